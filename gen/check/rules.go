@@ -1,0 +1,48 @@
+package check
+
+// Rule is one thing that can be wrong with a spec. Its id never changes and is
+// never used again for something else.
+type Rule struct {
+	ID  string
+	Doc string // what is demanded, and why
+}
+
+// Rules returns every rule of the loader and the checker, sorted by id.
+func Rules() []Rule {
+	return []Rule{
+		{"CT001", "A tool's name is snake_case, at most 50 characters, and unique. Clients put a prefix before it and cut or refuse names over 64 characters."},
+		{"CT002", "A key that chooses from a list holds one of the values on it."},
+		{"CT003", "A summary is one line of at most 120 characters (160 for a parameter) without a final period: it is shown in lists and tables."},
+		{"CT004", "A description is plain text of at most 2,048 characters: clients cut longer ones without a word."},
+		{"CT005", "A parameter's name is snake_case, at most 40 characters, and is not one that hosts use themselves."},
+		{"CT006", "A constraint belongs to the parameter's type: a boolean has no minimum, only an array has items."},
+		{"CT007", "Bounds leave room for a value: a minimum is not above its maximum, a length is not negative."},
+		{"CT008", "A default satisfies the parameter's own constraints and has its type; the emitted JSON Schema is the judge."},
+		{"CT009", "A required parameter has no default: one of the two is a mistake."},
+		{"CT010", "An enum lists at least one value, none twice, none empty or with blanks around it."},
+		{"CT011", "A pattern is valid RE2 and means the same in ECMA-262, because clients and we both check it."},
+		{"CT012", "A repair fits the parameter: clamp needs a maximum, spelling an enum, from_scalar an array."},
+		{"CT013", "A rule names at least two parameters of the tool, each once, none of them required."},
+		{"CT014", "A command runs a command line that tools.toml declares."},
+		{"CT015", "A placeholder names a parameter of the tool, or ctx.conversation_id, and ends its word."},
+		{"CT016", "A value can never become a flag: it is glued to its flag with =, or stands behind the argument --."},
+		{"CT017", "when and unless name boolean parameters that always have a value; repeat names an array; flag does not."},
+		{"CT018", "A string that reaches a command line cannot hold a NUL: give it an enum, a pattern of classes, or single_line."},
+		{"CT019", "Every element of an envelope is declared once and used; children name declared elements; nothing contains itself."},
+		{"CT020", "Names of elements and attributes are snake_case and unique; untrusted is written by the generator."},
+		{"CT021", "A value's source exists: param names a parameter that always has a value and fits the type; from and text_from name keys of the command's JSON."},
+		{"CT022", "A body and children exclude each other; an element has one or the other, or nothing."},
+		{"CT023", "A tool says how it works: a command with records in its envelope, or handler = \"go\"."},
+		{"CT024", "An example's arguments are accepted by the tool: the emitted JSON Schema and the rules are the judges."},
+		{"CT025", "A tool with a required parameter has an example: corrected calls take their values from it."},
+		{"CT026", "Names stay distinct as Go identifiers."},
+		{"CT027", "A path of a target is relative, clean, and inside the project."},
+		{"CT028", "A skill names tools that exist."},
+		{"SP001", "The file is valid TOML and UTF-8."},
+		{"SP002", "Every key is known, and spelt exactly as documented."},
+		{"SP003", "Every value has the type its key asks for."},
+		{"SP004", "Every required key is there."},
+		{"SP005", "The file keeps to TOML 1.0, so that other readers can read it (warning)."},
+		{"SP006", "Every pattern in specs is relative and matches files that can be read."},
+	}
+}

@@ -1,0 +1,270 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/BurntSushi/toml"
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/convtools/convtools/gen/diag"
+	"github.com/convtools/convtools/gen/tomlpos"
+)
+
+// ProjectFile is the file that names all others, at the top of a project.
+const ProjectFile = "tools.toml"
+
+// maxFile bounds one file, in bytes: a spec is written by hand.
+const maxFile = 1 << 20
+
+// Load reads tools.toml and every spec it names. Where there are errors among
+// the diagnostics the project is incomplete and must not be used further.
+func Load(fsys fs.FS) (*Project, diag.List) {
+	l := &loader{}
+	file, root := l.read(fsys, ProjectFile)
+	if root == nil {
+		return &Project{File: file, Sources: []*File{file}}, l.diags
+	}
+	p := l.project(file, root)
+	p.Sources = append(p.Sources, file)
+	for _, name := range l.glob(fsys, p.Specs) {
+		file, root := l.read(fsys, name)
+		p.Sources = append(p.Sources, file)
+		if root != nil {
+			p.Tools = append(p.Tools, l.tool(file, root))
+		}
+	}
+	return p, l.diags
+}
+
+func (l *loader) read(fsys fs.FS, name string) (*File, map[string]any) {
+	file := &File{Name: name}
+	source, err := fs.ReadFile(fsys, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		l.report(diag.Span{}, name, RuleFiles, "there is no "+name, "run this at the top of the project, where tools.toml is")
+		return file, nil
+	case err != nil:
+		l.report(diag.Span{}, name, RuleFiles, err.Error(), "")
+		return file, nil
+	case len(source) > maxFile:
+		l.report(diag.Span{}, name, RuleFiles, fmt.Sprintf("the file has %d bytes; a spec may have %d", len(source), maxFile), "")
+		return file, nil
+	case !utf8.Valid(source):
+		l.report(diag.Span{}, name, RuleSyntax, "the file is not valid UTF-8", "")
+		return file, nil
+	}
+	file.Source = source
+	file.index = tomlpos.Scan(source)
+	var root map[string]any
+	if _, err := toml.Decode(string(source), &root); err != nil {
+		l.syntax(file, err)
+		return file, nil
+	}
+	for _, use := range file.index.TOML11() {
+		l.diags = append(l.diags, diag.Diagnostic{
+			File: name, Span: use.Span, Rule: RuleTOML11, Severity: diag.Warning,
+			Message: "this syntax is new in TOML 1.1", Hint: "other readers of this file may refuse it; write it in TOML 1.0",
+		})
+	}
+	return file, root
+}
+
+func (l *loader) syntax(file *File, err error) {
+	var parse toml.ParseError
+	if !errors.As(err, &parse) {
+		l.report(diag.Span{}, file.Name, RuleSyntax, strings.TrimPrefix(err.Error(), "toml: "), "")
+		return
+	}
+	message := parse.Message
+	if message == "" {
+		// The library keeps some messages to itself and shows them only in the
+		// whole text, behind the last colon of its own prefix.
+		_, message, _ = strings.Cut(parse.Error(), "): ")
+		if message == "" {
+			message = parse.Error()
+		}
+	}
+	start := parse.Position.Start
+	at := diag.NewSource(file.Source).Span(start, start+max(1, parse.Position.Len))
+	l.report(at, file.Name, RuleSyntax, message, "")
+}
+
+// glob finds the spec files. Patterns match slash-separated paths inside the
+// project; the result is sorted, so that generation never depends on the order
+// a file system lists things in.
+func (l *loader) glob(fsys fs.FS, patterns Field[[]string]) []string {
+	seen := map[string]bool{}
+	var names []string
+	for i, pattern := range patterns.Value {
+		at := patterns.At.Elem(i)
+		if path.IsAbs(pattern) || strings.Contains(pattern, "..") || strings.Contains(pattern, `\`) || !doublestar.ValidatePattern(pattern) {
+			l.report(at.Span(), at.FileName(), RuleFiles, fmt.Sprintf("%q is not a pattern for files of this project", pattern), `write it relative, with slashes and without "..", such as "specs/**/*.toml"`)
+			continue
+		}
+		matches, err := doublestar.Glob(fsys, pattern, doublestar.WithFilesOnly(), doublestar.WithNoFollow())
+		if err != nil {
+			l.report(at.Span(), at.FileName(), RuleFiles, fmt.Sprintf("looking for %q: %v", pattern, err), "")
+			continue
+		}
+		if len(matches) == 0 {
+			l.report(at.Span(), at.FileName(), RuleFiles, fmt.Sprintf("no file matches %q", pattern), "")
+		}
+		for _, name := range matches {
+			if !seen[name] {
+				seen[name] = true
+				names = append(names, name)
+			}
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+func (l *loader) project(file *File, root map[string]any) *Project {
+	t := l.table(Place{File: file}, ProjectFile, root)
+	p := &Project{File: file, Module: t.mustText("module"), Specs: t.mustTexts("specs")}
+	for _, c := range t.named("cli", "the command line") {
+		p.CLIs = append(p.CLIs, CLI{
+			Name: c.name, At: c.at,
+			Command: c.mustTexts("command"), Builtin: c.boolean("builtin"), Env: c.text("env"),
+		})
+		c.close()
+	}
+	sort.Slice(p.CLIs, func(i, j int) bool { return p.CLIs[i].Name < p.CLIs[j].Name })
+	if targets := t.sub("targets", "targets", true); targets != nil {
+		if g := targets.sub("go", "targets.go", true); g != nil {
+			p.Go.Dir = g.mustText("dir")
+			g.close()
+		}
+		if jp := targets.sub("jp", "targets.jp", true); jp != nil {
+			p.JP = JPTarget{Tools: jp.mustText("tools"), Command: jp.mustText("command")}
+			for _, s := range jp.subs("skills", "a skill", false) {
+				p.JP.Skills = append(p.JP.Skills, Skill{
+					At: s.at, File: s.mustText("file"), Tag: s.mustText("tag"), Title: s.mustText("title"),
+					Content: s.mustText("content"), Tools: s.mustTexts("tools"),
+				})
+				s.close()
+			}
+			jp.close()
+		}
+		targets.close()
+	}
+	t.close()
+	return p
+}
+
+func (l *loader) tool(file *File, root map[string]any) *Tool {
+	t := l.table(Place{File: file}, "a tool", root)
+	tool := &Tool{
+		File: file,
+		Name: t.mustText("name"), Summary: t.mustText("summary"), Description: t.mustText("description"),
+		Effect: t.mustText("effect"), Enable: t.mustText("enable"), Run: t.mustText("run"), Handler: t.text("handler"),
+	}
+	for _, p := range t.named("parameters", "the parameter") {
+		tool.Params = append(tool.Params, l.param(p))
+	}
+	for _, r := range t.subs("rules", "a rule", false) {
+		tool.Rules = append(tool.Rules, Rule{At: r.at, Exclusive: r.mustTexts("exclusive")})
+		r.close()
+	}
+	if c := t.sub("command", "command", false); c != nil {
+		tool.Command = l.command(c)
+	}
+	if e := t.sub("envelope", "envelope", true); e != nil {
+		tool.Envelope = l.envelope(e)
+	}
+	for _, e := range t.subs("examples", "an example", false) {
+		example := Example{At: e.at, Summary: e.mustText("summary")}
+		if v, at, ok := e.raw("arguments", true); ok {
+			m, right := v.(map[string]any)
+			if !right {
+				e.wrong(at, "arguments", "a table", v)
+			}
+			example.Arguments = Field[map[string]any]{Value: m, Set: right, At: at}
+		}
+		e.close()
+		tool.Examples = append(tool.Examples, example)
+	}
+	t.close()
+	return tool
+}
+
+func (l *loader) param(t *table) Param {
+	p := Param{
+		Name: t.name, At: t.at,
+		Summary: t.mustText("summary"), Type: t.mustText("type"), Required: t.boolean("required"),
+		Default: t.value("default"), Repairs: t.texts("repairs"),
+		Constraints: constraints(t),
+	}
+	if items := t.sub("items", "items", false); items != nil {
+		c := constraints(items)
+		p.Items, p.ItemsAt = &c, items.at
+		items.close()
+	}
+	t.close()
+	return p
+}
+
+func constraints(t *table) Constraints {
+	return Constraints{
+		Minimum: t.integer("minimum"), Maximum: t.integer("maximum"),
+		MinLength: t.integer("min_length"), MaxLength: t.integer("max_length"),
+		MinItems: t.integer("min_items"), MaxItems: t.integer("max_items"),
+		Enum: t.texts("enum"), Pattern: t.text("pattern"), PatternSays: t.text("pattern_says"),
+		NotBlank: t.boolean("not_blank"), SingleLine: t.boolean("single_line"),
+	}
+}
+
+func (l *loader) command(t *table) *Command {
+	c := &Command{At: t.at, CLI: t.mustText("cli"), OKExit: t.integers("ok_exit")}
+	v, at, ok := t.raw("args", true)
+	c.ArgsAt = at
+	list := items(v)
+	if ok && list == nil {
+		if _, empty := v.([]any); !empty {
+			t.wrong(at, "args", "an array", v)
+		}
+	}
+	for i, item := range list {
+		place := at.Elem(i)
+		switch item := item.(type) {
+		case string:
+			c.Args = append(c.Args, Arg{At: place, Literal: Field[string]{Value: item, Set: true, At: place}})
+		case map[string]any:
+			a := l.table(place, "an argument", item)
+			c.Args = append(c.Args, Arg{At: place, Flag: a.text("flag"), Repeat: a.text("repeat"), When: a.text("when"), Unless: a.text("unless")})
+			a.close()
+		default:
+			t.wrong(place, fmt.Sprintf("args[%d]", i), "a string or a table", item)
+		}
+	}
+	t.close()
+	return c
+}
+
+func (l *loader) envelope(t *table) *Envelope {
+	e := &Envelope{At: t.at, Root: t.mustText("root"), MaxChars: t.integer("max_chars")}
+	for _, el := range t.subs("elements", "an element", true) {
+		element := Element{
+			At: el.at, Name: el.mustText("name"), Summary: el.text("summary"), Body: el.text("body"),
+			From: el.text("from"), TextFrom: el.text("text_from"), Separator: el.text("separator"), Children: el.texts("children"),
+		}
+		for _, a := range el.subs("attributes", "an attribute", false) {
+			element.Attributes = append(element.Attributes, Attribute{
+				At: a.at, Name: a.mustText("name"), Type: a.mustText("type"), Presence: a.text("presence"),
+				Summary: a.mustText("summary"), From: a.text("from"), Param: a.text("param"), Fixed: a.text("fixed"),
+			})
+			a.close()
+		}
+		el.close()
+		e.Elements = append(e.Elements, element)
+	}
+	t.close()
+	return e
+}

@@ -1,0 +1,275 @@
+package spec
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/convtools/convtools/gen/diag"
+)
+
+// The rules of this package. Their docs are in [Rules].
+const (
+	RuleSyntax  = "SP001"
+	RuleUnknown = "SP002"
+	RuleType    = "SP003"
+	RuleMissing = "SP004"
+	RuleTOML11  = "SP005"
+	RuleFiles   = "SP006"
+)
+
+// loader collects what is wrong while files are read.
+type loader struct {
+	diags diag.List
+}
+
+// Span is where a place stands in its file.
+func (p Place) Span() diag.Span {
+	if p.File == nil || p.File.index == nil {
+		return diag.Span{}
+	}
+	return p.File.index.Lookup(p.Path)
+}
+
+// KeySpan is where the name of a place's key stands, for when the value is not
+// the trouble.
+func (p Place) KeySpan() diag.Span {
+	if p.File != nil && p.File.index != nil {
+		if span, ok := p.File.index.Key(p.Path); ok {
+			return span
+		}
+	}
+	return p.Span()
+}
+
+// FileName is the name of the place's file, for a diagnostic.
+func (p Place) FileName() string {
+	if p.File == nil {
+		return ""
+	}
+	return p.File.Name
+}
+
+// Key is the place of a member of a table.
+func (p Place) Key(name string) Place { return Place{p.File, p.Path.Key(name)} }
+
+// Elem is the place of an item of an array.
+func (p Place) Elem(i int) Place { return Place{p.File, p.Path.Elem(i)} }
+
+func (l *loader) report(at diag.Span, file, rule, message, hint string) {
+	l.diags = append(l.diags, diag.Diagnostic{File: file, Span: at, Rule: rule, Severity: diag.Error, Message: message, Hint: hint})
+}
+
+// table reads the keys of one TOML table and remembers which were asked for, so
+// that what is left over can be reported as unknown.
+type table struct {
+	l     *loader
+	at    Place
+	name  string // its own key, where the key is free
+	what  string // for messages: "a parameter"
+	m     map[string]any
+	asked []string
+}
+
+func (l *loader) table(at Place, what string, m map[string]any) *table {
+	return &table{l: l, at: at, what: what, m: m}
+}
+
+// close reports keys that nothing asked for. Spelling has to be exact: TOML
+// libraries match keys in any case, which would make two spellings of one key
+// fight over its value.
+func (t *table) close() {
+	var names []string
+	for name := range t.m {
+		if !slices.Contains(t.asked, name) {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		hint := "keys of " + t.what + ": " + strings.Join(t.asked, ", ")
+		if near, ok := diag.Nearest(name, t.asked); ok {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		t.l.report(t.at.Key(name).KeySpan(), t.at.FileName(), RuleUnknown, fmt.Sprintf("unknown key %q in %s", name, t.what), hint)
+	}
+}
+
+func (t *table) raw(key string, required bool) (any, Place, bool) {
+	t.asked = append(t.asked, key)
+	at := t.at.Key(key)
+	v, ok := t.m[key]
+	if !ok {
+		at = t.at
+		if required {
+			t.l.report(t.at.KeySpan(), t.at.FileName(), RuleMissing, fmt.Sprintf("%s has no %q", t.what, key), fmt.Sprintf("add %s = …", key))
+		}
+	}
+	return v, at, ok
+}
+
+func (t *table) wrong(at Place, key, want string, got any) {
+	t.l.report(at.Span(), at.FileName(), RuleType, fmt.Sprintf("%s must be %s, not %s", key, want, typeName(got)), "")
+}
+
+func typeName(v any) string {
+	switch v.(type) {
+	case string:
+		return "a string"
+	case int64:
+		return "an integer"
+	case float64:
+		return "a float"
+	case bool:
+		return "a boolean"
+	case []any, []map[string]any:
+		return "an array"
+	case map[string]any:
+		return "a table"
+	default:
+		return "a date"
+	}
+}
+
+func scalar[T any](t *table, key, want string, required bool) Field[T] {
+	v, at, ok := t.raw(key, required)
+	if !ok {
+		return Field[T]{At: at}
+	}
+	value, right := v.(T)
+	if !right {
+		t.wrong(at, key, want, v)
+	}
+	return Field[T]{Value: value, Set: right, At: at}
+}
+
+func (t *table) text(key string) Field[string]     { return scalar[string](t, key, "a string", false) }
+func (t *table) mustText(key string) Field[string] { return scalar[string](t, key, "a string", true) }
+func (t *table) integer(key string) Field[int64]   { return scalar[int64](t, key, "an integer", false) }
+func (t *table) boolean(key string) Field[bool]    { return scalar[bool](t, key, "a boolean", false) }
+
+func (t *table) value(key string) Field[any] {
+	v, at, ok := t.raw(key, false)
+	return Field[any]{Value: v, Set: ok, At: at}
+}
+
+func list[T any](t *table, key, want string, required bool) Field[[]T] {
+	v, at, ok := t.raw(key, required)
+	if !ok {
+		return Field[[]T]{At: at}
+	}
+	items, right := v.([]any)
+	if !right {
+		t.wrong(at, key, "an array", v)
+		return Field[[]T]{At: at}
+	}
+	field := Field[[]T]{Set: true, At: at, Value: make([]T, 0, len(items))}
+	for i, item := range items {
+		value, right := item.(T)
+		if !right {
+			t.wrong(at.Elem(i), fmt.Sprintf("%s[%d]", key, i), want, item)
+			continue
+		}
+		field.Value = append(field.Value, value)
+	}
+	return field
+}
+
+func (t *table) texts(key string) Field[[]string]     { return list[string](t, key, "a string", false) }
+func (t *table) mustTexts(key string) Field[[]string] { return list[string](t, key, "a string", true) }
+func (t *table) integers(key string) Field[[]int64] {
+	return list[int64](t, key, "an integer", false)
+}
+
+// sub is a member that is a table; nil where it is absent or something else.
+func (t *table) sub(key, what string, required bool) *table {
+	v, at, ok := t.raw(key, required)
+	if !ok {
+		return nil
+	}
+	m, right := v.(map[string]any)
+	if !right {
+		t.wrong(at, key, "a table", v)
+		return nil
+	}
+	return t.l.table(at, what, m)
+}
+
+// subs is a member that is an array of tables.
+func (t *table) subs(key, what string, required bool) []*table {
+	v, at, ok := t.raw(key, required)
+	if !ok {
+		return nil
+	}
+	var tables []*table
+	for i, item := range items(v) {
+		m, right := item.(map[string]any)
+		if !right {
+			t.wrong(at.Elem(i), fmt.Sprintf("%s[%d]", key, i), "a table", item)
+			continue
+		}
+		tables = append(tables, t.l.table(at.Elem(i), what, m))
+	}
+	if _, isArray := v.([]any); !isArray {
+		if _, isTables := v.([]map[string]any); !isTables {
+			t.wrong(at, key, "an array of tables", v)
+		}
+	}
+	return tables
+}
+
+// items makes one form of the two in which the library hands out arrays.
+func items(v any) []any {
+	switch v := v.(type) {
+	case []any:
+		return v
+	case []map[string]any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = v[i]
+		}
+		return out
+	}
+	return nil
+}
+
+// named is a member whose own members are tables under free names, in document
+// order.
+func (t *table) named(key, what string) []*table {
+	parent := t.sub(key, key, false)
+	if parent == nil {
+		return nil
+	}
+	type entry struct {
+		name string
+		span diag.Span
+	}
+	entries := make([]entry, 0, len(parent.m))
+	for name := range parent.m {
+		entries = append(entries, entry{name, parent.at.Key(name).KeySpan()})
+	}
+	sort.Slice(entries, func(i, j int) bool {
+		a, b := entries[i], entries[j]
+		if a.span.Line != b.span.Line {
+			return a.span.Line < b.span.Line
+		}
+		if a.span.Col != b.span.Col {
+			return a.span.Col < b.span.Col
+		}
+		return a.name < b.name
+	})
+	var tables []*table
+	for _, e := range entries {
+		at := parent.at.Key(e.name)
+		m, ok := parent.m[e.name].(map[string]any)
+		if !ok {
+			t.wrong(at, key+"."+e.name, "a table", parent.m[e.name])
+			continue
+		}
+		named := t.l.table(at, what+" "+e.name, m)
+		named.name = e.name
+		tables = append(tables, named)
+	}
+	return tables
+}

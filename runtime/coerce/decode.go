@@ -1,0 +1,247 @@
+// Package coerce reads the arguments models send: it decodes one JSON object
+// strictly, and repairs the mistakes models are known to make where a spec
+// declares the repair. Every repair is reported.
+//
+// It never guesses: a value that no declared repair fits is left as it is, for
+// validation to refuse.
+package coerce
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds on the arguments of one call.
+const (
+	MaxBytes = 1 << 20 // bytes of JSON text
+	MaxDepth = 32      // nested arrays and objects
+)
+
+// Field is one member of an object, in the order it was written.
+type Field struct {
+	Name  string
+	Value any // nil, bool, json.Number, string, []any or Object
+}
+
+// Object is a decoded JSON object. Names are unique.
+type Object []Field
+
+// Get returns the value of a member.
+func (o Object) Get(name string) (any, bool) {
+	for i := range o {
+		if o[i].Name == name {
+			return o[i].Value, true
+		}
+	}
+	return nil, false
+}
+
+func (o Object) set(name string, value any) {
+	for i := range o {
+		if o[i].Name == name {
+			o[i].Value = value
+			return
+		}
+	}
+}
+
+// MarshalJSON keeps the order of the members.
+func (o Object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, f := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := json.Marshal(f.Name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(f.Value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// DecodeObject reads exactly one JSON object. It refuses what encoding/json
+// lets pass: duplicate names, invalid UTF-8, and text after the object. Empty
+// input and null count as an object without members, because hosts send both
+// for a call without arguments. An object wrapped in a JSON string is
+// unwrapped, and that is reported as a repair.
+func DecodeObject(raw []byte) (Object, []Repair, error) {
+	if len(raw) > MaxBytes {
+		return nil, nil, fmt.Errorf("%d bytes are more than the %d allowed", len(raw), MaxBytes)
+	}
+	if !utf8.Valid(raw) {
+		return nil, nil, errors.New("the text is not valid UTF-8")
+	}
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return nil, nil, nil
+	}
+	value, err := decode(raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch v := value.(type) {
+	case nil:
+		return nil, nil, nil
+	case Object:
+		return v, nil, nil
+	case string:
+		if inner, err := decode([]byte(v)); err == nil {
+			if object, ok := inner.(Object); ok {
+				return object, []Repair{{Note: "The arguments came as a string and were read as the JSON object inside it."}}, nil
+			}
+		}
+		return nil, nil, errors.New("got a string")
+	case []any:
+		return nil, nil, errors.New("got an array")
+	case bool:
+		return nil, nil, errors.New("got a boolean")
+	default:
+		return nil, nil, errors.New("got a number")
+	}
+}
+
+func decode(raw []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	value, err := decodeValue(dec, 0)
+	if err != nil {
+		return nil, describe(err, dec.InputOffset())
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("there is more text after the value, at byte %d", dec.InputOffset())
+	}
+	return value, nil
+}
+
+func describe(err error, offset int64) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the JSON text ends too early")
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Errorf("%s, at byte %d", strings.TrimPrefix(syntax.Error(), "json: "), offset)
+	}
+	return err
+}
+
+func decodeValue(dec *json.Decoder, depth int) (any, error) {
+	token, err := dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	delim, ok := token.(json.Delim)
+	if !ok {
+		return token, nil
+	}
+	if depth >= MaxDepth {
+		return nil, fmt.Errorf("values are nested deeper than %d levels", MaxDepth)
+	}
+	if delim == '[' {
+		list := []any{}
+		for dec.More() {
+			v, err := decodeValue(dec, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
+		}
+		_, err := dec.Token()
+		return list, err
+	}
+	object := Object{}
+	for dec.More() {
+		token, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		name, ok := token.(string)
+		if !ok {
+			return nil, fmt.Errorf("a member's name must be a string, at byte %d", dec.InputOffset())
+		}
+		if _, twice := object.Get(name); twice {
+			return nil, fmt.Errorf("%s is given twice", strconv.Quote(name))
+		}
+		v, err := decodeValue(dec, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		object = append(object, Field{name, v})
+	}
+	_, err = dec.Token()
+	return object, err
+}
+
+// Int reads an integer. As in JSON Schema, 5, 5.0 and 5e0 are the same integer.
+// Integers beyond int64 come back as its nearest end, so that range checks
+// still judge them rightly.
+func Int(v any) (int64, bool) {
+	number, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	if n, err := strconv.ParseInt(string(number), 10, 64); err == nil {
+		return n, true
+	}
+	return decimalInt(string(number))
+}
+
+// decimalInt judges the literals ParseInt refuses: fractions, exponents and
+// numbers out of range. It works on the digits, because an exponent chosen by a
+// caller must not decide how much memory is used.
+func decimalInt(s string) (int64, bool) {
+	negative := strings.HasPrefix(s, "-")
+	s = strings.TrimPrefix(s, "-")
+	exponent := 0
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		e, err := strconv.Atoi(s[i+1:])
+		if err != nil || e > 1<<20 || e < -(1<<20) {
+			e = 1 << 20
+			if strings.HasPrefix(s[i+1:], "-") {
+				e = -e
+			}
+		}
+		exponent, s = e, s[:i]
+	}
+	whole, fraction, _ := strings.Cut(s, ".")
+	exponent -= len(fraction)
+	digits := strings.TrimLeft(whole+fraction, "0")
+	trimmed := strings.TrimRight(digits, "0")
+	exponent += len(digits) - len(trimmed)
+	if trimmed == "" {
+		return 0, true
+	}
+	if exponent < 0 {
+		return 0, false
+	}
+	edge := int64(1<<63 - 1)
+	if negative {
+		edge = -1 << 63
+	}
+	if len(trimmed)+exponent > 19 {
+		return edge, true
+	}
+	sign := ""
+	if negative {
+		sign = "-"
+	}
+	n, err := strconv.ParseInt(sign+trimmed+strings.Repeat("0", exponent), 10, 64)
+	if err != nil {
+		return edge, true
+	}
+	return n, true
+}

@@ -1,0 +1,185 @@
+package coerce
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// Repair is one change made to a caller's arguments.
+type Repair struct {
+	Path string // the parameter; empty for the arguments as a whole
+	Note string // one sentence for the caller
+}
+
+// Args is a call's arguments while repairs are made to them.
+type Args struct {
+	Object  Object
+	Repairs []Repair
+}
+
+func (a *Args) note(path, note string) {
+	a.Repairs = append(a.Repairs, Repair{Path: path, Note: note})
+}
+
+// DropNulls removes members that are null: an optional parameter given as null
+// counts as not given, which is how its absence is documented. It is no repair.
+func (a *Args) DropNulls() {
+	kept := a.Object[:0]
+	for _, f := range a.Object {
+		if f.Value != nil {
+			kept = append(kept, f)
+		}
+	}
+	a.Object = kept
+}
+
+// IntegerFromString reads "5" as 5.
+func (a *Args) IntegerFromString(name string) {
+	s, ok := a.str(name)
+	if !ok {
+		return
+	}
+	trimmed := strings.TrimSpace(s)
+	if n, err := strconv.ParseInt(trimmed, 10, 64); err == nil && len(trimmed) <= 20 {
+		a.Object.set(name, json.Number(strconv.FormatInt(n, 10)))
+		a.note(name, "Read "+name+"="+strconv.Quote(s)+" as the integer "+strconv.FormatInt(n, 10)+".")
+	}
+}
+
+// BooleanFromString reads "true" and "false", in any case, as booleans.
+func (a *Args) BooleanFromString(name string) {
+	s, ok := a.str(name)
+	if !ok {
+		return
+	}
+	switch trimmed := strings.ToLower(strings.TrimSpace(s)); trimmed {
+	case "true", "false":
+		a.Object.set(name, trimmed == "true")
+		a.note(name, "Read "+name+"="+strconv.Quote(s)+" as the boolean "+trimmed+".")
+	}
+}
+
+// StringFromInteger reads 17648402467 as "17648402467", for identifiers that
+// consist of digits.
+func (a *Args) StringFromInteger(name string) {
+	v, _ := a.Object.Get(name)
+	if n, ok := v.(json.Number); ok {
+		if _, err := strconv.ParseInt(string(n), 10, 64); err == nil {
+			a.Object.set(name, string(n))
+			a.note(name, "Read "+name+"="+string(n)+" as the string "+strconv.Quote(string(n))+".")
+		}
+	}
+}
+
+// ClampMaximum lowers an integer over the maximum to the maximum.
+func (a *Args) ClampMaximum(name string, maximum int64) {
+	v, _ := a.Object.Get(name)
+	n, ok := Int(v)
+	if !ok || n <= maximum {
+		return
+	}
+	limit := strconv.FormatInt(maximum, 10)
+	a.Object.set(name, json.Number(limit))
+	shown := string(v.(json.Number))
+	if len(shown) > 24 {
+		shown = shown[:24] + "…"
+	}
+	a.note(name, name+"="+shown+" is over the maximum: used "+limit+".")
+}
+
+// ArrayFromString reads a string that holds a JSON array as that array. Text
+// that does not begin with "[" is left for [Args.ArrayFromScalar] or for
+// validation, whose message is more use than one about JSON.
+func (a *Args) ArrayFromString(name string) {
+	s, ok := a.str(name)
+	if !ok || !strings.HasPrefix(strings.TrimSpace(s), "[") {
+		return
+	}
+	value, err := decode([]byte(s))
+	if err != nil {
+		return
+	}
+	if list, ok := value.([]any); ok {
+		a.Object.set(name, list)
+		a.note(name, "Read "+name+" from a string as the JSON array inside it.")
+	}
+}
+
+// ArrayFromScalar reads "chat" as ["chat"].
+func (a *Args) ArrayFromScalar(name string) {
+	v, _ := a.Object.Get(name)
+	switch v.(type) {
+	case string, json.Number:
+		a.Object.set(name, []any{v})
+		a.note(name, "Read "+name+" as an array of one value.")
+	}
+}
+
+// ItemsFromIntegers reads the integers in an array as strings of digits.
+func (a *Args) ItemsFromIntegers(name string) {
+	v, _ := a.Object.Get(name)
+	list, ok := v.([]any)
+	if !ok {
+		return
+	}
+	changed := false
+	for i := range list {
+		if n, ok := list[i].(json.Number); ok {
+			if _, err := strconv.ParseInt(string(n), 10, 64); err == nil {
+				list[i], changed = string(n), true
+			}
+		}
+	}
+	if changed {
+		a.note(name, "Read the integers in "+name+" as strings.")
+	}
+}
+
+// Spelling puts a string, or the strings of an array, into the spelling the
+// allowed values have: case and the choice between "-" and "_" do not matter.
+func (a *Args) Spelling(name string, allowed ...string) {
+	v, _ := a.Object.Get(name)
+	switch v := v.(type) {
+	case string:
+		if word, changed := respell(v, allowed); changed {
+			a.Object.set(name, word)
+			a.note(name, "Read "+name+"="+strconv.Quote(v)+" as "+strconv.Quote(word)+".")
+		}
+	case []any:
+		for i := range v {
+			s, ok := v[i].(string)
+			if !ok {
+				continue
+			}
+			if word, changed := respell(s, allowed); changed {
+				v[i] = word
+				a.note(name, "Read "+strconv.Quote(s)+" in "+name+" as "+strconv.Quote(word)+".")
+			}
+		}
+	}
+}
+
+func respell(s string, allowed []string) (string, bool) {
+	for _, word := range allowed {
+		if s == word {
+			return s, false
+		}
+	}
+	if len(s) > 64 {
+		return s, false
+	}
+	folded := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), "_", "-")
+	for _, word := range allowed {
+		if folded == strings.ReplaceAll(strings.ToLower(word), "_", "-") {
+			return word, true
+		}
+	}
+	return s, false
+}
+
+func (a *Args) str(name string) (string, bool) {
+	v, _ := a.Object.Get(name)
+	s, ok := v.(string)
+	return s, ok && len(s) <= MaxBytes
+}

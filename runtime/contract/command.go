@@ -1,0 +1,122 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// maxStderr is how many characters of a program's own complaint an error shows.
+const maxStderr = 2000
+
+// CommandFailed is the error for a command line that ended with an exit code
+// its tool does not accept. said is what it printed on standard error, made
+// safe to show; the middle of a long text is left out.
+func CommandFailed(tool, cli string, exit int, said string) error {
+	message := "The command line " + strconv.Quote(cli) + " that " + tool + " runs ended with exit code " + strconv.Itoa(exit)
+	if said == "" {
+		message += " and said nothing about why."
+	} else {
+		message += " and said:\n" + shorten(said)
+	}
+	return &Error{Message: message}
+}
+
+// shorten keeps the beginning and the end of s, where programs say what they
+// did and why they stopped.
+func shorten(s string) string {
+	runes := []rune(s)
+	if len(runes) <= maxStderr {
+		return s
+	}
+	half := maxStderr / 2
+	return fmt.Sprintf("%s\n[… %d characters left out …]\n%s", string(runes[:half]), len(runes)-2*half, string(runes[len(runes)-half:]))
+}
+
+// DecodeRecords reads what a command line printed into records, a pointer to a
+// slice: either one JSON array, or one JSON object with the array as its member
+// "data" beside "format" and "version". Anything less than one whole value, or
+// more, is an error: half an answer must not look like a short one.
+func DecodeRecords(tool, cli string, stdout []byte, records any) error {
+	array, err := recordArray(stdout)
+	if err == nil {
+		err = json.Unmarshal(array, records)
+	}
+	if err == nil {
+		return nil
+	}
+	return &Error{
+		Message: "The command line " + strconv.Quote(cli) + " that " + tool + " runs did not print the JSON records it should: " + reason(err) + ".",
+		Err:     err,
+	}
+}
+
+func recordArray(stdout []byte) (json.RawMessage, error) {
+	if len(bytes.TrimSpace(stdout)) == 0 {
+		return nil, errors.New("it printed nothing")
+	}
+	dec := json.NewDecoder(bytes.NewReader(stdout))
+	var value json.RawMessage
+	if err := dec.Decode(&value); err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("there is more text after the JSON value, from byte %d", dec.InputOffset())
+	}
+	switch value[0] {
+	case '[':
+		return value, nil
+	case '{':
+		var document struct {
+			Data json.RawMessage `json:"data"`
+		}
+		if err := json.Unmarshal(value, &document); err != nil {
+			return nil, err
+		}
+		if len(document.Data) > 0 && document.Data[0] == '[' {
+			return document.Data, nil
+		}
+		return nil, errors.New(`it printed an object without an array named "data"`)
+	default:
+		return nil, errors.New("it printed a single value and no array")
+	}
+}
+
+func reason(err error) string {
+	var syntax *json.SyntaxError
+	var mismatch *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the JSON text ends too early"
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("%s, at byte %d", syntax, syntax.Offset)
+	case errors.As(err, &mismatch) && mismatch.Field != "":
+		return fmt.Sprintf("%s is a JSON %s where %s is expected", Quote(mismatch.Field), mismatch.Value, goKind(mismatch))
+	case errors.As(err, &mismatch):
+		return fmt.Sprintf("a record is a JSON %s", mismatch.Value)
+	default:
+		return err.Error()
+	}
+}
+
+func goKind(e *json.UnmarshalTypeError) string {
+	switch e.Type.Kind().String() {
+	case "int":
+		return "an integer"
+	case "bool":
+		return "a boolean"
+	case "slice":
+		return "an array"
+	default:
+		return "a string"
+	}
+}
+
+// LeftOut is the note of an answer that had to leave records out to keep to its
+// size cap.
+func LeftOut(kept, all, maxChars int) string {
+	return fmt.Sprintf("Showing %d of %d records: the rest would take this answer over its limit of %d characters. Ask for less to see more of it.", kept, all, maxChars)
+}

@@ -1,0 +1,139 @@
+// Package contract holds the types that cross the boundary between a host, the
+// generated dispatcher and the code that does a tool's work: a call, its
+// context, and the two classes of error a caller can get.
+//
+// It depends on the standard library alone and never does any work itself: it
+// runs nothing, reads nothing and knows no tool by name.
+package contract
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+)
+
+// Context is what the host says about the place a call comes from. Every field
+// may be empty: hosts differ in what they tell.
+type Context struct {
+	// ConversationID is the conversation the call is made from, as the host
+	// spells it. Empty means unknown, and nothing can be left out because of it.
+	ConversationID string
+	// Dir is the directory the workspace is looked for from.
+	Dir string
+}
+
+// Call is one request to run a tool.
+type Call struct {
+	Tool      string
+	Arguments []byte // one JSON object; empty counts as {}
+	Context   Context
+	// Notes are remarks that the answer has to carry, such as the repairs made
+	// to the arguments. The dispatcher adds to them before a handler sees the
+	// call, so that a handler can count them towards its size cap.
+	Notes []string
+}
+
+// Tool describes one tool to a host.
+type Tool struct {
+	Name        string
+	Summary     string
+	Description string
+	Effect      string // "read" or "write"
+	InputSchema string // JSON Schema 2020-12, as text
+	Parameters  []string
+}
+
+// CLI runs a command line that tools.toml names. The name chooses the program;
+// args never do.
+type CLI interface {
+	// RunCLI returns what the program printed and its exit code. Exit codes are
+	// the caller's to judge: an error means the program could not be run, was
+	// stopped, or printed more than it may.
+	RunCLI(ctx context.Context, name string, call Context, args []string) (stdout, stderr []byte, exit int, err error)
+}
+
+// Error is a failure that arguments cannot be blamed for by shape: an unknown
+// id, a range that does not exist, a program that did not answer.
+type Error struct {
+	// Message is one sentence with the cause and one with the remedy.
+	Message string
+	// Trace holds causes, outermost first.
+	Trace []string
+	// Transient says that the same call may work later.
+	Transient bool
+	// Caller says that the caller can put it right by calling differently.
+	Caller bool
+	// Err is the cause for errors.Is and errors.As; its text is not shown.
+	Err error
+}
+
+func (e *Error) Error() string { return e.Message }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Fixable returns an error that the caller can put right with another call.
+func Fixable(message string) *Error { return &Error{Message: message, Caller: true} }
+
+// OutcomeOf turns an answer or a failure into what JP's local tool protocol
+// wants on standard output.
+func OutcomeOf(content string, err error) Outcome {
+	if err == nil {
+		return Outcome{Type: OutcomeSuccess, Content: content}
+	}
+	out := Outcome{Type: OutcomeError, Message: err.Error(), Trace: []string{}}
+	var e *Error
+	if errors.As(err, &e) {
+		out.Message, out.Transient = e.Message, e.Transient
+		out.Trace = append(out.Trace, e.Trace...)
+	}
+	return out
+}
+
+// OutcomeType is the tag of an [Outcome].
+type OutcomeType string
+
+// The outcomes of JP's local tool protocol. needs_input exists there as well;
+// no tool here asks questions.
+const (
+	OutcomeSuccess OutcomeType = "success"
+	OutcomeError   OutcomeType = "error"
+)
+
+// Outcome is the one JSON value a local JP tool prints.
+type Outcome struct {
+	Type      OutcomeType
+	Content   string
+	Message   string
+	Trace     []string
+	Transient bool
+}
+
+// MarshalJSON writes only the fields of the outcome's type: JP refuses an error
+// without all of its own, and a success has no others.
+func (o Outcome) MarshalJSON() ([]byte, error) {
+	if o.Type == OutcomeSuccess {
+		return json.Marshal(struct {
+			Type    OutcomeType `json:"type"`
+			Content string      `json:"content"`
+		}{o.Type, o.Content})
+	}
+	trace := o.Trace
+	if trace == nil {
+		trace = []string{}
+	}
+	return json.Marshal(struct {
+		Type      OutcomeType `json:"type"`
+		Message   string      `json:"message"`
+		Trace     []string    `json:"trace"`
+		Transient bool        `json:"transient"`
+	}{OutcomeError, o.Message, trace, o.Transient})
+}
+
+// UnknownTool is the error for a tool name that no spec declares.
+func UnknownTool(name string, known []string) error {
+	message := "There is no tool named " + Quote(name) + "."
+	if near := Nearest(name, known); near != "" {
+		message += " Did you mean " + near + "?"
+	}
+	return &Error{Message: message + " Tools: " + strings.Join(known, ", ") + ".", Caller: true}
+}

@@ -1,0 +1,340 @@
+package contract
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Code names a kind of problem with an argument. Codes are part of the tool
+// contract: prompts and tests may depend on them.
+type Code string
+
+// The problems an argument can have.
+const (
+	CodeMalformed  Code = "malformed_arguments"
+	CodeUnknown    Code = "unknown_parameter"
+	CodeMissing    Code = "missing_parameter"
+	CodeType       Code = "wrong_type"
+	CodeEnum       Code = "not_allowed"
+	CodeMinimum    Code = "below_minimum"
+	CodeMaximum    Code = "above_maximum"
+	CodeMinLength  Code = "too_short"
+	CodeMaxLength  Code = "too_long"
+	CodeMinItems   Code = "too_few_items"
+	CodeMaxItems   Code = "too_many_items"
+	CodePattern    Code = "pattern_mismatch"
+	CodeBlank      Code = "blank"
+	CodeSingleLine Code = "not_single_line"
+	CodeExclusive  Code = "mutually_exclusive"
+)
+
+// Problem is one thing wrong with a call's arguments.
+type Problem struct {
+	Path    string   // parameter, with an index for an item: "scopes[1]"
+	Code    Code     //
+	Message string   // one sentence: what is wrong and what is wanted
+	Got     string   // the offending value as bounded JSON; empty when absent
+	Want    string   // what is expected, in words
+	Allowed []string // the allowed values or names, where they are a list
+	Nearest string   // the allowed value nearest to what was given
+	Fix     string   // JSON to put at the parameter instead; empty drops it
+}
+
+// InvalidArguments reports everything wrong with one call's arguments at once.
+type InvalidArguments struct {
+	Tool     string
+	Problems []Problem // in the order the parameters are declared
+	// Corrected is the arguments object of a call that would be accepted.
+	Corrected string
+}
+
+func (e *InvalidArguments) Error() string {
+	var b strings.Builder
+	if len(e.Problems) == 1 {
+		fmt.Fprintf(&b, "Invalid arguments for %s: %s", e.Tool, e.Problems[0].Message)
+	} else {
+		fmt.Fprintf(&b, "Invalid arguments for %s, %d problems:", e.Tool, len(e.Problems))
+		for _, p := range e.Problems {
+			b.WriteString("\n- ")
+			b.WriteString(p.Message)
+		}
+	}
+	if e.Corrected != "" {
+		fmt.Fprintf(&b, "\nA call that works: %s %s", e.Tool, e.Corrected)
+	}
+	return b.String()
+}
+
+// Unknown is the problem of a parameter the tool does not have.
+func Unknown(name string, known []string) Problem {
+	if len(known) == 0 {
+		return Problem{Path: Clip(name), Code: CodeUnknown, Want: "no parameters", Message: "unknown parameter " + Quote(name) + ": the tool has none."}
+	}
+	p := Problem{Path: Clip(name), Code: CodeUnknown, Allowed: known, Nearest: Nearest(name, known), Want: "one of: " + strings.Join(known, ", ")}
+	p.Message = "unknown parameter " + Quote(name)
+	if p.Nearest != "" {
+		p.Message += "; did you mean " + strconv.Quote(p.Nearest) + "?"
+	} else {
+		p.Message += "."
+	}
+	p.Message += " Parameters: " + strings.Join(known, ", ") + "."
+	return p
+}
+
+// Missing is the problem of a required parameter that was not given.
+func Missing(name, want, fix string) Problem {
+	return Problem{Path: name, Code: CodeMissing, Want: want, Fix: fix, Message: name + " is required: " + want + "."}
+}
+
+// Type is the problem of a value of the wrong JSON type.
+func Type(path, want string, got any, fix string) Problem {
+	shown := Show(got)
+	return Problem{Path: path, Code: CodeType, Got: shown, Want: want, Fix: fix, Message: path + " must be " + want + ", got " + kindOf(got) + " " + shown + "."}
+}
+
+// Enum is the problem of a string outside its list of allowed values. The fix
+// is the nearest of them, or fallback where none is near.
+func Enum(path, got string, allowed []string, fallback string) Problem {
+	p := Problem{Path: path, Code: CodeEnum, Got: Show(got), Allowed: allowed, Nearest: Nearest(got, allowed), Want: "one of " + strings.Join(allowed, ", "), Fix: fallback}
+	p.Message = path + ": " + Quote(got) + " is not allowed"
+	if p.Nearest != "" {
+		p.Message += "; did you mean " + strconv.Quote(p.Nearest) + "?"
+		p.Fix = strconv.Quote(p.Nearest)
+	} else {
+		p.Message += "."
+	}
+	p.Message += " Allowed: " + strings.Join(allowed, ", ") + "."
+	return p
+}
+
+// Limit is the problem of a number, length or item count outside its range.
+// want completes the sentence "path must be …".
+func Limit(path string, code Code, want string, got any, fix string) Problem {
+	shown := Show(got)
+	return Problem{Path: path, Code: code, Got: shown, Want: want, Fix: fix, Message: path + " must be " + want + ", got " + shown + "."}
+}
+
+// Mismatch is the problem of a string that a pattern refuses. says completes the
+// sentence "path must …".
+func Mismatch(path, says string, got any, fix string) Problem {
+	shown := Show(got)
+	return Problem{Path: path, Code: CodePattern, Got: shown, Want: "a string that must " + says, Fix: fix, Message: path + " must " + says + ", got " + shown + "."}
+}
+
+// Item is the path of an item of an array.
+func Item(path string, index int) string { return path + "[" + strconv.Itoa(index) + "]" }
+
+// MaxProblems is how many problems a validator collects before it stops: enough
+// for every honest call, and a bound on what a hostile one can cost.
+const MaxProblems = 50
+
+// Exclusive is the problem of parameters that must not be given together. The
+// fix of the corrected call is to keep the first.
+func Exclusive(names []string) Problem {
+	list := strings.Join(names, " and ")
+	return Problem{Path: names[len(names)-1], Code: CodeExclusive, Allowed: names, Want: "only one of " + list, Message: list + " cannot be combined: give one of them."}
+}
+
+// Malformed is the problem of arguments that are not one JSON object.
+func Malformed(reason string) Problem {
+	return Problem{Code: CodeMalformed, Want: "one JSON object", Message: "the arguments are not one JSON object: " + reason + "."}
+}
+
+// Unmet builds the error for a call with problems. given holds the arguments in
+// the order they came.
+func Unmet(tool string, given []Argument, problems []Problem) *InvalidArguments {
+	return &InvalidArguments{Tool: tool, Problems: problems, Corrected: corrected(given, problems)}
+}
+
+// Argument is one argument as given: its name and its value as JSON.
+type Argument struct {
+	Name  string
+	Value string
+}
+
+// corrected is the arguments object with every problem's fix applied: renamed
+// where a name is near, replaced where a value is known, dropped elsewhere.
+func corrected(given []Argument, problems []Problem) string {
+	type field struct{ name, value string }
+	var fields []field
+	has := func(name string) bool {
+		for _, f := range fields {
+			if f.name == name {
+				return true
+			}
+		}
+		return false
+	}
+	byParameter := map[string]Problem{}
+	for _, p := range problems {
+		name, _, _ := strings.Cut(p.Path, "[")
+		if _, seen := byParameter[name]; !seen || p.Code == CodeExclusive {
+			byParameter[name] = p
+		}
+	}
+	for _, a := range given {
+		p, bad := byParameter[Clip(a.Name)]
+		switch {
+		case !bad:
+			if !has(a.Name) && len(a.Value) <= 200 {
+				fields = append(fields, field{a.Name, a.Value})
+			}
+		case p.Code == CodeExclusive, p.Code == CodeMissing:
+		case p.Code == CodeUnknown:
+			// A misspelt name keeps its value unless the right one is there too.
+			if miss, missing := byParameter[p.Nearest]; p.Nearest != "" && (!missing || miss.Code == CodeMissing) && !has(p.Nearest) && !contains(given, p.Nearest) && len(a.Value) <= 200 {
+				fields = append(fields, field{p.Nearest, a.Value})
+			}
+		case p.Fix != "" && !has(a.Name):
+			fields = append(fields, field{a.Name, p.Fix})
+		}
+	}
+	for _, p := range problems {
+		if p.Code == CodeMissing && p.Fix != "" && !has(p.Path) {
+			fields = append(fields, field{p.Path, p.Fix})
+		}
+	}
+	var b strings.Builder
+	b.WriteByte('{')
+	for i, f := range fields {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(encode(f.name))
+		b.WriteString(": ")
+		b.WriteString(f.value)
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+func contains(given []Argument, name string) bool {
+	for _, a := range given {
+		if a.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// maxShown is how many characters of a caller's own value an error repeats.
+const maxShown = 80
+
+// Clip cuts s to what an error message may repeat.
+func Clip(s string) string {
+	if utf8.RuneCountInString(s) <= maxShown {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n == maxShown-1 {
+			return s[:i] + "…"
+		}
+		n++
+	}
+	return s
+}
+
+// Quote quotes s for a message: bounded, on one line, with everything that is
+// not printable escaped.
+func Quote(s string) string { return strconv.Quote(Clip(s)) }
+
+// Show is a bounded rendering of an argument's value.
+func Show(v any) string {
+	if n, ok := v.(json.Number); ok {
+		return Clip(n.String())
+	}
+	return Clip(encode(v))
+}
+
+func encode(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "(unprintable)"
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return ""
+	case bool:
+		return "the boolean"
+	case json.Number:
+		return "the number"
+	case string:
+		return "the string"
+	case []any:
+		return "the array"
+	default:
+		return "the object"
+	}
+}
+
+// Nearest returns the name in known that name most likely stands for, or "".
+// Case, spaces, hyphens and underscores do not count as differences; otherwise
+// at most a third of the longer name may differ.
+func Nearest(name string, known []string) string {
+	if len(name) > 128 {
+		return ""
+	}
+	best, bestDistance := "", 0
+	folded := fold(name)
+	for _, k := range known {
+		candidate := fold(k)
+		limit := max(utf8.RuneCountInString(folded), utf8.RuneCountInString(candidate)) / 3
+		d := distance(folded, candidate)
+		if len(folded) >= 3 && (strings.HasPrefix(candidate, folded) || strings.HasPrefix(folded, candidate)) {
+			d = min(d, 1)
+			limit = max(limit, 1)
+		}
+		if d > limit {
+			continue
+		}
+		if best == "" || d < bestDistance {
+			best, bestDistance = k, d
+		}
+	}
+	return best
+}
+
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == ' ' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, s)
+}
+
+// distance is the optimal string alignment distance: insertions, deletions,
+// substitutions and swaps of neighbours cost one each.
+func distance(a, b string) int {
+	ra, rb := []rune(a), []rune(b)
+	before, previous, current := make([]int, len(rb)+1), make([]int, len(rb)+1), make([]int, len(rb)+1)
+	for j := range previous {
+		previous[j] = j
+	}
+	for i := 1; i <= len(ra); i++ {
+		current[0] = i
+		for j := 1; j <= len(rb); j++ {
+			cost := 1
+			if ra[i-1] == rb[j-1] {
+				cost = 0
+			}
+			current[j] = min(previous[j]+1, current[j-1]+1, previous[j-1]+cost)
+			if i > 1 && j > 1 && ra[i-1] == rb[j-2] && ra[i-2] == rb[j-1] {
+				current[j] = min(current[j], before[j-2]+1)
+			}
+		}
+		before, previous, current = previous, current, before
+	}
+	return previous[len(rb)]
+}

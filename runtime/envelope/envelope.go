@@ -1,0 +1,188 @@
+// Package envelope writes the XML-style answers of tools. Recorded content goes
+// into them unchanged to the eye, and can neither close an element nor hide
+// anything from a reader.
+//
+// Element and attribute names come from generated code and are trusted. Nothing
+// else is: every attribute value and every body is escaped here, so that no
+// caller has to remember to. The package never drops a character silently.
+package envelope
+
+import (
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// Writer builds one document. Elements nest by two spaces; the text ends
+// without a newline. The zero value is ready to use.
+type Writer struct {
+	buf   []byte
+	stack []frame
+}
+
+type frame struct {
+	name string
+	tag  tagState
+}
+
+type tagState uint8
+
+const (
+	tagOpen     tagState = iota // "<name attr…" is written, ">" is not
+	tagChildren                 // has child elements, one to a line
+	tagBody                     // has a body, ends on the line it is on
+)
+
+// Bytes returns the document so far.
+func (w *Writer) Bytes() []byte { return w.buf }
+
+// Open starts an element inside the current one.
+func (w *Writer) Open(name string) {
+	if len(w.stack) > 0 {
+		top := &w.stack[len(w.stack)-1]
+		if top.tag == tagOpen {
+			w.buf = append(w.buf, '>')
+			top.tag = tagChildren
+		}
+		w.newline(len(w.stack))
+	}
+	w.buf = append(w.buf, '<')
+	w.buf = append(w.buf, name...)
+	w.stack = append(w.stack, frame{name: name})
+}
+
+// Close ends the current element: as an empty tag where nothing was put in it.
+func (w *Writer) Close() {
+	top := w.stack[len(w.stack)-1]
+	w.stack = w.stack[:len(w.stack)-1]
+	switch top.tag {
+	case tagOpen:
+		w.buf = append(w.buf, "/>"...)
+		return
+	case tagChildren:
+		w.newline(len(w.stack))
+	case tagBody:
+	}
+	w.buf = append(w.buf, "</"...)
+	w.buf = append(w.buf, top.name...)
+	w.buf = append(w.buf, '>')
+}
+
+func (w *Writer) newline(depth int) {
+	w.buf = append(w.buf, '\n')
+	for range depth {
+		w.buf = append(w.buf, "  "...)
+	}
+}
+
+func (w *Writer) attribute(name string) {
+	w.buf = append(w.buf, ' ')
+	w.buf = append(w.buf, name...)
+	w.buf = append(w.buf, `="`...)
+}
+
+// Text writes an attribute. Attributes are for values this program vouches for;
+// they are escaped all the same.
+func (w *Writer) Text(name, value string) {
+	w.attribute(name)
+	w.buf = appendAttribute(w.buf, value)
+	w.buf = append(w.buf, '"')
+}
+
+// Integer writes an attribute.
+func (w *Writer) Integer(name string, value int) {
+	w.attribute(name)
+	w.buf = strconv.AppendInt(w.buf, int64(value), 10)
+	w.buf = append(w.buf, '"')
+}
+
+// Boolean writes an attribute.
+func (w *Writer) Boolean(name string, value bool) {
+	w.attribute(name)
+	w.buf = strconv.AppendBool(w.buf, value)
+	w.buf = append(w.buf, '"')
+}
+
+// Time writes an attribute as RFC 3339 in UTC, in whole seconds.
+func (w *Writer) Time(name string, value time.Time) {
+	w.attribute(name)
+	w.buf = value.UTC().AppendFormat(w.buf, "2006-01-02T15:04:05Z")
+	w.buf = append(w.buf, '"')
+}
+
+// Inline makes text the body of the current element, on one line: line breaks
+// become spaces. It stands as it is where it has no markup characters, and in
+// one CDATA section otherwise.
+func (w *Writer) Inline(text string) {
+	w.body()
+	if !needsInline(text) {
+		w.buf = append(w.buf, text...)
+		return
+	}
+	clean := appendInline(nil, text)
+	if !hasMarkup(clean) {
+		w.buf = append(w.buf, clean...)
+		return
+	}
+	w.buf = append(w.buf, "<![CDATA["...)
+	w.buf = appendCDATA(w.buf, clean)
+	w.buf = append(w.buf, "]]>"...)
+}
+
+// Block makes text the body of the current element, verbatim between a newline
+// after the opening and one before the closing of a CDATA section. Everything
+// between those two newlines is content.
+func (w *Writer) Block(text string) {
+	w.body()
+	w.buf = append(w.buf, "<![CDATA[\n"...)
+	w.buf = appendCDATA(w.buf, appendSanitized(nil, text))
+	w.buf = append(w.buf, "\n]]>"...)
+}
+
+// JSON makes a JSON text the body of the current element, in a fence. text must
+// be valid JSON, printed over several lines: no line of such a text can begin
+// with a backtick, so the fence holds without being made longer.
+func (w *Writer) JSON(text string) {
+	w.body()
+	w.buf = append(w.buf, "<![CDATA[\n```json\n"...)
+	w.buf = appendJSON(w.buf, text)
+	w.buf = append(w.buf, "\n```\n]]>"...)
+}
+
+// Fenced makes text the body of the current element, in a fence one backtick
+// longer than the longest run of backticks inside.
+func (w *Writer) Fenced(text string) {
+	w.body()
+	fence := make([]byte, 0, 8)
+	for range max(3, longestRun(text, '`')+1) {
+		fence = append(fence, '`')
+	}
+	w.buf = append(w.buf, "<![CDATA[\n"...)
+	w.buf = append(w.buf, fence...)
+	w.buf = append(w.buf, '\n')
+	w.buf = appendCDATA(w.buf, appendSanitized(nil, text))
+	w.buf = append(w.buf, '\n')
+	w.buf = append(w.buf, fence...)
+	w.buf = append(w.buf, "\n]]>"...)
+}
+
+func (w *Writer) body() {
+	w.stack[len(w.stack)-1].tag = tagBody
+	w.buf = append(w.buf, '>')
+}
+
+func longestRun(s string, b byte) int {
+	longest, run := 0, 0
+	for i := range len(s) {
+		if s[i] != b {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// Chars is the length of a document as caps count it: in Unicode characters.
+func Chars(text []byte) int { return utf8.RuneCount(text) }

@@ -1,0 +1,177 @@
+package envelope
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Sanitize makes everything in text visible and fit for XML 1.0: CRLF becomes
+// LF; other C0 controls but tab and newline become their control pictures, DEL
+// too; C1 controls, U+FFFE, U+FFFF and bytes that are not UTF-8 become U+FFFD;
+// characters that reorder or hide text (bidirectional overrides and isolates,
+// tag characters) become their escape, such as \u{202E}. Joiners and variation
+// selectors stay, because emoji need them.
+func Sanitize(text string) string {
+	if !needsSanitizing(text) {
+		return text
+	}
+	return string(appendSanitized(nil, text))
+}
+
+// SanitizeLine is [Sanitize] for text that has to stay on one line: each line
+// break becomes a space.
+func SanitizeLine(text string) string {
+	if !needsInline(text) {
+		return text
+	}
+	return string(appendInline(nil, text))
+}
+
+// needsSanitizing is false for most text and costs no allocation. Non-ASCII
+// text is judged by the slow path.
+func needsSanitizing(text string) bool {
+	for i := range len(text) {
+		if b := text[i]; b >= 0x7f || b < 0x20 && b != '\t' && b != '\n' {
+			return true
+		}
+	}
+	return false
+}
+
+func needsInline(text string) bool {
+	for i := range len(text) {
+		if b := text[i]; b >= 0x7f || b < 0x20 && b != '\t' || b == '<' || b == '>' || b == '&' {
+			return true
+		}
+	}
+	return false
+}
+
+func hasMarkup(text []byte) bool { return bytes.ContainsAny(text, "<>&") }
+
+func appendSanitized(dst []byte, text string) []byte {
+	for i := 0; i < len(text); {
+		b := text[i]
+		if b >= 0x20 && b < 0x7f || b == '\n' || b == '\t' {
+			dst = append(dst, b)
+			i++
+			continue
+		}
+		if b == '\r' && i+1 < len(text) && text[i+1] == '\n' {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		dst = appendVisible(dst, r)
+		i += size
+	}
+	return dst
+}
+
+func appendInline(dst []byte, text string) []byte {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	start := len(dst)
+	dst = appendSanitized(dst, text)
+	for i := start; i < len(dst); i++ {
+		if dst[i] == '\n' {
+			dst[i] = ' '
+		}
+	}
+	return dst
+}
+
+// appendVisible writes one character other than printable ASCII, tab, newline.
+func appendVisible(dst []byte, r rune) []byte {
+	switch {
+	case r < 0x20:
+		return utf8.AppendRune(dst, 0x2400+r)
+	case r == 0x7f:
+		return utf8.AppendRune(dst, '\u2421')
+	case r < 0xa0, r == 0xfffe, r == 0xffff:
+		return utf8.AppendRune(dst, utf8.RuneError)
+	case hides(r):
+		return fmt.Appendf(dst, `\u{%X}`, r)
+	default:
+		return utf8.AppendRune(dst, r)
+	}
+}
+
+// hides says that r reorders the text around it or is read by machines and not
+// shown to people.
+func hides(r rune) bool {
+	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r >= 0xe0000 && r <= 0xe007f
+}
+
+// appendCDATA writes clean text into an open CDATA section. The section is
+// ended and begun again inside every "]]>", so that the text cannot end it.
+func appendCDATA(dst, clean []byte) []byte {
+	for {
+		i := bytes.Index(clean, []byte("]]>"))
+		if i < 0 {
+			return append(dst, clean...)
+		}
+		dst = append(dst, clean[:i]...)
+		dst = append(dst, "]]]]><![CDATA[>"...)
+		clean = clean[i+3:]
+	}
+}
+
+// appendJSON writes a JSON text into an open CDATA section and keeps it JSON:
+// what must not stand as it is becomes a JSON escape. Outside strings JSON has
+// none of these characters.
+func appendJSON(dst []byte, text string) []byte {
+	for i := 0; i < len(text); {
+		b := text[i]
+		if b == '>' && i >= 2 && text[i-1] == ']' && text[i-2] == ']' {
+			dst = append(dst, `\u003e`...)
+			i++
+			continue
+		}
+		if b >= 0x20 && b < 0x7f || b == '\n' {
+			dst = append(dst, b)
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			dst = utf8.AppendRune(dst, utf8.RuneError)
+		case r < 0xa0, r == 0xfffe, r == 0xffff, hides(r):
+			dst = appendEscape(dst, r)
+		default:
+			dst = utf8.AppendRune(dst, r)
+		}
+		i += size
+	}
+	return dst
+}
+
+func appendEscape(dst []byte, r rune) []byte {
+	if r < 0x10000 {
+		return fmt.Appendf(dst, `\u%04x`, r)
+	}
+	r -= 0x10000
+	return fmt.Appendf(dst, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+}
+
+func appendAttribute(dst []byte, value string) []byte {
+	for _, b := range appendInline(nil, value) {
+		switch b {
+		case '&':
+			dst = append(dst, "&amp;"...)
+		case '<':
+			dst = append(dst, "&lt;"...)
+		case '>':
+			dst = append(dst, "&gt;"...)
+		case '"':
+			dst = append(dst, "&quot;"...)
+		case '\t':
+			dst = append(dst, "&#9;"...)
+		default:
+			dst = append(dst, b)
+		}
+	}
+	return dst
+}
