@@ -8,6 +8,7 @@
 package envelope
 
 import (
+	"encoding/json"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -139,10 +140,15 @@ func (w *Writer) Block(text string) {
 	w.buf = append(w.buf, "\n]]>"...)
 }
 
-// JSON makes a JSON text the body of the current element, in a fence. text must
-// be valid JSON, printed over several lines: no line of such a text can begin
-// with a backtick, so the fence holds without being made longer.
+// JSON makes a JSON text the body of the current element, in a fence. No line
+// of a JSON text can begin with a backtick, so the fence holds without being
+// made longer. A text that is not JSON, such as one that had to be shortened, is
+// written by [Writer.Fenced] instead.
 func (w *Writer) JSON(text string) {
+	if !json.Valid([]byte(text)) {
+		w.Fenced(text)
+		return
+	}
 	w.body()
 	w.buf = append(w.buf, "<![CDATA[\n```json\n"...)
 	w.buf = appendJSON(w.buf, text)
