@@ -1,0 +1,125 @@
+package contract_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/convtools/convtools/runtime/contract"
+)
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	known := []string{"pattern", "ignore_case", "ids", "scopes", "context", "limit", "include_current", "include_hidden", "tool-call"}
+	for in, want := range map[string]string{
+		"patern": "pattern", "Pattern": "pattern", "ignoreCase": "ignore_case", "scope": "scopes", "id": "ids",
+		"limt": "limit", "ilmit": "limit", "tool_call": "tool-call", "banana": "", "": "", "query": "", "include-current": "include_current",
+		strings.Repeat("x", 1000): "",
+	} {
+		if got := contract.Nearest(in, known); got != want {
+			t.Errorf("Nearest(%.20q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestInvalidArgumentsText(t *testing.T) {
+	t.Parallel()
+	known := []string{"pattern", "limit", "sort"}
+	for _, tc := range []struct {
+		name     string
+		given    []contract.Argument
+		problems []contract.Problem
+		want     string
+	}{
+		{
+			"one problem", nil,
+			[]contract.Problem{contract.Missing("pattern", "text to look for", `"retry"`)},
+			"Invalid arguments for grep: pattern is required: text to look for.\nA call that works: grep {\"pattern\": \"retry\"}",
+		},
+		{
+			"a misspelt name keeps its value",
+			[]contract.Argument{{Name: "patern", Value: `"x"`}, {Name: "limit", Value: `0`}, {Name: "sort", Value: `"uo"`}},
+			[]contract.Problem{
+				contract.Missing("pattern", "text to look for", `"retry"`),
+				contract.Limit("limit", contract.CodeMinimum, "at least 1", json.Number("0"), "1"),
+				contract.Enum("sort", "uo", []string{"up", "down"}, `"down"`),
+				contract.Unknown("patern", known),
+			},
+			"Invalid arguments for grep, 4 problems:\n" +
+				"- pattern is required: text to look for.\n" +
+				"- limit must be at least 1, got 0.\n" +
+				"- sort: \"uo\" is not allowed. Allowed: up, down.\n" +
+				"- unknown parameter \"patern\"; did you mean \"pattern\"? Parameters: pattern, limit, sort.\n" +
+				"A call that works: grep {\"pattern\": \"x\", \"limit\": 1, \"sort\": \"down\"}",
+		},
+		{
+			"the second of two exclusive parameters goes",
+			[]contract.Argument{{Name: "turn", Value: "1"}, {Name: "last", Value: "2"}},
+			[]contract.Problem{contract.Exclusive([]string{"turn", "last"})},
+			"Invalid arguments for grep: turn and last cannot be combined: give one of them.\nA call that works: grep {\"turn\": 1}",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			got := contract.Unmet("grep", tc.given, tc.problems).Error()
+			if got != tc.want {
+				t.Errorf("got:\n%s\nwant:\n%s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestMessagesAreBoundedAndPrintable(t *testing.T) {
+	t.Parallel()
+	hostile := "\x1b[2J\n" + strings.Repeat("<x>", 10_000)
+	for _, p := range []contract.Problem{
+		contract.Unknown(hostile, []string{"a"}),
+		contract.Enum("a", hostile, []string{"b"}, ""),
+		contract.Type("a", "an integer", hostile, ""),
+		contract.Type("a", "an integer", []any{hostile}, ""),
+		contract.Limit("a", contract.CodeMaxLength, "shorter", hostile, ""),
+	} {
+		if len(p.Message) > 600 || strings.ContainsAny(p.Message, "\x1b\n") {
+			t.Errorf("%s: message of %d bytes: %.100q", p.Code, len(p.Message), p.Message)
+		}
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		err  error
+		want string
+	}{
+		{nil, `{"type":"success","content":"<x/>"}`},
+		{contract.Fixable("no such turn"), `{"type":"error","message":"no such turn","trace":[],"transient":false}`},
+		{fmt.Errorf("reading: %w", fs.ErrNotExist), `{"type":"error","message":"reading: file does not exist","trace":[],"transient":false}`},
+		{&contract.Error{Message: "m", Trace: []string{"a", "b"}, Transient: true}, `{"type":"error","message":"m","trace":["a","b"],"transient":true}`},
+	} {
+		var b strings.Builder
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(contract.OutcomeOf("<x/>", tc.err)); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(b.String()), `\u003c`, "<"), `\u003e`, ">")
+		if got != tc.want {
+			t.Errorf("outcome %s, want %s", got, tc.want)
+		}
+	}
+}
+
+func TestErrorUnwraps(t *testing.T) {
+	t.Parallel()
+	err := error(&contract.Error{Message: "m", Err: fs.ErrNotExist})
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Error("the cause is not found")
+	}
+	var e *contract.Error
+	if !errors.As(contract.UnknownTool("conversation_gerp", []string{"conversation_grep"}), &e) || !e.Caller || !strings.Contains(e.Message, "Did you mean conversation_grep?") {
+		t.Errorf("unknown tool: %v", e)
+	}
+}
