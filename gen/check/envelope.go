@@ -126,6 +126,7 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 	}
 	for i := range s.Attributes {
 		a := c.attribute(t, &s.Attributes[i], root)
+		a.GoName = countName(a, s.Children.Value)
 		if slices.ContainsFunc(e.Attributes, func(b ir.Attribute) bool { return a.Name == b.Name }) {
 			c.reportf(s.Attributes[i].At, "CT020", "", "the attribute %q is there twice", a.Name)
 		} else {
@@ -183,4 +184,16 @@ func (c *checker) attribute(t *ir.Tool, s *spec.Attribute, root bool) ir.Attribu
 		}
 	}
 	return a
+}
+
+// countName keeps a number of things apart from the things: an integer
+// attribute named like the field of a child that repeats is called its count.
+func countName(a ir.Attribute, children []string) string {
+	for _, child := range children {
+		name, many, _ := splitChild(child)
+		if many && a.Type == ir.IntegerAttribute && a.Name == plural(name) {
+			return goName(name) + "Count"
+		}
+	}
+	return a.GoName
 }

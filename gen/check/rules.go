@@ -38,6 +38,7 @@ func Rules() []Rule {
 		{"CT026", "Names stay distinct as Go identifiers."},
 		{"CT027", "A path of a target is relative, clean, and inside the project."},
 		{"CT028", "A skill names tools that exist."},
+		{"CT029", "Every target can take the tool: its name and its description, with what was lowered into it, are within the target's limits."},
 		{"SP001", "The file is valid TOML and UTF-8."},
 		{"SP002", "Every key is known, and spelt exactly as documented."},
 		{"SP003", "Every value has the type its key asks for."},

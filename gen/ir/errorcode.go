@@ -23,6 +23,15 @@ const (
 	ErrorExclusive  ErrorCode = "mutually_exclusive"
 )
 
+// ErrorCodes returns all error codes, in the order of the constants above.
+func ErrorCodes() []ErrorCode {
+	return []ErrorCode{
+		ErrorMalformed, ErrorUnknown, ErrorMissing, ErrorType, ErrorEnum,
+		ErrorMinimum, ErrorMaximum, ErrorMinLength, ErrorMaxLength, ErrorMinItems, ErrorMaxItems,
+		ErrorPattern, ErrorBlank, ErrorSingleLine, ErrorExclusive,
+	}
+}
+
 // ErrorCodes returns the codes that a call of the tool can fail with because of
 // its arguments, in the order of the constants above.
 func (t *Tool) ErrorCodes() []ErrorCode {

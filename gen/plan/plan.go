@@ -64,7 +64,16 @@ func Generate(fsys fs.FS) (*Result, error) {
 	}
 	r.Contract = contract
 	for _, tool := range contract.Tools() {
-		r.Lowered = append(r.Lowered, lower.Reports(tool)...)
+		for _, target := range lower.Targets() {
+			text := lower.For(target, tool)
+			r.Lowered = append(r.Lowered, text.Reports...)
+			for _, problem := range text.Problems {
+				r.Diags = append(r.Diags, diag.Diagnostic{File: tool.Source, Rule: "CT029", Message: problem})
+			}
+		}
+	}
+	if r.Diags.HasErrors() {
+		return r, nil
 	}
 	emitters := []func(*ir.Contract) ([]emit.File, error){
 		func(c *ir.Contract) ([]emit.File, error) { return gocode.Emit(c, schema.Compact) },
@@ -178,7 +187,7 @@ func saysGenerated(fsys fs.FS, name string) (bool, error) {
 		return false, nil
 	}
 	line, _, _ := strings.Cut(string(head[:n]), "\n")
-	return strings.Contains(line, emit.Marker), nil
+	return strings.Contains(strings.ToLower(line), emit.Marker), nil
 }
 
 // Write brings a directory up to date and returns what it changed. A file is

@@ -2,6 +2,7 @@ package coerce_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -36,6 +37,7 @@ func TestDecodeObject(t *testing.T) {
 		{name: "twice, spelt differently", in: `{"a":1,"\u0061":2}`, err: `"a" is given twice`},
 		{name: "invalid UTF-8", in: "{\"a\":\"\xff\"}", err: "not valid UTF-8"},
 		{name: "too deep", in: `{"a":` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`, err: "nested deeper than 32 levels"},
+		{name: "too many members", in: manyMembers(coerce.MaxMembers + 1), err: "more than 1000 members"},
 		{name: "too large", in: `{"a":"` + strings.Repeat("x", coerce.MaxBytes) + `"}`, err: "bytes are more than"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -58,6 +60,16 @@ func TestDecodeObject(t *testing.T) {
 			}
 		})
 	}
+}
+
+// manyMembers is an object with n members.
+func manyMembers(n int) string {
+	var b strings.Builder
+	b.WriteString(`{"m":0`)
+	for i := 1; i < n; i++ {
+		fmt.Fprintf(&b, `,"m%d":0`, i)
+	}
+	return b.String() + "}"
 }
 
 func TestRepairs(t *testing.T) {

@@ -19,8 +19,9 @@ import (
 
 // Bounds on the arguments of one call.
 const (
-	MaxBytes = 1 << 20 // bytes of JSON text
-	MaxDepth = 32      // nested arrays and objects
+	MaxBytes   = 1 << 20 // bytes of JSON text
+	MaxDepth   = 32      // nested arrays and objects
+	MaxMembers = 1000    // members of one object: each name is compared with all before it
 )
 
 // Field is one member of an object, in the order it was written.
@@ -172,6 +173,9 @@ func decodeValue(dec *json.Decoder, depth int) (any, error) {
 		name, ok := token.(string)
 		if !ok {
 			return nil, fmt.Errorf("a member's name must be a string, at byte %d", dec.InputOffset())
+		}
+		if len(object) == MaxMembers {
+			return nil, fmt.Errorf("an object has more than %d members", MaxMembers)
 		}
 		if _, twice := object.Get(name); twice {
 			return nil, fmt.Errorf("%s is given twice", strconv.Quote(name))

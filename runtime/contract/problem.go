@@ -41,7 +41,7 @@ type Problem struct {
 	Want    string   // what is expected, in words
 	Allowed []string // the allowed values or names, where they are a list
 	Nearest string   // the allowed value nearest to what was given
-	Fix     string   // JSON to put at the parameter instead; empty drops it
+	Fix     string   // JSON to put at the path instead; empty drops it
 }
 
 // InvalidArguments reports everything wrong with one call's arguments at once.
@@ -103,7 +103,7 @@ func Enum(path, got string, allowed []string, fallback string) Problem {
 	p.Message = path + ": " + Quote(got) + " is not allowed"
 	if p.Nearest != "" {
 		p.Message += "; did you mean " + strconv.Quote(p.Nearest) + "?"
-		p.Fix = strconv.Quote(p.Nearest)
+		p.Fix = encode(p.Nearest)
 	} else {
 		p.Message += "."
 	}
@@ -132,8 +132,8 @@ func Item(path string, index int) string { return path + "[" + strconv.Itoa(inde
 // for every honest call, and a bound on what a hostile one can cost.
 const MaxProblems = 50
 
-// Exclusive is the problem of parameters that must not be given together. The
-// fix of the corrected call is to keep the first.
+// Exclusive is the problem of parameters that must not be given together. A
+// corrected call keeps the first.
 func Exclusive(names []string) Problem {
 	list := strings.Join(names, " and ")
 	return Problem{Path: names[len(names)-1], Code: CodeExclusive, Allowed: names, Want: "only one of " + list, Message: list + " cannot be combined: give one of them."}
@@ -158,44 +158,45 @@ type Argument struct {
 
 // corrected is the arguments object with every problem's fix applied: renamed
 // where a name is near, replaced where a value is known, dropped elsewhere.
+// Values too long to repeat are dropped too.
 func corrected(given []Argument, problems []Problem) string {
-	type field struct{ name, value string }
-	var fields []field
-	has := func(name string) bool {
-		for _, f := range fields {
-			if f.name == name {
-				return true
-			}
-		}
-		return false
-	}
-	byParameter := map[string]Problem{}
+	byParameter := map[string][]Problem{}
+	excluded := map[string]bool{}
 	for _, p := range problems {
-		name, _, _ := strings.Cut(p.Path, "[")
-		if _, seen := byParameter[name]; !seen || p.Code == CodeExclusive {
-			byParameter[name] = p
+		if p.Code == CodeExclusive {
+			for _, name := range p.Allowed[1:] {
+				excluded[name] = true
+			}
+			continue
+		}
+		byParameter[p.parameter()] = append(byParameter[p.parameter()], p)
+	}
+	var fields []Argument
+	has := func(name string) bool { return contains(fields, name) }
+	keep := func(name, value string) {
+		if value != "" && len(value) <= maxRepeated && !has(name) {
+			fields = append(fields, Argument{name, value})
 		}
 	}
 	for _, a := range given {
-		p, bad := byParameter[Clip(a.Name)]
+		found := byParameter[Clip(a.Name)]
 		switch {
-		case !bad:
-			if !has(a.Name) && len(a.Value) <= 200 {
-				fields = append(fields, field{a.Name, a.Value})
+		case excluded[a.Name]:
+		case len(found) == 0:
+			keep(a.Name, a.Value)
+		case found[0].Code == CodeUnknown:
+			// A misspelt name keeps its value, unless the right one is there too.
+			nearest := found[0].Nearest
+			if nearest != "" && !contains(given, nearest) {
+				keep(nearest, a.Value)
 			}
-		case p.Code == CodeExclusive, p.Code == CodeMissing:
-		case p.Code == CodeUnknown:
-			// A misspelt name keeps its value unless the right one is there too.
-			if miss, missing := byParameter[p.Nearest]; p.Nearest != "" && (!missing || miss.Code == CodeMissing) && !has(p.Nearest) && !contains(given, p.Nearest) && len(a.Value) <= 200 {
-				fields = append(fields, field{p.Nearest, a.Value})
-			}
-		case p.Fix != "" && !has(a.Name):
-			fields = append(fields, field{a.Name, p.Fix})
+		default:
+			keep(a.Name, fixed(a, found))
 		}
 	}
 	for _, p := range problems {
-		if p.Code == CodeMissing && p.Fix != "" && !has(p.Path) {
-			fields = append(fields, field{p.Path, p.Fix})
+		if p.Code == CodeMissing {
+			keep(p.Path, p.Fix)
 		}
 	}
 	var b strings.Builder
@@ -204,12 +205,57 @@ func corrected(given []Argument, problems []Problem) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(encode(f.name))
+		b.WriteString(encode(f.Name))
 		b.WriteString(": ")
-		b.WriteString(f.value)
+		b.WriteString(f.Value)
 	}
 	b.WriteByte('}')
 	return b.String()
+}
+
+// maxRepeated is how many bytes of one value a corrected call repeats.
+const maxRepeated = 200
+
+// parameter is the name of the argument that p is about.
+func (p *Problem) parameter() string {
+	if p.Code == CodeUnknown {
+		return p.Path
+	}
+	name, _, _ := strings.Cut(p.Path, "[")
+	return name
+}
+
+// fixed is the value to put in the place of a's, or nothing to drop it. A
+// problem of the whole value decides; with problems of items alone, the array
+// stays with those replaced or left out.
+func fixed(a Argument, problems []Problem) string {
+	fixes := map[string]string{}
+	for _, p := range problems {
+		if p.Path == a.Name {
+			return p.Fix
+		}
+		if _, seen := fixes[p.Path]; !seen {
+			fixes[p.Path] = p.Fix
+		}
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal([]byte(a.Value), &items); err != nil {
+		return ""
+	}
+	var kept []string
+	for i, item := range items {
+		fix, bad := fixes[Item(a.Name, i)]
+		switch {
+		case !bad:
+			kept = append(kept, string(item))
+		case fix != "":
+			kept = append(kept, fix)
+		}
+	}
+	if len(kept) == 0 {
+		return ""
+	}
+	return "[" + strings.Join(kept, ", ") + "]"
 }
 
 func contains(given []Argument, name string) bool {

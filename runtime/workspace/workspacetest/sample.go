@@ -162,7 +162,7 @@ func sampleMigration(w *Workspace) {
 		Later(2*time.Hour).
 		TurnStart().
 		User("Start the backfill on the staging database.").
-		ConfigDelta(raw(`{"conversation": {"tools": {"db_migrate": {"run": "unattended"}}}}`)).
+		ConfigDelta(raw(`{"conversation": {"tools": {"db_migrate": {"source": "local", "run": "unattended"}}}}`)).
 		ToolCall("call_m02", "db_migrate", raw(`{"version": 7, "database": "staging", "batch": 500}`)).
 		Inquiry("call_m02.confirm", Question{Tool: "db_migrate", Text: "Staging has 4127 rows to rewrite. Continue?"}).
 		InquiryResponse("call_m02.confirm", true).

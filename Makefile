@@ -1,0 +1,58 @@
+# Every target works from a clean clone with nothing but Go installed.
+
+export CGO_ENABLED = 0
+GO          ?= go
+GOFLAGS_BIN  = -trimpath -ldflags="-s -w"
+STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOFUMPT      = mvdan.cc/gofumpt@v0.12.0
+FUZZTIME    ?= 5s
+PLATFORMS    = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+.PHONY: help
+help: ## Show what there is to make
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build bin/convtools and bin/convgen
+	@$(GO) build $(GOFLAGS_BIN) -o bin/ ./cmd/...
+
+.PHONY: demo
+demo: build ## Recall on the bundled sample workspace: list, grep, read, one JP tool call
+	@bin/convgen generate -check
+	@CONVTOOLS="$(CURDIR)/bin/convtools" sh testdata/demo.sh
+
+.PHONY: test
+test: ## Run all tests
+	$(GO) test ./...
+
+.PHONY: generate
+generate: ## Turn specs into code, schemas, configurations and docs
+	$(GO) generate ./...
+
+.PHONY: check
+check: ## Format, vet, staticcheck, generated files current, import arrows, race tests, cross-compiles
+	@echo "== format";      test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
+	@test -z "$$($(GO) run $(GOFUMPT) -l $$(git ls-files '*.go' ':!generated'))" || { $(GO) run $(GOFUMPT) -l $$(git ls-files '*.go' ':!generated'); exit 1; }
+	@echo "== modules";     $(GO) mod tidy -diff && $(GO) mod verify
+	@echo "== vet";         $(GO) vet ./...
+	@echo "== staticcheck"; $(GO) run $(STATICCHECK) ./...
+	@echo "== generate";    $(GO) run ./cmd/convgen generate -check
+	@echo "== arrows";      $(GO) test -count=1 -run '^TestImportArrows$$' ./cmd/convtools
+	@echo "== race";        CGO_ENABLED=1 $(GO) test -race ./...
+	@echo "== platforms";   for p in $(PLATFORMS); do echo "$$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/convtools && GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... || exit 1; done
+
+.PHONY: bench
+bench: build ## Measure against peers and print ratios
+	@$(GO) run ./runtime/workspace/workspacetest/cmd/bench -convtools bin/convtools
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZTIME
+	@for pkg in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	  done; \
+	done
+
+.PHONY: clean
+clean: ## Remove what was built
+	rm -rf bin

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/generated"
+	"github.com/convtools/convtools/runtime/contract"
+)
+
+// maxInput bounds arguments read from standard input, in bytes. The tools allow
+// less, and say so.
+const maxInput = 8 << 20
+
+func (a *app) callCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "call TOOL [JSON | - | key=value …]",
+		Short: "Call a tool and print its answer",
+		Long: `Calls a tool the way an assistant does and prints its answer.
+
+Arguments are one JSON object, "-" to read one from standard input, or key=value
+pairs, which are read as the types the tool declares: lists take values between
+commas, or the key more than once.`,
+		Example: `  convtools call conversation_list limit=5
+  convtools call conversation_grep pattern=retry scopes=user,assistant
+  convtools call conversation_read '{"id": "jp-c17737387251", "turn": 2}'`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return &usageError{errors.New("call needs a tool: " + a.toolNames())}
+			}
+			tool, ok := generated.Lookup(args[0])
+			if !ok {
+				var names []string
+				for _, t := range generated.Tools() {
+					names = append(names, t.Name)
+				}
+				return &usageError{contract.UnknownTool(args[0], names)}
+			}
+			arguments, err := a.arguments(tool, args[1:])
+			if err != nil {
+				return &usageError{err}
+			}
+			answer, err := generated.Call(cmd.Context(), a.handlers(), contract.Call{
+				Tool: tool.Name, Arguments: arguments,
+				Context: contract.Context{ConversationID: a.conversationID, Dir: a.workspace},
+			})
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(a.stdout, answer)
+			return err
+		},
+	}
+}
+
+// arguments makes one JSON object of what stands behind the tool's name.
+func (a *app) arguments(tool contract.Tool, words []string) ([]byte, error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	first := strings.TrimSpace(words[0])
+	isPair := strings.Contains(first, "=") && !strings.HasPrefix(first, "{")
+	if !isPair && len(words) > 1 {
+		return nil, fmt.Errorf("%q is not key=value; a JSON object has to be one argument, in quotes", words[0])
+	}
+	switch {
+	case first == "-":
+		input, err := io.ReadAll(io.LimitReader(a.stdin, maxInput))
+		if err != nil {
+			return nil, fmt.Errorf("reading the arguments from standard input: %w", err)
+		}
+		return input, nil
+	case isPair:
+		return pairs(tool, words)
+	case strings.HasPrefix(first, "{"):
+		return []byte(words[0]), nil
+	default:
+		return nil, fmt.Errorf("%q is neither a JSON object nor key=value", words[0])
+	}
+}
+
+// pairs reads key=value words. A value that is not of the declared type is
+// passed on as text, for the tool to say what it wants.
+func pairs(tool contract.Tool, words []string) ([]byte, error) {
+	var schema struct {
+		Properties map[string]struct {
+			Type string `json:"type"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal([]byte(tool.InputSchema), &schema); err != nil {
+		return nil, fmt.Errorf("reading the schema of %s: %w", tool.Name, err)
+	}
+	var keys []string
+	values := map[string]any{}
+	for _, word := range words {
+		key, value, ok := strings.Cut(word, "=")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("%q is not key=value", word)
+		}
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		} else if schema.Properties[key].Type != "array" {
+			return nil, fmt.Errorf("%s is given twice", key)
+		}
+		switch kind := schema.Properties[key].Type; {
+		case kind == "array" && !strings.HasPrefix(value, "["):
+			list, _ := values[key].([]any)
+			for item := range strings.SplitSeq(value, ",") {
+				list = append(list, strings.TrimSpace(item))
+			}
+			values[key] = list
+		case kind != "string" && json.Valid([]byte(value)):
+			values[key] = json.RawMessage(value)
+		default:
+			values[key] = value
+		}
+	}
+	var b strings.Builder
+	for i, key := range keys {
+		name, err := json.Marshal(key)
+		if err != nil {
+			return nil, fmt.Errorf("writing the arguments: %w", err)
+		}
+		value, err := json.Marshal(values[key])
+		if err != nil {
+			return nil, fmt.Errorf("writing the arguments: %w", err)
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	return []byte("{" + b.String() + "}"), nil
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/generated"
+	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/convcli"
+	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/program"
+	"github.com/convtools/convtools/runtime/recall"
+)
+
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// version is the version of this tree.
+const version = "0.1.0"
+
+// run runs one command line and returns the exit code.
+func (a *app) run(ctx context.Context, args []string) int {
+	// Hosts call this for every tool call, so it does not wait for a command
+	// tree to be built; and whatever its arguments are, they are not flags.
+	if len(args) > 0 && args[0] == "jp-tool" {
+		return a.jpTool(ctx, args[1:])
+	}
+	root := a.root()
+	root.SetArgs(convcli.NormalizeArgs(args))
+	return a.report(root.ExecuteContext(ctx))
+}
+
+// usageError is an error in how the program was called.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// report writes an error to standard error and returns the exit code.
+func (a *app) report(err error) int {
+	var usage *usageError
+	var invalid *contract.InvalidArguments
+	var tool *contract.Error
+	switch {
+	case errors.As(err, &usage):
+		fmt.Fprintf(a.stderr, "error: %s\nhint: see convtools help\n", envelope.Sanitize(usage.Error()))
+		return exitUsage
+	case errors.As(err, &invalid), errors.As(err, &tool):
+		fmt.Fprintf(a.stderr, "error: %s\n", envelope.Sanitize(err.Error()))
+		for _, cause := range traceOf(tool) {
+			fmt.Fprintf(a.stderr, "cause: %s\n", envelope.Sanitize(cause))
+		}
+		return exitFailed
+	default:
+		return convcli.Report(a.stderr, err)
+	}
+}
+
+func traceOf(e *contract.Error) []string {
+	if e == nil {
+		return nil
+	}
+	return e.Trace
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "convtools",
+		Short: "Conversations for assistants",
+		Long: `convtools gives an assistant its conversations: tools that list, search and
+read what was discussed before, and a command line that does the same for people.`,
+		Example: `  convtools conversation ls
+  convtools conversation grep retry
+  convtools conversation print jp-c17737387251 --last
+  convtools call conversation_grep pattern=retry limit=5
+  convtools tools`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{fmt.Errorf("unknown command %q", args[0])}
+			}
+			return cmd.Help()
+		},
+	}
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.PersistentFlags().StringVarP(&a.workspace, "workspace", "w", "", "look for the workspace from `DIR` upwards (default: the working directory)")
+	root.PersistentFlags().StringVar(&a.conversationID, "conversation-id", "", "the conversation this is called from, which tools leave out")
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(convcli.Command(a.conversationEnv("")), a.callCommand(), a.toolsCommand(), a.versionCommand(), jpToolHelp())
+	return root
+}
+
+// jpToolHelp documents jp-tool; run answers it before commands are looked up.
+func jpToolHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "jp-tool CONTEXT TOOL",
+		Short: "Answer one tool call of JP",
+		Long: `Answers one tool call in JP's protocol for local tools: CONTEXT and TOOL are JSON
+objects, and one JSON outcome is printed. It has to be the first argument.
+
+  command = "convtools jp-tool {{context}} {{tool}}"`,
+		DisableFlagParsing: true,
+		RunE: func(*cobra.Command, []string) error {
+			return &usageError{errors.New("jp-tool takes no options before it: convtools jp-tool CONTEXT TOOL")}
+		},
+	}
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(a.stdout, "convtools "+version)
+			return err
+		},
+	}
+}
+
+// conversationEnv is what the conversation command line runs in. dir is where
+// it looks for the workspace; empty leaves that to its own flag.
+func (a *app) conversationEnv(dir string) convcli.Env {
+	return convcli.Env{
+		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr,
+		IsTerminal: a.terminal, Width: a.width, Getenv: a.getenv, Workspace: dir,
+	}
+}
+
+// handlers wires the tools to the command lines they run.
+func (a *app) handlers() generated.Handlers {
+	programs := &program.Programs{
+		Getenv: a.getenv,
+		Runner: process.Exec{},
+		Lookup: func(name string) (program.Spec, bool) {
+			cli, ok := generated.LookupCLI(name)
+			spec := program.Spec{Command: cli.Command, Env: cli.Env}
+			if cli.Builtin && name == conversation.ListCLI {
+				spec.Builtin = a.builtin
+			}
+			return spec, ok
+		},
+	}
+	return generated.Handlers{Conversation: recall.New(programs)}
+}
+
+// builtin serves the conversation command line in this process.
+func (a *app) builtin(ctx context.Context, dir string, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	env := convcli.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: a.getenv, Workspace: dir}
+	return convcli.Run(ctx, env, args)
+}
+
+func (a *app) toolNames() string {
+	var names []string
+	for _, tool := range generated.Tools() {
+		names = append(names, tool.Name)
+	}
+	return strings.Join(names, ", ")
+}

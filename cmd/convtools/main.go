@@ -1,0 +1,45 @@
+// Command convtools gives an assistant its conversations: as a command line, as
+// local tools of JP, and through convtools call.
+//
+// Output policy: results go to standard output and nothing else does; errors
+// and warnings go to standard error as "error: …", "hint: …", "warning: …". The
+// exit code is 0 on success, 1 when something failed or nothing was found, 2 on
+// wrong use. jp-tool is the exception its protocol demands: one JSON value on
+// standard output and exit code 0, whatever happened.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	a := &app{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv,
+	}
+	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
+		a.terminal = true
+		a.width, _, _ = term.GetSize(fd) // 0 means unknown
+	}
+	code := a.run(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// app is everything the commands take from the process they run in.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	terminal       bool
+	width          int
+	getenv         func(string) string
+	workspace      string // --workspace
+	conversationID string // --conversation-id
+}

@@ -1,0 +1,116 @@
+// Package diag is the generator's one diagnostic type, and the printers for it.
+//
+// Loading, checking and comparing specs all report what they find as a [List] of [Diagnostic] values; commands
+// choose a printer: [Text] for people, [JSON] for programs, [GitHub] for annotations on a pull request.
+//
+// The package must never read or write files, look at the environment or the clock, or know what a spec is: sources
+// come in from the caller, output goes to the caller's writer. Everything it prints comes from files that may be
+// hostile, so no printer lets a control character through.
+package diag
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Span is a stretch of a text file. Lines and columns count from 1.
+//
+// A column is one Unicode code point: a tab, a wide character and a combining mark are one column each, and so is
+// each byte that is not valid UTF-8. A line ends before its LF or CRLF; a UTF-8 byte order mark at the start of the
+// file has no column. The end is exclusive: EndCol is the column just after the last character, and an empty span
+// (a position) has EndLine == Line and EndCol == Col.
+//
+// The zero Span means the file as a whole.
+type Span struct {
+	Line, Col       int
+	EndLine, EndCol int
+}
+
+// IsZero reports whether s stands for the whole file.
+func (s Span) IsZero() bool { return s == Span{} }
+
+func (s Span) compare(t Span) int {
+	return cmp.Or(
+		cmp.Compare(s.Line, t.Line), cmp.Compare(s.Col, t.Col),
+		cmp.Compare(s.EndLine, t.EndLine), cmp.Compare(s.EndCol, t.EndCol),
+	)
+}
+
+// Severity says what a diagnostic means for the run. The zero value is Error, so that a diagnostic nobody graded
+// stops the run.
+type Severity int
+
+const (
+	Error   Severity = iota // nothing may be generated
+	Warning                 // generated, but somebody should look
+	Note                    // for information
+)
+
+// String returns the word the text and JSON printers use.
+func (s Severity) String() string {
+	switch s {
+	case Error:
+		return "error"
+	case Warning:
+		return "warning"
+	case Note:
+		return "note"
+	}
+	return fmt.Sprintf("severity(%d)", int(s))
+}
+
+// Diagnostic is one finding about one place in one file.
+type Diagnostic struct {
+	File     string // slash-separated path relative to the root of the run; empty when no file is to blame
+	Span     Span   // zero: the whole file
+	Rule     string // stable rule id; may be empty
+	Severity Severity
+	Message  string // one sentence without a final period: what is wrong, and what was expected
+	Hint     string // how to fix it; may be empty, may have several lines
+}
+
+// String returns the finding on one line, the way compilers write it and editors parse it:
+//
+//	specs/list.toml:12:9: error: unknown key "requird" [SP003]
+//
+// Characters that could drive a terminal are written out, as in <U+001B>.
+func (d Diagnostic) String() string {
+	var b strings.Builder
+	if d.File != "" {
+		b.WriteString(visible(d.File))
+		if !d.Span.IsZero() {
+			fmt.Fprintf(&b, ":%d:%d", d.Span.Line, d.Span.Col)
+		}
+		b.WriteString(": ")
+	}
+	fmt.Fprintf(&b, "%s: %s", d.Severity, visible(d.Message))
+	if d.Rule != "" {
+		fmt.Fprintf(&b, " [%s]", visible(d.Rule))
+	}
+	return b.String()
+}
+
+func (d Diagnostic) compare(e Diagnostic) int {
+	return cmp.Or(
+		cmp.Compare(d.File, e.File), d.Span.compare(e.Span),
+		cmp.Compare(d.Rule, e.Rule), cmp.Compare(d.Message, e.Message),
+		cmp.Compare(d.Severity, e.Severity), cmp.Compare(d.Hint, e.Hint),
+	)
+}
+
+// List is what a run found, in the order it was found. Append to it freely: every printer shows [List.Sorted].
+type List []Diagnostic
+
+// Sorted returns the diagnostics ordered by file, position, rule and message, each distinct one once. The order is
+// total, so it does not depend on the order of discovery. The list itself is left as it is.
+func (l List) Sorted() List {
+	s := slices.SortedFunc(slices.Values(l), Diagnostic.compare)
+	return slices.Compact(s)
+}
+
+// HasErrors reports whether any diagnostic is an Error.
+func (l List) HasErrors() bool {
+	return slices.ContainsFunc(l, func(d Diagnostic) bool { return d.Severity == Error })
+}

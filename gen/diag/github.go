@@ -1,0 +1,60 @@
+package diag
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// GitHub prints the list as GitHub Actions workflow commands, one a line, which become annotations on the files:
+//
+//	::error file=specs/list.toml,line=12,col=1,endLine=12,endColumn=8,title=SP003::unknown key "requird"
+//
+// Columns are left out of a span over several lines, since GitHub refuses an annotation that has both. A hint follows
+// the message on its own line. The error is the writer's.
+//
+// The format is described in GitHub's documentation under "Workflow commands for GitHub Actions".
+func GitHub(w io.Writer, list List) error {
+	message := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+
+	out := bufio.NewWriter(w)
+	for _, d := range list.Sorted() {
+		command := "error"
+		switch d.Severity {
+		case Warning:
+			command = "warning"
+		case Note:
+			command = "notice"
+		}
+		var properties []string
+		add := func(name, value string) {
+			properties = append(properties, name+"="+property.Replace(visible(value, '\r', '\n')))
+		}
+		if d.File != "" {
+			add("file", d.File)
+			if s := d.Span; !s.IsZero() {
+				if s.EndLine <= s.Line {
+					properties = append(properties, fmt.Sprintf("line=%d,col=%d,endLine=%d,endColumn=%d",
+						s.Line, s.Col, s.Line, max(s.Col, s.EndCol)))
+				} else {
+					properties = append(properties, fmt.Sprintf("line=%d,endLine=%d", s.Line, s.EndLine))
+				}
+			}
+		}
+		if d.Rule != "" {
+			add("title", d.Rule)
+		}
+		text := d.Message
+		if d.Hint != "" {
+			text += "\nhint: " + strings.TrimRight(d.Hint, "\r\n")
+		}
+		out.WriteString("::" + command)
+		if len(properties) > 0 {
+			out.WriteString(" " + strings.Join(properties, ","))
+		}
+		out.WriteString("::" + message.Replace(visible(text, '\r', '\n')) + "\n")
+	}
+	return out.Flush()
+}

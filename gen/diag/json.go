@@ -1,0 +1,66 @@
+package diag
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode/utf16"
+)
+
+// record is the JSON form of a diagnostic. Every key is always there: programs read it.
+type record struct {
+	File      string `json:"file"`
+	Line      int    `json:"line"`
+	Column    int    `json:"column"`
+	EndLine   int    `json:"end_line"`
+	EndColumn int    `json:"end_column"`
+	Severity  string `json:"severity"`
+	Rule      string `json:"rule"`
+	Message   string `json:"message"`
+	Hint      string `json:"hint"`
+}
+
+// JSON prints the list for programs: one array, one diagnostic a line, the same keys in the same order in each. Lines
+// and columns count as in [Span]; all four are 0 when the diagnostic is about the whole file. Unsafe characters are
+// escaped, so the text survives and the output can still be shown. The error is the writer's.
+func JSON(w io.Writer, list List) error {
+	out := bufio.NewWriter(w)
+	out.WriteByte('[')
+	for i, d := range list.Sorted() {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		line, err := json.Marshal(record{
+			File: d.File,
+			Line: d.Span.Line, Column: d.Span.Col, EndLine: d.Span.EndLine, EndColumn: d.Span.EndCol,
+			Severity: d.Severity.String(), Rule: d.Rule, Message: d.Message, Hint: d.Hint,
+		})
+		if err != nil {
+			return fmt.Errorf("encoding diagnostic %d as JSON: %w", i, err)
+		}
+		out.WriteString("\n  ")
+		writeEscaped(out, string(line))
+	}
+	if len(list) > 0 {
+		out.WriteByte('\n')
+	}
+	out.WriteString("]\n")
+	return out.Flush()
+}
+
+// writeEscaped writes JSON with the unsafe characters encoding/json leaves alone, such as U+009B and U+202E, as
+// \u escapes. Outside of strings JSON has only safe ones.
+func writeEscaped(out *bufio.Writer, s string) {
+	for _, r := range s {
+		switch {
+		case isSafe(r):
+			out.WriteRune(r)
+		case r <= 0xFFFF:
+			fmt.Fprintf(out, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(out, `\u%04x\u%04x`, high, low)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package diag
+
+import (
+	"bytes"
+	"sort"
+	"unicode/utf8"
+)
+
+// byteOrderMark is U+FEFF in UTF-8. Editors hide it, so it takes no column.
+const byteOrderMark = "\uFEFF"
+
+// Source is the text of a file, indexed by line. It is where byte offsets become a [Span], so that everything that
+// reports positions counts lines and columns alike.
+type Source struct {
+	text   []byte
+	starts []int // offset of the first character of each line
+}
+
+// NewSource indexes text, which must not be changed while the Source is in use.
+func NewSource(text []byte) *Source {
+	s := &Source{text: text, starts: []int{0}}
+	if bytes.HasPrefix(text, []byte(byteOrderMark)) {
+		s.starts[0] = len(byteOrderMark)
+	}
+	for i := 0; ; {
+		n := bytes.IndexByte(text[i:], '\n')
+		if n < 0 {
+			return s
+		}
+		i += n + 1
+		s.starts = append(s.starts, i)
+	}
+}
+
+// Span returns the span of the half-open byte range [start, end). Offsets outside the text are moved to its nearest
+// end, an end before its start is moved to the start, and offsets inside a line ending to the end of that line.
+func (s *Source) Span(start, end int) Span {
+	line, col := s.position(start)
+	endLine, endCol := s.position(max(start, end))
+	return Span{Line: line, Col: col, EndLine: endLine, EndCol: endCol}
+}
+
+func (s *Source) position(offset int) (line, col int) {
+	offset = min(max(offset, s.starts[0]), len(s.text))
+	line = sort.SearchInts(s.starts, offset+1)
+	text, _ := s.line(line)
+	return line, 1 + utf8.RuneCount(text[:min(offset-s.starts[line-1], len(text))])
+}
+
+// line returns line n (from 1) without its line ending.
+func (s *Source) line(n int) ([]byte, bool) {
+	if n < 1 || n > len(s.starts) {
+		return nil, false
+	}
+	if n == len(s.starts) {
+		return s.text[s.starts[n-1]:], true
+	}
+	text := s.text[s.starts[n-1] : s.starts[n]-1]
+	return bytes.TrimSuffix(text, []byte("\r")), true
+}

@@ -1,0 +1,165 @@
+package diag
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	tabStop = 4
+
+	// An excerpt shows at most excerptChars characters of a line. When the line is longer, excerptLead of them stand
+	// before the span.
+	excerptChars = 120
+	excerptLead  = 40
+)
+
+// Text prints the list for people: each diagnostic with the source it is about, and an empty line between two.
+//
+//	specs/list.toml:12:1: error: unknown key "requird" [SP003]
+//	  12 | requird = true
+//	     | ^^^^^^^
+//	  hint: did you mean "required"?
+//
+// Of a span over several lines the first and the last are shown. Tabs are expanded, and carets line up under wide and
+// combining characters on a terminal that follows Unicode's widths.
+//
+// source returns the text of a file named in the list, or nil when there is none; then the excerpt is left out. It
+// is called once per file, and may be nil. The error is the writer's.
+func Text(w io.Writer, list List, source func(file string) []byte) error {
+	out := bufio.NewWriter(w)
+	var src *Source
+	list = list.Sorted()
+	for i, d := range list {
+		if i == 0 || d.File != list[i-1].File {
+			src = nil
+			if source != nil && d.File != "" {
+				src = NewSource(source(d.File))
+			}
+		}
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		out.WriteString(d.String() + "\n")
+		if src != nil && !d.Span.IsZero() {
+			out.WriteString(excerpt(src, d.Span))
+		}
+		if d.Hint != "" {
+			hint := strings.ReplaceAll(strings.TrimRight(d.Hint, "\r\n"), "\r\n", "\n")
+			out.WriteString("  hint: " + strings.ReplaceAll(visible(hint, '\n'), "\n", "\n        ") + "\n")
+		}
+	}
+	return out.Flush()
+}
+
+// excerpt returns the source lines of a span with carets under it, or "" when the span is not in the source.
+func excerpt(src *Source, span Span) string {
+	first, ok := src.line(span.Line)
+	if !ok || len(src.text) == 0 {
+		return ""
+	}
+	if span.EndLine < span.Line {
+		span.EndLine, span.EndCol = span.Line, span.Col
+	}
+	lineEnd := utf8.RuneCount(first) + 1
+	if span.EndLine > span.Line && span.EndCol <= 1 {
+		// Only the line ending belongs to the span.
+		span.EndLine, span.EndCol = span.EndLine-1, 1<<30
+	}
+	last, ok := src.line(span.EndLine)
+	if !ok {
+		span.EndLine, span.EndCol = span.Line, lineEnd
+	}
+
+	digits := len(strconv.Itoa(span.EndLine))
+	var b strings.Builder
+	row := func(gutter, text string) {
+		line := "  " + strings.Repeat(" ", digits-len(gutter)) + gutter + " | " + text
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	show := func(n int, line []byte, from, to int) {
+		text, carets := underline(line, from, to)
+		row(strconv.Itoa(n), text)
+		row("", carets)
+	}
+	if span.EndLine == span.Line {
+		show(span.Line, first, span.Col, span.EndCol)
+		return b.String()
+	}
+	show(span.Line, first, span.Col, lineEnd)
+	if span.EndLine > span.Line+1 {
+		row("", "...")
+	}
+	indent := len(last) - len(strings.TrimLeft(string(last), " \t"))
+	show(span.EndLine, last, indent+1, span.EndCol)
+	return b.String()
+}
+
+// underline returns a line as it may be printed, and the carets that belong under its columns [from, to): at least
+// one, and none beyond the position after the last character.
+func underline(line []byte, from, to int) (text, carets string) {
+	rest := string(line)
+	count := utf8.RuneCountInString(rest)
+	from = min(max(from, 1), count+1)
+	to = min(to, count+1)
+
+	var b strings.Builder
+	x := 0 // cells written so far
+	put := func(s string, cells int) {
+		b.WriteString(s)
+		x += cells
+	}
+
+	col := 1
+	cut := count > excerptChars && from > excerptLead+1
+	if cut {
+		for ; col < from-excerptLead; col++ {
+			_, size := utf8.DecodeRuneInString(rest)
+			rest = rest[size:]
+		}
+		put("…", 1)
+	}
+
+	caretFrom, caretTo := -1, 0
+	cell := x // where the character that marks join begins
+	joined := false
+	for shown := 0; rest != "" && shown < excerptChars; shown++ {
+		text, r, size := decode(rest)
+		cells := len(text)
+		switch {
+		case r == '\t':
+			cells = tabStop - x%tabStop
+			text = strings.Repeat(" ", cells)
+		case text == rest[:size]:
+			cells = width(r)
+			if cells == 2 && (joined || isEmojiModifier(r) && x-cell == 2) {
+				cells = 0 // one picture with the emoji before
+			}
+		}
+		if cells > 0 {
+			cell = x
+		}
+		put(text, cells)
+		if col >= from && col < to {
+			if caretFrom < 0 {
+				caretFrom = cell
+			}
+			caretTo = x
+		} else if col == from {
+			caretFrom, caretTo = cell, cell+1
+		}
+		joined = r == zeroWidthJoiner
+		rest = rest[size:]
+		col++
+	}
+	if caretFrom < 0 {
+		caretFrom = x
+	}
+	if rest != "" {
+		put("…", 1)
+	}
+	return b.String(), strings.Repeat(" ", caretFrom) + strings.Repeat("^", max(caretTo-caretFrom, 1))
+}

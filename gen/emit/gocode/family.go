@@ -1,0 +1,155 @@
+package gocode
+
+import (
+	"path"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/ir"
+)
+
+// Names of the helpers that the tools of a family share. Names of a tool's own
+// parts have a capital letter in them.
+const (
+	refuseFunc    = "refuse"
+	malformedFunc = "malformed"
+)
+
+// uses says which hands the tools of a family need.
+func uses(family *ir.Family) (handler, cli bool) {
+	for i := range family.Tools {
+		switch family.Tools[i].Handler {
+		case ir.HandlerGo:
+			handler = true
+		case ir.HandlerCommand:
+			cli = true
+		}
+	}
+	return handler, cli
+}
+
+// family emits the file that the tools of a family share.
+func (g *generator) family(family *ir.Family) (emit.File, error) {
+	f := g.newFile(family.Import, family.Package, "the specs of the "+family.Name+" tools")
+	for _, line := range commentLines([]string{
+		"Package " + family.Package + " has the parameters, validators and envelopes of the " + family.Name +
+			" tools, and hands their calls to whoever does the work. It does no work of its own.",
+	}) {
+		f.PackageComment("// " + line)
+	}
+	handler, _ := uses(family)
+	if handler {
+		f.Add(g.handler(family)).Line()
+	}
+	f.Add(g.familyCall(family)).Line()
+	f.Add(g.malformed()).Line()
+	f.Add(g.refuse()).Line()
+	return render(f, path.Join(family.Dir, family.Package+".go"))
+}
+
+// handler emits the interface that does the work of a family.
+func (g *generator) handler(family *ir.Family) jen.Code {
+	declaration := jen.Type().Id("Handler").InterfaceFunc(func(methods *jen.Group) {
+		for i := range family.Tools {
+			tool := &family.Tools[i]
+			if tool.Handler != ir.HandlerGo {
+				continue
+			}
+			comment(methods, tool.GoName+" answers "+tool.Name+": "+lowerFirst(sentence(tool.Summary)))
+			methods.Id(tool.GoName).Params(
+				g.context(), g.call(), jen.Id("p").Id(paramsName(tool)),
+			).Params(jen.Op("*").Id(rootName(tool)), jen.Error())
+		}
+	})
+	return documented(declaration,
+		"Handler does the work of the "+family.Name+" tools. Parameters come to it valid and with defaults filled in.",
+		"The notes of a call have to be carried by the answer. An answer is never nil where the error is.",
+	)
+}
+
+// familyCall emits the dispatcher of a family.
+func (g *generator) familyCall(family *ir.Family) jen.Code {
+	handler, cli := uses(family)
+	parameters := []jen.Code{g.context()}
+	if handler {
+		parameters = append(parameters, jen.Id("h").Id("Handler"))
+	}
+	if cli {
+		parameters = append(parameters, jen.Id("cli").Qual(g.runtime.contract, "CLI"))
+	}
+	parameters = append(parameters, g.call())
+
+	var cases []jen.Code
+	var names []string
+	for i := range family.Tools {
+		tool := &family.Tools[i]
+		hand := "h"
+		if tool.Handler == ir.HandlerCommand {
+			hand = "cli"
+		}
+		names = append(names, tool.Name)
+		cases = append(cases, jen.Case(jen.Lit(tool.Name)).Block(
+			jen.Return(jen.Id(callFunc(tool)).Call(jen.Id("ctx"), jen.Id(hand), jen.Id("call"))),
+		))
+	}
+	cases = append(cases, jen.Default().Block(jen.Return(jen.Lit(""), jen.Qual(g.runtime.contract, "UnknownTool").Call(
+		jen.Id("call").Dot("Tool"), words(names),
+	))))
+	declaration := jen.Func().Id("Call").Params(parameters...).Params(jen.String(), jen.Error()).Block(
+		jen.Switch(jen.Id("call").Dot("Tool")).Block(cases...),
+	)
+	return documented(declaration,
+		"Call runs one of the "+family.Name+" tools and returns its envelope. Arguments that cannot be used give a [contract.InvalidArguments] that names every problem at once.",
+	)
+}
+
+// malformed emits the error for arguments that are no JSON object.
+func (g *generator) malformed() jen.Code {
+	declaration := jen.Func().Id(malformedFunc).Params(
+		jen.Id("tool").String(), jen.Id("cause").Error(), jen.Id("example").String(),
+	).Error().Block(
+		jen.Id("e").Op(":=").Qual(g.runtime.contract, "Unmet").Call(
+			jen.Id("tool"), jen.Nil(),
+			jen.Index().Qual(g.runtime.contract, "Problem").Values(
+				jen.Qual(g.runtime.contract, "Malformed").Call(jen.Id("cause").Dot("Error").Call()),
+			),
+		),
+		jen.Id("e").Dot("Corrected").Op("=").Id("example"),
+		jen.Return(jen.Id("e")),
+	)
+	return documented(declaration, malformedFunc+" is the error for arguments that are not one JSON object.")
+}
+
+// refuse emits the error for arguments with problems.
+func (g *generator) refuse() jen.Code {
+	object := jen.Qual(g.runtime.coerce, "Object")
+	problems := jen.Index().Qual(g.runtime.contract, "Problem")
+	declaration := jen.Func().Id(refuseFunc).Params(
+		jen.Line().Id("tool").String(),
+		jen.Line().Id("args").Add(object),
+		jen.Line().Id("problems").Add(problems),
+		jen.Line().Id("validate").Func().Params(object).Add(problems),
+		jen.Line().Id("example").String(),
+		jen.Line(),
+	).Error().Block(
+		jen.Id("given").Op(":=").Make(jen.Index().Qual(g.runtime.contract, "Argument"), jen.Len(jen.Id("args"))),
+		jen.For(jen.List(jen.Id("i"), jen.Id("f")).Op(":=").Range().Id("args")).Block(
+			jen.Id("given").Index(jen.Id("i")).Op("=").Qual(g.runtime.contract, "Argument").Values(jen.Dict{
+				jen.Id("Name"):  jen.Id("f").Dot("Name"),
+				jen.Id("Value"): jen.Qual(g.runtime.coerce, "JSON").Call(jen.Id("f").Dot("Value")),
+			}),
+		),
+		jen.Id("e").Op(":=").Qual(g.runtime.contract, "Unmet").Call(jen.Id("tool"), jen.Id("given"), jen.Id("problems")),
+		jen.List(jen.Id("corrected"), jen.Id("_"), jen.Err()).Op(":=").Qual(g.runtime.coerce, "DecodeObject").Call(
+			jen.Index().Byte().Call(jen.Id("e").Dot("Corrected")),
+		),
+		jen.If(jen.Err().Op("!=").Nil().Op("||").Id("validate").Call(jen.Id("corrected")).Op("!=").Nil()).Block(
+			jen.Id("e").Dot("Corrected").Op("=").Id("example"),
+		),
+		jen.Return(jen.Id("e")),
+	)
+	return documented(declaration,
+		refuseFunc+" is the error for arguments with problems. The corrected call in it has been tried: where the fixes of single arguments do not add up to a call that works, the example stands in.",
+	)
+}

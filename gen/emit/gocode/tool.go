@@ -1,0 +1,281 @@
+package gocode
+
+import (
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/ir"
+)
+
+// toolCode builds the file of one tool.
+type toolCode struct {
+	*generator
+	tool     *ir.Tool
+	matchers []jen.Code // functions that match patterns, found while building
+}
+
+// Names of the unexported parts of a tool. No exported name can clash with them,
+// and each ends in the tool's own name.
+func (t *toolCode) namesFunc() string   { return "names" + t.tool.GoName }
+func (t *toolCode) exampleName() string { return "example" + t.tool.GoName }
+func (t *toolCode) schemaName() string  { return "schema" + t.tool.GoName }
+func (t *toolCode) parseFunc() string   { return "parse" + t.tool.GoName }
+func callFunc(tool *ir.Tool) string     { return "call" + tool.GoName }
+func toolFunc(tool *ir.Tool) string     { return tool.GoName + "Tool" }
+func maxCharsName(tool *ir.Tool) string { return tool.GoName + "MaxChars" }
+
+// tool emits the file of one tool.
+func (g *generator) tool(family *ir.Family, tool *ir.Tool) (emit.File, error) {
+	t := &toolCode{generator: g, tool: tool}
+	f := g.newFile(family.Import, family.Package, tool.Source)
+	var problems []error
+	add := func(code ...jen.Code) {
+		for _, c := range code {
+			f.Add(c)
+			f.Line()
+		}
+	}
+	one := func(code jen.Code, err error) {
+		if err != nil {
+			problems = append(problems, err)
+			return
+		}
+		add(code)
+	}
+	many := func(code []jen.Code, err error) {
+		problems = append(problems, err)
+		add(code...)
+	}
+	add(t.paramsType())
+	add(t.constants()...)
+	add(t.descriptor()...)
+	one(t.coercer())
+	one(t.validator())
+	add(t.matchers...)
+	one(t.binder())
+	add(t.parser())
+	if tool.Command != nil {
+		many(t.command())
+	}
+	many(t.envelope())
+	one(t.caller())
+	if err := errors.Join(problems...); err != nil {
+		return emit.File{}, err
+	}
+	return render(f, path.Join(family.Dir, tool.Short+".go"))
+}
+
+// descriptor emits what hosts are told about the tool.
+func (t *toolCode) descriptor() []jen.Code {
+	var code []jen.Code
+	name := toolFunc(t.tool)
+	constants := func(g *jen.Group) {
+		comment(g, t.schemaName()+" is the JSON Schema of the arguments.")
+		g.Id(t.schemaName()).Op("=").Lit(t.schemas(t.tool))
+		comment(g, t.exampleName()+" is the arguments of a call that works.")
+		g.Id(t.exampleName()).Op("=").Lit(exampleFor(t.tool))
+	}
+	code = append(code, jen.Const().DefsFunc(constants))
+	if limit := t.tool.Envelope.MaxChars; limit > 0 {
+		code = append(code, documented(
+			jen.Const().Id(maxCharsName(t.tool)).Op("=").Lit(limit),
+			maxCharsName(t.tool)+" is the most characters an answer of "+t.tool.Name+" may have, notes included.",
+		))
+	}
+	fields := []jen.Code{
+		jen.Line().Id("Name").Op(":").Lit(t.tool.Name),
+		jen.Line().Id("Summary").Op(":").Lit(t.tool.Summary),
+		jen.Line().Id("Description").Op(":").Lit(t.tool.Description),
+		jen.Line().Id("Effect").Op(":").Lit(string(t.tool.Effect)),
+		jen.Line().Id("InputSchema").Op(":").Id(t.schemaName()),
+	}
+	if len(t.tool.Params) > 0 {
+		fields = append(fields, jen.Line().Id("Parameters").Op(":").Id(t.namesFunc()).Call())
+		names := make([]string, len(t.tool.Params))
+		for i := range t.tool.Params {
+			names[i] = t.tool.Params[i].Name
+		}
+		code = append(code, documented(
+			jen.Func().Id(t.namesFunc()).Params().Index().String().Block(jen.Return(words(names))),
+			t.namesFunc()+" returns the names of the parameters in the order they are declared.",
+		))
+	}
+	return append(code, documented(
+		jen.Func().Id(name).Params().Qual(t.runtime.contract, "Tool").Block(jen.Return(
+			jen.Qual(t.runtime.contract, "Tool").Values(append(fields, jen.Line())...),
+		)),
+		name+" describes "+t.tool.Name+" to a host.",
+	))
+}
+
+// parser emits the way from a call to parameters.
+func (t *toolCode) parser() jen.Code {
+	params := paramsName(t.tool)
+	validate := "Validate" + t.tool.GoName
+	none := jen.Id(params).Values()
+	name := jen.Lit(t.tool.Name)
+	example := jen.Id(t.exampleName())
+	body := []jen.Code{
+		jen.List(jen.Id("object"), jen.Id("repairs"), jen.Err()).Op(":=").Qual(t.runtime.coerce, "DecodeObject").Call(jen.Id("call").Dot("Arguments")),
+		jen.If(jen.Err().Op("!=").Nil()).Block(
+			jen.Return(none, jen.Id(malformedFunc).Call(name, jen.Err(), example)),
+		),
+		jen.Id("args").Op(":=").Qual(t.runtime.coerce, "Args").Values(
+			jen.Id("Object").Op(":").Id("object"), jen.Id("Repairs").Op(":").Id("repairs"),
+		),
+		jen.Id("Coerce" + t.tool.GoName).Call(jen.Op("&").Id("args")),
+		jen.If(jen.Id("problems").Op(":=").Id(validate).Call(jen.Id("args").Dot("Object")), jen.Id("problems").Op("!=").Nil()).Block(
+			jen.Return(none, jen.Id(refuseFunc).Call(name, jen.Id("args").Dot("Object"), jen.Id("problems"), jen.Id(validate), example)),
+		),
+		jen.For(jen.List(jen.Id("_"), jen.Id("repair")).Op(":=").Range().Id("args").Dot("Repairs")).Block(
+			jen.Id("call").Dot("Notes").Op("=").Append(jen.Id("call").Dot("Notes"), jen.Id("repair").Dot("Note")),
+		),
+		jen.Return(jen.Id("bind"+t.tool.GoName).Call(jen.Id("args").Dot("Object")), jen.Nil()),
+	}
+	declaration := jen.Func().Id(t.parseFunc()).Params(jen.Id("call").Op("*").Qual(t.runtime.contract, "Call")).
+		Params(jen.Id(params), jen.Error()).Block(body...)
+	return documented(declaration, t.parseFunc()+" decodes, repairs, validates and binds the arguments of a call. What was repaired becomes notes of the call.")
+}
+
+// caller emits the way from a call to an answer.
+func (t *toolCode) caller() (jen.Code, error) {
+	switch t.tool.Handler {
+	case ir.HandlerGo:
+		return t.handlerCaller(), nil
+	case ir.HandlerCommand:
+		return t.commandCaller()
+	default:
+		return nil, fmt.Errorf("%s: unknown handler %q", t.tool.Name, t.tool.Handler)
+	}
+}
+
+// handlerCaller calls a method of the handler interface.
+func (t *toolCode) handlerCaller() jen.Code {
+	name := callFunc(t.tool)
+	declaration := jen.Func().Id(name).Params(t.context(), jen.Id("h").Id("Handler"), t.call()).Params(jen.String(), jen.Error()).Block(
+		jen.List(jen.Id("p"), jen.Err()).Op(":=").Id(t.parseFunc()).Call(jen.Op("&").Id("call")),
+		failed(),
+		jen.List(jen.Id("e"), jen.Err()).Op(":=").Id("h").Dot(t.tool.GoName).Call(jen.Id("ctx"), jen.Id("call"), jen.Id("p")),
+		failed(),
+		jen.Return(jen.String().Call(jen.Id("e").Dot("Bytes").Call()), jen.Nil()),
+	)
+	return documented(declaration, name+" answers "+t.tool.Name+" with what the handler returns.")
+}
+
+func (g *generator) context() jen.Code { return jen.Id("ctx").Qual("context", "Context") }
+func (g *generator) call() jen.Code    { return jen.Id("call").Qual(g.runtime.contract, "Call") }
+
+// failed returns an error from a function that returns text.
+func failed() jen.Code {
+	return jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Lit(""), jen.Err()))
+}
+
+// commandCaller runs the tool's command line and makes its records an answer.
+func (t *toolCode) commandCaller() (jen.Code, error) {
+	shape, err := t.recordShape()
+	if err != nil {
+		return nil, err
+	}
+	tool, cli := jen.Lit(t.tool.Name), jen.Id(t.tool.GoName+"CLI")
+	items := jen.Id("e").Dot(shape.records)
+	notes := jen.Id("e").Dot(shape.notes)
+	kept := jen.Id("kept")
+
+	body := []jen.Code{
+		jen.List(jen.Id("p"), jen.Err()).Op(":=").Id(t.parseFunc()).Call(jen.Op("&").Id("call")),
+		failed(),
+		jen.List(jen.Id("stdout"), jen.Id("stderr"), jen.Id("exit"), jen.Err()).Op(":=").Id("cli").Dot("RunCLI").Call(
+			jen.Id("ctx"), cli, jen.Id("call"), jen.Id(t.tool.GoName+"Args").Call(jen.Id("p"), jen.Id("call").Dot("Context")),
+		),
+		failed(),
+		jen.If(jen.Op("!").Id(t.tool.GoName + "ExitOK").Call(jen.Id("exit"))).Block(
+			jen.Return(jen.Lit(""), jen.Qual(t.runtime.contract, "CommandFailed").Call(
+				tool, cli, jen.Id("exit"), jen.Qual(t.runtime.envelope, "Sanitize").Call(jen.String().Call(jen.Id("stderr"))),
+			)),
+		),
+		jen.Id("e").Op(":=").Id("New" + rootName(t.tool)).Call(jen.Id("p")),
+		jen.If(
+			jen.Err().Op(":=").Qual(t.runtime.contract, "DecodeRecords").Call(tool, cli, jen.Id("stdout"), jen.Op("&").Add(items)),
+			jen.Err().Op("!=").Nil(),
+		).Block(jen.Return(jen.Lit(""), jen.Err())),
+	}
+	if t.tool.Envelope.MaxChars == 0 {
+		if shape.count != "" {
+			body = append(body, jen.Id("e").Dot(shape.count).Op("=").Len(items))
+		}
+		body = append(body,
+			notes.Clone().Op("=").Id("call").Dot("Notes"),
+			jen.Return(jen.String().Call(jen.Id("e").Dot("Bytes").Call()), jen.Nil()),
+		)
+	} else {
+		limit := jen.Id(maxCharsName(t.tool))
+		shorten := []jen.Code{items.Clone().Op("=").Id("records").Index(jen.Op(":").Add(kept))}
+		if shape.count != "" {
+			shorten = append(shorten, jen.Id("e").Dot(shape.count).Op("=").Add(kept))
+		}
+		shorten = append(shorten,
+			notes.Clone().Op("=").Id("call").Dot("Notes"),
+			jen.If(kept.Clone().Op("<").Len(jen.Id("records"))).Block(
+				notes.Clone().Op("=").Append(
+					jen.Qual("slices", "Clip").Call(notes),
+					jen.Qual(t.runtime.contract, "LeftOut").Call(kept, jen.Len(jen.Id("records")), limit),
+				),
+			),
+			jen.Return(jen.Id("e").Dot("Bytes").Call()),
+		)
+		body = append(body,
+			jen.Id("records").Op(":=").Add(items),
+			jen.List(jen.Id("text"), jen.Id("ok")).Op(":=").Qual(t.runtime.envelope, "Fit").Call(
+				limit, jen.Len(jen.Id("records")), jen.Func().Params(jen.Id("kept").Int()).Index().Byte().Block(shorten...),
+			),
+			jen.If(jen.Op("!").Id("ok")).Block(jen.Return(jen.Lit(""), jen.Qual(t.runtime.contract, "NothingFits").Call(tool, limit))),
+			jen.Return(jen.String().Call(jen.Id("text")), jen.Nil()),
+		)
+	}
+	name := callFunc(t.tool)
+	declaration := jen.Func().Id(name).Params(t.context(), jen.Id("cli").Qual(t.runtime.contract, "CLI"), t.call()).
+		Params(jen.String(), jen.Error()).Block(body...)
+	return documented(declaration, name+" answers "+t.tool.Name+" with the records that its command line prints."), nil
+}
+
+// recordShape is where a command's records, their number and the notes go in
+// the root.
+type recordShape struct{ records, notes, count string }
+
+func (t *toolCode) recordShape() (recordShape, error) {
+	var shape recordShape
+	if t.tool.Command == nil {
+		return shape, fmt.Errorf("%s: its handler is a command, and it has none", t.tool.Name)
+	}
+	root := t.tool.Envelope.Element(t.tool.Envelope.Root)
+	for _, c := range root.Children {
+		child := t.tool.Envelope.Element(c.Element)
+		switch {
+		case c.Many && c.From == records:
+			if shape.records != "" {
+				return shape, fmt.Errorf("%s: both %s and %s are filled from the records of its command", t.tool.Name, shape.records, c.GoName)
+			}
+			shape.records = c.GoName
+		case c.Many && c.Element == "note" && child.Bare():
+			shape.notes = c.GoName
+		}
+	}
+	for _, a := range root.Attributes {
+		if a.From == "count" && a.Type == ir.IntegerAttribute && a.Presence != ir.Nullable {
+			shape.count = a.GoName
+		} else if a.Fixed == "" && a.Param == "" {
+			return shape, fmt.Errorf("%s: nothing fills the attribute %s of its root: a command's answer has the records' count, parameters and constants", t.tool.Name, a.Name)
+		}
+	}
+	switch {
+	case shape.records == "":
+		return shape, fmt.Errorf("%s: no repeated child of its root is filled from the records of its command", t.tool.Name)
+	case shape.notes == "":
+		return shape, fmt.Errorf("%s: its root has no repeated child note, which is where repairs and left out records are told", t.tool.Name)
+	}
+	return shape, nil
+}

@@ -1,0 +1,143 @@
+// Package jsontext writes JSON with members in the order they were given.
+//
+// Its values form a closed set, so that writing cannot fail. It never escapes
+// for HTML: these files are read by people and models, not put into pages.
+package jsontext
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+)
+
+// Value is a JSON value: a [String], [Int], [Bool], [Array] or [Object].
+type Value interface {
+	// write appends the value; a negative depth asks for no white space.
+	write(b *bytes.Buffer, depth int)
+	// scalar says that the value fits on its array's line.
+	scalar() bool
+}
+
+// The scalars. Invalid UTF-8 in a string becomes U+FFFD.
+type (
+	String string
+	Int    int64
+	Bool   bool
+)
+
+// Array is a JSON array.
+type Array []Value
+
+// Strings is an array of strings.
+func Strings(items []string) Array {
+	array := make(Array, len(items))
+	for i, s := range items {
+		array[i] = String(s)
+	}
+	return array
+}
+
+// Member is a member of an object.
+type Member struct {
+	Name  string
+	Value Value
+}
+
+// Object is a JSON object. Names are the caller's to keep unique.
+type Object []Member
+
+// Compact returns v on one line without white space.
+func Compact(v Value) string {
+	var b bytes.Buffer
+	v.write(&b, -1)
+	return b.String()
+}
+
+// Pretty returns v indented by two spaces and ended by a newline. An array of
+// scalars stays on one line.
+func Pretty(v Value) []byte {
+	var b bytes.Buffer
+	v.write(&b, 0)
+	b.WriteByte('\n')
+	return b.Bytes()
+}
+
+func (s String) write(b *bytes.Buffer, _ int) {
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(string(s)) // a string into a buffer: neither can fail
+	b.Truncate(b.Len() - 1)   // Encode ends with a newline
+}
+
+func (i Int) write(b *bytes.Buffer, _ int)  { b.WriteString(strconv.FormatInt(int64(i), 10)) }
+func (v Bool) write(b *bytes.Buffer, _ int) { b.WriteString(strconv.FormatBool(bool(v))) }
+
+func (a Array) write(b *bytes.Buffer, depth int) {
+	oneLine := true
+	for _, v := range a {
+		oneLine = oneLine && v.scalar()
+	}
+	b.WriteByte('[')
+	for i, v := range a {
+		switch {
+		case !oneLine:
+			separate(b, i, deeper(depth))
+		case i > 0 && depth >= 0:
+			b.WriteString(", ")
+		case i > 0:
+			b.WriteByte(',')
+		}
+		v.write(b, deeper(depth))
+	}
+	if !oneLine {
+		newline(b, depth)
+	}
+	b.WriteByte(']')
+}
+
+func (o Object) write(b *bytes.Buffer, depth int) {
+	b.WriteByte('{')
+	for i, m := range o {
+		separate(b, i, deeper(depth))
+		String(m.Name).write(b, 0)
+		b.WriteByte(':')
+		if depth >= 0 {
+			b.WriteByte(' ')
+		}
+		m.Value.write(b, deeper(depth))
+	}
+	if len(o) > 0 {
+		newline(b, depth)
+	}
+	b.WriteByte('}')
+}
+
+func (String) scalar() bool { return true }
+func (Int) scalar() bool    { return true }
+func (Bool) scalar() bool   { return true }
+func (Array) scalar() bool  { return false }
+func (Object) scalar() bool { return false }
+
+func deeper(depth int) int {
+	if depth < 0 {
+		return depth
+	}
+	return depth + 1
+}
+
+func separate(b *bytes.Buffer, i, depth int) {
+	if i > 0 {
+		b.WriteByte(',')
+	}
+	newline(b, depth)
+}
+
+func newline(b *bytes.Buffer, depth int) {
+	if depth < 0 {
+		return
+	}
+	b.WriteByte('\n')
+	for range depth {
+		b.WriteString("  ")
+	}
+}

@@ -1,0 +1,163 @@
+// Package markdown writes GitHub-flavoured Markdown from texts that are not
+// trusted to be Markdown. A text can hold code spans and list items; nothing
+// else in it means anything, so that it can neither end a table cell, start a
+// heading, nor become HTML.
+package markdown
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Inline returns text for one line: of a paragraph, a heading, a table cell or
+// a list item. Line breaks become spaces.
+func Inline(text string) string {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, "`")
+		b.WriteString(escape(before))
+		if !ok {
+			break
+		}
+		span, after, closed := strings.Cut(rest, "`")
+		if !closed || strings.TrimSpace(span) == "" {
+			b.WriteString("\\`")
+			text = rest
+			continue
+		}
+		b.WriteString(Code(span))
+		text = after
+	}
+	return lineStart(b.String())
+}
+
+// Code returns text as code for one line, also inside a table cell.
+func Code(text string) string {
+	text = visible(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " "))
+	if text != "" && text == strings.TrimSpace(text) && !strings.ContainsAny(text, "`|") {
+		return "`" + text + "`"
+	}
+	// A table is split into cells before code spans are looked for, and a span
+	// cannot hold every backtick: references to characters can hold anything.
+	var b strings.Builder
+	b.WriteString("<code>")
+	for _, r := range text {
+		if r < 0x80 && r != ' ' && !word(r) || r == '_' {
+			fmt.Fprintf(&b, "&#%d;", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	b.WriteString("</code>")
+	return b.String()
+}
+
+// Paragraph returns a paragraph of several lines. A line that begins with "- "
+// stays a list item.
+func Paragraph(text string) string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if item, ok := strings.CutPrefix(line, "- "); ok {
+			lines = append(lines, "- "+Inline(strings.TrimSpace(item)))
+			continue
+		}
+		lines = append(lines, Inline(line))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Fence returns text as a fenced code block of that language, with a newline at
+// its end.
+func Fence(language, text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	var lines []string
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		lines = append(lines, visible(line))
+	}
+	return fence + language + "\n" + strings.Join(lines, "\n") + "\n" + fence + "\n"
+}
+
+// Row returns a table row. Cells are Markdown already.
+func Row(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
+
+// Header returns the head of a table.
+func Header(titles ...string) string {
+	rule := make([]string, len(titles))
+	for i := range rule {
+		rule[i] = "---"
+	}
+	return Row(titles...) + Row(rule...)
+}
+
+// escape neutralises what has a meaning inside a line.
+func escape(s string) string {
+	var b strings.Builder
+	runes := []rune(visible(s))
+	for i, r := range runes {
+		switch r {
+		case '<':
+			b.WriteString("&lt;")
+		case '>':
+			b.WriteString("&gt;")
+		case '&':
+			b.WriteString("&amp;")
+		case '_':
+			// Inside a word an underscore is only an underscore.
+			if i == 0 || i == len(runes)-1 || !word(runes[i-1]) || !word(runes[i+1]) {
+				b.WriteByte('\\')
+			}
+			b.WriteRune(r)
+		case '|':
+			b.WriteString("&#124;")
+		case '\\', '`', '*', '[', ']', '~', '$':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func word(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// lineStart neutralises what has a meaning at the start of a line only:
+// headings, lists, rules and underlines of headings. It also takes away the
+// indentation that would make code.
+func lineStart(s string) string {
+	s = strings.TrimLeft(s, " \t")
+	if s == "" {
+		return s
+	}
+	if strings.ContainsRune("#-+=", rune(s[0])) {
+		return `\` + s
+	}
+	digits := strings.TrimLeft(s, "0123456789")
+	if n := len(s) - len(digits); n > 0 && digits != "" && (digits[0] == '.' || digits[0] == ')') {
+		return s[:n] + `\` + digits
+	}
+	return s
+}
+
+// visible spells out characters that have no shape of their own, such as
+// controls and marks of direction.
+func visible(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\t':
+			b.WriteByte(' ')
+		case unicode.IsGraphic(r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, "U+%04X", r)
+		}
+	}
+	return b.String()
+}

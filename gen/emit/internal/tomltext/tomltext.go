@@ -1,0 +1,177 @@
+// Package tomltext writes TOML 1.0 that a person would have written: keys in
+// the order given, texts of several lines as blocks.
+//
+// No string can end early or start a key: everything that is not printable is
+// escaped, and so are quotes and backslashes where they would mean something.
+package tomltext
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Document is a TOML file being written. The zero value is ready to use.
+type Document struct {
+	b strings.Builder
+}
+
+// Bytes returns the document so far.
+func (d *Document) Bytes() []byte { return []byte(d.b.String()) }
+
+// Comment writes text as comment lines, one for each line of it. Control
+// characters, which TOML forbids in comments, become spaces.
+func (d *Document) Comment(text string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimRight(strings.Map(func(r rune) rune {
+			if !unicode.IsPrint(r) {
+				return ' '
+			}
+			return r
+		}, line), " ")
+		d.b.WriteString(strings.TrimRight("# "+line, " ") + "\n")
+	}
+}
+
+// Blank writes an empty line.
+func (d *Document) Blank() { d.b.WriteByte('\n') }
+
+// Table opens the table of that path, after an empty line.
+func (d *Document) Table(path ...string) { d.header("[", path, "]") }
+
+// ArrayTable opens the next table of the array of tables of that path, after an
+// empty line.
+func (d *Document) ArrayTable(path ...string) { d.header("[[", path, "]]") }
+
+func (d *Document) header(left string, path []string, right string) {
+	if d.b.Len() > 0 {
+		d.Blank()
+	}
+	d.b.WriteString(left + Key(path...) + right + "\n")
+}
+
+// String writes key = "value".
+func (d *Document) String(key, value string) { d.Raw(key, Quote(value)) }
+
+// Block writes text as a multi-line string. The value that readers get is text
+// with exactly one newline at its end.
+func (d *Document) Block(key, text string) {
+	d.b.WriteString(key + " = \"\"\"\n" + block(strings.TrimRight(text, "\n")) + "\n\"\"\"\n")
+}
+
+// Value writes key = value for a bool, an int64, a string or a []string.
+func (d *Document) Value(key string, value any) error {
+	switch v := value.(type) {
+	case bool:
+		d.Raw(key, strconv.FormatBool(v))
+	case int64:
+		d.Raw(key, strconv.FormatInt(v, 10))
+	case string:
+		d.String(key, v)
+	case []string:
+		d.Raw(key, Array(v))
+	default:
+		return fmt.Errorf("%s: no TOML for a value of type %T", key, value)
+	}
+	return nil
+}
+
+// Raw writes key = value, where value already is TOML.
+func (d *Document) Raw(key, value string) { d.b.WriteString(key + " = " + value + "\n") }
+
+// Key joins the steps of a dotted key, quoting those that are not bare.
+func Key(path ...string) string {
+	steps := make([]string, len(path))
+	for i, step := range path {
+		steps[i] = step
+		if !bare(step) {
+			steps[i] = Quote(step)
+		}
+	}
+	return strings.Join(steps, ".")
+}
+
+func bare(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// Array writes strings as an array: on one line while it is short, with one
+// item to a line otherwise.
+func Array(items []string) string {
+	quoted := make([]string, len(items))
+	for i, s := range items {
+		quoted[i] = Quote(s)
+	}
+	line := "[" + strings.Join(quoted, ", ") + "]"
+	if utf8.RuneCountInString(line) <= 80 {
+		return line
+	}
+	return "[\n  " + strings.Join(quoted, ",\n  ") + ",\n]"
+}
+
+// Quote writes s as a basic string on one line. Invalid UTF-8 becomes U+FFFD.
+func Quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		if r == '"' {
+			b.WriteString(`\"`)
+		} else {
+			escape(&b, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// block writes the inside of a multi-line basic string. Of a run of quotes,
+// every third is escaped, so that the run cannot end the string.
+func block(s string) string {
+	var b strings.Builder
+	quotes := 0
+	for _, r := range s {
+		if r == '"' {
+			quotes++
+			if quotes == 3 {
+				b.WriteByte('\\')
+				quotes = 0
+			}
+			b.WriteByte('"')
+			continue
+		}
+		quotes = 0
+		if r == '\n' {
+			b.WriteByte('\n')
+		} else {
+			escape(&b, r)
+		}
+	}
+	return b.String()
+}
+
+func escape(b *strings.Builder, r rune) {
+	switch {
+	case r == '\\':
+		b.WriteString(`\\`)
+	case r == '\n':
+		b.WriteString(`\n`)
+	case r == '\r':
+		b.WriteString(`\r`)
+	case r == '\t':
+		b.WriteString(`\t`)
+	case unicode.IsPrint(r):
+		b.WriteRune(r)
+	case r <= 0xFFFF:
+		fmt.Fprintf(b, `\u%04X`, r)
+	default:
+		fmt.Fprintf(b, `\U%08X`, r)
+	}
+}

@@ -1,0 +1,91 @@
+package lock
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/convtools/convtools/gen/ir"
+)
+
+func (c *comparison) element(p pair) {
+	if c.cameOrWent(p, "element-added", "element-removed") {
+		return
+	}
+	before, after := p.before, p.after
+	if was, is := before.text("body"), after.text("body"); was != is {
+		c.add("body-changed", after, "the body was %s and is %s", orNone(was), orNone(is))
+	}
+	if was, is := before.text("separator"), after.text("separator"); was != is {
+		c.add("separator-changed", after, "the separator was %s and is %s", orNone(was), orNone(is))
+	}
+	for _, q := range pairs(before, after, "attribute") {
+		c.attribute(q)
+	}
+	for _, q := range pairs(before, after, "child") {
+		c.child(q)
+	}
+	c.order(before, after, "attributes", "attribute-order-changed")
+	c.order(before, after, "children", "child-order-changed")
+}
+
+// order compares the order of the names that are in both lists: what came and
+// what went is told elsewhere.
+func (c *comparison) order(before, after *node, key, rule string) {
+	was, is := before.list(key), after.list(key)
+	common := func(names, other []string) []string {
+		return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(other, n) })
+	}
+	w, i := common(was, is), common(is, was)
+	if !slices.Equal(w, i) {
+		c.add(rule, after, "the order was %s and is %s", strings.Join(w, ", "), strings.Join(i, ", "))
+	}
+}
+
+func (c *comparison) attribute(p pair) {
+	if c.cameOrWent(p, "attribute-added", "attribute-removed") {
+		return
+	}
+	before, after := p.before, p.after
+	if was, is := before.text("type"), after.text("type"); was != is {
+		c.add("attribute-type-changed", after, "the type was %s and is %s", was, is)
+	}
+	if was, is := before.text("presence"), after.text("presence"); was != is {
+		// From the one that is left out most to the one that never is.
+		presences := []string{string(ir.NonZero), string(ir.Nullable), string(ir.Always)}
+		rule := "attribute-became-certain"
+		if slices.Index(presences, is) < slices.Index(presences, was) {
+			rule = "attribute-became-optional"
+		}
+		c.add(rule, after, "the presence was %s and is %s", was, is)
+	}
+	switch was, is := before.value("fixed"), after.value("fixed"); {
+	case was == is:
+	case was == "":
+		c.add("attribute-value-fixed", after, "the value is always %s", is)
+	default:
+		c.add("attribute-value-changed", after, "the value was always %s and is %s", was, orNone(is))
+	}
+}
+
+func (c *comparison) child(p pair) {
+	if c.cameOrWent(p, "child-added", "child-removed") {
+		return
+	}
+	was, is := p.before.text("occurs"), p.after.text("occurs")
+	if was == is {
+		return
+	}
+	add := func(rule string) { c.add(rule, p.after, "it occurred %s and occurs %s", was, is) }
+	switch {
+	case was == once: // optional and many can both be none
+		add("child-became-optional")
+	case is == once && was == optional:
+		add("child-became-certain")
+	}
+	switch {
+	case is == many:
+		add("child-became-many")
+	case was == many:
+		add("child-became-single")
+	}
+}

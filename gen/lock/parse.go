@@ -1,0 +1,210 @@
+package lock
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// fact is one line of the file.
+type fact struct {
+	steps []step
+	key   string // empty: the fact is that the thing exists
+	value string // JSON
+}
+
+// step is one level of what a fact is about: "parameter limit".
+type step struct{ kind, name string }
+
+// grammar says which kinds of things there are, what they hold, and which keys
+// they have. A key can be of one value or, marked so, of many.
+var grammar = map[string]struct {
+	kinds []string
+	keys  map[string]valueType
+}{
+	"": {kinds: []string{"tool", "error"}},
+	"tool": {
+		kinds: []string{"parameter", "element"},
+		keys:  map[string]valueType{"effect": text, "exclusive": manyLists, "root": text, "max_chars": number},
+	},
+	"parameter": {keys: map[string]valueType{
+		"type": text, "required": flag, "default": anything, "repair": manyTexts,
+		"minimum": number, "maximum": number, "min_length": number, "max_length": number, "min_items": number, "max_items": number,
+		"enum": manyTexts, "pattern": text, "not_blank": flag, "single_line": flag,
+		"items.min_length": number, "items.max_length": number,
+		"items.enum": manyTexts, "items.pattern": text, "items.not_blank": flag, "items.single_line": flag,
+	}},
+	"element": {
+		kinds: []string{"attribute", "child"},
+		keys:  map[string]valueType{"body": text, "separator": text, "attributes": list, "children": list},
+	},
+	"attribute": {keys: map[string]valueType{"type": text, "presence": text, "fixed": text}},
+	"child":     {keys: map[string]valueType{"occurs": text}},
+	"error":     {},
+}
+
+type valueType int
+
+const (
+	anything valueType = iota
+	text
+	number
+	flag
+	list
+	manyTexts
+	manyLists
+)
+
+func (t valueType) many() bool { return t == manyTexts || t == manyLists }
+
+func (t valueType) accepts(value string) bool {
+	var err error
+	switch t {
+	case anything:
+		return json.Valid([]byte(value))
+	case text, manyTexts:
+		_, err = decode[string](value)
+	case number:
+		_, err = decode[int64](value)
+	case flag:
+		return value == "true"
+	case list, manyLists:
+		_, err = decode[[]string](value)
+	}
+	return err == nil && value != "null"
+}
+
+func decode[T any](value string) (T, error) {
+	var v T
+	err := json.Unmarshal([]byte(value), &v)
+	return v, err
+}
+
+func parseFact(line string) (fact, error) {
+	var f fact
+	subject, property, hasProperty := strings.Cut(line, ": ")
+	parent := ""
+	for part := range strings.SplitSeq(subject, ", ") {
+		kind, name, _ := strings.Cut(part, " ")
+		if !slices.Contains(grammar[parent].kinds, kind) {
+			return f, fmt.Errorf("%q is no fact of a contract: no %q is known here", line, kind)
+		}
+		if name == "" || strings.ContainsAny(name, " :,=\"") {
+			return f, fmt.Errorf("%q is no fact of a contract: %q is no name", line, name)
+		}
+		f.steps = append(f.steps, step{kind, name})
+		parent = kind
+	}
+	if !hasProperty {
+		return f, nil
+	}
+	key, value, ok := strings.Cut(property, " = ")
+	kind, known := grammar[parent].keys[key]
+	if !ok || !known {
+		return f, fmt.Errorf("%q is no fact of a contract: no key %q is known here", line, key)
+	}
+	if !kind.accepts(value) {
+		return f, fmt.Errorf("%q is no fact of a contract: %s cannot have the value %s", line, key, value)
+	}
+	f.key, f.value = key, value
+	return f, nil
+}
+
+// node is a thing with what the facts say about it.
+type node struct {
+	subject  string
+	values   map[string][]string // JSON, sorted
+	children map[step]*node
+}
+
+func newNode(subject string) *node {
+	return &node{subject: subject, values: map[string][]string{}, children: map[step]*node{}}
+}
+
+// tree builds what the facts say. Two values for a key of one value, which a bad
+// merge leaves behind, are an error.
+func tree(facts []string) (*node, error) {
+	root := newNode("")
+	for _, line := range facts {
+		f, err := parseFact(line)
+		if err != nil {
+			return nil, err
+		}
+		at, parent := root, ""
+		for _, s := range f.steps {
+			next := at.children[s]
+			if next == nil {
+				subject := s.kind + " " + s.name
+				if at.subject != "" {
+					subject = at.subject + ", " + subject
+				}
+				next = newNode(subject)
+				at.children[s] = next
+			}
+			at, parent = next, s.kind
+		}
+		if f.key == "" || slices.Contains(at.values[f.key], f.value) {
+			continue
+		}
+		if len(at.values[f.key]) > 0 && !grammar[parent].keys[f.key].many() {
+			return nil, fmt.Errorf("%s has two values for %s: %s and %s", at.subject, f.key, at.values[f.key][0], f.value)
+		}
+		at.values[f.key] = append(at.values[f.key], f.value)
+		sort.Strings(at.values[f.key])
+	}
+	return root, nil
+}
+
+// pairs matches the things of a kind in two trees by their names, which it
+// sorts by.
+func pairs(before, after *node, kind string) []pair {
+	var all []pair
+	for s, b := range before.children {
+		if s.kind == kind {
+			all = append(all, pair{s.name, b, after.children[s]})
+		}
+	}
+	for s, a := range after.children {
+		if s.kind == kind && before.children[s] == nil {
+			all = append(all, pair{s.name, nil, a})
+		}
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].name < all[j].name })
+	return all
+}
+
+// pair is a thing before and after; one of them is nil where it came or went.
+type pair struct {
+	name          string
+	before, after *node
+}
+
+// value returns the JSON of a key of one value, or "".
+func (n *node) value(key string) string {
+	if len(n.values[key]) == 0 {
+		return ""
+	}
+	return n.values[key][0]
+}
+
+// text returns a string value. Values were checked when they were parsed.
+func (n *node) text(key string) string {
+	s, _ := decode[string](n.value(key))
+	return s
+}
+
+func (n *node) number(key string) (int64, bool) {
+	v := n.value(key)
+	if v == "" {
+		return 0, false
+	}
+	i, _ := decode[int64](v)
+	return i, true
+}
+
+func (n *node) list(key string) []string {
+	l, _ := decode[[]string](n.value(key))
+	return l
+}

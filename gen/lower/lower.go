@@ -1,0 +1,211 @@
+// Package lower decides what a contract says to each target. A target that has
+// no field for a constraint gets it in words; what it cannot take at all is
+// left out, and each such step is reported. Wording is made here alone, so that
+// every target says a thing the same way.
+//
+// It never changes a contract and never drops anything without a report.
+package lower
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/convtools/convtools/gen/ir"
+)
+
+// Target is a consumer of tool definitions.
+type Target string
+
+// The targets.
+const (
+	Schema    Target = "schema" // a JSON Schema on its own
+	JP        Target = "jp"
+	MCP       Target = "mcp"
+	OpenAI    Target = "openai"
+	Anthropic Target = "anthropic"
+)
+
+// Targets returns all targets, in the order their reports are shown.
+func Targets() []Target { return []Target{Schema, JP, MCP, OpenAI, Anthropic} }
+
+// Text is what one target says about one tool.
+type Text struct {
+	Summary     string   // one line
+	Description string   // paragraphs separated by blank lines
+	Parameters  []string // one line for each parameter of the tool, in its order
+	// Reports says what was moved into text or left out, one line each.
+	Reports []string
+	// Problems says what the target would refuse, one line each.
+	Problems []string
+}
+
+// Limits of the targets.
+const (
+	// maxMCPDescription is where Claude Code cuts a description without saying so.
+	maxMCPDescription = 2048
+	// maxOpenAIDescription is the most the OpenAI API accepts; it refuses the
+	// whole request otherwise.
+	maxOpenAIDescription = 1024
+	// maxName is what the OpenAI and Anthropic APIs accept for a function.
+	maxName = 64
+	// maxMCPName leaves room for what clients put before the name of a tool of
+	// a server, "mcp__convtools__", before they hand it to such an API.
+	maxMCPName = maxName - len("mcp__convtools__")
+)
+
+// For returns what target says about tool.
+func For(target Target, tool *ir.Tool) Text {
+	l := lowering{target: target, tool: tool}
+	l.text.Summary = oneLine(tool.Summary)
+	l.parameters()
+	l.description()
+	l.names()
+	return l.text
+}
+
+type lowering struct {
+	target Target
+	tool   *ir.Tool
+	text   Text
+}
+
+func (l *lowering) report(subject, format string, args ...any) {
+	l.text.Reports = append(l.text.Reports, l.line(subject, format, args))
+}
+
+func (l *lowering) problem(subject, format string, args ...any) {
+	l.text.Problems = append(l.text.Problems, l.line(subject, format, args))
+}
+
+func (l *lowering) line(subject, format string, args []any) string {
+	where := l.tool.Name
+	if subject != "" {
+		where += "." + subject
+	}
+	return string(l.target) + ": " + where + ": " + fmt.Sprintf(format, args...)
+}
+
+func (l *lowering) parameters() {
+	for i := range l.tool.Params {
+		p := &l.tool.Params[i]
+		text := oneLine(p.Summary)
+		if l.target == JP {
+			// JP's parameters have a type, a default and an enumeration. It sends
+			// a parameter's summary to the model, but not the tool's description,
+			// so rules between parameters are told here as well.
+			list := append(constraints(p), exclusions(l.tool, p.Name)...)
+			if len(list) > 0 {
+				var facts, phrases []string
+				for _, c := range list {
+					facts = append(facts, c.facts...)
+					phrases = append(phrases, c.phrase)
+				}
+				text = parenthesize(text, strings.Join(phrases, "; "))
+				l.report(p.Name, "%s added to the summary", strings.Join(facts, ", "))
+			}
+		}
+		l.text.Parameters = append(l.text.Parameters, text)
+	}
+}
+
+// description joins what the target shows as a tool's description. Rules between
+// parameters are sentences in it: a schema could only say them with combinators
+// at its top level, which several model providers refuse.
+func (l *lowering) description() {
+	var paragraphs []string
+	if l.target != JP {
+		// JP has a field of its own for the summary; elsewhere it comes first.
+		paragraphs = append(paragraphs, sentence(l.text.Summary))
+	}
+	if l.target != Schema {
+		paragraphs = append(paragraphs, Paragraphs(l.tool.Description)...)
+	}
+	var rules []string
+	for _, r := range l.tool.Rules {
+		rules = append(rules, RuleSentence(r))
+		l.report("", "exclusive %s added to the description", strings.Join(r.Exclusive, ", "))
+	}
+	tail := strings.Join(rules, " ")
+
+	if l.target == OpenAI {
+		kept := len(paragraphs)
+		for kept > 1 && length(join(paragraphs[:kept], tail)) > maxOpenAIDescription {
+			kept--
+		}
+		if left := len(paragraphs) - kept; left > 0 {
+			l.report("", "last %s of the description left out, %d characters is the most it takes", count(left, "paragraph"), maxOpenAIDescription)
+			paragraphs = paragraphs[:kept]
+		}
+	}
+	l.text.Description = join(paragraphs, tail)
+
+	limit := 0
+	switch l.target {
+	case MCP:
+		limit = maxMCPDescription
+	case OpenAI:
+		limit = maxOpenAIDescription
+	case Schema, JP, Anthropic:
+	}
+	if n := length(l.text.Description); limit > 0 && n > limit {
+		l.problem("", "the description is %d characters with its summary and rules, at most %d are shown whole: shorten it", n, limit)
+	}
+}
+
+func (l *lowering) names() {
+	limit := 0
+	switch l.target {
+	case MCP:
+		limit = maxMCPName
+	case OpenAI, Anthropic:
+		limit = maxName
+	case Schema, JP:
+		return
+	}
+	if !plainName(l.tool.Name, limit) {
+		l.problem("", "the name must be 1 to %d letters, digits, hyphens and underscores", limit)
+	}
+	for _, p := range l.tool.Params {
+		if !plainName(p.Name, maxName) {
+			l.problem(p.Name, "the name must be 1 to %d letters, digits, hyphens and underscores", maxName)
+		}
+	}
+}
+
+func plainName(s string, limit int) bool {
+	for i := range len(s) {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= limit
+}
+
+// Paragraphs splits a description at its blank lines.
+func Paragraphs(description string) []string {
+	var paragraphs []string
+	for p := range strings.SplitSeq(description, "\n\n") {
+		if p = strings.Trim(p, "\n"); strings.TrimSpace(p) != "" {
+			paragraphs = append(paragraphs, p)
+		}
+	}
+	return paragraphs
+}
+
+func join(paragraphs []string, tail string) string {
+	if tail == "" {
+		return strings.Join(paragraphs, "\n\n")
+	}
+	return strings.Join(append(paragraphs[:len(paragraphs):len(paragraphs)], tail), "\n\n")
+}
+
+// length counts as the clients that set these limits do, in UTF-16 units.
+func length(s string) int {
+	n := 0
+	for _, r := range s {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}

@@ -1,0 +1,449 @@
+package tomlpos
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/gen/diag"
+)
+
+// maxDepth is how many steps a path may have. It bounds the recursion and the work for one header.
+const maxDepth = 128
+
+// Scan indexes a TOML document, TOML 1.1 included. It keeps src and gives up at the first text it cannot follow, and
+// at paths of more than 128 steps; what stands before is indexed.
+func Scan(src []byte) *Index {
+	root := &node{}
+	s := &scanner{src: src, table: root, index: &Index{source: diag.NewSource(src), root: root}}
+	s.skipByteOrderMark()
+	for s.ok() {
+		s.line()
+	}
+	// What is about a table as a whole is noticed at its end, after what stands in its entries.
+	slices.SortStableFunc(s.index.newer, func(a, b newerSyntax) int { return cmp.Compare(a.at.start, b.at.start) })
+	return s.index
+}
+
+// scanner walks over the text once. When it cannot follow it moves to the end (stop), which ends every loop.
+type scanner struct {
+	src   []byte
+	pos   int
+	table *node // the table that `key = value` lines belong to
+	index *Index
+}
+
+func (s *scanner) ok() bool { return s.pos < len(s.src) }
+
+func (s *scanner) stop() { s.pos = len(s.src) + 1 }
+
+func (s *scanner) stopped() bool { return s.pos > len(s.src) }
+
+// peek returns the next byte, or 0 at the end of the text.
+func (s *scanner) peek() byte {
+	if s.ok() {
+		return s.src[s.pos]
+	}
+	return 0
+}
+
+func (s *scanner) at(token string) bool {
+	end := s.pos + len(token)
+	return end <= len(s.src) && string(s.src[s.pos:end]) == token
+}
+
+// accept moves over token if it is next.
+func (s *scanner) accept(token string) bool {
+	if !s.at(token) {
+		return false
+	}
+	s.pos += len(token)
+	return true
+}
+
+// expect moves over token, and stops when it is not there.
+func (s *scanner) expect(token string) {
+	if !s.accept(token) {
+		s.stop()
+	}
+}
+
+// skipByteOrderMark also skips the UTF-16 marks: the decoder drops them and reads on, as UTF-8.
+func (s *scanner) skipByteOrderMark() {
+	_ = s.accept("\uFEFF") || s.accept("\xFF\xFE") || s.accept("\xFE\xFF")
+}
+
+func (s *scanner) blanks() {
+	for s.peek() == ' ' || s.peek() == '\t' {
+		s.pos++
+	}
+}
+
+func (s *scanner) newline() bool { return s.accept("\n") || s.accept("\r\n") }
+
+// comment moves to the end of the line if a comment is next.
+func (s *scanner) comment() {
+	if s.peek() != '#' {
+		return
+	}
+	if n := bytes.IndexByte(s.src[s.pos:], '\n'); n >= 0 {
+		s.pos += n
+	} else {
+		s.pos = len(s.src)
+	}
+}
+
+// blankLines moves over blanks, comments and line breaks, and reports whether there was a line break.
+func (s *scanner) blankLines() (broken bool) {
+	for {
+		s.blanks()
+		s.comment()
+		if !s.newline() {
+			return broken
+		}
+		broken = true
+	}
+}
+
+// line reads one line of the document, or several when a value goes over several.
+func (s *scanner) line() {
+	s.blanks()
+	switch {
+	case s.at("[["):
+		s.header("[[", "]]")
+	case s.at("["):
+		s.header("[", "]")
+	case s.ok() && !s.at("#") && !s.at("\n") && !s.at("\r"):
+		s.entry(s.table)
+	}
+	s.blanks()
+	s.comment()
+	if s.ok() && !s.newline() {
+		s.stop()
+	}
+}
+
+// header reads `[a.b]` or `[[a.b]]`.
+func (s *scanner) header(open, end string) {
+	start := s.pos
+	s.expect(open)
+	name := s.name()
+	s.expect(end)
+	n := s.define(s.index.root, name)
+	if n == nil {
+		return
+	}
+	whole := span{start, s.pos}
+	if !n.header {
+		n.header, n.key, n.value = true, name[len(name)-1].at, whole
+	}
+	if open == "[[" {
+		n = n.addElem()
+		n.key, n.value = name[len(name)-1].at, whole
+	}
+	s.table = n
+	s.index.keys = append(s.index.keys, n)
+}
+
+// entry reads `a.b = value` into a table.
+func (s *scanner) entry(table *node) {
+	name := s.name()
+	s.expect("=")
+	n := s.define(table, name)
+	if n == nil {
+		return
+	}
+	s.index.keys = append(s.index.keys, n)
+	s.blanks()
+	s.value(n)
+}
+
+// part is one part of a dotted name.
+type part struct {
+	text string
+	at   span
+}
+
+// define returns the node that name leads to from a table, with the tables on the way. It returns nil after the
+// scanner has stopped, or to make it stop.
+func (s *scanner) define(table *node, name []part) *node {
+	if s.stopped() {
+		return nil
+	}
+	n := table
+	for i, p := range name {
+		n = n.child(p.text)
+		implied := i < len(name)-1
+		if n.key == (span{}) {
+			n.key = p.at
+			if implied {
+				n.value = p.at
+			}
+		}
+		if implied {
+			n = n.last()
+		}
+	}
+	if n.depth >= maxDepth {
+		s.stop()
+		return nil
+	}
+	return n
+}
+
+// name reads a dotted name and the blanks around it.
+func (s *scanner) name() []part {
+	var parts []part
+	for {
+		s.blanks()
+		start := s.pos
+		text, ok := s.namePart()
+		if !ok || len(parts) == maxDepth {
+			s.stop()
+			return nil
+		}
+		parts = append(parts, part{text, span{start, s.pos}})
+		s.blanks()
+		if !s.accept(".") {
+			return parts
+		}
+	}
+}
+
+func (s *scanner) namePart() (string, bool) {
+	start := s.pos
+	switch s.peek() {
+	case '"':
+		s.basicString()
+		if s.stopped() {
+			return "", false
+		}
+		return unescape(s.src[start+1 : s.pos-1])
+	case '\'':
+		s.literalString()
+		if s.stopped() {
+			return "", false
+		}
+		return string(s.src[start+1 : s.pos-1]), true
+	}
+	for isBareKeyByte(s.peek()) {
+		s.pos++
+	}
+	return string(s.src[start:s.pos]), s.pos > start
+}
+
+// value reads the value of a node.
+func (s *scanner) value(n *node) {
+	start := s.pos
+	switch {
+	case s.at(`"""`):
+		s.multilineBasicString()
+	case s.at(`'''`):
+		s.multilineLiteralString()
+	case s.at(`"`):
+		s.basicString()
+	case s.at(`'`):
+		s.literalString()
+	case s.at("["):
+		s.array(n)
+	case s.at("{"):
+		s.inlineTable(n)
+	default:
+		s.scalar()
+	}
+	if !s.stopped() {
+		n.value = span{start, s.pos}
+	}
+}
+
+func (s *scanner) array(n *node) {
+	s.expect("[")
+	for {
+		s.blankLines()
+		if s.accept("]") {
+			return
+		}
+		if !s.ok() || n.depth >= maxDepth {
+			s.stop()
+			return
+		}
+		s.value(n.addElem())
+		s.blankLines()
+		if !s.accept(",") {
+			s.expect("]")
+			return
+		}
+	}
+}
+
+func (s *scanner) inlineTable(n *node) {
+	brace := span{s.pos, s.pos + 1}
+	s.expect("{")
+	broken := s.blankLines()
+	comma := span{}
+	for s.ok() && !s.at("}") {
+		s.entry(n)
+		broken = s.blankLines() || broken
+		comma = span{}
+		if !s.accept(",") {
+			break
+		}
+		comma = span{s.pos - 1, s.pos}
+		broken = s.blankLines() || broken
+	}
+	s.expect("}")
+	if s.stopped() {
+		return
+	}
+	if broken {
+		s.newer(InlineTableNewline, brace)
+	}
+	if comma != (span{}) {
+		s.newer(InlineTableComma, comma)
+	}
+}
+
+func (s *scanner) newer(syntax Syntax, at span) {
+	s.index.newer = append(s.index.newer, newerSyntax{syntax, at})
+}
+
+// literalString reads 'text'.
+func (s *scanner) literalString() {
+	s.expect("'")
+	for s.ok() && !s.at("'") && !s.at("\n") {
+		s.pos++
+	}
+	s.expect("'")
+}
+
+// basicString reads "text".
+func (s *scanner) basicString() {
+	s.expect(`"`)
+	for s.ok() && !s.at(`"`) && !s.at("\n") {
+		s.character()
+	}
+	s.expect(`"`)
+}
+
+func (s *scanner) multilineLiteralString() {
+	s.expect(`'''`)
+	for s.ok() && !s.at(`'''`) {
+		s.pos++
+	}
+	s.closing(`'''`)
+}
+
+func (s *scanner) multilineBasicString() {
+	s.expect(`"""`)
+	for s.ok() && !s.at(`"""`) {
+		s.character()
+	}
+	s.closing(`"""`)
+}
+
+// closing reads the end of a multi-line string. Quotes before the closing three belong to the text (TOML allows two),
+// so that all quotes in a row are part of the value.
+func (s *scanner) closing(quotes string) {
+	s.expect(quotes)
+	for s.accept(quotes[:1]) {
+	}
+}
+
+// character reads one byte of a basic string, or a backslash and the byte after it.
+func (s *scanner) character() {
+	if s.peek() != '\\' {
+		s.pos++
+		return
+	}
+	switch start := s.pos; {
+	case s.accept(`\e`):
+		s.newer(EscapeE, span{start, s.pos})
+	case s.accept(`\x`):
+		s.newer(EscapeX, span{start, min(start+len(`\x00`), len(s.src))})
+	default:
+		s.pos = min(s.pos+2, len(s.src))
+	}
+}
+
+// scalar reads a number, a boolean, a date or a time.
+func (s *scanner) scalar() {
+	start := s.pos
+	for isBareKeyByte(s.peek()) || s.at("+") || s.at(".") || s.at(":") {
+		s.pos++
+		// A date and its time may stand apart by one blank.
+		if s.pos-start == len("2006-01-02") && s.src[start+4] == '-' && s.at(" ") &&
+			s.pos+1 < len(s.src) && s.src[s.pos+1] >= '0' && s.src[s.pos+1] <= '9' {
+			s.pos++
+		}
+	}
+	if s.pos == start {
+		s.stop()
+		return
+	}
+	text := s.src[start:s.pos]
+	for _, clock := range []int{0, len("2006-01-02T")} {
+		colon, next := clock+len("15"), clock+len("15:04")
+		if len(text) >= next && text[colon] == ':' && (len(text) == next || text[next] != ':') {
+			s.newer(TimeWithoutSeconds, span{start, s.pos})
+		}
+	}
+}
+
+// unescape returns the text of a basic string, given what stands between its quotes.
+func unescape(raw []byte) (string, bool) {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw), true
+	}
+	var b strings.Builder
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' {
+			b.WriteByte(raw[i])
+			continue
+		}
+		i++
+		if i == len(raw) {
+			return "", false
+		}
+		digits := 0
+		switch raw[i] {
+		case '"', '\\':
+			b.WriteByte(raw[i])
+		case 'b':
+			b.WriteByte('\b')
+		case 't':
+			b.WriteByte('\t')
+		case 'n':
+			b.WriteByte('\n')
+		case 'f':
+			b.WriteByte('\f')
+		case 'r':
+			b.WriteByte('\r')
+		case 'e':
+			b.WriteByte('\x1b')
+		case 'x':
+			digits = 2
+		case 'u':
+			digits = 4
+		case 'U':
+			digits = 8
+		default:
+			return "", false
+		}
+		if digits == 0 {
+			continue
+		}
+		if i+digits >= len(raw) {
+			return "", false
+		}
+		code, err := strconv.ParseUint(string(raw[i+1:i+1+digits]), 16, 32)
+		if err != nil || !utf8.ValidRune(rune(code)) {
+			return "", false
+		}
+		b.WriteRune(rune(code))
+		i += digits
+	}
+	return b.String(), true
+}

@@ -1,0 +1,236 @@
+package literal
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+const (
+	// maxSpellings bounds in how many byte lengths a fragment may be spelled.
+	maxSpellings = 8
+	// maxFragment is how many bytes of a pattern a sieve looks for. More would
+	// make steps longer but let more chance hits through.
+	maxFragment = 12
+	// minSequence is the length from which a sieve is faster than decoding.
+	minSequence = 3
+
+	gram = 2 // characters looked up at a time
+)
+
+// Sieve tells, without decoding, that a string which may be base64 does not hold
+// a pattern, neither as it is nor once it is decoded. Decoding costs far more than
+// reading, and most strings hold no match.
+//
+// Base64 spells a byte differently at each of three places, and only characters
+// all of whose six bits belong to the pattern are known. That leaves four
+// sequences of character sets: three for base64, one for plain text. (There are
+// more for a letter that folds to runes of another length, such as k and the
+// Kelvin sign.) Each sequence has at least n characters, so of any n-1
+// consecutive pairs of characters in a string, one would be a pair of a sequence
+// that occurs there. It is enough to look at every (n-1)th pair.
+type Sieve struct {
+	sequences [][]charSet
+	step      int
+	// index holds, for a pair of characters, 1 + the index in places; 0 for a
+	// pair that no sequence has.
+	index  [1 << 16]uint16
+	places [][]place
+}
+
+// charSet is the characters that may stand at one place.
+type charSet []byte
+
+// place is a pair of characters within a sequence.
+type place struct{ sequence, offset int }
+
+// NewSieve returns a sieve for a pattern, or nil when the pattern is too short for
+// one to help.
+func NewSieve(pattern string, ignoreCase bool) *Sieve {
+	s := &Sieve{}
+	n := 1 << 30
+	for _, spelling := range spellings(fragment([]rune(pattern), ignoreCase), ignoreCase) {
+		for _, seq := range [][]charSet{spelling, base64At(spelling, 0), base64At(spelling, 1), base64At(spelling, 2)} {
+			s.sequences = append(s.sequences, seq)
+			n = min(n, len(seq))
+		}
+	}
+	if n < minSequence {
+		return nil
+	}
+	s.step = n - gram + 1
+	for i, seq := range s.sequences {
+		for offset := range s.step {
+			for _, a := range seq[offset] {
+				for _, b := range seq[offset+1] {
+					s.add(a, b, place{i, offset})
+				}
+			}
+		}
+	}
+	return s
+}
+
+func (s *Sieve) add(a, b byte, p place) {
+	at := &s.index[pair(a, b)]
+	if *at == 0 {
+		s.places = append(s.places, nil)
+		*at = uint16(len(s.places))
+	}
+	s.places[*at-1] = append(s.places[*at-1], p)
+}
+
+func pair(a, b byte) uint16 { return uint16(a) | uint16(b)<<8 }
+
+// MayHold reports false when the pattern occurs neither in stored nor in what
+// stored decodes to, as base64 of either alphabet. stored must not contain JSON
+// escapes. True says nothing.
+func (s *Sieve) MayHold(stored []byte) bool {
+	step := s.step
+	i := 0
+	// Four lookups at a time, with one branch for all.
+	for ; i+3*step+gram <= len(stored); i += 4 * step {
+		quad := stored[i : i+3*step+gram]
+		a := s.index[pair(quad[0], quad[1])]
+		b := s.index[pair(quad[step], quad[step+1])]
+		c := s.index[pair(quad[2*step], quad[2*step+1])]
+		d := s.index[pair(quad[3*step], quad[3*step+1])]
+		if a|b|c|d == 0 {
+			continue
+		}
+		if s.check(stored, i, a) || s.check(stored, i+step, b) || s.check(stored, i+2*step, c) || s.check(stored, i+3*step, d) {
+			return true
+		}
+	}
+	for ; i+gram <= len(stored); i += step {
+		if s.check(stored, i, s.index[pair(stored[i], stored[i+1])]) {
+			return true
+		}
+	}
+	return false
+}
+
+// check reports whether one of the sequences that have the pair at stored[i]
+// stands there in full.
+func (s *Sieve) check(stored []byte, i int, index uint16) bool {
+	if index == 0 {
+		return false
+	}
+	for _, p := range s.places[index-1] {
+		if s.stands(stored, i-p.offset, s.sequences[p.sequence]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Sieve) stands(stored []byte, start int, seq []charSet) bool {
+	if start < 0 || start+len(seq) > len(stored) {
+		return false
+	}
+	for i, set := range seq {
+		if !slices.Contains(set, stored[start+i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// fragment returns the part of a pattern a sieve looks for: as long as it may be
+// without having too many spellings.
+func fragment(pattern []rune, ignoreCase bool) []rune {
+	var best []rune
+	bestLen := 0
+	for start := range pattern {
+		count, length := 1, 0
+		end := start
+		for ; end < len(pattern); end++ {
+			groups := byLength(pattern[end], ignoreCase)
+			if count*len(groups) > maxSpellings || length+len(groups[0]) > maxFragment {
+				break
+			}
+			count *= len(groups)
+			length += len(groups[0]) // the shortest
+		}
+		if length > bestLen {
+			best, bestLen = pattern[start:end], length
+		}
+	}
+	return best
+}
+
+// spellings returns the byte sequences that match a fragment, one for each
+// combination of lengths of its runes.
+func spellings(runes []rune, ignoreCase bool) [][]charSet {
+	all := [][]charSet{nil}
+	for _, r := range runes {
+		var longer [][]charSet
+		for _, head := range all {
+			for _, group := range byLength(r, ignoreCase) {
+				longer = append(longer, slices.Concat(head, group))
+			}
+		}
+		all = longer
+	}
+	return all
+}
+
+// byLength returns the bytes of the runes equal to r, those of one length in UTF-8
+// merged place by place, the shortest first.
+func byLength(r rune, ignoreCase bool) [][]charSet {
+	variants := []rune{r}
+	if ignoreCase {
+		variants = orbit(r)
+	}
+	var groups [][]charSet
+	for size := 1; size <= utf8.UTFMax; size++ {
+		var group []charSet
+		for _, v := range variants {
+			if utf8.RuneLen(v) != size {
+				continue
+			}
+			if group == nil {
+				group = make([]charSet, size)
+			}
+			for i, b := range utf8.AppendRune(nil, v) {
+				group[i] = with(group[i], b)
+			}
+		}
+		if group != nil {
+			groups = append(groups, group)
+		}
+	}
+	return groups
+}
+
+// base64At returns the base64 characters that are known when bytes from the given
+// sets stand phase bytes behind the start of a group of three.
+func base64At(sets []charSet, phase int) []charSet {
+	const standard = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	const urlSafe = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	first, last := 8*phase, 8*(phase+len(sets)) // in bits
+	var seq []charSet
+	for bit := (first + 5) / 6 * 6; bit+6 <= last; bit += 6 {
+		at := (bit - first) / 8
+		high := sets[at]
+		low := charSet{0}
+		if (bit-first)%8 > 2 {
+			low = sets[at+1]
+		}
+		var set charSet
+		for _, h := range high {
+			for _, l := range low {
+				sextet := (uint16(h)<<8 | uint16(l)) << ((bit - first) % 8) >> 10
+				set = with(with(set, standard[sextet]), urlSafe[sextet])
+			}
+		}
+		seq = append(seq, set)
+	}
+	return seq
+}
+
+func with(set charSet, b byte) charSet {
+	if slices.Contains(set, b) {
+		return set
+	}
+	return append(set, b)
+}

@@ -1,0 +1,311 @@
+package convcli
+
+import (
+	"bytes"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/convcli/internal/literal"
+)
+
+// span is a range of bytes.
+type span struct{ start, end int }
+
+// line is a line of a text. Its content ends before the line break.
+type line struct {
+	start, end int
+	next       int // where the next line starts
+}
+
+// lineAt returns the line that starts at text[start].
+func lineAt(text []byte, start int) line {
+	l := line{start: start, end: len(text), next: len(text)}
+	if i := bytes.IndexByte(text[start:], '\n'); i >= 0 {
+		l.end, l.next = start+i, start+i+1
+	}
+	if l.end > start && text[l.end-1] == '\r' {
+		l.end--
+	}
+	return l
+}
+
+// pattern finds lines. It is safe for concurrent use.
+type pattern struct {
+	// finder finds what every matching line holds: for a literal pattern all of
+	// it, for a regular expression a part, if there is one.
+	finder *literal.Finder
+	// regex is nil for a literal pattern.
+	regex *regexp.Regexp
+	// stored says that a JSON string without \u escapes can only match when the
+	// finder finds something in its escaped form.
+	stored bool
+}
+
+// parsePattern checks and compiles a pattern.
+func parsePattern(text string, isRegex, ignoreCase bool) (*pattern, error) {
+	switch {
+	case strings.ContainsRune(text, 0):
+		return nil, usageError("recorded text is searched line by line as text", "the pattern contains a NUL byte")
+	case strings.TrimSpace(text) == "":
+		return nil, usageError("give some text to look for, such as: conversation grep retry", "the pattern is empty")
+	case strings.ContainsAny(text, "\r\n"):
+		return nil, usageError("search for one of the lines", "the pattern has more than one line, and the search goes line by line")
+	case !utf8.ValidString(text):
+		return nil, usageError("give the pattern in UTF-8", "the pattern is not valid UTF-8: %q", text)
+	}
+	if !isRegex {
+		return &pattern{finder: literal.New(text, ignoreCase), stored: sameWhenStored(text)}, nil
+	}
+	expr := text
+	if ignoreCase {
+		expr = "(?i)" + text
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, usageError("the syntax is RE2, without look-around and back-references; leave out --regex to search for the text as it is",
+			"invalid pattern: %w", err)
+	}
+	p := &pattern{regex: re}
+	if parsed, err := syntax.Parse(expr, syntax.Perl); err == nil {
+		if part, fold := requiredLiteral(parsed.Simplify()); part != "" {
+			p.finder, p.stored = literal.New(part, fold), sameWhenStored(part)
+		}
+	}
+	return p, nil
+}
+
+// smartCase reports whether a pattern asks to ignore case: when it has no
+// upper-case letter, also not in an escape such as \S.
+func smartCase(text string) bool { return !strings.ContainsFunc(text, unicode.IsUpper) }
+
+// sameWhenStored reports whether text reads the same inside a JSON string in
+// which nothing is written as \u, whoever wrote it.
+func sameWhenStored(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return r < ' ' || r == '"' || r == '\\' || r == '/' || r == utf8.RuneError
+	})
+}
+
+// requiredLiteral returns the longest text that occurs in everything re matches,
+// and whether it occurs in any case; "" when there is none.
+func requiredLiteral(re *syntax.Regexp) (text string, fold bool) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return string(re.Rune), re.Flags&syntax.FoldCase != 0
+	case syntax.OpCapture, syntax.OpPlus:
+		return requiredLiteral(re.Sub[0])
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			if t, f := requiredLiteral(sub); len(t) > len(text) {
+				text, fold = t, f
+			}
+		}
+	}
+	return text, fold
+}
+
+// cannotMatch reports that the text of a JSON string has no match, judging by
+// its escaped form alone. False says nothing.
+func (p *pattern) cannotMatch(raw []byte) bool {
+	if !p.stored {
+		return false
+	}
+	if start, _ := p.finder.Find(raw); start >= 0 {
+		return false
+	}
+	return !bytes.Contains(raw, []byte(`\u`))
+}
+
+// next returns the first matching line that starts at or after from, which is
+// the start of a line, and the first match in it.
+func (p *pattern) next(text []byte, from int) (l line, m span, ok bool) {
+	for from < len(text) {
+		if p.finder == nil {
+			l = lineAt(text, from)
+		} else {
+			start, end := p.finder.Find(text[from:])
+			if start < 0 {
+				return l, m, false
+			}
+			m = span{from + start, from + end}
+			l = lineAt(text, from+bytes.LastIndexByte(text[from:m.start], '\n')+1)
+			if p.regex == nil {
+				return l, m, true
+			}
+		}
+		if loc := p.regex.FindIndex(text[l.start:l.end]); loc != nil {
+			return l, span{l.start + loc[0], l.start + loc[1]}, true
+		}
+		from = l.next
+	}
+	return l, m, false
+}
+
+// each calls yield with the matches in a line that are not empty, from left to
+// right, until it returns false. A regular expression is tried at most limit
+// times; below 0 there is no limit.
+func (p *pattern) each(content []byte, limit int, yield func(span) bool) {
+	if p.regex == nil {
+		for at := 0; at < len(content); {
+			start, end := p.finder.Find(content[at:])
+			if start < 0 || !yield(span{at + start, at + end}) {
+				return
+			}
+			at += end
+		}
+		return
+	}
+	for _, loc := range p.regex.FindAllIndex(content, limit) {
+		if loc[0] < loc[1] && !yield(span{loc[0], loc[1]}) {
+			return
+		}
+	}
+}
+
+const ellipsis = "…"
+
+// window is a part of a long line.
+type window struct {
+	text       []byte // with an ellipsis at each end that is cut
+	submatches []span // in text
+}
+
+// minWindow is the fewest characters a window may have.
+const minWindow = 10
+
+// cutLine returns the part of n characters around a match, ellipses included. It
+// must be shorter than the line, which has total characters. For a line of
+// context the match is empty, and no submatches are returned.
+func (p *pattern) cutLine(content []byte, m span, total, n int, isMatch bool) window {
+	before := utf8.RuneCount(content[:m.start])
+	width := utf8.RuneCount(content[m.start:m.end])
+	first := before - max((n-width)/2, 1) // one character for the ellipsis
+	first = max(min(first, total-n), 0)
+	cutLeft, cutRight := first > 0, first+n < total
+	if cutLeft {
+		first++
+		n--
+	}
+	if cutRight {
+		n--
+	}
+	low := moveRunes(content, m.start, first-before)
+	high := moveRunes(content, low, n)
+
+	var w window
+	if cutLeft {
+		w.text = append(w.text, ellipsis...)
+	}
+	shift := len(w.text) - low
+	w.text = append(w.text, content[low:high]...)
+	if cutRight {
+		w.text = append(w.text, ellipsis...)
+	}
+	if !isMatch {
+		return w
+	}
+	// The first match is in the window, and each of them starts at a character of
+	// its own, also when it is empty.
+	p.each(content, len(w.text)+2, func(s span) bool {
+		if s.start >= high {
+			return false
+		}
+		if s.end > low {
+			w.submatches = append(w.submatches, span{max(s.start, low) + shift, min(s.end, high) + shift})
+		}
+		return true
+	})
+	return w
+}
+
+// moveRunes returns the offset of the character n characters after the one at
+// offset, or before it for a negative n.
+func moveRunes(text []byte, offset, n int) int {
+	for ; n > 0 && offset < len(text); n-- {
+		_, size := utf8.DecodeRune(text[offset:])
+		offset += size
+	}
+	for ; n < 0 && offset > 0; n++ {
+		_, size := utf8.DecodeLastRune(text[:offset])
+		offset -= size
+	}
+	return offset
+}
+
+// scopeSet is a set of scopes.
+type scopeSet uint16
+
+// The scopes: where in a conversation text can be found.
+const (
+	scopeTitle scopeSet = 1 << iota
+	scopeUser
+	scopeAssistant
+	scopeReasoning
+	scopeStructured
+	scopeToolCall
+	scopeToolResult
+	scopeInquiry
+
+	scopeChat = scopeUser | scopeAssistant | scopeReasoning | scopeStructured
+	scopeTool = scopeToolCall | scopeToolResult
+	scopeAll  = scopeTitle | scopeChat | scopeTool | scopeInquiry
+)
+
+// scopeNames returns the names --scope takes; the first eight are single scopes.
+func scopeNames() []string {
+	return []string{"title", "user", "assistant", "reasoning", "structured", "tool-call", "tool-result", "inquiry", "chat", "tool", "all"}
+}
+
+// String returns the name of a single scope, or of one of the named sets.
+func (s scopeSet) String() string {
+	names := scopeNames()
+	for i := range 8 {
+		if s == 1<<i {
+			return names[i]
+		}
+	}
+	switch s {
+	case scopeChat:
+		return "chat"
+	case scopeTool:
+		return "tool"
+	case scopeAll:
+		return "all"
+	}
+	var parts []string
+	for i := range 8 {
+		if s&(1<<i) != 0 {
+			parts = append(parts, names[i])
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// parseScopes reads the values of --scope. None means all.
+func parseScopes(values []string) (scopeSet, error) {
+	if len(values) == 0 {
+		return scopeAll, nil
+	}
+	var set scopeSet
+	names := scopeNames()
+	for _, value := range values {
+		i := slices.Index(names, strings.ReplaceAll(strings.TrimSpace(value), "_", "-"))
+		switch {
+		case i < 0:
+			return 0, usageError("use one or more of "+strings.Join(names, ", "), "--scope cannot be %q", value)
+		case i < 8:
+			set |= 1 << i
+		case names[i] == "chat":
+			set |= scopeChat
+		case names[i] == "tool":
+			set |= scopeTool
+		default:
+			set |= scopeAll
+		}
+	}
+	return set, nil
+}

@@ -1,0 +1,91 @@
+package process
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// A headTail of any size, written to in pieces of any size, holds what a plain
+// cut of the whole stream gives.
+func TestHeadTail(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 5000 {
+		limit := 1 + random.IntN(20)
+		whole := make([]byte, random.IntN(60))
+		for i := range whole {
+			whole[i] = byte('a' + random.IntN(26))
+		}
+		h := &headTail{limit: limit}
+		for rest := whole; len(rest) > 0; {
+			n := 1 + random.IntN(len(rest))
+			if written, err := h.Write(rest[:n]); written != n || err != nil {
+				t.Fatalf("Write of %d bytes = %d, %v", n, written, err)
+			}
+			rest = rest[n:]
+		}
+		want := string(whole)
+		if len(whole) > limit {
+			head := limit / 2
+			want = fmt.Sprintf("%s\n[… %d bytes omitted …]\n%s", whole[:head], len(whole)-limit, whole[len(whole)-(limit-head):])
+		}
+		if got := string(h.bytes()); got != want || h.truncated() != (len(whole) > limit) {
+			t.Fatalf("limit %d of %q: got %q, truncated %v, want %q", limit, whole, got, h.truncated(), want)
+		}
+	}
+}
+
+func TestDisplay(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		cmd  Command
+		want string
+	}{
+		{"plain", Command{Path: "jp", Args: []string{"conversation", "ls"}}, "jp conversation ls"},
+		{"quoted", Command{Path: "/my tools/jp", Args: []string{"", "it's", "日本 語"}}, `'/my tools/jp' '' 'it'\''s' '日本 語'`},
+		{"made visible", Command{Path: "jp", Args: []string{"\x1b[2J", "a\nb\tc", "\u202Etxt"}}, `jp ␛[2J a␊b␉c '\u{202E}txt'`},
+		{"long word", Command{Path: "jp", Args: []string{strings.Repeat("a", 40) + strings.Repeat("z", 40)}},
+			"jp '" + strings.Repeat("a", 30) + " … 20 characters omitted … " + strings.Repeat("z", 30) + "'"},
+		{"many words", Command{Path: "jp", Args: strings.Fields(strings.Repeat("123456789 ", 30))},
+			"jp" + strings.Repeat(" 123456789", 15) + " … (15 more)"},
+		{"nothing", Command{}, "(no program)"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got := test.cmd.display(); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestLastLine(t *testing.T) {
+	t.Parallel()
+	for stderr, want := range map[string]string{
+		"":                        "",
+		" \n\n":                   "",
+		"one":                     "one",
+		"one\n  two  \r\n\n":      "two",
+		"one\n\x1b[31mred\x1b[0m": "␛[31mred␛[0m",
+	} {
+		if got := lastLine([]byte(stderr)); got != want {
+			t.Errorf("lastLine(%q) = %q, want %q", stderr, got, want)
+		}
+	}
+}
+
+func TestKindsHaveNames(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for kind := BadArgument; kind <= IO; kind++ {
+		name := kind.String()
+		if strings.HasPrefix(name, "Kind(") || seen[name] {
+			t.Errorf("kind %d is called %q", kind, name)
+		}
+		seen[name] = true
+	}
+}

@@ -1,0 +1,157 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// A Kind classifies an [Error].
+type Kind int
+
+const (
+	// BadArgument: the [Command] cannot be run as written.
+	BadArgument Kind = iota + 1
+	// NotFound: there is no such program.
+	NotFound
+	// NotExecutable: the file exists but cannot be run as a program.
+	NotExecutable
+	// Timeout: the time limit or the context's deadline passed.
+	Timeout
+	// Canceled: the context was canceled.
+	Canceled
+	// OutputTooLarge: the command printed more than [Limits] allows.
+	OutputTooLarge
+	// Signaled: something other than this package ended the command by a
+	// signal, or, on Windows, by an exception.
+	Signaled
+	// Panicked: the function behind [InProcess] panicked or left its goroutine.
+	Panicked
+	// IO: the operating system failed to start, feed, read or wait.
+	IO
+)
+
+// String returns the kind in words, for logs.
+func (k Kind) String() string {
+	switch k {
+	case BadArgument:
+		return "bad argument"
+	case NotFound:
+		return "not found"
+	case NotExecutable:
+		return "not executable"
+	case Timeout:
+		return "timeout"
+	case Canceled:
+		return "canceled"
+	case OutputTooLarge:
+		return "output too large"
+	case Signaled:
+		return "signaled"
+	case Panicked:
+		return "panicked"
+	case IO:
+		return "input/output"
+	}
+	return fmt.Sprintf("Kind(%d)", int(k))
+}
+
+// Error is the only type of error a [Runner] returns. Its text is safe to show
+// to a person or a model; Stderr, Stack and Err are not.
+type Error struct {
+	Kind    Kind
+	Command string // what was run: one line, shortened, safe to show
+	Detail  string // what happened, safe to show
+	Hint    string // what to do about it; may be empty
+	Signal  string // which signal ended the command, if Kind is Signaled
+	Stderr  []byte // as in [Result]
+	Stack   []byte // where the function panicked, if Kind is Panicked
+
+	// Err is the cause, or nil. For Timeout it is [context.DeadlineExceeded],
+	// for Canceled [context.Canceled] together with the context's own cause.
+	Err error
+}
+
+// Error says, on one line, what was run, what happened, the last thing the
+// command said on standard error, and what to do.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Command)
+	b.WriteString(": ")
+	b.WriteString(e.Detail)
+	if last := lastLine(e.Stderr); last != "" {
+		b.WriteString(" (last line on stderr: ")
+		b.WriteString(last)
+		b.WriteString(")")
+	}
+	if e.Hint != "" {
+		b.WriteString("; ")
+		b.WriteString(e.Hint)
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Why a run was stopped, as the cause of its context.
+var (
+	errTimeLimit   = errors.New("time limit passed")
+	errOutputLimit = errors.New("output limit passed")
+)
+
+func (c Command) badArgument(detail, hint string) *Error {
+	return &Error{Kind: BadArgument, Command: c.display(), Detail: detail, Hint: hint}
+}
+
+func (c Command) ioError(doing string, err error) *Error {
+	return &Error{Kind: IO, Command: c.display(), Detail: doing + ": " + inline(err.Error(), maxReason), Err: err}
+}
+
+func (c Command) panicked(detail string) *Error {
+	return &Error{Kind: Panicked, Command: c.display(), Detail: detail, Hint: "this is a defect in the program: please report it"}
+}
+
+// stopped describes a run that ended because its context did.
+func (c Command) stopped(ctx context.Context, limits Limits, stderr []byte) *Error {
+	e := &Error{Command: c.display(), Stderr: stderr}
+	switch cause := context.Cause(ctx); {
+	case cause == errOutputLimit:
+		e.Kind = OutputTooLarge
+		e.Detail = fmt.Sprintf("stopped because it printed more than %s", byteCount(limits.Stdout))
+		e.Hint = "ask it for less, or raise the output limit"
+	case cause == errTimeLimit:
+		e.Kind = Timeout
+		e.Detail = fmt.Sprintf("stopped because it did not finish within %s", limits.Timeout)
+		e.Hint = "ask it for less, or raise the time limit"
+		e.Err = context.DeadlineExceeded
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		e.Kind = Timeout
+		e.Detail = "stopped because the time for the whole request was up"
+		e.Hint = "ask for less, or allow the request more time"
+		e.Err = context.DeadlineExceeded
+	case cause == context.Canceled:
+		e.Kind = Canceled
+		e.Detail = "stopped because the request was canceled"
+		e.Err = context.Canceled
+	default:
+		e.Kind = Canceled
+		e.Detail = "stopped because the request was canceled: " + inline(cause.Error(), maxReason)
+		e.Err = fmt.Errorf("%w: %w", context.Canceled, cause)
+	}
+	return e
+}
+
+// byteCount writes n in the largest unit that divides it.
+func byteCount(n int64) string {
+	switch {
+	case n > 0 && n%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n > 0 && n%(1<<10) == 0:
+		return fmt.Sprintf("%d KiB", n>>10)
+	case n == 1:
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

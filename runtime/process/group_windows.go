@@ -1,0 +1,109 @@
+//go:build windows
+
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+const batchFiles = true
+
+// errNotDirectory is what looking for a file below another file gives.
+var errNotDirectory error = windows.ERROR_DIRECTORY
+
+// group is a job object that holds the started program and everything it
+// starts. Where there can be no job (a host may forbid nesting them), job is 0
+// and only the program itself is ended.
+type group struct {
+	job     windows.Handle
+	process *os.Process
+}
+
+// startGroup starts child in a new job. The job takes it in right after its
+// start, well before it can have started anything itself.
+func startGroup(child *exec.Cmd) (*group, error) {
+	child.SysProcAttr = &syscall.SysProcAttr{
+		CreationFlags: windows.CREATE_NEW_PROCESS_GROUP, // what terminate needs
+		HideWindow:    true,
+	}
+	if err := child.Start(); err != nil {
+		return nil, err
+	}
+	g := &group{process: child.Process}
+	job, err := newJob()
+	if err != nil {
+		return g, nil
+	}
+	var assignErr error
+	handleErr := child.Process.WithHandle(func(handle uintptr) {
+		assignErr = windows.AssignProcessToJobObject(job, windows.Handle(handle))
+	})
+	if handleErr != nil || assignErr != nil {
+		windows.CloseHandle(job)
+		return g, nil
+	}
+	g.job = job
+	return g, nil
+}
+
+// newJob creates a job whose processes are killed when its last handle is
+// closed, which also happens when this process dies.
+func newJob() (windows.Handle, error) {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return 0, err
+	}
+	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{
+		BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{
+			LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
+		},
+	}
+	if _, err := windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info))); err != nil {
+		windows.CloseHandle(job)
+		return 0, err
+	}
+	return job, nil
+}
+
+// terminate asks the processes that share our console to end. It fails where
+// there is no console.
+func (g *group) terminate() error {
+	return windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(g.process.Pid))
+}
+
+// kill ends every process of the group. An error means that none is left.
+func (g *group) kill() {
+	if g.job == 0 {
+		_ = g.process.Kill()
+		return
+	}
+	_ = windows.TerminateJobObject(g.job, 1)
+}
+
+func (g *group) close() {
+	if g.job != 0 {
+		windows.CloseHandle(g.job)
+	}
+}
+
+// fatalSignal names the exception that ended the process, if one did: then the
+// exit code is an NTSTATUS value of severity "error".
+func fatalSignal(state *os.ProcessState) (string, bool) {
+	code := uint32(state.ExitCode())
+	if code < 0xC0000000 || code >= 0xD0000000 {
+		return "", false
+	}
+	return fmt.Sprintf("exception 0x%08X", code), true
+}
+
+func isBadFormat(err error) bool { return errors.Is(err, windows.ERROR_BAD_EXE_FORMAT) }
+
+func isTooLong(err error) bool { return errors.Is(err, windows.ERROR_FILENAME_EXCED_RANGE) }

@@ -1,0 +1,25 @@
+//go:build unix
+
+package process_test
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+func platformHelper(mode string, args []string) int {
+	switch mode {
+	case "kill-itself":
+		os.Stderr.WriteString("about to go\n")
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	case "leave-escaped": // ADDR: once released, ends; its child is in a session of its own
+		cmd := exec.Command(os.Args[0], "helper", "hang", args[0], "escaped")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		start(cmd, true)
+		awaitRelease(connect(args[0], "leader"))
+		return 0
+	}
+	return 98
+}

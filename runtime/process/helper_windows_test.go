@@ -1,0 +1,5 @@
+//go:build windows
+
+package process_test
+
+func platformHelper(string, []string) int { return 98 }

@@ -1,0 +1,61 @@
+package transcript
+
+// Kind is what an event is. It is finer than the recorded "type": the type
+// chat_response covers an assistant's message, its reasoning and structured
+// data.
+type Kind uint8
+
+// The kinds of events. Everything JP itself would not recognise is
+// KindUnknown.
+const (
+	KindUnknown         Kind = iota
+	KindTurnStart            // turn_start
+	KindUser                 // chat_request
+	KindAssistant            // chat_response with message, or with none of the three
+	KindReasoning            // chat_response with reasoning
+	KindStructured           // chat_response with data
+	KindToolCall             // tool_call_request
+	KindToolResult           // tool_call_response
+	KindInquiry              // inquiry_request
+	KindInquiryResponse      // inquiry_response
+	KindConfigDelta          // config_delta
+	KindCompaction           // compaction
+)
+
+// String returns a lower-case name such as "tool_call".
+func (k Kind) String() string {
+	switch k {
+	case KindTurnStart:
+		return "turn_start"
+	case KindUser:
+		return "user"
+	case KindAssistant:
+		return "assistant"
+	case KindReasoning:
+		return "reasoning"
+	case KindStructured:
+		return "structured"
+	case KindToolCall:
+		return "tool_call"
+	case KindToolResult:
+		return "tool_result"
+	case KindInquiry:
+		return "inquiry"
+	case KindInquiryResponse:
+		return "inquiry_response"
+	case KindConfigDelta:
+		return "config_delta"
+	case KindCompaction:
+		return "compaction"
+	}
+	return "unknown"
+}
+
+// Typed reports whether events of this kind belong to a turn.
+func (k Kind) Typed() bool { return !k.Global() }
+
+// Global reports whether events of this kind stand outside all turns:
+// config_delta, compaction and unknown types. Their turn number is 0.
+func (k Kind) Global() bool {
+	return k == KindUnknown || k == KindConfigDelta || k == KindCompaction
+}

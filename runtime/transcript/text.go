@@ -1,0 +1,199 @@
+package transcript
+
+import (
+	"bytes"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Encoding tells whether a text could be decoded.
+type Encoding uint8
+
+// The encodings.
+const (
+	Plain  Encoding = iota // readable text
+	Base64                 // base64 that is not UTF-8 text, left as stored
+)
+
+// String returns "" for Plain and "base64" for Base64.
+func (e Encoding) String() string {
+	if e == Base64 {
+		return "base64"
+	}
+	return ""
+}
+
+// AppendUnescaped appends the text of a JSON string. raw is what stands between
+// its quotes. Lone surrogates and bytes that are not UTF-8 become U+FFFD; an
+// escape JSON does not know stays as written.
+func AppendUnescaped(dst, raw []byte) []byte {
+	for {
+		i := bytes.IndexByte(raw, '\\')
+		if i < 0 {
+			return appendValid(dst, raw)
+		}
+		dst = appendValid(dst, raw[:i])
+		var n int
+		dst, n = appendEscape(dst, raw[i:])
+		raw = raw[i+n:]
+	}
+}
+
+// appendEscape appends what the escape at the start of raw stands for, and
+// returns how many bytes of raw it took.
+func appendEscape(dst, raw []byte) ([]byte, int) {
+	if len(raw) < 2 {
+		return append(dst, '\\'), 1
+	}
+	switch c := raw[1]; c {
+	case '"', '\\', '/':
+		return append(dst, c), 2
+	case 'b':
+		return append(dst, '\b'), 2
+	case 'f':
+		return append(dst, '\f'), 2
+	case 'n':
+		return append(dst, '\n'), 2
+	case 'r':
+		return append(dst, '\r'), 2
+	case 't':
+		return append(dst, '\t'), 2
+	}
+	r, ok := unicodeEscape(raw)
+	if !ok {
+		return append(dst, '\\'), 1
+	}
+	const width = len(`\u0000`)
+	if utf16.IsSurrogate(r) {
+		if low, ok := unicodeEscape(raw[width:]); ok {
+			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+				return utf8.AppendRune(dst, pair), 2 * width
+			}
+		}
+		r = utf8.RuneError
+	}
+	return utf8.AppendRune(dst, r), width
+}
+
+// unicodeEscape reads a \uXXXX escape at the start of raw.
+func unicodeEscape(raw []byte) (rune, bool) {
+	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
+		return 0, false
+	}
+	var r rune
+	for _, c := range raw[2:6] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
+
+// appendValid appends text, with U+FFFD for every byte that is not UTF-8.
+func appendValid(dst, text []byte) []byte {
+	if utf8.Valid(text) {
+		return append(dst, text...)
+	}
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		dst = utf8.AppendRune(dst, r)
+		text = text[n:]
+	}
+	return dst
+}
+
+// AppendQuoted appends text as a JSON string. Only what JSON requires is
+// escaped: quote, backslash and control characters. Bytes that are not UTF-8
+// become U+FFFD.
+func AppendQuoted(dst, text []byte) []byte {
+	dst = append(dst, '"')
+	start := len(dst)
+	dst = appendValid(dst, text)
+	return quoteTail(dst, start)
+}
+
+// quoteTail escapes the text dst[start:], which is valid UTF-8 with its opening
+// quote already in front, and closes it. Text that needs no escape, by far the
+// most, stays where it is.
+func quoteTail(dst []byte, start int) []byte {
+	i := start
+	for i < len(dst) && !needsEscape(dst[i]) {
+		i++
+	}
+	if i < len(dst) {
+		end := len(dst)
+		dst = appendEscaped(dst, dst[i:end])
+		dst = append(dst[:i], dst[end:]...)
+	}
+	return append(dst, '"')
+}
+
+func appendEscaped(dst, text []byte) []byte {
+	const hex = "0123456789abcdef"
+	plain := 0 // start of the bytes not yet copied
+	for i, c := range text {
+		if !needsEscape(c) {
+			continue
+		}
+		dst = append(dst, text[plain:i]...)
+		plain = i + 1
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\b':
+			dst = append(dst, '\\', 'b')
+		case '\f':
+			dst = append(dst, '\\', 'f')
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
+	}
+	return append(dst, text[plain:]...)
+}
+
+func needsEscape(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
+
+// unquote returns what stands between the quotes when raw is a JSON string.
+func unquote(raw []byte) ([]byte, bool) {
+	if len(raw) < 2 || raw[0] != '"' {
+		return nil, false
+	}
+	return raw[1 : len(raw)-1], true
+}
+
+func hasEscape(raw []byte) bool { return bytes.IndexByte(raw, '\\') >= 0 }
+
+// withoutEscapes decodes the escapes of a key or type name that is compared with
+// known ones. The result holds no backslash, so that a caller may look it up
+// again: where one stays, or the name is longer than any known name spelled in
+// \u escapes, the result is nil.
+func withoutEscapes(name []byte) []byte {
+	const longest = len("tool_call_response") * len(`\u0000`)
+	if len(name) > longest {
+		return nil
+	}
+	text := AppendUnescaped(nil, name)
+	if hasEscape(text) {
+		return nil
+	}
+	return text
+}
+
+// keyIs reports whether a key, as it stands between its quotes, spells name.
+func keyIs(key []byte, name string) bool {
+	return string(key) == name || hasEscape(key) && string(withoutEscapes(key)) == name
+}

@@ -1,0 +1,265 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+func TestReadEventsReusesTheBuffer(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.conversation(inProject+"10", "ten")
+	c := f.find(10)
+	size, err := c.EventsSize(t.Context())
+	if want := int64(len(events("ten"))); size != want || err != nil {
+		t.Errorf("size %d, %v; want %d", size, err, want)
+	}
+	buf := make([]byte, 7, 4096)
+	data, err := c.ReadEvents(t.Context(), buf)
+	if string(data) != events("ten") || err != nil || &data[0] != &buf[0] {
+		t.Errorf("%s, %v, same buffer: %v", data, err, &data[0] == &buf[0])
+	}
+	for _, capacity := range []int{0, 1, int(size) - 1, int(size), int(size) + 1} {
+		data, err := c.ReadEvents(t.Context(), make([]byte, 0, capacity))
+		if string(data) != events("ten") || err != nil {
+			t.Errorf("a buffer of %d: %s, %v", capacity, data, err)
+		}
+	}
+}
+
+func TestReadEventsLimit(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.conversation(inProject+"10", "ten")
+	c := f.find(10)
+	c.ws.maxEvents = int64(len(events("ten")))
+	if _, err := c.ReadEvents(t.Context(), nil); err != nil {
+		t.Errorf("a file of just the limit: %v", err)
+	}
+	c.ws.maxEvents--
+	if _, err := c.ReadEvents(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "at most") {
+		t.Errorf("a file over the limit: %v", err)
+	}
+}
+
+func TestMissingEvents(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.write(inProject+"10-x/metadata.json", testTitle)
+	f.write(inProject+"10-x/base_config.json", "{}")
+	c := f.find(10)
+	_, err := c.ReadEvents(t.Context(), nil)
+	if err == nil || !strings.Contains(err.Error(), "events.json is missing in") || !strings.Contains(err.Error(), "10-x") {
+		t.Errorf("%v", err)
+	}
+	if _, err := c.EventsSize(t.Context()); err == nil {
+		t.Error("a size, but no file")
+	}
+}
+
+// A writer renames the directory on a title change, or archives it, just before
+// the file is opened.
+func TestRenameDuringRead(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		renames []string // one before each read
+		want    string
+	}{
+		{"title change", []string{"10-new"}, "10-new"},
+		{"twice", []string{"10-new", "10-newer"}, "10-newer"},
+		{"archived", []string{".archive/10-old"}, ".archive/10-old"},
+		{"for ever", []string{"10-1", "10-2", "10-3", "10-4", "10-5", "10-6", "10-7", "10-8", "10-9"}, ""},
+		{"removed", []string{""}, ""},
+	} {
+		start := func() (*fixture, *Workspace) {
+			f := newFixture(t)
+			f.conversation(inProject+"10-old", "x")
+			w := f.open()
+			current, n := "10-old", 0
+			w.beforeRead = func(string) {
+				if n == len(test.renames) {
+					return
+				}
+				if test.renames[n] == "" {
+					if err := os.RemoveAll(filepath.Join(f.base, inProject, current)); err != nil {
+						t.Error(err)
+					}
+				} else {
+					f.rename(inProject+current, inProject+test.renames[n])
+				}
+				current = test.renames[n]
+				n++
+			}
+			return f, w
+		}
+
+		_, w := start()
+		hook := w.beforeRead
+		w.beforeRead = nil
+		c, err := w.Find(t.Context(), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.beforeRead = hook
+		data, err := c.ReadEvents(t.Context(), nil)
+		var notFound *NotFoundError
+		switch {
+		case test.want != "" && (err != nil || string(data) != events("x")):
+			t.Errorf("%s: ReadEvents: %q, %v", test.name, data, err)
+		case test.name == "removed" && !errors.As(err, &notFound):
+			t.Errorf("%s: ReadEvents: %v", test.name, err)
+		case test.name == "for ever" && (err == nil || !strings.Contains(err.Error(), "again and again")):
+			t.Errorf("%s: ReadEvents: %v", test.name, err)
+		}
+
+		_, w = start()
+		list, skipped, err := w.Conversations(t.Context(), Live)
+		switch {
+		case err != nil:
+			t.Errorf("%s: Conversations: %v", test.name, err)
+		case test.want != "" && test.name != "archived" && (len(list) != 1 || list[0].Metadata.Title != "x" || len(skipped) > 0):
+			t.Errorf("%s: Conversations: %v, %v", test.name, list, skipped)
+		case (test.name == "archived" || test.name == "removed") && len(list)+len(skipped) > 0:
+			t.Errorf("%s: Conversations: %v, %v; it is not live any more", test.name, list, skipped)
+		case test.name == "for ever" && (len(list) > 0 || len(skipped) != 1 || skipped[0].ID != 10):
+			t.Errorf("%s: Conversations: %v, %v", test.name, list, skipped)
+		}
+
+		_, w = start()
+		c, err = w.Find(t.Context(), 10)
+		switch {
+		case test.want != "" && (err != nil || c.Metadata.Title != "x" || c.Archived != (test.name == "archived")):
+			t.Errorf("%s: Find: %+v, %v", test.name, c, err)
+		case test.name == "removed" && !errors.As(err, &notFound):
+			t.Errorf("%s: Find: %v", test.name, err)
+		case test.name == "for ever" && (err != nil || c.MetadataErr == nil):
+			t.Errorf("%s: Find: %+v, %v", test.name, c, err)
+		}
+	}
+}
+
+// Links lead nowhere outside the store.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.conversation("outside/10", "outside")
+	f.conversation(inProject+"20", "inside")
+	f.conversation(inProject+"30", "thirty")
+	f.conversation(inProject+"40", "forty")
+	link := func(target, name string) {
+		path := filepath.Join(f.base, name)
+		_ = os.Remove(path)
+		if err := os.Symlink(target, path); err != nil {
+			t.Skipf("no symbolic links: %v", err)
+		}
+	}
+	link(filepath.Join(f.base, "outside/10"), inProject+"10-link")
+	link(filepath.Join(f.base, "outside/10/events.json"), inProject+"20/events.json")
+	link("../../../../outside/10/metadata.json", inProject+"30/metadata.json")
+	link("../20/metadata.json", inProject+"40/metadata.json") // inside the store, and fine
+
+	lines, skipped := f.list(Live)
+	if strings.Join(lines, ";") != "20 inside ext;40 inside ext" {
+		t.Errorf("listed %q", lines)
+	}
+	var ids []transcript.ID
+	for _, s := range skipped {
+		ids = append(ids, s.ID)
+	}
+	if len(ids) != 2 || ids[0] != 10 || ids[1] != 30 {
+		t.Errorf("skipped %v", skipped)
+	}
+	if data, err := f.find(20).ReadEvents(t.Context(), nil); err == nil {
+		t.Errorf("read %q from outside", data)
+	}
+	if _, err := f.open().Find(t.Context(), 10); err == nil {
+		t.Error("a link is found as a conversation")
+	}
+}
+
+// The conversations directory itself may be a link: projects share it so between
+// checkouts.
+func TestLinkedStore(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.conversation("shared/10", "shared")
+	store := filepath.Join(f.root, ".jp", "conversations")
+	if err := os.Remove(store); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(f.base, "shared"), store); err != nil {
+		t.Skipf("no symbolic links: %v", err)
+	}
+	if got := f.events(f.find(10)); got != events("shared") {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestDirectoryInPlaceOfAFile(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.mkdir(inProject + "10/metadata.json")
+	f.mkdir(inProject + "10/events.json")
+	c := f.find(10)
+	if c.MetadataErr == nil || !strings.Contains(c.MetadataErr.Error(), "not a regular file") {
+		t.Errorf("metadata: %v", c.MetadataErr)
+	}
+	if _, err := c.ReadEvents(t.Context(), nil); !errors.Is(err, errNotRegular) {
+		t.Errorf("events: %v", err)
+	}
+}
+
+func TestLargeEvents(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	content := `[{"timestamp":"2026-05-29 20:04:40.0","type":"tool_call_response","content":"` + strings.Repeat("QUFB", 50<<18) + `"}]`
+	f.write(inProject+"10/metadata.json", testTitle)
+	f.write(inProject+"10/events.json", content)
+	if got := f.events(f.find(10)); got != content {
+		t.Errorf("%d bytes, want %d", len(got), len(content))
+	}
+}
+
+func TestSampleWorkspace(t *testing.T) {
+	t.Parallel()
+	const sample = "../../../shared/data/jp-workspace"
+	if _, err := os.Stat(sample); errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("no sample workspace at %s", sample)
+	}
+	w, err := Open(Options{Dir: sample, Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, skipped, err := w.Conversations(t.Context(), Live)
+	if err != nil || len(live) != 7 || len(skipped) > 0 {
+		t.Fatalf("%d live, %v, %v; want 7", len(live), skipped, err)
+	}
+	archived, skipped, err := w.Conversations(t.Context(), Archived)
+	if err != nil || len(archived) != 1 || len(skipped) > 0 {
+		t.Fatalf("%d archived, %v, %v; want 1", len(archived), skipped, err)
+	}
+	for id, want := range map[transcript.ID]struct{ events, turns int }{17800836875: {93, 4}, 17727391057: {118, 8}, 17659773217: {18, 1}} {
+		c, err := w.Find(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := c.ReadEvents(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, _, err := transcript.Count(data)
+		if err != nil || events != want.events {
+			t.Errorf("%v: %d events, %v; want %d", id, events, err, want.events)
+		}
+		if turns, err := transcript.Turns(data); err != nil || turns != want.turns {
+			t.Errorf("%v: %d turns, %v; want %d", id, turns, err, want.turns)
+		}
+	}
+}

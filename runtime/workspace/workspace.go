@@ -1,0 +1,143 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Options says where to look for a workspace.
+type Options struct {
+	// Dir is where the search for a .jp directory starts; it goes upwards from
+	// there. Empty means the working directory of the process. A name that is no
+	// existing path, but has the form of a workspace id (five characters of
+	// [0-9a-z]), is looked up among the workspaces in the user data directory.
+	Dir string
+	// Getenv looks up the environment; nil means os.Getenv. It is asked for
+	// JP_USER_DATA_DIR, XDG_DATA_HOME and the home directory.
+	Getenv func(string) string
+}
+
+// Workspace is an opened workspace. It holds no open files and is safe for
+// concurrent use.
+type Workspace struct {
+	root string
+	id   string
+	user string
+
+	maxEvents int64
+	// beforeRead, when not nil, runs before a file of a conversation is opened:
+	// the moment in which a writer may rename the directory.
+	beforeRead func(path string)
+}
+
+// Open finds the workspace. The error is a *NotLocatedError when there is none.
+func Open(opts Options) (*Workspace, error) {
+	getenv := opts.Getenv
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	userData := userDataDir(getenv, runtime.GOOS)
+	start, err := filepath.Abs(opts.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("finding the workspace: %w", err)
+	}
+	if _, err := os.Stat(start); errors.Is(err, os.ErrNotExist) {
+		if !isWorkspaceID(opts.Dir) {
+			return nil, &NotLocatedError{Dir: start, Missing: true}
+		}
+		if start = findByID(userData, opts.Dir); start == "" {
+			return nil, &NotLocatedError{Dir: opts.Dir, Missing: true}
+		}
+	}
+	root, ok := findRoot(start)
+	if !ok {
+		return nil, &NotLocatedError{Dir: start}
+	}
+	w := &Workspace{root: root, maxEvents: MaxEventsSize}
+	w.id = readID(filepath.Join(root, storageDir))
+	if w.id != "" {
+		w.user = chooseSilo(userData, filepath.Base(root), w.id)
+	}
+	return w, nil
+}
+
+// Root returns the absolute path of the directory that holds .jp.
+func (w *Workspace) Root() string { return w.root }
+
+// ID returns the workspace id, or "" when the workspace has none or an invalid
+// one; there is no user store then.
+func (w *Workspace) ID() string { return w.id }
+
+// UserStore returns the path of the store in the user data directory, or "" when
+// there is none.
+func (w *Workspace) UserStore() string { return w.user }
+
+// NotLocatedError says that there is no workspace at or above a directory.
+type NotLocatedError struct {
+	Dir     string // where the search started
+	Missing bool   // Dir does not exist
+}
+
+func (e *NotLocatedError) Error() string {
+	if e.Missing {
+		return fmt.Sprintf("Could not locate workspace: %s does not exist; name a directory of a project that has a .jp directory", e.Dir)
+	}
+	return fmt.Sprintf("Could not locate workspace: no .jp directory in %s or above it; change to a project that has one, or name it with -w DIR", e.Dir)
+}
+
+// storageDir is the name of the store inside a project.
+const storageDir = ".jp"
+
+// findRoot returns the nearest directory at or above start that has a .jp
+// directory; a file of that name does not count.
+func findRoot(start string) (string, bool) {
+	for dir := start; ; {
+		if info, err := os.Stat(filepath.Join(dir, storageDir)); err == nil && info.IsDir() {
+			return dir, true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", false
+		}
+		dir = parent
+	}
+}
+
+// readID returns the workspace id, which is the last line of the .id file, or ""
+// when there is no valid one. JP would write a new id then; a reader does not.
+func readID(storage string) string {
+	const maxSize = 4096
+	root, err := os.OpenRoot(storage)
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
+	data, err := readSmallFile(root, ".id", maxSize)
+	if err != nil {
+		return ""
+	}
+	text := strings.TrimRight(string(data), "\r\n")
+	id := text[strings.LastIndexByte(text, '\n')+1:]
+	if !isWorkspaceID(id) {
+		return ""
+	}
+	return id
+}
+
+// isWorkspaceID reports whether s has the form of a workspace id: five
+// characters of [0-9a-z].
+func isWorkspaceID(s string) bool {
+	if len(s) != 5 {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; !('0' <= c && c <= '9' || 'a' <= c && c <= 'z') {
+			return false
+		}
+	}
+	return true
+}
