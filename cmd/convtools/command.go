@@ -30,8 +30,8 @@ const version = "0.1.0"
 
 // run runs one command line and returns the exit code.
 func (a *app) run(ctx context.Context, args []string) int {
-	// Hosts call this for every tool call, so it does not wait for a command
-	// tree to be built; and whatever its arguments are, they are not flags.
+	// This does not wait for a command tree to be built; and whatever its
+	// arguments are, they are not flags.
 	if len(args) > 0 && args[0] == "jp-tool" {
 		return a.jpTool(ctx, args[1:])
 	}
@@ -123,11 +123,13 @@ objects, and one JSON outcome is printed. It has to be the first argument.
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.stdout, "convtools "+version)
-			return err
-		},
+		RunE: func(*cobra.Command, []string) error { return a.printVersion() },
 	}
+}
+
+func (a *app) printVersion() error {
+	_, err := io.WriteString(a.stdout, "convtools "+version+"\n")
+	return err
 }
 
 // conversationEnv is what the conversation command line runs in. dir is where

@@ -19,18 +19,24 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	a := &app{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv,
-	}
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
 	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
 		a.terminal = true
 		a.width, _, _ = term.GetSize(fd) // 0 means unknown
 	}
-	code := a.run(ctx, os.Args[1:])
-	stop()
-	os.Exit(code)
+	os.Exit(a.main(os.Args[1:]))
+}
+
+// main runs one command line and returns the exit code. What costs time at
+// start is only done for commands that need it: hosts start this program for
+// every tool call.
+func (a *app) main(args []string) int {
+	if len(args) == 1 && args[0] == "version" {
+		return a.report(a.printVersion())
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return a.run(ctx, args)
 }
 
 // app is everything the commands take from the process they run in.

@@ -1,11 +1,13 @@
 package lock
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"sort"
 	"strings"
+	"unicode"
 )
 
 // fact is one line of the file.
@@ -91,7 +93,7 @@ func parseFact(line string) (fact, error) {
 		if !slices.Contains(grammar[parent].kinds, kind) {
 			return f, fmt.Errorf("%q is no fact of a contract: no %q is known here", line, kind)
 		}
-		if name == "" || strings.ContainsAny(name, " :,=\"") {
+		if name == "" || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }) {
 			return f, fmt.Errorf("%q is no fact of a contract: %q is no name", line, name)
 		}
 		f.steps = append(f.steps, step{kind, name})
@@ -108,7 +110,11 @@ func parseFact(line string) (fact, error) {
 	if !kind.accepts(value) {
 		return f, fmt.Errorf("%q is no fact of a contract: %s cannot have the value %s", line, key, value)
 	}
-	f.key, f.value = key, value
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, []byte(value)); err != nil {
+		return f, fmt.Errorf("%q is no fact of a contract: %w", line, err)
+	}
+	f.key, f.value = key, compact.String()
 	return f, nil
 }
 

@@ -7,6 +7,7 @@
 package contract
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -112,7 +113,7 @@ type Outcome struct {
 // without all of its own, and a success has no others.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	if o.Type == OutcomeSuccess {
-		return json.Marshal(struct {
+		return marshal(struct {
 			Type    OutcomeType `json:"type"`
 			Content string      `json:"content"`
 		}{o.Type, o.Content})
@@ -121,12 +122,24 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 	if trace == nil {
 		trace = []string{}
 	}
-	return json.Marshal(struct {
+	return marshal(struct {
 		Type      OutcomeType `json:"type"`
 		Message   string      `json:"message"`
 		Trace     []string    `json:"trace"`
 		Transient bool        `json:"transient"`
 	}{OutcomeError, o.Message, trace, o.Transient})
+}
+
+// marshal writes JSON without escaping < and >: envelopes are full of them, and
+// nothing here ends up in HTML.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // UnknownTool is the error for a tool name that no spec declares.

@@ -298,13 +298,11 @@ func Show(v any) string {
 }
 
 func encode(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	text, err := marshal(v)
+	if err != nil {
 		return "(unprintable)"
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(text)
 }
 
 func kindOf(v any) string {

@@ -43,6 +43,17 @@ type pattern struct {
 	// stored says that a JSON string without \u escapes can only match when the
 	// finder finds something in its escaped form.
 	stored bool
+	// sieve tells the same of strings that may be base64; nil when it cannot.
+	sieve *literal.Sieve
+}
+
+// require sets the text that every matching line holds.
+func (p *pattern) require(text string, ignoreCase bool) {
+	p.finder = literal.New(text, ignoreCase)
+	p.stored = sameWhenStored(text)
+	if !strings.ContainsRune(text, utf8.RuneError) { // which stands for bytes that are stored otherwise
+		p.sieve = literal.NewSieve(text, ignoreCase)
+	}
 }
 
 // parsePattern checks and compiles a pattern.
@@ -57,8 +68,10 @@ func parsePattern(text string, isRegex, ignoreCase bool) (*pattern, error) {
 	case !utf8.ValidString(text):
 		return nil, usageError("give the pattern in UTF-8", "the pattern is not valid UTF-8: %q", text)
 	}
+	p := &pattern{}
 	if !isRegex {
-		return &pattern{finder: literal.New(text, ignoreCase), stored: sameWhenStored(text)}, nil
+		p.require(text, ignoreCase)
+		return p, nil
 	}
 	expr := text
 	if ignoreCase {
@@ -69,10 +82,10 @@ func parsePattern(text string, isRegex, ignoreCase bool) (*pattern, error) {
 		return nil, usageError("the syntax is RE2, without look-around and back-references; leave out --regex to search for the text as it is",
 			"invalid pattern: %w", err)
 	}
-	p := &pattern{regex: re}
+	p.regex = re
 	if parsed, err := syntax.Parse(expr, syntax.Perl); err == nil {
 		if part, fold := requiredLiteral(parsed.Simplify()); part != "" {
-			p.finder, p.stored = literal.New(part, fold), sameWhenStored(part)
+			p.require(part, fold)
 		}
 	}
 	return p, nil
@@ -109,8 +122,11 @@ func requiredLiteral(re *syntax.Regexp) (text string, fold bool) {
 }
 
 // cannotMatch reports that the text of a JSON string has no match, judging by
-// its escaped form alone. False says nothing.
-func (p *pattern) cannotMatch(raw []byte) bool {
+// what is stored between its quotes. False says nothing.
+func (p *pattern) cannotMatch(raw []byte, isBase64 bool) bool {
+	if isBase64 {
+		return p.sieve != nil && bytes.IndexByte(raw, '\\') < 0 && !p.sieve.MayHold(raw)
+	}
 	if !p.stored {
 		return false
 	}

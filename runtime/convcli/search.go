@@ -143,11 +143,12 @@ func (s *search) events(data []byte, f *finding) error {
 // tell without decoding that there is no match.
 func (s *search) decode(e *transcript.Event) bool {
 	if raw, isBase64, ok := e.RawText(); ok {
+		if s.pattern.cannotMatch(raw, isBase64) {
+			return false
+		}
 		size := len(raw)
 		if isBase64 {
 			size = size / 4 * 3
-		} else if s.pattern.cannotMatch(raw) {
-			return false
 		}
 		s.r.text = slices.Grow(s.r.text[:0], size)
 	}

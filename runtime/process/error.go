@@ -113,32 +113,35 @@ func (c Command) panicked(detail string) *Error {
 	return &Error{Kind: Panicked, Command: c.display(), Detail: detail, Hint: "this is a defect in the program: please report it"}
 }
 
-// stopped describes a run that ended because its context did.
-func (c Command) stopped(ctx context.Context, limits Limits, stderr []byte) *Error {
+// stopped describes a run that ended because limited did, which the limits were
+// applied to, or because its parent did, which belongs to the caller. The parent
+// may live in another run whose limits have the same causes, so it comes first.
+func (c Command) stopped(parent, limited context.Context, limits Limits, stderr []byte) *Error {
 	e := &Error{Command: c.display(), Stderr: stderr}
-	switch cause := context.Cause(ctx); {
-	case cause == errOutputLimit:
-		e.Kind = OutputTooLarge
-		e.Detail = fmt.Sprintf("stopped because it printed more than %s", byteCount(limits.Stdout))
-		e.Hint = "ask it for less, or raise the output limit"
-	case cause == errTimeLimit:
-		e.Kind = Timeout
-		e.Detail = fmt.Sprintf("stopped because it did not finish within %s", limits.Timeout)
-		e.Hint = "ask it for less, or raise the time limit"
-		e.Err = context.DeadlineExceeded
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	cause := context.Cause(limited)
+	switch fromCaller := parent.Err() != nil && errors.Is(cause, context.Cause(parent)); {
+	case fromCaller && errors.Is(parent.Err(), context.DeadlineExceeded):
 		e.Kind = Timeout
 		e.Detail = "stopped because the time for the whole request was up"
 		e.Hint = "ask for less, or allow the request more time"
 		e.Err = context.DeadlineExceeded
-	case cause == context.Canceled:
+	case fromCaller && errors.Is(parent.Err(), cause):
 		e.Kind = Canceled
 		e.Detail = "stopped because the request was canceled"
 		e.Err = context.Canceled
-	default:
+	case fromCaller:
 		e.Kind = Canceled
 		e.Detail = "stopped because the request was canceled: " + inline(cause.Error(), maxReason)
 		e.Err = fmt.Errorf("%w: %w", context.Canceled, cause)
+	case errors.Is(cause, errOutputLimit):
+		e.Kind = OutputTooLarge
+		e.Detail = fmt.Sprintf("stopped because it printed more than %s", byteCount(limits.Stdout))
+		e.Hint = "ask it for less, or raise the output limit"
+	default:
+		e.Kind = Timeout
+		e.Detail = fmt.Sprintf("stopped because it did not finish within %s", limits.Timeout)
+		e.Hint = "ask it for less, or raise the time limit"
+		e.Err = context.DeadlineExceeded
 	}
 	return e
 }

@@ -42,10 +42,10 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 		return Result{}, err
 	}
 	limits := cmd.Limits.withDefaults()
-	ctx, stop := limits.context(ctx)
+	limited, stop := limits.apply(ctx)
 	defer stop(nil)
-	if ctx.Err() != nil {
-		return Result{}, cmd.stopped(ctx, limits, nil)
+	if limited.Err() != nil {
+		return Result{}, cmd.stopped(ctx, limited, limits, nil)
 	}
 
 	stdout := &cappedBuffer{limit: limits.Stdout, exceeded: func() { stop(errOutputLimit) }}
@@ -75,14 +75,14 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 
 	select {
 	case <-exited:
-	case <-ctx.Done():
+	case <-limited.Done():
 	}
 	finished := happened(exited)
 	if finished {
 		select {
 		case <-streams.drained:
 		case <-time.After(limits.Grace):
-		case <-ctx.Done():
+		case <-limited.Done():
 		}
 	} else if group.terminate() == nil {
 		within(time.After(limits.Grace), exited, streams.drained)
@@ -92,8 +92,8 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 	gone := within(time.After(killWait), exited)
 	streams.close() // from here on stdout and stderr are ours
 
-	if ctx.Err() != nil && (!complete || context.Cause(ctx) == errOutputLimit) {
-		e := cmd.stopped(ctx, limits, stderr.bytes())
+	if limited.Err() != nil && (!complete || errors.Is(context.Cause(limited), errOutputLimit)) {
+		e := cmd.stopped(ctx, limited, limits, stderr.bytes())
 		if !gone {
 			e.Detail += fmt.Sprintf(", and process %d cannot be killed", child.Process.Pid)
 		}
@@ -240,8 +240,8 @@ func openStreams(stdin []byte, stdout, stderr io.Writer) (*streams, error) {
 		s.ours, s.theirs[0] = append(s.ours, w), r
 		s.feed = func() {
 			// A command may end, or close its input, without reading it all.
-			io.Copy(w, bytes.NewReader(stdin))
-			w.Close()
+			_, _ = io.Copy(w, bytes.NewReader(stdin))
+			_ = w.Close()
 		}
 	}
 	for i, sink := range []io.Writer{stdout, stderr} {
@@ -297,7 +297,7 @@ func (s *streams) noteReadError(err error) {
 func (s *streams) closeTheirs() {
 	for _, f := range s.theirs {
 		if f != nil {
-			f.Close()
+			_ = f.Close()
 		}
 	}
 }
@@ -309,7 +309,7 @@ func (s *streams) close() {
 	s.closed = true
 	s.mu.Unlock()
 	for _, f := range s.ours {
-		f.Close()
+		_ = f.Close()
 	}
 	s.running.Wait()
 }

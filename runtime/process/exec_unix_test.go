@@ -6,7 +6,9 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -43,12 +45,21 @@ func TestExecNotExecutable(t *testing.T) {
 
 func TestExecSignaled(t *testing.T) {
 	t.Parallel()
-	_, err := process.Exec{}.Run(testContext(t), helperCommand("kill-itself"))
-	e := wantKind(t, err, process.Signaled)
-	if e.Signal != "SIGKILL (killed)" {
-		t.Errorf("signal is %q", e.Signal)
+	for signal, want := range map[syscall.Signal]string{
+		syscall.SIGKILL: "SIGKILL (killed)",
+		syscall.SIGTERM: "SIGTERM (terminated)",
+		syscall.SIGHUP:  "SIGHUP (hangup)",
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			_, err := process.Exec{}.Run(testContext(t), helperCommand("kill-itself", strconv.Itoa(int(signal))))
+			e := wantKind(t, err, process.Signaled)
+			if e.Signal != want {
+				t.Errorf("signal is %q, want %q", e.Signal, want)
+			}
+			wantContains(t, e.Error(), "ended by "+want+" (last line on stderr: about to go); ")
+		})
 	}
-	wantContains(t, e.Error(), "ended by SIGKILL (killed) (last line on stderr: about to go); ")
 }
 
 func TestExecAsksBeforeItKills(t *testing.T) {

@@ -37,19 +37,16 @@ func startGroup(child *exec.Cmd) (*group, error) {
 		return nil, err
 	}
 	g := &group{process: child.Process}
-	job, err := newJob()
-	if err != nil {
-		return g, nil
+	if job, err := newJob(); err == nil {
+		err := child.Process.WithHandle(func(handle uintptr) {
+			if windows.AssignProcessToJobObject(job, windows.Handle(handle)) == nil {
+				g.job = job
+			}
+		})
+		if err != nil || g.job == 0 {
+			_ = windows.CloseHandle(job)
+		}
 	}
-	var assignErr error
-	handleErr := child.Process.WithHandle(func(handle uintptr) {
-		assignErr = windows.AssignProcessToJobObject(job, windows.Handle(handle))
-	})
-	if handleErr != nil || assignErr != nil {
-		windows.CloseHandle(job)
-		return g, nil
-	}
-	g.job = job
 	return g, nil
 }
 
@@ -67,7 +64,7 @@ func newJob() (windows.Handle, error) {
 	}
 	if _, err := windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
 		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info))); err != nil {
-		windows.CloseHandle(job)
+		_ = windows.CloseHandle(job)
 		return 0, err
 	}
 	return job, nil
@@ -90,7 +87,7 @@ func (g *group) kill() {
 
 func (g *group) close() {
 	if g.job != 0 {
-		windows.CloseHandle(g.job)
+		_ = windows.CloseHandle(g.job)
 	}
 }
 

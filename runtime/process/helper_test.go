@@ -65,10 +65,14 @@ func helper(mode string, args []string) int {
 	case "hang": // ADDR NAME: ends only when killed
 		ignoreTermination()
 		report(args[0], args[1])
-	case "polite": // ADDR NAME: ends on request
+	case "polite": // ADDR NAME: ends on request, by signal or release
 		asked := make(chan os.Signal, 1)
 		signal.Notify(asked, os.Interrupt, syscall.SIGTERM)
 		conn := connect(args[0], args[1])
+		go func() {
+			awaitRelease(conn)
+			asked <- os.Interrupt
+		}()
 		<-asked
 		fmt.Fprintln(conn, "asked to stop")
 		fmt.Fprintln(os.Stderr, "stopping")

@@ -35,10 +35,10 @@ func (f InProcess) Run(ctx context.Context, cmd Command) (Result, error) {
 			"leave Dir and Env empty and pass the directory as an argument")
 	}
 	limits := cmd.Limits.withDefaults()
-	ctx, stop := limits.context(ctx)
+	limited, stop := limits.apply(ctx)
 	defer stop(nil)
-	if ctx.Err() != nil {
-		return Result{}, cmd.stopped(ctx, limits, nil)
+	if limited.Err() != nil {
+		return Result{}, cmd.stopped(ctx, limited, limits, nil)
 	}
 
 	stdout := &cappedBuffer{limit: limits.Stdout, exceeded: func() { stop(errOutputLimit) }}
@@ -53,12 +53,12 @@ func (f InProcess) Run(ctx context.Context, cmd Command) (Result, error) {
 	returned := make(chan struct{})
 	go func() {
 		defer close(returned)
-		exitCode, failure = f.call(ctx, cmd, args, stdin, stdoutGate, stderrGate)
+		exitCode, failure = f.call(limited, cmd, args, stdin, stdoutGate, stderrGate)
 	}()
 
 	select {
 	case <-returned:
-	case <-ctx.Done():
+	case <-limited.Done():
 		within(time.After(limits.Grace), returned)
 	}
 	stdoutGate.close()
@@ -68,8 +68,8 @@ func (f InProcess) Run(ctx context.Context, cmd Command) (Result, error) {
 		failure.Stderr = stderr.bytes()
 		return Result{}, failure
 	}
-	if ctx.Err() != nil {
-		return Result{}, cmd.stopped(ctx, limits, stderr.bytes())
+	if limited.Err() != nil {
+		return Result{}, cmd.stopped(ctx, limited, limits, stderr.bytes())
 	}
 	return Result{
 		Stdout:          stdout.buf.Bytes(),

@@ -139,6 +139,34 @@ func TestInProcessCancel(t *testing.T) {
 	})
 }
 
+// A command that runs another one: what ends the outer is no limit of the inner.
+func TestInProcessNested(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var inner error
+		command := process.InProcess(func(ctx context.Context, args []string, _ io.Reader, stdout, _ io.Writer) int {
+			wait := process.InProcess(func(ctx context.Context, _ []string, _ io.Reader, _, _ io.Writer) int {
+				if args[0] == "flood" {
+					io.WriteString(stdout, "too much")
+				}
+				<-ctx.Done()
+				return 0
+			})
+			_, inner = wait.Run(ctx, process.Command{Path: "inner", Limits: process.Limits{Timeout: time.Hour}})
+			return 0
+		})
+		cmd := process.Command{Path: "outer", Args: []string{"flood"}, Limits: process.Limits{Stdout: 1}}
+		_, err := command.Run(t.Context(), cmd)
+		wantKind(t, err, process.OutputTooLarge)
+		wantKind(t, inner, process.Canceled)
+
+		cmd.Args[0] = "wait"
+		_, err = command.Run(t.Context(), cmd)
+		wantContains(t, wantKind(t, err, process.Timeout).Error(), "did not finish within 30s")
+		wantContains(t, wantKind(t, inner, process.Timeout).Error(), "whole request")
+	})
+}
+
 func TestInProcessFlood(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -113,12 +113,12 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// context derives the context one run lives in: it ends with the parent, when
-// the time limit has passed, or when stop is called. Its cause says which.
-func (l Limits) context(parent context.Context) (ctx context.Context, stop context.CancelCauseFunc) {
+// apply derives the context one run lives in: it ends with the parent, when the
+// time limit has passed, or when stop is called. Its cause says which.
+func (l Limits) apply(parent context.Context) (limited context.Context, stop context.CancelCauseFunc) {
 	timed, stopTimer := context.WithTimeoutCause(parent, l.Timeout, errTimeLimit)
-	ctx, cancel := context.WithCancelCause(timed)
-	return ctx, func(cause error) {
+	limited, cancel := context.WithCancelCause(timed)
+	return limited, func(cause error) {
 		cancel(cause)
 		stopTimer()
 	}

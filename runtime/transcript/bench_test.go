@@ -3,6 +3,7 @@ package transcript_test
 import (
 	"encoding/base64"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -85,5 +86,28 @@ func BenchmarkAppendText(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkSampleWorkspace scans real conversations.
+func BenchmarkSampleWorkspace(b *testing.B) {
+	var files [][]byte
+	var size int64
+	for _, name := range sampleFiles(b) {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		files = append(files, data)
+		size += int64(len(data))
+	}
+	b.SetBytes(size)
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, data := range files {
+			if _, _, err := transcript.Count(data); err != nil {
+				b.Fatal(err)
+			}
+		}
 	}
 }

@@ -105,7 +105,7 @@ func TestRandomStreams(t *testing.T) {
 
 // sampleFiles returns the events files of the sample workspace beside the
 // repository.
-func sampleFiles(t *testing.T) []string {
+func sampleFiles(t testing.TB) []string {
 	t.Helper()
 	const conversations = "../../../shared/data/jp-workspace/.jp/conversations"
 	live, _ := filepath.Glob(conversations + "/*/events.json")

@@ -20,7 +20,7 @@ func Emit(c *ir.Contract) ([]emit.File, error) {
 	for _, tool := range c.Tools() {
 		text := lower.For(lower.Anthropic, tool)
 		if len(text.Problems) > 0 {
-			return nil, fmt.Errorf("Anthropic tool list: %s", strings.Join(text.Problems, "; "))
+			return nil, fmt.Errorf("tool list for Anthropic: %s", strings.Join(text.Problems, "; "))
 		}
 		tools = append(tools, jsontext.Object{
 			{Name: "name", Value: jsontext.String(tool.Name)},

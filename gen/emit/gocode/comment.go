@@ -72,7 +72,10 @@ func split(text string) [][]string {
 // of it would trip over: control characters, byte order marks, bytes that are
 // not UTF-8, and characters that reorder the text around them.
 func clean(text string) string {
-	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r\n", "\n")
+	text = strings.ToValidUTF8(text, "\ufffd")
+	// gofmt makes quotation marks of doubled quotes; doing it here keeps its
+	// output and ours the same.
+	text = strings.NewReplacer("\r\n", "\n", "``", "\u201c", "''", "\u201d").Replace(text)
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\r', r == '\v', r == '\f', r == '\u0085', r == '\u2028', r == '\u2029':

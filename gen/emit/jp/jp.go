@@ -58,7 +58,7 @@ func document(tool *ir.Tool, command string) ([]byte, error) {
 		d.Block("examples", examples(tool.Examples))
 	}
 	d.Blank()
-	d.Comment("A tool's style replaces the style of conversation.tools.'*' as a whole.")
+	d.Comment("This replaces the style of conversation.tools.'*' as a whole for this tool.")
 	d.String("style.parameters", "function_call")
 
 	for i := range tool.Params {

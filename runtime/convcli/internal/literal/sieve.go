@@ -1,6 +1,7 @@
 package literal
 
 import (
+	"encoding/binary"
 	"slices"
 	"unicode/utf8"
 )
@@ -12,9 +13,10 @@ const (
 	// make steps longer but let more chance hits through.
 	maxFragment = 12
 	// minSequence is the length from which a sieve is faster than decoding.
-	minSequence = 3
+	minSequence = 4
 
-	gram = 2 // characters looked up at a time
+	gram     = 3 // characters looked up at a time
+	hashBits = 14
 )
 
 // Sieve tells, without decoding, that a string which may be base64 does not hold
@@ -25,22 +27,22 @@ const (
 // all of whose six bits belong to the pattern are known. That leaves four
 // sequences of character sets: three for base64, one for plain text. (There are
 // more for a letter that folds to runes of another length, such as k and the
-// Kelvin sign.) Each sequence has at least n characters, so of any n-1
-// consecutive pairs of characters in a string, one would be a pair of a sequence
-// that occurs there. It is enough to look at every (n-1)th pair.
+// Kelvin sign.) Where each sequence has at least n characters, any n-2
+// consecutive triples of characters in a string would include one of a sequence
+// that occurs there. So it is enough to look at every (n-2)th triple.
 type Sieve struct {
 	sequences [][]charSet
 	step      int
-	// index holds, for a pair of characters, 1 + the index in places; 0 for a
-	// pair that no sequence has.
-	index  [1 << 16]uint16
+	// index holds, for the hash of a triple, 1 + the index in places; 0 when no
+	// sequence has a triple with that hash.
+	index  [1 << hashBits]uint16
 	places [][]place
 }
 
 // charSet is the characters that may stand at one place.
 type charSet []byte
 
-// place is a pair of characters within a sequence.
+// place is a triple of characters within a sequence.
 type place struct{ sequence, offset int }
 
 // NewSieve returns a sieve for a pattern, or nil when the pattern is too short for
@@ -62,7 +64,9 @@ func NewSieve(pattern string, ignoreCase bool) *Sieve {
 		for offset := range s.step {
 			for _, a := range seq[offset] {
 				for _, b := range seq[offset+1] {
-					s.add(a, b, place{i, offset})
+					for _, c := range seq[offset+2] {
+						s.add(hash(uint32(a)|uint32(b)<<8|uint32(c)<<16), place{i, offset})
+					}
 				}
 			}
 		}
@@ -70,16 +74,19 @@ func NewSieve(pattern string, ignoreCase bool) *Sieve {
 	return s
 }
 
-func (s *Sieve) add(a, b byte, p place) {
-	at := &s.index[pair(a, b)]
+func (s *Sieve) add(h uint32, p place) {
+	at := &s.index[h]
 	if *at == 0 {
 		s.places = append(s.places, nil)
 		*at = uint16(len(s.places))
 	}
-	s.places[*at-1] = append(s.places[*at-1], p)
+	if list := &s.places[*at-1]; !slices.Contains(*list, p) {
+		*list = append(*list, p)
+	}
 }
 
-func pair(a, b byte) uint16 { return uint16(a) | uint16(b)<<8 }
+// hash returns a hash of the first three of four characters.
+func hash(chars uint32) uint32 { return chars << 8 * 0x9e3779b1 >> (32 - hashBits) }
 
 // MayHold reports false when the pattern occurs neither in stored nor in what
 // stored decodes to, as base64 of either alphabet. stored must not contain JSON
@@ -88,12 +95,12 @@ func (s *Sieve) MayHold(stored []byte) bool {
 	step := s.step
 	i := 0
 	// Four lookups at a time, with one branch for all.
-	for ; i+3*step+gram <= len(stored); i += 4 * step {
-		quad := stored[i : i+3*step+gram]
-		a := s.index[pair(quad[0], quad[1])]
-		b := s.index[pair(quad[step], quad[step+1])]
-		c := s.index[pair(quad[2*step], quad[2*step+1])]
-		d := s.index[pair(quad[3*step], quad[3*step+1])]
+	for ; i+3*step+4 <= len(stored); i += 4 * step {
+		part := stored[i : i+3*step+4]
+		a := s.index[hash(binary.LittleEndian.Uint32(part))]
+		b := s.index[hash(binary.LittleEndian.Uint32(part[step:]))]
+		c := s.index[hash(binary.LittleEndian.Uint32(part[2*step:]))]
+		d := s.index[hash(binary.LittleEndian.Uint32(part[3*step:]))]
 		if a|b|c|d == 0 {
 			continue
 		}
@@ -102,14 +109,15 @@ func (s *Sieve) MayHold(stored []byte) bool {
 		}
 	}
 	for ; i+gram <= len(stored); i += step {
-		if s.check(stored, i, s.index[pair(stored[i], stored[i+1])]) {
+		chars := uint32(stored[i]) | uint32(stored[i+1])<<8 | uint32(stored[i+2])<<16
+		if s.check(stored, i, s.index[hash(chars)]) {
 			return true
 		}
 	}
 	return false
 }
 
-// check reports whether one of the sequences that have the pair at stored[i]
+// check reports whether one of the sequences that have the triple at stored[i]
 // stands there in full.
 func (s *Sieve) check(stored []byte, i int, index uint16) bool {
 	if index == 0 {

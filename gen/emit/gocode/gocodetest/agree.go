@@ -1,0 +1,189 @@
+// Package gocodetest checks generated validators against the schemas that are
+// generated beside them: both must accept the same arguments. It is for tests.
+package gocodetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// Agree fails the test for the first of n random arguments on which accepts and
+// the schema disagree. Rules between parameters are no part of a schema: accepts
+// has to leave them out. Equal seeds draw equal arguments.
+//
+// It also fails where fewer than one in a hundred draws are of either kind: such
+// a comparison would say little.
+func Agree(t testing.TB, schema string, seed uint64, n int, accepts func(arguments []byte) bool) {
+	t.Helper()
+	judge, err := jsonschema.CompileString("mem:///schema.json", schema)
+	if err != nil {
+		t.Fatalf("compiling the schema: %v", err)
+	}
+	draw, err := NewSource(schema, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	valid := 0
+	for range n {
+		arguments := draw.Arguments()
+		want, err := holds(judge, arguments)
+		if err != nil {
+			t.Fatalf("arguments %s: %v", arguments, err)
+		}
+		if got := accepts(arguments); got != want {
+			t.Fatalf("arguments %s: the validator accepts them: %v, the schema: %v", arguments, got, want)
+		}
+		if want {
+			valid++
+		}
+	}
+	if valid < n/100 || n-valid < n/100 {
+		t.Errorf("%d of %d arguments are valid: too few or too many to compare", valid, n)
+	}
+}
+
+func holds(judge *jsonschema.Schema, arguments []byte) (bool, error) {
+	dec := json.NewDecoder(bytes.NewReader(arguments))
+	dec.UseNumber()
+	var value any
+	if err := dec.Decode(&value); err != nil {
+		return false, fmt.Errorf("reading the arguments: %w", err)
+	}
+	return judge.Validate(value) == nil, nil
+}
+
+// Source draws arguments that are often valid and otherwise just beside it.
+type Source struct {
+	rng        *rand.Rand
+	properties []property
+}
+
+// NewSource returns a source for the schema of a tool's arguments.
+func NewSource(schema string, seed uint64) (*Source, error) {
+	properties, err := readProperties(schema)
+	if err != nil {
+		return nil, fmt.Errorf("reading the schema: %w", err)
+	}
+	return &Source{rng: rand.New(rand.NewPCG(seed, seed)), properties: properties}, nil
+}
+
+// Arguments draws one JSON object.
+func (s *Source) Arguments() []byte {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	add := func(name, value string) {
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%s:%s", quote(name), value)
+	}
+	order := s.rng.Perm(len(s.properties))
+	for _, i := range order {
+		p := &s.properties[i]
+		if p.required && !s.oneIn(12) || s.oneIn(3) {
+			add(p.name, s.value(p))
+		}
+	}
+	if s.oneIn(12) {
+		name := "extra"
+		if len(s.properties) > 0 {
+			name = s.properties[s.rng.IntN(len(s.properties))].name + "_"
+		}
+		add(name, s.anything())
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+func (s *Source) oneIn(n int) bool { return s.rng.IntN(n) == 0 }
+
+func pick[T any](s *Source, list []T) T { return list[s.rng.IntN(len(list))] }
+
+// value draws a value for a property: of its type, except now and then.
+func (s *Source) value(p *property) string {
+	if s.oneIn(15) {
+		return s.anything()
+	}
+	switch p.kind {
+	case "integer":
+		return s.integer(&p.constraints)
+	case "boolean":
+		return pick(s, []string{"true", "false"})
+	case "array":
+		items := make([]string, s.length(p.MinItems, p.MaxItems, 4))
+		for i := range items {
+			items[i] = s.text(&p.items)
+			if s.oneIn(30) {
+				items[i] = s.anything()
+			}
+		}
+		return "[" + join(items) + "]"
+	default:
+		return s.text(&p.constraints)
+	}
+}
+
+// anything draws a value of any type.
+func (s *Source) anything() string {
+	return pick(s, []string{
+		"null", "true", "false", "0", "1", "-1", "1.5", "1.0", "1e0", "10e-1", "-0", "1e30", "9223372036854775808",
+		`""`, `"x"`, `"5"`, `"true"`, `"[]"`, "[]", `["x"]`, "[1]", "[null]", "{}", `{"x":1}`,
+	})
+}
+
+// integer draws a number near the bounds, in one of the forms JSON has for it.
+func (s *Source) integer(c *constraints) string {
+	near := []int64{0}
+	for _, bound := range []*int64{c.Minimum, c.Maximum} {
+		if bound != nil {
+			near = append(near, *bound, *bound)
+		}
+	}
+	n := pick(s, near) + int64(s.rng.IntN(5)) - 2
+	switch s.rng.IntN(8) {
+	case 0:
+		return fmt.Sprintf("%d.0", n)
+	case 1:
+		return fmt.Sprintf("%d0e-1", n)
+	case 2:
+		return fmt.Sprintf("%d.5", n)
+	default:
+		return fmt.Sprint(n)
+	}
+}
+
+// length draws a count near its bounds.
+func (s *Source) length(low, high *int64, usual int) int {
+	near := []int{usual / 2}
+	for _, bound := range []*int64{low, high} {
+		if bound != nil {
+			near = append(near, int(*bound))
+		}
+	}
+	return max(0, pick(s, near)+s.rng.IntN(4)-1)
+}
+
+// text draws a JSON string: a word of the enum, something that may fit the
+// pattern, or characters that constraints treat differently.
+func (s *Source) text(c *constraints) string {
+	if len(c.Enum) > 0 && !s.oneIn(8) {
+		return quote(pick(s, c.Enum))
+	}
+	alphabet := []rune("ab-_.09 Zé日😀\n\r\t\v\x00\u00a0\u3000")
+	if !s.oneIn(3) {
+		alphabet = []rune("abcz019.-")
+	}
+	if c.Pattern != "" && s.oneIn(2) {
+		return quote(pick(s, literals(c.Pattern)))
+	}
+	runes := make([]rune, s.length(c.MinLength, c.MaxLength, 6))
+	for i := range runes {
+		runes[i] = pick(s, alphabet)
+	}
+	return quote(string(runes))
+}

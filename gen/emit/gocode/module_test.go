@@ -1,0 +1,112 @@
+package gocode_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/emit/gocode"
+	"github.com/convtools/convtools/gen/emit/schema"
+	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/gen/ir/irtest"
+)
+
+// TestGeneratedCodeWorks runs the tests of testdata/library against the output.
+func TestGeneratedCodeWorks(t *testing.T) {
+	t.Parallel()
+	files := emitFixture(t, library())
+	for name, at := range map[string]string{
+		"testdata/library/library_test.go":  "fixture/library/library_test.go",
+		"testdata/library/command_test.go":  "fixture/library/command_test.go",
+		"testdata/library/dispatch_test.go": "fixture/dispatch_test.go",
+	} {
+		data, err := os.ReadFile(filepath.FromSlash(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, emit.File{Path: at, Data: data})
+	}
+	dir := writeModule(t, files)
+	runGo(t, dir, "vet", "./...")
+	runGo(t, dir, "test", "./...")
+}
+
+// TestGeneratedCodeCompiles type-checks what becomes of other contracts: one
+// like a real project's, and those whose texts try to become code.
+func TestGeneratedCodeCompiles(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]*ir.Contract{"project": irtest.Contract(), "hostile project": irtest.Hostile(), "hostile library": hostileLibrary()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			runGo(t, writeModule(t, emitFixture(t, c)), "vet", "./...")
+		})
+	}
+}
+
+// emitFixture emits a contract into the folder fixture of its module.
+func emitFixture(t *testing.T, c *ir.Contract) []emit.File {
+	t.Helper()
+	c.Targets.Generated = "fixture"
+	for i := range c.Families {
+		family := &c.Families[i]
+		family.Dir = path.Join("fixture", family.Package)
+		family.Import = path.Join(c.Targets.Module, family.Dir)
+	}
+	files, err := gocode.Emit(c, schema.Compact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// writeModule writes the folder fixture as a module of its own, which takes the
+// rest of this one from where it is, and returns its folder.
+func writeModule(t *testing.T, files []emit.File) string {
+	t.Helper()
+	root, err := filepath.Abs(filepath.FromSlash("../../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name string, data []byte) {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range files {
+		write(strings.TrimPrefix(file.Path, "fixture/"), file.Data)
+	}
+	const module = "github.com/convtools/convtools"
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("go.mod", fmt.Appendf(nil, "%s\nrequire %s v0.0.0\nreplace %s => %s\n",
+		strings.Replace(string(mod), "module "+module, "module "+module+"/fixture", 1), module, module, strconv.Quote(root)))
+	write("go.sum", sum)
+	return dir
+}
+
+func runGo(t *testing.T, dir string, arguments ...string) {
+	t.Helper()
+	cmd := exec.Command("go", arguments...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "GOWORK=off")
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(arguments, " "), err, output)
+	}
+}

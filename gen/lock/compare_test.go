@@ -1,0 +1,485 @@
+package lock_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/gen/ir/irtest"
+	"github.com/convtools/convtools/gen/lock"
+)
+
+func ptr(n int64) *int64 { return &n }
+
+func tool(c *ir.Contract, name string) *ir.Tool {
+	for _, t := range c.Tools() {
+		if t.Name == name {
+			return t
+		}
+	}
+	panic("no tool " + name)
+}
+
+// One case for each rule: an edit of the contract, and everything Compare says
+// about it. Where the edit is read backwards, that is a case of its own.
+var cases = []struct {
+	name string
+	edit func(c *ir.Contract)
+	// backwards takes the edited contract for the old one.
+	backwards bool
+	want      []string
+}{
+	{
+		name: "tool-removed",
+		edit: func(c *ir.Contract) { c.Families[1].Tools = c.Families[1].Tools[:1] },
+		want: []string{"breaking: tool note_clear: removed [tool-removed]"},
+	},
+	{
+		name: "tool-added", backwards: true,
+		edit: func(c *ir.Contract) { c.Families[1].Tools = c.Families[1].Tools[:1] },
+		want: []string{"safe: tool note_clear: added [tool-added]"},
+	},
+	{
+		name: "a renamed tool",
+		edit: func(c *ir.Contract) { tool(c, "note_clear").Name = "note_wipe" },
+		want: []string{
+			"breaking: tool note_clear: removed [tool-removed]",
+			"safe: tool note_wipe: added [tool-added]",
+		},
+	},
+	{
+		name: "effect-became-write",
+		edit: func(c *ir.Contract) { tool(c, "conversation_list").Effect = ir.Write },
+		want: []string{"risky: tool conversation_list: the effect was read and is write [effect-became-write]"},
+	},
+	{
+		name: "effect-became-read",
+		edit: func(c *ir.Contract) { tool(c, "note_clear").Effect = ir.Read },
+		want: []string{"safe: tool note_clear: the effect was write and is read [effect-became-read]"},
+	},
+	{
+		name: "parameter-removed",
+		edit: func(c *ir.Contract) { t := tool(c, "note_add"); t.Params = t.Params[:1] },
+		want: []string{"breaking: tool note_add, parameter tags: removed [parameter-removed]"},
+	},
+	{
+		name: "optional-parameter-added", backwards: true,
+		edit: func(c *ir.Contract) { t := tool(c, "note_add"); t.Params = t.Params[:1] },
+		want: []string{"safe: tool note_add, parameter tags: added [optional-parameter-added]"},
+	},
+	{
+		name: "required-parameter-added",
+		edit: func(c *ir.Contract) {
+			tool(c, "note_clear").Params = []ir.Param{{Name: "sure", Kind: ir.Boolean, Required: true}}
+		},
+		want: []string{"breaking: tool note_clear, parameter sure: added, and required [required-parameter-added]"},
+	},
+	{
+		name: "parameter-became-required",
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("tags").Required = true },
+		want: []string{"breaking: tool note_add, parameter tags: it was optional and is required [parameter-became-required]"},
+	},
+	{
+		name: "parameter-became-optional",
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("text").Required = false },
+		want: []string{"safe: tool note_add, parameter text: it was required and is optional [parameter-became-optional]"},
+	},
+	{
+		name: "parameter-type-changed",
+		edit: func(c *ir.Contract) {
+			*tool(c, "conversation_list").Param("limit") = ir.Param{Name: "limit", Kind: ir.String, Default: "all"}
+		},
+		want: []string{"breaking: tool conversation_list, parameter limit: the type was integer and is string [parameter-type-changed]"},
+	},
+	{
+		name: "default-changed",
+		edit: func(c *ir.Contract) { tool(c, "conversation_grep").Param("scopes").Default = []string{"tool", "<b>"} },
+		want: []string{`risky: tool conversation_grep, parameter scopes: the default was ["chat"] and is ["tool","<b>"] [default-changed]`},
+	},
+	{
+		name: "default-removed",
+		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("sort").Default = nil },
+		want: []string{`risky: tool conversation_list, parameter sort: the default was "activity", there is none [default-removed]`},
+	},
+	{
+		name: "default-added",
+		edit: func(c *ir.Contract) { tool(c, "conversation_read").Param("last").Default = int64(3) },
+		want: []string{"risky: tool conversation_read, parameter last: there was no default, it is 3 [default-added]"},
+	},
+	{
+		name: "enum-added",
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("text").Enum = []string{"b", "a"} },
+		want: []string{`breaking: tool note_add, parameter text: enum: only "a", "b" are accepted [enum-added]`},
+	},
+	{
+		name: "enum-removed",
+		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("sort").Enum = nil },
+		want: []string{"safe: tool conversation_list, parameter sort: enum: all strings are accepted [enum-removed]"},
+	},
+	{
+		name: "enum-value-removed",
+		edit: func(c *ir.Contract) {
+			p := tool(c, "conversation_grep").Param("scopes")
+			p.Items.Enum = slices.Delete(p.Items.Enum, 1, 2)
+		},
+		want: []string{`breaking: tool conversation_grep, parameter scopes: items.enum "tool" is removed [enum-value-removed]`},
+	},
+	{
+		name: "enum-value-added",
+		edit: func(c *ir.Contract) {
+			p := tool(c, "conversation_list").Param("sort")
+			p.Enum = append([]string{"title"}, p.Enum...)
+		},
+		want: []string{`safe: tool conversation_list, parameter sort: enum "title" is added [enum-value-added]`},
+	},
+	{
+		name: "minimum-increased",
+		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Minimum = ptr(2) },
+		want: []string{"breaking: tool conversation_list, parameter limit: minimum was 1 and is 2 [minimum-increased]"},
+	},
+	{
+		name: "a lower minimum",
+		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Minimum = ptr(0) },
+		want: []string{"safe: tool conversation_list, parameter limit: minimum was 1 and is 0 [constraint-relaxed]"},
+	},
+	{
+		name: "a first minimum of 0",
+		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("offset").Minimum = nil }, backwards: true,
+		want: []string{"breaking: tool conversation_list, parameter offset: minimum was none and is 0 [minimum-increased]"},
+	},
+	{
+		name: "no minimum",
+		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("offset").Minimum = nil },
+		want: []string{"safe: tool conversation_list, parameter offset: minimum was 0 and is none [constraint-relaxed]"},
+	},
+	{
+		name: "maximum-decreased",
+		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Maximum = ptr(99) },
+		want: []string{"breaking: tool conversation_list, parameter limit: maximum was 100 and is 99 [maximum-decreased]"},
+	},
+	{
+		name: "a higher maximum",
+		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Maximum = ptr(101) },
+		want: []string{"safe: tool conversation_list, parameter limit: maximum was 100 and is 101 [constraint-relaxed]"},
+	},
+	{
+		name: "min-length-increased",
+		edit: func(c *ir.Contract) { tool(c, "conversation_grep").Param("pattern").MinLength = ptr(2) },
+		want: []string{"breaking: tool conversation_grep, parameter pattern: min_length was 1 and is 2 [min-length-increased]"},
+	},
+	{
+		name: "max-length-decreased",
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("tags").Items.MaxLength = ptr(2) },
+		want: []string{"breaking: tool note_add, parameter tags: items.max_length was 3 and is 2 [max-length-decreased]"},
+	},
+	{
+		name: "min-items-increased",
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("tags").MinItems = ptr(1) },
+		want: []string{"breaking: tool note_add, parameter tags: min_items was none and is 1 [min-items-increased]"},
+	},
+	{
+		name: "max-items-decreased",
+		edit: func(c *ir.Contract) { tool(c, "conversation_grep").Param("ids").MaxItems = ptr(5) },
+		want: []string{"breaking: tool conversation_grep, parameter ids: max_items was 50 and is 5 [max-items-decreased]"},
+	},
+	{
+		name: "constraint-relaxed",
+		edit: func(c *ir.Contract) { tool(c, "conversation_grep").Param("ids").MaxItems = nil },
+		want: []string{"safe: tool conversation_grep, parameter ids: max_items was 50 and is none [constraint-relaxed]"},
+	},
+	{
+		name: "pattern-added",
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("text").Pattern = "^a$" },
+		want: []string{`breaking: tool note_add, parameter text: pattern is "^a$" [pattern-added]`},
+	},
+	{
+		name: "pattern-changed",
+		edit: func(c *ir.Contract) { tool(c, "conversation_grep").Param("ids").Items.Pattern = "^b$" },
+		want: []string{`breaking: tool conversation_grep, parameter ids: items.pattern was "^(jp-c)?[0-9]{1,17}$" and is "^b$" [pattern-changed]`},
+	},
+	{
+		name: "no pattern",
+		edit: func(c *ir.Contract) { tool(c, "conversation_read").Param("id").Pattern = "" },
+		want: []string{`safe: tool conversation_read, parameter id: pattern was "^(jp-c)?[0-9]{1,17}$" and is none [constraint-relaxed]`},
+	},
+	{
+		name: "not-blank-added",
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("tags").Items.NotBlank = true },
+		want: []string{"breaking: tool note_add, parameter tags: items.not_blank is demanded [not-blank-added]"},
+	},
+	{
+		name: "single-line-added",
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("text").SingleLine = true },
+		want: []string{"breaking: tool note_add, parameter text: single_line is demanded [single-line-added]"},
+	},
+	{
+		name: "blank texts allowed",
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("text").NotBlank = false },
+		want: []string{"safe: tool note_add, parameter text: not_blank is no longer demanded [constraint-relaxed]"},
+	},
+	{
+		name: "repair-removed",
+		edit: func(c *ir.Contract) {
+			tool(c, "conversation_list").Param("limit").Repairs = []ir.Repair{ir.RepairClamp}
+		},
+		want: []string{`breaking: tool conversation_list, parameter limit: repair "from_string" is removed [repair-removed]`},
+	},
+	{
+		name: "repair-added",
+		edit: func(c *ir.Contract) {
+			tool(c, "note_add").Param("text").Repairs = []ir.Repair{ir.RepairFromInteger}
+		},
+		want: []string{`safe: tool note_add, parameter text: repair "from_integer" is added [repair-added]`},
+	},
+	{
+		name: "exclusive-added",
+		edit: func(c *ir.Contract) {
+			tool(c, "note_add").Rules = []ir.Rule{{Exclusive: []string{"text", "tags"}}}
+		},
+		want: []string{"breaking: tool note_add: tags and text can no longer be given together [exclusive-added]"},
+	},
+	{
+		name: "exclusive-removed",
+		edit: func(c *ir.Contract) { tool(c, "conversation_read").Rules = nil },
+		want: []string{"safe: tool conversation_read: last and turn can be given together [exclusive-removed]"},
+	},
+	{
+		name: "a rule about one more parameter",
+		edit: func(c *ir.Contract) { tool(c, "conversation_read").Rules[0].Exclusive = []string{"turn", "id", "last"} },
+		want: []string{
+			"breaking: tool conversation_read: id and last can no longer be given together [exclusive-added]",
+			"breaking: tool conversation_read: id and turn can no longer be given together [exclusive-added]",
+		},
+	},
+	{
+		name: "the same rule in another order",
+		edit: func(c *ir.Contract) { tool(c, "conversation_read").Rules[0].Exclusive = []string{"last", "turn"} },
+	},
+	{
+		name: "root-changed",
+		edit: func(c *ir.Contract) {
+			e := &tool(c, "note_clear").Envelope
+			e.Root, e.Elements[0].Name = "cleared", "cleared"
+		},
+		want: []string{
+			"breaking: tool note_clear: the root element was note_clear and is cleared [root-changed]",
+			"breaking: tool note_clear, element note_clear: removed [element-removed]",
+			"safe: tool note_clear, element cleared: added [element-added]",
+		},
+	},
+	{
+		name: "max-chars-changed",
+		edit: func(c *ir.Contract) { tool(c, "note_clear").Envelope.MaxChars = 100 },
+		want: []string{"risky: tool note_clear: the most characters of an answer were none and are 100 [max-chars-changed]"},
+	},
+	{
+		name: "element-removed",
+		edit: func(c *ir.Contract) {
+			e := &tool(c, "note_add").Envelope
+			e.Elements = append(e.Elements, ir.Element{Name: "x"})
+		}, backwards: true,
+		want: []string{"breaking: tool note_add, element x: removed [element-removed]"},
+	},
+	{
+		name: "element-added",
+		edit: func(c *ir.Contract) {
+			e := &tool(c, "note_add").Envelope
+			e.Elements = append(e.Elements, ir.Element{Name: "x"})
+		},
+		want: []string{"safe: tool note_add, element x: added [element-added]"},
+	},
+	{
+		name: "body-changed",
+		edit: func(c *ir.Contract) { tool(c, "conversation_read").Envelope.Element("content").Body = ir.InlineBody },
+		want: []string{"breaking: tool conversation_read, element content: the body was block and is inline [body-changed]"},
+	},
+	{
+		name: "separator-changed",
+		edit: func(c *ir.Contract) { tool(c, "conversation_grep").Envelope.Element("hit").Separator = "" },
+		want: []string{"risky: tool conversation_grep, element hit: the separator was gap and is none [separator-changed]"},
+	},
+	{
+		name: "attribute-removed",
+		edit: func(c *ir.Contract) {
+			e := tool(c, "conversation_grep").Envelope.Element("hit")
+			e.Attributes = e.Attributes[1:]
+		},
+		want: []string{"breaking: tool conversation_grep, element hit, attribute turn: removed [attribute-removed]"},
+	},
+	{
+		name: "attribute-added", backwards: true,
+		edit: func(c *ir.Contract) {
+			e := tool(c, "conversation_grep").Envelope.Element("hit")
+			e.Attributes = e.Attributes[1:]
+		},
+		want: []string{"safe: tool conversation_grep, element hit, attribute turn: added [attribute-added]"},
+	},
+	{
+		name: "attribute-type-changed",
+		edit: func(c *ir.Contract) {
+			tool(c, "conversation_grep").Envelope.Element("hit").Attributes[0].Type = ir.TextAttribute
+		},
+		want: []string{"breaking: tool conversation_grep, element hit, attribute turn: the type was integer and is string [attribute-type-changed]"},
+	},
+	{
+		name: "attribute-became-optional",
+		edit: func(c *ir.Contract) {
+			tool(c, "conversation_grep").Envelope.Element("hit").Attributes[2].Presence = ir.Nullable
+		},
+		want: []string{"breaking: tool conversation_grep, element hit, attribute is_match: the presence was always and is nullable [attribute-became-optional]"},
+	},
+	{
+		name: "an attribute that is left out when false",
+		edit: func(c *ir.Contract) {
+			tool(c, "conversation_read").Envelope.Element("event").Attributes[2].Presence = ir.NonZero
+		},
+		want: []string{"breaking: tool conversation_read, element event, attribute is_error: the presence was nullable and is optional [attribute-became-optional]"},
+	},
+	{
+		name: "attribute-became-certain",
+		edit: func(c *ir.Contract) {
+			tool(c, "conversation_read").Envelope.Element("event").Attributes[2].Presence = ir.Always
+		},
+		want: []string{"safe: tool conversation_read, element event, attribute is_error: the presence was nullable and is always [attribute-became-certain]"},
+	},
+	{
+		name: "attribute-value-changed",
+		edit: func(c *ir.Contract) {
+			tool(c, "conversation_list").Envelope.Elements[0].Attributes[2].Fixed = "2"
+		},
+		want: []string{`breaking: tool conversation_list, element conversation_list, attribute version: the value was always "1" and is "2" [attribute-value-changed]`},
+	},
+	{
+		name: "attribute-value-fixed",
+		edit: func(c *ir.Contract) {
+			tool(c, "conversation_list").Envelope.Elements[0].Attributes[1].Fixed = "activity"
+		},
+		want: []string{`safe: tool conversation_list, element conversation_list, attribute sort: the value is always "activity" [attribute-value-fixed]`},
+	},
+	{
+		name: "attribute-order-changed",
+		edit: func(c *ir.Contract) { slices.Reverse(tool(c, "conversation_grep").Envelope.Element("hit").Attributes) },
+		want: []string{"breaking: tool conversation_grep, element hit: the order was turn, timestamp, is_match and is is_match, timestamp, turn [attribute-order-changed]"},
+	},
+	{
+		name: "child-removed",
+		edit: func(c *ir.Contract) {
+			e := tool(c, "conversation_read").Envelope.Element("event")
+			e.Children = e.Children[1:]
+		},
+		want: []string{"breaking: tool conversation_read, element event, child arguments: removed [child-removed]"},
+	},
+	{
+		name: "child-added", backwards: true,
+		edit: func(c *ir.Contract) {
+			e := tool(c, "conversation_read").Envelope.Element("event")
+			e.Children = e.Children[1:]
+		},
+		want: []string{"safe: tool conversation_read, element event, child arguments: added [child-added]"},
+	},
+	{
+		name: "child-order-changed",
+		edit: func(c *ir.Contract) { slices.Reverse(tool(c, "conversation_read").Envelope.Element("event").Children) },
+		want: []string{"breaking: tool conversation_read, element event: the order was arguments, content and is content, arguments [child-order-changed]"},
+	},
+	{
+		name: "child-became-optional",
+		edit: func(c *ir.Contract) {
+			tool(c, "conversation_grep").Envelope.Element("conversation").Children[0].Optional = true
+		},
+		want: []string{"breaking: tool conversation_grep, element conversation, child title: it occurred once and occurs optional [child-became-optional]"},
+	},
+	{
+		name: "child-became-certain", backwards: true,
+		edit: func(c *ir.Contract) {
+			tool(c, "conversation_grep").Envelope.Element("conversation").Children[0].Optional = true
+		},
+		want: []string{"safe: tool conversation_grep, element conversation, child title: it occurred optional and occurs once [child-became-certain]"},
+	},
+	{
+		name: "child-became-many",
+		edit: func(c *ir.Contract) { tool(c, "conversation_read").Envelope.Element("event").Children[1].Many = true },
+		want: []string{"risky: tool conversation_read, element event, child content: it occurred optional and occurs many [child-became-many]"},
+	},
+	{
+		name: "child-became-single",
+		edit: func(c *ir.Contract) { tool(c, "conversation_read").Envelope.Element("turn").Children[0].Many = false },
+		want: []string{"risky: tool conversation_read, element turn, child event: it occurred many and occurs once [child-became-single]"},
+	},
+	{
+		name: "any number where there was one",
+		edit: func(c *ir.Contract) {
+			tool(c, "conversation_grep").Envelope.Element("conversation").Children[0].Many = true
+		},
+		want: []string{
+			"breaking: tool conversation_grep, element conversation, child title: it occurred once and occurs many [child-became-optional]",
+			"risky: tool conversation_grep, element conversation, child title: it occurred once and occurs many [child-became-many]",
+		},
+	},
+}
+
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			edited := irtest.Contract()
+			c.edit(edited)
+			old, after := lock.Facts(irtest.Contract()), lock.Facts(edited)
+			if c.backwards {
+				old, after = after, old
+			}
+			changes, err := lock.Compare(old, after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, change := range changes {
+				got = append(got, change.String())
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The codes are not a contract's own, so their facts are taken away by hand.
+func TestErrorCodes(t *testing.T) {
+	t.Parallel()
+	facts := lock.Facts(irtest.Contract())
+	without := slices.DeleteFunc(slices.Clone(facts), func(f string) bool { return f == "error blank" })
+	for _, c := range []struct {
+		old, after []string
+		want       string
+	}{
+		{facts, without, "breaking: error blank: removed [error-code-removed]"},
+		{without, facts, "risky: error blank: added [error-code-added]"},
+	} {
+		changes, err := lock.Compare(c.old, c.after)
+		if err != nil || len(changes) != 1 || changes[0].String() != c.want {
+			t.Errorf("changes %v, %v; want %s", changes, err, c.want)
+		}
+	}
+}
+
+// Every rule has a case of its name, an id of its own, and a reason.
+func TestEveryRuleHasACase(t *testing.T) {
+	t.Parallel()
+	covered := map[string]bool{"error-code-added": true, "error-code-removed": true} // TestErrorCodes
+	for _, c := range cases {
+		covered[c.name] = true
+	}
+	seen := map[string]bool{}
+	for _, r := range lock.Rules() {
+		if !covered[r.ID] {
+			t.Errorf("rule %s has no case", r.ID)
+		}
+		if seen[r.ID] || r.Says == "" || r.Side == "" || r.Class == "" {
+			t.Errorf("rule %+v is incomplete or there twice", r)
+		}
+		seen[r.ID] = true
+	}
+}

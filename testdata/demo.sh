@@ -1,0 +1,43 @@
+#!/bin/sh
+# What an assistant does with its past, on the bundled sample workspace. Each
+# answer is shown below the command that produced it.
+set -eu
+cd "$(dirname "$0")/workspaces/sample"
+# Only the sample: no conversations of whoever runs this.
+JP_USER_DATA_DIR=$(mktemp -d)
+export JP_USER_DATA_DIR
+trap 'rm -rf "$JP_USER_DATA_DIR"' EXIT
+unset CONVTOOLS_CLI || true
+
+convtools() { "$CONVTOOLS" "$@"; }
+step() { printf '\n\033[1m# %s\033[0m\n' "$1" | if [ -t 1 ]; then cat; else sed 's/\x1b\[[0-9;]*m//g'; fi; }
+show() {
+  printf '$ convtools'
+  for word in "$@"; do
+    case $word in
+      *[!A-Za-z0-9=,._/-]*) printf " '%s'" "$word" ;;
+      *) printf ' %s' "$word" ;;
+    esac
+  done
+  printf '\n'
+  convtools "$@"
+}
+
+step "What was discussed lately?"
+show call conversation_list limit=4
+
+step "Where did we settle how to retry?"
+show call conversation_grep pattern=retry scopes=user,assistant limit=4
+
+step "Read the turn the first hit stands in"
+show call conversation_read id=jp-c17737387251 turn=1 include=chat
+
+step "A conversation too long to return at once is refused with what fits"
+show call conversation_read id=jp-c17906045112 || true
+
+step "The same tools, called by JP from within a conversation, which is left out"
+show jp-tool '{"action":"run","root":".","conversation_id":"jp-c17737387251"}' '{"name":"conversation_grep","arguments":{"pattern":"503","limit":"2"}}'
+
+step "And for people"
+show conversation ls --limit 5
+show conversation grep --scope title,user cache
