@@ -1,9 +1,9 @@
 // Package lower decides what a contract says to each target. A target that has
-// no field for a constraint gets it in words; what it cannot take at all is
-// left out, and each such step is reported. Wording is made here alone, so that
-// every target says a thing the same way.
+// no field for a constraint gets it in words, and each such step is reported.
+// Wording is made here alone, so that every target says a thing the same way.
 //
-// It never changes a contract and never drops anything without a report.
+// It never changes a contract and never leaves anything out: what a target
+// cannot take is a problem for the author of the spec.
 package lower
 
 import (
@@ -34,7 +34,7 @@ type Text struct {
 	Summary     string   // one line
 	Description string   // paragraphs separated by blank lines
 	Parameters  []string // one line for each parameter of the tool, in its order
-	// Reports says what was moved into text or left out, one line each.
+	// Reports says what was moved into text, one line each.
 	Reports []string
 	// Problems says what the target would refuse, one line each.
 	Problems []string
@@ -126,20 +126,13 @@ func (l *lowering) description() {
 		rules = append(rules, RuleSentence(r))
 		l.report("", "exclusive %s added to the description", strings.Join(r.Exclusive, ", "))
 	}
-	tail := strings.Join(rules, " ")
-
-	if l.target == OpenAI {
-		kept := len(paragraphs)
-		for kept > 1 && length(join(paragraphs[:kept], tail)) > maxOpenAIDescription {
-			kept--
-		}
-		if left := len(paragraphs) - kept; left > 0 {
-			l.report("", "last %s of the description left out, %d characters is the most it takes", count(left, "paragraph"), maxOpenAIDescription)
-			paragraphs = paragraphs[:kept]
-		}
+	if len(rules) > 0 {
+		paragraphs = append(paragraphs, strings.Join(rules, " "))
 	}
-	l.text.Description = join(paragraphs, tail)
+	l.text.Description = strings.Join(paragraphs, "\n\n")
 
+	// Nothing is left out to fit: what a description says last is often what
+	// makes the answers safe to use.
 	limit := 0
 	switch l.target {
 	case MCP:
@@ -149,7 +142,7 @@ func (l *lowering) description() {
 	case Schema, JP, Anthropic:
 	}
 	if n := length(l.text.Description); limit > 0 && n > limit {
-		l.problem("", "the description is %d characters with its summary and rules, at most %d are shown whole: shorten it", n, limit)
+		l.problem("", "the description is %d characters with its summary and rules, at most %d reach the model: shorten it", n, limit)
 	}
 }
 
@@ -192,13 +185,6 @@ func Paragraphs(description string) []string {
 		}
 	}
 	return paragraphs
-}
-
-func join(paragraphs []string, tail string) string {
-	if tail == "" {
-		return strings.Join(paragraphs, "\n\n")
-	}
-	return strings.Join(append(paragraphs[:len(paragraphs):len(paragraphs)], tail), "\n\n")
 }
 
 // length counts as the clients that set these limits do, in UTF-16 units.

@@ -126,45 +126,29 @@ func TestSummaryWithFullStop(t *testing.T) {
 	}
 }
 
-func TestMCPDescriptionLimit(t *testing.T) {
+func TestDescriptionLimits(t *testing.T) {
 	t.Parallel()
-	// "S." and a blank line before it make 4 characters.
-	for n, problems := range map[int]int{2044: 0, 2045: 1} {
-		text := lower.For(lower.MCP, &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("d", n)})
-		if len(text.Problems) != problems {
-			t.Errorf("description of %d: problems %q", n, text.Problems)
+	for _, c := range []struct {
+		target lower.Target
+		most   int
+	}{{lower.MCP, 2048}, {lower.OpenAI, 1024}} {
+		// "S." and the blank line after it make 4 characters.
+		for n, problems := range map[int]int{c.most - 4: 0, c.most - 3: 1} {
+			text := lower.For(c.target, &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("d", n)})
+			if len(text.Problems) != problems {
+				t.Errorf("%s: description of %d: problems %q", c.target, n, text.Problems)
+			}
 		}
 	}
 	// A character outside the basic plane counts twice where clients count.
 	text := lower.For(lower.MCP, &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("😀", 1023)})
-	want := []string{"mcp: x: the description is 2050 characters with its summary and rules, at most 2048 are shown whole: shorten it"}
+	want := []string{"mcp: x: the description is 2050 characters with its summary and rules, at most 2048 reach the model: shorten it"}
 	if diff := cmp.Diff(want, text.Problems); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
-}
-
-func TestOpenAILeavesOutWholeParagraphs(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("d", 600)
-	text := lower.For(lower.OpenAI, &ir.Tool{
-		Name: "x", Summary: "S", Description: "first\n\n" + long + "\n\n" + long + "\n\nlast",
-		Rules: []ir.Rule{{Exclusive: []string{"a", "b"}}},
-	})
-	if want := "S.\n\nfirst\n\n" + long + "\n\nGive at most one of a and b."; text.Description != want {
-		t.Errorf("description %q", text.Description)
-	}
-	want := []string{
-		"openai: x: exclusive a, b added to the description",
-		"openai: x: last 2 paragraphs of the description left out, 1024 characters is the most it takes",
-	}
-	if diff := cmp.Diff(want, text.Reports); diff != "" {
-		t.Errorf("reports (-want +got):\n%s", diff)
-	}
+	text = lower.For(lower.Anthropic, &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("d", 5000)})
 	if text.Problems != nil {
 		t.Errorf("problems %q", text.Problems)
-	}
-	if text := lower.For(lower.OpenAI, &ir.Tool{Name: "x", Summary: strings.Repeat("s", 1024)}); len(text.Problems) != 1 {
-		t.Errorf("a summary over the limit: problems %q", text.Problems)
 	}
 }
 

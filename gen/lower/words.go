@@ -124,13 +124,6 @@ func span(low, high *int64, unit string) string {
 	return words + " " + unit
 }
 
-func count(n int, unit string) string {
-	if n != 1 {
-		unit += "s"
-	}
-	return strconv.Itoa(n) + " " + unit
-}
-
 func and(names []string) string { return enumerate(names, " and ") }
 func or(names []string) string  { return enumerate(names, " or ") }
 

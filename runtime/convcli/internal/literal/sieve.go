@@ -2,6 +2,7 @@ package literal
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 	"unicode/utf8"
 )
@@ -48,9 +49,13 @@ type place struct{ sequence, offset int }
 // NewSieve returns a sieve for a pattern, or nil when the pattern is too short for
 // one to help.
 func NewSieve(pattern string, ignoreCase bool) *Sieve {
+	part := fragment([]rune(pattern), ignoreCase)
+	if part == nil {
+		return nil
+	}
 	s := &Sieve{}
-	n := 1 << 30
-	for _, spelling := range spellings(fragment([]rune(pattern), ignoreCase), ignoreCase) {
+	n := math.MaxInt
+	for _, spelling := range spellings(part, ignoreCase) {
 		for _, seq := range [][]charSet{spelling, base64At(spelling, 0), base64At(spelling, 1), base64At(spelling, 2)} {
 			s.sequences = append(s.sequences, seq)
 			n = min(n, len(seq))
@@ -143,24 +148,28 @@ func (s *Sieve) stands(stored []byte, start int, seq []charSet) bool {
 	return true
 }
 
-// fragment returns the part of a pattern a sieve looks for: as long as it may be
-// without having too many spellings.
+// fragment returns the part of a pattern a sieve is fastest for: long, so that the
+// steps are long, but with few spellings, so that few triples need a closer look.
 func fragment(pattern []rune, ignoreCase bool) []rune {
+	// How many spellings weigh as much as one lookup a character; measured.
+	const lookupCost = 35
 	var best []rune
-	bestLen := 0
+	bestCost := 0
 	for start := range pattern {
 		count, length := 1, 0
-		end := start
-		for ; end < len(pattern); end++ {
+		for end := start; end < len(pattern); end++ {
 			groups := byLength(pattern[end], ignoreCase)
-			if count*len(groups) > maxSpellings || length+len(groups[0]) > maxFragment {
-				break
-			}
 			count *= len(groups)
 			length += len(groups[0]) // the shortest
-		}
-		if length > bestLen {
-			best, bestLen = pattern[start:end], length
+			if count > maxSpellings || length > maxFragment {
+				break
+			}
+			if length < minSequence {
+				continue
+			}
+			if cost := lookupCost/(length-gram+1) + count; best == nil || cost < bestCost {
+				best, bestCost = pattern[start:end+1], cost
+			}
 		}
 	}
 	return best
