@@ -151,6 +151,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(files[0].Data))
+	f.Add("error blank\r\r")
 	f.Add("tool a: exclusive = [\"b\",\"b\"]\ntool a, element e: children = []")
 	f.Fuzz(func(t *testing.T, text string) {
 		facts, err := lock.Parse([]byte(text))

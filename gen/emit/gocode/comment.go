@@ -73,9 +73,14 @@ func split(text string) [][]string {
 // not UTF-8, and characters that reorder the text around them.
 func clean(text string) string {
 	text = strings.ToValidUTF8(text, "\ufffd")
-	// gofmt makes quotation marks of doubled quotes; doing it here keeps its
-	// output and ours the same.
-	text = strings.NewReplacer("\r\n", "\n", "``", "\u201c", "''", "\u201d").Replace(text)
+	text = strings.NewReplacer(
+		"\r\n", "\n",
+		// Old build constraints are looked for anywhere before the package clause.
+		"+build", "+ build",
+		// gofmt makes quotation marks of doubled quotes. Doing it first leaves it
+		// nothing to do.
+		"``", "\u201c", "''", "\u201d",
+	).Replace(text)
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\r', r == '\v', r == '\f', r == '\u0085', r == '\u2028', r == '\u2029':
@@ -118,7 +123,7 @@ func harmless(line string) string {
 	first, rest, spaced := strings.Cut(line, " ")
 	lower := strings.ToLower(first)
 	directive := false
-	for _, prefix := range []string{"//", "/*", "+build", "go:", "line:", "export:", "nolint", "lint:"} {
+	for _, prefix := range []string{"//", "/*", "go:", "line:", "export:", "nolint", "lint:"} {
 		directive = directive || strings.HasPrefix(lower, prefix)
 	}
 	if !directive {

@@ -189,7 +189,7 @@ func (t *toolCode) commandCaller() (jen.Code, error) {
 		jen.List(jen.Id("p"), jen.Err()).Op(":=").Id(t.parseFunc()).Call(jen.Op("&").Id("call")),
 		failed(),
 		jen.List(jen.Id("stdout"), jen.Id("stderr"), jen.Id("exit"), jen.Err()).Op(":=").Id("cli").Dot("RunCLI").Call(
-			jen.Id("ctx"), cli, jen.Id("call"), jen.Id(t.tool.GoName+"Args").Call(jen.Id("p"), jen.Id("call").Dot("Context")),
+			jen.Id("ctx"), cli, jen.Id("call").Dot("Context"), jen.Id(t.tool.GoName+"Args").Call(jen.Id("p"), jen.Id("call").Dot("Context")),
 		),
 		failed(),
 		jen.If(jen.Op("!").Id(t.tool.GoName + "ExitOK").Call(jen.Id("exit"))).Block(

@@ -27,7 +27,7 @@ func Contract() *ir.Contract {
 			{
 				Name: "note", Package: "note",
 				Import: "github.com/convtools/convtools/generated/note", Dir: "generated/note",
-				Tools: []ir.Tool{add(), clear()},
+				Tools: []ir.Tool{addNote(), clearNotes()},
 			},
 		},
 		Targets: ir.Targets{
@@ -308,7 +308,7 @@ func read() ir.Tool {
 	}
 }
 
-func add() ir.Tool {
+func addNote() ir.Tool {
 	return ir.Tool{
 		Name: "note_add", Family: "note", Short: "add", GoName: "Add", Source: "specs/note/add.toml",
 		Summary: "Add a note", Effect: ir.Write, Enable: "on", Run: "ask", Handler: ir.HandlerGo,
@@ -328,7 +328,7 @@ func add() ir.Tool {
 	}
 }
 
-func clear() ir.Tool {
+func clearNotes() ir.Tool {
 	return ir.Tool{
 		Name: "note_clear", Family: "note", Short: "clear", GoName: "Clear", Source: "specs/note/clear.toml",
 		Summary: "Remove all notes", Effect: ir.Write, Handler: ir.HandlerGo,

@@ -149,7 +149,7 @@ func (s *Source) integer(c *constraints) string {
 	case 0:
 		return fmt.Sprintf("%d.0", n)
 	case 1:
-		return fmt.Sprintf("%d0e-1", n)
+		return fmt.Sprintf("%d.0e1", n)
 	case 2:
 		return fmt.Sprintf("%d.5", n)
 	default:

@@ -68,7 +68,7 @@ func TestFence(t *testing.T) {
 // A cell stays one cell, an inline text one line, and neither holds a tag that
 // was not written here.
 func FuzzInline(f *testing.F) {
-	for _, s := range []string{"a|b", "`|`", "\\|", "<script>", "`<b>`", "- x\n# y", "`` ` ``", "\\", "a\rb"} {
+	for _, s := range []string{"a|b", "`|`", "\\|", "<script>", "`<b>`", "- x\n# y", "`` ` ``", "\\", "a\rb", "\\`a>`"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -101,11 +101,10 @@ func (s *Sieve) MayHold(stored []byte) bool {
 	i := 0
 	// Four lookups at a time, with one branch for all.
 	for ; i+3*step+4 <= len(stored); i += 4 * step {
-		part := stored[i : i+3*step+4]
-		a := s.index[hash(binary.LittleEndian.Uint32(part))]
-		b := s.index[hash(binary.LittleEndian.Uint32(part[step:]))]
-		c := s.index[hash(binary.LittleEndian.Uint32(part[2*step:]))]
-		d := s.index[hash(binary.LittleEndian.Uint32(part[3*step:]))]
+		a := s.index[hash(binary.LittleEndian.Uint32(stored[i:]))]
+		b := s.index[hash(binary.LittleEndian.Uint32(stored[i+step:]))]
+		c := s.index[hash(binary.LittleEndian.Uint32(stored[i+2*step:]))]
+		d := s.index[hash(binary.LittleEndian.Uint32(stored[i+3*step:]))]
 		if a|b|c|d == 0 {
 			continue
 		}

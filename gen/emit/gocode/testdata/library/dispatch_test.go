@@ -1,0 +1,75 @@
+package fixture
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/fixture/library"
+	"github.com/convtools/convtools/runtime/contract"
+)
+
+type hands struct{}
+
+func (hands) Find(context.Context, contract.Call, library.FindParams) (*library.FindEnvelope, error) {
+	return &library.FindEnvelope{}, nil
+}
+
+func (hands) Ping(context.Context, contract.Call, library.PingParams) (*library.PingEnvelope, error) {
+	return &library.PingEnvelope{}, nil
+}
+
+func (hands) RunCLI(context.Context, string, contract.Context, []string) ([]byte, []byte, int, error) {
+	return []byte("[]"), nil, 0, nil
+}
+
+func TestCall(t *testing.T) {
+	t.Parallel()
+	h := Handlers{Library: hands{}, CLI: hands{}}
+	for tool, arguments := range map[string]string{"library_find": `{"word":"x"}`, "library_ls": `{"shelf":"maps"}`, "library_ping": ``} {
+		got, err := Call(t.Context(), h, contract.Call{Tool: tool, Arguments: []byte(arguments)})
+		if err != nil || !strings.HasPrefix(got, "<"+tool+" ") {
+			t.Errorf("%s: %s, %v", tool, got, err)
+		}
+	}
+	_, err := Call(t.Context(), h, contract.Call{Tool: "library_lst"})
+	if err == nil || !strings.Contains(err.Error(), "Did you mean library_ls?") {
+		t.Errorf("unknown tool: %v", err)
+	}
+}
+
+func TestTools(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, tool := range Tools() {
+		names = append(names, tool.Name)
+		found, ok := Lookup(tool.Name)
+		if diff := cmp.Diff(tool, found); diff != "" || !ok {
+			t.Errorf("Lookup(%q) (-want +got):\n%s", tool.Name, diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"library_find", "library_ls", "library_ping"}, names); diff != "" {
+		t.Errorf("tools (-want +got):\n%s", diff)
+	}
+	if _, ok := Lookup("library"); ok {
+		t.Error("there is a tool that nobody declared")
+	}
+}
+
+func TestLookupCLI(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]CLI{
+		"catalogue": {Command: []string{"catalogue"}, Builtin: true, Env: "LIBRARY_CLI"},
+		"shelves":   {Command: []string{"shelves", "--quiet"}},
+	} {
+		got, ok := LookupCLI(name)
+		if diff := cmp.Diff(want, got); diff != "" || !ok {
+			t.Errorf("LookupCLI(%q) (-want +got):\n%s", name, diff)
+		}
+	}
+	if _, ok := LookupCLI("sh"); ok {
+		t.Error("there is a command line that nobody declared")
+	}
+}
