@@ -7,12 +7,9 @@ package check
 
 import (
 	"fmt"
-	"path"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/gen/diag"
 	"github.com/convtools/convtools/gen/ir"
@@ -20,14 +17,23 @@ import (
 )
 
 // Check judges a project. The contract is complete only where there are no
-// errors among the diagnostics.
+// errors, neither among these diagnostics nor among those of loading.
+//
+// A file with errors of form is judged too, as far as what it says is known; a
+// name in it that leads nowhere is then not reported, because what it names may
+// be what could not be read.
 func Check(p *spec.Project) (*ir.Contract, diag.List) {
-	c := &checker{project: p}
-	contract := &ir.Contract{Targets: c.targets()}
-	contract.CLIs = c.clis()
+	c := &checker{project: p, specs: map[string]*spec.Tool{}, faulty: map[string]bool{}}
+	for _, file := range p.Sources {
+		c.faulty[file.Name] = file.Broken
+	}
+	contract := &ir.Contract{Targets: c.targets(), CLIs: c.clis()}
 	c.families(contract)
 	for _, tool := range contract.Tools() {
-		c.judge(tool)
+		if !c.faulty[tool.Source] {
+			c.judge(tool)
+			c.deliverable(tool)
+		}
 	}
 	c.skills(contract)
 	return contract, c.diags
@@ -36,207 +42,149 @@ func Check(p *spec.Project) (*ir.Contract, diag.List) {
 type checker struct {
 	project *spec.Project
 	diags   diag.List
-	specs   map[string]*spec.Tool // by tool name
+	specs   map[string]*spec.Tool // by file name
+	faulty  map[string]bool       // files with errors, by name
 }
 
 func (c *checker) report(at spec.Place, rule, message, hint string) {
-	c.diags = append(c.diags, diag.Diagnostic{File: at.FileName(), Span: at.Span(), Rule: rule, Message: message, Hint: hint})
+	c.reportAt(at, at.Span(), rule, message, hint)
 }
 
 func (c *checker) reportf(at spec.Place, rule, hint, format string, args ...any) {
 	c.report(at, rule, fmt.Sprintf(format, args...), hint)
 }
 
-// choice checks a key that takes one of a list of values.
+// reportName reports what is wrong with the name of a table, where that is the
+// key itself.
+func (c *checker) reportName(at spec.Place, rule, hint, format string, args ...any) {
+	c.reportAt(at, at.KeySpan(), rule, fmt.Sprintf(format, args...), hint)
+}
+
+func (c *checker) reportAt(at spec.Place, span diag.Span, rule, message, hint string) {
+	c.faulty[at.FileName()] = true
+	c.diags = append(c.diags, diag.Diagnostic{File: at.FileName(), Span: span, Rule: rule, Message: message, Hint: hint})
+}
+
+// dangling reports a name that leads nowhere, unless what it names may be in the
+// part of its file that could not be read.
+func (c *checker) dangling(at spec.Place, rule, hint, format string, args ...any) {
+	if !at.File.Broken {
+		c.reportf(at, rule, hint, format, args...)
+	}
+}
+
+// suggest is the hint for a name that is not among those it should be among.
+func suggest(name, what string, allowed []string) string {
+	if near, ok := diag.Nearest(name, allowed); ok {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	if len(allowed) == 0 {
+		return ""
+	}
+	return what + ": " + strings.Join(allowed, ", ")
+}
+
+// choice checks a key that takes one of a list of values. Of one that is not
+// among them it returns nothing, so that nothing else is judged by it.
 func (c *checker) choice(f spec.Field[string], key string, allowed ...string) string {
-	if !f.Set || slices.Contains(allowed, f.Value) {
-		return f.Value
-	}
-	hint := "one of: " + strings.Join(allowed, ", ")
-	if near, ok := diag.Nearest(f.Value, allowed); ok {
-		hint = fmt.Sprintf("did you mean %q? (%s)", near, hint)
-	}
-	c.reportf(f.At, "CT002", hint, "%s cannot be %q", key, f.Value)
-	return f.Value
-}
-
-func isSnake(s string, longest int) bool {
-	if s == "" || len(s) > longest || s[0] < 'a' || s[0] > 'z' || s[len(s)-1] == '_' || strings.Contains(s, "__") {
-		return false
-	}
-	for i := range len(s) {
-		if b := s[i]; (b < 'a' || b > 'z') && (b < '0' || b > '9') && b != '_' {
-			return false
-		}
-	}
-	return true
-}
-
-func (c *checker) summary(f spec.Field[string], longest int) string {
-	switch s := f.Value; {
-	case !f.Set:
-	case strings.TrimSpace(s) == "":
-		c.report(f.At, "CT003", "the summary is empty", "say in one line what it is")
-	case strings.ContainsAny(s, "\n\r"):
-		c.report(f.At, "CT003", "the summary has more than one line", "")
-	case utf8.RuneCountInString(s) > longest:
-		c.reportf(f.At, "CT003", "move the detail into the description", "the summary has %d characters; %d are allowed", utf8.RuneCountInString(s), longest)
-	case strings.HasSuffix(s, "."):
-		c.report(f.At, "CT003", "the summary ends with a period", "leave it out: summaries are put into lists and sentences")
-	}
-	return f.Value
-}
-
-func (c *checker) targets() ir.Targets {
-	p := c.project
-	t := ir.Targets{Module: p.Module.Value, Generated: p.Go.Dir.Value, JPTools: p.JP.Tools.Value, JPCommand: p.JP.Command.Value}
-	c.inside(p.Go.Dir)
-	c.inside(p.JP.Tools)
-	for _, s := range p.JP.Skills {
-		c.inside(s.File)
-		t.Skills = append(t.Skills, ir.Skill{
-			File: s.File.Value, Tag: s.Tag.Value, Title: s.Title.Value,
-			Content: paragraphs(s.Content.Value), Tools: s.Tools.Value,
-		})
-	}
-	if p.Module.Set && !regexp.MustCompile(`^[A-Za-z0-9._~/-]+$`).MatchString(p.Module.Value) {
-		c.reportf(p.Module.At, "CT027", "", "%q is not a Go module path", p.Module.Value)
-	}
-	return t
-}
-
-// inside demands a path the generator may write to.
-func (c *checker) inside(f spec.Field[string]) {
 	if !f.Set {
-		return
+		return ""
 	}
-	p := f.Value
-	if p == "" || path.IsAbs(p) || path.Clean(p) != p || p == "." || strings.HasPrefix(p, "..") || strings.ContainsAny(p, "\\:*?\"<>|\x00\n\r") {
-		c.reportf(f.At, "CT027", "write it relative to tools.toml, with slashes, such as generated/conversation", "%q does not name a place inside the project", p)
-	}
-}
-
-func (c *checker) skills(contract *ir.Contract) {
-	var names []string
-	for _, t := range contract.Tools() {
-		names = append(names, t.Name)
-	}
-	for _, s := range c.project.JP.Skills {
-		for i, name := range s.Tools.Value {
-			if slices.Contains(names, name) {
-				continue
-			}
-			hint := "tools: " + strings.Join(names, ", ")
-			if near, ok := diag.Nearest(name, names); ok {
-				hint = fmt.Sprintf("did you mean %q?", near)
-			}
-			c.reportf(s.Tools.At.Elem(i), "CT028", hint, "there is no tool %q", name)
+	if !slices.Contains(allowed, f.Value) {
+		hint := "one of: " + strings.Join(allowed, ", ")
+		if near, ok := diag.Nearest(f.Value, allowed); ok {
+			hint = fmt.Sprintf("did you mean %q? (%s)", near, hint)
 		}
+		c.reportf(f.At, "CT002", hint, "%s cannot be %q", key, f.Value)
+		return ""
 	}
+	return f.Value
 }
 
 func (c *checker) clis() []ir.CLI {
 	var clis []ir.CLI
 	for _, s := range c.project.CLIs {
-		if !isSnake(s.Name, 40) {
-			c.reportf(s.At, "CT020", "use lower-case letters, digits and _", "%q is not a name for a command line", s.Name)
+		if !isSnake(s.Name, longestOther) {
+			c.reportName(s.At, "CT020", nameHint, "%q is not a name for a command line", s.Name)
 		}
 		if s.Command.Set && len(s.Command.Value) == 0 {
-			c.report(s.Command.At, "CT007", "the command has no program", "")
+			c.report(s.Command.At, "CT014", "the command has no program", "")
 		}
 		for i, word := range s.Command.Value {
 			if word == "" || strings.ContainsRune(word, 0) {
-				c.report(s.Command.At.Elem(i), "CT007", "a word of a command cannot be empty or hold a NUL", "")
+				c.report(s.Command.At.Elem(i), "CT014", "a word of a command cannot be empty or hold a NUL", "")
 			}
+		}
+		if s.Env.Set && !isVariable(s.Env.Value) {
+			c.reportf(s.Env.At, "CT014", "use upper-case letters, digits and _, such as NOTES_CLI", "%q is not a name for an environment variable", s.Env.Value)
 		}
 		clis = append(clis, ir.CLI{Name: s.Name, GoName: goName(s.Name), Command: s.Command.Value, Builtin: s.Builtin.Value, Env: s.Env.Value})
 	}
 	return clis
 }
 
-// families groups tools by the folder their spec stands in.
+// families groups tools by the folder their spec stands in. What does not fit
+// into a family is judged all the same.
 func (c *checker) families(contract *ir.Contract) {
-	c.specs = map[string]*spec.Tool{}
-	byFamily := map[string]*ir.Family{}
+	owner := map[string]string{} // of a tool's name
+	byName := map[string]*ir.Family{}
 	for _, t := range c.project.Tools {
-		name := path.Base(path.Dir(t.File.Name))
-		if !isSnake(name, 40) {
-			c.reportf(t.Name.At, "CT020", "the folder names the Go package", "the folder %q of this spec is not a snake_case name", name)
+		c.specs[t.File.Name] = t
+		name, fits := c.family(t)
+		tool := c.tool(t, name)
+		if !t.Name.Set || !fits {
 			continue
 		}
-		if before, twice := c.specs[t.Name.Value]; twice {
-			c.reportf(t.Name.At, "CT001", "", "%s declares a tool %q already", before.File.Name, t.Name.Value)
+		if before, taken := owner[tool.Name]; taken {
+			c.reportf(t.Name.At, "CT001", "", "%s declares a tool %q already", before, tool.Name)
 			continue
 		}
-		c.specs[t.Name.Value] = t
-		family := byFamily[name]
+		owner[tool.Name] = t.File.Name
+		family := byName[name]
 		if family == nil {
 			pkg := strings.ReplaceAll(name, "_", "")
 			dir := contract.Targets.Generated + "/" + pkg
 			family = &ir.Family{Name: name, Package: pkg, Dir: dir, Import: contract.Targets.Module + "/" + dir}
-			byFamily[name] = family
+			byName[name] = family
 		}
-		family.Tools = append(family.Tools, c.tool(t, name))
+		family.Tools = append(family.Tools, tool)
 	}
-	for _, family := range byFamily {
+	for _, family := range byName {
 		sort.Slice(family.Tools, func(i, j int) bool { return family.Tools[i].Name < family.Tools[j].Name })
-		c.familyNames(family)
 		contract.Families = append(contract.Families, *family)
 	}
 	sort.Slice(contract.Families, func(i, j int) bool { return contract.Families[i].Name < contract.Families[j].Name })
+	packages := map[string]string{}
+	for i := range contract.Families {
+		family := &contract.Families[i]
+		if before, taken := packages[family.Package]; taken {
+			c.reportf(c.specs[family.Tools[0].Source].Name.At, "CT026", "rename one of the folders", "the folders %q and %q have the same Go package %s", before, family.Name, family.Package)
+			continue
+		}
+		packages[family.Package] = family.Name
+		c.familyNames(family)
+	}
 }
 
-// familyNames demands that the Go names of one package differ.
-func (c *checker) familyNames(family *ir.Family) {
-	owner := map[string]string{"Handler": "the handler interface", "Call": "the dispatcher"}
-	claim := func(t *ir.Tool, name, what string) {
-		if before, taken := owner[name]; taken {
-			c.reportf(c.specs[t.Name].Name.At, "CT026", "rename one of them", "%s needs the Go name %s, which is %s's already", what, name, before)
-			return
+func (c *checker) skills(contract *ir.Contract) {
+	for _, file := range c.project.Sources {
+		if file.Broken {
+			return // the tool a skill names may be in it
 		}
-		owner[name] = what
 	}
-	for i := range family.Tools {
-		t := &family.Tools[i]
-		claim(t, t.GoName+"Params", "the parameters of "+t.Name)
-		for j := range t.Envelope.Elements {
-			e := &t.Envelope.Elements[j]
-			if !e.Bare() {
-				claim(t, e.GoName, "the element "+e.Name+" of "+t.Name)
+	var names []string
+	for _, t := range contract.Tools() {
+		names = append(names, t.Name)
+	}
+	for _, s := range c.project.JP.Skills {
+		for i, name := range s.Tools.Value {
+			at := s.Tools.At.Elem(i)
+			switch {
+			case !slices.Contains(names, name):
+				c.reportf(at, "CT028", suggest(name, "tools", names), "there is no tool %q", name)
+			case slices.Contains(s.Tools.Value[:i], name):
+				c.reportf(at, "CT028", "", "%s is named twice", name)
 			}
 		}
 	}
-}
-
-// paragraphs undoes the wrapping of a text in a spec: lines of one paragraph
-// are joined, list items and indented lines stay on their own.
-func paragraphs(text string) string {
-	var out strings.Builder
-	previousBlank := true
-	for line := range strings.Lines(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))) {
-		line = strings.TrimRight(line, " \t\n")
-		switch {
-		case line == "":
-			out.WriteString("\n\n")
-			previousBlank = true
-			continue
-		case previousBlank:
-		case startsItem(line):
-			out.WriteByte('\n')
-		default:
-			out.WriteByte(' ')
-			line = strings.TrimLeft(line, " \t")
-		}
-		out.WriteString(line)
-		previousBlank = false
-	}
-	return out.String()
-}
-
-func startsItem(line string) bool {
-	if strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") {
-		return true
-	}
-	digits := len(line) - len(strings.TrimLeft(line, "0123456789"))
-	return digits > 0 && strings.HasPrefix(line[digits:], ". ")
 }

@@ -1,6 +1,54 @@
 package check
 
-import "strings"
+import (
+	"go/build"
+	"go/token"
+	"go/types"
+	"io"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/gen/spec"
+)
+
+// Lengths of names, in bytes.
+const (
+	longestTool  = 50
+	longestOther = 40 // parameters, elements, attributes, folders, command lines
+	longestTag   = 64
+)
+
+const nameHint = "use lower-case letters, digits and _, beginning with a letter"
+
+func isSnake(s string, longest int) bool {
+	if s == "" || len(s) > longest || s[0] < 'a' || s[0] > 'z' || s[len(s)-1] == '_' || strings.Contains(s, "__") {
+		return false
+	}
+	for i := range len(s) {
+		if b := s[i]; (b < 'a' || b > 'z') && (b < '0' || b > '9') && b != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// isMarkup says that s can name an element or an attribute. XML keeps names that
+// begin with its own for itself.
+func isMarkup(s string) bool { return isSnake(s, longestOther) && !strings.HasPrefix(s, "xml") }
+
+func isTag(s string) bool {
+	return len(s) <= longestTag && regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`).MatchString(s)
+}
+
+func isVariable(s string) bool { return regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`).MatchString(s) }
+
+// isKey says that s can stand in a struct tag as the key of a JSON object.
+func isKey(s string) bool {
+	return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`).MatchString(s)
+}
 
 // goName turns a snake_case name into a Go identifier with the usual capitals.
 func goName(snake string) string {
@@ -28,5 +76,128 @@ func plural(name string) string {
 		return name[:len(name)-1] + "ies"
 	default:
 		return name + "s"
+	}
+}
+
+// family is the folder of a spec, which names a Go package, and whether it can.
+func (c *checker) family(t *spec.Tool) (string, bool) {
+	name := path.Base(path.Dir(t.File.Name))
+	pkg := strings.ReplaceAll(name, "_", "")
+	why := ""
+	switch {
+	case !isSnake(name, longestOther):
+		why = "is not a snake_case name"
+	case token.IsKeyword(pkg), types.Universe.Lookup(pkg) != nil,
+		slices.Contains([]string{"main", "internal", "vendor", "testdata"}, pkg):
+		why = "means something else in Go"
+	default:
+		return name, true
+	}
+	c.reportf(t.Name.At, "CT020", "the folder of a spec names the Go package of its tools", "the folder %q of this spec %s", name, why)
+	return name, false
+}
+
+// toolName checks what the name of a tool is to people, to the go command and
+// in Go: specs/note/list.toml declares note_list, which becomes list.go and List.
+func (c *checker) toolName(t *spec.Tool, short string) {
+	name := t.Name.Value
+	switch {
+	case !t.Name.Set:
+	case !isSnake(name, longestTool):
+		c.reportf(t.Name.At, "CT001", nameHint, "%q is not a tool name", name)
+	case !isSnake(short, longestTool):
+		c.reportf(t.Name.At, "CT001", nameHint, "%q, which is the tool's name behind that of its folder, is not a name", short)
+	case !isGoFile(short + ".go"):
+		c.reportf(t.Name.At, "CT001", "", "the go command gives a file %s.go a meaning of its own", short)
+	}
+}
+
+// isGoFile says that the go command compiles a file of that name everywhere, and
+// not for tests or some platforms alone.
+func isGoFile(name string) bool {
+	if strings.HasSuffix(name, "_test.go") {
+		return false
+	}
+	nowhere := build.Context{GOOS: "nowhere", GOARCH: "nothing", Compiler: "gc", OpenFile: func(string) (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader("package p\n")), nil
+	}}
+	matches, err := nowhere.MatchFile(".", name)
+	return err == nil && matches
+}
+
+// goNames is the identifiers that the Go code of a tool declares in its package,
+// each with what it stands for.
+func goNames(t *ir.Tool) [][2]string {
+	tool := "the tool " + t.Name
+	names := [][2]string{
+		{t.GoName + "Params", tool}, {t.GoName + "Tool", tool}, {t.GoName + "MaxChars", tool},
+		{"Coerce" + t.GoName, tool}, {"Validate" + t.GoName, tool},
+	}
+	if t.Command != nil {
+		names = append(names, [2]string{t.GoName + "Args", tool}, [2]string{t.GoName + "CLI", tool}, [2]string{t.GoName + "ExitOK", tool})
+	}
+	for i := range t.Params {
+		p := &t.Params[i]
+		what := "the parameter " + p.Name + " of " + t.Name
+		if p.Maximum != nil {
+			names = append(names, [2]string{t.GoName + p.GoName + "Maximum", what})
+		}
+		for _, name := range enumNames(p) {
+			names = append(names, [2]string{t.GoName + p.GoName + name, what})
+		}
+	}
+	for i := range t.Envelope.Elements {
+		e := &t.Envelope.Elements[i]
+		what := "the element " + e.Name + " of " + t.Name
+		switch {
+		case e.Name == t.Envelope.Root:
+			names = append(names, [2]string{t.GoName + "Envelope", what}, [2]string{"New" + t.GoName + "Envelope", what})
+		case !e.Bare():
+			names = append(names, [2]string{e.GoName, what})
+		}
+	}
+	return names
+}
+
+// enumNames is what the values of an enum are called in Go. An enum with a value
+// that makes no distinct name has none.
+func enumNames(p *ir.Param) []string {
+	values := p.Enum
+	if p.Items != nil {
+		values = p.Items.Enum
+	}
+	var names []string
+	for _, value := range values {
+		if !regexp.MustCompile(`^[A-Za-z0-9]+([-_. ][A-Za-z0-9]+)*$`).MatchString(value) {
+			return nil
+		}
+		name := ""
+		for _, word := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("-_. ", r) }) {
+			name += strings.ToUpper(word[:1]) + word[1:]
+		}
+		if slices.Contains(names, name) {
+			return nil
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// familyNames demands that what the tools of one package declare differs.
+func (c *checker) familyNames(family *ir.Family) {
+	owner := map[string]string{"Handler": "the handler interface", "Call": "the dispatcher"}
+	for i := range family.Tools {
+		t := &family.Tools[i]
+		at := c.specs[t.Source].Name.At
+		if t.Short == family.Package {
+			c.reportf(at, "CT026", "give the tool another name, such as "+family.Name+"_list", "%s would be written to %s.go, which is the family's own file", t.Name, t.Short)
+		}
+		for _, name := range goNames(t) {
+			if before, taken := owner[name[0]]; taken {
+				c.reportf(at, "CT026", "rename one of them", "%s needs the Go name %s, which %s has already", name[1], name[0], before)
+				continue
+			}
+			owner[name[0]] = name[1]
+		}
 	}
 }

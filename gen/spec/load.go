@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -19,11 +20,17 @@ import (
 // ProjectFile is the file that names all others, at the top of a project.
 const ProjectFile = "tools.toml"
 
-// maxFile bounds one file, in bytes: a spec is written by hand.
-const maxFile = 1 << 20
+// Bounds on one file, which is written by hand. The decoder takes time in the
+// square of the nesting and of the parts of a dotted key.
+const (
+	maxFile    = 256 << 10 // bytes
+	maxNesting = 100       // brackets that are open at once
+	maxDots    = 1000      // dots on one line
+)
 
 // Load reads tools.toml and every spec it names. Where there are errors among
-// the diagnostics the project is incomplete and must not be used further.
+// the diagnostics the project is incomplete: it can be judged further, to report
+// everything at once, but nothing may be made from it.
 func Load(fsys fs.FS) (*Project, diag.List) {
 	l := &loader{}
 	file, root := l.read(fsys, ProjectFile)
@@ -44,24 +51,17 @@ func Load(fsys fs.FS) (*Project, diag.List) {
 
 func (l *loader) read(fsys fs.FS, name string) (*File, map[string]any) {
 	file := &File{Name: name}
-	source, err := fs.ReadFile(fsys, name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		l.report(diag.Span{}, name, RuleFiles, "there is no "+name, "run this at the top of the project, where tools.toml is")
-		return file, nil
-	case err != nil:
-		l.report(diag.Span{}, name, RuleFiles, err.Error(), "")
-		return file, nil
-	case len(source) > maxFile:
-		l.report(diag.Span{}, name, RuleFiles, fmt.Sprintf("the file has %d bytes; a spec may have %d", len(source), maxFile), "")
-		return file, nil
-	case !utf8.Valid(source):
-		l.report(diag.Span{}, name, RuleSyntax, "the file is not valid UTF-8", "")
+	source, ok := l.source(fsys, file)
+	if !ok {
 		return file, nil
 	}
 	file.Source = source
 	file.index = tomlpos.Scan(source)
-	var root map[string]any
+	if at, what := tooDeep(source); what != "" {
+		l.report(file, diag.NewSource(source).Span(at, at+1), RuleSyntax, what, "")
+		return file, nil
+	}
+	root := map[string]any{}
 	if _, err := toml.Decode(string(source), &root); err != nil {
 		l.syntax(file, err)
 		return file, nil
@@ -75,24 +75,69 @@ func (l *loader) read(fsys fs.FS, name string) (*File, map[string]any) {
 	return file, root
 }
 
+// source reads a file, if it is one that can be: a pipe or a device would keep
+// the generator waiting.
+func (l *loader) source(fsys fs.FS, file *File) ([]byte, bool) {
+	refuse := func(rule, message, hint string) ([]byte, bool) {
+		l.report(file, diag.Span{}, rule, message, hint)
+		return nil, false
+	}
+	info, err := fs.Stat(fsys, file.Name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && file.Name == ProjectFile:
+		return refuse(RuleFiles, "there is no "+file.Name, "run this at the top of the project, where tools.toml is, or name that folder with -C")
+	case err != nil:
+		return refuse(RuleFiles, fmt.Sprintf("the file cannot be read: %v", err), "")
+	case !info.Mode().IsRegular():
+		return refuse(RuleFiles, "this is not a file", "")
+	case info.Size() > maxFile:
+		return refuse(RuleFiles, fmt.Sprintf("the file has %d bytes; %d are allowed", info.Size(), maxFile), "")
+	}
+	source, err := fs.ReadFile(fsys, file.Name)
+	switch {
+	case err != nil:
+		return refuse(RuleFiles, fmt.Sprintf("the file cannot be read: %v", err), "")
+	case !utf8.Valid(source):
+		return refuse(RuleSyntax, "the file is not valid UTF-8", "")
+	}
+	return source, true
+}
+
+// tooDeep finds text that would keep the decoder busy, and says what it is. It
+// counts brackets and dots within strings too, which no hand-written text has
+// so many of.
+func tooDeep(source []byte) (at int, what string) {
+	open, dots := 0, 0
+	for i, b := range source {
+		switch b {
+		case '[', '{':
+			open++
+		case ']', '}':
+			open = max(open-1, 0)
+		case '.':
+			dots++
+		case '\n':
+			dots = 0
+		}
+		if open > maxNesting {
+			return i, fmt.Sprintf("more than %d brackets are open here", maxNesting)
+		}
+		if dots > maxDots {
+			return i, fmt.Sprintf("more than %d dots stand on this line", maxDots)
+		}
+	}
+	return 0, ""
+}
+
 func (l *loader) syntax(file *File, err error) {
 	var parse toml.ParseError
 	if !errors.As(err, &parse) {
-		l.report(diag.Span{}, file.Name, RuleSyntax, strings.TrimPrefix(err.Error(), "toml: "), "")
+		l.report(file, diag.Span{}, RuleSyntax, strings.TrimPrefix(err.Error(), "toml: "), "")
 		return
-	}
-	message := parse.Message
-	if message == "" {
-		// The library keeps some messages to itself and shows them only in the
-		// whole text, behind the last colon of its own prefix.
-		_, message, _ = strings.Cut(parse.Error(), "): ")
-		if message == "" {
-			message = parse.Error()
-		}
 	}
 	start := parse.Position.Start
 	at := diag.NewSource(file.Source).Span(start, start+max(1, parse.Position.Len))
-	l.report(at, file.Name, RuleSyntax, message, "")
+	l.report(file, at, RuleSyntax, strings.TrimSuffix(parse.Message, "."), "")
 }
 
 // glob finds the spec files. Patterns match slash-separated paths inside the
@@ -103,20 +148,23 @@ func (l *loader) glob(fsys fs.FS, patterns Field[[]string]) []string {
 	var names []string
 	for i, pattern := range patterns.Value {
 		at := patterns.At.Elem(i)
-		if path.IsAbs(pattern) || strings.Contains(pattern, "..") || strings.Contains(pattern, `\`) || !doublestar.ValidatePattern(pattern) {
-			l.report(at.Span(), at.FileName(), RuleFiles, fmt.Sprintf("%q is not a pattern for files of this project", pattern), `write it relative, with slashes and without "..", such as "specs/**/*.toml"`)
+		if !inside(pattern) || !doublestar.ValidatePattern(pattern) {
+			l.report(at.File, at.Span(), RuleFiles, fmt.Sprintf("%q is not a pattern for files of this project", pattern), `write it relative, with slashes and without "..", such as "specs/**/*.toml"`)
 			continue
 		}
-		matches, err := doublestar.Glob(fsys, pattern, doublestar.WithFilesOnly(), doublestar.WithNoFollow())
+		matches, err := doublestar.Glob(fsys, pattern, doublestar.WithFailOnIOErrors(), doublestar.WithFilesOnly(), doublestar.WithNoFollow())
 		if err != nil {
-			l.report(at.Span(), at.FileName(), RuleFiles, fmt.Sprintf("looking for %q: %v", pattern, err), "")
+			l.report(at.File, at.Span(), RuleFiles, fmt.Sprintf("looking for %q: %v", pattern, err), "")
 			continue
 		}
 		if len(matches) == 0 {
-			l.report(at.Span(), at.FileName(), RuleFiles, fmt.Sprintf("no file matches %q", pattern), "")
+			l.report(at.File, at.Span(), RuleFiles, fmt.Sprintf("no file matches %q", pattern), "")
 		}
 		for _, name := range matches {
-			if !seen[name] {
+			switch {
+			case name == ProjectFile:
+				l.report(at.File, at.Span(), RuleFiles, fmt.Sprintf("%q matches %s, which is no spec", pattern, ProjectFile), `keep specs in folders, such as "specs/**/*.toml"`)
+			case !seen[name]:
 				seen[name] = true
 				names = append(names, name)
 			}
@@ -124,6 +172,12 @@ func (l *loader) glob(fsys fs.FS, patterns Field[[]string]) []string {
 	}
 	sort.Strings(names)
 	return names
+}
+
+// inside says that a pattern stays within the project.
+func inside(pattern string) bool {
+	return pattern != "" && !path.IsAbs(pattern) && !strings.Contains(pattern, `\`) &&
+		!slices.Contains(strings.Split(pattern, "/"), "..")
 }
 
 func (l *loader) project(file *File, root map[string]any) *Project {
@@ -225,11 +279,9 @@ func (l *loader) command(t *table) *Command {
 	c := &Command{At: t.at, CLI: t.mustText("cli"), OKExit: t.integers("ok_exit")}
 	v, at, ok := t.raw("args", true)
 	c.ArgsAt = at
-	list := items(v)
-	if ok && list == nil {
-		if _, empty := v.([]any); !empty {
-			t.wrong(at, "args", "an array", v)
-		}
+	list, right := items(v)
+	if ok && !right {
+		t.wrong(at, "args", "an array", v)
 	}
 	for i, item := range list {
 		place := at.Elem(i)

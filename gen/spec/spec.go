@@ -25,6 +25,9 @@ type Place struct {
 type File struct {
 	Name   string // slash-separated, relative to the project
 	Source []byte
+	// Broken says that there are errors of form in the file: something that is
+	// not there may have been meant to be.
+	Broken bool
 	index  *tomlpos.Index
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/convtools/convtools/gen/diag"
 )
 
-// The rules of this package. Their docs are in [Rules].
+// The rules of this package. Package check has their docs.
 const (
 	RuleSyntax  = "SP001"
 	RuleUnknown = "SP002"
@@ -57,8 +57,9 @@ func (p Place) Key(name string) Place { return Place{p.File, p.Path.Key(name)} }
 // Elem is the place of an item of an array.
 func (p Place) Elem(i int) Place { return Place{p.File, p.Path.Elem(i)} }
 
-func (l *loader) report(at diag.Span, file, rule, message, hint string) {
-	l.diags = append(l.diags, diag.Diagnostic{File: file, Span: at, Rule: rule, Severity: diag.Error, Message: message, Hint: hint})
+func (l *loader) report(file *File, at diag.Span, rule, message, hint string) {
+	file.Broken = true
+	l.diags = append(l.diags, diag.Diagnostic{File: file.Name, Span: at, Rule: rule, Severity: diag.Error, Message: message, Hint: hint})
 }
 
 // table reads the keys of one TOML table and remembers which were asked for, so
@@ -92,7 +93,7 @@ func (t *table) close() {
 		if near, ok := diag.Nearest(name, t.asked); ok {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		t.l.report(t.at.Key(name).KeySpan(), t.at.FileName(), RuleUnknown, fmt.Sprintf("unknown key %q in %s", name, t.what), hint)
+		t.l.report(t.at.File, t.at.Key(name).KeySpan(), RuleUnknown, fmt.Sprintf("unknown key %q in %s", name, t.what), hint)
 	}
 }
 
@@ -103,14 +104,14 @@ func (t *table) raw(key string, required bool) (any, Place, bool) {
 	if !ok {
 		at = t.at
 		if required {
-			t.l.report(t.at.KeySpan(), t.at.FileName(), RuleMissing, fmt.Sprintf("%s has no %q", t.what, key), fmt.Sprintf("add %s = …", key))
+			t.l.report(t.at.File, t.at.KeySpan(), RuleMissing, fmt.Sprintf("%s has no %q", t.what, key), fmt.Sprintf("add %s = …", key))
 		}
 	}
 	return v, at, ok
 }
 
 func (t *table) wrong(at Place, key, want string, got any) {
-	t.l.report(at.Span(), at.FileName(), RuleType, fmt.Sprintf("%s must be %s, not %s", key, want, typeName(got)), "")
+	t.l.report(at.File, at.Span(), RuleType, fmt.Sprintf("%s must be %s, not %s", key, want, typeName(got)), "")
 }
 
 func typeName(v any) string {
@@ -159,19 +160,24 @@ func list[T any](t *table, key, want string, required bool) Field[[]T] {
 	if !ok {
 		return Field[[]T]{At: at}
 	}
-	items, right := v.([]any)
+	list, right := items(v)
 	if !right {
 		t.wrong(at, key, "an array", v)
 		return Field[[]T]{At: at}
 	}
-	field := Field[[]T]{Set: true, At: at, Value: make([]T, 0, len(items))}
-	for i, item := range items {
+	field := Field[[]T]{Set: true, At: at, Value: make([]T, 0, len(list))}
+	for i, item := range list {
 		value, right := item.(T)
 		if !right {
 			t.wrong(at.Elem(i), fmt.Sprintf("%s[%d]", key, i), want, item)
+			field.Set = false
 			continue
 		}
 		field.Value = append(field.Value, value)
+	}
+	if !field.Set {
+		// With a hole in it, its items would no longer stand where they say.
+		field.Value = nil
 	}
 	return field
 }
@@ -202,8 +208,12 @@ func (t *table) subs(key, what string, required bool) []*table {
 	if !ok {
 		return nil
 	}
+	list, right := items(v)
+	if !right {
+		t.wrong(at, key, "an array of tables", v)
+	}
 	var tables []*table
-	for i, item := range items(v) {
+	for i, item := range list {
 		m, right := item.(map[string]any)
 		if !right {
 			t.wrong(at.Elem(i), fmt.Sprintf("%s[%d]", key, i), "a table", item)
@@ -211,27 +221,23 @@ func (t *table) subs(key, what string, required bool) []*table {
 		}
 		tables = append(tables, t.l.table(at.Elem(i), what, m))
 	}
-	if _, isArray := v.([]any); !isArray {
-		if _, isTables := v.([]map[string]any); !isTables {
-			t.wrong(at, key, "an array of tables", v)
-		}
-	}
 	return tables
 }
 
-// items makes one form of the two in which the library hands out arrays.
-func items(v any) []any {
+// items makes one form of the two in which the library hands out arrays: `[…]`
+// and `[[…]]`.
+func items(v any) ([]any, bool) {
 	switch v := v.(type) {
 	case []any:
-		return v
+		return v, true
 	case []map[string]any:
 		out := make([]any, len(v))
 		for i := range v {
 			out[i] = v[i]
 		}
-		return out
+		return out, true
 	}
-	return nil
+	return nil, false
 }
 
 // named is a member whose own members are tables under free names, in document
@@ -264,7 +270,7 @@ func (t *table) named(key, what string) []*table {
 		at := parent.at.Key(e.name)
 		m, ok := parent.m[e.name].(map[string]any)
 		if !ok {
-			t.wrong(at, key+"."+e.name, "a table", parent.m[e.name])
+			parent.wrong(at, key+"."+e.name, "a table", parent.m[e.name])
 			continue
 		}
 		named := t.l.table(at, what+" "+e.name, m)

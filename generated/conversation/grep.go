@@ -4,6 +4,7 @@ package conversation
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -305,6 +306,8 @@ func parseGrep(call *contract.Call) (GrepParams, error) {
 	if problems := ValidateGrep(args.Object); problems != nil {
 		return GrepParams{}, refuse("conversation_grep", args.Object, problems, ValidateGrep, exampleGrep)
 	}
+	// The caller's notes may have room behind them that is not ours.
+	call.Notes = slices.Clip(call.Notes)
 	for _, repair := range args.Repairs {
 		call.Notes = append(call.Notes, repair.Note)
 	}

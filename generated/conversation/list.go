@@ -4,6 +4,7 @@ package conversation
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -218,6 +219,8 @@ func parseList(call *contract.Call) (ListParams, error) {
 	if problems := ValidateList(args.Object); problems != nil {
 		return ListParams{}, refuse("conversation_list", args.Object, problems, ValidateList, exampleList)
 	}
+	// The caller's notes may have room behind them that is not ours.
+	call.Notes = slices.Clip(call.Notes)
 	for _, repair := range args.Repairs {
 		call.Notes = append(call.Notes, repair.Note)
 	}

@@ -4,6 +4,7 @@ package conversation
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -221,6 +222,8 @@ func parseRead(call *contract.Call) (ReadParams, error) {
 	if problems := ValidateRead(args.Object); problems != nil {
 		return ReadParams{}, refuse("conversation_read", args.Object, problems, ValidateRead, exampleRead)
 	}
+	// The caller's notes may have room behind them that is not ours.
+	call.Notes = slices.Clip(call.Notes)
 	for _, repair := range args.Repairs {
 		call.Notes = append(call.Notes, repair.Note)
 	}

@@ -63,8 +63,9 @@ func recordArray(stdout []byte) (json.RawMessage, error) {
 	if err := dec.Decode(&value); err != nil {
 		return nil, err
 	}
+	end := dec.InputOffset()
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("there is more text after the JSON value, from byte %d", dec.InputOffset())
+		return nil, fmt.Errorf("there is more text after the JSON value, from byte %d", end)
 	}
 	switch value[0] {
 	case '[':

@@ -109,6 +109,9 @@ func (p *printing) appendBody(dst []byte, e *transcript.Event) []byte {
 	full := p.opts.style == "full"
 	switch e.Kind {
 	case transcript.KindStructured:
+		if text, _ := e.AppendText(dst); len(text) > len(dst) {
+			return text // a string
+		}
 		return e.AppendPretty(dst, transcript.FieldData)
 	case transcript.KindInquiryResponse:
 		return e.AppendPretty(dst, transcript.FieldAnswer)

@@ -18,12 +18,12 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// Limits on one run of a conversation command line. The built-in one prints
-// whole conversations and is trusted to stop when it is told to.
+// Limits on one run of a command line. The built-in one prints whole
+// conversations and is trusted to stop when it is told to.
 const (
-	Timeout       = 60 * time.Second
-	BuiltinStdout = 512 << 20 // bytes
-	ProgramStdout = 64 << 20  // bytes
+	DefaultTimeout = 60 * time.Second
+	BuiltinStdout  = 512 << 20 // bytes
+	ProgramStdout  = 64 << 20  // bytes
 )
 
 // Builtin is a command line served by this binary. dir is the directory the
@@ -32,17 +32,20 @@ type Builtin func(ctx context.Context, dir string, args []string, stdin io.Reade
 
 // Spec says which program a command line stands for.
 type Spec struct {
-	Command []string // program and first words
+	Command []string // program and first words; may be empty where Builtin is set
 	Env     string   // environment variable that chooses another program; may be empty
 	Builtin Builtin  // serves it unless Env is set; nil where nothing is built in
 }
 
 // Programs runs command lines. It implements [contract.CLI].
 type Programs struct {
-	Lookup func(name string) (Spec, bool)
-	Getenv func(string) string
-	Runner process.Runner // for programs that are not built in
+	Lookup  func(name string) (Spec, bool)
+	Getenv  func(string) string
+	Runner  process.Runner // for programs that are not built in
+	Timeout time.Duration  // of one run; 0 means DefaultTimeout
 }
+
+var _ contract.CLI = (*Programs)(nil)
 
 // RunCLI runs the command line called name. Any exit code is a result; an error
 // means that there is none, and says what to do.
@@ -51,44 +54,85 @@ func (p *Programs) RunCLI(ctx context.Context, name string, call contract.Contex
 	if !ok {
 		return nil, nil, 0, &contract.Error{Message: fmt.Sprintf("No command line named %q is configured.", name)}
 	}
-	command, chosen := spec.Command, ""
-	if spec.Env != "" {
-		chosen = strings.TrimSpace(p.Getenv(spec.Env))
-	}
-	if chosen != "" {
-		words, err := process.SplitCommand(chosen)
-		if err != nil {
-			return nil, nil, 0, &contract.Error{Message: fmt.Sprintf("The environment variable %s does not hold a command line: %v", spec.Env, err), Err: err}
-		}
-		command = words
-	}
-	var result process.Result
-	if chosen == "" && spec.Builtin != nil {
-		run := process.InProcess(func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-			return spec.Builtin(ctx, call.Dir, args, stdin, stdout, stderr)
-		})
-		result, err = run.Run(ctx, process.Command{Path: name, Args: args, Limits: process.Limits{Timeout: Timeout, Stdout: BuiltinStdout}})
-	} else {
-		result, err = p.Runner.Run(ctx, process.Command{
-			Path: command[0], Args: append(command[1:len(command):len(command)], args...), Dir: call.Dir,
-			Env:    process.DefaultEnv("JP_*", "XDG_*"),
-			Limits: process.Limits{Timeout: Timeout, Stdout: ProgramStdout},
-		})
-	}
+	runner, cmd, err := p.command(name, spec, call, args)
 	if err != nil {
-		return nil, nil, 0, describe(err, spec, chosen)
+		return nil, nil, 0, err
+	}
+	if cmd.Limits.Timeout = p.Timeout; cmd.Limits.Timeout == 0 {
+		cmd.Limits.Timeout = DefaultTimeout
+	}
+	result, err := runner.Run(ctx, cmd)
+	if err != nil {
+		return nil, nil, 0, p.describe(err, name, spec)
 	}
 	return result.Stdout, result.Stderr, result.ExitCode, nil
 }
 
-// describe says which setting the program came from, where there is one to
-// change.
-func describe(err error, spec Spec, chosen string) error {
-	message := "The conversation command line failed: " + err.Error()
-	if chosen != "" {
-		message += fmt.Sprintf(" It was chosen by the environment variable %s; unset it to use the built-in one.", spec.Env)
+// command decides what runs, and how.
+func (p *Programs) command(name string, spec Spec, call contract.Context, args []string) (process.Runner, process.Command, error) {
+	words, chosen := spec.Command, p.chosen(spec)
+	if chosen == "" && spec.Builtin != nil {
+		run := process.InProcess(func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+			return spec.Builtin(ctx, call.Dir, args, stdin, stdout, stderr)
+		})
+		return run, process.Command{Path: name, Args: args, Limits: process.Limits{Stdout: BuiltinStdout}}, nil
 	}
+	if chosen != "" {
+		split, err := process.SplitCommand(chosen)
+		if err != nil {
+			return nil, process.Command{}, &contract.Error{
+				Message: fmt.Sprintf("The environment variable %s does not hold a command line: %v.%s", spec.Env, err, unset(spec)),
+				Err:     err,
+			}
+		}
+		words = split
+	}
+	if len(words) == 0 {
+		return nil, process.Command{}, &contract.Error{Message: fmt.Sprintf("The command line %q has no program.", name)}
+	}
+	return p.Runner, process.Command{
+		Path:   words[0],
+		Args:   append(words[1:len(words):len(words)], args...),
+		Dir:    call.Dir,
+		Env:    process.DefaultEnv("JP_*"),
+		Limits: process.Limits{Stdout: ProgramStdout},
+	}, nil
+}
+
+// chosen is the command line the user has put in place of the configured one.
+func (p *Programs) chosen(spec Spec) string {
+	if spec.Env == "" {
+		return ""
+	}
+	return strings.TrimSpace(p.Getenv(spec.Env))
+}
+
+// describe says what failed and which setting the program came from, where
+// there is one to change. Advice about limits is for whoever asked: the limits
+// are not settings.
+func (p *Programs) describe(err error, name string, spec Spec) error {
+	e := &contract.Error{Message: err.Error(), Err: err}
 	var failure *process.Error
-	transient := errors.As(err, &failure) && (failure.Kind == process.Timeout || failure.Kind == process.Canceled)
-	return &contract.Error{Message: message, Transient: transient, Err: err}
+	if errors.As(err, &failure) {
+		shown := *failure
+		switch shown.Kind {
+		case process.Timeout, process.OutputTooLarge:
+			shown.Hint = "ask for less"
+		}
+		e.Message = shown.Error()
+		e.Transient = shown.Kind == process.Timeout || shown.Kind == process.Canceled
+	}
+	e.Message = fmt.Sprintf("The command line %q failed: %s.", name, strings.TrimSuffix(e.Message, "."))
+	if p.chosen(spec) != "" {
+		e.Message += fmt.Sprintf(" The environment variable %s names it.%s", spec.Env, unset(spec))
+	}
+	return e
+}
+
+// unset is the advice to go back to the built-in program.
+func unset(spec Spec) string {
+	if spec.Builtin == nil {
+		return ""
+	}
+	return " Unset " + spec.Env + " to use the built-in one."
 }

@@ -4,19 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
 )
 
-// maxTitle is how many characters of a title are shown. Titles are short; one
-// that is not would crowd out the rest.
+// maxTitle is how many characters of a title, or of a tool's name, are shown.
+// Both are short; one that is not would crowd out the rest.
 const maxTitle = 300
 
 type listRecord struct {
 	conversation.ListConversation
-	Error string `json:"error"`
+	PinnedAt time.Time `json:"pinned_at"`
+	Error    string    `json:"error"`
 }
 
 type listSummary struct {
@@ -24,113 +25,114 @@ type listSummary struct {
 	Skipped []skipped `json:"skipped"`
 }
 
-// List answers conversation_list.
-func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.ListParams) (*conversation.ListEnvelope, error) {
-	var summary listSummary
-	var rows []conversation.ListConversation
-	var damaged []skipped
-	shortened := 0
-	err := t.run(ctx, call, conversation.ListCLI, conversation.ListArgs(p, call.Context), conversation.ListExitOK, &summary, func(raw json.RawMessage) error {
-		var r listRecord
-		if err := json.Unmarshal(raw, &r); err != nil {
-			return err
-		}
-		r.Current = call.Context.ConversationID != "" && sameConversation(r.ID, call.Context.ConversationID)
-		if title := clip(r.Title, maxTitle); title != r.Title {
-			r.Title = title
-			shortened++
-		}
-		if r.Error != "" {
-			damaged = append(damaged, skipped{r.ID, r.Error})
-		}
-		rows = append(rows, r.ListConversation)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	total := p.Offset + len(rows)
-	if summary.Total != nil {
-		total = *summary.Total
-	}
-	build := func(n int) *conversation.ListEnvelope {
-		e := conversation.NewListEnvelope(p)
-		e.Total, e.Count, e.Conversations = total, n, rows[:n]
-		e.Notes = append(e.Notes, call.Notes...)
-		next := p.Offset + n
-		if e.HasMore = next < total && n > 0; e.HasMore {
-			e.NextOffset = next
-		}
-		e.Notes = append(e.Notes, pageNotes(p, n, total)...)
-		if n < len(rows) {
-			e.Notes = append(e.Notes, fmt.Sprintf("%d more were asked for and did not fit into %d characters.", len(rows)-n, conversation.ListMaxChars))
-		}
-		if shortened > 0 {
-			e.Notes = append(e.Notes, fmt.Sprintf("Titles over %d characters are cut, with … at the end.", maxTitle))
-		}
-		for _, d := range damaged[:min(len(damaged), maxListed)] {
-			e.Notes = append(e.Notes, "The events of "+d.ID+" cannot be read, so its counts are missing: "+clip(d.Reason, 160)+".")
-		}
-		if len(damaged) > maxListed {
-			e.Notes = append(e.Notes, fmt.Sprintf("So it is with %d more.", len(damaged)-maxListed))
-		}
-		e.Notes = append(e.Notes, skippedNote(summary.Skipped)...)
-		return &e
-	}
-	return fit(len(rows), conversation.ListMaxChars, build), nil
+// listing is one call of conversation_list in the making.
+type listing struct {
+	call    contract.Call
+	params  conversation.ListParams
+	summary listSummary
+	rows    []listRecord
+	total   int  // conversations on all pages
+	known   bool // total was told; otherwise it counts what was seen
 }
 
-func pageNotes(p conversation.ListParams, n, total int) []string {
-	what := "conversations"
+// List answers conversation_list.
+func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.ListParams) (*conversation.ListEnvelope, error) {
+	l := &listing{call: located(call), params: p}
+	args := conversation.ListArgs(p, l.call.Context)
+	if err := t.run(ctx, l.call, conversation.ListCLI, args, conversation.ListExitOK, &l.summary, l.add); err != nil {
+		return nil, err
+	}
+	l.total, l.known = p.Offset+len(l.rows), l.summary.Total != nil
+	if l.known {
+		l.total = *l.summary.Total
+	}
+	l.rows = l.rows[:min(len(l.rows), p.Limit)]
+	return fit(len(l.rows), conversation.ListMaxChars, l.envelope), nil
+}
+
+func (l *listing) add(raw json.RawMessage) error {
+	var r listRecord
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return err
+	}
+	if !isIdentifier(r.ID) {
+		return errNoID
+	}
+	r.Current = isCurrent(l.call, r.ID)
+	r.Pinned = r.Pinned || !r.PinnedAt.IsZero()
+	l.rows = append(l.rows, r)
+	return nil
+}
+
+// envelope is the answer with the first n rows.
+func (l *listing) envelope(n int) *conversation.ListEnvelope {
+	e := conversation.NewListEnvelope(l.params)
+	e.Total, e.Count = l.total, n
+	next := l.params.Offset + n
+	// Where the total is not known, a full page may have another behind it.
+	e.HasMore = n > 0 && (next < l.total || !l.known && n == l.params.Limit)
+	if e.HasMore {
+		e.NextOffset = next
+	}
+	var damaged []skipped
+	shortened := false
+	for _, row := range l.rows[:n] {
+		title := clip(row.Title, maxTitle)
+		shortened = shortened || title != row.Title
+		if row.Error != "" {
+			damaged = append(damaged, skipped{row.ID, row.Error})
+		}
+		row.Title = title
+		e.Conversations = append(e.Conversations, row.ListConversation)
+	}
+	e.Notes = append(remarks(l.call), l.pageNotes(&e)...)
+	if left := len(l.rows) - n; left > 0 {
+		e.Notes = append(e.Notes, fmt.Sprintf("%d more of this page did not fit into %d characters.", left, conversation.ListMaxChars))
+	}
+	if shortened {
+		e.Notes = append(e.Notes, fmt.Sprintf("Titles of more than %d characters are cut and end with ….", maxTitle))
+	}
+	if len(damaged) > 0 {
+		e.Notes = append(e.Notes, "Damaged, so that events_count and last_event_at are not known: "+namely(damaged)+". conversation_read shows what can still be read.")
+	}
+	if list := l.summary.Skipped; len(list) > 0 {
+		e.Notes = append(e.Notes, fmt.Sprintf("Not listed, because %s cannot be read: %s.", count(len(list), "conversation", "conversations"), namely(list)))
+	}
+	return &e
+}
+
+func (l *listing) pageNotes(e *conversation.ListEnvelope) []string {
+	p := l.params
+	what, filter := "conversations", ""
 	if p.Archived {
 		what = "archived conversations"
 	}
-	filter := ""
 	if p.TitleContains != nil && *p.TitleContains != "" {
-		filter = fmt.Sprintf(" match title_contains=%s", quoted(*p.TitleContains))
+		filter = " match title_contains=" + quoted(*p.TitleContains)
 	}
+	first, last := p.Offset+1, p.Offset+e.Count
 	switch {
-	case total == 0 && filter != "":
-		return []string{"No " + what + filter + "."}
-	case total == 0:
-		return []string{"There are no " + what + " in this workspace."}
-	case n == 0:
-		return []string{fmt.Sprintf("offset %d is past the end (total %d): the last valid offset is %d.", p.Offset, total, total-1)}
-	case p.Offset+n < total:
-		return []string{fmt.Sprintf("Showing %d-%d of %d. Next page: offset=%d.", p.Offset+1, p.Offset+n, total, p.Offset+n)}
+	case e.Count == 0 && !l.known && p.Offset > 0:
+		return []string{fmt.Sprintf("There are no more %s from offset %d on.", what, p.Offset)}
+	case e.Total == 0 && filter != "":
+		return []string{"No " + what + filter + "." + l.elsewhere()}
+	case e.Total == 0:
+		return []string{"There are no " + what + " in this workspace." + l.elsewhere()}
+	case e.Count == 0:
+		return []string{fmt.Sprintf("offset %d is past the end (total %d): the last valid offset is %d.", p.Offset, e.Total, e.Total-1)}
+	case e.HasMore && !l.known:
+		return []string{fmt.Sprintf("Showing %d-%d; how many there are in all is not known. Next page: offset=%d.", first, last, e.NextOffset)}
+	case e.HasMore:
+		return []string{fmt.Sprintf("Showing %d-%d of %d. Next page: offset=%d.", first, last, e.Total, e.NextOffset)}
 	default:
 		return nil
 	}
 }
 
-// appender is any generated envelope.
-type appender interface{ Append(w *envelope.Writer) }
-
-func chars(e appender) int {
-	var w envelope.Writer
-	e.Append(&w)
-	return envelope.Chars(w.Bytes())
-}
-
-// fit returns the envelope with as many of n items as keep it within the cap.
-// Longer prefixes make longer envelopes, but for a note more or less, so a
-// search by halves is near the mark and the rest is counted down.
-func fit[E appender](n, limit int, build func(int) E) E {
-	whole := build(n)
-	if chars(whole) <= limit {
-		return whole
+// elsewhere names the call that looks where this one did not.
+func (l *listing) elsewhere() string {
+	if l.params.Archived {
+		return " Try archived=false for live ones."
 	}
-	low, high := 0, n // low fits or is 0, high does not
-	for high-low > 1 {
-		middle := (low + high) / 2
-		if chars(build(middle)) <= limit {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	for low > 0 && chars(build(low)) > limit {
-		low--
-	}
-	return build(low)
+	return " Try archived=true for archived ones."
 }

@@ -13,42 +13,48 @@ import (
 // refusal says why several turns cannot be returned at once, with numbers that
 // work: each call it names was measured, and fits.
 func (r *reading) refusal() error {
-	limit := conversation.ReadMaxChars
+	const limit = conversation.ReadMaxChars
+	chat := []string{conversation.ReadIncludeChat}
 	whole := r.measure(r.turns, r.params.Include)
-	what := fmt.Sprintf("Conversation %s is %s, about %s characters", r.summary.ID, turnCount(len(r.turns)), short(whole))
-	if len(r.turns) < r.total {
-		what = fmt.Sprintf("The last %s of conversation %s are about %s characters", turnCount(len(r.turns)), r.summary.ID, short(whole))
+	for _, e := range r.selection(r.turns, r.params.Include) {
+		whole += e.body.missing()
 	}
-	message := fmt.Sprintf("%s; the limit is %d.", what, limit)
+	message := fmt.Sprintf("Conversation %s is %s, about %s characters", r.id, count(len(r.turns), "turn", "turns"), short(whole))
+	if len(r.turns) < r.total {
+		message = fmt.Sprintf("The last %s of conversation %s are about %s characters", count(len(r.turns), "turn", "turns"), r.id, short(whole))
+	}
 
 	var ways []string
-	if n, size := r.most(r.params.Include); n > 0 {
+	n, size := r.most(r.params.Include)
+	if n > 0 {
 		ways = append(ways, fmt.Sprintf("last=%d (%s)", n, short(size)))
 	}
-	chat := []string{conversation.ReadIncludeChat}
-	if len(r.params.Include) != 1 || r.params.Include[0] != chat[0] {
-		size := r.measure(r.turns, chat)
-		if size <= limit {
+	if len(r.params.Include) > 1 && slices.Contains(r.params.Include, chat[0]) {
+		// Worth naming where it shows more turns.
+		more, size := r.most(chat)
+		switch {
+		case more == len(r.turns) && r.params.Last == nil:
 			ways = append(ways, fmt.Sprintf(`include=["chat"] (%s)`, short(size)))
-		} else if n, size := r.most(chat); n > 0 {
-			ways = append(ways, fmt.Sprintf(`last=%d with include=["chat"] (%s)`, n, short(size)))
+		case more > n:
+			ways = append(ways, fmt.Sprintf(`last=%d, include=["chat"] (%s)`, more, short(size)))
 		}
 	}
-	ways = append(ways, "any one turn=N, shortened where it is longer")
-	message += " What fits: " + strings.Join(ways, "; ") + "."
-	if largest := r.largest(3); largest != "" {
-		message += " Largest: " + largest + "."
+	one := "any one turn=N"
+	if r.params.Last != nil {
+		one += " in place of last"
 	}
-	return contract.Fixable(message)
+	ways = append(ways, one+", shortened where it is longer")
+	return contract.Fixable(fmt.Sprintf("%s; the limit is %d. What fits, the rest of the call unchanged: %s. Largest: %s.",
+		message, limit, strings.Join(ways, "; "), r.largest(3)))
 }
 
 // measure is how long the answer with these turns would be.
 func (r *reading) measure(turns []int, include []string) int {
 	events := r.selection(turns, include)
-	if n := r.estimate(events); n > 4*conversation.ReadMaxChars {
+	if n := estimate(events); n > 4*conversation.ReadMaxChars {
 		return n // nobody needs it to the character
 	}
-	return chars(r.envelope(turns, events, nil))
+	return chars(r.envelope(turns, events, r.cutNotes(events)))
 }
 
 // most is the largest number of turns from the end that fits, and its size.
@@ -78,29 +84,14 @@ func (r *reading) largest(n int) string {
 	return strings.Join(parts, ", ")
 }
 
-func turnCount(n int) string {
-	if n == 1 {
-		return "1 turn"
-	}
-	return fmt.Sprintf("%d turns", n)
-}
-
-// short writes a size the way people say it: 812, 31k, 1.05M. It rounds up, so
-// that what is said to fit does.
+// short writes a size the way people say it: 812, 31k, 1.05M. It rounds up.
 func short(n int) string {
 	switch {
 	case n < 1000:
 		return fmt.Sprint(n)
-	case n < 999_001:
+	case n <= 999_000:
 		return fmt.Sprintf("%dk", (n+999)/1000)
 	default:
 		return fmt.Sprintf("%.2fM", float64((n+9_999)/10_000)/100)
 	}
-}
-
-func upper(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }

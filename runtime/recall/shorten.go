@@ -8,9 +8,19 @@ import (
 	"github.com/convtools/convtools/generated/conversation"
 )
 
-// leastKept is how many characters of a text are kept before the next kind of
-// text has to give: enough to see what it is.
-const leastKept = 300
+// leastKept and fewKept are how many characters of a text are kept before the
+// next kind of text has to give: enough to see what it is, and the fewest that
+// say anything. Where even they are too many, events are left out.
+const (
+	leastKept = 300
+	fewKept   = 80
+)
+
+// Lengths in characters, rounded up.
+const (
+	notesChars = 900 // the notes about shortening
+	markChars  = 110 // the mark in a text that was shortened, and its attributes
+)
 
 // yielding lists the kinds whose texts are shortened, those that can best be
 // spared first.
@@ -22,47 +32,52 @@ func yielding() []string {
 // lose their middle, kind by kind; where even that is not enough, events from
 // the middle of the turn are left out.
 func (r *reading) shortened(all []event) *conversation.ReadEnvelope {
+	kept, head := r.fitted(all)
+	e := r.envelope(r.turns, kept, r.shortenedNotes(all, kept, head))
+	e.Truncated = true
+	return e
+}
+
+// fitted returns the events in a form that leaves room for notes within the
+// cap. Fewer than all are the first head ones and the last of them.
+func (r *reading) fitted(all []event) (kept []event, head int) {
+	const limit = conversation.ReadMaxChars - notesChars
 	frame := r.frame(all)
-	for room := conversation.ReadMaxChars; ; room = room * 49 / 50 {
-		events, budget := slices.Clone(all), room-frame
-		least := leastKept
-		fits := shrinkTo(events, budget, least)
-		for !fits && least > 0 {
-			least = least / 4 // ends at 0: nothing but marks
-			fits = shrinkTo(events, budget, least)
+	for room := limit; ; room = room * 49 / 50 {
+		kept, head = shrunk(all, room-frame), len(all)
+		if kept == nil {
+			kept, head = keepEnds(all, room)
 		}
-		notes := r.shortenedNotes(events, 0)
-		if !fits {
-			kept := keepEnds(events, room-notesChars, (frame+len(all)-1)/len(all)+1)
-			notes = r.shortenedNotes(kept, len(events)-len(kept))
-			events = kept
-		}
-		e := r.envelope(r.turns, events, notes)
-		e.Truncated = true
 		// What the arithmetic leaves out, such as a "]]>" that is written longer
 		// than it was recorded, shows in the result, and then there is less to
 		// spend. An envelope without events fits.
-		if chars(e) <= conversation.ReadMaxChars || len(events) == 0 {
-			return e
+		if len(kept) == 0 || chars(r.envelope(r.turns, kept, nil)) <= limit {
+			return kept, head
 		}
 	}
 }
-
-// Lengths in characters, rounded up.
-const (
-	notesChars = 700 // the notes about shortening
-	markChars  = 110 // the mark in a text that was shortened, and its attributes
-)
 
 // frame is how long the answer is without any text.
 func (r *reading) frame(events []event) int {
 	bare := slices.Clone(events)
 	for i := range bare {
-		if bare[i].body.chars > 0 {
+		if bare[i].body.length > 0 {
 			bare[i].body = newText("x")
 		}
 	}
-	return chars(r.envelope(r.turns, bare, nil)) + notesChars
+	return chars(r.envelope(r.turns, bare, nil))
+}
+
+// shrunk returns the events with texts that together take budget characters at
+// most, or nil where that leaves too little of each.
+func shrunk(all []event, budget int) []event {
+	for _, least := range []int{leastKept, fewKept} {
+		events := slices.Clone(all)
+		if shrinkTo(events, budget, least) {
+			return events
+		}
+	}
+	return nil
 }
 
 // shrinkTo shortens texts, in the order of [yielding], until they fit into
@@ -82,20 +97,23 @@ func shrinkTo(events []event, budget, least int) bool {
 }
 
 func cost(t *text) int {
-	if t.kept0 < t.chars {
-		return t.kept0 + markChars
+	if t.missing() > 0 {
+		return t.length + markChars
 	}
-	return t.kept0
+	return t.length
 }
 
 // shrinkKind levels the texts of one kind: it finds the greatest length at which
 // cutting all longer ones saves enough, and returns what was saved.
 func shrinkKind(events []event, kind string, needed, least int) int {
+	gives := func(i, level int) bool {
+		return events[i].shown.EventKind == kind && events[i].body.length > level+markChars
+	}
 	saving := func(level int) int {
 		saved := 0
 		for i := range events {
-			if t := &events[i].body; events[i].shown.EventKind == kind && t.kept0 > level+markChars {
-				saved += cost(t) - level - markChars
+			if gives(i, level) {
+				saved += cost(&events[i].body) - level - markChars
 			}
 		}
 		return saved
@@ -103,17 +121,17 @@ func shrinkKind(events []event, kind string, needed, least int) int {
 	longest := least
 	for i := range events {
 		if events[i].shown.EventKind == kind {
-			longest = max(longest, events[i].body.kept0)
+			longest = max(longest, events[i].body.length)
 		}
 	}
-	// Levels least … longest, highest first: the first that saves enough.
+	// Levels longest … least, highest first: the first that saves enough.
 	n := longest - least + 1
 	step := sort.Search(n, func(i int) bool { return saving(longest-i) >= needed })
 	level := longest - min(step, n-1)
 	saved := saving(level)
 	for i := range events {
-		if t := &events[i].body; events[i].shown.EventKind == kind && t.kept0 > level+markChars {
-			t.shrink(level)
+		if gives(i, level) {
+			events[i].body.shrink(level)
 		}
 	}
 	return saved
@@ -121,106 +139,129 @@ func shrinkKind(events []event, kind string, needed, least int) int {
 
 // keepEnds keeps events from both ends of a turn while they fit: 40 % of the
 // room for the beginning, where the question is, the rest for the end, where the
-// answer is. each is what an event takes besides its text.
-func keepEnds(events []event, room, each int) []event {
+// answer is. head is how many are from the beginning.
+func keepEnds(all []event, room int) (kept []event, head int) {
+	events := slices.Clone(all)
+	shrinkTo(events, 0, leastKept)
 	fill := func(room int, from, to, step int) int {
 		n := 0
 		for i := from; i != to; i += step {
-			if room -= each + cost(&events[i].body); room < 0 {
+			if room -= rendered(&events[i]); room < 0 {
 				break
 			}
 			n++
 		}
 		return n
 	}
-	head := fill(room*4/10, 0, len(events), 1)
+	head = fill(room*4/10, 0, len(events), 1)
 	tail := fill(room*6/10, len(events)-1, head-1, -1)
-	return slices.Concat(events[:head], events[len(events)-tail:])
+	return slices.Concat(events[:head], events[len(events)-tail:]), head
 }
 
-func (r *reading) shortenedNotes(events []event, leftOut int) []string {
-	count := map[string]int{}
-	order := []string{}
-	for i := range events {
-		e := &events[i]
-		if e.body.kept0 < e.body.chars || e.cut {
-			name := nameOf(e.shown.EventKind)
-			if count[name] == 0 {
-				order = append(order, name)
-			}
-			count[name]++
-		}
-	}
-	var parts []string
-	for _, name := range order {
-		word := name
-		if count[name] > 1 {
-			word = plural(name)
-		}
-		parts = append(parts, fmt.Sprintf("%d %s", count[name], word))
-	}
-	var notes []string
+// rendered is how long an event is inside an envelope, indentation included.
+func rendered(e *event) int {
+	const indentation = 4 * 8
+	shown := e.render()
+	return chars(&shown) + indentation
+}
+
+// shortenedNotes says what is missing in kept, of all events of the turn, and
+// how to see it.
+func (r *reading) shortenedNotes(all, kept []event, head int) []string {
+	notes := r.cutNotes(kept)
 	turn := 0
 	if len(r.turns) > 0 {
 		turn = r.turns[0]
 	}
-	if len(parts) > 0 {
-		notes = append(notes, upper(join(parts, "and"))+" shortened to keep within "+fmt.Sprint(conversation.ReadMaxChars)+" characters."+r.rereading(turn, order))
+	if left := len(all) - len(kept); left > 0 {
+		notes = append(notes, fmt.Sprintf("Of the %d events of turn %d the first %d and the last %d are here; %d between them are left out.", len(all), turn, head, len(kept)-head, left))
 	}
-	if leftOut > 0 {
-		notes = append(notes, fmt.Sprintf("%d events from the middle of the turn are left out. Re-read with turn=%d, include=[\"chat\"] to see more of what was said.", leftOut, turn))
+	if include := r.roomier(all, kept); include != "" {
+		notes = append(notes, fmt.Sprintf("Re-read with turn=%d, include=%s for more of it.", turn, list([]string{include})))
 	}
 	return notes
 }
 
-// rereading names the call that shows more of what was shortened: the same turn
-// with fewer kinds, where there are fewer.
-func (r *reading) rereading(turn int, shortened []string) string {
+// cutNotes says which texts are shortened.
+func (r *reading) cutNotes(events []event) []string {
+	shortened := map[string]int{}
+	searchable := false
+	for i := range events {
+		if e := &events[i]; e.isShortened() {
+			shortened[e.shown.EventKind]++
+			searchable = searchable || e.shown.EventKind != kindInquiry && e.shown.EventKind != kindStructured
+		}
+	}
+	var parts []string
+	for _, kind := range yielding() {
+		if n := shortened[kind]; n > 0 {
+			parts = append(parts, namesOf(kind, n))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	note := join(parts, "and") + " shortened to keep within " + fmt.Sprint(conversation.ReadMaxChars) + " characters."
+	if searchable {
+		note += fmt.Sprintf(` conversation_grep with ids=["%s"]`, r.id)
+		if r.current {
+			note += ", include_current=true"
+		}
+		note += " finds single lines in what was cut."
+	}
+	return []string{note}
+}
+
+// roomier is the one value of include that, alone, shows more of the events that
+// are shortened or left out; empty where none does.
+func (r *reading) roomier(all, kept []event) string {
 	if len(r.params.Include) < 2 {
 		return ""
 	}
-	for _, name := range shortened {
-		if include, ok := includeFor(name); ok && slices.Contains(r.params.Include, include) {
-			return fmt.Sprintf(" Re-read with turn=%d, include=%s for more of it.", turn, list([]string{include}))
+	for _, kind := range yielding() {
+		include := includeOf(kind)
+		if !slices.Contains(r.params.Include, include) {
+			continue
+		}
+		events := r.selection(r.turns, []string{include})
+		if len(events) == len(all) {
+			continue // the same call again
+		}
+		alone, _ := r.fitted(events)
+		if shownOf(alone, include) > shownOf(kept, include) {
+			return include
 		}
 	}
 	return ""
 }
 
-// nameOf is what a note calls an event.
-func nameOf(kind string) string {
+// shownOf is how many characters of the events that include asks for are shown.
+func shownOf(events []event, include string) int {
+	n := 0
+	for i := range events {
+		if includeOf(events[i].shown.EventKind) == include {
+			n += events[i].body.length
+		}
+	}
+	return n
+}
+
+// namesOf is what a note calls n events of a kind.
+func namesOf(kind string, n int) string {
 	switch kind {
 	case kindToolCall:
-		return "tool call"
+		return count(n, "tool call", "tool calls")
 	case kindToolResult:
-		return "tool result"
+		return count(n, "tool result", "tool results")
 	case kindReasoning:
-		return "reasoning text"
+		return count(n, "reasoning text", "reasoning texts")
 	case kindInquiry:
-		return "inquiry"
+		return count(n, "inquiry", "inquiries")
+	case kindStructured:
+		return count(n, "structured answer", "structured answers")
+	case kindAssistant:
+		return count(n, "answer", "answers")
 	default:
-		return "message"
+		return count(n, "request", "requests")
 	}
-}
-
-func includeFor(name string) (string, bool) {
-	switch name {
-	case "tool call":
-		return conversation.ReadIncludeToolCalls, true
-	case "tool result":
-		return conversation.ReadIncludeToolResults, true
-	case "reasoning text":
-		return conversation.ReadIncludeReasoning, true
-	case "inquiry":
-		return conversation.ReadIncludeInquiries, true
-	default:
-		return conversation.ReadIncludeChat, true
-	}
-}
-
-func plural(name string) string {
-	if name == "inquiry" {
-		return "inquiries"
-	}
-	return name + "s"
 }

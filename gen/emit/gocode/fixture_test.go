@@ -1,6 +1,8 @@
 package gocode_test
 
 import (
+	"fmt"
+
 	"github.com/convtools/convtools/gen/ir"
 )
 
@@ -249,5 +251,27 @@ func pingTool() ir.Tool {
 		Name: "library_ping", Family: "library", Short: "ping", GoName: "Ping", Source: "specs/library/ping.toml",
 		Summary: "Say whether the library is open", Effect: ir.Read, Enable: "on", Run: "ask", Handler: ir.HandlerGo,
 		Envelope: ir.Envelope{Root: "library_ping", Elements: []ir.Element{{Name: "library_ping", GoName: "PingLibraryPing"}}},
+	}
+}
+
+// patterns is a contract with one parameter for each kind of pattern.
+func patterns() *ir.Contract {
+	tool := ir.Tool{
+		Name: "patterns_match", Family: "patterns", Short: "match", GoName: "Match", Source: "specs/patterns/match.toml",
+		Summary: "Match", Effect: ir.Read, Enable: "on", Run: "ask", Handler: ir.HandlerGo,
+		Envelope: ir.Envelope{Root: "patterns_match", Elements: []ir.Element{{Name: "patterns_match", GoName: "MatchEnvelope"}}},
+	}
+	for i, pattern := range []string{
+		`^[A-Za-z0-9._-]{1,12}$`, `^[a-c]*$`, `^[a-c]?$`, `^[a-c]{2}$`, `^[a-c]{2,}$`, `^[a-c]{0,3}$`, `^[a-c]$`, `^x+$`,
+		`^[^/]+$`, `^[^a]{1,3}$`, `^[é-ü]{1,2}$`, `^[\x00-\x1f]+$`, `^[^\n\r]+$`, `^\d{4}-\d{2}$`, `[0-9]`, `^a|b$`, `^(a|b)+$`, `^\p{L}{2}$`, `^'$`, `^[\\"']+$`,
+	} {
+		tool.Params = append(tool.Params, ir.Param{
+			Name: fmt.Sprintf("p%d", i), GoName: fmt.Sprintf("P%d", i), Kind: ir.String, Summary: "Text",
+			Constraints: ir.Constraints{Pattern: pattern},
+		})
+	}
+	return &ir.Contract{
+		Families: []ir.Family{{Name: "patterns", Package: "patterns", Tools: []ir.Tool{tool}}},
+		Targets:  ir.Targets{Module: "github.com/convtools/convtools"},
 	}
 }

@@ -17,24 +17,35 @@ import (
 	"github.com/convtools/convtools/gen/ir/irtest"
 )
 
-// TestGeneratedCodeWorks runs the tests of testdata/library against the output.
+// TestGeneratedCodeWorks runs the tests under testdata against the output.
 func TestGeneratedCodeWorks(t *testing.T) {
 	t.Parallel()
-	files := emitFixture(t, library())
-	for name, at := range map[string]string{
-		"testdata/library/library_test.go":  "fixture/library/library_test.go",
-		"testdata/library/command_test.go":  "fixture/library/command_test.go",
-		"testdata/library/dispatch_test.go": "fixture/dispatch_test.go",
+	for _, tc := range []struct {
+		contract *ir.Contract
+		tests    map[string]string // under testdata, and where they go
+	}{
+		{library(), map[string]string{
+			"library/library_test.go":  "fixture/library/library_test.go",
+			"library/command_test.go":  "fixture/library/command_test.go",
+			"library/dispatch_test.go": "fixture/dispatch_test.go",
+		}},
+		{patterns(), map[string]string{"patterns/patterns_test.go": "fixture/patterns/patterns_test.go"}},
 	} {
-		data, err := os.ReadFile(filepath.FromSlash(name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, emit.File{Path: at, Data: data})
+		t.Run(tc.contract.Families[0].Name, func(t *testing.T) {
+			t.Parallel()
+			files := emitFixture(t, tc.contract)
+			for name, at := range tc.tests {
+				data, err := os.ReadFile(filepath.Join("testdata", filepath.FromSlash(name)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				files = append(files, emit.File{Path: at, Data: data})
+			}
+			dir := writeModule(t, files)
+			runGo(t, dir, "vet", "./...")
+			runGo(t, dir, "test", "./...")
+		})
 	}
-	dir := writeModule(t, files)
-	runGo(t, dir, "vet", "./...")
-	runGo(t, dir, "test", "./...")
 }
 
 // TestGeneratedCodeCompiles type-checks what becomes of other contracts: one

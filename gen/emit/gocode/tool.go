@@ -131,6 +131,8 @@ func (t *toolCode) parser() jen.Code {
 		jen.If(jen.Id("problems").Op(":=").Id(validate).Call(jen.Id("args").Dot("Object")), jen.Id("problems").Op("!=").Nil()).Block(
 			jen.Return(none, jen.Id(refuseFunc).Call(name, jen.Id("args").Dot("Object"), jen.Id("problems"), jen.Id(validate), example)),
 		),
+		jen.Comment("// The caller's notes may have room behind them that is not ours."),
+		jen.Id("call").Dot("Notes").Op("=").Qual("slices", "Clip").Call(jen.Id("call").Dot("Notes")),
 		jen.For(jen.List(jen.Id("_"), jen.Id("repair")).Op(":=").Range().Id("args").Dot("Repairs")).Block(
 			jen.Id("call").Dot("Notes").Op("=").Append(jen.Id("call").Dot("Notes"), jen.Id("repair").Dot("Note")),
 		),
@@ -220,10 +222,7 @@ func (t *toolCode) commandCaller() (jen.Code, error) {
 		shorten = append(shorten,
 			notes.Clone().Op("=").Id("call").Dot("Notes"),
 			jen.If(kept.Clone().Op("<").Len(jen.Id("records"))).Block(
-				notes.Clone().Op("=").Append(
-					jen.Qual("slices", "Clip").Call(notes),
-					jen.Qual(t.runtime.contract, "LeftOut").Call(kept, jen.Len(jen.Id("records")), limit),
-				),
+				notes.Clone().Op("=").Append(notes, jen.Qual(t.runtime.contract, "LeftOut").Call(kept, jen.Len(jen.Id("records")), limit)),
 			),
 			jen.Return(jen.Id("e").Dot("Bytes").Call()),
 		)

@@ -178,8 +178,8 @@ func (s *Source) text(c *constraints) string {
 	if !s.oneIn(3) {
 		alphabet = []rune("abcz019.-")
 	}
-	if c.Pattern != "" && s.oneIn(2) {
-		return quote(pick(s, literals(c.Pattern)))
+	if len(c.near) > 0 && s.oneIn(2) {
+		return quote(pick(s, c.near))
 	}
 	runes := make([]rune, s.length(c.MinLength, c.MaxLength, 6))
 	for i := range runes {

@@ -27,6 +27,8 @@ type constraints struct {
 	MaxLength *int64   `json:"maxLength"`
 	MinItems  *int64   `json:"minItems"`
 	MaxItems  *int64   `json:"maxItems"`
+
+	near []string // texts that match the pattern, or nearly do
 }
 
 func readProperties(schema string) ([]property, error) {
@@ -47,6 +49,7 @@ func readProperties(schema string) ([]property, error) {
 		if err := json.Unmarshal(raw, &p); err != nil {
 			return nil, fmt.Errorf("property %s: %w", name, err)
 		}
+		p.near, p.Items.near = literals(p.Pattern), literals(p.Items.Pattern)
 		properties = append(properties, property{
 			name: name, required: slices.Contains(document.Required, name), kind: p.Type, constraints: p.constraints, items: p.Items,
 		})
@@ -59,8 +62,8 @@ func readProperties(schema string) ([]property, error) {
 // its least and a few more, each alternative, and the ends of each class.
 func literals(pattern string) []string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil {
-		return []string{""}
+	if err != nil || pattern == "" {
+		return nil
 	}
 	texts := expand(re)
 	for _, text := range slices.Clone(texts) {

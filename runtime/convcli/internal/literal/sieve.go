@@ -108,13 +108,14 @@ func (s *Sieve) MayHold(stored []byte) bool {
 		if a|b|c|d == 0 {
 			continue
 		}
-		if s.check(stored, i, a) || s.check(stored, i+step, b) || s.check(stored, i+2*step, c) || s.check(stored, i+3*step, d) {
+		if a != 0 && s.check(stored, i, a) || b != 0 && s.check(stored, i+step, b) ||
+			c != 0 && s.check(stored, i+2*step, c) || d != 0 && s.check(stored, i+3*step, d) {
 			return true
 		}
 	}
 	for ; i+gram <= len(stored); i += step {
 		chars := uint32(stored[i]) | uint32(stored[i+1])<<8 | uint32(stored[i+2])<<16
-		if s.check(stored, i, s.index[hash(chars)]) {
+		if index := s.index[hash(chars)]; index != 0 && s.check(stored, i, index) {
 			return true
 		}
 	}
@@ -124,9 +125,6 @@ func (s *Sieve) MayHold(stored []byte) bool {
 // check reports whether one of the sequences that have the triple at stored[i]
 // stands there in full.
 func (s *Sieve) check(stored []byte, i int, index uint16) bool {
-	if index == 0 {
-		return false
-	}
 	for _, p := range s.places[index-1] {
 		if s.stands(stored, i-p.offset, s.sequences[p.sequence]) {
 			return true

@@ -155,10 +155,14 @@ func TestCommandKeepsToItsLimit(t *testing.T) {
 			records[i] = fmt.Sprintf(`{"id":"m%d","page_count":%d}`, i, i+1)
 		}
 		cli := &shelves{stdout: "[" + strings.Join(records, ",") + "]"}
-		call := contract.Call{Tool: "library_ls", Arguments: []byte(`{"shelf":"maps"}`), Notes: append(make([]string, 0, 8), "earlier")}
+		notes := []string{"earlier", "of the caller"}
+		call := contract.Call{Tool: "library_ls", Arguments: []byte(`{"shelf":"maps"}`), Notes: notes[:1]}
 		got, err := Call(t.Context(), nil, cli, call)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if notes[1] != "of the caller" {
+			t.Fatalf("the caller's memory is written to: %q", notes)
 		}
 		if chars := utf8.RuneCountInString(got); chars > LsMaxChars {
 			t.Fatalf("%d characters for %d records, over the limit of %d", chars, n, LsMaxChars)

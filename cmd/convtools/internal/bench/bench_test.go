@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseBenchmarks(t *testing.T) {
+	t.Parallel()
+	got, err := parseBenchmarks([]byte(`goos: linux
+pkg: example.org/x
+BenchmarkA/one-16         	 1000	       120.5 ns/op	       0 B/op	       0 allocs/op
+BenchmarkA/one-16         	 1000	       110.0 ns/op	      16 B/op	       1 allocs/op
+BenchmarkA/with-dash      	  500	      2000 ns/op	  50.00 MB/s	     640 B/op	      12 allocs/op
+BenchmarkB
+PASS
+ok  	example.org/x	1.2s
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]benchmark{
+		"BenchmarkA/one":       {nanoseconds: 110, allocs: 1},
+		"BenchmarkA/with-dash": {nanoseconds: 2000, allocs: 12},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(benchmark{})); diff != "" {
+		t.Errorf("parseBenchmarks (-want +got):\n%s", diff)
+	}
+	for _, bad := range []string{
+		"BenchmarkA 1 x ns/op",
+		"BenchmarkA 1 5 B/op",
+		"BenchmarkA 1 5 ns/op x allocs/op",
+	} {
+		if _, err := parseBenchmarks([]byte(bad)); err == nil {
+			t.Errorf("parseBenchmarks(%q) gave no error", bad)
+		}
+	}
+}
+
+func TestTopRows(t *testing.T) {
+	t.Parallel()
+	got := topRows("File: x.test\nType: cpu\nDuration: 1s, Total samples = 2s\nShowing nodes\n      flat  flat%   sum%\n     1.20s 60.00% 60.00%  a.B\n")
+	want := "      flat  flat%   sum%\n     1.20s 60.00% 60.00%  a.B\n"
+	if got != want {
+		t.Errorf("topRows = %q, want %q", got, want)
+	}
+}
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	ours := measured{times: []time.Duration{3 * time.Millisecond, 4 * time.Millisecond, 50 * time.Millisecond}}
+	theirs := measured{times: []time.Duration{2 * time.Millisecond, 2 * time.Millisecond, 2 * time.Millisecond}}
+	kept, ratio := compare("kept", "a peer", ours, theirs)
+	kept.atMost(ratio, 1.5)
+	missed, ratio := compare("missed", "a peer", theirs, ours)
+	missed.atLeast(ratio, 0.7)
+	var one, both table
+	one.add(kept)
+	both.add(kept)
+	both.add(row{name: "information", detail: "8 MB"})
+	both.add(missed)
+	for _, test := range []struct {
+		table table
+		want  string
+	}{
+		{one, `
+MEASURED  RESULT                   BOUND         ABSOLUTE
+kept      1.50x (2.00x) of a peer  at most 1.5x  min 3.00 ms, median 4.00 ms; peer 2.00 ms, 2.00 ms
+
+every bound is kept
+`},
+		{both, `
+MEASURED     RESULT                   BOUND                 ABSOLUTE
+kept         1.50x (2.00x) of a peer  at most 1.5x          min 3.00 ms, median 4.00 ms; peer 2.00 ms, 2.00 ms
+information                                                 8 MB
+missed       0.67x (0.50x) of a peer  at least 0.7x MISSED  min 2.00 ms, median 2.00 ms; peer 3.00 ms, 4.00 ms
+
+1 of the bounds are MISSED
+`},
+	} {
+		var b bytes.Buffer
+		if err := test.table.write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, "\n"+b.String()); diff != "" {
+			t.Errorf("table (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestInTurn(t *testing.T) {
+	t.Parallel()
+	goCommand, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("the go command is not in PATH")
+	}
+	version := program{path: goCommand, args: []string{"version"}}
+	got, err := inTurn(context.Background(), t.TempDir(), 4, version, version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range got {
+		if len(m.times) != 4 || m.min() <= 0 || m.median() < m.min() || m.times[3] < m.median() {
+			t.Errorf("times %v: want 4, ascending", m.times)
+		}
+	}
+	failing := program{path: goCommand, args: []string{"no-such-command"}}
+	if _, err := inTurn(context.Background(), t.TempDir(), 1, failing); err == nil || !strings.Contains(err.Error(), "no-such-command") {
+		t.Errorf("a failing program: error %v, want one that names it", err)
+	}
+	// go exits with 2 there: only 1 means that nothing matched.
+	failing.noMatch = true
+	if _, err := failing.output(context.Background(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "unknown command") {
+		t.Errorf("a failing program: error %v, want what it wrote", err)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		args           []string
+		code           int
+		stdout, stderr string
+	}{
+		{[]string{"-h"}, 0, "usage: bench", ""},
+		{[]string{"-fast"}, 2, "", "-fast"},
+		{[]string{"grep"}, 2, "", `"grep"`},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(context.Background(), test.args, &stdout, &stderr)
+		if code != test.code || !strings.Contains(stdout.String(), test.stdout) || !strings.Contains(stderr.String(), test.stderr) {
+			t.Errorf("bench %v: exit code %d, stdout %q, stderr %q; want %d, %q, %q",
+				test.args, code, &stdout, &stderr, test.code, test.stdout, test.stderr)
+		}
+		if stderr.Len() > 0 && stdout.Len() > 0 {
+			t.Errorf("bench %v wrote to both outputs", test.args)
+		}
+	}
+}
+
+func TestPeakMemory(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := inTurn(context.Background(), t.TempDir(), 1, program{path: exe, args: []string{"-test.run=^$"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if peak := got[0].peak; peak != 0 && (peak < 1<<20 || peak > 1<<30) {
+		t.Errorf("peak memory of a small program: %d bytes", peak)
+	}
+}

@@ -1,0 +1,132 @@
+// Command bench measures convtools against peers and prints one table of
+// ratios, each beside the bound it should keep. A ratio beyond its bound is
+// marked; nothing is asserted, and the exit code tells only whether everything
+// could be measured.
+//
+// Times differ between machines and between runs, so every figure is a ratio to
+// a peer that was measured in the same run, in turn with convtools, and is taken
+// from the fastest run of each: other work on the machine only ever makes a run
+// slower. Everything is built by the run itself, with the flags of a release.
+//
+// The command writes to a temporary directory only, which it removes, and never
+// reads a workspace that it did not write.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+)
+
+const usage = `usage: bench [-short]
+
+Measures convtools against peers and prints ratios. Run it within the repository.
+It needs about 500 MB below the temporary directory, and ripgrep for the rows on
+searching.
+
+  -short  fewer runs over smaller workspaces, to try it out
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	short := flags.Bool("short", false, "")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(stdout, usage)
+		return 0
+	case err != nil:
+		fmt.Fprintf(stderr, "error: %v\n%s", err, usage)
+		return 2
+	case flags.NArg() > 0:
+		fmt.Fprintf(stderr, "error: bench takes no arguments, got %q\n%s", flags.Arg(0), usage)
+		return 2
+	}
+	plan := fullPlan()
+	if *short {
+		plan = shortPlan()
+	}
+	if err := bench(ctx, plan, stdout, stderr); err != nil {
+		fmt.Fprintf(stderr, "error: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// plan says how much is measured.
+type plan struct {
+	starts        int    // runs of each program that only starts
+	runs          int    // runs of each program that works through a workspace
+	counts        int    // runs of each Go benchmark
+	benchtime     string // of each Go benchmark
+	profiled      string // how long a profiled benchmark runs
+	bytes         int64  // of events in a large workspace
+	conversations int
+}
+
+func fullPlan() plan {
+	return plan{
+		starts: 300, runs: 7, counts: 5, benchtime: "300ms", profiled: "20x",
+		bytes: 200_000_000, conversations: 2000,
+	}
+}
+
+func shortPlan() plan {
+	return plan{
+		starts: 40, runs: 3, counts: 2, benchtime: "20ms", profiled: "5x",
+		bytes: 20_000_000, conversations: 200,
+	}
+}
+
+// bench measures everything and prints the table and the profiles.
+func bench(ctx context.Context, p plan, stdout, stderr io.Writer) (err error) {
+	dir, err := os.MkdirTemp("", "convtools-bench-")
+	if err != nil {
+		return fmt.Errorf("creating a directory for what is measured: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	progress := func(what string) { fmt.Fprintf(stderr, "bench: %s\n", what) }
+
+	progress("building")
+	b, err := build(ctx, dir)
+	if err != nil {
+		return err
+	}
+	b.plan = p
+	var t table
+	progress("start")
+	if err := b.start(ctx, &t); err != nil {
+		return fmt.Errorf("measuring the start: %w", err)
+	}
+	progress("validation")
+	if err := b.validation(ctx, &t); err != nil {
+		return fmt.Errorf("measuring validation: %w", err)
+	}
+	profiles, err := b.workspaces(ctx, &t, progress)
+	if err != nil {
+		return err
+	}
+
+	fmt.Fprintf(stdout, "%s/%s, %d cores, %s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), b.ripgrepVersion)
+	fmt.Fprintf(stdout, "Ratios are of the fastest runs, taken in turn; in brackets of the medians. Files are\nin the page cache for every program alike; convtools keeps no index.\n\n")
+	if err := t.write(stdout); err != nil {
+		return fmt.Errorf("writing the table: %w", err)
+	}
+	for _, prof := range profiles {
+		fmt.Fprintf(stdout, "\nWhere the time of %s goes\n%s", prof.of, prof.top)
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+)
+
+// start measures what it takes to start convtools, against a program that does
+// nothing but start.
+func (b *builds) start(ctx context.Context, t *table) error {
+	const peer = "an empty Go program"
+	sample := filepath.Join(b.dir, "sample")
+	if _, err := (program{path: b.mkworkspace, args: []string{"sample", sample}}).output(ctx, b.dataDir); err != nil {
+		return err
+	}
+	where, err := jsonText(map[string]string{"action": "run", "root": sample})
+	if err != nil {
+		return err
+	}
+	results, err := inTurn(ctx, b.dataDir, b.plan.starts,
+		program{path: b.empty},
+		program{path: b.convtools, args: []string{"version"}},
+		program{path: b.convtools, args: []string{"tools"}},
+		program{path: b.convtools, args: []string{"jp-tool", where, `{"name":"conversation_list","arguments":{}}`}},
+	)
+	if err != nil {
+		return err
+	}
+	r, ratio := compare("start: convtools version", peer, results[1], results[0])
+	r.atMost(ratio, 1.6)
+	t.add(r)
+	r, _ = compare("start: convtools tools, which sets up all commands", peer, results[2], results[0])
+	t.add(r)
+	r, _ = compare("start: convtools jp-tool, conversation_list on the sample", peer, results[3], results[0])
+	t.add(r)
+	return nil
+}

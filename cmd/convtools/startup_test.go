@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The budget for what packages allocate before main runs. Hosts start this
+// program for every tool call, so whatever is set up at package level is paid
+// for each time, wanted or not. Bytes stand in for time, which no test can
+// assert: they are the same in every run.
+const (
+	// initTotal leaves room above the 21 kB that were measured, but not for one
+	// more set of tables like those of unicode.
+	initTotal = 32 << 10
+	// initDependency is what a package that is not named below may take. A single
+	// compiled regular expression takes several times as much.
+	initDependency = 1 << 10
+)
+
+// initAllowed returns the packages that may take more, and how much. Our own
+// packages take nothing at all.
+func initAllowed() map[string]int {
+	return map[string]int{
+		"unicode":         12 << 10, // maps of scripts and categories, which regexp/syntax looks up by name
+		"regexp/syntax":   3 << 10,  // names of Perl and POSIX classes
+		"encoding/base64": 2 << 10,  // four encodings with their decoding tables
+	}
+}
+
+func TestStartBudget(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("on Windows, golang.org/x/sys makes a record for every system call at package level")
+	}
+	total := 0
+	for pkg, size := range initSizes(t) {
+		total += size
+		limit := initDependency
+		if allowed, ok := initAllowed()[pkg]; ok {
+			limit = allowed
+		}
+		if pkg == "main" || strings.HasPrefix(pkg, "github.com/convtools/convtools/") {
+			limit = 0
+		}
+		if size > limit {
+			t.Errorf("package %s allocates %d bytes when the program starts, at most %d allowed: move the work to where it is needed", pkg, size, limit)
+		}
+	}
+	if total > initTotal {
+		t.Errorf("packages allocate %d bytes when the program starts, at most %d allowed", total, initTotal)
+	}
+}
+
+// initSizes builds the program, runs it, and returns how many bytes each package
+// allocated on the heap before main ran.
+func initSizes(t *testing.T) map[string]int {
+	t.Helper()
+	goCommand, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("the go command is not in PATH")
+	}
+	binary := filepath.Join(t.TempDir(), "convtools")
+	build := exec.Command(goCommand, "build", "-trimpath", "-ldflags=-s -w", "-o", binary, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building convtools: %v\n%s", err, out)
+	}
+	var stdout, stderr bytes.Buffer
+	start := exec.Command(binary, "version")
+	start.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	start.Stdout, start.Stderr = &stdout, &stderr
+	if err := start.Run(); err != nil {
+		t.Fatalf("convtools version: %v\n%s", err, &stderr)
+	}
+	if !strings.HasPrefix(stdout.String(), "convtools ") {
+		t.Errorf("convtools version printed %q", &stdout)
+	}
+	// The format is documented in package runtime:
+	// init unicode @0.82 ms, 0.044 ms clock, 11400 bytes, 16 allocs
+	line := regexp.MustCompile(`(?m)^init (\S+) @.* clock, (\d+) bytes, \d+ allocs$`)
+	sizes := map[string]int{}
+	for _, match := range line.FindAllStringSubmatch(stderr.String(), -1) {
+		size, err := strconv.Atoi(match[2])
+		if err != nil {
+			t.Fatalf("reading %q: %v", match[0], err)
+		}
+		sizes[match[1]] += size
+	}
+	if _, ok := sizes["runtime"]; !ok {
+		t.Fatalf("the Go runtime reported no initialization in the documented form:\n%s", &stderr)
+	}
+	return sizes
+}

@@ -1,0 +1,105 @@
+package check
+
+import (
+	"go/token"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/gen/lower"
+	"github.com/convtools/convtools/gen/spec"
+)
+
+// longestSkill is the most characters the text of a skill may have: it is in
+// front of a model during the whole of a conversation.
+const longestSkill = 8192
+
+func (c *checker) targets() ir.Targets {
+	p := c.project
+	t := ir.Targets{Module: p.Module.Value, Generated: p.Go.Dir.Value, JPTools: p.JP.Tools.Value, JPCommand: p.JP.Command.Value}
+	if p.Module.Set && (!isClean(p.Module.Value) || !importPath(p.Module.Value)) {
+		c.reportf(p.Module.At, "CT027", "the module line of go.mod says it", "%q is not a Go module path", p.Module.Value)
+	}
+	if c.inside(p.Go.Dir) && (!importPath(p.Go.Dir.Value) || !token.IsIdentifier(path.Base(p.Go.Dir.Value))) {
+		c.reportf(p.Go.Dir.At, "CT027", "its last folder names a Go package, such as generated", "%q cannot be a folder of Go packages", p.Go.Dir.Value)
+	}
+	c.inside(p.JP.Tools)
+	if p.JP.Command.Set && (!oneLine(p.JP.Command.Value) || !strings.Contains(p.JP.Command.Value, "{{context}}") || !strings.Contains(p.JP.Command.Value, "{{tool}}")) {
+		c.report(p.JP.Command.At, "CT030", "the command does not pass on the call", `such as "convtools jp-tool {{context}} {{tool}}"`)
+	}
+	files := map[string]bool{}
+	for _, s := range p.JP.Skills {
+		if c.inside(s.File) {
+			name := strings.ToLower(s.File.Value) // one file to some file systems
+			switch {
+			case path.Ext(name) != ".toml":
+				c.reportf(s.File.At, "CT027", "", "JP reads no configuration from %q: its name does not end in .toml", s.File.Value)
+			case files[name]:
+				c.reportf(s.File.At, "CT027", "", "two skills have the file %q", s.File.Value)
+			}
+			files[name] = true
+		}
+		if s.Tag.Set && !isTag(s.Tag.Value) {
+			c.reportf(s.Tag.At, "CT020", "use letters, digits, - and _, beginning with a letter", "%q is not a tag", s.Tag.Value)
+		}
+		t.Skills = append(t.Skills, ir.Skill{
+			File: s.File.Value, Tag: s.Tag.Value, Title: c.summary(s.Title, toolSummary),
+			Content: c.description(s.Content, longestSkill, "say when to use the tools, and how"), Tools: s.Tools.Value,
+		})
+	}
+	return t
+}
+
+// inside demands a path the generator may write to.
+func (c *checker) inside(f spec.Field[string]) bool {
+	if !f.Set {
+		return false
+	}
+	if isClean(f.Value) && !strings.ContainsAny(f.Value, "\\:*?\"<>|") && oneLine(f.Value) {
+		return true
+	}
+	c.reportf(f.At, "CT027", "write it relative to tools.toml, with slashes, such as generated/conversation", "%q does not name a place inside the project", f.Value)
+	return false
+}
+
+// isClean says that a path is relative, has no detours, and keeps out of the
+// repository's own folder.
+func isClean(p string) bool {
+	if p == "" || p == "." || path.IsAbs(p) || path.Clean(p) != p {
+		return false
+	}
+	for part := range strings.SplitSeq(strings.ToLower(p), "/") {
+		if strings.HasPrefix(part, "..") || part == ".git" {
+			return false
+		}
+	}
+	return true
+}
+
+// importPath says that the go command finds packages in a folder of that name.
+func importPath(p string) bool {
+	if !regexp.MustCompile(`^[A-Za-z0-9._~/-]+$`).MatchString(p) {
+		return false
+	}
+	for part := range strings.SplitSeq(p, "/") {
+		if part[0] == '.' || part[0] == '_' || part == "testdata" || part == "vendor" {
+			return false
+		}
+	}
+	return true
+}
+
+// deliverable demands that every target takes the tool.
+func (c *checker) deliverable(t *ir.Tool) {
+	s := c.specs[t.Source]
+	for _, target := range lower.Targets() {
+		for _, problem := range lower.For(target, t).Problems {
+			at := s.Name.At
+			if strings.Contains(problem, "description") {
+				at = s.Description.At
+			}
+			c.report(at, "CT029", problem, "")
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package recall
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/envelope"
+)
+
+// text is the body of an event. It may be shorter already than what was
+// recorded: then head is where the part that is missing was.
+type text struct {
+	kept   string
+	length int // characters of kept
+	head   int // characters of kept before the missing part
+	chars  int // characters that were recorded
+}
+
+// newText is a whole text, in the characters that are going to be shown.
+func newText(s string) text { return newCutText(s, 0, 0) }
+
+// newCutText is a text of which the command line kept only two parts: of chars
+// recorded characters the first head ones, and those that follow in s. With no
+// more chars than s has it is whole.
+func newCutText(s string, chars, head int) text {
+	n := utf8.RuneCountInString(s)
+	if chars <= n {
+		return newJSON(envelope.Sanitize(s))
+	}
+	at := offset(s, min(max(head, 0), n))
+	first := envelope.Sanitize(s[:at])
+	t := newJSON(first + envelope.Sanitize(s[at:]))
+	t.head = utf8.RuneCountInString(first)
+	t.chars += chars - n
+	return t
+}
+
+// newJSON is JSON, which the envelope makes visible in a way of its own: by
+// escapes that keep it JSON.
+func newJSON(s string) text {
+	n := utf8.RuneCountInString(s)
+	return text{kept: s, length: n, head: n, chars: n}
+}
+
+// missing is how many of the recorded characters are not kept.
+func (t *text) missing() int { return t.chars - t.length }
+
+// String is the text with a mark where something is missing.
+func (t *text) String() string {
+	if t.missing() <= 0 {
+		return t.kept
+	}
+	at := offset(t.kept, t.head)
+	mark := fmt.Sprintf("[... %d of %d chars omitted ...]", t.missing(), t.chars)
+	return strings.TrimPrefix(t.kept[:at]+"\n", "\n") + mark + strings.TrimSuffix("\n"+t.kept[at:], "\n")
+}
+
+// offset is the byte offset of character n.
+func offset(s string, n int) int {
+	for i := range s {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(s)
+}
+
+// shrink keeps n characters of the text: 60 % of them from its head, the rest
+// from its tail.
+func (t *text) shrink(n int) {
+	if t.length <= n {
+		return
+	}
+	head := n * 6 / 10
+	tail := n - head
+	if t.missing() > 0 {
+		// Some of it is gone already: what is kept must lie around that.
+		head = min(head, t.head)
+		tail = min(n-head, t.length-t.head)
+		head = min(n-tail, t.head)
+	}
+	t.kept = t.kept[:offset(t.kept, head)] + t.kept[offset(t.kept, t.length-tail):]
+	t.head, t.length = head, head+tail
+}
