@@ -42,8 +42,8 @@ check: ## Format, vet, staticcheck, generated files current, import arrows, race
 	@echo "== platforms";   for p in $(PLATFORMS); do echo "$$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/convtools && GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... || exit 1; done
 
 .PHONY: bench
-bench: build ## Measure against peers and print ratios
-	@$(GO) run ./runtime/workspace/workspacetest/cmd/bench -convtools bin/convtools
+bench: ## Measure against peers and print ratios; wants ripgrep
+	@$(GO) run ./cmd/convtools/internal/bench
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME

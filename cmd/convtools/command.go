@@ -155,7 +155,7 @@ func (a *app) handlers() generated.Handlers {
 			return spec, ok
 		},
 	}
-	return generated.Handlers{Conversation: recall.New(programs)}
+	return generated.Handlers{Conversation: recall.New(programs), CLI: programs}
 }
 
 // builtin serves the conversation command line in this process.

@@ -271,20 +271,25 @@ const (
 	scopeAll  = scopeTitle | scopeChat | scopeTool | scopeInquiry
 )
 
-// scopeNames returns the names --scope takes; the first eight are single scopes.
-func scopeNames() []string {
-	return []string{"title", "user", "assistant", "reasoning", "structured", "tool-call", "tool-result", "inquiry", "chat", "tool", "all"}
-}
-
 // String returns the name of a single scope, or of one of the named sets.
 func (s scopeSet) String() string {
-	names := scopeNames()
-	for i := range 8 {
-		if s == 1<<i {
-			return names[i]
-		}
-	}
 	switch s {
+	case scopeTitle:
+		return "title"
+	case scopeUser:
+		return "user"
+	case scopeAssistant:
+		return "assistant"
+	case scopeReasoning:
+		return "reasoning"
+	case scopeStructured:
+		return "structured"
+	case scopeToolCall:
+		return "tool-call"
+	case scopeToolResult:
+		return "tool-result"
+	case scopeInquiry:
+		return "inquiry"
 	case scopeChat:
 		return "chat"
 	case scopeTool:
@@ -294,14 +299,31 @@ func (s scopeSet) String() string {
 	}
 	var parts []string
 	for i := range 8 {
-		if s&(1<<i) != 0 {
-			parts = append(parts, names[i])
+		if one := s & (1 << i); one != 0 {
+			parts = append(parts, one.String())
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-// parseScopes reads the values of --scope. None means all.
+// namedScopes returns what --scope takes.
+func namedScopes() []scopeSet {
+	return []scopeSet{
+		scopeTitle, scopeUser, scopeAssistant, scopeReasoning, scopeStructured, scopeToolCall, scopeToolResult, scopeInquiry,
+		scopeChat, scopeTool, scopeAll,
+	}
+}
+
+// scopeNames returns the values of --scope.
+func scopeNames() []string {
+	var names []string
+	for _, s := range namedScopes() {
+		names = append(names, s.String())
+	}
+	return names
+}
+
+// parseScopes reads the values of --scope, also with '_' for '-'. None means all.
 func parseScopes(values []string) (scopeSet, error) {
 	if len(values) == 0 {
 		return scopeAll, nil
@@ -310,18 +332,10 @@ func parseScopes(values []string) (scopeSet, error) {
 	names := scopeNames()
 	for _, value := range values {
 		i := slices.Index(names, strings.ReplaceAll(strings.TrimSpace(value), "_", "-"))
-		switch {
-		case i < 0:
+		if i < 0 {
 			return 0, usageError("use one or more of "+strings.Join(names, ", "), "--scope cannot be %q", value)
-		case i < 8:
-			set |= 1 << i
-		case names[i] == "chat":
-			set |= scopeChat
-		case names[i] == "tool":
-			set |= scopeTool
-		default:
-			set |= scopeAll
 		}
+		set |= namedScopes()[i]
 	}
 	return set, nil
 }

@@ -38,13 +38,18 @@ func (r *reader) read(ctx context.Context, c *workspace.Conversation) ([]byte, e
 }
 
 // trim gives large buffers back, so that one large conversation does not occupy
-// memory for all that follow.
+// memory for all that follow. Waiting for the next collection would not do: it
+// starts when the heap has doubled, and the heap was large.
 func (r *reader) trim() {
+	dropped := false
 	if cap(r.events) > r.keep {
-		r.events = nil
+		r.events, dropped = nil, true
 	}
 	if cap(r.text) > r.keep {
-		r.text = nil
+		r.text, dropped = nil, true
+	}
+	if dropped {
+		runtime.GC()
 	}
 }
 
