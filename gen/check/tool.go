@@ -295,7 +295,7 @@ func paramNames(t *ir.Tool) []string {
 
 // works demands that something does the tool's work, and that the answer of a
 // tool without a handler can be made from its command's records alone. The
-// latter is only asked of an envelope that is sound.
+// latter is only asked of an envelope that is sound, in a file that is.
 func (c *checker) works(tool *ir.Tool, t *spec.Tool, sound bool) {
 	required := slices.ContainsFunc(tool.Params, func(p ir.Param) bool { return p.Required })
 	if required && len(t.Examples) == 0 {
@@ -307,7 +307,7 @@ func (c *checker) works(tool *ir.Tool, t *spec.Tool, sound bool) {
 	if t.Command == nil {
 		c.dangling(t.Name.At, "CT023", `add a [command] table, or handler = "go"`, "the tool has neither a command nor a handler")
 	}
-	if t.Envelope != nil && sound && tool.Envelope.Element(tool.Envelope.Root) != nil {
+	if sound && !t.File.Broken && tool.Envelope.Element(tool.Envelope.Root) != nil {
 		c.filled(tool, t.Envelope)
 	}
 }

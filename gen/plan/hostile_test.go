@@ -177,6 +177,9 @@ func TestHostileText(t *testing.T) {
 	for _, place := range names {
 		kind, name, _ := strings.Cut(place, ":")
 		for _, value := range hostileValues() {
+			if name == "JP command" {
+				value += " {{context}} {{tool}}" // refused without them
+			}
 			project, _ := hostile(map[string]string{name: value})
 			result, err := plan.Generate(project)
 			if err != nil {

@@ -45,6 +45,8 @@ type pattern struct {
 	stored bool
 	// sieve tells the same of strings that may be base64; nil when it cannot.
 	sieve *literal.Sieve
+	// calls tells the same of whole tool calls as they are recorded.
+	calls *literal.Sieve
 }
 
 // require sets the text that every matching line holds.
@@ -53,7 +55,30 @@ func (p *pattern) require(text string, ignoreCase bool) {
 	p.stored = sameWhenStored(text)
 	if !strings.ContainsRune(text, utf8.RuneError) { // which stands for bytes that are stored otherwise
 		p.sieve = literal.NewSieve(text, ignoreCase)
+		p.calls = literal.NewSieve(insideJSON(text), ignoreCase)
 	}
+}
+
+// insideJSON returns the part of text that stands in a single recorded string,
+// name or number wherever text occurs in laid out JSON. It is empty for text with
+// white space or punctuation of JSON, which may come from the layout. At its
+// start, text may begin within an escape, such as the n of \n or the 1b of
+// \u001b; that part is left out.
+func insideJSON(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool {
+		return r < utf8.RuneSelf && r != '_' && r != '-' && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		return ""
+	}
+	lower := strings.ToLower(text)
+	if strings.ContainsRune("bfnrt", rune(lower[0])) {
+		return text[1:]
+	}
+	skip := strings.IndexFunc(lower, func(r rune) bool { return !strings.ContainsRune("u0123456789abcdef", r) })
+	if skip < 0 {
+		skip = len(text)
+	}
+	return text[min(skip, len("u001b")):]
 }
 
 // parsePattern checks and compiles a pattern.
@@ -134,6 +159,12 @@ func (p *pattern) cannotMatch(raw []byte, isBase64 bool) bool {
 		return false
 	}
 	return !bytes.Contains(raw, []byte(`\u`))
+}
+
+// cannotMatchCall reports the same of a tool call, judging by all that is
+// recorded of it.
+func (p *pattern) cannotMatchCall(raw []byte) bool {
+	return p.calls != nil && bytes.IndexByte(raw, '\\') < 0 && !p.calls.MayHold(raw)
 }
 
 // next returns the first matching line that starts at or after from, which is

@@ -45,7 +45,7 @@ func TestGrepAgainstOracle(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 8))
 	matched := 0
-	for round := range 60 {
+	for round := range 120 {
 		dir := filepath.Join(t.TempDir(), "w")
 		writeRandom(t, dir, rng)
 		for range 8 {
@@ -162,7 +162,7 @@ func randomSearch(rng *rand.Rand) oracle {
 	if rng.IntN(4) == 0 {
 		o.limit = 1 + rng.IntN(2)
 	}
-	plain := []string{"retry", "RETRY", "task", "K", "s", "über", "σ", "日本", "\"quoted", "slash", "a/b", "\\n", "e", "node", "\"path\": \"", "abcdef", "y\u2028", "ynode"}
+	plain := []string{"retry", "RETRY", "task", "K", "s", "über", "σ", "日本", "\"quoted", "slash", "a/b", "\\n", "e", "node", "\"path\": \"", "abcdef", "y\u2028", "ynode", "nnode", "nretry", "1retry", "001node", "tretry", "bfretry", "path", "retryretr"}
 	exprs := []string{"retr[yi]", "^t", "k$", `\bnode\b`, "x*", "(retry|task)+", `re(?:t)ry\s`, ".", "^$"}
 	o.pattern = plain[rng.IntN(len(plain))]
 	if o.regex {

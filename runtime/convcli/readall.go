@@ -89,6 +89,9 @@ func readAll[R any](ctx context.Context, list []*workspace.Conversation, needEve
 	for i := range list {
 		select {
 		case r := <-results[i]:
+			if err := ctx.Err(); err != nil {
+				return failed(err) // r may be nothing but a result of that
+			}
 			if err := consume(i, r); err != nil {
 				if errors.Is(err, errEnough) {
 					return nil

@@ -152,6 +152,8 @@ func (s *search) decode(e *transcript.Event) bool {
 			size = size / 4 * 3
 		}
 		s.r.text = slices.Grow(s.r.text[:0], size)
+	} else if e.Kind == transcript.KindToolCall && s.pattern.cannotMatchCall(e.Raw()) {
+		return false
 	}
 	s.r.text, _ = e.AppendText(s.r.text[:0])
 	return true

@@ -86,7 +86,8 @@ func randomConversation(r *rand.Rand) *recordedConversation {
 	longest := 1 + r.IntN(len(lengths))
 	busy := 1 + r.IntN(12)
 	if r.IntN(5) == 0 {
-		busy, longest = 450, 1+r.IntN(4)
+		busy, longest = 900, 1+r.IntN(4)
+		c.turns = 1 + r.IntN(2)
 	}
 	for turn := 1; turn <= c.turns; turn++ {
 		c.events = append(c.events, recordedEvent{turn, "user", randomText(r, lengths[r.IntN(longest)])})

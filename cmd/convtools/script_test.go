@@ -1,0 +1,325 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/convtools/convtools/runtime/workspace/workspacetest"
+)
+
+var update = flag.Bool("update", false, "write the expected output in scripts anew")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"convtools": main,
+		"misbehave": misbehave,
+	})
+}
+
+// misbehave is a program to put in the place of the conversation command line.
+func misbehave() {
+	how := ""
+	if len(os.Args) > 1 {
+		how = os.Args[1]
+	}
+	switch how {
+	case "hang":
+		fmt.Fprintln(os.Stderr, "waiting")
+		time.Sleep(time.Hour)
+	case "flood":
+		chunk := bytes.Repeat([]byte("x"), 1<<20)
+		for {
+			if _, err := os.Stdout.Write(chunk); err != nil {
+				os.Exit(3)
+			}
+		}
+	case "half":
+		fmt.Print(`[{"id":"jp-c17737387251","title":"cut o`)
+	case "silent":
+		os.Exit(5)
+	case "noise":
+		fmt.Println("Good morning!")
+	case "die":
+		self, err := os.FindProcess(os.Getpid())
+		if err == nil {
+			err = self.Kill()
+		}
+		fmt.Fprintln(os.Stderr, err)
+		time.Sleep(time.Hour)
+	case "arguments":
+		// What it was called with, as the title of a conversation.
+		title, err := json.Marshal(strings.Join(os.Args[2:], " "))
+		if err != nil {
+			os.Exit(3)
+		}
+		fmt.Printf(`[{"id":"jp-c1","title":%s},{"summary":{"total":1}}]`, title)
+	default:
+		fmt.Fprintln(os.Stderr, "misbehave needs a way to")
+		os.Exit(2)
+	}
+}
+
+// TestScripts runs the program the way people and JP do. Every script starts in
+// $WORK/ws, a copy of the sample workspace.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	sample, err := filepath.Abs("../../testdata/workspaces/sample")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireUniqueNames:  true,
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			ws := filepath.Join(env.WorkDir, "ws")
+			if err := os.CopyFS(ws, os.DirFS(sample)); err != nil {
+				return fmt.Errorf("copying the sample workspace: %w", err)
+			}
+			for _, dir := range []string{"home", "data", "none"} {
+				if err := os.Mkdir(filepath.Join(env.WorkDir, dir), 0o755); err != nil {
+					return err
+				}
+			}
+			env.Cd = ws
+			env.Setenv("WS", ws)
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("JP_USER_DATA_DIR", filepath.Join(env.WorkDir, "data"))
+			env.Setenv("CONVTOOLS_CLI", "")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":   exits,
+			"outcome": outcome,
+			"mkws":    makeWorkspace,
+			"quick":   quick,
+			"size":    size,
+		},
+	})
+}
+
+// exits runs a program and demands an exit code: exits CODE PROGRAM ARGS…
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGS…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+	if want != 0 && ts.ReadFile("stdout") != "" && want == exitUsage {
+		ts.Fatalf("wrong use printed results: %s", ts.ReadFile("stdout"))
+	}
+}
+
+// outcome demands that stdout is one JSON outcome of a type as JP reads it, and
+// writes what JP would show to a file: outcome TYPE FILE.
+func outcome(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: outcome TYPE FILE")
+	}
+	dec := json.NewDecoder(strings.NewReader(ts.ReadFile("stdout")))
+	dec.DisallowUnknownFields()
+	var o struct {
+		Type      string
+		Content   *string
+		Message   *string
+		Trace     *[]string
+		Transient *bool
+	}
+	ts.Check(dec.Decode(&o))
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		ts.Fatalf("there is more than one JSON value on stdout")
+	}
+	isError := o.Message != nil && o.Trace != nil && o.Transient != nil && o.Content == nil
+	isSuccess := o.Content != nil && o.Message == nil && o.Trace == nil && o.Transient == nil
+	if o.Type != args[0] || isError != (o.Type == "error") || isSuccess != (o.Type == "success") {
+		ts.Fatalf("not an outcome of type %s: %s", args[0], ts.ReadFile("stdout"))
+	}
+	text := o.Content
+	if isError {
+		text = o.Message
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(*text+"\n"), 0o644))
+}
+
+// quick runs a program that has to succeed within seconds: quick SECONDS PROGRAM
+// ARGS…
+func quick(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: quick SECONDS PROGRAM ARGS…")
+	}
+	seconds, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	start := time.Now()
+	ts.Check(ts.Exec(args[1], args[2:]...))
+	if took := time.Since(start); took > time.Duration(seconds)*time.Second {
+		ts.Fatalf("took %s, want at most %d s", took, seconds)
+	}
+}
+
+// size demands that stdout has at most so many characters: size CHARACTERS.
+func size(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: size CHARACTERS")
+	}
+	most, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if n := len([]rune(strings.TrimSuffix(ts.ReadFile("stdout"), "\n"))); n > most {
+		ts.Fatalf("%d characters, want at most %d", n, most)
+	}
+}
+
+// makeWorkspace writes a workspace that is too large or too broken to be kept
+// as a file: mkws KIND DIR.
+func makeWorkspace(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: mkws KIND DIR")
+	}
+	w := workspacetest.New(ts.MkAbs(args[1]), "kinds")
+	w.Conversation("17700000000", "sound").Title("Sound").TurnStart().User("Where is the needle?").Assistant("Here: needle.")
+	switch args[0] {
+	case "damaged":
+		cut := func(data []byte) []byte { return data[:len(data)-40] }
+		w.Conversation("17700000001", "cut").Title("Cut off").TurnStart().User("needle one").Assistant("gone").Edit(workspacetest.EventsFile, cut)
+		w.Conversation("17700000002", "untimed").Title("No timestamp").TurnStart().RawEvent(`{"type":"chat_request","content":"needle two"}`)
+		w.Conversation("17700000003", "base64").Title("Invalid base64").TurnStart().User("needle three").
+			RawEvent(`{"type":"tool_call_response","timestamp":"2026-02-02 02:26:40.5","id":"c1","content":"bm90IGJhc2U2NCBhdCBhbGwhISEhISE=A","is_error":false}`)
+		w.Conversation("17700000004", "utf8").Title("Invalid UTF-8").TurnStart().User("needle four").
+			Edit(workspacetest.EventsFile, func(data []byte) []byte { return bytes.Replace(data, []byte("four"), []byte("f\xff\xfer"), 1) })
+		w.Conversation("17700000005", "empty").Title("Empty file").File(workspacetest.EventsFile, nil)
+		w.Conversation("17700000006", "missing").Title("No events").Omit(workspacetest.EventsFile)
+		w.Conversation("17700000007", "metadata").User("needle seven").File(workspacetest.MetadataFile, []byte(`{"title":`))
+		w.Conversation("17700000008", "types").Title("Other types").TurnStart().User("needle eight").
+			RawEvent(`{"type":"chat_request","timestamp":17,"content":{"a":["needle"]}}`).
+			RawEvent(`{"type":"tool_call_request","timestamp":"2026-02-02 02:26:40.5","id":9,"name":null,"arguments":"x"}`).
+			RawEvent(`{"type":"tool_call_response","timestamp":"2026-02-02 02:26:40.5","id":[],"content":5,"is_error":"yes"}`).
+			Assistant("Still here.")
+	case "result":
+		w.Conversation("17700000001", "result").Title("50 MB").TurnStart().User("Go.").
+			ToolCall("c1", "shell", map[string]any{"command": "seq"}).
+			ToolResult("c1", strings.Repeat("a line of output that says nothing\n", 50<<20/35)+"the needle\n", false).
+			Assistant("Found the needle.")
+	case "events":
+		c := w.Conversation("17700000001", "events").Title("100,000 events").TurnStart().User("Go.")
+		for i := range 50_000 {
+			id := strconv.Itoa(i)
+			c.ToolCall(id, "step", nil).ToolResult(id, "ok "+id, false)
+		}
+		c.Assistant("Found the needle.").TurnStart().User("And?").Assistant("Done.")
+	default:
+		ts.Fatalf("mkws knows damaged, result and events")
+	}
+	ts.Check(w.Write())
+}
+
+// runIn runs the program in this process and returns what it printed.
+func runIn(t *testing.T, dir string, args ...string) (stdout, stderr string, exit int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	data := t.TempDir()
+	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, getenv: func(name string) string {
+		if name == "JP_USER_DATA_DIR" {
+			return data
+		}
+		return ""
+	}}
+	exit = a.run(context.Background(), append([]string{"-w", dir}, args...))
+	return out.String(), errs.String(), exit
+}
+
+var hitTag = regexp.MustCompile(`<hit id="(jp-c\d+)" turn="(\d+)" scope="([a-z-]+)"[^>]* is_match="true"`)
+
+// chain searches for a pattern and reads every turn a hit names. It returns how
+// many hits there were in each scope.
+func chain(t *testing.T, dir, pattern string) map[string]int {
+	t.Helper()
+	scopes := map[string]int{}
+	answer, stderr, exit := runIn(t, dir, "call", "conversation_grep", "pattern="+pattern, "limit=200")
+	if exit != 0 {
+		t.Fatalf("conversation_grep: exit %d: %s", exit, stderr)
+	}
+	read := map[string]string{}
+	for _, m := range hitTag.FindAllStringSubmatch(answer, -1) {
+		scopes[m[3]]++
+		place := m[1] + " " + m[2]
+		if read[place] != "" {
+			continue
+		}
+		turn, stderr, exit := runIn(t, dir, "call", "conversation_read", "id="+m[1], "turn="+m[2], "include=chat,reasoning,tool_calls,tool_results,inquiries")
+		if exit != 0 {
+			t.Fatalf("conversation_read of %s: exit %d: %s", place, exit, stderr)
+		}
+		if !strings.Contains(turn, fmt.Sprintf(`<turn index="%s">`, m[2])) {
+			t.Errorf("%s: not the turn that was asked for", place)
+		}
+		if !strings.Contains(strings.ToLower(turn), strings.ToLower(pattern)) && !strings.Contains(turn, `truncated="true"`) {
+			t.Errorf("%s: the turn of a hit does not hold the match", place)
+		}
+		read[place] = turn
+	}
+	return scopes
+}
+
+func TestSearchLeadsToTurns(t *testing.T) {
+	t.Parallel()
+	for _, pattern := range []string{"retry", "時差", "serialize", "</content>", "???"} {
+		if scopes := chain(t, "../../testdata/workspaces/sample", pattern); len(scopes) == 0 {
+			t.Errorf("%q is not found", pattern)
+		}
+	}
+}
+
+// TestRealWorkspace compares with facts known about a workspace that was
+// recorded by JP and cannot be part of this repository.
+func TestRealWorkspace(t *testing.T) {
+	t.Parallel()
+	const dir = "../../../shared/data/jp-workspace"
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("there is no recorded workspace here: ", err)
+	}
+	answer, stderr, exit := runIn(t, dir, "call", "conversation_list")
+	if exit != 0 {
+		t.Fatalf("conversation_list: exit %d: %s", exit, stderr)
+	}
+	first := regexp.MustCompile(`(?s)total="7".*?<conversation id="([^"]+)" events_count="(\d+)"`).FindStringSubmatch(answer)
+	if first == nil || first[1] != "jp-c17800836875" || first[2] != "93" {
+		t.Errorf("the conversation with the newest activity is %q", first)
+	}
+	for id, turns := range map[string]string{"jp-c17800836875": "4", "jp-c17727391057": "8"} {
+		answer, stderr, exit := runIn(t, dir, "call", "conversation_read", "id="+id, "last=1", "include=chat")
+		if exit != 0 || !strings.Contains(answer, ` total_turns="`+turns+`"`) {
+			t.Errorf("%s: want %s turns: exit %d %s%.200s", id, turns, exit, stderr, answer)
+		}
+	}
+	scopes := chain(t, dir, "cargo")
+	want := map[string]int{"user": 24, "tool-result": 22, "tool-call": 17, "assistant": 8}
+	if fmt.Sprint(scopes) != fmt.Sprint(want) {
+		t.Errorf("matches of cargo by scope: %v, want %v", scopes, want)
+	}
+}
