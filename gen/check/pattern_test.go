@@ -139,7 +139,7 @@ func TestParagraphs(t *testing.T) {
 	for text, want := range map[string]string{
 		"one\ntwo":                      "one two",
 		"one\r\ntwo\r\n\r\nthree\r\n":   "one two\n\nthree",
-		"one\n\n\ntwo":                  "one\n\n\n\ntwo",
+		"one\n\n\ntwo":                  "one\n\ntwo",
 		"list:\n- one\n  more\n- two":   "list:\n- one more\n- two",
 		"1. one\n2. two\nmore":          "1. one\n2. two more",
 		"\n\n  one  \n":                 "one",

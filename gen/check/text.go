@@ -60,8 +60,8 @@ func hidden(r rune) bool {
 	}
 }
 
-// paragraphs undoes the wrapping of a text in a spec: lines of one paragraph
-// are joined, list items and indented lines stay on their own.
+// paragraphs undoes the wrapping of a text in a spec: lines of one paragraph, or
+// of one item of a list, are joined. Between paragraphs is one blank line.
 func paragraphs(text string) string {
 	var out strings.Builder
 	previousBlank := true
@@ -69,7 +69,9 @@ func paragraphs(text string) string {
 		line = strings.TrimRight(line, " \t\n")
 		switch {
 		case line == "":
-			out.WriteString("\n\n")
+			if !previousBlank {
+				out.WriteString("\n\n")
+			}
 			previousBlank = true
 			continue
 		case previousBlank:

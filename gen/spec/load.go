@@ -28,6 +28,8 @@ const (
 	maxDots    = 1000      // dots on one line
 )
 
+const byteOrderMark = "\ufeff"
+
 // Load reads tools.toml and every spec it names. Where there are errors among
 // the diagnostics the project is incomplete: it can be judged further, to report
 // everything at once, but nothing may be made from it.
@@ -136,6 +138,9 @@ func (l *loader) syntax(file *File, err error) {
 		return
 	}
 	start := parse.Position.Start
+	if strings.HasPrefix(string(file.Source), byteOrderMark) {
+		start += len(byteOrderMark) // the decoder does not count it
+	}
 	at := diag.NewSource(file.Source).Span(start, start+max(1, parse.Position.Len))
 	l.report(file, at, RuleSyntax, strings.TrimSuffix(parse.Message, "."), "")
 }

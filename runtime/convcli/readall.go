@@ -12,7 +12,9 @@ import (
 const (
 	// maxInFlight is how many bytes of events are held in memory at a time. A
 	// conversation that is larger is held alone.
-	maxInFlight = 24 << 20
+	maxInFlight = 44 << 20
+	// smallConversation is a size below which buffers just grow.
+	smallConversation = 1 << 20
 	// maxReaders bounds the number of conversations read at a time.
 	maxReaders = 8
 )
@@ -35,6 +37,15 @@ func (r *reader) read(ctx context.Context, c *workspace.Conversation) ([]byte, e
 		r.events = data
 	}
 	return data, err
+}
+
+// reserve makes room for a conversation before it is read. A buffer that has to
+// grow at all grows to the most that is kept, once: the memory is not touched
+// before it is needed, and smaller buffers do not pile up as garbage.
+func (r *reader) reserve(size int64) {
+	if int64(cap(r.events)) < size && size <= int64(r.keep) && size > smallConversation {
+		r.events = make([]byte, 0, r.keep)
+	}
 }
 
 // trim gives large buffers back, so that one large conversation does not occupy
@@ -78,6 +89,7 @@ func readAll[R any](ctx context.Context, list []*workspace.Conversation, needEve
 				if !ok {
 					return
 				}
+				r.reserve(size)
 				results[i] <- work(ctx, r, list[i])
 				r.trim()
 				q.release(size)

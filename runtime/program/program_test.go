@@ -131,7 +131,8 @@ func TestNothingToRun(t *testing.T) {
 		{"unknown", "browser", "", program.Spec{}, `No command line named "browser" is configured.`},
 		{"empty", "conversation", "  ", program.Spec{}, `The command line "conversation" has no program.`},
 		{
-			"open quote", "conversation", "'jp", program.Spec{Builtin: echo},
+			"open quote", "conversation", "'jp",
+			program.Spec{Builtin: echo},
 			"The environment variable CONVTOOLS_CLI does not hold a command line: command line 'jp: character 1 opens a single quote that is never closed; close it, or escape it with a backslash. Unset CONVTOOLS_CLI to use the built-in one.",
 		},
 	} {

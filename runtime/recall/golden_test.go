@@ -212,6 +212,14 @@ func text(s string) string {
 	return string(b)
 }
 
+// joined puts the members of JSON objects into one, without a look at them.
+func joined(objects ...string) string {
+	for i, o := range objects {
+		objects[i] = strings.TrimSuffix(strings.TrimPrefix(o, "{"), "}")
+	}
+	return "{" + strings.Join(objects, ",") + "}"
+}
+
 // object merges JSON objects; the last value of a member counts.
 func object(objects ...string) string {
 	merged := strings.Builder{}

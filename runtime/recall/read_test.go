@@ -15,23 +15,23 @@ func said(kind string, turn int, words string) string {
 	base := fmt.Sprintf(`{"timestamp":"2025-12-04 09:24:06.123456","turn":%d}`, turn)
 	switch kind {
 	case "user":
-		return object(base, `{"type":"chat_request","content":`+text(words)+`}`)
+		return joined(base, `{"type":"chat_request","content":`+text(words)+`}`)
 	case "assistant":
-		return object(base, `{"type":"chat_response","message":`+text(words)+`}`)
+		return joined(base, `{"type":"chat_response","message":`+text(words)+`}`)
 	case "reasoning":
-		return object(base, `{"type":"chat_response","reasoning":`+text(words)+`}`)
+		return joined(base, `{"type":"chat_response","reasoning":`+text(words)+`}`)
 	case "structured":
-		return object(base, `{"type":"chat_response","data":`+words+`}`)
+		return joined(base, `{"type":"chat_response","data":`+words+`}`)
 	case "tool_call":
-		return object(base, fmt.Sprintf(`{"type":"tool_call_request","id":"call_%d","name":"fs_read_file","arguments":{"path":%s}}`, turn, text(words)))
+		return joined(base, fmt.Sprintf(`{"type":"tool_call_request","id":"call_%d","name":"fs_read_file","arguments":{"path":%s}}`, turn, text(words)))
 	case "tool_result":
-		return object(base, fmt.Sprintf(`{"type":"tool_call_response","id":"call_%d","content":%s,"is_error":false}`, turn, text(words)))
+		return joined(base, fmt.Sprintf(`{"type":"tool_call_response","id":"call_%d","content":%s,"is_error":false}`, turn, text(words)))
 	case "inquiry":
-		return object(base, `{"type":"inquiry_request","id":"call_1.q","source":{"source":"tool","name":"x"},"question":{"text":`+text(words)+`,"answer_type":{"type":"boolean"}}}`)
+		return joined(base, `{"type":"inquiry_request","id":"call_1.q","source":{"source":"tool","name":"x"},"question":{"text":`+text(words)+`,"answer_type":{"type":"boolean"}}}`)
 	case "answer":
-		return object(base, `{"type":"inquiry_response","id":"call_1.q","answer":`+words+`}`)
+		return joined(base, `{"type":"inquiry_response","id":"call_1.q","answer":`+words+`}`)
 	case "turn_start":
-		return object(base, `{"type":"turn_start"}`)
+		return joined(base, `{"type":"turn_start"}`)
 	}
 	panic(kind)
 }
