@@ -59,7 +59,7 @@ func (l *listing) add(raw json.RawMessage) error {
 		return errNoID
 	}
 	r.Current = isCurrent(l.call, r.ID)
-	r.Pinned = r.Pinned || !r.PinnedAt.IsZero()
+	r.Pinned = !r.PinnedAt.IsZero()
 	l.rows = append(l.rows, r)
 	return nil
 }
