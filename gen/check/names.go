@@ -140,8 +140,11 @@ func isGoFile(name string) bool {
 func goNames(t *ir.Tool) [][2]string {
 	tool := "the tool " + t.Name
 	names := [][2]string{
-		{t.GoName + "Params", tool}, {t.GoName + "Tool", tool}, {t.GoName + "MaxChars", tool},
-		{"Coerce" + t.GoName, tool}, {"Validate" + t.GoName, tool},
+		{t.GoName + "Params", tool},
+		{t.GoName + "Tool", tool},
+		{t.GoName + "MaxChars", tool},
+		{"Coerce" + t.GoName, tool},
+		{"Validate" + t.GoName, tool},
 	}
 	if t.Command != nil {
 		names = append(names, [2]string{t.GoName + "Args", tool}, [2]string{t.GoName + "CLI", tool}, [2]string{t.GoName + "ExitOK", tool})

@@ -176,8 +176,10 @@ func randomSearch(rng *rand.Rand) oracle {
 }
 
 func (o *oracle) args() []string {
-	args := []string{"grep", "--format=json", fmt.Sprintf("--context=%d", o.context), fmt.Sprintf("--max-matches=%d", o.maxMatches),
-		fmt.Sprintf("--max-hits=%d", o.maxHits), fmt.Sprintf("--limit=%d", o.limit), fmt.Sprintf("--ascending=%t", o.ascending)}
+	args := []string{
+		"grep", "--format=json", fmt.Sprintf("--context=%d", o.context), fmt.Sprintf("--max-matches=%d", o.maxMatches),
+		fmt.Sprintf("--max-hits=%d", o.maxHits), fmt.Sprintf("--limit=%d", o.limit), fmt.Sprintf("--ascending=%t", o.ascending),
+	}
 	if o.ignoreCase {
 		args = append(args, "--ignore-case")
 	} else {
