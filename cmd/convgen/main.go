@@ -31,6 +31,9 @@ usage:
         -format  what is wrong, as text on standard error, or as a JSON array or
                  annotations of GitHub on standard output
         -v       also say what each target could not express, and where it went
+  convgen breaking [-C DIR] [-json] OLD.lock
+        say what changed since another contract.lock, and for whom it breaks;
+        exit 1 if it breaks anyone
   convgen explain [RULE]
         say what a rule demands and why; without RULE, list all
   convgen help
@@ -57,13 +60,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 	switch command {
 	case "generate":
 		return generate(args, stdout, stderr)
+	case "breaking":
+		return breaking(args, stdout, stderr)
 	case "explain":
 		return explain(args, stdout, stderr)
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(stdout, usage)
 		return exitOK
 	default:
-		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are generate, explain and help\n", command)
+		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are generate, breaking, explain and help\n", command)
 		return exitUsage
 	}
 }
