@@ -48,7 +48,7 @@ func TestGenerateIsDeterministic(t *testing.T) {
 			if err != nil || want.Diags.HasErrors() || len(want.Files) == 0 {
 				t.Fatalf("generating: %v, %v", err, want.Diags)
 			}
-			for range 10 {
+			for range 4 {
 				got, err := plan.Generate(shuffled{project})
 				if err != nil {
 					t.Fatal(err)
