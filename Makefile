@@ -38,12 +38,12 @@ check: ## Format, vet, staticcheck, generated files current, import arrows, race
 	@echo "== staticcheck"; $(GO) run $(STATICCHECK) ./...
 	@echo "== generate";    $(GO) run ./cmd/convgen generate -check
 	@echo "== arrows";      $(GO) test -count=1 -run '^TestImportArrows$$' ./cmd/convtools
-	@echo "== race";        CGO_ENABLED=1 $(GO) test -race ./...
+	@echo "== race";        CGO_ENABLED=1 $(GO) test -race -short ./...
 	@echo "== platforms";   for p in $(PLATFORMS); do echo "$$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/convtools && GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... || exit 1; done
 
 .PHONY: bench
-bench: build ## Measure against peers and print ratios
-	@$(GO) run ./runtime/workspace/workspacetest/cmd/bench -convtools bin/convtools
+bench: ## Measure against peers and print ratios; wants ripgrep
+	@$(GO) run ./cmd/convtools/internal/bench
 
 .PHONY: clients
 clients: ## Run real MCP clients and agents against convtools; wants npm and a network

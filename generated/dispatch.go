@@ -12,6 +12,8 @@ import (
 // Handlers does the work of all tools. Every field has to be set.
 type Handlers struct {
 	Conversation conversation.Handler
+	// CLI runs the command lines of tools that have no handler of their own.
+	CLI contract.CLI
 }
 
 // Call runs a tool and returns its envelope.

@@ -11,7 +11,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/gen/check"
@@ -24,8 +26,14 @@ const usage = `convgen turns the specs that tools.toml names into code, schemas,
 usage:
   convgen generate [-C DIR] [-check] [-format text|json|github] [-v]
         write what is missing or stale, remove what is orphaned
+        -C       the project, where tools.toml is (default: the working directory)
         -check   write nothing; exit 1 and name the files if anything differs
+        -format  what is wrong, as text on standard error, or as a JSON array or
+                 annotations of GitHub on standard output
         -v       also say what each target could not express, and where it went
+  convgen breaking [-C DIR] [-json] OLD.lock
+        say what changed since another contract.lock, and for whom it breaks;
+        exit 1 if it breaks anyone
   convgen explain [RULE]
         say what a rule demands and why; without RULE, list all
   convgen help
@@ -52,29 +60,43 @@ func run(args []string, stdout, stderr io.Writer) int {
 	switch command {
 	case "generate":
 		return generate(args, stdout, stderr)
+	case "breaking":
+		return breaking(args, stdout, stderr)
 	case "explain":
 		return explain(args, stdout, stderr)
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(stdout, usage)
 		return exitOK
 	default:
-		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are generate, explain and help\n", command)
+		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are generate, breaking, explain and help\n", command)
 		return exitUsage
 	}
 }
 
+type options struct {
+	dir     string
+	check   bool
+	format  string
+	verbose bool
+}
+
+// printers are the values of -format.
+func printers() map[string]func(io.Writer, diag.List, func(string) []byte) error {
+	return map[string]func(io.Writer, diag.List, func(string) []byte) error{
+		"text":   diag.Text,
+		"json":   func(w io.Writer, l diag.List, _ func(string) []byte) error { return diag.JSON(w, l) },
+		"github": func(w io.Writer, l diag.List, _ func(string) []byte) error { return diag.GitHub(w, l) },
+	}
+}
+
 func generate(args []string, stdout, stderr io.Writer) int {
+	var o options
 	flags := flag.NewFlagSet("generate", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	dir := flags.String("C", ".", "")
-	checkOnly := flags.Bool("check", false, "")
-	format := flags.String("format", "text", "")
-	verbose := flags.Bool("v", false, "")
-	printers := map[string]func(io.Writer, *plan.Result) error{
-		"text":   func(w io.Writer, r *plan.Result) error { return diag.Text(w, r.Diags, r.Source) },
-		"json":   func(w io.Writer, r *plan.Result) error { return diag.JSON(w, r.Diags) },
-		"github": func(w io.Writer, r *plan.Result) error { return diag.GitHub(w, r.Diags) },
-	}
+	flags.StringVar(&o.dir, "C", ".", "")
+	flags.BoolVar(&o.check, "check", false, "")
+	flags.StringVar(&o.format, "format", "text", "")
+	flags.BoolVar(&o.verbose, "v", false, "")
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -82,77 +104,134 @@ func generate(args []string, stdout, stderr io.Writer) int {
 		return exitOK
 	case err == nil && flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	case err == nil && printers[*format] == nil:
-		err = fmt.Errorf("-format cannot be %q", *format)
+	case err == nil && printers()[o.format] == nil:
+		err = fmt.Errorf("-format cannot be %q", o.format)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "convgen generate: %v\nhint: see convgen help\n", err)
 		return exitUsage
 	}
-	fail := func(err error) int {
+	ok, err := o.run(stdout, stderr)
+	if err != nil {
 		fmt.Fprintf(stderr, "convgen generate: %v\n", err)
+	}
+	if err != nil || !ok {
 		return exitWrong
-	}
-
-	fsys := os.DirFS(*dir)
-	result, err := plan.Generate(fsys)
-	if err != nil {
-		return fail(err)
-	}
-	if len(result.Diags) > 0 || *format == "json" {
-		// Annotations are read from standard output; text is for people.
-		w := stderr
-		if *format != "text" {
-			w = stdout
-		}
-		if err := printers[*format](w, result); err != nil {
-			return fail(err)
-		}
-	}
-	if result.Diags.HasErrors() {
-		return exitWrong
-	}
-	if *verbose {
-		for _, line := range result.Lowered {
-			fmt.Fprintln(stderr, line)
-		}
-	}
-	differences, err := plan.Compare(fsys, result)
-	if err != nil {
-		return fail(err)
-	}
-	for _, d := range differences {
-		fmt.Fprintf(stderr, "%s: %s\n", d.Kind, d.Path)
-	}
-	if *checkOnly {
-		if len(differences) > 0 {
-			fmt.Fprintln(stderr, "hint: run go generate ./... and commit what it changes")
-			return exitWrong
-		}
-		return exitOK
-	}
-	if err := plan.Write(*dir, result, differences); err != nil {
-		return fail(err)
 	}
 	return exitOK
 }
 
+// run generates or checks, and says whether all is well.
+func (o *options) run(stdout, stderr io.Writer) (bool, error) {
+	// Through a root, neither a spec nor an output can be outside the project,
+	// whatever links there are in it.
+	root, err := os.OpenRoot(o.dir)
+	if err != nil {
+		return false, fmt.Errorf("opening the project: %w", err)
+	}
+	defer root.Close()
+	result, err := plan.Generate(root.FS())
+	if err != nil {
+		return false, err
+	}
+	var differences []plan.Difference
+	if !result.Diags.HasErrors() {
+		if differences, err = plan.Compare(root.FS(), result); err != nil {
+			return false, err
+		}
+	}
+	if err := o.print(stdout, stderr, result, differences); err != nil {
+		return false, fmt.Errorf("printing what was found: %w", err)
+	}
+	switch {
+	case result.Diags.HasErrors():
+		return false, nil
+	case o.check:
+		return len(differences) == 0, nil
+	}
+	if err := plan.Write(root, result, differences); err != nil {
+		return false, err
+	}
+	for _, d := range differences {
+		done := "wrote"
+		if d.Kind == plan.Orphan {
+			done = "removed"
+		}
+		fmt.Fprintln(stderr, done, d.Path)
+	}
+	return true, nil
+}
+
+// print shows what was found. Text is for people; the other formats are read by
+// programs, from standard output.
+func (o *options) print(stdout, stderr io.Writer, result *plan.Result, differences []plan.Difference) error {
+	if o.verbose {
+		for _, line := range result.Lowered {
+			fmt.Fprintln(stderr, line)
+		}
+	}
+	if o.format != "text" {
+		list := result.Diags
+		if o.check {
+			for _, d := range differences {
+				message, hint := describe(d.Kind)
+				list = append(list, diag.Diagnostic{File: d.Path, Message: message, Hint: hint})
+			}
+		}
+		return printers()[o.format](stdout, list, result.Source)
+	}
+	if err := diag.Text(stderr, result.Diags, result.Source); err != nil {
+		return err
+	}
+	if !o.check || len(differences) == 0 {
+		return nil
+	}
+	hints := map[string]bool{}
+	for _, d := range differences {
+		fmt.Fprintf(stderr, "%s: %s\n", d.Kind, d.Path)
+		_, hint := describe(d.Kind)
+		hints[hint] = true
+	}
+	for _, hint := range slices.Sorted(maps.Keys(hints)) {
+		fmt.Fprintln(stderr, "hint:", hint)
+	}
+	return nil
+}
+
+func describe(kind plan.Kind) (message, hint string) {
+	const regenerate = "run convgen generate, and commit what it changes"
+	switch kind {
+	case plan.Missing:
+		return "the file is missing: the specs make it", regenerate
+	case plan.Orphan:
+		return "the file was generated, and no spec makes it any more", regenerate
+	case plan.Foreign:
+		return "the file was not generated, and stands where one is to be", "move or delete what is foreign, then run convgen generate"
+	default:
+		return "the file is not what the specs make", regenerate
+	}
+}
+
 func explain(args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		for _, rule := range check.Rules() {
+			fmt.Fprintf(stdout, "%s  %s\n", rule.ID, rule.Doc)
+		}
+		return exitOK
+	}
+	if slices.Contains([]string{"-h", "-help", "--help"}, args[0]) {
+		fmt.Fprint(stdout, usage)
+		return exitOK
+	}
 	if len(args) > 1 {
 		fmt.Fprintln(stderr, "convgen explain: one rule at a time")
 		return exitUsage
 	}
 	for _, rule := range check.Rules() {
-		switch {
-		case len(args) == 0:
-			fmt.Fprintf(stdout, "%s  %s\n", rule.ID, rule.Doc)
-		case strings.EqualFold(args[0], rule.ID):
+		if strings.EqualFold(args[0], rule.ID) {
 			fmt.Fprintln(stdout, rule.Doc)
 			return exitOK
 		}
-	}
-	if len(args) == 0 {
-		return exitOK
 	}
 	fmt.Fprintf(stderr, "convgen explain: there is no rule %q\nhint: convgen explain lists all\n", args[0])
 	return exitUsage

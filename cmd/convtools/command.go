@@ -123,9 +123,17 @@ objects, and one JSON outcome is printed. It has to be the first argument.
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		Use: "version", Short: "Print the version", Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return a.printVersion() },
 	}
+}
+
+// noArgs is cobra.NoArgs with an error of the right class.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return &usageError{fmt.Errorf("%s takes no arguments, got %q", cmd.Name(), args[0])}
+	}
+	return nil
 }
 
 func (a *app) printVersion() error {
@@ -144,7 +152,8 @@ func (a *app) conversationEnv(dir string) convcli.Env {
 
 // handlers wires the tools to the command lines they run.
 func (a *app) handlers() generated.Handlers {
-	return generated.Handlers{Conversation: recall.New(a.programs())}
+	programs := a.programs()
+	return generated.Handlers{Conversation: recall.New(programs), CLI: programs}
 }
 
 // programs finds the command lines that tools run.

@@ -108,7 +108,6 @@ func TestScripts(t *testing.T) {
 			"exits":   exits,
 			"outcome": outcome,
 			"mkws":    makeWorkspace,
-			"quick":   quick,
 			"size":    size,
 		},
 	})
@@ -166,21 +165,6 @@ func outcome(ts *testscript.TestScript, neg bool, args []string) {
 		text = o.Message
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(*text+"\n"), 0o644))
-}
-
-// quick runs a program that has to succeed within seconds: quick SECONDS PROGRAM
-// ARGS…
-func quick(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: quick SECONDS PROGRAM ARGS…")
-	}
-	seconds, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	start := time.Now()
-	ts.Check(ts.Exec(args[1], args[2:]...))
-	if took := time.Since(start); took > time.Duration(seconds)*time.Second {
-		ts.Fatalf("took %s, want at most %d s", took, seconds)
-	}
 }
 
 // size demands that stdout has at most so many characters: size CHARACTERS.

@@ -13,7 +13,7 @@ import (
 func (a *app) toolsCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "tools", Short: "List the tools", Args: cobra.NoArgs,
+		Use: "tools", Short: "List the tools", Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
 				return a.toolsJSON()

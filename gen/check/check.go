@@ -105,7 +105,7 @@ func (c *checker) clis() []ir.CLI {
 	var clis []ir.CLI
 	for _, s := range c.project.CLIs {
 		if !isSnake(s.Name, longestOther) {
-			c.reportName(s.At, "CT020", nameHint, "%q is not a name for a command line", s.Name)
+			c.reportName(s.At, "CT020", nameHint(s.Name, longestOther), "%q is not a name for a command line", s.Name)
 		}
 		if s.Command.Set && len(s.Command.Value) == 0 {
 			c.report(s.Command.At, "CT014", "the command has no program", "")

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/convtools/convtools/gen/diag"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/spec"
 )
@@ -19,7 +18,9 @@ func (c *checker) command(t *ir.Tool, s *spec.Command) *ir.Command {
 		known = append(known, cli.Name)
 	}
 	if s.CLI.Set && !slices.Contains(known, s.CLI.Value) {
-		c.reportf(s.CLI.At, "CT014", "declared: "+strings.Join(known, ", "), "tools.toml declares no command line %q", s.CLI.Value)
+		if !c.project.File.Broken {
+			c.reportf(s.CLI.At, "CT014", suggest(s.CLI.Value, "declared", known), "%s declares no command line %q", spec.ProjectFile, s.CLI.Value)
+		}
 	}
 	for i, code := range s.OKExit.Value {
 		if code < 0 || code > 255 {
@@ -32,6 +33,7 @@ func (c *checker) command(t *ir.Tool, s *spec.Command) *ir.Command {
 		out.OKExit = []int{0}
 	}
 	slices.Sort(out.OKExit)
+	out.OKExit = slices.Compact(out.OKExit)
 	positional := false // behind "--"
 	for i := range s.Args {
 		a := &s.Args[i]
@@ -39,10 +41,10 @@ func (c *checker) command(t *ir.Tool, s *spec.Command) *ir.Command {
 		if !ok {
 			continue
 		}
-		if arg.Value != nil && !positional && !glued(arg.Prefix) {
+		if arg.Value != nil && !positional && !guarded(arg.Prefix) {
 			c.reportf(a.At, "CT016", `write "--flag={…}", or put "--" before it`, "the value of %s could be taken for a flag", valueName(arg.Value))
 		}
-		if arg.Prefix == "--" && arg.Value == nil {
+		if arg.Prefix == "--" && arg.Value == nil && arg.When == "" && arg.Unless == "" {
 			positional = true
 		}
 		out.Args = append(out.Args, arg)
@@ -50,10 +52,14 @@ func (c *checker) command(t *ir.Tool, s *spec.Command) *ir.Command {
 	return out
 }
 
-// glued says that a prefix ends a flag's name, so that whatever follows it is
-// the flag's value.
-func glued(prefix string) bool {
-	return strings.HasPrefix(prefix, "-") && strings.HasSuffix(prefix, "=") && len(prefix) > 2
+// guarded says that a word with such a beginning is never taken for a flag, or
+// is one whose value is what follows. That does not go for "-n": what follows may
+// be more flags.
+func guarded(prefix string) bool {
+	if prefix == "" || prefix[0] != '-' {
+		return prefix != ""
+	}
+	return strings.HasSuffix(prefix, "=") && strings.Trim(prefix, "-") != "="
 }
 
 func valueName(s *ir.Source) string {
@@ -106,11 +112,7 @@ func (c *checker) source(t *ir.Tool, at spec.Field[string], name string) *ir.Sou
 	}
 	p := t.Param(name)
 	if p == nil {
-		hint := "parameters: " + strings.Join(paramNames(t), ", ")
-		if near, ok := diag.Nearest(name, paramNames(t)); ok {
-			hint = "did you mean {" + near + "}?"
-		}
-		c.reportf(at.At, "CT015", hint, "there is no parameter %q", name)
+		c.dangling(at.At, "CT015", suggest(name, "parameters", paramNames(t)), "there is no parameter %q", name)
 		return nil
 	}
 	if !safeInArgv(p) {
@@ -123,20 +125,21 @@ func (c *checker) source(t *ir.Tool, at spec.Field[string], name string) *ir.Sou
 func safeInArgv(p *ir.Param) bool {
 	text := &p.Constraints
 	switch p.Kind {
-	case ir.Integer, ir.Boolean:
-		return true
+	case ir.String:
 	case ir.Array:
 		text = p.Items
-	case ir.String:
+	default:
+		return true
 	}
-	anchored := strings.HasPrefix(text.Pattern, "^") && strings.HasSuffix(text.Pattern, "$") && !strings.Contains(text.Pattern, "[^") && !strings.Contains(text.Pattern, ".*")
-	return text.SingleLine || len(text.Enum) > 0 || anchored
+	return text.SingleLine || len(text.Enum) > 0 || excludesNUL(text.Pattern)
 }
 
 func (c *checker) argKinds(t *ir.Tool, a *spec.Arg, arg ir.Arg, template spec.Field[string]) {
 	if arg.Value != nil && arg.Value.Param != "" {
-		isArray := t.Param(arg.Value.Param).Kind == ir.Array
+		kind := t.Param(arg.Value.Param).Kind
+		isArray := kind == ir.Array
 		switch {
+		case kind == "":
 		case isArray && !arg.Repeat:
 			c.reportf(template.At, "CT017", "use { repeat = … }: one argument for each value", "%s is an array", arg.Value.Param)
 		case !isArray && arg.Repeat:
@@ -152,7 +155,8 @@ func (c *checker) argKinds(t *ir.Tool, a *spec.Arg, arg ir.Arg, template spec.Fi
 		p := t.Param(f.Value)
 		switch {
 		case p == nil:
-			c.reportf(f.At, "CT017", "", "there is no parameter %q", f.Value)
+			c.dangling(f.At, "CT017", suggest(f.Value, "parameters", paramNames(t)), "there is no parameter %q", f.Value)
+		case p.Kind == "":
 		case p.Kind != ir.Boolean || p.Pointer():
 			c.reportf(f.At, "CT017", "it needs type = \"boolean\" and a default", "%s does not always say yes or no", f.Value)
 		}

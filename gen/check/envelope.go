@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/convtools/convtools/gen/diag"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/spec"
 )
@@ -18,12 +17,14 @@ func (c *checker) envelope(t *ir.Tool, s *spec.Envelope) ir.Envelope {
 	var names []string
 	for i := range s.Elements {
 		e := &s.Elements[i]
-		if !isSnake(e.Name.Value, 40) {
-			c.reportf(e.Name.At, "CT020", "", "%q is not an element name", e.Name.Value)
-		}
-		if byName[e.Name.Value] != nil {
+		switch {
+		case !e.Name.Set:
+			continue
+		case byName[e.Name.Value] != nil:
 			c.reportf(e.Name.At, "CT019", "", "the element %q is declared twice", e.Name.Value)
 			continue
+		case !isMarkup(e.Name.Value):
+			c.reportf(e.Name.At, "CT020", nameHint(e.Name.Value, longestOther), "%q is not an element name", e.Name.Value)
 		}
 		byName[e.Name.Value] = e
 		names = append(names, e.Name.Value)
@@ -31,27 +32,26 @@ func (c *checker) envelope(t *ir.Tool, s *spec.Envelope) ir.Envelope {
 	root := byName[s.Root.Value]
 	if root == nil {
 		if s.Root.Set {
-			c.reportf(s.Root.At, "CT019", "", "the root %q is not among the elements", s.Root.Value)
+			c.dangling(s.Root.At, "CT019", suggest(s.Root.Value, "elements", names), "the root %q is not among the elements", s.Root.Value)
 		}
-		return out
+	} else {
+		used := map[string]bool{}
+		c.reach(byName, names, root, nil, used)
+		for _, name := range names {
+			if !used[name] {
+				c.dangling(byName[name].Name.At, "CT019", "name it among another element's children", "nothing contains the element %q", name)
+			}
+		}
+		names = slices.Concat([]string{s.Root.Value}, slices.DeleteFunc(names, func(n string) bool { return n == s.Root.Value }))
 	}
-	used := map[string]bool{}
-	c.reach(s, byName, root, nil, used)
 	for _, name := range names {
-		e := byName[name]
-		if !used[name] {
-			c.reportf(e.Name.At, "CT019", "name it among another element's children", "nothing contains the element %q", name)
-		}
-	}
-	order := slices.Concat([]string{s.Root.Value}, slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == s.Root.Value }))
-	for _, name := range order {
 		out.Elements = append(out.Elements, c.element(t, byName[name], byName, name == s.Root.Value))
 	}
 	return out
 }
 
 // reach walks the elements from the root, so that loops and loose ends show.
-func (c *checker) reach(s *spec.Envelope, byName map[string]*spec.Element, e *spec.Element, above []string, used map[string]bool) {
+func (c *checker) reach(byName map[string]*spec.Element, names []string, e *spec.Element, above []string, used map[string]bool) {
 	name := e.Name.Value
 	used[name] = true
 	for i, child := range e.Children.Value {
@@ -60,19 +60,11 @@ func (c *checker) reach(s *spec.Envelope, byName map[string]*spec.Element, e *sp
 		next := byName[childName]
 		switch {
 		case next == nil:
-			hint := ""
-			var names []string
-			for _, el := range s.Elements {
-				names = append(names, el.Name.Value)
-			}
-			if near, ok := diag.Nearest(childName, names); ok {
-				hint = "did you mean " + near + "?"
-			}
-			c.reportf(at, "CT019", hint, "the element %q is not declared", childName)
+			c.dangling(at, "CT019", suggest(childName, "elements", names), "the element %q is not declared", childName)
 		case childName == name || slices.Contains(above, childName):
 			c.reportf(at, "CT019", "", "the element %q would contain itself", childName)
 		case !used[childName]:
-			c.reach(s, byName, next, append(above, name), used)
+			c.reach(byName, names, next, append(above, name), used)
 		}
 	}
 }
@@ -96,9 +88,8 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 	e.GoName = t.GoName + goName(e.Name)
 	if root {
 		e.GoName = t.GoName + "Envelope"
-	} else if s.Summary.Set {
-		c.summary(s.Summary, parameterSummary)
 	}
+	c.summary(s.Summary, parameterSummary)
 	if s.Body.Set && len(s.Children.Value) > 0 {
 		c.report(s.Body.At, "CT022", "an element has a body or children, not both", "")
 	}
@@ -108,16 +99,28 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 	if s.From.Set && (s.From.Value != "records" || root) {
 		c.report(s.From.At, "CT021", `from of an element can only be "records", below the root`, "")
 	}
-	if s.Separator.Set && !isSnake(s.Separator.Value, 40) {
-		c.reportf(s.Separator.At, "CT020", "", "%q is not an element name", s.Separator.Value)
+	if s.Separator.Set && !isMarkup(s.Separator.Value) {
+		c.reportf(s.Separator.At, "CT020", nameHint(s.Separator.Value, longestOther), "%q is not an element name", s.Separator.Value)
 	}
-	fields := map[string]string{}
+	fields := map[string]string{"Append": "a method of every element", "Bytes": "a method of every element"}
 	claim := func(at spec.Place, name, what string) {
 		if before, taken := fields[name]; taken {
 			c.reportf(at, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, what, name)
 		}
 		fields[name] = what
 	}
+	keys := map[string]bool{}
+	read := func(f spec.Field[string]) {
+		switch {
+		case !f.Set:
+		case !isKey(f.Value):
+			c.reportf(f.At, "CT021", "", "%q is not a key of a JSON object that can be read here", f.Value)
+		case keys[f.Value] && !root: // the root is not read from JSON
+			c.reportf(f.At, "CT021", "one place is enough: a key is read once", "the key %q is read already in this element", f.Value)
+		}
+		keys[f.Value] = true
+	}
+	read(s.TextFrom)
 	if e.Body != ir.NoBody {
 		claim(s.At, "Text", "the body")
 	}
@@ -127,26 +130,42 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 	for i := range s.Attributes {
 		a := c.attribute(t, &s.Attributes[i], root)
 		a.GoName = countName(a, s.Children.Value)
-		if slices.ContainsFunc(e.Attributes, func(b ir.Attribute) bool { return a.Name == b.Name }) {
-			c.reportf(s.Attributes[i].At, "CT020", "", "the attribute %q is there twice", a.Name)
-		} else {
-			claim(s.Attributes[i].At, a.GoName, "the attribute "+a.Name)
+		switch {
+		case !s.Attributes[i].Name.Set:
+		case slices.ContainsFunc(e.Attributes, func(b ir.Attribute) bool { return a.Name == b.Name }):
+			c.reportf(s.Attributes[i].Name.At, "CT020", "", "the attribute %q is there twice", a.Name)
+		case a.Fixed == "":
+			claim(s.Attributes[i].Name.At, a.GoName, "the attribute "+a.Name)
 		}
+		read(s.Attributes[i].From)
 		e.Attributes = append(e.Attributes, a)
 	}
 	for i, child := range s.Children.Value {
+		at := s.Children.At.Elem(i)
 		name, many, optional := splitChild(child)
 		ch := ir.Child{Element: name, Many: many, Optional: optional, GoName: goName(name)}
 		if many {
 			ch.GoName = goName(plural(name))
 		}
-		if target := byName[name]; target != nil && many {
-			ch.From = target.From.Value
+		if target := byName[name]; target != nil {
+			if many {
+				ch.From = target.From.Value
+			} else if target.From.Value == "records" {
+				c.reportf(at, "CT021", "write it as "+name+"*", "%s is made from records, of which there may be any number", name)
+			}
+			if isBare(target) && target.TextFrom.Set {
+				read(target.TextFrom)
+			}
+			claim(at, ch.GoName, "the child "+name)
 		}
-		claim(s.Children.At.Elem(i), ch.GoName, "the child "+name)
 		e.Children = append(e.Children, ch)
 	}
 	return e
+}
+
+// isBare says of a spec what [ir.Element.Bare] says of the model.
+func isBare(s *spec.Element) bool {
+	return s.Body.Value != "" && len(s.Attributes) == 0 && len(s.Children.Value) == 0
 }
 
 func (c *checker) attribute(t *ir.Tool, s *spec.Attribute, root bool) ir.Attribute {
@@ -158,8 +177,12 @@ func (c *checker) attribute(t *ir.Tool, s *spec.Attribute, root bool) ir.Attribu
 	if s.Presence.Set {
 		a.Presence = ir.Presence(c.choice(s.Presence, "presence", "always", "optional", "nullable"))
 	}
-	if s.Name.Set && (!isSnake(a.Name, 40) || a.Name == "untrusted") {
-		c.reportf(s.Name.At, "CT020", "", "%q cannot be the name of an attribute", a.Name)
+	switch {
+	case !s.Name.Set:
+	case a.Name == "untrusted":
+		c.report(s.Name.At, "CT020", "untrusted is written by the generator", "leave it out")
+	case !isMarkup(a.Name):
+		c.reportf(s.Name.At, "CT020", nameHint(a.Name, longestOther), "%q cannot be the name of an attribute", a.Name)
 	}
 	sources := 0
 	for _, f := range []spec.Field[string]{s.From, s.Param, s.Fixed} {
@@ -170,15 +193,20 @@ func (c *checker) attribute(t *ir.Tool, s *spec.Attribute, root bool) ir.Attribu
 	if sources > 1 {
 		c.report(s.At, "CT021", "an attribute has one source: from, param or fixed", "")
 	}
-	if s.Fixed.Set && a.Type != ir.TextAttribute {
+	switch {
+	case !s.Fixed.Set || a.Type == "":
+	case a.Type != ir.TextAttribute:
 		c.report(s.Fixed.At, "CT021", "a fixed value needs type = \"string\"", "")
+	case a.Fixed == "" || !oneLine(a.Fixed):
+		c.report(s.Fixed.At, "CT021", "a fixed value is one line of text", "")
 	}
 	if s.Param.Set {
 		p := t.Param(s.Param.Value)
 		want := map[ir.AttributeType]ir.Kind{ir.TextAttribute: ir.String, ir.IntegerAttribute: ir.Integer, ir.BooleanAttribute: ir.Boolean}[a.Type]
 		switch {
 		case p == nil:
-			c.reportf(s.Param.At, "CT021", "parameters: "+strings.Join(paramNames(t), ", "), "there is no parameter %q", s.Param.Value)
+			c.dangling(s.Param.At, "CT021", suggest(s.Param.Value, "parameters", paramNames(t)), "there is no parameter %q", s.Param.Value)
+		case a.Type == "" || p.Kind == "":
 		case !root || p.Pointer() || p.Kind != want || p.Kind == ir.String && len(p.Enum) == 0:
 			c.reportf(s.Param.At, "CT021", "param is for the root, and for parameters of the same type that always have a value; strings need an enum", "%s cannot be shown here", s.Param.Value)
 		}
@@ -196,4 +224,65 @@ func countName(a ir.Attribute, children []string) string {
 		}
 	}
 	return a.GoName
+}
+
+// filled demands that generated code alone can fill every part of an answer: it
+// has the parameters, the records, their number, and notes.
+func (c *checker) filled(t *ir.Tool, s *spec.Envelope) {
+	elements := map[string]*spec.Element{}
+	for i := range s.Elements {
+		if e := &s.Elements[i]; elements[e.Name.Value] == nil {
+			elements[e.Name.Value] = e
+		}
+	}
+	root := elements[s.Root.Value]
+	for i := range root.Attributes {
+		a := &root.Attributes[i]
+		counts := a.From.Value == "count" && a.Type.Value == string(ir.IntegerAttribute) && a.Presence.Value != string(ir.Nullable)
+		if !counts && !a.Param.Set && !a.Fixed.Set {
+			c.reportf(a.Name.At, "CT023", `it can have param, fixed, or from = "count" and type = "integer"; anything else needs handler = "go"`, "nothing fills the attribute %s of the root", a.Name.Value)
+		}
+	}
+	records, notes := 0, false
+	for i, child := range root.Children.Value {
+		name, many, _ := splitChild(child)
+		e := elements[name]
+		switch {
+		case e == nil:
+		case many && e.From.Value == "records":
+			records++
+			c.filledRecord(elements, e)
+		case many && name == "note" && isBare(e):
+			notes = true
+		default:
+			c.reportf(root.Children.At.Elem(i), "CT023", `a root holds its records and notes; anything else needs handler = "go"`, "nothing fills the element %s", name)
+		}
+	}
+	if records != 1 {
+		c.dangling(s.At, "CT023", `give one element from = "records", and name it among the root's children as name*`, "the root needs one child that is made from the command's records")
+	}
+	if !notes {
+		c.dangling(s.At, "CT023", `add an element "note" with body = "inline", and name it as note*`, "the root needs the child note*, where repairs and records left out are told")
+	}
+}
+
+func (c *checker) filledRecord(elements map[string]*spec.Element, e *spec.Element) {
+	hint := "name a key of the command's JSON with from or text_from, or use handler = \"go\""
+	if e.Body.Set && !isBare(e) && !e.TextFrom.Set {
+		c.reportf(e.Body.At, "CT023", hint, "nothing fills the body of %s", e.Name.Value)
+	}
+	if e.Separator.Set {
+		c.reportf(e.Separator.At, "CT023", `drop it, or use handler = "go"`, "nothing says when to write %s", e.Separator.Value)
+	}
+	for i := range e.Attributes {
+		if a := &e.Attributes[i]; !a.From.Set && !a.Param.Set && !a.Fixed.Set {
+			c.reportf(a.Name.At, "CT023", hint, "nothing fills the attribute %s of %s", a.Name.Value, e.Name.Value)
+		}
+	}
+	for i, child := range e.Children.Value {
+		name, _, _ := splitChild(child)
+		if next := elements[name]; next != nil && (!isBare(next) || !next.TextFrom.Set) {
+			c.reportf(e.Children.At.Elem(i), "CT023", hint+"; a child of a record is a body", "nothing fills the element %s", name)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"go/build"
 	"go/token"
 	"go/types"
@@ -21,7 +22,16 @@ const (
 	longestTag   = 64
 )
 
-const nameHint = "use lower-case letters, digits and _, beginning with a letter"
+// nameHint says how a name that [isSnake] refuses should be.
+func nameHint(name string, longest int) string {
+	if len(name) > longest {
+		return fmt.Sprintf("it has %d characters; %d are allowed", len(name), longest)
+	}
+	if strings.HasPrefix(name, "xml") {
+		return "XML keeps names that begin with xml for itself"
+	}
+	return "use lower-case letters, digits and _, beginning with a letter"
+}
 
 func isSnake(s string, longest int) bool {
 	if s == "" || len(s) > longest || s[0] < 'a' || s[0] > 'z' || s[len(s)-1] == '_' || strings.Contains(s, "__") {
@@ -104,9 +114,9 @@ func (c *checker) toolName(t *spec.Tool, short string) {
 	switch {
 	case !t.Name.Set:
 	case !isSnake(name, longestTool):
-		c.reportf(t.Name.At, "CT001", nameHint, "%q is not a tool name", name)
+		c.reportf(t.Name.At, "CT001", nameHint(name, longestTool), "%q is not a tool name", name)
 	case !isSnake(short, longestTool):
-		c.reportf(t.Name.At, "CT001", nameHint, "%q, which is the tool's name behind that of its folder, is not a name", short)
+		c.reportf(t.Name.At, "CT001", nameHint(short, longestTool), "%q, which is the tool's name behind that of its folder, is not a name", short)
 	case !isGoFile(short + ".go"):
 		c.reportf(t.Name.At, "CT001", "", "the go command gives a file %s.go a meaning of its own", short)
 	}
@@ -130,8 +140,11 @@ func isGoFile(name string) bool {
 func goNames(t *ir.Tool) [][2]string {
 	tool := "the tool " + t.Name
 	names := [][2]string{
-		{t.GoName + "Params", tool}, {t.GoName + "Tool", tool}, {t.GoName + "MaxChars", tool},
-		{"Coerce" + t.GoName, tool}, {"Validate" + t.GoName, tool},
+		{t.GoName + "Params", tool},
+		{t.GoName + "Tool", tool},
+		{t.GoName + "MaxChars", tool},
+		{"Coerce" + t.GoName, tool},
+		{"Validate" + t.GoName, tool},
 	}
 	if t.Command != nil {
 		names = append(names, [2]string{t.GoName + "Args", tool}, [2]string{t.GoName + "CLI", tool}, [2]string{t.GoName + "ExitOK", tool})
@@ -186,9 +199,15 @@ func enumNames(p *ir.Param) []string {
 // familyNames demands that what the tools of one package declare differs.
 func (c *checker) familyNames(family *ir.Family) {
 	owner := map[string]string{"Handler": "the handler interface", "Call": "the dispatcher"}
+	tools := map[string]string{}
 	for i := range family.Tools {
 		t := &family.Tools[i]
 		at := c.specs[t.Source].Name.At
+		if before, taken := tools[t.GoName]; taken {
+			c.reportf(at, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, t.Name, t.GoName)
+			continue
+		}
+		tools[t.GoName] = t.Name
 		if t.Short == family.Package {
 			c.reportf(at, "CT026", "give the tool another name, such as "+family.Name+"_list", "%s would be written to %s.go, which is the family's own file", t.Name, t.Short)
 		}

@@ -1,12 +1,14 @@
 package check
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
-	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -19,11 +21,7 @@ import (
 // judge holds a tool's defaults and examples against the schema that will be
 // published for it, so that what the schema says is what the spec promises.
 func (c *checker) judge(t *ir.Tool) {
-	s := c.specs[t.Name]
-	if c.diags.HasErrors() {
-		// A schema made from a broken spec would only repeat what is known.
-		return
-	}
+	s := c.specs[t.Source]
 	compiled, err := compile(t)
 	if err != nil {
 		c.reportf(s.Name.At, "CT008", "", "the JSON Schema of %s does not compile: %v", t.Name, err)
@@ -33,26 +31,21 @@ func (c *checker) judge(t *ir.Tool) {
 	for i := range t.Params {
 		if p := &t.Params[i]; p.Default != nil {
 			defaults[p.Name] = plain(p.Default)
-		} else if p.Required && len(s.Examples) > 0 {
-			// Stands in, so that only defaults are judged here.
-			defaults[p.Name] = plain(s.Examples[0].Arguments.Value[p.Name])
 		}
 	}
-	for _, leaf := range failures(compiled, defaults) {
-		if p := specParam(s, leaf.parameter); p != nil && p.Default.Set {
-			c.reportf(p.Default.At, "CT008", "", "the default of %s is not accepted: %s", leaf.parameter, leaf.message)
+	for _, f := range failures(compiled, defaults) {
+		if p := specParam(s, f.parameter); p != nil && p.Default.Set {
+			c.reportf(f.at(p.Default.At), "CT008", "", "the default of %s is not accepted: %s", f.parameter, f.message)
 		}
 	}
 	for i := range s.Examples {
 		e := &s.Examples[i]
-		t.Examples = append(t.Examples, ir.Example{Summary: c.summary(e.Summary, toolSummary), Arguments: c.example(t, e)})
 		arguments, _ := plain(e.Arguments.Value).(map[string]any)
-		for _, leaf := range failures(compiled, arguments) {
-			at := e.Arguments.At
-			if _, given := e.Arguments.Value[leaf.parameter]; given {
-				at = at.Key(leaf.parameter)
+		c.exampleNames(t, e)
+		for _, f := range failures(compiled, arguments) {
+			if _, given := e.Arguments.Value[f.parameter]; given {
+				c.reportf(f.at(e.Arguments.At.Key(f.parameter)), "CT024", "", "this example is not accepted: %s: %s", f.parameter, f.message)
 			}
-			c.reportf(at, "CT024", "", "this example is not accepted: %s%s", prefix(leaf.parameter), leaf.message)
 		}
 		for _, r := range t.Rules {
 			var given []string
@@ -62,17 +55,26 @@ func (c *checker) judge(t *ir.Tool) {
 				}
 			}
 			if len(given) > 1 {
-				c.reportf(e.Arguments.At, "CT024", "", "this example combines %s", strings.Join(given, " and "))
+				c.reportf(e.Arguments.At, "CT024", "leave all but one out", "this example combines %s", strings.Join(given, " and "))
 			}
 		}
 	}
 }
 
-func prefix(parameter string) string {
-	if parameter == "" {
-		return ""
+// exampleNames demands the parameters that an example has to have, and no
+// others: what a schema says about names as a whole, in words that say which.
+func (c *checker) exampleNames(t *ir.Tool, e *spec.Example) {
+	for _, name := range slices.Sorted(maps.Keys(e.Arguments.Value)) {
+		if t.Param(name) == nil {
+			at := e.Arguments.At.Key(name)
+			c.reportAt(at, at.KeySpan(), "CT024", fmt.Sprintf("this example is not accepted: there is no parameter %q", name), suggest(name, "parameters", paramNames(t)))
+		}
 	}
-	return parameter + ": "
+	for i := range t.Params {
+		if _, given := e.Arguments.Value[t.Params[i].Name]; t.Params[i].Required && !given {
+			c.reportf(e.Arguments.At, "CT024", "", "this example is not accepted: it leaves out %s, which is required", t.Params[i].Name)
+		}
+	}
 }
 
 func specParam(s *spec.Tool, name string) *spec.Param {
@@ -96,7 +98,16 @@ func compile(t *ir.Tool) (*jsonschema.Schema, error) {
 
 type failure struct {
 	parameter string
+	item      int // of an array; -1 where the parameter as a whole fails
 	message   string
+}
+
+// at is the place of what fails, given that of the parameter.
+func (f failure) at(parameter spec.Place) spec.Place {
+	if f.item < 0 {
+		return parameter
+	}
+	return parameter.Elem(f.item)
 }
 
 // failures lists what a document breaks, sorted: the library reports in random
@@ -117,13 +128,17 @@ func failures(s *jsonschema.Schema, document map[string]any) []failure {
 			walk(cause)
 		}
 		if len(e.Causes) == 0 {
-			name, _, _ := strings.Cut(strings.TrimPrefix(e.InstanceLocation, "/"), "/")
-			out = append(out, failure{name, e.Message})
+			name, rest, _ := strings.Cut(strings.TrimPrefix(e.InstanceLocation, "/"), "/")
+			item, err := strconv.Atoi(rest)
+			if err != nil {
+				item = -1
+			}
+			out = append(out, failure{name, item, e.Message})
 		}
 	}
 	walk(invalid)
-	sort.Slice(out, func(i, j int) bool {
-		return out[i].parameter+"\x00"+out[i].message < out[j].parameter+"\x00"+out[j].message
+	slices.SortFunc(out, func(a, b failure) int {
+		return cmp.Or(cmp.Compare(a.parameter, b.parameter), cmp.Compare(a.item, b.item), cmp.Compare(a.message, b.message))
 	})
 	return slices.Compact(out)
 }
@@ -157,15 +172,20 @@ func plain(v any) any {
 			out[name] = plain(value)
 		}
 		return out
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Sprint(v) // JSON has no number for it
+		}
+		return v
 	case bool, string, nil:
 		return v
 	default:
-		return fmt.Sprint(v)
+		return fmt.Sprint(v) // a date
 	}
 }
 
 // example writes an example's arguments in the order the parameters have.
-func (c *checker) example(t *ir.Tool, e *spec.Example) string {
+func example(t *ir.Tool, e *spec.Example) string {
 	given := e.Arguments.Value
 	names := slices.Sorted(maps.Keys(given))
 	order := slices.DeleteFunc(paramNames(t), func(name string) bool { _, ok := given[name]; return !ok })

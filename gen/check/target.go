@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lower"
@@ -45,7 +46,7 @@ func (c *checker) targets() ir.Targets {
 		}
 		t.Skills = append(t.Skills, ir.Skill{
 			File: s.File.Value, Tag: s.Tag.Value, Title: c.summary(s.Title, toolSummary),
-			Content: c.description(s.Content, longestSkill, "say when to use the tools, and how"), Tools: s.Tools.Value,
+			Content: c.prose(s.Content, "content", longestSkill, "say when to use the tools, and how"), Tools: s.Tools.Value,
 		})
 	}
 	return t
@@ -56,11 +57,17 @@ func (c *checker) inside(f spec.Field[string]) bool {
 	if !f.Set {
 		return false
 	}
-	if isClean(f.Value) && !strings.ContainsAny(f.Value, "\\:*?\"<>|") && oneLine(f.Value) {
+	if isClean(f.Value) && strings.IndexFunc(f.Value, unusual) < 0 {
 		return true
 	}
 	c.reportf(f.At, "CT027", "write it relative to tools.toml, with slashes, such as generated/conversation", "%q does not name a place inside the project", f.Value)
 	return false
+}
+
+// unusual says that a character means something to a shell, to a file system or
+// to a pattern, or has to be quoted in TOML.
+func unusual(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-", r)
 }
 
 // isClean says that a path is relative, has no detours, and keeps out of the

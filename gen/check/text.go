@@ -32,17 +32,17 @@ func (c *checker) summary(f spec.Field[string], longest int) string {
 	return s
 }
 
-// description checks a text of paragraphs. longest is in characters.
-func (c *checker) description(f spec.Field[string], longest int, hint string) string {
+// prose checks a text of paragraphs. longest is in characters.
+func (c *checker) prose(f spec.Field[string], what string, longest int, hint string) string {
 	text := paragraphs(f.Value)
 	switch {
 	case !f.Set:
 	case text == "":
-		c.report(f.At, "CT004", "the text is empty", hint)
+		c.report(f.At, "CT004", "the "+what+" is empty", hint)
 	case utf8.RuneCountInString(text) > longest:
-		c.reportf(f.At, "CT004", "", "the text has %d characters; %d are allowed", utf8.RuneCountInString(text), longest)
+		c.reportf(f.At, "CT004", "", "the %s has %d characters; %d are allowed", what, utf8.RuneCountInString(text), longest)
 	case strings.IndexFunc(text, func(r rune) bool { return r != '\n' && hidden(r) }) >= 0:
-		c.report(f.At, "CT004", "the text has characters that do not show", "")
+		c.report(f.At, "CT004", "the "+what+" has characters that do not show", "")
 	}
 	return text
 }
@@ -60,8 +60,8 @@ func hidden(r rune) bool {
 	}
 }
 
-// paragraphs undoes the wrapping of a text in a spec: lines of one paragraph
-// are joined, list items and indented lines stay on their own.
+// paragraphs undoes the wrapping of a text in a spec: lines of one paragraph, or
+// of one item of a list, are joined. Between paragraphs is one blank line.
 func paragraphs(text string) string {
 	var out strings.Builder
 	previousBlank := true
@@ -69,7 +69,9 @@ func paragraphs(text string) string {
 		line = strings.TrimRight(line, " \t\n")
 		switch {
 		case line == "":
-			out.WriteString("\n\n")
+			if !previousBlank {
+				out.WriteString("\n\n")
+			}
 			previousBlank = true
 			continue
 		case previousBlank:

@@ -1,49 +1,35 @@
 package check
 
 import (
-	"fmt"
-	"regexp/syntax"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/spec"
 )
 
-const (
-	longestName        = 50
-	longestParameter   = 40
-	longestDescription = 2048
-	toolSummary        = 120
-	parameterSummary   = 160
-)
-
 func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
-	name := t.Name.Value
-	if t.Name.Set && !isSnake(name, longestName) {
-		c.reportf(t.Name.At, "CT001", "use lower-case letters, digits and _, beginning with a letter", "%q is not a tool name", name)
-	}
-	short := strings.TrimPrefix(name, family+"_")
+	short := strings.TrimPrefix(t.Name.Value, family+"_")
+	c.toolName(t, short)
 	tool := ir.Tool{
-		Name: name, Family: family, Short: short, GoName: goName(short), Source: t.File.Name,
-		Summary:     c.summary(t.Summary, toolSummary),
-		Description: c.description(t.Description),
-		Effect:      ir.Effect(c.choice(t.Effect, "effect", "read", "write")),
-		Enable:      c.choice(t.Enable, "enable", "on", "off", "always", "explicit"),
-		Run:         c.choice(t.Run, "run", "ask", "unattended", "edit", "skip"),
-		Handler:     ir.HandlerCommand,
+		Name: t.Name.Value, Family: family, Short: short, GoName: goName(short), Source: t.File.Name,
+		Summary: c.summary(t.Summary, toolSummary),
+		Description: c.prose(t.Description, "description", longestDescription,
+			"say what the tool does, when to use it, and what it returns"),
+		Effect:  ir.Effect(c.choice(t.Effect, "effect", "read", "write")),
+		Enable:  c.choice(t.Enable, "enable", "on", "off", "always", "explicit"),
+		Run:     c.choice(t.Run, "run", "ask", "unattended", "edit", "skip"),
+		Handler: ir.HandlerCommand,
 	}
 	if t.Handler.Set {
 		tool.Handler = ir.Handler(c.choice(t.Handler, "handler", "command", "go"))
 	}
-	for i := range t.Params {
-		tool.Params = append(tool.Params, c.param(&t.Params[i]))
-	}
 	names := map[string]string{}
-	for i, p := range tool.Params {
+	for i := range t.Params {
+		p := c.param(&t.Params[i])
+		tool.Params = append(tool.Params, p)
 		if before, taken := names[p.GoName]; taken {
-			c.reportf(t.Params[i].At, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, p.Name, p.GoName)
+			c.reportName(t.Params[i].At, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, p.Name, p.GoName)
 		}
 		names[p.GoName] = p.Name
 	}
@@ -53,30 +39,25 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 	if t.Command != nil {
 		tool.Command = c.command(&tool, t.Command)
 	}
+	before := len(c.diags)
 	if t.Envelope != nil {
 		tool.Envelope = c.envelope(&tool, t.Envelope)
 	}
-	c.handler(&tool, t)
+	sound := len(c.diags) == before
+	for i := range t.Examples {
+		e := &t.Examples[i]
+		tool.Examples = append(tool.Examples, ir.Example{Summary: c.summary(e.Summary, toolSummary), Arguments: example(&tool, e)})
+	}
+	c.works(&tool, t, sound)
 	return tool
 }
 
-func (c *checker) description(f spec.Field[string]) string {
-	text := paragraphs(f.Value)
-	switch {
-	case !f.Set:
-	case text == "":
-		c.report(f.At, "CT004", "the description is empty", "say what the tool does, when to use it, and what it returns")
-	case utf8.RuneCountInString(text) > longestDescription:
-		c.reportf(f.At, "CT004", "", "the description has %d characters; %d are allowed", utf8.RuneCountInString(text), longestDescription)
-	case strings.IndexFunc(text, func(r rune) bool { return r < 0x20 && r != '\n' || r == 0x7f }) >= 0:
-		c.report(f.At, "CT004", "the description has control characters", "")
-	}
-	return text
-}
-
 func (c *checker) param(s *spec.Param) ir.Param {
-	if !isSnake(s.Name, longestParameter) || slices.Contains([]string{"ctx", "action", "answers", "options"}, s.Name) {
-		c.reportf(s.At, "CT005", "use lower-case letters, digits and _, beginning with a letter", "%q is not a parameter name", s.Name)
+	switch {
+	case !isSnake(s.Name, longestOther):
+		c.reportName(s.At, "CT005", nameHint(s.Name, longestOther), "%q is not a parameter name", s.Name)
+	case slices.Contains([]string{"ctx", "action", "answers", "options"}, s.Name):
+		c.reportName(s.At, "CT005", "give it another name", "hosts use %q for something else", s.Name)
 	}
 	p := ir.Param{
 		Name: s.Name, GoName: goName(s.Name), Summary: c.summary(s.Summary, parameterSummary),
@@ -84,17 +65,16 @@ func (c *checker) param(s *spec.Param) ir.Param {
 	}
 	p.Constraints = c.constraints(&s.Constraints, p.Kind)
 	if s.Items != nil {
-		if p.Kind == ir.Array {
-			items := c.constraints(s.Items, ir.String)
-			p.Items = &items
-		} else {
-			c.reportf(s.ItemsAt, "CT006", "", "%s is no array and has no items", s.Name)
+		items := c.constraints(s.Items, ir.String)
+		p.Items = &items
+		if p.Kind != ir.Array && p.Kind != "" {
+			c.reportName(s.ItemsAt, "CT006", "", "%s is no array and has no items", s.Name)
 		}
 	}
 	if p.Kind == ir.Array && p.Items == nil {
 		p.Items = &ir.Constraints{}
 	}
-	if s.Default.Set {
+	if s.Default.Set && p.Kind != "" {
 		if p.Required {
 			c.reportf(s.Default.At, "CT009", "drop required, or the default", "%s is required and has a default", s.Name)
 		}
@@ -140,22 +120,22 @@ func (c *checker) defaultValue(s *spec.Param, kind ir.Kind) any {
 }
 
 func (c *checker) constraints(s *spec.Constraints, kind ir.Kind) ir.Constraints {
-	is := func(kinds ...ir.Kind) bool { return slices.Contains(kinds, kind) }
-	misplaced := func(set bool, at spec.Place, key string, kinds ...ir.Kind) {
-		if set && !is(kinds...) {
+	belongs := func(set bool, at spec.Place, key string, to ir.Kind) {
+		if set && kind != to && kind != "" {
 			c.reportf(at, "CT006", "", "%s does not apply to the type %s", key, kind)
 		}
 	}
-	misplaced(s.Minimum.Set, s.Minimum.At, "minimum", ir.Integer)
-	misplaced(s.Maximum.Set, s.Maximum.At, "maximum", ir.Integer)
-	misplaced(s.MinLength.Set, s.MinLength.At, "min_length", ir.String)
-	misplaced(s.MaxLength.Set, s.MaxLength.At, "max_length", ir.String)
-	misplaced(s.MinItems.Set, s.MinItems.At, "min_items", ir.Array)
-	misplaced(s.MaxItems.Set, s.MaxItems.At, "max_items", ir.Array)
-	misplaced(s.Enum.Set, s.Enum.At, "enum", ir.String)
-	misplaced(s.Pattern.Set, s.Pattern.At, "pattern", ir.String)
-	misplaced(s.NotBlank.Set, s.NotBlank.At, "not_blank", ir.String)
-	misplaced(s.SingleLine.Set, s.SingleLine.At, "single_line", ir.String)
+	belongs(s.Minimum.Set, s.Minimum.At, "minimum", ir.Integer)
+	belongs(s.Maximum.Set, s.Maximum.At, "maximum", ir.Integer)
+	belongs(s.MinLength.Set, s.MinLength.At, "min_length", ir.String)
+	belongs(s.MaxLength.Set, s.MaxLength.At, "max_length", ir.String)
+	belongs(s.MinItems.Set, s.MinItems.At, "min_items", ir.Array)
+	belongs(s.MaxItems.Set, s.MaxItems.At, "max_items", ir.Array)
+	belongs(s.Enum.Set, s.Enum.At, "enum", ir.String)
+	belongs(s.Pattern.Set, s.Pattern.At, "pattern", ir.String)
+	belongs(s.PatternSays.Set, s.PatternSays.At, "pattern_says", ir.String)
+	belongs(s.NotBlank.Set, s.NotBlank.At, "not_blank", ir.String)
+	belongs(s.SingleLine.Set, s.SingleLine.At, "single_line", ir.String)
 	out := ir.Constraints{
 		Minimum: bound(s.Minimum), Maximum: bound(s.Maximum),
 		MinLength: bound(s.MinLength), MaxLength: bound(s.MaxLength),
@@ -163,21 +143,11 @@ func (c *checker) constraints(s *spec.Constraints, kind ir.Kind) ir.Constraints 
 		Enum: s.Enum.Value, Pattern: s.Pattern.Value, PatternSays: s.PatternSays.Value,
 		NotBlank: s.NotBlank.Value, SingleLine: s.SingleLine.Value,
 	}
-	c.order(s.Minimum, s.Maximum, false)
-	c.order(s.MinLength, s.MaxLength, true)
-	c.order(s.MinItems, s.MaxItems, true)
-	c.enum(s.Enum)
-	if s.Pattern.Set {
-		if why := notPortable(s.Pattern.Value); why != "" {
-			c.reportf(s.Pattern.At, "CT011", "", "the pattern %s", why)
-		}
-		if !s.PatternSays.Set {
-			c.report(s.Pattern.At, "CT011", "the pattern does not say what it asks for", `add pattern_says, which completes "must …": a regular expression is no error message`)
-		}
-		if s.NotBlank.Value || s.SingleLine.Value {
-			c.report(s.Pattern.At, "CT011", "a pattern cannot be combined with not_blank or single_line", "put both into the pattern")
-		}
-	}
+	c.order(s.Minimum, s.Maximum, -largest)
+	c.order(s.MinLength, s.MaxLength, 0)
+	c.order(s.MinItems, s.MaxItems, 0)
+	c.enum(s)
+	c.pattern(s)
 	return out
 }
 
@@ -189,55 +159,68 @@ func bound(f spec.Field[int64]) *int64 {
 	return &v
 }
 
-func (c *checker) order(low, high spec.Field[int64], size bool) {
-	if size && low.Set && low.Value < 0 {
-		c.report(low.At, "CT007", "a size cannot be negative", "")
-	}
-	if size && high.Set && high.Value < 0 {
-		c.report(high.At, "CT007", "a size cannot be negative", "")
+// largest is the greatest integer that every JSON reader keeps: those that read
+// numbers as floating point are exact up to here.
+const largest = 1<<53 - 1
+
+// order demands that two bounds leave room between them. least is the smallest
+// number either may be.
+func (c *checker) order(low, high spec.Field[int64], least int64) {
+	for _, f := range []spec.Field[int64]{low, high} {
+		switch {
+		case f.Set && f.Value < 0 && least == 0:
+			c.report(f.At, "CT007", "a size cannot be negative", "")
+		case f.Set && (f.Value < least || f.Value > largest):
+			c.reportf(f.At, "CT007", "", "%d is beyond the integers that every JSON reader keeps exact, which end at %d", f.Value, largest)
+		}
 	}
 	if low.Set && high.Set && low.Value > high.Value {
 		c.reportf(high.At, "CT007", "", "no value fits: the lower bound %d is above the upper bound %d", low.Value, high.Value)
 	}
 }
 
-func (c *checker) enum(f spec.Field[[]string]) {
-	if f.Set && len(f.Value) == 0 {
+func (c *checker) enum(s *spec.Constraints) {
+	f := s.Enum
+	if !f.Set {
+		return
+	}
+	if len(f.Value) == 0 {
 		c.report(f.At, "CT010", "the enum allows nothing", "")
 	}
 	for i, v := range f.Value {
 		switch {
-		case v == "" || strings.TrimSpace(v) != v || strings.IndexFunc(v, func(r rune) bool { return r < 0x20 || r == 0x7f }) >= 0:
+		case v == "" || strings.TrimSpace(v) != v || !oneLine(v):
 			c.reportf(f.At.Elem(i), "CT010", "", "%q cannot be typed reliably", v)
 		case slices.Contains(f.Value[:i], v):
 			c.reportf(f.At.Elem(i), "CT010", "", "%q is in the enum twice", v)
 		}
 	}
+	if s.MinLength.Set || s.MaxLength.Set || s.Pattern.Set || s.NotBlank.Set || s.SingleLine.Set {
+		c.report(f.At, "CT010", "an enum says all there is to say: no other constraint goes with it", "drop the other one")
+	}
 }
 
-// notPortable says why a pattern is refused. Only constructs that RE2 and
-// ECMA-262 read alike pass: no Perl classes (\s and \w differ on Unicode), no
-// flags, no named groups, no \A, \z, \b or POSIX classes.
-func notPortable(pattern string) string {
-	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
-		return "is not a regular expression: " + strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+func (c *checker) pattern(s *spec.Constraints) {
+	says := s.PatternSays
+	switch {
+	case !says.Set:
+	case !s.Pattern.Set:
+		c.report(says.At, "CT011", "there is no pattern for pattern_says to explain", "")
+	case strings.TrimSpace(says.Value) == "" || !oneLine(says.Value):
+		c.report(says.At, "CT011", "pattern_says is one line of text", `it completes "must …"`)
 	}
-	for i := 0; i < len(pattern); i++ {
-		switch {
-		case pattern[i] == '\\':
-			i++
-			if i < len(pattern) && !strings.ContainsRune(`\/.*+?()[]{}|^$-nrt`, rune(pattern[i])) {
-				return fmt.Sprintf("uses \\%c, which regular expression dialects read differently", pattern[i])
-			}
-		case strings.HasPrefix(pattern[i:], "(?") && !strings.HasPrefix(pattern[i:], "(?:"):
-			return "uses a (?…) construct, which regular expression dialects read differently"
-		case strings.HasPrefix(pattern[i:], "[[:"):
-			return "uses a POSIX class, which ECMA-262 does not have"
-		case pattern[i] >= 0x80:
-			return "has characters outside ASCII"
-		}
+	if !s.Pattern.Set {
+		return
 	}
-	return ""
+	if why := notPortable(s.Pattern.Value); why != "" {
+		c.reportf(s.Pattern.At, "CT011", "", "the pattern %s", why)
+	}
+	if !says.Set {
+		c.report(s.Pattern.At, "CT011", "the pattern does not say what it asks for", `add pattern_says, which completes "must …": a regular expression is no error message`)
+	}
+	if s.NotBlank.Value || s.SingleLine.Value {
+		c.report(s.Pattern.At, "CT011", "a pattern cannot be combined with not_blank or single_line", "put both into the pattern")
+	}
 }
 
 func (c *checker) repairs(s *spec.Param, p *ir.Param) []ir.Repair {
@@ -253,11 +236,10 @@ func (c *checker) repairs(s *spec.Param, p *ir.Param) []ir.Repair {
 		at := s.Repairs.At.Elem(i)
 		repair := ir.Repair(c.choice(spec.Field[string]{Value: name, Set: true, At: at}, "a repair",
 			"from_string", "from_integer", "from_scalar", "clamp", "spelling"))
-		ok, known := fits[repair]
 		switch {
-		case !known:
-		case !ok:
-			c.reportf(at, "CT012", "", "%s cannot repair %s", name, s.Name)
+		case repair == "" || p.Kind == "":
+		case !fits[repair]:
+			c.reportf(at, "CT012", unfit(repair), "%s cannot repair %s", name, s.Name)
 		case slices.Contains(out, repair):
 			c.reportf(at, "CT012", "", "%s is listed twice", name)
 		default:
@@ -265,6 +247,23 @@ func (c *checker) repairs(s *spec.Param, p *ir.Param) []ir.Repair {
 		}
 	}
 	return out
+}
+
+// unfit says what a repair is for.
+func unfit(r ir.Repair) string {
+	switch r {
+	case ir.RepairFromString:
+		return "it reads integers, booleans and arrays from strings"
+	case ir.RepairFromInteger:
+		return "it writes integers as strings"
+	case ir.RepairFromScalar:
+		return "it makes an array of one value"
+	case ir.RepairClamp:
+		return "it lowers an integer to its maximum"
+	case ir.RepairSpelling:
+		return "it finds the value of an enum"
+	}
+	return ""
 }
 
 func (c *checker) rule(t *ir.Tool, r spec.Rule) ir.Rule {
@@ -276,7 +275,7 @@ func (c *checker) rule(t *ir.Tool, r spec.Rule) ir.Rule {
 		at := r.Exclusive.At.Elem(i)
 		switch p := t.Param(name); {
 		case p == nil:
-			c.reportf(at, "CT013", "parameters: "+strings.Join(paramNames(t), ", "), "there is no parameter %q", name)
+			c.dangling(at, "CT013", suggest(name, "parameters", paramNames(t)), "there is no parameter %q", name)
 		case p.Required || p.Default != nil:
 			c.reportf(at, "CT013", "", "%s always has a value, so it cannot exclude others", name)
 		case slices.Contains(names[:i], name):
@@ -294,30 +293,21 @@ func paramNames(t *ir.Tool) []string {
 	return names
 }
 
-// handler demands that something does the tool's work.
-func (c *checker) handler(tool *ir.Tool, t *spec.Tool) {
+// works demands that something does the tool's work, and that the answer of a
+// tool without a handler can be made from its command's records alone. The
+// latter is only asked of an envelope that is sound, in a file that is.
+func (c *checker) works(tool *ir.Tool, t *spec.Tool, sound bool) {
 	required := slices.ContainsFunc(tool.Params, func(p ir.Param) bool { return p.Required })
 	if required && len(t.Examples) == 0 {
-		c.report(t.Name.At, "CT025", "the tool has a required parameter and no example", "add an [[examples]] table")
+		c.dangling(t.Name.At, "CT025", "add an [[examples]] table", "the tool has a required parameter and no example")
 	}
 	if tool.Handler != ir.HandlerCommand {
 		return
 	}
 	if t.Command == nil {
-		c.report(t.Name.At, "CT023", "the tool has neither a command nor a handler", `add a [command] table, or handler = "go"`)
-		return
+		c.dangling(t.Name.At, "CT023", `add a [command] table, or handler = "go"`, "the tool has neither a command nor a handler")
 	}
-	root := tool.Envelope.Element(tool.Envelope.Root)
-	if root == nil {
-		return
-	}
-	records := 0
-	for _, child := range root.Children {
-		if child.From == "records" {
-			records++
-		}
-	}
-	if records != 1 {
-		c.report(t.Envelope.At, "CT023", "without a handler, the root needs exactly one child whose element has from = \"records\"", "")
+	if sound && !t.File.Broken && tool.Envelope.Element(tool.Envelope.Root) != nil {
+		c.filled(tool, t.Envelope)
 	}
 }

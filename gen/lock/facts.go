@@ -134,9 +134,12 @@ func (w *writer) constraints(subject, prefix string, c *ir.Constraints) {
 		key   string
 		value *int64
 	}{
-		{"minimum", c.Minimum}, {"maximum", c.Maximum},
-		{"min_length", c.MinLength}, {"max_length", c.MaxLength},
-		{"min_items", c.MinItems}, {"max_items", c.MaxItems},
+		{"minimum", c.Minimum},
+		{"maximum", c.Maximum},
+		{"min_length", c.MinLength},
+		{"max_length", c.MaxLength},
+		{"min_items", c.MinItems},
+		{"max_items", c.MaxItems},
 	} {
 		if bound.value != nil {
 			w.set(subject, prefix+bound.key, *bound.value)

@@ -21,12 +21,16 @@ import (
 const ProjectFile = "tools.toml"
 
 // Bounds on one file, which is written by hand. The decoder takes time in the
-// square of the nesting and of the parts of a dotted key.
+// square of the nesting and of the parts of a dotted key, and finding columns in
+// the square of a line.
 const (
 	maxFile    = 256 << 10 // bytes
+	maxLine    = 32 << 10  // bytes
 	maxNesting = 100       // brackets that are open at once
 	maxDots    = 1000      // dots on one line
 )
+
+const byteOrderMark = "\ufeff"
 
 // Load reads tools.toml and every spec it names. Where there are errors among
 // the diagnostics the project is incomplete: it can be judged further, to report
@@ -57,7 +61,7 @@ func (l *loader) read(fsys fs.FS, name string) (*File, map[string]any) {
 	}
 	file.Source = source
 	file.index = tomlpos.Scan(source)
-	if at, what := tooDeep(source); what != "" {
+	if at, what := unreasonable(source); what != "" {
 		l.report(file, diag.NewSource(source).Span(at, at+1), RuleSyntax, what, "")
 		return file, nil
 	}
@@ -69,7 +73,7 @@ func (l *loader) read(fsys fs.FS, name string) (*File, map[string]any) {
 	for _, use := range file.index.TOML11() {
 		l.diags = append(l.diags, diag.Diagnostic{
 			File: name, Span: use.Span, Rule: RuleTOML11, Severity: diag.Warning,
-			Message: "this syntax is new in TOML 1.1", Hint: "other readers of this file may refuse it; write it in TOML 1.0",
+			Message: string(use.Syntax) + " is new in TOML 1.1", Hint: "other readers of this file may refuse it; write it in TOML 1.0",
 		})
 	}
 	return file, root
@@ -103,11 +107,11 @@ func (l *loader) source(fsys fs.FS, file *File) ([]byte, bool) {
 	return source, true
 }
 
-// tooDeep finds text that would keep the decoder busy, and says what it is. It
-// counts brackets and dots within strings too, which no hand-written text has
+// unreasonable finds text that would keep the decoder busy, and says what it is.
+// It counts brackets and dots within strings too, which no hand-written text has
 // so many of.
-func tooDeep(source []byte) (at int, what string) {
-	open, dots := 0, 0
+func unreasonable(source []byte) (at int, what string) {
+	open, dots, line := 0, 0, 0
 	for i, b := range source {
 		switch b {
 		case '[', '{':
@@ -117,7 +121,10 @@ func tooDeep(source []byte) (at int, what string) {
 		case '.':
 			dots++
 		case '\n':
-			dots = 0
+			dots, line = 0, i+1
+		}
+		if i-line > maxLine {
+			return line, fmt.Sprintf("the line has more than %d bytes", maxLine)
 		}
 		if open > maxNesting {
 			return i, fmt.Sprintf("more than %d brackets are open here", maxNesting)
@@ -136,6 +143,9 @@ func (l *loader) syntax(file *File, err error) {
 		return
 	}
 	start := parse.Position.Start
+	if strings.HasPrefix(string(file.Source), byteOrderMark) {
+		start += len(byteOrderMark) // the decoder does not count it
+	}
 	at := diag.NewSource(file.Source).Span(start, start+max(1, parse.Position.Len))
 	l.report(file, at, RuleSyntax, strings.TrimSuffix(parse.Message, "."), "")
 }

@@ -145,10 +145,13 @@ func scalar[T any](t *table, key, want string, required bool) Field[T] {
 	return Field[T]{Value: value, Set: right, At: at}
 }
 
-func (t *table) text(key string) Field[string]     { return scalar[string](t, key, "a string", false) }
+func (t *table) text(key string) Field[string] { return scalar[string](t, key, "a string", false) }
+
 func (t *table) mustText(key string) Field[string] { return scalar[string](t, key, "a string", true) }
-func (t *table) integer(key string) Field[int64]   { return scalar[int64](t, key, "an integer", false) }
-func (t *table) boolean(key string) Field[bool]    { return scalar[bool](t, key, "a boolean", false) }
+
+func (t *table) integer(key string) Field[int64] { return scalar[int64](t, key, "an integer", false) }
+
+func (t *table) boolean(key string) Field[bool] { return scalar[bool](t, key, "a boolean", false) }
 
 func (t *table) value(key string) Field[any] {
 	v, at, ok := t.raw(key, false)
@@ -182,8 +185,10 @@ func list[T any](t *table, key, want string, required bool) Field[[]T] {
 	return field
 }
 
-func (t *table) texts(key string) Field[[]string]     { return list[string](t, key, "a string", false) }
+func (t *table) texts(key string) Field[[]string] { return list[string](t, key, "a string", false) }
+
 func (t *table) mustTexts(key string) Field[[]string] { return list[string](t, key, "a string", true) }
+
 func (t *table) integers(key string) Field[[]int64] {
 	return list[int64](t, key, "an integer", false)
 }

@@ -200,7 +200,8 @@ func TestTOML11(t *testing.T) {
 		{"both, nested", "a = {\n b = { c = \"\\e\", },\n}", []string{"1:5 { newline", `2:13 \e escape e`, "2:16 , comma", "2:19 , comma"}},
 		{"escapes", `"\x41" = ["\e[0m", """\x7F"""]`, []string{`1:2 \x41 escape x`, `1:12 \e escape e`, `1:23 \x7F escape x`}},
 		{"times", "a = [07:32, 1979-05-27T07:32Z, 1979-05-27 07:32-07:00, 1979-05-27]", []string{
-			"1:6 07:32 time", "1:13 1979-05-27T07:32Z time", "1:32 1979-05-27 07:32-07:00 time"}},
+			"1:6 07:32 time", "1:13 1979-05-27T07:32Z time", "1:32 1979-05-27 07:32-07:00 time",
+		}},
 	}
 	names := map[Syntax]string{
 		InlineTableNewline: "newline", InlineTableComma: "comma", EscapeE: "escape e", EscapeX: "escape x", TimeWithoutSeconds: "time",

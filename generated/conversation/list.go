@@ -350,7 +350,7 @@ type ListConversation struct {
 	// The user has hidden it from listings. Left out when it is false.
 	Hidden bool `json:"hidden"`
 	// The user has pinned it. Left out when it is false.
-	Pinned bool `json:"pinned"`
+	Pinned bool `json:"-"`
 	// The title, absent where there is none.
 	Title string `json:"title"`
 }

@@ -83,6 +83,7 @@ func TestRepairs(t *testing.T) {
 	}{
 		{"null is absence", func(a *coerce.Args) { a.DropNulls() }, `{"a":null,"b":1}`, `{"b":1}`, ""},
 		{"integer from string", func(a *coerce.Args) { a.IntegerFromString("a") }, `{"a":" 5 "}`, `{"a":5}`, `Read a=" 5 " as the integer 5.`},
+		{"integer from many blanks", func(a *coerce.Args) { a.IntegerFromString("a") }, `{"a":"` + strings.Repeat(" ", 1000) + `5"}`, `{"a":5}`, `Read a="` + strings.Repeat(" ", 36) + `…" as the integer 5.`},
 		{"integer from words", func(a *coerce.Args) { a.IntegerFromString("a") }, `{"a":"five"}`, `{"a":"five"}`, ""},
 		{"integer from a fraction", func(a *coerce.Args) { a.IntegerFromString("a") }, `{"a":"5.5"}`, `{"a":"5.5"}`, ""},
 		{"integer from too many digits", func(a *coerce.Args) { a.IntegerFromString("a") }, `{"a":"99999999999999999999"}`, `{"a":"99999999999999999999"}`, ""},

@@ -43,7 +43,7 @@ func (a *Args) IntegerFromString(name string) {
 	trimmed := strings.TrimSpace(s)
 	if n, err := strconv.ParseInt(trimmed, 10, 64); err == nil && len(trimmed) <= 20 {
 		a.Object.set(name, json.Number(strconv.FormatInt(n, 10)))
-		a.note(name, "Read "+name+"="+strconv.Quote(s)+" as the integer "+strconv.FormatInt(n, 10)+".")
+		a.note(name, "Read "+name+"="+quote(s)+" as the integer "+strconv.FormatInt(n, 10)+".")
 	}
 }
 
@@ -56,7 +56,7 @@ func (a *Args) BooleanFromString(name string) {
 	switch trimmed := strings.ToLower(strings.TrimSpace(s)); trimmed {
 	case "true", "false":
 		a.Object.set(name, trimmed == "true")
-		a.note(name, "Read "+name+"="+strconv.Quote(s)+" as the boolean "+trimmed+".")
+		a.note(name, "Read "+name+"="+quote(s)+" as the boolean "+trimmed+".")
 	}
 }
 
@@ -176,6 +176,15 @@ func respell(s string, allowed []string) (string, bool) {
 		}
 	}
 	return s, false
+}
+
+// quote shows what was given, shortened: it is the caller's own, and may be
+// mostly blanks.
+func quote(s string) string {
+	if len(s) > 40 {
+		s = s[:36] + "…"
+	}
+	return strconv.Quote(s)
 }
 
 func (a *Args) str(name string) (string, bool) {

@@ -155,7 +155,7 @@ func (c *cli) grep(ctx context.Context, cmd *cobra.Command, opts grepOptions, te
 	if f.pretty && !f.json && !opts.noHeading && c.env.IsTerminal && !cmd.Flags().Changed("max-line") {
 		q.maxLine = terminalMaxLine
 	}
-	run := &grepRun{cli: c, query: q, opts: opts, found: found, hitsLeft: -1}
+	run := &grepRun{cli: c, query: q, opts: opts, found: found, hitsLeft: -1, again: reader{keep: maxInFlight / 2}}
 	if opts.maxHits > 0 {
 		run.hitsLeft = opts.maxHits
 	}
@@ -212,6 +212,7 @@ type grepRun struct {
 	found  *selection
 	writer *hitWriter
 	kept   atomic.Int64
+	again  reader // for conversations that are searched a second time
 
 	hitsLeft int // how many more matches to write; negative means all
 	searched int // conversations
@@ -309,9 +310,11 @@ func (g *grepRun) write(ctx context.Context, f *finding) error {
 		return err
 	}
 	if f.dropped {
-		s := search{query: g.query, room: room, emit: g.writer.hit, r: &reader{}}
+		s := search{query: g.query, room: room, emit: g.writer.hit, r: &g.again}
 		s.countAll, s.needActivity = false, false
-		if _, err := s.run(ctx, f.Conversation); err != nil {
+		_, err := s.run(ctx, f.Conversation)
+		g.again.trim()
+		if err != nil {
 			return err
 		}
 	} else if err := eachWithin(f.hits, room, g.context, g.writer.hit); err != nil {

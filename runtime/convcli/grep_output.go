@@ -3,7 +3,6 @@ package convcli
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/convtools/convtools/runtime/convcli/internal/terminal"
 	"github.com/convtools/convtools/runtime/workspace"
@@ -31,6 +30,7 @@ type hitWriter struct {
 	colour  bool
 
 	conv  *workspace.Conversation
+	id    string
 	first bool // no hit has been written, below this heading if there are any
 	last  hit  // the hit written before, text aside
 	rec   record
@@ -51,19 +51,19 @@ func (c *cli) newHitWriter(out output, f format, opts grepOptions, q query) *hit
 // begin starts a conversation of which so many matches are shown.
 func (w *hitWriter) begin(f *finding, matches int) error {
 	w.conv, w.last = f.Conversation, hit{event: -2} // follows no event
-	id := f.ID.String()
+	w.id = f.ID.String()
 	switch {
 	case w.output == "ids" && w.array != nil:
-		return w.array.add(appendQuoted(w.buf[:0], id))
+		return w.array.add(appendQuoted(w.buf[:0], w.id))
 	case w.output == "ids":
-		return w.out.write([]byte(id + "\n"))
+		return w.out.write([]byte(w.id + "\n"))
 	case w.output == "count" && w.array != nil:
 		w.rec.reset()
-		w.rec.string("id", id)
+		w.rec.string("id", w.id)
 		w.rec.int("count", matches)
 		return w.array.add(w.rec.end())
 	case w.output == "count":
-		return w.out.write([]byte(id + ":" + strconv.Itoa(matches) + "\n"))
+		return w.out.write([]byte(w.id + ":" + strconv.Itoa(matches) + "\n"))
 	case w.output == "hits" && w.array == nil && w.heading:
 		return w.writeHeading(f)
 	}
@@ -76,7 +76,7 @@ func (w *hitWriter) writeHeading(f *finding) error {
 		b = append(b, '\n')
 	}
 	w.headings++
-	b = w.style(b, styleID, f.ID.String())
+	b = w.style(b, styleID, w.id)
 	if title := f.Metadata.Title; title != "" {
 		b = append(b, "  "...)
 		b = terminal.AppendLine(b, []byte(title))
@@ -94,7 +94,7 @@ func (w *hitWriter) hit(h *hit) error {
 		return w.array.add(w.buf)
 	case w.array != nil:
 		w.rec.reset()
-		w.rec.hit(w.conv, h, w.pattern)
+		w.rec.hit(w.conv, w.id, h, w.pattern)
 		return w.array.add(w.rec.end())
 	}
 	b := w.buf[:0]
@@ -118,18 +118,24 @@ func (w *hitWriter) gapBefore(h *hit) bool {
 
 // appendPlace appends what stands before the text of a hit.
 func (w *hitWriter) appendPlace(b []byte, h *hit) []byte {
-	turn := ".."
-	if h.turn > 0 {
-		turn = strconv.Itoa(h.turn)
-	}
 	if w.heading {
+		turn := ".."
+		if h.turn > 0 {
+			turn = strconv.Itoa(h.turn)
+		}
 		return w.style(b, styleDim, fmt.Sprintf("%5s %-11s ", turn, h.scope))
 	}
-	kind := "c"
-	if h.match {
-		kind = "m"
+	b = append(append(b, w.id...), ':')
+	if h.turn > 0 {
+		b = strconv.AppendInt(b, int64(h.turn), 10)
+	} else {
+		b = append(b, ".."...)
 	}
-	return append(b, strings.Join([]string{w.conv.ID.String(), turn, h.scope.String(), kind, ""}, ":")...)
+	b = append(append(append(b, ':'), h.scope.String()...), ':')
+	if h.match {
+		return append(b, "m:"...)
+	}
+	return append(b, "c:"...)
 }
 
 // appendText appends the text of a hit, made safe piece by piece so that styles
@@ -181,8 +187,8 @@ func (w *hitWriter) close(summary func(*record)) error {
 }
 
 // hit fills in the record of a hit.
-func (r *record) hit(conv *workspace.Conversation, h *hit, p *pattern) {
-	r.string("id", conv.ID.String())
+func (r *record) hit(conv *workspace.Conversation, id string, h *hit, p *pattern) {
+	r.string("id", id)
 	r.positive("turn", h.turn)
 	r.string("scope", h.scope.String())
 	r.time("timestamp", h.timestamp)

@@ -45,6 +45,8 @@ type pattern struct {
 	stored bool
 	// sieve tells the same of strings that may be base64; nil when it cannot.
 	sieve *literal.Sieve
+	// calls tells the same of whole tool calls as they are recorded.
+	calls *literal.Sieve
 }
 
 // require sets the text that every matching line holds.
@@ -53,7 +55,30 @@ func (p *pattern) require(text string, ignoreCase bool) {
 	p.stored = sameWhenStored(text)
 	if !strings.ContainsRune(text, utf8.RuneError) { // which stands for bytes that are stored otherwise
 		p.sieve = literal.NewSieve(text, ignoreCase)
+		p.calls = literal.NewSieve(insideJSON(text), ignoreCase)
 	}
+}
+
+// insideJSON returns the part of text that stands in a single recorded string,
+// name or number wherever text occurs in laid out JSON. It is empty for text with
+// white space or punctuation of JSON, which may come from the layout. At its
+// start, text may begin within an escape, such as the n of \n or the 1b of
+// \u001b; that part is left out.
+func insideJSON(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool {
+		return r < utf8.RuneSelf && r != '_' && r != '-' && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		return ""
+	}
+	lower := strings.ToLower(text)
+	if strings.ContainsRune("bfnrt", rune(lower[0])) {
+		return text[1:]
+	}
+	skip := strings.IndexFunc(lower, func(r rune) bool { return !strings.ContainsRune("u0123456789abcdef", r) })
+	if skip < 0 {
+		skip = len(text)
+	}
+	return text[min(skip, len("u001b")):]
 }
 
 // parsePattern checks and compiles a pattern.
@@ -134,6 +159,12 @@ func (p *pattern) cannotMatch(raw []byte, isBase64 bool) bool {
 		return false
 	}
 	return !bytes.Contains(raw, []byte(`\u`))
+}
+
+// cannotMatchCall reports the same of a tool call, judging by all that is
+// recorded of it.
+func (p *pattern) cannotMatchCall(raw []byte) bool {
+	return p.calls != nil && bytes.IndexByte(raw, '\\') < 0 && !p.calls.MayHold(raw)
 }
 
 // next returns the first matching line that starts at or after from, which is
@@ -271,20 +302,25 @@ const (
 	scopeAll  = scopeTitle | scopeChat | scopeTool | scopeInquiry
 )
 
-// scopeNames returns the names --scope takes; the first eight are single scopes.
-func scopeNames() []string {
-	return []string{"title", "user", "assistant", "reasoning", "structured", "tool-call", "tool-result", "inquiry", "chat", "tool", "all"}
-}
-
 // String returns the name of a single scope, or of one of the named sets.
 func (s scopeSet) String() string {
-	names := scopeNames()
-	for i := range 8 {
-		if s == 1<<i {
-			return names[i]
-		}
-	}
 	switch s {
+	case scopeTitle:
+		return "title"
+	case scopeUser:
+		return "user"
+	case scopeAssistant:
+		return "assistant"
+	case scopeReasoning:
+		return "reasoning"
+	case scopeStructured:
+		return "structured"
+	case scopeToolCall:
+		return "tool-call"
+	case scopeToolResult:
+		return "tool-result"
+	case scopeInquiry:
+		return "inquiry"
 	case scopeChat:
 		return "chat"
 	case scopeTool:
@@ -294,14 +330,31 @@ func (s scopeSet) String() string {
 	}
 	var parts []string
 	for i := range 8 {
-		if s&(1<<i) != 0 {
-			parts = append(parts, names[i])
+		if one := s & (1 << i); one != 0 {
+			parts = append(parts, one.String())
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-// parseScopes reads the values of --scope. None means all.
+// namedScopes returns what --scope takes.
+func namedScopes() []scopeSet {
+	return []scopeSet{
+		scopeTitle, scopeUser, scopeAssistant, scopeReasoning, scopeStructured, scopeToolCall, scopeToolResult, scopeInquiry,
+		scopeChat, scopeTool, scopeAll,
+	}
+}
+
+// scopeNames returns the values of --scope.
+func scopeNames() []string {
+	var names []string
+	for _, s := range namedScopes() {
+		names = append(names, s.String())
+	}
+	return names
+}
+
+// parseScopes reads the values of --scope, also with '_' for '-'. None means all.
 func parseScopes(values []string) (scopeSet, error) {
 	if len(values) == 0 {
 		return scopeAll, nil
@@ -310,18 +363,10 @@ func parseScopes(values []string) (scopeSet, error) {
 	names := scopeNames()
 	for _, value := range values {
 		i := slices.Index(names, strings.ReplaceAll(strings.TrimSpace(value), "_", "-"))
-		switch {
-		case i < 0:
+		if i < 0 {
 			return 0, usageError("use one or more of "+strings.Join(names, ", "), "--scope cannot be %q", value)
-		case i < 8:
-			set |= 1 << i
-		case names[i] == "chat":
-			set |= scopeChat
-		case names[i] == "tool":
-			set |= scopeTool
-		default:
-			set |= scopeAll
 		}
+		set |= namedScopes()[i]
 	}
 	return set, nil
 }

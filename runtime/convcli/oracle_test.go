@@ -162,7 +162,7 @@ func randomSearch(rng *rand.Rand) oracle {
 	if rng.IntN(4) == 0 {
 		o.limit = 1 + rng.IntN(2)
 	}
-	plain := []string{"retry", "RETRY", "task", "K", "s", "über", "σ", "日本", "\"quoted", "slash", "a/b", "\\n", "e", "node", "\"path\": \"", "abcdef", "y\u2028", "ynode"}
+	plain := []string{"retry", "RETRY", "task", "K", "s", "über", "σ", "日本", "\"quoted", "slash", "a/b", "\\n", "e", "node", "\"path\": \"", "abcdef", "y\u2028", "ynode", "nnode", "nretry", "1retry", "001node", "tretry", "bfretry", "path", "retryretr"}
 	exprs := []string{"retr[yi]", "^t", "k$", `\bnode\b`, "x*", "(retry|task)+", `re(?:t)ry\s`, ".", "^$"}
 	o.pattern = plain[rng.IntN(len(plain))]
 	if o.regex {
@@ -176,8 +176,10 @@ func randomSearch(rng *rand.Rand) oracle {
 }
 
 func (o *oracle) args() []string {
-	args := []string{"grep", "--format=json", fmt.Sprintf("--context=%d", o.context), fmt.Sprintf("--max-matches=%d", o.maxMatches),
-		fmt.Sprintf("--max-hits=%d", o.maxHits), fmt.Sprintf("--limit=%d", o.limit), fmt.Sprintf("--ascending=%t", o.ascending)}
+	args := []string{
+		"grep", "--format=json", fmt.Sprintf("--context=%d", o.context), fmt.Sprintf("--max-matches=%d", o.maxMatches),
+		fmt.Sprintf("--max-hits=%d", o.maxHits), fmt.Sprintf("--limit=%d", o.limit), fmt.Sprintf("--ascending=%t", o.ascending),
+	}
 	if o.ignoreCase {
 		args = append(args, "--ignore-case")
 	} else {

@@ -209,7 +209,8 @@ func (r *record) bool(key string, value bool) {
 	r.buf = strconv.AppendBool(r.buf, value)
 }
 
-// time writes RFC 3339 in UTC, and null for the zero time.
+// time writes RFC 3339 in UTC, and null for the zero time. Fractions of a second
+// have three, six or nine digits, as JP writes them.
 func (r *record) time(key string, value time.Time) {
 	if value.IsZero() {
 		r.null(key)
@@ -217,7 +218,17 @@ func (r *record) time(key string, value time.Time) {
 	}
 	r.key(key)
 	r.buf = append(r.buf, '"')
-	r.buf = value.UTC().AppendFormat(r.buf, time.RFC3339Nano)
+	value = value.UTC()
+	layout := "2006-01-02T15:04:05.000000000Z"
+	switch ns := value.Nanosecond(); {
+	case ns == 0:
+		layout = "2006-01-02T15:04:05Z"
+	case ns%1_000_000 == 0:
+		layout = "2006-01-02T15:04:05.000Z"
+	case ns%1_000 == 0:
+		layout = "2006-01-02T15:04:05.000000Z"
+	}
+	r.buf = value.AppendFormat(r.buf, layout)
 	r.buf = append(r.buf, '"')
 }
 

@@ -12,7 +12,9 @@ import (
 const (
 	// maxInFlight is how many bytes of events are held in memory at a time. A
 	// conversation that is larger is held alone.
-	maxInFlight = 24 << 20
+	maxInFlight = 44 << 20
+	// smallConversation is a size below which buffers just grow.
+	smallConversation = 1 << 20
 	// maxReaders bounds the number of conversations read at a time.
 	maxReaders = 8
 )
@@ -37,14 +39,28 @@ func (r *reader) read(ctx context.Context, c *workspace.Conversation) ([]byte, e
 	return data, err
 }
 
+// reserve makes room for a conversation before it is read. A buffer that has to
+// grow at all grows to the most that is kept, once: the memory is not touched
+// before it is needed, and smaller buffers do not pile up as garbage.
+func (r *reader) reserve(size int64) {
+	if int64(cap(r.events)) < size && size <= int64(r.keep) && size > smallConversation {
+		r.events = make([]byte, 0, r.keep)
+	}
+}
+
 // trim gives large buffers back, so that one large conversation does not occupy
-// memory for all that follow.
+// memory for all that follow. Waiting for the next collection would not do: it
+// starts when the heap has doubled, and the heap was large.
 func (r *reader) trim() {
+	dropped := false
 	if cap(r.events) > r.keep {
-		r.events = nil
+		r.events, dropped = nil, true
 	}
 	if cap(r.text) > r.keep {
-		r.text = nil
+		r.text, dropped = nil, true
+	}
+	if dropped {
+		runtime.GC()
 	}
 }
 
@@ -73,6 +89,7 @@ func readAll[R any](ctx context.Context, list []*workspace.Conversation, needEve
 				if !ok {
 					return
 				}
+				r.reserve(size)
 				results[i] <- work(ctx, r, list[i])
 				r.trim()
 				q.release(size)
@@ -84,6 +101,9 @@ func readAll[R any](ctx context.Context, list []*workspace.Conversation, needEve
 	for i := range list {
 		select {
 		case r := <-results[i]:
+			if err := ctx.Err(); err != nil {
+				return failed(err) // r may be nothing but a result of that
+			}
 			if err := consume(i, r); err != nil {
 				if errors.Is(err, errEnough) {
 					return nil

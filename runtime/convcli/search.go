@@ -79,6 +79,7 @@ type search struct {
 	hit     hit               // where the text stands that is being searched
 	event   *transcript.Event // nil for a title
 	timed   bool              // hit.timestamp has been read
+	out     hit               // what emit gets
 }
 
 // run searches a conversation. The error is the one emit returned.
@@ -151,6 +152,8 @@ func (s *search) decode(e *transcript.Event) bool {
 			size = size / 4 * 3
 		}
 		s.r.text = slices.Grow(s.r.text[:0], size)
+	} else if e.Kind == transcript.KindToolCall && s.pattern.cannotMatchCall(e.Raw()) {
+		return false
 	}
 	s.r.text, _ = e.AppendText(s.r.text[:0])
 	return true
@@ -200,7 +203,7 @@ func (s *search) lines(text []byte) error {
 		s.room--
 		number += bytes.Count(text[from:l.start], []byte{'\n'})
 		var err error
-		if shown, shownNum, err = s.contextLines(text, shown, shownNum, l.start, due); err != nil {
+		if shown, _, err = s.contextLines(text, shown, shownNum, l.start, due); err != nil {
 			return err
 		}
 		before, beforeNum := l.start, number
@@ -208,7 +211,7 @@ func (s *search) lines(text []byte) error {
 			before = bytes.LastIndexByte(text[:before-1], '\n') + 1
 			beforeNum--
 		}
-		if _, _, err = s.contextLines(text, max(before, shown), beforeNum, l.start, s.context); err != nil {
+		if _, _, err = s.contextLines(text, before, beforeNum, l.start, s.context); err != nil {
 			return err
 		}
 		if err := s.line(text[l.start:l.end], span{m.start - l.start, m.end - l.start}, number, true); err != nil {
@@ -248,7 +251,8 @@ func (s *search) line(content []byte, m span, number int, isMatch bool) error {
 		s.hit.timestamp, _ = s.event.Timestamp() // stays zero when there is none
 		s.timed = true
 	}
-	h := s.hit
+	s.out = s.hit
+	h := &s.out
 	h.line, h.text, h.match = number, content, isMatch
 	if s.maxLine > 0 && len(content) > s.maxLine {
 		if total := utf8.RuneCount(content); total > s.maxLine {
@@ -256,12 +260,12 @@ func (s *search) line(content []byte, m span, number int, isMatch bool) error {
 			h.text, h.submatches, h.chars = w.text, w.submatches, total
 		}
 	}
-	return s.emit(&h)
+	return s.emit(h)
 }
 
 // maxKept is how many bytes of hits may wait for their turn to be written. Hits
 // that find no room are searched for again when their turn has come.
-const maxKept = 6 << 20
+const maxKept = 4 << 20
 
 // hitOverhead is about what a kept hit takes besides its text.
 const hitOverhead = 160

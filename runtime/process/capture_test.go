@@ -47,10 +47,16 @@ func TestDisplay(t *testing.T) {
 		{"plain", Command{Path: "jp", Args: []string{"conversation", "ls"}}, "jp conversation ls"},
 		{"quoted", Command{Path: "/my tools/jp", Args: []string{"", "it's", "日本 語"}}, `'/my tools/jp' '' 'it'\''s' '日本 語'`},
 		{"made visible", Command{Path: "jp", Args: []string{"\x1b[2J", "a\nb\tc", "\u202Etxt"}}, `jp ␛[2J a␊b␉c '\u{202E}txt'`},
-		{"long word", Command{Path: "jp", Args: []string{strings.Repeat("a", 40) + strings.Repeat("z", 40)}},
-			"jp '" + strings.Repeat("a", 30) + " … 20 characters omitted … " + strings.Repeat("z", 30) + "'"},
-		{"many words", Command{Path: "jp", Args: strings.Fields(strings.Repeat("123456789 ", 30))},
-			"jp" + strings.Repeat(" 123456789", 15) + " … (15 more)"},
+		{
+			"long word",
+			Command{Path: "jp", Args: []string{strings.Repeat("a", 40) + strings.Repeat("z", 40)}},
+			"jp '" + strings.Repeat("a", 30) + " … 20 characters omitted … " + strings.Repeat("z", 30) + "'",
+		},
+		{
+			"many words",
+			Command{Path: "jp", Args: strings.Fields(strings.Repeat("123456789 ", 30))},
+			"jp" + strings.Repeat(" 123456789", 15) + " … (15 more)",
+		},
 		{"nothing", Command{}, "(no program)"},
 	}
 	for _, test := range tests {

@@ -30,8 +30,10 @@ func SplitCommand(line string) ([]string, error) {
 	}
 	s.endWord()
 	if len(s.words) == 0 || s.words[0] == "" {
-		return nil, &Error{Kind: BadArgument, Command: "command line", Detail: "names no program",
-			Hint: "write the program's name or path, then its arguments"}
+		return nil, &Error{
+			Kind: BadArgument, Command: "command line", Detail: "names no program",
+			Hint: "write the program's name or path, then its arguments",
+		}
 	}
 	return s.words, nil
 }

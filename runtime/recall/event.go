@@ -74,15 +74,15 @@ func (s *recorded) UnmarshalJSON(raw []byte) error {
 
 // event is an event to be shown, before it is decided how much of it.
 type event struct {
-	shown conversation.ReadEvent // without its text
-	turn  int
-	body  text
-	cut   bool // something inside was shortened already
+	shown    conversation.ReadEvent // without its text
+	turn     int
+	body     text
+	nameless bool // what was recorded as the id of the call is no identifier
 }
 
 // newEvent reads a record. Types of events that are not shown are not ok.
 func newEvent(record *printRecord) (e event, ok bool) {
-	e = event{turn: record.Turn, cut: record.Cut}
+	e = event{turn: record.Turn}
 	switch record.Type {
 	case "chat_request":
 		e.shown.EventKind, e.body = kindUser, record.text(record.Content)
@@ -98,11 +98,13 @@ func newEvent(record *printRecord) (e event, ok bool) {
 	case "tool_call_request":
 		e.shown.EventKind, e.shown.Name, e.shown.CallID = kindToolCall, clip(string(record.Name), maxTitle), callID(record.ID)
 		e.body = newJSON(indented(record.Arguments))
+		e.nameless = record.ID != "" && e.shown.CallID == ""
 	case "tool_call_response":
 		e.shown.EventKind, e.shown.CallID = kindToolResult, callID(record.ID)
 		failed := record.IsError == "true"
 		e.shown.IsError = &failed
 		e.body = record.text(record.Content)
+		e.nameless = record.ID != "" && e.shown.CallID == ""
 	case "inquiry_request":
 		e.shown.EventKind, e.body = kindInquiry, newText(question(record.Question))
 	case "inquiry_response":
@@ -110,6 +112,7 @@ func newEvent(record *printRecord) (e event, ok bool) {
 	default:
 		return e, false
 	}
+	e.body.inside = record.Cut
 	if record.Encoding == "base64" {
 		e.shown.Encoding = record.Encoding
 	}
@@ -124,12 +127,6 @@ func (record *printRecord) text(s recorded) text {
 	return newCutText(string(s), record.Chars, record.HeadChars)
 }
 
-func (e *event) isToolUse() bool {
-	return e.shown.EventKind == kindToolCall || e.shown.EventKind == kindToolResult
-}
-
-func (e *event) isShortened() bool { return e.cut || e.body.missing() > 0 }
-
 // render is the event as the envelope shows it.
 func (e *event) render() conversation.ReadEvent {
 	shown := e.shown
@@ -138,8 +135,8 @@ func (e *event) render() conversation.ReadEvent {
 	} else {
 		shown.Content = e.body.String()
 	}
-	shown.Truncated = e.isShortened()
-	if e.body.missing() > 0 {
+	shown.Truncated = e.body.isShortened()
+	if e.body.missing() > 0 && !e.body.inside {
 		shown.Chars = e.body.chars
 	}
 	return shown

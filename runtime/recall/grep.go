@@ -165,6 +165,9 @@ func (s *searching) envelope(n int) *conversation.GrepEnvelope {
 	e.Searched = valueOr(s.summary.Searched, e.ConversationCount)
 	e.Truncated = e.Returned < e.Matches
 	e.Notes = append(remarks(s.call), s.notes(&e)...)
+	if !e.Truncated && len(shown) < len(s.hits) {
+		e.Notes = append(e.Notes, fmt.Sprintf("%s did not fit into %d characters.", count(len(s.hits)-len(shown), "line of context", "lines of context"), conversation.GrepMaxChars))
+	}
 	return &e
 }
 
@@ -204,11 +207,14 @@ func (s *searching) notes(e *conversation.GrepEnvelope) []string {
 	case e.Truncated:
 		notes = append(notes, s.truncated(e))
 	}
+	if s.summary.Searched == nil {
+		notes = append(notes, "searched counts only conversations with a match: how many were searched is not known.")
+	}
 	if len(s.summary.Excluded) > 0 {
 		notes = append(notes, "The current conversation, "+s.call.Context.ConversationID+", was left out; include_current=true searches it too.")
 	}
 	if list := s.summary.Skipped; len(list) > 0 {
-		notes = append(notes, fmt.Sprintf("Not searched to the end, because %s cannot be read: %s.", count(len(list), "conversation", "conversations"), namely(list)))
+		notes = append(notes, "Searched in part or not at all: "+namely(list)+".")
 	}
 	return notes
 }
@@ -288,5 +294,5 @@ func (s *searching) nothingFound() string {
 	} else {
 		ideas = append(ideas, "ids of archived conversations (conversation_list with archived=true)")
 	}
-	return note + ". Try " + join(ideas, "or") + "."
+	return note + ". Try " + strings.Join(ideas, ", or ") + "."
 }

@@ -59,7 +59,7 @@ func (l *listing) add(raw json.RawMessage) error {
 		return errNoID
 	}
 	r.Current = isCurrent(l.call, r.ID)
-	r.Pinned = r.Pinned || !r.PinnedAt.IsZero()
+	r.Pinned = !r.PinnedAt.IsZero()
 	l.rows = append(l.rows, r)
 	return nil
 }
@@ -103,9 +103,12 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 
 func (l *listing) pageNotes(e *conversation.ListEnvelope) []string {
 	p := l.params
-	what, filter := "conversations", ""
+	what, filter, aside := "live conversations", "", ", hidden ones aside"
 	if p.Archived {
 		what = "archived conversations"
+	}
+	if p.IncludeHidden {
+		aside = ""
 	}
 	if p.TitleContains != nil && *p.TitleContains != "" {
 		filter = " match title_contains=" + quoted(*p.TitleContains)
@@ -115,13 +118,13 @@ func (l *listing) pageNotes(e *conversation.ListEnvelope) []string {
 	case e.Count == 0 && !l.known && p.Offset > 0:
 		return []string{fmt.Sprintf("There are no more %s from offset %d on.", what, p.Offset)}
 	case e.Total == 0 && filter != "":
-		return []string{"No " + what + filter + "." + l.elsewhere()}
+		return []string{"No " + what + filter + aside + "." + l.elsewhere()}
 	case e.Total == 0:
-		return []string{"There are no " + what + " in this workspace." + l.elsewhere()}
+		return []string{"There are no " + what + " in this workspace" + aside + "." + l.elsewhere()}
 	case e.Count == 0:
 		return []string{fmt.Sprintf("offset %d is past the end (total %d): the last valid offset is %d.", p.Offset, e.Total, e.Total-1)}
 	case e.HasMore && !l.known:
-		return []string{fmt.Sprintf("Showing %d-%d; how many there are in all is not known. Next page: offset=%d.", first, last, e.NextOffset)}
+		return []string{fmt.Sprintf("Showing %d-%d; total counts only what has been seen so far. Next page: offset=%d.", first, last, e.NextOffset)}
 	case e.HasMore:
 		return []string{fmt.Sprintf("Showing %d-%d of %d. Next page: offset=%d.", first, last, e.Total, e.NextOffset)}
 	default:

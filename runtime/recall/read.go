@@ -32,7 +32,6 @@ type reading struct {
 	total   int     // turns of the conversation
 	turns   []int   // turns that were asked for and exist
 	events  []event // of every kind
-	badIDs  int     // events with a call id that is no identifier
 }
 
 // Read answers conversation_read.
@@ -62,9 +61,6 @@ func (r *reading) add(raw json.RawMessage) error {
 		r.turns = append(r.turns, record.Turn)
 	}
 	if e, ok := newEvent(&record); ok {
-		if record.ID != "" && e.isToolUse() && e.shown.CallID == "" {
-			r.badIDs++
-		}
 		r.events = append(r.events, e)
 	}
 	return nil
@@ -142,8 +138,11 @@ func (r *reading) envelope(turns []int, events []event, notes []string) *convers
 	for _, turn := range turns {
 		e.Turns = append(e.Turns, conversation.ReadTurn{Index: turn})
 	}
-	at := 0
+	at, nameless := 0, 0
 	for i := range events {
+		if events[i].nameless {
+			nameless++
+		}
 		for at < len(turns)-1 && turns[at] < events[i].turn {
 			at++
 		}
@@ -159,8 +158,8 @@ func (r *reading) envelope(turns []int, events []event, notes []string) *convers
 	case r.total > 0 && len(events) == 0 && len(notes) == 0:
 		e.Notes = append(e.Notes, fmt.Sprintf("Nothing of include=%s was recorded here.", list(r.params.Include)))
 	}
-	if r.badIDs > 0 {
-		e.Notes = append(e.Notes, fmt.Sprintf("%s no call_id, because what was recorded is no identifier; results follow their calls.", count(r.badIDs, "event has", "events have")))
+	if nameless > 0 {
+		e.Notes = append(e.Notes, fmt.Sprintf("%s no call_id: what was recorded there is not a plain identifier.", count(nameless, "event has", "events have")))
 	}
 	if r.summary.Damaged != nil {
 		e.Notes = append(e.Notes, "This conversation is damaged and ends early: "+clip(envelope.SanitizeLine(*r.summary.Damaged), maxReason)+". What stands before the damage can be read.")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -126,7 +127,8 @@ func mismatch(err error, stdout []byte) string {
 	case errors.As(err, &wrongType) && wrongType.Field == "":
 		return "a record is a JSON " + wrongType.Value
 	case errors.As(err, &wrongType):
-		return fmt.Sprintf("in a record, %s is a JSON %s", quoted(wrongType.Field), wrongType.Value)
+		member := wrongType.Field[strings.LastIndexByte(wrongType.Field, '.')+1:]
+		return fmt.Sprintf("in a record, %s is a JSON %s", quoted(member), wrongType.Value)
 	case errors.As(err, &wrongTime):
 		return "in a record, " + quoted(wrongTime.Value) + " is not a time in the form of RFC 3339"
 	case errors.As(err, &syntax):

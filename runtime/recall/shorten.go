@@ -16,6 +16,10 @@ const (
 	fewKept   = 80
 )
 
+// worthwhile is how many characters more another call has to show to be
+// recommended.
+const worthwhile = 1000
+
 // Lengths in characters, rounded up.
 const (
 	notesChars = 900 // the notes about shortening
@@ -158,11 +162,21 @@ func keepEnds(all []event, room int) (kept []event, head int) {
 	return slices.Concat(events[:head], events[len(events)-tail:]), head
 }
 
-// rendered is how long an event is inside an envelope, indentation included.
+// rendered is how long an event is inside an envelope.
 func rendered(e *event) int {
-	const indentation = 4 * 8
+	const indentation = 4 // more than on its own, for each line of markup
 	shown := e.render()
-	return chars(&shown) + indentation
+	children := 0
+	for _, body := range []string{shown.Name, shown.Content, shown.Arguments} {
+		if body != "" {
+			children++
+		}
+	}
+	lines := 1
+	if children > 0 {
+		lines = children + 2
+	}
+	return chars(&shown) + lines*indentation + len("\n")
 }
 
 // shortenedNotes says what is missing in kept, of all events of the turn, and
@@ -187,7 +201,7 @@ func (r *reading) cutNotes(events []event) []string {
 	shortened := map[string]int{}
 	searchable := false
 	for i := range events {
-		if e := &events[i]; e.isShortened() {
+		if e := &events[i]; e.body.isShortened() {
 			shortened[e.shown.EventKind]++
 			searchable = searchable || e.shown.EventKind != kindInquiry && e.shown.EventKind != kindStructured
 		}
@@ -228,7 +242,7 @@ func (r *reading) roomier(all, kept []event) string {
 			continue // the same call again
 		}
 		alone, _ := r.fitted(events)
-		if shownOf(alone, include) > shownOf(kept, include) {
+		if shownOf(alone, include) >= shownOf(kept, include)+worthwhile {
 			return include
 		}
 	}

@@ -2,7 +2,6 @@ package recall
 
 import (
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/envelope"
@@ -12,9 +11,10 @@ import (
 // recorded: then head is where the part that is missing was.
 type text struct {
 	kept   string
-	length int // characters of kept
-	head   int // characters of kept before the missing part
-	chars  int // characters that were recorded
+	length int  // characters of kept
+	head   int  // characters of kept before the missing part
+	chars  int  // characters that were recorded
+	inside bool // parts inside were cut and marked: chars is less than what was recorded
 }
 
 // newText is a whole text, in the characters that are going to be shown.
@@ -46,14 +46,27 @@ func newJSON(s string) text {
 // missing is how many of the recorded characters are not kept.
 func (t *text) missing() int { return t.chars - t.length }
 
+func (t *text) isShortened() bool { return t.inside || t.missing() > 0 }
+
 // String is the text with a mark where something is missing.
 func (t *text) String() string {
 	if t.missing() <= 0 {
 		return t.kept
 	}
-	at := offset(t.kept, t.head)
 	mark := fmt.Sprintf("[... %d of %d chars omitted ...]", t.missing(), t.chars)
-	return strings.TrimPrefix(t.kept[:at]+"\n", "\n") + mark + strings.TrimSuffix("\n"+t.kept[at:], "\n")
+	if t.inside {
+		mark = fmt.Sprintf("[... at least %d chars omitted ...]", t.missing())
+	}
+	// The mark stands on a line of its own.
+	at := offset(t.kept, t.head)
+	head, tail := t.kept[:at], t.kept[at:]
+	if head != "" {
+		head += "\n"
+	}
+	if tail != "" {
+		tail = "\n" + tail
+	}
+	return head + mark + tail
 }
 
 // offset is the byte offset of character n.

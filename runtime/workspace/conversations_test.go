@@ -175,7 +175,8 @@ func TestMetadata(t *testing.T) {
 		`{}`:      {},
 		`{"title":null,"last_activated_at":"2026-05-29T20:04:40.293992Z","pinned_at":"2026-05-29T22:04:40.293992+02:00",
 			"archived_at":"2026-05-29 20:04:40.293992","expires_at":"2026-05-29 20:04:40.293992","labels":{"a":"b","c":""},"new":[1]}`: {
-			LastActivatedAt: at, PinnedAt: at, ArchivedAt: at, ExpiresAt: at, Labels: map[string]string{"a": "b", "c": ""}},
+			LastActivatedAt: at, PinnedAt: at, ArchivedAt: at, ExpiresAt: at, Labels: map[string]string{"a": "b", "c": ""},
+		},
 		`{"hidden":true}`:                {Hidden: true},
 		`{"hidden":false,"labels":{}}`:   {},
 		`{"labels":{"hidden":""}}`:       {Hidden: true, Labels: map[string]string{"hidden": ""}},

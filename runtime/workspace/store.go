@@ -164,8 +164,10 @@ func (s *stores) list(ctx context.Context, archived bool) ([]place, []Skipped, e
 			kept, dropped := s.pickDuplicate(f.store, other, f.dir)
 			p.dirs[f.store] = kept
 			if s.exists(f.store, dropped) {
-				skipped = append(skipped, Skipped{ID: f.id, Path: s.path(f.store, dropped),
-					Reason: fmt.Sprintf("another directory has the same id; %s is used", path.Base(kept))})
+				skipped = append(skipped, Skipped{
+					ID: f.id, Path: s.path(f.store, dropped),
+					Reason: fmt.Sprintf("another directory has the same id; %s is used", path.Base(kept)),
+				})
 			}
 			continue
 		}

@@ -26,17 +26,16 @@ func (g *generator) dispatch() (emit.File, error) {
 
 // handlers emits the struct of everything that does work.
 func (g *generator) handlers() jen.Code {
-	anyCLI := false
 	declaration := jen.Type().Id("Handlers").StructFunc(func(fields *jen.Group) {
 		for i := range g.contract.Families {
 			family := &g.contract.Families[i]
-			handler, cli := uses(family)
-			anyCLI = anyCLI || cli
-			if handler {
+			if handler, _ := uses(family); handler {
 				fields.Id(field(family)).Qual(family.Import, "Handler")
 			}
 		}
-		if anyCLI {
+		if len(g.contract.CLIs) > 0 {
+			// It is there before a tool needs it, so that declaring one asks for
+			// no change to the code that fills this struct.
 			comment(fields, "CLI runs the command lines of tools that have no handler of their own.")
 			fields.Id("CLI").Qual(g.runtime.contract, "CLI")
 		}

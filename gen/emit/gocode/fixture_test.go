@@ -102,7 +102,8 @@ func findTool() ir.Tool {
 		Command: &ir.Command{
 			CLI: "catalogue",
 			Args: []ir.Arg{
-				{Prefix: "find"}, {Prefix: "--format=json"},
+				{Prefix: "find"},
+				{Prefix: "--format=json"},
 				{Prefix: "--fold", When: "fold_case"},
 				{Prefix: "--exact", Unless: "fold_case"},
 				{Prefix: "--limit=", Value: &ir.Source{Param: "limit"}},
@@ -207,7 +208,8 @@ func lsTool() ir.Tool {
 		Command: &ir.Command{
 			CLI: "shelves",
 			Args: []ir.Arg{
-				{Prefix: "ls"}, {Prefix: "--json"},
+				{Prefix: "ls"},
+				{Prefix: "--json"},
 				{Prefix: "--lent", When: "lent"},
 				{Prefix: "--"},
 				{Value: &ir.Source{Param: "shelf"}},

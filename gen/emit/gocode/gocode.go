@@ -15,7 +15,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -32,9 +31,9 @@ func Emit(c *ir.Contract, schemas func(*ir.Tool) string) ([]emit.File, error) {
 		contract: c,
 		schemas:  schemas,
 		runtime: runtimePaths{
-			contract: path.Join(c.Targets.Module, "runtime/contract"),
-			coerce:   path.Join(c.Targets.Module, "runtime/coerce"),
-			envelope: path.Join(c.Targets.Module, "runtime/envelope"),
+			contract: runtimeModule + "/runtime/contract",
+			coerce:   runtimeModule + "/runtime/coerce",
+			envelope: runtimeModule + "/runtime/envelope",
 		},
 	}
 	var files []emit.File
@@ -71,6 +70,10 @@ type generator struct {
 	schemas  func(*ir.Tool) string
 	runtime  runtimePaths
 }
+
+// runtimeModule is the module with the packages that generated code stands on,
+// which a project of another module depends on.
+const runtimeModule = "github.com/convtools/convtools"
 
 // runtimePaths are the import paths of the packages generated code stands on.
 type runtimePaths struct {

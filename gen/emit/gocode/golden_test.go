@@ -47,6 +47,18 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s differs from its golden file (-want +got); -update rewrites it:\n%s", file.Path, diff)
 		}
 	}
+	golden := 0
+	if err := filepath.WalkDir(root, func(_ string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			golden++
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if golden != len(files) {
+		t.Errorf("%d golden files for %d files", golden, len(files))
+	}
 }
 
 func schemaOf(tool *ir.Tool) string { return `{"title":"` + tool.Name + `"}` }

@@ -108,9 +108,12 @@ func constraints(c *ir.Constraints) jsontext.Object {
 		keyword string
 		value   *int64
 	}{
-		{"minimum", c.Minimum}, {"maximum", c.Maximum},
-		{"minLength", c.MinLength}, {"maxLength", c.MaxLength},
-		{"minItems", c.MinItems}, {"maxItems", c.MaxItems},
+		{"minimum", c.Minimum},
+		{"maximum", c.Maximum},
+		{"minLength", c.MinLength},
+		{"maxLength", c.MaxLength},
+		{"minItems", c.MinItems},
+		{"maxItems", c.MaxItems},
 	} {
 		if bound.value != nil {
 			object = append(object, jsontext.Member{Name: bound.keyword, Value: jsontext.Int(*bound.value)})

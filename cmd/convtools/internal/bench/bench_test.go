@@ -74,7 +74,7 @@ func TestTable(t *testing.T) {
 MEASURED  RESULT                   BOUND         ABSOLUTE
 kept      1.50x (2.00x) of a peer  at most 1.5x  min 3.00 ms, median 4.00 ms; peer 2.00 ms, 2.00 ms
 
-every bound is kept
+bounds missed: 0
 `},
 		{both, `
 MEASURED     RESULT                   BOUND                 ABSOLUTE
@@ -82,7 +82,7 @@ kept         1.50x (2.00x) of a peer  at most 1.5x          min 3.00 ms, median 
 information                                                 8 MB
 missed       0.67x (0.50x) of a peer  at least 0.7x MISSED  min 2.00 ms, median 2.00 ms; peer 3.00 ms, 4.00 ms
 
-1 of the bounds are MISSED
+bounds missed: 1
 `},
 	} {
 		var b bytes.Buffer

@@ -70,24 +70,25 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 type plan struct {
 	starts        int    // runs of each program that only starts
 	runs          int    // runs of each program that works through a workspace
-	counts        int    // runs of each Go benchmark
-	benchtime     string // of each Go benchmark
+	counts        int    // runs of each Go benchmark that is compared
+	benchtime     string // of each of these runs
 	profiled      string // how long a profiled benchmark runs
 	bytes         int64  // of events in a large workspace
-	conversations int
+	conversations int    // in a large workspace
+	few           int    // conversations, where they are large
 }
 
 func fullPlan() plan {
 	return plan{
-		starts: 300, runs: 7, counts: 5, benchtime: "300ms", profiled: "20x",
-		bytes: 200_000_000, conversations: 2000,
+		starts: 300, runs: 7, counts: 6, benchtime: "200ms", profiled: "20x",
+		bytes: 200_000_000, conversations: 2000, few: 20,
 	}
 }
 
 func shortPlan() plan {
 	return plan{
-		starts: 40, runs: 3, counts: 2, benchtime: "20ms", profiled: "5x",
-		bytes: 20_000_000, conversations: 200,
+		starts: 40, runs: 3, counts: 2, benchtime: "20ms", profiled: "30x",
+		bytes: 20_000_000, conversations: 200, few: 4,
 	}
 }
 
@@ -121,7 +122,7 @@ func bench(ctx context.Context, p plan, stdout, stderr io.Writer) (err error) {
 	}
 
 	fmt.Fprintf(stdout, "%s/%s, %d cores, %s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), b.ripgrepVersion)
-	fmt.Fprintf(stdout, "Ratios are of the fastest runs, taken in turn; in brackets of the medians. Files are\nin the page cache for every program alike; convtools keeps no index.\n\n")
+	fmt.Fprintf(stdout, "Ratios are of the fastest runs, taken in turn; in brackets of the medians. Files are\nin the page cache for every program alike, and convtools keeps no index.\n\n")
 	if err := t.write(stdout); err != nil {
 		return fmt.Errorf("writing the table: %w", err)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -23,11 +22,15 @@ type profile struct{ of, top string }
 func (b *builds) profile(ctx context.Context, benchmark string, ws synthetic) (string, error) {
 	cpu := filepath.Join(b.dir, benchmark+".cpu")
 	binary := filepath.Join(b.dir, benchmark+".test")
-	if err := os.Setenv(workspaceVariable, ws.dir); err != nil {
-		return "", fmt.Errorf("naming the workspace to a benchmark: %w", err)
+	test := program{
+		path: b.goCommand,
+		args: []string{
+			"test", "-run", "^$", "-bench", "^" + benchmark + "$", "-benchtime", b.plan.profiled,
+			"-cpuprofile", cpu, "-o", binary, module + "/cmd/convtools/internal/bench",
+		},
+		env: []string{workspaceVariable + "=" + ws.dir},
 	}
-	if _, err := b.goRun(ctx, "test", "-run", "^$", "-bench", "^"+benchmark+"$", "-benchtime", b.plan.profiled,
-		"-cpuprofile", cpu, "-o", binary, module+"/cmd/convtools/internal/bench"); err != nil {
+	if _, err := test.output(ctx, b.dataDir); err != nil {
 		return "", err
 	}
 	out, err := b.goRun(ctx, "tool", "pprof", "-top", fmt.Sprintf("-nodecount=%d", profileRows), binary, cpu)

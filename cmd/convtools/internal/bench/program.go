@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"slices"
@@ -16,6 +17,7 @@ import (
 type program struct {
 	path string
 	args []string
+	env  []string // added to the environment, as name=value
 	// noMatch accepts exit code 1, with which a search says that it found nothing.
 	noMatch bool
 }
@@ -25,7 +27,7 @@ type program struct {
 // directory JP keeps them in.
 func (p program) command(ctx context.Context, dataDir string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.path, p.args...) //nolint:forbidigo,gosec // running programs that it built itself is what bench is for
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "JP_USER_DATA_DIR="+dataDir)
+	cmd.Env = slices.Concat(os.Environ(), []string{"CGO_ENABLED=0", "JP_USER_DATA_DIR=" + dataDir}, p.env)
 	return cmd
 }
 
@@ -66,13 +68,12 @@ func (m measured) min() time.Duration { return m.times[0] }
 func (m measured) median() time.Duration { return m.times[len(m.times)/2] }
 
 // inTurn runs every program once to warm up, and then n times, one after the
-// other, with their output going nowhere. In each round another one goes first,
-// so that none always has the same predecessor.
+// other, with their output going nowhere. The order changes from round to round,
+// so that none always runs after the same other one.
 func inTurn(ctx context.Context, dataDir string, n int, programs ...program) ([]measured, error) {
 	results := make([]measured, len(programs))
 	for round := range n + 1 {
-		for k := range programs {
-			i := (k + round) % len(programs)
+		for _, i := range rand.Perm(len(programs)) {
 			cmd := programs[i].command(ctx, dataDir)
 			start := time.Now()
 			err := cmd.Run()

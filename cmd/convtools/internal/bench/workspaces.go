@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,7 +50,7 @@ func (b *builds) workspaces(ctx context.Context, t *table, progress func(string)
 		profile       bool
 	}{
 		{"", b.plan.bytes, b.plan.conversations, true, true},
-		{"few large: ", b.plan.bytes, b.plan.conversations / 100, true, false},
+		{"few large: ", b.plan.bytes, b.plan.few, true, false},
 		{"many small: ", int64(b.plan.conversations) * smallest, b.plan.conversations, false, false},
 	} {
 		progress(fmt.Sprintf("%s%d conversations, %s", shape.name, shape.conversations, megabytes(shape.bytes)))
@@ -185,8 +186,7 @@ func (b *builds) grep(ctx context.Context, t *table, ws synthetic) error {
 
 // matches returns how many lines a search finds.
 func (b *builds) matches(ctx context.Context, search program) (int, error) {
-	search.args = append([]string{}, search.args...)
-	search.args = append(search.args, "--summary", "--max-hits=1")
+	search.args = slices.Concat(search.args, []string{"--summary", "--max-hits=1"})
 	out, err := search.output(ctx, b.dataDir)
 	if err != nil {
 		return 0, err

@@ -13,11 +13,10 @@ import (
 
 // naiveFind compares rune by rune at every position.
 func naiveFind(text, pattern string, ignoreCase bool) (int, int) {
-	want := []rune(pattern)
 	for start := range text {
 		end := start
 		matched := true
-		for _, w := range want {
+		for _, w := range pattern {
 			r, size := utf8.DecodeRuneInString(text[end:])
 			if size == 0 || !sameRune(r, w, ignoreCase) {
 				matched = false

@@ -16,7 +16,8 @@ const (
 	// minSequence is the length from which a sieve is faster than decoding.
 	minSequence = 4
 
-	gram     = 3 // characters looked up at a time
+	gram     = 3  // characters looked up at a time
+	maxStep  = 10 // so that four lookups fit into a block
 	hashBits = 14
 )
 
@@ -32,7 +33,7 @@ const (
 // consecutive triples of characters in a string would include one of a sequence
 // that occurs there. So it is enough to look at every (n-2)th triple.
 type Sieve struct {
-	sequences [][]charSet
+	sequences [][]bitSet
 	step      int
 	// index holds, for the hash of a triple, 1 + the index in places; 0 when no
 	// sequence has a triple with that hash.
@@ -42,6 +43,19 @@ type Sieve struct {
 
 // charSet is the characters that may stand at one place.
 type charSet []byte
+
+// bitSet is a charSet as one bit for each character.
+type bitSet [4]uint64
+
+func bitSets(seq []charSet) []bitSet {
+	sets := make([]bitSet, len(seq))
+	for i, set := range seq {
+		for _, c := range set {
+			sets[i][c>>6] |= 1 << (c & 63)
+		}
+	}
+	return sets
+}
 
 // place is a triple of characters within a sequence.
 type place struct{ sequence, offset int }
@@ -54,18 +68,20 @@ func NewSieve(pattern string, ignoreCase bool) *Sieve {
 		return nil
 	}
 	s := &Sieve{}
+	var sequences [][]charSet
 	n := math.MaxInt
 	for _, spelling := range spellings(part, ignoreCase) {
 		for _, seq := range [][]charSet{spelling, base64At(spelling, 0), base64At(spelling, 1), base64At(spelling, 2)} {
-			s.sequences = append(s.sequences, seq)
+			sequences = append(sequences, seq)
+			s.sequences = append(s.sequences, bitSets(seq))
 			n = min(n, len(seq))
 		}
 	}
 	if n < minSequence {
 		return nil
 	}
-	s.step = n - gram + 1
-	for i, seq := range s.sequences {
+	s.step = min(n-gram+1, maxStep)
+	for i, seq := range sequences {
 		for offset := range s.step {
 			for _, a := range seq[offset] {
 				for _, b := range seq[offset+1] {
@@ -97,19 +113,22 @@ func hash(chars uint32) uint32 { return chars << 8 * 0x9e3779b1 >> (32 - hashBit
 // stored decodes to, as base64 of either alphabet. stored must not contain JSON
 // escapes. True says nothing.
 func (s *Sieve) MayHold(stored []byte) bool {
-	step := s.step
-	i := 0
-	// Four lookups at a time, with one branch for all.
-	for ; i+3*step+4 <= len(stored); i += 4 * step {
-		a := s.index[hash(binary.LittleEndian.Uint32(stored[i:]))]
-		b := s.index[hash(binary.LittleEndian.Uint32(stored[i+step:]))]
-		c := s.index[hash(binary.LittleEndian.Uint32(stored[i+2*step:]))]
-		d := s.index[hash(binary.LittleEndian.Uint32(stored[i+3*step:]))]
+	step, i := s.step, 0
+	// Four lookups at a time, with one branch for all. The masks change nothing:
+	// with them, the compiler sees that no index is out of range.
+	const block, mask = 64, 31
+	second, third, fourth := step, 2*step, 3*step
+	for ; i+block <= len(stored); i += 4 * step {
+		chars := (*[block]byte)(stored[i:])
+		a := s.index[hash(binary.LittleEndian.Uint32(chars[:4]))]
+		b := s.index[hash(binary.LittleEndian.Uint32(chars[second&mask:][:4]))]
+		c := s.index[hash(binary.LittleEndian.Uint32(chars[third&mask:][:4]))]
+		d := s.index[hash(binary.LittleEndian.Uint32(chars[fourth&mask:][:4]))]
 		if a|b|c|d == 0 {
 			continue
 		}
-		if a != 0 && s.check(stored, i, a) || b != 0 && s.check(stored, i+step, b) ||
-			c != 0 && s.check(stored, i+2*step, c) || d != 0 && s.check(stored, i+3*step, d) {
+		if a != 0 && s.check(stored, i, a) || b != 0 && s.check(stored, i+second, b) ||
+			c != 0 && s.check(stored, i+third, c) || d != 0 && s.check(stored, i+fourth, d) {
 			return true
 		}
 	}
@@ -133,12 +152,12 @@ func (s *Sieve) check(stored []byte, i int, index uint16) bool {
 	return false
 }
 
-func (s *Sieve) stands(stored []byte, start int, seq []charSet) bool {
+func (s *Sieve) stands(stored []byte, start int, seq []bitSet) bool {
 	if start < 0 || start+len(seq) > len(stored) {
 		return false
 	}
-	for i, set := range seq {
-		if !slices.Contains(set, stored[start+i]) {
+	for i, c := range stored[start : start+len(seq)] {
+		if seq[i][c>>6]>>(c&63)&1 == 0 {
 			return false
 		}
 	}

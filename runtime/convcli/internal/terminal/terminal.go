@@ -26,10 +26,12 @@ func Line(text string) string { return string(AppendLine(nil, []byte(text))) }
 
 func appendSafe(dst, text []byte, oneLine bool) []byte {
 	for i := 0; i < len(text); {
-		if c := text[i]; ' ' <= c && c < 0x7f {
-			dst = append(dst, c)
+		plain := i
+		for i < len(text) && ' ' <= text[i] && text[i] < 0x7f {
 			i++
-			continue
+		}
+		if dst = append(dst, text[plain:i]...); i == len(text) {
+			break
 		}
 		r, size := utf8.DecodeRune(text[i:])
 		i += size

@@ -1,0 +1,210 @@
+package main_test
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const module = "github.com/convtools/convtools"
+
+// arrow says what packages may import, apart from the standard library: packages
+// of this module and of others. A name that ends in /... stands for a folder and
+// all below it; a package is bound by the first arrow it fits.
+type arrow struct {
+	from []string
+	to   []string
+	why  string
+}
+
+func arrows() []arrow {
+	return []arrow{
+		{
+			from: []string{"gen/..."},
+			to: []string{
+				"gen/...", "github.com/BurntSushi/toml", "github.com/bmatcuk/doublestar/v4",
+				"github.com/dave/jennifer/jen", "github.com/santhosh-tekuri/jsonschema/v5", "github.com/google/go-cmp/cmp",
+			},
+			why: "the generator has to build while its output is missing or broken, and nothing it needs may reach a binary that answers calls",
+		},
+		{
+			from: []string{"generated"},
+			to:   []string{"generated/...", "runtime/contract"},
+			why:  "the dispatcher hands calls to the families and does no work of its own",
+		},
+		{
+			from: []string{"generated/..."},
+			to:   []string{"runtime/contract", "runtime/coerce", "runtime/envelope"},
+			why:  "generated code stands on three small packages, so that it can be used by other programs too",
+		},
+		{
+			from: []string{"runtime/contract", "runtime/coerce"},
+			why:  "everybody who uses generated code takes them along",
+		},
+		{
+			from: []string{"runtime/envelope"},
+			to:   []string{"runtime/contract"},
+			why:  "whoever uses generated code takes it along",
+		},
+		{
+			from: []string{"runtime/process"},
+			to:   []string{"runtime/contract", "golang.org/x/sys/windows"},
+			why:  "it runs programs and knows nothing of conversations; Windows has no other way to end a group of processes",
+		},
+		{
+			from: []string{"runtime/workspace/workspacetest/...", "cmd/convtools/internal/..."},
+			to:   []string{"runtime/..."},
+			why:  "samples for tests, and measurements, need no library",
+		},
+		{
+			from: []string{"runtime/..."},
+			to:   []string{"runtime/...", "generated/...", "github.com/spf13/cobra", "github.com/spf13/pflag"},
+			why:  "what answers calls does not know how its code was made",
+		},
+		{
+			from: []string{"cmd/convgen"},
+			to:   []string{"gen/..."},
+			why:  "it has to build while generated code does not",
+		},
+		{
+			from: []string{"cmd/convtools"},
+			to:   []string{"runtime/...", "generated/...", "github.com/spf13/cobra", "golang.org/x/term"},
+			why:  "it is started for every call: whatever it links costs each of them",
+		},
+	}
+}
+
+// notLinked is what the binary that answers calls must not hold, not even
+// through others.
+func notLinked() map[string]string {
+	return map[string]string{
+		module + "/gen/...":                         "the generator is for whoever builds the binary",
+		"github.com/BurntSushi/toml/...":            "specs are read while generating",
+		"github.com/dave/jennifer/...":              "code is written while generating",
+		"github.com/santhosh-tekuri/jsonschema/...": "it compiles every metaschema when a program starts, whether or not it is used",
+		"net/http/...":                              "nothing here speaks HTTP, and it slows down the start",
+		"testing/...":                               "it registers flags",
+	}
+}
+
+func TestImportArrows(t *testing.T) {
+	t.Parallel()
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		t.Run(system, func(t *testing.T) {
+			t.Parallel()
+			packages := goList(t, system, "-f", `{{.ImportPath}} {{join .Imports " "}}`, "../../...")
+			if len(packages) < 30 {
+				t.Fatalf("go list knows %d packages", len(packages))
+			}
+			for _, line := range packages {
+				fields := strings.Fields(line)
+				for _, problem := range against(fields[0], fields[1:]) {
+					t.Error(problem)
+				}
+			}
+			linked := goList(t, system, "-deps", ".")
+			if !slices.Contains(linked, module+"/runtime/contract") {
+				t.Fatalf("go list -deps knows %d packages, without those of this module", len(linked))
+			}
+			for _, problem := range unwanted(linked) {
+				t.Error(problem)
+			}
+		})
+	}
+}
+
+// against returns what is wrong with the imports of a package.
+func against(name string, imports []string) []string {
+	name = strings.TrimPrefix(name, module+"/")
+	for _, a := range arrows() {
+		if !slices.ContainsFunc(a.from, func(pattern string) bool { return fits(name, pattern) }) {
+			continue
+		}
+		var problems []string
+		for _, to := range imports {
+			short := strings.TrimPrefix(to, module+"/")
+			standard := short == to && !strings.Contains(strings.Split(to, "/")[0], ".")
+			if !standard && !slices.ContainsFunc(a.to, func(pattern string) bool { return fits(short, pattern) }) {
+				problems = append(problems, name+" may not import "+short+": "+a.why)
+			}
+		}
+		return problems
+	}
+	return []string{"nothing says what " + name + " may import: add it to arrows"}
+}
+
+func unwanted(linked []string) []string {
+	var problems []string
+	for _, name := range linked {
+		for pattern, why := range notLinked() {
+			if fits(name, pattern) {
+				problems = append(problems, "convtools links "+name+": "+why)
+			}
+		}
+	}
+	return problems
+}
+
+func fits(name, pattern string) bool {
+	dir, below := strings.CutSuffix(pattern, "/...")
+	return name == dir || below && strings.HasPrefix(name, dir+"/")
+}
+
+func goList(t *testing.T, system string, args ...string) []string {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list"}, args...)...)
+	cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64", "CGO_ENABLED=0", "GOPROXY=off")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list %s: %v", strings.Join(args, " "), err)
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
+}
+
+// The arrows hold only as long as a package that goes against them is found.
+func TestArrowsFindWhatGoesAgainstThem(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, to string
+		ok       bool
+	}{
+		{"gen/plan", module + "/gen/check", true},
+		{"gen/plan", module + "/runtime/contract", false},
+		{"gen/plan", module + "/generated", false},
+		{"gen/emit/jp", "net/http", true},
+		{"generated", module + "/generated/conversation", true},
+		{"generated", module + "/runtime/recall", false},
+		{"generated/conversation", module + "/runtime/coerce", true},
+		{"generated/conversation", module + "/generated", false},
+		{"generated/conversation", "github.com/spf13/cobra", false},
+		{"runtime/contract", "encoding/json", true},
+		{"runtime/contract", module + "/runtime/coerce", false},
+		{"runtime/process", "golang.org/x/sys/windows", true},
+		{"runtime/process", "golang.org/x/sys/unix", false},
+		{"runtime/recall", module + "/generated/conversation", true},
+		{"runtime/recall", module + "/cmd/convtools", false},
+		{"runtime/recall", module + "/gen/ir", false},
+		{"cmd/convgen", module + "/generated", false},
+		{"cmd/convtools", module + "/gen/ir", false},
+		{"cmd/other", "fmt", false},
+	} {
+		problems := against(module+"/"+tc.name, []string{tc.to})
+		if tc.ok != (len(problems) == 0) {
+			t.Errorf("%s imports %s: %v", tc.name, tc.to, problems)
+		}
+	}
+	var found []string
+	for _, name := range []string{"fmt", "net", "net/http", module + "/gen", module + "/generated", module + "/gen/ir", "github.com/santhosh-tekuri/jsonschema/v5"} {
+		if len(unwanted([]string{name})) > 0 {
+			found = append(found, name)
+		}
+	}
+	want := []string{"net/http", module + "/gen", module + "/gen/ir", "github.com/santhosh-tekuri/jsonschema/v5"}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Errorf("not to be linked (-want +found):\n%s", diff)
+	}
+}

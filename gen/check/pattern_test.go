@@ -1,0 +1,154 @@
+package check
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestNotPortable(t *testing.T) {
+	t.Parallel()
+	for _, pattern := range []string{
+		`^[A-Za-z0-9._-]{1,128}$`, `^(a|b)+?$`, `^(?:a|b){2}$`, `a{2,}`, `^\{\}\[\]\(\)$`, `[\^\-\]]`, `^[^\n\r]*$`, `a\/b`, `^a$|^b$`, `[.{}*?+$(|]`, `[a[]`,
+	} {
+		if why := notPortable(pattern); why != "" {
+			t.Errorf("%s is refused: it %s", pattern, why)
+		}
+	}
+	for pattern, want := range map[string]string{
+		`[`:             "is not a regular expression",
+		`a**`:           "is not a regular expression",
+		`(?=a)`:         "is not a regular expression", // RE2 has no lookahead
+		`a{1001}`:       "is not a regular expression",
+		`\d`:            `uses \d`,
+		`\w`:            `uses \w`,
+		`\s`:            `uses \s`,
+		`[\s]`:          `uses \s`,
+		`\b`:            `uses \b`,
+		`\A`:            `uses \A`,
+		`\pL`:           `uses \p`,
+		`\x41`:          `uses \x`,
+		`\Qa\E`:         `uses \Q`,
+		`a\-b`:          `uses \-`, // ECMA-262 has it in classes alone
+		`(?i)a`:         "(?…)",
+		`(?P<name>a)`:   "(?…)",
+		`(?<name>a)`:    "(?…)",
+		`[[:alpha:]]`:   "POSIX class",
+		`[a[:digit:]]`:  "POSIX class",
+		`.`:             `uses "."`,
+		`a.b`:           `uses "."`,
+		`[]a]`:          "begins a class",
+		`[^]a]`:         "begins a class",
+		`a]`:            "closes nothing",
+		`a}`:            "closes nothing",
+		`a{`:            "no repetition",
+		`a{,3}`:         "no repetition",
+		`^*a`:           "repeats an anchor",
+		`a$+`:           "repeats an anchor",
+		"a\x00":         "printable ASCII",
+		"a\n":           "printable ASCII",
+		"ä":             "printable ASCII",
+		"[\u2028]":      "printable ASCII",
+		`^(?:a|(?i)b)$`: "(?…)",
+	} {
+		if got := notPortable(pattern); !strings.Contains(got, want) {
+			t.Errorf("%q: %q does not say %q", pattern, got, want)
+		}
+	}
+}
+
+// Whatever passes is matched here by Go; that it is matched alike elsewhere is
+// what the table above is about.
+func FuzzNotPortable(f *testing.F) {
+	for _, seed := range []string{`^[a-z]{1,3}$`, `\`, `[\`, `a{1`, `^(?:a|b)$`, `[^\n]*`, `\{`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, pattern string) {
+		if notPortable(pattern) != "" {
+			return
+		}
+		if _, err := regexp.Compile(pattern); err != nil {
+			t.Errorf("%q passes and does not compile: %v", pattern, err)
+		}
+	})
+}
+
+func TestExcludesNUL(t *testing.T) {
+	t.Parallel()
+	for pattern, want := range map[string]bool{
+		`^[a-z]+$`: true, `^(a|b)*$`: true, `^[A-Za-z0-9._-]{1,128}$`: true, `^a$`: true, `^(?:[a-z]+|[0-9]{3})?$`: true,
+		`^(^a|b$)$`: true,
+
+		``: false, `^a`: false, `a$`: false, `^a|b$`: false, `^[^a]$`: false, `^a\$`: false, `^(.*)$`: false,
+		`^[^\n\r]*$`: false, `(^a$)|b`: false, `^a$|^b$`: false, `^$`: true,
+	} {
+		if got := excludesNUL(pattern); got != want {
+			t.Errorf("%s: %v", pattern, got)
+		}
+	}
+}
+
+// A pattern that is said to exclude a NUL matches no text with one in it.
+func FuzzExcludesNUL(f *testing.F) {
+	for _, seed := range []string{`^[a-z]+$`, `^(a|b)$`, `^a|b$`, `^[^a]+$`, `^a?b*$`, `^\x00$`, `^(^a|b$)+$`} {
+		f.Add(seed, "a\x00b")
+		f.Add(seed, "b\x00")
+	}
+	f.Fuzz(func(t *testing.T, pattern, text string) {
+		if len(pattern) > 200 || !excludesNUL(pattern) {
+			return
+		}
+		re, err := regexp.Compile(pattern)
+		if err != nil {
+			return
+		}
+		for _, s := range []string{text + "\x00", "\x00" + text, text + "\x00" + text, "\x00"} {
+			if re.MatchString(s) {
+				t.Errorf("%q matches %q", pattern, s)
+			}
+		}
+	})
+}
+
+func TestGuarded(t *testing.T) {
+	t.Parallel()
+	for prefix, want := range map[string]bool{
+		"--limit=": true, "-n=": true, "name=": true, "@": true, "+": true,
+		"": false, "-": false, "--": false, "-n": false, "--limit": false, "=": true, "--=": false, "-=": false, "---=": false,
+	} {
+		if got := guarded(prefix); got != want {
+			t.Errorf("%q: %v", prefix, got)
+		}
+	}
+}
+
+func TestGoName(t *testing.T) {
+	t.Parallel()
+	for snake, want := range map[string]string{
+		"list": "List", "title_contains": "TitleContains", "id": "ID", "ids": "IDs", "conversation_id": "ConversationID",
+		"json_url": "JSONURL", "a_1b": "A1b", "": "", "next_offset": "NextOffset",
+	} {
+		if got := goName(snake); got != want {
+			t.Errorf("%s: %s, not %s", snake, got, want)
+		}
+	}
+}
+
+func TestParagraphs(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"one\ntwo":                      "one two",
+		"one\r\ntwo\r\n\r\nthree\r\n":   "one two\n\nthree",
+		"one\n\n\ntwo":                  "one\n\ntwo",
+		"list:\n- one\n  more\n- two":   "list:\n- one more\n- two",
+		"1. one\n2. two\nmore":          "1. one\n2. two more",
+		"\n\n  one  \n":                 "one",
+		"":                              "",
+		"2026 was\n17 days\n17. really": "2026 was 17 days\n17. really",
+		"* a\n* b":                      "* a\n* b",
+	} {
+		if got := paragraphs(text); got != want {
+			t.Errorf("%q: %q, not %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package plan_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/convtools/convtools/gen/check"
+	"github.com/convtools/convtools/gen/diag"
+	"github.com/convtools/convtools/gen/plan"
+)
+
+const (
+	corpusDir   = "../../testdata/specs"
+	positiveDir = "../../testdata/specs/positive/notes"
+)
+
+// TestCorpus runs one archive for each mistake a spec can have. An archive is
+// named after the rule it breaks, and holds the project, what convgen prints
+// about it (stderr), and under fixed/ the files that differ in a project without
+// the mistake; one that is empty there is not in it.
+//
+// UPDATE_GOLDEN=1 writes what is printed into the archives; read the difference
+// before it is committed.
+func TestCorpus(t *testing.T) {
+	t.Parallel()
+	names, err := filepath.Glob(filepath.Join(corpusDir, "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := map[string]bool{}
+	for _, name := range names {
+		base := strings.TrimSuffix(filepath.Base(name), ".txtar")
+		rule, _, _ := strings.Cut(base, "-")
+		broken[rule] = true
+		t.Run(base, func(t *testing.T) {
+			t.Parallel()
+			corpusCase(t, name, rule)
+		})
+	}
+	for _, rule := range check.Rules() {
+		if !broken[rule.ID] {
+			t.Errorf("no archive in %s breaks %s: %s", corpusDir, rule.ID, rule.Doc)
+		}
+		delete(broken, rule.ID)
+	}
+	for id := range broken {
+		t.Errorf("an archive breaks %s, which is no rule", id)
+	}
+}
+
+func corpusCase(t *testing.T, name, rule string) {
+	archive, err := txtar.ParseFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, fixed := fstest.MapFS{}, fstest.MapFS{}
+	var want *txtar.File
+	for i := range archive.Files {
+		file := &archive.Files[i]
+		if file.Name == "stderr" {
+			want = file
+		} else if !strings.HasPrefix(file.Name, "fixed/") {
+			project[file.Name] = &fstest.MapFile{Data: file.Data}
+			fixed[file.Name] = project[file.Name]
+		}
+	}
+	for _, file := range archive.Files {
+		if to, ok := strings.CutPrefix(file.Name, "fixed/"); ok {
+			fixed[to] = &fstest.MapFile{Data: file.Data}
+			if len(file.Data) == 0 {
+				delete(fixed, to)
+			}
+		}
+	}
+	if want == nil {
+		t.Fatal("the archive has no stderr")
+	}
+
+	result, got := diagnose(t, project)
+	rules := map[string]bool{}
+	for _, d := range result.Diags {
+		rules[d.Rule] = true
+	}
+	if !rules[rule] {
+		t.Errorf("nothing that is reported is of the rule %s:\n%s", rule, got)
+	}
+	if result.Diags.HasErrors() && result.Files != nil {
+		t.Error("files are made in spite of errors")
+	}
+	if os.Getenv("UPDATE_GOLDEN") == "1" && !bytes.Equal(want.Data, []byte(got)) {
+		want.Data = []byte(got)
+		if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(string(want.Data), got); diff != "" {
+		t.Errorf("what is printed differs (-want +got):\n%s", diff)
+	}
+
+	result, got = diagnose(t, fixed)
+	if got != "" || len(result.Files) == 0 {
+		t.Errorf("the fixed project is not clean:\n%s", got)
+	}
+}
+
+// diagnose generates a project and returns what convgen prints about it.
+func diagnose(t *testing.T, project fstest.MapFS) (*plan.Result, string) {
+	t.Helper()
+	result, err := plan.Generate(project)
+	if err != nil {
+		t.Fatalf("the checker let something pass that an emitter refuses: %v", err)
+	}
+	var out strings.Builder
+	if err := diag.Text(&out, result.Diags, result.Source); err != nil {
+		t.Fatal(err)
+	}
+	return result, out.String()
+}

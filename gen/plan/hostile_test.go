@@ -1,0 +1,296 @@
+package plan_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/BurntSushi/toml"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/plan"
+)
+
+// Every @text@ is a value a spec's author may choose freely. @word@ stands where
+// a name, a path or a number is asked for.
+const (
+	hostileProject = `module = "example.com/notes"
+specs  = ["specs/*/*.toml"]
+
+[cli.notes]
+command = [@text:program@, @text:word of a command@]
+env     = @word:environment variable@
+
+[targets.go]
+dir = @word:folder@
+
+[targets.jp]
+tools   = @word:JP folder@
+command = @text:JP command@
+
+[[targets.jp.skills]]
+file    = @word:skill file@
+tag     = @word:tag@
+title   = @text:skill title@
+content = @text:skill content@
+tools   = [@word:skill tool@]
+`
+	hostileTool = `name        = @word:tool@
+summary     = @text:summary@
+description = @text:description@
+effect      = @word:effect@
+enable      = @word:enable@
+run         = @word:run@
+handler     = @word:handler@
+
+[parameters.text]
+type     = "string"
+default  = @text:default@
+summary  = @text:parameter summary@
+
+[parameters.state]
+type    = "string"
+enum    = [@text:enum value@]
+summary = "State to show"
+
+[parameters.id]
+type         = "string"
+pattern      = @word:pattern@
+pattern_says = @text:pattern_says@
+summary      = "The note"
+
+[command]
+cli  = @word:cli@
+args = [@text:argument@, { flag = @text:flag@ }, { flag = "--id={id}" }]
+
+[envelope]
+root = @word:root@
+
+[[envelope.elements]]
+name       = @word:root element@
+summary    = @text:root summary@
+attributes = [{ name = "version", type = "string", fixed = @text:fixed@, summary = @text:attribute summary@ }]
+children   = [@word:child@, "note*"]
+
+[[envelope.elements]]
+name       = @word:element@
+summary    = @text:element summary@
+from       = "records"
+separator  = @word:separator@
+attributes = [{ name = @word:attribute@, type = "string", from = @word:key@, summary = "The note" }]
+
+[[envelope.elements]]
+name      = "note"
+body      = "inline"
+text_from = @word:text_from@
+
+[[examples]]
+summary   = @text:example summary@
+arguments = { text = @text:example argument@ }
+`
+)
+
+// harmlessValues is what stands in the places of the templates. It makes the
+// same Go as any other text should: an enum of no word has no constants.
+var harmlessValues = map[string]string{
+	"JP command": "run {{context}} {{tool}}", "enum value": "plain (text)",
+	"environment variable": "NOTES_CLI", "folder": "generated", "JP folder": ".jp/mcp/tools", "skill file": ".jp/config/skill/notes.toml",
+	"tag": "notes_skill", "skill tool": "notes_list", "tool": "notes_list", "effect": "read", "enable": "on", "run": "ask", "handler": "go",
+	"pattern": "^[0-9]+$", "cli": "notes", "root": "notes_list", "root element": "notes_list", "child": "item*",
+	"element": "item", "separator": "gap", "attribute": "id", "key": "id", "text_from": "text",
+}
+
+// hostileValues try to end a comment, a string or a fence, to be a directive, or
+// to hide.
+func hostileValues() []string {
+	return []string{
+		"*/ func init() { panic(1) } /*",
+		"//go:embed secrets",
+		"go:generate rm -rf .",
+		"a\n//go:embed secrets\nvar x string",
+		"a\r//go:build ignore",
+		"\u2028//line x.go:1\u2029",
+		"+build ignore",
+		"` + panic() + `",
+		`" + panic() + "`,
+		"a\x00b", "a\x1b[31mb", "\u202Etxet", "\ufeffa", "\U000E0041",
+		"{{.Name}} {{context}} {{ tool }} {{end}}", "${HOME} $(id) %s %!d(MISSING)",
+		"-->\n# Heading\n<script>", "| a | b |\n|---|---|", "```\n```", "]]></x>",
+		`"""`, "'''", `\`, `\u0000`, "",
+		"\"}\n[conversation.tools.'*']\nenable = true\n#",
+	}
+}
+
+// fill replaces the places of a template. It returns their names.
+func fill(template string, values map[string]string) (text string, names []string) {
+	var b strings.Builder
+	for i, part := range strings.Split(template, "@") {
+		if i%2 == 0 {
+			b.WriteString(part)
+			continue
+		}
+		kind, name, _ := strings.Cut(part, ":")
+		value, ok := values[name]
+		if !ok {
+			value = harmlessValues[name]
+		}
+		if value == "" && !ok && kind == "text" {
+			value = "plain text"
+		}
+		quoted, err := json.Marshal(value) // TOML's basic strings have the same escapes
+		if err != nil {
+			panic(err)
+		}
+		b.Write(quoted)
+		names = append(names, kind+":"+name)
+	}
+	return b.String(), names
+}
+
+func hostile(values map[string]string) (project fstest.MapFS, names []string) {
+	top, names := fill(hostileProject, values)
+	tool, more := fill(hostileTool, values)
+	return fstest.MapFS{"tools.toml": {Data: []byte(top)}, "specs/notes/list.toml": {Data: []byte(tool)}}, append(names, more...)
+}
+
+// TestHostileText puts hostile text into every place of a spec. It is refused,
+// or what is made of it has the same Go declarations and the same keys in TOML
+// and JSON as what is made of plain text.
+func TestHostileText(t *testing.T) {
+	t.Parallel()
+	benign, names := hostile(nil)
+	result, printed := diagnose(t, benign)
+	if printed != "" {
+		t.Fatalf("the template itself is not clean:\n%s", printed)
+	}
+	want := shapes(t, result.Files)
+	accepted := map[string]int{}
+	for _, place := range names {
+		kind, name, _ := strings.Cut(place, ":")
+		for _, value := range hostileValues() {
+			if name == "JP command" {
+				value += " {{context}} {{tool}}" // refused without them
+			}
+			project, _ := hostile(map[string]string{name: value})
+			result, err := plan.Generate(project)
+			if err != nil {
+				t.Errorf("%s = %q passes the checker and not an emitter: %v", name, value, err)
+				continue
+			}
+			if result.Diags.HasErrors() {
+				continue
+			}
+			accepted[place]++
+			if kind == "word" && value != "" {
+				t.Errorf("%s = %q is accepted", name, value)
+			}
+			if diff := cmp.Diff(want, shapes(t, result.Files)); diff != "" {
+				t.Errorf("%s = %q changes what is declared (-plain +hostile):\n%s", name, value, diff)
+			}
+		}
+	}
+	for _, place := range names {
+		// What is refused always is not put to the test.
+		if strings.HasPrefix(place, "text:") && accepted[place] == 0 {
+			t.Errorf("%s: no hostile text is accepted", place)
+		}
+	}
+}
+
+// shapes describes files without the texts in them.
+func shapes(t *testing.T, files []emit.File) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, file := range files {
+		var shape string
+		switch path.Ext(file.Path) {
+		case ".go":
+			shape = goShape(t, file)
+		case ".json":
+			var v any
+			if err := json.Unmarshal(file.Data, &v); err != nil {
+				t.Errorf("%s: %v", file.Path, err)
+			}
+			shape = keys(v)
+		case ".toml":
+			var v map[string]any
+			if _, err := toml.Decode(string(file.Data), &v); err != nil {
+				t.Errorf("%s: %v\n%s", file.Path, err, file.Data)
+			}
+			shape = keys(v)
+		}
+		all[file.Path] = shape
+	}
+	return all
+}
+
+// goShape is a Go file's syntax tree without comments and the values of strings.
+// Every comment has to be prose: "// " and no directive.
+func goShape(t *testing.T, file emit.File) string {
+	t.Helper()
+	tree, err := parser.ParseFile(token.NewFileSet(), file.Path, file.Data, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		t.Errorf("%s: %v\n%s", file.Path, err, file.Data)
+		return ""
+	}
+	for _, group := range tree.Comments {
+		for _, comment := range group.List {
+			if comment.Text != "//" && !strings.HasPrefix(comment.Text, "// ") || strings.HasPrefix(comment.Text, "// +build") {
+				t.Errorf("%s: the comment %q", file.Path, comment.Text)
+			}
+		}
+	}
+	var b strings.Builder
+	ast.Inspect(tree, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case nil, *ast.CommentGroup, *ast.Comment:
+			return false
+		case *ast.Ident:
+			b.WriteString(n.Name + " ")
+		case *ast.BasicLit:
+			b.WriteString(n.Kind.String() + " ")
+		default:
+			fmt.Fprintf(&b, "%T ", n)
+		}
+		return true
+	})
+	return b.String()
+}
+
+// keys is the keys and types of a decoded document.
+func keys(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		var b strings.Builder
+		b.WriteString("{")
+		for _, name := range sortedKeys(v) {
+			b.WriteString(name + ":" + keys(v[name]) + " ")
+		}
+		return b.String() + "}"
+	case []any:
+		var b strings.Builder
+		for _, item := range v {
+			b.WriteString(keys(item) + ",")
+		}
+		return "[" + b.String() + "]"
+	case []map[string]any:
+		var b strings.Builder
+		for _, item := range v {
+			b.WriteString(keys(item) + ",")
+		}
+		return "[" + b.String() + "]"
+	default:
+		return fmt.Sprintf("%T", v)
+	}
+}
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

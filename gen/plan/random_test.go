@@ -1,0 +1,219 @@
+package plan_test
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/convtools/convtools/gen/plan"
+)
+
+// TestWhatIsCheckedCanBeEmitted makes projects at random from few words, so that
+// names clash in every way they can. What the checker accepts every emitter has
+// to take, and Go has to compile: the checker decides names, and emitters only
+// use them.
+func TestWhatIsCheckedCanBeEmitted(t *testing.T) {
+	t.Parallel()
+	const projects, compiled = 120, 3
+	accepted := 0
+	rules := map[string]int{}
+	module := t.TempDir()
+	for seed := range uint64(projects) {
+		r := random{rand.New(rand.NewPCG(seed, 1))}
+		project := r.project()
+		result, err := plan.Generate(project)
+		if err != nil {
+			t.Fatalf("seed %d: the checker lets something pass that an emitter refuses: %v\n%s", seed, err, dump(project))
+		}
+		for _, d := range result.Diags {
+			rules[d.Rule]++
+		}
+		if result.Diags.HasErrors() {
+			continue
+		}
+		accepted++
+		for _, file := range result.Files {
+			if path.Ext(file.Path) != ".go" {
+				continue
+			}
+			if _, err := parser.ParseFile(token.NewFileSet(), file.Path, file.Data, parser.SkipObjectResolution); err != nil {
+				t.Fatalf("seed %d: %v\n%s", seed, err, dump(project))
+			}
+			if accepted > compiled {
+				continue
+			}
+			// Each project is a folder of one module, to be compiled in one go.
+			name := filepath.Join(module, fmt.Sprintf("p%d", seed), filepath.FromSlash(file.Path))
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			text := strings.ReplaceAll(string(file.Data), `"example.com/notes/`, fmt.Sprintf(`"example.com/notes/p%d/`, seed))
+			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Logf("%d of %d projects are accepted; the others break %v", accepted, projects, rules)
+	if accepted < projects/20 || rules["CT026"] < projects/20 {
+		t.Errorf("too few projects are accepted, or too few have names that clash, to prove anything")
+	}
+	writeModule(t, module)
+	runGo(t, module, "vet", "./...")
+}
+
+func dump(project fstest.MapFS) string {
+	var b strings.Builder
+	for _, name := range sortedNames(project) {
+		fmt.Fprintf(&b, "-- %s --\n%s", name, project[name].Data)
+	}
+	return b.String()
+}
+
+type random struct{ *rand.Rand }
+
+func (r random) one(words ...string) string { return words[r.IntN(len(words))] }
+
+func (r random) chance(percent int) bool { return r.IntN(100) < percent }
+
+// name is a snake_case name of words that mean something in generated code.
+func (r random) name() string {
+	words := []string{
+		"list", "params", "tool", "max", "chars", "args", "cli", "exit", "ok", "order", "maximum", "envelope", "text", "append",
+		"bytes", "new", "call", "handler", "id", "ids", "json", "gap", "before", "count", "coerce", "validate", "err", "type", "string",
+	}
+	name := r.one(words...)
+	for r.chance(45) {
+		name += "_" + r.one(words...)
+	}
+	return name
+}
+
+func (r random) project() fstest.MapFS {
+	project := fstest.MapFS{"tools.toml": {Data: []byte(projectTOML)}}
+	for range 1 + r.IntN(2) {
+		folder := r.one("notes", "list", "contract", "context", "envelope", "coerce", "strconv", "my_notes", "cli", "sync")
+		for range 1 + r.IntN(3) {
+			tool := r.name()
+			if r.chance(80) {
+				tool = folder + "_" + tool
+			}
+			project[fmt.Sprintf("specs/%s/%s.toml", folder, r.name())] = &fstest.MapFile{Data: []byte(r.tool(tool))}
+		}
+	}
+	return project
+}
+
+func (r random) tool(name string) string {
+	var b strings.Builder
+	handler := r.one("command", "go")
+	fmt.Fprintf(&b, "name = %q\nsummary = \"A tool\"\ndescription = \"A tool.\"\neffect = \"read\"\nenable = \"on\"\nrun = \"ask\"\nhandler = %q\n", name, handler)
+	var args []string
+	seen := map[string]bool{}
+	for range r.IntN(4) {
+		p := r.name()
+		if seen[p] {
+			continue
+		}
+		seen[p] = true
+		fmt.Fprintf(&b, "\n[parameters.%s]\nsummary = \"A parameter\"\n", p)
+		word := fmt.Sprintf("{ flag = \"--%s={%s}\" }", p, p)
+		switch r.IntN(5) {
+		case 0:
+			fmt.Fprintf(&b, "type = \"integer\"\nmaximum = 9\nrepairs = [\"from_string\", \"clamp\"]\n%s", r.one("", "default = 3\n"))
+		case 1:
+			fmt.Fprintf(&b, "type = \"boolean\"\n%s", r.one("", "default = true\n"))
+		case 2:
+			fmt.Fprintf(&b, "type = \"string\"\nenum = [%q, %q]\nrepairs = [\"spelling\"]\n", r.name(), r.one("by-day", "by_day", "By Day", "!", "maximum"))
+		case 3:
+			fmt.Fprintf(&b, "type = \"array\"\nitems = { enum = [%q, \"other\"] }\n%s", r.name(), r.one("", "default = [\"other\"]\n"))
+			word = fmt.Sprintf("{ repeat = \"--%s={%s}\" }", p, p)
+		case 4:
+			fmt.Fprintf(&b, "type = \"string\"\npattern = %q\npattern_says = \"be a name\"\n", r.one("^[a-z]+$", "^[a-z]{1,9}$", "^(a|b)$", `^[^\\u0000]$`, "^a|b$"))
+		}
+		args = append(args, word)
+	}
+	fmt.Fprintf(&b, "\n[command]\ncli = \"notes\"\nargs = [\"list\", %s]\n", strings.Join(args, ", "))
+	r.envelope(&b, name, handler)
+	return b.String()
+}
+
+func (r random) envelope(b *strings.Builder, tool, handler string) {
+	record := r.name()
+	rootAttributes := ""
+	if r.chance(50) {
+		rootAttributes = fmt.Sprintf("{ name = %q, type = \"integer\", from = \"count\", summary = \"How many\" }", r.one("count", r.name()))
+	}
+	fmt.Fprintf(b, "\n[envelope]\nroot = %q\n%s", tool, r.one("", "max_chars = 5000\n"))
+	fmt.Fprintf(b, "\n[[envelope.elements]]\nname = %q\nchildren = [%q, \"note*\"]\nattributes = [%s]\n", tool, record+"*", rootAttributes)
+	var attributes, children []string
+	for range r.IntN(4) {
+		attributes = append(attributes, fmt.Sprintf("{ name = %q, type = %q, presence = %q, from = %q, summary = \"A thing\" }",
+			r.name(), r.one("string", "integer", "boolean", "time"), r.one("always", "optional", "nullable"), r.name()))
+	}
+	body, bodies := "", ""
+	if r.chance(40) {
+		child := r.name()
+		children = append(children, fmt.Sprintf("%q", child+r.one("", "?", "*")))
+		bodies = fmt.Sprintf("\n[[envelope.elements]]\nname = %q\nbody = %q\ntext_from = %q\n", child, r.one("inline", "block", "json"), r.name())
+	} else {
+		body = fmt.Sprintf("body = \"inline\"\ntext_from = %q\n", r.name())
+	}
+	if handler == "go" && r.chance(50) {
+		body += fmt.Sprintf("separator = %q\n", r.name())
+	}
+	fmt.Fprintf(b, "\n[[envelope.elements]]\nname = %q\nfrom = \"records\"\n%sattributes = [%s]\nchildren = [%s]\n%s",
+		record, body, strings.Join(attributes, ", "), strings.Join(children, ", "), bodies)
+	fmt.Fprint(b, "\n[[envelope.elements]]\nname = \"note\"\nbody = \"inline\"\n")
+}
+
+func sortedNames(project fstest.MapFS) []string {
+	all := map[string]any{}
+	for name := range project {
+		all[name] = nil
+	}
+	return sortedKeys(all)
+}
+
+// writeModule makes dir a module that takes this one from where it is.
+func writeModule(t *testing.T, dir string) {
+	t.Helper()
+	here, err := filepath.Abs(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile(filepath.Join(here, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(mod), "module github.com/convtools/convtools", "module example.com/notes", 1) +
+		"\nrequire github.com/convtools/convtools v0.0.0\n\nreplace github.com/convtools/convtools => " + here + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := os.ReadFile(filepath.Join(here, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go.sum"), sum, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// runGo runs the go command offline.
+func runGo(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}

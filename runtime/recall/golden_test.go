@@ -1,0 +1,255 @@
+package recall_test
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/recall"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// cli is a command line that expects one call with exactly these arguments and
+// answers it as told.
+type cli struct {
+	args           []string
+	stdout, stderr string
+	exit           int
+	err            error
+
+	t      *testing.T
+	called bool
+}
+
+func (c *cli) RunCLI(_ context.Context, name string, _ contract.Context, args []string) ([]byte, []byte, int, error) {
+	c.called = true
+	if name != "conversation" {
+		c.t.Errorf("ran the command line %q", name)
+	}
+	if c.args != nil {
+		if diff := cmp.Diff(c.args, args); diff != "" {
+			c.t.Errorf("arguments of the command line (-want +got):\n%s", diff)
+		}
+	}
+	if c.err != nil {
+		return nil, nil, 0, c.err
+	}
+	return []byte(c.stdout), []byte(c.stderr), c.exit, nil
+}
+
+// golden is one call of a tool and the file with its answer or error.
+type golden struct {
+	file    string
+	call    string // JSON arguments
+	current string // the conversation the call is made from
+	cli     cli
+	notRun  bool // the command line must not be run
+}
+
+// TestGolden compares whole answers. What a file shows has been read, and is
+// what a model gets to see.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for tool, cases := range map[string][]golden{
+		"conversation_list": listCases(),
+		"conversation_grep": grepCases(),
+		"conversation_read": readCases(),
+	} {
+		for _, tc := range cases {
+			file := strings.TrimPrefix(tool, "conversation_") + "_" + tc.file + ".golden"
+			if seen[file] {
+				t.Fatalf("two cases share %s", file)
+			}
+			seen[file] = true
+			t.Run(file, func(t *testing.T) {
+				t.Parallel()
+				tc.cli.t = t
+				answer, err := conversation.Call(t.Context(), recall.New(&tc.cli), contract.Call{
+					Tool: tool, Arguments: []byte(tc.call), Context: contract.Context{ConversationID: tc.current},
+				})
+				if tc.cli.called == tc.notRun {
+					t.Errorf("the command line was run: %v, want %v", tc.cli.called, !tc.notRun)
+				}
+				if err == nil {
+					check(t, tool, answer)
+				}
+				compare(t, file, readable(answer, err))
+			})
+		}
+	}
+	t.Cleanup(func() {
+		files, err := filepath.Glob("testdata/golden/*.golden")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if !seen[filepath.Base(f)] {
+				t.Errorf("%s belongs to no case", f)
+			}
+		}
+	})
+}
+
+// run of filler that goldens show by its length.
+var filler = regexp.MustCompile(`x{80,}|y{80,}|z{80,}|é{80,}`)
+
+// readable is an answer or error as a golden file holds it.
+func readable(answer string, err error) string {
+	if err != nil {
+		answer = "error: " + err.Error()
+		var e *contract.Error
+		if errors.As(err, &e) {
+			answer += fmt.Sprintf("\n(caller can fix it: %v, transient: %v)", e.Caller, e.Transient)
+		}
+	}
+	answer = filler.ReplaceAllStringFunc(answer, func(run string) string {
+		r := []rune(run)
+		return fmt.Sprintf("%s{%d times}", string(r[:1]), len(r))
+	})
+	return answer + "\n"
+}
+
+func compare(t *testing.T, file, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", "golden", file)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (run with -update, and read what it writes)", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// answerElement is any element of an answer, as a reader of XML sees it.
+type answerElement struct {
+	XMLName  xml.Name
+	Attrs    []xml.Attr      `xml:",any,attr"`
+	Text     string          `xml:",chardata"`
+	Children []answerElement `xml:",any"`
+}
+
+func (e *answerElement) attr(name string) string {
+	for _, a := range e.Attrs {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+func (e *answerElement) all(name string) []answerElement {
+	var found []answerElement
+	for _, c := range e.Children {
+		if c.XMLName.Local == name {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// check parses an answer and returns its root: one element, untrusted, within
+// the cap of its tool.
+func check(t *testing.T, tool, answer string) *answerElement {
+	t.Helper()
+	limits := map[string]int{
+		"conversation_list": conversation.ListMaxChars,
+		"conversation_grep": conversation.GrepMaxChars,
+		"conversation_read": conversation.ReadMaxChars,
+	}
+	if n := len([]rune(answer)); n > limits[tool] {
+		t.Errorf("%s: %d characters, over the cap of %d", tool, n, limits[tool])
+	}
+	dec := xml.NewDecoder(strings.NewReader(answer))
+	var root answerElement
+	if err := dec.Decode(&root); err != nil {
+		t.Fatalf("%s: not well-formed: %v\n%.2000s", tool, err, answer)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		t.Errorf("%s: something stands behind the root element: %v", tool, err)
+	}
+	if root.XMLName.Local != tool || root.attr("untrusted") != "true" {
+		t.Errorf("%s: root element %s, untrusted=%q", tool, root.XMLName.Local, root.attr("untrusted"))
+	}
+	return &root
+}
+
+// argv is the arguments of a command line, written as one string of words.
+func argv(words string, rest ...string) []string {
+	return append(strings.Fields(words), rest...)
+}
+
+// text is a string as JSON.
+func text(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// joined puts the members of JSON objects into one, without a look at them.
+func joined(objects ...string) string {
+	for i, o := range objects {
+		objects[i] = strings.TrimSuffix(strings.TrimPrefix(o, "{"), "}")
+	}
+	return "{" + strings.Join(objects, ",") + "}"
+}
+
+// object merges JSON objects; the last value of a member counts.
+func object(objects ...string) string {
+	merged := strings.Builder{}
+	var names []string
+	values := map[string]json.RawMessage{}
+	for _, o := range objects {
+		dec := json.NewDecoder(strings.NewReader(o))
+		must(dec.Token())
+		for dec.More() {
+			name := must(dec.Token()).(string)
+			if _, again := values[name]; !again {
+				names = append(names, name)
+			}
+			var value json.RawMessage
+			if err := dec.Decode(&value); err != nil {
+				panic(err)
+			}
+			values[name] = value
+		}
+	}
+	for i, name := range names {
+		merged.WriteString([]string{"{", ","}[min(i, 1)] + text(name) + ":")
+		merged.Write(values[name])
+	}
+	return merged.String() + "}"
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
