@@ -14,7 +14,7 @@ help: ## Show what there is to make
 
 .PHONY: build
 build: ## Build bin/convtools and bin/convgen
-	@$(GO) build $(GOFLAGS_BIN) -o bin/ ./cmd/...
+	@$(GO) build $(GOFLAGS_BIN) -o bin/ ./cmd/convgen ./cmd/convtools
 
 .PHONY: demo
 demo: build ## Recall on the bundled sample workspace: list, grep, read, one JP tool call

@@ -39,7 +39,7 @@ type Call struct {
 type Tool struct {
 	Name        string
 	Summary     string
-	Description string
+	Description string // paragraphs behind the summary, rules between parameters included
 	Effect      string // "read" or "write"
 	InputSchema string // JSON Schema 2020-12, as text
 	Parameters  []string

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/gen/lower"
 )
 
 // toolCode builds the file of one tool.
@@ -89,7 +91,7 @@ func (t *toolCode) descriptor() []jen.Code {
 	fields := []jen.Code{
 		jen.Line().Id("Name").Op(":").Lit(t.tool.Name),
 		jen.Line().Id("Summary").Op(":").Lit(t.tool.Summary),
-		jen.Line().Id("Description").Op(":").Lit(t.tool.Description),
+		jen.Line().Id("Description").Op(":").Lit(description(t.tool)),
 		jen.Line().Id("Effect").Op(":").Lit(string(t.tool.Effect)),
 		jen.Line().Id("InputSchema").Op(":").Id(t.schemaName()),
 	}
@@ -277,4 +279,19 @@ func (t *toolCode) recordShape() (recordShape, error) {
 		return shape, fmt.Errorf("%s: its root has no repeated child note, which is where repairs and left out records are told", t.tool.Name)
 	}
 	return shape, nil
+}
+
+// description is what a tool says about itself behind its summary. Rules between
+// parameters are part of it: no schema that every model provider takes can hold
+// them.
+func description(tool *ir.Tool) string {
+	paragraphs := lower.Paragraphs(tool.Description)
+	var rules []string
+	for _, r := range tool.Rules {
+		rules = append(rules, lower.RuleSentence(r))
+	}
+	if len(rules) > 0 {
+		paragraphs = append(paragraphs, strings.Join(rules, " "))
+	}
+	return strings.Join(paragraphs, "\n\n")
 }
