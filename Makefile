@@ -1,4 +1,4 @@
-# Every target but clients works from a clean clone with nothing but Go installed.
+# Every target works from a clean clone with nothing but Go installed.
 
 export CGO_ENABLED = 0
 GO          ?= go
@@ -44,10 +44,6 @@ check: ## Format, vet, staticcheck, generated files current, import arrows, race
 .PHONY: bench
 bench: ## Measure against peers and print ratios; wants ripgrep
 	@$(GO) run ./cmd/convtools/internal/bench
-
-.PHONY: clients
-clients: ## Run real MCP clients and agents against convtools; wants npm and a network
-	@$(GO) run ./cmd/convtools/internal/clients $(CLIENTS)
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME
