@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -117,8 +116,12 @@ func (b *builds) calls(serve func(program) (*served, error), programs ...program
 	servers := make([]*served, 0, len(programs))
 	defer func() {
 		for _, s := range servers {
-			_, ended := s.end()
-			err = errors.Join(err, ended)
+			// A server that waits for its answers to be read does not end by itself.
+			if err != nil {
+				err = errors.Join(err, kill(s.cmd))
+				continue
+			}
+			_, err = s.end()
 		}
 	}()
 	for _, p := range programs {
@@ -160,8 +163,8 @@ func callsInTurn(n, calls, concurrent int, servers []*served) ([]measured, error
 	return results, nil
 }
 
-// callsOfEverything compares with a server on another SDK. Its echo answers as
-// much as ours does to the call.
+// callsOfEverything compares with a server on another SDK. Its echo answers what
+// ours does to the call, and a word more.
 func (b *builds) callsOfEverything(ctx context.Context, t *table, ours, everything program, of request) error {
 	server, err := serveStdio(ctx, b.dataDir, ours, of)
 	if err != nil {
@@ -171,7 +174,7 @@ func (b *builds) callsOfEverything(ctx context.Context, t *table, ours, everythi
 	if _, ended := server.end(); err != nil || ended != nil {
 		return errors.Join(err, ended)
 	}
-	message, err := jsonText(map[string]string{"message": strings.TrimPrefix(text, "Echo: ")})
+	message, err := jsonText(map[string]string{"message": text})
 	if err != nil {
 		return err
 	}
@@ -341,9 +344,11 @@ func (b *builds) mcpMemory(ctx context.Context, t *table, ours program) error {
 			if err != nil {
 				return err
 			}
-			err = server.each(inFlight, inFlight)
-			peak, ended := server.end()
-			if err := errors.Join(err, ended); err != nil {
+			if err := server.each(inFlight, inFlight); err != nil {
+				return errors.Join(fmt.Errorf("%d calls over %s: %w", inFlight, transport.name, err), kill(server.cmd))
+			}
+			peak, err := server.end()
+			if err != nil {
 				return fmt.Errorf("%d calls over %s: %w", inFlight, transport.name, err)
 			}
 			peaks[i] = peak

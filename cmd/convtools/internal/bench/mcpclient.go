@@ -217,7 +217,7 @@ func (c *webClient) each(n, atOnce int) error {
 	var group sync.WaitGroup
 	for i := range atOnce {
 		group.Go(func() {
-			for range n / atOnce {
+			for range (n + atOnce - 1 - i) / atOnce { // its share of n
 				body, err := c.post(c.request)
 				if err == nil {
 					err = checkAnswer(body)
