@@ -1,4 +1,5 @@
-# Every target works from a clean clone with nothing but Go installed.
+# demo, test, build and generate need nothing but Go; check fetches its tools and
+# needs a C compiler for the race detector; bench compares with ripgrep.
 
 export CGO_ENABLED = 0
 GO          ?= go

@@ -27,9 +27,9 @@ step "What was discussed lately?"
 show call conversation_list limit=4
 
 step "Where did we settle how to retry?"
-show call conversation_grep pattern=retry scopes=user,assistant limit=4
+show call conversation_grep 'pattern=should we retry' scopes=chat
 
-step "Read the turn the first hit stands in"
+step "Read the turn that hit stands in"
 show call conversation_read id=jp-c17737387251 turn=1 include=chat
 
 step "A conversation too long to return at once is refused with what fits"

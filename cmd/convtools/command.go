@@ -17,6 +17,7 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/program"
 	"github.com/convtools/convtools/runtime/recall"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 const (
@@ -32,12 +33,37 @@ const version = "0.1.0"
 func (a *app) run(ctx context.Context, args []string) int {
 	// This does not wait for a command tree to be built; and whatever its
 	// arguments are, they are not flags.
-	if len(args) > 0 && args[0] == "jp-tool" {
-		return a.jpTool(ctx, args[1:])
+	if rest, ok := a.beforeJPTool(args); ok {
+		return a.jpTool(ctx, rest)
 	}
 	root := a.root()
 	root.SetArgs(convcli.NormalizeArgs(args))
 	return a.report(root.ExecuteContext(ctx))
+}
+
+// beforeJPTool reads the global flags that stand before jp-tool, and returns
+// what stands behind it. JP reads an outcome from standard output in any case,
+// so no error of the flag parser may come in between.
+func (a *app) beforeJPTool(args []string) (rest []string, ok bool) {
+	set := map[string]*string{"-w": &a.workspace, "--workspace": &a.workspace, "--conversation-id": &a.conversationID}
+	for len(args) > 0 {
+		if args[0] == "jp-tool" {
+			return args[1:], true
+		}
+		name, value, glued := strings.Cut(args[0], "=")
+		target := set[name]
+		switch {
+		case target == nil:
+			return nil, false
+		case glued:
+			*target, args = value, args[1:]
+		case len(args) > 1:
+			*target, args = args[1], args[2:]
+		default:
+			return nil, false
+		}
+	}
+	return nil, false
 }
 
 // usageError is an error in how the program was called.
@@ -98,7 +124,8 @@ read what was discussed before, and a command line that does the same for people
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.PersistentFlags().StringVarP(&a.workspace, "workspace", "w", "", "look for the workspace from `DIR` upwards (default: the working directory)")
-	root.PersistentFlags().StringVar(&a.conversationID, "conversation-id", "", "the conversation this is called from, which tools leave out")
+	root.PersistentFlags().StringVar(&a.conversationID, "conversation-id", "", "the conversation `ID` this is called from, which is left out of searches")
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.applyConversationID(cmd) }
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(convcli.Command(a.conversationEnv("")), a.callCommand(), a.toolsCommand(), a.versionCommand(), jpToolHelp())
 	return root
@@ -110,12 +137,12 @@ func jpToolHelp() *cobra.Command {
 		Use:   "jp-tool CONTEXT TOOL",
 		Short: "Answer one tool call of JP",
 		Long: `Answers one tool call in JP's protocol for local tools: CONTEXT and TOOL are JSON
-objects, and one JSON outcome is printed. It has to be the first argument.
+objects, and one JSON outcome is printed, whatever they hold.
 
   command = "convtools jp-tool {{context}} {{tool}}"`,
 		DisableFlagParsing: true,
 		RunE: func(*cobra.Command, []string) error {
-			return &usageError{errors.New("jp-tool takes no options before it: convtools jp-tool CONTEXT TOOL")}
+			return &usageError{errors.New("only -w and --conversation-id can stand before jp-tool")}
 		},
 	}
 }
@@ -131,6 +158,22 @@ func (a *app) versionCommand() *cobra.Command {
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return &usageError{fmt.Errorf("%s takes no arguments, got %q", cmd.Name(), args[0])}
+	}
+	return nil
+}
+
+// applyConversationID demands that --conversation-id is an id, because nothing
+// could be left out for anything else, and has the search for people leave it
+// out like the tools do.
+func (a *app) applyConversationID(cmd *cobra.Command) error {
+	if a.conversationID == "" {
+		return nil
+	}
+	if _, err := transcript.ParseID(a.conversationID); err != nil {
+		return &usageError{fmt.Errorf("--conversation-id: %w", err)}
+	}
+	if cmd.Name() == "grep" && cmd.Flags().Lookup("exclude-id") != nil {
+		return cmd.Flags().Set("exclude-id", a.conversationID)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -25,6 +26,41 @@ type jpCall struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
+// fill takes from the command line what the context does not say.
+func (c *jpContext) fill(a *app) {
+	if c.Root == "" {
+		c.Root = a.workspace
+	}
+	if c.ConversationID == "" {
+		c.ConversationID = a.conversationID
+	}
+}
+
+// object reads a JSON object into v, and says what is wrong with the text where
+// it is none.
+func object(text string, v any) (why string) {
+	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return "it is no object"
+	}
+	err := json.Unmarshal([]byte(text), v)
+	var mismatch *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &mismatch):
+		return "its " + envelope.SanitizeLine(mismatch.Field) + " cannot be " + withArticle(mismatch.Value)
+	default:
+		return envelope.SanitizeLine(err.Error())
+	}
+}
+
+func withArticle(jsonType string) string {
+	if jsonType == "array" || jsonType == "object" {
+		return "an " + jsonType
+	}
+	return "a " + jsonType
+}
+
 // jpTool answers one call of JP. JP reads one outcome from standard output; the
 // exit code counts for nothing, and anything else on standard output would be
 // shown to the assistant as the answer.
@@ -43,13 +79,14 @@ func (a *app) jpAnswer(ctx context.Context, args []string) (string, error) {
 		return "", contract.Fixable(fmt.Sprintf("jp-tool takes two arguments, the JSON of the context and of the tool, and got %d. Configure the tool with command = \"convtools jp-tool {{context}} {{tool}}\", without blanks inside the braces.", len(args)))
 	}
 	var where jpContext
-	if err := json.Unmarshal([]byte(args[0]), &where); err != nil {
-		return "", contract.Fixable("The first argument of jp-tool is not the JSON of a context: " + envelope.SanitizeLine(err.Error()) + ". Configure the tool with command = \"convtools jp-tool {{context}} {{tool}}\".")
+	if why := object(args[0], &where); why != "" {
+		return "", contract.Fixable("The first argument of jp-tool is not the JSON of a context: " + why + ". Configure the tool with command = \"convtools jp-tool {{context}} {{tool}}\".")
 	}
 	var call jpCall
-	if err := json.Unmarshal([]byte(args[1]), &call); err != nil {
-		return "", contract.Fixable("The second argument of jp-tool is not the JSON of a tool call: " + envelope.SanitizeLine(err.Error()) + ". Configure the tool with command = \"convtools jp-tool {{context}} {{tool}}\".")
+	if why := object(args[1], &call); why != "" {
+		return "", contract.Fixable("The second argument of jp-tool is not the JSON of a tool call: " + why + ". Configure the tool with command = \"convtools jp-tool {{context}} {{tool}}\".")
 	}
+	where.fill(a)
 	switch where.Action {
 	case "format_arguments":
 		return formatArguments(call.Arguments), nil

@@ -25,6 +25,12 @@ func (c *checker) targets() ir.Targets {
 	if c.inside(p.Go.Dir) && (!importPath(p.Go.Dir.Value) || !token.IsIdentifier(path.Base(p.Go.Dir.Value))) {
 		c.reportf(p.Go.Dir.At, "CT027", "its last folder names a Go package, such as generated", "%q cannot be a folder of Go packages", p.Go.Dir.Value)
 	}
+	for _, tool := range p.Tools {
+		if strings.HasPrefix(tool.File.Name, p.Go.Dir.Value+"/") {
+			c.reportf(p.Go.Dir.At, "CT027", "generated files need a folder of their own, such as generated", "%q holds specs, and what is generated would stand among them", p.Go.Dir.Value)
+			break
+		}
+	}
 	c.inside(p.JP.Tools)
 	if p.JP.Command.Set && (!oneLine(p.JP.Command.Value) || !strings.Contains(p.JP.Command.Value, "{{context}}") || !strings.Contains(p.JP.Command.Value, "{{tool}}")) {
 		c.report(p.JP.Command.At, "CT030", "the command does not pass on the call", `such as "convtools jp-tool {{context}} {{tool}}"`)

@@ -37,7 +37,7 @@ func TestInvalidArgumentsText(t *testing.T) {
 		{
 			"one problem", nil,
 			[]contract.Problem{contract.Missing("pattern", "text to look for", `"retry"`)},
-			"Invalid arguments for grep: pattern is required: text to look for.\nA call that works: grep {\"pattern\": \"retry\"}",
+			"Invalid arguments for grep: pattern is required: text to look for.\nA call in the right form: grep {\"pattern\": \"retry\"}",
 		},
 		{
 			"a misspelt name keeps its value",
@@ -53,13 +53,13 @@ func TestInvalidArgumentsText(t *testing.T) {
 				"- limit must be at least 1, got 0.\n" +
 				"- sort: \"uo\" is not allowed. Allowed: up, down.\n" +
 				"- unknown parameter \"patern\"; did you mean \"pattern\"? Parameters: pattern, limit, sort.\n" +
-				"A call that works: grep {\"pattern\": \"x\", \"limit\": 1, \"sort\": \"down\"}",
+				"A call in the right form: grep {\"pattern\": \"x\", \"limit\": 1, \"sort\": \"down\"}",
 		},
 		{
 			"the second of two exclusive parameters goes",
 			[]contract.Argument{{Name: "turn", Value: "1"}, {Name: "last", Value: "2"}},
 			[]contract.Problem{contract.Exclusive([]string{"turn", "last"})},
-			"Invalid arguments for grep: turn and last cannot be combined: give one of them.\nA call that works: grep {\"turn\": 1}",
+			"Invalid arguments for grep: turn and last cannot be combined: give one of them.\nA call in the right form: grep {\"turn\": 1}",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -64,7 +64,7 @@ func (e *InvalidArguments) Error() string {
 		}
 	}
 	if e.Corrected != "" {
-		fmt.Fprintf(&b, "\nA call that works: %s %s", e.Tool, e.Corrected)
+		fmt.Fprintf(&b, "\nA call in the right form: %s %s", e.Tool, e.Corrected)
 	}
 	return b.String()
 }

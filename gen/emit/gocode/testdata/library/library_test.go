@@ -324,8 +324,8 @@ func TestCall(t *testing.T) {
 func TestCallWithProblems(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ tool, in, want string }{
-		{"library_find", `[1]`, "Invalid arguments for library_find: the arguments are not one JSON object: got an array.\nA call that works: library_find {\"word\": \"tide\", \"limit\": 5}"},
-		{"library_find", `{}`, "Invalid arguments for library_find: word is required: a string of 1 to 20 characters on one line that is not blank.\nA call that works: library_find {\"word\": \"tide\"}"},
+		{"library_find", `[1]`, "Invalid arguments for library_find: the arguments are not one JSON object: got an array.\nA call in the right form: library_find {\"word\": \"tide\", \"limit\": 5}"},
+		{"library_find", `{}`, "Invalid arguments for library_find: word is required: a string of 1 to 20 characters on one line that is not blank.\nA call in the right form: library_find {\"word\": \"tide\"}"},
 		{
 			"library_find", `{"wrod":"sea","limit":0,"scopes":["text","indx",5]}`,
 			"Invalid arguments for library_find, 5 problems:\n" +
@@ -334,7 +334,7 @@ func TestCallWithProblems(t *testing.T) {
 				"- scopes[1]: \"indx\" is not allowed; did you mean \"index\"? Allowed: text, notes, index.\n" +
 				"- scopes[2] must be one of text, notes, index, got the number 5.\n" +
 				"- unknown parameter \"wrod\"; did you mean \"word\"? Parameters: word, limit, page, last, order, scopes, ids, shelf, lent, fold_case.\n" +
-				"A call that works: library_find {\"word\": \"sea\", \"limit\": 1, \"scopes\": [\"text\", \"index\"]}",
+				"A call in the right form: library_find {\"word\": \"sea\", \"limit\": 1, \"scopes\": [\"text\", \"index\"]}",
 		},
 		{
 			// The name is near, its value is not what the parameter takes.
@@ -342,13 +342,13 @@ func TestCallWithProblems(t *testing.T) {
 			"Invalid arguments for library_find, 2 problems:\n" +
 				"- word is required: a string of 1 to 20 characters on one line that is not blank.\n" +
 				"- unknown parameter \"wrod\"; did you mean \"word\"? Parameters: word, limit, page, last, order, scopes, ids, shelf, lent, fold_case.\n" +
-				"A call that works: library_find {\"word\": \"tide\", \"limit\": 5}",
+				"A call in the right form: library_find {\"word\": \"tide\", \"limit\": 5}",
 		},
 		{
 			"library_find", `{"word":"x","ids":["a"],"shelf":"north-1","lent":true}`,
-			"Invalid arguments for library_find: ids and shelf and lent cannot be combined: give one of them.\nA call that works: library_find {\"word\": \"x\", \"ids\": [\"a\"]}",
+			"Invalid arguments for library_find: ids and shelf and lent cannot be combined: give one of them.\nA call in the right form: library_find {\"word\": \"x\", \"ids\": [\"a\"]}",
 		},
-		{"library_ping", `{"loud":true}`, "Invalid arguments for library_ping: unknown parameter \"loud\": the tool has none.\nA call that works: library_ping {}"},
+		{"library_ping", `{"loud":true}`, "Invalid arguments for library_ping: unknown parameter \"loud\": the tool has none.\nA call in the right form: library_ping {}"},
 	} {
 		_, err := Call(t.Context(), librarian{}, nil, contract.Call{Tool: tc.tool, Arguments: []byte(tc.in)})
 		var invalid *contract.InvalidArguments
