@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"golang.org/x/term"
@@ -27,12 +28,21 @@ func main() {
 	os.Exit(a.main(os.Args[1:]))
 }
 
+// gcPercent is how much the heap may grow before it is collected. Searching
+// 200 MB in 20 conversations peaks at 75 MB with it, and at 134 MB with Go's 100.
+const gcPercent = 40
+
 // main runs one command line and returns the exit code. What costs time at
 // start is only done for commands that need it: hosts start this program for
 // every tool call.
 func (a *app) main(args []string) int {
 	if len(args) == 1 && args[0] == "version" {
 		return a.report(a.printVersion())
+	}
+	if a.getenv("GOGC") == "" {
+		// Most of the heap is a few large buffers of recorded text, without
+		// pointers: cheap to collect early, and half as much memory at the peak.
+		debug.SetGCPercent(gcPercent)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
