@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/convtools/convtools/runtime/convcli/internal/terminal"
 )
@@ -91,6 +93,18 @@ func flagError(cmd *cobra.Command, err error) error {
 	hint := fmt.Sprintf("%s --help lists the flags", cmd.CommandPath())
 	if cmd.Name() == "grep" && strings.HasPrefix(err.Error(), "unknown") {
 		hint = "to search for text that starts with '-', put -- before it: " + cmd.CommandPath() + " -- '-text'"
+	}
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		flag := invalid.GetFlag()
+		switch {
+		case flag.Value.Type() == "int" && errors.Is(err, strconv.ErrRange):
+			return usageError(hint, "--%s cannot be %s: the number is too large", flag.Name, invalid.GetValue())
+		case flag.Value.Type() == "int":
+			return usageError(hint, "--%s must be a whole number, not %q", flag.Name, invalid.GetValue())
+		case flag.Value.Type() == "bool":
+			return usageError(hint, "--%s must be true or false, not %q", flag.Name, invalid.GetValue())
+		}
 	}
 	return usageError(hint, "%w", err)
 }

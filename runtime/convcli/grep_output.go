@@ -90,12 +90,16 @@ func (w *hitWriter) writeHeading(f *finding) error {
 func (w *hitWriter) hit(h *hit) error {
 	switch {
 	case w.array != nil && w.output == "text":
-		w.buf = appendQuoted(w.buf[:0], string(h.text))
-		return w.array.add(w.buf)
+		return w.element(func(r *record) {
+			r.buf = r.buf[:0]
+			r.longValue(h.text)
+		})
 	case w.array != nil:
-		w.rec.reset()
-		w.rec.hit(w.conv, w.id, h, w.pattern)
-		return w.array.add(w.rec.end())
+		return w.element(func(r *record) {
+			r.reset()
+			r.hit(w.conv, w.id, h, w.pattern)
+			r.end()
+		})
 	}
 	b := w.buf[:0]
 	if w.context > 0 && !w.first && w.gapBefore(h) {
@@ -105,10 +109,33 @@ func (w *hitWriter) hit(h *hit) error {
 	if w.output == "hits" {
 		b = w.appendPlace(b, h)
 	}
-	b = w.appendText(b, h)
-	b = append(b, '\n')
 	w.buf = b
-	return w.out.write(b)
+	if err := w.writeText(h); err != nil {
+		return err
+	}
+	return w.flush("\n")
+}
+
+// element writes an element of the array that fill makes. A line may be long and
+// have millions of matches, so it is written as it grows.
+func (w *hitWriter) element(fill func(*record)) error {
+	if err := w.array.next(); err != nil {
+		return err
+	}
+	w.rec.sink, w.rec.err = w.array.part, nil
+	fill(&w.rec)
+	w.rec.sink = nil
+	if w.rec.err != nil {
+		return w.rec.err
+	}
+	return w.array.part(w.rec.buf)
+}
+
+// flush writes what has been built, with an end.
+func (w *hitWriter) flush(end string) error {
+	err := w.out.write(append(w.buf, end...))
+	w.buf = w.buf[:0]
+	return err
 }
 
 // gapBefore reports whether lines were left out between the last hit and h.
@@ -138,31 +165,45 @@ func (w *hitWriter) appendPlace(b []byte, h *hit) []byte {
 	return append(b, "c:"...)
 }
 
-// appendText appends the text of a hit, made safe piece by piece so that styles
+// writeText writes the text of a hit, made safe piece by piece so that styles
 // stand around the matches and nothing recorded can add any.
-func (w *hitWriter) appendText(b []byte, h *hit) []byte {
+func (w *hitWriter) writeText(h *hit) error {
 	if !w.colour {
-		return appendHitText(b, h.text)
+		return w.writeSafe("", h.text, "")
 	}
 	if !h.match {
-		b = append(b, styleDim...)
-		b = appendHitText(b, h.text)
-		return append(b, styleReset...)
+		return w.writeSafe(styleDim, h.text, styleReset)
 	}
 	at := 0
+	var err error
 	h.each(w.pattern, func(s span) bool {
-		b = appendHitText(b, h.text[at:s.start])
-		b = append(b, styleMatch...)
-		b = appendHitText(b, h.text[s.start:s.end])
-		b = append(b, styleReset...)
+		if err = w.writeSafe("", h.text[at:s.start], ""); err == nil {
+			err = w.writeSafe(styleMatch, h.text[s.start:s.end], styleReset)
+		}
 		at = s.end
-		return true
+		return err == nil
 	})
-	return appendHitText(b, h.text[at:])
+	if err != nil {
+		return err
+	}
+	return w.writeSafe("", h.text[at:], "")
 }
 
-// appendHitText keeps tabs; a hit holds no line breaks.
-func appendHitText(b, text []byte) []byte { return terminal.AppendText(b, text) }
+// writeSafe adds safe text to what has been built and writes that when it has
+// grown large. Tabs stay; a hit holds no line breaks.
+func (w *hitWriter) writeSafe(before string, text []byte, after string) error {
+	w.buf = append(w.buf, before...)
+	for part := range parts(text) {
+		w.buf = terminal.AppendText(w.buf, part)
+		if len(w.buf) >= maxPart {
+			if err := w.flush(""); err != nil {
+				return err
+			}
+		}
+	}
+	w.buf = append(w.buf, after...)
+	return nil
+}
 
 func (w *hitWriter) style(b []byte, style, text string) []byte {
 	if !w.colour {
@@ -193,7 +234,7 @@ func (r *record) hit(conv *workspace.Conversation, id string, h *hit, p *pattern
 	r.string("scope", h.scope.String())
 	r.time("timestamp", h.timestamp)
 	r.optional("title", conv.Metadata.Title)
-	r.text("text", h.text)
+	r.longText("text", h.text)
 	r.bool("match", h.match)
 	r.key("submatches")
 	r.buf = append(r.buf, '[')
@@ -204,11 +245,12 @@ func (r *record) hit(conv *workspace.Conversation, id string, h *hit, p *pattern
 		}
 		first = false
 		r.buf = append(r.buf, '{')
-		r.text("match", h.text[s.start:s.end])
+		r.longText("match", h.text[s.start:s.end])
 		r.int("start", s.start)
 		r.int("end", s.end)
 		r.buf = append(r.buf, '}')
-		return true
+		r.spill()
+		return r.err == nil
 	})
 	r.buf = append(r.buf, ']')
 	if h.event < 0 {

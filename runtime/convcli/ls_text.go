@@ -13,6 +13,10 @@ import (
 // minTitleWidth is the narrowest a column of titles gets on a terminal.
 const minTitleWidth = 20
 
+// maxTitleWidth is the widest it gets where the width is not known, such as in a
+// pipe.
+const maxTitleWidth = 200
+
 // titleFilter reports whether a title contains a text, ignoring case. Every
 // title contains the empty text, also a missing one.
 func titleFilter(text string) func(title string) bool {
@@ -26,8 +30,8 @@ func titleFilter(text string) func(title string) bool {
 	}
 }
 
-// writeTable writes the list for people: aligned columns, and on a terminal
-// titles cut to its width.
+// writeTable writes the list for people: aligned columns, and titles cut to the
+// width of the terminal unless full is set.
 func (c *cli) writeTable(out output, f format, entries []*entry, full bool) error {
 	if len(entries) == 0 {
 		return nil
@@ -48,8 +52,11 @@ func (c *cli) writeTable(out output, f format, entries []*entry, full bool) erro
 			widths[i] = max(widths[i], terminal.Width(cell))
 		}
 	}
-	titleWidth := 0 // unlimited
-	if f.pretty && c.env.IsTerminal && c.env.Width > 0 && !full {
+	titleWidth := maxTitleWidth
+	switch {
+	case full:
+		titleWidth = 0 // unlimited
+	case f.pretty && c.env.IsTerminal && c.env.Width > 0:
 		titleWidth = c.env.Width
 		for _, w := range widths {
 			titleWidth -= w + 2

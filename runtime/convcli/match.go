@@ -40,6 +40,9 @@ type pattern struct {
 	finder *literal.Finder
 	// regex is nil for a literal pattern.
 	regex *regexp.Regexp
+	// resume is regex for text that begins one character before the place to
+	// search from: its first match is that character.
+	resume *regexp.Regexp
 	// stored says that a JSON string without \u escapes can only match when the
 	// finder finds something in its escaped form.
 	stored bool
@@ -108,6 +111,13 @@ func parsePattern(text string, isRegex, ignoreCase bool) (*pattern, error) {
 			"invalid pattern: %w", err)
 	}
 	p.regex = re
+	// Assertions such as \b look one character back, so the search cannot go on
+	// at a bare slice. With the alternative in front that character is consumed
+	// first, and expr is tried from the next one on. It stands last and without
+	// parentheses because it may end within an open \Q.
+	if p.resume, err = regexp.Compile(`\A(?s:.)|` + expr); err != nil {
+		return nil, usageError("use a shorter one", "invalid pattern: %w", err)
+	}
 	if parsed, err := syntax.Parse(expr, syntax.Perl); err == nil {
 		if part, fold := requiredLiteral(parsed.Simplify()); part != "" {
 			p.require(part, fold)
@@ -192,6 +202,10 @@ func (p *pattern) next(text []byte, from int) (l line, m span, ok bool) {
 	return l, m, false
 }
 
+// maxLocations is how many matches of a regular expression are looked for at a
+// time: a line of many megabytes may hold millions.
+const maxLocations = 4096
+
 // each calls yield with the matches in a line that are not empty, from left to
 // right, until it returns false. A regular expression is tried at most limit
 // times; below 0 there is no limit.
@@ -206,10 +220,32 @@ func (p *pattern) each(content []byte, limit int, yield func(span) bool) {
 		}
 		return
 	}
-	for _, loc := range p.regex.FindAllIndex(content, limit) {
-		if loc[0] < loc[1] && !yield(span{loc[0], loc[1]}) {
+	re, base, skip := p.regex, 0, 0
+	for limit != 0 {
+		n := maxLocations
+		if limit > 0 {
+			n = min(n, limit)
+			limit -= n
+		}
+		locations := re.FindAllIndex(content[base:], n+skip)
+		if len(locations) <= skip {
 			return
 		}
+		end := 0
+		for _, loc := range locations[skip:] {
+			if loc[0] < loc[1] && !yield(span{base + loc[0], base + loc[1]}) {
+				return
+			}
+			if end = loc[1]; loc[0] == loc[1] {
+				_, size := utf8.DecodeRune(content[base+end:])
+				end += size
+			}
+		}
+		if end += base; len(locations) < n+skip || end >= len(content) {
+			return
+		}
+		_, size := utf8.DecodeLastRune(content[:end])
+		re, base, skip = p.resume, end-size, 1
 	}
 }
 

@@ -2,10 +2,9 @@ package convcli
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -72,7 +71,7 @@ type array struct {
 	pretty   bool
 	terminal bool // the output is a terminal
 	n        int
-	scratch  bytes.Buffer
+	layout   indenter
 }
 
 func (c *cli) newArray(out output, f format) *array {
@@ -81,26 +80,36 @@ func (c *cli) newArray(out output, f format) *array {
 
 // add writes an element, which is compact JSON.
 func (a *array) add(element []byte) error {
-	if a.terminal {
-		element = escapeControls(element)
+	if err := a.next(); err != nil {
+		return err
 	}
+	return a.part(element)
+}
+
+// next begins an element, to be written in parts.
+func (a *array) next() error {
 	open, between := "[", ","
 	if a.pretty {
 		open, between = "[\n  ", ",\n  "
-		a.scratch.Reset()
-		if err := json.Indent(&a.scratch, element, "  ", "  "); err != nil {
-			return fmt.Errorf("laying out JSON: %w", err)
-		}
-		element = a.scratch.Bytes()
 	}
 	if a.n > 0 {
 		open = between
 	}
 	a.n++
-	if err := a.out.write([]byte(open)); err != nil {
-		return err
+	a.layout.depth = 1
+	return a.out.write([]byte(open))
+}
+
+// part writes a part of an element that is compact JSON and breaks at the
+// boundary of a character.
+func (a *array) part(p []byte) error {
+	if a.terminal {
+		p = escapeControls(p)
 	}
-	return a.out.write(element)
+	if a.pretty {
+		p = a.layout.lay(p)
+	}
+	return a.out.write(p)
 }
 
 func (a *array) close() error {
@@ -146,10 +155,77 @@ func escapeControls(element []byte) []byte {
 // record builds one JSON object.
 type record struct {
 	buf []byte
+	// sink, when set, takes the beginning of an object that grows large; what end
+	// returns is the rest.
+	sink func([]byte) error
+	err  error // the one sink returned
 }
+
+// maxPart is how many bytes of text are written at a time.
+const maxPart = 32 << 10
 
 // reset starts a new object in the same memory.
 func (r *record) reset() { r.buf = append(r.buf[:0], '{') }
+
+// spill hands a large buffer to the sink, all but the last character, which tells
+// key whether a comma is due.
+func (r *record) spill() {
+	if r.sink == nil || len(r.buf) < maxPart {
+		return
+	}
+	last := len(r.buf) - 1
+	// The sink takes whole characters.
+	for last > 0 && !utf8.RuneStart(r.buf[last]) {
+		last--
+	}
+	if r.err == nil {
+		r.err = r.sink(r.buf[:last])
+	}
+	r.buf = append(r.buf[:0], r.buf[last:]...)
+}
+
+// longText writes a text of any length.
+func (r *record) longText(key string, value []byte) {
+	r.key(key)
+	r.longValue(value)
+}
+
+func (r *record) longValue(value []byte) {
+	r.buf = append(r.buf, '"')
+	for part := range parts(value) {
+		if r.err != nil {
+			return
+		}
+		// The opening quote of a part goes where the last byte before it is.
+		last := len(r.buf) - 1
+		before := r.buf[last]
+		r.buf = transcript.AppendQuoted(r.buf[:last], part)
+		r.buf[last] = before
+		r.buf = r.buf[:len(r.buf)-1]
+		r.spill()
+	}
+	r.buf = append(r.buf, '"')
+}
+
+// parts cuts a text into parts of up to maxPart bytes between characters, and
+// never between a carriage return and a line feed.
+func parts(text []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for len(text) > maxPart {
+			n := maxPart
+			for n > maxPart-utf8.UTFMax && (!utf8.RuneStart(text[n]) || text[n-1] == '\r') {
+				n--
+			}
+			if !yield(text[:n]) {
+				return
+			}
+			text = text[n:]
+		}
+		if len(text) > 0 {
+			yield(text)
+		}
+	}
+}
 
 // end closes the object; the result is valid until the next reset.
 func (r *record) end() []byte {

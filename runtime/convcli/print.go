@@ -80,6 +80,10 @@ func (c *cli) print(ctx context.Context, cmd *cobra.Command, opts printOptions, 
 	if p.first, p.last, err = selector.resolve(p.turns, p.view(c.env.Now)); err != nil {
 		return err
 	}
+	if !f.json && selector.none() {
+		c.note("no turns were asked for: --last and --first take how many turns to print")
+		return nil
+	}
 	if f.json {
 		return p.json(c.newArray(p.out, f))
 	}

@@ -90,9 +90,11 @@ func readAll[R any](ctx context.Context, list []*workspace.Conversation, needEve
 					return
 				}
 				r.reserve(size)
-				results[i] <- work(ctx, r, list[i])
+				result := work(ctx, r, list[i])
+				// First the memory: consume may read the conversation again.
 				r.trim()
 				q.release(size)
+				results[i] <- result
 			}
 		})
 	}

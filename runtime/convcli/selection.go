@@ -114,38 +114,78 @@ func (c *cli) find(ctx context.Context, cmd *cobra.Command, f filter) (*selectio
 // named returns the conversations with these ids.
 func (c *cli) named(ctx context.Context, ws *workspace.Workspace, ids []transcript.ID) ([]*workspace.Conversation, error) {
 	var found []*workspace.Conversation
+	var missing []*workspace.NotFoundError
 	for _, id := range ids {
-		conv, err := c.findOne(ctx, ws, id)
-		if err != nil {
-			return nil, err
+		conv, err := c.lookUp(ctx, ws, id)
+		var notFound *workspace.NotFoundError
+		switch {
+		case errors.As(err, &notFound):
+			missing = append(missing, notFound)
+		case err != nil:
+			return nil, failed(err)
+		default:
+			found = append(found, conv)
 		}
-		found = append(found, conv)
+	}
+	if len(missing) > 0 {
+		return nil, notFoundFailure(ws, missing)
 	}
 	return found, nil
 }
 
 // findOne returns the conversation with an id, also when its metadata is broken.
 func (c *cli) findOne(ctx context.Context, ws *workspace.Workspace, id transcript.ID) (*workspace.Conversation, error) {
+	found, err := c.named(ctx, ws, []transcript.ID{id})
+	if err != nil {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// lookUp returns the conversation with an id, or an error that wraps a
+// [workspace.NotFoundError] when there is none.
+func (c *cli) lookUp(ctx context.Context, ws *workspace.Workspace, id transcript.ID) (*workspace.Conversation, error) {
 	conv, err := ws.Find(ctx, id)
-	var notFound *workspace.NotFoundError
-	switch {
-	case errors.As(err, &notFound):
-		hint := "conversation ls shows the ids there are; add --archived for archived ones"
-		if len(notFound.Nearest) > 0 {
-			var names []string
-			for _, near := range notFound.Nearest {
-				names = append(names, near.String())
-			}
-			hint = "nearest ids: " + strings.Join(names, ", ")
-		}
-		return nil, failedHint(hint, "conversation %s not found in %s", id, ws.Root())
-	case err != nil:
-		return nil, failed(fmt.Errorf("looking for conversation %s: %w", id, err))
+	if err != nil {
+		return nil, fmt.Errorf("looking for conversation %s: %w", id, err)
 	}
 	if conv.MetadataErr != nil {
 		c.warn("%s: metadata.json cannot be used: %v", id, conv.MetadataErr)
 	}
 	return conv, nil
+}
+
+// maxListed bounds how many ids an error names; standard input may hold many.
+const maxListed = 20
+
+// notFoundFailure names all ids that no conversation has.
+func notFoundFailure(ws *workspace.Workspace, missing []*workspace.NotFoundError) error {
+	var ids, nearest []string
+	for _, m := range missing {
+		ids = append(ids, m.ID.String())
+		for _, near := range m.Nearest {
+			if name := near.String(); len(nearest) < maxListed && !slices.Contains(nearest, name) {
+				nearest = append(nearest, name)
+			}
+		}
+	}
+	hint := "conversation ls shows the ids there are; add --archived for archived ones"
+	if len(nearest) > 0 {
+		hint = "nearest ids: " + strings.Join(nearest, ", ")
+	}
+	noun := "conversation"
+	if len(ids) > 1 {
+		noun = "conversations"
+	}
+	return failedHint(hint, "%s %s not found in %s", noun, joinBounded(ids, ", "), ws.Root())
+}
+
+// joinBounded joins the first maxListed of some texts and counts the rest.
+func joinBounded(texts []string, separator string) string {
+	if more := len(texts) - maxListed; more > 0 {
+		return strings.Join(texts[:maxListed], separator) + fmt.Sprintf("%sand %d more", separator, more)
+	}
+	return strings.Join(texts, separator)
 }
 
 // listed returns all live or all archived conversations.
@@ -175,38 +215,36 @@ const maxIDs = 100_000
 // line.
 func (c *cli) parseIDs(texts []string, flag string) ([]transcript.ID, error) {
 	var ids []transcript.ID
-	add := func(text string) error {
+	var bad []string // what is wrong with the ids that cannot be read
+	add := func(text string) {
 		id, err := transcript.ParseID(text)
 		if err != nil {
-			hint := "an id looks like jp-c17800836875; conversation ls shows the ids there are"
-			if flag == "--id" {
-				hint = "-i and --id take the id of a conversation; to ignore case use --ignore-case"
-			}
-			return usageError(hint, "%w", err)
-		}
-		if !slices.Contains(ids, id) {
+			bad = append(bad, err.Error())
+		} else if !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
-		return nil
 	}
 	for _, text := range texts {
 		if text != "-" {
-			if err := add(strings.TrimSpace(text)); err != nil {
-				return nil, err
-			}
+			add(strings.TrimSpace(text))
 			continue
 		}
 		lines := bufio.NewScanner(io.LimitReader(c.env.Stdin, maxIDs*64))
 		for lines.Scan() {
 			if line := strings.TrimSpace(lines.Text()); line != "" {
-				if err := add(line); err != nil {
-					return nil, err
-				}
+				add(line)
 			}
 		}
 		if err := lines.Err(); err != nil {
 			return nil, failed(fmt.Errorf("reading ids from standard input: %w", err))
 		}
+	}
+	if len(bad) > 0 {
+		hint := "an id looks like jp-c17800836875; conversation ls shows the ids there are"
+		if flag == "--id" {
+			hint = "-i and --id take the id of a conversation; to ignore case use --ignore-case"
+		}
+		return nil, usageError(hint, "%s", joinBounded(bad, "; "))
 	}
 	return ids, nil
 }
@@ -274,7 +312,14 @@ func oneOf(flag, value string, allowed ...string) error {
 // notNegative checks the value of a flag that counts something.
 func notNegative(flag string, value int) error {
 	if value < 0 {
-		return usageError("use 0 for no limit, or a positive number", "--%s cannot be %d", flag, value)
+		zero := "no limit"
+		switch flag {
+		case "context":
+			zero = "no lines around a match"
+		case "offset":
+			zero = "the head of the list"
+		}
+		return usageError("use 0 for "+zero+", or a positive number", "--%s cannot be %d", flag, value)
 	}
 	return nil
 }

@@ -100,6 +100,11 @@ func (o *turnOptions) parse(flags *pflag.FlagSet) (turnSelector, error) {
 	return s, err
 }
 
+// none reports whether the flags ask for no turns, whatever the conversation.
+func (s turnSelector) none() bool {
+	return s.first.kind == boundEndCount && s.first.n == 0 || s.last.kind == boundCount && s.last.n == 0
+}
+
 // parseRange reads N, A..B, A.., ..B and .. .
 func parseRange(text string) (turnSelector, error) {
 	s := turnSelector{ranged: true}

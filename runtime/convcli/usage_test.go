@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/convcli"
+	"github.com/convtools/convtools/runtime/workspace/workspacetest"
 )
 
 // TestErrors checks that wrong use and bad input get the right exit code, one
@@ -31,7 +32,11 @@ func TestErrors(t *testing.T) {
 		{"unknown flag", []string{"ls", "--limt=3"}, 2, []string{"error: unknown flag: --limt", "hint: "}},
 		{"unknown format", []string{"ls", "--format=yaml"}, 2, []string{`error: unknown output format "yaml"`, "hint: use auto"}},
 		{"summary of text", []string{"ls", "--summary"}, 2, []string{"error: --summary", "hint: add --format=json"}},
-		{"limit is no number", []string{"ls", "--limit=many"}, 2, []string{"error: invalid argument", "hint: "}},
+		{"limit is no number", []string{"ls", "--limit=many"}, 2, []string{`error: --limit must be a whole number, not "many"`, "hint: "}},
+		{"limit is too large", []string{"ls", "--limit=99999999999999999999"}, 2, []string{"error: --limit cannot be 99999999999999999999: the number is too large"}},
+		{"no truth value", []string{"ls", "--hidden=maybe"}, 2, []string{`error: --hidden must be true or false, not "maybe"`}},
+		{"several malformed ids", []string{"ls", "x!", "17600000000", "y!"}, 2, []string{`error: invalid conversation id "x!"`, `; invalid conversation id "y!"`, "hint: an id looks like"}},
+		{"several unknown ids", []string{"grep", "--ids=17600000001,17600000000", "--id=17610000001", "x"}, 1, []string{"error: conversations jp-c17600000001, jp-c17610000001 not found in ", "hint: nearest ids: jp-c17600000000"}},
 		{"negative limit", []string{"ls", "--limit=-1"}, 2, []string{"error: --limit cannot be -1"}},
 		{"negative offset", []string{"ls", "--offset=-1"}, 2, []string{"error: --offset cannot be -1"}},
 		{"unknown sort", []string{"ls", "--sort=size"}, 2, []string{`error: --sort cannot be "size"`, "hint: use one of activity, created"}},
@@ -60,7 +65,7 @@ func TestErrors(t *testing.T) {
 		{"quiet summary", []string{"grep", "--quiet", "--summary", "--format=json", "x"}, 2, []string{"error: --quiet"}},
 		{"unknown scope", []string{"grep", "--scope=tools", "x"}, 2, []string{`error: --scope cannot be "tools"`, "hint: use one or more of title, user"}},
 		{"unknown output", []string{"grep", "--output=lines", "x"}, 2, []string{"error: --output cannot be"}},
-		{"negative context", []string{"grep", "--context=-1", "x"}, 2, []string{"error: --context cannot be -1"}},
+		{"negative context", []string{"grep", "--context=-1", "x"}, 2, []string{"error: --context cannot be -1", "hint: use 0 for no lines around a match"}},
 		{"narrow window", []string{"grep", "--max-line=3", "x"}, 2, []string{"error: --max-line cannot be 3", "hint: use at least 10"}},
 		{"turn and last", []string{"print", "17600000000", "--turn=1", "--last"}, 2, []string{"error: --turn and --last exclude each other"}},
 		{"turn and from", []string{"print", "17600000000", "--turn=1", "--from=1"}, 2, []string{"error: --turn and --from or --to exclude each other"}},
@@ -178,4 +183,22 @@ func tree(t *testing.T, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	return files
+}
+
+// TestLongTitles checks that ls shows the whole of a title only when asked to.
+func TestLongTitles(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "w")
+	w := workspacetest.New(dir, "tests")
+	title := strings.Repeat("x", 5000)
+	w.Conversation("17600000000", "c").Title(title).TurnStart().User("hello")
+	if err := w.Write(); err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t, dir, "ls").stdout; !strings.Contains(got, "  "+title[:199]+"…\n") {
+		t.Errorf("ls printed %d bytes", len(got))
+	}
+	if got := run(t, dir, "ls", "--full").stdout; !strings.Contains(got, title) {
+		t.Error("ls --full cuts the title")
+	}
 }
