@@ -17,15 +17,18 @@ const minBase64 = 16
 //   - a string with a character outside the standard and the URL-safe alphabet
 //     is text that was never encoded, and is appended as is;
 //   - else it is decoded, strictly, as padded standard base64, then as padded
-//     URL-safe base64 (JP wrote tool results so until March 2026); the result
-//     must be UTF-8;
-//   - else a string of under 16 characters is taken as a plain word, and a
-//     longer one is appended as stored, with Encoding Base64.
+//     URL-safe base64 (JP wrote tool results so until March 2026); bytes that
+//     are not UTF-8 are appended as stored, with Encoding Base64;
+//   - else it does not decode: a string of under 16 characters is taken as a
+//     plain word, and a longer one is appended as stored, with Encoding Base64.
 //
 // stored is text, without JSON escapes.
 func AppendDecoded(dst, stored []byte) ([]byte, Encoding) {
 	if decoded, ok := appendBase64(dst, stored); ok {
-		return decoded, Plain
+		if utf8.Valid(decoded[len(dst):]) {
+			return decoded, Plain
+		}
+		return append(dst, stored...), Base64
 	}
 	if len(stored) < minBase64 || !looksLikeBase64(stored) {
 		return appendValid(dst, stored), Plain
@@ -47,7 +50,7 @@ func appendStored(dst, raw []byte) ([]byte, Encoding) {
 }
 
 // appendBase64 decodes strictly: full quanta, no line breaks (which Go's decoder
-// would skip), no stray bits behind the last byte, and UTF-8 as the result.
+// would skip), and no stray bits behind the last byte.
 func appendBase64(dst, src []byte) ([]byte, bool) {
 	if len(src)%4 != 0 || bytes.IndexByte(src, '\n') >= 0 || bytes.IndexByte(src, '\r') >= 0 {
 		return dst, false
@@ -59,7 +62,7 @@ func appendBase64(dst, src []byte) ([]byte, bool) {
 	if err != nil && bytes.ContainsAny(src, "-_") {
 		n, err = base64.URLEncoding.Decode(free, src)
 	}
-	if err != nil || !utf8.Valid(free[:n]) || hasStrayBits(src) {
+	if err != nil || hasStrayBits(src) {
 		return dst[:start], false
 	}
 	return dst[:start+n], true

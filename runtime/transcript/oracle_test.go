@@ -220,8 +220,11 @@ func oracleQuote(s string) string {
 func oracleDecode(s string) (text, encoding string) {
 	if !strings.ContainsAny(s, "\r\n") {
 		for _, enc := range []*base64.Encoding{base64.StdEncoding.Strict(), base64.URLEncoding.Strict()} {
-			if b, err := enc.DecodeString(s); err == nil && utf8.Valid(b) {
-				return string(b), ""
+			if b, err := enc.DecodeString(s); err == nil {
+				if utf8.Valid(b) {
+					return string(b), ""
+				}
+				return s, "base64"
 			}
 		}
 	}

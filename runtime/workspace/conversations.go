@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"runtime"
 	"slices"
@@ -54,11 +55,18 @@ type Skipped struct {
 	ID     transcript.ID // 0 when it is a whole store
 	Path   string        // the directory
 	Reason string
+	// Listed tells that the conversation is listed all the same, from another
+	// directory with its id: only what stands in Path is left out.
+	Listed bool
 }
 
-// maxRelists is how often a conversation whose directory was renamed under the
-// reader is looked for again.
-const maxRelists = 3
+// maxRelists is how often the stores are listed again for conversations whose
+// directories were renamed under the reader.
+const maxRelists = 10
+
+// minUnsettled is how often they are listed again at least when the directories
+// change all the time.
+const minUnsettled = 2
 
 var errVanished = errors.New("its directory is renamed or removed again and again")
 
@@ -74,66 +82,63 @@ func (w *Workspace) Conversations(ctx context.Context, set Set) ([]*Conversation
 		return nil, nil, err
 	}
 	defer s.close()
-	places, unlisted, err := s.listSet(ctx, set)
-	if err != nil {
-		return nil, nil, err
-	}
-	skipped = append(skipped, unlisted...)
 
 	var loaded []*Conversation
-	for round := 0; len(places) > 0; round++ {
+	var broken, unlisted []Skipped
+	done := map[transcript.ID]bool{}
+	vanished := map[transcript.ID]Skipped{}
+	for round := 0; ; round++ {
+		l, err := s.list(ctx, set)
+		if err != nil {
+			return nil, nil, err
+		}
+		unlisted = l.skipped
+		if l.settled {
+			// What is not listed any more was removed, or left the set.
+			clear(vanished)
+		}
+		places := slices.DeleteFunc(l.onePlaceEach(), func(p place) bool { return done[p.id] })
 		results := w.loadAll(ctx, s, places)
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		var vanished []transcript.ID
 		for i := range results {
-			switch c := &results[i]; {
-			case c.MetadataErr == nil:
+			c := &results[i]
+			problem := Skipped{ID: c.ID, Path: s.anyPath(&c.place)}
+			if c.MetadataErr != nil {
+				problem.Reason = c.MetadataErr.Error()
+			}
+			if errors.Is(c.MetadataErr, errVanished) {
+				vanished[c.ID] = problem
+				continue
+			}
+			done[c.ID] = true
+			delete(vanished, c.ID)
+			if c.MetadataErr != nil {
+				broken = append(broken, problem)
+			} else {
 				loaded = append(loaded, c)
-			case errors.Is(c.MetadataErr, errVanished) && round < maxRelists:
-				vanished = append(vanished, c.ID)
-			default:
-				skipped = append(skipped, Skipped{ID: c.ID, Path: s.anyPath(&c.place), Reason: c.MetadataErr.Error()})
 			}
 		}
-		if len(vanished) == 0 {
+		// Under a writer that never pauses, listings that bring nothing new
+		// have to do.
+		complete := l.settled || round >= minUnsettled && len(places) == 0
+		if complete && len(vanished) == 0 || round == maxRelists {
 			break
-		}
-		again, _, err := s.listSet(ctx, set)
-		if err != nil {
-			return nil, nil, err
-		}
-		places = nil
-		for _, id := range vanished {
-			if p, ok := findPlace(again, id); ok {
-				places = append(places, p)
-			}
 		}
 	}
 	slices.SortFunc(loaded, func(a, b *Conversation) int { return cmp.Compare(a.ID, b.ID) })
-	return loaded, skipped, nil
-}
-
-// listSet lists the live conversations, the archived ones, or both.
-func (s *stores) listSet(ctx context.Context, set Set) ([]place, []Skipped, error) {
-	var places []place
-	var skipped []Skipped
-	for _, partition := range []Set{Live, Archived} {
-		if set&partition == 0 {
+	broken = slices.AppendSeq(broken, maps.Values(vanished))
+	slices.SortFunc(broken, func(a, b Skipped) int { return cmp.Compare(a.ID, b.ID) })
+	skipped = slices.Concat(skipped, unlisted, broken)
+	for i := range skipped {
+		if skipped[i].ID == 0 {
 			continue
 		}
-		listed, unlisted, err := s.list(ctx, partition == Archived)
-		if err != nil {
-			return nil, nil, err
-		}
-		places = append(places, listed...)
-		skipped = append(skipped, unlisted...)
+		_, skipped[i].Listed = slices.BinarySearchFunc(loaded, skipped[i].ID,
+			func(c *Conversation, id transcript.ID) int { return cmp.Compare(c.ID, id) })
 	}
-	// Stable, so that the live one of two comes first and is kept.
-	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.id, b.id) })
-	places = slices.CompactFunc(places, func(a, b place) bool { return a.id == b.id })
-	return places, skipped, nil
+	return loaded, skipped, nil
 }
 
 // loadAll reads the metadata of conversations side by side. It stops early when
@@ -193,6 +198,8 @@ func (w *Workspace) loadMetadata(s *stores, p *place) (Metadata, error) {
 				return m, nil
 			}
 			broken = cmp.Or(broken, err)
+		case errors.Is(err, errLeavesStore):
+			broken = cmp.Or(broken, err)
 		case !errors.Is(err, fs.ErrNotExist):
 			broken = cmp.Or(broken, fmt.Errorf("metadata.json cannot be read: %s", reason(err)))
 		case !s.exists(store, dir):
@@ -215,11 +222,11 @@ func (w *Workspace) Find(ctx context.Context, id transcript.ID) (*Conversation, 
 	}
 	defer s.close()
 	for round := 0; ; round++ {
-		places, unlisted, err := s.listSet(ctx, Live|Archived)
+		l, err := s.list(ctx, Live|Archived)
 		if err != nil {
 			return nil, err
 		}
-		p, ok := findPlace(places, id)
+		p, ok := l.locate(id, false)
 		if ok {
 			c := w.load(s, &p)
 			if round == maxRelists || !errors.Is(c.MetadataErr, errVanished) {
@@ -227,11 +234,9 @@ func (w *Workspace) Find(ctx context.Context, id transcript.ID) (*Conversation, 
 			}
 			continue
 		}
-		// A directory that is renamed during the listing may be missed once.
-		if round == 0 {
-			continue
+		if l.settled || round == maxRelists {
+			return nil, notFound(id, l.onePlaceEach(), append(skipped, l.skipped...))
 		}
-		return nil, notFound(id, places, append(skipped, unlisted...))
 	}
 }
 

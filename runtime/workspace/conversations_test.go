@@ -160,10 +160,27 @@ func TestDuplicates(t *testing.T) {
 	var reasons []string
 	for _, s := range skipped {
 		reasons = append(reasons, fmt.Sprint(s.ID, " ", filepath.Base(s.Path), ": ", s.Reason))
+		if !s.Listed {
+			t.Errorf("%s: not said to be listed", s.Path)
+		}
 	}
 	want := []string{"jp-c10 010: another directory has the same id; 10-a is used", "jp-c10 10-b: another directory has the same id; 10-a is used"}
 	if diff := cmp.Diff(want, reasons); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A conversation is not listed when the directory that is used is broken.
+func TestDuplicateOfBroken(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.conversation(inProject+"10-a", "a")
+	f.conversation(inProject+"10-b", "b")
+	f.write(inProject+"10-b/metadata.json", "{")
+	f.age(inProject+"10-a/events.json", 1)
+	lines, skipped := f.list(Live)
+	if len(lines) > 0 || len(skipped) != 2 || skipped[0].Listed || skipped[1].Listed {
+		t.Errorf("listed %q, skipped %+v", lines, skipped)
 	}
 }
 

@@ -60,10 +60,13 @@ func (c *Conversation) openEvents(ctx context.Context) (*os.File, os.FileInfo, e
 		if !errors.Is(err, errVanished) || round == maxRelists {
 			return nil, nil, fmt.Errorf("reading the events of %s: %w", c.ID, err)
 		}
-		var ok bool
-		if p, ok, err = s.locate(ctx, c.ID, p.archived); err != nil {
+		l, err := s.list(ctx, Live|Archived)
+		if err != nil {
 			return nil, nil, err
-		} else if !ok {
+		}
+		if moved, ok := l.locate(c.ID, p.archived); ok {
+			p = moved
+		} else if l.settled {
 			return nil, nil, &NotFoundError{ID: c.ID}
 		}
 	}

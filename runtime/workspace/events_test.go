@@ -75,7 +75,7 @@ func TestRenameDuringRead(t *testing.T) {
 		{"title change", []string{"10-new"}, "10-new"},
 		{"twice", []string{"10-new", "10-newer"}, "10-newer"},
 		{"archived", []string{".archive/10-old"}, ".archive/10-old"},
-		{"for ever", []string{"10-1", "10-2", "10-3", "10-4", "10-5", "10-6", "10-7", "10-8", "10-9"}, ""},
+		{"for ever", []string{"10-1", "10-2", "10-3", "10-4", "10-5", "10-6", "10-7", "10-8", "10-9", "10-10", "10-11", "10-12"}, ""},
 		{"removed", []string{""}, ""},
 	} {
 		start := func() (*fixture, *Workspace) {
@@ -176,8 +176,12 @@ func TestLinks(t *testing.T) {
 	if len(ids) != 2 || ids[0] != 10 || ids[1] != 30 {
 		t.Errorf("skipped %v", skipped)
 	}
-	if data, err := f.find(20).ReadEvents(t.Context(), nil); err == nil {
-		t.Errorf("read %q from outside", data)
+	if reason := skipped[len(skipped)-1].Reason; reason != "metadata.json is a link that leads out of the store" {
+		t.Errorf("metadata: %s", reason)
+	}
+	data, err := f.find(20).ReadEvents(t.Context(), nil)
+	if err == nil || err.Error() != "reading the events of jp-c20: events.json is a link that leads out of the store" {
+		t.Errorf("events: %q, %v", data, err)
 	}
 	if _, err := f.open().Find(t.Context(), 10); err == nil {
 		t.Error("a link is found as a conversation")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 )
@@ -12,6 +13,7 @@ import (
 var (
 	errNotRegular   = errors.New("it is not a regular file")
 	errNotDirectory = errors.New("it is not a directory")
+	errLeavesStore  = errors.New("is a link that leads out of the store")
 )
 
 // openRegular opens a regular file inside a store. It neither waits for the
@@ -19,6 +21,9 @@ var (
 func openRegular(root *os.Root, name string) (*os.File, os.FileInfo, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|openNonblock, 0)
 	if err != nil {
+		if leavesRoot(root, err) {
+			err = fmt.Errorf("%s %w", path.Base(name), errLeavesStore)
+		}
 		return nil, nil, err
 	}
 	info, err := f.Stat()
@@ -30,6 +35,14 @@ func openRegular(root *os.Root, name string) (*os.File, os.FileInfo, error) {
 		return nil, nil, err
 	}
 	return f, info, nil
+}
+
+// leavesRoot reports whether err says that a path leads out of the root. Package
+// os does not export that error, so one is provoked to compare with.
+func leavesRoot(root *os.Root, err error) bool {
+	_, outside := root.Lstat("..")
+	var pathErr *fs.PathError
+	return errors.As(outside, &pathErr) && errors.Is(err, pathErr.Err)
 }
 
 // readSmallFile reads a file of at most max bytes.

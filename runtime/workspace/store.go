@@ -1,8 +1,6 @@
 package workspace
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,12 +33,14 @@ const (
 type stores struct {
 	roots [numStores]*os.Root
 	paths [numStores]string
+
+	readDir func(root *os.Root, name string) ([]fs.DirEntry, error)
 }
 
 // openStores opens what there is. An error for one store is returned as skipped
 // when the other could be opened.
 func (w *Workspace) openStores() (*stores, []Skipped, error) {
-	s := &stores{paths: [numStores]string{
+	s := &stores{readDir: w.readDir, paths: [numStores]string{
 		projectStore: filepath.Join(w.root, storageDir, conversationsDir),
 	}}
 	if w.user != "" {
@@ -106,96 +106,6 @@ func (p *place) locality() Locality {
 		return LocalityUser
 	}
 	return LocalityProjected
-}
-
-// list returns the conversations that are live, or archived, in the order of
-// their ids. It reads each directory once and asks for nothing about its
-// entries, except where two claim the same id.
-func (s *stores) list(ctx context.Context, archived bool) ([]place, []Skipped, error) {
-	type found struct {
-		id    transcript.ID
-		store int
-		dir   string
-	}
-	var all []found
-	var skipped []Skipped
-	for i, root := range s.roots {
-		if root == nil {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		parent := "."
-		if archived {
-			parent = archiveDir
-		}
-		entries, err := readDir(root, parent)
-		if err != nil {
-			skipped = append(skipped, Skipped{
-				Path:   filepath.Join(s.paths[i], parent),
-				Reason: "the directory cannot be listed: " + reason(err),
-			})
-		}
-		for _, entry := range entries {
-			id, ok := transcript.ParseDirName(entry.Name())
-			if !ok {
-				continue
-			}
-			dir := path.Join(parent, entry.Name())
-			switch {
-			case entry.IsDir():
-				all = append(all, found{id, i, dir})
-			case entry.Type()&fs.ModeSymlink != 0:
-				skipped = append(skipped, Skipped{ID: id, Path: s.path(i, dir), Reason: "it is a link; only directories are read"})
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b found) int {
-		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.store, b.store), cmp.Compare(a.dir, b.dir))
-	})
-	places := make([]place, 0, len(all))
-	for _, f := range all {
-		if n := len(places); n == 0 || places[n-1].id != f.id {
-			places = append(places, place{id: f.id, archived: archived})
-		}
-		p := &places[len(places)-1]
-		if other := p.dirs[f.store]; other != "" {
-			kept, dropped := s.pickDuplicate(f.store, other, f.dir)
-			p.dirs[f.store] = kept
-			if s.exists(f.store, dropped) {
-				skipped = append(skipped, Skipped{
-					ID: f.id, Path: s.path(f.store, dropped),
-					Reason: fmt.Sprintf("another directory has the same id; %s is used", path.Base(kept)),
-				})
-			}
-			continue
-		}
-		p.dirs[f.store] = f.dir
-	}
-	return places, skipped, nil
-}
-
-// locate finds one conversation again, in the preferred partition first.
-func (s *stores) locate(ctx context.Context, id transcript.ID, archived bool) (place, bool, error) {
-	for _, partition := range []bool{archived, !archived} {
-		places, _, err := s.list(ctx, partition)
-		if err != nil {
-			return place{}, false, err
-		}
-		if p, ok := findPlace(places, id); ok {
-			return p, true, nil
-		}
-	}
-	return place{}, false, nil
-}
-
-func findPlace(places []place, id transcript.ID) (place, bool) {
-	i, ok := slices.BinarySearchFunc(places, id, func(p place, id transcript.ID) int { return cmp.Compare(p.id, id) })
-	if !ok {
-		return place{}, false
-	}
-	return places[i], true
 }
 
 // pickDuplicate chooses between two directories of one id in one store, as a

@@ -3,6 +3,7 @@ package workspace
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -32,6 +33,8 @@ type Workspace struct {
 	// beforeRead, when not nil, runs before a file of a conversation is opened:
 	// the moment in which a writer may rename the directory.
 	beforeRead func(path string)
+	// readDir reads a directory of a store; tests make it miss entries.
+	readDir func(root *os.Root, name string) ([]fs.DirEntry, error)
 }
 
 // Open finds the workspace. The error is a *NotLocatedError when there is none.
@@ -57,7 +60,7 @@ func Open(opts Options) (*Workspace, error) {
 	if !ok {
 		return nil, &NotLocatedError{Dir: start}
 	}
-	w := &Workspace{root: root, maxEvents: MaxEventsSize}
+	w := &Workspace{root: root, maxEvents: MaxEventsSize, readDir: readDir}
 	w.id = readID(filepath.Join(root, storageDir))
 	if w.id != "" {
 		w.user = chooseSilo(userData, filepath.Base(root), w.id)
