@@ -63,7 +63,7 @@ func (p *Programs) RunCLI(ctx context.Context, name string, call contract.Contex
 	}
 	result, err := runner.Run(ctx, cmd)
 	if err != nil {
-		return nil, nil, 0, p.describe(err, name, spec)
+		return nil, nil, 0, p.describe(err, name)
 	}
 	return result.Stdout, result.Stderr, result.ExitCode, nil
 }
@@ -107,10 +107,24 @@ func (p *Programs) chosen(spec Spec) string {
 	return strings.TrimSpace(p.Getenv(spec.Env))
 }
 
+// External says whether name is run by a program that is not built in, and, for
+// people, which setting put it in place of another; setting is empty where there
+// is none to change. What such a program prints is a stranger's word.
+func (p *Programs) External(name string) (setting string, external bool) {
+	spec, ok := p.Lookup(name)
+	if !ok {
+		return "", false
+	}
+	if p.chosen(spec) == "" {
+		return "", spec.Builtin == nil
+	}
+	return fmt.Sprintf("The environment variable %s names it.%s", spec.Env, unset(spec)), true
+}
+
 // describe says what failed and which setting the program came from, where
 // there is one to change. Advice about limits is for whoever asked: the limits
 // are not settings.
-func (p *Programs) describe(err error, name string, spec Spec) error {
+func (p *Programs) describe(err error, name string) error {
 	e := &contract.Error{Message: err.Error(), Err: err}
 	var failure *process.Error
 	if errors.As(err, &failure) {
@@ -123,8 +137,8 @@ func (p *Programs) describe(err error, name string, spec Spec) error {
 		e.Transient = shown.Kind == process.Timeout || shown.Kind == process.Canceled
 	}
 	e.Message = fmt.Sprintf("The command line %q failed: %s.", name, strings.TrimSuffix(e.Message, "."))
-	if p.chosen(spec) != "" {
-		e.Message += fmt.Sprintf(" The environment variable %s names it.%s", spec.Env, unset(spec))
+	if setting, _ := p.External(name); setting != "" {
+		e.Message += " " + setting
 	}
 	return e
 }

@@ -244,3 +244,27 @@ func TestBuiltinPanics(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+func TestExternal(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, cli, chosen string
+		spec              program.Spec
+		setting           string
+		external          bool
+	}{
+		{"built in", "conversation", " ", program.Spec{Builtin: echo}, "", false},
+		{"chosen", "conversation", "jp", program.Spec{Builtin: echo}, "The environment variable CONVTOOLS_CLI names it. Unset CONVTOOLS_CLI to use the built-in one.", true},
+		{"chosen, nothing built in", "conversation", "jp", program.Spec{}, "The environment variable CONVTOOLS_CLI names it.", true},
+		{"configured", "conversation", "", program.Spec{Command: []string{"jp"}}, "", true},
+		{"unknown", "browser", "jp", program.Spec{}, "", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			setting, external := programs(processtest.New(t), tc.chosen, tc.spec).External(tc.cli)
+			if setting != tc.setting || external != tc.external {
+				t.Errorf("%q, %v", setting, external)
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,24 +14,43 @@ import (
 // maxSaid is how many characters of standard error an error shows.
 const maxSaid = 2000
 
+// source is the program behind a command line. The built-in one speaks for
+// itself; what any other says is shown as what it said, with the setting that
+// chose it, where there is one.
+type source struct {
+	external bool
+	setting  string // sentences about it
+}
+
+func (s source) blame(message string) string {
+	if s.setting == "" {
+		return message
+	}
+	return message + " " + s.setting
+}
+
 // unreadable is the error for output that is not the JSON agreed on.
-func unreadable(err error, stdout, stderr []byte) error {
+func (s source) unreadable(err error, stdout, stderr []byte) error {
 	message := "The conversation command line did not print what was expected, one JSON array of records: " + mismatch(err, stdout) + "."
 	if said := saying(stderr); said != "" {
 		message += " It said: " + said
 	}
-	return &contract.Error{Message: message, Err: err}
+	return &contract.Error{Message: s.blame(message), Err: err}
 }
 
 // failed is the error for a command line that gave up. What it says went wrong
 // is good enough for a model; what to do about it has to be said in terms of the
 // tools, not of command line flags.
-func failed(tool string, exit int, stderr []byte) error {
+func (s source) failed(tool string, exit int, stderr []byte) error {
 	said := saying(stderr)
 	if said == "" {
-		return &contract.Error{Message: fmt.Sprintf("The conversation command line gave up with exit code %d and said nothing.", exit)}
+		return &contract.Error{Message: s.blame(fmt.Sprintf("The conversation command line gave up with exit code %d and said nothing.", exit))}
 	}
-	message := said
+	// Larger numbers are read as the largest there is, which nobody asked for.
+	message := strings.Replace(said, fmt.Sprintf("Turn %d out of range", math.MaxInt), "There is no such turn: it is out of range", 1)
+	if s.external {
+		message = s.blame(fmt.Sprintf("The conversation command line gave up with exit code %d and said: %s", exit, message))
+	}
 	if advice := remedy(tool, said); advice != "" {
 		message += " " + advice
 	}

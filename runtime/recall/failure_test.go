@@ -76,6 +76,14 @@ func TestFailures(t *testing.T) {
 			cli:  cli{exit: 101, stdout: "[]", stderr: "thread 'main' panicked\n"},
 			want: "Thread 'main' panicked.",
 		},
+		{
+			name: "turn beyond all numbers", tool: read,
+			cli:    cli{exit: 1, stderr: "error: turn 9223372036854775807 out of range (conversation has 2 turns)\n"},
+			want:   "There is no such turn: it is out of range (conversation has 2 turns). Turns count from 1; last=1 reads the last one.",
+			caller: true,
+		},
+		{name: "records of no type", tool: read, cli: cli{stdout: `[{"id":"jp-c17648402467","title":"x"}]`}, want: garbled + "its records are no events: none has a type."},
+		{name: "records of no type and a summary", tool: read, cli: cli{stdout: `[{"id":"jp-c1"},{"summary":{"turns":2}}]`}, want: garbled + "its records are no events: none has a type."},
 		{name: "nothing", tool: list, cli: cli{}, want: garbled + "it printed nothing."},
 		{name: "white space", tool: list, cli: cli{stdout: " \n", stderr: "warning: x\nall is well\n"}, want: garbled + "it printed nothing. It said: All is well."},
 		{name: "text", tool: list, cli: cli{stdout: "hi\n"}, want: garbled + "it is not JSON: invalid character 'h' looking for beginning of value."},
@@ -153,6 +161,51 @@ func TestHostileCommandLine(t *testing.T) {
 				return
 			}
 			check(t, tc.tool, answer)
+		})
+	}
+}
+
+// foreign is a command line that is not the built-in one.
+type foreign struct {
+	cli
+	setting string
+}
+
+func (f *foreign) External(string) (string, bool) { return f.setting, true }
+
+// TestForeignFailures: what another program says is not shown as this one's own
+// word, and the setting that chose it is named.
+func TestForeignFailures(t *testing.T) {
+	t.Parallel()
+	const setting = "The environment variable X names it."
+	for _, tc := range []struct {
+		name    string
+		setting string
+		cli     cli
+		want    string
+		caller  bool
+	}{
+		{"fails", setting, cli{exit: 3, stderr: "boom \x1b[31mred"}, "The conversation command line gave up with exit code 3 and said: Boom ␛[31mred. " + setting, false},
+		{"configured", "", cli{exit: 3, stderr: "boom"}, "The conversation command line gave up with exit code 3 and said: Boom.", false},
+		{"silent", setting, cli{exit: 3}, "The conversation command line gave up with exit code 3 and said nothing. " + setting, false},
+		{
+			"unknown id", setting,
+			cli{exit: 1, stderr: "error: conversation jp-c1 not found\n"},
+			"The conversation command line gave up with exit code 1 and said: Conversation jp-c1 not found. " + setting +
+				" conversation_list shows the ids there are; archived=true shows those of archived conversations.", true,
+		},
+		{"half", setting, cli{stdout: "["}, "The conversation command line did not print what was expected, one JSON array of records: it ends in the middle of a JSON value, after 1 bytes. " + setting, false},
+		{"text", setting, cli{stdout: "hi"}, "The conversation command line did not print what was expected, one JSON array of records: it is not JSON: invalid character 'h' looking for beginning of value. " + setting, false},
+		{"no events", setting, cli{stdout: `[{"id":"jp-c1"}]`}, "The conversation command line did not print what was expected, one JSON array of records: its records are no events: none has a type. " + setting, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			tc.cli.t = t
+			_, err := conversation.Call(t.Context(), recall.New(&foreign{tc.cli, tc.setting}), contract.Call{Tool: "conversation_read", Arguments: []byte(`{"id":"jp-c17648402467"}`)})
+			var e *contract.Error
+			if !errors.As(err, &e) || e.Message != tc.want || e.Caller != tc.caller {
+				t.Errorf("got  %v\nwant %s (caller %v)", err, tc.want, tc.caller)
+			}
 		})
 	}
 }

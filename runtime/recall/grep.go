@@ -54,7 +54,11 @@ type searching struct {
 
 // Grep answers conversation_grep.
 func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.GrepParams) (*conversation.GrepEnvelope, error) {
-	s := &searching{call: located(call), params: p}
+	undone := "nothing could be left out as the current conversation"
+	if p.IncludeCurrent {
+		undone = ""
+	}
+	s := &searching{call: located(call, undone), params: p}
 	args := conversation.GrepArgs(p, s.call.Context)
 	if err := t.run(ctx, s.call, conversation.GrepCLI, args, conversation.GrepExitOK, &s.summary, s.add); err != nil {
 		return nil, err
@@ -213,7 +217,11 @@ func (s *searching) notes(e *conversation.GrepEnvelope) []string {
 	if len(s.summary.Excluded) > 0 {
 		notes = append(notes, "The current conversation, "+s.call.Context.ConversationID+", was left out; include_current=true searches it too.")
 	}
-	if list := s.summary.Skipped; len(list) > 0 {
+	same, list := duplicates(s.summary.Skipped)
+	if same != "" {
+		notes = append(notes, same)
+	}
+	if len(list) > 0 {
 		notes = append(notes, "Searched in part or not at all: "+namely(list)+".")
 	}
 	return notes

@@ -37,7 +37,7 @@ type listing struct {
 
 // List answers conversation_list.
 func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.ListParams) (*conversation.ListEnvelope, error) {
-	l := &listing{call: located(call), params: p}
+	l := &listing{call: located(call, "no conversation could be marked as the current one"), params: p}
 	args := conversation.ListArgs(p, l.call.Context)
 	if err := t.run(ctx, l.call, conversation.ListCLI, args, conversation.ListExitOK, &l.summary, l.add); err != nil {
 		return nil, err
@@ -95,7 +95,11 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	if len(damaged) > 0 {
 		e.Notes = append(e.Notes, "Damaged, so that events_count and last_event_at are not known: "+namely(damaged)+". conversation_read shows what can still be read.")
 	}
-	if list := l.summary.Skipped; len(list) > 0 {
+	same, list := duplicates(l.summary.Skipped)
+	if same != "" {
+		e.Notes = append(e.Notes, same)
+	}
+	if len(list) > 0 {
 		e.Notes = append(e.Notes, fmt.Sprintf("Not listed, because %s cannot be read: %s.", count(len(list), "conversation", "conversations"), namely(list)))
 	}
 	return &e

@@ -102,6 +102,14 @@ func listCases() []golden {
 			},
 		},
 		{
+			file: "same_id_twice", call: `{}`,
+			cli: cli{
+				args: argv(lsArgs + defaults),
+				stdout: listed([]string{row("jp-c17700000001", "One", "")},
+					`{"total":1,"skipped":[{"id":"jp-c17700000001","reason":"another directory has the same id; 17700000001-one is used"},{"id":"jp-c17700000009","reason":"metadata.json: permission denied"}]}`),
+			},
+		},
+		{
 			file: "many_skipped", call: `{}`,
 			cli: cli{
 				args:   argv(lsArgs + defaults),

@@ -43,6 +43,29 @@ func (s skipped) String() string {
 	return s.ID + " (" + reason + ")"
 }
 
+// sameID is how the command line says that a directory was left aside for
+// another one of the same id. Nothing is wrong with the conversation, which is
+// read from that one.
+const sameID = "another directory has the same id"
+
+// duplicates takes from a list what is about directories of the same id, and
+// makes it a note; empty where there are none. rest is about conversations that
+// could not be read.
+func duplicates(list []skipped) (note string, rest []skipped) {
+	var same []skipped
+	for _, s := range list {
+		if strings.HasPrefix(s.Reason, sameID) {
+			same = append(same, s)
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	if len(same) > 0 {
+		note = "Of directories with the same id only one is read: " + namely(same) + "."
+	}
+	return note, rest
+}
+
 // namely lists the first of them.
 func namely(list []skipped) string {
 	var parts []string

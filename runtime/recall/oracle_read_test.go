@@ -249,6 +249,9 @@ func checkRead(t *testing.T, conv *recordedConversation, call readCall, answer s
 		if m == nil {
 			t.Fatalf("%d of %d events are left out, and no note says so: %s", len(want)-len(got), len(want), notes)
 		}
+		if !strings.Contains(notes, " are left out. conversation_grep with ids=[") {
+			t.Errorf("no call gets at what is left out: %s", notes)
+		}
 		head, _ := strconv.Atoi(m[2])
 		tail, _ := strconv.Atoi(m[3])
 		if head+tail != len(got) || m[1] != strconv.Itoa(len(want)) || m[4] != strconv.Itoa(len(want)-len(got)) || head == 0 || tail == 0 {

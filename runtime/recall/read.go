@@ -3,6 +3,7 @@ package recall
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -32,11 +33,17 @@ type reading struct {
 	total   int     // turns of the conversation
 	turns   []int   // turns that were asked for and exist
 	events  []event // of every kind
+	records int     // that were printed, events or not
+	typed   bool    // one of them at least has the type of an event
 }
+
+// errNoEvents refuses records of something else, such as a listing: without a
+// type they would pass for a conversation in which nothing was said.
+var errNoEvents = errors.New("its records are no events: none has a type")
 
 // Read answers conversation_read.
 func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.ReadParams) (*conversation.ReadEnvelope, error) {
-	r := &reading{call: located(call), params: p, id: p.ID}
+	r := &reading{call: located(call, ""), params: p, id: p.ID}
 	r.current = isCurrent(r.call, p.ID)
 	if r.current && !p.IncludeCurrent {
 		return nil, contract.Fixable(fmt.Sprintf("%s is the current conversation, which is in front of you already. Pass include_current=true to read it all the same.", r.call.Context.ConversationID))
@@ -44,6 +51,9 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 	args := conversation.ReadArgs(p, r.call.Context)
 	if err := t.run(ctx, r.call, conversation.ReadCLI, args, conversation.ReadExitOK, &r.summary, r.add); err != nil {
 		return nil, err
+	}
+	if r.records > 0 && !r.typed && valueOr(r.summary.Turns, 1) != 0 {
+		return nil, t.source(conversation.ReadCLI).unreadable(errNoEvents, nil, nil)
 	}
 	r.countTurns()
 	if isIdentifier(r.summary.ID) {
@@ -57,6 +67,8 @@ func (r *reading) add(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &record); err != nil {
 		return err
 	}
+	r.records++
+	r.typed = r.typed || record.Type != ""
 	if n := len(r.turns); record.Turn > 0 && (n == 0 || r.turns[n-1] < record.Turn) {
 		r.turns = append(r.turns, record.Turn)
 	}
@@ -138,10 +150,13 @@ func (r *reading) envelope(turns []int, events []event, notes []string) *convers
 	for _, turn := range turns {
 		e.Turns = append(e.Turns, conversation.ReadTurn{Index: turn})
 	}
-	at, nameless := 0, 0
+	at, nameless, undated := 0, 0, 0
 	for i := range events {
 		if events[i].nameless {
 			nameless++
+		}
+		if events[i].shown.Timestamp.IsZero() {
+			undated++
 		}
 		for at < len(turns)-1 && turns[at] < events[i].turn {
 			at++
@@ -160,6 +175,9 @@ func (r *reading) envelope(turns []int, events []event, notes []string) *convers
 	}
 	if nameless > 0 {
 		e.Notes = append(e.Notes, fmt.Sprintf("%s no call_id: what was recorded there is not a plain identifier.", count(nameless, "event has", "events have")))
+	}
+	if undated > 0 {
+		e.Notes = append(e.Notes, fmt.Sprintf("%s no timestamp: none was recorded, or none that can be read.", count(undated, "event has", "events have")))
 	}
 	if r.summary.Damaged != nil {
 		e.Notes = append(e.Notes, "This conversation is damaged and ends early: "+clip(envelope.SanitizeLine(*r.summary.Damaged), maxReason)+". What stands before the damage can be read.")

@@ -11,6 +11,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
@@ -42,19 +44,36 @@ func (t *Tools) run(ctx context.Context, call contract.Call, cli string, args []
 			return nil
 		}
 		if exit == 0 {
-			return unreadable(err, stdout, stderr)
+			return t.source(cli).unreadable(err, stdout, stderr)
 		}
 	}
-	return failed(call.Tool, exit, stderr)
+	return t.source(cli).failed(call.Tool, exit, stderr)
+}
+
+// source says whose word the output of a command line is.
+func (t *Tools) source(cli string) source {
+	other, ok := t.cli.(interface {
+		External(name string) (setting string, external bool)
+	})
+	if !ok {
+		return source{}
+	}
+	setting, external := other.External(cli)
+	return source{external, setting}
 }
 
 // located puts the id of the current conversation into its one spelling. What
-// is no id of a conversation here counts as not known: a host's own notion of a
+// is no id of a conversation here counts as not known, which the notes of the
+// call then say, with what cannot be done for it: a host's own notion of a
 // conversation must not make a search fail.
-func located(call contract.Call) contract.Call {
-	id, err := transcript.ParseID(call.Context.ConversationID)
+func located(call contract.Call, undone string) contract.Call {
+	given := call.Context.ConversationID
+	id, err := transcript.ParseID(given)
 	if err != nil {
 		call.Context.ConversationID = ""
+		if given != "" && undone != "" {
+			call.Notes = append(slices.Clone(call.Notes), fmt.Sprintf("The host's conversation id is not understood, so %s: %s.", undone, quoted(given)))
+		}
 		return call
 	}
 	call.Context.ConversationID = id.String()

@@ -120,7 +120,7 @@ func mismatch(err error, stdout []byte) string {
 	var syntax *json.SyntaxError
 	var wrongTime *time.ParseError
 	switch {
-	case len(bytes.TrimSpace(stdout)) == 0:
+	case errors.Is(err, io.EOF) && len(bytes.TrimSpace(stdout)) == 0:
 		return "it printed nothing"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Sprintf("it ends in the middle of a JSON value, after %d bytes", len(stdout))

@@ -188,7 +188,7 @@ func (r *reading) shortenedNotes(all, kept []event, head int) []string {
 		turn = r.turns[0]
 	}
 	if left := len(all) - len(kept); left > 0 {
-		notes = append(notes, fmt.Sprintf("Of the %d events of turn %d the first %d and the last %d are here; %d between them are left out.", len(all), turn, head, len(kept)-head, left))
+		notes = append(notes, fmt.Sprintf("Of the %d events of turn %d the first %d and the last %d are here; %d between them are left out.", len(all), turn, head, len(kept)-head, left)+r.findable(all[head:head+left]))
 	}
 	if include := r.roomier(all, kept); include != "" {
 		notes = append(notes, fmt.Sprintf("Re-read with turn=%d, include=%s for more of it.", turn, list([]string{include})))
@@ -199,11 +199,11 @@ func (r *reading) shortenedNotes(all, kept []event, head int) []string {
 // cutNotes says which texts are shortened.
 func (r *reading) cutNotes(events []event) []string {
 	shortened := map[string]int{}
-	searchable := false
+	findable := false
 	for i := range events {
 		if e := &events[i]; e.body.isShortened() {
 			shortened[e.shown.EventKind]++
-			searchable = searchable || e.shown.EventKind != kindInquiry && e.shown.EventKind != kindStructured
+			findable = findable || searchable(e.shown.EventKind)
 		}
 	}
 	var parts []string
@@ -216,14 +216,41 @@ func (r *reading) cutNotes(events []event) []string {
 		return nil
 	}
 	note := join(parts, "and") + " shortened to keep within " + fmt.Sprint(conversation.ReadMaxChars) + " characters."
-	if searchable {
-		note += fmt.Sprintf(` conversation_grep with ids=["%s"]`, r.id)
-		if r.current {
-			note += ", include_current=true"
-		}
-		note += " finds single lines in what was cut."
+	if findable {
+		note += " " + r.search() + " finds single lines in what was cut."
 	}
 	return []string{note}
+}
+
+// search is the call that searches this conversation, but for its pattern.
+func (r *reading) search() string {
+	call := fmt.Sprintf(`conversation_grep with ids=["%s"]`, r.id)
+	if r.current {
+		call += ", include_current=true"
+	}
+	return call
+}
+
+// searchable says that a search covers all texts of a kind. Answers to
+// inquiries and data are not searched, or not always.
+func searchable(kind string) bool { return kind != kindInquiry && kind != kindStructured }
+
+// findable is the sentence that says how to get at events that are left out.
+func (r *reading) findable(left []event) string {
+	covered := 0
+	for i := range left {
+		if searchable(left[i].shown.EventKind) {
+			covered++
+		}
+	}
+	switch covered {
+	case 0:
+		return ""
+	case len(left):
+		return " " + r.search() + " and a pattern finds any of them by its text."
+	default:
+		return " " + r.search() + " and a pattern finds any of them by its text, save inquiries and structured answers."
+	}
 }
 
 // roomier is the one value of include that, alone, shows more of the events that
