@@ -261,11 +261,6 @@ func (r *record) optional(key, value string) {
 	r.string(key, value)
 }
 
-func (r *record) text(key string, value []byte) {
-	r.key(key)
-	r.buf = transcript.AppendQuoted(r.buf, value)
-}
-
 func (r *record) int(key string, value int) {
 	r.key(key)
 	r.buf = strconv.AppendInt(r.buf, int64(value), 10)
