@@ -1,5 +1,6 @@
 # demo, test, build and generate need nothing but Go; check fetches its tools and
-# needs a C compiler for the race detector; bench compares with ripgrep.
+# needs a C compiler for the race detector; bench compares with ripgrep;
+# clients installs a Node and the clients from npm.
 
 export CGO_ENABLED = 0
 GO          ?= go
@@ -45,6 +46,10 @@ check: ## Format, vet, staticcheck, generated files current, import arrows, race
 .PHONY: bench
 bench: ## Measure against peers and print ratios; wants ripgrep
 	@$(GO) run ./cmd/convtools/internal/bench
+
+.PHONY: clients
+clients: ## Run real MCP clients and agents against convtools; wants npm and a network
+	@$(GO) run ./cmd/convtools/internal/clients $(CLIENTS)
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME

@@ -77,7 +77,10 @@ func (a *app) report(err error) int {
 	var usage *usageError
 	var invalid *contract.InvalidArguments
 	var tool *contract.Error
+	var said *reported
 	switch {
+	case errors.As(err, &said):
+		return said.code
 	case errors.As(err, &usage):
 		fmt.Fprintf(a.stderr, "error: %s\nhint: see convtools help\n", envelope.Sanitize(usage.Error()))
 		return exitUsage
@@ -103,13 +106,10 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "convtools",
 		Short: "Conversations for assistants",
-		Long: `convtools gives an assistant its conversations: tools that list, search and
-read what was discussed before, and a command line that does the same for people.`,
-		Example: `  convtools conversation ls
-  convtools conversation grep retry
-  convtools conversation print jp-c17737387251 --last
-  convtools call conversation_grep pattern=retry limit=5
-  convtools tools`,
+		Long: `convtools gives an assistant its conversations: tools that list, search and read
+what was discussed before, and a command line that does the same for people.`,
+		Example: `  convtools install claude-code
+  convtools conversation grep retry`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
@@ -126,9 +126,10 @@ read what was discussed before, and a command line that does the same for people
 	root.PersistentFlags().StringVarP(&a.workspace, "workspace", "w", "", "look for the workspace from `DIR` upwards (default: the working directory)")
 	root.PersistentFlags().StringVar(&a.conversationID, "conversation-id", "", "the conversation `ID` this is called from, which is left out of searches")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.applyConversationID(cmd) }
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(convcli.Command(a.conversationEnv("")), a.callCommand(), a.toolsCommand(), a.versionCommand(), jpToolHelp())
-	return root
+	root.AddCommand(convcli.Command(a.conversationEnv("")), completesTools(a.callCommand()), a.toolsCommand(), a.versionCommand(), jpToolHelp())
+	root.AddCommand(a.mcpCommand())
+	root.AddCommand(a.installCommand(), a.uninstallCommand(), a.doctorCommand(), a.manCommand())
+	return withHelp(root)
 }
 
 // jpToolHelp documents jp-tool; run answers it before commands are looked up.
@@ -194,7 +195,13 @@ func (a *app) conversationEnv(dir string) convcli.Env {
 
 // handlers wires the tools to the command lines they run.
 func (a *app) handlers() generated.Handlers {
-	programs := &program.Programs{
+	programs := a.programs()
+	return generated.Handlers{Conversation: recall.New(programs), CLI: programs}
+}
+
+// programs finds the command lines that tools run.
+func (a *app) programs() *program.Programs {
+	return &program.Programs{
 		Getenv: a.getenv,
 		Runner: process.Exec{},
 		Lookup: func(name string) (program.Spec, bool) {
@@ -206,7 +213,6 @@ func (a *app) handlers() generated.Handlers {
 			return spec, ok
 		},
 	}
-	return generated.Handlers{Conversation: recall.New(programs), CLI: programs}
 }
 
 // builtin serves the conversation command line in this process.

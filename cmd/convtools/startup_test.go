@@ -15,24 +15,28 @@ import (
 // The budget for what packages allocate before main runs. Hosts start this
 // program for every tool call, so whatever is set up at package level is paid
 // for each time, wanted or not. Bytes stand in for time, which no test can
-// assert: they are the same in every run.
+// assert: they are nearly the same in every run.
 const (
-	// initTotal leaves room above the 21 kB that were measured, but not for one
-	// more set of tables like those of unicode.
-	initTotal = 32 << 10
-	// initDependency is what a package that is not named below may take. A single
-	// compiled regular expression takes several times as much.
-	initDependency = 1 << 10
+	// initTotal leaves room above the 183 kB that were measured, most of it the
+	// MCP SDK's, but not for one more library that prepares tables.
+	initTotal = 208 << 10
+	// initDependency is what a package that is not named below may take. A few
+	// compiled regular expressions take more.
+	initDependency = 4 << 10
 )
 
 // initAllowed returns the packages that may take more, and how much. Our own
 // packages take nothing at all.
 func initAllowed() map[string]int {
 	return map[string]int{
-		"unicode":         12 << 10, // maps of scripts and categories, which regexp/syntax looks up by name
-		"regexp/syntax":   3 << 10,  // names of Perl and POSIX classes
-		"encoding/base64": 2 << 10,  // four encodings with their decoding tables
-		"net/netip":       2 << 10,  // interned zones; 0.7 to 1.1 kB from run to run
+		"unicode": 12 << 10, // maps of scripts and categories, which regexp/syntax looks up by name
+		"github.com/google/jsonschema-go/jsonschema": 96 << 10, // through the MCP SDK: the types it knows, by reflection
+		"encoding/gob": 32 << 10, // through the MCP SDK: types of its own wire format
+		"github.com/modelcontextprotocol/go-sdk/mcp": 10 << 10, // methods and the types of their parameters
+		"vendor/golang.org/x/net/http2/hpack":        9 << 10,  // through net/http: the static table
+		"net/http":                                   6 << 10,  // status texts, header names
+		"compress/flate":                             6 << 10,  // through net/http: fixed Huffman codes
+		"github.com/BurntSushi/toml/internal":        6 << 10,  // time zones, for reading configuration files of clients
 	}
 }
 

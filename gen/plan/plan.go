@@ -19,6 +19,7 @@ import (
 	"github.com/convtools/convtools/gen/emit/docs"
 	"github.com/convtools/convtools/gen/emit/gocode"
 	"github.com/convtools/convtools/gen/emit/jp"
+	"github.com/convtools/convtools/gen/emit/jpfiles"
 	"github.com/convtools/convtools/gen/emit/mcp"
 	"github.com/convtools/convtools/gen/emit/openai"
 	"github.com/convtools/convtools/gen/emit/schema"
@@ -64,7 +65,7 @@ func Generate(fsys fs.FS) (*Result, error) {
 	}
 	emitters := []func(*ir.Contract) ([]emit.File, error){
 		func(c *ir.Contract) ([]emit.File, error) { return gocode.Emit(c, schema.Compact) },
-		schema.Emit, jp.Emit, skill.Emit, mcp.Emit, openai.Emit, anthropic.Emit, docs.Emit, lock.Emit,
+		schema.Emit, jp.Emit, skill.Emit, jpfiles.Emit, mcp.Emit, openai.Emit, anthropic.Emit, docs.Emit, lock.Emit,
 	}
 	for _, emitter := range emitters {
 		files, err := emitter(contract)

@@ -22,6 +22,7 @@ type builds struct {
 
 	convtools   string
 	empty       string // an empty Go program
+	minimal     string // an MCP server with next to nothing in it
 	mkworkspace string
 
 	ripgrep        string // empty where it is missing
@@ -46,6 +47,7 @@ func build(ctx context.Context, dir string) (*builds, error) {
 		{"convtools", module + "/cmd/convtools", &b.convtools},
 		{"mkworkspace", module + "/runtime/workspace/workspacetest/cmd/mkworkspace", &b.mkworkspace},
 		{"empty", source, &b.empty},
+		{"minimal", module + "/cmd/convtools/internal/bench/minimal", &b.minimal},
 	} {
 		*target.path = filepath.Join(dir, target.name)
 		if runtime.GOOS == "windows" {

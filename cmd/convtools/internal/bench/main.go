@@ -27,8 +27,8 @@ import (
 const usage = `usage: bench [-short]
 
 Measures convtools against peers and prints ratios. Run it within the repository.
-It needs about 500 MB below the temporary directory, and ripgrep for the rows on
-searching.
+It needs about 500 MB below the temporary directory, ripgrep for the rows on
+searching, and npm and a network for those on server-everything.
 
   -short  fewer runs over smaller workspaces, to try it out
 `
@@ -71,6 +71,8 @@ type plan struct {
 	starts        int    // runs of each program that only starts
 	runs          int    // runs of each program that works through a workspace
 	counts        int    // runs of each Go benchmark that is compared
+	rounds        int    // runs of calls of each MCP server
+	calls         int    // in each of these runs
 	benchtime     string // of each of these runs
 	profiled      string // how long a profiled benchmark runs
 	bytes         int64  // of events in a large workspace
@@ -80,14 +82,14 @@ type plan struct {
 
 func fullPlan() plan {
 	return plan{
-		starts: 300, runs: 7, counts: 6, benchtime: "200ms", profiled: "20x",
+		starts: 300, runs: 7, rounds: 9, calls: 1000, counts: 6, benchtime: "200ms", profiled: "20x",
 		bytes: 200_000_000, conversations: 2000, few: 20,
 	}
 }
 
 func shortPlan() plan {
 	return plan{
-		starts: 40, runs: 3, counts: 2, benchtime: "20ms", profiled: "30x",
+		starts: 40, runs: 3, rounds: 3, calls: 200, counts: 2, benchtime: "20ms", profiled: "30x",
 		bytes: 20_000_000, conversations: 200, few: 4,
 	}
 }
@@ -119,6 +121,10 @@ func bench(ctx context.Context, p plan, stdout, stderr io.Writer) (err error) {
 	profiles, err := b.workspaces(ctx, &t, progress)
 	if err != nil {
 		return err
+	}
+	// What calls many servers at once needs memory itself: see peakMemory.
+	if err := b.mcp(ctx, &t, progress); err != nil {
+		return fmt.Errorf("measuring MCP: %w", err)
 	}
 
 	fmt.Fprintf(stdout, "%s/%s, %d cores, %s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), b.ripgrepVersion)

@@ -73,4 +73,8 @@ func milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.0f ms", ms)
 }
 
+func microseconds(d time.Duration) string {
+	return fmt.Sprintf("%.0f µs", float64(d)/float64(time.Microsecond))
+}
+
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }

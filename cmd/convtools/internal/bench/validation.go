@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // The benchmarks in generated/conversation whose results are read.
@@ -68,6 +69,8 @@ type benchmark struct {
 	nanoseconds float64 // an operation
 	allocs      int64   // an operation
 }
+
+func (b benchmark) duration() time.Duration { return time.Duration(b.nanoseconds) }
 
 // parseBenchmarks reads what go test -bench -benchmem prints. Where a benchmark
 // ran more than once, the fastest run and the most allocations count. The number

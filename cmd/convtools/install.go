@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/install"
+	"github.com/convtools/convtools/runtime/workspace"
+)
+
+// reported ends a command with an exit code after it has said why.
+type reported struct{ code int }
+
+func (e *reported) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// installFlags are the flags of install and uninstall.
+type installFlags struct {
+	scope       string
+	yes, dryRun bool
+}
+
+func (a *app) installCommand() *cobra.Command {
+	var flags installFlags
+	cmd := &cobra.Command{
+		Use:   "install HOST",
+		Short: "Register with a host: Claude Code, Codex, Cursor, JP, …",
+		Long: `Registers this program with a host, so that its assistant gets the tools. The
+change to the host's configuration file is shown, and made after a yes; the rest
+of the file stays as it is, and a copy of it is kept. Hosts and their scopes:
+
+` + hostTable(),
+		Example: `  convtools install claude-code
+  convtools install vscode --dry-run
+  convtools install codex --scope project --yes
+  convtools install claude-desktop --workspace ~/src/project`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.changeHost(args, flags, install.PlanInstall, a.alreadyThere)
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+func (a *app) uninstallCommand() *cobra.Command {
+	var flags installFlags
+	cmd := &cobra.Command{
+		Use:   "uninstall HOST",
+		Short: "Undo install",
+		Long: `Undoes install: where nothing else has changed since, the host's configuration
+file gets back the bytes it had, and a file that install made is removed.
+
+` + hostTable(),
+		Example: `  convtools uninstall claude-code
+  convtools uninstall codex --scope project --yes`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.changeHost(args, flags, install.PlanUninstall, a.notThere)
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+func (f *installFlags) add(cmd *cobra.Command) {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.ValidArgsFunction = completeHosts
+	cmd.Flags().StringVar(&f.scope, "scope", "", "`SCOPE` is user or project (default: the first listed)")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "make the change without asking")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only show the change")
+	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions( // fails only for a flag that is not there
+		[]string{string(install.User), string(install.Project)}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// hostTable lists the hosts and the scopes they know, the default first, in two
+// columns.
+func hostTable() string {
+	hosts := install.Hosts()
+	cell := func(h install.Host) string {
+		var scopes []string
+		for _, s := range h.Scopes {
+			scopes = append(scopes, string(s))
+		}
+		return fmt.Sprintf("%-15s %s", h.Name, strings.Join(scopes, ", "))
+	}
+	var b strings.Builder
+	rows := (len(hosts) + 1) / 2
+	for i := range rows {
+		left, right := cell(hosts[i]), ""
+		if i+rows < len(hosts) {
+			right = cell(hosts[i+rows])
+		}
+		b.WriteString(strings.TrimRight(fmt.Sprintf("  %-33s %s", left, right), " ") + "\n")
+	}
+	return b.String()
+}
+
+// changeHost plans a change, shows it, asks, and makes it. nothing says that there
+// is nothing to do.
+func (a *app) changeHost(
+	args []string, flags installFlags,
+	plan func(install.Host, install.Options) (*install.Change, error),
+	nothing func(install.Host, install.Options, *install.Change) error,
+) error {
+	var names []string
+	for _, h := range install.Hosts() {
+		names = append(names, h.Name)
+	}
+	if len(args) != 1 {
+		return &usageError{fmt.Errorf("name one host: %s", strings.Join(names, ", "))}
+	}
+	host, ok := install.Lookup(args[0])
+	if !ok {
+		if near := contract.Nearest(args[0], names); near != "" {
+			return &usageError{fmt.Errorf("there is no host %s; did you mean %s?", contract.Quote(args[0]), near)}
+		}
+		return &usageError{fmt.Errorf("there is no host %s; name one of: %s", contract.Quote(args[0]), strings.Join(names, ", "))}
+	}
+	opts, err := a.installOptions()
+	if err != nil {
+		return err
+	}
+	if opts.Scope = install.Scope(flags.scope); opts.Scope != "" && opts.Scope != install.User && opts.Scope != install.Project {
+		return &usageError{fmt.Errorf("--scope is user or project, not %q", flags.scope)}
+	}
+	change, err := plan(host, opts)
+	var manual *install.ManualError
+	if errors.As(err, &manual) {
+		return a.leftAlone(manual)
+	}
+	if err != nil {
+		return err
+	}
+	if len(change.Files) == 0 {
+		return nothing(host, opts, change)
+	}
+	if _, err := io.WriteString(a.stdout, envelope.Sanitize(change.Diff())); err != nil {
+		return err
+	}
+	if flags.dryRun {
+		return nil
+	}
+	if !flags.yes {
+		if err := a.ask(); err != nil {
+			return err
+		}
+	}
+	if err := change.Apply(); err != nil {
+		return err
+	}
+	for i := range change.Files {
+		f := &change.Files[i]
+		said := "Wrote " + f.Path
+		if f.After == nil {
+			said = "Removed " + f.Path
+		}
+		if kept := f.Backup(); kept != "" {
+			said += "; what it was is in " + filepath.Base(kept)
+		}
+		fmt.Fprintln(a.stdout, envelope.SanitizeLine(said))
+	}
+	return a.advise(change)
+}
+
+func (a *app) alreadyThere(host install.Host, _ install.Options, change *install.Change) error {
+	a.sayNothingToDo("is registered", host, change)
+	return a.advise(change)
+}
+
+// notThere also names the scopes that the user may have meant.
+func (a *app) notThere(host install.Host, opts install.Options, change *install.Change) error {
+	a.sayNothingToDo("is not registered", host, change)
+	for _, r := range install.Registrations(host, opts) {
+		if r.Scope != change.Scope {
+			fmt.Fprintf(a.stdout, "It is for scope %s, in %s: add --scope %s.\n", r.Scope, envelope.SanitizeLine(r.Path), r.Scope)
+		}
+	}
+	return nil
+}
+
+func (a *app) sayNothingToDo(state string, host install.Host, change *install.Change) {
+	fmt.Fprintf(a.stdout, "Nothing to do: convtools %s with %s (%s, %s)\n", state, host.Title, change.Scope, envelope.SanitizeLine(change.Path))
+}
+
+func (a *app) advise(change *install.Change) error {
+	for _, sentence := range change.Advice {
+		if _, err := fmt.Fprintln(a.stdout, envelope.SanitizeLine(sentence)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leftAlone says why a file was not changed, and what to write into it by hand.
+func (a *app) leftAlone(e *install.ManualError) error {
+	fmt.Fprintf(a.stderr, "error: %s\n", envelope.SanitizeLine(e.Error()))
+	if e.Snippet != "" {
+		fmt.Fprintf(a.stderr, "hint: correct it, or add this to it:\n\n%s", envelope.Sanitize(e.Snippet))
+	}
+	return &reported{exitFailed}
+}
+
+// ask asks whether to make the change that has been shown. Only a person can
+// say yes.
+func (a *app) ask() error {
+	stdin, ok := a.stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(stdin.Fd())) {
+		return errors.New("nothing was changed, because nobody can be asked here; add --yes to make the change")
+	}
+	fmt.Fprint(a.stderr, "\nMake this change? [y/N] ")
+	answer, err := bufio.NewReader(io.LimitReader(stdin, 1024)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	fmt.Fprintln(a.stderr, "Nothing was changed.")
+	return &reported{exitFailed}
+}
+
+// installOptions says where this program is and which project is meant. Without
+// a workspace the project is the directory named, or the working directory.
+func (a *app) installOptions() (install.Options, error) {
+	opts := install.Options{GOOS: runtime.GOOS, Getenv: a.getenv}
+	program, err := os.Executable()
+	if err != nil {
+		return opts, fmt.Errorf("finding this program: %w", err)
+	}
+	opts.Program = program
+	if found, err := exec.LookPath("convtools"); err == nil && sameFile(found, program) {
+		if found, err = filepath.Abs(found); err == nil {
+			// A link in PATH outlives the version it points to.
+			opts.Program, opts.ProgramName = found, "convtools"
+		}
+	}
+	opts.Project, err = filepath.Abs(a.workspace)
+	if err != nil {
+		return opts, fmt.Errorf("finding the project: %w", err)
+	}
+	w, err := workspace.Open(workspace.Options{Dir: a.workspace, Getenv: a.getenv})
+	if err == nil {
+		opts.Project, opts.Workspace, opts.Bind = w.Root(), w.Root(), a.workspace != ""
+	} else if a.workspace != "" {
+		return opts, err
+	}
+	return opts, nil
+}
+
+func sameFile(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
+}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/workspace/workspacetest"
+)
+
+// module is the path of the module whose server is proved.
+const module = "github.com/convtools/convtools"
+
+// lab is the directory everything happens in.
+type lab struct {
+	dir       string
+	convtools string
+	workspace string // a copy of the bundled sample
+	node      string
+}
+
+// prepare builds and fetches everything into dir.
+func prepare(ctx context.Context, dir string, progress func(string)) (*lab, error) {
+	l := openLab(dir)
+	progress("building convtools")
+	build := process.Command{
+		Path: "go", Args: []string{"build", "-trimpath", "-ldflags=-s -w", "-o", l.convtools, module + "/cmd/convtools"},
+		Env: append(os.Environ(), "CGO_ENABLED=0"), Limits: process.Limits{Timeout: 5 * time.Minute},
+	}
+	if _, err := runOK(ctx, build); err != nil {
+		return nil, fmt.Errorf("building convtools: %w", err)
+	}
+	if err := os.RemoveAll(l.workspace); err != nil {
+		return nil, fmt.Errorf("removing an old workspace: %w", err)
+	}
+	if err := workspacetest.Sample(l.workspace); err != nil {
+		return nil, fmt.Errorf("writing the sample workspace: %w", err)
+	}
+	if err := l.copyTools(ctx); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"home", "tmp", "data"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			return nil, fmt.Errorf("making a directory: %w", err)
+		}
+	}
+	return l, l.install(ctx, progress)
+}
+
+// openLab returns the lab that was prepared, or is to be prepared, in dir.
+func openLab(dir string) *lab {
+	l := &lab{
+		dir:       dir,
+		convtools: filepath.Join(dir, "convtools"),
+		workspace: filepath.Join(dir, "workspace"),
+		node:      filepath.Join(dir, "node_modules", "node", "bin", "node"),
+	}
+	if runtime.GOOS == "windows" {
+		l.convtools += ".exe"
+		l.node += ".exe"
+	}
+	return l
+}
+
+// copyTools puts the generated list of tools where the steps find it.
+func (l *lab) copyTools(ctx context.Context) error {
+	list := process.Command{Path: "go", Args: []string{"list", "-m", "-f", "{{.Dir}}", module}, Env: os.Environ()}
+	root, err := runOK(ctx, list)
+	if err != nil {
+		return fmt.Errorf("finding the root of the repository: %w", err)
+	}
+	tools, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "generated", "mcp", "tools.json"))
+	if err != nil {
+		return fmt.Errorf("reading the generated list of tools: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(l.dir, "tools.json"), tools, 0o600); err != nil {
+		return fmt.Errorf("copying the generated list of tools: %w", err)
+	}
+	return nil
+}
+
+// tools returns the generated list of tools, which clients have to show as it is.
+func (l *lab) tools() ([]seenTool, error) {
+	text, err := os.ReadFile(filepath.Join(l.dir, "tools.json"))
+	if err != nil {
+		return nil, fmt.Errorf("reading the generated list of tools: %w", err)
+	}
+	var tools []seenTool
+	if err := json.Unmarshal(text, &tools); err != nil {
+		return nil, fmt.Errorf("reading the generated list of tools: %w", err)
+	}
+	return tools, nil
+}
+
+// module returns the path of a file of an installed package.
+func (l *lab) module(elem ...string) string {
+	return filepath.Join(append([]string{l.dir, "node_modules"}, elem...)...)
+}
+
+// env is the environment of everything that runs here: nothing of the person
+// who runs it but where programs are. home stands in for their home directory.
+func (l *lab) env(home string, also ...string) []string {
+	env := []string{
+		"PATH=" + filepath.Dir(l.node) + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"HOME=" + home, "USERPROFILE=" + home, "APPDATA=" + home,
+		"TMPDIR=" + filepath.Join(l.dir, "tmp"),
+		"JP_USER_DATA_DIR=" + filepath.Join(l.dir, "data"),
+		"LANG=C.UTF-8", "NO_COLOR=1", "TERM=dumb",
+	}
+	if root := os.Getenv("SystemRoot"); root != "" {
+		env = append(env, "SystemRoot="+root)
+	}
+	return append(env, also...)
+}
+
+// home makes an empty home directory.
+func (l *lab) home() (string, error) {
+	home, err := os.MkdirTemp(filepath.Join(l.dir, "home"), "")
+	if err != nil {
+		return "", fmt.Errorf("making a home directory: %w", err)
+	}
+	return home, nil
+}
+
+// serverCommand is how clients start the server on stdio.
+func (l *lab) serverCommand() []string {
+	return []string{l.convtools, "mcp", "--workspace", l.workspace}
+}
+
+// runNode runs a JavaScript program and returns what it printed. Exit codes
+// other than 0 are for the caller to judge.
+func (l *lab) runNode(ctx context.Context, script string, args ...string) (process.Result, error) {
+	home, err := l.home()
+	if err != nil {
+		return process.Result{}, err
+	}
+	result, err := process.Exec{}.Run(ctx, process.Command{
+		Path: l.node, Args: append([]string{script}, args...),
+		Dir: l.workspace, Env: l.env(home), Limits: process.Limits{Timeout: time.Hour},
+	})
+	if err != nil {
+		return result, fmt.Errorf("running %s: %w", filepath.Base(script), err)
+	}
+	return result, nil
+}
+
+// runOK runs a command that has to end with exit code 0.
+func runOK(ctx context.Context, cmd process.Command) ([]byte, error) {
+	result, err := process.Exec{}.Run(ctx, cmd)
+	if err != nil {
+		return nil, fmt.Errorf("running %s: %w", filepath.Base(cmd.Path), err)
+	}
+	if result.ExitCode != 0 {
+		return nil, exitError(result)
+	}
+	return result.Stdout, nil
+}
+
+// exitError describes a command that failed by what it said last.
+func exitError(result process.Result) error {
+	said := strings.TrimSpace(process.Printable(result.Stderr, 2000) + "\n" + process.Printable(result.Stdout, 2000))
+	return fmt.Errorf("exit code %d\n%s", result.ExitCode, said)
+}
+
+// call is one tool call.
+type call struct {
+	Tool      string         `json:"tool"`
+	Arguments map[string]any `json:"arguments"`
+}
+
+// answer is what the command line says to a call: what every client has to show,
+// to the letter.
+func (l *lab) answer(ctx context.Context, c call) (text string, failed bool, err error) {
+	arguments, err := json.Marshal(c.Arguments)
+	if err != nil {
+		return "", false, fmt.Errorf("writing the arguments of %s: %w", c.Tool, err)
+	}
+	result, err := process.Exec{}.Run(ctx, process.Command{
+		Path: l.convtools, Args: []string{"call", "--workspace", l.workspace, c.Tool, string(arguments)},
+		Env: l.env(filepath.Join(l.dir, "home")),
+	})
+	if err != nil {
+		return "", false, fmt.Errorf("calling %s on the command line: %w", c.Tool, err)
+	}
+	if result.ExitCode == 0 {
+		return strings.TrimSuffix(string(result.Stdout), "\n"), false, nil
+	}
+	text, ok := strings.CutPrefix(string(result.Stderr), "error: ")
+	if !ok {
+		return "", false, fmt.Errorf("calling %s on the command line: %w", c.Tool, exitError(result))
+	}
+	return strings.TrimSuffix(text, "\n"), true, nil
+}
+
+// serveHTTP starts the server on loopback, hands do its URL, and stops it. do's
+// context ends with the server.
+func (l *lab) serveHTTP(ctx context.Context, do func(ctx context.Context, url string) error) (err error) {
+	address, err := freeAddress(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	command := append(l.serverCommand(), "--http", address)
+	said := new(strings.Builder)
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:forbidigo,gosec // a server runs until it is told to stop; runtime/process has nothing for that
+	cmd.Env = l.env(filepath.Join(l.dir, "home"))
+	cmd.Stderr = said
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("starting the HTTP server: %w", err)
+	}
+	ended := make(chan struct{})
+	var exit error
+	go func() {
+		exit = cmd.Wait()
+		cancel(errors.New("the HTTP server ended"))
+		close(ended)
+	}()
+	// Once the server has ended, said is complete and nobody writes to it.
+	defer func() {
+		cancel(nil)
+		<-ended
+		var failed *exec.ExitError
+		if err == nil && errors.As(exit, &failed) {
+			err = fmt.Errorf("stopping the HTTP server: %w", exit)
+		}
+		if err != nil && said.Len() > 0 {
+			err = fmt.Errorf("%w\nthe HTTP server said: %s", err, process.Printable([]byte(said.String()), 2000))
+		}
+	}()
+	if err := waitFor(ctx, address, ended); err != nil {
+		return fmt.Errorf("starting the HTTP server: %w", err)
+	}
+	return do(ctx, "http://"+address+"/mcp")
+}

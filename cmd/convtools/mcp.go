@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/generated"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/mcpserver"
+)
+
+// conversationIDEnv names the conversation for hosts that start one server a
+// conversation and cannot change its arguments.
+const conversationIDEnv = "CONVTOOLS_CONVERSATION_ID"
+
+// mcpFlags are the flags of convtools mcp.
+type mcpFlags struct {
+	structured bool
+	address    string
+	tokenFile  string
+	hosts      []string
+	origins    []string
+}
+
+func (a *app) mcpCommand() *cobra.Command {
+	var flags mcpFlags
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve the tools over MCP",
+		Long: `Serves the tools over the Model Context Protocol on standard input and output.
+An MCP client starts this program by itself, once it is registered there.
+
+With --http it serves any number of clients over streamable HTTP instead, at
+http://HOST:PORT/mcp. An address that other machines can reach needs a token.
+
+The conversation a call is made from is what the client says in _meta under
+"computer.jp/context", else --conversation-id, else CONVTOOLS_CONVERSATION_ID.`,
+		Example: `  convtools mcp
+  convtools mcp --workspace ~/src/project
+  convtools mcp --http 127.0.0.1:8080
+  convtools mcp --http 0.0.0.0:8080 --token-file ~/.config/convtools/token`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{fmt.Errorf("mcp takes no arguments, and got %q", args[0])}
+			}
+			if flags.address == "" {
+				if name := httpOnly(cmd); name != "" {
+					return &usageError{fmt.Errorf("--%s only counts with --http", name)}
+				}
+				return a.mcpStdio(cmd.Context(), flags)
+			}
+			return a.mcpHTTP(cmd.Context(), flags)
+		},
+	}
+	cmd.Flags().BoolVar(&flags.structured, "structured", false, "also send outcomes as structured content, for programs; models then see only that")
+	cmd.Flags().StringVar(&flags.address, "http", "", "serve over HTTP on `ADDR`, such as 127.0.0.1:8080")
+	cmd.Flags().StringVar(&flags.tokenFile, "token-file", "", "ask HTTP clients for the bearer token in `FILE`")
+	cmd.Flags().StringSliceVar(&flags.hosts, "allow-host", nil, "also answer to `NAME` in the Host header")
+	cmd.Flags().StringSliceVar(&flags.origins, "allow-origin", nil, "also answer web pages of `ORIGIN`, such as https://example.com")
+	return cmd
+}
+
+// httpOnly returns the name of a flag that was given and needs --http.
+func httpOnly(cmd *cobra.Command) string {
+	for _, name := range []string{"token-file", "allow-host", "allow-origin"} {
+		if cmd.Flags().Changed(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// mcpStdio serves one client. Standard output is the protocol's: whatever else
+// prints goes to standard error.
+func (a *app) mcpStdio(ctx context.Context, flags mcpFlags) error {
+	out := a.stdout
+	a.stdout = a.stderr
+	os.Stdout = os.Stderr
+	// A client that is gone makes a write fail. Without this the write would end
+	// the process before the programs it runs have been stopped.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+	err := a.mcpServer(flags).ServeStdio(ctx, a.stdin, out)
+	if errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return err
+}
+
+func (a *app) mcpHTTP(ctx context.Context, flags mcpFlags) error {
+	opts := mcpserver.HTTPOptions{Hosts: flags.hosts, Origins: flags.origins}
+	if flags.tokenFile != "" {
+		token, err := mcpserver.ReadToken(flags.tokenFile)
+		if err != nil {
+			return err
+		}
+		opts.Token = token
+	}
+	listener, err := mcpserver.Listen(flags.address, opts.Token)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stderr, "convtools: MCP at http://%s%s\n", listener.Addr(), mcpserver.Path)
+	return a.mcpServer(flags).ServeListener(ctx, listener, opts)
+}
+
+func (a *app) mcpServer(flags mcpFlags) *mcpserver.Server {
+	programs := a.programs()
+	handlers := a.handlers()
+	where := contract.Context{ConversationID: a.conversationID, Dir: a.workspace}
+	if where.ConversationID == "" {
+		where.ConversationID = a.getenv(conversationIDEnv)
+	}
+	return mcpserver.New(mcpserver.Config{
+		Version: version,
+		Tools:   generated.Tools(),
+		Call: func(ctx context.Context, call contract.Call) (string, error) {
+			answer, err := generated.Call(ctx, handlers, call)
+			return answer, adviseWorkspace(err)
+		},
+		CLI:        programs,
+		Context:    where,
+		Structured: flags.structured,
+		Log:        a.stderr,
+	})
+}
+
+// adviseWorkspace adds to the complaint about a missing workspace what to do
+// about it: a client starts this program where it likes.
+func adviseWorkspace(err error) error {
+	var failure *contract.Error
+	if !errors.As(err, &failure) || !strings.Contains(failure.Message, "Could not locate workspace") {
+		return err
+	}
+	advised := *failure
+	advised.Message += " The user can register this MCP server with the arguments mcp --workspace DIR."
+	return &advised
+}

@@ -1,0 +1,152 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/generated"
+	"github.com/convtools/convtools/runtime/install"
+	"github.com/convtools/convtools/runtime/process"
+)
+
+// startLimit is how long a server may take to list its tools. Codex, the least
+// patient of the hosts, gives up after this long.
+const startLimit = 10 * time.Second
+
+// maxAnswer bounds what a server may say, in bytes.
+const maxAnswer = 4 << 20
+
+// probe starts a registered command as its host does, and returns how many tools
+// it offers.
+func (c Config) probe(ctx context.Context, r install.Registration) (int, error) {
+	if r.Host == "jp" {
+		return 0, c.probeJP(ctx, r)
+	}
+	out, err := c.run(ctx, r, r.Command[1:], []byte(handshake(c.Version)))
+	if err != nil {
+		return 0, err
+	}
+	tools, err := listedTools(out)
+	if err != nil {
+		return 0, err
+	}
+	var missing []string
+	for _, tool := range generated.Tools() {
+		if !tools[tool.Name] {
+			missing = append(missing, tool.Name)
+		}
+	}
+	if len(missing) > 0 {
+		return 0, fmt.Errorf("it is another program, or another version of this one: it has no %s", strings.Join(missing, ", "))
+	}
+	return len(tools), nil
+}
+
+// run runs the registered program to its end, in the project, with the
+// environment a host gives it.
+func (c Config) run(ctx context.Context, r install.Registration, args []string, stdin []byte) ([]byte, error) {
+	env := process.DefaultEnv("JP_*", "CONVTOOLS_*")
+	if r.Scope == install.User {
+		env = append(env, r.Env...)
+	}
+	words := make([]string, len(args))
+	for i, arg := range args {
+		words[i] = strings.ReplaceAll(arg, "${workspaceFolder}", c.Install.Project)
+	}
+	result, err := c.Runner.Run(ctx, process.Command{
+		Path: r.Command[0], Args: words, Dir: c.Install.Project, Env: env, Stdin: stdin,
+		Limits: process.Limits{Timeout: startLimit, Stdout: maxAnswer},
+	})
+	var failure *process.Error
+	if errors.As(err, &failure) && failure.Kind == process.Timeout {
+		return nil, fmt.Errorf("it does not answer within %v", startLimit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(result.Stdout) == 0 {
+		said, _, _ := strings.Cut(strings.TrimSpace(string(result.Stderr)), "\n")
+		if said == "" {
+			said = "nothing"
+		}
+		return nil, fmt.Errorf("it ends with exit code %d without an answer, and says: %s", result.ExitCode, said)
+	}
+	return result.Stdout, nil
+}
+
+// handshake is what a client says until it knows the tools, in the revision of
+// the protocol that most of them speak.
+func handshake(version string) string {
+	client, err := json.Marshal(map[string]string{"name": "convtools-doctor", "version": version})
+	if err != nil {
+		client = []byte(`{}`)
+	}
+	return `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":` + string(client) + `}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+`
+}
+
+// listedTools finds the answer to tools/list among the lines a server wrote.
+func listedTools(out []byte) (map[string]bool, error) {
+	for line := range bytes.Lines(out) {
+		var message struct {
+			ID     json.RawMessage `json:"id"`
+			Result *struct {
+				Tools []struct {
+					Name string `json:"name"`
+				} `json:"tools"`
+			} `json:"result"`
+			Error *struct {
+				Message string `json:"message"`
+			} `json:"error"`
+		}
+		if err := json.Unmarshal(line, &message); err != nil {
+			return nil, errors.New("it writes something to standard output that is not MCP")
+		}
+		switch {
+		case string(message.ID) != "1" && string(message.ID) != "2":
+		case message.Error != nil:
+			return nil, fmt.Errorf("it answers with an error: %s", message.Error.Message)
+		case string(message.ID) == "2" && message.Result != nil:
+			tools := map[string]bool{}
+			for _, tool := range message.Result.Tools {
+				tools[tool.Name] = true
+			}
+			return tools, nil
+		}
+	}
+	return nil, errors.New("it ends without listing its tools")
+}
+
+// probeJP has a tool format arguments, which JP does before a call and which
+// has no effect.
+func (c Config) probeJP(ctx context.Context, r install.Registration) error {
+	tool := generated.Tools()[0].Name
+	args := make([]string, 0, len(r.Command))
+	for _, word := range r.Command[1:] {
+		word = strings.ReplaceAll(word, "{{context}}", `{"action":"format_arguments"}`)
+		word = strings.ReplaceAll(word, "{{tool}}", `{"name":"`+tool+`","arguments":{}}`)
+		args = append(args, word)
+	}
+	out, err := c.run(ctx, r, args, nil)
+	if err != nil {
+		return err
+	}
+	var outcome struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	}
+	if err := json.Unmarshal(out, &outcome); err != nil || outcome.Type == "" {
+		return errors.New("what it answers is not an outcome of a tool")
+	}
+	if outcome.Type != "success" {
+		return fmt.Errorf("it answers with an error: %s", outcome.Message)
+	}
+	return nil
+}

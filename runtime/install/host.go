@@ -1,0 +1,390 @@
+package install
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/convtools/convtools/runtime/install/internal/configedit"
+)
+
+// Host is a program that this one can be registered with.
+type Host struct {
+	Name   string  // as on the command line: "claude-code"
+	Title  string  // as people say it: "Claude Code"
+	Scopes []Scope // the scopes it knows, its default first
+
+	format configedit.Format // 0 for JP, which gets files of its own
+	// table is what entries stand under.
+	table []string
+	// paths returns where a scope's file can be, the one to make first.
+	paths func(Scope, Options) ([]string, error)
+	// binding says how the server finds the project; see [Host.server].
+	binding func(Scope) binding
+	// shape writes an entry.
+	shape shape
+	// advice says what is left to do.
+	advice func(Scope) []string
+}
+
+// binding is how a server is told of the project it works for.
+type binding int
+
+const (
+	// byDirectory: the host starts servers in the project's directory.
+	byDirectory binding = iota
+	// byVariable: the host starts servers elsewhere, but replaces
+	// ${workspaceFolder} in their arguments.
+	byVariable
+	// byPath: the host knows nothing of projects; the path is in its file.
+	byPath
+)
+
+// shape is how a host writes a server's entry.
+type shape int
+
+const (
+	plainShape shape = iota // "command" and "args"
+	typedShape              // the same with "type": "stdio"
+	listShape               // "type": "local", and everything in a list "command"
+)
+
+// Hosts returns all hosts, sorted by name.
+func Hosts() []Host {
+	return []Host{claudeCode(), claudeDesktop(), codex(), cursor(), jp(), opencode(), vscode(), zed()}
+}
+
+// Lookup returns the host of that name.
+func Lookup(name string) (Host, bool) {
+	hosts := Hosts()
+	i := slices.IndexFunc(hosts, func(h Host) bool { return h.Name == name })
+	if i < 0 {
+		return Host{}, false
+	}
+	return hosts[i], true
+}
+
+// claudeCode is Anthropic's command line agent. It starts servers in the
+// directory it was started in, and asks once before it starts those of a project.
+// https://code.claude.com/docs/en/mcp: project scope in .mcp.json at the root,
+// user scope in ~/.claude.json, both with the servers under "mcpServers" as
+// {"type": "stdio", "command", "args", "env"}. CLAUDE_CONFIG_DIR moves the latter.
+func claudeCode() Host {
+	return Host{
+		Name: "claude-code", Title: "Claude Code", Scopes: []Scope{User, Project},
+		format: configedit.JSON, table: []string{"mcpServers"}, shape: typedShape,
+		paths: func(scope Scope, o Options) ([]string, error) {
+			if scope == Project {
+				return []string{filepath.Join(o.Project, ".mcp.json")}, nil
+			}
+			if dir := o.Getenv("CLAUDE_CONFIG_DIR"); filepath.IsAbs(dir) {
+				return []string{filepath.Join(dir, ".claude.json")}, nil
+			}
+			return inHome(o, ".claude.json")
+		},
+		binding: func(Scope) binding { return byDirectory },
+		advice: func(scope Scope) []string {
+			if scope == Project {
+				return []string{"Claude Code asks once whether to use the servers of this project.", "claude mcp list shows whether it is connected."}
+			}
+			return []string{"Sessions that are running do not know it yet. claude mcp list shows whether it is connected."}
+		},
+	}
+}
+
+// claudeDesktop is Anthropic's desktop application. It starts servers outside of
+// any project, and reads nothing but plain JSON.
+// https://modelcontextprotocol.io/docs/develop/connect-local-servers:
+// claude_desktop_config.json in ~/Library/Application Support/Claude or
+// %APPDATA%\Claude, servers under "mcpServers" as {"command", "args", "env"}.
+func claudeDesktop() Host {
+	return Host{
+		Name: "claude-desktop", Title: "Claude Desktop", Scopes: []Scope{User},
+		format: configedit.JSON, table: []string{"mcpServers"}, shape: plainShape,
+		paths: func(_ Scope, o Options) ([]string, error) {
+			return inAppData(o, "Claude", "claude_desktop_config.json")
+		},
+		binding: func(Scope) binding { return byPath },
+		advice: func(Scope) []string {
+			return []string{"Quit Claude Desktop and start it again; closing its window is not enough."}
+		},
+	}
+}
+
+// codex is OpenAI's agent. Its command line starts servers in the session's
+// directory; its desktop application may start them in the root directory
+// (https://github.com/openai/codex/issues/16390).
+// https://developers.openai.com/codex/mcp: [mcp_servers.NAME] with command and
+// args in ~/.codex/config.toml, or in .codex/config.toml of a project that is
+// trusted. CODEX_HOME moves the former.
+func codex() Host {
+	return Host{
+		Name: "codex", Title: "Codex", Scopes: []Scope{User, Project},
+		format: configedit.TOML, table: []string{"mcp_servers"}, shape: plainShape,
+		paths: func(scope Scope, o Options) ([]string, error) {
+			if scope == Project {
+				return []string{filepath.Join(o.Project, ".codex", "config.toml")}, nil
+			}
+			if dir := o.Getenv("CODEX_HOME"); filepath.IsAbs(dir) {
+				return []string{filepath.Join(dir, "config.toml")}, nil
+			}
+			return inHome(o, ".codex", "config.toml")
+		},
+		binding: func(Scope) binding { return byDirectory },
+		advice: func(scope Scope) []string {
+			if scope == Project {
+				return []string{"Codex reads this file only when the project is trusted.", "codex mcp list shows the server."}
+			}
+			return []string{"codex mcp list shows the server. The desktop application may start servers outside of the project; if it does, install again with --workspace DIR."}
+		},
+	}
+}
+
+// cursor is the Cursor editor. It starts servers of the user's file in the home
+// directory, ignores "cwd", and replaces ${workspaceFolder} in arguments.
+// https://cursor.com/docs/mcp: .cursor/mcp.json in the project or the home
+// directory, servers under "mcpServers" as {"command", "args", "env"}.
+func cursor() Host {
+	return Host{
+		Name: "cursor", Title: "Cursor", Scopes: []Scope{User, Project},
+		format: configedit.JSONC, table: []string{"mcpServers"}, shape: plainShape,
+		paths: func(scope Scope, o Options) ([]string, error) {
+			if scope == Project {
+				return []string{filepath.Join(o.Project, ".cursor", "mcp.json")}, nil
+			}
+			return inHome(o, ".cursor", "mcp.json")
+		},
+		binding: func(Scope) binding { return byVariable },
+		advice:  func(Scope) []string { return []string{"Switch the server on in Cursor's list of MCP servers."} },
+	}
+}
+
+// opencode is the opencode agent. It starts servers in the project's directory.
+// https://opencode.ai/docs/mcp-servers and https://opencode.ai/docs/config:
+// opencode.json or opencode.jsonc in the project or in ~/.config/opencode, on
+// every system, servers under "mcp" as {"type": "local", "command": […],
+// "enabled"}. Version 2 puts them under "mcp.servers", without "enabled", and
+// still reads the old form (https://opencode.ai/docs/migrate-v1); the new form is
+// written only where a file has it.
+func opencode() Host {
+	return Host{
+		Name: "opencode", Title: "opencode", Scopes: []Scope{User, Project},
+		format: configedit.JSONC, table: []string{"mcp"}, shape: listShape,
+		paths: func(scope Scope, o Options) ([]string, error) {
+			dir := o.Project
+			if scope == User {
+				config, err := xdgConfig(o)
+				if err != nil {
+					return nil, err
+				}
+				dir = filepath.Join(config, "opencode")
+			}
+			return []string{filepath.Join(dir, "opencode.json"), filepath.Join(dir, "opencode.jsonc")}, nil
+		},
+		binding: func(Scope) binding { return byDirectory },
+		advice:  func(Scope) []string { return []string{"opencode mcp list shows whether it is connected."} },
+	}
+}
+
+// vscode is Visual Studio Code. It starts servers of a project's file in the
+// project and those of the user's in the home directory, where ${workspaceFolder}
+// need not have a value.
+// https://code.visualstudio.com/docs/copilot/reference/mcp-configuration:
+// .vscode/mcp.json or mcp.json in the user's profile, servers under "servers" as
+// {"type": "stdio", "command", "args", "env"}.
+func vscode() Host {
+	return Host{
+		Name: "vscode", Title: "VS Code", Scopes: []Scope{Project, User},
+		format: configedit.JSONC, table: []string{"servers"}, shape: typedShape,
+		paths: func(scope Scope, o Options) ([]string, error) {
+			if scope == Project {
+				return []string{filepath.Join(o.Project, ".vscode", "mcp.json")}, nil
+			}
+			return inAppData(o, "Code", "User", "mcp.json")
+		},
+		binding: func(scope Scope) binding {
+			if scope == Project {
+				return byVariable
+			}
+			return byPath
+		},
+		advice: func(Scope) []string {
+			return []string{"Start the server in VS Code: MCP: List Servers in the command palette."}
+		},
+	}
+}
+
+// zed is the Zed editor. It starts servers in the project's directory (since
+// https://github.com/zed-industries/zed/pull/61365 also those that were started
+// before a project was open).
+// https://zed.dev/docs/ai/mcp: "context_servers" in settings.json as {"command",
+// "args", "env"}; https://zed.dev/docs/configuring-zed: the file is in
+// ~/.config/zed, %APPDATA%\Zed, or .zed of the project.
+func zed() Host {
+	return Host{
+		Name: "zed", Title: "Zed", Scopes: []Scope{User, Project},
+		format: configedit.JSONC, table: []string{"context_servers"}, shape: plainShape,
+		paths: func(scope Scope, o Options) ([]string, error) {
+			if scope == Project {
+				return []string{filepath.Join(o.Project, ".zed", "settings.json")}, nil
+			}
+			if o.GOOS == "windows" {
+				return inAppData(o, "Zed", "settings.json")
+			}
+			config, err := xdgConfig(o)
+			if o.GOOS == "darwin" {
+				config, err = home(o)
+				config = filepath.Join(config, ".config")
+			}
+			return []string{filepath.Join(config, "zed", "settings.json")}, err
+		},
+		binding: func(Scope) binding { return byDirectory },
+		advice: func(Scope) []string {
+			return []string{"The dot beside the server in Zed's agent settings turns green when it runs."}
+		},
+	}
+}
+
+// server is what a host is told to run.
+type server struct {
+	command string
+	args    []string
+}
+
+// server decides how a host starts this program. In a file that people share the
+// program is named as everybody finds it; in a user's own its path is written
+// out, because applications started from a desktop often have a shorter PATH than
+// a shell.
+func (h Host) server(scope Scope, o Options) (server, error) {
+	s := server{command: o.Program, args: []string{"mcp"}}
+	if scope == Project && o.ProgramName != "" {
+		s.command = o.ProgramName
+	}
+	switch bound := h.binding(scope); {
+	case bound == byPath && o.Workspace == "":
+		return server{}, errNoWorkspace
+	case bound == byPath, scope == User && o.Bind:
+		s.args = append(s.args, "--workspace", o.Workspace)
+	case bound == byVariable:
+		s.args = append(s.args, "--workspace", "${workspaceFolder}")
+	}
+	return s, nil
+}
+
+// entryPath returns where the entry stands, or has to, in a document.
+func (h Host) entryPath(src []byte) ([]string, error) {
+	path := slices.Concat(h.table, []string{entryName})
+	if h.shape != listShape {
+		return path, nil
+	}
+	nested := slices.Concat(h.table, []string{"servers"})
+	ok, err := configedit.Has(h.format, src, nested)
+	if err != nil || !ok {
+		return path, err
+	}
+	servers, ok, err := configedit.Get(h.format, src, nested)
+	if err != nil || !ok {
+		return path, err
+	}
+	// In the old form this is a server that happens to have that name.
+	if _, text := servers["type"].(string); text {
+		return path, nil
+	}
+	return append(nested, entryName), nil
+}
+
+// entry writes a server down in the host's shape.
+func (h Host) entry(path []string, s server) []configedit.Member {
+	command := configedit.Member{Key: "command", Value: s.command}
+	args := configedit.Member{Key: "args", Value: s.args}
+	switch h.shape {
+	case typedShape:
+		return []configedit.Member{{Key: "type", Value: "stdio"}, command, args}
+	case listShape:
+		command.Value = append([]string{s.command}, s.args...)
+		members := []configedit.Member{{Key: "type", Value: "local"}, command}
+		if len(path) == len(h.table)+1 {
+			members = append(members, configedit.Member{Key: "enabled", Value: true})
+		}
+		return members
+	}
+	return []configedit.Member{command, args}
+}
+
+// written returns the members with which an entry was made that now decodes to
+// this. It is false for one that holds anything else.
+func (h Host) written(path []string, entry map[string]any) ([]configedit.Member, bool) {
+	var r Registration
+	r.read(entry)
+	if r.Err != nil {
+		return nil, false
+	}
+	members := h.entry(path, server{command: r.Command[0], args: r.Command[1:]})
+	return members, len(members) == len(entry)
+}
+
+// checkOurs refuses to turn an entry of the same name that is something else,
+// such as a server on the network, into one of two minds.
+func (h Host) checkOurs(src []byte, path []string) error {
+	entry, ok, err := configedit.Get(h.format, src, path)
+	if err != nil || !ok {
+		return err
+	}
+	if _, ok := entry["command"]; !ok {
+		return &configedit.ConflictError{Path: path, Detail: "is there already and starts no command"}
+	}
+	return nil
+}
+
+var errNoHome = errors.New("the home directory is not known: HOME is not set")
+
+func home(o Options) (string, error) {
+	name := "HOME"
+	if o.GOOS == "windows" {
+		name = "USERPROFILE"
+	}
+	dir := o.Getenv(name)
+	if dir == "" && name != "HOME" {
+		return "", fmt.Errorf("the home directory is not known: %s is not set", name)
+	}
+	if dir == "" {
+		return "", errNoHome
+	}
+	return dir, nil
+}
+
+func inHome(o Options, elem ...string) ([]string, error) {
+	dir, err := home(o)
+	return []string{filepath.Join(slices.Concat([]string{dir}, elem)...)}, err
+}
+
+// xdgConfig returns the directory for configuration of programs that follow the
+// XDG Base Directory Specification.
+func xdgConfig(o Options) (string, error) {
+	if dir := o.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	dir, err := home(o)
+	return filepath.Join(dir, ".config"), err
+}
+
+// inAppData returns a path where Electron applications keep what belongs to a
+// user, https://www.electronjs.org/docs/latest/api/app#appgetpathname.
+func inAppData(o Options, elem ...string) ([]string, error) {
+	var dir string
+	var err error
+	switch o.GOOS {
+	case "windows":
+		if dir = o.Getenv("APPDATA"); dir == "" {
+			dir, err = home(o)
+			dir = filepath.Join(dir, "AppData", "Roaming")
+		}
+	case "darwin":
+		dir, err = home(o)
+		dir = filepath.Join(dir, "Library", "Application Support")
+	default:
+		dir, err = xdgConfig(o)
+	}
+	return []string{filepath.Join(slices.Concat([]string{dir}, elem)...)}, err
+}

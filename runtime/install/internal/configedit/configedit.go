@@ -1,0 +1,339 @@
+// Package configedit sets or removes one entry of a configuration file that
+// belongs to somebody else's program, and leaves every other byte of it alone:
+// comments, order, indentation, line ends and a byte order mark stay as they are.
+//
+// An edit is made in the text, at the place a parser says, and then checked by
+// decoding the text before and after: they may differ in the one entry and
+// nowhere else. What cannot be edited that way is an error. It never re-encodes
+// a document, and it never reads or writes files.
+package configedit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Format is the language of a configuration file.
+type Format int
+
+// The formats.
+const (
+	// JSON is JSON as of RFC 8259: a comment or a trailing comma is an error,
+	// because the program that reads the file would refuse it too.
+	JSON Format = iota + 1
+	// JSONC is JSON with comments and trailing commas.
+	JSONC
+	// TOML is TOML 1.0.
+	TOML
+)
+
+// A Member is one key of an entry. Value is a string, a bool or a []string.
+type Member struct {
+	Key   string
+	Value any
+}
+
+// maxDepth is how deeply a document may be nested. Configuration files stay
+// below ten; parsers recurse, and their stack is not endless.
+const maxDepth = 200
+
+// A SyntaxError says where a document stops being one of its format.
+type SyntaxError struct {
+	Line, Column int // both from 1; Column counts bytes
+	Detail       string
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Detail)
+}
+
+// A ConflictError says that a document is well-formed, but that what stands at
+// a path cannot be edited.
+type ConflictError struct {
+	Path   []string
+	Detail string
+}
+
+func (e *ConflictError) Error() string {
+	return strings.Join(e.Path, ".") + " " + e.Detail
+}
+
+// errChecked says that an edit changed something it should not have. It is a
+// defect of this package, found before anything was written.
+var errChecked = errors.New("the edit would have changed something else in the file")
+
+// Get returns the entry at path as it decodes. A document without it, an empty
+// one included, is not an error.
+func Get(format Format, src []byte, path []string) (entry map[string]any, ok bool, err error) {
+	doc, err := decode(format, trimBOM(src))
+	if err != nil {
+		return nil, false, err
+	}
+	value, ok := lookup(doc, path)
+	if !ok {
+		return nil, false, nil
+	}
+	entry, ok = value.(map[string]any)
+	if !ok {
+		return nil, false, &ConflictError{path, "is not a table of keys and values"}
+	}
+	return entry, true, nil
+}
+
+// Has reports whether anything stands at path.
+func Has(format Format, src []byte, path []string) (bool, error) {
+	doc, err := decode(format, trimBOM(src))
+	if err != nil {
+		return false, err
+	}
+	_, ok := lookup(doc, path)
+	return ok, nil
+}
+
+// Set returns src with the members set in the entry at path; the entry, and the
+// tables around it, are made where they are missing. Members that are there with
+// an equal value, and all others, keep their bytes: setting what is set already
+// returns src.
+func Set(format Format, src []byte, path []string, members []Member) ([]byte, error) {
+	return edit(format, src, path, func(src []byte) ([]byte, error) {
+		if format == TOML {
+			return setTOML(src, path, members)
+		}
+		return setJSON(format, src, path, members)
+	}, members)
+}
+
+// Remove returns src without what stands at path. The tables around it stay,
+// also when they are empty then.
+func Remove(format Format, src []byte, path []string) ([]byte, error) {
+	return edit(format, src, path, func(src []byte) ([]byte, error) {
+		if format == TOML {
+			return removeTOML(src, path)
+		}
+		return removeJSON(format, src, path)
+	}, nil)
+}
+
+// edit makes an edit and checks it. want is what has to stand at path
+// afterwards; nil means nothing.
+func edit(format Format, src []byte, path []string, change func([]byte) ([]byte, error), want []Member) ([]byte, error) {
+	text := trimBOM(src)
+	before, err := decode(format, text)
+	if err != nil {
+		return nil, err
+	}
+	edited, err := change(text)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Equal(edited, text) {
+		edited = text
+	}
+	after, err := decode(format, edited)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errChecked, err)
+	}
+	got, ok := lookup(after, path)
+	if ok != (want != nil) {
+		return nil, errChecked
+	}
+	if want != nil {
+		entry, _ := got.(map[string]any)
+		for _, m := range want {
+			if value, ok := entry[m.Key]; !ok || !sameValue(value, m.Value) {
+				return nil, errChecked
+			}
+		}
+		if old, ok := lookup(before, path); ok && !sameBeside(old, entry, want) {
+			return nil, errChecked
+		}
+	}
+	if !equal(without(before, path), without(after, path)) {
+		return nil, errChecked
+	}
+	return append(src[:len(src)-len(text):len(src)-len(text)], edited...), nil
+}
+
+// sameBeside reports whether two versions of an entry agree in every key that
+// is not among members.
+func sameBeside(before any, after map[string]any, members []Member) bool {
+	old, ok := before.(map[string]any)
+	if !ok {
+		return false
+	}
+	named := func(key string) bool {
+		return slices.ContainsFunc(members, func(m Member) bool { return m.Key == key })
+	}
+	for key, value := range old {
+		if !named(key) && !equal(value, after[key]) {
+			return false
+		}
+	}
+	for key := range after {
+		if _, ok := old[key]; !ok && !named(key) {
+			return false
+		}
+	}
+	return true
+}
+
+func decode(format Format, text []byte) (map[string]any, error) {
+	if format == TOML {
+		return decodeTOML(text)
+	}
+	return decodeJSON(format, text)
+}
+
+func trimBOM(src []byte) []byte {
+	return bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))
+}
+
+// lookup returns what stands at path in a decoded document.
+func lookup(doc any, path []string) (any, bool) {
+	for _, key := range path {
+		table, ok := doc.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		if doc, ok = table[key]; !ok {
+			return nil, false
+		}
+	}
+	return doc, true
+}
+
+// without returns a copy of a decoded document without what stands at path, and
+// without the tables on the way to it that hold nothing else.
+func without(doc any, path []string) any {
+	table, ok := doc.(map[string]any)
+	if !ok || len(path) == 0 {
+		return doc
+	}
+	rest := map[string]any{}
+	for key, value := range table {
+		if key != path[0] {
+			rest[key] = value
+			continue
+		}
+		if len(path) == 1 {
+			continue
+		}
+		inner := without(value, path[1:])
+		if m, ok := inner.(map[string]any); !ok || len(m) > 0 {
+			rest[key] = inner
+		}
+	}
+	return rest
+}
+
+// sameValue reports whether a decoded value is that of a member.
+func sameValue(decoded, value any) bool {
+	list, ok := value.([]string)
+	if !ok {
+		return equal(decoded, value)
+	}
+	items, ok := decoded.([]any)
+	return ok && slices.EqualFunc(items, list, func(a any, b string) bool { return a == any(b) })
+}
+
+// equal compares decoded values. A number that is not one equals itself: nothing
+// happened to it.
+func equal(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for key, value := range a {
+			other, ok := b[key]
+			if !ok || !equal(value, other) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, equal)
+	case []map[string]any:
+		b, ok := b.([]map[string]any)
+		return ok && slices.EqualFunc(a, b, func(x, y map[string]any) bool { return equal(x, y) })
+	case float64:
+		b, ok := b.(float64)
+		return ok && (a == b || math.IsNaN(a) && math.IsNaN(b))
+	case interface{ String() string }: // times: their text holds all there is to them
+		b, ok := b.(interface{ String() string })
+		return ok && a.String() == b.String()
+	default:
+		return a == b
+	}
+}
+
+// splice returns src with edits made in it. Edits do not overlap; those at the
+// same place are made in their order.
+func splice(src []byte, edits ...change) []byte {
+	slices.SortStableFunc(edits, func(a, b change) int { return a.from - b.from })
+	var out []byte
+	at := 0
+	for _, e := range edits {
+		out = append(out, src[at:e.from]...)
+		out = append(out, e.text...)
+		at = e.to
+	}
+	return append(out, src[at:]...)
+}
+
+// change replaces the bytes [from, to) by text.
+type change struct {
+	from, to int
+	text     string
+}
+
+// position returns the line and the column of an offset, both from 1.
+func position(src []byte, offset int) (line, column int) {
+	offset = min(max(offset, 0), len(src))
+	return 1 + bytes.Count(src[:offset], []byte("\n")), offset - bytes.LastIndexByte(src[:offset], '\n')
+}
+
+// newline returns the line end that a document uses.
+func newline(src []byte) string {
+	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// indentAt returns the blanks that begin the line of an offset.
+func indentAt(src []byte, offset int) string {
+	start := bytes.LastIndexByte(src[:offset], '\n') + 1
+	end := start
+	for end < offset && isBlank(src[end]) {
+		end++
+	}
+	return string(src[start:end])
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// clip shortens text from a document that goes into a message.
+func clip(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// Snippet returns a document that holds nothing but the entry, for people to
+// copy from.
+func Snippet(format Format, path []string, members []Member) string {
+	if format == TOML {
+		text, _ := appendTable(nil, path, members)
+		return string(text)
+	}
+	return string(newDocument(nil, style{"\n", "  ", " "}, nested(path, members)))
+}

@@ -1,0 +1,241 @@
+package configedit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/tailscale/hujson"
+)
+
+const notJSON = " (comments and trailing commas are not allowed in this file)"
+
+// parseJSON parses a document. An empty one, or one of comments only, has a root
+// of kind 0.
+func parseJSON(format Format, src []byte) (hujson.Value, error) {
+	if err := checkDepth(src); err != nil {
+		return hujson.Value{}, err
+	}
+	// A comment may end with the file, for editors; hujson wants its line ended.
+	padded := append(src[:len(src):len(src)], '\n')
+	if root, err := hujson.Parse(append(padded[:len(padded):len(padded)], "{}"...)); err == nil && root.StartOffset == len(padded) {
+		if text := bytes.TrimLeft(src, " \t\r\n"); format == JSON && len(text) > 0 {
+			line, column := position(src, len(src)-len(text))
+			return hujson.Value{}, &SyntaxError{line, column, "a comment" + notJSON}
+		}
+		return hujson.Value{}, nil
+	}
+	root, err := hujson.Parse(padded)
+	if err != nil {
+		return hujson.Value{}, jsonSyntax(src, err)
+	}
+	if format == JSON {
+		var invalid *json.SyntaxError
+		if err := json.Unmarshal(src, new(json.RawMessage)); errors.As(err, &invalid) {
+			line, column := position(src, int(invalid.Offset)-1)
+			return hujson.Value{}, &SyntaxError{line, column, clip(invalid.Error()) + notJSON}
+		}
+	}
+	return root, nil
+}
+
+// jsonSyntax takes apart the message of hujson, whose errors have no fields.
+func jsonSyntax(src []byte, err error) error {
+	e := &SyntaxError{Detail: err.Error()}
+	if _, scanErr := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &e.Line, &e.Column); scanErr == nil {
+		e.Detail = errors.Unwrap(err).Error()
+	}
+	if line, column := position(src, len(src)); e.Line > line {
+		e.Line, e.Column = line, column
+	}
+	e.Detail = clip(e.Detail)
+	return e
+}
+
+// checkDepth refuses what would make a recursive parser run out of stack.
+func checkDepth(src []byte) error {
+	depth := 0
+	for i := 0; i < len(src); i++ {
+		switch src[i] {
+		case '"':
+			for i++; i < len(src) && src[i] != '"'; i++ {
+				if src[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			i = commentEnd(src, i)
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				line, column := position(src, i)
+				return &SyntaxError{line, column, fmt.Sprintf("nested more than %d levels deep", maxDepth)}
+			}
+		case '}', ']':
+			depth--
+		}
+	}
+	return nil
+}
+
+// commentEnd returns the offset of the last byte of the comment that begins at
+// i, without the line end of a line comment; i itself if none begins there.
+func commentEnd(src []byte, i int) int {
+	rest := src[i:]
+	switch {
+	case bytes.HasPrefix(rest, []byte("//")):
+		end := bytes.IndexByte(rest, '\n')
+		if end < 0 {
+			return len(src) - 1
+		}
+		if rest[end-1] == '\r' {
+			end--
+		}
+		return i + end - 1
+	case bytes.HasPrefix(rest, []byte("/*")):
+		end := bytes.Index(rest[2:], []byte("*/"))
+		if end < 0 {
+			return len(src) - 1
+		}
+		return i + 2 + end + 1
+	}
+	return i
+}
+
+func decodeJSON(format Format, src []byte) (map[string]any, error) {
+	root, err := parseJSON(format, src)
+	if err != nil {
+		return nil, err
+	}
+	if root.Value == nil {
+		return map[string]any{}, nil
+	}
+	if _, ok := root.Value.(*hujson.Object); !ok {
+		return nil, &ConflictError{[]string{"the document"}, "is not an object in braces"}
+	}
+	plain := root.Clone()
+	plain.Standardize()
+	dec := json.NewDecoder(bytes.NewReader(plain.Pack()))
+	dec.UseNumber()
+	var doc map[string]any
+	if err := dec.Decode(&doc); err != nil {
+		return nil, &SyntaxError{1, 1, clip(err.Error())}
+	}
+	return doc, nil
+}
+
+// member returns the member of an object that has a name; nil if there is none.
+// Readers disagree about which of two counts, so two are an error.
+func member(obj *hujson.Object, path []string) (*hujson.ObjectMember, int, error) {
+	name := path[len(path)-1]
+	var found *hujson.ObjectMember
+	index := -1
+	for i := range obj.Members {
+		if key, ok := obj.Members[i].Name.Value.(hujson.Literal); !ok || key.String() != name {
+			continue
+		}
+		if found != nil {
+			return nil, -1, &ConflictError{path, "stands in the file twice"}
+		}
+		found, index = &obj.Members[i], i
+	}
+	return found, index, nil
+}
+
+// setJSON makes one edit at a time, because each moves the places of the next.
+func setJSON(format Format, src []byte, path []string, members []Member) ([]byte, error) {
+	for {
+		edited, err := setNextJSON(format, src, path, members)
+		if err != nil || edited == nil {
+			return src, err
+		}
+		src = edited
+	}
+}
+
+// setNextJSON makes the next edit that is needed; nil means that none is.
+func setNextJSON(format Format, src []byte, path []string, members []Member) ([]byte, error) {
+	root, err := parseJSON(format, src)
+	if err != nil {
+		return nil, err
+	}
+	style := styleOf(src, root)
+	at := &root
+	for i := range path {
+		if at.Value == nil {
+			return newDocument(src, style, nested(path, members)), nil
+		}
+		obj, ok := at.Value.(*hujson.Object)
+		if !ok {
+			return nil, &ConflictError{path[:i], "is not an object in braces"}
+		}
+		m, _, err := member(obj, path[:i+1])
+		if err != nil {
+			return nil, err
+		}
+		if m == nil {
+			return insert(src, style, at, nested(path[i:], members)[0]), nil
+		}
+		at = &m.Value
+	}
+	obj, ok := at.Value.(*hujson.Object)
+	if !ok {
+		return nil, &ConflictError{path, "is not an object in braces"}
+	}
+	for _, want := range members {
+		m, _, err := member(obj, append(path[:len(path):len(path)], want.Key))
+		switch {
+		case err != nil:
+			return nil, err
+		case m == nil:
+			return insert(src, style, at, want), nil
+		case !sameJSON(m.Value, want.Value):
+			text := render(want.Value, "", style.inline())
+			return splice(src, change{m.Value.StartOffset, m.Value.EndOffset, text}), nil
+		}
+	}
+	return nil, nil
+}
+
+// nested wraps members in objects, one for each element of path.
+func nested(path []string, members []Member) []Member {
+	var value any = members
+	for i := len(path) - 1; i > 0; i-- {
+		value = []Member{{path[i], value}}
+	}
+	return []Member{{path[0], value}}
+}
+
+func sameJSON(v hujson.Value, want any) bool {
+	plain := v.Clone()
+	plain.BeforeExtra, plain.AfterExtra = nil, nil
+	plain.Standardize()
+	var got any
+	return json.Unmarshal(plain.Pack(), &got) == nil && sameValue(got, want)
+}
+
+func removeJSON(format Format, src []byte, path []string) ([]byte, error) {
+	root, err := parseJSON(format, src)
+	if err != nil {
+		return nil, err
+	}
+	at := &root
+	for i := range path {
+		obj, ok := at.Value.(*hujson.Object)
+		if !ok {
+			return src, nil
+		}
+		m, index, err := member(obj, path[:i+1])
+		if err != nil {
+			return nil, err
+		}
+		if m == nil {
+			return src, nil
+		}
+		if i == len(path)-1 {
+			return cut(src, at, obj, index), nil
+		}
+		at = &m.Value
+	}
+	return src, nil
+}

@@ -1,0 +1,245 @@
+package configedit
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+func decodeTOML(src []byte) (map[string]any, error) {
+	// The parser recurses into brackets. What the scanner finds wrong with the
+	// rest, the parser says better.
+	var deep *SyntaxError
+	if _, err := scanTOML(src); errors.As(err, &deep) && strings.HasPrefix(deep.Detail, "nested") {
+		return nil, deep
+	}
+	doc := map[string]any{}
+	_, err := toml.Decode(string(src), &doc)
+	var invalid toml.ParseError
+	if errors.As(err, &invalid) {
+		line, column := position(src, invalid.Position.Start)
+		return nil, &SyntaxError{line, column, clip(invalid.Message)}
+	}
+	if err != nil {
+		return nil, &SyntaxError{1, 1, clip(err.Error())}
+	}
+	return doc, nil
+}
+
+// setTOML sets members in the table that has a header of that path, and adds one
+// at the end of the document when nothing stands there.
+func setTOML(src []byte, path []string, members []Member) ([]byte, error) {
+	doc, err := decodeTOML(src)
+	if err != nil {
+		return nil, err
+	}
+	there, ok := lookup(doc, path)
+	if !ok {
+		return appendTable(src, path, members)
+	}
+	entry, ok := there.(map[string]any)
+	if !ok {
+		return nil, &ConflictError{path, "is not a table"}
+	}
+	var missing []Member
+	for _, m := range members {
+		if value, ok := entry[m.Key]; !ok || !sameValue(value, m.Value) {
+			missing = append(missing, m)
+		}
+	}
+	if len(missing) == 0 {
+		return src, nil
+	}
+	table, keys, err := findTable(src, path)
+	if err != nil {
+		return nil, err
+	}
+	end := table
+	edits := []change{}
+	for _, key := range keys {
+		end = key
+		for i, m := range missing {
+			if len(key.path) == 1 && key.path[0] == m.Key {
+				edits = append(edits, change{key.valueFrom, key.valueTo, tomlValue(m.Value)})
+				missing = slices.Delete(missing, i, i+1)
+				break
+			}
+		}
+	}
+	var b strings.Builder
+	if end.end > 0 && src[end.end-1] != '\n' {
+		b.WriteString(newline(src))
+	}
+	for _, m := range missing {
+		b.WriteString(string(src[end.start:end.from]))
+		b.WriteString(m.Key + " = " + tomlValue(m.Value) + newline(src))
+	}
+	if len(missing) > 0 {
+		edits = append(edits, change{end.end, end.end, b.String()})
+	}
+	return splice(src, edits...), nil
+}
+
+// appendTable adds a table at the end. That can be impossible.
+func appendTable(src []byte, path []string, members []Member) ([]byte, error) {
+	eol := newline(src)
+	var b strings.Builder
+	if len(bytes.TrimSpace(src)) > 0 {
+		if src[len(src)-1] != '\n' {
+			b.WriteString(eol)
+		}
+		b.WriteString(eol)
+	}
+	b.WriteString("[" + tomlPath(path) + "]" + eol)
+	for _, m := range members {
+		b.WriteString(m.Key + " = " + tomlValue(m.Value) + eol)
+	}
+	out := append(src[:len(src):len(src)], b.String()...)
+	conflict := &ConflictError{path[:len(path)-1], "is written in a form that no table can be added to"}
+	list, err := scanTOML(src)
+	if err != nil {
+		return nil, err
+	}
+	// The parser that is used here would let a table in braces be added to; TOML
+	// and other parsers do not.
+	var header []string
+	for _, st := range list {
+		if st.header {
+			header = st.path
+			continue
+		}
+		key := slices.Concat(header, st.path)
+		if len(key) <= len(path) && slices.Equal(key, path[:len(key)]) {
+			return nil, conflict
+		}
+	}
+	doc, err := decodeTOML(out)
+	if err != nil {
+		return nil, conflict
+	}
+	if _, ok := lookup(doc, path); !ok { // it is part of a list of tables now
+		return nil, conflict
+	}
+	return out, nil
+}
+
+// findTable returns the header of a table and the keys under it.
+func findTable(src []byte, path []string) (statement, []statement, error) {
+	list, err := scanTOML(src)
+	if err != nil {
+		return statement{}, nil, err
+	}
+	for i, st := range list {
+		if !st.header || st.array || !slices.Equal(st.path, path) {
+			continue
+		}
+		keys := list[i+1:]
+		if next := slices.IndexFunc(keys, func(st statement) bool { return st.header }); next >= 0 {
+			keys = keys[:next]
+		}
+		return st, keys, nil
+	}
+	return statement{}, nil, &ConflictError{path, "is not written as a table with a header of its own, [" + tomlPath(path) + "]"}
+}
+
+// removeTOML removes a table, the tables inside it, and the empty line before
+// each. Comments before a header stay: nobody knows what they are about.
+func removeTOML(src []byte, path []string) ([]byte, error) {
+	doc, err := decodeTOML(src)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := lookup(doc, path); !ok {
+		return src, nil
+	}
+	list, err := scanTOML(src)
+	if err != nil {
+		return nil, err
+	}
+	var edits []change
+	for i := 0; i < len(list); i++ {
+		st := list[i]
+		if !st.header || len(st.path) < len(path) || !slices.Equal(st.path[:len(path)], path) {
+			continue
+		}
+		for i+1 < len(list) && !list[i+1].header {
+			i++
+		}
+		edits = append(edits, change{emptyLineBefore(src, st.start), list[i].end, ""})
+	}
+	out := splice(src, edits...)
+	if doc, err := decodeTOML(out); err == nil {
+		if _, ok := lookup(doc, path); !ok {
+			return out, nil
+		}
+	}
+	return nil, &ConflictError{path, "is not written as a table with a header of its own, [" + tomlPath(path) + "]"}
+}
+
+// emptyLineBefore returns where the line before an offset begins if it is empty,
+// else the offset.
+func emptyLineBefore(src []byte, offset int) int {
+	if offset == 0 {
+		return offset
+	}
+	start := bytes.LastIndexByte(src[:offset-1], '\n') + 1
+	if len(bytes.TrimSpace(src[start:offset])) > 0 {
+		return offset
+	}
+	return start
+}
+
+func tomlPath(path []string) string {
+	var parts []string
+	for _, part := range path {
+		if strings.IndexFunc(part, func(r rune) bool { return r > 0x7f || !isBareKey(byte(r)) }) >= 0 || part == "" {
+			part = tomlString(part)
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ".")
+}
+
+func tomlValue(value any) string {
+	switch v := value.(type) {
+	case string:
+		return tomlString(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case []string:
+		var items []string
+		for _, item := range v {
+			items = append(items, tomlString(item))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	}
+	return `""`
+}
+
+// tomlString writes a string. One with backslashes, such as a Windows path, is
+// easier to read between single quotes, where nothing has to be escaped.
+func tomlString(s string) string {
+	plain := strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\'' }) < 0
+	if plain && strings.Contains(s, `\`) {
+		return "'" + s + "'"
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			b.WriteString(`\u00` + string("0123456789abcdef"[r>>4]) + string("0123456789abcdef"[r&15]))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

@@ -1,0 +1,266 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Limits on what HTTP clients may take up.
+const (
+	maxHeader      = 64 << 10 // bytes
+	maxBodies      = 64 << 20 // bytes of the bodies of all requests that are not answered yet
+	headerTime     = 10 * time.Second
+	bodyTime       = time.Minute
+	answerTime     = 5 * time.Minute // from the header of a request to the end of its answer
+	keepAliveTime  = 2 * time.Minute
+	sessionHeader  = "Mcp-Session-Id"
+	versionHeader  = "Mcp-Protocol-Version"
+	firstStateless = "2026-07-28" // the first protocol version without sessions
+)
+
+// Path is where clients find the server; / does as well.
+const Path = "/mcp"
+
+// HTTPOptions say who may use a server over HTTP.
+type HTTPOptions struct {
+	Token   Token    // what every request has to show
+	Hosts   []string // names of this machine, beside loopback ones, that a Host header may have
+	Origins []string // origins of web pages, beside those on this machine, that may call
+}
+
+// Listen opens a listener for [Server.ServeListener]. An address without a host is on
+// the loopback interface; one that other machines can reach needs a token.
+func Listen(address string, token Token) (net.Listener, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not an address: it has to be HOST:PORT, such as 127.0.0.1:8080", address)
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	resolved, err := net.ResolveTCPAddr("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, fmt.Errorf("finding the address to listen on: %w", err)
+	}
+	if !resolved.IP.IsLoopback() && !token.IsSet() {
+		return nil, fmt.Errorf("%s can be reached from other machines: that needs a token, in a file named with --token-file", address)
+	}
+	listener, err := net.ListenTCP("tcp", resolved)
+	if err != nil {
+		return nil, fmt.Errorf("listening: %w", err)
+	}
+	return listener, nil
+}
+
+// ServeListener serves clients on a listener until ctx is done. Requests that are not
+// answered then have [Config.DrainTime] left.
+func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts HTTPOptions) error {
+	base, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	server := &http.Server{
+		Handler:           s.Handler(opts),
+		BaseContext:       func(net.Listener) context.Context { return base },
+		ReadHeaderTimeout: headerTime,
+		ReadTimeout:       bodyTime,
+		WriteTimeout:      answerTime,
+		IdleTimeout:       keepAliveTime,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serving HTTP: %w", err)
+	case <-ctx.Done():
+	}
+	drain, cancel := context.WithTimeout(base, s.cfg.DrainTime)
+	defer cancel()
+	if err := server.Shutdown(drain); err != nil {
+		stop()
+		_ = server.Close() // whoever is still connected has had their time
+	}
+	return nil
+}
+
+// Handler answers MCP at / and [Path], and "ok" at /healthz.
+//
+// Every request stands by itself, in both eras: there is no session to lose. A
+// client of the era with sessions gets a session id all the same, as a name to
+// find the request by that it cancels.
+func (s *Server) Handler(opts HTTPOptions) http.Handler {
+	h := &httpHandler{server: s, opts: opts, cancels: map[string]context.CancelFunc{}}
+	h.sdk = mcp.NewStreamableHTTPHandler(
+		func(*http.Request) *mcp.Server { return s.sdk },
+		&mcp.StreamableHTTPOptions{
+			Stateless:                    true,
+			DisableLocalhostProtection:   true, // hostAllowed does this, with names the user allows
+			MaxRequestBodyBytes:          MaxMessage,
+			PropagateRequestCancellation: true,
+			Logger:                       s.log,
+		})
+	return h
+}
+
+type httpHandler struct {
+	server *Server
+	sdk    http.Handler
+	opts   HTTPOptions
+	bodies atomic.Int64 // bytes
+
+	mu      sync.Mutex
+	cancels map[string]context.CancelFunc // by session and request id
+}
+
+func (h *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	switch {
+	case !hostAllowed(r, h.opts.Hosts):
+		http.Error(w, fmt.Sprintf("The Host header %.100q is not a name of this server; --allow-host allows more names.", r.Host), http.StatusForbidden)
+	case !originAllowed(r, h.opts.Origins):
+		http.Error(w, fmt.Sprintf("Pages of the origin %.100q may not call this server; --allow-origin allows more.", r.Header.Get("Origin")), http.StatusForbidden)
+	case r.URL.Path == "/healthz":
+		h.health(w, r)
+	case !h.opts.Token.allows(r.Header.Get("Authorization")):
+		w.Header().Set("WWW-Authenticate", `Bearer realm="convtools"`)
+		http.Error(w, "This server needs its token: Authorization: Bearer TOKEN.", http.StatusUnauthorized)
+	case r.URL.Path != "/" && r.URL.Path != Path:
+		http.Error(w, "MCP is at "+Path+".", http.StatusNotFound)
+	case r.Method != http.MethodPost:
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "Messages are sent with POST; there is no stream to GET.", http.StatusMethodNotAllowed)
+	default:
+		h.post(w, r)
+	}
+}
+
+func (h *httpHandler) health(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "GET only.", http.StatusMethodNotAllowed)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, "ok\n") // a client that is gone needs no answer
+}
+
+// post passes one message on to the SDK, with a context that ends when the
+// client goes away or cancels.
+func (h *httpHandler) post(w http.ResponseWriter, r *http.Request) {
+	body := &budgetReader{r: http.MaxBytesReader(w, r.Body, MaxMessage), held: &h.bodies}
+	defer body.release()
+	text, err := io.ReadAll(body)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		refuse(w, http.StatusRequestEntityTooLarge, invalid(leadingID(text), fmt.Sprintf("The message is longer than %d bytes and was not read.", MaxMessage)))
+		return
+	case errors.Is(err, errBusy):
+		w.Header().Set("Retry-After", "1")
+		refuse(w, http.StatusServiceUnavailable, &refusal{leadingID(text), codeBusy, "Busy: too many requests wait for an answer. Send this one again later."})
+		return
+	case err != nil:
+		http.Error(w, "The body could not be read.", http.StatusBadRequest)
+		return
+	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	req, refused := decodeMessage(bytes.TrimSpace(text))
+	switch {
+	case refused != nil:
+		refuse(w, http.StatusBadRequest, refused)
+		return
+	case req == nil: // an answer nobody waits for
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	if r.Header.Get(versionHeader) < firstStateless {
+		defer h.track(w, r, req, cancel)()
+	}
+	r = r.WithContext(bound(ctx))
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+	h.sdk.ServeHTTP(w, r)
+}
+
+// track keeps the books of the era with sessions: which request a client means
+// when it cancels one. done takes the request off them.
+func (h *httpHandler) track(w http.ResponseWriter, r *http.Request, req *jsonrpc.Request, cancel context.CancelFunc) (done func()) {
+	done = func() {}
+	if req.Method == "initialize" {
+		w.Header().Set(sessionHeader, rand.Text())
+		return done
+	}
+	session := r.Header.Get(sessionHeader)
+	if session == "" {
+		return done
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !req.IsCall() {
+		if cancelCall := h.cancels[cancelKey(session, canceledID(req))]; cancelCall != nil {
+			cancelCall()
+		}
+		return done
+	}
+	key := cancelKey(session, req.ID)
+	if h.cancels[key] != nil {
+		return done // the id is in use; the first request keeps it
+	}
+	h.cancels[key] = cancel
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.cancels, key)
+	}
+}
+
+// cancelKey keeps the number 1 and the string "1" apart.
+func cancelKey(session string, id jsonrpc.ID) string {
+	return fmt.Sprintf("%s %T %v", session, id.Raw(), id.Raw())
+}
+
+func refuse(w http.ResponseWriter, status int, refused *refusal) {
+	text, err := refused.encode()
+	if err != nil {
+		http.Error(w, "The error could not be written.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(text, '\n')) // a client that is gone needs no answer
+}
+
+// errBusy says that requests take up all the memory they may.
+var errBusy = errors.New("too many requests")
+
+// budgetReader counts what is read towards what all requests may take up.
+type budgetReader struct {
+	r     io.Reader
+	held  *atomic.Int64
+	taken int64
+}
+
+func (b *budgetReader) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	b.taken += int64(n)
+	if b.held.Add(int64(n)) > maxBodies {
+		return n, errBusy
+	}
+	return n, err
+}
+
+func (b *budgetReader) release() { b.held.Add(-b.taken) }

@@ -1,0 +1,80 @@
+package mcpserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+func TestLeadingID(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]any{
+		`{"jsonrpc":"2.0","id":5,"method":"x","params":{"a":"bbb`: int64(5),
+		`{"id":"five","params":{"a`:                               "five",
+		`{"jsonrpc":"2.0","params":{"id":7},"id":8,"x":"`:         int64(8),
+		`{"jsonrpc":"2.0","params":{"id":7`:                       nil,
+		`{"jsonrpc":"2.0","params":{"a":"\"id\":7, `:              nil,
+		`{"id":1.5,"params":`:                                     nil,
+		`{"id":null,"id":5`:                                       nil,
+		`{"id":5`:                                                 int64(5),
+		`{"id":`:                                                  nil,
+		`[{"id":5},`:                                              nil,
+		`xxxx`:                                                    nil,
+		``:                                                        nil,
+	} {
+		if got := leadingID([]byte(in)).Raw(); got != want {
+			t.Errorf("leadingID(%q) = %v, want %v", in, got, want)
+		}
+	}
+}
+
+// FuzzDecodeMessage demands that the SDK reads what is passed on the same way,
+// and that what is refused can be answered.
+func FuzzDecodeMessage(f *testing.F) {
+	for _, seed := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"x"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, `{"jsonrpc":"2.0","id":1,"result":{}}`,
+		`[]`, `{"id":1e3,"jsonrpc":"2.0","method":"\u0070ing","params":null}`, `{"ID":1,"id":2,"id":3}`, `{"id":{"`, "\xff",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		req, refused := decodeMessage(text)
+		if refused != nil {
+			if req != nil {
+				t.Fatal("a refused message is passed on")
+			}
+			answer, err := refused.encode()
+			if err != nil || !json.Valid(answer) || bytes.ContainsAny(answer, "\n\r") || refused.code == 0 || refused.message == "" {
+				t.Fatalf("answer %q, %v", answer, err)
+			}
+			return
+		}
+		msg, err := jsonrpc.DecodeMessage(text)
+		if req == nil {
+			if _, isRequest := msg.(*jsonrpc.Request); err == nil && isRequest {
+				t.Fatalf("the SDK takes %q for a request", text)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatalf("the SDK does not accept %q: %v", text, err)
+		}
+		want, ok := msg.(*jsonrpc.Request)
+		if !ok {
+			t.Fatalf("the SDK takes %q for a response", text)
+		}
+		if string(want.Params) == "null" {
+			want.Params = nil
+		}
+		if req.ID != want.ID || req.Method != want.Method {
+			t.Errorf("id %v and method %q, for the SDK %v and %q", req.ID.Raw(), req.Method, want.ID.Raw(), want.Method)
+		}
+		if diff := cmp.Diff(string(want.Params), string(req.Params)); diff != "" {
+			t.Errorf("params (-SDK +got):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,84 @@
+package mcpserver
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+)
+
+const (
+	minToken = 16   // characters; shorter ones can be guessed
+	maxToken = 4096 // bytes of the file
+)
+
+// Token is what clients have to show. The zero Token lets everybody in.
+type Token struct {
+	sum [sha256.Size]byte
+	set bool
+}
+
+// ReadToken reads a token from a file: one line of visible ASCII characters, at
+// least 16. Others must not be able to read the file; on Windows that is the
+// business of its access control list.
+func ReadToken(path string) (Token, error) {
+	refuse := func(why string) (Token, error) {
+		return Token{}, fmt.Errorf("the token file %s %s", path, why)
+	}
+	// Opening a pipe would wait for a writer.
+	if info, err := os.Stat(path); err != nil {
+		return Token{}, fmt.Errorf("reading the token file: %w", err)
+	} else if !info.Mode().IsRegular() {
+		return refuse("is not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return Token{}, fmt.Errorf("reading the token file: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return Token{}, fmt.Errorf("reading the token file: %w", err)
+	}
+	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o007 != 0 {
+		return refuse(fmt.Sprintf("may be used by everybody (mode %04o): run chmod 600 on it", mode))
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxToken+1))
+	if err != nil {
+		return Token{}, fmt.Errorf("reading the token file: %w", err)
+	}
+	token := string(bytes.TrimSpace(text))
+	switch {
+	case len(text) > maxToken:
+		return refuse(fmt.Sprintf("is longer than %d bytes", maxToken))
+	case token == "":
+		return refuse("is empty")
+	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return refuse("has to hold one line of visible ASCII characters")
+	case len(token) < minToken:
+		return refuse(fmt.Sprintf("holds a token of %d characters; at least %d are needed", len(token), minToken))
+	}
+	return NewToken(token), nil
+}
+
+// NewToken returns the token with that text.
+func NewToken(text string) Token { return Token{sum: sha256.Sum256([]byte(text)), set: true} }
+
+// IsSet says that a token is asked for.
+func (t Token) IsSet() bool { return t.set }
+
+// allows compares the value of an Authorization header with the token, in a time
+// that tells nothing about it: https://www.rfc-editor.org/rfc/rfc6750#section-2.1
+func (t Token) allows(authorization string) bool {
+	if !t.set {
+		return true
+	}
+	scheme, text, _ := strings.Cut(authorization, " ")
+	sum := sha256.Sum256([]byte(strings.TrimLeft(text, " ")))
+	same := subtle.ConstantTimeCompare(sum[:], t.sum[:]) == 1
+	return same && strings.EqualFold(scheme, "Bearer")
+}

@@ -1,0 +1,134 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/convtools/convtools/runtime/contract"
+)
+
+// contextKey is where a client says which conversation a call is made from:
+// {"conversation_id": "…"}.
+const contextKey = "computer.jp/context"
+
+func (s *Server) addTool(t contract.Tool) {
+	tool := &mcp.Tool{
+		Name:        t.Name,
+		Description: t.Summary + ".\n\n" + t.Description,
+		InputSchema: json.RawMessage(t.InputSchema),
+		Annotations: annotations(t.Effect),
+	}
+	if s.cfg.Structured {
+		tool.OutputSchema = json.RawMessage(outcomeSchema)
+	}
+	s.sdk.AddTool(tool, s.callTool)
+}
+
+// annotations are what a tool's effect means to a client that decides what needs
+// a person's consent. Every hint is set: where one is missing, the worst counts.
+func annotations(effect string) *mcp.ToolAnnotations {
+	reads := effect == "read"
+	destructive, openWorld := !reads, !reads
+	return &mcp.ToolAnnotations{
+		ReadOnlyHint:    reads,
+		DestructiveHint: &destructive,
+		IdempotentHint:  reads,
+		OpenWorldHint:   &openWorld,
+	}
+}
+
+// outcomeSchema describes [contract.Outcome].
+const outcomeSchema = `{
+  "type": "object",
+  "properties": {
+    "type": {"type": "string", "enum": ["success", "error"]},
+    "content": {"type": "string", "description": "The answer"},
+    "message": {"type": "string", "description": "What went wrong, and what to do about it"},
+    "trace": {"type": "array", "items": {"type": "string"}, "description": "Causes, outermost first"},
+    "transient": {"type": "boolean", "description": "Whether the same call may work later"}
+  },
+  "required": ["type"]
+}`
+
+func (s *Server) names() []string {
+	names := make([]string, len(s.cfg.Tools))
+	for i, t := range s.cfg.Tools {
+		names[i] = t.Name
+	}
+	return names
+}
+
+func (s *Server) knows(tool string) bool {
+	for i := range s.cfg.Tools {
+		if s.cfg.Tools[i].Name == tool {
+			return true
+		}
+	}
+	return false
+}
+
+// callTool runs a tool. What the caller of a tool can put right is a result, for
+// the model to see; an error would only reach the client.
+func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	stop := s.reportProgress(ctx, req)
+	answer, err := s.call(ctx, contract.Call{
+		Tool:      req.Params.Name,
+		Arguments: arguments(req.Params.Arguments),
+		Context:   s.callContext(req.Params.Meta),
+	})
+	stop()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("the call was canceled: %w", context.Cause(ctx))
+	}
+	return s.result(answer, err)
+}
+
+// call runs a tool when its turn has come.
+func (s *Server) call(ctx context.Context, call contract.Call) (string, error) {
+	leave, err := s.calls.enter(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	return s.cfg.Call(ctx, call)
+}
+
+// arguments treats null as absent; some clients send it for a tool without
+// arguments.
+func arguments(raw json.RawMessage) []byte {
+	if string(raw) == "null" {
+		return nil
+	}
+	return raw
+}
+
+// callContext is where a call comes from: what the client says, else what the
+// server was told.
+func (s *Server) callContext(meta mcp.Meta) contract.Context {
+	where := s.cfg.Context
+	if said, ok := meta[contextKey].(map[string]any); ok {
+		if id, ok := said["conversation_id"].(string); ok && id != "" {
+			where.ConversationID = id
+		}
+	}
+	return where
+}
+
+func (s *Server) result(answer string, err error) (*mcp.CallToolResult, error) {
+	result := &mcp.CallToolResult{IsError: err != nil}
+	if err != nil {
+		answer = err.Error()
+	}
+	result.Content = []mcp.Content{&mcp.TextContent{Text: answer}}
+	if s.cfg.Structured {
+		outcome, marshalErr := json.Marshal(contract.OutcomeOf(answer, err))
+		if marshalErr != nil {
+			return nil, fmt.Errorf("writing the outcome: %w", marshalErr)
+		}
+		result.StructuredContent = json.RawMessage(outcome)
+	}
+	return result, nil
+}
