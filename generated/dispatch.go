@@ -6,23 +6,28 @@ import (
 	"context"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/generated/knowledge"
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Handlers does the work of all tools. Every field has to be set.
+// Handlers does the work of all tools. A tool whose field is not set answers
+// every call with an error.
 type Handlers struct {
 	Conversation conversation.Handler
+	Knowledge    knowledge.Handler
 	// CLI runs the command lines of tools that have no handler of their own.
 	CLI contract.CLI
 }
 
-// Call runs a tool and returns its envelope.
+// Call runs a tool and returns its answer.
 func Call(ctx context.Context, h Handlers, call contract.Call) (string, error) {
 	switch call.Tool {
 	case "conversation_grep", "conversation_list", "conversation_read":
 		return conversation.Call(ctx, h.Conversation, call)
+	case "learn":
+		return knowledge.Call(ctx, h.Knowledge, call)
 	default:
-		return "", contract.UnknownTool(call.Tool, []string{"conversation_grep", "conversation_list", "conversation_read"})
+		return "", contract.UnknownTool(call.Tool, []string{"conversation_grep", "conversation_list", "conversation_read", "learn"})
 	}
 }
 
@@ -32,6 +37,7 @@ func Tools() []contract.Tool {
 		conversation.GrepTool(),
 		conversation.ListTool(),
 		conversation.ReadTool(),
+		knowledge.LearnTool(),
 	}
 }
 

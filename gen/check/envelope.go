@@ -8,11 +8,35 @@ import (
 	"github.com/convtools/convtools/gen/spec"
 )
 
-func (c *checker) envelope(t *ir.Tool, s *spec.Envelope) ir.Envelope {
-	out := ir.Envelope{Root: s.Root.Value, MaxChars: int(s.MaxChars.Value)}
-	if s.MaxChars.Set && (s.MaxChars.Value < 1000 || s.MaxChars.Value > 10_000_000) {
-		c.report(s.MaxChars.At, "CT007", "max_chars must be between 1,000 and 10,000,000", "")
+// answer settles the form of a tool's answer.
+func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
+	tool.Answer = ir.EnvelopeAnswer
+	if t.Answer.Set {
+		tool.Answer = ir.Answer(c.choice(t.Answer, "answer", "envelope", "text"))
 	}
+	limit := t.MaxChars
+	switch {
+	case tool.Answer == ir.TextAnswer:
+		if t.Envelope != nil {
+			c.reportName(t.Envelope.At, "CT031", `drop the table, or answer = "text"`, "a text answer has no envelope")
+		}
+		if tool.Handler == ir.HandlerCommand {
+			c.report(t.Answer.At, "CT031", "a text answer needs a handler in Go", `add handler = "go": the records of a command become an envelope`)
+		}
+	case tool.Answer == ir.EnvelopeAnswer && t.Envelope != nil:
+		if limit.Set {
+			c.report(limit.At, "CT031", "max_chars stands beside a text answer alone", "put it into [envelope]")
+		}
+		limit = t.Envelope.MaxChars
+	}
+	if limit.Set && (limit.Value < 1000 || limit.Value > 10_000_000) {
+		c.report(limit.At, "CT007", "max_chars must be between 1,000 and 10,000,000", "")
+	}
+	tool.MaxChars = int(limit.Value)
+}
+
+func (c *checker) envelope(t *ir.Tool, s *spec.Envelope) ir.Envelope {
+	out := ir.Envelope{Root: s.Root.Value}
 	byName := map[string]*spec.Element{}
 	var names []string
 	for i := range s.Elements {

@@ -124,16 +124,27 @@ func failures(s *jsonschema.Schema, document map[string]any) []failure {
 	var out []failure
 	var walk func(*jsonschema.ValidationError)
 	walk = func(e *jsonschema.ValidationError) {
-		for _, cause := range e.Causes {
+		causes := e.Causes
+		if strings.HasSuffix(e.KeywordLocation, "/anyOf") {
+			// A value of the type of one alternative was meant for that one.
+			causes = slices.DeleteFunc(slices.Clone(causes), func(cause *jsonschema.ValidationError) bool {
+				return cause.InstanceLocation == e.InstanceLocation && strings.HasSuffix(cause.KeywordLocation, "/type")
+			})
+		}
+		for _, cause := range causes {
 			walk(cause)
 		}
-		if len(e.Causes) == 0 {
+		if len(causes) == 0 {
 			name, rest, _ := strings.Cut(strings.TrimPrefix(e.InstanceLocation, "/"), "/")
 			item, err := strconv.Atoi(rest)
 			if err != nil {
 				item = -1
 			}
-			out = append(out, failure{name, item, e.Message})
+			message := e.Message
+			if len(e.Causes) > 0 {
+				message = "expected a string or an array of strings"
+			}
+			out = append(out, failure{name, item, message})
 		}
 	}
 	walk(invalid)

@@ -39,8 +39,9 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 	if t.Command != nil {
 		tool.Command = c.command(&tool, t.Command)
 	}
+	c.answer(&tool, t)
 	before := len(c.diags)
-	if t.Envelope != nil {
+	if t.Envelope != nil && tool.Answer != ir.TextAnswer {
 		tool.Envelope = c.envelope(&tool, t.Envelope)
 	}
 	sound := len(c.diags) == before
@@ -80,8 +81,25 @@ func (c *checker) param(s *spec.Param) ir.Param {
 		}
 		p.Default = c.defaultValue(s, p.Kind)
 	}
+	c.oneOrMany(s, &p)
 	p.Repairs = c.repairs(s, &p)
 	return p
+}
+
+// oneOrMany judges a parameter that also takes one item in the place of an
+// array.
+func (c *checker) oneOrMany(s *spec.Param, p *ir.Param) {
+	p.OneOrMany = s.OneOrMany.Value && p.Kind == ir.Array
+	switch {
+	case !s.OneOrMany.Set:
+	case p.Kind != ir.Array && p.Kind != "":
+		c.reportf(s.OneOrMany.At, "CT006", "", "one_or_many does not apply to the type %s", p.Kind)
+	case !p.OneOrMany:
+	case s.MinItems.Set && s.MinItems.Value > 1:
+		c.reportf(s.MinItems.At, "CT007", "drop one of the two", "one_or_many takes one item, and min_items asks for %d", s.MinItems.Value)
+	case s.MaxItems.Set && s.MaxItems.Value == 0:
+		c.report(s.MaxItems.At, "CT007", "one_or_many takes one item, and max_items allows none", "drop one of the two")
+	}
 }
 
 func (c *checker) defaultValue(s *spec.Param, kind ir.Kind) any {
@@ -225,9 +243,9 @@ func (c *checker) pattern(s *spec.Constraints) {
 
 func (c *checker) repairs(s *spec.Param, p *ir.Param) []ir.Repair {
 	fits := map[ir.Repair]bool{
-		ir.RepairFromString:  p.Kind != ir.String,
+		ir.RepairFromString:  p.Kind != ir.String && !p.OneOrMany,
 		ir.RepairFromInteger: p.Kind == ir.String || p.Kind == ir.Array,
-		ir.RepairFromScalar:  p.Kind == ir.Array,
+		ir.RepairFromScalar:  p.Kind == ir.Array && !p.OneOrMany,
 		ir.RepairClamp:       p.Kind == ir.Integer && p.Maximum != nil,
 		ir.RepairSpelling:    len(p.Enum) > 0 || p.Items != nil && len(p.Items.Enum) > 0,
 	}
@@ -238,6 +256,8 @@ func (c *checker) repairs(s *spec.Param, p *ir.Param) []ir.Repair {
 			"from_string", "from_integer", "from_scalar", "clamp", "spelling"))
 		switch {
 		case repair == "" || p.Kind == "":
+		case !fits[repair] && p.OneOrMany && (repair == ir.RepairFromString || repair == ir.RepairFromScalar):
+			c.reportf(at, "CT012", "leave it out: one_or_many takes a string, and an array inside of one, as they are", "%s has nothing to repair in %s", name, s.Name)
 		case !fits[repair]:
 			c.reportf(at, "CT012", unfit(repair), "%s cannot repair %s", name, s.Name)
 		case slices.Contains(out, repair):
@@ -301,7 +321,7 @@ func (c *checker) works(tool *ir.Tool, t *spec.Tool, sound bool) {
 	if required && len(t.Examples) == 0 {
 		c.dangling(t.Name.At, "CT025", "add an [[examples]] table", "the tool has a required parameter and no example")
 	}
-	if tool.Handler != ir.HandlerCommand {
+	if tool.Handler != ir.HandlerCommand || tool.Answer == ir.TextAnswer {
 		return
 	}
 	if t.Command == nil {

@@ -6,6 +6,11 @@
 // already passed the rules of package check: emitters do not validate.
 package ir
 
+import (
+	"slices"
+	"strings"
+)
+
 // Contract is everything the specs of one project declare.
 type Contract struct {
 	Families []Family // sorted by name
@@ -21,6 +26,8 @@ func (c *Contract) Tools() []*Tool {
 			tools = append(tools, &c.Families[i].Tools[j])
 		}
 	}
+	// A name need not begin with that of its family.
+	slices.SortStableFunc(tools, func(a, b *Tool) int { return strings.Compare(a.Name, b.Name) })
 	return tools
 }
 
@@ -67,7 +74,9 @@ type Tool struct {
 	Params      []Param // in the order of the spec
 	Rules       []Rule
 	Command     *Command // nil where the work is no command line
-	Envelope    Envelope
+	Answer      Answer
+	MaxChars    int      // most characters of an answer; 0: no cap of its own
+	Envelope    Envelope // without elements where the answer is text
 	Examples    []Example
 }
 
@@ -88,6 +97,15 @@ type Handler string
 const (
 	HandlerCommand Handler = "command" // generated code alone
 	HandlerGo      Handler = "go"      // a method of the generated interface
+)
+
+// Answer is the form of what a tool returns.
+type Answer string
+
+// The forms of an answer. The zero value is an envelope.
+const (
+	EnvelopeAnswer Answer = "envelope" // elements with attributes, as declared
+	TextAnswer     Answer = "text"     // plain text, as the handler makes it
 )
 
 // Kind is the type of a parameter or of an array's items.
@@ -111,8 +129,11 @@ type Param struct {
 	// Default is nil, bool, int64, string or []string.
 	Default any
 	Constraints
-	Items   *Constraints // of an array's strings
-	Repairs []Repair     // in the order they are tried
+	Items *Constraints // of an array's strings
+	// OneOrMany says that callers may give one string in the place of an array.
+	// It is of arrays alone; whoever gets the value always gets a list.
+	OneOrMany bool
+	Repairs   []Repair // in the order they are tried
 }
 
 // Pointer says that the Go field is a pointer: a scalar that may be absent.
@@ -181,7 +202,6 @@ type Source struct {
 // Envelope is the shape of a tool's answer.
 type Envelope struct {
 	Root     string
-	MaxChars int       // 0: no cap of its own
 	Elements []Element // the root first, then in the order of the spec
 }
 

@@ -101,15 +101,29 @@ func (c *comparison) tool(p pair) {
 		c.parameter(q)
 	}
 	c.exclusions(before, after)
-	if was, is := before.text("root"), after.text("root"); was != is {
+	was, is := answer(before), answer(after)
+	if was != is {
+		c.add("answer-changed", after, "the answer was %s and is %s", was, is)
+	} else if was, is := before.text("root"), after.text("root"); was != is {
 		c.add("root-changed", after, "the root element was %s and is %s", was, is)
 	}
 	if was, is := before.value("max_chars"), after.value("max_chars"); was != is {
 		c.add("max-chars-changed", after, "the most characters of an answer were %s and are %s", orNone(was), orNone(is))
 	}
+	if was != is {
+		return // what is no envelope has no elements to compare
+	}
 	for _, q := range pairs(before, after, "element") {
 		c.element(q)
 	}
+}
+
+// answer is the form of a tool's answer in words.
+func answer(tool *node) string {
+	if tool.text("answer") == string(ir.TextAnswer) {
+		return "plain text"
+	}
+	return "an envelope"
 }
 
 // exclusions compares rules by the pairs of parameters they exclude: that at most
@@ -158,6 +172,12 @@ func (c *comparison) parameter(p pair) {
 		c.add("parameter-type-changed", after, "the type was %s and is %s", was, is)
 		return
 	}
+	switch was, is := before.value("one_or_many"), after.value("one_or_many"); {
+	case was == "" && is != "":
+		c.add("one-or-many-added", after, "one item is accepted in the place of an array")
+	case was != "" && is == "":
+		c.add("one-or-many-removed", after, "only an array is accepted, and no longer one item")
+	}
 	switch was, is := before.value("required"), after.value("required"); {
 	case was == "" && is != "":
 		c.add("parameter-became-required", after, "it was optional and is required")
@@ -179,6 +199,13 @@ func (c *comparison) parameter(p pair) {
 	c.values(before, after, "repair", "repair-added", "repair-removed")
 }
 
+// absorbed says of a repair that went that values it was made to are accepted
+// as they are.
+func absorbed(after *node, key, value string) bool {
+	return key == "repair" && after.value("one_or_many") != "" &&
+		(value == encode(ir.RepairFromString) || value == encode(ir.RepairFromScalar))
+}
+
 // values compares a key of many values.
 func (c *comparison) values(before, after *node, key, added, removed string) {
 	for _, v := range after.values[key] {
@@ -187,7 +214,7 @@ func (c *comparison) values(before, after *node, key, added, removed string) {
 		}
 	}
 	for _, v := range before.values[key] {
-		if !slices.Contains(after.values[key], v) {
+		if !slices.Contains(after.values[key], v) && !absorbed(after, key, v) {
 			c.add(removed, after, "%s %s is removed", key, v)
 		}
 	}

@@ -94,6 +94,27 @@ var cases = []struct {
 		want: []string{"breaking: tool conversation_list, parameter limit: the type was integer and is string [parameter-type-changed]"},
 	},
 	{
+		name: "one-or-many-added",
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("tags").OneOrMany = true },
+		want: []string{"safe: tool note_add, parameter tags: one item is accepted in the place of an array [one-or-many-added]"},
+	},
+	{
+		name: "one-or-many-added in the place of repairs",
+		edit: func(c *ir.Contract) {
+			p := tool(c, "conversation_grep").Param("ids")
+			p.OneOrMany, p.Repairs = true, nil
+		},
+		want: []string{
+			`breaking: tool conversation_grep, parameter ids: repair "from_integer" is removed [repair-removed]`,
+			"safe: tool conversation_grep, parameter ids: one item is accepted in the place of an array [one-or-many-added]",
+		},
+	},
+	{
+		name: "one-or-many-removed",
+		edit: func(c *ir.Contract) { tool(c, "learn").Param("subjects").OneOrMany = false },
+		want: []string{"breaking: tool learn, parameter subjects: only an array is accepted, and no longer one item [one-or-many-removed]"},
+	},
+	{
 		name: "default-changed",
 		edit: func(c *ir.Contract) { tool(c, "conversation_grep").Param("scopes").Default = []string{"tool", "<b>"} },
 		want: []string{`risky: tool conversation_grep, parameter scopes: the default was ["chat"] and is ["tool","<b>"] [default-changed]`},
@@ -258,6 +279,25 @@ var cases = []struct {
 		edit: func(c *ir.Contract) { tool(c, "conversation_read").Rules[0].Exclusive = []string{"last", "turn"} },
 	},
 	{
+		name: "answer-changed",
+		edit: func(c *ir.Contract) {
+			t := tool(c, "conversation_list")
+			t.Answer, t.Envelope, t.MaxChars = ir.TextAnswer, ir.Envelope{}, 0
+		},
+		want: []string{
+			"breaking: tool conversation_list: the answer was an envelope and is plain text [answer-changed]",
+			"risky: tool conversation_list: the most characters of an answer were 40000 and are none [max-chars-changed]",
+		},
+	},
+	{
+		name: "from text to an envelope", backwards: true,
+		edit: func(c *ir.Contract) {
+			t := tool(c, "note_add")
+			t.Answer, t.Envelope = ir.TextAnswer, ir.Envelope{}
+		},
+		want: []string{"breaking: tool note_add: the answer was plain text and is an envelope [answer-changed]"},
+	},
+	{
 		name: "root-changed",
 		edit: func(c *ir.Contract) {
 			e := &tool(c, "note_clear").Envelope
@@ -271,7 +311,7 @@ var cases = []struct {
 	},
 	{
 		name: "max-chars-changed",
-		edit: func(c *ir.Contract) { tool(c, "note_clear").Envelope.MaxChars = 100 },
+		edit: func(c *ir.Contract) { tool(c, "note_clear").MaxChars = 100 },
 		want: []string{"risky: tool note_clear: the most characters of an answer were none and are 100 [max-chars-changed]"},
 	},
 	{

@@ -102,9 +102,13 @@ func (w *writer) tool(t *ir.Tool) {
 		sort.Strings(names) // the order means nothing to callers
 		w.set(tool, "exclusive", names)
 	}
-	w.set(tool, "root", t.Envelope.Root)
-	if t.Envelope.MaxChars > 0 {
-		w.set(tool, "max_chars", t.Envelope.MaxChars)
+	if t.Answer == ir.TextAnswer {
+		w.set(tool, "answer", string(ir.TextAnswer))
+	} else {
+		w.set(tool, "root", t.Envelope.Root)
+	}
+	if t.MaxChars > 0 {
+		w.set(tool, "max_chars", t.MaxChars)
 	}
 	for i := range t.Envelope.Elements {
 		w.element(tool+", element "+t.Envelope.Elements[i].Name, &t.Envelope.Elements[i])
@@ -114,6 +118,9 @@ func (w *writer) tool(t *ir.Tool) {
 func (w *writer) parameter(subject string, p *ir.Param) {
 	w.add(subject)
 	w.set(subject, "type", string(p.Kind))
+	if p.OneOrMany {
+		w.set(subject, "one_or_many", true)
+	}
 	if p.Required {
 		w.set(subject, "required", true)
 	}

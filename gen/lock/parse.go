@@ -29,10 +29,10 @@ var grammar = map[string]struct {
 	"": {kinds: []string{"tool", "error"}},
 	"tool": {
 		kinds: []string{"parameter", "element"},
-		keys:  map[string]valueType{"effect": text, "exclusive": manyLists, "root": text, "max_chars": number},
+		keys:  map[string]valueType{"effect": text, "exclusive": manyLists, "answer": text, "root": text, "max_chars": number},
 	},
 	"parameter": {keys: map[string]valueType{
-		"type": text, "required": flag, "default": anything, "repair": manyTexts,
+		"type": text, "one_or_many": flag, "required": flag, "default": anything, "repair": manyTexts,
 		"minimum": number, "maximum": number, "min_length": number, "max_length": number, "min_items": number, "max_items": number,
 		"enum": manyTexts, "pattern": text, "not_blank": flag, "single_line": flag,
 		"items.min_length": number, "items.max_length": number,

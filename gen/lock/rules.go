@@ -37,6 +37,7 @@ func Rules() []Rule {
 		{"required-parameter-added", Input, Breaking, "Calls that worked lack the parameter"},
 		{"parameter-became-required", Input, Breaking, "Calls that left the parameter out are refused"},
 		{"parameter-type-changed", Input, Breaking, "Values of the old type are refused"},
+		{"one-or-many-removed", Input, Breaking, "Calls that give one item, which is no array, are refused"},
 		{"enum-added", Input, Breaking, "Values outside the new list are refused"},
 		{"enum-value-removed", Input, Breaking, "Calls that give the value are refused"},
 		{"minimum-increased", Input, Breaking, "Numbers between the old and the new bound are refused"},
@@ -58,6 +59,7 @@ func Rules() []Rule {
 		{"tool-added", Input, Safe, "Nobody calls it yet"},
 		{"optional-parameter-added", Input, Safe, "Calls that worked leave it out"},
 		{"parameter-became-optional", Input, Safe, "Calls that worked give it"},
+		{"one-or-many-added", Input, Safe, "Arrays are still accepted"},
 		{"enum-removed", Input, Safe, "The listed values are still accepted"},
 		{"enum-value-added", Input, Safe, "The other values are still accepted"},
 		{"constraint-relaxed", Input, Safe, "All that was accepted still is"},
@@ -65,6 +67,7 @@ func Rules() []Rule {
 		{"exclusive-removed", Input, Safe, "More calls are accepted"},
 		{"effect-became-read", Input, Safe, "The tool does less than it was allowed to"},
 
+		{"answer-changed", Output, Breaking, "Readers read the answer in its old form"},
 		{"root-changed", Output, Breaking, "Readers look for the old root element"},
 		{"element-removed", Output, Breaking, "Readers look for the element; a new name is a removal and an addition"},
 		{"body-changed", Output, Breaking, "Readers read the body in its old form"},

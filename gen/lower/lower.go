@@ -90,6 +90,11 @@ func (l *lowering) parameters() {
 	for i := range l.tool.Params {
 		p := &l.tool.Params[i]
 		text := oneLine(p.Summary)
+		if l.target == JP && p.OneOrMany {
+			// JP would hand a list of types on to model providers, some of which
+			// refuse the whole request for it.
+			l.report(p.Name, "one_or_many left out: only an array is offered")
+		}
 		if l.target == JP {
 			// JP's parameters have a type, a default and an enumeration. It sends
 			// a parameter's summary to the model, but not the tool's description,

@@ -94,6 +94,33 @@ func TestJP(t *testing.T) {
 	}
 }
 
+// JP gets no list of types; the others have a schema for it.
+func TestOneOrMany(t *testing.T) {
+	t.Parallel()
+	want := lower.Text{
+		Summary: "Read what is known about a topic", Description: "Lists a topic, or reads some of its subjects.",
+		Parameters: []string{
+			"The topic (at most 200 characters; not blank)",
+			"Which subjects to read (at most 64 items; each at most 256 characters)",
+		},
+		Reports: []string{
+			"jp: learn.topic: max_length 200, not_blank added to the summary",
+			"jp: learn.subjects: one_or_many left out: only an array is offered",
+			"jp: learn.subjects: max_items 64, items.max_length 256 added to the summary",
+		},
+	}
+	if diff := cmp.Diff(want, lower.For(lower.JP, tool(t, "learn"))); diff != "" {
+		t.Errorf("text (-want +got):\n%s", diff)
+	}
+	for _, target := range []lower.Target{lower.Schema, lower.MCP, lower.OpenAI, lower.Anthropic} {
+		for _, report := range lower.For(target, tool(t, "learn")).Reports {
+			if strings.Contains(report, "one_or_many") {
+				t.Errorf("%s reports %q", target, report)
+			}
+		}
+	}
+}
+
 func TestTargetsWithSchemas(t *testing.T) {
 	t.Parallel()
 	for _, target := range []lower.Target{lower.MCP, lower.OpenAI, lower.Anthropic} {

@@ -113,8 +113,11 @@ func (r random) project() fstest.MapFS {
 
 func (r random) tool(name string) string {
 	var b strings.Builder
-	handler := r.one("command", "go")
-	fmt.Fprintf(&b, "name = %q\nsummary = \"A tool\"\ndescription = \"A tool.\"\neffect = \"read\"\nenable = \"on\"\nrun = \"ask\"\nhandler = %q\n", name, handler)
+	handler, answer := r.one("command", "go"), "envelope"
+	if r.chance(25) {
+		answer = "text"
+	}
+	fmt.Fprintf(&b, "name = %q\nsummary = \"A tool\"\ndescription = \"A tool.\"\neffect = \"read\"\nenable = \"on\"\nrun = \"ask\"\nhandler = %q\nanswer = %q\n", name, handler, answer)
 	var args []string
 	seen := map[string]bool{}
 	for range r.IntN(4) {
@@ -125,7 +128,7 @@ func (r random) tool(name string) string {
 		seen[p] = true
 		fmt.Fprintf(&b, "\n[parameters.%s]\nsummary = \"A parameter\"\n", p)
 		word := fmt.Sprintf("{ flag = \"--%s={%s}\" }", p, p)
-		switch r.IntN(5) {
+		switch r.IntN(6) {
 		case 0:
 			fmt.Fprintf(&b, "type = \"integer\"\nmaximum = 9\nrepairs = [\"from_string\", \"clamp\"]\n%s", r.one("", "default = 3\n"))
 		case 1:
@@ -137,11 +140,17 @@ func (r random) tool(name string) string {
 			word = fmt.Sprintf("{ repeat = \"--%s={%s}\" }", p, p)
 		case 4:
 			fmt.Fprintf(&b, "type = \"string\"\npattern = %q\npattern_says = \"be a name\"\n", r.one("^[a-z]+$", "^[a-z]{1,9}$", "^(a|b)$", `^[^\\u0000]$`, "^a|b$"))
+		case 5:
+			fmt.Fprintf(&b, "type = \"array\"\none_or_many = true\n%s%s", r.one("", "max_items = 3\n"),
+				r.one("items = { pattern = \"^[a-z]+$\", pattern_says = \"be a name\" }\n", "items = { single_line = true }\n", "items = { enum = [\"a\", \"max\"] }\n"))
+			word = fmt.Sprintf("{ repeat = \"--%s={%s}\" }", p, p)
 		}
 		args = append(args, word)
 	}
 	fmt.Fprintf(&b, "\n[command]\ncli = \"notes\"\nargs = [\"list\", %s]\n", strings.Join(args, ", "))
-	r.envelope(&b, name, handler)
+	if answer == "envelope" {
+		r.envelope(&b, name, handler)
+	}
 	return b.String()
 }
 

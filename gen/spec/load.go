@@ -229,6 +229,7 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 		File: file,
 		Name: t.mustText("name"), Summary: t.mustText("summary"), Description: t.mustText("description"),
 		Effect: t.mustText("effect"), Enable: t.mustText("enable"), Run: t.mustText("run"), Handler: t.text("handler"),
+		Answer: t.text("answer"), MaxChars: t.integer("max_chars"),
 	}
 	for _, p := range t.named("parameters", "the parameter") {
 		tool.Params = append(tool.Params, l.param(p))
@@ -240,7 +241,10 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 	if c := t.sub("command", "command", false); c != nil {
 		tool.Command = l.command(c)
 	}
-	if e := t.sub("envelope", "envelope", true); e != nil {
+	// Whoever says nothing about the answer means an envelope. What is wrong with
+	// any other word is told where that stands.
+	needed := !tool.Answer.Set || tool.Answer.Value == "envelope"
+	if e := t.sub("envelope", "envelope", needed); e != nil {
 		tool.Envelope = l.envelope(e)
 	}
 	for _, e := range t.subs("examples", "an example", false) {
@@ -263,7 +267,7 @@ func (l *loader) param(t *table) Param {
 	p := Param{
 		Name: t.name, At: t.at,
 		Summary: t.mustText("summary"), Type: t.mustText("type"), Required: t.boolean("required"),
-		Default: t.value("default"), Repairs: t.texts("repairs"),
+		Default: t.value("default"), Repairs: t.texts("repairs"), OneOrMany: t.boolean("one_or_many"),
 		Constraints: constraints(t),
 	}
 	if items := t.sub("items", "items", false); items != nil {

@@ -84,10 +84,12 @@ type Tool struct {
 	Enable      Field[string]
 	Run         Field[string]
 	Handler     Field[string]
-	Params      []Param // in document order
+	Answer      Field[string]
+	MaxChars    Field[int64] // of a text answer; an envelope has its own
+	Params      []Param      // in document order
 	Rules       []Rule
 	Command     *Command
-	Envelope    *Envelope
+	Envelope    *Envelope // nil where there is none, as with a text answer
 	Examples    []Example
 }
 
@@ -100,8 +102,10 @@ type Param struct {
 	Required Field[bool]
 	Default  Field[any]
 	Repairs  Field[[]string]
-	Items    *Constraints
-	ItemsAt  Place
+	// OneOrMany says that one item is accepted in the place of an array.
+	OneOrMany Field[bool]
+	Items     *Constraints
+	ItemsAt   Place
 	Constraints
 }
 

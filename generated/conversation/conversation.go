@@ -28,7 +28,7 @@ type Handler interface {
 	Read(ctx context.Context, call contract.Call, p ReadParams) (*ReadEnvelope, error)
 }
 
-// Call runs one of the conversation tools and returns its envelope. Arguments
+// Call runs one of the conversation tools and returns its answer. Arguments
 // that cannot be used give a [contract.InvalidArguments] that names every
 // problem at once.
 func Call(ctx context.Context, h Handler, call contract.Call) (string, error) {
@@ -53,11 +53,12 @@ func malformed(tool string, cause error, example string) error {
 
 // refuse is the error for arguments with problems. The corrected call in it has
 // been tried: where the fixes of single arguments do not add up to a call that
-// works, the example stands in.
+// works without repairs, the example stands in.
 func refuse(
 	tool string,
 	args coerce.Object,
 	problems []contract.Problem,
+	repair func(*coerce.Args),
 	validate func(coerce.Object) []contract.Problem,
 	example string,
 ) error {
@@ -70,7 +71,9 @@ func refuse(
 	}
 	e := contract.Unmet(tool, given, problems)
 	corrected, _, err := coerce.DecodeObject([]byte(e.Corrected))
-	if err != nil || validate(corrected) != nil {
+	trial := coerce.Args{Object: corrected}
+	repair(&trial)
+	if err != nil || len(trial.Repairs) > 0 || validate(trial.Object) != nil {
 		e.Corrected = example
 	}
 	return e

@@ -304,7 +304,7 @@ func parseGrep(call *contract.Call) (GrepParams, error) {
 	args := coerce.Args{Object: object, Repairs: repairs}
 	CoerceGrep(&args)
 	if problems := ValidateGrep(args.Object); problems != nil {
-		return GrepParams{}, refuse("conversation_grep", args.Object, problems, ValidateGrep, exampleGrep)
+		return GrepParams{}, refuse("conversation_grep", args.Object, problems, CoerceGrep, ValidateGrep, exampleGrep)
 	}
 	// The caller's notes may have room behind them that is not ours.
 	call.Notes = slices.Clip(call.Notes)
@@ -480,6 +480,9 @@ func (e *GrepHit) Append(w *envelope.Writer) {
 
 // callGrep answers conversation_grep with what the handler returns.
 func callGrep(ctx context.Context, h Handler, call contract.Call) (string, error) {
+	if h == nil {
+		return "", contract.Unserved("conversation_grep")
+	}
 	p, err := parseGrep(&call)
 	if err != nil {
 		return "", err

@@ -217,7 +217,7 @@ func parseList(call *contract.Call) (ListParams, error) {
 	args := coerce.Args{Object: object, Repairs: repairs}
 	CoerceList(&args)
 	if problems := ValidateList(args.Object); problems != nil {
-		return ListParams{}, refuse("conversation_list", args.Object, problems, ValidateList, exampleList)
+		return ListParams{}, refuse("conversation_list", args.Object, problems, CoerceList, ValidateList, exampleList)
 	}
 	// The caller's notes may have room behind them that is not ours.
 	call.Notes = slices.Clip(call.Notes)
@@ -392,6 +392,9 @@ func (e *ListConversation) Append(w *envelope.Writer) {
 
 // callList answers conversation_list with what the handler returns.
 func callList(ctx context.Context, h Handler, call contract.Call) (string, error) {
+	if h == nil {
+		return "", contract.Unserved("conversation_list")
+	}
 	p, err := parseList(&call)
 	if err != nil {
 		return "", err

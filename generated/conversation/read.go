@@ -220,7 +220,7 @@ func parseRead(call *contract.Call) (ReadParams, error) {
 	args := coerce.Args{Object: object, Repairs: repairs}
 	CoerceRead(&args)
 	if problems := ValidateRead(args.Object); problems != nil {
-		return ReadParams{}, refuse("conversation_read", args.Object, problems, ValidateRead, exampleRead)
+		return ReadParams{}, refuse("conversation_read", args.Object, problems, CoerceRead, ValidateRead, exampleRead)
 	}
 	// The caller's notes may have room behind them that is not ours.
 	call.Notes = slices.Clip(call.Notes)
@@ -427,6 +427,9 @@ func (e *ReadEvent) Append(w *envelope.Writer) {
 
 // callRead answers conversation_read with what the handler returns.
 func callRead(ctx context.Context, h Handler, call contract.Call) (string, error) {
+	if h == nil {
+		return "", contract.Unserved("conversation_read")
+	}
 	p, err := parseRead(&call)
 	if err != nil {
 		return "", err

@@ -101,6 +101,23 @@ func TestRepairs(t *testing.T) {
 		{"array from scalar", func(a *coerce.Args) { a.ArrayFromScalar("a") }, `{"a":"chat"}`, `{"a":["chat"]}`, `Read a as an array of one value.`},
 		{"array from object", func(a *coerce.Args) { a.ArrayFromScalar("a") }, `{"a":{}}`, `{"a":{}}`, ""},
 		{"items from integers", func(a *coerce.Args) { a.ItemsFromIntegers("a") }, `{"a":[1,"b"]}`, `{"a":["1","b"]}`, `Read the integers in a as strings.`},
+		{"one of many", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":"x"}`, `{"a":"x"}`, ""},
+		{"one with blanks around it", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":" x "}`, `{"a":" x "}`, ""},
+		{"many", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":["x","y","x"]}`, `{"a":["x","y","x"]}`, ""},
+		{"many in a string", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":" [\"x\", \"y\"]\n"}`, `{"a":["x","y"]}`, ""},
+		{"many of other types in a string", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":"[1,\"x\"]"}`, `{"a":"[1,\"x\"]"}`, ""},
+		{"many, not all strings", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":["x",1,null,""]}`, `{"a":["x",1,null]}`, ""},
+		{"text that looks like many", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":"[x]"}`, `{"a":"[x]"}`, ""},
+		{"a JSON string in a string", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":"\"x\""}`, `{"a":"\"x\""}`, ""},
+		{"blank among many", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":["","x"," \t"]}`, `{"a":["x"]}`, ""},
+		{"white space beyond ASCII is text", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":"\u3000"}`, "{\"a\":\"\u3000\"}", ""},
+		{"one that is blank", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":" ","b":1}`, `{"b":1}`, ""},
+		{"many that are blank", func(a *coerce.Args) { a.OneOrMany("a") }, `{"b":1,"a":["",""]}`, `{"b":1}`, ""},
+		{"no items", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":[]}`, `{}`, ""},
+		{"no items in a string", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":"[]"}`, `{}`, ""},
+		{"the word null", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":" null "}`, `{}`, ""},
+		{"the word null among many", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":["null"]}`, `{"a":["null"]}`, ""},
+		{"neither one nor many", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":{"x":1}}`, `{"a":{"x":1}}`, ""},
 		{"spelling", func(a *coerce.Args) { a.Spelling("a", "tool-call", "chat") }, `{"a":"Tool_Call"}`, `{"a":"tool-call"}`, `Read a="Tool_Call" as "tool-call".`},
 		{"spelling of items", func(a *coerce.Args) { a.Spelling("a", "tool-call", "chat") }, `{"a":["chat","TOOL-CALL"]}`, `{"a":["chat","tool-call"]}`, `Read "TOOL-CALL" in a as "tool-call".`},
 		{"spelling unknown", func(a *coerce.Args) { a.Spelling("a", "chat") }, `{"a":"chatt"}`, `{"a":"chatt"}`, ""},
@@ -109,6 +126,7 @@ func TestRepairs(t *testing.T) {
 			a.ClampMaximum("x", 1)
 			a.ArrayFromString("x")
 			a.Spelling("x", "y")
+			a.OneOrMany("x")
 		}, `{}`, `{}`, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

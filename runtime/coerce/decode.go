@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -50,6 +51,11 @@ func (o Object) set(name string, value any) {
 			return
 		}
 	}
+}
+
+// without returns the object less one member. It takes the place of o.
+func (o Object) without(name string) Object {
+	return slices.DeleteFunc(o, func(f Field) bool { return f.Name == name })
 }
 
 // MarshalJSON keeps the order of the members.

@@ -116,6 +116,41 @@ func (a *Args) ArrayFromScalar(name string) {
 	}
 }
 
+// OneOrMany reads what may be one string or an array of strings: a string that
+// holds a JSON array of strings is read as that array, and blank strings are
+// dropped. What is then empty counts as not given, as does the word null. None
+// of it is a repair: the schema takes every string.
+func (a *Args) OneOrMany(name string) {
+	v, _ := a.Object.Get(name)
+	if s, ok := v.(string); ok {
+		if Blank(s) || strings.TrimSpace(s) == "null" {
+			a.Object = a.Object.without(name)
+			return
+		}
+		// An array of anything else is text that only looks like one.
+		if inner, err := decode([]byte(s)); err == nil {
+			if _, ok := Strings(inner); ok {
+				v = inner
+			}
+		}
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return
+	}
+	kept := make([]any, 0, len(list))
+	for _, item := range list {
+		if s, ok := item.(string); !ok || !Blank(s) {
+			kept = append(kept, item)
+		}
+	}
+	if len(kept) == 0 {
+		a.Object = a.Object.without(name)
+		return
+	}
+	a.Object.set(name, kept)
+}
+
 // ItemsFromIntegers reads the integers in an array as strings of digits.
 func (a *Args) ItemsFromIntegers(name string) {
 	v, _ := a.Object.Get(name)

@@ -43,6 +43,15 @@ func Strings(v any) (list []string, ok bool) {
 	return list, true
 }
 
+// OneOrMany reads one string, or an array of strings, into a slice of its own. It
+// is not ok where v is anything else.
+func OneOrMany(v any) (list []string, ok bool) {
+	if s, ok := v.(string); ok {
+		return []string{s}, true
+	}
+	return Strings(v)
+}
+
 // JSON returns a decoded value as JSON text on one line. Markup characters stay
 // as they are: the text is for messages, not for web pages.
 func JSON(v any) string {

@@ -49,6 +49,29 @@ func TestStrings(t *testing.T) {
 	}
 }
 
+func TestOneOrMany(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		in   any
+		want []string
+		ok   bool
+	}{
+		{"a", []string{"a"}, true},
+		{"", []string{""}, true},
+		{`["a"]`, []string{`["a"]`}, true},
+		{[]any{"a", "b"}, []string{"a", "b"}, true},
+		{[]any{}, []string{}, true},
+		{[]any{"a", nil}, nil, false},
+		{json.Number("1"), nil, false},
+		{nil, nil, false},
+	} {
+		got, ok := coerce.OneOrMany(tc.in)
+		if diff := cmp.Diff(tc.want, got); diff != "" || ok != tc.ok {
+			t.Errorf("OneOrMany(%v) is ok: %v (-want +got):\n%s", tc.in, ok, diff)
+		}
+	}
+}
+
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`null`, `12`, `"<a> & \"b\""`, `[1,"x",null,{}]`, `{"b":"<","a":[{"c":"&"}]}`} {

@@ -35,7 +35,8 @@ type Call struct {
 	Notes []string
 }
 
-// Tool describes one tool to a host.
+// Tool describes one tool to a host. It is a value: who knows more about a tool
+// at run time, such as what it can be asked for, says so in a copy.
 type Tool struct {
 	Name        string
 	Summary     string
@@ -140,6 +141,12 @@ func marshal(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Unserved is the error for a tool that this program was given nobody to do the
+// work of.
+func Unserved(tool string) error {
+	return &Error{Message: tool + " cannot be used here: this program has nothing that does its work. It is a fault of the program; another call will not help."}
 }
 
 // UnknownTool is the error for a tool name that no spec declares.

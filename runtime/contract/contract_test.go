@@ -121,4 +121,7 @@ func TestErrorUnwraps(t *testing.T) {
 	if !errors.As(contract.UnknownTool("conversation_gerp", []string{"conversation_grep"}), &e) || !e.Caller || !strings.Contains(e.Message, "Did you mean conversation_grep?") {
 		t.Errorf("unknown tool: %v", e)
 	}
+	if !errors.As(contract.Unserved("learn"), &e) || e.Caller || e.Transient || !strings.HasPrefix(e.Message, "learn cannot be used here: ") {
+		t.Errorf("tool without anybody to do its work: %v", e)
+	}
 }

@@ -308,7 +308,7 @@ func encode(v any) string {
 func kindOf(v any) string {
 	switch v.(type) {
 	case nil:
-		return ""
+		return "the value"
 	case bool:
 		return "the boolean"
 	case json.Number:

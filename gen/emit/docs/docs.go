@@ -93,6 +93,7 @@ func (p *page) parameters() error {
 		p.line("None.")
 		return nil
 	}
+	var several []string // parameters that take one string or many
 	p.WriteString(markdown.Header("Parameter", "Type", "Default", "Meaning", "Constraints"))
 	for i := range p.tool.Params {
 		param := &p.tool.Params[i]
@@ -111,9 +112,17 @@ func (p *page) parameters() error {
 		if param.Kind == ir.Array {
 			kind = "array of strings"
 		}
+		if param.OneOrMany {
+			kind = "string, or array of strings"
+			several = append(several, param.Name)
+		}
 		p.WriteString(markdown.Row(markdown.Code(param.Name), kind, fallback, markdown.Inline(param.Summary), constraints(param)))
 	}
 	p.line("\nAn optional parameter given as `null` counts as not given. Unknown parameters are refused.")
+	if len(several) > 0 {
+		p.line("\nWhere one string or an array of strings will do, a string that holds a JSON array of strings is read as that array, and " +
+			"blank strings are dropped; what is then empty counts as not given: " + codes(several) + ".")
+	}
 	return nil
 }
 
@@ -187,8 +196,12 @@ func (p *page) repairs() {
 	if len(lines) == 0 {
 		return
 	}
+	told := "Each repair made is told in a note of the answer."
+	if p.tool.Answer == ir.TextAnswer {
+		told = "Each repair made is told in the answer."
+	}
 	p.line("\n### Repairs\n")
-	p.line("These are accepted although they are not what the schema says. Each repair made is told in a note of the answer.\n")
+	p.line("These are accepted although they are not what the schema says. " + told + "\n")
 	p.line(strings.Join(lines, "\n"))
 }
 

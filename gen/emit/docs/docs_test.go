@@ -113,9 +113,9 @@ func TestSourceCannotEndTheComment(t *testing.T) {
 func TestRecursiveEnvelope(t *testing.T) {
 	t.Parallel()
 	c := irtest.Contract()
-	root := &c.Tools()[4].Envelope.Elements[0]
+	root := &c.Tools()[5].Envelope.Elements[0]
 	root.Children = []ir.Child{{Element: root.Name, GoName: "Again", Many: true}}
-	page := string(emitted(t, c)[5].Data)
+	page := string(emitted(t, c)[6].Data)
 	if want := "```text\n<note_clear>\n  <note_clear> any number\n```\n"; !strings.Contains(page, want) {
 		t.Errorf("no tree %q in\n%s", want, page)
 	}

@@ -40,7 +40,7 @@ func (g *generator) handlers() jen.Code {
 			fields.Id("CLI").Qual(g.runtime.contract, "CLI")
 		}
 	})
-	return documented(declaration, "Handlers does the work of all tools. Every field has to be set.")
+	return documented(declaration, "Handlers does the work of all tools. A tool whose field is not set answers every call with an error.")
 }
 
 // dispatcher emits the function that finds a tool's family.
@@ -75,7 +75,7 @@ func (g *generator) dispatcher() jen.Code {
 	declaration := jen.Func().Id("Call").Params(g.context(), jen.Id("h").Id("Handlers"), g.call()).Params(jen.String(), jen.Error()).Block(
 		jen.Switch(jen.Id("call").Dot("Tool")).Block(cases...),
 	)
-	return documented(declaration, "Call runs a tool and returns its envelope.")
+	return documented(declaration, "Call runs a tool and returns its answer.")
 }
 
 // tools emits the list of all tools, sorted by name.

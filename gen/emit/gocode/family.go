@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"path"
+	"slices"
 
 	"github.com/dave/jennifer/jen"
 
@@ -29,11 +30,20 @@ func uses(family *ir.Family) (handler, cli bool) {
 	return handler, cli
 }
 
+// hasEnvelope says that a tool of the family answers with more than text.
+func hasEnvelope(family *ir.Family) bool {
+	return slices.ContainsFunc(family.Tools, func(t ir.Tool) bool { return t.Answer != ir.TextAnswer })
+}
+
 // family emits the file that the tools of a family share.
 func (g *generator) family(family *ir.Family) (emit.File, error) {
 	f := g.newFile(family.Import, family.Package, "the specs of the "+family.Name+" tools")
+	parts := "parameters and validators"
+	if hasEnvelope(family) {
+		parts = "parameters, validators and envelopes"
+	}
 	for _, line := range commentLines([]string{
-		"Package " + family.Package + " has the parameters, validators and envelopes of the " + family.Name +
+		"Package " + family.Package + " has the " + parts + " of the " + family.Name +
 			" tools, and hands their calls to whoever does the work. It does no work of its own.",
 	}) {
 		f.PackageComment("// " + line)
@@ -57,14 +67,22 @@ func (g *generator) handler(family *ir.Family) jen.Code {
 				continue
 			}
 			comment(methods, tool.GoName+" answers "+tool.Name+": "+lowerFirst(sentence(tool.Summary)))
+			answer := jen.Op("*").Id(rootName(tool))
+			if tool.Answer == ir.TextAnswer {
+				answer = jen.String()
+			}
 			methods.Id(tool.GoName).Params(
 				g.context(), g.call(), jen.Id("p").Id(paramsName(tool)),
-			).Params(jen.Op("*").Id(rootName(tool)), jen.Error())
+			).Params(answer, jen.Error())
 		}
 	})
+	duties := "The notes of a call have to be carried by the answer."
+	if hasEnvelope(family) {
+		duties += " An answer is never nil where the error is."
+	}
 	return documented(declaration,
 		"Handler does the work of the "+family.Name+" tools. Parameters come to it valid and with defaults filled in.",
-		"The notes of a call have to be carried by the answer. An answer is never nil where the error is.",
+		duties,
 	)
 }
 
@@ -100,7 +118,7 @@ func (g *generator) familyCall(family *ir.Family) jen.Code {
 		jen.Switch(jen.Id("call").Dot("Tool")).Block(cases...),
 	)
 	return documented(declaration,
-		"Call runs one of the "+family.Name+" tools and returns its envelope. Arguments that cannot be used give a [contract.InvalidArguments] that names every problem at once.",
+		"Call runs one of the "+family.Name+" tools and returns its answer. Arguments that cannot be used give a [contract.InvalidArguments] that names every problem at once.",
 	)
 }
 
@@ -129,6 +147,7 @@ func (g *generator) refuse() jen.Code {
 		jen.Line().Id("tool").String(),
 		jen.Line().Id("args").Add(object),
 		jen.Line().Id("problems").Add(problems),
+		jen.Line().Id("repair").Func().Params(jen.Op("*").Qual(g.runtime.coerce, "Args")),
 		jen.Line().Id("validate").Func().Params(object).Add(problems),
 		jen.Line().Id("example").String(),
 		jen.Line(),
@@ -144,12 +163,17 @@ func (g *generator) refuse() jen.Code {
 		jen.List(jen.Id("corrected"), jen.Id("_"), jen.Err()).Op(":=").Qual(g.runtime.coerce, "DecodeObject").Call(
 			jen.Index().Byte().Call(jen.Id("e").Dot("Corrected")),
 		),
-		jen.If(jen.Err().Op("!=").Nil().Op("||").Id("validate").Call(jen.Id("corrected")).Op("!=").Nil()).Block(
+		jen.Id("trial").Op(":=").Qual(g.runtime.coerce, "Args").Values(jen.Id("Object").Op(":").Id("corrected")),
+		jen.Id("repair").Call(jen.Op("&").Id("trial")),
+		jen.If(
+			jen.Err().Op("!=").Nil().Op("||").Len(jen.Id("trial").Dot("Repairs")).Op(">").Lit(0).Op("||").
+				Id("validate").Call(jen.Id("trial").Dot("Object")).Op("!=").Nil(),
+		).Block(
 			jen.Id("e").Dot("Corrected").Op("=").Id("example"),
 		),
 		jen.Return(jen.Id("e")),
 	)
 	return documented(declaration,
-		refuseFunc+" is the error for arguments with problems. The corrected call in it has been tried: where the fixes of single arguments do not add up to a call that works, the example stands in.",
+		refuseFunc+" is the error for arguments with problems. The corrected call in it has been tried: where the fixes of single arguments do not add up to a call that works without repairs, the example stands in.",
 	)
 }

@@ -17,7 +17,7 @@ func library() *ir.Contract {
 			Package: "library",
 			Import:  "github.com/convtools/convtools/generated/library",
 			Dir:     "generated/library",
-			Tools:   []ir.Tool{find, ls, pingTool()},
+			Tools:   []ir.Tool{find, ls, pingTool(), studyTool()},
 		}},
 		CLIs: []ir.CLI{
 			{Name: "catalogue", GoName: "Catalogue", Command: []string{"catalogue"}, Builtin: true, Env: "LIBRARY_CLI"},
@@ -119,9 +119,9 @@ func findTool() ir.Tool {
 			},
 			OKExit: []int{0, 1},
 		},
+		MaxChars: 1000,
 		Envelope: ir.Envelope{
-			Root:     "library_find",
-			MaxChars: 1000,
+			Root: "library_find",
 			Elements: []ir.Element{
 				{
 					Name: "library_find", GoName: "FindLibraryFind",
@@ -215,9 +215,9 @@ func lsTool() ir.Tool {
 				{Value: &ir.Source{Param: "shelf"}},
 			},
 		},
+		MaxChars: 600,
 		Envelope: ir.Envelope{
-			Root:     "library_ls",
-			MaxChars: 600,
+			Root: "library_ls",
 			Elements: []ir.Element{
 				{
 					Name: "library_ls", GoName: "LsLibraryLs",
@@ -253,6 +253,38 @@ func pingTool() ir.Tool {
 		Name: "library_ping", Family: "library", Short: "ping", GoName: "Ping", Source: "specs/library/ping.toml",
 		Summary: "Say whether the library is open", Effect: ir.Read, Enable: "on", Run: "ask", Handler: ir.HandlerGo,
 		Envelope: ir.Envelope{Root: "library_ping", Elements: []ir.Element{{Name: "library_ping", GoName: "PingLibraryPing"}}},
+	}
+}
+
+// studyTool answers with text, has a name without that of its family, and takes
+// one or many strings of every sort.
+func studyTool() ir.Tool {
+	return ir.Tool{
+		Name: "study", Family: "library", Short: "study", GoName: "Study", Source: "specs/library/study.toml",
+		Summary: "Read about subjects", Effect: ir.Read, Enable: "on", Run: "ask", Handler: ir.HandlerGo,
+		Answer: ir.TextAnswer, MaxChars: 2000,
+		Params: []ir.Param{
+			{
+				Name: "subjects", GoName: "Subjects", Kind: ir.Array, OneOrMany: true, Required: true,
+				Summary:     "What to read about",
+				Constraints: ir.Constraints{MinItems: new(int64(1)), MaxItems: new(int64(3))},
+				Items:       &ir.Constraints{MaxLength: new(int64(12)), SingleLine: true},
+			},
+			{
+				Name: "rooms", GoName: "Rooms", Kind: ir.Array, OneOrMany: true, Default: []string{"north"},
+				Summary: "Where to read",
+				Items:   &ir.Constraints{Enum: []string{"north", "south"}},
+				Repairs: []ir.Repair{ir.RepairSpelling},
+			},
+			{
+				Name: "ids", GoName: "IDs", Kind: ir.Array, OneOrMany: true,
+				Summary: "Only these books",
+				Items:   &ir.Constraints{Pattern: `^[a-z0-9-]{1,8}$`, PatternSays: "be the id of a book, such as b-17"},
+				Repairs: []ir.Repair{ir.RepairFromInteger},
+			},
+			{Name: "words", GoName: "Words", Kind: ir.Array, OneOrMany: true, Summary: "Words to look up"},
+		},
+		Examples: []ir.Example{{Summary: "About tides", Arguments: `{"subjects": "tides"}`}},
 	}
 }
 

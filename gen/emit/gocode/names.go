@@ -106,7 +106,9 @@ func declareTool(all *scope, tool *ir.Tool) {
 		}
 	}
 	all.errors = append(all.errors, params.errors...)
-	declareEnvelope(all, tool)
+	if tool.Answer != ir.TextAnswer {
+		declareEnvelope(all, tool)
+	}
 }
 
 func declareEnvelope(all *scope, tool *ir.Tool) {

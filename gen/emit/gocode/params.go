@@ -32,8 +32,12 @@ func (t *toolCode) paramsType() jen.Code {
 // when it was not given.
 func fieldDoc(p *ir.Param) string {
 	text := sentence(p.Summary)
-	if words := strings.TrimPrefix(wants(p), "a string"); words != "" && p.Kind != ir.Boolean && (p.Kind != ir.Integer || words != "an integer") {
-		text += " It is " + lowerFirst(wants(p)) + "."
+	want := wants(p)
+	if p.Kind == ir.Array {
+		want = wantsArray(p) // in Go it is a list, whatever callers may give
+	}
+	if words := strings.TrimPrefix(want, "a string"); words != "" && p.Kind != ir.Boolean && (p.Kind != ir.Integer || words != "an integer") {
+		text += " It is " + lowerFirst(want) + "."
 	}
 	switch {
 	case p.Required:
@@ -147,7 +151,13 @@ func (t *toolCode) coercer() (jen.Code, error) {
 	body := []jen.Code{jen.Id("args").Dot("DropNulls").Call()}
 	for i := range t.tool.Params {
 		p := &t.tool.Params[i]
+		if p.OneOrMany {
+			body = append(body, jen.Id("args").Dot("OneOrMany").Call(jen.Lit(p.Name)))
+		}
 		for _, repair := range p.Repairs {
+			if p.OneOrMany && repair == ir.RepairFromInteger {
+				body = append(body, jen.Id("args").Dot("StringFromInteger").Call(jen.Lit(p.Name)))
+			}
 			call, err := repairCall(p, repair)
 			if err != nil {
 				return nil, fmt.Errorf("%s.%s: %w", t.tool.Name, p.Name, err)
@@ -255,7 +265,11 @@ func (t *toolCode) bind(p *ir.Param) jen.Code {
 	case ir.Boolean:
 		return read("b", value.Clone().Assert(jen.Bool()), jen.Id("b"))
 	case ir.Array:
-		return read("list", jen.Qual(t.runtime.coerce, "Strings").Call(value), jen.Id("list"))
+		strings := "Strings"
+		if p.OneOrMany {
+			strings = "OneOrMany"
+		}
+		return read("list", jen.Qual(t.runtime.coerce, strings).Call(value), jen.Id("list"))
 	default:
 		return read("s", value.Clone().Assert(jen.String()), jen.Id("s"))
 	}

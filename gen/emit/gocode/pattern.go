@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/dave/jennifer/jen"
@@ -56,13 +57,17 @@ func runOf(pattern string) (run, bool) {
 // for a character.
 func (r run) ascii() bool { return r.ranges[len(r.ranges)-1] < utf8.RuneSelf }
 
-// matcher returns the name of a function that matches a pattern, and notes that
-// the function has to be emitted.
+// matcher returns the name of the function that matches a parameter's pattern,
+// and notes that the function has to be emitted, once.
 func (t *toolCode) matcher(p *ir.Param, pattern string) (string, error) {
 	if _, err := regexp.Compile(pattern); err != nil {
 		return "", fmt.Errorf("compiling the pattern: %w", err)
 	}
 	name := "matches" + t.tool.GoName + p.GoName
+	if slices.Contains(t.matched, name) {
+		return name, nil
+	}
+	t.matched = append(t.matched, name)
 	says := fmt.Sprintf("%s says that s matches %s", name, pattern)
 	if r, ok := runOf(pattern); ok {
 		t.matchers = append(t.matchers, documented(runMatcher(name, r), says))

@@ -18,6 +18,7 @@ type toolCode struct {
 	*generator
 	tool     *ir.Tool
 	matchers []jen.Code // functions that match patterns, found while building
+	matched  []string   // their names
 }
 
 // Names of the unexported parts of a tool. No exported name can clash with them,
@@ -63,7 +64,9 @@ func (g *generator) tool(family *ir.Family, tool *ir.Tool) (emit.File, error) {
 	if tool.Command != nil {
 		many(t.command())
 	}
-	many(t.envelope())
+	if t.tool.Answer != ir.TextAnswer {
+		many(t.envelope())
+	}
 	one(t.caller())
 	if err := errors.Join(problems...); err != nil {
 		return emit.File{}, err
@@ -82,7 +85,7 @@ func (t *toolCode) descriptor() []jen.Code {
 		g.Id(t.exampleName()).Op("=").Lit(exampleFor(t.tool))
 	}
 	code = append(code, jen.Const().DefsFunc(constants))
-	if limit := t.tool.Envelope.MaxChars; limit > 0 {
+	if limit := t.tool.MaxChars; limit > 0 {
 		code = append(code, documented(
 			jen.Const().Id(maxCharsName(t.tool)).Op("=").Lit(limit),
 			maxCharsName(t.tool)+" is the most characters an answer of "+t.tool.Name+" may have, notes included.",
@@ -131,7 +134,7 @@ func (t *toolCode) parser() jen.Code {
 		),
 		jen.Id("Coerce" + t.tool.GoName).Call(jen.Op("&").Id("args")),
 		jen.If(jen.Id("problems").Op(":=").Id(validate).Call(jen.Id("args").Dot("Object")), jen.Id("problems").Op("!=").Nil()).Block(
-			jen.Return(none, jen.Id(refuseFunc).Call(name, jen.Id("args").Dot("Object"), jen.Id("problems"), jen.Id(validate), example)),
+			jen.Return(none, jen.Id(refuseFunc).Call(name, jen.Id("args").Dot("Object"), jen.Id("problems"), jen.Id("Coerce"+t.tool.GoName), jen.Id(validate), example)),
 		),
 		jen.Comment("// The caller's notes may have room behind them that is not ours."),
 		jen.Id("call").Dot("Notes").Op("=").Qual("slices", "Clip").Call(jen.Id("call").Dot("Notes")),
@@ -160,18 +163,34 @@ func (t *toolCode) caller() (jen.Code, error) {
 // handlerCaller calls a method of the handler interface.
 func (t *toolCode) handlerCaller() jen.Code {
 	name := callFunc(t.tool)
-	declaration := jen.Func().Id(name).Params(t.context(), jen.Id("h").Id("Handler"), t.call()).Params(jen.String(), jen.Error()).Block(
+	answer := jen.Id("h").Dot(t.tool.GoName).Call(jen.Id("ctx"), jen.Id("call"), jen.Id("p"))
+	body := []jen.Code{
+		t.unserved("h"),
 		jen.List(jen.Id("p"), jen.Err()).Op(":=").Id(t.parseFunc()).Call(jen.Op("&").Id("call")),
 		failed(),
-		jen.List(jen.Id("e"), jen.Err()).Op(":=").Id("h").Dot(t.tool.GoName).Call(jen.Id("ctx"), jen.Id("call"), jen.Id("p")),
-		failed(),
-		jen.Return(jen.String().Call(jen.Id("e").Dot("Bytes").Call()), jen.Nil()),
-	)
+	}
+	if t.tool.Answer == ir.TextAnswer {
+		body = append(body, jen.Return(answer))
+	} else {
+		body = append(body,
+			jen.List(jen.Id("e"), jen.Err()).Op(":=").Add(answer),
+			failed(),
+			jen.Return(jen.String().Call(jen.Id("e").Dot("Bytes").Call()), jen.Nil()),
+		)
+	}
+	declaration := jen.Func().Id(name).Params(t.context(), jen.Id("h").Id("Handler"), t.call()).Params(jen.String(), jen.Error()).Block(body...)
 	return documented(declaration, name+" answers "+t.tool.Name+" with what the handler returns.")
 }
 
 func (g *generator) context() jen.Code { return jen.Id("ctx").Qual("context", "Context") }
 func (g *generator) call() jen.Code    { return jen.Id("call").Qual(g.runtime.contract, "Call") }
+
+// unserved ends a call for which there is nobody to do the work.
+func (t *toolCode) unserved(hand string) jen.Code {
+	return jen.If(jen.Id(hand).Op("==").Nil()).Block(
+		jen.Return(jen.Lit(""), jen.Qual(t.runtime.contract, "Unserved").Call(jen.Lit(t.tool.Name))),
+	)
+}
 
 // failed returns an error from a function that returns text.
 func failed() jen.Code {
@@ -190,6 +209,7 @@ func (t *toolCode) commandCaller() (jen.Code, error) {
 	kept := jen.Id("kept")
 
 	body := []jen.Code{
+		t.unserved("cli"),
 		jen.List(jen.Id("p"), jen.Err()).Op(":=").Id(t.parseFunc()).Call(jen.Op("&").Id("call")),
 		failed(),
 		jen.List(jen.Id("stdout"), jen.Id("stderr"), jen.Id("exit"), jen.Err()).Op(":=").Id("cli").Dot("RunCLI").Call(
@@ -207,7 +227,7 @@ func (t *toolCode) commandCaller() (jen.Code, error) {
 			jen.Err().Op("!=").Nil(),
 		).Block(jen.Return(jen.Lit(""), jen.Err())),
 	}
-	if t.tool.Envelope.MaxChars == 0 {
+	if t.tool.MaxChars == 0 {
 		if shape.count != "" {
 			body = append(body, jen.Id("e").Dot(shape.count).Op("=").Len(items))
 		}

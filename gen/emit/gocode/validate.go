@@ -72,6 +72,11 @@ func (t *toolCode) checkParam(p *ir.Param) (jen.Code, error) {
 			return nil, err
 		}
 		checked = typed("list", jen.Id("v").Assert(jen.Index().Any()), checks)
+		if p.OneOrMany {
+			if checked, err = t.checkOne(p, value, checked); err != nil {
+				return nil, err
+			}
+		}
 	case ir.String:
 		checks, err := t.checkString(&p.Constraints, value)
 		if err != nil {
@@ -239,6 +244,27 @@ func (t *toolCode) checkArray(p *ir.Param, on subject) ([]check, error) {
 	)
 	loop := jen.For(jen.List(jen.Id("i"), jen.Id("item")).Op(":=").Range().Id("list")).Block(t.stopAtMost(), otherwise(item, each))
 	return append(checks, check{code: loop}), nil
+}
+
+// checkOne emits the checks of a string in the place of an array, before those
+// of the array.
+func (t *toolCode) checkOne(p *ir.Param, on subject, array *jen.Statement) (*jen.Statement, error) {
+	var checks []check
+	if p.Items != nil {
+		var err error
+		if checks, err = t.checkString(p.Items, on); err != nil {
+			return nil, fmt.Errorf("%s.%s: %w", t.tool.Name, p.Name, err)
+		}
+	}
+	asserted := jen.Id("v").Assert(jen.String())
+	if len(checks) == 0 {
+		return jen.If(jen.List(jen.Id("_"), jen.Id("ok")).Op(":=").Add(asserted), jen.Op("!").Id("ok")).Block(array), nil
+	}
+	block := make([]jen.Code, len(checks))
+	for i := range checks {
+		block[i] = checks[i].code
+	}
+	return jen.If(jen.List(jen.Id("s"), jen.Id("ok")).Op(":=").Add(asserted), jen.Id("ok")).Block(block...).Else().Add(array), nil
 }
 
 // stopAtMost ends a loop over a caller's own list once enough problems are

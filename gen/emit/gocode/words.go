@@ -21,13 +21,30 @@ func wants(p *ir.Param) string {
 	case ir.Boolean:
 		return "true or false"
 	case ir.Array:
-		if p.Items == nil || !constrained(p.Items) {
-			return "an array of " + counted(p.MinItems, p.MaxItems, "string")
+		if p.OneOrMany {
+			return wantsOneOrMany(p)
 		}
-		return "an array of " + counted(p.MinItems, p.MaxItems, "string") + ", each " + wantsString(p.Items)
+		return wantsArray(p)
 	default:
 		return wantsString(&p.Constraints)
 	}
+}
+
+// wantsArray is the same for an array.
+func wantsArray(p *ir.Param) string {
+	words := "an array of " + counted(p.MinItems, p.MaxItems, "string")
+	if p.Items != nil && constrained(p.Items) {
+		words += ", each " + wantsString(p.Items)
+	}
+	return words
+}
+
+// wantsOneOrMany is the same for one string or an array of them.
+func wantsOneOrMany(p *ir.Param) string {
+	if p.Items == nil || !constrained(p.Items) {
+		return "a string or " + wantsArray(p)
+	}
+	return wantsString(p.Items) + ", or an array of " + counted(p.MinItems, p.MaxItems, "such string")
 }
 
 // wantsString is the same for one string.

@@ -80,23 +80,29 @@ func Object(tool *ir.Tool) jsontext.Object {
 }
 
 func property(p *ir.Param, text string) jsontext.Object {
-	object := jsontext.Object{
-		{Name: "type", Value: jsontext.String(string(p.Kind))},
-		{Name: "description", Value: jsontext.String(text)},
+	var object jsontext.Object
+	if !p.OneOrMany {
+		object = append(object, jsontext.Member{Name: "type", Value: jsontext.String(string(p.Kind))})
 	}
+	object = append(object, jsontext.Member{Name: "description", Value: jsontext.String(text)})
 	// A default of a type that JSON has no form for is an error of Emit.
 	if v, err := value(p.Default); err == nil && v != nil {
 		object = append(object, jsontext.Member{Name: "default", Value: v})
 	}
-	object = append(object, constraints(&p.Constraints)...)
-	if p.Kind == ir.Array {
-		items := jsontext.Object{{Name: "type", Value: jsontext.String(string(ir.String))}}
-		if p.Items != nil {
-			items = append(items, constraints(p.Items)...)
-		}
-		object = append(object, jsontext.Member{Name: "items", Value: items})
+	if p.Kind != ir.Array {
+		return append(object, constraints(&p.Constraints)...)
 	}
-	return object
+	item := jsontext.Object{{Name: "type", Value: jsontext.String(string(ir.String))}}
+	if p.Items != nil {
+		item = append(item, constraints(p.Items)...)
+	}
+	array := append(constraints(&p.Constraints), jsontext.Member{Name: "items", Value: item})
+	if !p.OneOrMany {
+		return append(object, array...)
+	}
+	// Two schemas with one type each: providers refuse a list of types.
+	array = append(jsontext.Object{{Name: "type", Value: jsontext.String(string(ir.Array))}}, array...)
+	return append(object, jsontext.Member{Name: "anyOf", Value: jsontext.Array{item, array}})
 }
 
 func constraints(c *ir.Constraints) jsontext.Object {

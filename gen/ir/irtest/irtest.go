@@ -11,8 +11,8 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// Contract returns a contract with two families. Between them, their tools use
-// every kind of parameter, constraint, repair, rule, presence and body.
+// Contract returns a contract with three families. Between them, their tools use
+// every kind of parameter, constraint, repair, rule, answer, presence and body.
 func Contract() *ir.Contract {
 	return &ir.Contract{
 		CLIs: []ir.CLI{
@@ -28,6 +28,11 @@ func Contract() *ir.Contract {
 				Name: "note", Package: "note",
 				Import: "github.com/convtools/convtools/generated/note", Dir: "generated/note",
 				Tools: []ir.Tool{addNote(), clearNotes()},
+			},
+			{
+				Name: "topic", Package: "topic",
+				Import: "github.com/convtools/convtools/generated/topic", Dir: "generated/topic",
+				Tools: []ir.Tool{learn()},
 			},
 		},
 		Targets: ir.Targets{
@@ -108,8 +113,9 @@ func list() ir.Tool {
 				{Prefix: "--title-contains=", Value: &ir.Source{Param: "title_contains"}},
 			},
 		},
+		MaxChars: 40000,
 		Envelope: ir.Envelope{
-			Root: "conversation_list", MaxChars: 40000,
+			Root: "conversation_list",
 			Elements: []ir.Element{
 				{
 					Name: "conversation_list", GoName: "ListEnvelope", Summary: "A page of conversations",
@@ -185,8 +191,9 @@ func grep() ir.Tool {
 				{Value: &ir.Source{Param: "pattern"}},
 			},
 		},
+		MaxChars: 40000,
 		Envelope: ir.Envelope{
-			Root: "conversation_grep", MaxChars: 40000,
+			Root: "conversation_grep",
 			Elements: []ir.Element{
 				{
 					Name: "conversation_grep", GoName: "GrepEnvelope", Summary: "What was found",
@@ -262,8 +269,9 @@ func read() ir.Tool {
 				{Value: &ir.Source{Param: "id"}},
 			},
 		},
+		MaxChars: 40000,
 		Envelope: ir.Envelope{
-			Root: "conversation_read", MaxChars: 40000,
+			Root: "conversation_read",
 			Elements: []ir.Element{
 				{
 					Name: "conversation_read", GoName: "ReadEnvelope", Summary: "The turns that were asked for",
@@ -333,6 +341,31 @@ func clearNotes() ir.Tool {
 		Name: "note_clear", Family: "note", Short: "clear", GoName: "Clear", Source: "specs/note/clear.toml",
 		Summary: "Remove all notes", Effect: ir.Write, Handler: ir.HandlerGo,
 		Envelope: ir.Envelope{Root: "note_clear", Elements: []ir.Element{{Name: "note_clear", GoName: "ClearEnvelope", Summary: "What was removed"}}},
+	}
+}
+
+// learn answers with text, and its name does not begin with that of its family.
+func learn() ir.Tool {
+	return ir.Tool{
+		Name: "learn", Family: "topic", Short: "learn", GoName: "Learn", Source: "specs/topic/learn.toml",
+		Summary: "Read what is known about a topic", Description: "Lists a topic, or reads some of its subjects.",
+		Effect: ir.Read, Enable: "explicit", Run: "unattended", Handler: ir.HandlerGo, Answer: ir.TextAnswer, MaxChars: 50000,
+		Params: []ir.Param{
+			{
+				Name: "topic", GoName: "Topic", Summary: "The topic", Kind: ir.String, Required: true,
+				Constraints: ir.Constraints{MaxLength: number(200), NotBlank: true},
+			},
+			{
+				Name: "subjects", GoName: "Subjects", Summary: "Which subjects to read", Kind: ir.Array, OneOrMany: true,
+				Constraints: ir.Constraints{MaxItems: number(64)},
+				Items:       &ir.Constraints{MaxLength: number(256)},
+				Repairs:     []ir.Repair{ir.RepairFromInteger},
+			},
+		},
+		Examples: []ir.Example{
+			{Summary: "What is there to read?", Arguments: `{"topic": "project"}`},
+			{Summary: "One subject", Arguments: `{"topic": "project", "subjects": "style"}`},
+		},
 	}
 }
 

@@ -115,6 +115,9 @@ func (s *Source) value(p *property) string {
 	case "boolean":
 		return pick(s, []string{"true", "false"})
 	case "array":
+		if p.one && s.oneIn(2) {
+			return s.text(&p.items)
+		}
 		items := make([]string, s.length(p.MinItems, p.MaxItems, 4))
 		for i := range items {
 			items[i] = s.text(&p.items)
@@ -132,7 +135,7 @@ func (s *Source) value(p *property) string {
 func (s *Source) anything() string {
 	return pick(s, []string{
 		"null", "true", "false", "0", "1", "-1", "1.5", "1.0", "1e0", "10e-1", "-0", "1e30", "9223372036854775808",
-		`""`, `"x"`, `"5"`, `"true"`, `"[]"`, "[]", `["x"]`, "[1]", "[null]", "{}", `{"x":1}`,
+		`""`, `"x"`, `"5"`, `"true"`, `"[]"`, `"null"`, `"[\"x\"]"`, "[]", `["x"]`, "[1]", "[null]", "{}", `{"x":1}`,
 	})
 }
 

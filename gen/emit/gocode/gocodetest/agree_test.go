@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
 	"github.com/convtools/convtools/gen/emit/gocode/gocodetest"
 )
 
@@ -17,7 +19,8 @@ const schema = `{
 		"n": {"type": "integer", "minimum": 1, "maximum": 9},
 		"s": {"type": "string", "minLength": 2, "maxLength": 4},
 		"w": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}, "minItems": 1},
-		"p": {"type": "string", "pattern": "^[a-c]{1,3}$"}
+		"p": {"type": "string", "pattern": "^[a-c]{1,3}$"},
+		"o": {"anyOf": [{"type": "string", "maxLength": 3}, {"type": "array", "items": {"type": "string", "maxLength": 3}, "maxItems": 2}]}
 	},
 	"required": ["n"],
 	"additionalProperties": false
@@ -56,11 +59,22 @@ func TestAgreeFindsDisagreement(t *testing.T) {
 		"everything": func([]byte) bool { return true },
 		"nothing":    func([]byte) bool { return false },
 		"names":      func(arguments []byte) bool { return bytes.Contains(arguments, []byte(`"n"`)) },
+		"arrays":     arraysOnly,
 	} {
 		if failure := agree(t, accepts); !strings.Contains(failure, "the validator accepts them") {
 			t.Errorf("%s: reported %q", name, failure)
 		}
 	}
+}
+
+// arraysOnly judges as the schema does, except that it takes no single string.
+func arraysOnly(arguments []byte) bool {
+	var value map[string]any
+	if err := json.Unmarshal(arguments, &value); err != nil {
+		return false
+	}
+	_, single := value["o"].(string)
+	return !single && jsonschema.MustCompileString("mem:///s.json", schema).Validate(value) == nil
 }
 
 func TestSourceDrawsJSONAndTheSameAgain(t *testing.T) {

@@ -14,6 +14,7 @@ type property struct {
 	name     string
 	required bool
 	kind     string
+	one      bool // one item may stand in the place of an array
 	constraints
 	items constraints
 }
@@ -41,21 +42,36 @@ func readProperties(schema string) ([]property, error) {
 	}
 	var properties []property
 	for name, raw := range document.Properties {
-		var p struct {
-			Type string `json:"type"`
-			constraints
-			Items constraints `json:"items"`
-		}
-		if err := json.Unmarshal(raw, &p); err != nil {
+		p, err := readAlternatives(raw)
+		if err != nil {
 			return nil, fmt.Errorf("property %s: %w", name, err)
 		}
-		p.near, p.Items.near = literals(p.Pattern), literals(p.Items.Pattern)
-		properties = append(properties, property{
-			name: name, required: slices.Contains(document.Required, name), kind: p.Type, constraints: p.constraints, items: p.Items,
-		})
+		p.name, p.required = name, slices.Contains(document.Required, name)
+		p.near, p.items.near = literals(p.Pattern), literals(p.items.Pattern)
+		properties = append(properties, p)
 	}
 	slices.SortFunc(properties, func(a, b property) int { return strings.Compare(a.name, b.name) })
 	return properties, nil
+}
+
+// readAlternatives reads the schema of a property. Where it has alternatives, the
+// last is the array and the others are items of it.
+func readAlternatives(raw []byte) (property, error) {
+	var p struct {
+		Type string `json:"type"`
+		constraints
+		Items constraints       `json:"items"`
+		AnyOf []json.RawMessage `json:"anyOf"`
+	}
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return property{}, err
+	}
+	if len(p.AnyOf) == 0 {
+		return property{kind: p.Type, constraints: p.constraints, items: p.Items}, nil
+	}
+	array, err := readAlternatives(p.AnyOf[len(p.AnyOf)-1])
+	array.one = true
+	return array, err
 }
 
 // literals returns texts that match a pattern, or nearly do: each repetition at

@@ -2,6 +2,7 @@ package fixture
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -21,6 +22,10 @@ func (hands) Ping(context.Context, contract.Call, library.PingParams) (*library.
 	return &library.PingEnvelope{}, nil
 }
 
+func (hands) Study(_ context.Context, _ contract.Call, p library.StudyParams) (string, error) {
+	return "<study " + strings.Join(p.Subjects, " "), nil
+}
+
 func (hands) RunCLI(context.Context, string, contract.Context, []string) ([]byte, []byte, int, error) {
 	return []byte("[]"), nil, 0, nil
 }
@@ -28,7 +33,7 @@ func (hands) RunCLI(context.Context, string, contract.Context, []string) ([]byte
 func TestCall(t *testing.T) {
 	t.Parallel()
 	h := Handlers{Library: hands{}, CLI: hands{}}
-	for tool, arguments := range map[string]string{"library_find": `{"word":"x"}`, "library_ls": `{"shelf":"maps"}`, "library_ping": ``} {
+	for tool, arguments := range map[string]string{"library_find": `{"word":"x"}`, "library_ls": `{"shelf":"maps"}`, "library_ping": ``, "study": `{"subjects":"tides"}`} {
 		got, err := Call(t.Context(), h, contract.Call{Tool: tool, Arguments: []byte(arguments)})
 		if err != nil || !strings.HasPrefix(got, "<"+tool+" ") {
 			t.Errorf("%s: %s, %v", tool, got, err)
@@ -37,6 +42,18 @@ func TestCall(t *testing.T) {
 	_, err := Call(t.Context(), h, contract.Call{Tool: "library_lst"})
 	if err == nil || !strings.Contains(err.Error(), "Did you mean library_ls?") {
 		t.Errorf("unknown tool: %v", err)
+	}
+}
+
+// TestCallWithoutHands calls tools that nobody does the work of.
+func TestCallWithoutHands(t *testing.T) {
+	t.Parallel()
+	for _, tool := range Tools() {
+		got, err := Call(t.Context(), Handlers{}, contract.Call{Tool: tool.Name, Arguments: []byte(`{"word":"x"}`)})
+		var failure *contract.Error
+		if !errors.As(err, &failure) || failure.Caller || !strings.HasPrefix(failure.Message, tool.Name+" cannot be used here") || got != "" {
+			t.Errorf("%s: %q, %v", tool.Name, got, err)
+		}
 	}
 }
 
@@ -50,7 +67,7 @@ func TestTools(t *testing.T) {
 			t.Errorf("Lookup(%q) (-want +got):\n%s", tool.Name, diff)
 		}
 	}
-	if diff := cmp.Diff([]string{"library_find", "library_ls", "library_ping"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"library_find", "library_ls", "library_ping", "study"}, names); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
 	if _, ok := Lookup("library"); ok {

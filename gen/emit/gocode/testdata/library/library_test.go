@@ -293,6 +293,10 @@ func (l librarian) Ping(context.Context, contract.Call, PingParams) (*PingEnvelo
 	return &PingEnvelope{}, l.err
 }
 
+func (l librarian) Study(_ context.Context, call contract.Call, p StudyParams) (string, error) {
+	return strings.Join(append(p.Subjects, call.Notes...), "\n"), l.err
+}
+
 func TestCall(t *testing.T) {
 	t.Parallel()
 	got, err := Call(t.Context(), librarian{}, nil, contract.Call{Tool: "library_find", Arguments: []byte(`{"word":"x","limit":"99"}`), Notes: []string{"first"}})
@@ -369,7 +373,7 @@ func TestCallWithProblems(t *testing.T) {
 // TestCorrectedCallsWork feeds the corrected call of every error back.
 func TestCorrectedCallsWork(t *testing.T) {
 	t.Parallel()
-	for _, tool := range []contract.Tool{FindTool(), LsTool(), PingTool()} {
+	for _, tool := range []contract.Tool{FindTool(), LsTool(), PingTool(), StudyTool()} {
 		source, err := gocodetest.NewSource(tool.InputSchema, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -396,6 +400,7 @@ func TestValidatorsAgreeWithSchemas(t *testing.T) {
 	t.Parallel()
 	for tool, validate := range map[string]func(coerce.Object) []contract.Problem{
 		FindTool().InputSchema: ValidateFind, LsTool().InputSchema: ValidateLs, PingTool().InputSchema: ValidatePing,
+		StudyTool().InputSchema: ValidateStudy,
 	} {
 		gocodetest.Agree(t, tool, 7, 20_000, func(arguments []byte) bool {
 			for _, p := range validate(decode(t, string(arguments))) {

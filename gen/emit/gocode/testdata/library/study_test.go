@@ -1,0 +1,167 @@
+package library
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/gen/emit/gocode/gocodetest"
+	"github.com/convtools/convtools/runtime/coerce"
+	"github.com/convtools/convtools/runtime/contract"
+)
+
+func TestTextAnswer(t *testing.T) {
+	t.Parallel()
+	got, err := Call(t.Context(), librarian{}, nil, contract.Call{
+		Tool: "study", Arguments: []byte(`{"subjects":["tides","moons"],"ids":[17]}`), Notes: []string{"first"},
+	})
+	if want := "tides\nmoons\nfirst\nRead the integers in ids as strings."; err != nil || got != want {
+		t.Errorf("answer %q, %v, want %q", got, err, want)
+	}
+	cause := errors.New("closed")
+	got, err = Call(t.Context(), librarian{cause}, nil, contract.Call{Tool: "study", Arguments: []byte(`{"subjects":"x"}`)})
+	if !errors.Is(err, cause) {
+		t.Errorf("the handler's error is lost: %q, %v", got, err)
+	}
+	if StudyMaxChars != 2000 {
+		t.Error("a constant is wrong")
+	}
+}
+
+// TestOneOrMany takes every form in which one or many strings come to a handler.
+func TestOneOrMany(t *testing.T) {
+	t.Parallel()
+	defaults := StudyParams{Rooms: []string{"north"}}
+	for _, tc := range []struct {
+		in    string
+		words []string
+		notes int
+	}{
+		{`{}`, nil, 0},
+		{`{"words":null}`, nil, 0},
+		{`{"words":"tide"}`, []string{"tide"}, 0},
+		{`{"words":" tide "}`, []string{" tide "}, 0},
+		{`{"words":["tide"]}`, []string{"tide"}, 0},
+		{`{"words":["b","a","b"]}`, []string{"b", "a", "b"}, 0},
+		{`{"words":"[\"a\",\"b\"]"}`, []string{"a", "b"}, 0},
+		{`{"words":" [\"a\", \"\"] "}`, []string{"a"}, 0},
+		{`{"words":"[1]"}`, []string{"[1]"}, 0},
+		{`{"words":"[\"a\",1]"}`, []string{`["a",1]`}, 0},
+		{`{"words":"[a]"}`, []string{"[a]"}, 0},
+		{`{"words":"\"a\""}`, []string{`"a"`}, 0},
+		{`{"words":"nullable"}`, []string{"nullable"}, 0},
+		{`{"words":""}`, nil, 0},
+		{`{"words":" \t"}`, nil, 0},
+		{`{"words":"null"}`, nil, 0},
+		{`{"words":"[]"}`, nil, 0},
+		{`{"words":"[\"\"]"}`, nil, 0},
+		{`{"words":[]}`, nil, 0},
+		{`{"words":["",""]}`, nil, 0},
+		{`{"words":["","a"," "]}`, []string{"a"}, 0},
+	} {
+		args := coerce.Args{Object: decode(t, tc.in)}
+		CoerceStudy(&args)
+		if len(args.Repairs) != tc.notes {
+			t.Errorf("%s: repairs %q", tc.in, args.Repairs)
+		}
+		want := defaults
+		want.Words = tc.words
+		if diff := cmp.Diff(want, bindStudy(args.Object)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.in, diff)
+		}
+	}
+}
+
+func TestOneOrManyRepairs(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		in, want string
+		notes    int
+	}{
+		{`{"rooms":"North"}`, `{"rooms":"north"}`, 1},
+		{`{"rooms":"[\"SOUTH\"]"}`, `{"rooms":["south"]}`, 1},
+		{`{"rooms":[""]}`, `{}`, 0},
+		{`{"ids":17}`, `{"ids":"17"}`, 1},
+		{`{"ids":[17,"b"]}`, `{"ids":["17","b"]}`, 1},
+		{`{"words":17}`, `{"words":17}`, 0}, // declares no repair
+		{`{"words":{"a":1}}`, `{"words":{"a":1}}`, 0},
+	} {
+		args := coerce.Args{Object: decode(t, tc.in)}
+		CoerceStudy(&args)
+		got, err := json.Marshal(args.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != tc.want || len(args.Repairs) != tc.notes {
+			t.Errorf("%s became %s with notes %q, want %s with %d", tc.in, got, args.Repairs, tc.want, tc.notes)
+		}
+	}
+}
+
+func TestOneOrManyProblems(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`{}`:                                  `missing_parameter: subjects is required: a string of at most 12 characters on one line, or an array of 1 to 3 such strings.`,
+		`{"subjects":5}`:                      `wrong_type: subjects must be a string of at most 12 characters on one line, or an array of 1 to 3 such strings, got the number 5.`,
+		`{"subjects":"0123456789abc"}`:        `too_long: subjects must be at most 12 characters long, got "0123456789abc".`,
+		`{"subjects":["x","0123456789abc"]}`:  `too_long: subjects[1] must be at most 12 characters long, got "0123456789abc".`,
+		`{"subjects":"a\nb"}`:                 `not_single_line: subjects must be a single line without line breaks and NUL characters, got "a\nb".`,
+		`{"subjects":["a","b","c","d"]}`:      `too_many_items: subjects must be an array of 1 to 3 strings, got ["a","b","c","d"].`,
+		`{"subjects":[]}`:                     `too_few_items: subjects must be an array of 1 to 3 strings, got [].`,
+		`{"subjects":[7]}`:                    `wrong_type: subjects[0] must be a string of at most 12 characters on one line, got the number 7.`,
+		`{"subjects":"x","rooms":"east"}`:     `not_allowed: rooms: "east" is not allowed. Allowed: north, south.`,
+		`{"subjects":"x","rooms":true}`:       `wrong_type: rooms must be one of north, south, or an array of such strings, got the boolean true.`,
+		`{"subjects":"x","ids":"B 17"}`:       `pattern_mismatch: ids must be the id of a book, such as b-17, got "B 17".`,
+		`{"subjects":"x","words":{"a":"b"}}`:  `wrong_type: words must be a string or an array of strings, got the object {"a":"b"}.`,
+		`{"subjects":"x","words":["a",null]}`: `wrong_type: words[1] must be a string, got the value null.`,
+	} {
+		problems := ValidateStudy(decode(t, in))
+		if len(problems) != 1 || fmt.Sprintf("%s: %s", problems[0].Code, problems[0].Message) != want {
+			t.Errorf("%s: %+v, want the message %q", in, problems, want)
+		}
+	}
+}
+
+func TestValidatingOneOrManyAllocatesNothing(t *testing.T) {
+	args := decode(t, `{"subjects":"tides","rooms":"north","ids":["a"],"words":"x"}`)
+	if n := testing.AllocsPerRun(1000, func() { ValidateStudy(args) }); n != 0 {
+		t.Errorf("%v allocations for valid arguments", n)
+	}
+}
+
+// TestWhatTheSchemaTakesIsServed goes the whole way: reading a string as the
+// array inside it must never make a call fail that its schema allows, except for
+// what is wrong with the array.
+func TestWhatTheSchemaTakesIsServed(t *testing.T) {
+	t.Parallel()
+	source, err := gocodetest.NewSource(StudyTool().InputSchema, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := 0
+	for range 20_000 {
+		arguments := source.Arguments()
+		raw := decode(t, string(arguments))
+		if _, given := raw.Get("subjects"); !given || ValidateStudy(raw) != nil {
+			continue
+		}
+		if list, _ := coerce.OneOrMany(raw[0].Value); len(list) == 0 {
+			continue
+		}
+		_, err := Call(t.Context(), librarian{}, nil, contract.Call{Tool: "study", Arguments: arguments})
+		var invalid *contract.InvalidArguments
+		if errors.As(err, &invalid) && invalid.Problems[0].Code == contract.CodeMissing {
+			continue // subjects were blank, which counts as not given
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", arguments, err)
+		}
+		served++
+	}
+	if served < 1000 {
+		t.Errorf("only %d calls were served", served)
+	}
+}

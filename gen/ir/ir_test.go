@@ -1,0 +1,26 @@
+package ir_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/gen/ir"
+)
+
+// Families are sorted too, but the name of a tool need not begin with that of
+// its family.
+func TestToolsAreSortedByName(t *testing.T) {
+	t.Parallel()
+	c := ir.Contract{Families: []ir.Family{
+		{Name: "a", Tools: []ir.Tool{{Name: "a_list"}, {Name: "zap"}}},
+		{Name: "b", Tools: []ir.Tool{{Name: "aim"}, {Name: "b_list"}}},
+	}}
+	var names []string
+	for _, tool := range c.Tools() {
+		names = append(names, tool.Name)
+	}
+	if diff := cmp.Diff([]string{"a_list", "aim", "b_list", "zap"}, names); diff != "" {
+		t.Errorf("tools (-want +got):\n%s", diff)
+	}
+}
