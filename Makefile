@@ -18,6 +18,10 @@ help: ## Show what there is to make
 build: ## Build bin/convtools and bin/convgen
 	@$(GO) build $(GOFLAGS_BIN) -o bin/ ./cmd/convgen ./cmd/convtools
 
+.PHONY: man
+man: build ## Write the manual pages into bin/man/man1
+	@bin/convtools man bin/man/man1
+
 .PHONY: demo
 demo: build ## Recall on the bundled sample workspace: list, grep, read, one JP tool call
 	@bin/convgen generate -check

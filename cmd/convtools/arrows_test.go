@@ -94,7 +94,7 @@ func arrows() []arrow {
 		},
 		{
 			from: []string{"cmd/convtools"},
-			to:   []string{"runtime/...", "generated/...", "github.com/spf13/cobra", "golang.org/x/term"},
+			to:   []string{"runtime/...", "generated/...", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 			why:  "it is started for every call: whatever it links costs each of them",
 		},
 	}

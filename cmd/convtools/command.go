@@ -34,7 +34,10 @@ func (a *app) run(ctx context.Context, args []string) int {
 	// This does not wait for a command tree to be built; and whatever its
 	// arguments are, they are not flags.
 	if rest, ok := a.beforeJPTool(args); ok {
-		return a.jpTool(ctx, rest)
+		if len(rest) != 1 || rest[0] != "--help" && rest[0] != "-h" {
+			return a.jpTool(ctx, rest)
+		}
+		args = []string{"help", "jp-tool"} // a person asks: JP always sends two arguments
 	}
 	root := a.root()
 	root.SetArgs(convcli.NormalizeArgs(args))
@@ -106,8 +109,7 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "convtools",
 		Short: "Conversations for assistants",
-		Long: `convtools gives an assistant its conversations: tools that list, search and read
-what was discussed before, and a command line that does the same for people.`,
+		Long:  "Gives assistants their past conversations, and people a command line for them.",
 		Example: `  convtools install claude-code
   convtools conversation grep retry`,
 		SilenceErrors: true,
@@ -115,7 +117,7 @@ what was discussed before, and a command line that does the same for people.`,
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{fmt.Errorf("unknown command %q", args[0])}
+				return unknownCommand(cmd, args[0])
 			}
 			return cmd.Help()
 		},
@@ -123,12 +125,12 @@ what was discussed before, and a command line that does the same for people.`,
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.PersistentFlags().StringVarP(&a.workspace, "workspace", "w", "", "look for the workspace from `DIR` upwards (default: the working directory)")
-	root.PersistentFlags().StringVar(&a.conversationID, "conversation-id", "", "the conversation `ID` this is called from, which is left out of searches")
+	root.PersistentFlags().StringVarP(&a.workspace, "workspace", "w", "", "the workspace at or above `DIR`, or with that id")
+	root.PersistentFlags().StringVar(&a.conversationID, "conversation-id", "", "the conversation with this `ID` calls: leave it out")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.applyConversationID(cmd) }
 	root.AddCommand(convcli.Command(a.conversationEnv("")), completesTools(a.callCommand()), a.toolsCommand(), a.versionCommand(), jpToolHelp())
 	root.AddCommand(a.mcpCommand())
-	root.AddCommand(a.installCommand(), a.uninstallCommand(), a.doctorCommand(), a.manCommand())
+	root.AddCommand(a.installCommand(), a.uninstallCommand(), a.doctorCommand(), a.manCommand(), a.completionCommand())
 	return withHelp(root)
 }
 
@@ -137,10 +139,12 @@ func jpToolHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "jp-tool CONTEXT TOOL",
 		Short: "Answer one tool call of JP",
-		Long: `Answers one tool call in JP's protocol for local tools: CONTEXT and TOOL are JSON
-objects, and one JSON outcome is printed, whatever they hold.
+		Long: `Answers one tool call in JP's protocol for local tools: CONTEXT and TOOL are
+JSON objects, and one JSON outcome is printed, whatever they hold. The exit code
+is always 0. convtools install jp writes tool definitions that say:
 
   command = "convtools jp-tool {{context}} {{tool}}"`,
+		Example:            `  convtools jp-tool '{"root": "."}' '{"name": "conversation_list"}'`,
 		DisableFlagParsing: true,
 		RunE: func(*cobra.Command, []string) error {
 			return &usageError{errors.New("only -w and --conversation-id can stand before jp-tool")}
@@ -150,17 +154,27 @@ objects, and one JSON outcome is printed, whatever they hold.
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: noArgs,
+		Use: "version", Short: "Print the version", Example: "  convtools version", Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return a.printVersion() },
 	}
 }
 
-// noArgs is cobra.NoArgs with an error of the right class.
+// noArgs demands that there are no arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return &usageError{fmt.Errorf("%s takes no arguments, got %q", cmd.Name(), args[0])}
 	}
 	return nil
+}
+
+// oneArg demands one argument, which is called name.
+func oneArg(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return &usageError{fmt.Errorf("%s takes one argument, %s, and got %d", cmd.Name(), name, len(args))}
+		}
+		return nil
+	}
 }
 
 // applyConversationID demands that --conversation-id is an id, because nothing

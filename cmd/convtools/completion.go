@@ -2,14 +2,64 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/generated"
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/install"
 )
+
+// shells are those that completion scripts are written for.
+func shells() []string { return []string{"bash", "fish", "powershell", "zsh"} }
+
+func (a *app) completionCommand() *cobra.Command {
+	bare := false
+	cmd := &cobra.Command{
+		Use:   "completion SHELL",
+		Short: "Print a script that has a shell complete commands",
+		Long: `Prints a script that has a shell complete commands and flags, and the names of
+hosts, tools and conversations. SHELL is bash, fish, powershell or zsh.
+
+To have it in every new shell, put the line of your shell below into ~/.bashrc
+(the package bash-completion is needed), ~/.config/fish/config.fish, the file
+$PROFILE names, or ~/.zshrc (behind compinit).`,
+		Example: `  source <(convtools completion bash)
+  convtools completion fish | source
+  convtools completion powershell | Out-String | Invoke-Expression
+  source <(convtools completion zsh)`,
+		Args:      oneArg("SHELL"),
+		ValidArgs: shells(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(a.stdout, !bare)
+			case "fish":
+				return root.GenFishCompletion(a.stdout, !bare)
+			case "powershell":
+				if bare {
+					return root.GenPowerShellCompletion(a.stdout)
+				}
+				return root.GenPowerShellCompletionWithDesc(a.stdout)
+			case "zsh":
+				if bare {
+					return root.GenZshCompletionNoDesc(a.stdout)
+				}
+				return root.GenZshCompletion(a.stdout)
+			}
+			if near := contract.Nearest(args[0], shells()); near != "" {
+				return &usageError{fmt.Errorf("no completion for %s; did you mean %s?", contract.Quote(args[0]), near)}
+			}
+			return &usageError{fmt.Errorf("no completion for %s; the shells are %s", contract.Quote(args[0]), strings.Join(shells(), ", "))}
+		},
+	}
+	cmd.Flags().BoolVar(&bare, "no-descriptions", false, "complete without descriptions")
+	return cmd
+}
 
 func completeHosts(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []cobra.Completion

@@ -3,6 +3,9 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,18 +20,20 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Say what works and what does not",
 		Long: `Says what works and what does not: the workspace and its conversations, the
-command line in use, and every host this program is registered with. What is
-registered is started the way the host starts it, and has to list its tools in
-time. Every problem comes with its fix; the exit code is 1 when there is one.`,
+command line in use, the cache, and every host this program is registered with.
+What is registered is started the way the host starts it, and has to list its
+tools in time; what a project's own files name is started only if it is this
+program. Every problem and warning comes with its fix. The exit code is 1 when
+there is a problem.`,
 		Example: `  convtools doctor
   convtools doctor --workspace ~/src/project
   convtools doctor --json`,
-		Args: exactly(0),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts, _ := a.installOptions() // what is wrong with the workspace is in the report
 			report := doctor.Examine(cmd.Context(), doctor.Config{
 				Version: version, Install: opts, Dir: a.workspace,
-				CLI: a.programs(), Runner: process.Exec{}, Now: time.Now,
+				CacheDir: cacheDir(), CLI: a.programs(), Runner: process.Exec{}, LookPath: exec.LookPath, Now: time.Now,
 			})
 			var err error
 			if asJSON {
@@ -47,4 +52,14 @@ time. Every problem comes with its fix; the exit code is 1 when there is one.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return cmd
+}
+
+// cacheDir is where this program would keep what it can make again; empty where
+// the user has no place for that.
+func cacheDir() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "convtools")
 }

@@ -38,7 +38,8 @@ func (a *app) installCommand() *cobra.Command {
 		Short: "Register with a host: Claude Code, Codex, Cursor, JP, …",
 		Long: `Registers this program with a host, so that its assistant gets the tools. The
 change to the host's configuration file is shown, and made after a yes; the rest
-of the file stays as it is, and a copy of it is kept. Hosts and their scopes:
+of the file stays as it is, and a copy of it is kept with a record for undoing
+the change. Hosts and their scopes:
 
 ` + hostTable(),
 		Example: `  convtools install claude-code
@@ -59,7 +60,8 @@ func (a *app) uninstallCommand() *cobra.Command {
 		Use:   "uninstall HOST",
 		Short: "Undo install",
 		Long: `Undoes install: where nothing else has changed since, the host's configuration
-file gets back the bytes it had, and a file that install made is removed.
+file gets back the bytes it had, and a file that install made is removed. Else
+the entry is made what it was. What install did not write is left alone.
 
 ` + hostTable(),
 		Example: `  convtools uninstall claude-code
@@ -147,6 +149,9 @@ func (a *app) changeHost(
 	if _, err := io.WriteString(a.stdout, envelope.Sanitize(change.Diff())); err != nil {
 		return err
 	}
+	if err := a.say(change.Notes); err != nil {
+		return err
+	}
 	if flags.dryRun {
 		return nil
 	}
@@ -165,20 +170,23 @@ func (a *app) changeHost(
 			said = "Removed " + f.Path
 		}
 		if kept := f.Backup(); kept != "" {
-			said += "; what it was is in " + filepath.Base(kept)
+			said += "; what it was is in " + kept
 		}
 		fmt.Fprintln(a.stdout, envelope.SanitizeLine(said))
 	}
-	return a.advise(change)
+	return a.say(change.Advice)
 }
 
 func (a *app) alreadyThere(host install.Host, _ install.Options, change *install.Change) error {
 	a.sayNothingToDo("is registered", host, change)
-	return a.advise(change)
+	return a.say(change.Advice)
 }
 
 // notThere also names the scopes that the user may have meant.
 func (a *app) notThere(host install.Host, opts install.Options, change *install.Change) error {
+	if len(change.Notes) > 0 {
+		return a.say(change.Notes)
+	}
 	a.sayNothingToDo("is not registered", host, change)
 	for _, r := range install.Registrations(host, opts) {
 		if r.Scope != change.Scope {
@@ -192,8 +200,8 @@ func (a *app) sayNothingToDo(state string, host install.Host, change *install.Ch
 	fmt.Fprintf(a.stdout, "Nothing to do: convtools %s with %s (%s, %s)\n", state, host.Title, change.Scope, envelope.SanitizeLine(change.Path))
 }
 
-func (a *app) advise(change *install.Change) error {
-	for _, sentence := range change.Advice {
+func (a *app) say(sentences []string) error {
+	for _, sentence := range sentences {
 		if _, err := fmt.Fprintln(a.stdout, envelope.SanitizeLine(sentence)); err != nil {
 			return err
 		}

@@ -44,9 +44,21 @@ func (a *app) main(args []string) int {
 		// pointers: cheap to collect early, and half as much memory at the peak.
 		debug.SetGCPercent(gcPercent)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
 	defer stop()
 	return a.run(ctx, args)
+}
+
+// endingSignals are those that ask a process to end. They cancel what runs, so
+// that it stops the programs it has started: those have sessions of their own,
+// and get no signal. SIGHUP, of a terminal that is closed, stays ignored for a
+// process that was told to ignore it, as with nohup.
+func endingSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // app is everything the commands take from the process they run in.

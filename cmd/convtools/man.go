@@ -5,31 +5,27 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
-// manCommand is for those who package the program; people have help.
+// manCommand is for those who package the program.
 func (a *app) manCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "man DIR", Short: "Write the manual pages", Hidden: true, Args: exactly(1),
+		Use: "man DIR", Short: "Write the manual pages",
+		Long: `Writes the manual pages, one for each command, into the directory DIR, which is
+made where it is missing. They hold what convtools help --all says.`,
+		Example: `  convtools man ~/.local/share/man/man1
+  man convtools-install`,
+		Args: oneArg("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			root := cmd.Root()
-			root.InitDefaultCompletionCmd()
-			return writeManual(root, args[0])
+			if err := os.MkdirAll(args[0], 0o755); err != nil { //nolint:gosec // manual pages are for everybody
+				return fmt.Errorf("making the directory for manual pages: %w", err)
+			}
+			return writeManual(cmd.Root(), args[0])
 		},
-	}
-}
-
-// exactly is cobra.ExactArgs with an error of the class for wrong use.
-func exactly(n int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := cobra.ExactArgs(n)(cmd, args); err != nil {
-			return &usageError{err}
-		}
-		return nil
 	}
 }
 
@@ -47,30 +43,36 @@ func writeManual(cmd *cobra.Command, dir string) error {
 	return nil
 }
 
-// listed returns the commands below a command that people are shown.
-func listed(cmd *cobra.Command) []*cobra.Command {
-	return slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool {
-		return !c.IsAvailableCommand() || c.Name() == "help"
-	})
-}
-
 func manName(cmd *cobra.Command) string {
 	return strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 }
 
-// manPage writes a page in the man(7) macros.
+// manPage writes a page in the man(7) macros, which fill lines to the width of the
+// terminal. What is not filled, examples and tables, has to fit 80 columns.
 func manPage(cmd *cobra.Command) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, ".TH %s 1 \"\" %s\n", strings.ToUpper(roff(manName(cmd))), `"convtools `+version+`"`)
+	fmt.Fprintf(&b, ".TH %s 1 \"\" %s\n", strings.ToUpper(roff(manName(cmd))), `"convtools `+version+`" convtools`)
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(manName(cmd)), roff(cmd.Short))
-	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roff(cmd.UseLine()))
-	if cmd.Long != "" {
-		fmt.Fprintf(&b, ".SH DESCRIPTION\n%s", manText(cmd.Long))
+	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roff(manSynopsis(cmd)))
+	b.WriteString(".SH DESCRIPTION\n")
+	for _, paragraph := range paragraphs(cmd) {
+		if strings.HasPrefix(paragraph, " ") {
+			manLines(&b, paragraph)
+		} else {
+			fmt.Fprintf(&b, ".PP\n%s\n", roff(paragraph))
+		}
 	}
-	manFlags(&b, "OPTIONS", cmd.NonInheritedFlags().FlagUsagesWrapped(helpWidth))
-	manFlags(&b, "OPTIONS OF EVERY COMMAND", cmd.InheritedFlags().FlagUsagesWrapped(helpWidth))
+	if len(cmd.Aliases) > 0 {
+		fmt.Fprintf(&b, ".PP\nThe command is also called %s.\n", roff(strings.Join(cmd.Aliases, " or ")))
+	}
+	own, global := flagsOf(cmd)
+	manFlags(&b, "OPTIONS", own)
+	if cmd.HasParent() {
+		manFlags(&b, "OPTIONS OF EVERY COMMAND", global)
+	}
 	if cmd.Example != "" {
-		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", roff(cmd.Example))
+		b.WriteString(".SH EXAMPLES\n")
+		manLines(&b, cmd.Example)
 	}
 	var related []string
 	if parent := cmd.Parent(); parent != nil {
@@ -79,33 +81,42 @@ func manPage(cmd *cobra.Command) []byte {
 	for _, sub := range listed(cmd) {
 		related = append(related, manName(sub))
 	}
-	if len(related) > 0 {
-		b.WriteString(".SH SEE ALSO\n")
-		for i, name := range related {
-			fmt.Fprintf(&b, ".BR %s (1)%s\n", roff(name), strings.Repeat(",", min(1, len(related)-1-i)))
-		}
+	b.WriteString(".SH SEE ALSO\n")
+	for i, name := range related {
+		fmt.Fprintf(&b, ".BR %s (1)%s\n", roff(name), strings.Repeat(",", min(1, len(related)-1-i)))
 	}
 	return b.Bytes()
 }
 
-// manText keeps paragraphs, and the lines of those that are indented.
-func manText(text string) string {
-	var b strings.Builder
-	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
-		format := ".PP\n%s\n"
-		if strings.HasPrefix(paragraph, " ") {
-			format = ".PP\n.nf\n%s\n.fi\n"
-		}
-		fmt.Fprintf(&b, format, roff(strings.TrimRight(paragraph, "\n")))
+func manSynopsis(cmd *cobra.Command) string {
+	if !cmd.HasParent() {
+		return cmd.Name() + " COMMAND"
 	}
-	return b.String()
+	return synopsis(cmd)
 }
 
-// manFlags writes flags as help does, in columns.
-func manFlags(b *bytes.Buffer, title, usages string) {
-	if usages != "" {
-		fmt.Fprintf(b, ".SH %s\n.nf\n%s\n.fi\n", title, roff(strings.TrimRight(usages, "\n")))
+// manLines writes lines that stay as they are. Pages are indented already.
+func manLines(b *bytes.Buffer, text string) {
+	b.WriteString(".PP\n.nf\n")
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		b.WriteString(roff(strings.TrimPrefix(line, "  ")) + "\n")
 	}
+	b.WriteString(".fi\n")
+}
+
+// manFlags writes a list of flags, each with what it is for.
+func manFlags(b *bytes.Buffer, title string, flags *pflag.FlagSet) {
+	if !flags.HasAvailableFlags() {
+		return
+	}
+	fmt.Fprintf(b, ".SH %s\n", title)
+	flags.VisitAll(func(f *pflag.Flag) {
+		_, usage := pflag.UnquoteUsage(f)
+		if kind := f.Value.Type(); kind == "string" && f.DefValue != "" || kind == "bool" && f.DefValue == "true" {
+			usage += fmt.Sprintf(" (default %s)", f.DefValue)
+		}
+		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(flagName(f)), roff(usage))
+	})
 }
 
 // roff escapes what troff would take for more than text.

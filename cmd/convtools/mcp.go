@@ -51,10 +51,10 @@ The conversation a call is made from is what the client says in _meta under
 			if len(args) > 0 {
 				return &usageError{fmt.Errorf("mcp takes no arguments, and got %q", args[0])}
 			}
+			if err := checkMCPFlags(cmd, flags); err != nil {
+				return &usageError{err}
+			}
 			if flags.address == "" {
-				if name := httpOnly(cmd); name != "" {
-					return &usageError{fmt.Errorf("--%s only counts with --http", name)}
-				}
 				return a.mcpStdio(cmd.Context(), flags)
 			}
 			return a.mcpHTTP(cmd.Context(), flags)
@@ -64,18 +64,32 @@ The conversation a call is made from is what the client says in _meta under
 	cmd.Flags().StringVar(&flags.address, "http", "", "serve over HTTP on `ADDR`, such as 127.0.0.1:8080")
 	cmd.Flags().StringVar(&flags.tokenFile, "token-file", "", "ask HTTP clients for the bearer token in `FILE`")
 	cmd.Flags().StringSliceVar(&flags.hosts, "allow-host", nil, "also answer to `NAME` in the Host header")
-	cmd.Flags().StringSliceVar(&flags.origins, "allow-origin", nil, "also answer web pages of `ORIGIN`, such as https://example.com")
+	cmd.Flags().StringSliceVar(&flags.origins, "allow-origin", nil, "let web pages of `ORIGIN` call, such as https://example.com")
 	return cmd
 }
 
-// httpOnly returns the name of a flag that was given and needs --http.
-func httpOnly(cmd *cobra.Command) string {
+// checkMCPFlags refuses flags that would go unheeded. An empty value is one that
+// a script has failed to fill in: to take it for a flag that is not there would
+// serve in another way than was meant, and to more people.
+func checkMCPFlags(cmd *cobra.Command, flags mcpFlags) error {
+	given := cmd.Flags().Changed
+	if given("http") && flags.address == "" {
+		return errors.New("--http needs an address, such as 127.0.0.1:8080")
+	}
 	for _, name := range []string{"token-file", "allow-host", "allow-origin"} {
-		if cmd.Flags().Changed(name) {
-			return name
+		if given(name) && !given("http") {
+			return fmt.Errorf("--%s only counts with --http", name)
 		}
 	}
-	return ""
+	if given("token-file") && flags.tokenFile == "" {
+		return errors.New("--token-file needs the name of a file; without the flag, no token is asked for")
+	}
+	for _, origin := range flags.origins {
+		if err := mcpserver.CheckOrigin(origin); err != nil {
+			return fmt.Errorf("--allow-origin: %w", err)
+		}
+	}
+	return nil
 }
 
 // mcpStdio serves one client. Standard output is the protocol's: whatever else

@@ -14,6 +14,9 @@ func (a *app) toolsCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: "tools", Short: "List the tools", Args: noArgs,
+		Long: "Lists the tools that assistants get, what calling each does, and what it is for.",
+		Example: `  convtools tools
+  convtools tools --json`,
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
 				return a.toolsJSON()

@@ -1,6 +1,7 @@
-// Package lower decides what a contract says to each target. A target that has
-// no field for a constraint gets it in words, and each such step is reported.
-// Wording is made here alone, so that every target says a thing the same way.
+// Package lower decides what a contract says to each target. A constraint that
+// a target has no field for, or that clients keep from the model, is said in
+// words, and each such step is reported. Wording is made here alone, so that
+// every target says a thing the same way.
 //
 // It never changes a contract and never leaves anything out: what a target
 // cannot take is a problem for the author of the spec.
@@ -34,7 +35,7 @@ type Text struct {
 	Summary     string   // one line
 	Description string   // paragraphs separated by blank lines
 	Parameters  []string // one line for each parameter of the tool, in its order
-	// Reports says what was moved into text, one line each.
+	// Reports says what was put into text, one line each.
 	Reports []string
 	// Problems says what the target would refuse, one line each.
 	Problems []string
@@ -95,20 +96,29 @@ func (l *lowering) parameters() {
 			// refuse the whole request for it.
 			l.report(p.Name, "one_or_many left out: only an array is offered")
 		}
+		list := constraints(p)
 		if l.target == JP {
 			// JP's parameters have a type, a default and an enumeration. It sends
 			// a parameter's summary to the model, but not the tool's description,
 			// so rules between parameters are told here as well.
-			list := append(constraints(p), exclusions(l.tool, p.Name)...)
-			if len(list) > 0 {
-				var facts, phrases []string
-				for _, c := range list {
-					facts = append(facts, c.facts...)
-					phrases = append(phrases, c.phrase)
-				}
-				text = parenthesize(text, strings.Join(phrases, "; "))
-				l.report(p.Name, "%s added to the summary", strings.Join(facts, ", "))
+			list = append(list, exclusions(l.tool, p.Name)...)
+		} else {
+			// A schema says all this in keywords, but clients drop what their own
+			// schemas have no field for: of a parameter, Codex keeps the type, the
+			// description, the items and the enumeration.
+			list = append(list, fallback(p)...)
+		}
+		var facts, phrases []string
+		for _, c := range list {
+			if says(text, c.phrase) {
+				continue
 			}
+			facts = append(facts, c.facts...)
+			phrases = append(phrases, c.phrase)
+		}
+		if len(phrases) > 0 {
+			text = parenthesize(text, strings.Join(phrases, "; "))
+			l.report(p.Name, "%s added to the summary", strings.Join(facts, ", "))
 		}
 		l.text.Parameters = append(l.text.Parameters, text)
 	}

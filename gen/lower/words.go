@@ -1,9 +1,12 @@
 package lower
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/gen/ir"
 )
@@ -78,6 +81,22 @@ func of(c *ir.Constraints, key, each string) []constraint {
 	return list
 }
 
+// fallback is the default of a parameter, as JSON: that is how a model writes
+// the value, and it keeps any text on one line.
+func fallback(p *ir.Param) []constraint {
+	if p.Default == nil {
+		return nil
+	}
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(p.Default); err != nil {
+		return nil // what has no JSON is refused where the schema is made
+	}
+	phrase := "default " + strings.TrimSuffix(b.String(), "\n")
+	return []constraint{{facts: []string{phrase}, phrase: phrase}}
+}
+
 // exclusions tells a parameter's side of every rule it is part of.
 func exclusions(tool *ir.Tool, name string) []constraint {
 	var list []constraint
@@ -132,6 +151,29 @@ func enumerate(names []string, last string) string {
 		return strings.Join(names, "")
 	}
 	return strings.Join(names[:len(names)-1], ", ") + last + names[len(names)-1]
+}
+
+// says reports whether a summary has a phrase in it, in whole words and in any
+// case.
+func says(summary, phrase string) bool {
+	summary, phrase = strings.ToLower(summary), strings.ToLower(phrase)
+	for i := range summary {
+		after, found := strings.CutPrefix(summary[i:], phrase)
+		if !found {
+			continue
+		}
+		last, _ := utf8.DecodeLastRuneInString(summary[:i])
+		next, _ := utf8.DecodeRuneInString(after)
+		if !continues(last) && !continues(next) {
+			return true
+		}
+	}
+	return false
+}
+
+// continues says that a word or number goes on with r.
+func continues(r rune) bool {
+	return r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
 // parenthesize puts words after a summary, before its full stop if it has one.

@@ -74,7 +74,11 @@ func Command(env Env) *cobra.Command {
 		Use:     "conversation",
 		Aliases: []string{"c"},
 		Short:   "List, search and print recorded conversations",
-		Args:    cobra.ArbitraryArgs,
+		Long:    "Lists, searches and prints recorded conversations.",
+		Example: `  convtools conversation ls --limit 10
+  convtools conversation grep "retry policy"
+  convtools conversation print --last jp-c17737387251`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Help()
@@ -93,9 +97,10 @@ func Command(env Env) *cobra.Command {
 	cmd.SetErr(c.env.Stderr)
 	cmd.SetFlagErrorFunc(flagError)
 	flags := cmd.PersistentFlags()
-	flags.StringVarP(&c.format, "format", "F", "auto", "output `format`: auto, text, text-pretty, json or json-pretty")
+	flags.StringVarP(&c.format, "format", "F", "auto", "`format`: auto, text, text-pretty, json, json-pretty")
 	flags.BoolVar(&c.summary, "summary", false, "append an element with totals to JSON output")
 	flags.StringVarP(&c.workspace, "workspace", "w", "", "`directory` in the workspace, or the workspace's id")
+	c.completeFlags(cmd, map[string][]string{"format": formats()})
 	cmd.AddCommand(c.lsCommand(), c.grepCommand(), c.printCommand())
 	return cmd
 }

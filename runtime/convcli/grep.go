@@ -39,18 +39,26 @@ func (c *cli) grepCommand() *cobra.Command {
 		Use:     "grep PATTERN…",
 		Aliases: []string{"g", "rg"},
 		Short:   "Search the text of conversations line by line",
-		Long: `Search the titles and the text of conversations line by line.
+		Long: `Searches the titles and the text of conversations line by line.
 
-Several words are one pattern, joined by spaces. The pattern is plain text
-unless --regex is given, and case is ignored unless it has an upper-case letter.
+Several words are one pattern. It is plain text unless --regex is given, and
+case is ignored unless it has an upper-case letter.
+
+Flags that are repeatable also take several values between commas, except for
+--label. --id finds archived conversations too.
+
 Put -- before a pattern that starts with '-'.`,
-		Args: cobra.ArbitraryArgs,
+		Example: `  convtools conversation grep retry policy
+  convtools conversation grep --scope user,assistant --context 2 retry
+  convtools conversation grep --output ids -r 'retr(y|ies)'`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.grep(cmd.Context(), cmd, opts, strings.Join(args, " "))
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVarP(&opts.filter.ids, "id", "i", nil, "search only the conversation with this `ID`, live or archived; repeat or separate by commas")
+	flags.StringSliceVarP(&opts.filter.ids, "id", "i", nil, "search only the conversation with this `ID`; repeatable")
 	opts.filter.idFlag = "--id"
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "ids" {
@@ -62,20 +70,27 @@ Put -- before a pattern that starts with '-'.`,
 	flags.BoolVar(&opts.caseSensitive, "case-sensitive", false, "respect case")
 	flags.BoolVarP(&opts.regex, "regex", "r", false, "the pattern is a regular expression in RE2 syntax")
 	flags.IntVar(&opts.context, "context", 0, "show `N` lines before and after each match")
-	flags.StringVar(&opts.sort, "sort", "activity", "sort conversations by this `key`: activity, created, activated or updated")
+	flags.StringVar(&opts.sort, "sort", "activity", "sort conversations by this `key`: "+strings.Join(grepSorts(), ", "))
 	opts.order.addFlags(flags)
-	flags.StringVar(&opts.output, "output", "hits", "`what` to write: hits, ids, count or text")
+	flags.StringVar(&opts.output, "output", "hits", "`what` to write: "+strings.Join(grepOutputs(), ", "))
 	flags.BoolVar(&opts.heading, "heading", false, "group hits below their conversation (default on a terminal)")
 	flags.BoolVar(&opts.noHeading, "no-heading", false, "write ID:TURN:SCOPE:KIND:TEXT lines (default when not on a terminal)")
 	flags.IntVarP(&opts.maxMatches, "max-matches", "m", 0, "show at most `N` matches of each conversation")
 	flags.IntVar(&opts.limit, "limit", 0, "show matches of at most `N` conversations")
 	flags.IntVar(&opts.maxHits, "max-hits", 0, "show at most `N` matches of all conversations together")
 	flags.IntVar(&opts.maxLine, "max-line", 0, "show lines of more than `N` characters as a part of N characters around the first match")
-	flags.StringSliceVarP(&opts.scopes, "scope", "s", nil, "search only in this `scope`: "+strings.Join(scopeNames(), ", ")+"; repeat or separate by commas")
+	flags.StringSliceVarP(&opts.scopes, "scope", "s", nil, "search only in this `scope`: "+strings.Join(scopeNames(), ", ")+"; repeatable")
 	flags.BoolVarP(&opts.quiet, "quiet", "q", false, "write nothing, only set the exit code")
 	opts.filter.addFlags(flags)
+	markRare(flags, "archived", "ascending", "case-sensitive", "descending", "exclude-id", "heading", "hidden", "label",
+		"max-hits", "max-line", "max-matches", "no-heading", "quiet", "sort")
+	c.completeFlags(cmd, map[string][]string{"sort": grepSorts(), "output": grepOutputs(), "scope": scopeNames()})
 	return cmd
 }
+
+// grepSorts returns the values of --sort, grepOutputs those of --output.
+func grepSorts() []string   { return []string{"activity", "created", "activated", "updated"} }
+func grepOutputs() []string { return []string{"hits", "ids", "count", "text"} }
 
 // check verifies the flags and returns what to search for.
 func (o *grepOptions) check(c *cli, cmd *cobra.Command, text string) (query, error) {
@@ -95,10 +110,10 @@ func (o *grepOptions) check(c *cli, cmd *cobra.Command, text string) (query, err
 	if cmd.Flags().Changed("scope") && len(o.scopes) == 0 {
 		return q, usageError("leave --scope out to search everywhere", "--scope is empty")
 	}
-	if err := oneOf("sort", o.sort, "activity", "created", "activated", "updated"); err != nil {
+	if err := oneOf("sort", o.sort, grepSorts()...); err != nil {
 		return q, err
 	}
-	if err := oneOf("output", o.output, "hits", "ids", "count", "text"); err != nil {
+	if err := oneOf("output", o.output, grepOutputs()...); err != nil {
 		return q, err
 	}
 	for _, n := range []struct {

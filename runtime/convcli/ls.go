@@ -38,22 +38,38 @@ func (c *cli) lsCommand() *cobra.Command {
 		Use:     "ls [ID]…",
 		Aliases: []string{"list"},
 		Short:   "List conversations, the one with the newest activity first",
-		Args:    cobra.ArbitraryArgs,
+		Long: `Lists conversations, the one with the newest activity first; with IDs, only
+those, live or archived.
+
+Flags that are repeatable also take several values between commas, except for
+--label.`,
+		Example: `  convtools conversation ls --limit 10
+  convtools conversation ls --title-contains retry --archived
+  convtools conversation ls --format json --summary`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: c.completeIDs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.filter.ids = args
 			return c.ls(cmd.Context(), cmd, opts)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.sort, "sort", "activity", "sort by this `key`: activity, created, updated, id, expires, messages or local")
+	flags.StringVar(&opts.sort, "sort", "activity", "sort by this `key`: "+strings.Join(lsSorts(), ", "))
 	opts.order.addFlags(flags)
-	flags.IntVar(&opts.limit, "limit", 0, "show at most `N` conversations from the head of the list; 0 shows all")
+	flags.IntVar(&opts.limit, "limit", 0, "show at most `N` conversations; 0 shows all")
 	flags.IntVar(&opts.offset, "offset", 0, "leave out the first `N` conversations")
-	flags.StringVar(&opts.titleContains, "title-contains", "", "only conversations whose title contains this `text`, ignoring case")
+	flags.StringVar(&opts.titleContains, "title-contains", "", "only titles that contain this `text`, in any case")
 	flags.BoolVar(&opts.local, "local", false, "only conversations that are in the user's own store and not in the workspace")
 	flags.BoolVar(&opts.full, "full", false, "show full times and titles in text output")
 	opts.filter.addFlags(flags)
+	markRare(flags, "ascending", "descending", "exclude-id", "hidden", "local", "offset")
+	c.completeFlags(cmd, map[string][]string{"sort": lsSorts()})
 	return cmd
+}
+
+// lsSorts returns the values of --sort.
+func lsSorts() []string {
+	return []string{"activity", "created", "updated", "id", "expires", "messages", "local"}
 }
 
 func (c *cli) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) error {
@@ -97,7 +113,7 @@ func (c *cli) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) error 
 }
 
 func (o *lsOptions) check(cmd *cobra.Command) error {
-	if err := oneOf("sort", o.sort, "activity", "created", "updated", "id", "expires", "messages", "local"); err != nil {
+	if err := oneOf("sort", o.sort, lsSorts()...); err != nil {
 		return err
 	}
 	if err := notNegative("limit", o.limit); err != nil {

@@ -19,6 +19,9 @@ type format struct {
 	colour bool
 }
 
+// formats returns the values of --format.
+func formats() []string { return []string{"auto", "text", "text-pretty", "json", "json-pretty"} }
+
 // resolveFormat reads --format and checks what depends on it.
 func (c *cli) resolveFormat() (format, error) {
 	var f format

@@ -26,9 +26,18 @@ func (c *cli) printCommand() *cobra.Command {
 		Use:     "print [ID]",
 		Aliases: []string{"p"},
 		Short:   "Print a conversation, or some turns of it",
-		Long: `Print a conversation, or some turns of it. Without an ID it is the one that was
+		Long: `Prints a conversation, or some turns of it. Without an ID it is the one that was
 activated last.`,
+		Example: `  convtools conversation print --last
+  convtools conversation print --turn 2..4 jp-c17737387251
+  convtools conversation print --style full --format json jp-c17737387251`,
 		Args: cobra.ArbitraryArgs,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return c.completeIDs(cmd, args, word)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usageError("print takes one id", "too many arguments: %q", args)
@@ -38,11 +47,16 @@ activated last.`,
 	}
 	flags := cmd.Flags()
 	opts.turns.addFlags(flags)
-	flags.StringVarP(&opts.style, "style", "s", "", "how `much` to print: user, chat, brief (default for text) or full")
+	flags.StringVarP(&opts.style, "style", "s", "", "how `much`: user, chat, brief (default of text) or full")
 	flags.BoolVar(&opts.noMetadata, "no-metadata", false, "leave the metadata of events out of JSON output")
 	flags.IntVar(&opts.maxText, "max-text", 0, "cut texts of more than `N` characters in the middle in JSON output; 0 means no limit")
+	markRare(flags, "max-text", "no-metadata")
+	c.completeFlags(cmd, map[string][]string{"style": printStyles()})
 	return cmd
 }
+
+// printStyles returns the values of --style.
+func printStyles() []string { return []string{"user", "chat", "brief", "full"} }
 
 func (c *cli) print(ctx context.Context, cmd *cobra.Command, opts printOptions, args []string) error {
 	f, err := c.resolveFormat()
@@ -50,7 +64,7 @@ func (c *cli) print(ctx context.Context, cmd *cobra.Command, opts printOptions, 
 		return err
 	}
 	if opts.style != "" {
-		if err := oneOf("style", opts.style, "user", "chat", "brief", "full"); err != nil {
+		if err := oneOf("style", opts.style, printStyles()...); err != nil {
 			return err
 		}
 	}

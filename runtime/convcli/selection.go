@@ -30,8 +30,8 @@ type filter struct {
 func (f *filter) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.archived, "archived", false, "archived conversations instead of live ones")
 	flags.BoolVar(&f.hidden, "hidden", false, "hidden conversations too")
-	flags.StringArrayVar(&f.labels, "label", nil, "only conversations with this label, as `KEY` or KEY=VALUE; repeat for more")
-	flags.StringSliceVar(&f.exclude, "exclude-id", nil, "leave out the conversation with this `ID`; repeat or separate by commas")
+	flags.StringArrayVar(&f.labels, "label", nil, "only with the label `KEY` or KEY=VALUE; repeatable")
+	flags.StringSliceVar(&f.exclude, "exclude-id", nil, "leave out the conversation with this `ID`; repeatable")
 }
 
 // selection is the conversations a command is about, in the order of their ids

@@ -12,9 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/generated"
 	"github.com/convtools/convtools/runtime/contract"
@@ -54,7 +53,7 @@ func (f fakeCLI) RunCLI(_ context.Context, _ string, _ contract.Context, args []
 }
 
 const (
-	initialized = `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"convtools","version":"1"}}}` + "\n"
+	initialized = `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"convtools","version":"1.2.3"}}}` + "\n"
 	noneListed  = `[{"summary":{"total":0,"skipped":[]}}]`
 )
 
@@ -102,7 +101,14 @@ func setup(t *testing.T) (doctor.Config, *fakeRunner) {
 	second := 0
 	var mu sync.Mutex
 	return doctor.Config{
-		Version: "1.2.3", Dir: project, Runner: runner, CLI: fakeCLI{live: noneListed, archived: noneListed},
+		Version: "1.2.3", Dir: project, CacheDir: filepath.Join(dir, "cache"), Runner: runner,
+		LookPath: func(name string) (string, error) {
+			if name == "jp" {
+				return "", exec.ErrNotFound
+			}
+			return exec.LookPath(name)
+		},
+		CLI: fakeCLI{live: noneListed, archived: noneListed},
 		Now: func() time.Time {
 			mu.Lock()
 			defer mu.Unlock()
@@ -153,154 +159,6 @@ func find(t *testing.T, r doctor.Report, name string) doctor.Check {
 	return r.Checks[i]
 }
 
-// TestServers registers with a host and has the server behave in all ways.
-func TestServers(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name   string
-		result process.Result
-		err    error
-		status doctor.Status
-		detail string
-	}{
-		{"good", process.Result{Stdout: listing(ours()...)}, nil, doctor.OK, "answers with 3 tools in 1000 ms"},
-		{"more tools", process.Result{Stdout: listing(append(ours(), "learn")...)}, nil, doctor.OK, "answers with 4 tools"},
-		{"notifications between", process.Result{Stdout: slices.Concat([]byte(`{"jsonrpc":"2.0","method":"notifications/message"}`+"\n"), listing(ours()...))}, nil, doctor.OK, "answers"},
-		{"other tools", process.Result{Stdout: listing("fetch", "conversation_list")}, nil, doctor.Problem, "it has no conversation_grep, conversation_read"},
-		{"ends early", process.Result{Stdout: []byte(initialized)}, nil, doctor.Problem, "ends without listing"},
-		{"says nothing", process.Result{ExitCode: 3, Stderr: []byte("error: no such flag\nhint: x")}, nil, doctor.Problem, "exit code 3 without an answer, and says: error: no such flag"},
-		{"silent", process.Result{ExitCode: 1}, nil, doctor.Problem, "says: nothing"},
-		{"prints", process.Result{Stdout: []byte("Listening…\n")}, nil, doctor.Problem, "not MCP"},
-		{"refuses", process.Result{Stdout: []byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"too old"}}` + "\n")}, nil, doctor.Problem, "error: too old"},
-		{"hangs", process.Result{}, &process.Error{Kind: process.Timeout}, doctor.Problem, "does not answer within 10s"},
-		{"is not there", process.Result{}, &process.Error{Kind: process.NotFound, Command: "x", Detail: "no such file"}, doctor.Problem, "no such file"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			c, runner := setup(t)
-			runner.result, runner.err = test.result, test.err
-			register(t, c, "claude-code", install.User)
-			report := doctor.Examine(t.Context(), c)
-			got := find(t, report, "claude-code")
-			if got.Status != test.status || !strings.Contains(got.Detail, test.detail) {
-				t.Errorf("%s: %s; want %s: …%s…", got.Status, got.Detail, test.status, test.detail)
-			}
-			wantFix := ""
-			if test.status == doctor.Problem {
-				wantFix = "convtools install claude-code --scope user"
-			}
-			if got.Fix != wantFix || report.Problems != len(wantFix)/max(1, len(wantFix)) {
-				t.Errorf("fix %q, %d problems", got.Fix, report.Problems)
-			}
-			if len(runner.commands) != 1 {
-				t.Fatalf("%d commands run", len(runner.commands))
-			}
-			cmd := runner.commands[0]
-			if cmd.Path != c.Install.Program || !slices.Equal(cmd.Args, []string{"mcp"}) || cmd.Dir != c.Install.Project || !strings.Contains(string(cmd.Stdin), "tools/list") {
-				t.Errorf("ran %+v", cmd)
-			}
-		})
-	}
-}
-
-// TestDoesNotStartWhatAProjectChose has a project's file name something else
-// than what install writes.
-func TestDoesNotStartWhatAProjectChose(t *testing.T) {
-	t.Parallel()
-	other, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip("no other program to name")
-	}
-	tests := []struct {
-		name, command, args string
-		detail              string
-	}{
-		{"another program", other, `["mcp"]`, "names another program"},
-		{"no program", "/no/such/convtools", `["mcp"]`, "not started"},
-		{"another command", "", `["uninstall", "jp", "--yes"]`, "arguments that were not written by install"},
-		{"a flag as directory", "", `["mcp", "--workspace", "--http=:80"]`, "arguments that were not written by install"},
-		{"more flags", "", `["mcp", "--http", ":80"]`, "arguments that were not written by install"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			c, runner := setup(t)
-			command := test.command
-			if command == "" {
-				command = c.Install.Program
-			}
-			quoted, err := json.Marshal(command)
-			if err != nil {
-				t.Fatal(err)
-			}
-			write(t, filepath.Join(c.Install.Project, ".mcp.json"), `{"mcpServers":{"convtools":{"command":`+string(quoted)+`,"args":`+test.args+`}}}`)
-			got := find(t, doctor.Examine(t.Context(), c), "claude-code")
-			if got.Status != doctor.Problem || !strings.Contains(got.Detail, test.detail) {
-				t.Errorf("%s: %s; want …%s…", got.Status, got.Detail, test.detail)
-			}
-			if len(runner.commands) > 0 {
-				t.Errorf("started %+v", runner.commands)
-			}
-		})
-	}
-}
-
-func TestProjectsAddNothingToTheEnvironment(t *testing.T) {
-	t.Parallel()
-	c, runner := setup(t)
-	program, err := json.Marshal(c.Install.Program)
-	if err != nil {
-		t.Fatal(err)
-	}
-	entry := `{"mcpServers":{"convtools":{"command":` + string(program) + `,"args":["mcp"],"env":{"CONVTOOLS_DOCTOR_TEST":"yes"}}}}`
-	write(t, filepath.Join(c.Install.Project, ".mcp.json"), entry)
-	write(t, filepath.Join(c.Install.Getenv("HOME"), ".claude.json"), entry)
-	doctor.Examine(t.Context(), c)
-	if len(runner.commands) != 2 {
-		t.Fatalf("ran %+v", runner.commands)
-	}
-	with := 0
-	for _, cmd := range runner.commands {
-		if slices.Contains(cmd.Env, "CONVTOOLS_DOCTOR_TEST=yes") {
-			with++
-		}
-	}
-	if with != 1 {
-		t.Errorf("%d of 2 commands got the variable, want only that of the user", with)
-	}
-}
-
-func TestJP(t *testing.T) {
-	t.Parallel()
-	c, runner := setup(t)
-	register(t, c, "jp", install.Project)
-	runner.result = process.Result{Stdout: []byte(`{"type":"success","content":""}`)}
-	if got := find(t, doctor.Examine(t.Context(), c), "jp"); got.Status != doctor.OK {
-		t.Errorf("%+v", got)
-	}
-	want := []string{"jp-tool", `{"action":"format_arguments"}`, `{"name":"conversation_grep","arguments":{}}`}
-	if diff := cmp.Diff(want, runner.commands[0].Args); diff != "" {
-		t.Errorf("arguments (-want +got):\n%s", diff)
-	}
-	for out, detail := range map[string]string{
-		`{"type":"error","message":"broken"}`: "broken",
-		`Hello`:                               "not an outcome",
-	} {
-		runner.result.Stdout = []byte(out)
-		if got := find(t, doctor.Examine(t.Context(), c), "jp"); got.Status != doctor.Problem || !strings.Contains(got.Detail, detail) {
-			t.Errorf("%s: %+v", out, got)
-		}
-	}
-	skill := filepath.Join(c.Install.Project, ".jp", "config", "skill", "conversation-access.toml")
-	if err := os.Remove(skill); err != nil {
-		t.Fatal(err)
-	}
-	if got := find(t, doctor.Examine(t.Context(), c), "jp"); got.Status != doctor.Problem || !strings.Contains(got.Detail, "is missing") {
-		t.Errorf("%+v", got)
-	}
-}
-
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -324,7 +182,7 @@ func TestFindings(t *testing.T) {
 		}, "conversations", doctor.Problem, "no such program"},
 		{"command line prints something else", func(_ *testing.T, c *doctor.Config) {
 			c.CLI = fakeCLI{live: "usage: …"}
-		}, "conversations", doctor.Problem, "does not list them (exit code 0): warning: something"},
+		}, "conversations", doctor.Problem, "does not list them in JSON (exit code 0) and says: warning: something"},
 		{"no workspace", func(t *testing.T, c *doctor.Config) {
 			c.Dir = filepath.Dir(c.Dir)
 		}, "workspace", doctor.Problem, "or above it"},
@@ -374,35 +232,106 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-func TestText(t *testing.T) {
+// TestJPVersion has all kinds of programs called jp in PATH.
+func TestJPVersion(t *testing.T) {
 	t.Parallel()
-	report := doctor.Report{
-		Version: "1.2.3", Problems: 1,
-		Checks: []doctor.Check{
-			{Name: "program", Status: doctor.OK, Detail: "/home/me/bin/convtools"},
-			{
-				Name: "claude-desktop", Status: doctor.Problem, Detail: "it says:\n\x1b[31mno", Scope: install.User, Path: "/home/me/x.json",
-				Command: []string{"convtools", "mcp"}, Fix: "convtools install claude-desktop --scope user",
-			},
-			{Name: "cache", Status: doctor.Off, Detail: "nothing is cached"},
-		},
+	tests := []struct {
+		name     string
+		result   process.Result
+		err      error
+		version  string
+		warnings int
+		detail   string
+	}{
+		{"full", process.Result{Stdout: []byte("jp 0.4.1 (abc)\nmore\n")}, nil, "jp 0.4.1 (abc)", 0, ""},
+		{"number", process.Result{Stdout: []byte("0.4.1\n")}, nil, "jp 0.4.1", 0, ""},
+		{"long", process.Result{Stdout: []byte("jp " + strings.Repeat("é", 1000))}, nil, "jp " + strings.Repeat("é", 197) + "…", 0, ""},
+		{"silent", process.Result{}, nil, "", 1, `exit code 0 and prints ""`},
+		{"fails", process.Result{ExitCode: 3, Stdout: []byte("usage")}, nil, "", 1, "exit code 3"},
+		{"hangs", process.Result{}, &process.Error{Kind: process.Timeout}, "", 1, "it hangs: it was stopped after 3s"},
 	}
-	var b strings.Builder
-	if err := report.Text(&b, "/home/me"); err != nil {
-		t.Fatal(err)
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c, runner := setup(t)
+			c.LookPath = func(name string) (string, error) { return "/bin/" + name, nil }
+			runner.result, runner.err = test.result, test.err
+			report := doctor.Examine(t.Context(), c)
+			if report.Versions.JP != test.version || report.Warnings != test.warnings || report.Problems != 0 {
+				t.Errorf("%+v", report)
+			}
+			if test.detail != "" {
+				if got := find(t, report, "jp in PATH"); !strings.Contains(got.Detail, test.detail) || got.Fix == "" {
+					t.Errorf("%+v; want …%s…", got, test.detail)
+				}
+			}
+			if want := []string{"--version"}; len(runner.commands) != 1 || !slices.Equal(runner.commands[0].Args, want) || runner.commands[0].Limits.Timeout > 5*time.Second {
+				t.Errorf("ran %+v", runner.commands)
+			}
+		})
 	}
-	want := `convtools 1.2.3
+}
 
-ok       program         ~/bin/convtools
-problem  claude-desktop  user: it says: ␛[31mno
-                         convtools mcp
-                         in ~/x.json
-                         fix: convtools install claude-desktop --scope user
-off      cache           nothing is cached
+func TestCache(t *testing.T) {
+	t.Parallel()
+	c, _ := setup(t)
+	check := func(status doctor.Status, detail string, bytes int64) {
+		t.Helper()
+		got := find(t, doctor.Examine(t.Context(), c), "cache")
+		if got.Status != status || got.Detail != detail || got.Bytes == nil || *got.Bytes != bytes {
+			t.Errorf("%+v; want %s: %s, %d bytes", got, status, detail, bytes)
+		}
+	}
+	check(doctor.Off, "0 bytes: there is no "+c.CacheDir, 0)
+	write(t, filepath.Join(c.CacheDir, "a"), "12345")
+	check(doctor.OK, "5 bytes in "+c.CacheDir, 5)
+	write(t, filepath.Join(c.CacheDir, "deep", "b"), strings.Repeat("x", 1_500_000))
+	check(doctor.OK, "1.5 MB in "+c.CacheDir, 1_500_005)
+	c.CacheDir = ""
+	if got := find(t, doctor.Examine(t.Context(), c), "cache"); got.Status != doctor.Off || got.Bytes != nil {
+		t.Errorf("%+v", got)
+	}
+}
 
-1 problem.
-`
-	if diff := cmp.Diff(want, b.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+// hangingCLI does not answer until it is stopped.
+type hangingCLI struct{}
+
+func (hangingCLI) RunCLI(ctx context.Context, _ string, _ contract.Context, _ []string) (stdout, stderr []byte, exit int, err error) {
+	<-ctx.Done()
+	return nil, nil, 0, &contract.Error{Message: "it timed out", Err: &process.Error{Kind: process.Timeout}}
+}
+
+func TestHangingCommandLine(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		env, check, detail, fix string
+		limit                   time.Duration
+	}{
+		{"go mod", "command line", "go mod (CONVTOOLS_CLI): conversation ls hangs: it was stopped after 5s", "try it: go mod conversation ls --format=json; correct CONVTOOLS_CLI, or unset it", 5 * time.Second},
+		{"", "conversations", "conversation ls hangs: it was stopped after 30s", "convtools conversation ls", 30 * time.Second},
+	} {
+		t.Run(test.check, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c, _ := setup(t)
+				getenv := c.Install.Getenv
+				c.Install.Getenv = func(name string) string {
+					if name == "CONVTOOLS_CLI" {
+						return test.env
+					}
+					return getenv(name)
+				}
+				c.CLI = hangingCLI{}
+				start := time.Now()
+				report := doctor.Examine(t.Context(), c)
+				if took := time.Since(start); took != test.limit {
+					t.Errorf("took %v, want %v", took, test.limit)
+				}
+				got := find(t, report, test.check)
+				if got.Status != doctor.Problem || report.Problems != 1 || got.Detail != test.detail || !strings.Contains(got.Fix, test.fix) {
+					t.Errorf("%+v", got)
+				}
+			})
+		})
 	}
 }

@@ -21,19 +21,25 @@ const startLimit = 10 * time.Second
 // maxAnswer bounds what a server may say, in bytes.
 const maxAnswer = 4 << 20
 
-// probe starts a registered command as its host does, and returns how many tools
-// it offers.
-func (c Config) probe(ctx context.Context, r install.Registration) (int, error) {
+// answer is what a server says about itself.
+type answer struct {
+	tools         int
+	name, version string
+}
+
+// probe starts a registered command as its host does. JP's tools say nothing
+// about themselves.
+func (c Config) probe(ctx context.Context, r install.Registration) (answer, error) {
 	if r.Host == "jp" {
-		return 0, c.probeJP(ctx, r)
+		return answer{}, c.probeJP(ctx, r)
 	}
 	out, err := c.run(ctx, r, r.Command[1:], []byte(handshake(c.Version)))
 	if err != nil {
-		return 0, err
+		return answer{}, err
 	}
-	tools, err := listedTools(out)
+	tools, got, err := listedTools(out)
 	if err != nil {
-		return 0, err
+		return answer{}, err
 	}
 	var missing []string
 	for _, tool := range generated.Tools() {
@@ -42,9 +48,9 @@ func (c Config) probe(ctx context.Context, r install.Registration) (int, error) 
 		}
 	}
 	if len(missing) > 0 {
-		return 0, fmt.Errorf("it is another program, or another version of this one: it has no %s", strings.Join(missing, ", "))
+		return answer{}, fmt.Errorf("it is another program, or another version of this one: it is %s %s and has no %s", got.name, got.version, strings.Join(missing, ", "))
 	}
-	return len(tools), nil
+	return got, nil
 }
 
 // run runs the registered program to its end, in the project, with the
@@ -54,17 +60,13 @@ func (c Config) run(ctx context.Context, r install.Registration, args []string, 
 	if r.Scope == install.User {
 		env = append(env, r.Env...)
 	}
-	words := make([]string, len(args))
-	for i, arg := range args {
-		words[i] = strings.ReplaceAll(arg, "${workspaceFolder}", c.Install.Project)
-	}
 	result, err := c.Runner.Run(ctx, process.Command{
-		Path: r.Command[0], Args: words, Dir: c.Install.Project, Env: env, Stdin: stdin,
+		Path: r.Command[0], Args: args, Dir: c.Install.Project, Env: env, Stdin: stdin,
 		Limits: process.Limits{Timeout: startLimit, Stdout: maxAnswer},
 	})
 	var failure *process.Error
 	if errors.As(err, &failure) && failure.Kind == process.Timeout {
-		return nil, fmt.Errorf("it does not answer within %v", startLimit)
+		return nil, fmt.Errorf("it hangs: it was stopped after %v without an answer to tools/list", startLimit)
 	}
 	if err != nil {
 		return nil, err
@@ -74,9 +76,19 @@ func (c Config) run(ctx context.Context, r install.Registration, args []string, 
 		if said == "" {
 			said = "nothing"
 		}
-		return nil, fmt.Errorf("it ends with exit code %d without an answer, and says: %s", result.ExitCode, said)
+		return nil, fmt.Errorf("it ends with exit code %d without an answer, and says: %s", result.ExitCode, shortened(said))
 	}
 	return result.Stdout, nil
+}
+
+// maxSaid is how much is repeated of what a program says, in characters.
+const maxSaid = 200
+
+func shortened(said string) string {
+	if runes := []rune(said); len(runes) > maxSaid {
+		return string(runes[:maxSaid]) + "…"
+	}
+	return said
 }
 
 // handshake is what a client says until it knows the tools, in the revision of
@@ -92,12 +104,17 @@ func handshake(version string) string {
 `
 }
 
-// listedTools finds the answer to tools/list among the lines a server wrote.
-func listedTools(out []byte) (map[string]bool, error) {
+// listedTools finds the answers to initialize and tools/list among the lines a
+// server wrote.
+func listedTools(out []byte) (tools map[string]bool, got answer, err error) {
 	for line := range bytes.Lines(out) {
 		var message struct {
 			ID     json.RawMessage `json:"id"`
 			Result *struct {
+				ServerInfo struct {
+					Name    string `json:"name"`
+					Version string `json:"version"`
+				} `json:"serverInfo"`
 				Tools []struct {
 					Name string `json:"name"`
 				} `json:"tools"`
@@ -107,21 +124,25 @@ func listedTools(out []byte) (map[string]bool, error) {
 			} `json:"error"`
 		}
 		if err := json.Unmarshal(line, &message); err != nil {
-			return nil, errors.New("it writes something to standard output that is not MCP")
+			return nil, answer{}, errors.New("it writes something to standard output that is not MCP")
 		}
 		switch {
 		case string(message.ID) != "1" && string(message.ID) != "2":
 		case message.Error != nil:
-			return nil, fmt.Errorf("it answers with an error: %s", message.Error.Message)
-		case string(message.ID) == "2" && message.Result != nil:
-			tools := map[string]bool{}
+			return nil, answer{}, fmt.Errorf("it answers with an error: %s", shortened(message.Error.Message))
+		case message.Result == nil:
+		case string(message.ID) == "1":
+			got.name, got.version = shortened(message.Result.ServerInfo.Name), shortened(message.Result.ServerInfo.Version)
+		default:
+			tools = map[string]bool{}
 			for _, tool := range message.Result.Tools {
 				tools[tool.Name] = true
 			}
-			return tools, nil
+			got.tools = len(tools)
+			return tools, got, nil
 		}
 	}
-	return nil, errors.New("it ends without listing its tools")
+	return nil, answer{}, errors.New("it ends without listing its tools")
 }
 
 // probeJP has a tool format arguments, which JP does before a call and which
@@ -146,7 +167,7 @@ func (c Config) probeJP(ctx context.Context, r install.Registration) error {
 		return errors.New("what it answers is not an outcome of a tool")
 	}
 	if outcome.Type != "success" {
-		return fmt.Errorf("it answers with an error: %s", outcome.Message)
+		return fmt.Errorf("it answers with an error: %s", shortened(outcome.Message))
 	}
 	return nil
 }

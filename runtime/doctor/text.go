@@ -3,40 +3,61 @@ package doctor
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/envelope"
 )
 
 // Text writes the report for people: a line for each finding, and what to do
-// about a problem under it. Paths below home are written with a tilde.
+// about it where it is not good. Hosts that are not in use share a line. Paths
+// below home are written with a tilde.
 func (r Report) Text(w io.Writer, home string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "convtools %s\n\n", r.Version)
+	var unused []string
 	for _, c := range r.Checks {
+		if c.Status == Off && c.Detail == notRegistered {
+			unused = append(unused, c.Name)
+			continue
+		}
 		detail := c.Detail
-		if c.Path != "" {
+		if c.Scope != "" {
 			detail = fmt.Sprintf("%s: %s", c.Scope, detail)
 		}
 		line(&b, string(c.Status), c.Name, tilde(detail, home))
-		if c.Path != "" {
-			line(&b, "", "", tilde(strings.Join(c.Command, " "), home))
-			line(&b, "", "", "in "+tilde(c.Path, home))
+		if c.Scope != "" {
+			line(&b, "", "", tilde(strings.TrimSpace(strings.Join(c.Command, " ")+" (in "+c.Path+")"), home))
 		}
 		if c.Fix != "" {
 			line(&b, "", "", "fix: "+tilde(c.Fix, home))
 		}
 	}
-	switch r.Problems {
-	case 0:
-		b.WriteString("\nNo problems.\n")
-	case 1:
-		b.WriteString("\n1 problem.\n")
-	default:
-		fmt.Fprintf(&b, "\n%d problems.\n", r.Problems)
+	status, name := string(Off), notRegistered
+	for names := range slices.Chunk(unused, unusedPerLine) {
+		line(&b, status, name, strings.Join(names, ", "))
+		status, name = "", ""
 	}
+	fmt.Fprintf(&b, "\n%s", counted(r.Problems, "problem"))
+	if r.Warnings > 0 {
+		fmt.Fprintf(&b, ", %s", counted(r.Warnings, "warning"))
+	}
+	b.WriteString(".\n")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// unusedPerLine keeps a line of host names within 80 columns.
+const unusedPerLine = 5
+
+func counted(n int, what string) string {
+	switch n {
+	case 0:
+		return "No " + what + "s"
+	case 1:
+		return "1 " + what
+	default:
+		return fmt.Sprintf("%d %ss", n, what)
+	}
 }
 
 // line writes one line of columns. The text may come from a configuration file

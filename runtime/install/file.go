@@ -1,29 +1,21 @@
 package install
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
-
-	"github.com/rogpeppe/go-internal/diff"
 )
 
 // maxFile is the largest configuration file that is touched, in bytes. Claude
 // Code keeps much more than settings in its own, but not this much.
 const maxFile = 16 << 20
 
-// backupSuffix names the copy of a file that is kept beside it.
-const backupSuffix = ".convtools-backup"
-
 // snapshot is a file as it was read.
 type snapshot struct {
 	path   string
-	target string // path with links followed
+	target string // path with links followed, also those to directories
 	exists bool
 	data   []byte
 	mode   fs.FileMode
@@ -32,46 +24,46 @@ type snapshot struct {
 // readFile reads a configuration file. One that is not there is no error.
 func readFile(path string) (snapshot, error) {
 	s := snapshot{path: path, target: path}
-	info, err := os.Lstat(path)
+	target, err := resolve(path)
+	if err != nil {
+		return s, err
+	}
+	s.target = target
+	info, err := os.Stat(target)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
 	if err != nil {
-		return s, fmt.Errorf("looking at a configuration file: %w", err)
+		return s, fmt.Errorf("looking at it: %w", err)
 	}
-	if info.Mode()&fs.ModeSymlink != 0 {
-		if s.target, err = filepath.EvalSymlinks(path); err != nil {
-			return s, fmt.Errorf("%s is a link that leads nowhere: %w; remove it, or make the file it leads to", path, err)
-		}
-		if info, err = os.Stat(s.target); err != nil {
-			return s, fmt.Errorf("looking at a configuration file: %w", err)
-		}
+	s.data, err = readBounded(target, maxFile)
+	if errors.Is(err, errTooLarge) {
+		return s, fmt.Errorf("it is larger than %d MiB", maxFile>>20)
 	}
-	if !info.Mode().IsRegular() {
-		return s, fmt.Errorf("%s is not a regular file", s.target)
-	}
-	f, err := os.Open(s.target)
 	if err != nil {
-		return s, fmt.Errorf("reading a configuration file: %w", err)
-	}
-	defer f.Close()
-	if s.data, err = io.ReadAll(io.LimitReader(f, maxFile+1)); err != nil {
-		return s, fmt.Errorf("reading %s: %w", path, err)
-	}
-	if len(s.data) > maxFile {
-		return s, fmt.Errorf("%s is larger than %d MiB, which no configuration is: it was left alone", path, maxFile>>20)
+		return s, fmt.Errorf("reading it: %w", err)
 	}
 	s.exists, s.mode = true, info.Mode().Perm()
 	return s, nil
 }
 
-// readBackup reads what was kept of a file; one that cannot be read was not kept.
-func readBackup(path string) snapshot {
-	s, err := readFile(path)
-	if err != nil {
-		return snapshot{}
+// resolve follows the links on the way to a file, which need not be there.
+func resolve(path string) (string, error) {
+	rest := ""
+	for at := path; ; at = filepath.Dir(at) {
+		target, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			return filepath.Join(target, rest), nil
+		}
+		info, statErr := os.Lstat(at)
+		switch {
+		case statErr == nil && info.Mode()&fs.ModeSymlink != 0:
+			return "", fmt.Errorf("%s is a link that leads nowhere: %w; remove it, or make what it leads to", at, err)
+		case statErr == nil, !errors.Is(statErr, fs.ErrNotExist), filepath.Dir(at) == at:
+			return "", fmt.Errorf("looking at it: %w", err)
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
 	}
-	return s
 }
 
 func exists(path string) bool {
@@ -79,112 +71,16 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// change plans to give the file new contents, or to remove it for nil.
-func (s snapshot) change(after []byte) FileChange {
-	f := FileChange{Path: s.path, Target: s.target, After: after, before: s, backup: s.target + backupSuffix}
-	if s.exists {
-		f.Before = append([]byte{}, s.data...)
+// writable says why a file that is there must not be written. Renaming another
+// over it would work without permission to write it.
+func (s snapshot) writable() error {
+	if !s.exists {
+		return nil
 	}
-	return f
-}
-
-// Diff returns the change as a unified diff, with the line ends of Unix.
-func (c *Change) Diff() string {
-	var b strings.Builder
-	for _, f := range c.Files {
-		before := f.Path
-		if f.Target != f.Path {
-			before += " (a link to " + f.Target + ")"
-		}
-		after := before
-		if f.Before == nil {
-			before = os.DevNull
-		}
-		if f.After == nil {
-			after = os.DevNull
-		}
-		text := string(diff.Diff(before, unixLines(f.Before), after, unixLines(f.After)))
-		if _, hunks, ok := strings.Cut(text, "\n"); ok { // without the line "diff a b"
-			b.WriteString(hunks)
-		}
-	}
-	return b.String()
-}
-
-func unixLines(data []byte) []byte {
-	return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
-}
-
-// Apply makes the change. Each file is replaced as a whole, or not at all; one
-// that has changed since the plan was made is an error, and so are those behind
-// it left as they are.
-func (c *Change) Apply() error {
-	for i := range c.Files {
-		if err := c.Files[i].apply(); err != nil {
-			return fmt.Errorf("changing %s: %w", c.Files[i].Path, err)
-		}
-	}
-	return nil
-}
-
-// Backup returns where the file's former contents are kept once the change is
-// applied, or "".
-func (f *FileChange) Backup() string {
-	if f.saveBackup {
-		return f.backup
-	}
-	return ""
-}
-
-func (f *FileChange) apply() error {
-	now, err := readFile(f.Path)
-	if err != nil {
-		return err
-	}
-	if now.exists != f.before.exists || now.target != f.before.target || !bytes.Equal(now.data, f.before.data) {
-		return errors.New("something else has written it in the meantime; nothing was changed, try again")
-	}
-	mode := fs.FileMode(0o644)
-	if now.exists {
-		mode = now.mode
-		if err := writable(f.Target, mode); err != nil {
-			return err
-		}
-	}
-	if err := os.MkdirAll(filepath.Dir(f.Target), 0o755); err != nil {
-		return err
-	}
-	if f.saveBackup {
-		if err := replace(f.backup, f.Before, mode, f.Target); err != nil {
-			return fmt.Errorf("keeping what is there: %w", err)
-		}
-	}
-	if f.After == nil {
-		err = os.Remove(f.Target)
-	} else {
-		err = replace(f.Target, f.After, mode, f.Target)
-	}
-	if err != nil {
-		return err
-	}
-	if f.dropBackup {
-		_ = os.Remove(f.backup) // it only says what the file says now
-	}
-	for _, dir := range f.emptyDirs {
-		if os.Remove(dir) != nil {
-			break // it holds something else
-		}
-	}
-	return nil
-}
-
-// writable says why a file must not be written. Renaming another over it would
-// work without permission to write it.
-func writable(path string, mode fs.FileMode) error {
-	if mode&0o222 == 0 {
+	if s.mode&0o222 == 0 {
 		return errors.New("the file is read-only; make it writable first")
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	f, err := os.OpenFile(s.target, os.O_WRONLY, 0)
 	if err != nil {
 		return fmt.Errorf("the file cannot be written: %w", err)
 	}
@@ -205,4 +101,42 @@ func replace(path string, data []byte, mode fs.FileMode, like string) error {
 		return err
 	}
 	return os.Rename(temp.Name(), path)
+}
+
+// makeDirs makes a directory and those around it, and returns the ones that were
+// not there, the innermost first.
+func makeDirs(dir string, mode fs.FileMode) (made []string, err error) {
+	var missing []string
+	for at := dir; !exists(at); at = filepath.Dir(at) {
+		missing = append(missing, at)
+		if filepath.Dir(at) == at { // a drive that is not there
+			break
+		}
+	}
+	for i := len(missing) - 1; i >= 0; i-- {
+		err := os.Mkdir(missing[i], mode)
+		switch {
+		case err == nil:
+			made = append([]string{missing[i]}, made...)
+		case !errors.Is(err, fs.ErrExist): // else somebody else was faster
+			removeDirs(made)
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
+// removeDirs removes directories in which nothing is left, and returns the
+// others. What has become a link or a file since is none of them.
+func removeDirs(dirs []string) (left []string) {
+	for _, dir := range dirs {
+		info, err := os.Lstat(dir)
+		if err != nil || !info.IsDir() {
+			continue
+		}
+		if os.Remove(dir) != nil {
+			left = append(left, dir)
+		}
+	}
+	return left
 }

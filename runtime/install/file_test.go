@@ -5,10 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/convtools/convtools/runtime/install"
 )
@@ -18,7 +21,7 @@ func TestFollowsLinks(t *testing.T) {
 	d := newDesk(t)
 	d.write("home/dotfiles/mcp.json", "{}\n")
 	link(t, filepath.Join("..", "dotfiles", "mcp.json"), d.path("home/.cursor/mcp.json"))
-	if change := d.install("cursor"); !strings.Contains(change.Diff(), "+++ "+change.Path+" (a link to ") {
+	if change := d.install("cursor"); !strings.Contains(change.Diff(), "+++ "+change.Path+" (through a link: ") {
 		t.Errorf("the link is not shown:\n%s", change.Diff())
 	}
 	if !strings.Contains(d.read("home/dotfiles/mcp.json"), "convtools") {
@@ -152,6 +155,46 @@ func TestKeepsModes(t *testing.T) {
 			t.Errorf("%s has mode %v", filepath.Base(path), info.Mode())
 		}
 	}
+}
+
+// FuzzDiff shows changes of anybody's making. Files with short lines are shown in
+// full; what is shown of others are lines of a diff, and text where it was text.
+func FuzzDiff(f *testing.F) {
+	long := strings.Repeat("é, ", 200)
+	f.Add([]byte(long+"a"+long), []byte(long+"bc"+long+"\n"))
+	f.Add([]byte("a\n"+long+"\nb"), []byte("a\n"+long+"\n"))
+	f.Add([]byte("--- a\n+++ b\n"), []byte(""))
+	f.Add([]byte(long), []byte{})
+	f.Fuzz(func(t *testing.T, before, after []byte) {
+		change := install.Change{Files: []install.FileChange{{Path: "f", Target: "f", Before: before, After: after}}}
+		text := change.Diff()
+		if utf8.Valid(before) && utf8.Valid(after) && !utf8.ValidString(text) {
+			t.Errorf("not text: %q", text)
+		}
+		for line := range strings.Lines(text) {
+			if !strings.ContainsRune("-+ @\\", rune(line[0])) {
+				t.Errorf("no line of a diff: %q", line)
+			}
+		}
+		full := string(diff.Diff("f", unix(before), "f", unix(after)))
+		_, full, _ = strings.Cut(full, "\n")
+		if slices.Max(append(lengths(full), 0)) <= 200 && text != full {
+			t.Errorf("shows %q of %q", text, full)
+		}
+		if shown := slices.Max(append(lengths(text), 0)); len(before) > 0 && len(after) == 0 && shown > 201 {
+			t.Errorf("a line of %d bytes is removed and shown in full", shown)
+		}
+	})
+}
+
+func unix(data []byte) []byte { return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")) }
+
+func lengths(text string) []int {
+	var list []int
+	for line := range strings.Lines(text) {
+		list = append(list, len(line))
+	}
+	return list
 }
 
 func TestDiff(t *testing.T) {

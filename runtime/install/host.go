@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/convtools/convtools/runtime/install/internal/configedit"
 )
@@ -312,29 +313,27 @@ func (h Host) entry(path []string, s server) []configedit.Member {
 	return []configedit.Member{command, args}
 }
 
-// written returns the members with which an entry was made that now decodes to
-// this. It is false for one that holds anything else.
-func (h Host) written(path []string, entry map[string]any) ([]configedit.Member, bool) {
-	var r Registration
+// isPlain reports whether an entry is one that install writes, for the program
+// at this path or another one of its name, and holds nothing else.
+func (h Host) isPlain(path []string, entry map[string]any, program string) bool {
+	r := Registration{Host: h.Name}
 	r.read(entry)
-	if r.Err != nil {
-		return nil, false
+	if !Written(r) || len(r.Env) > 0 || r.Disabled {
+		return false
 	}
-	members := h.entry(path, server{command: r.Command[0], args: r.Command[1:]})
-	return members, len(members) == len(entry)
+	command := r.Command[0]
+	name := command[strings.LastIndexAny(command, `/\`)+1:]
+	if command != program && strings.TrimSuffix(strings.ToLower(name), ".exe") != entryName {
+		return false
+	}
+	return len(entry) == len(h.entry(path, server{}))
 }
 
-// checkOurs refuses to turn an entry of the same name that is something else,
-// such as a server on the network, into one of two minds.
-func (h Host) checkOurs(src []byte, path []string) error {
-	entry, ok, err := configedit.Get(h.format, src, path)
-	if err != nil || !ok {
-		return err
-	}
-	if _, ok := entry["command"]; !ok {
-		return &configedit.ConflictError{Path: path, Detail: "is there already and starts no command"}
-	}
-	return nil
+// startsCommand reports whether an entry may be edited: one that is something
+// else, such as a server on the network, would become one of two minds.
+func startsCommand(entry map[string]any) bool {
+	_, ok := entry["command"]
+	return ok
 }
 
 var errNoHome = errors.New("the home directory is not known: HOME is not set")

@@ -4,21 +4,21 @@
 //
 // A configuration file belongs to its user. This package changes the entry it is
 // there for and not a byte beside it, follows links instead of replacing them,
-// keeps what was there before in a file beside it, and leaves a file alone that
-// it does not understand. It never starts a program and never asks questions:
+// puts nothing else beside it, and leaves a file alone that it does not
+// understand. What it takes to undo a change is kept in the user's own state: a
+// record of what was done, and a copy of what the file was. It never removes what
+// it cannot tell to be its own, never starts a program, and never asks questions:
 // that is for the caller, between making a plan and applying it.
 package install
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/convtools/convtools/generated/jpfiles"
 	"github.com/convtools/convtools/runtime/install/internal/configedit"
-	"github.com/convtools/convtools/runtime/process"
 )
 
 // Scope says for what a host is to know this program.
@@ -57,35 +57,6 @@ type Options struct {
 	ProgramName string
 }
 
-// Change is what has to be done to configuration files. One without files is
-// no change: everything is as it should be.
-type Change struct {
-	Host  string
-	Scope Scope
-	Files []FileChange
-	// Path is the configuration file, or the folder, that was looked at.
-	Path string
-	// Advice says what is left for the user to do, a sentence each.
-	Advice []string
-}
-
-// FileChange is a change to one file.
-type FileChange struct {
-	Path   string // as the host knows it
-	Target string // Path with links followed: the file that is written
-	Before []byte // nil when there is no file
-	After  []byte // nil when the file is to be removed
-
-	before snapshot
-	// backup is where Before is kept. saveBackup says that it has to be written,
-	// dropBackup that Before's own predecessor is restored and it has served.
-	backup                 string
-	saveBackup, dropBackup bool
-	// emptyDirs are directories to remove when nothing is left in them, the
-	// innermost first.
-	emptyDirs []string
-}
-
 // A ManualError says that a file was left alone, and what its user can write
 // into it.
 type ManualError struct {
@@ -104,227 +75,192 @@ func (e *ManualError) Unwrap() error { return e.Err }
 // of one.
 var errNoWorkspace = errors.New("the host starts servers outside of any project, and no workspace was found to bind the server to; name one with --workspace DIR")
 
+// plan begins a change: it finds the file and what is known about it.
+func (h Host) plan(opts Options) (place, *Change, error) {
+	p, err := h.place(opts)
+	if err != nil {
+		return p, nil, err
+	}
+	records, err := newRecords(opts)
+	return p, &Change{Host: h.Name, Scope: p.scope, Path: p.path, records: records}, err
+}
+
 // PlanInstall works out how to register with a host. It reads files and changes
 // none. A file that cannot be edited is a *ManualError.
 func PlanInstall(host Host, opts Options) (*Change, error) {
-	place, err := host.place(opts)
+	place, change, err := host.plan(opts)
 	if err != nil {
 		return nil, err
 	}
 	if host.format == 0 {
-		return planJPInstall(host, place, opts)
+		if err := change.installJP(opts); err != nil {
+			return nil, err
+		}
+		return change, nil
 	}
 	server, err := host.server(place.scope, opts)
 	if err != nil {
 		return nil, err
 	}
+	change.Advice = host.advice(place.scope)
 	current, err := readFile(place.path)
-	if err != nil {
-		return nil, err
-	}
-	path, err := host.entryPath(current.data)
+	path, pathErr := host.entryPath(current.data)
 	members := host.entry(path, server)
-	if err == nil {
-		err = host.checkOurs(current.data, path)
-	}
-	var after []byte
-	if err == nil {
-		after, err = configedit.Set(host.format, current.data, path, members)
+	if err = errors.Join(err, pathErr); err == nil {
+		err = change.installEntry(host, current, path, members)
 	}
 	if err != nil {
 		return nil, &ManualError{Path: place.path, Err: err, Snippet: configedit.Snippet(host.format, path, members)}
 	}
-	change := &Change{Host: host.Name, Scope: place.scope, Path: place.path, Advice: host.advice(place.scope)}
-	if !current.exists || string(after) != string(current.data) {
-		f := current.change(after)
-		f.saveBackup = current.exists && !isOriginal(host, path, current, readBackup(f.backup))
-		change.Files = append(change.Files, f)
-	}
 	return change, nil
+}
+
+// installEntry plans to set the entry of a configuration file.
+func (c *Change) installEntry(host Host, current snapshot, path []string, members []configedit.Member) error {
+	entry, there, err := configedit.Get(host.format, current.data, path)
+	if err != nil {
+		return err
+	}
+	if there && !startsCommand(entry) {
+		return &configedit.ConflictError{Path: path, Detail: "is there already and starts no command"}
+	}
+	after, err := configedit.Set(host.format, current.data, path, members)
+	if err != nil {
+		return err
+	}
+	if current.exists && bytes.Equal(after, current.data) {
+		return nil
+	}
+	if err := current.writable(); err != nil {
+		return err
+	}
+	old, err := c.records.load(current.target)
+	if err != nil {
+		c.note("A new record of the installation is begun: %v.", err)
+	}
+	ours := old != nil && there && slices.Equal(commandOf(entry), old.Command)
+	next, keep := old.next(current, after, ours)
+	set := map[string]any{}
+	for _, m := range members {
+		set[m.Key] = m.Value
+	}
+	next.Command = commandOf(set)
+	f := c.change(current, after, old, next)
+	if keep {
+		c.keep(f)
+	}
+	return nil
 }
 
 // PlanUninstall works out how to undo [PlanInstall]. Where nothing else has
 // changed since, files get the bytes back that they had, and a file that was
-// made is removed.
+// made is removed; else the entry is what it was. Without a record of the
+// installation nothing is removed but an entry as install writes it. A file that
+// has to be edited by hand is a *ManualError.
 func PlanUninstall(host Host, opts Options) (*Change, error) {
-	place, err := host.place(opts)
+	place, change, err := host.plan(opts)
 	if err != nil {
 		return nil, err
 	}
 	if host.format == 0 {
-		return planJPUninstall(host, place)
-	}
-	current, err := readFile(place.path)
-	if err != nil {
-		return nil, err
-	}
-	change := &Change{Host: host.Name, Scope: place.scope, Path: place.path}
-	path, err := host.entryPath(current.data)
-	if err != nil {
-		return nil, &ManualError{Path: place.path, Err: err}
-	}
-	there, err := configedit.Has(host.format, current.data, path)
-	if err != nil {
-		return nil, &ManualError{Path: place.path, Err: err}
-	}
-	if !there {
+		if err := change.uninstallJP(); err != nil {
+			return nil, err
+		}
 		return change, nil
 	}
-	f := current.change(nil)
-	backup := readBackup(f.backup)
-	switch {
-	case isOriginal(host, path, current, backup):
-		f.After, f.dropBackup = backup.data, true
-	case !backup.exists && isOriginal(host, path, current, snapshot{exists: true}):
-		f.emptyDirs = place.ownDirs
-	default:
-		if f.After, err = removeEntry(host, path, current, backup); err != nil {
-			return nil, &ManualError{Path: place.path, Err: err}
-		}
-		f.saveBackup = true
+	current, err := readFile(place.path)
+	if err == nil && current.exists {
+		err = change.uninstallEntry(host, current, opts.Program)
 	}
-	change.Files = append(change.Files, f)
+	if err != nil {
+		return nil, &ManualError{Path: place.path, Err: err}
+	}
 	return change, nil
 }
 
-// isOriginal reports whether registering in the file that was kept gives the
-// file that is there: then nothing else has changed in between.
-func isOriginal(host Host, path []string, current, kept snapshot) bool {
-	if !kept.exists {
-		return false
+// uninstallEntry plans to undo what was done to a configuration file.
+func (c *Change) uninstallEntry(host Host, current snapshot, program string) error {
+	path, err := host.entryPath(current.data)
+	if err != nil {
+		return err
 	}
-	entry, ok, err := configedit.Get(host.format, current.data, path)
-	if there, hasErr := configedit.Has(host.format, kept.data, path); err != nil || !ok || hasErr != nil || there {
-		return false
+	entry, there, err := configedit.Get(host.format, current.data, path)
+	if err != nil || !there {
+		return err
 	}
-	members, ok := host.written(path, entry)
-	if !ok {
-		return false
+	if !startsCommand(entry) {
+		return &configedit.ConflictError{Path: path, Detail: "starts no command, so it is not what install wrote"}
 	}
-	again, err := configedit.Set(host.format, kept.data, path, members)
-	return err == nil && string(again) == string(current.data)
+	if err := current.writable(); err != nil {
+		return err
+	}
+	old, recordErr := c.records.load(current.target)
+	plain := host.isPlain(path, entry, program)
+	switch {
+	case old == nil && !plain:
+		return &configedit.ConflictError{Path: path, Detail: "was not written by install as it stands there; remove it by hand if it is not needed"}
+	case old != nil && !plain && !slices.Equal(commandOf(entry), old.Command):
+		return &configedit.ConflictError{Path: path, Detail: "has been changed since install wrote it; remove it by hand if it is not needed"}
+	}
+	f := c.change(current, nil, old, nil)
+	var original []byte
+	switch {
+	case recordErr != nil:
+		c.note("Only the entry is removed: %v.", recordErr)
+	case old == nil:
+		c.note("Only the entry is removed: there is no record of the installation.")
+	default:
+		if original, err = c.records.original(old); err != nil {
+			c.note("Only the entry is removed: %v.", err)
+			old = nil
+		}
+	}
+	kept := ""
+	if old != nil && old.Existed {
+		kept = c.records.copyPath(old.Target, old.Before)
+	}
+	if old != nil && old.After == digest(current.data) {
+		f.After, f.obsolete = original, kept
+		return nil
+	}
+	if kept != "" {
+		c.note("The file has changed since install wrote it, so only the entry is made what it was; the file as it was before is in %s.", kept)
+	}
+	c.keep(f)
+	f.After, err = undoEntry(host, path, current.data, original, old != nil)
+	return err
 }
 
-// removeEntry removes the entry, and the table around it when it is empty then
-// and was not there before.
-func removeEntry(host Host, path []string, current, kept snapshot) ([]byte, error) {
-	after, err := configedit.Remove(host.format, current.data, path)
+// undoEntry makes the entry what it was in original; it removes one that was not
+// there. It also removes the table around it, when that is empty then and is
+// known not to have been there before.
+func undoEntry(host Host, path []string, current, original []byte, known bool) ([]byte, error) {
+	had, err := configedit.Has(host.format, original, path)
 	if err != nil {
 		return nil, err
 	}
-	around := path[:len(path)-1]
-	table, ok, err := configedit.Get(host.format, after, around)
-	if err != nil || !ok || len(table) > 0 || !kept.exists {
+	if had {
+		return configedit.Restore(host.format, current, path, original)
+	}
+	after, err := configedit.Remove(host.format, current, path)
+	if err != nil || !known {
 		return after, err
 	}
-	if had, err := configedit.Has(host.format, kept.data, around); err != nil || had {
-		return after, nil
+	around := path[:len(path)-1]
+	table, ok, err := configedit.Get(host.format, after, around)
+	if err != nil || !ok || len(table) > 0 {
+		return after, err
+	}
+	if had, err := configedit.Has(host.format, original, around); err != nil || had {
+		return after, err
 	}
 	return configedit.Remove(host.format, after, around)
-}
-
-// Registration is an entry for this program in a configuration file.
-type Registration struct {
-	Host  string
-	Scope Scope
-	Path  string
-	// Command is the program and its arguments, and Env what is added to its
-	// environment, as NAME=value, sorted.
-	Command []string
-	Env     []string
-	// Disabled says that the host has been told not to start the server.
-	Disabled bool
-	// Err says why the file, or the entry, cannot be read.
-	Err error
-}
-
-// Registrations finds where a host knows this program, in each of its scopes. A
-// file that is not there is no registration; one that cannot be read is, with
-// its error.
-func Registrations(host Host, opts Options) []Registration {
-	var list []Registration
-	for _, scope := range host.Scopes {
-		opts.Scope = scope
-		place, err := host.place(opts)
-		if err != nil {
-			continue // there is no such file on this system
-		}
-		r := Registration{Host: host.Name, Scope: place.scope, Path: place.path}
-		if host.format == 0 {
-			if registeredJP(place, &r) {
-				list = append(list, r)
-			}
-			continue
-		}
-		current, err := readFile(place.path)
-		if err == nil && !current.exists {
-			continue
-		}
-		var path []string
-		if err == nil {
-			path, err = host.entryPath(current.data)
-		}
-		var entry map[string]any
-		ok := false
-		if err == nil {
-			entry, ok, err = configedit.Get(host.format, current.data, path)
-		}
-		switch {
-		case err != nil:
-			r.Err = err
-		case !ok:
-			continue
-		default:
-			r.read(entry)
-		}
-		list = append(list, r)
-	}
-	return list
-}
-
-// read takes an entry apart. Hosts write the same things under a few names.
-func (r *Registration) read(entry map[string]any) {
-	switch command := entry["command"].(type) {
-	case string:
-		r.Command = append([]string{command}, stringsOf(entry["args"])...)
-	case []any:
-		r.Command = stringsOf(command)
-	}
-	if len(r.Command) == 0 {
-		r.Err = errors.New("the entry has no command")
-	}
-	for _, key := range []string{"env", "environment"} {
-		table, _ := entry[key].(map[string]any)
-		for name, value := range table {
-			if text, ok := value.(string); ok {
-				r.Env = append(r.Env, name+"="+text)
-			}
-		}
-	}
-	slices.Sort(r.Env)
-	r.Disabled = entry["enabled"] == false || entry["disabled"] == true
-}
-
-func stringsOf(value any) []string {
-	list, _ := value.([]any)
-	var out []string
-	for _, item := range list {
-		text, ok := item.(string)
-		if !ok {
-			return nil
-		}
-		out = append(out, text)
-	}
-	return out
 }
 
 // place is where a host is registered with.
 type place struct {
 	scope Scope
 	path  string
-	// ownDirs are directories that exist for this file alone, the innermost
-	// first.
-	ownDirs []string
 }
 
 func (h Host) place(opts Options) (place, error) {
@@ -350,20 +286,5 @@ func (h Host) place(opts Options) (place, error) {
 			break
 		}
 	}
-	if dir := filepath.Dir(p.path); p.scope == Project && dir != opts.Project {
-		p.ownDirs = []string{dir}
-	}
 	return p, nil
-}
-
-// Written reports whether a registration starts the program as [PlanInstall] has
-// it started: to serve the tools, and nothing else.
-func Written(r Registration) bool {
-	args := r.Command[1:]
-	if r.Host == "jp" {
-		want, err := process.SplitCommand(jpfiles.Command)
-		return err == nil && slices.Equal(args, want[1:])
-	}
-	return slices.Equal(args, []string{"mcp"}) ||
-		len(args) == 3 && args[0] == "mcp" && args[1] == "--workspace" && !strings.HasPrefix(args[2], "-")
 }

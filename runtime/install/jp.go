@@ -1,6 +1,7 @@
 package install
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -95,52 +96,81 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-func planJPInstall(host Host, p place, o Options) (*Change, error) {
+// installJP plans to write the files. Those that an older version has written are
+// replaced.
+func (c *Change) installJP(o Options) error {
 	files, err := filesOf(o.Project, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	change := &Change{Host: host.Name, Scope: p.scope, Path: p.path, Advice: jpAdvice(p.path)}
+	c.Advice = jpAdvice(c.Path)
 	for _, f := range files {
 		current, err := readFile(f.path)
-		if err != nil {
-			return nil, err
-		}
-		if string(current.data) == string(f.text) && current.exists {
+		if err == nil && current.exists && bytes.Equal(current.data, f.text) {
 			continue
 		}
-		if current.exists && !isGenerated(current.data) {
-			return nil, &ManualError{Path: f.path, Err: errors.New("it was not written by convtools; move it away to have it replaced")}
+		if err == nil && current.exists && !isGenerated(current.data) {
+			err = errors.New("it was not written by convtools; move it away to have it replaced")
 		}
-		planned := current.change(f.text)
-		planned.saveBackup = current.exists
-		change.Files = append(change.Files, planned)
+		if err = errors.Join(err, current.writable()); err != nil {
+			return &ManualError{Path: f.path, Err: err}
+		}
+		old, err := c.records.load(current.target)
+		if err != nil {
+			c.note("A new record of the installation of %s is begun: %v.", f.path, err)
+		}
+		next, keep := old.next(current, f.text, old != nil && current.exists && old.After == digest(current.data))
+		planned := c.change(current, f.text, old, next)
+		if keep {
+			c.keep(planned)
+		}
 	}
-	return change, nil
+	return nil
 }
 
-func planJPUninstall(host Host, p place) (*Change, error) {
-	change := &Change{Host: host.Name, Scope: p.scope, Path: p.path}
+// uninstallJP plans to undo what was done to the files. One that was edited is
+// its user's now.
+func (c *Change) uninstallJP() error {
 	for _, f := range jpfiles.Files() {
-		current, err := readFile(filepath.Join(filepath.Dir(p.path), filepath.FromSlash(f.Path)))
+		current, err := readFile(filepath.Join(filepath.Dir(c.Path), filepath.FromSlash(f.Path)))
 		if err != nil {
-			return nil, err
+			return &ManualError{Path: current.path, Err: err}
 		}
-		if !current.exists || !isGenerated(current.data) {
+		if !current.exists {
 			continue
 		}
-		planned := current.change(nil)
-		if isCurrent(current.data, f.Text) {
-			planned.dropBackup = true
-		} else { // edited, or of another version
-			planned.saveBackup = true
+		old, err := c.records.load(current.target)
+		if err != nil {
+			c.note("%s: %v.", f.Path, err)
 		}
-		for dir := filepath.Dir(current.path); dir != p.path; dir = filepath.Dir(dir) {
-			planned.emptyDirs = append(planned.emptyDirs, dir)
+		var original []byte
+		switch {
+		case old != nil && old.After != digest(current.data):
+			c.note("%s has been edited since it was installed, and stays.", f.Path)
+			if old.Existed {
+				c.note("The file as it was before is in %s.", c.records.copyPath(old.Target, old.Before))
+			}
+			continue
+		case old != nil:
+			if original, err = c.records.original(old); err != nil {
+				c.note("%s stays: %v.", f.Path, err)
+				continue
+			}
+		case !isGenerated(current.data):
+			continue // somebody's own, of the same name
+		case !isCurrent(current.data, f.Text):
+			c.note("%s stays: it is not what this version installs, and there is no record of its installation.", f.Path)
+			continue
 		}
-		change.Files = append(change.Files, planned)
+		if err := current.writable(); err != nil {
+			return &ManualError{Path: current.path, Err: err}
+		}
+		planned := c.change(current, original, old, nil)
+		if old != nil && old.Existed {
+			planned.obsolete = c.records.copyPath(old.Target, old.Before)
+		}
 	}
-	return change, nil
+	return nil
 }
 
 func isGenerated(data []byte) bool {

@@ -71,8 +71,14 @@ func TestJPReplacesOlderFilesOnly(t *testing.T) {
 	if !strings.Contains(d.read(file), "conversation_grep") || len(change.Files) != len(jpfiles.Files()) {
 		t.Errorf("the older file is still there; %d files changed", len(change.Files))
 	}
-	if got := d.read(file + ".convtools-backup"); !strings.Contains(got, "older spec") {
-		t.Errorf("kept:\n%s", got)
+	kept := ""
+	for i := range change.Files {
+		if change.Files[i].Path == d.path(file) {
+			kept = change.Files[i].Backup()
+		}
+	}
+	if data, err := os.ReadFile(kept); err != nil || !strings.Contains(string(data), "older spec") {
+		t.Errorf("kept %q, %v", data, err)
 	}
 
 	d.write(file, "# my own\n")

@@ -20,43 +20,30 @@ const (
 	maxInFlight = 2 * (maxRunning + maxWaiting)
 	// maxInFlightBytes is what the messages of those requests may add up to.
 	maxInFlightBytes = 32 << 20
+	// maxWriteTime is how long a client may leave an answer unread.
+	maxWriteTime = 5 * time.Minute
 )
 
-// streamTransport is one client on a pair of streams, one JSON-RPC message a
-// line.
-type streamTransport struct {
-	in    io.Reader
-	out   io.Writer
-	drain time.Duration // see Config.DrainTime
-}
+// errUnread ends a session whose client does not read.
+var errUnread = errors.New("the client does not read its answers")
 
-// Connect begins to read.
-func (t *streamTransport) Connect(context.Context) (mcp.Connection, error) {
-	c := &streamConn{
-		frames:   newFrameReader(t.in, MaxMessage),
-		out:      t.out,
-		drain:    t.drain,
-		incoming: make(chan *jsonrpc.Request),
-		closed:   make(chan struct{}),
-		pending:  map[jsonrpc.ID]*pendingRequest{},
-		answered: make(chan struct{}, 1),
-	}
-	go c.receive()
-	return c, nil
-}
+// stream is one client on a pair of streams, one JSON-RPC message a line. It
+// answers what the SDK must not see, and keeps the books of requests that wait
+// for an answer.
+type stream struct {
+	server *Server
+	frames *frameReader
+	eras   [2]*lane // with sessions, and stateless
 
-// streamConn answers what the SDK must not see, and keeps the books of requests
-// that wait for an answer.
-type streamConn struct {
-	frames   *frameReader
-	drain    time.Duration
-	incoming chan *jsonrpc.Request // closed when nothing more comes
-	readErr  error                 // why, once incoming is closed
-	closing  sync.Once
-	closed   chan struct{}
+	readErr error         // why nothing more comes, once the lanes are closed
+	closed  func()        // closes reading
+	reading chan struct{} // is closed when nothing more is read
 
-	writing sync.Mutex
-	out     io.Writer
+	sending  sync.Mutex
+	outgoing chan []byte   // to the goroutine that writes
+	written  chan error    // from it
+	giveUp   func()        // closes writing
+	writing  chan struct{} // is closed when nothing more is written
 
 	mu       sync.Mutex
 	pending  map[jsonrpc.ID]*pendingRequest
@@ -65,131 +52,192 @@ type streamConn struct {
 }
 
 type pendingRequest struct {
-	size     int // bytes
-	method   string
+	*message
+	era      *lane
+	size     int  // bytes
 	canceled bool // the client wants no answer any more
 }
 
-var _ mcp.Connection = (*streamConn)(nil)
+// lane has the messages of one era. Each has a session of the SDK, because one
+// that has seen the stateless era refuses initialize, and clients that speak
+// both ask server/discover first.
+type lane struct {
+	*stream
+	incoming chan *jsonrpc.Request // closed when nothing more comes
+}
 
-// SessionID returns nothing: streams have one session.
-func (c *streamConn) SessionID() string { return "" }
+var (
+	_ mcp.Transport  = (*lane)(nil)
+	_ mcp.Connection = (*lane)(nil)
+)
+
+func newStream(s *Server, in io.Reader, out io.Writer) *stream {
+	c := &stream{
+		server:   s,
+		frames:   newFrameReader(in, MaxMessage),
+		reading:  make(chan struct{}),
+		outgoing: make(chan []byte),
+		written:  make(chan error),
+		writing:  make(chan struct{}),
+		pending:  map[jsonrpc.ID]*pendingRequest{},
+		answered: make(chan struct{}, 1),
+	}
+	c.closed = sync.OnceFunc(func() { close(c.reading) })
+	c.giveUp = sync.OnceFunc(func() { close(c.writing) })
+	for i := range c.eras {
+		c.eras[i] = &lane{stream: c, incoming: make(chan *jsonrpc.Request)}
+	}
+	go c.write(out)
+	return c
+}
+
+// Connect returns the lane, which is a connection already.
+func (l *lane) Connect(context.Context) (mcp.Connection, error) { return l, nil }
+
+// SessionID returns nothing: a stream has one session of each era.
+func (l *lane) SessionID() string { return "" }
 
 // Read returns the next request or notification.
-func (c *streamConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (l *lane) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	case <-c.closed:
+	case <-l.reading:
 		return nil, io.EOF
-	case req, ok := <-c.incoming:
+	case req, ok := <-l.incoming:
 		if !ok {
-			return nil, c.readErr
+			return nil, l.readErr
 		}
 		return req, nil
 	}
 }
 
-// Close makes Read return. What blocks on the input cannot be woken up
-// everywhere; it ends with the input.
-func (c *streamConn) Close() error {
-	c.closing.Do(func() { close(c.closed) })
+// Close makes Read return, of both eras. What blocks on the input cannot be woken
+// up everywhere; it ends with the input.
+func (l *lane) Close() error {
+	l.closed()
 	return nil
 }
 
 // receive passes messages on until the input ends.
-func (c *streamConn) receive() {
-	defer close(c.incoming)
-	for {
+func (c *stream) receive() {
+	for c.readErr == nil {
 		line, err := c.frames.next()
 		switch {
 		case errors.Is(err, errTooLong):
-			err = c.refuse(&refusal{
-				leadingID(line), jsonrpc.CodeInvalidRequest,
-				fmt.Sprintf("The message is longer than %d bytes and was not read.", MaxMessage),
-			})
+			err = c.refuse(invalid(leadingID(line), fmt.Sprintf("The message is longer than %d bytes and was not read.", MaxMessage)))
 		case err == nil:
 			err = c.accept(line)
 		}
-		if err != nil {
-			c.readErr = err
-			break
-		}
+		c.readErr = err
 	}
+	time.AfterFunc(c.server.cfg.DrainTime, c.giveUp)
 	// The SDK drops the answers that are still missing when Read reports an error.
 	if errors.Is(c.readErr, io.EOF) {
 		c.finish()
+	}
+	for _, era := range c.eras {
+		close(era.incoming)
 	}
 }
 
 // accept passes one message on or refuses it. An error means that the session
 // is over.
-func (c *streamConn) accept(line []byte) error {
-	req, refused := decodeMessage(line)
-	if refused == nil && req == nil {
-		return nil
-	}
-	if refused == nil {
-		refused = c.track(req, len(line))
+func (c *stream) accept(line []byte) error {
+	msg, refused := decodeMessage(line)
+	serve := false
+	if msg != nil {
+		serve, refused = checkMethod(msg)
 	}
 	if refused != nil {
 		return c.refuse(refused)
 	}
-	select {
-	case c.incoming <- req:
+	if !serve {
 		return nil
-	case <-c.closed:
+	}
+	era := c.eras[0]
+	if isStateless(msg.Params) {
+		era = c.eras[1]
+	}
+	switch {
+	case msg.Method == canceledMethod:
+		if era = c.cancel(msg); era == nil {
+			return nil
+		}
+	case msg.IsCall():
+		if refused := c.track(msg, era, len(line)); refused != nil {
+			return c.refuse(refused)
+		}
+	}
+	select {
+	case era.incoming <- msg.Request:
+		return nil
+	case <-c.reading:
 		return io.EOF
 	}
 }
 
-// track opens the book for a request, and notes when one is canceled.
-func (c *streamConn) track(req *jsonrpc.Request, size int) *refusal {
+// track opens the book for a request.
+func (c *stream) track(msg *message, era *lane, size int) *refusal {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !req.IsCall() {
-		if p := c.pending[canceledID(req)]; p != nil && p.method != "initialize" {
-			p.canceled = true
-		}
-		return nil
-	}
 	switch {
-	case c.pending[req.ID] != nil:
+	case c.pending[msg.ID] != nil:
 		// An error with this id would be taken for the answer to the first request.
-		return invalid(jsonrpc.ID{}, fmt.Sprintf("The id %.100q is in use by a request that is not answered yet.", fmt.Sprint(req.ID.Raw())))
+		return invalid(nil, fmt.Sprintf("The id %s is in use by a request that is not answered yet.", msg.rawID))
 	case len(c.pending) >= maxInFlight:
-		return &refusal{req.ID, codeBusy, fmt.Sprintf("Busy: %d requests wait for an answer. Send this one again later.", len(c.pending))}
+		return &refusal{msg.rawID, codeBusy, fmt.Sprintf("Busy: %d requests wait for an answer. Send this one again later.", len(c.pending))}
 	case c.bytes+size > maxInFlightBytes:
-		return &refusal{req.ID, codeBusy, fmt.Sprintf("Busy: requests of %d bytes wait for an answer. Send this one again later.", c.bytes)}
+		return &refusal{msg.rawID, codeBusy, fmt.Sprintf("Busy: requests of %d bytes wait for an answer. Send this one again later.", c.bytes)}
 	}
-	c.pending[req.ID] = &pendingRequest{size: size, method: req.Method}
+	c.pending[msg.ID] = &pendingRequest{message: msg, era: era, size: size}
 	c.bytes += size
 	return nil
 }
 
+// cancel notes that a request is canceled, and returns the era it is of: nil,
+// where there is nothing to cancel. The notification then has the id by which the
+// SDK knows the request.
+func (c *stream) cancel(msg *message) *lane {
+	id := canceledID(msg)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.pending[id]
+	if p == nil || p.Method == "initialize" {
+		return nil
+	}
+	params, err := encodeJSON(map[string]any{"requestId": id.Raw()})
+	if err != nil {
+		return nil
+	}
+	p.canceled = true
+	msg.Params = params
+	return p.era
+}
+
 // canceledID is the id of the request that a notification cancels; the zero id,
 // which is no request's, for every other notification.
-func canceledID(req *jsonrpc.Request) jsonrpc.ID {
-	if req.Method != "notifications/cancelled" {
+func canceledID(msg *message) jsonrpc.ID {
+	if msg.Method != canceledMethod {
 		return jsonrpc.ID{}
 	}
 	var params struct {
 		RequestID json.RawMessage `json:"requestId"`
 	}
-	if json.Unmarshal(req.Params, &params) != nil {
+	if json.Unmarshal(msg.Params, &params) != nil {
 		return jsonrpc.ID{}
 	}
-	id, _ := decodeID(params.RequestID)
+	id, _, _ := decodeID(params.RequestID)
 	return id
 }
 
-// settle closes the book of a request and says whether its answer is wanted.
-func (c *streamConn) settle(id jsonrpc.ID) bool {
+// settle closes the book of a request.
+func (c *stream) settle(id jsonrpc.ID) *pendingRequest {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := c.pending[id]
 	if p == nil {
-		return true
+		return nil
 	}
 	delete(c.pending, id)
 	c.bytes -= p.size
@@ -199,12 +247,12 @@ func (c *streamConn) settle(id jsonrpc.ID) bool {
 		default:
 		}
 	}
-	return !p.canceled
+	return p
 }
 
 // finish waits until every request is answered, for a while.
-func (c *streamConn) finish() {
-	deadline := time.NewTimer(c.drain)
+func (c *stream) finish() {
+	deadline := time.NewTimer(c.server.cfg.DrainTime)
 	defer deadline.Stop()
 	for {
 		c.mu.Lock()
@@ -217,7 +265,7 @@ func (c *streamConn) finish() {
 		case <-c.answered:
 		case <-deadline.C:
 			return
-		case <-c.closed:
+		case <-c.reading:
 			return
 		}
 	}
@@ -226,23 +274,31 @@ func (c *streamConn) finish() {
 // Write sends a response or a notification. Responses to requests that were
 // canceled are not sent, as MCP wants it:
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation
-func (c *streamConn) Write(_ context.Context, msg jsonrpc.Message) error {
-	if resp, ok := msg.(*jsonrpc.Response); ok {
-		if !c.settle(resp.ID) {
+func (l *lane) Write(_ context.Context, msg jsonrpc.Message) error {
+	resp, isResponse := msg.(*jsonrpc.Response)
+	var p *pendingRequest
+	if isResponse {
+		p = l.settle(resp.ID)
+	}
+	if p != nil {
+		if p.canceled {
 			return nil
 		}
 		if resp.Error != nil {
-			resp.Error = wireError(resp.Error)
+			resp.Error = l.server.sessionError(p.message, resp.Error)
 		}
 	}
 	text, err := jsonrpc.EncodeMessage(msg)
+	if err == nil && p != nil {
+		text, err = withID(text, p.ID, p.rawID)
+	}
 	if err != nil {
 		return fmt.Errorf("writing a message: %w", err)
 	}
-	return c.send(text)
+	return l.send(text)
 }
 
-func (c *streamConn) refuse(r *refusal) error {
+func (c *stream) refuse(r *refusal) error {
 	text, err := r.encode()
 	if err != nil {
 		return err
@@ -250,28 +306,43 @@ func (c *streamConn) refuse(r *refusal) error {
 	return c.send(text)
 }
 
-func (c *streamConn) send(text []byte) error {
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	if _, err := c.out.Write(append(text, '\n')); err != nil {
-		return fmt.Errorf("writing to the client: %w", err)
+// send writes one message. It does not wait forever: a client that has stopped to
+// read must not keep the server and its work alive.
+func (c *stream) send(text []byte) error {
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	select {
+	case <-c.writing:
+		return errUnread
+	case c.outgoing <- append(text, '\n'):
 	}
-	return nil
+	patience := time.NewTimer(maxWriteTime)
+	defer patience.Stop()
+	select {
+	case err := <-c.written:
+		if err != nil {
+			return fmt.Errorf("writing to the client: %w", err)
+		}
+		return nil
+	case <-patience.C:
+		c.giveUp()
+	case <-c.writing:
+	}
+	return errUnread
 }
 
-// maxErrorMessage is how many bytes of an error's message are sent. The SDK
-// quotes what it could not read, however long that is.
-const maxErrorMessage = 1000
-
-// wireError gives every error a code: without one, the SDK sends 0, which
-// JSON-RPC does not know. Those are errors of order: a request before
-// initialize, or a second initialize.
-func wireError(err error) error {
-	var known *jsonrpc.Error
-	e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
-	if errors.As(err, &known) && known.Code != 0 {
-		e.Code, e.Data = known.Code, known.Data
+// write does what may block for good, in a goroutine that can be left behind.
+func (c *stream) write(out io.Writer) {
+	for {
+		select {
+		case <-c.writing:
+			return
+		case text := <-c.outgoing:
+			_, err := out.Write(text)
+			select {
+			case c.written <- err:
+			case <-c.writing:
+			}
+		}
 	}
-	e.Message = clip(e.Message, maxErrorMessage)
-	return e
 }

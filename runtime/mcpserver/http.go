@@ -26,6 +26,7 @@ const (
 	bodyTime       = time.Minute
 	answerTime     = 5 * time.Minute // from the header of a request to the end of its answer
 	keepAliveTime  = 2 * time.Minute
+	stopTime       = 10 * time.Second // for calls to end that are stopped
 	sessionHeader  = "Mcp-Session-Id"
 	versionHeader  = "Mcp-Protocol-Version"
 	firstStateless = "2026-07-28" // the first protocol version without sessions
@@ -36,9 +37,12 @@ const Path = "/mcp"
 
 // HTTPOptions say who may use a server over HTTP.
 type HTTPOptions struct {
-	Token   Token    // what every request has to show
-	Hosts   []string // names of this machine, beside loopback ones, that a Host header may have
-	Origins []string // origins of web pages, beside those on this machine, that may call
+	Token Token    // what every request has to show
+	Hosts []string // names of this machine, beside loopback ones, that a Host header may have
+	// Origins are those of web pages that may call, and read the answers. Requests
+	// from pages on this machine are let in as well, but browsers show them the
+	// answers only if they are named here.
+	Origins []string
 }
 
 // Listen opens a listener for [Server.ServeListener]. An address without a host is on
@@ -87,11 +91,19 @@ func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts 
 		return fmt.Errorf("serving HTTP: %w", err)
 	case <-ctx.Done():
 	}
-	drain, cancel := context.WithTimeout(base, s.cfg.DrainTime)
-	defer cancel()
-	if err := server.Shutdown(drain); err != nil {
-		stop()
-		_ = server.Close() // whoever is still connected has had their time
+	shutdown := func(wait time.Duration) error {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait)
+		defer cancel()
+		return server.Shutdown(limited)
+	}
+	if shutdown(s.cfg.DrainTime) == nil {
+		return nil
+	}
+	// Whoever is still connected has had their time. The programs that work for
+	// them would outlive this one if it did not wait until they are stopped.
+	stop()
+	if shutdown(stopTime) != nil {
+		_ = server.Close()
 	}
 	return nil
 }
@@ -127,24 +139,36 @@ type httpHandler struct {
 
 func (h *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
+	named := allowOrigin(w.Header(), r, h.opts.Origins)
 	switch {
 	case !hostAllowed(r, h.opts.Hosts):
-		http.Error(w, fmt.Sprintf("The Host header %.100q is not a name of this server; --allow-host allows more names.", r.Host), http.StatusForbidden)
+		reject(w, r, http.StatusForbidden, fmt.Sprintf("The Host header %.100q is not a name of this server; --allow-host allows more names.", r.Host))
 	case !originAllowed(r, h.opts.Origins):
-		http.Error(w, fmt.Sprintf("Pages of the origin %.100q may not call this server; --allow-origin allows more.", r.Header.Get("Origin")), http.StatusForbidden)
+		reject(w, r, http.StatusForbidden, fmt.Sprintf("Pages of the origin %.100q may not call this server; --allow-origin allows more.", r.Header.Get("Origin")))
 	case r.URL.Path == "/healthz":
 		h.health(w, r)
+	case named && isPreflight(r): // which has no token
+		answerPreflight(w)
 	case !h.opts.Token.allows(r.Header.Get("Authorization")):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="convtools"`)
-		http.Error(w, "This server needs its token: Authorization: Bearer TOKEN.", http.StatusUnauthorized)
+		reject(w, r, http.StatusUnauthorized, "This server needs its token: Authorization: Bearer TOKEN.")
 	case r.URL.Path != "/" && r.URL.Path != Path:
-		http.Error(w, "MCP is at "+Path+".", http.StatusNotFound)
+		reject(w, r, http.StatusNotFound, "MCP is at "+Path+".")
 	case r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "Messages are sent with POST; there is no stream to GET.", http.StatusMethodNotAllowed)
+		reject(w, r, http.StatusMethodNotAllowed, "Messages are sent with POST; there is no stream to GET.")
 	default:
 		h.post(w, r)
 	}
+}
+
+// reject answers a request whose body is not read. Who posts a message gets one.
+func reject(w http.ResponseWriter, r *http.Request, status int, why string) {
+	if r.Method == http.MethodPost {
+		refuse(w, status, invalid(nil, why))
+		return
+	}
+	http.Error(w, why, status)
 }
 
 func (h *httpHandler) health(w http.ResponseWriter, r *http.Request) {
@@ -173,34 +197,63 @@ func (h *httpHandler) post(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, &refusal{leadingID(text), codeBusy, "Busy: too many requests wait for an answer. Send this one again later."})
 		return
 	case err != nil:
-		http.Error(w, "The body could not be read.", http.StatusBadRequest)
+		refuse(w, http.StatusBadRequest, invalid(nil, "The body could not be read."))
 		return
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	req, refused := decodeMessage(bytes.TrimSpace(text))
+	msg, refused := decodeMessage(bytes.TrimSpace(text))
 	switch {
 	case refused != nil:
 		refuse(w, http.StatusBadRequest, refused)
 		return
-	case req == nil: // an answer nobody waits for
+	case msg == nil: // an answer nobody waits for
 		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	stateless := r.Header.Get(versionHeader) >= firstStateless
+	switch serve, refused := checkMethod(msg); {
+	case refused != nil:
+		refuse(w, methodStatus(stateless, refused.code), refused)
+		return
+	case !serve: // a notification of no use
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	if problem := paramsProblem(msg); problem != "" && msg.IsCall() {
+		refuse(w, methodStatus(stateless, jsonrpc.CodeInvalidParams), &refusal{msg.rawID, jsonrpc.CodeInvalidParams, problem})
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	if r.Header.Get(versionHeader) < firstStateless {
-		defer h.track(w, r, req, cancel)()
+	if !stateless {
+		defer h.track(w, r, msg, cancel)()
 	}
 	r = r.WithContext(bound(ctx))
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
-	h.sdk.ServeHTTP(w, r)
+	answer := &answerWriter{ResponseWriter: w, server: h.server, msg: msg}
+	h.sdk.ServeHTTP(answer, r)
+	answer.finish()
+}
+
+// methodStatus is the status of an error about what a message asks for. The era
+// with sessions leaves it to the error, and takes 404 for the end of a session:
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+func methodStatus(stateless bool, code int64) int {
+	switch {
+	case !stateless:
+		return http.StatusOK
+	case code == jsonrpc.CodeMethodNotFound:
+		return http.StatusNotFound
+	default:
+		return http.StatusBadRequest
+	}
 }
 
 // track keeps the books of the era with sessions: which request a client means
 // when it cancels one. done takes the request off them.
-func (h *httpHandler) track(w http.ResponseWriter, r *http.Request, req *jsonrpc.Request, cancel context.CancelFunc) (done func()) {
+func (h *httpHandler) track(w http.ResponseWriter, r *http.Request, msg *message, cancel context.CancelFunc) (done func()) {
 	done = func() {}
-	if req.Method == "initialize" {
+	if msg.Method == "initialize" {
 		w.Header().Set(sessionHeader, rand.Text())
 		return done
 	}
@@ -210,13 +263,13 @@ func (h *httpHandler) track(w http.ResponseWriter, r *http.Request, req *jsonrpc
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !req.IsCall() {
-		if cancelCall := h.cancels[cancelKey(session, canceledID(req))]; cancelCall != nil {
+	if !msg.IsCall() {
+		if cancelCall := h.cancels[cancelKey(session, canceledID(msg))]; cancelCall != nil {
 			cancelCall()
 		}
 		return done
 	}
-	key := cancelKey(session, req.ID)
+	key := cancelKey(session, msg.ID)
 	if h.cancels[key] != nil {
 		return done // the id is in use; the first request keeps it
 	}

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/convtools/convtools/runtime/mcpserver"
 )
 
@@ -112,10 +114,23 @@ func TestHTTPRefusals(t *testing.T) {
 		{"GET", "", func(r *http.Request) { r.Method = "GET"; r.Body = nil }, 405, "POST"},
 		{"DELETE", "", func(r *http.Request) { r.Method = "DELETE" }, 405, "POST"},
 		{"OPTIONS", "", func(r *http.Request) { r.Method = "OPTIONS" }, 405, "POST"},
-		{"elsewhere", ping, func(r *http.Request) { r.URL.Path = "/nothing" }, 404, "MCP is at /mcp."},
-		{"wrong type", ping, func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, 415, "application/json"},
-		{"wrong Accept", ping, func(r *http.Request) { r.Header.Set("Accept", "text/html") }, 400, "Accept"},
-		{"unknown version", ping, func(r *http.Request) { r.Header.Set("Mcp-Protocol-Version", "1999-01-01") }, 400, "nsupported protocol version"},
+		{"elsewhere", ping, func(r *http.Request) { r.URL.Path = "/nothing" }, 404, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"MCP is at /mcp."}}`},
+		{"wrong type", ping, func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, 415, `{"jsonrpc":"2.0","id":"ping","error":{"code":-32600,"message":"Content-Type must be 'application/json'"}}`},
+		{"wrong Accept", ping, func(r *http.Request) { r.Header.Set("Accept", "text/html") }, 400, `{"jsonrpc":"2.0","id":"ping","error":{"code":-32600,"message":"Accept must`},
+		{"unknown version", ping, func(r *http.Request) { r.Header.Set("Mcp-Protocol-Version", "1999-01-01") }, 400, `{"jsonrpc":"2.0","id":"ping","error":{"code":-32600,"message":"Unsupported protocol version`},
+		{"resumption", ping, func(r *http.Request) { r.Header.Set("Last-Event-ID", "1_2") }, 400, `{"jsonrpc":"2.0","id":"ping","error":{"code":-32600,"message":"can't send Last-Event-ID`},
+		{"too deep", `{"jsonrpc":"2.0","id":6,"method":"ping","params":{"a":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}}`, nil, 400, `{"jsonrpc":"2.0","id":6,"error":{"code":-32600,`},
+		{"a foreign page", ping, func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Pages of the origin`},
+		{"unknown method", `{"jsonrpc":"2.0","id":7,"method":"nothing/here"}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"There is no method \"nothing/here\"."}}`},
+		{"unknown method, stateless", `{"jsonrpc":"2.0","id":7,"method":"nothing/here","params":{` + modern + `}}`, stateless("nothing/here"), 404, `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"There is no method \"nothing/here\"."}}`},
+		{"logging, which is not announced", `{"jsonrpc":"2.0","id":7,"method":"logging/setLevel","params":{"level":"debug"}}`, nil, 200, `"code":-32601`},
+		{"an unknown notification", `{"jsonrpc":"2.0","method":"notifications/nothing"}`, nil, 202, ""},
+		{"a method without an id", `{"jsonrpc":"2.0","method":"tools/list"}`, nil, 202, ""},
+		{"a notification with an id", `{"jsonrpc":"2.0","id":7,"method":"notifications/initialized"}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"notifications/initialized is a notification: send it without an id."}}`},
+		{"without parameters", `{"jsonrpc":"2.0","id":7,"method":"tools/call"}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"tools/call: \"params\" is required."}}`},
+		{"wrong parameters", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":7}}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"tools/call: \"name\" in \"params\" must not be a number."}}`},
+		{"wrong parameters, stateless", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":7,` + modern + `}}`, stateless("tools/call"), 400, `"code":-32602`},
+		{"cancelling nothing", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":77}}`, func(r *http.Request) { r.Header.Set("Mcp-Session-Id", "any") }, 202, ""},
 		{"headers of another request", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo",` + modern + `}}`, func(r *http.Request) {
 			r.Header.Set("Mcp-Protocol-Version", "2026-07-28")
 			r.Header.Set("Mcp-Method", "tools/call")
@@ -128,7 +143,122 @@ func TestHTTPRefusals(t *testing.T) {
 			if resp.StatusCode != tc.status || !strings.Contains(text, tc.want) {
 				t.Errorf("%s, %q; want %d and %q", resp.Status, text, tc.status, tc.want)
 			}
+			if resp.Request.Method == http.MethodPost && text != "" && !json.Valid([]byte(text)) {
+				t.Errorf("the answer is not JSON: %q", text)
+			}
 		})
+	}
+}
+
+// stateless has the headers of a request of the stateless era.
+func stateless(method string) func(*http.Request) {
+	return func(r *http.Request) {
+		r.Header.Set("Mcp-Protocol-Version", "2026-07-28")
+		r.Header.Set("Mcp-Method", method)
+	}
+}
+
+// A page may read what it asks for where its origin was named, and nowhere else.
+func TestCrossOrigin(t *testing.T) {
+	t.Parallel()
+	const token, page = "correct-horse-battery-staple", "https://app.example"
+	server := serve(t, newTools().config(), mcpserver.HTTPOptions{Token: mcpserver.NewToken(token), Origins: []string{page}})
+	preflight := func(origin string) func(*http.Request) {
+		return func(r *http.Request) {
+			r.Method = http.MethodOptions
+			r.Header = http.Header{
+				"Origin":                         {origin},
+				"Access-Control-Request-Method":  {"POST"},
+				"Access-Control-Request-Headers": {"authorization,content-type,mcp-protocol-version"},
+			}
+		}
+	}
+	resp, text := post(t, server.URL+"/mcp", "", preflight(page))
+	want := http.Header{
+		"Access-Control-Allow-Origin":   {page},
+		"Access-Control-Allow-Methods":  {"POST"},
+		"Access-Control-Allow-Headers":  {"Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id"},
+		"Access-Control-Max-Age":        {"600"},
+		"Access-Control-Expose-Headers": {"Mcp-Session-Id, Retry-After, WWW-Authenticate"},
+		"Vary":                          {"Origin"},
+		"X-Content-Type-Options":        {"nosniff"},
+	}
+	resp.Header.Del("Date")
+	if diff := cmp.Diff(want, resp.Header); diff != "" || resp.StatusCode != http.StatusNoContent || text != "" {
+		t.Errorf("preflight: %s %q (-want +got):\n%s", resp.Status, text, diff)
+	}
+	for _, origin := range []string{"https://app.example.evil.example", "http://app.example", "null", "http://localhost:6274"} {
+		resp, _ := post(t, server.URL, "", preflight(origin))
+		if resp.StatusCode < 400 || resp.Header.Get("Access-Control-Allow-Origin") != "" || resp.Header.Get("Access-Control-Allow-Methods") != "" {
+			t.Errorf("preflight of %s: %s %v", origin, resp.Status, resp.Header)
+		}
+	}
+	for _, tc := range []struct {
+		origin, token string
+		status        int
+		allowed       string
+	}{
+		{page, token, 200, page},
+		{page, "wrong", 401, page}, // the page is to see why
+		{"http://localhost:6274", token, 200, ""},
+		{"https://evil.example", token, 403, ""},
+		{"", token, 200, ""},
+	} {
+		resp, text := post(t, server.URL, initialize, func(r *http.Request) {
+			r.Header.Set("Authorization", "Bearer "+tc.token)
+			if tc.origin != "" {
+				r.Header.Set("Origin", tc.origin)
+			}
+		})
+		if resp.StatusCode != tc.status || resp.Header.Get("Access-Control-Allow-Origin") != tc.allowed || resp.Header.Get("Vary") != "Origin" {
+			t.Errorf("origin %q, token %q: %s %v %s", tc.origin, tc.token, resp.Status, resp.Header, text)
+		}
+	}
+}
+
+func TestCheckOrigin(t *testing.T) {
+	t.Parallel()
+	for origin, ok := range map[string]bool{
+		"https://app.example":      true,
+		"http://localhost:6274":    true,
+		"http://[::1]:80":          true,
+		"vscode-webview://abc":     true,
+		"https://app.example/":     false,
+		"https://App.example":      false,
+		"https://app.example/path": false,
+		"https://u@app.example":    false,
+		"app.example":              false,
+		"*":                        false,
+		"null":                     false,
+		"":                         false,
+	} {
+		if err := mcpserver.CheckOrigin(origin); (err == nil) != ok {
+			t.Errorf("CheckOrigin(%q): %v", origin, err)
+		}
+	}
+}
+
+// Over HTTP every request stands by itself: an id that is in use in a session is
+// no reason to refuse another request with it, and each gets its own answer.
+func TestHTTPDuplicateID(t *testing.T) {
+	t.Parallel()
+	f := newTools()
+	server := serve(t, f.config(), mcpserver.HTTPOptions{})
+	session := func(r *http.Request) { r.Header.Set("Mcp-Session-Id", "mine") }
+	first := make(chan string, 1)
+	go func() {
+		_, text := post(t, server.URL, callLine(1, "wait", `{}`), session)
+		first <- text
+	}()
+	<-f.started
+	if _, text := post(t, server.URL, callLine(1, "echo", `{}`), session); event(t, text).text() != "<echo>{}</echo>" {
+		t.Errorf("the second request was answered with %q", text)
+	}
+	// The id still means the first request.
+	post(t, server.URL, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, session)
+	<-f.stopped
+	if text := <-first; strings.Contains(text, "result") {
+		t.Errorf("the canceled request was answered with %q", text)
 	}
 }
 

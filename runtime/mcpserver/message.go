@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maxID is how many characters the id of a request may have: it is sent back.
-	maxID = 256
+	// maxID is how many bytes the id of a request may have: it is sent back.
+	maxID = 512
 	// maxInteger is the largest integer that every JSON implementation keeps
 	// apart from its neighbours.
 	maxInteger = 1<<53 - 1
@@ -23,10 +23,18 @@ const (
 	codeBusy = -32000
 )
 
-// refusal is the answer to a message that is not passed on. A zero id is
-// written as null: it is not known which request is answered.
+// message is one request or notification of a client. The id goes back the way
+// it was written, which clients may compare as text, and which JSON libraries
+// do not agree on where it is large or has escapes.
+type message struct {
+	*jsonrpc.Request
+	rawID json.RawMessage // nil for a notification
+}
+
+// refusal is the answer to a message that is not passed on. Without an id, null
+// is written: it is not known which request is answered.
 type refusal struct {
-	id      jsonrpc.ID
+	id      json.RawMessage
 	code    int64
 	message string
 }
@@ -34,18 +42,11 @@ type refusal struct {
 // encode writes the refusal as JSON-RPC; [jsonrpc.EncodeMessage] would leave out
 // an id that is null.
 func (r *refusal) encode() ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(struct {
-		Version string         `json:"jsonrpc"`
-		ID      any            `json:"id"`
-		Error   *jsonrpc.Error `json:"error"`
-	}{"2.0", r.id.Raw(), &jsonrpc.Error{Code: r.code, Message: r.message}})
-	if err != nil {
-		return nil, fmt.Errorf("writing an error: %w", err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return encodeJSON(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   *jsonrpc.Error  `json:"error"`
+	}{"2.0", r.id, &jsonrpc.Error{Code: r.code, Message: clip(r.message, maxErrorMessage)}})
 }
 
 // decodeMessage reads one JSON-RPC request or notification of a client. A
@@ -55,7 +56,7 @@ func (r *refusal) encode() ([]byte, error) {
 // Names of members are compared to the letter and the last of two equal ones
 // counts, as the SDK does it: two readers that disagree about a message are a
 // way around checks.
-func decodeMessage(text []byte) (*jsonrpc.Request, *refusal) {
+func decodeMessage(text []byte) (*message, *refusal) {
 	if !utf8.Valid(text) {
 		return nil, &refusal{code: jsonrpc.CodeParseError, message: "The message is not UTF-8."}
 	}
@@ -64,10 +65,10 @@ func decodeMessage(text []byte) (*jsonrpc.Request, *refusal) {
 		return nil, notAnObject(text, err)
 	}
 	if members == nil {
-		return nil, invalid(jsonrpc.ID{}, "A message is a JSON object, not null.")
+		return nil, invalid(nil, "A message is a JSON object, not null.")
 	}
 	rawID, hasID := members["id"]
-	id, idProblem := decodeID(rawID)
+	id, rawID, idProblem := decodeID(rawID)
 
 	rawMethod, isRequest := members["method"]
 	if !isRequest {
@@ -76,29 +77,29 @@ func decodeMessage(text []byte) (*jsonrpc.Request, *refusal) {
 		if hasResult || hasError {
 			return nil, nil
 		}
-		return nil, invalid(id, `The message has neither a "method" nor a "result".`)
+		return nil, invalid(rawID, `The message has neither a "method" nor a "result".`)
 	}
 	if hasID && idProblem != "" {
-		return nil, invalid(jsonrpc.ID{}, idProblem)
+		return nil, invalid(rawID, idProblem)
 	}
 	if version := members["jsonrpc"]; string(version) != `"2.0"` {
-		return nil, invalid(id, `"jsonrpc" has to be "2.0".`)
+		return nil, invalid(rawID, `"jsonrpc" has to be "2.0".`)
 	}
 	var method string
 	if rawMethod[0] != '"' || json.Unmarshal(rawMethod, &method) != nil {
-		return nil, invalid(id, `"method" has to be a string.`)
+		return nil, invalid(rawID, `"method" has to be a string.`)
 	}
 	params := members["params"]
 	switch {
 	case string(params) == "null":
 		params = nil
 	case len(params) > 0 && params[0] != '{':
-		return nil, &refusal{id, jsonrpc.CodeInvalidParams, `"params" has to be an object.`}
+		return nil, &refusal{rawID, jsonrpc.CodeInvalidParams, `"params" has to be an object.`}
 	}
-	return &jsonrpc.Request{ID: id, Method: method, Params: params}, nil
+	return &message{&jsonrpc.Request{ID: id, Method: method, Params: params}, rawID}, nil
 }
 
-func invalid(id jsonrpc.ID, message string) *refusal {
+func invalid(id json.RawMessage, message string) *refusal {
 	return &refusal{id, jsonrpc.CodeInvalidRequest, message}
 }
 
@@ -108,9 +109,9 @@ func notAnObject(text []byte, err error) *refusal {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &mismatch) && text[0] == '[':
-		return invalid(jsonrpc.ID{}, "Batches are not supported: send every message by itself.")
+		return invalid(nil, "Batches are not supported: send every message by itself.")
 	case errors.As(err, &mismatch):
-		return invalid(jsonrpc.ID{}, "A message is a JSON object, not a "+mismatch.Value+".")
+		return invalid(nil, "A message is a JSON object, not a "+mismatch.Value+".")
 	case errors.As(err, &syntax):
 		return &refusal{code: jsonrpc.CodeParseError, message: fmt.Sprintf("The message is not JSON: %v, at byte %d.", syntax, syntax.Offset)}
 	default:
@@ -118,54 +119,111 @@ func notAnObject(text []byte, err error) *refusal {
 	}
 }
 
-// decodeID reads an id and says what is wrong with it. MCP allows strings and
-// integers, and not null: https://modelcontextprotocol.io/specification/2025-11-25/basic#requests
-func decodeID(raw json.RawMessage) (id jsonrpc.ID, problem string) {
+// decodeID reads an id and says what is wrong with it; echo is what an answer has
+// in its place. MCP allows strings and integers, and not null:
+// https://modelcontextprotocol.io/specification/2025-11-25/basic#requests
+func decodeID(raw json.RawMessage) (id jsonrpc.ID, echo json.RawMessage, problem string) {
 	if len(raw) == 0 {
-		return jsonrpc.ID{}, ""
+		return jsonrpc.ID{}, nil, ""
 	}
+	const wrongType = `"id" has to be a string or an integer.`
 	var value any
 	switch raw[0] {
 	case '"':
 		var s string
-		if json.Unmarshal(raw, &s) != nil || len(s) > maxID {
-			return jsonrpc.ID{}, fmt.Sprintf(`"id" is longer than %d bytes.`, maxID)
+		if len(raw) > maxID || json.Unmarshal(raw, &s) != nil {
+			return jsonrpc.ID{}, nil, fmt.Sprintf(`"id" is longer than %d bytes.`, maxID)
 		}
 		value = s
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		n, err := strconv.ParseFloat(string(raw), 64)
-		if err != nil || n != math.Trunc(n) || math.Abs(n) > maxInteger {
-			return jsonrpc.ID{}, fmt.Sprintf(`"id" has to be an integer of at most %d, or a string.`, maxInteger)
+		if len(raw) > maxID {
+			return jsonrpc.ID{}, nil, fmt.Sprintf(`"id" is longer than %d bytes.`, maxID)
 		}
-		value = n
+		n, err := strconv.ParseFloat(string(raw), 64)
+		switch {
+		case err == nil && n == math.Trunc(n) && math.Abs(n) <= maxInteger:
+			value = n
+		case isInteger(raw):
+			// The SDK would round it, and could not keep it apart from its
+			// neighbours.
+			value = "\x00" + string(raw)
+		default:
+			return jsonrpc.ID{}, raw, wrongType
+		}
 	default:
-		return jsonrpc.ID{}, `"id" has to be a string or an integer.`
+		return jsonrpc.ID{}, nil, wrongType
 	}
 	id, err := jsonrpc.MakeID(value)
 	if err != nil {
-		return jsonrpc.ID{}, `"id" has to be a string or an integer.`
+		return jsonrpc.ID{}, nil, wrongType
 	}
-	return id, ""
+	return id, raw, ""
+}
+
+// isInteger says that a JSON number is written as an integer.
+func isInteger(number []byte) bool {
+	return !bytes.ContainsAny(number, ".eE")
+}
+
+// withID returns an answer with the id that its request has, where the SDK writes
+// it another way. Everything else stays as it is.
+func withID(answer []byte, id jsonrpc.ID, raw json.RawMessage) ([]byte, error) {
+	if hasUsualID(id, raw) {
+		return answer, nil
+	}
+	var m struct {
+		Version json.RawMessage `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Result  json.RawMessage `json:"result,omitempty"`
+		Error   json.RawMessage `json:"error,omitempty"`
+	}
+	if err := json.Unmarshal(answer, &m); err != nil {
+		return nil, fmt.Errorf("giving an answer its id: %w", err)
+	}
+	m.ID = raw
+	return encodeJSON(m)
+}
+
+// hasUsualID says that the SDK writes an id the way it was written.
+func hasUsualID(id jsonrpc.ID, raw json.RawMessage) bool {
+	switch value := id.Raw().(type) {
+	case int64:
+		return string(raw) == strconv.FormatInt(value, 10)
+	default:
+		usual, err := encodeJSON(value)
+		return err == nil && bytes.Equal(usual, raw)
+	}
+}
+
+// encodeJSON writes v without the escapes for HTML.
+func encodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("writing JSON: %w", err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // leadingID looks for the id of a message of which only the beginning is known.
-func leadingID(beginning []byte) jsonrpc.ID {
+func leadingID(beginning []byte) json.RawMessage {
 	dec := json.NewDecoder(bytes.NewReader(beginning))
 	if token, err := dec.Token(); err != nil || token != json.Delim('{') {
-		return jsonrpc.ID{}
+		return nil
 	}
 	for {
 		name, err := dec.Token()
 		if err != nil {
-			return jsonrpc.ID{}
+			return nil
 		}
 		var value json.RawMessage
 		if dec.Decode(&value) != nil {
-			return jsonrpc.ID{}
+			return nil
 		}
 		if name == "id" {
-			id, _ := decodeID(value)
-			return id
+			_, echo, _ := decodeID(value)
+			return echo
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -50,6 +51,43 @@ func originAllowed(r *http.Request, known []string) bool {
 		return false
 	}
 	return isLoopback(origin.Hostname()) && isLoopback(hostOnly(r.Host))
+}
+
+// allowOrigin lets a browser show the answer to the page that asked, where that
+// is one of the named ones: https://fetch.spec.whatwg.org/#http-cors-protocol
+func allowOrigin(answer http.Header, r *http.Request, named []string) bool {
+	answer.Add("Vary", "Origin")
+	origin := r.Header.Values("Origin")
+	if len(origin) != 1 || !slices.Contains(named, origin[0]) {
+		return false
+	}
+	answer.Set("Access-Control-Allow-Origin", origin[0])
+	answer.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, Retry-After, WWW-Authenticate")
+	return true
+}
+
+// isPreflight says that a browser asks what a page may send.
+func isPreflight(r *http.Request) bool {
+	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
+}
+
+// answerPreflight allows what clients send. The token goes in a header, not in a
+// cookie, so credentials are not allowed.
+func answerPreflight(w http.ResponseWriter) {
+	w.Header().Set("Access-Control-Allow-Methods", http.MethodPost)
+	w.Header().Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id")
+	w.Header().Set("Access-Control-Max-Age", "600") // seconds
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// CheckOrigin says what is wrong with an origin that is to be allowed, which a
+// browser would never send.
+func CheckOrigin(origin string) error {
+	u, err := url.Parse(origin)
+	if err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != origin || strings.ToLower(origin) != origin {
+		return fmt.Errorf("%q is not an origin: it has to be SCHEME://HOST or SCHEME://HOST:PORT in small letters, such as https://example.com", origin)
+	}
+	return nil
 }
 
 // hostOnly takes the port off.

@@ -104,14 +104,34 @@ func New(cfg Config) *Server {
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	session, err := s.sdk.Connect(bound(ctx), &streamTransport{in: in, out: out, drain: s.cfg.DrainTime}, nil)
-	if err != nil {
-		return fmt.Errorf("starting the MCP session: %w", err)
+	c := newStream(s, in, out)
+	defer c.giveUp()
+	defer c.closed()
+	var sessions []*mcp.ServerSession
+	for _, era := range c.eras {
+		session, err := s.sdk.Connect(bound(ctx), era, nil)
+		if err != nil {
+			return fmt.Errorf("starting the MCP session: %w", err)
+		}
+		sessions = append(sessions, session)
 	}
-	stop := context.AfterFunc(ctx, func() { _ = session.Close() })
+	go c.receive()
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(s.cfg.DrainTime, c.giveUp)
+		for _, session := range sessions {
+			_ = session.Close()
+		}
+	})
 	defer stop()
-	if err := session.Wait(); err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
-		return fmt.Errorf("the MCP session ended: %w", err)
+	var ended error
+	for _, session := range sessions {
+		if err := session.Wait(); err != nil && !errors.Is(err, io.EOF) && ended == nil {
+			ended = err
+		}
+		c.closed() // one session does not go on without the other
+	}
+	if ended != nil && ctx.Err() == nil {
+		return fmt.Errorf("the MCP session ended: %w", ended)
 	}
 	return nil
 }
@@ -136,8 +156,8 @@ func withBound(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, func() { stop(); cancel() }
 }
 
-// guard stands before every request: it binds the context, and keeps a panic
-// from ending the session.
+// guard stands before every request: it binds the context, keeps a panic from
+// ending the session, and errors that are not for clients in here.
 func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		ctx, cancel := withBound(ctx)
@@ -145,13 +165,16 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 		defer func() {
 			if p := recover(); p != nil {
 				s.log.Error("panic", "method", method, "cause", p, "stack", string(debug.Stack()))
-				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The server failed to answer; its standard error says more."}
+				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failedMessage}
 			}
 		}()
 		if call, ok := req.(*mcp.CallToolRequest); ok && !s.knows(call.Params.Name) {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: contract.UnknownTool(call.Params.Name, s.names()).Error()}
 		}
-		return next(ctx, method, req)
+		if result, err = next(ctx, method, req); err != nil {
+			return nil, s.clientError(ctx, method, err)
+		}
+		return result, nil
 	}
 }
 

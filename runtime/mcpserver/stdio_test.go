@@ -108,7 +108,7 @@ func TestDuplicateID(t *testing.T) {
 	s.send(callLine(1, "wait", `{}`))
 	<-f.started
 	s.send(callLine(1, "echo", `{}`))
-	if m := s.receive(); m.ID != nil || m.Error == nil || m.Error.Code != -32600 || !strings.Contains(m.Error.Message, `The id "1" is in use`) {
+	if m := s.receive(); m.ID != nil || m.Error == nil || m.Error.Code != -32600 || !strings.Contains(m.Error.Message, `The id 1 is in use`) {
 		t.Errorf("answer to the second request: %+v", m)
 	}
 	s.send(callLine("1", "echo", `{}`)) // another id: a string
@@ -385,5 +385,124 @@ func TestPanicIsLogged(t *testing.T) {
 	s.end()
 	if !strings.Contains(log.String(), "cause=boom") {
 		t.Errorf("the log says %q", &log)
+	}
+}
+
+// A client may compare ids as text, so they come back the way they were written.
+func TestIDsComeBack(t *testing.T) {
+	t.Parallel()
+	web := serve(t, newTools().config(), mcpserver.HTTPOptions{})
+	for _, tc := range []struct{ id, method, params, want string }{
+		{`9007199254740993`, "ping", `{}`, `"result":{}`},
+		{`-9223372036854775809`, "ping", `{}`, `"result":{}`},
+		{`123456789012345678901234567890`, "tools/call", `{"name":"echo"}`, `"result":{"content":[{`},
+		{`1.0`, "ping", `{}`, `"result":{}`},
+		{`1e3`, "ping", `{}`, `"result":{}`},
+		{`-0`, "ping", `{}`, `"result":{}`},
+		{`1.5`, "ping", `{}`, `"code":-32600`},
+		{`1e400`, "ping", `{}`, `"code":-32600`},
+		{`"\u0061\/<&>\ud83d\ude00\u2028"`, "ping", `{}`, `"result":{}`},
+		{`"\u0061\/b"`, "nothing", `{}`, `"code":-32601`},
+		{`"\u0061\/b"`, "tools/call", `{"name":"crash"}`, `"code":-32603`},
+		{`"<b>"`, "tools/call", `{"name":"echo","arguments":{"a":"<&>"}}`, `{\"a\":\"\u003c\u0026\u003e\"}`},
+	} {
+		t.Run(tc.id+" "+tc.method, func(t *testing.T) {
+			t.Parallel()
+			line := `{"jsonrpc":"2.0","id":` + tc.id + `,"method":"` + tc.method + `","params":` + tc.params + `}`
+			s := begin(t, newTools().config())
+			s.send(line + "\n")
+			_, event := post(t, web.URL, line, nil)
+			for _, got := range []string{<-s.lines, event} {
+				if !strings.Contains(got, `{"jsonrpc":"2.0","id":`+tc.id+`,`) || !strings.Contains(got, tc.want) {
+					t.Errorf("%s was answered with %s", line, got)
+				}
+			}
+			s.end()
+		})
+	}
+}
+
+// Large integers that are next to each other are not one id.
+func TestLargeIDs(t *testing.T) {
+	t.Parallel()
+	f := newTools()
+	s := begin(t, f.config())
+	const call = `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"wait"}}` + "\n"
+	s.send(fmt.Sprintf(call, "9007199254740992"))
+	<-f.started
+	s.send(fmt.Sprintf(call, "9007199254740993"))
+	<-f.started
+	s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9007199254740993}}` + "\n")
+	<-f.stopped
+	close(f.release)
+	if line := <-s.lines; !strings.HasPrefix(line, `{"jsonrpc":"2.0","id":9007199254740992,"result"`) {
+		t.Errorf("answer %s", line)
+	}
+	s.end()
+}
+
+// A client that stops reading cannot keep the server alive.
+func TestUnreadOutput(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"an answer", "a refusal", "the server is told to end"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				in, client := io.Pipe()
+				out, server := io.Pipe() // of which nobody reads
+				defer out.Close()
+				f := newTools()
+				ctx, shutdown := context.WithCancel(t.Context())
+				defer shutdown()
+				ended := make(chan error, 1)
+				go func() { ended <- mcpserver.New(f.config()).ServeStdio(ctx, in, server) }()
+				begun := time.Now()
+				limit := 5 * time.Second
+				switch how {
+				case "an answer":
+					io.WriteString(client, ping)
+					synctest.Wait()
+					client.Close()
+				case "a refusal":
+					io.WriteString(client, "garbage\n")
+					synctest.Wait()
+					client.Close()
+					limit = 10 * time.Minute // it is not known that the input has ended
+				default:
+					io.WriteString(client, ping)
+					synctest.Wait()
+					shutdown()
+				}
+				err := <-ended
+				if took := time.Since(begun); took > limit {
+					t.Errorf("the server ended after %v", took)
+				}
+				if (err == nil) != (how == "the server is told to end") || err != nil && !strings.Contains(err.Error(), "does not read") {
+					t.Errorf("the server ended with %v", err)
+				}
+				client.Close()
+			})
+		})
+	}
+}
+
+// What the SDK says to the people who write servers is not for clients.
+func TestErrorsAreForClients(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ method, params, want string }{
+		{"tools/call", `{"name":"echo","_meta":7}`, `tools/call: "_meta" in "params" must not be a number.`},
+		{"prompts/get", `{"name":"recall","arguments":{"topic":7}}`, `prompts/get: "arguments" in "params" must not be a number.`},
+		{"prompts/get", `{"name":"dance"}`, `unknown prompt "dance"`},
+		{"completion/complete", `{"ref":{"type":"ref/nothing"},"argument":{"name":"id","value":"x"}}`, `completion/complete: "params" does not have the form that the protocol wants.`},
+		{"resources/read", `{"uri":["x"]}`, `resources/read: "uri" in "params" must not be an array.`},
+		{"tools/call", `{"name":"echo","arguments":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}`, `tools/call: the request does not have the form that the protocol wants.`},
+	} {
+		s := begin(t, newTools().config())
+		s.send(`{"jsonrpc":"2.0","id":1,"method":"` + tc.method + `","params":` + tc.params + "}\n")
+		m := s.receive()
+		if m.Error == nil || m.Error.Code != -32602 || m.Error.Message != tc.want {
+			t.Errorf("%s %.80s: answer %+v, error %+v", tc.method, tc.params, m, m.Error)
+		}
+		s.end()
 	}
 }

@@ -23,8 +23,8 @@ type Token struct {
 }
 
 // ReadToken reads a token from a file: one line of visible ASCII characters, at
-// least 16. Others must not be able to read the file; on Windows that is the
-// business of its access control list.
+// least 16. Only its owner may have access to the file, as with the keys of ssh; on
+// Windows that is the business of its access control list.
 func ReadToken(path string) (Token, error) {
 	refuse := func(why string) (Token, error) {
 		return Token{}, fmt.Errorf("the token file %s %s", path, why)
@@ -44,8 +44,8 @@ func ReadToken(path string) (Token, error) {
 	if err != nil {
 		return Token{}, fmt.Errorf("reading the token file: %w", err)
 	}
-	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o007 != 0 {
-		return refuse(fmt.Sprintf("may be used by everybody (mode %04o): run chmod 600 on it", mode))
+	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
+		return refuse(fmt.Sprintf("is not only yours (mode %04o): run chmod 600 on it", mode))
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxToken+1))
 	if err != nil {

@@ -20,17 +20,19 @@ func TestReadToken(t *testing.T) {
 		want string // of the error
 	}{
 		"good":          {"0123456789abcdef\n", 0o600, ""},
-		"group":         {"0123456789abcdef\r\n", 0o440, ""},
+		"read only":     {"0123456789abcdef\r\n", 0o400, ""},
+		"for the group": {"0123456789abcdef", 0o640, "is not only yours (mode 0640): run chmod 600 on it"},
+		"group writes":  {"0123456789abcdef", 0o620, "is not only yours (mode 0620)"},
 		"empty":         {"", 0o600, "is empty"},
 		"blank":         {" \n\n", 0o600, "is empty"},
 		"short":         {"0123456789abcde", 0o600, "a token of 15 characters; at least 16"},
 		"two lines":     {"0123456789abcdef\n0123456789abcdef", 0o600, "one line of visible ASCII"},
 		"not ASCII":     {"0123456789abcdéf", 0o600, "one line of visible ASCII"},
 		"huge":          {strings.Repeat("a", 5000), 0o600, "longer than 4096 bytes"},
-		"for everybody": {"0123456789abcdef", 0o644, "may be used by everybody (mode 0644): run chmod 600 on it"},
-		"to write to":   {"0123456789abcdef", 0o602, "may be used by everybody"},
+		"for everybody": {"0123456789abcdef", 0o644, "is not only yours (mode 0644): run chmod 600 on it"},
+		"to write to":   {"0123456789abcdef", 0o602, "is not only yours"},
 	} {
-		if runtime.GOOS == "windows" && strings.Contains(tc.want, "everybody") {
+		if runtime.GOOS == "windows" && strings.Contains(tc.want, "not only yours") {
 			continue
 		}
 		path := filepath.Join(dir, name)

@@ -74,6 +74,8 @@ func remedy(tool, said string) string {
 // saying makes sentences of what a command line wrote to standard error.
 // Warnings are about what it did all the same, and its hints name flags that
 // the caller of a tool does not have, save the ids near to one that is unknown.
+// A tool works in one workspace: where that is, and other absolute paths, are
+// left out.
 func saying(stderr []byte) string {
 	var sentences []string
 	for line := range strings.Lines(process.Printable(stderr, maxSaid)) {
@@ -88,7 +90,11 @@ func saying(stderr []byte) string {
 			}
 			line = hint
 		}
-		if line = sentence(line); line != "" {
+		const unknown = " not found in "
+		if what, place, ok := strings.Cut(line, unknown); ok && startsPath(place, 0) {
+			line = what + unknown + "this workspace"
+		}
+		if line = withoutPaths(sentence(line)); line != "" {
 			sentences = append(sentences, line)
 		}
 	}

@@ -32,14 +32,26 @@ func TestFailures(t *testing.T) {
 		{
 			name: "unknown id", tool: read,
 			cli: cli{exit: 1, stderr: "error: conversation jp-c17648402467 not found in /work\nhint: nearest ids: jp-c1, jp-c2\n"},
-			want: "Conversation jp-c17648402467 not found in /work. Nearest ids: jp-c1, jp-c2. " +
+			want: "Conversation jp-c17648402467 not found in this workspace. Nearest ids: jp-c1, jp-c2. " +
 				"conversation_list shows the ids there are; archived=true shows those of archived conversations.",
 			caller: true,
 		},
 		{
 			name: "unknown id in a search", tool: grep,
 			cli:    cli{exit: 1, stderr: "error: conversation jp-c1 not found in /work\nhint: conversation ls shows the ids there are; add --archived for archived ones\n"},
-			want:   "Conversation jp-c1 not found in /work. conversation_list shows the ids there are; archived=true shows those of archived conversations.",
+			want:   "Conversation jp-c1 not found in this workspace. conversation_list shows the ids there are; archived=true shows those of archived conversations.",
+			caller: true,
+		},
+		{
+			name: "unknown ids in a workspace whose path has spaces", tool: grep,
+			cli:    cli{exit: 1, stderr: "error: conversations jp-c1, jp-c2 not found in C:\\Users\\jane doe\\my work\r\n"},
+			want:   "Conversations jp-c1, jp-c2 not found in this workspace. conversation_list shows the ids there are; archived=true shows those of archived conversations.",
+			caller: true,
+		},
+		{
+			name: "events that are gone", tool: read,
+			cli:    cli{exit: 1, stderr: "error: reading the events of jp-c1: events.json is missing in /home/jane/work/.jp/conversations/17000000000-tides\n"},
+			want:   "Reading the events of jp-c1: events.json is missing in 17000000000-tides.",
 			caller: true,
 		},
 		{

@@ -93,10 +93,10 @@ func TestSaying(t *testing.T) {
 		{"", ""},
 		{"\n \n", ""},
 		{"error: turn 9 out of range (conversation has 2 turns)\nhint: turns are numbered 1 to 2; --last prints the last one\n", "Turn 9 out of range (conversation has 2 turns)."},
-		{"warning: jp-c1: cut off\nerror: conversation jp-c2 not found in /x\nhint: nearest ids: jp-c1\n", "Conversation jp-c2 not found in /x. Nearest ids: jp-c1."},
+		{"warning: jp-c1: cut off\nerror: conversation jp-c2 not found in /x\nhint: nearest ids: jp-c1\n", "Conversation jp-c2 not found in this workspace. Nearest ids: jp-c1."},
 		{"jp-c1 is gone", "jp-c1 is gone."},
 		{"échec: disque plein!", "Échec: disque plein!"},
-		{"/usr/bin/jp: not a program?\r\n", "/usr/bin/jp: not a program?"},
+		{"/usr/bin/jp: not a program?\r\n", "jp: not a program?"},
 		{"\x1b[31merror\x1b[0m \u202e\x00\n", "␛[31merror␛[0m \\u{202E}␀."},
 		{"\xff\xfe", "\ufffd\ufffd."},
 	} {

@@ -3,12 +3,9 @@
 package mcp
 
 import (
-	"fmt"
-	"path"
-	"strings"
-
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/emit/internal/jsontext"
+	"github.com/convtools/convtools/gen/emit/internal/toollist"
 	"github.com/convtools/convtools/gen/emit/schema"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lower"
@@ -16,23 +13,16 @@ import (
 
 // Emit returns generated/mcp/tools.json.
 func Emit(c *ir.Contract) ([]emit.File, error) {
-	tools := jsontext.Array{}
-	for _, tool := range c.Tools() {
-		text := lower.For(lower.MCP, tool)
-		if len(text.Problems) > 0 {
-			return nil, fmt.Errorf("MCP tool list: %s", strings.Join(text.Problems, "; "))
-		}
-		tools = append(tools, jsontext.Object{
-			{Name: "name", Value: jsontext.String(tool.Name)},
-			{Name: "description", Value: jsontext.String(text.Description)},
-			{Name: "inputSchema", Value: schema.Object(tool)},
-			{Name: "annotations", Value: annotations(tool.Effect)},
-		})
+	return toollist.Emit(c, lower.MCP, "mcp/tools.json", entry)
+}
+
+func entry(tool *ir.Tool, description jsontext.String) jsontext.Object {
+	return jsontext.Object{
+		{Name: "name", Value: jsontext.String(tool.Name)},
+		{Name: "description", Value: description},
+		{Name: "inputSchema", Value: schema.Object(tool)},
+		{Name: "annotations", Value: annotations(tool.Effect)},
 	}
-	return []emit.File{{
-		Path: path.Join(c.Targets.Generated, "mcp", "tools.json"),
-		Data: jsontext.Pretty(tools),
-	}}, nil
 }
 
 // annotations says of a reading tool that calling it twice changes nothing and

@@ -12,6 +12,7 @@ import (
 	"github.com/convtools/convtools/gen/emit/schema"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/ir/irtest"
+	"github.com/convtools/convtools/gen/lower"
 )
 
 func TestGolden(t *testing.T) {
@@ -176,9 +177,10 @@ func TestHostileTextStaysText(t *testing.T) {
 		if len(got.Properties) != len(tool.Params) {
 			t.Errorf("%s has properties %v", tool.Name, got.Properties)
 		}
-		for _, p := range tool.Params {
+		texts := lower.For(lower.Schema, tool).Parameters
+		for i, p := range tool.Params {
 			g := got.Properties[p.Name]
-			if g.Description != irtest.HostileText {
+			if g.Description != texts[i] || !strings.HasPrefix(g.Description, irtest.HostileText) {
 				t.Errorf("%s.%s: description %q", tool.Name, p.Name, g.Description)
 			}
 			if text, ok := p.Default.(string); ok && g.Default != text {

@@ -155,7 +155,7 @@ func (a agent) checkTranscript(ctx context.Context, l *lab, exchanges []exchange
 		maps.Copy(dropped, less)
 	}
 	if len(dropped) > 0 {
-		notes = append(notes, "the model is not told: "+strings.Join(slices.Sorted(maps.Keys(dropped)), ", "))
+		notes = append(notes, "only the descriptions tell the model: "+strings.Join(slices.Sorted(maps.Keys(dropped)), ", "))
 	}
 	instructions, err := l.instructions(ctx)
 	if err != nil {

@@ -104,7 +104,15 @@ func Set(format Format, src []byte, path []string, members []Member) ([]byte, er
 			return setTOML(src, path, members)
 		}
 		return setJSON(format, src, path, members)
-	}, members)
+	}, func(before, after value) bool {
+		entry, _ := after.is.(map[string]any)
+		for _, m := range members {
+			if value, ok := entry[m.Key]; !ok || !sameValue(value, m.Value) {
+				return false
+			}
+		}
+		return !before.ok || sameBeside(before.is, entry, members)
+	})
 }
 
 // Remove returns src without what stands at path. The tables around it stay,
@@ -115,12 +123,35 @@ func Remove(format Format, src []byte, path []string) ([]byte, error) {
 			return removeTOML(src, path)
 		}
 		return removeJSON(format, src, path)
-	}, nil)
+	}, func(_, after value) bool { return !after.ok })
 }
 
-// edit makes an edit and checks it. want is what has to stand at path
-// afterwards; nil means nothing.
-func edit(format Format, src []byte, path []string, change func([]byte) ([]byte, error), want []Member) ([]byte, error) {
+// Restore returns src with what stands at path replaced by the bytes that stand
+// there in another document, original. It has to be there in both.
+func Restore(format Format, src []byte, path []string, original []byte) ([]byte, error) {
+	original = trimBOM(original)
+	doc, err := decode(format, original)
+	if err != nil {
+		return nil, err
+	}
+	want, _ := lookup(doc, path)
+	return edit(format, src, path, func(src []byte) ([]byte, error) {
+		if format == TOML {
+			return restoreTOML(src, path, original)
+		}
+		return restoreJSON(format, src, path, original)
+	}, func(_, after value) bool { return after.ok && equal(after.is, want) })
+}
+
+// value is what stands at a path of a decoded document, if anything does.
+type value struct {
+	is any
+	ok bool
+}
+
+// edit makes an edit and checks it: right says whether what stands at path then
+// is what it should be.
+func edit(format Format, src []byte, path []string, change func([]byte) ([]byte, error), right func(before, after value) bool) ([]byte, error) {
 	text := trimBOM(src)
 	before, err := decode(format, text)
 	if err != nil {
@@ -137,22 +168,10 @@ func edit(format Format, src []byte, path []string, change func([]byte) ([]byte,
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errChecked, err)
 	}
-	got, ok := lookup(after, path)
-	if ok != (want != nil) {
-		return nil, errChecked
-	}
-	if want != nil {
-		entry, _ := got.(map[string]any)
-		for _, m := range want {
-			if value, ok := entry[m.Key]; !ok || !sameValue(value, m.Value) {
-				return nil, errChecked
-			}
-		}
-		if old, ok := lookup(before, path); ok && !sameBeside(old, entry, want) {
-			return nil, errChecked
-		}
-	}
-	if !equal(without(before, path), without(after, path)) {
+	var old, now value
+	old.is, old.ok = lookup(before, path)
+	now.is, now.ok = lookup(after, path)
+	if !right(old, now) || !equal(without(before, path), without(after, path)) {
 		return nil, errChecked
 	}
 	return append(src[:len(src)-len(text):len(src)-len(text)], edited...), nil

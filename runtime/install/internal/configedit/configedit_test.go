@@ -249,6 +249,63 @@ func TestSyntaxErrorsSayWhere(t *testing.T) {
 	}
 }
 
+// TestRestore takes an entry of one document into another.
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	json := []string{"mcpServers", "convtools"}
+	table := []string{"mcp_servers", "convtools"}
+	tests := []struct {
+		name                string
+		format              configedit.Format
+		path                []string
+		src, original, want string
+		err                 string
+	}{
+		{
+			name: "JSONC", format: configedit.JSONC, path: json,
+			src:      "\ufeff{\n  \"mcpServers\": {\"convtools\": 1 /* a */}, // b\n}\n",
+			original: `{"mcpServers":{"x":0,"convtools":{ "command":"c" /* d */ }}}`,
+			want:     "\ufeff{\n  \"mcpServers\": {\"convtools\": { \"command\":\"c\" /* d */ } /* a */}, // b\n}\n",
+		},
+		{
+			name: "fewer tables", format: configedit.TOML, path: table,
+			src:      "a = 1\n\n[mcp_servers.convtools]\ncommand = 'x'\n\n[b]\n\n[mcp_servers.convtools.env]\nc = 1\n\n[d]\n",
+			original: "[mcp_servers.convtools] # mine\ncommand = 'y' # z",
+			want:     "a = 1\n\n[mcp_servers.convtools] # mine\ncommand = 'y' # z\n\n[b]\n\n[d]\n",
+		},
+		{
+			name: "more tables", format: configedit.TOML, path: table,
+			src:      "[mcp_servers.convtools]\ncommand = 'x'\n[b]\n",
+			original: "[mcp_servers.convtools]\ncommand = 'y'\n\n[c]\n\n[mcp_servers.convtools.env]\nd = 1\n",
+			want:     "[mcp_servers.convtools]\ncommand = 'y'\n\n[mcp_servers.convtools.env]\nd = 1\n[b]\n",
+		},
+		{
+			name: "not in the original", format: configedit.JSON, path: json,
+			src: `{"mcpServers":{"convtools":{}}}`, original: "{}", err: "is not there",
+		},
+		{
+			name: "of another form", format: configedit.TOML, path: table,
+			src: "[mcp_servers.convtools]\n", original: "mcp_servers = { convtools = {} }\n", err: "header of its own",
+		},
+		{
+			name: "broken original", format: configedit.JSON, path: json,
+			src: `{"mcpServers":{"convtools":{}}}`, original: "{", err: "line 1",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := configedit.Restore(test.format, []byte(test.src), test.path, []byte(test.original))
+			if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+				t.Fatalf("error %v, want …%s…", err, test.err)
+			}
+			if diff := cmp.Diff(test.want, string(got)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestGet(t *testing.T) {
 	t.Parallel()
 	got, ok, err := configedit.Get(configedit.JSONC, []byte(`{"a": /* c */ {"b": {"c": "d", "e": ["f"],},},}`), []string{"a", "b"})

@@ -19,7 +19,10 @@ func parseJSON(format Format, src []byte) (hujson.Value, error) {
 	}
 	// A comment may end with the file, for editors; hujson wants its line ended.
 	padded := append(src[:len(src):len(src)], '\n')
-	if root, err := hujson.Parse(append(padded[:len(padded):len(padded)], "{}"...)); err == nil && root.StartOffset == len(padded) {
+	if hasNoValue(src) {
+		if _, err := hujson.Parse(append(padded[:len(padded):len(padded)], "{}"...)); err != nil {
+			return hujson.Value{}, jsonSyntax(src, err)
+		}
 		if text := bytes.TrimLeft(src, " \t\r\n"); format == JSON && len(text) > 0 {
 			line, column := position(src, len(src)-len(text))
 			return hujson.Value{}, &SyntaxError{line, column, "a comment" + notJSON}
@@ -102,7 +105,34 @@ func commentEnd(src []byte, i int) int {
 	return i
 }
 
+// hasNoValue reports whether there is nothing but blanks and comments.
+func hasNoValue(src []byte) bool {
+	for i := 0; i < len(src); i++ {
+		switch src[i] {
+		case ' ', '\t', '\r', '\n':
+		case '/':
+			end := commentEnd(src, i)
+			if end == i {
+				return false
+			}
+			i = end
+		default:
+			return false
+		}
+	}
+	return true
+}
+
 func decodeJSON(format Format, src []byte) (map[string]any, error) {
+	if format == JSON && checkDepth(src) == nil {
+		// Most files are fine; what is wrong with the others is said below.
+		dec := json.NewDecoder(bytes.NewReader(src))
+		dec.UseNumber()
+		var doc map[string]any
+		if err := dec.Decode(&doc); err == nil && doc != nil && len(bytes.TrimLeft(src[dec.InputOffset():], " \t\r\n")) == 0 {
+			return doc, nil
+		}
+	}
 	root, err := parseJSON(format, src)
 	if err != nil {
 		return nil, err
@@ -113,9 +143,8 @@ func decodeJSON(format Format, src []byte) (map[string]any, error) {
 	if _, ok := root.Value.(*hujson.Object); !ok {
 		return nil, &ConflictError{[]string{"the document"}, "is not an object in braces"}
 	}
-	plain := root.Clone()
-	plain.Standardize()
-	dec := json.NewDecoder(bytes.NewReader(plain.Pack()))
+	root.Standardize() // it was parsed from a copy, and is used for nothing else
+	dec := json.NewDecoder(bytes.NewReader(root.Pack()))
 	dec.UseNumber()
 	var doc map[string]any
 	if err := dec.Decode(&doc); err != nil {
@@ -145,56 +174,56 @@ func member(obj *hujson.Object, path []string) (*hujson.ObjectMember, int, error
 // setJSON makes one edit at a time, because each moves the places of the next.
 func setJSON(format Format, src []byte, path []string, members []Member) ([]byte, error) {
 	for {
-		edited, err := setNextJSON(format, src, path, members)
-		if err != nil || edited == nil {
-			return src, err
+		edited, done, err := setNextJSON(format, src, path, members)
+		if err != nil || done {
+			return edited, err
 		}
 		src = edited
 	}
 }
 
-// setNextJSON makes the next edit that is needed; nil means that none is.
-func setNextJSON(format Format, src []byte, path []string, members []Member) ([]byte, error) {
+// setNextJSON makes the next edit that is needed; done says that no other is.
+func setNextJSON(format Format, src []byte, path []string, members []Member) (edited []byte, done bool, err error) {
 	root, err := parseJSON(format, src)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	style := styleOf(src, root)
 	at := &root
 	for i := range path {
 		if at.Value == nil {
-			return newDocument(src, style, nested(path, members)), nil
+			return newDocument(src, style, nested(path, members)), true, nil
 		}
 		obj, ok := at.Value.(*hujson.Object)
 		if !ok {
-			return nil, &ConflictError{path[:i], "is not an object in braces"}
+			return nil, false, &ConflictError{path[:i], "is not an object in braces"}
 		}
 		m, _, err := member(obj, path[:i+1])
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if m == nil {
-			return insert(src, style, at, nested(path[i:], members)[0]), nil
+			return insert(src, style, at, nested(path[i:], members)[0]), true, nil
 		}
 		at = &m.Value
 	}
 	obj, ok := at.Value.(*hujson.Object)
 	if !ok {
-		return nil, &ConflictError{path, "is not an object in braces"}
+		return nil, false, &ConflictError{path, "is not an object in braces"}
 	}
 	for _, want := range members {
 		m, _, err := member(obj, append(path[:len(path):len(path)], want.Key))
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, false, err
 		case m == nil:
-			return insert(src, style, at, want), nil
+			return insert(src, style, at, want), false, nil
 		case !sameJSON(m.Value, want.Value):
 			text := render(want.Value, "", style.inline())
-			return splice(src, change{m.Value.StartOffset, m.Value.EndOffset, text}), nil
+			return splice(src, change{m.Value.StartOffset, m.Value.EndOffset, text}), false, nil
 		}
 	}
-	return nil, nil
+	return src, true, nil
 }
 
 // nested wraps members in objects, one for each element of path.
@@ -238,4 +267,42 @@ func removeJSON(format Format, src []byte, path []string) ([]byte, error) {
 		at = &m.Value
 	}
 	return src, nil
+}
+
+// restoreJSON replaces the value at path by the bytes of that in original.
+func restoreJSON(format Format, src []byte, path []string, original []byte) ([]byte, error) {
+	from, err := findJSON(format, original, path)
+	if err != nil {
+		return nil, err
+	}
+	to, err := findJSON(format, src, path)
+	if err != nil {
+		return nil, err
+	}
+	text := string(original[from.StartOffset:from.EndOffset])
+	return splice(src, change{to.StartOffset, to.EndOffset, text}), nil
+}
+
+// findJSON returns the value at path.
+func findJSON(format Format, src []byte, path []string) (*hujson.Value, error) {
+	root, err := parseJSON(format, src)
+	if err != nil {
+		return nil, err
+	}
+	at := &root
+	for i := range path {
+		obj, ok := at.Value.(*hujson.Object)
+		if !ok {
+			return nil, &ConflictError{path[:i], "is not an object in braces"}
+		}
+		m, _, err := member(obj, path[:i+1])
+		if err != nil {
+			return nil, err
+		}
+		if m == nil {
+			return nil, &ConflictError{path[:i+1], "is not there"}
+		}
+		at = &m.Value
+	}
+	return at, nil
 }

@@ -143,7 +143,7 @@ func findTable(src []byte, path []string) (statement, []statement, error) {
 		}
 		return st, keys, nil
 	}
-	return statement{}, nil, &ConflictError{path, "is not written as a table with a header of its own, [" + tomlPath(path) + "]"}
+	return statement{}, nil, noHeader(path)
 }
 
 // removeTOML removes a table, the tables inside it, and the empty line before
@@ -156,11 +156,31 @@ func removeTOML(src []byte, path []string) ([]byte, error) {
 	if _, ok := lookup(doc, path); !ok {
 		return src, nil
 	}
-	list, err := scanTOML(src)
+	spans, err := tableSpans(src, path)
 	if err != nil {
 		return nil, err
 	}
 	var edits []change
+	for _, span := range spans {
+		edits = append(edits, change{emptyLineBefore(src, span.from), span.to, ""})
+	}
+	out := splice(src, edits...)
+	if doc, err := decodeTOML(out); err == nil {
+		if _, ok := lookup(doc, path); !ok {
+			return out, nil
+		}
+	}
+	return nil, noHeader(path)
+}
+
+// tableSpans returns where a table and the tables inside it are written: whole
+// lines, from a header to the last key under it.
+func tableSpans(src []byte, path []string) ([]change, error) {
+	list, err := scanTOML(src)
+	if err != nil {
+		return nil, err
+	}
+	var spans []change
 	for i := 0; i < len(list); i++ {
 		st := list[i]
 		if !st.header || len(st.path) < len(path) || !slices.Equal(st.path[:len(path)], path) {
@@ -169,15 +189,47 @@ func removeTOML(src []byte, path []string) ([]byte, error) {
 		for i+1 < len(list) && !list[i+1].header {
 			i++
 		}
-		edits = append(edits, change{emptyLineBefore(src, st.start), list[i].end, ""})
+		spans = append(spans, change{from: st.start, to: list[i].end})
 	}
-	out := splice(src, edits...)
-	if doc, err := decodeTOML(out); err == nil {
-		if _, ok := lookup(doc, path); !ok {
-			return out, nil
+	return spans, nil
+}
+
+// restoreTOML replaces a table, and the tables inside it, by the lines of those
+// in original: the first by the first, and so on, with those left over behind the
+// last.
+func restoreTOML(src []byte, path []string, original []byte) ([]byte, error) {
+	from, err := tableSpans(original, path)
+	if err != nil {
+		return nil, err
+	}
+	to, err := tableSpans(src, path)
+	if err != nil {
+		return nil, err
+	}
+	if len(from) == 0 || len(to) == 0 {
+		return nil, noHeader(path)
+	}
+	for i := range to {
+		if i >= len(from) {
+			to[i].from = emptyLineBefore(src, to[i].from)
+			continue
 		}
+		text := slices.Clone(original[from[i].from:from[i].to])
+		if i == len(to)-1 {
+			for _, more := range from[i+1:] {
+				text = append(text, original[emptyLineBefore(original, more.from):more.to]...)
+			}
+		}
+		if text[len(text)-1] != '\n' && to[i].to < len(src) {
+			text = append(text, newline(src)...)
+		}
+		to[i].text = string(text)
 	}
-	return nil, &ConflictError{path, "is not written as a table with a header of its own, [" + tomlPath(path) + "]"}
+	return splice(src, to...), nil
+}
+
+func noHeader(path []string) error {
+	return &ConflictError{path, "is not written as a table with a header of its own, [" + tomlPath(path) + "]"}
 }
 
 // emptyLineBefore returns where the line before an offset begins if it is empty,

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// everyCommand returns all commands that can be called, with what help offers.
+func everyCommand(t *testing.T) []*cobra.Command {
+	t.Helper()
+	root := (&app{getenv: func(string) string { return "" }}).root()
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	var all []*cobra.Command
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		all = append(all, c)
+		for _, below := range c.Commands() {
+			walk(below)
+		}
+	}
+	walk(root)
+	if len(all) < 15 {
+		t.Fatalf("only %d commands", len(all))
+	}
+	return all
+}
+
+// words are what stands behind the program's name to call a command.
+func words(c *cobra.Command) []string { return strings.Fields(c.CommandPath())[1:] }
+
+// helpOf runs the program for help, in all the ways there are.
+func helpOf(t *testing.T, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	a := &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }}
+	if code := a.run(t.Context(), args); code != exitOK || stderr.Len() > 0 {
+		t.Errorf("convtools %q: exit code %d, standard error %q", args, code, &stderr)
+	}
+	return stdout.String()
+}
+
+func TestHelpFitsAScreen(t *testing.T) {
+	t.Parallel()
+	for _, cmd := range everyCommand(t) {
+		t.Run(cmd.CommandPath(), func(t *testing.T) {
+			t.Parallel()
+			if cmd.Hidden {
+				t.Errorf("the command is hidden: nobody will find it")
+			}
+			help := helpOf(t, append(words(cmd), "--help")...)
+			if again := helpOf(t, append([]string{"help"}, words(cmd)...)...); again != help {
+				t.Errorf("help and --help differ:\n%s\n%s", help, again)
+			}
+			if n := strings.Count(help, "\n"); n > 24 {
+				t.Errorf("%d lines, want at most 24:\n%s", n, help)
+			}
+			for line := range strings.Lines(help) {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+					t.Errorf("%d columns, want at most 80: %s", n, line)
+				}
+			}
+			_, examples, ok := strings.Cut(help, "\nExamples:\n")
+			if !ok || !strings.Contains(strings.SplitN(examples, "\n", 2)[0], "convtools") {
+				t.Errorf("no example of the program:\n%s", help)
+			}
+		})
+	}
+}
+
+// TestFullHelpLeavesNothingOut looks for every flag and paragraph, and for the way
+// there on the screen that leaves some out.
+func TestFullHelpLeavesNothingOut(t *testing.T) {
+	t.Parallel()
+	for _, cmd := range everyCommand(t) {
+		screen := helpOf(t, append([]string{"help"}, words(cmd)...)...)
+		full := helpOf(t, append([]string{"help", "--all"}, words(cmd)...)...)
+		for line := range strings.Lines(full) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+				t.Errorf("%d columns, want at most 80: %s", n, line)
+			}
+		}
+		check := func(want string) {
+			t.Helper()
+			if !strings.Contains(full, want) {
+				t.Errorf("%s: help --all lacks %q:\n%s", cmd.CommandPath(), want, full)
+			}
+			if !strings.Contains(screen, want) && !strings.Contains(screen, "convtools help --all "+strings.Join(words(cmd), " ")) {
+				t.Errorf("%s: help lacks %q and does not say where it is:\n%s", cmd.CommandPath(), want, screen)
+			}
+		}
+		check(strings.TrimSpace(cmd.Long))
+		for _, alias := range cmd.Aliases {
+			check(alias)
+		}
+		cmd.InheritedFlags() // merges them into Flags
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && f.Name != "help" {
+				check("--" + f.Name)
+			}
+		})
+	}
+}

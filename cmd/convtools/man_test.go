@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// pageIndent is how far man indents the text of a page, in columns.
+const pageIndent = 7
+
+func TestManualFits80Columns(t *testing.T) {
+	t.Parallel()
+	for _, cmd := range everyCommand(t) {
+		asIs := false // between .nf and .fi lines are not filled
+		for line := range strings.Lines(string(manPage(cmd))) {
+			line = strings.TrimSuffix(line, "\n")
+			switch line {
+			case ".nf":
+				asIs = true
+			case ".fi":
+				asIs = false
+			default:
+				shown := strings.NewReplacer(`\-`, "-", `\e`, `\`, `\&`, "").Replace(line)
+				if n := utf8.RuneCountInString(shown) + pageIndent; asIs && n > helpWidth {
+					t.Errorf("%s: %d columns: %s", cmd.CommandPath(), n, shown)
+				}
+			}
+		}
+		if asIs {
+			t.Errorf("%s: filling is not switched on again", cmd.CommandPath())
+		}
+	}
+}
+
+// TestManualRenders has the formatter that man uses show every page.
+func TestManualRenders(t *testing.T) {
+	t.Parallel()
+	groff, err := exec.LookPath("groff")
+	if err != nil {
+		t.Skip("groff is not in PATH")
+	}
+	dir := t.TempDir()
+	helpOf(t, "man", dir)
+	pages, err := filepath.Glob(filepath.Join(dir, "*.1"))
+	if err != nil || len(pages) != len(everyCommand(t))-1 { // none for help
+		t.Fatalf("%d pages: %v", len(pages), err)
+	}
+	for _, page := range pages {
+		source, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stdout, stderr bytes.Buffer
+		render := exec.CommandContext(t.Context(), groff, "-man", "-Tutf8", "-Kutf8", "-P-cbou", "-rLL=80n", "-ww")
+		render.Stdin, render.Stdout, render.Stderr = bytes.NewReader(source), &stdout, &stderr
+		if err := render.Run(); err != nil || stderr.Len() > 0 {
+			t.Errorf("%s: %v: %s", filepath.Base(page), err, &stderr)
+		}
+		for line := range strings.Lines(stdout.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpWidth {
+				t.Errorf("%s: %d columns: %s", filepath.Base(page), n, line)
+			}
+		}
+		if !strings.Contains(stdout.String(), "EXAMPLES") {
+			t.Errorf("%s:\n%s", filepath.Base(page), &stdout)
+		}
+	}
+}

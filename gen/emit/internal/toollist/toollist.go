@@ -1,0 +1,32 @@
+// Package toollist emits all tools of a contract as one JSON array: what hosts
+// that take tool definitions differ in is the form of an entry. It refuses a
+// contract that the host would refuse.
+package toollist
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/emit/internal/jsontext"
+	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/gen/lower"
+)
+
+// Emit returns one file, name below the folder of generated files, with what
+// entry makes of each tool and of its description for target.
+func Emit(c *ir.Contract, target lower.Target, name string, entry func(tool *ir.Tool, description jsontext.String) jsontext.Object) ([]emit.File, error) {
+	list := jsontext.Array{}
+	for _, tool := range c.Tools() {
+		text := lower.For(target, tool)
+		if len(text.Problems) > 0 {
+			return nil, fmt.Errorf("tool list %s: %s", name, strings.Join(text.Problems, "; "))
+		}
+		list = append(list, entry(tool, jsontext.String(text.Description)))
+	}
+	return []emit.File{{
+		Path: path.Join(c.Targets.Generated, name),
+		Data: jsontext.Pretty(list),
+	}}, nil
+}

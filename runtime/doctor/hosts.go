@@ -1,0 +1,133 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/convtools/convtools/runtime/install"
+)
+
+// hosts looks at every host, and starts what is registered with them, all at
+// the same time.
+func (c Config) hosts(ctx context.Context) []Check {
+	var checks []Check
+	var registered []install.Registration // checks[i] is about registered[i] where it has a path
+	for _, host := range install.Hosts() {
+		found := install.Registrations(host, c.Install)
+		if len(found) == 0 {
+			checks = append(checks, Check{Name: host.Name, Status: Off, Detail: notRegistered})
+			registered = append(registered, install.Registration{})
+		}
+		for _, r := range found {
+			checks = append(checks, Check{Name: host.Name, Scope: r.Scope, Path: r.Path, Command: r.Command})
+			registered = append(registered, r)
+		}
+	}
+	var running sync.WaitGroup
+	for i := range checks {
+		if checks[i].Path != "" {
+			running.Go(func() { c.host(ctx, &checks[i], registered[i]) })
+		}
+	}
+	running.Wait()
+	return checks
+}
+
+// notRegistered is the finding about a host that does not know this program.
+const notRegistered = "not registered"
+
+// host fills in the finding about one registration.
+func (c Config) host(ctx context.Context, check *Check, r install.Registration) {
+	again := fmt.Sprintf("convtools install %s --scope %s", r.Host, r.Scope)
+	check.Fix = again
+	check.Status = Problem
+	if r.Err != nil {
+		check.Detail = r.Err.Error()
+		if len(r.Command) == 0 {
+			check.Fix = "correct the file; then " + check.Fix
+		}
+		return
+	}
+	if r.Disabled {
+		check.Status, check.Fix = Off, ""
+		check.Detail = "registered, but switched off there"
+		return
+	}
+	r.Command = c.expand(r.Command)
+	if relative(r.Command[0]) {
+		check.Status = Warning
+		check.Detail = "not started: which program " + r.Command[0] + " is depends on the directory that the host starts it in"
+		check.Fix = "name the program by an absolute path: " + again
+		return
+	}
+	if err := c.trusted(r); err != nil {
+		check.Detail = "not started: " + err.Error()
+		return
+	}
+	start := c.Now()
+	got, err := c.probe(ctx, r)
+	if err != nil {
+		check.Detail = err.Error()
+		return
+	}
+	check.Status, check.Fix = OK, ""
+	check.Tools, check.ServerName, check.ServerVersion = got.tools, got.name, got.version
+	check.DurationMS = c.Now().Sub(start).Milliseconds()
+	if r.Host == "jp" {
+		check.Detail = fmt.Sprintf("answers in %d ms", check.DurationMS)
+		return
+	}
+	check.Detail = fmt.Sprintf("answers with %d tools in %d ms, and is %s %s", got.tools, check.DurationMS, got.name, got.version)
+	if got.version != c.Version {
+		check.Status = Warning
+		check.Detail += ", while this is " + c.Version
+		check.Fix = "have the host start this program: " + again + "; or update the other one"
+	}
+}
+
+// expand fills in what hosts fill in for the project.
+func (c Config) expand(command []string) []string {
+	words := make([]string, len(command))
+	for i, word := range command {
+		words[i] = strings.ReplaceAll(word, "${workspaceFolder}", c.Install.Project)
+	}
+	return words
+}
+
+// relative reports whether a program is named by a path that begins at whatever
+// directory a host happens to run in. A name without a path is looked up in PATH.
+func relative(program string) bool {
+	return !filepath.IsAbs(program) && filepath.Base(program) != program
+}
+
+// trusted says why a registered command must not be started. A user's own files
+// are trusted as the hosts trust them.
+func (c Config) trusted(r install.Registration) error {
+	if r.Scope == install.User {
+		return nil
+	}
+	path, err := c.LookPath(r.Command[0])
+	if err != nil {
+		return err
+	}
+	theirs, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	ours, err := os.Stat(c.Install.Program)
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(theirs, ours) {
+		return fmt.Errorf("the project's file names another program, %s", r.Command[0])
+	}
+	if !install.Written(r) {
+		return errors.New("the project's file gives it arguments that were not written by install")
+	}
+	return nil
+}

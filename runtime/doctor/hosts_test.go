@@ -1,0 +1,208 @@
+package doctor_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/doctor"
+	"github.com/convtools/convtools/runtime/install"
+	"github.com/convtools/convtools/runtime/process"
+)
+
+// TestServers registers with a host and has the server behave in all ways.
+func TestServers(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		result process.Result
+		err    error
+		status doctor.Status
+		detail string
+	}{
+		{"good", process.Result{Stdout: listing(ours()...)}, nil, doctor.OK, "answers with 3 tools in 1000 ms"},
+		{"more tools", process.Result{Stdout: listing(append(ours(), "learn")...)}, nil, doctor.OK, "answers with 4 tools"},
+		{"notifications between", process.Result{Stdout: slices.Concat([]byte(`{"jsonrpc":"2.0","method":"notifications/message"}`+"\n"), listing(ours()...))}, nil, doctor.OK, "answers"},
+		{"floods with an error", process.Result{Stdout: []byte(`{"jsonrpc":"2.0","id":1,"error":{"message":"` + strings.Repeat("x", 1<<20) + `"}}` + "\n")}, nil, doctor.Problem, "answers with an error: " + strings.Repeat("x", 200) + "…"},
+		{"other tools", process.Result{Stdout: listing("fetch", "conversation_list")}, nil, doctor.Problem, "it is convtools 1.2.3 and has no conversation_grep, conversation_read"},
+		{"ends early", process.Result{Stdout: []byte(initialized)}, nil, doctor.Problem, "ends without listing"},
+		{"says nothing", process.Result{ExitCode: 3, Stderr: []byte("error: no such flag\nhint: x")}, nil, doctor.Problem, "exit code 3 without an answer, and says: error: no such flag"},
+		{"silent", process.Result{ExitCode: 1}, nil, doctor.Problem, "says: nothing"},
+		{"prints", process.Result{Stdout: []byte("Listening…\n")}, nil, doctor.Problem, "not MCP"},
+		{"refuses", process.Result{Stdout: []byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"too old"}}` + "\n")}, nil, doctor.Problem, "error: too old"},
+		{"hangs", process.Result{}, &process.Error{Kind: process.Timeout}, doctor.Problem, "it hangs: it was stopped after 10s"},
+		{"is not there", process.Result{}, &process.Error{Kind: process.NotFound, Command: "x", Detail: "no such file"}, doctor.Problem, "no such file"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c, runner := setup(t)
+			runner.result, runner.err = test.result, test.err
+			register(t, c, "claude-code", install.User)
+			report := doctor.Examine(t.Context(), c)
+			got := find(t, report, "claude-code")
+			if got.Status != test.status || !strings.Contains(got.Detail, test.detail) {
+				t.Errorf("%s: %s; want %s: …%s…", got.Status, got.Detail, test.status, test.detail)
+			}
+			wantFix := ""
+			if test.status == doctor.Problem {
+				wantFix = "convtools install claude-code --scope user"
+			}
+			if got.Fix != wantFix || report.Problems != len(wantFix)/max(1, len(wantFix)) {
+				t.Errorf("fix %q, %d problems", got.Fix, report.Problems)
+			}
+			if len(runner.commands) != 1 {
+				t.Fatalf("%d commands run", len(runner.commands))
+			}
+			cmd := runner.commands[0]
+			if cmd.Path != c.Install.Program || !slices.Equal(cmd.Args, []string{"mcp"}) || cmd.Dir != c.Install.Project || !strings.Contains(string(cmd.Stdin), "tools/list") {
+				t.Errorf("ran %+v", cmd)
+			}
+		})
+	}
+}
+
+// TestDoesNotStartWhatAProjectChose has a project's file name something else
+// than what install writes.
+func TestDoesNotStartWhatAProjectChose(t *testing.T) {
+	t.Parallel()
+	other, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("no other program to name")
+	}
+	tests := []struct {
+		name, command, args string
+		detail              string
+	}{
+		{"another program", other, `["mcp"]`, "names another program"},
+		{"no program", "/no/such/convtools", `["mcp"]`, "not started"},
+		{"another command", "", `["uninstall", "jp", "--yes"]`, "arguments that were not written by install"},
+		{"a flag as directory", "", `["mcp", "--workspace", "--http=:80"]`, "arguments that were not written by install"},
+		{"more flags", "", `["mcp", "--http", ":80"]`, "arguments that were not written by install"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c, runner := setup(t)
+			command := test.command
+			if command == "" {
+				command = c.Install.Program
+			}
+			quoted, err := json.Marshal(command)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(c.Install.Project, ".mcp.json"), `{"mcpServers":{"convtools":{"command":`+string(quoted)+`,"args":`+test.args+`}}}`)
+			got := find(t, doctor.Examine(t.Context(), c), "claude-code")
+			if got.Status != doctor.Problem || !strings.Contains(got.Detail, test.detail) {
+				t.Errorf("%s: %s; want …%s…", got.Status, got.Detail, test.detail)
+			}
+			if len(runner.commands) > 0 {
+				t.Errorf("started %+v", runner.commands)
+			}
+		})
+	}
+}
+
+func TestProjectsAddNothingToTheEnvironment(t *testing.T) {
+	t.Parallel()
+	c, runner := setup(t)
+	program, err := json.Marshal(c.Install.Program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := `{"mcpServers":{"convtools":{"command":` + string(program) + `,"args":["mcp"],"env":{"CONVTOOLS_DOCTOR_TEST":"yes"}}}}`
+	write(t, filepath.Join(c.Install.Project, ".mcp.json"), entry)
+	write(t, filepath.Join(c.Install.Getenv("HOME"), ".claude.json"), entry)
+	doctor.Examine(t.Context(), c)
+	if len(runner.commands) != 2 {
+		t.Fatalf("ran %+v", runner.commands)
+	}
+	with := 0
+	for _, cmd := range runner.commands {
+		if slices.Contains(cmd.Env, "CONVTOOLS_DOCTOR_TEST=yes") {
+			with++
+		}
+	}
+	if with != 1 {
+		t.Errorf("%d of 2 commands got the variable, want only that of the user", with)
+	}
+}
+
+func TestJP(t *testing.T) {
+	t.Parallel()
+	c, runner := setup(t)
+	register(t, c, "jp", install.Project)
+	runner.result = process.Result{Stdout: []byte(`{"type":"success","content":""}`)}
+	if got := find(t, doctor.Examine(t.Context(), c), "jp"); got.Status != doctor.OK {
+		t.Errorf("%+v", got)
+	}
+	want := []string{"jp-tool", `{"action":"format_arguments"}`, `{"name":"conversation_grep","arguments":{}}`}
+	if diff := cmp.Diff(want, runner.commands[0].Args); diff != "" {
+		t.Errorf("arguments (-want +got):\n%s", diff)
+	}
+	for out, detail := range map[string]string{
+		`{"type":"error","message":"broken"}`: "broken",
+		`Hello`:                               "not an outcome",
+	} {
+		runner.result.Stdout = []byte(out)
+		if got := find(t, doctor.Examine(t.Context(), c), "jp"); got.Status != doctor.Problem || !strings.Contains(got.Detail, detail) {
+			t.Errorf("%s: %+v", out, got)
+		}
+	}
+	skill := filepath.Join(c.Install.Project, ".jp", "config", "skill", "conversation-access.toml")
+	if err := os.Remove(skill); err != nil {
+		t.Fatal(err)
+	}
+	if got := find(t, doctor.Examine(t.Context(), c), "jp"); got.Status != doctor.Problem || !strings.Contains(got.Detail, "is missing") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestRelativeCommands has a host name the program by a path that only leads
+// there from one directory.
+func TestRelativeCommands(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"./convtools", "bin/convtools", "../bin/convtools"} {
+		for _, scope := range []install.Scope{install.User, install.Project} {
+			t.Run(command+" "+string(scope), func(t *testing.T) {
+				t.Parallel()
+				c, runner := setup(t)
+				path := filepath.Join(c.Install.Project, ".mcp.json")
+				if scope == install.User {
+					path = filepath.Join(c.Install.Getenv("HOME"), ".claude.json")
+				}
+				write(t, path, `{"mcpServers":{"convtools":{"command":"`+command+`","args":["mcp"]}}}`)
+				report := doctor.Examine(t.Context(), c)
+				got := find(t, report, "claude-code")
+				if got.Status != doctor.Warning || report.Warnings != 1 || report.Problems != 0 || !strings.Contains(got.Detail, "which program "+command+" is depends on the directory") {
+					t.Errorf("%+v", got)
+				}
+				if want := "absolute path: convtools install claude-code --scope " + string(scope); !strings.Contains(got.Fix, want) {
+					t.Errorf("fix %q, want …%s", got.Fix, want)
+				}
+				if len(runner.commands) > 0 {
+					t.Errorf("started %+v", runner.commands)
+				}
+			})
+		}
+	}
+}
+
+func TestOtherVersion(t *testing.T) {
+	t.Parallel()
+	c, runner := setup(t)
+	c.Version = "2.0.0"
+	runner.result.Stdout = listing(ours()...) // of version 1.2.3
+	register(t, c, "claude-code", install.User)
+	got := find(t, doctor.Examine(t.Context(), c), "claude-code")
+	if got.Status != doctor.Warning || got.ServerVersion != "1.2.3" || got.ServerName != "convtools" || !strings.Contains(got.Detail, "and is convtools 1.2.3, while this is 2.0.0") || got.Fix == "" {
+		t.Errorf("%+v", got)
+	}
+}

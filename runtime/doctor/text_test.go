@@ -1,0 +1,122 @@
+package doctor_test
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/doctor"
+	"github.com/convtools/convtools/runtime/install"
+)
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	report := doctor.Report{
+		Problems: 1, Warnings: 2,
+		Checks: []doctor.Check{
+			{Name: "program", Status: doctor.OK, Detail: "/home/me/bin/convtools"},
+			{Name: "cache", Status: doctor.Off, Detail: "0 bytes: there is no /home/me/.cache/convtools", Path: "/home/me/.cache/convtools"},
+			{Name: "zed", Status: doctor.Off, Detail: "not registered"},
+			{
+				Name: "claude-desktop", Status: doctor.Problem, Detail: "it says:\n\x1b[31mno", Scope: install.User, Path: "/home/me/x.json",
+				Command: []string{"convtools", "mcp"}, Fix: "convtools install claude-desktop --scope user",
+			},
+			{Name: "cursor", Status: doctor.Off, Detail: "not registered"},
+			{Name: "vscode", Status: doctor.Off, Detail: "not registered"},
+			{Name: "opencode", Status: doctor.Off, Detail: "not registered"},
+			{Name: "jp", Status: doctor.Off, Detail: "not registered"},
+			{Name: "codex", Status: doctor.Off, Detail: "not registered"},
+		},
+	}
+	var b strings.Builder
+	if err := report.Text(&b, "/home/me"); err != nil {
+		t.Fatal(err)
+	}
+	want := `ok       program         ~/bin/convtools
+off      cache           0 bytes: there is no ~/.cache/convtools
+problem  claude-desktop  user: it says: ␛[31mno
+                         convtools mcp (in ~/x.json)
+                         fix: convtools install claude-desktop --scope user
+off      not registered  zed, cursor, vscode, opencode, jp
+                         codex
+
+1 problem, 2 warnings.
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestOnePage registers with as many hosts as a person may use, all of them well.
+func TestOnePage(t *testing.T) {
+	t.Parallel()
+	c, _ := setup(t)
+	for _, host := range []string{"claude-code", "codex", "cursor", "zed"} {
+		register(t, c, host, install.User)
+	}
+	var b strings.Builder
+	report := doctor.Examine(t.Context(), c)
+	if err := report.Text(&b, c.Install.Getenv("HOME")); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(b.String(), "\n"); n > 24 || report.Problems+report.Warnings > 0 {
+		t.Errorf("%d lines, want at most 24 and nothing wrong:\n%s", n, &b)
+	}
+}
+
+// TestJSONKeys holds the names that programs read the report by.
+func TestJSONKeys(t *testing.T) {
+	t.Parallel()
+	c, _ := setup(t)
+	register(t, c, "codex", install.User)
+	write(t, filepath.Join(c.CacheDir, "a"), "12345")
+	c.LookPath = func(name string) (string, error) { return "/bin/" + name, nil }
+	write(t, filepath.Join(c.Install.Getenv("HOME"), ".claude.json"), `{"mcpServers":{"convtools":{"command":"./x"}}}`)
+	data, err := json.Marshal(doctor.Examine(t.Context(), c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report struct {
+		Versions, Checks json.RawMessage
+	}
+	var all map[string]any
+	var checks []map[string]any
+	var versions map[string]any
+	for _, v := range []struct {
+		data []byte
+		to   any
+	}{{data, &report}, {data, &all}} {
+		if err := json.Unmarshal(v.data, v.to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(json.Unmarshal(report.Checks, &checks), json.Unmarshal(report.Versions, &versions)); err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]bool{}
+	for _, check := range checks {
+		for key := range check {
+			keys["checks."+key] = true
+		}
+	}
+	for key := range versions {
+		keys["versions."+key] = true
+	}
+	for key := range all {
+		keys[key] = true
+	}
+	want := []string{
+		"checks", "checks.bytes", "checks.command", "checks.detail", "checks.duration_ms", "checks.fix", "checks.name", "checks.path",
+		"checks.scope", "checks.server_name", "checks.server_version", "checks.status", "checks.tools", "problems", "versions",
+		"versions.convtools", "versions.go", "versions.jp", "warnings",
+	}
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(keys))); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+}

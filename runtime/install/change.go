@@ -1,0 +1,171 @@
+package install
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Change is what has to be done to configuration files. One without files is
+// no change: everything is as it should be, or Notes says why it is not.
+type Change struct {
+	Host  string
+	Scope Scope
+	Files []FileChange
+	// Path is the configuration file, or the folder, that was looked at.
+	Path string
+	// Notes says what is not changed although it could be expected, and what the
+	// change does not restore, a sentence each.
+	Notes []string
+	// Advice says what is left for the user to do, a sentence each.
+	Advice []string
+
+	records records
+}
+
+// FileChange is a change to one file.
+type FileChange struct {
+	Path   string // as the host knows it
+	Target string // Path with links followed: the file that is written
+	Before []byte // nil when there is no file
+	After  []byte // nil when the file is to be removed
+
+	before  snapshot
+	newMode fs.FileMode // of a file that is not there yet
+	// old is the record as it is, and record as it is to be; nil for none.
+	old, record *record
+	// backup is where Before is kept; empty when it need not be.
+	backup string
+	// obsolete is a copy that says what the file says then, or empty.
+	obsolete string
+}
+
+// change plans to give a file new contents, or to remove it for nil.
+func (c *Change) change(s snapshot, after []byte, old, next *record) *FileChange {
+	f := FileChange{Path: s.path, Target: s.target, After: after, before: s, old: old, record: next, newMode: 0o644}
+	if c.Scope == User {
+		f.newMode = 0o600 // hosts keep tokens in the same file
+	}
+	if s.exists {
+		f.Before = slices.Clip(append([]byte{}, s.data...))
+	}
+	c.Files = append(c.Files, f)
+	return &c.Files[len(c.Files)-1]
+}
+
+func (c *Change) note(format string, args ...any) {
+	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
+}
+
+// keep has a copy of what the file was kept.
+func (c *Change) keep(f *FileChange) {
+	f.backup = c.records.copyPath(f.Target, digest(f.Before))
+}
+
+// Backup returns where the file's former contents are kept once the change is
+// applied, or "".
+func (f *FileChange) Backup() string { return f.backup }
+
+// Apply makes the change. Each file is replaced as a whole, or not at all; one
+// that has changed since the plan was made is an error, and so are those behind
+// it left as they are.
+func (c *Change) Apply() error {
+	var dirs []string // that may be empty now
+	defer func() {
+		c.records.inherit(removeDirs(innermostFirst(dirs)))
+	}()
+	for i := range c.Files {
+		f := &c.Files[i]
+		if err := c.apply(f); err != nil {
+			return fmt.Errorf("changing %s: %w", f.Path, err)
+		}
+		if f.old != nil && f.record == nil {
+			dirs = append(dirs, f.old.Dirs...)
+		}
+	}
+	return nil
+}
+
+// apply makes the change to one file. What is needed to undo it is written
+// before it, and taken back if it fails.
+func (c *Change) apply(f *FileChange) (err error) {
+	now, err := readFile(f.Path)
+	if err != nil {
+		return err
+	}
+	if now.exists != f.before.exists || now.target != f.before.target || !bytes.Equal(now.data, f.before.data) {
+		return errors.New("something else has written it in the meantime; nothing was changed, try again")
+	}
+	if err := now.writable(); err != nil {
+		return err
+	}
+	var undo []func()
+	defer func() {
+		if err != nil {
+			for _, step := range slices.Backward(undo) {
+				step()
+			}
+		}
+	}()
+	var made []string
+	makeAll := func(dir string, mode fs.FileMode) error {
+		dirs, err := makeDirs(dir, mode)
+		undo = append(undo, func() { removeDirs(dirs) })
+		made = append(made, dirs...)
+		return err
+	}
+	if f.After != nil {
+		if err := makeAll(filepath.Dir(f.Target), 0o755); err != nil {
+			return err
+		}
+	}
+	if f.backup != "" || f.record != nil {
+		if err := makeAll(c.records.dir, 0o700); err != nil {
+			return fmt.Errorf("keeping a record: %w", err)
+		}
+	}
+	if f.backup != "" {
+		known := exists(f.backup) // with the same bytes, unless it was damaged
+		if err := replace(f.backup, f.Before, 0o600, ""); err != nil {
+			return fmt.Errorf("keeping a copy of what is there: %w", err)
+		}
+		if !known {
+			undo = append(undo, func() { _ = os.Remove(f.backup) })
+		}
+	}
+	if f.record != nil {
+		f.record.Dirs = innermostFirst(append(f.record.Dirs, made...))
+		if err := c.records.save(f.record); err != nil {
+			return fmt.Errorf("keeping a record: %w", err)
+		}
+		undo = append(undo, func() {
+			if f.old == nil || c.records.save(f.old) != nil {
+				_ = os.Remove(c.records.path(f.Target))
+			}
+		})
+	}
+	if f.After == nil {
+		err = os.Remove(f.Target)
+	} else {
+		mode := f.newMode
+		if now.exists {
+			mode = now.mode
+		}
+		err = replace(f.Target, f.After, mode, f.Target)
+	}
+	if err != nil {
+		return err
+	}
+	// The file is what it should be. A record that stays behind does not match it.
+	if f.record == nil {
+		_ = os.Remove(c.records.path(f.Target))
+	}
+	if f.obsolete != "" {
+		_ = os.Remove(f.obsolete)
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package install
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxRecord is the largest record that is read, in bytes.
+const maxRecord = 64 << 10
+
+// recordVersion is the form that records are written in.
+const recordVersion = 1
+
+// record is what has to be known to undo an installation: what one file was
+// before, what was written, and which directories were made for it.
+type record struct {
+	Version int    `json:"version"`
+	Target  string `json:"target"` // the file, with links followed
+	// Existed says that the file was there before, and Before is the SHA-256 of
+	// what it was, by which its copy is found.
+	Existed bool   `json:"existed"`
+	Before  string `json:"before,omitempty"`
+	// After is the SHA-256 of the file as it was written. It is empty when
+	// something else has written the file between two installations: then what it
+	// was before is only good for the entry.
+	After string `json:"after,omitempty"`
+	// Command is what the entry starts, unless all of the file was written.
+	Command []string `json:"command,omitempty"`
+	// Dirs are the directories that were made, the innermost first.
+	Dirs []string `json:"dirs,omitempty"`
+}
+
+// next returns the record of an installation that follows this one, or the first
+// for nil. ours says that what stands in the file, current, is what this one has
+// left there, perhaps with other changes beside it: then undoing goes on to mean
+// what it did.
+func (r *record) next(current snapshot, after []byte, ours bool) (next *record, keep bool) {
+	next = &record{Version: recordVersion, Target: current.target, Existed: current.exists, After: digest(after)}
+	if current.exists {
+		next.Before, keep = digest(current.data), true
+	}
+	if r == nil {
+		return next, keep
+	}
+	next.Dirs = slices.Clone(r.Dirs)
+	if !ours {
+		return next, keep
+	}
+	next.Existed, next.Before = r.Existed, r.Before
+	if r.After == digest(current.data) {
+		return next, false
+	}
+	next.After = ""
+	return next, keep
+}
+
+// records is the directory, in the user's own state, in which records and copies
+// of files are kept. Nothing is put beside the files themselves: there it would
+// end up in version control, and could be somebody's.
+type records struct{ dir string }
+
+// newRecords finds the directory where this system keeps state.
+func newRecords(o Options) (records, error) {
+	var dir string
+	var err error
+	switch o.GOOS {
+	case "windows":
+		if dir = o.Getenv("LOCALAPPDATA"); dir == "" {
+			dir, err = home(o)
+			dir = filepath.Join(dir, "AppData", "Local")
+		}
+	case "darwin":
+		dir, err = home(o)
+		dir = filepath.Join(dir, "Library", "Application Support")
+	default: // https://specifications.freedesktop.org/basedir-spec/latest/
+		if dir = o.Getenv("XDG_STATE_HOME"); !filepath.IsAbs(dir) {
+			dir, err = home(o)
+			dir = filepath.Join(dir, ".local", "state")
+		}
+	}
+	if err != nil {
+		return records{}, fmt.Errorf("finding where to keep a record of the change: %w", err)
+	}
+	return records{filepath.Join(dir, "convtools", "install")}, nil
+}
+
+// stem returns how the names of everything about a file begin.
+func (s records) stem(target string) string {
+	name := strings.TrimLeft(filepath.Base(target), ".")
+	return filepath.Join(s.dir, name+"-"+digest([]byte(target))[:16])
+}
+
+func (s records) path(target string) string { return s.stem(target) + ".json" }
+
+// copyPath returns where a copy of a file is kept. Its name tells what is in it,
+// so that one is never written over another.
+func (s records) copyPath(target, sum string) string {
+	return s.stem(target) + "-" + sum[:12] + ".before"
+}
+
+// load returns the record of a file, or nil. err says why there is none although
+// there should be.
+func (s records) load(target string) (*record, error) {
+	data, err := readBounded(s.path(target), maxRecord)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var r record
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err == nil {
+		err = r.check(target)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the record of the installation is damaged: %w", err)
+	}
+	return &r, nil
+}
+
+func (r *record) check(target string) error {
+	isSum := func(s string) bool {
+		sum, err := hex.DecodeString(s)
+		return err == nil && len(sum) == sha256.Size
+	}
+	switch {
+	case r.Version != recordVersion:
+		return fmt.Errorf("it has version %d, not %d", r.Version, recordVersion)
+	case r.Target != target:
+		return errors.New("it is about another file")
+	case r.Existed != (r.Before != ""), r.Before != "" && !isSum(r.Before), r.After != "" && !isSum(r.After):
+		return errors.New("its sums are not SHA-256")
+	case slices.ContainsFunc(r.Dirs, func(dir string) bool { return !filepath.IsAbs(dir) }):
+		return errors.New("its directories are not absolute paths")
+	}
+	return nil
+}
+
+func (s records) save(r *record) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return replace(s.path(r.Target), append(data, '\n'), 0o600, "")
+}
+
+// original returns what the file of a record was before; nil when it was not
+// there.
+func (s records) original(r *record) ([]byte, error) {
+	if !r.Existed {
+		return nil, nil
+	}
+	data, err := readBounded(s.copyPath(r.Target, r.Before), maxFile)
+	if err == nil && digest(data) != r.Before {
+		err = errors.New("it has been changed")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the copy of what the file was before cannot be used: %w", err)
+	}
+	return data, nil
+}
+
+// inherit hands directories that could not be removed yet to a record that is
+// still there. Where that fails, nothing but empty directories stays behind.
+func (s records) inherit(dirs []string) {
+	if len(dirs) == 0 {
+		return
+	}
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		path := filepath.Join(s.dir, entry.Name())
+		if filepath.Ext(path) != ".json" {
+			continue
+		}
+		var r record
+		data, err := readBounded(path, maxRecord)
+		if err != nil || json.Unmarshal(data, &r) != nil || r.check(r.Target) != nil || s.path(r.Target) != path {
+			continue
+		}
+		r.Dirs = innermostFirst(append(r.Dirs, dirs...))
+		_ = s.save(&r)
+		return
+	}
+}
+
+// innermostFirst sorts directories so that each comes before those around it.
+func innermostFirst(dirs []string) []string {
+	slices.SortFunc(dirs, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	return slices.Compact(dirs)
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// readBounded reads a regular file that is not larger than most.
+func readBounded(path string, most int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = errTooLarge
+	}
+	return data, err
+}
+
+var errTooLarge = errors.New("the file is too large")

@@ -1,0 +1,125 @@
+package mcpserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// method is what is known about a method before the SDK sees a request for it.
+type method struct {
+	notification bool
+	required     bool // parameters
+	decode       func(params []byte) error
+}
+
+// decode says whether parameters can be read as a T.
+func decode[T any](params []byte) error { return json.Unmarshal(params, new(T)) }
+
+// findMethod returns the methods that are served. Those that the SDK serves for
+// capabilities this server does not have, logging and subscriptions to a
+// resource, are not among them.
+func findMethod(name string) (m method, ok bool) {
+	switch name {
+	case "initialize":
+		m = method{required: true, decode: decode[mcp.InitializeParams]}
+	case "server/discover":
+		m = method{decode: decode[mcp.DiscoverParams]}
+	case "ping":
+		m = method{decode: decode[mcp.PingParams]}
+	case "tools/list":
+		m = method{decode: decode[mcp.ListToolsParams]}
+	case "tools/call":
+		m = method{required: true, decode: decode[mcp.CallToolParamsRaw]}
+	case "prompts/list":
+		m = method{decode: decode[mcp.ListPromptsParams]}
+	case "prompts/get":
+		m = method{required: true, decode: decode[mcp.GetPromptParams]}
+	case "resources/list":
+		m = method{decode: decode[mcp.ListResourcesParams]}
+	case "resources/templates/list":
+		m = method{decode: decode[mcp.ListResourceTemplatesParams]}
+	case "resources/read":
+		m = method{required: true, decode: decode[mcp.ReadResourceParams]}
+	case "completion/complete":
+		m = method{required: true, decode: decode[mcp.CompleteParams]}
+	case "subscriptions/listen":
+		m = method{required: true, decode: decode[mcp.SubscriptionsListenParams]}
+	case "notifications/initialized":
+		m = method{notification: true, decode: decode[mcp.InitializedParams]}
+	case canceledMethod:
+		m = method{notification: true, decode: decode[mcp.CancelledParams]}
+	case "notifications/progress":
+		m = method{notification: true, required: true, decode: decode[mcp.ProgressNotificationParams]}
+	case "notifications/roots/list_changed":
+		m = method{notification: true, decode: decode[struct{}]}
+	default:
+		return method{}, false
+	}
+	return m, true
+}
+
+const canceledMethod = "notifications/cancelled"
+
+// checkMethod refuses requests for what is not served. A notification that is not
+// understood is to be ignored, as JSON-RPC wants it: then serve is false, without
+// a refusal.
+func checkMethod(msg *message) (serve bool, refused *refusal) {
+	m, known := findMethod(msg.Method)
+	lacking := m.required && len(msg.Params) == 0
+	if !msg.IsCall() {
+		return known && m.notification && !lacking, nil
+	}
+	switch {
+	case !known:
+		return false, &refusal{msg.rawID, jsonrpc.CodeMethodNotFound, fmt.Sprintf("There is no method %.100q.", msg.Method)}
+	case m.notification:
+		return false, invalid(msg.rawID, msg.Method+" is a notification: send it without an id.")
+	case lacking:
+		return false, &refusal{msg.rawID, jsonrpc.CodeInvalidParams, msg.Method + `: "params" is required.`}
+	}
+	return true, nil
+}
+
+// paramsProblem says what is wrong with the form of a request's parameters, in
+// words for the people who write clients; the SDK names its own types.
+func paramsProblem(msg *message) string {
+	m, known := findMethod(msg.Method)
+	if !known || len(msg.Params) == 0 {
+		return ""
+	}
+	err := m.decode(msg.Params)
+	var mismatch *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &mismatch) && mismatch.Field != "":
+		article := "a"
+		if mismatch.Value == "array" || mismatch.Value == "object" {
+			article = "an"
+		}
+		return fmt.Sprintf("%s: %.100q in \"params\" must not be %s %s.", msg.Method, mismatch.Field, article, clip(mismatch.Value, 100))
+	default:
+		return msg.Method + `: "params" does not have the form that the protocol wants.`
+	}
+}
+
+// versionKey is where requests of the stateless era say which version they speak.
+const versionKey = "io.modelcontextprotocol/protocolVersion"
+
+// isStateless says that a request is of the stateless era.
+func isStateless(params json.RawMessage) bool {
+	if !bytes.Contains(params, []byte(versionKey)) {
+		return false
+	}
+	var p struct {
+		Meta struct {
+			Version json.RawMessage `json:"io.modelcontextprotocol/protocolVersion"`
+		} `json:"_meta"`
+	}
+	return json.Unmarshal(params, &p) == nil && p.Meta.Version != nil
+}
