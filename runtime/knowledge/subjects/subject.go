@@ -3,23 +3,36 @@
 // A file is only ever opened by the path that the scan of its topic's directory
 // found, inside an [os.Root], and only when it is a regular file: what a caller
 // asks for is compared with what was found, and never becomes a path. The
-// package writes nothing and follows no link out of the directory.
+// package writes nothing and follows no link out of the directory. Hard links
+// and mounts cannot be told from files of the directory and are read like them.
 package subjects
 
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
 // Subject is one file of a topic.
+//
+// Slugs and Name are fit to be shown on one line, and are what a reader can ask
+// for: control characters, line breaks among them, are replaced by their
+// pictures, bytes that are not UTF-8 by U+FFFD. Quotes and markup stay.
 type Subject struct {
-	// Path is the file's path relative to the topic's directory, as it is on disk,
-	// slash-separated.
+	// Path is the file's path relative to the topic's directory, slash-separated,
+	// as it is on disk: it may hold any byte but NUL and has to be sanitised where
+	// it is shown.
 	Path string
 	// PathSlug is Path without the leading dots of its components and without its
 	// extension. It is what patterns for folders match.
 	PathSlug string
 	// Slug is the name a subject is asked for by: PathSlug, or the folder's for a
-	// SKILL.md in a folder whose slug no other file has. Several subjects may share one.
+	// SKILL.md in a folder whose slug is no other file's PathSlug. Several subjects
+	// may share one.
 	Slug string
-	// Name is what listings call the subject. It is Slug, unless other subjects
-	// have the same: then it is the slug with the extension, or the Path of a
-	// hidden subject.
+	// Name is what listings call the subject. It is Slug, unless that means others
+	// too: a visible subject that shares its slug with visible ones, and a hidden
+	// one that shares it with any, are called by their Path.
 	Name string
 	// Ext is the extension in lower case, without its dot.
 	Ext string
@@ -28,6 +41,58 @@ type Subject struct {
 	Hidden bool
 	// Skill says that the file is the SKILL.md of a folder that Slug names.
 	Skill bool
-	// Description is what the front matter of a skill says it is for, on one line.
+	// Description is what the front matter of a SKILL.md says it is for, on one
+	// line of at most 1,024 characters. [Tree.Describe] fills it in.
 	Description string
+}
+
+// nameAll settles the slugs and names of all files of a topic, and sorts them by
+// slug and then by path.
+func nameAll(all []Subject) {
+	slices.SortFunc(all, bySlug)
+	nameSkills(all)
+	for first := 0; first < len(all); {
+		visible, end := 0, first
+		for ; end < len(all) && all[end].Slug == all[first].Slug; end++ {
+			if !all[end].Hidden {
+				visible++
+			}
+		}
+		for i := first; i < end; i++ {
+			s := &all[i]
+			s.Name = s.Slug
+			if s.Hidden && end-first > 1 || !s.Hidden && visible > 1 {
+				s.Name = displayable(s.Path)
+			}
+		}
+		first = end
+	}
+}
+
+// nameSkills gives skills the slug of their folder. The files are sorted by slug,
+// before and after.
+func nameSkills(all []Subject) {
+	slugs := make(map[int]string)
+	for i := range all {
+		slug := folderSlug(all[i].Path)
+		if slug == "" {
+			continue
+		}
+		if _, taken := slices.BinarySearchFunc(all, slug, func(s Subject, slug string) int {
+			return strings.Compare(s.Slug, slug)
+		}); !taken {
+			slugs[i] = slug
+		}
+	}
+	if len(slugs) == 0 {
+		return
+	}
+	for i, slug := range slugs {
+		all[i].Slug, all[i].Skill = slug, true
+	}
+	slices.SortFunc(all, bySlug)
+}
+
+func bySlug(a, b Subject) int {
+	return cmp.Or(strings.Compare(a.Slug, b.Slug), strings.Compare(a.Path, b.Path))
 }

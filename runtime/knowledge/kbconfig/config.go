@@ -1,0 +1,168 @@
+// Package kbconfig reads which topics a knowledge base has: from the user's file,
+// the files of the workspace and the flags of a command, merged in this order.
+//
+//	[kb.topic.project]
+//	title = "Project notes"
+//	introduction = "How this project is built and released."
+//	subjects = ".jp/kb/project"
+//	learned = ["style/**"]
+//	disabled = ["drafts/**"]
+//
+// It says everything that is wrong at once, with places and hints, and loads
+// nothing then: a `disabled` that could not be read must not make public what it
+// was to hide. It never looks into the directories of topics, never writes, and
+// never reads a file of the workspace that is no regular file or a link out of
+// the directory it is in.
+package kbconfig
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Bounds on what is configured.
+const (
+	MaxTopics   = 1000
+	MaxPatterns = 64 // in `learned` and in `disabled` of one topic
+	maxID       = 64 // bytes: ids are part of every prompt
+)
+
+// Topic is a named directory of subjects.
+type Topic struct {
+	// ID is what the topic is asked for by: letters, digits, "_" and "-".
+	ID string
+	// Title is the name for people; empty if there is none.
+	Title string
+	// Introduction is one line for the menu of topics; may be empty.
+	Introduction string
+	// Description is the longer text for who reads the topic; may be empty.
+	Description string
+	// Enabled is false when the topic does not exist for any purpose.
+	Enabled bool
+	// Subjects is the directory: a clean, slash-separated path relative to the root
+	// which does not lead out of it. That it exists is not known.
+	Subjects string
+	// Learned and Disabled are patterns for subjects, each once, in the order in
+	// which they were given. None is blank; whether one is malformed is not known.
+	Learned, Disabled []string
+
+	Defined               Position   // where the topic is first mentioned
+	SubjectsAt            Position   // where the last Subjects is set
+	LearnedAt, DisabledAt []Position // for each of Learned and Disabled
+}
+
+// Config is the configuration of a knowledge base.
+type Config struct {
+	// Root is the absolute path of the directory Subjects are relative to. It is
+	// empty, and there are no topics, when there is no workspace.
+	Root string
+	// Topics has disabled ones too, in the order in which they are first mentioned.
+	Topics []Topic
+	// Files are those that were read, as positions name them, in this order.
+	Files []string
+	// Warnings are ordered as in [Error].
+	Warnings []Diagnostic
+}
+
+// Options say where to look.
+type Options struct {
+	// Dir is where the search for the root begins; empty is the working directory.
+	Dir string
+	// Getenv looks up HOME and XDG_CONFIG_HOME, or USERPROFILE and AppData on
+	// Windows, to find the user's file. No file of the user is read when it is nil.
+	Getenv func(string) string
+	// Knowledge has the values of -k, TOPIC/GLOB each, which are added to `learned`.
+	Knowledge []string
+}
+
+// Load reads the configuration. That there is none is no error. The error is an
+// *[Error] when something in it is wrong, and another one when opts.Dir is not a
+// directory.
+func Load(opts Options) (*Config, error) {
+	if opts.Dir != "" {
+		info, err := os.Stat(opts.Dir)
+		if err == nil && !info.IsDir() {
+			err = &fs.PathError{Op: "stat", Path: opts.Dir, Err: syscall.ENOTDIR}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("looking for a workspace: %w", err)
+		}
+	}
+	l := &loader{topics: map[string]*Topic{}, broken: map[string]bool{}}
+	root, ok := FindRoot(opts.Dir)
+	if ok {
+		l.load(root, opts.Getenv)
+	}
+	l.flags(opts.Knowledge, ok)
+	l.titles()
+	found := l.sorted(l.files)
+	if l.failed {
+		return nil, &Error{found}
+	}
+	config := &Config{Root: root, Files: l.files, Warnings: found}
+	for _, id := range l.order {
+		config.Topics = append(config.Topics, *l.topics[id])
+	}
+	return config, nil
+}
+
+// loader merges what it reads.
+type loader struct {
+	diagnostics
+	files  []string
+	topics map[string]*Topic
+	order  []string // ids
+	// incomplete says that something could not be read, so that nothing may be
+	// called missing.
+	incomplete bool
+	broken     map[string]bool // ids of topics whose subjects are reported already
+}
+
+func (l *loader) load(root string, getenv func(string) string) {
+	if path, name, ok := userFile(getenv); ok {
+		l.merge(l.file(name, false, func() ([]byte, error) { return readUserFile(path) }))
+	}
+	for _, name := range []string{jpConfigFile, jpTopicsFile, convtoolsFile} {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		l.merge(l.file(name, name == jpConfigFile, func() ([]byte, error) {
+			return readFile(filepath.Dir(path), filepath.Base(path))
+		}))
+	}
+	for _, id := range l.order {
+		if t := l.topics[id]; t.Subjects == "" && !l.incomplete && !l.broken[id] {
+			l.error(t.Defined, RuleMissing, "add subjects = "+quote(".jp/kb/"+id)+", the directory of its files relative to the workspace",
+				"topic %s has no subjects", quote(id))
+		}
+	}
+}
+
+// titles warns of topics that cannot be asked for by their title.
+func (l *loader) titles() {
+	var byTitle, byID = map[string]string{}, map[string]string{}
+	for _, id := range l.order {
+		if l.topics[id].Enabled {
+			byID[strings.ToLower(id)] = id
+		}
+	}
+	for _, id := range l.order {
+		t := l.topics[id]
+		title := strings.ToLower(t.Title)
+		if title == "" || !t.Enabled {
+			continue
+		}
+		if other, ok := byID[title]; ok && other != id {
+			l.warning(t.Defined, RuleTitle, "give it another title: an id is found before a title",
+				"the title %s of topic %s is the id of topic %s", quote(t.Title), quote(id), quote(other))
+		}
+		if other, ok := byTitle[title]; ok {
+			l.warning(t.Defined, RuleTitle, "give one of them another title; until then both must be asked for by id",
+				"topics %s and %s have the same title, %s", quote(other), quote(id), quote(t.Title))
+			continue
+		}
+		byTitle[title] = id
+	}
+}

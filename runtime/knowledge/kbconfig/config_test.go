@@ -1,0 +1,460 @@
+package kbconfig
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// workspace is a directory with files, made for one test. Names that begin with
+// "~/" are in a home directory beside it.
+type workspace struct {
+	dir, home string
+}
+
+func newWorkspace(t testing.TB, files map[string]string) workspace {
+	t.Helper()
+	base := t.TempDir()
+	w := workspace{filepath.Join(base, "work"), filepath.Join(base, "home")}
+	for _, dir := range []string{w.dir, w.home} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, content := range files {
+		w.write(t, name, content)
+	}
+	return w
+}
+
+func (w workspace) path(name string) string {
+	if below, ok := strings.CutPrefix(name, "~/"); ok {
+		return filepath.Join(w.home, filepath.FromSlash(below))
+	}
+	return filepath.Join(w.dir, filepath.FromSlash(name))
+}
+
+func (w workspace) write(t testing.TB, name, content string) {
+	t.Helper()
+	path := w.path(name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w workspace) getenv(name string) string {
+	switch name {
+	case "HOME", "USERPROFILE":
+		return w.home
+	case "AppData":
+		return filepath.Join(w.home, ".config")
+	}
+	return ""
+}
+
+func (w workspace) load(knowledge ...string) (*Config, error) {
+	return Load(Options{Dir: w.dir, Getenv: w.getenv, Knowledge: knowledge})
+}
+
+func mustLoad(t *testing.T, files map[string]string, knowledge ...string) *Config {
+	t.Helper()
+	config, err := newWorkspace(t, files).load(knowledge...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+// loadError returns the text of the error that files and flags give.
+func loadError(t *testing.T, files map[string]string, knowledge ...string) string {
+	t.Helper()
+	config, err := newWorkspace(t, files).load(knowledge...)
+	var e *Error
+	if !errors.As(err, &e) {
+		t.Fatalf("Load = %+v, %v; want an *Error", config, err)
+	}
+	if config != nil {
+		t.Errorf("Load returns a configuration and an error")
+	}
+	return err.Error()
+}
+
+// withoutPlaces compares topics by what they mean.
+func withoutPlaces() cmp.Option {
+	return cmpopts.IgnoreFields(Topic{}, "Defined", "SubjectsAt", "LearnedAt", "DisabledAt")
+}
+
+const userTopics = "~/.config/convtools/convtools.toml"
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name      string
+		files     map[string]string
+		knowledge []string
+		want      []Topic
+	}{
+		{"no workspace", nil, nil, nil},
+		{"nothing about topics", map[string]string{".jp/config.toml": "[assistant]\nname = 'x'\n", "convtools.toml": "# later\n"}, nil, nil},
+		{"empty table", map[string]string{"convtools.toml": "[kb.topic]\n"}, nil, nil},
+		{
+			"KB-1 order of first definition, however tables are written",
+			map[string]string{"convtools.toml": `
+[kb.topic.zebra]
+subjects = "z"
+[kb.topic]
+mouse.subjects = "m"
+"ant" = { subjects = "a" }
+[kb.topic.Bee]
+subjects = "b"
+[kb.topic.1]
+subjects = "1"
+`}, nil,
+			[]Topic{
+				{ID: "zebra", Enabled: true, Subjects: "z"},
+				{ID: "mouse", Enabled: true, Subjects: "m"},
+				{ID: "ant", Enabled: true, Subjects: "a"},
+				{ID: "Bee", Enabled: true, Subjects: "b"},
+				{ID: "1", Enabled: true, Subjects: "1"},
+			},
+		},
+		{
+			"KB-1 order of first definition over files",
+			map[string]string{
+				userTopics:        "[kb.topic.user]\nsubjects = 'u'\n",
+				".jp/config.toml": "[kb.topic.jp]\nsubjects = 'j'\n",
+				".jp/kb.toml":     "[kb.topic.kb]\nsubjects = 'k'\n[kb.topic.user]\nsubjects = 'u2'\n",
+				"convtools.toml":  "[kb.topic.last]\nsubjects = 'l'\n[kb.topic.jp]\ntitle = 'J'\n",
+			}, nil,
+			[]Topic{
+				{ID: "user", Enabled: true, Subjects: "u2"},
+				{ID: "jp", Enabled: true, Subjects: "j", Title: "J"},
+				{ID: "kb", Enabled: true, Subjects: "k"},
+				{ID: "last", Enabled: true, Subjects: "l"},
+			},
+		},
+		{
+			"KB-2 every field",
+			map[string]string{".jp/kb.toml": `
+[kb.topic.project]
+enable = false
+title = "Project notes"
+introduction = "How it is built."
+description = """
+Several lines
+of text."""
+subjects = "./.jp//kb/project/"
+learned = ["style/**", "c++"]
+disabled = ["drafts/*"]
+`}, nil,
+			[]Topic{{
+				ID: "project", Enabled: false, Title: "Project notes", Introduction: "How it is built.",
+				Description: "Several lines\nof text.", Subjects: ".jp/kb/project",
+				Learned: []string{"style/**", "c++"}, Disabled: []string{"drafts/*"},
+			}},
+		},
+		{
+			"KB-2 defaults",
+			map[string]string{".jp/kb.toml": "[kb.topic.p]\nsubjects = '.'\nlearned = []\n"}, nil,
+			[]Topic{{ID: "p", Enabled: true, Subjects: "."}},
+		},
+		{
+			"KB-4 layers merge by topic and key, -k is added",
+			map[string]string{
+				userTopics:       "[kb.topic.p]\ntitle = 'User'\nintroduction = 'From the user'\nlearned = ['a']\n",
+				"convtools.toml": "[kb.topic.p]\ntitle = 'Workspace'\nsubjects = 'p'\nlearned = ['b']\n",
+			}, []string{"p/c/d/**", "p/c/*"},
+			[]Topic{{
+				ID: "p", Enabled: true, Title: "Workspace", Introduction: "From the user", Subjects: "p",
+				Learned: []string{"a", "b", "c/d/**", "c/*"},
+			}},
+		},
+		{
+			"A-20 lists grow and have each once, scalars are replaced",
+			map[string]string{
+				userTopics:        "[kb.topic.p]\nenable = false\nsubjects = 'u'\nlearned = ['x', 'y', 'x']\ndisabled = ['d']\n",
+				".jp/config.toml": "[kb.topic.p]\nenable = true\nlearned = ['y', 'z']\ndisabled = []\n",
+				"convtools.toml":  "[kb.topic.p]\nsubjects = 'w'\nlearned = ['x']\ndisabled = ['e', 'd']\n",
+			}, []string{"p/z", "p/new"},
+			[]Topic{{ID: "p", Enabled: true, Subjects: "w", Learned: []string{"x", "y", "z", "new"}, Disabled: []string{"d", "e"}}},
+		},
+		{
+			"A-20 a file that only adds comes before the one that defines",
+			map[string]string{
+				".jp/kb.toml":    "kb.topic.p.disabled = ['secret']\n",
+				"convtools.toml": "[kb.topic.p]\nsubjects = 'p'\n",
+			}, nil,
+			[]Topic{{ID: "p", Enabled: true, Subjects: "p", Disabled: []string{"secret"}}},
+		},
+		{
+			"A-19 only the key kb of JP's configuration is looked at",
+			map[string]string{".jp/config.toml": "topic.x = 1\nunknown = 'kb'\n[conversation]\ntools.kb = 3\n[kb.topic.p]\nsubjects = 'p'\n"}, nil,
+			[]Topic{{ID: "p", Enabled: true, Subjects: "p"}},
+		},
+		{
+			"byte order mark and CRLF",
+			map[string]string{"convtools.toml": "\ufeff[kb.topic.p]\r\nsubjects = 'p'\r\n"}, nil,
+			[]Topic{{ID: "p", Enabled: true, Subjects: "p"}},
+		},
+		{
+			"A-18 the flag is split at the first slash",
+			map[string]string{"convtools.toml": "[kb.topic.p]\nsubjects = 'p'\n"}, []string{"p//a/b", "p/ " + "x"},
+			[]Topic{{ID: "p", Enabled: true, Subjects: "p", Learned: []string{"/a/b", " x"}}},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			config := mustLoad(t, test.files, test.knowledge...)
+			if diff := cmp.Diff(test.want, config.Topics, withoutPlaces()); diff != "" {
+				t.Errorf("topics (-want +got):\n%s", diff)
+			}
+			if len(config.Warnings) > 0 {
+				t.Errorf("warnings: %v", config.Warnings)
+			}
+		})
+	}
+}
+
+func TestPositions(t *testing.T) {
+	t.Parallel()
+	config := mustLoad(t, map[string]string{
+		userTopics: "[kb.topic.p]\nlearned = ['a']\n",
+		"convtools.toml": `
+kb = { topic = { 'q' = { subjects = 'é' }, p = {
+  disabled = [ "x", # not this
+    'y' ], subjects = "s" } } }
+`,
+	}, "p/z")
+	user := "~/.config/convtools/convtools.toml"
+	if runtime.GOOS == "windows" {
+		user = config.Files[0]
+	}
+	want := []Topic{
+		{
+			ID: "p", Enabled: true, Subjects: "s", Learned: []string{"a", "z"}, Disabled: []string{"x", "y"},
+			Defined: Position{user, 1, 11}, SubjectsAt: Position{"convtools.toml", 4, 12},
+			LearnedAt:  []Position{{user, 2, 12}, {File: "-k"}},
+			DisabledAt: []Position{{"convtools.toml", 3, 16}, {"convtools.toml", 4, 5}},
+		},
+		{
+			ID: "q", Enabled: true, Subjects: "é",
+			Defined: Position{"convtools.toml", 2, 18}, SubjectsAt: Position{"convtools.toml", 2, 26},
+		},
+	}
+	if diff := cmp.Diff(want, config.Topics); diff != "" {
+		t.Errorf("topics (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{user, "convtools.toml"}, config.Files); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+func TestFindRoot(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, map[string]string{
+		"a/convtools.toml":         "",
+		"a/b/c/.jp":                "a file does not count",
+		"a/b/d/.jp/x":              "",
+		"a/b/d/convtools.toml/dir": "a directory does not count",
+		"e/convtools.toml/dir":     "",
+	})
+	for _, test := range []struct{ dir, want string }{
+		{"a/b/c", "a"},
+		{"a", "a"},
+		{"a/b/d/convtools.toml", "a/b/d"},
+		{"e", ""},
+	} {
+		got, ok := FindRoot(w.path(test.dir))
+		if ok != (test.want != "") || ok && got != w.path(test.want) {
+			t.Errorf("FindRoot(%s) = %s, %v, want %q", test.dir, got, ok, test.want)
+		}
+	}
+	config, err := Load(Options{Dir: w.path("e"), Getenv: w.getenv})
+	if err != nil || config.Root != "" {
+		t.Errorf("Load without a workspace = %+v, %v", config, err)
+	}
+	config, err = Load(Options{Dir: w.path("a/b/c")})
+	if err != nil || config.Root != w.path("a") {
+		t.Errorf("Load below a root = %+v, %v", config, err)
+	}
+}
+
+func TestLoadFromNoDirectory(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, map[string]string{"convtools.toml": ""})
+	if _, err := Load(Options{Dir: w.path("typo")}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Load in a directory that does not exist: %v", err)
+	}
+	if _, err := Load(Options{Dir: w.path("convtools.toml")}); err == nil {
+		t.Error("Load in a file succeeds")
+	}
+}
+
+func TestUserFile(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no XDG directories")
+	}
+	w := newWorkspace(t, map[string]string{
+		"convtools.toml":                 "[kb.topic.p]\nsubjects = 'p'\n",
+		userTopics:                       "kb.topic.p.title = 'home'",
+		"~/xdg/convtools/convtools.toml": "kb.topic.p.title = 'xdg'",
+	})
+	for _, test := range []struct {
+		name        string
+		env         map[string]string
+		title, file string
+	}{
+		{"home", map[string]string{"HOME": w.home + "/"}, "home", "~/.config/convtools/convtools.toml"},
+		{"XDG", map[string]string{"HOME": w.home, "XDG_CONFIG_HOME": w.path("~/xdg")}, "xdg", "~/xdg/convtools/convtools.toml"},
+		{"XDG elsewhere", map[string]string{"HOME": "/nowhere", "XDG_CONFIG_HOME": w.path("~/xdg")}, "xdg", w.path("~/xdg") + "/convtools/convtools.toml"},
+		{"relative XDG is ignored", map[string]string{"HOME": w.home, "XDG_CONFIG_HOME": "xdg"}, "home", "~/.config/convtools/convtools.toml"},
+		{"no home", nil, "", ""},
+		{"empty home", map[string]string{"HOME": w.path("none")}, "", ""},
+		{"a file in the way", map[string]string{"XDG_CONFIG_HOME": w.path("convtools.toml")}, "", ""},
+	} {
+		config, err := Load(Options{Dir: w.dir, Getenv: func(name string) string { return test.env[name] }})
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if got := config.Topics[0].Title; got != test.title {
+			t.Errorf("%s: the title is %q, want %q", test.name, got, test.title)
+		}
+		files := []string{test.file, "convtools.toml"}
+		if test.file == "" {
+			files = files[1:]
+		}
+		if diff := cmp.Diff(files, config.Files); diff != "" {
+			t.Errorf("%s: files (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	const topic = "[kb.topic.p]\nsubjects = 'p'\n"
+	link := func(target, name string) func(*testing.T, workspace) {
+		return func(t *testing.T, w workspace) {
+			if err := os.MkdirAll(filepath.Dir(w.path(name)), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			target = strings.ReplaceAll(target, "HOME", w.home)
+			if err := os.Symlink(target, w.path(name)); err != nil {
+				t.Skipf("links cannot be made here: %v", err)
+			}
+		}
+	}
+	for _, test := range []struct {
+		name string
+		link func(*testing.T, workspace)
+		want string // the error; empty if the topic is found
+	}{
+		{"inside", link("other.toml", "convtools.toml"), ""},
+		{"relative and outside", link("../home/kb.toml", "convtools.toml"), "cannot be followed inside its directory"},
+		{"absolute", link("HOME/kb.toml", "convtools.toml"), "cannot be followed inside its directory"},
+		{"dangling", link("nothing", "convtools.toml"), "a link to a file that does not exist"},
+		{"a loop", link("convtools.toml", "convtools.toml"), "cannot be followed inside its directory"},
+		{"a directory elsewhere", link("HOME", ".jp"), ""},
+		{"the user's own, anywhere", link("HOME/kb.toml", userTopics), ""},
+		{"the user's own, dangling", link("HOME/no.toml", userTopics), "a link to a file that does not exist"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorkspace(t, map[string]string{"other.toml": topic, "~/kb.toml": topic})
+			test.link(t, w)
+			if _, err := os.Lstat(w.path(userTopics)); err == nil {
+				w.write(t, "convtools.toml", "")
+			}
+			config, err := w.load()
+			switch {
+			case test.want == "" && (err != nil || len(config.Topics) != 1):
+				t.Errorf("Load = %+v, %v", config, err)
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasSuffix(err.Error(), "[KC001]")):
+				t.Errorf("Load = %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	topics := func(n int, keys string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "[kb.topic.t%d]\nsubjects = 's'\n%s", i, keys)
+		}
+		return b.String()
+	}
+	list := func(n int) string {
+		var items []string
+		for i := range n {
+			items = append(items, fmt.Sprintf("'p%d'", i), fmt.Sprintf("'p%d'", i))
+		}
+		return "[kb.topic.p]\nsubjects = 's'\nlearned = [\n" + strings.Join(items, ",\n") + "]\n"
+	}
+	for _, test := range []struct {
+		name, src, want string
+	}{
+		{"topics", topics(MaxTopics, ""), ""},
+		{"too many topics", topics(MaxTopics+1, ""), "convtools.toml:2001:11: error: there are more than 1000 topics [KC009]"},
+		{"patterns, each twice", list(MaxPatterns), ""},
+		{"too many patterns", list(MaxPatterns + 1), "convtools.toml:132:1: error: learned of topic \"p\" has more than 64 patterns [KC009]"},
+		{"largest file", strings.Repeat("#\n", maxFile/2), ""},
+		{"too large a file", strings.Repeat("#\n", maxFile/2) + "#", "convtools.toml: error: the file cannot be read: it has more than 1048576 bytes [KC001]"},
+		{"nesting", "x = " + strings.Repeat("[", maxNesting+1), "convtools.toml:1:105: error: more than 100 brackets are open here [KC002]"},
+		{"line", "\nx = '" + strings.Repeat("a", maxLine) + "'", "convtools.toml:2:1: error: the line has more than 32768 bytes [KC002]"},
+		{"depth", "x" + strings.Repeat(".x", maxDepth-1) + " = 1", "convtools.toml:1:1: error: unknown key \"x\" in this file [KC003]"},
+		{"depth of a key", "x" + strings.Repeat(".x", maxDepth) + " = 1", "convtools.toml:1:33: error: tables are nested more than 16 levels deep here [KC002]"},
+		{"depth of a table", "[a.b]\nc" + strings.Repeat(".x", maxDepth-2) + " = 1", "convtools.toml:2:29: error: tables are nested more than 16 levels deep here [KC002]"},
+		{"depth of braces", "x = " + strings.Repeat("[{x=", maxDepth) + "1" + strings.Repeat("}]", maxDepth), "convtools.toml:1:67: error: tables are nested more than 16 levels deep here [KC002]"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := newWorkspace(t, map[string]string{"convtools.toml": test.src}).load()
+			got := ""
+			if err != nil {
+				got, _, _ = strings.Cut(err.Error(), "\n  hint:")
+			}
+			if got != test.want {
+				t.Errorf("Load = %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// More problems than anybody reads are counted, and warnings alone, however many,
+// do not make an error.
+func TestManyProblems(t *testing.T) {
+	t.Parallel()
+	var unknown, titles strings.Builder
+	for i := range 250 {
+		fmt.Fprintf(&unknown, "unknown%d = 1\n", i)
+		fmt.Fprintf(&titles, "[kb.topic.t%d]\nsubjects = 's'\ntitle = 'T'\n", i)
+	}
+	_, err := newWorkspace(t, map[string]string{"convtools.toml": unknown.String()}).load()
+	var e *Error
+	if !errors.As(err, &e) || len(e.Diagnostics) != 101 {
+		t.Fatalf("Load = %v", err)
+	}
+	want := "error: 150 more problems are not listed [KC009]\n  hint: fix the others first"
+	if got := e.Diagnostics[100].String(); got != want {
+		t.Errorf("the last is %q, want %q", got, want)
+	}
+	config := mustLoad(t, map[string]string{"convtools.toml": titles.String()})
+	if got := len(config.Warnings); got != 101 {
+		t.Errorf("%d warnings, want 101", got)
+	}
+}

@@ -1,0 +1,315 @@
+package kbconfig
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/contract"
+)
+
+// merge adds what a file says about topics. Scalars replace what earlier files
+// said, lists add to it.
+func (l *loader) merge(f *file) {
+	if f == nil {
+		return
+	}
+	if f.jp {
+		l.misplaced(f)
+	} else {
+		l.unknown(f, f.table, nil, "this file", []string{"kb"})
+	}
+	kb, ok := l.table(f, f.table, "kb")
+	if !ok {
+		return
+	}
+	l.unknown(f, kb, []string{"kb"}, "kb", []string{"topic"})
+	topics, ok := l.table(f, kb, "kb", "topic")
+	if !ok {
+		return
+	}
+	for _, id := range inOrder(f, topics) {
+		if !l.topic(f, topics, id) {
+			return
+		}
+	}
+}
+
+// inOrder returns the ids of topics in the order in which a file mentions them.
+func inOrder(f *file, topics map[string]any) []string {
+	var ids []string
+	seen := map[string]bool{}
+	for _, key := range f.keys {
+		if len(key) < 3 || key[0] != "kb" || key[1] != "topic" || seen[key[2]] {
+			continue
+		}
+		if _, ok := topics[key[2]]; ok {
+			seen[key[2]] = true
+			ids = append(ids, key[2])
+		}
+	}
+	return ids
+}
+
+// misplaced warns of topics in a table that belongs to JP's assistant.
+func (l *loader) misplaced(f *file) {
+	if assistant, ok := f.table["assistant"].(map[string]any); ok && assistant["kb"] != nil {
+		l.warning(f.at("assistant", "kb"), RulePlace, "topics stand under [kb.topic.<id>], best in "+jpTopicsFile,
+			"assistant.kb is not read")
+	}
+}
+
+// topic reads one topic. It returns false when there are too many.
+func (l *loader) topic(f *file, topics map[string]any, id string) bool {
+	at := f.at("kb", "topic", id)
+	values, ok := l.table(f, topics, "kb", "topic", id)
+	if !ok {
+		return true
+	}
+	t := l.topics[id]
+	switch {
+	case !validID(id):
+		hint := "use letters, digits, _ and -"
+		if len(id) > maxID {
+			hint = fmt.Sprintf("use at most %d characters", maxID)
+		}
+		l.error(at, RuleID, hint, "%s cannot be the id of a topic", quote(id))
+		t = &Topic{ID: id} // for what is wrong with the rest
+	case t == nil && len(l.topics) == MaxTopics:
+		l.error(at, RuleLimit, "", "there are more than %d topics", MaxTopics)
+		return false
+	case t == nil:
+		t = &Topic{ID: id, Enabled: true, Defined: at}
+		l.topics[id] = t
+		l.order = append(l.order, id)
+	}
+	r := &topicReader{l, f, values, id, nil}
+	r.flag("enable", &t.Enabled)
+	r.text("title", &t.Title)
+	r.text("introduction", &t.Introduction)
+	r.text("description", &t.Description)
+	r.subjects(t)
+	r.patterns("learned", &t.Learned, &t.LearnedAt)
+	r.patterns("disabled", &t.Disabled, &t.DisabledAt)
+	l.unknown(f, values, []string{"kb", "topic", id}, "topic "+quote(id), r.asked)
+	return true
+}
+
+func validID(id string) bool {
+	return id != "" && len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return r > 'z' || !isBare(byte(r)) })
+}
+
+// topicReader reads the keys of a topic and remembers which were asked for.
+type topicReader struct {
+	*loader
+	f      *file
+	values map[string]any
+	id     string
+	asked  []string
+}
+
+func (r *topicReader) at(key string) Position { return r.f.at("kb", "topic", r.id, key) }
+
+func (r *topicReader) raw(key string) (any, bool) {
+	r.asked = append(r.asked, key)
+	v, ok := r.values[key]
+	return v, ok
+}
+
+func (r *topicReader) wrongType(at Position, key, want, hint string, got any) {
+	r.error(at, RuleType, hint, "%s of topic %s must be %s, not %s", key, quote(r.id), want, typeName(got))
+}
+
+func (r *topicReader) flag(key string, to *bool) {
+	v, ok := r.raw(key)
+	if !ok {
+		return
+	}
+	b, ok := v.(bool)
+	if !ok {
+		r.wrongType(r.at(key), key, "true or false", fmt.Sprintf("write %s = false, without quotes", key), v)
+		return
+	}
+	*to = b
+}
+
+func (r *topicReader) text(key string, to *string) bool {
+	v, ok := r.raw(key)
+	if !ok {
+		return false
+	}
+	s, ok := v.(string)
+	if !ok {
+		r.wrongType(r.at(key), key, "a string", "", v)
+		return false
+	}
+	*to = s
+	return true
+}
+
+// subjects reads the directory. When it is wrong, the topic has none, and that is
+// not to be reported again.
+func (r *topicReader) subjects(t *Topic) {
+	var dir string
+	if !r.text("subjects", &dir) {
+		r.broken[r.id] = r.broken[r.id] || r.values["subjects"] != nil
+		return
+	}
+	clean, problem, hint := cleanSubjects(dir)
+	if problem != "" {
+		r.broken[r.id] = true
+		r.error(r.at("subjects"), RuleSubjects, hint, "subjects of topic %s is %s, which %s", quote(r.id), quote(dir), problem)
+		return
+	}
+	t.Subjects, t.SubjectsAt = clean, r.at("subjects")
+}
+
+// cleanSubjects returns a directory as a path relative to the root, or what is
+// wrong with it. The rules are the same on every system: a file that works on one
+// computer works on those of others.
+func cleanSubjects(dir string) (clean, problem, hint string) {
+	const relative = "write a path relative to the workspace, such as .jp/kb/project"
+	drive := len(dir) >= 2 && dir[1] == ':' && isBare(dir[0])
+	switch {
+	case strings.TrimSpace(dir) == "":
+		return "", "is empty", relative
+	case strings.HasPrefix(dir, "/"), strings.HasPrefix(dir, `\`), drive:
+		return "", "is an absolute path", relative
+	case dir == "~" || strings.HasPrefix(dir, "~/"):
+		return "", "leads to the home directory", relative
+	case strings.Contains(dir, `\`):
+		return "", `contains "\"`, "separate directories by /"
+	case slices.Contains(strings.Split(dir, "/"), ".."):
+		return "", `contains ".."`, "write a path inside the workspace; a link there may lead to a directory elsewhere"
+	case strings.ContainsFunc(dir, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return "", "contains control characters", relative
+	}
+	clean = path.Clean(dir)
+	if !filepath.IsLocal(filepath.FromSlash(clean)) {
+		return "", "this system cannot have in a workspace", relative
+	}
+	return clean, "", ""
+}
+
+func (r *topicReader) patterns(key string, to *[]string, at *[]Position) {
+	v, ok := r.raw(key)
+	if !ok {
+		return
+	}
+	items, ok := v.([]any)
+	if !ok {
+		hint := fmt.Sprintf(`write %s = ["…", "…"]`, key)
+		if s, ok := v.(string); ok {
+			hint = fmt.Sprintf("write %s = [%s]", key, quote(s))
+		}
+		r.wrongType(r.at(key), key, "an array of strings", hint, v)
+		return
+	}
+	for i, item := range items {
+		place := r.f.elem(i, "kb", "topic", r.id, key)
+		pattern, ok := item.(string)
+		switch {
+		case !ok:
+			r.wrongType(place, key, "an array of strings", "", item)
+		case strings.TrimSpace(pattern) == "":
+			r.error(place, RulePattern, "remove it; ** is for all subjects", "%s of topic %s has an empty pattern", key, quote(r.id))
+		case !r.addPattern(to, at, pattern, place, key, r.id):
+			return
+		}
+	}
+}
+
+// addPattern adds a pattern to a list that has each once. It returns false, and reports,
+// when there are too many.
+func (l *loader) addPattern(to *[]string, at *[]Position, pattern string, place Position, key, id string) bool {
+	if slices.Contains(*to, pattern) {
+		return true
+	}
+	if len(*to) == MaxPatterns {
+		l.error(place, RuleLimit, "one pattern can be for many subjects: dir/** is for all below dir",
+			"%s of topic %s has more than %d patterns", key, quote(id), MaxPatterns)
+		return false
+	}
+	*to, *at = append(*to, pattern), append(*at, place)
+	return true
+}
+
+// table returns the table that the last part of path names in the one around it.
+// It returns false when there is none, and reports when there is something else.
+func (l *loader) table(f *file, around map[string]any, path ...string) (map[string]any, bool) {
+	v, ok := around[path[len(path)-1]]
+	if !ok {
+		return nil, false
+	}
+	m, ok := v.(map[string]any)
+	if ok {
+		return m, true
+	}
+	l.incomplete = true
+	name, header := strings.Join(path, "."), "kb.topic.<id>"
+	if len(path) == 3 && validID(path[2]) {
+		header = name
+	}
+	hint := fmt.Sprintf("write [%s] above the keys of a topic", header)
+	if _, ok := v.([]map[string]any); ok {
+		hint = fmt.Sprintf("write [%s], with one pair of brackets", header)
+	}
+	l.error(f.at(path...), RuleType, hint, "%s must be a table, not %s", quote(name), typeName(v))
+	return nil, false
+}
+
+// unknown reports the keys of a table that are not among those it may have. Their
+// spelling has to be exact, case too.
+func (l *loader) unknown(f *file, table map[string]any, path []string, what string, known []string) {
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		if slices.Contains(known, key) {
+			continue
+		}
+		hint := ""
+		near := contract.Nearest(key, known)
+		switch {
+		case len(path) == 0 && key == "topic", len(path) == 0 && key == "assistant" && hasTable(table[key], "kb"):
+			hint = "topics stand under [kb.topic.<id>]"
+		case len(path) == 1 && isTable(table[key]) && near == "":
+			hint = "topics stand under [kb.topic.<id>]"
+		case len(path) == 3 && isTable(table[key]):
+			hint = "a topic has no tables, and its id no dot"
+		case near != "":
+			hint = "did you mean " + quote(near) + "?"
+		default:
+			hint = "known here: " + strings.Join(known, ", ")
+		}
+		l.error(f.at(slices.Concat(path, []string{key})...), RuleUnknown, hint, "unknown key %s in %s", quote(key), what)
+	}
+}
+
+func isTable(v any) bool { _, ok := v.(map[string]any); return ok }
+
+func hasTable(v any, key string) bool {
+	m, ok := v.(map[string]any)
+	return ok && isTable(m[key])
+}
+
+func typeName(v any) string {
+	switch v.(type) {
+	case string:
+		return "a string"
+	case int64:
+		return "an integer"
+	case float64:
+		return "a float"
+	case bool:
+		return "a boolean"
+	case []any:
+		return "an array"
+	case []map[string]any:
+		return "an array of tables"
+	case map[string]any:
+		return "a table"
+	default:
+		return "a date or time"
+	}
+}

@@ -1,0 +1,350 @@
+package kbconfig
+
+import (
+	"encoding/json"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	const project = "[kb.topic.project]\ntitle = 'Project notes'\nsubjects = 'kb'\n"
+	one := func(src string) map[string]string { return map[string]string{"convtools.toml": src} }
+	tests := []struct {
+		name      string
+		files     map[string]string
+		knowledge []string
+		want      string
+	}{
+		{
+			"KB-2 unknown key in a topic", one("[kb.topic.p]\nsubjects = 'p'\n  titel = 'x'\n"), nil,
+			"convtools.toml:3:3: error: unknown key \"titel\" in topic \"p\" [KC003]\n  hint: did you mean \"title\"?",
+		},
+		{
+			"KB-2 keys in another case", one("[kb.topic.p]\nsubjects = 'p'\nEnable = true\n"), nil,
+			"convtools.toml:3:1: error: unknown key \"Enable\" in topic \"p\" [KC003]\n  hint: did you mean \"enable\"?",
+		},
+		{
+			"KB-2 unknown key like no other", one("[kb.topic.p]\nsubjects = 'p'\nweight = 3\n"), nil,
+			"convtools.toml:3:1: error: unknown key \"weight\" in topic \"p\" [KC003]\n  hint: known here: enable, title, introduction, description, subjects, learned, disabled",
+		},
+		{
+			"KB-2 a key that would drive a terminal", one("[kb.topic.p]\nsubjects = 'p'\n\"\\u001b[2J\\u202e\" = 3\n"), nil,
+			"convtools.toml:3:1: error: unknown key \"\\x1b[2J\\u202e\" in topic \"p\" [KC003]\n  hint: known here: enable, title, introduction, description, subjects, learned, disabled",
+		},
+		{
+			"KB-2 wrong types", one("[kb.topic.p]\nenable = 'no'\ntitle = 5\nintroduction = 1.5\ndescription = ['x']\nsubjects = true\nlearned = 'a/**'\ndisabled = ['a', 2, { b = 3 }]\n"), nil,
+			`the configuration of the knowledge base has 8 problems:
+convtools.toml:2:1: error: enable of topic "p" must be true or false, not a string [KC004]
+  hint: write enable = false, without quotes
+convtools.toml:3:1: error: title of topic "p" must be a string, not an integer [KC004]
+convtools.toml:4:1: error: introduction of topic "p" must be a string, not a float [KC004]
+convtools.toml:5:1: error: description of topic "p" must be a string, not an array [KC004]
+convtools.toml:6:1: error: subjects of topic "p" must be a string, not a boolean [KC004]
+convtools.toml:7:1: error: learned of topic "p" must be an array of strings, not a string [KC004]
+  hint: write learned = ["a/**"]
+convtools.toml:8:18: error: disabled of topic "p" must be an array of strings, not an integer [KC004]
+convtools.toml:8:21: error: disabled of topic "p" must be an array of strings, not a table [KC004]`,
+		},
+		{
+			"KB-1 kb is no table", one("kb = 1979-05-27\n"), nil,
+			"convtools.toml:1:1: error: \"kb\" must be a table, not a date or time [KC004]\n  hint: write [kb.topic.<id>] above the keys of a topic",
+		},
+		{
+			"KB-1 topic is no table", one("kb.topic = 'x'\n"), nil,
+			"convtools.toml:1:4: error: \"kb.topic\" must be a table, not a string [KC004]\n  hint: write [kb.topic.<id>] above the keys of a topic",
+		},
+		{
+			"KB-1 a topic is no table", one("kb.topic.p = 'docs'\n"), nil,
+			"convtools.toml:1:10: error: \"kb.topic.p\" must be a table, not a string [KC004]\n  hint: write [kb.topic.p] above the keys of a topic",
+		},
+		{
+			"KB-1 double brackets", one("[[kb.topic.p]]\nsubjects = 'p'\n"), nil,
+			"convtools.toml:1:12: error: \"kb.topic.p\" must be a table, not an array of tables [KC004]\n  hint: write [kb.topic.p], with one pair of brackets",
+		},
+		{
+			"KB-1 other keys of kb", one("[kb]\ntopics.p.subjects = 'p'\n[kb.project]\nsubjects = 'p'\n"), nil,
+			`the configuration of the knowledge base has 2 problems:
+convtools.toml:2:1: error: unknown key "topics" in kb [KC003]
+  hint: did you mean "topic"?
+convtools.toml:3:5: error: unknown key "project" in kb [KC003]
+  hint: topics stand under [kb.topic.<id>]`,
+		},
+		{
+			"KB-1 a topic without kb", map[string]string{".jp/kb.toml": "[topic.p]\nsubjects = 'p'\n"}, nil,
+			".jp/kb.toml:1:2: error: unknown key \"topic\" in this file [KC003]\n  hint: topics stand under [kb.topic.<id>]",
+		},
+		{
+			"KB-1 another table", one("[conversation]\n"), nil,
+			"convtools.toml:1:2: error: unknown key \"conversation\" in this file [KC003]\n  hint: known here: kb",
+		},
+		{
+			"A-19 topics in the assistant's table", one("[assistant.kb.topic.p]\nsubjects = 'p'\n"), nil,
+			"convtools.toml:1:2: error: unknown key \"assistant\" in this file [KC003]\n  hint: topics stand under [kb.topic.<id>]",
+		},
+		{
+			"KB-3 a topic without subjects", one("[kb.topic.p]\ntitle = 'x'\n[kb.topic.q]\nenable = false\n"), nil,
+			`the configuration of the knowledge base has 2 problems:
+convtools.toml:1:11: error: topic "p" has no subjects [KC005]
+  hint: add subjects = ".jp/kb/p", the directory of its files relative to the workspace
+convtools.toml:3:11: error: topic "q" has no subjects [KC005]
+  hint: add subjects = ".jp/kb/q", the directory of its files relative to the workspace`,
+		},
+		{
+			"KB-3 in no layer", map[string]string{".jp/config.toml": "kb.topic.p.learned = ['a']", "convtools.toml": "[kb.topic.p]\n"}, nil,
+			".jp/config.toml:1:10: error: topic \"p\" has no subjects [KC005]\n  hint: add subjects = \".jp/kb/p\", the directory of its files relative to the workspace",
+		},
+		{
+			"KB-3 not said twice, nor hidden by another", one("[kb.topic.p]\nsubjects = 1\n[kb.topic.q]\n"), nil,
+			`the configuration of the knowledge base has 2 problems:
+convtools.toml:2:1: error: subjects of topic "p" must be a string, not an integer [KC004]
+convtools.toml:3:11: error: topic "q" has no subjects [KC005]
+  hint: add subjects = ".jp/kb/q", the directory of its files relative to the workspace`,
+		},
+		{
+			"A-18 an id that TOML wants in quotes", one("[kb.topic.a]\nsubjects = 'a'\n[kb.topic.ü]\n"), nil,
+			"convtools.toml:3:11: error: expected '.' or ']' to end table name, but got 'ü' instead [KC002]",
+		},
+		{
+			"A-18 ids", one("['kb'.topic.'a b']\nsubjects = 'p'\nfoo = 1\n[kb.topic.'a.b']\n[kb.topic.'']\n[kb.topic.'ü']\n[kb.topic.a.b]\n[kb.topic.a]\nsubjects = 'a'"), nil,
+			`the configuration of the knowledge base has 6 problems:
+convtools.toml:1:13: error: "a b" cannot be the id of a topic [KC007]
+  hint: use letters, digits, _ and -
+convtools.toml:3:1: error: unknown key "foo" in topic "a b" [KC003]
+  hint: known here: enable, title, introduction, description, subjects, learned, disabled
+convtools.toml:4:11: error: "a.b" cannot be the id of a topic [KC007]
+  hint: use letters, digits, _ and -
+convtools.toml:5:11: error: "" cannot be the id of a topic [KC007]
+  hint: use letters, digits, _ and -
+convtools.toml:6:11: error: "ü" cannot be the id of a topic [KC007]
+  hint: use letters, digits, _ and -
+convtools.toml:7:13: error: unknown key "b" in topic "a" [KC003]
+  hint: a topic has no tables, and its id no dot`,
+		},
+		{
+			"A-18 an id that is too long", one("[kb.topic." + strings.Repeat("x", 65) + "]\n"), nil,
+			"convtools.toml:1:11: error: \"" + strings.Repeat("x", 65) + "\" cannot be the id of a topic [KC007]\n  hint: use at most 64 characters",
+		},
+		{
+			"empty patterns", one("[kb.topic.p]\nsubjects = 'p'\nlearned = ['a', '']\ndisabled = [\n  ' ',\n]\n"), nil,
+			`the configuration of the knowledge base has 2 problems:
+convtools.toml:3:17: error: learned of topic "p" has an empty pattern [KC008]
+  hint: remove it; ** is for all subjects
+convtools.toml:5:3: error: disabled of topic "p" has an empty pattern [KC008]
+  hint: remove it; ** is for all subjects`,
+		},
+		{
+			"TOML", one("[kb.topic.p]\nsubjects = p\n"), nil,
+			"convtools.toml:2:12: error: expected value but found \"p\" instead [KC002]",
+		},
+		{
+			"TOML after a byte order mark", one("\ufeff[kb.topic.p\n"), nil,
+			"convtools.toml:1:12: error: expected '.' or ']' to end table name, but got '\\n' instead [KC002]",
+		},
+		{
+			"the same table twice", one("[kb.topic.p]\nsubjects = 'p'\n[kb.topic.p]\n"), nil,
+			"convtools.toml:3:2: error: Key 'kb.topic.p' has already been defined [KC002]",
+		},
+		{
+			"not UTF-8", one("[kb.topic.p]\ntitle = 'caf\xe9'\n"), nil,
+			"convtools.toml:2:13: error: this is not valid UTF-8 [KC002]\n  hint: save the file as UTF-8",
+		},
+		{
+			"what is broken makes nothing else missing", map[string]string{".jp/kb.toml": "kb", "convtools.toml": "[kb.topic.q]\n"}, []string{"p/x", "r"},
+			`the configuration of the knowledge base has 2 problems:
+.jp/kb.toml:1:2: error: unexpected EOF; expected key separator '=' [KC002]
+-k: error: "r" does not say which subjects of the topic; TOPIC/GLOB is expected [KC011]
+  hint: topics: q`,
+		},
+		{
+			"problems of several files, in the order of files", map[string]string{
+				".jp/config.toml": "[kb.topic.other]\nx = 1\n", ".jp/kb.toml": "y = 1\n", "convtools.toml": "z = 1\n" + project,
+			}, []string{"projekt/a"},
+			`the configuration of the knowledge base has 5 problems:
+.jp/config.toml:1:11: error: topic "other" has no subjects [KC005]
+  hint: add subjects = ".jp/kb/other", the directory of its files relative to the workspace
+.jp/config.toml:2:1: error: unknown key "x" in topic "other" [KC003]
+  hint: known here: enable, title, introduction, description, subjects, learned, disabled
+.jp/kb.toml:1:1: error: unknown key "y" in this file [KC003]
+  hint: known here: kb
+convtools.toml:1:1: error: unknown key "z" in this file [KC003]
+  hint: known here: kb
+-k: error: there is no topic "projekt" [KC012]
+  hint: did you mean "project"? topics: other, project`,
+		},
+		{
+			"A-18 no slash", one(project), []string{"project"},
+			"-k: error: \"project\" does not say which subjects of the topic; TOPIC/GLOB is expected [KC011]\n  hint: for all of them write -k 'project/**'",
+		},
+		{
+			"A-18 no slash, mistyped", one(project), []string{"Project"},
+			"-k: error: \"Project\" does not say which subjects of the topic; TOPIC/GLOB is expected [KC011]\n  hint: for all of them write -k 'project/**'",
+		},
+		{
+			"A-18 empty pattern", one(project), []string{"project/"},
+			"-k: error: \"project/\" does not say which subjects of the topic; TOPIC/GLOB is expected [KC011]\n  hint: for all of them write -k 'project/**'",
+		},
+		{
+			"A-18 empty topic", one(project), []string{"/a", ""},
+			`the configuration of the knowledge base has 2 problems:
+-k: error: "/a" names no topic; TOPIC/GLOB is expected [KC011]
+  hint: topics: project
+-k: error: "" names no topic; TOPIC/GLOB is expected [KC011]
+  hint: topics: project`,
+		},
+		{
+			"A-18 unknown topic", one(project + "[kb.topic.old]\nenable = false\nsubjects = 'old'\n"), []string{"rust/**"},
+			"-k: error: there is no topic \"rust\" [KC012]\n  hint: topics: project",
+		},
+		{
+			"A-18 titles do not count", one(project), []string{"project notes/a"},
+			"-k: error: there is no topic \"project notes\" [KC012]\n  hint: that is the title of topic project; write -k \"project/a\"",
+		},
+		{
+			"A-18 disabled topic", one("[kb.topic.old]\nenable = false\nsubjects = 'old'\n"), []string{"old/**"},
+			"-k: error: topic \"old\", which is defined at convtools.toml:1:11, is disabled [KC012]\n  hint: remove enable = false from it, or leave the flag out",
+		},
+		{
+			"A-18 no topics", one(""), []string{"a/b"},
+			"-k: error: there is no topic \"a\" [KC012]\n  hint: no topic is configured; add [kb.topic.<id>] to convtools.toml",
+		},
+		{
+			"A-18 no workspace", nil, []string{"a/b"},
+			"-k: error: there is no workspace, and so no topic [KC012]\n  hint: run this in a workspace, at or below a directory that has .jp or convtools.toml",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, loadError(t, test.files, test.knowledge...)); diff != "" {
+				t.Errorf("the error (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSubjectsPaths(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, dir, clean, problem string }{
+		{"A-22 plain", "docs", "docs", ""},
+		{"A-22 unclean", "./docs//kb/.", "docs/kb", ""},
+		{"A-22 dot directory", ".jp/kb", ".jp/kb", ""},
+		{"A-22 dots in a name", "..docs/a..b", "..docs/a..b", ""},
+		{"A-22 the root", ".", ".", ""},
+		{"A-22 blanks", " my docs ", " my docs ", ""},
+		{"A-22 absolute", "/etc", "", "is an absolute path"},
+		{"A-22 absolute, unclean", "//host/share", "", "is an absolute path"},
+		{"A-22 parent", "..", "", `contains ".."`},
+		{"A-22 parent of the root", "a/../../b", "", `contains ".."`},
+		{"A-22 parent, inside", "a/../b", "", `contains ".."`},
+		{"A-22 drive", "c:/kb", "", "is an absolute path"},
+		{"A-22 drive-relative", "C:kb", "", "is an absolute path"},
+		{"A-22 UNC", `\\host\share`, "", "is an absolute path"},
+		{"A-22 backslashes", `docs\..\..\x`, "", `contains "\"`},
+		{"A-22 home", "~/kb", "", "leads to the home directory"},
+		{"A-22 NUL", "a\x00b", "", "contains control characters"},
+		{"A-22 newline", "a\nb", "", "contains control characters"},
+		{"A-22 empty", "", "", "is empty"},
+		{"A-22 blank", " ", "", "is empty"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			clean, problem, hint := cleanSubjects(test.dir)
+			if clean != test.clean || problem != test.problem || (hint == "") != (problem == "") {
+				t.Errorf("cleanSubjects(%q) = %q, %q, %q, want %q, %q", test.dir, clean, problem, hint, test.clean, test.problem)
+			}
+		})
+	}
+	got := loadError(t, map[string]string{".jp/kb.toml": "[kb.topic.p]\nenable = false\nsubjects = \"../up\"\n"})
+	want := ".jp/kb.toml:3:1: error: subjects of topic \"p\" is \"../up\", which contains \"..\" [KC006]\n" +
+		"  hint: write a path inside the workspace; a link there may lead to a directory elsewhere"
+	if got != want {
+		t.Errorf("the error is\n%s\nwant\n%s", got, want)
+	}
+}
+
+// warnings returns what a configuration that is loaded warns of.
+func warnings(t *testing.T, files map[string]string) []string {
+	t.Helper()
+	var texts []string
+	for _, d := range mustLoad(t, files).Warnings {
+		texts = append(texts, d.String())
+	}
+	return texts
+}
+
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		files map[string]string
+		want  []string
+	}{
+		{
+			"A-25 the same title", map[string]string{"convtools.toml": `
+[kb.topic.a]
+subjects = 'a'
+title = 'Notes'
+[kb.topic.b]
+subjects = 'b'
+title = 'NOTES'
+`},
+			[]string{"convtools.toml:5:11: warning: topics \"a\" and \"b\" have the same title, \"NOTES\" [KC010]\n  hint: give one of them another title; until then both must be asked for by id"},
+		},
+		{
+			"A-25 the id of another topic", map[string]string{"convtools.toml": "[kb.topic.go]\nsubjects = 'a'\ntitle = 'Go'\n[kb.topic.b]\nsubjects = 'b'\ntitle = 'Go'\n"},
+			[]string{
+				"convtools.toml:4:11: warning: the title \"Go\" of topic \"b\" is the id of topic \"go\" [KC010]\n  hint: give it another title: an id is found before a title",
+				"convtools.toml:4:11: warning: topics \"go\" and \"b\" have the same title, \"Go\" [KC010]\n  hint: give one of them another title; until then both must be asked for by id",
+			},
+		},
+		{
+			"A-25 not of disabled topics", map[string]string{"convtools.toml": "[kb.topic.a]\nenable = false\nsubjects = 'a'\ntitle = 'T'\n[kb.topic.b]\nsubjects = 'b'\ntitle = 'T'\n[kb.topic.c]\nsubjects = 'c'\ntitle = 'a'\n"},
+			nil,
+		},
+		{
+			"A-19 topics of JP's assistant", map[string]string{".jp/config.toml": "[assistant]\nname = 'x'\n[assistant.kb.topic.p]\nsubjects = 'p'\n"},
+			[]string{".jp/config.toml:3:12: warning: assistant.kb is not read [KC013]\n  hint: topics stand under [kb.topic.<id>], best in .jp/kb.toml"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, warnings(t, test.files)); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// JP's own configuration is JP's to judge as long as it says nothing of topics.
+func TestJPConfigWithoutTopics(t *testing.T) {
+	t.Parallel()
+	mustLoad(t, map[string]string{".jp/config.toml": "this is not TOML \xff"})
+	loadError(t, map[string]string{".jp/config.toml": "[kb.topic.p]\nthis is not TOML"})
+}
+
+func TestFilesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	got := loadError(t, map[string]string{".jp/kb.toml/x": "", "convtools.toml": ""})
+	if want := ".jp/kb.toml: error: the file cannot be read: it is not a regular file [KC001]"; got != want {
+		t.Errorf("a directory: %s\nwant %s", got, want)
+	}
+	if runtime.GOOS != "windows" {
+		w := newWorkspace(t, map[string]string{".jp": "a file", "convtools.toml": ""})
+		if _, err := w.load(); err != nil {
+			t.Errorf("a file where .jp could be: %v", err)
+		}
+	}
+}
+
+func TestDiagnosticAsJSON(t *testing.T) {
+	t.Parallel()
+	got, err := json.Marshal(Diagnostic{Position{"convtools.toml", 3, 1}, SeverityError, RuleUnknown, "m", "h"})
+	want := `{"file":"convtools.toml","line":3,"column":1,"severity":"error","rule":"KC003","message":"m","hint":"h"}`
+	if err != nil || string(got) != want {
+		t.Errorf("Marshal = %s, %v, want %s", got, err, want)
+	}
+}

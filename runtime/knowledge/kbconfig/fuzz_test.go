@@ -1,0 +1,181 @@
+package kbconfig
+
+import (
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/BurntSushi/toml"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func seeds() []string {
+	return []string{
+		"",
+		"\ufeff[kb.topic.p]\r\nsubjects = 'p'\r\n",
+		"\xff\xfe[\x00",
+		"kb = { topic = { 'q' = { subjects = 'é' }, p = {\n  disabled = [ \"x\", # no\n 'y' ], subjects = \"s\" } } }\n",
+		"[kb.topic.p]\nenable = false\ntitle = \"\"\"a\\\n \"\" b\"\"\"\"\"\nsubjects = './x//y'\nlearned = ['''a''', \"b\\e\\x41\\u00e9\", 'b']\n",
+		"[kb]\ntopic.a.subjects = 'x'\n\"topic\".b = {subjects='y'}\n[kb.topic.c]\nsubjects = 'z'\n",
+		"[[kb.topic.p]]\n[[kb.topic.p]]\nsubjects = 1979-05-27 07:32:00\n",
+		"[kb.topic.p]\nsubjects = '../x'\nlearned = [[1, [2]], {a = [{b = 1}]}, '']\n",
+		"[kb.topic.'a b']\n\"\\e\\x1b\\\\e\" = 0x1F\n'' = nan\n",
+		"[topic.p]\n[assistant.kb]\n[kb.p]\n[kb.topic.a.b]\n",
+		"a = \"unterminated\n[kb",
+		"x = " + strings.Repeat("[", 50) + strings.Repeat("]", 50),
+	}
+}
+
+// Whatever a file holds, Load says what is wrong with it, or says what a decoder
+// that fills a struct says.
+func FuzzLoad(f *testing.F) {
+	for _, seed := range seeds() {
+		f.Add(seed)
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, src string) {
+		if err := os.WriteFile(filepath.Join(dir, convtoolsFile), []byte(src), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		config, err := Load(Options{Dir: dir, Knowledge: []string{"p/added/**"}})
+		var e *Error
+		switch {
+		case errors.As(err, &e):
+			checkDiagnostics(t, src, e.Diagnostics)
+			if strings.ContainsFunc(err.Error(), func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
+				t.Errorf("the error has characters that cannot be seen: %q", err)
+			}
+		case err != nil:
+			t.Fatalf("not an *Error: %v", err)
+		default:
+			checkDiagnostics(t, src, config.Warnings)
+			checkTopics(t, src, config.Topics)
+		}
+	})
+}
+
+func checkDiagnostics(t *testing.T, src string, list []Diagnostic) {
+	t.Helper()
+	if len(list) > maxDiagnostics+1 {
+		t.Errorf("%d diagnostics", len(list))
+	}
+	for _, d := range list {
+		if d.Rule == "" || d.Message == "" || strings.Contains(d.Message, "\n") {
+			t.Errorf("not a diagnostic: %+v", d)
+		}
+		checkPlace(t, src, d.Position)
+	}
+}
+
+func checkPlace(t *testing.T, src string, at Position) {
+	t.Helper()
+	lines := strings.Split(strings.TrimPrefix(src, "\ufeff"), "\n")
+	if at.Line == 0 {
+		return
+	}
+	if at.File != convtoolsFile || at.Line > len(lines) || at.Column < 1 || at.Column > utf8.RuneCountInString(lines[at.Line-1])+1 {
+		t.Errorf("%s is no place in %q", at, src)
+	}
+}
+
+func checkTopics(t *testing.T, src string, got []Topic) {
+	t.Helper()
+	var want struct {
+		KB struct {
+			Topic map[string]struct {
+				Enable                           *bool
+				Title, Introduction, Description string
+				Subjects                         string
+				Learned, Disabled                []string
+			}
+		}
+	}
+	if _, err := toml.Decode(strings.TrimPrefix(src, "\ufeff"), &want); err != nil {
+		t.Fatalf("what Load accepts is no TOML: %v", err)
+	}
+	if len(got) != len(want.KB.Topic) {
+		t.Errorf("%d topics, want %d", len(got), len(want.KB.Topic))
+	}
+	for _, topic := range got {
+		w := want.KB.Topic[topic.ID]
+		if topic.ID == "p" {
+			w.Learned = append(w.Learned, "added/**")
+		}
+		wanted := Topic{
+			ID: topic.ID, Enabled: w.Enable == nil || *w.Enable, Title: w.Title, Introduction: w.Introduction,
+			Description: w.Description, Subjects: path.Clean(w.Subjects), Learned: once(w.Learned), Disabled: once(w.Disabled),
+		}
+		if diff := cmp.Diff(wanted, topic, withoutPlaces(), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("topic %s of %q (-want +got):\n%s", topic.ID, src, diff)
+		}
+		if s := topic.Subjects; !filepath.IsLocal(s) || strings.ContainsAny(s, "\\\x00\n") {
+			t.Errorf("subjects %q are not inside the root", s)
+		}
+		if len(topic.LearnedAt) != len(topic.Learned) || len(topic.DisabledAt) != len(topic.Disabled) {
+			t.Errorf("not every pattern has a place: %+v", topic)
+		}
+		for _, at := range slices.Concat([]Position{topic.Defined, topic.SubjectsAt}, topic.LearnedAt, topic.DisabledAt) {
+			checkPlace(t, src, at)
+		}
+	}
+}
+
+func once(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Every key that the decoder finds stands, cut out of the document where the
+// index says, for the same key.
+func FuzzIndex(f *testing.F) {
+	for _, seed := range seeds() {
+		f.Add(seed)
+	}
+	f.Fuzz(checkIndex)
+}
+
+func checkIndex(t *testing.T, src string) {
+	t.Helper()
+	l := &loader{}
+	doc := &file{name: convtoolsFile}
+	if !l.decode(doc, []byte(src)) {
+		return
+	}
+	lines := strings.Split(strings.TrimPrefix(src, "\ufeff"), "\n")
+	for _, key := range doc.keys {
+		at := doc.at(key...)
+		if at.Line == 0 {
+			t.Fatalf("%q of %q is nowhere", key, src)
+		}
+		rest := string([]rune(lines[at.Line-1])[at.Column-1:])
+		if !beginsWithKey(rest, key[len(key)-1]) {
+			t.Fatalf("%q of %q is not at %s: %q", key, src, at, rest)
+		}
+	}
+}
+
+// beginsWithKey says that the decoder reads a key at the beginning of text.
+func beginsWithKey(text, key string) bool {
+	for end := range len(text) + 1 {
+		var m map[string]any
+		if _, err := toml.Decode(text[:end]+" = 1", &m); err != nil {
+			continue
+		}
+		if _, ok := m[key]; ok && len(m) == 1 && m[key] == int64(1) {
+			return true
+		}
+	}
+	return false
+}

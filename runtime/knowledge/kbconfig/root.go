@@ -1,0 +1,69 @@
+package kbconfig
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// The files that are read, in this order after the user's. What stands in a later
+// one is merged into what stands in those before it.
+const (
+	jpConfigFile  = ".jp/config.toml" // JP's own: only its key kb is looked at
+	jpTopicsFile  = ".jp/kb.toml"
+	convtoolsFile = "convtools.toml"
+)
+
+// FindRoot returns the nearest directory, from dir upwards, that has a directory
+// .jp or a file convtools.toml. The path is absolute.
+func FindRoot(dir string) (string, bool) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", false
+	}
+	for {
+		if info, err := os.Stat(filepath.Join(dir, ".jp")); err == nil && info.IsDir() {
+			return dir, true
+		}
+		// A link that leads nowhere counts: that its target is missing must be said.
+		if info, err := os.Lstat(filepath.Join(dir, convtoolsFile)); err == nil && !info.IsDir() {
+			return dir, true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", false
+		}
+		dir = parent
+	}
+}
+
+// userFile returns the path of the user's configuration and how it is called in
+// messages. Where the environment does not say where it is, there is none.
+func userFile(getenv func(string) string) (path, name string, ok bool) {
+	if getenv == nil {
+		return "", "", false
+	}
+	home := getenv("HOME")
+	dir := getenv("XDG_CONFIG_HOME")
+	switch {
+	case runtime.GOOS == "windows":
+		home = getenv("USERPROFILE")
+		dir = getenv("AppData")
+	case filepath.IsAbs(dir):
+	case home != "":
+		// The XDG Base Directory Specification wants relative paths to be ignored.
+		dir = filepath.Join(home, ".config")
+	}
+	if !filepath.IsAbs(dir) {
+		return "", "", false
+	}
+	path = filepath.Join(dir, "convtools", convtoolsFile)
+	name = filepath.ToSlash(path)
+	if home != "" {
+		if below, ok := strings.CutPrefix(path, filepath.Clean(home)+string(filepath.Separator)); ok {
+			name = "~/" + filepath.ToSlash(below)
+		}
+	}
+	return path, name, true
+}

@@ -1,0 +1,165 @@
+package subjects
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/envelope"
+)
+
+const (
+	// maxFrontMatter is how many bytes of a file front matter may take.
+	maxFrontMatter = 64 << 10
+	// maxDescription is the length of a description in characters that the Agent
+	// Skills specification allows.
+	maxDescription = 1024
+)
+
+// description returns the description in the front matter that a file begins
+// with, on one line, or nothing.
+//
+// Front matter is YAML, but people write descriptions that YAML refuses: plain
+// ones with a colon in them, quotes that do not end. A reader of this one key
+// understands those too, and no YAML library has to be linked and started.
+func description(data []byte) string {
+	lines := frontMatter(data)
+	for i, line := range lines {
+		key, value, ok := strings.Cut(line, ":")
+		if !ok || strings.Trim(strings.TrimRight(key, " \t"), `"'`) != "description" {
+			continue
+		}
+		if value != "" && value[0] != ' ' && value[0] != '\t' {
+			continue // As in YAML, "description:x" is no key.
+		}
+		return shorten(scalar(strings.TrimSpace(value), continuation(lines[i+1:])))
+	}
+	return ""
+}
+
+// frontMatter returns the lines between one of "---" at the beginning and the
+// next, or one of "...". There is none where the second is missing.
+func frontMatter(data []byte) []string {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if !bytes.HasPrefix(data, []byte("---")) {
+		return nil
+	}
+	var lines []string
+	for line := range strings.SplitSeq(string(data[:min(len(data), maxFrontMatter)]), "\n") {
+		line = strings.TrimRight(line, " \t\r")
+		switch {
+		case lines == nil && line != "---":
+			return nil
+		case lines != nil && (line == "---" || line == "..."):
+			return lines[1:]
+		}
+		lines = append(lines, line)
+	}
+	return nil
+}
+
+// continuation returns the lines that belong to the value of the key before them:
+// those that are indented or empty.
+func continuation(lines []string) []string {
+	for i, line := range lines {
+		if line != "" && line[0] != ' ' && line[0] != '\t' {
+			return lines[:i]
+		}
+	}
+	return lines
+}
+
+// scalar reads a value that begins behind its key and goes on in more lines. All
+// line breaks become spaces: what is asked for is one line.
+func scalar(first string, more []string) string {
+	if isBlock(first) {
+		return strings.Join(more, " ")
+	}
+	text := strings.Join(append([]string{first}, more...), " ")
+	switch {
+	case strings.HasPrefix(text, `"`):
+		return doubleQuoted(text)
+	case strings.HasPrefix(text, "'"):
+		return singleQuoted(text)
+	case first == "~" || first == "null":
+		return ""
+	}
+	// A comment ends a line, not the value.
+	parts := []string{uncomment(first)}
+	for _, line := range more {
+		parts = append(parts, uncomment(line))
+	}
+	return strings.Join(parts, " ")
+}
+
+// isBlock recognises the header of a block scalar: | or >, followed by how it is
+// indented and how it ends.
+func isBlock(header string) bool {
+	header = uncomment(header)
+	return header != "" && (header[0] == '|' || header[0] == '>') && strings.Trim(header[1:], "+-123456789") == ""
+}
+
+func uncomment(line string) string {
+	line = strings.TrimSpace(line)
+	if strings.HasPrefix(line, "#") {
+		return ""
+	}
+	before, _, _ := strings.Cut(line, " #")
+	return strings.TrimSpace(before)
+}
+
+// singleQuoted reads up to the closing quote, or all where there is none.
+func singleQuoted(text string) string {
+	var b strings.Builder
+	for i := 1; i < len(text); i++ {
+		if text[i] == '\'' {
+			if i+1 == len(text) || text[i+1] != '\'' {
+				break
+			}
+			i++
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+// doubleQuoted reads up to the closing quote, or all where there is none. What is
+// no escape stays as it is.
+func doubleQuoted(text string) string {
+	var b strings.Builder
+	for i := 1; i < len(text) && text[i] != '"'; i++ {
+		if text[i] != '\\' || i+1 == len(text) {
+			b.WriteByte(text[i])
+			continue
+		}
+		i++
+		switch text[i] {
+		case '"', '\\', '/':
+			b.WriteByte(text[i])
+		case 'n', 'r', 't', ' ':
+			b.WriteByte(' ')
+		case 'x', 'u', 'U':
+			digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[text[i]]
+			if r, err := strconv.ParseUint(text[i+1:min(len(text), i+1+digits)], 16, 32); err == nil {
+				b.WriteRune(rune(r))
+				i += digits
+				continue
+			}
+			fallthrough
+		default:
+			b.WriteByte('\\')
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
+}
+
+// shorten makes a value fit for one line of a listing.
+func shorten(text string) string {
+	text = strings.Join(strings.Fields(envelope.SanitizeLine(text)), " ")
+	if utf8.RuneCountInString(text) <= maxDescription {
+		return text
+	}
+	return string([]rune(text)[:maxDescription-1]) + "…"
+}

@@ -1,0 +1,86 @@
+package subjects
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+type descriptionCase struct{ name, data, want string }
+
+func descriptions() []descriptionCase {
+	front := func(yaml string) string { return "---\nname: x\n" + yaml + "\n---\n# Body\n" }
+	return []descriptionCase{
+		{"plain", front("description: Reads PDF files."), "Reads PDF files."},
+		{"first key", "---\ndescription: a\n---\n", "a"},
+		{"line breaks of Windows", "---\r\ndescription: a\r\nname: x\r\n---\r\n", "a"},
+		{"byte order mark", "\ufeff---\ndescription: a\n---", "a"},
+		{"plain with a colon, which YAML refuses", front("description: Use when: the user asks"), "Use when: the user asks"},
+		{"plain with a comment", front("description: a #b # c"), "a"},
+		{"plain with a hash inside", front("description: C#and F#."), "C#and F#."},
+		{"plain on more lines", front("description: one\n  two\n\n  three"), "one two three"},
+		{"plain that begins on the next line", front("description:\n  one\n  two\nlicense: MIT"), "one two"},
+		{"plain with quotes inside", front(`description: the "x" tool's`), `the "x" tool's`},
+		{"double quotes", front(`description: "a \"b\" \\ \u00e9\x41\n c" # d`), `a "b" \ éA c`},
+		{"double quotes on more lines", front("description: \"a\n  b\""), "a b"},
+		{"double quotes that do not end", front(`description: "a b`), "a b"},
+		{"an escape that is none", front(`description: "C:\dir \u12"`), `C:\dir \u12`},
+		{"single quotes", front(`description: 'it''s # here' # x`), "it's # here"},
+		{"single quotes that do not end", front(`description: 'it`), "it"},
+		{"folded", front("description: >\n  one\n  two\n\n  three\nlicense: MIT"), "one two three"},
+		{"folded, without last line break", front("description: >-  # note\n  one # two\n  three"), "one # two three"},
+		{"literal with indentation", front("description: |2+\n    one\n  two"), "one two"},
+		{"not a block", front("description: |one"), "|one"},
+		{"tabs", front("description:\tone\ttwo"), "one two"},
+		{"space before the colon", front("description : a"), "a"},
+		{"quoted key", front(`"description": a`), "a"},
+		{"the first of two", front("description: a\ndescription: b"), "a"},
+		{"null", front("description: ~"), ""},
+		{"null as word", front("description: null"), ""},
+		{"nothing", front("description:"), ""},
+		{"only a comment", front("description: # a"), ""},
+		{"no space behind the colon", front("description:a"), ""},
+		{"key of something else", front("metadata:\n  description: a"), ""},
+		{"longer key", front("descriptions: a"), ""},
+		{"front matter ends with dots", "---\ndescription: a\n...\nb", "a"},
+		{"front matter does not end", "---\ndescription: a\n", ""},
+		{"description behind front matter", "---\nname: x\n---\ndescription: a\n---\n", ""},
+		{"front matter is not at the beginning", "\n---\ndescription: a\n---\n", ""},
+		{"four dashes", "----\ndescription: a\n----\n", ""},
+		{"empty front matter", "---\n---\ndescription: a\n", ""},
+		{"empty file", "", ""},
+		{"controls", front("description: a\x1b[0m\u202eb\xff"), "a␛[0m\\u{202E}b\ufffd"},
+		{"as long as may be", front("description: " + strings.Repeat("é", 1024)), strings.Repeat("é", 1024)},
+		{"too long", front("description: " + strings.Repeat("é", 1025)), strings.Repeat("é", 1023) + "…"},
+		{"front matter as large as may be", "---\ndescription: a\n#" + strings.Repeat("x", 64<<10-25) + "\n---\n", "a"},
+		{"front matter too large", "---\ndescription: a\n#" + strings.Repeat("x", 64<<10) + "\n---\n", ""},
+	}
+}
+
+func TestDescription(t *testing.T) {
+	t.Parallel()
+	for _, test := range descriptions() {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got := description([]byte(test.data)); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// The worst that fits into the limit takes no time worth noticing.
+func TestDescriptionIsBounded(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	for _, unit := range []string{" \n", "description:\n", " #\n", `\x`, "'", "- \n", " \u202e\n"} {
+		for _, head := range []string{"", "description: ", "description: |\n", "description: \"", "description: '"} {
+			body := "---\n" + head
+			body += strings.Repeat(unit, (maxFrontMatter-len(body)-8)/len(unit)) + "\n---\n"
+			description([]byte(body))
+		}
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("took %v", took)
+	}
+}

@@ -1,0 +1,211 @@
+package subjects
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	// MaxSize is the size in bytes up to which a file is read. It is no limit on
+	// what is useful, only on what one call may hold in memory.
+	MaxSize = 4 << 20
+	// sniffed is how many bytes of a file tell whether it is text.
+	sniffed = 8192
+	// chunk is how much is read between two looks at the context.
+	chunk = 1 << 20
+)
+
+var errNotFile = errors.New("it is no longer a regular file")
+
+// Facts are what can be said about a file without reading all of it.
+type Facts struct {
+	// Size is in bytes.
+	Size int64
+	// Tokens is an estimate: a quarter of the bytes.
+	Tokens int
+	// Binary says that the beginning of the file has a NUL byte, as UTF-16 text
+	// does too. Such a file is not shown.
+	Binary bool
+	// TooLarge says that the file has more than [MaxSize] bytes and is not read.
+	TooLarge bool
+	// Err says why nothing is known of the file: it may have been removed or
+	// replaced since the scan.
+	Err error
+}
+
+// Facts looks at subjects of the tree and returns what it found in their order.
+// The error is that of the context.
+func (t *Tree) Facts(ctx context.Context, of []*Subject) ([]Facts, error) {
+	facts := make([]Facts, len(of))
+	err := each(ctx, len(of), func(i int, buf []byte) { facts[i] = t.facts(of[i].Path, buf) })
+	if err != nil {
+		return nil, err
+	}
+	return facts, nil
+}
+
+func (t *Tree) facts(path string, buf []byte) Facts {
+	f, size, err := t.open(path)
+	if err != nil {
+		return Facts{Err: err}
+	}
+	defer f.Close()
+	facts := Facts{Size: size, Tokens: tokens(size), TooLarge: size > MaxSize}
+	begin, err := readBegin(f, buf[:min(size, sniffed)])
+	if err != nil {
+		return Facts{Err: reading(path, err)}
+	}
+	facts.Binary = isBinary(begin)
+	return facts
+}
+
+// Describe fills in the descriptions of skills. A SKILL.md without one, or one
+// that cannot be read, has none. The error is that of the context.
+func (t *Tree) Describe(ctx context.Context) error {
+	var skills []*Subject
+	for i := range t.Subjects {
+		if hasFrontMatter(t.Subjects[i].Path) {
+			skills = append(skills, &t.Subjects[i])
+		}
+	}
+	return each(ctx, len(skills), func(i int, buf []byte) {
+		f, size, err := t.open(skills[i].Path)
+		if err != nil {
+			return
+		}
+		defer f.Close()
+		if begin, err := readBegin(f, buf[:min(size, maxFrontMatter)]); err == nil {
+			skills[i].Description = description(begin)
+		}
+	})
+}
+
+// readBegin fills buf, or as much of it as the file has become too short for.
+func readBegin(f *os.File, buf []byte) ([]byte, error) {
+	n, err := io.ReadFull(f, buf)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return buf[:n], err
+}
+
+// each calls do for 0 to n-1, in a few goroutines that have a buffer each, which
+// is large enough for [sniffed] and [maxFrontMatter] bytes.
+func each(ctx context.Context, n int, do func(i int, buf []byte)) error {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(n, 2*runtime.GOMAXPROCS(0), 16) {
+		wg.Go(func() {
+			buf := make([]byte, max(sniffed, maxFrontMatter))
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				do(i, buf)
+			}
+		})
+	}
+	wg.Wait()
+	return ctx.Err()
+}
+
+// Content is what a subject has to say.
+type Content struct {
+	// Text is the content, ready to be shown: with line feeds, everything in it
+	// visible, without byte order mark and final line break, and in a fence unless
+	// the file is prose. It may close the elements it is put in: see [CloseTags].
+	Text string
+	// Tokens is an estimate for Text: a quarter of its bytes.
+	Tokens int
+	// Size is that of the file, in bytes.
+	Size int64
+	// Notes say what Text does not show as it is in the file, one sentence each.
+	Notes []string
+	// Empty, Binary and TooLarge say why there is no Text. They are explained at
+	// [Facts]; a file of one line break is empty.
+	Empty, Binary, TooLarge bool
+}
+
+// Read reads a subject of the tree as it is now. The error says that it is no
+// longer there, is no regular file any more, or cannot be read.
+func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
+	f, size, err := t.open(s.Path)
+	if err != nil {
+		return Content{}, err
+	}
+	defer f.Close()
+	if size > MaxSize {
+		return Content{Size: size, TooLarge: true}, nil
+	}
+	// One byte more shows the end of the file without growing the buffer.
+	data := make([]byte, 0, size+1)
+	for {
+		if err := ctx.Err(); err != nil {
+			return Content{}, err
+		}
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+		n, err := f.Read(data[len(data):min(cap(data), len(data)+chunk)])
+		data = data[:len(data)+n]
+		if len(data) > MaxSize {
+			return Content{Size: int64(len(data)), TooLarge: true}, nil
+		}
+		if err == io.EOF {
+			return format(data, s.Ext), nil
+		}
+		if err != nil {
+			return Content{}, reading(s.Path, err)
+		}
+	}
+}
+
+// open opens a file and returns its size. What is no regular file any more is not
+// opened; should it be replaced between the look and the opening, opening it does
+// not wait, and nothing is read from it.
+func (t *Tree) open(path string) (*os.File, int64, error) {
+	info, err := t.root.Stat(path)
+	if err != nil {
+		return nil, 0, reading(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, reading(path, errNotFile)
+	}
+	f, err := t.root.OpenFile(path, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, 0, reading(path, err)
+	}
+	info, err = f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errNotFile
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, reading(path, err)
+	}
+	return f, info.Size(), nil
+}
+
+// reading is the error for a file. It names the file by its path in the topic's
+// directory, without line breaks and the like.
+func reading(path string, err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return &fs.PathError{Op: "reading", Path: displayable(path), Err: err}
+}
+
+func isBinary(data []byte) bool {
+	return bytes.IndexByte(data[:min(len(data), sniffed)], 0) >= 0
+}
+
+func tokens(size int64) int { return int((size + 3) / 4) }

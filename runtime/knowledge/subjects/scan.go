@@ -1,0 +1,302 @@
+package subjects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The limits of a scan. They keep a directory that was named by mistake, such as
+// a home directory, from costing more than a moment.
+const (
+	// maxDepth is how many components a path has at most.
+	maxDepth = 16
+	// maxSubjects is how many files a topic has at most.
+	maxSubjects = 20_000
+	// maxEntries is how many entries of directories are looked at, subjects and
+	// everything else.
+	maxEntries = 2 * maxSubjects
+)
+
+// Warning is something in a topic's directory that the scan left out.
+type Warning struct {
+	// Path is relative to the topic's directory, as it is on disk, and "." for the
+	// directory itself.
+	Path string
+	// Reason completes a sentence that begins with the path.
+	Reason string
+}
+
+// Tree is what the scan of a topic's directory found. It holds the directory
+// open, so that files are read from the directory that was scanned.
+type Tree struct {
+	// Subjects are all files, hidden ones too, by the byte order of Slug, then Path.
+	Subjects []Subject
+	// Warnings are in the byte order of Path.
+	Warnings []Warning
+
+	root *os.Root
+}
+
+// Scan finds the subjects of a topic in a directory and below, and opens none of
+// them. The directory itself may be a link. Links to files inside it are
+// followed; all other links, everything that is neither a file nor a directory,
+// and what is beyond the limits (16 levels, 20,000 files) become warnings. ".git"
+// is passed over.
+//
+// The error wraps [fs.ErrNotExist] when the directory is missing.
+func Scan(ctx context.Context, dir string) (*Tree, error) {
+	root, err := openRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tree{root: root}
+	var paths []string
+	w := walker{
+		root: root, maxSubjects: maxSubjects, maxEntries: maxEntries,
+		file: func(path string) bool {
+			paths = append(paths, path)
+			return true
+		},
+		warn: func(path, reason string) { t.Warnings = append(t.Warnings, Warning{path, reason}) },
+	}
+	if err := w.walk(ctx); err != nil {
+		root.Close()
+		return nil, fmt.Errorf("scanning %s: %w", dir, err)
+	}
+	t.Subjects = make([]Subject, len(paths))
+	for i, path := range paths {
+		t.Subjects[i] = newSubject(path)
+	}
+	nameAll(t.Subjects)
+	slices.SortFunc(t.Warnings, func(a, b Warning) int { return strings.Compare(a.Path, b.Path) })
+	return t, nil
+}
+
+// Any reports whether a directory has a subject that is wanted. It stops at the
+// first, and knows no Name: the other subjects that decide it may not have been
+// found yet. Errors are those of [Scan].
+func Any(ctx context.Context, dir string, wanted func(Subject) bool) (bool, error) {
+	root, err := openRoot(dir)
+	if err != nil {
+		return false, err
+	}
+	defer root.Close()
+	var all []Subject
+	skills, found := false, false
+	w := walker{
+		root: root, maxSubjects: maxSubjects, maxEntries: maxEntries,
+		file: func(path string) bool {
+			s := newSubject(path)
+			all = append(all, s)
+			if folderSlug(path) != "" {
+				skills = true
+				return true
+			}
+			s.Name = ""
+			found = wanted(s)
+			return !found
+		},
+		warn: func(string, string) {},
+	}
+	if err := w.walk(ctx); err != nil {
+		return false, fmt.Errorf("scanning %s: %w", dir, err)
+	}
+	if found || !skills {
+		return found, nil
+	}
+	// Only the whole topic tells whether a skill has its folder's slug.
+	nameAll(all)
+	return slices.ContainsFunc(all, func(s Subject) bool {
+		if folderSlug(s.Path) == "" {
+			return false
+		}
+		s.Name = ""
+		return wanted(s)
+	}), nil
+}
+
+// Close releases the directory. Nothing can be read from the tree afterwards.
+func (t *Tree) Close() error { return t.root.Close() }
+
+func openRoot(dir string) (*os.Root, error) {
+	// Opening a FIFO would wait for its other end.
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s is not a directory", dir)
+	}
+	return os.OpenRoot(dir)
+}
+
+// errStop ends a walk.
+var errStop = errors.New("stop")
+
+// walker visits the files of a directory tree: first those of a directory, then
+// those of the directories in it, both in byte order.
+type walker struct {
+	root *os.Root
+	// file is told a path, and returns false to end the walk.
+	file func(path string) bool
+	warn func(path, reason string)
+
+	maxSubjects, maxEntries int
+	subjects, entries       int
+}
+
+func (w *walker) walk(ctx context.Context) error {
+	err := w.dir(ctx, ".", 1)
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
+}
+
+// dir visits one directory, whose entries are on a level.
+func (w *walker) dir(ctx context.Context, dir string, level int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := w.read(dir)
+	if err != nil && level == 1 {
+		return err
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // It was removed after its parent was read.
+	}
+	if err != nil {
+		w.warn(dir, "cannot be read: "+cause(err))
+	}
+	prefix := ""
+	if level > 1 {
+		prefix = dir + "/"
+	}
+	for _, e := range entries {
+		if e.IsDir() || e.Name() == ".git" {
+			continue
+		}
+		if err := w.entry(e.Type(), prefix+e.Name()); err != nil {
+			return err
+		}
+	}
+	if w.entries > w.maxEntries {
+		return w.full("has more than %d entries (files, directories, links), and how many more is not known; what comes after those is left out. Name a smaller directory", w.maxEntries)
+	}
+	for _, e := range entries {
+		if !e.IsDir() || e.Name() == ".git" {
+			continue
+		}
+		sub := prefix + e.Name()
+		if level == maxDepth {
+			w.warn(sub, fmt.Sprintf("is left out: it is a directory on level %d, and its files would be deeper than that", maxDepth))
+			continue
+		}
+		if err := w.dir(ctx, sub, level+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read returns the entries of a directory in byte order, and no more of them
+// than may be looked at.
+func (w *walker) read(dir string) ([]fs.DirEntry, error) {
+	f, err := w.root.OpenFile(dir, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := readDir(f, w.maxEntries-w.entries+1)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	w.entries += len(entries)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// entry visits what is not a directory.
+func (w *walker) entry(kind fs.FileMode, path string) error {
+	if kind&fs.ModeSymlink != 0 {
+		if reason := w.refuseLink(path); reason != "" {
+			w.warn(path, reason)
+			return nil
+		}
+		kind = 0
+	}
+	if kind != 0 {
+		w.warn(path, "is left out: "+notAFile(kind))
+		return nil
+	}
+	if w.subjects == w.maxSubjects {
+		return w.full("has more than %d files, and how many more is not known; what comes after those is left out. Name a smaller directory", w.maxSubjects)
+	}
+	w.subjects++
+	if !w.file(path) {
+		return errStop
+	}
+	return nil
+}
+
+func (w *walker) full(reason string, limit int) error {
+	w.warn(".", fmt.Sprintf(reason, limit))
+	return errStop
+}
+
+// refuseLink says why a link is not followed, or nothing for one that leads to a
+// file inside the topic's directory.
+func (w *walker) refuseLink(path string) string {
+	info, err := w.root.Stat(path)
+	if err == nil {
+		switch {
+		case info.Mode().IsRegular():
+			return ""
+		case info.IsDir():
+			return "is a link to a directory, and those are not followed"
+		default:
+			return "is a link to " + strings.TrimPrefix(notAFile(info.Mode()), "it is ")
+		}
+	}
+	target, linkErr := w.root.Readlink(path)
+	switch {
+	case linkErr == nil && (filepath.IsAbs(target) || strings.HasPrefix(target, "/")):
+		return "is a link with an absolute target; only relative links to files in the topic's directory are followed"
+	case errors.Is(err, fs.ErrNotExist):
+		return "is a link to nothing"
+	default:
+		return "is a link that cannot be followed in the topic's directory: " + cause(err)
+	}
+}
+
+// notAFile says what a mode is, other than that of a regular file.
+func notAFile(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "it is a directory"
+	case mode&fs.ModeNamedPipe != 0:
+		return "it is a pipe, not a file"
+	case mode&fs.ModeSocket != 0:
+		return "it is a socket, not a file"
+	case mode&fs.ModeDevice != 0:
+		return "it is a device, not a file"
+	default:
+		return "it is not a regular file"
+	}
+}
+
+// cause returns what went wrong without the path, which messages name themselves.
+func cause(err error) string {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,158 @@
+package subjects_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/knowledge/subjects"
+)
+
+func TestScanErrors(t *testing.T) {
+	t.Parallel()
+	dir := topic(t, map[string]string{"file.md": "x"})
+	if _, err := subjects.Scan(soon(t), filepath.Join(dir, "missing")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing directory: %v", err)
+	}
+	if _, err := subjects.Any(soon(t), filepath.Join(dir, "missing"), nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing directory: %v", err)
+	}
+	if _, err := subjects.Scan(soon(t), filepath.Join(dir, "file.md")); err == nil || !strings.Contains(err.Error(), "not a directory") {
+		t.Errorf("a file: %v", err)
+	}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := subjects.Scan(canceled, dir); !errors.Is(err, context.Canceled) {
+		t.Errorf("a scan that is not wanted any more: %v", err)
+	}
+	tree := scan(t, dir)
+	if _, err := tree.Facts(canceled, []*subjects.Subject{&tree.Subjects[0]}); !errors.Is(err, context.Canceled) {
+		t.Errorf("facts that are not wanted any more: %v", err)
+	}
+	if _, err := tree.Read(canceled, &tree.Subjects[0]); !errors.Is(err, context.Canceled) {
+		t.Errorf("a file that is not wanted any more: %v", err)
+	}
+}
+
+func TestScanFindsFilesOnly(t *testing.T) {
+	t.Parallel()
+	dir := topic(t, map[string]string{
+		"a.md": "x", "b/c/d.md": "x", ".git/HEAD": "x", "b/.git/config": "x", "sub/.git": "gitdir: elsewhere",
+		".github/x.yml": "x", ".gitignore": "x", "logo.png": "\x00",
+	})
+	if err := os.Mkdir(filepath.Join(dir, "nothing"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tree := scan(t, dir)
+	want := []string{"a.md", "b/c/d.md", ".github/x.yml", ".gitignore", "logo.png"}
+	if diff := cmp.Diff(want, paths(tree)); diff != "" {
+		t.Errorf("A-13 binary ones are listed, .git is not: -want +got:\n%s", diff)
+	}
+	if len(tree.Warnings) > 0 {
+		t.Errorf("%v", tree.Warnings)
+	}
+}
+
+func TestDepth(t *testing.T) {
+	t.Parallel()
+	const deepest = "1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/"
+	fifty := strings.Repeat("d/", 50)
+	tree := scan(t, topic(t, map[string]string{deepest + "16.md": "x", deepest + "16/17.md": "x", fifty + "x.md": "x"}))
+	if diff := cmp.Diff([]string{deepest + "16.md"}, paths(tree)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	var warned []string
+	for _, w := range tree.Warnings {
+		warned = append(warned, w.Path)
+	}
+	if diff := cmp.Diff([]string{deepest + "16", strings.TrimSuffix(fifty[:32], "/")}, warned); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("makes 20,001 files")
+	}
+	dir := largeTree(t)
+	tree := scan(t, dir)
+	if len(tree.Subjects) != 20_000 || len(tree.Warnings) > 0 {
+		t.Errorf("%d subjects, %v", len(tree.Subjects), tree.Warnings)
+	}
+	write(t, dir, "one-more.md", "x")
+	tree = scan(t, dir)
+	if len(tree.Subjects) != 20_000 || len(tree.Warnings) != 1 || tree.Warnings[0].Path != "." || !strings.Contains(tree.Warnings[0].Reason, "more than 20000 files") {
+		t.Errorf("%d subjects, %v", len(tree.Subjects), tree.Warnings)
+	}
+	if again := scan(t, dir); !slices.Equal(tree.Subjects, again.Subjects) {
+		t.Error("another scan found other files")
+	}
+	// What is nearest to the top is found first.
+	find(t, tree, "one-more.md")
+}
+
+func TestAny(t *testing.T) {
+	t.Parallel()
+	dir := topic(t, map[string]string{"a.md": "x", "b/.c.md": "x", "pdf/SKILL.md": "x", "xls/SKILL.md": "x", "xls.md": "x"})
+	for _, test := range []struct {
+		name   string
+		wanted func(subjects.Subject) bool
+		want   bool
+	}{
+		{"all", func(subjects.Subject) bool { return true }, true},
+		{"none", func(subjects.Subject) bool { return false }, false},
+		{"a file", func(s subjects.Subject) bool { return s.Slug == "a" && s.Path == "a.md" }, true},
+		{"a hidden file", func(s subjects.Subject) bool { return s.Hidden && s.PathSlug == "b/c" }, true},
+		{"a skill by its folder", func(s subjects.Subject) bool { return s.Slug == "pdf" && s.Skill }, true},
+		{"a skill is not asked for by its path", func(s subjects.Subject) bool { return s.Slug == "pdf/SKILL" }, false},
+		{"a skill without its folder's slug", func(s subjects.Subject) bool { return s.Slug == "xls/SKILL" && !s.Skill }, true},
+		{"no name is known", func(s subjects.Subject) bool { return s.Name != "" }, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got, err := subjects.Any(soon(t), dir, test.wanted); err != nil || got != test.want {
+				t.Errorf("%v, %v", got, err)
+			}
+		})
+	}
+	asked := 0
+	if ok, err := subjects.Any(soon(t), dir, func(subjects.Subject) bool { asked++; return true }); !ok || err != nil || asked != 1 {
+		t.Errorf("asked for %d subjects, %v, %v", asked, ok, err)
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	front := "---\nname: x\ndescription: does %s\n---\n"
+	tree := scan(t, topic(t, map[string]string{
+		"pdf/SKILL.md":    fmt.Sprintf(front, "pdf"),
+		"xls/SKILL.md":    fmt.Sprintf(front, "xls"),
+		"xls.md":          fmt.Sprintf(front, "nothing"),
+		"SKILL.md":        fmt.Sprintf(front, "all"),
+		"plain/SKILL.md":  "# Plain",
+		"other/README.md": fmt.Sprintf(front, "nothing"),
+	}))
+	if err := tree.Describe(soon(t)); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, s := range tree.Subjects {
+		got[s.Path] = s.Description
+	}
+	want := map[string]string{
+		"pdf/SKILL.md": "does pdf", "xls/SKILL.md": "does xls", "SKILL.md": "does all",
+		"xls.md": "", "plain/SKILL.md": "", "other/README.md": "",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
