@@ -1,0 +1,205 @@
+// Package knowledge is a workspace's knowledge base: topics, which are
+// directories of files, and subjects, which are those files. It answers the
+// learn tool, writes the <knowledge> section of a system prompt, and shows and
+// checks the whole for people.
+//
+// A [Base] keeps the configuration it was opened with and nothing else: every
+// method looks at the files anew, so that an edited file is seen at once.
+//
+// The package never writes, never turns what it is asked for into a path, and
+// never loses anything silently: what is left out of an answer is named in it or
+// counted, with the call that gets it. It knows neither protocols nor command
+// lines, and no answer tells a model where on the machine the workspace is.
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
+	"github.com/convtools/convtools/runtime/knowledge/match"
+	"github.com/convtools/convtools/runtime/knowledge/subjects"
+)
+
+// Options say how a knowledge base is used.
+type Options struct {
+	// Getenv looks up where the user's configuration is. It is not read when
+	// Getenv is nil.
+	Getenv func(string) string
+	// Patterns are TOPIC/GLOB values that are added to what topics have learned.
+	Patterns []string
+	// Injected says that the host puts [Base.Section] into its system prompt.
+	// Learned subjects are then not offered again. Without it they are offered
+	// first.
+	Injected bool
+}
+
+// Base is a knowledge base. Goroutines may share it.
+type Base struct {
+	config   *kbconfig.Config
+	injected bool
+}
+
+// Open reads the configuration of the workspace that dir is in; empty stands for
+// the working directory. A workspace without topics, and no workspace at all,
+// are no errors. What is wrong with the configuration is a [kbconfig.Error].
+func Open(dir string, opts Options) (*Base, error) {
+	config, err := kbconfig.Load(kbconfig.Options{Dir: dir, Getenv: opts.Getenv, Knowledge: opts.Patterns})
+	if err != nil {
+		return nil, err
+	}
+	return &Base{config: config, injected: opts.Injected}, nil
+}
+
+// Root is the absolute path of the workspace, and empty where there is none.
+func (b *Base) Root() string { return b.config.Root }
+
+// Warning is something that keeps part of a knowledge base from being used.
+type Warning struct {
+	Topic   string // id
+	Message string // one sentence without a period
+}
+
+// String returns the warning on one line.
+func (w Warning) String() string { return fmt.Sprintf("topic %q: %s", w.Topic, w.Message) }
+
+// enabled returns the topics there are. Disabled ones do not exist.
+func (b *Base) enabled() []*kbconfig.Topic {
+	var topics []*kbconfig.Topic
+	for i := range b.config.Topics {
+		if t := &b.config.Topics[i]; t.Enabled {
+			topics = append(topics, t)
+		}
+	}
+	return topics
+}
+
+// topic is one topic with what its directory holds at the moment.
+type topic struct {
+	*kbconfig.Topic
+	tree *subjects.Tree
+	set  *match.Set
+}
+
+// scan looks into the directory of a topic. The topic has to be closed.
+//
+// Its error is a [directoryError] or that of the context.
+func (b *Base) scan(ctx context.Context, t *kbconfig.Topic) (*topic, error) {
+	tree, err := subjects.Scan(ctx, b.dir(t))
+	if err != nil {
+		return nil, b.scanFailed(ctx, t, err)
+	}
+	return &topic{Topic: t, tree: tree, set: match.New(t.ID, tree.Subjects, t.Disabled, t.Learned)}, nil
+}
+
+// close releases the directory. It was only read, so nothing can be lost.
+func (t *topic) close() { _ = t.tree.Close() }
+
+func (b *Base) dir(t *kbconfig.Topic) string {
+	return filepath.Join(b.config.Root, filepath.FromSlash(t.Subjects))
+}
+
+// scanFailed says why a topic's directory cannot be used, by its path in the
+// workspace.
+func (b *Base) scanFailed(ctx context.Context, t *kbconfig.Topic, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &directoryError{topic: t, reason: b.withoutRoot(err), err: err}
+}
+
+// directoryError says that the directory of a topic cannot be used.
+type directoryError struct {
+	topic  *kbconfig.Topic
+	reason string // stands behind the name of the directory
+	err    error
+}
+
+func (e *directoryError) Error() string {
+	return fmt.Sprintf("%s (it is set at %s)", e.problem(), e.topic.SubjectsAt)
+}
+
+// problem is the error without the place that can be corrected.
+func (e *directoryError) problem() string {
+	return fmt.Sprintf("its directory %s %s", oneLine(e.topic.Subjects), e.reason)
+}
+
+func (e *directoryError) Unwrap() error { return e.err }
+
+// withoutRoot tells what went wrong without the path of the workspace, to stand
+// behind the name of a directory.
+func (b *Base) withoutRoot(err error) string {
+	var path *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "does not exist"
+	case errors.As(err, &path):
+		return "cannot be read: " + path.Err.Error()
+	default:
+		return "cannot be read: " + strings.ReplaceAll(err.Error(), b.config.Root+string(filepath.Separator), "")
+	}
+}
+
+// forCaller makes a failure into one that can be shown to whoever called.
+func forCaller(t *kbconfig.Topic, err error) error {
+	var directory *directoryError
+	if !errors.As(err, &directory) {
+		return err
+	}
+	return &contract.Error{
+		Message: fmt.Sprintf("Topic %q cannot be learned: %s. The user has to create the directory or correct the setting.", t.ID, directory),
+		Err:     err,
+	}
+}
+
+// name is what a topic is called in headings.
+func name(t *kbconfig.Topic) string {
+	if title := oneLine(t.Title); title != "" {
+		return title
+	}
+	return t.ID
+}
+
+// menuLine is the entry of a topic in menus, with as much as there is and detail
+// allows.
+func menuLine(t *kbconfig.Topic, d detail) string {
+	line := "- " + t.ID
+	if title := oneLine(t.Title); title != "" && d >= withTitle {
+		line += " (**" + subjects.CloseTags(title) + "**)"
+	}
+	if introduction := oneLine(t.Introduction); introduction != "" && d >= withIntroduction {
+		line += ": " + subjects.CloseTags(introduction)
+	}
+	return line
+}
+
+// detail is how much of a topic a menu shows.
+type detail int
+
+const (
+	idOnly detail = iota
+	withTitle
+	withIntroduction
+)
+
+// oneLine makes text that others wrote fit for one line: nothing in it can begin
+// an entry of its own.
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(envelope.SanitizeLine(text)), " ")
+}
+
+// paragraphs makes a description fit for an answer.
+func paragraphs(text string) string {
+	return strings.TrimSpace(envelope.Sanitize(text))
+}
+
+// quoteName writes a name between quotes, where it cannot end them.
+func quoteName(name string) string {
+	return `"` + strings.ReplaceAll(subjects.CloseTags(envelope.SanitizeLine(name)), `"`, "&quot;") + `"`
+}

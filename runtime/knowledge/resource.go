@@ -1,0 +1,160 @@
+package knowledge
+
+import (
+	"context"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/knowledge/match"
+)
+
+// Resource is a subject that can be attached to a conversation.
+type Resource struct {
+	Topic string // id
+	Name  string // what [Base.ReadResource] takes
+	// Title is the name of the topic and the subject, for people, on one line.
+	Title string
+	// Description is what a skill says it is for; mostly empty.
+	Description string
+	// MIMEType is that of the text that is read, which is Markdown wherever a file
+	// is shown in a fence.
+	MIMEType string
+}
+
+// Resources returns the subjects of all topics that can be listed and read. The
+// warnings are about topics whose directory cannot be read; the error is that of
+// the context.
+func (b *Base) Resources(ctx context.Context) ([]Resource, []Warning, error) {
+	var resources []Resource
+	var warnings []Warning
+	for _, config := range b.enabled() {
+		t, err := b.scan(ctx, config)
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		if err != nil {
+			warnings = append(warnings, Warning{config.ID, err.Error()})
+			continue
+		}
+		found, err := t.resources(ctx)
+		t.close()
+		if err != nil {
+			return nil, nil, err
+		}
+		resources = append(resources, found...)
+	}
+	return resources, warnings, nil
+}
+
+func (t *topic) resources(ctx context.Context) ([]Resource, error) {
+	if err := t.tree.Describe(ctx); err != nil {
+		return nil, err
+	}
+	facts, err := t.facts(ctx, t.set.Visible())
+	if err != nil {
+		return nil, err
+	}
+	var resources []Resource
+	for _, i := range t.set.Visible() {
+		if f := facts[i]; f.Binary || f.TooLarge || f.Err != nil {
+			continue
+		}
+		s := &t.tree.Subjects[i]
+		resources = append(resources, Resource{
+			Topic: t.ID, Name: s.Name, Title: name(t.Topic) + ": " + oneLine(s.Name),
+			Description: s.Description, MIMEType: mimeType(s.Ext),
+		})
+	}
+	return resources, nil
+}
+
+func mimeType(ext string) string {
+	switch ext {
+	case "", "txt", "text":
+		return "text/plain"
+	}
+	return "text/markdown"
+}
+
+// ReadResource returns one subject by the id of its topic and its name, and the
+// type of the text. Hidden subjects can be read, patterns and titles mean
+// nothing. That there is no such subject, and that it cannot be shown, is a
+// [contract.Error] of the caller's.
+func (b *Base) ReadResource(ctx context.Context, id, subject string) (text, mime string, err error) {
+	for _, config := range b.enabled() {
+		if config.ID != id {
+			continue
+		}
+		t, err := b.scan(ctx, config)
+		if err != nil {
+			return "", "", forCaller(config, err)
+		}
+		defer t.close()
+		return t.readResource(ctx, subject)
+	}
+	return "", "", b.unknownTopic(id, b.enabled())
+}
+
+func (t *topic) readResource(ctx context.Context, subject string) (text, mime string, err error) {
+	found, err := t.set.Resolve(ctx, []string{subject}, match.Options{})
+	if err != nil {
+		return "", "", err
+	}
+	if !found.Literal {
+		return "", "", contract.Fixable("Topic " + contract.Quote(t.ID) + " has no single subject " + contract.Quote(subject) + ".")
+	}
+	var r remarks
+	text, err = t.read(ctx, found.Hits, true, &r)
+	switch {
+	case err != nil:
+		return "", "", err
+	case text == "":
+		return "", "", contract.Fixable(r.String())
+	case !r.empty():
+		text += "\n\n" + r.String()
+	}
+	return text, mimeType(t.tree.Subjects[found.Hits[0]].Ext), nil
+}
+
+// CompleteTopic returns the ids of topics that begin with prefix, and behind them
+// those whose title does. Case does not count.
+func (b *Base) CompleteTopic(prefix string) []string {
+	var byID, byTitle []string
+	for _, t := range b.enabled() {
+		switch {
+		case hasPrefixFold(t.ID, prefix):
+			byID = append(byID, t.ID)
+		case hasPrefixFold(t.Title, prefix):
+			byTitle = append(byTitle, t.ID)
+		}
+	}
+	return append(byID, byTitle...)
+}
+
+// CompleteSubject returns the names of listed subjects that begin with prefix.
+// Case does not count. A topic that does not exist, or whose directory cannot be
+// read, has none; the error is that of the context.
+func (b *Base) CompleteSubject(ctx context.Context, topicName, prefix string) ([]string, error) {
+	config, err := b.lookup(topicName)
+	if err != nil {
+		return nil, nil
+	}
+	t, err := b.scan(ctx, config)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	defer t.close()
+	var names []string
+	for _, i := range t.set.Visible() {
+		if s := &t.tree.Subjects[i]; hasPrefixFold(s.Name, prefix) {
+			names = append(names, s.Name)
+		}
+	}
+	return names, nil
+}
+
+// hasPrefixFold compares letters by their lower case, which may be longer or
+// shorter than they are.
+func hasPrefixFold(s, prefix string) bool {
+	return strings.HasPrefix(strings.ToLower(s), strings.ToLower(prefix))
+}

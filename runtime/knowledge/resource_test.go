@@ -1,0 +1,142 @@
+package knowledge_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/knowledge"
+)
+
+const attachable = `
+-- convtools.toml --
+[kb.topic.project]
+title = "Notes"
+subjects = "kb/project"
+disabled = ["off"]
+learned = ["b"]
+[kb.topic.code]
+subjects = "kb/code"
+[kb.topic.gone]
+subjects = "kb/gone"
+-- kb/project/a.md --
+A.
+-- kb/project/b.txt --
+B.
+-- kb/project/off.md --
+Off.
+-- kb/project/.hidden.md --
+Hidden.
+-- kb/project/logo.gif --
+\binary
+-- kb/project/Skill/SKILL.md --
+---
+description: Does it.
+---
+-- kb/code/twice.md --
+One.
+-- kb/code/twice.toml --
+two = 2
+-- kb/code/latin.md --
+\latin1
+`
+
+func TestResources(t *testing.T) {
+	t.Parallel()
+	b := open(t, workspace(t, attachable), knowledge.Options{Injected: true})
+	got, warnings, err := b.Resources(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []knowledge.Resource{
+		{Topic: "project", Name: "Skill", Title: "Notes: Skill", Description: "Does it.", MIMEType: "text/markdown"},
+		{Topic: "project", Name: "a", Title: "Notes: a", MIMEType: "text/markdown"},
+		{Topic: "project", Name: "b", Title: "Notes: b", MIMEType: "text/plain"},
+		{Topic: "code", Name: "latin", Title: "code: latin", MIMEType: "text/markdown"},
+		{Topic: "code", Name: "twice.md", Title: "code: twice.md", MIMEType: "text/markdown"},
+		{Topic: "code", Name: "twice.toml", Title: "code: twice.toml", MIMEType: "text/markdown"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(warnings) != 1 || warnings[0].Topic != "gone" {
+		t.Errorf("got warnings %v", warnings)
+	}
+	for _, r := range got {
+		text, mime, err := b.ReadResource(t.Context(), r.Topic, r.Name)
+		if err != nil || text == "" || mime != r.MIMEType {
+			t.Errorf("%s/%s reads as %q, %q, %v", r.Topic, r.Name, text, mime, err)
+		}
+	}
+}
+
+func TestReadResource(t *testing.T) {
+	t.Parallel()
+	b := open(t, workspace(t, attachable), knowledge.Options{})
+	for _, c := range []struct{ name, topic, subject, want string }{
+		{"hidden by its slug", "project", "hidden", "Hidden."},
+		{"learned", "project", "b", "B."},
+		{"code in a fence", "code", "twice.toml", "```toml\ntwo = 2\n```"},
+		{"not UTF-8", "code", "latin", "caf\ufffd\n\n(subject \"latin\": The file is not valid UTF-8; what could not be decoded is shown as \ufffd)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			text, _, err := b.ReadResource(t.Context(), c.topic, c.subject)
+			if err != nil || text != c.want {
+				t.Errorf("got %q, %v", text, err)
+			}
+		})
+	}
+	for _, c := range []struct{ name, topic, subject string }{
+		{"no such subject", "project", "nothing"},
+		{"disabled", "project", "off"},
+		{"binary", "project", "logo"},
+		{"a glob", "project", "a*"},
+		{"several of one slug", "code", "twice"},
+		{"a path out", "project", "../code/latin.md"},
+		{"an absolute path", "project", "/etc/passwd"},
+		{"a title", "Notes", "a"},
+		{"no such topic", "nothing", "a"},
+		{"nothing", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			text, _, err := b.ReadResource(t.Context(), c.topic, c.subject)
+			if text != "" {
+				t.Errorf("got %q", text)
+			}
+			callerError(t, err)
+		})
+	}
+}
+
+func TestComplete(t *testing.T) {
+	t.Parallel()
+	b := open(t, workspace(t, attachable), knowledge.Options{})
+	for prefix, want := range map[string][]string{"": {"project", "code", "gone"}, "NO": {"project"}, "c": {"code"}, "x": nil} {
+		if diff := cmp.Diff(want, b.CompleteTopic(prefix)); diff != "" {
+			t.Errorf("topics %q (-want +got):\n%s", prefix, diff)
+		}
+	}
+	for _, c := range []struct {
+		topic, prefix string
+		want          []string
+	}{
+		{"project", "", []string{"Skill", "a", "b", "logo"}},
+		{"project", "sk", []string{"Skill"}},
+		{"project", "hid", nil},
+		{"project", "off", nil},
+		{"notes", "a", []string{"a"}},
+		{"code", "tw", []string{"twice.md", "twice.toml"}},
+		{"gone", "", nil},
+		{"nothing", "", nil},
+	} {
+		got, err := b.CompleteSubject(t.Context(), c.topic, c.prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("subjects of %s %q (-want +got):\n%s", c.topic, c.prefix, diff)
+		}
+	}
+}
