@@ -1,0 +1,189 @@
+package match
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestGlob(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		pattern string
+		yes, no []string
+	}{
+		{"*", []string{"a", "README"}, []string{"a/b"}},
+		{"**", []string{"a", "a/b", "a/b/c"}, nil},
+		{"a/**", []string{"a/b", "a/b/c"}, []string{"a", "ab", "ab/c"}},
+		{"a/**/c", []string{"a/c", "a/b/c", "a/b/b/c"}, []string{"ac", "a/b"}},
+		{"**/rules", []string{"rules", "a/rules"}, []string{"myrules"}},
+		{"a**", []string{"a", "ab"}, []string{"a/b", "ab/c"}},
+		{"a***", []string{"a", "ab"}, []string{"a/b"}},
+		{"***", []string{"a"}, []string{"a/b"}},
+		{"**a", []string{"a", "ba"}, []string{"b/a"}},
+		{"?", []string{"a", "é"}, []string{"/", "", "ab"}},
+		{"a?b", []string{"axb"}, []string{"a/b"}},
+		{"é?", []string{"éx"}, []string{"é"}},
+		{"[ab]c", []string{"ac", "bc"}, []string{"cc", "c"}},
+		{"[!a]", []string{"b"}, []string{"a"}},
+		{"[^a]", []string{"b"}, []string{"a"}},
+		{"a[^x]b", []string{"ayb"}, []string{"a/b"}},
+		{"a[+-9]b", []string{"a.b", "a0b"}, []string{"a/b"}},
+		{"a[/]b", nil, []string{"a/b"}},
+		{"[a-]", []string{"a", "-"}, []string{"b"}},
+		{"[-a]", []string{"a", "-"}, []string{"b"}},
+		{"[a-c-e]", []string{"b", "-", "e"}, []string{"d"}},
+		{`[\]]`, []string{"]"}, []string{`\`}},
+		{"a]}", []string{"a]}"}, nil},
+		{`\*`, []string{"*"}, []string{"a"}},
+		{`a\/b*`, []string{"a/bc"}, nil},
+		{"{a,b/c}", []string{"a", "b/c"}, []string{"b"}},
+		{"{a,{b,c}d}e", []string{"ae", "bde", "cde"}, []string{"be"}},
+		{"a{,b}", []string{"a", "ab"}, nil},
+		{"{[,],x}", []string{",", "x"}, nil},
+		{`{a\,b,c}`, []string{"a,b", "c"}, []string{"a"}},
+		{"{a/**,b}", []string{"a/x", "b"}, []string{"a"}},
+		{"notes [v2]", []string{"notes v", "notes 2"}, []string{"notes [v2]"}},
+		{"A", []string{"A"}, []string{"a"}},
+		{"a/**/", []string{"a/b", "a/b/c"}, []string{"a"}},
+		{"a**/", nil, []string{"a", "ab"}},
+		{"a[!/]b", []string{"axb"}, []string{"a/b"}},
+		{"a[!+-9]b", []string{"axb"}, []string{"a/b", "a.b"}},
+		{"a[.-/]b", []string{"a.b"}, []string{"a/b"}},
+		{"a[/-0]b", []string{"a0b"}, []string{"a/b"}},
+		{"a[^b-a]b", []string{"axb"}, []string{"a/b"}},
+		{"a[b-a]b", nil, []string{"aab", "abb"}},
+		{`[^\]-]]`, []string{"a]", "b]"}, []string{"]]"}},
+		{"{a[/]b,c}", []string{"c"}, []string{"a/b"}},
+		{"\uFFFD*", []string{"\uFFFDa"}, []string{"a", "\xffa"}},
+	} {
+		globs, err := compile(c.pattern)
+		if err != nil {
+			t.Errorf("%q: %v", c.pattern, err)
+			continue
+		}
+		for _, name := range c.yes {
+			if !matchAny(globs, name) {
+				t.Errorf("%q does not match %q", c.pattern, name)
+			}
+		}
+		for _, name := range c.no {
+			if matchAny(globs, name) {
+				t.Errorf("%q matches %q", c.pattern, name)
+			}
+		}
+	}
+	for _, pattern := range []string{"a[", "[", "[!", "[]", "[^]", "[a-", "[\\", "[\xff]", "\xff*", "{a", "{a,{b}", "{[,}", `\`, `a\`, `{a\}`} {
+		if globs, err := compile(pattern); err == nil {
+			t.Errorf("%q is read as %v", pattern, globs)
+		}
+	}
+}
+
+// A pattern that is read is one that doublestar reads as well: [glob.match] does
+// not ask.
+func TestGlobsAreValid(t *testing.T) {
+	t.Parallel()
+	tokens := []string{"a", "é", "/", "**", "*", "?", "[", "]", "!", "^", "-", "+-9", "{", "}", ",", `\`}
+	r := rand.New(rand.NewPCG(1, 2))
+	read := 0
+	for range 100_000 {
+		var pattern strings.Builder
+		for range 1 + r.IntN(10) {
+			pattern.WriteString(tokens[r.IntN(len(tokens))])
+		}
+		globs, _ := compile(pattern.String())
+		for _, g := range globs {
+			if !doublestar.ValidatePattern(g.pattern) {
+				t.Fatalf("%q is read as %q", pattern.String(), g.pattern)
+			}
+			read++
+		}
+	}
+	if read < 1000 {
+		t.Errorf("only %d patterns are read", read)
+	}
+}
+
+func TestExpandBraces(t *testing.T) {
+	t.Parallel()
+	got, err := expandBraces("{a,b{c,d}}{e,}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"ae", "a", "bce", "bc", "bde", "bd"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if got, err := expandBraces(strings.Repeat("{a,b}", 6)); err != nil || len(got) != 64 {
+		t.Errorf("64 patterns: %d, %v", len(got), err)
+	}
+	if got, err := expandBraces("{a,b,c,d,e}" + strings.Repeat("{a,b,c,d}", 2)); err == nil {
+		t.Errorf("80 patterns: %d", len(got))
+	}
+}
+
+func TestQuoteMeta(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"plain", "notes [v2]", `a\b`, "{a,b}*?", "é[", "\uFFFD*"} {
+		globs, err := compile(quoteMeta(name))
+		if err != nil || !matchAny(globs, name) {
+			t.Errorf("%q is quoted as %q: %v", name, quoteMeta(name), err)
+		}
+	}
+}
+
+// The bounded comparison finds the distance that the whole table has.
+func TestEditsAgreesWithTheWholeTable(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	list := &shortlist{}
+	word := func() string {
+		b := make([]rune, r.IntN(16))
+		for i := range b {
+			b[i] = []rune("abé")[r.IntN(3)]
+		}
+		return string(b)
+	}
+	within := 0
+	for range 50_000 {
+		a, b := word(), word()
+		ra, rb := []rune(a), []rune(b)
+		limit := min(maxEdits, max(len(ra), len(rb))/3)
+		want := wholeTable(ra, rb)
+		got, ok := list.edits(a, b)
+		if ok != (want <= limit) || ok && got != want {
+			t.Fatalf("%q and %q: %d, %t; want %d, limit %d", a, b, got, ok, want, limit)
+		}
+		if ok {
+			within++
+		}
+	}
+	if within < 1000 {
+		t.Errorf("only %d pairs are near", within)
+	}
+	if edits, ok := list.edits("MAINTÄINERS", "maintäinres"); !ok || edits != 2 {
+		t.Errorf("case counts: %d, %t", edits, ok)
+	}
+}
+
+func wholeTable(a, b []rune) int {
+	table := make([][]int, len(a)+1)
+	for i := range table {
+		table[i] = make([]int, len(b)+1)
+		for j := range table[i] {
+			switch {
+			case i == 0 || j == 0:
+				table[i][j] = i + j
+			case a[i-1] == b[j-1]:
+				table[i][j] = table[i-1][j-1]
+			default:
+				table[i][j] = 1 + slices.Min([]int{table[i-1][j], table[i][j-1], table[i-1][j-1]})
+			}
+		}
+	}
+	return table[len(a)][len(b)]
+}
