@@ -23,7 +23,7 @@ man: build ## Write the manual pages into bin/man/man1
 	@bin/convtools man bin/man/man1
 
 .PHONY: demo
-demo: build ## Recall on the bundled sample workspace: list, grep, read, one JP tool call
+demo: build ## Recall on the bundled sample workspace, and learn from the sample knowledge base
 	@bin/convgen generate -check
 	@CONVTOOLS="$(CURDIR)/bin/convtools" sh testdata/demo.sh
 

@@ -1,11 +1,12 @@
 #!/bin/sh
-# What an assistant does with its past, on the bundled sample workspace. Each
-# answer is shown below the command that produced it.
+# What an assistant does with its past, and with what its project knows, on the
+# bundled samples. Each answer is shown below the command that produced it.
 set -eu
 cd "$(dirname "$0")/workspaces/sample"
-# Only the sample: no conversations of whoever runs this.
+# Only the samples: no conversations and no topics of whoever runs this.
 JP_USER_DATA_DIR=$(mktemp -d)
-export JP_USER_DATA_DIR
+XDG_CONFIG_HOME=$JP_USER_DATA_DIR
+export JP_USER_DATA_DIR XDG_CONFIG_HOME
 trap 'rm -rf "$JP_USER_DATA_DIR"' EXIT
 unset CONVTOOLS_CLI || true
 
@@ -41,3 +42,17 @@ show jp-tool '{"action":"run","root":".","conversation_id":"jp-c17737387251"}' '
 step "And for people"
 show conversation ls --limit 5
 show conversation grep --scope title,user cache
+
+cd ../../knowledge
+step "What does the project know?"
+show knowledge ls
+
+step "An assistant asks for a topic, and loads what its task needs"
+show call learn topic=project
+show call learn topic=project subjects=testing 'subjects=config/*'
+
+step "What goes into its system prompt, where a host lets it"
+show knowledge prompt
+
+step "Is everything in order?"
+show knowledge check

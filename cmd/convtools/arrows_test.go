@@ -83,6 +83,11 @@ func arrows() []arrow {
 			why: "other programs' configuration files are parsed here alone",
 		},
 		{
+			from: []string{"runtime/knowledge/..."},
+			to:   []string{"runtime/...", "generated/...", "github.com/BurntSushi/toml", "github.com/bmatcuk/doublestar/v4"},
+			why:  "its configuration is TOML and its patterns are doublestar's; command lines and protocols are other packages' business",
+		},
+		{
 			from: []string{"runtime/..."},
 			to:   []string{"runtime/...", "generated/...", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 			why:  "what answers calls does not know how its code was made",
@@ -205,6 +210,10 @@ func TestArrowsFindWhatGoesAgainstThem(t *testing.T) {
 		{"runtime/contract", module + "/runtime/coerce", false},
 		{"runtime/process", "golang.org/x/sys/windows", true},
 		{"runtime/process", "golang.org/x/sys/unix", false},
+		{"runtime/knowledge/match", "github.com/bmatcuk/doublestar/v4", true},
+		{"runtime/knowledge", "github.com/spf13/cobra", false},
+		{"runtime/knowledge/subjects", "github.com/modelcontextprotocol/go-sdk/mcp", false},
+		{"runtime/recall", "github.com/BurntSushi/toml", false},
 		{"runtime/recall", module + "/generated/conversation", true},
 		{"runtime/recall", module + "/cmd/convtools", false},
 		{"runtime/recall", module + "/gen/ir", false},

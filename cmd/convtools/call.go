@@ -19,29 +19,30 @@ import (
 const maxInput = 8 << 20
 
 func (a *app) callCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "call TOOL [JSON | - | key=value …]",
 		Short: "Call a tool and print its answer",
 		Long: `Calls a tool the way an assistant does and prints its answer.
 
 Arguments are one JSON object, "-" to read one from standard input, or key=value
 pairs, which are read as the types the tool declares: lists take values between
-commas, or the key more than once.`,
+commas, or the key more than once. Where one value does too, as for subjects of
+learn, a comma belongs to it.`,
 		Example: `  convtools call conversation_list limit=5
   convtools call conversation_grep pattern=retry scopes=user,assistant
-  convtools call conversation_read '{"id": "jp-c17737387251", "turn": 2}'`,
+  convtools call conversation_read '{"id": "jp-c17737387251", "turn": 2}'
+  convtools call learn topic=project 'subjects=guides/**' subjects=style`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return &usageError{errors.New("call needs a tool: " + a.toolNames())}
 			}
-			tool, ok := generated.Lookup(args[0])
-			if !ok {
-				var names []string
-				for _, t := range generated.Tools() {
-					names = append(names, t.Name)
-				}
-				return &usageError{contract.UnknownTool(args[0], names)}
+			tool, err := toolNamed(args[0])
+			if err != nil {
+				return err
+			}
+			if err := a.checkKnowledgeFlags(cmd, tool); err != nil {
+				return err
 			}
 			arguments, err := a.arguments(tool, args[1:])
 			if err != nil {
@@ -58,6 +59,22 @@ commas, or the key more than once.`,
 			return err
 		},
 	}
+	a.knowledgeFlags(cmd)
+	return cmd
+}
+
+// checkKnowledgeFlags refuses flags that would go unheeded.
+func (a *app) checkKnowledgeFlags(cmd *cobra.Command, tool contract.Tool) error {
+	for _, name := range []string{"knowledge", "prompt-injected"} {
+		if cmd.Flags().Changed(name) && tool.Name != learnName() {
+			return &usageError{fmt.Errorf("--%s only counts for learn", name)}
+		}
+	}
+	if len(a.knowledge.Patterns) == 0 {
+		return nil
+	}
+	_, err := a.openKnowledge()
+	return err
 }
 
 // arguments makes one JSON object of what stands behind the tool's name.
@@ -90,9 +107,7 @@ func (a *app) arguments(tool contract.Tool, words []string) ([]byte, error) {
 // passed on as text, for the tool to say what it wants.
 func pairs(tool contract.Tool, words []string) ([]byte, error) {
 	var schema struct {
-		Properties map[string]struct {
-			Type string `json:"type"`
-		} `json:"properties"`
+		Properties map[string]property `json:"properties"`
 	}
 	if err := json.Unmarshal([]byte(tool.InputSchema), &schema); err != nil {
 		return nil, fmt.Errorf("reading the schema of %s: %w", tool.Name, err)
@@ -104,12 +119,15 @@ func pairs(tool contract.Tool, words []string) ([]byte, error) {
 		if !ok || key == "" {
 			return nil, fmt.Errorf("%q is not key=value", word)
 		}
+		declared := schema.Properties[key]
 		if !slices.Contains(keys, key) {
 			keys = append(keys, key)
-		} else if schema.Properties[key].Type != "array" {
+		} else if declared.Type != "array" && !declared.oneOrMany() {
 			return nil, fmt.Errorf("%s is given twice", key)
 		}
-		switch kind := schema.Properties[key].Type; {
+		switch kind := declared.Type; {
+		case declared.oneOrMany():
+			values[key] = another(values[key], value)
 		case kind == "array" && !strings.HasPrefix(value, "["):
 			list, _ := values[key].([]any)
 			for item := range strings.SplitSeq(value, ",") {
@@ -140,4 +158,25 @@ func pairs(tool contract.Tool, words []string) ([]byte, error) {
 		b.Write(value)
 	}
 	return []byte("{" + b.String() + "}"), nil
+}
+
+// property is what a schema says about an argument.
+type property struct {
+	Type  string            `json:"type"`
+	AnyOf []json.RawMessage `json:"anyOf"`
+}
+
+// oneOrMany says that the argument is a text or a list of texts.
+func (p property) oneOrMany() bool { return p.Type == "" && len(p.AnyOf) > 0 }
+
+// another adds a text to an argument that is one text or a list of them.
+func another(to any, value string) any {
+	switch earlier := to.(type) {
+	case []string:
+		return append(earlier, value)
+	case string:
+		return []string{earlier, value}
+	default:
+		return value
+	}
 }

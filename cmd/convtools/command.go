@@ -14,6 +14,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/convcli"
 	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/knowledge"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/program"
 	"github.com/convtools/convtools/runtime/recall"
@@ -44,29 +45,45 @@ func (a *app) run(ctx context.Context, args []string) int {
 	return a.report(root.ExecuteContext(ctx))
 }
 
-// beforeJPTool reads the global flags that stand before jp-tool, and returns
-// what stands behind it. JP reads an outcome from standard output in any case,
+// beforeJPTool reads the flags that stand before jp-tool, and returns what stands
+// behind it. JP reads an outcome from standard output in any case,
 // so no error of the flag parser may come in between.
 func (a *app) beforeJPTool(args []string) (rest []string, ok bool) {
-	set := map[string]*string{"-w": &a.workspace, "--workspace": &a.workspace, "--conversation-id": &a.conversationID}
 	for len(args) > 0 {
-		if args[0] == "jp-tool" {
-			return args[1:], true
-		}
 		name, value, glued := strings.Cut(args[0], "=")
-		target := set[name]
+		set := a.jpToolFlag(name)
 		switch {
-		case target == nil:
+		case args[0] == "jp-tool":
+			return args[1:], true
+		case args[0] == "--prompt-injected":
+			a.knowledge.Injected, args = true, args[1:]
+		case set == nil:
 			return nil, false
 		case glued:
-			*target, args = value, args[1:]
+			set(value)
+			args = args[1:]
 		case len(args) > 1:
-			*target, args = args[1], args[2:]
+			set(args[1])
+			args = args[2:]
 		default:
 			return nil, false
 		}
 	}
 	return nil, false
+}
+
+// jpToolFlag returns what takes the value of a flag that may stand before
+// jp-tool, and nil for other flags.
+func (a *app) jpToolFlag(name string) func(value string) {
+	switch name {
+	case "-w", "--workspace":
+		return func(value string) { a.workspace = value }
+	case "--conversation-id":
+		return func(value string) { a.conversationID = value }
+	case "-k", "--knowledge":
+		return func(value string) { a.knowledge.Patterns = append(a.knowledge.Patterns, value) }
+	}
+	return nil
 }
 
 // usageError is an error in how the program was called.
@@ -94,6 +111,9 @@ func (a *app) report(err error) int {
 		}
 		return exitFailed
 	default:
+		if findings, ok := knowledge.ConfigFindings(err); ok {
+			return a.reportFindings(findings)
+		}
 		return convcli.Report(a.stderr, err)
 	}
 }
@@ -107,11 +127,10 @@ func traceOf(e *contract.Error) []string {
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "convtools",
-		Short: "Conversations for assistants",
-		Long:  "Gives assistants their past conversations, and people a command line for them.",
-		Example: `  convtools install claude-code
-  convtools conversation grep retry`,
+		Use:           "convtools",
+		Short:         "Conversations and knowledge for assistants",
+		Long:          "Gives assistants their past conversations and what their project knows.",
+		Example:       "  convtools install claude-code",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
@@ -128,7 +147,7 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().StringVarP(&a.workspace, "workspace", "w", "", "the workspace at or above `DIR`, or with that id")
 	root.PersistentFlags().StringVar(&a.conversationID, "conversation-id", "", "the conversation with this `ID` calls: leave it out")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.applyConversationID(cmd) }
-	root.AddCommand(convcli.Command(a.conversationEnv("")), completesTools(a.callCommand()), a.toolsCommand(), a.versionCommand(), jpToolHelp())
+	root.AddCommand(convcli.Command(a.conversationEnv("")), a.knowledgeCommand(), a.completesTools(a.callCommand()), a.toolsCommand(), a.versionCommand(), jpToolHelp())
 	root.AddCommand(a.mcpCommand())
 	root.AddCommand(a.installCommand(), a.uninstallCommand(), a.doctorCommand(), a.manCommand(), a.completionCommand())
 	return withHelp(root)
@@ -143,11 +162,14 @@ func jpToolHelp() *cobra.Command {
 JSON objects, and one JSON outcome is printed, whatever they hold. The exit code
 is always 0. convtools install jp writes tool definitions that say:
 
-  command = "convtools jp-tool {{context}} {{tool}}"`,
+  command = "convtools jp-tool {{context}} {{tool}}"
+
+Before jp-tool can stand -w, --conversation-id, and for learn -k TOPIC/GLOB and
+--prompt-injected, as in: convtools -k 'project/style/**' jp-tool …`,
 		Example:            `  convtools jp-tool '{"root": "."}' '{"name": "conversation_list"}'`,
 		DisableFlagParsing: true,
 		RunE: func(*cobra.Command, []string) error {
-			return &usageError{errors.New("only -w and --conversation-id can stand before jp-tool")}
+			return &usageError{errors.New("only -w, --conversation-id, -k and --prompt-injected can stand before jp-tool")}
 		},
 	}
 }
@@ -210,7 +232,11 @@ func (a *app) conversationEnv(dir string) convcli.Env {
 // handlers wires the tools to the command lines they run.
 func (a *app) handlers() generated.Handlers {
 	programs := a.programs()
-	return generated.Handlers{Conversation: recall.New(programs), CLI: programs}
+	return generated.Handlers{
+		Conversation: recall.New(programs),
+		Knowledge:    learner{a, knowledge.NewHandler(a.knowledgeOptions())},
+		CLI:          programs,
+	}
 }
 
 // programs finds the command lines that tools run.

@@ -73,8 +73,11 @@ func completeHosts(_ *cobra.Command, args []string, _ string) ([]cobra.Completio
 
 // completesTools has the shell complete the names of tools, and then the names
 // and values of a tool's arguments.
-func completesTools(cmd *cobra.Command) *cobra.Command {
-	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *app) completesTools(cmd *cobra.Command) *cobra.Command {
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 && args[0] == learnName() && strings.Contains(word, "=") {
+			return a.completeLearn(cmd.Context(), args[1:], word)
+		}
 		if len(args) > 0 {
 			return completeArgument(args[0], word)
 		}

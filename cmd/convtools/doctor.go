@@ -20,11 +20,11 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Say what works and what does not",
 		Long: `Says what works and what does not: the workspace and its conversations, the
-command line in use, the cache, and every host this program is registered with.
-What is registered is started the way the host starts it, and has to list its
-tools in time; what a project's own files name is started only if it is this
-program. Every problem and warning comes with its fix. The exit code is 1 when
-there is a problem.`,
+command line in use, the knowledge base, the cache, and every host this program
+is registered with. What is registered is started the way the host starts it,
+and has to list its tools in time; what a project's own files name is started
+only if it is this program. Every problem and warning comes with its fix. The
+exit code is 1 when there is a problem.`,
 		Example: `  convtools doctor
   convtools doctor --workspace ~/src/project
   convtools doctor --json`,
@@ -32,7 +32,7 @@ there is a problem.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts, _ := a.installOptions() // what is wrong with the workspace is in the report
 			report := doctor.Examine(cmd.Context(), doctor.Config{
-				Version: version, Install: opts, Dir: a.workspace,
+				Version: version, Install: opts, Dir: a.located(a.workspace),
 				CacheDir: cacheDir(), CLI: a.programs(), Runner: process.Exec{}, LookPath: exec.LookPath, Now: time.Now,
 			})
 			var err error

@@ -1,5 +1,6 @@
-// Command convtools gives an assistant its conversations: as a command line, as
-// local tools of JP, and through convtools call.
+// Command convtools gives an assistant its conversations and what its project
+// knows: over MCP, as local tools of JP, through convtools call, and as a command
+// line for people.
 //
 // Output policy: results go to standard output and nothing else does; errors
 // and warnings go to standard error as "error: …", "hint: …", "warning: …". The
@@ -17,6 +18,8 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
+
+	"github.com/convtools/convtools/runtime/knowledge"
 )
 
 func main() {
@@ -68,6 +71,7 @@ type app struct {
 	terminal       bool
 	width          int
 	getenv         func(string) string
-	workspace      string // --workspace
-	conversationID string // --conversation-id
+	workspace      string            // --workspace
+	conversationID string            // --conversation-id
+	knowledge      knowledge.Options // --knowledge and --prompt-injected
 }

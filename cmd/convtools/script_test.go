@@ -75,10 +75,15 @@ func misbehave() {
 }
 
 // TestScripts runs the program the way people and JP do. Every script starts in
-// $WORK/ws, a copy of the sample workspace.
+// $WORK/ws, a copy of the sample workspace. A copy of the sample knowledge base is
+// in $KB.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	sample, err := filepath.Abs("../../testdata/workspaces/sample")
+	if err != nil {
+		t.Fatal(err)
+	}
+	knowledge, err := filepath.Abs("../../testdata/knowledge")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +97,10 @@ func TestScripts(t *testing.T) {
 			if err := os.CopyFS(ws, os.DirFS(sample)); err != nil {
 				return fmt.Errorf("copying the sample workspace: %w", err)
 			}
+			kb := filepath.Join(env.WorkDir, "kb")
+			if err := os.CopyFS(kb, os.DirFS(knowledge)); err != nil {
+				return fmt.Errorf("copying the sample knowledge base: %w", err)
+			}
 			for _, dir := range []string{"home", "data", "none"} {
 				if err := os.Mkdir(filepath.Join(env.WorkDir, dir), 0o755); err != nil {
 					return err
@@ -99,6 +108,7 @@ func TestScripts(t *testing.T) {
 			}
 			env.Cd = ws
 			env.Setenv("WS", ws)
+			env.Setenv("KB", kb)
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("JP_USER_DATA_DIR", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("CONVTOOLS_CLI", "")

@@ -1,11 +1,12 @@
 // Package doctor looks at an installation and says what works and what does not:
-// the workspace, the command line in use, the versions and the cache, and every
-// host this program is registered with, whose registered command it starts the
-// way the host does.
+// the workspace, the command line in use, the knowledge base, the versions and the
+// cache, and every host this program is registered with, whose registered command
+// it starts the way the host does.
 //
-// It changes nothing, and waits for no program without a limit. What a project's own files tell it to run, it runs only if
-// that is this very program with the arguments [install] writes: a project may
-// come from anywhere, and looking at it must not start what its author likes.
+// It changes nothing, and waits for no program without a limit. What a project's
+// own files tell it to run, it runs only if that is this very program with the
+// arguments [install] writes: a project may come from anywhere, and looking at it
+// must not start what its author likes.
 package doctor
 
 import (
@@ -103,6 +104,7 @@ func Examine(ctx context.Context, c Config) Report {
 		checks = append(checks, userStore(w))
 	}
 	checks = append(checks, c.conversations(ctx, w != nil)...)
+	checks = append(checks, c.knowledge(ctx))
 	probing.Wait()
 
 	r.add(Check{Name: "versions", Status: OK, Detail: r.Versions.String()})

@@ -183,6 +183,23 @@ func TestFindings(t *testing.T) {
 		{"command line prints something else", func(_ *testing.T, c *doctor.Config) {
 			c.CLI = fakeCLI{live: "usage: …"}
 		}, "conversations", doctor.Problem, "does not list them in JSON (exit code 0) and says: warning: something"},
+		{"no knowledge", func(*testing.T, *doctor.Config) {}, "knowledge", doctor.Off, "no topic is configured"},
+		{"knowledge", func(t *testing.T, c *doctor.Config) {
+			write(t, filepath.Join(c.Dir, "convtools.toml"), "[kb.topic.p]\nsubjects = 'kb'\ndisabled = ['old']\n[kb.topic.q]\nsubjects = 'none'\nenable = false\n")
+			for _, name := range []string{"style.md", "more/.hidden.md", "old.md"} {
+				write(t, filepath.Join(c.Dir, "kb", name), "text")
+			}
+			write(t, filepath.Join(c.Dir, "kb", "logo.png"), "\x00")
+		}, "knowledge", doctor.OK, "1 topic, 2 subjects"},
+		{"knowledge without a directory", func(t *testing.T, c *doctor.Config) {
+			write(t, filepath.Join(c.Dir, "convtools.toml"), "[kb.topic.p]\nsubjects = 'kb'\n")
+		}, "knowledge", doctor.Problem, "topic p cannot be learned: its directory kb does not exist"},
+		{"knowledge that is configured wrongly", func(t *testing.T, c *doctor.Config) {
+			write(t, filepath.Join(c.Dir, "convtools.toml"), "[kb.topic.p]\nsubjects = 'kb'\ntitel = 'x'\nlearnt = 'x'\n")
+		}, "knowledge", doctor.Problem, `convtools.toml:3:1: error: unknown key "titel" in topic "p" [KC003], and 1 more error`},
+		{"knowledge in no directory", func(_ *testing.T, c *doctor.Config) {
+			c.Dir = filepath.Join(c.Dir, "typo")
+		}, "knowledge", doctor.Off, "no workspace"},
 		{"no workspace", func(t *testing.T, c *doctor.Config) {
 			c.Dir = filepath.Dir(c.Dir)
 		}, "workspace", doctor.Problem, "or above it"},

@@ -26,8 +26,9 @@ func TestServers(t *testing.T) {
 		status doctor.Status
 		detail string
 	}{
-		{"good", process.Result{Stdout: listing(ours()...)}, nil, doctor.OK, "answers with 3 tools in 1000 ms"},
-		{"more tools", process.Result{Stdout: listing(append(ours(), "learn")...)}, nil, doctor.OK, "answers with 4 tools"},
+		{"good", process.Result{Stdout: listing(ours()...)}, nil, doctor.OK, "answers with 4 tools in 1000 ms"},
+		{"more tools", process.Result{Stdout: listing(append(ours(), "another")...)}, nil, doctor.OK, "answers with 5 tools"},
+		{"nothing to learn", process.Result{Stdout: listing(slices.DeleteFunc(ours(), func(name string) bool { return name == "learn" })...)}, nil, doctor.OK, "answers with 3 tools"},
 		{"notifications between", process.Result{Stdout: slices.Concat([]byte(`{"jsonrpc":"2.0","method":"notifications/message"}`+"\n"), listing(ours()...))}, nil, doctor.OK, "answers"},
 		{"floods with an error", process.Result{Stdout: []byte(`{"jsonrpc":"2.0","id":1,"error":{"message":"` + strings.Repeat("x", 1<<20) + `"}}` + "\n")}, nil, doctor.Problem, "answers with an error: " + strings.Repeat("x", 200) + "…"},
 		{"other tools", process.Result{Stdout: listing("fetch", "conversation_list")}, nil, doctor.Problem, "it is convtools 1.2.3 and has no conversation_grep, conversation_read"},

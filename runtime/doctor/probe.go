@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/generated"
+	"github.com/convtools/convtools/generated/knowledge"
 	"github.com/convtools/convtools/runtime/install"
 	"github.com/convtools/convtools/runtime/process"
 )
@@ -43,7 +44,8 @@ func (c Config) probe(ctx context.Context, r install.Registration) (answer, erro
 	}
 	var missing []string
 	for _, tool := range generated.Tools() {
-		if !tools[tool.Name] {
+		// Where there is nothing to learn, learn is not offered.
+		if !tools[tool.Name] && tool.Name != knowledge.LearnTool().Name {
 			missing = append(missing, tool.Name)
 		}
 	}

@@ -109,15 +109,26 @@ func TestJPNeedsAWorkspace(t *testing.T) {
 
 func TestJPAdvice(t *testing.T) {
 	t.Parallel()
+	use := func(skill, persona string) string {
+		return "Use it: jp query --cfg skill/" + skill + " …, or for good: add \"../skill/" + skill + ".toml\" to extends in " + persona + "."
+	}
+	const yours = "a persona of yours"
 	tests := []struct {
 		name, config string
 		personas     []string
 		want         []string // begin of each sentence
 	}{
-		{"nothing", "", nil, []string{"Load the definitions", "Let JP find skills", "Use it: jp query --cfg skill/conversation-access …, or for good: add \"../skill/conversation-access.toml\" to extends in a persona of yours."}},
-		{"everything", "extends = ['mcp/tools/**/*.toml']\nconfig_load_paths = ['.jp/config']\n", []string{"dev"}, []string{"Use it: jp query --cfg skill/conversation-access …, or for good: add \"../skill/conversation-access.toml\" to extends in .jp/config/personas/dev.toml."}},
-		{"as a table", "extends = [{ path = './mcp/tools/conversation/*.toml', strategy = 'after' }]\n", nil, []string{"Let JP find skills", "Use it"}},
-		{"broken", "extends = [", nil, []string{"Load the definitions", "Let JP find skills", "Use it"}},
+		{"nothing", "", nil, []string{"Load the definitions", "Let JP find skills", use("conversation-access", yours), use("knowledge", yours)}},
+		{
+			"everything", "extends = ['mcp/tools/**/*.toml']\nconfig_load_paths = ['.jp/config']\n",
+			[]string{"dev"},
+			[]string{use("conversation-access", ".jp/config/personas/dev.toml"), use("knowledge", ".jp/config/personas/dev.toml")},
+		},
+		{
+			"as a table", "extends = [{ path = './mcp/tools/conversation/*.toml', strategy = 'after' }]\n", nil,
+			[]string{"Let JP find skills", use("conversation-access", yours), use("knowledge", yours)},
+		},
+		{"broken", "extends = [", nil, []string{"Load the definitions", "Let JP find skills", use("conversation-access", yours), use("knowledge", yours)}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -92,7 +93,7 @@ func Load(opts Options) (*Config, error) {
 			return nil, fmt.Errorf("looking for a workspace: %w", err)
 		}
 	}
-	l := &loader{topics: map[string]*Topic{}, broken: map[string]bool{}}
+	l := &loader{topics: map[string]*Topic{}, broken: map[string]bool{}, usersOnly: map[string]bool{}}
 	root, ok := FindRoot(opts.Dir)
 	if ok {
 		l.load(root, opts.Getenv)
@@ -120,11 +121,15 @@ type loader struct {
 	// called missing.
 	incomplete bool
 	broken     map[string]bool // ids of topics whose subjects are reported already
+	usersOnly  map[string]bool // ids of topics that no file of the workspace mentions
 }
 
 func (l *loader) load(root string, getenv func(string) string) {
 	if path, name, ok := userFile(getenv); ok {
 		l.merge(l.file(name, false, func() ([]byte, error) { return readUserFile(path) }))
+		for _, id := range l.order {
+			l.usersOnly[id] = true
+		}
 	}
 	for _, name := range []string{jpConfigFile, jpTopicsFile, convtoolsFile} {
 		path := filepath.Join(root, filepath.FromSlash(name))
@@ -132,17 +137,28 @@ func (l *loader) load(root string, getenv func(string) string) {
 			return readFile(filepath.Dir(path), filepath.Base(path))
 		}))
 	}
-	for _, id := range l.order {
-		if t := l.topics[id]; t.Subjects == "" && !l.incomplete && !l.broken[id] {
-			l.error(t.Defined, RuleMissing, "add subjects = "+quote(".jp/kb/"+id)+", the directory of its files relative to the workspace",
-				"topic %s has no subjects", quote(id))
+	l.order = slices.DeleteFunc(l.order, func(id string) bool {
+		t := l.topics[id]
+		if t.Subjects != "" || l.incomplete || l.broken[id] {
+			return false
 		}
-	}
+		if l.usersOnly[id] {
+			// The user's file is for all workspaces, and adds to topics that some of
+			// them have.
+			l.warning(t.Defined, RuleMissing, "add subjects to have the topic in every workspace",
+				"topic %s is left out here: it has no subjects, and no file of this workspace mentions it", quote(id))
+			delete(l.topics, id)
+			return true
+		}
+		l.error(t.Defined, RuleMissing, "add subjects = "+quote(".jp/kb/"+id)+", the directory of its files relative to the workspace",
+			"topic %s has no subjects", quote(id))
+		return false
+	})
 }
 
 // titles warns of topics that cannot be asked for by their title.
 func (l *loader) titles() {
-	var byTitle, byID = map[string]string{}, map[string]string{}
+	byTitle, byID := map[string]string{}, map[string]string{}
 	for _, id := range l.order {
 		if l.topics[id].Enabled {
 			byID[strings.ToLower(id)] = id

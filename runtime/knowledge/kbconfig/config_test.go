@@ -120,7 +120,8 @@ mouse.subjects = "m"
 subjects = "b"
 [kb.topic.1]
 subjects = "1"
-`}, nil,
+`},
+			nil,
 			[]Topic{
 				{ID: "zebra", Enabled: true, Subjects: "z"},
 				{ID: "mouse", Enabled: true, Subjects: "m"},
@@ -136,7 +137,8 @@ subjects = "1"
 				".jp/config.toml": "[kb.topic.jp]\nsubjects = 'j'\n",
 				".jp/kb.toml":     "[kb.topic.kb]\nsubjects = 'k'\n[kb.topic.user]\nsubjects = 'u2'\n",
 				"convtools.toml":  "[kb.topic.last]\nsubjects = 'l'\n[kb.topic.jp]\ntitle = 'J'\n",
-			}, nil,
+			},
+			nil,
 			[]Topic{
 				{ID: "user", Enabled: true, Subjects: "u2"},
 				{ID: "jp", Enabled: true, Subjects: "j", Title: "J"},
@@ -157,7 +159,8 @@ of text."""
 subjects = "./.jp//kb/project/"
 learned = ["style/**", "c++"]
 disabled = ["drafts/*"]
-`}, nil,
+`},
+			nil,
 			[]Topic{{
 				ID: "project", Enabled: false, Title: "Project notes", Introduction: "How it is built.",
 				Description: "Several lines\nof text.", Subjects: ".jp/kb/project",
@@ -166,7 +169,8 @@ disabled = ["drafts/*"]
 		},
 		{
 			"KB-2 defaults",
-			map[string]string{".jp/kb.toml": "[kb.topic.p]\nsubjects = '.'\nlearned = []\n"}, nil,
+			map[string]string{".jp/kb.toml": "[kb.topic.p]\nsubjects = '.'\nlearned = []\n"},
+			nil,
 			[]Topic{{ID: "p", Enabled: true, Subjects: "."}},
 		},
 		{
@@ -174,7 +178,8 @@ disabled = ["drafts/*"]
 			map[string]string{
 				userTopics:       "[kb.topic.p]\ntitle = 'User'\nintroduction = 'From the user'\nlearned = ['a']\n",
 				"convtools.toml": "[kb.topic.p]\ntitle = 'Workspace'\nsubjects = 'p'\nlearned = ['b']\n",
-			}, []string{"p/c/d/**", "p/c/*"},
+			},
+			[]string{"p/c/d/**", "p/c/*"},
 			[]Topic{{
 				ID: "p", Enabled: true, Title: "Workspace", Introduction: "From the user", Subjects: "p",
 				Learned: []string{"a", "b", "c/d/**", "c/*"},
@@ -186,7 +191,8 @@ disabled = ["drafts/*"]
 				userTopics:        "[kb.topic.p]\nenable = false\nsubjects = 'u'\nlearned = ['x', 'y', 'x']\ndisabled = ['d']\n",
 				".jp/config.toml": "[kb.topic.p]\nenable = true\nlearned = ['y', 'z']\ndisabled = []\n",
 				"convtools.toml":  "[kb.topic.p]\nsubjects = 'w'\nlearned = ['x']\ndisabled = ['e', 'd']\n",
-			}, []string{"p/z", "p/new"},
+			},
+			[]string{"p/z", "p/new"},
 			[]Topic{{ID: "p", Enabled: true, Subjects: "w", Learned: []string{"x", "y", "z", "new"}, Disabled: []string{"d", "e"}}},
 		},
 		{
@@ -194,22 +200,26 @@ disabled = ["drafts/*"]
 			map[string]string{
 				".jp/kb.toml":    "kb.topic.p.disabled = ['secret']\n",
 				"convtools.toml": "[kb.topic.p]\nsubjects = 'p'\n",
-			}, nil,
+			},
+			nil,
 			[]Topic{{ID: "p", Enabled: true, Subjects: "p", Disabled: []string{"secret"}}},
 		},
 		{
 			"A-19 only the key kb of JP's configuration is looked at",
-			map[string]string{".jp/config.toml": "topic.x = 1\nunknown = 'kb'\n[conversation]\ntools.kb = 3\n[kb.topic.p]\nsubjects = 'p'\n"}, nil,
+			map[string]string{".jp/config.toml": "topic.x = 1\nunknown = 'kb'\n[conversation]\ntools.kb = 3\n[kb.topic.p]\nsubjects = 'p'\n"},
+			nil,
 			[]Topic{{ID: "p", Enabled: true, Subjects: "p"}},
 		},
 		{
 			"byte order mark and CRLF",
-			map[string]string{"convtools.toml": "\ufeff[kb.topic.p]\r\nsubjects = 'p'\r\n"}, nil,
+			map[string]string{"convtools.toml": "\ufeff[kb.topic.p]\r\nsubjects = 'p'\r\n"},
+			nil,
 			[]Topic{{ID: "p", Enabled: true, Subjects: "p"}},
 		},
 		{
 			"A-18 the flag is split at the first slash",
-			map[string]string{"convtools.toml": "[kb.topic.p]\nsubjects = 'p'\n"}, []string{"p//a/b", "p/ " + "x"},
+			map[string]string{"convtools.toml": "[kb.topic.p]\nsubjects = 'p'\n"},
+			[]string{"p//a/b", "p/ " + "x"},
 			[]Topic{{ID: "p", Enabled: true, Subjects: "p", Learned: []string{"/a/b", " x"}}},
 		},
 	}
@@ -258,6 +268,44 @@ kb = { topic = { 'q' = { subjects = 'é' }, p = {
 	}
 	if diff := cmp.Diff([]string{user, "convtools.toml"}, config.Files); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+// The user's file is for all workspaces: what it adds to a topic that this one does
+// not have is left out, and said. A topic that this workspace mentions has to be
+// whole.
+func TestTopicsOfTheUserAlone(t *testing.T) {
+	t.Parallel()
+	user := map[string]string{
+		userTopics:       "[kb.topic.p]\nlearned = ['a']\n[kb.topic.other]\nlearned = ['b']\n[kb.topic.everywhere]\nsubjects = 'e'\n",
+		"convtools.toml": "[kb.topic.p]\nsubjects = 'p'\n",
+	}
+	config := mustLoad(t, user)
+	var ids []string
+	for _, topic := range config.Topics {
+		ids = append(ids, topic.ID)
+	}
+	if diff := cmp.Diff([]string{"p", "everywhere"}, ids); diff != "" {
+		t.Errorf("topics (-want +got):\n%s", diff)
+	}
+	if len(config.Warnings) != 1 {
+		t.Fatalf("warnings %v, want one", config.Warnings)
+	}
+	got := config.Warnings[0]
+	if got.Rule != RuleMissing || got.Severity != SeverityWarning || got.Line != 3 || !strings.Contains(got.Message, `topic "other" is left out here`) {
+		t.Errorf("warning %v", got)
+	}
+
+	w := newWorkspace(t, user)
+	if _, err := Load(Options{Dir: w.dir, Getenv: w.getenv, Knowledge: []string{"other/x"}}); err == nil || !strings.Contains(err.Error(), `there is no topic "other"`) {
+		t.Errorf("learning from the topic that is left out: %v", err)
+	}
+	user["convtools.toml"] += "[kb.topic.other]\ntitle = 'Other'\n"
+	w = newWorkspace(t, user)
+	_, err := Load(Options{Dir: w.dir, Getenv: w.getenv})
+	var broken *Error
+	if !errors.As(err, &broken) || len(broken.Diagnostics) != 1 || broken.Diagnostics[0].Severity != SeverityError || broken.Diagnostics[0].Rule != RuleMissing {
+		t.Errorf("a topic that the workspace mentions, without subjects: %v", err)
 	}
 }
 

@@ -15,7 +15,7 @@ const (
 	RuleSyntax    = "KC002" // a file is not TOML in UTF-8
 	RuleUnknown   = "KC003" // a key that nothing reads
 	RuleType      = "KC004" // a value of the wrong type
-	RuleMissing   = "KC005" // a topic without subjects
+	RuleMissing   = "KC005" // a topic without subjects; a warning where only the user's file has it
 	RuleSubjects  = "KC006" // subjects that are no path below the root
 	RuleID        = "KC007" // a topic id with other characters than allowed
 	RulePattern   = "KC008" // an empty pattern

@@ -70,6 +70,7 @@ func (l *loader) topic(f *file, topics map[string]any, id string) bool {
 		return true
 	}
 	t := l.topics[id]
+	delete(l.usersOnly, id)
 	switch {
 	case !validID(id):
 		hint := "use letters, digits, _ and -"

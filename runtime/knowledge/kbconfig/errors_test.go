@@ -74,7 +74,9 @@ convtools.toml:3:5: error: unknown key "project" in kb [KC003]
   hint: topics stand under [kb.topic.<id>]`,
 		},
 		{
-			"KB-1 a topic without kb", map[string]string{".jp/kb.toml": "[topic.p]\nsubjects = 'p'\n"}, nil,
+			"KB-1 a topic without kb",
+			map[string]string{".jp/kb.toml": "[topic.p]\nsubjects = 'p'\n"},
+			nil,
 			".jp/kb.toml:1:2: error: unknown key \"topic\" in this file [KC003]\n  hint: topics stand under [kb.topic.<id>]",
 		},
 		{
@@ -94,7 +96,9 @@ convtools.toml:3:11: error: topic "q" has no subjects [KC005]
   hint: add subjects = ".jp/kb/q", the directory of its files relative to the workspace`,
 		},
 		{
-			"KB-3 in no layer", map[string]string{".jp/config.toml": "kb.topic.p.learned = ['a']", "convtools.toml": "[kb.topic.p]\n"}, nil,
+			"KB-3 in no layer",
+			map[string]string{".jp/config.toml": "kb.topic.p.learned = ['a']", "convtools.toml": "[kb.topic.p]\n"},
+			nil,
 			".jp/config.toml:1:10: error: topic \"p\" has no subjects [KC005]\n  hint: add subjects = \".jp/kb/p\", the directory of its files relative to the workspace",
 		},
 		{
@@ -153,16 +157,20 @@ convtools.toml:5:3: error: disabled of topic "p" has an empty pattern [KC008]
 			"convtools.toml:2:13: error: this is not valid UTF-8 [KC002]\n  hint: save the file as UTF-8",
 		},
 		{
-			"what is broken makes nothing else missing", map[string]string{".jp/kb.toml": "kb", "convtools.toml": "[kb.topic.q]\n"}, []string{"p/x", "r"},
+			"what is broken makes nothing else missing",
+			map[string]string{".jp/kb.toml": "kb", "convtools.toml": "[kb.topic.q]\n"},
+			[]string{"p/x", "r"},
 			`the configuration of the knowledge base has 2 problems:
 .jp/kb.toml:1:2: error: unexpected EOF; expected key separator '=' [KC002]
 -k: error: "r" does not say which subjects of the topic; TOPIC/GLOB is expected [KC011]
   hint: topics: q`,
 		},
 		{
-			"problems of several files, in the order of files", map[string]string{
+			"problems of several files, in the order of files",
+			map[string]string{
 				".jp/config.toml": "[kb.topic.other]\nx = 1\n", ".jp/kb.toml": "y = 1\n", "convtools.toml": "z = 1\n" + project,
-			}, []string{"projekt/a"},
+			},
+			[]string{"projekt/a"},
 			`the configuration of the knowledge base has 5 problems:
 .jp/config.toml:1:11: error: topic "other" has no subjects [KC005]
   hint: add subjects = ".jp/kb/other", the directory of its files relative to the workspace
@@ -176,19 +184,23 @@ convtools.toml:1:1: error: unknown key "z" in this file [KC003]
   hint: did you mean "project"? topics: other, project`,
 		},
 		{
-			"A-18 no slash", one(project), []string{"project"},
+			"A-18 no slash", one(project),
+			[]string{"project"},
 			"-k: error: \"project\" does not say which subjects of the topic; TOPIC/GLOB is expected [KC011]\n  hint: for all of them write -k 'project/**'",
 		},
 		{
-			"A-18 no slash, mistyped", one(project), []string{"Project"},
+			"A-18 no slash, mistyped", one(project),
+			[]string{"Project"},
 			"-k: error: \"Project\" does not say which subjects of the topic; TOPIC/GLOB is expected [KC011]\n  hint: for all of them write -k 'project/**'",
 		},
 		{
-			"A-18 empty pattern", one(project), []string{"project/"},
+			"A-18 empty pattern", one(project),
+			[]string{"project/"},
 			"-k: error: \"project/\" does not say which subjects of the topic; TOPIC/GLOB is expected [KC011]\n  hint: for all of them write -k 'project/**'",
 		},
 		{
-			"A-18 empty topic", one(project), []string{"/a", ""},
+			"A-18 empty topic", one(project),
+			[]string{"/a", ""},
 			`the configuration of the knowledge base has 2 problems:
 -k: error: "/a" names no topic; TOPIC/GLOB is expected [KC011]
   hint: topics: project
@@ -196,23 +208,28 @@ convtools.toml:1:1: error: unknown key "z" in this file [KC003]
   hint: topics: project`,
 		},
 		{
-			"A-18 unknown topic", one(project + "[kb.topic.old]\nenable = false\nsubjects = 'old'\n"), []string{"rust/**"},
+			"A-18 unknown topic", one(project + "[kb.topic.old]\nenable = false\nsubjects = 'old'\n"),
+			[]string{"rust/**"},
 			"-k: error: there is no topic \"rust\" [KC012]\n  hint: topics: project",
 		},
 		{
-			"A-18 titles do not count", one(project), []string{"project notes/a"},
+			"A-18 titles do not count", one(project),
+			[]string{"project notes/a"},
 			"-k: error: there is no topic \"project notes\" [KC012]\n  hint: that is the title of topic project; write -k \"project/a\"",
 		},
 		{
-			"A-18 disabled topic", one("[kb.topic.old]\nenable = false\nsubjects = 'old'\n"), []string{"old/**"},
+			"A-18 disabled topic", one("[kb.topic.old]\nenable = false\nsubjects = 'old'\n"),
+			[]string{"old/**"},
 			"-k: error: topic \"old\", which is defined at convtools.toml:1:11, is disabled [KC012]\n  hint: remove enable = false from it, or leave the flag out",
 		},
 		{
-			"A-18 no topics", one(""), []string{"a/b"},
+			"A-18 no topics", one(""),
+			[]string{"a/b"},
 			"-k: error: there is no topic \"a\" [KC012]\n  hint: no topic is configured; add [kb.topic.<id>] to convtools.toml",
 		},
 		{
-			"A-18 no workspace", nil, []string{"a/b"},
+			"A-18 no workspace", nil,
+			[]string{"a/b"},
 			"-k: error: there is no workspace, and so no topic [KC012]\n  hint: run this in a workspace, at or below a directory that has .jp or convtools.toml",
 		},
 	}
@@ -284,7 +301,8 @@ func TestWarnings(t *testing.T) {
 		want  []string
 	}{
 		{
-			"A-25 the same title", map[string]string{"convtools.toml": `
+			"A-25 the same title",
+			map[string]string{"convtools.toml": `
 [kb.topic.a]
 subjects = 'a'
 title = 'Notes'
@@ -295,18 +313,21 @@ title = 'NOTES'
 			[]string{"convtools.toml:5:11: warning: topics \"a\" and \"b\" have the same title, \"NOTES\" [KC010]\n  hint: give one of them another title; until then both must be asked for by id"},
 		},
 		{
-			"A-25 the id of another topic", map[string]string{"convtools.toml": "[kb.topic.go]\nsubjects = 'a'\ntitle = 'Go'\n[kb.topic.b]\nsubjects = 'b'\ntitle = 'Go'\n"},
+			"A-25 the id of another topic",
+			map[string]string{"convtools.toml": "[kb.topic.go]\nsubjects = 'a'\ntitle = 'Go'\n[kb.topic.b]\nsubjects = 'b'\ntitle = 'Go'\n"},
 			[]string{
 				"convtools.toml:4:11: warning: the title \"Go\" of topic \"b\" is the id of topic \"go\" [KC010]\n  hint: give it another title: an id is found before a title",
 				"convtools.toml:4:11: warning: topics \"go\" and \"b\" have the same title, \"Go\" [KC010]\n  hint: give one of them another title; until then both must be asked for by id",
 			},
 		},
 		{
-			"A-25 not of disabled topics", map[string]string{"convtools.toml": "[kb.topic.a]\nenable = false\nsubjects = 'a'\ntitle = 'T'\n[kb.topic.b]\nsubjects = 'b'\ntitle = 'T'\n[kb.topic.c]\nsubjects = 'c'\ntitle = 'a'\n"},
+			"A-25 not of disabled topics",
+			map[string]string{"convtools.toml": "[kb.topic.a]\nenable = false\nsubjects = 'a'\ntitle = 'T'\n[kb.topic.b]\nsubjects = 'b'\ntitle = 'T'\n[kb.topic.c]\nsubjects = 'c'\ntitle = 'a'\n"},
 			nil,
 		},
 		{
-			"A-19 topics of JP's assistant", map[string]string{".jp/config.toml": "[assistant]\nname = 'x'\n[assistant.kb.topic.p]\nsubjects = 'p'\n"},
+			"A-19 topics of JP's assistant",
+			map[string]string{".jp/config.toml": "[assistant]\nname = 'x'\n[assistant.kb.topic.p]\nsubjects = 'p'\n"},
 			[]string{".jp/config.toml:3:12: warning: assistant.kb is not read [KC013]\n  hint: topics stand under [kb.topic.<id>], best in .jp/kb.toml"},
 		},
 	} {
