@@ -41,7 +41,10 @@ With --http it serves any number of clients over streamable HTTP instead, at
 http://HOST:PORT/mcp. An address that other machines can reach needs a token.
 
 The conversation a call is made from is what the client says in _meta under
-"computer.jp/context", else --conversation-id, else CONVTOOLS_CONVERSATION_ID.`,
+"computer.jp/context", else --conversation-id, else CONVTOOLS_CONVERSATION_ID.
+
+With --prompt-injected, what topics have learned is taken to be in the system
+prompt, as convtools knowledge prompt prints it; without, it is recommended.`,
 		Example: `  convtools mcp
   convtools mcp --workspace ~/src/project
   convtools mcp --http 127.0.0.1:8080
@@ -60,6 +63,7 @@ The conversation a call is made from is what the client says in _meta under
 			return a.mcpHTTP(cmd.Context(), flags)
 		},
 	}
+	a.knowledgeFlags(cmd)
 	cmd.Flags().BoolVar(&flags.structured, "structured", false, "also send outcomes as structured content, for programs; models then see only that")
 	cmd.Flags().StringVar(&flags.address, "http", "", "serve over HTTP on `ADDR`, such as 127.0.0.1:8080")
 	cmd.Flags().StringVar(&flags.tokenFile, "token-file", "", "ask HTTP clients for the bearer token in `FILE`")
@@ -136,7 +140,14 @@ func (a *app) mcpServer(flags mcpFlags) *mcpserver.Server {
 	}
 	return mcpserver.New(mcpserver.Config{
 		Version: version,
-		Tools:   generated.Tools(),
+		Tools:   a.offeredTools,
+		Knowledge: func() (mcpserver.Knowledge, error) {
+			base, err := a.openKnowledge()
+			if err != nil {
+				return nil, err
+			}
+			return base, nil
+		},
 		Call: func(ctx context.Context, call contract.Call) (string, error) {
 			answer, err := generated.Call(ctx, handlers, call)
 			return answer, adviseWorkspace(err)

@@ -36,7 +36,7 @@ func connect(t *testing.T, cfg mcpserver.Config) *mcp.ClientSession {
 func TestToolsAreTheGeneratedOnes(t *testing.T) {
 	t.Parallel()
 	cfg := newTools().config()
-	cfg.Tools = generated.Tools()
+	cfg.Tools = fixed(generated.Tools())
 	got, err := connect(t, cfg).ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -16,33 +16,54 @@ import (
 const maxCompletions = 100
 
 // complete answers what a person may mean who has begun to type an argument.
-// Ids are found by what they begin with, and by the title of their conversation.
+// Conversations are found by what their id begins with, and by their title.
 func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	ref, argument := req.Params.Ref, req.Params.Argument
-	known := false
-	switch ref.Type {
-	case "ref/resource":
-		known = ref.URI == uriTemplate && argument.Name == "id"
-	case "ref/prompt":
-		if p, ok := findPrompt(ref.Name); ok {
-			known = p.argument == argument.Name
-		}
-	}
-	if !known {
+	find := s.completerOf(ref, argument.Name)
+	if find == nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("There is no argument %s of %s.", contract.Quote(argument.Name), contract.Quote(ref.URI+ref.Name))}
 	}
-	ids := []string{}
-	if argument.Name == "id" {
-		rows, err := s.conversations(ctx)
-		if err != nil {
-			return nil, err
-		}
-		ids = matching(rows, argument.Value)
+	found, err := find(ctx, req.Params)
+	if err != nil {
+		return nil, err
 	}
-	shown := ids[:min(len(ids), maxCompletions)]
+	shown := append([]string{}, found[:min(len(found), maxCompletions)]...) // never null
 	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{
-		Values: shown, Total: len(ids), HasMore: len(ids) > len(shown),
+		Values: shown, Total: len(found), HasMore: len(found) > len(shown),
 	}}, nil
+}
+
+// completerOf returns what finds the values of an argument, or nil for an argument
+// that is not there.
+func (s *Server) completerOf(ref *mcp.CompleteReference, argument string) func(context.Context, *mcp.CompleteParams) ([]string, error) {
+	switch {
+	case ref.Type == "ref/prompt":
+		p, ok := findPrompt(ref.Name)
+		switch {
+		case !ok || p.argument != argument:
+			return nil
+		case argument != "id":
+			return func(context.Context, *mcp.CompleteParams) ([]string, error) { return nil, nil }
+		}
+		return s.completeID
+	case ref.Type != "ref/resource":
+		return nil
+	case ref.URI == uriTemplate && argument == "id":
+		return s.completeID
+	case s.cfg.Knowledge != nil && ref.URI == subjectTemplate && (argument == "topic" || argument == "slug"):
+		return s.completeSubject
+	default:
+		return nil
+	}
+}
+
+// completeID finds conversations.
+func (s *Server) completeID(ctx context.Context, params *mcp.CompleteParams) ([]string, error) {
+	rows, err := s.conversations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return matching(rows, params.Argument.Value), nil
 }
 
 // listed is a row of the conversation command line.

@@ -1,11 +1,13 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -48,7 +50,10 @@ type stream struct {
 	mu       sync.Mutex
 	pending  map[jsonrpc.ID]*pendingRequest
 	bytes    int           // of the messages of pending
-	answered chan struct{} // has a value after pending became empty
+	answered chan struct{} // has a value after nothing was left to answer
+	begun    bool          // the client has a session
+
+	asked chan struct{} // has a value after a request came in
 }
 
 type pendingRequest struct {
@@ -81,6 +86,7 @@ func newStream(s *Server, in io.Reader, out io.Writer) *stream {
 		writing:  make(chan struct{}),
 		pending:  map[jsonrpc.ID]*pendingRequest{},
 		answered: make(chan struct{}, 1),
+		asked:    make(chan struct{}, 1),
 	}
 	c.closed = sync.OnceFunc(func() { close(c.reading) })
 	c.giveUp = sync.OnceFunc(func() { close(c.writing) })
@@ -168,6 +174,7 @@ func (c *stream) accept(line []byte) error {
 		if refused := c.track(msg, era, len(line)); refused != nil {
 			return c.refuse(refused)
 		}
+		signal(c.asked)
 	}
 	select {
 	case era.incoming <- msg.Request:
@@ -241,13 +248,38 @@ func (c *stream) settle(id jsonrpc.ID) *pendingRequest {
 	}
 	delete(c.pending, id)
 	c.bytes -= p.size
-	if len(c.pending) == 0 {
-		select {
-		case c.answered <- struct{}{}:
-		default:
-		}
+	if c.unanswered() == 0 {
+		signal(c.answered)
 	}
 	return p
+}
+
+// unanswered is how many requests are still to be answered. Those that listen for
+// changes are not: their answer is the end of it. mu has to be held.
+func (c *stream) unanswered() int {
+	n := 0
+	for _, p := range c.pending {
+		if p.Method != listenMethod {
+			n++
+		}
+	}
+	return n
+}
+
+// isWaiting says that the client is to be told of changes: it has a session, or
+// a request that listens for them.
+func (c *stream) isWaiting() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.begun || c.unanswered() < len(c.pending)
+}
+
+// signal leaves a value in c, where there is none yet.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }
 
 // finish waits until every request is answered, for a while.
@@ -256,7 +288,7 @@ func (c *stream) finish() {
 	defer deadline.Stop()
 	for {
 		c.mu.Lock()
-		left := len(c.pending)
+		left := c.unanswered()
 		c.mu.Unlock()
 		if left == 0 {
 			return
@@ -284,9 +316,15 @@ func (l *lane) Write(_ context.Context, msg jsonrpc.Message) error {
 		if p.canceled {
 			return nil
 		}
+		if resp.Error == nil && p.Method == "initialize" {
+			defer l.begin()
+		}
 		if resp.Error != nil {
 			resp.Error = l.server.sessionError(p.message, resp.Error)
 		}
+	}
+	if !isResponse && !l.tells(msg) {
+		return nil
 	}
 	text, err := jsonrpc.EncodeMessage(msg)
 	if err == nil && p != nil {
@@ -296,6 +334,30 @@ func (l *lane) Write(_ context.Context, msg jsonrpc.Message) error {
 		return fmt.Errorf("writing a message: %w", err)
 	}
 	return l.send(text)
+}
+
+// begin notes that the client has been answered that it has a session.
+func (l *lane) begin() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begun = true
+}
+
+// tells says that a notification is for the client. The SDK tells of changes to
+// every session that may be of the era with sessions, those of clients of the
+// other era and of clients that have not begun one among them; requests that
+// listen get a notification that names them.
+func (l *lane) tells(msg jsonrpc.Message) bool {
+	req, ok := msg.(*jsonrpc.Request)
+	if !ok || !strings.HasSuffix(req.Method, "/list_changed") {
+		return true
+	}
+	if l != l.eras[0] {
+		return bytes.Contains(req.Params, []byte(mcp.MetaKeySubscriptionID))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.begun
 }
 
 func (c *stream) refuse(r *refusal) error {

@@ -23,7 +23,7 @@ func (s *Server) clientError(ctx context.Context, method string, err error) erro
 	wire, meant := err.(*jsonrpc.Error) //nolint:errorlint // a wrapped one has a text that is not meant for clients
 	switch {
 	case meant && wire.Code == jsonrpc.CodeInvalidParams && strings.HasSuffix(method, "/list"):
-		return &jsonrpc.Error{Code: wire.Code, Message: "There is no page with this cursor: the list has one page."}
+		return &jsonrpc.Error{Code: wire.Code, Message: "There is no page with this cursor. List from the beginning."}
 	case meant && wire.Code != 0:
 		return &jsonrpc.Error{Code: wire.Code, Message: clip(wire.Message, maxErrorMessage), Data: wire.Data}
 	case ctx.Err() != nil:

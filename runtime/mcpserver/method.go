@@ -47,7 +47,7 @@ func findMethod(name string) (m method, ok bool) {
 		m = method{required: true, decode: decode[mcp.ReadResourceParams]}
 	case "completion/complete":
 		m = method{required: true, decode: decode[mcp.CompleteParams]}
-	case "subscriptions/listen":
+	case listenMethod:
 		m = method{required: true, decode: decode[mcp.SubscriptionsListenParams]}
 	case "notifications/initialized":
 		m = method{notification: true, decode: decode[mcp.InitializedParams]}
@@ -63,7 +63,10 @@ func findMethod(name string) (m method, ok bool) {
 	return m, true
 }
 
-const canceledMethod = "notifications/cancelled"
+const (
+	canceledMethod = "notifications/cancelled"
+	listenMethod   = "subscriptions/listen"
+)
 
 // checkMethod refuses requests for what is not served. A notification that is not
 // understood is to be ignored, as JSON-RPC wants it: then serve is false, without

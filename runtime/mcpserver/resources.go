@@ -27,6 +27,9 @@ func (s *Server) addResources() {
 		MIMEType:    "text/xml",
 		URITemplate: uriTemplate,
 	}, s.readResource)
+	if s.cfg.Knowledge != nil {
+		s.addSubjects()
+	}
 }
 
 // readResource answers with what conversation_read would: the whole

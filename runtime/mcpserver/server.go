@@ -20,11 +20,17 @@ import (
 // Config is what a server serves.
 type Config struct {
 	Version string // of this program
-	Tools   []contract.Tool
+	// Tools returns the tools there are to offer, in the order of their names. It
+	// has to be cheap, and to stop when its context is done: with Knowledge it is
+	// asked again and again, because what can be learned changes. Without, once.
+	Tools func(context.Context) []contract.Tool
 	// Call runs a tool. It has to stop when its context is done.
 	Call func(context.Context, contract.Call) (string, error)
 	// CLI runs the conversation command line, to complete ids.
 	CLI contract.CLI
+	// Knowledge opens the knowledge base whose subjects are resources. Every
+	// request opens it anew. nil stands for a server without one.
+	Knowledge func() (Knowledge, error)
 	// Context is what is known about a call of which the client says nothing: the
 	// directory the workspace is looked for from, and the current conversation.
 	Context contract.Context
@@ -46,14 +52,16 @@ type Config struct {
 
 // Server serves tools to any number of clients. It is safe for concurrent use.
 type Server struct {
-	cfg   Config
-	sdk   *mcp.Server
-	log   *slog.Logger
-	calls *admission
+	cfg     Config
+	sdk     *mcp.Server
+	log     *slog.Logger
+	calls   *admission
+	offered *offered
 }
 
-// listTTL is how long a client may keep a list, in milliseconds. The lists do
-// not change while a server runs.
+// listTTL is how long a client may keep a list that does not change while a
+// server runs, in milliseconds. The others it may not keep at all: a look at them
+// costs little, and clients that are not told of changes would miss them.
 const listTTL = 5 * 60 * 1000
 
 // New returns a server of the tools in cfg.
@@ -68,35 +76,49 @@ func New(cfg Config) *Server {
 		cfg.DrainTime = 5 * time.Second
 	}
 	s := &Server{
-		cfg:   cfg,
-		log:   slog.New(slog.NewTextHandler(cfg.Log, &slog.HandlerOptions{Level: slog.LevelWarn})),
-		calls: newAdmission(maxRunning, maxWaiting),
+		cfg:     cfg,
+		log:     slog.New(slog.NewTextHandler(cfg.Log, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		calls:   newAdmission(maxRunning, maxWaiting),
+		offered: newOffered(),
 	}
+	changes := s.changes()
 	s.sdk = mcp.NewServer(
 		&mcp.Implementation{Name: "convtools", Title: "Conversations", Version: cfg.Version},
 		&mcp.ServerOptions{
-			Instructions: instructions(cfg.Context),
-			// Lists do not change while a server runs, and there is no logging.
+			// There is no logging, and the prompts stay what they are.
 			Capabilities: &mcp.ServerCapabilities{
-				Tools:     &mcp.ToolCapabilities{},
+				Tools:     &mcp.ToolCapabilities{ListChanged: changes},
 				Prompts:   &mcp.PromptCapabilities{},
-				Resources: &mcp.ResourceCapabilities{},
+				Resources: &mcp.ResourceCapabilities{ListChanged: changes},
 			},
 			CompletionHandler: s.complete,
 			SetCacheable: func(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
 				c.CacheScope = "private" // it is about one person's workspace
-				if _, reading := req.(*mcp.ReadResourceRequest); !reading {
-					c.TTLMs = listTTL
-				}
+				c.TTLMs = s.ttl(req)
 			},
 		})
 	s.sdk.AddReceivingMiddleware(s.guard)
-	for _, tool := range cfg.Tools {
-		s.addTool(tool)
-	}
 	s.addResources()
 	s.addPrompts()
+	s.refresh(context.Background(), 0)
 	return s
+}
+
+// changes says that the lists of tools and resources can change.
+func (s *Server) changes() bool { return s.cfg.Knowledge != nil }
+
+// ttl is how long the answer to a request may be kept, in milliseconds.
+func (s *Server) ttl(req mcp.Request) int {
+	switch req.(type) {
+	case *mcp.ReadResourceRequest:
+		return 0
+	case *mcp.ListPromptsRequest, *mcp.ListResourceTemplatesRequest:
+		return listTTL
+	}
+	if s.changes() {
+		return 0
+	}
+	return listTTL
 }
 
 // ServeStdio serves one client, one JSON-RPC message a line, until in ends or
@@ -116,6 +138,9 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		sessions = append(sessions, session)
 	}
 	go c.receive()
+	if s.changes() {
+		go s.watch(ctx, c)
+	}
 	stop := context.AfterFunc(ctx, func() {
 		time.AfterFunc(s.cfg.DrainTime, c.giveUp)
 		for _, session := range sessions {
@@ -168,13 +193,55 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failedMessage}
 			}
 		}()
-		if call, ok := req.(*mcp.CallToolRequest); ok && !s.knows(call.Params.Name) {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: contract.UnknownTool(call.Params.Name, s.names()).Error()}
-		}
-		if result, err = next(ctx, method, req); err != nil {
+		if result, err = s.handle(ctx, method, req, next); err != nil {
 			return nil, s.clientError(ctx, method, err)
 		}
 		return result, nil
+	}
+}
+
+// handle answers what depends on the moment, and leaves everything else to the
+// SDK.
+func (s *Server) handle(ctx context.Context, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
+	switch req := req.(type) {
+	case *mcp.CallToolRequest:
+		if !s.knows(req.Params.Name) {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: contract.UnknownTool(req.Params.Name, s.names()).Error()}
+		}
+	case *mcp.ListToolsRequest:
+		s.refresh(ctx, 0)
+	case *mcp.ListResourcesRequest:
+		if s.cfg.Knowledge != nil {
+			return s.listSubjects(ctx, req)
+		}
+	case *mcp.ReadResourceRequest:
+		if s.cfg.Knowledge != nil && strings.HasPrefix(req.Params.URI, subjectScheme) {
+			return routeSubject(ctx, method, req, next)
+		}
+	}
+	result, err := next(ctx, method, req)
+	switch result := result.(type) {
+	case *mcp.InitializeResult:
+		if err == nil {
+			s.introduce(ctx, req, result)
+		}
+	case *mcp.DiscoverResult:
+		if err == nil {
+			s.refresh(ctx, 0)
+			result.Instructions = s.instructions()
+		}
+	}
+	return result, err
+}
+
+// introduce completes the answer to initialize.
+func (s *Server) introduce(ctx context.Context, req mcp.Request, result *mcp.InitializeResult) {
+	s.refresh(ctx, 0)
+	result.Instructions = s.instructions()
+	// Over HTTP this era would be told of changes on a stream that is not served.
+	if extra := req.GetExtra(); extra != nil && extra.Header != nil && s.changes() {
+		result.Capabilities.Tools = &mcp.ToolCapabilities{}
+		result.Capabilities.Resources = &mcp.ResourceCapabilities{}
 	}
 }
 

@@ -66,7 +66,7 @@ func (f *tools) call(ctx context.Context, call contract.Call) (string, error) {
 }
 
 func (f *tools) config() mcpserver.Config {
-	return mcpserver.Config{Version: "1.2.3", Tools: f.list(), Call: f.call, CLI: titles{}, Context: contract.Context{Dir: "/work"}}
+	return mcpserver.Config{Version: "1.2.3", Tools: fixed(f.list()), Call: f.call, CLI: titles{}, Context: contract.Context{Dir: "/work"}}
 }
 
 // titles is a conversation command line with a few conversations.
@@ -231,4 +231,9 @@ func (b *breaking) Write(p []byte) (int, error) {
 		return 0, errGone
 	}
 	return len(p), nil
+}
+
+// fixed offers the same tools whenever it is asked.
+func fixed(list []contract.Tool) func(context.Context) []contract.Tool {
+	return func(context.Context) []contract.Tool { return list }
 }

@@ -14,6 +14,7 @@ import (
 // {"conversation_id": "…"}.
 const contextKey = "computer.jp/context"
 
+// addTool offers a tool, instead of the one of that name if there is one.
 func (s *Server) addTool(t contract.Tool) {
 	tool := &mcp.Tool{
 		Name:        t.Name,
@@ -52,23 +53,6 @@ const outcomeSchema = `{
   },
   "required": ["type"]
 }`
-
-func (s *Server) names() []string {
-	names := make([]string, len(s.cfg.Tools))
-	for i, t := range s.cfg.Tools {
-		names[i] = t.Name
-	}
-	return names
-}
-
-func (s *Server) knows(tool string) bool {
-	for i := range s.cfg.Tools {
-		if s.cfg.Tools[i].Name == tool {
-			return true
-		}
-	}
-	return false
-}
 
 // callTool runs a tool. What the caller of a tool can put right is a result, for
 // the model to see; an error would only reach the client.

@@ -15,7 +15,9 @@ import (
 // answering returns a server whose tool answers with its arguments.
 func answering() *mcpserver.Server {
 	return mcpserver.New(mcpserver.Config{
-		Tools: []contract.Tool{{Name: "echo", Summary: "Echo", Description: "Echoes.", Effect: "read", InputSchema: `{"type":"object"}`}},
+		Tools: func(context.Context) []contract.Tool {
+			return []contract.Tool{{Name: "echo", Summary: "Echo", Description: "Echoes.", Effect: "read", InputSchema: `{"type":"object"}`}}
+		},
 		Call: func(_ context.Context, call contract.Call) (string, error) {
 			return string(call.Arguments), nil
 		},

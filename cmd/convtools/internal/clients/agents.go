@@ -44,7 +44,7 @@ const (
 
 // journey returns a step in which an agent finds an earlier conversation and
 // reads it. On stdio, "convtools install" registers the server with it. The model
-// is scripted: it calls conversation_grep, and then
+// is scripted: it learns what concerns the question, calls conversation_grep, and then
 // conversation_read with the id and the turn of the last hit it was shown.
 func journey(how string, a agent) func(context.Context, *lab) ([]string, error) {
 	return func(ctx context.Context, l *lab) (notes []string, err error) {
@@ -75,8 +75,10 @@ func (a agent) journey(ctx context.Context, l *lab, serverURL string) (notes []s
 		next := grep
 		switch len(e.Results) {
 		case 0:
+			next = call{"learn", map[string]any{"topic": "notes", "subjects": []any{"gauges"}}}
 		case 1:
-			id, turn, err := lastHit(a.unwrap(e.Results[0].Text))
+		case 2:
+			id, turn, err := lastHit(a.unwrap(e.Results[1].Text))
 			if err != nil {
 				return reply{}, err
 			}
@@ -130,8 +132,8 @@ func (a agent) journey(ctx context.Context, l *lab, serverURL string) (notes []s
 // been. Notes are what an agent leaves out, which is for it to decide.
 func (a agent) checkTranscript(ctx context.Context, l *lab, exchanges []exchange, calls []call) (notes []string, err error) {
 	exchanges = slices.DeleteFunc(slices.Clone(exchanges), func(e exchange) bool { return len(e.Tools) == 0 })
-	if len(calls) != 2 || len(exchanges) == 0 {
-		return nil, fmt.Errorf("the model made %d calls in %d requests, want 2 calls", len(calls), len(exchanges))
+	if len(calls) != 3 || len(exchanges) == 0 {
+		return nil, fmt.Errorf("the model made %d calls in %d requests, want 3 calls", len(calls), len(exchanges))
 	}
 	var errs []error
 	dropped := map[string]bool{}

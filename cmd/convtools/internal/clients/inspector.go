@@ -44,7 +44,30 @@ func inspect(ctx context.Context, l *lab, era string, target ...string) error {
 			errs = append(errs, fmt.Errorf("call %d, %s: %w", i+1, c.Tool, err))
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, inspectSubjects(run))...)
+}
+
+// inspectSubjects lists and reads the resources of the knowledge base with run,
+// which runs Inspector. It has no command to complete with the topic known.
+func inspectSubjects(run func(into any, args ...string) (exit int, err error)) error {
+	var list struct{ Resources []struct{ URI string } }
+	if _, err := run(&list, "--method", "resources/list"); err != nil {
+		return fmt.Errorf("listing resources: %w", err)
+	}
+	s := seenSubjects{Completion: []string{"stations/north shore"}}
+	for _, resource := range list.Resources {
+		s.Listed = append(s.Listed, resource.URI)
+	}
+	for _, uri := range planSubjects().Read {
+		var read struct{ Contents []struct{ Text string } }
+		if _, err := run(&read, "--method", "resources/read", "--uri", uri); err != nil {
+			return fmt.Errorf("reading %s: %w", uri, err)
+		}
+		for _, contents := range read.Contents {
+			s.Texts = append(s.Texts, contents.Text)
+		}
+	}
+	return s.check()
 }
 
 // inspectCall calls a tool with run, which runs Inspector.

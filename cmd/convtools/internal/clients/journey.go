@@ -28,6 +28,7 @@ type plan struct {
 	Template   string     `json:"template"`
 	Completion completion `json:"completion"`
 	Resource   string     `json:"resource"`
+	Subjects   subjects   `json:"subjects"`
 	// PromptArguments are by name; the empty name stands for all others.
 	PromptArguments map[string]string `json:"promptArguments"`
 }
@@ -52,6 +53,7 @@ func newPlan(era string) plan {
 		Template:        "conversation://{id}",
 		Completion:      completion{Name: "id", Value: "Retry policy"},
 		Resource:        "conversation://" + gaugeFeed,
+		Subjects:        planSubjects(),
 		PromptArguments: map[string]string{"": "retry", "id": gaugeFeed, "conversation": gaugeFeed},
 	}
 }
@@ -62,9 +64,13 @@ func wellTyped() []call {
 		{"conversation_list", map[string]any{"limit": 3}},
 		{"conversation_grep", map[string]any{"pattern": "retry", "scopes": []any{"user", "assistant"}, "limit": 4}},
 		{"conversation_read", map[string]any{"id": gaugeFeed, "turn": 1}},
+		{"learn", map[string]any{"topic": "notes"}},
+		{"learn", map[string]any{"topic": "Field notes", "subjects": []any{"stations/*", "keys"}}},
+		{"learn", map[string]any{"topic": "notes", "subjects": "gauges"}},
 		// Failures that the model has to be told, so that it can do better.
 		{"conversation_read", map[string]any{"id": "jp-c1"}},
 		{"conversation_grep", map[string]any{"patern": "retry"}},
+		{"learn", map[string]any{"topic": "notes", "subjects": "guages"}},
 	}
 }
 
@@ -76,6 +82,7 @@ type seen struct {
 	Templates    []string     `json:"templates"`
 	Completion   []string     `json:"completion"`
 	Resource     string       `json:"resource"`
+	Subjects     seenSubjects `json:"subjects"`
 	Prompts      []seenPrompt `json:"prompts"`
 }
 
@@ -126,6 +133,10 @@ func (s seen) check(ctx context.Context, l *lab, p plan) error {
 	if !strings.Contains(s.Resource, gaugeFeedTitle) {
 		fail("%s does not show its title: %.200q", p.Resource, s.Resource)
 	}
+	if !slices.Contains(s.Templates, p.Subjects.Template) {
+		fail("resource templates are %q, want %q among them", s.Templates, p.Subjects.Template)
+	}
+	errs = append(errs, s.Subjects.check())
 	if len(s.Prompts) == 0 {
 		fail("there are no prompts")
 	}

@@ -44,6 +44,9 @@ func prepare(ctx context.Context, dir string, progress func(string)) (*lab, erro
 	if err := workspacetest.Sample(l.workspace); err != nil {
 		return nil, fmt.Errorf("writing the sample workspace: %w", err)
 	}
+	if err := l.writeKnowledge(); err != nil {
+		return nil, err
+	}
 	if err := l.copyTools(ctx); err != nil {
 		return nil, err
 	}
@@ -87,7 +90,8 @@ func (l *lab) copyTools(ctx context.Context) error {
 	return nil
 }
 
-// tools returns the generated list of tools, which clients have to show as it is.
+// tools returns the generated list of tools, which clients have to show as it is, with the
+// topics there are behind the description of learn.
 func (l *lab) tools() ([]seenTool, error) {
 	text, err := os.ReadFile(filepath.Join(l.dir, "tools.json"))
 	if err != nil {
@@ -96,6 +100,11 @@ func (l *lab) tools() ([]seenTool, error) {
 	var tools []seenTool
 	if err := json.Unmarshal(text, &tools); err != nil {
 		return nil, fmt.Errorf("reading the generated list of tools: %w", err)
+	}
+	for i := range tools {
+		if tools[i].Name == "learn" {
+			tools[i].Description += topics
+		}
 	}
 	return tools, nil
 }

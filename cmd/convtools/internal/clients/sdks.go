@@ -158,6 +158,9 @@ func mcpGoContext(ctx context.Context, c *client.Client, p plan, s *seen) error 
 			s.Resource += text.Text
 		}
 	}
+	if err := mcpGoSubjects(ctx, c, p.Subjects, &s.Subjects); err != nil {
+		return err
+	}
 	prompts, err := c.ListPrompts(ctx, mcp.ListPromptsRequest{})
 	if err != nil {
 		return fmt.Errorf("listing prompts: %w", err)
@@ -181,6 +184,40 @@ func mcpGoContext(ctx context.Context, c *client.Client, p plan, s *seen) error 
 			prompt.Text += mcp.GetTextFromContent(message.Content)
 		}
 		s.Prompts = append(s.Prompts, prompt)
+	}
+	return nil
+}
+
+// mcpGoSubjects looks at the resources of the knowledge base.
+func mcpGoSubjects(ctx context.Context, c *client.Client, p subjects, s *seenSubjects) error {
+	list, err := c.ListResources(ctx, mcp.ListResourcesRequest{})
+	if err != nil {
+		return fmt.Errorf("listing resources: %w", err)
+	}
+	for _, resource := range list.Resources {
+		s.Listed = append(s.Listed, resource.URI)
+	}
+	var complete mcp.CompleteRequest
+	complete.Params.Ref = mcp.ResourceReference{Type: "ref/resource", URI: p.Template}
+	complete.Params.Argument = mcp.CompleteArgument{Name: p.Completion.Name, Value: p.Completion.Value}
+	complete.Params.Context = mcp.CompleteContext{Arguments: map[string]string{"topic": p.Topic}}
+	completed, err := c.Complete(ctx, complete)
+	if err != nil {
+		return fmt.Errorf("completing %s: %w", p.Completion.Name, err)
+	}
+	s.Completion = completed.Completion.Values
+	for _, uri := range p.Read {
+		var read mcp.ReadResourceRequest
+		read.Params.URI = uri
+		resource, err := c.ReadResource(ctx, read)
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", uri, err)
+		}
+		for _, contents := range resource.Contents {
+			if text, ok := mcp.AsTextResourceContents(contents); ok {
+				s.Texts = append(s.Texts, text.Text)
+			}
+		}
 	}
 	return nil
 }

@@ -73,6 +73,19 @@ seen.completion = completed.completion.values
 doing = `reading ${plan.resource}`
 const read = await client.readResource({ uri: plan.resource })
 seen.resource = text(read.contents)
+doing = 'listing resources'
+seen.subjects = { listed: (await pages((p) => client.listResources(p), 'resources')).map((r) => r.uri), texts: [] }
+doing = `completing ${plan.subjects.completion.name}`
+const subject = await client.complete({
+  ref: { type: 'ref/resource', uri: plan.subjects.template },
+  argument: plan.subjects.completion,
+  context: { arguments: { topic: plan.subjects.topic } },
+})
+seen.subjects.completion = subject.completion.values
+for (const uri of plan.subjects.read) {
+  doing = `reading ${uri}`
+  seen.subjects.texts.push(text((await client.readResource({ uri })).contents))
+}
 doing = 'listing prompts'
 for (const prompt of await pages((p) => client.listPrompts(p), 'prompts')) {
   const given = Object.fromEntries(

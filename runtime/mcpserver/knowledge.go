@@ -1,0 +1,232 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/knowledge"
+)
+
+const (
+	subjectScheme   = "kb://"
+	subjectTemplate = subjectScheme + "{topic}/{slug}"
+	// maxSubjectURI is how many bytes an address of a subject may have.
+	maxSubjectURI = 16 << 10
+	// resourcePage is how many resources a page of their list has.
+	resourcePage = 1000
+)
+
+// Knowledge is a knowledge base at one moment, as [knowledge.Base] is.
+type Knowledge interface {
+	// Resources returns the subjects that are listed, always in the same order.
+	Resources(context.Context) ([]knowledge.Resource, []knowledge.Warning, error)
+	// ReadResource returns the text of a subject and its type. What no subject
+	// answers to is a [contract.Error] of the caller's.
+	ReadResource(ctx context.Context, topic, subject string) (text, mimeType string, err error)
+	// CompleteTopic returns the ids of topics that prefix may stand for: all, where
+	// it is empty.
+	CompleteTopic(prefix string) []string
+	// CompleteSubject returns the names of listed subjects that begin with prefix.
+	CompleteSubject(ctx context.Context, topic, prefix string) ([]string, error)
+}
+
+var _ Knowledge = (*knowledge.Base)(nil)
+
+// addSubjects offers the template of the addresses of subjects.
+func (s *Server) addSubjects() {
+	s.sdk.AddResourceTemplate(&mcp.ResourceTemplate{
+		Name:        "knowledge",
+		Title:       "Subject of the knowledge base",
+		Description: "What people have written down about a topic of this workspace. Read anew each time.",
+		URITemplate: subjectTemplate,
+	}, s.readSubject)
+}
+
+// listSubjects returns a page of the resources there are. Conversations are not
+// listed: conversation_list does that.
+func (s *Server) listSubjects(ctx context.Context, req *mcp.ListResourcesRequest) (*mcp.ListResourcesResult, error) {
+	leave, err := s.calls.enter(ctx)
+	if err != nil {
+		return nil, internal(err)
+	}
+	defer leave()
+	s.refresh(ctx, lookPause)
+	all, err := s.subjects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	begin := 0
+	if req.Params != nil && req.Params.Cursor != "" {
+		if begin, err = behind(all, req.Params.Cursor); err != nil {
+			return nil, err
+		}
+	}
+	end := min(begin+resourcePage, len(all))
+	result := &mcp.ListResourcesResult{Resources: make([]*mcp.Resource, 0, end-begin)}
+	for _, r := range all[begin:end] {
+		result.Resources = append(result.Resources, &mcp.Resource{
+			URI: subjectURI(r.Topic, r.Name), Name: r.Topic + "/" + r.Name,
+			Title: r.Title, Description: r.Description, MIMEType: r.MIMEType,
+		})
+	}
+	if end < len(all) {
+		result.NextCursor = cursorOf(all[end-1])
+	}
+	result.CacheScope = "private"
+	return result, nil
+}
+
+// subjects returns all subjects that are listed. Configuration with errors is no
+// reason for a client to take the server for broken, which asks for this list
+// when it starts: learn says what is wrong, and so does the log.
+func (s *Server) subjects(ctx context.Context) ([]knowledge.Resource, error) {
+	base, err := s.cfg.Knowledge()
+	if err != nil {
+		s.log.Warn("the knowledge base cannot be opened", "cause", clip(err.Error(), maxErrorMessage))
+		return nil, nil
+	}
+	all, warnings, err := base.Resources(ctx)
+	for _, w := range warnings {
+		s.log.Warn("part of the knowledge base is missing", "cause", clip(w.String(), maxErrorMessage))
+	}
+	return all, err
+}
+
+// cursorOf returns where the page behind a resource begins. It names the
+// resource, so that nothing is skipped when others come or go in between.
+func cursorOf(r knowledge.Resource) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(r.Topic + "/" + r.Name))
+}
+
+// behind returns the index at which the page of a cursor begins.
+func behind(all []knowledge.Resource, cursor string) (int, error) {
+	place, err := base64.RawURLEncoding.DecodeString(cursor)
+	topic, name, ok := strings.Cut(string(place), "/")
+	if err != nil || !ok {
+		topic = ""
+	}
+	for i, r := range all {
+		if r.Topic == topic && r.Name == name {
+			return i + 1, nil
+		}
+	}
+	// It is gone: go on with the first one that sorts behind it.
+	for i, r := range all {
+		if r.Topic == topic && r.Name > name {
+			return i, nil
+		}
+	}
+	return 0, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no page begins there"}
+}
+
+// routeSubject has the SDK find readSubject. It takes an address for one of the
+// template only if everything is encoded in it, slashes too.
+func routeSubject(ctx context.Context, method string, req *mcp.ReadResourceRequest, next mcp.MethodHandler) (mcp.Result, error) {
+	uri := req.Params.URI
+	topic, subject, ok := parseSubjectURI(uri)
+	if !ok {
+		return nil, notFound(uri, "An address is "+subjectTemplate+", with what resources/list or learn show, percent-encoded.")
+	}
+	encode := func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
+	req.Params.URI = subjectScheme + encode(topic) + "/" + encode(subject)
+	result, err := next(ctx, method, req)
+	if read, ok := result.(*mcp.ReadResourceResult); ok && err == nil {
+		for _, contents := range read.Contents {
+			contents.URI = uri
+		}
+	}
+	return result, err
+}
+
+// readSubject returns a subject as it is now.
+func (s *Server) readSubject(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	uri := req.Params.URI
+	topic, subject, ok := parseSubjectURI(uri)
+	if !ok {
+		return nil, notFound(uri, "An address is "+subjectTemplate+".")
+	}
+	leave, err := s.calls.enter(ctx)
+	if err != nil {
+		return nil, internal(err)
+	}
+	defer leave()
+	base, err := s.cfg.Knowledge()
+	if err != nil {
+		s.log.Warn("the knowledge base cannot be opened", "cause", clip(err.Error(), maxErrorMessage))
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The knowledge base cannot be read until its configuration is corrected. The user can see what is wrong with: convtools knowledge check"}
+	}
+	text, mimeType, err := base.ReadResource(ctx, topic, subject)
+	var failure *contract.Error
+	switch {
+	case err == nil:
+		return &mcp.ReadResourceResult{
+			Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: mimeType, Text: text}},
+		}, nil
+	case !errors.As(err, &failure):
+		return nil, fmt.Errorf("reading a subject: %w", err)
+	case failure.Caller:
+		return nil, notFound(uri, failure.Message)
+	default:
+		return nil, internal(failure)
+	}
+}
+
+// completeSubject answers which topics and subjects there are that begin with
+// value. Subjects need a topic, which the client has in earlier arguments.
+func (s *Server) completeSubject(ctx context.Context, params *mcp.CompleteParams) ([]string, error) {
+	leave, err := s.calls.enter(ctx)
+	if err != nil {
+		return nil, internal(err)
+	}
+	defer leave()
+	base, err := s.cfg.Knowledge()
+	if err != nil {
+		return nil, nil //nolint:nilerr // there is nothing to complete; reading says what is wrong
+	}
+	if params.Argument.Name == "topic" {
+		return base.CompleteTopic(params.Argument.Value), nil
+	}
+	if params.Context == nil {
+		return nil, nil
+	}
+	return base.CompleteSubject(ctx, params.Context.Arguments["topic"], params.Argument.Value)
+}
+
+// subjectURI returns the address of a subject. Slashes in names stay what they
+// are, everything else that means something in a URI is encoded:
+// https://www.rfc-editor.org/rfc/rfc3986#section-3.3
+func subjectURI(topic, name string) string {
+	var uri strings.Builder
+	uri.WriteString(subjectScheme + topic)
+	for part := range strings.SplitSeq(name, "/") {
+		uri.WriteString("/" + url.PathEscape(part))
+	}
+	return uri.String()
+}
+
+// parseSubjectURI returns what the address of a subject names. Clients that fill
+// in the template encode slashes, too.
+func parseSubjectURI(uri string) (topic, name string, ok bool) {
+	if len(uri) > maxSubjectURI {
+		return "", "", false
+	}
+	rest, ok := strings.CutPrefix(uri, subjectScheme)
+	if !ok {
+		return "", "", false
+	}
+	topic, encoded, _ := strings.Cut(rest, "/")
+	name, err := url.PathUnescape(encoded)
+	if err != nil || topic == "" || name == "" || !utf8.ValidString(name) {
+		return "", "", false
+	}
+	return topic, name, true
+}

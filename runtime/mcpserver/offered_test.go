@@ -1,0 +1,353 @@
+package mcpserver_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/knowledge"
+	"github.com/convtools/convtools/runtime/mcpserver"
+)
+
+// workspace is one whose knowledge changes while a server runs. It is the
+// knowledge base, too.
+type workspace struct {
+	*tools
+	lookTime time.Duration
+
+	mu       sync.Mutex
+	looks    int
+	learn    string // the description of learn, which is offered where there is one
+	subjects []string
+	broken   error
+}
+
+func newWorkspace(learn string, subjects ...string) *workspace {
+	return &workspace{tools: newTools(), learn: learn, subjects: subjects}
+}
+
+func (w *workspace) config() mcpserver.Config {
+	cfg := w.tools.config()
+	cfg.Tools = w.offered
+	cfg.Knowledge = func() (mcpserver.Knowledge, error) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w, w.broken
+	}
+	return cfg
+}
+
+func (w *workspace) offered(ctx context.Context) []contract.Tool {
+	select {
+	case <-time.After(w.lookTime):
+	case <-ctx.Done():
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.looks++
+	list := w.list()
+	if w.learn != "" {
+		list = append(list, contract.Tool{Name: "learn", Summary: "Learn", Description: w.learn, Effect: "read", InputSchema: `{"type":"object"}`})
+	}
+	return list
+}
+
+func (w *workspace) change(do func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	do()
+}
+
+// looked returns how often it was looked for changes since it was asked last.
+func (w *workspace) looked() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := w.looks
+	w.looks = 0
+	return n
+}
+
+func (w *workspace) Resources(context.Context) ([]knowledge.Resource, []knowledge.Warning, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []knowledge.Resource
+	for _, name := range w.subjects {
+		all = append(all, knowledge.Resource{Topic: "notes", Name: name, Title: "Notes: " + name, MIMEType: "text/markdown"})
+	}
+	return all, nil, nil
+}
+
+func (w *workspace) ReadResource(_ context.Context, topic, subject string) (text, mimeType string, err error) {
+	if subject == "broken" {
+		return "", "", errors.New("open /home/somebody/notes/broken.md: input/output error")
+	}
+	return topic + " and " + subject, "text/markdown", nil
+}
+
+func (w *workspace) CompleteTopic(string) []string { return []string{"notes"} }
+
+func (w *workspace) CompleteSubject(_ context.Context, _, prefix string) ([]string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var names []string
+	for _, name := range w.subjects {
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// silent demands that the server has nothing to say for some time.
+func (s *session) silent(d time.Duration) {
+	s.t.Helper()
+	time.Sleep(d)
+	synctest.Wait()
+	select {
+	case line := <-s.lines:
+		s.t.Errorf("unexpected message: %.300s", line)
+	default:
+	}
+}
+
+const (
+	toolsChanged     = "notifications/tools/list_changed"
+	resourcesChanged = "notifications/resources/list_changed"
+	listTools        = `{"jsonrpc":"2.0","id":"list","method":"tools/list"}` + "\n"
+)
+
+// told demands that the next message says that a list has changed.
+func (s *session) told(method string) {
+	s.t.Helper()
+	if m := s.receive(); m.Method != method {
+		s.t.Errorf("got %+v, want %s", m, method)
+	}
+}
+
+// A client with a session that says nothing is told within ten seconds what can
+// be learned now, once, and nothing where nothing has changed.
+func TestToldOfChanges(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorkspace("Topics: a", "one")
+		s := begin(t, w.config())
+		w.looked()
+		s.silent(time.Minute) // nothing has changed
+		if looks := w.looked(); looks < 5 || looks > 6 {
+			t.Errorf("%d looks in a minute", looks)
+		}
+		for _, learn := range []string{"Topics: a, b", "", "Topics: c"} {
+			w.change(func() { w.learn = learn })
+			changed := time.Now()
+			s.told(toolsChanged)
+			if took := time.Since(changed); took > 11*time.Second {
+				t.Errorf("told after %v", took)
+			}
+			s.silent(30 * time.Second)
+			s.send(listTools)
+			line := <-s.lines
+			if strings.Contains(line, `"name":"learn"`) != (learn != "") || !strings.Contains(line, learn) || !strings.Contains(line, `"name":"echo"`) {
+				t.Errorf("the list for %q is %s", learn, line)
+			}
+		}
+		w.change(func() { w.subjects = []string{"one", "two"} })
+		s.told(resourcesChanged)
+		w.change(func() { w.subjects = []string{"one"} })
+		s.told(resourcesChanged)
+		s.silent(time.Minute)
+		s.end()
+	})
+}
+
+// Whoever uses the server is told at once, but not looked for at every request.
+func TestToldOnRequest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorkspace("Topics: a")
+		s := begin(t, w.config())
+		time.Sleep(2 * time.Second)
+		w.looked()
+		for range 20 {
+			s.send(ping)
+			s.receive()
+		}
+		synctest.Wait()
+		if looks := w.looked(); looks != 1 {
+			t.Errorf("%d looks for 20 requests at once", looks)
+		}
+		time.Sleep(2 * time.Second)
+		w.change(func() { w.learn = "Topics: b" })
+		changed := time.Now()
+		s.send(ping)
+		got := map[string]bool{s.receive().Method: true}
+		got[s.receive().Method] = true
+		if took := time.Since(changed); !got[""] || !got[toolsChanged] || took > time.Second {
+			t.Errorf("after %v: %v", took, got)
+		}
+		s.end()
+	})
+}
+
+// What takes long to look at is looked at less often.
+func TestLooksTakeLittleOfTheTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorkspace("Topics: a")
+		w.lookTime = 500 * time.Millisecond
+		s := begin(t, w.config())
+		w.looked()
+		for range 600 {
+			s.send(ping)
+			s.receive()
+			time.Sleep(time.Second)
+		}
+		if looks := w.looked(); looks > 12 || looks < 10 {
+			t.Errorf("%d looks of half a second in ten minutes", looks)
+		}
+		s.end()
+	})
+}
+
+// A client that has not begun a session gets nothing, nor one of the stateless era
+// that does not listen; nobody looks for it.
+func TestNotTold(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, first string }{
+		{"silent", ""},
+		{"not begun", ping},
+		{"stateless", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modern + `}}` + "\n"},
+		{"listens to nothing", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},` + modern + `}}` + "\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorkspace("Topics: a", "one")
+				s := start(t, w.config())
+				synctest.Wait()
+				if tc.first != "" {
+					s.send(tc.first)
+					s.receive()
+					time.Sleep(time.Second)
+					synctest.Wait()
+					for len(s.lines) > 0 {
+						s.receive()
+					}
+				}
+				w.change(func() { w.learn, w.subjects = "Topics: b", nil })
+				w.looked()
+				s.silent(time.Minute)
+				if looks := w.looked(); looks != 0 {
+					t.Errorf("%d looks", looks)
+				}
+				s.end()
+			})
+		})
+	}
+}
+
+// Clients of the stateless era listen with a request, which names what they want
+// to be told.
+func TestListening(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorkspace("Topics: a", "one")
+		s := start(t, w.config())
+		s.send(`{"jsonrpc":"2.0","id":"ears","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true},` + modern + `}}` + "\n")
+		if line := <-s.lines; !strings.Contains(line, `"notifications/subscriptions/acknowledged"`) || !strings.Contains(line, `"toolsListChanged":true`) || strings.Contains(line, `"promptsListChanged":true`) {
+			t.Errorf("acknowledged with %s", line)
+		}
+		w.change(func() { w.learn, w.subjects = "Topics: b", nil })
+		if line := <-s.lines; !strings.Contains(line, toolsChanged) || !strings.Contains(line, `"io.modelcontextprotocol/subscriptionId":"ears"`) {
+			t.Errorf("told with %s", line)
+		}
+		s.silent(time.Minute)
+		s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"ears"}}` + "\n")
+		w.change(func() { w.learn = "Topics: c" })
+		s.silent(time.Minute)
+		s.end()
+	})
+}
+
+// Who listens does not keep the server from ending with its input.
+func TestListeningEndsWithTheInput(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, newWorkspace("Topics: a").config())
+		s.send(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modern + `}}` + "\n")
+		<-s.lines
+		begun := time.Now()
+		_ = s.in.Close()
+		for range s.lines {
+		}
+		if err := <-s.ended; err != nil || time.Since(begun) > time.Second {
+			t.Errorf("ended after %v with %v", time.Since(begun), err)
+		}
+	})
+}
+
+// A look that was cut short has not seen that there is nothing left.
+func TestCanceledLook(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorkspace("Topics: a")
+		w.lookTime = time.Hour
+		s := begin(t, w.config())
+		s.send(listTools)
+		synctest.Wait()
+		s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"list"}}` + "\n")
+		synctest.Wait()
+		s.send(callLine(1, "echo", `{}`))
+		if m := s.receive(); m.text() != "<echo>{}</echo>" {
+			t.Errorf("answer %+v", m)
+		}
+		s.cancel()
+		<-s.ended
+	})
+}
+
+// learn is spoken of where it is offered, and where nothing can be told of
+// changes, that is not promised.
+func TestIntroduction(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace("")
+	cfg := w.config()
+	handler := serve(t, cfg, mcpserver.HTTPOptions{})
+	introduced := func() *mcp.InitializeResult {
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: handler.URL + mcpserver.Path}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer session.Close()
+		return session.InitializeResult()
+	}
+	without := introduced()
+	w.change(func() { w.learn = "Topics: a" })
+	with := introduced()
+	if strings.Contains(without.Instructions, "learn") || !strings.Contains(with.Instructions, "The description of learn names its topics") {
+		t.Errorf("without learn:\n%s\n\nwith:\n%s", without.Instructions, with.Instructions)
+	}
+	if n := utf8.RuneCountInString(with.Instructions); n > 2048 {
+		t.Errorf("the instructions have %d characters; clients cut them at 2048", n)
+	}
+	if !with.Capabilities.Tools.ListChanged || !with.Capabilities.Resources.ListChanged {
+		t.Errorf("capabilities %+v", with.Capabilities)
+	}
+	if _, body := post(t, handler.URL, initialize, nil); strings.Contains(body, "listChanged") {
+		t.Errorf("sessions over HTTP are promised what they cannot get: %s", body)
+	}
+	s := start(t, cfg)
+	s.send(initialize)
+	if line := <-s.lines; !strings.Contains(line, `"tools":{"listChanged":true}`) || !strings.Contains(line, `"resources":{"listChanged":true}`) || !strings.Contains(line, `"prompts":{}`) {
+		t.Errorf("capabilities on stdio: %s", line)
+	}
+	s.end()
+}
