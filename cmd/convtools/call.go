@@ -12,6 +12,7 @@ import (
 
 	"github.com/convtools/convtools/generated"
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/recall"
 )
 
 // maxInput bounds arguments read from standard input, in bytes. The tools allow
@@ -47,7 +48,10 @@ commas, or the key more than once.`,
 			if err != nil {
 				return &usageError{err}
 			}
-			answer, err := generated.Call(cmd.Context(), a.handlers(), contract.Call{
+			programs := a.programs()
+			handlers := a.handlers(programs)
+			handlers.Conversation = recall.New(programs).ShowPaths()
+			answer, err := generated.Call(cmd.Context(), handlers, contract.Call{
 				Tool: tool.Name, Arguments: arguments,
 				Context: contract.Context{ConversationID: a.conversationID, Dir: a.workspace},
 			})

@@ -208,8 +208,7 @@ func (a *app) conversationEnv(dir string) convcli.Env {
 }
 
 // handlers wires the tools to the command lines they run.
-func (a *app) handlers() generated.Handlers {
-	programs := a.programs()
+func (a *app) handlers(programs *program.Programs) generated.Handlers {
 	return generated.Handlers{Conversation: recall.New(programs), CLI: programs}
 }
 

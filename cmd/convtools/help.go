@@ -51,6 +51,7 @@ everything, as the manual page does.`,
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		_, _ = io.WriteString(cmd.OutOrStdout(), screenHelp(cmd)) // there is nobody to tell
 	})
+	unquoteForShells(root)
 	return root
 }
 
