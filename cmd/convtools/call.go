@@ -34,7 +34,7 @@ commas, or the key more than once.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return &usageError{errors.New("call needs a tool: " + a.toolNames())}
+				return &usageError{err: errors.New("call needs a tool: " + a.toolNames())}
 			}
 			tool, ok := generated.Lookup(args[0])
 			if !ok {
@@ -42,11 +42,11 @@ commas, or the key more than once.`,
 				for _, t := range generated.Tools() {
 					names = append(names, t.Name)
 				}
-				return &usageError{contract.UnknownTool(args[0], names)}
+				return &usageError{err: contract.UnknownTool(args[0], names)}
 			}
 			arguments, err := a.arguments(tool, args[1:])
 			if err != nil {
-				return &usageError{err}
+				return &usageError{err: err}
 			}
 			programs := a.programs()
 			handlers := a.handlers(programs)

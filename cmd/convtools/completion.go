@@ -53,9 +53,9 @@ $PROFILE names, or ~/.zshrc (behind compinit).`,
 				return root.GenZshCompletion(a.stdout)
 			}
 			if near := contract.Nearest(args[0], shells()); near != "" {
-				return &usageError{fmt.Errorf("no completion for %s; did you mean %s?", contract.Quote(args[0]), near)}
+				return &usageError{err: fmt.Errorf("no completion for %s; did you mean %s?", contract.Quote(args[0]), near)}
 			}
-			return &usageError{fmt.Errorf("no completion for %s; the shells are %s", contract.Quote(args[0]), strings.Join(shells(), ", "))}
+			return &usageError{err: fmt.Errorf("no completion for %s; the shells are %s", contract.Quote(args[0]), strings.Join(shells(), ", "))}
 		},
 	}
 	cmd.Flags().BoolVar(&bare, "no-descriptions", false, "complete without descriptions")

@@ -125,24 +125,24 @@ func (a *app) changeHost(
 		names = append(names, h.Name)
 	}
 	if len(args) != 1 {
-		return &usageError{fmt.Errorf("name one host: %s", strings.Join(names, ", "))}
+		return &usageError{err: fmt.Errorf("name one host: %s", strings.Join(names, ", "))}
 	}
 	host, ok := install.Lookup(args[0])
 	if !ok {
 		if near := contract.Nearest(args[0], names); near != "" {
-			return &usageError{fmt.Errorf("there is no host %s; did you mean %s?", contract.Quote(args[0]), near)}
+			return &usageError{err: fmt.Errorf("there is no host %s; did you mean %s?", contract.Quote(args[0]), near)}
 		}
-		return &usageError{fmt.Errorf("there is no host %s; name one of: %s", contract.Quote(args[0]), strings.Join(names, ", "))}
+		return &usageError{err: fmt.Errorf("there is no host %s; name one of: %s", contract.Quote(args[0]), strings.Join(names, ", "))}
 	}
 	opts, err := a.installOptions()
 	if err != nil {
 		return err
 	}
 	if opts.Scope = install.Scope(flags.scope); opts.Scope != "" && opts.Scope != install.User && opts.Scope != install.Project {
-		return &usageError{fmt.Errorf("--scope is user or project, not %q", flags.scope)}
+		return &usageError{err: fmt.Errorf("--scope is user or project, not %q", flags.scope)}
 	}
 	if opts.Scope != "" && !slices.Contains(host.Scopes, opts.Scope) {
-		return &usageError{fmt.Errorf("%s cannot be registered with for scope %s, only for: %s", host.Title, opts.Scope, scopeNames(host))}
+		return &usageError{err: fmt.Errorf("%s cannot be registered with for scope %s, only for: %s", host.Title, opts.Scope, scopeNames(host))}
 	}
 	change, err := plan(host, opts)
 	var manual *install.ManualError

@@ -105,10 +105,10 @@ func (s source) saying(stderr []byte) string {
 // forModel is a sentence without the absolute paths in it.
 func forModel(s string) string {
 	const unknown = " not found in "
-	if what, place, ok := strings.Cut(s, unknown); ok && startsPath(place, 0) {
+	if what, place, ok := strings.Cut(s, unknown); ok && contract.WithoutPaths(place) != place {
 		s = what + unknown + "this workspace."
 	}
-	return withoutPaths(s)
+	return contract.WithoutPaths(s)
 }
 
 // sentence gives text a capital and a full stop. Text that begins with

@@ -184,7 +184,7 @@ func (r *reading) envelope(turns []int, events []event, notes []string) *convers
 		e.Notes = append(e.Notes, fmt.Sprintf("%s no timestamp: none was recorded, or none that can be read.", count(undated, "event has", "events have")))
 	}
 	if r.summary.Damaged != nil {
-		e.Notes = append(e.Notes, "This conversation is damaged and ends early: "+clip(withoutPaths(envelope.SanitizeLine(*r.summary.Damaged)), maxReason)+". What stands before the damage can be read.")
+		e.Notes = append(e.Notes, "This conversation is damaged and ends early: "+clip(contract.WithoutPaths(envelope.SanitizeLine(*r.summary.Damaged)), maxReason)+". What stands before the damage can be read.")
 	}
 	return &e
 }
