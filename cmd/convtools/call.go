@@ -12,6 +12,7 @@ import (
 
 	"github.com/convtools/convtools/generated"
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/recall"
 )
 
 // maxInput bounds arguments read from standard input, in bytes. The tools allow
@@ -35,7 +36,7 @@ learn, a comma belongs to it.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return &usageError{errors.New("call needs a tool: " + a.toolNames())}
+				return &usageError{err: errors.New("call needs a tool: " + a.toolNames())}
 			}
 			tool, err := toolNamed(args[0])
 			if err != nil {
@@ -46,9 +47,12 @@ learn, a comma belongs to it.`,
 			}
 			arguments, err := a.arguments(tool, args[1:])
 			if err != nil {
-				return &usageError{err}
+				return &usageError{err: err}
 			}
-			answer, err := generated.Call(cmd.Context(), a.handlers(), contract.Call{
+			programs := a.programs()
+			handlers := a.handlers(programs)
+			handlers.Conversation = recall.New(programs).ShowPaths()
+			answer, err := generated.Call(cmd.Context(), handlers, contract.Call{
 				Tool: tool.Name, Arguments: arguments,
 				Context: contract.Context{ConversationID: a.conversationID, Dir: a.workspace},
 			})
@@ -67,7 +71,7 @@ learn, a comma belongs to it.`,
 func (a *app) checkKnowledgeFlags(cmd *cobra.Command, tool contract.Tool) error {
 	for _, name := range []string{"knowledge", "prompt-injected"} {
 		if cmd.Flags().Changed(name) && tool.Name != learnName() {
-			return &usageError{fmt.Errorf("--%s only counts for learn", name)}
+			return &usageError{err: fmt.Errorf("--%s only counts for learn", name)}
 		}
 	}
 	if len(a.knowledge.Patterns) == 0 {

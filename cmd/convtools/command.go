@@ -42,7 +42,12 @@ func (a *app) run(ctx context.Context, args []string) int {
 	}
 	root := a.root()
 	root.SetArgs(convcli.NormalizeArgs(args))
-	return a.report(root.ExecuteContext(ctx))
+	cmd, err := root.ExecuteContextC(ctx)
+	var usage *usageError
+	if errors.As(err, &usage) {
+		usage.command = cmd
+	}
+	return a.report(err)
 }
 
 // beforeJPTool reads the flags that stand before jp-tool, and returns what stands
@@ -87,10 +92,22 @@ func (a *app) jpToolFlag(name string) func(value string) {
 }
 
 // usageError is an error in how the program was called.
-type usageError struct{ err error }
+type usageError struct {
+	err     error
+	command *cobra.Command // that was called, or nil
+}
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
+
+// help is the command that says how to use the one that was called.
+func (e *usageError) help() string {
+	if e.command == nil {
+		return "convtools help"
+	}
+	name, below, _ := strings.Cut(e.command.CommandPath(), " ")
+	return strings.TrimSpace(name + " help " + below)
+}
 
 // report writes an error to standard error and returns the exit code.
 func (a *app) report(err error) int {
@@ -102,7 +119,7 @@ func (a *app) report(err error) int {
 	case errors.As(err, &said):
 		return said.code
 	case errors.As(err, &usage):
-		fmt.Fprintf(a.stderr, "error: %s\nhint: see convtools help\n", envelope.Sanitize(usage.Error()))
+		fmt.Fprintf(a.stderr, "error: %s\nhint: see %s\n", envelope.Sanitize(usage.Error()), usage.help())
 		return exitUsage
 	case errors.As(err, &invalid), errors.As(err, &tool):
 		fmt.Fprintf(a.stderr, "error: %s\n", envelope.Sanitize(err.Error()))
@@ -143,7 +160,7 @@ func (a *app) root() *cobra.Command {
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
 	root.PersistentFlags().StringVarP(&a.workspace, "workspace", "w", "", "the workspace at or above `DIR`, or with that id")
 	root.PersistentFlags().StringVar(&a.conversationID, "conversation-id", "", "the conversation with this `ID` calls: leave it out")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.applyConversationID(cmd) }
@@ -169,7 +186,7 @@ Before jp-tool can stand -w, --conversation-id, and for learn -k TOPIC/GLOB and
 		Example:            `  convtools jp-tool '{"root": "."}' '{"name": "conversation_list"}'`,
 		DisableFlagParsing: true,
 		RunE: func(*cobra.Command, []string) error {
-			return &usageError{errors.New("only -w, --conversation-id, -k and --prompt-injected can stand before jp-tool")}
+			return &usageError{err: errors.New("only -w, --conversation-id, -k and --prompt-injected can stand before jp-tool")}
 		},
 	}
 }
@@ -184,7 +201,7 @@ func (a *app) versionCommand() *cobra.Command {
 // noArgs demands that there are no arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return &usageError{fmt.Errorf("%s takes no arguments, got %q", cmd.Name(), args[0])}
+		return &usageError{err: fmt.Errorf("%s takes no arguments, got %q", cmd.Name(), args[0])}
 	}
 	return nil
 }
@@ -193,7 +210,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func oneArg(name string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return &usageError{fmt.Errorf("%s takes one argument, %s, and got %d", cmd.Name(), name, len(args))}
+			return &usageError{err: fmt.Errorf("%s takes one argument, %s, and got %d", cmd.Name(), name, len(args))}
 		}
 		return nil
 	}
@@ -207,7 +224,7 @@ func (a *app) applyConversationID(cmd *cobra.Command) error {
 		return nil
 	}
 	if _, err := transcript.ParseID(a.conversationID); err != nil {
-		return &usageError{fmt.Errorf("--conversation-id: %w", err)}
+		return &usageError{err: fmt.Errorf("--conversation-id: %w", err)}
 	}
 	if cmd.Name() == "grep" && cmd.Flags().Lookup("exclude-id") != nil {
 		return cmd.Flags().Set("exclude-id", a.conversationID)
@@ -230,8 +247,7 @@ func (a *app) conversationEnv(dir string) convcli.Env {
 }
 
 // handlers wires the tools to the command lines they run.
-func (a *app) handlers() generated.Handlers {
-	programs := a.programs()
+func (a *app) handlers(programs *program.Programs) generated.Handlers {
 	return generated.Handlers{
 		Conversation: recall.New(programs),
 		Knowledge:    learner{a, knowledge.NewHandler(a.knowledgeOptions())},

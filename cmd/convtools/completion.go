@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/convtools/convtools/generated"
 	"github.com/convtools/convtools/runtime/contract"
@@ -52,9 +53,9 @@ $PROFILE names, or ~/.zshrc (behind compinit).`,
 				return root.GenZshCompletion(a.stdout)
 			}
 			if near := contract.Nearest(args[0], shells()); near != "" {
-				return &usageError{fmt.Errorf("no completion for %s; did you mean %s?", contract.Quote(args[0]), near)}
+				return &usageError{err: fmt.Errorf("no completion for %s; did you mean %s?", contract.Quote(args[0]), near)}
 			}
-			return &usageError{fmt.Errorf("no completion for %s; the shells are %s", contract.Quote(args[0]), strings.Join(shells(), ", "))}
+			return &usageError{err: fmt.Errorf("no completion for %s; the shells are %s", contract.Quote(args[0]), strings.Join(shells(), ", "))}
 		},
 	}
 	cmd.Flags().BoolVar(&bare, "no-descriptions", false, "complete without descriptions")
@@ -69,6 +70,43 @@ func completeHosts(_ *cobra.Command, args []string, _ string) ([]cobra.Completio
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeScopes completes the scopes that the host knows, or all before one is
+// named.
+func completeScopes(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	scopes := []install.Scope{install.User, install.Project}
+	if len(args) > 0 {
+		if host, ok := install.Lookup(args[0]); ok {
+			scopes = host.Scopes
+		}
+	}
+	var names []cobra.Completion
+	for _, s := range scopes {
+		names = append(names, string(s))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// unquoteForShells has shells get descriptions of flags without the quotes that
+// mark the name of a value in help.
+func unquoteForShells(root *cobra.Command) {
+	before := root.PersistentPreRunE
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		if cmd.Name() == cobra.ShellCompRequestCmd {
+			unquoteUsages(root)
+		}
+		return before(cmd, args)
+	}
+}
+
+func unquoteUsages(cmd *cobra.Command) {
+	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
+		flags.VisitAll(func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) })
+	}
+	for _, below := range cmd.Commands() {
+		unquoteUsages(below)
+	}
 }
 
 // completesTools has the shell complete the names of tools, and then the names

@@ -51,6 +51,7 @@ everything, as the manual page does.`,
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		_, _ = io.WriteString(cmd.OutOrStdout(), screenHelp(cmd)) // there is nobody to tell
 	})
+	unquoteForShells(root)
 	return root
 }
 
@@ -88,17 +89,17 @@ func unknownCommand(cmd *cobra.Command, word string) error {
 		names = append(names, c.Name())
 		for _, below := range listed(c) {
 			if below.Name() == word || below.HasAlias(word) {
-				return &usageError{fmt.Errorf("unknown command %q; did you mean %s?", word, below.CommandPath())}
+				return &usageError{err: fmt.Errorf("unknown command %q; did you mean %s?", word, below.CommandPath())}
 			}
 		}
 	}
 	if near := contract.Nearest(word, names); near != "" {
-		return &usageError{fmt.Errorf("unknown command %q; did you mean %s %s?", word, cmd.CommandPath(), near)}
+		return &usageError{err: fmt.Errorf("unknown command %q; did you mean %s %s?", word, cmd.CommandPath(), near)}
 	}
 	if len(names) == 0 {
-		return &usageError{fmt.Errorf("%s has no commands, and got %q", cmd.CommandPath(), word)}
+		return &usageError{err: fmt.Errorf("%s has no commands, and got %q", cmd.CommandPath(), word)}
 	}
-	return &usageError{fmt.Errorf("unknown command %q; the commands are %s", word, strings.Join(names, ", "))}
+	return &usageError{err: fmt.Errorf("unknown command %q; the commands are %s", word, strings.Join(names, ", "))}
 }
 
 // listed returns the commands below a command that people are shown.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,8 +48,8 @@ the change. Hosts and their scopes:
   convtools install vscode --dry-run
   convtools install codex --scope project --yes
   convtools install claude-desktop --workspace ~/src/project`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.changeHost(args, flags, install.PlanInstall, a.alreadyThere)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.changeHost(cmd.Context(), args, flags, install.PlanInstall, a.alreadyThere)
 		},
 	}
 	flags.add(cmd)
@@ -66,8 +68,8 @@ the entry is made what it was. What install did not write is left alone.
 ` + hostTable(),
 		Example: `  convtools uninstall claude-code
   convtools uninstall codex --scope project --yes`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.changeHost(args, flags, install.PlanUninstall, a.notThere)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.changeHost(cmd.Context(), args, flags, install.PlanUninstall, a.notThere)
 		},
 	}
 	flags.add(cmd)
@@ -80,8 +82,7 @@ func (f *installFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.scope, "scope", "", "`SCOPE` is user or project (default: the first listed)")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "make the change without asking")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only show the change")
-	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions( // fails only for a flag that is not there
-		[]string{string(install.User), string(install.Project)}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("scope", completeScopes) // fails only for a flag that is not there
 }
 
 // hostTable lists the hosts and the scopes they know, the default first, in two
@@ -89,11 +90,7 @@ func (f *installFlags) add(cmd *cobra.Command) {
 func hostTable() string {
 	hosts := install.Hosts()
 	cell := func(h install.Host) string {
-		var scopes []string
-		for _, s := range h.Scopes {
-			scopes = append(scopes, string(s))
-		}
-		return fmt.Sprintf("%-15s %s", h.Name, strings.Join(scopes, ", "))
+		return fmt.Sprintf("%-15s %s", h.Name, scopeNames(h))
 	}
 	var b strings.Builder
 	rows := (len(hosts) + 1) / 2
@@ -107,10 +104,19 @@ func hostTable() string {
 	return b.String()
 }
 
+// scopeNames lists the scopes that a host knows, its default first.
+func scopeNames(h install.Host) string {
+	var names []string
+	for _, s := range h.Scopes {
+		names = append(names, string(s))
+	}
+	return strings.Join(names, ", ")
+}
+
 // changeHost plans a change, shows it, asks, and makes it. nothing says that there
 // is nothing to do.
 func (a *app) changeHost(
-	args []string, flags installFlags,
+	ctx context.Context, args []string, flags installFlags,
 	plan func(install.Host, install.Options) (*install.Change, error),
 	nothing func(install.Host, install.Options, *install.Change) error,
 ) error {
@@ -119,21 +125,24 @@ func (a *app) changeHost(
 		names = append(names, h.Name)
 	}
 	if len(args) != 1 {
-		return &usageError{fmt.Errorf("name one host: %s", strings.Join(names, ", "))}
+		return &usageError{err: fmt.Errorf("name one host: %s", strings.Join(names, ", "))}
 	}
 	host, ok := install.Lookup(args[0])
 	if !ok {
 		if near := contract.Nearest(args[0], names); near != "" {
-			return &usageError{fmt.Errorf("there is no host %s; did you mean %s?", contract.Quote(args[0]), near)}
+			return &usageError{err: fmt.Errorf("there is no host %s; did you mean %s?", contract.Quote(args[0]), near)}
 		}
-		return &usageError{fmt.Errorf("there is no host %s; name one of: %s", contract.Quote(args[0]), strings.Join(names, ", "))}
+		return &usageError{err: fmt.Errorf("there is no host %s; name one of: %s", contract.Quote(args[0]), strings.Join(names, ", "))}
 	}
 	opts, err := a.installOptions()
 	if err != nil {
 		return err
 	}
 	if opts.Scope = install.Scope(flags.scope); opts.Scope != "" && opts.Scope != install.User && opts.Scope != install.Project {
-		return &usageError{fmt.Errorf("--scope is user or project, not %q", flags.scope)}
+		return &usageError{err: fmt.Errorf("--scope is user or project, not %q", flags.scope)}
+	}
+	if opts.Scope != "" && !slices.Contains(host.Scopes, opts.Scope) {
+		return &usageError{err: fmt.Errorf("%s cannot be registered with for scope %s, only for: %s", host.Title, opts.Scope, scopeNames(host))}
 	}
 	change, err := plan(host, opts)
 	var manual *install.ManualError
@@ -156,7 +165,7 @@ func (a *app) changeHost(
 		return nil
 	}
 	if !flags.yes {
-		if err := a.ask(); err != nil {
+		if err := a.ask(ctx); err != nil {
 			return err
 		}
 	}
@@ -166,7 +175,10 @@ func (a *app) changeHost(
 	for i := range change.Files {
 		f := &change.Files[i]
 		said := "Wrote " + f.Path
-		if f.After == nil {
+		switch {
+		case f.Before == nil && f.After == nil:
+			said = "Forgot " + f.Path
+		case f.After == nil:
 			said = "Removed " + f.Path
 		}
 		if kept := f.Backup(); kept != "" {
@@ -179,6 +191,9 @@ func (a *app) changeHost(
 
 func (a *app) alreadyThere(host install.Host, _ install.Options, change *install.Change) error {
 	a.sayNothingToDo("is registered", host, change)
+	if err := a.say(change.Notes); err != nil {
+		return err
+	}
 	return a.say(change.Advice)
 }
 
@@ -209,30 +224,51 @@ func (a *app) say(sentences []string) error {
 	return nil
 }
 
-// leftAlone says why a file was not changed, and what to write into it by hand.
+// leftAlone says why a file was not changed, what to do about it, and what can be
+// written into it by hand.
 func (a *app) leftAlone(e *install.ManualError) error {
 	fmt.Fprintf(a.stderr, "error: %s\n", envelope.SanitizeLine(e.Error()))
+	if e.Fix != "" {
+		fmt.Fprintf(a.stderr, "hint: %s; then run this again\n", envelope.SanitizeLine(e.Fix))
+	}
 	if e.Snippet != "" {
-		fmt.Fprintf(a.stderr, "hint: correct it, or add this to it:\n\n%s", envelope.Sanitize(e.Snippet))
+		fmt.Fprintf(a.stderr, "hint: or do it yourself: %s:\n\n%s", envelope.SanitizeLine(e.Where), envelope.Sanitize(e.Snippet))
 	}
 	return &reported{exitFailed}
 }
 
 // ask asks whether to make the change that has been shown. Only a person can
-// say yes.
-func (a *app) ask() error {
+// say yes, and one who interrupts does not.
+func (a *app) ask(ctx context.Context) error {
 	stdin, ok := a.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(stdin.Fd())) {
 		return errors.New("nothing was changed, because nobody can be asked here; add --yes to make the change")
 	}
 	fmt.Fprint(a.stderr, "\nMake this change? [y/N] ")
-	answer, err := bufio.NewReader(io.LimitReader(stdin, 1024)).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("reading the answer: %w", err)
+	type answer struct {
+		text string
+		err  error
 	}
-	switch strings.ToLower(strings.TrimSpace(answer)) {
+	answered := make(chan answer, 1)
+	// A signal does not end the read, which goes on until the program is over.
+	go func() {
+		text, err := bufio.NewReader(io.LimitReader(stdin, 1024)).ReadString('\n')
+		answered <- answer{text, err}
+	}()
+	var got answer
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(a.stderr)
+	case got = <-answered:
+	}
+	if got.err != nil && !errors.Is(got.err, io.EOF) {
+		return fmt.Errorf("reading the answer: %w", got.err)
+	}
+	switch strings.ToLower(strings.TrimSpace(got.text)) {
 	case "y", "yes":
-		return nil
+		if ctx.Err() == nil {
+			return nil
+		}
 	}
 	fmt.Fprintln(a.stderr, "Nothing was changed.")
 	return &reported{exitFailed}

@@ -91,7 +91,7 @@ func (a *app) jpAnswer(ctx context.Context, args []string) (string, error) {
 	case "format_arguments":
 		return formatArguments(call.Arguments), nil
 	case "run", "":
-		return generated.Call(ctx, a.handlers(), contract.Call{
+		return generated.Call(ctx, a.handlers(a.programs()), contract.Call{
 			Tool: call.Name, Arguments: call.Arguments,
 			Context: contract.Context{ConversationID: where.ConversationID, Dir: where.Root},
 		})

@@ -136,7 +136,7 @@ func toolNamed(name string) (contract.Tool, error) {
 	for _, t := range generated.Tools() {
 		names = append(names, t.Name)
 	}
-	return contract.Tool{}, &usageError{contract.UnknownTool(name, names)}
+	return contract.Tool{}, &usageError{err: contract.UnknownTool(name, names)}
 }
 
 // reportFindings writes what is wrong with a configuration to standard error, and
@@ -188,7 +188,7 @@ func subjectArgs(cmd *cobra.Command, args []string) (topic, subject string, err 
 		topic, subject = args[0], args[1]
 	}
 	if strings.TrimSpace(topic) == "" || strings.TrimSpace(subject) == "" {
-		return "", "", &usageError{errors.New(cmd.Name() + " needs a topic and a subject, as in: " + cmd.CommandPath() + " project/style")}
+		return "", "", &usageError{err: errors.New(cmd.Name() + " needs a topic and a subject, as in: " + cmd.CommandPath() + " project/style")}
 	}
 	return topic, subject, nil
 }

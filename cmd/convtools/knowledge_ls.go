@@ -38,7 +38,7 @@ the name of their folder.`,
   convtools knowledge ls --json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return &usageError{fmt.Errorf("ls takes at most one argument, TOPIC, and got %d", len(args))}
+				return &usageError{err: fmt.Errorf("ls takes at most one argument, TOPIC, and got %d", len(args))}
 			}
 			return nil
 		},

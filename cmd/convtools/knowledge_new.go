@@ -40,7 +40,7 @@ touched.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			fromInput := len(args) == 2 && args[1] == "-"
 			if len(args) != 1 && !fromInput {
-				return &usageError{fmt.Errorf("new takes TOPIC/SLUG, and \"-\" to read standard input, and got %d arguments", len(args))}
+				return &usageError{err: fmt.Errorf("new takes TOPIC/SLUG, and \"-\" to read standard input, and got %d arguments", len(args))}
 			}
 			topic, slug, err := subjectArgs(cmd, args[:1])
 			if err != nil {
@@ -48,7 +48,7 @@ touched.`,
 			}
 			file, err := newSubjectPath(slug)
 			if err != nil {
-				return &usageError{err}
+				return &usageError{err: err}
 			}
 			b, err := a.openKnowledge()
 			if err != nil {

@@ -13,7 +13,9 @@ import (
 
 	"github.com/convtools/convtools/generated"
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/mcpserver"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // conversationIDEnv names the conversation for hosts that start one server a
@@ -52,10 +54,10 @@ prompt, as convtools knowledge prompt prints it; without, it is recommended.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{fmt.Errorf("mcp takes no arguments, and got %q", args[0])}
+				return &usageError{err: fmt.Errorf("mcp takes no arguments, and got %q", args[0])}
 			}
 			if err := checkMCPFlags(cmd, flags); err != nil {
-				return &usageError{err}
+				return &usageError{err: err}
 			}
 			if flags.address == "" {
 				return a.mcpStdio(cmd.Context(), flags)
@@ -79,6 +81,11 @@ func checkMCPFlags(cmd *cobra.Command, flags mcpFlags) error {
 	given := cmd.Flags().Changed
 	if given("http") && flags.address == "" {
 		return errors.New("--http needs an address, such as 127.0.0.1:8080")
+	}
+	if given("http") {
+		if err := mcpserver.CheckAddress(flags.address); err != nil {
+			return fmt.Errorf("--http: %w", err)
+		}
 	}
 	for _, name := range []string{"token-file", "allow-host", "allow-origin"} {
 		if given(name) && !given("http") {
@@ -133,10 +140,10 @@ func (a *app) mcpHTTP(ctx context.Context, flags mcpFlags) error {
 
 func (a *app) mcpServer(flags mcpFlags) *mcpserver.Server {
 	programs := a.programs()
-	handlers := a.handlers()
-	where := contract.Context{ConversationID: a.conversationID, Dir: a.workspace}
+	handlers := a.handlers(programs)
+	where := contract.Context{ConversationID: a.conversationID, InConversation: true, Dir: a.workspace}
 	if where.ConversationID == "" {
-		where.ConversationID = a.getenv(conversationIDEnv)
+		where.ConversationID = a.environmentConversation()
 	}
 	return mcpserver.New(mcpserver.Config{
 		Version: version,
@@ -157,6 +164,21 @@ func (a *app) mcpServer(flags mcpFlags) *mcpserver.Server {
 		Structured: flags.structured,
 		Log:        a.stderr,
 	})
+}
+
+// environmentConversation is the conversation that the environment names. What
+// is no id, such as a host's own name of a conversation, is no reason not to
+// serve, but must not pass for one that can be left out.
+func (a *app) environmentConversation() string {
+	given := a.getenv(conversationIDEnv)
+	if given == "" {
+		return ""
+	}
+	if _, err := transcript.ParseID(given); err != nil {
+		fmt.Fprintf(a.stderr, "warning: %s is ignored, so no conversation is left out of searches: %s\n", conversationIDEnv, envelope.SanitizeLine(err.Error()))
+		return ""
+	}
+	return given
 }
 
 // adviseWorkspace adds to the complaint about a missing workspace what to do

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -26,6 +27,12 @@ const listLine = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name"
 // the program that works for a call, and what that has started in turn.
 func TestSignalsStopCalls(t *testing.T) {
 	t.Parallel()
+	// Tests that run under nohup would hand their ignorance of hangups down to the
+	// server, which then rightly goes on. A signal that is handled is not ignored
+	// after an exec.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(hangups) })
 	for _, signal := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT} {
 		for _, transport := range []string{"stdio", "http"} {
 			t.Run(fmt.Sprintf("%v/%s", signal, transport), func(t *testing.T) {

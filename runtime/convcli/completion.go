@@ -79,6 +79,9 @@ func spelled(id transcript.ID, word string) string {
 // completeFlags has the shell complete the flags that take ids, or one of a few
 // values.
 func (c *cli) completeFlags(cmd *cobra.Command, values map[string][]string) {
+	if !c.completes {
+		return
+	}
 	for flag, words := range values {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // as above
 	}

@@ -1,14 +1,17 @@
 package convcli_test
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/convcli"
 	"github.com/convtools/convtools/runtime/workspace/workspacetest"
 )
 
@@ -54,14 +57,14 @@ func TestCompletion(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(fmt.Sprint(tt.args), func(t *testing.T) {
 			t.Parallel()
-			got := run(t, dir, append([]string{"__complete"}, tt.args...)...)
+			got := complete(t, dir, tt.args...)
 			if diff := cmp.Diff(tt.want, got.stdout); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 	nowhere := filepath.Join(t.TempDir(), "none")
-	if got := run(t, dir, "__complete", "--workspace", nowhere, "print", ""); got.stdout != inOrder {
+	if got := complete(t, dir, "--workspace", nowhere, "print", ""); got.stdout != inOrder {
 		t.Errorf("without a workspace: %q", got.stdout)
 	}
 }
@@ -78,10 +81,50 @@ func TestCompletionIsBounded(t *testing.T) {
 	if err := w.Write(); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Count(run(t, dir, "__complete", "print", "").stdout, "jp-c"); got != 200 {
+	if got := strings.Count(complete(t, dir, "print", "").stdout, "jp-c"); got != 200 {
 		t.Errorf("%d ids", got)
 	}
-	if got := run(t, dir, "__complete", "print", "jp-c17600000007").stdout; !strings.HasPrefix(got, "jp-c17600000007\n") {
+	if got := complete(t, dir, "print", "jp-c17600000007").stdout; !strings.HasPrefix(got, "jp-c17600000007\n") {
 		t.Errorf("offers %q", got)
+	}
+}
+
+// complete asks the command of a larger command line, which is what shells talk to.
+func complete(t *testing.T, dir string, words ...string) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd := convcli.Command(environment(dir, &stdout, &stderr))
+	cmd.SetArgs(append([]string{"__complete"}, words...))
+	code := convcli.Report(&stderr, cmd.ExecuteContext(t.Context()))
+	return result{stdout.String(), stderr.String(), code}
+}
+
+// A server runs command lines for as long as it lives: none may leave anything
+// behind. Not parallel: other tests would allocate too.
+func TestRunLeavesNothingBehind(t *testing.T) { //nolint:paralleltest // measures the heap
+	dir := t.TempDir()
+	if err := workspacetest.New(dir, "tests").Write(); err != nil {
+		t.Fatal(err)
+	}
+	live := func() int64 {
+		var stats runtime.MemStats
+		runtime.GC()
+		runtime.GC() // what the first one put aside, such as pools, goes with the second
+		runtime.ReadMemStats(&stats)
+		return int64(stats.HeapAlloc)
+	}
+	work := func(times int) {
+		for range times {
+			for _, args := range [][]string{{"ls", "--format=json"}, {"grep", "--format=json", "x"}, {"print", "--format=json", "jp-c1"}} {
+				run(t, dir, args...)
+			}
+		}
+	}
+	work(20) // fills what is kept once for all
+	const times = 200
+	before := live()
+	work(times)
+	if grown := (live() - before) / times; grown > 1<<10 {
+		t.Errorf("every round of three command lines leaves %d bytes behind", grown)
 	}
 }

@@ -48,7 +48,8 @@ type Env struct {
 
 // Run executes one command line, such as ["ls", "--format=json"], and returns
 // the exit code. A leading "conversation" is accepted. Errors have been written
-// to env.Stderr.
+// to env.Stderr. A shell's completion requests are not answered with values of
+// flags: those are for [Command].
 func Run(ctx context.Context, env Env, args []string) int {
 	env = env.withDefaults()
 	for i, arg := range args {
@@ -59,17 +60,26 @@ func Run(ctx context.Context, env Env, args []string) int {
 	if len(args) > 0 && args[0] == "conversation" {
 		args = args[1:]
 	}
-	cmd := Command(env)
+	c := &cli{env: env}
+	cmd := c.command()
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.SetArgs(NormalizeArgs(append([]string{"conversation"}, args...))[1:])
 	return Report(env.Stderr, cmd.ExecuteContext(ctx))
 }
 
-// Command returns the command "conversation" for use in a larger command line.
-// It prints no errors: hand what Execute returns to [Report]. Arguments should
-// have passed through [NormalizeArgs] first.
+// Command returns the command "conversation" for use in a larger command line,
+// with what a shell needs to complete it. It prints no errors: hand what Execute
+// returns to [Report]. Arguments should have passed through [NormalizeArgs] first.
+//
+// The memory of a command with completions is never given back: cobra keeps them
+// in a map of the whole program. Call it once in a process, and [Run] for every
+// command line that is no person's.
 func Command(env Env) *cobra.Command {
-	c := &cli{env: env.withDefaults()}
+	c := &cli{env: env.withDefaults(), completes: true}
+	return c.command()
+}
+
+func (c *cli) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "conversation",
 		Aliases: []string{"c"},
@@ -148,6 +158,7 @@ func (env Env) withDefaults() Env {
 // cli is one command line being executed: what all commands share.
 type cli struct {
 	env       Env
+	completes bool // the shell may ask for completions
 	format    string
 	summary   bool
 	workspace string

@@ -3,6 +3,7 @@ package convcli_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -123,14 +124,19 @@ type result struct {
 func run(t *testing.T, dir string, args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := convcli.Run(t.Context(), convcli.Env{
-		Stdout: &stdout, Stderr: &stderr, Now: now, WorkingDir: dir,
+	code := convcli.Run(t.Context(), environment(dir, &stdout, &stderr), args)
+	return result{stdout.String(), stderr.String(), code}
+}
+
+// environment is that of a command line which begins in dir.
+func environment(dir string, stdout, stderr io.Writer) convcli.Env {
+	return convcli.Env{
+		Stdout: stdout, Stderr: stderr, Now: now, WorkingDir: dir,
 		Getenv: func(name string) string {
 			if name == "JP_USER_DATA_DIR" {
 				return filepath.Join(dir, "no-user-data")
 			}
 			return ""
 		},
-	}, args)
-	return result{stdout.String(), stderr.String(), code}
+	}
 }

@@ -29,7 +29,7 @@ func (c *cli) printCommand() *cobra.Command {
 		Long: `Prints a conversation, or some turns of it. Without an ID it is the one that was
 activated last.`,
 		Example: `  convtools conversation print --last
-  convtools conversation print --turn 2..4 jp-c17737387251
+  convtools conversation print --turn 2..3 jp-c17737387251
   convtools conversation print --style full --format json jp-c17737387251`,
 		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -60,7 +60,7 @@ type Check struct {
 	Name   string `json:"name"`
 	Status Status `json:"status"`
 	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"` // what to do about a warning or a problem
+	Fix    string `json:"fix,omitempty"` // what to do about a warning or a problem, or to switch on what is off
 
 	// For a host it is registered with.
 	Scope         install.Scope `json:"scope,omitempty"`
@@ -161,6 +161,9 @@ func (c Config) workspace() (*workspace.Workspace, Check) {
 		var missing *workspace.NotLocatedError
 		if errors.As(err, &missing) {
 			check.Detail = "none in " + missing.Dir + " or above it"
+			if missing.Missing {
+				check.Detail = missing.Dir + " does not exist"
+			}
 		}
 		return nil, check
 	}

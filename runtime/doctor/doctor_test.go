@@ -96,7 +96,7 @@ func setup(t *testing.T) (doctor.Config, *fakeRunner) {
 		t.Fatal(err)
 	}
 	project := filepath.Join(dir, "project")
-	env := map[string]string{"HOME": filepath.Join(dir, "home"), "JP_USER_DATA_DIR": filepath.Join(dir, "data")}
+	env := map[string]string{"HOME": filepath.Join(dir, "home"), "JP_USER_DATA_DIR": filepath.Join(dir, "data"), "TMPDIR": filepath.Join(dir, "temp")}
 	runner := &fakeRunner{result: process.Result{Stdout: listing(ours()...)}}
 	second := 0
 	var mu sync.Mutex
@@ -212,9 +212,21 @@ func TestFindings(t *testing.T) {
 				return getenv(name)
 			}
 		}, "command line", doctor.Problem, "no-such-program-anywhere --x (CONVTOOLS_CLI)"},
+		{"no directory", func(_ *testing.T, c *doctor.Config) {
+			c.Dir = filepath.Join(c.Dir, "nope")
+		}, "workspace", doctor.Problem, "nope does not exist"},
 		{"unreadable configuration", func(t *testing.T, c *doctor.Config) {
+			write(t, filepath.Join(c.Install.Getenv("HOME"), ".codex", "config.toml"), "[mcp_servers.convtools]\na = [")
+		}, "codex", doctor.Problem, "line 2"},
+		{"unreadable configuration of others", func(t *testing.T, c *doctor.Config) {
 			write(t, filepath.Join(c.Install.Getenv("HOME"), ".codex", "config.toml"), "a = [")
-		}, "codex", doctor.Problem, "line 1"},
+		}, "codex", doctor.Warning, "probably has no entry for this program: line 1"},
+		{"on the network", func(t *testing.T, c *doctor.Config) {
+			write(t, filepath.Join(c.Install.Getenv("HOME"), ".codex", "config.toml"), "[mcp_servers.convtools]\nurl = 'http://127.0.0.1:8765/mcp'\n")
+		}, "codex", doctor.OK, "http: http://127.0.0.1:8765/mcp, not started by doctor"},
+		{"number for a command", func(t *testing.T, c *doctor.Config) {
+			write(t, filepath.Join(c.Install.Getenv("HOME"), ".codex", "config.toml"), "[mcp_servers.convtools]\ncommand = 5\n")
+		}, "codex", doctor.Problem, "command of the entry is 5, which is not text"},
 		{"switched off", func(t *testing.T, c *doctor.Config) {
 			write(t, filepath.Join(c.Install.Getenv("HOME"), ".codex", "config.toml"), "[mcp_servers.convtools]\ncommand = 'x'\nenabled = false\n")
 		}, "codex", doctor.Off, "switched off"},
@@ -233,7 +245,7 @@ func TestFindings(t *testing.T) {
 			if got.Status != test.status || !strings.Contains(got.Detail, test.detail) {
 				t.Errorf("%s: %s; want %s: …%s…", got.Status, got.Detail, test.status, test.detail)
 			}
-			if (got.Fix != "") != (test.status == doctor.Problem) {
+			if fixable := test.status == doctor.Problem || test.status == doctor.Warning || test.name == "switched off"; (got.Fix != "") != fixable {
 				t.Errorf("%s, and the fix is %q", got.Status, got.Fix)
 			}
 			problems := 0

@@ -51,11 +51,20 @@ func (c Config) host(ctx context.Context, check *Check, r install.Registration) 
 		if len(r.Command) == 0 {
 			check.Fix = "correct the file; then " + check.Fix
 		}
+		if r.Doubtful {
+			check.Status, check.Fix = Warning, "correct the file"
+			check.Detail = "the file cannot be read, and probably has no entry for this program: " + check.Detail
+		}
 		return
 	}
 	if r.Disabled {
-		check.Status, check.Fix = Off, ""
+		check.Status, check.Fix = Off, r.SwitchOn()
 		check.Detail = "registered, but switched off there"
+		return
+	}
+	if r.URL != "" {
+		check.Status, check.Fix = OK, ""
+		check.Detail = "http: " + r.URL + ", not started by doctor, and not tried"
 		return
 	}
 	r.Command = c.expand(r.Command)
@@ -80,6 +89,7 @@ func (c Config) host(ctx context.Context, check *Check, r install.Registration) 
 	check.DurationMS = c.Now().Sub(start).Milliseconds()
 	if r.Host == "jp" {
 		check.Detail = fmt.Sprintf("answers in %d ms", check.DurationMS)
+		c.loaded(check)
 		return
 	}
 	check.Detail = fmt.Sprintf("answers with %d tools in %d ms, and is %s %s", got.tools, check.DurationMS, got.name, got.version)
@@ -87,6 +97,19 @@ func (c Config) host(ctx context.Context, check *Check, r install.Registration) 
 		check.Status = Warning
 		check.Detail += ", while this is " + c.Version
 		check.Fix = "have the host start this program: " + again + "; or update the other one"
+	}
+}
+
+// loaded adds whether JP loads what is registered with it.
+func (c Config) loaded(check *Check) {
+	lacks, sure := install.JPSettings(c.Install)
+	switch {
+	case len(lacks) == 0:
+	case sure:
+		check.Status, check.Fix = Warning, strings.Join(lacks, " ")
+		check.Detail += ", but the workspace's configuration does not have JP load it"
+	default:
+		check.Detail += "; what .jp/config.toml does not tell, the workspace's configuration has to: " + strings.Join(lacks, " ")
 	}
 }
 

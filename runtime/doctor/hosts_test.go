@@ -35,9 +35,10 @@ func TestServers(t *testing.T) {
 		{"ends early", process.Result{Stdout: []byte(initialized)}, nil, doctor.Problem, "ends without listing"},
 		{"says nothing", process.Result{ExitCode: 3, Stderr: []byte("error: no such flag\nhint: x")}, nil, doctor.Problem, "exit code 3 without an answer, and says: error: no such flag"},
 		{"silent", process.Result{ExitCode: 1}, nil, doctor.Problem, "says: nothing"},
-		{"prints", process.Result{Stdout: []byte("Listening…\n")}, nil, doctor.Problem, "not MCP"},
+		{"prints", process.Result{Stdout: []byte("Listening…\n")}, nil, doctor.Problem, "not MCP: Listening…"},
 		{"refuses", process.Result{Stdout: []byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"too old"}}` + "\n")}, nil, doctor.Problem, "error: too old"},
 		{"hangs", process.Result{}, &process.Error{Kind: process.Timeout}, doctor.Problem, "it hangs: it was stopped after 10s"},
+		{"hangs and says why", process.Result{}, &process.Error{Kind: process.Timeout, Stderr: []byte("waiting for a lock\n")}, doctor.Problem, "tools/list, and says: waiting for a lock"},
 		{"is not there", process.Result{}, &process.Error{Kind: process.NotFound, Command: "x", Detail: "no such file"}, doctor.Problem, "no such file"},
 	}
 	for _, test := range tests {
@@ -141,8 +142,23 @@ func TestJP(t *testing.T) {
 	c, runner := setup(t)
 	register(t, c, "jp", install.Project)
 	runner.result = process.Result{Stdout: []byte(`{"type":"success","content":""}`)}
-	if got := find(t, doctor.Examine(t.Context(), c), "jp"); got.Status != doctor.OK {
-		t.Errorf("%+v", got)
+	config := filepath.Join(c.Install.Project, ".jp", "config.toml")
+	for _, test := range []struct {
+		config      string
+		status      doctor.Status
+		detail, fix string
+	}{
+		{"extends = ['mcp/tools/**/*.toml']\nconfig_load_paths = ['.jp/config']\n", doctor.OK, "answers in", ""},
+		{"extends = ['**/*.toml']\nconfig_load_paths = ['.jp/config']\n", doctor.OK, "answers in", ""},
+		{"config_load_paths = ['.jp/config']\n", doctor.Warning, "does not have JP load it", `add "mcp/tools/**/*.toml" to extends`},
+		{"extends = ['mcp/tools/**/*.toml']\n", doctor.Warning, "does not have JP load it", `add ".jp/config" to config_load_paths`},
+		{"extends = [", doctor.OK, `has to: Load the definitions: add "mcp/tools/**/*.toml" to extends`, ""},
+	} {
+		write(t, config, test.config)
+		got := find(t, doctor.Examine(t.Context(), c), "jp")
+		if got.Status != test.status || !strings.Contains(got.Detail, test.detail) || !strings.Contains(got.Fix, test.fix) || test.fix == "" && got.Fix != "" {
+			t.Errorf("%s: %+v", test.config, got)
+		}
 	}
 	want := []string{"jp-tool", `{"action":"format_arguments"}`, `{"name":"conversation_grep","arguments":{}}`}
 	if diff := cmp.Diff(want, runner.commands[0].Args); diff != "" {

@@ -68,19 +68,29 @@ func (c Config) run(ctx context.Context, r install.Registration, args []string, 
 	})
 	var failure *process.Error
 	if errors.As(err, &failure) && failure.Kind == process.Timeout {
-		return nil, fmt.Errorf("it hangs: it was stopped after %v without an answer to tools/list", startLimit)
+		hangs := fmt.Errorf("it hangs: it was stopped after %v without an answer to tools/list", startLimit)
+		if said := firstLine(failure.Stderr); said != "" {
+			hangs = fmt.Errorf("%w, and says: %s", hangs, shortened(said))
+		}
+		return nil, hangs
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(result.Stdout) == 0 {
-		said, _, _ := strings.Cut(strings.TrimSpace(string(result.Stderr)), "\n")
+		said := firstLine(result.Stderr)
 		if said == "" {
 			said = "nothing"
 		}
 		return nil, fmt.Errorf("it ends with exit code %d without an answer, and says: %s", result.ExitCode, shortened(said))
 	}
 	return result.Stdout, nil
+}
+
+// firstLine returns the first line with something on it.
+func firstLine(out []byte) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return strings.TrimSpace(line)
 }
 
 // maxSaid is how much is repeated of what a program says, in characters.
@@ -126,7 +136,7 @@ func listedTools(out []byte) (tools map[string]bool, got answer, err error) {
 			} `json:"error"`
 		}
 		if err := json.Unmarshal(line, &message); err != nil {
-			return nil, answer{}, errors.New("it writes something to standard output that is not MCP")
+			return nil, answer{}, fmt.Errorf("it writes something to standard output that is not MCP: %s", shortened(strings.TrimSpace(string(line))))
 		}
 		switch {
 		case string(message.ID) != "1" && string(message.ID) != "2":

@@ -26,7 +26,7 @@ func (r Report) Text(w io.Writer, home string) error {
 		}
 		line(&b, string(c.Status), c.Name, tilde(detail, home))
 		if c.Scope != "" {
-			line(&b, "", "", tilde(strings.TrimSpace(strings.Join(c.Command, " ")+" (in "+c.Path+")"), home))
+			line(&b, "", "", tilde(strings.TrimSpace(commandLine(c.Command)+" (in "+c.Path+")"), home))
 		}
 		if c.Fix != "" {
 			line(&b, "", "", "fix: "+tilde(c.Fix, home))
@@ -44,6 +44,19 @@ func (r Report) Text(w io.Writer, home string) error {
 	b.WriteString(".\n")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// commandLine writes a command so that people see where each word ends, as for a
+// POSIX shell.
+func commandLine(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = word
+		if word == "" || strings.ContainsAny(word, " \t\n\"'\\`$&|;<>()*?[]#~!{}") {
+			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
 }
 
 // unusedPerLine keeps a line of host names within 80 columns.

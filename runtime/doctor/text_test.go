@@ -25,7 +25,7 @@ func TestText(t *testing.T) {
 			{Name: "zed", Status: doctor.Off, Detail: "not registered"},
 			{
 				Name: "claude-desktop", Status: doctor.Problem, Detail: "it says:\n\x1b[31mno", Scope: install.User, Path: "/home/me/x.json",
-				Command: []string{"convtools", "mcp"}, Fix: "convtools install claude-desktop --scope user",
+				Command: []string{"/x/a b/convtools", "mcp", "it's"}, Fix: "convtools install claude-desktop --scope user",
 			},
 			{Name: "cursor", Status: doctor.Off, Detail: "not registered"},
 			{Name: "vscode", Status: doctor.Off, Detail: "not registered"},
@@ -41,7 +41,7 @@ func TestText(t *testing.T) {
 	want := `ok       program         ~/bin/convtools
 off      cache           0 bytes: there is no ~/.cache/convtools
 problem  claude-desktop  user: it says: ␛[31mno
-                         convtools mcp (in ~/x.json)
+                         '/x/a b/convtools' mcp 'it'\''s' (in ~/x.json)
                          fix: convtools install claude-desktop --scope user
 off      not registered  zed, cursor, vscode, opencode, jp
                          codex

@@ -32,7 +32,9 @@ type FileChange struct {
 	Path   string // as the host knows it
 	Target string // Path with links followed: the file that is written
 	Before []byte // nil when there is no file
-	After  []byte // nil when the file is to be removed
+	// After is nil when the file is to be removed, or is gone already and so is
+	// to be what was kept for undoing.
+	After []byte
 
 	before  snapshot
 	newMode fs.FileMode // of a file that is not there yet
@@ -52,6 +54,9 @@ func (c *Change) change(s snapshot, after []byte, old, next *record) *FileChange
 	}
 	if s.exists {
 		f.Before = slices.Clip(append([]byte{}, s.data...))
+	}
+	if s.names > 1 && after != nil {
+		c.note("%s has %d names (hard links). It becomes a file of its own; what the other names lead to stays as it is.", s.path, s.names)
 	}
 	c.Files = append(c.Files, f)
 	return &c.Files[len(c.Files)-1]
@@ -90,6 +95,11 @@ func (c *Change) Apply() error {
 	return nil
 }
 
+// unkept says why what it takes to undo a change could not be kept.
+func (c *Change) unkept(what string, err error) error {
+	return fmt.Errorf("keeping %s, in %s, which has to be a folder you can write: %w", what, c.records.dir, err)
+}
+
 // apply makes the change to one file. What is needed to undo it is written
 // before it, and taken back if it fails.
 func (c *Change) apply(f *FileChange) (err error) {
@@ -125,13 +135,13 @@ func (c *Change) apply(f *FileChange) (err error) {
 	}
 	if f.backup != "" || f.record != nil {
 		if err := makeAll(c.records.dir, 0o700); err != nil {
-			return fmt.Errorf("keeping a record: %w", err)
+			return c.unkept("a record", err)
 		}
 	}
 	if f.backup != "" {
 		known := exists(f.backup) // with the same bytes, unless it was damaged
 		if err := replace(f.backup, f.Before, 0o600, ""); err != nil {
-			return fmt.Errorf("keeping a copy of what is there: %w", err)
+			return c.unkept("a copy of what is there", err)
 		}
 		if !known {
 			undo = append(undo, func() { _ = os.Remove(f.backup) })
@@ -140,7 +150,7 @@ func (c *Change) apply(f *FileChange) (err error) {
 	if f.record != nil {
 		f.record.Dirs = innermostFirst(append(f.record.Dirs, made...))
 		if err := c.records.save(f.record); err != nil {
-			return fmt.Errorf("keeping a record: %w", err)
+			return c.unkept("a record", err)
 		}
 		undo = append(undo, func() {
 			if f.old == nil || c.records.save(f.old) != nil {
@@ -148,9 +158,11 @@ func (c *Change) apply(f *FileChange) (err error) {
 			}
 		})
 	}
-	if f.After == nil {
+	switch {
+	case f.After == nil && !now.exists: // only what was kept about it goes
+	case f.After == nil:
 		err = os.Remove(f.Target)
-	} else {
+	default:
 		mode := f.newMode
 		if now.exists {
 			mode = now.mode

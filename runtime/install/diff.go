@@ -3,7 +3,6 @@ package install
 import (
 	"bytes"
 	"os"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -13,9 +12,14 @@ import (
 const (
 	// longLine is the length from which only a part of a line is shown, in bytes.
 	// Files that programs write are often one line, with other people's secrets.
-	longLine = 200
-	// around is how much is shown on both sides of what has changed in such a line.
+	longLine = 80
+	// around is how much is shown on both sides of what has changed in such a line,
+	// in bytes: enough to see braces and commas, and next to nothing of a value.
 	around = 4
+	// head is how much is shown of a line that has not changed, in bytes.
+	head = 36
+	// mostRemoved is how much is shown of what is removed from a line, in bytes.
+	mostRemoved = 160
 )
 
 // Diff returns the change as a unified diff, with the line ends of Unix. Of long
@@ -48,8 +52,9 @@ func unixLines(data []byte) []byte {
 	return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 }
 
-// shorten shortens the long lines of a diff without its header. Lines that are
-// removed are compared with those added in their place, in order.
+// shorten shortens the long lines of a diff without its header: of each run of
+// lines that are removed and added, what differs is shown, which is all of an
+// added line where no line is removed.
 func shorten(hunks string) string {
 	lines := strings.SplitAfter(hunks, "\n")
 	for i := 0; i < len(lines); {
@@ -63,24 +68,45 @@ func shorten(hunks string) string {
 				added = append(added, i)
 			}
 		}
-		pairs := min(len(removed), len(added))
-		for j := range pairs {
-			from, to := &lines[removed[j]], &lines[added[j]]
-			prefix, suffix := common((*from)[1:], (*to)[1:])
-			*from, *to = window(*from, 1+prefix, suffix), window(*to, 1+prefix, suffix)
-		}
-		for _, j := range slices.Concat(removed[pairs:], added[pairs:]) {
-			lines[j] = head(lines[j])
-		}
+		prefix, suffix := common(joined(lines, removed), joined(lines, added))
+		showChanged(lines, removed, prefix, suffix)
+		showChanged(lines, added, prefix, suffix)
 		if i == start {
-			lines[i] = head(lines[i])
+			lines[i] = window(lines[i], 1, min(len(lines[i]), 1+head))
 			i++
 		}
 	}
 	return strings.Join(lines, "")
 }
 
-// common returns how many bytes two lines have in common at their start and, of
+// joined returns the text of some lines of a diff.
+func joined(lines []string, indices []int) string {
+	var b strings.Builder
+	for _, i := range indices {
+		b.WriteString(lines[i][1:])
+	}
+	return b.String()
+}
+
+// showChanged shortens lines to what of their text together lies between a prefix
+// and a suffix.
+func showChanged(lines []string, indices []int, prefix, suffix int) {
+	length := len(joined(lines, indices))
+	at := 0 // where the text of a line begins
+	for _, i := range indices {
+		line := lines[i]
+		size := len(line) - 1
+		from := 1 + min(max(prefix-at, 0), size)
+		to := 1 + min(max(length-suffix-at, from-1), size)
+		if line[0] == '-' {
+			to = min(to, from+mostRemoved)
+		}
+		lines[i] = window(line, from, to)
+		at += size
+	}
+}
+
+// common returns how many bytes two texts have in common at their start and, of
 // the rest, at their end.
 func common(a, b string) (prefix, suffix int) {
 	for prefix < min(len(a), len(b)) && a[prefix] == b[prefix] {
@@ -93,16 +119,16 @@ func common(a, b string) (prefix, suffix int) {
 	return prefix, suffix
 }
 
-// window shortens a long line of a diff to what is between a prefix and a suffix,
-// and a little around it.
-func window(line string, prefix, suffix int) string {
+// window shortens a long line of a diff to the bytes [from, to), and a little
+// around them.
+func window(line string, from, to int) string {
 	if len(line) <= longLine {
 		return line
 	}
 	text := strings.TrimSuffix(line, "\n")
-	from := max(prefix-around, 1)
-	to := min(max(len(line)-suffix, prefix)+around, len(text))
-	for from > 1 && !utf8.RuneStart(text[from]) {
+	from = min(max(from-around, 1), len(text))
+	to = min(to+around, len(text))
+	for from > 1 && from < len(text) && !utf8.RuneStart(text[from]) {
 		from--
 	}
 	for to < len(text) && !utf8.RuneStart(text[to]) {
@@ -119,6 +145,3 @@ func window(line string, prefix, suffix int) string {
 	}
 	return b.String() + line[len(text):]
 }
-
-// head shortens a long line to its start.
-func head(line string) string { return window(line, 1, len(line)-1-9*around) }

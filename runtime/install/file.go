@@ -12,6 +12,26 @@ import (
 // Code keeps much more than settings in its own, but not this much.
 const maxFile = 16 << 20
 
+// An obstacle is why a file cannot be taken as it is, and what to do about it.
+type obstacle struct {
+	err error
+	fix string
+	// byHand says that a person could still write into the file.
+	byHand bool
+}
+
+func (o *obstacle) Error() string { return o.err.Error() }
+func (o *obstacle) Unwrap() error { return o.err }
+
+// unreachable is an obstacle that the system reports.
+func unreachable(what string, err error) error {
+	o := &obstacle{err: fmt.Errorf("%s: %w", what, err), fix: "move away what stands in its way"}
+	if errors.Is(err, fs.ErrPermission) {
+		o.fix = "give yourself access to the file and the folders around it"
+	}
+	return o
+}
+
 // snapshot is a file as it was read.
 type snapshot struct {
 	path   string
@@ -19,6 +39,7 @@ type snapshot struct {
 	exists bool
 	data   []byte
 	mode   fs.FileMode
+	names  uint64 // how many names the file has, where that is known
 }
 
 // readFile reads a configuration file. One that is not there is no error.
@@ -34,16 +55,19 @@ func readFile(path string) (snapshot, error) {
 		return s, nil
 	}
 	if err != nil {
-		return s, fmt.Errorf("looking at it: %w", err)
+		return s, unreachable("looking at it", err)
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait
+		return s, &obstacle{err: errors.New("it is not a regular file"), fix: "move away what is there"}
 	}
 	s.data, err = readBounded(target, maxFile)
 	if errors.Is(err, errTooLarge) {
-		return s, fmt.Errorf("it is larger than %d MiB", maxFile>>20)
+		return s, &obstacle{err: fmt.Errorf("it is larger than %d MiB", maxFile>>20), fix: "make it smaller", byHand: true}
 	}
 	if err != nil {
-		return s, fmt.Errorf("reading it: %w", err)
+		return s, unreachable("reading it", err)
 	}
-	s.exists, s.mode = true, info.Mode().Perm()
+	s.exists, s.mode, s.names = true, info.Mode().Perm(), hardLinks(info)
 	return s, nil
 }
 
@@ -58,9 +82,9 @@ func resolve(path string) (string, error) {
 		info, statErr := os.Lstat(at)
 		switch {
 		case statErr == nil && info.Mode()&fs.ModeSymlink != 0:
-			return "", fmt.Errorf("%s is a link that leads nowhere: %w; remove it, or make what it leads to", at, err)
+			return "", &obstacle{err: fmt.Errorf("%s is a link that leads nowhere: %w", at, err), fix: "remove the link, or make what it leads to"}
 		case statErr == nil, !errors.Is(statErr, fs.ErrNotExist), filepath.Dir(at) == at:
-			return "", fmt.Errorf("looking at it: %w", err)
+			return "", unreachable("looking at it", err)
 		}
 		rest = filepath.Join(filepath.Base(at), rest)
 	}
@@ -78,11 +102,11 @@ func (s snapshot) writable() error {
 		return nil
 	}
 	if s.mode&0o222 == 0 {
-		return errors.New("the file is read-only; make it writable first")
+		return &obstacle{err: errors.New("the file is read-only"), fix: "make it writable", byHand: true}
 	}
 	f, err := os.OpenFile(s.target, os.O_WRONLY, 0)
 	if err != nil {
-		return fmt.Errorf("the file cannot be written: %w", err)
+		return unreachable("the file cannot be written", err)
 	}
 	return f.Close()
 }
@@ -92,7 +116,7 @@ func (s snapshot) writable() error {
 func replace(path string, data []byte, mode fs.FileMode, like string) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), ".convtools-*")
 	if err != nil {
-		return err
+		return fmt.Errorf("making a file in this folder, which has to be writable: %w", err)
 	}
 	defer os.Remove(temp.Name()) // gone already where the rename worked
 	_, err = temp.Write(data)

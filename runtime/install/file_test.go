@@ -1,17 +1,14 @@
 package install_test
 
 import (
-	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/convtools/convtools/runtime/install"
 )
@@ -157,72 +154,56 @@ func TestKeepsModes(t *testing.T) {
 	}
 }
 
-// FuzzDiff shows changes of anybody's making. Files with short lines are shown in
-// full; what is shown of others are lines of a diff, and text where it was text.
-func FuzzDiff(f *testing.F) {
-	long := strings.Repeat("é, ", 200)
-	f.Add([]byte(long+"a"+long), []byte(long+"bc"+long+"\n"))
-	f.Add([]byte("a\n"+long+"\nb"), []byte("a\n"+long+"\n"))
-	f.Add([]byte("--- a\n+++ b\n"), []byte(""))
-	f.Add([]byte(long), []byte{})
-	f.Fuzz(func(t *testing.T, before, after []byte) {
-		change := install.Change{Files: []install.FileChange{{Path: "f", Target: "f", Before: before, After: after}}}
-		text := change.Diff()
-		if utf8.Valid(before) && utf8.Valid(after) && !utf8.ValidString(text) {
-			t.Errorf("not text: %q", text)
-		}
-		for line := range strings.Lines(text) {
-			if !strings.ContainsRune("-+ @\\", rune(line[0])) {
-				t.Errorf("no line of a diff: %q", line)
-			}
-		}
-		full := string(diff.Diff("f", unix(before), "f", unix(after)))
-		_, full, _ = strings.Cut(full, "\n")
-		if slices.Max(append(lengths(full), 0)) <= 200 && text != full {
-			t.Errorf("shows %q of %q", text, full)
-		}
-		if shown := slices.Max(append(lengths(text), 0)); len(before) > 0 && len(after) == 0 && shown > 201 {
-			t.Errorf("a line of %d bytes is removed and shown in full", shown)
-		}
-	})
-}
-
-func unix(data []byte) []byte { return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")) }
-
-func lengths(text string) []int {
-	var list []int
-	for line := range strings.Lines(text) {
-		list = append(list, len(line))
-	}
-	return list
-}
-
-func TestDiff(t *testing.T) {
+// TestFilesThatCannotBeTaken demands a fix, and what to write by hand only where
+// that is possible.
+func TestFilesThatCannotBeTaken(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.write("home/.cursor/mcp.json", "{\r\n  \"mcpServers\": {}\r\n}")
-	change, err := install.PlanInstall(host(t, "cursor"), d.opts)
-	if err != nil {
-		t.Fatal(err)
+	const file = "home/.codex/config.toml"
+	chmod := func(t *testing.T, d *desk, mode os.FileMode) {
+		if err := os.Chmod(d.path(file), mode); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.Chmod(d.path(file), 0o600) })
 	}
-	want := `--- /WORK/home/.cursor/mcp.json
-+++ /WORK/home/.cursor/mcp.json
-@@ -1,3 +1,8 @@
- {
--  "mcpServers": {}
-+  "mcpServers": {
-+    "convtools": {
-+      "command": "/opt/bin/convtools",
-+      "args": ["mcp", "--workspace", "${workspaceFolder}"]
-+    }
-+  }
- }
-\ No newline at end of file
-`
-	if diff := cmp.Diff(want, strings.ReplaceAll(change.Diff(), d.dir, "/WORK")); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	tests := []struct {
+		name    string
+		prepare func(*testing.T, *desk)
+		fix     string
+		byHand  bool
+	}{
+		{"directory", func(_ *testing.T, d *desk) { d.write(file+"/x", "") }, "move away", false},
+		{"file for a directory", func(_ *testing.T, d *desk) { d.write("home/.codex", "") }, "stands in its way", false},
+		{"dangling link", func(t *testing.T, d *desk) { link(t, d.path("nowhere"), d.path(file)) }, "remove the link", false},
+		{"dangling folder link", func(t *testing.T, d *desk) { link(t, d.path("nowhere"), d.path("home/.codex")) }, "remove the link", false},
+		{"too large", func(_ *testing.T, d *desk) { d.write(file, "#"+strings.Repeat("x", 16<<20)) }, "smaller", true},
+		{"read-only", func(t *testing.T, d *desk) {
+			d.write(file, "a = 1\n")
+			chmod(t, d, 0o444)
+		}, "make it writable", true},
+		{"forbidden", func(t *testing.T, d *desk) {
+			if runtime.GOOS == "windows" || os.Geteuid() == 0 {
+				t.Skip("nothing can be forbidden to this user")
+			}
+			d.write(file, "a = 1\n")
+			chmod(t, d, 0)
+		}, "give yourself access", false},
 	}
-	if !bytes.Contains(change.Files[0].After, []byte("\r\n")) {
-		t.Error("the file lost its line ends")
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			test.prepare(t, d)
+			_, err := install.PlanInstall(host(t, "codex"), d.opts)
+			var manual *install.ManualError
+			if !errors.As(err, &manual) {
+				t.Fatalf("error %v", err)
+			}
+			if !strings.Contains(manual.Fix, test.fix) {
+				t.Errorf("fix %q, want …%s…", manual.Fix, test.fix)
+			}
+			if got := strings.Contains(manual.Snippet, "[mcp_servers.convtools]\ncommand = \"/opt/bin/convtools\""); got != test.byHand {
+				t.Errorf("snippet:\n%s", manual.Snippet)
+			}
+		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -57,20 +58,6 @@ type Options struct {
 	ProgramName string
 }
 
-// A ManualError says that a file was left alone, and what its user can write
-// into it.
-type ManualError struct {
-	Path    string
-	Err     error
-	Snippet string // empty when there is nothing to add
-}
-
-func (e *ManualError) Error() string {
-	return fmt.Sprintf("%s was left alone: %v", e.Path, e.Err)
-}
-
-func (e *ManualError) Unwrap() error { return e.Err }
-
 // errNoWorkspace says that a host that knows nothing of projects has to be told
 // of one.
 var errNoWorkspace = errors.New("the host starts servers outside of any project, and no workspace was found to bind the server to; name one with --workspace DIR")
@@ -88,6 +75,9 @@ func (h Host) plan(opts Options) (place, *Change, error) {
 // PlanInstall works out how to register with a host. It reads files and changes
 // none. A file that cannot be edited is a *ManualError.
 func PlanInstall(host Host, opts Options) (*Change, error) {
+	if err := opts.lasting(); err != nil {
+		return nil, err
+	}
 	place, change, err := host.plan(opts)
 	if err != nil {
 		return nil, err
@@ -96,6 +86,7 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 		if err := change.installJP(opts); err != nil {
 			return nil, err
 		}
+		change.noteSharedPath(opts)
 		return change, nil
 	}
 	server, err := host.server(place.scope, opts)
@@ -110,8 +101,11 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 		err = change.installEntry(host, current, path, members)
 	}
 	if err != nil {
-		return nil, &ManualError{Path: place.path, Err: err, Snippet: configedit.Snippet(host.format, path, members)}
+		manual := leftAlone(place.path, err)
+		manual.addByHand(host.format, current.data, path, members)
+		return nil, manual
 	}
+	change.noteSharedPath(opts)
 	return change, nil
 }
 
@@ -122,7 +116,12 @@ func (c *Change) installEntry(host Host, current snapshot, path []string, member
 		return err
 	}
 	if there && !startsCommand(entry) {
-		return &configedit.ConflictError{Path: path, Detail: "is there already and starts no command"}
+		return &configedit.ConflictError{Path: path, Detail: "is there already and starts no command", Fix: "remove that entry, or give it another name"}
+	}
+	r := Registration{Path: c.Path}
+	r.read(entry)
+	if r.Disabled {
+		c.note("The entry is switched off, and stays so. To switch it on, %s.", r.SwitchOn())
 	}
 	after, err := configedit.Set(host.format, current.data, path, members)
 	if err != nil {
@@ -145,9 +144,54 @@ func (c *Change) installEntry(host Host, current snapshot, path []string, member
 		set[m.Key] = m.Value
 	}
 	next.Command = commandOf(set)
+	if there && !ours && !slices.Equal(r.Command, next.Command) {
+		c.noteTakenOver(entry, set)
+	}
 	f := c.change(current, after, old, next)
 	if keep {
 		c.keep(f)
+	}
+	return nil
+}
+
+// noteTakenOver says what stays of an entry that something else has written.
+func (c *Change) noteTakenOver(entry, set map[string]any) {
+	var kept []string
+	for key := range entry {
+		if _, ok := set[key]; !ok {
+			kept = append(kept, key)
+		}
+	}
+	if slices.Sort(kept); len(kept) > 0 {
+		c.note("The entry was there already, for another command. What else is in it stays: %s.", strings.Join(kept, ", "))
+	}
+}
+
+// noteSharedPath says that a file which people share names a path that only this
+// computer is known to have.
+func (c *Change) noteSharedPath(o Options) {
+	if len(c.Files) > 0 && c.Scope == Project && o.ProgramName == "" {
+		c.note("What people of the project share names %s, a path of this computer. Put its folder in PATH and install again to have it named convtools.", o.Program)
+	}
+}
+
+// lasting reports a program that will not be where it is for long: go run builds
+// one that it removes at its end. A temporary folder in PATH is somebody's choice.
+func (o Options) lasting() error {
+	dir := filepath.Dir(o.Program)
+	built := slices.ContainsFunc(strings.Split(filepath.ToSlash(dir), "/"), func(name string) bool {
+		return strings.HasPrefix(name, "go-build")
+	})
+	inTemp := func(name string) bool {
+		temp := o.Getenv(name)
+		if name == "TMPDIR" && temp == "" {
+			temp = "/tmp"
+		}
+		rel, err := filepath.Rel(temp, dir)
+		return filepath.IsAbs(temp) && err == nil && filepath.IsLocal(rel)
+	}
+	if built || o.ProgramName == "" && slices.ContainsFunc([]string{"TMPDIR", "TEMP", "TMP"}, inTemp) {
+		return fmt.Errorf("this program is in a folder for temporary files, %s, where hosts would not find it for long; install it first, for example with go install, and register that one", dir)
 	}
 	return nil
 }
@@ -169,13 +213,35 @@ func PlanUninstall(host Host, opts Options) (*Change, error) {
 		return change, nil
 	}
 	current, err := readFile(place.path)
-	if err == nil && current.exists {
+	switch {
+	case err == nil && current.exists:
 		err = change.uninstallEntry(host, current, opts.Program)
+	case err == nil:
+		change.forget(current)
 	}
 	if err != nil {
-		return nil, &ManualError{Path: place.path, Err: err}
+		return nil, leftAlone(place.path, err)
 	}
 	return change, nil
+}
+
+// forget plans to remove what was kept about a file that somebody has removed
+// since: its record, the copy of what it was, and folders made for it.
+func (c *Change) forget(gone snapshot) {
+	old, err := c.records.load(gone.target)
+	if err != nil {
+		c.note("%s is not there, and %v.", gone.path, err)
+	}
+	if old == nil {
+		return
+	}
+	kept := "its record"
+	f := c.change(gone, nil, old, nil)
+	if old.Existed {
+		f.obsolete = c.records.copyPath(old.Target, old.Before)
+		kept += " and the copy of what the file was, " + f.obsolete
+	}
+	c.note("%s has been removed since it was installed. What goes now is %s, and folders that were made for it and are empty.", gone.path, kept)
 }
 
 // uninstallEntry plans to undo what was done to a configuration file.
@@ -191,16 +257,19 @@ func (c *Change) uninstallEntry(host Host, current snapshot, program string) err
 	if !startsCommand(entry) {
 		return &configedit.ConflictError{Path: path, Detail: "starts no command, so it is not what install wrote"}
 	}
-	if err := current.writable(); err != nil {
-		return err
-	}
 	old, recordErr := c.records.load(current.target)
 	plain := host.isPlain(path, entry, program)
 	switch {
+	case old == nil && recordErr == nil && !plain:
+		c.note("Nothing to do: the entry in %s was not written by install as it stands there, and stays. Remove it by hand if it is not needed.", c.Path)
+		return nil
 	case old == nil && !plain:
 		return &configedit.ConflictError{Path: path, Detail: "was not written by install as it stands there; remove it by hand if it is not needed"}
 	case old != nil && !plain && !slices.Equal(commandOf(entry), old.Command):
 		return &configedit.ConflictError{Path: path, Detail: "has been changed since install wrote it; remove it by hand if it is not needed"}
+	}
+	if err := current.writable(); err != nil {
+		return err
 	}
 	f := c.change(current, nil, old, nil)
 	var original []byte

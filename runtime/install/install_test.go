@@ -383,17 +383,30 @@ func TestKeepsWhatUsersAddToTheEntry(t *testing.T) {
 
 func TestLeavesFilesAlone(t *testing.T) {
 	t.Parallel()
+	const (
+		zed   = "home/.config/zed/settings.json"
+		codex = "home/.codex/config.toml"
+	)
 	tests := []struct {
 		name, host, file, text string
-		err                    string
-		snippet                string
+		err, fix               string
+		where, snippet         string // empty: writing into the file does not help
 	}{
-		{"syntax error", "claude-code", "home/.claude.json", "{\n  \"a\": \n}", "line 3, column 1", "\"convtools\": {\n      \"type\": \"stdio\""},
-		{"comment in plain JSON", "claude-desktop", "home/.config/Claude/claude_desktop_config.json", "{\n  // a\n}", "line 2, column 3", `"--workspace"`},
-		{"syntax error in TOML", "codex", "home/.codex/config.toml", "a = \n", "line 1, column 5", "[mcp_servers.convtools]\ncommand = "},
-		{"inline table", "codex", "home/.codex/config.toml", "mcp_servers = {}\n", "no table can be added", "[mcp_servers.convtools]"},
-		{"another server of that name", "cursor", "home/.cursor/mcp.json", `{"mcpServers": {"convtools": {"url": "https://example.com"}}}`, "mcpServers.convtools is there already and starts no command", "convtools"},
-		{"a list", "zed", "home/.config/zed/settings.json", "[]", "is not an object", "context_servers"},
+		{
+			"syntax error", "claude-code", "home/.claude.json", "{\n  \"mcpServers\": \n}", "line 3, column 1", "correct that place",
+			`between the braces of "mcpServers"`, "\"convtools\": {\n  \"type\": \"stdio\"",
+		},
+		{"syntax error without servers", "claude-code", "home/.claude.json", "{\n  \"a\": \n}", "line 3, column 1", "correct", "between the outermost braces", "\"mcpServers\": {\n  \"convtools\": {\n    \"type\": \"stdio\""},
+		{"comment in plain JSON", "claude-desktop", "home/.config/Claude/claude_desktop_config.json", "{\n  // a\n}", "line 2, column 3", "correct", "outermost", `"--workspace"`},
+		{"not UTF-8", "claude-code", "home/.claude.json", "{\n  \"a\": \"\xff\"}", "line 2, column 9: a byte that is not UTF-8", "correct", "outermost", "convtools"},
+		{"syntax error in TOML", "codex", codex, "a = \n", "line 1, column 5", "correct", "at the end of the file", "[mcp_servers.convtools]\ncommand = "},
+		{"inline table", "codex", codex, "mcp_servers = {}\n", "no table can be added", "[mcp_servers.NAME]", "between the braces of mcp_servers", `convtools = { command = "/opt/bin/convtools", args = ["mcp"] }`},
+		{"inline entry", "codex", codex, "mcp_servers = { convtools = { command = 'x' } }\n", "no", "remove it", "", ""},
+		{"number for a table", "codex", codex, "mcp_servers = 5\n", "mcp_servers is written", "remove it, or make it one", "", ""},
+		{"another server of that name", "cursor", "home/.cursor/mcp.json", `{"mcpServers": {"convtools": {"url": "https://example.com"}}}`, "mcpServers.convtools is there already and starts no command", "remove that entry", "", ""},
+		{"a list", "zed", zed, "[]", "is not an object", "remove it, or make it one", "", ""},
+		{"a number for servers", "zed", zed, `{"context_servers": 5}`, "context_servers is not an object", "remove it, or make it one", "", ""},
+		{"servers twice", "zed", zed, `{"context_servers": {}, "context_servers": {}}`, "twice", "remove one of the two", "", ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -409,8 +422,14 @@ func TestLeavesFilesAlone(t *testing.T) {
 			if manual.Path != d.path(test.file) || !strings.Contains(err.Error(), test.err) {
 				t.Errorf("%v\nwant %s: …%s…", err, test.file, test.err)
 			}
-			if !strings.Contains(manual.Snippet, test.snippet) {
-				t.Errorf("snippet without %q:\n%s", test.snippet, manual.Snippet)
+			if !strings.Contains(manual.Fix, test.fix) {
+				t.Errorf("fix %q, want …%s…", manual.Fix, test.fix)
+			}
+			if !strings.Contains(manual.Where, test.where) || !strings.Contains(manual.Snippet, test.snippet) {
+				t.Errorf("%s:\n%s\nwant …%s…:\n…%s…", manual.Where, manual.Snippet, test.where, test.snippet)
+			}
+			if test.snippet == "" && manual.Snippet+manual.Where != "" {
+				t.Errorf("advises to write into it, which does not help: %s\n%s", manual.Where, manual.Snippet)
 			}
 			if diff := cmp.Diff(before, d.files()); diff != "" {
 				t.Errorf("files have changed (-want +got):\n%s", diff)

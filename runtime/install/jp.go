@@ -110,10 +110,10 @@ func (c *Change) installJP(o Options) error {
 			continue
 		}
 		if err == nil && current.exists && !isGenerated(current.data) {
-			err = errors.New("it was not written by convtools; move it away to have it replaced")
+			err = &obstacle{err: errors.New("it was not written by convtools"), fix: "move it away to have it replaced"}
 		}
 		if err = errors.Join(err, current.writable()); err != nil {
-			return &ManualError{Path: f.path, Err: err}
+			return leftAlone(f.path, err)
 		}
 		old, err := c.records.load(current.target)
 		if err != nil {
@@ -134,9 +134,10 @@ func (c *Change) uninstallJP() error {
 	for _, f := range jpfiles.Files() {
 		current, err := readFile(filepath.Join(filepath.Dir(c.Path), filepath.FromSlash(f.Path)))
 		if err != nil {
-			return &ManualError{Path: current.path, Err: err}
+			return leftAlone(current.path, err)
 		}
 		if !current.exists {
+			c.forget(current)
 			continue
 		}
 		old, err := c.records.load(current.target)
@@ -163,7 +164,7 @@ func (c *Change) uninstallJP() error {
 			continue
 		}
 		if err := current.writable(); err != nil {
-			return &ManualError{Path: current.path, Err: err}
+			return leftAlone(current.path, err)
 		}
 		planned := c.change(current, original, old, nil)
 		if old != nil && old.Existed {
@@ -217,17 +218,36 @@ func registeredJP(p place, r *Registration) bool {
 	return found
 }
 
+// JPSettings says what the configuration of the project's workspace lacks for JP
+// to load what was installed, a sentence each. sure is false when that cannot be
+// told from .jp/config.toml, the only file that is looked into: then they are
+// what it has to have somewhere.
+func JPSettings(o Options) (lacks []string, sure bool) {
+	return jpSettings(filepath.Join(o.Project, ".jp"))
+}
+
+func jpSettings(dir string) (lacks []string, sure bool) {
+	config, err := readFile(filepath.Join(dir, "config.toml"))
+	if err == nil {
+		_, _, err = configedit.Get(configedit.TOML, config.data, nil)
+	}
+	sure = err == nil && (config.exists || !exists(filepath.Join(dir, "config.json")) && !exists(filepath.Join(dir, "config.yaml")))
+	if !lists(config.data, "extends", jpDefinitions+"/") {
+		lacks = append(lacks, `Load the definitions: add "mcp/tools/**/*.toml" to extends in .jp/config.toml.`)
+	}
+	if !lists(config.data, "config_load_paths", ".jp/config") {
+		lacks = append(lacks, `Let JP find skills by name: add ".jp/config" to config_load_paths in .jp/config.toml.`)
+	}
+	return lacks, sure
+}
+
+// jpDefinitions is where the definitions of tools are, seen from .jp.
+const jpDefinitions = "mcp/tools"
+
 // jpAdvice says what the workspace's configuration still needs for the files to
 // take effect. Only what it is sure to have is left out.
 func jpAdvice(dir string) []string {
-	var advice []string
-	config, _ := readFile(filepath.Join(dir, "config.toml"))
-	if !lists(config.data, "extends", "mcp/tools/") {
-		advice = append(advice, `Load the definitions: add "mcp/tools/**/*.toml" to extends in .jp/config.toml.`)
-	}
-	if !lists(config.data, "config_load_paths", ".jp/config") {
-		advice = append(advice, `Let JP find skills by name: add ".jp/config" to config_load_paths in .jp/config.toml.`)
-	}
+	advice, _ := jpSettings(dir)
 	for _, f := range jpfiles.Files() {
 		skill, ok := strings.CutPrefix(f.Path, ".jp/config/")
 		if !ok {
@@ -246,7 +266,7 @@ func jpAdvice(dir string) []string {
 }
 
 // lists reports whether a list of a configuration has an element that begins
-// with prefix, as a string or as the path of a table.
+// with prefix, or may stand for something that does, as a string or as the path of a table.
 func lists(config []byte, key, prefix string) bool {
 	doc, _, err := configedit.Get(configedit.TOML, config, nil)
 	if err != nil {
@@ -262,7 +282,11 @@ func lists(config []byte, key, prefix string) bool {
 		if table, ok := item.(map[string]any); ok {
 			item = table["path"]
 		}
-		if text, ok := item.(string); ok && strings.HasPrefix(strings.TrimPrefix(text, "./"), prefix) {
+		text, ok := item.(string)
+		text = strings.TrimPrefix(text, "./")
+		// A pattern can also begin further up: **/*.toml.
+		above, _, wide := strings.Cut(text, "**")
+		if ok && (strings.HasPrefix(text, prefix) || wide && strings.HasPrefix(prefix, above)) {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ package install
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"syscall"
 )
@@ -30,4 +31,12 @@ func keepOwner(f *os.File, like string) error {
 		return fmt.Errorf("the file belongs to somebody else: %w", err)
 	}
 	return nil
+}
+
+// hardLinks returns how many names a file has.
+func hardLinks(info fs.FileInfo) uint64 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(stat.Nlink) //nolint:unconvert // narrower on other systems
+	}
+	return 1
 }

@@ -114,11 +114,11 @@ func (s records) load(target string) (*record, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var r record
-	if err == nil {
-		err = json.Unmarshal(data, &r)
+	if err != nil {
+		return nil, fmt.Errorf("whether there is a record of the installation is not known: %w", err)
 	}
-	if err == nil {
+	var r record
+	if err = json.Unmarshal(data, &r); err == nil {
 		err = r.check(target)
 	}
 	if err != nil {

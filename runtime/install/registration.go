@@ -1,8 +1,10 @@
 package install
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -20,10 +22,26 @@ type Registration struct {
 	// environment, as NAME=value, sorted.
 	Command []string
 	Env     []string
+	// URL is where the server is, without what may be secret in it, for an entry
+	// that starts no command.
+	URL string
 	// Disabled says that the host has been told not to start the server.
 	Disabled bool
 	// Err says why the file, or the entry, cannot be read.
 	Err error
+	// Doubtful says that Err keeps from telling whether there is an entry at all,
+	// and that nothing speaks for it.
+	Doubtful bool
+
+	byEnabled bool // it is Disabled by "enabled", not by "disabled"
+}
+
+// SwitchOn says what to do about an entry that is Disabled, without a full stop.
+func (r Registration) SwitchOn() string {
+	if r.byEnabled {
+		return "set enabled to true in the entry, in " + r.Path
+	}
+	return "set disabled to false in the entry, in " + r.Path
 }
 
 // Registrations finds where a host knows this program, in each of its scopes. A
@@ -60,6 +78,7 @@ func Registrations(host Host, opts Options) []Registration {
 		switch {
 		case err != nil:
 			r.Err = err
+			r.Doubtful = !bytes.Contains(current.data, []byte(entryName)) && !recorded(opts, current.target)
 		case !ok:
 			continue
 		default:
@@ -70,11 +89,23 @@ func Registrations(host Host, opts Options) []Registration {
 	return list
 }
 
+// recorded reports whether a file was written by an installation.
+func recorded(opts Options, target string) bool {
+	records, err := newRecords(opts)
+	return err == nil && exists(records.path(target))
+}
+
 // read takes an entry apart. Hosts write the same things under a few names.
 func (r *Registration) read(entry map[string]any) {
 	r.Command = commandOf(entry)
-	if len(r.Command) == 0 {
-		r.Err = errors.New("the entry has no command")
+	switch command := entry["command"]; {
+	case len(r.Command) > 0:
+	case command != nil:
+		r.Err = fmt.Errorf("command of the entry is %v, which is not text", command)
+	default:
+		if r.URL = urlOf(entry); r.URL == "" {
+			r.Err = errors.New("the entry has no command")
+		}
 	}
 	for _, key := range []string{"command", "args"} {
 		list, _ := entry[key].([]any)
@@ -93,7 +124,20 @@ func (r *Registration) read(entry map[string]any) {
 		}
 	}
 	slices.Sort(r.Env)
-	r.Disabled = entry["enabled"] == false || entry["disabled"] == true
+	r.byEnabled = entry["enabled"] == false
+	r.Disabled = r.byEnabled || entry["disabled"] == true
+}
+
+// urlOf returns the address in an entry for a server on the network, or "". A
+// password or a token in it is left out.
+func urlOf(entry map[string]any) string {
+	for _, key := range []string{"url", "serverUrl", "httpUrl"} {
+		text, _ := entry[key].(string)
+		if u, err := url.Parse(text); err == nil && u.Host != "" {
+			return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+		}
+	}
+	return ""
 }
 
 // commandOf returns what an entry starts. What is not text in it is written as

@@ -2,6 +2,7 @@ package install_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -110,9 +111,7 @@ func TestUndoLeavesWhatIsNotOurs(t *testing.T) {
 		{"on the network", `{"mcpServers": {"convtools": {"url": "https://example.com"}}}`, "starts no command", false},
 		{"put on the network", `{"mcpServers": {"convtools": {"url": "https://example.com"}}}`, "starts no command", true},
 		{"text", `{"mcpServers": {"convtools": "x"}}`, "is not a table", false},
-		{"another program", `{"mcpServers": {"convtools": {"command": "docker", "args": ["run"]}}}`, "not written by install", false},
 		{"put to another program", `{"mcpServers": {"convtools": {"command": "docker", "args": ["run"]}}}`, "changed since", true},
-		{"no record and more in it", `{"mcpServers": {"convtools": {"command": "convtools", "args": ["mcp"], "env": {}}}}`, "not written by install", false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -132,6 +131,67 @@ func TestUndoLeavesWhatIsNotOurs(t *testing.T) {
 				t.Errorf("files have changed (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestUndoOfWhatWasNotInstalled has entries that nothing says install wrote: to
+// uninstall, there is nothing to do.
+func TestUndoOfWhatWasNotInstalled(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"another program": `{"mcpServers": {"convtools": {"command": "docker", "args": ["run"]}}}`,
+		"more in it":      `{"mcpServers": {"convtools": {"command": "convtools", "args": ["mcp"], "env": {}}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.write("home/.cursor/mcp.json", text)
+			before := d.files()
+			for range 2 { // also when it has been installed over, and undone
+				change := d.uninstall("cursor")
+				if notes := strings.Join(change.Notes, "\n"); len(change.Files) > 0 || !strings.Contains(notes, "not written by install") {
+					t.Errorf("notes %q, changes:\n%s", notes, change.Diff())
+				}
+				if diff := cmp.Diff(before, d.files()); diff != "" {
+					t.Errorf("files have changed (-want +got):\n%s", diff)
+				}
+				d.install("cursor")
+				d.uninstall("cursor")
+			}
+		})
+	}
+}
+
+// TestUndoOfFilesThatAreGone has the host's file removed by hand: what was kept
+// for undoing goes, and nothing else.
+func TestUndoOfFilesThatAreGone(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"cursor", "jp"} {
+		for _, before := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, before), func(t *testing.T) {
+				t.Parallel()
+				d := newDesk(t)
+				if before && name == "cursor" {
+					d.write("home/.cursor/mcp.json", "{}")
+				}
+				for _, f := range d.install(name).Files {
+					if err := os.Remove(f.Path); err != nil {
+						t.Fatal(err)
+					}
+				}
+				change := d.uninstall(name)
+				if notes := strings.Join(change.Notes, "\n"); !strings.Contains(notes, "has been removed since it was installed") || change.Diff() != "" {
+					t.Errorf("notes %q, diff:\n%s", notes, change.Diff())
+				}
+				want := map[string]string{"home/": "", "project/.jp/": ""}
+				if before && name == "cursor" {
+					want = map[string]string{"home/.cursor/": "", "project/.jp/": ""}
+				}
+				if diff := cmp.Diff(want, d.files()); diff != "" {
+					t.Errorf("after uninstalling (-want +got):\n%s", diff)
+				}
+			})
+		}
 	}
 }
 
@@ -416,48 +476,6 @@ func TestFailedChangeLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestUnreadableFilesGiveTheSnippet(t *testing.T) {
-	t.Parallel()
-	tests := map[string]func(*testing.T, *desk){
-		"directory":            func(_ *testing.T, d *desk) { d.write("home/.codex/config.toml/x", "") },
-		"file for a directory": func(_ *testing.T, d *desk) { d.write("home/.codex", "") },
-		"dangling link":        func(t *testing.T, d *desk) { link(t, d.path("nowhere"), d.path("home/.codex/config.toml")) },
-		"dangling folder link": func(t *testing.T, d *desk) { link(t, d.path("nowhere"), d.path("home/.codex")) },
-		"too large":            func(_ *testing.T, d *desk) { d.write("home/.codex/config.toml", "#"+strings.Repeat("x", 16<<20)) },
-		"read-only": func(t *testing.T, d *desk) {
-			d.write("home/.codex/config.toml", "a = 1\n")
-			if err := os.Chmod(d.path("home/.codex/config.toml"), 0o444); err != nil {
-				t.Fatal(err)
-			}
-		},
-		"forbidden": func(t *testing.T, d *desk) {
-			if runtime.GOOS == "windows" || os.Geteuid() == 0 {
-				t.Skip("nothing can be forbidden to this user")
-			}
-			d.write("home/.codex/config.toml", "a = 1\n")
-			if err := os.Chmod(d.path("home/.codex/config.toml"), 0); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = os.Chmod(d.path("home/.codex/config.toml"), 0o600) })
-		},
-	}
-	for name, prepare := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			d := newDesk(t)
-			prepare(t, d)
-			_, err := install.PlanInstall(host(t, "codex"), d.opts)
-			var manual *install.ManualError
-			if !errors.As(err, &manual) {
-				t.Fatalf("error %v", err)
-			}
-			if !strings.Contains(manual.Snippet, "[mcp_servers.convtools]\ncommand = \"/opt/bin/convtools\"") {
-				t.Errorf("snippet:\n%s", manual.Snippet)
-			}
-		})
-	}
-}
-
 func TestArgumentsThatAreNotText(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -471,28 +489,5 @@ func TestArgumentsThatAreNotText(t *testing.T) {
 	}
 	if install.Written(found[0]) || install.Written(install.Registration{}) {
 		t.Error("it counts as written by install")
-	}
-}
-
-// TestDiffOfLongLines has everything on one line, as some programs write it:
-// what other entries hold is nobody's business.
-func TestDiffOfLongLines(t *testing.T) {
-	t.Parallel()
-	const secret = "sk-0123456789"
-	other := `"other": {"command": "npx", "env": {"TOKEN": "` + secret + `"}, "args": [` + strings.Repeat(`"an argument", `, 40) + `"z"]}`
-	d := newDesk(t)
-	d.write("home/.cursor/mcp.json", `{"mcpServers": {`+other+`}, "more": [`+strings.Repeat(`"more", `, 40)+`"`+secret+`"]}`)
-	for _, diff := range []string{d.install("cursor").Diff(), d.uninstall("cursor").Diff()} {
-		if strings.Contains(diff, secret) {
-			t.Errorf("the diff shows what is on the rest of the line:\n%s", diff)
-		}
-		if !strings.Contains(diff, `"convtools": {"command": "/opt/bin/convtools", "args": ["mcp", "--workspace", "${workspaceFolder}"]}`) {
-			t.Errorf("the diff does not show the change:\n%s", diff)
-		}
-		for line := range strings.Lines(diff) {
-			if len(line) > 400 {
-				t.Errorf("a line of %d bytes", len(line))
-			}
-		}
 	}
 }

@@ -84,7 +84,7 @@ func (a *answerWriter) finish() {
 	why := strings.TrimPrefix(strings.TrimSpace(string(a.plain)), "Bad Request: ")
 	refused := invalid(a.msg.rawID, why)
 	if a.status >= http.StatusInternalServerError {
-		a.server.log.Error("failed", "method", a.msg.Method, "cause", clip(why, maxErrorMessage))
+		a.server.log.Error("failed", "method", a.msg.Method, "cause", clip(why, maxLogged))
 		refused.code, refused.message = jsonrpc.CodeInternalError, failedMessage
 	}
 	refuse(a.ResponseWriter, a.status, refused)

@@ -167,7 +167,31 @@ func TestCompletionWithoutWorkspace(t *testing.T) {
 		Argument: mcp.CompleteParamsArgument{Name: "id", Value: "x"},
 	})
 	var wire *jsonrpc.Error
-	if !errors.As(err, &wire) || wire.Code != jsonrpc.CodeInternalError || !strings.Contains(wire.Message, "Could not locate workspace") {
+	if !errors.As(err, &wire) || wire.Code != jsonrpc.CodeInternalError || !strings.Contains(wire.Message, "Could not locate workspace: no .jp directory in project or above it") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Only a conversation that is not there is not found.
+func TestReadResourceFails(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		err  error
+		code int64
+		want string
+	}{
+		{contract.Fixable(`Invalid conversation id "zzz": expected digits.`), jsonrpc.CodeInvalidParams, `Resource not found. Invalid conversation id "zzz": expected digits.`},
+		{contract.Fixable("The conversation command line gave up with exit code 1 and said: Conversation jp-c1 not found."), jsonrpc.CodeInvalidParams, "Resource not found. The conversation command line gave up with exit code 1 and said: Conversation jp-c1 not found."},
+		{contract.Fixable("Could not locate workspace: no .jp directory in project."), jsonrpc.CodeInternalError, "Could not locate workspace: no .jp directory in project."},
+		{contract.Fixable("The conversation command line gave up with exit code 1 and said: Backend not found."), jsonrpc.CodeInternalError, "The conversation command line gave up with exit code 1 and said: Backend not found."},
+		{errors.New("running /opt/my tools/jp: permission denied"), jsonrpc.CodeInternalError, "running jp: permission denied"},
+	} {
+		cfg := newTools().config()
+		cfg.Call = func(context.Context, contract.Call) (string, error) { return "", tc.err }
+		_, err := connect(t, cfg).ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "conversation://jp-c1"})
+		var wire *jsonrpc.Error
+		if !errors.As(err, &wire) || wire.Code != tc.code || wire.Message != tc.want {
+			t.Errorf("%v: error %v", tc.err, err)
+		}
 	}
 }

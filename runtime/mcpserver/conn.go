@@ -22,6 +22,9 @@ const (
 	maxInFlight = 2 * (maxRunning + maxWaiting)
 	// maxInFlightBytes is what the messages of those requests may add up to.
 	maxInFlightBytes = 32 << 20
+	// farewellTime is how long a client has, after the calls that were not done in
+	// time are stopped, to read that they are.
+	farewellTime = time.Second
 	// maxWriteTime is how long a client may leave an answer unread.
 	maxWriteTime = 5 * time.Minute
 )
@@ -50,6 +53,7 @@ type stream struct {
 	mu       sync.Mutex
 	pending  map[jsonrpc.ID]*pendingRequest
 	bytes    int           // of the messages of pending
+	stopping bool          // and no request is taken any more
 	answered chan struct{} // has a value after nothing was left to answer
 	begun    bool          // the client has a session
 
@@ -137,10 +141,11 @@ func (c *stream) receive() {
 		}
 		c.readErr = err
 	}
-	time.AfterFunc(c.server.cfg.DrainTime, c.giveUp)
+	time.AfterFunc(c.server.cfg.DrainTime+farewellTime, c.giveUp)
 	// The SDK drops the answers that are still missing when Read reports an error.
 	if errors.Is(c.readErr, io.EOF) {
 		c.finish()
+		c.sayStopped(c.stop())
 	}
 	for _, era := range c.eras {
 		close(era.incoming)
@@ -154,6 +159,9 @@ func (c *stream) accept(line []byte) error {
 	serve := false
 	if msg != nil {
 		serve, refused = checkMethod(msg)
+	}
+	if refused == nil && serve {
+		refused = checkVersion(msg)
 	}
 	if refused != nil {
 		return c.refuse(refused)
@@ -189,13 +197,15 @@ func (c *stream) track(msg *message, era *lane, size int) *refusal {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
+	case c.stopping:
+		return refusedAs(msg.rawID, jsonrpc.CodeInternalError, stoppingMessage)
 	case c.pending[msg.ID] != nil:
 		// An error with this id would be taken for the answer to the first request.
 		return invalid(nil, fmt.Sprintf("The id %s is in use by a request that is not answered yet.", msg.rawID))
 	case len(c.pending) >= maxInFlight:
-		return &refusal{msg.rawID, codeBusy, fmt.Sprintf("Busy: %d requests wait for an answer. Send this one again later.", len(c.pending))}
+		return refusedAs(msg.rawID, codeBusy, fmt.Sprintf("Busy: %d requests wait for an answer. Send this one again later.", len(c.pending)))
 	case c.bytes+size > maxInFlightBytes:
-		return &refusal{msg.rawID, codeBusy, fmt.Sprintf("Busy: requests of %d bytes wait for an answer. Send this one again later.", c.bytes)}
+		return refusedAs(msg.rawID, codeBusy, fmt.Sprintf("Busy: requests of %d bytes wait for an answer. Send this one again later.", c.bytes))
 	}
 	c.pending[msg.ID] = &pendingRequest{message: msg, era: era, size: size}
 	c.bytes += size
@@ -303,6 +313,32 @@ func (c *stream) finish() {
 	}
 }
 
+// stop takes no request any more, and returns those that are not answered and
+// still wanted. From then on an answer to them is dropped.
+func (c *stream) stop() []*pendingRequest {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stopping = true
+	var left []*pendingRequest
+	for _, p := range c.pending {
+		if !p.canceled {
+			left = append(left, p)
+		}
+	}
+	clear(c.pending)
+	c.bytes = 0
+	return left
+}
+
+// sayStopped answers requests that were stopped.
+func (c *stream) sayStopped(left []*pendingRequest) {
+	for _, p := range left {
+		if c.refuse(refusedAs(p.rawID, jsonrpc.CodeInternalError, stoppingMessage)) != nil {
+			return // nobody reads it
+		}
+	}
+}
+
 // Write sends a response or a notification. Responses to requests that were
 // canceled are not sent, as MCP wants it:
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation
@@ -312,8 +348,8 @@ func (l *lane) Write(_ context.Context, msg jsonrpc.Message) error {
 	if isResponse {
 		p = l.settle(resp.ID)
 	}
-	if p != nil {
-		if p.canceled {
+	if isResponse {
+		if p == nil || p.canceled {
 			return nil
 		}
 		if resp.Error == nil && p.Method == "initialize" {

@@ -10,8 +10,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -20,8 +21,10 @@ import (
 
 // Limits on what HTTP clients may take up.
 const (
-	maxHeader      = 64 << 10 // bytes
-	maxBodies      = 64 << 20 // bytes of the bodies of all requests that are not answered yet
+	maxHeader      = 64 << 10        // bytes
+	maxBodies      = 64 << 20        // bytes of the bodies of all requests that are not answered yet
+	smallBody      = 64 << 10        // bytes at the beginning of each body that have a budget of their own
+	stallTime      = 5 * time.Second // without a byte of the body
 	headerTime     = 10 * time.Second
 	bodyTime       = time.Minute
 	answerTime     = 5 * time.Minute // from the header of a request to the end of its answer
@@ -30,6 +33,8 @@ const (
 	sessionHeader  = "Mcp-Session-Id"
 	versionHeader  = "Mcp-Protocol-Version"
 	firstStateless = "2026-07-28" // the first protocol version without sessions
+	// lastWithSessions is the newest protocol version that begins with initialize.
+	lastWithSessions = "2025-11-25"
 )
 
 // Path is where clients find the server; / does as well.
@@ -48,9 +53,9 @@ type HTTPOptions struct {
 // Listen opens a listener for [Server.ServeListener]. An address without a host is on
 // the loopback interface; one that other machines can reach needs a token.
 func Listen(address string, token Token) (net.Listener, error) {
-	host, port, err := net.SplitHostPort(address)
+	host, port, err := splitAddress(address)
 	if err != nil {
-		return nil, fmt.Errorf("%q is not an address: it has to be HOST:PORT, such as 127.0.0.1:8080", address)
+		return nil, err
 	}
 	if host == "" {
 		host = "127.0.0.1"
@@ -69,14 +74,26 @@ func Listen(address string, token Token) (net.Listener, error) {
 	return listener, nil
 }
 
+// CheckAddress says what is wrong with the form of an address for [Listen].
+func CheckAddress(address string) error {
+	_, _, err := splitAddress(address)
+	return err
+}
+
+func splitAddress(address string) (host, port string, err error) {
+	if host, port, err = net.SplitHostPort(address); err != nil {
+		return "", "", fmt.Errorf("%q is not an address: it has to be HOST:PORT, such as 127.0.0.1:8080", address)
+	}
+	return host, port, nil
+}
+
 // ServeListener serves clients on a listener until ctx is done. Requests that are not
 // answered then have [Config.DrainTime] left.
 func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts HTTPOptions) error {
-	base, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
+	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
 	server := &http.Server{
-		Handler:           s.Handler(opts),
-		BaseContext:       func(net.Listener) context.Context { return base },
+		Handler:           s.handler(work, opts),
 		ReadHeaderTimeout: headerTime,
 		ReadTimeout:       bodyTime,
 		WriteTimeout:      answerTime,
@@ -101,7 +118,7 @@ func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts 
 	}
 	// Whoever is still connected has had their time. The programs that work for
 	// them would outlive this one if it did not wait until they are stopped.
-	stop()
+	stop(errStopping)
 	if shutdown(stopTime) != nil {
 		_ = server.Close()
 	}
@@ -114,7 +131,12 @@ func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts 
 // client of the era with sessions gets a session id all the same, as a name to
 // find the request by that it cancels.
 func (s *Server) Handler(opts HTTPOptions) http.Handler {
-	h := &httpHandler{server: s, opts: opts, cancels: map[string]context.CancelFunc{}}
+	return s.handler(context.Background(), opts)
+}
+
+// handler is a Handler whose calls end with work, and are then still answered.
+func (s *Server) handler(work context.Context, opts HTTPOptions) http.Handler {
+	h := &httpHandler{server: s, work: work, opts: opts, cancels: map[string]context.CancelFunc{}}
 	h.sdk = mcp.NewStreamableHTTPHandler(
 		func(*http.Request) *mcp.Server { return s.sdk },
 		&mcp.StreamableHTTPOptions{
@@ -131,7 +153,8 @@ type httpHandler struct {
 	server *Server
 	sdk    http.Handler
 	opts   HTTPOptions
-	bodies atomic.Int64 // bytes
+	work   context.Context // calls end with it
+	bodies bodyBudget
 
 	mu      sync.Mutex
 	cancels map[string]context.CancelFunc // by session and request id
@@ -152,7 +175,7 @@ func (h *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !h.opts.Token.allows(r.Header.Get("Authorization")):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="convtools"`)
 		reject(w, r, http.StatusUnauthorized, "This server needs its token: Authorization: Bearer TOKEN.")
-	case r.URL.Path != "/" && r.URL.Path != Path:
+	case r.URL.Path != "/" && strings.TrimSuffix(r.URL.Path, "/") != Path:
 		reject(w, r, http.StatusNotFound, "MCP is at "+Path+".")
 	case r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
@@ -184,7 +207,7 @@ func (h *httpHandler) health(w http.ResponseWriter, r *http.Request) {
 // post passes one message on to the SDK, with a context that ends when the
 // client goes away or cancels.
 func (h *httpHandler) post(w http.ResponseWriter, r *http.Request) {
-	body := &budgetReader{r: http.MaxBytesReader(w, r.Body, MaxMessage), held: &h.bodies}
+	body := &budgetReader{r: http.MaxBytesReader(w, r.Body, MaxMessage), budget: &h.bodies, conn: http.NewResponseController(w), until: time.Now().Add(bodyTime)}
 	defer body.release()
 	text, err := io.ReadAll(body)
 	var tooLarge *http.MaxBytesError
@@ -194,7 +217,11 @@ func (h *httpHandler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	case errors.Is(err, errBusy):
 		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusServiceUnavailable, &refusal{leadingID(text), codeBusy, "Busy: too many requests wait for an answer. Send this one again later."})
+		refuse(w, http.StatusServiceUnavailable, refusedAs(leadingID(text), codeBusy, "Busy: too many requests wait for an answer. Send this one again later."))
+		return
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		w.Header().Set("Connection", "close")
+		refuse(w, http.StatusRequestTimeout, invalid(leadingID(text), "The body did not arrive in time."))
 		return
 	case err != nil:
 		refuse(w, http.StatusBadRequest, invalid(nil, "The body could not be read."))
@@ -220,7 +247,7 @@ func (h *httpHandler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if problem := paramsProblem(msg); problem != "" && msg.IsCall() {
-		refuse(w, methodStatus(stateless, jsonrpc.CodeInvalidParams), &refusal{msg.rawID, jsonrpc.CodeInvalidParams, problem})
+		refuse(w, methodStatus(stateless, jsonrpc.CodeInvalidParams), refusedAs(msg.rawID, jsonrpc.CodeInvalidParams, problem))
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
@@ -228,7 +255,10 @@ func (h *httpHandler) post(w http.ResponseWriter, r *http.Request) {
 	if !stateless {
 		defer h.track(w, r, msg, cancel)()
 	}
-	r = r.WithContext(bound(ctx))
+	work, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer context.AfterFunc(h.work, func() { stop(context.Cause(h.work)) })()
+	r = r.WithContext(bound(ctx, work))
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
 	answer := &answerWriter{ResponseWriter: w, server: h.server, msg: msg}
 	h.sdk.ServeHTTP(answer, r)
@@ -296,24 +326,3 @@ func refuse(w http.ResponseWriter, status int, refused *refusal) {
 	w.WriteHeader(status)
 	_, _ = w.Write(append(text, '\n')) // a client that is gone needs no answer
 }
-
-// errBusy says that requests take up all the memory they may.
-var errBusy = errors.New("too many requests")
-
-// budgetReader counts what is read towards what all requests may take up.
-type budgetReader struct {
-	r     io.Reader
-	held  *atomic.Int64
-	taken int64
-}
-
-func (b *budgetReader) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	b.taken += int64(n)
-	if b.held.Add(int64(n)) > maxBodies {
-		return n, errBusy
-	}
-	return n, err
-}
-
-func (b *budgetReader) release() { b.held.Add(-b.taken) }

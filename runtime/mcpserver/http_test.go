@@ -71,7 +71,7 @@ func event(t *testing.T, text string) message {
 func TestHTTPBothEras(t *testing.T) {
 	t.Parallel()
 	server := serve(t, newTools().config(), mcpserver.HTTPOptions{})
-	for _, path := range []string{"", "/", "/mcp"} {
+	for _, path := range []string{"", "/", "/mcp", "/mcp/"} {
 		resp, text := post(t, server.URL+path, initialize, nil)
 		if resp.StatusCode != http.StatusOK || resp.Header.Get("Mcp-Session-Id") == "" || event(t, text).ID != "init" {
 			t.Errorf("initialize at %q: %s, %s", path, resp.Status, text)
@@ -119,12 +119,15 @@ func TestHTTPRefusals(t *testing.T) {
 		{"wrong Accept", ping, func(r *http.Request) { r.Header.Set("Accept", "text/html") }, 400, `{"jsonrpc":"2.0","id":"ping","error":{"code":-32600,"message":"Accept must`},
 		{"unknown version", ping, func(r *http.Request) { r.Header.Set("Mcp-Protocol-Version", "1999-01-01") }, 400, `{"jsonrpc":"2.0","id":"ping","error":{"code":-32600,"message":"Unsupported protocol version`},
 		{"resumption", ping, func(r *http.Request) { r.Header.Set("Last-Event-ID", "1_2") }, 400, `{"jsonrpc":"2.0","id":"ping","error":{"code":-32600,"message":"can't send Last-Event-ID`},
-		{"too deep", `{"jsonrpc":"2.0","id":6,"method":"ping","params":{"a":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}}`, nil, 400, `{"jsonrpc":"2.0","id":6,"error":{"code":-32600,`},
+		{"too deep", `{"jsonrpc":"2.0","id":6,"method":"ping","params":{"a":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}}`, nil, 400, `{"jsonrpc":"2.0","id":6,"error":{"code":-32600,"message":"The message is nested more than 1000 levels deep."}}`},
 		{"a foreign page", ping, func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Pages of the origin`},
 		{"unknown method", `{"jsonrpc":"2.0","id":7,"method":"nothing/here"}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"There is no method \"nothing/here\"."}}`},
 		{"unknown method, stateless", `{"jsonrpc":"2.0","id":7,"method":"nothing/here","params":{` + modern + `}}`, stateless("nothing/here"), 404, `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"There is no method \"nothing/here\"."}}`},
 		{"logging, which is not announced", `{"jsonrpc":"2.0","id":7,"method":"logging/setLevel","params":{"level":"debug"}}`, nil, 200, `"code":-32601`},
 		{"an unknown notification", `{"jsonrpc":"2.0","method":"notifications/nothing"}`, nil, 202, ""},
+		{"a notification that cannot be read", `{"jsonrpc":"2.0","method":"notifications/x","params":[1]}`, nil, 202, ""},
+		{"ping, stateless", `{"jsonrpc":"2.0","id":7,"method":"ping","params":{` + modern + `}}`, stateless("ping"), 404, `"code":-32601,"message":"There is no method ping in the protocol version 2026-07-28`},
+		{"discover without _meta", `{"jsonrpc":"2.0","id":7,"method":"server/discover"}`, nil, 200, `"code":-32602,"message":"server/discover needs the protocol version in _meta`},
 		{"a method without an id", `{"jsonrpc":"2.0","method":"tools/list"}`, nil, 202, ""},
 		{"a notification with an id", `{"jsonrpc":"2.0","id":7,"method":"notifications/initialized"}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"notifications/initialized is a notification: send it without an id."}}`},
 		{"without parameters", `{"jsonrpc":"2.0","id":7,"method":"tools/call"}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"tools/call: \"params\" is required."}}`},
@@ -529,8 +532,17 @@ func TestHTTPProgress(t *testing.T) {
 
 func TestHTTPShutdown(t *testing.T) {
 	t.Parallel()
-	for _, patient := range []bool{true, false} {
-		t.Run(fmt.Sprintf("calls end in time %v", patient), func(t *testing.T) {
+	for _, tc := range []struct {
+		name      string
+		patient   bool // calls end in time
+		stateless bool
+	}{
+		{"calls end in time", true, false},
+		{"calls are stopped", false, false},
+		{"calls are stopped, stateless", false, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			patient := tc.patient
 			t.Parallel()
 			f := newTools()
 			cfg := f.config()
@@ -547,7 +559,13 @@ func TestHTTPShutdown(t *testing.T) {
 			url := "http://" + listener.Addr().String() + mcpserver.Path
 			answer := make(chan string, 1)
 			go func() {
-				resp, err := http.DefaultClient.Do(postRequest(t, t.Context(), url, callLine(1, "wait", `{}`)))
+				req := postRequest(t, t.Context(), url, callLine(1, "wait", `{}`))
+				if tc.stateless {
+					req = postRequest(t, t.Context(), url, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait",`+modern+`}}`)
+					stateless("tools/call")(req)
+					req.Header.Set("Mcp-Name", "wait")
+				}
+				resp, err := http.DefaultClient.Do(req)
 				if err != nil {
 					answer <- err.Error()
 					return
@@ -566,7 +584,8 @@ func TestHTTPShutdown(t *testing.T) {
 			if err := <-ended; err != nil {
 				t.Errorf("ServeListener ended with %v", err)
 			}
-			if got := <-answer; strings.Contains(got, "waited") != patient {
+			got := <-answer
+			if m := event(t, got); patient && m.text() != "waited" || !patient && (m.ID != 1.0 || m.Error == nil || m.Error.Message != "The server is shutting down; the call was stopped.") {
 				t.Errorf("answer %q", got)
 			}
 			if _, err := net.Dial("tcp", listener.Addr().String()); err == nil {

@@ -18,6 +18,9 @@ const (
 	// maxInteger is the largest integer that every JSON implementation keeps
 	// apart from its neighbours.
 	maxInteger = 1<<53 - 1
+	// maxNesting is how deep arrays and objects may be in each other: as deep as the
+	// SDK reads them.
+	maxNesting = 1000
 	// codeBusy says that the server has too much to do. JSON-RPC leaves codes from
 	// -32099 to -32000 to servers.
 	codeBusy = -32000
@@ -37,6 +40,7 @@ type refusal struct {
 	id      json.RawMessage
 	code    int64
 	message string
+	data    json.RawMessage // or nil
 }
 
 // encode writes the refusal as JSON-RPC; [jsonrpc.EncodeMessage] would leave out
@@ -46,12 +50,13 @@ func (r *refusal) encode() ([]byte, error) {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
 		Error   *jsonrpc.Error  `json:"error"`
-	}{"2.0", r.id, &jsonrpc.Error{Code: r.code, Message: clip(r.message, maxErrorMessage)}})
+	}{"2.0", r.id, &jsonrpc.Error{Code: r.code, Message: clip(r.message, maxErrorMessage), Data: r.data}})
 }
 
 // decodeMessage reads one JSON-RPC request or notification of a client. A
-// message that is none is refused; nil and nil is a response, which a server
-// that asks nothing has no use for.
+// message that is none is refused; nil and nil is one to ignore: a response, which
+// a server that asks nothing has no use for, or a notification whose parameters
+// cannot be read, which nobody waits to hear about.
 //
 // Names of members are compared to the letter and the last of two equal ones
 // counts, as the SDK does it: two readers that disagree about a message are a
@@ -59,6 +64,9 @@ func (r *refusal) encode() ([]byte, error) {
 func decodeMessage(text []byte) (*message, *refusal) {
 	if !utf8.Valid(text) {
 		return nil, &refusal{code: jsonrpc.CodeParseError, message: "The message is not UTF-8."}
+	}
+	if isNestedDeeper(text, maxNesting) {
+		return nil, invalid(leadingID(text), fmt.Sprintf("The message is nested more than %d levels deep.", maxNesting))
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(text, &members); err != nil {
@@ -93,14 +101,42 @@ func decodeMessage(text []byte) (*message, *refusal) {
 	switch {
 	case string(params) == "null":
 		params = nil
+	case len(params) > 0 && params[0] != '{' && !hasID:
+		return nil, nil
 	case len(params) > 0 && params[0] != '{':
-		return nil, &refusal{rawID, jsonrpc.CodeInvalidParams, `"params" has to be an object.`}
+		return nil, refusedAs(rawID, jsonrpc.CodeInvalidParams, `"params" has to be an object.`)
 	}
 	return &message{&jsonrpc.Request{ID: id, Method: method, Params: params}, rawID}, nil
 }
 
 func invalid(id json.RawMessage, message string) *refusal {
-	return &refusal{id, jsonrpc.CodeInvalidRequest, message}
+	return refusedAs(id, jsonrpc.CodeInvalidRequest, message)
+}
+
+func refusedAs(id json.RawMessage, code int64, message string) *refusal {
+	return &refusal{id: id, code: code, message: message}
+}
+
+// isNestedDeeper says that more than limit arrays and objects of text are in each
+// other. Text that is no JSON is for others to refuse.
+func isNestedDeeper(text []byte, limit int) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++ // what is escaped does not end the string
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > limit {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
 }
 
 // notAnObject says why text could not be decoded as an object.

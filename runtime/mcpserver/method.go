@@ -79,11 +79,21 @@ func checkMethod(msg *message) (serve bool, refused *refusal) {
 	}
 	switch {
 	case !known:
-		return false, &refusal{msg.rawID, jsonrpc.CodeMethodNotFound, fmt.Sprintf("There is no method %.100q.", msg.Method)}
+		return false, refusedAs(msg.rawID, jsonrpc.CodeMethodNotFound, fmt.Sprintf("There is no method %.100q.", msg.Method))
 	case m.notification:
 		return false, invalid(msg.rawID, msg.Method+" is a notification: send it without an id.")
 	case lacking:
-		return false, &refusal{msg.rawID, jsonrpc.CodeInvalidParams, msg.Method + `: "params" is required.`}
+		return false, refusedAs(msg.rawID, jsonrpc.CodeInvalidParams, msg.Method+`: "params" is required.`)
+	}
+	switch msg.Method {
+	case "initialize", "ping":
+		if isStateless(msg.Params) {
+			return false, refusedAs(msg.rawID, jsonrpc.CodeMethodNotFound, "There is no method "+msg.Method+" in the protocol version "+firstStateless+", which _meta asks for.")
+		}
+	case "server/discover":
+		if saidVersion(msg.Params) == nil {
+			return false, refusedAs(msg.rawID, jsonrpc.CodeInvalidParams, fmt.Sprintf("server/discover needs the protocol version in _meta, as %q, such as %q.", versionKey, firstStateless))
+		}
 	}
 	return true, nil
 }
@@ -114,15 +124,44 @@ func paramsProblem(msg *message) string {
 // versionKey is where requests of the stateless era say which version they speak.
 const versionKey = "io.modelcontextprotocol/protocolVersion"
 
+// saidVersion returns the protocol version in the _meta of a request, whatever
+// its type is; nil, where there is none.
+func saidVersion(params json.RawMessage) json.RawMessage {
+	if !bytes.Contains(params, []byte(versionKey)) {
+		return nil
+	}
+	var p, meta map[string]json.RawMessage
+	if json.Unmarshal(params, &p) != nil || json.Unmarshal(p["_meta"], &meta) != nil {
+		return nil
+	}
+	return meta[versionKey]
+}
+
 // isStateless says that a request is of the stateless era.
 func isStateless(params json.RawMessage) bool {
-	if !bytes.Contains(params, []byte(versionKey)) {
-		return false
+	var version string
+	said := saidVersion(params)
+	return said != nil && json.Unmarshal(said, &version) == nil && version == firstStateless
+}
+
+// checkVersion refuses requests with a protocol version in _meta that is not one
+// of the stateless era; the others are agreed on with initialize.
+func checkVersion(msg *message) *refusal {
+	said := saidVersion(msg.Params)
+	if !msg.IsCall() || said == nil {
+		return nil
 	}
-	var p struct {
-		Meta struct {
-			Version json.RawMessage `json:"io.modelcontextprotocol/protocolVersion"`
-		} `json:"_meta"`
+	var version string
+	if said[0] != '"' || json.Unmarshal(said, &version) != nil {
+		return refusedAs(msg.rawID, jsonrpc.CodeInvalidParams, fmt.Sprintf("%q in _meta has to be a string.", versionKey))
 	}
-	return json.Unmarshal(params, &p) == nil && p.Meta.Version != nil
+	if version == firstStateless {
+		return nil
+	}
+	refused := refusedAs(msg.rawID, mcp.CodeUnsupportedProtocolVersion, fmt.Sprintf("Unsupported protocol version in _meta: %q. %s can be asked for there; older ones begin with initialize.", clip(version, maxEcho), firstStateless))
+	// Without the data the message still says what is wrong.
+	refused.data, _ = encodeJSON(mcp.UnsupportedProtocolVersionData{
+		Supported: []string{firstStateless}, Requested: clip(version, maxEcho),
+	})
+	return refused
 }

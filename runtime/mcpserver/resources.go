@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -52,15 +51,31 @@ func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, MIMEType: "text/xml", Text: text}}}, nil
 		}
 		var failure *contract.Error
-		if !errors.As(err, &failure) || !failure.Caller || strings.Contains(failure.Message, "not found") {
+		if !errors.As(err, &failure) || !failure.Caller || isUnknownID(failure) {
 			break
 		}
 	}
 	var failure *contract.Error
-	if errors.As(err, &failure) && failure.Caller {
+	if errors.As(err, &failure) && isUnknownID(failure) {
 		return nil, notFound(req.Params.URI, failure.Message)
 	}
 	return nil, internal(err)
+}
+
+// isUnknownID says that a failure is about the id, rather than about a workspace
+// that is missing or a program that does not work.
+func isUnknownID(failure *contract.Error) bool {
+	if !failure.Caller {
+		return false
+	}
+	said := strings.ToLower(failure.Message)
+	words := strings.Fields(said)
+	for i := range max(len(words)-3, 0) {
+		if words[i] == "conversation" && words[i+2] == "not" && strings.HasPrefix(words[i+3], "found") {
+			return true
+		}
+	}
+	return strings.Contains(said, "invalid conversation id")
 }
 
 // readings are the calls to try, from the fullest to the shortest. The last is
@@ -98,13 +113,9 @@ func isID(s string) bool {
 }
 
 func notFound(uri, why string) error {
-	data, err := json.Marshal(map[string]string{"uri": clip(uri, maxErrorMessage)})
-	if err != nil {
-		data = nil
-	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Resource not found. " + why, Data: data}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Resource not found. " + why, Data: uriData(uri)}
 }
 
 func internal(err error) error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprint(err)}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: contract.WithoutPaths(err.Error())}
 }

@@ -46,7 +46,8 @@ type Config struct {
 	// DrainTime is how long requests go on that were not answered yet when the
 	// client has ended its input, or the server is told to end; 0 means 5 seconds.
 	// A program that pipes its requests in wants the answers; a client that is gone
-	// should not keep work alive.
+	// should not keep work alive. What is not done by then is stopped, and answered
+	// with an error.
 	DrainTime time.Duration
 }
 
@@ -124,14 +125,14 @@ func (s *Server) ttl(req mcp.Request) int {
 // ServeStdio serves one client, one JSON-RPC message a line, until in ends or
 // ctx is done. Calls that are not answered by then are stopped.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	ctx, cancel := context.WithCancel(ctx)
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	c := newStream(s, in, out)
 	defer c.giveUp()
 	defer c.closed()
 	var sessions []*mcp.ServerSession
 	for _, era := range c.eras {
-		session, err := s.sdk.Connect(bound(ctx), era, nil)
+		session, err := s.sdk.Connect(bound(ctx, work), era, nil)
 		if err != nil {
 			return fmt.Errorf("starting the MCP session: %w", err)
 		}
@@ -143,6 +144,9 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	}
 	stop := context.AfterFunc(ctx, func() {
 		time.AfterFunc(s.cfg.DrainTime, c.giveUp)
+		left := c.stop()
+		cancel()
+		c.sayStopped(left)
 		for _, session := range sessions {
 			_ = session.Close()
 		}
@@ -163,22 +167,23 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 
 type boundKey struct{}
 
-// bound marks ctx as the one that requests have to end with. The SDK hands
+// bound returns ctx with a mark: requests have to end with work. The SDK hands
 // requests a context that has the values of ctx, but is not done when it is.
-func bound(ctx context.Context) context.Context {
-	return context.WithValue(ctx, boundKey{}, ctx)
+func bound(ctx, work context.Context) context.Context {
+	return context.WithValue(ctx, boundKey{}, work)
 }
 
 // withBound returns a context that is done when ctx is, or the one it was bound
 // to.
 func withBound(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
+	done := func() { cancel(nil) }
 	outer, ok := ctx.Value(boundKey{}).(context.Context)
 	if !ok {
-		return ctx, cancel
+		return ctx, done
 	}
-	stop := context.AfterFunc(outer, cancel)
-	return ctx, func() { stop(); cancel() }
+	stop := context.AfterFunc(outer, func() { cancel(context.Cause(outer)) })
+	return ctx, func() { stop(); done() }
 }
 
 // guard stands before every request: it binds the context, keeps a panic from
@@ -193,6 +198,11 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failedMessage}
 			}
 		}()
+		if begin, ok := req.(*mcp.ServerRequest[*mcp.InitializeParams]); ok {
+			// The SDK would go by the version that was asked for, not by the one that
+			// was agreed on.
+			begin.Params.ProtocolVersion = min(begin.Params.ProtocolVersion, lastWithSessions)
+		}
 		if result, err = s.handle(ctx, method, req, next); err != nil {
 			return nil, s.clientError(ctx, method, err)
 		}

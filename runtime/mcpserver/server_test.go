@@ -84,7 +84,7 @@ func (titles) RunCLI(context.Context, string, contract.Context, []string) (stdou
 type noTitles struct{}
 
 func (noTitles) RunCLI(context.Context, string, contract.Context, []string) (stdout, stderr []byte, exit int, err error) {
-	return nil, []byte("error: Could not locate workspace"), 1, nil
+	return nil, []byte("error: Could not locate workspace: no .jp directory in /home/someone/project or above it\n"), 1, nil
 }
 
 // session is a client on a pair of streams that can send anything.
@@ -147,6 +147,17 @@ func (s *session) receive() message {
 	var m message
 	if err := json.Unmarshal([]byte(line), &m); err != nil {
 		s.t.Fatalf("the server wrote %.200q, which is no message: %v", line, err)
+	}
+	return m
+}
+
+// receiveStopped returns the next message, which has to be the answer to a call
+// that was stopped because the server ends.
+func (s *session) receiveStopped() message {
+	s.t.Helper()
+	m := s.receive()
+	if m.Error == nil || m.Error.Code != -32603 || m.Error.Message != "The server is shutting down; the call was stopped." {
+		s.t.Errorf("answer %+v, error %+v", m, m.Error)
 	}
 	return m
 }

@@ -62,6 +62,7 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 		Tool:      req.Params.Name,
 		Arguments: arguments(req.Params.Arguments),
 		Context:   s.callContext(req.Params.Meta),
+		Notes:     contextNotes(req.Params.Meta),
 	})
 	stop()
 	if ctx.Err() != nil {
@@ -99,6 +100,22 @@ func (s *Server) callContext(meta mcp.Meta) contract.Context {
 		}
 	}
 	return where
+}
+
+// contextNotes says that where a call comes from is not understood, which would
+// pass for not having been said. Whether an id is one is the tools' to judge.
+func contextNotes(meta mcp.Meta) []string {
+	said, ok := meta[contextKey]
+	if !ok || said == nil {
+		return nil
+	}
+	if object, ok := said.(map[string]any); ok {
+		switch object["conversation_id"].(type) {
+		case nil, string:
+			return nil
+		}
+	}
+	return []string{"What the host says about this call is not understood and was ignored: _meta." + contextKey + ` must be an object such as {"conversation_id": "jp-c17737387251"}.`}
 }
 
 func (s *Server) result(answer string, err error) (*mcp.CallToolResult, error) {

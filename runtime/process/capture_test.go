@@ -1,6 +1,7 @@
 package process
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -33,6 +34,40 @@ func TestHeadTail(t *testing.T) {
 		}
 		if got := string(h.bytes()); got != want || h.truncated() != (len(whole) > limit) {
 			t.Fatalf("limit %d of %q: got %q, truncated %v, want %q", limit, whole, got, h.truncated(), want)
+		}
+	}
+}
+
+// A cappedBuffer of any limit, written to in pieces of any size, holds the stream
+// up to the limit.
+func TestCappedBuffer(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 30 {
+		limit := 1 + random.IntN(4*chunkSize)
+		whole := make([]byte, random.IntN(4*chunkSize))
+		for i := range whole {
+			whole[i] = byte(i * 7 / 5)
+		}
+		var causes []error
+		b := &cappedBuffer{limit: int64(limit), exceeded: func(cause error) { causes = append(causes, cause) }}
+		for rest := whole; len(rest) > 0; {
+			n := min(len(rest), 1+random.IntN(2*chunkSize))
+			written, err := b.Write(rest[:n])
+			if (err != nil) != (written < n) {
+				t.Fatalf("Write of %d bytes = %d, %v", n, written, err)
+			}
+			if err != nil {
+				break
+			}
+			rest = rest[n:]
+		}
+		want := whole[:min(limit, len(whole))]
+		if over := len(whole) > limit; over != (len(causes) == 1) {
+			t.Fatalf("limit %d, stream %d: exceeded was called %d times", limit, len(whole), len(causes))
+		}
+		if !bytes.Equal(b.bytes(), want) {
+			t.Fatalf("limit %d, stream %d: another content", limit, len(whole))
 		}
 	}
 }

@@ -23,6 +23,9 @@ const (
 	Canceled
 	// OutputTooLarge: the command printed more than [Limits] allows.
 	OutputTooLarge
+	// BudgetExhausted: the command and those running at the same time printed
+	// more than the [Budget] they share allows.
+	BudgetExhausted
 	// Signaled: something other than this package ended the command by a
 	// signal, or, on Windows, by an exception.
 	Signaled
@@ -47,6 +50,8 @@ func (k Kind) String() string {
 		return "canceled"
 	case OutputTooLarge:
 		return "output too large"
+	case BudgetExhausted:
+		return "budget exhausted"
 	case Signaled:
 		return "signaled"
 	case Panicked:
@@ -99,7 +104,12 @@ func (e *Error) Unwrap() error { return e.Err }
 var (
 	errTimeLimit   = errors.New("time limit passed")
 	errOutputLimit = errors.New("output limit passed")
+	errBudget      = errors.New("shared output budget exhausted")
 )
+
+func isOutputLimit(err error) bool {
+	return errors.Is(err, errOutputLimit) || errors.Is(err, errBudget)
+}
 
 func (c Command) badArgument(detail, hint string) *Error {
 	return &Error{Kind: BadArgument, Command: c.display(), Detail: detail, Hint: hint}
@@ -137,6 +147,10 @@ func (c Command) stopped(parent, limited context.Context, limits Limits, stderr 
 		e.Kind = OutputTooLarge
 		e.Detail = fmt.Sprintf("stopped because it printed more than %s", byteCount(limits.Stdout))
 		e.Hint = "ask it for less, or raise the output limit"
+	case errors.Is(cause, errBudget):
+		e.Kind = BudgetExhausted
+		e.Detail = limits.Shared.exhausted()
+		e.Hint = "try again when fewer of them run, or ask for less"
 	default:
 		e.Kind = Timeout
 		e.Detail = fmt.Sprintf("stopped because it did not finish within %s", limits.Timeout)

@@ -48,8 +48,9 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 		return Result{}, cmd.stopped(ctx, limited, limits, nil)
 	}
 
-	stdout := &cappedBuffer{limit: limits.Stdout, exceeded: func() { stop(errOutputLimit) }}
+	stdout := &cappedBuffer{limit: limits.Stdout, shared: limits.Shared, exceeded: stop}
 	stderr := &headTail{limit: int(limits.Stderr)}
+	defer stdout.release()
 	streams, err := openStreams(cmd.Stdin, stdout, stderr)
 	if err != nil {
 		return Result{}, cmd.ioError("opening pipes", err)
@@ -92,7 +93,7 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 	gone := within(time.After(killWait), exited)
 	streams.close() // from here on stdout and stderr are ours
 
-	if limited.Err() != nil && (!complete || errors.Is(context.Cause(limited), errOutputLimit)) {
+	if limited.Err() != nil && (!complete || isOutputLimit(context.Cause(limited))) {
 		e := cmd.stopped(ctx, limited, limits, stderr.bytes())
 		if !gone {
 			e.Detail += fmt.Sprintf(", and process %d cannot be killed", child.Process.Pid)
@@ -113,7 +114,7 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 		}
 	}
 	return Result{
-		Stdout:          stdout.buf.Bytes(),
+		Stdout:          stdout.bytes(),
 		Stderr:          stderr.bytes(),
 		StderrTruncated: stderr.truncated(),
 		ExitCode:        child.ProcessState.ExitCode(),
@@ -284,12 +285,12 @@ func (s *streams) start(child *exec.Cmd) (*group, error) {
 	return group, nil
 }
 
-// noteReadError keeps the first error that is neither the output limit nor
+// noteReadError keeps the first error that is neither an output limit nor
 // caused by close.
 func (s *streams) noteReadError(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err != nil && !errors.Is(err, errOutputLimit) && !s.closed && s.readErr == nil {
+	if err != nil && !isOutputLimit(err) && !s.closed && s.readErr == nil {
 		s.readErr = err
 	}
 }

@@ -41,7 +41,7 @@ func (f InProcess) Run(ctx context.Context, cmd Command) (Result, error) {
 		return Result{}, cmd.stopped(ctx, limited, limits, nil)
 	}
 
-	stdout := &cappedBuffer{limit: limits.Stdout, exceeded: func() { stop(errOutputLimit) }}
+	stdout := &cappedBuffer{limit: limits.Stdout, shared: limits.Shared, exceeded: stop}
 	stderr := &headTail{limit: int(limits.Stderr)}
 	stdoutGate, stderrGate := &gate{w: stdout}, &gate{w: stderr}
 
@@ -63,6 +63,7 @@ func (f InProcess) Run(ctx context.Context, cmd Command) (Result, error) {
 	}
 	stdoutGate.close()
 	stderrGate.close()
+	defer stdout.release()
 
 	if happened(returned) && failure != nil {
 		failure.Stderr = stderr.bytes()
@@ -72,7 +73,7 @@ func (f InProcess) Run(ctx context.Context, cmd Command) (Result, error) {
 		return Result{}, cmd.stopped(ctx, limited, limits, stderr.bytes())
 	}
 	return Result{
-		Stdout:          stdout.buf.Bytes(),
+		Stdout:          stdout.bytes(),
 		Stderr:          stderr.bytes(),
 		StderrTruncated: stderr.truncated(),
 		ExitCode:        exitCode,

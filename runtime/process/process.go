@@ -70,6 +70,10 @@ type Limits struct {
 	// output is worth nothing to whoever parses it.
 	Stdout int64
 
+	// Shared is what the command may print together with others that have the
+	// same budget. Nil sets no such bound.
+	Shared *Budget
+
 	// Stderr is how many bytes of standard error are kept, half from the start
 	// and half from the end. Printing more is no error.
 	Stderr int64

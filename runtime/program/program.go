@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/convtools/convtools/runtime/contract"
@@ -26,6 +27,13 @@ const (
 	ProgramStdout  = 64 << 20  // bytes
 )
 
+// Limits on what all runs together hold at one time, in bytes: a server works on
+// many calls at once.
+const (
+	BuiltinShared = 512 << 20
+	ProgramShared = 128 << 20
+)
+
 // Builtin is a command line served by this binary. dir is the directory the
 // workspace is looked for from; args begin behind the program's name.
 type Builtin func(ctx context.Context, dir string, args []string, stdin io.Reader, stdout, stderr io.Writer) int
@@ -37,12 +45,18 @@ type Spec struct {
 	Builtin Builtin  // serves it unless Env is set; nil where nothing is built in
 }
 
-// Programs runs command lines. It implements [contract.CLI].
+// Programs runs command lines. It implements [contract.CLI], must not be copied
+// and is safe for concurrent use. A process should have one: the limits on all
+// runs together hold for those of one Programs.
 type Programs struct {
 	Lookup  func(name string) (Spec, bool)
 	Getenv  func(string) string
 	Runner  process.Runner // for programs that are not built in
 	Timeout time.Duration  // of one run; 0 means DefaultTimeout
+
+	budgets  sync.Once
+	builtin  *process.Budget
+	programs *process.Budget
 }
 
 var _ contract.CLI = (*Programs)(nil)
@@ -70,12 +84,15 @@ func (p *Programs) RunCLI(ctx context.Context, name string, call contract.Contex
 
 // command decides what runs, and how.
 func (p *Programs) command(name string, spec Spec, call contract.Context, args []string) (process.Runner, process.Command, error) {
+	p.budgets.Do(func() {
+		p.builtin, p.programs = process.NewBudget(BuiltinShared), process.NewBudget(ProgramShared)
+	})
 	words, chosen := spec.Command, p.chosen(spec)
 	if chosen == "" && spec.Builtin != nil {
 		run := process.InProcess(func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 			return spec.Builtin(ctx, call.Dir, args, stdin, stdout, stderr)
 		})
-		return run, process.Command{Path: name, Args: args, Limits: process.Limits{Stdout: BuiltinStdout}}, nil
+		return run, process.Command{Path: name, Args: args, Limits: process.Limits{Stdout: BuiltinStdout, Shared: p.builtin}}, nil
 	}
 	if chosen != "" {
 		split, err := process.SplitCommand(chosen)
@@ -95,7 +112,7 @@ func (p *Programs) command(name string, spec Spec, call contract.Context, args [
 		Args:   append(words[1:len(words):len(words)], args...),
 		Dir:    call.Dir,
 		Env:    process.DefaultEnv("JP_*"),
-		Limits: process.Limits{Stdout: ProgramStdout},
+		Limits: process.Limits{Stdout: ProgramStdout, Shared: p.programs},
 	}, nil
 }
 
@@ -134,7 +151,7 @@ func (p *Programs) describe(err error, name string) error {
 			shown.Hint = "ask for less"
 		}
 		e.Message = shown.Error()
-		e.Transient = shown.Kind == process.Timeout || shown.Kind == process.Canceled
+		e.Transient = shown.Kind == process.Timeout || shown.Kind == process.Canceled || shown.Kind == process.BudgetExhausted
 	}
 	e.Message = fmt.Sprintf("The command line %q failed: %s.", name, strings.TrimSuffix(e.Message, "."))
 	if setting, _ := p.External(name); setting != "" {

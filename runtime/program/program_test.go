@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/process"
@@ -97,8 +98,27 @@ func TestChosenProgram(t *testing.T) {
 		t.Errorf("stdout %q, stderr %q, exit %d, error %v", stdout, stderr, exit, err)
 	}
 	limits := fake.Calls()[0].Limits
-	if diff := cmp.Diff(process.Limits{Timeout: program.DefaultTimeout, Stdout: program.ProgramStdout}, limits); diff != "" {
+	if diff := cmp.Diff(process.Limits{Timeout: program.DefaultTimeout, Stdout: program.ProgramStdout}, limits, cmpopts.IgnoreFields(process.Limits{}, "Shared")); diff != "" {
 		t.Errorf("limits (-want +got):\n%s", diff)
+	}
+}
+
+// All runs of programs share one budget: many at once must not hold many times
+// what one may.
+func TestRunsShareBudget(t *testing.T) {
+	t.Parallel()
+	fake := processtest.New(t)
+	fake.Expect("jp", "ls")
+	fake.Expect("jp", "print")
+	p := programs(fake, "jp", program.Spec{Builtin: echo})
+	for _, word := range []string{"ls", "print"} {
+		if _, _, _, err := p.RunCLI(t.Context(), "conversation", where, []string{word}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, second := fake.Calls()[0].Limits.Shared, fake.Calls()[1].Limits.Shared
+	if first == nil || first != second {
+		t.Errorf("budgets %p and %p", first, second)
 	}
 }
 
@@ -171,6 +191,10 @@ func TestFailuresAreDescribed(t *testing.T) {
 		{
 			"floods", &process.Error{Kind: process.OutputTooLarge, Command: "jp ls", Detail: "stopped because it printed more than 64 MiB", Hint: "raise the output limit"}, echo,
 			`The command line "conversation" failed: jp ls: stopped because it printed more than 64 MiB; ask for less.` + chosen, false,
+		},
+		{
+			"floods with others", &process.Error{Kind: process.BudgetExhausted, Command: "jp ls", Detail: "stopped because the commands running at the same time printed more than 128 MiB together", Hint: "try again when fewer of them run, or ask for less"}, echo,
+			`The command line "conversation" failed: jp ls: stopped because the commands running at the same time printed more than 128 MiB together; try again when fewer of them run, or ask for less.` + chosen, true,
 		},
 		{
 			"dies", &process.Error{Kind: process.Signaled, Command: "jp ls", Detail: "ended by signal SIGKILL", Signal: "SIGKILL"}, echo,

@@ -20,6 +20,7 @@ const maxSaid = 2000
 type source struct {
 	external bool
 	setting  string // sentences about it
+	paths    bool   // what it says is shown with its paths
 }
 
 func (s source) blame(message string) string {
@@ -32,7 +33,7 @@ func (s source) blame(message string) string {
 // unreadable is the error for output that is not the JSON agreed on.
 func (s source) unreadable(err error, stdout, stderr []byte) error {
 	message := "The conversation command line did not print what was expected, one JSON array of records: " + mismatch(err, stdout) + "."
-	if said := saying(stderr); said != "" {
+	if said := s.saying(stderr); said != "" {
 		message += " It said: " + said
 	}
 	return &contract.Error{Message: s.blame(message), Err: err}
@@ -42,7 +43,7 @@ func (s source) unreadable(err error, stdout, stderr []byte) error {
 // is good enough for a model; what to do about it has to be said in terms of the
 // tools, not of command line flags.
 func (s source) failed(tool string, exit int, stderr []byte) error {
-	said := saying(stderr)
+	said := s.saying(stderr)
 	if said == "" {
 		return &contract.Error{Message: s.blame(fmt.Sprintf("The conversation command line gave up with exit code %d and said nothing.", exit))}
 	}
@@ -75,8 +76,8 @@ func remedy(tool, said string) string {
 // Warnings are about what it did all the same, and its hints name flags that
 // the caller of a tool does not have, save the ids near to one that is unknown.
 // A tool works in one workspace: where that is, and other absolute paths, are
-// left out.
-func saying(stderr []byte) string {
+// for people only.
+func (s source) saying(stderr []byte) string {
 	var sentences []string
 	for line := range strings.Lines(process.Printable(stderr, maxSaid)) {
 		line = strings.TrimSpace(line)
@@ -90,15 +91,24 @@ func saying(stderr []byte) string {
 			}
 			line = hint
 		}
-		const unknown = " not found in "
-		if what, place, ok := strings.Cut(line, unknown); ok && startsPath(place, 0) {
-			line = what + unknown + "this workspace"
+		line = sentence(line)
+		if !s.paths {
+			line = forModel(line)
 		}
-		if line = withoutPaths(sentence(line)); line != "" {
+		if line != "" {
 			sentences = append(sentences, line)
 		}
 	}
 	return strings.Join(sentences, " ")
+}
+
+// forModel is a sentence without the absolute paths in it.
+func forModel(s string) string {
+	const unknown = " not found in "
+	if what, place, ok := strings.Cut(s, unknown); ok && contract.WithoutPaths(place) != place {
+		s = what + unknown + "this workspace."
+	}
+	return contract.WithoutPaths(s)
 }
 
 // sentence gives text a capital and a full stop. Text that begins with

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -59,6 +60,9 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 		undone = ""
 	}
 	s := &searching{call: located(call, undone), params: p}
+	if call.Context.InConversation && call.Context.ConversationID == "" && !p.IncludeCurrent {
+		s.call.Notes = append(slices.Clone(s.call.Notes), "Which conversation you are in is not known here, so it was not left out: hits may be your own words.")
+	}
 	args := conversation.GrepArgs(p, s.call.Context)
 	if err := t.run(ctx, s.call, conversation.GrepCLI, args, conversation.GrepExitOK, &s.summary, s.add); err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ type skipped struct {
 
 // String names the conversation and what is wrong with it.
 func (s skipped) String() string {
-	reason := clip(withoutPaths(envelope.SanitizeLine(s.Reason)), maxReason)
+	reason := clip(contract.WithoutPaths(envelope.SanitizeLine(s.Reason)), maxReason)
 	if !isIdentifier(s.ID) {
 		return reason
 	}

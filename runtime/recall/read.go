@@ -43,7 +43,11 @@ var errNoEvents = errors.New("its records are no events: none has a type")
 
 // Read answers conversation_read.
 func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.ReadParams) (*conversation.ReadEnvelope, error) {
-	r := &reading{call: located(call, ""), params: p, id: p.ID}
+	undone := "whether this is the current conversation is not known"
+	if p.IncludeCurrent {
+		undone = ""
+	}
+	r := &reading{call: located(call, undone), params: p, id: p.ID}
 	r.current = isCurrent(r.call, p.ID)
 	if r.current && !p.IncludeCurrent {
 		return nil, contract.Fixable(fmt.Sprintf("%s is the current conversation, which is in front of you already. Pass include_current=true to read it all the same.", r.call.Context.ConversationID))
@@ -180,7 +184,7 @@ func (r *reading) envelope(turns []int, events []event, notes []string) *convers
 		e.Notes = append(e.Notes, fmt.Sprintf("%s no timestamp: none was recorded, or none that can be read.", count(undated, "event has", "events have")))
 	}
 	if r.summary.Damaged != nil {
-		e.Notes = append(e.Notes, "This conversation is damaged and ends early: "+clip(withoutPaths(envelope.SanitizeLine(*r.summary.Damaged)), maxReason)+". What stands before the damage can be read.")
+		e.Notes = append(e.Notes, "This conversation is damaged and ends early: "+clip(contract.WithoutPaths(envelope.SanitizeLine(*r.summary.Damaged)), maxReason)+". What stands before the damage can be read.")
 	}
 	return &e
 }

@@ -21,13 +21,19 @@ import (
 
 // Tools implements the handlers of the conversation tools.
 type Tools struct {
-	cli contract.CLI
+	cli   contract.CLI
+	paths bool // errors name directories in full
 }
 
 var _ conversation.Handler = (*Tools)(nil)
 
 // New returns handlers that get conversations from cli.
 func New(cli contract.CLI) *Tools { return &Tools{cli: cli} }
+
+// ShowPaths returns handlers whose errors name files and directories in full,
+// for a person who calls a tool and has to find what is wrong. A model is told
+// only what they end with.
+func (t *Tools) ShowPaths() *Tools { return &Tools{cli: t.cli, paths: true} }
 
 // run runs the conversation command line and hands each record it prints to
 // record, in order. The last element may be a summary, which goes to summary.
@@ -56,10 +62,10 @@ func (t *Tools) source(cli string) source {
 		External(name string) (setting string, external bool)
 	})
 	if !ok {
-		return source{}
+		return source{paths: t.paths}
 	}
 	setting, external := other.External(cli)
-	return source{external, setting}
+	return source{external, setting, t.paths}
 }
 
 // located puts the id of the current conversation into its one spelling. What

@@ -100,12 +100,16 @@ func TestSaying(t *testing.T) {
 		{"\x1b[31merror\x1b[0m \u202e\x00\n", "␛[31merror␛[0m \\u{202E}␀."},
 		{"\xff\xfe", "\ufffd\ufffd."},
 	} {
-		if got := saying([]byte(tc.stderr)); got != tc.want {
+		if got := (source{}).saying([]byte(tc.stderr)); got != tc.want {
 			t.Errorf("%q: %q, want %q", tc.stderr, got, tc.want)
 		}
 	}
+	const gone = "error: conversation jp-c2 not found in /work/nowhere\n"
+	if got, want := (source{paths: true}).saying([]byte(gone)), "Conversation jp-c2 not found in /work/nowhere."; got != want {
+		t.Errorf("with paths: %q, want %q", got, want)
+	}
 	long := strings.Repeat("x", 1_000_000)
-	if got := saying([]byte(long)); len(got) > 2200 || !strings.Contains(got, "998000 characters omitted") {
+	if got := (source{}).saying([]byte(long)); len(got) > 2200 || !strings.Contains(got, "998000 characters omitted") {
 		t.Errorf("%d bytes of %.60q", len(got), got)
 	}
 }

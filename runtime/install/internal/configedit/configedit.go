@@ -56,11 +56,18 @@ func (e *SyntaxError) Error() string {
 type ConflictError struct {
 	Path   []string
 	Detail string
+	Fix    string // what to do about it, or empty
+	// InBraces says that Path is a TOML table in braces, and that a member could
+	// be put into those by hand.
+	InBraces bool
 }
 
 func (e *ConflictError) Error() string {
 	return strings.Join(e.Path, ".") + " " + e.Detail
 }
+
+// makeTable is what to do about a value that stands where a table has to be.
+const makeTable = "remove it, or make it one that holds keys and values"
 
 // errChecked says that an edit changed something it should not have. It is a
 // defect of this package, found before anything was written.
@@ -79,7 +86,7 @@ func Get(format Format, src []byte, path []string) (entry map[string]any, ok boo
 	}
 	entry, ok = value.(map[string]any)
 	if !ok {
-		return nil, false, &ConflictError{path, "is not a table of keys and values"}
+		return nil, false, &ConflictError{Path: path, Detail: "is not a table of keys and values", Fix: makeTable}
 	}
 	return entry, true, nil
 }
@@ -348,11 +355,24 @@ func clip(s string) string {
 }
 
 // Snippet returns a document that holds nothing but the entry, for people to
-// copy from.
+// copy from. In TOML it can also be put at the end of another document.
 func Snippet(format Format, path []string, members []Member) string {
 	if format == TOML {
 		text, _ := appendTable(nil, path, members)
 		return string(text)
 	}
 	return string(newDocument(nil, style{"\n", "  ", " "}, nested(path, members)))
+}
+
+// MemberSnippet returns the entry as a member, with the tables that path has
+// around it, for people to put between the braces of another document.
+func MemberSnippet(format Format, path []string, members []Member) string {
+	if format != TOML {
+		return property(nested(path, members)[0], "", style{"\n", "  ", " "}) + "\n"
+	}
+	var parts []string
+	for _, m := range members {
+		parts = append(parts, m.Key+" = "+tomlValue(m.Value))
+	}
+	return tomlPath(path) + " = { " + strings.Join(parts, ", ") + " }\n"
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
 )
@@ -124,6 +125,11 @@ func hasNoValue(src []byte) bool {
 }
 
 func decodeJSON(format Format, src []byte) (map[string]any, error) {
+	// Readers disagree about what a byte that is no text stands for.
+	if !utf8.Valid(src) {
+		line, column := position(src, len(src)-len(afterText(src)))
+		return nil, &SyntaxError{line, column, "a byte that is not UTF-8"}
+	}
 	if format == JSON && checkDepth(src) == nil {
 		// Most files are fine; what is wrong with the others is said below.
 		dec := json.NewDecoder(bytes.NewReader(src))
@@ -141,7 +147,7 @@ func decodeJSON(format Format, src []byte) (map[string]any, error) {
 		return map[string]any{}, nil
 	}
 	if _, ok := root.Value.(*hujson.Object); !ok {
-		return nil, &ConflictError{[]string{"the document"}, "is not an object in braces"}
+		return nil, &ConflictError{Path: []string{"the document"}, Detail: "is not an object in braces", Fix: makeTable}
 	}
 	root.Standardize() // it was parsed from a copy, and is used for nothing else
 	dec := json.NewDecoder(bytes.NewReader(root.Pack()))
@@ -151,6 +157,18 @@ func decodeJSON(format Format, src []byte) (map[string]any, error) {
 		return nil, &SyntaxError{1, 1, clip(err.Error())}
 	}
 	return doc, nil
+}
+
+// afterText returns src from its first byte on that is not UTF-8.
+func afterText(src []byte) []byte {
+	for len(src) > 0 {
+		r, size := utf8.DecodeRune(src)
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		src = src[size:]
+	}
+	return src
 }
 
 // member returns the member of an object that has a name; nil if there is none.
@@ -164,7 +182,7 @@ func member(obj *hujson.Object, path []string) (*hujson.ObjectMember, int, error
 			continue
 		}
 		if found != nil {
-			return nil, -1, &ConflictError{path, "stands in the file twice"}
+			return nil, -1, &ConflictError{Path: path, Detail: "stands in the file twice", Fix: "remove one of the two"}
 		}
 		found, index = &obj.Members[i], i
 	}
@@ -196,7 +214,7 @@ func setNextJSON(format Format, src []byte, path []string, members []Member) (ed
 		}
 		obj, ok := at.Value.(*hujson.Object)
 		if !ok {
-			return nil, false, &ConflictError{path[:i], "is not an object in braces"}
+			return nil, false, &ConflictError{Path: path[:i], Detail: "is not an object in braces", Fix: makeTable}
 		}
 		m, _, err := member(obj, path[:i+1])
 		if err != nil {
@@ -209,7 +227,7 @@ func setNextJSON(format Format, src []byte, path []string, members []Member) (ed
 	}
 	obj, ok := at.Value.(*hujson.Object)
 	if !ok {
-		return nil, false, &ConflictError{path, "is not an object in braces"}
+		return nil, false, &ConflictError{Path: path, Detail: "is not an object in braces", Fix: makeTable}
 	}
 	for _, want := range members {
 		m, _, err := member(obj, append(path[:len(path):len(path)], want.Key))
@@ -293,14 +311,14 @@ func findJSON(format Format, src []byte, path []string) (*hujson.Value, error) {
 	for i := range path {
 		obj, ok := at.Value.(*hujson.Object)
 		if !ok {
-			return nil, &ConflictError{path[:i], "is not an object in braces"}
+			return nil, &ConflictError{Path: path[:i], Detail: "is not an object in braces", Fix: makeTable}
 		}
 		m, _, err := member(obj, path[:i+1])
 		if err != nil {
 			return nil, err
 		}
 		if m == nil {
-			return nil, &ConflictError{path[:i+1], "is not there"}
+			return nil, &ConflictError{Path: path[:i+1], Detail: "is not there"}
 		}
 		at = &m.Value
 	}

@@ -43,7 +43,7 @@ func setTOML(src []byte, path []string, members []Member) ([]byte, error) {
 	}
 	entry, ok := there.(map[string]any)
 	if !ok {
-		return nil, &ConflictError{path, "is not a table"}
+		return nil, &ConflictError{Path: path, Detail: "is not a table", Fix: makeTable}
 	}
 	var missing []Member
 	for _, m := range members {
@@ -99,7 +99,15 @@ func appendTable(src []byte, path []string, members []Member) ([]byte, error) {
 		b.WriteString(m.Key + " = " + tomlValue(m.Value) + eol)
 	}
 	out := append(src[:len(src):len(src)], b.String()...)
-	conflict := &ConflictError{path[:len(path)-1], "is written in a form that no table can be added to"}
+	conflict := &ConflictError{Path: path[:len(path)-1], Detail: "is written in a form that no table can be added to", Fix: makeTable}
+	if around, err := decodeTOML(src); err == nil {
+		if table, ok := lookup(around, conflict.Path); ok {
+			_, conflict.InBraces = table.(map[string]any)
+		}
+	}
+	if conflict.InBraces {
+		conflict.Fix = "write what is in its braces as tables with headers, [" + tomlPath(conflict.Path) + ".NAME]"
+	}
 	list, err := scanTOML(src)
 	if err != nil {
 		return nil, err
@@ -229,7 +237,9 @@ func restoreTOML(src []byte, path []string, original []byte) ([]byte, error) {
 }
 
 func noHeader(path []string) error {
-	return &ConflictError{path, "is not written as a table with a header of its own, [" + tomlPath(path) + "]"}
+	return &ConflictError{
+		Path: path, Detail: "is not written as a table with a header of its own, [" + tomlPath(path) + "]", Fix: "write it as one, or remove it",
+	}
 }
 
 // emptyLineBefore returns where the line before an offset begins if it is empty,

@@ -1,11 +1,11 @@
-package recall
+package contract
 
 import "strings"
 
-// withoutPaths leaves of each absolute path in s only its last element. Whoever
+// WithoutPaths leaves of each absolute path in s only its last element. Whoever
 // reads an answer needs to tell one directory from another, but where they are
 // on the user's machine is nothing for a model, nor for what it passes on.
-func withoutPaths(s string) string {
+func WithoutPaths(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		if !startsPath(s, i) {

@@ -1,8 +1,10 @@
-package recall
+package contract_test
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/convtools/convtools/runtime/contract"
 )
 
 func TestWithoutPaths(t *testing.T) {
@@ -29,27 +31,14 @@ func TestWithoutPaths(t *testing.T) {
 		{"/home/é/tâches: gone", "tâches: gone"},
 		{"and/or, 2026/03/06, text/html, n/a", "and/or, 2026/03/06, text/html, n/a"},
 		{"see https://example.com/a/b", "see https://example.com/a/b"},
+		{"open /home/some one/project/a.json: denied", "open a.json: denied"},
+		{"in /home/jane/work/, as said", "in work, as said"},
+		{"]:/b", "]:/b"},
+		{"conversation://jp-c1", "conversation://jp-c1"},
 		{"relative .jp/conversations/17-x", "relative .jp/conversations/17-x"},
 	} {
-		if got := withoutPaths(tc.text); got != tc.want {
+		if got := contract.WithoutPaths(tc.text); got != tc.want {
 			t.Errorf("%q: got %q, want %q", tc.text, got, tc.want)
-		}
-	}
-}
-
-func TestSkippedNamesNoPath(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		skipped skipped
-		want    string
-	}{
-		{skipped{Reason: "/home/jane/work/.jp/conversations: the store cannot be opened: permission denied"}, "conversations: the store cannot be opened: permission denied"},
-		{skipped{ID: "jp-c1", Reason: "events.json is missing in /home/jane/work/.jp/conversations/17-x"}, "jp-c1 (events.json is missing in 17-x)"},
-		// The path goes before the text is cut, lest half of it stays.
-		{skipped{Reason: "/" + strings.Repeat("d/", 200) + "x: gone"}, "x: gone"},
-	} {
-		if got := tc.skipped.String(); got != tc.want {
-			t.Errorf("got %q, want %q", got, tc.want)
 		}
 	}
 }
@@ -63,12 +52,12 @@ func FuzzWithoutPaths(f *testing.F) {
 	f.Add("(/a/b c/", ")")
 	f.Add("\xff/", "\\")
 	f.Fuzz(func(t *testing.T, before, after string) {
-		got := withoutPaths(before + " /home/jane/work" + after)
+		got := contract.WithoutPaths(before + " /home/jane/work" + after)
 		if strings.Contains(got, " /home/jane") {
 			t.Errorf("%q + path + %q: got %q", before, after, got)
 		}
-		if plain := strings.NewReplacer("/", "-", `\`, "-").Replace(before + after); withoutPaths(plain) != plain {
-			t.Errorf("%q was changed to %q", plain, withoutPaths(plain))
+		if plain := strings.NewReplacer("/", "-", `\`, "-").Replace(before + after); contract.WithoutPaths(plain) != plain {
+			t.Errorf("%q was changed to %q", plain, contract.WithoutPaths(plain))
 		}
 	})
 }

@@ -1,0 +1,51 @@
+package mcpserver_test
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/mcpserver"
+)
+
+// What a client says about where a call comes from is never left aside in
+// silence: where it makes no sense, a note of the call says so.
+func TestContextNotUnderstood(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]struct {
+		id    string
+		notes int
+	}{
+		``:                           {"jp-c1", 0},
+		`"computer.jp/context":null`: {"jp-c1", 0},
+		`"computer.jp/context":{}`:   {"jp-c1", 0},
+		`"computer.jp/context":{"conversation_id":null}`:    {"jp-c1", 0},
+		`"computer.jp/context":{"conversation_id":"jp-c2"}`: {"jp-c2", 0},
+		`"computer.jp/context":{"conversation_id":"5f3c"}`:  {"5f3c", 0}, // for the tools to judge
+		`"computer.jp/context":{"conversation_id":17}`:      {"jp-c1", 1},
+		`"computer.jp/context":"jp-c2"`:                     {"jp-c1", 1},
+		`"computer.jp/context":["jp-c2"]`:                   {"jp-c1", 1},
+	} {
+		t.Run(said, func(t *testing.T) {
+			t.Parallel()
+			var got contract.Call
+			server := mcpserver.New(mcpserver.Config{
+				Version: "1", Tools: fixed(newTools().list()), CLI: titles{}, Context: contract.Context{ConversationID: "jp-c1"},
+				Call: func(_ context.Context, call contract.Call) (string, error) {
+					got = call
+					return "", nil
+				},
+			})
+			input := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}` + "\n" +
+				`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","_meta":{` + said + `}}}` + "\n"
+			if err := server.ServeStdio(t.Context(), strings.NewReader(input), io.Discard); err != nil {
+				t.Fatal(err)
+			}
+			if got.Tool != "echo" || got.Context.ConversationID != want.id || len(got.Notes) != want.notes {
+				t.Errorf("called %s from %q with the notes %q, want %q and %d notes", got.Tool, got.Context.ConversationID, got.Notes, want.id, want.notes)
+			}
+		})
+	}
+}
