@@ -160,47 +160,58 @@ func TestParameterText(t *testing.T) {
 		reported string
 	}{
 		{
-			"nothing to add", ir.Param{Summary: "Text"},
+			"nothing to add",
+			ir.Param{Summary: "Text"},
 			"Text", "Text", "",
 		},
 		{
-			"limits and default", ir.Param{Summary: "Most matches", Default: int64(50), Constraints: ir.Constraints{Minimum: ptr(1), Maximum: ptr(200)}},
+			"limits and default",
+			ir.Param{Summary: "Most matches", Default: int64(50), Constraints: ir.Constraints{Minimum: ptr(1), Maximum: ptr(200)}},
 			"Most matches (1 to 200; default 50)", "Most matches (1 to 200)", "minimum 1, maximum 200, default 50",
 		},
 		{
-			"default of no value", ir.Param{Summary: "Also hidden ones", Default: false},
+			"default of no value",
+			ir.Param{Summary: "Also hidden ones", Default: false},
 			"Also hidden ones (default false)", "Also hidden ones", "default false",
 		},
 		{
-			"default that is text", ir.Param{Summary: "Order", Default: "a<\n\"b\""},
+			"default that is text",
+			ir.Param{Summary: "Order", Default: "a<\n\"b\""},
 			`Order (default "a<\n\"b\"")`, "Order", `default "a<\n\"b\""`,
 		},
 		{
-			"default of nothing", ir.Param{Summary: "Prefix", Default: ""},
+			"default of nothing",
+			ir.Param{Summary: "Prefix", Default: ""},
 			`Prefix (default "")`, "Prefix", `default ""`,
 		},
 		{
-			"default that is a list", ir.Param{Summary: "Kinds", Default: []string{"chat", "tool"}, Constraints: ir.Constraints{MaxItems: ptr(9)}},
+			"default that is a list",
+			ir.Param{Summary: "Kinds", Default: []string{"chat", "tool"}, Constraints: ir.Constraints{MaxItems: ptr(9)}},
 			`Kinds (at most 9 items; default ["chat","tool"])`, "Kinds (at most 9 items)", `max_items 9, default ["chat","tool"]`,
 		},
 		{
-			"said already", ir.Param{Summary: "Lines around it, 0 to 10 (default 2)", Default: int64(2), Constraints: ir.Constraints{Minimum: ptr(0), Maximum: ptr(10)}},
+			"said already",
+			ir.Param{Summary: "Lines around it, 0 to 10 (default 2)", Default: int64(2), Constraints: ir.Constraints{Minimum: ptr(0), Maximum: ptr(10)}},
 			"Lines around it, 0 to 10 (default 2)", "Lines around it, 0 to 10 (default 2)", "",
 		},
 		{
-			"said in part", ir.Param{Summary: "At least 1 and never odd", Default: int64(2), Constraints: ir.Constraints{Minimum: ptr(1)}},
+			"said in part",
+			ir.Param{Summary: "At least 1 and never odd", Default: int64(2), Constraints: ir.Constraints{Minimum: ptr(1)}},
 			"At least 1 and never odd (default 2)", "At least 1 and never odd", "default 2",
 		},
 		{
-			"another number said", ir.Param{Summary: "Of 10 to 200 and at least 10", Default: int64(1), Constraints: ir.Constraints{Minimum: ptr(1)}},
+			"another number said",
+			ir.Param{Summary: "Of 10 to 200 and at least 10", Default: int64(1), Constraints: ir.Constraints{Minimum: ptr(1)}},
 			"Of 10 to 200 and at least 10 (at least 1; default 1)", "Of 10 to 200 and at least 10 (at least 1)", "minimum 1, default 1",
 		},
 		{
-			"number with more before it", ir.Param{Summary: "Of 10 to 20", Constraints: ir.Constraints{Minimum: ptr(0), Maximum: ptr(20)}},
+			"number with more before it",
+			ir.Param{Summary: "Of 10 to 20", Constraints: ir.Constraints{Minimum: ptr(0), Maximum: ptr(20)}},
 			"Of 10 to 20 (0 to 20)", "Of 10 to 20 (0 to 20)", "minimum 0, maximum 20",
 		},
 		{
-			"negative bound", ir.Param{Summary: "Of -1 to 5", Constraints: ir.Constraints{Minimum: ptr(1), Maximum: ptr(5)}},
+			"negative bound",
+			ir.Param{Summary: "Of -1 to 5", Constraints: ir.Constraints{Minimum: ptr(1), Maximum: ptr(5)}},
 			"Of -1 to 5 (1 to 5)", "Of -1 to 5 (1 to 5)", "minimum 1, maximum 5",
 		},
 	} {

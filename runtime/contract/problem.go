@@ -335,7 +335,7 @@ func Nearest(name string, known []string) string {
 		candidate := fold(k)
 		limit := max(utf8.RuneCountInString(folded), utf8.RuneCountInString(candidate)) / 3
 		d := distance(folded, candidate)
-		if len(folded) >= 3 && (strings.HasPrefix(candidate, folded) || strings.HasPrefix(folded, candidate)) {
+		if min(len(folded), len(candidate)) >= 3 && (strings.HasPrefix(candidate, folded) || strings.HasPrefix(folded, candidate)) {
 			d = min(d, 1)
 			limit = max(limit, 1)
 		}

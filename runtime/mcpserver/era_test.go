@@ -21,7 +21,8 @@ func TestVersionInMeta(t *testing.T) {
 	}
 	const wrongType = `"io.modelcontextprotocol/protocolVersion" in _meta has to be a string.`
 	unsupported := func(version string) failure {
-		return failure{-32022,
+		return failure{
+			-32022,
 			fmt.Sprintf("Unsupported protocol version in _meta: %q. 2026-07-28 can be asked for there; older ones begin with initialize.", version),
 			map[string]any{"supported": []any{"2026-07-28"}, "requested": version},
 		}

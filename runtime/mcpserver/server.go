@@ -84,7 +84,7 @@ func New(cfg Config) *Server {
 	}
 	changes := s.changes()
 	s.sdk = mcp.NewServer(
-		&mcp.Implementation{Name: "convtools", Title: "Conversations", Version: cfg.Version},
+		&mcp.Implementation{Name: "convtools", Title: "Conversations and knowledge", Version: cfg.Version},
 		&mcp.ServerOptions{
 			// There is no logging, and the prompts stay what they are.
 			Capabilities: &mcp.ServerCapabilities{
