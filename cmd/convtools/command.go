@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,7 +42,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 		args = []string{"help", "jp-tool"} // a person asks: JP always sends two arguments
 	}
 	root := a.root()
-	root.SetArgs(convcli.NormalizeArgs(args))
+	root.SetArgs(convcli.NormalizeArgs(a.spellOut(args)))
 	cmd, err := root.ExecuteContextC(ctx)
 	var usage *usageError
 	if errors.As(err, &usage) {
@@ -75,6 +76,21 @@ func (a *app) beforeJPTool(args []string) (rest []string, ok bool) {
 		}
 	}
 	return nil, false
+}
+
+// spellOut writes a --prompt-injected before the command with its value: the flag
+// parser, which does not know yet whose it is, would take the command for that.
+func (a *app) spellOut(args []string) []string {
+	args = slices.Clone(args)
+	for i := 0; i < len(args) && strings.HasPrefix(args[i], "-") && args[i] != "--"; i++ {
+		switch {
+		case args[i] == "--prompt-injected":
+			args[i] += "=true"
+		case a.jpToolFlag(args[i]) != nil:
+			i++ // its value
+		}
+	}
+	return args
 }
 
 // jpToolFlag returns what takes the value of a flag that may stand before

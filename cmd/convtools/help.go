@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/convtools/convtools/generated"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/convcli"
 )
@@ -87,11 +88,17 @@ func unknownCommand(cmd *cobra.Command, word string) error {
 	var names []string
 	for _, c := range listed(cmd) {
 		names = append(names, c.Name())
+		if slices.Contains(c.SuggestFor, word) {
+			return &usageError{err: fmt.Errorf("unknown command %q; did you mean %s?", word, c.CommandPath())}
+		}
 		for _, below := range listed(c) {
 			if below.Name() == word || below.HasAlias(word) {
 				return &usageError{err: fmt.Errorf("unknown command %q; did you mean %s?", word, below.CommandPath())}
 			}
 		}
+	}
+	if tool, ok := generated.Lookup(word); ok {
+		return &usageError{err: fmt.Errorf("unknown command %q; it is a tool: did you mean convtools call %s?", word, tool.Name)}
 	}
 	if near := contract.Nearest(word, names); near != "" {
 		return &usageError{err: fmt.Errorf("unknown command %q; did you mean %s %s?", word, cmd.CommandPath(), near)}

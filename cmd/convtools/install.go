@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -19,6 +21,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/install"
+	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/workspace"
 )
 
@@ -45,7 +48,6 @@ the change. Hosts and their scopes:
 
 ` + hostTable(),
 		Example: `  convtools install claude-code
-  convtools install vscode --dry-run
   convtools install codex --scope project --yes
   convtools install claude-desktop --workspace ~/src/project`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,6 +55,7 @@ the change. Hosts and their scopes:
 		},
 	}
 	flags.add(cmd)
+	a.knowledgeFlags(cmd)
 	return cmd
 }
 
@@ -143,6 +146,9 @@ func (a *app) changeHost(
 	}
 	if opts.Scope != "" && !slices.Contains(host.Scopes, opts.Scope) {
 		return &usageError{err: fmt.Errorf("%s cannot be registered with for scope %s, only for: %s", host.Title, opts.Scope, scopeNames(host))}
+	}
+	if err := a.addKnowledge(&opts, host); err != nil {
+		return err
 	}
 	change, err := plan(host, opts)
 	var manual *install.ManualError
@@ -237,6 +243,10 @@ func (a *app) leftAlone(e *install.ManualError) error {
 	return &reported{exitFailed}
 }
 
+// signalDelay is how long a signal that was sent already may take to get here:
+// many times what it takes, and too short to be noticed by whoever said yes.
+const signalDelay = 100 * time.Millisecond
+
 // ask asks whether to make the change that has been shown. Only a person can
 // say yes, and one who interrupts does not.
 func (a *app) ask(ctx context.Context) error {
@@ -266,7 +276,11 @@ func (a *app) ask(ctx context.Context) error {
 	}
 	switch strings.ToLower(strings.TrimSpace(got.text)) {
 	case "y", "yes":
-		if ctx.Err() == nil {
+		// An interrupt that was typed just before the yes takes longer to get
+		// here: it is a signal, and what was read is not.
+		select {
+		case <-ctx.Done():
+		case <-time.After(signalDelay):
 			return nil
 		}
 	}
@@ -274,8 +288,9 @@ func (a *app) ask(ctx context.Context) error {
 	return &reported{exitFailed}
 }
 
-// installOptions says where this program is and which project is meant. Without
-// a workspace the project is the directory named, or the working directory.
+// installOptions says where this program is and which project is meant: the
+// workspace, or the project that has knowledge. Without either it is the working
+// directory.
 func (a *app) installOptions() (install.Options, error) {
 	opts := install.Options{GOOS: runtime.GOOS, Getenv: a.getenv}
 	program, err := os.Executable()
@@ -293,13 +308,37 @@ func (a *app) installOptions() (install.Options, error) {
 	if err != nil {
 		return opts, fmt.Errorf("finding the project: %w", err)
 	}
-	w, err := workspace.Open(workspace.Options{Dir: a.workspace, Getenv: a.getenv})
-	if err == nil {
-		opts.Project, opts.Workspace, opts.Bind = w.Root(), w.Root(), a.workspace != ""
-	} else if a.workspace != "" {
-		return opts, err
+	root, ok := kbconfig.FindRoot(opts.Project)
+	if _, err := os.Stat(opts.Project); err != nil {
+		ok = false // what is above a directory that does not exist was not meant
 	}
+	w, err := workspace.Open(workspace.Options{Dir: a.workspace, Getenv: a.getenv})
+	switch {
+	case err == nil:
+		root = w.Root()
+	case ok: // a project that has knowledge and no conversations
+	case a.workspace != "":
+		return opts, err
+	default:
+		return opts, nil
+	}
+	opts.Project, opts.Workspace, opts.Bind = root, root, a.workspace != ""
 	return opts, nil
+}
+
+// addKnowledge adds the flags that say how knowledge is used. A pattern is about
+// a topic of one project: where there is no such topic, nothing could be learned.
+func (a *app) addKnowledge(opts *install.Options, host install.Host) error {
+	opts.Knowledge, opts.PromptInjected = a.knowledge.Patterns, a.knowledge.Injected
+	if len(opts.Knowledge) == 0 {
+		return nil
+	}
+	scope := cmp.Or(opts.Scope, host.Scopes[0])
+	if scope == install.User && !opts.Bind {
+		return &usageError{err: errors.New("-k is about a topic of one project, and this registers for all: add --scope project or --workspace DIR")}
+	}
+	_, err := a.openKnowledge()
+	return err
 }
 
 func sameFile(a, b string) bool {

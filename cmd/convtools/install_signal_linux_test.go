@@ -15,9 +15,23 @@ import (
 )
 
 // TestInterruptIsNoYes interrupts the question whether to make a change: the
-// program ends, and nothing is changed.
+// program ends, and nothing is changed, even where a yes comes right behind, as
+// of somebody who types ahead.
 func TestInterruptIsNoYes(t *testing.T) {
 	t.Parallel()
+	for _, typed := range []string{"\x03", "\x03y\n"} {
+		for i := range 8 { // which of the two the program sees first is a matter of luck
+			t.Run(fmt.Sprintf("%q/%d", typed, i), func(t *testing.T) {
+				t.Parallel()
+				answerInstall(t, typed)
+			})
+		}
+	}
+}
+
+// answerInstall types at the question of install, which must change nothing.
+func answerInstall(t *testing.T, typed string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	home := t.TempDir()
@@ -39,7 +53,7 @@ func TestInterruptIsNoYes(t *testing.T) {
 			t.Fatalf("it said %q: %v", said, err)
 		}
 	}
-	if _, err := terminal.Write([]byte{3}); err != nil { // Ctrl-C
+	if _, err := terminal.WriteString(typed); err != nil {
 		t.Fatal(err)
 	}
 	var exit *exec.ExitError

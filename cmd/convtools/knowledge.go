@@ -39,18 +39,20 @@ a table in convtools.toml:
 			return cmd.Help()
 		},
 	}
-	a.knowledgeFlags(cmd)
 	cmd.AddCommand(a.knowledgeLsCommand(), a.knowledgeShowCommand(), a.knowledgeCheckCommand(), a.knowledgeNewCommand(), a.knowledgePromptCommand())
 	return cmd
 }
 
-// knowledgeFlags gives a command, and those below it, the flags that say how the
-// knowledge base is used.
+// knowledgeFlags gives a command the flags that say how the learn tool is used.
 func (a *app) knowledgeFlags(cmd *cobra.Command) {
-	flags := cmd.PersistentFlags()
+	a.patternFlag(cmd)
+	cmd.Flags().BoolVar(&a.knowledge.Injected, "prompt-injected", false, "do not offer again what the system prompt has")
+}
+
+// patternFlag gives a command the flag that adds to what is learned.
+func (a *app) patternFlag(cmd *cobra.Command) {
 	// A glob may have commas in it.
-	flags.StringArrayVarP(&a.knowledge.Patterns, "knowledge", "k", nil, "take `TOPIC/GLOB` for learned too; can be repeated")
-	flags.BoolVar(&a.knowledge.Injected, "prompt-injected", false, "do not offer again what the system prompt has")
+	cmd.Flags().StringArrayVarP(&a.knowledge.Patterns, "knowledge", "k", nil, "take `TOPIC/GLOB` for learned too; can be repeated")
 	completes := func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return a.completeSubjectPath(cmd.Context(), word)
 	}
@@ -176,6 +178,21 @@ func place(f knowledge.Finding) string {
 		}
 	}
 	return at + ": "
+}
+
+// forPeople has an error of the learn tool name the command that helps a person.
+func forPeople(err error) error {
+	var failure *contract.Error
+	if !errors.As(err, &failure) {
+		return err
+	}
+	said := *failure
+	if before, after, ok := strings.Cut(said.Message, "Call learn with topic "); ok {
+		id, _, _ := strings.Cut(strings.TrimPrefix(after, `"`), `"`)
+		said.Message = before + "See its subjects with: convtools knowledge ls " + id
+	}
+	said.Message = strings.Replace(said.Message, "The user has to create", "Create", 1)
+	return &said
 }
 
 // subjectArgs reads TOPIC/SLUG, or the two as arguments of their own. An id has

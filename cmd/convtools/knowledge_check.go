@@ -22,7 +22,7 @@ type checkReport struct {
 }
 
 func (a *app) knowledgeCheckCommand() *cobra.Command {
-	asJSON := false
+	asJSON, strict := false, false
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Find what is wrong with the knowledge base",
@@ -30,9 +30,9 @@ func (a *app) knowledgeCheckCommand() *cobra.Command {
 missing, patterns that match nothing, files that cannot be told apart or loaded,
 links that lead nowhere, hidden subjects that nothing mentions. Each finding has
 its place, a rule and a hint. The exit code is 1 when there is an error, and 0
-when there are only warnings.`,
+when there are only warnings, unless --strict says otherwise.`,
 		Example: `  convtools knowledge check
-  convtools knowledge check --json`,
+  convtools knowledge check --strict   # for CI`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			report, err := a.checkKnowledge(cmd)
@@ -41,15 +41,17 @@ when there are only warnings.`,
 			}
 			if asJSON {
 				err = a.printJSON(report)
-			} else {
+			} else if report.Topics > 0 || len(report.Findings) > 0 {
 				err = report.text(a.stdout)
 			}
-			if err == nil && report.Errors > 0 {
+			if err == nil && (report.Errors > 0 || strict && report.Warnings > 0) {
 				err = &reported{exitFailed}
 			}
 			return err
 		},
 	}
+	a.patternFlag(cmd)
+	cmd.Flags().BoolVar(&strict, "strict", false, "also exit with 1 when there are only warnings")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
 	return cmd
 }
@@ -71,7 +73,7 @@ func (a *app) checkKnowledge(cmd *cobra.Command) (checkReport, error) {
 		if findings, err = b.Check(cmd.Context(), tool); err != nil {
 			return report, err
 		}
-		report.Topics = len(b.CompleteTopic(""))
+		report.Topics = len(b.TopicIDs())
 		if report.Topics == 0 {
 			a.sayHowToBegin(b)
 		}

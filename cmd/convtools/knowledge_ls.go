@@ -27,8 +27,9 @@ const howToBegin = `a topic is a directory of files and a table in convtools.tom
 func (a *app) knowledgeLsCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use:   "ls [TOPIC]",
-		Short: "List topics and their subjects",
+		Use:        "ls [TOPIC]",
+		SuggestFor: []string{"list"},
+		Short:      "List topics and their subjects",
 		Long: `Lists topics and their subjects with their sizes, and estimates how many tokens
 each takes. What assistants are not shown is there too, and marked: hidden and
 disabled subjects, files that are binary or too large. Skills are listed under
@@ -64,9 +65,15 @@ the name of their folder.`,
 			if len(topics) == 0 {
 				a.sayHowToBegin(b)
 			}
+			for _, topic := range topics {
+				for _, w := range topic.Warnings {
+					fmt.Fprintf(a.stderr, "warning: topic %q: %s\n", topic.ID, plainLine(w))
+				}
+			}
 			return printTopics(a.stdout, topics)
 		},
 	}
+	a.patternFlag(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print everything that is known of them as JSON")
 	return cmd
 }
@@ -146,6 +153,9 @@ func topicState(topic knowledge.Topic) string {
 	var size int64
 	tokens := 0
 	for _, s := range topic.Subjects {
+		if s.Binary || s.TooLarge {
+			continue
+		}
 		size += s.Size
 		tokens += s.Tokens
 	}

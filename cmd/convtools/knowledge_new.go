@@ -26,8 +26,8 @@ func (a *app) knowledgeNewCommand() *cobra.Command {
 		Short: "Create a subject",
 		Long: `Creates the file of a subject in the directory of its topic, with a title made
 of its name, or, with "-", with what standard input has to say. It is a Markdown
-file unless the slug ends in another extension. A file that exists is never
-touched.`,
+file unless the slug ends in another extension; NAME/SKILL is a skill, which
+has front matter, too. A file that exists is never touched.`,
 		Example: `  convtools knowledge new project/release-process
   git log -5 | convtools knowledge new project/recent-changes.txt -`,
 		Args: cobra.ArbitraryArgs,
@@ -56,12 +56,12 @@ touched.`,
 			}
 			found, err := b.Topic(cmd.Context(), topic)
 			if err != nil {
-				return a.noTopic(b, topic, err)
+				return a.noTopic(b, topic, forPeople(err))
 			}
 			if found.Disabled {
 				return fmt.Errorf("topic %s is disabled: remove enable = false from it first", found.ID)
 			}
-			content := "# " + titleOf(file) + "\n"
+			content := templateOf(file)
 			if fromInput {
 				if content, err = a.newContent(); err != nil {
 					return err
@@ -126,6 +126,31 @@ func newSubjectPath(slug string) (string, error) {
 		return refuse("this system keeps the name for itself")
 	}
 	return slug, nil
+}
+
+// skillFile is the file that makes a skill of the folder it is in.
+const skillFile = "SKILL.md"
+
+// templateOf is what a new file begins with. A skill has front matter, which says
+// when to use it: https://agentskills.io/specification. Its description is left
+// for its author, and missed until there is one.
+func templateOf(file string) string {
+	folder, name := path.Split(file)
+	if folder == "" || name != skillFile {
+		return "# " + titleOf(file) + "\n"
+	}
+	folder = path.Base(folder)
+	return "---\nname: " + quotedYAML(folder) + "\n# What it does, and when to use it:\ndescription:\n---\n\n# " + titleOf(folder+".md") + "\n"
+}
+
+// quotedYAML writes the name of a folder as YAML, with quotes only where it could
+// be read as something else. Names of new folders have no quotes of this kind.
+func quotedYAML(name string) string {
+	plain := name[0] >= 'a' && name[0] <= 'z' && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+	if plain {
+		return name
+	}
+	return `"` + name + `"`
 }
 
 // titleOf makes a heading of the name of a file.
@@ -216,6 +241,8 @@ func (a *app) sayCreated(ctx context.Context, b *knowledge.Base, topic knowledge
 		fmt.Fprintln(a.stderr, "warning: it is disabled: the configuration of the topic says so")
 	case made.Binary:
 		fmt.Fprintln(a.stderr, "warning: it is binary and cannot be loaded")
+	case made.Skill && made.Description == "":
+		fmt.Fprintln(a.stderr, "note: it is a skill without a description: write into its front matter what it does and when to use it")
 	case made.Hidden:
 		fmt.Fprintf(a.stderr, "note: it is hidden, so no list shows it: name %q in a subject that is listed\n", made.Name)
 	}

@@ -33,49 +33,11 @@ subjects that it stands for.`,
 			}
 			text, err := b.Show(cmd.Context(), topic, subject)
 			if err != nil {
-				return err
+				return forPeople(err)
 			}
 			_, err = fmt.Fprintln(a.stdout, text)
 			return err
 		},
 		Args: cobra.ArbitraryArgs,
-	}
-}
-
-func (a *app) knowledgePromptCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "prompt",
-		Short: "Print the section for a system prompt",
-		Long: `Prints the <knowledge> section for a system prompt: learned subjects in full,
-and the topics that the learn tool offers. Where there is nothing to say, it
-prints nothing. A host that puts the section into its prompt tells the tools
-so with --prompt-injected, and they no longer offer what is in it.`,
-		Example: `  convtools knowledge prompt
-  convtools knowledge prompt -k 'project/style/**'
-  claude --append-system-prompt "$(convtools knowledge prompt)"`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			b, err := a.openKnowledge()
-			if err != nil {
-				return err
-			}
-			section, warnings, err := b.Section(cmd.Context())
-			if err != nil {
-				return err
-			}
-			for _, w := range warnings {
-				fmt.Fprintf(a.stderr, "warning: %s\n", plainLine(w.String()))
-			}
-			if section == "" {
-				if len(b.CompleteTopic("")) == 0 {
-					a.sayHowToBegin(b)
-				} else {
-					fmt.Fprintln(a.stderr, "note: there is no section: no topic has a subject that is listed or learned")
-				}
-				return nil
-			}
-			_, err = fmt.Fprintln(a.stdout, section)
-			return err
-		},
 	}
 }

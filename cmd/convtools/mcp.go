@@ -12,10 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/generated"
+	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/mcpserver"
 	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/workspace"
 )
 
 // conversationIDEnv names the conversation for hosts that start one server a
@@ -155,6 +157,7 @@ func (a *app) mcpServer(flags mcpFlags) *mcpserver.Server {
 			}
 			return base, nil
 		},
+		Conversations: a.hasConversations,
 		Call: func(ctx context.Context, call contract.Call) (string, error) {
 			answer, err := generated.Call(ctx, handlers, call)
 			return answer, adviseWorkspace(err)
@@ -164,6 +167,18 @@ func (a *app) mcpServer(flags mcpFlags) *mcpserver.Server {
 		Structured: flags.structured,
 		Log:        a.stderr,
 	})
+}
+
+// hasConversations reports whether there is a workspace to look conversations up
+// in. Which one another command line than the built-in reads is not known.
+func (a *app) hasConversations() bool {
+	cli, _ := generated.LookupCLI(conversation.ListCLI)
+	if a.getenv(cli.Env) != "" {
+		return true
+	}
+	var missing *workspace.NotLocatedError
+	_, err := workspace.Open(workspace.Options{Dir: a.workspace, Getenv: a.getenv})
+	return !errors.As(err, &missing)
 }
 
 // environmentConversation is the conversation that the environment names. What

@@ -334,12 +334,14 @@ func Nearest(name string, known []string) string {
 	for _, k := range known {
 		candidate := fold(k)
 		limit := max(utf8.RuneCountInString(folded), utf8.RuneCountInString(candidate)) / 3
-		d := distance(folded, candidate)
+		d, near := Edits(folded, candidate, limit)
 		if min(len(folded), len(candidate)) >= 3 && (strings.HasPrefix(candidate, folded) || strings.HasPrefix(folded, candidate)) {
-			d = min(d, 1)
-			limit = max(limit, 1)
+			if d > 1 || !near {
+				d = 1
+			}
+			near = true
 		}
-		if d > limit {
+		if !near {
 			continue
 		}
 		if best == "" || d < bestDistance {
@@ -356,29 +358,4 @@ func fold(s string) string {
 		}
 		return unicode.ToLower(r)
 	}, s)
-}
-
-// distance is the optimal string alignment distance: insertions, deletions,
-// substitutions and swaps of neighbours cost one each.
-func distance(a, b string) int {
-	ra, rb := []rune(a), []rune(b)
-	before, previous, current := make([]int, len(rb)+1), make([]int, len(rb)+1), make([]int, len(rb)+1)
-	for j := range previous {
-		previous[j] = j
-	}
-	for i := 1; i <= len(ra); i++ {
-		current[0] = i
-		for j := 1; j <= len(rb); j++ {
-			cost := 1
-			if ra[i-1] == rb[j-1] {
-				cost = 0
-			}
-			current[j] = min(previous[j]+1, current[j-1]+1, previous[j-1]+cost)
-			if i > 1 && j > 1 && ra[i-1] == rb[j-2] && ra[i-2] == rb[j-1] {
-				current[j] = min(current[j], before[j-2]+1)
-			}
-		}
-		before, previous, current = previous, current, before
-	}
-	return previous[len(rb)]
 }

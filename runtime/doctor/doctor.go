@@ -18,6 +18,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/install"
+	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/workspace"
 )
@@ -161,8 +162,13 @@ func (c Config) workspace() (*workspace.Workspace, Check) {
 		var missing *workspace.NotLocatedError
 		if errors.As(err, &missing) {
 			check.Detail = "none in " + missing.Dir + " or above it"
-			if missing.Missing {
+			_, configured := kbconfig.FindRoot(c.Dir)
+			switch {
+			case missing.Missing:
 				check.Detail = missing.Dir + " does not exist"
+			case configured: // for its knowledge, which does not take a workspace
+				check.Status, check.Fix = Off, ""
+				check.Detail += ", so there are no conversations to look up"
 			}
 		}
 		return nil, check

@@ -44,6 +44,9 @@ const notRegistered = "not registered"
 // host fills in the finding about one registration.
 func (c Config) host(ctx context.Context, check *Check, r install.Registration) {
 	again := fmt.Sprintf("convtools install %s --scope %s", r.Host, r.Scope)
+	if flags := install.KnowledgeFlags(r); len(flags) > 0 {
+		again += " " + commandLine(flags)
+	}
 	check.Fix = again
 	check.Status = Problem
 	if r.Err != nil {

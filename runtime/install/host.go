@@ -270,6 +270,7 @@ func (h Host) server(scope Scope, o Options) (server, error) {
 	case bound == byVariable:
 		s.args = append(s.args, "--workspace", "${workspaceFolder}")
 	}
+	s.args = append(s.args, o.knowledgeFlags()...)
 	return s, nil
 }
 

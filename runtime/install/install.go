@@ -56,6 +56,11 @@ type Options struct {
 	// ProgramName is a name by which Program is found in PATH, or empty. Files
 	// that people share name the program this way.
 	ProgramName string
+	// Knowledge are TOPIC/GLOB patterns of what the server takes for learned too.
+	Knowledge []string
+	// PromptInjected tells the server that what is learned stands in the system
+	// prompt, so that it does not offer that again.
+	PromptInjected bool
 }
 
 // errNoWorkspace says that a host that knows nothing of projects has to be told
@@ -86,6 +91,7 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 		if err := change.installJP(opts); err != nil {
 			return nil, err
 		}
+		change.Advice = append(change.Advice, host.injectedAdvice(opts)...)
 		change.noteSharedPath(opts)
 		return change, nil
 	}
@@ -93,7 +99,7 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	change.Advice = host.advice(place.scope)
+	change.Advice = append(host.advice(place.scope), host.injectedAdvice(opts)...)
 	current, err := readFile(place.path)
 	path, pathErr := host.entryPath(current.data)
 	members := host.entry(path, server)

@@ -40,13 +40,11 @@ type jpFile struct {
 	text []byte
 }
 
-// filesOf returns the files to write. The definitions name the program the way
-// it is found; a line of tools.toml that has JP go through something else, such
-// as a task runner, stays as it is.
+// filesOf returns the files to write.
 func filesOf(root string, o Options) ([]jpFile, error) {
-	command := jpfiles.Command
-	if arguments, ok := strings.CutPrefix(command, entryName+" "); ok && o.ProgramName == "" {
-		command = shellWord(o.Program) + " " + arguments
+	command, err := o.jpCommand()
+	if err != nil {
+		return nil, err
 	}
 	var files []jpFile
 	for _, f := range jpfiles.Files() {
@@ -196,6 +194,7 @@ func isCurrent(data []byte, text string) bool {
 // registeredJP fills in the registration with JP, if there is one.
 func registeredJP(p place, r *Registration) bool {
 	found := false
+	var first, firstPath string // command line, and the file it is in
 	for _, f := range jpfiles.Files() {
 		current, err := readFile(filepath.Join(filepath.Dir(p.path), filepath.FromSlash(f.Path)))
 		_, command, isTool := definition(current.data)
@@ -208,12 +207,17 @@ func registeredJP(p place, r *Registration) bool {
 		case !isCurrent(current.data, f.Text):
 			r.Err = errors.Join(r.Err, fmt.Errorf("%s is not what this version installs", f.Path))
 		}
-		if isTool && r.Command == nil {
+		found = true
+		switch {
+		case !isTool:
+		case first == "":
+			first, firstPath = command, f.Path
 			if r.Command, err = process.SplitCommand(command); err != nil {
 				r.Err = errors.Join(r.Err, fmt.Errorf("the command line in %s: %w", f.Path, err))
 			}
+		case command != first:
+			r.Err = errors.Join(r.Err, fmt.Errorf("%s has another command line than %s; install writes the same into all", f.Path, firstPath))
 		}
-		found = true
 	}
 	return found
 }

@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strings"
 
-	"github.com/convtools/convtools/generated/jpfiles"
 	"github.com/convtools/convtools/runtime/install/internal/configedit"
-	"github.com/convtools/convtools/runtime/process"
 )
 
 // Registration is an entry for this program in a configuration file.
@@ -166,14 +163,6 @@ func wordsOf(value any) []string {
 // Written reports whether a registration starts the program as [PlanInstall] has
 // it started: to serve the tools, and nothing else.
 func Written(r Registration) bool {
-	if r.Err != nil || len(r.Command) == 0 {
-		return false
-	}
-	args := r.Command[1:]
-	if r.Host == "jp" {
-		want, err := process.SplitCommand(jpfiles.Command)
-		return err == nil && slices.Equal(args, want[1:])
-	}
-	return slices.Equal(args, []string{"mcp"}) ||
-		len(args) == 3 && args[0] == "mcp" && args[1] == "--workspace" && !strings.HasPrefix(args[2], "-")
+	_, ok := takeApart(r)
+	return ok && r.Err == nil
 }

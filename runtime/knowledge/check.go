@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"path/filepath"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/contract"
@@ -104,8 +104,9 @@ func (b *Base) checkTopic(ctx context.Context, fs *findings, m *mentions) error 
 		return err
 	}
 	defer t.close()
-	if err := t.tree.Describe(ctx); err != nil {
-		return err
+	if b.isOutside(fs.topic) {
+		fs.config(RuleOutside, SeverityWarning, fs.topic.SubjectsAt, "put the files into the workspace, or make sure that everybody who uses it has them there",
+			"the directory of topic %q, %s, is a link out of the workspace", fs.topic.ID, oneLine(fs.topic.Subjects))
 	}
 	for _, w := range t.tree.Warnings {
 		what := quoteName(w.Path)
@@ -114,8 +115,11 @@ func (b *Base) checkTopic(ctx context.Context, fs *findings, m *mentions) error 
 		}
 		fs.file(RuleLeftOut, SeverityWarning, w.Path, 0, "", "%s %s", what, oneLine(w.Reason))
 	}
-	t.checkPatterns(fs)
+	t.checkPatterns(ctx, fs)
 	t.checkSlugs(fs)
+	t.checkNames(ctx, fs)
+	t.checkLinked(fs)
+	t.checkSkills(fs)
 	known := t.targets()
 	for i := range t.tree.Subjects {
 		if t.set.Disabled(i) {
@@ -138,29 +142,6 @@ func (b *Base) checkTopic(ctx context.Context, fs *findings, m *mentions) error 
 		}
 	}
 	return nil
-}
-
-// checkPatterns finds entries of the configuration that do nothing.
-func (t *topic) checkPatterns(fs *findings) {
-	for _, d := range t.set.Dead() {
-		entries, places := t.Learned, t.LearnedAt
-		if d.Field == "disabled" {
-			entries, places = t.Topic.Disabled, t.DisabledAt
-		}
-		at := t.Defined
-		if i := slices.Index(entries, d.Pattern); i >= 0 && i < len(places) {
-			at = places[i]
-		}
-		if d.Reason != "" {
-			fs.config(RuleBadPattern, SeverityError, at, "* stands for one level and ** for all levels", "%s in %s of topic %q %s", contract.Quote(d.Pattern), d.Field, t.ID, d.Reason)
-			continue
-		}
-		hint := "remove the entry, or correct it"
-		if len(d.Near) > 0 {
-			hint = "did you mean " + anyOf(d.Near) + "?"
-		}
-		fs.config(RuleDeadPattern, SeverityWarning, at, hint, "%s in %s of topic %q matches no subject", contract.Quote(d.Pattern), d.Field, t.ID)
-	}
 }
 
 // checkSlugs finds files that cannot be told apart by their slug, and slugs that
@@ -197,19 +178,60 @@ func (t *topic) checkSlugs(fs *findings) {
 	}
 }
 
+// checkLinked finds links that lead to what is not offered, and so are not
+// offered either.
+func (t *topic) checkLinked(fs *findings) {
+	byPath := map[string]int{}
+	for i := range t.tree.Subjects {
+		byPath[t.tree.Subjects[i].Path] = i
+	}
+	for i := range t.tree.Subjects {
+		s := &t.tree.Subjects[i]
+		for _, target := range s.Targets {
+			to, ok := byPath[target.Path]
+			switch {
+			case !ok:
+				continue
+			case t.set.Disabled(i) && t.set.Disabled(to):
+				fs.file(RuleHiddenTarget, SeverityInfo, s.Path, 0, "remove the link, or enable what it leads to", "%s is a link to a disabled subject, %s, and so disabled", quoteName(s.Path), quoteName(target.Path))
+			case !t.set.Disabled(i) && t.tree.Subjects[to].Hidden && !strings.Contains("/"+s.Path, "/."):
+				fs.file(RuleHiddenTarget, SeverityWarning, s.Path, 0, "put the file where the link is", "%s is a link to a hidden subject, %s, and so hidden", quoteName(s.Path), quoteName(target.Path))
+			default:
+				continue
+			}
+			break
+		}
+	}
+}
+
+// isOutside says that a topic's directory is not in the workspace, but behind a
+// link. What cannot be found out is not said.
+func (b *Base) isOutside(t *kbconfig.Topic) bool {
+	root, err := filepath.EvalSymlinks(b.config.Root)
+	if err != nil {
+		return false
+	}
+	dir, err := filepath.EvalSymlinks(b.dir(t))
+	if err != nil {
+		return false
+	}
+	below, err := filepath.Rel(root, dir)
+	return err != nil || !filepath.IsLocal(below)
+}
+
 // checkContent finds what keeps a subject from being read as it was meant.
 func (t *topic) checkContent(fs *findings, i int, c subjects.Content) {
 	s := &t.tree.Subjects[i]
 	switch {
+	case c.TooLarge:
+		fs.file(RuleTooLarge, SeverityError, s.Path, 0, "split the file, or disable it", "%s has %s, which is over the limit of %s: it cannot be loaded", quoteName(s.Name), megabytes(c.Size), largest())
+		return
 	case c.Binary:
 		severity, hint := SeverityInfo, "disable it if it is none of the assistant's business"
 		if t.set.Learned(i) {
 			severity, hint = SeverityWarning, "remove it from learned"
 		}
 		fs.file(RuleBinary, severity, s.Path, 0, hint, "%s is binary and cannot be loaded", quoteName(s.Name))
-		return
-	case c.TooLarge:
-		fs.file(RuleTooLarge, SeverityError, s.Path, 0, "split the file, or disable it", "%s has %s, which is over the limit of 4 MiB: it cannot be loaded", quoteName(s.Name), megabytes(c.Size))
 		return
 	case c.Tokens >= worthKnowing:
 		fs.file(RuleLarge, SeverityInfo, s.Path, 0, "split it by what is needed at a time", "%s takes about %s tokens of every conversation that loads it", quoteName(s.Name), thousands((c.Tokens+500)/1000*1000))
@@ -220,34 +242,4 @@ func (t *topic) checkContent(fs *findings, i int, c subjects.Content) {
 	if s.Skill {
 		t.checkSkill(fs, s, c.Text)
 	}
-}
-
-// checkSkill holds a skill against the Agent Skills specification: it has a
-// description, and the name of its folder.
-func (t *topic) checkSkill(fs *findings, s *subjects.Subject, text string) {
-	if s.Description == "" {
-		fs.file(RuleSkill, SeverityWarning, s.Path, 0, "begin the file with front matter that says when to use it: description: …", "skill %s has no description", quoteName(s.Name))
-	}
-	parts := strings.Split(s.Path, "/")
-	folder := parts[len(parts)-2]
-	if called, line := skillName(text); called != "" && called != folder {
-		fs.file(RuleSkill, SeverityWarning, s.Path, line, "give both the same name", "the skill is named %s, but asked for by the name of its folder, %s", contract.Quote(called), quoteName(folder))
-	}
-}
-
-// skillName returns the name in the front matter of a skill and its line.
-func skillName(text string) (string, int) {
-	line := 0
-	for l := range strings.Lines(text) {
-		l = strings.TrimSpace(l)
-		line++
-		if line == 1 && l != "---" || line > 1 && (l == "---" || l == "...") {
-			break
-		}
-		if value, ok := strings.CutPrefix(l, "name:"); ok {
-			value, _, _ = strings.Cut(value, " #")
-			return strings.Trim(strings.TrimSpace(value), `"'`), line
-		}
-	}
-	return "", 0
 }

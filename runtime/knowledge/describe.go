@@ -3,20 +3,19 @@ package knowledge
 import (
 	"context"
 	"fmt"
+	"time"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
+	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
-// The characters that hosts let a tool's summary and description have together.
-const (
-	// MCPDescription is where Claude Code cuts the description of an MCP tool.
-	MCPDescription = 2048
-	// FunctionDescription is what OpenAI takes for a function.
-	FunctionDescription = 1024
-)
+// MCPDescription is how many characters the summary and the description of an MCP
+// tool may have together: Claude Code cuts them there.
+const MCPDescription = 2048
 
 // Describe returns the tool with the topics that can be learned behind its
 // description, and false when there are none: the tool is not offered then.
@@ -41,12 +40,22 @@ func used(tool contract.Tool) int {
 	return utf8.RuneCountInString(tool.Summary) + len(".\n\n") + utf8.RuneCountInString(tool.Description)
 }
 
-// offered returns the topics that have something to learn.
+// deciding is how long it may take to find out which topics have something to
+// learn. A host waits for this when it starts.
+const deciding = time.Second
+
+// offered returns the topics that have something to learn. One for which that
+// cannot be told in time is taken for one: whoever asks for it is told.
 func (b *Base) offered(ctx context.Context) ([]*kbconfig.Topic, []Warning) {
 	var offered []*kbconfig.Topic
 	var warnings []Warning
+	inTime, cancel := context.WithTimeout(ctx, deciding)
+	defer cancel()
 	for _, t := range b.enabled() {
-		learnable, err := b.learnable(ctx, t)
+		learnable, err := b.learnable(inTime, t)
+		if err != nil && inTime.Err() != nil && ctx.Err() == nil {
+			learnable, err = true, nil
+		}
 		if err != nil {
 			warnings = append(warnings, Warning{t.ID, err.Error()})
 		}
@@ -58,14 +67,37 @@ func (b *Base) offered(ctx context.Context) ([]*kbconfig.Topic, []Warning) {
 }
 
 // learnable says whether a topic has something to learn. This is asked whenever a
-// host starts, so where the answer depends on single files alone it looks no
-// further than the first that will do.
+// host starts, so it looks no further than the first subject that certainly is to
+// be learned, and into the whole topic only where single files do not tell.
 func (b *Base) learnable(ctx context.Context, config *kbconfig.Topic) (bool, error) {
-	if len(config.Disabled) == 0 && (!b.injected || len(config.Learned) == 0) {
-		found, err := subjects.Any(ctx, b.dir(config), func(s subjects.Subject) bool { return !s.Hidden })
-		if err != nil {
-			return false, b.scanFailed(ctx, config, err)
+	disabled := match.NewList(config.ID, config.Disabled)
+	maybeLearned := match.NewList(config.ID, nil)
+	if b.injected {
+		maybeLearned = match.NewList(config.ID, config.Learned)
+	}
+	unsure := false
+	found, err := subjects.Any(ctx, b.dir(config), func(s subjects.Subject) bool {
+		if s.Hidden {
+			return false
 		}
+		// A list may name the subject by what listings call it.
+		if s.Name = s.Slug; envelope.SanitizeLine(s.Path) != s.Path {
+			unsure = true
+			return false
+		}
+		if disabled.Covers(&s) {
+			return false
+		}
+		if maybeLearned.Covers(&s) {
+			unsure = true
+			return false
+		}
+		return true
+	})
+	switch {
+	case err != nil:
+		return false, b.scanFailed(ctx, config, err)
+	case found || !unsure:
 		return found, nil
 	}
 	t, err := b.scan(ctx, config)

@@ -32,8 +32,8 @@ func TestDescriptionFits(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 20, 30, 60, 200} {
 		b := open(t, manyTopics(t, n), knowledge.Options{})
-		for _, limit := range []int{knowledge.MCPDescription, knowledge.FunctionDescription, 900, 800, 10} {
-			t.Run(fmt.Sprintf("%d topics in %d characters", n, limit), func(t *testing.T) {
+		for _, limit := range []int{knowledge.MCPDescription, 1024, 900, 800, 10} {
+			t.Run(fmt.Sprintf("A-9 only the description has %d topics, in %d characters", n, limit), func(t *testing.T) {
 				t.Parallel()
 				before := generated.LearnTool()
 				tool, ok, warnings := b.Describe(t.Context(), before, limit)

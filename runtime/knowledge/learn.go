@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
@@ -30,20 +32,20 @@ func (b *Base) Learn(ctx context.Context, topicName string, patterns, notes []st
 	if err != nil {
 		return "", err
 	}
-	t, err := b.scan(ctx, config)
-	if err != nil {
-		return "", forCaller(config, err)
-	}
-	defer t.close()
 	var r remarks
 	for _, note := range notes {
 		r.note(note)
 	}
 	patterns = nonBlank(patterns)
-	if len(patterns) == 0 {
-		return t.list(ctx, b.injected, &r)
+	if len(patterns) > 0 {
+		return b.load(ctx, config, patterns, b.injected, &r)
 	}
-	return t.load(ctx, patterns, b.injected, &r)
+	t, err := b.scan(ctx, config)
+	if err != nil {
+		return "", forCaller(config, err)
+	}
+	defer t.close()
+	return t.list(ctx, b.injected, &r)
 }
 
 func nonBlank(patterns []string) []string {
@@ -56,7 +58,16 @@ func nonBlank(patterns []string) []string {
 	return kept
 }
 
-// load answers with subjects.
+// load answers with the subjects of a topic that patterns stand for.
+func (b *Base) load(ctx context.Context, config *kbconfig.Topic, patterns []string, injected bool, r *remarks) (string, error) {
+	t, err := b.scanFor(ctx, config, patterns, injected)
+	if err != nil {
+		return "", forCaller(config, err)
+	}
+	defer t.close()
+	return t.load(ctx, patterns, injected, r)
+}
+
 func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *remarks) (string, error) {
 	if len(patterns) > match.MaxPatterns {
 		return "", contract.Fixable(fmt.Sprintf("%d subjects are too many for one call: give at most %d, or a pattern such as \"folder/**\".", len(patterns), match.MaxPatterns))
@@ -76,6 +87,8 @@ func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *r
 		return "", err
 	}
 	r.missed(found.Missed)
+	r.ambiguous(found.Ambiguous)
+	r.skills(t, slices.Concat(found.Hits, found.AlreadyLearned), maxAnswer-len(shown)-len("\n\n")-len(r.String()))
 	if r.empty() {
 		return shown, nil
 	}
@@ -88,10 +101,7 @@ func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *r
 // alreadyLearned remarks on subjects that are in the system prompt, and on those
 // that are not because they could not be put there.
 func (t *topic) alreadyLearned(ctx context.Context, indexes []int, r *remarks) error {
-	asked := make([]*subjects.Subject, len(indexes))
-	for n, i := range indexes {
-		asked[n] = &t.tree.Subjects[i]
-	}
+	asked := t.subjects(indexes)
 	facts, err := t.tree.Facts(ctx, asked)
 	if err != nil {
 		return err
@@ -113,20 +123,41 @@ func (t *topic) alreadyLearned(ctx context.Context, indexes []int, r *remarks) e
 // read returns the text of subjects, of a single one bare and otherwise each in
 // its element, and remarks on those it cannot show.
 func (t *topic) read(ctx context.Context, hits []int, bare bool, r *remarks) (string, error) {
-	const room = maxAnswer - maxRemarks
+	const (
+		room     = maxAnswer - maxRemarks
+		alone    = " fits only into an answer of its own: load it alone"
+		allAlone = " fit only into answers of their own: load each alone"
+	)
 	var b strings.Builder
 	var failed error
 	unread := 0
-	for n, i := range hits {
-		s := &t.tree.Subjects[i]
-		content, err := t.tree.Read(ctx, s)
+	n := -1
+	// Texts may become shorter when they are made fit to be shown. That is no reason
+	// to go on reading.
+	left := int64(2 * maxAnswer)
+	fits := func(size int64) bool { return bare || size <= min(left, int64(room-b.Len())) }
+	for content, err := range t.tree.Contents(ctx, t.subjects(hits), fits) {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
+		n++
+		s := &t.tree.Subjects[hits[n]]
 		if err != nil {
 			unread++
 			failed = err
 			r.unreadable(s.Name, err)
+			continue
+		}
+		read := !content.Binary && !content.TooLarge && !content.Unread
+		if read {
+			left -= content.Size
+		}
+		if !bare && left < 0 || content.Unread && content.Size <= room {
+			r.leftOut(t.ID, t.names(hits[n:]))
+			return b.String(), nil
+		}
+		if content.Unread {
+			r.subject(s.Name, alone, allAlone)
 			continue
 		}
 		text, ok := show(s, content, r)
@@ -134,7 +165,7 @@ func (t *topic) read(ctx context.Context, hits []int, bare bool, r *remarks) (st
 			continue
 		}
 		if len(text) > maxAnswer || bare && !r.empty() && len(text)+len("\n\n")+len(r.String()) > maxAnswer {
-			const tooLong = " cannot be loaded: what is to be shown of it is over the limit of 4 MiB"
+			tooLong := " cannot be loaded: what is to be shown of it is over the limit of " + largest()
 			r.subject(s.Name, tooLong, tooLong)
 			continue
 		}
@@ -143,7 +174,7 @@ func (t *topic) read(ctx context.Context, hits []int, bare bool, r *remarks) (st
 		}
 		block := element(s, text)
 		if len(block) > room {
-			r.subject(s.Name, " fits only into an answer of its own: load it alone", " fit only into answers of their own: load each alone")
+			r.subject(s.Name, alone, allAlone)
 			continue
 		}
 		if b.Len()+len("\n\n")+len(block) > room {
@@ -167,11 +198,12 @@ func (t *topic) read(ctx context.Context, hits []int, bare bool, r *remarks) (st
 // show returns the text that stands for a subject, or remarks why there is none.
 func show(s *subjects.Subject, c subjects.Content, r *remarks) (string, bool) {
 	switch {
+	case c.TooLarge:
+		over := "over the limit of " + largest()
+		r.subject(s.Name, " is "+over+" and was skipped", " are "+over+" and were skipped")
+		return "", false
 	case c.Binary:
 		r.subject(s.Name, " is binary and was skipped", " are binary and were skipped")
-		return "", false
-	case c.TooLarge:
-		r.subject(s.Name, " is over the limit of 4 MiB and was skipped", " are over the limit of 4 MiB and were skipped")
 		return "", false
 	case c.Empty:
 		return "(subject " + quoteName(s.Name) + " is empty)", true
@@ -218,6 +250,14 @@ func (t *topic) noMatch(missed []match.Miss) error {
 	}
 	fmt.Fprintf(&b, "Call learn with topic %q alone to list its subjects.", t.ID)
 	return contract.Fixable(b.String())
+}
+
+func (t *topic) subjects(indexes []int) []*subjects.Subject {
+	of := make([]*subjects.Subject, len(indexes))
+	for n, i := range indexes {
+		of[n] = &t.tree.Subjects[i]
+	}
+	return of
 }
 
 func (t *topic) names(indexes []int) []string {

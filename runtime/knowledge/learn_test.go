@@ -123,6 +123,10 @@ guides
 		{"A-29 ids count case", "GUIDES", []string{`Did you mean "guides"?`}},
 		{"KB-2 disabled topics do not exist", "off", []string{"There is no topic"}},
 		{"KB-2 nor does their title", "Off Topic", []string{"There is no topic"}},
+		{"a resource", "kb://project/a%20b", []string{`"kb://project/a%20b" is a subject of a topic`, `Call learn with topic "project" and subjects "a b".`}},
+		{"a subject behind its topic", "project/p", []string{`Call learn with topic "project" and subjects "p".`}},
+		{"a topic's address", "kb://project/", []string{`Call learn with topic "project".`}},
+		{"a resource of no topic", "kb://nonsense/p", []string{"There is no topic"}},
 		{"a long name is cut", strings.Repeat("x", 10_000), []string{"x…"}},
 	}
 	for _, c := range failing {
@@ -170,6 +174,13 @@ func TestLearnRequests(t *testing.T) {
 			}
 		})
 	}
+	t.Run("KB-23 no subjects asked for lists them", func(t *testing.T) {
+		t.Parallel()
+		want := "# Topic: Project Notes\n\n## Available subjects:\n\n- index\n- maintainers/ada\n\nUse the `learn` tool with the `subjects` argument to learn specific subjects.\n\n## Already learned (in system prompt):\n\n- known\n- style/go"
+		if diff := cmp.Diff(want, learn(t, injected, "project")); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
 	t.Run("A-11 only blanks list", func(t *testing.T) {
 		t.Parallel()
 		if got := learn(t, b, "project", "", " "); got != learn(t, b, "project") {
@@ -245,12 +256,36 @@ func TestEditedFilesAreSeenAtOnce(t *testing.T) {
 
 func TestFlagsAreLearned(t *testing.T) {
 	t.Parallel()
-	b := open(t, workspace(t, small), knowledge.Options{Patterns: []string{"project/maintainers/*"}})
-	text, _, err := b.Section(t.Context())
+	dir := workspace(t, small)
+	b := open(t, dir, knowledge.Options{Patterns: []string{"project/maintainers/*", "project/maintaner/ada"}})
+	text, warnings, err := b.Section(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	wants(t, text, "<subject \"known\">", "<subject \"maintainers/ada\">", "<subject \"style/go\">")
+	t.Run("KB-32 patterns of flags add to what is learned", func(t *testing.T) {
+		t.Parallel()
+		wants(t, text, "<subject \"known\">", "<subject \"maintainers/ada\">", "<subject \"style/go\">")
+	})
+	t.Run("KB-32 one that matches nothing is said", func(t *testing.T) {
+		t.Parallel()
+		want := []knowledge.Warning{{Topic: "project", Message: `"maintaner/ada" of -k matches no subject; did you mean "maintainers/ada"?`}}
+		if diff := cmp.Diff(want, warnings); diff != "" {
+			t.Errorf("section (-want +got):\n%s", diff)
+		}
+		topic, err := b.Topic(t.Context(), "project")
+		if err != nil {
+			t.Fatal(err)
+		}
+		wants(t, strings.Join(topic.Warnings, "\n"), want[0].Message, `"known-but-off" in disabled (convtools.toml:5:20) matches no subject`)
+	})
+	t.Run("A-30 they hold for one process only", func(t *testing.T) {
+		t.Parallel()
+		text, _, err := open(t, dir, knowledge.Options{}).Section(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantsNone(t, text, "maintainers/ada")
+	})
 }
 
 // A model is never told where the workspace is.

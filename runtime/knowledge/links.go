@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/knowledge/match"
 )
 
 // The limits of what is looked at. Longer lines are data that somebody pasted,
@@ -27,7 +28,7 @@ func (t *topic) targets() targets {
 	known := targets{map[string]int{}, map[string]bool{}}
 	for i := range t.tree.Subjects {
 		s := &t.tree.Subjects[i]
-		for _, name := range []string{s.Slug, s.PathSlug, strings.TrimSuffix(s.Path, path.Ext(s.Path)), s.Path} {
+		for _, name := range match.Names(s) {
 			if other, taken := known.subjects[name]; !taken || t.set.Disabled(other) || name == s.Path {
 				known.subjects[name] = i
 			}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
@@ -92,7 +93,7 @@ func (t *topic) facts(ctx context.Context, indexes []int) (map[int]subjects.Fact
 	var look []*subjects.Subject
 	for _, i := range indexes {
 		s := &t.tree.Subjects[i]
-		if len(t.tree.Subjects) <= lookInto || !promisesText(s.Ext) {
+		if len(t.tree.Subjects) <= lookInto || !subjects.PromisesText(s.Ext) {
 			at = append(at, i)
 			look = append(look, s)
 		}
@@ -106,15 +107,6 @@ func (t *topic) facts(ctx context.Context, indexes []int) (map[int]subjects.Fact
 		facts[i] = found[n]
 	}
 	return facts, nil
-}
-
-// promisesText says that files with the extension are text in nearly all cases.
-func promisesText(ext string) bool {
-	switch ext {
-	case "", "md", "markdown", "txt", "text", "toml", "json", "yaml", "yml", "rs", "py", "js", "ts":
-		return true
-	}
-	return false
 }
 
 // lister writes the entries of lists that share one limit.
@@ -147,10 +139,10 @@ func (l *lister) entry(i int) string {
 	switch {
 	case f.Err != nil:
 		line += " (cannot be read)"
+	case f.TooLarge:
+		line += " (" + megabytes(f.Size) + ": over the limit of " + largest() + ", cannot be loaded)"
 	case f.Binary:
 		line += " (binary, cannot be loaded)"
-	case f.TooLarge:
-		line += " (" + megabytes(f.Size) + ": over the limit of 4 MiB, cannot be loaded)"
 	case f.Tokens >= worthKnowing:
 		line += " (about " + thousands((f.Tokens+500)/1000*1000) + " tokens)"
 	}
@@ -182,24 +174,9 @@ func (l *lister) counted(indexes []int) []string {
 		}
 		where, pattern := "at the top level", "*"
 		if folder != "" {
-			where, pattern = "under "+envelope.SanitizeLine(folder)+"/", escapeGlob(folder)+"/**"
+			where, pattern = "under "+envelope.SanitizeLine(folder)+"/", match.QuoteMeta(folder)+"/**"
 		}
 		lines = append(lines, fmt.Sprintf("- … %s more %s: use subjects=%s", thousands(counts[folder]), where, jsonString(pattern)))
 	}
 	return lines
-}
-
-// escapeGlob writes a name as a glob that matches it alone.
-func escapeGlob(name string) string {
-	if !strings.ContainsAny(name, `*?[]{}\`) {
-		return name
-	}
-	var b strings.Builder
-	for _, r := range name {
-		if strings.ContainsRune(`*?[]{}\`, r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }

@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"unicode/utf8"
 
@@ -41,6 +42,16 @@ func (b *Base) lookup(asked string) (*kbconfig.Topic, error) {
 	return nil, contract.Fixable(fmt.Sprintf("%s is the title of %d topics. Ask for one of them by its id: %s.", contract.Quote(asked), len(ids), listed(ids)))
 }
 
+// TopicIDs returns the ids of the topics there are, in the order of the
+// configuration.
+func (b *Base) TopicIDs() []string {
+	var ids []string
+	for _, t := range b.enabled() {
+		ids = append(ids, t.ID)
+	}
+	return ids
+}
+
 func (b *Base) unknownTopic(asked string, topics []*kbconfig.Topic) error {
 	if len(topics) == 0 {
 		if b.config.Root == "" {
@@ -59,6 +70,16 @@ func (b *Base) unknownTopic(asked string, topics []*kbconfig.Topic) error {
 			known = append(known, title)
 			byName[title] = t.ID
 		}
+	}
+	if id, subject, ok := strings.Cut(strings.TrimPrefix(asked, "kb://"), "/"); ok && byName[id] == id && id != "" {
+		if plain, err := url.PathUnescape(subject); err == nil && strings.HasPrefix(asked, "kb://") {
+			subject = plain
+		}
+		hint := fmt.Sprintf("Call learn with topic %q", id)
+		if subject != "" {
+			hint += " and subjects " + contract.Quote(subject)
+		}
+		return contract.Fixable(contract.Quote(asked) + " is a subject of a topic, and no topic. " + hint + ".")
 	}
 	message := "There is no topic " + contract.Quote(asked) + "."
 	if near := byName[contract.Nearest(asked, known)]; near != "" {

@@ -1,11 +1,11 @@
 package knowledge
 
 import (
-	"path"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
@@ -44,9 +44,9 @@ func (m *mentions) expect(topic string, s *subjects.Subject) {
 	m.hidden = append(m.hidden, node{topic, s.Path})
 	m.slugs = append(m.slugs, s.Slug)
 	m.byPath[m.hidden[n]] = n
-	names := []string{s.Slug, s.PathSlug, s.Path, strings.TrimSuffix(s.Path, path.Ext(s.Path))}
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
+	names := match.Names(s)
+	slices.Sort(names[:])
+	for _, name := range slices.Compact(names[:]) {
 		key := topic + "/" + name
 		if strings.ContainsFunc(name, separates) && m.byName[key] == nil && len(m.odd) < maxOddNames {
 			m.odd = append(m.odd, key)

@@ -23,6 +23,9 @@ type Topic struct {
 	Problem string `json:"problem,omitempty"`
 	// Subjects are in the byte order of Slug, then Path.
 	Subjects []Subject `json:"subjects"`
+	// Warnings are about entries of learned and disabled that match nothing, one
+	// sentence each without a period.
+	Warnings []string `json:"warnings,omitempty"`
 	// LeftOut are links, special files and the like, in the order of their paths.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
 }
@@ -34,7 +37,7 @@ type Subject struct {
 	Path        string `json:"path"` // relative to the topic's directory
 	Description string `json:"description,omitempty"`
 	Size        int64  `json:"size"`   // in bytes
-	Tokens      int    `json:"tokens"` // an estimate: a quarter of the bytes
+	Tokens      int    `json:"tokens"` // an estimate: a quarter of the bytes; 0 for what cannot be loaded
 	Hidden      bool   `json:"hidden,omitempty"`
 	Disabled    bool   `json:"disabled,omitempty"`
 	Learned     bool   `json:"learned,omitempty"`
@@ -113,13 +116,19 @@ func (b *Base) overview(ctx context.Context, config *kbconfig.Topic) (Topic, err
 		f := facts[i]
 		subject := Subject{
 			Name: s.Name, Slug: s.Slug, Path: s.Path, Description: s.Description,
-			Size: f.Size, Tokens: f.Tokens, Binary: f.Binary, TooLarge: f.TooLarge,
+			Size: f.Size, Tokens: f.Tokens, Binary: f.Binary && !f.TooLarge, TooLarge: f.TooLarge,
 			Hidden: s.Hidden, Skill: s.Skill, Disabled: t.set.Disabled(i), Learned: t.set.Learned(i),
+		}
+		if f.Binary || f.TooLarge {
+			subject.Tokens = 0
 		}
 		if f.Err != nil {
 			subject.Problem = cause(f.Err)
 		}
 		o.Subjects = append(o.Subjects, subject)
+	}
+	for _, e := range t.deadEntries(ctx) {
+		o.Warnings = append(o.Warnings, e.warning(t.ID).Message)
 	}
 	for _, w := range t.tree.Warnings {
 		o.LeftOut = append(o.LeftOut, LeftOut{w.Path, w.Reason})
@@ -134,10 +143,5 @@ func (b *Base) Show(ctx context.Context, topicName, pattern string) (string, err
 	if err != nil {
 		return "", err
 	}
-	t, err := b.scan(ctx, config)
-	if err != nil {
-		return "", forCaller(config, err)
-	}
-	defer t.close()
-	return t.load(ctx, []string{pattern}, false, &remarks{})
+	return b.load(ctx, config, []string{pattern}, false, &remarks{})
 }

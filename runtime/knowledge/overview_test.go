@@ -46,7 +46,7 @@ description: Does E.
 			{Name: "a", Slug: "a", Path: "a.md", Size: 9, Tokens: 3, Learned: true},
 			{Name: "b", Slug: "b", Path: "b.md", Size: 2, Tokens: 1, Disabled: true},
 			{Name: "c", Slug: "c", Path: ".c.md", Size: 2, Tokens: 1, Hidden: true},
-			{Name: "d", Slug: "d", Path: "d.gif", Size: 8, Tokens: 2, Binary: true},
+			{Name: "d", Slug: "d", Path: "d.gif", Size: 8, Binary: true},
 			{Name: "e", Slug: "e", Path: "e/SKILL.md", Description: "Does E.", Size: 29, Tokens: 8, Skill: true},
 		}},
 		{ID: "off", Disabled: true, Dir: "kb/off", Subjects: []knowledge.Subject{}},

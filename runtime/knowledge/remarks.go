@@ -8,6 +8,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/match"
+	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
 // The limits of a list of names in a remark. What is beyond them is counted.
@@ -60,7 +61,7 @@ func (r *remarks) leftOut(topic string, names []string) {
 		fits = thousands(len(names)) + " subjects do"
 	}
 	next := names[:within(names, match.MaxPatterns, 4*maxNamesBytes)]
-	line := fmt.Sprintf("(%s not fit into this answer, which has room for 4 MiB. Call learn with topic %q and subjects %s", fits, topic, jsonList(next))
+	line := fmt.Sprintf("(%s not fit into this answer, which has room for %s. Call learn with topic %q and subjects %s", fits, largest(), topic, jsonList(next))
 	if more := len(names) - len(next); more > 0 {
 		line += fmt.Sprintf("; for the %s behind those, call learn with topic %q alone, which lists all in this order", thousands(more), topic)
 	}
@@ -87,6 +88,24 @@ func (r *remarks) missed(missed []match.Miss) {
 		line += " Did you mean " + anyOf(near) + "?"
 	}
 	r.lines = append(r.lines, line)
+}
+
+// ambiguous names the patterns that were taken for names.
+func (r *remarks) ambiguous(patterns []match.Ambiguity) {
+	for _, p := range patterns {
+		line := fmt.Sprintf("(note: %s is the name of a subject, and was taken for that; as a pattern it matches %s", contract.Quote(p.Pattern), otherSubjects(p.Others))
+		if p.Glob != "" {
+			line += ": write it as " + jsonString(p.Glob) + " to load by it"
+		}
+		r.lines = append(r.lines, line+")")
+	}
+}
+
+func otherSubjects(n int) string {
+	if n == 1 {
+		return "1 other subject"
+	}
+	return thousands(n) + " other subjects"
 }
 
 func (r *remarks) empty() bool { return len(r.groups)+len(r.lines)+len(r.notes) == 0 }
@@ -169,6 +188,9 @@ func thousands(n int) string {
 	}
 	return digits
 }
+
+// largest is the size of the largest file that is read, and of the largest answer.
+func largest() string { return strconv.Itoa(subjects.MaxSize>>20) + " MiB" }
 
 // megabytes writes a size in bytes as in 5.2 MB.
 func megabytes(size int64) string { return fmt.Sprintf("%.1f MB", float64(size)/1e6) }

@@ -23,27 +23,40 @@ type Resource struct {
 
 // Resources returns the subjects of all topics that can be listed and read. The
 // warnings are about topics whose directory cannot be read; the error is that of
-// the context.
+// the context. They may be many: [Base.TopicResources] has those of one topic.
 func (b *Base) Resources(ctx context.Context) ([]Resource, []Warning, error) {
 	var resources []Resource
 	var warnings []Warning
+	for _, id := range b.CompleteTopic("") {
+		found, more, err := b.TopicResources(ctx, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		resources = append(resources, found...)
+		warnings = append(warnings, more...)
+	}
+	return resources, warnings, nil
+}
+
+// TopicResources is [Base.Resources] for one topic, by its id. Others than those of
+// [Base.CompleteTopic] have none.
+func (b *Base) TopicResources(ctx context.Context, id string) ([]Resource, []Warning, error) {
 	for _, config := range b.enabled() {
+		if config.ID != id {
+			continue
+		}
 		t, err := b.scan(ctx, config)
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
 		if err != nil {
-			warnings = append(warnings, Warning{config.ID, err.Error()})
-			continue
+			return nil, []Warning{{config.ID, err.Error()}}, nil
 		}
+		defer t.close()
 		found, err := t.resources(ctx)
-		t.close()
-		if err != nil {
-			return nil, nil, err
-		}
-		resources = append(resources, found...)
+		return found, nil, err
 	}
-	return resources, warnings, nil
+	return nil, nil, nil
 }
 
 func (t *topic) resources(ctx context.Context) ([]Resource, error) {
@@ -85,7 +98,7 @@ func (b *Base) ReadResource(ctx context.Context, id, subject string) (text, mime
 		if config.ID != id {
 			continue
 		}
-		t, err := b.scan(ctx, config)
+		t, err := b.scanFor(ctx, config, []string{subject}, false)
 		if err != nil {
 			return "", "", forCaller(config, err)
 		}
@@ -100,11 +113,18 @@ func (t *topic) readResource(ctx context.Context, subject string) (text, mime st
 	if err != nil {
 		return "", "", err
 	}
+	if len(found.Hits) > 1 && !strings.ContainsAny(subject, "*?[{") {
+		names := t.names(found.Hits)
+		return "", "", contract.Fixable("Topic " + contract.Quote(t.ID) + " has several subjects that " + contract.Quote(subject) + " is the name of. Read one of them: " + anyOf(names[:within(names, maxNames, maxNamesBytes)]) + ".")
+	}
 	if !found.Literal {
 		return "", "", contract.Fixable("Topic " + contract.Quote(t.ID) + " has no single subject " + contract.Quote(subject) + ".")
 	}
 	var r remarks
 	text, err = t.read(ctx, found.Hits, true, &r)
+	if err == nil && text != "" {
+		r.skills(t, found.Hits, maxAnswer-len(text)-len("\n\n")-len(r.String()))
+	}
 	switch {
 	case err != nil:
 		return "", "", err

@@ -110,6 +110,32 @@ func TestReadResource(t *testing.T) {
 	}
 }
 
+// Whoever reads a skill by its address has to find what it comes with too.
+func TestReadResourceOfASkill(t *testing.T) {
+	t.Parallel()
+	b := open(t, workspace(t, "-- convtools.toml --\n[kb.topic.x]\nsubjects = \"kb\"\n-- kb/pdf/SKILL.md --\nRun run.py.\n-- kb/pdf/run.py --\npass\n"), knowledge.Options{})
+	text, _, err := b.ReadResource(t.Context(), "x", "pdf")
+	want := "Run run.py.\n\n(skill \"pdf\": its folder is \"kb/pdf\" in this project; subjects in it: \"pdf/run\")"
+	if err != nil || text != want {
+		t.Errorf("got %q, %v", text, err)
+	}
+}
+
+func TestReadResourceOfSeveralNamesThem(t *testing.T) {
+	t.Parallel()
+	b := open(t, workspace(t, attachable), knowledge.Options{})
+	_, _, err := b.ReadResource(t.Context(), "code", "twice")
+	wants(t, callerError(t, err), `"twice.md" or "twice.toml"`)
+}
+
+func TestTopicIDs(t *testing.T) {
+	t.Parallel()
+	b := open(t, workspace(t, attachable), knowledge.Options{})
+	if diff := cmp.Diff([]string{"project", "code", "gone"}, b.TopicIDs()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	b := open(t, workspace(t, attachable), knowledge.Options{})

@@ -2,7 +2,6 @@ package knowledge
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -26,7 +25,8 @@ const (
 // when there is neither.
 //
 // The warnings are about topics whose directory cannot be read, which count as
-// empty, and learned subjects that cannot be shown. More learned content than an
+// empty, entries of learned that match nothing, and learned subjects that cannot
+// be shown. More learned content than an
 // answer of the learn tool may carry is an error: a part of it would look like
 // all of it.
 func (b *Base) Section(ctx context.Context) (string, []Warning, error) {
@@ -45,6 +45,11 @@ func (b *Base) Section(ctx context.Context) (string, []Warning, error) {
 		}
 		block, more, err := t.preload(ctx, maxAnswer-size)
 		learnable := t.learnable(true)
+		for _, e := range t.deadEntries(ctx) {
+			if e.Field == "learned" {
+				warnings = append(warnings, e.warning(t.ID))
+			}
+		}
 		t.close()
 		if err != nil {
 			return "", nil, err
@@ -80,9 +85,6 @@ func section(preloaded []string, offered []*kbconfig.Topic) string {
 	return "<knowledge>\n" + strings.Join(parts, "\n\n") + "\n</knowledge>"
 }
 
-// errSectionFull says that what is learned is more than a section may hold.
-var errSectionFull = errors.New("learned subjects have more than 4 MiB together, which no system prompt has room for: learn fewer subjects")
-
 // preload returns the element of a topic with its learned subjects, in up to room
 // bytes, or nothing when it has none.
 func (t *topic) preload(ctx context.Context, room int) (string, []Warning, error) {
@@ -111,7 +113,7 @@ func (t *topic) preload(ctx context.Context, room int) (string, []Warning, error
 		}
 		block := element(s, text)
 		if room -= len(block); room < 0 {
-			return "", nil, fmt.Errorf("topic %q: %w", t.ID, errSectionFull)
+			return "", nil, fmt.Errorf("topic %q: learned subjects have more than %s together, which no system prompt has room for: learn fewer subjects", t.ID, largest())
 		}
 		blocks = append(blocks, block)
 	}

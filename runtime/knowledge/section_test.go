@@ -60,9 +60,13 @@ C.
 		{name: "KB-15 a line break forges no entry", config: "[kb.topic.x]\nsubjects = \"kb\"\ntitle = \"T\\n- y\"", has: []string{"\n- x (**T - y**)\n"}, hasNot: []string{"\n- y"}, startsWithMenu: true},
 		{name: "KB-17 no blank line before the end of a topic", config: "[kb.topic.x]\nsubjects = \"kb\"\nlearned = [\"**\"]", has: []string{"</subject>\n</topic>\n</knowledge>", "</subject>\n\n<subject"}},
 		{name: "KB-18 what is learned comes first", config: "[kb.topic.y]\nsubjects = \"kb\"\n[kb.topic.x]\nsubjects = \"kb\"\nlearned = [\"**\"]", has: []string{"</topic>\n\nThe following knowledge topics", "\n- y\n"}},
-		{name: "KB-9 disabled beats learned", config: "[kb.topic.x]\nsubjects = \"kb\"\nlearned = [\"**\", \"a\"]\ndisabled = [\"a\"]", has: []string{"<subject \"b\">"}, hasNot: []string{"<subject \"a\">"}},
+		{name: "KB-9 disabled beats learned", config: "[kb.topic.x]\nsubjects = \"kb\"\nlearned = [\"**\", \"a\"]\ndisabled = [\"a\"]", has: []string{"<subject \"b\">"}, hasNot: []string{"<subject \"a\">"}, warnings: 1},
+		{name: "KB-16 the fixed sentences", config: "[kb.topic.x]\nsubjects = \"kb\"\nlearned = [\"a\"]", has: []string{
+			"<knowledge>\nThe following knowledge has been pre-loaded into your system prompt:\n\n<topic ",
+			"</topic>\n\nThe following knowledge topics are available to learn:\n\n- x\n\nUse the `learn` tool to consume this knowledge.\n\n(note: some topics may contain hidden subjects that are not listed via `learn`\nby default, but can be loaded manually if you are made aware of their names via\nother means, such as by reading non-hidden subjects first. This prevents\nexposing too much irrelevant knowledge upfront)\n</knowledge>",
+		}},
 		{name: "A-6 an exact slug learns a hidden subject", config: "[kb.topic.x]\nsubjects = \"hidden\"\nlearned = [\"c\"]", has: []string{"<subject \"c\">\nC."}},
-		{name: "A-6 a glob does not", config: "[kb.topic.x]\nsubjects = \"hidden\"\nlearned = [\"**\"]", nothing: true},
+		{name: "A-6 a glob does not", config: "[kb.topic.x]\nsubjects = \"hidden\"\nlearned = [\"**\"]", nothing: true, warnings: 1},
 		{name: "A-8 headings have the title", config: "[kb.topic.x]\ntitle = \"T\"\nsubjects = \"kb\"\nlearned = [\"a\"]", has: []string{"<topic \"T\">", "- x (**T**)"}},
 		{name: "A-13 binary files are not learned", config: "[kb.topic.x]\nsubjects = \"odd\"\nlearned = [\"logo\"]\ndisabled = [\"latin\", \"closes\", \"empty\"]", nothing: true, warnings: 1},
 		{name: "A-14 invalid UTF-8", config: "[kb.topic.x]\nsubjects = \"odd\"\nlearned = [\"latin\"]", has: []string{"caf\ufffd\n"}, warnings: 1},
@@ -101,7 +105,21 @@ C.
 	}
 }
 
-// KB-27: everything only reads.
+// The sentences of the section are nobody's to change.
+func TestSectionIsNotConfigurable(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"[kb]\nsection = \"x\"", "[kb]\nlead = \"x\"", "[kb.topic.x]\nsubjects = \"kb\"\nsection = \"x\""} {
+		t.Run("KB-19 "+key, func(t *testing.T) {
+			t.Parallel()
+			_, err := knowledge.Open(workspace(t, "-- convtools.toml --\n"+key+"\n"), knowledge.Options{})
+			if err == nil || !strings.Contains(err.Error(), "unknown key") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// Whatever is asked for, nothing in the workspace changes.
 func TestNothingIsWritten(t *testing.T) {
 	t.Parallel()
 	dir := workspace(t, small)

@@ -9,9 +9,11 @@ import (
 )
 
 const (
-	// maxRunning is how many calls are worked on at once.
+	// maxRunning is how many calls of tools are worked on at once.
 	maxRunning = 16
-	// maxWaiting is how many more calls may wait for their turn.
+	// maxReading is how many requests of other kinds are worked on at once.
+	maxReading = 8
+	// maxWaiting is how many more of either may wait for their turn.
 	maxWaiting = 1000
 )
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -19,7 +20,8 @@ type answerWriter struct {
 	http.ResponseWriter
 	server *Server
 	msg    *message
-	status int // of an error in plain text
+	conn   *http.ResponseController // of a request that listens, which lasts; else nil
+	status int                      // of an error in plain text
 	plain  []byte
 }
 
@@ -41,6 +43,10 @@ func (a *answerWriter) Write(p []byte) (int, error) {
 	if a.status != 0 {
 		a.plain = append(a.plain, p[:min(len(p), maxPlainError-len(a.plain))]...)
 		return len(p), nil
+	}
+	if a.conn != nil {
+		// A recorder has no connection, and no client that could be slow.
+		_ = a.conn.SetWriteDeadline(time.Now().Add(eventTime))
 	}
 	if _, err := a.ResponseWriter.Write(a.restoreID(p)); err != nil {
 		return 0, err

@@ -76,7 +76,7 @@ type listed struct {
 // conversations lists the conversations that are neither archived nor hidden,
 // most recently active first.
 func (s *Server) conversations(ctx context.Context) ([]listed, error) {
-	leave, err := s.calls.enter(ctx)
+	leave, err := s.reads.enter(ctx)
 	if err != nil {
 		return nil, internal(err)
 	}

@@ -36,9 +36,11 @@ var errUnread = errors.New("the client does not read its answers")
 // answers what the SDK must not see, and keeps the books of requests that wait
 // for an answer.
 type stream struct {
-	server *Server
-	frames *frameReader
-	eras   [2]*lane // with sessions, and stateless
+	server   *Server
+	frames   *frameReader
+	eras     [2]*lane // with sessions, and stateless
+	connect  func(*lane) (*mcp.ServerSession, error)
+	unlisten func() // ends the requests that listen, with their answer
 
 	readErr error         // why nothing more comes, once the lanes are closed
 	closed  func()        // closes reading
@@ -54,7 +56,8 @@ type stream struct {
 	pending  map[jsonrpc.ID]*pendingRequest
 	bytes    int           // of the messages of pending
 	stopping bool          // and no request is taken any more
-	answered chan struct{} // has a value after nothing was left to answer
+	less     chan struct{} // is closed, and another one made, when less is left to do
+	ears     int           // lanes of requests that listen
 	begun    bool          // the client has a session
 
 	asked chan struct{} // has a value after a request came in
@@ -69,10 +72,13 @@ type pendingRequest struct {
 
 // lane has the messages of one era. Each has a session of the SDK, because one
 // that has seen the stateless era refuses initialize, and clients that speak
-// both ask server/discover first.
+// both ask server/discover first. A request that listens has a lane by itself.
 type lane struct {
 	*stream
-	incoming chan *jsonrpc.Request // closed when nothing more comes
+	listens  bool
+	incoming chan *jsonrpc.Request
+	end      func()        // closes over
+	over     chan struct{} // is closed when nothing more comes
 }
 
 var (
@@ -89,16 +95,21 @@ func newStream(s *Server, in io.Reader, out io.Writer) *stream {
 		written:  make(chan error),
 		writing:  make(chan struct{}),
 		pending:  map[jsonrpc.ID]*pendingRequest{},
-		answered: make(chan struct{}, 1),
+		less:     make(chan struct{}),
 		asked:    make(chan struct{}, 1),
 	}
 	c.closed = sync.OnceFunc(func() { close(c.reading) })
 	c.giveUp = sync.OnceFunc(func() { close(c.writing) })
 	for i := range c.eras {
-		c.eras[i] = &lane{stream: c, incoming: make(chan *jsonrpc.Request)}
+		c.eras[i] = c.newLane()
 	}
 	go c.write(out)
 	return c
+}
+
+func (c *stream) newLane() *lane {
+	over := make(chan struct{})
+	return &lane{stream: c, incoming: make(chan *jsonrpc.Request), end: sync.OnceFunc(func() { close(over) }), over: over}
 }
 
 // Connect returns the lane, which is a connection already.
@@ -114,18 +125,37 @@ func (l *lane) Read(ctx context.Context) (jsonrpc.Message, error) {
 		return nil, ctx.Err()
 	case <-l.reading:
 		return nil, io.EOF
-	case req, ok := <-l.incoming:
-		if !ok {
-			return nil, l.readErr
+	case <-l.over:
+		if l.listens {
+			return nil, io.EOF
 		}
+		return nil, l.readErr
+	case req := <-l.incoming:
 		return req, nil
 	}
 }
 
-// Close makes Read return, of both eras. What blocks on the input cannot be woken
-// up everywhere; it ends with the input.
+// pass has Read return a message. It reports whether there is somebody to read.
+func (l *lane) pass(msg *message) bool {
+	select {
+	case l.incoming <- msg.Request:
+		return true
+	case <-l.over: // whoever listened, and is to be canceled, has just been answered
+		return true
+	case <-l.reading:
+		return false
+	}
+}
+
+// Close makes Read return, of both eras; the end of a request that listens is not
+// that of the stream. What blocks on the input cannot be woken up everywhere; it
+// ends with the input.
 func (l *lane) Close() error {
-	l.closed()
+	if l.listens {
+		l.end()
+	} else {
+		l.closed()
+	}
 	return nil
 }
 
@@ -144,11 +174,12 @@ func (c *stream) receive() {
 	time.AfterFunc(c.server.cfg.DrainTime+farewellTime, c.giveUp)
 	// The SDK drops the answers that are still missing when Read reports an error.
 	if errors.Is(c.readErr, io.EOF) {
-		c.finish()
+		c.unlisten()
+		c.await()
 		c.sayStopped(c.stop())
 	}
 	for _, era := range c.eras {
-		close(era.incoming)
+		era.end()
 	}
 }
 
@@ -169,6 +200,12 @@ func (c *stream) accept(line []byte) error {
 	if !serve {
 		return nil
 	}
+	if listens(msg) {
+		if refused := c.listen(msg, len(line)); refused != nil {
+			return c.refuse(refused)
+		}
+		return nil
+	}
 	era := c.eras[0]
 	if isStateless(msg.Params) {
 		era = c.eras[1]
@@ -184,12 +221,10 @@ func (c *stream) accept(line []byte) error {
 		}
 		signal(c.asked)
 	}
-	select {
-	case era.incoming <- msg.Request:
-		return nil
-	case <-c.reading:
+	if !era.pass(msg) {
 		return io.EOF
 	}
+	return nil
 }
 
 // track opens the book for a request.
@@ -258,30 +293,15 @@ func (c *stream) settle(id jsonrpc.ID) *pendingRequest {
 	}
 	delete(c.pending, id)
 	c.bytes -= p.size
-	if c.unanswered() == 0 {
-		signal(c.answered)
-	}
+	c.isLess()
 	return p
 }
 
-// unanswered is how many requests are still to be answered. Those that listen for
-// changes are not: their answer is the end of it. mu has to be held.
-func (c *stream) unanswered() int {
-	n := 0
-	for _, p := range c.pending {
-		if p.Method != listenMethod {
-			n++
-		}
-	}
-	return n
-}
-
-// isWaiting says that the client is to be told of changes: it has a session, or
-// a request that listens for them.
-func (c *stream) isWaiting() bool {
+// hasBegun says that the client has a session, and so is to be told of changes.
+func (c *stream) hasBegun() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.begun || c.unanswered() < len(c.pending)
+	return c.begun
 }
 
 // signal leaves a value in c, where there is none yet.
@@ -292,19 +312,19 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// finish waits until every request is answered, for a while.
-func (c *stream) finish() {
+// await waits until every request is answered, for a while.
+func (c *stream) await() {
 	deadline := time.NewTimer(c.server.cfg.DrainTime)
 	defer deadline.Stop()
 	for {
 		c.mu.Lock()
-		left := c.unanswered()
+		left, less := len(c.pending)+c.ears, c.less
 		c.mu.Unlock()
 		if left == 0 {
 			return
 		}
 		select {
-		case <-c.answered:
+		case <-less:
 		case <-deadline.C:
 			return
 		case <-c.reading:
@@ -313,20 +333,31 @@ func (c *stream) finish() {
 	}
 }
 
+// isLess wakes up whoever waits for less to be left. mu has to be held.
+func (c *stream) isLess() {
+	close(c.less)
+	c.less = make(chan struct{})
+}
+
 // stop takes no request any more, and returns those that are not answered and
-// still wanted. From then on an answer to them is dropped.
+// still wanted. From then on an answer to them is dropped. Requests that listen
+// are left to end with their answer.
 func (c *stream) stop() []*pendingRequest {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stopping = true
 	var left []*pendingRequest
-	for _, p := range c.pending {
+	for id, p := range c.pending {
+		if p.era.listens {
+			continue
+		}
 		if !p.canceled {
 			left = append(left, p)
 		}
+		delete(c.pending, id)
+		c.bytes -= p.size
 	}
-	clear(c.pending)
-	c.bytes = 0
+	c.isLess()
 	return left
 }
 
@@ -346,6 +377,9 @@ func (l *lane) Write(_ context.Context, msg jsonrpc.Message) error {
 	resp, isResponse := msg.(*jsonrpc.Response)
 	var p *pendingRequest
 	if isResponse {
+		if l.listens {
+			defer l.end()
+		}
 		p = l.settle(resp.ID)
 	}
 	if isResponse {
@@ -369,7 +403,10 @@ func (l *lane) Write(_ context.Context, msg jsonrpc.Message) error {
 	if err != nil {
 		return fmt.Errorf("writing a message: %w", err)
 	}
-	return l.send(text)
+	if err = l.send(text); err != nil && l.listens {
+		l.closed() // the other lanes would not notice
+	}
+	return err
 }
 
 // begin notes that the client has been answered that it has a session.

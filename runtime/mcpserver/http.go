@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -24,10 +26,12 @@ const (
 	maxHeader      = 64 << 10        // bytes
 	maxBodies      = 64 << 20        // bytes of the bodies of all requests that are not answered yet
 	smallBody      = 64 << 10        // bytes at the beginning of each body that have a budget of their own
+	maxListening   = 512             // requests, which last: with bodies of smallBody, half of the budget for those
 	stallTime      = 5 * time.Second // without a byte of the body
 	headerTime     = 10 * time.Second
 	bodyTime       = time.Minute
-	answerTime     = 5 * time.Minute // from the header of a request to the end of its answer
+	answerTime     = 5 * time.Minute  // from the header of a request to the end of its answer
+	eventTime      = 10 * time.Second // for a client that listens to take what it is told; others wait meanwhile
 	keepAliveTime  = 2 * time.Minute
 	stopTime       = 10 * time.Second // for calls to end that are stopped
 	sessionHeader  = "Mcp-Session-Id"
@@ -93,7 +97,7 @@ func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts 
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	server := &http.Server{
-		Handler:           s.handler(work, opts),
+		Handler:           s.handler(work, ctx, opts),
 		ReadHeaderTimeout: headerTime,
 		ReadTimeout:       bodyTime,
 		WriteTimeout:      answerTime,
@@ -131,12 +135,13 @@ func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts 
 // client of the era with sessions gets a session id all the same, as a name to
 // find the request by that it cancels.
 func (s *Server) Handler(opts HTTPOptions) http.Handler {
-	return s.handler(context.Background(), opts)
+	return s.handler(context.Background(), context.Background(), opts)
 }
 
-// handler is a Handler whose calls end with work, and are then still answered.
-func (s *Server) handler(work context.Context, opts HTTPOptions) http.Handler {
-	h := &httpHandler{server: s, work: work, opts: opts, cancels: map[string]context.CancelFunc{}}
+// handler is a Handler whose calls end with work, and what listens with listenUntil.
+// They are then still answered.
+func (s *Server) handler(work, listenUntil context.Context, opts HTTPOptions) http.Handler {
+	h := &httpHandler{server: s, work: work, listenUntil: listenUntil, opts: opts, cancels: map[string]context.CancelFunc{}}
 	h.sdk = mcp.NewStreamableHTTPHandler(
 		func(*http.Request) *mcp.Server { return s.sdk },
 		&mcp.StreamableHTTPOptions{
@@ -150,11 +155,13 @@ func (s *Server) handler(work context.Context, opts HTTPOptions) http.Handler {
 }
 
 type httpHandler struct {
-	server *Server
-	sdk    http.Handler
-	opts   HTTPOptions
-	work   context.Context // calls end with it
-	bodies bodyBudget
+	server    *Server
+	sdk       http.Handler
+	opts      HTTPOptions
+	bodies    bodyBudget
+	listening atomic.Int64 // requests
+	// Calls end with work, and requests that listen with listenUntil.
+	work, listenUntil context.Context
 
 	mu      sync.Mutex
 	cancels map[string]context.CancelFunc // by session and request id
@@ -216,8 +223,7 @@ func (h *httpHandler) post(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusRequestEntityTooLarge, invalid(leadingID(text), fmt.Sprintf("The message is longer than %d bytes and was not read.", MaxMessage)))
 		return
 	case errors.Is(err, errBusy):
-		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusServiceUnavailable, refusedAs(leadingID(text), codeBusy, "Busy: too many requests wait for an answer. Send this one again later."))
+		refuseBusy(w, leadingID(text), "Busy: too many requests wait for an answer. Send this one again later.")
 		return
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		w.Header().Set("Connection", "close")
@@ -250,17 +256,38 @@ func (h *httpHandler) post(w http.ResponseWriter, r *http.Request) {
 		refuse(w, methodStatus(stateless, jsonrpc.CodeInvalidParams), refusedAs(msg.rawID, jsonrpc.CodeInvalidParams, problem))
 		return
 	}
+	_, refused = checkVersionType(msg)
+	if listens(msg) {
+		refused = checkVersion(msg) // the SDK would serve it in the other era, too
+	}
+	if refused != nil {
+		refuse(w, methodStatus(stateless, refused.code), refused)
+		return
+	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	if !stateless {
 		defer h.track(w, r, msg, cancel)()
 	}
+	end := h.work
+	answer := &answerWriter{ResponseWriter: w, server: h.server, msg: msg}
+	if listens(msg) {
+		defer h.listening.Add(-1)
+		switch {
+		case h.listening.Add(1) > maxListening:
+			refuseBusy(w, msg.rawID, fmt.Sprintf("Busy: %d requests listen already.", maxListening))
+			return
+		case len(text) > smallBody:
+			refuse(w, http.StatusRequestEntityTooLarge, invalid(msg.rawID, fmt.Sprintf("A request that listens has at most %d bytes.", smallBody)))
+			return
+		}
+		end, answer.conn = h.listenUntil, http.NewResponseController(w)
+	}
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	defer context.AfterFunc(h.work, func() { stop(context.Cause(h.work)) })()
+	defer context.AfterFunc(end, func() { stop(context.Cause(end)) })()
 	r = r.WithContext(bound(ctx, work))
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
-	answer := &answerWriter{ResponseWriter: w, server: h.server, msg: msg}
 	h.sdk.ServeHTTP(answer, r)
 	answer.finish()
 }
@@ -314,6 +341,11 @@ func (h *httpHandler) track(w http.ResponseWriter, r *http.Request, msg *message
 // cancelKey keeps the number 1 and the string "1" apart.
 func cancelKey(session string, id jsonrpc.ID) string {
 	return fmt.Sprintf("%s %T %v", session, id.Raw(), id.Raw())
+}
+
+func refuseBusy(w http.ResponseWriter, id json.RawMessage, why string) {
+	w.Header().Set("Retry-After", "1")
+	refuse(w, http.StatusServiceUnavailable, refusedAs(id, codeBusy, why))
 }
 
 func refuse(w http.ResponseWriter, status int, refused *refusal) {

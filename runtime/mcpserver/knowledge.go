@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -19,6 +21,7 @@ import (
 const (
 	subjectScheme   = "kb://"
 	subjectTemplate = subjectScheme + "{topic}/{slug}"
+	subjectAddress  = "An address is " + subjectTemplate + ", with what resources/list or learn show, percent-encoded."
 	// maxSubjectURI is how many bytes an address of a subject may have.
 	maxSubjectURI = 16 << 10
 	// resourcePage is how many resources a page of their list has.
@@ -54,7 +57,7 @@ func (s *Server) addSubjects() {
 // listSubjects returns a page of the resources there are. Conversations are not
 // listed: conversation_list does that.
 func (s *Server) listSubjects(ctx context.Context, req *mcp.ListResourcesRequest) (*mcp.ListResourcesResult, error) {
-	leave, err := s.calls.enter(ctx)
+	leave, err := s.reads.enter(ctx)
 	if err != nil {
 		return nil, internal(err)
 	}
@@ -79,7 +82,7 @@ func (s *Server) listSubjects(ctx context.Context, req *mcp.ListResourcesRequest
 		})
 	}
 	if end < len(all) {
-		result.NextCursor = cursorOf(all[end-1])
+		result.NextCursor = cursorOf(all, end)
 	}
 	result.CacheScope = "private"
 	return result, nil
@@ -101,44 +104,78 @@ func (s *Server) subjects(ctx context.Context) ([]knowledge.Resource, error) {
 	return all, err
 }
 
-// cursorOf returns where the page behind a resource begins. It names the
-// resource, so that nothing is skipped when others come or go in between.
-func cursorOf(r knowledge.Resource) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(r.Topic + "/" + r.Name))
+// cursorOf returns where the page behind the end-th resource begins. It names the
+// resource, so that nothing is skipped when others come or go in between, and
+// counts the topics before it, for the case that its own goes.
+func cursorOf(all []knowledge.Resource, end int) string {
+	last := all[end-1]
+	place := fmt.Sprintf("%d/%s/%s", slices.Index(topicsOf(all), last.Topic), last.Topic, last.Name)
+	return base64.RawURLEncoding.EncodeToString([]byte(place))
+}
+
+// topicsOf returns the topics that have resources, in their order.
+func topicsOf(all []knowledge.Resource) []string {
+	var topics []string
+	for _, r := range all {
+		if len(topics) == 0 || topics[len(topics)-1] != r.Topic {
+			topics = append(topics, r.Topic)
+		}
+	}
+	return topics
 }
 
 // behind returns the index at which the page of a cursor begins.
 func behind(all []knowledge.Resource, cursor string) (int, error) {
 	place, err := base64.RawURLEncoding.DecodeString(cursor)
-	topic, name, ok := strings.Cut(string(place), "/")
-	if err != nil || !ok {
-		topic = ""
+	count, rest, _ := strings.Cut(string(place), "/")
+	topic, name, ok := strings.Cut(rest, "/")
+	before, countErr := strconv.ParseUint(count, 10, 31)
+	if err != nil || countErr != nil || !ok {
+		return 0, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no page begins there"}
 	}
-	for i, r := range all {
-		if r.Topic == topic && r.Name == name {
+	is := func(topic string) func(knowledge.Resource) bool {
+		return func(r knowledge.Resource) bool { return r.Topic == topic }
+	}
+	begin := slices.IndexFunc(all, is(topic))
+	if begin < 0 {
+		// The topics behind it have moved up.
+		topics := topicsOf(all)
+		if before >= uint64(len(topics)) {
+			return len(all), nil
+		}
+		return slices.IndexFunc(all, is(topics[before])), nil
+	}
+	next := -1 // the first one that sorts behind it
+	for i := begin; i < len(all) && all[i].Topic == topic; i++ {
+		switch {
+		case all[i].Name == name:
 			return i + 1, nil
+		case all[i].Name > name && next < 0:
+			next = i
 		}
+		begin = i + 1
 	}
-	// It is gone: go on with the first one that sorts behind it.
-	for i, r := range all {
-		if r.Topic == topic && r.Name > name {
-			return i, nil
-		}
+	if next < 0 {
+		next = begin
 	}
-	return 0, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no page begins there"}
+	return next, nil
 }
 
 // routeSubject has the SDK find readSubject. It takes an address for one of the
-// template only if everything is encoded in it, slashes too.
+// template only if everything is encoded in it, slashes too; the client gets back
+// the one it sent.
 func routeSubject(ctx context.Context, method string, req *mcp.ReadResourceRequest, next mcp.MethodHandler) (mcp.Result, error) {
 	uri := req.Params.URI
 	topic, subject, ok := parseSubjectURI(uri)
 	if !ok {
-		return nil, notFound(uri, "An address is "+subjectTemplate+", with what resources/list or learn show, percent-encoded.")
+		return nil, notFound(uri, subjectAddress)
 	}
 	encode := func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 	req.Params.URI = subjectScheme + encode(topic) + "/" + encode(subject)
 	result, err := next(ctx, method, req)
+	if wire, ok := err.(*jsonrpc.Error); ok && wire.Data != nil { //nolint:errorlint // a wrapped one is not meant for clients
+		wire.Data = uriData(uri)
+	}
 	if read, ok := result.(*mcp.ReadResourceResult); ok && err == nil {
 		for _, contents := range read.Contents {
 			contents.URI = uri
@@ -152,9 +189,9 @@ func (s *Server) readSubject(ctx context.Context, req *mcp.ReadResourceRequest) 
 	uri := req.Params.URI
 	topic, subject, ok := parseSubjectURI(uri)
 	if !ok {
-		return nil, notFound(uri, "An address is "+subjectTemplate+".")
+		return nil, notFound(uri, subjectAddress)
 	}
-	leave, err := s.calls.enter(ctx)
+	leave, err := s.reads.enter(ctx)
 	if err != nil {
 		return nil, internal(err)
 	}
@@ -183,7 +220,7 @@ func (s *Server) readSubject(ctx context.Context, req *mcp.ReadResourceRequest) 
 // completeSubject answers which topics and subjects there are that begin with
 // value. Subjects need a topic, which the client has in earlier arguments.
 func (s *Server) completeSubject(ctx context.Context, params *mcp.CompleteParams) ([]string, error) {
-	leave, err := s.calls.enter(ctx)
+	leave, err := s.reads.enter(ctx)
 	if err != nil {
 		return nil, internal(err)
 	}
@@ -223,9 +260,10 @@ func parseSubjectURI(uri string) (topic, name string, ok bool) {
 	if !ok {
 		return "", "", false
 	}
-	topic, encoded, _ := strings.Cut(rest, "/")
-	name, err := url.PathUnescape(encoded)
-	if err != nil || topic == "" || name == "" || !utf8.ValidString(name) {
+	before, behind, _ := strings.Cut(rest, "/")
+	topic, topicErr := url.PathUnescape(before)
+	name, nameErr := url.PathUnescape(behind)
+	if topicErr != nil || nameErr != nil || topic == "" || name == "" || !utf8.ValidString(topic) || !utf8.ValidString(name) {
 		return "", "", false
 	}
 	return topic, name, true

@@ -189,6 +189,88 @@ func TestSubjectFails(t *testing.T) {
 	}
 }
 
+// Errors name the address that was sent, however it is written.
+func TestSubjectErrorsNameTheAddress(t *testing.T) {
+	t.Parallel()
+	_, client := shelf(t, map[string]string{"convtools.toml": "[kb.topic.notes]\nsubjects = \"kb\"\n", "kb/a.md": "One."})
+	for _, uri := range []string{"kb://notes/in/b", "kb://notes/in%2Fb", "kb://notes/%62", "kb://n%6ftes/b", "kb://nothing/a b", "kb://"} {
+		_, err := client.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
+		var wire *jsonrpc.Error
+		if !errors.As(err, &wire) || string(wire.Data) != `{"uri":"`+uri+`"}` {
+			t.Errorf("%s: %v with %s", uri, err, wire.Data)
+		}
+	}
+	for _, uri := range []string{"kb://notes/a", "kb://n%6Ftes/%61"} {
+		if read, err := client.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err != nil || read.Contents[0].URI != uri {
+			t.Errorf("%s: %+v, %v", uri, read, err)
+		}
+	}
+}
+
+// A page goes on behind what ended the one before, though that is gone, and what
+// is around it.
+func TestResourcePagesWhereSubjectsGo(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		change func(topics map[string][]string) (order []string)
+		want   string // the first subject of the next page
+	}{
+		{"nothing", func(map[string][]string) []string { return []string{"m", "a", "z"} }, "a/one"},
+		{"the last subject", func(all map[string][]string) []string {
+			all["m"] = all["m"][:999]
+			return []string{"m", "a", "z"}
+		}, "a/one"},
+		{"all subjects of the topic", func(all map[string][]string) []string {
+			all["m"] = nil
+			return []string{"m", "a", "z"}
+		}, "a/one"},
+		{"the topic", func(map[string][]string) []string { return []string{"a", "z"} }, "a/one"},
+		{"the topic and the next", func(map[string][]string) []string { return []string{"z"} }, "z/two"},
+		{"all that follows", func(map[string][]string) []string { return []string{"m"} }, ""},
+		{"everything", func(map[string][]string) []string { return nil }, ""},
+		{"nothing, and there is more", func(all map[string][]string) []string {
+			all["m"] = append(all["m"], "zzz")
+			return []string{"m", "a", "z"}
+		}, "m/zzz"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			topics := map[string][]string{"a": {"one"}, "z": {"two"}}
+			for i := range 1000 {
+				topics["m"] = append(topics["m"], fmt.Sprintf("s%04d", i))
+			}
+			w := newWorkspace("")
+			put := func(order []string) {
+				w.topics = nil
+				for _, topic := range order {
+					for _, name := range topics[topic] {
+						w.topics = append(w.topics, knowledge.Resource{Topic: topic, Name: name, MIMEType: "text/markdown"})
+					}
+				}
+			}
+			put([]string{"m", "a", "z"})
+			client := connect(t, w.config())
+			first, err := client.ListResources(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.change(func() { put(tc.change(topics)) })
+			next, err := client.ListResources(t.Context(), &mcp.ListResourcesParams{Cursor: first.NextCursor})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if len(next.Resources) > 0 {
+				got = next.Resources[0].Name
+			}
+			if got != tc.want {
+				t.Errorf("the next page begins with %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
 // Pages together are the whole list, even where what ended one is gone.
 func TestResourcePages(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -90,6 +92,10 @@ func checkMethod(msg *message) (serve bool, refused *refusal) {
 		if isStateless(msg.Params) {
 			return false, refusedAs(msg.rawID, jsonrpc.CodeMethodNotFound, "There is no method "+msg.Method+" in the protocol version "+firstStateless+", which _meta asks for.")
 		}
+	case listenMethod:
+		if saidVersion(msg.Params) == nil {
+			return false, refusedAs(msg.rawID, jsonrpc.CodeMethodNotFound, fmt.Sprintf("There is no method %s in protocol versions before %s, which has to be in _meta, as %q.", listenMethod, firstStateless, versionKey))
+		}
 	case "server/discover":
 		if saidVersion(msg.Params) == nil {
 			return false, refusedAs(msg.rawID, jsonrpc.CodeInvalidParams, fmt.Sprintf("server/discover needs the protocol version in _meta, as %q, such as %q.", versionKey, firstStateless))
@@ -111,13 +117,29 @@ func paramsProblem(msg *message) string {
 	case err == nil:
 		return ""
 	case errors.As(err, &mismatch) && mismatch.Field != "":
-		article := "a"
-		if mismatch.Value == "array" || mismatch.Value == "object" {
-			article = "an"
-		}
-		return fmt.Sprintf("%s: %.100q in \"params\" must not be %s %s.", msg.Method, mismatch.Field, article, clip(mismatch.Value, 100))
+		return fmt.Sprintf("%s: %.100q in \"params\" must not be %s.", msg.Method, mismatch.Field, kindOf(mismatch.Value))
 	default:
 		return msg.Method + `: "params" does not have the form that the protocol wants.`
+	}
+}
+
+// kindOf names what a value is that a [json.UnmarshalTypeError] is about. The
+// SDK's decoder has the beginning of the value in place of a name, in quotes.
+func kindOf(value string) string {
+	if beginning, err := strconv.Unquote(value); err == nil {
+		value = beginning
+	}
+	switch {
+	case value == "array", strings.HasPrefix(value, "["):
+		return "an array"
+	case value == "object", strings.HasPrefix(value, "{"):
+		return "an object"
+	case value == "string", strings.HasPrefix(value, `"`):
+		return "a string"
+	case value == "bool", value == "true", value == "false":
+		return "a bool"
+	default:
+		return "a number"
 	}
 }
 
@@ -144,21 +166,27 @@ func isStateless(params json.RawMessage) bool {
 	return said != nil && json.Unmarshal(said, &version) == nil && version == firstStateless
 }
 
+// checkVersionType refuses requests with a protocol version in _meta that is no
+// string. It returns the version, which is empty where there is none.
+func checkVersionType(msg *message) (version string, refused *refusal) {
+	said := saidVersion(msg.Params)
+	if !msg.IsCall() || said == nil {
+		return "", nil
+	}
+	if said[0] != '"' || json.Unmarshal(said, &version) != nil {
+		return "", refusedAs(msg.rawID, jsonrpc.CodeInvalidParams, fmt.Sprintf("%q in _meta has to be a string.", versionKey))
+	}
+	return version, nil
+}
+
 // checkVersion refuses requests with a protocol version in _meta that is not one
 // of the stateless era; the others are agreed on with initialize.
 func checkVersion(msg *message) *refusal {
-	said := saidVersion(msg.Params)
-	if !msg.IsCall() || said == nil {
-		return nil
+	version, refused := checkVersionType(msg)
+	if refused != nil || version == firstStateless || !msg.IsCall() || saidVersion(msg.Params) == nil {
+		return refused
 	}
-	var version string
-	if said[0] != '"' || json.Unmarshal(said, &version) != nil {
-		return refusedAs(msg.rawID, jsonrpc.CodeInvalidParams, fmt.Sprintf("%q in _meta has to be a string.", versionKey))
-	}
-	if version == firstStateless {
-		return nil
-	}
-	refused := refusedAs(msg.rawID, mcp.CodeUnsupportedProtocolVersion, fmt.Sprintf("Unsupported protocol version in _meta: %q. %s can be asked for there; older ones begin with initialize.", clip(version, maxEcho), firstStateless))
+	refused = refusedAs(msg.rawID, mcp.CodeUnsupportedProtocolVersion, fmt.Sprintf("Unsupported protocol version in _meta: %q. %s can be asked for there; older ones begin with initialize.", clip(version, maxEcho), firstStateless))
 	// Without the data the message still says what is wrong.
 	refused.data, _ = encodeJSON(mcp.UnsupportedProtocolVersionData{
 		Supported: []string{firstStateless}, Requested: clip(version, maxEcho),

@@ -141,7 +141,8 @@ func (s *Server) resourceNames(ctx context.Context) (sum [sha256.Size]byte, err 
 }
 
 // watch looks for changes as long as a client is connected to c: when it asks for
-// something, and from time to time while it waits to be told.
+// something, and from time to time where it has a session. Requests that listen
+// look for themselves.
 func (s *Server) watch(ctx context.Context, c *stream) {
 	for {
 		idle := time.After(s.offered.pause(idlePause))
@@ -153,7 +154,7 @@ func (s *Server) watch(ctx context.Context, c *stream) {
 		case <-c.asked:
 			s.refresh(ctx, lookPause)
 		case <-idle:
-			if c.isWaiting() {
+			if c.hasBegun() {
 				s.refresh(ctx, lookPause)
 			}
 		}

@@ -3,6 +3,7 @@ package mcpserver_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,6 +28,7 @@ type workspace struct {
 	looks    int
 	learn    string // the description of learn, which is offered where there is one
 	subjects []string
+	topics   []knowledge.Resource // beside the subjects
 	broken   error
 }
 
@@ -79,7 +81,7 @@ func (w *workspace) looked() int {
 func (w *workspace) Resources(context.Context) ([]knowledge.Resource, []knowledge.Warning, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var all []knowledge.Resource
+	all := slices.Clone(w.topics)
 	for _, name := range w.subjects {
 		all = append(all, knowledge.Resource{Topic: "notes", Name: name, Title: "Notes: " + name, MIMEType: "text/markdown"})
 	}
@@ -312,6 +314,55 @@ func TestCanceledLook(t *testing.T) {
 		s.cancel()
 		<-s.ended
 	})
+}
+
+// A tool that has just come into being can be called, though nobody has looked for
+// it yet, and one that is not there leads to no more than a look each.
+func TestCallOfWhatIsNew(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorkspace("")
+		s := begin(t, w.config())
+		s.send(callLine(1, "learn", `{}`))
+		if m := s.receive(); m.Error == nil {
+			t.Errorf("what is not offered answers %+v", m)
+		}
+		w.change(func() { w.learn = "Topics: a" })
+		s.send(callLine(2, "learn", `{}`))
+		m := s.receive()
+		for m.Method == toolsChanged { // comes with it, in no order
+			m = s.receive()
+		}
+		if m.Error != nil {
+			t.Errorf("what is new answers %+v", m.Error)
+		}
+		s.end()
+	})
+}
+
+// Where there are no conversations to look up, nobody is told of any.
+func TestIntroductionWithoutConversations(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace("Topics: a")
+	cfg := w.config()
+	cfg.Conversations = func() bool { return false }
+	handler := serve(t, cfg, mcpserver.HTTPOptions{})
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: handler.URL + mcpserver.Path}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	text := session.InitializeResult().Instructions
+	for _, want := range []string{"No JP workspace was found", "conversation_grep", "The description of learn names its topics"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	for _, wrong := range []string{"recorded by JP", "left out", "conversation you are in"} {
+		if strings.Contains(text, wrong) {
+			t.Errorf("%q in:\n%s", wrong, text)
+		}
+	}
 }
 
 // learn is spoken of where it is offered, and where nothing can be told of

@@ -39,7 +39,7 @@ func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 	if !isID(id) {
 		return nil, notFound(req.Params.URI, "An address is "+uriTemplate+", with an id such as conversation_list gives.")
 	}
-	leave, err := s.calls.enter(ctx)
+	leave, err := s.reads.enter(ctx)
 	if err != nil {
 		return nil, internal(err)
 	}

@@ -31,6 +31,9 @@ type Config struct {
 	// Knowledge opens the knowledge base whose subjects are resources. Every
 	// request opens it anew. nil stands for a server without one.
 	Knowledge func() (Knowledge, error)
+	// Conversations reports whether there are conversations to look up at the moment:
+	// a client that begins is told so. nil stands for yes.
+	Conversations func() bool
 	// Context is what is known about a call of which the client says nothing: the
 	// directory the workspace is looked for from, and the current conversation.
 	Context contract.Context
@@ -44,10 +47,10 @@ type Config struct {
 	// 5 seconds. Clients that give up on a silent call do so after a minute or more.
 	ProgressInterval time.Duration
 	// DrainTime is how long requests go on that were not answered yet when the
-	// client has ended its input, or the server is told to end; 0 means 5 seconds.
-	// A program that pipes its requests in wants the answers; a client that is gone
-	// should not keep work alive. What is not done by then is stopped, and answered
-	// with an error.
+	// client has ended its input, or a server over HTTP is told to end; 0 means 5
+	// seconds. A program that pipes its requests in wants the answers; a client that
+	// is gone should not keep work alive. What is not done by then is stopped, and
+	// answered with an error. Requests that listen end at once, with their answer.
 	DrainTime time.Duration
 }
 
@@ -56,7 +59,8 @@ type Server struct {
 	cfg     Config
 	sdk     *mcp.Server
 	log     *slog.Logger
-	calls   *admission
+	calls   *admission // of tools
+	reads   *admission // everything else, which must not wait for tools that take long
 	offered *offered
 }
 
@@ -80,6 +84,7 @@ func New(cfg Config) *Server {
 		cfg:     cfg,
 		log:     slog.New(slog.NewTextHandler(cfg.Log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		calls:   newAdmission(maxRunning, maxWaiting),
+		reads:   newAdmission(maxReading, maxWaiting),
 		offered: newOffered(),
 	}
 	changes := s.changes()
@@ -122,17 +127,29 @@ func (s *Server) ttl(req mcp.Request) int {
 	return listTTL
 }
 
-// ServeStdio serves one client, one JSON-RPC message a line, until in ends or
-// ctx is done. Calls that are not answered by then are stopped.
+// ServeStdio serves one client, one JSON-RPC message a line, until in ends, or
+// ctx is done. In the first case requests that are not answered yet have
+// [Config.DrainTime] left. In the second they are stopped and answered at once:
+// it is a person's Ctrl-C, or a client that has asked for the end and waits.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	listening, unlisten := context.WithCancel(work)
+	defer unlisten()
 	c := newStream(s, in, out)
+	c.unlisten = unlisten
+	c.connect = func(l *lane) (*mcp.ServerSession, error) {
+		until := work
+		if l.listens {
+			until = listening
+		}
+		return s.sdk.Connect(bound(ctx, until), l, nil)
+	}
 	defer c.giveUp()
 	defer c.closed()
 	var sessions []*mcp.ServerSession
 	for _, era := range c.eras {
-		session, err := s.sdk.Connect(bound(ctx, work), era, nil)
+		session, err := c.connect(era)
 		if err != nil {
 			return fmt.Errorf("starting the MCP session: %w", err)
 		}
@@ -147,6 +164,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		left := c.stop()
 		cancel()
 		c.sayStopped(left)
+		c.await() // those that listen
 		for _, session := range sessions {
 			_ = session.Close()
 		}
@@ -214,7 +232,12 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 // SDK.
 func (s *Server) handle(ctx context.Context, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
 	switch req := req.(type) {
+	case *mcp.SubscriptionsListenRequest:
+		go s.lookUntil(ctx) // which is done when the request is
 	case *mcp.CallToolRequest:
+		if !s.knows(req.Params.Name) {
+			s.refresh(ctx, 0) // it may have come into being since
+		}
 		if !s.knows(req.Params.Name) {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: contract.UnknownTool(req.Params.Name, s.names()).Error()}
 		}

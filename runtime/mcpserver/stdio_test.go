@@ -514,6 +514,10 @@ func TestErrorsAreForClients(t *testing.T) {
 		{"prompts/get", `{"name":"recall","arguments":{"topic":7}}`, `prompts/get: "arguments" in "params" must not be a number.`},
 		{"prompts/get", `{"name":"dance"}`, `unknown prompt "dance"`},
 		{"completion/complete", `{"ref":{"type":"ref/nothing"},"argument":{"name":"id","value":"x"}}`, `completion/complete: "params" does not have the form that the protocol wants.`},
+		{"completion/complete", `{"ref":"5","argument":{"name":"id","value":""}}`, `completion/complete: "ref" in "params" must not be a string.`},
+		{"completion/complete", `{"ref":5,"argument":{"name":"id","value":""}}`, `completion/complete: "ref" in "params" must not be a number.`},
+		{"completion/complete", `{"ref":["x"],"argument":{"name":"id","value":""}}`, `completion/complete: "ref" in "params" must not be an array.`},
+		{"completion/complete", `{"ref":true,"argument":{"name":"id","value":""}}`, `completion/complete: "ref" in "params" must not be a bool.`},
 		{"resources/read", `{"uri":["x"]}`, `resources/read: "uri" in "params" must not be an array.`},
 	} {
 		s := begin(t, newTools().config())

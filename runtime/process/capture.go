@@ -76,9 +76,13 @@ func (b *cappedBuffer) release() {
 }
 
 // headTail keeps the first and the last bytes of a stream, half of limit each:
-// a command says what it was doing first, and why it failed last.
+// a command says what it was doing first, and why it failed last. The first byte
+// over most calls exceeded, and that write and every later one fail.
 type headTail struct {
-	limit int
+	limit    int
+	most     int64
+	exceeded func(cause error)
+
 	head  []byte
 	tail  []byte // a ring once it is full
 	next  int    // where the ring is written next; its oldest byte
@@ -104,6 +108,10 @@ func (h *headTail) Write(p []byte) (int, error) {
 		n := copy(h.tail[h.next:], p)
 		h.next = (h.next + n) % size
 		p = p[n:]
+	}
+	if h.total > h.most {
+		h.exceeded(errStderrLimit)
+		return 0, errStderrLimit
 	}
 	return written, nil
 }

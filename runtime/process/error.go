@@ -23,6 +23,9 @@ const (
 	Canceled
 	// OutputTooLarge: the command printed more than [Limits] allows.
 	OutputTooLarge
+	// StderrTooLarge: the command printed more than [Limits] allows to standard
+	// error.
+	StderrTooLarge
 	// BudgetExhausted: the command and those running at the same time printed
 	// more than the [Budget] they share allows.
 	BudgetExhausted
@@ -50,6 +53,8 @@ func (k Kind) String() string {
 		return "canceled"
 	case OutputTooLarge:
 		return "output too large"
+	case StderrTooLarge:
+		return "stderr too large"
 	case BudgetExhausted:
 		return "budget exhausted"
 	case Signaled:
@@ -104,11 +109,12 @@ func (e *Error) Unwrap() error { return e.Err }
 var (
 	errTimeLimit   = errors.New("time limit passed")
 	errOutputLimit = errors.New("output limit passed")
+	errStderrLimit = errors.New("limit on stderr passed")
 	errBudget      = errors.New("shared output budget exhausted")
 )
 
 func isOutputLimit(err error) bool {
-	return errors.Is(err, errOutputLimit) || errors.Is(err, errBudget)
+	return errors.Is(err, errOutputLimit) || errors.Is(err, errStderrLimit) || errors.Is(err, errBudget)
 }
 
 func (c Command) badArgument(detail, hint string) *Error {
@@ -147,6 +153,10 @@ func (c Command) stopped(parent, limited context.Context, limits Limits, stderr 
 		e.Kind = OutputTooLarge
 		e.Detail = fmt.Sprintf("stopped because it printed more than %s", byteCount(limits.Stdout))
 		e.Hint = "ask it for less, or raise the output limit"
+	case errors.Is(cause, errStderrLimit):
+		e.Kind = StderrTooLarge
+		e.Detail = fmt.Sprintf("stopped because it printed more than %s to standard error", byteCount(limits.StderrTotal))
+		e.Hint = "find out from what it says there what is wrong with it"
 	case errors.Is(cause, errBudget):
 		e.Kind = BudgetExhausted
 		e.Detail = limits.Shared.exhausted()

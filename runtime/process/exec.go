@@ -49,7 +49,7 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 	}
 
 	stdout := &cappedBuffer{limit: limits.Stdout, shared: limits.Shared, exceeded: stop}
-	stderr := &headTail{limit: int(limits.Stderr)}
+	stderr := &headTail{limit: int(limits.Stderr), most: limits.StderrTotal, exceeded: stop}
 	defer stdout.release()
 	streams, err := openStreams(cmd.Stdin, stdout, stderr)
 	if err != nil {

@@ -83,6 +83,12 @@ func helper(mode string, args []string) int {
 		for {
 			os.Stdout.Write(chunk)
 		}
+	case "flood-stderr": // ADDR NAME: the same, to standard error
+		awaitRelease(connect(args[0], args[1]))
+		chunk := []byte(strings.Repeat("no such shelf\n", 1000))
+		for {
+			os.Stderr.Write(chunk)
+		}
 	case "tree": // ADDR: leader and child both hang
 		start(exec.Command(os.Args[0], "helper", "hang", args[0], "child"), true)
 		return helper("hang", []string{args[0], "leader"})

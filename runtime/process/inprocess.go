@@ -42,7 +42,7 @@ func (f InProcess) Run(ctx context.Context, cmd Command) (Result, error) {
 	}
 
 	stdout := &cappedBuffer{limit: limits.Stdout, shared: limits.Shared, exceeded: stop}
-	stderr := &headTail{limit: int(limits.Stderr)}
+	stderr := &headTail{limit: int(limits.Stderr), most: limits.StderrTotal, exceeded: stop}
 	stdoutGate, stderrGate := &gate{w: stdout}, &gate{w: stderr}
 
 	// Copies, because an abandoned function may still look at them later.

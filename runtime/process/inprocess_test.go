@@ -186,6 +186,17 @@ func TestInProcessFlood(t *testing.T) {
 		if written != 1000 {
 			t.Errorf("accepted %d bytes, want 1000", written)
 		}
+
+		command = func(ctx context.Context, _ []string, _ io.Reader, _, stderr io.Writer) int {
+			for {
+				if _, err := io.WriteString(stderr, "no such shelf\n"); err != nil {
+					<-ctx.Done()
+					return 1
+				}
+			}
+		}
+		_, err = command.Run(t.Context(), process.Command{Path: "p", Limits: process.Limits{StderrTotal: 1000}})
+		wantContains(t, wantKind(t, err, process.StderrTooLarge).Error(), "more than 1000 bytes to standard error (last line on stderr: no such shelf); ")
 	})
 }
 

@@ -19,10 +19,11 @@ import (
 
 // What a zero field of [Limits] means.
 const (
-	DefaultTimeout = 30 * time.Second
-	DefaultStdout  = 64 << 20 // bytes
-	DefaultStderr  = 64 << 10 // bytes
-	DefaultGrace   = 500 * time.Millisecond
+	DefaultTimeout     = 30 * time.Second
+	DefaultStdout      = 64 << 20 // bytes
+	DefaultStderr      = 64 << 10 // bytes
+	DefaultStderrTotal = 64 << 20 // bytes
+	DefaultGrace       = 500 * time.Millisecond
 )
 
 // A Runner runs a command to its end. [Exec] and [InProcess] are the two real
@@ -78,6 +79,10 @@ type Limits struct {
 	// and half from the end. Printing more is no error.
 	Stderr int64
 
+	// StderrTotal is how many bytes of standard error the command may print. One
+	// more ends it: it complains without end.
+	StderrTotal int64
+
 	// Grace is the time between asking a command to stop and killing it, and
 	// the time that processes it leaves behind have to close its output.
 	Grace time.Duration
@@ -110,6 +115,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Stderr == 0 {
 		l.Stderr = DefaultStderr
+	}
+	if l.StderrTotal == 0 {
+		l.StderrTotal = DefaultStderrTotal
 	}
 	if l.Grace == 0 {
 		l.Grace = DefaultGrace
@@ -154,7 +162,7 @@ func (c Command) validate() error {
 		}
 	}
 	l := c.Limits
-	if l.Timeout < 0 || l.Stdout < 0 || l.Stderr < 0 || l.Grace < 0 {
+	if l.Timeout < 0 || l.Stdout < 0 || l.Stderr < 0 || l.StderrTotal < 0 || l.Grace < 0 {
 		return c.badArgument("a limit is negative", "leave it at zero for the default")
 	}
 	if l.Stderr > math.MaxInt32 {

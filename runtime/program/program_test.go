@@ -41,6 +41,10 @@ func behave(how string) {
 				os.Exit(3)
 			}
 		}
+	case "complain":
+		for {
+			fmt.Fprintln(os.Stderr, strings.Repeat("no such shelf ", 1000))
+		}
 	case "fail":
 		fmt.Println(`[]`)
 		fmt.Fprintln(os.Stderr, "error: no")
@@ -193,6 +197,10 @@ func TestFailuresAreDescribed(t *testing.T) {
 			`The command line "conversation" failed: jp ls: stopped because it printed more than 64 MiB; ask for less.` + chosen, false,
 		},
 		{
+			"complains", &process.Error{Kind: process.StderrTooLarge, Command: "jp ls", Detail: "stopped because it printed more than 64 MiB to standard error", Hint: "find out what is wrong with it"}, echo,
+			`The command line "conversation" failed: jp ls: stopped because it printed more than 64 MiB to standard error; find out what is wrong with it.` + chosen, false,
+		},
+		{
 			"floods with others", &process.Error{Kind: process.BudgetExhausted, Command: "jp ls", Detail: "stopped because the commands running at the same time printed more than 128 MiB together", Hint: "try again when fewer of them run, or ask for less"}, echo,
 			`The command line "conversation" failed: jp ls: stopped because the commands running at the same time printed more than 128 MiB together; try again when fewer of them run, or ask for less.` + chosen, true,
 		},
@@ -248,6 +256,9 @@ func TestRealPrograms(t *testing.T) {
 	}
 	if _, _, _, err := run("flood", time.Minute); kind(err) != process.OutputTooLarge {
 		t.Errorf("flood: %v", err)
+	}
+	if _, _, _, err := run("complain", time.Minute); kind(err) != process.StderrTooLarge || !strings.Contains(err.Error(), "no such shelf") {
+		t.Errorf("complain: %v", err)
 	}
 	if stdout, stderr, exit, err := run("fail", time.Minute); err != nil || string(stdout) != "[]\n" || string(stderr) != "error: no\n" || exit != 7 {
 		t.Errorf("fail: stdout %q, stderr %q, exit %d, error %v", stdout, stderr, exit, err)

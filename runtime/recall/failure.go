@@ -1,8 +1,10 @@
 package recall
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,6 +39,21 @@ func (s source) unreadable(err error, stdout, stderr []byte) error {
 		message += " It said: " + said
 	}
 	return &contract.Error{Message: s.blame(message), Err: err}
+}
+
+// notRun is the error for a command line that could not be run to its end.
+func (s source) notRun(err error) error {
+	var e *contract.Error
+	if s.paths || !errors.As(err, &e) {
+		return err
+	}
+	shown := *e
+	shown.Message = contract.WithoutPaths(e.Message)
+	shown.Trace = slices.Clone(e.Trace)
+	for i, cause := range shown.Trace {
+		shown.Trace[i] = contract.WithoutPaths(cause)
+	}
+	return &shown
 }
 
 // failed is the error for a command line that gave up. What it says went wrong

@@ -221,3 +221,39 @@ func TestForeignFailures(t *testing.T) {
 		})
 	}
 }
+
+// TestNotRun: where programs and files are is said to people only.
+func TestNotRun(t *testing.T) {
+	t.Parallel()
+	hung := &process.Error{Kind: process.Timeout}
+	failure := &contract.Error{
+		Message:   `The command line "conversation" failed: '/home/jane/my tools/cli' conversation ls: stopped (last line on stderr: no /home/jane/x). The environment variable X names it.`,
+		Trace:     []string{"reading /home/jane/y: denied"},
+		Transient: true,
+		Err:       hung,
+	}
+	for _, tc := range []struct {
+		name           string
+		tools          *recall.Tools
+		message, trace string
+	}{
+		{
+			"a model", recall.New(&cli{t: t, err: failure}),
+			`The command line "conversation" failed: 'cli' conversation ls: stopped (last line on stderr: no x). The environment variable X names it.`,
+			"reading y: denied",
+		},
+		{"a person", recall.New(&cli{t: t, err: failure}).ShowPaths(), failure.Message, failure.Trace[0]},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := conversation.Call(t.Context(), tc.tools, contract.Call{Tool: "conversation_list"})
+			var e *contract.Error
+			if !errors.As(err, &e) || e.Message != tc.message || len(e.Trace) != 1 || e.Trace[0] != tc.trace || !e.Transient {
+				t.Errorf("got  %+v\nwant %s", err, tc.message)
+			}
+			if !errors.Is(err, hung) {
+				t.Error("the cause is lost")
+			}
+		})
+	}
+}

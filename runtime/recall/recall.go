@@ -42,7 +42,7 @@ func (t *Tools) ShowPaths() *Tools { return &Tools{cli: t.cli, paths: true} }
 func (t *Tools) run(ctx context.Context, call contract.Call, cli string, args []string, exitOK func(int) bool, summary any, record func(json.RawMessage) error) error {
 	stdout, stderr, exit, err := t.cli.RunCLI(ctx, cli, call.Context, args)
 	if err != nil {
-		return err
+		return t.source(cli).notRun(err)
 	}
 	if exitOK(exit) {
 		err := records(stdout, summary, record)

@@ -23,12 +23,14 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/convtools/convtools/runtime/knowledge/match"
 )
 
 // Bounds on what is configured.
 const (
-	MaxTopics   = 1000
-	MaxPatterns = 64 // in `learned` and in `disabled` of one topic
+	maxTopics   = 1000
+	maxPatterns = 64 // in `learned` and in `disabled` of one topic
 	maxID       = 64 // bytes: ids are part of every prompt
 )
 
@@ -48,7 +50,8 @@ type Topic struct {
 	// which does not lead out of it. That it exists is not known.
 	Subjects string
 	// Learned and Disabled are patterns for subjects, each once, in the order in
-	// which they were given. None is blank; whether one is malformed is not known.
+	// which they were given. None is blank or malformed; whether one matches anything
+	// is not known.
 	Learned, Disabled []string
 
 	Defined               Position   // where the topic is first mentioned
@@ -100,6 +103,7 @@ func Load(opts Options) (*Config, error) {
 	}
 	l.flags(opts.Knowledge, ok)
 	l.titles()
+	l.work()
 	found := l.sorted(l.files)
 	if l.failed {
 		return nil, &Error{found}
@@ -154,6 +158,18 @@ func (l *loader) load(root string, getenv func(string) string) {
 			"topic %s has no subjects", quote(id))
 		return false
 	})
+}
+
+// work reports lists that would disable whole topics because nobody has the time to
+// apply them.
+func (l *loader) work() {
+	for _, id := range l.order {
+		t := l.topics[id]
+		if i := match.NewList(id, t.Disabled).TooMuch(); i >= 0 {
+			l.error(t.DisabledAt[i], RuleLimit, "one pattern can be for many subjects: dir/** is for all below dir",
+				"the patterns in disabled of topic %s have too many * and { } together to be tried", quote(id))
+		}
+	}
 }
 
 // titles warns of topics that cannot be asked for by their title.

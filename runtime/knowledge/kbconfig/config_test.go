@@ -230,8 +230,10 @@ disabled = ["drafts/*"]
 			if diff := cmp.Diff(test.want, config.Topics, withoutPlaces()); diff != "" {
 				t.Errorf("topics (-want +got):\n%s", diff)
 			}
-			if len(config.Warnings) > 0 {
-				t.Errorf("warnings: %v", config.Warnings)
+			for _, w := range config.Warnings {
+				if w.File != ".jp/config.toml" { // Topics do not belong there.
+					t.Errorf("warning: %v", w)
+				}
 			}
 		})
 	}
@@ -391,6 +393,23 @@ func TestUserFile(t *testing.T) {
 	}
 }
 
+// A link in the place of JP's configuration takes nothing from the topics.
+func TestJPConfigIsALink(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, map[string]string{"convtools.toml": "[kb.topic.p]\nsubjects = 'p'\n", ".jp/x": "", "~/jp.toml": "[kb.topic.q]\nsubjects = 'q'\n"})
+	if err := os.Symlink(filepath.Join(w.home, "jp.toml"), w.path(".jp/config.toml")); err != nil {
+		t.Skipf("links cannot be made here: %v", err)
+	}
+	config, err := w.load()
+	if err != nil || len(config.Topics) != 1 || len(config.Warnings) != 1 {
+		t.Fatalf("Load = %+v, %v", config, err)
+	}
+	want := ".jp/config.toml: warning: the file cannot be read: it is a link that cannot be followed inside its directory [KC001]\n  hint: topics in it are not seen: move them to .jp/kb.toml"
+	if diff := cmp.Diff(want, config.Warnings[0].String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	const topic = "[kb.topic.p]\nsubjects = 'p'\n"
@@ -456,10 +475,10 @@ func TestBounds(t *testing.T) {
 	for _, test := range []struct {
 		name, src, want string
 	}{
-		{"topics", topics(MaxTopics, ""), ""},
-		{"too many topics", topics(MaxTopics+1, ""), "convtools.toml:2001:11: error: there are more than 1000 topics [KC009]"},
-		{"patterns, each twice", list(MaxPatterns), ""},
-		{"too many patterns", list(MaxPatterns + 1), "convtools.toml:132:1: error: learned of topic \"p\" has more than 64 patterns [KC009]"},
+		{"topics", topics(maxTopics, ""), ""},
+		{"too many topics", topics(maxTopics+1, ""), "convtools.toml:2001:11: error: there are more than 1000 topics [KC009]"},
+		{"patterns, each twice", list(maxPatterns), ""},
+		{"too many patterns", list(maxPatterns + 1), "convtools.toml:132:1: error: learned of topic \"p\" has more than 64 patterns [KC009]"},
 		{"largest file", strings.Repeat("#\n", maxFile/2), ""},
 		{"too large a file", strings.Repeat("#\n", maxFile/2) + "#", "convtools.toml: error: the file cannot be read: it has more than 1048576 bytes [KC001]"},
 		{"nesting", "x = " + strings.Repeat("[", maxNesting+1), "convtools.toml:1:105: error: more than 100 brackets are open here [KC002]"},

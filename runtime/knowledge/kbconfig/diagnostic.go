@@ -11,19 +11,19 @@ import (
 
 // The rules a configuration can break. The ids are stable.
 const (
-	RuleFile      = "KC001" // a file cannot be read
-	RuleSyntax    = "KC002" // a file is not TOML in UTF-8
+	RuleFile      = "KC001" // a file cannot be read; a warning for JP's own
+	RuleSyntax    = "KC002" // a file is not TOML in UTF-8; a warning for JP's own if it seems to have no topics
 	RuleUnknown   = "KC003" // a key that nothing reads
 	RuleType      = "KC004" // a value of the wrong type
 	RuleMissing   = "KC005" // a topic without subjects; a warning where only the user's file has it
 	RuleSubjects  = "KC006" // subjects that are no path below the root
 	RuleID        = "KC007" // a topic id with other characters than allowed
-	RulePattern   = "KC008" // an empty pattern
+	RulePattern   = "KC008" // an empty or malformed pattern
 	RuleLimit     = "KC009" // more topics, patterns or problems than are read
 	RuleTitle     = "KC010" // a title that does not tell topics apart; a warning
 	RuleFlag      = "KC011" // a flag that is not TOPIC/GLOB
 	RuleFlagTopic = "KC012" // a flag for a topic that there is not
-	RulePlace     = "KC013" // topics where nothing reads them; a warning
+	RulePlace     = "KC013" // topics where JP does not accept them, or nothing reads them; a warning
 )
 
 // maxDiagnostics is how many findings are listed; the others are counted. Who has

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/knowledge/match"
 )
 
 // merge adds what a file says about topics. Scalars replace what earlier files
@@ -54,8 +56,12 @@ func inOrder(f *file, topics map[string]any) []string {
 	return ids
 }
 
-// misplaced warns of topics in a table that belongs to JP's assistant.
+// misplaced warns of topics in JP's own configuration, which JP does not accept,
+// and of those in a table that belongs to JP's assistant.
 func (l *loader) misplaced(f *file) {
+	if f.table["kb"] != nil {
+		l.warning(f.at("kb"), RulePlace, moveTopics, "JP does not start with topics in its own configuration: kb is a key that it does not know")
+	}
 	if assistant, ok := f.table["assistant"].(map[string]any); ok && assistant["kb"] != nil {
 		l.warning(f.at("assistant", "kb"), RulePlace, "topics stand under [kb.topic.<id>], best in "+jpTopicsFile,
 			"assistant.kb is not read")
@@ -79,8 +85,8 @@ func (l *loader) topic(f *file, topics map[string]any, id string) bool {
 		}
 		l.error(at, RuleID, hint, "%s cannot be the id of a topic", quote(id))
 		t = &Topic{ID: id} // for what is wrong with the rest
-	case t == nil && len(l.topics) == MaxTopics:
-		l.error(at, RuleLimit, "", "there are more than %d topics", MaxTopics)
+	case t == nil && len(l.topics) == maxTopics:
+		l.error(at, RuleLimit, "", "there are more than %d topics", maxTopics)
 		return false
 	case t == nil:
 		t = &Topic{ID: id, Enabled: true, Defined: at}
@@ -223,19 +229,33 @@ func (r *topicReader) patterns(key string, to *[]string, at *[]Position) {
 	}
 }
 
-// addPattern adds a pattern to a list that has each once. It returns false, and reports,
-// when there are too many.
+// addPattern adds a pattern to a list that has each once, and reports one that
+// cannot be read. It returns false, and reports, when there are too many.
 func (l *loader) addPattern(to *[]string, at *[]Position, pattern string, place Position, key, id string) bool {
 	if slices.Contains(*to, pattern) {
 		return true
 	}
-	if len(*to) == MaxPatterns {
+	if err := match.Validate(pattern); err != nil {
+		l.error(place, RulePattern, literally(pattern), "%s in %s of topic %s %s", quote(pattern), key, quote(id), err)
+		return true
+	}
+	if len(*to) == maxPatterns {
 		l.error(place, RuleLimit, "one pattern can be for many subjects: dir/** is for all below dir",
-			"%s of topic %s has more than %d patterns", key, quote(id), MaxPatterns)
+			"%s of topic %s has more than %d patterns", key, quote(id), maxPatterns)
 		return false
 	}
 	*to, *at = append(*to, pattern), append(*at, place)
 	return true
+}
+
+// literally shows how to write a pattern that was meant as a name, if it can be
+// written that way.
+func literally(name string) string {
+	pattern := match.QuoteMeta(name)
+	if match.Validate(pattern) != nil || len(pattern) > 80 || strings.Contains(pattern, "'") || envelope.SanitizeLine(pattern) != pattern {
+		return ""
+	}
+	return "if it is a name, write '" + pattern + "', in single quotes"
 }
 
 // table returns the table that the last part of path names in the one around it.

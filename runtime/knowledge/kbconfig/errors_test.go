@@ -2,6 +2,7 @@ package kbconfig
 
 import (
 	"encoding/json"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -99,7 +100,7 @@ convtools.toml:3:11: error: topic "q" has no subjects [KC005]
 			"KB-3 in no layer",
 			map[string]string{".jp/config.toml": "kb.topic.p.learned = ['a']", "convtools.toml": "[kb.topic.p]\n"},
 			nil,
-			".jp/config.toml:1:10: error: topic \"p\" has no subjects [KC005]\n  hint: add subjects = \".jp/kb/p\", the directory of its files relative to the workspace",
+			"the configuration of the knowledge base has 2 problems:\n.jp/config.toml:1:1: warning: JP does not start with topics in its own configuration: kb is a key that it does not know [KC013]\n  hint: move them to .jp/kb.toml\n.jp/config.toml:1:10: error: topic \"p\" has no subjects [KC005]\n  hint: add subjects = \".jp/kb/p\", the directory of its files relative to the workspace",
 		},
 		{
 			"KB-3 not said twice, nor hidden by another", one("[kb.topic.p]\nsubjects = 1\n[kb.topic.q]\n"), nil,
@@ -141,6 +142,36 @@ convtools.toml:5:3: error: disabled of topic "p" has an empty pattern [KC008]
   hint: remove it; ** is for all subjects`,
 		},
 		{
+			"A-5 malformed patterns", one("[kb.topic.p]\nsubjects = 'p'\nlearned = ['notes [v2]', 'c[']\ndisabled = [\n  'drafts/{a,secret', 'drafts/[s*', 'a/b\\', '" + strings.Repeat("a", 256) + "*', '{1,2,3,4,5,6,7,8,9}{1,2,3,4,5,6,7,8}', './a\\/'\n]\n"), nil,
+			`the configuration of the knowledge base has 7 problems:
+convtools.toml:3:26: error: "c[" in learned of topic "p" is no valid pattern: a [ is not closed (write \[ for a bracket) [KC008]
+  hint: if it is a name, write 'c\[', in single quotes
+convtools.toml:5:3: error: "drafts/{a,secret" in disabled of topic "p" is no valid pattern: a { is not closed (write \{ for a brace) [KC008]
+  hint: if it is a name, write 'drafts/\{a,secret', in single quotes
+convtools.toml:5:23: error: "drafts/[s*" in disabled of topic "p" is no valid pattern: a [ is not closed (write \[ for a bracket) [KC008]
+  hint: if it is a name, write 'drafts/\[s\*', in single quotes
+convtools.toml:5:37: error: "a/b\\" in disabled of topic "p" is no valid pattern: it ends in \ [KC008]
+  hint: if it is a name, write 'a/b\\', in single quotes
+convtools.toml:5:45: error: "` + strings.Repeat("a", 79) + `…" in disabled of topic "p" is longer than 256 bytes [KC008]
+convtools.toml:5:306: error: "{1,2,3,4,5,6,7,8,9}{1,2,3,4,5,6,7,8}" in disabled of topic "p" stands for more than 64 patterns: use fewer { } in it, or several patterns [KC008]
+  hint: if it is a name, write '\{1,2,3,4,5,6,7,8,9}\{1,2,3,4,5,6,7,8}', in single quotes
+convtools.toml:5:346: error: "./a\\/" in disabled of topic "p" is no valid pattern: it ends in \ [KC008]
+  hint: if it is a name, write './a\\/', in single quotes`,
+		},
+		{
+			"A-5 too much work", one("[kb.topic.p]\nsubjects = 'p'\ndisabled = [\n  'a',\n" + tooMuch() + "]\n"), nil,
+			`convtools.toml:13:3: error: the patterns in disabled of topic "p" have too many * and { } together to be tried [KC009]
+  hint: one pattern can be for many subjects: dir/** is for all below dir`,
+		},
+		{
+			"A-18 a malformed pattern", one(project),
+			[]string{"project/c[", "project/\xff*"},
+			`the configuration of the knowledge base has 2 problems:
+-k: error: "c[" in learned of topic "project" is no valid pattern: a [ is not closed (write \[ for a bracket) [KC008]
+  hint: if it is a name, write 'c\[', in single quotes
+-k: error: "\xff*" in learned of topic "project" is no valid pattern: it is not UTF-8 [KC008]`,
+		},
+		{
 			"TOML", one("[kb.topic.p]\nsubjects = p\n"), nil,
 			"convtools.toml:2:12: error: expected value but found \"p\" instead [KC002]",
 		},
@@ -171,7 +202,9 @@ convtools.toml:5:3: error: disabled of topic "p" has an empty pattern [KC008]
 				".jp/config.toml": "[kb.topic.other]\nx = 1\n", ".jp/kb.toml": "y = 1\n", "convtools.toml": "z = 1\n" + project,
 			},
 			[]string{"projekt/a"},
-			`the configuration of the knowledge base has 5 problems:
+			`the configuration of the knowledge base has 6 problems:
+.jp/config.toml:1:2: warning: JP does not start with topics in its own configuration: kb is a key that it does not know [KC013]
+  hint: move them to .jp/kb.toml
 .jp/config.toml:1:11: error: topic "other" has no subjects [KC005]
   hint: add subjects = ".jp/kb/other", the directory of its files relative to the workspace
 .jp/config.toml:2:1: error: unknown key "x" in topic "other" [KC003]
@@ -330,6 +363,16 @@ title = 'NOTES'
 			map[string]string{".jp/config.toml": "[assistant]\nname = 'x'\n[assistant.kb.topic.p]\nsubjects = 'p'\n"},
 			[]string{".jp/config.toml:3:12: warning: assistant.kb is not read [KC013]\n  hint: topics stand under [kb.topic.<id>], best in .jp/kb.toml"},
 		},
+		{
+			"A-19 topics that keep JP from starting",
+			map[string]string{".jp/config.toml": "[assistant]\nname = 'x'\n[kb.topic.p]\nsubjects = 'p'\n"},
+			[]string{".jp/config.toml:3:2: warning: JP does not start with topics in its own configuration: kb is a key that it does not know [KC013]\n  hint: move them to .jp/kb.toml"},
+		},
+		{
+			"A-19 JP's configuration is broken, and has no topics",
+			map[string]string{".jp/config.toml": "# kb: later\n[assistant\nkbs = 1\n", "convtools.toml": "[kb.topic.p]\nsubjects = 'p'\n"},
+			[]string{".jp/config.toml:2:11: warning: expected '.' or ']' to end table name, but got '\\n' instead [KC002]"},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -344,7 +387,9 @@ title = 'NOTES'
 func TestJPConfigWithoutTopics(t *testing.T) {
 	t.Parallel()
 	mustLoad(t, map[string]string{".jp/config.toml": "this is not TOML \xff"})
-	loadError(t, map[string]string{".jp/config.toml": "[kb.topic.p]\nthis is not TOML"})
+	for _, topics := range []string{"[kb.topic.p]\nthis is not TOML", "x\n  [ \"kb\".topic.p ]\n", "\ufeffkb = {\n", "kb.topic.p.disabled = ['a'\n", "\xff\n[[kb]]"} {
+		loadError(t, map[string]string{".jp/config.toml": topics})
+	}
 }
 
 func TestFilesThatCannotBeRead(t *testing.T) {
@@ -368,4 +413,13 @@ func TestDiagnosticAsJSON(t *testing.T) {
 	if err != nil || string(got) != want {
 		t.Errorf("Marshal = %s, %v, want %s", got, err, want)
 	}
+}
+
+// tooMuch returns 20 patterns for an array, of which the ninth is one too many.
+func tooMuch() string {
+	var b strings.Builder
+	for n := range 20 {
+		fmt.Fprintf(&b, "  '%s*%d',\n", strings.Repeat("{x,y}", 6), n)
+	}
+	return b.String()
 }

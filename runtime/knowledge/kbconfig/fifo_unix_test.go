@@ -25,7 +25,10 @@ func TestFIFO(t *testing.T) {
 			}
 			done := make(chan error, 1)
 			go func() {
-				_, err := w.load()
+				config, err := w.load()
+				if err == nil && len(config.Warnings) > 0 {
+					err = &Error{config.Warnings}
+				}
 				done <- err
 			}()
 			select {

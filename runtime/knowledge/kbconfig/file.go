@@ -136,8 +136,14 @@ func (l *loader) file(name string, jp bool, read func() ([]byte, error)) *file {
 		if errors.As(err, &pathError) {
 			err = pathError.Err
 		}
+		message := "the file cannot be read: " + envelope.SanitizeLine(err.Error())
+		if jp {
+			// The file is JP's, and has no topics as long as JP is content with it.
+			l.warning(Position{File: name}, RuleFile, "topics in it are not seen: "+moveTopics, "%s", message)
+			return nil
+		}
 		l.incomplete = true
-		l.error(Position{File: name}, RuleFile, "", "the file cannot be read: %s", envelope.SanitizeLine(err.Error()))
+		l.error(Position{File: name}, RuleFile, "", "%s", message)
 		return nil
 	}
 	// Most of JP's configurations have no topics, and need not be decoded.
@@ -146,10 +152,25 @@ func (l *loader) file(name string, jp bool, read func() ([]byte, error)) *file {
 	}
 	f := &file{name: name, jp: jp}
 	if !l.decode(f, src) {
-		l.incomplete = true
+		l.incomplete = l.incomplete || !jp || namesTopics(string(src))
 		return nil
 	}
 	return f
+}
+
+// moveTopics is where topics in JP's own configuration belong.
+const moveTopics = "move them to " + jpTopicsFile
+
+// namesTopics says whether a line of a text that is no TOML begins with the key
+// kb or the header of its table.
+func namesTopics(src string) bool {
+	for line := range strings.Lines(src) {
+		key, ok := strings.CutPrefix(strings.TrimLeft(line, " \t[\"'\ufeff"), "kb")
+		if ok && (key == "" || strings.ContainsAny(key[:1], ".=]\"' \t\r\n")) {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *loader) decode(f *file, source []byte) bool {
@@ -157,7 +178,12 @@ func (l *loader) decode(f *file, source []byte) bool {
 	f.index = newIndex(src)
 	refuse := func(offset int, hint, message string) bool {
 		line, column := f.index.position(offset)
-		l.error(Position{f.name, line, column}, RuleSyntax, hint, "%s", message)
+		at := Position{f.name, line, column}
+		if f.jp && !namesTopics(src) {
+			l.warning(at, RuleSyntax, hint, "%s", message)
+		} else {
+			l.error(at, RuleSyntax, hint, "%s", message)
+		}
 		return false
 	}
 	if at := invalidUTF8(src); at >= 0 {

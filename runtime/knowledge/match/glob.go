@@ -64,6 +64,17 @@ func (g glob) match(name string) bool {
 	return true
 }
 
+// work is what it takes to compare globs with all subjects of a topic. Each glob
+// counts, and each * and ** in it: going back to one to let it stand for more is
+// what takes long.
+func work(globs []glob) int {
+	sum := 0
+	for _, g := range globs {
+		sum += max(1, strings.Count(strings.ReplaceAll(g.pattern, "**", "*"), "*"))
+	}
+	return sum
+}
+
 // hasMeta says whether the pattern can mean anything but the name it spells.
 func hasMeta(pattern string) bool { return strings.ContainsAny(pattern, metaCharacters) }
 
@@ -282,8 +293,8 @@ func firstBraces(pattern string, from int) (open int, alternatives []string, end
 	return -1, nil, 0, nil
 }
 
-// quoteMeta returns a pattern that stands for the name alone.
-func quoteMeta(name string) string {
+// QuoteMeta returns a pattern that stands for the name alone.
+func QuoteMeta(name string) string {
 	if !hasMeta(name) {
 		return name
 	}

@@ -25,14 +25,18 @@ import (
 const (
 	// MaxPatterns is how many patterns one call of [Set.Resolve] takes.
 	MaxPatterns = 64
-	// maxGlobs bounds the work of one call: each brace-free glob is compared with
-	// every subject of the topic.
-	maxGlobs = 256
-	// maxDisabledGlobs bounds the same for a topic's disabled list.
-	maxDisabledGlobs = 1024
+	// maxWork bounds the work of one call, in the units of [work].
+	maxWork = 256
+	// maxLearnedWork bounds the same for a topic's learned list.
+	maxLearnedWork = 1024
+	// maxListWork bounds the same for a [List].
+	maxListWork = 512
 	// maxNear is for how many of a call's misses suggestions are looked for: each
 	// costs a comparison with every subject.
 	maxNear = 8
+	// maxNearWork bounds the work of looking for globs that would match, in the same
+	// units. Three globs are tried for a miss without braces.
+	maxNearWork = 64
 )
 
 // Set is the subjects of one topic and what its configuration says of them. It
@@ -74,6 +78,19 @@ type Result struct {
 	AlreadyLearned []int
 	// Missed are the patterns that match nothing, in the order in which they came.
 	Missed []Miss
+	// Ambiguous are the patterns that were taken as names, and as globs would match
+	// other subjects too.
+	Ambiguous []Ambiguity
+}
+
+// Ambiguity is a pattern that is the name of a subject and a glob.
+type Ambiguity struct {
+	Pattern string
+	// Others is how many subjects the glob matches that do not have the name.
+	Others int
+	// Glob is the same glob written so that it is no name; empty where there is no
+	// simple way.
+	Glob string
 }
 
 // Miss is a pattern that matches nothing.
@@ -92,33 +109,29 @@ type Miss struct {
 // and its configuration's lists of what is disabled and what is learned. It
 // keeps all and does not change it.
 //
-// A disabled entry disables what it names in any spelling, hidden or not, and
-// as a glob also whatever it matches: an entry is rather applied too widely than
-// passed over. A glob that cannot be read disables what it names, if anything;
-// if it names nothing, [Set.Dead] tells. A list whose braces stand for more than
-// 1,024 globs disables the whole topic, and Dead tells that too.
-func New(topic string, all []subjects.Subject, disabled, learned []string) *Set {
+// What is disabled is what a [List] covers. The error is that of the context.
+func New(ctx context.Context, topic string, all []subjects.Subject, disabled, learned []string) (*Set, error) {
 	s := &Set{topic: topic, all: all, disabled: make([]bool, len(all)), learned: make([]bool, len(all))}
-	globs := maxDisabledGlobs
-	for _, pattern := range disabled {
-		if miss := s.disable(pattern, &globs); miss != nil {
-			s.dead = append(s.dead, Dead{"disabled", *miss})
-		}
+	var err error
+	if s.dead, err = NewList(topic, disabled).mark(ctx, all, s.disabled); err != nil {
+		return nil, err
 	}
 	for i := range all {
 		if !all[i].Hidden && !s.disabled[i] {
 			s.visible = append(s.visible, i)
 		}
 	}
-	// Without a deadline there is no error.
-	result, _ := s.resolve(context.Background(), learned, Options{})
+	result, err := s.resolve(ctx, learned, Options{}, maxLearnedWork)
+	if err != nil {
+		return nil, err
+	}
 	for _, i := range result.Hits {
 		s.learned[i] = true
 	}
 	for _, miss := range result.Missed {
 		s.dead = append(s.dead, Dead{"learned", miss})
 	}
-	return s
+	return s, nil
 }
 
 // Visible returns the indexes of the subjects that are neither hidden nor
@@ -138,9 +151,10 @@ func (s *Set) Learned(i int) bool { return s.learned[i] }
 func (s *Set) Dead() []Dead {
 	dead := slices.Clone(s.dead)
 	looked := map[string]int{}
+	budget := maxNearWork
 	for i := range dead {
 		if looked[dead[i].Field]++; looked[dead[i].Field] <= maxNear {
-			dead[i].Near = s.near(dead[i].Pattern)
+			dead[i].Near = s.near(context.Background(), dead[i].Pattern, &budget)
 		}
 	}
 	return dead
@@ -161,21 +175,25 @@ func (s *Set) Resolve(ctx context.Context, patterns []string, opt Options) (Resu
 		}
 		return Result{Hits: hits}, nil
 	}
-	result, err := s.resolve(ctx, patterns, opt)
+	result, err := s.resolve(ctx, patterns, opt, maxWork)
 	if err != nil {
 		return Result{}, err
 	}
+	budget := maxNearWork
 	for i := range result.Missed[:min(len(result.Missed), maxNear)] {
-		result.Missed[i].Near = s.near(result.Missed[i].Pattern)
+		result.Missed[i].Near = s.near(ctx, result.Missed[i].Pattern, &budget)
+	}
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
 	}
 	return result, nil
 }
 
-// resolve is [Set.Resolve] for any number of patterns, without suggestions.
-func (s *Set) resolve(ctx context.Context, patterns []string, opt Options) (Result, error) {
+// resolve is [Set.Resolve] for any number of patterns, without suggestions. Its
+// budget is in the units of [work].
+func (s *Set) resolve(ctx context.Context, patterns []string, opt Options, budget int) (Result, error) {
 	var result Result
 	seen := make([]bool, len(s.all))
-	globs := maxGlobs
 	for _, pattern := range patterns {
 		if err := ctx.Err(); err != nil {
 			return Result{}, err
@@ -185,7 +203,7 @@ func (s *Set) resolve(ctx context.Context, patterns []string, opt Options) (Resu
 		if !byName {
 			var reason string
 			var err error
-			if found, reason, err = s.globbed(ctx, pattern, &globs); err != nil {
+			if found, reason, err = s.globbed(ctx, pattern, &budget); err != nil {
 				return Result{}, err
 			}
 			if found == nil {
@@ -195,6 +213,16 @@ func (s *Set) resolve(ctx context.Context, patterns []string, opt Options) (Resu
 		}
 		result.Literal = byName && len(patterns) == 1 && len(found) == 1
 		known := func(i int) bool { return opt.SkipLearned && s.learned[i] }
+		if byName && hasMeta(pattern) {
+			matched, _, err := s.globbed(ctx, pattern, &budget)
+			if err != nil {
+				return Result{}, err
+			}
+			matched = slices.DeleteFunc(matched, func(i int) bool { return known(i) || slices.Contains(found, i) })
+			if len(matched) > 0 {
+				result.Ambiguous = append(result.Ambiguous, Ambiguity{pattern, len(matched), s.asGlob(pattern)})
+			}
+		}
 		onlyKnown := !slices.ContainsFunc(found, func(i int) bool { return !known(i) })
 		for _, i := range found {
 			switch {
@@ -212,28 +240,50 @@ func (s *Set) resolve(ctx context.Context, patterns []string, opt Options) (Resu
 	return result, nil
 }
 
-// spellings returns the pattern, and what is left of it without what people put
-// around names: "./", "/" and the topic's id before it, "/" behind it.
-func (s *Set) spellings(pattern string) []string {
-	bare := pattern
-	for strings.HasPrefix(bare, "/") || strings.HasPrefix(bare, "./") {
-		_, bare, _ = strings.Cut(bare, "/")
+// asGlob returns a glob in braces, which stands for the same but is the name of
+// nothing, or else nothing.
+func (s *Set) asGlob(pattern string) string {
+	glob := "{" + pattern + "}"
+	if strings.Contains(pattern, ",") || len(glob) > maxPatternBytes || s.named(glob) != nil {
+		return ""
 	}
-	bare = strings.TrimRight(bare, "/")
+	return glob
+}
+
+// spellings returns the pattern, and what is left of it without what people put
+// around names: spaces, "./", "/" and the topic's id before it, "/" behind it, and
+// of what they type twice: "//".
+func spellings(topic, pattern string) []string {
+	bare := bare(pattern)
 	forms := []string{pattern, bare}
-	if below, ok := strings.CutPrefix(bare, s.topic+"/"); ok {
+	if below, ok := strings.CutPrefix(bare, topic+"/"); ok {
 		forms = append(forms, below)
 	}
 	return slices.Compact(forms)
 }
 
-// names are what a subject can be asked for by, in the order in which they are
-// tried.
-func names(s *subjects.Subject) [5]string {
+// bare is the pattern without all that but the topic's id.
+func bare(pattern string) string {
+	// A space behind a backslash is part of a name.
+	if trimmed := strings.TrimSpace(pattern); !strings.HasSuffix(trimmed, `\`) {
+		pattern = trimmed
+	}
+	for strings.Contains(pattern, "//") {
+		pattern = strings.ReplaceAll(pattern, "//", "/")
+	}
+	for strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "./") {
+		_, pattern, _ = strings.Cut(pattern, "/")
+	}
+	return strings.TrimRight(pattern, "/")
+}
+
+// Names are what a subject can be asked for by, in the order in which they are
+// tried. Some may be the same.
+func Names(s *subjects.Subject) [5]string {
 	return [...]string{s.Slug, s.PathSlug, s.Path, stem(s.Path), s.Name}
 }
 
-// rank is the place among [names] of the first that is the form asked for, or -1.
+// rank is the place among [Names] of the first that is the form asked for, or -1.
 // It is asked of every subject, and so cuts paths only where that may help.
 func rank(s *subjects.Subject, form string) int {
 	switch {
@@ -265,7 +315,7 @@ func stem(path string) string {
 // first kind of name that fits. Visible ones keep hidden ones of the same name
 // from being found: those can still be asked for by their path.
 func (s *Set) named(pattern string) []int {
-	for _, form := range s.spellings(pattern) {
+	for _, form := range spellings(s.topic, pattern) {
 		if form == "" {
 			continue
 		}
@@ -298,7 +348,7 @@ func (s *Set) named(pattern string) []int {
 }
 
 // globbed returns the visible subjects that the pattern matches as a glob, or
-// else what is wrong with it. It takes the globs it tries from budget.
+// else what is wrong with it. It takes the work of trying from budget.
 func (s *Set) globbed(ctx context.Context, pattern string, budget *int) (found []int, reason string, err error) {
 	switch {
 	case pattern == "":
@@ -308,13 +358,13 @@ func (s *Set) globbed(ctx context.Context, pattern string, budget *int) (found [
 	case !hasMeta(pattern):
 		return nil, "", nil
 	}
-	for _, form := range s.spellings(pattern) {
+	for _, form := range spellings(s.topic, pattern) {
 		globs, bad := compile(form)
 		if bad != nil {
 			return nil, bad.Error(), nil
 		}
-		if *budget -= len(globs); *budget < 0 {
-			return nil, fmt.Sprintf("was not tried: the { } of one call may stand for %d patterns; ask for it in another call", maxGlobs), nil
+		if *budget -= work(globs); *budget < 0 {
+			return nil, "was not tried: the * and { } of the call are too much work together; use fewer of them, or ask for it in another call", nil
 		}
 		for n, i := range s.visible {
 			if n%1024 == 0 && ctx.Err() != nil {
@@ -329,49 +379,6 @@ func (s *Set) globbed(ctx context.Context, pattern string, budget *int) (found [
 		}
 	}
 	return nil, "", nil
-}
-
-// disable marks what an entry of the disabled list stands for, in every
-// spelling and by every name at once, and returns a miss when that is nothing.
-// It takes the globs it tries from budget.
-func (s *Set) disable(pattern string, budget *int) *Miss {
-	var globs []glob
-	var reason string
-	forms := slices.DeleteFunc(s.spellings(pattern), func(form string) bool { return form == "" })
-	for _, form := range forms {
-		if !hasMeta(form) {
-			continue
-		}
-		compiled, err := compile(form)
-		if err != nil {
-			reason = err.Error()
-		}
-		globs = append(globs, compiled...)
-	}
-	if *budget -= len(globs); *budget < 0 {
-		for i := range s.disabled {
-			s.disabled[i] = true
-		}
-		return &Miss{Pattern: pattern, Reason: fmt.Sprintf("is one too many: the { } of the list stand for more than %d patterns, so the whole topic is disabled", maxDisabledGlobs)}
-	}
-	hit := false
-	for i := range s.all {
-		if hit && s.disabled[i] {
-			continue
-		}
-		subject := &s.all[i]
-		if slices.ContainsFunc(forms, func(form string) bool { return rank(subject, form) >= 0 }) ||
-			len(globs) > 0 && matchAny(globs, subject.Name, subject.Slug, subject.PathSlug, stem(subject.Path), subject.Path) {
-			s.disabled[i], hit = true, true
-		}
-	}
-	if hit {
-		return nil
-	}
-	if pattern == "" {
-		reason = "is empty"
-	}
-	return &Miss{Pattern: pattern, Reason: reason}
 }
 
 // matchAny says whether one of the globs matches one of the names. Most often a

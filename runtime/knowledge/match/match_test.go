@@ -80,6 +80,11 @@ func TestResolve(t *testing.T) {
 		{name: "A-10 no more than three suggestions", files: []string{"note1", "note2", "note3", "note4"}, ask: []string{"note5"}, want: miss("note5", "", "note1", "note2", "note3")},
 		{name: "A-10 a folder's name stands for all in it", files: []string{"guides/x.md", "guides/y.md"}, ask: []string{"guides"}, want: miss("guides", "", "guides/**", "guides/x", "guides/y")},
 		{name: "A-10 a folder with brackets is quoted", files: []string{"notes [v2]/x.md"}, ask: []string{"notes [v2]"}, want: miss("notes [v2]", "", `notes \[v2]/**`, "notes [v2]/x")},
+		{name: "A-10 two letters changed places", files: []string{"style.md"}, ask: []string{"styel"}, want: miss("styel", "", "style")},
+		{name: "A-10 two letters of a short name", files: []string{"pdf/SKILL.md", "new.md"}, ask: []string{"pfd", "nwe"}, want: want{missed: []match.Miss{{Pattern: "pfd", Near: []string{"pdf", "pdf/**"}}, {Pattern: "nwe", Near: []string{"new"}}}}},
+		{name: "A-10 the folder of a misspelt glob", files: []string{"style/go.md"}, ask: []string{"styel/*"}, want: miss("styel/*", "", "style/**")},
+		{name: "A-10 the folder of a glob in another case", files: []string{"drafts/a.md"}, ask: []string{"Drafts/**"}, want: miss("Drafts/**", "", "drafts/**")},
+		{name: "A-10 a path relative to a skill", files: []string{"pdf/SKILL.md", "pdf/scripts/extract.py"}, ask: []string{"scripts/extract.py"}, want: miss("scripts/extract.py", "", "pdf/scripts/extract")},
 		{name: "A-10 the last part of a name", files: project(), ask: []string{"june"}, want: miss("june", "", "maintainers/team/june")},
 		{name: "A-10 another extension", files: project(), ask: []string{"code-quality.markdown"}, want: miss("code-quality.markdown", "", "code-quality")},
 		{name: "A-10 a glob with an extension", files: project(), ask: []string{"maintainers/*.md"}, want: miss("maintainers/*.md", "", "maintainers/*")},
@@ -104,6 +109,11 @@ func TestResolve(t *testing.T) {
 		{name: "A-4 ./", files: project(), ask: []string{"./maintainers/jean"}, want: one("maintainers/jean.md")},
 		{name: "A-4 /", files: project(), ask: []string{"/maintainers/jean"}, want: one("maintainers/jean.md")},
 		{name: "A-4 the topic's id", files: project(), ask: []string{"project/maintainers/jean"}, want: one("maintainers/jean.md")},
+		{name: "A-4 spaces around", files: project(), ask: []string{" maintainers/j* "}, want: want{hits: []string{"maintainers/jean.md"}}},
+		{name: "A-4 doubled slashes", files: project(), ask: []string{"maintainers//jean"}, want: one("maintainers/jean.md")},
+		{name: "A-4 spaces that are part of a name come first", files: []string{" a.md", "a.md"}, ask: []string{" a"}, want: one(" a.md")},
+		{name: "A-5 spaces around a disabled glob", files: project(), disabled: []string{" maintainers/** "}, ask: []string{"maintainers/jean"}, want: miss("maintainers/jean", "")},
+		{name: "A-5 doubled slashes in a disabled name", files: project(), disabled: []string{"maintainers//jean"}, ask: []string{"maintainers/j*"}, want: miss("maintainers/j*", "", "maintainers/**")},
 		{name: "A-4 all of them", files: project(), ask: []string{"./project/maintainers/jean.md/"}, want: one("maintainers/jean.md")},
 		{name: "A-4 dots of a hidden path", files: project(), ask: []string{"maintainers/.old.md"}, want: one("maintainers/.old.md")},
 		{name: "A-4 globs too", files: project(), ask: []string{"./project/maintainers/j*"}, want: want{hits: []string{"maintainers/jean.md"}}},
@@ -119,7 +129,7 @@ func TestResolve(t *testing.T) {
 		{name: "A-5 a disabled glob covers hidden files", files: project(), disabled: []string{"maintainers/*"}, ask: []string{"maintainers/old"}, want: miss("maintainers/old", "", "maintainers", "maintainers/**", "maintainers/team/**")},
 		{name: "A-5 a disabled glob with dots", files: project(), disabled: []string{".*"}, ask: []string{"internal-notes", "README"}, want: want{hits: []string{"README"}, missed: []match.Miss{{Pattern: "internal-notes"}}}},
 		{name: "A-5 a disabled path", files: []string{"foo.md", "foo.toml"}, disabled: []string{"./project/foo.md"}, ask: []string{"foo"}, want: one("foo.toml")},
-		{name: "A-5 a malformed glob disables what it names", files: []string{"notes [v2.md", "README"}, disabled: []string{"notes [v2"}, ask: []string{"*"}, want: want{hits: []string{"README"}}},
+		{name: "A-5 a malformed glob disables everything", files: []string{"notes [v2.md", "README"}, disabled: []string{"notes [v2"}, ask: []string{"*"}, want: miss("*", "")},
 		{name: "A-5 a file named like the glob does not take its effect away", files: []string{"**.md", "README"}, disabled: []string{"**"}, ask: []string{"README"}, want: miss("README", "")},
 
 		{name: "A-6 a learned glob skips hidden subjects", files: project(), learned: []string{"**"}, skip: true, ask: []string{"internal-notes"}, want: one(".internal-notes.md")},
@@ -155,7 +165,7 @@ func TestResolve(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			all := subjectsOf(c.files...)
-			set := match.New("project", all, c.disabled, c.learned)
+			set := build(t, "project", all, c.disabled, c.learned)
 			got, err := set.Resolve(t.Context(), c.ask, match.Options{SkipLearned: c.skip})
 			if err != nil {
 				t.Fatal(err)
@@ -171,12 +181,11 @@ func TestResolve(t *testing.T) {
 
 func TestDead(t *testing.T) {
 	t.Parallel()
-	set := match.New("project", subjectsOf(project()...),
-		[]string{"internal-notes", "maintainer", "[x", "", "nothing/*"},
+	set := build(t, "project", subjectsOf(project()...),
+		[]string{"internal-notes", "maintainer", "", "nothing/*"},
 		[]string{"README", "Code-Quality", "internal-notes", "{a"})
 	want := []match.Dead{
 		{Field: "disabled", Miss: match.Miss{Pattern: "maintainer", Near: []string{"maintainers", "maintainers/**"}}},
-		{Field: "disabled", Miss: match.Miss{Pattern: "[x", Reason: `is no valid pattern: a [ is not closed (write \[ for a bracket)`}},
 		{Field: "disabled", Miss: match.Miss{Pattern: "", Reason: "is empty"}},
 		{Field: "disabled", Miss: match.Miss{Pattern: "nothing/*"}},
 		{Field: "learned", Miss: match.Miss{Pattern: "Code-Quality", Near: []string{"code-quality"}}},
@@ -188,24 +197,93 @@ func TestDead(t *testing.T) {
 	}
 }
 
-// A list that is too much work is not applied in part.
-func TestDisabledListThatStandsForTooManyGlobs(t *testing.T) {
-	t.Parallel()
-	list := slices.Repeat([]string{strings.Repeat("{x,y}", 6) + "*"}, 17)
-	set := match.New("project", subjectsOf(project()...), list[:16], nil)
-	if len(set.Visible()) == 0 {
-		t.Error("1,024 globs that match nothing disable everything")
+// build is [match.New] without a deadline.
+func build(tb testing.TB, topic string, all []subjects.Subject, disabled, learned []string) *match.Set {
+	tb.Helper()
+	set, err := match.New(tb.Context(), topic, all, disabled, learned)
+	if err != nil {
+		tb.Fatal(err)
 	}
-	set = match.New("project", subjectsOf(project()...), list, nil)
-	dead := set.Dead()
-	if len(set.Visible()) != 0 || !strings.Contains(dead[len(dead)-1].Reason, "the whole topic is disabled") {
-		t.Errorf("%d subjects are visible, and %q is reported", len(set.Visible()), dead[len(dead)-1].Reason)
+	return set
+}
+
+// A list that cannot be applied as it was meant is not applied in part: nothing
+// that it was to hide is shown.
+func TestDisabledListThatCannotBeApplied(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, reason string
+		list         []string
+	}{
+		{"a brace", "a { is not closed", []string{"drafts/{a,secret"}},
+		{"a class", "a [ is not closed", []string{"README", "drafts/[s*", "maintainers/**"}},
+		{"an escape", `it ends in \`, []string{`drafts\`}},
+		{"an escape before what is cut off", `it ends in \`, []string{`./drafts\/`}},
+		{"a long one", "is longer than 256 bytes", []string{strings.Repeat("a", 256) + "*"}},
+		{"too many alternatives", "more than 64 patterns", []string{strings.Repeat("{a,b}", 7)}},
+		{"too much work together", "is one too many", slices.Repeat([]string{strings.Repeat("{x,y}", 6) + "*"}, 9)},
+	} {
+		t.Run("A-5 "+c.name, func(t *testing.T) {
+			t.Parallel()
+			all := subjectsOf(project()...)
+			set := build(t, "project", all, c.list, nil)
+			var reasons strings.Builder
+			for _, d := range set.Dead() {
+				reasons.WriteString(d.Reason + "\n")
+			}
+			if len(set.Visible()) != 0 || !strings.Contains(reasons.String(), c.reason) || !strings.Contains(reasons.String(), "the whole topic is disabled") {
+				t.Errorf("%d subjects are visible, and this is reported: %s", len(set.Visible()), &reasons)
+			}
+			list := match.NewList("project", c.list)
+			for i := range all {
+				if !set.Disabled(i) || !list.Covers(&all[i]) {
+					t.Errorf("%s is not disabled", all[i].Path)
+				}
+			}
+		})
+	}
+	set := build(t, "project", subjectsOf(project()...), slices.Repeat([]string{strings.Repeat("{x,y}", 6) + "*"}, 8), nil)
+	people := build(t, "project", subjectsOf(project()...), slices.Repeat([]string{"./nothing/**/x*", "**/nothing*"}, 32), nil)
+	if len(set.Visible()) == 0 || len(people.Visible()) == 0 {
+		t.Error("globs that match nothing disable everything")
+	}
+}
+
+// A link is disabled when what it leads to is.
+func TestDisabledTargets(t *testing.T) {
+	t.Parallel()
+	all := subjectsOf("link.md", "README")
+	all[0].Targets = []subjects.Subject{{Path: "b.md", PathSlug: "b", Slug: "b", Name: "b.md"}, {Path: "pdf/SKILL.md", PathSlug: "pdf/SKILL", Slug: "pdf", Name: "pdf/SKILL.md"}}
+	if all[0].Path != "link.md" {
+		all[0], all[1] = all[1], all[0]
+	}
+	for _, entry := range []string{"pdf", "pdf/SKILL", "pdf/SKILL.md", "./project/pdf/", "pdf/**", "b", "b.*", "?"} {
+		set := build(t, "project", all, []string{entry}, nil)
+		for i := range all {
+			if set.Disabled(i) != (all[i].Targets != nil) {
+				t.Errorf("A-23 %q: %s is disabled: %t", entry, all[i].Path, set.Disabled(i))
+			}
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	for _, pattern := range []string{"a", "notes [v2]", `c\[`, "{a,b}/**", strings.Repeat("a", 10_000), "a}", "\xff", ""} {
+		if err := match.Validate(pattern); err != nil {
+			t.Errorf("%q %v", pattern, err)
+		}
+	}
+	for _, pattern := range []string{"c[", "{a", `a\`, `a\/`, "[]", "\xff*", strings.Repeat("*", 257), strings.Repeat("{a,b}", 7)} {
+		if match.Validate(pattern) == nil {
+			t.Errorf("%q is valid", pattern)
+		}
 	}
 }
 
 func TestResolveBoundsACall(t *testing.T) {
 	t.Parallel()
-	set := match.New("project", subjectsOf(project()...), nil, nil)
+	set := build(t, "project", subjectsOf(project()...), nil, nil)
 	if _, err := set.Resolve(t.Context(), make([]string, match.MaxPatterns+1), match.Options{}); err == nil || !strings.Contains(err.Error(), "at most 64") {
 		t.Errorf("65 patterns: %v", err)
 	}
@@ -227,6 +305,53 @@ func TestResolveBoundsACall(t *testing.T) {
 	}
 	if !strings.Contains(got.Missed[4].Reason, "another call") {
 		t.Errorf("the fifth: %q", got.Missed[4].Reason)
+	}
+	// As many patterns as a call may have are tried when they are what people write.
+	for _, pattern := range []string{"nothing/**/x*", "**/nothing*", "nothing*/*x"} {
+		got, err = set.Resolve(t.Context(), slices.Repeat([]string{pattern}, match.MaxPatterns), match.Options{})
+		if last := got.Missed[len(got.Missed)-1]; err != nil || last.Reason != "" {
+			t.Errorf("64 of %q: %+v, %v", pattern, last, err)
+		}
+	}
+}
+
+// givenUp is a context that ends when it has been looked at so many times.
+type givenUp struct {
+	context.Context
+	looks *int
+}
+
+func (c givenUp) Err() error {
+	if *c.looks--; *c.looks < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A call that is given up ends, while suggestions are looked for too.
+func TestResolveEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	set := build(t, "project", many(), nil, nil)
+	for _, pattern := range []string{"folder-2x/*", "folder-20/subject-nomber-07x"} {
+		const plenty = 1 << 20
+		looks := plenty
+		if _, err := set.Resolve(givenUp{t.Context(), &looks}, []string{pattern}, match.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		// 20,000 subjects are compared in resolving a glob, and for suggestions.
+		all := plenty - looks
+		if all < 20 {
+			t.Errorf("%q: the context is looked at %d times", pattern, all)
+		}
+		for n := range all {
+			looks = n
+			if _, err := set.Resolve(givenUp{t.Context(), &looks}, []string{pattern}, match.Options{}); !errors.Is(err, context.Canceled) {
+				t.Fatalf("%q, given up at look %d of %d: %v", pattern, n+1, all, err)
+			}
+			if looks < -4 {
+				t.Errorf("%q, given up at look %d: goes on for %d more", pattern, n+1, -looks)
+			}
+		}
 	}
 }
 
@@ -262,12 +387,14 @@ func TestResolveIsNeverSlow(t *testing.T) {
 		"double stars":            {strings.Repeat("**/", 80) + "b"},
 		"64 misses":               slices.Repeat([]string{strings.Repeat("a", 60) + "folder/subject"}, 64),
 		"64 of stars":             slices.Repeat([]string{strings.Repeat("*a", 100) + "b"}, 64),
+		"64 of stars and classes": slices.Repeat([]string{strings.Repeat("*a", 3) + "*[x-z]"}, 64),
+		"64 of levels and stars":  slices.Repeat([]string{strings.Repeat("**/", 6) + strings.Repeat("*a", 14) + "*[x-z]"}, 64),
 		"64 of groups":            slices.Repeat([]string{strings.Repeat("{a*,*b}", 6)}, 64),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			set := match.New("project", all, patterns, patterns)
+			set := build(t, "project", all, patterns, patterns)
 			if _, err := set.Resolve(t.Context(), patterns, match.Options{}); err != nil {
 				t.Fatal(err)
 			}
@@ -288,7 +415,7 @@ func FuzzResolve(f *testing.F) {
 	all := subjectsOf(append(project(), "notes [v2].md", "pdf/SKILL.md", "pdf/forms.md", "c++.md", "\xff\n.md", "foo.md", ".foo.md", "foo.toml")...)
 	f.Fuzz(func(t *testing.T, pattern, disabled, learned string) {
 		start := time.Now()
-		set := match.New("project", all, []string{disabled}, []string{learned})
+		set := build(t, "project", all, []string{disabled}, []string{learned})
 		for _, skip := range []bool{false, true} {
 			got, err := set.Resolve(t.Context(), []string{pattern}, match.Options{SkipLearned: skip})
 			if err != nil {
@@ -312,10 +439,15 @@ func FuzzResolve(f *testing.F) {
 
 func BenchmarkResolve(b *testing.B) {
 	all := many()
-	set := match.New("project", all, nil, nil)
+	set := build(b, "project", all, nil, nil)
 	for _, c := range []struct{ name, pattern string }{
-		{"all", "**"}, {"level", "*"}, {"folder", "folder-200/*"}, {"exact", "folder-399/subject-number-49"},
-		{"path", "./project/folder-399/subject-number-49.md"}, {"braces", "folder-{1,2,3}*/{*7,*8}"}, {"miss", "folder-200/sabject-nomber-07x"},
+		{"all", "**"},
+		{"level", "*"},
+		{"folder", "folder-200/*"},
+		{"exact", "folder-399/subject-number-49"},
+		{"path", "./project/folder-399/subject-number-49.md"},
+		{"braces", "folder-{1,2,3}*/{*7,*8}"},
+		{"miss", "folder-200/sabject-nomber-07x"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -329,7 +461,40 @@ func BenchmarkResolve(b *testing.B) {
 	b.Run("new", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			match.New("project", all, []string{"folder-1*/**", "nothing"}, []string{"folder-20?/*"})
+			build(b, "project", all, []string{"folder-1*/**", "nothing"}, []string{"folder-20?/*"})
 		}
 	})
+}
+
+// A name that is a glob too keeps to the name, and says so.
+func TestAmbiguous(t *testing.T) {
+	t.Parallel()
+	all := subjectsOf("**.md", "a.md", "b/c.md", "notes [v2].md", "notes v.md", "c[.md", "{x,a}.md", ".d.md")
+	for _, c := range []struct {
+		name     string
+		disabled []string
+		learned  []string
+		ask      string
+		want     []match.Ambiguity
+	}{
+		{name: "all", ask: "**", want: []match.Ambiguity{{Pattern: "**", Others: 6, Glob: "{**}"}}},
+		{name: "disabled ones do not count", disabled: []string{"b/*", "a"}, ask: "**", want: []match.Ambiguity{{Pattern: "**", Others: 4, Glob: "{**}"}}},
+		{name: "nor do learned ones", learned: []string{"a"}, ask: "**", want: []match.Ambiguity{{Pattern: "**", Others: 5, Glob: "{**}"}}},
+		{name: "a class", ask: "notes [v2]", want: []match.Ambiguity{{Pattern: "notes [v2]", Others: 1, Glob: "{notes [v2]}"}}},
+		{name: "a comma would be read otherwise", ask: "{x,a}", want: []match.Ambiguity{{Pattern: "{x,a}", Others: 1}}},
+		{name: "malformed", ask: "c["},
+		{name: "no name", ask: "{**}"},
+		{name: "no glob", ask: "a"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := build(t, "project", all, c.disabled, c.learned).Resolve(t.Context(), []string{c.ask}, match.Options{SkipLearned: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got.Ambiguous); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
 }

@@ -2,11 +2,13 @@ package match
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
@@ -35,40 +37,52 @@ const (
 )
 
 // near returns up to three patterns that what was asked for may stand for, the
-// likeliest first. Each matches something visible.
-func (s *Set) near(pattern string) []string {
-	forms := s.spellings(pattern)
+// likeliest first. Each matches something visible. It takes the work of
+// trying globs from budget, and returns nothing when the context ends.
+func (s *Set) near(ctx context.Context, pattern string, budget *int) []string {
+	forms := spellings(s.topic, pattern)
 	target := forms[len(forms)-1]
 	if len(target) > maxPatternBytes || target == "" {
 		return nil
 	}
 	if hasMeta(target) {
 		if _, err := compile(target); err == nil {
-			if found := s.nearGlob(target); found != nil {
+			if found := s.nearGlob(ctx, target, budget); found != nil {
 				return found
 			}
 		}
 	}
 	best := &shortlist{}
-	for _, i := range s.visible {
-		best.add(nearName(target, &s.all[i], best))
+	for n, i := range s.visible {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return nil
+		}
+		best.add(nearName(target, &s.all[i]))
 	}
-	s.eachFolder(func(dir string) { best.add(nearFolder(target, dir, best)) })
+	s.eachFolder(func(dir string) { best.add(nearFolder(target, dir)) })
 	return best.texts()
 }
 
 // nearGlob looks for what a glob that matches nothing would match without an
 // extension, which slugs do not have, and on all levels, and for its folder
 // under another spelling.
-func (s *Set) nearGlob(target string) []string {
+func (s *Set) nearGlob(ctx context.Context, target string, budget *int) []string {
 	bare := stem(target)
 	for _, attempt := range []string{bare, "**/" + target, "**/" + bare} {
 		globs, err := compile(attempt)
 		if attempt == target || err != nil {
 			continue
 		}
-		if slices.ContainsFunc(s.visible, func(i int) bool { return matchAny(globs, s.all[i].Slug, s.all[i].PathSlug) }) {
-			return []string{attempt}
+		if *budget -= work(globs); *budget < 0 {
+			break
+		}
+		for n, i := range s.visible {
+			if n%1024 == 0 && ctx.Err() != nil {
+				return nil
+			}
+			if matchAny(globs, s.all[i].Slug, s.all[i].PathSlug) {
+				return []string{attempt}
+			}
 		}
 	}
 	dir := target[:strings.IndexAny(target, metaCharacters)]
@@ -77,14 +91,14 @@ func (s *Set) nearGlob(target string) []string {
 		return nil
 	}
 	best := &shortlist{}
-	s.eachFolder(func(known string) { best.add(nearFolder(dir, known, best)) })
+	s.eachFolder(func(known string) { best.add(nearFolder(dir, known)) })
 	return best.texts()
 }
 
 // nearName says how near a visible subject is to a name.
-func nearName(target string, subject *subjects.Subject, best *shortlist) (suggestion, bool) {
+func nearName(target string, subject *subjects.Subject) (suggestion, bool) {
 	found := suggestion{text: subject.Slug}
-	for _, name := range names(subject) {
+	for _, name := range Names(subject) {
 		if strings.EqualFold(target, name) {
 			found.rank = sameButCase
 			return found, true
@@ -95,22 +109,36 @@ func nearName(target string, subject *subjects.Subject, best *shortlist) (sugges
 		found.rank = lastPart
 		return found, true
 	}
+	// Skills name the files they come with relative to their folder.
+	for _, name := range Names(subject) {
+		if endsIn(name, target) {
+			found.rank = lastPart
+			return found, true
+		}
+	}
 	found.rank = alike
 	var ok bool
-	if found.edits, ok = best.edits(target, subject.Slug); ok {
+	if found.edits, ok = edits(target, subject.Slug); ok {
 		return found, true
 	}
 	if strings.Contains(target, "/") || base == subject.Slug {
 		return found, false
 	}
-	found.edits, ok = best.edits(target, base)
+	found.edits, ok = edits(target, base)
 	return found, ok
+}
+
+// endsIn says that the last components of a name are those of a path, whatever
+// their case. Letters whose cases differ in length do not count.
+func endsIn(name, path string) bool {
+	start := len(name) - len(path)
+	return start > 0 && name[start-1] == '/' && strings.EqualFold(name[start:], path)
 }
 
 // nearFolder says how near a folder is to a name. What is suggested is
 // everything in it.
-func nearFolder(target, dir string, best *shortlist) (suggestion, bool) {
-	found := suggestion{text: quoteMeta(dir) + "/**", rank: folder}
+func nearFolder(target, dir string) (suggestion, bool) {
+	found := suggestion{text: QuoteMeta(dir) + "/**", rank: folder}
 	if len(found.text) > maxPatternBytes {
 		return found, false
 	}
@@ -119,7 +147,7 @@ func nearFolder(target, dir string, best *shortlist) (suggestion, bool) {
 	}
 	found.rank = alike
 	var ok bool
-	found.edits, ok = best.edits(target, dir)
+	found.edits, ok = edits(target, dir)
 	return found, ok
 }
 
@@ -140,12 +168,8 @@ func (s *Set) eachFolder(yield func(dir string)) {
 	}
 }
 
-// shortlist keeps the best suggestions, and the memory that comparing needs.
-type shortlist struct {
-	best              []suggestion
-	target, candidate []rune
-	previous, current []int
-}
+// shortlist keeps the best suggestions.
+type shortlist struct{ best []suggestion }
 
 func (l *shortlist) add(s suggestion, ok bool) {
 	if !ok {
@@ -176,65 +200,16 @@ func (l *shortlist) texts() []string {
 	return texts
 }
 
-// edits returns how many characters have to be inserted, deleted or replaced to
-// make one name the other, whatever their case; false when that is more than
-// [maxEdits] or a third of the longer one.
-func (l *shortlist) edits(target, candidate string) (int, bool) {
+// edits returns how many typing errors lie between two names, whatever their
+// case; false when that is more than [maxEdits] or a third of the longer one.
+func edits(target, candidate string) (int, bool) {
 	if len(target) > maxTypo || len(candidate) > 2*maxTypo {
 		return 0, false
 	}
-	l.target, l.candidate = lower(l.target[:0], target), lower(l.candidate[:0], candidate)
-	a, b := l.target, l.candidate
-	limit := min(maxEdits, max(len(a), len(b))/3)
-	if len(a)-len(b) > limit || len(b)-len(a) > limit {
+	a, b := utf8.RuneCountInString(target), utf8.RuneCountInString(candidate)
+	limit := min(maxEdits, max(a, b)/3)
+	if a-b > limit || b-a > limit {
 		return 0, false
 	}
-	l.previous, l.current = resize(l.previous, len(b)+1), resize(l.current, len(b)+1)
-	for j := range l.previous {
-		l.previous[j] = j
-	}
-	for i := range a {
-		// Cells further than the limit from the diagonal hold more than the limit.
-		from, to := max(0, i-limit), min(len(b), i+1+limit)
-		l.current[from] = limit + 1
-		if from == 0 {
-			l.current[0] = i + 1
-		}
-		least := l.current[from]
-		for j := from; j < to; j++ {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			cell := min(l.previous[j]+cost, l.current[j]+1)
-			if j < i+limit { // the cell above the last of a row was not reached
-				cell = min(cell, l.previous[j+1]+1)
-			}
-			l.current[j+1] = cell
-			least = min(least, cell)
-		}
-		if least > limit {
-			return 0, false
-		}
-		l.previous, l.current = l.current, l.previous
-	}
-	edits := l.previous[len(b)]
-	return edits, edits <= limit
-}
-
-func lower(buffer []rune, s string) []rune {
-	if utf8.RuneCountInString(s) > cap(buffer) {
-		buffer = make([]rune, 0, 2*len(s))
-	}
-	for _, r := range s {
-		buffer = append(buffer, unicode.ToLower(r))
-	}
-	return buffer
-}
-
-func resize(row []int, size int) []int {
-	if cap(row) < size {
-		row = make([]int, 2*size)
-	}
-	return row[:size]
+	return contract.Edits(strings.Map(unicode.ToLower, target), strings.Map(unicode.ToLower, candidate), limit)
 }

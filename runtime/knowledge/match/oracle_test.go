@@ -203,8 +203,10 @@ func newOracle(topic string, all []subjects.Subject, disabled, learned []string)
 		for i, s := range all {
 			for _, spelling := range o.spellings(entry) {
 				for _, name := range []string{s.Slug, s.PathSlug, s.Path, withoutExtension(s.Path), s.Name} {
-					matched, _ := oracleGlob(spelling, name)
-					if spelling != "" && (name == spelling || matched && strings.ContainsAny(spelling, `*?[{\`)) {
+					matched, ok := oracleGlob(spelling, name)
+					// What cannot be read disables everything.
+					glob := strings.ContainsAny(spelling, `*?[{\`)
+					if spelling != "" && (name == spelling || glob && (matched || !ok)) {
 						o.disabled[i] = true
 					}
 				}
@@ -222,6 +224,16 @@ func newOracle(topic string, all []subjects.Subject, disabled, learned []string)
 
 func (o *oracle) spellings(p string) []string {
 	bare := p
+	if trimmed := strings.Trim(p, " \t\r\n"); !strings.HasSuffix(trimmed, `\`) {
+		bare = trimmed
+	}
+	for slash := 0; slash+1 < len(bare); {
+		if bare[slash:slash+2] == "//" {
+			bare = bare[:slash] + bare[slash+1:]
+			continue
+		}
+		slash++
+	}
 	for {
 		before := bare
 		bare = strings.TrimPrefix(strings.TrimPrefix(bare, "./"), "/")

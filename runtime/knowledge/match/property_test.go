@@ -26,7 +26,7 @@ func TestResolveAgreesWithTheOracle(t *testing.T) {
 		skip := r.IntN(2) == 0
 
 		want := newOracle("a", all, disabled, learned)
-		set := match.New("a", all, disabled, learned)
+		set := build(t, "a", all, disabled, learned)
 		for i := range all {
 			if set.Disabled(i) != want.disabled[i] || set.Learned(i) != want.learned[i] {
 				t.Fatalf("seed %d: %q with disabled %q and learned %q: disabled %t, want %t; learned %t, want %t", seed,

@@ -35,9 +35,27 @@ func format(data []byte, ext string) Content {
 // fence says whether files with an extension in lower case are shown in a fence,
 // and in which language. Prose is not.
 func fence(ext string) (language string, fenced bool) {
+	if language, known := knownText(ext); known {
+		return language, language != ""
+	}
+	// A name on disk may hold anything; what is no word would end the fence's
+	// first line, or be shown as if it were content.
+	if len(ext) > 32 || strings.Trim(ext, "abcdefghijklmnopqrstuvwxyz0123456789+-_#") != "" {
+		return "", true
+	}
+	return ext, true
+}
+
+// knownText returns the language of files with an extension in lower case that
+// are text in nearly all cases. Prose has none.
+func knownText(ext string) (language string, known bool) {
 	switch ext {
 	case "", "md", "markdown", "txt", "text":
-		return "", false
+		return "", true
+	case "toml", "json", "yaml":
+		return ext, true
+	case "yml":
+		return "yaml", true
 	case "rs":
 		return "rust", true
 	case "py":
@@ -46,15 +64,15 @@ func fence(ext string) (language string, fenced bool) {
 		return "javascript", true
 	case "ts":
 		return "typescript", true
-	case "yml":
-		return "yaml", true
 	}
-	// A name on disk may hold anything; what is no word would end the fence's
-	// first line, or be shown as if it were content.
-	if len(ext) > 32 || strings.Trim(ext, "abcdefghijklmnopqrstuvwxyz0123456789+-_#") != "" {
-		return "", true
-	}
-	return ext, true
+	return "", false
+}
+
+// PromisesText says that files with an extension in lower case are text in nearly
+// all cases.
+func PromisesText(ext string) bool {
+	_, known := knownText(ext)
+	return known
 }
 
 // longestRun returns the length of the longest run of backticks.

@@ -17,25 +17,42 @@ const (
 	maxDescription = 1024
 )
 
-// description returns the description in the front matter that a file begins
-// with, on one line, or nothing.
+// FrontMatter is what the front matter that a SKILL.md begins with says.
+type FrontMatter struct {
+	// Name is the skill's name, on one line.
+	Name string
+	// NameLine is the line of the file that begins the name, from 1.
+	NameLine int
+	// Description is what the skill is for, on one line of at most 1,024 characters.
+	Description string
+}
+
+// ReadFrontMatter returns what the front matter says that a file begins with.
+// Without front matter that is nothing.
 //
 // Front matter is YAML, but people write descriptions that YAML refuses: plain
-// ones with a colon in them, quotes that do not end. A reader of this one key
+// ones with a colon in them, quotes that do not end. A reader of these two keys
 // understands those too, and no YAML library has to be linked and started.
-func description(data []byte) string {
+func ReadFrontMatter(data []byte) FrontMatter {
+	var f FrontMatter
+	named, described := false, false
 	lines := frontMatter(data)
 	for i, line := range lines {
 		key, value, ok := strings.Cut(line, ":")
-		if !ok || strings.Trim(strings.TrimRight(key, " \t"), `"'`) != "description" {
-			continue
+		if !ok || value != "" && value[0] != ' ' && value[0] != '\t' {
+			continue // As in YAML, "name:x" is no key.
 		}
-		if value != "" && value[0] != ' ' && value[0] != '\t' {
-			continue // As in YAML, "description:x" is no key.
+		read := func() string { return shorten(scalar(strings.TrimSpace(value), continuation(lines[i+1:]))) }
+		// Only keys of the first level begin where the line does.
+		switch key = strings.Trim(strings.TrimRight(key, " \t"), `"'`); {
+		case key == "name" && !named:
+			// The line before the first is the one that begins the front matter.
+			f.Name, f.NameLine, named = read(), i+2, true
+		case key == "description" && !described:
+			f.Description, described = read(), true
 		}
-		return shorten(scalar(strings.TrimSpace(value), continuation(lines[i+1:])))
 	}
-	return ""
+	return f
 }
 
 // frontMatter returns the lines between one of "---" at the beginning and the

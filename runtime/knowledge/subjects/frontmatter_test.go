@@ -62,8 +62,35 @@ func TestDescription(t *testing.T) {
 	for _, test := range descriptions() {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if got := description([]byte(test.data)); got != test.want {
+			if got := ReadFrontMatter([]byte(test.data)).Description; got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestSkillName(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, data string
+		want       FrontMatter
+	}{
+		{"plain", "---\nname: pdf\n---\n", FrontMatter{Name: "pdf", NameLine: 2}},
+		{"behind others", "---\ndescription: >\n  a\n\nname: \"pdf\" # x\n---\n", FrontMatter{Name: "pdf", NameLine: 5, Description: "a"}},
+		{"line breaks of Windows", "\ufeff---\r\nname: pdf\r\n---\r\n", FrontMatter{Name: "pdf", NameLine: 2}},
+		{"name of something else", "---\nmetadata:\n  name: other\nname: pdf\n---\n", FrontMatter{Name: "pdf", NameLine: 4}},
+		{"only of something else", "---\nmetadata:\n  name: other\n---\n", FrontMatter{}},
+		{"in a description", "---\ndescription: |\n  name: other\n---\n", FrontMatter{Description: "name: other"}},
+		{"the first of two", "---\nname: a\nname: b\n---\n", FrontMatter{Name: "a", NameLine: 2}},
+		{"indented dashes end nothing", "---\ndescription: |\n  ---\nname: pdf\n---\n", FrontMatter{Name: "pdf", NameLine: 4, Description: "---"}},
+		{"nothing", "---\nname:\n---\n", FrontMatter{NameLine: 2}},
+		{"behind front matter", "---\nx: y\n---\nname: pdf\n", FrontMatter{}},
+		{"front matter does not end", "---\nname: pdf\n", FrontMatter{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got := ReadFrontMatter([]byte(test.data)); got != test.want {
+				t.Errorf("%+v, want %+v", got, test.want)
 			}
 		})
 	}
@@ -77,7 +104,7 @@ func TestDescriptionIsBounded(t *testing.T) {
 		for _, head := range []string{"", "description: ", "description: |\n", "description: \"", "description: '"} {
 			body := "---\n" + head
 			body += strings.Repeat(unit, (maxFrontMatter-len(body)-8)/len(unit)) + "\n---\n"
-			description([]byte(body))
+			ReadFrontMatter([]byte(body))
 		}
 	}
 	if took := time.Since(start); took > 5*time.Second {

@@ -53,7 +53,7 @@ func FuzzSlug(f *testing.F) {
 				t.Skip("not a path that a scan finds")
 			}
 		}
-		all := []Subject{newSubject(path)}
+		all := []Subject{newSubject(path, nil)}
 		nameAll(all)
 		s := all[0]
 		for _, shown := range []string{s.Slug, s.PathSlug, s.Name} {
@@ -80,18 +80,25 @@ func FuzzFrontMatter(f *testing.F) {
 		f.Add([]byte(test.data))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got := description(data)
-		if !utf8.ValidString(got) || envelope.SanitizeLine(got) != got || strings.ContainsAny(got, "\t\n\r") || strings.TrimSpace(got) != got {
-			t.Errorf("not fit for a listing: %q", got)
+		front := ReadFrontMatter(data)
+		for _, got := range []string{front.Name, front.Description} {
+			if !utf8.ValidString(got) || envelope.SanitizeLine(got) != got || strings.ContainsAny(got, "\t\n\r") || strings.TrimSpace(got) != got {
+				t.Errorf("not fit for a listing: %q", got)
+			}
+			if n := utf8.RuneCountInString(got); n > maxDescription {
+				t.Errorf("%d characters", n)
+			}
+			if got != "" && !strings.HasPrefix(strings.TrimPrefix(string(data), "\ufeff"), "---") {
+				t.Errorf("%q does not come from front matter", got)
+			}
 		}
-		if n := utf8.RuneCountInString(got); n > maxDescription {
-			t.Errorf("%d characters", n)
+		if lines := strings.Count(string(data), "\n"); front.NameLine > lines || front.Name != "" && front.NameLine < 2 {
+			t.Errorf("the name is on line %d of %d", front.NameLine, lines)
 		}
-		if got != "" && !strings.HasPrefix(strings.TrimPrefix(string(data), "\ufeff"), "---") {
-			t.Errorf("%q does not come from front matter", got)
-		}
-		if crlf := description([]byte(strings.ReplaceAll(strings.ReplaceAll(string(data), "\r", ""), "\n", "\r\n"))); crlf != description([]byte(strings.ReplaceAll(string(data), "\r", ""))) && len(data) < maxFrontMatter/2 {
-			t.Errorf("line breaks matter: %q", crlf)
+		lf := ReadFrontMatter([]byte(strings.ReplaceAll(string(data), "\r", "")))
+		crlf := ReadFrontMatter([]byte(strings.ReplaceAll(strings.ReplaceAll(string(data), "\r", ""), "\n", "\r\n")))
+		if crlf != lf && len(data) < maxFrontMatter/2 {
+			t.Errorf("line breaks matter: %+v", crlf)
 		}
 	})
 }

@@ -5,10 +5,12 @@ package subjects_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -82,6 +84,94 @@ func TestLinks(t *testing.T) {
 	}
 	if len(reasons) > 0 {
 		t.Errorf("warnings for what is in order: %v", reasons)
+	}
+}
+
+// A link is what it leads to: it is as hidden, and what must not be read by one
+// name is not read by another.
+func TestLinksToWhatIsHiddenOrPassedOver(t *testing.T) {
+	t.Parallel()
+	dir := topic(t, map[string]string{
+		".secret.md": "x", ".dir/a.md": "x", "open/b.md": "x", "skill/SKILL.md": "x", ".git/config": "x", "sub/.git/HEAD": "x", "gone/.git": "x",
+		strings.Repeat("d/", 16) + "deep.md": "x",
+	})
+	for name, target := range map[string]string{
+		"to-secret.md": ".secret.md", "to-dir.md": "./.dir//a.md", "to-open.md": "open/../open/b.md", "to-link.md": "to-secret.md",
+		"open/up.md": "../.dir/a.md", "to-skill": "skill/SKILL.md",
+		"link-to-dir": ".dir", "through.md": "link-to-dir/a.md", "above.md": "link-to-dir/../open/b.md",
+		"git.md": ".git/config", "git-twice.md": "git.md", "head.md": "sub/.git/HEAD", "file.md": "gone/.git",
+		"git-dir": ".git", "by-dir.md": "git-dir/config", "back.md": ".git/../open/b.md",
+		"deep.md": strings.Repeat("d/", 16) + "deep.md",
+	} {
+		link(t, target, filepath.Join(dir, name))
+	}
+	for i := range 60 {
+		link(t, fmt.Sprintf("chain-%d", i+1), filepath.Join(dir, fmt.Sprintf("chain-%d", i)))
+	}
+	write(t, dir, "chain-60", "x")
+	deadline(t)
+	tree := scan(t, dir)
+	type linked struct {
+		Hidden  bool
+		Targets []string
+	}
+	got := map[string]linked{}
+	chained := 0
+	for _, s := range tree.Subjects {
+		if strings.HasPrefix(s.Path, "chain-") && len(s.Targets) <= 41 {
+			chained++
+			continue
+		}
+		if s.Targets != nil {
+			l := linked{Hidden: s.Hidden}
+			for _, target := range s.Targets {
+				l.Targets = append(l.Targets, target.Path)
+			}
+			got[s.Path] = l
+		}
+		found, ok := subjects.Find(soon(t), dir, []string{s.Slug})
+		if !ok {
+			continue
+		}
+		if i := slices.IndexFunc(found.Subjects, func(f subjects.Subject) bool { return f.Path == s.Path }); i < 0 || !cmp.Equal(s, found.Subjects[i]) {
+			t.Errorf("%s is not found as it is scanned: %+v", s.Path, found.Subjects)
+		}
+		found.Close()
+	}
+	want := map[string]linked{
+		"to-secret.md": {true, []string{".secret.md"}},
+		"to-dir.md":    {true, []string{".dir/a.md"}},
+		"to-open.md":   {false, []string{"open/b.md"}},
+		"to-link.md":   {true, []string{"to-secret.md", ".secret.md"}},
+		"open/up.md":   {true, []string{".dir/a.md"}},
+		"to-skill":     {false, []string{"skill/SKILL.md"}},
+		"through.md":   {true, []string{".dir/a.md"}},
+		"above.md":     {false, []string{"open/b.md"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if chained < 5 || chained > 41 {
+		t.Errorf("%d files of a chain of links are followed", chained)
+	}
+	if s := find(t, tree, "to-skill"); s.Targets[0].Slug != "skill" || s.Targets[0].PathSlug != "skill/SKILL" {
+		t.Errorf("%+v", s)
+	}
+	refused := map[string]string{}
+	for _, w := range tree.Warnings {
+		refused[w.Path] = w.Reason
+	}
+	for _, name := range []string{"git.md", "git-twice.md", "head.md", "file.md", "by-dir.md", "back.md"} {
+		if !strings.Contains(refused[name], ".git") {
+			t.Errorf("%s: %q", name, refused[name])
+		}
+	}
+	if !strings.Contains(refused["deep.md"], "too deep") || !strings.Contains(refused["chain-0"], "too many") {
+		t.Errorf("%q, %q", refused["deep.md"], refused["chain-0"])
+	}
+	visible, err := subjects.Any(soon(t), dir, func(s subjects.Subject) bool { return !s.Hidden && s.Path == "to-secret.md" })
+	if err != nil || visible {
+		t.Errorf("a link to a hidden file is visible: %v", err)
 	}
 }
 
@@ -239,18 +329,28 @@ func TestNamesOnDisk(t *testing.T) {
 	}
 }
 
-// Names that only differ in what cannot be shown are different files.
+// Names that only differ in what cannot be shown are different files, and can be
+// told apart.
 func TestNamesThatLookAlike(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, name := range []string{"a\xff.md", "a\xfe.md"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(name[1:2]), 0o600); err != nil {
+	for _, name := range []string{"a\xff.md", "a\xfe.md", "a\x01.md", "a\u2401.md", "b\xff\\.md", "b\xff\\.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600); err != nil {
 			t.Skipf("the file system refuses the name: %v", err)
 		}
 	}
 	tree := scan(t, dir)
-	if len(tree.Subjects) != 2 || tree.Subjects[0].Slug != "a\ufffd" || tree.Subjects[1].Slug != "a\ufffd" || tree.Subjects[0].Path != "a\xfe.md" {
-		t.Errorf("%+v", tree.Subjects)
+	got := map[string][2]string{}
+	for _, s := range tree.Subjects {
+		got[s.Path] = [2]string{s.Slug, s.Name}
+	}
+	want := map[string][2]string{
+		"a\xff.md": {"a\ufffd", `a\xFF.md`}, "a\xfe.md": {"a\ufffd", `a\xFE.md`},
+		"a\x01.md": {"a\u2401", `a\x01.md`}, "a\u2401.md": {"a\u2401", "a\u2401.md"},
+		"b\xff\\.md": {"b\ufffd\\", "b\ufffd\\.md"}, "b\xff\\.txt": {"b\ufffd\\", "b\ufffd\\.txt"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 

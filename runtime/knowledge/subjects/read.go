@@ -7,9 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime"
-	"sync"
-	"sync/atomic"
 )
 
 const (
@@ -44,26 +41,19 @@ type Facts struct {
 // The error is that of the context.
 func (t *Tree) Facts(ctx context.Context, of []*Subject) ([]Facts, error) {
 	facts := make([]Facts, len(of))
-	err := each(ctx, len(of), func(i int, buf []byte) { facts[i] = t.facts(of[i].Path, buf) })
+	err := t.each(ctx, len(of), func(i int, r *reader) { facts[i] = r.facts(of[i].Path) })
 	if err != nil {
 		return nil, err
 	}
 	return facts, nil
 }
 
-func (t *Tree) facts(path string, buf []byte) Facts {
-	f, size, err := t.open(path)
+func (r *reader) facts(path string) Facts {
+	begin, size, err := r.begin(path, sniffed)
 	if err != nil {
 		return Facts{Err: err}
 	}
-	defer f.Close()
-	facts := Facts{Size: size, Tokens: tokens(size), TooLarge: size > MaxSize}
-	begin, err := readBegin(f, buf[:min(size, sniffed)])
-	if err != nil {
-		return Facts{Err: reading(path, err)}
-	}
-	facts.Binary = isBinary(begin)
-	return facts
+	return Facts{Size: size, Tokens: tokens(size), TooLarge: size > MaxSize, Binary: isBinary(begin)}
 }
 
 // Describe fills in the descriptions of skills. A SKILL.md without one, or one
@@ -75,46 +65,11 @@ func (t *Tree) Describe(ctx context.Context) error {
 			skills = append(skills, &t.Subjects[i])
 		}
 	}
-	return each(ctx, len(skills), func(i int, buf []byte) {
-		f, size, err := t.open(skills[i].Path)
-		if err != nil {
-			return
-		}
-		defer f.Close()
-		if begin, err := readBegin(f, buf[:min(size, maxFrontMatter)]); err == nil {
-			skills[i].Description = description(begin)
+	return t.each(ctx, len(skills), func(i int, r *reader) {
+		if begin, _, err := r.begin(skills[i].Path, maxFrontMatter); err == nil {
+			skills[i].Description = ReadFrontMatter(begin).Description
 		}
 	})
-}
-
-// readBegin fills buf, or as much of it as the file has become too short for.
-func readBegin(f *os.File, buf []byte) ([]byte, error) {
-	n, err := io.ReadFull(f, buf)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil
-	}
-	return buf[:n], err
-}
-
-// each calls do for 0 to n-1, in a few goroutines that have a buffer each, which
-// is large enough for [sniffed] and [maxFrontMatter] bytes.
-func each(ctx context.Context, n int, do func(i int, buf []byte)) error {
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(n, 2*runtime.GOMAXPROCS(0), 16) {
-		wg.Go(func() {
-			buf := make([]byte, max(sniffed, maxFrontMatter))
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				do(i, buf)
-			}
-		})
-	}
-	wg.Wait()
-	return ctx.Err()
 }
 
 // Content is what a subject has to say.
@@ -132,11 +87,19 @@ type Content struct {
 	// Empty, Binary and TooLarge say why there is no Text. They are explained at
 	// [Facts]; a file of one line break is empty.
 	Empty, Binary, TooLarge bool
+	// Unread says that there is no Text because there was no room for it.
+	Unread bool
 }
 
 // Read reads a subject of the tree as it is now. The error says that it is no
 // longer there, is no regular file any more, or cannot be read.
 func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
+	return t.read(ctx, s, func(int64) bool { return true })
+}
+
+// read is [Tree.Read] for a file that is text and fits, by its size in bytes. Of
+// others only the beginning is read.
+func (t *Tree) read(ctx context.Context, s *Subject, fits func(size int64) bool) (Content, error) {
 	f, size, err := t.open(s.Path)
 	if err != nil {
 		return Content{}, err
@@ -145,8 +108,17 @@ func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 	if size > MaxSize {
 		return Content{Size: size, TooLarge: true}, nil
 	}
+	data, err := readBegin(f, make([]byte, sniffed))
+	switch {
+	case err != nil:
+		return Content{}, reading(s.Path, err)
+	case isBinary(data):
+		return Content{Size: size, Binary: true}, nil
+	case !fits(size):
+		return Content{Size: size, Unread: true}, nil
+	}
 	// One byte more shows the end of the file without growing the buffer.
-	data := make([]byte, 0, size+1)
+	data = append(make([]byte, 0, max(int(size), len(data))+1), data...)
 	for {
 		if err := ctx.Err(); err != nil {
 			return Content{}, err

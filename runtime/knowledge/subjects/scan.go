@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -45,8 +44,8 @@ type Tree struct {
 }
 
 // Scan finds the subjects of a topic in a directory and below, and opens none of
-// them. The directory itself may be a link. Links to files inside it are
-// followed; all other links, everything that is neither a file nor a directory,
+// them. The directory itself may be a link. Relative links to files inside it are
+// followed, unless these are in ".git"; all other links, everything that is neither a file nor a directory,
 // and what is beyond the limits (16 levels, 20,000 files) become warnings. ".git"
 // is passed over.
 //
@@ -58,10 +57,14 @@ func Scan(ctx context.Context, dir string) (*Tree, error) {
 	}
 	t := &Tree{root: root}
 	var paths []string
+	links := map[string][]string{}
 	w := walker{
 		root: root, maxSubjects: maxSubjects, maxEntries: maxEntries,
-		file: func(path string) bool {
+		file: func(path string, targets []string) bool {
 			paths = append(paths, path)
+			if targets != nil {
+				links[path] = targets
+			}
 			return true
 		},
 		warn: func(path, reason string) { t.Warnings = append(t.Warnings, Warning{path, reason}) },
@@ -72,7 +75,7 @@ func Scan(ctx context.Context, dir string) (*Tree, error) {
 	}
 	t.Subjects = make([]Subject, len(paths))
 	for i, path := range paths {
-		t.Subjects[i] = newSubject(path)
+		t.Subjects[i] = newSubject(path, links[path])
 	}
 	nameAll(t.Subjects)
 	slices.SortFunc(t.Warnings, func(a, b Warning) int { return strings.Compare(a.Path, b.Path) })
@@ -92,8 +95,8 @@ func Any(ctx context.Context, dir string, wanted func(Subject) bool) (bool, erro
 	skills, found := false, false
 	w := walker{
 		root: root, maxSubjects: maxSubjects, maxEntries: maxEntries,
-		file: func(path string) bool {
-			s := newSubject(path)
+		file: func(path string, targets []string) bool {
+			s := newSubject(path, targets)
 			all = append(all, s)
 			if folderSlug(path) != "" {
 				skills = true
@@ -113,13 +116,15 @@ func Any(ctx context.Context, dir string, wanted func(Subject) bool) (bool, erro
 	}
 	// Only the whole topic tells whether a skill has its folder's slug.
 	nameAll(all)
-	return slices.ContainsFunc(all, func(s Subject) bool {
-		if folderSlug(s.Path) == "" {
-			return false
+	for _, s := range all {
+		if err := ctx.Err(); err != nil {
+			return false, fmt.Errorf("scanning %s: %w", dir, err)
 		}
-		s.Name = ""
-		return wanted(s)
-	}), nil
+		if s.Name = ""; folderSlug(s.Path) != "" && wanted(s) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // Close releases the directory. Nothing can be read from the tree afterwards.
@@ -144,8 +149,9 @@ var errStop = errors.New("stop")
 // those of the directories in it, both in byte order.
 type walker struct {
 	root *os.Root
-	// file is told a path, and returns false to end the walk.
-	file func(path string) bool
+	// file is told a path, and where it leads if it is that of a link, and returns
+	// false to end the walk.
+	file func(path string, targets []string) bool
 	warn func(path, reason string)
 
 	maxSubjects, maxEntries int
@@ -183,12 +189,16 @@ func (w *walker) dir(ctx context.Context, dir string, level int) error {
 		if e.IsDir() || e.Name() == ".git" {
 			continue
 		}
+		// What is told about files may take its time.
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := w.entry(e.Type(), prefix+e.Name()); err != nil {
 			return err
 		}
 	}
 	if w.entries > w.maxEntries {
-		return w.full("has more than %d entries (files, directories, links), and how many more is not known; what comes after those is left out. Name a smaller directory", w.maxEntries)
+		return w.full("has more than %d entries (files, directories, links), and how many more is not known; some are left out, and which depends on the file system. Name a smaller directory", w.maxEntries)
 	}
 	for _, e := range entries {
 		if !e.IsDir() || e.Name() == ".git" {
@@ -206,9 +216,16 @@ func (w *walker) dir(ctx context.Context, dir string, level int) error {
 	return nil
 }
 
-// read returns the entries of a directory in byte order, and no more of them
-// than may be looked at.
+// read returns the entries of a directory in byte order.
 func (w *walker) read(dir string) ([]fs.DirEntry, error) {
+	entries, err := w.list(dir)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// list returns the entries of a directory, and no more of them than may be
+// looked at.
+func (w *walker) list(dir string) ([]fs.DirEntry, error) {
 	f, err := w.root.OpenFile(dir, os.O_RDONLY|openNonblock, 0)
 	if err != nil {
 		return nil, err
@@ -219,15 +236,16 @@ func (w *walker) read(dir string) ([]fs.DirEntry, error) {
 		err = nil
 	}
 	w.entries += len(entries)
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, err
 }
 
 // entry visits what is not a directory.
 func (w *walker) entry(kind fs.FileMode, path string) error {
+	var targets []string
 	if kind&fs.ModeSymlink != 0 {
-		if reason := w.refuseLink(path); reason != "" {
-			w.warn(path, reason)
+		var refused string
+		if targets, refused = follow(w.root, path); refused != "" {
+			w.warn(path, refused)
 			return nil
 		}
 		kind = 0
@@ -240,7 +258,7 @@ func (w *walker) entry(kind fs.FileMode, path string) error {
 		return w.full("has more than %d files, and how many more is not known; what comes after those is left out. Name a smaller directory", w.maxSubjects)
 	}
 	w.subjects++
-	if !w.file(path) {
+	if !w.file(path, targets) {
 		return errStop
 	}
 	return nil
@@ -249,31 +267,6 @@ func (w *walker) entry(kind fs.FileMode, path string) error {
 func (w *walker) full(reason string, limit int) error {
 	w.warn(".", fmt.Sprintf(reason, limit))
 	return errStop
-}
-
-// refuseLink says why a link is not followed, or nothing for one that leads to a
-// file inside the topic's directory.
-func (w *walker) refuseLink(path string) string {
-	info, err := w.root.Stat(path)
-	if err == nil {
-		switch {
-		case info.Mode().IsRegular():
-			return ""
-		case info.IsDir():
-			return "is a link to a directory, and those are not followed"
-		default:
-			return "is a link to " + strings.TrimPrefix(notAFile(info.Mode()), "it is ")
-		}
-	}
-	target, linkErr := w.root.Readlink(path)
-	switch {
-	case linkErr == nil && (filepath.IsAbs(target) || strings.HasPrefix(target, "/")):
-		return "is a link with an absolute target; only relative links to files in the topic's directory are followed"
-	case errors.Is(err, fs.ErrNotExist):
-		return "is a link to nothing"
-	default:
-		return "is a link that cannot be followed in the topic's directory: " + cause(err)
-	}
 }
 
 // notAFile says what a mode is, other than that of a regular file.

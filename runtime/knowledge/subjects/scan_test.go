@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -93,7 +92,7 @@ func TestLimit(t *testing.T) {
 	if len(tree.Subjects) != 20_000 || len(tree.Warnings) != 1 || tree.Warnings[0].Path != "." || !strings.Contains(tree.Warnings[0].Reason, "more than 20000 files") {
 		t.Errorf("%d subjects, %v", len(tree.Subjects), tree.Warnings)
 	}
-	if again := scan(t, dir); !slices.Equal(tree.Subjects, again.Subjects) {
+	if again := scan(t, dir); !cmp.Equal(tree.Subjects, again.Subjects) {
 		t.Error("another scan found other files")
 	}
 	// What is nearest to the top is found first.

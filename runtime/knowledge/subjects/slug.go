@@ -1,7 +1,9 @@
 package subjects
 
 import (
+	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/envelope"
 )
@@ -9,15 +11,29 @@ import (
 // skillFile is the file that makes its folder a skill, in this case only.
 const skillFile = "SKILL.md"
 
-// newSubject derives what a path says about a file. Slug and Name are those of
-// a file that shares them with no other and is no skill; [nameAll] settles them.
-func newSubject(path string) Subject {
+// newSubject derives what a path says about a file, and if it is that of a link,
+// the paths that it leads to. Slug and Name are those of a file that shares them
+// with no other and is no skill; [nameAll] settles them.
+func newSubject(path string, targets []string) Subject {
 	s := Subject{Path: path, Hidden: isHidden(path)}
 	stem, ext := cutExt(path)
 	s.PathSlug = displayable(stripDots(stem))
 	s.Ext = strings.ToLower(ext)
 	s.Slug = s.PathSlug
 	s.Name = s.PathSlug
+	for _, path := range targets {
+		target := newSubject(path, nil)
+		target.Name = displayable(path)
+		if folder := folderSlug(path); folder != "" {
+			target.Slug = folder
+		}
+		s.Targets = append(s.Targets, target)
+		if target.Name != path {
+			target.Name = exact(path)
+			s.Targets = append(s.Targets, target)
+		}
+		s.Hidden = s.Hidden || target.Hidden
+	}
 	return s
 }
 
@@ -64,6 +80,29 @@ func displayable(name string) string {
 		name = strings.NewReplacer("\t", "␉", "\n", "␊", "\r", "␍").Replace(name)
 	}
 	return envelope.Sanitize(name)
+}
+
+// exact makes a name fit for one line like [displayable], but two names that
+// differ stay different: the bytes of what cannot be shown are written as \xNN, and
+// in such a name a backslash too.
+func exact(name string) string {
+	if displayable(name) == name {
+		return name
+	}
+	var b strings.Builder
+	for len(name) > 0 {
+		r, size := utf8.DecodeRuneInString(name)
+		character := name[:size]
+		name = name[size:]
+		if r != '\\' && displayable(character) == character {
+			b.WriteString(character)
+			continue
+		}
+		for _, c := range []byte(character) {
+			fmt.Fprintf(&b, `\x%02X`, c)
+		}
+	}
+	return b.String()
 }
 
 // folderSlug is the slug that a skill has from its folder, or nothing for a path

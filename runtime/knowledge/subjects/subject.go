@@ -1,7 +1,7 @@
 // Package subjects finds and reads the text files of a topic of knowledge.
 //
 // A file is only ever opened by the path that the scan of its topic's directory
-// found, inside an [os.Root], and only when it is a regular file: what a caller
+// found, inside an [os.Root], and only read when it is a regular file: what a caller
 // asks for is compared with what was found, and never becomes a path. The
 // package writes nothing and follows no link out of the directory. Hard links
 // and mounts cannot be told from files of the directory and are read like them.
@@ -32,13 +32,19 @@ type Subject struct {
 	Slug string
 	// Name is what listings call the subject. It is Slug, unless that means others
 	// too: a visible subject that shares its slug with visible ones, and a hidden
-	// one that shares it with any, are called by their Path.
+	// one that shares it with any, are called by their Path, in which bytes that
+	// would make it look like another's are written as \xNN.
 	Name string
 	// Ext is the extension in lower case, without its dot.
 	Ext string
-	// Hidden says that a component of Path begins with a dot: the subject is not
-	// listed and matches no pattern, but can be asked for by its slug.
+	// Hidden says that a component of Path or of a target's begins with a dot: the
+	// subject is not listed and matches no pattern, but can be asked for by its slug.
 	Hidden bool
+	// Targets are what a link leads to, one after the other where links lead to
+	// links, and last a file. What holds for one of them holds for the link: a file
+	// cannot be disabled and be read by another name. They have all names that the
+	// files may have: Name is the path, and Slug the folder's for every SKILL.md.
+	Targets []Subject
 	// Skill says that the file is the SKILL.md of a folder that Slug names.
 	Skill bool
 	// Description is what the front matter of a SKILL.md says it is for, on one
@@ -65,7 +71,25 @@ func nameAll(all []Subject) {
 				s.Name = displayable(s.Path)
 			}
 		}
+		tellApart(all[first:end])
 		first = end
+	}
+}
+
+// tellApart gives other names to those of the files that share a slug whose paths
+// look the same.
+func tellApart(same []Subject) {
+	if len(same) == 1 {
+		return
+	}
+	named := make(map[string]int, len(same))
+	for i := range same {
+		named[same[i].Name]++
+	}
+	for i := range same {
+		if s := &same[i]; named[s.Name] > 1 {
+			s.Name = exact(s.Path)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package subjects
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,7 +56,7 @@ func TestLimits(t *testing.T) {
 			var got, warnings []string
 			w := walker{
 				root: root, maxSubjects: test.maxSubjects, maxEntries: test.maxEntries,
-				file: func(path string) bool { got = append(got, path); return true },
+				file: func(path string, _ []string) bool { got = append(got, path); return true },
 				warn: func(path, reason string) { warnings = append(warnings, fmt.Sprint(path, " ", reason)) },
 			}
 			if err := w.walk(t.Context()); err != nil {
@@ -68,5 +69,39 @@ func TestLimits(t *testing.T) {
 				t.Errorf("%q", warnings)
 			}
 		})
+	}
+}
+
+// Finding a slug reads the folders on the way to it and no others, and stops
+// where there is too much in them.
+func TestFindLooksOnlyOnTheWay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"a/b/c.md", "a/other/1/c.md", "a/other/2/c.md", "z"} {
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := openRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for entries, want := range map[int][]string{5: {"a/b/c.md"}, 4: nil} {
+		f := finder{walker: walker{root: root, maxEntries: entries}, folders: map[string][]fs.DirEntry{}}
+		paths := f.find("a/b/c")
+		if f.failed {
+			paths = nil
+		}
+		if diff := cmp.Diff(want, paths); diff != "" {
+			t.Errorf("%d entries: -want +got:\n%s", entries, diff)
+		}
+		if _, read := f.folders["a/other/"]; read || len(f.folders) != 3 {
+			t.Errorf("%d entries: read %v", entries, f.folders)
+		}
 	}
 }

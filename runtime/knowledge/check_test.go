@@ -1,0 +1,80 @@
+package knowledge_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/knowledge"
+)
+
+func link(t *testing.T, target, path string) {
+	t.Helper()
+	if err := os.Symlink(target, path); err != nil {
+		t.Skipf("links cannot be made here: %v", err)
+	}
+}
+
+func findings(t *testing.T, b *knowledge.Base) string {
+	t.Helper()
+	found, err := b.Check(t.Context(), learnTool())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, f := range found {
+		lines = append(lines, f.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestCheckOfADirectoryElsewhere(t *testing.T) {
+	t.Parallel()
+	dir := workspace(t, "-- ws/convtools.toml --\n[kb.topic.out]\nsubjects = \"kb/out\"\n[kb.topic.in]\nsubjects = \"kb/in\"\n-- elsewhere/a.md --\nA.\n-- ws/kb/real/b.md --\nB.\n")
+	root := filepath.Join(dir, "ws")
+	link(t, filepath.Join(dir, "elsewhere"), filepath.Join(root, "kb", "out"))
+	link(t, "real", filepath.Join(root, "kb", "in"))
+	want := `convtools.toml:2:1: warning: the directory of topic "out", kb/out, is a link out of the workspace [KB016]
+  hint: put the files into the workspace, or make sure that everybody who uses it has them there`
+	if diff := cmp.Diff(want, findings(t, open(t, root, knowledge.Options{}))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestCheckOfLinksToWhatIsNotOffered(t *testing.T) {
+	t.Parallel()
+	dir := workspace(t, "-- convtools.toml --\n[kb.topic.x]\nsubjects = \"kb\"\ndisabled = [\"secret\"]\n-- kb/secret.md --\nS.\n-- kb/.hidden.md --\nH.\n-- kb/plain.md --\nSee hidden and inner.\n")
+	for name, target := range map[string]string{"a.md": "secret.md", "b.md": ".hidden.md", "c.md": "plain.md", ".inner.md": ".hidden.md"} {
+		link(t, target, filepath.Join(dir, "kb", name))
+	}
+	got := findings(t, open(t, dir, knowledge.Options{}))
+	wants(t, got,
+		`kb/a.md: info: "a.md" is a link to a disabled subject, "secret.md", and so disabled [KB018]`,
+		`kb/b.md: warning: "b.md" is a link to a hidden subject, ".hidden.md", and so hidden [KB018]`)
+	if n := strings.Count(got, "[KB018]"); n != 2 {
+		t.Errorf("%d links are reported:\n%s", n, got)
+	}
+}
+
+// A file that is too large is that first of all, whatever is in it.
+func TestTooLargeComesBeforeBinary(t *testing.T) {
+	t.Parallel()
+	dir := workspace(t, "-- convtools.toml --\n[kb.topic.x]\nsubjects = \"kb\"\n-- kb/big.bin --\n\\binary\n-- kb/a.md --\nA.\n")
+	if err := os.Truncate(filepath.Join(dir, "kb", "big.bin"), 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, dir, knowledge.Options{})
+	wants(t, learn(t, b, "x"), "- big (1073.7 MB: over the limit of 4 MiB, cannot be loaded)")
+	wants(t, learn(t, b, "x", "big"), `(subject "big" is over the limit of 4 MiB and was skipped)`)
+	wants(t, findings(t, b), "kb/big.bin: error: \"big\" has 1073.7 MB, which is over the limit of 4 MiB: it cannot be loaded [KB008]")
+	topic, err := b.Topic(t.Context(), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := topic.Subjects[1]; !s.TooLarge || s.Binary || s.Tokens != 0 {
+		t.Errorf("got %+v", s)
+	}
+}

@@ -1,0 +1,105 @@
+package knowledge
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/knowledge/subjects"
+)
+
+// The limits of what is said of the skills in one answer.
+const (
+	maxSkillNotes   = 16 << 10 // bytes
+	maxBundledBytes = 2_000    // of the names of what comes with one skill
+)
+
+// skills remarks on those of the subjects that are skills: where their folder is,
+// as what they tell to run is relative to it, and what else is in it. It takes up
+// to room bytes; skills that are left out of it are counted.
+func (r *remarks) skills(t *topic, indexes []int, room int) {
+	room = min(room, maxSkillNotes)
+	more := 0
+	for _, i := range indexes {
+		if !t.tree.Subjects[i].Skill {
+			continue
+		}
+		if room > 0 {
+			note := t.skillNote(i)
+			if room -= len(note); room > 0 {
+				r.lines = append(r.lines, note)
+				continue
+			}
+		}
+		more++
+	}
+	if more > 0 {
+		r.lines = append(r.lines, fmt.Sprintf("(for the folders of %s more skills, load each alone)", thousands(more)))
+	}
+}
+
+// skillNote says where the folder of a skill is, and what else is in it.
+func (t *topic) skillNote(i int) string {
+	s := &t.tree.Subjects[i]
+	folder := path.Dir(s.Path)
+	note := fmt.Sprintf("(skill %s: its folder is %s in this project", quoteName(s.Name), quoteName(path.Join(t.Topic.Subjects, folder)))
+	var bundled []string
+	for j := range t.tree.Subjects {
+		other := &t.tree.Subjects[j]
+		below, ok := strings.CutPrefix(other.Path, folder+"/")
+		if !ok || j == i || t.set.Disabled(j) {
+			continue
+		}
+		// What a hidden skill comes with is hidden by the skill's own folder.
+		dotted := strings.HasPrefix(below, ".") || strings.Contains(below, "/.")
+		if dotted || other.Hidden && (!s.Hidden || len(other.Targets) > 0) {
+			continue
+		}
+		bundled = append(bundled, quoteName(other.Name))
+	}
+	n := within(bundled, maxNames, maxBundledBytes)
+	if n > 0 {
+		note += "; subjects in it: " + strings.Join(bundled[:n], ", ")
+	}
+	if more := len(bundled) - n; more > 0 {
+		note += fmt.Sprintf(" and %s more", thousands(more))
+		if !s.Hidden {
+			note += fmt.Sprintf(": call learn with topic %q alone to list them", t.ID)
+		}
+	}
+	return note + ")"
+}
+
+// checkSkills finds files that look like skills and are none.
+func (t *topic) checkSkills(fs *findings) {
+	for i := range t.tree.Subjects {
+		s := &t.tree.Subjects[i]
+		if s.Skill || t.set.Disabled(i) {
+			continue
+		}
+		folder, base := path.Split(s.Path)
+		switch {
+		case !strings.EqualFold(base, "SKILL.md"):
+		case folder == "":
+			fs.file(RuleSkill, SeverityWarning, s.Path, 0, "put it into a folder with the name of the skill", "%s is no skill: it is in no folder that could be its name", quoteName(s.Path))
+		case base != "SKILL.md":
+			fs.file(RuleSkill, SeverityWarning, s.Path, 0, "rename it to SKILL.md", "%s is no skill: the name of the file has to be SKILL.md, in this case", quoteName(s.Path))
+		default:
+			fs.file(RuleSkill, SeverityWarning, s.Path, 0, "rename one of them", "the skill is asked for as %s and not by the name of its folder, which is that of another subject", quoteName(s.Name))
+		}
+	}
+}
+
+// checkSkill holds a skill against the Agent Skills specification: it has a
+// description, and the name of its folder.
+func (t *topic) checkSkill(fs *findings, s *subjects.Subject, text string) {
+	front := subjects.ReadFrontMatter([]byte(text))
+	if front.Description == "" {
+		fs.file(RuleSkill, SeverityWarning, s.Path, 0, "begin the file with front matter that says when to use it: description: …", "skill %s has no description", quoteName(s.Name))
+	}
+	// A folder that is hidden has lost its dots here, which names have none of.
+	if folder := path.Base(s.Slug); front.Name != "" && front.Name != folder {
+		fs.file(RuleSkill, SeverityWarning, s.Path, front.NameLine, "give both the same name", "the skill is named %s, but asked for by the name of its folder, %s", contract.Quote(front.Name), quoteName(folder))
+	}
+}
