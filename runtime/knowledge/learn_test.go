@@ -386,7 +386,7 @@ func TestCancelled(t *testing.T) {
 		"section":   func() error { _, _, err := b.Section(ctx); return err },
 		"topics":    func() error { _, err := b.Topics(ctx); return err },
 		"check":     func() error { _, err := b.Check(ctx, learnTool()); return err },
-		"resources": func() error { _, _, err := b.Resources(ctx); return err },
+		"resources": func() error { _, _, err := b.TopicResources(ctx, "project"); return err },
 		"complete":  func() error { _, err := b.CompleteSubject(ctx, "project", ""); return err },
 	}
 	for name, call := range calls {

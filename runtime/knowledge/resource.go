@@ -21,25 +21,9 @@ type Resource struct {
 	MIMEType string
 }
 
-// Resources returns the subjects of all topics that can be listed and read. The
-// warnings are about topics whose directory cannot be read; the error is that of
-// the context. They may be many: [Base.TopicResources] has those of one topic.
-func (b *Base) Resources(ctx context.Context) ([]Resource, []Warning, error) {
-	var resources []Resource
-	var warnings []Warning
-	for _, id := range b.CompleteTopic("") {
-		found, more, err := b.TopicResources(ctx, id)
-		if err != nil {
-			return nil, nil, err
-		}
-		resources = append(resources, found...)
-		warnings = append(warnings, more...)
-	}
-	return resources, warnings, nil
-}
-
-// TopicResources is [Base.Resources] for one topic, by its id. Others than those of
-// [Base.CompleteTopic] have none.
+// TopicResources returns the subjects of a topic, by its id, that can be listed
+// and read. The warnings are about a directory that cannot be read; the error is
+// that of the context. Topics that are not among [Base.TopicIDs] have none.
 func (b *Base) TopicResources(ctx context.Context, id string) ([]Resource, []Warning, error) {
 	for _, config := range b.enabled() {
 		if config.ID != id {

@@ -44,9 +44,14 @@ two = 2
 func TestResources(t *testing.T) {
 	t.Parallel()
 	b := open(t, workspace(t, attachable), knowledge.Options{Injected: true})
-	got, warnings, err := b.Resources(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	var got []knowledge.Resource
+	var warnings []knowledge.Warning
+	for _, id := range b.TopicIDs() {
+		resources, more, err := b.TopicResources(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, warnings = append(got, resources...), append(warnings, more...)
 	}
 	want := []knowledge.Resource{
 		{Topic: "project", Name: "Skill", Title: "Notes: Skill", Description: "Does it.", MIMEType: "text/markdown"},

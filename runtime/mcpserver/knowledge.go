@@ -30,8 +30,9 @@ const (
 
 // Knowledge is a knowledge base at one moment, as [knowledge.Base] is.
 type Knowledge interface {
-	// Resources returns the subjects that are listed, always in the same order.
-	Resources(context.Context) ([]knowledge.Resource, []knowledge.Warning, error)
+	// TopicResources returns the subjects of a topic that are listed, always in the
+	// same order.
+	TopicResources(ctx context.Context, topic string) ([]knowledge.Resource, []knowledge.Warning, error)
 	// ReadResource returns the text of a subject and its type. What no subject
 	// answers to is a [contract.Error] of the caller's.
 	ReadResource(ctx context.Context, topic, subject string) (text, mimeType string, err error)
@@ -63,102 +64,105 @@ func (s *Server) listSubjects(ctx context.Context, req *mcp.ListResourcesRequest
 	}
 	defer leave()
 	s.refresh(ctx, lookPause)
-	all, err := s.subjects(ctx)
-	if err != nil {
-		return nil, err
-	}
-	begin := 0
+	from := place{}
 	if req.Params != nil && req.Params.Cursor != "" {
-		if begin, err = behind(all, req.Params.Cursor); err != nil {
+		if from, err = placeOf(req.Params.Cursor); err != nil {
 			return nil, err
 		}
 	}
-	end := min(begin+resourcePage, len(all))
-	result := &mcp.ListResourcesResult{Resources: make([]*mcp.Resource, 0, end-begin)}
-	for _, r := range all[begin:end] {
+	// One more than fits says whether there is another page.
+	found, err := s.subjectsBehind(ctx, from, resourcePage+1)
+	if err != nil {
+		return nil, err
+	}
+	result := &mcp.ListResourcesResult{Resources: []*mcp.Resource{}}
+	for _, r := range found[:min(len(found), resourcePage)] {
 		result.Resources = append(result.Resources, &mcp.Resource{
 			URI: subjectURI(r.Topic, r.Name), Name: r.Topic + "/" + r.Name,
 			Title: r.Title, Description: r.Description, MIMEType: r.MIMEType,
 		})
 	}
-	if end < len(all) {
-		result.NextCursor = cursorOf(all, end)
+	if len(found) > resourcePage {
+		result.NextCursor = found[resourcePage-1].cursor()
 	}
 	result.CacheScope = "private"
 	return result, nil
 }
 
-// subjects returns all subjects that are listed. Configuration with errors is no
+// place is where in the list of resources a subject stands. It names the subject,
+// so that nothing is skipped when others come or go, and counts the topics before
+// its own, for the case that the topic goes.
+type place struct {
+	before      int
+	topic, name string
+}
+
+// listedSubject is a subject in the list of resources.
+type listedSubject struct {
+	knowledge.Resource
+	before int // topics
+}
+
+func (l listedSubject) cursor() string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d/%s/%s", l.before, l.Topic, l.Name))
+}
+
+// placeOf reads a cursor.
+func placeOf(cursor string) (place, error) {
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	count, rest, _ := strings.Cut(string(text), "/")
+	topic, name, ok := strings.Cut(rest, "/")
+	before, countErr := strconv.ParseUint(count, 10, 31)
+	if err != nil || countErr != nil || !ok {
+		return place{}, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no page begins there"}
+	}
+	return place{int(before), topic, name}, nil
+}
+
+// subjectsBehind returns at most limit subjects that are listed behind a place,
+// and looks into no more topics than it takes. Configuration with errors is no
 // reason for a client to take the server for broken, which asks for this list
 // when it starts: learn says what is wrong, and so does the log.
-func (s *Server) subjects(ctx context.Context) ([]knowledge.Resource, error) {
+func (s *Server) subjectsBehind(ctx context.Context, from place, limit int) ([]listedSubject, error) {
 	base, err := s.cfg.Knowledge()
 	if err != nil {
 		s.log.Warn("the knowledge base cannot be opened", "cause", clip(err.Error(), maxErrorMessage))
 		return nil, nil
 	}
-	all, warnings, err := base.Resources(ctx)
-	for _, w := range warnings {
-		s.log.Warn("part of the knowledge base is missing", "cause", clip(w.String(), maxErrorMessage))
+	topics := base.CompleteTopic("")
+	first := slices.Index(topics, from.topic)
+	if first < 0 {
+		first, from.name = min(from.before, len(topics)), "" // those behind it have moved up
 	}
-	return all, err
-}
-
-// cursorOf returns where the page behind the end-th resource begins. It names the
-// resource, so that nothing is skipped when others come or go in between, and
-// counts the topics before it, for the case that its own goes.
-func cursorOf(all []knowledge.Resource, end int) string {
-	last := all[end-1]
-	place := fmt.Sprintf("%d/%s/%s", slices.Index(topicsOf(all), last.Topic), last.Topic, last.Name)
-	return base64.RawURLEncoding.EncodeToString([]byte(place))
-}
-
-// topicsOf returns the topics that have resources, in their order.
-func topicsOf(all []knowledge.Resource) []string {
-	var topics []string
-	for _, r := range all {
-		if len(topics) == 0 || topics[len(topics)-1] != r.Topic {
-			topics = append(topics, r.Topic)
+	var found []listedSubject
+	for i := first; i < len(topics) && len(found) < limit; i++ {
+		resources, warnings, err := base.TopicResources(ctx, topics[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range warnings {
+			s.log.Warn("part of the knowledge base is missing", "cause", clip(w.String(), maxErrorMessage))
+		}
+		if i == first && from.name != "" {
+			resources = behind(resources, from.name)
+		}
+		for _, r := range resources[:min(len(resources), limit-len(found))] {
+			found = append(found, listedSubject{r, i})
 		}
 	}
-	return topics
+	return found, nil
 }
 
-// behind returns the index at which the page of a cursor begins.
-func behind(all []knowledge.Resource, cursor string) (int, error) {
-	place, err := base64.RawURLEncoding.DecodeString(cursor)
-	count, rest, _ := strings.Cut(string(place), "/")
-	topic, name, ok := strings.Cut(rest, "/")
-	before, countErr := strconv.ParseUint(count, 10, 31)
-	if err != nil || countErr != nil || !ok {
-		return 0, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no page begins there"}
+// behind returns the resources of a topic that are listed behind the one of that
+// name, or behind where it would stand.
+func behind(resources []knowledge.Resource, name string) []knowledge.Resource {
+	if i := slices.IndexFunc(resources, func(r knowledge.Resource) bool { return r.Name == name }); i >= 0 {
+		return resources[i+1:]
 	}
-	is := func(topic string) func(knowledge.Resource) bool {
-		return func(r knowledge.Resource) bool { return r.Topic == topic }
+	if i := slices.IndexFunc(resources, func(r knowledge.Resource) bool { return r.Name > name }); i >= 0 {
+		return resources[i:]
 	}
-	begin := slices.IndexFunc(all, is(topic))
-	if begin < 0 {
-		// The topics behind it have moved up.
-		topics := topicsOf(all)
-		if before >= uint64(len(topics)) {
-			return len(all), nil
-		}
-		return slices.IndexFunc(all, is(topics[before])), nil
-	}
-	next := -1 // the first one that sorts behind it
-	for i := begin; i < len(all) && all[i].Topic == topic; i++ {
-		switch {
-		case all[i].Name == name:
-			return i + 1, nil
-		case all[i].Name > name && next < 0:
-			next = i
-		}
-		begin = i + 1
-	}
-	if next < 0 {
-		next = begin
-	}
-	return next, nil
+	return nil
 }
 
 // routeSubject has the SDK find readSubject. It takes an address for one of the

@@ -22,6 +22,9 @@ const (
 	// lookShare keeps looks for changes to this part of the time: the longer one
 	// takes, because the knowledge base is large, the longer the pause after it.
 	lookShare = 100
+	// resourcesTime bounds looking for other resources, which a client waits for
+	// when it starts. Of a knowledge base that takes longer no changes are told.
+	resourcesTime = time.Second
 )
 
 // offered is what clients were offered last.
@@ -32,6 +35,7 @@ type offered struct {
 	turn      chan struct{} // has a value while somebody looks, who owns what follows
 	begun     time.Time     // when the last look began
 	resources [sha256.Size]byte
+	counted   bool // resources is of a look that saw everything
 }
 
 func newOffered() *offered { return &offered{turn: make(chan struct{}, 1)} }
@@ -112,12 +116,17 @@ func (s *Server) refreshResources(ctx context.Context) {
 	if s.cfg.Knowledge == nil {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, resourcesTime)
+	defer cancel()
 	now, err := s.resourceNames(ctx)
-	if err != nil || now == s.offered.resources {
+	if err != nil {
 		return
 	}
-	s.offered.resources = now
-	s.addSubjects() // This is what makes the SDK say so: it does not keep the list.
+	changed := s.offered.counted && now != s.offered.resources
+	s.offered.resources, s.offered.counted = now, true
+	if changed {
+		s.addSubjects() // This is what makes the SDK say so: it does not keep the list.
+	}
 }
 
 // resourceNames returns a hash of the names of all subjects, in their order. What

@@ -78,12 +78,19 @@ func (w *workspace) looked() int {
 	return n
 }
 
-func (w *workspace) Resources(context.Context) ([]knowledge.Resource, []knowledge.Warning, error) {
+func (w *workspace) TopicResources(_ context.Context, topic string) ([]knowledge.Resource, []knowledge.Warning, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := slices.Clone(w.topics)
-	for _, name := range w.subjects {
-		all = append(all, knowledge.Resource{Topic: "notes", Name: name, Title: "Notes: " + name, MIMEType: "text/markdown"})
+	var all []knowledge.Resource
+	for _, r := range w.topics {
+		if r.Topic == topic {
+			all = append(all, r)
+		}
+	}
+	if topic == "notes" {
+		for _, name := range w.subjects {
+			all = append(all, knowledge.Resource{Topic: "notes", Name: name, Title: "Notes: " + name, MIMEType: "text/markdown"})
+		}
 	}
 	return all, nil, nil
 }
@@ -95,7 +102,17 @@ func (w *workspace) ReadResource(_ context.Context, topic, subject string) (text
 	return topic + " and " + subject, "text/markdown", nil
 }
 
-func (w *workspace) CompleteTopic(string) []string { return []string{"notes"} }
+func (w *workspace) CompleteTopic(string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var ids []string
+	for _, r := range w.topics {
+		if !slices.Contains(ids, r.Topic) {
+			ids = append(ids, r.Topic)
+		}
+	}
+	return append(ids, "notes")
+}
 
 func (w *workspace) CompleteSubject(_ context.Context, _, prefix string) ([]string, error) {
 	w.mu.Lock()
