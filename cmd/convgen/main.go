@@ -17,7 +17,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/gen/check"
-	"github.com/convtools/convtools/gen/diag"
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/gen/plan"
 )
 

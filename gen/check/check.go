@@ -11,7 +11,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/convtools/convtools/gen/diag"
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/spec"
 )

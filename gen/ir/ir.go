@@ -58,6 +58,22 @@ const (
 	Write Effect = "write"
 )
 
+// Hints are what an effect means to a host that decides what needs a person's
+// consent, as in MCP's tool annotations.
+type Hints struct {
+	ReadOnly, Destructive, Idempotent, OpenWorld bool
+}
+
+// Hints returns, for a reading tool, that calling it twice changes nothing and
+// that it leaves this machine alone; for a writing tool what MCP assumes when told
+// nothing, which is the cautious side of every hint.
+func (e Effect) Hints() Hints {
+	if e == Read {
+		return Hints{ReadOnly: true, Idempotent: true}
+	}
+	return Hints{Destructive: true, OpenWorld: true}
+}
+
 // Tool is one tool.
 type Tool struct {
 	Name        string // "conversation_list"

@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/convtools/convtools/gen/check"
-	"github.com/convtools/convtools/gen/diag"
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/gen/plan"
 )
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/gen/check"
-	"github.com/convtools/convtools/gen/diag"
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/emit/anthropic"
 	"github.com/convtools/convtools/gen/emit/docs"

@@ -134,7 +134,8 @@ func TestGeneratorBuildsWithoutItsOutput(t *testing.T) {
 		t.Fatalf("go list named %d packages", len(packages))
 	}
 	for _, name := range packages {
-		if strings.HasPrefix(name, "github.com/convtools/convtools/generated") || strings.HasPrefix(name, "github.com/convtools/convtools/runtime") {
+		base := strings.HasPrefix(name, "github.com/convtools/convtools/runtime/base/")
+		if strings.HasPrefix(name, "github.com/convtools/convtools/generated") || strings.HasPrefix(name, "github.com/convtools/convtools/runtime") && !base {
 			t.Errorf("convgen imports %s", name)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/convtools/convtools/gen/diag"
-	"github.com/convtools/convtools/gen/tomlpos"
+	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/base/tomlpos"
 )
 
 // ProjectFile is the file that names all others, at the top of a project.

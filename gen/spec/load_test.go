@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/gen/diag"
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/gen/spec"
 )
 

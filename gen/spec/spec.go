@@ -6,7 +6,7 @@
 // behalf of a spec: an absent key stays absent.
 package spec
 
-import "github.com/convtools/convtools/gen/tomlpos"
+import "github.com/convtools/convtools/runtime/base/tomlpos"
 
 // Field is a value of a spec with the place it was written at.
 type Field[T any] struct {

@@ -6,7 +6,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/convtools/convtools/gen/diag"
+	"github.com/convtools/convtools/runtime/base/diag"
 )
 
 // The rules of this package. Package check has their docs.

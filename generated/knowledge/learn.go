@@ -48,7 +48,11 @@ func LearnTool() contract.Tool {
 		Description: "The knowledge base has topics, and a topic has subjects: files with conventions, decisions and how-tos of this project. Learn what covers your task before you begin, instead of guessing.\n\nGive a topic alone to list its subjects; give subjects to load them. Where you know the names already, load them right away, several in one call. In a pattern, * stands for one level and ** for all levels: [\"maintainers/**\"].\n\nHidden subjects are in no list and match no pattern: load one by its exact name, where something mentions it.",
 		Effect:      "read",
 		InputSchema: schemaLearn,
-		Parameters:  namesLearn(),
+		Hints:       contract.Hints{ReadOnly: true, Idempotent: true},
+		Parameters: []contract.Parameter{
+			{Name: "topic", Type: "string", Required: true},
+			{Name: "subjects", Type: "array", OneOrMany: true},
+		},
 	}
 }
 

@@ -46,8 +46,29 @@ type Tool struct {
 	Description string // paragraphs behind the summary, rules between parameters included
 	Effect      string // "read" or "write"
 	InputSchema string // JSON Schema 2020-12, as text
-	Parameters  []string
+	Parameters  []Parameter
+	Hints       Hints
 }
+
+// Parameter is what a front has to know of a parameter to read it from a command
+// line and to complete it. What it accepts is said in full by the schema.
+type Parameter struct {
+	Name string
+	Type string // as in JSON Schema, such as "integer"
+	// OneOrMany marks an array of strings for which one string does too.
+	OneOrMany bool
+	Required  bool
+	Enum      []string // the values allowed; of an array, those of its items
+}
+
+// Hints are what a tool's effect means to a host that decides what needs a
+// person's consent, as in MCP's tool annotations.
+type Hints struct {
+	ReadOnly, Destructive, Idempotent, OpenWorld bool
+}
+
+// Text is what a host shows a model of the tool, beside its schema.
+func (t Tool) Text() string { return t.Summary + ".\n\n" + t.Description }
 
 // CLI runs a command line that tools.toml names. The name chooses the program;
 // args never do.

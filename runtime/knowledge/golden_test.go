@@ -186,7 +186,7 @@ func dispatch(t *testing.T, b *knowledge.Base, words, notes []string) (string, e
 }
 
 func learnTool() contract.Tool {
-	return contract.Tool{Name: "learn", Summary: "Learn what is known", Description: "Files.", InputSchema: "{}", Parameters: []string{"topic", "subjects"}}
+	return contract.Tool{Name: "learn", Summary: "Learn what is known", Description: "Files.", InputSchema: "{}", Parameters: []contract.Parameter{{Name: "topic"}, {Name: "subjects"}}}
 }
 
 // callerError returns the message of an error that the caller can put right.

@@ -97,9 +97,10 @@ func (t *toolCode) descriptor() []jen.Code {
 		jen.Line().Id("Description").Op(":").Lit(description(t.tool)),
 		jen.Line().Id("Effect").Op(":").Lit(string(t.tool.Effect)),
 		jen.Line().Id("InputSchema").Op(":").Id(t.schemaName()),
+		jen.Line().Id("Hints").Op(":").Add(t.hints()),
 	}
 	if len(t.tool.Params) > 0 {
-		fields = append(fields, jen.Line().Id("Parameters").Op(":").Id(t.namesFunc()).Call())
+		fields = append(fields, jen.Line().Id("Parameters").Op(":").Add(t.parameters()))
 		names := make([]string, len(t.tool.Params))
 		for i := range t.tool.Params {
 			names[i] = t.tool.Params[i].Name
@@ -115,6 +116,48 @@ func (t *toolCode) descriptor() []jen.Code {
 		)),
 		name+" describes "+t.tool.Name+" to a host.",
 	))
+}
+
+// hints emits what the tool's effect means to a host.
+func (t *toolCode) hints() jen.Code {
+	hints := t.tool.Effect.Hints()
+	return jen.Qual(t.runtime.contract, "Hints").ValuesFunc(func(g *jen.Group) {
+		for _, hint := range []struct {
+			name string
+			set  bool
+		}{{"ReadOnly", hints.ReadOnly}, {"Destructive", hints.Destructive}, {"Idempotent", hints.Idempotent}, {"OpenWorld", hints.OpenWorld}} {
+			if hint.set {
+				g.Id(hint.name).Op(":").True()
+			}
+		}
+	})
+}
+
+// parameters emits what fronts have to know of the parameters.
+func (t *toolCode) parameters() jen.Code {
+	return jen.Index().Qual(t.runtime.contract, "Parameter").ValuesFunc(func(g *jen.Group) {
+		for i := range t.tool.Params {
+			p := &t.tool.Params[i]
+			g.Line().ValuesFunc(func(g *jen.Group) {
+				g.Id("Name").Op(":").Lit(p.Name)
+				g.Id("Type").Op(":").Lit(string(p.Kind))
+				if p.OneOrMany {
+					g.Id("OneOrMany").Op(":").True()
+				}
+				if p.Required {
+					g.Id("Required").Op(":").True()
+				}
+				enum := p.Enum
+				if p.Items != nil {
+					enum = p.Items.Enum
+				}
+				if len(enum) > 0 {
+					g.Id("Enum").Op(":").Add(words(enum))
+				}
+			})
+		}
+		g.Line()
+	})
 }
 
 // parser emits the way from a call to parameters.

@@ -21,19 +21,15 @@ func entry(tool *ir.Tool, description jsontext.String) jsontext.Object {
 		{Name: "name", Value: jsontext.String(tool.Name)},
 		{Name: "description", Value: description},
 		{Name: "inputSchema", Value: schema.Object(tool)},
-		{Name: "annotations", Value: annotations(tool.Effect)},
+		{Name: "annotations", Value: annotations(tool.Effect.Hints())},
 	}
 }
 
-// annotations says of a reading tool that calling it twice changes nothing and
-// that it leaves this machine alone. Of a writing tool it says what MCP assumes
-// when told nothing, which is the cautious side of every hint.
-func annotations(effect ir.Effect) jsontext.Object {
-	read := effect == ir.Read
+func annotations(hints ir.Hints) jsontext.Object {
 	return jsontext.Object{
-		{Name: "readOnlyHint", Value: jsontext.Bool(read)},
-		{Name: "destructiveHint", Value: jsontext.Bool(!read)},
-		{Name: "idempotentHint", Value: jsontext.Bool(read)},
-		{Name: "openWorldHint", Value: jsontext.Bool(!read)},
+		{Name: "readOnlyHint", Value: jsontext.Bool(hints.ReadOnly)},
+		{Name: "destructiveHint", Value: jsontext.Bool(hints.Destructive)},
+		{Name: "idempotentHint", Value: jsontext.Bool(hints.Idempotent)},
+		{Name: "openWorldHint", Value: jsontext.Bool(hints.OpenWorld)},
 	}
 }

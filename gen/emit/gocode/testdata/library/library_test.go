@@ -416,10 +416,24 @@ func TestValidatorsAgreeWithSchemas(t *testing.T) {
 func TestTool(t *testing.T) {
 	t.Parallel()
 	tool := FindTool()
+	if hints := (contract.Hints{ReadOnly: true, Idempotent: true}); tool.Hints != hints {
+		t.Errorf("hints %+v, want %+v", tool.Hints, hints)
+	}
 	if tool.Name != "library_find" || tool.Effect != "read" || !strings.Contains(tool.Description, "\n\nReturns a <library_find>.") {
 		t.Errorf("tool: %+v", tool)
 	}
-	want := []string{"word", "limit", "page", "last", "order", "scopes", "ids", "shelf", "lent", "fold_case"}
+	want := []contract.Parameter{
+		{Name: "word", Type: "string", Required: true},
+		{Name: "limit", Type: "integer"},
+		{Name: "page", Type: "integer"},
+		{Name: "last", Type: "integer"},
+		{Name: "order", Type: "string", Enum: []string{"by-title", "by-year", "by-shelf"}},
+		{Name: "scopes", Type: "array", Enum: []string{"text", "notes", "index"}},
+		{Name: "ids", Type: "array"},
+		{Name: "shelf", Type: "string"},
+		{Name: "lent", Type: "boolean"},
+		{Name: "fold_case", Type: "boolean"},
+	}
 	if diff := cmp.Diff(want, tool.Parameters); diff != "" {
 		t.Errorf("parameters (-want +got):\n%s", diff)
 	}

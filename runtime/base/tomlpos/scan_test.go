@@ -11,7 +11,7 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/gen/diag"
+	"github.com/convtools/convtools/runtime/base/diag"
 )
 
 // textAt returns the text of a span, found by counting runes the way an editor does.

@@ -9,7 +9,7 @@ package tomlpos
 import (
 	"slices"
 
-	"github.com/convtools/convtools/gen/diag"
+	"github.com/convtools/convtools/runtime/base/diag"
 )
 
 // Index holds the places of the keys and values of one document. It is safe for concurrent use.

@@ -1,0 +1,208 @@
+// Package conversations is the only way to recorded conversations, whoever
+// recorded them and wherever they are kept. Queries and answers are typed: no
+// flag, no argument list, no JSON and no sentence crosses this seam.
+//
+// It never words anything for a person or a model, and never lets what is
+// recorded choose a file or a program. What is left out of an answer, or cannot
+// be read, is part of the answer.
+package conversations
+
+import (
+	"context"
+	"time"
+
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Source answers questions about recorded conversations. It is safe for
+// concurrent use, and stops when a context is done.
+type Source interface {
+	List(ctx context.Context, q ListQuery) (Listing, error)
+	Search(ctx context.Context, q SearchQuery) (Matches, error)
+	Read(ctx context.Context, q ReadQuery) (Reading, error)
+}
+
+// Filter says which conversations a query is about.
+type Filter struct {
+	// IDs, where there are any, are the conversations: live or archived, hidden or
+	// not. One that does not exist is a [*NotFoundError].
+	IDs []string
+	// Exclude are conversations that are left out.
+	Exclude []string
+	// Archived stands for the archived conversations instead of the live ones.
+	Archived bool
+	// Hidden stands for the hidden ones too.
+	Hidden bool
+	// Labels are labels that a conversation must all have.
+	Labels []Label
+}
+
+// Label is a label of a conversation. A nil value stands for any.
+type Label struct {
+	Key   string
+	Value *string
+}
+
+// Sort is what conversations are ordered by. Where values are equal, the one that
+// was created first stands first; missing values stand last in either direction.
+type Sort uint8
+
+// The orders.
+const (
+	ByActivity   Sort = iota // last event
+	ByCreation               // when it began
+	ByActivation             // when it was last activated
+	ByUpdate                 // the newest of last event and activation
+	ByID
+	ByExpiry
+	BySize     // number of events
+	ByLocality // which of a workspace's stores has it
+)
+
+// ListQuery asks which conversations there are.
+type ListQuery struct {
+	Filter
+	TitleContains string // in any case; empty matches every title
+	UserOnly      bool   // only those that no project's own store has
+	Sort          Sort
+	Ascending     bool // oldest, or smallest, first
+	Limit         int  // most to return; 0 stands for all
+	Offset        int  // how many to leave out first
+}
+
+// Listing is the answer to a [ListQuery].
+type Listing struct {
+	Conversations []Listed
+	// Total is how many there are on all pages. It is negative where that is not
+	// known.
+	Total int
+	Aside Aside
+}
+
+// Listed is a conversation in a [Listing].
+type Listed struct {
+	transcript.Conversation
+	Events      int
+	LastEventAt time.Time // zero where there is no event, or the last one has no time
+	// Damage is why the events could not be counted; nil where they were.
+	Damage *Problem
+}
+
+// Aside is what a query did not look at, or not to the end.
+type Aside struct {
+	Excluded []transcript.ID // left out because the query says so
+	Hidden   int             // left out because they are hidden
+	Problems []Problem
+}
+
+// SearchQuery asks which lines of conversations hold a text.
+type SearchQuery struct {
+	Filter
+	Pattern    string // one line; not empty, not blank
+	Regexp     bool   // the pattern is a regular expression in RE2 syntax
+	IgnoreCase bool
+	Scopes     transcript.Scopes // 0 stands for all
+	Context    int               // lines to hand over before and after a match
+	Sort       Sort
+	Ascending  bool
+	// Bounds on what is handed over; 0 stands for no bound.
+	MaxConversations int  // with matches
+	MaxMatches       int  // of all conversations together
+	MaxMatchesOfEach int  // of one conversation
+	MaxLine          int  // characters of a line; a longer one is cut to a window around its first match
+	CountAll         bool // matches beyond the bounds are counted, in Matches.Total and of each conversation
+	// Found is handed each conversation with a match, before its lines. The
+	// numbers in it are complete. Nil hands over none.
+	Found func(*Match) error
+	// Line is handed matching lines, and context, in order. A line is valid until
+	// Line returns. Nil hands over none.
+	Line func(*Line) error
+}
+
+// Matches is the answer to a [SearchQuery], beside what was handed over.
+type Matches struct {
+	// Total counts matching lines, as far as they were counted; Returned those
+	// handed over.
+	Total, Returned int
+	// Searched counts conversations that were searched, Matched those with a
+	// match. Searched is negative where that is not known.
+	Searched, Matched int
+	// Conversations are those that were handed over.
+	Conversations []Match
+	Aside         Aside
+}
+
+// Match is a conversation with matches.
+type Match struct {
+	transcript.Conversation
+	Matches int // matching lines
+	Shown   int // those that are handed over
+	Turns   int
+}
+
+// Line is a matching line, or a line of context.
+type Line struct {
+	Conversation *transcript.Conversation
+	Scope        transcript.Scopes // exactly one
+	Turn         int               // from 1; 0 for a title
+	Event        int               // index in the conversation; -1 for a title
+	Number       int               // in the text of the event, from 1; 0 where not known
+	Time         time.Time         // zero where not known
+	Text         []byte
+	IsMatch      bool
+	Chars        int    // length of the whole line in characters where Text is a window of it, else 0
+	Spans        []Span // of the matches in Text
+}
+
+// Span is a range of bytes.
+type Span struct{ Start, End int }
+
+// ReadQuery asks for what was recorded in one conversation.
+type ReadQuery struct {
+	// ID is the conversation, in any spelling; empty stands for the live one that
+	// was activated last.
+	ID    string
+	Turns Turns
+	// Kinds reports whether events of a kind are handed over; nil stands for all.
+	Kinds func(transcript.Kind) bool
+	// MaxText is how many characters of a text are handed over: of a longer one
+	// its beginning and its end. 0 stands for all.
+	MaxText int
+	// Opened is handed what is known before the first event: everything but the
+	// damage. Nil is handed nothing.
+	Opened func(*Reading) error
+	// Event is handed the events in order. Nil is handed none.
+	Event func(*Event) error
+}
+
+// Reading is the answer to a [ReadQuery], beside the events.
+type Reading struct {
+	transcript.Conversation
+	Turns     int // of the whole conversation
+	FirstTurn int // the turns that were handed over; 0 where none were
+	LastTurn  int
+	// Damage is where the record ends early; nil where it does not.
+	Damage *Problem
+	Aside  Aside
+}
+
+// Event is an event that is read. It is valid until [ReadQuery.Event] returns.
+type Event struct {
+	Index   int // from 0
+	Turn    int // from 1
+	Kind    transcript.Kind
+	Time    time.Time // zero where not known
+	Name    string    // of a called tool
+	CallID  string    // joins a tool call with its result; as recorded, not checked
+	IsError bool      // of a tool result
+	// Text is what was said, asked or returned, in UTF-8; of a tool call its
+	// arguments, as indented JSON.
+	Text     []byte
+	Encoding transcript.Encoding
+	// Chars is the length of the whole text in characters, and Head how many of
+	// its first characters Text begins with, where Text is not all of it; the rest
+	// of Text is its end. Both are 0 otherwise.
+	Chars, Head int
+	// AppendJSON appends the event as it is recorded, for programs.
+	AppendJSON func(dst []byte, options transcript.JSONOptions) []byte
+}

@@ -1,0 +1,174 @@
+package toolset
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/contract"
+)
+
+// Registry holds the families of a program. It is safe for concurrent use as far
+// as its families are.
+type Registry struct {
+	families []Family
+}
+
+// NewRegistry returns a registry of families. Names of families, tools, flags and
+// prompts, and the schemes of resources, have to be unique among them.
+func NewRegistry(families ...Family) (*Registry, error) {
+	seen := map[string]string{}
+	claim := func(family, kind, name string) error {
+		key := kind + " " + name
+		if other, ok := seen[key]; ok {
+			return fmt.Errorf("the families %s and %s both have the %s", other, family, key)
+		}
+		seen[key] = family
+		return nil
+	}
+	for _, f := range families {
+		names := []string{"family " + f.Name}
+		for _, t := range f.Declared() {
+			names = append(names, "tool "+t.Name)
+		}
+		for _, flag := range f.Flags {
+			names = append(names, "flag "+flag.Name)
+			if flag.Shorthand != "" {
+				names = append(names, "flag "+flag.Shorthand)
+			}
+		}
+		for _, p := range f.Prompts {
+			names = append(names, "prompt "+p.Name)
+		}
+		for _, r := range f.Resources {
+			scheme, _, _ := strings.Cut(r.Template, ":")
+			names = append(names, "scheme "+scheme)
+		}
+		for _, name := range names {
+			kind, name, _ := strings.Cut(name, " ")
+			if err := claim(f.Name, kind, name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &Registry{families: families}, nil
+}
+
+// Families returns the families, in the order they were given.
+func (r *Registry) Families() []Family { return r.families }
+
+// Declared returns all tools, sorted by name.
+func (r *Registry) Declared() []contract.Tool {
+	var tools []contract.Tool
+	for _, f := range r.families {
+		tools = append(tools, f.Declared()...)
+	}
+	return byName(tools)
+}
+
+// Offered returns the tools that an assistant is offered at the moment, sorted by
+// name.
+func (r *Registry) Offered(ctx context.Context) []contract.Tool {
+	var tools []contract.Tool
+	for _, f := range r.families {
+		if f.Offered == nil {
+			tools = append(tools, f.Declared()...)
+		} else {
+			tools = append(tools, f.Offered(ctx)...)
+		}
+	}
+	return byName(tools)
+}
+
+func byName(tools []contract.Tool) []contract.Tool {
+	slices.SortFunc(tools, func(a, b contract.Tool) int { return cmp.Compare(a.Name, b.Name) })
+	return tools
+}
+
+// Lookup returns the tool of that name and its family, whether or not it is
+// offered. The error for another name is a [contract.Error] that names the tools
+// there are.
+func (r *Registry) Lookup(name string) (contract.Tool, Family, error) {
+	for _, f := range r.families {
+		for _, t := range f.Declared() {
+			if t.Name == name {
+				return t, f, nil
+			}
+		}
+	}
+	return contract.Tool{}, Family{}, contract.UnknownTool(name, r.Names())
+}
+
+// Names returns the names of all tools, sorted.
+func (r *Registry) Names() []string {
+	var names []string
+	for _, t := range r.Declared() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// Call runs a tool of any family.
+func (r *Registry) Call(ctx context.Context, call contract.Call) (string, error) {
+	_, f, err := r.Lookup(call.Tool)
+	if err != nil {
+		return "", err
+	}
+	return f.Call(ctx, call)
+}
+
+// Changes reports whether what families offer may change while a program runs.
+func (r *Registry) Changes() bool {
+	return slices.ContainsFunc(r.families, func(f Family) bool { return f.Version != nil })
+}
+
+// Version returns a value that changes when what families offer may have changed.
+func (r *Registry) Version(ctx context.Context) string {
+	var b strings.Builder
+	for _, f := range r.families {
+		if f.Version != nil {
+			fmt.Fprintf(&b, "%q", f.Version(ctx))
+		}
+	}
+	return b.String()
+}
+
+// Instructions returns what families have to say to a host's system prompt, each
+// a paragraph or more.
+func (r *Registry) Instructions(ctx context.Context, where contract.Context) string {
+	var texts []string
+	for _, f := range r.families {
+		if f.Instructions == nil {
+			continue
+		}
+		if text := f.Instructions(ctx, where); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// Flags returns the flags of all families.
+func (r *Registry) Flags() []Flag {
+	var flags []Flag
+	for _, f := range r.families {
+		flags = append(flags, f.Flags...)
+	}
+	return flags
+}
+
+// Project returns the root of the project that a directory belongs to: what the
+// first family says that knows of one.
+func (r *Registry) Project(dir string) (root string, ok bool) {
+	for _, f := range r.families {
+		if f.Project == nil {
+			continue
+		}
+		if root, ok := f.Project(dir); ok {
+			return root, true
+		}
+	}
+	return "", false
+}
