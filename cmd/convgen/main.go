@@ -17,8 +17,8 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/gen/check"
-	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/gen/plan"
+	"github.com/convtools/convtools/runtime/base/diag"
 )
 
 const usage = `convgen turns the specs that tools.toml names into code, schemas, configurations and docs.

@@ -11,9 +11,9 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/spec"
+	"github.com/convtools/convtools/runtime/base/diag"
 )
 
 // Check judges a project. The contract is complete only where there are no

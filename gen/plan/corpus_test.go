@@ -12,8 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/convtools/convtools/gen/check"
-	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/gen/plan"
+	"github.com/convtools/convtools/runtime/base/diag"
 )
 
 const (

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/gen/check"
-	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/emit/anthropic"
 	"github.com/convtools/convtools/gen/emit/docs"
@@ -28,6 +27,7 @@ import (
 	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/gen/lower"
 	"github.com/convtools/convtools/gen/spec"
+	"github.com/convtools/convtools/runtime/base/diag"
 )
 
 // Result is what a project's specs come to.
