@@ -12,6 +12,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/contract"
@@ -74,12 +77,37 @@ func (l commandLine) answer(ctx context.Context, host *toolset.Host, registry *t
 	}
 	from := host.Context()
 	if where.Root != "" {
+		if err := checkRoot(where.Root); err != nil {
+			return "", err
+		}
 		from.Dir = where.Root
 	}
 	if where.ConversationID != "" {
 		from.ConversationID = where.ConversationID
 	}
 	return registry.Call(ctx, contract.Call{Tool: call.Name, Arguments: call.Arguments, Context: from})
+}
+
+// checkRoot refuses a root that cannot be looked at. Projects are looked for
+// upwards: from such a root another one would be found, of the directory above or
+// of the one JP was started in. What does not exist may be a workspace's id.
+func checkRoot(root string) error {
+	info, err := os.Stat(root)
+	if err == nil && info.IsDir() {
+		_, err = os.Stat(root + string(filepath.Separator) + ".") // what is in it can be looked at
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	reason := err
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		reason = failed.Err // without the path
+	}
+	return &contract.Error{
+		Message: fmt.Sprintf("The root of the project, as JP names it in the context, cannot be looked at: %v. The user has to make it accessible to convtools.", reason),
+		Err:     err,
+	}
 }
 
 // object reads a JSON object into v, and returns what is wrong with the text where
