@@ -17,6 +17,7 @@ import (
 // has help. tools are the names of tools, for those who take one for a command.
 func Setup(root *cobra.Command, tools []string) {
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.DisableDefaultCmd = true
 	root.Annotations = map[string]string{toolNames: strings.Join(tools, " ")}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usage(err) })
 	addHelp(root)
