@@ -91,11 +91,11 @@ func Report(stderr io.Writer, err error) int {
 		return ExitOK
 	case errors.Is(err, ErrFailed):
 		return ExitFailed
-	case errors.As(err, &found):
-		return reportFindings(stderr, found.Diagnostics())
 	case errors.As(err, &tool), errors.As(err, &arguments):
 		// What a tool says to a model may take several lines.
 		fmt.Fprintf(stderr, "error: %s\n", envelope.Sanitize(err.Error()))
+	case errors.As(err, &found):
+		return reportFindings(stderr, found.Diagnostics())
 	default:
 		say(stderr, "error", err.Error())
 	}

@@ -49,6 +49,7 @@ func TestReport(t *testing.T) {
 		{"arguments", &contract.InvalidArguments{Tool: "paint", Problems: []contract.Problem{{Message: "a."}, {Message: "b."}}}, 1, "error: Invalid arguments for paint, 2 problems:\n- a.\n- b.\n"},
 		{"a tool that is not there", cli.Usage(contract.UnknownTool("pain", []string{"paint"})), 2, "error: There is no tool named \"pain\". Did you mean paint? Tools: paint.\nhint: see convtools help\n"},
 		{"findings", fmt.Errorf("reading: %w", findings{bad, odd}), 1, "error: a.toml:3:7: bad [R1]\nhint: make it good\nwarning: b.toml:4: odd\n"},
+		{"a tool's error for findings", &contract.Error{Message: "It cannot be used.", Err: findings{bad}}, 1, "error: It cannot be used.\n"},
 		{"findings about flags", findings{flag, odd}, 2, "error: -k: no such topic [R2]\nwarning: b.toml:4: odd\n"},
 		{"findings about flags and more", findings{flag, bad}, 1, "error: -k: no such topic [R2]\nerror: a.toml:3:7: bad [R1]\nhint: make it good\n"},
 	} {
