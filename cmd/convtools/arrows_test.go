@@ -48,16 +48,17 @@ func arrows() []arrow {
 		},
 		{
 			from: []string{"runtime/contract", "runtime/coerce"},
+			to:   []string{"runtime/base/..."},
 			why:  "everybody who uses generated code takes them along",
 		},
 		{
 			from: []string{"runtime/envelope"},
-			to:   []string{"runtime/contract"},
+			to:   []string{"runtime/contract", "runtime/base/..."},
 			why:  "whoever uses generated code takes it along",
 		},
 		{
 			from: []string{"runtime/process"},
-			to:   []string{"runtime/contract", "golang.org/x/sys/windows"},
+			to:   []string{"runtime/contract", "runtime/base/...", "golang.org/x/sys/windows"},
 			why:  "it runs programs and knows nothing of conversations; Windows has no other way to end a group of processes",
 		},
 		{
@@ -99,7 +100,7 @@ func arrows() []arrow {
 		},
 		{
 			from: []string{"cmd/convgen"},
-			to:   []string{"gen/..."},
+			to:   []string{"gen/...", "runtime/base/..."},
 			why:  "it has to build while generated code does not",
 		},
 		{
