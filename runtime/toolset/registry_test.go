@@ -25,7 +25,9 @@ func family(name string, tools ...string) toolset.Family {
 			}
 			return declared
 		},
-		Call: func(_ context.Context, call contract.Call) (string, error) { return name + " answers " + call.Tool, nil },
+		Call: func(_ context.Context, call contract.Call) (string, error) {
+			return name + " answers " + call.Tool, nil
+		},
 	}
 }
 
