@@ -58,7 +58,13 @@ func run(host *toolset.Host, args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
 	defer stop()
 	a := &app{host: host}
-	registry, err := toolset.NewRegistry(families(a)...)
+	return a.run(ctx, families(a), args)
+}
+
+// run runs a command line over families.
+func (a *app) run(ctx context.Context, families []toolset.Family, args []string) int {
+	host := a.host
+	registry, err := toolset.NewRegistry(families...)
 	if err != nil {
 		return cli.Report(host.Stderr, err)
 	}
