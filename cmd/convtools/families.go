@@ -87,7 +87,7 @@ func (a *app) knowledgeFamily() toolset.Family {
 		Flags: []toolset.Flag{
 			{
 				Name: "knowledge", Shorthand: "k", Usage: "take `TOPIC/GLOB` for learned too; can be repeated",
-				Example: "project/style/**", Tools: tools, OneProject: true,
+				Example: "project/style/**", Tools: tools, OneProject: "a topic",
 				Set: func(pattern string) error {
 					a.knowledge.Patterns = append(a.knowledge.Patterns, pattern)
 					return nil

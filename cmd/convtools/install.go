@@ -156,6 +156,11 @@ func (a *app) changeHost(
 		return err
 	}
 	if len(change.Files) == 0 {
+		if !flags.dryRun {
+			if err := change.Apply(ctx); err != nil {
+				return err
+			}
+		}
 		return nothing(host, opts, change)
 	}
 	if _, err := io.WriteString(a.host.Stdout, envelope.Sanitize(change.Diff())); err != nil {
@@ -172,7 +177,7 @@ func (a *app) changeHost(
 			return err
 		}
 	}
-	if err := change.Apply(); err != nil {
+	if err := change.Apply(ctx); err != nil {
 		return err
 	}
 	for i := range change.Files {

@@ -167,18 +167,25 @@ func (r *Registry) Flags() []Flag {
 	return flags
 }
 
-// Project returns the root of the project that a directory belongs to: what the
-// first family says that knows of one.
-func (r *Registry) Project(dir string) (root string, ok bool) {
+// Project returns the root of the project that a directory belongs to: the first
+// that a family knows of. The error is that of the first family where none does.
+func (r *Registry) Project(dir string) (root string, err error) {
 	for _, f := range r.families {
 		if f.Project == nil {
 			continue
 		}
-		if root, ok := f.Project(dir); ok {
-			return root, true
+		root, unknown := f.Project(dir)
+		if unknown == nil {
+			return root, nil
+		}
+		if err == nil {
+			err = unknown
 		}
 	}
-	return "", false
+	if err == nil {
+		err = errors.New("no tool works on projects")
+	}
+	return "", err
 }
 
 // CheckConversationID returns what is wrong with an id for the conversation that

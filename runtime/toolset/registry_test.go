@@ -145,12 +145,18 @@ func TestWhatFamiliesBring(t *testing.T) {
 		return []string{tool, argument, prefix, given["k"]}
 	}
 	a.Examples = []string{"y n=1"}
-	a.Project = func(dir string) (string, bool) { return "/a/" + dir, dir == "here" }
+	nowhere := errors.New("nowhere")
+	a.Project = func(dir string) (string, error) {
+		if dir != "here" {
+			return "", nowhere
+		}
+		return "/a/here", nil
+	}
 	a.CheckConversationID = func(id string) error { return errors.New("no id: " + id) }
 	a.Commands = func() []*cobra.Command { return []*cobra.Command{{Use: "paint"}} }
 	b := family("b", "z")
 	b.Instructions = func(context.Context, contract.Context) string { return "" }
-	b.Project = func(dir string) (string, bool) { return "/b/" + dir, true }
+	b.Project = func(dir string) (string, error) { return "/b/" + dir, nil }
 	c := family("c")
 	c.Instructions = func(context.Context, contract.Context) string { return "And z." }
 	r := registry(t, silent, a, b, c)
@@ -164,12 +170,15 @@ func TestWhatFamiliesBring(t *testing.T) {
 		t.Errorf("arguments of a family that knows none: %q", got)
 	}
 	for dir, want := range map[string]string{"here": "/a/here", "there": "/b/there"} {
-		if root, ok := r.Project(dir); !ok || root != want {
-			t.Errorf("project of %s: %q, %v", dir, root, ok)
+		if root, err := r.Project(dir); err != nil || root != want {
+			t.Errorf("project of %s: %q, %v", dir, root, err)
 		}
 	}
-	if root, ok := registry(t, silent).Project("here"); ok {
-		t.Errorf("a project that no family knows: %q", root)
+	if root, err := registry(t, silent, a, c).Project("there"); !errors.Is(err, nowhere) {
+		t.Errorf("a project that no family knows: %q, %v", root, err)
+	}
+	if root, err := registry(t, silent).Project("here"); err == nil {
+		t.Errorf("a project where no family knows any: %q", root)
 	}
 	if err := r.CheckConversationID("x"); err == nil || err.Error() != "no id: x" {
 		t.Errorf("a bad id: %v", err)
@@ -237,6 +246,49 @@ func TestFlags(t *testing.T) {
 		}
 		if got := strings.Join(colors, ","); got != tc.color || bright != tc.bright {
 			t.Errorf("%s: colors %q, bright %q", tc.args, got, bright)
+		}
+	}
+}
+
+// TestGiven has flags written for another command line: all that count, and none
+// that does not.
+func TestGiven(t *testing.T) {
+	t.Parallel()
+	set := func(string) error { return nil }
+	a := family("a", "x")
+	a.Flags = []toolset.Flag{
+		{Name: "many", Shorthand: "m", Set: set, Advice: func(bool) []string { return []string{"Mind many."} }},
+		{Name: "one", Set: set, Advice: func(bool) []string { return []string{"Mind one."} }},
+	}
+	b := family("b", "y")
+	b.Flags = []toolset.Flag{{Name: "switch", Switch: true, Set: set, Advice: func(jp bool) []string {
+		if jp {
+			return []string{"JP."}
+		}
+		return []string{"Another host."}
+	}}}
+	r := registry(t, a, b)
+	for _, test := range []struct {
+		args, words, advice string
+		jp                  bool
+	}{
+		{args: ""},
+		{args: "--switch -m 1 --many=2", words: "-m 1 -m 2 --switch", advice: "Mind many. Another host."},
+		{args: "--one -x --switch", words: "--one -x --switch", advice: "Mind one. JP.", jp: true},
+		{args: "--switch=false"},
+		{args: "--switch --switch=false"},
+		{args: "--switch=false --switch=1", words: "--switch", advice: "JP.", jp: true},
+	} {
+		cmd := &cobra.Command{Use: "x"}
+		r.AddFlags(cmd)
+		if err := cmd.ParseFlags(strings.Fields(test.args)); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(r.Given(cmd.Flags()), " "); got != test.words {
+			t.Errorf("%s: given %q, want %q", test.args, got, test.words)
+		}
+		if got := strings.Join(r.Advice(cmd.Flags(), test.jp), " "); got != test.advice {
+			t.Errorf("%s: advice %q, want %q", test.args, got, test.advice)
 		}
 	}
 }
