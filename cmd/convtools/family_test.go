@@ -77,7 +77,7 @@ func paintFamily(host *toolset.Host) toolset.Family {
 			return []toolset.Check{{Name: "brushes", Status: toolset.Warning, Detail: "there is one brush", Fix: "buy another"}}
 		},
 		Flags: []toolset.Flag{{
-			Name: "coat", Shorthand: "c", Usage: "put `COLOR` below", Example: "white", Tools: []string{"paint"}, OneProject: true,
+			Name: "coat", Shorthand: "c", Usage: "put `COLOR` below", Example: "white", Tools: []string{"paint"}, OneProject: "a wall",
 			Set: func(value string) error {
 				coats = append(coats, value)
 				return nil

@@ -48,6 +48,7 @@ the change. Hosts and their scopes:
   convtools install codex --scope project --yes
   convtools install claude-desktop --workspace ~/src/project`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			a.readKnowledgeFlags(registry, cmd)
 			return a.changeHost(cmd.Context(), args, flags, install.PlanInstall, a.alreadyThere)
 		},
 	}
