@@ -31,8 +31,10 @@ func paintFamily(host *toolset.Host) toolset.Family {
 		Hints: contract.Hints{ReadOnly: true},
 	}
 	return toolset.Family{
-		Name:     "paint",
-		Declared: func() []contract.Tool { return []contract.Tool{tool, {Name: "varnish", InputSchema: `{"type":"object"}`}} },
+		Name: "paint",
+		Declared: func() []contract.Tool {
+			return []contract.Tool{tool, {Name: "varnish", InputSchema: `{"type":"object"}`}}
+		},
 		Offered: func(context.Context) []contract.Tool {
 			now := tool
 			now.Description = "There is red at the moment."
@@ -66,7 +68,9 @@ func paintFamily(host *toolset.Host) toolset.Family {
 				}
 				return toolset.Contents{Text: "It is bare.", MIMEType: "text/plain"}, nil
 			},
-			Complete: func(context.Context, string, string, map[string]string) ([]string, error) { return []string{"north"}, nil },
+			Complete: func(context.Context, string, string, map[string]string) ([]string, error) {
+				return []string{"north"}, nil
+			},
 		}},
 		Prompts: []toolset.Prompt{{
 			Name: "redecorate", Title: "Redecorate", Description: "Paint everything",
