@@ -15,7 +15,6 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/convcli"
 	"github.com/convtools/convtools/runtime/envelope"
-	"github.com/convtools/convtools/runtime/knowledge"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/program"
 	"github.com/convtools/convtools/runtime/recall"
@@ -266,7 +265,7 @@ func (a *app) conversationEnv(dir string) convcli.Env {
 func (a *app) handlers(programs *program.Programs) generated.Handlers {
 	return generated.Handlers{
 		Conversation: recall.New(programs),
-		Knowledge:    learner{a, knowledge.NewHandler(a.knowledgeOptions())},
+		Knowledge:    learner{a.family()},
 		CLI:          programs,
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Setting is what an error tells a user to change.
@@ -50,7 +51,7 @@ func (e *OutsideError) Hint() string {
 	if e.UserFile == "" {
 		return ""
 	}
-	return "to allow it, add the directory to " + Setting + " of " + e.UserFile
+	return "to allow it, add the directory that it leads to to " + Setting + " of " + e.UserFile
 }
 
 // OpenDir opens a directory of a project. path is relative to root, with slashes.
@@ -128,5 +129,5 @@ func openDir(dir string) (*os.Root, error) {
 }
 
 func notDirectory(path string) error {
-	return &fs.PathError{Op: "open", Path: path, Err: errors.New("not a directory")}
+	return &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
 }
