@@ -101,12 +101,11 @@ func openBelow(dir, target string) (*os.Root, error) {
 	if err != nil || !filepath.IsLocal(path) {
 		return nil, errNotBelow
 	}
-	around, err := openDir(dir)
+	around, err := OpenUserDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer around.Close()
-	// Opening a FIFO would wait for its other end.
 	info, err := around.Stat(path)
 	if err != nil {
 		return nil, err
@@ -117,7 +116,9 @@ func openBelow(dir, target string) (*os.Root, error) {
 	return around.OpenRoot(path)
 }
 
-func openDir(dir string) (*os.Root, error) {
+// OpenUserDir opens a directory that the user names, through any links.
+func OpenUserDir(dir string) (*os.Root, error) {
+	// Opening a FIFO would wait for its other end.
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil, err

@@ -123,12 +123,12 @@ func Load(opts Options) (*Config, error) {
 // loader merges what it reads.
 type loader struct {
 	diagnostics
-	files  []string
-	home   string // the user's home directory
+	files []string
+	home  string // the user's home directory
 	// userFile is what the user's file is called, empty where there can be none.
 	userFile string
 	topics   map[string]*Topic
-	order  []string // ids
+	order    []string // ids
 	// incomplete says that something could not be read, so that nothing may be
 	// called missing.
 	incomplete bool
