@@ -63,6 +63,7 @@ prompt, as convtools knowledge prompt prints it; without, it is recommended.`,
 			if err := checkMCPFlags(cmd, flags); err != nil {
 				return cli.Usage(err)
 			}
+			a.readKnowledgeFlags(registry, cmd)
 			if flags.address == "" {
 				return a.mcpStdio(cmd.Context(), registry, flags)
 			}
