@@ -16,6 +16,7 @@ import (
 	"github.com/convtools/convtools/runtime/recall"
 	"github.com/convtools/convtools/runtime/toolset"
 	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/workspace"
 )
 
 // app is what is not yet a package of its own.
@@ -52,6 +53,14 @@ func (a *app) conversationFamily() toolset.Family {
 		CheckConversationID: func(id string) error {
 			_, err := transcript.ParseID(id)
 			return err
+		},
+		Checks: conversationChecks{a.host, programs}.all,
+		Project: func(dir string) (string, error) {
+			w, err := workspace.Open(workspace.Options{Dir: dir, Getenv: a.host.Getenv})
+			if err != nil {
+				return "", err
+			}
+			return w.Root(), nil
 		},
 		Commands: func() []*cobra.Command {
 			cmd := convcli.Command(a.conversationEnv())

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/cli"
 	"os"
 	"strings"
@@ -61,7 +62,7 @@ func (a *app) located(dir string) string {
 // wrongUse says that only flags are to blame.
 func wrongUse(findings []knowledge.Finding) bool {
 	for _, f := range findings {
-		if f.Severity == knowledge.SeverityError && f.Path != "-k" {
+		if f.Severity == diag.Error && f.File != "-k" {
 			return false
 		}
 	}

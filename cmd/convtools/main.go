@@ -20,6 +20,8 @@ import (
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/cli/program"
 	"github.com/convtools/convtools/runtime/convcli"
+	"github.com/convtools/convtools/runtime/doctor"
+	"github.com/convtools/convtools/runtime/install/installcli"
 	"github.com/convtools/convtools/runtime/jptool"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -83,7 +85,7 @@ func commandLine(a *app, registry *toolset.Registry) *program.CommandLine {
 		Long:    "Gives assistants their past conversations and what their project knows.",
 		Example: "  convtools install claude-code",
 		Commands: []*cobra.Command{
-			jptool.Command(registry), a.mcpCommand(registry), a.installCommand(registry), a.uninstallCommand(), a.doctorCommand(),
+			jptool.Command(registry), a.mcpCommand(registry), installcli.Install(a.host, registry), installcli.Uninstall(a.host, registry), doctor.Command(a.host, registry),
 		},
 	}
 }
