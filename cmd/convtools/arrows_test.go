@@ -90,8 +90,9 @@ func arrows() []arrow {
 			from: []string{"runtime/install/..."},
 			to: []string{
 				"runtime/...", "generated/...", "github.com/BurntSushi/toml", "github.com/tailscale/hujson", "github.com/rogpeppe/go-internal/diff",
+				"golang.org/x/sys/unix",
 			},
-			why: "other programs' configuration files are parsed here alone",
+			why: "other programs' configuration files are parsed here alone, and exchanged where the system can",
 		},
 		{
 			from: []string{"runtime/trust"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/knowledge"
 )
 
@@ -69,7 +70,7 @@ func firstError(findings []knowledge.Finding) string {
 	var text string
 	more := -1
 	for _, f := range findings {
-		if f.Severity != knowledge.SeverityError {
+		if f.Severity != diag.Error {
 			continue
 		}
 		if more++; more == 0 {

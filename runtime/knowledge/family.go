@@ -24,7 +24,7 @@ func Family(host *toolset.Host) toolset.Family {
 	f := &family{host: host}
 	learn := []string{knowledge.LearnTool().Name}
 	pattern := PatternFlag(host, &f.opts)
-	pattern.Tools, pattern.OneProject = learn, true
+	pattern.Tools, pattern.OneProject = learn, "a topic"
 	return toolset.Family{
 		Name:     "knowledge",
 		Declared: func() []contract.Tool { return []contract.Tool{knowledge.LearnTool()} },
@@ -45,15 +45,23 @@ func Family(host *toolset.Host) toolset.Family {
 			},
 			Advice: f.injectedAdvice,
 		}},
-		Project: func(dir string) (string, bool) {
-			dir = located(dir, host.Getenv)
-			// What is above a directory that does not exist was not meant.
-			if _, err := os.Stat(dir); dir != "" && err != nil {
-				return "", false
-			}
-			return kbconfig.FindRoot(dir)
-		},
+		Project: f.project,
 	}
+}
+
+// project returns the root of the project that has its configuration at or above
+// a directory.
+func (f *family) project(dir string) (string, error) {
+	dir = located(dir, f.host.Getenv)
+	// What is above a directory that does not exist was not meant.
+	if _, err := os.Stat(dir); dir != "" && err != nil {
+		return "", err
+	}
+	root, ok := kbconfig.FindRoot(dir)
+	if !ok {
+		return "", errors.New("there is no configuration of a knowledge base at or above the directory")
+	}
+	return root, nil
 }
 
 // PatternFlag returns the flag that adds to what is learned, and so to opts.

@@ -267,8 +267,8 @@ func TestProject(t *testing.T) {
 	dir := workspace(t, "-- convtools.toml --\n-- in/deep/x --\n")
 	f := knowledge.Family(host(""))
 	for from, want := range map[string]string{dir: dir, filepath.Join(dir, "in", "deep"): dir, filepath.Join(dir, "nothing"): "", t.TempDir(): ""} {
-		if root, ok := f.Project(from); root != want || ok != (want != "") {
-			t.Errorf("the project of %s is %q, %v; want %q", from, root, ok, want)
+		if root, err := f.Project(from); root != want || (err == nil) != (want != "") {
+			t.Errorf("the project of %s is %q, %v; want %q", from, root, err, want)
 		}
 	}
 }
