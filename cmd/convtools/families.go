@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/convcli"
 	"github.com/convtools/convtools/runtime/knowledge"
+	"github.com/convtools/convtools/runtime/knowledge/knowledgecli"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/program"
 	"github.com/convtools/convtools/runtime/recall"
@@ -84,7 +86,7 @@ func (a *app) knowledgeFamily() toolset.Family {
 	family.OfferedWhere = "where there is something to learn"
 	family.Examples = []string{"learn topic=project 'subjects=guides/**' subjects=style"}
 	family.Flags[0].Example = "project/style/**"
-	family.Commands = func() []*cobra.Command { return []*cobra.Command{a.knowledgeCommand()} }
+	family.Commands = func() []*cobra.Command { return []*cobra.Command{knowledgecli.Command(a.host)} }
 	return family
 }
 
@@ -129,4 +131,21 @@ func (a *app) programs() *program.Programs {
 func (a *app) builtin(ctx context.Context, dir string, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	env := convcli.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: a.host.Getenv, Workspace: dir}
 	return convcli.Run(ctx, env, args)
+}
+
+// openKnowledge opens the knowledge base of the workspace that the command line
+// names.
+func (a *app) openKnowledge() (*knowledge.Base, error) {
+	return knowledge.OpenFor(a.host, "", a.knowledge)
+}
+
+// located returns the directory that dir stands for, which may be a workspace's id.
+func (a *app) located(dir string) string {
+	if _, err := os.Stat(dir); dir == "" || err == nil {
+		return dir
+	}
+	if w, err := workspace.Open(workspace.Options{Dir: dir, Getenv: a.host.Getenv}); err == nil {
+		return w.Root()
+	}
+	return dir
 }
