@@ -67,16 +67,6 @@ func arrows() []arrow {
 			why:  "it runs programs and knows nothing of conversations; Windows has no other way to end a group of processes",
 		},
 		{
-			from: []string{"cmd/convtools/internal/clients"},
-			to:   []string{"runtime/...", "generated/...", "github.com/mark3labs/mcp-go/...", "github.com/google/go-cmp/cmp", "golang.org/x/sys/unix"},
-			why:  "real clients are linked into the program that tries them, and nowhere else",
-		},
-		{
-			from: []string{"cmd/convtools/internal/bench/..."},
-			to:   []string{"runtime/...", "generated/...", "github.com/modelcontextprotocol/go-sdk/..."},
-			why:  "peers are linked into the program that measures them, and nowhere else",
-		},
-		{
 			from: []string{"runtime/workspace/workspacetest/..."},
 			to:   []string{"runtime/..."},
 			why:  "samples for tests need no library",
