@@ -1,4 +1,4 @@
-package recall
+package command
 
 import (
 	"bytes"
@@ -6,21 +6,53 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/conversations"
 )
 
-// records reads what the command line prints: one JSON array, or an object that
-// holds it as "data", and nothing behind it. A failure leaves nothing half used:
-// callers throw away what they got.
+// output is what a program printed with an exit code that comes with records.
+type output struct {
+	stdout  []byte
+	exit    int
+	failure conversations.UnavailableError // if it is not records
+}
+
+// each hands the records to record, in order, and the summary, which is the last
+// element where there is one, to summary. After an error, what was handed over
+// must not be used.
+func (o *output) each(summary any, record func(json.RawMessage) error) error {
+	err := records(o.stdout, summary, record)
+	if err == nil {
+		return nil
+	}
+	failure := o.failure
+	if failure.Exit = o.exit; o.exit == 0 {
+		failure.Err = &conversations.OutputError{Reason: mismatch(err, o.stdout), Err: err}
+	}
+	return &failure
+}
+
+// wrong is the error for output that is JSON, and not what was asked for.
+func (o *output) wrong(reason string) error {
+	failure := o.failure
+	failure.Err = &conversations.OutputError{Reason: reason}
+	return &failure
+}
+
+// records reads one JSON array, or an object that holds it as "data", and nothing
+// behind it.
 func records(stdout []byte, summary any, record func(json.RawMessage) error) error {
 	dec := json.NewDecoder(bytes.NewReader(stdout))
 	enclosed, err := openArray(dec)
 	if err != nil {
 		return err
 	}
+	var raw json.RawMessage
 	for n := 1; dec.More(); n++ {
-		var raw json.RawMessage
 		if err := dec.Decode(&raw); err != nil {
 			return err
 		}
@@ -104,7 +136,8 @@ func skipValue(dec *json.Decoder) error {
 	return dec.Decode(&skip)
 }
 
-// isSummary says that an element is {"summary": …}. Records have no such member.
+// isSummary reports whether an element is {"summary": …}. Records have no such
+// member.
 func isSummary(raw json.RawMessage) bool {
 	rest, ok := bytes.CutPrefix(bytes.TrimSpace(raw), []byte("{"))
 	if !ok {
@@ -114,7 +147,7 @@ func isSummary(raw json.RawMessage) bool {
 	return ok && bytes.HasPrefix(bytes.TrimSpace(rest), []byte(":"))
 }
 
-// mismatch says in words what is wrong with JSON that is not as agreed.
+// mismatch returns what is wrong with JSON that is not as agreed.
 func mismatch(err error, stdout []byte) string {
 	var wrongType *json.UnmarshalTypeError
 	var syntax *json.SyntaxError
@@ -137,3 +170,5 @@ func mismatch(err error, stdout []byte) string {
 		return err.Error()
 	}
 }
+
+func quoted(s string) string { return strconv.Quote(contract.Clip(s)) }
