@@ -1,7 +1,6 @@
 package install
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -337,19 +336,19 @@ func startsCommand(entry map[string]any) bool {
 	return ok
 }
 
-var errNoHome = errors.New("the home directory is not known: HOME is not set")
-
+// home returns the user's home directory. A relative path would lead to another
+// place from every directory.
 func home(o Options) (string, error) {
 	name := "HOME"
 	if o.GOOS == "windows" {
 		name = "USERPROFILE"
 	}
 	dir := o.Getenv(name)
-	if dir == "" && name != "HOME" {
+	switch {
+	case dir == "":
 		return "", fmt.Errorf("the home directory is not known: %s is not set", name)
-	}
-	if dir == "" {
-		return "", errNoHome
+	case !filepath.IsAbs(dir):
+		return "", fmt.Errorf("the home directory is not known: %s is %q, which is not an absolute path", name, dir)
 	}
 	return dir, nil
 }
@@ -376,7 +375,7 @@ func inAppData(o Options, elem ...string) ([]string, error) {
 	var err error
 	switch o.GOOS {
 	case "windows":
-		if dir = o.Getenv("APPDATA"); dir == "" {
+		if dir = o.Getenv("APPDATA"); !filepath.IsAbs(dir) {
 			dir, err = home(o)
 			dir = filepath.Join(dir, "AppData", "Roaming")
 		}

@@ -468,7 +468,7 @@ func TestFailedChangeLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(d.path("home/.cursor"), 0o755) })
-	if err := change.Apply(); err == nil {
+	if err := change.Apply(d.t.Context()); err == nil {
 		t.Error("no error")
 	}
 	if diff := cmp.Diff(before, d.files()); diff != "" {

@@ -38,6 +38,32 @@ func FindRoot(dir string) (string, bool) {
 	}
 }
 
+// Paths returns the paths of everything that decides what [Load] reads for a
+// directory, whether or not it exists.
+func Paths(dir string, getenv func(string) string) []string {
+	var paths []string
+	if path, _, ok := userFile(getenv); ok {
+		paths = append(paths, path)
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return paths
+	}
+	root, found := FindRoot(dir)
+	for {
+		paths = append(paths, filepath.Join(dir, ".jp"), filepath.Join(dir, convtoolsFile))
+		parent := filepath.Dir(dir)
+		if dir == root || dir == parent {
+			break
+		}
+		dir = parent
+	}
+	if found {
+		paths = append(paths, filepath.Join(root, filepath.FromSlash(jpConfigFile)), filepath.Join(root, filepath.FromSlash(jpTopicsFile)))
+	}
+	return paths
+}
+
 // userFile returns the path of the user's configuration and how it is called in
 // messages. Where the environment does not say where it is, there is none.
 func userFile(getenv func(string) string) (path, name string, ok bool) {

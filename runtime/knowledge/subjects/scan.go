@@ -39,6 +39,8 @@ type Tree struct {
 	Subjects []Subject
 	// Warnings are in the byte order of Path.
 	Warnings []Warning
+	// Dirs are the paths of the directories below the topic's that were looked into.
+	Dirs []string
 
 	root *os.Root
 }
@@ -73,6 +75,7 @@ func Scan(ctx context.Context, dir string) (*Tree, error) {
 		root.Close()
 		return nil, fmt.Errorf("scanning %s: %w", dir, err)
 	}
+	t.Dirs = w.dirs
 	t.Subjects = make([]Subject, len(paths))
 	for i, path := range paths {
 		t.Subjects[i] = newSubject(path, links[path])
@@ -156,6 +159,7 @@ type walker struct {
 
 	maxSubjects, maxEntries int
 	subjects, entries       int
+	dirs                    []string // below the root, in the order in which they were visited
 }
 
 func (w *walker) walk(ctx context.Context) error {
@@ -183,6 +187,7 @@ func (w *walker) dir(ctx context.Context, dir string, level int) error {
 	}
 	prefix := ""
 	if level > 1 {
+		w.dirs = append(w.dirs, dir)
 		prefix = dir + "/"
 	}
 	for _, e := range entries {
