@@ -88,6 +88,16 @@ func arrows() []arrow {
 			why: "other programs' configuration files are parsed here alone",
 		},
 		{
+			from: []string{"runtime/trust"},
+			to:   []string{"github.com/BurntSushi/toml"},
+			why:  "stores and families ask it, so it stands below them; the user's configuration is TOML",
+		},
+		{
+			from: []string{"runtime/knowledge/knowledgecli"},
+			to:   []string{"runtime/...", "generated/...", "github.com/spf13/cobra"},
+			why:  "commands for people parse a command line and print, and nothing else",
+		},
+		{
 			from: []string{"runtime/knowledge/..."},
 			to:   []string{"runtime/...", "generated/...", "github.com/BurntSushi/toml", "github.com/bmatcuk/doublestar/v4"},
 			why:  "its configuration is TOML and its patterns are doublestar's; command lines and protocols are other packages' business",
