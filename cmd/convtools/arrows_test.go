@@ -71,7 +71,7 @@ func arrows() []arrow {
 			why:  "peers are linked into the program that measures them, and nowhere else",
 		},
 		{
-			from: []string{"runtime/workspace/workspacetest/..."},
+			from: []string{"runtime/store/jp/jptest/..."},
 			to:   []string{"runtime/..."},
 			why:  "samples for tests need no library",
 		},

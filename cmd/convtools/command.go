@@ -13,13 +13,13 @@ import (
 	"github.com/convtools/convtools/generated"
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/convcli"
+	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/knowledge"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/program"
 	"github.com/convtools/convtools/runtime/recall"
-	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/recall/conversationcli"
 )
 
 const (
@@ -42,7 +42,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 		args = []string{"help", "jp-tool"} // a person asks: JP always sends two arguments
 	}
 	root := a.root()
-	root.SetArgs(convcli.NormalizeArgs(a.spellOut(args)))
+	root.SetArgs(conversationcli.NormalizeArgs(a.spellOut(args)))
 	cmd, err := root.ExecuteContextC(ctx)
 	var usage *usageError
 	if errors.As(err, &usage) {
@@ -147,7 +147,7 @@ func (a *app) report(err error) int {
 		if findings, ok := knowledge.ConfigFindings(err); ok {
 			return a.reportFindings(findings)
 		}
-		return convcli.Report(a.stderr, err)
+		return conversationcli.Report(a.stderr, err)
 	}
 }
 
@@ -180,7 +180,7 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().StringVarP(&a.workspace, "workspace", "w", "", "the workspace at or above `DIR`, or with that id")
 	root.PersistentFlags().StringVar(&a.conversationID, "conversation-id", "", "the conversation with this `ID` calls: leave it out")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.applyConversationID(cmd) }
-	root.AddCommand(convcli.Command(a.conversationEnv("")), a.knowledgeCommand(), a.completesTools(a.callCommand()), a.toolsCommand(), a.versionCommand(), jpToolHelp())
+	root.AddCommand(conversationcli.Command(a.conversationEnv("")), a.knowledgeCommand(), a.completesTools(a.callCommand()), a.toolsCommand(), a.versionCommand(), jpToolHelp())
 	root.AddCommand(a.mcpCommand())
 	root.AddCommand(a.installCommand(), a.uninstallCommand(), a.doctorCommand(), a.manCommand(), a.completionCommand())
 	return withHelp(root)
@@ -239,7 +239,7 @@ func (a *app) applyConversationID(cmd *cobra.Command) error {
 	if a.conversationID == "" {
 		return nil
 	}
-	if _, err := transcript.ParseID(a.conversationID); err != nil {
+	if _, err := conversations.ParseID(a.conversationID); err != nil {
 		return &usageError{err: fmt.Errorf("--conversation-id: %w", err)}
 	}
 	if cmd.Name() == "grep" && cmd.Flags().Lookup("exclude-id") != nil {
@@ -255,8 +255,8 @@ func (a *app) printVersion() error {
 
 // conversationEnv is what the conversation command line runs in. dir is where
 // it looks for the workspace; empty leaves that to its own flag.
-func (a *app) conversationEnv(dir string) convcli.Env {
-	return convcli.Env{
+func (a *app) conversationEnv(dir string) conversationcli.Env {
+	return conversationcli.Env{
 		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr,
 		IsTerminal: a.terminal, Width: a.width, Getenv: a.getenv, Workspace: dir,
 	}
@@ -289,8 +289,8 @@ func (a *app) programs() *program.Programs {
 
 // builtin serves the conversation command line in this process.
 func (a *app) builtin(ctx context.Context, dir string, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	env := convcli.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: a.getenv, Workspace: dir}
-	return convcli.Run(ctx, env, args)
+	env := conversationcli.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: a.getenv, Workspace: dir}
+	return conversationcli.Run(ctx, env, args)
 }
 
 func (a *app) toolNames() string {

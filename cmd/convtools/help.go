@@ -11,7 +11,7 @@ import (
 
 	"github.com/convtools/convtools/generated"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/convcli"
+	"github.com/convtools/convtools/runtime/recall/conversationcli"
 )
 
 // The screen that the help of every command fits, in characters.
@@ -135,7 +135,7 @@ func screenHelp(cmd *cobra.Command) string {
 		return text
 	}
 	h.more = true
-	h.flags = chosenFlags(own, func(f *pflag.Flag) bool { return f.Annotations[convcli.RareFlag] == nil })
+	h.flags = chosenFlags(own, func(f *pflag.Flag) bool { return f.Annotations[conversationcli.RareFlag] == nil })
 	for !fits(h.String()) && len(h.description) > 1 {
 		h.description = h.description[:len(h.description)-1]
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/install"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
-	"github.com/convtools/convtools/runtime/workspace"
+	"github.com/convtools/convtools/runtime/store/jp"
 )
 
 // reported ends a command with an exit code after it has said why.
@@ -312,7 +312,7 @@ func (a *app) installOptions() (install.Options, error) {
 	if _, err := os.Stat(opts.Project); err != nil {
 		ok = false // what is above a directory that does not exist was not meant
 	}
-	w, err := workspace.Open(workspace.Options{Dir: a.workspace, Getenv: a.getenv})
+	w, err := jp.Open(jp.Options{Dir: a.workspace, Getenv: a.getenv})
 	switch {
 	case err == nil:
 		root = w.Root()

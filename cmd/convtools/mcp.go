@@ -14,10 +14,11 @@ import (
 	"github.com/convtools/convtools/generated"
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/mcpserver"
-	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/workspace"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jp"
 )
 
 // conversationIDEnv names the conversation for hosts that start one server a
@@ -176,8 +177,8 @@ func (a *app) hasConversations() bool {
 	if a.getenv(cli.Env) != "" {
 		return true
 	}
-	var missing *workspace.NotLocatedError
-	_, err := workspace.Open(workspace.Options{Dir: a.workspace, Getenv: a.getenv})
+	var missing *store.NoWorkspaceError
+	_, err := jp.Open(jp.Options{Dir: a.workspace, Getenv: a.getenv})
 	return !errors.As(err, &missing)
 }
 
@@ -189,7 +190,7 @@ func (a *app) environmentConversation() string {
 	if given == "" {
 		return ""
 	}
-	if _, err := transcript.ParseID(given); err != nil {
+	if _, err := conversations.ParseID(given); err != nil {
 		fmt.Fprintf(a.stderr, "warning: %s is ignored, so no conversation is left out of searches: %s\n", conversationIDEnv, envelope.SanitizeLine(err.Error()))
 		return ""
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/conversations"
 )
 
 // Tools implements the handlers of the conversation tools.
@@ -74,7 +74,7 @@ func (t *Tools) source(cli string) source {
 // conversation must not make a search fail.
 func located(call contract.Call, undone string) contract.Call {
 	given := call.Context.ConversationID
-	id, err := transcript.ParseID(given)
+	id, err := conversations.ParseID(given)
 	if err != nil {
 		call.Context.ConversationID = ""
 		if given != "" && undone != "" {
@@ -82,14 +82,14 @@ func located(call contract.Call, undone string) contract.Call {
 		}
 		return call
 	}
-	call.Context.ConversationID = id.String()
+	call.Context.ConversationID = string(id)
 	return call
 }
 
 // isCurrent says that id, in any spelling, is the conversation of a located call.
 func isCurrent(call contract.Call, id string) bool {
-	parsed, err := transcript.ParseID(id)
-	return err == nil && parsed.String() == call.Context.ConversationID
+	parsed, err := conversations.ParseID(id)
+	return err == nil && string(parsed) == call.Context.ConversationID
 }
 
 // errNoID refuses a record whose id could not be used in another call, and must

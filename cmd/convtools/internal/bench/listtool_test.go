@@ -9,7 +9,7 @@ import (
 
 	"github.com/convtools/convtools/generated"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/convcli"
+	"github.com/convtools/convtools/runtime/recall/conversationcli"
 	programs "github.com/convtools/convtools/runtime/program"
 	"github.com/convtools/convtools/runtime/recall"
 )
@@ -35,7 +35,7 @@ func BenchmarkListTool(b *testing.B) {
 		Getenv: getenv,
 		Lookup: func(string) (programs.Spec, bool) {
 			return programs.Spec{Builtin: func(ctx context.Context, dir string, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-				return convcli.Run(ctx, convcli.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: getenv, Workspace: dir}, args)
+				return conversationcli.Run(ctx, conversationcli.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: getenv, Workspace: dir}, args)
 			}}, true
 		},
 	}
