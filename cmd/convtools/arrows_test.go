@@ -77,7 +77,7 @@ func arrows() []arrow {
 			why:  "peers are linked into the program that measures them, and nowhere else",
 		},
 		{
-			from: []string{"runtime/workspace/workspacetest/..."},
+			from: []string{"runtime/store/jp/jptest/..."},
 			to:   []string{"runtime/..."},
 			why:  "samples for tests need no library",
 		},
@@ -93,6 +93,16 @@ func arrows() []arrow {
 				"golang.org/x/sys/unix",
 			},
 			why: "other programs' configuration files are parsed here alone, and exchanged where the system can",
+		},
+		{
+			from: []string{"runtime/trust"},
+			to:   []string{"github.com/BurntSushi/toml"},
+			why:  "stores and families ask it, so it stands below them; the user's configuration is TOML",
+		},
+		{
+			from: []string{"runtime/knowledge/knowledgecli"},
+			to:   []string{"runtime/...", "generated/...", "github.com/spf13/cobra"},
+			why:  "commands for people parse a command line and print, and nothing else",
 		},
 		{
 			from: []string{"runtime/trust"},

@@ -24,7 +24,7 @@ import (
 	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/install"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
-	"github.com/convtools/convtools/runtime/workspace"
+	"github.com/convtools/convtools/runtime/store/jp"
 )
 
 // installFlags are the flags of install and uninstall.
@@ -314,7 +314,7 @@ func (a *app) installOptions() (install.Options, error) {
 	if _, err := os.Stat(opts.Project); err != nil {
 		ok = false // what is above a directory that does not exist was not meant
 	}
-	w, err := workspace.Open(workspace.Options{Dir: a.host.Dir, Getenv: a.host.Getenv})
+	w, err := jp.Open(jp.Options{Dir: a.host.Dir, Getenv: a.host.Getenv})
 	switch {
 	case err == nil:
 		root = w.Root()

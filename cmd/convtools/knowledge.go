@@ -13,7 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/knowledge"
-	"github.com/convtools/convtools/runtime/workspace"
+	"github.com/convtools/convtools/runtime/store/jp"
 )
 
 func (a *app) knowledgeCommand() *cobra.Command {
@@ -67,7 +67,7 @@ func (a *app) located(dir string) string {
 	if _, err := os.Stat(dir); err == nil {
 		return dir
 	}
-	if w, err := workspace.Open(workspace.Options{Dir: dir, Getenv: a.host.Getenv}); err == nil {
+	if w, err := jp.Open(jp.Options{Dir: dir, Getenv: a.host.Getenv}); err == nil {
 		return w.Root()
 	}
 	return dir

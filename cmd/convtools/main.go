@@ -19,8 +19,8 @@ import (
 
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/cli/program"
-	"github.com/convtools/convtools/runtime/convcli"
 	"github.com/convtools/convtools/runtime/jptool"
+	"github.com/convtools/convtools/runtime/recall/conversationcli"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -65,8 +65,7 @@ func run(host *toolset.Host, args []string) int {
 	if jptool.Run(ctx, host, registry, args) {
 		return cli.ExitOK
 	}
-	a.person = true
-	return commandLine(a, registry).Run(ctx, convcli.NormalizeArgs(args))
+	return commandLine(a, registry).Run(ctx, conversationcli.NormalizeArgs(args))
 }
 
 // commandLine is the command line for people.

@@ -20,7 +20,8 @@ import (
 	"github.com/convtools/convtools/runtime/install"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/process"
-	"github.com/convtools/convtools/runtime/workspace"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jp"
 )
 
 // Config is what the examination depends on.
@@ -153,13 +154,13 @@ func (c Config) program() Check {
 	return check
 }
 
-func (c Config) workspace() (*workspace.Workspace, Check) {
+func (c Config) workspace() (*jp.Workspace, Check) {
 	check := Check{Name: "workspace"}
-	w, err := workspace.Open(workspace.Options{Dir: c.Dir, Getenv: c.Install.Getenv})
+	w, err := jp.Open(jp.Options{Dir: c.Dir, Getenv: c.Install.Getenv})
 	if err != nil {
 		check.Status, check.Detail = Problem, err.Error()
 		check.Fix = "change to a project that has a .jp directory, or name one with --workspace DIR"
-		var missing *workspace.NotLocatedError
+		var missing *store.NoWorkspaceError
 		if errors.As(err, &missing) {
 			check.Detail = "none in " + missing.Dir + " or above it"
 			_, configured := kbconfig.FindRoot(c.Dir)
@@ -180,7 +181,7 @@ func (c Config) workspace() (*workspace.Workspace, Check) {
 	return w, check
 }
 
-func userStore(w *workspace.Workspace) Check {
+func userStore(w *jp.Workspace) Check {
 	check := Check{Name: "user data", Status: OK, Detail: w.UserStore()}
 	if check.Detail == "" {
 		check.Status, check.Detail = Off, "JP keeps nothing about this workspace outside of it"

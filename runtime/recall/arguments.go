@@ -2,12 +2,15 @@ package recall
 
 import (
 	"fmt"
+	"math/bits"
+	"slices"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/command"
 	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Program returns the external conversation command line of a line, which was read
@@ -48,7 +51,7 @@ func searchCall(q conversations.SearchQuery) (command.Call, error) {
 		return unsupported("searching conversations in this way")
 	}
 	p := conversation.GrepParams{
-		Pattern: q.Pattern, IgnoreCase: q.IgnoreCase, IDs: q.IDs, Scopes: q.Scopes.Names(),
+		Pattern: q.Pattern, IgnoreCase: q.IgnoreCase, IDs: q.IDs, Scopes: scopeNames(q.Scopes),
 		Context: q.Context, Limit: q.MaxMatches, IncludeHidden: q.Hidden,
 	}
 	var where contract.Context
@@ -65,10 +68,37 @@ func readCall(q conversations.ReadQuery) (command.Call, error) {
 	case q.Turns == conversations.Turns{}:
 	case first.Kind == conversations.Turn && first == last:
 		p.Turn = &first.N
-	case first.Kind == conversations.CountBack && last.Kind == conversations.Open:
+	case first.Kind == conversations.CountBack && last.Kind == conversations.Unbounded:
 		p.Last = &first.N
 	default:
 		return unsupported("reading a conversation in this way")
 	}
 	return command.Call{Args: conversation.ReadArgs(p, contract.Context{}), OK: conversation.ReadExitOK}, nil
+}
+
+// scopesOf returns the scopes that some names of the parameter scopes stand for.
+func scopesOf(names []string) transcript.Scopes {
+	var scopes transcript.Scopes
+	for _, known := range transcript.NamedScopes() {
+		if slices.Contains(names, known.Name) {
+			scopes |= known.Scopes
+		}
+	}
+	return scopes
+}
+
+// scopeNames returns the fewest names for some scopes, sets before single ones.
+func scopeNames(scopes transcript.Scopes) []string {
+	var names []string
+	known := transcript.NamedScopes()
+	slices.SortStableFunc(known, func(a, b transcript.NamedScope) int {
+		return bits.OnesCount16(uint16(b.Scopes)) - bits.OnesCount16(uint16(a.Scopes))
+	})
+	for _, n := range known {
+		if scopes != 0 && scopes&n.Scopes == n.Scopes {
+			names = append(names, n.Name)
+			scopes &^= n.Scopes
+		}
+	}
+	return names
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/store/jp"
@@ -175,7 +174,7 @@ func whyUnlisted(err error, limit time.Duration) string {
 		if said == "" {
 			said = "nothing on standard error"
 		}
-		return fmt.Sprintf("conversation ls does not list them in JSON (exit code %d) and says: %s", unavailable.Exit, text.Cut(said, maxDetail))
+		return fmt.Sprintf("conversation ls does not list them in JSON (exit code %d) and says: %s", unavailable.Exit, clip(said, maxDetail))
 	default:
 		return personal(err).Error()
 	}

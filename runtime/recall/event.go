@@ -74,7 +74,7 @@ func newEvent(e *conversations.Event, kind string) event {
 	} else {
 		shown.body = newText(string(e.Text), e.Chars, e.Head)
 	}
-	shown.body.inside = e.CutInside
+	shown.body.inside = e.Cut
 	if kind == kindToolResult {
 		failed := e.IsError
 		shown.shown.IsError = &failed

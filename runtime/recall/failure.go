@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"path/filepath"
 	"slices"
@@ -36,6 +35,7 @@ func failure(ctx context.Context, err error) error {
 		outside     *conversations.OutsideError
 		turn        *conversations.TurnRangeError
 		pattern     *conversations.PatternError
+		unreadable  *conversations.UnreadableError
 		unavailable *conversations.UnavailableError
 	)
 	switch {
@@ -64,6 +64,11 @@ func failure(ctx context.Context, err error) error {
 		}
 	case errors.As(err, &pattern):
 		return &contract.Error{Message: badPattern(pattern), Caller: true, Err: err}
+	case errors.As(err, &unreadable):
+		return &contract.Error{
+			Message: "Conversation " + string(unreadable.ID) + " cannot be read" + because(unreadable.Err) + ".",
+			Detail:  sentence(shown(unreadable.Err.Error())), Caller: true, Err: err,
+		}
 	case errors.As(err, &unavailable):
 		return ofStore(unavailable)
 	default:
@@ -121,7 +126,7 @@ func notFound(e *conversations.NotFoundError, err error) error {
 func names(ids []transcript.ID) []string {
 	var texts []string
 	for _, id := range ids {
-		texts = append(texts, id.String())
+		texts = append(texts, string(id))
 	}
 	return texts
 }
@@ -141,9 +146,8 @@ func leadsOutside(e *conversations.OutsideError) error {
 	const allow = " The user can allow that in their own configuration: directories of [trust]."
 	return &contract.Error{
 		Message: "The conversations of this workspace are not looked up: the project's own files lead out of the project." + allow,
-		Detail: fmt.Sprintf("The conversations of this workspace are not looked up: %s leads out of the project, to %s.", shown(e.Path), shown(e.Target)) +
-			allow + " It takes " + shown(e.Target) + ".",
-		Caller: true, Err: e,
+		Detail:  "The conversations of this workspace are not looked up: " + shown(e.Error()) + ".",
+		Caller:  true, Err: e,
 	}
 }
 
@@ -166,14 +170,7 @@ func badPattern(e *conversations.PatternError) string {
 
 // ofStore is the error for conversations that cannot be read.
 func ofStore(e *conversations.UnavailableError) error {
-	const cannot = "What is recorded cannot be read"
-	worded := &contract.Error{Message: cannot + ".", Caller: !e.Transient, Transient: e.Transient, Err: e}
-	switch {
-	case errors.Is(e.Err, fs.ErrNotExist):
-		worded.Message = cannot + ": a file is missing."
-	case errors.Is(e.Err, fs.ErrPermission):
-		worded.Message = cannot + ": permission denied."
-	}
+	worded := &contract.Error{Message: "What is recorded cannot be read" + because(e.Err) + ".", Caller: !e.Transient, Transient: e.Transient, Err: e}
 	if e.Err != nil {
 		worded.Detail = sentence(shown(e.Err.Error()))
 	}

@@ -32,13 +32,13 @@ func TestTypedFailures(t *testing.T) {
 		noProject  bool
 	}{
 		{
-			name: "unknown id", err: &conversations.NotFoundError{IDs: []transcript.ID{17648402467}, Nearest: []transcript.ID{1, 2}, Place: "/work"},
+			name: "unknown id", err: &conversations.NotFoundError{IDs: []transcript.ID{"jp-c17648402467"}, Nearest: []transcript.ID{"jp-c1", "jp-c2"}, Place: "/work"},
 			want:   "Conversation jp-c17648402467 not found in this workspace. Nearest ids: jp-c1, jp-c2." + ids,
 			person: "Conversation jp-c17648402467 not found in /work. Nearest ids: jp-c1, jp-c2." + ids,
 			caller: true,
 		},
 		{
-			name: "unknown ids", err: fmt.Errorf("searching: %w", &conversations.NotFoundError{IDs: []transcript.ID{1, 2}, Place: `C:\Users\jane doe\my work`}),
+			name: "unknown ids", err: fmt.Errorf("searching: %w", &conversations.NotFoundError{IDs: []transcript.ID{"jp-c1", "jp-c2"}, Place: `C:\Users\jane doe\my work`}),
 			want:   "Conversations jp-c1, jp-c2 not found in this workspace." + ids,
 			person: `Conversations jp-c1, jp-c2 not found in C:\Users\jane doe\my work.` + ids,
 			caller: true,
@@ -50,6 +50,12 @@ func TestTypedFailures(t *testing.T) {
 			caller: true,
 		},
 		{
+			name: "no events", err: &conversations.UnreadableError{Problem: conversations.Problem{ID: "jp-c1", Err: errors.New("events.json is missing in /home/jane/x")}},
+			want:   "Conversation jp-c1 cannot be read.",
+			person: "events.json is missing in /home/jane/x.",
+			caller: true,
+		},
+		{
 			name: "malformed id", err: &conversations.BadIDError{Text: "foo", Reason: `expected "jp-c" and digits`},
 			want: `Invalid conversation id "foo": expected "jp-c" and digits.` + ids, caller: true,
 		},
@@ -58,11 +64,11 @@ func TestTypedFailures(t *testing.T) {
 			want: `Invalid conversation id "foo": a; invalid conversation id "-": b.` + ids, caller: true,
 		},
 		{
-			name: "turn out of range", err: &conversations.TurnRangeError{ID: 1, Turn: 9, Turns: 2},
+			name: "turn out of range", err: &conversations.TurnRangeError{ID: "jp-c1", Turn: 9, Turns: 2},
 			want: "Turn 9 out of range (conversation has 2 turns). Turns count from 1; last=1 reads the last one.", caller: true,
 		},
 		{
-			name: "turn beyond all numbers", err: &conversations.TurnRangeError{ID: 1, Turn: math.MaxInt, Turns: 2},
+			name: "turn beyond all numbers", err: &conversations.TurnRangeError{ID: "jp-c1", Turn: math.MaxInt, Turns: 2},
 			want: "There is no such turn: it is out of range (conversation has 2 turns). Turns count from 1; last=1 reads the last one.", caller: true,
 		},
 		{
@@ -78,9 +84,9 @@ func TestTypedFailures(t *testing.T) {
 			caller: true, noProject: true,
 		},
 		{
-			name: "links lead out", err: &conversations.OutsideError{Path: ".jp/conversations", Target: "/home/jane/other", Root: "/home/jane/work"},
+			name: "links lead out", err: &conversations.OutsideError{Path: ".jp/conversations", Target: "/home/jane/other", UserFile: "~/.config/convtools/convtools.toml"},
 			want:   "The conversations of this workspace are not looked up: the project's own files lead out of the project. The user can allow that in their own configuration: directories of [trust].",
-			person: "The conversations of this workspace are not looked up: .jp/conversations leads out of the project, to /home/jane/other. The user can allow that in their own configuration: directories of [trust]. It takes /home/jane/other.",
+			person: "The conversations of this workspace are not looked up: .jp/conversations leads out of the project, to /home/jane/other; to allow it, add the directory to directories in [trust] of ~/.config/convtools/convtools.toml.",
 			caller: true,
 		},
 		{name: "pattern", err: &conversations.PatternError{Reason: conversations.PatternEmpty}, want: "The pattern is empty.", caller: true},

@@ -9,7 +9,6 @@ import (
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // maxLine is how many characters of a line are shown, beside the marks of a cut.
@@ -42,12 +41,8 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	q := conversations.SearchQuery{
 		Filter:  conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden},
 		Pattern: p.Pattern, IgnoreCase: p.IgnoreCase, Context: p.Context,
-		MaxMatches: p.Limit, MaxLine: maxLine, CountAll: true,
+		Scopes: scopesOf(p.Scopes), MaxMatches: p.Limit, MaxLine: maxLine, CountAll: true,
 		Line: s.add,
-	}
-	for _, name := range p.Scopes {
-		scopes, _ := transcript.ParseScope(name) // one of those that the spec has
-		q.Scopes |= scopes
 	}
 	if current := s.call.Context.ConversationID; current != "" && !p.IncludeCurrent {
 		q.Exclude = []string{current}
@@ -65,7 +60,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 func (s *searching) add(l *conversations.Line) error {
 	s.hits = append(s.hits, hit{
 		GrepHit: conversation.GrepHit{
-			ID: l.Conversation.ID.String(), Turn: l.Turn, Scope: l.Scope.String(), Timestamp: l.Time,
+			ID: string(l.Conversation.ID), Turn: l.Turn, Scope: l.Scope.String(), Timestamp: l.Time,
 			IsMatch: l.IsMatch, Chars: l.Chars, Text: string(l.Text),
 		},
 		event: l.Event, line: l.Number,
@@ -126,7 +121,7 @@ func (s *searching) envelope(n int) *conversation.GrepEnvelope {
 func (s *searching) group(id string) conversation.GrepConversation {
 	c := conversation.GrepConversation{ID: id}
 	for i := range s.found.Conversations {
-		if found := &s.found.Conversations[i]; found.ID.String() == id {
+		if found := &s.found.Conversations[i]; string(found.ID) == id {
 			c.Title, c.Matches, c.Turns = clip(found.Title, maxTitle), found.Matches, found.Turns
 		}
 	}

@@ -163,7 +163,7 @@ func grepCases() []golden {
 		{
 			file: "none_and_skipped", call: `{"pattern":"retry"}`,
 			source: &source{matches: conversations.Matches{Searched: 131, Aside: conversations.Aside{
-				Problems: []conversations.Problem{{ID: 17700000009, Kind: conversations.DamagedEvents, Event: 7, Err: endsInString}},
+				Problems: []conversations.Problem{{ID: "jp-c17700000009", Kind: conversations.DamagedEvents, Event: 7, Err: endsInString}},
 			}}},
 		},
 		{file: "none_no_summary", call: `{"pattern":"retry"}`, cli: cli{args: argv(grepArgs + defaults), exit: 1, stdout: "[]\n"}},
@@ -171,15 +171,15 @@ func grepCases() []golden {
 			file: "skipped", call: `{"pattern":"retry"}`,
 			source: &source{
 				lines: []conversations.Line{{
-					Conversation: &transcript.Conversation{ID: 17727547754}, Scope: transcript.ScopeToolResult, Turn: 1, Number: 1,
+					Conversation: &transcript.Conversation{ID: "jp-c17727547754"}, Scope: transcript.ScopeToolResult, Turn: 1, Number: 1,
 					Time: time.Date(2026, 3, 6, 9, 27, 11, 0, time.UTC), Text: []byte("retry"), IsMatch: true,
 				}},
 				matches: conversations.Matches{
 					Total: 1, Returned: 1, Searched: 130, Matched: 1,
-					Conversations: []conversations.Match{{Conversation: transcript.Conversation{ID: 17727547754, Title: "Retry policy"}, Matches: 1, Turns: 142}},
+					Conversations: []conversations.Match{{Conversation: transcript.Conversation{ID: "jp-c17727547754", Title: "Retry policy"}, Matches: 1, Turns: 142}},
 					Aside: conversations.Aside{Problems: []conversations.Problem{
-						{ID: 1, Kind: conversations.Unreadable, Err: fmt.Errorf("events.json: %w", fs.ErrNotExist)},
-						{ID: 2, Kind: conversations.Unreadable, Err: errors.New(strings.Repeat("z", 900))},
+						{ID: "jp-c1", Kind: conversations.Unreadable, Err: fmt.Errorf("events.json: %w", fs.ErrNotExist)},
+						{ID: "jp-c2", Kind: conversations.Unreadable, Err: errors.New(strings.Repeat("z", 900))},
 					}},
 				},
 			},

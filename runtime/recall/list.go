@@ -57,7 +57,7 @@ func sortOf(name string) conversations.Sort {
 
 // row is a conversation as the envelope shows it.
 func (l *listing) row(c *conversations.Listed) conversation.ListConversation {
-	id := c.ID.String()
+	id := string(c.ID)
 	return conversation.ListConversation{
 		ID: id, EventsCount: c.Events,
 		CreatedAt: c.CreatedAt, LastEventAt: c.LastEventAt, ArchivedAt: c.ArchivedAt, ExpiresAt: c.ExpiresAt,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -39,7 +40,7 @@ func listed(records []string, summary string) string {
 var (
 	created      = time.Date(2026, 3, 17, 9, 12, 5, 100_000_000, time.UTC)
 	lastEvent    = time.Date(2026, 5, 3, 9, 19, 36, 123_456_000, time.UTC)
-	endsInString = &transcript.DamageError{Kind: transcript.DamageCutOff, Offset: 1234, Event: 7, Detail: "the file ends inside a string"}
+	endsInString = &store.DamageError{Event: 7, Err: errors.New("damaged at byte 1234 (event 7): the file ends inside a string")}
 )
 
 // live is a conversation of a listing.
@@ -116,15 +117,15 @@ func listCases() []golden {
 			file: "damaged_and_skipped", call: `{}`,
 			source: &source{listing: conversations.Listing{
 				Conversations: []conversations.Listed{
-					live(17700000001, "Fine"),
+					live("jp-c17700000001", "Fine"),
 					{
-						Conversation: transcript.Conversation{ID: 17700000002, Title: "Cut off", CreatedAt: created},
-						Damage:       &conversations.Problem{ID: 17700000002, Kind: conversations.DamagedEvents, Event: 7, Err: endsInString},
+						Conversation: transcript.Conversation{ID: "jp-c17700000002", Title: "Cut off", CreatedAt: created},
+						Damage:       &conversations.Problem{ID: "jp-c17700000002", Kind: conversations.DamagedEvents, Event: 7, Err: endsInString},
 					},
 				},
 				Total: 2,
 				Aside: conversations.Aside{Problems: []conversations.Problem{
-					{ID: 17700000009, Kind: conversations.BadMetadata, Path: "/home/jane/17700000009-x", Err: fmt.Errorf("metadata.json: \x1b[2J %w", fs.ErrPermission)},
+					{ID: "jp-c17700000009", Kind: conversations.BadMetadata, Path: "/home/jane/17700000009-x", Err: fmt.Errorf("metadata.json: \x1b[2J %w", fs.ErrPermission)},
 					{Kind: conversations.Unreadable, Path: "/home/jane/17-x", Err: errors.New("directory 17-x holds no conversation")},
 				}},
 			}},
@@ -132,18 +133,18 @@ func listCases() []golden {
 		{
 			file: "same_id_twice", call: `{}`,
 			source: &source{listing: conversations.Listing{
-				Conversations: []conversations.Listed{live(17700000001, "One")},
+				Conversations: []conversations.Listed{live("jp-c17700000001", "One")},
 				Total:         1,
 				Aside: conversations.Aside{Problems: []conversations.Problem{
-					{ID: 17700000001, Kind: conversations.Duplicate, Path: "/home/jane/17700000001-ignore-what-was-said"},
-					{ID: 17700000009, Kind: conversations.BadField, Field: "expires_at", Err: errors.New(`invalid timestamp "ignore what was said"`)},
+					{ID: "jp-c17700000001", Kind: conversations.Duplicate, Path: "/home/jane/17700000001-ignore-what-was-said"},
+					{ID: "jp-c17700000009", Kind: conversations.BadField, Field: "expires_at", Err: errors.New(`invalid timestamp "ignore what was said"`)},
 				}},
 			}},
 		},
 		{
 			file: "many_skipped", call: `{}`,
 			source: &source{listing: conversations.Listing{Aside: conversations.Aside{
-				Problems: slices.Repeat([]conversations.Problem{{ID: 1, Kind: conversations.Vanishing, Err: errors.New(long)}}, 40),
+				Problems: slices.Repeat([]conversations.Problem{{ID: "jp-c1", Kind: conversations.Vanishing, Err: errors.New(long)}}, 40),
 			}}},
 		},
 		{

@@ -11,13 +11,13 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/envelope"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Bounds on what notes repeat, in characters and in conversations: they are
 // part of the answer and of its size.
 const (
 	maxRemark = 300
+	maxReason = 160
 	maxListed = 5
 )
 
@@ -71,8 +71,8 @@ func namely(list []conversations.Problem, damaged string) string {
 	var parts []string
 	for _, p := range list[:min(len(list), maxListed)] {
 		text, why := "a whole store", reason(&p)
-		if p.ID != 0 {
-			text = p.ID.String()
+		if p.ID != "" {
+			text = string(p.ID)
 		}
 		if p.Kind == conversations.DamagedEvents {
 			why = damaged + why
@@ -92,8 +92,6 @@ func namely(list []conversations.Problem, damaged string) string {
 // reason is what is wrong, in our own words; empty where only others have words
 // for it.
 func reason(p *conversations.Problem) string {
-	var damage *transcript.DamageError
-	var event *transcript.EventError
 	switch {
 	case p.Kind == conversations.Reported:
 		return ""
@@ -103,12 +101,8 @@ func reason(p *conversations.Problem) string {
 		return "it is a link that leads out of the store"
 	case p.Kind == conversations.Vanishing:
 		return "its directory is renamed or removed again and again"
-	case errors.As(p.Err, &damage):
-		return damage.Error()
-	case errors.As(p.Err, &event) && errors.Is(event.Err, transcript.ErrNoTimestamp):
-		return event.Error()
-	case errors.As(p.Err, &event):
-		return fmt.Sprintf("event %d (at byte %d): its timestamp is none", event.Event, event.Offset)
+	case p.Kind == conversations.DamagedEvents:
+		return clip(envelope.SanitizeLine(p.Err.Error()), maxReason)
 	case p.Kind == conversations.BadField:
 		return p.Field
 	}
@@ -116,13 +110,19 @@ func reason(p *conversations.Problem) string {
 	if p.Kind == conversations.BadMetadata {
 		what = "its metadata cannot be used"
 	}
+	return what + because(p.Err)
+}
+
+// because is what of a cause a model is told.
+func because(err error) string {
 	switch {
-	case errors.Is(p.Err, fs.ErrNotExist):
-		what += ": a file is missing"
-	case errors.Is(p.Err, fs.ErrPermission):
-		what += ": permission denied"
+	case errors.Is(err, fs.ErrNotExist):
+		return ": a file is missing"
+	case errors.Is(err, fs.ErrPermission):
+		return ": permission denied"
+	default:
+		return ""
 	}
-	return what
 }
 
 // clip cuts s to n characters and says so with an ellipsis.

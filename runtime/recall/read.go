@@ -153,7 +153,7 @@ func (r *reading) answer() (*conversation.ReadEnvelope, error) {
 // envelope shows turns. notes come after those of the call.
 func (r *reading) envelope(turns []turn, notes []string) *conversation.ReadEnvelope {
 	var e conversation.ReadEnvelope
-	e.ID, e.Title = r.ID.String(), clip(r.Title, maxTitle)
+	e.ID, e.Title = string(r.ID), clip(r.Title, maxTitle)
 	e.TurnCount, e.TotalTurns = len(turns), r.Turns
 	e.Archived, e.Hidden, e.Current = r.Archived, r.Hidden, r.current
 	nameless, undated := 0, 0

@@ -1,6 +1,7 @@
 package recall_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -106,9 +107,9 @@ func readCases() []golden {
 			file: "archived_hidden_damaged", call: defaults,
 			source: &source{
 				reading: conversations.Reading{
-					Conversation: transcript.Conversation{ID: 17648402467, Title: "Flexible LLM provider design", Archived: true, Hidden: true},
+					Conversation: transcript.Conversation{ID: "jp-c17648402467", Title: "Flexible LLM provider design", Archived: true, Hidden: true},
 					Turns:        1, FirstTurn: 1, LastTurn: 1,
-					Damage: &conversations.Problem{ID: 17648402467, Kind: conversations.DamagedEvents, Event: 7, Err: endsInString},
+					Damage: &conversations.Problem{ID: "jp-c17648402467", Kind: conversations.DamagedEvents, Event: 7, Err: endsInString},
 				},
 				events: []conversations.Event{{Turn: 1, Kind: transcript.KindUser, Time: time.Date(2025, 12, 4, 9, 24, 6, 123_456_000, time.UTC), Text: []byte("And?")}},
 			},
@@ -116,10 +117,10 @@ func readCases() []golden {
 		{
 			file: "damaged_from_the_start", call: defaults,
 			source: &source{reading: conversations.Reading{
-				Conversation: transcript.Conversation{ID: 17648402467},
+				Conversation: transcript.Conversation{ID: "jp-c17648402467"},
 				Damage: &conversations.Problem{
-					ID: 17648402467, Kind: conversations.DamagedEvents,
-					Err: &transcript.DamageError{Kind: transcript.DamageCutOff, Detail: "the file is empty"},
+					ID: "jp-c17648402467", Kind: conversations.DamagedEvents,
+					Err: errors.New("damaged at byte 0 (event 0): the file is empty"),
 				},
 			}},
 		},

@@ -16,7 +16,6 @@ import (
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // callLimit is how long a source may take to answer one call.
@@ -56,7 +55,7 @@ func (t *Tools) ask(ctx context.Context, call contract.Call, question func(conte
 // conversation must not make a search fail.
 func located(call contract.Call, undone string) contract.Call {
 	given := call.Context.ConversationID
-	id, err := transcript.ParseID(given)
+	id, err := conversations.ParseID(given)
 	if err != nil {
 		call.Context.ConversationID = ""
 		if given != "" && undone != "" {
@@ -64,13 +63,13 @@ func located(call contract.Call, undone string) contract.Call {
 		}
 		return call
 	}
-	call.Context.ConversationID = id.String()
+	call.Context.ConversationID = string(id)
 	return call
 }
 
 // isCurrent reports whether id, in any spelling, is the conversation of a located
 // call.
 func isCurrent(call contract.Call, id string) bool {
-	parsed, err := transcript.ParseID(id)
-	return err == nil && parsed.String() == call.Context.ConversationID
+	parsed, err := conversations.ParseID(id)
+	return err == nil && string(parsed) == call.Context.ConversationID
 }

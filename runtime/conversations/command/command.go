@@ -110,21 +110,13 @@ func said(stderr []byte) string {
 // checkIDs demands that texts are ids, so that none can be a flag of the program,
 // or a name that has a meaning to it, such as "-".
 func checkIDs(texts ...string) error {
+	var bad []error
 	for _, text := range texts {
-		if _, err := parseID(text); err != nil {
-			return err
+		if _, err := conversations.ParseID(text); err != nil {
+			bad = append(bad, err)
 		}
 	}
-	return nil
-}
-
-func parseID(text string) (transcript.ID, error) {
-	id, err := transcript.ParseID(text)
-	var bad *transcript.IDError
-	if errors.As(err, &bad) {
-		return id, &conversations.BadIDError{Text: bad.Text, Reason: bad.Reason}
-	}
-	return id, err
+	return errors.Join(bad...)
 }
 
 // errNoID refuses a record whose id could not be used in another query.
@@ -132,7 +124,7 @@ var errNoID = errors.New("its id is not the id of a conversation")
 
 // recordID reads the id of a record.
 func recordID(text string) (transcript.ID, error) {
-	id, err := transcript.ParseID(text)
+	id, err := conversations.ParseID(text)
 	if err != nil {
 		return id, errNoID
 	}
@@ -151,7 +143,7 @@ const maxReason = 300
 
 func (p problem) typed() conversations.Problem {
 	typed := conversations.Problem{Kind: conversations.Reported, Err: errors.New(process.Printable([]byte(p.Reason), maxReason))}
-	if id, err := transcript.ParseID(p.ID); err == nil {
+	if id, err := conversations.ParseID(p.ID); err == nil {
 		typed.ID = id
 	}
 	return typed
@@ -160,7 +152,7 @@ func (p problem) typed() conversations.Problem {
 func aside(excluded []string, skipped []problem) conversations.Aside {
 	var a conversations.Aside
 	for _, text := range excluded {
-		if id, err := transcript.ParseID(text); err == nil {
+		if id, err := conversations.ParseID(text); err == nil {
 			a.Excluded = append(a.Excluded, id)
 		}
 	}

@@ -151,8 +151,8 @@ func (r *reader) reading(out *output, q conversations.ReadQuery) (conversations.
 		LastTurn:     r.last,
 	}
 	var err error
-	if reading.ID, err = transcript.ParseID(s.ID); err != nil {
-		if reading.ID, err = parseID(q.ID); err != nil {
+	if reading.ID, err = conversations.ParseID(s.ID); err != nil {
+		if reading.ID, err = conversations.ParseID(q.ID); err != nil {
 			return conversations.Reading{}, err
 		}
 	}
@@ -171,7 +171,7 @@ func (r *reader) reading(out *output, q conversations.ReadQuery) (conversations.
 // typed reads a record. Types that are no events of a turn are not ok.
 func (r *readRecord) typed(raw json.RawMessage) (e conversations.Event, ok bool) {
 	e = conversations.Event{
-		Index: -1, Turn: r.Turn, CutInside: r.Cut,
+		Index: -1, Turn: r.Turn, Cut: r.Cut,
 		AppendJSON: func(dst []byte, _ transcript.JSONOptions) []byte { return append(dst, raw...) },
 	}
 	text := ""

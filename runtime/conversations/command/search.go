@@ -81,8 +81,8 @@ func (s *search) add(raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	scope, ok := transcript.ParseScope(r.Scope)
-	if !ok || scope&(scope-1) != 0 {
+	scope, ok := scopeOf(r.Scope)
+	if !ok {
 		return fmt.Errorf("its scope, %s, is none", quoted(r.Scope))
 	}
 	if n := len(s.matches); n == 0 || s.matches[n-1].ID != id {
@@ -110,6 +110,16 @@ func (s *search) add(raw json.RawMessage) error {
 	return nil
 }
 
+// scopeOf returns the single scope of a name.
+func scopeOf(name string) (transcript.Scopes, bool) {
+	for _, known := range transcript.NamedScopes() {
+		if known.Name == name && known.Scopes&(known.Scopes-1) == 0 {
+			return known.Scopes, true
+		}
+	}
+	return 0, false
+}
+
 // marks is how many characters more than it was asked for a program may print
 // around a line that it has cut.
 const marks = 10
@@ -127,19 +137,21 @@ func (r *searchRecord) typed(scope transcript.Scopes, maxLine int) conversations
 	if r.Event != nil {
 		line.Event = *r.Event
 	}
+	var spans []conversations.Span
 	for _, m := range r.Submatches {
 		if 0 <= m.Start && m.Start <= m.End && m.End <= len(r.Text) {
-			line.Spans = append(line.Spans, conversations.Span{Start: m.Start, End: m.End})
+			spans = append(spans, conversations.Span{Start: m.Start, End: m.End})
 		}
 	}
 	if n := utf8.RuneCountInString(r.Text); maxLine > 0 && n > maxLine+marks {
 		at := 0
-		if len(line.Spans) > 0 {
-			at = line.Spans[0].Start
+		if len(spans) > 0 {
+			at = spans[0].Start
 		}
-		line.Text, line.Spans = []byte(window(r.Text, at, maxLine)), nil
+		line.Text, spans = []byte(window(r.Text, at, maxLine)), nil
 		line.Chars = max(r.Chars, n)
 	}
+	line.Spans = slices.Values(spans)
 	return line
 }
 
@@ -163,7 +175,7 @@ func window(line string, at, n int) string {
 // is one, and those that were seen where not.
 func (s *search) handOver(summary searchSummary) (conversations.Matches, error) {
 	for _, c := range summary.Conversations {
-		id, err := transcript.ParseID(c.ID)
+		id, err := conversations.ParseID(c.ID)
 		if err != nil {
 			continue
 		}

@@ -45,7 +45,7 @@ func build(ctx context.Context, dir string) (*builds, error) {
 		path      *string
 	}{
 		{"convtools", module + "/cmd/convtools", &b.convtools},
-		{"mkworkspace", module + "/runtime/workspace/workspacetest/cmd/mkworkspace", &b.mkworkspace},
+		{"mkworkspace", module + "/runtime/store/jp/jptest/cmd/mkworkspace", &b.mkworkspace},
 		{"empty", source, &b.empty},
 		{"minimal", module + "/cmd/convtools/internal/bench/minimal", &b.minimal},
 	} {
