@@ -96,7 +96,7 @@ func arrows() []arrow {
 		},
 		{
 			from: []string{"runtime/trust"},
-			to:   []string{"github.com/BurntSushi/toml"},
+			to:   []string{"runtime/base/...", "github.com/BurntSushi/toml"},
 			why:  "stores and families ask it, so it stands below them; the user's configuration is TOML",
 		},
 		{

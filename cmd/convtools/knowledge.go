@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/cli"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	learning "github.com/convtools/convtools/generated/knowledge"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/knowledge"
@@ -35,27 +35,13 @@ a table in convtools.toml:
 
 // patternFlag gives a command the flag that adds to what is learned.
 func (a *app) patternFlag(cmd *cobra.Command) {
-	for _, f := range a.knowledgeFamily().Flags {
-		if f.Name == "knowledge" {
-			f.AddToCommand(cmd)
-		}
-	}
+	knowledge.PatternFlag(a.host, &a.knowledge).AddToCommand(cmd)
 }
 
 // openKnowledge opens the knowledge base of the workspace that the command line
 // names.
 func (a *app) openKnowledge() (*knowledge.Base, error) {
-	base, err := knowledge.Open(a.located(a.host.Dir), a.knowledgeOptions())
-	if list, ok := knowledge.ConfigFindings(err); ok {
-		return nil, findings{err, list}
-	}
-	return base, err
-}
-
-func (a *app) knowledgeOptions() knowledge.Options {
-	opts := a.knowledge
-	opts.Getenv = a.host.Getenv
-	return opts
+	return knowledge.OpenFor(a.host, "", a.knowledge)
 }
 
 // located returns the directory that dir stands for, which may be a workspace's
@@ -73,45 +59,10 @@ func (a *app) located(dir string) string {
 	return dir
 }
 
-// learner answers the learn tool for calls from workspaces that are named by
-// their id, too.
-type learner struct {
-	app     *app
-	handler *knowledge.Handler
-}
-
-func (l learner) Learn(ctx context.Context, call contract.Call, p learning.LearnParams) (string, error) {
-	call.Context.Dir = l.app.located(call.Context.Dir)
-	return l.handler.Learn(ctx, call, p)
-}
-
-// offeredLearn describes learn by the topics there are, and leaves it out where
-// there is nothing to learn. A knowledge base that cannot be used is no reason to
-// leave it out: nobody would find out why.
-func (a *app) offeredLearn(ctx context.Context) []contract.Tool {
-	tool, ok := a.describeLearn(ctx, learning.LearnTool())
-	if !ok {
-		return nil
-	}
-	return []contract.Tool{tool}
-}
-
-func (a *app) describeLearn(ctx context.Context, tool contract.Tool) (contract.Tool, bool) {
-	b, err := a.openKnowledge()
-	if err != nil {
-		tool.Description += "\n\nNothing can be learned at the moment: the configuration of the knowledge base has errors. The user can see them with: convtools knowledge check"
-		return tool, true
-	}
-	tool, ok, _ := b.Describe(ctx, tool, knowledge.MCPDescription) // Directories that cannot be read are found by check and by doctor.
-	return tool, ok
-}
-
-func learnName() string { return learning.LearnTool().Name }
-
 // wrongUse says that only flags are to blame.
 func wrongUse(findings []knowledge.Finding) bool {
 	for _, f := range findings {
-		if f.Severity == knowledge.SeverityError && f.Path != "-k" {
+		if f.Severity == diag.Error && f.File != "-k" {
 			return false
 		}
 	}
@@ -181,27 +132,4 @@ func (a *app) completeTopics(_ *cobra.Command, args []string, word string) ([]co
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return b.CompleteTopic(word), cobra.ShellCompDirectiveNoFileComp
-}
-
-// completeLearn completes the values of learn's arguments. The topic is among the
-// given ones where subjects can be completed.
-func (a *app) completeLearn(ctx context.Context, _, argument, prefix string, given map[string]string) []string {
-	b, err := a.openKnowledge()
-	if err != nil {
-		return nil
-	}
-	var values []string
-	switch argument {
-	case "topic":
-		values = b.CompleteTopic(prefix)
-	case "subjects":
-		values, err = b.CompleteSubject(ctx, given["topic"], prefix)
-	}
-	if err != nil {
-		return nil
-	}
-	for i, v := range values {
-		values[i] = envelope.SanitizeLine(v)
-	}
-	return values
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	learning "github.com/convtools/convtools/generated/knowledge"
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/cli"
 	"io"
 	"strings"
@@ -79,9 +80,9 @@ func (a *app) checkKnowledge(cmd *cobra.Command) (checkReport, error) {
 	report.Findings = append(report.Findings, findings...)
 	for _, f := range findings {
 		switch f.Severity {
-		case knowledge.SeverityError:
+		case diag.Error:
 			report.Errors++
-		case knowledge.SeverityWarning:
+		case diag.Warning:
 			report.Warnings++
 		default:
 			report.Infos++

@@ -64,6 +64,7 @@ prompt, as convtools knowledge prompt prints it; without, it is recommended.`,
 			if err := checkMCPFlags(cmd, flags); err != nil {
 				return cli.Usage(err)
 			}
+			a.readKnowledgeFlags(registry, cmd)
 			if flags.address == "" {
 				return a.mcpStdio(cmd.Context(), registry, flags)
 			}
@@ -144,7 +145,7 @@ func (a *app) mcpHTTP(ctx context.Context, registry *toolset.Registry, flags mcp
 }
 
 func (a *app) mcpServer(registry *toolset.Registry, flags mcpFlags) *mcpserver.Server {
-	programs := a.programs()
+	programs := provisionalCLI{a.host.Getenv}
 	where := contract.Context{ConversationID: a.host.ConversationID, InConversation: true, Dir: a.host.Dir}
 	if where.ConversationID == "" {
 		where.ConversationID = a.environmentConversation()

@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
 )
 
 // Output policy: results go to standard output and nothing else does. Standard
@@ -92,8 +92,12 @@ func Report(stderr io.Writer, err error) int {
 	case errors.Is(err, ErrFailed):
 		return ExitFailed
 	case errors.As(err, &tool), errors.As(err, &arguments):
+		said := err.Error()
+		if tool != nil && said == tool.Message {
+			said = tool.ForPerson()
+		}
 		// What a tool says to a model may take several lines.
-		fmt.Fprintf(stderr, "error: %s\n", envelope.Sanitize(err.Error()))
+		fmt.Fprintf(stderr, "error: %s\n", text.Visible(said))
 	case errors.As(err, &found):
 		return reportFindings(stderr, found.Diagnostics())
 	default:
@@ -124,14 +128,14 @@ func Report(stderr io.Writer, err error) int {
 func reportFindings(stderr io.Writer, findings diag.List) int {
 	code := ExitUsage
 	for _, f := range findings {
-		text := f.Message
+		message := f.Message
 		if f.Rule != "" {
-			text += " [" + f.Rule + "]"
+			message += " [" + f.Rule + "]"
 		}
 		if f.File != "" {
-			text = place(f) + ": " + text
+			message = place(f) + ": " + message
 		}
-		say(stderr, f.Severity.String(), text)
+		say(stderr, f.Severity.String(), message)
 		if f.Hint != "" {
 			say(stderr, "hint", f.Hint)
 		}
@@ -164,8 +168,8 @@ func Note(stderr io.Writer, format string, args ...any) {
 }
 
 // say writes one line; there is nowhere to report an error to.
-func say(w io.Writer, kind, text string) {
-	_, _ = io.WriteString(w, kind+": "+envelope.SanitizeLine(text)+"\n")
+func say(w io.Writer, kind, message string) {
+	_, _ = io.WriteString(w, kind+": "+text.Line(message)+"\n")
 }
 
 // PrintJSON prints a result as indented JSON. Text in it stays as it is, escaped

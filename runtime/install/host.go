@@ -269,7 +269,7 @@ func (h Host) server(scope Scope, o Options) (server, error) {
 	case bound == byVariable:
 		s.args = append(s.args, "--workspace", "${workspaceFolder}")
 	}
-	s.args = append(s.args, o.knowledgeFlags()...)
+	s.args = append(s.args, o.Settings...)
 	return s, nil
 }
 
@@ -315,15 +315,15 @@ func (h Host) entry(path []string, s server) []configedit.Member {
 
 // isPlain reports whether an entry is one that install writes, for the program
 // at this path or another one of its name, and holds nothing else.
-func (h Host) isPlain(path []string, entry map[string]any, program string) bool {
+func (h Host) isPlain(path []string, entry map[string]any, o Options) bool {
 	r := Registration{Host: h.Name}
 	r.read(entry)
-	if !Written(r) || len(r.Env) > 0 || r.Disabled {
+	if _, ok := r.Settings(o.Flags); !ok || r.Err != nil || len(r.Env) > 0 || r.Disabled {
 		return false
 	}
 	command := r.Command[0]
 	name := command[strings.LastIndexAny(command, `/\`)+1:]
-	if command != program && strings.TrimSuffix(strings.ToLower(name), ".exe") != entryName {
+	if command != o.Program && strings.TrimSuffix(strings.ToLower(name), ".exe") != entryName {
 		return false
 	}
 	return len(entry) == len(h.entry(path, server{}))

@@ -45,6 +45,7 @@ func deskOptions(dir string, env map[string]string) install.Options {
 		GOOS: "linux", Getenv: func(name string) string { return env[name] },
 		Project: project, Workspace: project,
 		Program: "/opt/bin/convtools", ProgramName: "convtools",
+		Flags: familyFlags(),
 	}
 }
 
@@ -326,7 +327,7 @@ func TestServer(t *testing.T) {
 			if got != test.want {
 				t.Errorf("%s\nwant %s", got, test.want)
 			}
-			if !install.Written(found[0]) {
+			if !written(found[0]) {
 				t.Error("it does not count as written by install")
 			}
 		})

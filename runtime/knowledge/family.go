@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/generated/knowledge"
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
@@ -270,7 +271,7 @@ func firstError(findings []Finding) string {
 	var text string
 	more := -1
 	for _, f := range findings {
-		if f.Severity != SeverityError {
+		if f.Severity != diag.Error {
 			continue
 		}
 		if more++; more == 0 {

@@ -257,7 +257,7 @@ func TestFlags(t *testing.T) {
 		t.Errorf("advice for JP: %q", advice)
 	}
 	err := give(t, f, "knowledge", "nothing/**").Check()
-	if findings, ok := knowledge.ConfigFindings(err); !ok || findings[0].Path != "-k" {
+	if findings, ok := knowledge.ConfigFindings(err); !ok || findings[0].File != "-k" {
 		t.Errorf("a pattern for a topic that is not there: %v", err)
 	}
 }

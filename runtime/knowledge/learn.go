@@ -42,7 +42,7 @@ func (b *Base) Learn(ctx context.Context, topicName string, patterns, notes []st
 	}
 	t, err := b.scan(ctx, config)
 	if err != nil {
-		return "", forCaller(config, err)
+		return "", forCaller(err)
 	}
 	defer t.close()
 	return t.list(ctx, b.injected, &r)
@@ -62,7 +62,7 @@ func nonBlank(patterns []string) []string {
 func (b *Base) load(ctx context.Context, config *kbconfig.Topic, patterns []string, injected bool, r *remarks) (string, error) {
 	t, err := b.scanFor(ctx, config, patterns, injected)
 	if err != nil {
-		return "", forCaller(config, err)
+		return "", forCaller(err)
 	}
 	defer t.close()
 	return t.load(ctx, patterns, injected, r)

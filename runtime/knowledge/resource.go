@@ -84,7 +84,7 @@ func (b *Base) ReadResource(ctx context.Context, id, subject string) (text, mime
 		}
 		t, err := b.scanFor(ctx, config, []string{subject}, false)
 		if err != nil {
-			return "", "", forCaller(config, err)
+			return "", "", forCaller(err)
 		}
 		defer t.close()
 		return t.readResource(ctx, subject)

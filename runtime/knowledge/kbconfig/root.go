@@ -3,8 +3,8 @@ package kbconfig
 import (
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
+
+	"github.com/convtools/convtools/runtime/trust"
 )
 
 // The files that are read, in this order after the user's. What stands in a later
@@ -42,7 +42,7 @@ func FindRoot(dir string) (string, bool) {
 // directory, whether or not it exists.
 func Paths(dir string, getenv func(string) string) []string {
 	var paths []string
-	if path, _, ok := userFile(getenv); ok {
+	if path, _, ok := trust.UserFile(getenv); ok {
 		paths = append(paths, path)
 	}
 	dir, err := filepath.Abs(dir)
@@ -62,34 +62,4 @@ func Paths(dir string, getenv func(string) string) []string {
 		paths = append(paths, filepath.Join(root, filepath.FromSlash(jpConfigFile)), filepath.Join(root, filepath.FromSlash(jpTopicsFile)))
 	}
 	return paths
-}
-
-// userFile returns the path of the user's configuration and how it is called in
-// messages. Where the environment does not say where it is, there is none.
-func userFile(getenv func(string) string) (path, name string, ok bool) {
-	if getenv == nil {
-		return "", "", false
-	}
-	home := getenv("HOME")
-	dir := getenv("XDG_CONFIG_HOME")
-	switch {
-	case runtime.GOOS == "windows":
-		home = getenv("USERPROFILE")
-		dir = getenv("AppData")
-	case filepath.IsAbs(dir):
-	case home != "":
-		// The XDG Base Directory Specification wants relative paths to be ignored.
-		dir = filepath.Join(home, ".config")
-	}
-	if !filepath.IsAbs(dir) {
-		return "", "", false
-	}
-	path = filepath.Join(dir, "convtools", convtoolsFile)
-	name = filepath.ToSlash(path)
-	if home != "" {
-		if below, ok := strings.CutPrefix(path, filepath.Clean(home)+string(filepath.Separator)); ok {
-			name = "~/" + filepath.ToSlash(below)
-		}
-	}
-	return path, name, true
 }
