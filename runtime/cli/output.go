@@ -92,8 +92,12 @@ func Report(stderr io.Writer, err error) int {
 	case errors.Is(err, ErrFailed):
 		return ExitFailed
 	case errors.As(err, &tool), errors.As(err, &arguments):
+		said := err.Error()
+		if tool != nil && said == tool.Message {
+			said = tool.ForPerson()
+		}
 		// What a tool says to a model may take several lines.
-		fmt.Fprintf(stderr, "error: %s\n", text.Visible(err.Error()))
+		fmt.Fprintf(stderr, "error: %s\n", text.Visible(said))
 	case errors.As(err, &found):
 		return reportFindings(stderr, found.Diagnostics())
 	default:
