@@ -6,7 +6,8 @@
 // reflection to validate, bind or write, does nothing at package init, and
 // formats as gofmt does. Text from specs only ever becomes comments, through
 // the one comment writer here, and string literals; it never becomes code.
-// Identifiers come from the model and are checked before anything is built.
+// Identifiers come from the model: that they are Go's and distinct is what
+// gen/check is for.
 //
 // The package renders files in memory. It never reads or writes a disk.
 package gocode
@@ -42,15 +43,8 @@ func Emit(c *ir.Contract, schemas func(*ir.Tool) string) ([]emit.File, error) {
 		files = append(files, file)
 		problems = append(problems, err)
 	}
-	if err := g.checkDispatch(); err != nil {
-		return nil, err
-	}
 	for i := range c.Families {
 		family := &c.Families[i]
-		if err := checkFamily(family); err != nil {
-			problems = append(problems, err)
-			continue
-		}
 		for j := range family.Tools {
 			add(g.tool(family, &family.Tools[j]))
 		}
