@@ -6,11 +6,7 @@
 // that is not known is answered with the nearest one that is ([Index.Lookup]).
 package tomlpos
 
-import (
-	"slices"
-
-	"github.com/convtools/convtools/runtime/base/diag"
-)
+import "github.com/convtools/convtools/runtime/base/diag"
 
 // Index holds the places of the keys and values of one document. It is safe for concurrent use.
 type Index struct {
@@ -125,31 +121,6 @@ func (x *Index) find(path Path) (*node, bool) {
 		n = next
 	}
 	return n, true
-}
-
-// Keys returns the full name of every key in the order of the document, with array indexes left out: one entry for
-// each header and each `key =`, repeated for each element of an array. For a document the decoder accepts it equals
-// toml.MetaData.Keys of github.com/BurntSushi/toml v1.6.0, which has neither an entry for an implied table nor one
-// for an element of an inline array:
-//
-//	[[p]]            p
-//	a.b = 1          p.a.b
-//	[[p]]            p
-//	c = [{d = 1},    p.c, p.c.d
-//	     {d = 2}]    p.c.d
-func (x *Index) Keys() [][]string {
-	keys := make([][]string, 0, len(x.keys))
-	for _, n := range x.keys {
-		name := make([]string, 0, n.depth)
-		for ; n.parent != nil; n = n.parent {
-			if !n.step.elem {
-				name = append(name, n.step.key)
-			}
-		}
-		slices.Reverse(name)
-		keys = append(keys, name)
-	}
-	return keys
 }
 
 // Syntax names a piece of syntax that TOML 1.1 added. A TOML 1.0 reader refuses a document that has it.
