@@ -89,7 +89,7 @@ func comment(g *jen.Group, text string) {
 	}
 }
 
-// leftOut says when an attribute is not written.
+// leftOut is the condition on which an attribute is not written.
 func leftOut(a ir.Attribute) string {
 	switch {
 	case a.Presence == ir.Nullable:

@@ -1,4 +1,4 @@
-// Package tomlpos tells where each key and value of a TOML document stands, so that a diagnostic can point at it.
+// Package tomlpos finds where each key and value of a TOML document stands, so that a diagnostic can point at it.
 //
 // The TOML decoder decides what a document means and whether it is valid; this package only finds places. It accepts
 // more than TOML does, and must never be the reason a document is refused: [Scan] never fails and never panics, takes
@@ -29,7 +29,7 @@ type node struct {
 	key    span
 	value  span
 
-	// header says that a `[table]` or `[[table]]` line has defined the node: later headers that pass through it
+	// header reports whether a `[table]` or `[[table]]` line has defined the node: later headers that pass through it
 	// do not.
 	header bool
 
