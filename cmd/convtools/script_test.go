@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -19,7 +18,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/convtools/convtools/runtime/workspace/workspacetest"
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
 var update = flag.Bool("update", false, "write the expected output in scripts anew")
@@ -141,7 +141,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
-	if want != 0 && ts.ReadFile("stdout") != "" && want == exitUsage {
+	if want != 0 && ts.ReadFile("stdout") != "" && want == cli.ExitUsage {
 		ts.Fatalf("wrong use printed results: %s", ts.ReadFile("stdout"))
 	}
 }
@@ -195,20 +195,20 @@ func makeWorkspace(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: mkws KIND DIR")
 	}
-	w := workspacetest.New(ts.MkAbs(args[1]), "kinds")
+	w := jptest.New(ts.MkAbs(args[1]), "kinds")
 	w.Conversation("17700000000", "sound").Title("Sound").TurnStart().User("Where is the needle?").Assistant("Here: needle.")
 	switch args[0] {
 	case "damaged":
 		cut := func(data []byte) []byte { return data[:len(data)-40] }
-		w.Conversation("17700000001", "cut").Title("Cut off").TurnStart().User("needle one").Assistant("gone").Edit(workspacetest.EventsFile, cut)
+		w.Conversation("17700000001", "cut").Title("Cut off").TurnStart().User("needle one").Assistant("gone").Edit(jptest.EventsFile, cut)
 		w.Conversation("17700000002", "untimed").Title("No timestamp").TurnStart().RawEvent(`{"type":"chat_request","content":"needle two"}`)
 		w.Conversation("17700000003", "base64").Title("Invalid base64").TurnStart().User("needle three").
 			RawEvent(`{"type":"tool_call_response","timestamp":"2026-02-02 02:26:40.5","id":"c1","content":"bm90IGJhc2U2NCBhdCBhbGwhISEhISE=A","is_error":false}`)
 		w.Conversation("17700000004", "utf8").Title("Invalid UTF-8").TurnStart().User("needle four").
-			Edit(workspacetest.EventsFile, func(data []byte) []byte { return bytes.Replace(data, []byte("four"), []byte("f\xff\xfer"), 1) })
-		w.Conversation("17700000005", "empty").Title("Empty file").File(workspacetest.EventsFile, nil)
-		w.Conversation("17700000006", "missing").Title("No events").Omit(workspacetest.EventsFile)
-		w.Conversation("17700000007", "metadata").User("needle seven").File(workspacetest.MetadataFile, []byte(`{"title":`))
+			Edit(jptest.EventsFile, func(data []byte) []byte { return bytes.Replace(data, []byte("four"), []byte("f\xff\xfer"), 1) })
+		w.Conversation("17700000005", "empty").Title("Empty file").File(jptest.EventsFile, nil)
+		w.Conversation("17700000006", "missing").Title("No events").Omit(jptest.EventsFile)
+		w.Conversation("17700000007", "metadata").User("needle seven").File(jptest.MetadataFile, []byte(`{"title":`))
 		w.Conversation("17700000008", "types").Title("Other types").TurnStart().User("needle eight").
 			RawEvent(`{"type":"chat_request","timestamp":17,"content":{"a":["needle"]}}`).
 			RawEvent(`{"type":"tool_call_request","timestamp":"2026-02-02 02:26:40.5","id":9,"name":null,"arguments":"x"}`).
@@ -237,13 +237,14 @@ func runIn(t *testing.T, dir string, args ...string) (stdout, stderr string, exi
 	t.Helper()
 	var out, errs bytes.Buffer
 	data := t.TempDir()
-	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, getenv: func(name string) string {
+	host := testHost(&out, &errs)
+	host.Getenv = func(name string) string {
 		if name == "JP_USER_DATA_DIR" {
 			return data
 		}
 		return ""
-	}}
-	exit = a.run(context.Background(), append([]string{"-w", dir}, args...))
+	}
+	exit = run(host, append([]string{"-w", dir}, args...))
 	return out.String(), errs.String(), exit
 }
 
