@@ -68,7 +68,11 @@ func (r *record) next(current snapshot, after []byte, ours bool) (next *record, 
 // records is the directory, in the user's own state, in which records and copies
 // of files are kept. Nothing is put beside the files themselves: there it would
 // end up in version control, and could be somebody's.
-type records struct{ dir string }
+type records struct {
+	dir string
+	// exchange has two files change places, or is [errors.ErrUnsupported].
+	exchange func(a, b string) error
+}
 
 // newRecords finds the directory where this system keeps state.
 func newRecords(o Options) (records, error) {
@@ -92,7 +96,7 @@ func newRecords(o Options) (records, error) {
 	if err != nil {
 		return records{}, fmt.Errorf("finding where to keep a record of the change: %w", err)
 	}
-	return records{filepath.Join(dir, "convtools", "install")}, nil
+	return records{filepath.Join(dir, "convtools", "install"), exchange}, nil
 }
 
 // stem returns how the names of everything about a file begin.
