@@ -24,11 +24,15 @@ func TestReplaceBetween(t *testing.T) {
 		{"one", []string{"theirs"}, "nothing was changed", map[string]string{"file": "theirs"}},
 		{"one, while it is put back", []string{"", "theirs"}, "", map[string]string{"file": "after"}},
 		{
-			"two", []string{"first", "second"}, "all the time",
+			"two",
+			[]string{"first", "second"},
+			"all the time",
 			map[string]string{"file": "second", "state/file.before": "first"},
 		},
 		{
-			"three", []string{"first", "second", "third"}, "all the time",
+			"three",
+			[]string{"first", "second", "third"},
+			"all the time",
 			map[string]string{"file": "third", "state/file.before": "second"},
 		},
 	} {

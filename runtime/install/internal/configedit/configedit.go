@@ -2,7 +2,7 @@
 // belongs to somebody else's program, and leaves every other byte of it alone:
 // comments, order, indentation, line ends and a byte order mark stay as they are.
 //
-// An edit is made in the text, at the place a parser says, and then checked by
+// An edit is made in the text, at the place a parser finds, and then checked by
 // decoding the text before and after: they may differ in the one entry and
 // nowhere else. What cannot be edited that way is an error. It never re-encodes
 // a document, and it never reads or writes files.
@@ -12,7 +12,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -41,7 +41,7 @@ type Member struct {
 // below ten; parsers recurse, and their stack is not endless.
 const maxDepth = 200
 
-// A SyntaxError says where a document stops being one of its format.
+// SyntaxError is the error for a document that is not of its format.
 type SyntaxError struct {
 	Line, Column int // both from 1; Column counts bytes
 	Detail       string
@@ -51,13 +51,13 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Detail)
 }
 
-// A ConflictError says that a document is well-formed, but that what stands at
-// a path cannot be edited.
+// ConflictError is the error for a document that is well-formed, but has
+// something at a path that cannot be edited.
 type ConflictError struct {
 	Path   []string
 	Detail string
 	Fix    string // what to do about it, or empty
-	// InBraces says that Path is a TOML table in braces, and that a member could
+	// InBraces reports that Path is a TOML table in braces, and that a member could
 	// be put into those by hand.
 	InBraces bool
 }
@@ -69,7 +69,7 @@ func (e *ConflictError) Error() string {
 // makeTable is what to do about a value that stands where a table has to be.
 const makeTable = "remove it, or make it one that holds keys and values"
 
-// errChecked says that an edit changed something it should not have. It is a
+// errChecked is the error for an edit that changed something it should not have: a
 // defect of this package, found before anything was written.
 var errChecked = errors.New("the edit would have changed something else in the file")
 
@@ -147,7 +147,7 @@ func Restore(format Format, src []byte, path []string, original []byte) ([]byte,
 			return restoreTOML(src, path, original)
 		}
 		return restoreJSON(format, src, path, original)
-	}, func(_, after value) bool { return after.ok && equal(after.is, want) })
+	}, func(_, after value) bool { return after.ok && reflect.DeepEqual(after.is, want) })
 }
 
 // value is what stands at a path of a decoded document, if anything does.
@@ -156,7 +156,7 @@ type value struct {
 	ok bool
 }
 
-// edit makes an edit and checks it: right says whether what stands at path then
+// edit makes an edit and checks it: right reports whether what stands at path then
 // is what it should be.
 func edit(format Format, src []byte, path []string, change func([]byte) ([]byte, error), right func(before, after value) bool) ([]byte, error) {
 	text := trimBOM(src)
@@ -178,7 +178,7 @@ func edit(format Format, src []byte, path []string, change func([]byte) ([]byte,
 	var old, now value
 	old.is, old.ok = lookup(before, path)
 	now.is, now.ok = lookup(after, path)
-	if !right(old, now) || !equal(without(before, path), without(after, path)) {
+	if !right(old, now) || !reflect.DeepEqual(without(before, path), without(after, path)) {
 		return nil, errChecked
 	}
 	return append(src[:len(src)-len(text):len(src)-len(text)], edited...), nil
@@ -195,7 +195,7 @@ func sameBeside(before any, after map[string]any, members []Member) bool {
 		return slices.ContainsFunc(members, func(m Member) bool { return m.Key == key })
 	}
 	for key, value := range old {
-		if !named(key) && !equal(value, after[key]) {
+		if !named(key) && !reflect.DeepEqual(value, after[key]) {
 			return false
 		}
 	}
@@ -260,43 +260,10 @@ func without(doc any, path []string) any {
 func sameValue(decoded, value any) bool {
 	list, ok := value.([]string)
 	if !ok {
-		return equal(decoded, value)
+		return reflect.DeepEqual(decoded, value)
 	}
 	items, ok := decoded.([]any)
 	return ok && slices.EqualFunc(items, list, func(a any, b string) bool { return a == any(b) })
-}
-
-// equal compares decoded values. A number that is not one equals itself: nothing
-// happened to it.
-func equal(a, b any) bool {
-	switch a := a.(type) {
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for key, value := range a {
-			other, ok := b[key]
-			if !ok || !equal(value, other) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, equal)
-	case []map[string]any:
-		b, ok := b.([]map[string]any)
-		return ok && slices.EqualFunc(a, b, func(x, y map[string]any) bool { return equal(x, y) })
-	case float64:
-		b, ok := b.(float64)
-		return ok && (a == b || math.IsNaN(a) && math.IsNaN(b))
-	case interface{ String() string }: // times: their text holds all there is to them
-		b, ok := b.(interface{ String() string })
-		return ok && a.String() == b.String()
-	default:
-		return a == b
-	}
 }
 
 // splice returns src with edits made in it. Edits do not overlap; those at the

@@ -200,7 +200,7 @@ func setJSON(format Format, src []byte, path []string, members []Member) ([]byte
 	}
 }
 
-// setNextJSON makes the next edit that is needed; done says that no other is.
+// setNextJSON makes the next edit that is needed; done reports that no other is.
 func setNextJSON(format Format, src []byte, path []string, members []Member) (edited []byte, done bool, err error) {
 	root, err := parseJSON(format, src)
 	if err != nil {
