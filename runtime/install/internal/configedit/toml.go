@@ -3,7 +3,6 @@ package configedit
 import (
 	"bytes"
 	"errors"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,34 +51,7 @@ func decodeTOML(src []byte) (map[string]any, error) {
 	if err != nil {
 		return nil, &SyntaxError{1, 1, clip(err.Error())}
 	}
-	selfEqual(doc)
 	return doc, nil
-}
-
-// notANumber stands for a number that is not one, which does not equal itself.
-type notANumber struct{}
-
-// selfEqual makes a decoded value one that equals itself.
-func selfEqual(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for key := range v {
-			v[key] = selfEqual(v[key])
-		}
-	case []any:
-		for i := range v {
-			v[i] = selfEqual(v[i])
-		}
-	case []map[string]any:
-		for i := range v {
-			selfEqual(v[i])
-		}
-	case float64:
-		if math.IsNaN(v) {
-			return notANumber{}
-		}
-	}
-	return v
 }
 
 // setTOML sets members in the table that has a header of that path, and adds one
