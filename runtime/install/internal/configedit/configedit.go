@@ -125,6 +125,9 @@ func Set(format Format, src []byte, path []string, members []Member) ([]byte, er
 // Remove returns src without what stands at path. The tables around it stay,
 // also when they are empty then.
 func Remove(format Format, src []byte, path []string) ([]byte, error) {
+	if there, err := Has(format, src, path); err != nil || !there {
+		return src, err
+	}
 	return edit(format, src, path, func(src []byte) ([]byte, error) {
 		if format == TOML {
 			return removeTOML(src, path)

@@ -181,13 +181,6 @@ func findTable(src []byte, path []string) (statement, []statement, error) {
 // removeTOML removes a table, the tables inside it, and the empty line before
 // each. Comments before a header stay: nobody knows what they are about.
 func removeTOML(src []byte, path []string) ([]byte, error) {
-	doc, err := decodeTOML(src)
-	if err != nil {
-		return nil, err
-	}
-	if _, ok := lookup(doc, path); !ok {
-		return src, nil
-	}
 	spans, err := tableSpans(src, path)
 	if err != nil {
 		return nil, err
