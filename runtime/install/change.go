@@ -106,6 +106,9 @@ func (c *Change) Apply(ctx context.Context) error {
 		if err := c.apply(f, made); err != nil {
 			return fmt.Errorf("changing %s: %w", f.Path, err)
 		}
+		if f.record != nil {
+			made = nil // one record of them is enough
+		}
 		if f.old != nil && f.record == nil {
 			dirs = append(dirs, f.old.Dirs...)
 		}
