@@ -1,29 +1,22 @@
 package main
 
 import (
-	"context"
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/generated"
 	"github.com/convtools/convtools/generated/conversation"
-	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/convcli"
 	"github.com/convtools/convtools/runtime/knowledge"
+	"github.com/convtools/convtools/runtime/knowledge/knowledgecli"
 	"github.com/convtools/convtools/runtime/process"
-	"github.com/convtools/convtools/runtime/program"
 	"github.com/convtools/convtools/runtime/recall"
+	"github.com/convtools/convtools/runtime/recall/conversationcli"
 	"github.com/convtools/convtools/runtime/toolset"
-	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/workspace"
 )
 
 // app is what is not yet a package of its own.
 type app struct {
 	host      *toolset.Host
 	knowledge knowledge.Options // --knowledge and --prompt-injected
-	person    bool              // a person calls tools
 }
 
 // families returns the families of this program.
@@ -32,51 +25,23 @@ func families(a *app) []toolset.Family {
 }
 
 func (a *app) conversationFamily() toolset.Family {
-	programs := a.programs()
-	return toolset.Family{
-		Name: "conversation",
-		Declared: func() []contract.Tool {
-			return []contract.Tool{conversation.GrepTool(), conversation.ListTool(), conversation.ReadTool()}
-		},
-		Call: func(ctx context.Context, call contract.Call) (string, error) {
-			tools := recall.New(programs)
-			if a.person {
-				tools = tools.ShowPaths()
-			}
-			return conversation.Call(ctx, tools, call)
-		},
-		Examples: []string{
-			"conversation_list limit=5",
-			"conversation_grep pattern=retry scopes=user,assistant",
-			`conversation_read '{"id": "jp-c17737387251", "turn": 2}'`,
-		},
-		CheckConversationID: func(id string) error {
-			_, err := transcript.ParseID(id)
-			return err
-		},
-		Checks: conversationChecks{a.host, programs}.all,
-		Project: func(dir string) (string, error) {
-			w, err := workspace.Open(workspace.Options{Dir: dir, Getenv: a.host.Getenv})
-			if err != nil {
-				return "", err
-			}
-			return w.Root(), nil
-		},
-		Commands: func() []*cobra.Command {
-			cmd := convcli.Command(a.conversationEnv())
-			for _, below := range cmd.Commands() {
-				if below.Name() == "grep" {
-					below.PreRunE = func(cmd *cobra.Command, _ []string) error {
-						if a.host.ConversationID == "" {
-							return nil
-						}
-						return cmd.Flags().Set("exclude-id", a.host.ConversationID)
+	cli, _ := generated.LookupCLI(conversation.ListCLI)
+	family := recall.Family(a.host, cli.Env, process.Exec{})
+	family.Commands = func() []*cobra.Command {
+		cmd := conversationcli.Command(a.conversationEnv())
+		for _, below := range cmd.Commands() {
+			if below.Name() == "grep" {
+				below.PreRunE = func(cmd *cobra.Command, _ []string) error {
+					if a.host.ConversationID == "" {
+						return nil
 					}
+					return cmd.Flags().Set("exclude-id", a.host.ConversationID)
 				}
 			}
-			return []*cobra.Command{cmd}
-		},
+		}
+		return []*cobra.Command{cmd}
 	}
+	return family
 }
 
 func (a *app) knowledgeFamily() toolset.Family {
@@ -84,7 +49,7 @@ func (a *app) knowledgeFamily() toolset.Family {
 	family.OfferedWhere = "where there is something to learn"
 	family.Examples = []string{"learn topic=project 'subjects=guides/**' subjects=style"}
 	family.Flags[0].Example = "project/style/**"
-	family.Commands = func() []*cobra.Command { return []*cobra.Command{a.knowledgeCommand()} }
+	family.Commands = func() []*cobra.Command { return []*cobra.Command{knowledgecli.Command(a.host)} }
 	return family
 }
 
@@ -102,31 +67,15 @@ func (a *app) readKnowledgeFlags(registry *toolset.Registry, cmd *cobra.Command)
 }
 
 // conversationEnv is what the conversation command line runs in.
-func (a *app) conversationEnv() convcli.Env {
-	return convcli.Env{
+func (a *app) conversationEnv() conversationcli.Env {
+	return conversationcli.Env{
 		Stdin: a.host.Stdin, Stdout: a.host.Stdout, Stderr: a.host.Stderr,
 		IsTerminal: a.host.Terminal, Width: a.host.Width, Getenv: a.host.Getenv,
 	}
 }
 
-// programs finds the command lines that tools run.
-func (a *app) programs() *program.Programs {
-	return &program.Programs{
-		Getenv: a.host.Getenv,
-		Runner: process.Exec{},
-		Lookup: func(name string) (program.Spec, bool) {
-			cli, ok := generated.LookupCLI(name)
-			spec := program.Spec{Command: cli.Command, Env: cli.Env}
-			if cli.Builtin && name == conversation.ListCLI {
-				spec.Builtin = a.builtin
-			}
-			return spec, ok
-		},
-	}
-}
-
-// builtin serves the conversation command line in this process.
-func (a *app) builtin(ctx context.Context, dir string, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	env := convcli.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: a.host.Getenv, Workspace: dir}
-	return convcli.Run(ctx, env, args)
+// openKnowledge opens the knowledge base of the workspace that the command line
+// names.
+func (a *app) openKnowledge() (*knowledge.Base, error) {
+	return knowledge.OpenFor(a.host, "", a.knowledge)
 }

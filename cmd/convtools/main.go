@@ -19,10 +19,10 @@ import (
 
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/cli/program"
-	"github.com/convtools/convtools/runtime/convcli"
 	"github.com/convtools/convtools/runtime/doctor"
 	"github.com/convtools/convtools/runtime/install/installcli"
 	"github.com/convtools/convtools/runtime/jptool"
+	"github.com/convtools/convtools/runtime/recall/conversationcli"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -73,8 +73,7 @@ func (a *app) run(ctx context.Context, families []toolset.Family, args []string)
 	if jptool.Run(ctx, host, registry, args) {
 		return cli.ExitOK
 	}
-	a.person = true
-	return commandLine(a, registry).Run(ctx, convcli.NormalizeArgs(args))
+	return commandLine(a, registry).Run(ctx, conversationcli.NormalizeArgs(args))
 }
 
 // commandLine is the command line for people.

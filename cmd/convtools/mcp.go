@@ -16,10 +16,11 @@ import (
 	"github.com/convtools/convtools/generated"
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/mcpserver"
-	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/workspace"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jp"
 )
 
 // conversationIDEnv names the conversation for hosts that start one server a
@@ -144,8 +145,7 @@ func (a *app) mcpHTTP(ctx context.Context, registry *toolset.Registry, flags mcp
 }
 
 func (a *app) mcpServer(registry *toolset.Registry, flags mcpFlags) *mcpserver.Server {
-	a.person = false
-	programs := a.programs()
+	programs := provisionalCLI{a.host.Getenv}
 	where := contract.Context{ConversationID: a.host.ConversationID, InConversation: true, Dir: a.host.Dir}
 	if where.ConversationID == "" {
 		where.ConversationID = a.environmentConversation()
@@ -179,8 +179,8 @@ func (a *app) hasConversations() bool {
 	if a.host.Getenv(cli.Env) != "" {
 		return true
 	}
-	var missing *workspace.NotLocatedError
-	_, err := workspace.Open(workspace.Options{Dir: a.host.Dir, Getenv: a.host.Getenv})
+	var missing *store.NoWorkspaceError
+	_, err := jp.Open(jp.Options{Dir: a.host.Dir, Getenv: a.host.Getenv})
 	return !errors.As(err, &missing)
 }
 
@@ -192,7 +192,7 @@ func (a *app) environmentConversation() string {
 	if given == "" {
 		return ""
 	}
-	if _, err := transcript.ParseID(given); err != nil {
+	if _, err := conversations.ParseID(given); err != nil {
 		fmt.Fprintf(a.host.Stderr, "warning: %s is ignored, so no conversation is left out of searches: %s\n", conversationIDEnv, envelope.SanitizeLine(err.Error()))
 		return ""
 	}

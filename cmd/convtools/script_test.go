@@ -19,7 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/convtools/convtools/runtime/cli"
-	"github.com/convtools/convtools/runtime/workspace/workspacetest"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
 var update = flag.Bool("update", false, "write the expected output in scripts anew")
@@ -195,20 +195,20 @@ func makeWorkspace(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: mkws KIND DIR")
 	}
-	w := workspacetest.New(ts.MkAbs(args[1]), "kinds")
+	w := jptest.New(ts.MkAbs(args[1]), "kinds")
 	w.Conversation("17700000000", "sound").Title("Sound").TurnStart().User("Where is the needle?").Assistant("Here: needle.")
 	switch args[0] {
 	case "damaged":
 		cut := func(data []byte) []byte { return data[:len(data)-40] }
-		w.Conversation("17700000001", "cut").Title("Cut off").TurnStart().User("needle one").Assistant("gone").Edit(workspacetest.EventsFile, cut)
+		w.Conversation("17700000001", "cut").Title("Cut off").TurnStart().User("needle one").Assistant("gone").Edit(jptest.EventsFile, cut)
 		w.Conversation("17700000002", "untimed").Title("No timestamp").TurnStart().RawEvent(`{"type":"chat_request","content":"needle two"}`)
 		w.Conversation("17700000003", "base64").Title("Invalid base64").TurnStart().User("needle three").
 			RawEvent(`{"type":"tool_call_response","timestamp":"2026-02-02 02:26:40.5","id":"c1","content":"bm90IGJhc2U2NCBhdCBhbGwhISEhISE=A","is_error":false}`)
 		w.Conversation("17700000004", "utf8").Title("Invalid UTF-8").TurnStart().User("needle four").
-			Edit(workspacetest.EventsFile, func(data []byte) []byte { return bytes.Replace(data, []byte("four"), []byte("f\xff\xfer"), 1) })
-		w.Conversation("17700000005", "empty").Title("Empty file").File(workspacetest.EventsFile, nil)
-		w.Conversation("17700000006", "missing").Title("No events").Omit(workspacetest.EventsFile)
-		w.Conversation("17700000007", "metadata").User("needle seven").File(workspacetest.MetadataFile, []byte(`{"title":`))
+			Edit(jptest.EventsFile, func(data []byte) []byte { return bytes.Replace(data, []byte("four"), []byte("f\xff\xfer"), 1) })
+		w.Conversation("17700000005", "empty").Title("Empty file").File(jptest.EventsFile, nil)
+		w.Conversation("17700000006", "missing").Title("No events").Omit(jptest.EventsFile)
+		w.Conversation("17700000007", "metadata").User("needle seven").File(jptest.MetadataFile, []byte(`{"title":`))
 		w.Conversation("17700000008", "types").Title("Other types").TurnStart().User("needle eight").
 			RawEvent(`{"type":"chat_request","timestamp":17,"content":{"a":["needle"]}}`).
 			RawEvent(`{"type":"tool_call_request","timestamp":"2026-02-02 02:26:40.5","id":9,"name":null,"arguments":"x"}`).

@@ -115,7 +115,7 @@ func (l *loader) source(fsys fs.FS, file *File) ([]byte, bool) {
 	return source, true
 }
 
-// unreasonable finds text that would keep the decoder busy, and says what it is.
+// unreasonable finds text that would keep the decoder busy, and returns what it is.
 // It counts brackets and dots within strings too, which no hand-written text has
 // so many of.
 func unreasonable(source []byte) (at int, what string) {

@@ -9,6 +9,7 @@ package conversations
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/convtools/convtools/runtime/transcript"
@@ -68,14 +69,18 @@ type ListQuery struct {
 	Ascending     bool // oldest, or smallest, first
 	Limit         int  // most to return; 0 stands for all
 	Offset        int  // how many to leave out first
+	// NoEvents leaves out what only the events tell, so that they are not read, unless
+	// the order depends on them.
+	NoEvents bool
 }
 
 // Listing is the answer to a [ListQuery].
 type Listing struct {
 	Conversations []Listed
 	// Total is how many there are on all pages. It is negative where that is not
-	// known.
+	// known, and Seen then is how many there are at least.
 	Total int
+	Seen  int
 	Aside Aside
 }
 
@@ -111,8 +116,9 @@ type SearchQuery struct {
 	MaxMatchesOfEach int  // of one conversation
 	MaxLine          int  // characters of a line; a longer one is cut to a window around its first match
 	CountAll         bool // matches beyond the bounds are counted, in Matches.Total and of each conversation
-	// Found is handed each conversation with a match, before its lines. The
-	// numbers in it are complete. Nil hands over none.
+	// Found is handed each conversation with a match, before its lines. Its counts of
+	// all matches and turns are complete with CountAll, and else go as far as the
+	// search did. Nil hands over none.
 	Found func(*Match) error
 	// Line is handed matching lines, and context, in order. A line is valid until
 	// Line returns. Nil hands over none.
@@ -145,13 +151,15 @@ type Line struct {
 	Conversation *transcript.Conversation
 	Scope        transcript.Scopes // exactly one
 	Turn         int               // from 1; 0 for a title
-	Event        int               // index in the conversation; -1 for a title
+	Event        int               // index in the conversation; -1 for a title, or where not known
 	Number       int               // in the text of the event, from 1; 0 where not known
 	Time         time.Time         // zero where not known
 	Text         []byte
 	IsMatch      bool
-	Chars        int    // length of the whole line in characters where Text is a window of it, else 0
-	Spans        []Span // of the matches in Text
+	Chars        int // length of the whole line in characters where Text is a window of it, else 0
+	// Spans are the matches in Text that are not empty, from left to right; nil where
+	// they are not known. There may be millions in a line.
+	Spans iter.Seq[Span]
 }
 
 // Span is a range of bytes.
@@ -166,16 +174,19 @@ type ReadQuery struct {
 	// Kinds reports whether events of a kind are handed over; nil stands for all.
 	Kinds func(transcript.Kind) bool
 	// MaxText is how many characters of a text are handed over: of a longer one
-	// its beginning and its end. 0 stands for all.
+	// its beginning and its end. In JSON this goes for each string, and there the cut
+	// is marked. 0 stands for all.
 	MaxText int
-	// Opened is handed what is known before the first event: everything but the
-	// damage. Nil is handed nothing.
+	// NoText leaves the text of events out, for who wants only their JSON.
+	NoText bool
+	// Opened is handed the reading before the first event. Nil is handed nothing.
 	Opened func(*Reading) error
 	// Event is handed the events in order. Nil is handed none.
 	Event func(*Event) error
 }
 
-// Reading is the answer to a [ReadQuery], beside the events.
+// Reading is the answer to a [ReadQuery], beside the events. It describes the
+// conversation also where the error is a [*TurnRangeError].
 type Reading struct {
 	transcript.Conversation
 	Turns     int // of the whole conversation
@@ -188,20 +199,23 @@ type Reading struct {
 
 // Event is an event that is read. It is valid until [ReadQuery.Event] returns.
 type Event struct {
-	Index   int // from 0
+	Index   int // from 0; -1 where not known
 	Turn    int // from 1
 	Kind    transcript.Kind
 	Time    time.Time // zero where not known
 	Name    string    // of a called tool
 	CallID  string    // joins a tool call with its result; as recorded, not checked
 	IsError bool      // of a tool result
-	// Text is what was said, asked or returned, in UTF-8; of a tool call its
-	// arguments, as indented JSON.
+	// Text is what was said, asked, answered or returned, in UTF-8; of a tool call its
+	// arguments.
 	Text     []byte
 	Encoding transcript.Encoding
+	JSON     bool // Text is JSON, indented by two spaces
+	Cut      bool // strings in Text were cut, and marked
 	// Chars is the length of the whole text in characters, and Head how many of
 	// its first characters Text begins with, where Text is not all of it; the rest
-	// of Text is its end. Both are 0 otherwise.
+	// of Text is its end. Both are 0 otherwise. A text that is not a recorded
+	// string is the JSON value that was recorded, indented.
 	Chars, Head int
 	// AppendJSON appends the event as it is recorded, for programs.
 	AppendJSON func(dst []byte, options transcript.JSONOptions) []byte

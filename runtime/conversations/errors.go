@@ -4,49 +4,42 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/trust"
 )
 
-// NotFoundError is the error for ids that no conversation has.
-type NotFoundError struct {
-	IDs     []transcript.ID
-	Nearest []transcript.ID // those there are that are spelled most alike, best first
-	Place   string          // the workspace, a path
-	Unread  []Problem       // stores that could not be read, and may have them
-}
+// What stores and their readers have in common with a Source.
+type (
+	// NotFoundError is the error for ids that no conversation has.
+	NotFoundError = store.NotFoundError
+	// BadIDError is the error for text that is not the id of a conversation in any
+	// store.
+	BadIDError = store.BadIDError
+	// NoWorkspaceError is the error where there is no workspace to look in.
+	NoWorkspaceError = store.NoWorkspaceError
+	// OutsideError is the error for what a project's own files name outside of the
+	// project, which the user has not allowed. Its Hint names the setting.
+	OutsideError = trust.OutsideError
+	// Problem is why a conversation, or a part of one, could not be used. Nothing in
+	// it but Path and Err repeats what is recorded or the name of a file: those two
+	// are for people.
+	Problem = store.Problem
+	// ProblemKind is what is wrong.
+	ProblemKind = store.ProblemKind
+)
 
-func (e *NotFoundError) Error() string { return fmt.Sprintf("conversations %q not found", e.IDs) }
-
-// BadIDError is the error for text that is not the id of a conversation in any
-// store.
-type BadIDError struct {
-	Text   string // as given, shortened when long
-	Reason string // what is wrong, and what was expected
-}
-
-func (e *BadIDError) Error() string {
-	return fmt.Sprintf("invalid conversation id %q: %s", e.Text, e.Reason)
-}
-
-// NoWorkspaceError is the error where there is no workspace to look in.
-type NoWorkspaceError struct {
-	Dir     string // where the search started
-	Missing bool   // Dir does not exist
-}
-
-func (e *NoWorkspaceError) Error() string { return "no workspace at or above " + e.Dir }
-
-// OutsideError is the error for what a project's own files name outside of the
-// project, which the user has not allowed.
-type OutsideError struct {
-	Path   string // what the project names
-	Target string // where it leads
-	Root   string // the project
-}
-
-func (e *OutsideError) Error() string {
-	return fmt.Sprintf("%s leads out of the project %s, to %s", e.Path, e.Root, e.Target)
-}
+// The kinds of problems, as package store describes them.
+const (
+	Unreadable    = store.Unreadable
+	Duplicate     = store.Duplicate
+	BadMetadata   = store.BadMetadata
+	BadField      = store.BadField
+	DamagedEvents = store.DamagedEvents
+	Outside       = store.Outside
+	Vanishing     = store.Vanishing
+	Reported      = store.Reported
+)
 
 // TurnRangeError is the error for a turn that a conversation does not have.
 type TurnRangeError struct {
@@ -85,10 +78,12 @@ func (e *PatternError) Unwrap() error { return e.Err }
 // that cannot be read, a program that fails or prints something else than it
 // should.
 type UnavailableError struct {
-	// Program is the external command line that failed, as it is configured;
-	// empty where it is a store. Setting is where it is configured.
+	// Program is the external program that failed, a file name or a path; empty
+	// where it is a store. Setting is the environment variable it is configured in,
+	// if any.
 	Program, Setting string
-	// Exit is the exit code it ended with; 0 where it did not come to that.
+	// Exit is the exit code it ended with, where that is not one of an answer; 0
+	// where it did not come to that.
 	Exit int
 	// Said is what it printed on standard error: a stranger's words, made safe to
 	// show, and never searched for a meaning.
@@ -96,7 +91,9 @@ type UnavailableError struct {
 	Path string // of a store
 	// Transient reports whether the same query may work later.
 	Transient bool
-	Err       error
+	// Err is the cause: an [*OutputError] where the program printed something else
+	// than it should.
+	Err error
 }
 
 func (e *UnavailableError) Error() string {
@@ -104,42 +101,32 @@ func (e *UnavailableError) Error() string {
 }
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
-// ErrNoConversation is the error of a [ReadQuery] without an id where there is no
-// live conversation.
-var ErrNoConversation = errors.New("there is no live conversation")
-
-// Problem is why a conversation, or a part of one, could not be used. Nothing in
-// it but Path and Err repeats what is recorded or the name of a file: those two
-// are for people.
-type Problem struct {
-	ID   transcript.ID // empty where it is a whole store
-	Kind ProblemKind
-	// Field names the recorded field that is wrong, such as "expires_at"; empty
-	// where it is not one field.
-	Field string
-	// Event is the number of whole events before the damage.
-	Event int
-	Path  string
-	Err   error // nil where Kind says all
+// OutputError is what is wrong with the output of an external program.
+type OutputError struct {
+	Reason string // safe to show
+	Err    error  // of the decoder, or nil
 }
 
-// ProblemKind is what is wrong.
-type ProblemKind uint8
+func (e *OutputError) Error() string { return "not the records that were expected: " + e.Reason }
+func (e *OutputError) Unwrap() error { return e.Err }
 
-// The kinds of problems.
-const (
-	// Unreadable: it could not be read at all.
-	Unreadable ProblemKind = iota
-	// Duplicate: another directory with the same id is read instead.
-	Duplicate
-	// BadMetadata: the record that lists it cannot be used.
-	BadMetadata
-	// BadField: one field is not usable, and counts as missing.
-	BadField
-	// DamagedEvents: its events end early; those before were used.
-	DamagedEvents
-	// Outside: it leads out of its store.
-	Outside
-	// Vanishing: it is renamed or removed again and again.
-	Vanishing
-)
+// ErrUnsupported is the error for a query that an external program cannot be
+// asked.
+var ErrUnsupported = errors.New("the external program cannot be asked this")
+
+// UnreadableError is the error for a conversation that is there, but whose events
+// cannot be read.
+type UnreadableError struct{ Problem }
+
+func (e *UnreadableError) Error() string {
+	return fmt.Sprintf("reading conversation %s: %v", e.ID, e.Err)
+}
+func (e *UnreadableError) Unwrap() error { return e.Err }
+
+// NoConversationError is the error of a [ReadQuery] without an id where there is
+// no live conversation.
+type NoConversationError struct {
+	Place string // the workspace, a path
+}
+
+func (e *NoConversationError) Error() string { return "there is no live conversation in " + e.Place }

@@ -19,11 +19,11 @@ type BoundKind uint8
 
 // The kinds of bounds.
 const (
-	Open       BoundKind = iota // no bound
-	Turn                        // turn N; one that does not exist is a [*TurnRangeError]
-	FromEnd                     // the Nth turn from the end: 1 is the last
-	Age                         // the first, or last, turn that began this long ago
-	Compaction                  // the first turn behind the last compaction
-	Count                       // N turns from the beginning, as far as there are
-	CountBack                   // N turns up to the end, as far as there are
+	Unbounded  BoundKind = iota
+	Turn                 // turn N; one that does not exist is a [*TurnRangeError]
+	FromEnd              // the Nth turn from the end: 1 is the last
+	Age                  // the first, or last, turn that began this long ago
+	Compaction           // the first turn behind the last compaction
+	Count                // N turns from the beginning, as far as there are
+	CountBack            // N turns up to the end, as far as there are
 )

@@ -98,7 +98,7 @@ type topic struct {
 func (b *Base) scan(ctx context.Context, t *kbconfig.Topic) (*topic, error) {
 	root, err := b.openDir(t)
 	if err != nil {
-		return nil, b.scanFailed(ctx, t, err)
+		return nil, scanFailed(ctx, t, err)
 	}
 	return b.scanIn(ctx, t, root)
 }
@@ -108,7 +108,7 @@ func (b *Base) scan(ctx context.Context, t *kbconfig.Topic) (*topic, error) {
 func (b *Base) scanIn(ctx context.Context, t *kbconfig.Topic, root *os.Root) (*topic, error) {
 	tree, err := subjects.Scan(ctx, root)
 	if err != nil {
-		return nil, b.scanFailed(ctx, t, err)
+		return nil, scanFailed(ctx, t, err)
 	}
 	set, err := match.New(ctx, t.ID, tree.Subjects, t.Disabled, t.Learned)
 	if err != nil {
@@ -131,7 +131,7 @@ func (b *Base) scanFor(ctx context.Context, config *kbconfig.Topic, patterns []s
 	}
 	root, err := b.openDir(config)
 	if err != nil {
-		return nil, b.scanFailed(ctx, config, err)
+		return nil, scanFailed(ctx, config, err)
 	}
 	tree, ok := subjects.Find(ctx, root, patterns)
 	if !ok {
@@ -170,6 +170,21 @@ func (b *Base) dir(t *kbconfig.Topic) string {
 	return filepath.Join(b.config.Root, filepath.FromSlash(t.Subjects))
 }
 
+// OpenDir opens the directory of a topic by its id. An error wraps
+// [fs.ErrNotExist] where there is none yet.
+func (b *Base) OpenDir(id string) (*os.Root, error) {
+	for _, t := range b.enabled() {
+		if t.ID == id {
+			root, err := b.openDir(t)
+			if err != nil {
+				return nil, directoryError(t, err)
+			}
+			return root, nil
+		}
+	}
+	return nil, b.unknownTopic(id, b.enabled())
+}
+
 // openDir opens the directory of a topic. What a project names has to be in the
 // project, or in a directory that the user trusts.
 func (b *Base) openDir(t *kbconfig.Topic) (*os.Root, error) {
@@ -181,10 +196,14 @@ func (b *Base) openDir(t *kbconfig.Topic) (*os.Root, error) {
 
 // scanFailed says why a topic's directory cannot be used, without the path of the
 // workspace.
-func (b *Base) scanFailed(ctx context.Context, t *kbconfig.Topic, err error) error {
+func scanFailed(ctx context.Context, t *kbconfig.Topic, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	return directoryError(t, err)
+}
+
+func directoryError(t *kbconfig.Topic, err error) error {
 	e := &DirectoryError{Topic: t.ID, Dir: t.Subjects, SetAt: t.SubjectsAt, Err: err}
 	var path *fs.PathError
 	var outside *trust.OutsideError

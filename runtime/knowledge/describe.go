@@ -77,7 +77,7 @@ func (b *Base) learnable(ctx context.Context, config *kbconfig.Topic) (bool, err
 	}
 	root, err := b.openDir(config)
 	if err != nil {
-		return false, b.scanFailed(ctx, config, err)
+		return false, scanFailed(ctx, config, err)
 	}
 	defer root.Close()
 	unsure := false
@@ -101,7 +101,7 @@ func (b *Base) learnable(ctx context.Context, config *kbconfig.Topic) (bool, err
 	})
 	switch {
 	case err != nil:
-		return false, b.scanFailed(ctx, config, err)
+		return false, scanFailed(ctx, config, err)
 	case found || !unsure:
 		return found, nil
 	}

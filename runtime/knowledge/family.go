@@ -14,8 +14,8 @@ import (
 	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/toolset"
-	"github.com/convtools/convtools/runtime/workspace"
 )
 
 // Family returns the tools that teach what projects know. Its commands for people
@@ -102,7 +102,7 @@ func located(dir string, getenv func(string) string) string {
 	if _, err := os.Stat(dir); err == nil {
 		return dir
 	}
-	if w, err := workspace.Open(workspace.Options{Dir: dir, Getenv: getenv}); err == nil {
+	if w, err := jp.Open(jp.Options{Dir: dir, Getenv: getenv}); err == nil {
 		return w.Root()
 	}
 	return dir

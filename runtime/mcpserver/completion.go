@@ -84,7 +84,7 @@ func (s *Server) conversations(ctx context.Context) ([]listed, error) {
 	const name = "completion"
 	stdout, stderr, exit, err := s.cfg.CLI.RunCLI(ctx, conversation.ListCLI, s.cfg.Context, []string{"conversation", "ls", "--format=json"})
 	if err == nil && exit != 0 {
-		err = contract.CommandFailed(name, conversation.ListCLI, exit, contract.WithoutPaths(process.Printable(stderr, maxErrorMessage)))
+		err = contract.CommandFailed(name, conversation.ListCLI, exit, process.Printable(stderr, maxErrorMessage))
 	}
 	var rows []listed
 	if err == nil {

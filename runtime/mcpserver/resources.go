@@ -117,5 +117,5 @@ func notFound(uri, why string) error {
 }
 
 func internal(err error) error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: contract.WithoutPaths(err.Error())}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 }

@@ -1,6 +1,20 @@
 package transcript
 
-import "time"
+import (
+	"cmp"
+	"strings"
+	"time"
+)
+
+// ID is the id of a conversation in its canonical spelling, such as
+// "jp-c17800836875". It is unique over all stores, and holds only letters,
+// digits, '.', '_' and '-'.
+type ID string
+
+// Compare orders ids: numbers of one form by their value.
+func (id ID) Compare(other ID) int {
+	return cmp.Or(cmp.Compare(len(id), len(other)), strings.Compare(string(id), string(other)))
+}
 
 // Conversation is what is known of a conversation without reading its events. A
 // zero time is not known.
@@ -17,4 +31,6 @@ type Conversation struct {
 	Labels          map[string]string // a label without a value has ""; nil where there are none
 	// Locality is which of a workspace's stores has it, as its owner spells it.
 	Locality string
+	// UserOnly reports whether no project's own store has it.
+	UserOnly bool
 }

@@ -1,5 +1,7 @@
 package transcript
 
+import "strings"
+
 // Scopes is a set of kinds of text that can be searched.
 type Scopes uint16
 
@@ -18,3 +20,62 @@ const (
 	ScopeTool = ScopeToolCall | ScopeToolResult
 	ScopeAll  = ScopeTitle | ScopeChat | ScopeTool | ScopeInquiry
 )
+
+// String returns the name of a single scope or of one of the named sets, and of
+// any other set the names of its scopes.
+func (s Scopes) String() string {
+	for i, name := range singleScopes {
+		if s == 1<<i {
+			return name
+		}
+	}
+	var parts []string
+	for _, named := range NamedScopes() {
+		if s == named.Scopes {
+			return named.Name
+		}
+		if one := named.Scopes; one&(one-1) == 0 && s&one != 0 {
+			parts = append(parts, named.Name)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// singleScopes are the names of the scopes, by their bits.
+var singleScopes = [...]string{"title", "user", "assistant", "reasoning", "structured", "tool-call", "tool-result", "inquiry"}
+
+// NamedScope is a set of scopes with a name.
+type NamedScope struct {
+	Name   string
+	Scopes Scopes
+}
+
+// NamedScopes returns the single scopes, then the named sets of them.
+func NamedScopes() []NamedScope {
+	var all []NamedScope
+	for i, name := range singleScopes {
+		all = append(all, NamedScope{name, 1 << i})
+	}
+	return append(all, NamedScope{"chat", ScopeChat}, NamedScope{"tool", ScopeTool}, NamedScope{"all", ScopeAll})
+}
+
+// Scope returns the scope of the text of events of a kind; 0 where they have none.
+func (k Kind) Scope() Scopes {
+	switch k {
+	case KindUser:
+		return ScopeUser
+	case KindAssistant:
+		return ScopeAssistant
+	case KindReasoning:
+		return ScopeReasoning
+	case KindStructured:
+		return ScopeStructured
+	case KindToolCall:
+		return ScopeToolCall
+	case KindToolResult:
+		return ScopeToolResult
+	case KindInquiry:
+		return ScopeInquiry
+	}
+	return 0
+}

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Encoding tells whether a text could be decoded.
+// Encoding is the form in which a text is handed over.
 type Encoding uint8
 
 // The encodings.
@@ -30,9 +30,9 @@ func AppendUnescaped(dst, raw []byte) []byte {
 	for {
 		i := bytes.IndexByte(raw, '\\')
 		if i < 0 {
-			return appendValid(dst, raw)
+			return AppendValid(dst, raw)
 		}
-		dst = appendValid(dst, raw[:i])
+		dst = AppendValid(dst, raw[:i])
 		var n int
 		dst, n = appendEscape(dst, raw[i:])
 		raw = raw[i+n:]
@@ -97,8 +97,8 @@ func unicodeEscape(raw []byte) (rune, bool) {
 	return r, true
 }
 
-// appendValid appends text, with U+FFFD for every byte that is not UTF-8.
-func appendValid(dst, text []byte) []byte {
+// AppendValid appends text, with U+FFFD for every byte that is not UTF-8.
+func AppendValid(dst, text []byte) []byte {
 	if utf8.Valid(text) {
 		return append(dst, text...)
 	}
@@ -116,14 +116,14 @@ func appendValid(dst, text []byte) []byte {
 func AppendQuoted(dst, text []byte) []byte {
 	dst = append(dst, '"')
 	start := len(dst)
-	dst = appendValid(dst, text)
-	return quoteTail(dst, start)
+	dst = AppendValid(dst, text)
+	return CloseQuoted(dst, start)
 }
 
-// quoteTail escapes the text dst[start:], which is valid UTF-8 with its opening
-// quote already in front, and closes it. Text that needs no escape, by far the
-// most, stays where it is.
-func quoteTail(dst []byte, start int) []byte {
+// CloseQuoted makes a JSON string of the text dst[start:], which is valid UTF-8
+// with its opening quote already in front: it escapes as [AppendQuoted] does, and
+// closes the string. Text that needs no escape, by far the most, stays where it is.
+func CloseQuoted(dst []byte, start int) []byte {
 	i := start
 	for i < len(dst) && !needsEscape(dst[i]) {
 		i++
@@ -167,33 +167,27 @@ func appendEscaped(dst, text []byte) []byte {
 
 func needsEscape(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
 
-// unquote returns what stands between the quotes when raw is a JSON string.
-func unquote(raw []byte) ([]byte, bool) {
-	if len(raw) < 2 || raw[0] != '"' {
-		return nil, false
+// CutPoints counts the characters of a text. When they are more than max, the
+// text is to be cut to text[:head], its first 60 % of max, and text[tail:], the
+// last 40 %.
+func CutPoints(text []byte, max int) (head, tail, chars int) {
+	chars = utf8.RuneCount(text)
+	if chars <= max {
+		return 0, 0, chars
 	}
-	return raw[1 : len(raw)-1], true
+	keep := HeadChars(max)
+	for range keep {
+		_, n := utf8.DecodeRune(text[head:])
+		head += n
+	}
+	tail = len(text)
+	for range max - keep {
+		_, n := utf8.DecodeLastRune(text[:tail])
+		tail -= n
+	}
+	return head, tail, chars
 }
 
-func hasEscape(raw []byte) bool { return bytes.IndexByte(raw, '\\') >= 0 }
-
-// withoutEscapes decodes the escapes of a key or type name that is compared with
-// known ones. The result holds no backslash, so that a caller may look it up
-// again: where one stays, or the name is longer than any known name spelled in
-// \u escapes, the result is nil.
-func withoutEscapes(name []byte) []byte {
-	const longest = len("tool_call_response") * len(`\u0000`)
-	if len(name) > longest {
-		return nil
-	}
-	text := AppendUnescaped(nil, name)
-	if hasEscape(text) {
-		return nil
-	}
-	return text
-}
-
-// keyIs reports whether a key, as it stands between its quotes, spells name.
-func keyIs(key []byte, name string) bool {
-	return string(key) == name || hasEscape(key) && string(withoutEscapes(key)) == name
-}
+// HeadChars is how many of max characters are kept from the start: 60 %,
+// rounded down, without overflow for any max.
+func HeadChars(max int) int { return max/5*3 + max%5*3/5 }

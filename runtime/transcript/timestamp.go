@@ -1,24 +1,28 @@
 package transcript
 
 import (
-	"errors"
 	"fmt"
 	"time"
 )
 
-// ErrNoTimestamp is returned by [Event.Timestamp] when the event has no
-// timestamp key, or one that is not a string.
-var ErrNoTimestamp = errors.New("the event has no timestamp")
-
 // ParseTimestamp reads a recorded timestamp: "2006-01-02 15:04:05.999999999"
 // without a zone, which means UTC, or RFC 3339. The fraction is optional;
-// digits beyond nanoseconds are dropped. The result is in UTC.
-func ParseTimestamp(s string) (time.Time, error) {
+// digits beyond nanoseconds are dropped. The result is in UTC, in the years 0 to
+// 9999, which RFC 3339 can write.
+func ParseTimestamp[T string | []byte](s T) (time.Time, error) {
 	t, ok := parseTimestamp(s)
 	if !ok {
-		return time.Time{}, timestampError(s)
+		return time.Time{}, timestampError(string(s))
 	}
 	return t, nil
+}
+
+// InRange returns t, or the zero time where t is outside of the years 0 to 9999.
+func InRange(t time.Time) time.Time {
+	if y := t.UTC().Year(); y < 0 || y > 9999 {
+		return time.Time{}
+	}
+	return t
 }
 
 func timestampError(s string) error {
@@ -29,8 +33,6 @@ func timestampError(s string) error {
 	return fmt.Errorf("invalid timestamp %q: expected YYYY-MM-DD HH:MM:SS.f in UTC, or RFC 3339", s)
 }
 
-// parseTimestamp works on both forms of text so that an event's bytes need no
-// copy.
 func parseTimestamp[T string | []byte](s T) (time.Time, bool) {
 	const seconds = len("2006-01-02 15:04:05")
 	if len(s) < seconds || s[4] != '-' || s[7] != '-' || s[13] != ':' || s[16] != ':' {
@@ -61,7 +63,8 @@ func parseTimestamp[T string | []byte](s T) (time.Time, bool) {
 	if midnight.Month() != time.Month(month) || midnight.Day() != day {
 		return time.Time{}, false
 	}
-	return time.Date(year, time.Month(month), day, hour, minute-offset, second, nanos, time.UTC), true
+	t := time.Date(year, time.Month(month), day, hour, minute-offset, second, nanos, time.UTC)
+	return t, 0 <= t.Year() && t.Year() <= 9999
 }
 
 // fraction reads an optional ".digits" at s[i:] and returns nanoseconds and the

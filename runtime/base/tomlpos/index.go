@@ -1,4 +1,4 @@
-// Package tomlpos tells where each key and value of a TOML document stands, so that a diagnostic can point at it.
+// Package tomlpos finds where each key and value of a TOML document stands, so that a diagnostic can point at it.
 //
 // The TOML decoder decides what a document means and whether it is valid; this package only finds places. It accepts
 // more than TOML does, and must never be the reason a document is refused: [Scan] never fails and never panics, takes
@@ -6,11 +6,7 @@
 // that is not known is answered with the nearest one that is ([Index.Lookup]).
 package tomlpos
 
-import (
-	"slices"
-
-	"github.com/convtools/convtools/runtime/base/diag"
-)
+import "github.com/convtools/convtools/runtime/base/diag"
 
 // Index holds the places of the keys and values of one document. It is safe for concurrent use.
 type Index struct {
@@ -36,7 +32,7 @@ type node struct {
 	key    span
 	value  span
 
-	// header says that a `[table]` or `[[table]]` line has defined the node: later headers that pass through it
+	// header reports whether a `[table]` or `[[table]]` line has defined the node: later headers that pass through it
 	// do not.
 	header bool
 
@@ -143,31 +139,6 @@ func (x *Index) find(path Path) (*node, bool) {
 		n = next
 	}
 	return n, true
-}
-
-// Keys returns the full name of every key in the order of the document, with array indexes left out: one entry for
-// each header and each `key =`, repeated for each element of an array. For a document the decoder accepts it equals
-// toml.MetaData.Keys of github.com/BurntSushi/toml v1.6.0, which has neither an entry for an implied table nor one
-// for an element of an inline array:
-//
-//	[[p]]            p
-//	a.b = 1          p.a.b
-//	[[p]]            p
-//	c = [{d = 1},    p.c, p.c.d
-//	     {d = 2}]    p.c.d
-func (x *Index) Keys() [][]string {
-	keys := make([][]string, 0, len(x.keys))
-	for _, n := range x.keys {
-		name := make([]string, 0, n.depth)
-		for ; n.parent != nil; n = n.parent {
-			if !n.step.elem {
-				name = append(name, n.step.key)
-			}
-		}
-		slices.Reverse(name)
-		keys = append(keys, name)
-	}
-	return keys
 }
 
 // Syntax names a piece of syntax that TOML 1.1 added. A TOML 1.0 reader refuses a document that has it.

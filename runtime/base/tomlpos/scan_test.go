@@ -179,8 +179,8 @@ n = 1
 		{"p", "q"},
 		{"p", "r"},
 	}
-	if diff := cmp.Diff(want, Scan([]byte(src)).Keys()); diff != "" {
-		t.Errorf("Keys() differ (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, keysOf(Scan([]byte(src)))); diff != "" {
+		t.Errorf("keys differ (-want +got):\n%s", diff)
 	}
 }
 

@@ -51,7 +51,7 @@ func build(ctx context.Context, dir string) (*builds, error) {
 		path          *string
 	}{
 		{"convtools", b.root, module + "/cmd/convtools", &b.convtools},
-		{"mkworkspace", b.root, module + "/runtime/workspace/workspacetest/cmd/mkworkspace", &b.mkworkspace},
+		{"mkworkspace", b.root, module + "/runtime/store/jp/jptest/cmd/mkworkspace", &b.mkworkspace},
 		{"empty", b.root, source, &b.empty},
 		{"minimal", ".", module + "/cmd/convtools/internal/bench/minimal", &b.minimal},
 	} {

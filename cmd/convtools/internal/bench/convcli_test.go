@@ -6,8 +6,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/convtools/convtools/runtime/convcli"
-	"github.com/convtools/convtools/runtime/workspace/workspacetest"
+	"github.com/convtools/convtools/runtime/recall/conversationcli"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
 // benchmarkCLI runs a command line over the workspace that the environment
@@ -16,12 +16,12 @@ func benchmarkCLI(b *testing.B, args ...string) {
 	dir := os.Getenv(workspaceVariable)
 	if dir == "" {
 		dir = b.TempDir()
-		if _, err := workspacetest.Large(dir, workspacetest.Shape{Bytes: 8_000_000, Conversations: 80, NeedleEvery: 50}); err != nil {
+		if _, err := jptest.Large(dir, jptest.Shape{Bytes: 8_000_000, Conversations: 80, NeedleEvery: 50}); err != nil {
 			b.Fatal(err)
 		}
 	}
 	dataDir := b.TempDir()
-	env := convcli.Env{
+	env := conversationcli.Env{
 		Stdout: io.Discard, Stderr: io.Discard, WorkingDir: dir,
 		Getenv: func(name string) string {
 			if name == "JP_USER_DATA_DIR" {
@@ -32,7 +32,7 @@ func benchmarkCLI(b *testing.B, args ...string) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if code := convcli.Run(context.Background(), env, args); code != 0 {
+		if code := conversationcli.Run(context.Background(), env, args); code != 0 {
 			b.Fatalf("conversation %v: exit code %d", args, code)
 		}
 	}
@@ -43,5 +43,5 @@ func BenchmarkLs(b *testing.B) {
 }
 
 func BenchmarkGrep(b *testing.B) {
-	benchmarkCLI(b, "grep", "--format=json", "--ignore-case", workspacetest.Needle)
+	benchmarkCLI(b, "grep", "--format=json", "--ignore-case", jptest.Needle)
 }

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/convtools/convtools/runtime/workspace/workspacetest"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
 // memoryBound is how much memory a search may take besides the largest
@@ -22,7 +22,7 @@ const memoryBound = 64_000_000
 // words are what is searched for. How often the last two occur is asked of
 // convtools; the first one is counted while the workspace is written.
 var words = [...]struct{ name, word string }{
-	{"a rare word", workspacetest.Needle},
+	{"a rare word", jptest.Needle},
 	{"a word that is nowhere", "keelhaul"},
 	{"a word in every ninth line", "return"},
 }
@@ -34,7 +34,7 @@ type synthetic struct {
 	conversations int
 	bytes         int64 // of events
 	largest       int64 // conversation, in bytes of events
-	needles       int   // lines with [workspacetest.Needle]
+	needles       int   // lines with [jptest.Needle]
 }
 
 // workspaces measures searching and listing. Workspaces are written and removed
@@ -108,7 +108,7 @@ func (b *builds) synthetic(ctx context.Context, name string, size int64, convers
 		}
 	}
 	err = filepath.WalkDir(ws.dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.Name() != workspacetest.EventsFile {
+		if err != nil || d.Name() != jptest.EventsFile {
 			return err
 		}
 		info, err := d.Info()

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/process"
-	"github.com/convtools/convtools/runtime/workspace/workspacetest"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
 // module is the path of the module whose server is proved.
@@ -45,7 +45,7 @@ func prepare(ctx context.Context, dir string, progress func(string)) (*lab, erro
 	if err := os.RemoveAll(l.workspace); err != nil {
 		return nil, fmt.Errorf("removing an old workspace: %w", err)
 	}
-	if err := workspacetest.Sample(l.workspace); err != nil {
+	if err := jptest.Sample(l.workspace); err != nil {
 		return nil, fmt.Errorf("writing the sample workspace: %w", err)
 	}
 	if err := l.writeKnowledge(); err != nil {

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/recall/conversationcli"
+)
+
+// provisionalCLI runs the conversation command line for the old mcpserver. It goes
+// with that.
+type provisionalCLI struct{ getenv func(string) string }
+
+func (p provisionalCLI) RunCLI(ctx context.Context, _ string, call contract.Context, args []string) (stdout, stderr []byte, exit int, err error) {
+	if line := strings.TrimSpace(p.getenv("CONVTOOLS_CLI")); line != "" {
+		words, err := process.SplitCommand(line)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		result, err := process.Exec{}.Run(ctx, process.Command{Path: words[0], Args: append(words[1:], args...), Dir: call.Dir})
+		return result.Stdout, result.Stderr, result.ExitCode, err
+	}
+	var out, errs bytes.Buffer
+	exit = conversationcli.Run(ctx, conversationcli.Env{Stdout: &out, Stderr: &errs, Getenv: p.getenv, Workspace: call.Dir}, args)
+	return out.Bytes(), errs.Bytes(), exit, nil
+}

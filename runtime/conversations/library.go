@@ -1,0 +1,256 @@
+package conversations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/conversations/internal/literal"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Options configures a [Library].
+type Options struct {
+	// Dir is a directory in the workspace, or the workspace's id. Empty stands for
+	// the working directory of the process. Only [Open] looks at it.
+	Dir string
+	// Getenv looks up the environment; nil means os.Getenv.
+	Getenv func(string) string
+	// Now is the clock for ages; nil means time.Now.
+	Now func() time.Time
+	// Memory bounds what all libraries that share it hold of events at one time. Nil
+	// is a bound for this library alone.
+	Memory *store.Memory
+}
+
+// Library answers questions about the conversations of stores. It implements
+// [Source], and holds no open files between queries.
+type Library struct {
+	stores []store.Store
+	now    func() time.Time
+	memory *store.Memory
+}
+
+var _ Source = (*Library)(nil)
+
+// New returns a library of the conversations in stores.
+func New(o Options, stores ...store.Store) *Library {
+	l := &Library{stores: stores, now: o.Now, memory: o.Memory}
+	if l.now == nil {
+		l.now = time.Now
+	}
+	if l.memory == nil {
+		l.memory = store.NewMemory(store.DefaultMemory)
+	}
+	return l
+}
+
+// Open returns a library of what the stores of a workspace hold. This is the list
+// of kinds of stores, with [ParseID]. The error is a [*NoWorkspaceError] where
+// there is no workspace.
+func Open(o Options) (*Library, error) {
+	w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
+	if err != nil {
+		return nil, err
+	}
+	return New(o, w), nil
+}
+
+// ParseID reads the id of a conversation in any spelling of any kind of store. It
+// does not look whether there is such a conversation. The error is a
+// [*BadIDError].
+func ParseID(text string) (transcript.ID, error) { return jp.ParseID(text) }
+
+// Place is where the conversations are, a path, for people.
+func (l *Library) Place() string {
+	if len(l.stores) == 0 {
+		return ""
+	}
+	return l.stores[0].Place()
+}
+
+// parseIDs reads ids, each once.
+func (l *Library) parseIDs(texts []string) ([]transcript.ID, error) {
+	var ids []transcript.ID
+	seen := map[transcript.ID]bool{}
+	for _, text := range texts {
+		var id transcript.ID
+		var err error = &BadIDError{Text: text, Reason: "there is no store of conversations"}
+		for _, s := range l.stores {
+			if id, err = s.ParseID(text); err == nil {
+				break
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// opened is the stores of a library, opened for one query.
+type opened struct {
+	library  *Library
+	sessions []store.Session
+	unread   []Problem
+}
+
+func (l *Library) open(ctx context.Context) (*opened, error) {
+	o := &opened{library: l}
+	var failed error
+	for _, s := range l.stores {
+		session, unread, err := s.Open(ctx)
+		if err != nil {
+			failed = &UnavailableError{Path: s.Place(), Err: err}
+			o.unread = append(o.unread, Problem{Path: s.Place(), Err: err})
+			continue
+		}
+		o.sessions = append(o.sessions, session)
+		o.unread = append(o.unread, unread...)
+	}
+	if len(o.sessions) == 0 && failed != nil {
+		return nil, failed
+	}
+	return o, nil
+}
+
+func (o *opened) close() {
+	for _, s := range o.sessions {
+		s.Close()
+	}
+}
+
+// list returns all conversations of a set in the order of their ids.
+func (o *opened) list(ctx context.Context, archived bool, aside *Aside) ([]store.Conversation, error) {
+	set := store.Live
+	if archived {
+		set = store.Archived
+	}
+	aside.Problems = append(aside.Problems, o.unread...)
+	var all []store.Conversation
+	for _, s := range o.sessions {
+		found, problems, err := s.List(ctx, set)
+		if err != nil {
+			return nil, fmt.Errorf("listing the conversations: %w", err)
+		}
+		all = append(all, found...)
+		aside.Problems = append(aside.Problems, problems...)
+	}
+	if len(o.sessions) > 1 {
+		slices.SortStableFunc(all, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	}
+	return all, nil
+}
+
+// find returns the conversations with these ids, live or archived.
+func (o *opened) find(ctx context.Context, ids []transcript.ID, aside *Aside) ([]store.Conversation, error) {
+	missing := &NotFoundError{Place: o.library.Place(), Unread: o.unread}
+	var found []store.Conversation
+	for _, id := range ids {
+		c, err := o.findOne(ctx, id)
+		var notFound *NotFoundError
+		switch {
+		case errors.As(err, &notFound):
+			missing.IDs = append(missing.IDs, id)
+			for _, near := range notFound.Nearest {
+				if len(missing.Nearest) < maxNearest && !slices.Contains(missing.Nearest, near) {
+					missing.Nearest = append(missing.Nearest, near)
+				}
+			}
+		case err != nil:
+			return nil, fmt.Errorf("looking for conversation %s: %w", id, err)
+		default:
+			found = append(found, c)
+			aside.Problems = append(aside.Problems, slices.DeleteFunc(slices.Clone(c.Problems), isBadField)...)
+		}
+	}
+	if len(missing.IDs) > 0 {
+		return nil, missing
+	}
+	return found, nil
+}
+
+// maxNearest bounds how many ids an error suggests.
+const maxNearest = 20
+
+func isBadField(p Problem) bool { return p.Kind == BadField }
+
+func (o *opened) findOne(ctx context.Context, id transcript.ID) (store.Conversation, error) {
+	missing := &NotFoundError{IDs: []transcript.ID{id}}
+	for _, s := range o.sessions {
+		c, err := s.Find(ctx, id)
+		var notFound *NotFoundError
+		if !errors.As(err, &notFound) {
+			return c, err
+		}
+		missing.Nearest = append(missing.Nearest, notFound.Nearest...)
+	}
+	return store.Conversation{}, missing
+}
+
+// pick returns the conversations that a filter lets through, in the order of
+// their ids or as they were named.
+func (o *opened) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conversation, error) {
+	ids, err := o.library.parseIDs(f.IDs)
+	if err != nil {
+		return nil, err
+	}
+	exclude, err := o.library.parseIDs(f.Exclude)
+	if err != nil {
+		return nil, err
+	}
+	var found []store.Conversation
+	if len(ids) > 0 {
+		found, err = o.find(ctx, ids, aside)
+	} else {
+		found, err = o.list(ctx, f.Archived, aside)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(found, func(c store.Conversation) bool {
+		switch {
+		case !hasLabels(c.Labels, f.Labels):
+			return true
+		case c.Hidden && !f.Hidden && len(ids) == 0:
+			aside.Hidden++
+			return true
+		case slices.Contains(exclude, c.ID):
+			aside.Excluded = append(aside.Excluded, c.ID)
+			return true
+		}
+		return false
+	}), nil
+}
+
+func hasLabels(labels map[string]string, wanted []Label) bool {
+	for _, want := range wanted {
+		value, ok := labels[want.Key]
+		if !ok || want.Value != nil && value != *want.Value {
+			return false
+		}
+	}
+	return true
+}
+
+// titleFilter reports whether a title contains a text, ignoring case. Every title
+// contains the empty text, also a missing one.
+func titleFilter(text string) func(title string) bool {
+	if text == "" {
+		return func(string) bool { return true }
+	}
+	finder := literal.New(strings.ToValidUTF8(text, "\ufffd"), true)
+	return func(title string) bool {
+		start, _ := finder.Find([]byte(title))
+		return start >= 0
+	}
+}

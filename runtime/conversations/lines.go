@@ -1,0 +1,226 @@
+package conversations
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// hit is a matching line, or a line of context.
+type hit struct {
+	scope      transcript.Scopes
+	turn       int // 1-based; 0 for a title
+	event      int // index in the conversation; -1 for a title
+	line       int // 1-based in the text of the event
+	time       time.Time
+	text       []byte
+	match      bool // not a line of context
+	chars      int  // length of the whole line in characters when text is a window of it, else 0
+	submatches []Span
+}
+
+// search is the search of one conversation. Of its matches, the first room ones
+// are handed to emit with their context.
+type search struct {
+	*query
+	room   int // how many more matches are wanted; negative means all
+	emit   func(*hit) error
+	buffer *store.Buffer
+
+	matches int
+	done    bool              // nothing further is wanted
+	hit     hit               // where the text stands that is being searched
+	event   *transcript.Event // nil for a title
+	timed   bool              // hit.time has been read
+	out     hit               // what emit gets
+}
+
+// run searches a conversation. The error is the one emit returned.
+func (s *search) run(ctx context.Context, f *finding, needEvents bool) error {
+	err := s.title(f.stored.Title)
+	if err == nil && needEvents && (s.toEnd || !s.done) {
+		err = s.events(ctx, f)
+	}
+	f.matches = s.matches
+	return err
+}
+
+func (s *search) title(title string) error {
+	if s.Scopes&transcript.ScopeTitle == 0 {
+		return nil
+	}
+	s.hit, s.event = hit{scope: transcript.ScopeTitle, event: -1}, nil
+	return s.lines([]byte(title))
+}
+
+func (s *search) events(ctx context.Context, f *finding) error {
+	events, err := f.stored.Events(ctx, s.buffer)
+	if err != nil {
+		f.problem = unreadable(f.stored.ID, err)
+		return nil
+	}
+	defer events.Close()
+	for events.Next(ctx) {
+		e := events.Event()
+		scope := e.Kind.Scope()
+		if s.done || s.Scopes&scope == 0 || !s.decode(e) {
+			continue
+		}
+		s.hit, s.event, s.timed = hit{scope: scope, turn: e.Turn, event: e.Index}, e, false
+		if err := s.lines(s.buffer.Text); err != nil {
+			return err
+		}
+		if s.done && !s.toEnd {
+			break
+		}
+	}
+	totals := events.Totals()
+	f.turns, f.Events, f.LastEventAt = totals.Turns, totals.Events, totals.LastAt
+	if err := events.Err(); err != nil {
+		f.problem = unreadable(f.stored.ID, err)
+	}
+	return nil
+}
+
+// decode puts the text of an event into s.buffer.Text. It returns false when the
+// stored bytes show that there is no match.
+func (s *search) decode(e *transcript.Event) bool {
+	stored, form := e.Stored()
+	if s.pattern.cannotMatch(stored, form) {
+		return false
+	}
+	size := len(stored)
+	if form == transcript.StoredBase64 {
+		size = size / 4 * 3
+	}
+	s.buffer.Text = slices.Grow(s.buffer.Text[:0], size)
+	s.buffer.Text, _ = e.AppendText(s.buffer.Text)
+	return true
+}
+
+// lines counts the matching lines of a text and emits those that are wanted, with
+// their context. s.hit says where the text stands.
+func (s *search) lines(text []byte) error {
+	var (
+		number   = 1 // of the line at from
+		from     = 0
+		shown    = 0 // where the first line begins that was not emitted
+		shownNum = 1
+		due      = 0 // lines of context still due after the last match
+	)
+	for {
+		l, m, ok := s.pattern.next(text, from)
+		if !ok {
+			break
+		}
+		s.matches++
+		if s.room == 0 {
+			from = l.next
+			continue
+		}
+		s.room--
+		number += bytes.Count(text[from:l.start], []byte{'\n'})
+		var err error
+		if shown, _, err = s.contextLines(text, shown, shownNum, l.start, due); err != nil {
+			return err
+		}
+		before, beforeNum := l.start, number
+		for i := 0; i < s.Context && before > shown; i++ {
+			before = bytes.LastIndexByte(text[:before-1], '\n') + 1
+			beforeNum--
+		}
+		if _, _, err = s.contextLines(text, before, beforeNum, l.start, s.Context); err != nil {
+			return err
+		}
+		if err := s.line(text[l.start:l.end], Span{m.Start - l.start, m.End - l.start}, number, true); err != nil {
+			return err
+		}
+		from, shown, due = l.next, l.next, s.Context
+		number++
+		shownNum = number
+		if s.room == 0 && !s.CountAll {
+			s.done = true
+			break
+		}
+	}
+	_, _, err := s.contextLines(text, shown, shownNum, len(text), due)
+	return err
+}
+
+// contextLines emits up to n lines of text[from:to] as context and returns where
+// it stopped.
+func (s *search) contextLines(text []byte, from, number, to, n int) (int, int, error) {
+	for ; n > 0 && from < to; n-- {
+		l := lineAt(text, from)
+		if err := s.line(text[l.start:l.end], Span{}, number, false); err != nil {
+			return from, number, err
+		}
+		from = l.next
+		number++
+	}
+	return from, number, nil
+}
+
+func (s *search) line(content []byte, m Span, number int, isMatch bool) error {
+	if s.emit == nil {
+		return nil
+	}
+	if s.event != nil && !s.timed {
+		s.hit.time = s.event.Time()
+		s.timed = true
+	}
+	s.out = s.hit
+	h := &s.out
+	h.line, h.text, h.match = number, content, isMatch
+	if s.MaxLine > 0 && len(content) > s.MaxLine {
+		if total := utf8.RuneCount(content); total > s.MaxLine {
+			w := s.pattern.cutLine(content, m, total, s.MaxLine, isMatch)
+			h.text, h.submatches, h.chars = w.text, w.submatches, total
+		}
+	}
+	return s.emit(h)
+}
+
+// maxKept is how many bytes of hits may wait for their turn to be handed over.
+// Hits that find no room are searched for again when their turn has come.
+const maxKept = 4 << 20
+
+// hitOverhead is about what a kept hit takes besides its text.
+const hitOverhead = 160
+
+// keeper keeps hits for later, within a budget that all searches share.
+type keeper struct {
+	kept    *atomic.Int64
+	hits    []hit
+	size    int64
+	dropped bool
+}
+
+// add keeps a copy of a hit.
+func (k *keeper) add(h *hit) error {
+	if k.dropped {
+		return nil
+	}
+	size := int64(hitOverhead + cap(h.text) + len(h.submatches)*16)
+	if h.chars == 0 {
+		size = int64(hitOverhead + len(h.text))
+	}
+	k.size += size
+	if k.kept.Add(size) > maxKept {
+		k.kept.Add(-k.size)
+		k.hits, k.size, k.dropped = nil, 0, true
+		return nil
+	}
+	c := *h
+	if h.chars == 0 {
+		c.text = bytes.Clone(h.text)
+	}
+	k.hits = append(k.hits, c)
+	return nil
+}

@@ -1,0 +1,316 @@
+package conversations
+
+import (
+	"bytes"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/conversations/internal/literal"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// line is a line of a text. Its content ends before the line break.
+type line struct {
+	start, end int
+	next       int // where the next line starts
+}
+
+// lineAt returns the line that starts at text[start].
+func lineAt(text []byte, start int) line {
+	l := line{start: start, end: len(text), next: len(text)}
+	if i := bytes.IndexByte(text[start:], '\n'); i >= 0 {
+		l.end, l.next = start+i, start+i+1
+	}
+	if l.end > start && text[l.end-1] == '\r' {
+		l.end--
+	}
+	return l
+}
+
+// pattern finds lines. It is safe for concurrent use.
+type pattern struct {
+	// finder finds what every matching line holds: for a literal pattern all of
+	// it, for a regular expression a part, if there is one.
+	finder *literal.Finder
+	// regex is nil for a literal pattern.
+	regex *regexp.Regexp
+	// resume is regex for text that begins one character before the place to
+	// search from: its first match is that character.
+	resume *regexp.Regexp
+	// stored says that a JSON string without \u escapes can only match when the
+	// finder finds something in its escaped form.
+	stored bool
+	// sieve tells the same of strings that may be base64; nil when it cannot.
+	sieve *literal.Sieve
+	// calls tells the same of whole tool calls as they are recorded.
+	calls *literal.Sieve
+}
+
+// require sets the text that every matching line holds.
+func (p *pattern) require(text string, ignoreCase bool) {
+	p.finder = literal.New(text, ignoreCase)
+	p.stored = sameWhenStored(text)
+	if !strings.ContainsRune(text, utf8.RuneError) { // which stands for bytes that are stored otherwise
+		p.sieve = literal.NewSieve(text, ignoreCase)
+		p.calls = literal.NewSieve(insideJSON(text), ignoreCase)
+	}
+}
+
+// insideJSON returns the part of text that stands in a single recorded string,
+// name or number wherever text occurs in laid out JSON. It is empty for text with
+// white space or punctuation of JSON, which may come from the layout. At its
+// start, text may begin within an escape, such as the n of \n or the 1b of
+// \u001b; that part is left out.
+func insideJSON(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool {
+		return r < utf8.RuneSelf && r != '_' && r != '-' && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		return ""
+	}
+	lower := strings.ToLower(text)
+	if strings.ContainsRune("bfnrt", rune(lower[0])) {
+		return text[1:]
+	}
+	skip := strings.IndexFunc(lower, func(r rune) bool { return !strings.ContainsRune("u0123456789abcdef", r) })
+	if skip < 0 {
+		skip = len(text)
+	}
+	return text[min(skip, len("u001b")):]
+}
+
+// parsePattern checks and compiles a pattern. The error is a [*PatternError].
+func parsePattern(text string, isRegex, ignoreCase bool) (*pattern, error) {
+	switch {
+	case strings.ContainsRune(text, 0):
+		return nil, &PatternError{Reason: PatternHasNUL}
+	case strings.Trim(text, " \t\n\v\f\r") == "": // as in the schema of the tool: other white space is text
+		return nil, &PatternError{Reason: PatternEmpty}
+	case strings.ContainsAny(text, "\r\n"):
+		return nil, &PatternError{Reason: PatternHasLines}
+	case !utf8.ValidString(text):
+		return nil, &PatternError{Reason: PatternNotUTF8}
+	}
+	p := &pattern{}
+	if !isRegex {
+		p.require(text, ignoreCase)
+		return p, nil
+	}
+	expr := text
+	if ignoreCase {
+		expr = "(?i)" + text
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, &PatternError{Reason: PatternSyntax, Err: err}
+	}
+	p.regex = re
+	// Assertions such as \b look one character back, so the search cannot go on
+	// at a bare slice. With the alternative in front that character is consumed
+	// first, and expr is tried from the next one on. It stands last and without
+	// parentheses because it may end within an open \Q.
+	if p.resume, err = regexp.Compile(`\A(?s:.)|` + expr); err != nil {
+		return nil, &PatternError{Reason: PatternTooLarge, Err: err}
+	}
+	if parsed, err := syntax.Parse(expr, syntax.Perl); err == nil {
+		if part, fold := requiredLiteral(parsed.Simplify()); part != "" {
+			p.require(part, fold)
+		}
+	}
+	return p, nil
+}
+
+// sameWhenStored reports whether text reads the same inside a JSON string in
+// which nothing is written as \u, whoever wrote it.
+func sameWhenStored(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return r < ' ' || r == '"' || r == '\\' || r == '/' || r == utf8.RuneError
+	})
+}
+
+// requiredLiteral returns the longest text that occurs in everything re matches,
+// and whether it occurs in any case; "" when there is none.
+func requiredLiteral(re *syntax.Regexp) (text string, fold bool) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return string(re.Rune), re.Flags&syntax.FoldCase != 0
+	case syntax.OpCapture, syntax.OpPlus:
+		return requiredLiteral(re.Sub[0])
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			if t, f := requiredLiteral(sub); len(t) > len(text) {
+				text, fold = t, f
+			}
+		}
+	}
+	return text, fold
+}
+
+// cannotMatch reports that the text of an event has no match, judging by how it is
+// stored. False says nothing.
+func (p *pattern) cannotMatch(stored []byte, form transcript.StoredForm) bool {
+	switch form {
+	case transcript.StoredBase64:
+		return p.sieve != nil && bytes.IndexByte(stored, '\\') < 0 && !p.sieve.MayHold(stored)
+	case transcript.StoredCall:
+		return p.calls != nil && bytes.IndexByte(stored, '\\') < 0 && !p.calls.MayHold(stored)
+	case transcript.StoredString:
+		if !p.stored {
+			return false
+		}
+		start, _ := p.finder.Find(stored)
+		return start < 0 && !bytes.Contains(stored, []byte(`\u`))
+	}
+	return false
+}
+
+// next returns the first matching line that starts at or after from, which is
+// the start of a line, and the first match in it.
+func (p *pattern) next(text []byte, from int) (l line, m Span, ok bool) {
+	for from < len(text) {
+		if p.finder == nil {
+			l = lineAt(text, from)
+		} else {
+			start, end := p.finder.Find(text[from:])
+			if start < 0 {
+				return l, m, false
+			}
+			m = Span{from + start, from + end}
+			l = lineAt(text, from+bytes.LastIndexByte(text[from:m.Start], '\n')+1)
+			if p.regex == nil {
+				return l, m, true
+			}
+		}
+		if loc := p.regex.FindIndex(text[l.start:l.end]); loc != nil {
+			return l, Span{l.start + loc[0], l.start + loc[1]}, true
+		}
+		from = l.next
+	}
+	return l, m, false
+}
+
+// maxLocations is how many matches of a regular expression are looked for at a
+// time: a line of many megabytes may hold millions.
+const maxLocations = 4096
+
+// each calls yield with the matches in a line that are not empty, from left to
+// right, until it returns false. A regular expression is tried at most limit
+// times; below 0 there is no limit.
+func (p *pattern) each(content []byte, limit int, yield func(Span) bool) {
+	if p.regex == nil {
+		for at := 0; at < len(content); {
+			start, end := p.finder.Find(content[at:])
+			if start < 0 || !yield(Span{at + start, at + end}) {
+				return
+			}
+			at += end
+		}
+		return
+	}
+	re, base, skip := p.regex, 0, 0
+	for limit != 0 {
+		n := maxLocations
+		if limit > 0 {
+			n = min(n, limit)
+			limit -= n
+		}
+		locations := re.FindAllIndex(content[base:], n+skip)
+		if len(locations) <= skip {
+			return
+		}
+		end := 0
+		for _, loc := range locations[skip:] {
+			if loc[0] < loc[1] && !yield(Span{base + loc[0], base + loc[1]}) {
+				return
+			}
+			if end = loc[1]; loc[0] == loc[1] {
+				_, size := utf8.DecodeRune(content[base+end:])
+				end += size
+			}
+		}
+		if end += base; len(locations) < n+skip || end >= len(content) {
+			return
+		}
+		_, size := utf8.DecodeLastRune(content[:end])
+		re, base, skip = p.resume, end-size, 1
+	}
+}
+
+const ellipsis = "…"
+
+// window is a part of a long line.
+type window struct {
+	text       []byte // with an ellipsis at each end that is cut
+	submatches []Span // in text
+}
+
+// MinWindow is the fewest characters that [SearchQuery.MaxLine] may allow.
+const MinWindow = 10
+
+// cutLine returns the part of n characters around a match, ellipses included. It
+// must be shorter than the line, which has total characters. For a line of
+// context the match is empty, and no submatches are returned.
+func (p *pattern) cutLine(content []byte, m Span, total, n int, isMatch bool) window {
+	before := utf8.RuneCount(content[:m.Start])
+	width := utf8.RuneCount(content[m.Start:m.End])
+	first := before - max((n-width)/2, 1) // one character for the ellipsis
+	first = max(min(first, total-n), 0)
+	cutLeft, cutRight := first > 0, first+n < total
+	if cutLeft {
+		first++
+		n--
+	}
+	if cutRight {
+		n--
+	}
+	low := moveRunes(content, m.Start, first-before)
+	high := moveRunes(content, low, n)
+
+	var w window
+	if cutLeft {
+		w.text = append(w.text, ellipsis...)
+	}
+	shift := len(w.text) - low
+	w.text = append(w.text, content[low:high]...)
+	if cutRight {
+		w.text = append(w.text, ellipsis...)
+	}
+	if !isMatch {
+		return w
+	}
+	// The first match is in the window, and each of them starts at a character of
+	// its own, also when it is empty.
+	p.each(content, len(w.text)+2, func(s Span) bool {
+		if s.Start >= high {
+			return false
+		}
+		if s.End > low {
+			w.submatches = append(w.submatches, Span{max(s.Start, low) + shift, min(s.End, high) + shift})
+		}
+		return true
+	})
+	return w
+}
+
+// moveRunes returns the offset of the character n characters after the one at
+// offset, or before it for a negative n.
+func moveRunes(text []byte, offset, n int) int {
+	for ; n > 0 && offset < len(text); n-- {
+		_, size := utf8.DecodeRune(text[offset:])
+		offset += size
+	}
+	for ; n < 0 && offset > 0; n++ {
+		_, size := utf8.DecodeLastRune(text[:offset])
+		offset -= size
+	}
+	return offset
+}
+
+// CheckPattern reports why a pattern cannot be searched for, as a [*PatternError],
+// or nil where it can.
+func CheckPattern(text string, isRegexp, ignoreCase bool) error {
+	_, err := parsePattern(text, isRegexp, ignoreCase)
+	return err
+}

@@ -1,0 +1,219 @@
+package conversations
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Read implements [Source]. It goes through the events once to count turns, and
+// then again to hand over those that are asked for, so that no more is held in
+// memory than one event.
+func (l *Library) Read(ctx context.Context, q ReadQuery) (Reading, error) {
+	var r Reading
+	o, err := l.open(ctx)
+	if err != nil {
+		return r, err
+	}
+	defer o.close()
+	c, err := o.read(ctx, q.ID, &r.Aside)
+	if err != nil {
+		return r, err
+	}
+	r.Conversation = c.Conversation
+	for _, p := range c.Problems {
+		if isBadField(p) {
+			r.Aside.Problems = append(r.Aside.Problems, p)
+		}
+	}
+	buffer := store.NewBuffer(l.memory)
+	defer buffer.Release()
+	events, err := c.Events(ctx, buffer)
+	if err != nil {
+		var notFound *NotFoundError
+		if errors.As(err, &notFound) {
+			return r, notFound
+		}
+		return r, &UnreadableError{Problem{ID: c.ID, Err: err}}
+	}
+	defer events.Close()
+	first, last, err := l.turns(ctx, q.Turns, events, &r)
+	if err != nil {
+		return r, err
+	}
+	if first <= last {
+		r.FirstTurn, r.LastTurn = first, last
+	}
+	if q.Opened != nil {
+		if err := q.Opened(&r); err != nil {
+			return r, err
+		}
+	}
+	if q.Event == nil || first > last {
+		return r, nil
+	}
+	return r, handOver(ctx, &q, events, first, last, buffer)
+}
+
+// read returns the conversation to read.
+func (o *opened) read(ctx context.Context, text string, aside *Aside) (store.Conversation, error) {
+	if text != "" {
+		ids, err := o.library.parseIDs([]string{text})
+		if err != nil {
+			return store.Conversation{}, err
+		}
+		found, err := o.find(ctx, ids, aside)
+		if err != nil {
+			return store.Conversation{}, err
+		}
+		return found[0], nil
+	}
+	all, err := o.list(ctx, false, aside)
+	if err != nil {
+		return store.Conversation{}, err
+	}
+	latest := -1
+	for i, c := range all {
+		if !c.Hidden && (latest < 0 || !c.LastActivatedAt.Before(all[latest].LastActivatedAt)) {
+			latest = i
+		}
+	}
+	if latest < 0 {
+		return store.Conversation{}, &NoConversationError{Place: o.library.Place()}
+	}
+	return all[latest], nil
+}
+
+// turns reads all events and returns the first and the last turn that are asked
+// for; the last is before the first where none are.
+func (l *Library) turns(ctx context.Context, t Turns, events store.Events, r *Reading) (first, last int, err error) {
+	v := turnView{now: l.now(), turns: t, first: -1}
+	for events.Next(ctx) {
+		v.add(events.Event())
+	}
+	r.Turns = events.Totals().Turns
+	if err := events.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
+			return 0, 0, err
+		}
+		if r.Damage = unreadable(r.ID, err); r.Damage.Kind == Unreadable {
+			return 0, 0, &UnreadableError{*r.Damage}
+		}
+	}
+	events.Restart()
+	if first, err = v.resolve(t.First, 1, r, false); err != nil {
+		return 0, 0, err
+	}
+	last, err = v.resolve(t.Last, r.Turns, r, true)
+	return first, last, err
+}
+
+// turnView gathers what the selection of turns asks about a conversation.
+type turnView struct {
+	now       time.Time
+	turns     Turns
+	compacted int // last turn a compaction covers, 0 for none
+	timed     int // the last turn for which the time of its beginning is known
+	first     int // the first turn that began at the first bound or later; -1 for none
+	last      int // the last turn that began at the last bound or earlier; 0 for none
+}
+
+func (v *turnView) add(e *transcript.Event) {
+	if v.turns.First.Kind == Compaction {
+		v.compacted = max(v.compacted, e.CompactedTurns())
+	}
+	if v.turns.First.Kind != Age && v.turns.Last.Kind != Age || e.Turn <= v.timed {
+		return
+	}
+	at := e.Time()
+	if at.IsZero() {
+		return
+	}
+	v.timed = e.Turn
+	if v.first < 0 && !at.Before(v.now.Add(-v.turns.First.Age)) {
+		v.first = e.Turn
+	}
+	if !at.After(v.now.Add(-v.turns.Last.Age)) {
+		v.last = e.Turn
+	}
+}
+
+func (v *turnView) resolve(b Bound, otherwise int, r *Reading, isLast bool) (int, error) {
+	switch b.Kind {
+	case Turn:
+		if b.N < 1 || b.N > r.Turns {
+			return 0, &TurnRangeError{ID: r.ID, Turn: b.N, Turns: r.Turns}
+		}
+		return b.N, nil
+	case FromEnd:
+		if isLast {
+			return r.Turns - b.N + 1, nil // before the beginning: nothing
+		}
+		return max(r.Turns-b.N+1, 1), nil
+	case CountBack:
+		return max(r.Turns-b.N+1, 1), nil
+	case Count:
+		return min(b.N, r.Turns), nil
+	case Compaction:
+		return v.compacted + 1, nil
+	case Age:
+		switch {
+		case isLast:
+			return v.last, nil
+		case v.first < 0:
+			return r.Turns + 1, nil
+		}
+		return v.first, nil
+	}
+	return otherwise, nil
+}
+
+// handOver hands over the events of some turns.
+func handOver(ctx context.Context, q *ReadQuery, events store.Events, first, last int, buffer *store.Buffer) error {
+	var out Event
+	out.AppendJSON = func(dst []byte, options transcript.JSONOptions) []byte {
+		return events.Event().AppendJSON(dst, options)
+	}
+	for events.Next(ctx) {
+		e := events.Event()
+		if e.Kind.Global() || e.Turn < first || q.Kinds != nil && !q.Kinds(e.Kind) {
+			continue
+		}
+		if e.Turn > last {
+			return nil
+		}
+		out.Index, out.Turn, out.Kind, out.Time = e.Index, e.Turn, e.Kind, e.Time()
+		out.Name, out.CallID, out.IsError = "", "", false
+		switch e.Kind {
+		case transcript.KindToolCall:
+			out.Name, out.CallID = string(e.AppendName(nil)), string(e.AppendCallID(nil))
+		case transcript.KindToolResult:
+			out.CallID, out.IsError = string(e.AppendCallID(nil)), e.IsError()
+		}
+		if !q.NoText {
+			out.setText(e, q.MaxText, buffer)
+		}
+		if err := q.Event(&out); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// setText decodes the text of an event, and cuts it where it is too long.
+func (e *Event) setText(recorded *transcript.Event, maxText int, buffer *store.Buffer) {
+	text, info := recorded.AppendBody(buffer.Text[:0], maxText)
+	buffer.Text = text[:0]
+	e.Encoding, e.JSON, e.Cut = info.Encoding, info.JSON, info.Cut
+	e.Chars, e.Head = 0, 0
+	if maxText > 0 && !info.JSON && !info.Cut {
+		if head, tail, n := transcript.CutPoints(text, maxText); n > maxText {
+			text = append(text[:head], text[tail:]...)
+			e.Chars, e.Head = n, transcript.HeadChars(maxText)
+		}
+	}
+	e.Text = text
+}

@@ -1,0 +1,98 @@
+package conversationcli
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/recall/conversationcli/internal/terminal"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// RareFlag is the annotation of flags that few calls need. Help that has to fit a
+// screen may leave them out.
+const RareFlag = "convtools_rare"
+
+func markRare(flags *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		_ = flags.SetAnnotation(name, RareFlag, []string{"true"}) // fails only for a flag that is not there
+	}
+}
+
+// What a shell is offered: more could not be looked through, and typing on
+// narrows it.
+const (
+	maxCompletions   = 200
+	completionColumn = 60 // columns of a title
+)
+
+// completeIDs offers the ids of conversations, those used last first, with their
+// titles.
+func (c *cli) completeIDs(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	source, err := c.open(cmd)
+	if err != nil {
+		return nil, directive
+	}
+	ctx := cmd.Context()
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	sets := []bool{false, true} // live and archived
+	if archived := cmd.Flags().Lookup("archived"); archived != nil {
+		sets = []bool{archived.Value.String() == "true"}
+	}
+	var found []conversations.Listed
+	for _, archived := range sets {
+		listing, err := source.List(ctx, conversations.ListQuery{Filter: conversations.Filter{Archived: archived}, Sort: conversations.ByActivation, NoEvents: true})
+		if err != nil {
+			return nil, directive
+		}
+		found = append(found, listing.Conversations...)
+	}
+	seen := map[transcript.ID]bool{}
+	found = slices.DeleteFunc(found, func(l conversations.Listed) bool {
+		twice := seen[l.ID]
+		seen[l.ID] = true
+		return twice || !strings.HasPrefix(spelled(l.ID, word), word)
+	})
+	slices.SortStableFunc(found, func(a, b conversations.Listed) int {
+		return cmp.Or(b.LastActivatedAt.Compare(a.LastActivatedAt), b.ID.Compare(a.ID))
+	})
+	var ids []cobra.Completion
+	for _, l := range found[:min(len(found), maxCompletions)] {
+		title := terminal.Truncate(terminal.Line(l.Title), completionColumn)
+		ids = append(ids, cobra.CompletionWithDesc(spelled(l.ID, word), title))
+	}
+	return ids, directive
+}
+
+// spelled is an id in the form in which word begins it: bare, or with its prefix.
+func spelled(id transcript.ID, word string) string {
+	full := string(id)
+	if word != "" && strings.Trim(word, "0123456789") == "" {
+		return strings.TrimPrefix(full, "jp-c")
+	}
+	return full
+}
+
+// completeFlags has the shell complete the flags that take ids, or one of a few
+// values.
+func (c *cli) completeFlags(cmd *cobra.Command, values map[string][]string) {
+	if !c.completes {
+		return
+	}
+	for flag, words := range values {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // as above
+	}
+	for _, flag := range []string{"id", "exclude-id"} {
+		if cmd.Flags().Lookup(flag) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(flag, c.completeIDs) // as above
+		}
+	}
+}

@@ -1,0 +1,306 @@
+package conversationcli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// grepOptions is the command line of grep.
+type grepOptions struct {
+	filter        filter
+	order         order
+	sort          string
+	ignoreCase    bool
+	caseSensitive bool
+	regex         bool
+	context       int
+	output        string
+	heading       bool
+	noHeading     bool
+	maxMatches    int
+	limit         int
+	maxHits       int
+	maxLine       int
+	scopes        []string
+	quiet         bool
+}
+
+func (c *cli) grepCommand() *cobra.Command {
+	var opts grepOptions
+	cmd := &cobra.Command{
+		Use:     "grep PATTERN…",
+		Aliases: []string{"g", "rg"},
+		Short:   "Search the text of conversations line by line",
+		Long: `Searches the titles and the text of conversations line by line.
+
+Several words are one pattern. It is plain text unless --regex is given, and
+case is ignored unless it has an upper-case letter.
+
+Flags that are repeatable also take several values between commas, except for
+--label. --id finds archived conversations too.
+
+Put -- before a pattern that starts with '-'.`,
+		Example: `  convtools conversation grep retry policy
+  convtools conversation grep --scope user,assistant --context 2 retry
+  convtools conversation grep --output ids -r 'retr(y|ies)'`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.grep(cmd.Context(), cmd, opts, strings.Join(args, " "))
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVarP(&opts.filter.ids, "id", "i", nil, "search only the conversation with this `ID`; repeatable")
+	opts.filter.idFlag = "--id"
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "ids" {
+			name = "id"
+		}
+		return pflag.NormalizedName(name)
+	})
+	flags.BoolVar(&opts.ignoreCase, "ignore-case", false, "ignore case")
+	flags.BoolVar(&opts.caseSensitive, "case-sensitive", false, "respect case")
+	flags.BoolVarP(&opts.regex, "regex", "r", false, "the pattern is a regular expression in RE2 syntax")
+	flags.IntVar(&opts.context, "context", 0, "show `N` lines before and after each match")
+	flags.StringVar(&opts.sort, "sort", "activity", "sort conversations by this `key`: "+strings.Join(grepSorts(), ", "))
+	opts.order.addFlags(flags)
+	flags.StringVar(&opts.output, "output", "hits", "`what` to write: "+strings.Join(grepOutputs(), ", "))
+	flags.BoolVar(&opts.heading, "heading", false, "group hits below their conversation (default on a terminal)")
+	flags.BoolVar(&opts.noHeading, "no-heading", false, "write ID:TURN:SCOPE:KIND:TEXT lines (default when not on a terminal)")
+	flags.IntVarP(&opts.maxMatches, "max-matches", "m", 0, "show at most `N` matches of each conversation")
+	flags.IntVar(&opts.limit, "limit", 0, "show matches of at most `N` conversations")
+	flags.IntVar(&opts.maxHits, "max-hits", 0, "show at most `N` matches of all conversations together")
+	flags.IntVar(&opts.maxLine, "max-line", 0, "show lines of more than `N` characters as a part of N characters around the first match")
+	flags.StringSliceVarP(&opts.scopes, "scope", "s", nil, "search only in this `scope`: "+strings.Join(scopeNames(), ", ")+"; repeatable")
+	flags.BoolVarP(&opts.quiet, "quiet", "q", false, "write nothing, only set the exit code")
+	opts.filter.addFlags(flags)
+	markRare(flags, "archived", "ascending", "case-sensitive", "descending", "exclude-id", "heading", "hidden", "label",
+		"max-hits", "max-line", "max-matches", "no-heading", "quiet", "sort")
+	c.completeFlags(cmd, map[string][]string{"sort": grepSorts(), "output": grepOutputs(), "scope": scopeNames()})
+	return cmd
+}
+
+// grepSorts returns the values of --sort, grepOutputs those of --output.
+func grepSorts() []string   { return []string{"activity", "created", "activated", "updated"} }
+func grepOutputs() []string { return []string{"hits", "ids", "count", "text"} }
+
+// check verifies the flags and returns what to search for.
+func (o *grepOptions) check(c *cli, cmd *cobra.Command, text string) (conversations.SearchQuery, error) {
+	var q conversations.SearchQuery
+	if o.ignoreCase && o.caseSensitive {
+		return q, usageError("give only one of them", "--ignore-case and --case-sensitive contradict each other")
+	}
+	if o.heading && o.noHeading {
+		return q, usageError("give only one of them", "--heading and --no-heading contradict each other")
+	}
+	if o.quiet && c.summary {
+		return q, usageError("give only one of them", "--quiet writes nothing, also no --summary")
+	}
+	if cmd.Flags().Changed("id") && len(o.filter.ids) == 0 {
+		return q, usageError("leave --id out to search all conversations", "--id is empty")
+	}
+	if cmd.Flags().Changed("scope") && len(o.scopes) == 0 {
+		return q, usageError("leave --scope out to search everywhere", "--scope is empty")
+	}
+	if err := oneOf("sort", o.sort, grepSorts()...); err != nil {
+		return q, err
+	}
+	if err := oneOf("output", o.output, grepOutputs()...); err != nil {
+		return q, err
+	}
+	for _, n := range []struct {
+		flag  string
+		value int
+	}{{"context", o.context}, {"max-matches", o.maxMatches}, {"limit", o.limit}, {"max-hits", o.maxHits}, {"max-line", o.maxLine}} {
+		if err := notNegative(n.flag, n.value); err != nil {
+			return q, err
+		}
+	}
+	if 0 < o.maxLine && o.maxLine < conversations.MinWindow {
+		return q, usageError(fmt.Sprintf("use at least %d, or 0 for no limit", conversations.MinWindow), "--max-line cannot be %d", o.maxLine)
+	}
+	if err := o.order.resolve(cmd.Flags()); err != nil {
+		return q, err
+	}
+	o.ignoreCase = o.ignoreCase || !o.caseSensitive && smartCase(text)
+	scopes, err := parseScopes(o.scopes)
+	if err != nil {
+		return q, err
+	}
+	q = conversations.SearchQuery{
+		Pattern: text, Regexp: o.regex, IgnoreCase: o.ignoreCase, Scopes: scopes, Context: o.context,
+		Sort: sortOf(o.sort), Ascending: !o.order.descending,
+		MaxConversations: o.limit, MaxMatches: o.maxHits, MaxMatchesOfEach: o.maxMatches, MaxLine: o.maxLine, CountAll: c.summary,
+	}
+	switch {
+	case o.quiet:
+		// One match will do, whichever.
+		q.Sort, q.MaxConversations, q.MaxMatchesOfEach = conversations.ByCreation, 1, 1
+	case o.output == "ids" && !c.summary:
+		q.MaxMatchesOfEach = 1
+	}
+	return q, conversations.CheckPattern(text, o.regex, o.ignoreCase)
+}
+
+// smartCase reports whether a pattern asks to ignore case: when it has no
+// upper-case letter, also not in an escape such as \S.
+func smartCase(text string) bool { return !strings.ContainsFunc(text, unicode.IsUpper) }
+
+// scopeNames returns the values of --scope.
+func scopeNames() []string {
+	var names []string
+	for _, s := range transcript.NamedScopes() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// parseScopes reads the values of --scope, also with '_' for '-'. None means all.
+func parseScopes(values []string) (transcript.Scopes, error) {
+	if len(values) == 0 {
+		return transcript.ScopeAll, nil
+	}
+	var set transcript.Scopes
+	names := scopeNames()
+	for _, value := range values {
+		i := slices.Index(names, strings.ReplaceAll(strings.TrimSpace(value), "_", "-"))
+		if i < 0 {
+			return 0, usageError("use one or more of "+strings.Join(names, ", "), "--scope cannot be %q", value)
+		}
+		set |= transcript.NamedScopes()[i].Scopes
+	}
+	return set, nil
+}
+
+// badPattern words why a pattern cannot be searched for.
+func badPattern(e *conversations.PatternError, text string) error {
+	switch e.Reason {
+	case conversations.PatternHasNUL:
+		return usageError("recorded text is searched line by line as text", "the pattern contains a NUL byte")
+	case conversations.PatternEmpty:
+		return usageError("give some text to look for, such as: conversation grep retry", "the pattern is empty")
+	case conversations.PatternHasLines:
+		return usageError("search for one of the lines", "the pattern has more than one line, and the search goes line by line")
+	case conversations.PatternNotUTF8:
+		return usageError("give the pattern in UTF-8", "the pattern is not valid UTF-8: %q", text)
+	case conversations.PatternTooLarge:
+		return usageError("use a shorter one", "invalid pattern: %w", e.Err)
+	}
+	return usageError("the syntax is RE2, without look-around and back-references; leave out --regex to search for the text as it is",
+		"invalid pattern: %w", e.Err)
+}
+
+func (c *cli) grep(ctx context.Context, cmd *cobra.Command, opts grepOptions, text string) error {
+	f, err := c.resolveFormat()
+	if err != nil {
+		return err
+	}
+	q, err := opts.check(c, cmd, text)
+	var bad *conversations.PatternError
+	if errors.As(err, &bad) {
+		return badPattern(bad, text)
+	}
+	if err != nil {
+		return err
+	}
+	if q.Filter, err = opts.filter.parse(c); err != nil {
+		return err
+	}
+	source, err := c.open(cmd)
+	if err != nil {
+		return err
+	}
+	if f.pretty && !f.json && !opts.noHeading && c.env.IsTerminal && !cmd.Flags().Changed("max-line") {
+		q.MaxLine = terminalMaxLine
+	}
+	w := c.newHitWriter(newOutput(c.env.Stdout), f, opts)
+	if !opts.quiet {
+		q.Found = w.begin
+		if opts.output == "hits" || opts.output == "text" {
+			q.Line = w.hit
+		}
+	}
+	found, err := source.Search(ctx, q)
+	left := c.warnOf(found.Aside.Problems, len(q.IDs) > 0)
+	if err != nil {
+		return sourceFailure(err, q.IDs)
+	}
+	if !opts.quiet {
+		if err := c.finish(w, &found, left); err != nil {
+			return err
+		}
+	}
+	if found.Matched == 0 {
+		if !f.json && !opts.quiet {
+			c.explain(&found, q.Scopes, opts, text)
+		}
+		return nothingFound()
+	}
+	return nil
+}
+
+// finish ends the output.
+func (c *cli) finish(w *hitWriter, found *conversations.Matches, left []skipped) error {
+	if !c.summary {
+		return w.close(nil)
+	}
+	return w.close(func(r *record) {
+		r.int("matches", found.Total)
+		r.int("returned", found.Returned)
+		r.int("searched", found.Searched)
+		r.objects("conversations", len(found.Conversations), func(i int, r *record) {
+			m := &found.Conversations[i]
+			r.string("id", string(m.ID))
+			r.optional("title", m.Title)
+			r.int("matches", m.Matches)
+			r.int("turns", m.Turns)
+		})
+		r.int("conversations_matched", found.Matched)
+		r.ids("excluded", found.Aside.Excluded)
+		r.skipped(left)
+	})
+}
+
+// explain writes what was searched in vain and what to try.
+func (c *cli) explain(found *conversations.Matches, scopes transcript.Scopes, opts grepOptions, text string) {
+	kind, how := "live", ""
+	if opts.filter.archived {
+		kind = "archived"
+	}
+	if len(opts.filter.ids) > 0 {
+		kind = "named"
+	}
+	if !opts.ignoreCase {
+		how = ", respecting case"
+	}
+	plural := "s"
+	if found.Searched == 1 {
+		plural = ""
+	}
+	c.note("no matches for %q in %d %s conversation%s (scope %s%s)", text, found.Searched, kind, plural, scopes, how)
+	var try []string
+	if !opts.ignoreCase {
+		try = append(try, "--ignore-case")
+	}
+	if scopes != transcript.ScopeAll {
+		try = append(try, "--scope=all")
+	}
+	if hidden := found.Aside.Hidden; hidden > 0 {
+		try = append(try, fmt.Sprintf("--hidden (%d hidden left out)", hidden))
+	}
+	if kind == "live" {
+		try = append(try, "--archived")
+	}
+	try = append(try, "fewer words")
+	c.note("hint: try %s", strings.Join(try, ", "))
+}

@@ -1,0 +1,192 @@
+package conversationcli
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/conversations"
+)
+
+// lsOptions is the command line of ls.
+type lsOptions struct {
+	filter        filter
+	order         order
+	sort          string
+	limit, offset int
+	titleContains string
+	local, full   bool
+}
+
+func (c *cli) lsCommand() *cobra.Command {
+	var opts lsOptions
+	cmd := &cobra.Command{
+		Use:     "ls [ID]…",
+		Aliases: []string{"list"},
+		Short:   "List conversations, the one with the newest activity first",
+		Long: `Lists conversations, the one with the newest activity first; with IDs, only
+those, live or archived.
+
+Flags that are repeatable also take several values between commas, except for
+--label.`,
+		Example: `  convtools conversation ls --limit 10
+  convtools conversation ls --title-contains retry --archived
+  convtools conversation ls --format json --summary`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: c.completeIDs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.filter.ids = args
+			return c.ls(cmd.Context(), cmd, opts)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&opts.sort, "sort", "activity", "sort by this `key`: "+strings.Join(lsSorts(), ", "))
+	opts.order.addFlags(flags)
+	flags.IntVar(&opts.limit, "limit", 0, "show at most `N` conversations; 0 shows all")
+	flags.IntVar(&opts.offset, "offset", 0, "leave out the first `N` conversations")
+	flags.StringVar(&opts.titleContains, "title-contains", "", "only titles that contain this `text`, in any case")
+	flags.BoolVar(&opts.local, "local", false, "only conversations that are in the user's own store and not in the workspace")
+	flags.BoolVar(&opts.full, "full", false, "show full times and titles in text output")
+	opts.filter.addFlags(flags)
+	markRare(flags, "ascending", "descending", "exclude-id", "hidden", "local", "offset")
+	c.completeFlags(cmd, map[string][]string{"sort": lsSorts()})
+	return cmd
+}
+
+// lsSorts returns the values of --sort.
+func lsSorts() []string {
+	return []string{"activity", "created", "updated", "id", "expires", "messages", "local"}
+}
+
+func sortOf(name string) conversations.Sort {
+	switch name {
+	case "created":
+		return conversations.ByCreation
+	case "activated":
+		return conversations.ByActivation
+	case "updated":
+		return conversations.ByUpdate
+	case "id":
+		return conversations.ByID
+	case "expires":
+		return conversations.ByExpiry
+	case "messages":
+		return conversations.BySize
+	case "local":
+		return conversations.ByLocality
+	}
+	return conversations.ByActivity
+}
+
+func (c *cli) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) error {
+	f, err := c.resolveFormat()
+	if err != nil {
+		return err
+	}
+	if err := opts.check(cmd); err != nil {
+		return err
+	}
+	filter, err := opts.filter.parse(c)
+	if err != nil {
+		return err
+	}
+	source, err := c.open(cmd)
+	if err != nil {
+		return err
+	}
+	listing, err := source.List(ctx, conversations.ListQuery{
+		Filter: filter, TitleContains: opts.titleContains, UserOnly: opts.local,
+		Sort: sortOf(opts.sort), Ascending: !opts.order.descending, Limit: opts.limit, Offset: opts.offset,
+	})
+	left := c.warnOf(listing.Aside.Problems, len(filter.IDs) > 0)
+	if err != nil {
+		return sourceFailure(err, filter.IDs)
+	}
+	for _, l := range listing.Conversations {
+		if l.Damage != nil {
+			c.warn("%s: its events cannot be counted: %v", l.ID, l.Damage.Err)
+		}
+	}
+	out := newOutput(c.env.Stdout)
+	if f.json {
+		return c.writeListing(out, f, &listing, left)
+	}
+	if err := c.writeTable(out, f, listing.Conversations, opts.full); err != nil {
+		return err
+	}
+	c.explainList(&listing, opts)
+	return nil
+}
+
+func (o *lsOptions) check(cmd *cobra.Command) error {
+	if err := oneOf("sort", o.sort, lsSorts()...); err != nil {
+		return err
+	}
+	if err := notNegative("limit", o.limit); err != nil {
+		return err
+	}
+	if err := notNegative("offset", o.offset); err != nil {
+		return err
+	}
+	return o.order.resolve(cmd.Flags())
+}
+
+func (c *cli) writeListing(out output, f format, listing *conversations.Listing, left []skipped) error {
+	list := c.newArray(out, f)
+	var r record
+	for i := range listing.Conversations {
+		r.reset()
+		r.listed(&listing.Conversations[i])
+		if err := list.add(r.end()); err != nil {
+			return err
+		}
+	}
+	if c.summary {
+		err := list.addSummary(func(r *record) {
+			r.int("total", listing.Total)
+			r.skipped(left)
+			r.ids("excluded", listing.Aside.Excluded)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return list.close()
+}
+
+func (r *record) listed(l *conversations.Listed) {
+	r.string("id", string(l.ID))
+	r.optional("title", l.Title)
+	r.int("events_count", l.Events)
+	r.time("created_at", l.CreatedAt)
+	r.time("last_event_at", l.LastEventAt)
+	r.time("archived_at", l.ArchivedAt)
+	r.time("expires_at", l.ExpiresAt)
+	r.time("last_activated_at", l.LastActivatedAt)
+	r.time("pinned_at", l.PinnedAt)
+	r.bool("hidden", l.Hidden)
+	r.string("local", l.Locality)
+	r.labels(l.Labels)
+	if l.Damage == nil {
+		r.null("error")
+	} else {
+		r.string("error", l.Damage.Err.Error())
+	}
+}
+
+func (r *record) labels(labels map[string]string) {
+	r.key("labels")
+	r.buf = append(r.buf, '{')
+	for i, key := range slices.Sorted(maps.Keys(labels)) {
+		if i > 0 {
+			r.buf = append(r.buf, ',')
+		}
+		r.buf = appendQuoted(r.buf, key)
+		r.buf = append(r.buf, ':')
+		r.buf = appendQuoted(r.buf, labels[key])
+	}
+	r.buf = append(r.buf, '}')
+}

@@ -1,0 +1,178 @@
+package conversationcli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/recall/conversationcli/internal/terminal"
+)
+
+// minTitleWidth is the narrowest a column of titles gets on a terminal.
+const minTitleWidth = 20
+
+// maxTitleWidth is the widest it gets where the width is not known, such as in a
+// pipe.
+const maxTitleWidth = 200
+
+// writeTable writes the list for people: aligned columns, and titles cut to the
+// width of the terminal unless full is set.
+func (c *cli) writeTable(out output, f format, list []conversations.Listed, full bool) error {
+	if len(list) == 0 {
+		return nil
+	}
+	rows := [][]string{{"ID", "EVENTS", "ACTIVITY", "FLAGS"}}
+	titles := []string{"TITLE"}
+	for i := range list {
+		l := &list[i]
+		events := strconv.Itoa(l.Events)
+		if l.Damage != nil {
+			events = "?"
+		}
+		rows = append(rows, []string{string(l.ID), events, c.when(l.ActiveAt(), full), c.flags(l)})
+		titles = append(titles, terminal.Line(l.Title))
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], terminal.Width(cell))
+		}
+	}
+	titleWidth := maxTitleWidth
+	switch {
+	case full:
+		titleWidth = 0 // unlimited
+	case f.pretty && c.env.IsTerminal && c.env.Width > 0:
+		titleWidth = c.env.Width
+		for _, w := range widths {
+			titleWidth -= w + 2
+		}
+		titleWidth = max(titleWidth, minTitleWidth)
+	}
+	for i, row := range rows {
+		var line strings.Builder
+		for col, cell := range row {
+			pad := strings.Repeat(" ", widths[col]-terminal.Width(cell))
+			if col == 1 { // numbers are aligned to the right
+				line.WriteString(pad + cell)
+			} else {
+				line.WriteString(cell + pad)
+			}
+			line.WriteString("  ")
+		}
+		title := titles[i]
+		if titleWidth > 0 {
+			title = terminal.Truncate(title, titleWidth)
+		}
+		text := strings.TrimRight(line.String()+title, " ")
+		if f.colour && i == 0 {
+			text = styleDim + text + styleReset
+		}
+		if err := out.write([]byte(text + "\n")); err != nil {
+			return err
+		}
+	}
+	return out.flush()
+}
+
+// flags names what is special about a conversation.
+func (c *cli) flags(l *conversations.Listed) string {
+	var flags []string
+	add := func(set bool, name string) {
+		if set {
+			flags = append(flags, name)
+		}
+	}
+	add(!l.PinnedAt.IsZero(), "pinned")
+	add(l.Archived, "archived")
+	add(l.Hidden, "hidden")
+	add(l.UserOnly, "local")
+	if at := l.ExpiresAt; !at.IsZero() {
+		add(at.After(c.env.Now()), "expires")
+		add(!at.After(c.env.Now()), "expired")
+	}
+	add(l.Damage != nil, "damaged")
+	if len(flags) == 0 {
+		return "-"
+	}
+	return strings.Join(flags, ",")
+}
+
+// when writes a time for people: its age, or in full and in UTC.
+func (c *cli) when(t time.Time, full bool) string {
+	switch {
+	case t.IsZero():
+		return "?"
+	case full:
+		return t.UTC().Format("2006-01-02 15:04:05Z")
+	}
+	return age(t.UTC(), c.env.Now().UTC())
+}
+
+// age writes how long ago t was in its largest unit: years and months by the
+// calendar, and smaller units by their length.
+func age(t, now time.Time) string {
+	d := now.Sub(t)
+	if d < -time.Minute {
+		return "in the future"
+	}
+	months := 12*(now.Year()-t.Year()) + int(now.Month()-t.Month())
+	if t.AddDate(0, months, 0).After(now) {
+		months--
+	}
+	const day = 24 * time.Hour
+	for _, u := range []struct {
+		name string
+		n    int
+	}{
+		{"year", months / 12},
+		{"month", months},
+		{"week", int(d / (7 * day))},
+		{"day", int(d / day)},
+		{"hour", int(d / time.Hour)},
+		{"minute", int(d / time.Minute)},
+	} {
+		switch {
+		case u.n == 1:
+			return "1 " + u.name + " ago"
+		case u.n > 1:
+			return fmt.Sprintf("%d %ss ago", u.n, u.name)
+		}
+	}
+	return "just now"
+}
+
+// explainList writes to standard error what a list does not show.
+func (c *cli) explainList(listing *conversations.Listing, opts lsOptions) {
+	kind := "live"
+	if opts.filter.archived {
+		kind = "archived"
+	}
+	if len(opts.filter.ids) > 0 {
+		kind = "named"
+	}
+	shown, total := len(listing.Conversations), listing.Total
+	switch left := total - opts.offset - shown; {
+	case shown == 0 && total > 0:
+		c.note("offset %d is past the end: there are %d conversations", opts.offset, total)
+	case shown == 0:
+		what := fmt.Sprintf("no %s conversations", kind)
+		if opts.titleContains != "" {
+			what += fmt.Sprintf(" with %q in the title", opts.titleContains)
+		}
+		if len(opts.filter.labels) > 0 {
+			what += " with label " + strings.Join(opts.filter.labels, " and ")
+		}
+		c.note("%s", what)
+		if !opts.filter.archived && len(opts.filter.ids) == 0 {
+			c.note("hint: --archived lists archived conversations")
+		}
+	case left > 0:
+		c.note("%d more: use --offset=%d, or --limit=0 for all", left, opts.offset+shown)
+	}
+	if hidden := listing.Aside.Hidden; hidden > 0 {
+		c.note("%d hidden: --hidden lists them too", hidden)
+	}
+}

@@ -1,0 +1,237 @@
+package conversationcli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// filter is the flags for which conversations a command is about.
+type filter struct {
+	ids      []string // when not empty: these, live or archived, hidden or not
+	idFlag   string   // where they were given; empty for arguments
+	exclude  []string
+	archived bool // archived ones instead of live ones
+	hidden   bool // hidden ones too
+	labels   []string
+}
+
+// addFlags defines the flags that all commands over several conversations have.
+func (f *filter) addFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.archived, "archived", false, "archived conversations instead of live ones")
+	flags.BoolVar(&f.hidden, "hidden", false, "hidden conversations too")
+	flags.StringArrayVar(&f.labels, "label", nil, "only with the label `KEY` or KEY=VALUE; repeatable")
+	flags.StringSliceVar(&f.exclude, "exclude-id", nil, "leave out the conversation with this `ID`; repeatable")
+}
+
+// parse returns the filter that the flags ask for.
+func (f *filter) parse(c *cli) (conversations.Filter, error) {
+	parsed := conversations.Filter{Archived: f.archived, Hidden: f.hidden}
+	var err error
+	if parsed.Exclude, err = c.parseIDs(f.exclude, "--exclude-id"); err != nil {
+		return parsed, err
+	}
+	for _, text := range f.labels {
+		key, value, hasValue := strings.Cut(text, "=")
+		if key == "" {
+			return parsed, usageError("write --label KEY or --label KEY=VALUE", "label %q has no key", text)
+		}
+		label := conversations.Label{Key: key}
+		if hasValue {
+			label.Value = &value
+		}
+		parsed.Labels = append(parsed.Labels, label)
+	}
+	parsed.IDs, err = c.parseIDs(f.ids, f.idFlag)
+	return parsed, err
+}
+
+// skipped is a conversation that could not be used.
+type skipped struct {
+	id     transcript.ID // empty when it is a whole store
+	reason string
+}
+
+// warnOf warns of what a query did not look at, and returns it. named reports
+// whether the conversations were given by their ids: they are used without their
+// metadata then.
+func (c *cli) warnOf(problems []conversations.Problem, named bool) []skipped {
+	var left []skipped
+	for _, p := range problems {
+		reason := p.Err.Error()
+		switch {
+		case p.ID == "":
+			reason = fmt.Sprintf("%s: %s", p.Path, reason)
+			c.warn("%s", reason)
+		case named && (p.Kind == conversations.BadMetadata || p.Kind == conversations.Outside || p.Kind == conversations.Vanishing):
+			c.warn("%s: metadata.json cannot be used: %s", p.ID, reason)
+			continue
+		case p.Kind == conversations.BadField:
+			c.warn("%s: %s", p.ID, reason)
+			continue
+		case p.Kind == conversations.DamagedEvents:
+			reason = "events.json is damaged, what stands before the damage was searched: " + reason
+			fallthrough
+		default:
+			c.warn("%s: %s", p.ID, reason)
+		}
+		left = append(left, skipped{p.ID, reason})
+	}
+	return left
+}
+
+func (r *record) skipped(list []skipped) {
+	r.objects("skipped", len(list), func(i int, r *record) {
+		r.optional("id", string(list[i].id))
+		r.string("reason", list[i].reason)
+	})
+}
+
+// maxListed bounds how many ids an error names; standard input may hold many.
+const maxListed = 20
+
+// notFound names all ids that no conversation has.
+func notFound(e *conversations.NotFoundError) error {
+	hint := "conversation ls shows the ids there are; add --archived for archived ones"
+	if len(e.Nearest) > 0 {
+		hint = "nearest ids: " + joinBounded(e.Nearest, ", ")
+	}
+	noun := "conversation"
+	if len(e.IDs) > 1 {
+		noun = "conversations"
+	}
+	return failedHint(hint, "%s %s not found in %s", noun, joinBounded(e.IDs, ", "), e.Place)
+}
+
+// joinBounded joins the first maxListed of some texts and counts the rest.
+func joinBounded[T ~string](texts []T, separator string) string {
+	var b strings.Builder
+	for i, text := range texts {
+		if i == maxListed {
+			fmt.Fprintf(&b, "%sand %d more", separator, len(texts)-maxListed)
+			break
+		}
+		if i > 0 {
+			b.WriteString(separator)
+		}
+		b.WriteString(string(text))
+	}
+	return b.String()
+}
+
+// maxIDs bounds how many ids are read from standard input.
+const maxIDs = 100_000
+
+// parseIDs reads ids, each once. "-" stands for ids on standard input, one on a
+// line.
+func (c *cli) parseIDs(texts []string, flag string) ([]string, error) {
+	var ids []string
+	seen := map[transcript.ID]bool{}
+	var bad []string // what is wrong with the ids that cannot be read
+	add := func(text string) {
+		id, err := conversations.ParseID(text)
+		if err != nil {
+			bad = append(bad, err.Error())
+		} else if !seen[id] {
+			seen[id] = true
+			ids = append(ids, string(id))
+		}
+	}
+	for _, text := range texts {
+		if text != "-" {
+			add(strings.TrimSpace(text))
+			continue
+		}
+		lines := bufio.NewScanner(io.LimitReader(c.env.Stdin, maxIDs*64))
+		for lines.Scan() {
+			if line := strings.TrimSpace(lines.Text()); line != "" {
+				add(line)
+			}
+		}
+		if err := lines.Err(); err != nil {
+			return nil, failed(fmt.Errorf("reading ids from standard input: %w", err))
+		}
+	}
+	if len(bad) > 0 {
+		hint := "an id looks like jp-c17800836875; conversation ls shows the ids there are"
+		if flag == "--id" {
+			hint = "-i and --id take the id of a conversation; to ignore case use --ignore-case"
+		}
+		return nil, usageError(hint, "%s", joinBounded(bad, "; "))
+	}
+	return ids, nil
+}
+
+// order is the direction of a sort: newest or largest first unless --ascending
+// is given.
+type order struct {
+	descending, ascending bool
+}
+
+func (o *order) addFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.descending, "descending", true, "newest or largest first")
+	flags.BoolVar(&o.ascending, "ascending", false, "oldest or smallest first")
+}
+
+func (o *order) resolve(flags *pflag.FlagSet) error {
+	if o.ascending && o.descending && flags.Changed("descending") {
+		return usageError("give only one of them", "--ascending and --descending contradict each other")
+	}
+	if o.ascending {
+		o.descending = false
+	}
+	return nil
+}
+
+// oneOf checks the value of a flag that takes one of a few words.
+func oneOf(flag, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return usageError("use one of "+strings.Join(allowed, ", "), "--%s cannot be %q", flag, value)
+}
+
+// notNegative checks the value of a flag that counts something.
+func notNegative(flag string, value int) error {
+	if value < 0 {
+		zero := "no limit"
+		switch flag {
+		case "context":
+			zero = "no lines around a match"
+		case "offset":
+			zero = "the head of the list"
+		}
+		return usageError("use 0 for "+zero+", or a positive number", "--%s cannot be %d", flag, value)
+	}
+	return nil
+}
+
+// sourceFailure words an error of a source. ids are those the query was about.
+func sourceFailure(err error, ids []string) error {
+	var (
+		notFoundErr *conversations.NotFoundError
+		unavailable *conversations.UnavailableError
+		none        *conversations.NoConversationError
+	)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &notFoundErr):
+		return notFound(notFoundErr)
+	case errors.As(err, &unavailable) && len(ids) > 0:
+		return failed(fmt.Errorf("looking for conversation %s: %w", ids[0], unavailable.Err))
+	case errors.As(err, &unavailable):
+		return failed(fmt.Errorf("listing the conversations: %w", unavailable.Err))
+	case errors.As(err, &none):
+		return failedHint("conversation ls --archived lists archived ones", "there is no live conversation to print in %s", none.Place)
+	}
+	return failed(err)
+}

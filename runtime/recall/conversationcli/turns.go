@@ -1,0 +1,202 @@
+package conversationcli
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/convtools/convtools/runtime/conversations"
+)
+
+// turnOptions is the flags that select turns.
+type turnOptions struct {
+	turn, from, to string
+	last, first    int
+}
+
+func (o *turnOptions) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.turn, "turn", "", "only turn `N`, or turns A..B, A.. or ..B")
+	flags.IntVar(&o.last, "last", 1, "only the last `N` turns")
+	flags.IntVar(&o.first, "first", 1, "only the first `N` turns")
+	flags.Lookup("last").NoOptDefVal = "1"
+	flags.Lookup("first").NoOptDefVal = "1"
+	flags.StringVar(&o.from, "from", "", "from turn `X` on: a number, -N counted from the end, an age such as 5h, or last-compaction")
+	flags.StringVar(&o.to, "to", "", "up to turn `X`: a number, -N counted from the end, or an age such as 5h")
+}
+
+// selection is the turns that the flags ask for.
+type selection struct {
+	conversations.Turns
+	first, last string // the numbers of turns, as given
+}
+
+// parse checks that the flags fit together and reads them.
+func (o *turnOptions) parse(flags *pflag.FlagSet) (selection, error) {
+	var s selection
+	var given []string
+	for _, name := range []string{"turn", "last", "first"} {
+		if flags.Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	between := flags.Changed("from") || flags.Changed("to")
+	if between {
+		given = append(given, "--from or --to")
+	}
+	if len(given) > 1 {
+		return s, usageError("give only one of them", "%s exclude each other", strings.Join(given, " and "))
+	}
+	for _, count := range []struct {
+		name  string
+		value int
+	}{{"last", o.last}, {"first", o.first}} {
+		if count.value < 0 {
+			return s, usageError("give the number of turns", "--%s cannot be %d", count.name, count.value)
+		}
+	}
+	var err error
+	switch {
+	case flags.Changed("turn"):
+		return parseRange(o.turn)
+	case flags.Changed("last"):
+		s.First = conversations.Bound{Kind: conversations.CountBack, N: o.last}
+	case flags.Changed("first"):
+		s.Last = conversations.Bound{Kind: conversations.Count, N: o.first}
+	case between:
+		s.first, s.last = o.from, o.to
+		if s.First, err = parseBound("from", o.from, flags); err != nil {
+			return s, err
+		}
+		s.Last, err = parseBound("to", o.to, flags)
+	}
+	return s, err
+}
+
+// none reports whether the flags ask for no turns, whatever the conversation.
+func (s selection) none() bool {
+	return s.First.Kind == conversations.CountBack && s.First.N == 0 || s.Last.Kind == conversations.Count && s.Last.N == 0
+}
+
+// parseRange reads N, A..B, A.., ..B and .. .
+func parseRange(text string) (selection, error) {
+	var s selection
+	from, to, isRange := strings.Cut(text, "..")
+	if !isRange {
+		to = from
+	}
+	if text == "" {
+		return s, usageError("write --turn 3, --turn 2..5, --turn 2.. or --turn ..5", "--turn is empty")
+	}
+	for _, end := range []struct {
+		text string
+		b    *conversations.Bound
+	}{{from, &s.First}, {to, &s.Last}} {
+		if end.text == "" {
+			continue
+		}
+		n, err := strconv.Atoi(end.text)
+		if err != nil || n < 0 {
+			return s, usageError("write --turn 3, --turn 2..5, --turn 2.. or --turn ..5; turns are counted from 1", "--turn cannot be %q", text)
+		}
+		*end.b = conversations.Bound{Kind: conversations.Turn, N: n}
+	}
+	s.first, s.last = from, to
+	if s.First.Kind == conversations.Turn && s.Last.Kind == conversations.Turn && s.First.N > s.Last.N {
+		return s, usageError(fmt.Sprintf("write --turn %d..%d", s.Last.N, s.First.N), "--turn %s ends before it begins", text)
+	}
+	return s, nil
+}
+
+// parseBound reads the value of --from or --to.
+func parseBound(flag, text string, flags *pflag.FlagSet) (conversations.Bound, error) {
+	if !flags.Changed(flag) {
+		return conversations.Bound{}, nil
+	}
+	var b conversations.Bound
+	if flag == "from" && text == "last-compaction" {
+		b.Kind = conversations.Compaction
+		return b, nil
+	}
+	if n, err := strconv.Atoi(text); err == nil {
+		b.Kind, b.N = conversations.Turn, n
+		if n < 0 {
+			b.Kind, b.N = conversations.FromEnd, -n
+		}
+		return b, nil
+	}
+	if age, ok := parseAge(text); ok {
+		b.Kind, b.Age = conversations.Age, age
+		return b, nil
+	}
+	hint := "use a turn number, -N for the Nth turn from the end, or an age such as 30m, 5h, 2d or 3w"
+	if flag == "from" {
+		hint += ", or last-compaction"
+	}
+	return b, usageError(hint, "--%s cannot be %q", flag, text)
+}
+
+// parseAge reads a duration such as "5h", "2d 3h" or "90min".
+func parseAge(text string) (time.Duration, bool) {
+	rest := strings.ReplaceAll(text, " ", "")
+	var total time.Duration
+	for rest != "" {
+		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+		n, err := strconv.Atoi(rest[:digits])
+		if err != nil {
+			return 0, false
+		}
+		rest = rest[digits:]
+		letters := len(rest) - len(strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyzM"))
+		unit := unitLength(rest[:letters])
+		if unit == 0 || n > int(math.MaxInt64/unit) {
+			return 0, false
+		}
+		if total += time.Duration(n) * unit; total < 0 {
+			return 0, false
+		}
+		rest = rest[letters:]
+	}
+	return total, text != ""
+}
+
+func unitLength(name string) time.Duration {
+	const day = 24 * time.Hour
+	switch name {
+	case "s", "sec", "secs", "second", "seconds":
+		return time.Second
+	case "m", "min", "mins", "minute", "minutes":
+		return time.Minute
+	case "h", "hr", "hrs", "hour", "hours":
+		return time.Hour
+	case "d", "day", "days":
+		return day
+	case "w", "week", "weeks":
+		return 7 * day
+	case "M", "month", "months":
+		return 30*day + 10*time.Hour + 30*time.Minute // a twelfth of a year
+	case "y", "year", "years":
+		return 365*day + 6*time.Hour
+	}
+	return 0
+}
+
+// outOfRange words that a conversation does not have a turn.
+func (s selection) outOfRange(e *conversations.TurnRangeError) error {
+	text := s.last
+	if s.First.Kind == conversations.Turn && s.First.N == e.Turn {
+		text = s.first
+	}
+	hint := fmt.Sprintf("turns are numbered 1 to %d; --last prints the last one", e.Turns)
+	if e.Turns == 0 {
+		hint = "nothing has been said in it"
+	}
+	plural := "s"
+	if e.Turns == 1 {
+		plural = ""
+	}
+	return failedHint(hint, "turn %s out of range (conversation has %d turn%s)", text, e.Turns, plural)
+}

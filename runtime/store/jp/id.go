@@ -1,0 +1,101 @@
+package jp
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// number is what a conversation is known by: the moment it was created, in tenths
+// of a second since the Unix epoch. The written form "jp-c17800836875" and
+// directory names are only spellings of it.
+type number int64
+
+// maxIDLen bounds what ParseID looks at.
+const maxIDLen = 128
+
+// ParseID reads an id in any of the spellings people and tools use:
+// "jp-c17800836875", the same with a workspace id behind it
+// ("jp-c17800836875-otvo8"), the bare digits, and a directory name
+// ("17800836875-some-title"). What follows the digits is accepted and ignored.
+// The error is a [*store.BadIDError].
+func ParseID(s string) (transcript.ID, error) {
+	if s == "" {
+		return "", badID(s, "it is empty; expected something like jp-c17800836875")
+	}
+	if len(s) > maxIDLen {
+		return "", badID(s, fmt.Sprintf("it is %d bytes long; an id has at most %d", len(s), maxIDLen))
+	}
+	for i := 0; i < len(s); i++ {
+		if !isIDByte(s[i]) {
+			return "", badID(s, fmt.Sprintf("the character at byte %d is not a letter, a digit, '.', '_' or '-'; expected something like jp-c17800836875", i))
+		}
+	}
+	rest, prefixed := strings.CutPrefix(s, idPrefix)
+	digits, suffix, hasSuffix := strings.Cut(rest, "-")
+	if digits == "" || !allDigits(digits) {
+		return "", badID(s, "expected \"jp-c\" and digits, or only the digits, such as jp-c17800836875")
+	}
+	if prefixed && hasSuffix && !isWorkspaceSuffix(suffix) {
+		return "", badID(s, "after the digits only a workspace id (lower-case letters and digits) may follow, such as jp-c17800836875-otvo8")
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return "", badID(s, fmt.Sprintf("the number is larger than %d", int64(math.MaxInt64)))
+	}
+	return number(n).id(), nil
+}
+
+const idPrefix = "jp-c"
+
+// parseDirName reads the number from the name of a conversation directory: the
+// digits before the first '-'. It reports false for every other name; names that
+// start with a dot never belong to a conversation.
+func parseDirName(name string) (number, bool) {
+	digits, _, _ := strings.Cut(name, "-")
+	if digits == "" || !allDigits(digits) {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	return number(n), err == nil
+}
+
+// numberOf returns the number of an id, and false where it is of another store.
+func numberOf(id transcript.ID) (number, bool) {
+	digits, ok := strings.CutPrefix(string(id), idPrefix)
+	n, err := strconv.ParseInt(digits, 10, 64)
+	return number(n), ok && err == nil && number(n).id() == id
+}
+
+// id returns the canonical spelling, "jp-c" and the digits.
+func (n number) id() transcript.ID {
+	return transcript.ID(idPrefix + strconv.FormatInt(int64(n), 10))
+}
+
+// created returns the moment the number stands for, in UTC, exact to 0.1 s; zero
+// where that is in no year that can be written.
+func (n number) created() time.Time {
+	return transcript.InRange(time.Unix(int64(n)/10, int64(n)%10*int64(100*time.Millisecond)).UTC())
+}
+
+func badID(s, reason string) error {
+	if len(s) > maxIDLen {
+		s = strings.ToValidUTF8(s[:maxIDLen], "") + "…"
+	}
+	return &store.BadIDError{Text: s, Reason: reason}
+}
+
+func isIDByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == '-'
+}
+
+func allDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
+func isWorkspaceSuffix(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789abcdefghijklmnopqrstuvwxyz") == ""
+}

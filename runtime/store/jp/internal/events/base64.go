@@ -1,0 +1,124 @@
+package events
+
+import (
+	"bytes"
+	"encoding/base64"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// minBase64 is the number of characters from which a string of only base64
+// characters that does not decode is taken for base64. Below, it is taken for a
+// plain word that was never encoded: "config", "cargo", "src/lib.rs".
+const minBase64 = 16
+
+// AppendDecoded appends the text of a string that JP may have stored as base64:
+//
+//   - a string with a character outside the standard and the URL-safe alphabet
+//     is text that was never encoded, and is appended as is;
+//   - else it is decoded, strictly, as padded standard base64, then as padded
+//     URL-safe base64 (JP wrote tool results so until March 2026); bytes that
+//     are not UTF-8 are appended as stored, with transcript.Encoding Base64;
+//   - else it does not decode: a string of under 16 characters is taken as a
+//     plain word, and a longer one is appended as stored, with transcript.Encoding Base64.
+//
+// stored is text, without JSON escapes.
+func AppendDecoded(dst, stored []byte) ([]byte, transcript.Encoding) {
+	if decoded, ok := appendBase64(dst, stored); ok {
+		if utf8.Valid(decoded[len(dst):]) {
+			return decoded, transcript.Plain
+		}
+		return append(dst, stored...), transcript.Base64
+	}
+	if len(stored) < minBase64 || !looksLikeBase64(stored) {
+		return transcript.AppendValid(dst, stored), transcript.Plain
+	}
+	return append(dst, stored...), transcript.Base64
+}
+
+// appendStored is AppendDecoded for a string that may have JSON escapes; '/' is
+// a base64 character that some writers escape.
+func appendStored(dst, raw []byte) ([]byte, transcript.Encoding) {
+	if !hasEscape(raw) {
+		return AppendDecoded(dst, raw)
+	}
+	start := len(dst)
+	dst = transcript.AppendUnescaped(dst, raw)
+	end := len(dst)
+	dst, enc := AppendDecoded(dst, dst[start:end])
+	return append(dst[:start], dst[end:]...), enc
+}
+
+// appendBase64 decodes strictly: full quanta, no line breaks (which Go's decoder
+// would skip), and no stray bits behind the last byte.
+func appendBase64(dst, src []byte) ([]byte, bool) {
+	if len(src)%4 != 0 || bytes.IndexByte(src, '\n') >= 0 || bytes.IndexByte(src, '\r') >= 0 {
+		return dst, false
+	}
+	start := len(dst)
+	dst = slices.Grow(dst, len(src)/4*3)
+	free := dst[start:cap(dst)]
+	n, err := base64.StdEncoding.Decode(free, src)
+	if err != nil && bytes.ContainsAny(src, "-_") {
+		n, err = base64.URLEncoding.Decode(free, src)
+	}
+	if err != nil || hasStrayBits(src) {
+		return dst[:start], false
+	}
+	return dst[:start+n], true
+}
+
+// hasStrayBits reports whether the last character before the padding carries
+// bits that no byte takes up. src is valid base64 in one of the alphabets.
+func hasStrayBits(src []byte) bool {
+	body := bytes.TrimRight(src, "=")
+	unused := byte(0)
+	switch len(src) - len(body) {
+	case 1:
+		unused = 0b11
+	case 2:
+		unused = 0b1111
+	default:
+		return false
+	}
+	return sextet(body[len(body)-1])&unused != 0
+}
+
+// sextet returns the six bits a character of either alphabet stands for.
+func sextet(c byte) byte {
+	switch {
+	case 'A' <= c && c <= 'Z':
+		return c - 'A'
+	case 'a' <= c && c <= 'z':
+		return c - 'a' + 26
+	case '0' <= c && c <= '9':
+		return c - '0' + 52
+	case c == '+' || c == '-':
+		return 62
+	}
+	return 63
+}
+
+// looksLikeBase64 reports whether text has only characters of the two alphabets,
+// and at its end at most two of padding.
+func looksLikeBase64(text []byte) bool {
+	for range 2 {
+		text = bytes.TrimSuffix(text, []byte("="))
+	}
+	for _, c := range text {
+		if !isAlphabet(c) {
+			return false
+		}
+	}
+	return true
+}
+
+func isAlphabet(c byte) bool {
+	switch {
+	case 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z', '0' <= c && c <= '9':
+		return true
+	}
+	return c == '+' || c == '/' || c == '-' || c == '_'
+}

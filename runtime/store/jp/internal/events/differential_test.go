@@ -1,0 +1,128 @@
+package events_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/google/go-cmp/cmp"
+)
+
+// compare checks everything the package says about a valid stream against the
+// oracle.
+func compare(t *testing.T, data []byte) {
+	t.Helper()
+	want, err := oracle(data)
+	if err != nil {
+		t.Fatalf("the oracle does not read the stream: %v\n%s", err, data)
+	}
+	got, err := scan(string(data))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, data)
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d events, want %d\n%s", len(got), len(want), data)
+	}
+	for i := range want {
+		compareEvent(t, &got[i], want[i])
+	}
+	turns := 0
+	for _, e := range want {
+		turns = max(turns, e.turn)
+	}
+	if n, err := transcript.Turns(data); n != turns || err != nil {
+		t.Errorf("%d turns, %v; want %d\n%s", n, err, turns, data)
+	}
+	compareCount(t, data, want)
+}
+
+func compareCount(t *testing.T, data []byte, want []oracleEvent) {
+	t.Helper()
+	n, last, err := transcript.Count(data)
+	for i, e := range want {
+		if _, ok := e.object["timestamp"].(string); !ok {
+			if n != 0 || !last.IsZero() || err == nil {
+				t.Errorf("Count = %d, %v, %v, though event %d has no timestamp", n, last, err, i)
+			}
+			return
+		}
+	}
+	if n != len(want) || err != nil {
+		t.Errorf("Count = %d, %v; want %d", n, err, len(want))
+	}
+}
+
+func compareEvent(t *testing.T, got *transcript.Event, want oracleEvent) {
+	t.Helper()
+	if !bytes.Equal(got.Raw(), want.raw) {
+		t.Errorf("raw is\n%s\nwant\n%s", got.Raw(), want.raw)
+	}
+	if got.Kind.String() != want.kind || got.Turn != want.turn {
+		t.Errorf("kind %v in turn %d, want %v in %d, of\n%s", got.Kind, got.Turn, want.kind, want.turn, want.raw)
+	}
+	text, enc := got.AppendText([]byte("> "))
+	if string(text) != "> "+want.text || enc.String() != want.encoding {
+		t.Errorf("text %q, %q; want %q, %q, of\n%s", text[2:], enc, want.text, want.encoding, want.raw)
+	}
+	if raw, stored, ok := got.RawText(); ok && !stored {
+		if s := string(transcript.AppendUnescaped(nil, raw)); s != want.text {
+			t.Errorf("raw text %q, want %q, of\n%s", s, want.text, want.raw)
+		}
+	}
+	wantError, _ := want.object["is_error"].(bool)
+	if got.IsError() != wantError {
+		t.Errorf("is_error %v of\n%s", got.IsError(), want.raw)
+	}
+	for _, opts := range []transcript.JSONOptions{{Turn: true}, {Turn: true, OmitMetadata: true, MaxText: 7}} {
+		printed := got.AppendJSON(nil, opts)
+		var value map[string]any
+		dec := json.NewDecoder(bytes.NewReader(printed))
+		dec.UseNumber()
+		if err := dec.Decode(&value); err != nil || dec.More() {
+			t.Errorf("%v in %s, of\n%s", err, printed, want.raw)
+		}
+		if diff := cmp.Diff(oracleJSON(want, opts.OmitMetadata, opts.MaxText), value); diff != "" {
+			t.Errorf("%+v: %s\nof\n%s\n(-want +got)\n%s", opts, printed, want.raw, diff)
+		}
+		if compact := compactJSON(printed); compact != string(printed) {
+			t.Errorf("not compact: %s", printed)
+		}
+	}
+}
+
+func TestRandomStreams(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4000) {
+		compare(t, newGenerator(seed).stream())
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+// sampleFiles returns the events files of the sample workspace beside the
+// repository.
+func sampleFiles(t testing.TB) []string {
+	t.Helper()
+	const conversations = "../../../shared/data/jp-workspace/.jp/conversations"
+	live, _ := filepath.Glob(conversations + "/*/events.json")
+	archived, _ := filepath.Glob(conversations + "/.archive/*/events.json")
+	if len(live) == 0 {
+		t.Skipf("no sample workspace at %s", conversations)
+	}
+	return append(live, archived...)
+}
+
+func TestSampleWorkspace(t *testing.T) {
+	t.Parallel()
+	for _, file := range sampleFiles(t) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compare(t, data)
+	}
+}

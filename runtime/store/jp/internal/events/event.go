@@ -1,0 +1,364 @@
+package events
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Field names a recorded key of an event.
+type Field uint8
+
+// The keys the accessors of [Event] know. Other keys are only part of Raw and
+// AppendJSON.
+const (
+	FieldType Field = iota
+	FieldTimestamp
+	FieldMetadata
+	FieldContent
+	FieldMessage
+	FieldReasoning
+	FieldData
+	FieldID
+	FieldName
+	FieldArguments
+	FieldIsError
+	FieldQuestion
+	FieldAnswer
+	numFields
+)
+
+// Event is one element of events.json. When a key occurs twice, the last one
+// counts.
+type Event struct {
+	Index  int   // position in the array, from 0
+	Offset int64 // byte offset of the event in the file
+	Kind   transcript.Kind
+	Turn   int // 1-based; 0 for global kinds
+
+	data       []byte // the whole file
+	start, end int
+	present    uint16 // one bit per Field; fields is only valid where set
+	fields     [numFields]span
+}
+
+type span struct{ start, end int }
+
+// Raw returns the recorded JSON object. It aliases the scanned data.
+func (e *Event) Raw() []byte { return e.data[e.start:e.end:e.end] }
+
+// Field returns the recorded JSON value of a key, quotes included for strings,
+// and false when the key is missing. It aliases the scanned data.
+func (e *Event) Field(f Field) ([]byte, bool) {
+	if f >= numFields || e.present>>f&1 == 0 {
+		return nil, false
+	}
+	v := e.fields[f]
+	return e.data[v.start:v.end:v.end], true
+}
+
+// HasTimestamp reports whether the event has a timestamp key that holds a
+// string. The string may still not be a timestamp.
+func (e *Event) HasTimestamp() bool {
+	_, ok := e.stringField(FieldTimestamp)
+	return ok
+}
+
+// Time returns the timestamp, in UTC; zero where there is none that can be used.
+func (e *Event) Time() time.Time {
+	raw, ok := e.stringField(FieldTimestamp)
+	if !ok {
+		return time.Time{}
+	}
+	return parseTime(raw)
+}
+
+// parseTime reads what stands between the quotes of a timestamp.
+func parseTime(raw []byte) time.Time {
+	if hasEscape(raw) { // legal, if never seen
+		raw = transcript.AppendUnescaped(nil, raw)
+	}
+	t, err := transcript.ParseTimestamp(raw)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// IsError reports whether a tool result is marked as an error.
+func (e *Event) IsError() bool {
+	raw, _ := e.Field(FieldIsError)
+	return string(raw) == "true"
+}
+
+// AppendString appends the decoded text of a field that holds a JSON string,
+// and nothing for any other value. It does not decode base64: it is for
+// FieldType, FieldName, FieldID and the like.
+func (e *Event) AppendString(dst []byte, f Field) []byte {
+	raw, _ := e.stringField(f)
+	return transcript.AppendUnescaped(dst, raw)
+}
+
+// Stored implements [transcript.Record]. The slice aliases the scanned data.
+func (e *Event) Stored() ([]byte, transcript.StoredForm) {
+	if e.Kind == transcript.KindToolCall {
+		return e.Raw(), transcript.StoredCall
+	}
+	f, base64 := e.textField()
+	raw, ok := e.stringField(f)
+	switch {
+	case !ok:
+		return nil, transcript.StoredOtherwise
+	case base64:
+		return raw, transcript.StoredBase64
+	}
+	return raw, transcript.StoredString
+}
+
+// AppendText appends the text of an event as people read and search it:
+//
+//   - user, assistant, reasoning: the text;
+//   - structured: the data when it is a JSON string, else nothing;
+//   - tool call: the tool name, then, when there are any, a newline and the
+//     arguments as by AppendArguments;
+//   - tool result: the decoded content;
+//   - inquiry: the text of the question;
+//   - all others: nothing.
+//
+// The result is valid UTF-8. transcript.Encoding is Base64 when stored base64 could not be
+// decoded; the text is then as stored.
+func (e *Event) AppendText(dst []byte) ([]byte, transcript.Encoding) {
+	switch e.Kind {
+	case transcript.KindToolCall:
+		dst = e.AppendString(dst, FieldName)
+		nameEnd := len(dst)
+		dst = append(dst, '\n')
+		dst, enc := e.AppendArguments(dst)
+		if len(dst) == nameEnd+1 {
+			dst = dst[:nameEnd]
+		}
+		return dst, enc
+	case transcript.KindInquiry:
+		return e.appendQuestion(dst), transcript.Plain
+	}
+	f, base64 := e.textField()
+	raw, _ := e.stringField(f)
+	if base64 {
+		return appendStored(dst, raw)
+	}
+	return transcript.AppendUnescaped(dst, raw), transcript.Plain
+}
+
+// AppendBody implements [transcript.Record].
+func (e *Event) AppendBody(dst []byte, maxText int) ([]byte, transcript.BodyInfo) {
+	f := FieldAnswer
+	w := valueWriter{pretty: true}
+	switch e.Kind {
+	case transcript.KindInquiry:
+		return e.appendQuestion(dst), transcript.BodyInfo{}
+	case transcript.KindToolCall:
+		f, w.decode, w.maxText = FieldArguments, true, maxText
+	case transcript.KindStructured:
+		f, w.maxText = FieldData, maxText
+	case transcript.KindInquiryResponse:
+	default:
+		f, w.decode = e.textField()
+		if _, ok := e.stringField(f); ok {
+			dst, encoding := e.AppendText(dst)
+			return dst, transcript.BodyInfo{Encoding: encoding}
+		}
+		w.maxText = maxText
+	}
+	raw, ok := e.Field(f)
+	if !ok {
+		return dst, transcript.BodyInfo{}
+	}
+	if text, ok := unquote(raw); ok && e.Kind != transcript.KindToolCall {
+		start := len(dst)
+		dst = w.cutText(transcript.AppendUnescaped(dst, text), start)
+		return dst, transcript.BodyInfo{Cut: w.cut}
+	}
+	dst = w.append(dst, raw)
+	return dst, transcript.BodyInfo{Encoding: w.encoding, JSON: true, Cut: w.cut}
+}
+
+// AppendName implements [transcript.Record].
+func (e *Event) AppendName(dst []byte) []byte { return e.AppendString(dst, FieldName) }
+
+// AppendCallID implements [transcript.Record].
+func (e *Event) AppendCallID(dst []byte) []byte { return e.AppendString(dst, FieldID) }
+
+// CompactedTurns implements [transcript.Record].
+func (e *Event) CompactedTurns() int {
+	if e.Kind != transcript.KindCompaction {
+		return 0
+	}
+	// The bounds on disk count from 0 and include the last turn. One that cannot be
+	// read covers nothing.
+	var c struct {
+		ToTurn *int `json:"to_turn"`
+	}
+	if err := json.Unmarshal(e.Raw(), &c); err != nil || c.ToTurn == nil {
+		return 0
+	}
+	return *c.ToTurn + 1
+}
+
+// AppendArguments appends the decoded arguments of a tool call as JSON with an
+// indent of two spaces: keys in recorded order, numbers as written, no HTML
+// escaping. It appends nothing when there are none, or {}. transcript.Encoding is Base64
+// when at least one string could not be decoded and stands as stored.
+func (e *Event) AppendArguments(dst []byte) ([]byte, transcript.Encoding) {
+	raw, ok := e.Field(FieldArguments)
+	if !ok || isEmptyContainer(raw) {
+		return dst, transcript.Plain
+	}
+	w := valueWriter{pretty: true, decode: true}
+	dst = w.append(dst, raw)
+	return dst, w.encoding
+}
+
+// AppendPretty appends the JSON value of a field with an indent of two spaces,
+// without decoding base64; nothing when the field is missing.
+func (e *Event) AppendPretty(dst []byte, f Field) []byte {
+	raw, ok := e.Field(f)
+	if !ok {
+		return dst
+	}
+	w := valueWriter{pretty: true}
+	return w.append(dst, raw)
+}
+
+// textField returns the field of the main text. For kinds without one it is a
+// field that does not exist.
+func (e *Event) textField() (f Field, base64 bool) {
+	switch e.Kind {
+	case transcript.KindUser:
+		return FieldContent, false
+	case transcript.KindAssistant:
+		return FieldMessage, false
+	case transcript.KindReasoning:
+		return FieldReasoning, false
+	case transcript.KindStructured:
+		return FieldData, false
+	case transcript.KindToolResult:
+		return FieldContent, true
+	}
+	return numFields, false
+}
+
+// stringField returns what stands between the quotes of a field that holds a
+// JSON string.
+func (e *Event) stringField(f Field) ([]byte, bool) {
+	raw, _ := e.Field(f)
+	return unquote(raw)
+}
+
+// appendQuestion appends the text of an inquiry: {"text": …}, or the question
+// itself where it is a string.
+func (e *Event) appendQuestion(dst []byte) []byte {
+	raw, _ := e.Field(FieldQuestion)
+	if text, ok := unquote(raw); ok {
+		return transcript.AppendUnescaped(dst, text)
+	}
+	var text []byte
+	for m := range members(raw) {
+		if keyIs(m.key, "text") {
+			text, _ = unquote(m.value)
+		}
+	}
+	return transcript.AppendUnescaped(dst, text)
+}
+
+func (e *Event) set(f Field, v span) {
+	e.fields[f] = v
+	e.present |= 1 << f
+}
+
+// classify finds the kind from the type and, for a chat_response, from which of
+// its three forms is there: a message or reasoning must be a string, data may be
+// anything.
+func (e *Event) classify() transcript.Kind {
+	name, ok := e.stringField(FieldType)
+	if !ok {
+		return transcript.KindUnknown
+	}
+	kind, ok := kindOf(name)
+	if !ok && hasEscape(name) {
+		kind, _ = kindOf(withoutEscapes(name))
+	}
+	if kind != transcript.KindAssistant {
+		return kind
+	}
+	if _, ok := e.stringField(FieldMessage); ok {
+		return transcript.KindAssistant
+	}
+	if _, ok := e.stringField(FieldReasoning); ok {
+		return transcript.KindReasoning
+	}
+	if _, ok := e.Field(FieldData); ok {
+		return transcript.KindStructured
+	}
+	return transcript.KindAssistant
+}
+
+func kindOf(name []byte) (transcript.Kind, bool) {
+	switch string(name) {
+	case "turn_start":
+		return transcript.KindTurnStart, true
+	case "chat_request":
+		return transcript.KindUser, true
+	case "chat_response":
+		return transcript.KindAssistant, true
+	case "tool_call_request":
+		return transcript.KindToolCall, true
+	case "tool_call_response":
+		return transcript.KindToolResult, true
+	case "inquiry_request":
+		return transcript.KindInquiry, true
+	case "inquiry_response":
+		return transcript.KindInquiryResponse, true
+	case "config_delta":
+		return transcript.KindConfigDelta, true
+	case "compaction":
+		return transcript.KindCompaction, true
+	}
+	return transcript.KindUnknown, false
+}
+
+// fieldOf finds the field of a key as it stands between its quotes.
+func fieldOf(key []byte) (Field, bool) {
+	switch string(key) {
+	case "type":
+		return FieldType, true
+	case "timestamp":
+		return FieldTimestamp, true
+	case "metadata":
+		return FieldMetadata, true
+	case "content":
+		return FieldContent, true
+	case "message":
+		return FieldMessage, true
+	case "reasoning":
+		return FieldReasoning, true
+	case "data":
+		return FieldData, true
+	case "id":
+		return FieldID, true
+	case "name":
+		return FieldName, true
+	case "arguments":
+		return FieldArguments, true
+	case "is_error":
+		return FieldIsError, true
+	case "question":
+		return FieldQuestion, true
+	case "answer":
+		return FieldAnswer, true
+	}
+	if hasEscape(key) {
+		return fieldOf(withoutEscapes(key))
+	}
+	return 0, false
+}

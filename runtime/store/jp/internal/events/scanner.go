@@ -1,0 +1,287 @@
+package events
+
+import (
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// MaxDepth is how many arrays and objects may be open at once, counting the
+// outermost array. Deeper files are damaged.
+const MaxDepth = 256
+
+// Scanner walks the events of one events.json file.
+//
+//	s := events.NewScanner(data)
+//	for s.Next() {
+//		e := s.Event()
+//		…
+//	}
+//	if err := s.Err(); err != nil { … }
+//
+// Strings are skipped without being looked into, so a control character or a
+// wrong escape inside a string is not damage; everything else of the JSON
+// grammar is checked.
+type Scanner struct {
+	data  []byte // a part of the file
+	base  int64  // where data begins in the file
+	fill  Fill   // nil where data ends with the file
+	pos   int
+	state scanState
+	count int // events returned so far, also the index of the next one
+	event Event
+	err   error
+
+	turn     int
+	anyTyped bool
+	untimed  *EventError // the first event without a timestamp
+	stamp    span        // the timestamp of the event that was returned last, in data
+	last     store.Totals
+	noted    bool // last describes that event
+}
+
+// Fill returns data[from:] with what follows it in the file, at least a byte
+// unless the file ends there, and reports whether it does. data is not used after
+// the call.
+type Fill func(data []byte, from int) (more []byte, end bool, err error)
+
+type scanState uint8
+
+const (
+	scanBegin scanState = iota // before the array
+	scanFirst                  // behind '['
+	scanMore                   // behind an event
+	scanDone
+)
+
+// NewScanner returns a scanner over the whole content of an events.json file.
+// The data must not change while the scanner or an event of it is in use.
+func NewScanner(data []byte) *Scanner { return &Scanner{data: data} }
+
+// Reset makes the scanner begin a file. data is its beginning, and fill gets what
+// follows; nil where that is all.
+func (s *Scanner) Reset(data []byte, fill Fill) { *s = Scanner{data: data, fill: fill} }
+
+// Next advances to the next event. It returns false at the end and at the
+// first damage; every whole event before the damage has been returned then.
+func (s *Scanner) Next() bool {
+	for {
+		start, state := s.pos, s.state
+		if s.next() {
+			s.noted = false
+			return true
+		}
+		// What ends with the data may go on in the file.
+		if s.fill == nil || s.err != nil && !isCutOff(s.err) {
+			return false
+		}
+		s.note()
+		data, end, err := s.fill(s.data, start)
+		if err != nil {
+			s.state, s.err = scanDone, err
+			return false
+		}
+		if end {
+			s.fill = nil
+		}
+		s.base += int64(start)
+		s.data, s.pos, s.state, s.err = data, 0, state, nil
+	}
+}
+
+func isCutOff(err error) bool {
+	damage, ok := err.(*DamageError)
+	return ok && damage.Kind == DamageCutOff
+}
+
+// next is Next within the data there is.
+func (s *Scanner) next() bool {
+	switch s.state {
+	case scanBegin:
+		if !s.open() {
+			return s.stop()
+		}
+	case scanMore:
+		if !s.separator() {
+			return s.stop()
+		}
+	case scanDone:
+		return false
+	}
+	if !s.skipSpace() {
+		return s.stop()
+	}
+	switch c := s.data[s.pos]; {
+	case c == '{':
+		if s.scanEvent() {
+			s.state = scanMore
+			return true
+		}
+	case c == ']' && s.state == scanFirst:
+		s.pos++
+		s.close()
+	case c == ']':
+		s.fail(DamageSyntax, s.pos, "expected another event after ',', found ']'")
+	default:
+		s.fail(DamageNotObject, s.pos, "expected an event, which is a JSON object, found "+describe(c))
+	}
+	return s.stop()
+}
+
+// Event returns the current event. The value behind the pointer is overwritten
+// by Next.
+func (s *Scanner) Event() *Event { return &s.event }
+
+// Err returns nil after a whole file, else a *DamageError, or the error of the
+// Fill.
+func (s *Scanner) Err() error { return s.err }
+
+// Totals describes the events up to here, as JP counts them: a file that is
+// damaged, or that holds an event without a timestamp, counts as 0 events.
+func (s *Scanner) Totals() store.Totals {
+	s.note()
+	t := s.last
+	t.Turns, t.Events = s.turn, s.count
+	switch {
+	case s.untimed != nil:
+		t.Uncounted = s.untimed
+	case s.err != nil:
+		t.Uncounted = s.err
+	}
+	if t.Uncounted != nil {
+		return store.Totals{Turns: t.Turns, Uncounted: t.Uncounted}
+	}
+	return t
+}
+
+// note keeps the time of the event that was returned last, before its bytes go.
+func (s *Scanner) note() {
+	if s.count == 0 || s.noted || s.untimed != nil {
+		return
+	}
+	s.noted = true
+	s.last.LastAt = parseTime(s.data[s.stamp.start+1 : s.stamp.end-1])
+	s.last.BadTime = s.last.LastAt.IsZero()
+}
+
+func (s *Scanner) stop() bool {
+	s.state = scanDone
+	return false
+}
+
+// open consumes the '[' of the array.
+func (s *Scanner) open() bool {
+	s.pos = skipSpace(s.data, 0)
+	if s.pos == len(s.data) {
+		return s.fail(DamageCutOff, s.pos, "the file is empty; expected a JSON array of events")
+	}
+	if c := s.data[s.pos]; c != '[' {
+		return s.fail(DamageNotArray, s.pos, "expected '[', the start of a JSON array of events, found "+describe(c))
+	}
+	s.pos++
+	s.state = scanFirst
+	return true
+}
+
+// separator consumes what follows an event: ',' (true), or the end of the array
+// with everything behind it, or damage.
+func (s *Scanner) separator() bool {
+	if !s.skipSpace() {
+		return false
+	}
+	switch c := s.data[s.pos]; c {
+	case ',':
+		s.pos++
+		return true
+	case ']':
+		s.pos++
+		s.close()
+		return false
+	default:
+		return s.fail(DamageSyntax, s.pos, "expected ',' or ']' after an event, found "+describe(c))
+	}
+}
+
+// close checks that nothing follows the array.
+func (s *Scanner) close() {
+	if s.pos = skipSpace(s.data, s.pos); s.pos < len(s.data) {
+		s.fail(DamageTrailingData, s.pos, "expected the end of the file after the array, found "+describe(s.data[s.pos]))
+	}
+}
+
+// scanEvent reads the object at s.pos into s.event.
+func (s *Scanner) scanEvent() bool {
+	e := &s.event
+	e.data, e.start, e.present = s.data, s.pos, 0
+	s.pos++
+	for first := true; ; first = false {
+		if !s.skipSpace() {
+			return false
+		}
+		if first && s.data[s.pos] == '}' {
+			s.pos++
+			break
+		}
+		if s.data[s.pos] != '"' {
+			return s.fail(DamageSyntax, s.pos, "expected a key in quotes, found "+describe(s.data[s.pos]))
+		}
+		key, ok := s.scanKey()
+		if !ok {
+			return false
+		}
+		start := s.pos
+		if !s.skipValue() {
+			return false
+		}
+		if f, known := fieldOf(key); known {
+			e.set(f, span{start, s.pos})
+		}
+		if !s.skipSpace() {
+			return false
+		}
+		c := s.data[s.pos]
+		s.pos++
+		if c == '}' {
+			break
+		}
+		if c != ',' {
+			return s.fail(DamageSyntax, s.pos-1, "expected ',' or '}' after a value, found "+describe(c))
+		}
+	}
+	e.end = s.pos
+	e.Index, e.Offset = s.count, s.base+int64(e.start)
+	e.Kind = e.classify()
+	e.Turn = s.turnOf(e.Kind)
+	if e.HasTimestamp() {
+		s.stamp = e.fields[FieldTimestamp]
+	} else if s.untimed == nil {
+		s.untimed = &EventError{Event: e.Index, Offset: e.Offset, Err: ErrNoTimestamp}
+	}
+	s.count++
+	return true
+}
+
+// turnOf numbers the turns. A turn_start opens a turn, except that the first
+// typed event opens turn 1 whatever it is: streams written before markers
+// existed have none, and their events form one turn. Global events, such as a
+// config_delta that opens the file, have no part in this.
+func (s *Scanner) turnOf(k transcript.Kind) int {
+	switch {
+	case k.Global():
+		return 0
+	case !s.anyTyped:
+		s.anyTyped = true
+		s.turn = 1
+	case k == transcript.KindTurnStart:
+		s.turn++
+	}
+	return s.turn
+}
+
+// fail records the damage and returns false, so that callers can return it.
+func (s *Scanner) fail(kind DamageKind, offset int, detail string) bool {
+	s.err = &DamageError{Kind: kind, Offset: s.base + int64(offset), Event: s.count, Detail: detail}
+	return false
+}
+
+// Fail ends the scan with an error that is not about the file.
+func (s *Scanner) Fail(err error) { s.state, s.err = scanDone, err }

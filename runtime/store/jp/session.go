@@ -1,0 +1,413 @@
+package jp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/trust"
+)
+
+// The two stores of a workspace, as indexes.
+const (
+	projectStore = iota
+	userStore
+	numStores
+)
+
+const (
+	conversationsDir = "conversations"
+	archiveDir       = ".archive"
+	metadataFile     = "metadata.json"
+	eventsFile       = "events.json"
+	baseConfigFile   = "base_config.json"
+)
+
+// The localities, spelled as JP lists them.
+const (
+	localityUser      = "Y"   // only the user store
+	localityProjected = "N"   // both stores
+	localityExternal  = "ext" // only the project's store
+)
+
+// maxRelists is how often the stores are listed again for conversations whose
+// directories were renamed under the reader.
+const maxRelists = 10
+
+// minUnsettled is how often they are listed again at least when the directories
+// change all the time.
+const minUnsettled = 2
+
+var errVanished = errors.New("its directory is renamed or removed again and again")
+
+// session is the opened conversations directories of a workspace. A store that
+// does not exist is nil.
+type session struct {
+	w        *Workspace
+	roots    [numStores]*os.Root
+	paths    [numStores]string
+	unopened []store.Problem
+}
+
+// Open implements [store.Store]. It fails where there are stores, and none can be
+// opened.
+func (w *Workspace) Open(context.Context) (store.Session, []store.Problem, error) {
+	s := &session{w: w}
+	s.paths[projectStore] = filepath.Join(w.root, storageDir, conversationsDir)
+	var errs []error
+	open := func(i int, open func() (*os.Root, error)) {
+		root, err := open()
+		switch {
+		case err == nil:
+			s.roots[i] = root
+		case !errors.Is(err, fs.ErrNotExist):
+			errs = append(errs, err)
+			s.unopened = append(s.unopened, store.Problem{
+				Kind: kindOf(err), Path: s.paths[i], Err: fmt.Errorf("the store cannot be opened: %w", reason(err)),
+			})
+		}
+	}
+	open(projectStore, func() (*os.Root, error) { return trust.OpenDir(w.root, storageDir+"/"+conversationsDir, w.getenv) })
+	if w.user != "" {
+		s.paths[userStore] = filepath.Join(w.user, conversationsDir)
+		open(userStore, func() (*os.Root, error) { return openDir(s.paths[userStore]) })
+	}
+	if len(errs) > 0 && s.roots[projectStore] == nil && s.roots[userStore] == nil {
+		return nil, nil, fmt.Errorf("opening the conversations of %s: %w", w.root, errors.Join(errs...))
+	}
+	return s, s.unopened, nil
+}
+
+func kindOf(err error) store.ProblemKind {
+	var outside *trust.OutsideError
+	switch {
+	case errors.As(err, &outside), errors.Is(err, errLeavesStore):
+		return store.Outside
+	case errors.Is(err, errVanished):
+		return store.Vanishing
+	}
+	return store.Unreadable
+}
+
+// openDir opens a directory as a root. It looks first, because opening something
+// else, such as a FIFO, could block.
+func openDir(dir string) (*os.Root, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, errNotDirectory
+	}
+	return os.OpenRoot(dir)
+}
+
+// Close implements [store.Session].
+func (s *session) Close() {
+	for _, root := range s.roots {
+		if root != nil {
+			root.Close()
+		}
+	}
+}
+
+// List implements [store.Session].
+func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
+	var loaded []store.Conversation
+	var broken, unlisted []store.Problem
+	done := map[number]bool{}
+	vanished := map[number]store.Problem{}
+	for round := 0; ; round++ {
+		l, err := s.list(ctx, set)
+		if err != nil {
+			return nil, nil, err
+		}
+		unlisted = l.problems
+		if l.settled {
+			// What is not listed any more was removed, or left the set.
+			clear(vanished)
+		}
+		places := slices.DeleteFunc(l.onePlaceEach(), func(p place) bool { return done[p.number] })
+		results := s.loadAll(ctx, places)
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		for i, c := range results {
+			n := places[i].number
+			bad := unusable(c.Problems)
+			if bad != nil && bad.Kind == store.Vanishing {
+				vanished[n] = *bad
+				continue
+			}
+			done[n] = true
+			delete(vanished, n)
+			if bad != nil {
+				broken = append(broken, *bad)
+			} else {
+				loaded = append(loaded, c)
+			}
+		}
+		// Under a writer that never pauses, listings that bring nothing new
+		// have to do.
+		complete := l.settled || round >= minUnsettled && len(places) == 0
+		if complete && len(vanished) == 0 || round == maxRelists {
+			break
+		}
+	}
+	slices.SortFunc(loaded, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	broken = slices.AppendSeq(broken, maps.Values(vanished))
+	slices.SortFunc(broken, func(a, b store.Problem) int { return a.ID.Compare(b.ID) })
+	return loaded, slices.Concat(unlisted, broken), nil
+}
+
+// unusable returns the problem for which a conversation has no metadata, or nil.
+func unusable(problems []store.Problem) *store.Problem {
+	i := slices.IndexFunc(problems, func(p store.Problem) bool { return p.Kind != store.BadField })
+	if i < 0 {
+		return nil
+	}
+	return &problems[i]
+}
+
+// loadAll reads the metadata of conversations side by side. It stops early when
+// the context ends.
+func (s *session) loadAll(ctx context.Context, places []place) []store.Conversation {
+	results := make([]store.Conversation, len(places))
+	var next atomic.Int64
+	work := func() {
+		for ctx.Err() == nil {
+			i := int(next.Add(1)) - 1
+			if i >= len(places) {
+				return
+			}
+			results[i] = s.load(&places[i])
+		}
+	}
+	// Reading small files waits on the system more than it computes, but more
+	// than a few readers only disturb each other.
+	const maxWorkers = 8
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), maxWorkers, len(places)) - 1 {
+		workers.Go(work)
+	}
+	work()
+	workers.Wait()
+	return results
+}
+
+// load reads the metadata of one conversation.
+func (s *session) load(p *place) store.Conversation {
+	c := store.Conversation{
+		Conversation: transcript.Conversation{
+			ID: p.number.id(), CreatedAt: p.number.created(), Archived: p.archived,
+			Locality: p.locality(), UserOnly: p.dirs[projectStore] == "",
+		},
+		Record: &record{s, *p},
+	}
+	if c.CreatedAt.IsZero() {
+		c.Problems = append(c.Problems, badField(c.ID, "created_at", errors.New("the id stands for a time after the year 9999")))
+	}
+	if err := s.loadMetadata(p, &c); err != nil {
+		kind := kindOf(err)
+		if kind == store.Unreadable {
+			kind = store.BadMetadata
+		}
+		c.Problems = append(c.Problems, store.Problem{ID: c.ID, Kind: kind, Path: s.anyPath(p), Err: err})
+	}
+	return c
+}
+
+// loadMetadata reads metadata.json from the copy that counts: of a live
+// conversation the newer one, of an archived one that in the project. A copy
+// that is missing or broken leaves the word to the other.
+func (s *session) loadMetadata(p *place, c *store.Conversation) error {
+	order := []int{projectStore, userStore}
+	if !p.archived {
+		order = s.byAge(p, metadataFile)
+	}
+	var missing, broken error
+	for _, i := range order {
+		dir := p.dirs[i]
+		if dir == "" {
+			continue
+		}
+		name := path.Join(dir, metadataFile)
+		s.willRead(i, name)
+		data, err := readSmallFile(s.roots[i], name, maxMetadataSize)
+		switch {
+		case err == nil:
+			if err = parseMetadata(data, c); err == nil {
+				return nil
+			}
+			broken = cmp.Or(broken, err)
+		case errors.Is(err, errLeavesStore):
+			broken = cmp.Or(broken, err)
+		case !errors.Is(err, fs.ErrNotExist):
+			broken = cmp.Or(broken, fmt.Errorf("metadata.json cannot be read: %w", reason(err)))
+		case !s.exists(i, dir):
+			missing = errVanished
+		default:
+			missing = cmp.Or(missing, errors.New("metadata.json is missing"))
+		}
+	}
+	return cmp.Or(broken, missing)
+}
+
+// Find implements [store.Session]. A conversation with broken metadata is
+// returned with that among its problems: its events can still be read.
+func (s *session) Find(ctx context.Context, id transcript.ID) (store.Conversation, error) {
+	want, ok := numberOf(id)
+	if !ok {
+		return store.Conversation{}, &store.NotFoundError{IDs: []transcript.ID{id}, Place: s.w.root}
+	}
+	for round := 0; ; round++ {
+		l, err := s.list(ctx, store.Live|store.Archived)
+		if err != nil {
+			return store.Conversation{}, err
+		}
+		p, ok := l.locate(want, false)
+		if ok {
+			c := s.load(&p)
+			bad := unusable(c.Problems)
+			if round == maxRelists || bad == nil || bad.Kind != store.Vanishing {
+				return c, nil
+			}
+			continue
+		}
+		if l.settled || round == maxRelists {
+			return store.Conversation{}, s.notFound(want, l.onePlaceEach(), slices.Concat(s.unopened, l.problems))
+		}
+	}
+}
+
+// willRead announces a read to the hook of tests.
+func (s *session) willRead(i int, name string) {
+	if s.w.beforeRead != nil {
+		s.w.beforeRead(s.path(i, name))
+	}
+}
+
+// place is where the copies of one conversation are: a path inside the
+// conversations directory of each store, "" where there is none. At least one
+// store has a copy.
+type place struct {
+	number   number
+	archived bool
+	dirs     [numStores]string
+}
+
+// locality is which stores hold the conversation.
+func (p *place) locality() string {
+	switch {
+	case p.dirs[userStore] == "":
+		return localityExternal
+	case p.dirs[projectStore] == "":
+		return localityUser
+	}
+	return localityProjected
+}
+
+// pickDuplicate chooses between two directories of one id in one store, as a
+// crash while a title changes can leave them: the one whose events are newer,
+// else the first name.
+func (s *session) pickDuplicate(i int, first, second string) (kept, dropped string) {
+	if s.modTime(i, second, eventsFile).After(s.modTime(i, first, eventsFile)) {
+		return second, first
+	}
+	return first, second
+}
+
+// byAge orders the stores that hold a copy: the one with the newer files first,
+// the user store when they are equally old. A single copy needs no look at the
+// disk.
+func (s *session) byAge(p *place, files ...string) []int {
+	held := make([]int, 0, numStores)
+	for _, i := range []int{userStore, projectStore} {
+		if p.dirs[i] != "" {
+			held = append(held, i)
+		}
+	}
+	if len(held) < numStores {
+		return held
+	}
+	if s.newest(projectStore, p.dirs[projectStore], files).After(s.newest(userStore, p.dirs[userStore], files)) {
+		slices.Reverse(held)
+	}
+	return held
+}
+
+func (s *session) newest(i int, dir string, files []string) time.Time {
+	var newest time.Time
+	for _, file := range files {
+		if t := s.modTime(i, dir, file); t.After(newest) {
+			newest = t
+		}
+	}
+	return newest
+}
+
+// modTime returns when a file was modified, or the zero time when it is missing.
+func (s *session) modTime(i int, dir, file string) time.Time {
+	info, err := s.roots[i].Stat(path.Join(dir, file))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+func (s *session) exists(i int, dir string) bool {
+	_, err := s.roots[i].Lstat(dir)
+	return err == nil
+}
+
+// path returns the full path of a directory in a store, for messages.
+func (s *session) path(i int, dir string) string {
+	return filepath.Join(s.paths[i], filepath.FromSlash(dir))
+}
+
+// anyPath returns the path of one copy, for messages.
+func (s *session) anyPath(p *place) string {
+	for i, dir := range p.dirs {
+		if dir != "" {
+			return s.path(i, dir)
+		}
+	}
+	return ""
+}
+
+// readDir returns the entries of a directory inside a store in no particular
+// order, and none when it does not exist.
+func readDir(root *os.Root, name string) ([]fs.DirEntry, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|openNonblock, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.ReadDir(-1)
+}
+
+// reason returns the cause of an error without the path, which messages name
+// themselves.
+func reason(err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	return err
+}

@@ -1,0 +1,155 @@
+// Package jp reads the conversations of a JP workspace from disk: it finds the
+// workspace, pairs the store inside the project with the store in the user's data
+// directory, decides which copy of a conversation counts, and reads its events.
+//
+// It is a reader. It never creates, changes, renames, locks or removes anything,
+// also not to repair what it finds; it follows no link out of a store, and opens
+// only regular files. Nothing recorded in a store chooses a path outside it, and
+// the project's files choose none outside of the project that its user does not
+// trust.
+package jp
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Options says where to look for a workspace.
+type Options struct {
+	// Dir is where the search for a .jp directory starts; it goes upwards from
+	// there. Empty means the working directory of the process. A name that is no
+	// existing path, but has the form of a workspace id (five characters of
+	// [0-9a-z]), is looked up among the workspaces in the user data directory.
+	Dir string
+	// Getenv looks up the environment; nil means os.Getenv. It is asked for
+	// JP_USER_DATA_DIR, XDG_DATA_HOME, the home directory, and where the user's
+	// configuration is.
+	Getenv func(string) string
+}
+
+// Workspace is a JP workspace, as a [store.Store]. It holds no open files and is
+// safe for concurrent use.
+type Workspace struct {
+	root   string
+	id     string
+	user   string
+	getenv func(string) string
+
+	maxEvents int64
+	chunk     int // how many bytes of events are read at a time
+	// beforeRead, when not nil, runs before a file of a conversation is opened:
+	// the moment in which a writer may rename the directory.
+	beforeRead func(path string)
+	// readDir reads a directory of a store; tests make it miss entries.
+	readDir func(root *os.Root, name string) ([]fs.DirEntry, error)
+}
+
+// Open finds the workspace. The error is a [*store.NoWorkspaceError] where there
+// is none.
+func Open(opts Options) (*Workspace, error) {
+	getenv := opts.Getenv
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	userData := userDataDir(getenv, runtime.GOOS)
+	start, err := filepath.Abs(opts.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("finding the workspace: %w", err)
+	}
+	if _, err := os.Stat(start); errors.Is(err, os.ErrNotExist) {
+		if !isWorkspaceID(opts.Dir) {
+			return nil, &store.NoWorkspaceError{Dir: start, Missing: true}
+		}
+		if start = findByID(userData, opts.Dir); start == "" {
+			return nil, &store.NoWorkspaceError{Dir: opts.Dir, Missing: true}
+		}
+	}
+	root, ok := findRoot(start)
+	if !ok {
+		return nil, &store.NoWorkspaceError{Dir: start}
+	}
+	w := &Workspace{root: root, getenv: getenv, maxEvents: MaxEventsSize, chunk: defaultChunk, readDir: readDir}
+	w.id = readID(filepath.Join(root, storageDir))
+	if w.id != "" {
+		w.user = chooseSilo(userData, filepath.Base(root), w.id)
+	}
+	return w, nil
+}
+
+// Root returns the absolute path of the directory that holds .jp.
+func (w *Workspace) Root() string { return w.root }
+
+// ID returns the workspace id, or "" when the workspace has none or an invalid
+// one; there is no user store then.
+func (w *Workspace) ID() string { return w.id }
+
+// UserStore returns the path of the store in the user data directory, or "" when
+// there is none.
+func (w *Workspace) UserStore() string { return w.user }
+
+// Place implements [store.Store].
+func (w *Workspace) Place() string { return w.root }
+
+// ParseID implements [store.Store].
+func (w *Workspace) ParseID(text string) (transcript.ID, error) { return ParseID(text) }
+
+// storageDir is the name of the store inside a project.
+const storageDir = ".jp"
+
+// findRoot returns the nearest directory at or above start that has a .jp
+// directory; a file of that name does not count.
+func findRoot(start string) (string, bool) {
+	for dir := start; ; {
+		if info, err := os.Stat(filepath.Join(dir, storageDir)); err == nil && info.IsDir() {
+			return dir, true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", false
+		}
+		dir = parent
+	}
+}
+
+// readID returns the workspace id, which is the last line of the .id file, or ""
+// when there is no valid one. JP would write a new id then; a reader does not.
+func readID(storage string) string {
+	const maxSize = 4096
+	root, err := os.OpenRoot(storage)
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
+	data, err := readSmallFile(root, ".id", maxSize)
+	if err != nil {
+		return ""
+	}
+	text := strings.TrimRight(string(data), "\r\n")
+	id := text[strings.LastIndexByte(text, '\n')+1:]
+	if !isWorkspaceID(id) {
+		return ""
+	}
+	return id
+}
+
+// isWorkspaceID reports whether s has the form of a workspace id: five
+// characters of [0-9a-z].
+func isWorkspaceID(s string) bool {
+	if len(s) != 5 {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; !('0' <= c && c <= '9' || 'a' <= c && c <= 'z') {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Problem is why a conversation, or a part of one, could not be used. Nothing in
+// it but Path and Err repeats what is recorded or the name of a file: those two
+// are for people. The Err of DamagedEvents repeats neither.
+type Problem struct {
+	ID   transcript.ID // empty where it is a whole store
+	Kind ProblemKind
+	// Field names the recorded field that is wrong, such as "expires_at"; empty
+	// where it is not one field.
+	Field string
+	// Event is the number of whole events before the damage.
+	Event int
+	Path  string
+	Err   error // what is wrong, with neither the id nor the path; never nil
+}
+
+// ProblemKind is what is wrong.
+type ProblemKind uint8
+
+// The kinds of problems.
+const (
+	// Unreadable: it could not be read at all, and is left out.
+	Unreadable ProblemKind = iota
+	// Duplicate: another directory with the same id is read instead.
+	Duplicate
+	// BadMetadata: the record that lists it cannot be used. It is left out, unless
+	// it was asked for by its id.
+	BadMetadata
+	// BadField: one field is not usable, and counts as missing.
+	BadField
+	// DamagedEvents: its events end early; those before were used.
+	DamagedEvents
+	// Outside: it is, or has, a link that leads out of its store, and is left out.
+	Outside
+	// Vanishing: it is renamed or removed again and again, and is left out.
+	Vanishing
+	// Reported: an external program reports it, in words that are not searched for a
+	// meaning.
+	Reported
+)
+
+// NotFoundError is the error for ids that no conversation has.
+type NotFoundError struct {
+	IDs     []transcript.ID
+	Nearest []transcript.ID // those there are that are spelled most alike, best first
+	Place   string          // the workspace, a path
+	Unread  []Problem       // stores that could not be read, and may have them
+}
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("conversations %q not found", e.IDs) }
+
+// BadIDError is the error for text that is not the id of a conversation in any
+// store.
+type BadIDError struct {
+	Text   string // as given, shortened when long
+	Reason string // what is wrong, and what was expected
+}
+
+func (e *BadIDError) Error() string {
+	return fmt.Sprintf("invalid conversation id %q: %s", e.Text, e.Reason)
+}
+
+// NoWorkspaceError is the error where there is no workspace to look in.
+type NoWorkspaceError struct {
+	Dir     string // where the search started
+	Missing bool   // Dir does not exist
+}
+
+func (e *NoWorkspaceError) Error() string {
+	if e.Missing {
+		return fmt.Sprintf("Could not locate workspace: %s does not exist; name a directory of a project that has a .jp directory", e.Dir)
+	}
+	return fmt.Sprintf("Could not locate workspace: no .jp directory in %s or above it; change to a project that has one, or name it with -w DIR", e.Dir)
+}
+
+// DamageError is the error for events that end early.
+type DamageError struct {
+	Event int // number of whole events before the damage
+	Err   error
+}
+
+func (e *DamageError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *DamageError) Unwrap() error { return e.Err }

@@ -1,0 +1,99 @@
+// Package store is what a place with recorded conversations has to offer: list
+// them, find one by its id, stream its events, tell when one has changed. Each
+// store of its own kind is a package below this one.
+//
+// A store only reads. It follows nothing recorded to a place outside of what its
+// user chose, and what it cannot use it reports, and never lets it hide the rest.
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Store is a place with conversations. It holds no open files and is safe for
+// concurrent use.
+type Store interface {
+	// Place is where the store is, a path, for people.
+	Place() string
+	// ParseID reads an id in any spelling that people and tools use. It does not
+	// look whether there is such a conversation. The error is a [*BadIDError].
+	ParseID(text string) (transcript.ID, error)
+	// Open opens the store for one query, with the parts of it that cannot be read
+	// while others can. The caller closes the session.
+	Open(ctx context.Context) (Session, []Problem, error)
+}
+
+// Session is a store opened for one query. It is safe for concurrent use.
+type Session interface {
+	// List returns the conversations of a set in the order of their ids, and what
+	// could not be used. A conversation that is live in one place and archived in
+	// another counts as live where the set has both.
+	List(ctx context.Context, set Set) ([]Conversation, []Problem, error)
+	// Find returns one conversation, live or archived, without reading the metadata
+	// of the others. The error is a [*NotFoundError] where there is none.
+	Find(ctx context.Context, id transcript.ID) (Conversation, error)
+	// Close releases what the session holds; readers of events live on.
+	Close()
+}
+
+// Set selects live or archived conversations, or both with Live|Archived.
+type Set uint8
+
+// The sets.
+const (
+	Live Set = 1 << iota
+	Archived
+)
+
+// Conversation is a conversation of a session.
+type Conversation struct {
+	transcript.Conversation
+	// Problems are what of its metadata could not be used.
+	Problems []Problem
+	Record
+}
+
+// Record is what is recorded in a conversation of a session.
+type Record interface {
+	// Events begins to read the events in memory that buffer accounts for. Where the
+	// conversation was renamed or archived since it was listed, it is found again;
+	// where it is gone, the error is a [*NotFoundError].
+	Events(ctx context.Context, buffer *Buffer) (Events, error)
+	// Version returns a text that is another one when the metadata or the events have
+	// changed.
+	Version(ctx context.Context) (string, error)
+}
+
+// Events reads the events of a conversation, one after the other.
+type Events interface {
+	// Next advances to the next event. It returns false at the end and at the first
+	// damage, when the context is done, and when reading fails.
+	Next(ctx context.Context) bool
+	// Event returns the current event, which is valid until the next call of Next.
+	Event() *transcript.Event
+	// Err returns why Next returned false: nil at the end, a [*DamageError], or
+	// another error.
+	Err() error
+	// Totals describes the events up to here.
+	Totals() Totals
+	// Restart begins again with the first event.
+	Restart()
+	Close()
+}
+
+// Totals describes the events of a conversation, or of its beginning.
+type Totals struct {
+	Turns int
+	// Events counts as the owner of the store counts, and LastAt is when the last
+	// event happened; zero where it has no time, or none that can be used. Both are
+	// zero where Uncounted is why the owner counts nothing.
+	Events    int
+	LastAt    time.Time
+	Uncounted error
+	// BadTime reports whether a time is recorded for the last event that cannot be
+	// used.
+	BadTime bool
+}
