@@ -27,20 +27,7 @@ func families(a *app) []toolset.Family {
 func (a *app) conversationFamily() toolset.Family {
 	cli, _ := generated.LookupCLI(conversation.ListCLI)
 	family := recall.Family(a.host, cli.Env, process.Exec{})
-	family.Commands = func() []*cobra.Command {
-		cmd := conversationcli.Command(a.conversationEnv())
-		for _, below := range cmd.Commands() {
-			if below.Name() == "grep" {
-				below.PreRunE = func(cmd *cobra.Command, _ []string) error {
-					if a.host.ConversationID == "" {
-						return nil
-					}
-					return cmd.Flags().Set("exclude-id", a.host.ConversationID)
-				}
-			}
-		}
-		return []*cobra.Command{cmd}
-	}
+	family.Commands = func() []*cobra.Command { return []*cobra.Command{conversationcli.Command(a.host)} }
 	return family
 }
 
@@ -63,14 +50,6 @@ func (a *app) readKnowledgeFlags(registry *toolset.Registry, cmd *cobra.Command)
 		case "--prompt-injected":
 			a.knowledge.Injected = true
 		}
-	}
-}
-
-// conversationEnv is what the conversation command line runs in.
-func (a *app) conversationEnv() conversationcli.Env {
-	return conversationcli.Env{
-		Stdin: a.host.Stdin, Stdout: a.host.Stdout, Stderr: a.host.Stderr,
-		IsTerminal: a.host.Terminal, Width: a.host.Width, Getenv: a.host.Getenv,
 	}
 }
 
