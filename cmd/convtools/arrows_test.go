@@ -106,8 +106,10 @@ func arrows() []arrow {
 		},
 		{
 			from: []string{"runtime/knowledge/..."},
-			to:   []string{"runtime/...", "generated/...", "github.com/BurntSushi/toml", "github.com/bmatcuk/doublestar/v4"},
-			why:  "its configuration is TOML and its patterns are doublestar's; command lines and protocols are other packages' business",
+			to: []string{
+				"runtime/...", "generated/...", "github.com/BurntSushi/toml", "github.com/bmatcuk/doublestar/v4", "golang.org/x/text/unicode/norm",
+			},
+			why: "its configuration is TOML, its patterns are doublestar's, and names are compared in one form of Unicode; command lines and protocols are other packages' business",
 		},
 		{
 			from: []string{"runtime/..."},

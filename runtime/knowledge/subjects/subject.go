@@ -17,7 +17,8 @@ import (
 //
 // Slugs and Name are fit to be shown on one line, and are what a reader can ask
 // for: control characters, line breaks among them, are replaced by their
-// pictures, bytes that are not UTF-8 by U+FFFD. Quotes and markup stay.
+// pictures, bytes that are not UTF-8 by U+FFFD, and all are in the form NFC of
+// Unicode. Quotes and markup stay.
 type Subject struct {
 	// Path is the file's path relative to the topic's directory, slash-separated,
 	// as it is on disk: it may hold any byte but NUL and has to be sanitised where
