@@ -53,6 +53,14 @@ type Subject struct {
 	Description string
 }
 
+// file is the path of what is read: the file itself, and not a link to it.
+func (s *Subject) file() string {
+	if n := len(s.Targets); n > 0 {
+		return s.Targets[n-1].Path
+	}
+	return s.Path
+}
+
 // nameAll settles the slugs and names of all files of a topic, and sorts them by
 // slug and then by path.
 func nameAll(all []Subject) {
