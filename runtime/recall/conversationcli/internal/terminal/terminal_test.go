@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/convcli/internal/terminal"
+	"github.com/convtools/convtools/runtime/recall/conversationcli/internal/terminal"
 )
 
 func TestAppendText(t *testing.T) {
