@@ -97,6 +97,27 @@ func TestVersionWithEscapes(t *testing.T) {
 	s.end()
 }
 
+// A key may have escapes, too. Whoever reads it as another one takes the request for
+// one of the era with sessions, in which initialize is then refused.
+func TestVersionKeyWithEscapes(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{`io.modelcontextprotocol\/protocolVersion`, `io.modelcontextprotocol/protocol\u0056ersion`} {
+		for _, meta := range []string{`_meta`, `\u005fmeta`} {
+			s := start(t, newTools().config())
+			params := strings.NewReplacer("io.modelcontextprotocol/protocolVersion", key, "_meta", meta).Replace(modern)
+			s.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo",` + params + `}}` + "\n")
+			if m := s.receive(); m.Error != nil || m.ID != 1.0 {
+				t.Errorf("%s in %s: answer %+v, error %+v", key, meta, m, m.Error)
+			}
+			s.send(initialize)
+			if m := s.receive(); m.Error != nil || m.ID != "init" {
+				t.Errorf("%s in %s: initialize is answered with %+v, error %+v", key, meta, m, m.Error)
+			}
+			s.end()
+		}
+	}
+}
+
 // Nobody waits for the answer to a notification.
 func TestUnreadableNotification(t *testing.T) {
 	t.Parallel()

@@ -135,6 +135,24 @@ func (r *Registry) Version(ctx context.Context) string {
 	return b.String()
 }
 
+// ListVersion returns a value that changes when the list of resources may have
+// changed.
+func (r *Registry) ListVersion(ctx context.Context) string {
+	var b strings.Builder
+	for _, f := range r.families {
+		for _, resources := range f.Resources {
+			version := resources.Version
+			if version == nil {
+				version = f.Version
+			}
+			if resources.List != nil && version != nil {
+				fmt.Fprintf(&b, "%q", version(ctx))
+			}
+		}
+	}
+	return b.String()
+}
+
 // Instructions returns what families have to say to a host's system prompt, each
 // a paragraph or more.
 func (r *Registry) Instructions(ctx context.Context, where contract.Context) string {

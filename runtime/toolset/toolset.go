@@ -96,6 +96,9 @@ type Resources struct {
 	// more. A cursor that is not one is a caller's error. nil stands for resources
 	// that are not listed.
 	List func(ctx context.Context, cursor string, limit int) (page []Resource, next string, err error)
+	// Version returns a value that changes when the list may have changed, as that of
+	// the family does, which counts where this is nil.
+	Version func(context.Context) string
 	// Read returns what is found at an address. One that leads nowhere is a
 	// [*NotFoundError].
 	Read func(ctx context.Context, where contract.Context, uri string) (Contents, error)
