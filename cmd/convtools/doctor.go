@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"github.com/convtools/convtools/runtime/cli"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,24 +29,24 @@ exit code is 1 when there is a problem.`,
 		Example: `  convtools doctor
   convtools doctor --workspace ~/src/project
   convtools doctor --json`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts, _ := a.installOptions() // what is wrong with the workspace is in the report
 			report := doctor.Examine(cmd.Context(), doctor.Config{
-				Version: version, Install: opts, Dir: a.located(a.workspace),
+				Version: version, Install: opts, Dir: a.located(a.host.Dir),
 				CacheDir: cacheDir(), CLI: a.programs(), Runner: process.Exec{}, LookPath: exec.LookPath, Now: time.Now,
 			})
 			var err error
 			if asJSON {
-				enc := json.NewEncoder(a.stdout)
+				enc := json.NewEncoder(a.host.Stdout)
 				enc.SetEscapeHTML(false)
 				enc.SetIndent("", "  ")
 				err = enc.Encode(report)
 			} else {
-				err = report.Text(a.stdout, cmp.Or(a.getenv("HOME"), a.getenv("USERPROFILE")))
+				err = report.Text(a.host.Stdout, cmp.Or(a.host.Getenv("HOME"), a.host.Getenv("USERPROFILE")))
 			}
 			if err == nil && report.Problems > 0 {
-				err = &reported{exitFailed}
+				err = cli.ErrFailed
 			}
 			return err
 		},

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/toolset"
 	"io"
 	"os"
 	"os/exec"
@@ -25,18 +27,13 @@ import (
 	"github.com/convtools/convtools/runtime/workspace"
 )
 
-// reported ends a command with an exit code after it has said why.
-type reported struct{ code int }
-
-func (e *reported) Error() string { return fmt.Sprintf("exit code %d", e.code) }
-
 // installFlags are the flags of install and uninstall.
 type installFlags struct {
 	scope       string
 	yes, dryRun bool
 }
 
-func (a *app) installCommand() *cobra.Command {
+func (a *app) installCommand(registry *toolset.Registry) *cobra.Command {
 	var flags installFlags
 	cmd := &cobra.Command{
 		Use:   "install HOST",
@@ -55,7 +52,7 @@ the change. Hosts and their scopes:
 		},
 	}
 	flags.add(cmd)
-	a.knowledgeFlags(cmd)
+	registry.AddFlags(cmd)
 	return cmd
 }
 
@@ -128,24 +125,24 @@ func (a *app) changeHost(
 		names = append(names, h.Name)
 	}
 	if len(args) != 1 {
-		return &usageError{err: fmt.Errorf("name one host: %s", strings.Join(names, ", "))}
+		return cli.Usagef("name one host: %s", strings.Join(names, ", "))
 	}
 	host, ok := install.Lookup(args[0])
 	if !ok {
 		if near := contract.Nearest(args[0], names); near != "" {
-			return &usageError{err: fmt.Errorf("there is no host %s; did you mean %s?", contract.Quote(args[0]), near)}
+			return cli.Usagef("there is no host %s; did you mean %s?", contract.Quote(args[0]), near)
 		}
-		return &usageError{err: fmt.Errorf("there is no host %s; name one of: %s", contract.Quote(args[0]), strings.Join(names, ", "))}
+		return cli.Usagef("there is no host %s; name one of: %s", contract.Quote(args[0]), strings.Join(names, ", "))
 	}
 	opts, err := a.installOptions()
 	if err != nil {
 		return err
 	}
 	if opts.Scope = install.Scope(flags.scope); opts.Scope != "" && opts.Scope != install.User && opts.Scope != install.Project {
-		return &usageError{err: fmt.Errorf("--scope is user or project, not %q", flags.scope)}
+		return cli.Usagef("--scope is user or project, not %q", flags.scope)
 	}
 	if opts.Scope != "" && !slices.Contains(host.Scopes, opts.Scope) {
-		return &usageError{err: fmt.Errorf("%s cannot be registered with for scope %s, only for: %s", host.Title, opts.Scope, scopeNames(host))}
+		return cli.Usagef("%s cannot be registered with for scope %s, only for: %s", host.Title, opts.Scope, scopeNames(host))
 	}
 	if err := a.addKnowledge(&opts, host); err != nil {
 		return err
@@ -161,7 +158,7 @@ func (a *app) changeHost(
 	if len(change.Files) == 0 {
 		return nothing(host, opts, change)
 	}
-	if _, err := io.WriteString(a.stdout, envelope.Sanitize(change.Diff())); err != nil {
+	if _, err := io.WriteString(a.host.Stdout, envelope.Sanitize(change.Diff())); err != nil {
 		return err
 	}
 	if err := a.say(change.Notes); err != nil {
@@ -190,7 +187,7 @@ func (a *app) changeHost(
 		if kept := f.Backup(); kept != "" {
 			said += "; what it was is in " + kept
 		}
-		fmt.Fprintln(a.stdout, envelope.SanitizeLine(said))
+		fmt.Fprintln(a.host.Stdout, envelope.SanitizeLine(said))
 	}
 	return a.say(change.Advice)
 }
@@ -211,19 +208,19 @@ func (a *app) notThere(host install.Host, opts install.Options, change *install.
 	a.sayNothingToDo("is not registered", host, change)
 	for _, r := range install.Registrations(host, opts) {
 		if r.Scope != change.Scope {
-			fmt.Fprintf(a.stdout, "It is for scope %s, in %s: add --scope %s.\n", r.Scope, envelope.SanitizeLine(r.Path), r.Scope)
+			fmt.Fprintf(a.host.Stdout, "It is for scope %s, in %s: add --scope %s.\n", r.Scope, envelope.SanitizeLine(r.Path), r.Scope)
 		}
 	}
 	return nil
 }
 
 func (a *app) sayNothingToDo(state string, host install.Host, change *install.Change) {
-	fmt.Fprintf(a.stdout, "Nothing to do: convtools %s with %s (%s, %s)\n", state, host.Title, change.Scope, envelope.SanitizeLine(change.Path))
+	fmt.Fprintf(a.host.Stdout, "Nothing to do: convtools %s with %s (%s, %s)\n", state, host.Title, change.Scope, envelope.SanitizeLine(change.Path))
 }
 
 func (a *app) say(sentences []string) error {
 	for _, sentence := range sentences {
-		if _, err := fmt.Fprintln(a.stdout, envelope.SanitizeLine(sentence)); err != nil {
+		if _, err := fmt.Fprintln(a.host.Stdout, envelope.SanitizeLine(sentence)); err != nil {
 			return err
 		}
 	}
@@ -233,14 +230,14 @@ func (a *app) say(sentences []string) error {
 // leftAlone says why a file was not changed, what to do about it, and what can be
 // written into it by hand.
 func (a *app) leftAlone(e *install.ManualError) error {
-	fmt.Fprintf(a.stderr, "error: %s\n", envelope.SanitizeLine(e.Error()))
+	fmt.Fprintf(a.host.Stderr, "error: %s\n", envelope.SanitizeLine(e.Error()))
 	if e.Fix != "" {
-		fmt.Fprintf(a.stderr, "hint: %s; then run this again\n", envelope.SanitizeLine(e.Fix))
+		fmt.Fprintf(a.host.Stderr, "hint: %s; then run this again\n", envelope.SanitizeLine(e.Fix))
 	}
 	if e.Snippet != "" {
-		fmt.Fprintf(a.stderr, "hint: or do it yourself: %s:\n\n%s", envelope.SanitizeLine(e.Where), envelope.Sanitize(e.Snippet))
+		fmt.Fprintf(a.host.Stderr, "hint: or do it yourself: %s:\n\n%s", envelope.SanitizeLine(e.Where), envelope.Sanitize(e.Snippet))
 	}
-	return &reported{exitFailed}
+	return cli.ErrFailed
 }
 
 // signalDelay is how long a signal that was sent already may take to get here:
@@ -250,11 +247,11 @@ const signalDelay = 100 * time.Millisecond
 // ask asks whether to make the change that has been shown. Only a person can
 // say yes, and one who interrupts does not.
 func (a *app) ask(ctx context.Context) error {
-	stdin, ok := a.stdin.(*os.File)
+	stdin, ok := a.host.Stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(stdin.Fd())) {
 		return errors.New("nothing was changed, because nobody can be asked here; add --yes to make the change")
 	}
-	fmt.Fprint(a.stderr, "\nMake this change? [y/N] ")
+	fmt.Fprint(a.host.Stderr, "\nMake this change? [y/N] ")
 	type answer struct {
 		text string
 		err  error
@@ -268,7 +265,7 @@ func (a *app) ask(ctx context.Context) error {
 	var got answer
 	select {
 	case <-ctx.Done():
-		fmt.Fprintln(a.stderr)
+		fmt.Fprintln(a.host.Stderr)
 	case got = <-answered:
 	}
 	if got.err != nil && !errors.Is(got.err, io.EOF) {
@@ -284,15 +281,15 @@ func (a *app) ask(ctx context.Context) error {
 			return nil
 		}
 	}
-	fmt.Fprintln(a.stderr, "Nothing was changed.")
-	return &reported{exitFailed}
+	fmt.Fprintln(a.host.Stderr, "Nothing was changed.")
+	return cli.ErrFailed
 }
 
 // installOptions says where this program is and which project is meant: the
 // workspace, or the project that has knowledge. Without either it is the working
 // directory.
 func (a *app) installOptions() (install.Options, error) {
-	opts := install.Options{GOOS: runtime.GOOS, Getenv: a.getenv}
+	opts := install.Options{GOOS: runtime.GOOS, Getenv: a.host.Getenv}
 	program, err := os.Executable()
 	if err != nil {
 		return opts, fmt.Errorf("finding this program: %w", err)
@@ -304,7 +301,7 @@ func (a *app) installOptions() (install.Options, error) {
 			opts.Program, opts.ProgramName = found, "convtools"
 		}
 	}
-	opts.Project, err = filepath.Abs(a.workspace)
+	opts.Project, err = filepath.Abs(a.host.Dir)
 	if err != nil {
 		return opts, fmt.Errorf("finding the project: %w", err)
 	}
@@ -312,17 +309,17 @@ func (a *app) installOptions() (install.Options, error) {
 	if _, err := os.Stat(opts.Project); err != nil {
 		ok = false // what is above a directory that does not exist was not meant
 	}
-	w, err := workspace.Open(workspace.Options{Dir: a.workspace, Getenv: a.getenv})
+	w, err := workspace.Open(workspace.Options{Dir: a.host.Dir, Getenv: a.host.Getenv})
 	switch {
 	case err == nil:
 		root = w.Root()
 	case ok: // a project that has knowledge and no conversations
-	case a.workspace != "":
+	case a.host.Dir != "":
 		return opts, err
 	default:
 		return opts, nil
 	}
-	opts.Project, opts.Workspace, opts.Bind = root, root, a.workspace != ""
+	opts.Project, opts.Workspace, opts.Bind = root, root, a.host.Dir != ""
 	return opts, nil
 }
 
@@ -335,7 +332,7 @@ func (a *app) addKnowledge(opts *install.Options, host install.Host) error {
 	}
 	scope := cmp.Or(opts.Scope, host.Scopes[0])
 	if scope == install.User && !opts.Bind {
-		return &usageError{err: errors.New("-k is about a topic of one project, and this registers for all: add --scope project or --workspace DIR")}
+		return cli.Usage(errors.New("-k is about a topic of one project, and this registers for all: add --scope project or --workspace DIR"))
 	}
 	_, err := a.openKnowledge()
 	return err
@@ -348,4 +345,30 @@ func sameFile(a, b string) bool {
 	}
 	second, err := os.Stat(b)
 	return err == nil && os.SameFile(first, second)
+}
+
+func completeHosts(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var names []cobra.Completion
+	for _, h := range install.Hosts() {
+		if len(args) == 0 {
+			names = append(names, cobra.CompletionWithDesc(h.Name, h.Title))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeScopes completes the scopes that the host knows, or all before one is
+// named.
+func completeScopes(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	scopes := []install.Scope{install.User, install.Project}
+	if len(args) > 0 {
+		if host, ok := install.Lookup(args[0]); ok {
+			scopes = host.Scopes
+		}
+	}
+	var names []cobra.Completion
+	for _, s := range scopes {
+		names = append(names, string(s))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }

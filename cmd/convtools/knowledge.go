@@ -3,14 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
+	"github.com/convtools/convtools/runtime/cli"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/convtools/convtools/generated"
 	learning "github.com/convtools/convtools/generated/knowledge"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/envelope"
@@ -31,43 +29,32 @@ a table in convtools.toml:
   subjects = "docs/knowledge"`,
 		Example: `  convtools knowledge ls
   convtools knowledge check`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(cmd, args[0])
-			}
-			return cmd.Help()
-		},
 	}
-	cmd.AddCommand(a.knowledgeLsCommand(), a.knowledgeShowCommand(), a.knowledgeCheckCommand(), a.knowledgeNewCommand(), a.knowledgePromptCommand())
-	return cmd
-}
-
-// knowledgeFlags gives a command the flags that say how the learn tool is used.
-func (a *app) knowledgeFlags(cmd *cobra.Command) {
-	a.patternFlag(cmd)
-	cmd.Flags().BoolVar(&a.knowledge.Injected, "prompt-injected", false, "do not offer again what the system prompt has")
+	return cli.Group(cmd, a.knowledgeLsCommand(), a.knowledgeShowCommand(), a.knowledgeCheckCommand(), a.knowledgeNewCommand(), a.knowledgePromptCommand())
 }
 
 // patternFlag gives a command the flag that adds to what is learned.
 func (a *app) patternFlag(cmd *cobra.Command) {
-	// A glob may have commas in it.
-	cmd.Flags().StringArrayVarP(&a.knowledge.Patterns, "knowledge", "k", nil, "take `TOPIC/GLOB` for learned too; can be repeated")
-	completes := func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return a.completeSubjectPath(cmd.Context(), word)
+	for _, f := range a.knowledgeFamily().Flags {
+		if f.Name == "knowledge" {
+			f.AddToCommand(cmd)
+		}
 	}
-	_ = cmd.RegisterFlagCompletionFunc("knowledge", completes) // fails only for a flag that is not there
 }
 
 // openKnowledge opens the knowledge base of the workspace that the command line
 // names.
 func (a *app) openKnowledge() (*knowledge.Base, error) {
-	return knowledge.Open(a.located(a.workspace), a.knowledgeOptions())
+	base, err := knowledge.Open(a.located(a.host.Dir), a.knowledgeOptions())
+	if list, ok := knowledge.ConfigFindings(err); ok {
+		return nil, findings{err, list}
+	}
+	return base, err
 }
 
 func (a *app) knowledgeOptions() knowledge.Options {
 	opts := a.knowledge
-	opts.Getenv = a.getenv
+	opts.Getenv = a.host.Getenv
 	return opts
 }
 
@@ -80,7 +67,7 @@ func (a *app) located(dir string) string {
 	if _, err := os.Stat(dir); err == nil {
 		return dir
 	}
-	if w, err := workspace.Open(workspace.Options{Dir: dir, Getenv: a.getenv}); err == nil {
+	if w, err := workspace.Open(workspace.Options{Dir: dir, Getenv: a.host.Getenv}); err == nil {
 		return w.Root()
 	}
 	return dir
@@ -98,22 +85,15 @@ func (l learner) Learn(ctx context.Context, call contract.Call, p learning.Learn
 	return l.handler.Learn(ctx, call, p)
 }
 
-// offeredTools returns the tools that an assistant in this workspace is offered,
-// sorted by name. learn is described by the topics there are, and left out where
+// offeredLearn describes learn by the topics there are, and leaves it out where
 // there is nothing to learn. A knowledge base that cannot be used is no reason to
 // leave it out: nobody would find out why.
-func (a *app) offeredTools(ctx context.Context) []contract.Tool {
-	var offered []contract.Tool
-	for _, tool := range generated.Tools() {
-		ok := true
-		if tool.Name == learnName() {
-			tool, ok = a.describeLearn(ctx, tool)
-		}
-		if ok {
-			offered = append(offered, tool)
-		}
+func (a *app) offeredLearn(ctx context.Context) []contract.Tool {
+	tool, ok := a.describeLearn(ctx, learning.LearnTool())
+	if !ok {
+		return nil
 	}
-	return offered
+	return []contract.Tool{tool}
 }
 
 func (a *app) describeLearn(ctx context.Context, tool contract.Tool) (contract.Tool, bool) {
@@ -128,34 +108,6 @@ func (a *app) describeLearn(ctx context.Context, tool contract.Tool) (contract.T
 
 func learnName() string { return learning.LearnTool().Name }
 
-// toolNamed returns the tool of that name, whether it is offered here or not: who
-// calls it by name is told why it cannot help.
-func toolNamed(name string) (contract.Tool, error) {
-	if tool, ok := generated.Lookup(name); ok {
-		return tool, nil
-	}
-	var names []string
-	for _, t := range generated.Tools() {
-		names = append(names, t.Name)
-	}
-	return contract.Tool{}, &usageError{err: contract.UnknownTool(name, names)}
-}
-
-// reportFindings writes what is wrong with a configuration to standard error, and
-// returns the exit code: flags that are wrong are wrong use.
-func (a *app) reportFindings(findings []knowledge.Finding) int {
-	for _, f := range findings {
-		fmt.Fprintf(a.stderr, "%s: %s%s [%s]\n", f.Severity, place(f), envelope.SanitizeLine(f.Message), f.Rule)
-		if f.Hint != "" {
-			fmt.Fprintf(a.stderr, "hint: %s\n", envelope.SanitizeLine(f.Hint))
-		}
-	}
-	if wrongUse(findings) {
-		return exitUsage
-	}
-	return exitFailed
-}
-
 // wrongUse says that only flags are to blame.
 func wrongUse(findings []knowledge.Finding) bool {
 	for _, f := range findings {
@@ -164,20 +116,6 @@ func wrongUse(findings []knowledge.Finding) bool {
 		}
 	}
 	return true
-}
-
-// place is where a finding is, to stand before it.
-func place(f knowledge.Finding) string {
-	if f.Path == "" {
-		return ""
-	}
-	at := envelope.SanitizeLine(f.Path)
-	for _, n := range []int{f.Line, f.Column} {
-		if n > 0 {
-			at += ":" + strconv.Itoa(n)
-		}
-	}
-	return at + ": "
 }
 
 // forPeople has an error of the learn tool name the command that helps a person.
@@ -205,7 +143,7 @@ func subjectArgs(cmd *cobra.Command, args []string) (topic, subject string, err 
 		topic, subject = args[0], args[1]
 	}
 	if strings.TrimSpace(topic) == "" || strings.TrimSpace(subject) == "" {
-		return "", "", &usageError{err: errors.New(cmd.Name() + " needs a topic and a subject, as in: " + cmd.CommandPath() + " project/style")}
+		return "", "", cli.Usage(errors.New(cmd.Name() + " needs a topic and a subject, as in: " + cmd.CommandPath() + " project/style"))
 	}
 	return topic, subject, nil
 }
@@ -245,32 +183,25 @@ func (a *app) completeTopics(_ *cobra.Command, args []string, word string) ([]co
 	return b.CompleteTopic(word), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeLearn completes the values of learn's arguments. args are those before
-// the word: the topic is among them where subjects can be completed.
-func (a *app) completeLearn(ctx context.Context, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	const noFiles = cobra.ShellCompDirectiveNoFileComp
+// completeLearn completes the values of learn's arguments. The topic is among the
+// given ones where subjects can be completed.
+func (a *app) completeLearn(ctx context.Context, _, argument, prefix string, given map[string]string) []string {
 	b, err := a.openKnowledge()
 	if err != nil {
-		return nil, noFiles
+		return nil
 	}
-	key, value, _ := strings.Cut(word, "=")
 	var values []string
-	switch key {
+	switch argument {
 	case "topic":
-		values = b.CompleteTopic(value)
+		values = b.CompleteTopic(prefix)
 	case "subjects":
-		for _, arg := range args {
-			if topic, ok := strings.CutPrefix(arg, "topic="); ok {
-				values, err = b.CompleteSubject(ctx, topic, value)
-			}
-		}
+		values, err = b.CompleteSubject(ctx, given["topic"], prefix)
 	}
 	if err != nil {
-		return nil, noFiles
+		return nil
 	}
-	var completions []cobra.Completion
-	for _, v := range values {
-		completions = append(completions, key+"="+envelope.SanitizeLine(v))
+	for i, v := range values {
+		values[i] = envelope.SanitizeLine(v)
 	}
-	return completions, noFiles
+	return values
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"fmt"
+	learning "github.com/convtools/convtools/generated/knowledge"
+	"github.com/convtools/convtools/runtime/cli"
 	"io"
 	"strings"
 
@@ -33,7 +35,7 @@ its place, a rule and a hint. The exit code is 1 when there is an error, and 0
 when there are only warnings, unless --strict says otherwise.`,
 		Example: `  convtools knowledge check
   convtools knowledge check --strict   # for CI`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			report, err := a.checkKnowledge(cmd)
 			if err != nil {
@@ -42,10 +44,10 @@ when there are only warnings, unless --strict says otherwise.`,
 			if asJSON {
 				err = a.printJSON(report)
 			} else if report.Topics > 0 || len(report.Findings) > 0 {
-				err = report.text(a.stdout)
+				err = report.text(a.host.Stdout)
 			}
 			if err == nil && (report.Errors > 0 || strict && report.Warnings > 0) {
-				err = &reported{exitFailed}
+				err = cli.ErrFailed
 			}
 			return err
 		},
@@ -66,11 +68,7 @@ func (a *app) checkKnowledge(cmd *cobra.Command) (checkReport, error) {
 			return report, err
 		}
 	} else {
-		tool, err := toolNamed(learnName())
-		if err != nil {
-			return report, err
-		}
-		if findings, err = b.Check(cmd.Context(), tool); err != nil {
+		if findings, err = b.Check(cmd.Context(), learning.LearnTool()); err != nil {
 			return report, err
 		}
 		report.Topics = len(b.TopicIDs())

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"github.com/convtools/convtools/runtime/cli"
 	"io"
 	"strings"
 	"text/tabwriter"
@@ -39,7 +40,7 @@ the name of their folder.`,
   convtools knowledge ls --json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return &usageError{err: fmt.Errorf("ls takes at most one argument, TOPIC, and got %d", len(args))}
+				return cli.Usagef("ls takes at most one argument, TOPIC, and got %d", len(args))
 			}
 			return nil
 		},
@@ -67,10 +68,10 @@ the name of their folder.`,
 			}
 			for _, topic := range topics {
 				for _, w := range topic.Warnings {
-					fmt.Fprintf(a.stderr, "warning: topic %q: %s\n", topic.ID, plainLine(w))
+					fmt.Fprintf(a.host.Stderr, "warning: topic %q: %s\n", topic.ID, plainLine(w))
 				}
 			}
-			return printTopics(a.stdout, topics)
+			return printTopics(a.host.Stdout, topics)
 		},
 	}
 	a.patternFlag(cmd)
@@ -84,11 +85,11 @@ func (a *app) sayHowToBegin(b *knowledge.Base) {
 	if b.Root() != "" {
 		where = "no topic is configured here"
 	}
-	fmt.Fprintf(a.stderr, "note: there is no knowledge base: %s\nhint: %s", where, howToBegin)
+	fmt.Fprintf(a.host.Stderr, "note: there is no knowledge base: %s\nhint: %s", where, howToBegin)
 }
 
 func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.stdout)
+	enc := json.NewEncoder(a.host.Stdout)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/convtools/convtools/runtime/cli"
 	"io"
 	"io/fs"
 	"os"
@@ -40,7 +41,7 @@ has front matter, too. A file that exists is never touched.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			fromInput := len(args) == 2 && args[1] == "-"
 			if len(args) != 1 && !fromInput {
-				return &usageError{err: fmt.Errorf("new takes TOPIC/SLUG, and \"-\" to read standard input, and got %d arguments", len(args))}
+				return cli.Usagef("new takes TOPIC/SLUG, and \"-\" to read standard input, and got %d arguments", len(args))
 			}
 			topic, slug, err := subjectArgs(cmd, args[:1])
 			if err != nil {
@@ -48,7 +49,7 @@ has front matter, too. A file that exists is never touched.`,
 			}
 			file, err := newSubjectPath(slug)
 			if err != nil {
-				return &usageError{err: err}
+				return cli.Usage(err)
 			}
 			b, err := a.openKnowledge()
 			if err != nil {
@@ -81,15 +82,15 @@ func (a *app) noTopic(b *knowledge.Base, id string, err error) error {
 	valid := func(r rune) bool {
 		return r < 0x80 && (r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r))
 	}
-	if code := a.report(err); code != exitFailed || strings.ContainsFunc(id, func(r rune) bool { return !valid(r) }) {
-		return &reported{code}
+	if code := cli.Report(a.host.Stderr, err); code != cli.ExitFailed || strings.ContainsFunc(id, func(r rune) bool { return !valid(r) }) {
+		return cli.ErrFailed
 	}
 	where := "a file convtools.toml in the directory of the project"
 	if b.Root() != "" {
 		where = filepath.Join(b.Root(), "convtools.toml")
 	}
-	fmt.Fprintf(a.stderr, "hint: for a topic of that name add this to %s:\n\n  [kb.topic.%s]\n  subjects = \"docs/knowledge/%s\"\n", where, id, id)
-	return &reported{exitFailed}
+	fmt.Fprintf(a.host.Stderr, "hint: for a topic of that name add this to %s:\n\n  [kb.topic.%s]\n  subjects = \"docs/knowledge/%s\"\n", where, id, id)
+	return cli.ErrFailed
 }
 
 // newSubjectPath is the path of the file for a slug, relative to the directory of
@@ -164,7 +165,7 @@ func titleOf(file string) string {
 
 // newContent reads what a new subject says from standard input.
 func (a *app) newContent() (string, error) {
-	content, err := io.ReadAll(io.LimitReader(a.stdin, subjects.MaxSize+1))
+	content, err := io.ReadAll(io.LimitReader(a.host.Stdin, subjects.MaxSize+1))
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("reading standard input: %w", err)
@@ -226,25 +227,25 @@ func (a *app) sayCreated(ctx context.Context, b *knowledge.Base, topic knowledge
 		}
 	}
 	if made == nil {
-		fmt.Fprintf(a.stdout, "Created %s\n", plainLine(name))
-		fmt.Fprintln(a.stderr, "warning: it is no subject; convtools knowledge check says why")
+		fmt.Fprintf(a.host.Stdout, "Created %s\n", plainLine(name))
+		fmt.Fprintln(a.host.Stderr, "warning: it is no subject; convtools knowledge check says why")
 		return nil
 	}
-	fmt.Fprintf(a.stdout, "Created %s: subject %q of topic %s\n", plainLine(name), made.Name, topic.ID)
+	fmt.Fprintf(a.host.Stdout, "Created %s: subject %q of topic %s\n", plainLine(name), made.Name, topic.ID)
 	for i := range topic.Subjects {
 		if s := &topic.Subjects[i]; s != made && s.Slug == made.Slug && !s.Disabled {
-			fmt.Fprintf(a.stderr, "warning: %s has the slug %q too: rename one of the two\n", plainLine(s.Path), made.Slug)
+			fmt.Fprintf(a.host.Stderr, "warning: %s has the slug %q too: rename one of the two\n", plainLine(s.Path), made.Slug)
 		}
 	}
 	switch {
 	case made.Disabled:
-		fmt.Fprintln(a.stderr, "warning: it is disabled: the configuration of the topic says so")
+		fmt.Fprintln(a.host.Stderr, "warning: it is disabled: the configuration of the topic says so")
 	case made.Binary:
-		fmt.Fprintln(a.stderr, "warning: it is binary and cannot be loaded")
+		fmt.Fprintln(a.host.Stderr, "warning: it is binary and cannot be loaded")
 	case made.Skill && made.Description == "":
-		fmt.Fprintln(a.stderr, "note: it is a skill without a description: write into its front matter what it does and when to use it")
+		fmt.Fprintln(a.host.Stderr, "note: it is a skill without a description: write into its front matter what it does and when to use it")
 	case made.Hidden:
-		fmt.Fprintf(a.stderr, "note: it is hidden, so no list shows it: name %q in a subject that is listed\n", made.Name)
+		fmt.Fprintf(a.host.Stderr, "note: it is hidden, so no list shows it: name %q in a subject that is listed\n", made.Name)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/convtools/convtools/runtime/cli"
 
 	"github.com/spf13/cobra"
 )
@@ -28,10 +29,10 @@ With --format jp it is a configuration that JP loads with --cfg.`,
 		Example: `  convtools knowledge prompt -k 'project/style/**'
   claude --append-system-prompt "$(convtools knowledge prompt)"
   convtools kb prompt --format jp > .jp/config/knowledge-section.json`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format != formatText && format != formatJP {
-				return &usageError{err: fmt.Errorf("--format is text or jp, not %q", format)}
+				return cli.Usagef("--format is text or jp, not %q", format)
 			}
 			b, err := a.openKnowledge()
 			if err != nil {
@@ -42,20 +43,20 @@ With --format jp it is a configuration that JP loads with --cfg.`,
 				return err
 			}
 			for _, w := range warnings {
-				fmt.Fprintf(a.stderr, "warning: %s\n", plainLine(w.String()))
+				fmt.Fprintf(a.host.Stderr, "warning: %s\n", plainLine(w.String()))
 			}
 			if section == "" {
 				if len(b.TopicIDs()) == 0 {
 					a.sayHowToBegin(b)
 				} else {
-					fmt.Fprintln(a.stderr, "note: there is no section: no topic has a subject that is listed or learned")
+					fmt.Fprintln(a.host.Stderr, "note: there is no section: no topic has a subject that is listed or learned")
 				}
 			}
 			switch {
 			case format == formatJP:
 				return a.printJPConfig(section)
 			case section != "":
-				_, err = fmt.Fprintln(a.stdout, section)
+				_, err = fmt.Fprintln(a.host.Stdout, section)
 			}
 			return err
 		},
@@ -82,7 +83,7 @@ func (a *app) printJPConfig(section string) error {
 	if section != "" {
 		config.Assistant = &assistant{[]content{{section}}}
 	}
-	enc := json.NewEncoder(a.stdout)
+	enc := json.NewEncoder(a.host.Stdout)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(config)
 }

@@ -35,7 +35,7 @@ subjects that it stands for.`,
 			if err != nil {
 				return forPeople(err)
 			}
-			_, err = fmt.Fprintln(a.stdout, text)
+			_, err = fmt.Fprintln(a.host.Stdout, text)
 			return err
 		},
 		Args: cobra.ArbitraryArgs,

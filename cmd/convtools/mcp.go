@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/toolset"
 	"os"
 	"os/signal"
 	"strings"
@@ -33,7 +35,7 @@ type mcpFlags struct {
 	origins    []string
 }
 
-func (a *app) mcpCommand() *cobra.Command {
+func (a *app) mcpCommand(registry *toolset.Registry) *cobra.Command {
 	var flags mcpFlags
 	cmd := &cobra.Command{
 		Use:   "mcp",
@@ -56,18 +58,18 @@ prompt, as convtools knowledge prompt prints it; without, it is recommended.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{err: fmt.Errorf("mcp takes no arguments, and got %q", args[0])}
+				return cli.Usagef("mcp takes no arguments, and got %q", args[0])
 			}
 			if err := checkMCPFlags(cmd, flags); err != nil {
-				return &usageError{err: err}
+				return cli.Usage(err)
 			}
 			if flags.address == "" {
-				return a.mcpStdio(cmd.Context(), flags)
+				return a.mcpStdio(cmd.Context(), registry, flags)
 			}
-			return a.mcpHTTP(cmd.Context(), flags)
+			return a.mcpHTTP(cmd.Context(), registry, flags)
 		},
 	}
-	a.knowledgeFlags(cmd)
+	registry.AddFlags(cmd)
 	cmd.Flags().BoolVar(&flags.structured, "structured", false, "also send outcomes as structured content, for programs; models then see only that")
 	cmd.Flags().StringVar(&flags.address, "http", "", "serve over HTTP on `ADDR`, such as 127.0.0.1:8080")
 	cmd.Flags().StringVar(&flags.tokenFile, "token-file", "", "ask HTTP clients for the bearer token in `FILE`")
@@ -107,23 +109,23 @@ func checkMCPFlags(cmd *cobra.Command, flags mcpFlags) error {
 
 // mcpStdio serves one client. Standard output is the protocol's: whatever else
 // prints goes to standard error.
-func (a *app) mcpStdio(ctx context.Context, flags mcpFlags) error {
-	out := a.stdout
-	a.stdout = a.stderr
+func (a *app) mcpStdio(ctx context.Context, registry *toolset.Registry, flags mcpFlags) error {
+	out := a.host.Stdout
+	a.host.Stdout = a.host.Stderr
 	os.Stdout = os.Stderr
 	// A client that is gone makes a write fail. Without this the write would end
 	// the process before the programs it runs have been stopped.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
-	err := a.mcpServer(flags).ServeStdio(ctx, a.stdin, out)
+	err := a.mcpServer(registry, flags).ServeStdio(ctx, a.host.Stdin, out)
 	if errors.Is(err, syscall.EPIPE) {
 		return nil
 	}
 	return err
 }
 
-func (a *app) mcpHTTP(ctx context.Context, flags mcpFlags) error {
+func (a *app) mcpHTTP(ctx context.Context, registry *toolset.Registry, flags mcpFlags) error {
 	opts := mcpserver.HTTPOptions{Hosts: flags.hosts, Origins: flags.origins}
 	if flags.tokenFile != "" {
 		token, err := mcpserver.ReadToken(flags.tokenFile)
@@ -136,20 +138,20 @@ func (a *app) mcpHTTP(ctx context.Context, flags mcpFlags) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stderr, "convtools: MCP at http://%s%s\n", listener.Addr(), mcpserver.Path)
-	return a.mcpServer(flags).ServeListener(ctx, listener, opts)
+	fmt.Fprintf(a.host.Stderr, "convtools: MCP at http://%s%s\n", listener.Addr(), mcpserver.Path)
+	return a.mcpServer(registry, flags).ServeListener(ctx, listener, opts)
 }
 
-func (a *app) mcpServer(flags mcpFlags) *mcpserver.Server {
+func (a *app) mcpServer(registry *toolset.Registry, flags mcpFlags) *mcpserver.Server {
+	a.person = false
 	programs := a.programs()
-	handlers := a.handlers(programs)
-	where := contract.Context{ConversationID: a.conversationID, InConversation: true, Dir: a.workspace}
+	where := contract.Context{ConversationID: a.host.ConversationID, InConversation: true, Dir: a.host.Dir}
 	if where.ConversationID == "" {
 		where.ConversationID = a.environmentConversation()
 	}
 	return mcpserver.New(mcpserver.Config{
 		Version: version,
-		Tools:   a.offeredTools,
+		Tools:   registry.Offered,
 		Knowledge: func() (mcpserver.Knowledge, error) {
 			base, err := a.openKnowledge()
 			if err != nil {
@@ -159,13 +161,13 @@ func (a *app) mcpServer(flags mcpFlags) *mcpserver.Server {
 		},
 		Conversations: a.hasConversations,
 		Call: func(ctx context.Context, call contract.Call) (string, error) {
-			answer, err := generated.Call(ctx, handlers, call)
+			answer, err := registry.Call(ctx, call)
 			return answer, adviseWorkspace(err)
 		},
 		CLI:        programs,
 		Context:    where,
 		Structured: flags.structured,
-		Log:        a.stderr,
+		Log:        a.host.Stderr,
 	})
 }
 
@@ -173,11 +175,11 @@ func (a *app) mcpServer(flags mcpFlags) *mcpserver.Server {
 // in. Which one another command line than the built-in reads is not known.
 func (a *app) hasConversations() bool {
 	cli, _ := generated.LookupCLI(conversation.ListCLI)
-	if a.getenv(cli.Env) != "" {
+	if a.host.Getenv(cli.Env) != "" {
 		return true
 	}
 	var missing *workspace.NotLocatedError
-	_, err := workspace.Open(workspace.Options{Dir: a.workspace, Getenv: a.getenv})
+	_, err := workspace.Open(workspace.Options{Dir: a.host.Dir, Getenv: a.host.Getenv})
 	return !errors.As(err, &missing)
 }
 
@@ -185,12 +187,12 @@ func (a *app) hasConversations() bool {
 // is no id, such as a host's own name of a conversation, is no reason not to
 // serve, but must not pass for one that can be left out.
 func (a *app) environmentConversation() string {
-	given := a.getenv(conversationIDEnv)
+	given := a.host.Getenv(conversationIDEnv)
 	if given == "" {
 		return ""
 	}
 	if _, err := transcript.ParseID(given); err != nil {
-		fmt.Fprintf(a.stderr, "warning: %s is ignored, so no conversation is left out of searches: %s\n", conversationIDEnv, envelope.SanitizeLine(err.Error()))
+		fmt.Fprintf(a.host.Stderr, "warning: %s is ignored, so no conversation is left out of searches: %s\n", conversationIDEnv, envelope.SanitizeLine(err.Error()))
 		return ""
 	}
 	return given

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/convtools/convtools/runtime/contract"
 )
 
@@ -189,4 +191,48 @@ func (r *Registry) Project(dir string) (root string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// CheckConversationID returns what is wrong with an id for the conversation that
+// calls.
+func (r *Registry) CheckConversationID(id string) error {
+	for _, f := range r.families {
+		if f.CheckConversationID == nil {
+			continue
+		}
+		if err := f.CheckConversationID(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Commands returns the commands of all families for people.
+func (r *Registry) Commands() []*cobra.Command {
+	var commands []*cobra.Command
+	for _, f := range r.families {
+		if f.Commands != nil {
+			commands = append(commands, f.Commands()...)
+		}
+	}
+	return commands
+}
+
+// Arguments returns the values that an argument of a tool may have that begin
+// with prefix; given has the arguments before it.
+func (r *Registry) Arguments(ctx context.Context, tool contract.Tool, argument, prefix string, given map[string]string) []string {
+	_, f, err := r.Lookup(tool.Name)
+	if err != nil || f.Arguments == nil {
+		return nil
+	}
+	return f.Arguments(ctx, tool.Name, argument, prefix, given)
+}
+
+// Examples returns calls for people to try.
+func (r *Registry) Examples() []string {
+	var examples []string
+	for _, f := range r.families {
+		examples = append(examples, f.Examples...)
+	}
+	return examples
 }

@@ -52,6 +52,9 @@ type Family struct {
 	// their descriptions of the moment. nil stands for all that are declared. It
 	// stops when its context is done.
 	Offered func(context.Context) []contract.Tool
+	// OfferedWhere says for help where Offered has all tools, as the end of a
+	// sentence, such as "where there is something to learn".
+	OfferedWhere string
 	// Call runs a tool. It stops when its context is done. An error is a
 	// [*contract.Error] or a [*contract.InvalidArguments] where a model can be
 	// told what is wrong.
@@ -67,6 +70,11 @@ type Family struct {
 	// Arguments returns the values that an argument of a tool may have that begin
 	// with prefix, for people who type a call; given has the arguments before it.
 	Arguments func(ctx context.Context, tool, argument, prefix string, given map[string]string) []string
+	// Examples are calls for people to try, as convtools call takes them.
+	Examples []string
+	// CheckConversationID returns what is wrong with an id for the conversation
+	// that calls; nil accepts everything.
+	CheckConversationID func(id string) error
 	// Resources are what can be read by an address.
 	Resources []Resources
 	// Prompts are what a person can pick to start a common journey.
@@ -154,11 +162,13 @@ type Flag struct {
 	Usage string
 	// Switch marks a flag without a value; others take one, and may be repeated.
 	Switch bool
+	// Example is a value for help, such as "project/style/**".
+	Example string
 	// Tools are the names of the tools it counts for.
 	Tools []string
 	// OneProject marks a flag that means something in one project only.
 	OneProject bool
-	// Set takes a value, "true" for a switch, each time the flag is given.
+	// Set takes a value each time the flag is given, "true" or "false" for a switch.
 	Set func(value string) error
 	// Check returns what is wrong with all that was given. It is called once, when
 	// the host is complete, and only if the flag was given. nil checks nothing.

@@ -1,17 +1,14 @@
-package main
+package cli
 
 import (
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/convtools/convtools/generated"
-	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/convcli"
 )
 
 // The screen that the help of every command fits, in characters.
@@ -20,9 +17,9 @@ const (
 	helpHeight = 24
 )
 
-// withHelp gives a command, and those below it, help that fits a screen, and a
+// addHelp gives a command, and those below it, help that fits a screen, and a
 // help command that shows all of it.
-func withHelp(root *cobra.Command) *cobra.Command {
+func addHelp(root *cobra.Command) {
 	all := false
 	help := &cobra.Command{
 		Use:   "help [COMMAND]…",
@@ -52,8 +49,6 @@ everything, as the manual page does.`,
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		_, _ = io.WriteString(cmd.OutOrStdout(), screenHelp(cmd)) // there is nobody to tell
 	})
-	unquoteForShells(root)
-	return root
 }
 
 // commandAt finds the command that words name, such as "conversation grep".
@@ -82,40 +77,6 @@ func completeCommands(root *cobra.Command, words []string) []cobra.Completion {
 	return names
 }
 
-// unknownCommand is the error for a word that is no command of cmd, with the one
-// that is probably meant: of that very name further down, or of a similar name.
-func unknownCommand(cmd *cobra.Command, word string) error {
-	var names []string
-	for _, c := range listed(cmd) {
-		names = append(names, c.Name())
-		if slices.Contains(c.SuggestFor, word) {
-			return &usageError{err: fmt.Errorf("unknown command %q; did you mean %s?", word, c.CommandPath())}
-		}
-		for _, below := range listed(c) {
-			if below.Name() == word || below.HasAlias(word) {
-				return &usageError{err: fmt.Errorf("unknown command %q; did you mean %s?", word, below.CommandPath())}
-			}
-		}
-	}
-	if tool, ok := generated.Lookup(word); ok {
-		return &usageError{err: fmt.Errorf("unknown command %q; it is a tool: did you mean convtools call %s?", word, tool.Name)}
-	}
-	if near := contract.Nearest(word, names); near != "" {
-		return &usageError{err: fmt.Errorf("unknown command %q; did you mean %s %s?", word, cmd.CommandPath(), near)}
-	}
-	if len(names) == 0 {
-		return &usageError{err: fmt.Errorf("%s has no commands, and got %q", cmd.CommandPath(), word)}
-	}
-	return &usageError{err: fmt.Errorf("unknown command %q; the commands are %s", word, strings.Join(names, ", "))}
-}
-
-// listed returns the commands below a command that people are shown.
-func listed(cmd *cobra.Command) []*cobra.Command {
-	return slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool {
-		return !c.IsAvailableCommand() || c.Name() == "help"
-	})
-}
-
 // helpText is what the help of a command consists of.
 type helpText struct {
 	cmd         *cobra.Command
@@ -135,7 +96,7 @@ func screenHelp(cmd *cobra.Command) string {
 		return text
 	}
 	h.more = true
-	h.flags = chosenFlags(own, func(f *pflag.Flag) bool { return f.Annotations[convcli.RareFlag] == nil })
+	h.flags = chosenFlags(own, func(f *pflag.Flag) bool { return f.Annotations[rareFlag] == nil })
 	for !fits(h.String()) && len(h.description) > 1 {
 		h.description = h.description[:len(h.description)-1]
 	}
@@ -209,7 +170,7 @@ func flagsOf(cmd *cobra.Command) (own, global *pflag.FlagSet) {
 	_ = cmd.InheritedFlags() // merges them into Flags
 	global = cmd.Root().PersistentFlags()
 	return chosenFlags(cmd.Flags(), func(f *pflag.Flag) bool {
-		return f.Name != "help" && (!cmd.HasParent() || global.Lookup(f.Name) == nil)
+		return f.Name != "help" && !f.Hidden && (!cmd.HasParent() || global.Lookup(f.Name) == nil)
 	}), global
 }
 
@@ -257,4 +218,25 @@ func paragraphs(cmd *cobra.Command) []string {
 		text = cmd.Short + "."
 	}
 	return strings.Split(strings.TrimRight(text, "\n"), "\n\n")
+}
+
+// Fill breaks a paragraph into lines that fit the screen.
+func Fill(paragraph string) string {
+	var b strings.Builder
+	column := 0
+	for i, word := range strings.Fields(paragraph) {
+		width := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case column+1+width > helpWidth:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += width
+	}
+	return b.String()
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -11,32 +11,33 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// manCommand is for those who package the program.
-func (a *app) manCommand() *cobra.Command {
+// ManCommand returns the command that writes the manual pages of a version, for
+// those who package the program.
+func ManCommand(version string) *cobra.Command {
 	return &cobra.Command{
 		Use: "man DIR", Short: "Write the manual pages",
 		Long: `Writes the manual pages, one for each command, into the directory DIR, which is
 made where it is missing. They hold what convtools help --all says.`,
 		Example: `  convtools man ~/.local/share/man/man1
   man convtools-install`,
-		Args: oneArg("DIR"),
+		Args: OneArg("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil { //nolint:gosec // manual pages are for everybody
 				return fmt.Errorf("making the directory for manual pages: %w", err)
 			}
-			return writeManual(cmd.Root(), args[0])
+			return writeManual(cmd.Root(), args[0], version)
 		},
 	}
 }
 
 // writeManual writes a page for a command and each of those below it.
-func writeManual(cmd *cobra.Command, dir string) error {
+func writeManual(cmd *cobra.Command, dir, version string) error {
 	name := filepath.Join(dir, manName(cmd)+".1")
-	if err := os.WriteFile(name, manPage(cmd), 0o644); err != nil { //nolint:gosec // manual pages are for everybody
+	if err := os.WriteFile(name, manPage(cmd, version), 0o644); err != nil { //nolint:gosec // manual pages are for everybody
 		return fmt.Errorf("writing a manual page: %w", err)
 	}
 	for _, sub := range listed(cmd) {
-		if err := writeManual(sub, dir); err != nil {
+		if err := writeManual(sub, dir, version); err != nil {
 			return err
 		}
 	}
@@ -49,7 +50,7 @@ func manName(cmd *cobra.Command) string {
 
 // manPage writes a page in the man(7) macros, which fill lines to the width of the
 // terminal. What is not filled, examples and tables, has to fit 80 columns.
-func manPage(cmd *cobra.Command) []byte {
+func manPage(cmd *cobra.Command, version string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, ".TH %s 1 \"\" %s\n", strings.ToUpper(roff(manName(cmd))), `"convtools `+version+`" convtools`)
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(manName(cmd)), roff(cmd.Short))
