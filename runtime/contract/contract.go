@@ -90,6 +90,9 @@ type Error struct {
 	Transient bool
 	// Caller says that the caller can put it right by calling differently.
 	Caller bool
+	// NoProject reports that the directory the call comes from belongs to no
+	// project: a front that chose the directory can say how to choose another.
+	NoProject bool
 	// Err is the cause for errors.Is and errors.As; its text is not shown.
 	Err error
 }

@@ -37,8 +37,9 @@ const (
 type changes struct {
 	registry *toolset.Registry
 	tools    atomic.Pointer[[]contract.Tool] // offered last
-	looked   atomic.Int64                    // when the last look ended, in nanoseconds
-	took     atomic.Int64                    // nanoseconds of that look
+	looked   atomic.Int64                    // when the last look began, in nanoseconds
+	watching atomic.Bool
+	took     atomic.Int64 // nanoseconds of that look
 
 	turn    chan struct{} // has a value while somebody looks, who owns what follows
 	version [2]string     // of the tools and the list of resources, at the last look
@@ -96,6 +97,7 @@ func (c *changes) look(ctx context.Context, all bool) {
 		return
 	}
 	begun := time.Now()
+	c.looked.Store(begun.UnixNano())
 	now := [2]string{c.registry.Version(ctx), c.registry.ListVersion(ctx)}
 	tools, first := c.offered(), c.tools.Load() == nil
 	if all || first || now[0] != c.version[0] {
@@ -115,7 +117,6 @@ func (c *changes) look(ctx context.Context, all bool) {
 	}
 	c.version = now
 	c.took.Store(int64(time.Since(begun)))
-	c.looked.Store(time.Now().UnixNano())
 }
 
 // tell tells those who want to know.
@@ -129,10 +130,10 @@ func (c *changes) tell(method string, wants func(interest) bool) {
 	}
 }
 
-// join has a client told of changes until its connection ends, or leave is called.
-func (c *changes) join(conn *wire.Conn, i interest) (leave func()) {
-	if !c.registry.Changes() {
-		return func() {}
+// join has a client told of changes until its connection ends.
+func (c *changes) join(conn *wire.Conn, i interest) {
+	if !i.tools && !i.resources || !c.registry.Changes() {
+		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,33 +141,37 @@ func (c *changes) join(conn *wire.Conn, i interest) (leave func()) {
 	if c.stop == nil {
 		var ctx context.Context
 		ctx, c.stop = context.WithCancel(context.Background())
+		c.watching.Store(true)
 		go c.watch(ctx)
 	}
-	left := sync.OnceFunc(func() {
+	go func() {
+		<-conn.Over()
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		delete(c.audience, conn)
-		if len(c.audience) == 0 {
+		if delete(c.audience, conn); len(c.audience) == 0 {
+			c.watching.Store(false)
 			c.stop()
 			c.stop = nil
 		}
-	})
-	go func() {
-		<-conn.Over()
-		left()
 	}()
-	return left
 }
 
 // asked notes that a client has asked for something.
 func (c *changes) asked() {
-	if time.Now().UnixNano()-c.looked.Load() < int64(c.pause(lookPause)) {
+	if !c.watching.Load() || !c.due(lookPause) {
 		return
 	}
 	select {
 	case c.wake <- struct{}{}:
 	default:
 	}
+}
+
+// due reports whether the last look began so long ago that there should be another
+// one, which is then the caller's to begin.
+func (c *changes) due(pause time.Duration) bool {
+	now, last := time.Now().UnixNano(), c.looked.Load()
+	return now-last >= int64(c.pause(pause)) && c.looked.CompareAndSwap(last, now)
 }
 
 // pause is how long to wait after a look that took as long as the last one.
@@ -186,23 +191,28 @@ func (c *changes) watch(ctx context.Context) {
 		case <-c.wake:
 			idle.Stop()
 		case <-idle.C:
+			if !c.due(idlePause) {
+				continue
+			}
 		}
 		c.look(ctx, false)
 	}
 }
 
-// listen answers a request that is told of changes until it ends.
-func (s *Server) listen(ctx context.Context, method string, req *mcp.SubscriptionsListenRequest, next mcp.MethodHandler) (mcp.Result, error) {
-	conn := wire.ConnectionOf(ctx)
-	if version, _ := req.Params.GetMeta()[mcp.MetaKeyProtocolVersion].(string); version == "" {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "There is no method " + method + " in protocol versions before " + wire.Stateless + "."}
-	}
-	if want := req.Params.Notifications; want != nil {
-		s.changes.refresh(ctx)
-		i := interest{tools: want.ToolsListChanged, resources: want.ResourcesListChanged, meta: mcp.Meta{mcp.MetaKeySubscriptionID: conn.RequestID()}}
-		if i.tools || i.resources {
-			defer s.changes.join(conn, i)()
+// acknowledged stands before everything that the SDK sends. A request that listens
+// is told of changes once it was told that it will be, and of which.
+func (s *Server) acknowledged(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		result, err := next(ctx, method, req)
+		if params, ok := req.GetParams().(*mcp.SubscriptionsAcknowledgedParams); ok && err == nil {
+			s.changes.join(wire.ConnectionOf(ctx), interest{
+				tools: params.Notifications.ToolsListChanged, resources: params.Notifications.ResourcesListChanged, meta: params.Meta,
+			})
 		}
+		return result, err
 	}
-	return next(ctx, method, req)
+}
+
+func methodNotFound(method string) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: " + contract.Quote(method)}
 }

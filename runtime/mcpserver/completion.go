@@ -21,7 +21,7 @@ type completer func(ctx context.Context, prefix string) ([]string, error)
 func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	ref, argument := req.Params.Ref, req.Params.Argument
 	if ref == nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: `completion/complete: "ref" in "params" is required.`}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: `completion/complete: "params" needs a "ref".`}
 	}
 	var given map[string]string
 	if req.Params.Context != nil {
@@ -49,10 +49,11 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.C
 func (s *Server) completerOf(ref *mcp.CompleteReference, argument string, given map[string]string) (find completer, ok bool) {
 	switch ref.Type {
 	case "ref/prompt":
-		p, _ := s.findPrompt(ref.Name)
-		for _, a := range p.Arguments {
-			if a.Name == argument {
-				return a.Complete, true
+		for _, p := range s.prompts() {
+			for _, a := range p.Arguments {
+				if p.Name == ref.Name && a.Name == argument {
+					return a.Complete, true
+				}
 			}
 		}
 	case "ref/resource":

@@ -40,8 +40,8 @@ func TestVersionInMeta(t *testing.T) {
 		{"a number", "tools/list", `5`, failure{-32602, wrongType, nil}},
 		{"null", "server/discover", `null`, failure{-32602, wrongType, nil}},
 		{"an object", "tools/list", `{}`, failure{-32602, wrongType, nil}},
-		{"ping", "ping", `"2026-07-28"`, failure{-32601, "There is no method ping in the protocol version 2026-07-28, which _meta asks for.", nil}},
-		{"initialize", "initialize", `"2026-07-28"`, failure{-32601, "There is no method initialize in the protocol version 2026-07-28, which _meta asks for.", nil}},
+		{"ping", "ping", `"2026-07-28"`, failure{-32601, `method not found: "ping"`, nil}},
+		{"initialize", "initialize", `"2026-07-28"`, failure{-32601, `method not found: "initialize"`, nil}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -63,7 +63,7 @@ func TestDiscoverWithoutVersion(t *testing.T) {
 	t.Parallel()
 	s := start(t, newTools().config())
 	s.send(`{"jsonrpc":"2.0","id":1,"method":"server/discover"}` + "\n")
-	if m := s.receive(); m.Error == nil || m.Error.Code != -32602 || m.Error.Message != `server/discover needs the protocol version in _meta, as "io.modelcontextprotocol/protocolVersion", such as "2026-07-28".` {
+	if m := s.receive(); m.Error == nil || m.Error.Code != -32601 || m.Error.Message != `method not found: "server/discover"` {
 		t.Errorf("answer %+v, error %+v", m, m.Error)
 	}
 	s.end()

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"context"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -19,41 +20,23 @@ func (s *Server) prompts() []toolset.Prompt {
 	return all
 }
 
-func (s *Server) findPrompt(name string) (toolset.Prompt, bool) {
-	for _, p := range s.prompts() {
-		if p.Name == name {
-			return p, true
-		}
+// prompt describes a prompt.
+func prompt(p toolset.Prompt) *mcp.Prompt {
+	prompt := &mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
+	for _, a := range p.Arguments {
+		prompt.Arguments = append(prompt.Arguments, &mcp.PromptArgument{Name: a.Name, Description: a.Description, Required: a.Required})
 	}
-	return toolset.Prompt{}, false
-}
-
-func (s *Server) listPrompts(req *mcp.ListPromptsRequest) (*mcp.ListPromptsResult, error) {
-	if req.Params != nil {
-		if err := checkCursor(req.Params.Cursor); err != nil {
-			return nil, err
-		}
-	}
-	result := &mcp.ListPromptsResult{Prompts: []*mcp.Prompt{}, Cacheable: mcp.Cacheable{TTLMs: listTTL, CacheScope: private}}
-	for _, p := range s.prompts() {
-		prompt := &mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
-		for _, a := range p.Arguments {
-			prompt.Arguments = append(prompt.Arguments, &mcp.PromptArgument{Name: a.Name, Description: a.Description, Required: a.Required})
-		}
-		result.Prompts = append(result.Prompts, prompt)
-	}
-	return result, nil
+	return prompt
 }
 
 // getPrompt writes a prompt. The arguments come from a person, who sees the prompt
 // before it is sent.
-func (s *Server) getPrompt(req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	p, ok := s.findPrompt(req.Params.Name)
-	if !ok {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown prompt " + contract.Quote(req.Params.Name)}
-	}
-	arguments, problem := promptArguments(p, req.Params.Arguments)
-	if problem == "" {
+func (s *Server) getPrompt(p toolset.Prompt) mcp.PromptHandler {
+	return func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		arguments, problem := promptArguments(p, req.Params.Arguments)
+		if problem != "" {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "The prompt " + p.Name + " cannot be written: " + problem + "."}
+		}
 		text, err := p.Write(arguments)
 		if err != nil {
 			return nil, err
@@ -63,7 +46,6 @@ func (s *Server) getPrompt(req *mcp.GetPromptRequest) (*mcp.GetPromptResult, err
 			Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}},
 		}, nil
 	}
-	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "The prompt " + p.Name + " cannot be written: " + problem + "."}
 }
 
 // promptArguments returns the arguments of a prompt, or what is wrong with them.

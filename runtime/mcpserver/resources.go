@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/mcpserver/wire"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -28,21 +29,6 @@ func (s *Server) resources() []toolset.Resources {
 		all = append(all, f.Resources...)
 	}
 	return all
-}
-
-func (s *Server) listTemplates(req *mcp.ListResourceTemplatesRequest) (*mcp.ListResourceTemplatesResult, error) {
-	if req.Params != nil {
-		if err := checkCursor(req.Params.Cursor); err != nil {
-			return nil, err
-		}
-	}
-	result := &mcp.ListResourceTemplatesResult{ResourceTemplates: []*mcp.ResourceTemplate{}, Cacheable: mcp.Cacheable{TTLMs: listTTL, CacheScope: private}}
-	for _, r := range s.resources() {
-		result.ResourceTemplates = append(result.ResourceTemplates, &mcp.ResourceTemplate{
-			Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType, URITemplate: r.Template,
-		})
-	}
-	return result, nil
 }
 
 // listResources returns a page of the resources that are listed. A cursor says
@@ -69,8 +55,12 @@ func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesReques
 			break
 		}
 		page, next, err := all[i].List(ctx, cursor, room)
-		if err != nil {
-			return nil, listError(cursor, err)
+		var failure *contract.Error
+		switch {
+		case errors.As(err, &failure) && failure.Caller:
+			return nil, noPage()
+		case err != nil:
+			return nil, err
 		}
 		for _, r := range page {
 			result.Resources = append(result.Resources, &mcp.Resource{URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType})
@@ -87,7 +77,7 @@ func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesReques
 func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	uri := req.Params.URI
 	for _, r := range s.resources() {
-		if scheme(r.Template) != scheme(uri) {
+		if scheme, _, _ := strings.Cut(r.Template, ":"); !strings.HasPrefix(uri, scheme+":") {
 			continue
 		}
 		found, err := r.Read(ctx, s.callContext(req.Params.Meta), uri)

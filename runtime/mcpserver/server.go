@@ -2,12 +2,12 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -63,6 +63,8 @@ const (
 	listTTL = 5 * 60 * 1000
 	// private is the scope of what may be kept: it is about one person's project.
 	private = "private"
+	// lastWithSessions is the newest protocol version that begins with initialize.
+	lastWithSessions = "2025-11-25"
 	// maxLogged is how many bytes of what is wrong with a request are logged.
 	maxLogged = 200
 	// failedMessage is all that a client is told about what is wrong in here.
@@ -98,8 +100,23 @@ func New(cfg Config) *Server {
 				Resources:   &mcp.ResourceCapabilities{ListChanged: change},
 				Completions: &mcp.CompletionCapabilities{},
 			},
+			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { // of lists that stay what they are
+				c.CacheScope, c.TTLMs = private, listTTL
+			},
 		})
+	for _, t := range cfg.Tools.Declared() {
+		s.sdk.AddTool(s.tool(t), s.runTool)
+	}
+	for _, p := range s.prompts() {
+		s.sdk.AddPrompt(prompt(p), s.getPrompt(p))
+	}
+	for _, r := range s.resources() {
+		s.sdk.AddResourceTemplate(&mcp.ResourceTemplate{
+			Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType, URITemplate: r.Template,
+		}, nil) // readResource reads
+	}
 	s.sdk.AddReceivingMiddleware(s.guard)
+	s.sdk.AddSendingMiddleware(s.acknowledged)
 	return s
 }
 
@@ -135,31 +152,34 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// answer answers what families know, as it is at the moment, and leaves the rest
-// of the protocol to the SDK.
+// answer answers what depends on the moment, and leaves the rest to the SDK.
 func (s *Server) answer(ctx context.Context, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
 	switch req := req.(type) {
 	case *mcp.CallToolRequest:
-		return orNil(s.callTool(ctx, req))
+		if err := s.checkOffered(ctx, req.Params.Name); err != nil {
+			return nil, err
+		}
 	case *mcp.ListToolsRequest:
 		return orNil(s.listTools(ctx, req))
-	case *mcp.ListPromptsRequest:
-		return orNil(s.listPrompts(req))
-	case *mcp.GetPromptRequest:
-		return orNil(s.getPrompt(req))
-	case *mcp.ListResourceTemplatesRequest:
-		return orNil(s.listTemplates(req))
 	case *mcp.ListResourcesRequest:
 		return reading(ctx, s, req, s.listResources)
 	case *mcp.ReadResourceRequest:
-		return reading(ctx, s, req, s.readResource)
+		result, err := reading(ctx, s, req, s.readResource)
+		if err == nil && req.ProtocolVersion() >= wire.Stateless {
+			result = complete{result}
+		}
+		return result, err
 	case *mcp.CompleteRequest:
 		return reading(ctx, s, req, s.complete)
 	case *mcp.ServerRequest[*mcp.SetLoggingLevelParams], *mcp.SubscribeRequest, *mcp.UnsubscribeRequest:
 		// The SDK has these methods whether or not they are announced.
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: " + contract.Quote(method)}
+		return nil, methodNotFound(method)
 	case *mcp.SubscriptionsListenRequest:
-		return s.listen(ctx, method, req, next)
+		s.changes.look(ctx, false)
+	case *mcp.ServerRequest[*mcp.InitializeParams]:
+		// The SDK would go by the version that was asked for, not by the one that was
+		// agreed on.
+		req.Params.ProtocolVersion = min(req.Params.ProtocolVersion, lastWithSessions)
 	}
 	result, err := next(ctx, method, req)
 	if err != nil {
@@ -169,17 +189,30 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 	case *mcp.InitializeResult:
 		s.introduce(ctx, &result.Instructions)
 		// Over HTTP this era would be told of changes on a stream that is not served.
-		if wire.ConnectionOf(ctx).IsPost() {
+		if req.GetExtra() != nil {
 			result.Capabilities.Tools, result.Capabilities.Resources = &mcp.ToolCapabilities{}, &mcp.ResourceCapabilities{}
 		}
 	case *mcp.DiscoverResult:
 		s.introduce(ctx, &result.Instructions)
 		result.CacheScope, result.TTLMs = private, s.listTTL()
 	}
-	if _, begun := req.(*mcp.InitializedRequest); begun && !wire.ConnectionOf(ctx).IsPost() {
+	if _, begun := req.(*mcp.InitializedRequest); begun {
 		s.changes.join(wire.ConnectionOf(ctx), interest{tools: true, resources: true})
 	}
 	return result, nil
+}
+
+// complete is a result of the stateless era. The SDK marks those of its own handlers
+// as such, but has none for addresses whose template they only nearly fit.
+type complete struct{ mcp.Result }
+
+// MarshalJSON writes the result, which has members, with its type.
+func (c complete) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(c.Result)
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte(`{"resultType":"complete",`), text[1:]...), nil
 }
 
 // introduce completes what a client is told first.
@@ -232,7 +265,7 @@ func (s *Server) clientError(ctx context.Context, method string, err error) erro
 	case method == "initialize":
 		return err // the SDK's, about the order of requests
 	case errors.As(err, &failure):
-		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: s.words(failure)}
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failure.Message}
 	case ctx.Err() != nil:
 		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The request was canceled."}
 	default:
@@ -249,20 +282,6 @@ func (s *Server) words(failure *contract.Error) string {
 	return failure.Message
 }
 
-// checkCursor refuses the cursor of a list that has one page.
-func checkCursor(cursor string) error {
-	if cursor == "" {
-		return nil
-	}
-	return noPage()
-}
-
 func noPage() error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "There is no page with this cursor. List from the beginning."}
-}
-
-// scheme returns what an address begins with.
-func scheme(uri string) string {
-	name, _, _ := strings.Cut(uri, ":")
-	return name
 }

@@ -18,32 +18,34 @@ const contextKey = "computer.jp/context"
 
 // listTools returns the tools that are offered now.
 func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (*mcp.ListToolsResult, error) {
-	if req.Params != nil {
-		if err := checkCursor(req.Params.Cursor); err != nil {
-			return nil, err
-		}
+	if req.Params != nil && req.Params.Cursor != "" {
+		return nil, noPage()
 	}
 	s.changes.refresh(ctx)
 	result := &mcp.ListToolsResult{Tools: []*mcp.Tool{}, Cacheable: mcp.Cacheable{TTLMs: s.listTTL(), CacheScope: private}}
 	for _, t := range s.changes.offered() {
-		tool := &mcp.Tool{
-			Name:        t.Name,
-			Description: t.Text(),
-			InputSchema: json.RawMessage(t.InputSchema),
-			// Every hint is set: where one is missing, the worst counts.
-			Annotations: &mcp.ToolAnnotations{
-				ReadOnlyHint:    t.Hints.ReadOnly,
-				DestructiveHint: &t.Hints.Destructive,
-				IdempotentHint:  t.Hints.Idempotent,
-				OpenWorldHint:   &t.Hints.OpenWorld,
-			},
-		}
-		if s.cfg.Structured {
-			tool.OutputSchema = json.RawMessage(outcomeSchema)
-		}
-		result.Tools = append(result.Tools, tool)
+		result.Tools = append(result.Tools, s.tool(t))
 	}
 	return result, nil
+}
+
+// tool describes a tool. Every hint is set: where one is missing, the worst counts.
+func (s *Server) tool(t contract.Tool) *mcp.Tool {
+	tool := &mcp.Tool{
+		Name:        t.Name,
+		Description: t.Text(),
+		InputSchema: json.RawMessage(t.InputSchema),
+		Annotations: &mcp.ToolAnnotations{
+			ReadOnlyHint:    t.Hints.ReadOnly,
+			DestructiveHint: &t.Hints.Destructive,
+			IdempotentHint:  t.Hints.Idempotent,
+			OpenWorldHint:   &t.Hints.OpenWorld,
+		},
+	}
+	if s.cfg.Structured {
+		tool.OutputSchema = json.RawMessage(outcomeSchema)
+	}
+	return tool
 }
 
 // outcomeSchema describes [contract.Outcome].
@@ -59,19 +61,24 @@ const outcomeSchema = `{
   "required": ["type"]
 }`
 
-// callTool runs a tool. What the caller of a tool can put right is a result, for
-// the model to see; an error would only reach the client.
-func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	name := req.Params.Name
-	if !s.changes.offers(name) {
-		s.changes.refresh(ctx) // it may have come into being since
-		if !s.changes.offers(name) {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: contract.UnknownTool(name, s.changes.names()).Error()}
-		}
+// checkOffered refuses a call of a tool that is not offered.
+func (s *Server) checkOffered(ctx context.Context, name string) error {
+	if s.changes.offers(name) {
+		return nil
 	}
+	s.changes.refresh(ctx) // it may have come into being since
+	if s.changes.offers(name) {
+		return nil
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: contract.UnknownTool(name, s.changes.names()).Error()}
+}
+
+// runTool runs a tool. What the caller of a tool can put right is a result, for
+// the model to see; an error would only reach the client.
+func (s *Server) runTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	stop := s.reportProgress(ctx, req)
 	answer, err := s.call(ctx, contract.Call{
-		Tool:      name,
+		Tool:      req.Params.Name,
 		Arguments: arguments(req.Params.Arguments),
 		Context:   s.callContext(req.Params.Meta),
 		Notes:     contextNotes(req.Params.Meta),

@@ -67,6 +67,9 @@ type Family struct {
 	// in plain paragraphs. where is what is known of the calls to come. Hosts cut
 	// what they get at 2,048 characters, all families together.
 	Instructions func(ctx context.Context, where contract.Context) string
+	// Closing returns what the instructions of all families together end with. nil
+	// stands for nothing.
+	Closing func(ctx context.Context, where contract.Context) string
 	// Arguments returns the values that an argument of a tool may have that begin
 	// with prefix, for people who type a call; given has the arguments before it.
 	Arguments func(ctx context.Context, tool, argument, prefix string, given map[string]string) []string

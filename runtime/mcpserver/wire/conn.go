@@ -59,6 +59,9 @@ func (c *Conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 // Write sends a response or a notification.
 func (c *Conn) Write(_ context.Context, msg jsonrpc.Message) error { return c.send(msg) }
 
+// Over is closed when the client is told nothing more.
+func (c *Conn) Over() <-chan struct{} { return c.over }
+
 // Close makes Read return.
 func (c *Conn) Close() error {
 	c.end()

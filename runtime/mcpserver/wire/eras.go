@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -19,8 +20,9 @@ import (
 //     (https://github.com/modelcontextprotocol/go-sdk/pull/1007): a second one
 //     replaces the first, and the end of either ends both. So each request that
 //     listens has a session of its own.
-//   - A version in _meta that is older than the stateless era makes the SDK serve a
-//     request in the other era, where the protocol wants it refused.
+//   - A version in _meta that is older than the stateless era, and none on a request
+//     that listens, make the SDK serve a request in the other era, where the protocol
+//     wants it refused.
 //
 // With a session that can do both, all of this is one Conn a stream.
 
@@ -28,9 +30,9 @@ const (
 	// Stateless is the protocol version whose requests stand by themselves:
 	// https://modelcontextprotocol.io/seps/2575-stateless-mcp
 	Stateless = "2026-07-28"
-	// ListenMethod is that of requests that are told of changes until they end: what
+	// listenMethod is that of requests that are told of changes until they end: what
 	// the stateless era has in place of a session.
-	ListenMethod = "subscriptions/listen"
+	listenMethod = "subscriptions/listen"
 )
 
 // era is one of the two.
@@ -43,13 +45,17 @@ const (
 
 // Listens reports whether a request is told of changes until it ends.
 func (m *Message) Listens() bool {
-	return m.Method == ListenMethod && m.IsCall() && m.Version != ""
+	return m.Method == listenMethod && m.HasVersion
 }
 
 // CheckVersion refuses a request with a protocol version in _meta that is not the
-// one of the stateless era; the others are agreed on with initialize.
+// one of the stateless era, as the others are agreed on with initialize; and one
+// that listens without a version.
 func (m *Message) CheckVersion() *Refusal {
-	if m.Version == "" || m.Version == Stateless {
+	switch {
+	case m.Method == listenMethod && m.IsCall() && !m.HasVersion:
+		return m.Refuse(jsonrpc.CodeMethodNotFound, fmt.Sprintf("There is no method %s in protocol versions before %s, which has to be in _meta, as %q.", listenMethod, Stateless, mcp.MetaKeyProtocolVersion))
+	case !m.HasVersion, m.Version == Stateless:
 		return nil
 	}
 	requested := Clip(m.Version, maxEcho)
@@ -67,7 +73,7 @@ func (s *Stream) connFor(msg *Message) (*Conn, error) {
 		return s.open()
 	}
 	e := withSessions
-	if msg.Version != "" {
+	if msg.HasVersion {
 		e = stateless
 	}
 	if s.eras[e] == nil && msg.IsCall() {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -44,9 +43,10 @@ const asTheSDK = sdkjson.ZeroCopy | sdkjson.DontMatchCaseInsensitiveStructFields
 // Message is one request or notification of a client.
 type Message struct {
 	*jsonrpc.Request
-	// Version is the protocol version in _meta, of a request; empty where there is
-	// none.
-	Version string
+	// Version is the protocol version in _meta, of a request, and HasVersion reports
+	// whether there is one.
+	Version    string
+	HasVersion bool
 	// id is the id as it was written, which is sent back: nil for a notification.
 	id json.RawMessage
 }
@@ -100,32 +100,31 @@ func Decode(text []byte) (*Message, *Refusal) {
 		return nil, nil
 	}
 	if msg.IsCall() {
-		var ok bool
-		if msg.Version, ok = protocolVersion(msg.Params); !ok {
-			return nil, msg.Refuse(jsonrpc.CodeInvalidParams, fmt.Sprintf("%q in _meta has to be a string that is not empty.", mcp.MetaKeyProtocolVersion))
+		if said := protocolVersion(msg.Params); said != nil {
+			if msg.Version, msg.HasVersion = (*said).(string); !msg.HasVersion {
+				return nil, msg.Refuse(jsonrpc.CodeInvalidParams, fmt.Sprintf("%q in _meta has to be a string.", mcp.MetaKeyProtocolVersion))
+			}
 		}
 	}
 	return msg, nil
 }
 
 // protocolVersion returns the protocol version in the _meta of a request's
-// parameters, empty where there is none, and reports whether it can be one.
-func protocolVersion(params json.RawMessage) (version string, ok bool) {
+// parameters, whatever its type is; nil where there is none.
+func protocolVersion(params json.RawMessage) *any {
 	if !bytes.Contains(params, []byte("_meta")) && bytes.IndexByte(params, '\\') < 0 {
-		return "", true // it is not there in escapes either
+		return nil // it is not there in escapes either
 	}
 	var p struct {
 		Meta mcp.Meta `json:"_meta"`
 	}
 	if _, err := sdkjson.Parse(params, &p, asTheSDK); err != nil {
-		return "", true // which the SDK refuses, or does without
+		return nil // which the SDK refuses, or does without
 	}
-	said, there := p.Meta[mcp.MetaKeyProtocolVersion]
-	if !there {
-		return "", true
+	if said, there := p.Meta[mcp.MetaKeyProtocolVersion]; there {
+		return &said
 	}
-	version, _ = said.(string)
-	return strings.Clone(version), version != ""
+	return nil
 }
 
 // isNestedDeeper reports whether more than limit arrays and objects of text are in

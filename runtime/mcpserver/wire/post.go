@@ -79,8 +79,11 @@ func (p *post) send(msg jsonrpc.Message) error {
 	resp, isResponse := msg.(*jsonrpc.Response)
 	if isResponse {
 		status := 0
+		if resp.Error != nil {
+			status = http.StatusOK
+		}
 		if resp.Error != nil && p.modern {
-			status = Status(p.msg.clientError(resp.Error).Code)
+			status = statusOf(p.msg.clientError(resp.Error).Code)
 		}
 		return p.write(p.msg.answer(resp), true, status)
 	}
@@ -91,9 +94,12 @@ func (p *post) send(msg jsonrpc.Message) error {
 	return p.write(text, false, 0)
 }
 
-// Status is the status of an answer of the stateless era that is an error with
-// that code: https://modelcontextprotocol.io/seps/2575-stateless-mcp
-func Status(code int64) int {
+// statusOf is the status of an answer of the stateless era that is an error with
+// that code. The era with sessions leaves it to the error, and takes 404 for the end
+// of a session:
+// https://modelcontextprotocol.io/seps/2575-stateless-mcp
+// https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+func statusOf(code int64) int {
 	switch code {
 	case jsonrpc.CodeMethodNotFound:
 		return http.StatusNotFound
@@ -104,8 +110,8 @@ func Status(code int64) int {
 	}
 }
 
-// write writes one message, as an event where no status says otherwise. Nothing
-// follows the last.
+// write writes one message: as an event, or by itself where it has a status and
+// comes first. Nothing follows the last.
 func (p *post) write(text []byte, last bool, status int) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,7 +125,7 @@ func (p *post) write(text []byte, last bool, status int) (err error) {
 			close(p.answered)
 		}
 	}()
-	if status > http.StatusOK && !p.begun {
+	if status != 0 && !p.begun {
 		return writeJSON(w, status, text)
 	}
 	if !p.begun {
