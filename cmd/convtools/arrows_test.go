@@ -90,8 +90,19 @@ func arrows() []arrow {
 			from: []string{"runtime/install/..."},
 			to: []string{
 				"runtime/...", "generated/...", "github.com/BurntSushi/toml", "github.com/tailscale/hujson", "github.com/rogpeppe/go-internal/diff",
+				"golang.org/x/sys/unix",
 			},
-			why: "other programs' configuration files are parsed here alone",
+			why: "other programs' configuration files are parsed here alone, and exchanged where the system can",
+		},
+		{
+			from: []string{"runtime/trust"},
+			to:   []string{"runtime/base/...", "github.com/BurntSushi/toml"},
+			why:  "stores and families ask it, so it stands below them; the user's configuration is TOML",
+		},
+		{
+			from: []string{"runtime/knowledge/knowledgecli"},
+			to:   []string{"runtime/...", "generated/...", "github.com/spf13/cobra"},
+			why:  "commands for people parse a command line and print, and nothing else",
 		},
 		{
 			from: []string{"runtime/knowledge/..."},

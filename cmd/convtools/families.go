@@ -3,21 +3,22 @@ package main
 import (
 	"context"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/generated"
 	"github.com/convtools/convtools/generated/conversation"
-	learning "github.com/convtools/convtools/generated/knowledge"
-	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/convcli"
 	"github.com/convtools/convtools/runtime/knowledge"
+	"github.com/convtools/convtools/runtime/knowledge/knowledgecli"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/program"
 	"github.com/convtools/convtools/runtime/recall"
 	"github.com/convtools/convtools/runtime/toolset"
 	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/workspace"
 )
 
 // app is what is not yet a package of its own.
@@ -34,14 +35,14 @@ func families(a *app) []toolset.Family {
 
 func (a *app) conversationFamily() toolset.Family {
 	programs := a.programs()
-	return toolset.Family{
+	family := toolset.Family{
 		Name: "conversation",
 		Declared: func() []contract.Tool {
 			return []contract.Tool{conversation.GrepTool(), conversation.ListTool(), conversation.ReadTool()}
 		},
 		Call: func(ctx context.Context, call contract.Call) (string, error) {
 			tools := recall.New(programs)
-			if a.person {
+			if a.person && !call.Context.InConversation {
 				tools = tools.ShowPaths()
 			}
 			return conversation.Call(ctx, tools, call)
@@ -54,6 +55,14 @@ func (a *app) conversationFamily() toolset.Family {
 		CheckConversationID: func(id string) error {
 			_, err := transcript.ParseID(id)
 			return err
+		},
+		Checks: conversationChecks{a.host, programs}.all,
+		Project: func(dir string) (string, error) {
+			w, err := workspace.Open(workspace.Options{Dir: dir, Getenv: a.host.Getenv})
+			if err != nil {
+				return "", err
+			}
+			return w.Root(), nil
 		},
 		Commands: func() []*cobra.Command {
 			cmd := convcli.Command(a.conversationEnv())
@@ -70,68 +79,31 @@ func (a *app) conversationFamily() toolset.Family {
 			return []*cobra.Command{cmd}
 		},
 	}
+	conversationResources{a.host, programs, family.Call}.add(&family)
+	return family
 }
 
 func (a *app) knowledgeFamily() toolset.Family {
-	tools := []string{learnName()}
-	return toolset.Family{
-		Name:         "knowledge",
-		Declared:     func() []contract.Tool { return []contract.Tool{learning.LearnTool()} },
-		Offered:      a.offeredLearn,
-		OfferedWhere: "where there is something to learn",
-		Call: func(ctx context.Context, call contract.Call) (string, error) {
-			return learning.Call(ctx, learner{a, knowledge.NewHandler(a.knowledgeOptions())}, call)
-		},
-		Arguments: a.completeLearn,
-		Examples:  []string{"learn topic=project 'subjects=guides/**' subjects=style"},
-		Flags: []toolset.Flag{
-			{
-				Name: "knowledge", Shorthand: "k", Usage: "take `TOPIC/GLOB` for learned too; can be repeated",
-				Example: "project/style/**", Tools: tools, OneProject: true,
-				Set: func(pattern string) error {
-					a.knowledge.Patterns = append(a.knowledge.Patterns, pattern)
-					return nil
-				},
-				Check: func() error {
-					_, err := a.openKnowledge()
-					return err
-				},
-				Complete: func(ctx context.Context, word string) []string {
-					values, _ := a.completeSubjectPath(ctx, word)
-					return values
-				},
-			},
-			{
-				Name: "prompt-injected", Usage: "do not offer again what the system prompt has", Switch: true, Tools: tools,
-				Set: func(value string) error {
-					a.knowledge.Injected = value == "true"
-					return nil
-				},
-			},
-		},
-		Commands: func() []*cobra.Command { return []*cobra.Command{a.knowledgeCommand()} },
-	}
+	family := knowledge.Family(a.host)
+	family.OfferedWhere = "where there is something to learn"
+	family.Examples = []string{"learn topic=project 'subjects=guides/**' subjects=style"}
+	family.Flags[0].Example = "project/style/**"
+	family.Commands = func() []*cobra.Command { return []*cobra.Command{knowledgecli.Command(a.host)} }
+	return family
 }
 
-// findings is what is wrong with the configuration of the knowledge base.
-type findings struct {
-	error
-	list []knowledge.Finding
-}
-
-func (f findings) Diagnostics() diag.List {
-	var list diag.List
-	for _, one := range f.list {
-		d := diag.Diagnostic{File: one.Path, Span: diag.Span{Line: one.Line, Col: one.Column}, Rule: one.Rule, Message: one.Message, Hint: one.Hint}
-		if one.Severity == knowledge.SeverityWarning {
-			d.Severity = diag.Warning
+// readKnowledgeFlags takes from the flags of families those of the knowledge base.
+func (a *app) readKnowledgeFlags(registry *toolset.Registry, cmd *cobra.Command) {
+	words := registry.Given(cmd.Flags())
+	for i, word := range words {
+		switch word {
+		case "-k":
+			a.knowledge.Patterns = append(a.knowledge.Patterns, words[i+1])
+		case "--prompt-injected":
+			a.knowledge.Injected = true
 		}
-		list = append(list, d)
 	}
-	return list
 }
-
-func (f findings) Unwrap() error { return f.error }
 
 // conversationEnv is what the conversation command line runs in.
 func (a *app) conversationEnv() convcli.Env {
@@ -161,4 +133,21 @@ func (a *app) programs() *program.Programs {
 func (a *app) builtin(ctx context.Context, dir string, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	env := convcli.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: a.host.Getenv, Workspace: dir}
 	return convcli.Run(ctx, env, args)
+}
+
+// openKnowledge opens the knowledge base of the workspace that the command line
+// names.
+func (a *app) openKnowledge() (*knowledge.Base, error) {
+	return knowledge.OpenFor(a.host, "", a.knowledge)
+}
+
+// located returns the directory that dir stands for, which may be a workspace's id.
+func (a *app) located(dir string) string {
+	if _, err := os.Stat(dir); dir == "" || err == nil {
+		return dir
+	}
+	if w, err := workspace.Open(workspace.Options{Dir: dir, Getenv: a.host.Getenv}); err == nil {
+		return w.Root()
+	}
+	return dir
 }

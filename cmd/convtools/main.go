@@ -20,7 +20,10 @@ import (
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/cli/program"
 	"github.com/convtools/convtools/runtime/convcli"
+	"github.com/convtools/convtools/runtime/doctor"
+	"github.com/convtools/convtools/runtime/install/installcli"
 	"github.com/convtools/convtools/runtime/jptool"
+	"github.com/convtools/convtools/runtime/mcpserver/mcpcli"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -58,7 +61,13 @@ func run(host *toolset.Host, args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
 	defer stop()
 	a := &app{host: host}
-	registry, err := toolset.NewRegistry(families(a)...)
+	return a.run(ctx, families(a), args)
+}
+
+// run runs a command line over families.
+func (a *app) run(ctx context.Context, families []toolset.Family, args []string) int {
+	host := a.host
+	registry, err := toolset.NewRegistry(families...)
 	if err != nil {
 		return cli.Report(host.Stderr, err)
 	}
@@ -77,7 +86,7 @@ func commandLine(a *app, registry *toolset.Registry) *program.CommandLine {
 		Long:    "Gives assistants their past conversations and what their project knows.",
 		Example: "  convtools install claude-code",
 		Commands: []*cobra.Command{
-			jptool.Command(registry), a.mcpCommand(registry), a.installCommand(registry), a.uninstallCommand(), a.doctorCommand(),
+			jptool.Command(registry), mcpcli.Command(a.host, registry), installcli.Install(a.host, registry), installcli.Uninstall(a.host, registry), doctor.Command(a.host, registry),
 		},
 	}
 }

@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/base/near"
 )
 
 // Setup makes root the root of a command line that keeps to the output policy and
 // has help. tools are the names of tools, for those who take one for a command.
 func Setup(root *cobra.Command, tools []string) {
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.DisableDefaultCmd = true
 	root.Annotations = map[string]string{toolNames: strings.Join(tools, " ")}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usage(err) })
 	addHelp(root)
@@ -96,8 +97,8 @@ func unknownCommand(cmd *cobra.Command, word string) error {
 	if slices.Contains(strings.Fields(cmd.Root().Annotations[toolNames]), word) {
 		return unknownf(word, "; it is a tool: did you mean convtools call %s?", word)
 	}
-	if near := contract.Nearest(word, names); near != "" {
-		return unknownf(word, "; did you mean %s %s?", cmd.CommandPath(), near)
+	if meant := near.Name(word, names); meant != "" {
+		return unknownf(word, "; did you mean %s %s?", cmd.CommandPath(), meant)
 	}
 	if len(names) == 0 {
 		return Usagef("%s has no commands, and got %q", cmd.CommandPath(), word)

@@ -6,7 +6,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // shells are those that completion scripts are written for.
@@ -48,10 +49,10 @@ $PROFILE names, or ~/.zshrc (behind compinit).`,
 				}
 				return root.GenZshCompletion(stdout)
 			}
-			if near := contract.Nearest(args[0], shells()); near != "" {
-				return Usagef("no completion for %s; did you mean %s?", contract.Quote(args[0]), near)
+			if meant := near.Name(args[0], shells()); meant != "" {
+				return Usagef("no completion for %s; did you mean %s?", text.Quote(args[0]), meant)
 			}
-			return Usagef("no completion for %s; the shells are %s", contract.Quote(args[0]), strings.Join(shells(), ", "))
+			return Usagef("no completion for %s; the shells are %s", text.Quote(args[0]), strings.Join(shells(), ", "))
 		},
 	}
 	cmd.Flags().BoolVar(&bare, "no-descriptions", false, "complete without descriptions")

@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
 )
 
 // Output policy: results go to standard output and nothing else does. Standard
@@ -91,11 +91,11 @@ func Report(stderr io.Writer, err error) int {
 		return ExitOK
 	case errors.Is(err, ErrFailed):
 		return ExitFailed
-	case errors.As(err, &found):
-		return reportFindings(stderr, found.Diagnostics())
 	case errors.As(err, &tool), errors.As(err, &arguments):
 		// What a tool says to a model may take several lines.
-		fmt.Fprintf(stderr, "error: %s\n", envelope.Sanitize(err.Error()))
+		fmt.Fprintf(stderr, "error: %s\n", text.Visible(err.Error()))
+	case errors.As(err, &found):
+		return reportFindings(stderr, found.Diagnostics())
 	default:
 		say(stderr, "error", err.Error())
 	}
@@ -124,14 +124,14 @@ func Report(stderr io.Writer, err error) int {
 func reportFindings(stderr io.Writer, findings diag.List) int {
 	code := ExitUsage
 	for _, f := range findings {
-		text := f.Message
+		message := f.Message
 		if f.Rule != "" {
-			text += " [" + f.Rule + "]"
+			message += " [" + f.Rule + "]"
 		}
 		if f.File != "" {
-			text = place(f) + ": " + text
+			message = place(f) + ": " + message
 		}
-		say(stderr, f.Severity.String(), text)
+		say(stderr, f.Severity.String(), message)
 		if f.Hint != "" {
 			say(stderr, "hint", f.Hint)
 		}
@@ -164,8 +164,8 @@ func Note(stderr io.Writer, format string, args ...any) {
 }
 
 // say writes one line; there is nowhere to report an error to.
-func say(w io.Writer, kind, text string) {
-	_, _ = io.WriteString(w, kind+": "+envelope.SanitizeLine(text)+"\n")
+func say(w io.Writer, kind, message string) {
+	_, _ = io.WriteString(w, kind+": "+text.Line(message)+"\n")
 }
 
 // PrintJSON prints a result as indented JSON. Text in it stays as it is, escaped

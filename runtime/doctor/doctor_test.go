@@ -143,7 +143,7 @@ func register(t *testing.T, c doctor.Config, name string, scope install.Scope) {
 	opts.ProgramName = "" // the name is not found in PATH here
 	change, err := install.PlanInstall(host, opts)
 	if err == nil {
-		err = change.Apply()
+		err = change.Apply(t.Context())
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -82,18 +82,6 @@ func definition(text []byte) (tool, command string, ok bool) {
 	return "", "", false
 }
 
-// shellWord quotes a path for JP, which splits command lines as a POSIX shell
-// does.
-func shellWord(s string) string {
-	plain := strings.IndexFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("/._-+:@", r) && (r < '0' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < 'a')
-	}) < 0
-	if plain && s != "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
 // installJP plans to write the files. Those that an older version has written are
 // replaced.
 func (c *Change) installJP(o Options) error {

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // maxRecord is the largest record that is read, in bytes.
@@ -74,7 +76,7 @@ func newRecords(o Options) (records, error) {
 	var err error
 	switch o.GOOS {
 	case "windows":
-		if dir = o.Getenv("LOCALAPPDATA"); dir == "" {
+		if dir = o.Getenv("LOCALAPPDATA"); !filepath.IsAbs(dir) {
 			dir, err = home(o)
 			dir = filepath.Join(dir, "AppData", "Local")
 		}
@@ -110,7 +112,7 @@ func (s records) copyPath(target, sum string) string {
 // load returns the record of a file, or nil. err says why there is none although
 // there should be.
 func (s records) load(target string) (*record, error) {
-	data, err := readBounded(s.path(target), maxRecord)
+	data, err := safefile.Read(s.path(target), maxRecord)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -150,7 +152,7 @@ func (s records) save(r *record) error {
 	if err != nil {
 		return err
 	}
-	return replace(s.path(r.Target), append(data, '\n'), 0o600, "")
+	return safefile.Write(s.path(r.Target), append(data, '\n'), 0o600)
 }
 
 // original returns what the file of a record was before; nil when it was not
@@ -159,7 +161,7 @@ func (s records) original(r *record) ([]byte, error) {
 	if !r.Existed {
 		return nil, nil
 	}
-	data, err := readBounded(s.copyPath(r.Target, r.Before), maxFile)
+	data, err := safefile.Read(s.copyPath(r.Target, r.Before), maxFile)
 	if err == nil && digest(data) != r.Before {
 		err = errors.New("it has been changed")
 	}
@@ -175,23 +177,34 @@ func (s records) inherit(dirs []string) {
 	if len(dirs) == 0 {
 		return
 	}
-	entries, err := os.ReadDir(s.dir)
-	if err != nil {
+	for r := range s.all() {
+		r.Dirs = innermostFirst(append(r.Dirs, dirs...))
+		_ = s.save(r)
 		return
 	}
-	for _, entry := range entries {
-		path := filepath.Join(s.dir, entry.Name())
-		if filepath.Ext(path) != ".json" {
-			continue
+}
+
+// all returns the records there are, without those that cannot be read.
+func (s records) all() iter.Seq[*record] {
+	return func(yield func(*record) bool) {
+		entries, err := os.ReadDir(s.dir)
+		if err != nil {
+			return
 		}
-		var r record
-		data, err := readBounded(path, maxRecord)
-		if err != nil || json.Unmarshal(data, &r) != nil || r.check(r.Target) != nil || s.path(r.Target) != path {
-			continue
+		for _, entry := range entries {
+			path := filepath.Join(s.dir, entry.Name())
+			if filepath.Ext(path) != ".json" {
+				continue
+			}
+			var r record
+			data, err := safefile.Read(path, maxRecord)
+			if err != nil || json.Unmarshal(data, &r) != nil || r.check(r.Target) != nil || s.path(r.Target) != path {
+				continue
+			}
+			if !yield(&r) {
+				return
+			}
 		}
-		r.Dirs = innermostFirst(append(r.Dirs, dirs...))
-		_ = s.save(&r)
-		return
 	}
 }
 
@@ -210,26 +223,3 @@ func digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
-
-// readBounded reads a regular file that is not larger than most.
-func readBounded(path string, most int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = errTooLarge
-	}
-	return data, err
-}
-
-var errTooLarge = errors.New("the file is too large")

@@ -159,10 +159,3 @@ func wordsOf(value any) []string {
 	}
 	return words
 }
-
-// Written reports whether a registration starts the program as [PlanInstall] has
-// it started: to serve the tools, and nothing else.
-func Written(r Registration) bool {
-	_, ok := takeApart(r)
-	return ok && r.Err == nil
-}

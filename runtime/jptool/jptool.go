@@ -17,8 +17,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -73,7 +73,7 @@ func (l commandLine) answer(ctx context.Context, host *toolset.Host, registry *t
 		return formatArguments(call.Arguments), nil
 	case "run", "":
 	default:
-		return "", contract.Fixable("jp-tool cannot do action " + contract.Quote(where.Action) + "; it knows run and format_arguments.")
+		return "", contract.Fixable("jp-tool cannot do action " + text.Quote(where.Action) + "; it knows run and format_arguments.")
 	}
 	from := host.Context()
 	if where.Root != "" {
@@ -112,19 +112,19 @@ func checkRoot(root string) error {
 
 // object reads a JSON object into v, and returns what is wrong with the text where
 // it is none.
-func object(text string, v any) (why string) {
-	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
+func object(input string, v any) (why string) {
+	if !strings.HasPrefix(strings.TrimSpace(input), "{") {
 		return "it is no object"
 	}
-	err := json.Unmarshal([]byte(text), v)
+	err := json.Unmarshal([]byte(input), v)
 	var mismatch *json.UnmarshalTypeError
 	switch {
 	case err == nil:
 		return ""
 	case errors.As(err, &mismatch):
-		return "its " + envelope.SanitizeLine(mismatch.Field) + " cannot be " + withArticle(mismatch.Value)
+		return "its " + text.Line(mismatch.Field) + " cannot be " + withArticle(mismatch.Value)
 	default:
-		return envelope.SanitizeLine(err.Error())
+		return text.Line(err.Error())
 	}
 }
 
@@ -134,6 +134,9 @@ func withArticle(jsonType string) string {
 	}
 	return "a " + jsonType
 }
+
+// maxShown is how many characters of an argument a person is shown.
+const maxShown = 80
 
 // formatArguments shows a call's arguments to a person: name=value on one line.
 // It never fails, because JP then would not run the tool.
@@ -152,7 +155,7 @@ func formatArguments(raw json.RawMessage) string {
 		if err := dec.Decode(&value); err != nil {
 			break
 		}
-		parts = append(parts, contract.Clip(fmt.Sprint(name))+"="+contract.Clip(string(value)))
+		parts = append(parts, text.Cut(fmt.Sprint(name), maxShown)+"="+text.Cut(string(value), maxShown))
 	}
-	return envelope.SanitizeLine(strings.Join(parts, " "))
+	return text.Line(strings.Join(parts, " "))
 }

@@ -75,8 +75,13 @@ func (b *Base) learnable(ctx context.Context, config *kbconfig.Topic) (bool, err
 	if b.injected {
 		maybeLearned = match.NewList(config.ID, config.Learned)
 	}
+	root, err := b.openDir(config)
+	if err != nil {
+		return false, scanFailed(ctx, config, err)
+	}
+	defer root.Close()
 	unsure := false
-	found, err := subjects.Any(ctx, b.dir(config), func(s subjects.Subject) bool {
+	found, err := subjects.Any(ctx, root, func(s subjects.Subject) bool {
 		if s.Hidden {
 			return false
 		}
@@ -96,7 +101,7 @@ func (b *Base) learnable(ctx context.Context, config *kbconfig.Topic) (bool, err
 	})
 	switch {
 	case err != nil:
-		return false, b.scanFailed(ctx, config, err)
+		return false, scanFailed(ctx, config, err)
 	case found || !unsure:
 		return found, nil
 	}

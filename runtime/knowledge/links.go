@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 )
@@ -62,9 +63,9 @@ func (t *topic) checkLinks(fs *findings, known targets, i int, text string, foun
 			}
 			switch {
 			case !ok:
-				fs.file(RuleBrokenLink, SeverityWarning, s.Path, line, "correct the link, or add the file", "the link %s leads to no subject", contract.Quote(link))
+				fs.file(RuleBrokenLink, diag.Warning, s.Path, line, "correct the link, or add the file", "the link %s leads to no subject", contract.Quote(link))
 			case t.set.Disabled(to):
-				fs.file(RuleBrokenLink, SeverityWarning, s.Path, line, "remove the link, or enable the subject", "the link %s leads to a disabled subject", contract.Quote(link))
+				fs.file(RuleBrokenLink, diag.Warning, s.Path, line, "remove the link, or enable the subject", "the link %s leads to a disabled subject", contract.Quote(link))
 			default:
 				found(t.tree.Subjects[to].Path)
 			}

@@ -94,6 +94,51 @@ func (r *Registry) CheckFlags(set *pflag.FlagSet, tool string) error {
 	return nil
 }
 
+// Given returns the flags of families that were given in set and their values, as
+// words for another command line.
+func (r *Registry) Given(set *pflag.FlagSet) []string {
+	var words []string
+	for _, f := range r.Flags() {
+		words = append(words, f.given(set)...)
+	}
+	return words
+}
+
+// Advice returns what a person has to do besides registering this program, with
+// JP or with another host, with the flags of families that were given in set.
+func (r *Registry) Advice(set *pflag.FlagSet, jp bool) []string {
+	var advice []string
+	for _, f := range r.Flags() {
+		if f.Advice != nil && len(f.given(set)) > 0 {
+			advice = append(advice, f.Advice(jp)...)
+		}
+	}
+	return advice
+}
+
+// given returns the flag as it was given in set. A switch that was switched off is
+// none.
+func (f Flag) given(set *pflag.FlagSet) []string {
+	var words []string
+	flag := set.Lookup(f.Name)
+	if flag == nil {
+		return nil
+	}
+	v, ok := flag.Value.(*flagValue)
+	if !ok {
+		return nil
+	}
+	for i, value := range v.given {
+		switch {
+		case !f.Switch:
+			words = append(words, f.Word(), value)
+		case i == len(v.given)-1 && value == "true":
+			words = append(words, f.Word())
+		}
+	}
+	return words
+}
+
 // UnheededFlagError is the error for a flag that does not count for the tool that
 // is called.
 type UnheededFlagError struct {

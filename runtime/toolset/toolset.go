@@ -86,10 +86,10 @@ type Family struct {
 	Checks func(context.Context) []Check
 	// Flags are the settings of the family.
 	Flags []Flag
-	// Project returns the root of the project that a directory belongs to, and
-	// reports whether the family knows of one there. dir may be anything
-	// --workspace takes.
-	Project func(dir string) (root string, ok bool)
+	// Project returns the root of the project that a directory belongs to. The
+	// error is for a person: why there is none. dir may be anything --workspace
+	// takes. nil stands for a family that knows of no projects.
+	Project func(dir string) (root string, err error)
 	// Commands returns the family's commands for people.
 	Commands func() []*cobra.Command
 }
@@ -169,8 +169,9 @@ type Flag struct {
 	Example string
 	// Tools are the names of the tools it counts for.
 	Tools []string
-	// OneProject marks a flag that means something in one project only.
-	OneProject bool
+	// OneProject is what of a single project the flag is about, such as "a topic";
+	// empty for one that means the same in all of them.
+	OneProject string
 	// Set takes a value each time the flag is given, "true" or "false" for a switch.
 	Set func(value string) error
 	// Check returns what is wrong with all that was given. It is called once, when
@@ -196,8 +197,11 @@ const (
 
 // Check is one finding about what a family depends on.
 type Check struct {
-	Name   string
-	Status Status
-	Detail string
-	Fix    string // what to do about a warning or a problem, or to switch on what is off
+	Name   string `json:"name"`
+	Status Status `json:"status"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"` // what to do about a warning or a problem, or to switch on what is off
+	// Instead takes the place of this finding where another family has a project
+	// here: what is missing then was not expected. nil stands for none.
+	Instead *Check `json:"-"`
 }
