@@ -74,7 +74,9 @@ func (w *Workspace) Open(context.Context) (store.Session, []store.Problem, error
 		switch {
 		case err == nil:
 			s.roots[i] = root
-			s.dirs[i], _ = root.Open(".") // it opens files faster, but is not needed
+			if !w.portable {
+				s.dirs[i], _ = root.Open(".") // files open faster with it, and without it too
+			}
 		case !errors.Is(err, fs.ErrNotExist):
 			errs = append(errs, err)
 			s.unopened = append(s.unopened, store.Problem{
