@@ -14,6 +14,7 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/spec"
 	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/base/near"
 )
 
 // Check judges a project. The contract is complete only where there are no
@@ -75,8 +76,8 @@ func (c *checker) dangling(at spec.Place, rule, hint, format string, args ...any
 
 // suggest is the hint for a name that is not among those it should be among.
 func suggest(name, what string, allowed []string) string {
-	if near, ok := diag.Nearest(name, allowed); ok {
-		return fmt.Sprintf("did you mean %q?", near)
+	if meant := near.Name(name, allowed); meant != "" {
+		return fmt.Sprintf("did you mean %q?", meant)
 	}
 	if len(allowed) == 0 {
 		return ""
@@ -92,8 +93,8 @@ func (c *checker) choice(f spec.Field[string], key string, allowed ...string) st
 	}
 	if !slices.Contains(allowed, f.Value) {
 		hint := "one of: " + strings.Join(allowed, ", ")
-		if near, ok := diag.Nearest(f.Value, allowed); ok {
-			hint = fmt.Sprintf("did you mean %q? (%s)", near, hint)
+		if meant := near.Name(f.Value, allowed); meant != "" {
+			hint = fmt.Sprintf("did you mean %q? (%s)", meant, hint)
 		}
 		c.reportf(f.At, "CT002", hint, "%s cannot be %q", key, f.Value)
 		return ""

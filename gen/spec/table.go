@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/base/near"
 )
 
 // The rules of this package. Package check has their docs.
@@ -90,8 +91,8 @@ func (t *table) close() {
 	sort.Strings(names)
 	for _, name := range names {
 		hint := "keys of " + t.what + ": " + strings.Join(t.asked, ", ")
-		if near, ok := diag.Nearest(name, t.asked); ok {
-			hint = fmt.Sprintf("did you mean %q?", near)
+		if meant := near.Name(name, t.asked); meant != "" {
+			hint = fmt.Sprintf("did you mean %q?", meant)
 		}
 		t.l.report(t.at.File, t.at.Key(name).KeySpan(), RuleUnknown, fmt.Sprintf("unknown key %q in %s", name, t.what), hint)
 	}

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // Code names a kind of problem with an argument. Codes are part of the tool
@@ -271,23 +272,10 @@ func contains(given []Argument, name string) bool {
 const maxShown = 80
 
 // Clip cuts s to what an error message may repeat.
-func Clip(s string) string {
-	if utf8.RuneCountInString(s) <= maxShown {
-		return s
-	}
-	n := 0
-	for i := range s {
-		if n == maxShown-1 {
-			return s[:i] + "…"
-		}
-		n++
-	}
-	return s
-}
+func Clip(s string) string { return text.Cut(s, maxShown) }
 
-// Quote quotes s for a message: bounded, on one line, with everything that is
-// not printable escaped.
-func Quote(s string) string { return strconv.Quote(Clip(s)) }
+// Quote is [text.Quote].
+func Quote(s string) string { return text.Quote(s) }
 
 // Show is a bounded rendering of an argument's value.
 func Show(v any) string {
@@ -322,40 +310,8 @@ func kindOf(v any) string {
 	}
 }
 
-// Nearest returns the name in known that name most likely stands for, or "".
-// Case, spaces, hyphens and underscores do not count as differences; otherwise
-// at most a third of the longer name may differ.
-func Nearest(name string, known []string) string {
-	if len(name) > 128 {
-		return ""
-	}
-	best, bestDistance := "", 0
-	folded := fold(name)
-	for _, k := range known {
-		candidate := fold(k)
-		limit := max(utf8.RuneCountInString(folded), utf8.RuneCountInString(candidate)) / 3
-		d, near := Edits(folded, candidate, limit)
-		if min(len(folded), len(candidate)) >= 3 && (strings.HasPrefix(candidate, folded) || strings.HasPrefix(folded, candidate)) {
-			if d > 1 || !near {
-				d = 1
-			}
-			near = true
-		}
-		if !near {
-			continue
-		}
-		if best == "" || d < bestDistance {
-			best, bestDistance = k, d
-		}
-	}
-	return best
-}
+// Nearest is [near.Name].
+func Nearest(name string, known []string) string { return near.Name(name, known) }
 
-func fold(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r == ' ' {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, s)
-}
+// Edits is [near.Edits].
+func Edits(a, b string, limit int) (int, bool) { return near.Edits(a, b, limit) }

@@ -10,8 +10,11 @@ package envelope
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // Writer builds one document. Elements nest by two spaces; the text ends
@@ -111,32 +114,28 @@ func (w *Writer) Time(name string, value time.Time) {
 	w.buf = append(w.buf, '"')
 }
 
-// Inline makes text the body of the current element, on one line: line breaks
+// Inline makes a text the body of the current element, on one line: line breaks
 // become spaces. It stands as it is where it has no markup characters, and in
 // one CDATA section otherwise.
-func (w *Writer) Inline(text string) {
+func (w *Writer) Inline(body string) {
 	w.body()
-	if !needsInline(text) {
-		w.buf = append(w.buf, text...)
-		return
-	}
-	clean := appendInline(nil, text)
-	if !hasMarkup(clean) {
+	clean := text.Line(body)
+	if !strings.ContainsAny(clean, "<>&") {
 		w.buf = append(w.buf, clean...)
 		return
 	}
 	w.buf = append(w.buf, "<![CDATA["...)
-	w.buf = appendCDATA(w.buf, clean)
+	w.buf = appendCDATA(w.buf, []byte(clean))
 	w.buf = append(w.buf, "]]>"...)
 }
 
-// Block makes text the body of the current element, verbatim between a newline
+// Block makes a text the body of the current element, verbatim between a newline
 // after the opening and one before the closing of a CDATA section. Everything
 // between those two newlines is content.
-func (w *Writer) Block(text string) {
+func (w *Writer) Block(body string) {
 	w.body()
 	w.buf = append(w.buf, "<![CDATA[\n"...)
-	w.buf = appendCDATA(w.buf, appendSanitized(nil, text))
+	w.buf = appendCDATA(w.buf, text.AppendVisible(nil, body))
 	w.buf = append(w.buf, "\n]]>"...)
 }
 
@@ -144,29 +143,29 @@ func (w *Writer) Block(text string) {
 // of a JSON text can begin with a backtick, so the fence holds without being
 // made longer. A text that is not JSON, such as one that had to be shortened, is
 // written by [Writer.Fenced] instead.
-func (w *Writer) JSON(text string) {
-	if !json.Valid([]byte(text)) {
-		w.Fenced(text)
+func (w *Writer) JSON(body string) {
+	if !json.Valid([]byte(body)) {
+		w.Fenced(body)
 		return
 	}
 	w.body()
 	w.buf = append(w.buf, "<![CDATA[\n```json\n"...)
-	w.buf = appendJSON(w.buf, text)
+	w.buf = appendJSON(w.buf, body)
 	w.buf = append(w.buf, "\n```\n]]>"...)
 }
 
-// Fenced makes text the body of the current element, in a fence one backtick
+// Fenced makes a text the body of the current element, in a fence one backtick
 // longer than the longest run of backticks inside.
-func (w *Writer) Fenced(text string) {
+func (w *Writer) Fenced(body string) {
 	w.body()
 	fence := make([]byte, 0, 8)
-	for range max(3, longestRun(text, '`')+1) {
+	for range max(3, longestRun(body, '`')+1) {
 		fence = append(fence, '`')
 	}
 	w.buf = append(w.buf, "<![CDATA[\n"...)
 	w.buf = append(w.buf, fence...)
 	w.buf = append(w.buf, '\n')
-	w.buf = appendCDATA(w.buf, appendSanitized(nil, text))
+	w.buf = appendCDATA(w.buf, text.AppendVisible(nil, body))
 	w.buf = append(w.buf, '\n')
 	w.buf = append(w.buf, fence...)
 	w.buf = append(w.buf, "\n]]>"...)
@@ -191,4 +190,4 @@ func longestRun(s string, b byte) int {
 }
 
 // Chars is the length of a document as caps count it: in Unicode characters.
-func Chars(text []byte) int { return utf8.RuneCount(text) }
+func Chars(document []byte) int { return utf8.RuneCount(document) }

@@ -75,6 +75,7 @@ var adversarial = []string{
 	"", " ", "\n", "plain", "</content></event>", "]]>", "]]", "]]]>", "]]]]>>", "<![CDATA[", "]]><forged a=\"1\"/><![CDATA[",
 	"&lt;", "&#0;", "&amp;", "<!-- x -->", "<?xml version=\"1.0\"?>", "```\n</arguments>", "a\r\nb\rc", "\x00\x01\x1b[31m\x7f",
 	"\u0085\u009f", "\ufffe\uffff", "\xff\xfe", "\xed\xa0\x80", "\u202eabc\u2066", "\U000e0041\U000e007f", "👩\u200d👩\u200d👧️", "日本語 ]]> 中文", "\u2028\u2029", "a\u200d\u200b\ufe0f\U000e0100", "❤\ufe0f\u200d🔥\u200d\u200c",
+	"\r\r\n", "\r\r\r\n\r", "\u200e\u200f\u061c\ufeff",
 }
 
 func TestSanitize(t *testing.T) {
@@ -104,6 +105,8 @@ func TestSanitize(t *testing.T) {
 		{"a\u200db \u200c", `a\u{200D}b \u{200C}`},
 		{"é\u200d\u200c\u200d", "é\u200d" + `\u{200C}\u{200D}`},
 		{"\u200b\u200d\ufe0f", `\u{200B}\u{200D}\u{FE0F}`},
+		{"\u200ea\u200f\u061c\u2028b\u2029", `\u{200E}a\u{200F}\u{61C}\u{2028}b\u{2029}`},
+		{"\r\r\n", "␍\n"},
 	} {
 		if got := envelope.Sanitize(tc.in); got != tc.want {
 			t.Errorf("Sanitize(%q) = %q, want %q", tc.in, got, tc.want)

@@ -21,6 +21,8 @@ func TestPrintable(t *testing.T) {
 		{"C1 controls", "a\u009b31m", 100, "a\uFFFD31m"},
 		{"direction", "a\u202Eb\u2066c\u2069", 100, `a\u{202E}b\u{2066}c\u{2069}`},
 		{"tag characters", "a\U000E0041", 100, `a\u{E0041}`},
+		{"invisible", "a\u200Bb\u200Ec\u200Fd\u061Ce\uFEFFf", 100, `a\u{200B}b\u{200E}c\u{200F}d\u{61C}e\u{FEFF}f`},
+		{"separators", "a\u2028b\u2029c", 100, `a\u{2028}b\u{2029}c`},
 		{"not UTF-8", "a\xff\xfeb", 100, "a\uFFFD\uFFFDb"},
 		{"exactly the limit", "日本語", 3, "日本語"},
 		{"over the limit", "日本語日本語日本", 5, "日本 … 3 characters omitted … 語日本"},

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // Span is a stretch of a text file. Lines and columns count from 1.
@@ -79,15 +81,15 @@ type Diagnostic struct {
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	if d.File != "" {
-		b.WriteString(visible(d.File))
+		b.WriteString(text.Source(d.File, ""))
 		if !d.Span.IsZero() {
 			fmt.Fprintf(&b, ":%d:%d", d.Span.Line, d.Span.Col)
 		}
 		b.WriteString(": ")
 	}
-	fmt.Fprintf(&b, "%s: %s", d.Severity, visible(d.Message))
+	fmt.Fprintf(&b, "%s: %s", d.Severity, text.Source(d.Message, ""))
 	if d.Rule != "" {
-		fmt.Fprintf(&b, " [%s]", visible(d.Rule))
+		fmt.Fprintf(&b, " [%s]", text.Source(d.Rule, ""))
 	}
 	return b.String()
 }

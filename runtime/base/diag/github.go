@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // GitHub prints the list as GitHub Actions workflow commands, one a line, which become annotations on the files:
@@ -30,7 +32,7 @@ func GitHub(w io.Writer, list List) error {
 		}
 		var properties []string
 		add := func(name, value string) {
-			properties = append(properties, name+"="+property.Replace(visible(value, '\r', '\n')))
+			properties = append(properties, name+"="+property.Replace(text.Source(value, "\r\n")))
 		}
 		if d.File != "" {
 			add("file", d.File)
@@ -46,15 +48,15 @@ func GitHub(w io.Writer, list List) error {
 		if d.Rule != "" {
 			add("title", d.Rule)
 		}
-		text := d.Message
+		said := d.Message
 		if d.Hint != "" {
-			text += "\nhint: " + strings.TrimRight(d.Hint, "\r\n")
+			said += "\nhint: " + strings.TrimRight(d.Hint, "\r\n")
 		}
 		out.WriteString("::" + command)
 		if len(properties) > 0 {
 			out.WriteString(" " + strings.Join(properties, ","))
 		}
-		out.WriteString("::" + message.Replace(visible(text, '\r', '\n')) + "\n")
+		out.WriteString("::" + message.Replace(text.Source(said, "\r\n")) + "\n")
 	}
 	return out.Flush()
 }

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"unicode/utf16"
+
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // record is the JSON form of a diagnostic. Every key is always there: programs read it.
@@ -22,7 +23,7 @@ type record struct {
 }
 
 // JSON prints the list for programs: one array, one diagnostic a line, the same keys in the same order in each. Lines
-// and columns count as in [Span]; all four are 0 when the diagnostic is about the whole file. Unsafe characters are
+// and columns count as in [Span]; all four are 0 when the diagnostic is about the whole file. Hidden characters are
 // escaped, so the text survives and the output can still be shown. The error is the writer's.
 func JSON(w io.Writer, list List) error {
 	out := bufio.NewWriter(w)
@@ -40,27 +41,11 @@ func JSON(w io.Writer, list List) error {
 			return fmt.Errorf("encoding diagnostic %d as JSON: %w", i, err)
 		}
 		out.WriteString("\n  ")
-		writeEscaped(out, string(line))
+		out.Write(text.AppendJSON(nil, line))
 	}
 	if len(list) > 0 {
 		out.WriteByte('\n')
 	}
 	out.WriteString("]\n")
 	return out.Flush()
-}
-
-// writeEscaped writes JSON with the unsafe characters encoding/json leaves alone, such as U+009B and U+202E, as
-// \u escapes. Outside of strings JSON has only safe ones.
-func writeEscaped(out *bufio.Writer, s string) {
-	for _, r := range s {
-		switch {
-		case isSafe(r):
-			out.WriteRune(r)
-		case r <= 0xFFFF:
-			fmt.Fprintf(out, `\u%04x`, r)
-		default:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(out, `\u%04x\u%04x`, high, low)
-		}
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 const (
@@ -49,7 +51,7 @@ func Text(w io.Writer, list List, source func(file string) []byte) error {
 		}
 		if d.Hint != "" {
 			hint := strings.ReplaceAll(strings.TrimRight(d.Hint, "\r\n"), "\r\n", "\n")
-			out.WriteString("  hint: " + strings.ReplaceAll(visible(hint, '\n'), "\n", "\n        ") + "\n")
+			out.WriteString("  hint: " + strings.ReplaceAll(text.Source(hint, "\n"), "\n", "\n        ") + "\n")
 		}
 	}
 	return out.Flush()
@@ -76,13 +78,13 @@ func excerpt(src *Source, span Span) string {
 
 	digits := len(strconv.Itoa(span.EndLine))
 	var b strings.Builder
-	row := func(gutter, text string) {
-		line := "  " + strings.Repeat(" ", digits-len(gutter)) + gutter + " | " + text
+	row := func(gutter, content string) {
+		line := "  " + strings.Repeat(" ", digits-len(gutter)) + gutter + " | " + content
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	show := func(n int, line []byte, from, to int) {
-		text, carets := underline(line, from, to)
-		row(strconv.Itoa(n), text)
+		shown, carets := underline(line, from, to)
+		row(strconv.Itoa(n), shown)
 		row("", carets)
 	}
 	if span.EndLine == span.Line {
@@ -100,49 +102,43 @@ func excerpt(src *Source, span Span) string {
 
 // underline returns a line as it may be printed, and the carets that belong under its columns [from, to): at least
 // one, and none beyond the position after the last character.
-func underline(line []byte, from, to int) (text, carets string) {
+func underline(line []byte, from, to int) (shown, carets string) {
 	rest := string(line)
 	count := utf8.RuneCountInString(rest)
 	from = min(max(from, 1), count+1)
 	to = min(to, count+1)
 
-	var b strings.Builder
+	var out []byte
 	x := 0 // cells written so far
-	put := func(s string, cells int) {
-		b.WriteString(s)
-		x += cells
-	}
-
 	col := 1
-	cut := count > excerptChars && from > excerptLead+1
-	if cut {
+	if count > excerptChars && from > excerptLead+1 {
 		for ; col < from-excerptLead; col++ {
 			_, size := utf8.DecodeRuneInString(rest)
 			rest = rest[size:]
 		}
-		put("…", 1)
+		out, x = append(out, "…"...), 1
 	}
 
 	caretFrom, caretTo := -1, 0
 	cell := x // where the character that marks join begins
-	joined := false
-	for shown := 0; rest != "" && shown < excerptChars; shown++ {
-		text, r, size := decode(rest)
-		cells := len(text)
-		switch {
-		case r == '\t':
+	before := rune(-1)
+	for chars := 0; rest != "" && chars < excerptChars; chars++ {
+		r, size := utf8.DecodeRuneInString(rest)
+		var cells int
+		if r == '\t' {
 			cells = tabStop - x%tabStop
-			text = strings.Repeat(" ", cells)
-		case text == rest[:size]:
-			cells = width(r)
-			if cells == 2 && (joined || isEmojiModifier(r) && x-cell == 2) {
-				cells = 0 // one picture with the emoji before
+			out = append(out, strings.Repeat(" ", cells)...)
+		} else {
+			start := len(out)
+			out = text.AppendSource(out, rest[:size], "")
+			if cells = len(out) - start; string(out[start:]) == rest[:size] {
+				cells = text.RuneWidth(r, before)
 			}
 		}
 		if cells > 0 {
 			cell = x
 		}
-		put(text, cells)
+		x += cells
 		if col >= from && col < to {
 			if caretFrom < 0 {
 				caretFrom = cell
@@ -151,7 +147,7 @@ func underline(line []byte, from, to int) (text, carets string) {
 		} else if col == from {
 			caretFrom, caretTo = cell, cell+1
 		}
-		joined = r == zeroWidthJoiner
+		before = r
 		rest = rest[size:]
 		col++
 	}
@@ -159,7 +155,7 @@ func underline(line []byte, from, to int) (text, carets string) {
 		caretFrom = x
 	}
 	if rest != "" {
-		put("…", 1)
+		out = append(out, "…"...)
 	}
-	return b.String(), strings.Repeat(" ", caretFrom) + strings.Repeat("^", max(caretTo-caretFrom, 1))
+	return string(out), strings.Repeat(" ", caretFrom) + strings.Repeat("^", max(caretTo-caretFrom, 1))
 }

@@ -18,6 +18,7 @@ type Index struct {
 	root   *node
 	keys   []*node
 	newer  []newerSyntax
+	deep   span
 }
 
 // span is a half-open range of byte offsets. No key or value is empty, so the zero span means unknown.
@@ -27,7 +28,8 @@ type span struct{ start, end int }
 type node struct {
 	parent *node
 	step   Step
-	depth  int
+	depth  int // steps from the root
+	names  int // of these, keys
 	key    span
 	value  span
 
@@ -50,7 +52,7 @@ func (n *node) last() *node {
 func (n *node) child(key string) *node {
 	c := n.keys[key]
 	if c == nil {
-		c = &node{parent: n, step: Key(key), depth: n.depth + 1}
+		c = &node{parent: n, step: Key(key), depth: n.depth + 1, names: n.names + 1}
 		if n.keys == nil {
 			n.keys = make(map[string]*node)
 		}
@@ -60,7 +62,7 @@ func (n *node) child(key string) *node {
 }
 
 func (n *node) addElem() *node {
-	c := &node{parent: n, step: Elem(len(n.elems)), depth: n.depth + 1}
+	c := &node{parent: n, step: Elem(len(n.elems)), depth: n.depth + 1, names: n.names}
 	n.elems = append(n.elems, c)
 	return c
 }
@@ -85,6 +87,11 @@ func (x *Index) Value(path Path) (diag.Span, bool) {
 		return diag.Span{}, false
 	}
 	return x.source.Span(n.value.start, n.value.end), true
+}
+
+// Deep returns the place of the first name with too many names before it in a key, where indexing ended.
+func (x *Index) Deep() (diag.Span, bool) {
+	return x.source.Span(x.deep.start, x.deep.end), x.deep != span{}
 }
 
 // Lookup returns the place of the value at the end of path, or else of the nearest ancestor whose place is known. It

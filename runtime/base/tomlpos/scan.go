@@ -16,9 +16,13 @@ const maxDepth = 128
 
 // Scan indexes a TOML document, TOML 1.1 included. It keeps src and gives up at the first text it cannot follow, and
 // at paths of more than 128 steps; what stands before is indexed.
-func Scan(src []byte) *Index {
+func Scan(src []byte) *Index { return ScanNames(src, maxDepth) }
+
+// ScanNames is [Scan] that gives up at keys of more than most names, those of the tables around them included. See
+// [Index.Deep].
+func ScanNames(src []byte, most int) *Index {
 	root := &node{}
-	s := &scanner{src: src, table: root, index: &Index{source: diag.NewSource(src), root: root}}
+	s := &scanner{src: src, table: root, names: min(most, maxDepth), index: &Index{source: diag.NewSource(src), root: root}}
 	s.skipByteOrderMark()
 	for s.ok() {
 		s.line()
@@ -33,6 +37,7 @@ type scanner struct {
 	src   []byte
 	pos   int
 	table *node // the table that `key = value` lines belong to
+	names int   // that a key may have
 	index *Index
 }
 
@@ -130,7 +135,7 @@ func (s *scanner) line() {
 func (s *scanner) header(open, end string) {
 	start := s.pos
 	s.expect(open)
-	name := s.name()
+	name := s.name(s.index.root)
 	s.expect(end)
 	n := s.define(s.index.root, name)
 	if n == nil {
@@ -150,7 +155,7 @@ func (s *scanner) header(open, end string) {
 
 // entry reads `a.b = value` into a table.
 func (s *scanner) entry(table *node) {
-	name := s.name()
+	name := s.name(table)
 	s.expect("=")
 	n := s.define(table, name)
 	if n == nil {
@@ -194,14 +199,18 @@ func (s *scanner) define(table *node, name []part) *node {
 	return n
 }
 
-// name reads a dotted name and the blanks around it.
-func (s *scanner) name() []part {
+// name reads a dotted name in a table, and the blanks around it.
+func (s *scanner) name(table *node) []part {
 	var parts []part
 	for {
 		s.blanks()
 		start := s.pos
 		text, ok := s.namePart()
-		if !ok || len(parts) == maxDepth {
+		if ok && table.names+len(parts) == s.names {
+			s.index.deep = span{start, s.pos}
+			ok = false
+		}
+		if !ok {
 			s.stop()
 			return nil
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -107,7 +108,7 @@ func (a *array) next() error {
 // boundary of a character.
 func (a *array) part(p []byte) error {
 	if a.terminal {
-		p = escapeControls(p)
+		p = text.AppendJSON(nil, p)
 	}
 	if a.pretty {
 		p = a.layout.lay(p)
@@ -127,32 +128,6 @@ func (a *array) close() error {
 		return err
 	}
 	return a.out.flush()
-}
-
-// escapeControls replaces what JSON allows in strings but a terminal may act on:
-// DEL, C1 controls, and characters that change the direction of text.
-func escapeControls(element []byte) []byte {
-	safe := true
-	for _, c := range element {
-		if c >= 0x7f {
-			safe = false
-			break
-		}
-	}
-	if safe {
-		return element
-	}
-	escaped := make([]byte, 0, len(element)+64)
-	for i := 0; i < len(element); {
-		r, size := utf8.DecodeRune(element[i:])
-		if 0x7f <= r && r <= 0x9f || 0x200e <= r && r <= 0x200f || 0x2028 <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069 {
-			escaped = fmt.Appendf(escaped, `\u%04x`, r)
-		} else {
-			escaped = append(escaped, element[i:i+size]...)
-		}
-		i += size
-	}
-	return escaped
 }
 
 // record builds one JSON object.

@@ -1,4 +1,4 @@
-package contract
+package near
 
 import (
 	"math/rand/v2"

@@ -1,4 +1,4 @@
-package contract
+package near
 
 // Edits returns the optimal string alignment distance of two strings in
 // characters: insertions, deletions, replacements and swaps of neighbours count

@@ -1,0 +1,73 @@
+package text
+
+// IsHidden reports whether r is not shown to a reader for what it is: controls but tab and line feed, characters that
+// reorder the text around them or that nobody sees, noncharacters, and separators of lines and paragraphs that only
+// some programs obey.
+//
+// Joiners and the selectors of emoji count as hidden. They stay in a text where they have a meaning: a joiner
+// (U+200C, U+200D) behind a character that is not ASCII, a selector (U+FE0E, U+FE0F) behind one that there may be a
+// picture of, and only one of them. Elsewhere, and in a row, they would carry a text that nobody sees.
+//
+// These are the characters with the property Default_Ignorable_Code_Point (Unicode 17, DerivedCoreProperties.txt) or
+// Bidi_Control, controls, separators, interlinear annotations and noncharacters.
+func IsHidden(r rune) bool {
+	switch {
+	case r < 0xa0:
+		return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f
+	case r < 0x2000:
+		switch r {
+		case 0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x17b4, 0x17b5:
+			return true
+		}
+		return 0x180b <= r && r <= 0x180f
+	case r < 0x3000:
+		return 0x200b <= r && r <= 0x200f || 0x2028 <= r && r <= 0x202e || 0x2060 <= r && r <= 0x206f
+	case r < 0xfdd0:
+		return r == 0x3164
+	case r < 0x10000:
+		return r <= 0xfdef || 0xfe00 <= r && r <= 0xfe0f || r == 0xfeff || r == 0xffa0 || 0xfff0 <= r && r <= 0xfffb || r >= 0xfffe
+	default:
+		return 0x1bca0 <= r && r <= 0x1bca3 || 0x1d173 <= r && r <= 0x1d17a || 0xe0000 <= r && r <= 0xe0fff || isNoncharacter(r)
+	}
+}
+
+func isNoncharacter(r rune) bool { return 0xfdd0 <= r && r <= 0xfdef || r&0xfffe == 0xfffe }
+
+// stays reports whether r is shown as it is behind what is written of a text. To ask about what is written, and not
+// about what was read, gives the same answer when the result is made visible again.
+func stays(r rune, before []byte) bool {
+	return !IsHidden(r) || joins(r) && mayJoin(r, lastRune("", before))
+}
+
+const (
+	zeroWidthNonJoiner = 0x200c
+	zeroWidthJoiner    = 0x200d
+	textSelector       = 0xfe0e // asks for a character, not a picture
+	emojiSelector      = 0xfe0f // asks for a picture
+)
+
+// joins reports whether r is one of the hidden characters that scripts and emoji need.
+func joins(r rune) bool {
+	return r == zeroWidthNonJoiner || r == zeroWidthJoiner || r == textSelector || r == emojiSelector
+}
+
+// mayJoin reports whether r, for which joins is true, has a meaning behind the character before, which is -1 at the
+// beginning of a text.
+func mayJoin(r, before rune) bool {
+	if r == textSelector || r == emojiSelector {
+		return mayBeEmoji(before)
+	}
+	return before >= 0x80 && before != zeroWidthNonJoiner && before != zeroWidthJoiner
+}
+
+// mayBeEmoji is for the characters that emoji-variation-sequences.txt lists, and for others in the blocks that these
+// are in. None of them is a letter but for ℹ, Ⓜ and a few more that look like pictures.
+func mayBeEmoji(r rune) bool {
+	switch {
+	case r == '#', r == '*', r >= '0' && r <= '9', r == 0xa9, r == 0xae, r == 0x203c, r == 0x2049,
+		r >= 0x2100 && r <= 0x214f, r >= 0x2190 && r <= 0x23ff, r >= 0x2460 && r <= 0x27bf, r >= 0x2900 && r <= 0x297f,
+		r >= 0x2b00 && r <= 0x2bff, r == 0x3030, r == 0x303d, r >= 0x3200 && r <= 0x32ff, r >= 0x1f000 && r <= 0x1faff:
+		return true
+	}
+	return false
+}

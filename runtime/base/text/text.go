@@ -1,0 +1,216 @@
+// Package text makes untrusted text fit to be shown: it makes visible what would drive a terminal, reorder the text
+// around it, or be read by a model and seen by nobody, and it cuts and measures text.
+//
+// Everything that people or models are shown and that comes from elsewhere (a recorded conversation, an argument, a
+// file, its name, a child process) goes through this package. There is one set of rules for which characters are made
+// visible, [IsHidden] and [AppendVisible]; the functions differ in what they write instead, which depends on where the
+// text goes:
+//
+//	an XML body, a message of several lines, a terminal   Visible, AppendVisible    U+202E is written \u{202E}
+//	an XML attribute or body of one line, a message       Line, AppendLine          the same, on one line
+//	a column of a table in a terminal                     Cell, AppendCell          the same, without tabs
+//	JSON that people or models read                       AppendJSON                \u202e
+//	a diagnostic with the source it is about              Source, AppendSource      <U+202E>
+//
+// The package never drops a character silently, apart from the carriage return of a CRLF, and never changes text that
+// holds nothing hidden: that costs no allocation. It imports the standard library alone.
+package text
+
+import (
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Visible returns s with everything hidden in it made visible, over as many lines as it has. CRLF becomes LF. Other
+// C0 controls but tab and line feed become their control pictures, as does DEL; C1 controls, noncharacters and bytes
+// that are not UTF-8 become U+FFFD; hidden characters become their escape, such as \u{202E}.
+//
+// The result is valid UTF-8, fit for XML 1.0, and safe to write to a terminal. Visible of it is the same again.
+func Visible(s string) string { return convert(s, several) }
+
+// Line is [Visible] for text that has to stay on one line: each line feed becomes a space.
+func Line(s string) string { return convert(s, line) }
+
+// Cell is [Line] for a column of a table: each tab becomes a space as well.
+func Cell(s string) string { return convert(s, cell) }
+
+// Source is for text quoted in a diagnostic, where it matters which character stands in a file. It is stricter than
+// the rest: every control but those listed in keep, every space but U+0020 and U+3000, and everything that has no
+// agreed shape is written as <U+00A0>, and a byte that is not UTF-8 as <0xFF>.
+func Source(s, keep string) string {
+	return string(AppendSource(make([]byte, 0, len(s)), s, keep))
+}
+
+// AppendVisible appends [Visible] of s to dst. What dst ends in is taken for the text before s: a joiner stays behind
+// a character it may join.
+func AppendVisible[T ~string | ~[]byte](dst []byte, s T) []byte { return appendForm(dst, s, several) }
+
+// AppendLine appends [Line] of s to dst, as [AppendVisible] does.
+func AppendLine[T ~string | ~[]byte](dst []byte, s T) []byte { return appendForm(dst, s, line) }
+
+// AppendCell appends [Cell] of s to dst, as [AppendVisible] does.
+func AppendCell[T ~string | ~[]byte](dst []byte, s T) []byte { return appendForm(dst, s, cell) }
+
+// AppendJSON appends a JSON text, or a part of one that begins and ends between characters, and keeps it JSON with
+// the same value: what is hidden becomes an escape such as \u202e, which is where JSON may have it, inside strings.
+// A carriage return between tokens becomes a space. Bytes that are not UTF-8 become U+FFFD.
+func AppendJSON[T ~string | ~[]byte](dst []byte, s T) []byte { return appendForm(dst, s, jsonText) }
+
+// AppendSource appends [Source] of s to dst, as [AppendVisible] does.
+func AppendSource(dst []byte, s, keep string) []byte {
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			dst = fmt.Appendf(dst, "<0x%02X>", s[0])
+		case !inSource(r, dst) && !contains(keep, r):
+			dst = fmt.Appendf(dst, "<U+%04X>", r)
+		default:
+			dst = append(dst, s[:size]...)
+		}
+		s = s[size:]
+	}
+	return dst
+}
+
+// inSource reports whether r may stand as it is in a diagnostic, behind what is written of it.
+func inSource(r rune, before []byte) bool {
+	if ' ' <= r && r < 0x7f {
+		return true
+	}
+	return (unicode.IsPrint(r) || r == ideographicSpace || joins(r)) && stays(r, before)
+}
+
+const ideographicSpace = 0x3000 // East Asian prose is written with it
+
+func contains(list string, r rune) bool {
+	for _, l := range list {
+		if l == r {
+			return true
+		}
+	}
+	return false
+}
+
+// form is what a text is made for.
+type form uint8
+
+const (
+	several  form = iota // several lines
+	line                 // one line: line feeds become spaces
+	cell                 // one line without tabs
+	jsonText             // a JSON text
+)
+
+func convert(s string, f form) string {
+	n := unchanged(s, nil, f)
+	if n == len(s) {
+		return s
+	}
+	dst := make([]byte, 0, len(s)+len(s)/8+16)
+	return string(appendForm(append(dst, s[:n]...), s[n:], f))
+}
+
+func appendForm[T ~string | ~[]byte](dst []byte, s T, f form) []byte {
+	for i := 0; i < len(s); {
+		n := unchanged(s[i:], dst, f)
+		dst = append(dst, s[i:i+n]...)
+		i += n
+		// What follows is to be changed. A clean character behind it starts the next round.
+		for i < len(s) && (s[i] < ' ' || s[i] >= 0x7f) {
+			r, size := decode(s[i:])
+			if keeps(r, size, f) && stays(r, dst) {
+				break
+			}
+			i += size
+			if r == '\r' && f != jsonText && i < len(s) && s[i] == '\n' {
+				continue // the line feed ends the line
+			}
+			dst = appendInstead(dst, r, f)
+		}
+	}
+	return dst
+}
+
+// unchanged returns how many bytes s begins with that are written as they are, behind before.
+func unchanged[T ~string | ~[]byte](s T, before []byte, f form) int {
+	for i := 0; i < len(s); {
+		if c := s[i]; ' ' <= c && c < 0x7f {
+			i++
+			continue
+		}
+		r, size := decode(s[i:])
+		if !keeps(r, size, f) {
+			return i
+		}
+		if IsHidden(r) && !(joins(r) && mayJoin(r, lastRune(s[:i], before))) {
+			return i
+		}
+		i += size
+	}
+	return len(s)
+}
+
+// keeps reports whether a character may stay as far as the form and the encoding go.
+func keeps(r rune, size int, f form) bool {
+	switch {
+	case r == '\n':
+		return f == several || f == jsonText
+	case r == '\t':
+		return f != cell
+	}
+	return r != utf8.RuneError || size > 1
+}
+
+// appendInstead writes what stands for a character that is not written as it is.
+func appendInstead(dst []byte, r rune, f form) []byte {
+	switch {
+	case r == '\n' || r == '\t':
+		return append(dst, ' ')
+	case f == jsonText:
+		return appendJSONEscape(dst, r)
+	case r < ' ':
+		return utf8.AppendRune(dst, 0x2400+r) // the picture of the control
+	case r == 0x7f:
+		return utf8.AppendRune(dst, '\u2421')
+	case r < 0xa0 || r == utf8.RuneError || isNoncharacter(r):
+		return utf8.AppendRune(dst, utf8.RuneError)
+	default:
+		return fmt.Appendf(dst, `\u{%X}`, r)
+	}
+}
+
+func appendJSONEscape(dst []byte, r rune) []byte {
+	switch {
+	case r == '\r':
+		return append(dst, ' ')
+	case r == utf8.RuneError:
+		return utf8.AppendRune(dst, r)
+	case r < 0x10000:
+		return fmt.Appendf(dst, `\u%04x`, r)
+	}
+	r -= 0x10000
+	return fmt.Appendf(dst, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+}
+
+// decode returns the first character of s and its length in bytes.
+func decode[T ~string | ~[]byte](s T) (rune, int) {
+	if len(s) > 0 && s[0] < utf8.RuneSelf {
+		return rune(s[0]), 1
+	}
+	return utf8.DecodeRuneInString(string(s[:min(len(s), utf8.UTFMax)]))
+}
+
+// lastRune returns the last character of s, or of before where s is empty, or -1.
+func lastRune[T ~string | ~[]byte](s T, before []byte) rune {
+	if len(s) > 0 {
+		r, _ := utf8.DecodeLastRuneInString(string(s[max(0, len(s)-utf8.UTFMax):]))
+		return r
+	}
+	if len(before) > 0 {
+		r, _ := utf8.DecodeLastRune(before)
+		return r
+	}
+	return -1
+}
