@@ -35,12 +35,12 @@ func (m *memoryStore) Open(context.Context) (store.Session, []store.Problem, err
 
 func (m *memoryStore) Close() {}
 
-func (m *memoryStore) List(_ context.Context, set store.Set) (list []store.Conversation, _ []store.Problem, _ error) {
+func (m *memoryStore) List(ctx context.Context, set store.Set) (list []store.Conversation, _ []store.Problem, _ error) {
 	if set&store.Live == 0 {
 		return nil, nil, nil
 	}
 	for id := range m.conversations {
-		c, _ := m.Find(nil, id)
+		c, _ := m.Find(ctx, id)
 		list = append(list, c)
 	}
 	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
