@@ -9,8 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/process"
 )
 
 // maxCompletions is how many values MCP allows in one answer.
@@ -84,7 +84,7 @@ func (s *Server) conversations(ctx context.Context) ([]listed, error) {
 	const name = "completion"
 	stdout, stderr, exit, err := s.cfg.CLI.RunCLI(ctx, conversation.ListCLI, s.cfg.Context, []string{"conversation", "ls", "--format=json"})
 	if err == nil && exit != 0 {
-		err = contract.CommandFailed(name, conversation.ListCLI, exit, process.Printable(stderr, maxErrorMessage))
+		err = contract.CommandFailed(name, conversation.ListCLI, exit, text.Visible(text.CutMiddle(string(stderr), maxErrorMessage)))
 	}
 	var rows []listed
 	if err == nil {

@@ -93,7 +93,7 @@ type Result struct {
 
 	// Stderr is what was printed to standard error, with a line in the middle
 	// saying how much is missing if StderrTruncated. Not safe to show as it is:
-	// see [Printable].
+	// see [text.Visible].
 	Stderr          []byte
 	StderrTruncated bool
 
