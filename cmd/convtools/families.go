@@ -6,6 +6,7 @@ import (
 	"github.com/convtools/convtools/generated"
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/knowledge"
+	"github.com/convtools/convtools/runtime/knowledge/knowledgecli"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall"
 	"github.com/convtools/convtools/runtime/recall/conversationcli"
@@ -26,20 +27,7 @@ func families(a *app) []toolset.Family {
 func (a *app) conversationFamily() toolset.Family {
 	cli, _ := generated.LookupCLI(conversation.ListCLI)
 	family := recall.Family(a.host, cli.Env, process.Exec{})
-	family.Commands = func() []*cobra.Command {
-		cmd := conversationcli.Command(a.conversationEnv())
-		for _, below := range cmd.Commands() {
-			if below.Name() == "grep" {
-				below.PreRunE = func(cmd *cobra.Command, _ []string) error {
-					if a.host.ConversationID == "" {
-						return nil
-					}
-					return cmd.Flags().Set("exclude-id", a.host.ConversationID)
-				}
-			}
-		}
-		return []*cobra.Command{cmd}
-	}
+	family.Commands = func() []*cobra.Command { return []*cobra.Command{conversationcli.Command(a.host)} }
 	return family
 }
 
@@ -48,7 +36,7 @@ func (a *app) knowledgeFamily() toolset.Family {
 	family.OfferedWhere = "where there is something to learn"
 	family.Examples = []string{"learn topic=project 'subjects=guides/**' subjects=style"}
 	family.Flags[0].Example = "project/style/**"
-	family.Commands = func() []*cobra.Command { return []*cobra.Command{a.knowledgeCommand()} }
+	family.Commands = func() []*cobra.Command { return []*cobra.Command{knowledgecli.Command(a.host)} }
 	return family
 }
 
@@ -65,10 +53,8 @@ func (a *app) readKnowledgeFlags(registry *toolset.Registry, cmd *cobra.Command)
 	}
 }
 
-// conversationEnv is what the conversation command line runs in.
-func (a *app) conversationEnv() conversationcli.Env {
-	return conversationcli.Env{
-		Stdin: a.host.Stdin, Stdout: a.host.Stdout, Stderr: a.host.Stderr,
-		IsTerminal: a.host.Terminal, Width: a.host.Width, Getenv: a.host.Getenv,
-	}
+// openKnowledge opens the knowledge base of the workspace that the command line
+// names.
+func (a *app) openKnowledge() (*knowledge.Base, error) {
+	return knowledge.OpenFor(a.host, "", a.knowledge)
 }

@@ -112,6 +112,8 @@ func paint(t *testing.T, args ...string) (stdout, stderr string, exit int) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	host := testHost(&out, &errs)
+	home := t.TempDir()
+	host.Getenv = func(name string) string { return map[string]string{"HOME": home, "USERPROFILE": home}[name] }
 	a := &app{host: host}
 	exit = a.run(t.Context(), append(families(a), paintFamily(host)), args)
 	return out.String(), errs.String(), exit
@@ -138,6 +140,11 @@ func TestFamilyOfItsOwn(t *testing.T) {
 		{"tools as JSON", []string{"tools", "--json"}, 0, []string{`"description": "There is red at the moment."`}, ""},
 		{"jp-tool", []string{"-c", "white", "jp-tool", "{}", `{"name":"paint","arguments":{"color":"red"}}`}, 0, []string{`{"type":"success","content":"{\"arguments\":{\"color\":\"red\"},\"coats\":[\"white\"]}"}`}, ""},
 		{"jp-tool of a tool that fails", []string{"jp-tool", "{}", `{"name":"varnish"}`}, 0, []string{`"message":"Nothing is to be varnished."`}, ""},
+		{"doctor", []string{"doctor", "-w", "nowhere"}, 1, []string{"\nwarning  brushes         there is one brush\n", "buy another"}, ""},
+		{"doctor as JSON", []string{"doctor", "--json", "-w", "nowhere"}, 1, []string{`"name": "brushes"`}, ""},
+		{"install with its flag", []string{"install", "cursor", "--dry-run", "--scope", "project", "-c", "white"}, 0, []string{`"-c", "white"`}, ""},
+		{"install for all with a flag of one project", []string{"install", "cursor", "--dry-run", "--scope", "user", "-c", "white"}, 2, nil, "error: -c is about a wall of one project"},
+		{"install with a flag that is wrong", []string{"install", "cursor", "--dry-run", "--scope", "project", "-c", "tar"}, 1, nil, "error: tar is no color\n"},
 		{"its command", []string{"easel", "-w", "here"}, 0, []string{"It is up in here.\n"}, ""},
 		{"help", []string{"help"}, 0, []string{"  easel        Put up an easel\n"}, ""},
 		{"help of tools", []string{"help", "tools"}, 0, []string{"paint, varnish are among them where there are walls."}, ""},

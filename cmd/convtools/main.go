@@ -22,7 +22,6 @@ import (
 	"github.com/convtools/convtools/runtime/doctor"
 	"github.com/convtools/convtools/runtime/install/installcli"
 	"github.com/convtools/convtools/runtime/jptool"
-	"github.com/convtools/convtools/runtime/recall/conversationcli"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -73,7 +72,7 @@ func (a *app) run(ctx context.Context, families []toolset.Family, args []string)
 	if jptool.Run(ctx, host, registry, args) {
 		return cli.ExitOK
 	}
-	return commandLine(a, registry).Run(ctx, conversationcli.NormalizeArgs(args))
+	return commandLine(a, registry).Run(ctx, args)
 }
 
 // commandLine is the command line for people.

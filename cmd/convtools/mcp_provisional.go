@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"context"
 	"strings"
+	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall/conversationcli"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
 // provisionalCLI runs the conversation command line for the old mcpserver. It goes
@@ -24,6 +29,13 @@ func (p provisionalCLI) RunCLI(ctx context.Context, _ string, call contract.Cont
 		return result.Stdout, result.Stderr, result.ExitCode, err
 	}
 	var out, errs bytes.Buffer
-	exit = conversationcli.Run(ctx, conversationcli.Env{Stdout: &out, Stderr: &errs, Getenv: p.getenv, Workspace: call.Dir}, args)
+	host := &toolset.Host{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: p.getenv, Now: time.Now}
+	root := cli.Group(&cobra.Command{Use: "convtools"}, conversationcli.Command(host))
+	root.SetOut(&out)
+	root.SetErr(&errs)
+	cli.Setup(root, nil)
+	host.Dir = call.Dir
+	root.SetArgs(args)
+	exit = cli.Execute(ctx, root)
 	return out.Bytes(), errs.Bytes(), exit, nil
 }

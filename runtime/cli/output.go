@@ -91,13 +91,10 @@ func Report(stderr io.Writer, err error) int {
 		return ExitOK
 	case errors.Is(err, ErrFailed):
 		return ExitFailed
-	case errors.As(err, &tool), errors.As(err, &arguments):
-		said := err.Error()
-		if tool != nil && said == tool.Message {
-			said = tool.ForPerson()
-		}
-		// What a tool says to a model may take several lines.
-		fmt.Fprintf(stderr, "error: %s\n", text.Visible(said))
+	case errors.As(err, &tool):
+		sayLines(stderr, tool.ForPerson())
+	case errors.As(err, &arguments):
+		sayLines(stderr, arguments.Error())
 	case errors.As(err, &found):
 		return reportFindings(stderr, found.Diagnostics())
 	default:
@@ -165,6 +162,12 @@ func Warn(stderr io.Writer, format string, args ...any) {
 // Note writes a line about what a person may want to know beside the result.
 func Note(stderr io.Writer, format string, args ...any) {
 	say(stderr, "note", fmt.Sprintf(format, args...))
+}
+
+// sayLines writes what a tool has to say about a failure, which may take several
+// lines.
+func sayLines(w io.Writer, message string) {
+	_, _ = io.WriteString(w, "error: "+text.Visible(message)+"\n")
 }
 
 // say writes one line; there is nowhere to report an error to.

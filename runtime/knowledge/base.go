@@ -23,8 +23,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
@@ -98,7 +98,7 @@ type topic struct {
 func (b *Base) scan(ctx context.Context, t *kbconfig.Topic) (*topic, error) {
 	root, err := b.openDir(t)
 	if err != nil {
-		return nil, b.scanFailed(ctx, t, err)
+		return nil, scanFailed(ctx, t, err)
 	}
 	return b.scanIn(ctx, t, root)
 }
@@ -108,7 +108,7 @@ func (b *Base) scan(ctx context.Context, t *kbconfig.Topic) (*topic, error) {
 func (b *Base) scanIn(ctx context.Context, t *kbconfig.Topic, root *os.Root) (*topic, error) {
 	tree, err := subjects.Scan(ctx, root)
 	if err != nil {
-		return nil, b.scanFailed(ctx, t, err)
+		return nil, scanFailed(ctx, t, err)
 	}
 	set, err := match.New(ctx, t.ID, tree.Subjects, t.Disabled, t.Learned)
 	if err != nil {
@@ -131,9 +131,13 @@ func (b *Base) scanFor(ctx context.Context, config *kbconfig.Topic, patterns []s
 	}
 	root, err := b.openDir(config)
 	if err != nil {
-		return nil, b.scanFailed(ctx, config, err)
+		return nil, scanFailed(ctx, config, err)
 	}
-	tree, ok := subjects.Find(ctx, root, patterns)
+	slugs := make([]string, len(patterns))
+	for i, p := range patterns {
+		slugs[i] = subjects.NFC(p)
+	}
+	tree, ok := subjects.Find(ctx, root, slugs)
 	if !ok {
 		return b.scanIn(ctx, config, root)
 	}
@@ -152,7 +156,7 @@ func (b *Base) scanFor(ctx context.Context, config *kbconfig.Topic, patterns []s
 	}
 	// Where the subjects of a slug are all disabled it may be another name of one
 	// that is not. And of a skill everything in its folder is to be told.
-	if skill || slices.ContainsFunc(patterns, func(p string) bool { return !enabled[p] }) {
+	if skill || slices.ContainsFunc(slugs, func(slug string) bool { return !enabled[slug] }) {
 		t.close()
 		return b.scan(ctx, config)
 	}
@@ -170,6 +174,21 @@ func (b *Base) dir(t *kbconfig.Topic) string {
 	return filepath.Join(b.config.Root, filepath.FromSlash(t.Subjects))
 }
 
+// OpenDir opens the directory of a topic by its id. An error wraps
+// [fs.ErrNotExist] where there is none yet.
+func (b *Base) OpenDir(id string) (*os.Root, error) {
+	for _, t := range b.enabled() {
+		if t.ID == id {
+			root, err := b.openDir(t)
+			if err != nil {
+				return nil, directoryError(t, err)
+			}
+			return root, nil
+		}
+	}
+	return nil, b.unknownTopic(id, b.enabled())
+}
+
 // openDir opens the directory of a topic. What a project names has to be in the
 // project, or in a directory that the user trusts.
 func (b *Base) openDir(t *kbconfig.Topic) (*os.Root, error) {
@@ -181,10 +200,14 @@ func (b *Base) openDir(t *kbconfig.Topic) (*os.Root, error) {
 
 // scanFailed says why a topic's directory cannot be used, without the path of the
 // workspace.
-func (b *Base) scanFailed(ctx context.Context, t *kbconfig.Topic, err error) error {
+func scanFailed(ctx context.Context, t *kbconfig.Topic, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	return directoryError(t, err)
+}
+
+func directoryError(t *kbconfig.Topic, err error) error {
 	e := &DirectoryError{Topic: t.ID, Dir: t.Subjects, SetAt: t.SubjectsAt, Err: err}
 	var path *fs.PathError
 	var outside *trust.OutsideError
@@ -279,16 +302,16 @@ const (
 
 // oneLine makes text that others wrote fit for one line: nothing in it can begin
 // an entry of its own.
-func oneLine(text string) string {
-	return strings.Join(strings.Fields(envelope.SanitizeLine(text)), " ")
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(text.Line(s)), " ")
 }
 
 // paragraphs makes a description fit for an answer.
-func paragraphs(text string) string {
-	return strings.TrimSpace(envelope.Sanitize(text))
+func paragraphs(s string) string {
+	return strings.TrimSpace(text.Visible(s))
 }
 
 // quoteName writes a name between quotes, where it cannot end them.
 func quoteName(name string) string {
-	return `"` + strings.ReplaceAll(subjects.CloseTags(envelope.SanitizeLine(name)), `"`, "&quot;") + `"`
+	return `"` + strings.ReplaceAll(subjects.CloseTags(text.Line(name)), `"`, "&quot;") + `"`
 }

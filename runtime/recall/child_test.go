@@ -6,17 +6,23 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/cli/program"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall/conversationcli"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
 // TestMain lets the test binary stand in for an external conversation command
 // line: this program's own, or one that misbehaves.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "conversation" {
-		env := conversationcli.Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
-		os.Exit(conversationcli.Run(context.Background(), env, os.Args[1:]))
+		host := &toolset.Host{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now}
+		line := program.CommandLine{Host: host, Registry: new(toolset.Registry), Commands: []*cobra.Command{conversationcli.Command(host)}}
+		os.Exit(line.Run(context.Background(), os.Args[1:]))
 	}
 	if how, ok := strings.CutPrefix(strings.Join(os.Args[1:min(2, len(os.Args))], ""), "behave="); ok {
 		os.Exit(behave(how))

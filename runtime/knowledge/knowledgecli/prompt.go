@@ -1,4 +1,4 @@
-package main
+package knowledgecli
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ const (
 	formatJP   = "jp"
 )
 
-func (a *app) knowledgePromptCommand() *cobra.Command {
+func (c *commands) prompt() *cobra.Command {
 	format := formatText
 	cmd := &cobra.Command{
 		Use:   "prompt",
@@ -34,7 +34,7 @@ With --format jp it is a configuration that JP loads with --cfg.`,
 			if format != formatText && format != formatJP {
 				return cli.Usagef("--format is text or jp, not %q", format)
 			}
-			b, err := a.openKnowledge()
+			b, err := c.open()
 			if err != nil {
 				return err
 			}
@@ -43,25 +43,25 @@ With --format jp it is a configuration that JP loads with --cfg.`,
 				return err
 			}
 			for _, w := range warnings {
-				fmt.Fprintf(a.host.Stderr, "warning: %s\n", plainLine(w.String()))
+				fmt.Fprintf(c.host.Stderr, "warning: %s\n", plainLine(w.String()))
 			}
 			if section == "" {
 				if len(b.TopicIDs()) == 0 {
-					a.sayHowToBegin(b)
+					c.sayHowToBegin(b)
 				} else {
-					fmt.Fprintln(a.host.Stderr, "note: there is no section: no topic has a subject that is listed or learned")
+					fmt.Fprintln(c.host.Stderr, "note: there is no section: no topic has a subject that is listed or learned")
 				}
 			}
 			switch {
 			case format == formatJP:
-				return a.printJPConfig(section)
+				return c.printJPConfig(section)
 			case section != "":
-				_, err = fmt.Fprintln(a.host.Stdout, section)
+				_, err = fmt.Fprintln(c.host.Stdout, section)
 			}
 			return err
 		},
 	}
-	a.patternFlag(cmd)
+	c.patternFlag(cmd)
 	cmd.Flags().StringVar(&format, "format", formatText, "print it as `FORMAT`: text, or jp for a configuration of JP")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]cobra.Completion{formatText, formatJP}, cobra.ShellCompDirectiveNoFileComp)) // fails only for a flag that is not there
 	return cmd
@@ -70,7 +70,7 @@ With --format jp it is a configuration that JP loads with --cfg.`,
 // printJPConfig prints a configuration of JP that adds a section to its system
 // prompt. Without a section it is one that changes nothing: JP would refuse an
 // empty file.
-func (a *app) printJPConfig(section string) error {
+func (c *commands) printJPConfig(section string) error {
 	type content struct {
 		Content string `json:"content"`
 	}
@@ -83,7 +83,7 @@ func (a *app) printJPConfig(section string) error {
 	if section != "" {
 		config.Assistant = &assistant{[]content{{section}}}
 	}
-	enc := json.NewEncoder(a.host.Stdout)
+	enc := json.NewEncoder(c.host.Stdout)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(config)
 }

@@ -1,9 +1,8 @@
-package main
+package knowledgecli
 
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"github.com/convtools/convtools/runtime/cli"
 	"io"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/knowledge"
 )
 
@@ -25,7 +23,7 @@ const howToBegin = `a topic is a directory of files and a table in convtools.tom
   subjects = "docs/knowledge"
 `
 
-func (a *app) knowledgeLsCommand() *cobra.Command {
+func (c *commands) ls() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:        "ls [TOPIC]",
@@ -44,9 +42,9 @@ the name of their folder.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: a.completeTopics,
+		ValidArgsFunction: c.completeTopics,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			b, err := a.openKnowledge()
+			b, err := c.open()
 			if err != nil {
 				return err
 			}
@@ -61,38 +59,31 @@ the name of their folder.`,
 				return err
 			}
 			if asJSON {
-				return a.printJSON(topics)
+				return cli.PrintJSON(c.host.Stdout, topics)
 			}
 			if len(topics) == 0 {
-				a.sayHowToBegin(b)
+				c.sayHowToBegin(b)
 			}
 			for _, topic := range topics {
 				for _, w := range topic.Warnings {
-					fmt.Fprintf(a.host.Stderr, "warning: topic %q: %s\n", topic.ID, plainLine(w))
+					fmt.Fprintf(c.host.Stderr, "warning: topic %q: %s\n", topic.ID, plainLine(w))
 				}
 			}
-			return printTopics(a.host.Stdout, topics)
+			return printTopics(c.host.Stdout, topics)
 		},
 	}
-	a.patternFlag(cmd)
+	c.patternFlag(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print everything that is known of them as JSON")
 	return cmd
 }
 
 // sayHowToBegin tells on standard error why there is nothing to show.
-func (a *app) sayHowToBegin(b *knowledge.Base) {
+func (c *commands) sayHowToBegin(b *knowledge.Base) {
 	where := "this directory is in no workspace, which would have .jp or convtools.toml in it"
 	if b.Root() != "" {
 		where = "no topic is configured here"
 	}
-	fmt.Fprintf(a.host.Stderr, "note: there is no knowledge base: %s\nhint: %s", where, howToBegin)
-}
-
-func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.host.Stdout)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	fmt.Fprintf(c.host.Stderr, "note: there is no knowledge base: %s\nhint: %s", where, howToBegin)
 }
 
 // printTopics draws topics as trees, with a blank line between them.
@@ -206,12 +197,6 @@ func marks(s knowledge.Subject) string {
 		text += shortened(plainLine(s.Description), 60)
 	}
 	return text
-}
-
-// plainLine makes a name or text from anywhere fit for one line of a terminal and
-// for a cell of a table.
-func plainLine(text string) string {
-	return strings.Join(strings.Fields(envelope.SanitizeLine(text)), " ")
 }
 
 func shortened(text string, most int) string {

@@ -1,4 +1,4 @@
-package main
+package knowledgecli
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
-func (a *app) knowledgeNewCommand() *cobra.Command {
+func (c *commands) create() *cobra.Command {
 	return &cobra.Command{
 		Use:   "new TOPIC/SLUG [-]",
 		Short: "Create a subject",
@@ -36,7 +36,7 @@ has front matter, too. A file that exists is never touched.`,
 			if len(args) > 0 || strings.Contains(word, "/") {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return a.completeSubjectPath(cmd.Context(), word)
+			return c.completePath(cmd.Context(), word)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			fromInput := len(args) == 2 && args[1] == "-"
@@ -51,45 +51,45 @@ has front matter, too. A file that exists is never touched.`,
 			if err != nil {
 				return cli.Usage(err)
 			}
-			b, err := a.openKnowledge()
+			b, err := c.open()
 			if err != nil {
 				return err
 			}
 			found, err := b.Topic(cmd.Context(), topic)
 			if err != nil {
-				return a.noTopic(b, topic, forPeople(err))
+				return c.noTopic(b, topic, forPerson(err))
 			}
 			if found.Disabled {
 				return fmt.Errorf("topic %s is disabled: remove enable = false from it first", found.ID)
 			}
 			content := templateOf(file)
 			if fromInput {
-				if content, err = a.newContent(); err != nil {
+				if content, err = c.newContent(); err != nil {
 					return err
 				}
 			}
-			if err := createIn(filepath.Join(b.Root(), filepath.FromSlash(found.Dir)), file, content); err != nil {
+			if err := create(b, found, file, content); err != nil {
 				return newFailed(found, file, err)
 			}
-			return a.sayCreated(cmd.Context(), b, found, file)
+			return c.sayCreated(cmd.Context(), b, found, file)
 		},
 	}
 }
 
 // noTopic tells how to make the topic that somebody wants to write for. The
 // configuration is theirs: it is not written.
-func (a *app) noTopic(b *knowledge.Base, id string, err error) error {
+func (c *commands) noTopic(b *knowledge.Base, id string, err error) error {
 	valid := func(r rune) bool {
 		return r < 0x80 && (r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r))
 	}
-	if code := cli.Report(a.host.Stderr, err); code != cli.ExitFailed || strings.ContainsFunc(id, func(r rune) bool { return !valid(r) }) {
+	if code := cli.Report(c.host.Stderr, err); code != cli.ExitFailed || strings.ContainsFunc(id, func(r rune) bool { return !valid(r) }) {
 		return cli.ErrFailed
 	}
 	where := "a file convtools.toml in the directory of the project"
 	if b.Root() != "" {
 		where = filepath.Join(b.Root(), "convtools.toml")
 	}
-	fmt.Fprintf(a.host.Stderr, "hint: for a topic of that name add this to %s:\n\n  [kb.topic.%s]\n  subjects = \"docs/knowledge/%s\"\n", where, id, id)
+	fmt.Fprintf(c.host.Stderr, "hint: for a topic of that name add this to %s:\n\n  [kb.topic.%s]\n  subjects = \"docs/knowledge/%s\"\n", where, id, id)
 	return cli.ErrFailed
 }
 
@@ -164,8 +164,8 @@ func titleOf(file string) string {
 }
 
 // newContent reads what a new subject says from standard input.
-func (a *app) newContent() (string, error) {
-	content, err := io.ReadAll(io.LimitReader(a.host.Stdin, subjects.MaxSize+1))
+func (c *commands) newContent() (string, error) {
+	content, err := io.ReadAll(io.LimitReader(c.host.Stdin, subjects.MaxSize+1))
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("reading standard input: %w", err)
@@ -177,13 +177,17 @@ func (a *app) newContent() (string, error) {
 	return string(content), nil
 }
 
-// createIn creates a file that does not exist, and the directories it is in. It
-// follows no link out of the directory, which is made where it is missing.
-func createIn(dir, file, content string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // as shared as the rest of the project
-		return err
+// create creates a file that does not exist, and the directories it is in. It
+// follows no link out of the topic, whose directory is made where it is missing in
+// the project.
+func create(b *knowledge.Base, topic knowledge.Topic, file, content string) error {
+	root, err := b.OpenDir(topic.ID)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := makeDir(b.Root(), topic.Dir); err != nil {
+			return err
+		}
+		root, err = b.OpenDir(topic.ID)
 	}
-	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
@@ -204,6 +208,15 @@ func createIn(dir, file, content string) error {
 	return nil
 }
 
+func makeDir(root, path string) error {
+	project, err := os.OpenRoot(root)
+	if err != nil {
+		return err
+	}
+	defer project.Close()
+	return project.MkdirAll(filepath.FromSlash(path), 0o755)
+}
+
 func newFailed(topic knowledge.Topic, file string, err error) error {
 	name := path.Join(topic.Dir, file)
 	if errors.Is(err, fs.ErrExist) {
@@ -214,7 +227,7 @@ func newFailed(topic knowledge.Topic, file string, err error) error {
 
 // sayCreated says what was made of a file, which may not be what its author
 // expects.
-func (a *app) sayCreated(ctx context.Context, b *knowledge.Base, topic knowledge.Topic, file string) error {
+func (c *commands) sayCreated(ctx context.Context, b *knowledge.Base, topic knowledge.Topic, file string) error {
 	name := path.Join(topic.Dir, file)
 	topic, err := b.Topic(ctx, topic.ID)
 	if err != nil {
@@ -227,25 +240,25 @@ func (a *app) sayCreated(ctx context.Context, b *knowledge.Base, topic knowledge
 		}
 	}
 	if made == nil {
-		fmt.Fprintf(a.host.Stdout, "Created %s\n", plainLine(name))
-		fmt.Fprintln(a.host.Stderr, "warning: it is no subject; convtools knowledge check says why")
+		fmt.Fprintf(c.host.Stdout, "Created %s\n", plainLine(name))
+		fmt.Fprintln(c.host.Stderr, "warning: it is no subject; convtools knowledge check says why")
 		return nil
 	}
-	fmt.Fprintf(a.host.Stdout, "Created %s: subject %q of topic %s\n", plainLine(name), made.Name, topic.ID)
+	fmt.Fprintf(c.host.Stdout, "Created %s: subject %q of topic %s\n", plainLine(name), made.Name, topic.ID)
 	for i := range topic.Subjects {
 		if s := &topic.Subjects[i]; s != made && s.Slug == made.Slug && !s.Disabled {
-			fmt.Fprintf(a.host.Stderr, "warning: %s has the slug %q too: rename one of the two\n", plainLine(s.Path), made.Slug)
+			fmt.Fprintf(c.host.Stderr, "warning: %s has the slug %q too: rename one of the two\n", plainLine(s.Path), made.Slug)
 		}
 	}
 	switch {
 	case made.Disabled:
-		fmt.Fprintln(a.host.Stderr, "warning: it is disabled: the configuration of the topic says so")
+		fmt.Fprintln(c.host.Stderr, "warning: it is disabled: the configuration of the topic says so")
 	case made.Binary:
-		fmt.Fprintln(a.host.Stderr, "warning: it is binary and cannot be loaded")
+		fmt.Fprintln(c.host.Stderr, "warning: it is binary and cannot be loaded")
 	case made.Skill && made.Description == "":
-		fmt.Fprintln(a.host.Stderr, "note: it is a skill without a description: write into its front matter what it does and when to use it")
+		fmt.Fprintln(c.host.Stderr, "note: it is a skill without a description: write into its front matter what it does and when to use it")
 	case made.Hidden:
-		fmt.Fprintf(a.host.Stderr, "note: it is hidden, so no list shows it: name %q in a subject that is listed\n", made.Name)
+		fmt.Fprintf(c.host.Stderr, "note: it is hidden, so no list shows it: name %q in a subject that is listed\n", made.Name)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package knowledgecli
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) knowledgeShowCommand() *cobra.Command {
+func (c *commands) show() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show TOPIC/SLUG",
 		Short: "Print a subject as the assistant gets it",
@@ -20,22 +20,22 @@ subjects that it stands for.`,
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return a.completeSubjectPath(cmd.Context(), word)
+			return c.completePath(cmd.Context(), word)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic, subject, err := subjectArgs(cmd, args)
 			if err != nil {
 				return err
 			}
-			b, err := a.openKnowledge()
+			b, err := c.open()
 			if err != nil {
 				return err
 			}
 			text, err := b.Show(cmd.Context(), topic, subject)
 			if err != nil {
-				return forPeople(err)
+				return forPerson(err)
 			}
-			_, err = fmt.Fprintln(a.host.Stdout, text)
+			_, err = fmt.Fprintln(c.host.Stdout, text)
 			return err
 		},
 		Args: cobra.ArbitraryArgs,
