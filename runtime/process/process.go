@@ -99,7 +99,7 @@ type Result struct {
 
 	ExitCode int
 
-	// OutputHeldOpen says that a process the command had started still held
+	// OutputHeldOpen reports whether a process the command had started still held
 	// its output open when Grace had passed after the command's end. Stdout and
 	// Stderr then hold what was printed until that moment.
 	OutputHeldOpen bool

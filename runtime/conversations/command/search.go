@@ -178,15 +178,15 @@ func window(line string, at, n int) string {
 // handOver hands over what was found, with the numbers of the summary where there
 // is one, and those that were seen where not.
 func (s *search) handOver(summary searchSummary) (conversations.Matches, error) {
-	for _, c := range summary.Conversations {
-		id, err := conversations.ParseID(c.ID)
-		if err != nil {
-			continue
+	counted := map[transcript.ID]int{} // by index in the summary
+	for i, c := range summary.Conversations {
+		if id, err := conversations.ParseID(c.ID); err == nil {
+			counted[id] = i
 		}
-		for i := range s.matches {
-			if s.matches[i].ID == id {
-				s.matches[i].Matches, s.matches[i].Turns = c.Matches, c.Turns
-			}
+	}
+	for i := range s.matches {
+		if at, ok := counted[s.matches[i].ID]; ok {
+			s.matches[i].Matches, s.matches[i].Turns = summary.Conversations[at].Matches, summary.Conversations[at].Turns
 		}
 	}
 	result := conversations.Matches{
