@@ -75,16 +75,17 @@ type walker struct {
 
 	maxSubjects, maxEntries int
 
-	entries  int       // that were looked at
-	subjects []Subject // in the order in which they were visited
-	dirs     []string  // below the root, in the same order
+	entries  int                 // that were looked at
+	files    []string            // in the order in which they were visited
+	dirs     []string            // below the root, in the same order
+	links    map[string][]string // where files that are links lead to
 	warnings []Warning
 	// incomplete reports that there is more than could be read, or may be.
 	incomplete bool
 }
 
 func newWalker(root *os.Root) *walker {
-	return &walker{root: root, maxSubjects: maxSubjects, maxEntries: maxEntries}
+	return &walker{root: root, maxSubjects: maxSubjects, maxEntries: maxEntries, links: map[string][]string{}}
 }
 
 // tree visits everything.
@@ -92,9 +93,13 @@ func (w *walker) tree(ctx context.Context) (*Tree, error) {
 	if err := w.dir(ctx, ".", 1); err != nil && !errors.Is(err, errStop) {
 		return nil, err
 	}
-	nameAll(w.subjects)
+	all := make([]Subject, len(w.files))
+	for i, path := range w.files {
+		all[i] = newSubject(path, w.links[path])
+	}
+	nameAll(all)
 	slices.SortFunc(w.warnings, func(a, b Warning) int { return strings.Compare(a.Path, b.Path) })
-	return &Tree{Subjects: w.subjects, Warnings: w.warnings, Dirs: w.dirs, root: w.root}, nil
+	return &Tree{Subjects: all, Warnings: w.warnings, Dirs: w.dirs, root: w.root}, nil
 }
 
 func (w *walker) warn(path, reason string) { w.warnings = append(w.warnings, Warning{path, reason}) }
@@ -186,10 +191,13 @@ func (w *walker) entry(kind fs.FileMode, path string) error {
 		w.warn(path, "is left out: "+notAFile(kind))
 		return nil
 	}
-	if len(w.subjects) == w.maxSubjects {
+	if len(w.files) == w.maxSubjects {
 		return w.full("has more than %d files, and how many more is not known; what comes after those is left out. Name a smaller directory", w.maxSubjects)
 	}
-	w.subjects = append(w.subjects, newSubject(path, targets))
+	w.files = append(w.files, path)
+	if targets != nil {
+		w.links[path] = targets
+	}
 	return nil
 }
 

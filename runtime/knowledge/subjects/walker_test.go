@@ -57,10 +57,8 @@ func TestLimits(t *testing.T) {
 			if _, err := w.tree(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			var got, warnings []string
-			for _, s := range w.subjects {
-				got = append(got, s.Path)
-			}
+			got := w.files
+			var warnings []string
 			for _, w := range w.warnings {
 				warnings = append(warnings, fmt.Sprint(w.Path, " ", w.Reason))
 			}
