@@ -20,13 +20,13 @@ import (
 func jp() Host {
 	return Host{
 		Name: "jp", Title: "JP", Scopes: []Scope{Project},
-		paths: func(_ Scope, o Options) ([]string, error) {
+		project: site{files: func(o Options) ([]string, error) {
 			dir := filepath.Join(o.Project, ".jp")
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 				return nil, fmt.Errorf("%s is not a JP workspace: it has no .jp directory; change to one, or name it with --workspace DIR", o.Project)
 			}
 			return []string{dir}, nil
-		},
+		}},
 	}
 }
 
