@@ -187,7 +187,7 @@ func (c *located) readEvents(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer e.Close()
-	data, err := io.ReadAll(e.(*reader).file)
+	data, err := io.ReadAll(io.NewSectionReader(e.(*reader).file, 0, 1<<30))
 	return string(data), err
 }
 

@@ -1,4 +1,4 @@
-package mcpserver
+package wire
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdkjson "github.com/segmentio/encoding/json"
 )
 
 func TestLeadingID(t *testing.T) {
@@ -40,18 +42,20 @@ func FuzzDecodeMessage(f *testing.F) {
 		`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"x"}}`,
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, `{"jsonrpc":"2.0","id":1,"result":{}}`,
 		`[]`, `{"id":1e3,"jsonrpc":"2.0","method":"\u0070ing","params":null}`, `{"ID":1,"id":2,"id":3}`, `{"jsonrpc":"2.0","method":"x","params":[1]}`, `{"id":{"`, "\xff",
+		`{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{"io.modelcontextprotocol\/protocolVersion":"2026-07-28"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":7},"\u005fmeta":null}}`,
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		req, refused := decodeMessage(text)
+		req, refused := Decode(text)
 		if refused != nil {
 			if req != nil {
 				t.Fatal("a refused message is passed on")
 			}
-			answer, err := refused.encode()
-			if err != nil || !json.Valid(answer) || bytes.ContainsAny(answer, "\n\r") || refused.code == 0 || refused.message == "" {
-				t.Fatalf("answer %q, %v", answer, err)
+			answer := refused.Encode()
+			if !json.Valid(answer) || bytes.ContainsAny(answer, "\n\r") || refused.Code == 0 || refused.Message == "" {
+				t.Fatalf("answer %q", answer)
 			}
 			return
 		}
@@ -72,7 +76,7 @@ func FuzzDecodeMessage(f *testing.F) {
 		if string(want.Params) == "null" {
 			want.Params = nil
 		}
-		if n, err := strconv.ParseFloat(string(req.rawID), 64); err == nil && math.Abs(n) > maxInteger {
+		if n, err := strconv.ParseFloat(string(req.id), 64); err == nil && math.Abs(n) > maxInteger {
 			want.ID = req.ID // which the SDK rounds
 		}
 		if req.ID != want.ID || req.Method != want.Method {
@@ -80,6 +84,15 @@ func FuzzDecodeMessage(f *testing.F) {
 		}
 		if diff := cmp.Diff(string(want.Params), string(req.Params)); diff != "" {
 			t.Errorf("params (-SDK +got):\n%s", diff)
+		}
+		// The SDK reads _meta as that of a tool's call.
+		var params mcp.CallToolParamsRaw
+		if sdkjson.Unmarshal(req.Params, &params) != nil || !req.IsCall() {
+			return
+		}
+		said, there := params.Meta[mcp.MetaKeyProtocolVersion]
+		if there != req.HasVersion || there && said != req.Version {
+			t.Errorf("version %q, %t, for the SDK %v", req.Version, req.HasVersion, said)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package mcpserver
+package wire
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ func frames(r io.Reader, limit int) ([]string, error) {
 	for f := newFrameReader(r, limit); ; {
 		line, err := f.next()
 		switch {
-		case errors.Is(err, errTooLong):
+		case errors.Is(err, errFrameTooLong):
 			got = append(got, tooLongFrame+string(line))
 		case err != nil:
 			return got, err

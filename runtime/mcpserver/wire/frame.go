@@ -1,4 +1,4 @@
-package mcpserver
+package wire
 
 import (
 	"bufio"
@@ -7,15 +7,11 @@ import (
 	"io"
 )
 
-const (
-	// MaxMessage is the largest message that is read, in bytes.
-	MaxMessage = 4 << 20
-	// readBuffer holds what most messages need, in bytes.
-	readBuffer = 64 << 10
-)
+// readBuffer holds what most messages need, in bytes.
+const readBuffer = 64 << 10
 
-// errTooLong says that a frame has more bytes than its reader allows.
-var errTooLong = errors.New("message too long")
+// errFrameTooLong says that a frame has more bytes than its reader allows.
+var errFrameTooLong = errors.New("message too long")
 
 // frameReader splits a stream into lines, one message each. It never holds more
 // than one line of at most max bytes.
@@ -31,7 +27,7 @@ func newFrameReader(r io.Reader, limit int) *frameReader {
 
 // next returns the next line that is not blank, without the white space around
 // it. It is valid until the next call. A line that is too long is skipped: its
-// beginning comes with errTooLong, and the line after it is next. The last line
+// beginning comes with errFrameTooLong, and the line after it is next. The last line
 // does not have to end.
 func (f *frameReader) next() ([]byte, error) {
 	if cap(f.line) > readBuffer {
@@ -69,7 +65,7 @@ func (f *frameReader) read() ([]byte, error) {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull): // the line goes on
 		case tooLong && (err == nil || errors.Is(err, io.EOF)):
-			return f.line, errTooLong // the end of the stream, if this is it, comes again
+			return f.line, errFrameTooLong // the end of the stream, if this is it, comes again
 		default:
 			return f.line, err
 		}
