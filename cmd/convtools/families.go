@@ -13,69 +13,19 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// app is what is not yet a package of its own.
-type app struct {
-	host      *toolset.Host
-	knowledge knowledge.Options // --knowledge and --prompt-injected
-}
-
-// families returns the families of this program.
-func families(a *app) []toolset.Family {
-	return []toolset.Family{a.conversationFamily(), a.knowledgeFamily()}
-}
-
-func (a *app) conversationFamily() toolset.Family {
+// families is the one list of tool families: each with its tools and, where it has
+// commands for people, those.
+func families(host *toolset.Host) []toolset.Family {
 	cli, _ := generated.LookupCLI(conversation.ListCLI)
-	family := recall.Family(a.host, cli.Env, process.Exec{})
-	family.Commands = func() []*cobra.Command {
-		cmd := conversationcli.Command(a.conversationEnv())
-		for _, below := range cmd.Commands() {
-			if below.Name() == "grep" {
-				below.PreRunE = func(cmd *cobra.Command, _ []string) error {
-					if a.host.ConversationID == "" {
-						return nil
-					}
-					return cmd.Flags().Set("exclude-id", a.host.ConversationID)
-				}
-			}
-		}
-		return []*cobra.Command{cmd}
-	}
-	return family
-}
-
-func (a *app) knowledgeFamily() toolset.Family {
-	family := knowledge.Family(a.host)
-	family.OfferedWhere = "where there is something to learn"
-	family.Examples = []string{"learn topic=project 'subjects=guides/**' subjects=style"}
-	family.Flags[0].Example = "project/style/**"
-	family.Commands = func() []*cobra.Command { return []*cobra.Command{knowledgecli.Command(a.host)} }
-	return family
-}
-
-// readKnowledgeFlags takes from the flags of families those of the knowledge base.
-func (a *app) readKnowledgeFlags(registry *toolset.Registry, cmd *cobra.Command) {
-	words := registry.Given(cmd.Flags())
-	for i, word := range words {
-		switch word {
-		case "-k":
-			a.knowledge.Patterns = append(a.knowledge.Patterns, words[i+1])
-		case "--prompt-injected":
-			a.knowledge.Injected = true
-		}
+	return []toolset.Family{
+		with(recall.Family(host, cli.Env, process.Exec{}), host, conversationcli.Command),
+		with(knowledge.Family(host), host, knowledgecli.Command),
 	}
 }
 
-// conversationEnv is what the conversation command line runs in.
-func (a *app) conversationEnv() conversationcli.Env {
-	return conversationcli.Env{
-		Stdin: a.host.Stdin, Stdout: a.host.Stdout, Stderr: a.host.Stderr,
-		IsTerminal: a.host.Terminal, Width: a.host.Width, Getenv: a.host.Getenv,
-	}
-}
-
-// openKnowledge opens the knowledge base of the workspace that the command line
-// names.
-func (a *app) openKnowledge() (*knowledge.Base, error) {
-	return knowledge.OpenFor(a.host, "", a.knowledge)
+// with gives a family a command for people. Such commands print, which a family
+// does not, so they are a package of their own.
+func with(f toolset.Family, host *toolset.Host, command func(*toolset.Host) *cobra.Command) toolset.Family {
+	f.Commands = func() []*cobra.Command { return []*cobra.Command{command(host)} }
+	return f
 }

@@ -114,8 +114,7 @@ func paint(t *testing.T, args ...string) (stdout, stderr string, exit int) {
 	host := testHost(&out, &errs)
 	home := t.TempDir()
 	host.Getenv = func(name string) string { return map[string]string{"HOME": home, "USERPROFILE": home}[name] }
-	a := &app{host: host}
-	exit = a.run(t.Context(), append(families(a), paintFamily(host)), args)
+	exit = serve(t.Context(), host, append(families(host), paintFamily(host)), args)
 	return out.String(), errs.String(), exit
 }
 

@@ -19,11 +19,11 @@ import (
 func everyCommand(t *testing.T) []*cobra.Command {
 	t.Helper()
 	host := testHost(io.Discard, io.Discard)
-	registry, err := toolset.NewRegistry(families(&app{host: host})...)
+	registry, err := toolset.NewRegistry(families(host)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := commandLine(&app{host: host}, registry).Root()
+	root := commandLine(host, registry).Root()
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	var all []*cobra.Command

@@ -22,7 +22,7 @@ import (
 	"github.com/convtools/convtools/runtime/doctor"
 	"github.com/convtools/convtools/runtime/install/installcli"
 	"github.com/convtools/convtools/runtime/jptool"
-	"github.com/convtools/convtools/runtime/recall/conversationcli"
+	"github.com/convtools/convtools/runtime/mcpserver/mcpcli"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -59,13 +59,11 @@ func run(host *toolset.Host, args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
 	defer stop()
-	a := &app{host: host}
-	return a.run(ctx, families(a), args)
+	return serve(ctx, host, families(host), args)
 }
 
-// run runs a command line over families.
-func (a *app) run(ctx context.Context, families []toolset.Family, args []string) int {
-	host := a.host
+// serve has the front that a command line asks for serve families.
+func serve(ctx context.Context, host *toolset.Host, families []toolset.Family, args []string) int {
 	registry, err := toolset.NewRegistry(families...)
 	if err != nil {
 		return cli.Report(host.Stderr, err)
@@ -73,18 +71,22 @@ func (a *app) run(ctx context.Context, families []toolset.Family, args []string)
 	if jptool.Run(ctx, host, registry, args) {
 		return cli.ExitOK
 	}
-	return commandLine(a, registry).Run(ctx, conversationcli.NormalizeArgs(args))
+	return commandLine(host, registry).Run(ctx, args)
 }
 
 // commandLine is the command line for people.
-func commandLine(a *app, registry *toolset.Registry) *program.CommandLine {
+func commandLine(host *toolset.Host, registry *toolset.Registry) *program.CommandLine {
 	return &program.CommandLine{
-		Host: a.host, Registry: registry,
+		Host: host, Registry: registry,
 		Short:   "Conversations and knowledge for assistants",
 		Long:    "Gives assistants their past conversations and what their project knows.",
 		Example: "  convtools install claude-code",
 		Commands: []*cobra.Command{
-			jptool.Command(registry), a.mcpCommand(registry), installcli.Install(a.host, registry), installcli.Uninstall(a.host, registry), doctor.Command(a.host, registry),
+			doctor.Command(host, registry),
+			installcli.Install(host, registry),
+			installcli.Uninstall(host, registry),
+			jptool.Command(registry),
+			mcpcli.Command(host, registry),
 		},
 	}
 }

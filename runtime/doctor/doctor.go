@@ -26,8 +26,8 @@ type Config struct {
 	Version string
 	// Registry has the families whose findings are part of the report.
 	Registry *toolset.Registry
-	// Install says where hosts keep their configuration, and what this program
-	// is called.
+	// Install is where hosts keep their configuration, and what this program is
+	// called.
 	Install install.Options
 	// Dir is where the project is looked for, as [toolset.Host] has it.
 	Dir string
@@ -57,7 +57,7 @@ type Check struct {
 type Versions struct {
 	Convtools string `json:"convtools"`
 	Go        string `json:"go"`           // that built it
-	JP        string `json:"jp,omitempty"` // as it says it; empty where there is none in PATH
+	JP        string `json:"jp,omitempty"` // as it prints it; empty where there is none in PATH
 }
 
 // Report is everything that was found.

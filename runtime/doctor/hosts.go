@@ -133,7 +133,7 @@ func relative(program string) bool {
 	return !filepath.IsAbs(program) && filepath.Base(program) != program
 }
 
-// trusted says why a registered command must not be started. A user's own files
+// trusted returns why a registered command must not be started. A user's own files
 // are trusted as the hosts trust them.
 func (c Config) trusted(r install.Registration) error {
 	if r.Scope == install.User {

@@ -22,7 +22,7 @@ const startLimit = 10 * time.Second
 // maxAnswer bounds what a server may say, in bytes.
 const maxAnswer = 4 << 20
 
-// answer is what a server says about itself.
+// answer is what a server reports about itself.
 type answer struct {
 	tools         int
 	name, version string
@@ -98,12 +98,12 @@ func firstLine(out []byte) string {
 	return strings.TrimSpace(line)
 }
 
-// maxSaid is how much is repeated of what a program says, in characters.
+// maxSaid is how much is repeated of what a program prints, in characters.
 const maxSaid = 200
 
 func shortened(said string) string { return text.Cut(said, maxSaid+1) }
 
-// handshake is what a client says until it knows the tools, in the revision of
+// handshake is what a client sends until it knows the tools, in the revision of
 // the protocol that most of them speak.
 func handshake(version string) string {
 	client, err := json.Marshal(map[string]string{"name": "convtools-doctor", "version": version})

@@ -15,17 +15,17 @@ import (
 )
 
 // Change is what has to be done to configuration files. One without files is
-// no change: everything is as it should be, or Notes says why it is not.
+// no change: everything is as it should be, or Notes has why it is not.
 type Change struct {
 	Host  string
 	Scope Scope
 	Files []FileChange
 	// Path is the configuration file, or the folder, that was looked at.
 	Path string
-	// Notes says what is not changed although it could be expected, and what the
+	// Notes is what is not changed although it could be expected, and what the
 	// change does not restore, a sentence each.
 	Notes []string
-	// Advice says what is left for the user to do, a sentence each.
+	// Advice is what is left for the user to do, a sentence each.
 	Advice []string
 
 	records records
@@ -46,7 +46,7 @@ type FileChange struct {
 	old, record *record
 	// backup is where Before is kept; empty when it need not be.
 	backup string
-	// obsolete is a copy that says what the file says then, or empty.
+	// obsolete is a copy of what the file is then, or empty.
 	obsolete string
 }
 
@@ -106,6 +106,9 @@ func (c *Change) Apply(ctx context.Context) error {
 		if err := c.apply(f, made); err != nil {
 			return fmt.Errorf("changing %s: %w", f.Path, err)
 		}
+		if f.record != nil {
+			made = nil // one record of them is enough
+		}
 		if f.old != nil && f.record == nil {
 			dirs = append(dirs, f.old.Dirs...)
 		}
@@ -113,7 +116,7 @@ func (c *Change) Apply(ctx context.Context) error {
 	return nil
 }
 
-// unkept says why what it takes to undo a change could not be kept.
+// unkept returns why what it takes to undo a change could not be kept.
 func (c *Change) unkept(what string, err error) error {
 	return fmt.Errorf("keeping %s, in %s, which has to be a folder you can write: %w", what, c.records.dir, err)
 }

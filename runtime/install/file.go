@@ -18,7 +18,7 @@ const maxFile = 16 << 20
 type obstacle struct {
 	err error
 	fix string
-	// byHand says that a person could still write into the file.
+	// byHand marks a file that a person could still write into.
 	byHand bool
 }
 
@@ -99,7 +99,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// writable says why a file that is there must not be written. Renaming another
+// writable returns why a file that is there must not be written. Renaming another
 // over it would work without permission to write it.
 func (s snapshot) writable() error {
 	if !s.exists {

@@ -20,11 +20,11 @@ type Host struct {
 	table []string
 	// paths returns where a scope's file can be, the one to make first.
 	paths func(Scope, Options) ([]string, error)
-	// binding says how the server finds the project; see [Host.server].
+	// binding is how the server finds the project; see [Host.server].
 	binding func(Scope) binding
 	// shape writes an entry.
 	shape shape
-	// advice says what is left to do.
+	// advice is what is left to do.
 	advice func(Scope) []string
 }
 

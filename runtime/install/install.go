@@ -23,7 +23,7 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Scope says for what a host is to know this program.
+// Scope is what a host is to know this program for.
 type Scope string
 
 // The scopes.
@@ -35,7 +35,7 @@ const (
 // entryName is what this program is called in configuration files.
 const entryName = "convtools"
 
-// Options says what to plan for.
+// Options is what to plan for.
 type Options struct {
 	// GOOS is the operating system, as in package runtime.
 	GOOS string
@@ -64,8 +64,8 @@ type Options struct {
 	Settings, Advice []string
 }
 
-// errNoWorkspace says that a host that knows nothing of projects has to be told
-// of one.
+// errNoWorkspace is the error for a host that knows nothing of projects and was
+// not given one.
 var errNoWorkspace = errors.New("the host starts servers outside of any project, and no workspace was found to bind the server to; name one with --workspace DIR")
 
 // plan begins a change: it finds the file and what is known about it.
@@ -161,7 +161,7 @@ func (c *Change) installEntry(host Host, current snapshot, path []string, member
 	return nil
 }
 
-// noteTakenOver says what stays of an entry that something else has written.
+// noteTakenOver notes what stays of an entry that something else has written.
 func (c *Change) noteTakenOver(entry, set map[string]any) {
 	var kept []string
 	for key := range entry {
@@ -174,7 +174,7 @@ func (c *Change) noteTakenOver(entry, set map[string]any) {
 	}
 }
 
-// noteSharedPath says that a file which people share names a path that only this
+// noteSharedPath notes where a file which people share names a path that only this
 // computer is known to have.
 func (c *Change) noteSharedPath(o Options) {
 	if len(c.Files) > 0 && c.Scope == Project && o.ProgramName == "" {

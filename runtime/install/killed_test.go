@@ -51,7 +51,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	const before = "# mine\n"
-	for range 25 {
+	for range 15 {
 		d := newDesk(t)
 		d.write("home/.codex/config.toml", before)
 		start := d.files()

@@ -44,7 +44,7 @@ func TestLosesNoWrite(t *testing.T) {
 }
 
 func meanwhile(t *testing.T, before string, plan func(install.Host, install.Options) (*install.Change, error), write func(path, text string) error) {
-	const rounds = 60
+	const rounds = 25
 	for round := range rounds {
 		d := newDesk(t)
 		path := d.path("home/.claude.json")

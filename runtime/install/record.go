@@ -27,7 +27,7 @@ const recordVersion = 1
 type record struct {
 	Version int    `json:"version"`
 	Target  string `json:"target"` // the file, with links followed
-	// Existed says that the file was there before, and Before is the SHA-256 of
+	// Existed reports whether the file was there before, and Before is the SHA-256 of
 	// what it was, by which its copy is found.
 	Existed bool   `json:"existed"`
 	Before  string `json:"before,omitempty"`
@@ -42,7 +42,7 @@ type record struct {
 }
 
 // next returns the record of an installation that follows this one, or the first
-// for nil. ours says that what stands in the file, current, is what this one has
+// for nil. ours reports that what stands in the file, current, is what this one has
 // left there, perhaps with other changes beside it: then undoing goes on to mean
 // what it did.
 func (r *record) next(current snapshot, after []byte, ours bool) (next *record, keep bool) {
@@ -68,7 +68,11 @@ func (r *record) next(current snapshot, after []byte, ours bool) (next *record, 
 // records is the directory, in the user's own state, in which records and copies
 // of files are kept. Nothing is put beside the files themselves: there it would
 // end up in version control, and could be somebody's.
-type records struct{ dir string }
+type records struct {
+	dir string
+	// exchange has two files change places, or is [errors.ErrUnsupported].
+	exchange func(a, b string) error
+}
 
 // newRecords finds the directory where this system keeps state.
 func newRecords(o Options) (records, error) {
@@ -92,7 +96,7 @@ func newRecords(o Options) (records, error) {
 	if err != nil {
 		return records{}, fmt.Errorf("finding where to keep a record of the change: %w", err)
 	}
-	return records{filepath.Join(dir, "convtools", "install")}, nil
+	return records{filepath.Join(dir, "convtools", "install"), exchange}, nil
 }
 
 // stem returns how the names of everything about a file begin.
@@ -103,14 +107,14 @@ func (s records) stem(target string) string {
 
 func (s records) path(target string) string { return s.stem(target) + ".json" }
 
-// copyPath returns where a copy of a file is kept. Its name tells what is in it,
+// copyPath returns where a copy of a file is kept. Its name depends on what is in it,
 // so that one is never written over another.
 func (s records) copyPath(target, sum string) string {
 	return s.stem(target) + "-" + sum[:12] + ".before"
 }
 
-// load returns the record of a file, or nil. err says why there is none although
-// there should be.
+// load returns the record of a file, or nil where there is none. The error is for
+// one that cannot be used.
 func (s records) load(target string) (*record, error) {
 	data, err := safefile.Read(s.path(target), maxRecord)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -64,7 +64,7 @@ func (s records) replace(target string, before, after []byte, mode fs.FileMode) 
 		}
 		return nil
 	}
-	err := exchange(temp, target)
+	err := s.exchange(temp, target)
 	if errors.Is(err, errors.ErrUnsupported) {
 		if !holds(target, before) {
 			return errors.Join(errMeanwhile, remove(temp))
@@ -77,17 +77,24 @@ func (s records) replace(target string, before, after []byte, mode fs.FileMode) 
 	if holds(temp, before) {
 		return remove(temp)
 	}
-	// What came out goes back. If what comes out then is newer, so does that.
-	for range 2 {
-		if exchange(temp, target) != nil {
+	// What came out goes back. If that brings out something newer, so does this.
+	placed := after
+	for range mostExchanges {
+		came, _ := safefile.Read(temp, maxFile)
+		if s.exchange(temp, target) != nil || holds(temp, placed) {
 			break
 		}
-		if holds(temp, after) {
-			return errors.Join(errMeanwhile, remove(temp))
-		}
+		placed = came
+	}
+	if holds(temp, after) {
+		return errors.Join(errMeanwhile, remove(temp))
 	}
 	return s.rescue(temp, target)
 }
+
+// mostExchanges bounds the attempts to let what another program writes stand, while
+// it writes again and again.
+const mostExchanges = 10
 
 // remove removes a file, and puts back what another program has written.
 func (s records) remove(target string, before []byte) error {
@@ -112,13 +119,13 @@ func meanwhile(err error) error {
 	return err
 }
 
-// rescue keeps a file that another program has written, and replaced itself.
+// rescue keeps a file that another program has written, and has since replaced.
 func (s records) rescue(temp, target string) error {
 	kept, err := s.keep(temp, target)
 	if err != nil {
-		return fmt.Errorf("something else has written it twice in the meantime; its next to last version is in %s, because it could not be kept: %w", temp, err)
+		return fmt.Errorf("something else writes it all the time; a version of it is in %s, because it could not be kept: %w", temp, err)
 	}
-	return fmt.Errorf("something else has written it twice in the meantime; its next to last version is in %s; try again", kept)
+	return fmt.Errorf("something else writes it all the time; nothing was changed, and a version of it is in %s; try again", kept)
 }
 
 // keep moves a file to the copies of what target was, and returns its place.

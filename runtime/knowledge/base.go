@@ -23,8 +23,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
@@ -133,7 +133,11 @@ func (b *Base) scanFor(ctx context.Context, config *kbconfig.Topic, patterns []s
 	if err != nil {
 		return nil, scanFailed(ctx, config, err)
 	}
-	tree, ok := subjects.Find(ctx, root, patterns)
+	slugs := make([]string, len(patterns))
+	for i, p := range patterns {
+		slugs[i] = subjects.NFC(p)
+	}
+	tree, ok := subjects.Find(ctx, root, slugs)
 	if !ok {
 		return b.scanIn(ctx, config, root)
 	}
@@ -152,7 +156,7 @@ func (b *Base) scanFor(ctx context.Context, config *kbconfig.Topic, patterns []s
 	}
 	// Where the subjects of a slug are all disabled it may be another name of one
 	// that is not. And of a skill everything in its folder is to be told.
-	if skill || slices.ContainsFunc(patterns, func(p string) bool { return !enabled[p] }) {
+	if skill || slices.ContainsFunc(slugs, func(slug string) bool { return !enabled[slug] }) {
 		t.close()
 		return b.scan(ctx, config)
 	}
@@ -298,16 +302,16 @@ const (
 
 // oneLine makes text that others wrote fit for one line: nothing in it can begin
 // an entry of its own.
-func oneLine(text string) string {
-	return strings.Join(strings.Fields(envelope.SanitizeLine(text)), " ")
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(text.Line(s)), " ")
 }
 
 // paragraphs makes a description fit for an answer.
-func paragraphs(text string) string {
-	return strings.TrimSpace(envelope.Sanitize(text))
+func paragraphs(s string) string {
+	return strings.TrimSpace(text.Visible(s))
 }
 
 // quoteName writes a name between quotes, where it cannot end them.
 func quoteName(name string) string {
-	return `"` + strings.ReplaceAll(subjects.CloseTags(envelope.SanitizeLine(name)), `"`, "&quot;") + `"`
+	return `"` + strings.ReplaceAll(subjects.CloseTags(text.Line(name)), `"`, "&quot;") + `"`
 }

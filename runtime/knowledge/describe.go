@@ -6,8 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
@@ -86,7 +86,7 @@ func (b *Base) learnable(ctx context.Context, config *kbconfig.Topic) (bool, err
 			return false
 		}
 		// A list may name the subject by what listings call it.
-		if s.Name = s.Slug; envelope.SanitizeLine(s.Path) != s.Path {
+		if s.Name = s.Slug; text.Line(subjects.NFC(s.Path)) != s.Path {
 			unsure = true
 			return false
 		}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/convtools/convtools/generated/knowledge"
 	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/store/jp"
@@ -196,9 +196,9 @@ func (f *family) injectedAdvice(jp bool) []string {
 }
 
 // warn writes what a person who runs a server should know.
-func (f *family) warn(text string) {
+func (f *family) warn(message string) {
 	if f.host.Stderr != nil {
-		fmt.Fprintf(f.host.Stderr, "warning: %s\n", envelope.SanitizeLine(text)) // There is nowhere to report an error to.
+		fmt.Fprintf(f.host.Stderr, "warning: %s\n", text.Line(message)) // There is nowhere to report an error to.
 	}
 }
 

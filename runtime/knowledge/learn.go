@@ -51,7 +51,7 @@ func (b *Base) Learn(ctx context.Context, topicName string, patterns, notes []st
 func nonBlank(patterns []string) []string {
 	var kept []string
 	for _, p := range patterns {
-		if p = strings.TrimSpace(p); p != "" {
+		if strings.TrimSpace(p) != "" {
 			kept = append(kept, p)
 		}
 	}

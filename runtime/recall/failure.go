@@ -19,7 +19,7 @@ import (
 )
 
 // errTooLong is the cause of a context that ends with [callLimit].
-var errTooLong = fmt.Errorf("it did not finish within %v", callLimit)
+var errTooLong = errors.New("the time for a call is up")
 
 // otherIDs is what the caller can do about an id.
 const otherIDs = " conversation_list shows the ids there are; archived=true shows those of archived conversations."
@@ -80,7 +80,7 @@ func failure(ctx context.Context, err error) error {
 func stopped(ctx context.Context, err error) error {
 	message := "Stopped because the request was canceled."
 	if cause := context.Cause(ctx); errors.Is(cause, errTooLong) {
-		message = "Stopped because " + cause.Error() + "; ask for less."
+		message = fmt.Sprintf("Stopped because it did not finish within %v; ask for less.", callLimit)
 	} else if errors.Is(cause, context.DeadlineExceeded) {
 		message = "Stopped because the time for the whole request was up; ask for less, or allow the request more time."
 	}

@@ -86,7 +86,7 @@ func TestTypedFailures(t *testing.T) {
 		{
 			name: "links lead out", err: &conversations.OutsideError{Path: ".jp/conversations", Target: "/home/jane/other", UserFile: "~/.config/convtools/convtools.toml"},
 			want:   "The conversations of this workspace are not looked up: the project's own files lead out of the project. The user can allow that in their own configuration: directories of [trust].",
-			person: "The conversations of this workspace are not looked up: .jp/conversations leads out of the project, to /home/jane/other; to allow it, add the directory to directories in [trust] of ~/.config/convtools/convtools.toml.",
+			person: "The conversations of this workspace are not looked up: .jp/conversations leads out of the project, to /home/jane/other; to allow it, add the directory that it leads to to directories in [trust] of ~/.config/convtools/convtools.toml.",
 			caller: true,
 		},
 		{name: "pattern", err: &conversations.PatternError{Reason: conversations.PatternEmpty}, want: "The pattern is empty.", caller: true},

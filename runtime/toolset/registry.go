@@ -143,19 +143,41 @@ func (r *Registry) Version(ctx context.Context) string {
 	return b.String()
 }
 
+// ListVersion returns a value that changes when the list of resources may have
+// changed.
+func (r *Registry) ListVersion(ctx context.Context) string {
+	var b strings.Builder
+	for _, f := range r.families {
+		for _, resources := range f.Resources {
+			version := resources.Version
+			if version == nil {
+				version = f.Version
+			}
+			if resources.List != nil && version != nil {
+				fmt.Fprintf(&b, "%q", version(ctx))
+			}
+		}
+	}
+	return b.String()
+}
+
 // Instructions returns what families have to say to a host's system prompt, each
 // a paragraph or more.
 func (r *Registry) Instructions(ctx context.Context, where contract.Context) string {
-	var texts []string
-	for _, f := range r.families {
-		if f.Instructions == nil {
-			continue
+	var texts, closings []string
+	add := func(to *[]string, write func(context.Context, contract.Context) string) {
+		if write == nil {
+			return
 		}
-		if text := f.Instructions(ctx, where); text != "" {
-			texts = append(texts, text)
+		if text := write(ctx, where); text != "" {
+			*to = append(*to, text)
 		}
 	}
-	return strings.Join(texts, "\n\n")
+	for _, f := range r.families {
+		add(&texts, f.Instructions)
+		add(&closings, f.Closing)
+	}
+	return strings.Join(append(texts, closings...), "\n\n")
 }
 
 // Flags returns the flags of all families.

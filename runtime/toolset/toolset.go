@@ -67,6 +67,9 @@ type Family struct {
 	// in plain paragraphs. where is what is known of the calls to come. Hosts cut
 	// what they get at 2,048 characters, all families together.
 	Instructions func(ctx context.Context, where contract.Context) string
+	// Closing returns what the instructions of all families together end with. nil
+	// stands for nothing.
+	Closing func(ctx context.Context, where contract.Context) string
 	// Arguments returns the values that an argument of a tool may have that begin
 	// with prefix, for people who type a call; given has the arguments before it.
 	Arguments func(ctx context.Context, tool, argument, prefix string, given map[string]string) []string
@@ -104,6 +107,9 @@ type Resources struct {
 	// more. A cursor that is not one is a caller's error. nil stands for resources
 	// that are not listed.
 	List func(ctx context.Context, cursor string, limit int) (page []Resource, next string, err error)
+	// Version returns a value that changes when the list may have changed, as that of
+	// the family does, which counts where this is nil.
+	Version func(context.Context) string
 	// Read returns what is found at an address. One that leads nowhere is a
 	// [*NotFoundError].
 	Read func(ctx context.Context, where contract.Context, uri string) (Contents, error)

@@ -17,6 +17,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // The reasons for which something is not opened that is there.
@@ -44,35 +45,63 @@ func OpenIn(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 // OpenNoFollow is [OpenIn] for a path, with slashes, that has no link in it. One
 // in any place is [ErrLink], also if it came there a moment ago.
 func OpenNoFollow(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
-	dir, rest, below := strings.Cut(name, "/")
-	there, err := root.Lstat(dir)
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case there.Mode()&fs.ModeSymlink != 0:
-		return nil, nil, pathError(dir, ErrLink)
-	}
-	if !below {
-		f, info, err := OpenIn(root, dir)
-		if err == nil && !os.SameFile(there, info) {
-			f.Close()
-			return nil, nil, pathError(dir, ErrLink)
+	if slash := strings.LastIndexByte(name, '/'); slash >= 0 {
+		dir, err := OpenDirNoFollow(root, name[:slash])
+		if err != nil {
+			return nil, nil, err
 		}
-		return f, info, err
+		defer dir.Close()
+		root, name = dir, name[slash+1:]
 	}
-	inner, err := root.OpenRoot(dir)
+	there, err := lstat(root, name)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer inner.Close()
+	f, info, err := OpenIn(root, name)
+	if err == nil && !os.SameFile(there, info) {
+		f.Close()
+		return nil, nil, pathError(name, ErrLink)
+	}
+	return f, info, err
+}
+
+// OpenDirNoFollow opens a directory in a root, by a path with slashes that has no
+// link in it. One in any place is [ErrLink], also if it came there a moment ago.
+func OpenDirNoFollow(root *os.Root, name string) (*os.Root, error) {
+	dir, rest, below := strings.Cut(name, "/")
+	there, err := lstat(root, dir)
+	if err != nil {
+		return nil, err
+	}
+	if !there.IsDir() {
+		return nil, pathError(dir, syscall.ENOTDIR)
+	}
+	inner, err := root.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
 	info, err := inner.Stat(".")
 	if err == nil && !os.SameFile(there, info) {
 		err = pathError(dir, ErrLink)
 	}
 	if err != nil {
-		return nil, nil, err
+		inner.Close()
+		return nil, err
 	}
-	return OpenNoFollow(inner, rest)
+	if !below {
+		return inner, nil
+	}
+	defer inner.Close()
+	return OpenDirNoFollow(inner, rest)
+}
+
+// lstat looks at what is no link.
+func lstat(root *os.Root, name string) (fs.FileInfo, error) {
+	info, err := root.Lstat(name)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		err = pathError(name, ErrLink)
+	}
+	return info, err
 }
 
 // regular closes what was opened unless it is a regular file.

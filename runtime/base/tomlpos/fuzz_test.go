@@ -62,6 +62,15 @@ func checkDocument(t *testing.T, src string) {
 	if diff := cmp.Diff(want, keysOf(x), cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("keys differ in %q (-decoder +scanner):\n%s", src, diff)
 	}
+	list, whole := x.Statements()
+	if !whole {
+		t.Fatalf("the scanner does not come to the end of %q", src)
+	}
+	for i, st := range list {
+		if st.End <= st.Start || i > 0 && st.Start <= list[i-1].End || !st.Header && (st.Value <= st.Start || st.Value >= st.End) {
+			t.Fatalf("statement %d of %q stands at %+v", i, src, st)
+		}
+	}
 	if !repeatsKey(x) {
 		checkValue(t, x, src, nil, document)
 	}

@@ -14,7 +14,10 @@ type Index struct {
 	root   *node
 	keys   []*node
 	newer  []newerSyntax
-	deep   span
+
+	statements []Statement
+	whole      bool // the text was followed to its end
+	deep       span
 }
 
 // span is a half-open range of byte offsets. No key or value is empty, so the zero span means unknown.
@@ -85,10 +88,25 @@ func (x *Index) Value(path Path) (diag.Span, bool) {
 	return x.source.Span(n.value.start, n.value.end), true
 }
 
-// Deep returns the place of the first name with too many names before it in a key, where indexing ended.
+// Deep returns the place of the first name or value that is nested too deeply, where indexing ended.
 func (x *Index) Deep() (diag.Span, bool) {
 	return x.source.Span(x.deep.start, x.deep.end), x.deep != span{}
 }
+
+// Statement is a header, or a key and its value, that begins a line of its own. Its places are byte offsets, for who
+// edits the text.
+type Statement struct {
+	// Header marks `[name]`, and Array `[[name]]` too.
+	Header, Array bool
+	// Name is what is written: that of a key is relative to the header before it.
+	Name []string
+	// Start and End are around the text, without blanks and comments. Value is where a key's value begins.
+	Start, Value, End int
+}
+
+// Statements returns the statements in the order of the document, and reports whether there are no more because the
+// document ends.
+func (x *Index) Statements() (list []Statement, whole bool) { return x.statements, x.whole }
 
 // Lookup returns the place of the value at the end of path, or else of the nearest ancestor whose place is known. It
 // is the zero Span, the whole file, when that is the document itself.

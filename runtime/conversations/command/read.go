@@ -39,11 +39,14 @@ type readRecord struct {
 
 // recorded is a string somebody else wrote: it may be any other JSON value as
 // well, which is then shown as it is instead of making the rest unreadable.
-type recorded string
+type recorded struct {
+	text string
+	json bool // text is another JSON value
+}
 
-func (s *recorded) UnmarshalJSON(raw []byte) error {
+func (r *recorded) UnmarshalJSON(raw []byte) error {
 	if string(raw) != "null" {
-		*s = recorded(structured(raw))
+		*r = structured(raw)
 	}
 	return nil
 }
@@ -174,43 +177,43 @@ func (r *readRecord) typed(raw json.RawMessage) (e conversations.Event, ok bool)
 		Index: -1, Turn: r.Turn, Cut: r.Cut,
 		AppendJSON: func(dst []byte, _ transcript.JSONOptions) []byte { return append(dst, raw...) },
 	}
-	text := ""
+	var body recorded
 	switch r.Type {
 	case "turn_start":
 		e.Kind = transcript.KindTurnStart
 	case "chat_request":
-		e.Kind, text = transcript.KindUser, string(r.Content)
+		e.Kind, body = transcript.KindUser, r.Content
 	case "chat_response":
 		switch {
 		case r.Message != nil:
-			e.Kind, text = transcript.KindAssistant, string(*r.Message)
+			e.Kind, body = transcript.KindAssistant, *r.Message
 		case r.Reasoning != nil:
-			e.Kind, text = transcript.KindReasoning, string(*r.Reasoning)
+			e.Kind, body = transcript.KindReasoning, *r.Reasoning
 		default:
-			e.Kind, text = transcript.KindStructured, structured(r.Data)
+			e.Kind, body = transcript.KindStructured, structured(r.Data)
 		}
 	case "tool_call_request":
-		e.Kind, e.Name, e.CallID = transcript.KindToolCall, string(r.Name), string(r.ID)
-		text = indented(r.Arguments)
+		e.Kind, e.Name, e.CallID = transcript.KindToolCall, r.Name.text, r.ID.text
+		body = recorded{indented(r.Arguments), len(r.Arguments) > 0}
 	case "tool_call_response":
-		e.Kind, e.CallID, e.IsError = transcript.KindToolResult, string(r.ID), r.IsError == "true"
-		text = string(r.Content)
+		e.Kind, e.CallID, e.IsError = transcript.KindToolResult, r.ID.text, r.IsError.text == "true"
+		body = r.Content
 	case "inquiry_request":
-		e.Kind, text = transcript.KindInquiry, question(r.Question)
+		e.Kind, body = transcript.KindInquiry, question(r.Question)
 	case "inquiry_response":
-		e.Kind, text = transcript.KindInquiryResponse, structured(r.Answer)
+		e.Kind, body = transcript.KindInquiryResponse, structured(r.Answer)
 	default:
 		return e, false
 	}
-	e.Text = []byte(text)
+	e.Text, e.JSON = []byte(body.text), body.json
 	// Numbers that do not fit the text are no numbers of a cut.
-	if n := utf8.RuneCountInString(text); r.Chars > n {
+	if n := utf8.RuneCountInString(body.text); r.Chars > n {
 		e.Chars, e.Head = r.Chars, min(max(r.HeadChars, 0), n)
 	}
 	if r.Encoding == "base64" {
 		e.Encoding = transcript.Base64
 	}
-	if at, err := transcript.ParseTimestamp(string(r.Timestamp)); err == nil {
+	if at, err := transcript.ParseTimestamp(r.Timestamp.text); err == nil {
 		e.Time = at
 	}
 	return e, true
@@ -230,23 +233,23 @@ func cut(e *conversations.Event, most int) {
 }
 
 // question is the text of a recorded question.
-func question(raw json.RawMessage) string {
+func question(raw json.RawMessage) recorded {
 	var q struct {
 		Text recorded `json:"text"`
 	}
 	if err := json.Unmarshal(raw, &q); err != nil {
 		return structured(raw)
 	}
-	return string(q.Text)
+	return q.Text
 }
 
 // structured shows a recorded JSON value: a string as its text.
-func structured(raw json.RawMessage) string {
+func structured(raw json.RawMessage) recorded {
 	var s string
 	if bytes.HasPrefix(raw, []byte(`"`)) && json.Unmarshal(raw, &s) == nil {
-		return s
+		return recorded{text: s}
 	}
-	return indented(raw)
+	return recorded{indented(raw), len(raw) > 0}
 }
 
 // indented lays a JSON value out over several lines.

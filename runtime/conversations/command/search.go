@@ -137,6 +137,9 @@ func (r *searchRecord) typed(scope transcript.Scopes, maxLine int) conversations
 	if r.Event != nil {
 		line.Event = *r.Event
 	}
+	if scope == transcript.ScopeTitle {
+		line.Number = 1 // the only line there is
+	}
 	var spans []conversations.Span
 	for _, m := range r.Submatches {
 		if 0 <= m.Start && m.Start <= m.End && m.End <= len(r.Text) {

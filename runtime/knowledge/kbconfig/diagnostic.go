@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/diag"
-	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // The rules a configuration can break. The ids are stable.
@@ -45,7 +45,7 @@ type Position struct {
 
 // String returns the position the way compilers write it, on one line.
 func (p Position) String() string {
-	at := envelope.SanitizeLine(p.File)
+	at := text.Line(p.File)
 	for _, n := range []int{p.Line, p.Col} {
 		if n > 0 {
 			at += ":" + strconv.Itoa(n)
@@ -151,10 +151,4 @@ func (ds *diagnostics) sorted(files []string) diag.List {
 
 // quote makes text from a file or a flag fit for a message: visible, on one line
 // and short.
-func quote(text string) string {
-	const longest = 80
-	if runes := []rune(text); len(runes) > longest {
-		text = string(runes[:longest-1]) + "…"
-	}
-	return fmt.Sprintf("%q", text)
-}
+func quote(s string) string { return fmt.Sprintf("%q", text.Cut(s, 80)) }

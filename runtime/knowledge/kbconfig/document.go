@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/trust"
 )
@@ -274,7 +274,7 @@ func (l *loader) addPattern(to *[]string, at *[]Position, pattern string, place 
 // written that way.
 func literally(name string) string {
 	pattern := match.QuoteMeta(name)
-	if match.Validate(pattern) != nil || len(pattern) > 80 || strings.Contains(pattern, "'") || envelope.SanitizeLine(pattern) != pattern {
+	if match.Validate(pattern) != nil || len(pattern) > 80 || strings.Contains(pattern, "'") || text.Line(pattern) != pattern {
 		return ""
 	}
 	return "if it is a name, write '" + pattern + "', in single quotes"

@@ -3,40 +3,21 @@ package conversationcli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	policy "github.com/convtools/convtools/runtime/cli"
-	"github.com/convtools/convtools/runtime/recall/conversationcli/internal/terminal"
+	"github.com/convtools/convtools/runtime/cli"
 )
 
-// failed wraps an error of a lower layer.
-func failed(err error) error { return err }
-
 func failedHint(hint, format string, args ...any) error {
-	return policy.Hint(fmt.Errorf(format, args...), hint)
+	return cli.Hint(fmt.Errorf(format, args...), hint)
 }
 
 func usageError(hint, format string, args ...any) error {
-	return policy.Hint(policy.Usagef(format, args...), hint)
-}
-
-// nothingFound ends a command with exit code 1 after it has said what it did
-// not find.
-func nothingFound() error { return policy.ErrFailed }
-
-// Report writes an error that a command returned, and returns the exit code.
-func Report(stderr io.Writer, err error) int { return policy.Report(stderr, err) }
-
-// printLine writes one line; it has nowhere to report an error to. The text may
-// hold names and arguments from anywhere.
-func printLine(w io.Writer, prefix, text string) {
-	line := terminal.AppendLine([]byte(prefix), []byte(text))
-	_, _ = w.Write(append(line, '\n'))
+	return cli.Hint(cli.Usagef(format, args...), hint)
 }
 
 // flagError turns what the flag parser says into advice.

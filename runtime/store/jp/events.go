@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -30,22 +29,22 @@ type record struct {
 
 // Events implements [store.Record].
 func (r *record) Events(ctx context.Context, buffer *store.Buffer) (store.Events, error) {
-	f, info, err := r.open(ctx)
+	f, err := r.open(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading the events of %s: %w", r.place.number.id(), err)
 	}
-	if limit := r.s.w.maxEvents; info.Size() > limit {
+	if limit := r.s.w.maxEvents; f.size > limit {
 		f.Close()
-		return nil, fmt.Errorf("reading the events of %s: %w", r.place.number.id(), tooLarge(f, info.Size(), limit))
+		return nil, fmt.Errorf("reading the events of %s: %w", r.place.number.id(), tooLarge(eventsFile, f.size, limit))
 	}
-	e := &reader{r: r, file: f, size: info.Size(), buffer: buffer}
+	e := &reader{r: r, file: f, buffer: buffer}
 	e.Restart()
 	return e, nil
 }
 
 // Version implements [store.Record].
 func (r *record) Version(ctx context.Context) (string, error) {
-	f, info, err := r.open(ctx)
+	f, err := r.open(ctx)
 	if err != nil {
 		return "", fmt.Errorf("looking at the events of %s: %w", r.place.number.id(), err)
 	}
@@ -53,32 +52,32 @@ func (r *record) Version(ctx context.Context) (string, error) {
 	p := &r.place
 	i := r.s.byAge(p, metadataFile)[0]
 	metadata := r.s.modTime(i, p.dirs[i], metadataFile)
-	return fmt.Sprintf("%d %d %d %t", info.Size(), info.ModTime().UnixNano(), metadata.UnixNano(), p.archived), nil
+	return fmt.Sprintf("%d %d %d %t", f.size, f.modified.UnixNano(), metadata.UnixNano(), p.archived), nil
 }
 
 // open opens the events.json that counts, looking for the conversation again when
 // its directory was renamed.
-func (r *record) open(ctx context.Context) (*os.File, os.FileInfo, error) {
+func (r *record) open(ctx context.Context) (*file, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	p := r.place
 	for round := 0; ; round++ {
-		f, info, err := r.s.openNewestEvents(&p)
+		f, err := r.s.openNewestEvents(&p)
 		if err == nil {
-			return f, info, nil
+			return f, nil
 		}
 		if !errors.Is(err, errVanished) || round == maxRelists {
-			return nil, nil, err
+			return nil, err
 		}
 		l, err := r.s.list(ctx, store.Live|store.Archived)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if moved, ok := l.locate(p.number, p.archived); ok {
 			p = moved
 		} else if l.settled {
-			return nil, nil, r.s.notFound(p.number, l.onePlaceEach(), r.s.unopened)
+			return nil, r.s.notFound(p.number, l.onePlaceEach(), r.s.unopened)
 		}
 	}
 }
@@ -86,33 +85,32 @@ func (r *record) open(ctx context.Context) (*os.File, os.FileInfo, error) {
 // openNewestEvents opens events.json in the store whose copy of the stream, which
 // is events.json and base_config.json together, is newer. A copy without
 // events.json leaves the word to the other.
-func (s *session) openNewestEvents(p *place) (*os.File, os.FileInfo, error) {
+func (s *session) openNewestEvents(p *place) (*file, error) {
 	var missing error
 	for _, i := range s.byAge(p, eventsFile, baseConfigFile) {
 		dir := p.dirs[i]
 		name := path.Join(dir, eventsFile)
 		s.willRead(i, name)
-		f, info, err := openRegular(s.roots[i], name)
+		f, err := openRegular(s.roots[i], s.dirs[i], name)
 		switch {
 		case err == nil:
-			return f, info, nil
+			return f, nil
 		case !errors.Is(err, fs.ErrNotExist):
-			return nil, nil, err
+			return nil, err
 		case !s.exists(i, dir):
 			missing = errVanished
 		case missing == nil:
 			missing = fmt.Errorf("events.json is missing in %s", s.path(i, dir))
 		}
 	}
-	return nil, nil, missing
+	return nil, missing
 }
 
 // reader reads the events of a file, a part of it at a time. It implements
 // [store.Events].
 type reader struct {
 	r       *record
-	file    *os.File
-	size    int64 // of the file when it was opened
+	file    *file
 	buffer  *store.Buffer
 	end     int64  // up to where the file has been read
 	whole   []byte // the file, where it fits into the buffer and has been read
@@ -179,7 +177,7 @@ func (r *reader) fill(data []byte, from int) ([]byte, bool, error) {
 		return nil, false, err
 	}
 	kept := len(data) - from
-	left := r.size - r.end
+	left := r.file.size - r.end
 	want := max(cap(r.buffer.Bytes), r.r.s.w.chunk)
 	switch {
 	case 2*kept > want: // an event that is larger than the buffer
@@ -206,7 +204,7 @@ func (r *reader) fill(data []byte, from int) ([]byte, bool, error) {
 	}
 	r.end += int64(read)
 	buf = buf[:len(buf)+read]
-	atEnd := read < n || r.end == r.size
+	atEnd := read < n || r.end == r.file.size
 	if atEnd && int64(len(buf)) == r.end {
 		r.whole = buf
 	}

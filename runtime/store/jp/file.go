@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"time"
 )
 
 var (
@@ -15,15 +16,31 @@ var (
 	errLeavesStore  = errors.New("is a link that leads out of the store")
 )
 
-// openRegular opens a regular file inside a store. It neither waits for the
-// other end of a FIFO nor follows a link out of the store.
-func openRegular(root *os.Root, name string) (*os.File, os.FileInfo, error) {
+// content is what an open file holds.
+type content interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// file is a regular file that is open.
+type file struct {
+	content
+	size     int64
+	modified time.Time
+}
+
+// openRegular opens a regular file inside a store. It neither waits for the other
+// end of a FIFO nor follows a link out of the store. dir may be nil.
+func openRegular(root *os.Root, dir *os.File, name string) (*file, error) {
+	if f := openBeneath(dir, name); f != nil {
+		return f, nil
+	}
 	f, err := root.OpenFile(name, os.O_RDONLY|openNonblock, 0)
 	if err != nil {
 		if leavesRoot(root, err) {
 			err = fmt.Errorf("%s %w", path.Base(name), errLeavesStore)
 		}
-		return nil, nil, err
+		return nil, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -31,9 +48,9 @@ func openRegular(root *os.Root, name string) (*os.File, os.FileInfo, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, nil, err
+		return nil, err
 	}
-	return f, info, nil
+	return &file{f, info.Size(), info.ModTime()}, nil
 }
 
 // leavesRoot reports whether err says that a path leads out of the root. Package
@@ -45,23 +62,23 @@ func leavesRoot(root *os.Root, err error) bool {
 }
 
 // readSmallFile reads a file of at most max bytes.
-func readSmallFile(root *os.Root, name string, max int64) ([]byte, error) {
-	f, info, err := openRegular(root, name)
+func readSmallFile(root *os.Root, dir *os.File, name string, max int64) ([]byte, error) {
+	f, err := openRegular(root, dir, name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info.Size() > max {
-		return nil, tooLarge(f, info.Size(), max)
+	if f.size > max {
+		return nil, tooLarge(name, f.size, max)
 	}
-	data := make([]byte, info.Size())
-	n, err := io.ReadFull(f, data)
-	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+	data := make([]byte, f.size)
+	n, err := f.ReadAt(data, 0)
+	if err != nil && err != io.EOF {
 		return nil, err
 	}
 	return data[:n], nil
 }
 
-func tooLarge(f *os.File, size, max int64) error {
-	return fmt.Errorf("%s has %d bytes; at most %d are read", path.Base(f.Name()), size, max)
+func tooLarge(name string, size, max int64) error {
+	return fmt.Errorf("%s has %d bytes; at most %d are read", path.Base(name), size, max)
 }

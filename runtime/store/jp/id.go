@@ -69,7 +69,7 @@ func parseDirName(name string) (number, bool) {
 func numberOf(id transcript.ID) (number, bool) {
 	digits, ok := strings.CutPrefix(string(id), idPrefix)
 	n, err := strconv.ParseInt(digits, 10, 64)
-	return number(n), ok && err == nil && number(n).id() == id
+	return number(n), ok && err == nil && n >= 0 && number(n).id() == id
 }
 
 // id returns the canonical spelling, "jp-c" and the digits.

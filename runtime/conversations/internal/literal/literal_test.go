@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/convcli/internal/literal"
+	"github.com/convtools/convtools/runtime/conversations/internal/literal"
 )
 
 // naiveFind compares rune by rune at every position.

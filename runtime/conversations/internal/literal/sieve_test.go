@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/convcli/internal/literal"
+	"github.com/convtools/convtools/runtime/conversations/internal/literal"
 )
 
 // forms returns a text in all forms in which it may be stored.

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the committed sample workspace"
 // files. After a change, run the test with -update and read the difference.
 func TestSampleIsCurrent(t *testing.T) {
 	t.Parallel()
-	committed := filepath.Join("..", "..", "..", "testdata", "workspaces", "sample")
+	committed := filepath.Join("..", "..", "..", "..", "testdata", "workspaces", "sample")
 	if *update {
 		if err := os.RemoveAll(filepath.Join(committed, ".jp")); err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/store/jp/internal/events"
 )
 
 // base64Heavy is shaped as real files are: indented, most bytes in tool results.
@@ -43,7 +43,7 @@ func benchmarkScan(b *testing.B, data []byte) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		s := transcript.NewScanner(data)
+		s := events.NewScanner(data)
 		n := 0
 		for s.Next() {
 			n++
@@ -64,8 +64,8 @@ func BenchmarkCount(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if n, _, err := transcript.Count(data); err != nil || n == 0 {
-			b.Fatal(n, err)
+		if n := count(data); n.Uncounted != nil || n.Events == 0 {
+			b.Fatal(n)
 		}
 	}
 }
@@ -80,7 +80,7 @@ func BenchmarkAppendText(b *testing.B) {
 			b.ReportAllocs()
 			var buf []byte
 			for b.Loop() {
-				s := transcript.NewScanner(bench.data)
+				s := events.NewScanner(bench.data)
 				for s.Next() {
 					buf, _ = s.Event().AppendText(buf[:0])
 				}
@@ -105,8 +105,8 @@ func BenchmarkSampleWorkspace(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, data := range files {
-			if _, _, err := transcript.Count(data); err != nil {
-				b.Fatal(err)
+			if n := count(data); n.Uncounted != nil {
+				b.Fatal(n)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/convtools/convtools/runtime/store/jp/internal/events"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/google/go-cmp/cmp"
 )
@@ -33,15 +34,16 @@ func compare(t *testing.T, data []byte) {
 	for _, e := range want {
 		turns = max(turns, e.turn)
 	}
-	if n, err := transcript.Turns(data); n != turns || err != nil {
-		t.Errorf("%d turns, %v; want %d\n%s", n, err, turns, data)
+	if n := count(data).Turns; n != turns {
+		t.Errorf("%d turns; want %d\n%s", n, turns, data)
 	}
 	compareCount(t, data, want)
 }
 
 func compareCount(t *testing.T, data []byte, want []oracleEvent) {
 	t.Helper()
-	n, last, err := transcript.Count(data)
+	totals := count(data)
+	n, last, err := totals.Events, totals.LastAt, totals.Uncounted
 	for i, e := range want {
 		if _, ok := e.object["timestamp"].(string); !ok {
 			if n != 0 || !last.IsZero() || err == nil {
@@ -55,7 +57,7 @@ func compareCount(t *testing.T, data []byte, want []oracleEvent) {
 	}
 }
 
-func compareEvent(t *testing.T, got *transcript.Event, want oracleEvent) {
+func compareEvent(t *testing.T, got *events.Event, want oracleEvent) {
 	t.Helper()
 	if !bytes.Equal(got.Raw(), want.raw) {
 		t.Errorf("raw is\n%s\nwant\n%s", got.Raw(), want.raw)
@@ -67,9 +69,9 @@ func compareEvent(t *testing.T, got *transcript.Event, want oracleEvent) {
 	if string(text) != "> "+want.text || enc.String() != want.encoding {
 		t.Errorf("text %q, %q; want %q, %q, of\n%s", text[2:], enc, want.text, want.encoding, want.raw)
 	}
-	if raw, stored, ok := got.RawText(); ok && !stored {
+	if raw, form := got.Stored(); form == transcript.StoredString {
 		if s := string(transcript.AppendUnescaped(nil, raw)); s != want.text {
-			t.Errorf("raw text %q, want %q, of\n%s", s, want.text, want.raw)
+			t.Errorf("stored text %q, want %q, of\n%s", s, want.text, want.raw)
 		}
 	}
 	wantError, _ := want.object["is_error"].(bool)
@@ -107,7 +109,7 @@ func TestRandomStreams(t *testing.T) {
 // repository.
 func sampleFiles(t testing.TB) []string {
 	t.Helper()
-	const conversations = "../../../shared/data/jp-workspace/.jp/conversations"
+	const conversations = "../../../../../../shared/data/jp-workspace/.jp/conversations"
 	live, _ := filepath.Glob(conversations + "/*/events.json")
 	archived, _ := filepath.Glob(conversations + "/.archive/*/events.json")
 	if len(live) == 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/store/jp/internal/events"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -22,7 +23,7 @@ func FuzzScanner(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		before := bytes.Clone(data)
-		s := transcript.NewScanner(data)
+		s := events.NewScanner(data)
 		n, end, turn := 0, int64(0), 0
 		for s.Next() {
 			e := s.Event()
@@ -41,10 +42,13 @@ func FuzzScanner(f *testing.F) {
 			t.Fatal("the data changed")
 		}
 		checkEnd(t, data, n, end, s.Err())
+		for _, size := range []int{1, 5, 100} {
+			compareParts(t, data, size)
+		}
 	})
 }
 
-func checkEvent(t *testing.T, e *transcript.Event) {
+func checkEvent(t *testing.T, e *events.Event) {
 	t.Helper()
 	if text, _ := e.AppendText(nil); !utf8.Valid(text) {
 		t.Fatalf("text is not UTF-8: %q", text)
@@ -56,7 +60,7 @@ func checkEvent(t *testing.T, e *transcript.Event) {
 			t.Fatalf("not JSON: %q of %q", printed, e.Raw())
 		}
 	}
-	for field := range transcript.FieldAnswer + 2 {
+	for field := range events.FieldAnswer + 2 {
 		raw, ok := e.Field(field)
 		if ok != (len(raw) > 0) || !bytes.Contains(e.Raw(), raw) {
 			t.Fatalf("field %d: %q, %v", field, raw, ok)
@@ -65,8 +69,11 @@ func checkEvent(t *testing.T, e *transcript.Event) {
 			t.Fatalf("field %d is printed as %q", field, pretty)
 		}
 	}
-	if _, err := e.Timestamp(); err == nil && !e.HasTimestamp() {
-		t.Fatal("a missing timestamp was parsed")
+	if at := e.Time(); !at.IsZero() && !e.HasTimestamp() || at.Year() < 0 || at.Year() > 9999 {
+		t.Fatalf("timestamp %v", at)
+	}
+	if body, info := e.AppendBody(nil, 3); !utf8.Valid(body) || info.JSON && !json.Valid(body) {
+		t.Fatalf("body %q, %+v of %q", body, info, e.Raw())
 	}
 }
 
@@ -77,7 +84,7 @@ func checkEnd(t *testing.T, data []byte, n int, end int64, err error) {
 	for _, o := range objects {
 		valid = valid && o != nil
 	}
-	var damage *transcript.DamageError
+	var damage *events.DamageError
 	switch {
 	case err == nil && !valid && json.Valid(data):
 		t.Fatalf("not an array of objects, but taken as one")
@@ -85,7 +92,7 @@ func checkEnd(t *testing.T, data []byte, n int, end int64, err error) {
 		t.Fatalf("%d events, want %d", n, len(objects))
 	case err != nil && !errors.As(err, &damage):
 		t.Fatalf("%T is not a DamageError", err)
-	case err != nil && valid && damage.Kind != transcript.DamageTooDeep:
+	case err != nil && valid && damage.Kind != events.DamageTooDeep:
 		t.Fatalf("%v, but the array is whole", err)
 	case err != nil && (damage.Event != n || damage.Offset < end || damage.Offset > int64(len(data))):
 		t.Fatalf("%v, after %d events up to byte %d of %d", err, n, end, len(data))
@@ -99,7 +106,7 @@ func FuzzAppendDecoded(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		want, wantEnc := oracleDecode(s)
 		want = string(bytes.ToValidUTF8([]byte(want), nil))
-		got, enc := transcript.AppendDecoded([]byte("> "), []byte(s))
+		got, enc := events.AppendDecoded([]byte("> "), []byte(s))
 		if !utf8.Valid(got) || enc.String() != wantEnc {
 			t.Fatalf("%q: %q, %q; want %q, %q", s, got, enc, want, wantEnc)
 		}
@@ -138,15 +145,15 @@ func FuzzPretty(f *testing.F) {
 		if !json.Valid(value) {
 			t.Skip()
 		}
-		s := transcript.NewScanner([]byte(`[{"data":` + string(value) + `}]`))
+		s := events.NewScanner([]byte(`[{"data":` + string(value) + `}]`))
 		if !s.Next() {
-			var damage *transcript.DamageError
-			if !errors.As(s.Err(), &damage) || damage.Kind != transcript.DamageTooDeep {
+			var damage *events.DamageError
+			if !errors.As(s.Err(), &damage) || damage.Kind != events.DamageTooDeep {
 				t.Fatal(s.Err())
 			}
 			return
 		}
-		got := s.Event().AppendPretty(nil, transcript.FieldData)
+		got := s.Event().AppendPretty(nil, events.FieldData)
 		var canonical, want bytes.Buffer
 		if err := canonicalise(json.NewDecoder(bytes.NewReader(value)), &canonical); err != nil {
 			t.Fatal(err)

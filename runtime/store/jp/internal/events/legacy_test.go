@@ -91,7 +91,8 @@ func TestLegacyForms(t *testing.T) {
 		if strings.Join(got, "|") != strings.Join(test.want, "|") {
 			t.Errorf("%s:\n%q\nwant\n%q", test.name, got, test.want)
 		}
-		n, last, err := transcript.Count([]byte(test.stream))
+		totals := count([]byte(test.stream))
+		n, last, err := totals.Events, totals.LastAt, totals.Uncounted
 		when := ""
 		if !last.IsZero() {
 			when = last.Format("2006-01-02T15:04:05.999999999Z07:00")

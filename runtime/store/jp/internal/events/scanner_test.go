@@ -1,20 +1,23 @@
 package events_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jp/internal/events"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/google/go-cmp/cmp"
 )
 
 // scan returns copies of all events.
-func scan(data string) ([]transcript.Event, error) {
-	s := transcript.NewScanner([]byte(data))
-	var events []transcript.Event
+func scan(data string) ([]events.Event, error) {
+	s := events.NewScanner([]byte(data))
+	var events []events.Event
 	for s.Next() {
 		events = append(events, *s.Event())
 	}
@@ -22,13 +25,21 @@ func scan(data string) ([]transcript.Event, error) {
 }
 
 // one returns the only event of a stream that holds the object.
-func one(t *testing.T, object string) *transcript.Event {
+func one(t *testing.T, object string) *events.Event {
 	t.Helper()
 	events, err := scan("[" + object + "]")
 	if err != nil || len(events) != 1 {
 		t.Fatalf("scanning %s: %d events, %v", object, len(events), err)
 	}
 	return &events[0]
+}
+
+// count scans all of data.
+func count(data []byte) store.Totals {
+	s := events.NewScanner(data)
+	for s.Next() {
+	}
+	return s.Totals()
 }
 
 func TestKinds(t *testing.T) {
@@ -116,8 +127,8 @@ func TestTurns(t *testing.T) {
 		if turns.String() != test.turns {
 			t.Errorf("%s: %s has turns %s, want %s", test.name, test.stream, turns.String(), test.turns)
 		}
-		if n, err := transcript.Turns([]byte(data)); n != test.count || err != nil {
-			t.Errorf("%s: Turns = %d, %v; want %d", test.name, n, err, test.count)
+		if n := count([]byte(data)).Turns; n != test.count {
+			t.Errorf("%s: %d turns; want %d", test.name, n, test.count)
 		}
 	}
 }
@@ -136,21 +147,25 @@ func TestCount(t *testing.T) {
 		{`[` + first + `]`, 1, time.Date(2026, 5, 29, 19, 42, 36, 5e8, time.UTC), ""},
 		{`[` + first + `,` + second + `]`, 2, time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), ""},
 		{`[{"timestamp":"soon"}]`, 1, time.Time{}, ""},
+		{`[{"timestamp":"9999-12-31T23:30:00-01:00"}]`, 1, time.Time{}, ""},
 		{`[{"type":"turn_start"},` + first + `]`, 0, time.Time{}, "event 0 (at byte 1): the event has no timestamp"},
 		{`[` + first + `,{"timestamp":null}]`, 0, time.Time{}, "event 1 (at byte 59): the event has no timestamp"},
 		{`[` + first, 0, time.Time{}, "damaged at byte 58 (event 1): the file ends in the middle of the array"},
 		{``, 0, time.Time{}, "damaged at byte 0 (event 0): the file is empty; expected a JSON array of events"},
 	} {
-		n, last, err := transcript.Count([]byte(test.data))
+		got := count([]byte(test.data))
 		problem := ""
-		if err != nil {
-			problem = err.Error()
+		if got.Uncounted != nil {
+			problem = got.Uncounted.Error()
 		}
-		if n != test.want || !last.Equal(test.last) || problem != test.problem {
-			t.Errorf("Count(%s) = %d, %v, %q; want %d, %v, %q", test.data, n, last, problem, test.want, test.last, test.problem)
+		if got.Events != test.want || !got.LastAt.Equal(test.last) || problem != test.problem {
+			t.Errorf("count(%s) = %+v; want %d, %v, %q", test.data, got, test.want, test.last, test.problem)
+		}
+		if bad := test.want > 0 && test.last.IsZero(); got.BadTime != bad {
+			t.Errorf("count(%s): bad time %t, want %t", test.data, got.BadTime, bad)
 		}
 	}
-	if _, _, err := transcript.Count([]byte(`[{}]`)); !errors.Is(err, transcript.ErrNoTimestamp) {
+	if err := count([]byte(`[{}]`)).Uncounted; !errors.Is(err, events.ErrNoTimestamp) {
 		t.Errorf("error %v does not wrap ErrNoTimestamp", err)
 	}
 }
@@ -158,73 +173,73 @@ func TestCount(t *testing.T) {
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	deep := func(n int) string { return `[{"a":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}]` }
-	if _, err := scan(deep(transcript.MaxDepth - 2)); err != nil {
+	if _, err := scan(deep(events.MaxDepth - 2)); err != nil {
 		t.Errorf("nesting as deep as allowed: %v", err)
 	}
 	for _, test := range []struct {
 		data  string
 		whole int // events before the damage
-		kind  transcript.DamageKind
+		kind  events.DamageKind
 		at    int64
 	}{
-		{``, 0, transcript.DamageCutOff, 0},
-		{" \n", 0, transcript.DamageCutOff, 2},
-		{`{}`, 0, transcript.DamageNotArray, 0},
-		{` null`, 0, transcript.DamageNotArray, 1},
-		{"\x00\x01", 0, transcript.DamageNotArray, 0},
-		{`[`, 0, transcript.DamageCutOff, 1},
-		{`[{}`, 1, transcript.DamageCutOff, 3},
-		{`[{},`, 1, transcript.DamageCutOff, 4},
-		{`[{},]`, 1, transcript.DamageSyntax, 4},
-		{`[,{}]`, 0, transcript.DamageNotObject, 1},
-		{`[{}{}]`, 1, transcript.DamageSyntax, 3},
-		{`[{}}`, 1, transcript.DamageSyntax, 3},
-		{`[{},1]`, 1, transcript.DamageNotObject, 4},
-		{`[{},[]]`, 1, transcript.DamageNotObject, 4},
-		{`[{},"x",{}]`, 1, transcript.DamageNotObject, 4},
-		{`[{}] []`, 1, transcript.DamageTrailingData, 5},
-		{`[]x`, 0, transcript.DamageTrailingData, 2},
-		{"[{}]\x00", 1, transcript.DamageTrailingData, 4},
-		{`[{"a"}]`, 0, transcript.DamageSyntax, 5},
-		{`[{"a":}]`, 0, transcript.DamageSyntax, 6},
-		{`[{"a":1,}]`, 0, transcript.DamageSyntax, 8},
-		{`[{a:1}]`, 0, transcript.DamageSyntax, 2},
-		{`[{,}]`, 0, transcript.DamageSyntax, 2},
-		{`[{"a":1 "b":2}]`, 0, transcript.DamageSyntax, 8},
-		{`[{"a":[1,]}]`, 0, transcript.DamageSyntax, 9},
-		{`[{"a":[}]}]`, 0, transcript.DamageSyntax, 7},
-		{`[{"a":{]}}]`, 0, transcript.DamageSyntax, 7},
-		{`[{"a":{"b":1]}]`, 0, transcript.DamageSyntax, 12},
-		{`[{"a":{"b":1,"c"}}]`, 0, transcript.DamageSyntax, 16},
-		{`[{"a":{"b":1,}}]`, 0, transcript.DamageSyntax, 13},
-		{`[{"a":{1:2}}]`, 0, transcript.DamageSyntax, 7},
-		{`[{"a":tru}]`, 0, transcript.DamageSyntax, 9},
-		{`[{"a":nul`, 0, transcript.DamageCutOff, 9},
-		{`[{"a":True}]`, 0, transcript.DamageSyntax, 6},
-		{`[{"a":01}]`, 0, transcript.DamageSyntax, 7},
-		{`[{"a":-}]`, 0, transcript.DamageSyntax, 7},
-		{`[{"a":1.}]`, 0, transcript.DamageSyntax, 8},
-		{`[{"a":.5}]`, 0, transcript.DamageSyntax, 6},
-		{`[{"a":1e+}]`, 0, transcript.DamageSyntax, 9},
-		{`[{"a":+1}]`, 0, transcript.DamageSyntax, 6},
-		{`[{"a":NaN}]`, 0, transcript.DamageSyntax, 6},
-		{`[{"a":"b`, 0, transcript.DamageCutOff, 8},
-		{`[{"a":"b\"}]`, 0, transcript.DamageCutOff, 12},
-		{deep(transcript.MaxDepth - 1), 0, transcript.DamageTooDeep, 260},
-		{`[{"a":` + strings.Repeat(`{"a":`, 100_000), 0, transcript.DamageTooDeep, 6 + 254*5},
+		{``, 0, events.DamageCutOff, 0},
+		{" \n", 0, events.DamageCutOff, 2},
+		{`{}`, 0, events.DamageNotArray, 0},
+		{` null`, 0, events.DamageNotArray, 1},
+		{"\x00\x01", 0, events.DamageNotArray, 0},
+		{`[`, 0, events.DamageCutOff, 1},
+		{`[{}`, 1, events.DamageCutOff, 3},
+		{`[{},`, 1, events.DamageCutOff, 4},
+		{`[{},]`, 1, events.DamageSyntax, 4},
+		{`[,{}]`, 0, events.DamageNotObject, 1},
+		{`[{}{}]`, 1, events.DamageSyntax, 3},
+		{`[{}}`, 1, events.DamageSyntax, 3},
+		{`[{},1]`, 1, events.DamageNotObject, 4},
+		{`[{},[]]`, 1, events.DamageNotObject, 4},
+		{`[{},"x",{}]`, 1, events.DamageNotObject, 4},
+		{`[{}] []`, 1, events.DamageTrailingData, 5},
+		{`[]x`, 0, events.DamageTrailingData, 2},
+		{"[{}]\x00", 1, events.DamageTrailingData, 4},
+		{`[{"a"}]`, 0, events.DamageSyntax, 5},
+		{`[{"a":}]`, 0, events.DamageSyntax, 6},
+		{`[{"a":1,}]`, 0, events.DamageSyntax, 8},
+		{`[{a:1}]`, 0, events.DamageSyntax, 2},
+		{`[{,}]`, 0, events.DamageSyntax, 2},
+		{`[{"a":1 "b":2}]`, 0, events.DamageSyntax, 8},
+		{`[{"a":[1,]}]`, 0, events.DamageSyntax, 9},
+		{`[{"a":[}]}]`, 0, events.DamageSyntax, 7},
+		{`[{"a":{]}}]`, 0, events.DamageSyntax, 7},
+		{`[{"a":{"b":1]}]`, 0, events.DamageSyntax, 12},
+		{`[{"a":{"b":1,"c"}}]`, 0, events.DamageSyntax, 16},
+		{`[{"a":{"b":1,}}]`, 0, events.DamageSyntax, 13},
+		{`[{"a":{1:2}}]`, 0, events.DamageSyntax, 7},
+		{`[{"a":tru}]`, 0, events.DamageSyntax, 9},
+		{`[{"a":nul`, 0, events.DamageCutOff, 9},
+		{`[{"a":True}]`, 0, events.DamageSyntax, 6},
+		{`[{"a":01}]`, 0, events.DamageSyntax, 7},
+		{`[{"a":-}]`, 0, events.DamageSyntax, 7},
+		{`[{"a":1.}]`, 0, events.DamageSyntax, 8},
+		{`[{"a":.5}]`, 0, events.DamageSyntax, 6},
+		{`[{"a":1e+}]`, 0, events.DamageSyntax, 9},
+		{`[{"a":+1}]`, 0, events.DamageSyntax, 6},
+		{`[{"a":NaN}]`, 0, events.DamageSyntax, 6},
+		{`[{"a":"b`, 0, events.DamageCutOff, 8},
+		{`[{"a":"b\"}]`, 0, events.DamageCutOff, 12},
+		{deep(events.MaxDepth - 1), 0, events.DamageTooDeep, 260},
+		{`[{"a":` + strings.Repeat(`{"a":`, 100_000), 0, events.DamageTooDeep, 6 + 254*5},
 	} {
-		events, err := scan(test.data)
-		var damage *transcript.DamageError
+		found, err := scan(test.data)
+		var damage *events.DamageError
 		if !errors.As(err, &damage) {
 			t.Errorf("%.40s: error %v, want damage", test.data, err)
 			continue
 		}
-		if len(events) != test.whole || damage.Event != test.whole || damage.Kind != test.kind || damage.Offset != test.at {
+		if len(found) != test.whole || damage.Event != test.whole || damage.Kind != test.kind || damage.Offset != test.at {
 			t.Errorf("%.40s: %d events, then kind %d at byte %d in event %d (%v); want %d events, kind %d at byte %d",
-				test.data, len(events), damage.Kind, damage.Offset, damage.Event, err, test.whole, test.kind, test.at)
+				test.data, len(found), damage.Kind, damage.Offset, damage.Event, err, test.whole, test.kind, test.at)
 		}
-		if n, _, err := transcript.Count([]byte(test.data)); n != 0 || err == nil {
-			t.Errorf("%.40s: Count = %d, %v", test.data, n, err)
+		if n := count([]byte(test.data)); n.Events != 0 || n.Uncounted == nil {
+			t.Errorf("%.40s: count = %+v", test.data, n)
 		}
 	}
 }
@@ -251,16 +266,16 @@ func TestCutOffAtEveryByte(t *testing.T) {
 				want++
 			}
 		}
-		events, err := scan(stream[:cut])
-		var damage *transcript.DamageError
-		if !errors.As(err, &damage) || damage.Kind != transcript.DamageCutOff || damage.Event != want || damage.Offset != int64(cut) {
+		found, err := scan(stream[:cut])
+		var damage *events.DamageError
+		if !errors.As(err, &damage) || damage.Kind != events.DamageCutOff || damage.Event != want || damage.Offset != int64(cut) {
 			t.Fatalf("cut at %d: error %v, want the cut in event %d", cut, err, want)
 		}
-		if len(events) != want {
-			t.Fatalf("cut at %d: %d events, want %d", cut, len(events), want)
+		if len(found) != want {
+			t.Fatalf("cut at %d: %d events, want %d", cut, len(found), want)
 		}
-		for i := range events {
-			if got, want := string(events[i].Raw()), string(whole[i].Raw()); got != want {
+		for i := range found {
+			if got, want := string(found[i].Raw()), string(whole[i].Raw()); got != want {
 				t.Fatalf("cut at %d: event %d is %s, want %s", cut, i, got, want)
 			}
 		}
@@ -271,41 +286,41 @@ func TestFields(t *testing.T) {
 	t.Parallel()
 	e := one(t, ` { "id" : "a" , "id" : "call\u005f\n1" , "is_error":true, "x":[1], "cont\u0065nt":"aGk=",
 		"type":"tool_call_response","arguments":{ "a" : 1 },"timestamp":"2026\u002d05-29 19:42:36.5" } `)
-	if got, ok := e.Field(transcript.FieldID); !ok || string(got) != `"call\u005f\n1"` {
+	if got, ok := e.Field(events.FieldID); !ok || string(got) != `"call\u005f\n1"` {
 		t.Errorf("id: %s, %v", got, ok)
 	}
-	if got := e.AppendString([]byte("id="), transcript.FieldID); string(got) != "id=call_\n1" {
+	if got := e.AppendString([]byte("id="), events.FieldID); string(got) != "id=call_\n1" {
 		t.Errorf("id: %q", got)
 	}
-	if got := e.AppendString(nil, transcript.FieldArguments); got != nil {
+	if got := e.AppendString(nil, events.FieldArguments); got != nil {
 		t.Errorf("an object as a string: %q", got)
 	}
-	if got, ok := e.Field(transcript.FieldArguments); !ok || string(got) != `{ "a" : 1 }` {
+	if got, ok := e.Field(events.FieldArguments); !ok || string(got) != `{ "a" : 1 }` {
 		t.Errorf("arguments: %s, %v", got, ok)
 	}
-	if _, ok := e.Field(transcript.FieldName); ok {
+	if _, ok := e.Field(events.FieldName); ok {
 		t.Error("a missing field is there")
 	}
 	if !e.IsError() {
 		t.Error("is_error is not seen")
 	}
-	if raw, base64, ok := e.RawText(); string(raw) != "aGk=" || !base64 || !ok {
-		t.Errorf("RawText: %s, %v, %v", raw, base64, ok)
+	if raw, form := e.Stored(); string(raw) != "aGk=" || form != transcript.StoredBase64 {
+		t.Errorf("Stored: %s, %v", raw, form)
 	}
-	if got, err := e.Timestamp(); err != nil || !got.Equal(time.Date(2026, 5, 29, 19, 42, 36, 5e8, time.UTC)) {
-		t.Errorf("Timestamp: %v, %v", got, err)
+	if got := e.Time(); !got.Equal(time.Date(2026, 5, 29, 19, 42, 36, 5e8, time.UTC)) {
+		t.Errorf("Time: %v", got)
 	}
 	if e.Offset != 2 || e.Raw()[0] != '{' || e.Raw()[len(e.Raw())-1] != '}' {
 		t.Errorf("Raw at %d: %s", e.Offset, e.Raw())
 	}
 	for _, object := range []string{`{}`, `{"timestamp":null}`, `{"timestamp":1}`} {
 		e := one(t, object)
-		if _, err := e.Timestamp(); e.HasTimestamp() || !errors.Is(err, transcript.ErrNoTimestamp) {
-			t.Errorf("%s has a timestamp (%v)", object, err)
+		if at := e.Time(); e.HasTimestamp() || !at.IsZero() {
+			t.Errorf("%s has a timestamp (%v)", object, at)
 		}
 	}
-	if _, err := one(t, `{"timestamp":"x"}`).Timestamp(); err == nil || errors.Is(err, transcript.ErrNoTimestamp) {
-		t.Errorf("a wrong timestamp: %v", err)
+	if e := one(t, `{"timestamp":"x"}`); !e.HasTimestamp() || !e.Time().IsZero() {
+		t.Errorf("a wrong timestamp: %v", e.Time())
 	}
 }
 
@@ -314,12 +329,12 @@ func TestResultsDoNotShareCapacity(t *testing.T) {
 	t.Parallel()
 	data := []byte(`[{"type":"chat_request","content":"abc","x":1},{"y":2}]`)
 	before := string(data)
-	s := transcript.NewScanner(data)
+	s := events.NewScanner(data)
 	for s.Next() {
 		_ = append(s.Event().Raw(), "XXXX"...)
-		raw, _ := s.Event().Field(transcript.FieldContent)
+		raw, _ := s.Event().Field(events.FieldContent)
 		_ = append(raw, "XXXX"...)
-		text, _, _ := s.Event().RawText()
+		text, _ := s.Event().Stored()
 		_ = append(text, "XXXX"...)
 	}
 	if diff := cmp.Diff(before, string(data)); diff != "" {
@@ -329,9 +344,13 @@ func TestResultsDoNotShareCapacity(t *testing.T) {
 
 func TestScannerDoesNotAllocate(t *testing.T) {
 	data := chatHeavy(1 << 16)
+	s := events.NewScanner(nil)
 	n := testing.AllocsPerRun(10, func() {
-		if _, _, err := transcript.Count(data); err != nil {
-			t.Error(err)
+		s.Reset(data, nil)
+		for s.Next() {
+		}
+		if n := s.Totals(); n.Uncounted != nil {
+			t.Error(n.Uncounted)
 		}
 	})
 	if n > 0 {
@@ -343,8 +362,8 @@ func TestLargeStreams(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	b.WriteString("[")
-	const events = 100_000
-	for i := range events {
+	const number = 100_000
+	for i := range number {
 		if i > 0 {
 			b.WriteString(",")
 		}
@@ -356,12 +375,9 @@ func TestLargeStreams(t *testing.T) {
 	}
 	b.WriteString("]")
 	data := []byte(b.String())
-	n, last, err := transcript.Count(data)
-	if n != events || last.Nanosecond() != 99_999_000 || err != nil {
-		t.Errorf("Count = %d, %v, %v", n, last, err)
-	}
-	if n, err := transcript.Turns(data); n != events/10 || err != nil {
-		t.Errorf("Turns = %d, %v", n, err)
+	n := count(data)
+	if n.Events != number || n.LastAt.Nanosecond() != 99_999_000 || n.Turns != number/10 || n.Uncounted != nil {
+		t.Errorf("count = %+v", n)
 	}
 
 	const size = 50 << 20
@@ -370,5 +386,59 @@ func TestLargeStreams(t *testing.T) {
 	text, enc := e.AppendText(nil)
 	if len(text) != len(content)/4*3 || enc != transcript.Plain || strings.Trim(string(text), "\x00") != "" {
 		t.Errorf("a large result: %d bytes, %v", len(text), enc)
+	}
+}
+
+// A file that is read in parts of any size says what it says as a whole.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(600) {
+		g := newGenerator(seed)
+		data := g.stream()
+		if g.chance(40) {
+			data = data[:g.IntN(len(data)+1)]
+		}
+		if g.chance(20) && len(data) > 0 {
+			data[g.IntN(len(data))] = pick[byte](g, '"', '{', ']', ',', 'x', ' ')
+		}
+		for _, size := range []int{1, 2, 7, 64, len(data) + 1} {
+			compareParts(t, data, size)
+			if t.Failed() {
+				t.Fatalf("seed %d, parts of %d bytes of\n%s", seed, size, data)
+			}
+		}
+	}
+}
+
+func compareParts(t *testing.T, data []byte, size int) {
+	t.Helper()
+	whole, parts := events.NewScanner(data), events.NewScanner(nil)
+	at := 0
+	parts.Reset(nil, func(held []byte, from int) ([]byte, bool, error) {
+		more := append(bytes.Clone(held[from:]), data[at:min(at+size, len(data))]...)
+		at = min(at+size, len(data))
+		for i := range held { // nobody may look at it again
+			held[i] = 0
+		}
+		return more, at == len(data), nil
+	})
+	for whole.Next() {
+		if !parts.Next() {
+			t.Errorf("%v, but there are more events", parts.Err())
+			return
+		}
+		a, b := whole.Event(), parts.Event()
+		if a.Index != b.Index || a.Offset != b.Offset || a.Kind != b.Kind || a.Turn != b.Turn || !bytes.Equal(a.Raw(), b.Raw()) {
+			t.Errorf("event %d is %s, want %s", b.Index, b.Raw(), a.Raw())
+		}
+	}
+	if parts.Next() {
+		t.Error("there are events behind the last one")
+	}
+	if diff := cmp.Diff(fmt.Sprint(whole.Err()), fmt.Sprint(parts.Err())); diff != "" {
+		t.Error(diff)
+	}
+	if a, b := fmt.Sprintf("%+v", whole.Totals()), fmt.Sprintf("%+v", parts.Totals()); a != b {
+		t.Errorf("totals %s, want %s", b, a)
 	}
 }

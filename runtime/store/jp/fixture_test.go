@@ -1,0 +1,238 @@
+package jp
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store"
+)
+
+// fixture is a workspace with both stores in a temporary directory.
+type fixture struct {
+	t    *testing.T
+	base string
+	root string // project
+	data string // user data directory
+}
+
+const (
+	testID    = "abc12"
+	testTitle = `{"title":"A title","last_activated_at":"2026-05-29 20:04:40.293992"}`
+)
+
+// newFixture makes a project with the id testID and, in the user data directory,
+// its store.
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	base := t.TempDir()
+	f := &fixture{t: t, base: base, root: filepath.Join(base, "project"), data: filepath.Join(base, "data")}
+	f.mkdir("project/.jp/conversations")
+	f.mkdir("data/workspace/project-" + testID + "/conversations")
+	f.write("project/.jp/.id", "DO NOT EDIT.\n"+testID+"\n")
+	return f
+}
+
+func (f *fixture) getenv(name string) string {
+	switch name {
+	case "JP_USER_DATA_DIR":
+		return f.data
+	case "XDG_CONFIG_HOME", "AppData":
+		return filepath.Join(f.base, "config")
+	}
+	return ""
+}
+
+func (f *fixture) open() *Workspace {
+	f.t.Helper()
+	w, err := Open(Options{Dir: f.root, Getenv: f.getenv})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return w
+}
+
+// path is that of a root of a store.
+func (f *fixture) path(root *os.Root) string {
+	if filepath.IsAbs(root.Name()) {
+		return root.Name()
+	}
+	return filepath.Join(f.root, ".jp", "conversations")
+}
+
+func (f *fixture) mkdir(name string) {
+	f.t.Helper()
+	if err := os.MkdirAll(filepath.Join(f.base, name), 0o755); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *fixture) write(name, content string) {
+	f.t.Helper()
+	f.mkdir(filepath.Dir(name))
+	if err := os.WriteFile(filepath.Join(f.base, name), []byte(content), 0o644); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// age sets the modification time of a file to some minutes after a fixed time.
+func (f *fixture) age(name string, minutes int) {
+	f.t.Helper()
+	at := time.Date(2026, 1, 1, 0, minutes, 0, 0, time.UTC)
+	if err := os.Chtimes(filepath.Join(f.base, name), at, at); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *fixture) rename(from, to string) {
+	f.t.Helper()
+	f.mkdir(filepath.Dir(to))
+	if err := os.Rename(filepath.Join(f.base, from), filepath.Join(f.base, to)); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+const (
+	inProject = "project/.jp/conversations/"
+	inUser    = "data/workspace/project-" + testID + "/conversations/"
+)
+
+// conversation writes metadata with a title, and events with one event of that
+// type name.
+func (f *fixture) conversation(dir, title string) {
+	f.t.Helper()
+	f.write(dir+"/metadata.json", fmt.Sprintf(`{"title":%q,"last_activated_at":"2026-05-29 20:04:40.0"}`, title))
+	f.write(dir+"/events.json", stream(title))
+}
+
+func stream(text string) string {
+	return fmt.Sprintf(`[{"timestamp":"2026-05-29 20:04:40.0","type":"chat_request","content":%q}]`, text)
+}
+
+// list returns what List returns, as "number title locality" lines.
+func (f *fixture) list(set store.Set) (lines []string, problems []store.Problem) {
+	f.t.Helper()
+	conversations, problems, err := f.open().conversations(f.t.Context(), set)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, c := range conversations {
+		line := fmt.Sprintf("%s %s %s", strings.TrimPrefix(string(c.ID), idPrefix), c.Title, c.Locality)
+		if c.Archived {
+			line += " archived"
+		}
+		lines = append(lines, line)
+	}
+	return lines, problems
+}
+
+// conversations lists in a session of its own. Stores that cannot be opened stand
+// first among the problems.
+func (w *Workspace) conversations(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
+	s, unread, err := w.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer s.Close()
+	list, problems, err := s.List(ctx, set)
+	return list, append(unread, problems...), err
+}
+
+// located is a conversation that Find returned.
+type located struct {
+	store.Conversation
+	w     *Workspace
+	place place
+}
+
+// find looks for a conversation in a session of its own.
+func (w *Workspace) find(ctx context.Context, n number) (*located, error) {
+	s, _, err := w.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	c, err := s.Find(ctx, n.id())
+	if err != nil {
+		return nil, err
+	}
+	return &located{c, w, c.Record.(*record).place}, nil
+}
+
+// metadataErr is why the metadata cannot be used, or nil.
+func (c *located) metadataErr() error {
+	if bad := unusable(c.Problems); bad != nil {
+		return bad.Err
+	}
+	return nil
+}
+
+// readEvents reads all of the events.json that Events would read.
+func (c *located) readEvents(ctx context.Context) (string, error) {
+	s, _, err := c.w.Open(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	r := record{s.(*session), c.place}
+	e, err := r.Events(ctx, store.NewBuffer(store.NewMemory(1<<30)))
+	if err != nil {
+		return "", err
+	}
+	defer e.Close()
+	data, err := io.ReadAll(io.NewSectionReader(e.(*reader).file, 0, 1<<30))
+	return string(data), err
+}
+
+func (f *fixture) find(n number) *located {
+	f.t.Helper()
+	c, err := f.open().find(f.t.Context(), n)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return c
+}
+
+func (f *fixture) events(c *located) string {
+	f.t.Helper()
+	data, err := c.readEvents(f.t.Context())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return data
+}
+
+// snapshot describes everything under the fixture: names, modes, times, content.
+func (f *fixture) snapshot() string {
+	f.t.Helper()
+	hash := sha256.New()
+	err := filepath.WalkDir(f.base, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(hash, path, info.Mode(), info.ModTime().UnixNano(), info.Size())
+		if info.Mode().IsRegular() {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			hash.Write(content)
+		}
+		return nil
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return fmt.Sprintf("%x", hash.Sum(nil))
+}

@@ -1,0 +1,181 @@
+package jp
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/convtools/convtools/runtime/store"
+)
+
+func TestOpenWalksUp(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.mkdir("project/a/b/c")
+	f.write("project/a/b/.jp", "a file of that name is not a workspace")
+	f.mkdir("project/nested/.jp")
+	f.mkdir("project/nested/deep")
+	for dir, want := range map[string]string{
+		"project":                   "project",
+		"project/a/b/c":             "project",
+		"project/.jp":               "project",
+		"project/.jp/conversations": "project",
+		"project/nested/deep":       "project/nested",
+		"project/a/b/.jp":           "project", // a file: the search goes on above it
+	} {
+		w, err := Open(Options{Dir: filepath.Join(f.base, dir), Getenv: f.getenv})
+		if err != nil {
+			t.Errorf("%s: %v", dir, err)
+			continue
+		}
+		if want := filepath.Join(f.base, want); w.Root() != want {
+			t.Errorf("%s: root %s, want %s", dir, w.Root(), want)
+		}
+	}
+}
+
+func TestOpenFindsNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.mkdir("elsewhere/deep")
+	for _, test := range []struct{ dir, want string }{
+		{filepath.Join(f.base, "elsewhere", "deep"), "no .jp directory in " + filepath.Join(f.base, "elsewhere", "deep") + " or above it"},
+		{filepath.Join(f.base, "missing"), "missing does not exist"},
+		{"zzzzz", "zzzzz does not exist"},
+	} {
+		_, err := Open(Options{Dir: test.dir, Getenv: f.getenv})
+		var notLocated *store.NoWorkspaceError
+		if !errors.As(err, &notLocated) || !strings.HasPrefix(err.Error(), "Could not locate workspace") || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v, want one with %q", test.dir, err, test.want)
+		}
+	}
+}
+
+func TestOpenByWorkspaceID(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	link := filepath.Join(f.data, "workspace", "project-"+testID, "storage")
+	if err := os.Symlink(filepath.Join(f.root, ".jp"), link); err != nil {
+		t.Skipf("no symbolic links: %v", err)
+	}
+	w, err := Open(Options{Dir: testID, Getenv: f.getenv})
+	if err != nil || w.Root() != f.root {
+		t.Errorf("Open(%s) = %v, %v; want %s", testID, w, err, f.root)
+	}
+}
+
+func TestWorkspaceID(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		"DO NOT EDIT.\nabc12":                 "abc12",
+		"DO NOT EDIT.\nabc12\n":               "abc12",
+		"DO NOT EDIT.\r\nabc12\r\n":           "abc12",
+		"abc12":                               "abc12",
+		"":                                    "",
+		"\n\n":                                "",
+		"DO NOT EDIT.\nABC12":                 "",
+		"DO NOT EDIT.\nabc123":                "",
+		"abc12\nDO NOT EDIT.":                 "",
+		"../..":                               "",
+		strings.Repeat("x\n", 3000) + "abc12": "", // no such file is written by JP
+	} {
+		f := newFixture(t)
+		f.write("project/.jp/.id", content)
+		if w := f.open(); w.ID() != want || (w.UserStore() != "") != (want != "") {
+			t.Errorf("%.40q: id %q, user store %q; want id %q", content, w.ID(), w.UserStore(), want)
+		}
+	}
+	f := newFixture(t)
+	if err := os.Remove(filepath.Join(f.root, ".jp", ".id")); err != nil {
+		t.Fatal(err)
+	}
+	f.conversation(inProject+"10", "still there")
+	f.conversation(inUser+"20", "not reachable")
+	lines, skipped := f.list(store.Live)
+	if len(lines) != 1 || lines[0] != "10 still there ext" || len(skipped) != 0 {
+		t.Errorf("without an id: %q, %v", lines, skipped)
+	}
+}
+
+func TestUserDataDir(t *testing.T) {
+	t.Parallel()
+	abs := t.TempDir()
+	for _, test := range []struct {
+		name, goos string
+		env        map[string]string
+		want       string
+	}{
+		{"named", "linux", map[string]string{"JP_USER_DATA_DIR": "rel/dir", "XDG_DATA_HOME": abs, "HOME": abs}, "rel/dir"},
+		{"XDG", "linux", map[string]string{"XDG_DATA_HOME": abs, "HOME": "/h"}, filepath.Join(abs, "jp")},
+		{"XDG on macOS", "darwin", map[string]string{"XDG_DATA_HOME": abs, "HOME": "/h"}, filepath.Join(abs, "jp")},
+		{"relative XDG", "linux", map[string]string{"XDG_DATA_HOME": "data", "HOME": abs}, filepath.Join(abs, ".local", "share", "jp")},
+		{"Linux", "linux", map[string]string{"HOME": abs}, filepath.Join(abs, ".local", "share", "jp")},
+		{"macOS", "darwin", map[string]string{"HOME": abs}, filepath.Join(abs, "Library", "Application Support", "jp")},
+		{"Windows", "windows", map[string]string{"LOCALAPPDATA": abs}, filepath.Join(abs, "jp", "data")},
+		{"Windows without LOCALAPPDATA", "windows", map[string]string{"USERPROFILE": abs}, filepath.Join(abs, "AppData", "Local", "jp", "data")},
+		{"no home", "linux", nil, ""},
+		{"no home on Windows", "windows", nil, ""},
+	} {
+		got := userDataDir(func(name string) string { return test.env[name] }, test.goos)
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestChooseSilo(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		setup func(f *fixture)
+		want  string
+	}{
+		{"none", func(*fixture) {}, ""},
+		{"other ids and files", func(f *fixture) {
+			f.mkdir("data/workspace/project-abc13/x")
+			f.mkdir("data/workspace/projectabc12/x")
+			f.write("data/workspace/project-abc12", "a file")
+		}, ""},
+		{"only the id", func(f *fixture) { f.mkdir("data/workspace/abc12") }, "abc12"},
+		{"the name of the project wins", func(f *fixture) {
+			f.mkdir("data/workspace/project-abc12")
+			f.age("data/workspace/project-abc12", 1)
+			f.write("data/workspace/zz-abc12/new", "")
+			f.age("data/workspace/zz-abc12/new", 9)
+		}, "project-abc12"},
+		{"newest entry", func(f *fixture) {
+			f.write("data/workspace/a-abc12/x", "")
+			f.write("data/workspace/b-abc12/x", "")
+			f.age("data/workspace/a-abc12/x", 9)
+			f.age("data/workspace/b-abc12/x", 5)
+			f.age("data/workspace/b-abc12", 20) // the directory itself does not count
+		}, "a-abc12"},
+		{"an empty one counts with its own time", func(f *fixture) {
+			f.write("data/workspace/a-abc12/x", "")
+			f.age("data/workspace/a-abc12/x", 5)
+			f.mkdir("data/workspace/b-abc12")
+			f.age("data/workspace/b-abc12", 9)
+		}, "b-abc12"},
+		{"tie: the greatest name", func(f *fixture) {
+			for _, name := range []string{"a-abc12", "c-abc12", "b-abc12"} {
+				f.write("data/workspace/"+name+"/x", "")
+				f.age("data/workspace/"+name+"/x", 5)
+			}
+		}, "c-abc12"},
+	} {
+		f := newFixture(t)
+		if err := os.RemoveAll(f.data); err != nil {
+			t.Fatal(err)
+		}
+		test.setup(f)
+		want := ""
+		if test.want != "" {
+			want = filepath.Join(f.data, "workspace", test.want)
+		}
+		if got := f.open().UserStore(); got != want {
+			t.Errorf("%s: %q, want %q", test.name, got, want)
+		}
+	}
+}
