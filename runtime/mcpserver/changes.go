@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/convtools/convtools/runtime/contract"
@@ -211,8 +210,4 @@ func (s *Server) acknowledged(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		return result, err
 	}
-}
-
-func methodNotFound(method string) error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: " + contract.Quote(method)}
 }

@@ -245,6 +245,32 @@ func TestCheckOrigin(t *testing.T) {
 	}
 }
 
+func TestCheckHost(t *testing.T) {
+	t.Parallel()
+	for name, ok := range map[string]bool{
+		"tools.example":         true,
+		"Tools_1.example:8080":  true,
+		"192.168.1.7":           true,
+		"192.168.1.7:80":        true,
+		"[fe80::1]:80":          true,
+		"fe80::1":               true,
+		"*":                     false,
+		"*.example":             false,
+		"*:8080":                false,
+		"":                      false,
+		":8080":                 false,
+		"https://tools.example": false,
+		"tools.example:http":    false,
+		"tools.example/mcp":     false,
+		"a b":                   false,
+		"u@tools.example":       false,
+	} {
+		if err := mcpserver.CheckHost(name); (err == nil) != ok {
+			t.Errorf("CheckHost(%q): %v", name, err)
+		}
+	}
+}
+
 // Over HTTP every request stands by itself: an id that is in use in a session is
 // no reason to refuse another request with it, and each gets its own answer.
 func TestHTTPDuplicateID(t *testing.T) {

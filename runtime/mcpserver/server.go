@@ -154,6 +154,11 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 
 // answer answers what depends on the moment, and leaves the rest to the SDK.
 func (s *Server) answer(ctx context.Context, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
+	switch method {
+	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
+		// The SDK has these whether or not they are announced.
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: " + contract.Quote(method)}
+	}
 	switch req := req.(type) {
 	case *mcp.CallToolRequest:
 		if err := s.checkOffered(ctx, req.Params.Name); err != nil {
@@ -171,9 +176,6 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 		return result, err
 	case *mcp.CompleteRequest:
 		return reading(ctx, s, req, s.complete)
-	case *mcp.ServerRequest[*mcp.SetLoggingLevelParams], *mcp.SubscribeRequest, *mcp.UnsubscribeRequest:
-		// The SDK has these methods whether or not they are announced.
-		return nil, methodNotFound(method)
 	case *mcp.SubscriptionsListenRequest:
 		s.changes.look(ctx, false)
 	case *mcp.ServerRequest[*mcp.InitializeParams]:
