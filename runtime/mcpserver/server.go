@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -125,7 +126,7 @@ func New(cfg Config) *Server {
 // [Config.DrainTime] left. In the second they are stopped and answered at once:
 // it is a person's Ctrl-C, or a client that has asked for the end and waits.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	stream := wire.NewStream(in, out, wire.StreamOptions{MaxInFlight: maxInFlight, DrainTime: s.cfg.DrainTime, Asked: s.changes.asked})
+	stream := wire.NewStream(in, out, wire.StreamOptions{MaxInFlight: maxInFlight, DrainTime: s.cfg.DrainTime})
 	err := stream.Serve(ctx, func(c *wire.Conn) (*mcp.ServerSession, error) {
 		return s.sdk.Connect(wire.WithConnection(ctx, c), c, nil)
 	})
@@ -145,6 +146,9 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failedMessage}
 			}
 		}()
+		if !strings.HasPrefix(method, "notifications/") {
+			defer s.changes.asked()
+		}
 		if result, err = s.answer(ctx, method, req, next); err != nil {
 			return nil, s.clientError(ctx, method, err)
 		}
