@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/mcpserver/wire"
 	"github.com/convtools/convtools/runtime/toolset"
@@ -66,7 +66,7 @@ const (
 	private = "private"
 	// lastWithSessions is the newest protocol version that begins with initialize.
 	lastWithSessions = "2025-11-25"
-	// maxLogged is how many bytes of what is wrong with a request are logged.
+	// maxLogged is how many characters of what is wrong with a request are logged.
 	maxLogged = 200
 	// failedMessage is all that a client is told about what is wrong in here.
 	failedMessage = "The server failed to answer; its standard error says more."
@@ -169,17 +169,13 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 			return nil, err
 		}
 	case *mcp.ListToolsRequest:
-		return orNil(s.listTools(ctx, req))
+		return s.listTools(ctx, req)
 	case *mcp.ListResourcesRequest:
-		return reading(ctx, s, req, s.listResources)
+		return s.reading(ctx, func() (mcp.Result, error) { return s.listResources(ctx, req) })
 	case *mcp.ReadResourceRequest:
-		result, err := reading(ctx, s, req, s.readResource)
-		if err == nil && req.ProtocolVersion() >= wire.Stateless {
-			result = complete{result}
-		}
-		return result, err
+		return s.reading(ctx, func() (mcp.Result, error) { return s.readResource(ctx, req) })
 	case *mcp.CompleteRequest:
-		return reading(ctx, s, req, s.complete)
+		return s.reading(ctx, func() (mcp.Result, error) { return s.complete(ctx, req) })
 	case *mcp.SubscriptionsListenRequest:
 		s.changes.look(ctx, false)
 	case *mcp.ServerRequest[*mcp.InitializeParams]:
@@ -208,19 +204,6 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 	return result, nil
 }
 
-// complete is a result of the stateless era. The SDK marks those of its own handlers
-// as such, but has none for addresses whose template they only nearly fit.
-type complete struct{ mcp.Result }
-
-// MarshalJSON writes the result, which has members, with its type.
-func (c complete) MarshalJSON() ([]byte, error) {
-	text, err := json.Marshal(c.Result)
-	if err != nil {
-		return nil, err
-	}
-	return append([]byte(`{"resultType":"complete",`), text[1:]...), nil
-}
-
 // introduce completes what a client is told first.
 func (s *Server) introduce(ctx context.Context, instructions *string) {
 	s.changes.refresh(ctx)
@@ -235,28 +218,14 @@ func (s *Server) listTTL() int {
 	return listTTL
 }
 
-// orNil makes of a nil pointer, which an error comes with, a nil result.
-func orNil[R any, P interface {
-	*R
-	mcp.Result
-}](result P, err error) (mcp.Result, error) {
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
-}
-
 // reading answers a request that reads when its turn has come.
-func reading[Q any, R any, P interface {
-	*R
-	mcp.Result
-}](ctx context.Context, s *Server, req Q, answer func(context.Context, Q) (P, error)) (mcp.Result, error) {
+func (s *Server) reading(ctx context.Context, answer func() (mcp.Result, error)) (mcp.Result, error) {
 	leave, err := s.reads.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	return orNil(answer(ctx, req))
+	return answer()
 }
 
 // clientError is what a client is told about an error of a method. An error that
@@ -275,7 +244,7 @@ func (s *Server) clientError(ctx context.Context, method string, err error) erro
 	case ctx.Err() != nil:
 		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The request was canceled."}
 	default:
-		s.log.Error("failed", "method", method, "cause", wire.Clip(err.Error(), maxLogged))
+		s.log.Error("failed", "method", method, "cause", text.Cut(err.Error(), maxLogged))
 		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failedMessage}
 	}
 }
