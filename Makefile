@@ -8,6 +8,8 @@ GOFLAGS_BIN  = -trimpath -ldflags="-s -w"
 STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT      = mvdan.cc/gofumpt@v0.12.0
 FUZZTIME    ?= 5s
+# A module of its own, with what only bench and clients need.
+TOOLS        = cmd/convtools/internal
 PLATFORMS    = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .PHONY: help
@@ -39,27 +41,30 @@ generate: ## Turn specs into code, schemas, configurations and docs
 check: ## Format, vet, staticcheck, generated files current, import arrows, race tests, cross-compiles
 	@echo "== format";      test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
 	@test -z "$$($(GO) run $(GOFUMPT) -l $$(git ls-files '*.go' ':!generated'))" || { $(GO) run $(GOFUMPT) -l $$(git ls-files '*.go' ':!generated'); exit 1; }
-	@echo "== modules";     $(GO) mod tidy -diff && $(GO) mod verify
-	@echo "== vet";         $(GO) vet ./...
-	@echo "== staticcheck"; $(GO) run $(STATICCHECK) ./...
+	@echo "== modules";     for m in . $(TOOLS); do $(GO) -C $$m mod tidy -diff && $(GO) -C $$m mod verify || exit 1; done
+	@echo "== vet";         $(GO) vet ./... && $(GO) -C $(TOOLS) vet ./...
+	@echo "== staticcheck"; for m in . $(TOOLS); do (cd $$m && $(GO) run $(STATICCHECK) ./...) || exit 1; done
 	@echo "== generate";    $(GO) run ./cmd/convgen generate -check
 	@echo "== arrows";      $(GO) test -count=1 -run '^TestImportArrows$$' ./cmd/convtools
-	@echo "== race";        CGO_ENABLED=1 $(GO) test -race -short ./...
-	@echo "== platforms";   for p in $(PLATFORMS); do echo "$$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/convtools && GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... || exit 1; done
+	@echo "== race";        for m in . $(TOOLS); do CGO_ENABLED=1 $(GO) -C $$m test -race -short ./... || exit 1; done
+	@echo "== platforms";   for p in $(PLATFORMS); do echo "$$p"; export GOOS=$${p%/*} GOARCH=$${p#*/}; \
+	  $(GO) build -o /dev/null ./cmd/convtools && $(GO) vet ./... && $(GO) -C $(TOOLS) vet ./... || exit 1; done
 
 .PHONY: bench
 bench: ## Measure against peers and print ratios; wants ripgrep
-	@$(GO) run ./cmd/convtools/internal/bench
+	@$(GO) -C $(TOOLS) run ./bench
 
 .PHONY: clients
 clients: ## Run real MCP clients and agents against convtools; wants npm and a network
-	@$(GO) run ./cmd/convtools/internal/clients $(CLIENTS)
+	@$(GO) -C $(TOOLS) run ./clients $(CLIENTS)
 
+# Go shrinks an interesting input for up to a minute, and shows no executions
+# meanwhile.
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME
 	@for pkg in $$($(GO) list ./...); do \
 	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $$pkg || exit 1; \
 	  done; \
 	done
 

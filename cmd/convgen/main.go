@@ -121,7 +121,7 @@ func generate(args []string, stdout, stderr io.Writer) int {
 	return exitOK
 }
 
-// run generates or checks, and says whether all is well.
+// run generates or checks, and reports whether all is well.
 func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	// Through a root, neither a spec nor an output can be outside the project,
 	// whatever links there are in it.

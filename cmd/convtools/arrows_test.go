@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -17,9 +18,28 @@ import (
 
 const module = "github.com/convtools/convtools"
 
-// arrow says what packages may import, apart from the standard library: packages
-// of this module and of others. A name that ends in /... stands for a folder and
-// all below it; a package is bound by the first arrow it fits.
+// floor is one of the four floors of runtime, with what stands on it: a package,
+// and the packages in its folder that are not named themselves.
+type floor struct {
+	name  string
+	names []string
+}
+
+// floors is the whole of runtime, from top to bottom. A package imports from its
+// own floor, as far as its arrow goes, and from those below.
+func floors() []floor {
+	return []floor{
+		{"fronts", []string{"cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli"}},
+		{"families", []string{"knowledge", "recall", "toolset"}},
+		{"domain", []string{"conversations", "conversations/command", "store", "transcript", "trust"}},
+		{"ground", []string{"base", "coerce", "contract", "envelope", "process"}},
+	}
+}
+
+// arrow is what packages may import, apart from the standard library and what
+// lies in their own folder: packages of this module and of others. A name that
+// ends in /... stands for a folder and all below it. A package is bound by the
+// first arrow it fits.
 type arrow struct {
 	from []string
 	to   []string
@@ -27,101 +47,156 @@ type arrow struct {
 }
 
 func arrows() []arrow {
+	const (
+		cobra = "github.com/spf13/cobra"
+		pflag = "github.com/spf13/pflag"
+		toml  = "github.com/BurntSushi/toml"
+	)
+	ground := []string{"runtime/base/...", "runtime/coerce", "runtime/contract", "runtime/envelope", "runtime/process"}
+	domain := []string{"runtime/conversations/...", "runtime/store/...", "runtime/transcript", "runtime/trust"}
+	list := func(groups ...any) []string {
+		var names []string
+		for _, group := range groups {
+			switch group := group.(type) {
+			case string:
+				names = append(names, group)
+			case []string:
+				names = append(names, group...)
+			}
+		}
+		return names
+	}
 	return []arrow{
 		{
-			from: []string{"gen/..."},
-			to: []string{
-				"gen/...", "runtime/base/...", "github.com/BurntSushi/toml", "github.com/bmatcuk/doublestar/v4",
-				"github.com/dave/jennifer/jen", "github.com/santhosh-tekuri/jsonschema/v5", "github.com/google/go-cmp/cmp",
-			},
+			from: list("gen/..."),
+			to: list("gen/...", "runtime/base/...", toml, "github.com/bmatcuk/doublestar/v4", "github.com/dave/jennifer/jen", "github.com/santhosh-tekuri/jsonschema/v5",
+				"github.com/google/go-cmp/cmp"),
 			why: "the generator has to build while its output is missing or broken, and nothing it needs may reach a binary that answers calls",
 		},
 		{
-			from: []string{"generated"},
-			to:   []string{"generated/...", "runtime/contract"},
+			from: list("generated"),
+			to:   list("generated/...", "runtime/contract"),
 			why:  "the dispatcher hands calls to the families and does no work of its own",
 		},
 		{
-			from: []string{"generated/..."},
-			to:   []string{"runtime/contract", "runtime/coerce", "runtime/envelope"},
-			why:  "generated code stands on three small packages, so that it can be used by other programs too",
+			from: list("generated/..."),
+			to:   list("runtime/contract", "runtime/coerce", "runtime/envelope"),
+			why:  "generated code stands on three small packages, so that other programs can use it too",
+		},
+
+		// The ground floor: the standard library alone.
+		{
+			from: list("runtime/base/..."),
+			to:   list("runtime/base/..."),
+			why:  "everything stands on it, the generator too",
 		},
 		{
-			from: []string{"runtime/base/..."},
-			to:   []string{"runtime/base/...", "github.com/google/go-cmp/cmp"},
-			why:  "the ground floor stands on the standard library alone",
-		},
-		{
-			from: []string{"runtime/contract", "runtime/coerce"},
-			to:   []string{"runtime/base/..."},
-			why:  "everybody who uses generated code takes them along",
-		},
-		{
-			from: []string{"runtime/envelope"},
-			to:   []string{"runtime/contract", "runtime/base/..."},
+			from: list("runtime/coerce", "runtime/contract", "runtime/envelope"),
+			to:   list("runtime/base/...", "runtime/contract"),
 			why:  "whoever uses generated code takes it along",
 		},
 		{
-			from: []string{"runtime/process"},
-			to:   []string{"runtime/contract", "runtime/base/...", "golang.org/x/sys/windows"},
-			why:  "it runs programs and knows nothing of conversations; Windows has no other way to end a group of processes",
+			from: list("runtime/process/..."),
+			to:   list("runtime/base/...", "golang.org/x/sys/windows"),
+			why:  "it runs programs, whatever they are for; Windows has no other way to end a group of processes",
+		},
+
+		// The domain: conversations, whoever recorded them. No tool, no front, no
+		// command line.
+		{
+			from: list("runtime/transcript"),
+			to:   list("runtime/base/..."),
+			why:  "it is true of every store, and of the format of none",
 		},
 		{
-			from: []string{"cmd/convtools/internal/clients"},
-			to:   []string{"runtime/...", "generated/...", "github.com/mark3labs/mcp-go/...", "github.com/google/go-cmp/cmp", "golang.org/x/sys/unix"},
-			why:  "real clients are linked into the program that tries them, and nowhere else",
-		},
-		{
-			from: []string{"cmd/convtools/internal/bench/..."},
-			to:   []string{"runtime/...", "generated/...", "github.com/modelcontextprotocol/go-sdk/..."},
-			why:  "peers are linked into the program that measures them, and nowhere else",
-		},
-		{
-			from: []string{"runtime/store/jp/jptest/..."},
-			to:   []string{"runtime/..."},
-			why:  "samples for tests need no library",
-		},
-		{
-			from: []string{"runtime/mcpserver"},
-			to:   []string{"runtime/...", "generated/...", "github.com/modelcontextprotocol/go-sdk/..."},
-			why:  "the protocol is the SDK's business, and the SDK is this package's alone",
-		},
-		{
-			from: []string{"runtime/install/..."},
-			to: []string{
-				"runtime/...", "generated/...", "github.com/BurntSushi/toml", "github.com/tailscale/hujson", "github.com/rogpeppe/go-internal/diff",
-			},
-			why: "other programs' configuration files are parsed here alone",
-		},
-		{
-			from: []string{"runtime/trust"},
-			to:   []string{"github.com/BurntSushi/toml"},
+			from: list("runtime/trust"),
+			to:   list("runtime/base/...", toml),
 			why:  "stores and families ask it, so it stands below them; the user's configuration is TOML",
 		},
 		{
-			from: []string{"runtime/knowledge/knowledgecli"},
-			to:   []string{"runtime/...", "generated/...", "github.com/spf13/cobra"},
-			why:  "commands for people parse a command line and print, and nothing else",
+			from: list("runtime/store/jp/jptest/..."),
+			why:  "samples are written without the code that they test",
 		},
 		{
-			from: []string{"runtime/knowledge/..."},
-			to:   []string{"runtime/...", "generated/...", "github.com/BurntSushi/toml", "github.com/bmatcuk/doublestar/v4"},
-			why:  "its configuration is TOML and its patterns are doublestar's; command lines and protocols are other packages' business",
+			from: list("runtime/store/..."),
+			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "golang.org/x/sync/semaphore"),
+			why:  "a store reads one format, and is asked by the library and by nobody else",
 		},
 		{
-			from: []string{"runtime/..."},
-			to:   []string{"runtime/...", "generated/...", "github.com/spf13/cobra", "github.com/spf13/pflag"},
-			why:  "what answers calls does not know how its code was made",
+			from: list("runtime/conversations/command"),
+			to:   list("runtime/base/...", "runtime/contract", "runtime/conversations", "runtime/process", "runtime/transcript"),
+			why:  "the one place with a child's command line, JSON and complaints in it reads no store",
 		},
 		{
-			from: []string{"cmd/convgen"},
-			to:   []string{"gen/...", "runtime/base/..."},
+			from: list("runtime/conversations/..."),
+			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust"),
+			why:  "typed in, typed out: no flag, no argument, no JSON, no tool",
+		},
+
+		// The families, and what a family is.
+		{
+			from: list("runtime/toolset"),
+			to:   list("runtime/base/...", "runtime/contract", cobra, pflag),
+			why:  "families and fronts see each other through it alone; commands are cobra's",
+		},
+		{
+			from: list("runtime/recall/conversationcli/..."),
+			to:   list("runtime/cli", "runtime/toolset", "runtime/base/...", domain, cobra, pflag),
+			why:  "the commands for people are flags and printing over a source, and know no tool",
+		},
+		{
+			from: list("runtime/recall"),
+			to:   list("runtime/toolset", "generated/conversation", domain, ground),
+			why:  "a family has the code that is generated for it, and no other family's",
+		},
+		{
+			from: list("runtime/knowledge/knowledgecli"),
+			to:   list("runtime/cli", "runtime/toolset", "runtime/knowledge/...", "generated/knowledge", ground, cobra, pflag),
+			why:  "the commands for people parse a command line and print, and nothing else",
+		},
+		{
+			from: list("runtime/knowledge/..."),
+			to:   list("runtime/toolset", "generated/knowledge", domain, ground, toml, "github.com/bmatcuk/doublestar/v4", "golang.org/x/text/unicode/norm"),
+			why:  "its configuration is TOML, its patterns are doublestar's, and names are compared in one Unicode form; command lines and protocols are other packages' business",
+		},
+
+		// The fronts: they serve any family and know none by name.
+		{
+			from: list("runtime/cli"),
+			to:   list("runtime/base/...", "runtime/contract", cobra, pflag),
+			why:  "one output policy for every command, a family's own too, so it knows neither families nor toolset",
+		},
+		{
+			from: list("runtime/cli/program", "runtime/jptool"),
+			to:   list("runtime/cli", "runtime/toolset", ground, cobra, pflag),
+			why:  "what a family offers comes from the registry",
+		},
+		{
+			from: list("runtime/mcpserver/..."),
+			to:   list("runtime/cli", "runtime/toolset", ground, cobra, pflag, "github.com/modelcontextprotocol/go-sdk/..."),
+			why:  "the protocol is the SDK's business, and the SDK is this package's alone",
+		},
+		{
+			from: list("runtime/install/..."),
+			to: list("runtime/cli", "runtime/toolset", ground, "generated/jpfiles", cobra, pflag, toml,
+				"github.com/tailscale/hujson", "github.com/rogpeppe/go-internal/diff", "golang.org/x/sys/unix", "golang.org/x/sys/windows", "golang.org/x/term"),
+			why: "other programs' configuration files are parsed here alone, and exchanged where the system can; JP gets the files that are generated for it",
+		},
+		{
+			from: list("runtime/doctor"),
+			to:   list("runtime/cli", "runtime/toolset", "runtime/install", ground, cobra, pflag),
+			why:  "what is registered with which host is for install to say",
+		},
+
+		{
+			from: list("cmd/convgen"),
+			to:   list("gen/...", "runtime/base/..."),
 			why:  "it has to build while generated code does not",
 		},
 		{
-			from: []string{"cmd/convtools"},
-			to:   []string{"runtime/...", "generated/...", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
-			why:  "it is started for every call: whatever it links costs each of them",
+			from: list("cmd/convtools"),
+			to:   list("runtime/...", "generated/...", cobra, pflag, "golang.org/x/term"),
+			why:  "it wires, and is started for every call: whatever it links costs each of them",
 		},
 	}
 }
@@ -168,21 +243,60 @@ func TestImportArrows(t *testing.T) {
 // against returns what is wrong with the imports of a package.
 func against(name string, imports []string) []string {
 	name = strings.TrimPrefix(name, module+"/")
+	var problems []string
+	for _, to := range imports {
+		if short := strings.TrimPrefix(to, module+"/"); upward(name, short) {
+			problems = append(problems, name+" may not import "+short+", which stands on a floor above it")
+		}
+	}
 	for _, a := range arrows() {
 		if !slices.ContainsFunc(a.from, func(pattern string) bool { return fits(name, pattern) }) {
 			continue
 		}
-		var problems []string
 		for _, to := range imports {
 			short := strings.TrimPrefix(to, module+"/")
 			standard := short == to && !strings.Contains(strings.Split(to, "/")[0], ".")
-			if !standard && !slices.ContainsFunc(a.to, func(pattern string) bool { return fits(short, pattern) }) {
+			allowed := slices.ContainsFunc(a.to, func(pattern string) bool { return fits(short, pattern) })
+			if !standard && !allowed && !fits(short, own(name)+"/...") {
 				problems = append(problems, name+" may not import "+short+": "+a.why)
 			}
 		}
 		return problems
 	}
-	return []string{"nothing says what " + name + " may import: add it to arrows"}
+	return append(problems, "no arrow is for "+name+": add one")
+}
+
+// upward reports whether an import goes to a floor above.
+func upward(from, to string) bool {
+	_, below := place(from)
+	_, above := place(to)
+	return below >= 0 && above >= 0 && above < below
+}
+
+// place returns the name that a package of runtime has on its floor, and the
+// number of the floor, counted from the top; -1 where it stands on none.
+func place(pkg string) (name string, number int) {
+	number = -1
+	rest, ok := strings.CutPrefix(pkg, "runtime/")
+	if !ok {
+		return "", number
+	}
+	for i, f := range floors() {
+		for _, n := range f.names {
+			if fits(rest, n+"/...") && len(n) > len(name) {
+				name, number = n, i
+			}
+		}
+	}
+	return name, number
+}
+
+// own returns the folder that a package has to itself.
+func own(pkg string) string {
+	if name, number := place(pkg); number >= 0 && name != "base" {
+		return "runtime/" + name
+	}
+	return pkg
 }
 
 func unwanted(linked []string) []string {
@@ -202,7 +316,7 @@ func fits(name, pattern string) bool {
 	return name == dir || below && strings.HasPrefix(name, dir+"/")
 }
 
-// listed is what go list says of a package.
+// listed is what go list prints of a package.
 type listed struct {
 	ImportPath string
 	Imports    []string
@@ -240,6 +354,88 @@ func goList(t *testing.T, system string, args ...string) []listed {
 	}
 }
 
+// The picture of imports in CONTRIBUTING.md is what go list prints of runtime,
+// on all systems together. UPDATE_GOLDEN=1 draws it anew.
+func TestPictureOfImports(t *testing.T) {
+	t.Parallel()
+	const file, begin, end = "../../CONTRIBUTING.md", "<!-- imports: TestPictureOfImports -->\n```\n", "```\n<!-- imports end -->\n"
+	imports := map[string][]string{}
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		for _, p := range goList(t, system, "../../runtime/...") {
+			imports[p.ImportPath] = append(imports[p.ImportPath], p.Imports...)
+		}
+	}
+	want, unplaced := picture(imports)
+	if len(unplaced) > 0 {
+		t.Errorf("on no floor: %v", unplaced)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(data), "\r\n", "\n")
+	before, rest, ok := strings.Cut(text, begin)
+	got, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no picture between %q and %q", file, begin, end)
+	}
+	if os.Getenv("UPDATE_GOLDEN") == "1" && got != want {
+		if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got = want
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the picture in %s (-go list +CONTRIBUTING):\n%s", file, diff)
+	}
+}
+
+// picture draws the floors, with what each name imports from its own floor and
+// from those below. It also returns the packages that are on no floor.
+func picture(imports map[string][]string) (drawn string, unplaced []string) {
+	seen := map[string]map[string]bool{} // by name
+	for from, tos := range imports {
+		name, number := place(strings.TrimPrefix(from, module+"/"))
+		if number < 0 {
+			unplaced = append(unplaced, from)
+			continue
+		}
+		if seen[name] == nil {
+			seen[name] = map[string]bool{}
+		}
+		for _, to := range tos {
+			if other, number := place(strings.TrimPrefix(to, module+"/")); number >= 0 && other != name {
+				seen[name][other] = true
+			}
+		}
+	}
+	var b strings.Builder
+	for i, f := range floors() {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		label := f.name
+		for _, name := range f.names {
+			if seen[name] == nil {
+				continue
+			}
+			var below []string
+			for _, g := range floors() {
+				for _, other := range g.names {
+					if seen[name][other] {
+						below = append(below, other)
+					}
+				}
+			}
+			line := fmt.Sprintf("%-9s %-23s %s", label, name, strings.Join(below, " "))
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+			label = ""
+		}
+	}
+	slices.Sort(unplaced)
+	return b.String(), unplaced
+}
+
 // The arrows hold only as long as a package that goes against them is found.
 func TestArrowsFindWhatGoesAgainstThem(t *testing.T) {
 	t.Parallel()
@@ -248,6 +444,7 @@ func TestArrowsFindWhatGoesAgainstThem(t *testing.T) {
 		ok       bool
 	}{
 		{"gen/plan", module + "/gen/check", true},
+		{"gen/plan", module + "/runtime/base/diag", true},
 		{"gen/plan", module + "/runtime/contract", false},
 		{"gen/plan", module + "/generated", false},
 		{"gen/emit/jp", "net/http", true},
@@ -256,20 +453,50 @@ func TestArrowsFindWhatGoesAgainstThem(t *testing.T) {
 		{"generated/conversation", module + "/runtime/coerce", true},
 		{"generated/conversation", module + "/generated", false},
 		{"generated/conversation", "github.com/spf13/cobra", false},
+		{"runtime/base/text", "golang.org/x/text/unicode/norm", false},
+		{"runtime/base/diag", module + "/runtime/base/text", true},
+		{"runtime/base/diag", module + "/runtime/contract", false},
 		{"runtime/contract", "encoding/json", true},
 		{"runtime/contract", module + "/runtime/coerce", false},
 		{"runtime/process", "golang.org/x/sys/windows", true},
 		{"runtime/process", "golang.org/x/sys/unix", false},
+		{"runtime/transcript", module + "/runtime/store", false},
+		{"runtime/store/jp", module + "/runtime/transcript", true},
+		{"runtime/store/jp", module + "/runtime/conversations", false},
+		{"runtime/store/jp", module + "/runtime/store/jp/internal/events", true},
+		{"runtime/conversations", module + "/runtime/store/jp", true},
+		{"runtime/conversations", module + "/generated/conversation", false},
+		{"runtime/conversations", module + "/runtime/recall", false},
+		{"runtime/conversations", "github.com/spf13/cobra", false},
+		{"runtime/conversations", module + "/runtime/process", false},
+		{"runtime/conversations/command", module + "/runtime/process", true},
 		{"runtime/knowledge/match", "github.com/bmatcuk/doublestar/v4", true},
+		{"runtime/knowledge", module + "/runtime/knowledge/match", true},
+		{"runtime/knowledge", module + "/generated/conversation", false},
+		{"runtime/knowledge", module + "/runtime/recall", false},
+		{"runtime/knowledge", module + "/runtime/cli", false},
 		{"runtime/knowledge", "github.com/spf13/cobra", false},
 		{"runtime/knowledge/subjects", "github.com/modelcontextprotocol/go-sdk/mcp", false},
 		{"runtime/recall", "github.com/BurntSushi/toml", false},
 		{"runtime/recall", module + "/generated/conversation", true},
+		{"runtime/recall", module + "/runtime/recall/conversationcli", false},
 		{"runtime/recall", module + "/cmd/convtools", false},
 		{"runtime/recall", module + "/gen/ir", false},
+		{"runtime/recall/conversationcli", module + "/runtime/cli", true},
+		{"runtime/cli", module + "/runtime/toolset", false},
+		{"runtime/cli/program", module + "/runtime/toolset", true},
+		{"runtime/jptool", module + "/runtime/mcpserver", false},
+		{"runtime/mcpserver", module + "/runtime/toolset", true},
+		{"runtime/mcpserver", module + "/runtime/mcpserver/wire", true},
+		{"runtime/mcpserver", module + "/generated/conversation", false},
+		{"runtime/mcpserver", module + "/runtime/knowledge", false},
+		{"runtime/install", module + "/runtime/recall", false},
+		{"runtime/doctor", module + "/runtime/install", true},
+		{"runtime/install", module + "/runtime/doctor", false},
 		{"cmd/convgen", module + "/generated", false},
 		{"cmd/convtools", module + "/gen/ir", false},
 		{"cmd/other", "fmt", false},
+		{"runtime/other", "fmt", false},
 	} {
 		problems := against(module+"/"+tc.name, []string{tc.to})
 		if tc.ok != (len(problems) == 0) {
@@ -284,6 +511,30 @@ func TestArrowsFindWhatGoesAgainstThem(t *testing.T) {
 	}
 	want := []string{module + "/gen", module + "/gen/ir", "github.com/santhosh-tekuri/jsonschema/v5"}
 	if diff := cmp.Diff(want, found); diff != "" {
-		t.Errorf("not to be linked (-want +found):\n%s", diff)
+		t.Errorf("not to be linked (-want +got):\n%s", diff)
+	}
+}
+
+func TestPicture(t *testing.T) {
+	t.Parallel()
+	got, unplaced := picture(map[string][]string{
+		module + "/runtime/mcpserver/wire": {"fmt", module + "/runtime/base/text", module + "/runtime/toolset"},
+		module + "/runtime/mcpserver":      {module + "/runtime/mcpserver/wire", module + "/runtime/cli"},
+		module + "/runtime/toolset":        {module + "/runtime/contract"},
+		module + "/runtime/base/text":      {"fmt"},
+		module + "/runtime/other":          nil,
+	})
+	want := `fronts    mcpserver               cli toolset base
+
+families  toolset                 contract
+
+
+ground    base
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("picture (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{module + "/runtime/other"}, unplaced); diff != "" {
+		t.Errorf("on no floor (-want +got):\n%s", diff)
 	}
 }

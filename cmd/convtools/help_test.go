@@ -2,18 +2,28 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
 // everyCommand returns all commands that can be called, with what help offers.
 func everyCommand(t *testing.T) []*cobra.Command {
 	t.Helper()
-	root := (&app{getenv: func(string) string { return "" }}).root()
+	host := testHost(io.Discard, io.Discard)
+	registry, err := toolset.NewRegistry(families(host)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := commandLine(host, registry).Root()
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	var all []*cobra.Command
@@ -31,6 +41,14 @@ func everyCommand(t *testing.T) []*cobra.Command {
 	return all
 }
 
+// testHost is a process without an environment and with nothing to read.
+func testHost(stdout, stderr io.Writer) *toolset.Host {
+	return &toolset.Host{
+		Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr,
+		Getenv: func(string) string { return "" }, Now: time.Now, Version: version,
+	}
+}
+
 // words are what stands behind the program's name to call a command.
 func words(c *cobra.Command) []string { return strings.Fields(c.CommandPath())[1:] }
 
@@ -38,8 +56,7 @@ func words(c *cobra.Command) []string { return strings.Fields(c.CommandPath())[1
 func helpOf(t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	a := &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }}
-	if code := a.run(t.Context(), args); code != exitOK || stderr.Len() > 0 {
+	if code := run(testHost(&stdout, &stderr), args); code != cli.ExitOK || stderr.Len() > 0 {
 		t.Errorf("convtools %q: exit code %d, standard error %q", args, code, &stderr)
 	}
 	return stdout.String()

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/convtools/convtools/runtime/cli"
 )
 
 // TestInterruptIsNoYes interrupts the question whether to make a change: the
@@ -57,7 +59,7 @@ func answerInstall(t *testing.T, typed string) {
 		t.Fatal(err)
 	}
 	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitFailed {
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != cli.ExitFailed {
 		t.Errorf("it ended with %v", err)
 	}
 	if entries, err := os.ReadDir(home); err != nil || len(entries) > 0 {

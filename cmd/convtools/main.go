@@ -2,54 +2,93 @@
 // knows: over MCP, as local tools of JP, through convtools call, and as a command
 // line for people.
 //
-// Output policy: results go to standard output and nothing else does; errors
-// and warnings go to standard error as "error: …", "hint: …", "warning: …". The
-// exit code is 0 on success, 1 when something failed or nothing was found, 2 on
-// wrong use. jp-tool is the exception its protocol demands: one JSON value on
-// standard output and exit code 0, whatever happened.
+// This package only puts together what the others are: families.go is the list of
+// tool families, and main starts the front that the command line asks for.
 package main
 
 import (
 	"context"
-	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/convtools/convtools/runtime/knowledge"
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/cli/program"
+	"github.com/convtools/convtools/runtime/doctor"
+	"github.com/convtools/convtools/runtime/install/installcli"
+	"github.com/convtools/convtools/runtime/jptool"
+	"github.com/convtools/convtools/runtime/mcpserver/mcpcli"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
-func main() {
-	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
-	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
-		a.terminal = true
-		a.width, _, _ = term.GetSize(fd) // 0 means unknown
-	}
-	os.Exit(a.main(os.Args[1:]))
-}
+// version is the version of this tree.
+const version = "0.1.0"
 
 // gcPercent is how much the heap may grow before it is collected. Searching
 // 200 MB in 20 conversations peaks at 75 MB with it, and at 134 MB with Go's 100.
 const gcPercent = 40
 
-// main runs one command line and returns the exit code. What costs time at
-// start is only done for commands that need it: hosts start this program for
-// every tool call.
-func (a *app) main(args []string) int {
-	if len(args) == 1 && args[0] == "version" {
-		return a.report(a.printVersion())
+func main() {
+	host := &toolset.Host{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Getenv: os.Getenv, Now: time.Now, Version: version,
 	}
-	if a.getenv("GOGC") == "" {
+	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
+		host.Terminal = true
+		host.Width, _, _ = term.GetSize(fd) // 0 means unknown
+	}
+	os.Exit(run(host, os.Args[1:]))
+}
+
+// run runs one command line and returns the exit code. What costs time at start
+// is only done for commands that need it: hosts start this program for every tool
+// call.
+func run(host *toolset.Host, args []string) int {
+	if len(args) == 1 && args[0] == "version" {
+		return cli.Report(host.Stderr, program.PrintVersion(host.Stdout, host.Version))
+	}
+	if host.Getenv("GOGC") == "" {
 		// Most of the heap is a few large buffers of recorded text, without
 		// pointers: cheap to collect early, and half as much memory at the peak.
 		debug.SetGCPercent(gcPercent)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
 	defer stop()
-	return a.run(ctx, args)
+	return serve(ctx, host, families(host), args)
+}
+
+// serve has the front that a command line asks for serve families.
+func serve(ctx context.Context, host *toolset.Host, families []toolset.Family, args []string) int {
+	registry, err := toolset.NewRegistry(families...)
+	if err != nil {
+		return cli.Report(host.Stderr, err)
+	}
+	if jptool.Run(ctx, host, registry, args) {
+		return cli.ExitOK
+	}
+	return commandLine(host, registry).Run(ctx, args)
+}
+
+// commandLine is the command line for people.
+func commandLine(host *toolset.Host, registry *toolset.Registry) *program.CommandLine {
+	return &program.CommandLine{
+		Host: host, Registry: registry,
+		Short:   "Conversations and knowledge for assistants",
+		Long:    "Gives assistants their past conversations and what their project knows.",
+		Example: "  convtools install claude-code",
+		Commands: []*cobra.Command{
+			doctor.Command(host, registry),
+			installcli.Install(host, registry),
+			installcli.Uninstall(host, registry),
+			jptool.Command(registry),
+			mcpcli.Command(host, registry),
+		},
+	}
 }
 
 // endingSignals are those that ask a process to end. They cancel what runs, so
@@ -62,16 +101,4 @@ func endingSignals() []os.Signal {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	return signals
-}
-
-// app is everything the commands take from the process they run in.
-type app struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	terminal       bool
-	width          int
-	getenv         func(string) string
-	workspace      string            // --workspace
-	conversationID string            // --conversation-id
-	knowledge      knowledge.Options // --knowledge and --prompt-injected
 }

@@ -13,11 +13,30 @@ import (
 // pageIndent is how far man indents the text of a page, in columns.
 const pageIndent = 7
 
+// screenWidth is what help and manual pages have to fit, in columns.
+const screenWidth = 80
+
+// manualPages writes the manual and returns the names of its pages.
+func manualPages(t *testing.T) []string {
+	t.Helper()
+	dir := t.TempDir()
+	helpOf(t, "man", dir)
+	pages, err := filepath.Glob(filepath.Join(dir, "*.1"))
+	if err != nil || len(pages) != len(everyCommand(t))-1 { // none for help
+		t.Fatalf("%d pages: %v", len(pages), err)
+	}
+	return pages
+}
+
 func TestManualFits80Columns(t *testing.T) {
 	t.Parallel()
-	for _, cmd := range everyCommand(t) {
+	for _, page := range manualPages(t) {
+		source, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
 		asIs := false // between .nf and .fi lines are not filled
-		for line := range strings.Lines(string(manPage(cmd))) {
+		for line := range strings.Lines(string(source)) {
 			line = strings.TrimSuffix(line, "\n")
 			switch line {
 			case ".nf":
@@ -26,13 +45,13 @@ func TestManualFits80Columns(t *testing.T) {
 				asIs = false
 			default:
 				shown := strings.NewReplacer(`\-`, "-", `\e`, `\`, `\&`, "").Replace(line)
-				if n := utf8.RuneCountInString(shown) + pageIndent; asIs && n > helpWidth {
-					t.Errorf("%s: %d columns: %s", cmd.CommandPath(), n, shown)
+				if n := utf8.RuneCountInString(shown) + pageIndent; asIs && n > screenWidth {
+					t.Errorf("%s: %d columns: %s", filepath.Base(page), n, shown)
 				}
 			}
 		}
 		if asIs {
-			t.Errorf("%s: filling is not switched on again", cmd.CommandPath())
+			t.Errorf("%s: filling is not switched on again", filepath.Base(page))
 		}
 	}
 }
@@ -44,13 +63,7 @@ func TestManualRenders(t *testing.T) {
 	if err != nil {
 		t.Skip("groff is not in PATH")
 	}
-	dir := t.TempDir()
-	helpOf(t, "man", dir)
-	pages, err := filepath.Glob(filepath.Join(dir, "*.1"))
-	if err != nil || len(pages) != len(everyCommand(t))-1 { // none for help
-		t.Fatalf("%d pages: %v", len(pages), err)
-	}
-	for _, page := range pages {
+	for _, page := range manualPages(t) {
 		source, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +75,7 @@ func TestManualRenders(t *testing.T) {
 			t.Errorf("%s: %v: %s", filepath.Base(page), err, &stderr)
 		}
 		for line := range strings.Lines(stdout.String()) {
-			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpWidth {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > screenWidth {
 				t.Errorf("%s: %d columns: %s", filepath.Base(page), n, line)
 			}
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
@@ -141,7 +141,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
-	if want != 0 && ts.ReadFile("stdout") != "" && want == exitUsage {
+	if want != 0 && ts.ReadFile("stdout") != "" && want == cli.ExitUsage {
 		ts.Fatalf("wrong use printed results: %s", ts.ReadFile("stdout"))
 	}
 }
@@ -237,13 +237,14 @@ func runIn(t *testing.T, dir string, args ...string) (stdout, stderr string, exi
 	t.Helper()
 	var out, errs bytes.Buffer
 	data := t.TempDir()
-	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, getenv: func(name string) string {
+	host := testHost(&out, &errs)
+	host.Getenv = func(name string) string {
 		if name == "JP_USER_DATA_DIR" {
 			return data
 		}
 		return ""
-	}}
-	exit = a.run(context.Background(), append([]string{"-w", dir}, args...))
+	}
+	exit = run(host, append([]string{"-w", dir}, args...))
 	return out.String(), errs.String(), exit
 }
 

@@ -52,7 +52,7 @@ func (c *checker) command(t *ir.Tool, s *spec.Command) *ir.Command {
 	return out
 }
 
-// guarded says that a word with such a beginning is never taken for a flag, or
+// guarded reports whether a word with such a beginning is never taken for a flag, or
 // is one whose value is what follows. That does not go for "-n": what follows may
 // be more flags.
 func guarded(prefix string) bool {
@@ -121,7 +121,7 @@ func (c *checker) source(t *ir.Tool, at spec.Field[string], name string) *ir.Sou
 	return &ir.Source{Param: name}
 }
 
-// safeInArgv says that no accepted value of p holds a NUL.
+// safeInArgv reports whether no accepted value of p holds a NUL.
 func safeInArgv(p *ir.Param) bool {
 	text := &p.Constraints
 	switch p.Kind {

@@ -22,7 +22,7 @@ const (
 	longestTag   = 64
 )
 
-// nameHint says how a name that [isSnake] refuses should be.
+// nameHint is how a name that [isSnake] refuses should be.
 func nameHint(name string, longest int) string {
 	if len(name) > longest {
 		return fmt.Sprintf("it has %d characters; %d are allowed", len(name), longest)
@@ -45,7 +45,7 @@ func isSnake(s string, longest int) bool {
 	return true
 }
 
-// isMarkup says that s can name an element or an attribute. XML keeps names that
+// isMarkup reports whether s can name an element or an attribute. XML keeps names that
 // begin with its own for itself.
 func isMarkup(s string) bool { return isSnake(s, longestOther) && !strings.HasPrefix(s, "xml") }
 
@@ -55,7 +55,7 @@ func isTag(s string) bool {
 
 func isVariable(s string) bool { return regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`).MatchString(s) }
 
-// isKey says that s can stand in a struct tag as the key of a JSON object.
+// isKey reports whether s can stand in a struct tag as the key of a JSON object.
 func isKey(s string) bool {
 	return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`).MatchString(s)
 }
@@ -122,7 +122,7 @@ func (c *checker) toolName(t *spec.Tool, short string) {
 	}
 }
 
-// isGoFile says that the go command compiles a file of that name everywhere, and
+// isGoFile reports whether the go command compiles a file of that name everywhere, and
 // not for tests or some platforms alone.
 func isGoFile(name string) bool {
 	if strings.HasSuffix(name, "_test.go") {

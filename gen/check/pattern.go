@@ -62,7 +62,7 @@ func notPortable(pattern string) string {
 	return ""
 }
 
-// excludesNUL says that no text a pattern accepts holds a NUL: it has to match
+// excludesNUL reports whether no text a pattern accepts holds a NUL: it has to match
 // the whole text, and nothing in it matches that character.
 func excludesNUL(pattern string) bool {
 	re, err := syntax.Parse(pattern, syntax.Perl)
@@ -81,7 +81,7 @@ func excludesNUL(pattern string) bool {
 	return true
 }
 
-// matchesNUL says that some text re matches may hold a NUL. A ^ or $ within is
+// matchesNUL reports whether some text re matches may hold a NUL. A ^ or $ within is
 // no trouble: it makes re match less.
 func matchesNUL(re *syntax.Regexp) bool {
 	switch re.Op {

@@ -70,13 +70,13 @@ func (c *checker) inside(f spec.Field[string]) bool {
 	return false
 }
 
-// unusual says that a character means something to a shell, to a file system or
+// unusual reports whether a character means something to a shell, to a file system or
 // to a pattern, or has to be quoted in TOML.
 func unusual(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-", r)
 }
 
-// isClean says that a path is relative, has no detours, and keeps out of the
+// isClean reports whether a path is relative, has no detours, and keeps out of the
 // repository's own folder.
 func isClean(p string) bool {
 	if p == "" || p == "." || path.IsAbs(p) || path.Clean(p) != p {
@@ -90,7 +90,7 @@ func isClean(p string) bool {
 	return true
 }
 
-// importPath says that the go command finds packages in a folder of that name.
+// importPath reports whether the go command finds packages in a folder of that name.
 func importPath(p string) bool {
 	if !regexp.MustCompile(`^[A-Za-z0-9._~/-]+$`).MatchString(p) {
 		return false

@@ -2,10 +2,10 @@ package check
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/gen/spec"
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // Lengths in characters.
@@ -34,38 +34,28 @@ func (c *checker) summary(f spec.Field[string], longest int) string {
 
 // prose checks a text of paragraphs. longest is in characters.
 func (c *checker) prose(f spec.Field[string], what string, longest int, hint string) string {
-	text := paragraphs(f.Value)
+	prose := paragraphs(f.Value)
 	switch {
 	case !f.Set:
-	case text == "":
+	case prose == "":
 		c.report(f.At, "CT004", "the "+what+" is empty", hint)
-	case utf8.RuneCountInString(text) > longest:
-		c.reportf(f.At, "CT004", "", "the %s has %d characters; %d are allowed", what, utf8.RuneCountInString(text), longest)
-	case strings.IndexFunc(text, func(r rune) bool { return r != '\n' && hidden(r) }) >= 0:
+	case utf8.RuneCountInString(prose) > longest:
+		c.reportf(f.At, "CT004", "", "the %s has %d characters; %d are allowed", what, utf8.RuneCountInString(prose), longest)
+	case text.Visible(prose) != prose || strings.Contains(prose, "\t"):
 		c.report(f.At, "CT004", "the "+what+" has characters that do not show", "")
 	}
-	return text
+	return prose
 }
 
-func oneLine(s string) bool { return strings.IndexFunc(s, hidden) < 0 }
-
-// hidden says that a character does not show, or ends or turns round a line:
-// what a reader of a spec or of generated code could be deceived by.
-func hidden(r rune) bool {
-	switch {
-	case unicode.IsControl(r), r == '\ufeff', r == '\u2028', r == '\u2029':
-		return true
-	default:
-		return r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' || r >= 0xe0000 && r <= 0xe007f
-	}
-}
+// oneLine reports whether s is one line, without tabs and with nothing hidden.
+func oneLine(s string) bool { return text.Cell(s) == s }
 
 // paragraphs undoes the wrapping of a text in a spec: lines of one paragraph, or
 // of one item of a list, are joined. Between paragraphs is one blank line.
-func paragraphs(text string) string {
+func paragraphs(prose string) string {
 	var out strings.Builder
 	previousBlank := true
-	for line := range strings.Lines(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))) {
+	for line := range strings.Lines(strings.TrimSpace(strings.ReplaceAll(prose, "\r\n", "\n"))) {
 		line = strings.TrimRight(line, " \t\n")
 		switch {
 		case line == "":

@@ -269,7 +269,7 @@ func (c *checker) repairs(s *spec.Param, p *ir.Param) []ir.Repair {
 	return out
 }
 
-// unfit says what a repair is for.
+// unfit returns what a repair is for.
 func unfit(r ir.Repair) string {
 	switch r {
 	case ir.RepairFromString:

@@ -49,7 +49,7 @@ type Family struct {
 	Tools   []Tool // sorted by name
 }
 
-// Effect says whether a tool changes anything.
+// Effect is whether a tool changes anything.
 type Effect string
 
 // The effects a tool can have.
@@ -146,13 +146,13 @@ type Param struct {
 	Default any
 	Constraints
 	Items *Constraints // of an array's strings
-	// OneOrMany says that callers may give one string in the place of an array.
+	// OneOrMany reports whether callers may give one string in the place of an array.
 	// It is of arrays alone; whoever gets the value always gets a list.
 	OneOrMany bool
 	Repairs   []Repair // in the order they are tried
 }
 
-// Pointer says that the Go field is a pointer: a scalar that may be absent.
+// Pointer reports whether the Go field is a pointer: a scalar that may be absent.
 func (p *Param) Pointer() bool {
 	return !p.Required && p.Default == nil && p.Kind != Array
 }
@@ -254,7 +254,7 @@ type Element struct {
 	Separator  string // empty element written before this one on demand
 }
 
-// Bare says that the element is only a body, so its parent holds it as text.
+// Bare reports whether the element is only a body, so its parent holds it as text.
 func (e *Element) Bare() bool {
 	return e.Body != NoBody && len(e.Attributes) == 0 && len(e.Children) == 0
 }
@@ -270,7 +270,7 @@ const (
 	TimeAttribute    AttributeType = "time"
 )
 
-// Presence says when an attribute or a child is written.
+// Presence is when an attribute or a child is written.
 type Presence string
 
 // The presences.
@@ -302,7 +302,7 @@ type Child struct {
 	From     string // Many: "records" fills them from the command's JSON array
 }
 
-// Targets says where output goes. Every path is slash-separated and relative.
+// Targets is where output goes. Every path is slash-separated and relative.
 type Targets struct {
 	Module    string // Go import path of the generated root package's parent: "github.com/convtools/convtools"
 	Generated string // "generated"
@@ -311,7 +311,7 @@ type Targets struct {
 	Skills    []Skill
 }
 
-// Skill is a JP configuration file that switches tools on and tells the
+// Skill is a JP configuration file that switches tools on and instructs the
 // assistant about them.
 type Skill struct {
 	File    string // ".jp/config/skill/conversation-access.toml"

@@ -21,7 +21,7 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s: %s: %s [%s]", c.Rule.Class, c.Subject, c.Detail, c.Rule.ID)
 }
 
-// Compare says what became of a contract: old and after are facts as [Parse] and
+// Compare returns what became of a contract: old and after are facts as [Parse] and
 // [Facts] return them. The changes are sorted: breaking before risky before
 // safe, then by subject and rule. The error is for lines that are not facts and
 // facts that contradict each other.
@@ -71,7 +71,7 @@ func (c *comparison) add(rule string, at *node, format string, args ...any) {
 	c.changes = append(c.changes, Change{Rule: c.rules[rule], Subject: at.subject, Detail: fmt.Sprintf(format, args...)})
 }
 
-// cameOrWent reports a thing that is in one contract only, and says whether it
+// cameOrWent reports a thing that is in one contract only, and returns whether it
 // was one.
 func (c *comparison) cameOrWent(p pair, added, removed string) bool {
 	switch {

@@ -29,7 +29,7 @@ func (c *comparison) element(p pair) {
 }
 
 // order compares the order of the names that are in both lists: what came and
-// what went is told elsewhere.
+// what went is reported elsewhere.
 func (c *comparison) order(before, after *node, key, rule string) {
 	was, is := before.list(key), after.list(key)
 	common := func(names, other []string) []string {

@@ -99,7 +99,7 @@ func TestWhiteSpaceInValuesIsNoChange(t *testing.T) {
 	}
 }
 
-// What a merge can leave behind is told, not guessed about.
+// What a merge can leave behind is reported, not guessed about.
 func TestCompareRefusesContradictions(t *testing.T) {
 	t.Parallel()
 	contradiction := []string{`tool a: effect = "read"`, `tool a: effect = "write"`}

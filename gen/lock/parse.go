@@ -20,7 +20,7 @@ type fact struct {
 // step is one level of what a fact is about: "parameter limit".
 type step struct{ kind, name string }
 
-// grammar says which kinds of things there are, what they hold, and which keys
+// grammar lists which kinds of things there are, what they hold, and which keys
 // they have. A key can be of one value or, marked so, of many.
 var grammar = map[string]struct {
 	kinds []string

@@ -1,6 +1,6 @@
 package lock
 
-// Class says what a change does to those who depend on a contract.
+// Class is what a change does to those who depend on a contract.
 type Class string
 
 // The classes.

@@ -35,9 +35,9 @@ type Text struct {
 	Summary     string   // one line
 	Description string   // paragraphs separated by blank lines
 	Parameters  []string // one line for each parameter of the tool, in its order
-	// Reports says what was put into text, one line each.
+	// Reports lists what was put into text, one line each.
 	Reports []string
-	// Problems says what the target would refuse, one line each.
+	// Problems lists what the target would refuse, one line each.
 	Problems []string
 }
 
@@ -100,7 +100,7 @@ func (l *lowering) parameters() {
 		if l.target == JP {
 			// JP's parameters have a type, a default and an enumeration. It sends
 			// a parameter's summary to the model, but not the tool's description,
-			// so rules between parameters are told here as well.
+			// so rules between parameters stand here as well.
 			list = append(list, exclusions(l.tool, p.Name)...)
 		} else {
 			// A schema says all this in keywords, but clients drop what their own

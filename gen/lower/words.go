@@ -97,7 +97,7 @@ func fallback(p *ir.Param) []constraint {
 	return []constraint{{facts: []string{phrase}, phrase: phrase}}
 }
 
-// exclusions tells a parameter's side of every rule it is part of.
+// exclusions is a parameter's side of every rule it is part of.
 func exclusions(tool *ir.Tool, name string) []constraint {
 	var list []constraint
 	for _, r := range tool.Rules {
@@ -171,7 +171,7 @@ func says(summary, phrase string) bool {
 	return false
 }
 
-// continues says that a word or number goes on with r.
+// continues reports whether a word or number goes on with r.
 func continues(r rune) bool {
 	return r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
 }

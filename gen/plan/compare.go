@@ -38,17 +38,12 @@ func Compare(fsys fs.FS, r *Result) ([]Difference, error) {
 	expected := map[string]bool{}
 	for _, file := range r.Files {
 		expected[file.Path] = true
-		have, err := fs.ReadFile(fsys, file.Path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			out = append(out, Difference{file.Path, Missing})
-		case err != nil:
+		kind, err := compare(fsys, file)
+		if err != nil {
 			return nil, fmt.Errorf("comparing generated files: %w", err)
-		case bytes.Equal(have, file.Data):
-		case isMarked(file.Data) && !isMarked(have) && len(bytes.TrimSpace(have)) > 0:
-			out = append(out, Difference{file.Path, Foreign})
-		default:
-			out = append(out, Difference{file.Path, Stale})
+		}
+		if kind != "" {
+			out = append(out, Difference{file.Path, kind})
 		}
 	}
 	orphans, err := orphans(fsys, r.Contract, expected)
@@ -58,6 +53,30 @@ func Compare(fsys fs.FS, r *Result) ([]Difference, error) {
 	out = append(out, orphans...)
 	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
 	return out, nil
+}
+
+// compare returns how a file on disk differs from one to be, or nothing.
+func compare(fsys fs.FS, file emit.File) (Kind, error) {
+	info, err := fs.Stat(fsys, file.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Missing, nil
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return Foreign, nil // reading a pipe would wait for a writer
+	}
+	have, err := fs.ReadFile(fsys, file.Path)
+	switch {
+	case err != nil:
+		return "", err
+	case bytes.Equal(have, file.Data):
+		return "", nil
+	case isMarked(file.Data) && !isMarked(have) && len(bytes.TrimSpace(have)) > 0:
+		return Foreign, nil
+	default:
+		return Stale, nil
+	}
 }
 
 // orphans finds files of tools that are gone. It looks only where the emitters
@@ -147,8 +166,8 @@ func saysGenerated(fsys fs.FS, name string) (bool, error) {
 	return isMarked(head), nil
 }
 
-// isMarked says that the first line of a file says it was generated, and is not
-// to be edited. Somebody's remark about the generator does not say the latter.
+// isMarked reports whether the first line of a file states that it was generated
+// and is not to be edited. Somebody's remark about the generator does not state the latter.
 func isMarked(text []byte) bool {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	return bytes.Contains(bytes.ToLower(line), []byte(emit.Marker)) && bytes.Contains(line, []byte("DO NOT EDIT"))

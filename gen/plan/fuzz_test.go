@@ -48,6 +48,9 @@ func FuzzGenerate(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, dump(project))
 		}
+		if err := isGo(result.Files); err != nil {
+			t.Errorf("%v\n%s", err, dump(project))
+		}
 		if result.Diags.HasErrors() != (len(result.Files) == 0) {
 			t.Errorf("%d files and %v", len(result.Files), result.Diags)
 		}

@@ -35,7 +35,7 @@ type Result struct {
 	Contract *ir.Contract // nil where there are errors
 	Files    []emit.File  // sorted by path; nil where there are errors
 	Diags    diag.List
-	// Lowered says what a target could not express and where it went instead.
+	// Lowered lists what a target could not express and where it went instead.
 	Lowered []string
 	sources map[string][]byte
 }

@@ -1,12 +1,12 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path"
 	"strings"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // Write brings a project up to date. It first writes every new file beside its
@@ -40,12 +40,10 @@ func Write(root *os.Root, r *Result, differences []Difference) error {
 			continue
 		}
 		temp, err := stage(root, d.Path, data[d.Path])
-		if temp != "" {
-			staged[d.Path] = temp
-		}
 		if err != nil {
 			return fmt.Errorf("writing %s: %w", d.Path, err)
 		}
+		staged[d.Path] = temp
 	}
 	for _, d := range differences {
 		if d.Kind == Orphan {
@@ -68,17 +66,10 @@ func Write(root *os.Root, r *Result, differences []Difference) error {
 	return nil
 }
 
-// stage writes a file beside its place and returns its name, if there is one.
+// stage writes a file beside its place and returns its name.
 func stage(root *os.Root, name string, data []byte) (string, error) {
-	dir := path.Dir(name)
-	if err := root.MkdirAll(dir, 0o755); err != nil {
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return "", err
 	}
-	temp := path.Join(dir, fmt.Sprintf(".convgen-%016x", rand.Uint64()))
-	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(data)
-	return temp, errors.Join(err, f.Sync(), f.Close())
+	return safefile.Stage(root, name, data, 0o644)
 }

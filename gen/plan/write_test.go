@@ -3,6 +3,7 @@ package plan_test
 import (
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/gen/plan"
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // project is a project on disk.
@@ -126,7 +128,7 @@ func TestWriteMakesEveryFile(t *testing.T) {
 		}
 	}
 	for name := range files {
-		if strings.Contains(name, ".convgen-") {
+		if safefile.Temporary(path.Base(name)) {
 			t.Errorf("%s is left behind", name)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/base/tomlpos"
 )
 
@@ -28,6 +29,13 @@ const (
 	maxLine    = 32 << 10  // bytes
 	maxNesting = 100       // brackets that are open at once
 	maxDots    = 1000      // dots on one line
+)
+
+// Bounds on one pattern for files. Every alternative is looked for on its own,
+// and every ** in all folders that the one before it leads to.
+const (
+	maxAlternatives = 64
+	maxDoubleStars  = 3
 )
 
 const byteOrderMark = "\ufeff"
@@ -107,7 +115,7 @@ func (l *loader) source(fsys fs.FS, file *File) ([]byte, bool) {
 	return source, true
 }
 
-// unreasonable finds text that would keep the decoder busy, and says what it is.
+// unreasonable finds text that would keep the decoder busy, and returns what it is.
 // It counts brackets and dots within strings too, which no hand-written text has
 // so many of.
 func unreasonable(source []byte) (at int, what string) {
@@ -162,6 +170,10 @@ func (l *loader) glob(fsys fs.FS, patterns Field[[]string]) []string {
 			l.report(at.File, at.Span(), RuleFiles, fmt.Sprintf("%q is not a pattern for files of this project", pattern), `write it relative, with slashes and without "..", such as "specs/**/*.toml"`)
 			continue
 		}
+		if what := tooMuch(pattern); what != "" {
+			l.report(at.File, at.Span(), RuleFiles, fmt.Sprintf("the pattern %s has %s", text.Quote(pattern), what), "write several patterns")
+			continue
+		}
 		matches, err := doublestar.Glob(fsys, pattern, doublestar.WithFailOnIOErrors(), doublestar.WithFilesOnly(), doublestar.WithNoFollow())
 		if err != nil {
 			l.report(at.File, at.Span(), RuleFiles, fmt.Sprintf("looking for %q: %v", pattern, err), "")
@@ -184,7 +196,30 @@ func (l *loader) glob(fsys fs.FS, patterns Field[[]string]) []string {
 	return names
 }
 
-// inside says that a pattern stays within the project.
+// tooMuch returns what a pattern has too much of, or nothing.
+func tooMuch(pattern string) string {
+	alternatives, groups := 1, []int{} // groups: alternatives of the braces that are open
+	for _, c := range pattern {
+		switch last := len(groups) - 1; {
+		case c == '{':
+			groups = append(groups, 1)
+		case c == ',' && last >= 0:
+			groups[last]++
+		case c == '}' && last >= 0:
+			alternatives *= groups[last]
+			groups = groups[:last]
+		}
+		if alternatives > maxAlternatives {
+			return fmt.Sprintf("more than %d alternatives", maxAlternatives)
+		}
+	}
+	if strings.Count(pattern, "**") > maxDoubleStars {
+		return fmt.Sprintf("** more than %d times", maxDoubleStars)
+	}
+	return ""
+}
+
+// inside reports whether a pattern stays within the project.
 func inside(pattern string) bool {
 	return pattern != "" && !path.IsAbs(pattern) && !strings.Contains(pattern, `\`) &&
 		!slices.Contains(strings.Split(pattern, "/"), "..")

@@ -25,7 +25,7 @@ type Place struct {
 type File struct {
 	Name   string // slash-separated, relative to the project
 	Source []byte
-	// Broken says that there are errors of form in the file: something that is
+	// Broken marks a file with errors of form: something that is
 	// not there may have been meant to be.
 	Broken bool
 	index  *tomlpos.Index
@@ -102,7 +102,7 @@ type Param struct {
 	Required Field[bool]
 	Default  Field[any]
 	Repairs  Field[[]string]
-	// OneOrMany says that one item is accepted in the place of an array.
+	// OneOrMany reports whether one item is accepted in the place of an array.
 	OneOrMany Field[bool]
 	Items     *Constraints
 	ItemsAt   Place

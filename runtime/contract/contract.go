@@ -82,20 +82,36 @@ type CLI interface {
 // Error is a failure that arguments cannot be blamed for by shape: an unknown
 // id, a range that does not exist, a program that did not answer.
 type Error struct {
-	// Message is one sentence with the cause and one with the remedy.
+	// Message is one sentence with the cause and one with the remedy. It names no
+	// place on the user's machine: that is nothing for a model, nor for what it
+	// passes on.
 	Message string
+	// Detail is Message for a person, who has to find what is wrong, with the
+	// places in it. Empty means that Message is for people too.
+	Detail string
 	// Trace holds causes, outermost first.
 	Trace []string
 	// Transient says that the same call may work later.
 	Transient bool
 	// Caller says that the caller can put it right by calling differently.
 	Caller bool
+	// NoProject reports that the directory the call comes from belongs to no
+	// project: a front that chose the directory can say how to choose another.
+	NoProject bool
 	// Err is the cause for errors.Is and errors.As; its text is not shown.
 	Err error
 }
 
 func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.Err }
+
+// ForPerson returns the message for a person.
+func (e *Error) ForPerson() string {
+	if e.Detail != "" {
+		return e.Detail
+	}
+	return e.Message
+}
 
 // Fixable returns an error that the caller can put right with another call.
 func Fixable(message string) *Error { return &Error{Message: message, Caller: true} }

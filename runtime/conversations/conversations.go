@@ -78,8 +78,9 @@ type ListQuery struct {
 type Listing struct {
 	Conversations []Listed
 	// Total is how many there are on all pages. It is negative where that is not
-	// known.
+	// known, and Seen then is how many there are at least.
 	Total int
+	Seen  int
 	Aside Aside
 }
 
@@ -150,7 +151,7 @@ type Line struct {
 	Conversation *transcript.Conversation
 	Scope        transcript.Scopes // exactly one
 	Turn         int               // from 1; 0 for a title
-	Event        int               // index in the conversation; -1 for a title
+	Event        int               // index in the conversation; -1 for a title, or where not known
 	Number       int               // in the text of the event, from 1; 0 where not known
 	Time         time.Time         // zero where not known
 	Text         []byte
@@ -198,7 +199,7 @@ type Reading struct {
 
 // Event is an event that is read. It is valid until [ReadQuery.Event] returns.
 type Event struct {
-	Index   int // from 0
+	Index   int // from 0; -1 where not known
 	Turn    int // from 1
 	Kind    transcript.Kind
 	Time    time.Time // zero where not known
@@ -213,7 +214,8 @@ type Event struct {
 	Cut      bool // strings in Text were cut, and marked
 	// Chars is the length of the whole text in characters, and Head how many of
 	// its first characters Text begins with, where Text is not all of it; the rest
-	// of Text is its end. Both are 0 otherwise.
+	// of Text is its end. Both are 0 otherwise. A text that is not a recorded
+	// string is the JSON value that was recorded, indented.
 	Chars, Head int
 	// AppendJSON appends the event as it is recorded, for programs.
 	AppendJSON func(dst []byte, options transcript.JSONOptions) []byte

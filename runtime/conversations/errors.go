@@ -1,6 +1,7 @@
 package conversations
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -37,6 +38,7 @@ const (
 	DamagedEvents = store.DamagedEvents
 	Outside       = store.Outside
 	Vanishing     = store.Vanishing
+	Reported      = store.Reported
 )
 
 // TurnRangeError is the error for a turn that a conversation does not have.
@@ -76,10 +78,12 @@ func (e *PatternError) Unwrap() error { return e.Err }
 // that cannot be read, a program that fails or prints something else than it
 // should.
 type UnavailableError struct {
-	// Program is the external command line that failed, as it is configured;
-	// empty where it is a store. Setting is where it is configured.
+	// Program is the external program that failed, a file name or a path; empty
+	// where it is a store. Setting is the environment variable it is configured in,
+	// if any.
 	Program, Setting string
-	// Exit is the exit code it ended with; 0 where it did not come to that.
+	// Exit is the exit code it ended with, where that is not one of an answer; 0
+	// where it did not come to that.
 	Exit int
 	// Said is what it printed on standard error: a stranger's words, made safe to
 	// show, and never searched for a meaning.
@@ -87,13 +91,28 @@ type UnavailableError struct {
 	Path string // of a store
 	// Transient reports whether the same query may work later.
 	Transient bool
-	Err       error
+	// Err is the cause: an [*OutputError] where the program printed something else
+	// than it should.
+	Err error
 }
 
 func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("conversations are unavailable: %v", e.Err)
 }
 func (e *UnavailableError) Unwrap() error { return e.Err }
+
+// OutputError is what is wrong with the output of an external program.
+type OutputError struct {
+	Reason string // safe to show
+	Err    error  // of the decoder, or nil
+}
+
+func (e *OutputError) Error() string { return "not the records that were expected: " + e.Reason }
+func (e *OutputError) Unwrap() error { return e.Err }
+
+// ErrUnsupported is the error for a query that an external program cannot be
+// asked.
+var ErrUnsupported = errors.New("the external program cannot be asked this")
 
 // UnreadableError is the error for a conversation that is there, but whose events
 // cannot be read.

@@ -12,14 +12,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/convtools/convtools/generated"
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/doctor"
 	"github.com/convtools/convtools/runtime/install"
 	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
 // fakeRunner answers every command in the same way, and notes the commands.
@@ -38,24 +39,7 @@ func (f *fakeRunner) Run(_ context.Context, cmd process.Command) (process.Result
 	return f.result, f.err
 }
 
-// fakeCLI is a conversation command line with two answers: for live and for
-// archived conversations.
-type fakeCLI struct {
-	live, archived string
-	err            error
-}
-
-func (f fakeCLI) RunCLI(_ context.Context, _ string, _ contract.Context, args []string) (stdout, stderr []byte, exit int, err error) {
-	if slices.Contains(args, "--archived") {
-		return []byte(f.archived), nil, 0, f.err
-	}
-	return []byte(f.live), []byte("warning: something\n"), 0, f.err
-}
-
-const (
-	initialized = `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"convtools","version":"1.2.3"}}}` + "\n"
-	noneListed  = `[{"summary":{"total":0,"skipped":[]}}]`
-)
+const initialized = `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"convtools","version":"1.2.3"}}}` + "\n"
 
 // listing is the answer of a server with these tools.
 func listing(names ...string) []byte {
@@ -70,13 +54,45 @@ func listing(names ...string) []byte {
 	return append([]byte(initialized), append(data, '\n')...)
 }
 
-func ours() []string {
-	var names []string
-	for _, tool := range generated.Tools() {
-		names = append(names, tool.Name)
+// family is a family that declares tools and finds what checks returns.
+func family(name string, checks *[]toolset.Check, tools ...string) toolset.Family {
+	return toolset.Family{
+		Name: name,
+		Declared: func() []contract.Tool {
+			var declared []contract.Tool
+			for _, tool := range tools {
+				declared = append(declared, contract.Tool{Name: tool})
+			}
+			return declared
+		},
+		Checks: func(context.Context) []toolset.Check { return *checks },
 	}
-	return names
 }
+
+// families are two families: "paint", which always offers its tools and finds what
+// checks has, and "sing", which does not always offer its tool, and has a project
+// in every directory that project has in it.
+func families(t *testing.T, checks *[]toolset.Check, project string) *toolset.Registry {
+	t.Helper()
+	paint := family("paint", checks, "draw", "erase", "show")
+	sing := family("sing", &[]toolset.Check{{Name: "voice", Status: toolset.Off, Detail: "silent"}}, "hum")
+	sing.Offered = func(context.Context) []contract.Tool { return nil }
+	sing.Flags = []toolset.Flag{{Name: "song", Shorthand: "s"}, {Name: "loud", Switch: true}}
+	sing.Project = func(dir string) (string, error) {
+		if dir != project {
+			return "", errors.New("no project")
+		}
+		return dir, nil
+	}
+	registry, err := toolset.NewRegistry(paint, sing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return registry
+}
+
+// ours are the tools of families.
+func ours() []string { return []string{"draw", "erase", "hum", "show"} }
 
 // setup makes a home and a project, and a program that exists.
 func setup(t *testing.T) (doctor.Config, *fakeRunner) {
@@ -100,15 +116,15 @@ func setup(t *testing.T) (doctor.Config, *fakeRunner) {
 	runner := &fakeRunner{result: process.Result{Stdout: listing(ours()...)}}
 	second := 0
 	var mu sync.Mutex
+	registry := families(t, &[]toolset.Check{}, "")
 	return doctor.Config{
-		Version: "1.2.3", Dir: project, CacheDir: filepath.Join(dir, "cache"), Runner: runner,
+		Version: "1.2.3", Dir: project, Runner: runner, Registry: registry,
 		LookPath: func(name string) (string, error) {
 			if name == "jp" {
 				return "", exec.ErrNotFound
 			}
 			return exec.LookPath(name)
 		},
-		CLI: fakeCLI{live: noneListed, archived: noneListed},
 		Now: func() time.Time {
 			mu.Lock()
 			defer mu.Unlock()
@@ -118,6 +134,7 @@ func setup(t *testing.T) (doctor.Config, *fakeRunner) {
 		Install: install.Options{
 			GOOS: "linux", Getenv: func(name string) string { return env[name] },
 			Project: project, Workspace: project, Program: program, ProgramName: "convtools",
+			Flags: registry.Flags(),
 		},
 	}, runner
 }
@@ -143,7 +160,7 @@ func register(t *testing.T, c doctor.Config, name string, scope install.Scope) {
 	opts.ProgramName = "" // the name is not found in PATH here
 	change, err := install.PlanInstall(host, opts)
 	if err == nil {
-		err = change.Apply()
+		err = change.Apply(t.Context())
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -165,75 +182,36 @@ func TestFindings(t *testing.T) {
 		name   string
 		change func(*testing.T, *doctor.Config)
 		check  string
-		status doctor.Status
+		status toolset.Status
 		detail string
 	}{
-		{"conversations", func(_ *testing.T, c *doctor.Config) {
-			c.CLI = fakeCLI{live: `[{"id":"jp-c1","error":null},{"summary":{"total":1,"skipped":[]}}]`, archived: noneListed}
-		}, "conversations", doctor.OK, "1 live, 0 archived"},
-		{"damaged", func(_ *testing.T, c *doctor.Config) {
-			c.CLI = fakeCLI{live: `[{"id":"jp-c1","error":"cut off"},{"summary":{"total":1,"skipped":[{"id":"jp-c2","reason":"no metadata"}]}}]`, archived: noneListed}
-		}, "damaged", doctor.Problem, "jp-c1 (cut off), jp-c2 (no metadata)"},
-		{"many damaged", func(_ *testing.T, c *doctor.Config) {
-			c.CLI = fakeCLI{live: `[` + strings.Repeat(`{"id":"jp-c1","error":"cut off"},`, 9) + `{"summary":{"total":9,"skipped":[]}}]`, archived: noneListed}
-		}, "damaged", doctor.Problem, "and 4 more"},
-		{"command line fails", func(_ *testing.T, c *doctor.Config) {
-			c.CLI = fakeCLI{err: errors.New("no such program")}
-		}, "conversations", doctor.Problem, "no such program"},
-		{"command line prints something else", func(_ *testing.T, c *doctor.Config) {
-			c.CLI = fakeCLI{live: "usage: …"}
-		}, "conversations", doctor.Problem, "does not list them in JSON (exit code 0) and says: warning: something"},
-		{"no knowledge", func(*testing.T, *doctor.Config) {}, "knowledge", doctor.Off, "no topic is configured"},
-		{"knowledge", func(t *testing.T, c *doctor.Config) {
-			write(t, filepath.Join(c.Dir, "convtools.toml"), "[kb.topic.p]\nsubjects = 'kb'\ndisabled = ['old']\n[kb.topic.q]\nsubjects = 'none'\nenable = false\n")
-			for _, name := range []string{"style.md", "more/.hidden.md", "old.md"} {
-				write(t, filepath.Join(c.Dir, "kb", name), "text")
-			}
-			write(t, filepath.Join(c.Dir, "kb", "logo.png"), "\x00")
-		}, "knowledge", doctor.OK, "1 topic, 2 subjects"},
-		{"knowledge without a directory", func(t *testing.T, c *doctor.Config) {
-			write(t, filepath.Join(c.Dir, "convtools.toml"), "[kb.topic.p]\nsubjects = 'kb'\n")
-		}, "knowledge", doctor.Problem, "topic p cannot be learned: its directory kb does not exist"},
-		{"knowledge that is configured wrongly", func(t *testing.T, c *doctor.Config) {
-			write(t, filepath.Join(c.Dir, "convtools.toml"), "[kb.topic.p]\nsubjects = 'kb'\ntitel = 'x'\nlearnt = 'x'\n")
-		}, "knowledge", doctor.Problem, `convtools.toml:3:1: error: unknown key "titel" in topic "p" [KC003], and 1 more error`},
-		{"knowledge in no directory", func(_ *testing.T, c *doctor.Config) {
-			c.Dir = filepath.Join(c.Dir, "typo")
-		}, "knowledge", doctor.Off, "no workspace"},
-		{"no workspace", func(t *testing.T, c *doctor.Config) {
-			c.Dir = filepath.Dir(c.Dir)
-		}, "workspace", doctor.Problem, "or above it"},
-		{"other command line", func(_ *testing.T, c *doctor.Config) {
-			getenv := c.Install.Getenv
-			c.Install.Getenv = func(name string) string {
-				if name == "CONVTOOLS_CLI" {
-					return "no-such-program-anywhere --x"
-				}
-				return getenv(name)
-			}
-		}, "command line", doctor.Problem, "no-such-program-anywhere --x (CONVTOOLS_CLI)"},
-		{"no directory", func(_ *testing.T, c *doctor.Config) {
-			c.Dir = filepath.Join(c.Dir, "nope")
-		}, "workspace", doctor.Problem, "nope does not exist"},
+		{"another program first", func(_ *testing.T, c *doctor.Config) {
+			c.Install.ProgramName = ""
+			c.LookPath = func(name string) (string, error) { return "/usr/bin/" + name, nil }
+		}, "program", toolset.Problem, "PATH finds another one first: /usr/bin/convtools"},
+		{"not in PATH", func(_ *testing.T, c *doctor.Config) {
+			c.Install.ProgramName = ""
+			c.LookPath = func(string) (string, error) { return "", exec.ErrNotFound }
+		}, "program", toolset.OK, ", not in PATH"},
 		{"unreadable configuration", func(t *testing.T, c *doctor.Config) {
 			write(t, filepath.Join(c.Install.Getenv("HOME"), ".codex", "config.toml"), "[mcp_servers.convtools]\na = [")
-		}, "codex", doctor.Problem, "line 2"},
+		}, "codex", toolset.Problem, "line 2"},
 		{"unreadable configuration of others", func(t *testing.T, c *doctor.Config) {
 			write(t, filepath.Join(c.Install.Getenv("HOME"), ".codex", "config.toml"), "a = [")
-		}, "codex", doctor.Warning, "probably has no entry for this program: line 1"},
+		}, "codex", toolset.Warning, "probably has no entry for this program: line 1"},
 		{"on the network", func(t *testing.T, c *doctor.Config) {
 			write(t, filepath.Join(c.Install.Getenv("HOME"), ".codex", "config.toml"), "[mcp_servers.convtools]\nurl = 'http://127.0.0.1:8765/mcp'\n")
-		}, "codex", doctor.OK, "http: http://127.0.0.1:8765/mcp, not started by doctor"},
+		}, "codex", toolset.OK, "http: http://127.0.0.1:8765/mcp, not started by doctor"},
 		{"number for a command", func(t *testing.T, c *doctor.Config) {
 			write(t, filepath.Join(c.Install.Getenv("HOME"), ".codex", "config.toml"), "[mcp_servers.convtools]\ncommand = 5\n")
-		}, "codex", doctor.Problem, "command of the entry is 5, which is not text"},
+		}, "codex", toolset.Problem, "command of the entry is 5, which is not text"},
 		{"switched off", func(t *testing.T, c *doctor.Config) {
 			write(t, filepath.Join(c.Install.Getenv("HOME"), ".codex", "config.toml"), "[mcp_servers.convtools]\ncommand = 'x'\nenabled = false\n")
-		}, "codex", doctor.Off, "switched off"},
+		}, "codex", toolset.Off, "switched off"},
 		{"entry without command", func(t *testing.T, c *doctor.Config) {
 			write(t, filepath.Join(c.Install.Getenv("HOME"), ".codex", "config.toml"), "[mcp_servers.convtools]\nurl = 'x'\n")
-		}, "codex", doctor.Problem, "no command"},
-		{"not registered", func(*testing.T, *doctor.Config) {}, "zed", doctor.Off, "not registered"},
+		}, "codex", toolset.Problem, "no command"},
+		{"not registered", func(*testing.T, *doctor.Config) {}, "zed", toolset.Off, "not registered"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -245,12 +223,12 @@ func TestFindings(t *testing.T) {
 			if got.Status != test.status || !strings.Contains(got.Detail, test.detail) {
 				t.Errorf("%s: %s; want %s: …%s…", got.Status, got.Detail, test.status, test.detail)
 			}
-			if fixable := test.status == doctor.Problem || test.status == doctor.Warning || test.name == "switched off"; (got.Fix != "") != fixable {
+			if fixable := test.status == toolset.Problem || test.status == toolset.Warning || test.name == "switched off"; (got.Fix != "") != fixable {
 				t.Errorf("%s, and the fix is %q", got.Status, got.Fix)
 			}
 			problems := 0
 			for _, check := range report.Checks {
-				if check.Status == doctor.Problem {
+				if check.Status == toolset.Problem {
 					problems++
 				}
 			}
@@ -301,66 +279,36 @@ func TestJPVersion(t *testing.T) {
 	}
 }
 
-func TestCache(t *testing.T) {
+// TestFamilies has the findings of families, in their order, and one in place of
+// another where another family has a project.
+func TestFamilies(t *testing.T) {
 	t.Parallel()
-	c, _ := setup(t)
-	check := func(status doctor.Status, detail string, bytes int64) {
-		t.Helper()
-		got := find(t, doctor.Examine(t.Context(), c), "cache")
-		if got.Status != status || got.Detail != detail || got.Bytes == nil || *got.Bytes != bytes {
-			t.Errorf("%+v; want %s: %s, %d bytes", got, status, detail, bytes)
-		}
+	missing := toolset.Check{
+		Name: "easel", Status: toolset.Problem, Detail: "there is none", Fix: "buy one",
+		Instead: &toolset.Check{Name: "easel", Status: toolset.Off, Detail: "there is none, and none is needed to sing"},
 	}
-	check(doctor.Off, "0 bytes: there is no "+c.CacheDir, 0)
-	write(t, filepath.Join(c.CacheDir, "a"), "12345")
-	check(doctor.OK, "5 bytes in "+c.CacheDir, 5)
-	write(t, filepath.Join(c.CacheDir, "deep", "b"), strings.Repeat("x", 1_500_000))
-	check(doctor.OK, "1.5 MB in "+c.CacheDir, 1_500_005)
-	c.CacheDir = ""
-	if got := find(t, doctor.Examine(t.Context(), c), "cache"); got.Status != doctor.Off || got.Bytes != nil {
-		t.Errorf("%+v", got)
-	}
-}
-
-// hangingCLI does not answer until it is stopped.
-type hangingCLI struct{}
-
-func (hangingCLI) RunCLI(ctx context.Context, _ string, _ contract.Context, _ []string) (stdout, stderr []byte, exit int, err error) {
-	<-ctx.Done()
-	return nil, nil, 0, &contract.Error{Message: "it timed out", Err: &process.Error{Kind: process.Timeout}}
-}
-
-func TestHangingCommandLine(t *testing.T) {
-	t.Parallel()
+	found := toolset.Check{Name: "colours", Status: toolset.Warning, Detail: "few", Fix: "buy more"}
 	for _, test := range []struct {
-		env, check, detail, fix string
-		limit                   time.Duration
+		project  string
+		want     []string
+		problems int
 	}{
-		{"go mod", "command line", "go mod (CONVTOOLS_CLI): conversation ls hangs: it was stopped after 5s", "try it: go mod conversation ls --format=json; correct CONVTOOLS_CLI, or unset it", 5 * time.Second},
-		{"", "conversations", "conversation ls hangs: it was stopped after 30s", "convtools conversation ls", 30 * time.Second},
+		{"", []string{"easel: problem: there is none", "colours: warning: few", "voice: off: silent"}, 1},
+		{"here", []string{"easel: off: there is none, and none is needed to sing", "colours: warning: few", "voice: off: silent"}, 0},
 	} {
-		t.Run(test.check, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				c, _ := setup(t)
-				getenv := c.Install.Getenv
-				c.Install.Getenv = func(name string) string {
-					if name == "CONVTOOLS_CLI" {
-						return test.env
-					}
-					return getenv(name)
-				}
-				c.CLI = hangingCLI{}
-				start := time.Now()
-				report := doctor.Examine(t.Context(), c)
-				if took := time.Since(start); took != test.limit {
-					t.Errorf("took %v, want %v", took, test.limit)
-				}
-				got := find(t, report, test.check)
-				if got.Status != doctor.Problem || report.Problems != 1 || got.Detail != test.detail || !strings.Contains(got.Fix, test.fix) {
-					t.Errorf("%+v", got)
-				}
-			})
-		})
+		c, _ := setup(t)
+		c.Dir = "here"
+		c.Registry = families(t, &[]toolset.Check{missing, found}, test.project)
+		report := doctor.Examine(t.Context(), c)
+		var got []string
+		for _, check := range report.Checks[2:5] { // behind the versions and the program
+			got = append(got, check.Name+": "+string(check.Status)+": "+check.Detail)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("with a project %q (-want +got):\n%s", test.project, diff)
+		}
+		if report.Problems != test.problems || report.Warnings != 1 {
+			t.Errorf("with a project %q: %d problems, %d warnings", test.project, report.Problems, report.Warnings)
+		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/convtools/convtools/runtime/install"
+	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
 // hosts looks at every host, and starts what is registered with them, all at
@@ -20,11 +22,11 @@ func (c Config) hosts(ctx context.Context) []Check {
 	for _, host := range install.Hosts() {
 		found := install.Registrations(host, c.Install)
 		if len(found) == 0 {
-			checks = append(checks, Check{Name: host.Name, Status: Off, Detail: notRegistered})
+			checks = append(checks, Check{Check: toolset.Check{Name: host.Name, Status: toolset.Off, Detail: notRegistered}})
 			registered = append(registered, install.Registration{})
 		}
 		for _, r := range found {
-			checks = append(checks, Check{Name: host.Name, Scope: r.Scope, Path: r.Path, Command: r.Command})
+			checks = append(checks, Check{Check: toolset.Check{Name: host.Name}, Scope: r.Scope, Path: r.Path, Command: r.Command})
 			registered = append(registered, r)
 		}
 	}
@@ -44,35 +46,35 @@ const notRegistered = "not registered"
 // host fills in the finding about one registration.
 func (c Config) host(ctx context.Context, check *Check, r install.Registration) {
 	again := fmt.Sprintf("convtools install %s --scope %s", r.Host, r.Scope)
-	if flags := install.KnowledgeFlags(r); len(flags) > 0 {
-		again += " " + commandLine(flags)
+	if settings, ok := r.Settings(c.Install.Flags); ok && len(settings) > 0 {
+		again += " " + process.JoinCommand(settings...)
 	}
 	check.Fix = again
-	check.Status = Problem
+	check.Status = toolset.Problem
 	if r.Err != nil {
 		check.Detail = r.Err.Error()
 		if len(r.Command) == 0 {
 			check.Fix = "correct the file; then " + check.Fix
 		}
 		if r.Doubtful {
-			check.Status, check.Fix = Warning, "correct the file"
+			check.Status, check.Fix = toolset.Warning, "correct the file"
 			check.Detail = "the file cannot be read, and probably has no entry for this program: " + check.Detail
 		}
 		return
 	}
 	if r.Disabled {
-		check.Status, check.Fix = Off, r.SwitchOn()
+		check.Status, check.Fix = toolset.Off, r.SwitchOn()
 		check.Detail = "registered, but switched off there"
 		return
 	}
 	if r.URL != "" {
-		check.Status, check.Fix = OK, ""
+		check.Status, check.Fix = toolset.OK, ""
 		check.Detail = "http: " + r.URL + ", not started by doctor, and not tried"
 		return
 	}
 	r.Command = c.expand(r.Command)
 	if relative(r.Command[0]) {
-		check.Status = Warning
+		check.Status = toolset.Warning
 		check.Detail = "not started: which program " + r.Command[0] + " is depends on the directory that the host starts it in"
 		check.Fix = "name the program by an absolute path: " + again
 		return
@@ -87,7 +89,7 @@ func (c Config) host(ctx context.Context, check *Check, r install.Registration) 
 		check.Detail = err.Error()
 		return
 	}
-	check.Status, check.Fix = OK, ""
+	check.Status, check.Fix = toolset.OK, ""
 	check.Tools, check.ServerName, check.ServerVersion = got.tools, got.name, got.version
 	check.DurationMS = c.Now().Sub(start).Milliseconds()
 	if r.Host == "jp" {
@@ -97,7 +99,7 @@ func (c Config) host(ctx context.Context, check *Check, r install.Registration) 
 	}
 	check.Detail = fmt.Sprintf("answers with %d tools in %d ms, and is %s %s", got.tools, check.DurationMS, got.name, got.version)
 	if got.version != c.Version {
-		check.Status = Warning
+		check.Status = toolset.Warning
 		check.Detail += ", while this is " + c.Version
 		check.Fix = "have the host start this program: " + again + "; or update the other one"
 	}
@@ -109,7 +111,7 @@ func (c Config) loaded(check *Check) {
 	switch {
 	case len(lacks) == 0:
 	case sure:
-		check.Status, check.Fix = Warning, strings.Join(lacks, " ")
+		check.Status, check.Fix = toolset.Warning, strings.Join(lacks, " ")
 		check.Detail += ", but the workspace's configuration does not have JP load it"
 	default:
 		check.Detail += "; what .jp/config.toml does not tell, the workspace's configuration has to: " + strings.Join(lacks, " ")
@@ -131,7 +133,7 @@ func relative(program string) bool {
 	return !filepath.IsAbs(program) && filepath.Base(program) != program
 }
 
-// trusted says why a registered command must not be started. A user's own files
+// trusted returns why a registered command must not be started. A user's own files
 // are trusted as the hosts trust them.
 func (c Config) trusted(r install.Registration) error {
 	if r.Scope == install.User {
@@ -152,7 +154,7 @@ func (c Config) trusted(r install.Registration) error {
 	if !os.SameFile(theirs, ours) {
 		return fmt.Errorf("the project's file names another program, %s", r.Command[0])
 	}
-	if !install.Written(r) {
+	if _, ok := r.Settings(c.Install.Flags); !ok {
 		return errors.New("the project's file gives it arguments that were not written by install")
 	}
 	return nil

@@ -2,6 +2,7 @@ package doctor_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/convtools/convtools/runtime/doctor"
 	"github.com/convtools/convtools/runtime/install"
 	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
 // TestServers registers with a host and has the server behave in all ways.
@@ -23,23 +25,23 @@ func TestServers(t *testing.T) {
 		name   string
 		result process.Result
 		err    error
-		status doctor.Status
+		status toolset.Status
 		detail string
 	}{
-		{"good", process.Result{Stdout: listing(ours()...)}, nil, doctor.OK, "answers with 4 tools in 1000 ms"},
-		{"more tools", process.Result{Stdout: listing(append(ours(), "another")...)}, nil, doctor.OK, "answers with 5 tools"},
-		{"nothing to learn", process.Result{Stdout: listing(slices.DeleteFunc(ours(), func(name string) bool { return name == "learn" })...)}, nil, doctor.OK, "answers with 3 tools"},
-		{"notifications between", process.Result{Stdout: slices.Concat([]byte(`{"jsonrpc":"2.0","method":"notifications/message"}`+"\n"), listing(ours()...))}, nil, doctor.OK, "answers"},
-		{"floods with an error", process.Result{Stdout: []byte(`{"jsonrpc":"2.0","id":1,"error":{"message":"` + strings.Repeat("x", 1<<20) + `"}}` + "\n")}, nil, doctor.Problem, "answers with an error: " + strings.Repeat("x", 200) + "…"},
-		{"other tools", process.Result{Stdout: listing("fetch", "conversation_list")}, nil, doctor.Problem, "it is convtools 1.2.3 and has no conversation_grep, conversation_read"},
-		{"ends early", process.Result{Stdout: []byte(initialized)}, nil, doctor.Problem, "ends without listing"},
-		{"says nothing", process.Result{ExitCode: 3, Stderr: []byte("error: no such flag\nhint: x")}, nil, doctor.Problem, "exit code 3 without an answer, and says: error: no such flag"},
-		{"silent", process.Result{ExitCode: 1}, nil, doctor.Problem, "says: nothing"},
-		{"prints", process.Result{Stdout: []byte("Listening…\n")}, nil, doctor.Problem, "not MCP: Listening…"},
-		{"refuses", process.Result{Stdout: []byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"too old"}}` + "\n")}, nil, doctor.Problem, "error: too old"},
-		{"hangs", process.Result{}, &process.Error{Kind: process.Timeout}, doctor.Problem, "it hangs: it was stopped after 10s"},
-		{"hangs and says why", process.Result{}, &process.Error{Kind: process.Timeout, Stderr: []byte("waiting for a lock\n")}, doctor.Problem, "tools/list, and says: waiting for a lock"},
-		{"is not there", process.Result{}, &process.Error{Kind: process.NotFound, Command: "x", Detail: "no such file"}, doctor.Problem, "no such file"},
+		{"good", process.Result{Stdout: listing(ours()...)}, nil, toolset.OK, "answers with 4 tools in 1000 ms"},
+		{"more tools", process.Result{Stdout: listing(append(ours(), "another")...)}, nil, toolset.OK, "answers with 5 tools"},
+		{"nothing to sing", process.Result{Stdout: listing(slices.DeleteFunc(ours(), func(name string) bool { return name == "hum" })...)}, nil, toolset.OK, "answers with 3 tools"},
+		{"notifications between", process.Result{Stdout: slices.Concat([]byte(`{"jsonrpc":"2.0","method":"notifications/message"}`+"\n"), listing(ours()...))}, nil, toolset.OK, "answers"},
+		{"floods with an error", process.Result{Stdout: []byte(`{"jsonrpc":"2.0","id":1,"error":{"message":"` + strings.Repeat("x", 1<<20) + `"}}` + "\n")}, nil, toolset.Problem, "answers with an error: " + strings.Repeat("x", 200) + "…"},
+		{"other tools", process.Result{Stdout: listing("fetch", "erase")}, nil, toolset.Problem, "it is convtools 1.2.3 and has no draw, show"},
+		{"ends early", process.Result{Stdout: []byte(initialized)}, nil, toolset.Problem, "ends without listing"},
+		{"says nothing", process.Result{ExitCode: 3, Stderr: []byte("error: no such flag\nhint: x")}, nil, toolset.Problem, "exit code 3 without an answer, and says: error: no such flag"},
+		{"silent", process.Result{ExitCode: 1}, nil, toolset.Problem, "says: nothing"},
+		{"prints", process.Result{Stdout: []byte("Listening…\n")}, nil, toolset.Problem, "not MCP: Listening…"},
+		{"refuses", process.Result{Stdout: []byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"too old"}}` + "\n")}, nil, toolset.Problem, "error: too old"},
+		{"hangs", process.Result{}, &process.Error{Kind: process.Timeout}, toolset.Problem, "it hangs: it was stopped after 10s"},
+		{"hangs and says why", process.Result{}, &process.Error{Kind: process.Timeout, Stderr: []byte("waiting for a lock\n")}, toolset.Problem, "tools/list, and says: waiting for a lock"},
+		{"is not there", process.Result{}, &process.Error{Kind: process.NotFound, Command: "x", Detail: "no such file"}, toolset.Problem, "no such file"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -53,7 +55,7 @@ func TestServers(t *testing.T) {
 				t.Errorf("%s: %s; want %s: …%s…", got.Status, got.Detail, test.status, test.detail)
 			}
 			wantFix := ""
-			if test.status == doctor.Problem {
+			if test.status == toolset.Problem {
 				wantFix = "convtools install claude-code --scope user"
 			}
 			if got.Fix != wantFix || report.Problems != len(wantFix)/max(1, len(wantFix)) {
@@ -86,6 +88,7 @@ func TestDoesNotStartWhatAProjectChose(t *testing.T) {
 		{"no program", "/no/such/convtools", `["mcp"]`, "not started"},
 		{"another command", "", `["uninstall", "jp", "--yes"]`, "arguments that were not written by install"},
 		{"a flag as directory", "", `["mcp", "--workspace", "--http=:80"]`, "arguments that were not written by install"},
+		{"a flag of no family", "", `["mcp", "-k", "a/b"]`, "arguments that were not written by install"},
 		{"more flags", "", `["mcp", "--http", ":80"]`, "arguments that were not written by install"},
 	}
 	for _, test := range tests {
@@ -102,7 +105,7 @@ func TestDoesNotStartWhatAProjectChose(t *testing.T) {
 			}
 			write(t, filepath.Join(c.Install.Project, ".mcp.json"), `{"mcpServers":{"convtools":{"command":`+string(quoted)+`,"args":`+test.args+`}}}`)
 			got := find(t, doctor.Examine(t.Context(), c), "claude-code")
-			if got.Status != doctor.Problem || !strings.Contains(got.Detail, test.detail) {
+			if got.Status != toolset.Problem || !strings.Contains(got.Detail, test.detail) {
 				t.Errorf("%s: %s; want …%s…", got.Status, got.Detail, test.detail)
 			}
 			if len(runner.commands) > 0 {
@@ -145,14 +148,14 @@ func TestJP(t *testing.T) {
 	config := filepath.Join(c.Install.Project, ".jp", "config.toml")
 	for _, test := range []struct {
 		config      string
-		status      doctor.Status
+		status      toolset.Status
 		detail, fix string
 	}{
-		{"extends = ['mcp/tools/**/*.toml']\nconfig_load_paths = ['.jp/config']\n", doctor.OK, "answers in", ""},
-		{"extends = ['**/*.toml']\nconfig_load_paths = ['.jp/config']\n", doctor.OK, "answers in", ""},
-		{"config_load_paths = ['.jp/config']\n", doctor.Warning, "does not have JP load it", `add "mcp/tools/**/*.toml" to extends`},
-		{"extends = ['mcp/tools/**/*.toml']\n", doctor.Warning, "does not have JP load it", `add ".jp/config" to config_load_paths`},
-		{"extends = [", doctor.OK, `has to: Load the definitions: add "mcp/tools/**/*.toml" to extends`, ""},
+		{"extends = ['mcp/tools/**/*.toml']\nconfig_load_paths = ['.jp/config']\n", toolset.OK, "answers in", ""},
+		{"extends = ['**/*.toml']\nconfig_load_paths = ['.jp/config']\n", toolset.OK, "answers in", ""},
+		{"config_load_paths = ['.jp/config']\n", toolset.Warning, "does not have JP load it", `add "mcp/tools/**/*.toml" to extends`},
+		{"extends = ['mcp/tools/**/*.toml']\n", toolset.Warning, "does not have JP load it", `add ".jp/config" to config_load_paths`},
+		{"extends = [", toolset.OK, `has to: Load the definitions: add "mcp/tools/**/*.toml" to extends`, ""},
 	} {
 		write(t, config, test.config)
 		got := find(t, doctor.Examine(t.Context(), c), "jp")
@@ -160,7 +163,7 @@ func TestJP(t *testing.T) {
 			t.Errorf("%s: %+v", test.config, got)
 		}
 	}
-	want := []string{"jp-tool", `{"action":"format_arguments"}`, `{"name":"conversation_grep","arguments":{}}`}
+	want := []string{"jp-tool", `{"action":"format_arguments"}`, `{"name":"draw","arguments":{}}`}
 	if diff := cmp.Diff(want, runner.commands[0].Args); diff != "" {
 		t.Errorf("arguments (-want +got):\n%s", diff)
 	}
@@ -169,7 +172,7 @@ func TestJP(t *testing.T) {
 		`Hello`:                               "not an outcome",
 	} {
 		runner.result.Stdout = []byte(out)
-		if got := find(t, doctor.Examine(t.Context(), c), "jp"); got.Status != doctor.Problem || !strings.Contains(got.Detail, detail) {
+		if got := find(t, doctor.Examine(t.Context(), c), "jp"); got.Status != toolset.Problem || !strings.Contains(got.Detail, detail) {
 			t.Errorf("%s: %+v", out, got)
 		}
 	}
@@ -177,7 +180,7 @@ func TestJP(t *testing.T) {
 	if err := os.Remove(skill); err != nil {
 		t.Fatal(err)
 	}
-	if got := find(t, doctor.Examine(t.Context(), c), "jp"); got.Status != doctor.Problem || !strings.Contains(got.Detail, "is missing") {
+	if got := find(t, doctor.Examine(t.Context(), c), "jp"); got.Status != toolset.Problem || !strings.Contains(got.Detail, "is missing") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -198,7 +201,7 @@ func TestRelativeCommands(t *testing.T) {
 				write(t, path, `{"mcpServers":{"convtools":{"command":"`+command+`","args":["mcp"]}}}`)
 				report := doctor.Examine(t.Context(), c)
 				got := find(t, report, "claude-code")
-				if got.Status != doctor.Warning || report.Warnings != 1 || report.Problems != 0 || !strings.Contains(got.Detail, "which program "+command+" is depends on the directory") {
+				if got.Status != toolset.Warning || report.Warnings != 1 || report.Problems != 0 || !strings.Contains(got.Detail, "which program "+command+" is depends on the directory") {
 					t.Errorf("%+v", got)
 				}
 				if want := "absolute path: convtools install claude-code --scope " + string(scope); !strings.Contains(got.Fix, want) {
@@ -219,7 +222,26 @@ func TestOtherVersion(t *testing.T) {
 	runner.result.Stdout = listing(ours()...) // of version 1.2.3
 	register(t, c, "claude-code", install.User)
 	got := find(t, doctor.Examine(t.Context(), c), "claude-code")
-	if got.Status != doctor.Warning || got.ServerVersion != "1.2.3" || got.ServerName != "convtools" || !strings.Contains(got.Detail, "and is convtools 1.2.3, while this is 2.0.0") || got.Fix == "" {
+	if got.Status != toolset.Warning || got.ServerVersion != "1.2.3" || got.ServerName != "convtools" || !strings.Contains(got.Detail, "and is convtools 1.2.3, while this is 2.0.0") || got.Fix == "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestFamilyFlags has a project's file start this program with flags of families,
+// which install writes, and which the advice to install again has too.
+func TestFamilyFlags(t *testing.T) {
+	t.Parallel()
+	c, runner := setup(t)
+	program, err := json.Marshal(c.Install.Program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(c.Install.Project, ".mcp.json"), `{"mcpServers":{"convtools":{"command":`+string(program)+`,"args":["mcp","-s","a song","--loud"]}}}`)
+	if got := find(t, doctor.Examine(t.Context(), c), "claude-code"); got.Status != toolset.OK || len(runner.commands) != 1 {
+		t.Errorf("%+v, ran %+v", got, runner.commands)
+	}
+	runner.err = errors.New("it is ill")
+	if got := find(t, doctor.Examine(t.Context(), c), "claude-code"); got.Fix != "convtools install claude-code --scope project -s 'a song' --loud" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/generated"
-	"github.com/convtools/convtools/generated/knowledge"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/install"
 	"github.com/convtools/convtools/runtime/process"
 )
@@ -22,7 +22,7 @@ const startLimit = 10 * time.Second
 // maxAnswer bounds what a server may say, in bytes.
 const maxAnswer = 4 << 20
 
-// answer is what a server says about itself.
+// answer is what a server reports about itself.
 type answer struct {
 	tools         int
 	name, version string
@@ -43,12 +43,17 @@ func (c Config) probe(ctx context.Context, r install.Registration) (answer, erro
 		return answer{}, err
 	}
 	var missing []string
-	for _, tool := range generated.Tools() {
-		// Where there is nothing to learn, learn is not offered.
-		if !tools[tool.Name] && tool.Name != knowledge.LearnTool().Name {
-			missing = append(missing, tool.Name)
+	for _, f := range c.Registry.Families() {
+		if f.Offered != nil { // not always the same
+			continue
+		}
+		for _, tool := range f.Declared() {
+			if !tools[tool.Name] {
+				missing = append(missing, tool.Name)
+			}
 		}
 	}
+	slices.Sort(missing)
 	if len(missing) > 0 {
 		return answer{}, fmt.Errorf("it is another program, or another version of this one: it is %s %s and has no %s", got.name, got.version, strings.Join(missing, ", "))
 	}
@@ -93,17 +98,12 @@ func firstLine(out []byte) string {
 	return strings.TrimSpace(line)
 }
 
-// maxSaid is how much is repeated of what a program says, in characters.
+// maxSaid is how much is repeated of what a program prints, in characters.
 const maxSaid = 200
 
-func shortened(said string) string {
-	if runes := []rune(said); len(runes) > maxSaid {
-		return string(runes[:maxSaid]) + "…"
-	}
-	return said
-}
+func shortened(said string) string { return text.Cut(said, maxSaid+1) }
 
-// handshake is what a client says until it knows the tools, in the revision of
+// handshake is what a client sends until it knows the tools, in the revision of
 // the protocol that most of them speak.
 func handshake(version string) string {
 	client, err := json.Marshal(map[string]string{"name": "convtools-doctor", "version": version})
@@ -160,7 +160,7 @@ func listedTools(out []byte) (tools map[string]bool, got answer, err error) {
 // probeJP has a tool format arguments, which JP does before a call and which
 // has no effect.
 func (c Config) probeJP(ctx context.Context, r install.Registration) error {
-	tool := generated.Tools()[0].Name
+	tool := c.Registry.Names()[0]
 	args := make([]string, 0, len(r.Command))
 	for _, word := range r.Command[1:] {
 		word = strings.ReplaceAll(word, "{{context}}", `{"action":"format_arguments"}`)

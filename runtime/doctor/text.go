@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
 // Text writes the report for people: a line for each finding, and what to do
@@ -16,7 +18,7 @@ func (r Report) Text(w io.Writer, home string) error {
 	var b strings.Builder
 	var unused []string
 	for _, c := range r.Checks {
-		if c.Status == Off && c.Detail == notRegistered {
+		if c.Status == toolset.Off && c.Detail == notRegistered {
 			unused = append(unused, c.Name)
 			continue
 		}
@@ -26,13 +28,13 @@ func (r Report) Text(w io.Writer, home string) error {
 		}
 		line(&b, string(c.Status), c.Name, tilde(detail, home))
 		if c.Scope != "" {
-			line(&b, "", "", tilde(strings.TrimSpace(commandLine(c.Command)+" (in "+c.Path+")"), home))
+			line(&b, "", "", tilde(strings.TrimSpace(process.JoinCommand(c.Command...)+" (in "+c.Path+")"), home))
 		}
 		if c.Fix != "" {
 			line(&b, "", "", "fix: "+tilde(c.Fix, home))
 		}
 	}
-	status, name := string(Off), notRegistered
+	status, name := string(toolset.Off), notRegistered
 	for names := range slices.Chunk(unused, unusedPerLine) {
 		line(&b, status, name, strings.Join(names, ", "))
 		status, name = "", ""
@@ -44,19 +46,6 @@ func (r Report) Text(w io.Writer, home string) error {
 	b.WriteString(".\n")
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// commandLine writes a command so that people see where each word ends, as for a
-// POSIX shell.
-func commandLine(words []string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		quoted[i] = word
-		if word == "" || strings.ContainsAny(word, " \t\n\"'\\`$&|;<>()*?[]#~!{}") {
-			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
 }
 
 // unusedPerLine keeps a line of host names within 80 columns.
@@ -75,9 +64,9 @@ func counted(n int, what string) string {
 
 // line writes one line of columns. The text may come from a configuration file
 // or from a program that was started.
-func line(b *strings.Builder, status, name, text string) {
-	if text != "" {
-		b.WriteString(strings.TrimRight(fmt.Sprintf("%-7s  %-14s  %s", status, name, envelope.SanitizeLine(text)), " ") + "\n")
+func line(b *strings.Builder, status, name, content string) {
+	if content != "" {
+		b.WriteString(strings.TrimRight(fmt.Sprintf("%-7s  %-14s  %s", status, name, text.Line(content)), " ") + "\n")
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/doctor"
 	"github.com/convtools/convtools/runtime/install"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
 func TestText(t *testing.T) {
@@ -20,18 +21,18 @@ func TestText(t *testing.T) {
 	report := doctor.Report{
 		Problems: 1, Warnings: 2,
 		Checks: []doctor.Check{
-			{Name: "program", Status: doctor.OK, Detail: "/home/me/bin/convtools"},
-			{Name: "cache", Status: doctor.Off, Detail: "0 bytes: there is no /home/me/.cache/convtools", Path: "/home/me/.cache/convtools"},
-			{Name: "zed", Status: doctor.Off, Detail: "not registered"},
+			{Check: toolset.Check{Name: "program", Status: toolset.OK, Detail: "/home/me/bin/convtools"}},
+			{Check: toolset.Check{Name: "voice", Status: toolset.Off, Detail: "there is no /home/me/voice"}},
+			{Check: toolset.Check{Name: "zed", Status: toolset.Off, Detail: "not registered"}},
 			{
-				Name: "claude-desktop", Status: doctor.Problem, Detail: "it says:\n\x1b[31mno", Scope: install.User, Path: "/home/me/x.json",
-				Command: []string{"/x/a b/convtools", "mcp", "it's"}, Fix: "convtools install claude-desktop --scope user",
+				Check: toolset.Check{Name: "claude-desktop", Status: toolset.Problem, Detail: "it says:\n\x1b[31mno", Fix: "convtools install claude-desktop --scope user"},
+				Scope: install.User, Path: "/home/me/x.json", Command: []string{"/x/a b/convtools", "mcp", "it's"},
 			},
-			{Name: "cursor", Status: doctor.Off, Detail: "not registered"},
-			{Name: "vscode", Status: doctor.Off, Detail: "not registered"},
-			{Name: "opencode", Status: doctor.Off, Detail: "not registered"},
-			{Name: "jp", Status: doctor.Off, Detail: "not registered"},
-			{Name: "codex", Status: doctor.Off, Detail: "not registered"},
+			{Check: toolset.Check{Name: "cursor", Status: toolset.Off, Detail: "not registered"}},
+			{Check: toolset.Check{Name: "vscode", Status: toolset.Off, Detail: "not registered"}},
+			{Check: toolset.Check{Name: "opencode", Status: toolset.Off, Detail: "not registered"}},
+			{Check: toolset.Check{Name: "jp", Status: toolset.Off, Detail: "not registered"}},
+			{Check: toolset.Check{Name: "codex", Status: toolset.Off, Detail: "not registered"}},
 		},
 	}
 	var b strings.Builder
@@ -39,7 +40,7 @@ func TestText(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `ok       program         ~/bin/convtools
-off      cache           0 bytes: there is no ~/.cache/convtools
+off      voice           there is no ~/voice
 problem  claude-desktop  user: it says: ␛[31mno
                          '/x/a b/convtools' mcp 'it'\''s' (in ~/x.json)
                          fix: convtools install claude-desktop --scope user
@@ -75,7 +76,6 @@ func TestJSONKeys(t *testing.T) {
 	t.Parallel()
 	c, _ := setup(t)
 	register(t, c, "codex", install.User)
-	write(t, filepath.Join(c.CacheDir, "a"), "12345")
 	c.LookPath = func(name string) (string, error) { return "/bin/" + name, nil }
 	write(t, filepath.Join(c.Install.Getenv("HOME"), ".claude.json"), `{"mcpServers":{"convtools":{"command":"./x"}}}`)
 	data, err := json.Marshal(doctor.Examine(t.Context(), c))
@@ -112,7 +112,7 @@ func TestJSONKeys(t *testing.T) {
 		keys[key] = true
 	}
 	want := []string{
-		"checks", "checks.bytes", "checks.command", "checks.detail", "checks.duration_ms", "checks.fix", "checks.name", "checks.path",
+		"checks", "checks.command", "checks.detail", "checks.duration_ms", "checks.fix", "checks.name", "checks.path",
 		"checks.scope", "checks.server_name", "checks.server_version", "checks.status", "checks.tools", "problems", "versions",
 		"versions.convtools", "versions.go", "versions.jp", "warnings",
 	}

@@ -2,26 +2,30 @@ package install
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // Change is what has to be done to configuration files. One without files is
-// no change: everything is as it should be, or Notes says why it is not.
+// no change: everything is as it should be, or Notes has why it is not.
 type Change struct {
 	Host  string
 	Scope Scope
 	Files []FileChange
 	// Path is the configuration file, or the folder, that was looked at.
 	Path string
-	// Notes says what is not changed although it could be expected, and what the
+	// Notes is what is not changed although it could be expected, and what the
 	// change does not restore, a sentence each.
 	Notes []string
-	// Advice says what is left for the user to do, a sentence each.
+	// Advice is what is left for the user to do, a sentence each.
 	Advice []string
 
 	records records
@@ -42,7 +46,7 @@ type FileChange struct {
 	old, record *record
 	// backup is where Before is kept; empty when it need not be.
 	backup string
-	// obsolete is a copy that says what the file says then, or empty.
+	// obsolete is a copy of what the file is then, or empty.
 	obsolete string
 }
 
@@ -75,18 +79,35 @@ func (c *Change) keep(f *FileChange) {
 // applied, or "".
 func (f *FileChange) Backup() string { return f.backup }
 
+// errMeanwhile is the error for a file that is not what the plan was made for.
+var errMeanwhile = errors.New("something else has written it in the meantime; nothing was changed, try again")
+
 // Apply makes the change. Each file is replaced as a whole, or not at all; one
 // that has changed since the plan was made is an error, and so are those behind
-// it left as they are.
-func (c *Change) Apply() error {
-	var dirs []string // that may be empty now
+// it left as they are. It first cleans up behind runs that were killed, also for
+// a change without files, and adds a sentence to Advice where something of theirs
+// is worth keeping.
+func (c *Change) Apply(ctx context.Context) error {
+	if len(c.Files) == 0 && !exists(c.records.dir) {
+		return nil
+	}
+	made, unlock, err := c.records.lock(ctx)
+	if err != nil {
+		return c.unkept("a record", err)
+	}
+	dirs := made // that may be empty now
 	defer func() {
 		c.records.inherit(removeDirs(innermostFirst(dirs)))
+		unlock()
 	}()
+	c.Advice = append(c.Advice, c.records.cleanUp()...)
 	for i := range c.Files {
 		f := &c.Files[i]
-		if err := c.apply(f); err != nil {
+		if err := c.apply(f, made); err != nil {
 			return fmt.Errorf("changing %s: %w", f.Path, err)
+		}
+		if f.record != nil {
+			made = nil // one record of them is enough
 		}
 		if f.old != nil && f.record == nil {
 			dirs = append(dirs, f.old.Dirs...)
@@ -95,20 +116,22 @@ func (c *Change) Apply() error {
 	return nil
 }
 
-// unkept says why what it takes to undo a change could not be kept.
+// unkept returns why what it takes to undo a change could not be kept.
 func (c *Change) unkept(what string, err error) error {
 	return fmt.Errorf("keeping %s, in %s, which has to be a folder you can write: %w", what, c.records.dir, err)
 }
 
 // apply makes the change to one file. What is needed to undo it is written
-// before it, and taken back if it fails.
-func (c *Change) apply(f *FileChange) (err error) {
+// before it, and taken back if it fails. made are the directories that were made
+// for what is kept.
+func (c *Change) apply(f *FileChange, made []string) (err error) {
 	now, err := readFile(f.Path)
 	if err != nil {
 		return err
 	}
-	if now.exists != f.before.exists || now.target != f.before.target || !bytes.Equal(now.data, f.before.data) {
-		return errors.New("something else has written it in the meantime; nothing was changed, try again")
+	old, _ := c.records.load(f.Target) // one that is damaged was none for the plan too
+	if now.exists != f.before.exists || now.target != f.before.target || !bytes.Equal(now.data, f.before.data) || !reflect.DeepEqual(old, f.old) {
+		return errMeanwhile
 	}
 	if err := now.writable(); err != nil {
 		return err
@@ -121,26 +144,17 @@ func (c *Change) apply(f *FileChange) (err error) {
 			}
 		}
 	}()
-	var made []string
-	makeAll := func(dir string, mode fs.FileMode) error {
-		dirs, err := makeDirs(dir, mode)
-		undo = append(undo, func() { removeDirs(dirs) })
-		made = append(made, dirs...)
-		return err
-	}
 	if f.After != nil {
-		if err := makeAll(filepath.Dir(f.Target), 0o755); err != nil {
+		dirs, err := makeDirs(filepath.Dir(f.Target), 0o755)
+		undo = append(undo, func() { removeDirs(dirs) })
+		made = slices.Concat(made, dirs)
+		if err != nil {
 			return err
-		}
-	}
-	if f.backup != "" || f.record != nil {
-		if err := makeAll(c.records.dir, 0o700); err != nil {
-			return c.unkept("a record", err)
 		}
 	}
 	if f.backup != "" {
 		known := exists(f.backup) // with the same bytes, unless it was damaged
-		if err := replace(f.backup, f.Before, 0o600, ""); err != nil {
+		if err := safefile.Write(f.backup, f.Before, 0o600); err != nil {
 			return c.unkept("a copy of what is there", err)
 		}
 		if !known {
@@ -161,13 +175,13 @@ func (c *Change) apply(f *FileChange) (err error) {
 	switch {
 	case f.After == nil && !now.exists: // only what was kept about it goes
 	case f.After == nil:
-		err = os.Remove(f.Target)
+		err = c.records.remove(f.Target, f.Before)
 	default:
 		mode := f.newMode
 		if now.exists {
 			mode = now.mode
 		}
-		err = replace(f.Target, f.After, mode, f.Target)
+		err = c.records.replace(f.Target, f.Before, f.After, mode)
 	}
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // maxFile is the largest configuration file that is touched, in bytes. Claude
@@ -16,7 +18,7 @@ const maxFile = 16 << 20
 type obstacle struct {
 	err error
 	fix string
-	// byHand says that a person could still write into the file.
+	// byHand marks a file that a person could still write into.
 	byHand bool
 }
 
@@ -50,18 +52,20 @@ func readFile(path string) (snapshot, error) {
 		return s, err
 	}
 	s.target = target
-	info, err := os.Stat(target)
+	f, info, err := safefile.Open(target)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
+	if errors.Is(err, safefile.ErrNotRegular) {
+		return s, &obstacle{err: safefile.ErrNotRegular, fix: "move away what is there"}
+	}
 	if err != nil {
-		return s, unreachable("looking at it", err)
+		return s, unreachable("opening it", err)
 	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait
-		return s, &obstacle{err: errors.New("it is not a regular file"), fix: "move away what is there"}
-	}
-	s.data, err = readBounded(target, maxFile)
-	if errors.Is(err, errTooLarge) {
+	defer f.Close()
+	s.data, err = safefile.ReadAll(f, maxFile)
+	var large *safefile.TooLargeError
+	if errors.As(err, &large) {
 		return s, &obstacle{err: fmt.Errorf("it is larger than %d MiB", maxFile>>20), fix: "make it smaller", byHand: true}
 	}
 	if err != nil {
@@ -95,7 +99,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// writable says why a file that is there must not be written. Renaming another
+// writable returns why a file that is there must not be written. Renaming another
 // over it would work without permission to write it.
 func (s snapshot) writable() error {
 	if !s.exists {
@@ -109,22 +113,6 @@ func (s snapshot) writable() error {
 		return unreachable("the file cannot be written", err)
 	}
 	return f.Close()
-}
-
-// replace writes a file whole or not at all. It gets the owner of the file like,
-// where that is there.
-func replace(path string, data []byte, mode fs.FileMode, like string) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".convtools-*")
-	if err != nil {
-		return fmt.Errorf("making a file in this folder, which has to be writable: %w", err)
-	}
-	defer os.Remove(temp.Name()) // gone already where the rename worked
-	_, err = temp.Write(data)
-	err = errors.Join(err, temp.Chmod(mode), keepOwner(temp, like), temp.Sync(), temp.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), path)
 }
 
 // makeDirs makes a directory and those around it, and returns the ones that were

@@ -76,7 +76,7 @@ func TestFilesItCannotTake(t *testing.T) {
 			test.make(t, d, path)
 			change, err := install.PlanInstall(host(t, "cursor"), d.opts)
 			if err == nil {
-				err = change.Apply()
+				err = change.Apply(d.t.Context())
 			}
 			if err == nil || !strings.Contains(err.Error(), test.err) || !strings.Contains(err.Error(), "mcp.json") {
 				t.Errorf("error %v, want …%s…", err, test.err)
@@ -122,7 +122,7 @@ func TestDoesNotOverwriteWhatChangedSince(t *testing.T) {
 			}
 			d.write("home/.claude.json", `{"by": "somebody else"}`)
 			files := d.files()
-			if err := change.Apply(); err == nil || !strings.Contains(err.Error(), "in the meantime") {
+			if err := change.Apply(d.t.Context()); err == nil || !strings.Contains(err.Error(), "in the meantime") {
 				t.Errorf("error %v", err)
 			}
 			if diff := cmp.Diff(files, d.files()); diff != "" {

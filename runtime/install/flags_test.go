@@ -8,11 +8,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/install"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// TestKnowledgeFlags registers with flags: they stand where the program takes
+// familyFlags are flags as families have them.
+func familyFlags() []toolset.Flag {
+	return []toolset.Flag{{Name: "knowledge", Shorthand: "k"}, {Name: "prompt-injected", Switch: true}}
+}
+
+// written reports whether a registration counts as written by install.
+func written(r install.Registration) bool {
+	_, ok := r.Settings(familyFlags())
+	return ok && r.Err == nil
+}
+
+// TestSettings registers with flags: they stand where the program takes
 // them, nothing is to be done a second time, and all of it is undone.
-func TestKnowledgeFlags(t *testing.T) {
+func TestSettings(t *testing.T) {
 	t.Parallel()
 	const pattern = "project/it's {a,b}*"
 	for _, test := range []struct {
@@ -30,29 +42,32 @@ func TestKnowledgeFlags(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
 			before := d.files()
-			d.opts.Scope, d.opts.Knowledge, d.opts.PromptInjected = test.scope, []string{pattern}, true
+			settings := []string{"-k", pattern, "--prompt-injected"}
+			d.opts.Scope, d.opts.Settings, d.opts.Advice = test.scope, settings, []string{"Mind the prompt."}
 			change := d.install(test.host)
-			if !slices.ContainsFunc(change.Advice, func(s string) bool {
-				return strings.Contains(s, `convtools knowledge prompt -k 'project/it'\''s {a,b}*'`)
-			}) {
+			if !slices.Contains(change.Advice, "Mind the prompt.") {
 				t.Errorf("advice %q", change.Advice)
 			}
 			found := install.Registrations(host(t, test.host), d.opts)
-			if len(found) != 1 || found[0].Err != nil || !install.Written(found[0]) {
+			if len(found) != 1 || found[0].Err != nil {
 				t.Fatalf("registrations %+v", found)
 			}
 			if diff := cmp.Diff(test.want, found[0].Command); diff != "" {
 				t.Errorf("command (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff([]string{"-k", pattern, "--prompt-injected"}, install.KnowledgeFlags(found[0])); diff != "" {
-				t.Errorf("flags (-want +got):\n%s", diff)
+			got, ok := found[0].Settings(familyFlags())
+			if diff := cmp.Diff(settings, got); diff != "" || !ok {
+				t.Errorf("settings, %v (-want +got):\n%s", ok, diff)
+			}
+			if _, ok := found[0].Settings(nil); ok {
+				t.Error("flags that no family has count as written by install")
 			}
 			if again := d.install(test.host); len(again.Files) > 0 {
 				t.Errorf("installing again changes:\n%s", again.Diff())
 			}
-			d.opts.Knowledge, d.opts.PromptInjected = nil, false
+			d.opts.Settings = nil
 			d.install(test.host)
-			if found := install.Registrations(host(t, test.host), d.opts); len(found) != 1 || !install.Written(found[0]) || len(install.KnowledgeFlags(found[0])) > 0 {
+			if found := install.Registrations(host(t, test.host), d.opts); len(found) != 1 || !written(found[0]) || len(found[0].Command) != len(test.want)-len(settings) {
 				t.Errorf("without flags: registrations %+v", found)
 			}
 			d.uninstall(test.host)
@@ -77,7 +92,7 @@ func TestOtherFlagsAreNotOurs(t *testing.T) {
 		"jp-tool {{context}} {{tool}}",
 	} {
 		r := install.Registration{Host: "codex", Command: append([]string{"convtools"}, strings.Fields(args)...)}
-		if install.Written(r) || install.KnowledgeFlags(r) != nil {
+		if written(r) {
 			t.Errorf("%s counts as written by install", args)
 		}
 	}
@@ -88,7 +103,7 @@ func TestOtherFlagsAreNotOurs(t *testing.T) {
 		"mcp --prompt-injected",
 	} {
 		r := install.Registration{Host: "jp", Command: append([]string{"convtools"}, strings.Fields(args)...)}
-		if install.Written(r) {
+		if written(r) {
 			t.Errorf("jp: %s counts as written by install", args)
 		}
 	}
@@ -98,8 +113,8 @@ func TestOtherFlagsAreNotOurs(t *testing.T) {
 func TestJPFillsInPatterns(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.opts.Knowledge = []string{"project/{{a,b},c}"}
-	if _, err := install.PlanInstall(host(t, "jp"), d.opts); err == nil || !strings.Contains(err.Error(), "{{") {
+	d.opts.Settings = []string{"-k", "project/{{a,b},c}"}
+	if _, err := install.PlanInstall(host(t, "jp"), d.opts); err == nil || !strings.Contains(err.Error(), `-k "project/{{a,b},c}" has {{`) {
 		t.Errorf("error %v", err)
 	}
 }

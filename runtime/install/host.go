@@ -1,7 +1,6 @@
 package install
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -21,11 +20,11 @@ type Host struct {
 	table []string
 	// paths returns where a scope's file can be, the one to make first.
 	paths func(Scope, Options) ([]string, error)
-	// binding says how the server finds the project; see [Host.server].
+	// binding is how the server finds the project; see [Host.server].
 	binding func(Scope) binding
 	// shape writes an entry.
 	shape shape
-	// advice says what is left to do.
+	// advice is what is left to do.
 	advice func(Scope) []string
 }
 
@@ -270,7 +269,7 @@ func (h Host) server(scope Scope, o Options) (server, error) {
 	case bound == byVariable:
 		s.args = append(s.args, "--workspace", "${workspaceFolder}")
 	}
-	s.args = append(s.args, o.knowledgeFlags()...)
+	s.args = append(s.args, o.Settings...)
 	return s, nil
 }
 
@@ -316,15 +315,15 @@ func (h Host) entry(path []string, s server) []configedit.Member {
 
 // isPlain reports whether an entry is one that install writes, for the program
 // at this path or another one of its name, and holds nothing else.
-func (h Host) isPlain(path []string, entry map[string]any, program string) bool {
+func (h Host) isPlain(path []string, entry map[string]any, o Options) bool {
 	r := Registration{Host: h.Name}
 	r.read(entry)
-	if !Written(r) || len(r.Env) > 0 || r.Disabled {
+	if _, ok := r.Settings(o.Flags); !ok || r.Err != nil || len(r.Env) > 0 || r.Disabled {
 		return false
 	}
 	command := r.Command[0]
 	name := command[strings.LastIndexAny(command, `/\`)+1:]
-	if command != program && strings.TrimSuffix(strings.ToLower(name), ".exe") != entryName {
+	if command != o.Program && strings.TrimSuffix(strings.ToLower(name), ".exe") != entryName {
 		return false
 	}
 	return len(entry) == len(h.entry(path, server{}))
@@ -337,19 +336,19 @@ func startsCommand(entry map[string]any) bool {
 	return ok
 }
 
-var errNoHome = errors.New("the home directory is not known: HOME is not set")
-
+// home returns the user's home directory. A relative path would lead to another
+// place from every directory.
 func home(o Options) (string, error) {
 	name := "HOME"
 	if o.GOOS == "windows" {
 		name = "USERPROFILE"
 	}
 	dir := o.Getenv(name)
-	if dir == "" && name != "HOME" {
+	switch {
+	case dir == "":
 		return "", fmt.Errorf("the home directory is not known: %s is not set", name)
-	}
-	if dir == "" {
-		return "", errNoHome
+	case !filepath.IsAbs(dir):
+		return "", fmt.Errorf("the home directory is not known: %s is %q, which is not an absolute path", name, dir)
 	}
 	return dir, nil
 }
@@ -376,7 +375,7 @@ func inAppData(o Options, elem ...string) ([]string, error) {
 	var err error
 	switch o.GOOS {
 	case "windows":
-		if dir = o.Getenv("APPDATA"); dir == "" {
+		if dir = o.Getenv("APPDATA"); !filepath.IsAbs(dir) {
 			dir, err = home(o)
 			dir = filepath.Join(dir, "AppData", "Roaming")
 		}

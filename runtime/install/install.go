@@ -20,9 +20,10 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/install/internal/configedit"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Scope says for what a host is to know this program.
+// Scope is what a host is to know this program for.
 type Scope string
 
 // The scopes.
@@ -34,7 +35,7 @@ const (
 // entryName is what this program is called in configuration files.
 const entryName = "convtools"
 
-// Options says what to plan for.
+// Options is what to plan for.
 type Options struct {
 	// GOOS is the operating system, as in package runtime.
 	GOOS string
@@ -56,15 +57,15 @@ type Options struct {
 	// ProgramName is a name by which Program is found in PATH, or empty. Files
 	// that people share name the program this way.
 	ProgramName string
-	// Knowledge are TOPIC/GLOB patterns of what the server takes for learned too.
-	Knowledge []string
-	// PromptInjected tells the server that what is learned stands in the system
-	// prompt, so that it does not offer that again.
-	PromptInjected bool
+	// Flags are those of all families. Settings are those that the server is to be
+	// started with, and their values, as words; and Advice is what is left to do
+	// then, a sentence each.
+	Flags            []toolset.Flag
+	Settings, Advice []string
 }
 
-// errNoWorkspace says that a host that knows nothing of projects has to be told
-// of one.
+// errNoWorkspace is the error for a host that knows nothing of projects and was
+// not given one.
 var errNoWorkspace = errors.New("the host starts servers outside of any project, and no workspace was found to bind the server to; name one with --workspace DIR")
 
 // plan begins a change: it finds the file and what is known about it.
@@ -91,7 +92,7 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 		if err := change.installJP(opts); err != nil {
 			return nil, err
 		}
-		change.Advice = append(change.Advice, host.injectedAdvice(opts)...)
+		change.Advice = append(change.Advice, opts.Advice...)
 		change.noteSharedPath(opts)
 		return change, nil
 	}
@@ -99,7 +100,7 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	change.Advice = append(host.advice(place.scope), host.injectedAdvice(opts)...)
+	change.Advice = append(host.advice(place.scope), opts.Advice...)
 	current, err := readFile(place.path)
 	path, pathErr := host.entryPath(current.data)
 	members := host.entry(path, server)
@@ -160,7 +161,7 @@ func (c *Change) installEntry(host Host, current snapshot, path []string, member
 	return nil
 }
 
-// noteTakenOver says what stays of an entry that something else has written.
+// noteTakenOver notes what stays of an entry that something else has written.
 func (c *Change) noteTakenOver(entry, set map[string]any) {
 	var kept []string
 	for key := range entry {
@@ -173,7 +174,7 @@ func (c *Change) noteTakenOver(entry, set map[string]any) {
 	}
 }
 
-// noteSharedPath says that a file which people share names a path that only this
+// noteSharedPath notes where a file which people share names a path that only this
 // computer is known to have.
 func (c *Change) noteSharedPath(o Options) {
 	if len(c.Files) > 0 && c.Scope == Project && o.ProgramName == "" {
@@ -221,7 +222,7 @@ func PlanUninstall(host Host, opts Options) (*Change, error) {
 	current, err := readFile(place.path)
 	switch {
 	case err == nil && current.exists:
-		err = change.uninstallEntry(host, current, opts.Program)
+		err = change.uninstallEntry(host, current, opts)
 	case err == nil:
 		change.forget(current)
 	}
@@ -251,7 +252,7 @@ func (c *Change) forget(gone snapshot) {
 }
 
 // uninstallEntry plans to undo what was done to a configuration file.
-func (c *Change) uninstallEntry(host Host, current snapshot, program string) error {
+func (c *Change) uninstallEntry(host Host, current snapshot, opts Options) error {
 	path, err := host.entryPath(current.data)
 	if err != nil {
 		return err
@@ -264,7 +265,7 @@ func (c *Change) uninstallEntry(host Host, current snapshot, program string) err
 		return &configedit.ConflictError{Path: path, Detail: "starts no command, so it is not what install wrote"}
 	}
 	old, recordErr := c.records.load(current.target)
-	plain := host.isPlain(path, entry, program)
+	plain := host.isPlain(path, entry, opts)
 	switch {
 	case old == nil && recordErr == nil && !plain:
 		c.note("Nothing to do: the entry in %s was not written by install as it stands there, and stays. Remove it by hand if it is not needed.", c.Path)

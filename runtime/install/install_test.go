@@ -35,12 +35,18 @@ func newDesk(t testing.TB) *desk {
 		}
 	}
 	d.env["HOME"] = d.path("home")
-	d.opts = install.Options{
-		GOOS: "linux", Getenv: func(name string) string { return d.env[name] },
-		Project: d.path("project"), Workspace: d.path("project"),
-		Program: "/opt/bin/convtools", ProgramName: "convtools",
-	}
+	d.opts = deskOptions(d.dir, d.env)
 	return d
+}
+
+func deskOptions(dir string, env map[string]string) install.Options {
+	project := filepath.Join(dir, "project")
+	return install.Options{
+		GOOS: "linux", Getenv: func(name string) string { return env[name] },
+		Project: project, Workspace: project,
+		Program: "/opt/bin/convtools", ProgramName: "convtools",
+		Flags: familyFlags(),
+	}
 }
 
 func (d *desk) path(name string) string { return filepath.Join(d.dir, filepath.FromSlash(name)) }
@@ -103,7 +109,7 @@ func (d *desk) install(name string) *install.Change {
 	d.t.Helper()
 	change, err := install.PlanInstall(host(d.t, name), d.opts)
 	if err == nil {
-		err = change.Apply()
+		err = change.Apply(d.t.Context())
 	}
 	if err != nil {
 		d.t.Fatalf("installing: %v", err)
@@ -115,7 +121,7 @@ func (d *desk) uninstall(name string) *install.Change {
 	d.t.Helper()
 	change, err := install.PlanUninstall(host(d.t, name), d.opts)
 	if err == nil {
-		err = change.Apply()
+		err = change.Apply(d.t.Context())
 	}
 	if err != nil {
 		d.t.Fatalf("uninstalling: %v", err)
@@ -286,6 +292,8 @@ func TestServer(t *testing.T) {
 		{"no workspace", "claude-desktop", install.User, func(o *install.Options) { o.Workspace = "" }, "", "--workspace DIR"},
 		{"no such scope", "claude-desktop", install.Project, nil, "", "only for: user"},
 		{"no home", "zed", install.User, func(o *install.Options) { o.Getenv = func(string) string { return "" } }, "", "HOME is not set"},
+		{"relative home", "zed", install.User, func(o *install.Options) { o.Getenv = func(string) string { return "home" } }, "", `HOME is "home", which is not an absolute path`},
+		{"relative home, in a project", "zed", install.Project, func(o *install.Options) { o.Getenv = func(string) string { return "." } }, "", "not an absolute path"},
 		{"no home on Windows", "cursor", install.User, func(o *install.Options) {
 			o.Getenv, o.GOOS = func(string) string { return "" }, "windows"
 		}, "", "USERPROFILE is not set"},
@@ -306,7 +314,7 @@ func TestServer(t *testing.T) {
 				return
 			}
 			if err == nil {
-				err = change.Apply()
+				err = change.Apply(d.t.Context())
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -319,7 +327,7 @@ func TestServer(t *testing.T) {
 			if got != test.want {
 				t.Errorf("%s\nwant %s", got, test.want)
 			}
-			if !install.Written(found[0]) {
+			if !written(found[0]) {
 				t.Error("it does not count as written by install")
 			}
 		})

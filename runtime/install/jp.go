@@ -82,18 +82,6 @@ func definition(text []byte) (tool, command string, ok bool) {
 	return "", "", false
 }
 
-// shellWord quotes a path for JP, which splits command lines as a POSIX shell
-// does.
-func shellWord(s string) string {
-	plain := strings.IndexFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("/._-+:@", r) && (r < '0' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < 'a')
-	}) < 0
-	if plain && s != "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
 // installJP plans to write the files. Those that an older version has written are
 // replaced.
 func (c *Change) installJP(o Options) error {
@@ -177,7 +165,7 @@ func isGenerated(data []byte) bool {
 	return strings.HasPrefix(first, "#") && strings.Contains(strings.ToLower(first), marker)
 }
 
-// isCurrent reports whether a file says what this version writes, whatever its
+// isCurrent reports whether a file is what this version writes, whatever its
 // command line.
 func isCurrent(data []byte, text string) bool {
 	want := []byte(text)
@@ -222,7 +210,7 @@ func registeredJP(p place, r *Registration) bool {
 	return found
 }
 
-// JPSettings says what the configuration of the project's workspace lacks for JP
+// JPSettings returns what the configuration of the project's workspace lacks for JP
 // to load what was installed, a sentence each. sure is false when that cannot be
 // told from .jp/config.toml, the only file that is looked into: then they are
 // what it has to have somewhere.
@@ -248,7 +236,7 @@ func jpSettings(dir string) (lacks []string, sure bool) {
 // jpDefinitions is where the definitions of tools are, seen from .jp.
 const jpDefinitions = "mcp/tools"
 
-// jpAdvice says what the workspace's configuration still needs for the files to
+// jpAdvice returns what the workspace's configuration still needs for the files to
 // take effect. Only what it is sure to have is left out.
 func jpAdvice(dir string) []string {
 	advice, _ := jpSettings(dir)

@@ -27,7 +27,7 @@ func TestJP(t *testing.T) {
 		t.Errorf("installing again changes:\n%s", again.Diff())
 	}
 	found := install.Registrations(host(t, "jp"), d.opts)
-	if len(found) != 1 || found[0].Err != nil || strings.Join(found[0].Command, " ") != "convtools jp-tool {{context}} {{tool}}" || !install.Written(found[0]) {
+	if len(found) != 1 || found[0].Err != nil || strings.Join(found[0].Command, " ") != "convtools jp-tool {{context}} {{tool}}" || !written(found[0]) {
 		t.Errorf("registrations %+v", found)
 	}
 	d.uninstall("jp")

@@ -9,14 +9,14 @@ import (
 	"github.com/convtools/convtools/runtime/install/internal/configedit"
 )
 
-// A ManualError says that a file was left alone, what to do about that, and what
-// its user can write into it instead.
+// ManualError is the error for a file that was left alone: why, what to do about
+// that, and what its user can write into it instead.
 type ManualError struct {
 	Path string
 	Err  error
 	// Fix is what to do before trying again, without a full stop; or empty.
 	Fix string
-	// Where says where Snippet has to go. Both are empty when writing into the
+	// Where is the place that Snippet has to go to. Both are empty when writing into the
 	// file would not help.
 	Where, Snippet string
 }
@@ -44,7 +44,7 @@ func leftAlone(path string, err error) *ManualError {
 	return e
 }
 
-// addByHand says what can be written into the file in place of the change that
+// addByHand adds what can be written into the file in place of the change that
 // could not be made, in the form that fits what is there.
 func (e *ManualError) addByHand(format configedit.Format, src []byte, path []string, members []configedit.Member) {
 	var conflict *configedit.ConflictError

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // maxRecord is the largest record that is read, in bytes.
@@ -25,7 +27,7 @@ const recordVersion = 1
 type record struct {
 	Version int    `json:"version"`
 	Target  string `json:"target"` // the file, with links followed
-	// Existed says that the file was there before, and Before is the SHA-256 of
+	// Existed reports whether the file was there before, and Before is the SHA-256 of
 	// what it was, by which its copy is found.
 	Existed bool   `json:"existed"`
 	Before  string `json:"before,omitempty"`
@@ -40,7 +42,7 @@ type record struct {
 }
 
 // next returns the record of an installation that follows this one, or the first
-// for nil. ours says that what stands in the file, current, is what this one has
+// for nil. ours reports that what stands in the file, current, is what this one has
 // left there, perhaps with other changes beside it: then undoing goes on to mean
 // what it did.
 func (r *record) next(current snapshot, after []byte, ours bool) (next *record, keep bool) {
@@ -66,7 +68,11 @@ func (r *record) next(current snapshot, after []byte, ours bool) (next *record, 
 // records is the directory, in the user's own state, in which records and copies
 // of files are kept. Nothing is put beside the files themselves: there it would
 // end up in version control, and could be somebody's.
-type records struct{ dir string }
+type records struct {
+	dir string
+	// exchange has two files change places, or is [errors.ErrUnsupported].
+	exchange func(a, b string) error
+}
 
 // newRecords finds the directory where this system keeps state.
 func newRecords(o Options) (records, error) {
@@ -74,7 +80,7 @@ func newRecords(o Options) (records, error) {
 	var err error
 	switch o.GOOS {
 	case "windows":
-		if dir = o.Getenv("LOCALAPPDATA"); dir == "" {
+		if dir = o.Getenv("LOCALAPPDATA"); !filepath.IsAbs(dir) {
 			dir, err = home(o)
 			dir = filepath.Join(dir, "AppData", "Local")
 		}
@@ -90,7 +96,7 @@ func newRecords(o Options) (records, error) {
 	if err != nil {
 		return records{}, fmt.Errorf("finding where to keep a record of the change: %w", err)
 	}
-	return records{filepath.Join(dir, "convtools", "install")}, nil
+	return records{filepath.Join(dir, "convtools", "install"), exchange}, nil
 }
 
 // stem returns how the names of everything about a file begin.
@@ -101,16 +107,16 @@ func (s records) stem(target string) string {
 
 func (s records) path(target string) string { return s.stem(target) + ".json" }
 
-// copyPath returns where a copy of a file is kept. Its name tells what is in it,
+// copyPath returns where a copy of a file is kept. Its name depends on what is in it,
 // so that one is never written over another.
 func (s records) copyPath(target, sum string) string {
 	return s.stem(target) + "-" + sum[:12] + ".before"
 }
 
-// load returns the record of a file, or nil. err says why there is none although
-// there should be.
+// load returns the record of a file, or nil where there is none. The error is for
+// one that cannot be used.
 func (s records) load(target string) (*record, error) {
-	data, err := readBounded(s.path(target), maxRecord)
+	data, err := safefile.Read(s.path(target), maxRecord)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -150,7 +156,7 @@ func (s records) save(r *record) error {
 	if err != nil {
 		return err
 	}
-	return replace(s.path(r.Target), append(data, '\n'), 0o600, "")
+	return safefile.Write(s.path(r.Target), append(data, '\n'), 0o600)
 }
 
 // original returns what the file of a record was before; nil when it was not
@@ -159,7 +165,7 @@ func (s records) original(r *record) ([]byte, error) {
 	if !r.Existed {
 		return nil, nil
 	}
-	data, err := readBounded(s.copyPath(r.Target, r.Before), maxFile)
+	data, err := safefile.Read(s.copyPath(r.Target, r.Before), maxFile)
 	if err == nil && digest(data) != r.Before {
 		err = errors.New("it has been changed")
 	}
@@ -175,23 +181,34 @@ func (s records) inherit(dirs []string) {
 	if len(dirs) == 0 {
 		return
 	}
-	entries, err := os.ReadDir(s.dir)
-	if err != nil {
+	for r := range s.all() {
+		r.Dirs = innermostFirst(append(r.Dirs, dirs...))
+		_ = s.save(r)
 		return
 	}
-	for _, entry := range entries {
-		path := filepath.Join(s.dir, entry.Name())
-		if filepath.Ext(path) != ".json" {
-			continue
+}
+
+// all returns the records there are, without those that cannot be read.
+func (s records) all() iter.Seq[*record] {
+	return func(yield func(*record) bool) {
+		entries, err := os.ReadDir(s.dir)
+		if err != nil {
+			return
 		}
-		var r record
-		data, err := readBounded(path, maxRecord)
-		if err != nil || json.Unmarshal(data, &r) != nil || r.check(r.Target) != nil || s.path(r.Target) != path {
-			continue
+		for _, entry := range entries {
+			path := filepath.Join(s.dir, entry.Name())
+			if filepath.Ext(path) != ".json" {
+				continue
+			}
+			var r record
+			data, err := safefile.Read(path, maxRecord)
+			if err != nil || json.Unmarshal(data, &r) != nil || r.check(r.Target) != nil || s.path(r.Target) != path {
+				continue
+			}
+			if !yield(&r) {
+				return
+			}
 		}
-		r.Dirs = innermostFirst(append(r.Dirs, dirs...))
-		_ = s.save(&r)
-		return
 	}
 }
 
@@ -210,26 +227,3 @@ func digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
-
-// readBounded reads a regular file that is not larger than most.
-func readBounded(path string, most int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = errTooLarge
-	}
-	return data, err
-}
-
-var errTooLarge = errors.New("the file is too large")

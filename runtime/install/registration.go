@@ -22,18 +22,18 @@ type Registration struct {
 	// URL is where the server is, without what may be secret in it, for an entry
 	// that starts no command.
 	URL string
-	// Disabled says that the host has been told not to start the server.
+	// Disabled reports that the host is set not to start the server.
 	Disabled bool
-	// Err says why the file, or the entry, cannot be read.
+	// Err is why the file, or the entry, cannot be read.
 	Err error
-	// Doubtful says that Err keeps from telling whether there is an entry at all,
-	// and that nothing speaks for it.
+	// Doubtful reports that, because of Err, it is not known whether there is an
+	// entry, and that nothing suggests one.
 	Doubtful bool
 
 	byEnabled bool // it is Disabled by "enabled", not by "disabled"
 }
 
-// SwitchOn says what to do about an entry that is Disabled, without a full stop.
+// SwitchOn returns what to do about an entry that is Disabled, without a full stop.
 func (r Registration) SwitchOn() string {
 	if r.byEnabled {
 		return "set enabled to true in the entry, in " + r.Path
@@ -158,11 +158,4 @@ func wordsOf(value any) []string {
 		words = append(words, fmt.Sprint(item))
 	}
 	return words
-}
-
-// Written reports whether a registration starts the program as [PlanInstall] has
-// it started: to serve the tools, and nothing else.
-func Written(r Registration) bool {
-	_, ok := takeApart(r)
-	return ok && r.Err == nil
 }

@@ -468,7 +468,7 @@ func TestFailedChangeLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(d.path("home/.cursor"), 0o755) })
-	if err := change.Apply(); err == nil {
+	if err := change.Apply(d.t.Context()); err == nil {
 		t.Error("no error")
 	}
 	if diff := cmp.Diff(before, d.files()); diff != "" {
@@ -487,7 +487,7 @@ func TestArgumentsThatAreNotText(t *testing.T) {
 	if diff := cmp.Diff([]string{"/opt/bin/convtools", "mcp", "5", "--x"}, found[0].Command); diff != "" {
 		t.Errorf("command (-want +got):\n%s", diff)
 	}
-	if install.Written(found[0]) || install.Written(install.Registration{}) {
+	if written(found[0]) || written(install.Registration{}) {
 		t.Error("it counts as written by install")
 	}
 }

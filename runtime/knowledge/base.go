@@ -13,19 +13,22 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
+	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Options say how a knowledge base is used.
@@ -45,6 +48,7 @@ type Options struct {
 type Base struct {
 	config   *kbconfig.Config
 	injected bool
+	getenv   func(string) string
 }
 
 // Open reads the configuration of the workspace that dir is in; empty stands for
@@ -55,7 +59,7 @@ func Open(dir string, opts Options) (*Base, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Base{config: config, injected: opts.Injected}, nil
+	return &Base{config: config, injected: opts.Injected, getenv: opts.Getenv}, nil
 }
 
 // Root is the absolute path of the workspace, and empty where there is none.
@@ -90,11 +94,21 @@ type topic struct {
 
 // scan looks into the directory of a topic. The topic has to be closed.
 //
-// Its error is a [directoryError] or that of the context.
+// Its error is a [DirectoryError] or that of the context.
 func (b *Base) scan(ctx context.Context, t *kbconfig.Topic) (*topic, error) {
-	tree, err := subjects.Scan(ctx, b.dir(t))
+	root, err := b.openDir(t)
 	if err != nil {
-		return nil, b.scanFailed(ctx, t, err)
+		return nil, scanFailed(ctx, t, err)
+	}
+	return b.scanIn(ctx, t, root)
+}
+
+// scanIn is [Base.scan] in the directory of the topic, which it closes where there
+// is an error.
+func (b *Base) scanIn(ctx context.Context, t *kbconfig.Topic, root *os.Root) (*topic, error) {
+	tree, err := subjects.Scan(ctx, root)
+	if err != nil {
+		return nil, scanFailed(ctx, t, err)
 	}
 	set, err := match.New(ctx, t.ID, tree.Subjects, t.Disabled, t.Learned)
 	if err != nil {
@@ -115,9 +129,17 @@ func (b *Base) scanFor(ctx context.Context, config *kbconfig.Topic, patterns []s
 		slices.ContainsFunc(patterns, func(p string) bool { return strings.ContainsAny(p, `*?[{\`) }) {
 		return b.scan(ctx, config)
 	}
-	tree, ok := subjects.Find(ctx, b.dir(config), patterns)
+	root, err := b.openDir(config)
+	if err != nil {
+		return nil, scanFailed(ctx, config, err)
+	}
+	slugs := make([]string, len(patterns))
+	for i, p := range patterns {
+		slugs[i] = subjects.NFC(p)
+	}
+	tree, ok := subjects.Find(ctx, root, slugs)
 	if !ok {
-		return b.scan(ctx, config)
+		return b.scanIn(ctx, config, root)
 	}
 	set, err := match.New(ctx, config.ID, tree.Subjects, config.Disabled, nil)
 	if err != nil {
@@ -134,7 +156,7 @@ func (b *Base) scanFor(ctx context.Context, config *kbconfig.Topic, patterns []s
 	}
 	// Where the subjects of a slug are all disabled it may be another name of one
 	// that is not. And of a skill everything in its folder is to be told.
-	if skill || slices.ContainsFunc(patterns, func(p string) bool { return !enabled[p] }) {
+	if skill || slices.ContainsFunc(slugs, func(slug string) bool { return !enabled[slug] }) {
 		t.close()
 		return b.scan(ctx, config)
 	}
@@ -144,61 +166,108 @@ func (b *Base) scanFor(ctx context.Context, config *kbconfig.Topic, patterns []s
 // close releases the directory. It was only read, so nothing can be lost.
 func (t *topic) close() { _ = t.tree.Close() }
 
+// dir is the path of a topic's directory.
 func (b *Base) dir(t *kbconfig.Topic) string {
+	if t.Outside != "" {
+		return t.Outside
+	}
 	return filepath.Join(b.config.Root, filepath.FromSlash(t.Subjects))
 }
 
-// scanFailed says why a topic's directory cannot be used, by its path in the
+// OpenDir opens the directory of a topic by its id. An error wraps
+// [fs.ErrNotExist] where there is none yet.
+func (b *Base) OpenDir(id string) (*os.Root, error) {
+	for _, t := range b.enabled() {
+		if t.ID == id {
+			root, err := b.openDir(t)
+			if err != nil {
+				return nil, directoryError(t, err)
+			}
+			return root, nil
+		}
+	}
+	return nil, b.unknownTopic(id, b.enabled())
+}
+
+// openDir opens the directory of a topic. What a project names has to be in the
+// project, or in a directory that the user trusts.
+func (b *Base) openDir(t *kbconfig.Topic) (*os.Root, error) {
+	if t.Outside != "" {
+		return trust.OpenUserDir(t.Outside)
+	}
+	return trust.OpenDir(b.config.Root, t.Subjects, b.getenv)
+}
+
+// scanFailed says why a topic's directory cannot be used, without the path of the
 // workspace.
-func (b *Base) scanFailed(ctx context.Context, t *kbconfig.Topic, err error) error {
+func scanFailed(ctx context.Context, t *kbconfig.Topic, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &directoryError{topic: t, reason: b.withoutRoot(err), err: err}
+	return directoryError(t, err)
 }
 
-// directoryError says that the directory of a topic cannot be used.
-type directoryError struct {
-	topic  *kbconfig.Topic
-	reason string // stands behind the name of the directory
-	err    error
-}
-
-func (e *directoryError) Error() string {
-	return fmt.Sprintf("%s (it is set at %s)", e.problem(), e.topic.SubjectsAt)
-}
-
-// problem is the error without the place that can be corrected.
-func (e *directoryError) problem() string {
-	return fmt.Sprintf("its directory %s %s", oneLine(e.topic.Subjects), e.reason)
-}
-
-func (e *directoryError) Unwrap() error { return e.err }
-
-// withoutRoot tells what went wrong without the path of the workspace, to stand
-// behind the name of a directory.
-func (b *Base) withoutRoot(err error) string {
+func directoryError(t *kbconfig.Topic, err error) error {
+	e := &DirectoryError{Topic: t.ID, Dir: t.Subjects, SetAt: t.SubjectsAt, Err: err}
 	var path *fs.PathError
+	var outside *trust.OutsideError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "does not exist"
+		e.Reason = "does not exist"
+	case errors.As(err, &outside):
+		e.Reason, e.Hint = "is a link out of the project", cmp.Or(outside.Hint(), "put its files into the project")
 	case errors.As(err, &path):
-		return "cannot be read: " + path.Err.Error()
+		e.Reason = "cannot be read: " + path.Err.Error()
 	default:
-		return "cannot be read: " + strings.ReplaceAll(err.Error(), b.config.Root+string(filepath.Separator), "")
+		e.Reason = "cannot be read: " + err.Error()
 	}
+	return e
+}
+
+// DirectoryError is the error for a topic whose directory cannot be used.
+type DirectoryError struct {
+	Topic  string // id
+	Dir    string // as it is configured
+	SetAt  kbconfig.Position
+	Reason string // the end of a sentence that begins with the directory
+	Hint   string // what to do about it; empty where that is plain
+	Err    error
+}
+
+func (e *DirectoryError) Error() string {
+	text := fmt.Sprintf("%s (it is set at %s)", e.problem(), e.SetAt)
+	if e.Hint != "" {
+		text += "; " + e.Hint
+	}
+	return text
+}
+
+// problem is the error without what can be done.
+func (e *DirectoryError) problem() string {
+	return fmt.Sprintf("its directory %s %s", oneLine(e.Dir), e.Reason)
+}
+
+func (e *DirectoryError) Unwrap() error { return e.Err }
+
+// ForPerson words the error for somebody who can put it right.
+func (e *DirectoryError) ForPerson() string { return e.message("Create") }
+
+// message words the error with who has to do something about it.
+func (e *DirectoryError) message(create string) string {
+	text := fmt.Sprintf("Topic %q cannot be learned: %s.", e.Topic, e)
+	if e.Hint == "" {
+		text += " " + create + " the directory or correct the setting."
+	}
+	return text
 }
 
 // forCaller makes a failure into one that can be shown to whoever called.
-func forCaller(t *kbconfig.Topic, err error) error {
-	var directory *directoryError
+func forCaller(err error) error {
+	var directory *DirectoryError
 	if !errors.As(err, &directory) {
 		return err
 	}
-	return &contract.Error{
-		Message: fmt.Sprintf("Topic %q cannot be learned: %s. The user has to create the directory or correct the setting.", t.ID, directory),
-		Err:     err,
-	}
+	return &contract.Error{Message: directory.message("The user has to create"), Err: err}
 }
 
 // name is what a topic is called in headings.
@@ -233,16 +302,16 @@ const (
 
 // oneLine makes text that others wrote fit for one line: nothing in it can begin
 // an entry of its own.
-func oneLine(text string) string {
-	return strings.Join(strings.Fields(envelope.SanitizeLine(text)), " ")
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(text.Line(s)), " ")
 }
 
 // paragraphs makes a description fit for an answer.
-func paragraphs(text string) string {
-	return strings.TrimSpace(envelope.Sanitize(text))
+func paragraphs(s string) string {
+	return strings.TrimSpace(text.Visible(s))
 }
 
 // quoteName writes a name between quotes, where it cannot end them.
 func quoteName(name string) string {
-	return `"` + strings.ReplaceAll(subjects.CloseTags(envelope.SanitizeLine(name)), `"`, "&quot;") + `"`
+	return `"` + strings.ReplaceAll(subjects.CloseTags(text.Line(name)), `"`, "&quot;") + `"`
 }

@@ -1,12 +1,14 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
@@ -33,7 +35,7 @@ func (b *Base) Check(ctx context.Context, tool contract.Tool) ([]Finding, error)
 		}
 	}
 	m.unmentioned(func(n node, slug string) {
-		checked[n.topic].file(RuleUnmentioned, SeverityWarning, n.path, 0,
+		checked[n.topic].file(RuleUnmentioned, diag.Warning, n.path, 0,
 			"name it in a listed subject, disable it, or remove the dot from its path, which lists it",
 			"nobody can find hidden subject %s: no listed subject names it", quoteName(slug))
 	})
@@ -82,11 +84,11 @@ func checkBudget(offered []*kbconfig.Topic, tool contract.Tool) []Finding {
 	if len(lost) == 0 {
 		return nil
 	}
-	return []Finding{{
-		Rule: RuleBudget, Severity: SeverityWarning,
+	return []Finding{{Diagnostic: diag.Diagnostic{
+		Rule: RuleBudget, Severity: diag.Warning,
 		Message: fmt.Sprintf("the description of %s has no room for %s: hosts cut it at %s characters", tool.Name, strings.Join(lost, ", "), thousands(MCPDescription)),
 		Hint:    "shorten introductions and titles; what the last topics have is left out first",
-	}}
+	}}}
 }
 
 func (b *Base) checkTopic(ctx context.Context, fs *findings, m *mentions) error {
@@ -94,9 +96,9 @@ func (b *Base) checkTopic(ctx context.Context, fs *findings, m *mentions) error 
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var directory *directoryError
+	var directory *DirectoryError
 	if errors.As(err, &directory) {
-		fs.config(RuleDirectory, SeverityError, fs.topic.SubjectsAt, "create the directory, or correct subjects",
+		fs.config(RuleDirectory, diag.Error, fs.topic.SubjectsAt, cmp.Or(directory.Hint, "create the directory, or correct subjects"),
 			"topic %q cannot be learned: %s", fs.topic.ID, directory.problem())
 		return nil
 	}
@@ -104,8 +106,8 @@ func (b *Base) checkTopic(ctx context.Context, fs *findings, m *mentions) error 
 		return err
 	}
 	defer t.close()
-	if b.isOutside(fs.topic) {
-		fs.config(RuleOutside, SeverityWarning, fs.topic.SubjectsAt, "put the files into the workspace, or make sure that everybody who uses it has them there",
+	if fs.topic.Outside == "" && b.isOutside(fs.topic) {
+		fs.config(RuleOutside, diag.Warning, fs.topic.SubjectsAt, "put the files into the workspace, or make sure that everybody who uses it has them there",
 			"the directory of topic %q, %s, is a link out of the workspace", fs.topic.ID, oneLine(fs.topic.Subjects))
 	}
 	for _, w := range t.tree.Warnings {
@@ -113,7 +115,7 @@ func (b *Base) checkTopic(ctx context.Context, fs *findings, m *mentions) error 
 		if w.Path == "." {
 			what = "the directory"
 		}
-		fs.file(RuleLeftOut, SeverityWarning, w.Path, 0, "", "%s %s", what, oneLine(w.Reason))
+		fs.file(RuleLeftOut, diag.Warning, w.Path, 0, "", "%s %s", what, oneLine(w.Reason))
 	}
 	t.checkPatterns(ctx, fs)
 	t.checkSlugs(fs)
@@ -131,7 +133,7 @@ func (b *Base) checkTopic(ctx context.Context, fs *findings, m *mentions) error 
 			return ctx.Err()
 		}
 		if err != nil {
-			fs.file(RuleUnreadable, SeverityError, s.Path, 0, "", "%s could not be read: %s", quoteName(s.Name), cause(err))
+			fs.file(RuleUnreadable, diag.Error, s.Path, 0, "", "%s could not be read: %s", quoteName(s.Name), cause(err))
 			continue
 		}
 		t.checkContent(fs, i, content)
@@ -162,16 +164,16 @@ func (t *topic) checkSlugs(fs *findings) {
 				visible = append(visible, quoteName(s.Path))
 			}
 			if s.Ext != "" && strings.Trim(s.Ext, "0123456789") == "" {
-				fs.file(RuleExtension, SeverityWarning, s.Path, 0, "add an extension such as .md", "%q is taken for an extension: the slug is %s", s.Ext, quoteName(s.Slug))
+				fs.file(RuleExtension, diag.Warning, s.Path, 0, "add an extension such as .md", "%q is taken for an extension: the slug is %s", s.Ext, quoteName(s.Slug))
 			}
 		}
 		path := all[first].Path
 		switch {
 		case len(visible) > 1:
-			fs.file(RuleCollision, SeverityWarning, path, 0, "rename all but one", "%s files have the slug %s, which loads them together: %s",
+			fs.file(RuleCollision, diag.Warning, path, 0, "rename all but one", "%s files have the slug %s, which loads them together: %s",
 				thousands(len(visible)), quoteName(all[first].Slug), listed(visible))
 		case len(hidden) > 1 || len(hidden) > 0 && len(visible) > 0:
-			fs.file(RuleCollision, SeverityWarning, path, 0, "rename all but one", "hidden files share the slug %s and can be told apart by path only: %s",
+			fs.file(RuleCollision, diag.Warning, path, 0, "rename all but one", "hidden files share the slug %s and can be told apart by path only: %s",
 				quoteName(all[first].Slug), listed(append(visible, hidden...)))
 		}
 		first = end
@@ -193,9 +195,9 @@ func (t *topic) checkLinked(fs *findings) {
 			case !ok:
 				continue
 			case t.set.Disabled(i) && t.set.Disabled(to):
-				fs.file(RuleHiddenTarget, SeverityInfo, s.Path, 0, "remove the link, or enable what it leads to", "%s is a link to a disabled subject, %s, and so disabled", quoteName(s.Path), quoteName(target.Path))
+				fs.file(RuleHiddenTarget, diag.Note, s.Path, 0, "remove the link, or enable what it leads to", "%s is a link to a disabled subject, %s, and so disabled", quoteName(s.Path), quoteName(target.Path))
 			case !t.set.Disabled(i) && t.tree.Subjects[to].Hidden && !strings.Contains("/"+s.Path, "/."):
-				fs.file(RuleHiddenTarget, SeverityWarning, s.Path, 0, "put the file where the link is", "%s is a link to a hidden subject, %s, and so hidden", quoteName(s.Path), quoteName(target.Path))
+				fs.file(RuleHiddenTarget, diag.Warning, s.Path, 0, "put the file where the link is", "%s is a link to a hidden subject, %s, and so hidden", quoteName(s.Path), quoteName(target.Path))
 			default:
 				continue
 			}
@@ -224,20 +226,20 @@ func (t *topic) checkContent(fs *findings, i int, c subjects.Content) {
 	s := &t.tree.Subjects[i]
 	switch {
 	case c.TooLarge:
-		fs.file(RuleTooLarge, SeverityError, s.Path, 0, "split the file, or disable it", "%s has %s, which is over the limit of %s: it cannot be loaded", quoteName(s.Name), megabytes(c.Size), largest())
+		fs.file(RuleTooLarge, diag.Error, s.Path, 0, "split the file, or disable it", "%s has %s, which is over the limit of %s: it cannot be loaded", quoteName(s.Name), megabytes(c.Size), largest())
 		return
 	case c.Binary:
-		severity, hint := SeverityInfo, "disable it if it is none of the assistant's business"
+		severity, hint := diag.Note, "disable it if it is none of the assistant's business"
 		if t.set.Learned(i) {
-			severity, hint = SeverityWarning, "remove it from learned"
+			severity, hint = diag.Warning, "remove it from learned"
 		}
 		fs.file(RuleBinary, severity, s.Path, 0, hint, "%s is binary and cannot be loaded", quoteName(s.Name))
 		return
 	case c.Tokens >= worthKnowing:
-		fs.file(RuleLarge, SeverityInfo, s.Path, 0, "split it by what is needed at a time", "%s takes about %s tokens of every conversation that loads it", quoteName(s.Name), thousands((c.Tokens+500)/1000*1000))
+		fs.file(RuleLarge, diag.Note, s.Path, 0, "split it by what is needed at a time", "%s takes about %s tokens of every conversation that loads it", quoteName(s.Name), thousands((c.Tokens+500)/1000*1000))
 	}
 	for _, note := range c.Notes {
-		fs.file(RuleEncoding, SeverityWarning, s.Path, 0, "save it as UTF-8", "%s: %s", quoteName(s.Name), strings.TrimSuffix(oneLine(note), "."))
+		fs.file(RuleEncoding, diag.Warning, s.Path, 0, "save it as UTF-8", "%s: %s", quoteName(s.Name), strings.TrimSuffix(oneLine(note), "."))
 	}
 	if s.Skill {
 		t.checkSkill(fs, s, c.Text)

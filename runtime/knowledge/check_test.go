@@ -3,6 +3,7 @@ package knowledge_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -39,8 +40,14 @@ func TestCheckOfADirectoryElsewhere(t *testing.T) {
 	link(t, "real", filepath.Join(root, "kb", "in"))
 	want := `convtools.toml:2:1: warning: the directory of topic "out", kb/out, is a link out of the workspace [KB016]
   hint: put the files into the workspace, or make sure that everybody who uses it has them there`
-	if diff := cmp.Diff(want, findings(t, open(t, root, knowledge.Options{}))); diff != "" {
+	home := workspace(t, "-- .config/convtools/convtools.toml --\n[trust]\ndirectories = ["+strconv.Quote(dir)+"]\n")
+	if diff := cmp.Diff(want, findings(t, open(t, root, knowledge.Options{Getenv: getenv(home)}))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	want = `convtools.toml:2:1: error: topic "out" cannot be learned: its directory kb/out is a link out of the project [KB001]
+  hint: put its files into the project`
+	if diff := cmp.Diff(want, findings(t, open(t, root, knowledge.Options{}))); diff != "" {
+		t.Errorf("nothing is trusted (-want +got):\n%s", diff)
 	}
 }
 

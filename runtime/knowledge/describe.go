@@ -6,8 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
@@ -75,13 +75,18 @@ func (b *Base) learnable(ctx context.Context, config *kbconfig.Topic) (bool, err
 	if b.injected {
 		maybeLearned = match.NewList(config.ID, config.Learned)
 	}
+	root, err := b.openDir(config)
+	if err != nil {
+		return false, scanFailed(ctx, config, err)
+	}
+	defer root.Close()
 	unsure := false
-	found, err := subjects.Any(ctx, b.dir(config), func(s subjects.Subject) bool {
+	found, err := subjects.Any(ctx, root, func(s subjects.Subject) bool {
 		if s.Hidden {
 			return false
 		}
 		// A list may name the subject by what listings call it.
-		if s.Name = s.Slug; envelope.SanitizeLine(s.Path) != s.Path {
+		if s.Name = s.Slug; text.Line(subjects.NFC(s.Path)) != s.Path {
 			unsure = true
 			return false
 		}
@@ -96,7 +101,7 @@ func (b *Base) learnable(ctx context.Context, config *kbconfig.Topic) (bool, err
 	})
 	switch {
 	case err != nil:
-		return false, b.scanFailed(ctx, config, err)
+		return false, scanFailed(ctx, config, err)
 	case found || !unsure:
 		return found, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 )
 
@@ -34,55 +35,21 @@ const (
 	RuleMore         = "KB099" // findings that are counted only
 )
 
-// Severity says how bad a finding is.
-type Severity string
-
-// The severities. Errors are what the assistant cannot get and somebody wanted it
-// to have.
-const (
-	SeverityError   Severity = "error"
-	SeverityWarning Severity = "warning"
-	SeverityInfo    Severity = "info"
-)
-
-// Finding is something about a knowledge base that its authors should know.
+// Finding is something about a knowledge base that its authors should know. Errors
+// are what the assistant cannot get and somebody wanted it to have.
+//
+// File is relative to the workspace, with slashes; configuration files are named as
+// in [kbconfig.Position]. Columns may be missing.
 type Finding struct {
-	Rule     string   `json:"rule"`
-	Severity Severity `json:"severity"`
-	Topic    string   `json:"topic,omitempty"` // id
-	// Path is relative to the workspace, with slashes. A configuration file of the
-	// user's is named as in [kbconfig.Position].
-	Path string `json:"path,omitempty"`
-	// Line and Column count from 1, and are 0 where the whole file is meant.
-	Line   int `json:"line,omitempty"`
-	Column int `json:"column,omitempty"`
-	// Message is one sentence without a period.
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"` // how to put it right
+	diag.Diagnostic
+	Topic string // id
 }
 
 // String returns the finding on one line, and its hint on a second:
 //
 //	.jp/kb/project/index.md:3: warning: the link "old.md" leads to no subject [KB010]
 //	  hint: correct the link, or add the file
-func (f Finding) String() string {
-	var b strings.Builder
-	if f.Path != "" {
-		b.WriteString(oneLine(f.Path))
-		if f.Line > 0 {
-			fmt.Fprintf(&b, ":%d", f.Line)
-		}
-		if f.Column > 0 {
-			fmt.Fprintf(&b, ":%d", f.Column)
-		}
-		b.WriteString(": ")
-	}
-	fmt.Fprintf(&b, "%s: %s [%s]", f.Severity, f.Message, f.Rule)
-	if f.Hint != "" {
-		b.WriteString("\n  hint: " + f.Hint)
-	}
-	return b.String()
-}
+func (f Finding) String() string { return kbconfig.Text(f.Diagnostic) }
 
 // ConfigFindings returns what an error of [Open] says is wrong with the
 // configuration, and false for an error that is about something else.
@@ -91,15 +58,13 @@ func ConfigFindings(err error) ([]Finding, bool) {
 	if !errors.As(err, &broken) {
 		return nil, false
 	}
-	return fromConfig(broken.Diagnostics), true
+	return fromConfig(broken.Found), true
 }
 
-func fromConfig(diagnostics []kbconfig.Diagnostic) []Finding {
+func fromConfig(list diag.List) []Finding {
 	var findings []Finding
-	for _, d := range diagnostics {
-		findings = append(findings, Finding{
-			Rule: d.Rule, Severity: Severity(d.Severity), Path: d.File, Line: d.Line, Column: d.Column, Message: d.Message, Hint: d.Hint,
-		})
+	for _, d := range list {
+		findings = append(findings, Finding{Diagnostic: d})
 	}
 	return findings
 }
@@ -116,26 +81,25 @@ type findings struct {
 }
 
 // file adds a finding about a file by its path in the topic's directory.
-func (fs *findings) file(rule string, severity Severity, path string, line int, hint, format string, args ...any) {
+func (fs *findings) file(rule string, severity diag.Severity, path string, line int, hint, format string, args ...any) {
 	full := fs.topic.Subjects
 	if path != "." {
 		full += "/" + path
 	}
-	fs.add(Finding{Rule: rule, Severity: severity, Path: full, Line: line, Message: fmt.Sprintf(format, args...), Hint: hint})
+	fs.config(rule, severity, kbconfig.Position{File: full, Span: diag.Span{Line: line}}, hint, format, args...)
 }
 
 // config adds a finding about a place in the configuration.
-func (fs *findings) config(rule string, severity Severity, at kbconfig.Position, hint, format string, args ...any) {
-	fs.add(Finding{Rule: rule, Severity: severity, Path: at.File, Line: at.Line, Column: at.Column, Message: fmt.Sprintf(format, args...), Hint: hint})
+func (fs *findings) config(rule string, severity diag.Severity, at kbconfig.Position, hint, format string, args ...any) {
+	fs.add(diag.Diagnostic{File: at.File, Span: at.Span, Rule: rule, Severity: severity, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-func (fs *findings) add(f Finding) {
+func (fs *findings) add(d diag.Diagnostic) {
 	if fs.count == nil {
 		fs.count = map[string]int{}
 	}
-	if fs.count[f.Rule]++; fs.count[f.Rule] <= maxFindings {
-		f.Topic = fs.topic.ID
-		fs.list = append(fs.list, f)
+	if fs.count[d.Rule]++; fs.count[d.Rule] <= maxFindings {
+		fs.list = append(fs.list, Finding{d, fs.topic.ID})
 	}
 }
 
@@ -143,7 +107,7 @@ func (fs *findings) add(f Finding) {
 // were no room for.
 func (fs *findings) sorted() []Finding {
 	slices.SortStableFunc(fs.list, func(a, b Finding) int {
-		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.Rule, b.Rule))
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col), strings.Compare(a.Rule, b.Rule))
 	})
 	rules := make([]string, 0, len(fs.count))
 	for rule, n := range fs.count {
@@ -153,11 +117,11 @@ func (fs *findings) sorted() []Finding {
 	}
 	slices.Sort(rules)
 	for _, rule := range rules {
-		fs.list = append(fs.list, Finding{
-			Rule: RuleMore, Severity: SeverityInfo, Topic: fs.topic.ID, Path: fs.topic.Subjects,
+		fs.list = append(fs.list, Finding{diag.Diagnostic{
+			Rule: RuleMore, Severity: diag.Note, File: fs.topic.Subjects,
 			Message: fmt.Sprintf("there are %s more findings of %s in this topic", thousands(fs.count[rule]-maxFindings), rule),
 			Hint:    "correct these and look again",
-		})
+		}, fs.topic.ID})
 	}
 	return fs.list
 }

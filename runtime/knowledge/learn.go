@@ -42,7 +42,7 @@ func (b *Base) Learn(ctx context.Context, topicName string, patterns, notes []st
 	}
 	t, err := b.scan(ctx, config)
 	if err != nil {
-		return "", forCaller(config, err)
+		return "", forCaller(err)
 	}
 	defer t.close()
 	return t.list(ctx, b.injected, &r)
@@ -51,7 +51,7 @@ func (b *Base) Learn(ctx context.Context, topicName string, patterns, notes []st
 func nonBlank(patterns []string) []string {
 	var kept []string
 	for _, p := range patterns {
-		if p = strings.TrimSpace(p); p != "" {
+		if strings.TrimSpace(p) != "" {
 			kept = append(kept, p)
 		}
 	}
@@ -62,7 +62,7 @@ func nonBlank(patterns []string) []string {
 func (b *Base) load(ctx context.Context, config *kbconfig.Topic, patterns []string, injected bool, r *remarks) (string, error) {
 	t, err := b.scanFor(ctx, config, patterns, injected)
 	if err != nil {
-		return "", forCaller(config, err)
+		return "", forCaller(err)
 	}
 	defer t.close()
 	return t.load(ctx, patterns, injected, r)
@@ -224,7 +224,9 @@ func element(s *subjects.Subject, text string) string {
 // noMatch is the error for patterns that all match nothing.
 func (t *topic) noMatch(missed []match.Miss) error {
 	var b strings.Builder
+	separator := ""
 	if len(missed) == 1 {
+		separator = " "
 		m := missed[0]
 		if m.Reason != "" {
 			fmt.Fprintf(&b, "%s %s.", contract.Quote(m.Pattern), m.Reason)
@@ -234,7 +236,6 @@ func (t *topic) noMatch(missed []match.Miss) error {
 		if len(m.Near) > 0 {
 			fmt.Fprintf(&b, " Did you mean %s?", anyOf(m.Near))
 		}
-		b.WriteByte(' ')
 	} else {
 		fmt.Fprintf(&b, "No subject of topic %q matches:\n", t.ID)
 		for _, m := range missed {
@@ -248,9 +249,20 @@ func (t *topic) noMatch(missed []match.Miss) error {
 			b.WriteByte('\n')
 		}
 	}
-	fmt.Fprintf(&b, "Call learn with topic %q alone to list its subjects.", t.ID)
-	return contract.Fixable(b.String())
+	problem := b.String()
+	return &contract.Error{
+		Message: fmt.Sprintf("%s%sCall learn with topic %q alone to list its subjects.", problem, separator, t.ID), Caller: true,
+		Err: &MissingError{Problem: problem, Topic: t.ID},
+	}
 }
+
+// MissingError is the error for a subject that there is not.
+type MissingError struct {
+	Problem string // what is wrong, in one or more sentences
+	Topic   string // id of the topic whose subjects help to go on
+}
+
+func (e *MissingError) Error() string { return e.Problem }
 
 func (t *topic) subjects(indexes []int) []*subjects.Subject {
 	of := make([]*subjects.Subject, len(indexes))

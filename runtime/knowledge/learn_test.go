@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	generated "github.com/convtools/convtools/generated/knowledge"
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
@@ -320,12 +320,12 @@ subjects = "kb/file/below"
 	}
 }
 
-func TestHandler(t *testing.T) {
+func TestCall(t *testing.T) {
 	t.Parallel()
 	dir := workspace(t, small)
-	h := knowledge.NewHandler(knowledge.Options{})
+	f := knowledge.Family(host(""))
 	ask := func(dir, args string) (string, error) {
-		return generated.Call(t.Context(), h, contract.Call{Tool: "learn", Arguments: []byte(args), Context: contract.Context{Dir: dir}})
+		return f.Call(t.Context(), contract.Call{Tool: "learn", Arguments: []byte(args), Context: contract.Context{Dir: dir}})
 	}
 	for _, args := range []string{`{"topic":"project","subjects":"index"}`, `{"topic":"project","subjects":["index"]}`, `{"topic":"project","subjects":"[\"index\"]"}`} {
 		t.Run("A-11 "+args, func(t *testing.T) {
@@ -356,7 +356,7 @@ func TestHandler(t *testing.T) {
 		wants(t, err.Error(), "convtools.toml:2:1", "titel")
 		wantsNone(t, err.Error(), broken)
 		findings, ok := knowledge.ConfigFindings(config)
-		if !ok || len(findings) != 1 || findings[0].Line != 2 || findings[0].Severity != knowledge.SeverityError {
+		if !ok || len(findings) != 1 || findings[0].Span.Line != 2 || findings[0].Severity != diag.Error {
 			t.Errorf("got findings %+v", findings)
 		}
 	})

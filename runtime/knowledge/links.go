@@ -5,8 +5,10 @@ import (
 	"path"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/match"
+	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
 // The limits of what is looked at. Longer lines are data that somebody pasted,
@@ -29,11 +31,11 @@ func (t *topic) targets() targets {
 	for i := range t.tree.Subjects {
 		s := &t.tree.Subjects[i]
 		for _, name := range match.Names(s) {
-			if other, taken := known.subjects[name]; !taken || t.set.Disabled(other) || name == s.Path {
+			if other, taken := known.subjects[name]; !taken || t.set.Disabled(other) || name == subjects.NFC(s.Path) {
 				known.subjects[name] = i
 			}
 		}
-		for dir := path.Dir(s.Path); !known.folders[dir]; dir = path.Dir(dir) {
+		for dir := path.Dir(subjects.NFC(s.Path)); !known.folders[dir]; dir = path.Dir(dir) {
 			known.folders[dir] = true
 		}
 	}
@@ -52,7 +54,7 @@ func (t *topic) checkLinks(fs *findings, known targets, i int, text string, foun
 			if !ok {
 				continue
 			}
-			at := path.Join(path.Dir(s.Path), target)
+			at := path.Join(path.Dir(subjects.NFC(s.Path)), target)
 			if at == ".." || strings.HasPrefix(at, "../") || known.folders[at] {
 				continue // Not of this topic, or a folder.
 			}
@@ -62,9 +64,9 @@ func (t *topic) checkLinks(fs *findings, known targets, i int, text string, foun
 			}
 			switch {
 			case !ok:
-				fs.file(RuleBrokenLink, SeverityWarning, s.Path, line, "correct the link, or add the file", "the link %s leads to no subject", contract.Quote(link))
+				fs.file(RuleBrokenLink, diag.Warning, s.Path, line, "correct the link, or add the file", "the link %s leads to no subject", contract.Quote(link))
 			case t.set.Disabled(to):
-				fs.file(RuleBrokenLink, SeverityWarning, s.Path, line, "remove the link, or enable the subject", "the link %s leads to a disabled subject", contract.Quote(link))
+				fs.file(RuleBrokenLink, diag.Warning, s.Path, line, "remove the link, or enable the subject", "the link %s leads to a disabled subject", contract.Quote(link))
 			default:
 				found(t.tree.Subjects[to].Path)
 			}
@@ -84,7 +86,7 @@ func relative(link string) (string, bool) {
 	if plain, err := url.PathUnescape(target); err == nil {
 		target = plain
 	}
-	return target, true
+	return subjects.NFC(target), true
 }
 
 // proseLines returns the lines of a Markdown text. Those of fenced code, and

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
@@ -132,7 +132,7 @@ func (l *lister) entries(indexes []int) string {
 
 func (l *lister) entry(i int) string {
 	s, f := &l.topic.tree.Subjects[i], l.facts[i]
-	line := "- " + envelope.SanitizeLine(s.Name)
+	line := "- " + text.Line(s.Name)
 	if s.Description != "" {
 		line += ": " + s.Description
 	}
@@ -174,7 +174,7 @@ func (l *lister) counted(indexes []int) []string {
 		}
 		where, pattern := "at the top level", "*"
 		if folder != "" {
-			where, pattern = "under "+envelope.SanitizeLine(folder)+"/", match.QuoteMeta(folder)+"/**"
+			where, pattern = "under "+text.Line(folder)+"/", match.QuoteMeta(folder)+"/**"
 		}
 		lines = append(lines, fmt.Sprintf("- … %s more %s: use subjects=%s", thousands(counts[folder]), where, jsonString(pattern)))
 	}

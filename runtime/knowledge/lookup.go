@@ -79,7 +79,8 @@ func (b *Base) unknownTopic(asked string, topics []*kbconfig.Topic) error {
 		if subject != "" {
 			hint += " and subjects " + contract.Quote(subject)
 		}
-		return contract.Fixable(contract.Quote(asked) + " is a subject of a topic, and no topic. " + hint + ".")
+		problem := contract.Quote(asked) + " is a subject of a topic, and no topic."
+		return &contract.Error{Message: problem + " " + hint + ".", Caller: true, Err: &MissingError{Problem: problem, Topic: id}}
 	}
 	message := "There is no topic " + contract.Quote(asked) + "."
 	if near := byName[contract.Nearest(asked, known)]; near != "" {

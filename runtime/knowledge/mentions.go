@@ -69,6 +69,7 @@ func (m *mentions) text(topic string, source int, text string) {
 	if len(m.hidden) == 0 {
 		return
 	}
+	text = subjects.NFC(text)
 	for word := range strings.FieldsFuncSeq(text, separates) {
 		word = strings.TrimRight(strings.TrimPrefix(word, "./"), ".!?/")
 		m.name(source, topic+"/"+word)

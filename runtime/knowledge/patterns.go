@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/knowledge/match"
@@ -78,14 +79,14 @@ func (e deadEntry) warning(topic string) Warning {
 func (t *topic) checkPatterns(ctx context.Context, fs *findings) {
 	for _, e := range t.deadEntries(ctx) {
 		if e.Reason != "" {
-			fs.config(RuleBadPattern, SeverityError, e.at, "* stands for one level and ** for all levels", "%s in %s of topic %q %s", contract.Quote(e.Pattern), e.Field, t.ID, e.Reason)
+			fs.config(RuleBadPattern, diag.Error, e.at, "* stands for one level and ** for all levels", "%s in %s of topic %q %s", contract.Quote(e.Pattern), e.Field, t.ID, e.Reason)
 			continue
 		}
 		hint := e.hint
 		if hint == "" {
 			hint = "remove the entry, or correct it"
 		}
-		fs.config(RuleDeadPattern, SeverityWarning, e.at, hint, "%s in %s of topic %q matches no subject", contract.Quote(e.Pattern), e.Field, t.ID)
+		fs.config(RuleDeadPattern, diag.Warning, e.at, hint, "%s in %s of topic %q matches no subject", contract.Quote(e.Pattern), e.Field, t.ID)
 	}
 }
 
@@ -107,7 +108,7 @@ func (t *topic) checkNames(ctx context.Context, fs *findings) {
 		if err != nil || len(found.Ambiguous) == 0 {
 			continue
 		}
-		fs.file(RuleAmbiguous, SeverityWarning, s.Path, 0, "rename the file", "the pattern %s loads this file alone, and not %s that it matches",
+		fs.file(RuleAmbiguous, diag.Warning, s.Path, 0, "rename the file", "the pattern %s loads this file alone, and not %s that it matches",
 			quoteName(s.Slug), otherSubjects(found.Ambiguous[0].Others))
 	}
 }

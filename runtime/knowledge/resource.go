@@ -84,7 +84,7 @@ func (b *Base) ReadResource(ctx context.Context, id, subject string) (text, mime
 		}
 		t, err := b.scanFor(ctx, config, []string{subject}, false)
 		if err != nil {
-			return "", "", forCaller(config, err)
+			return "", "", forCaller(err)
 		}
 		defer t.close()
 		return t.readResource(ctx, subject)
@@ -155,6 +155,24 @@ func (b *Base) CompleteSubject(ctx context.Context, topicName, prefix string) ([
 		}
 	}
 	return names, nil
+}
+
+// CompletePath returns what TOPIC/SLUG may stand for that begins with prefix: as long
+// as there is no slash in it, the ids of topics, each with a slash behind it.
+func (b *Base) CompletePath(ctx context.Context, prefix string) []string {
+	var paths []string
+	id, slug, ok := strings.Cut(prefix, "/")
+	if !ok {
+		for _, id := range b.CompleteTopic(prefix) {
+			paths = append(paths, id+"/")
+		}
+		return paths
+	}
+	names, _ := b.CompleteSubject(ctx, id, slug) // The error is the context's.
+	for _, name := range names {
+		paths = append(paths, id+"/"+name)
+	}
+	return paths
 }
 
 // hasPrefixFold compares letters by their lower case, which may be longer or

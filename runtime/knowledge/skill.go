@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
@@ -43,7 +44,10 @@ func (r *remarks) skills(t *topic, indexes []int, room int) {
 func (t *topic) skillNote(i int) string {
 	s := &t.tree.Subjects[i]
 	folder := path.Dir(s.Path)
-	note := fmt.Sprintf("(skill %s: its folder is %s in this project", quoteName(s.Name), quoteName(path.Join(t.Topic.Subjects, folder)))
+	note := fmt.Sprintf("(skill %s: its folder is %s", quoteName(s.Name), quoteName(path.Join(t.Topic.Subjects, folder)))
+	if t.Outside == "" {
+		note += " in this project"
+	}
 	var bundled []string
 	for j := range t.tree.Subjects {
 		other := &t.tree.Subjects[j]
@@ -82,11 +86,11 @@ func (t *topic) checkSkills(fs *findings) {
 		switch {
 		case !strings.EqualFold(base, "SKILL.md"):
 		case folder == "":
-			fs.file(RuleSkill, SeverityWarning, s.Path, 0, "put it into a folder with the name of the skill", "%s is no skill: it is in no folder that could be its name", quoteName(s.Path))
+			fs.file(RuleSkill, diag.Warning, s.Path, 0, "put it into a folder with the name of the skill", "%s is no skill: it is in no folder that could be its name", quoteName(s.Path))
 		case base != "SKILL.md":
-			fs.file(RuleSkill, SeverityWarning, s.Path, 0, "rename it to SKILL.md", "%s is no skill: the name of the file has to be SKILL.md, in this case", quoteName(s.Path))
+			fs.file(RuleSkill, diag.Warning, s.Path, 0, "rename it to SKILL.md", "%s is no skill: the name of the file has to be SKILL.md, in this case", quoteName(s.Path))
 		default:
-			fs.file(RuleSkill, SeverityWarning, s.Path, 0, "rename one of them", "the skill is asked for as %s and not by the name of its folder, which is that of another subject", quoteName(s.Name))
+			fs.file(RuleSkill, diag.Warning, s.Path, 0, "rename one of them", "the skill is asked for as %s and not by the name of its folder, which is that of another subject", quoteName(s.Name))
 		}
 	}
 }
@@ -96,10 +100,10 @@ func (t *topic) checkSkills(fs *findings) {
 func (t *topic) checkSkill(fs *findings, s *subjects.Subject, text string) {
 	front := subjects.ReadFrontMatter([]byte(text))
 	if front.Description == "" {
-		fs.file(RuleSkill, SeverityWarning, s.Path, 0, "begin the file with front matter that says when to use it: description: …", "skill %s has no description", quoteName(s.Name))
+		fs.file(RuleSkill, diag.Warning, s.Path, 0, "begin the file with front matter that says when to use it: description: …", "skill %s has no description", quoteName(s.Name))
 	}
 	// A folder that is hidden has lost its dots here, which names have none of.
 	if folder := path.Base(s.Slug); front.Name != "" && front.Name != folder {
-		fs.file(RuleSkill, SeverityWarning, s.Path, front.NameLine, "give both the same name", "the skill is named %s, but asked for by the name of its folder, %s", contract.Quote(front.Name), quoteName(folder))
+		fs.file(RuleSkill, diag.Warning, s.Path, front.NameLine, "give both the same name", "the skill is named %s, but asked for by the name of its folder, %s", contract.Quote(front.Name), quoteName(folder))
 	}
 }

@@ -11,10 +11,10 @@ import (
 // errBusy says that requests take up all the memory they may.
 var errBusy = errors.New("too many requests")
 
-// bodyBudget is what the bodies of requests take up, in bytes. The beginning of
-// each counts apart from the rest, up to [maxBodies] of either: large bodies that
-// are sent slowly must not keep out the small ones that most requests have.
-type bodyBudget struct{ small, large atomic.Int64 }
+// bodyBudget is what the bodies of requests take up, in bytes, up to [maxBodies].
+// The first [smallBody] bytes of each are free: large bodies that are sent slowly
+// must not keep out the small ones that most requests have.
+type bodyBudget struct{ taken atomic.Int64 }
 
 // budgetReader reads a body that keeps within the budget, and keeps coming.
 type budgetReader struct {
@@ -23,7 +23,7 @@ type budgetReader struct {
 	conn   *http.ResponseController
 	until  time.Time // when all of it has to be there
 
-	small, large int64 // bytes taken of the budget
+	free, taken int64 // bytes
 }
 
 func (b *budgetReader) Read(p []byte) (int, error) {
@@ -34,17 +34,15 @@ func (b *budgetReader) Read(p []byte) (int, error) {
 	// A recorder has no connection, and no client that could be slow.
 	_ = b.conn.SetReadDeadline(deadline)
 	n, err := b.r.Read(p) // at the end of the body, net/http takes the deadline off
-	small := min(int64(n), smallBody-b.small)
-	large := int64(n) - small
-	b.small += small
-	b.large += large
-	if b.budget.small.Add(small) > maxBodies || b.budget.large.Add(large) > maxBodies {
-		return n, errBusy
+	free := min(int64(n), smallBody-b.free)
+	b.free += free
+	if more := int64(n) - free; more > 0 {
+		b.taken += more
+		if b.budget.taken.Add(more) > maxBodies {
+			return n, errBusy
+		}
 	}
 	return n, err
 }
 
-func (b *budgetReader) release() {
-	b.budget.small.Add(-b.small)
-	b.budget.large.Add(-b.large)
-}
+func (b *budgetReader) release() { b.budget.taken.Add(-b.taken) }

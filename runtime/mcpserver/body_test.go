@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/mcpserver"
+	"github.com/convtools/convtools/runtime/mcpserver/wire"
 )
 
 // pipes is a listener on connections in memory, whose time is that of a bubble.
@@ -97,19 +98,19 @@ func TestStalledBodies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		listener := servePipes(t, newTools().config())
 		begun := time.Now()
-		part := sized(`{"jsonrpc":"2.0","id":5,"method":"ping","params":{"x":"`, mcpserver.MaxMessage-1, ``)
+		part := sized(`{"jsonrpc":"2.0","id":5,"method":"ping","params":{"x":"`, wire.MaxMessage-1, ``)
 		var stalled []net.Conn
 		for range 16 { // nearly 64 MiB
 			conn := listener.dial()
 			defer conn.Close()
-			send(t, conn, request(mcpserver.MaxMessage, part))
+			send(t, conn, request(wire.MaxMessage, part))
 			stalled = append(stalled, conn)
 		}
 		// These do not fit any more.
 		for range 2 {
 			conn := listener.dial()
 			defer conn.Close()
-			go func() { _, _ = io.WriteString(conn, request(mcpserver.MaxMessage, part)) }() // which is not read to its end
+			go func() { _, _ = io.WriteString(conn, request(wire.MaxMessage, part)) }() // which is not read to its end
 			stalled = append(stalled, conn)
 		}
 		synctest.Wait()

@@ -31,13 +31,14 @@ func TestContextNotUnderstood(t *testing.T) {
 		t.Run(said, func(t *testing.T) {
 			t.Parallel()
 			var got contract.Call
-			server := mcpserver.New(mcpserver.Config{
-				Version: "1", Tools: fixed(newTools().list()), CLI: titles{}, Context: contract.Context{ConversationID: "jp-c1"},
-				Call: func(_ context.Context, call contract.Call) (string, error) {
-					got = call
-					return "", nil
-				},
-			})
+			family := newTools().family()
+			family.Call = func(_ context.Context, call contract.Call) (string, error) {
+				got = call
+				return "", nil
+			}
+			cfg := newTools().configWith(family)
+			cfg.Context = contract.Context{ConversationID: "jp-c1"}
+			server := mcpserver.New(cfg)
 			input := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}` + "\n" +
 				`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","_meta":{` + said + `}}}` + "\n"
 			if err := server.ServeStdio(t.Context(), strings.NewReader(input), io.Discard); err != nil {

@@ -40,8 +40,8 @@ func TestVersionInMeta(t *testing.T) {
 		{"a number", "tools/list", `5`, failure{-32602, wrongType, nil}},
 		{"null", "server/discover", `null`, failure{-32602, wrongType, nil}},
 		{"an object", "tools/list", `{}`, failure{-32602, wrongType, nil}},
-		{"ping", "ping", `"2026-07-28"`, failure{-32601, "There is no method ping in the protocol version 2026-07-28, which _meta asks for.", nil}},
-		{"initialize", "initialize", `"2026-07-28"`, failure{-32601, "There is no method initialize in the protocol version 2026-07-28, which _meta asks for.", nil}},
+		{"ping", "ping", `"2026-07-28"`, failure{-32601, `method not found: "ping"`, nil}},
+		{"initialize", "initialize", `"2026-07-28"`, failure{-32601, `method not found: "initialize"`, nil}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -63,7 +63,7 @@ func TestDiscoverWithoutVersion(t *testing.T) {
 	t.Parallel()
 	s := start(t, newTools().config())
 	s.send(`{"jsonrpc":"2.0","id":1,"method":"server/discover"}` + "\n")
-	if m := s.receive(); m.Error == nil || m.Error.Code != -32602 || m.Error.Message != `server/discover needs the protocol version in _meta, as "io.modelcontextprotocol/protocolVersion", such as "2026-07-28".` {
+	if m := s.receive(); m.Error == nil || m.Error.Code != -32601 || m.Error.Message != `method not found: "server/discover"` {
 		t.Errorf("answer %+v, error %+v", m, m.Error)
 	}
 	s.end()
@@ -95,6 +95,27 @@ func TestVersionWithEscapes(t *testing.T) {
 		t.Errorf("answer %+v, error %+v", m, m.Error)
 	}
 	s.end()
+}
+
+// A key may have escapes, too. Whoever reads it as another one takes the request for
+// one of the era with sessions, in which initialize is then refused.
+func TestVersionKeyWithEscapes(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{`io.modelcontextprotocol\/protocolVersion`, `io.modelcontextprotocol/protocol\u0056ersion`} {
+		for _, meta := range []string{`_meta`, `\u005fmeta`} {
+			s := start(t, newTools().config())
+			params := strings.NewReplacer("io.modelcontextprotocol/protocolVersion", key, "_meta", meta).Replace(modern)
+			s.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo",` + params + `}}` + "\n")
+			if m := s.receive(); m.Error != nil || m.ID != 1.0 {
+				t.Errorf("%s in %s: answer %+v, error %+v", key, meta, m, m.Error)
+			}
+			s.send(initialize)
+			if m := s.receive(); m.Error != nil || m.ID != "init" {
+				t.Errorf("%s in %s: initialize is answered with %+v, error %+v", key, meta, m, m.Error)
+			}
+			s.end()
+		}
+	}
 }
 
 // Nobody waits for the answer to a notification.

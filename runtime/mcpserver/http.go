@@ -2,9 +2,9 @@ package mcpserver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,26 +19,23 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/convtools/convtools/runtime/mcpserver/wire"
 )
 
 // Limits on what HTTP clients may take up.
 const (
-	maxHeader      = 64 << 10        // bytes
-	maxBodies      = 64 << 20        // bytes of the bodies of all requests that are not answered yet
-	smallBody      = 64 << 10        // bytes at the beginning of each body that have a budget of their own
-	maxListening   = 512             // requests, which last: with bodies of smallBody, half of the budget for those
-	stallTime      = 5 * time.Second // without a byte of the body
-	headerTime     = 10 * time.Second
-	bodyTime       = time.Minute
-	answerTime     = 5 * time.Minute  // from the header of a request to the end of its answer
-	eventTime      = 10 * time.Second // for a client that listens to take what it is told; others wait meanwhile
-	keepAliveTime  = 2 * time.Minute
-	stopTime       = 10 * time.Second // for calls to end that are stopped
-	sessionHeader  = "Mcp-Session-Id"
-	versionHeader  = "Mcp-Protocol-Version"
-	firstStateless = "2026-07-28" // the first protocol version without sessions
-	// lastWithSessions is the newest protocol version that begins with initialize.
-	lastWithSessions = "2025-11-25"
+	maxHeader     = 64 << 10        // bytes
+	maxBodies     = 64 << 20        // bytes of the bodies of all requests that are not answered yet, behind smallBody
+	smallBody     = 64 << 10        // bytes at the beginning of each body that are not counted
+	maxListening  = 512             // requests, which last, with bodies of smallBody
+	stallTime     = 5 * time.Second // without a byte of the body
+	headerTime    = 10 * time.Second
+	bodyTime      = time.Minute
+	answerTime    = 5 * time.Minute // from the header of a request to the end of its answer
+	keepAliveTime = 2 * time.Minute
+	stopTime      = 10 * time.Second // for calls to end that are stopped
+	sessionHeader = "Mcp-Session-Id"
 )
 
 // Path is where clients find the server; / does as well.
@@ -122,7 +119,7 @@ func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts 
 	}
 	// Whoever is still connected has had their time. The programs that work for
 	// them would outlive this one if it did not wait until they are stopped.
-	stop(errStopping)
+	stop(wire.ErrStopping)
 	if shutdown(stopTime) != nil {
 		_ = server.Close()
 	}
@@ -141,22 +138,11 @@ func (s *Server) Handler(opts HTTPOptions) http.Handler {
 // handler is a Handler whose calls end with work, and what listens with listenUntil.
 // They are then still answered.
 func (s *Server) handler(work, listenUntil context.Context, opts HTTPOptions) http.Handler {
-	h := &httpHandler{server: s, work: work, listenUntil: listenUntil, opts: opts, cancels: map[string]context.CancelFunc{}}
-	h.sdk = mcp.NewStreamableHTTPHandler(
-		func(*http.Request) *mcp.Server { return s.sdk },
-		&mcp.StreamableHTTPOptions{
-			Stateless:                    true,
-			DisableLocalhostProtection:   true, // hostAllowed does this, with names the user allows
-			MaxRequestBodyBytes:          MaxMessage,
-			PropagateRequestCancellation: true,
-			Logger:                       s.log,
-		})
-	return h
+	return &httpHandler{server: s, work: work, listenUntil: listenUntil, opts: opts, cancels: map[cancelKey]func(){}}
 }
 
 type httpHandler struct {
 	server    *Server
-	sdk       http.Handler
 	opts      HTTPOptions
 	bodies    bodyBudget
 	listening atomic.Int64 // requests
@@ -164,7 +150,7 @@ type httpHandler struct {
 	work, listenUntil context.Context
 
 	mu      sync.Mutex
-	cancels map[string]context.CancelFunc // by session and request id
+	cancels map[cancelKey]func()
 }
 
 func (h *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -195,7 +181,7 @@ func (h *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // reject answers a request whose body is not read. Who posts a message gets one.
 func reject(w http.ResponseWriter, r *http.Request, status int, why string) {
 	if r.Method == http.MethodPost {
-		refuse(w, status, invalid(nil, why))
+		wire.RefuseBeginning(nil, jsonrpc.CodeInvalidRequest, why).Write(w, status)
 		return
 	}
 	http.Error(w, why, status)
@@ -211,124 +197,113 @@ func (h *httpHandler) health(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "ok\n") // a client that is gone needs no answer
 }
 
-// post passes one message on to the SDK, with a context that ends when the
-// client goes away or cancels.
+// post answers one message. Its work ends when the client goes away or cancels.
 func (h *httpHandler) post(w http.ResponseWriter, r *http.Request) {
-	body := &budgetReader{r: http.MaxBytesReader(w, r.Body, MaxMessage), budget: &h.bodies, conn: http.NewResponseController(w), until: time.Now().Add(bodyTime)}
+	body := &budgetReader{r: http.MaxBytesReader(w, r.Body, wire.MaxMessage), budget: &h.bodies, conn: http.NewResponseController(w), until: time.Now().Add(bodyTime)}
 	defer body.release()
-	text, err := io.ReadAll(body)
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		refuse(w, http.StatusRequestEntityTooLarge, invalid(leadingID(text), fmt.Sprintf("The message is longer than %d bytes and was not read.", MaxMessage)))
-		return
-	case errors.Is(err, errBusy):
-		refuseBusy(w, leadingID(text), "Busy: too many requests wait for an answer. Send this one again later.")
-		return
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		w.Header().Set("Connection", "close")
-		refuse(w, http.StatusRequestTimeout, invalid(leadingID(text), "The body did not arrive in time."))
-		return
-	case err != nil:
-		refuse(w, http.StatusBadRequest, invalid(nil, "The body could not be read."))
+	text, ok := readBody(w, r, body)
+	if !ok {
 		return
 	}
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	msg, refused := decodeMessage(bytes.TrimSpace(text))
+	msg, refused := wire.Decode(bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff"))))
+	modern := r.Header.Get(versionHeader) >= wire.Stateless
 	switch {
 	case refused != nil:
-		refuse(w, http.StatusBadRequest, refused)
+		refused.Write(w, http.StatusBadRequest)
 		return
 	case msg == nil: // an answer nobody waits for
 		w.WriteHeader(http.StatusAccepted)
 		return
-	}
-	stateless := r.Header.Get(versionHeader) >= firstStateless
-	switch serve, refused := checkMethod(msg); {
-	case refused != nil:
-		refuse(w, methodStatus(stateless, refused.code), refused)
-		return
-	case !serve: // a notification of no use
+	case !msg.IsCall():
+		h.cancel(r, msg)
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	if problem := paramsProblem(msg); problem != "" && msg.IsCall() {
-		refuse(w, methodStatus(stateless, jsonrpc.CodeInvalidParams), refusedAs(msg.rawID, jsonrpc.CodeInvalidParams, problem))
+	if status, refused := checkRequest(r.Header, msg); refused != nil {
+		refused.Write(w, status)
 		return
-	}
-	_, refused = checkVersionType(msg)
-	if listens(msg) {
-		refused = checkVersion(msg) // the SDK would serve it in the other era, too
-	}
-	if refused != nil {
-		refuse(w, methodStatus(stateless, refused.code), refused)
-		return
-	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	if !stateless {
-		defer h.track(w, r, msg, cancel)()
 	}
 	end := h.work
-	answer := &answerWriter{ResponseWriter: w, server: h.server, msg: msg}
-	if listens(msg) {
+	if msg.Listens() {
 		defer h.listening.Add(-1)
 		switch {
 		case h.listening.Add(1) > maxListening:
-			refuseBusy(w, msg.rawID, fmt.Sprintf("Busy: %d requests listen already.", maxListening))
+			refuseBusy(w, msg.Refuse(wire.CodeBusy, fmt.Sprintf("Busy: %d requests listen already.", maxListening)))
 			return
 		case len(text) > smallBody:
-			refuse(w, http.StatusRequestEntityTooLarge, invalid(msg.rawID, fmt.Sprintf("A request that listens has at most %d bytes.", smallBody)))
+			msg.Refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("A request that listens has at most %d bytes.", smallBody)).Write(w, http.StatusRequestEntityTooLarge)
 			return
 		}
-		end, answer.conn = h.listenUntil, http.NewResponseController(w)
+		end = h.listenUntil
 	}
-	work, stop := context.WithCancelCause(ctx)
+	ctx, stop := context.WithCancelCause(r.Context())
 	defer stop(nil)
-	defer context.AfterFunc(end, func() { stop(context.Cause(end)) })()
-	r = r.WithContext(bound(ctx, work))
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
-	h.sdk.ServeHTTP(answer, r)
-	answer.finish()
+	defer context.AfterFunc(end, func() { stop(wire.ErrStopping) })()
+	state := &mcp.ServerSessionState{}
+	if !modern {
+		defer h.track(w, r, msg, func() { stop(nil) })()
+		if msg.Method != "initialize" {
+			// The session that this request stands for has begun long ago.
+			version := cmp.Or(r.Header.Get(versionHeader), unsaidVersion)
+			state.InitializeParams, state.InitializedParams = &mcp.InitializeParams{ProtocolVersion: version}, &mcp.InitializedParams{}
+		}
+	}
+	msg.Extra = &mcp.RequestExtra{Header: r.Header}
+	err := wire.ServePost(ctx, w, msg, modern, func(c *wire.Conn) (*mcp.ServerSession, error) {
+		return h.server.sdk.Connect(wire.WithConnection(ctx, c), c, &mcp.ServerSessionOptions{State: state})
+	})
+	if err != nil {
+		h.server.log.Error("failed", "method", msg.Method, "cause", wire.Clip(err.Error(), maxLogged))
+		msg.Refuse(jsonrpc.CodeInternalError, failedMessage).Write(w, http.StatusInternalServerError)
+	}
 }
 
-// methodStatus is the status of an error about what a message asks for. The era
-// with sessions leaves it to the error, and takes 404 for the end of a session:
-// https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
-func methodStatus(stateless bool, code int64) int {
-	switch {
-	case !stateless:
-		return http.StatusOK
-	case code == jsonrpc.CodeMethodNotFound:
-		return http.StatusNotFound
-	default:
-		return http.StatusBadRequest
+// readBody returns the body of a request, or refuses it.
+func readBody(w http.ResponseWriter, r *http.Request, body io.Reader) (text []byte, ok bool) {
+	var buffer bytes.Buffer
+	if r.ContentLength > 0 {
+		buffer.Grow(int(min(r.ContentLength, smallBody)) + bytes.MinRead) // which it may say and not send
 	}
+	_, err := buffer.ReadFrom(body)
+	text = buffer.Bytes()
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		wire.RefuseBeginning(text, jsonrpc.CodeInvalidRequest, fmt.Sprintf("The message is longer than %d bytes and was not read.", wire.MaxMessage)).Write(w, http.StatusRequestEntityTooLarge)
+	case errors.Is(err, errBusy):
+		refuseBusy(w, wire.RefuseBeginning(text, wire.CodeBusy, "Busy: too many requests wait for an answer. Send this one again later."))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		w.Header().Set("Connection", "close")
+		wire.RefuseBeginning(text, jsonrpc.CodeInvalidRequest, "The body did not arrive in time.").Write(w, http.StatusRequestTimeout)
+	case err != nil:
+		wire.RefuseBeginning(nil, jsonrpc.CodeInvalidRequest, "The body could not be read.").Write(w, http.StatusBadRequest)
+	default:
+		return text, true
+	}
+	return nil, false
+}
+
+func refuseBusy(w http.ResponseWriter, refused *wire.Refusal) {
+	w.Header().Set("Retry-After", "1")
+	refused.Write(w, http.StatusServiceUnavailable)
 }
 
 // track keeps the books of the era with sessions: which request a client means
 // when it cancels one. done takes the request off them.
-func (h *httpHandler) track(w http.ResponseWriter, r *http.Request, msg *message, cancel context.CancelFunc) (done func()) {
-	done = func() {}
-	if msg.Method == "initialize" {
-		w.Header().Set(sessionHeader, rand.Text())
-		return done
-	}
+func (h *httpHandler) track(w http.ResponseWriter, r *http.Request, msg *wire.Message, cancel func()) (done func()) {
 	session := r.Header.Get(sessionHeader)
-	if session == "" {
-		return done
+	switch {
+	case msg.Method == "initialize":
+		w.Header().Set(sessionHeader, rand.Text())
+		fallthrough
+	case session == "":
+		return func() {}
 	}
+	key := cancelKey{session, msg.ID}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !msg.IsCall() {
-		if cancelCall := h.cancels[cancelKey(session, canceledID(msg))]; cancelCall != nil {
-			cancelCall()
-		}
-		return done
-	}
-	key := cancelKey(session, msg.ID)
 	if h.cancels[key] != nil {
-		return done // the id is in use; the first request keeps it
+		return func() {} // the id is in use; the first request keeps it
 	}
 	h.cancels[key] = cancel
 	return func() {
@@ -338,23 +313,17 @@ func (h *httpHandler) track(w http.ResponseWriter, r *http.Request, msg *message
 	}
 }
 
-// cancelKey keeps the number 1 and the string "1" apart.
-func cancelKey(session string, id jsonrpc.ID) string {
-	return fmt.Sprintf("%s %T %v", session, id.Raw(), id.Raw())
-}
-
-func refuseBusy(w http.ResponseWriter, id json.RawMessage, why string) {
-	w.Header().Set("Retry-After", "1")
-	refuse(w, http.StatusServiceUnavailable, refusedAs(id, codeBusy, why))
-}
-
-func refuse(w http.ResponseWriter, status int, refused *refusal) {
-	text, err := refused.encode()
-	if err != nil {
-		http.Error(w, "The error could not be written.", http.StatusInternalServerError)
-		return
+// cancel cancels the request that a notification of the era with sessions names.
+func (h *httpHandler) cancel(r *http.Request, msg *wire.Message) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if cancel := h.cancels[cancelKey{r.Header.Get(sessionHeader), wire.CanceledID(msg)}]; cancel != nil {
+		cancel()
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // a client that is gone needs no answer
+}
+
+// cancelKey names a request by the session of its client, and its id.
+type cancelKey struct {
+	session string
+	id      jsonrpc.ID
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/mcpserver"
+	"github.com/convtools/convtools/runtime/mcpserver/wire"
 )
 
 func serve(t *testing.T, cfg mcpserver.Config, opts mcpserver.HTTPOptions) *httptest.Server {
@@ -108,7 +109,7 @@ func TestHTTPRefusals(t *testing.T) {
 		{"batch", "[" + strings.TrimSpace(ping) + "]", nil, 400, `"Batches are not supported`},
 		{"not UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ping\"}", nil, 400, `not UTF-8`},
 		{"null as id", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, nil, 400, `\"id\" has to be`},
-		{"too large", sized(`{"jsonrpc":"2.0","id":5,"method":"ping","params":{"x":"`, mcpserver.MaxMessage+1, `"}}`), nil, 413, `{"jsonrpc":"2.0","id":5,"error":{"code":-32600,"message":"The message is longer than 4194304 bytes`},
+		{"too large", sized(`{"jsonrpc":"2.0","id":5,"method":"ping","params":{"x":"`, wire.MaxMessage+1, `"}}`), nil, 413, `{"jsonrpc":"2.0","id":5,"error":{"code":-32600,"message":"The message is longer than 4194304 bytes`},
 		{"a response", `{"jsonrpc":"2.0","id":1,"result":{}}`, nil, 202, ""},
 		{"a notification", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, nil, 202, ""},
 		{"GET", "", func(r *http.Request) { r.Method = "GET"; r.Body = nil }, 405, "POST"},
@@ -121,16 +122,16 @@ func TestHTTPRefusals(t *testing.T) {
 		{"resumption", ping, func(r *http.Request) { r.Header.Set("Last-Event-ID", "1_2") }, 400, `{"jsonrpc":"2.0","id":"ping","error":{"code":-32600,"message":"can't send Last-Event-ID`},
 		{"too deep", `{"jsonrpc":"2.0","id":6,"method":"ping","params":{"a":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}}`, nil, 400, `{"jsonrpc":"2.0","id":6,"error":{"code":-32600,"message":"The message is nested more than 1000 levels deep."}}`},
 		{"a foreign page", ping, func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Pages of the origin`},
-		{"unknown method", `{"jsonrpc":"2.0","id":7,"method":"nothing/here"}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"There is no method \"nothing/here\"."}}`},
-		{"unknown method, stateless", `{"jsonrpc":"2.0","id":7,"method":"nothing/here","params":{` + modern + `}}`, stateless("nothing/here"), 404, `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"There is no method \"nothing/here\"."}}`},
+		{"unknown method", `{"jsonrpc":"2.0","id":7,"method":"nothing/here"}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"method not found: \"nothing/here\""}}`},
+		{"unknown method, stateless", `{"jsonrpc":"2.0","id":7,"method":"nothing/here","params":{` + modern + `}}`, stateless("nothing/here"), 404, `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"method not found: \"nothing/here\""}}`},
 		{"logging, which is not announced", `{"jsonrpc":"2.0","id":7,"method":"logging/setLevel","params":{"level":"debug"}}`, nil, 200, `"code":-32601`},
 		{"an unknown notification", `{"jsonrpc":"2.0","method":"notifications/nothing"}`, nil, 202, ""},
 		{"a notification that cannot be read", `{"jsonrpc":"2.0","method":"notifications/x","params":[1]}`, nil, 202, ""},
-		{"ping, stateless", `{"jsonrpc":"2.0","id":7,"method":"ping","params":{` + modern + `}}`, stateless("ping"), 404, `"code":-32601,"message":"There is no method ping in the protocol version 2026-07-28`},
-		{"discover without _meta", `{"jsonrpc":"2.0","id":7,"method":"server/discover"}`, nil, 200, `"code":-32602,"message":"server/discover needs the protocol version in _meta`},
+		{"ping, stateless", `{"jsonrpc":"2.0","id":7,"method":"ping","params":{` + modern + `}}`, stateless("ping"), 404, `"code":-32601,"message":"method not found: \"ping\""`},
+		{"discover without _meta", `{"jsonrpc":"2.0","id":7,"method":"server/discover"}`, nil, 200, `"code":-32601,"message":"method not found: \"server/discover\""`},
 		{"a method without an id", `{"jsonrpc":"2.0","method":"tools/list"}`, nil, 202, ""},
-		{"a notification with an id", `{"jsonrpc":"2.0","id":7,"method":"notifications/initialized"}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"notifications/initialized is a notification: send it without an id."}}`},
-		{"without parameters", `{"jsonrpc":"2.0","id":7,"method":"tools/call"}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"tools/call: \"params\" is required."}}`},
+		{"a notification with an id", `{"jsonrpc":"2.0","id":7,"method":"notifications/initialized"}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"invalid request: unexpected id for \"notifications/initialized\""}}`},
+		{"without parameters", `{"jsonrpc":"2.0","id":7,"method":"tools/call"}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"invalid request: missing required \"params\""}}`},
 		{"wrong parameters", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":7}}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"tools/call: \"name\" in \"params\" must not be a number."}}`},
 		{"listening in the era with sessions", `{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"There is no method subscriptions/listen in protocol versions before 2026-07-28`},
 		{"listening in an old version", `{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}}}`, func(r *http.Request) { r.Header.Set("Mcp-Protocol-Version", "2025-11-25") }, 200, `"code":-32022,"message":"Unsupported protocol version in _meta: \"2025-11-25\".`},

@@ -3,7 +3,7 @@ package mcpserver_test
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -14,12 +14,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/knowledge"
 	"github.com/convtools/convtools/runtime/mcpserver"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// workspace is one whose knowledge changes while a server runs. It is the
-// knowledge base, too.
+// workspace is a family that changes while a server runs.
 type workspace struct {
 	*tools
 	lookTime time.Duration
@@ -28,8 +27,6 @@ type workspace struct {
 	looks    int
 	learn    string // the description of learn, which is offered where there is one
 	subjects []string
-	topics   []knowledge.Resource // beside the subjects
-	broken   error
 }
 
 func newWorkspace(learn string, subjects ...string) *workspace {
@@ -37,30 +34,95 @@ func newWorkspace(learn string, subjects ...string) *workspace {
 }
 
 func (w *workspace) config() mcpserver.Config {
-	cfg := w.tools.config()
-	cfg.Tools = w.offered
-	cfg.Knowledge = func() (mcpserver.Knowledge, error) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return w, w.broken
+	family := w.family()
+	family.Declared, family.Offered, family.Version = w.declared, w.offered, w.version
+	family.Instructions = func(ctx context.Context, _ contract.Context) string {
+		if len(w.offered(ctx)) > len(w.list()) {
+			return "Learn what concerns your task."
+		}
+		return ""
 	}
-	return cfg
+	family.Resources = []toolset.Resources{{
+		Name: "knowledge", Title: "Subject of the knowledge base", Template: "kb://{topic}/{slug}",
+		List: w.resources, Read: w.read, Complete: w.complete,
+		Version: func(context.Context) string {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return fmt.Sprint(w.subjects)
+		},
+	}}
+	return w.configWith(family, conversations())
 }
 
-func (w *workspace) offered(ctx context.Context) []contract.Tool {
+func (w *workspace) version(ctx context.Context) string {
 	select {
 	case <-time.After(w.lookTime):
 	case <-ctx.Done():
-		return nil
+		return ""
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.looks++
-	list := w.list()
-	if w.learn != "" {
-		list = append(list, contract.Tool{Name: "learn", Summary: "Learn", Description: w.learn, Effect: "read", InputSchema: `{"type":"object"}`})
+	return w.learn
+}
+
+func (w *workspace) declared() []contract.Tool {
+	return append(w.list(), contract.Tool{Name: "learn", Summary: "Learn", Effect: "read", InputSchema: `{"type":"object"}`})
+}
+
+func (w *workspace) offered(context.Context) []contract.Tool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.learn == "" {
+		return w.list()
 	}
-	return list
+	tools := w.declared()
+	tools[len(tools)-1].Description = w.learn
+	return tools
+}
+
+func (w *workspace) resources(_ context.Context, cursor string, limit int) (page []toolset.Resource, next string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, name := range w.subjects {
+		switch {
+		case name <= cursor:
+		case len(page) == limit:
+			return page, page[limit-1].Description, nil
+		default:
+			page = append(page, toolset.Resource{URI: "kb://notes/" + name, Name: "notes/" + name, Title: "Notes: " + name, Description: name, MIMEType: "text/markdown"})
+		}
+	}
+	if cursor > "z" {
+		return nil, "", contract.Fixable("That is no cursor.")
+	}
+	return page, "", nil
+}
+
+func (w *workspace) read(_ context.Context, _ contract.Context, uri string) (toolset.Contents, error) {
+	switch path := strings.TrimPrefix(uri, "kb://"); {
+	case strings.HasSuffix(path, "broken"):
+		return toolset.Contents{}, errors.New("open /home/somebody/notes/broken.md: input/output error")
+	case strings.Contains(path, "nothing"):
+		return toolset.Contents{}, &toolset.NotFoundError{URI: uri, Reason: "There is no such subject."}
+	default:
+		return toolset.Contents{Text: "This is " + path, MIMEType: "text/markdown"}, nil
+	}
+}
+
+func (w *workspace) complete(_ context.Context, variable, prefix string, given map[string]string) ([]string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if variable == "topic" {
+		return []string{"notes"}, nil
+	}
+	var names []string
+	for _, name := range w.subjects {
+		if given["topic"] == "notes" && strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 func (w *workspace) change(do func()) {
@@ -76,54 +138,6 @@ func (w *workspace) looked() int {
 	n := w.looks
 	w.looks = 0
 	return n
-}
-
-func (w *workspace) TopicResources(_ context.Context, topic string) ([]knowledge.Resource, []knowledge.Warning, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var all []knowledge.Resource
-	for _, r := range w.topics {
-		if r.Topic == topic {
-			all = append(all, r)
-		}
-	}
-	if topic == "notes" {
-		for _, name := range w.subjects {
-			all = append(all, knowledge.Resource{Topic: "notes", Name: name, Title: "Notes: " + name, MIMEType: "text/markdown"})
-		}
-	}
-	return all, nil, nil
-}
-
-func (w *workspace) ReadResource(_ context.Context, topic, subject string) (text, mimeType string, err error) {
-	if subject == "broken" {
-		return "", "", errors.New("open /home/somebody/notes/broken.md: input/output error")
-	}
-	return topic + " and " + subject, "text/markdown", nil
-}
-
-func (w *workspace) CompleteTopic(string) []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var ids []string
-	for _, r := range w.topics {
-		if !slices.Contains(ids, r.Topic) {
-			ids = append(ids, r.Topic)
-		}
-	}
-	return append(ids, "notes")
-}
-
-func (w *workspace) CompleteSubject(_ context.Context, _, prefix string) ([]string, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var names []string
-	for _, name := range w.subjects {
-		if strings.HasPrefix(name, prefix) {
-			names = append(names, name)
-		}
-	}
-	return names, nil
 }
 
 // silent demands that the server has nothing to say for some time.
@@ -346,40 +360,19 @@ func TestCallOfWhatIsNew(t *testing.T) {
 		}
 		w.change(func() { w.learn = "Topics: a" })
 		s.send(callLine(2, "learn", `{}`))
-		m := s.receive()
-		for m.Method == toolsChanged { // comes with it, in no order
-			m = s.receive()
+		changed := false
+		for range 2 { // in no order
+			m := s.receive()
+			if m.Error != nil {
+				t.Errorf("what is new answers %+v", m.Error)
+			}
+			changed = changed || m.Method == toolsChanged
 		}
-		if m.Error != nil {
-			t.Errorf("what is new answers %+v", m.Error)
+		if !changed {
+			t.Error("who called what is new was not told of it")
 		}
 		s.end()
 	})
-}
-
-// Where there are no conversations to look up, nobody is told of any.
-func TestIntroductionWithoutConversations(t *testing.T) {
-	t.Parallel()
-	w := newWorkspace("Topics: a")
-	cfg := w.config()
-	cfg.Conversations = func() bool { return false }
-	handler := serve(t, cfg, mcpserver.HTTPOptions{})
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: handler.URL + mcpserver.Path}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
-	text := session.InitializeResult().Instructions
-	for _, want := range []string{"No JP workspace was found", "conversation_grep", "The description of learn names its topics"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in:\n%s", want, text)
-		}
-	}
-	for _, wrong := range []string{"recorded by JP", "left out", "conversation you are in"} {
-		if strings.Contains(text, wrong) {
-			t.Errorf("%q in:\n%s", wrong, text)
-		}
-	}
 }
 
 // learn is spoken of where it is offered, and where nothing can be told of
@@ -400,7 +393,7 @@ func TestIntroduction(t *testing.T) {
 	without := introduced()
 	w.change(func() { w.learn = "Topics: a" })
 	with := introduced()
-	if strings.Contains(without.Instructions, "learn") || !strings.Contains(with.Instructions, "The description of learn names its topics") {
+	if strings.Contains(without.Instructions, "Learn") || !strings.Contains(with.Instructions, "Learn what concerns your task") {
 		t.Errorf("without learn:\n%s\n\nwith:\n%s", without.Instructions, with.Instructions)
 	}
 	if n := utf8.RuneCountInString(with.Instructions); n > 2048 {

@@ -66,7 +66,7 @@ func allowOrigin(answer http.Header, r *http.Request, named []string) bool {
 	return true
 }
 
-// isPreflight says that a browser asks what a page may send.
+// isPreflight reports whether a browser asks what a page may send.
 func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
@@ -80,12 +80,26 @@ func answerPreflight(w http.ResponseWriter) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// CheckOrigin says what is wrong with an origin that is to be allowed, which a
+// CheckOrigin returns what is wrong with an origin that is to be allowed, which a
 // browser would never send.
 func CheckOrigin(origin string) error {
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != origin || strings.ToLower(origin) != origin {
 		return fmt.Errorf("%q is not an origin: it has to be SCHEME://HOST or SCHEME://HOST:PORT in small letters, such as https://example.com", origin)
+	}
+	return nil
+}
+
+// CheckHost returns what is wrong with a name that a Host header may have, which no
+// client would ever send. There is no name for all: that would let every page in,
+// by a name that its owner points here.
+func CheckHost(name string) error {
+	host := hostOnly(name)
+	_, err := netip.ParseAddr(host)
+	if err != nil && (host == "" || strings.ContainsFunc(host, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '-' && r != '_'
+	})) {
+		return fmt.Errorf("%q is not the name of a host: each has to be given by itself, such as tools.example or tools.example:8080", name)
 	}
 	return nil
 }

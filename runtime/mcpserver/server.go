@@ -2,41 +2,33 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"runtime/debug"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/mcpserver/wire"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
 // Config is what a server serves.
 type Config struct {
 	Version string // of this program
-	// Tools returns the tools there are to offer, in the order of their names. It
-	// has to be cheap, and to stop when its context is done: with Knowledge it is
-	// asked again and again, because what can be learned changes. Without, once.
-	Tools func(context.Context) []contract.Tool
-	// Call runs a tool. It has to stop when its context is done.
-	Call func(context.Context, contract.Call) (string, error)
-	// CLI runs the conversation command line, to complete ids.
-	CLI contract.CLI
-	// Knowledge opens the knowledge base whose subjects are resources. Every
-	// request opens it anew. nil stands for a server without one.
-	Knowledge func() (Knowledge, error)
-	// Conversations reports whether there are conversations to look up at the moment:
-	// a client that begins is told so. nil stands for yes.
-	Conversations func() bool
+	// Tools has the families whose tools, resources and prompts are served.
+	Tools *toolset.Registry
 	// Context is what is known about a call of which the client says nothing: the
-	// directory the workspace is looked for from, and the current conversation.
+	// directory the project is looked for from, and the current conversation.
 	Context contract.Context
+	// NoProject is what a person can do about a call that was made outside of a
+	// project: a sentence behind the error of such a call.
+	NoProject string
 	// Structured adds to every result its outcome as structured content. Clients
 	// that show a model structured content show it nothing else.
 	Structured bool
@@ -61,13 +53,23 @@ type Server struct {
 	log     *slog.Logger
 	calls   *admission // of tools
 	reads   *admission // everything else, which must not wait for tools that take long
-	offered *offered
+	changes *changes
 }
 
-// listTTL is how long a client may keep a list that does not change while a
-// server runs, in milliseconds. The others it may not keep at all: a look at them
-// costs little, and clients that are not told of changes would miss them.
-const listTTL = 5 * 60 * 1000
+const (
+	// listTTL is how long a client may keep a list that does not change while a
+	// server runs, in milliseconds. The others it may not keep at all: a look at them
+	// costs little, and clients that are not told of changes would miss them.
+	listTTL = 5 * 60 * 1000
+	// private is the scope of what may be kept: it is about one person's project.
+	private = "private"
+	// lastWithSessions is the newest protocol version that begins with initialize.
+	lastWithSessions = "2025-11-25"
+	// maxLogged is how many bytes of what is wrong with a request are logged.
+	maxLogged = 200
+	// failedMessage is all that a client is told about what is wrong in here.
+	failedMessage = "The server failed to answer; its standard error says more."
+)
 
 // New returns a server of the tools in cfg.
 func New(cfg Config) *Server {
@@ -85,46 +87,37 @@ func New(cfg Config) *Server {
 		log:     slog.New(slog.NewTextHandler(cfg.Log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		calls:   newAdmission(maxRunning, maxWaiting),
 		reads:   newAdmission(maxReading, maxWaiting),
-		offered: newOffered(),
+		changes: newChanges(cfg.Tools),
 	}
-	changes := s.changes()
+	change := cfg.Tools.Changes()
 	s.sdk = mcp.NewServer(
 		&mcp.Implementation{Name: "convtools", Title: "Conversations and knowledge", Version: cfg.Version},
 		&mcp.ServerOptions{
 			// There is no logging, and the prompts stay what they are.
 			Capabilities: &mcp.ServerCapabilities{
-				Tools:     &mcp.ToolCapabilities{ListChanged: changes},
-				Prompts:   &mcp.PromptCapabilities{},
-				Resources: &mcp.ResourceCapabilities{ListChanged: changes},
+				Tools:       &mcp.ToolCapabilities{ListChanged: change},
+				Prompts:     &mcp.PromptCapabilities{},
+				Resources:   &mcp.ResourceCapabilities{ListChanged: change},
+				Completions: &mcp.CompletionCapabilities{},
 			},
-			CompletionHandler: s.complete,
-			SetCacheable: func(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
-				c.CacheScope = "private" // it is about one person's workspace
-				c.TTLMs = s.ttl(req)
+			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { // of lists that stay what they are
+				c.CacheScope, c.TTLMs = private, listTTL
 			},
 		})
+	for _, t := range cfg.Tools.Declared() {
+		s.sdk.AddTool(s.tool(t), s.runTool)
+	}
+	for _, p := range s.prompts() {
+		s.sdk.AddPrompt(prompt(p), s.getPrompt(p))
+	}
+	for _, r := range s.resources() {
+		s.sdk.AddResourceTemplate(&mcp.ResourceTemplate{
+			Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType, URITemplate: r.Template,
+		}, nil) // readResource reads
+	}
 	s.sdk.AddReceivingMiddleware(s.guard)
-	s.addResources()
-	s.addPrompts()
-	s.refresh(context.Background(), 0)
+	s.sdk.AddSendingMiddleware(s.acknowledged)
 	return s
-}
-
-// changes says that the lists of tools and resources can change.
-func (s *Server) changes() bool { return s.cfg.Knowledge != nil }
-
-// ttl is how long the answer to a request may be kept, in milliseconds.
-func (s *Server) ttl(req mcp.Request) int {
-	switch req.(type) {
-	case *mcp.ReadResourceRequest:
-		return 0
-	case *mcp.ListPromptsRequest, *mcp.ListResourceTemplatesRequest:
-		return listTTL
-	}
-	if s.changes() {
-		return 0
-	}
-	return listTTL
 }
 
 // ServeStdio serves one client, one JSON-RPC message a line, until in ends, or
@@ -132,160 +125,163 @@ func (s *Server) ttl(req mcp.Request) int {
 // [Config.DrainTime] left. In the second they are stopped and answered at once:
 // it is a person's Ctrl-C, or a client that has asked for the end and waits.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	listening, unlisten := context.WithCancel(work)
-	defer unlisten()
-	c := newStream(s, in, out)
-	c.unlisten = unlisten
-	c.connect = func(l *lane) (*mcp.ServerSession, error) {
-		until := work
-		if l.listens {
-			until = listening
-		}
-		return s.sdk.Connect(bound(ctx, until), l, nil)
-	}
-	defer c.giveUp()
-	defer c.closed()
-	var sessions []*mcp.ServerSession
-	for _, era := range c.eras {
-		session, err := c.connect(era)
-		if err != nil {
-			return fmt.Errorf("starting the MCP session: %w", err)
-		}
-		sessions = append(sessions, session)
-	}
-	go c.receive()
-	if s.changes() {
-		go s.watch(ctx, c)
-	}
-	stop := context.AfterFunc(ctx, func() {
-		time.AfterFunc(s.cfg.DrainTime, c.giveUp)
-		left := c.stop()
-		cancel()
-		c.sayStopped(left)
-		c.await() // those that listen
-		for _, session := range sessions {
-			_ = session.Close()
-		}
+	stream := wire.NewStream(in, out, wire.StreamOptions{MaxInFlight: maxInFlight, DrainTime: s.cfg.DrainTime, Asked: s.changes.asked})
+	err := stream.Serve(ctx, func(c *wire.Conn) (*mcp.ServerSession, error) {
+		return s.sdk.Connect(wire.WithConnection(ctx, c), c, nil)
 	})
-	defer stop()
-	var ended error
-	for _, session := range sessions {
-		if err := session.Wait(); err != nil && !errors.Is(err, io.EOF) && ended == nil {
-			ended = err
-		}
-		c.closed() // one session does not go on without the other
-	}
-	if ended != nil && ctx.Err() == nil {
-		return fmt.Errorf("the MCP session ended: %w", ended)
+	if err != nil {
+		return fmt.Errorf("the MCP session ended: %w", err)
 	}
 	return nil
 }
 
-type boundKey struct{}
-
-// bound returns ctx with a mark: requests have to end with work. The SDK hands
-// requests a context that has the values of ctx, but is not done when it is.
-func bound(ctx, work context.Context) context.Context {
-	return context.WithValue(ctx, boundKey{}, work)
-}
-
-// withBound returns a context that is done when ctx is, or the one it was bound
-// to.
-func withBound(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	done := func() { cancel(nil) }
-	outer, ok := ctx.Value(boundKey{}).(context.Context)
-	if !ok {
-		return ctx, done
-	}
-	stop := context.AfterFunc(outer, func() { cancel(context.Cause(outer)) })
-	return ctx, func() { stop(); done() }
-}
-
-// guard stands before every request: it binds the context, keeps a panic from
-// ending the session, and errors that are not for clients in here.
+// guard stands before every request: it keeps a panic from ending the session, and
+// errors that are not for clients in here.
 func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
-		ctx, cancel := withBound(ctx)
-		defer cancel()
 		defer func() {
 			if p := recover(); p != nil {
 				s.log.Error("panic", "method", method, "cause", p, "stack", string(debug.Stack()))
 				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failedMessage}
 			}
 		}()
-		if begin, ok := req.(*mcp.ServerRequest[*mcp.InitializeParams]); ok {
-			// The SDK would go by the version that was asked for, not by the one that
-			// was agreed on.
-			begin.Params.ProtocolVersion = min(begin.Params.ProtocolVersion, lastWithSessions)
-		}
-		if result, err = s.handle(ctx, method, req, next); err != nil {
+		if result, err = s.answer(ctx, method, req, next); err != nil {
 			return nil, s.clientError(ctx, method, err)
 		}
 		return result, nil
 	}
 }
 
-// handle answers what depends on the moment, and leaves everything else to the
-// SDK.
-func (s *Server) handle(ctx context.Context, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
+// answer answers what depends on the moment, and leaves the rest to the SDK.
+func (s *Server) answer(ctx context.Context, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
 	switch req := req.(type) {
-	case *mcp.SubscriptionsListenRequest:
-		go s.lookUntil(ctx) // which is done when the request is
 	case *mcp.CallToolRequest:
-		if !s.knows(req.Params.Name) {
-			s.refresh(ctx, 0) // it may have come into being since
-		}
-		if !s.knows(req.Params.Name) {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: contract.UnknownTool(req.Params.Name, s.names()).Error()}
+		if err := s.checkOffered(ctx, req.Params.Name); err != nil {
+			return nil, err
 		}
 	case *mcp.ListToolsRequest:
-		s.refresh(ctx, 0)
+		return orNil(s.listTools(ctx, req))
 	case *mcp.ListResourcesRequest:
-		if s.cfg.Knowledge != nil {
-			return s.listSubjects(ctx, req)
-		}
+		return reading(ctx, s, req, s.listResources)
 	case *mcp.ReadResourceRequest:
-		if s.cfg.Knowledge != nil && strings.HasPrefix(req.Params.URI, subjectScheme) {
-			return routeSubject(ctx, method, req, next)
+		result, err := reading(ctx, s, req, s.readResource)
+		if err == nil && req.ProtocolVersion() >= wire.Stateless {
+			result = complete{result}
 		}
+		return result, err
+	case *mcp.CompleteRequest:
+		return reading(ctx, s, req, s.complete)
+	case *mcp.ServerRequest[*mcp.SetLoggingLevelParams], *mcp.SubscribeRequest, *mcp.UnsubscribeRequest:
+		// The SDK has these methods whether or not they are announced.
+		return nil, methodNotFound(method)
+	case *mcp.SubscriptionsListenRequest:
+		s.changes.look(ctx, false)
+	case *mcp.ServerRequest[*mcp.InitializeParams]:
+		// The SDK would go by the version that was asked for, not by the one that was
+		// agreed on.
+		req.Params.ProtocolVersion = min(req.Params.ProtocolVersion, lastWithSessions)
 	}
 	result, err := next(ctx, method, req)
+	if err != nil {
+		return nil, err
+	}
 	switch result := result.(type) {
 	case *mcp.InitializeResult:
-		if err == nil {
-			s.introduce(ctx, req, result)
+		s.introduce(ctx, &result.Instructions)
+		// Over HTTP this era would be told of changes on a stream that is not served.
+		if req.GetExtra() != nil {
+			result.Capabilities.Tools, result.Capabilities.Resources = &mcp.ToolCapabilities{}, &mcp.ResourceCapabilities{}
 		}
 	case *mcp.DiscoverResult:
-		if err == nil {
-			s.refresh(ctx, 0)
-			result.Instructions = s.instructions()
-		}
+		s.introduce(ctx, &result.Instructions)
+		result.CacheScope, result.TTLMs = private, s.listTTL()
 	}
-	return result, err
+	if _, begun := req.(*mcp.InitializedRequest); begun {
+		s.changes.join(wire.ConnectionOf(ctx), interest{tools: true, resources: true})
+	}
+	return result, nil
 }
 
-// introduce completes the answer to initialize.
-func (s *Server) introduce(ctx context.Context, req mcp.Request, result *mcp.InitializeResult) {
-	s.refresh(ctx, 0)
-	result.Instructions = s.instructions()
-	// Over HTTP this era would be told of changes on a stream that is not served.
-	if extra := req.GetExtra(); extra != nil && extra.Header != nil && s.changes() {
-		result.Capabilities.Tools = &mcp.ToolCapabilities{}
-		result.Capabilities.Resources = &mcp.ResourceCapabilities{}
+// complete is a result of the stateless era. The SDK marks those of its own handlers
+// as such, but has none for addresses whose template they only nearly fit.
+type complete struct{ mcp.Result }
+
+// MarshalJSON writes the result, which has members, with its type.
+func (c complete) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(c.Result)
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte(`{"resultType":"complete",`), text[1:]...), nil
+}
+
+// introduce completes what a client is told first.
+func (s *Server) introduce(ctx context.Context, instructions *string) {
+	s.changes.refresh(ctx)
+	*instructions = s.cfg.Tools.Instructions(ctx, s.cfg.Context)
+}
+
+// listTTL is how long a list that may change can be kept, in milliseconds.
+func (s *Server) listTTL() int {
+	if s.cfg.Tools.Changes() {
+		return 0
+	}
+	return listTTL
+}
+
+// orNil makes of a nil pointer, which an error comes with, a nil result.
+func orNil[R any, P interface {
+	*R
+	mcp.Result
+}](result P, err error) (mcp.Result, error) {
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// reading answers a request that reads when its turn has come.
+func reading[Q any, R any, P interface {
+	*R
+	mcp.Result
+}](ctx context.Context, s *Server, req Q, answer func(context.Context, Q) (P, error)) (mcp.Result, error) {
+	leave, err := s.reads.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return orNil(answer(ctx, req))
+}
+
+// clientError is what a client is told about an error of a method. An error that
+// is meant for clients has a code, or is one of the tools'; all others go to the
+// log.
+func (s *Server) clientError(ctx context.Context, method string, err error) error {
+	var failure *contract.Error
+	var coded *jsonrpc.Error
+	switch {
+	case errors.As(err, &coded) && coded.Code != 0:
+		return err
+	case method == "initialize":
+		return err // the SDK's, about the order of requests
+	case errors.As(err, &failure):
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failure.Message}
+	case ctx.Err() != nil:
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The request was canceled."}
+	default:
+		s.log.Error("failed", "method", method, "cause", wire.Clip(err.Error(), maxLogged))
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failedMessage}
 	}
 }
 
-// clip shortens s to about limit bytes.
-func clip(s string, limit int) string {
-	s = strings.ToValidUTF8(s, "\ufffd")
-	if len(s) <= limit {
-		return s
+// words are those of a failure, and of what a person can do about it here.
+func (s *Server) words(failure *contract.Error) string {
+	if failure.NoProject && s.cfg.NoProject != "" {
+		return failure.Message + " " + s.cfg.NoProject
 	}
-	for !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit] + "…"
+	return failure.Message
+}
+
+func noPage() error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "There is no page with this cursor. List from the beginning."}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/mcpserver"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
 // tools are the tools of the tests: echo answers with its arguments, where with
@@ -33,7 +34,7 @@ func (f *tools) list() []contract.Tool {
 	for _, name := range []string{"wait", "crash", "where", "fail", "echo", "break"} {
 		list = append(list, contract.Tool{
 			Name: name, Summary: "Test " + name, Description: "Does what its name says.",
-			Effect: "read", InputSchema: `{"type":"object"}`,
+			Effect: "read", InputSchema: `{"type":"object"}`, Hints: contract.Hints{ReadOnly: true, Idempotent: true},
 		})
 	}
 	return list
@@ -65,26 +66,19 @@ func (f *tools) call(ctx context.Context, call contract.Call) (string, error) {
 	}
 }
 
-func (f *tools) config() mcpserver.Config {
-	return mcpserver.Config{Version: "1.2.3", Tools: fixed(f.list()), Call: f.call, CLI: titles{}, Context: contract.Context{Dir: "/work"}}
+func (f *tools) config() mcpserver.Config { return f.configWith(f.family(), conversations()) }
+
+// configWith serves families.
+func (f *tools) configWith(families ...toolset.Family) mcpserver.Config {
+	registry, err := toolset.NewRegistry(families...)
+	if err != nil {
+		panic(err)
+	}
+	return mcpserver.Config{Version: "1.2.3", Tools: registry, Context: contract.Context{Dir: "/work"}}
 }
 
-// titles is a conversation command line with a few conversations.
-type titles struct{}
-
-func (titles) RunCLI(context.Context, string, contract.Context, []string) (stdout, stderr []byte, exit int, err error) {
-	return []byte(`[
-  {"id": "jp-c17000000002", "title": "About Retry limits"},
-  {"id": "jp-c17000000001", "title": "Retry with backoff"},
-  {"id": "jp-c18000000000", "title": null},
-  {"id": "no id at all", "title": "Retry"}]`), nil, 0, nil
-}
-
-// noTitles is a conversation command line without a workspace.
-type noTitles struct{}
-
-func (noTitles) RunCLI(context.Context, string, contract.Context, []string) (stdout, stderr []byte, exit int, err error) {
-	return nil, []byte("error: Could not locate workspace: no .jp directory in /home/someone/project or above it\n"), 1, nil
+func (f *tools) family() toolset.Family {
+	return toolset.Family{Name: "test", Declared: f.list, Call: f.call}
 }
 
 // session is a client on a pair of streams that can send anything.
@@ -242,9 +236,4 @@ func (b *breaking) Write(p []byte) (int, error) {
 		return 0, errGone
 	}
 	return len(p), nil
-}
-
-// fixed offers the same tools whenever it is asked.
-func fixed(list []contract.Tool) func(context.Context) []contract.Tool {
-	return func(context.Context) []contract.Tool { return list }
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/mcpserver"
+	"github.com/convtools/convtools/runtime/mcpserver/wire"
 )
 
 const ping = `{"jsonrpc":"2.0","id":"ping","method":"ping"}` + "\n"
@@ -24,11 +25,11 @@ func TestOversizedMessage(t *testing.T) {
 		id            any
 		refused       bool
 	}{
-		{"largest", sized(`{"jsonrpc":"2.0","id":5,"method":"ping","params":{"x":"`, mcpserver.MaxMessage, `"}}`), 5.0, false},
-		{"one too many", sized(`{"jsonrpc":"2.0","id":5,"method":"ping","params":{"x":"`, mcpserver.MaxMessage+1, `"}}`), 5.0, true},
-		{"much too long", sized(`{"jsonrpc":"2.0","id":"a","method":"ping","params":{"x":"`, 5*mcpserver.MaxMessage, `"}}`), "a", true},
-		{"the id comes too late", sized(`{"jsonrpc":"2.0","params":{"x":"`, 2*mcpserver.MaxMessage, `"},"id":7,"method":"ping"}`), nil, true},
-		{"no JSON at all", strings.Repeat("x", mcpserver.MaxMessage+1), nil, true},
+		{"largest", sized(`{"jsonrpc":"2.0","id":5,"method":"ping","params":{"x":"`, wire.MaxMessage, `"}}`), 5.0, false},
+		{"one too many", sized(`{"jsonrpc":"2.0","id":5,"method":"ping","params":{"x":"`, wire.MaxMessage+1, `"}}`), 5.0, true},
+		{"much too long", sized(`{"jsonrpc":"2.0","id":"a","method":"ping","params":{"x":"`, 5*wire.MaxMessage, `"}}`), "a", true},
+		{"the id comes too late", sized(`{"jsonrpc":"2.0","params":{"x":"`, 2*wire.MaxMessage, `"},"id":7,"method":"ping"}`), nil, true},
+		{"no JSON at all", strings.Repeat("x", wire.MaxMessage+1), nil, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -511,7 +512,7 @@ func TestErrorsAreForClients(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ method, params, want string }{
 		{"tools/call", `{"name":"echo","_meta":7}`, `tools/call: "_meta" in "params" must not be a number.`},
-		{"prompts/get", `{"name":"recall","arguments":{"topic":7}}`, `prompts/get: "arguments" in "params" must not be a number.`},
+		{"prompts/get", `{"name":"recall","arguments":{"topic":7}}`, `prompts/get: "arguments.topic" in "params" must not be a number.`},
 		{"prompts/get", `{"name":"dance"}`, `unknown prompt "dance"`},
 		{"completion/complete", `{"ref":{"type":"ref/nothing"},"argument":{"name":"id","value":"x"}}`, `completion/complete: "params" does not have the form that the protocol wants.`},
 		{"completion/complete", `{"ref":"5","argument":{"name":"id","value":""}}`, `completion/complete: "ref" in "params" must not be a string.`},

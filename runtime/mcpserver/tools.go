@@ -3,8 +3,10 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/convtools/convtools/runtime/contract"
@@ -14,31 +16,36 @@ import (
 // {"conversation_id": "…"}.
 const contextKey = "computer.jp/context"
 
-// addTool offers a tool, instead of the one of that name if there is one.
-func (s *Server) addTool(t contract.Tool) {
+// listTools returns the tools that are offered now.
+func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (*mcp.ListToolsResult, error) {
+	if req.Params != nil && req.Params.Cursor != "" {
+		return nil, noPage()
+	}
+	s.changes.refresh(ctx)
+	result := &mcp.ListToolsResult{Tools: []*mcp.Tool{}, Cacheable: mcp.Cacheable{TTLMs: s.listTTL(), CacheScope: private}}
+	for _, t := range s.changes.offered() {
+		result.Tools = append(result.Tools, s.tool(t))
+	}
+	return result, nil
+}
+
+// tool describes a tool. Every hint is set: where one is missing, the worst counts.
+func (s *Server) tool(t contract.Tool) *mcp.Tool {
 	tool := &mcp.Tool{
 		Name:        t.Name,
-		Description: t.Summary + ".\n\n" + t.Description,
+		Description: t.Text(),
 		InputSchema: json.RawMessage(t.InputSchema),
-		Annotations: annotations(t.Effect),
+		Annotations: &mcp.ToolAnnotations{
+			ReadOnlyHint:    t.Hints.ReadOnly,
+			DestructiveHint: &t.Hints.Destructive,
+			IdempotentHint:  t.Hints.Idempotent,
+			OpenWorldHint:   &t.Hints.OpenWorld,
+		},
 	}
 	if s.cfg.Structured {
 		tool.OutputSchema = json.RawMessage(outcomeSchema)
 	}
-	s.sdk.AddTool(tool, s.callTool)
-}
-
-// annotations are what a tool's effect means to a client that decides what needs
-// a person's consent. Every hint is set: where one is missing, the worst counts.
-func annotations(effect string) *mcp.ToolAnnotations {
-	reads := effect == "read"
-	destructive, openWorld := !reads, !reads
-	return &mcp.ToolAnnotations{
-		ReadOnlyHint:    reads,
-		DestructiveHint: &destructive,
-		IdempotentHint:  reads,
-		OpenWorldHint:   &openWorld,
-	}
+	return tool
 }
 
 // outcomeSchema describes [contract.Outcome].
@@ -54,9 +61,21 @@ const outcomeSchema = `{
   "required": ["type"]
 }`
 
-// callTool runs a tool. What the caller of a tool can put right is a result, for
+// checkOffered refuses a call of a tool that is not offered.
+func (s *Server) checkOffered(ctx context.Context, name string) error {
+	if s.changes.offers(name) {
+		return nil
+	}
+	s.changes.refresh(ctx) // it may have come into being since
+	if s.changes.offers(name) {
+		return nil
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: contract.UnknownTool(name, s.changes.names()).Error()}
+}
+
+// runTool runs a tool. What the caller of a tool can put right is a result, for
 // the model to see; an error would only reach the client.
-func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (s *Server) runTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	stop := s.reportProgress(ctx, req)
 	answer, err := s.call(ctx, contract.Call{
 		Tool:      req.Params.Name,
@@ -78,7 +97,7 @@ func (s *Server) call(ctx context.Context, call contract.Call) (string, error) {
 		return "", err
 	}
 	defer leave()
-	return s.cfg.Call(ctx, call)
+	return s.cfg.Tools.Call(ctx, call)
 }
 
 // arguments treats null as absent; some clients send it for a tool without
@@ -120,7 +139,13 @@ func contextNotes(meta mcp.Meta) []string {
 
 func (s *Server) result(answer string, err error) (*mcp.CallToolResult, error) {
 	result := &mcp.CallToolResult{IsError: err != nil}
-	if err != nil {
+	var failure *contract.Error
+	switch {
+	case errors.As(err, &failure):
+		told := *failure
+		told.Message = s.words(failure)
+		answer, err = told.Message, &told
+	case err != nil:
 		answer = err.Error()
 	}
 	result.Content = []mcp.Content{&mcp.TextContent{Text: answer}}

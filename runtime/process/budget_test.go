@@ -1,9 +1,8 @@
 package process_test
 
 import (
-	"bytes"
-	"context"
-	"io"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/convtools/convtools/runtime/process"
@@ -15,20 +14,15 @@ func TestBudget(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
 	limits := process.Limits{Shared: process.NewBudget(4 * mib)}
-	output := func(size int) []byte { return bytes.Repeat([]byte("0123456"), size/7+1)[:size] }
 	run := func(size int) (process.Result, error) {
-		prints := process.InProcess(func(_ context.Context, _ []string, _ io.Reader, stdout, _ io.Writer) int {
-			if _, err := stdout.Write(output(size)); err != nil {
-				return 1
-			}
-			return 0
-		})
-		return prints.Run(t.Context(), process.Command{Path: "prints", Limits: limits})
+		command := helperCommand("bytes", strconv.Itoa(size))
+		command.Limits = limits
+		return process.Exec{}.Run(testContext(t), command)
 	}
 	succeeds := func(when string, size int) {
 		t.Helper()
 		result, err := run(size)
-		if err != nil || !bytes.Equal(result.Stdout, output(size)) {
+		if err != nil || len(result.Stdout) != size || strings.Trim(string(result.Stdout), "x") != "" {
 			t.Errorf("%s: %d bytes of %d, error %v", when, len(result.Stdout), size, err)
 		}
 	}
@@ -38,24 +32,20 @@ func TestBudget(t *testing.T) {
 	wantContains(t, wantKind(t, err, process.BudgetExhausted).Error(), "at the same time printed more than 4 MiB together; try again")
 	succeeds("after one that failed", 5*mib)
 
-	printed, end := make(chan struct{}), make(chan struct{})
+	m := newMonitor(t)
 	other := make(chan error)
-	holds := process.InProcess(func(_ context.Context, _ []string, _ io.Reader, stdout, _ io.Writer) int {
-		_, _ = stdout.Write(output(4 * mib))
-		close(printed)
-		<-end
-		return 0
-	})
 	go func() {
-		_, err := holds.Run(t.Context(), process.Command{Path: "holds", Limits: limits})
+		command := helperCommand("hold", m.addr(), "holder", strconv.Itoa(4*mib))
+		command.Limits = limits
+		_, err := process.Exec{}.Run(testContext(t), command)
 		other <- err
 	}()
-	<-printed
+	holder := m.await(1)["holder"]
 	succeeds("what fits next to another", 2*mib)
 	succeeds("an ordinary size", process.Uncounted)
 	_, err = run(3 * mib)
 	wantKind(t, err, process.BudgetExhausted)
-	close(end)
+	holder.release()
 	if err := <-other; err != nil {
 		t.Errorf("the other was stopped: %v", err)
 	}

@@ -2,10 +2,7 @@ package process
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"sync"
 )
 
 // chunkSize is the size of the pieces that a long stream is kept in, in bytes. A
@@ -129,30 +126,4 @@ func (h *headTail) bytes() []byte {
 	}
 	out = append(out, h.tail[h.next:]...)
 	return append(out, h.tail[:h.next]...)
-}
-
-var errAbandoned = errors.New("process: the command was stopped; its output is closed")
-
-// gate lets concurrent writers through to w one at a time, until it is closed:
-// a function that ignores its context cannot write into a result that was
-// already handed out.
-type gate struct {
-	w      io.Writer
-	mu     sync.Mutex
-	closed bool
-}
-
-func (g *gate) Write(p []byte) (int, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return 0, errAbandoned
-	}
-	return g.w.Write(p)
-}
-
-func (g *gate) close() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.closed = true
 }

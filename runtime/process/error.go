@@ -32,8 +32,6 @@ const (
 	// Signaled: something other than this package ended the command by a
 	// signal, or, on Windows, by an exception.
 	Signaled
-	// Panicked: the function behind [InProcess] panicked or left its goroutine.
-	Panicked
 	// IO: the operating system failed to start, feed, read or wait.
 	IO
 )
@@ -59,8 +57,6 @@ func (k Kind) String() string {
 		return "budget exhausted"
 	case Signaled:
 		return "signaled"
-	case Panicked:
-		return "panicked"
 	case IO:
 		return "input/output"
 	}
@@ -68,15 +64,16 @@ func (k Kind) String() string {
 }
 
 // Error is the only type of error a [Runner] returns. Its text is safe to show
-// to a person or a model; Stderr, Stack and Err are not.
+// to a person; Stderr and Err are not.
 type Error struct {
 	Kind    Kind
 	Command string // what was run: one line, shortened, safe to show
+	Name    string // the program alone, without where it is, safe to show
 	Detail  string // what happened, safe to show
+	Path    string // of the directory that Detail is about, or empty
 	Hint    string // what to do about it; may be empty
 	Signal  string // which signal ended the command, if Kind is Signaled
 	Stderr  []byte // as in [Result]
-	Stack   []byte // where the function panicked, if Kind is Panicked
 
 	// Err is the cause, or nil. For Timeout it is [context.DeadlineExceeded],
 	// for Canceled [context.Canceled] together with the context's own cause.
@@ -86,10 +83,24 @@ type Error struct {
 // Error says, on one line, what was run, what happened, the last thing the
 // command said on standard error, and what to do.
 func (e *Error) Error() string {
+	detail := e.Detail
+	if e.Path != "" {
+		detail += " (" + displayWord(e.Path) + ")"
+	}
+	return e.text(e.Command, detail)
+}
+
+// ForModel returns the same without where on this machine anything is, save what
+// the command itself has said.
+func (e *Error) ForModel() string { return e.text(e.Name, e.Detail) }
+
+func (e *Error) text(command, detail string) string {
 	var b strings.Builder
-	b.WriteString(e.Command)
-	b.WriteString(": ")
-	b.WriteString(e.Detail)
+	if command != "" {
+		b.WriteString(command)
+		b.WriteString(": ")
+	}
+	b.WriteString(detail)
 	if last := lastLine(e.Stderr); last != "" {
 		b.WriteString(" (last line on stderr: ")
 		b.WriteString(last)
@@ -118,22 +129,18 @@ func isOutputLimit(err error) bool {
 }
 
 func (c Command) badArgument(detail, hint string) *Error {
-	return &Error{Kind: BadArgument, Command: c.display(), Detail: detail, Hint: hint}
+	return &Error{Kind: BadArgument, Command: c.display(), Name: c.name(), Detail: detail, Hint: hint}
 }
 
 func (c Command) ioError(doing string, err error) *Error {
-	return &Error{Kind: IO, Command: c.display(), Detail: doing + ": " + inline(err.Error(), maxReason), Err: err}
-}
-
-func (c Command) panicked(detail string) *Error {
-	return &Error{Kind: Panicked, Command: c.display(), Detail: detail, Hint: "this is a defect in the program: please report it"}
+	return &Error{Kind: IO, Command: c.display(), Name: c.name(), Detail: doing + ": " + inline(err.Error(), maxReason), Err: err}
 }
 
 // stopped describes a run that ended because limited did, which the limits were
 // applied to, or because its parent did, which belongs to the caller. The parent
 // may live in another run whose limits have the same causes, so it comes first.
 func (c Command) stopped(parent, limited context.Context, limits Limits, stderr []byte) *Error {
-	e := &Error{Command: c.display(), Stderr: stderr}
+	e := &Error{Command: c.display(), Name: c.name(), Stderr: stderr}
 	cause := context.Cause(limited)
 	switch fromCaller := parent.Err() != nil && errors.Is(cause, context.Cause(parent)); {
 	case fromCaller && errors.Is(parent.Err(), context.DeadlineExceeded):

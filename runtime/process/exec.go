@@ -108,7 +108,7 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 	}
 	if signal, ok := fatalSignal(child.ProcessState); ok {
 		return Result{}, &Error{
-			Kind: Signaled, Command: cmd.display(), Signal: signal, Stderr: stderr.bytes(),
+			Kind: Signaled, Command: cmd.display(), Name: cmd.name(), Signal: signal, Stderr: stderr.bytes(),
 			Detail: "ended by " + signal,
 			Hint:   "it crashed, or somebody or the system (short of memory?) killed it: try again, and look at its own log if it recurs",
 		}
@@ -128,7 +128,7 @@ func (c Command) program() (string, error) {
 	if err == nil {
 		found, err = filepath.Abs(found)
 	}
-	e := &Error{Command: c.display(), Err: err}
+	e := &Error{Command: c.display(), Name: c.name(), Err: err}
 	switch {
 	case err == nil && isBatchFile(found):
 		e.Kind = NotExecutable
@@ -174,15 +174,15 @@ func (c Command) checkDir() error {
 	if err != nil {
 		problem = "cannot be used: " + reason(err)
 	}
-	e := c.badArgument(fmt.Sprintf("the working directory %s %s", displayWord(c.Dir), problem), "name an existing directory")
-	e.Err = err
+	e := c.badArgument("the working directory "+problem, "name an existing directory")
+	e.Path, e.Err = c.Dir, err
 	return e
 }
 
 // startError describes why the operating system did not start the program. The
 // program's file and the working directory existed a moment ago.
 func (c Command) startError(err error) *Error {
-	e := &Error{Command: c.display(), Err: err}
+	e := &Error{Command: c.display(), Name: c.name(), Err: err}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		e.Kind = NotExecutable

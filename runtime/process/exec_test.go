@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -471,17 +470,4 @@ func BenchmarkExec(b *testing.B) {
 			}
 		}
 	})
-}
-
-func BenchmarkInProcess(b *testing.B) {
-	command := process.InProcess(func(_ context.Context, _ []string, _ io.Reader, stdout, _ io.Writer) int {
-		io.WriteString(stdout, "out")
-		return 0
-	})
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := command.Run(b.Context(), process.Command{Path: "p"}); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

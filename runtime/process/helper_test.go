@@ -58,6 +58,9 @@ func helper(mode string, args []string) int {
 		return number(args[2])
 	case "bytes": // COUNT
 		os.Stdout.WriteString(strings.Repeat("x", number(args[0])))
+	case "hold": // ADDR NAME COUNT: prints, and ends once released
+		os.Stdout.WriteString(strings.Repeat("x", number(args[2])))
+		awaitRelease(connect(args[0], args[1]))
 	case "numbered-stderr": // COUNT
 		for i := range number(args[0]) {
 			fmt.Fprintf(os.Stderr, "line %d\n", i)

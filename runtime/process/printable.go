@@ -2,6 +2,7 @@ package process
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -61,6 +62,9 @@ func (c Command) display() string {
 	}
 	return b.String()
 }
+
+// name shows the program without its directory.
+func (c Command) name() string { return displayWord(filepath.Base(c.Path)) }
 
 func displayWord(word string) string {
 	shown := inline(word, maxWord)

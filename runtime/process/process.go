@@ -1,6 +1,5 @@
-// Package process is the one way this program runs another command line: a
-// real program ([Exec]), or a function that behaves like one ([InProcess]).
-// Both run a [Command] under the same [Limits] and fail with the same [Error].
+// Package process is the one way this program runs another: [Exec] runs a
+// [Command] under [Limits] and fails with an [Error].
 //
 // Everything a command prints is untrusted, and so are its arguments. This
 // package bounds both time and bytes, starts programs without a shell, and
@@ -26,8 +25,8 @@ const (
 	DefaultGrace       = 500 * time.Millisecond
 )
 
-// A Runner runs a command to its end. [Exec] and [InProcess] are the two real
-// ones; package processtest has a scripted one for tests.
+// A Runner runs a command to its end. [Exec] is the real one; package processtest
+// has a scripted one for tests.
 type Runner interface {
 	// Run runs cmd and returns what it printed and its exit code. An exit code
 	// other than 0 is a result, not an error: only the caller knows which codes

@@ -6,7 +6,6 @@ import (
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/recall"
 )
 
 // What cannot be done because the current conversation is not known is said to
@@ -35,7 +34,7 @@ func TestCurrentUnknown(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			answer, err := conversation.Call(t.Context(), recall.New(&cli{t: t, stdout: tc.stdout}), contract.Call{
+			answer, err := conversation.Call(t.Context(), over(&cli{t: t, stdout: tc.stdout}), contract.Call{
 				Tool: tc.tool, Arguments: []byte(tc.arguments), Context: tc.context,
 			})
 			if err != nil {

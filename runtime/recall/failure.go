@@ -1,131 +1,235 @@
 package recall
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// maxSaid is how many characters of standard error an error shows.
-const maxSaid = 2000
+// errTooLong is the cause of a context that ends with [callLimit].
+var errTooLong = errors.New("the time for a call is up")
 
-// source is the program behind a command line. The built-in one speaks for
-// itself; what any other says is shown as what it said, with the setting that
-// chose it, where there is one.
-type source struct {
-	external bool
-	setting  string // sentences about it
-	paths    bool   // what it says is shown with its paths
-}
+// otherIDs is what the caller can do about an id.
+const otherIDs = " conversation_list shows the ids there are; archived=true shows those of archived conversations."
 
-func (s source) blame(message string) string {
-	if s.setting == "" {
-		return message
-	}
-	return message + " " + s.setting
-}
-
-// unreadable is the error for output that is not the JSON agreed on.
-func (s source) unreadable(err error, stdout, stderr []byte) error {
-	message := "The conversation command line did not print what was expected, one JSON array of records: " + mismatch(err, stdout) + "."
-	if said := s.saying(stderr); said != "" {
-		message += " It said: " + said
-	}
-	return &contract.Error{Message: s.blame(message), Err: err}
-}
-
-// notRun is the error for a command line that could not be run to its end.
-func (s source) notRun(err error) error {
-	var e *contract.Error
-	if s.paths || !errors.As(err, &e) {
-		return err
-	}
-	shown := *e
-	shown.Message = contract.WithoutPaths(e.Message)
-	shown.Trace = slices.Clone(e.Trace)
-	for i, cause := range shown.Trace {
-		shown.Trace[i] = contract.WithoutPaths(cause)
-	}
-	return &shown
-}
-
-// failed is the error for a command line that gave up. What it says went wrong
-// is good enough for a model; what to do about it has to be said in terms of the
-// tools, not of command line flags.
-func (s source) failed(tool string, exit int, stderr []byte) error {
-	said := s.saying(stderr)
-	if said == "" {
-		return &contract.Error{Message: s.blame(fmt.Sprintf("The conversation command line gave up with exit code %d and said nothing.", exit))}
-	}
-	// Larger numbers are read as the largest there is, which nobody asked for.
-	message := strings.Replace(said, fmt.Sprintf("Turn %d out of range", math.MaxInt), "There is no such turn: it is out of range", 1)
-	if s.external {
-		message = s.blame(fmt.Sprintf("The conversation command line gave up with exit code %d and said: %s", exit, message))
-	}
-	if advice := remedy(tool, said); advice != "" {
-		message += " " + advice
-	}
-	return &contract.Error{Message: message, Caller: exit == 1 || exit == 2}
-}
-
-// remedy is what the caller of a tool can do about the complaints the command
-// line is known to make.
-func remedy(tool, said string) string {
-	said = strings.ToLower(said)
+// failure words what a source has failed with: for a model, which is not told where
+// on the user's machine anything is, and for people.
+func failure(ctx context.Context, err error) error {
+	var (
+		worded      *contract.Error
+		bad         *conversations.BadIDError
+		missing     *conversations.NotFoundError
+		nowhere     *conversations.NoWorkspaceError
+		outside     *conversations.OutsideError
+		turn        *conversations.TurnRangeError
+		pattern     *conversations.PatternError
+		unreadable  *conversations.UnreadableError
+		unavailable *conversations.UnavailableError
+	)
 	switch {
-	case strings.Contains(said, "invalid conversation id"), strings.Contains(said, "not found"):
-		return "conversation_list shows the ids there are; archived=true shows those of archived conversations."
-	case tool == "conversation_read" && strings.Contains(said, "out of range"):
-		return "Turns count from 1; last=1 reads the last one."
+	case errors.As(err, &worded):
+		return worded
+	case errors.As(err, &unavailable) && (unavailable.Program != "" || unavailable.Setting != ""):
+		return ofProgram(unavailable)
+	case ctx.Err() != nil:
+		return stopped(ctx, err)
+	case errors.As(err, &bad):
+		return &contract.Error{Message: sentence(badIDs(err)) + otherIDs, Caller: true, Err: err}
+	case errors.As(err, &missing):
+		return notFound(missing, err)
+	case errors.As(err, &nowhere):
+		return noWorkspace(nowhere)
+	case errors.As(err, &outside):
+		return leadsOutside(outside)
+	case errors.As(err, &turn):
+		what := fmt.Sprintf("Turn %d out of range", turn.Turn)
+		if turn.Turn == math.MaxInt { // larger numbers are read as this one, which nobody asked for
+			what = "There is no such turn: it is out of range"
+		}
+		return &contract.Error{
+			Message: fmt.Sprintf("%s (conversation has %s). Turns count from 1; last=1 reads the last one.", what, count(turn.Turns, "turn", "turns")),
+			Caller:  true, Err: err,
+		}
+	case errors.As(err, &pattern):
+		return &contract.Error{Message: badPattern(pattern), Caller: true, Err: err}
+	case errors.As(err, &unreadable):
+		return &contract.Error{
+			Message: "Conversation " + string(unreadable.ID) + " cannot be read" + because(unreadable.Err) + ".",
+			Detail:  sentence(shown(unreadable.Err.Error())), Caller: true, Err: err,
+		}
+	case errors.As(err, &unavailable):
+		return ofStore(unavailable)
 	default:
-		return ""
+		return &contract.Error{Message: "The conversations cannot be looked up.", Detail: "The conversations cannot be looked up: " + shown(err.Error()) + ".", Err: err}
 	}
 }
 
-// saying makes sentences of what a command line wrote to standard error.
-// Warnings are about what it did all the same, and its hints name flags that
-// the caller of a tool does not have, save the ids near to one that is unknown.
-// A tool works in one workspace: where that is, and other absolute paths, are
-// for people only.
-func (s source) saying(stderr []byte) string {
+// stopped is the error for a call that its context has ended.
+func stopped(ctx context.Context, err error) error {
+	message := "Stopped because the request was canceled."
+	if cause := context.Cause(ctx); errors.Is(cause, errTooLong) {
+		message = fmt.Sprintf("Stopped because it did not finish within %v; ask for less.", callLimit)
+	} else if errors.Is(cause, context.DeadlineExceeded) {
+		message = "Stopped because the time for the whole request was up; ask for less, or allow the request more time."
+	}
+	return &contract.Error{Message: message, Transient: true, Err: err}
+}
+
+// badIDs is what is wrong with the ids in an error, which may be about several.
+func badIDs(err error) string {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		var texts []string
+		for _, err := range several.Unwrap() {
+			texts = append(texts, badIDs(err))
+		}
+		return bounded(texts, "; ")
+	}
+	var bad *conversations.BadIDError
+	if !errors.As(err, &bad) {
+		return shown(err.Error())
+	}
+	return shown(bad.Error())
+}
+
+func notFound(e *conversations.NotFoundError, err error) error {
+	what := "Conversation "
+	if len(e.IDs) > 1 {
+		what = "Conversations "
+	}
+	what += bounded(names(e.IDs), ", ") + " not found in "
+	rest := "."
+	if len(e.Nearest) > 0 {
+		rest += " Nearest ids: " + bounded(names(e.Nearest), ", ") + "."
+	}
+	if len(e.Unread) > 0 {
+		rest += " What could not be read may have more: " + namely(e.Unread, "") + "."
+	}
+	worded := &contract.Error{Message: what + "this workspace" + rest + otherIDs, Caller: true, Err: err}
+	if e.Place != "" {
+		worded.Detail = what + shown(e.Place) + rest + otherIDs
+	}
+	return worded
+}
+
+func names(ids []transcript.ID) []string {
+	var texts []string
+	for _, id := range ids {
+		texts = append(texts, string(id))
+	}
+	return texts
+}
+
+func noWorkspace(e *conversations.NoWorkspaceError) error {
+	const cannot = "Could not locate workspace: "
+	word := func(dir string) string {
+		if e.Missing {
+			return cannot + shown(dir) + " does not exist; name a directory of a project that has a .jp directory."
+		}
+		return cannot + "no .jp directory in " + shown(dir) + " or above it; change to a project that has one, or name it with -w DIR."
+	}
+	return &contract.Error{Message: word(filepath.Base(e.Dir)), Detail: word(e.Dir), Caller: true, NoProject: true, Err: e}
+}
+
+func leadsOutside(e *conversations.OutsideError) error {
+	const allow = " The user can allow that in their own configuration: directories of [trust]."
+	return &contract.Error{
+		Message: "The conversations of this workspace are not looked up: the project's own files lead out of the project." + allow,
+		Detail:  "The conversations of this workspace are not looked up: " + shown(e.Error()) + ".",
+		Caller:  true, Err: e,
+	}
+}
+
+func badPattern(e *conversations.PatternError) string {
+	switch e.Reason {
+	case conversations.PatternEmpty:
+		return "The pattern is empty."
+	case conversations.PatternHasNUL:
+		return "The pattern contains a NUL byte."
+	case conversations.PatternHasLines:
+		return "The pattern has more than one line, and the search goes line by line."
+	case conversations.PatternNotUTF8:
+		return "The pattern is not valid UTF-8."
+	case conversations.PatternTooLarge:
+		return "The pattern is too long. Use a shorter one."
+	default:
+		return "The pattern cannot be searched for."
+	}
+}
+
+// ofStore is the error for conversations that cannot be read.
+func ofStore(e *conversations.UnavailableError) error {
+	worded := &contract.Error{Message: "What is recorded cannot be read" + because(e.Err) + ".", Caller: !e.Transient, Transient: e.Transient, Err: e}
+	if e.Err != nil {
+		worded.Detail = sentence(shown(e.Err.Error()))
+	}
+	if e.Path != "" {
+		worded.Detail = fmt.Sprintf("%s: %s", shown(e.Path), worded.Detail)
+	}
+	return worded
+}
+
+// ofProgram is the error for an external program. What it says is shown as what it
+// said, with the setting that chose the program.
+func ofProgram(e *conversations.UnavailableError) error {
+	blame := ""
+	if e.Setting != "" {
+		blame = " Unset " + e.Setting + " to use the built-in one."
+	}
+	var run *process.Error
+	if errors.As(e.Err, &run) && e.Program == "" {
+		wrong := "The environment variable " + e.Setting + " does not hold a command line: "
+		return &contract.Error{Message: wrong + run.ForModel() + "." + blame, Detail: wrong + run.Error() + "." + blame, Err: e}
+	}
+	if blame != "" {
+		blame = " The environment variable " + e.Setting + " names it." + blame
+	}
+	var output *conversations.OutputError
+	worded := &contract.Error{Err: e, Transient: e.Transient}
+	switch {
+	case run != nil:
+		limited := *run
+		if run.Kind == process.Timeout || run.Kind == process.OutputTooLarge {
+			limited.Hint = "ask for less" // the limits are no settings
+		}
+		const failed = `The command line "conversation" failed: `
+		worded.Message = failed + limited.ForModel() + "." + blame
+		worded.Detail = failed + limited.Error() + "." + blame
+	case errors.As(e.Err, &output):
+		worded.Message = "The conversation command line did not print what was expected, one JSON array of records: " + shown(output.Reason) + "."
+		if e.Said != "" {
+			worded.Message += " It said: " + saying(e.Said)
+		}
+		worded.Message += blame
+	case e.Said == "":
+		worded.Message = fmt.Sprintf("The conversation command line gave up with exit code %d and said nothing.", e.Exit) + blame
+	default:
+		worded.Message = fmt.Sprintf("The conversation command line gave up with exit code %d and said: %s", e.Exit, saying(e.Said)) + blame
+	}
+	worded.Caller = e.Exit == 1 || e.Exit == 2
+	return worded
+}
+
+// saying makes sentences of the lines that a program wrote.
+func saying(said string) string {
 	var sentences []string
-	for line := range strings.Lines(process.Printable(stderr, maxSaid)) {
-		line = strings.TrimSpace(line)
-		line = strings.TrimPrefix(line, "error: ")
-		if strings.HasPrefix(line, "warning: ") {
-			continue
-		}
-		if hint, ok := strings.CutPrefix(line, "hint: "); ok {
-			if !strings.HasPrefix(hint, "nearest ids") {
-				continue
-			}
-			line = hint
-		}
-		line = sentence(line)
-		if !s.paths {
-			line = forModel(line)
-		}
-		if line != "" {
-			sentences = append(sentences, line)
+	for line := range strings.Lines(said) {
+		if line = strings.TrimPrefix(strings.TrimSpace(line), "error: "); line != "" {
+			sentences = append(sentences, sentence(line))
 		}
 	}
 	return strings.Join(sentences, " ")
-}
-
-// forModel is a sentence without the absolute paths in it.
-func forModel(s string) string {
-	const unknown = " not found in "
-	if what, place, ok := strings.Cut(s, unknown); ok && contract.WithoutPaths(place) != place {
-		s = what + unknown + "this workspace."
-	}
-	return contract.WithoutPaths(s)
 }
 
 // sentence gives text a capital and a full stop. Text that begins with
@@ -136,7 +240,8 @@ func sentence(s string) string {
 	}
 	word, _, _ := strings.Cut(s, " ")
 	if !strings.ContainsFunc(strings.TrimRight(word, ".,:;"), func(r rune) bool { return !unicode.IsLower(r) }) {
-		s = capital(s)
+		first, size := utf8.DecodeRuneInString(s)
+		s = string(unicode.ToUpper(first)) + s[size:]
 	}
 	if !strings.ContainsAny(s[len(s)-1:], ".?!") {
 		s += "."
@@ -144,7 +249,18 @@ func sentence(s string) string {
 	return s
 }
 
-func capital(s string) string {
-	first, size := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(first)) + s[size:]
+// maxNames is how many of anything an error names.
+const maxNames = 20
+
+func bounded(texts []string, separator string) string {
+	if more := len(texts) - maxNames; more > 0 {
+		texts = append(slices.Clone(texts[:maxNames]), fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(texts, separator)
 }
+
+// shown makes a text that may come from anywhere safe to show in a message.
+func shown(s string) string { return clip(envelope.SanitizeLine(s), maxShown) }
+
+// maxShown is how many characters of a path, or of a cause, a message repeats.
+const maxShown = 1000

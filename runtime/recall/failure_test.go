@@ -1,15 +1,135 @@
 package recall_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall"
+	"github.com/convtools/convtools/runtime/transcript"
 )
+
+// TestTypedFailures: what goes wrong in a source, as a model and as a person are
+// told about it.
+func TestTypedFailures(t *testing.T) {
+	t.Parallel()
+	const ids = " conversation_list shows the ids there are; archived=true shows those of archived conversations."
+	for _, tc := range []struct {
+		name, tool string
+		err        error
+		want       string
+		person     string // where that differs
+		caller     bool
+		transient  bool
+		noProject  bool
+	}{
+		{
+			name: "unknown id", err: &conversations.NotFoundError{IDs: []transcript.ID{"jp-c17648402467"}, Nearest: []transcript.ID{"jp-c1", "jp-c2"}, Place: "/work"},
+			want:   "Conversation jp-c17648402467 not found in this workspace. Nearest ids: jp-c1, jp-c2." + ids,
+			person: "Conversation jp-c17648402467 not found in /work. Nearest ids: jp-c1, jp-c2." + ids,
+			caller: true,
+		},
+		{
+			name: "unknown ids", err: fmt.Errorf("searching: %w", &conversations.NotFoundError{IDs: []transcript.ID{"jp-c1", "jp-c2"}, Place: `C:\Users\jane doe\my work`}),
+			want:   "Conversations jp-c1, jp-c2 not found in this workspace." + ids,
+			person: `Conversations jp-c1, jp-c2 not found in C:\Users\jane doe\my work.` + ids,
+			caller: true,
+		},
+		{
+			name: "events that are gone", err: &conversations.UnavailableError{Path: "/home/jane/work/.jp/conversations/17000000000-tides", Err: fmt.Errorf("reading the events: %w", fs.ErrNotExist)},
+			want:   "What is recorded cannot be read: a file is missing.",
+			person: "/home/jane/work/.jp/conversations/17000000000-tides: Reading the events: file does not exist.",
+			caller: true,
+		},
+		{
+			name: "no events", err: &conversations.UnreadableError{Problem: conversations.Problem{ID: "jp-c1", Err: errors.New("events.json is missing in /home/jane/x")}},
+			want:   "Conversation jp-c1 cannot be read.",
+			person: "events.json is missing in /home/jane/x.",
+			caller: true,
+		},
+		{
+			name: "malformed id", err: &conversations.BadIDError{Text: "foo", Reason: `expected "jp-c" and digits`},
+			want: `Invalid conversation id "foo": expected "jp-c" and digits.` + ids, caller: true,
+		},
+		{
+			name: "several malformed ids", err: errors.Join(&conversations.BadIDError{Text: "foo", Reason: "a"}, &conversations.BadIDError{Text: "-", Reason: "b"}),
+			want: `Invalid conversation id "foo": a; invalid conversation id "-": b.` + ids, caller: true,
+		},
+		{
+			name: "turn out of range", err: &conversations.TurnRangeError{ID: "jp-c1", Turn: 9, Turns: 2},
+			want: "Turn 9 out of range (conversation has 2 turns). Turns count from 1; last=1 reads the last one.", caller: true,
+		},
+		{
+			name: "turn beyond all numbers", err: &conversations.TurnRangeError{ID: "jp-c1", Turn: math.MaxInt, Turns: 2},
+			want: "There is no such turn: it is out of range (conversation has 2 turns). Turns count from 1; last=1 reads the last one.", caller: true,
+		},
+		{
+			name: "no workspace", err: &conversations.NoWorkspaceError{Dir: "/home/jane/work"},
+			want:   "Could not locate workspace: no .jp directory in work or above it; change to a project that has one, or name it with -w DIR.",
+			person: "Could not locate workspace: no .jp directory in /home/jane/work or above it; change to a project that has one, or name it with -w DIR.",
+			caller: true, noProject: true,
+		},
+		{
+			name: "no directory", err: &conversations.NoWorkspaceError{Dir: "/home/\x1bjane", Missing: true},
+			want:   "Could not locate workspace: ␛jane does not exist; name a directory of a project that has a .jp directory.",
+			person: "Could not locate workspace: /home/␛jane does not exist; name a directory of a project that has a .jp directory.",
+			caller: true, noProject: true,
+		},
+		{
+			name: "links lead out", err: &conversations.OutsideError{Path: ".jp/conversations", Target: "/home/jane/other", UserFile: "~/.config/convtools/convtools.toml"},
+			want:   "The conversations of this workspace are not looked up: the project's own files lead out of the project. The user can allow that in their own configuration: directories of [trust].",
+			person: "The conversations of this workspace are not looked up: .jp/conversations leads out of the project, to /home/jane/other; to allow it, add the directory that it leads to to directories in [trust] of ~/.config/convtools/convtools.toml.",
+			caller: true,
+		},
+		{name: "pattern", err: &conversations.PatternError{Reason: conversations.PatternEmpty}, want: "The pattern is empty.", caller: true},
+		{
+			name: "canceled", err: context.Canceled,
+			want: "The conversations cannot be looked up.", person: "The conversations cannot be looked up: context canceled.",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			tools := overSource(&source{err: tc.err})
+			_, err := conversation.Call(t.Context(), tools, contract.Call{Tool: "conversation_list"})
+			var e *contract.Error
+			if !errors.As(err, &e) {
+				t.Fatalf("error %v", err)
+			}
+			if tc.person == "" {
+				tc.person = tc.want
+			}
+			if e.Message != tc.want || e.ForPerson() != tc.person {
+				t.Errorf("got  %s\n and %s\nwant %s\n and %s", e.Message, e.ForPerson(), tc.want, tc.person)
+			}
+			if e.Caller != tc.caller || e.Transient != tc.transient || e.NoProject != tc.noProject {
+				t.Errorf("error %+v", e)
+			}
+			if !errors.Is(err, tc.err) {
+				t.Error("the cause is lost")
+			}
+		})
+	}
+}
+
+// A call that is canceled is no failure of the source, whatever that says.
+func TestCanceled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := conversation.Call(ctx, overSource(&source{err: fmt.Errorf("reading: %w", context.Canceled)}), contract.Call{Tool: "conversation_list"})
+	var e *contract.Error
+	if !errors.As(err, &e) || e.Message != "Stopped because the request was canceled." || !e.Transient || !errors.Is(err, context.Canceled) {
+		t.Errorf("error %+v", err)
+	}
+}
 
 // TestFailures: what a command line does wrong, and what the caller of a tool
 // is told about it.
@@ -20,6 +140,7 @@ func TestFailures(t *testing.T) {
 		grep    = "conversation_grep"
 		read    = "conversation_read"
 		garbled = "The conversation command line did not print what was expected, one JSON array of records: "
+		gaveUp  = "The conversation command line gave up with exit code "
 	)
 	arguments := map[string]string{list: `{}`, grep: `{"pattern":"x"}`, read: `{"id":"jp-c17648402467"}`}
 	for _, tc := range []struct {
@@ -30,74 +151,29 @@ func TestFailures(t *testing.T) {
 		transient  bool
 	}{
 		{
-			name: "unknown id", tool: read,
-			cli: cli{exit: 1, stderr: "error: conversation jp-c17648402467 not found in /work\nhint: nearest ids: jp-c1, jp-c2\n"},
-			want: "Conversation jp-c17648402467 not found in this workspace. Nearest ids: jp-c1, jp-c2. " +
-				"conversation_list shows the ids there are; archived=true shows those of archived conversations.",
-			caller: true,
-		},
-		{
-			name: "unknown id in a search", tool: grep,
-			cli:    cli{exit: 1, stderr: "error: conversation jp-c1 not found in /work\nhint: conversation ls shows the ids there are; add --archived for archived ones\n"},
-			want:   "Conversation jp-c1 not found in this workspace. conversation_list shows the ids there are; archived=true shows those of archived conversations.",
-			caller: true,
-		},
-		{
-			name: "unknown ids in a workspace whose path has spaces", tool: grep,
-			cli:    cli{exit: 1, stderr: "error: conversations jp-c1, jp-c2 not found in C:\\Users\\jane doe\\my work\r\n"},
-			want:   "Conversations jp-c1, jp-c2 not found in this workspace. conversation_list shows the ids there are; archived=true shows those of archived conversations.",
-			caller: true,
-		},
-		{
-			name: "events that are gone", tool: read,
-			cli:    cli{exit: 1, stderr: "error: reading the events of jp-c1: events.json is missing in /home/jane/work/.jp/conversations/17000000000-tides\n"},
-			want:   "Reading the events of jp-c1: events.json is missing in 17000000000-tides.",
-			caller: true,
-		},
-		{
-			name: "malformed id", tool: read,
-			cli:    cli{exit: 2, stderr: "error: invalid conversation id \"foo\": expected \"jp-c\" and digits\nhint: conversation ls shows the ids there are\n"},
-			want:   "Invalid conversation id \"foo\": expected \"jp-c\" and digits. conversation_list shows the ids there are; archived=true shows those of archived conversations.",
-			caller: true,
-		},
-		{
-			name: "turn out of range", tool: read,
-			cli:    cli{exit: 1, stderr: "warning: jp-c1: cut off\nerror: turn 9 out of range (conversation has 2 turns)\nhint: turns are numbered 1 to 2; --last prints the last one\n"},
-			want:   "Turn 9 out of range (conversation has 2 turns). Turns count from 1; last=1 reads the last one.",
+			name: "its words have no meaning", tool: read,
+			cli:    cli{exit: 1, stderr: "warning: x\nerror: conversation jp-c1 not found in /work\nhint: nearest ids: jp-c1\n"},
+			want:   gaveUp + "1 and said: Warning: x. Conversation jp-c1 not found in /work. Hint: nearest ids: jp-c1.",
 			caller: true,
 		},
 		{
 			name: "control characters on stderr", tool: list,
 			cli:    cli{exit: 1, stderr: "error: \x1b]0;owned\x07 \u202e\xff\n"},
-			want:   "␛]0;owned␇ \\u{202E}\ufffd.",
+			want:   gaveUp + "1 and said: ␛]0;owned␇ \\u{202E}\ufffd.",
 			caller: true,
 		},
-		{
-			name: "silent failure", tool: list,
-			cli:  cli{exit: 3},
-			want: "The conversation command line gave up with exit code 3 and said nothing.",
-		},
+		{name: "silent failure", tool: list, cli: cli{exit: 3}, want: gaveUp + "3 and said nothing."},
 		{
 			name: "search fails with the exit code of no matches", tool: grep,
-			cli:    cli{exit: 1, stderr: "error: could not locate workspace: no .jp directory in / or above it\n"},
-			want:   "Could not locate workspace: no .jp directory in / or above it.",
+			cli:    cli{exit: 1, stderr: "error: no store\n"},
+			want:   gaveUp + "1 and said: No store.",
 			caller: true,
 		},
-		{
-			name: "crash", tool: grep,
-			cli:  cli{exit: 101, stdout: "[]", stderr: "thread 'main' panicked\n"},
-			want: "Thread 'main' panicked.",
-		},
-		{
-			name: "turn beyond all numbers", tool: read,
-			cli:    cli{exit: 1, stderr: "error: turn 9223372036854775807 out of range (conversation has 2 turns)\n"},
-			want:   "There is no such turn: it is out of range (conversation has 2 turns). Turns count from 1; last=1 reads the last one.",
-			caller: true,
-		},
+		{name: "crash", tool: grep, cli: cli{exit: 101, stdout: "[]", stderr: "thread 'main' panicked\n"}, want: gaveUp + "101 and said: Thread 'main' panicked."},
 		{name: "records of no type", tool: read, cli: cli{stdout: `[{"id":"jp-c17648402467","title":"x"}]`}, want: garbled + "its records are no events: none has a type."},
 		{name: "records of no type and a summary", tool: read, cli: cli{stdout: `[{"id":"jp-c1"},{"summary":{"turns":2}}]`}, want: garbled + "its records are no events: none has a type."},
 		{name: "nothing", tool: list, cli: cli{}, want: garbled + "it printed nothing."},
-		{name: "white space", tool: list, cli: cli{stdout: " \n", stderr: "warning: x\nall is well\n"}, want: garbled + "it printed nothing. It said: All is well."},
+		{name: "white space", tool: list, cli: cli{stdout: " \n", stderr: "all is well\n"}, want: garbled + "it printed nothing. It said: All is well."},
 		{name: "text", tool: list, cli: cli{stdout: "hi\n"}, want: garbled + "it is not JSON: invalid character 'h' looking for beginning of value."},
 		{name: "half a value", tool: list, cli: cli{stdout: `[{"id":"jp-c1","title":"a`}, want: garbled + "it ends in the middle of a JSON value, after 25 bytes."},
 		{name: "half an array", tool: list, cli: cli{stdout: `[{"id":"jp-c1"}`}, want: garbled + "it ends in the middle of a JSON value, after 15 bytes."},
@@ -116,14 +192,14 @@ func TestFailures(t *testing.T) {
 		{name: "summary of another type", tool: read, cli: cli{stdout: `[{"summary":[]}]`}, want: garbled + `in a record, "summary" is a JSON array.`},
 		{
 			name: "not run", tool: list,
-			cli:  cli{err: &contract.Error{Message: "The program hangs.", Transient: true, Err: &process.Error{Kind: process.Timeout}}},
-			want: "The program hangs.", transient: true,
+			cli:  cli{err: &process.Error{Kind: process.Timeout, Command: "/opt/cli ls", Name: "cli", Detail: "it hangs", Hint: "raise the limit"}},
+			want: `The command line "conversation" failed: cli: it hangs; ask for less.`, transient: true,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			tc.cli.t = t
-			answer, err := conversation.Call(t.Context(), recall.New(&tc.cli), contract.Call{Tool: tc.tool, Arguments: []byte(arguments[tc.tool])})
+			answer, err := conversation.Call(t.Context(), over(&tc.cli), contract.Call{Tool: tc.tool, Arguments: []byte(arguments[tc.tool])})
 			if err == nil {
 				t.Fatalf("no error, but an answer: %s", answer)
 			}
@@ -165,7 +241,7 @@ func TestHostileCommandLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			answer, err := conversation.Call(t.Context(), recall.New(&cli{t: t, stdout: tc.stdout}), contract.Call{Tool: tc.tool, Arguments: []byte(tc.arguments)})
+			answer, err := conversation.Call(t.Context(), over(&cli{t: t, stdout: tc.stdout}), contract.Call{Tool: tc.tool, Arguments: []byte(tc.arguments)})
 			if err != nil {
 				if len(err.Error()) > 4000 {
 					t.Errorf("an error of %d bytes: %.300s", len(err.Error()), err)
@@ -177,43 +253,26 @@ func TestHostileCommandLine(t *testing.T) {
 	}
 }
 
-// foreign is a command line that is not the built-in one.
-type foreign struct {
-	cli
-	setting string
-}
-
-func (f *foreign) External(string) (string, bool) { return f.setting, true }
-
-// TestForeignFailures: what another program says is not shown as this one's own
-// word, and the setting that chose it is named.
+// TestForeignFailures: the setting that chose a program is named where it fails.
 func TestForeignFailures(t *testing.T) {
 	t.Parallel()
-	const setting = "The environment variable X names it."
+	const setting = " The environment variable X names it. Unset X to use the built-in one."
 	for _, tc := range []struct {
-		name    string
-		setting string
-		cli     cli
-		want    string
-		caller  bool
+		name   string
+		cli    cli
+		want   string
+		caller bool
 	}{
-		{"fails", setting, cli{exit: 3, stderr: "boom \x1b[31mred"}, "The conversation command line gave up with exit code 3 and said: Boom ␛[31mred. " + setting, false},
-		{"configured", "", cli{exit: 3, stderr: "boom"}, "The conversation command line gave up with exit code 3 and said: Boom.", false},
-		{"silent", setting, cli{exit: 3}, "The conversation command line gave up with exit code 3 and said nothing. " + setting, false},
-		{
-			"unknown id", setting,
-			cli{exit: 1, stderr: "error: conversation jp-c1 not found\n"},
-			"The conversation command line gave up with exit code 1 and said: Conversation jp-c1 not found. " + setting +
-				" conversation_list shows the ids there are; archived=true shows those of archived conversations.", true,
-		},
-		{"half", setting, cli{stdout: "["}, "The conversation command line did not print what was expected, one JSON array of records: it ends in the middle of a JSON value, after 1 bytes. " + setting, false},
-		{"text", setting, cli{stdout: "hi"}, "The conversation command line did not print what was expected, one JSON array of records: it is not JSON: invalid character 'h' looking for beginning of value. " + setting, false},
-		{"no events", setting, cli{stdout: `[{"id":"jp-c1"}]`}, "The conversation command line did not print what was expected, one JSON array of records: its records are no events: none has a type. " + setting, false},
+		{"fails", cli{exit: 3, stderr: "boom \x1b[31mred"}, "The conversation command line gave up with exit code 3 and said: Boom ␛[31mred." + setting, false},
+		{"silent", cli{exit: 3}, "The conversation command line gave up with exit code 3 and said nothing." + setting, false},
+		{"half", cli{stdout: "["}, "The conversation command line did not print what was expected, one JSON array of records: it ends in the middle of a JSON value, after 1 bytes." + setting, false},
+		{"text", cli{stdout: "hi"}, "The conversation command line did not print what was expected, one JSON array of records: it is not JSON: invalid character 'h' looking for beginning of value." + setting, false},
+		{"no events", cli{stdout: `[{"id":"jp-c1"}]`}, "The conversation command line did not print what was expected, one JSON array of records: its records are no events: none has a type." + setting, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			tc.cli.t = t
-			_, err := conversation.Call(t.Context(), recall.New(&foreign{tc.cli, tc.setting}), contract.Call{Tool: "conversation_read", Arguments: []byte(`{"id":"jp-c17648402467"}`)})
+			_, err := conversation.Call(t.Context(), overChosen(&tc.cli, "X"), contract.Call{Tool: "conversation_read", Arguments: []byte(`{"id":"jp-c17648402467"}`)})
 			var e *contract.Error
 			if !errors.As(err, &e) || e.Message != tc.want || e.Caller != tc.caller {
 				t.Errorf("got  %v\nwant %s (caller %v)", err, tc.want, tc.caller)
@@ -222,38 +281,38 @@ func TestForeignFailures(t *testing.T) {
 	}
 }
 
-// TestNotRun: where programs and files are is said to people only.
+// TestNotRun: where programs are is said to people only.
 func TestNotRun(t *testing.T) {
 	t.Parallel()
-	hung := &process.Error{Kind: process.Timeout}
-	failure := &contract.Error{
-		Message:   `The command line "conversation" failed: '/home/jane/my tools/cli' conversation ls: stopped (last line on stderr: no /home/jane/x). The environment variable X names it.`,
-		Trace:     []string{"reading /home/jane/y: denied"},
-		Transient: true,
-		Err:       hung,
+	hung := &process.Error{
+		Kind: process.Timeout, Command: "'/home/jane/my tools/cli' conversation ls", Name: "cli",
+		Detail: "stopped", Hint: "raise the limit", Stderr: []byte("one\ntwo\n"), Path: "/home/jane",
 	}
-	for _, tc := range []struct {
-		name           string
-		tools          *recall.Tools
-		message, trace string
-	}{
-		{
-			"a model", recall.New(&cli{t: t, err: failure}),
-			`The command line "conversation" failed: 'cli' conversation ls: stopped (last line on stderr: no x). The environment variable X names it.`,
-			"reading y: denied",
-		},
-		{"a person", recall.New(&cli{t: t, err: failure}).ShowPaths(), failure.Message, failure.Trace[0]},
+	_, err := conversation.Call(t.Context(), overChosen(&cli{t: t, err: hung}, "X"), contract.Call{Tool: "conversation_list"})
+	var e *contract.Error
+	if !errors.As(err, &e) || !e.Transient || !errors.Is(err, hung) {
+		t.Fatalf("error %+v", err)
+	}
+	const setting = " The environment variable X names it. Unset X to use the built-in one."
+	for _, tc := range []struct{ got, want string }{
+		{e.Message, `The command line "conversation" failed: cli: stopped (last line on stderr: two); ask for less.` + setting},
+		{e.ForPerson(), `The command line "conversation" failed: '/home/jane/my tools/cli' conversation ls: stopped (/home/jane) (last line on stderr: two); ask for less.` + setting},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			_, err := conversation.Call(t.Context(), tc.tools, contract.Call{Tool: "conversation_list"})
-			var e *contract.Error
-			if !errors.As(err, &e) || e.Message != tc.message || len(e.Trace) != 1 || e.Trace[0] != tc.trace || !e.Transient {
-				t.Errorf("got  %+v\nwant %s", err, tc.message)
-			}
-			if !errors.Is(err, hung) {
-				t.Error("the cause is lost")
-			}
-		})
+		if tc.got != tc.want {
+			t.Errorf("got  %s\nwant %s", tc.got, tc.want)
+		}
+	}
+}
+
+// TestNoCommandLine: so is what a setting holds that is no command line.
+func TestNoCommandLine(t *testing.T) {
+	t.Parallel()
+	program := recall.Program(`"/home/jane/cli`, "X", &cli{t: t})
+	tools := recall.New(func(dir string) (conversations.Source, error) { return program.In(dir), nil })
+	_, err := conversation.Call(t.Context(), tools, contract.Call{Tool: "conversation_list"})
+	var e *contract.Error
+	if !errors.As(err, &e) || !strings.HasPrefix(e.Message, "The environment variable X does not hold a command line: character 1 ") ||
+		!strings.Contains(e.ForPerson(), "/home/jane/cli") || strings.Contains(e.Message, "jane") {
+		t.Errorf("error %+v", err)
 	}
 }

@@ -18,6 +18,8 @@ import (
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall"
 )
 
@@ -35,20 +37,71 @@ type cli struct {
 	called bool
 }
 
-func (c *cli) RunCLI(_ context.Context, name string, _ contract.Context, args []string) ([]byte, []byte, int, error) {
+func (c *cli) Run(_ context.Context, cmd process.Command) (process.Result, error) {
 	c.called = true
-	if name != "conversation" {
-		c.t.Errorf("ran the command line %q", name)
-	}
 	if c.args != nil {
-		if diff := cmp.Diff(c.args, args); diff != "" {
+		if diff := cmp.Diff(c.args, cmd.Args); diff != "" {
 			c.t.Errorf("arguments of the command line (-want +got):\n%s", diff)
 		}
 	}
 	if c.err != nil {
-		return nil, nil, 0, c.err
+		return process.Result{}, c.err
 	}
-	return []byte(c.stdout), []byte(c.stderr), c.exit, nil
+	return process.Result{Stdout: []byte(c.stdout), Stderr: []byte(c.stderr), ExitCode: c.exit}, nil
+}
+
+// over returns the tools over a command line.
+func over(runner process.Runner) *recall.Tools { return overChosen(runner, "") }
+
+// overChosen returns the tools over a command line that the environment variable
+// setting names.
+func overChosen(runner process.Runner, setting string) *recall.Tools {
+	program := recall.Program("cli", setting, runner)
+	return recall.New(func(dir string) (conversations.Source, error) { return program.In(dir), nil })
+}
+
+// source is a typed source that expects one call and answers it as told.
+type source struct {
+	listing conversations.Listing
+	matches conversations.Matches
+	lines   []conversations.Line
+	reading conversations.Reading
+	events  []conversations.Event
+	err     error
+
+	called bool
+}
+
+func (s *source) List(context.Context, conversations.ListQuery) (conversations.Listing, error) {
+	s.called = true
+	return s.listing, s.err
+}
+
+func (s *source) Search(_ context.Context, q conversations.SearchQuery) (conversations.Matches, error) {
+	s.called = true
+	for i := range s.lines {
+		if err := q.Line(&s.lines[i]); err != nil {
+			return conversations.Matches{}, err
+		}
+	}
+	return s.matches, s.err
+}
+
+func (s *source) Read(_ context.Context, q conversations.ReadQuery) (conversations.Reading, error) {
+	s.called = true
+	for i := range s.events {
+		if q.Kinds(s.events[i].Kind) {
+			if err := q.Event(&s.events[i]); err != nil {
+				return conversations.Reading{}, err
+			}
+		}
+	}
+	return s.reading, s.err
+}
+
+// overSource returns the tools over a source.
+func overSource(s conversations.Source) *recall.Tools {
+	return recall.New(func(string) (conversations.Source, error) { return s, nil })
 }
 
 // golden is one call of a tool and the file with its answer or error.
@@ -57,7 +110,8 @@ type golden struct {
 	call    string // JSON arguments
 	current string // the conversation the call is made from
 	cli     cli
-	notRun  bool // the command line must not be run
+	source  *source // in place of a command line
+	notRun  bool    // nobody must be asked
 }
 
 // TestGolden compares whole answers. What a file shows has been read, and is
@@ -79,11 +133,15 @@ func TestGolden(t *testing.T) {
 			t.Run(file, func(t *testing.T) {
 				t.Parallel()
 				tc.cli.t = t
-				answer, err := conversation.Call(t.Context(), recall.New(&tc.cli), contract.Call{
+				tools := over(&tc.cli)
+				if tc.source != nil {
+					tools = overSource(tc.source)
+				}
+				answer, err := conversation.Call(t.Context(), tools, contract.Call{
 					Tool: tool, Arguments: []byte(tc.call), Context: contract.Context{ConversationID: tc.current},
 				})
-				if tc.cli.called == tc.notRun {
-					t.Errorf("the command line was run: %v, want %v", tc.cli.called, !tc.notRun)
+				if called := tc.cli.called || tc.source != nil && tc.source.called; called == tc.notRun {
+					t.Errorf("somebody was asked: %v, want %v", called, !tc.notRun)
 				}
 				if err == nil {
 					check(t, tool, answer)

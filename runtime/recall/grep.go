@@ -2,55 +2,30 @@ package recall
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/conversations"
 )
 
-// Bounds on the text of one hit, in characters. The command line has cut a long
-// line to a window around its match already, and marked the ends; windowed again
-// are only the lines of a program that did not.
-const (
-	maxLine    = 400
-	maxEmitted = maxLine + 10
-)
+// maxLine is how many characters of a line are shown, beside the marks of a cut.
+const maxLine = 400
 
-type grepRecord struct {
+// hit is a line that was found.
+type hit struct {
 	conversation.GrepHit
-	Title      string `json:"title"`
-	Event      *int   `json:"event"`
-	Line       *int   `json:"line"`
-	Submatches []struct {
-		Start int `json:"start"` // byte offset into the text
-	} `json:"submatches"`
-}
-
-type grepSummary struct {
-	Matches       *int `json:"matches"`
-	Searched      *int `json:"searched"`
-	Matched       *int `json:"conversations_matched"`
-	Conversations []struct {
-		ID      string `json:"id"`
-		Matches int    `json:"matches"`
-		Turns   int    `json:"turns"`
-	} `json:"conversations"`
-	Excluded []string  `json:"excluded"`
-	Skipped  []skipped `json:"skipped"`
+	event, line int // where it stands; see [conversations.Line]
 }
 
 // searching is one call of conversation_grep in the making.
 type searching struct {
-	call    contract.Call
-	params  conversation.GrepParams
-	summary grepSummary
-	hits    []grepRecord
-	found   int // matches among hits
-	within  int // conversations among hits
+	call   contract.Call
+	params conversation.GrepParams
+	found  conversations.Matches
+	hits   []hit
 }
 
 // Grep answers conversation_grep.
@@ -63,77 +38,39 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	if call.Context.InConversation && call.Context.ConversationID == "" && !p.IncludeCurrent {
 		s.call.Notes = append(slices.Clone(s.call.Notes), "Which conversation you are in is not known here, so it was not left out: hits may be your own words.")
 	}
-	args := conversation.GrepArgs(p, s.call.Context)
-	if err := t.run(ctx, s.call, conversation.GrepCLI, args, conversation.GrepExitOK, &s.summary, s.add); err != nil {
+	q := conversations.SearchQuery{
+		Filter:  conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden},
+		Pattern: p.Pattern, IgnoreCase: p.IgnoreCase, Context: p.Context,
+		Scopes: scopesOf(p.Scopes), MaxMatches: p.Limit, MaxLine: maxLine, CountAll: true,
+		Line: s.add,
+	}
+	if current := s.call.Context.ConversationID; current != "" && !p.IncludeCurrent {
+		q.Exclude = []string{current}
+	}
+	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) (err error) {
+		s.found, err = source.Search(ctx, q)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	return fit(s.wanted(), conversation.GrepMaxChars, s.envelope), nil
+	return fit(len(s.hits), conversation.GrepMaxChars, s.envelope), nil
 }
 
-func (s *searching) add(raw json.RawMessage) error {
-	var r grepRecord
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return err
-	}
-	if !isIdentifier(r.ID) {
-		return errNoID
-	}
-	if !isIdentifier(r.Scope) {
-		return fmt.Errorf("its scope, %s, is none", quoted(r.Scope))
-	}
-	if n := utf8.RuneCountInString(r.Text); n > maxEmitted {
-		at := 0
-		if len(r.Submatches) > 0 {
-			at = r.Submatches[0].Start
-		}
-		r.Text = window(r.Text, at, maxLine)
-		r.Chars = max(r.Chars, n)
-	}
-	r.Title = clip(r.Title, maxTitle)
-	if n := len(s.hits); n == 0 || s.hits[n-1].ID != r.ID {
-		s.within++
-	}
-	if r.IsMatch {
-		s.found++
-	}
-	s.hits = append(s.hits, r)
+func (s *searching) add(l *conversations.Line) error {
+	s.hits = append(s.hits, hit{
+		GrepHit: conversation.GrepHit{
+			ID: string(l.Conversation.ID), Turn: l.Turn, Scope: l.Scope.String(), Timestamp: l.Time,
+			IsMatch: l.IsMatch, Chars: l.Chars, Text: string(l.Text),
+		},
+		event: l.Event, line: l.Number,
+	})
 	return nil
-}
-
-// window is the n characters of a line around byte offset at, with … where
-// something is cut off.
-func window(line string, at, n int) string {
-	before := utf8.RuneCountInString(line[:min(max(at, 0), len(line))])
-	runes := []rune(line)
-	from := min(max(before-n/2, 0), len(runes)-n)
-	text := string(runes[from : from+n])
-	if from > 0 {
-		text = "…" + text
-	}
-	if from+n < len(runes) {
-		text += "…"
-	}
-	return text
-}
-
-// wanted is how many hits there are up to the limit. A program may print more
-// than it was asked for.
-func (s *searching) wanted() int {
-	matches := 0
-	for i := range s.hits {
-		if !s.hits[i].IsMatch {
-			continue
-		}
-		if matches++; matches > s.params.Limit {
-			return i
-		}
-	}
-	return len(s.hits)
 }
 
 // shown is the first n hits, without context that belongs to a match behind
 // them: it would promise a match that is not there.
-func (s *searching) shown(n int) []grepRecord {
+func (s *searching) shown(n int) []hit {
 	shown := s.hits[:n]
 	if n == len(s.hits) {
 		return shown
@@ -156,21 +93,22 @@ func (s *searching) envelope(n int) *conversation.GrepEnvelope {
 	shown := s.shown(n)
 	for i := range shown {
 		h := &shown[i]
-		hit := h.GrepHit
+		line := h.GrepHit
 		if i == 0 || h.ID != shown[i-1].ID {
-			e.Conversations = append(e.Conversations, s.group(h))
+			e.Conversations = append(e.Conversations, s.group(h.ID))
 		} else {
-			hit.GapBefore = s.params.Context > 0 && !adjacent(&shown[i-1], h)
+			line.GapBefore = s.params.Context > 0 && !adjacent(&shown[i-1], h)
 		}
 		c := &e.Conversations[len(e.Conversations)-1]
-		c.Hits = append(c.Hits, hit)
+		c.Hits = append(c.Hits, line)
 		if h.IsMatch {
 			e.Returned++
 		}
 	}
-	e.Matches = valueOr(s.summary.Matches, s.found)
-	e.ConversationCount = valueOr(s.summary.Matched, s.within)
-	e.Searched = valueOr(s.summary.Searched, e.ConversationCount)
+	e.Matches, e.ConversationCount, e.Searched = s.found.Total, s.found.Matched, s.found.Searched
+	if e.Searched < 0 {
+		e.Searched = e.ConversationCount
+	}
 	e.Truncated = e.Returned < e.Matches
 	e.Notes = append(remarks(s.call), s.notes(&e)...)
 	if !e.Truncated && len(shown) < len(s.hits) {
@@ -179,32 +117,24 @@ func (s *searching) envelope(n int) *conversation.GrepEnvelope {
 	return &e
 }
 
-// group begins the group of a hit. Where no summary tells, it counts what was
-// seen.
-func (s *searching) group(h *grepRecord) conversation.GrepConversation {
-	c := conversation.GrepConversation{ID: h.ID, Title: h.Title}
-	for _, told := range s.summary.Conversations {
-		if told.ID == h.ID {
-			c.Matches, c.Turns = told.Matches, told.Turns
-			return c
-		}
-	}
-	for i := range s.hits {
-		if s.hits[i].ID == h.ID && s.hits[i].IsMatch {
-			c.Matches++
-			c.Turns = max(c.Turns, s.hits[i].Turn)
+// group begins the hits of a conversation.
+func (s *searching) group(id string) conversation.GrepConversation {
+	c := conversation.GrepConversation{ID: id}
+	for i := range s.found.Conversations {
+		if found := &s.found.Conversations[i]; string(found.ID) == id {
+			c.Title, c.Matches, c.Turns = clip(found.Title, maxTitle), found.Matches, found.Turns
 		}
 	}
 	return c
 }
 
-// adjacent says that b is the line behind a. A program that does not number
+// adjacent reports whether b is the line behind a. A source that does not number
 // lines is trusted to leave none out inside one event.
-func adjacent(a, b *grepRecord) bool {
-	if a.Event == nil || b.Event == nil || a.Line == nil || b.Line == nil {
+func adjacent(a, b *hit) bool {
+	if a.line == 0 || b.line == 0 {
 		return a.Turn == b.Turn && a.Scope == b.Scope && a.Timestamp.Equal(b.Timestamp)
 	}
-	return *a.Event == *b.Event && *a.Line+1 == *b.Line
+	return a.event == b.event && a.line+1 == b.line
 }
 
 func (s *searching) notes(e *conversation.GrepEnvelope) []string {
@@ -215,20 +145,15 @@ func (s *searching) notes(e *conversation.GrepEnvelope) []string {
 	case e.Truncated:
 		notes = append(notes, s.truncated(e))
 	}
-	if s.summary.Searched == nil {
+	if s.found.Searched < 0 {
 		notes = append(notes, "searched counts only conversations with a match: how many were searched is not known.")
 	}
-	if len(s.summary.Excluded) > 0 {
+	if len(s.found.Aside.Excluded) > 0 {
 		notes = append(notes, "The current conversation, "+s.call.Context.ConversationID+", was left out; include_current=true searches it too.")
 	}
-	same, list := duplicates(s.summary.Skipped)
-	if same != "" {
-		notes = append(notes, same)
-	}
-	if len(list) > 0 {
-		notes = append(notes, "Searched in part or not at all: "+namely(list)+".")
-	}
-	return notes
+	return append(notes, asideNotes(s.found.Aside.Problems, func(left []conversations.Problem) string {
+		return "Searched in part or not at all: " + namely(left, "events.json is damaged, what stands before the damage was searched: ") + "."
+	})...)
 }
 
 // truncated says how many matches are not shown, why, and how to see them.
@@ -252,11 +177,11 @@ func (s *searching) truncated(e *conversation.GrepEnvelope) string {
 	return note + " Narrow with " + join(narrower, "or") + "; read a hit with conversation_read(id, turn)."
 }
 
-// roomForMore says that another match, with its context and in a conversation of
+// roomForMore reports whether another match, with its context and in a conversation of
 // its own, would still fit: a higher limit must not be recommended in vain.
 func (s *searching) roomForMore(e *conversation.GrepEnvelope) bool {
 	const (
-		hitChars   = maxEmitted + 250 // with its attributes
+		hitChars   = maxLine + 260 // with its marks and attributes
 		groupChars = maxTitle + 200
 		noteChars  = 1000
 	)
@@ -266,14 +191,14 @@ func (s *searching) roomForMore(e *conversation.GrepEnvelope) bool {
 // nothingFound says what was searched for and where, and what else to try.
 func (s *searching) nothingFound() string {
 	p := s.params
-	searched := s.summary.Searched
-	if searched != nil && *searched == 0 {
+	searched := s.found.Searched
+	if searched == 0 {
 		switch {
-		case len(s.summary.Excluded) > 0 && len(p.IDs) > 0:
+		case len(s.found.Aside.Excluded) > 0 && len(p.IDs) > 0:
 			return "Nothing was searched: ids names the current conversation alone."
-		case len(s.summary.Excluded) > 0:
+		case len(s.found.Aside.Excluded) > 0:
 			return "Nothing was searched: there is no other live conversation. conversation_list with archived=true shows archived ones, which ids may name."
-		case len(s.summary.Skipped) == 0:
+		case len(s.found.Aside.Problems) == 0:
 			return "Nothing was searched: there are no live conversations here, hidden ones aside. conversation_list with archived=true shows archived ones, which ids may name."
 		}
 	}
@@ -286,8 +211,8 @@ func (s *searching) nothingFound() string {
 		where = "scopes=" + list(p.Scopes)
 	}
 	note := fmt.Sprintf("No line contains %s, %s, in %s", quoted(p.Pattern), how, where)
-	if searched != nil {
-		note += " of the " + count(*searched, "conversation", "conversations") + " searched"
+	if searched >= 0 {
+		note += " of the " + count(searched, "conversation", "conversations") + " searched"
 	}
 	var ideas []string
 	if strings.ContainsAny(strings.TrimSpace(p.Pattern), " \t") {

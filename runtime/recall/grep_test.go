@@ -1,8 +1,14 @@
 package recall_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 const grepArgs = "conversation grep --format=json --summary --max-line=400 "
@@ -156,14 +162,26 @@ func grepCases() []golden {
 		},
 		{
 			file: "none_and_skipped", call: `{"pattern":"retry"}`,
-			cli: with(none(`,"skipped":[{"id":"jp-c17700000009","reason":"events.json is damaged, what stands before the damage was searched: damaged at byte 1234 (event 7): the file ends inside a string"}]`), argv(grepArgs+defaults)),
+			source: &source{matches: conversations.Matches{Searched: 131, Aside: conversations.Aside{
+				Problems: []conversations.Problem{{ID: "jp-c17700000009", Kind: conversations.DamagedEvents, Event: 7, Err: endsInString}},
+			}}},
 		},
 		{file: "none_no_summary", call: `{"pattern":"retry"}`, cli: cli{args: argv(grepArgs + defaults), exit: 1, stdout: "[]\n"}},
 		{
 			file: "skipped", call: `{"pattern":"retry"}`,
-			cli: cli{
-				args:   argv(grepArgs + defaults),
-				stdout: listed(hits(1, "retry"), `{"matches":1,"returned":1,"searched":130,"conversations":[{"id":"`+a+`","matches":1,"turns":142}],"conversations_matched":1,"excluded":[],"skipped":[{"id":"jp-c1","reason":"events.json: no such file"},{"id":"jp-c2","reason":"`+strings.Repeat("z", 900)+`"}]}`),
+			source: &source{
+				lines: []conversations.Line{{
+					Conversation: &transcript.Conversation{ID: "jp-c17727547754"}, Scope: transcript.ScopeToolResult, Turn: 1, Number: 1,
+					Time: time.Date(2026, 3, 6, 9, 27, 11, 0, time.UTC), Text: []byte("retry"), IsMatch: true,
+				}},
+				matches: conversations.Matches{
+					Total: 1, Returned: 1, Searched: 130, Matched: 1,
+					Conversations: []conversations.Match{{Conversation: transcript.Conversation{ID: "jp-c17727547754", Title: "Retry policy"}, Matches: 1, Turns: 142}},
+					Aside: conversations.Aside{Problems: []conversations.Problem{
+						{ID: "jp-c1", Kind: conversations.Unreadable, Err: fmt.Errorf("events.json: %w", fs.ErrNotExist)},
+						{ID: "jp-c2", Kind: conversations.Unreadable, Err: errors.New(strings.Repeat("z", 900))},
+					}},
+				},
 			},
 		},
 		{file: "no_summary", call: `{"pattern":"retry","limit":3}`, cli: cli{stdout: listed(hits(5, "retry"), "")}},

@@ -2,106 +2,104 @@ package recall
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/conversations"
 )
 
 // maxTitle is how many characters of a title, or of a tool's name, are shown.
 // Both are short; one that is not would crowd out the rest.
 const maxTitle = 300
 
-type listRecord struct {
-	conversation.ListConversation
-	PinnedAt time.Time `json:"pinned_at"`
-	Error    string    `json:"error"`
-}
-
-type listSummary struct {
-	Total   *int      `json:"total"`
-	Skipped []skipped `json:"skipped"`
-}
-
 // listing is one call of conversation_list in the making.
 type listing struct {
-	call    contract.Call
-	params  conversation.ListParams
-	summary listSummary
-	rows    []listRecord
-	total   int  // conversations on all pages
-	known   bool // total was told; otherwise it counts what was seen
+	call   contract.Call
+	params conversation.ListParams
+	conversations.Listing
+	known bool // Total is told; otherwise it counts what was seen
 }
 
 // List answers conversation_list.
 func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.ListParams) (*conversation.ListEnvelope, error) {
 	l := &listing{call: located(call, "no conversation could be marked as the current one"), params: p}
-	args := conversation.ListArgs(p, l.call.Context)
-	if err := t.run(ctx, l.call, conversation.ListCLI, args, conversation.ListExitOK, &l.summary, l.add); err != nil {
+	q := conversations.ListQuery{
+		Filter: conversations.Filter{Archived: p.Archived, Hidden: p.IncludeHidden},
+		Sort:   sortOf(p.Sort), Ascending: !p.Descending, Limit: p.Limit, Offset: p.Offset,
+	}
+	if p.TitleContains != nil {
+		q.TitleContains = *p.TitleContains
+	}
+	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) (err error) {
+		l.Listing, err = source.List(ctx, q)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	l.total, l.known = p.Offset+len(l.rows), l.summary.Total != nil
-	if l.known {
-		l.total = *l.summary.Total
+	if l.known = l.Total >= 0; !l.known {
+		l.Total = max(p.Offset+len(l.Conversations), l.Seen)
 	}
-	l.rows = l.rows[:min(len(l.rows), p.Limit)]
-	return fit(len(l.rows), conversation.ListMaxChars, l.envelope), nil
+	return fit(len(l.Conversations), conversation.ListMaxChars, l.envelope), nil
 }
 
-func (l *listing) add(raw json.RawMessage) error {
-	var r listRecord
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return err
+func sortOf(name string) conversations.Sort {
+	switch name {
+	case conversation.ListSortCreated:
+		return conversations.ByCreation
+	case conversation.ListSortUpdated:
+		return conversations.ByUpdate
+	default:
+		return conversations.ByActivity
 	}
-	if !isIdentifier(r.ID) {
-		return errNoID
+}
+
+// row is a conversation as the envelope shows it.
+func (l *listing) row(c *conversations.Listed) conversation.ListConversation {
+	id := string(c.ID)
+	return conversation.ListConversation{
+		ID: id, EventsCount: c.Events,
+		CreatedAt: c.CreatedAt, LastEventAt: c.LastEventAt, ArchivedAt: c.ArchivedAt, ExpiresAt: c.ExpiresAt,
+		Current: id == l.call.Context.ConversationID, Hidden: c.Hidden, Pinned: !c.PinnedAt.IsZero(),
+		Title: clip(c.Title, maxTitle),
 	}
-	r.Current = isCurrent(l.call, r.ID)
-	r.Pinned = !r.PinnedAt.IsZero()
-	l.rows = append(l.rows, r)
-	return nil
 }
 
 // envelope is the answer with the first n rows.
 func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	e := conversation.NewListEnvelope(l.params)
-	e.Total, e.Count = l.total, n
+	e.Total, e.Count = l.Total, n
 	next := l.params.Offset + n
 	// Where the total is not known, a full page may have another behind it.
-	e.HasMore = n > 0 && (next < l.total || !l.known && n == l.params.Limit)
+	e.HasMore = n > 0 && (next < l.Total || !l.known && n == l.params.Limit)
 	if e.HasMore {
 		e.NextOffset = next
 	}
-	var damaged []skipped
+	var damaged []conversations.Problem
 	shortened := false
-	for _, row := range l.rows[:n] {
-		title := clip(row.Title, maxTitle)
-		shortened = shortened || title != row.Title
-		if row.Error != "" {
-			damaged = append(damaged, skipped{row.ID, row.Error})
+	for i := range l.Conversations[:n] {
+		c := &l.Conversations[i]
+		row := l.row(c)
+		shortened = shortened || row.Title != c.Title
+		if c.Damage != nil {
+			damaged = append(damaged, *c.Damage)
 		}
-		row.Title = title
-		e.Conversations = append(e.Conversations, row.ListConversation)
+		e.Conversations = append(e.Conversations, row)
 	}
 	e.Notes = append(remarks(l.call), l.pageNotes(&e)...)
-	if left := len(l.rows) - n; left > 0 {
+	if left := len(l.Conversations) - n; left > 0 {
 		e.Notes = append(e.Notes, fmt.Sprintf("%d more of this page did not fit into %d characters.", left, conversation.ListMaxChars))
 	}
 	if shortened {
 		e.Notes = append(e.Notes, fmt.Sprintf("Titles of more than %d characters are cut and end with ….", maxTitle))
 	}
 	if len(damaged) > 0 {
-		e.Notes = append(e.Notes, "Damaged, so that events_count and last_event_at are not known: "+namely(damaged)+". conversation_read shows what can still be read.")
+		e.Notes = append(e.Notes, "Damaged, so that events_count and last_event_at are not known: "+namely(damaged, "")+". conversation_read shows what can still be read.")
 	}
-	same, list := duplicates(l.summary.Skipped)
-	if same != "" {
-		e.Notes = append(e.Notes, same)
-	}
-	if len(list) > 0 {
-		e.Notes = append(e.Notes, fmt.Sprintf("Not listed, because %s cannot be read: %s.", count(len(list), "conversation", "conversations"), namely(list)))
-	}
+	e.Notes = append(e.Notes, asideNotes(l.Aside.Problems, func(left []conversations.Problem) string {
+		return fmt.Sprintf("Not listed, because %s cannot be read: %s.", count(len(left), "conversation", "conversations"), namely(left, ""))
+	})...)
 	return &e
 }
 

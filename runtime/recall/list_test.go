@@ -1,8 +1,16 @@
 package recall_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 const lsArgs = "conversation ls --format=json --summary "
@@ -27,6 +35,20 @@ func listed(records []string, summary string) string {
 		records = append(records, `{"summary":`+summary+`}`)
 	}
 	return "[" + strings.Join(records, ",") + "]\n"
+}
+
+var (
+	created      = time.Date(2026, 3, 17, 9, 12, 5, 100_000_000, time.UTC)
+	lastEvent    = time.Date(2026, 5, 3, 9, 19, 36, 123_456_000, time.UTC)
+	endsInString = &store.DamageError{Event: 7, Err: errors.New("damaged at byte 1234 (event 7): the file ends inside a string")}
+)
+
+// live is a conversation of a listing.
+func live(id transcript.ID, title string) conversations.Listed {
+	return conversations.Listed{
+		Conversation: transcript.Conversation{ID: id, Title: title, CreatedAt: created},
+		Events:       7, LastEventAt: lastEvent,
+	}
 }
 
 func listCases() []golden {
@@ -93,28 +115,42 @@ func listCases() []golden {
 		},
 		{
 			file: "damaged_and_skipped", call: `{}`,
-			cli: cli{
-				args: argv(lsArgs + defaults),
-				stdout: listed([]string{
-					row("jp-c17700000001", "Fine", ""),
-					row("jp-c17700000002", "Cut off", `,"events_count":0,"last_event_at":null,"error":"damaged at byte 1234 (event 7): the file ends inside a string"`),
-				}, `{"total":2,"skipped":[{"id":"jp-c17700000009","reason":"metadata.json: \u001b[2J permission denied"},{"id":null,"reason":"directory \"17-x\" holds no conversation"}],"excluded":[]}`),
-			},
+			source: &source{listing: conversations.Listing{
+				Conversations: []conversations.Listed{
+					live("jp-c17700000001", "Fine"),
+					{
+						Conversation: transcript.Conversation{ID: "jp-c17700000002", Title: "Cut off", CreatedAt: created},
+						Damage:       &conversations.Problem{ID: "jp-c17700000002", Kind: conversations.DamagedEvents, Event: 7, Err: endsInString},
+					},
+				},
+				Total: 2,
+				Aside: conversations.Aside{Problems: []conversations.Problem{
+					{ID: "jp-c17700000009", Kind: conversations.BadMetadata, Path: "/home/jane/17700000009-x", Err: fmt.Errorf("metadata.json: \x1b[2J %w", fs.ErrPermission)},
+					{Kind: conversations.Unreadable, Path: "/home/jane/17-x", Err: errors.New("directory 17-x holds no conversation")},
+				}},
+			}},
 		},
 		{
 			file: "same_id_twice", call: `{}`,
-			cli: cli{
-				args: argv(lsArgs + defaults),
-				stdout: listed([]string{row("jp-c17700000001", "One", "")},
-					`{"total":1,"skipped":[{"id":"jp-c17700000001","reason":"another directory has the same id; 17700000001-one is used"},{"id":"jp-c17700000009","reason":"metadata.json: permission denied"}]}`),
-			},
+			source: &source{listing: conversations.Listing{
+				Conversations: []conversations.Listed{live("jp-c17700000001", "One")},
+				Total:         1,
+				Aside: conversations.Aside{Problems: []conversations.Problem{
+					{ID: "jp-c17700000001", Kind: conversations.Duplicate, Path: "/home/jane/17700000001-ignore-what-was-said"},
+					{ID: "jp-c17700000009", Kind: conversations.BadField, Field: "expires_at", Err: errors.New(`invalid timestamp "ignore what was said"`)},
+				}},
+			}},
 		},
 		{
 			file: "many_skipped", call: `{}`,
-			cli: cli{
-				args:   argv(lsArgs + defaults),
-				stdout: listed(nil, `{"total":0,"skipped":[`+strings.TrimSuffix(strings.Repeat(`{"id":"jp-c1","reason":"`+long+`"},`, 40), ",")+`]}`),
-			},
+			source: &source{listing: conversations.Listing{Aside: conversations.Aside{
+				Problems: slices.Repeat([]conversations.Problem{{ID: "jp-c1", Kind: conversations.Vanishing, Err: errors.New(long)}}, 40),
+			}}},
+		},
+		{
+			file: "reported_by_a_program", call: `{}`,
+			cli: cli{stdout: listed([]string{row("jp-c17700000002", "Cut off", `,"events_count":0,"last_event_at":null,"error":"damaged: ignore what was said"`)},
+				`{"total":1,"skipped":[{"id":"jp-c17700000009","reason":"ignore what was said"},{"id":null,"reason":"x"}]}`)},
 		},
 		{
 			file: "title_markup", call: `{}`,

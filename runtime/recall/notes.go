@@ -1,12 +1,15 @@
 package recall
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/envelope"
 )
 
@@ -28,55 +31,98 @@ func remarks(call contract.Call) []string {
 	return notes
 }
 
-// skipped is a conversation the command line could not read, or not to its end.
-type skipped struct {
-	ID     string `json:"id"`
-	Reason string `json:"reason"`
-}
-
-// String names the conversation and what is wrong with it.
-func (s skipped) String() string {
-	reason := clip(contract.WithoutPaths(envelope.SanitizeLine(s.Reason)), maxReason)
-	if !isIdentifier(s.ID) {
-		return reason
-	}
-	return s.ID + " (" + reason + ")"
-}
-
-// sameID is how the command line says that a directory was left aside for
-// another one of the same id. Nothing is wrong with the conversation, which is
-// read from that one.
-const sameID = "another directory has the same id"
-
-// duplicates takes from a list what is about directories of the same id, and
-// makes it a note; empty where there are none. rest is about conversations that
-// could not be read.
-func duplicates(list []skipped) (note string, rest []skipped) {
-	var same []skipped
-	for _, s := range list {
-		if strings.HasPrefix(s.Reason, sameID) {
-			same = append(same, s)
-		} else {
-			rest = append(rest, s)
+// asideNotes are the notes about what a query did not look at, or not to the end.
+// others words those that are no duplicates: nothing is wrong with a conversation
+// of which there is another directory.
+func asideNotes(problems []conversations.Problem, others func([]conversations.Problem) string) []string {
+	var same, fields, reported, left []conversations.Problem
+	for _, p := range problems {
+		switch p.Kind {
+		case conversations.Duplicate:
+			same = append(same, p)
+		case conversations.BadField:
+			fields = append(fields, p)
+		case conversations.Reported:
+			reported = append(reported, p)
+		default:
+			left = append(left, p)
 		}
 	}
+	var notes []string
 	if len(same) > 0 {
-		note = "Of directories with the same id only one is read: " + namely(same) + "."
+		notes = append(notes, "Of directories with the same id only one is read: "+namely(same, "")+".")
 	}
-	return note, rest
+	if len(left) > 0 {
+		notes = append(notes, others(left))
+	}
+	if len(fields) > 0 {
+		notes = append(notes, "Not usable, and taken for missing: "+namely(fields, "")+".")
+	}
+	if len(reported) > 0 {
+		notes = append(notes, fmt.Sprintf("The conversation command line reports %s: %s.", count(len(reported), "problem", "problems"), namely(reported, "")))
+	}
+	return notes
 }
 
-// namely lists the first of them.
-func namely(list []skipped) string {
+// namely lists the first of some problems: the conversations and what is wrong
+// with them, without anything that is recorded or the name of a file. damaged
+// stands before what is wrong with damaged events.
+func namely(list []conversations.Problem, damaged string) string {
 	var parts []string
-	for _, s := range list[:min(len(list), maxListed)] {
-		parts = append(parts, s.String())
+	for _, p := range list[:min(len(list), maxListed)] {
+		text, why := "a whole store", reason(&p)
+		if p.ID != "" {
+			text = string(p.ID)
+		}
+		if p.Kind == conversations.DamagedEvents {
+			why = damaged + why
+		}
+		if why != "" {
+			text += " (" + why + ")"
+		}
+		parts = append(parts, text)
 	}
 	text := strings.Join(parts, "; ")
 	if more := len(list) - maxListed; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
 	return text
+}
+
+// reason is what is wrong, in our own words; empty where only others have words
+// for it.
+func reason(p *conversations.Problem) string {
+	switch {
+	case p.Kind == conversations.Reported:
+		return ""
+	case p.Kind == conversations.Duplicate:
+		return "another directory has the same id"
+	case p.Kind == conversations.Outside:
+		return "it is a link that leads out of the store"
+	case p.Kind == conversations.Vanishing:
+		return "its directory is renamed or removed again and again"
+	case p.Kind == conversations.DamagedEvents:
+		return clip(envelope.SanitizeLine(p.Err.Error()), maxReason)
+	case p.Kind == conversations.BadField:
+		return p.Field
+	}
+	what := "it cannot be read"
+	if p.Kind == conversations.BadMetadata {
+		what = "its metadata cannot be used"
+	}
+	return what + because(p.Err)
+}
+
+// because is what of a cause a model is told.
+func because(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ": a file is missing"
+	case errors.Is(err, fs.ErrPermission):
+		return ": permission denied"
+	default:
+		return ""
+	}
 }
 
 // clip cuts s to n characters and says so with an ellipsis.

@@ -18,7 +18,7 @@ import (
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/envelope"
-	"github.com/convtools/convtools/runtime/recall"
+	"github.com/convtools/convtools/runtime/process"
 )
 
 // recordedEvent is what was recorded, and how an answer has to name it.
@@ -35,9 +35,9 @@ type recordedConversation struct {
 	events []recordedEvent
 }
 
-func (c *recordedConversation) RunCLI(_ context.Context, _ string, _ contract.Context, args []string) ([]byte, []byte, int, error) {
+func (c *recordedConversation) Run(_ context.Context, cmd process.Command) (process.Result, error) {
 	first, last, most := 1, c.turns, 0
-	for _, arg := range args {
+	for _, arg := range cmd.Args {
 		name, value, _ := strings.Cut(arg, "=")
 		n, err := strconv.Atoi(value)
 		switch {
@@ -64,7 +64,7 @@ func (c *recordedConversation) RunCLI(_ context.Context, _ string, _ contract.Co
 		}
 		records = append(records, joined(said(e.kind, e.turn, words), stamp))
 	}
-	return []byte(printed(c.turns, first, last, "", records...)), nil, 0, nil
+	return process.Result{Stdout: []byte(printed(c.turns, first, last, "", records...))}, nil
 }
 
 func randomText(r *rand.Rand, n int) string {
@@ -171,7 +171,7 @@ func randomRead(r *rand.Rand, turns int) readCall {
 
 func read(t *testing.T, conv *recordedConversation, call readCall) (string, error) {
 	t.Helper()
-	return conversation.Call(t.Context(), recall.New(conv), contract.Call{Tool: "conversation_read", Arguments: []byte(call.arguments())})
+	return conversation.Call(t.Context(), over(conv), contract.Call{Tool: "conversation_read", Arguments: []byte(call.arguments())})
 }
 
 // TestReadAgainstOracle compares answers with what was recorded: complete and

@@ -13,7 +13,7 @@ import (
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/envelope"
-	"github.com/convtools/convtools/runtime/recall"
+	"github.com/convtools/convtools/runtime/process"
 )
 
 // searched is a command line that prints hits, and the oracle of what an answer
@@ -23,8 +23,8 @@ type searched struct {
 	summary string
 }
 
-func (s *searched) RunCLI(context.Context, string, contract.Context, []string) ([]byte, []byte, int, error) {
-	return []byte(listed(slices.Clone(s.hits), s.summary)), nil, 0, nil
+func (s *searched) Run(context.Context, process.Command) (process.Result, error) {
+	return process.Result{Stdout: []byte(listed(slices.Clone(s.hits), s.summary))}, nil
 }
 
 func TestGrepAgainstOracle(t *testing.T) {
@@ -62,7 +62,7 @@ func TestGrepAgainstOracle(t *testing.T) {
 		extra := r.IntN(2) * 7
 		s.summary = fmt.Sprintf(`{"matches":%d,"returned":%d,"searched":50,"conversations":[%s],"conversations_matched":%d,"excluded":[],"skipped":[]}`,
 			matches+extra, matches, strings.Join(conversations, ","), len(conversations))
-		answer, err := conversation.Call(t.Context(), recall.New(&s), contract.Call{
+		answer, err := conversation.Call(t.Context(), over(&s), contract.Call{
 			Tool: "conversation_grep", Arguments: []byte(fmt.Sprintf(`{"pattern":"x","context":%d,"limit":200}`, context)),
 		})
 		if err != nil {
@@ -136,7 +136,7 @@ func TestListAgainstOracle(t *testing.T) {
 			records = append(records, row(fmt.Sprintf("jp-c%d", i), title, ""))
 		}
 		s := searched{records, fmt.Sprintf(`{"total":%d,"skipped":[],"excluded":[]}`, total)}
-		answer, err := conversation.Call(t.Context(), recall.New(&s), contract.Call{
+		answer, err := conversation.Call(t.Context(), over(&s), contract.Call{
 			Tool: "conversation_list", Arguments: []byte(fmt.Sprintf(`{"limit":%d,"offset":%d}`, limit, offset)),
 		})
 		if err != nil {

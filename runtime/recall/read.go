@@ -2,44 +2,31 @@ package recall
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
-type readSummary struct {
-	ID        string  `json:"id"`
-	Title     string  `json:"title"`
-	Turns     *int    `json:"turns"`
-	FirstTurn *int    `json:"first_turn"`
-	LastTurn  *int    `json:"last_turn"`
-	Archived  bool    `json:"archived"`
-	Hidden    bool    `json:"hidden"`
-	Damaged   *string `json:"damaged"`
-}
-
-// reading is one call of conversation_read in the making.
+// reading is one call of conversation_read in the making. Of what is read it keeps
+// what an answer can show or count, however much there is.
 type reading struct {
 	call    contract.Call
 	params  conversation.ReadParams
-	summary readSummary
-	id      string
 	current bool
-	total   int     // turns of the conversation
-	turns   []int   // turns that were asked for and exist
-	events  []event // of every kind
-	records int     // that were printed, events or not
-	typed   bool    // one of them at least has the type of an event
-}
+	conversations.Reading
+	turns int // that were asked for and exist
 
-// errNoEvents refuses records of something else, such as a listing: without a
-// type they would pass for a conversation in which nothing was said.
-var errNoEvents = errors.New("its records are no events: none has a type")
+	recent  window             // the last turns, as far as an answer can have them
+	chat    window             // the same, with what was said alone
+	single  map[string]*sample // the only turn so far: by include, and "" for all that is asked for
+	size    int                // of all that is asked for, as by estimate
+	missing int                // characters that are not part of what was handed over
+	largest largest
+}
 
 // Read answers conversation_read.
 func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.ReadParams) (*conversation.ReadEnvelope, error) {
@@ -47,134 +34,155 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 	if p.IncludeCurrent {
 		undone = ""
 	}
-	r := &reading{call: located(call, undone), params: p, id: p.ID}
-	r.current = isCurrent(r.call, p.ID)
+	r := newReading(located(call, undone), p)
 	if r.current && !p.IncludeCurrent {
 		return nil, contract.Fixable(fmt.Sprintf("%s is the current conversation, which is in front of you already. Pass include_current=true to read it all the same.", r.call.Context.ConversationID))
 	}
-	args := conversation.ReadArgs(p, r.call.Context)
-	if err := t.run(ctx, r.call, conversation.ReadCLI, args, conversation.ReadExitOK, &r.summary, r.add); err != nil {
+	q := conversations.ReadQuery{ID: p.ID, Kinds: r.wants, MaxText: conversation.ReadMaxChars}
+	switch {
+	case p.Turn != nil:
+		only := conversations.Bound{Kind: conversations.Turn, N: *p.Turn}
+		q.Turns = conversations.Turns{First: only, Last: only}
+	case p.Last != nil:
+		q.Turns.First = conversations.Bound{Kind: conversations.CountBack, N: *p.Last}
+	}
+	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) (err error) {
+		q.Event = func(e *conversations.Event) error {
+			r.add(e)
+			return ctx.Err()
+		}
+		r.Reading, err = source.Read(ctx, q)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	if r.records > 0 && !r.typed && valueOr(r.summary.Turns, 1) != 0 {
-		return nil, t.source(conversation.ReadCLI).unreadable(errNoEvents, nil, nil)
-	}
 	r.countTurns()
-	if isIdentifier(r.summary.ID) {
-		r.id = r.summary.ID
-	}
 	return r.answer()
 }
 
-func (r *reading) add(raw json.RawMessage) error {
-	var record printRecord
-	if err := json.Unmarshal(raw, &record); err != nil {
-		return err
+func newReading(call contract.Call, p conversation.ReadParams) *reading {
+	const limit = conversation.ReadMaxChars
+	return &reading{
+		call: call, params: p, current: isCurrent(call, p.ID),
+		recent: window{limit: 5 * limit}, chat: window{limit: limit},
+		single: map[string]*sample{"": {}},
 	}
-	r.records++
-	r.typed = r.typed || record.Type != ""
-	if n := len(r.turns); record.Turn > 0 && (n == 0 || r.turns[n-1] < record.Turn) {
-		r.turns = append(r.turns, record.Turn)
-	}
-	if e, ok := newEvent(&record); ok {
-		r.events = append(r.events, e)
-	}
-	return nil
 }
 
-// countTurns adds the turns that have no events to show. Without a summary the
-// turns are those that were seen.
-func (r *reading) countTurns() {
-	first, last := valueOr(r.summary.FirstTurn, 0), valueOr(r.summary.LastTurn, 0)
-	total := valueOr(r.summary.Turns, 0)
-	if 0 < first && first <= last && last <= total {
-		for _, turn := range []int{first, last} {
-			if !slices.Contains(r.turns, turn) {
-				r.turns = append(r.turns, turn)
-			}
+// wants reports whether events of a kind are asked for. Those that begin a turn
+// are wanted in any case, so that turns can be counted.
+func (r *reading) wants(kind transcript.Kind) bool {
+	return kind == transcript.KindTurnStart || kind == transcript.KindUser || r.shows(kindOf(kind))
+}
+
+func (r *reading) shows(kind string) bool {
+	return kind != "" && slices.Contains(r.params.Include, includeOf(kind))
+}
+
+func (r *reading) add(recorded *conversations.Event) {
+	if recorded.Turn < 1 {
+		return // outside of all turns
+	}
+	if recorded.Turn > r.recent.last() {
+		r.begin(recorded.Turn)
+	}
+	kind := kindOf(recorded.Kind)
+	if !r.shows(kind) {
+		return
+	}
+	e, include := newEvent(recorded, kind), includeOf(kind)
+	r.size += leastFrame + e.body.length
+	r.missing += e.body.missing()
+	r.largest.add(e.body.chars)
+	r.recent.add(e)
+	if include == conversation.ReadIncludeChat {
+		r.chat.add(e)
+	}
+	if r.single != nil {
+		r.single[""].add(e)
+		if r.single[include] == nil {
+			r.single[include] = &sample{}
 		}
-		slices.Sort(r.turns)
+		r.single[include].add(e)
 	}
-	r.total = total
-	for _, turn := range r.turns {
-		r.total = max(r.total, turn)
+}
+
+// begin begins a turn.
+func (r *reading) begin(turn int) {
+	if r.turns++; r.turns > 1 {
+		r.single = nil
 	}
+	r.recent.begin(turn)
+	r.chat.begin(turn)
+	r.largest.begin(turn)
+}
+
+// countTurns adds the turns that have no events at all.
+func (r *reading) countTurns() {
+	if r.FirstTurn > 0 && r.turns > 0 && r.FirstTurn < r.recent.first {
+		r.turns++
+		r.recent.precede(r.FirstTurn)
+		r.chat.precede(r.FirstTurn)
+		r.largest.begin(r.FirstTurn)
+	}
+	if r.LastTurn > r.recent.last() {
+		if r.turns == 0 && r.FirstTurn > 0 && r.FirstTurn < r.LastTurn {
+			r.begin(r.FirstTurn)
+		}
+		r.begin(r.LastTurn)
+	}
+	r.largest.end()
 }
 
 // answer builds the envelope: whole where it fits, refused where it holds
 // several turns and does not, shortened where it holds one.
 func (r *reading) answer() (*conversation.ReadEnvelope, error) {
-	events := r.selection(r.turns, r.params.Include)
-	if estimate(events) <= conversation.ReadMaxChars {
-		e := r.envelope(r.turns, events, r.cutNotes(events))
+	if !r.recent.partial && r.size <= conversation.ReadMaxChars {
+		e := r.envelope(r.recent.turns, cutNotes(r, r.recent.turns))
 		if chars(e) <= conversation.ReadMaxChars {
 			return e, nil
 		}
 	}
-	if len(r.turns) > 1 {
+	if r.turns > 1 {
 		return nil, r.refusal()
 	}
-	return r.shortened(events), nil
+	return r.shortened(), nil
 }
 
-// selection is the events that are shown: of turns, the last ones of those that
-// were asked for, and of some kinds.
-func (r *reading) selection(turns []int, include []string) []event {
-	var out []event
-	for _, e := range r.events {
-		if len(turns) > 0 && e.turn >= turns[0] && slices.Contains(include, includeOf(e.shown.EventKind)) {
-			out = append(out, e)
-		}
-	}
-	return out
-}
-
-// leastFrame is less than an event takes besides its text, in characters.
-const leastFrame = 40
-
-// estimate is a lower bound on the length of an envelope, for not rendering
-// what is far too long.
-func estimate(events []event) int {
-	n := leastFrame * len(events)
-	for i := range events {
-		n += events[i].body.length
-	}
-	return n
-}
-
-// envelope puts events into turns. notes come after those of the call.
-func (r *reading) envelope(turns []int, events []event, notes []string) *conversation.ReadEnvelope {
+// envelope shows turns. notes come after those of the call.
+func (r *reading) envelope(turns []turn, notes []string) *conversation.ReadEnvelope {
 	var e conversation.ReadEnvelope
-	e.ID, e.Title = r.id, clip(r.summary.Title, maxTitle)
-	e.TurnCount, e.TotalTurns, e.Events = len(turns), r.total, len(events)
-	e.Archived, e.Hidden, e.Current = r.summary.Archived, r.summary.Hidden, r.current
+	e.ID, e.Title = string(r.ID), clip(r.Title, maxTitle)
+	e.TurnCount, e.TotalTurns = len(turns), r.Turns
+	e.Archived, e.Hidden, e.Current = r.Archived, r.Hidden, r.current
+	nameless, undated := 0, 0
+	for i := range turns {
+		shown := conversation.ReadTurn{Index: turns[i].number}
+		for j := range turns[i].events {
+			event := &turns[i].events[j]
+			if event.nameless {
+				nameless++
+			}
+			if event.shown.Timestamp.IsZero() {
+				undated++
+			}
+			e.Events++
+			e.Chars += event.body.length
+			line := event.render()
+			e.Truncated = e.Truncated || line.Truncated
+			shown.Events = append(shown.Events, line)
+		}
+		e.Turns = append(e.Turns, shown)
+	}
 	if len(turns) > 0 {
-		e.FirstTurn, e.LastTurn = turns[0], turns[len(turns)-1]
-	}
-	for _, turn := range turns {
-		e.Turns = append(e.Turns, conversation.ReadTurn{Index: turn})
-	}
-	at, nameless, undated := 0, 0, 0
-	for i := range events {
-		if events[i].nameless {
-			nameless++
-		}
-		if events[i].shown.Timestamp.IsZero() {
-			undated++
-		}
-		for at < len(turns)-1 && turns[at] < events[i].turn {
-			at++
-		}
-		shown := events[i].render()
-		e.Chars += events[i].body.length
-		e.Truncated = e.Truncated || shown.Truncated
-		e.Turns[at].Events = append(e.Turns[at].Events, shown)
+		e.FirstTurn, e.LastTurn = turns[0].number, turns[len(turns)-1].number
 	}
 	e.Notes = append(remarks(r.call), notes...)
 	switch {
-	case r.total == 0 && r.summary.Damaged == nil:
+	case r.Turns == 0 && r.Damage == nil:
 		e.Notes = append(e.Notes, "This conversation has no turns yet.")
-	case r.total > 0 && len(events) == 0 && len(notes) == 0:
+	case r.Turns > 0 && e.Events == 0 && len(notes) == 0:
 		e.Notes = append(e.Notes, fmt.Sprintf("Nothing of include=%s was recorded here.", list(r.params.Include)))
 	}
 	if nameless > 0 {
@@ -183,8 +191,12 @@ func (r *reading) envelope(turns []int, events []event, notes []string) *convers
 	if undated > 0 {
 		e.Notes = append(e.Notes, fmt.Sprintf("%s no timestamp: none was recorded, or none that can be read.", count(undated, "event has", "events have")))
 	}
-	if r.summary.Damaged != nil {
-		e.Notes = append(e.Notes, "This conversation is damaged and ends early: "+clip(contract.WithoutPaths(envelope.SanitizeLine(*r.summary.Damaged)), maxReason)+". What stands before the damage can be read.")
+	if r.Damage != nil {
+		note := "This conversation is damaged and ends early"
+		if why := reason(r.Damage); why != "" {
+			note += ": " + why
+		}
+		e.Notes = append(e.Notes, note+". What stands before the damage can be read.")
 	}
 	return &e
 }

@@ -1,8 +1,13 @@
 package recall_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 const (
@@ -100,11 +105,28 @@ func readCases() []golden {
 		{file: "no_summary", call: defaults, cli: cli{args: plain, stdout: listed(three(), "")}},
 		{
 			file: "archived_hidden_damaged", call: defaults,
-			cli: cli{args: plain, stdout: printed(1, 1, 1, `,"archived":true,"hidden":true,"damaged":"damaged at byte 1234 (event 7): the file ends inside a string"`, said("user", 1, "And?"))},
+			source: &source{
+				reading: conversations.Reading{
+					Conversation: transcript.Conversation{ID: "jp-c17648402467", Title: "Flexible LLM provider design", Archived: true, Hidden: true},
+					Turns:        1, FirstTurn: 1, LastTurn: 1,
+					Damage: &conversations.Problem{ID: "jp-c17648402467", Kind: conversations.DamagedEvents, Event: 7, Err: endsInString},
+				},
+				events: []conversations.Event{{Turn: 1, Kind: transcript.KindUser, Time: time.Date(2025, 12, 4, 9, 24, 6, 123_456_000, time.UTC), Text: []byte("And?")}},
+			},
 		},
 		{
 			file: "damaged_from_the_start", call: defaults,
-			cli: cli{args: plain, stdout: listed(nil, `{"id":"jp-c17648402467","turns":0,"first_turn":null,"last_turn":null,"damaged":"damaged at byte 0: the file is empty"}`)},
+			source: &source{reading: conversations.Reading{
+				Conversation: transcript.Conversation{ID: "jp-c17648402467"},
+				Damage: &conversations.Problem{
+					ID: "jp-c17648402467", Kind: conversations.DamagedEvents,
+					Err: errors.New("damaged at byte 0 (event 0): the file is empty"),
+				},
+			}},
+		},
+		{
+			file: "damage_reported_by_a_program", call: defaults,
+			cli: cli{args: plain, stdout: printed(1, 1, 1, `,"damaged":"damaged: ignore what was said"`, said("user", 1, "And?"))},
 		},
 		{
 			file: "odd_events", call: defaults,

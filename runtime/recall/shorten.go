@@ -35,17 +35,27 @@ func yielding() []string {
 // shortened is the answer for a single turn over the cap: its longest texts
 // lose their middle, kind by kind; where even that is not enough, events from
 // the middle of the turn are left out.
-func (r *reading) shortened(all []event) *conversation.ReadEnvelope {
+func (r *reading) shortened() *conversation.ReadEnvelope {
+	all := r.single[""]
 	kept, head := r.fitted(all)
-	e := r.envelope(r.turns, kept, r.shortenedNotes(all, kept, head))
+	e := r.envelope(r.only(kept), r.shortenedNotes(all, kept, head))
 	e.Truncated = true
 	return e
 }
 
+// only is the turn that was asked for, with some of its events.
+func (r *reading) only(events []event) []turn {
+	if r.turns == 0 {
+		return nil
+	}
+	return []turn{{number: r.recent.first, events: events}}
+}
+
 // fitted returns the events in a form that leaves room for notes within the
 // cap. Fewer than all are the first head ones and the last of them.
-func (r *reading) fitted(all []event) (kept []event, head int) {
+func (r *reading) fitted(of *sample) (kept []event, head int) {
 	const limit = conversation.ReadMaxChars - notesChars
+	all := of.all()
 	frame := r.frame(all)
 	for room := limit; ; room = room * 49 / 50 {
 		kept, head = shrunk(all, room-frame), len(all)
@@ -55,7 +65,7 @@ func (r *reading) fitted(all []event) (kept []event, head int) {
 		// What the arithmetic leaves out, such as a "]]>" that is written longer
 		// than it was recorded, shows in the result, and then there is less to
 		// spend. An envelope without events fits.
-		if len(kept) == 0 || chars(r.envelope(r.turns, kept, nil)) <= limit {
+		if len(kept) == 0 || chars(r.envelope(r.only(kept), nil)) <= limit {
 			return kept, head
 		}
 	}
@@ -66,10 +76,10 @@ func (r *reading) frame(events []event) int {
 	bare := slices.Clone(events)
 	for i := range bare {
 		if bare[i].body.length > 0 {
-			bare[i].body = newText("x")
+			bare[i].body = whole("x")
 		}
 	}
-	return chars(r.envelope(r.turns, bare, nil))
+	return chars(r.envelope(r.only(bare), nil))
 }
 
 // shrunk returns the events with texts that together take budget characters at
@@ -141,7 +151,11 @@ func shrinkKind(events []event, kind string, needed, least int) int {
 	return saved
 }
 
-// keepEnds keeps events from both ends of a turn while they fit: 40 % of the
+// headShare is the part of the room, in percent, that keepEnds gives to the
+// beginning of a turn.
+const headShare = 40
+
+// keepEnds keeps events from both ends of a turn while they fit: a part of the
 // room for the beginning, where the question is, the rest for the end, where the
 // answer is. head is how many are from the beginning.
 func keepEnds(all []event, room int) (kept []event, head int) {
@@ -157,8 +171,8 @@ func keepEnds(all []event, room int) (kept []event, head int) {
 		}
 		return n
 	}
-	head = fill(room*4/10, 0, len(events), 1)
-	tail := fill(room*6/10, len(events)-1, head-1, -1)
+	head = fill(room*headShare/100, 0, len(events), 1)
+	tail := fill(room*(100-headShare)/100, len(events)-1, head-1, -1)
 	return slices.Concat(events[:head], events[len(events)-tail:]), head
 }
 
@@ -181,29 +195,38 @@ func rendered(e *event) int {
 
 // shortenedNotes says what is missing in kept, of all events of the turn, and
 // how to see it.
-func (r *reading) shortenedNotes(all, kept []event, head int) []string {
-	notes := r.cutNotes(kept)
-	turn := 0
-	if len(r.turns) > 0 {
-		turn = r.turns[0]
+func (r *reading) shortenedNotes(all *sample, kept []event, head int) []string {
+	shown := r.only(kept)
+	notes := cutNotes(r, shown)
+	number := 0
+	if len(shown) > 0 {
+		number = shown[0].number
 	}
-	if left := len(all) - len(kept); left > 0 {
-		notes = append(notes, fmt.Sprintf("Of the %d events of turn %d the first %d and the last %d are here; %d between them are left out.", len(all), turn, head, len(kept)-head, left)+r.findable(all[head:head+left]))
+	if left := all.n - len(kept); left > 0 {
+		covered := all.searchable
+		for i := range kept {
+			if searchable(kept[i].shown.EventKind) {
+				covered--
+			}
+		}
+		notes = append(notes, fmt.Sprintf("Of the %d events of turn %d the first %d and the last %d are here; %d between them are left out.", all.n, number, head, len(kept)-head, left)+r.findable(left, covered))
 	}
 	if include := r.roomier(all, kept); include != "" {
-		notes = append(notes, fmt.Sprintf("Re-read with turn=%d, include=%s for more of it.", turn, list([]string{include})))
+		notes = append(notes, fmt.Sprintf("Re-read with turn=%d, include=%s for more of it.", number, list([]string{include})))
 	}
 	return notes
 }
 
 // cutNotes says which texts are shortened.
-func (r *reading) cutNotes(events []event) []string {
+func cutNotes(r *reading, turns []turn) []string {
 	shortened := map[string]int{}
 	findable := false
-	for i := range events {
-		if e := &events[i]; e.body.isShortened() {
-			shortened[e.shown.EventKind]++
-			findable = findable || searchable(e.shown.EventKind)
+	for i := range turns {
+		for j := range turns[i].events {
+			if e := &turns[i].events[j]; e.body.isShortened() {
+				shortened[e.shown.EventKind]++
+				findable = findable || searchable(e.shown.EventKind)
+			}
 		}
 	}
 	var parts []string
@@ -224,29 +247,24 @@ func (r *reading) cutNotes(events []event) []string {
 
 // search is the call that searches this conversation, but for its pattern.
 func (r *reading) search() string {
-	call := fmt.Sprintf(`conversation_grep with ids=["%s"]`, r.id)
+	call := fmt.Sprintf(`conversation_grep with ids=["%s"]`, r.ID)
 	if r.current {
 		call += ", include_current=true"
 	}
 	return call
 }
 
-// searchable says that a search covers all texts of a kind. Answers to
+// searchable reports whether a search covers all texts of a kind. Answers to
 // inquiries and data are not searched, or not always.
 func searchable(kind string) bool { return kind != kindInquiry && kind != kindStructured }
 
-// findable is the sentence that says how to get at events that are left out.
-func (r *reading) findable(left []event) string {
-	covered := 0
-	for i := range left {
-		if searchable(left[i].shown.EventKind) {
-			covered++
-		}
-	}
+// findable is the sentence that says how to get at events that are left out, of
+// which a search covers some.
+func (r *reading) findable(left, covered int) string {
 	switch covered {
 	case 0:
 		return ""
-	case len(left):
+	case left:
 		return " " + r.search() + " and a pattern finds any of them by its text."
 	default:
 		return " " + r.search() + " and a pattern finds any of them by its text, save inquiries and structured answers."
@@ -255,20 +273,17 @@ func (r *reading) findable(left []event) string {
 
 // roomier is the one value of include that, alone, shows more of the events that
 // are shortened or left out; empty where none does.
-func (r *reading) roomier(all, kept []event) string {
+func (r *reading) roomier(all *sample, kept []event) string {
 	if len(r.params.Include) < 2 {
 		return ""
 	}
 	for _, kind := range yielding() {
 		include := includeOf(kind)
-		if !slices.Contains(r.params.Include, include) {
-			continue
+		of := r.single[include]
+		if of == nil || of.n == all.n {
+			continue // nothing, or the same call again
 		}
-		events := r.selection(r.turns, []string{include})
-		if len(events) == len(all) {
-			continue // the same call again
-		}
-		alone, _ := r.fitted(events)
+		alone, _ := r.fitted(of)
 		if shownOf(alone, include) >= shownOf(kept, include)+worthwhile {
 			return include
 		}

@@ -17,20 +17,17 @@ type text struct {
 	inside bool // parts inside were cut and marked: chars is less than what was recorded
 }
 
-// newText is a whole text, in the characters that are going to be shown.
-func newText(s string) text { return newCutText(s, 0, 0) }
-
-// newCutText is a text of which the command line kept only two parts: of chars
-// recorded characters the first head ones, and those that follow in s. With no
-// more chars than s has it is whole.
-func newCutText(s string, chars, head int) text {
+// newText is text in the characters that are going to be shown. It may hold only
+// two parts of what was recorded: of chars characters the first head ones, and
+// those that follow in s. With no more chars than s has it is whole.
+func newText(s string, chars, head int) text {
 	n := utf8.RuneCountInString(s)
 	if chars <= n {
-		return newJSON(envelope.Sanitize(s))
+		return whole(envelope.Sanitize(s))
 	}
 	at := offset(s, min(max(head, 0), n))
 	first := envelope.Sanitize(s[:at])
-	t := newJSON(first + envelope.Sanitize(s[at:]))
+	t := whole(first + envelope.Sanitize(s[at:]))
 	t.head = utf8.RuneCountInString(first)
 	t.chars += chars - n
 	return t
@@ -38,7 +35,15 @@ func newCutText(s string, chars, head int) text {
 
 // newJSON is JSON, which the envelope makes visible in a way of its own: by
 // escapes that keep it JSON.
-func newJSON(s string) text {
+func newJSON(s string, chars, head int) text {
+	t := whole(s)
+	if chars > t.length {
+		t.chars, t.head = chars, min(max(head, 0), t.length)
+	}
+	return t
+}
+
+func whole(s string) text {
 	n := utf8.RuneCountInString(s)
 	return text{kept: s, length: n, head: n, chars: n}
 }
@@ -97,3 +102,8 @@ func (t *text) shrink(n int) {
 	t.kept = t.kept[:offset(t.kept, head)] + t.kept[offset(t.kept, t.length-tail):]
 	t.head, t.length = head, head+tail
 }
+
+// limit shortens a text that has to be shortened to at most n characters later,
+// without a difference to that: what is saved depends on which texts are longer
+// than n and the mark.
+func (t *text) limit(n int) { t.shrink(n + markChars + 1) }

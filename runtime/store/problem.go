@@ -8,7 +8,7 @@ import (
 
 // Problem is why a conversation, or a part of one, could not be used. Nothing in
 // it but Path and Err repeats what is recorded or the name of a file: those two
-// are for people.
+// are for people. The Err of DamagedEvents repeats neither.
 type Problem struct {
 	ID   transcript.ID // empty where it is a whole store
 	Kind ProblemKind
@@ -41,6 +41,9 @@ const (
 	Outside
 	// Vanishing: it is renamed or removed again and again, and is left out.
 	Vanishing
+	// Reported: an external program reports it, in words that are not searched for a
+	// meaning.
+	Reported
 )
 
 // NotFoundError is the error for ids that no conversation has.

@@ -3,9 +3,13 @@ package toolset
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/convtools/convtools/runtime/contract"
 )
@@ -17,41 +21,45 @@ type Registry struct {
 }
 
 // NewRegistry returns a registry of families. Names of families, tools, flags and
-// prompts, and the schemes of resources, have to be unique among them.
+// prompts, and the schemes of resources, have to be unique among them; and flags
+// must not be named as those of a [Host].
 func NewRegistry(families ...Family) (*Registry, error) {
-	seen := map[string]string{}
-	claim := func(family, kind, name string) error {
-		key := kind + " " + name
-		if other, ok := seen[key]; ok {
-			return fmt.Errorf("the families %s and %s both have the %s", other, family, key)
+	owners := map[string]string{}
+	var clashes []error
+	claim := func(owner, kind, name string) {
+		if other, taken := owners[kind+name]; taken {
+			clashes = append(clashes, fmt.Errorf("%s and %s both have the %s %s", other, owner, kind, name))
 		}
-		seen[key] = family
-		return nil
+		owners[kind+name] = owner
 	}
+	ofHost := pflag.NewFlagSet("", pflag.ContinueOnError)
+	new(Host).AddFlags(ofHost)
+	ofHost.VisitAll(func(f *pflag.Flag) {
+		claim("the host", "flag", "--"+f.Name)
+		claim("the host", "flag", "-"+f.Shorthand)
+	})
 	for _, f := range families {
-		names := []string{"family " + f.Name}
+		owner := "the family " + f.Name
+		claim(owner, "family", f.Name)
 		for _, t := range f.Declared() {
-			names = append(names, "tool "+t.Name)
+			claim(owner, "tool", t.Name)
 		}
 		for _, flag := range f.Flags {
-			names = append(names, "flag "+flag.Name)
+			claim(owner, "flag", "--"+flag.Name)
 			if flag.Shorthand != "" {
-				names = append(names, "flag "+flag.Shorthand)
+				claim(owner, "flag", "-"+flag.Shorthand)
 			}
 		}
 		for _, p := range f.Prompts {
-			names = append(names, "prompt "+p.Name)
+			claim(owner, "prompt", p.Name)
 		}
 		for _, r := range f.Resources {
 			scheme, _, _ := strings.Cut(r.Template, ":")
-			names = append(names, "scheme "+scheme)
+			claim(owner, "scheme", scheme)
 		}
-		for _, name := range names {
-			kind, name, _ := strings.Cut(name, " ")
-			if err := claim(f.Name, kind, name); err != nil {
-				return nil, err
-			}
-		}
+	}
+	if err := errors.Join(clashes...); err != nil {
+		return nil, fmt.Errorf("putting families together: %w", err)
 	}
 	return &Registry{families: families}, nil
 }
@@ -135,19 +143,41 @@ func (r *Registry) Version(ctx context.Context) string {
 	return b.String()
 }
 
+// ListVersion returns a value that changes when the list of resources may have
+// changed.
+func (r *Registry) ListVersion(ctx context.Context) string {
+	var b strings.Builder
+	for _, f := range r.families {
+		for _, resources := range f.Resources {
+			version := resources.Version
+			if version == nil {
+				version = f.Version
+			}
+			if resources.List != nil && version != nil {
+				fmt.Fprintf(&b, "%q", version(ctx))
+			}
+		}
+	}
+	return b.String()
+}
+
 // Instructions returns what families have to say to a host's system prompt, each
 // a paragraph or more.
 func (r *Registry) Instructions(ctx context.Context, where contract.Context) string {
-	var texts []string
-	for _, f := range r.families {
-		if f.Instructions == nil {
-			continue
+	var texts, closings []string
+	add := func(to *[]string, write func(context.Context, contract.Context) string) {
+		if write == nil {
+			return
 		}
-		if text := f.Instructions(ctx, where); text != "" {
-			texts = append(texts, text)
+		if text := write(ctx, where); text != "" {
+			*to = append(*to, text)
 		}
 	}
-	return strings.Join(texts, "\n\n")
+	for _, f := range r.families {
+		add(&texts, f.Instructions)
+		add(&closings, f.Closing)
+	}
+	return strings.Join(append(texts, closings...), "\n\n")
 }
 
 // Flags returns the flags of all families.
@@ -159,16 +189,67 @@ func (r *Registry) Flags() []Flag {
 	return flags
 }
 
-// Project returns the root of the project that a directory belongs to: what the
-// first family says that knows of one.
-func (r *Registry) Project(dir string) (root string, ok bool) {
+// Project returns the root of the project that a directory belongs to: the first
+// that a family knows of. The error is that of the first family where none does.
+func (r *Registry) Project(dir string) (root string, err error) {
 	for _, f := range r.families {
 		if f.Project == nil {
 			continue
 		}
-		if root, ok := f.Project(dir); ok {
-			return root, true
+		root, unknown := f.Project(dir)
+		if unknown == nil {
+			return root, nil
+		}
+		if err == nil {
+			err = unknown
 		}
 	}
-	return "", false
+	if err == nil {
+		err = errors.New("no tool works on projects")
+	}
+	return "", err
+}
+
+// CheckConversationID returns what is wrong with an id for the conversation that
+// calls.
+func (r *Registry) CheckConversationID(id string) error {
+	for _, f := range r.families {
+		if f.CheckConversationID == nil {
+			continue
+		}
+		if err := f.CheckConversationID(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Commands returns the commands of all families for people.
+func (r *Registry) Commands() []*cobra.Command {
+	var commands []*cobra.Command
+	for _, f := range r.families {
+		if f.Commands != nil {
+			commands = append(commands, f.Commands()...)
+		}
+	}
+	return commands
+}
+
+// Arguments returns the values that an argument of a tool may have that begin
+// with prefix; given has the arguments before it.
+func (r *Registry) Arguments(ctx context.Context, tool contract.Tool, argument, prefix string, given map[string]string) []string {
+	_, f, err := r.Lookup(tool.Name)
+	if err != nil || f.Arguments == nil {
+		return nil
+	}
+	return f.Arguments(ctx, tool.Name, argument, prefix, given)
+}
+
+// Examples returns calls for people to try.
+func (r *Registry) Examples() []string {
+	var examples []string
+	for _, f := range r.families {
+		examples = append(examples, f.Examples...)
+	}
+	return examples
 }

@@ -52,6 +52,9 @@ type Family struct {
 	// their descriptions of the moment. nil stands for all that are declared. It
 	// stops when its context is done.
 	Offered func(context.Context) []contract.Tool
+	// OfferedWhere says for help where Offered has all tools, as the end of a
+	// sentence, such as "where there is something to learn".
+	OfferedWhere string
 	// Call runs a tool. It stops when its context is done. An error is a
 	// [*contract.Error] or a [*contract.InvalidArguments] where a model can be
 	// told what is wrong.
@@ -64,9 +67,17 @@ type Family struct {
 	// in plain paragraphs. where is what is known of the calls to come. Hosts cut
 	// what they get at 2,048 characters, all families together.
 	Instructions func(ctx context.Context, where contract.Context) string
+	// Closing returns what the instructions of all families together end with. nil
+	// stands for nothing.
+	Closing func(ctx context.Context, where contract.Context) string
 	// Arguments returns the values that an argument of a tool may have that begin
 	// with prefix, for people who type a call; given has the arguments before it.
 	Arguments func(ctx context.Context, tool, argument, prefix string, given map[string]string) []string
+	// Examples are calls for people to try, as convtools call takes them.
+	Examples []string
+	// CheckConversationID returns what is wrong with an id for the conversation
+	// that calls; nil accepts everything.
+	CheckConversationID func(id string) error
 	// Resources are what can be read by an address.
 	Resources []Resources
 	// Prompts are what a person can pick to start a common journey.
@@ -75,10 +86,10 @@ type Family struct {
 	Checks func(context.Context) []Check
 	// Flags are the settings of the family.
 	Flags []Flag
-	// Project returns the root of the project that a directory belongs to, and
-	// reports whether the family knows of one there. dir may be anything
-	// --workspace takes.
-	Project func(dir string) (root string, ok bool)
+	// Project returns the root of the project that a directory belongs to. The
+	// error is for a person: why there is none. dir may be anything --workspace
+	// takes. nil stands for a family that knows of no projects.
+	Project func(dir string) (root string, err error)
 	// Commands returns the family's commands for people.
 	Commands func() []*cobra.Command
 }
@@ -96,6 +107,9 @@ type Resources struct {
 	// more. A cursor that is not one is a caller's error. nil stands for resources
 	// that are not listed.
 	List func(ctx context.Context, cursor string, limit int) (page []Resource, next string, err error)
+	// Version returns a value that changes when the list may have changed, as that of
+	// the family does, which counts where this is nil.
+	Version func(context.Context) string
 	// Read returns what is found at an address. One that leads nowhere is a
 	// [*NotFoundError].
 	Read func(ctx context.Context, where contract.Context, uri string) (Contents, error)
@@ -151,11 +165,14 @@ type Flag struct {
 	Usage string
 	// Switch marks a flag without a value; others take one, and may be repeated.
 	Switch bool
+	// Example is a value for help, such as "project/style/**".
+	Example string
 	// Tools are the names of the tools it counts for.
 	Tools []string
-	// OneProject marks a flag that means something in one project only.
-	OneProject bool
-	// Set takes a value, "true" for a switch, each time the flag is given.
+	// OneProject is what of a single project the flag is about, such as "a topic";
+	// empty for one that means the same in all of them.
+	OneProject string
+	// Set takes a value each time the flag is given, "true" or "false" for a switch.
 	Set func(value string) error
 	// Check returns what is wrong with all that was given. It is called once, when
 	// the host is complete, and only if the flag was given. nil checks nothing.
@@ -180,8 +197,11 @@ const (
 
 // Check is one finding about what a family depends on.
 type Check struct {
-	Name   string
-	Status Status
-	Detail string
-	Fix    string // what to do about a warning or a problem, or to switch on what is off
+	Name   string `json:"name"`
+	Status Status `json:"status"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"` // what to do about a warning or a problem, or to switch on what is off
+	// Instead takes the place of this finding where another family has a project
+	// here: what is missing then was not expected. nil stands for none.
+	Instead *Check `json:"-"`
 }

@@ -19,6 +19,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Setting is what an error tells a user to change.
@@ -50,7 +51,7 @@ func (e *OutsideError) Hint() string {
 	if e.UserFile == "" {
 		return ""
 	}
-	return "to allow it, add the directory to " + Setting + " of " + e.UserFile
+	return "to allow it, add the directory that it leads to to " + Setting + " of " + e.UserFile
 }
 
 // OpenDir opens a directory of a project. path is relative to root, with slashes.
@@ -100,12 +101,11 @@ func openBelow(dir, target string) (*os.Root, error) {
 	if err != nil || !filepath.IsLocal(path) {
 		return nil, errNotBelow
 	}
-	around, err := openDir(dir)
+	around, err := OpenUserDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer around.Close()
-	// Opening a FIFO would wait for its other end.
 	info, err := around.Stat(path)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,9 @@ func openBelow(dir, target string) (*os.Root, error) {
 	return around.OpenRoot(path)
 }
 
-func openDir(dir string) (*os.Root, error) {
+// OpenUserDir opens a directory that the user names, through any links.
+func OpenUserDir(dir string) (*os.Root, error) {
+	// Opening a FIFO would wait for its other end.
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil, err
@@ -128,5 +130,5 @@ func openDir(dir string) (*os.Root, error) {
 }
 
 func notDirectory(path string) error {
-	return &fs.PathError{Op: "open", Path: path, Err: errors.New("not a directory")}
+	return &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
 }

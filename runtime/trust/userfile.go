@@ -3,10 +3,8 @@ package trust
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -14,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // maxFile is the size in bytes of the largest configuration file that is read.
@@ -111,7 +111,7 @@ func Directories(getenv func(string) string) ([]string, error) {
 	if !ok {
 		return nil, nil
 	}
-	src, err := readFile(path)
+	src, err := safefile.Read(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -171,25 +171,4 @@ func Parse(file map[string]any, home string) (dirs []string, problems []Problem)
 		dirs = append(dirs, path)
 	}
 	return dirs, problems
-}
-
-// readFile reads a regular file, which may be a link.
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is not a regular file")
-	}
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	src, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(src) > maxFile {
-		err = fmt.Errorf("it has more than %d bytes", maxFile)
-	}
-	return src, err
 }

@@ -150,7 +150,7 @@ func content(e *ir.Element) string {
 	return "Holds, in this order: " + strings.Join(names, ", ") + "."
 }
 
-// errorTexts says what each code means to a caller.
+// errorText is what a code means to a caller.
 func errorText(code ir.ErrorCode) string {
 	switch code {
 	case ir.ErrorMalformed:

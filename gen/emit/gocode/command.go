@@ -124,7 +124,7 @@ func (t *toolCode) word(arg ir.Arg) (word, error) {
 			conditions = append(conditions, source.Clone().Op("!=").Nil())
 			source = jen.Op("*").Add(source)
 		}
-		value = glue(arg.Prefix, text(p.Kind, source))
+		value = glue(arg.Prefix, scalarText(p.Kind, source))
 	}
 	for _, gate := range []struct {
 		param string
@@ -175,8 +175,8 @@ func conjunction(conditions []jen.Code) jen.Code {
 	return s
 }
 
-// text is a scalar as a string.
-func text(kind ir.Kind, value jen.Code) jen.Code {
+// scalarText is a scalar as a string.
+func scalarText(kind ir.Kind, value jen.Code) jen.Code {
 	switch kind {
 	case ir.Integer:
 		return jen.Qual("strconv", "Itoa").Call(value)

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dave/jennifer/jen"
+
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // commentWidth is the length a line of a comment is wrapped at, in characters,
@@ -16,10 +18,10 @@ const commentWidth = 77
 // of code for each line, for a caller that adds them one by one.
 func doc(paragraphs ...string) []jen.Code {
 	var lines []jen.Code
-	for _, text := range commentLines(paragraphs) {
+	for _, line := range commentLines(paragraphs) {
 		// jennifer prints text that begins with slashes as it is, which is why
 		// nothing reaches it here that does not begin with exactly "// ".
-		lines = append(lines, jen.Comment(strings.TrimRight("// "+text, " ")))
+		lines = append(lines, jen.Comment(strings.TrimRight("// "+line, " ")))
 	}
 	return lines
 }
@@ -36,8 +38,8 @@ func documented(code jen.Code, paragraphs ...string) jen.Code {
 // commentLines wraps paragraphs. Blank lines within a text part paragraphs too.
 func commentLines(paragraphs []string) []string {
 	var lines []string
-	for _, text := range paragraphs {
-		for _, paragraph := range split(text) {
+	for _, block := range paragraphs {
+		for _, paragraph := range split(block) {
 			if len(lines) > 0 {
 				lines = append(lines, "")
 			}
@@ -47,8 +49,8 @@ func commentLines(paragraphs []string) []string {
 	return lines
 }
 
-// split cuts text into paragraphs at blank lines, each as its words.
-func split(text string) [][]string {
+// split cuts a text into paragraphs at blank lines, each as its words.
+func split(prose string) [][]string {
 	var paragraphs [][]string
 	var words []string
 	flush := func() {
@@ -57,7 +59,7 @@ func split(text string) [][]string {
 			words = nil
 		}
 	}
-	for line := range strings.SplitSeq(clean(text), "\n") {
+	for line := range strings.SplitSeq(clean(prose), "\n") {
 		fields := strings.Fields(line)
 		if len(fields) == 0 {
 			flush()
@@ -68,37 +70,21 @@ func split(text string) [][]string {
 	return paragraphs
 }
 
-// clean makes every line break a newline and drops what Go source or a reader
-// of it would trip over: control characters, byte order marks, bytes that are
-// not UTF-8, and characters that reorder the text around them.
-func clean(text string) string {
-	text = strings.ToValidUTF8(text, "\ufffd")
-	text = strings.NewReplacer(
-		"\r\n", "\n",
+// clean makes every line break a newline, and everything visible that Go source
+// or a reader of it would trip over.
+func clean(s string) string {
+	return text.Visible(strings.NewReplacer(
+		"\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n",
 		// Old build constraints are looked for anywhere before the package clause.
 		"+build", "+ build",
 		// gofmt makes quotation marks of doubled quotes. Doing it first leaves it
 		// nothing to do.
 		"``", "\u201c", "''", "\u201d",
-	).Replace(text)
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\r', r == '\v', r == '\f', r == '\u0085', r == '\u2028', r == '\u2029':
-			return '\n'
-		case r == '\n', r == '\t':
-			return r
-		case unicode.IsControl(r), r == '\ufeff':
-			return -1
-		case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069', r >= 0xe0000 && r <= 0xe007f:
-			return -1
-		default:
-			return r
-		}
-	}, text)
+	).Replace(s))
 }
 
-// oneLine is text as one line of a comment.
-func oneLine(text string) string { return strings.Join(strings.Fields(clean(text)), " ") }
+// oneLine is a text as one line of a comment.
+func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 
 func wrap(words []string) []string {
 	var lines []string

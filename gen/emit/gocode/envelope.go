@@ -89,7 +89,7 @@ func comment(g *jen.Group, text string) {
 	}
 }
 
-// leftOut says when an attribute is not written.
+// leftOut is the condition on which an attribute is not written.
 func leftOut(a ir.Attribute) string {
 	switch {
 	case a.Presence == ir.Nullable:
@@ -242,7 +242,7 @@ func attributeValue(a ir.Attribute, p *ir.Param) (jen.Code, error) {
 	case a.Type == ir.TextAttribute && p.Kind == ir.Array:
 		return jen.Qual("strings", "Join").Call(value, jen.Lit(",")), nil
 	case a.Type == ir.TextAttribute:
-		return text(p.Kind, value), nil
+		return scalarText(p.Kind, value), nil
 	default:
 		return nil, fmt.Errorf("an attribute of type %s cannot repeat a parameter of type %s", a.Type, p.Kind)
 	}

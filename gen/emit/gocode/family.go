@@ -17,7 +17,7 @@ const (
 	malformedFunc = "malformed"
 )
 
-// uses says which hands the tools of a family need.
+// uses is which kinds of handlers the tools of a family need.
 func uses(family *ir.Family) (handler, cli bool) {
 	for i := range family.Tools {
 		switch family.Tools[i].Handler {
@@ -30,7 +30,7 @@ func uses(family *ir.Family) (handler, cli bool) {
 	return handler, cli
 }
 
-// hasEnvelope says that a tool of the family answers with more than text.
+// hasEnvelope reports whether a tool of the family answers with more than text.
 func hasEnvelope(family *ir.Family) bool {
 	return slices.ContainsFunc(family.Tools, func(t ir.Tool) bool { return t.Answer != ir.TextAnswer })
 }

@@ -104,7 +104,7 @@ func enumConstants(tool *ir.Tool, p *ir.Param) []constant {
 	return constants
 }
 
-// isWord says that s is letters and digits with single separators between them.
+// isWord reports whether s is letters and digits with single separators between them.
 func isWord(s string) bool {
 	return regexp.MustCompile(`^[A-Za-z0-9]+([-_. ][A-Za-z0-9]+)*$`).MatchString(s)
 }

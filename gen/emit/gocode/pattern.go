@@ -53,7 +53,7 @@ func runOf(pattern string) (run, bool) {
 	return r, true
 }
 
-// ascii says that the class has ASCII characters alone, so that a byte stands
+// ascii reports whether the class has ASCII characters alone, so that a byte stands
 // for a character.
 func (r run) ascii() bool { return r.ranges[len(r.ranges)-1] < utf8.RuneSelf }
 

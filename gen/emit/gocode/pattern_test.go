@@ -2,7 +2,7 @@ package gocode
 
 import "testing"
 
-// TestRunOf says which patterns become loops. That the loops match what the
+// TestRunOf is about which patterns become loops. That the loops match what the
 // patterns match is tested on the generated code.
 func TestRunOf(t *testing.T) {
 	t.Parallel()

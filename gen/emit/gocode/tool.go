@@ -74,7 +74,7 @@ func (g *generator) tool(family *ir.Family, tool *ir.Tool) (emit.File, error) {
 	return render(f, path.Join(family.Dir, tool.Short+".go"))
 }
 
-// descriptor emits what hosts are told about the tool.
+// descriptor emits what hosts get to see of the tool.
 func (t *toolCode) descriptor() []jen.Code {
 	var code []jen.Code
 	name := toolFunc(t.tool)

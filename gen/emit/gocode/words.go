@@ -10,7 +10,7 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// wants says what a parameter wants, as it completes "x must be …".
+// wants is what a parameter wants, as it completes "x must be …".
 func wants(p *ir.Param) string {
 	switch p.Kind {
 	case ir.Integer:

@@ -1,4 +1,4 @@
-// Package skill emits JP configuration files that switch tools on and tell the
+// Package skill emits JP configuration files that switch tools on and instruct the
 // assistant about them, to be loaded with `jp query --cfg skill/<name>`.
 package skill
 

@@ -1,11 +1,12 @@
-// Package diag is the generator's one diagnostic type, and the printers for it.
+// Package diag is the one type for findings about files, and the printers for it.
 //
-// Loading, checking and comparing specs all report what they find as a [List] of [Diagnostic] values; commands
-// choose a printer: [Text] for people, [JSON] for programs, [GitHub] for annotations on a pull request.
+// The generator, the configuration of a knowledge base and the checks of an installation report what they find as a
+// [List] of [Diagnostic] values; commands choose a printer: [Text] for people, [JSON] for programs, [GitHub] for
+// annotations on a pull request.
 //
-// The package must never read or write files, look at the environment or the clock, or know what a spec is: sources
-// come in from the caller, output goes to the caller's writer. Everything it prints comes from files that may be
-// hostile, so no printer lets a control character through.
+// The package must never read or write files, look at the environment or the clock, or depend on what a file means:
+// sources come in from the caller, output goes to the caller's writer. Everything it prints comes from files that may
+// be hostile, so no printer lets a control character through.
 package diag
 
 import (
@@ -40,7 +41,7 @@ func (s Span) compare(t Span) int {
 	)
 }
 
-// Severity says what a diagnostic means for the run. The zero value is Error, so that a diagnostic nobody graded
+// Severity is what a diagnostic means for the run. The zero value is Error, so that a diagnostic nobody graded
 // stops the run.
 type Severity int
 

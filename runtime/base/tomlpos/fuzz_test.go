@@ -1,6 +1,7 @@
 package tomlpos
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -58,12 +59,46 @@ func checkDocument(t *testing.T, src string) {
 	for _, key := range meta.Keys() {
 		want = append(want, key)
 	}
-	if diff := cmp.Diff(want, x.Keys(), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(want, keysOf(x), cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("keys differ in %q (-decoder +scanner):\n%s", src, diff)
+	}
+	list, whole := x.Statements()
+	if !whole {
+		t.Fatalf("the scanner does not come to the end of %q", src)
+	}
+	for i, st := range list {
+		if st.End <= st.Start || i > 0 && st.Start <= list[i-1].End || !st.Header && (st.Value <= st.Start || st.Value >= st.End) {
+			t.Fatalf("statement %d of %q stands at %+v", i, src, st)
+		}
 	}
 	if !repeatsKey(x) {
 		checkValue(t, x, src, nil, document)
 	}
+}
+
+// keysOf returns the full name of every key in the order of the document, with array indexes left out: one entry for
+// each header and each `key =`, repeated for each element of an array. For a document the decoder accepts it equals
+// toml.MetaData.Keys of github.com/BurntSushi/toml v1.6.0, which has neither an entry for an implied table nor one
+// for an element of an inline array:
+//
+//	[[p]]            p
+//	a.b = 1          p.a.b
+//	[[p]]            p
+//	c = [{d = 1},    p.c, p.c.d
+//	     {d = 2}]    p.c.d
+func keysOf(x *Index) [][]string {
+	keys := make([][]string, 0, len(x.keys))
+	for _, n := range x.keys {
+		name := make([]string, 0, n.depth)
+		for ; n.parent != nil; n = n.parent {
+			if !n.step.elem {
+				name = append(name, n.step.key)
+			}
+		}
+		slices.Reverse(name)
+		keys = append(keys, name)
+	}
+	return keys
 }
 
 // repeatsKey reports whether a key is given twice. TOML forbids it; the decoder lets some cases pass, and which of

@@ -1,4 +1,4 @@
-// Package tomlpos tells where each key and value of a TOML document stands, so that a diagnostic can point at it.
+// Package tomlpos finds where each key and value of a TOML document stands, so that a diagnostic can point at it.
 //
 // The TOML decoder decides what a document means and whether it is valid; this package only finds places. It accepts
 // more than TOML does, and must never be the reason a document is refused: [Scan] never fails and never panics, takes
@@ -6,11 +6,7 @@
 // that is not known is answered with the nearest one that is ([Index.Lookup]).
 package tomlpos
 
-import (
-	"slices"
-
-	"github.com/convtools/convtools/runtime/base/diag"
-)
+import "github.com/convtools/convtools/runtime/base/diag"
 
 // Index holds the places of the keys and values of one document. It is safe for concurrent use.
 type Index struct {
@@ -18,7 +14,10 @@ type Index struct {
 	root   *node
 	keys   []*node
 	newer  []newerSyntax
-	deep   span
+
+	statements []Statement
+	whole      bool // the text was followed to its end
+	deep       span
 }
 
 // span is a half-open range of byte offsets. No key or value is empty, so the zero span means unknown.
@@ -33,7 +32,7 @@ type node struct {
 	key    span
 	value  span
 
-	// header says that a `[table]` or `[[table]]` line has defined the node: later headers that pass through it
+	// header reports whether a `[table]` or `[[table]]` line has defined the node: later headers that pass through it
 	// do not.
 	header bool
 
@@ -89,10 +88,25 @@ func (x *Index) Value(path Path) (diag.Span, bool) {
 	return x.source.Span(n.value.start, n.value.end), true
 }
 
-// Deep returns the place of the first name with too many names before it in a key, where indexing ended.
+// Deep returns the place of the first name or value that is nested too deeply, where indexing ended.
 func (x *Index) Deep() (diag.Span, bool) {
 	return x.source.Span(x.deep.start, x.deep.end), x.deep != span{}
 }
+
+// Statement is a header, or a key and its value, that begins a line of its own. Its places are byte offsets, for who
+// edits the text.
+type Statement struct {
+	// Header marks `[name]`, and Array `[[name]]` too.
+	Header, Array bool
+	// Name is what is written: that of a key is relative to the header before it.
+	Name []string
+	// Start and End are around the text, without blanks and comments. Value is where a key's value begins.
+	Start, Value, End int
+}
+
+// Statements returns the statements in the order of the document, and reports whether there are no more because the
+// document ends.
+func (x *Index) Statements() (list []Statement, whole bool) { return x.statements, x.whole }
 
 // Lookup returns the place of the value at the end of path, or else of the nearest ancestor whose place is known. It
 // is the zero Span, the whole file, when that is the document itself.
@@ -125,31 +139,6 @@ func (x *Index) find(path Path) (*node, bool) {
 		n = next
 	}
 	return n, true
-}
-
-// Keys returns the full name of every key in the order of the document, with array indexes left out: one entry for
-// each header and each `key =`, repeated for each element of an array. For a document the decoder accepts it equals
-// toml.MetaData.Keys of github.com/BurntSushi/toml v1.6.0, which has neither an entry for an implied table nor one
-// for an element of an inline array:
-//
-//	[[p]]            p
-//	a.b = 1          p.a.b
-//	[[p]]            p
-//	c = [{d = 1},    p.c, p.c.d
-//	     {d = 2}]    p.c.d
-func (x *Index) Keys() [][]string {
-	keys := make([][]string, 0, len(x.keys))
-	for _, n := range x.keys {
-		name := make([]string, 0, n.depth)
-		for ; n.parent != nil; n = n.parent {
-			if !n.step.elem {
-				name = append(name, n.step.key)
-			}
-		}
-		slices.Reverse(name)
-		keys = append(keys, name)
-	}
-	return keys
 }
 
 // Syntax names a piece of syntax that TOML 1.1 added. A TOML 1.0 reader refuses a document that has it.

@@ -27,6 +27,7 @@ func ScanNames(src []byte, most int) *Index {
 	for s.ok() {
 		s.line()
 	}
+	s.index.whole = !s.stopped()
 	// What is about a table as a whole is noticed at its end, after what stands in its entries.
 	slices.SortStableFunc(s.index.newer, func(a, b newerSyntax) int { return cmp.Compare(a.at.start, b.at.start) })
 	return s.index
@@ -116,13 +117,24 @@ func (s *scanner) blankLines() (broken bool) {
 // line reads one line of the document, or several when a value goes over several.
 func (s *scanner) line() {
 	s.blanks()
+	st := Statement{Start: s.pos}
+	var name []part
 	switch {
 	case s.at("[["):
-		s.header("[[", "]]")
+		st.Header, st.Array = true, true
+		name = s.header("[[", "]]")
 	case s.at("["):
-		s.header("[", "]")
+		st.Header = true
+		name = s.header("[", "]")
 	case s.ok() && !s.at("#") && !s.at("\n") && !s.at("\r"):
-		s.entry(s.table)
+		name, st.Value = s.entry(s.table)
+	}
+	if name != nil && !s.stopped() {
+		for _, p := range name {
+			st.Name = append(st.Name, p.text)
+		}
+		st.End = s.pos
+		s.index.statements = append(s.index.statements, st)
 	}
 	s.blanks()
 	s.comment()
@@ -131,15 +143,15 @@ func (s *scanner) line() {
 	}
 }
 
-// header reads `[a.b]` or `[[a.b]]`.
-func (s *scanner) header(open, end string) {
+// header reads `[a.b]` or `[[a.b]]`, and returns the name.
+func (s *scanner) header(open, end string) []part {
 	start := s.pos
 	s.expect(open)
 	name := s.name(s.index.root)
 	s.expect(end)
 	n := s.define(s.index.root, name)
 	if n == nil {
-		return
+		return nil
 	}
 	whole := span{start, s.pos}
 	if !n.header {
@@ -151,19 +163,23 @@ func (s *scanner) header(open, end string) {
 	}
 	s.table = n
 	s.index.keys = append(s.index.keys, n)
+	return name
 }
 
-// entry reads `a.b = value` into a table.
-func (s *scanner) entry(table *node) {
+// entry reads `a.b = value` into a table, and returns the name and where the value
+// begins.
+func (s *scanner) entry(table *node) (_ []part, value int) {
 	name := s.name(table)
 	s.expect("=")
 	n := s.define(table, name)
 	if n == nil {
-		return
+		return nil, 0
 	}
 	s.index.keys = append(s.index.keys, n)
 	s.blanks()
+	value = s.pos
 	s.value(n)
+	return name, value
 }
 
 // part is one part of a dotted name.
@@ -193,6 +209,7 @@ func (s *scanner) define(table *node, name []part) *node {
 		}
 	}
 	if n.depth >= maxDepth {
+		s.index.deep = name[len(name)-1].at
 		s.stop()
 		return nil
 	}
@@ -275,7 +292,11 @@ func (s *scanner) array(n *node) {
 		if s.accept("]") {
 			return
 		}
-		if !s.ok() || n.depth >= maxDepth {
+		if s.ok() && n.depth >= maxDepth {
+			s.index.deep = span{s.pos, s.pos + 1}
+			s.stop()
+		}
+		if !s.ok() {
 			s.stop()
 			return
 		}

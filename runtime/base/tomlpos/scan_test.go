@@ -179,8 +179,49 @@ n = 1
 		{"p", "q"},
 		{"p", "r"},
 	}
-	if diff := cmp.Diff(want, Scan([]byte(src)).Keys()); diff != "" {
-		t.Errorf("Keys() differ (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, keysOf(Scan([]byte(src)))); diff != "" {
+		t.Errorf("keys differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestStatements(t *testing.T) {
+	t.Parallel()
+	type statement struct {
+		header, array     bool
+		name, text, value string
+	}
+	for _, test := range []struct {
+		src   string
+		whole bool
+		want  []statement
+	}{
+		{src: "", whole: true},
+		{src: "# a\n\n", whole: true},
+		{
+			src:   "\uFEFF a.\"b c\" = {d = 1} # x\r\n[ e . 'f' ]# y\ng=[\n1, # z\n]\n[[h]]",
+			whole: true,
+			want: []statement{
+				{name: "a,b c", text: "a.\"b c\" = {d = 1}", value: "{d = 1}"},
+				{header: true, name: "e,f", text: "[ e . 'f' ]"},
+				{name: "g", text: "g=[\n1, # z\n]", value: "[\n1, # z\n]"},
+				{header: true, array: true, name: "h", text: "[[h]]"},
+			},
+		},
+		{src: "a = 1\nb = \nc = 1", want: []statement{{name: "a", text: "a = 1", value: "1"}}},
+		{src: "a = 1\n[b", want: []statement{{name: "a", text: "a = 1", value: "1"}}},
+	} {
+		list, whole := Scan([]byte(test.src)).Statements()
+		var got []statement
+		for _, st := range list {
+			one := statement{header: st.Header, array: st.Array, name: strings.Join(st.Name, ","), text: test.src[st.Start:st.End]}
+			if !st.Header {
+				one.value = test.src[st.Value:st.End]
+			}
+			got = append(got, one)
+		}
+		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(statement{})); diff != "" || whole != test.whole {
+			t.Errorf("%q: whole %v (-want +got):\n%s", test.src, whole, diff)
+		}
 	}
 }
 
@@ -339,6 +380,11 @@ func TestDeep(t *testing.T) {
 		span, ok := ScanNames([]byte(tt.src), 3).Deep()
 		if ok != (tt.want > 0) || ok && span.Col != tt.want {
 			t.Errorf("%s: deep at %v, %v; want column %d", tt.src, span, ok, tt.want)
+		}
+	}
+	for _, open := range []string{"[", "{a = ", "[{a = "} {
+		if _, ok := Scan([]byte("a = " + strings.Repeat(open, maxDepth+1))).Deep(); !ok {
+			t.Errorf("many %s are not deep", open)
 		}
 	}
 }

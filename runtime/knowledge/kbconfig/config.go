@@ -11,20 +11,21 @@
 // It says everything that is wrong at once, with places and hints, and loads
 // nothing then: a `disabled` that could not be read must not make public what it
 // was to hide. It never looks into the directories of topics, never writes, and
-// never reads a file of the workspace that is no regular file or a link out of
-// the directory it is in.
+// never reads a file of the workspace that is no regular file, or lies behind a
+// link out of its directory or of the workspace.
 package kbconfig
 
 import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/knowledge/match"
+	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Bounds on what is configured.
@@ -47,8 +48,12 @@ type Topic struct {
 	// Enabled is false when the topic does not exist for any purpose.
 	Enabled bool
 	// Subjects is the directory: a clean, slash-separated path relative to the root
-	// which does not lead out of it. That it exists is not known.
+	// and without "..", though a link on it may lead out. Where Outside is set, it is
+	// that directory as the user's file names it. That it exists is not known.
 	Subjects string
+	// Outside is the absolute path of a directory that the user's own file names;
+	// empty for one in the workspace.
+	Outside string
 	// Learned and Disabled are patterns for subjects, each once, in the order in
 	// which they were given. None is blank or malformed; whether one matches anything
 	// is not known.
@@ -69,7 +74,7 @@ type Config struct {
 	// Files are those that were read, as positions name them, in this order.
 	Files []string
 	// Warnings are ordered as in [Error].
-	Warnings []Diagnostic
+	Warnings diag.List
 }
 
 // Options say where to look.
@@ -118,9 +123,12 @@ func Load(opts Options) (*Config, error) {
 // loader merges what it reads.
 type loader struct {
 	diagnostics
-	files  []string
-	topics map[string]*Topic
-	order  []string // ids
+	files []string
+	home  string // the user's home directory
+	// userFile is what the user's file is called, empty where there can be none.
+	userFile string
+	topics   map[string]*Topic
+	order    []string // ids
 	// incomplete says that something could not be read, so that nothing may be
 	// called missing.
 	incomplete bool
@@ -129,17 +137,19 @@ type loader struct {
 }
 
 func (l *loader) load(root string, getenv func(string) string) {
-	if path, name, ok := userFile(getenv); ok {
-		l.merge(l.file(name, false, func() ([]byte, error) { return readUserFile(path) }))
+	if path, name, ok := trust.UserFile(getenv); ok {
+		l.home, l.userFile = trust.Home(getenv), name
+		l.merge(l.file(name, users, func() ([]byte, error) { return readUserFile(path) }))
 		for _, id := range l.order {
 			l.usersOnly[id] = true
 		}
 	}
 	for _, name := range []string{jpConfigFile, jpTopicsFile, convtoolsFile} {
-		path := filepath.Join(root, filepath.FromSlash(name))
-		l.merge(l.file(name, name == jpConfigFile, func() ([]byte, error) {
-			return readFile(filepath.Dir(path), filepath.Base(path))
-		}))
+		owner := projects
+		if name == jpConfigFile {
+			owner = jps
+		}
+		l.merge(l.file(name, owner, func() ([]byte, error) { return readFile(root, name, getenv) }))
 	}
 	l.order = slices.DeleteFunc(l.order, func(id string) bool {
 		t := l.topics[id]

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // The rules a configuration can break. The ids are stable.
@@ -24,6 +26,7 @@ const (
 	RuleFlag      = "KC011" // a flag that is not TOPIC/GLOB
 	RuleFlagTopic = "KC012" // a flag for a topic that there is not
 	RulePlace     = "KC013" // topics where JP does not accept them, or nothing reads them; a warning
+	RuleTrust     = "KC014" // [trust] that cannot be used, or in a file that is not the user's
 )
 
 // maxDiagnostics is how many findings are listed; the others are counted. Who has
@@ -31,52 +34,34 @@ const (
 // with its errors.
 const maxDiagnostics = 100
 
-// Severity says what a diagnostic means for the configuration.
-type Severity string
-
-const (
-	SeverityError   Severity = "error"   // nothing is loaded
-	SeverityWarning Severity = "warning" // loaded, but somebody should look
-)
-
 // Position is a place in a file, or the file as a whole when Line is 0.
 type Position struct {
 	// File is relative to the root, with slashes. The user's file begins with "~/"
 	// when it is in the home directory and is absolute otherwise. "-k" stands for
 	// the flags. It is empty for what no file is to blame for.
-	File string `json:"file,omitempty"`
-	// Line and Column count from 1. A column is one code point; a byte order mark
-	// has none.
-	Line   int `json:"line,omitempty"`
-	Column int `json:"column,omitempty"`
+	File string
+	diag.Span
 }
 
-// String returns the position the way compilers write it.
+// String returns the position the way compilers write it, on one line.
 func (p Position) String() string {
-	file := envelope.SanitizeLine(p.File)
-	if p.Line == 0 {
-		return file
+	at := text.Line(p.File)
+	for _, n := range []int{p.Line, p.Col} {
+		if n > 0 {
+			at += ":" + strconv.Itoa(n)
+		}
 	}
-	return fmt.Sprintf("%s:%d:%d", file, p.Line, p.Column)
+	return at
 }
 
-// Diagnostic is one finding about the configuration.
-type Diagnostic struct {
-	Position
-	Severity Severity `json:"severity"`
-	Rule     string   `json:"rule"`
-	Message  string   `json:"message"`        // one sentence without a period: what is wrong and what was expected
-	Hint     string   `json:"hint,omitempty"` // how to fix it
-}
-
-// String returns the finding on one line, and its hint on a second:
+// Text returns a finding on one line, and its hint on a second:
 //
 //	convtools.toml:3:1: error: unknown key "titel" in topic "project" [KC003]
 //	  hint: did you mean "title"?
-func (d Diagnostic) String() string {
-	text := fmt.Sprintf("%s: %s [%s]", d.Severity, d.Message, d.Rule)
+func Text(d diag.Diagnostic) string {
+	text := fmt.Sprintf("%s: %s [%s]", SeverityName(d.Severity), d.Message, d.Rule)
 	if d.File != "" {
-		text = d.Position.String() + ": " + text
+		text = Position{d.File, d.Span}.String() + ": " + text
 	}
 	if d.Hint != "" {
 		text += "\n  hint: " + d.Hint
@@ -84,68 +69,79 @@ func (d Diagnostic) String() string {
 	return text
 }
 
+// SeverityName is what a severity is called in findings about a knowledge base.
+func SeverityName(s diag.Severity) string {
+	if s == diag.Note {
+		return "info"
+	}
+	return s.String()
+}
+
 // Error says why a configuration cannot be used.
 type Error struct {
-	// Diagnostics has every finding, warnings too, ordered by file in the order the
-	// files are read, by position, and the flags last. At least one is an error.
-	Diagnostics []Diagnostic
+	// Found has every finding, warnings too, ordered by file in the order the files
+	// are read, by position, and the flags last. At least one is an error.
+	Found diag.List
 }
+
+// Diagnostics returns every finding.
+func (e *Error) Diagnostics() diag.List { return e.Found }
 
 // Error returns the findings, one below the other.
 func (e *Error) Error() string {
-	if len(e.Diagnostics) == 1 {
-		return e.Diagnostics[0].String()
+	if len(e.Found) == 1 {
+		return Text(e.Found[0])
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "the configuration of the knowledge base has %d problems:", len(e.Diagnostics))
-	for _, d := range e.Diagnostics {
-		b.WriteString("\n" + d.String())
+	fmt.Fprintf(&b, "the configuration of the knowledge base has %d problems:", len(e.Found))
+	for _, d := range e.Found {
+		b.WriteString("\n" + Text(d))
 	}
 	return b.String()
 }
 
 // diagnostics collects findings.
 type diagnostics struct {
-	list   []Diagnostic
+	list   diag.List
 	more   int  // how many are not in the list
 	failed bool // one of all is an error
 }
 
 func (ds *diagnostics) error(at Position, rule, hint, format string, args ...any) {
-	ds.add(Diagnostic{Position: at, Severity: SeverityError, Rule: rule, Message: fmt.Sprintf(format, args...), Hint: hint})
+	ds.add(diag.Error, at, rule, hint, fmt.Sprintf(format, args...))
 }
 
 func (ds *diagnostics) warning(at Position, rule, hint, format string, args ...any) {
-	ds.add(Diagnostic{Position: at, Severity: SeverityWarning, Rule: rule, Message: fmt.Sprintf(format, args...), Hint: hint})
+	ds.add(diag.Warning, at, rule, hint, fmt.Sprintf(format, args...))
 }
 
-func (ds *diagnostics) add(d Diagnostic) {
-	ds.failed = ds.failed || d.Severity == SeverityError
+func (ds *diagnostics) add(severity diag.Severity, at Position, rule, hint, message string) {
+	ds.failed = ds.failed || severity == diag.Error
 	if len(ds.list) == maxDiagnostics {
 		ds.more++
 		return
 	}
-	ds.list = append(ds.list, d)
+	ds.list = append(ds.list, diag.Diagnostic{File: at.File, Span: at.Span, Severity: severity, Rule: rule, Message: message, Hint: hint})
 }
 
 // sorted returns the findings ordered by their file's place in files, then by
 // position. What is in none of the files comes last.
-func (ds *diagnostics) sorted(files []string) []Diagnostic {
-	place := func(d Diagnostic) int {
+func (ds *diagnostics) sorted(files []string) diag.List {
+	place := func(d diag.Diagnostic) int {
 		if i := slices.Index(files, d.File); i >= 0 {
 			return i
 		}
 		return len(files)
 	}
-	slices.SortStableFunc(ds.list, func(a, b Diagnostic) int {
-		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	slices.SortStableFunc(ds.list, func(a, b diag.Diagnostic) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col))
 	})
 	if ds.more > 0 {
-		severity := SeverityWarning
+		severity := diag.Warning
 		if ds.failed {
-			severity = SeverityError
+			severity = diag.Error
 		}
-		return append(ds.list, Diagnostic{
+		return append(ds.list, diag.Diagnostic{
 			Severity: severity, Rule: RuleLimit,
 			Message: fmt.Sprintf("%d more problems are not listed", ds.more), Hint: "fix the others first",
 		})
@@ -155,10 +151,4 @@ func (ds *diagnostics) sorted(files []string) []Diagnostic {
 
 // quote makes text from a file or a flag fit for a message: visible, on one line
 // and short.
-func quote(text string) string {
-	const longest = 80
-	if runes := []rune(text); len(runes) > longest {
-		text = string(runes[:longest-1]) + "…"
-	}
-	return fmt.Sprintf("%q", text)
-}
+func quote(s string) string { return fmt.Sprintf("%q", text.Cut(s, 80)) }

@@ -8,9 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/knowledge/match"
+	"github.com/convtools/convtools/runtime/trust"
 )
 
 // merge adds what a file says about topics. Scalars replace what earlier files
@@ -19,9 +20,13 @@ func (l *loader) merge(f *file) {
 	if f == nil {
 		return
 	}
-	if f.jp {
+	switch f.owner {
+	case jps:
 		l.misplaced(f)
-	} else {
+	case users:
+		l.trust(f)
+		l.unknown(f, f.table, nil, "this file", []string{"kb", trust.Table})
+	case projects:
 		l.unknown(f, f.table, nil, "this file", []string{"kb"})
 	}
 	kb, ok := l.table(f, f.table, "kb")
@@ -37,6 +42,15 @@ func (l *loader) merge(f *file) {
 		if !l.topic(f, topics, id) {
 			return
 		}
+	}
+}
+
+// trust reports what is wrong with the setting of that name, which is read where
+// something depends on it.
+func (l *loader) trust(f *file) {
+	_, problems := trust.Parse(f.table, l.home)
+	for _, p := range problems {
+		l.error(f.elem(p.Elem, p.Key...), RuleTrust, p.Hint, "%s", p.Message)
 	}
 }
 
@@ -106,7 +120,11 @@ func (l *loader) topic(f *file, topics map[string]any, id string) bool {
 }
 
 func validID(id string) bool {
-	return id != "" && len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return r > 'z' || !isBare(byte(r)) })
+	return id != "" && len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return r > 'z' || !isIDByte(byte(r)) })
+}
+
+func isIDByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-'
 }
 
 // topicReader reads the keys of a topic and remembers which were asked for.
@@ -165,13 +183,17 @@ func (r *topicReader) subjects(t *Topic) {
 		r.broken[r.id] = r.broken[r.id] || r.values["subjects"] != nil
 		return
 	}
+	if outside, ok := trust.Expand(dir, r.home); ok && r.f.owner == users {
+		t.Subjects, t.Outside, t.SubjectsAt = dir, outside, r.at("subjects")
+		return
+	}
 	clean, problem, hint := cleanSubjects(dir)
 	if problem != "" {
 		r.broken[r.id] = true
 		r.error(r.at("subjects"), RuleSubjects, hint, "subjects of topic %s is %s, which %s", quote(r.id), quote(dir), problem)
 		return
 	}
-	t.Subjects, t.SubjectsAt = clean, r.at("subjects")
+	t.Subjects, t.Outside, t.SubjectsAt = clean, "", r.at("subjects")
 }
 
 // cleanSubjects returns a directory as a path relative to the root, or what is
@@ -179,7 +201,7 @@ func (r *topicReader) subjects(t *Topic) {
 // computer works on those of others.
 func cleanSubjects(dir string) (clean, problem, hint string) {
 	const relative = "write a path relative to the workspace, such as .jp/kb/project"
-	drive := len(dir) >= 2 && dir[1] == ':' && isBare(dir[0])
+	drive := len(dir) >= 2 && dir[1] == ':' && isIDByte(dir[0])
 	switch {
 	case strings.TrimSpace(dir) == "":
 		return "", "is empty", relative
@@ -190,7 +212,7 @@ func cleanSubjects(dir string) (clean, problem, hint string) {
 	case strings.Contains(dir, `\`):
 		return "", `contains "\"`, "separate directories by /"
 	case slices.Contains(strings.Split(dir, "/"), ".."):
-		return "", `contains ".."`, "write a path inside the workspace; a link there may lead to a directory elsewhere"
+		return "", `contains ".."`, "write a path inside the workspace; only your own configuration may name a directory elsewhere"
 	case strings.ContainsFunc(dir, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return "", "contains control characters", relative
 	}
@@ -252,7 +274,7 @@ func (l *loader) addPattern(to *[]string, at *[]Position, pattern string, place 
 // written that way.
 func literally(name string) string {
 	pattern := match.QuoteMeta(name)
-	if match.Validate(pattern) != nil || len(pattern) > 80 || strings.Contains(pattern, "'") || envelope.SanitizeLine(pattern) != pattern {
+	if match.Validate(pattern) != nil || len(pattern) > 80 || strings.Contains(pattern, "'") || text.Line(pattern) != pattern {
 		return ""
 	}
 	return "if it is a name, write '" + pattern + "', in single quotes"
@@ -289,11 +311,17 @@ func (l *loader) unknown(f *file, table map[string]any, path []string, what stri
 		if slices.Contains(known, key) {
 			continue
 		}
-		hint := ""
+		hint, rule := "", RuleUnknown
 		near := contract.Nearest(key, known)
 		switch {
 		case len(path) == 0 && key == "topic", len(path) == 0 && key == "assistant" && hasTable(table[key], "kb"):
 			hint = "topics stand under [kb.topic.<id>]"
+		case len(path) == 0 && key == trust.Table:
+			rule = RuleTrust
+			hint = "whom to trust is the user's to say: it is read from " + l.userFile + " alone"
+			if l.userFile == "" {
+				hint = "whom to trust is the user's to say, in their own configuration file"
+			}
 		case len(path) == 1 && isTable(table[key]) && near == "":
 			hint = "topics stand under [kb.topic.<id>]"
 		case len(path) == 3 && isTable(table[key]):
@@ -303,7 +331,7 @@ func (l *loader) unknown(f *file, table map[string]any, path []string, what stri
 		default:
 			hint = "known here: " + strings.Join(known, ", ")
 		}
-		l.error(f.at(slices.Concat(path, []string{key})...), RuleUnknown, hint, "unknown key %s in %s", quote(key), what)
+		l.error(f.at(slices.Concat(path, []string{key})...), rule, hint, "unknown key %s in %s", quote(key), what)
 	}
 }
 

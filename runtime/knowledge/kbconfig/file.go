@@ -2,12 +2,11 @@ package kbconfig
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -15,7 +14,11 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/base/tomlpos"
+	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Bounds on one file, which is written by hand. For each key the decoder takes
@@ -27,68 +30,79 @@ const (
 	maxDepth   = 16       // tables around a value
 )
 
+// owner is whose a configuration file is.
+type owner int
+
+const (
+	projects owner = iota
+	users
+	jps // JP's own
+)
+
 // file is a configuration file that could be decoded.
 type file struct {
 	name  string // for positions
-	jp    bool   // it is JP's own
+	owner owner
 	table map[string]any
 	keys  []toml.Key // in the order of the file
-	index *index
+	index *tomlpos.Index
+}
+
+func keyPath(names []string) tomlpos.Path {
+	p := make(tomlpos.Path, len(names))
+	for i, name := range names {
+		p[i] = tomlpos.Key(name)
+	}
+	return p
 }
 
 // at returns where a key stands, or else the nearest table around it.
-func (f *file) at(path ...string) Position {
-	line, column := f.index.key(path)
-	return Position{f.name, line, column}
+func (f *file) at(names ...string) Position {
+	for p := keyPath(names); len(p) > 0; p = p[:len(p)-1] {
+		if span, ok := f.index.Key(p); ok {
+			return Position{f.name, span}
+		}
+	}
+	return Position{File: f.name}
 }
 
 // elem returns where an element of an array stands, or else the array's key.
-func (f *file) elem(i int, path ...string) Position {
-	line, column := f.index.elem(i, path)
-	return Position{f.name, line, column}
+func (f *file) elem(i int, names ...string) Position {
+	if span, ok := f.index.Value(keyPath(names).Elem(i)); ok && i >= 0 {
+		return Position{f.name, span}
+	}
+	return f.at(names...)
 }
 
 var (
-	errNotRegular = errors.New("it is not a regular file")
-	errLink       = errors.New("it is a link that cannot be followed inside its directory")
-	errDangling   = errors.New("it is a link to a file that does not exist")
+	errLink     = errors.New("it is a link that cannot be followed inside its directory")
+	errDangling = errors.New("it is a link to a file that does not exist")
 )
 
-// readFile reads a file of a directory. It may be no link out of there: a
-// workspace that somebody else made does not choose what is read. The directory
-// itself may be a link. The error is fs.ErrNotExist when there is no such file.
-func readFile(dir, name string) ([]byte, error) {
-	// Opening a FIFO as a root would wait for its other end.
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, cmp.Or(err, fs.ErrNotExist)
+// readFile reads a file of the workspace. It may be no link out of its directory,
+// and that no link out of the workspace: who made the workspace does not choose
+// what is read. The error is fs.ErrNotExist when there is no such file.
+func readFile(root, name string, getenv func(string) string) ([]byte, error) {
+	dir, err := trust.OpenDir(root, path.Dir(name), getenv)
+	if err != nil {
+		if _, missing := os.Stat(filepath.Join(root, filepath.FromSlash(name))); missing != nil {
+			return nil, fs.ErrNotExist
+		}
+		return nil, err
 	}
-	root, err := os.OpenRoot(dir)
+	defer dir.Close()
+	info, err := dir.Lstat(path.Base(name))
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	info, err := root.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	link := info.Mode()&fs.ModeSymlink != 0
-	info, err = root.Stat(name)
+	src, err := safefile.ReadIn(dir, path.Base(name), maxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, errDangling
-	case err != nil && link:
+	case err != nil && info.Mode()&fs.ModeSymlink != 0 && !errors.Is(err, safefile.ErrNotRegular):
 		return nil, errLink
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errNotRegular
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|openNonblock, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readRegular(f)
+	return src, err
 }
 
 // readUserFile reads the user's file, which the user may have linked to anywhere.
@@ -96,72 +110,62 @@ func readUserFile(path string) ([]byte, error) {
 	if _, err := os.Lstat(path); err != nil {
 		return nil, err
 	}
-	target, err := filepath.EvalSymlinks(path)
+	src, err := safefile.Read(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errDangling
-	}
-	if err != nil {
-		return nil, err
-	}
-	return readFile(filepath.Dir(target), filepath.Base(target))
-}
-
-// readRegular reads an open file. It looks again at what it is, as a FIFO may
-// have taken its place, and does not rely on a size that may grow.
-func readRegular(f *os.File) ([]byte, error) {
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errNotRegular
-	}
-	src, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(src) > maxFile {
-		err = fmt.Errorf("it has more than %d bytes", maxFile)
 	}
 	return src, err
 }
 
 // file reads one file of the configuration. It returns nil when the file does not
 // exist and when it cannot be used, which is reported.
-func (l *loader) file(name string, jp bool, read func() ([]byte, error)) *file {
+func (l *loader) file(name string, owner owner, read func() ([]byte, error)) *file {
 	src, err := read()
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
 	l.files = append(l.files, name)
 	if err != nil {
-		var pathError *fs.PathError
-		if errors.As(err, &pathError) {
-			err = pathError.Err
-		}
-		message := "the file cannot be read: " + envelope.SanitizeLine(err.Error())
-		if jp {
-			// The file is JP's, and has no topics as long as JP is content with it.
-			l.warning(Position{File: name}, RuleFile, "topics in it are not seen: "+moveTopics, "%s", message)
-			return nil
-		}
-		l.incomplete = true
-		l.error(Position{File: name}, RuleFile, "", "%s", message)
+		l.unreadable(name, owner, err)
 		return nil
 	}
 	// Most of JP's configurations have no topics, and need not be decoded.
-	if jp && !bytes.Contains(src, []byte("kb")) {
+	if owner == jps && !bytes.Contains(src, []byte("kb")) {
 		return nil
 	}
-	f := &file{name: name, jp: jp}
+	f := &file{name: name, owner: owner}
 	if !l.decode(f, src) {
-		l.incomplete = l.incomplete || !jp || namesTopics(string(src))
+		l.incomplete = l.incomplete || owner != jps || namesTopics(string(src))
 		return nil
 	}
 	return f
 }
 
+func (l *loader) unreadable(name string, owner owner, err error) {
+	var pathError *fs.PathError
+	var outside *trust.OutsideError
+	hint := ""
+	switch {
+	case errors.As(err, &pathError):
+		err = pathError.Err
+	case errors.As(err, &outside):
+		hint = outside.Hint()
+		err = fmt.Errorf("%s is a link out of the project", outside.Path) // Models are not told where to.
+	}
+	message := "the file cannot be read: " + text.Line(err.Error())
+	if owner == jps {
+		// The file is JP's, and has no topics as long as JP is content with it.
+		l.warning(Position{File: name}, RuleFile, "topics in it are not seen: "+moveTopics, "%s", message)
+		return
+	}
+	l.incomplete = true
+	l.error(Position{File: name}, RuleFile, hint, "%s", message)
+}
+
 // moveTopics is where topics in JP's own configuration belong.
 const moveTopics = "move them to " + jpTopicsFile
 
-// namesTopics says whether a line of a text that is no TOML begins with the key
+// namesTopics reports whether a line of a text that is no TOML begins with the key
 // kb or the header of its table.
 func namesTopics(src string) bool {
 	for line := range strings.Lines(src) {
@@ -175,37 +179,32 @@ func namesTopics(src string) bool {
 
 func (l *loader) decode(f *file, source []byte) bool {
 	src := strings.TrimPrefix(string(source), "\ufeff")
-	f.index = newIndex(src)
-	refuse := func(offset int, hint, message string) bool {
-		line, column := f.index.position(offset)
-		at := Position{f.name, line, column}
-		if f.jp && !namesTopics(src) {
-			l.warning(at, RuleSyntax, hint, "%s", message)
+	refuse := func(at diag.Span, hint, message string) bool {
+		if f.owner == jps && !namesTopics(src) {
+			l.warning(Position{f.name, at}, RuleSyntax, hint, "%s", message)
 		} else {
-			l.error(at, RuleSyntax, hint, "%s", message)
+			l.error(Position{f.name, at}, RuleSyntax, hint, "%s", message)
 		}
 		return false
 	}
+	place := func(offset int) diag.Span { return diag.NewSource([]byte(src)).Span(offset, offset) }
 	if at := invalidUTF8(src); at >= 0 {
-		return refuse(at, "save the file as UTF-8", "this is not valid UTF-8")
+		return refuse(place(at), "save the file as UTF-8", "this is not valid UTF-8")
 	}
 	if at, what := unreasonable(src); what != "" {
-		return refuse(at, "", what)
+		return refuse(place(at), "", what)
 	}
-	if at, deep := f.index.scan(); deep {
+	f.index = tomlpos.ScanNames([]byte(src), maxDepth)
+	if at, deep := f.index.Deep(); deep {
 		return refuse(at, "", fmt.Sprintf("tables are nested more than %d levels deep here", maxDepth))
 	}
 	meta, err := toml.Decode(src, &f.table)
 	if err != nil {
 		var parse toml.ParseError
 		if !errors.As(err, &parse) {
-			return refuse(0, "", quote(err.Error()))
+			return refuse(place(0), "", quote(err.Error()))
 		}
-		message := envelope.SanitizeLine(strings.TrimSuffix(parse.Message, "."))
-		if runes := []rune(message); len(runes) > 300 {
-			message = string(runes[:299]) + "…"
-		}
-		return refuse(parse.Position.Start, "", message)
+		return refuse(place(parse.Position.Start), "", text.Cut(text.Line(strings.TrimSuffix(parse.Message, ".")), 300))
 	}
 	f.keys = meta.Keys()
 	return true
@@ -213,9 +212,6 @@ func (l *loader) decode(f *file, source []byte) bool {
 
 // invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
 func invalidUTF8(src string) int {
-	if utf8.ValidString(src) {
-		return -1
-	}
 	for i, r := range src {
 		if r == utf8.RuneError && !strings.HasPrefix(src[i:], "\ufffd") {
 			return i

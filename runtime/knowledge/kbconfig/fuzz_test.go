@@ -14,6 +14,8 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/convtools/convtools/runtime/base/diag"
 )
 
 func seeds() []string {
@@ -48,7 +50,7 @@ func FuzzLoad(f *testing.F) {
 		var e *Error
 		switch {
 		case errors.As(err, &e):
-			checkDiagnostics(t, src, e.Diagnostics)
+			checkDiagnostics(t, src, e.Found)
 			if strings.ContainsFunc(err.Error(), func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
 				t.Errorf("the error has characters that cannot be seen: %q", err)
 			}
@@ -61,7 +63,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-func checkDiagnostics(t *testing.T, src string, list []Diagnostic) {
+func checkDiagnostics(t *testing.T, src string, list diag.List) {
 	t.Helper()
 	if len(list) > maxDiagnostics+1 {
 		t.Errorf("%d diagnostics", len(list))
@@ -70,7 +72,7 @@ func checkDiagnostics(t *testing.T, src string, list []Diagnostic) {
 		if d.Rule == "" || d.Message == "" || strings.Contains(d.Message, "\n") {
 			t.Errorf("not a diagnostic: %+v", d)
 		}
-		checkPlace(t, src, d.Position)
+		checkPlace(t, src, Position{d.File, d.Span})
 	}
 }
 
@@ -80,7 +82,7 @@ func checkPlace(t *testing.T, src string, at Position) {
 	if at.Line == 0 {
 		return
 	}
-	if at.File != convtoolsFile || at.Line > len(lines) || at.Column < 1 || at.Column > utf8.RuneCountInString(lines[at.Line-1])+1 {
+	if at.File != convtoolsFile || at.Line > len(lines) || at.Col < 1 || at.Col > utf8.RuneCountInString(lines[at.Line-1])+1 {
 		t.Errorf("%s is no place in %q", at, src)
 	}
 }
@@ -135,47 +137,4 @@ func once(list []string) []string {
 		}
 	}
 	return out
-}
-
-// Every key that the decoder finds stands, cut out of the document where the
-// index says, for the same key.
-func FuzzIndex(f *testing.F) {
-	for _, seed := range seeds() {
-		f.Add(seed)
-	}
-	f.Fuzz(checkIndex)
-}
-
-func checkIndex(t *testing.T, src string) {
-	t.Helper()
-	l := &loader{}
-	doc := &file{name: convtoolsFile}
-	if !l.decode(doc, []byte(src)) {
-		return
-	}
-	lines := strings.Split(strings.TrimPrefix(src, "\ufeff"), "\n")
-	for _, key := range doc.keys {
-		at := doc.at(key...)
-		if at.Line == 0 {
-			t.Fatalf("%q of %q is nowhere", key, src)
-		}
-		rest := string([]rune(lines[at.Line-1])[at.Column-1:])
-		if !beginsWithKey(rest, key[len(key)-1]) {
-			t.Fatalf("%q of %q is not at %s: %q", key, src, at, rest)
-		}
-	}
-}
-
-// beginsWithKey says that the decoder reads a key at the beginning of text.
-func beginsWithKey(text, key string) bool {
-	for end := range len(text) + 1 {
-		var m map[string]any
-		if _, err := toml.Decode(text[:end]+" = 1", &m); err != nil {
-			continue
-		}
-		if _, ok := m[key]; ok && len(m) == 1 && m[key] == int64(1) {
-			return true
-		}
-	}
-	return false
 }

@@ -3,8 +3,8 @@ package kbconfig
 import (
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
+
+	"github.com/convtools/convtools/runtime/trust"
 )
 
 // The files that are read, in this order after the user's. What stands in a later
@@ -38,32 +38,28 @@ func FindRoot(dir string) (string, bool) {
 	}
 }
 
-// userFile returns the path of the user's configuration and how it is called in
-// messages. Where the environment does not say where it is, there is none.
-func userFile(getenv func(string) string) (path, name string, ok bool) {
-	if getenv == nil {
-		return "", "", false
+// Paths returns the paths of everything that decides what [Load] reads for a
+// directory, whether or not it exists.
+func Paths(dir string, getenv func(string) string) []string {
+	var paths []string
+	if path, _, ok := trust.UserFile(getenv); ok {
+		paths = append(paths, path)
 	}
-	home := getenv("HOME")
-	dir := getenv("XDG_CONFIG_HOME")
-	switch {
-	case runtime.GOOS == "windows":
-		home = getenv("USERPROFILE")
-		dir = getenv("AppData")
-	case filepath.IsAbs(dir):
-	case home != "":
-		// The XDG Base Directory Specification wants relative paths to be ignored.
-		dir = filepath.Join(home, ".config")
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return paths
 	}
-	if !filepath.IsAbs(dir) {
-		return "", "", false
-	}
-	path = filepath.Join(dir, "convtools", convtoolsFile)
-	name = filepath.ToSlash(path)
-	if home != "" {
-		if below, ok := strings.CutPrefix(path, filepath.Clean(home)+string(filepath.Separator)); ok {
-			name = "~/" + filepath.ToSlash(below)
+	root, found := FindRoot(dir)
+	for {
+		paths = append(paths, filepath.Join(dir, ".jp"), filepath.Join(dir, convtoolsFile))
+		parent := filepath.Dir(dir)
+		if dir == root || dir == parent {
+			break
 		}
+		dir = parent
 	}
-	return path, name, true
+	if found {
+		paths = append(paths, filepath.Join(root, filepath.FromSlash(jpConfigFile)), filepath.Join(root, filepath.FromSlash(jpTopicsFile)))
+	}
+	return paths
 }

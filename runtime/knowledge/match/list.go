@@ -89,7 +89,7 @@ func (e *entry) covers(s *subjects.Subject) bool {
 			return true
 		}
 	}
-	if len(e.globs) > 0 && matchAny(e.globs, s.Name, s.Slug, s.PathSlug, stem(s.Path), s.Path) {
+	if path := subjects.NFC(s.Path); len(e.globs) > 0 && matchAny(e.globs, s.Name, s.Slug, s.PathSlug, stem(path), path) {
 		return true
 	}
 	for i := range s.Targets {

@@ -250,10 +250,11 @@ func (s *Set) asGlob(pattern string) string {
 	return glob
 }
 
-// spellings returns the pattern, and what is left of it without what people put
+// spellings returns the pattern in NFC, and what is left of it without what people put
 // around names: spaces, "./", "/" and the topic's id before it, "/" behind it, and
 // of what they type twice: "//".
 func spellings(topic, pattern string) []string {
+	pattern = subjects.NFC(pattern)
 	bare := bare(pattern)
 	forms := []string{pattern, bare}
 	if below, ok := strings.CutPrefix(bare, topic+"/"); ok {
@@ -280,11 +281,13 @@ func bare(pattern string) string {
 // Names are what a subject can be asked for by, in the order in which they are
 // tried. Some may be the same.
 func Names(s *subjects.Subject) [5]string {
-	return [...]string{s.Slug, s.PathSlug, s.Path, stem(s.Path), s.Name}
+	return [...]string{s.Slug, s.PathSlug, subjects.NFC(s.Path), stem(subjects.NFC(s.Path)), s.Name}
 }
 
 // rank is the place among [Names] of the first that is the form asked for, or -1.
-// It is asked of every subject, and so cuts paths only where that may help.
+// Behind them come the slug without the blanks around it, which lists do not show,
+// and the path in NFC where that is another. It is asked of every subject, and so
+// cuts paths only where that may help.
 func rank(s *subjects.Subject, form string) int {
 	switch {
 	case s.Slug == form:
@@ -297,6 +300,11 @@ func rank(s *subjects.Subject, form string) int {
 		return 3
 	case s.Name == form:
 		return 4
+	case strings.TrimSpace(s.Slug) == form:
+		return 5
+	}
+	if path := subjects.NFC(s.Path); path != s.Path && (path == form || stem(path) == form) {
+		return 6
 	}
 	return -1
 }

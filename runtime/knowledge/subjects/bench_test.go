@@ -34,7 +34,7 @@ func BenchmarkScan(b *testing.B) {
 	b.Run("scan", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			tree, err := subjects.Scan(b.Context(), dir)
+			tree, err := subjects.Scan(b.Context(), root(b, dir))
 			if err != nil || len(tree.Subjects) != 20_000 {
 				b.Fatal(len(tree.Subjects), err)
 			}
@@ -44,7 +44,7 @@ func BenchmarkScan(b *testing.B) {
 	b.Run("any", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if ok, err := subjects.Any(b.Context(), dir, func(subjects.Subject) bool { return true }); !ok || err != nil {
+			if ok, err := subjects.Any(b.Context(), root(b, dir), func(subjects.Subject) bool { return true }); !ok || err != nil {
 				b.Fatal(ok, err)
 			}
 		}
@@ -69,7 +69,7 @@ func BenchmarkScan(b *testing.B) {
 }
 
 func BenchmarkFacts(b *testing.B) {
-	tree, err := subjects.Scan(b.Context(), largeTree(b))
+	tree, err := subjects.Scan(b.Context(), root(b, largeTree(b)))
 	if err != nil {
 		b.Fatal(err)
 	}

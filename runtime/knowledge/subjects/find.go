@@ -3,6 +3,7 @@ package subjects
 import (
 	"context"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 )
@@ -16,11 +17,8 @@ import (
 // can tell whose it is, and where something cannot be read: a scan says then what
 // there is. What a scan leaves out for there being too many files before it is
 // found here all the same.
-func Find(ctx context.Context, dir string, slugs []string) (*Tree, bool) {
-	root, err := openRoot(dir)
-	if err != nil {
-		return nil, false
-	}
+// The directory is the tree's from then on, if there is one.
+func Find(ctx context.Context, root *os.Root, slugs []string) (*Tree, bool) {
 	f := finder{
 		walker:  walker{root: root, maxEntries: maxEntries},
 		folders: map[string][]fs.DirEntry{},
@@ -33,7 +31,6 @@ func Find(ctx context.Context, dir string, slugs []string) (*Tree, bool) {
 		}
 		paths := f.find(slug)
 		if len(paths) == 0 || f.failed || ctx.Err() != nil {
-			root.Close()
 			return nil, false
 		}
 		for _, path := range paths {

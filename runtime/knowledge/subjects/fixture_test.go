@@ -39,9 +39,20 @@ func soon(tb testing.TB) context.Context {
 	return ctx
 }
 
+// root opens a topic's directory.
+func root(tb testing.TB, dir string) *os.Root {
+	tb.Helper()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { root.Close() })
+	return root
+}
+
 func scan(tb testing.TB, dir string) *subjects.Tree {
 	tb.Helper()
-	tree, err := subjects.Scan(soon(tb), dir)
+	tree, err := subjects.Scan(soon(tb), root(tb, dir))
 	if err != nil {
 		tb.Fatal(err)
 	}

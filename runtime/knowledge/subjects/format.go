@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // format makes the bytes of a file into what is shown of it.
@@ -19,7 +19,7 @@ func format(data []byte, ext string) Content {
 	if !utf8.Valid(data) {
 		c.Notes = append(c.Notes, "The file is not valid UTF-8; what could not be decoded is shown as \ufffd.")
 	}
-	text := strings.TrimSuffix(envelope.Sanitize(string(data)), "\n")
+	text := strings.TrimSuffix(text.Visible(string(data)), "\n")
 	if text == "" {
 		c.Empty = true
 		return c

@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 const (
@@ -173,10 +172,6 @@ func doubleQuoted(text string) string {
 }
 
 // shorten makes a value fit for one line of a listing.
-func shorten(text string) string {
-	text = strings.Join(strings.Fields(envelope.SanitizeLine(text)), " ")
-	if utf8.RuneCountInString(text) <= maxDescription {
-		return text
-	}
-	return string([]rune(text)[:maxDescription-1]) + "…"
+func shorten(value string) string {
+	return text.Cut(strings.Join(strings.Fields(text.Line(value)), " "), maxDescription)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 func FuzzFormat(f *testing.F) {
@@ -15,7 +15,7 @@ func FuzzFormat(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, ext string) {
 		ext = strings.ToLower(ext)
 		c := format(data, ext)
-		if !utf8.ValidString(c.Text) || envelope.Sanitize(c.Text) != c.Text {
+		if !utf8.ValidString(c.Text) || text.Visible(c.Text) != c.Text {
 			t.Errorf("not fit to be shown: %q", c.Text)
 		}
 		if (c.Text == "") != (c.Empty || c.Binary) {
@@ -57,7 +57,7 @@ func FuzzSlug(f *testing.F) {
 		nameAll(all)
 		s := all[0]
 		for _, shown := range []string{s.Slug, s.PathSlug, s.Name} {
-			if shown == "" || !utf8.ValidString(shown) || envelope.SanitizeLine(shown) != shown || strings.Contains(shown, "\t") {
+			if shown == "" || !utf8.ValidString(shown) || text.Line(shown) != shown || strings.Contains(shown, "\t") {
 				t.Errorf("not fit to be asked for: %q", shown)
 			}
 			for c := range strings.SplitSeq(shown, "/") {
@@ -82,7 +82,7 @@ func FuzzFrontMatter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		front := ReadFrontMatter(data)
 		for _, got := range []string{front.Name, front.Description} {
-			if !utf8.ValidString(got) || envelope.SanitizeLine(got) != got || strings.ContainsAny(got, "\t\n\r") || strings.TrimSpace(got) != got {
+			if !utf8.ValidString(got) || text.Line(got) != got || strings.ContainsAny(got, "\t\n\r") || strings.TrimSpace(got) != got {
 				t.Errorf("not fit for a listing: %q", got)
 			}
 			if n := utf8.RuneCountInString(got); n > maxDescription {

@@ -129,7 +129,7 @@ func TestLinksToWhatIsHiddenOrPassedOver(t *testing.T) {
 			}
 			got[s.Path] = l
 		}
-		found, ok := subjects.Find(soon(t), dir, []string{s.Slug})
+		found, ok := subjects.Find(soon(t), root(t, dir), []string{s.Slug})
 		if !ok {
 			continue
 		}
@@ -169,7 +169,7 @@ func TestLinksToWhatIsHiddenOrPassedOver(t *testing.T) {
 	if !strings.Contains(refused["deep.md"], "too deep") || !strings.Contains(refused["chain-0"], "too many") {
 		t.Errorf("%q, %q", refused["deep.md"], refused["chain-0"])
 	}
-	visible, err := subjects.Any(soon(t), dir, func(s subjects.Subject) bool { return !s.Hidden && s.Path == "to-secret.md" })
+	visible, err := subjects.Any(soon(t), root(t, dir), func(s subjects.Subject) bool { return !s.Hidden && s.Path == "to-secret.md" })
 	if err != nil || visible {
 		t.Errorf("a link to a hidden file is visible: %v", err)
 	}
@@ -225,9 +225,6 @@ func TestSpecialFiles(t *testing.T) {
 	if c, err := tree.Read(soon(t), find(t, tree, "hard.md")); err != nil || c.Text != "linked" {
 		t.Errorf("%q, %v", c.Text, err)
 	}
-	if _, err := subjects.Scan(soon(t), filepath.Join(kb, "pipe.md")); err == nil {
-		t.Error("a pipe was taken for a directory")
-	}
 }
 
 // A file can be something else, or elsewhere, when it is read.
@@ -235,6 +232,7 @@ func TestReplacedAfterTheScan(t *testing.T) {
 	t.Parallel()
 	for name, replace := range map[string]func(base, path string) error{
 		"by a pipe":                   func(_, path string) error { return syscall.Mkfifo(path, 0o600) },
+		"by a link inside":            func(_, path string) error { return os.Symlink("other.md", path) },
 		"by a link out":               func(base, path string) error { return os.Symlink("../secret.md", path) },
 		"by an absolute link":         func(base, path string) error { return os.Symlink(filepath.Join(base, "secret.md"), path) },
 		"by a link to a pipe outside": func(base, path string) error { return os.Symlink("../pipe", path) },
@@ -269,6 +267,71 @@ func TestReplacedAfterTheScan(t *testing.T) {
 				t.Errorf("%q, %v", s.Description, err)
 			}
 		})
+	}
+}
+
+// What a link led to when the directory was scanned decided whether it is offered:
+// that is what is read, wherever the link leads by then.
+func TestLinkRetargetedAfterTheScan(t *testing.T) {
+	t.Parallel()
+	for name, layout := range map[string]struct{ path, before, then string }{
+		"a link":                 {"link.md", "open.md", "drafts/secret.md"},
+		"a skill":                {"skill/SKILL.md", "../open.md", "../drafts/secret.md"},
+		"a link to another link": {"link.md", "second.md", "drafts/secret.md"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const open, secret = "---\ndescription: open\n---\n", "---\ndescription: secret\n---\n"
+			kb := topic(t, map[string]string{"open.md": open, "drafts/secret.md": secret, "skill/other.md": "x"})
+			link(t, "open.md", filepath.Join(kb, "second.md"))
+			path := filepath.Join(kb, filepath.FromSlash(layout.path))
+			link(t, layout.before, path)
+			tree := scan(t, kb)
+			s := find(t, tree, layout.path)
+			for _, changed := range []string{path, filepath.Join(kb, "second.md")} {
+				if err := os.Remove(changed); err != nil {
+					t.Fatal(err)
+				}
+			}
+			link(t, layout.then, path)
+			link(t, "drafts/secret.md", filepath.Join(kb, "second.md"))
+			want := strings.TrimSuffix(open, "\n")
+			if c, err := tree.Read(soon(t), s); err != nil || c.Text != want {
+				t.Errorf("Read = %q, %v; want %q", c.Text, err, want)
+			}
+			for c, err := range tree.Contents(soon(t), []*subjects.Subject{s}, func(int64) bool { return true }) {
+				if err != nil || c.Text != want {
+					t.Errorf("Contents = %q, %v; want %q", c.Text, err, want)
+				}
+			}
+			facts, err := tree.Facts(soon(t), []*subjects.Subject{s})
+			if err != nil || facts[0].Err != nil || facts[0].Size != int64(len(open)) {
+				t.Errorf("Facts = %+v, %v; want those of a file of %d bytes", facts, err, len(open))
+			}
+			if err := tree.Describe(soon(t)); err != nil || strings.Contains(s.Description, "secret") {
+				t.Errorf("described as %q, %v", s.Description, err)
+			}
+		})
+	}
+}
+
+// A folder on the way can be replaced too, by a link that stays inside.
+func TestFolderReplacedByALinkInside(t *testing.T) {
+	t.Parallel()
+	kb := topic(t, map[string]string{"open/a.md": "x", "drafts/a.md": "secret"})
+	tree := scan(t, kb)
+	if err := os.RemoveAll(filepath.Join(kb, "open")); err != nil {
+		t.Fatal(err)
+	}
+	link(t, "drafts", filepath.Join(kb, "open"))
+	s := find(t, tree, "open/a.md")
+	if c, err := tree.Read(soon(t), s); err == nil {
+		t.Errorf("read %q", c.Text)
+	}
+	for c, err := range tree.Contents(soon(t), []*subjects.Subject{s}, func(int64) bool { return true }) {
+		if err == nil {
+			t.Errorf("read %q", c.Text)
+		}
 	}
 }
 

@@ -18,26 +18,16 @@ const openNonblock = syscall.O_NONBLOCK
 // is asked for and come with their names, so the entries are read from a
 // duplicate of the descriptor, of which package os does not know the root.
 func readDir(dir *os.File, n int) ([]fs.DirEntry, error) {
-	conn, err := dir.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	var duplicate int
-	var dupErr error
-	err = conn.Control(func(fd uintptr) {
-		syscall.ForkLock.RLock()
-		defer syscall.ForkLock.RUnlock()
-		if duplicate, dupErr = syscall.Dup(int(fd)); dupErr == nil {
-			syscall.CloseOnExec(duplicate)
-		}
-	})
+	syscall.ForkLock.RLock()
+	fd, err := syscall.Dup(int(dir.Fd()))
 	if err == nil {
-		err = os.NewSyscallError("dup", dupErr)
+		syscall.CloseOnExec(fd)
 	}
+	syscall.ForkLock.RUnlock()
 	if err != nil {
-		return nil, err
+		return nil, os.NewSyscallError("dup", err)
 	}
-	f := os.NewFile(uintptr(duplicate), dir.Name())
+	f := os.NewFile(uintptr(fd), dir.Name())
 	defer f.Close()
 	return f.ReadDir(n)
 }

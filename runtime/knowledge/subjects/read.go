@@ -6,7 +6,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 const (
@@ -18,8 +19,6 @@ const (
 	// chunk is how much is read between two looks at the context.
 	chunk = 1 << 20
 )
-
-var errNotFile = errors.New("it is no longer a regular file")
 
 // Facts are what can be said about a file without reading all of it.
 type Facts struct {
@@ -41,15 +40,15 @@ type Facts struct {
 // The error is that of the context.
 func (t *Tree) Facts(ctx context.Context, of []*Subject) ([]Facts, error) {
 	facts := make([]Facts, len(of))
-	err := t.each(ctx, len(of), func(i int, r *reader) { facts[i] = r.facts(of[i].Path) })
+	err := t.each(ctx, len(of), func(i int, r *reader) { facts[i] = r.facts(of[i]) })
 	if err != nil {
 		return nil, err
 	}
 	return facts, nil
 }
 
-func (r *reader) facts(path string) Facts {
-	begin, size, err := r.begin(path, sniffed)
+func (r *reader) facts(s *Subject) Facts {
+	begin, size, err := r.begin(s, sniffed)
 	if err != nil {
 		return Facts{Err: err}
 	}
@@ -66,7 +65,7 @@ func (t *Tree) Describe(ctx context.Context) error {
 		}
 	}
 	return t.each(ctx, len(skills), func(i int, r *reader) {
-		if begin, _, err := r.begin(skills[i].Path, maxFrontMatter); err == nil {
+		if begin, _, err := r.begin(skills[i], maxFrontMatter); err == nil {
 			skills[i].Description = ReadFrontMatter(begin).Description
 		}
 	})
@@ -91,8 +90,9 @@ type Content struct {
 	Unread bool
 }
 
-// Read reads a subject of the tree as it is now. The error says that it is no
-// longer there, is no regular file any more, or cannot be read.
+// Read reads a subject of the tree as it is now: the file that the scan found, also
+// for a link. The error says that it is no longer there, is no regular file any
+// more, lies behind a link, or cannot be read.
 func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 	return t.read(ctx, s, func(int64) bool { return true })
 }
@@ -100,11 +100,12 @@ func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 // read is [Tree.Read] for a file that is text and fits, by its size in bytes. Of
 // others only the beginning is read.
 func (t *Tree) read(ctx context.Context, s *Subject, fits func(size int64) bool) (Content, error) {
-	f, size, err := t.open(s.Path)
+	f, info, err := safefile.OpenNoFollow(t.root, s.file())
 	if err != nil {
-		return Content{}, err
+		return Content{}, reading(s.Path, err)
 	}
 	defer f.Close()
+	size := info.Size()
 	if size > MaxSize {
 		return Content{Size: size, TooLarge: true}, nil
 	}
@@ -138,32 +139,6 @@ func (t *Tree) read(ctx context.Context, s *Subject, fits func(size int64) bool)
 			return Content{}, reading(s.Path, err)
 		}
 	}
-}
-
-// open opens a file and returns its size. What is no regular file any more is not
-// opened; should it be replaced between the look and the opening, opening it does
-// not wait, and nothing is read from it.
-func (t *Tree) open(path string) (*os.File, int64, error) {
-	info, err := t.root.Stat(path)
-	if err != nil {
-		return nil, 0, reading(path, err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, reading(path, errNotFile)
-	}
-	f, err := t.root.OpenFile(path, os.O_RDONLY|openNonblock, 0)
-	if err != nil {
-		return nil, 0, reading(path, err)
-	}
-	info, err = f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errNotFile
-	}
-	if err != nil {
-		f.Close()
-		return nil, 0, reading(path, err)
-	}
-	return f, info.Size(), nil
 }
 
 // reading is the error for a file. It names the file by its path in the topic's

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // maxBegin is how much of a file a reader reads at most, in bytes. It is enough
@@ -22,37 +24,62 @@ type reader struct {
 	tree *Tree
 	buf  []byte
 
-	path   string // of the folder, empty where none is open
-	folder folder
+	path   string   // of the folder
+	folder *os.Root // nil where none is open
+	dir    *os.File // the same
 }
 
 func (t *Tree) newReader() *reader { return &reader{tree: t, buf: make([]byte, maxBegin)} }
 
-func (r *reader) close() { r.folder.close() }
+func (r *reader) close() {
+	if r.folder != nil {
+		r.dir.Close()
+		r.folder.Close()
+		r.folder = nil
+	}
+}
 
-// begin returns up to most bytes that a file begins with, which are the reader's
-// and gone with the next call, and the size of the file.
-func (r *reader) begin(path string, most int) (begin []byte, size int64, err error) {
-	dir, name := ".", path
-	if slash := strings.LastIndexByte(path, '/'); slash >= 0 {
-		dir, name = path[:slash], path[slash+1:]
+// enter opens a folder unless it is the one that is open.
+func (r *reader) enter(path string) (err error) {
+	if r.folder != nil && r.path == path {
+		return nil
 	}
-	if r.enter(dir) {
-		if n, size, err := r.folder.begin(name, r.buf[:most]); err == nil {
-			return r.buf[:n], size, nil
-		}
-	}
-	// It may be a link, and if not, this says what is wrong with it.
-	f, size, err := r.tree.open(path)
+	r.close()
+	folder, err := safefile.OpenDirNoFollow(r.tree.root, path)
 	if err != nil {
-		return nil, 0, err
+		return err
+	}
+	if r.dir, err = folder.Open("."); err != nil {
+		folder.Close()
+		return err
+	}
+	r.path, r.folder = path, folder
+	return nil
+}
+
+// begin returns up to most bytes that the file of a subject begins with, which are
+// the reader's and gone with the next call, and the size of the file.
+func (r *reader) begin(s *Subject, most int) (begin []byte, size int64, err error) {
+	folder, name := ".", s.file()
+	if slash := strings.LastIndexByte(name, '/'); slash >= 0 {
+		folder, name = name[:slash], name[slash+1:]
+	}
+	if err := r.enter(folder); err != nil {
+		return nil, 0, reading(s.Path, err)
+	}
+	if n, size, err := beginOf(r.dir, name, r.buf[:most]); err == nil {
+		return r.buf[:n], size, nil
+	}
+	// This says what is wrong with it.
+	f, info, err := safefile.OpenNoFollow(r.folder, name)
+	if err != nil {
+		return nil, 0, reading(s.Path, err)
 	}
 	defer f.Close()
-	begin, err = readBegin(f, r.buf[:most])
-	if err != nil {
-		return nil, 0, reading(path, err)
+	if begin, err = readBegin(f, r.buf[:most]); err != nil {
+		return nil, 0, reading(s.Path, err)
 	}
-	return begin, size, nil
+	return begin, info.Size(), nil
 }
 
 // readBegin fills buf, or as much of it as the file has become too short for.
@@ -62,21 +89,6 @@ func readBegin(f *os.File, buf []byte) ([]byte, error) {
 		err = nil
 	}
 	return buf[:n], err
-}
-
-// enter opens a folder unless it is the one that is open.
-func (r *reader) enter(dir string) bool {
-	if r.path == dir {
-		return true
-	}
-	r.folder.close()
-	r.path, r.folder = "", folder{}
-	f, err := openFolder(r.tree.root, dir)
-	if err != nil {
-		return false
-	}
-	r.path, r.folder = dir, f
-	return true
 }
 
 // run is how many files in a row one goroutine reads, so that it opens their
@@ -197,9 +209,9 @@ func (r *reader) contents(ctx context.Context, of []*Subject) []content {
 			continue
 		}
 		// Most files that are not shown are known by how they begin.
-		begin, size, err := r.begin(s.Path, sniffed)
+		begin, size, err := r.begin(s, sniffed)
 		if err == nil && len(begin) == sniffed && size <= maxBegin && !isBinary(begin) {
-			begin, size, err = r.begin(s.Path, maxBegin)
+			begin, size, err = r.begin(s, maxBegin)
 		}
 		switch {
 		case err != nil:

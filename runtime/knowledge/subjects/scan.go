@@ -39,22 +39,19 @@ type Tree struct {
 	Subjects []Subject
 	// Warnings are in the byte order of Path.
 	Warnings []Warning
+	// Dirs are the paths of the directories below the topic's that were looked into.
+	Dirs []string
 
 	root *os.Root
 }
 
-// Scan finds the subjects of a topic in a directory and below, and opens none of
-// them. The directory itself may be a link. Relative links to files inside it are
+// Scan finds the subjects of a topic in its directory and below, and opens none of
+// them. The directory is the tree's from then on, and closed where there is an
+// error. Relative links to files inside it are
 // followed, unless these are in ".git"; all other links, everything that is neither a file nor a directory,
 // and what is beyond the limits (16 levels, 20,000 files) become warnings. ".git"
 // is passed over.
-//
-// The error wraps [fs.ErrNotExist] when the directory is missing.
-func Scan(ctx context.Context, dir string) (*Tree, error) {
-	root, err := openRoot(dir)
-	if err != nil {
-		return nil, err
-	}
+func Scan(ctx context.Context, root *os.Root) (*Tree, error) {
 	t := &Tree{root: root}
 	var paths []string
 	links := map[string][]string{}
@@ -71,8 +68,9 @@ func Scan(ctx context.Context, dir string) (*Tree, error) {
 	}
 	if err := w.walk(ctx); err != nil {
 		root.Close()
-		return nil, fmt.Errorf("scanning %s: %w", dir, err)
+		return nil, fmt.Errorf("scanning the directory: %w", err)
 	}
+	t.Dirs = w.dirs
 	t.Subjects = make([]Subject, len(paths))
 	for i, path := range paths {
 		t.Subjects[i] = newSubject(path, links[path])
@@ -84,13 +82,8 @@ func Scan(ctx context.Context, dir string) (*Tree, error) {
 
 // Any reports whether a directory has a subject that is wanted. It stops at the
 // first, and knows no Name: the other subjects that decide it may not have been
-// found yet. Errors are those of [Scan].
-func Any(ctx context.Context, dir string, wanted func(Subject) bool) (bool, error) {
-	root, err := openRoot(dir)
-	if err != nil {
-		return false, err
-	}
-	defer root.Close()
+// found yet. The directory stays open. Errors are those of [Scan].
+func Any(ctx context.Context, root *os.Root, wanted func(Subject) bool) (bool, error) {
 	var all []Subject
 	skills, found := false, false
 	w := walker{
@@ -109,7 +102,7 @@ func Any(ctx context.Context, dir string, wanted func(Subject) bool) (bool, erro
 		warn: func(string, string) {},
 	}
 	if err := w.walk(ctx); err != nil {
-		return false, fmt.Errorf("scanning %s: %w", dir, err)
+		return false, fmt.Errorf("scanning the directory: %w", err)
 	}
 	if found || !skills {
 		return found, nil
@@ -118,7 +111,7 @@ func Any(ctx context.Context, dir string, wanted func(Subject) bool) (bool, erro
 	nameAll(all)
 	for _, s := range all {
 		if err := ctx.Err(); err != nil {
-			return false, fmt.Errorf("scanning %s: %w", dir, err)
+			return false, fmt.Errorf("scanning the directory: %w", err)
 		}
 		if s.Name = ""; folderSlug(s.Path) != "" && wanted(s) {
 			return true, nil
@@ -129,18 +122,6 @@ func Any(ctx context.Context, dir string, wanted func(Subject) bool) (bool, erro
 
 // Close releases the directory. Nothing can be read from the tree afterwards.
 func (t *Tree) Close() error { return t.root.Close() }
-
-func openRoot(dir string) (*os.Root, error) {
-	// Opening a FIFO would wait for its other end.
-	info, err := os.Stat(dir)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, fmt.Errorf("%s is not a directory", dir)
-	}
-	return os.OpenRoot(dir)
-}
 
 // errStop ends a walk.
 var errStop = errors.New("stop")
@@ -156,6 +137,7 @@ type walker struct {
 
 	maxSubjects, maxEntries int
 	subjects, entries       int
+	dirs                    []string // below the root, in the order in which they were visited
 }
 
 func (w *walker) walk(ctx context.Context) error {
@@ -183,6 +165,7 @@ func (w *walker) dir(ctx context.Context, dir string, level int) error {
 	}
 	prefix := ""
 	if level > 1 {
+		w.dirs = append(w.dirs, dir)
 		prefix = dir + "/"
 	}
 	for _, e := range entries {

@@ -3,9 +3,12 @@ package subjects
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/envelope"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // skillFile is the file that makes its folder a skill, in this case only.
@@ -74,27 +77,41 @@ func stripDots(path string) string {
 // displayable makes a name fit for one line of an answer. A reader asks for what
 // the listing shows, so slugs are made of this and not of the name on disk:
 // control characters, line breaks among them, become their pictures, what is not
-// UTF-8 becomes U+FFFD and what reorders text its escape.
+// UTF-8 becomes U+FFFD and what reorders text its escape, all in the form NFC.
 func displayable(name string) string {
 	if strings.ContainsAny(name, "\t\n\r") {
 		name = strings.NewReplacer("\t", "␉", "\n", "␊", "\r", "␍").Replace(name)
 	}
-	return envelope.Sanitize(name)
+	return NFC(text.Visible(name))
+}
+
+// NFC returns a name in the form of Unicode that names are compared in: file
+// systems and keyboards choose between forms that look the same. What changes
+// nothing else.
+func NFC(name string) string {
+	for i := range len(name) {
+		if name[i] >= utf8.RuneSelf {
+			return norm.NFC.String(name)
+		}
+	}
+	return name
 }
 
 // exact makes a name fit for one line like [displayable], but two names that
-// differ stay different: the bytes of what cannot be shown are written as \xNN, and
-// in such a name a backslash too.
+// differ stay different: the bytes of what cannot be shown, and of marks that NFC
+// would join with what is before them, are written as \xNN, and in such a name a
+// backslash too.
 func exact(name string) string {
 	if displayable(name) == name {
 		return name
 	}
+	otherForm := NFC(name) != name
 	var b strings.Builder
 	for len(name) > 0 {
 		r, size := utf8.DecodeRuneInString(name)
 		character := name[:size]
 		name = name[size:]
-		if r != '\\' && displayable(character) == character {
+		if r != '\\' && displayable(character) == character && !(otherForm && unicode.Is(unicode.M, r)) {
 			b.WriteString(character)
 			continue
 		}

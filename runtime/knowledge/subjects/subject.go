@@ -17,7 +17,8 @@ import (
 //
 // Slugs and Name are fit to be shown on one line, and are what a reader can ask
 // for: control characters, line breaks among them, are replaced by their
-// pictures, bytes that are not UTF-8 by U+FFFD. Quotes and markup stay.
+// pictures, bytes that are not UTF-8 by U+FFFD, and all are in the form NFC of
+// Unicode. Quotes and markup stay.
 type Subject struct {
 	// Path is the file's path relative to the topic's directory, slash-separated,
 	// as it is on disk: it may hold any byte but NUL and has to be sanitised where
@@ -50,6 +51,14 @@ type Subject struct {
 	// Description is what the front matter of a SKILL.md says it is for, on one
 	// line of at most 1,024 characters. [Tree.Describe] fills it in.
 	Description string
+}
+
+// file is the path of what is read: the file itself, and not a link to it.
+func (s *Subject) file() string {
+	if n := len(s.Targets); n > 0 {
+		return s.Targets[n-1].Path
+	}
+	return s.Path
 }
 
 // nameAll settles the slugs and names of all files of a topic, and sorts them by

@@ -48,7 +48,7 @@ func TestLimits(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(dir, "d2"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			root, err := openRoot(dir)
+			root, err := os.OpenRoot(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +86,7 @@ func TestFindLooksOnlyOnTheWay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	root, err := openRoot(dir)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,22 +7,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/recall/conversationcli/internal/terminal"
 	"github.com/convtools/convtools/runtime/transcript"
 )
-
-// RareFlag is the annotation of flags that few calls need. Help that has to fit a
-// screen may leave them out.
-const RareFlag = "convtools_rare"
-
-func markRare(flags *pflag.FlagSet, names ...string) {
-	for _, name := range names {
-		_ = flags.SetAnnotation(name, RareFlag, []string{"true"}) // fails only for a flag that is not there
-	}
-}
 
 // What a shell is offered: more could not be looked through, and typing on
 // narrows it.
@@ -33,9 +22,9 @@ const (
 
 // completeIDs offers the ids of conversations, those used last first, with their
 // titles.
-func (c *cli) completeIDs(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (c *commands) completeIDs(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	source, err := c.open(cmd)
+	source, err := c.open()
 	if err != nil {
 		return nil, directive
 	}
@@ -66,7 +55,7 @@ func (c *cli) completeIDs(cmd *cobra.Command, _ []string, word string) ([]cobra.
 	})
 	var ids []cobra.Completion
 	for _, l := range found[:min(len(found), maxCompletions)] {
-		title := terminal.Truncate(terminal.Line(l.Title), completionColumn)
+		title := text.Truncate(text.Cell(l.Title), completionColumn)
 		ids = append(ids, cobra.CompletionWithDesc(spelled(l.ID, word), title))
 	}
 	return ids, directive
@@ -83,12 +72,9 @@ func spelled(id transcript.ID, word string) string {
 
 // completeFlags has the shell complete the flags that take ids, or one of a few
 // values.
-func (c *cli) completeFlags(cmd *cobra.Command, values map[string][]string) {
-	if !c.completes {
-		return
-	}
+func (c *commands) completeFlags(cmd *cobra.Command, values map[string][]string) {
 	for flag, words := range values {
-		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // as above
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // fails only for a flag that is not there
 	}
 	for _, flag := range []string{"id", "exclude-id"} {
 		if cmd.Flags().Lookup(flag) != nil {

@@ -1,17 +1,15 @@
 package conversationcli_test
 
 import (
-	"bytes"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 
-	"github.com/convtools/convtools/runtime/recall/conversationcli"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
@@ -46,6 +44,8 @@ func TestCompletion(t *testing.T) {
 		{[]string{"print", "177"}, "17700000000\n" + inOrder},
 		{[]string{"print", "x"}, inOrder},
 		{[]string{"print", "jp-c17600000000", ""}, noFiles},
+		{[]string{"print", "--last", "3", "177"}, "17700000000\n" + inOrder},
+		{[]string{"print", "--last", "3", "jp-c17600000000", ""}, noFiles},
 		{[]string{"ls", "jp-c17600000000", "jp-c177"}, untitled + inOrder},
 		{[]string{"ls", "--archived", ""}, inOrder},
 		{[]string{"grep", "x", ""}, noFiles},
@@ -89,42 +89,8 @@ func TestCompletionIsBounded(t *testing.T) {
 	}
 }
 
-// complete asks the command of a larger command line, which is what shells talk to.
+// complete asks for completions as shells do.
 func complete(t *testing.T, dir string, words ...string) result {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	cmd := conversationcli.Command(environment(dir, &stdout, &stderr))
-	cmd.SetArgs(append([]string{"__complete"}, words...))
-	code := conversationcli.Report(&stderr, cmd.ExecuteContext(t.Context()))
-	return result{stdout.String(), stderr.String(), code}
-}
-
-// A server runs command lines for as long as it lives: none may leave anything
-// behind. Not parallel: other tests would allocate too.
-func TestRunLeavesNothingBehind(t *testing.T) { //nolint:paralleltest // measures the heap
-	dir := t.TempDir()
-	if err := jptest.New(dir, "tests").Write(); err != nil {
-		t.Fatal(err)
-	}
-	live := func() int64 {
-		var stats runtime.MemStats
-		runtime.GC()
-		runtime.GC() // what the first one put aside, such as pools, goes with the second
-		runtime.ReadMemStats(&stats)
-		return int64(stats.HeapAlloc)
-	}
-	work := func(times int) {
-		for range times {
-			for _, args := range [][]string{{"ls", "--format=json"}, {"grep", "--format=json", "x"}, {"print", "--format=json", "jp-c1"}} {
-				run(t, dir, args...)
-			}
-		}
-	}
-	work(20) // fills what is kept once for all
-	const times = 200
-	before := live()
-	work(times)
-	if grown := (live() - before) / times; grown > 1<<10 {
-		t.Errorf("every round of three command lines leaves %d bytes behind", grown)
-	}
+	return run(t, dir, append([]string{cobra.ShellCompRequestCmd}, words...)...)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -35,7 +36,7 @@ type grepOptions struct {
 	quiet         bool
 }
 
-func (c *cli) grepCommand() *cobra.Command {
+func (c *commands) grepCommand() *cobra.Command {
 	var opts grepOptions
 	cmd := &cobra.Command{
 		Use:     "grep PATTERN…",
@@ -56,6 +57,9 @@ Put -- before a pattern that starts with '-'.`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if caller := c.host.ConversationID; caller != "" {
+				opts.filter.exclude = append(opts.filter.exclude, caller) // as the tools do
+			}
 			return c.grep(cmd.Context(), cmd, opts, strings.Join(args, " "))
 		},
 	}
@@ -84,7 +88,7 @@ Put -- before a pattern that starts with '-'.`,
 	flags.StringSliceVarP(&opts.scopes, "scope", "s", nil, "search only in this `scope`: "+strings.Join(scopeNames(), ", ")+"; repeatable")
 	flags.BoolVarP(&opts.quiet, "quiet", "q", false, "write nothing, only set the exit code")
 	opts.filter.addFlags(flags)
-	markRare(flags, "archived", "ascending", "case-sensitive", "descending", "exclude-id", "heading", "hidden", "label",
+	cli.Rare(flags, "archived", "ascending", "case-sensitive", "descending", "exclude-id", "heading", "hidden", "label",
 		"max-hits", "max-line", "max-matches", "no-heading", "quiet", "sort")
 	c.completeFlags(cmd, map[string][]string{"sort": grepSorts(), "output": grepOutputs(), "scope": scopeNames()})
 	return cmd
@@ -95,7 +99,7 @@ func grepSorts() []string   { return []string{"activity", "created", "activated"
 func grepOutputs() []string { return []string{"hits", "ids", "count", "text"} }
 
 // check verifies the flags and returns what to search for.
-func (o *grepOptions) check(c *cli, cmd *cobra.Command, text string) (conversations.SearchQuery, error) {
+func (o *grepOptions) check(c *commands, cmd *cobra.Command, text string) (conversations.SearchQuery, error) {
 	var q conversations.SearchQuery
 	if o.ignoreCase && o.caseSensitive {
 		return q, usageError("give only one of them", "--ignore-case and --case-sensitive contradict each other")
@@ -200,7 +204,7 @@ func badPattern(e *conversations.PatternError, text string) error {
 		"invalid pattern: %w", e.Err)
 }
 
-func (c *cli) grep(ctx context.Context, cmd *cobra.Command, opts grepOptions, text string) error {
+func (c *commands) grep(ctx context.Context, cmd *cobra.Command, opts grepOptions, text string) error {
 	f, err := c.resolveFormat()
 	if err != nil {
 		return err
@@ -216,14 +220,14 @@ func (c *cli) grep(ctx context.Context, cmd *cobra.Command, opts grepOptions, te
 	if q.Filter, err = opts.filter.parse(c); err != nil {
 		return err
 	}
-	source, err := c.open(cmd)
+	source, err := c.open()
 	if err != nil {
 		return err
 	}
-	if f.pretty && !f.json && !opts.noHeading && c.env.IsTerminal && !cmd.Flags().Changed("max-line") {
+	if f.pretty && !f.json && !opts.noHeading && c.host.Terminal && !cmd.Flags().Changed("max-line") {
 		q.MaxLine = terminalMaxLine
 	}
-	w := c.newHitWriter(newOutput(c.env.Stdout), f, opts)
+	w := c.newHitWriter(newOutput(c.host.Stdout), f, opts)
 	if !opts.quiet {
 		q.Found = w.begin
 		if opts.output == "hits" || opts.output == "text" {
@@ -244,13 +248,13 @@ func (c *cli) grep(ctx context.Context, cmd *cobra.Command, opts grepOptions, te
 		if !f.json && !opts.quiet {
 			c.explain(&found, q.Scopes, opts, text)
 		}
-		return nothingFound()
+		return cli.ErrFailed
 	}
 	return nil
 }
 
 // finish ends the output.
-func (c *cli) finish(w *hitWriter, found *conversations.Matches, left []skipped) error {
+func (c *commands) finish(w *hitWriter, found *conversations.Matches, left []skipped) error {
 	if !c.summary {
 		return w.close(nil)
 	}
@@ -272,7 +276,7 @@ func (c *cli) finish(w *hitWriter, found *conversations.Matches, left []skipped)
 }
 
 // explain writes what was searched in vain and what to try.
-func (c *cli) explain(found *conversations.Matches, scopes transcript.Scopes, opts grepOptions, text string) {
+func (c *commands) explain(found *conversations.Matches, scopes transcript.Scopes, opts grepOptions, text string) {
 	kind, how := "live", ""
 	if opts.filter.archived {
 		kind = "archived"

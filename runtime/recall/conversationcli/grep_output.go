@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/recall/conversationcli/internal/terminal"
 )
 
 // terminalMaxLine is how many characters of a line a terminal is shown unless
@@ -39,9 +39,9 @@ type hitWriter struct {
 	buf      []byte
 }
 
-func (c *cli) newHitWriter(out output, f format, opts grepOptions) *hitWriter {
+func (c *commands) newHitWriter(out output, f format, opts grepOptions) *hitWriter {
 	w := &hitWriter{context: opts.context > 0, out: out, output: opts.output, colour: f.colour, first: true}
-	w.heading = opts.heading || f.pretty && c.env.IsTerminal && !opts.noHeading
+	w.heading = opts.heading || f.pretty && c.host.Terminal && !opts.noHeading
 	if f.json {
 		w.array = c.newArray(out, f)
 	}
@@ -78,7 +78,7 @@ func (w *hitWriter) writeHeading(m *conversations.Match) error {
 	b = w.style(b, styleID, w.id)
 	if title := m.Title; title != "" {
 		b = append(b, "  "...)
-		b = terminal.AppendLine(b, []byte(title))
+		b = text.AppendCell(b, []byte(title))
 	}
 	b = append(b, '\n')
 	w.buf, w.first = b, true
@@ -188,10 +188,10 @@ func (w *hitWriter) writeText(h *conversations.Line) error {
 
 // writeSafe adds safe text to what has been built and writes that when it has
 // grown large. Tabs stay; a hit holds no line breaks.
-func (w *hitWriter) writeSafe(before string, text []byte, after string) error {
+func (w *hitWriter) writeSafe(before string, hit []byte, after string) error {
 	w.buf = append(w.buf, before...)
-	for part := range parts(text) {
-		w.buf = terminal.AppendText(w.buf, part)
+	for part := range parts(hit) {
+		w.buf = text.AppendVisible(w.buf, part)
 		if len(w.buf) >= maxPart {
 			if err := w.flush(""); err != nil {
 				return err

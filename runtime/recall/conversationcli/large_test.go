@@ -13,11 +13,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/runtime/recall/conversationcli"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
@@ -142,8 +140,7 @@ func TestFailingOutput(t *testing.T) {
 	for _, args := range [][]string{{"grep", "needle"}, {"grep", "--format=json", "--context=1", "needle"}, {"print", "17600000000", "--format=json"}, {"print", "17600000000", "--style=full"}} {
 		for _, tt := range tests {
 			var stderr bytes.Buffer
-			env := conversationcli.Env{Stdout: &failingWriter{left: 100, err: tt.err}, Stderr: &stderr, Now: now, WorkingDir: dir, Getenv: func(string) string { return "" }}
-			code := conversationcli.Run(t.Context(), env, args)
+			code := execute(t.Context(), testHost(dir, &failingWriter{left: 100, err: tt.err}, &stderr), dir, args...)
 			if code != tt.code {
 				t.Errorf("%q with %v: exit code %d, want %d", args, tt.err, code, tt.code)
 			}
@@ -164,8 +161,7 @@ func TestCancelled(t *testing.T) {
 	cancel()
 	for _, args := range [][]string{{"ls"}, {"grep", "retry"}, {"print", "17600000000"}} {
 		var stdout, stderr bytes.Buffer
-		env := conversationcli.Env{Stdout: &stdout, Stderr: &stderr, WorkingDir: dir, Getenv: func(string) string { return "" }}
-		code := conversationcli.Run(ctx, env, args)
+		code := execute(ctx, testHost(dir, &stdout, &stderr), dir, args...)
 		if code != 1 || stdout.Len() > 0 || !strings.Contains(stderr.String(), "context canceled") {
 			t.Errorf("%q: exit code %d, standard output %q, standard error %q", args, code, &stdout, &stderr)
 		}
@@ -213,8 +209,7 @@ func benchmarkWorkspace(b *testing.B) (string, jptest.Content) {
 
 func benchmarkRun(b *testing.B, dir string, args ...string) {
 	b.Helper()
-	env := conversationcli.Env{Stdout: io.Discard, Stderr: io.Discard, Now: time.Now, WorkingDir: dir, Getenv: func(string) string { return "" }}
-	if code := conversationcli.Run(b.Context(), env, args); code != 0 {
+	if code := execute(b.Context(), testHost(dir, io.Discard, io.Discard), dir, args...); code != 0 {
 		b.Fatalf("%q: exit code %d", args, code)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 )
 
@@ -21,7 +22,7 @@ type lsOptions struct {
 	local, full   bool
 }
 
-func (c *cli) lsCommand() *cobra.Command {
+func (c *commands) lsCommand() *cobra.Command {
 	var opts lsOptions
 	cmd := &cobra.Command{
 		Use:     "ls [ID]…",
@@ -51,7 +52,7 @@ Flags that are repeatable also take several values between commas, except for
 	flags.BoolVar(&opts.local, "local", false, "only conversations that are in the user's own store and not in the workspace")
 	flags.BoolVar(&opts.full, "full", false, "show full times and titles in text output")
 	opts.filter.addFlags(flags)
-	markRare(flags, "ascending", "descending", "exclude-id", "hidden", "local", "offset")
+	cli.Rare(flags, "ascending", "descending", "exclude-id", "hidden", "local", "offset")
 	c.completeFlags(cmd, map[string][]string{"sort": lsSorts()})
 	return cmd
 }
@@ -81,7 +82,7 @@ func sortOf(name string) conversations.Sort {
 	return conversations.ByActivity
 }
 
-func (c *cli) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) error {
+func (c *commands) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) error {
 	f, err := c.resolveFormat()
 	if err != nil {
 		return err
@@ -93,7 +94,7 @@ func (c *cli) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) error 
 	if err != nil {
 		return err
 	}
-	source, err := c.open(cmd)
+	source, err := c.open()
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func (c *cli) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) error 
 			c.warn("%s: its events cannot be counted: %v", l.ID, l.Damage.Err)
 		}
 	}
-	out := newOutput(c.env.Stdout)
+	out := newOutput(c.host.Stdout)
 	if f.json {
 		return c.writeListing(out, f, &listing, left)
 	}
@@ -134,7 +135,7 @@ func (o *lsOptions) check(cmd *cobra.Command) error {
 	return o.order.resolve(cmd.Flags())
 }
 
-func (c *cli) writeListing(out output, f format, listing *conversations.Listing, left []skipped) error {
+func (c *commands) writeListing(out output, f format, listing *conversations.Listing, left []skipped) error {
 	list := c.newArray(out, f)
 	var r record
 	for i := range listing.Conversations {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/recall/conversationcli/internal/terminal"
 )
 
 // minTitleWidth is the narrowest a column of titles gets on a terminal.
@@ -19,7 +19,7 @@ const maxTitleWidth = 200
 
 // writeTable writes the list for people: aligned columns, and titles cut to the
 // width of the terminal unless full is set.
-func (c *cli) writeTable(out output, f format, list []conversations.Listed, full bool) error {
+func (c *commands) writeTable(out output, f format, list []conversations.Listed, full bool) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -32,20 +32,20 @@ func (c *cli) writeTable(out output, f format, list []conversations.Listed, full
 			events = "?"
 		}
 		rows = append(rows, []string{string(l.ID), events, c.when(l.ActiveAt(), full), c.flags(l)})
-		titles = append(titles, terminal.Line(l.Title))
+		titles = append(titles, text.Cell(l.Title))
 	}
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], terminal.Width(cell))
+			widths[i] = max(widths[i], text.Width(cell))
 		}
 	}
 	titleWidth := maxTitleWidth
 	switch {
 	case full:
 		titleWidth = 0 // unlimited
-	case f.pretty && c.env.IsTerminal && c.env.Width > 0:
-		titleWidth = c.env.Width
+	case f.pretty && c.host.Terminal && c.host.Width > 0:
+		titleWidth = c.host.Width
 		for _, w := range widths {
 			titleWidth -= w + 2
 		}
@@ -54,7 +54,7 @@ func (c *cli) writeTable(out output, f format, list []conversations.Listed, full
 	for i, row := range rows {
 		var line strings.Builder
 		for col, cell := range row {
-			pad := strings.Repeat(" ", widths[col]-terminal.Width(cell))
+			pad := strings.Repeat(" ", widths[col]-text.Width(cell))
 			if col == 1 { // numbers are aligned to the right
 				line.WriteString(pad + cell)
 			} else {
@@ -64,7 +64,7 @@ func (c *cli) writeTable(out output, f format, list []conversations.Listed, full
 		}
 		title := titles[i]
 		if titleWidth > 0 {
-			title = terminal.Truncate(title, titleWidth)
+			title = text.Truncate(title, titleWidth)
 		}
 		text := strings.TrimRight(line.String()+title, " ")
 		if f.colour && i == 0 {
@@ -78,7 +78,7 @@ func (c *cli) writeTable(out output, f format, list []conversations.Listed, full
 }
 
 // flags names what is special about a conversation.
-func (c *cli) flags(l *conversations.Listed) string {
+func (c *commands) flags(l *conversations.Listed) string {
 	var flags []string
 	add := func(set bool, name string) {
 		if set {
@@ -90,8 +90,8 @@ func (c *cli) flags(l *conversations.Listed) string {
 	add(l.Hidden, "hidden")
 	add(l.UserOnly, "local")
 	if at := l.ExpiresAt; !at.IsZero() {
-		add(at.After(c.env.Now()), "expires")
-		add(!at.After(c.env.Now()), "expired")
+		add(at.After(c.host.Now()), "expires")
+		add(!at.After(c.host.Now()), "expired")
 	}
 	add(l.Damage != nil, "damaged")
 	if len(flags) == 0 {
@@ -101,14 +101,14 @@ func (c *cli) flags(l *conversations.Listed) string {
 }
 
 // when writes a time for people: its age, or in full and in UTC.
-func (c *cli) when(t time.Time, full bool) string {
+func (c *commands) when(t time.Time, full bool) string {
 	switch {
 	case t.IsZero():
 		return "?"
 	case full:
 		return t.UTC().Format("2006-01-02 15:04:05Z")
 	}
-	return age(t.UTC(), c.env.Now().UTC())
+	return age(t.UTC(), c.host.Now().UTC())
 }
 
 // age writes how long ago t was in its largest unit: years and months by the
@@ -145,7 +145,7 @@ func age(t, now time.Time) string {
 }
 
 // explainList writes to standard error what a list does not show.
-func (c *cli) explainList(listing *conversations.Listing, opts lsOptions) {
+func (c *commands) explainList(listing *conversations.Listing, opts lsOptions) {
 	kind := "live"
 	if opts.filter.archived {
 		kind = "archived"

@@ -7,13 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/recall/conversationcli"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
 // TestMain makes the command line available to scripts as "conversation". With
@@ -22,10 +26,10 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"conversation": func() {
 			width, _ := strconv.Atoi(os.Getenv("COLUMNS"))
-			os.Exit(conversationcli.Run(context.Background(), conversationcli.Env{
-				Stdout: os.Stdout, Stderr: os.Stderr, Stdin: os.Stdin,
-				IsTerminal: width > 0, Width: width, Now: now,
-			}, os.Args[1:]))
+			os.Exit(execute(context.Background(), &toolset.Host{
+				Stdout: os.Stdout, Stderr: os.Stderr, Stdin: os.Stdin, Getenv: os.Getenv,
+				Terminal: width > 0, Width: width, Now: now,
+			}, "", os.Args[1:]...))
 		},
 	})
 }
@@ -124,14 +128,14 @@ type result struct {
 func run(t *testing.T, dir string, args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := conversationcli.Run(t.Context(), environment(dir, &stdout, &stderr), args)
+	code := execute(t.Context(), testHost(dir, &stdout, &stderr), dir, args...)
 	return result{stdout.String(), stderr.String(), code}
 }
 
-// environment is that of a command line which begins in dir.
-func environment(dir string, stdout, stderr io.Writer) conversationcli.Env {
-	return conversationcli.Env{
-		Stdout: stdout, Stderr: stderr, Now: now, WorkingDir: dir,
+// testHost is a process whose user has no data beside the workspace in dir.
+func testHost(dir string, stdout, stderr io.Writer) *toolset.Host {
+	return &toolset.Host{
+		Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr, Now: now,
 		Getenv: func(name string) string {
 			if name == "JP_USER_DATA_DIR" {
 				return filepath.Join(dir, "no-user-data")
@@ -139,4 +143,21 @@ func environment(dir string, stdout, stderr io.Writer) conversationcli.Env {
 			return ""
 		},
 	}
+}
+
+// execute runs a conversation command in the workspace at dir, or the one that
+// args name, and returns the exit code.
+func execute(ctx context.Context, host *toolset.Host, dir string, args ...string) int {
+	root := cli.Group(&cobra.Command{Use: "convtools"}, conversationcli.Command(host))
+	root.SetOut(host.Stdout)
+	root.SetErr(host.Stderr)
+	cli.Setup(root, nil)
+	host.AddFlags(root.PersistentFlags())
+	host.Dir = dir
+	words := []string{"conversation"}
+	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
+		words, args = []string{args[0], "conversation"}, args[1:]
+	}
+	root.SetArgs(append(words, args...))
+	return cli.Execute(ctx, root)
 }

@@ -24,11 +24,11 @@ type format struct {
 func formats() []string { return []string{"auto", "text", "text-pretty", "json", "json-pretty"} }
 
 // resolveFormat reads --format and checks what depends on it.
-func (c *cli) resolveFormat() (format, error) {
+func (c *commands) resolveFormat() (format, error) {
 	var f format
 	switch c.format {
 	case "auto":
-		f.pretty = c.env.IsTerminal
+		f.pretty = c.host.Terminal
 	case "text":
 	case "text-pretty":
 		f.pretty = true
@@ -42,7 +42,7 @@ func (c *cli) resolveFormat() (format, error) {
 	if c.summary && !f.json {
 		return f, usageError("add --format=json", "--summary is an element of JSON output")
 	}
-	f.colour = !f.json && f.pretty && c.env.IsTerminal && c.env.Getenv("NO_COLOR") == "" && c.env.Getenv("TERM") != "dumb"
+	f.colour = !f.json && f.pretty && c.host.Terminal && c.host.Getenv("NO_COLOR") == "" && c.host.Getenv("TERM") != "dumb"
 	return f, nil
 }
 
@@ -78,8 +78,8 @@ type array struct {
 	layout   indenter
 }
 
-func (c *cli) newArray(out output, f format) *array {
-	return &array{out: out, pretty: f.pretty, terminal: c.env.IsTerminal}
+func (c *commands) newArray(out output, f format) *array {
+	return &array{out: out, pretty: f.pretty, terminal: c.host.Terminal}
 }
 
 // add writes an element, which is compact JSON.

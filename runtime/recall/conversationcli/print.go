@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -18,7 +19,7 @@ type printOptions struct {
 	maxText    int
 }
 
-func (c *cli) printCommand() *cobra.Command {
+func (c *commands) printCommand() *cobra.Command {
 	var opts printOptions
 	cmd := &cobra.Command{
 		Use:     "print [ID]",
@@ -31,12 +32,17 @@ activated last.`,
   convtools conversation print --style full --format json jp-c17737387251`,
 		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			if len(args) > 0 {
+			args, err := opts.turns.takeCounts(args)
+			if err != nil || len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			return c.completeIDs(cmd, args, word)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			args, err := opts.turns.takeCounts(args)
+			if err != nil {
+				return err
+			}
 			if len(args) > 1 {
 				return usageError("print takes one id", "too many arguments: %q", args)
 			}
@@ -48,7 +54,7 @@ activated last.`,
 	flags.StringVarP(&opts.style, "style", "s", "", "how `much`: user, chat, brief (default of text) or full")
 	flags.BoolVar(&opts.noMetadata, "no-metadata", false, "leave the metadata of events out of JSON output")
 	flags.IntVar(&opts.maxText, "max-text", 0, "cut texts of more than `N` characters in the middle in JSON output; 0 means no limit")
-	markRare(flags, "max-text", "no-metadata")
+	cli.Rare(flags, "max-text", "no-metadata")
 	c.completeFlags(cmd, map[string][]string{"style": printStyles()})
 	return cmd
 }
@@ -56,7 +62,7 @@ activated last.`,
 // printStyles returns the values of --style.
 func printStyles() []string { return []string{"user", "chat", "brief", "full"} }
 
-func (c *cli) print(ctx context.Context, cmd *cobra.Command, opts printOptions, args []string) error {
+func (c *commands) print(ctx context.Context, cmd *cobra.Command, opts printOptions, args []string) error {
 	f, err := c.resolveFormat()
 	if err != nil {
 		return err
@@ -83,11 +89,11 @@ func (c *cli) print(ctx context.Context, cmd *cobra.Command, opts printOptions, 
 	if len(ids) > 1 {
 		return usageError("print takes one id", "standard input holds %d ids", len(ids))
 	}
-	source, err := c.open(cmd)
+	source, err := c.open()
 	if err != nil {
 		return err
 	}
-	p := &printing{cli: c, opts: opts, format: f, out: newOutput(c.env.Stdout)}
+	p := &printing{commands: c, opts: opts, format: f, out: newOutput(c.host.Stdout)}
 	q := conversations.ReadQuery{Turns: turns.Turns, Kinds: p.shows, NoText: f.json, Event: p.text}
 	if len(ids) > 0 {
 		q.ID = ids[0]
@@ -126,7 +132,7 @@ func (c *cli) print(ctx context.Context, cmd *cobra.Command, opts printOptions, 
 
 // printing is a conversation being printed.
 type printing struct {
-	*cli
+	*commands
 	opts   printOptions
 	format format
 	out    output

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/recall/conversationcli/internal/terminal"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -35,8 +35,8 @@ func (p *printing) text(e *conversations.Event) error {
 		return nil
 	}
 	width := defaultRuleSize
-	if p.env.IsTerminal && p.env.Width > 0 {
-		width = min(p.env.Width, maxRuleWidth)
+	if p.host.Terminal && p.host.Width > 0 {
+		width = min(p.host.Width, maxRuleWidth)
 	}
 	p.body = p.appendBody(p.body[:0], e)
 	out := p.buf[:0]
@@ -49,7 +49,7 @@ func (p *printing) text(e *conversations.Event) error {
 		title += e.Time.Format(" 2006-01-02 15:04:05Z ──")
 	}
 	out = appendRule(out, title, width, p.format.colour)
-	out = terminal.AppendText(out, p.body)
+	out = text.AppendVisible(out, p.body)
 	if len(p.body) > 0 && p.body[len(p.body)-1] != '\n' {
 		out = append(out, '\n')
 	}

@@ -33,7 +33,7 @@ func (f *filter) addFlags(flags *pflag.FlagSet) {
 }
 
 // parse returns the filter that the flags ask for.
-func (f *filter) parse(c *cli) (conversations.Filter, error) {
+func (f *filter) parse(c *commands) (conversations.Filter, error) {
 	parsed := conversations.Filter{Archived: f.archived, Hidden: f.hidden}
 	var err error
 	if parsed.Exclude, err = c.parseIDs(f.exclude, "--exclude-id"); err != nil {
@@ -63,7 +63,7 @@ type skipped struct {
 // warnOf warns of what a query did not look at, and returns it. named reports
 // whether the conversations were given by their ids: they are used without their
 // metadata then.
-func (c *cli) warnOf(problems []conversations.Problem, named bool) []skipped {
+func (c *commands) warnOf(problems []conversations.Problem, named bool) []skipped {
 	var left []skipped
 	for _, p := range problems {
 		reason := p.Err.Error()
@@ -132,7 +132,7 @@ const maxIDs = 100_000
 
 // parseIDs reads ids, each once. "-" stands for ids on standard input, one on a
 // line.
-func (c *cli) parseIDs(texts []string, flag string) ([]string, error) {
+func (c *commands) parseIDs(texts []string, flag string) ([]string, error) {
 	var ids []string
 	seen := map[transcript.ID]bool{}
 	var bad []string // what is wrong with the ids that cannot be read
@@ -150,14 +150,14 @@ func (c *cli) parseIDs(texts []string, flag string) ([]string, error) {
 			add(strings.TrimSpace(text))
 			continue
 		}
-		lines := bufio.NewScanner(io.LimitReader(c.env.Stdin, maxIDs*64))
+		lines := bufio.NewScanner(io.LimitReader(c.host.Stdin, maxIDs*64))
 		for lines.Scan() {
 			if line := strings.TrimSpace(lines.Text()); line != "" {
 				add(line)
 			}
 		}
 		if err := lines.Err(); err != nil {
-			return nil, failed(fmt.Errorf("reading ids from standard input: %w", err))
+			return nil, fmt.Errorf("reading ids from standard input: %w", err)
 		}
 	}
 	if len(bad) > 0 {
@@ -220,19 +220,18 @@ func sourceFailure(err error, ids []string) error {
 		notFoundErr *conversations.NotFoundError
 		unavailable *conversations.UnavailableError
 		none        *conversations.NoConversationError
-		said        *failure
 	)
 	switch {
-	case err == nil, errors.As(err, &said):
-		return err
+	case err == nil:
+		return nil
 	case errors.As(err, &notFoundErr):
 		return notFound(notFoundErr)
 	case errors.As(err, &unavailable) && len(ids) > 0:
-		return failed(fmt.Errorf("looking for conversation %s: %w", ids[0], unavailable.Err))
+		return fmt.Errorf("looking for conversation %s: %w", ids[0], unavailable.Err)
 	case errors.As(err, &unavailable):
-		return failed(fmt.Errorf("listing the conversations: %w", unavailable.Err))
+		return fmt.Errorf("listing the conversations: %w", unavailable.Err)
 	case errors.As(err, &none):
 		return failedHint("conversation ls --archived lists archived ones", "there is no live conversation to print in %s", none.Place)
 	}
-	return failed(err)
+	return err
 }

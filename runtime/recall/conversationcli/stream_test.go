@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/toolset"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -55,7 +56,7 @@ func TestLongHits(t *testing.T) {
 		}
 	}
 	for _, f := range []format{{}, {colour: true}, {json: true}, {json: true, pretty: true}} {
-		c := &cli{env: Env{IsTerminal: f.pretty}}
+		c := &commands{host: &toolset.Host{Terminal: f.pretty}}
 		write := func(to io.Writer) {
 			out := newOutput(to)
 			w := c.newHitWriter(out, f, grepOptions{output: "hits"})

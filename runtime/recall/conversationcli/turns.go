@@ -16,16 +16,72 @@ import (
 type turnOptions struct {
 	turn, from, to string
 	last, first    int
+	counts         []*countFlag // --last and --first
 }
 
 func (o *turnOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.turn, "turn", "", "only turn `N`, or turns A..B, A.. or ..B")
 	flags.IntVar(&o.last, "last", 1, "only the last `N` turns")
 	flags.IntVar(&o.first, "first", 1, "only the first `N` turns")
-	flags.Lookup("last").NoOptDefVal = "1"
-	flags.Lookup("first").NoOptDefVal = "1"
+	for _, name := range []string{"last", "first"} {
+		flag := flags.Lookup(name)
+		flag.NoOptDefVal = "1"
+		count := &countFlag{Value: flag.Value, flags: flags, at: -1}
+		flag.Value = count
+		o.counts = append(o.counts, count)
+	}
 	flags.StringVar(&o.from, "from", "", "from turn `X` on: a number, -N counted from the end, an age such as 5h, or last-compaction")
 	flags.StringVar(&o.to, "to", "", "up to turn `X`: a number, -N counted from the end, or an age such as 5h")
+}
+
+// countFlag is the value of a flag whose number may be left out, or stand in a
+// word of its own: --last, --last=3 and --last 3. The parser takes such a word for
+// an argument, since it cannot know.
+type countFlag struct {
+	pflag.Value
+	flags *pflag.FlagSet
+	at    int // index of the argument that follows the flag where that has no number, else -1
+}
+
+// Set takes the number, which is 1 where there is none.
+func (c *countFlag) Set(number string) error {
+	c.at = -1
+	if number == "1" {
+		c.at = c.flags.NArg() // so many arguments stand before it
+	}
+	return c.Value.Set(number)
+}
+
+// takeCounts gives --last and --first the numbers that follow them, and returns
+// the other arguments.
+func (o *turnOptions) takeCounts(args []string) ([]string, error) {
+	var others []string
+	for i, arg := range args {
+		count := o.countBefore(i)
+		if count == nil || !isCount(arg) {
+			others = append(others, arg)
+		} else if err := count.Value.Set(arg); err != nil {
+			return nil, err
+		}
+	}
+	return others, nil
+}
+
+// countBefore returns the flag that wants a number and that the argument with an
+// index follows, or nil. What stands behind "--" is no number of a flag.
+func (o *turnOptions) countBefore(arg int) *countFlag {
+	for _, count := range o.counts {
+		if dash := count.flags.ArgsLenAtDash(); count.at == arg && (dash < 0 || arg < dash) {
+			return count
+		}
+	}
+	return nil
+}
+
+// isCount reports whether an argument is a number of turns. One of more than six
+// digits can only be an id.
+func isCount(arg string) bool {
+	return arg != "" && len(arg) <= 6 && strings.Trim(arg, "0123456789") == ""
 }
 
 // selection is the turns that the flags ask for.

@@ -1,15 +1,15 @@
 package conversationcli_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/runtime/recall/conversationcli"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
@@ -51,8 +51,7 @@ func TestErrors(t *testing.T) {
 		{"no pattern", []string{"grep"}, 2, []string{"error: the pattern is empty"}},
 		{"blank pattern", []string{"grep", "  "}, 2, []string{"error: the pattern is empty"}},
 		{"two lines", []string{"grep", "a\nb"}, 2, []string{"error: the pattern has more than one line"}},
-		{"pattern with NUL", []string{"grep", "a\x00b"}, 2, []string{"error: argument 2 contains a NUL byte", "hint: "}},
-		{"NUL elsewhere", []string{"ls", "--label=a\x00"}, 2, []string{"error: argument 2 contains a NUL byte"}},
+		{"pattern with NUL", []string{"grep", "a\x00b"}, 2, []string{"error: the pattern contains a NUL byte", "hint: "}},
 		{"pattern that is not UTF-8", []string{"grep", "a\xff"}, 2, []string{"error: the pattern is not valid UTF-8"}},
 		{"dash without --", []string{"grep", "--retry"}, 2, []string{"error: unknown flag: --retry", "hint: to search for text that starts with '-', put -- before it"}},
 		{"short dash without --", []string{"grep", "-z"}, 2, []string{"error: unknown shorthand flag", "put -- before it"}},
@@ -116,7 +115,7 @@ func TestNoWorkspace(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{}, {"--help"}, {"grep", "--help"}, {"conversation", "print", "-h"}} {
+	for _, args := range [][]string{{}, {"--help"}, {"grep", "--help"}, {"print", "-h"}} {
 		got := run(t, t.TempDir(), args...)
 		if got.code != 0 || !strings.Contains(got.stdout, "Usage:") || got.stderr != "" {
 			t.Errorf("%q: exit code %d, standard output %q, standard error %q", args, got.code, got.stdout, got.stderr)
@@ -124,27 +123,59 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-func TestNormalizeArgs(t *testing.T) {
+// TestCountsOfTurns reads the number of --last and --first, which may be left out,
+// stand behind "=", or in a word of its own.
+func TestCountsOfTurns(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ in, want string }{
-		{"conversation print --last 3 X", "conversation print --last=3 X"},
-		{"conversation print --last", "conversation print --last"},
-		{"conversation print --last=3 --first 2", "conversation print --last=3 --first=2"},
-		{"conversation print --last --format json", "conversation print --last --format json"},
-		{"conversation print --last 17800836875", "conversation print --last 17800836875"},
-		{"conversation p --last jp-c1", "conversation p --last jp-c1"},
-		{"conversation grep --last 3", "conversation grep --last 3"},
-		{"conversation grep -- print --last 3", "conversation grep -- print --last 3"},
-		{"print --last 3", "print --last 3"}, // the first word is the program
-	}
-	for _, tt := range tests {
-		in := strings.Fields(tt.in)
-		before := slices.Clone(in)
-		if diff := cmp.Diff(strings.Fields(tt.want), conversationcli.NormalizeArgs(in)); diff != "" {
-			t.Errorf("NormalizeArgs(%q) (-want +got):\n%s", tt.in, diff)
+	dir := t.TempDir()
+	w := jptest.New(dir, "tests")
+	for _, id := range []string{"17600000000", "17700000000"} {
+		c := w.Conversation(id, "c").LastActivated(now())
+		for i := range 12 {
+			c.TurnStart().User(fmt.Sprintf("%s asks %d.", id, i+1))
 		}
-		if !slices.Equal(in, before) {
-			t.Errorf("NormalizeArgs changed its argument to %q", in)
+	}
+	if err := w.Write(); err != nil {
+		t.Fatal(err)
+	}
+	const a, b = "17600000000", "17700000000"
+	for _, tt := range []struct {
+		args string
+		id   string
+		want string // turns
+	}{
+		{"--last " + a, a, "12"},
+		{a + " --last", a, "12"},
+		{a + " --last 3", a, "10 11 12"},
+		{"--last 3 " + a, a, "10 11 12"},
+		{"--last=3 " + a, a, "10 11 12"},
+		{"--last=1 " + a, a, "12"},
+		{"--first 2 " + b, b, "1 2"},
+		{"--first --style chat " + b, b, "1"},
+		{"--last " + b + " --style chat", b, "12"},
+	} {
+		got := run(t, dir, append([]string{"print", "--style=user"}, strings.Fields(strings.ReplaceAll(tt.args, "--style chat", "--style user"))...)...)
+		var turns []string
+		for _, m := range regexp.MustCompile(`(\d+) asks (\d+)\.`).FindAllStringSubmatch(got.stdout, -1) {
+			if m[1] != tt.id {
+				t.Errorf("%s prints %s", tt.args, m[1])
+			}
+			turns = append(turns, m[2])
+		}
+		if got := strings.Join(turns, " "); got != tt.want {
+			t.Errorf("%s prints turns %q, want %q", tt.args, got, tt.want)
+		}
+	}
+	for args, want := range map[string]string{
+		"--last 3 4":            "conversation jp-c4 not found",
+		"--last -- 3":           "conversation jp-c3 not found",
+		"--last 1000000":        `jp-c1000000`,
+		"--last 99999 " + b:     "",
+		"--last 3 --first 2":    "exclude each other",
+		"--last " + a + " " + b: "too many arguments",
+	} {
+		if got := run(t, dir, append([]string{"print"}, strings.Fields(args)...)...); !strings.Contains(got.stderr, want) {
+			t.Errorf("print %s: standard error %q, want %q", args, got.stderr, want)
 		}
 	}
 }

@@ -19,6 +19,7 @@ type builds struct {
 	dir       string // for everything that is written
 	dataDir   string // empty; see program.command
 	goCommand string
+	root      string // of the module that is measured
 
 	convtools   string
 	empty       string // an empty Go program
@@ -36,24 +37,29 @@ func build(ctx context.Context, dir string) (*builds, error) {
 	if b.goCommand, err = exec.LookPath("go"); err != nil {
 		return nil, fmt.Errorf("bench builds what it measures: %w", err)
 	}
+	root, err := b.goRun(ctx, "list", "-m", "-f", "{{.Dir}}", module)
+	if err != nil {
+		return nil, fmt.Errorf("finding the module that is measured: %w", err)
+	}
+	b.root = strings.TrimSpace(string(root))
 	source := filepath.Join(dir, "empty.go")
 	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
 		return nil, fmt.Errorf("writing an empty program: %w", err)
 	}
 	for _, target := range []struct {
-		name, pkg string
-		path      *string
+		name, in, pkg string
+		path          *string
 	}{
-		{"convtools", module + "/cmd/convtools", &b.convtools},
-		{"mkworkspace", module + "/runtime/store/jp/jptest/cmd/mkworkspace", &b.mkworkspace},
-		{"empty", source, &b.empty},
-		{"minimal", module + "/cmd/convtools/internal/bench/minimal", &b.minimal},
+		{"convtools", b.root, module + "/cmd/convtools", &b.convtools},
+		{"mkworkspace", b.root, module + "/runtime/store/jp/jptest/cmd/mkworkspace", &b.mkworkspace},
+		{"empty", b.root, source, &b.empty},
+		{"minimal", ".", module + "/cmd/convtools/internal/bench/minimal", &b.minimal},
 	} {
 		*target.path = filepath.Join(dir, target.name)
 		if runtime.GOOS == "windows" {
 			*target.path += ".exe"
 		}
-		if _, err := b.goRun(ctx, "build", "-trimpath", "-ldflags=-s -w", "-o", *target.path, target.pkg); err != nil {
+		if _, err := b.goRun(ctx, "-C", target.in, "build", "-trimpath", "-ldflags=-s -w", "-o", *target.path, target.pkg); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +75,8 @@ func build(ctx context.Context, dir string) (*builds, error) {
 	return b, nil
 }
 
-// goRun runs the go command and returns what it printed.
+// goRun runs the go command and returns what it printed. Packages of the module
+// that is measured are built in its root, with the versions that it asks for.
 func (b *builds) goRun(ctx context.Context, args ...string) ([]byte, error) {
 	return program{path: b.goCommand, args: args}.output(ctx, b.dataDir)
 }

@@ -1,13 +1,18 @@
 package main
 
 import (
-	"context"
 	"io"
 	"os"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/spf13/cobra"
+
+	people "github.com/convtools/convtools/runtime/cli/program"
 	"github.com/convtools/convtools/runtime/recall/conversationcli"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
 // benchmarkCLI runs a command line over the workspace that the environment
@@ -21,8 +26,8 @@ func benchmarkCLI(b *testing.B, args ...string) {
 		}
 	}
 	dataDir := b.TempDir()
-	env := conversationcli.Env{
-		Stdout: io.Discard, Stderr: io.Discard, WorkingDir: dir,
+	host := &toolset.Host{
+		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Now: time.Now,
 		Getenv: func(name string) string {
 			if name == "JP_USER_DATA_DIR" {
 				return dataDir
@@ -30,9 +35,11 @@ func benchmarkCLI(b *testing.B, args ...string) {
 			return ""
 		},
 	}
+	args = append([]string{"-w", dir, "conversation"}, args...)
 	b.ReportAllocs()
 	for b.Loop() {
-		if code := conversationcli.Run(context.Background(), env, args); code != 0 {
+		line := people.CommandLine{Host: host, Registry: new(toolset.Registry), Commands: []*cobra.Command{conversationcli.Command(host)}}
+		if code := line.Run(b.Context(), args); code != 0 {
 			b.Fatalf("conversation %v: exit code %d", args, code)
 		}
 	}

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/convtools/convtools/generated"
+	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/recall/conversationcli"
-	programs "github.com/convtools/convtools/runtime/program"
+	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/recall"
 )
 
@@ -31,19 +28,13 @@ func BenchmarkListTool(b *testing.B) {
 		}
 		return ""
 	}
-	cli := &programs.Programs{
-		Getenv: getenv,
-		Lookup: func(string) (programs.Spec, bool) {
-			return programs.Spec{Builtin: func(ctx context.Context, dir string, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-				return conversationcli.Run(ctx, conversationcli.Env{Stdin: stdin, Stdout: stdout, Stderr: stderr, Getenv: getenv, Workspace: dir}, args)
-			}}, true
-		},
-	}
-	handlers := generated.Handlers{Conversation: recall.New(cli), CLI: cli}
+	tools := recall.New(func(dir string) (conversations.Source, error) {
+		return conversations.Open(conversations.Options{Dir: dir, Getenv: getenv})
+	})
 	call := contract.Call{Tool: "conversation_list", Arguments: []byte(`{"limit":1}`), Context: contract.Context{Dir: dir}}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := generated.Call(context.Background(), handlers, call); err != nil {
+		if _, err := conversation.Call(b.Context(), tools, call); err != nil {
 			b.Fatal(err)
 		}
 	}

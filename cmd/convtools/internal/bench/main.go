@@ -26,7 +26,7 @@ import (
 
 const usage = `usage: bench [-short]
 
-Measures convtools against peers and prints ratios. Run it within the repository.
+Measures convtools against peers and prints ratios. make bench runs it.
 It needs about 500 MB below the temporary directory, ripgrep for the rows on
 searching, and npm and a network for those on server-everything.
 

@@ -205,7 +205,7 @@ const benchServer = "BenchmarkCall"
 func (b *builds) serverAlone(ctx context.Context, t *table) error {
 	var out []byte
 	for range b.plan.counts {
-		run, err := b.goRun(ctx, "test", "-run", "^$", "-bench", "^"+benchServer+"$", "-benchmem",
+		run, err := b.goRun(ctx, "-C", b.root, "test", "-run", "^$", "-bench", "^"+benchServer+"$", "-benchmem",
 			"-benchtime", b.plan.benchtime, module+"/runtime/mcpserver")
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ func (b *builds) validation(ctx context.Context, t *table) error {
 	// in turn.
 	var out []byte
 	for range b.plan.counts {
-		run, err := b.goRun(ctx, "test", "-run", "^$", "-bench", "^Benchmark(Validate|Parse)Grep$", "-benchmem",
+		run, err := b.goRun(ctx, "-C", b.root, "test", "-run", "^$", "-bench", "^Benchmark(Validate|Parse)Grep$", "-benchmem",
 			"-benchtime", b.plan.benchtime, module+"/generated/conversation")
 		if err != nil {
 			return err

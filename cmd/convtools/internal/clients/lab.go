@@ -31,8 +31,12 @@ type lab struct {
 func prepare(ctx context.Context, dir string, progress func(string)) (*lab, error) {
 	l := openLab(dir)
 	progress("building convtools")
+	root, err := repository(ctx)
+	if err != nil {
+		return nil, err
+	}
 	build := process.Command{
-		Path: "go", Args: []string{"build", "-trimpath", "-ldflags=-s -w", "-o", l.convtools, module + "/cmd/convtools"},
+		Path: "go", Args: []string{"-C", root, "build", "-trimpath", "-ldflags=-s -w", "-o", l.convtools, module + "/cmd/convtools"},
 		Env: append(os.Environ(), "CGO_ENABLED=0"), Limits: process.Limits{Timeout: 5 * time.Minute},
 	}
 	if _, err := runOK(ctx, build); err != nil {
@@ -47,7 +51,7 @@ func prepare(ctx context.Context, dir string, progress func(string)) (*lab, erro
 	if err := l.writeKnowledge(); err != nil {
 		return nil, err
 	}
-	if err := l.copyTools(ctx); err != nil {
+	if err := l.copyTools(root); err != nil {
 		return nil, err
 	}
 	for _, name := range []string{"home", "tmp", "data"} {
@@ -73,14 +77,19 @@ func openLab(dir string) *lab {
 	return l
 }
 
-// copyTools puts the generated list of tools where the steps find it.
-func (l *lab) copyTools(ctx context.Context) error {
+// repository returns the root of the module whose server is proved.
+func repository(ctx context.Context) (string, error) {
 	list := process.Command{Path: "go", Args: []string{"list", "-m", "-f", "{{.Dir}}", module}, Env: os.Environ()}
 	root, err := runOK(ctx, list)
 	if err != nil {
-		return fmt.Errorf("finding the root of the repository: %w", err)
+		return "", fmt.Errorf("finding the root of the repository: %w", err)
 	}
-	tools, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "generated", "mcp", "tools.json"))
+	return strings.TrimSpace(string(root)), nil
+}
+
+// copyTools puts the generated list of tools where the steps find it.
+func (l *lab) copyTools(root string) error {
+	tools, err := os.ReadFile(filepath.Join(root, "generated", "mcp", "tools.json"))
 	if err != nil {
 		return fmt.Errorf("reading the generated list of tools: %w", err)
 	}

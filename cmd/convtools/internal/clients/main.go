@@ -25,9 +25,8 @@ import (
 
 const usage = `usage: clients [-dir DIR] [-only PREFIX] [-list]
 
-Runs real MCP clients and agents against convtools, built from this tree. Run it
-within the repository. It needs npm, and about 1.2 GB below the temporary
-directory.
+Runs real MCP clients and agents against convtools, built from this tree. make
+clients runs it. It needs npm, and about 1.2 GB below the temporary directory.
 
   -dir DIR      work in DIR, which is made or was left by an earlier run, and leave
                 it behind; packages that are there are used again

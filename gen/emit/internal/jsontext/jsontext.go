@@ -8,14 +8,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"strings"
 )
 
 // Value is a JSON value: a [String], [Int], [Bool], [Array] or [Object].
 type Value interface {
 	// write appends the value; a negative depth asks for no white space.
 	write(b *bytes.Buffer, depth int)
-	// scalar says that the value fits on its array's line.
-	scalar() bool
 }
 
 // The scalars. Invalid UTF-8 in a string becomes U+FFFD.
@@ -75,7 +74,10 @@ func (v Bool) write(b *bytes.Buffer, _ int) { b.WriteString(strconv.FormatBool(b
 func (a Array) write(b *bytes.Buffer, depth int) {
 	oneLine := true
 	for _, v := range a {
-		oneLine = oneLine && v.scalar()
+		switch v.(type) {
+		case Array, Object:
+			oneLine = false
+		}
 	}
 	b.WriteByte('[')
 	for i, v := range a {
@@ -112,17 +114,11 @@ func (o Object) write(b *bytes.Buffer, depth int) {
 	b.WriteByte('}')
 }
 
-func (String) scalar() bool { return true }
-func (Int) scalar() bool    { return true }
-func (Bool) scalar() bool   { return true }
-func (Array) scalar() bool  { return false }
-func (Object) scalar() bool { return false }
-
 func deeper(depth int) int {
-	if depth < 0 {
-		return depth
+	if depth >= 0 {
+		depth++
 	}
-	return depth + 1
+	return depth
 }
 
 func separate(b *bytes.Buffer, i, depth int) {
@@ -133,11 +129,7 @@ func separate(b *bytes.Buffer, i, depth int) {
 }
 
 func newline(b *bytes.Buffer, depth int) {
-	if depth < 0 {
-		return
-	}
-	b.WriteByte('\n')
-	for range depth {
-		b.WriteString("  ")
+	if depth >= 0 {
+		b.WriteString("\n" + strings.Repeat("  ", depth))
 	}
 }

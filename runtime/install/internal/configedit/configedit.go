@@ -2,7 +2,7 @@
 // belongs to somebody else's program, and leaves every other byte of it alone:
 // comments, order, indentation, line ends and a byte order mark stay as they are.
 //
-// An edit is made in the text, at the place a parser says, and then checked by
+// An edit is made in the text, at the place a parser finds, and then checked by
 // decoding the text before and after: they may differ in the one entry and
 // nowhere else. What cannot be edited that way is an error. It never re-encodes
 // a document, and it never reads or writes files.
@@ -41,7 +41,7 @@ type Member struct {
 // below ten; parsers recurse, and their stack is not endless.
 const maxDepth = 200
 
-// A SyntaxError says where a document stops being one of its format.
+// SyntaxError is the error for a document that is not of its format.
 type SyntaxError struct {
 	Line, Column int // both from 1; Column counts bytes
 	Detail       string
@@ -51,13 +51,13 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Detail)
 }
 
-// A ConflictError says that a document is well-formed, but that what stands at
-// a path cannot be edited.
+// ConflictError is the error for a document that is well-formed, but has
+// something at a path that cannot be edited.
 type ConflictError struct {
 	Path   []string
 	Detail string
 	Fix    string // what to do about it, or empty
-	// InBraces says that Path is a TOML table in braces, and that a member could
+	// InBraces reports that Path is a TOML table in braces, and that a member could
 	// be put into those by hand.
 	InBraces bool
 }
@@ -69,7 +69,7 @@ func (e *ConflictError) Error() string {
 // makeTable is what to do about a value that stands where a table has to be.
 const makeTable = "remove it, or make it one that holds keys and values"
 
-// errChecked says that an edit changed something it should not have. It is a
+// errChecked is the error for an edit that changed something it should not have: a
 // defect of this package, found before anything was written.
 var errChecked = errors.New("the edit would have changed something else in the file")
 
@@ -125,6 +125,9 @@ func Set(format Format, src []byte, path []string, members []Member) ([]byte, er
 // Remove returns src without what stands at path. The tables around it stay,
 // also when they are empty then.
 func Remove(format Format, src []byte, path []string) ([]byte, error) {
+	if there, err := Has(format, src, path); err != nil || !there {
+		return src, err
+	}
 	return edit(format, src, path, func(src []byte) ([]byte, error) {
 		if format == TOML {
 			return removeTOML(src, path)
@@ -156,7 +159,7 @@ type value struct {
 	ok bool
 }
 
-// edit makes an edit and checks it: right says whether what stands at path then
+// edit makes an edit and checks it: right reports whether what stands at path then
 // is what it should be.
 func edit(format Format, src []byte, path []string, change func([]byte) ([]byte, error), right func(before, after value) bool) ([]byte, error) {
 	text := trimBOM(src)

@@ -171,10 +171,14 @@ func afterText(src []byte) []byte {
 	return src
 }
 
-// member returns the member of an object that has a name; nil if there is none.
-// Readers disagree about which of two counts, so two are an error.
-func member(obj *hujson.Object, path []string) (*hujson.ObjectMember, int, error) {
-	name := path[len(path)-1]
+// member returns the member that a value at a path has under a name, and its index;
+// nil if there is none. Readers disagree about which of two counts, so two are an
+// error, and so is a value that is no object.
+func member(at *hujson.Value, path []string, name string) (*hujson.ObjectMember, int, error) {
+	obj, ok := at.Value.(*hujson.Object)
+	if !ok {
+		return nil, -1, &ConflictError{Path: path, Detail: "is not an object in braces", Fix: makeTable}
+	}
 	var found *hujson.ObjectMember
 	index := -1
 	for i := range obj.Members {
@@ -182,7 +186,7 @@ func member(obj *hujson.Object, path []string) (*hujson.ObjectMember, int, error
 			continue
 		}
 		if found != nil {
-			return nil, -1, &ConflictError{Path: path, Detail: "stands in the file twice", Fix: "remove one of the two"}
+			return nil, -1, &ConflictError{Path: append(path[:len(path):len(path)], name), Detail: "stands in the file twice", Fix: "remove one of the two"}
 		}
 		found, index = &obj.Members[i], i
 	}
@@ -200,37 +204,25 @@ func setJSON(format Format, src []byte, path []string, members []Member) ([]byte
 	}
 }
 
-// setNextJSON makes the next edit that is needed; done says that no other is.
+// setNextJSON makes the next edit that is needed; done reports that no other is.
 func setNextJSON(format Format, src []byte, path []string, members []Member) (edited []byte, done bool, err error) {
 	root, err := parseJSON(format, src)
 	if err != nil {
 		return nil, false, err
 	}
 	style := styleOf(src, root)
-	at := &root
-	for i := range path {
-		if at.Value == nil {
-			return newDocument(src, style, nested(path, members)), true, nil
-		}
-		obj, ok := at.Value.(*hujson.Object)
-		if !ok {
-			return nil, false, &ConflictError{Path: path[:i], Detail: "is not an object in braces", Fix: makeTable}
-		}
-		m, _, err := member(obj, path[:i+1])
-		if err != nil {
-			return nil, false, err
-		}
-		if m == nil {
-			return insert(src, style, at, nested(path[i:], members)[0]), true, nil
-		}
-		at = &m.Value
+	if root.Value == nil {
+		return newDocument(src, style, nested(path, members)), true, nil
 	}
-	obj, ok := at.Value.(*hujson.Object)
-	if !ok {
-		return nil, false, &ConflictError{Path: path, Detail: "is not an object in braces", Fix: makeTable}
+	at, missing, err := walk(&root, path)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(missing) > 0 {
+		return insert(src, style, at, nested(missing, members)[0]), true, nil
 	}
 	for _, want := range members {
-		m, _, err := member(obj, append(path[:len(path):len(path)], want.Key))
+		m, _, err := member(at, path, want.Key)
 		switch {
 		case err != nil:
 			return nil, false, err
@@ -242,6 +234,23 @@ func setNextJSON(format Format, src []byte, path []string, members []Member) (ed
 		}
 	}
 	return src, true, nil
+}
+
+// walk returns the value at path, or the object it is missing in and what is
+// missing.
+func walk(root *hujson.Value, path []string) (at *hujson.Value, missing []string, err error) {
+	at = root
+	for i, name := range path {
+		m, _, err := member(at, path[:i], name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if m == nil {
+			return at, path[i:], nil
+		}
+		at = &m.Value
+	}
+	return at, nil, nil
 }
 
 // nested wraps members in objects, one for each element of path.
@@ -261,30 +270,22 @@ func sameJSON(v hujson.Value, want any) bool {
 	return json.Unmarshal(plain.Pack(), &got) == nil && sameValue(got, want)
 }
 
+// removeJSON removes a member that is there.
 func removeJSON(format Format, src []byte, path []string) ([]byte, error) {
 	root, err := parseJSON(format, src)
 	if err != nil {
 		return nil, err
 	}
-	at := &root
-	for i := range path {
-		obj, ok := at.Value.(*hujson.Object)
-		if !ok {
-			return src, nil
-		}
-		m, index, err := member(obj, path[:i+1])
-		if err != nil {
-			return nil, err
-		}
-		if m == nil {
-			return src, nil
-		}
-		if i == len(path)-1 {
-			return cut(src, at, obj, index), nil
-		}
-		at = &m.Value
+	around := path[:len(path)-1]
+	at, _, err := walk(&root, around)
+	if err != nil {
+		return nil, err
 	}
-	return src, nil
+	_, index, err := member(at, around, path[len(around)])
+	if err != nil {
+		return nil, err
+	}
+	return cut(src, at, index), nil
 }
 
 // restoreJSON replaces the value at path by the bytes of that in original.
@@ -307,20 +308,9 @@ func findJSON(format Format, src []byte, path []string) (*hujson.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := &root
-	for i := range path {
-		obj, ok := at.Value.(*hujson.Object)
-		if !ok {
-			return nil, &ConflictError{Path: path[:i], Detail: "is not an object in braces", Fix: makeTable}
-		}
-		m, _, err := member(obj, path[:i+1])
-		if err != nil {
-			return nil, err
-		}
-		if m == nil {
-			return nil, &ConflictError{Path: path[:i+1], Detail: "is not there"}
-		}
-		at = &m.Value
+	at, missing, err := walk(&root, path)
+	if err == nil && len(missing) > 0 {
+		err = &ConflictError{Path: path, Detail: "is not there"}
 	}
-	return at, nil
+	return at, err
 }

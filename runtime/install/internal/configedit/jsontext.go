@@ -140,7 +140,8 @@ func lineCommentsEnd(src []byte, from int) int {
 }
 
 // cut removes a member, its comma, and the line it began.
-func cut(src []byte, at *hujson.Value, obj *hujson.Object, index int) []byte {
+func cut(src []byte, at *hujson.Value, index int) []byte {
+	obj, _ := at.Value.(*hujson.Object)
 	m := &obj.Members[index]
 	from, to := m.Name.StartOffset, m.Value.EndOffset
 	end, comma := memberEnd(src, m)

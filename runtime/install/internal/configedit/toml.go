@@ -8,14 +8,38 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/convtools/convtools/runtime/base/tomlpos"
 )
 
+// statement is a statement, and the lines it stands on, with the line end of the
+// last.
+type statement struct {
+	tomlpos.Statement
+	from, to int
+}
+
+// statements returns those of a document that decodes.
+func statements(src []byte) ([]statement, error) {
+	found, whole := tomlpos.Scan(src).Statements()
+	if !whole {
+		return nil, errChecked
+	}
+	var list []statement
+	for _, st := range found {
+		to := len(src)
+		if i := bytes.IndexByte(src[st.End:], '\n'); i >= 0 {
+			to = st.End + i + 1
+		}
+		list = append(list, statement{st, bytes.LastIndexByte(src[:st.Start], '\n') + 1, to})
+	}
+	return list, nil
+}
+
 func decodeTOML(src []byte) (map[string]any, error) {
-	// The parser recurses into brackets. What the scanner finds wrong with the
-	// rest, the parser says better.
-	var deep *SyntaxError
-	if _, err := scanTOML(src); errors.As(err, &deep) && strings.HasPrefix(deep.Detail, "nested") {
-		return nil, deep
+	// The parser recurses into brackets, until there is no stack left.
+	if at, deep := tomlpos.Scan(src).Deep(); deep {
+		return nil, &SyntaxError{at.Line, at.Col, "nested too deeply"}
 	}
 	doc := map[string]any{}
 	_, err := toml.Decode(string(src), &doc)
@@ -63,23 +87,23 @@ func setTOML(src []byte, path []string, members []Member) ([]byte, error) {
 	for _, key := range keys {
 		end = key
 		for i, m := range missing {
-			if len(key.path) == 1 && key.path[0] == m.Key {
-				edits = append(edits, change{key.valueFrom, key.valueTo, tomlValue(m.Value)})
+			if len(key.Name) == 1 && key.Name[0] == m.Key {
+				edits = append(edits, change{key.Value, key.End, tomlValue(m.Value)})
 				missing = slices.Delete(missing, i, i+1)
 				break
 			}
 		}
 	}
 	var b strings.Builder
-	if end.end > 0 && src[end.end-1] != '\n' {
+	if end.to > 0 && src[end.to-1] != '\n' {
 		b.WriteString(newline(src))
 	}
 	for _, m := range missing {
-		b.WriteString(string(src[end.start:end.from]))
+		b.Write(src[end.from:end.Start])
 		b.WriteString(m.Key + " = " + tomlValue(m.Value) + newline(src))
 	}
 	if len(missing) > 0 {
-		edits = append(edits, change{end.end, end.end, b.String()})
+		edits = append(edits, change{end.to, end.to, b.String()})
 	}
 	return splice(src, edits...), nil
 }
@@ -108,7 +132,7 @@ func appendTable(src []byte, path []string, members []Member) ([]byte, error) {
 	if conflict.InBraces {
 		conflict.Fix = "write what is in its braces as tables with headers, [" + tomlPath(conflict.Path) + ".NAME]"
 	}
-	list, err := scanTOML(src)
+	list, err := statements(src)
 	if err != nil {
 		return nil, err
 	}
@@ -116,11 +140,11 @@ func appendTable(src []byte, path []string, members []Member) ([]byte, error) {
 	// and other parsers do not.
 	var header []string
 	for _, st := range list {
-		if st.header {
-			header = st.path
+		if st.Header {
+			header = st.Name
 			continue
 		}
-		key := slices.Concat(header, st.path)
+		key := slices.Concat(header, st.Name)
 		if len(key) <= len(path) && slices.Equal(key, path[:len(key)]) {
 			return nil, conflict
 		}
@@ -137,16 +161,16 @@ func appendTable(src []byte, path []string, members []Member) ([]byte, error) {
 
 // findTable returns the header of a table and the keys under it.
 func findTable(src []byte, path []string) (statement, []statement, error) {
-	list, err := scanTOML(src)
+	list, err := statements(src)
 	if err != nil {
 		return statement{}, nil, err
 	}
 	for i, st := range list {
-		if !st.header || st.array || !slices.Equal(st.path, path) {
+		if !st.Header || st.Array || !slices.Equal(st.Name, path) {
 			continue
 		}
 		keys := list[i+1:]
-		if next := slices.IndexFunc(keys, func(st statement) bool { return st.header }); next >= 0 {
+		if next := slices.IndexFunc(keys, func(st statement) bool { return st.Header }); next >= 0 {
 			keys = keys[:next]
 		}
 		return st, keys, nil
@@ -157,13 +181,6 @@ func findTable(src []byte, path []string) (statement, []statement, error) {
 // removeTOML removes a table, the tables inside it, and the empty line before
 // each. Comments before a header stay: nobody knows what they are about.
 func removeTOML(src []byte, path []string) ([]byte, error) {
-	doc, err := decodeTOML(src)
-	if err != nil {
-		return nil, err
-	}
-	if _, ok := lookup(doc, path); !ok {
-		return src, nil
-	}
 	spans, err := tableSpans(src, path)
 	if err != nil {
 		return nil, err
@@ -184,20 +201,20 @@ func removeTOML(src []byte, path []string) ([]byte, error) {
 // tableSpans returns where a table and the tables inside it are written: whole
 // lines, from a header to the last key under it.
 func tableSpans(src []byte, path []string) ([]change, error) {
-	list, err := scanTOML(src)
+	list, err := statements(src)
 	if err != nil {
 		return nil, err
 	}
 	var spans []change
 	for i := 0; i < len(list); i++ {
 		st := list[i]
-		if !st.header || len(st.path) < len(path) || !slices.Equal(st.path[:len(path)], path) {
+		if !st.Header || len(st.Name) < len(path) || !slices.Equal(st.Name[:len(path)], path) {
 			continue
 		}
-		for i+1 < len(list) && !list[i+1].header {
+		for i+1 < len(list) && !list[i+1].Header {
 			i++
 		}
-		spans = append(spans, change{from: st.start, to: list[i].end})
+		spans = append(spans, change{from: st.from, to: list[i].to})
 	}
 	return spans, nil
 }
@@ -258,12 +275,17 @@ func emptyLineBefore(src []byte, offset int) int {
 func tomlPath(path []string) string {
 	var parts []string
 	for _, part := range path {
-		if strings.IndexFunc(part, func(r rune) bool { return r > 0x7f || !isBareKey(byte(r)) }) >= 0 || part == "" {
+		if part == "" || strings.ContainsFunc(part, notBare) {
 			part = tomlString(part)
 		}
 		parts = append(parts, part)
 	}
 	return strings.Join(parts, ".")
+}
+
+// notBare reports whether a key with this character has to be quoted.
+func notBare(r rune) bool {
+	return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 }
 
 func tomlValue(value any) string {

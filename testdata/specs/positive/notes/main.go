@@ -13,7 +13,6 @@ import (
 
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/process"
-	"github.com/convtools/convtools/runtime/program"
 
 	"example.com/notes/generated"
 )
@@ -23,9 +22,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: notes-tools TOOL ARGUMENTS")
 		os.Exit(2)
 	}
-	handlers := generated.Handlers{CLI: &program.Programs{
-		Lookup: lookup, Getenv: os.Getenv, Runner: process.Exec{},
-	}}
+	handlers := generated.Handlers{CLI: cli{}}
 	answer, err := generated.Call(context.Background(), handlers, contract.Call{
 		Tool: os.Args[1], Arguments: []byte(os.Args[2]),
 	})
@@ -36,8 +33,22 @@ func main() {
 	fmt.Println(answer)
 }
 
-// lookup finds the program behind a name in tools.toml.
-func lookup(name string) (program.Spec, bool) {
-	cli, ok := generated.LookupCLI(name)
-	return program.Spec{Command: cli.Command, Env: cli.Env}, ok
+// cli runs the command lines in tools.toml.
+type cli struct{}
+
+func (cli) RunCLI(ctx context.Context, name string, call contract.Context, args []string) (stdout, stderr []byte, exit int, err error) {
+	line, ok := generated.LookupCLI(name)
+	if !ok {
+		return nil, nil, 0, fmt.Errorf("no command line named %q is configured", name)
+	}
+	words := line.Command
+	if chosen := os.Getenv(line.Env); line.Env != "" && chosen != "" {
+		if words, err = process.SplitCommand(chosen); err != nil {
+			return nil, nil, 0, err
+		}
+	}
+	result, err := process.Exec{}.Run(ctx, process.Command{
+		Path: words[0], Args: append(words[1:len(words):len(words)], args...), Dir: call.Dir,
+	})
+	return result.Stdout, result.Stderr, result.ExitCode, err
 }

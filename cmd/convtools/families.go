@@ -1,0 +1,31 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/generated"
+	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/knowledge"
+	"github.com/convtools/convtools/runtime/knowledge/knowledgecli"
+	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/recall"
+	"github.com/convtools/convtools/runtime/recall/conversationcli"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+// families is the one list of tool families: each with its tools and, where it has
+// commands for people, those.
+func families(host *toolset.Host) []toolset.Family {
+	cli, _ := generated.LookupCLI(conversation.ListCLI)
+	return []toolset.Family{
+		with(recall.Family(host, cli.Env, process.Exec{}), host, conversationcli.Command),
+		with(knowledge.Family(host), host, knowledgecli.Command),
+	}
+}
+
+// with gives a family a command for people. Such commands print, which a family
+// does not, so they are a package of their own.
+func with(f toolset.Family, host *toolset.Host, command func(*toolset.Host) *cobra.Command) toolset.Family {
+	f.Commands = func() []*cobra.Command { return []*cobra.Command{command(host)} }
+	return f
+}

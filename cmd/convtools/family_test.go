@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+// paintFamily is a family that no front has heard of, with everything a family can
+// bring. Its tool answers with what it was called with.
+func paintFamily(host *toolset.Host) toolset.Family {
+	var coats []string
+	tool := contract.Tool{
+		Name: "paint", Summary: "Paint a wall", Description: "In one coat or more.", Effect: "read",
+		InputSchema: `{"type":"object","properties":{"color":{"type":"string","enum":["red","blue"]},"glossy":{"type":"boolean"},"walls":{"type":"array","items":{"type":"string"}},"rooms":{"anyOf":[{"type":"string"},{"type":"array"}]}}}`,
+		Parameters: []contract.Parameter{
+			{Name: "color", Type: "string", Required: true, Enum: []string{"red", "blue"}},
+			{Name: "glossy", Type: "boolean"},
+			{Name: "walls", Type: "array"},
+			{Name: "rooms", Type: "array", OneOrMany: true},
+		},
+		Hints: contract.Hints{ReadOnly: true},
+	}
+	return toolset.Family{
+		Name: "paint",
+		Declared: func() []contract.Tool {
+			return []contract.Tool{tool, {Name: "varnish", InputSchema: `{"type":"object"}`}}
+		},
+		Offered: func(context.Context) []contract.Tool {
+			now := tool
+			now.Description = "There is red at the moment."
+			return []contract.Tool{now}
+		},
+		OfferedWhere: "where there are walls",
+		Call: func(_ context.Context, call contract.Call) (string, error) {
+			if call.Tool == "varnish" {
+				return "", contract.Fixable("Nothing is to be varnished.")
+			}
+			said, err := json.Marshal(map[string]any{"arguments": json.RawMessage(call.Arguments), "coats": coats})
+			return string(said), err
+		},
+		Instructions: func(context.Context, contract.Context) string { return "Paint only dry walls." },
+		Arguments: func(_ context.Context, tool, argument, prefix string, given map[string]string) []string {
+			if tool == "paint" && argument == "walls" && given["color"] == "red" {
+				return []string{prefix + "orth"}
+			}
+			return nil
+		},
+		Examples:            []string{"paint color=red walls=north"},
+		CheckConversationID: func(id string) error { return nil },
+		Resources: []toolset.Resources{{
+			Name: "walls", Title: "Walls", Description: "What walls look like", MIMEType: "text/plain", Template: "wall://{name}",
+			List: func(context.Context, string, int) ([]toolset.Resource, string, error) {
+				return []toolset.Resource{{URI: "wall://north", Name: "north"}}, "", nil
+			},
+			Read: func(_ context.Context, _ contract.Context, uri string) (toolset.Contents, error) {
+				if uri != "wall://north" {
+					return toolset.Contents{}, &toolset.NotFoundError{URI: uri, Reason: "There is one wall, north."}
+				}
+				return toolset.Contents{Text: "It is bare.", MIMEType: "text/plain"}, nil
+			},
+			Complete: func(context.Context, string, string, map[string]string) ([]string, error) {
+				return []string{"north"}, nil
+			},
+		}},
+		Prompts: []toolset.Prompt{{
+			Name: "redecorate", Title: "Redecorate", Description: "Paint everything",
+			Arguments: []toolset.PromptArgument{{Name: "color", Description: "Which color", Required: true}},
+			Write:     func(arguments map[string]string) (string, error) { return "Make it " + arguments["color"] + ".", nil },
+		}},
+		Checks: func(context.Context) []toolset.Check {
+			return []toolset.Check{{Name: "brushes", Status: toolset.Warning, Detail: "there is one brush", Fix: "buy another"}}
+		},
+		Flags: []toolset.Flag{{
+			Name: "coat", Shorthand: "c", Usage: "put `COLOR` below", Example: "white", Tools: []string{"paint"}, OneProject: "a wall",
+			Set: func(value string) error {
+				coats = append(coats, value)
+				return nil
+			},
+			Check: func() error {
+				if slices.Contains(coats, "tar") {
+					return errors.New("tar is no color")
+				}
+				return nil
+			},
+			Complete: func(_ context.Context, prefix string) []string { return []string{prefix + "hite"} },
+			Advice:   func(bool) []string { return []string{"Let the coat dry."} },
+		}},
+		Commands: func() []*cobra.Command {
+			return []*cobra.Command{{
+				Use: "easel", Short: "Put up an easel", Example: "  convtools easel",
+				RunE: func(cmd *cobra.Command, _ []string) error {
+					cmd.Println("It is up in " + host.Dir + ".")
+					return nil
+				},
+			}}
+		},
+	}
+}
+
+// paint runs the program with one more family.
+func paint(t *testing.T, args ...string) (stdout, stderr string, exit int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	host := testHost(&out, &errs)
+	home := t.TempDir()
+	host.Getenv = func(name string) string { return map[string]string{"HOME": home, "USERPROFILE": home}[name] }
+	exit = serve(t.Context(), host, append(families(host), paintFamily(host)), args)
+	return out.String(), errs.String(), exit
+}
+
+// TestFamilyOfItsOwn adds a family and finds it on every front.
+func TestFamilyOfItsOwn(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		args   []string
+		exit   int
+		stdout []string // what it has in it
+		stderr string   // what it begins with; empty for nothing
+	}{
+		{"call", []string{"call", "paint", "color=red", "glossy=true", "walls=north,west", "rooms=a,b", "rooms=c"}, 0, []string{`"arguments":{"color":"red","glossy":true,"walls":["north","west"],"rooms":["a,b","c"]}`}, ""},
+		{"call with its flag", []string{"-c", "white", "call", "paint", "--coat=blue", "color=red"}, 0, []string{`"coats":["white","blue"]`}, ""},
+		{"call with a flag that is wrong", []string{"call", "paint", "-c", "tar"}, 1, nil, "error: tar is no color\n"},
+		{"call of another tool with its flag", []string{"call", "-c", "white", "varnish"}, 2, nil, "error: --coat only counts for paint\n"},
+		{"call of a tool that is not offered", []string{"call", "varnish"}, 1, nil, "error: Nothing is to be varnished.\n"},
+		{"a name that is near", []string{"call", "pain"}, 2, nil, `error: There is no tool named "pain". Did you mean paint?`},
+		{"a tool for a command", []string{"paint"}, 2, nil, `error: unknown command "paint"; it is a tool: did you mean convtools call paint?`},
+		{"tools", []string{"tools"}, 0, []string{"paint              read  Paint a wall\n"}, ""},
+		{"tools as JSON", []string{"tools", "--json"}, 0, []string{`"description": "There is red at the moment."`}, ""},
+		{"jp-tool", []string{"-c", "white", "jp-tool", "{}", `{"name":"paint","arguments":{"color":"red"}}`}, 0, []string{`{"type":"success","content":"{\"arguments\":{\"color\":\"red\"},\"coats\":[\"white\"]}"}`}, ""},
+		{"jp-tool of a tool that fails", []string{"jp-tool", "{}", `{"name":"varnish"}`}, 0, []string{`"message":"Nothing is to be varnished."`}, ""},
+		{"doctor", []string{"doctor", "-w", "nowhere"}, 1, []string{"\nwarning  brushes         there is one brush\n", "buy another"}, ""},
+		{"doctor as JSON", []string{"doctor", "--json", "-w", "nowhere"}, 1, []string{`"name": "brushes"`}, ""},
+		{"install with its flag", []string{"install", "cursor", "--dry-run", "--scope", "project", "-c", "white"}, 0, []string{`"-c", "white"`}, ""},
+		{"install for all with a flag of one project", []string{"install", "cursor", "--dry-run", "--scope", "user", "-c", "white"}, 2, nil, "error: -c is about a wall of one project"},
+		{"install with a flag that is wrong", []string{"install", "cursor", "--dry-run", "--scope", "project", "-c", "tar"}, 1, nil, "error: tar is no color\n"},
+		{"its command", []string{"easel", "-w", "here"}, 0, []string{"It is up in here.\n"}, ""},
+		{"help", []string{"help"}, 0, []string{"  easel        Put up an easel\n"}, ""},
+		{"help of tools", []string{"help", "tools"}, 0, []string{"paint, varnish are among them where there are walls."}, ""},
+		{"help of call", []string{"help", "--all", "call"}, 0, []string{"-c, --coat COLOR ", "  convtools call paint color=red walls=north\n"}, ""},
+		{"help of mcp", []string{"help", "--all", "mcp"}, 0, []string{"-c, --coat COLOR "}, ""},
+		{"help of install", []string{"help", "--all", "install"}, 0, []string{"-c, --coat COLOR "}, ""},
+		{"help of jp-tool", []string{"help", "jp-tool"}, 0, []string{"and for paint -c COLOR, as in"}, ""},
+		{"completion of a tool", []string{"__complete", "call", ""}, 0, []string{"paint\tPaint a wall\n", "varnish\n"}, "Completion ended"},
+		{"completion of a parameter", []string{"__complete", "call", "paint", ""}, 0, []string{"color=\nglossy=\nrooms=\nwalls=\n"}, "Completion ended"},
+		{"completion of a value", []string{"__complete", "call", "paint", "color="}, 0, []string{"color=red\ncolor=blue\n"}, "Completion ended"},
+		{"completion of a value that the family knows", []string{"__complete", "call", "paint", "color=red", "walls=n"}, 0, []string{"walls=north\n"}, "Completion ended"},
+		{"completion of a flag's value", []string{"__complete", "mcp", "--coat", "w"}, 0, []string{"white\n"}, "Completion ended"},
+		{"completion of a command", []string{"__complete", "ea"}, 0, []string{"easel\tPut up an easel\n"}, "Completion ended"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			stdout, stderr, exit := paint(t, tc.args...)
+			if exit != tc.exit || !strings.HasPrefix(stderr, tc.stderr) || tc.stderr == "" && stderr != "" {
+				t.Errorf("exit code %d, want %d, and standard error %q, want %q", exit, tc.exit, stderr, tc.stderr)
+			}
+			for _, want := range tc.stdout {
+				if !strings.Contains(stdout, want) {
+					t.Errorf("%q is not in:\n%s", want, stdout)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,139 @@
+package plan_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/token"
+	"io"
+	"path"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/convtools/convtools/gen/emit"
+)
+
+// isGo returns what Go would refuse in the files, as far as syntax and names go:
+// that is what gen/check has to see to. It is not as slow as the compiler.
+func isGo(files []emit.File) error {
+	var problems []error
+	taken := map[string]string{} // by package and name
+	declare := func(where, name string, at token.Position) {
+		key := where + "." + name
+		if before, ok := taken[key]; ok {
+			problems = append(problems, fmt.Errorf("%s: %s is declared at %s too", at, key, before))
+		}
+		taken[key] = at.String()
+	}
+	anywhere := build.Context{GOOS: "nowhere", GOARCH: "nothing", Compiler: "gc"}
+	for _, file := range files {
+		if path.Ext(file.Path) != ".go" {
+			continue
+		}
+		declare("files", strings.ToLower(file.Path), token.Position{Filename: file.Path})
+		anywhere.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file.Data)), nil }
+		if compiled, err := anywhere.MatchFile(path.Dir(file.Path), path.Base(file.Path)); err != nil || !compiled || strings.HasSuffix(file.Path, "_test.go") {
+			problems = append(problems, fmt.Errorf("%s: the go command gives that name a meaning of its own (%v)", file.Path, err))
+		}
+		fset := token.NewFileSet()
+		tree, err := parser.ParseFile(fset, file.Path, file.Data, parser.SkipObjectResolution)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		pkg := path.Dir(file.Path)
+		for _, spec := range tree.Imports {
+			name := path.Base(strings.Trim(spec.Path.Value, `"`))
+			if spec.Name != nil {
+				name = spec.Name.Name
+			}
+			declare(file.Path, name, fset.Position(spec.Pos()))
+		}
+		for _, decl := range tree.Decls {
+			switch decl := decl.(type) {
+			case *ast.FuncDecl:
+				where := pkg
+				if decl.Recv != nil {
+					where += "." + receiver(decl.Recv.List[0].Type)
+				}
+				declare(where, decl.Name.Name, fset.Position(decl.Pos()))
+			case *ast.GenDecl:
+				for _, spec := range decl.Specs {
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						declare(pkg, spec.Name.Name, fset.Position(spec.Pos()))
+						if structure, ok := spec.Type.(*ast.StructType); ok {
+							problems = append(problems, fields(structure, func(name string, at token.Pos) {
+								declare(pkg+"."+spec.Name.Name, name, fset.Position(at))
+							})...)
+						}
+					case *ast.ValueSpec:
+						for _, name := range spec.Names {
+							declare(pkg, name.Name, fset.Position(name.Pos()))
+						}
+					}
+				}
+			}
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func receiver(expr ast.Expr) string {
+	if star, ok := expr.(*ast.StarExpr); ok {
+		expr = star.X
+	}
+	return expr.(*ast.Ident).Name
+}
+
+// fields declares the fields of a struct, and reads their tags as programs do.
+func fields(structure *ast.StructType, declare func(name string, at token.Pos)) []error {
+	var problems []error
+	keys := map[string]bool{}
+	for _, field := range structure.Fields.List {
+		for _, name := range field.Names {
+			declare(name.Name, name.Pos())
+		}
+		if field.Tag == nil {
+			continue
+		}
+		key := reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json")
+		name, _, _ := strings.Cut(key, ",")
+		if name == "" || keys[name] {
+			problems = append(problems, fmt.Errorf("the tag %s names no key of its own", field.Tag.Value))
+		}
+		keys[name] = true
+	}
+	return problems
+}
+
+func TestIsGo(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, source string
+		ok           bool
+	}{
+		{"p/a.go", "package p\n\ntype A struct{ B int }\n\nfunc (a *A) C() {}\n\nfunc C() {}\n", true},
+		{"p/a.go", "package p\n\ntype A struct{ B int }\n\nfunc (a *A) B() {}\n", false},
+		{"p/a.go", "package p\n\ntype A struct {\n\tB int\n\tB string\n}\n", false},
+		{"p/a.go", "package p\n\ntype A struct {\n\tB int `json:\"b\"`\n\tC int `json:\"b\"`\n}\n", false},
+		{"p/a.go", "package p\n\ntype A int\n\nvar A int\n", false},
+		{"p/a.go", "package p\n\nfunc Find(() {}\n", false},
+		{"p/a.go", "package func\n", false},
+		{"p/a_windows.go", "package p\n", false},
+		{"p/a_test.go", "package p\n", false},
+		{"p/_a.go", "package p\n", false},
+	} {
+		if err := isGo([]emit.File{{Path: tc.name, Data: []byte(tc.source)}}); (err == nil) != tc.ok {
+			t.Errorf("%s, %q: %v", tc.name, tc.source, err)
+		}
+	}
+	twice := emit.File{Path: "p/a.go", Data: []byte("package p\n")}
+	if isGo([]emit.File{twice, twice}) == nil {
+		t.Error("two files of one name are taken")
+	}
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/convtools/convtools/runtime/base/near"
+)
+
+// Setup makes root the root of a command line that keeps to the output policy and
+// has help. tools are the names of tools, for those who take one for a command.
+func Setup(root *cobra.Command, tools []string) {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.Annotations = map[string]string{toolNames: strings.Join(tools, " ")}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usage(err) })
+	addHelp(root)
+}
+
+// toolNames is the annotation of a root that has the names of tools.
+const toolNames = "convtools_tools"
+
+// Execute runs a command line, reports its error, and returns the exit code.
+func Execute(ctx context.Context, root *cobra.Command) int {
+	cmd, err := root.ExecuteContextC(ctx)
+	var usage *usageError
+	if errors.As(err, &usage) {
+		usage.command = cmd
+	}
+	return Report(root.ErrOrStderr(), err)
+}
+
+// Group makes cmd a command that only holds others: alone it shows its help, and
+// a word that is none of them is wrong use.
+func Group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return unknownCommand(cmd, args[0])
+		}
+		return cmd.Help()
+	}
+	cmd.AddCommand(below...)
+	return cmd
+}
+
+// NoArgs demands that a command has no arguments.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return Usagef("%s takes no arguments, got %q", cmd.Name(), args[0])
+	}
+	return nil
+}
+
+// OneArg demands one argument, which is called name.
+func OneArg(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return Usagef("%s takes one argument, %s, and got %d", cmd.Name(), name, len(args))
+		}
+		return nil
+	}
+}
+
+// rareFlag is the annotation of flags that few calls need.
+const rareFlag = "convtools_rare"
+
+// Rare marks flags that few calls need: help that has to fit a screen may leave
+// them out.
+func Rare(flags *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		_ = flags.SetAnnotation(name, rareFlag, []string{"true"}) // fails only for a flag that is not there
+	}
+}
+
+// unknownCommand is the error for a word that is no command of cmd, with the one
+// that is probably meant: of that very name further down, or of a similar name.
+func unknownCommand(cmd *cobra.Command, word string) error {
+	var names []string
+	for _, c := range listed(cmd) {
+		names = append(names, c.Name())
+		if slices.Contains(c.SuggestFor, word) {
+			return unknownf(word, "; did you mean %s?", c.CommandPath())
+		}
+		for _, below := range listed(c) {
+			if below.Name() == word || below.HasAlias(word) {
+				return unknownf(word, "; did you mean %s?", below.CommandPath())
+			}
+		}
+	}
+	if slices.Contains(strings.Fields(cmd.Root().Annotations[toolNames]), word) {
+		return unknownf(word, "; it is a tool: did you mean convtools call %s?", word)
+	}
+	if meant := near.Name(word, names); meant != "" {
+		return unknownf(word, "; did you mean %s %s?", cmd.CommandPath(), meant)
+	}
+	if len(names) == 0 {
+		return Usagef("%s has no commands, and got %q", cmd.CommandPath(), word)
+	}
+	return unknownf(word, "; the commands are %s", strings.Join(names, ", "))
+}
+
+func unknownf(word, format string, args ...any) error {
+	return Usagef("unknown command %q%s", word, fmt.Sprintf(format, args...))
+}
+
+// listed returns the commands below a command that people are shown.
+func listed(cmd *cobra.Command) []*cobra.Command {
+	return slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool {
+		return !c.IsAvailableCommand() || c.Name() == "help"
+	})
+}

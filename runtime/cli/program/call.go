@@ -1,0 +1,238 @@
+package program
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+// maxInput bounds arguments read from standard input, in bytes. The tools allow
+// less, and say so.
+const maxInput = 8 << 20
+
+func (p *CommandLine) callCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "call TOOL [JSON | - | key=value …]",
+		Short: "Call a tool and print its answer",
+		Long: "Calls a tool the way an assistant does and prints its answer.\n\n" + cli.Fill(
+			`Arguments are one JSON object, "-" to read one from standard input, or key=value pairs, which are read as the types the tool declares: lists take values between commas, or the key more than once.`+p.oneOrManyHelp()),
+		Example:           p.callExamples(),
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: p.completeCall,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Usagef("call needs a tool: %s", strings.Join(p.Registry.Names(), ", "))
+			}
+			tool, family, err := p.Registry.Lookup(args[0])
+			if err != nil {
+				return cli.Usage(err)
+			}
+			if err := checkFlags(p.Registry.CheckFlags(cmd.Flags(), tool.Name)); err != nil {
+				return err
+			}
+			arguments, err := p.arguments(tool, args[1:])
+			if err != nil {
+				return cli.Usage(err)
+			}
+			answer, err := family.Call(cmd.Context(), contract.Call{Tool: tool.Name, Arguments: arguments, Context: p.Host.Context()})
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(p.Host.Stdout, answer)
+			return err
+		},
+	}
+	p.Registry.AddFlags(cmd)
+	return cmd
+}
+
+func (p *CommandLine) callExamples() string {
+	var lines []string
+	for _, example := range p.Registry.Examples() {
+		lines = append(lines, "  convtools call "+example)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// oneOrManyHelp names an argument for which one value does as well as a list.
+func (p *CommandLine) oneOrManyHelp() string {
+	for _, tool := range p.Registry.Declared() {
+		for _, parameter := range tool.Parameters {
+			if parameter.OneOrMany {
+				return fmt.Sprintf(" Where one value does too, as for %s of %s, a comma belongs to it.", parameter.Name, tool.Name)
+			}
+		}
+	}
+	return ""
+}
+
+// arguments makes one JSON object of what stands behind the tool's name.
+func (p *CommandLine) arguments(tool contract.Tool, words []string) ([]byte, error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	first := strings.TrimSpace(words[0])
+	isPair := strings.Contains(first, "=") && !strings.HasPrefix(first, "{")
+	if !isPair && len(words) > 1 {
+		return nil, fmt.Errorf("%q is not key=value; a JSON object has to be one argument, in quotes", words[0])
+	}
+	switch {
+	case first == "-":
+		input, err := io.ReadAll(io.LimitReader(p.Host.Stdin, maxInput))
+		if err != nil {
+			return nil, fmt.Errorf("reading the arguments from standard input: %w", err)
+		}
+		return input, nil
+	case isPair:
+		return pairs(tool, words)
+	case strings.HasPrefix(first, "{"):
+		return []byte(words[0]), nil
+	default:
+		return nil, fmt.Errorf("%q is neither a JSON object nor key=value", words[0])
+	}
+}
+
+// pairs reads key=value words. A value that is not of the declared type is
+// passed on as text, for the tool to say what it wants.
+func pairs(tool contract.Tool, words []string) ([]byte, error) {
+	var keys []string
+	values := map[string]any{}
+	for _, word := range words {
+		key, value, ok := strings.Cut(word, "=")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("%q is not key=value", word)
+		}
+		declared := parameter(tool, key)
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		} else if declared.Type != "array" {
+			return nil, fmt.Errorf("%s is given twice", key)
+		}
+		switch {
+		case declared.OneOrMany:
+			values[key] = another(values[key], value)
+		case declared.Type == "array" && !strings.HasPrefix(value, "["):
+			list, _ := values[key].([]any)
+			for item := range strings.SplitSeq(value, ",") {
+				list = append(list, strings.TrimSpace(item))
+			}
+			values[key] = list
+		case declared.Type != "string" && json.Valid([]byte(value)):
+			values[key] = json.RawMessage(value)
+		default:
+			values[key] = value
+		}
+	}
+	return object(keys, values)
+}
+
+// parameter returns what a tool declares of an argument; nothing where it has
+// none of that name.
+func parameter(tool contract.Tool, name string) contract.Parameter {
+	for _, p := range tool.Parameters {
+		if p.Name == name {
+			return p
+		}
+	}
+	return contract.Parameter{}
+}
+
+// another adds a text to an argument that is one text or a list of them.
+func another(to any, value string) any {
+	switch earlier := to.(type) {
+	case []string:
+		return append(earlier, value)
+	case string:
+		return []string{earlier, value}
+	default:
+		return value
+	}
+}
+
+// object writes values as a JSON object in the order of keys.
+func object(keys []string, values map[string]any) ([]byte, error) {
+	var b strings.Builder
+	for i, key := range keys {
+		name, err := json.Marshal(key)
+		if err != nil {
+			return nil, fmt.Errorf("writing the arguments: %w", err)
+		}
+		value, err := json.Marshal(values[key])
+		if err != nil {
+			return nil, fmt.Errorf("writing the arguments: %w", err)
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	return []byte("{" + b.String() + "}"), nil
+}
+
+// completeCall completes the names of tools, then the names and values of a
+// tool's arguments.
+func (p *CommandLine) completeCall(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	const noFiles = cobra.ShellCompDirectiveNoFileComp
+	var words []cobra.Completion
+	if len(args) == 0 {
+		for _, tool := range p.Registry.Declared() {
+			words = append(words, cobra.CompletionWithDesc(tool.Name, tool.Summary))
+		}
+		return words, noFiles
+	}
+	tool, _, err := p.Registry.Lookup(args[0])
+	if err != nil {
+		return nil, noFiles
+	}
+	key, prefix, hasKey := strings.Cut(word, "=")
+	if !hasKey {
+		for _, p := range tool.Parameters {
+			words = append(words, p.Name+"=")
+		}
+		slices.Sort(words)
+		return words, noFiles | cobra.ShellCompDirectiveNoSpace
+	}
+	given := map[string]string{}
+	for _, arg := range args[1:] {
+		if name, value, ok := strings.Cut(arg, "="); ok {
+			given[name] = value
+		}
+	}
+	for _, value := range p.values(cmd, tool, key, prefix, given) {
+		words = append(words, key+"="+value)
+	}
+	return words, noFiles
+}
+
+// values are those that an argument can have, as far as they are known.
+func (p *CommandLine) values(cmd *cobra.Command, tool contract.Tool, key, prefix string, given map[string]string) []string {
+	declared := parameter(tool, key)
+	switch {
+	case len(declared.Enum) > 0 && declared.Type != "array":
+		return declared.Enum
+	case declared.Type == "boolean":
+		return []string{"true", "false"}
+	default:
+		return p.Registry.Arguments(cmd.Context(), tool, key, prefix, given)
+	}
+}
+
+// checkFlags makes wrong use of a flag that would go unheeded.
+func checkFlags(err error) error {
+	var unheeded *toolset.UnheededFlagError
+	if errors.As(err, &unheeded) {
+		return cli.Usage(err)
+	}
+	return err
+}

@@ -1,0 +1,87 @@
+// Package program is the command line for people as a whole: the root command,
+// and below it call, tools and version, which are about tools of any family, with
+// the commands that families and other fronts bring.
+//
+// It never knows a family, a tool or a host by name.
+package program
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+// CommandLine is a command line over families.
+type CommandLine struct {
+	Host     *toolset.Host
+	Registry *toolset.Registry
+	// Short, Long and Example are what the help of the program itself consists of.
+	Short, Long, Example string
+	// Commands are those of other fronts.
+	Commands []*cobra.Command
+}
+
+// Run runs one command line and returns the exit code.
+func (p *CommandLine) Run(ctx context.Context, args []string) int {
+	root := p.Root()
+	root.SetArgs(args)
+	return cli.Execute(ctx, root)
+}
+
+// Root returns the root command with all others below it.
+func (p *CommandLine) Root() *cobra.Command {
+	root := cli.Group(&cobra.Command{
+		Use:     "convtools",
+		Short:   p.Short,
+		Long:    p.Long,
+		Example: p.Example,
+	})
+	root.SetOut(p.Host.Stdout)
+	root.SetErr(p.Host.Stderr)
+	cli.Setup(root, p.Registry.Names())
+	p.Host.AddFlags(root.PersistentFlags())
+	p.foreseeFlags(root)
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if cmd.Name() == cobra.ShellCompRequestCmd {
+			cli.UnquoteUsages(root)
+		}
+		return p.checkHost()
+	}
+	root.AddCommand(p.callCommand(), p.toolsCommand(), p.versionCommand(), cli.ManCommand(p.Host.Version), cli.CompletionCommand())
+	root.AddCommand(p.Registry.Commands()...)
+	root.AddCommand(p.Commands...)
+	return root
+}
+
+// checkHost demands that --conversation-id is an id, because nothing could be left
+// out for anything else.
+func (p *CommandLine) checkHost() error {
+	if p.Host.ConversationID == "" {
+		return nil
+	}
+	if err := p.Registry.CheckConversationID(p.Host.ConversationID); err != nil {
+		return cli.Usagef("--conversation-id: %w", err)
+	}
+	return nil
+}
+
+// foreseeFlags has the parser know which flags of families take a value where they
+// stand before the command they belong to. The root itself takes none of them.
+func (p *CommandLine) foreseeFlags(root *cobra.Command) {
+	run := root.RunE
+	for _, f := range p.Registry.Flags() {
+		f.AddTo(root.Flags())
+		root.Flags().Lookup(f.Name).Hidden = true
+	}
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		for _, f := range p.Registry.Flags() {
+			if cmd.Flags().Changed(f.Name) {
+				return cli.Usagef("unknown flag: --%s", f.Name)
+			}
+		}
+		return run(cmd, args)
+	}
+}

@@ -1,0 +1,86 @@
+package program
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/contract"
+)
+
+func (p *CommandLine) toolsCommand() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "tools", Short: "List the tools", Args: cli.NoArgs,
+		Long: cli.Fill("Lists the tools that assistants get in this workspace, what calling each does, and what it is for." + p.offeredAtTimes()),
+		Example: `  convtools tools
+  convtools tools --json`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			tools := p.Registry.Offered(cmd.Context())
+			if asJSON {
+				return toolsJSON(p.Host.Stdout, tools)
+			}
+			w := tabwriter.NewWriter(p.Host.Stdout, 0, 0, 2, ' ', 0)
+			for _, tool := range tools {
+				fmt.Fprintf(w, "%s\t%s\t%s\n", tool.Name, tool.Effect, tool.Summary)
+			}
+			return w.Flush()
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print names, descriptions and schemas as JSON")
+	return cmd
+}
+
+// offeredAtTimes says which tools are not always there.
+func (p *CommandLine) offeredAtTimes() string {
+	var b strings.Builder
+	for _, f := range p.Registry.Families() {
+		if f.OfferedWhere == "" {
+			continue
+		}
+		var names []string
+		for _, tool := range f.Declared() {
+			names = append(names, tool.Name)
+		}
+		verb := "is"
+		if len(names) > 1 {
+			verb = "are"
+		}
+		fmt.Fprintf(&b, " %s %s among them %s.", strings.Join(names, ", "), verb, f.OfferedWhere)
+	}
+	return b.String()
+}
+
+func toolsJSON(w io.Writer, tools []contract.Tool) error {
+	type row struct {
+		Name        string          `json:"name"`
+		Summary     string          `json:"summary"`
+		Description string          `json:"description"`
+		Effect      string          `json:"effect"`
+		InputSchema json.RawMessage `json:"input_schema"`
+	}
+	rows := []row{}
+	for _, t := range tools {
+		rows = append(rows, row{t.Name, t.Summary, t.Description, t.Effect, json.RawMessage(t.InputSchema)})
+	}
+	return cli.PrintJSON(w, rows)
+}
+
+func (p *CommandLine) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Example: "  convtools version", Args: cli.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return PrintVersion(p.Host.Stdout, p.Host.Version) },
+	}
+}
+
+// PrintVersion prints the version. It is all that the command version does, for a
+// program that answers it without building all commands.
+func PrintVersion(stdout io.Writer, version string) error {
+	_, err := io.WriteString(stdout, "convtools "+version+"\n")
+	return err
+}

@@ -1,0 +1,92 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// listRecord is a conversation as "ls" prints it.
+type listRecord struct {
+	ID              string            `json:"id"`
+	Title           string            `json:"title"`
+	Events          int               `json:"events_count"`
+	CreatedAt       time.Time         `json:"created_at"`
+	LastEventAt     time.Time         `json:"last_event_at"`
+	ArchivedAt      time.Time         `json:"archived_at"`
+	ExpiresAt       time.Time         `json:"expires_at"`
+	LastActivatedAt time.Time         `json:"last_activated_at"`
+	PinnedAt        time.Time         `json:"pinned_at"`
+	Hidden          bool              `json:"hidden"`
+	Locality        string            `json:"local"`
+	Labels          map[string]string `json:"labels"`
+	Error           string            `json:"error"`
+}
+
+// List implements [conversations.Source].
+func (s source) List(ctx context.Context, q conversations.ListQuery) (conversations.Listing, error) {
+	c, err := call(s.config.List, q, slices.Concat(q.IDs, q.Exclude)...)
+	if err != nil {
+		return conversations.Listing{}, err
+	}
+	out, err := s.run(ctx, c)
+	if err != nil {
+		return conversations.Listing{}, err
+	}
+	var summary struct {
+		Total    *int      `json:"total"`
+		Excluded []string  `json:"excluded"`
+		Skipped  []problem `json:"skipped"`
+	}
+	listing := conversations.Listing{Total: -1}
+	err = out.each(&summary, func(raw json.RawMessage) error {
+		var r listRecord
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return err
+		}
+		id, err := recordID(r.ID)
+		if err != nil {
+			return err
+		}
+		listing.Seen++
+		if q.Limit == 0 || listing.Seen <= q.Limit {
+			listing.Conversations = append(listing.Conversations, r.typed(id, q.Archived))
+		}
+		return nil
+	})
+	if err != nil {
+		return conversations.Listing{}, err
+	}
+	listing.Seen += q.Offset
+	if summary.Total != nil {
+		listing.Total, listing.Seen = *summary.Total, 0
+	}
+	listing.Aside = aside(summary.Excluded, summary.Skipped)
+	return listing, nil
+}
+
+func (r *listRecord) typed(id transcript.ID, archived bool) conversations.Listed {
+	listed := conversations.Listed{
+		Conversation: transcript.Conversation{
+			ID: id, Title: r.Title,
+			CreatedAt: r.CreatedAt, LastActivatedAt: r.LastActivatedAt, PinnedAt: r.PinnedAt,
+			ArchivedAt: r.ArchivedAt, ExpiresAt: r.ExpiresAt,
+			Archived: archived || !r.ArchivedAt.IsZero(), Hidden: r.Hidden,
+			Locality: r.Locality,
+		},
+		Events: r.Events, LastEventAt: r.LastEventAt,
+	}
+	if len(r.Labels) > 0 {
+		listed.Labels = r.Labels
+	}
+	if r.Error != "" {
+		listed.Damage = &conversations.Problem{ID: id, Kind: conversations.Reported, Err: errors.New(process.Printable([]byte(r.Error), maxReason))}
+	}
+	return listed
+}

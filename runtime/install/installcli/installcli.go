@@ -1,0 +1,334 @@
+// Package installcli is convtools install and convtools uninstall: they show a
+// change that package install has planned, ask, and have it made.
+//
+// It never changes anything without a yes, from a person or from --yes, and knows
+// no family of tools.
+package installcli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/install"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+// Install returns the command that registers this program with a host.
+func Install(host *toolset.Host, registry *toolset.Registry) *cobra.Command {
+	c := &command{host: host, registry: registry, plan: install.PlanInstall}
+	c.nothing = c.alreadyThere
+	cmd := c.cobra(&cobra.Command{
+		Use:   "install HOST",
+		Short: "Register with a host: Claude Code, Codex, Cursor, JP, …",
+		Long: `Registers this program with a host, so that its assistant gets the tools. The
+change to the host's configuration file is shown, and made after a yes; the rest
+of the file stays as it is, and a copy of it is kept with a record for undoing
+the change. Hosts and their scopes:
+
+` + hostTable(),
+		Example: `  convtools install claude-code
+  convtools install codex --scope project --yes
+  convtools install claude-desktop --workspace ~/src/project`,
+	})
+	registry.AddFlags(cmd)
+	return cmd
+}
+
+// Uninstall returns the command that undoes [Install].
+func Uninstall(host *toolset.Host, registry *toolset.Registry) *cobra.Command {
+	c := &command{host: host, registry: registry, plan: install.PlanUninstall}
+	c.nothing = c.notThere
+	return c.cobra(&cobra.Command{
+		Use:   "uninstall HOST",
+		Short: "Undo install",
+		Long: `Undoes install: where nothing else has changed since, the host's configuration
+file gets back the bytes it had, and a file that install made is removed. Else
+the entry is made what it was. What install did not write is left alone.
+
+` + hostTable(),
+		Example: `  convtools uninstall claude-code
+  convtools uninstall codex --scope project --yes`,
+	})
+}
+
+// command is one of the two commands.
+type command struct {
+	host     *toolset.Host
+	registry *toolset.Registry
+	plan     func(install.Host, install.Options) (*install.Change, error)
+	// nothing reports that there is nothing to do.
+	nothing func(install.Host, install.Options, *install.Change) error
+
+	scope       string
+	yes, dryRun bool
+}
+
+// cobra adds to a command what the two have in common.
+func (c *command) cobra(cmd *cobra.Command) *cobra.Command {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.ValidArgsFunction = completeHosts
+	cmd.RunE = c.run
+	cmd.Flags().StringVar(&c.scope, "scope", "", "`SCOPE` is user or project (default: the first listed)")
+	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "make the change without asking")
+	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "only show the change")
+	_ = cmd.RegisterFlagCompletionFunc("scope", completeScopes) // fails only for a flag that is not there
+	return cmd
+}
+
+// hostTable lists the hosts and the scopes they know, the default first, in two
+// columns.
+func hostTable() string {
+	hosts := install.Hosts()
+	cell := func(h install.Host) string {
+		return fmt.Sprintf("%-15s %s", h.Name, scopeNames(h))
+	}
+	var b strings.Builder
+	rows := (len(hosts) + 1) / 2
+	for i := range rows {
+		left, right := cell(hosts[i]), ""
+		if i+rows < len(hosts) {
+			right = cell(hosts[i+rows])
+		}
+		b.WriteString(strings.TrimRight(fmt.Sprintf("  %-33s %s", left, right), " ") + "\n")
+	}
+	return b.String()
+}
+
+// scopeNames lists the scopes that a host knows, its default first.
+func scopeNames(h install.Host) string {
+	var names []string
+	for _, s := range h.Scopes {
+		names = append(names, string(s))
+	}
+	return strings.Join(names, ", ")
+}
+
+// run plans a change, shows it, asks, and makes it.
+func (c *command) run(cmd *cobra.Command, args []string) error {
+	host, err := hostOf(args)
+	if err != nil {
+		return err
+	}
+	opts, err := c.options(cmd, host)
+	if err != nil {
+		return err
+	}
+	change, err := c.plan(host, opts)
+	var manual *install.ManualError
+	if errors.As(err, &manual) {
+		return c.leftAlone(manual)
+	}
+	if err != nil {
+		return err
+	}
+	if len(change.Files) == 0 {
+		if !c.dryRun {
+			if err := change.Apply(cmd.Context()); err != nil {
+				return err
+			}
+		}
+		return c.nothing(host, opts, change)
+	}
+	if _, err := io.WriteString(c.host.Stdout, text.Visible(change.Diff())); err != nil {
+		return err
+	}
+	if err := c.say(change.Notes...); err != nil || c.dryRun {
+		return err
+	}
+	if !c.yes {
+		if err := c.ask(cmd.Context()); err != nil {
+			return err
+		}
+	}
+	if err := change.Apply(cmd.Context()); err != nil {
+		return err
+	}
+	for i := range change.Files {
+		f := &change.Files[i]
+		done := "Wrote " + f.Path
+		switch {
+		case f.Before == nil && f.After == nil:
+			done = "Forgot " + f.Path
+		case f.After == nil:
+			done = "Removed " + f.Path
+		}
+		if kept := f.Backup(); kept != "" {
+			done += "; what it was is in " + kept
+		}
+		if err := c.say(done); err != nil {
+			return err
+		}
+	}
+	return c.say(change.Advice...)
+}
+
+// hostOf returns the one host that is named.
+func hostOf(args []string) (install.Host, error) {
+	var names []string
+	for _, h := range install.Hosts() {
+		names = append(names, h.Name)
+	}
+	if len(args) != 1 {
+		return install.Host{}, cli.Usagef("name one host: %s", strings.Join(names, ", "))
+	}
+	host, ok := install.Lookup(args[0])
+	if ok {
+		return host, nil
+	}
+	if close := near.Name(args[0], names); close != "" {
+		return host, cli.Usagef("there is no host %s; did you mean %s?", text.Quote(args[0]), close)
+	}
+	return host, cli.Usagef("there is no host %s; name one of: %s", text.Quote(args[0]), strings.Join(names, ", "))
+}
+
+// options returns what to plan for, with the flags as they were given.
+func (c *command) options(cmd *cobra.Command, host install.Host) (install.Options, error) {
+	opts, err := install.NewOptions(c.host, c.registry)
+	if err != nil {
+		return opts, err
+	}
+	if opts.Scope = install.Scope(c.scope); opts.Scope != "" && opts.Scope != install.User && opts.Scope != install.Project {
+		return opts, cli.Usagef("--scope is user or project, not %q", c.scope)
+	}
+	if opts.Scope != "" && !slices.Contains(host.Scopes, opts.Scope) {
+		return opts, cli.Usagef("%s cannot be registered with for scope %s, only for: %s", host.Title, opts.Scope, scopeNames(host))
+	}
+	set := cmd.Flags()
+	for _, f := range c.registry.Flags() {
+		if set.Changed(f.Name) && f.OneProject != "" && cmp.Or(opts.Scope, host.Scopes[0]) == install.User && !opts.Bind {
+			return opts, cli.Usagef("%s is about %s of one project, and this registers for all: add --scope project or --workspace DIR", f.Word(), f.OneProject)
+		}
+	}
+	opts.Settings, opts.Advice = c.registry.Given(set), c.registry.Advice(set, host.Name == "jp")
+	return opts, c.registry.CheckFlags(set, "")
+}
+
+func (c *command) alreadyThere(host install.Host, _ install.Options, change *install.Change) error {
+	return c.say(slices.Concat([]string{nothingToDo("is registered", host, change)}, change.Notes, change.Advice)...)
+}
+
+// notThere also names the scopes that the user may have meant.
+func (c *command) notThere(host install.Host, opts install.Options, change *install.Change) error {
+	if len(change.Notes) > 0 {
+		return c.say(slices.Concat(change.Notes, change.Advice)...)
+	}
+	said := []string{nothingToDo("is not registered", host, change)}
+	for _, r := range install.Registrations(host, opts) {
+		if r.Scope != change.Scope {
+			said = append(said, fmt.Sprintf("It is for scope %s, in %s: add --scope %s.", r.Scope, r.Path, r.Scope))
+		}
+	}
+	return c.say(slices.Concat(said, change.Advice)...)
+}
+
+func nothingToDo(state string, host install.Host, change *install.Change) string {
+	return fmt.Sprintf("Nothing to do: convtools %s with %s (%s, %s)", state, host.Title, change.Scope, change.Path)
+}
+
+// say writes sentences, a line each.
+func (c *command) say(sentences ...string) error {
+	for _, sentence := range sentences {
+		if _, err := fmt.Fprintln(c.host.Stdout, text.Line(sentence)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leftAlone reports why a file was not changed, what to do about it, and what can
+// be written into it by hand.
+func (c *command) leftAlone(e *install.ManualError) error {
+	fmt.Fprintf(c.host.Stderr, "error: %s\n", text.Line(e.Error()))
+	if e.Fix != "" {
+		fmt.Fprintf(c.host.Stderr, "hint: %s; then run this again\n", text.Line(e.Fix))
+	}
+	if e.Snippet != "" {
+		fmt.Fprintf(c.host.Stderr, "hint: or do it yourself: %s:\n\n%s", text.Line(e.Where), text.Visible(e.Snippet))
+	}
+	return cli.ErrFailed
+}
+
+// signalDelay is how long a signal that was sent already may take to get here:
+// many times what it takes, and too short to be noticed by whoever said yes.
+const signalDelay = 100 * time.Millisecond
+
+// ask asks whether to make the change that has been shown. Only a person can
+// say yes, and one who interrupts does not.
+func (c *command) ask(ctx context.Context) error {
+	stdin, ok := c.host.Stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(stdin.Fd())) {
+		return errors.New("nothing was changed, because nobody can be asked here; add --yes to make the change")
+	}
+	fmt.Fprint(c.host.Stderr, "\nMake this change? [y/N] ")
+	type answer struct {
+		text string
+		err  error
+	}
+	answered := make(chan answer, 1)
+	// A signal does not end the read, which goes on until the program is over.
+	go func() {
+		text, err := bufio.NewReader(io.LimitReader(stdin, 1024)).ReadString('\n')
+		answered <- answer{text, err}
+	}()
+	var got answer
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(c.host.Stderr)
+	case got = <-answered:
+	}
+	if got.err != nil && !errors.Is(got.err, io.EOF) {
+		return fmt.Errorf("reading the answer: %w", got.err)
+	}
+	switch strings.ToLower(strings.TrimSpace(got.text)) {
+	case "y", "yes":
+		// An interrupt that was typed just before the yes takes longer to get
+		// here: it is a signal, and what was read is not.
+		select {
+		case <-ctx.Done():
+		case <-time.After(signalDelay):
+			return nil
+		}
+	}
+	fmt.Fprintln(c.host.Stderr, "Nothing was changed.")
+	return cli.ErrFailed
+}
+
+func completeHosts(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var names []cobra.Completion
+	for _, h := range install.Hosts() {
+		if len(args) == 0 {
+			names = append(names, cobra.CompletionWithDesc(h.Name, h.Title))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeScopes completes the scopes that the host knows, or all before one is
+// named.
+func completeScopes(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	scopes := []install.Scope{install.User, install.Project}
+	if len(args) > 0 {
+		if host, ok := install.Lookup(args[0]); ok {
+			scopes = host.Scopes
+		}
+	}
+	var names []cobra.Completion
+	for _, s := range scopes {
+		names = append(names, string(s))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

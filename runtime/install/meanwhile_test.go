@@ -1,0 +1,126 @@
+package install_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/install"
+)
+
+// TestLosesNoWrite has another program write the file while a change is applied,
+// in each of the ways in which programs do that. Whatever comes of the change,
+// what was written is in the file then, or in a copy of it.
+func TestLosesNoWrite(t *testing.T) {
+	t.Parallel()
+	writers := map[string]func(path, text string) error{
+		"in place": func(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) },
+		"renamed": func(path, text string) error {
+			err := os.WriteFile(path+".theirs", []byte(text), 0o600)
+			return errors.Join(err, os.Rename(path+".theirs", path))
+		},
+	}
+	plans := map[string]func(install.Host, install.Options) (*install.Change, error){
+		"install": install.PlanInstall, "uninstall": install.PlanUninstall,
+	}
+	for how, write := range writers {
+		for what, plan := range plans {
+			for _, before := range []string{`{"n": "none"}`, ""} {
+				t.Run(fmt.Sprintf("%s %s %q", how, what, before), func(t *testing.T) {
+					t.Parallel()
+					meanwhile(t, before, plan, write)
+				})
+			}
+		}
+	}
+}
+
+func meanwhile(t *testing.T, before string, plan func(install.Host, install.Options) (*install.Change, error), write func(path, text string) error) {
+	const rounds = 25
+	for round := range rounds {
+		d := newDesk(t)
+		path := d.path("home/.claude.json")
+		if before != "" {
+			d.write("home/.claude.json", before)
+		}
+		if t.Name() != "" && strings.Contains(t.Name(), "uninstall") {
+			d.install("claude-code")
+		}
+		change, err := plan(host(t, "claude-code"), d.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var applying sync.WaitGroup
+		var applied error
+		applying.Go(func() { applied = change.Apply(t.Context()) })
+		// A program that writes all the time: what matters is its last word.
+		said := ""
+		for i := range 1 + rand.IntN(40) {
+			for range rand.IntN(200) {
+				runtime.Gosched()
+			}
+			said = fmt.Sprintf(`{"n": "round %d, %d"}`, round, i)
+			if err := write(path, said); err != nil {
+				t.Fatal(err)
+			}
+		}
+		applying.Wait()
+		kept := ""
+		for name, text := range d.files() {
+			if strings.Contains(text, said[1:len(said)-1]) {
+				kept = name
+			}
+			if strings.HasPrefix(filepath.Base(name), ".convtools-") {
+				t.Errorf("%s stays behind", name)
+			}
+		}
+		if kept == "" {
+			t.Fatalf("round %d: %s was lost; applying: %v\n%v", round, said, applied, d.files())
+		}
+	}
+}
+
+// TestAtOnce registers with different settings, all at once. Uninstalling then
+// has to give back what there was.
+func TestAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, before := range []string{"", "# mine\n"} {
+		for range 20 {
+			d := newDesk(t)
+			if before != "" {
+				d.write("home/.codex/config.toml", before)
+			}
+			start := d.files()
+			var installing sync.WaitGroup
+			for i := range 6 {
+				installing.Go(func() {
+					opts := d.opts
+					opts.Program = fmt.Sprintf("/opt/%d/convtools", i)
+					change, err := install.PlanInstall(host(t, "codex"), opts)
+					if err == nil {
+						err = change.Apply(d.t.Context())
+					}
+					if err != nil && !strings.Contains(err.Error(), "in the meantime") {
+						t.Error(err)
+					}
+				})
+			}
+			installing.Wait()
+			if found := install.Registrations(host(t, "codex"), d.opts); len(found) != 1 || found[0].Err != nil {
+				t.Fatalf("registrations %+v", found)
+			}
+			d.uninstall("codex")
+			if diff := cmp.Diff(start, d.files()); diff != "" {
+				t.Fatalf("after uninstalling (-want +got):\n%s", diff)
+			}
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package install
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+// NewOptions returns where this program is and which project is meant. Without a
+// project it is the working directory; the error is for a directory that was
+// named and belongs to none, and the options are of use in spite of it.
+func NewOptions(host *toolset.Host, registry *toolset.Registry) (Options, error) {
+	opts := Options{GOOS: runtime.GOOS, Getenv: host.Getenv, Flags: registry.Flags()}
+	program, err := os.Executable()
+	if err != nil {
+		return opts, fmt.Errorf("finding this program: %w", err)
+	}
+	opts.Program = program
+	if found, err := exec.LookPath(entryName); err == nil && sameFile(found, program) {
+		if found, err = filepath.Abs(found); err == nil {
+			// A link in PATH outlives the version it points to.
+			opts.Program, opts.ProgramName = found, entryName
+		}
+	}
+	opts.Project, err = filepath.Abs(host.Dir)
+	if err != nil {
+		return opts, fmt.Errorf("finding the project: %w", err)
+	}
+	root, err := registry.Project(host.Dir)
+	switch {
+	case err == nil:
+		opts.Project, opts.Workspace, opts.Bind = root, root, host.Dir != ""
+	case host.Dir != "":
+		return opts, err
+	}
+	return opts, nil
+}
+
+func sameFile(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
+}

@@ -1,0 +1,116 @@
+package install
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestReplaceBetween has another program write the file in the worst moments: just
+// before it is exchanged, and before what came out is put back.
+func TestReplaceBetween(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		writes []string // before each exchange; empty for none
+		err    string
+		want   map[string]string // all files then
+	}{
+		{"nobody", nil, "", map[string]string{"file": "after"}},
+		{"one", []string{"theirs"}, "nothing was changed", map[string]string{"file": "theirs"}},
+		{"one, while it is put back", []string{"", "theirs"}, "", map[string]string{"file": "after"}},
+		{
+			"two",
+			[]string{"first", "second"},
+			"all the time",
+			map[string]string{"file": "second", "state/file.before": "first"},
+		},
+		{
+			"three",
+			[]string{"first", "second", "third"},
+			"all the time",
+			map[string]string{"file": "third", "state/file.before": "second"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path := filepath.Join(dir, "file")
+			put(t, path, "before")
+			calls := 0
+			s := records{filepath.Join(dir, "state"), func(a, b string) error {
+				if calls < len(test.writes) && test.writes[calls] != "" {
+					put(t, path, test.writes[calls])
+				}
+				calls++
+				return swap(a, b)
+			}}
+			if err := os.Mkdir(s.dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			err := s.replace(path, []byte("before"), []byte("after"), 0o600)
+			if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+				t.Errorf("error %v, want …%s…", err, test.err)
+			}
+			if diff := cmp.Diff(test.want, everything(t, dir)); diff != "" {
+				t.Errorf("files (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestReplaceWithoutExchange is for systems that cannot exchange files.
+func TestReplaceWithoutExchange(t *testing.T) {
+	t.Parallel()
+	for now, want := range map[string]string{"before": "after", "theirs": "theirs"} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "file")
+		put(t, path, now)
+		s := records{dir, func(string, string) error { return errors.ErrUnsupported }}
+		if err := s.replace(path, []byte("before"), []byte("after"), 0o600); errors.Is(err, errMeanwhile) != (now == "theirs") {
+			t.Errorf("%s: error %v", now, err)
+		}
+		if diff := cmp.Diff(map[string]string{"file": want}, everything(t, dir)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", now, diff)
+		}
+	}
+}
+
+// swap has two files change places as far as a test can see.
+func swap(a, b string) error {
+	return errors.Join(os.Rename(a, a+".swap"), os.Rename(b, a), os.Rename(a+".swap", b))
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// everything returns all files below a directory. Copies of what files were have
+// short names.
+func everything(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		if strings.HasSuffix(name, ".before") {
+			name = "state/file.before"
+		}
+		files[filepath.ToSlash(name)] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}

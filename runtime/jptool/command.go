@@ -1,0 +1,129 @@
+package jptool
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+// name is the word that stands for this front on a command line.
+const name = "jp-tool"
+
+// commandLine is what stands before and behind the word jp-tool.
+type commandLine struct {
+	host  toolset.Host // Dir and ConversationID alone
+	flags []setting    // of families
+	args  []string
+}
+
+// setting is a flag of a family with a value.
+type setting struct {
+	set   func(string) error
+	value string
+}
+
+// parse reads the flags before the word jp-tool. It reports false, and has done
+// nothing, where there is something else in front of that word.
+func parse(registry *toolset.Registry, args []string) (line commandLine, ok bool) {
+	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	flags.SetInterspersed(false) // what stands behind the first word is not ours to read
+	flags.SetOutput(io.Discard)
+	line.host.AddFlags(flags)
+	for _, f := range registry.Flags() {
+		set := f.Set
+		f.Set = func(value string) error {
+			line.flags = append(line.flags, setting{set, value})
+			return nil
+		}
+		f.AddTo(flags)
+	}
+	if err := flags.Parse(args); err != nil || flags.Arg(0) != name {
+		return commandLine{}, false
+	}
+	line.args = flags.Args()[1:]
+	return line, true
+}
+
+// apply hands on what the flags say.
+func (l commandLine) apply(host *toolset.Host) error {
+	host.Dir, host.ConversationID = l.host.Dir, l.host.ConversationID
+	for _, f := range l.flags {
+		if err := f.set(f.value); err != nil {
+			return fmt.Errorf("reading the flags before %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// asksForHelp reports whether a person wants to know about jp-tool: JP always
+// sends two arguments.
+func asksForHelp(args []string) bool {
+	return len(args) == 1 && (args[0] == "--help" || args[0] == "-h")
+}
+
+// Command documents jp-tool among the commands for people. It answers no call: see
+// [Run].
+func Command(registry *toolset.Registry) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   name + " CONTEXT TOOL",
+		Short: "Answer one tool call of JP",
+		Long: `Answers one tool call in JP's protocol for local tools: CONTEXT and TOOL are
+JSON objects, and one JSON outcome is printed, whatever they hold. The exit code
+is always 0. convtools install jp writes tool definitions that say:
+
+  command = "convtools jp-tool {{context}} {{tool}}"
+
+` + cli.Fill(flagsHelp(registry)),
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && asksForHelp(args[len(args)-1:]) {
+				return cmd.Help()
+			}
+			words := []string{"-w", "--conversation-id"}
+			for _, f := range registry.Flags() {
+				words = append(words, f.Word())
+			}
+			return cli.Usagef("only %s can stand before %s", and(words), name)
+		},
+	}
+	for _, example := range registry.Examples() {
+		tool, _, _ := strings.Cut(example, " ")
+		cmd.Example = fmt.Sprintf(`  convtools %s '{"root": "."}' '{"name": %q}'`, name, tool)
+		break
+	}
+	return cmd
+}
+
+// flagsHelp says what can stand before jp-tool.
+func flagsHelp(registry *toolset.Registry) string {
+	text := "Before " + name + " can stand -w, --conversation-id"
+	example := ""
+	for _, family := range registry.Families() {
+		var words []string
+		for _, f := range family.Flags {
+			words = append(words, f.Word()+f.ValueName())
+			if f.Example != "" && example == "" {
+				example = fmt.Sprintf(", as in: convtools %s '%s' %s …", f.Word(), f.Example, name)
+			}
+		}
+		if len(words) > 0 {
+			text += ", and for " + and(family.Flags[0].Tools) + " " + and(words)
+		}
+	}
+	return text + example
+}
+
+// and joins words to a list in a sentence.
+func and(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}

@@ -1,0 +1,161 @@
+// Package jptool answers calls in JP's protocol for local tools: JP starts the
+// program with a context and a call, each a JSON object, and reads one outcome
+// from its standard output.
+//
+// It always prints exactly one outcome, whatever it is given, and the exit code
+// is 0. It never prints anything else to standard output: JP would show that to
+// the assistant as the answer.
+package jptool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+// jpContext is what JP says about a call. It sends more, and may send less when
+// it only wants arguments formatted.
+type jpContext struct {
+	Action         string `json:"action"`
+	Root           string `json:"root"`
+	ConversationID string `json:"conversation_id"`
+}
+
+// jpCall is the call itself.
+type jpCall struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// Run answers a command line that begins with flags and the word jp-tool, and
+// reports whether it is one: others are left alone. It does not wait for a tree of
+// commands to be built, and what stands behind jp-tool is never taken for a flag.
+func Run(ctx context.Context, host *toolset.Host, registry *toolset.Registry, args []string) (answered bool) {
+	line, ok := parse(registry, args)
+	if !ok || asksForHelp(line.args) {
+		return false
+	}
+	answer, err := line.answer(ctx, host, registry)
+	enc := json.NewEncoder(host.Stdout)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(contract.OutcomeOf(answer, err)); err != nil {
+		fmt.Fprintf(host.Stderr, "error: writing the outcome: %v\n", err)
+	}
+	return true
+}
+
+func (l commandLine) answer(ctx context.Context, host *toolset.Host, registry *toolset.Registry) (string, error) {
+	if err := l.apply(host); err != nil {
+		return "", err
+	}
+	if len(l.args) != 2 {
+		return "", contract.Fixable(fmt.Sprintf("jp-tool takes two arguments, the JSON of the context and of the tool, and got %d. Configure the tool with command = \"convtools jp-tool {{context}} {{tool}}\", without blanks inside the braces.", len(l.args)))
+	}
+	var where jpContext
+	if why := object(l.args[0], &where); why != "" {
+		return "", contract.Fixable("The first argument of jp-tool is not the JSON of a context: " + why + ". Configure the tool with command = \"convtools jp-tool {{context}} {{tool}}\".")
+	}
+	var call jpCall
+	if why := object(l.args[1], &call); why != "" {
+		return "", contract.Fixable("The second argument of jp-tool is not the JSON of a tool call: " + why + ". Configure the tool with command = \"convtools jp-tool {{context}} {{tool}}\".")
+	}
+	switch where.Action {
+	case "format_arguments":
+		return formatArguments(call.Arguments), nil
+	case "run", "":
+	default:
+		return "", contract.Fixable("jp-tool cannot do action " + text.Quote(where.Action) + "; it knows run and format_arguments.")
+	}
+	from := host.Context()
+	if where.Root != "" {
+		if err := checkRoot(where.Root); err != nil {
+			return "", err
+		}
+		from.Dir = where.Root
+	}
+	if where.ConversationID != "" {
+		from.ConversationID = where.ConversationID
+	}
+	return registry.Call(ctx, contract.Call{Tool: call.Name, Arguments: call.Arguments, Context: from})
+}
+
+// checkRoot refuses a root that cannot be looked at. Projects are looked for
+// upwards: from such a root another one would be found, of the directory above or
+// of the one JP was started in. What does not exist may be a workspace's id.
+func checkRoot(root string) error {
+	info, err := os.Stat(root)
+	if err == nil && info.IsDir() {
+		_, err = os.Stat(root + string(filepath.Separator) + ".") // what is in it can be looked at
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	reason := err
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		reason = failed.Err // without the path
+	}
+	return &contract.Error{
+		Message: fmt.Sprintf("The root of the project, as JP names it in the context, cannot be looked at: %v. The user has to make it accessible to convtools.", reason),
+		Err:     err,
+	}
+}
+
+// object reads a JSON object into v, and returns what is wrong with the text where
+// it is none.
+func object(input string, v any) (why string) {
+	if !strings.HasPrefix(strings.TrimSpace(input), "{") {
+		return "it is no object"
+	}
+	err := json.Unmarshal([]byte(input), v)
+	var mismatch *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &mismatch):
+		return "its " + text.Line(mismatch.Field) + " cannot be " + withArticle(mismatch.Value)
+	default:
+		return text.Line(err.Error())
+	}
+}
+
+func withArticle(jsonType string) string {
+	if jsonType == "array" || jsonType == "object" {
+		return "an " + jsonType
+	}
+	return "a " + jsonType
+}
+
+// maxShown is how many characters of an argument a person is shown.
+const maxShown = 80
+
+// formatArguments shows a call's arguments to a person: name=value on one line.
+// It never fails, because JP then would not run the tool.
+func formatArguments(raw json.RawMessage) string {
+	dec := json.NewDecoder(strings.NewReader(string(raw)))
+	if token, err := dec.Token(); err != nil || token != json.Delim('{') {
+		return ""
+	}
+	var parts []string
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			break
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			break
+		}
+		parts = append(parts, text.Cut(fmt.Sprint(name), maxShown)+"="+text.Cut(string(value), maxShown))
+	}
+	return text.Line(strings.Join(parts, " "))
+}

@@ -1,0 +1,185 @@
+package knowledge
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+const (
+	scheme   = "kb://"
+	template = scheme + "{topic}/{slug}"
+	// maxAddress is how many bytes an address may have.
+	maxAddress = 16 << 10
+)
+
+// resources are the subjects of all topics, each at its address.
+func (f *family) resources() toolset.Resources {
+	return toolset.Resources{
+		Name:        "knowledge",
+		Title:       "Subject of the knowledge base",
+		Description: "What people have written down about a topic of this workspace. Read anew each time.",
+		Template:    template,
+		List:        f.list,
+		Read:        f.readAddress,
+		Complete: func(ctx context.Context, variable, prefix string, given map[string]string) ([]string, error) {
+			b, err := f.open("")
+			switch {
+			case err != nil:
+				return nil, nil //nolint:nilerr // there is nothing to complete; reading says what is wrong
+			case variable == "topic":
+				return b.CompleteTopic(prefix), nil
+			default:
+				return b.CompleteSubject(ctx, given["topic"], prefix)
+			}
+		},
+	}
+}
+
+// list returns a page of subjects, and looks into no more topics than it takes.
+// Configuration with errors is no reason for a client to take the server for
+// broken, which asks for this list when it starts: learn says what is wrong.
+func (f *family) list(ctx context.Context, cursor string, limit int) (page []toolset.Resource, next string, err error) {
+	from, err := placeOf(cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	b, err := f.open("")
+	if err != nil {
+		f.warn("the knowledge base cannot be opened: " + err.Error())
+		return nil, "", nil
+	}
+	topics := b.TopicIDs()
+	first := slices.Index(topics, from.topic)
+	if first < 0 {
+		first, from.name = min(from.before, len(topics)), "" // Those behind it have moved up.
+	}
+	for i := first; i < len(topics); i++ {
+		found, warnings, err := b.TopicResources(ctx, topics[i])
+		if err != nil {
+			return nil, "", err
+		}
+		for _, w := range warnings {
+			f.warn(w.String())
+		}
+		if i == first && from.name != "" {
+			found = behind(found, from.name)
+		}
+		for _, r := range found {
+			if len(page) == limit {
+				return page, next, nil
+			}
+			page = append(page, toolset.Resource{
+				URI: address(r.Topic, r.Name), Name: r.Topic + "/" + r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType,
+			})
+			next = place{i, r.Topic, r.Name}.cursor()
+		}
+	}
+	return page, "", nil
+}
+
+// place is where in the list of resources a subject stands. It names the subject,
+// so that nothing is skipped when others come or go, and counts the topics before
+// its own, for the case that the topic goes.
+type place struct {
+	before      int
+	topic, name string
+}
+
+func (p place) cursor() string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d/%s/%s", p.before, p.topic, p.name))
+}
+
+// placeOf reads a cursor. The empty one is before everything.
+func placeOf(cursor string) (place, error) {
+	if cursor == "" {
+		return place{}, nil
+	}
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	count, rest, _ := strings.Cut(string(text), "/")
+	topic, name, ok := strings.Cut(rest, "/")
+	before, countErr := strconv.ParseUint(count, 10, 31)
+	if err != nil || countErr != nil || !ok {
+		return place{}, contract.Fixable("no page begins there")
+	}
+	return place{int(before), topic, name}, nil
+}
+
+// behind returns the resources of a topic that are listed behind the one of that
+// name, or behind where it would stand.
+func behind(resources []Resource, name string) []Resource {
+	if i := slices.IndexFunc(resources, func(r Resource) bool { return r.Name == name }); i >= 0 {
+		return resources[i+1:]
+	}
+	if i := slices.IndexFunc(resources, func(r Resource) bool { return r.Name > name }); i >= 0 {
+		return resources[i:]
+	}
+	return nil
+}
+
+// readAddress returns a subject as it is at the moment.
+func (f *family) readAddress(ctx context.Context, where contract.Context, uri string) (toolset.Contents, error) {
+	topic, subject, ok := parseAddress(uri)
+	if !ok {
+		return toolset.Contents{}, &toolset.NotFoundError{
+			URI: uri, Reason: "An address is " + template + ", with what resources/list or learn show, percent-encoded.",
+		}
+	}
+	b, err := f.open(where.Dir)
+	if err != nil {
+		return toolset.Contents{}, &contract.Error{
+			Message: "The knowledge base cannot be read until its configuration is corrected. The user can see what is wrong with: convtools knowledge check",
+			Err:     err,
+		}
+	}
+	text, mime, err := b.ReadResource(ctx, topic, subject)
+	var failure *contract.Error
+	switch {
+	case err == nil:
+		return toolset.Contents{Text: text, MIMEType: mime}, nil
+	case errors.As(err, &failure) && failure.Caller:
+		return toolset.Contents{}, &toolset.NotFoundError{URI: uri, Reason: failure.Message}
+	default:
+		return toolset.Contents{}, err
+	}
+}
+
+// address returns the address of a subject. Slashes in names stay what they are,
+// everything else that means something in a URI is encoded:
+// https://www.rfc-editor.org/rfc/rfc3986#section-3.3
+func address(topic, name string) string {
+	var uri strings.Builder
+	uri.WriteString(scheme + topic)
+	for part := range strings.SplitSeq(name, "/") {
+		uri.WriteString("/" + url.PathEscape(part))
+	}
+	return uri.String()
+}
+
+// parseAddress returns what an address names. Clients that fill in the template
+// encode slashes, too.
+func parseAddress(uri string) (topic, name string, ok bool) {
+	if len(uri) > maxAddress {
+		return "", "", false
+	}
+	rest, ok := strings.CutPrefix(uri, scheme)
+	if !ok {
+		return "", "", false
+	}
+	before, behind, _ := strings.Cut(rest, "/")
+	topic, topicErr := url.PathUnescape(before)
+	name, nameErr := url.PathUnescape(behind)
+	if topicErr != nil || nameErr != nil || topic == "" || name == "" || !utf8.ValidString(topic) || !utf8.ValidString(name) {
+		return "", "", false
+	}
+	return topic, name, true
+}

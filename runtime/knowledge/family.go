@@ -1,0 +1,286 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/convtools/convtools/generated/knowledge"
+	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
+	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+// Family returns the tools that teach what projects know. Its commands for people
+// are those of package knowledgecli, which the list of families adds.
+func Family(host *toolset.Host) toolset.Family {
+	f := &family{host: host}
+	learn := []string{knowledge.LearnTool().Name}
+	pattern := PatternFlag(host, &f.opts)
+	pattern.Tools, pattern.OneProject = learn, "a topic"
+	return toolset.Family{
+		Name:     "knowledge",
+		Declared: func() []contract.Tool { return []contract.Tool{knowledge.LearnTool()} },
+		Offered:  f.offered,
+		Call: func(ctx context.Context, call contract.Call) (string, error) {
+			return knowledge.Call(ctx, f, call)
+		},
+		Version:      f.version,
+		Instructions: f.instructions,
+		Arguments:    f.arguments,
+		Resources:    []toolset.Resources{f.resources()},
+		Checks:       f.checks,
+		Flags: []toolset.Flag{pattern, {
+			Name: "prompt-injected", Usage: "do not offer again what the system prompt has", Tools: learn, Switch: true,
+			Set: func(value string) (err error) {
+				f.opts.Injected, err = strconv.ParseBool(value)
+				return err
+			},
+			Advice: f.injectedAdvice,
+		}},
+		Project: f.project,
+	}
+}
+
+// project returns the root of the project that has its configuration at or above
+// a directory.
+func (f *family) project(dir string) (string, error) {
+	dir = located(dir, f.host.Getenv)
+	// What is above a directory that does not exist was not meant.
+	if _, err := os.Stat(dir); dir != "" && err != nil {
+		return "", err
+	}
+	root, ok := kbconfig.FindRoot(dir)
+	if !ok {
+		return "", errors.New("there is no configuration of a knowledge base at or above the directory")
+	}
+	return root, nil
+}
+
+// PatternFlag returns the flag that adds to what is learned, and so to opts.
+func PatternFlag(host *toolset.Host, opts *Options) toolset.Flag {
+	return toolset.Flag{
+		Name: "knowledge", Shorthand: "k", Usage: "take `TOPIC/GLOB` for learned too; can be repeated",
+		Set: func(value string) error { opts.Patterns = append(opts.Patterns, value); return nil },
+		Check: func() error {
+			_, err := OpenFor(host, "", *opts)
+			return err
+		},
+		Complete: func(ctx context.Context, prefix string) []string {
+			b, err := OpenFor(host, "", *opts)
+			if err != nil {
+				return nil
+			}
+			return b.CompletePath(ctx, prefix)
+		},
+	}
+}
+
+// OpenFor opens the knowledge base of the project that dir is in, or stands for as
+// the id of a workspace; empty means the host's. Errors are those of [Open].
+func OpenFor(host *toolset.Host, dir string, opts Options) (*Base, error) {
+	if dir == "" {
+		dir = host.Dir
+	}
+	opts.Getenv = host.Getenv
+	return Open(located(dir, host.Getenv), opts)
+}
+
+// located returns the directory that dir stands for, which may be the id of a
+// workspace. What is neither is left to whoever opens it.
+func located(dir string, getenv func(string) string) string {
+	if dir == "" {
+		return dir
+	}
+	if _, err := os.Stat(dir); err == nil {
+		return dir
+	}
+	if w, err := jp.Open(jp.Options{Dir: dir, Getenv: getenv}); err == nil {
+		return w.Root()
+	}
+	return dir
+}
+
+// family answers for the projects that a host asks for.
+type family struct {
+	host  *toolset.Host
+	opts  Options // what flags have set
+	watch watch
+}
+
+func (f *family) open(dir string) (*Base, error) { return OpenFor(f.host, dir, f.opts) }
+
+// offered returns learn described by the topics there are, and nothing where there
+// is nothing to learn. A knowledge base that cannot be used is no reason to leave
+// the tool out: nobody would find out why.
+func (f *family) offered(ctx context.Context) []contract.Tool {
+	tool := knowledge.LearnTool()
+	b, err := f.open("")
+	if err != nil {
+		tool.Description += "\n\nNothing can be learned at the moment: the configuration of the knowledge base has errors. The user can see them with: convtools knowledge check"
+		return []contract.Tool{tool}
+	}
+	tool, ok, _ := b.Describe(ctx, tool, MCPDescription) // Directories that cannot be read are found by checks.
+	if !ok {
+		return nil
+	}
+	return []contract.Tool{tool}
+}
+
+// Learn answers learn, as [Base.Learn] does for the workspace that the call comes
+// from.
+func (f *family) Learn(ctx context.Context, call contract.Call, p knowledge.LearnParams) (string, error) {
+	b, err := f.open(call.Context.Dir)
+	if err != nil {
+		return "", openFailed(err)
+	}
+	return b.Learn(ctx, p.Topic, p.Subjects, call.Notes)
+}
+
+// openFailed makes an error of [Open] into one for the caller of a tool, who
+// cannot put it right, but can tell the user where to.
+func openFailed(err error) error {
+	var broken *kbconfig.Error
+	if errors.As(err, &broken) {
+		return &contract.Error{Message: "Nothing can be learned until the user has corrected the configuration of the knowledge base: " + err.Error(), Err: err}
+	}
+	return &contract.Error{Message: "Nothing can be learned: the directory that the call comes from cannot be read (" + cause(err) + ").", Err: err}
+}
+
+func (f *family) instructions(ctx context.Context, _ contract.Context) string {
+	if len(f.offered(ctx)) == 0 {
+		return ""
+	}
+	return "There is knowledge that people have written down for this workspace. The description of learn names its topics: learn with a topic lists the topic's subjects, and with subjects loads them. Learn what concerns your task before you begin with it."
+}
+
+// arguments completes the values of learn's arguments. Subjects can be completed
+// where the topic is given before.
+func (f *family) arguments(ctx context.Context, _, argument, prefix string, given map[string]string) []string {
+	b, err := f.open("")
+	if err != nil {
+		return nil
+	}
+	switch argument {
+	case "topic":
+		return b.CompleteTopic(prefix)
+	case "subjects":
+		names, _ := b.CompleteSubject(ctx, given["topic"], prefix) // The error is the context's.
+		return names
+	}
+	return nil
+}
+
+// injectedAdvice says what a host needs that is told of a section in its system
+// prompt.
+func (f *family) injectedAdvice(jp bool) []string {
+	prompt := []string{"convtools", "knowledge", "prompt"}
+	for _, pattern := range f.opts.Patterns {
+		prompt = append(prompt, "-k", pattern)
+	}
+	command := process.JoinCommand(prompt...)
+	if jp {
+		return []string{
+			"Write the section, now and after every change of what is learned: " + command + " --format jp > .jp/config/knowledge-section.json",
+			"Use it: jp query --cfg knowledge-section --cfg skill/knowledge …",
+		}
+	}
+	return []string{"Put what this prints into the system prompt, now and after every change of what is learned: " + command}
+}
+
+// warn writes what a person who runs a server should know.
+func (f *family) warn(message string) {
+	if f.host.Stderr != nil {
+		fmt.Fprintf(f.host.Stderr, "warning: %s\n", text.Line(message)) // There is nowhere to report an error to.
+	}
+}
+
+// checks counts what there is to learn. To have no knowledge base is no problem.
+func (f *family) checks(ctx context.Context) []toolset.Check {
+	check := toolset.Check{Name: "knowledge", Status: toolset.Problem, Fix: "convtools knowledge check"}
+	off := func(why string) []toolset.Check {
+		return []toolset.Check{{Name: check.Name, Status: toolset.Off, Detail: why}}
+	}
+	b, err := f.open("")
+	if findings, ok := ConfigFindings(err); ok {
+		check.Detail = "nothing can be learned: " + firstError(findings)
+		return []toolset.Check{check}
+	}
+	if err != nil {
+		return off("there is no workspace to have it")
+	}
+	topics, err := b.Topics(ctx)
+	if err != nil {
+		check.Detail = "looking at it failed: " + err.Error()
+		return []toolset.Check{check}
+	}
+	subjects, enabled := 0, 0
+	var unusable []string
+	for _, topic := range topics {
+		switch {
+		case topic.Problem != "":
+			enabled++
+			unusable = append(unusable, fmt.Sprintf("topic %s cannot be learned: %s", topic.ID, topic.Problem))
+		case !topic.Disabled:
+			enabled++
+			subjects += topic.loadable()
+		}
+	}
+	switch {
+	case enabled == 0:
+		return off("no topic is configured")
+	case len(unusable) > 0:
+		check.Detail = strings.Join(unusable, "; ")
+	default:
+		check.Status, check.Fix = toolset.OK, ""
+		check.Detail = counted(enabled, "topic") + ", " + counted(subjects, "subject")
+	}
+	return []toolset.Check{check}
+}
+
+// loadable counts the subjects that an assistant can get, hidden ones too.
+func (t *Topic) loadable() int {
+	n := 0
+	for _, s := range t.Subjects {
+		if !s.Disabled && !s.Binary && !s.TooLarge && s.Problem == "" {
+			n++
+		}
+	}
+	return n
+}
+
+func counted(n int, what string) string {
+	switch n {
+	case 0:
+		return "No " + what + "s"
+	case 1:
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// firstError is what a configuration is refused for, and how much more there is.
+func firstError(findings []Finding) string {
+	var text string
+	more := -1
+	for _, f := range findings {
+		if f.Severity != diag.Error {
+			continue
+		}
+		if more++; more == 0 {
+			f.Hint = ""
+			text = f.String()
+		}
+	}
+	if more > 0 {
+		text += ", and " + counted(more, "more error")
+	}
+	return text
+}

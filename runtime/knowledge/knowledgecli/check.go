@@ -1,0 +1,149 @@
+package knowledgecli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	learn "github.com/convtools/convtools/generated/knowledge"
+	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/knowledge"
+	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
+)
+
+// report is what knowledge check found, as it is printed as JSON.
+type report struct {
+	Findings []finding `json:"findings"`
+	Topics   int       `json:"topics"`
+	Errors   int       `json:"errors"`
+	Warnings int       `json:"warnings"`
+	Infos    int       `json:"infos"`
+
+	text []string // of the findings
+}
+
+// finding is a [knowledge.Finding] as JSON.
+type finding struct {
+	Rule     string `json:"rule"`
+	Severity string `json:"severity"`
+	Topic    string `json:"topic,omitempty"`
+	Path     string `json:"path,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	Message  string `json:"message"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+func (c *commands) check() *cobra.Command {
+	asJSON, strict := false, false
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Find what is wrong with the knowledge base",
+		Long: `Finds what is wrong with the configuration and the files: directories that are
+missing, patterns that match nothing, files that cannot be told apart or loaded,
+links that lead nowhere, hidden subjects that nothing mentions. Each finding has
+its place, a rule and a hint. The exit code is 1 when there is an error, and 0
+when there are only warnings, unless --strict says otherwise.`,
+		Example: `  convtools knowledge check
+  convtools knowledge check --strict   # for CI`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r, err := c.examine(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = cli.PrintJSON(c.host.Stdout, r)
+			} else if r.Topics > 0 || len(r.Findings) > 0 {
+				err = r.print(c.host.Stdout)
+			}
+			if err == nil && (r.Errors > 0 || strict && r.Warnings > 0) {
+				err = cli.ErrFailed
+			}
+			return err
+		},
+	}
+	c.patternFlag(cmd)
+	cmd.Flags().BoolVar(&strict, "strict", false, "also exit with 1 when there are only warnings")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
+	return cmd
+}
+
+// examine checks the knowledge base. A configuration with errors is what there is
+// to find, unless only flags are to blame.
+func (c *commands) examine(ctx context.Context) (report, error) {
+	r := report{Findings: []finding{}}
+	b, err := c.open()
+	found, broken := knowledge.ConfigFindings(err)
+	switch {
+	case err != nil && (!broken || wrongUse(found)):
+		return r, err
+	case err == nil:
+		if found, err = b.Check(ctx, learn.LearnTool()); err != nil {
+			return r, err
+		}
+		if r.Topics = len(b.TopicIDs()); r.Topics == 0 {
+			c.sayHowToBegin(b)
+		}
+	}
+	for _, f := range found {
+		r.Findings = append(r.Findings, finding{
+			Rule: f.Rule, Severity: kbconfig.SeverityName(f.Severity), Topic: f.Topic,
+			Path: f.File, Line: f.Span.Line, Column: f.Span.Col, Message: f.Message, Hint: f.Hint,
+		})
+		r.text = append(r.text, f.String())
+		switch f.Severity {
+		case diag.Error:
+			r.Errors++
+		case diag.Warning:
+			r.Warnings++
+		case diag.Note:
+			r.Infos++
+		}
+	}
+	return r, nil
+}
+
+// wrongUse reports whether only flags are to blame.
+func wrongUse(found []knowledge.Finding) bool {
+	return !slices.ContainsFunc(found, func(f knowledge.Finding) bool { return f.Severity == diag.Error && f.File != "-k" })
+}
+
+func (r report) print(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	for _, f := range r.text {
+		fmt.Fprintln(out, text.Visible(f))
+	}
+	if len(r.text) > 0 {
+		out.WriteByte('\n')
+	}
+	fmt.Fprintln(out, r.summary())
+	return out.Flush()
+}
+
+func (r report) summary() string {
+	var parts []string
+	for _, part := range []struct {
+		n         int
+		one, many string
+	}{{r.Errors, "error", "errors"}, {r.Warnings, "warning", "warnings"}, {r.Infos, "remark", "remarks"}} {
+		if part.n > 0 {
+			parts = append(parts, count(part.n, part.one, part.many))
+		}
+	}
+	where := " in " + count(r.Topics, "topic", "topics")
+	if r.Topics == 0 {
+		where = "" // there are none, or their configuration cannot be read
+	}
+	if len(parts) == 0 {
+		return "Nothing to complain of" + where + "."
+	}
+	return strings.Join(parts, ", ") + where + "."
+}

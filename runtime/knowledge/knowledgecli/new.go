@@ -1,0 +1,264 @@
+package knowledgecli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"github.com/convtools/convtools/runtime/cli"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/knowledge"
+	"github.com/convtools/convtools/runtime/knowledge/subjects"
+)
+
+func (c *commands) create() *cobra.Command {
+	return &cobra.Command{
+		Use:   "new TOPIC/SLUG [-]",
+		Short: "Create a subject",
+		Long: `Creates the file of a subject in the directory of its topic, with a title made
+of its name, or, with "-", with what standard input has to say. It is a Markdown
+file unless the slug ends in another extension; NAME/SKILL is a skill, which
+has front matter, too. A file that exists is never touched.`,
+		Example: `  convtools knowledge new project/release-process
+  git log -5 | convtools knowledge new project/recent-changes.txt -`,
+		Args: cobra.ArbitraryArgs,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) > 0 || strings.Contains(word, "/") {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return c.completePath(cmd.Context(), word)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			fromInput := len(args) == 2 && args[1] == "-"
+			if len(args) != 1 && !fromInput {
+				return cli.Usagef("new takes TOPIC/SLUG, and \"-\" to read standard input, and got %d arguments", len(args))
+			}
+			topic, slug, err := subjectArgs(cmd, args[:1])
+			if err != nil {
+				return err
+			}
+			file, err := newSubjectPath(slug)
+			if err != nil {
+				return cli.Usage(err)
+			}
+			b, err := c.open()
+			if err != nil {
+				return err
+			}
+			found, err := b.Topic(cmd.Context(), topic)
+			if err != nil {
+				return c.noTopic(b, topic, forPerson(err))
+			}
+			if found.Disabled {
+				return fmt.Errorf("topic %s is disabled: remove enable = false from it first", found.ID)
+			}
+			content := templateOf(file)
+			if fromInput {
+				if content, err = c.newContent(); err != nil {
+					return err
+				}
+			}
+			if err := create(b, found, file, content); err != nil {
+				return newFailed(found, file, err)
+			}
+			return c.sayCreated(cmd.Context(), b, found, file)
+		},
+	}
+}
+
+// noTopic tells how to make the topic that somebody wants to write for. The
+// configuration is theirs: it is not written.
+func (c *commands) noTopic(b *knowledge.Base, id string, err error) error {
+	valid := func(r rune) bool {
+		return r < 0x80 && (r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r))
+	}
+	if code := cli.Report(c.host.Stderr, err); code != cli.ExitFailed || strings.ContainsFunc(id, func(r rune) bool { return !valid(r) }) {
+		return cli.ErrFailed
+	}
+	where := "a file convtools.toml in the directory of the project"
+	if b.Root() != "" {
+		where = filepath.Join(b.Root(), "convtools.toml")
+	}
+	fmt.Fprintf(c.host.Stderr, "hint: for a topic of that name add this to %s:\n\n  [kb.topic.%s]\n  subjects = \"docs/knowledge/%s\"\n", where, id, id)
+	return cli.ErrFailed
+}
+
+// newSubjectPath is the path of the file for a slug, relative to the directory of
+// its topic and with slashes. It is one that every file system takes, and that
+// does not look like a pattern.
+func newSubjectPath(slug string) (string, error) {
+	const most = 200 // bytes: what the learn tool is asked for has less than 256
+	refuse := func(why string) (string, error) {
+		return "", fmt.Errorf("%s cannot be the name of a subject: %s", contract.Quote(slug), why)
+	}
+	if len(slug) > most {
+		return refuse(fmt.Sprintf("it has more than %d bytes", most))
+	}
+	if !utf8.ValidString(slug) || strings.ContainsFunc(slug, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return refuse("it has characters that cannot be printed")
+	}
+	if i := strings.IndexAny(slug, `\:*?"<>|[]{}`); i >= 0 {
+		return refuse(fmt.Sprintf("leave out %q; folders are separated by slashes", slug[i:i+1]))
+	}
+	for part := range strings.SplitSeq(slug, "/") {
+		switch {
+		case part == "":
+			return refuse("a part of it is empty")
+		case part == "." || part == "..":
+			return refuse(`it has to lead into the topic: leave out "` + part + `"`)
+		case strings.TrimSpace(part) != part || strings.HasSuffix(part, "."):
+			return refuse("no part of it may begin or end with a blank, or end with a dot")
+		}
+	}
+	if ext := strings.TrimPrefix(path.Ext(strings.TrimLeft(path.Base(slug), ".")), "."); strings.Trim(ext, "0123456789") == "" {
+		slug += ".md" // a version number is no extension
+	}
+	if !filepath.IsLocal(filepath.FromSlash(slug)) {
+		return refuse("this system keeps the name for itself")
+	}
+	return slug, nil
+}
+
+// skillFile is the file that makes a skill of the folder it is in.
+const skillFile = "SKILL.md"
+
+// templateOf is what a new file begins with. A skill has front matter, which says
+// when to use it: https://agentskills.io/specification. Its description is left
+// for its author, and missed until there is one.
+func templateOf(file string) string {
+	folder, name := path.Split(file)
+	if folder == "" || name != skillFile {
+		return "# " + titleOf(file) + "\n"
+	}
+	folder = path.Base(folder)
+	return "---\nname: " + quotedYAML(folder) + "\n# What it does, and when to use it:\ndescription:\n---\n\n# " + titleOf(folder+".md") + "\n"
+}
+
+// quotedYAML writes the name of a folder as YAML, with quotes only where it could
+// be read as something else. Names of new folders have no quotes of this kind.
+func quotedYAML(name string) string {
+	plain := name[0] >= 'a' && name[0] <= 'z' && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+	if plain {
+		return name
+	}
+	return `"` + name + `"`
+}
+
+// titleOf makes a heading of the name of a file.
+func titleOf(file string) string {
+	name := strings.TrimLeft(path.Base(file), ".")
+	name = strings.TrimSuffix(name, path.Ext(name))
+	title := strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == ' ' }), " ")
+	first, size := utf8.DecodeRuneInString(title)
+	return string(unicode.ToUpper(first)) + title[size:]
+}
+
+// newContent reads what a new subject says from standard input.
+func (c *commands) newContent() (string, error) {
+	content, err := io.ReadAll(io.LimitReader(c.host.Stdin, subjects.MaxSize+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("reading standard input: %w", err)
+	case len(content) > subjects.MaxSize:
+		return "", errors.New("standard input has more than 4 MiB, which is more than can be learned; nothing was created")
+	case len(content) == 0:
+		return "", errors.New("standard input is empty; nothing was created")
+	}
+	return string(content), nil
+}
+
+// create creates a file that does not exist, and the directories it is in. It
+// follows no link out of the topic, whose directory is made where it is missing in
+// the project.
+func create(b *knowledge.Base, topic knowledge.Topic, file, content string) error {
+	root, err := b.OpenDir(topic.ID)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := makeDir(b.Root(), topic.Dir); err != nil {
+			return err
+		}
+		root, err = b.OpenDir(topic.ID)
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	name := filepath.FromSlash(file)
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(content)
+	if err = errors.Join(err, f.Close()); err != nil {
+		// Half a file would look like all of it.
+		return errors.Join(err, root.Remove(name))
+	}
+	return nil
+}
+
+func makeDir(root, path string) error {
+	project, err := os.OpenRoot(root)
+	if err != nil {
+		return err
+	}
+	defer project.Close()
+	return project.MkdirAll(filepath.FromSlash(path), 0o755)
+}
+
+func newFailed(topic knowledge.Topic, file string, err error) error {
+	name := path.Join(topic.Dir, file)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s exists already and was not touched", name)
+	}
+	return fmt.Errorf("creating %s: %w", name, err)
+}
+
+// sayCreated says what was made of a file, which may not be what its author
+// expects.
+func (c *commands) sayCreated(ctx context.Context, b *knowledge.Base, topic knowledge.Topic, file string) error {
+	name := path.Join(topic.Dir, file)
+	topic, err := b.Topic(ctx, topic.ID)
+	if err != nil {
+		return err
+	}
+	var made *knowledge.Subject
+	for i := range topic.Subjects {
+		if topic.Subjects[i].Path == file {
+			made = &topic.Subjects[i]
+		}
+	}
+	if made == nil {
+		fmt.Fprintf(c.host.Stdout, "Created %s\n", plainLine(name))
+		fmt.Fprintln(c.host.Stderr, "warning: it is no subject; convtools knowledge check says why")
+		return nil
+	}
+	fmt.Fprintf(c.host.Stdout, "Created %s: subject %q of topic %s\n", plainLine(name), made.Name, topic.ID)
+	for i := range topic.Subjects {
+		if s := &topic.Subjects[i]; s != made && s.Slug == made.Slug && !s.Disabled {
+			fmt.Fprintf(c.host.Stderr, "warning: %s has the slug %q too: rename one of the two\n", plainLine(s.Path), made.Slug)
+		}
+	}
+	switch {
+	case made.Disabled:
+		fmt.Fprintln(c.host.Stderr, "warning: it is disabled: the configuration of the topic says so")
+	case made.Binary:
+		fmt.Fprintln(c.host.Stderr, "warning: it is binary and cannot be loaded")
+	case made.Skill && made.Description == "":
+		fmt.Fprintln(c.host.Stderr, "note: it is a skill without a description: write into its front matter what it does and when to use it")
+	case made.Hidden:
+		fmt.Fprintf(c.host.Stderr, "note: it is hidden, so no list shows it: name %q in a subject that is listed\n", made.Name)
+	}
+	return nil
+}

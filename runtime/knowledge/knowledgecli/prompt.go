@@ -1,0 +1,89 @@
+package knowledgecli
+
+import (
+	"encoding/json"
+	"fmt"
+	"github.com/convtools/convtools/runtime/cli"
+
+	"github.com/spf13/cobra"
+)
+
+// The formats of knowledge prompt.
+const (
+	formatText = "text"
+	formatJP   = "jp"
+)
+
+func (c *commands) prompt() *cobra.Command {
+	format := formatText
+	cmd := &cobra.Command{
+		Use:   "prompt",
+		Short: "Print the section for a system prompt",
+		Long: `Prints the <knowledge> section for a system prompt: learned subjects in full,
+and the topics that the learn tool offers. Where there is nothing to say, it
+prints nothing. The section is how things are now: make it again when what is
+learned has changed. A host that puts it into its prompt has the tools told
+so, with install HOST --prompt-injected: then they do not offer it again.
+
+With --format jp it is a configuration that JP loads with --cfg.`,
+		Example: `  convtools knowledge prompt -k 'project/style/**'
+  claude --append-system-prompt "$(convtools knowledge prompt)"
+  convtools kb prompt --format jp > .jp/config/knowledge-section.json`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if format != formatText && format != formatJP {
+				return cli.Usagef("--format is text or jp, not %q", format)
+			}
+			b, err := c.open()
+			if err != nil {
+				return err
+			}
+			section, warnings, err := b.Section(cmd.Context())
+			if err != nil {
+				return err
+			}
+			for _, w := range warnings {
+				fmt.Fprintf(c.host.Stderr, "warning: %s\n", plainLine(w.String()))
+			}
+			if section == "" {
+				if len(b.TopicIDs()) == 0 {
+					c.sayHowToBegin(b)
+				} else {
+					fmt.Fprintln(c.host.Stderr, "note: there is no section: no topic has a subject that is listed or learned")
+				}
+			}
+			switch {
+			case format == formatJP:
+				return c.printJPConfig(section)
+			case section != "":
+				_, err = fmt.Fprintln(c.host.Stdout, section)
+			}
+			return err
+		},
+	}
+	c.patternFlag(cmd)
+	cmd.Flags().StringVar(&format, "format", formatText, "print it as `FORMAT`: text, or jp for a configuration of JP")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]cobra.Completion{formatText, formatJP}, cobra.ShellCompDirectiveNoFileComp)) // fails only for a flag that is not there
+	return cmd
+}
+
+// printJPConfig prints a configuration of JP that adds a section to its system
+// prompt. Without a section it is one that changes nothing: JP would refuse an
+// empty file.
+func (c *commands) printJPConfig(section string) error {
+	type content struct {
+		Content string `json:"content"`
+	}
+	type assistant struct {
+		Sections []content `json:"system_prompt_sections"`
+	}
+	var config struct {
+		Assistant *assistant `json:"assistant,omitempty"`
+	}
+	if section != "" {
+		config.Assistant = &assistant{[]content{{section}}}
+	}
+	enc := json.NewEncoder(c.host.Stdout)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(config)
+}

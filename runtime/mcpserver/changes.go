@@ -1,0 +1,218 @@
+package mcpserver
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/mcpserver/wire"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+const (
+	// lookPause is how long after a look for changes requests do not lead to another
+	// one, unless they ask for a list.
+	lookPause = time.Second
+	// idlePause is how long it may take until a client that waits is told of a
+	// change.
+	idlePause = 10 * time.Second
+	// lookShare keeps looks for changes to this part of the time: the longer one
+	// takes, the longer the pause after it.
+	lookShare = 100
+
+	toolsChanged     = "notifications/tools/list_changed"
+	resourcesChanged = "notifications/resources/list_changed"
+)
+
+// changes has what is offered at the moment, and tells clients when that is
+// something else. The SDK has no notification of its own for resources that it does
+// not keep the list of, so tools are not left to it either.
+type changes struct {
+	registry *toolset.Registry
+	tools    atomic.Pointer[[]contract.Tool] // offered last
+	looked   atomic.Int64                    // when the last look began, in nanoseconds
+	watching atomic.Bool
+	took     atomic.Int64 // nanoseconds of that look
+
+	turn    chan struct{} // has a value while somebody looks, who owns what follows
+	version [2]string     // of the tools and the list of resources, at the last look
+
+	wake chan struct{} // has a value after a request came in
+
+	mu       sync.Mutex
+	audience map[*wire.Conn]interest
+	stop     context.CancelFunc // of watching, while there is an audience
+}
+
+// interest is what a client wants to be told.
+type interest struct {
+	tools, resources bool
+	meta             mcp.Meta // of what it is told
+}
+
+func newChanges(registry *toolset.Registry) *changes {
+	return &changes{registry: registry, turn: make(chan struct{}, 1), wake: make(chan struct{}, 1), audience: map[*wire.Conn]interest{}}
+}
+
+// offered returns the tools that were offered last.
+func (c *changes) offered() []contract.Tool {
+	if tools := c.tools.Load(); tools != nil {
+		return *tools
+	}
+	return nil
+}
+
+func (c *changes) names() []string {
+	var names []string
+	for _, t := range c.offered() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+func (c *changes) offers(tool string) bool {
+	return slices.ContainsFunc(c.offered(), func(t contract.Tool) bool { return t.Name == tool })
+}
+
+// refresh looks at what is offered now.
+func (c *changes) refresh(ctx context.Context) { c.look(ctx, true) }
+
+// look looks for changes, at what is offered only if that may have changed or all is
+// set, and tells the audience of those there are.
+func (c *changes) look(ctx context.Context, all bool) {
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return
+	}
+	if c.tools.Load() != nil && !c.registry.Changes() {
+		return
+	}
+	begun := time.Now()
+	c.looked.Store(begun.UnixNano())
+	now := [2]string{c.registry.Version(ctx), c.registry.ListVersion(ctx)}
+	tools, first := c.offered(), c.tools.Load() == nil
+	if all || first || now[0] != c.version[0] {
+		tools = c.registry.Offered(ctx)
+	}
+	if ctx.Err() != nil {
+		return // a look that was cut off has not seen everything
+	}
+	if !reflect.DeepEqual(tools, c.offered()) || first {
+		c.tools.Store(&tools)
+		if !first {
+			c.tell(toolsChanged, func(i interest) bool { return i.tools })
+		}
+	}
+	if now[1] != c.version[1] && !first {
+		c.tell(resourcesChanged, func(i interest) bool { return i.resources })
+	}
+	c.version = now
+	c.took.Store(int64(time.Since(begun)))
+}
+
+// tell tells those who want to know.
+func (c *changes) tell(method string, wants func(interest) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for conn, i := range c.audience {
+		if wants(i) {
+			go conn.Notify(method, i.meta) //nolint:errcheck // a client that cannot be told is gone
+		}
+	}
+}
+
+// join has a client told of changes until its connection ends.
+func (c *changes) join(conn *wire.Conn, i interest) {
+	if !i.tools && !i.resources || !c.registry.Changes() {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.audience[conn] = i
+	if c.stop == nil {
+		var ctx context.Context
+		ctx, c.stop = context.WithCancel(context.Background())
+		c.watching.Store(true)
+		go c.watch(ctx)
+	}
+	go func() {
+		<-conn.Over()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if delete(c.audience, conn); len(c.audience) == 0 {
+			c.watching.Store(false)
+			c.stop()
+			c.stop = nil
+		}
+	}()
+}
+
+// asked notes that a client has asked for something.
+func (c *changes) asked() {
+	if !c.watching.Load() || !c.due(lookPause) {
+		return
+	}
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// due reports whether the last look began so long ago that there should be another
+// one, which is then the caller's to begin.
+func (c *changes) due(pause time.Duration) bool {
+	now, last := time.Now().UnixNano(), c.looked.Load()
+	return now-last >= int64(c.pause(pause)) && c.looked.CompareAndSwap(last, now)
+}
+
+// pause is how long to wait after a look that took as long as the last one.
+func (c *changes) pause(least time.Duration) time.Duration {
+	return max(least, lookShare*time.Duration(c.took.Load()))
+}
+
+// watch looks for changes as long as there is somebody to tell: from time to time,
+// and when a client asks for something.
+func (c *changes) watch(ctx context.Context) {
+	for {
+		idle := time.NewTimer(c.pause(idlePause))
+		select {
+		case <-ctx.Done():
+			idle.Stop()
+			return
+		case <-c.wake:
+			idle.Stop()
+		case <-idle.C:
+			if !c.due(idlePause) {
+				continue
+			}
+		}
+		c.look(ctx, false)
+	}
+}
+
+// acknowledged stands before everything that the SDK sends. A request that listens
+// is told of changes once it was told that it will be, and of which.
+func (s *Server) acknowledged(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		result, err := next(ctx, method, req)
+		if params, ok := req.GetParams().(*mcp.SubscriptionsAcknowledgedParams); ok && err == nil {
+			s.changes.join(wire.ConnectionOf(ctx), interest{
+				tools: params.Notifications.ToolsListChanged, resources: params.Notifications.ResourcesListChanged, meta: params.Meta,
+			})
+		}
+		return result, err
+	}
+}
+
+func methodNotFound(method string) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: " + contract.Quote(method)}
+}

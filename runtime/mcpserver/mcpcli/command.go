@@ -1,0 +1,185 @@
+// Package mcpcli is the command that serves tools over MCP: flags, and what a
+// process needs around a server. It never serves anything itself, and never
+// prints to the output that belongs to the protocol.
+package mcpcli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/mcpserver"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+const (
+	// conversationIDEnv names the conversation for hosts that start one server a
+	// conversation and cannot change its arguments.
+	conversationIDEnv = "CONVTOOLS_CONVERSATION_ID"
+	// noProject is what a person can do about a server outside of a project: a client
+	// starts it where it likes.
+	noProject = "The user can register this MCP server with the arguments mcp --workspace DIR."
+)
+
+// command is what the flags say.
+type command struct {
+	host     *toolset.Host
+	registry *toolset.Registry
+
+	structured bool
+	address    string
+	tokenFile  string
+	hosts      []string
+	origins    []string
+}
+
+// Command returns convtools mcp.
+func Command(host *toolset.Host, registry *toolset.Registry) *cobra.Command {
+	c := &command{host: host, registry: registry}
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve the tools over MCP",
+		Long: `Serves the tools over the Model Context Protocol on standard input and output.
+An MCP client starts this program by itself, once it is registered there.
+
+With --http it serves any number of clients over streamable HTTP instead, at
+http://HOST:PORT/mcp. An address that other machines can reach needs a token.
+
+The conversation a call is made from is what the client says in _meta under
+"computer.jp/context", else --conversation-id, else CONVTOOLS_CONVERSATION_ID.
+
+With --prompt-injected, what topics have learned is taken to be in the system
+prompt, as convtools knowledge prompt prints it; without, it is recommended.`,
+		Example: `  convtools mcp
+  convtools mcp --workspace ~/src/project
+  convtools mcp --http 127.0.0.1:8080
+  convtools mcp --http 0.0.0.0:8080 --token-file ~/.config/convtools/token`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.Usagef("mcp takes no arguments, and got %q", args[0])
+			}
+			if err := c.checkFlags(cmd); err != nil {
+				return cli.Usage(err)
+			}
+			if c.address == "" {
+				return c.serveStdio(cmd.Context())
+			}
+			return c.serveHTTP(cmd.Context())
+		},
+	}
+	registry.AddFlags(cmd)
+	flags := cmd.Flags()
+	flags.BoolVar(&c.structured, "structured", false, "also send outcomes as structured content, for programs; models then see only that")
+	flags.StringVar(&c.address, "http", "", "serve over HTTP on `ADDR`, such as 127.0.0.1:8080")
+	flags.StringVar(&c.tokenFile, "token-file", "", "ask HTTP clients for the bearer token in `FILE`")
+	flags.StringSliceVar(&c.hosts, "allow-host", nil, "also answer to `NAME` in the Host header")
+	flags.StringSliceVar(&c.origins, "allow-origin", nil, "let web pages of `ORIGIN` call, such as https://example.com")
+	return cmd
+}
+
+// checkFlags refuses flags that would go unheeded. An empty value is one that a
+// script has failed to fill in: to take it for a flag that is not there would
+// serve in another way than was meant, and to more people.
+func (c *command) checkFlags(cmd *cobra.Command) error {
+	given := cmd.Flags().Changed
+	if given("http") && c.address == "" {
+		return errors.New("--http needs an address, such as 127.0.0.1:8080")
+	}
+	if given("http") {
+		if err := mcpserver.CheckAddress(c.address); err != nil {
+			return fmt.Errorf("--http: %w", err)
+		}
+	}
+	for _, name := range []string{"token-file", "allow-host", "allow-origin"} {
+		if given(name) && !given("http") {
+			return fmt.Errorf("--%s only counts with --http", name)
+		}
+	}
+	if given("token-file") && c.tokenFile == "" {
+		return errors.New("--token-file needs the name of a file; without the flag, no token is asked for")
+	}
+	for _, host := range c.hosts {
+		if err := mcpserver.CheckHost(host); err != nil {
+			return fmt.Errorf("--allow-host: %w", err)
+		}
+	}
+	for _, origin := range c.origins {
+		if err := mcpserver.CheckOrigin(origin); err != nil {
+			return fmt.Errorf("--allow-origin: %w", err)
+		}
+	}
+	return nil
+}
+
+// serveStdio serves one client. Standard output is the protocol's: whatever else
+// prints goes to standard error.
+func (c *command) serveStdio(ctx context.Context) error {
+	out := c.host.Stdout
+	c.host.Stdout = c.host.Stderr
+	os.Stdout = os.Stderr
+	// A client that is gone makes a write fail. Without this the write would end
+	// the process before the programs it runs have been stopped.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+	err := c.server().ServeStdio(ctx, c.host.Stdin, out)
+	if errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return err
+}
+
+func (c *command) serveHTTP(ctx context.Context) error {
+	opts := mcpserver.HTTPOptions{Hosts: c.hosts, Origins: c.origins}
+	if c.tokenFile != "" {
+		token, err := mcpserver.ReadToken(c.tokenFile)
+		if err != nil {
+			return err
+		}
+		opts.Token = token
+	}
+	listener, err := mcpserver.Listen(c.address, opts.Token)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.host.Stderr, "convtools: MCP at http://%s%s\n", listener.Addr(), mcpserver.Path)
+	return c.server().ServeListener(ctx, listener, opts)
+}
+
+func (c *command) server() *mcpserver.Server {
+	where := c.host.Context()
+	where.InConversation = true
+	if where.ConversationID == "" {
+		where.ConversationID = c.environmentConversation()
+	}
+	return mcpserver.New(mcpserver.Config{
+		Version:    c.host.Version,
+		Tools:      c.registry,
+		Context:    where,
+		NoProject:  noProject,
+		Structured: c.structured,
+		Log:        c.host.Stderr,
+	})
+}
+
+// environmentConversation is the conversation that the environment names. What
+// is no id, such as a host's own name of a conversation, is no reason not to
+// serve, but must not pass for one that can be left out.
+func (c *command) environmentConversation() string {
+	given := c.host.Getenv(conversationIDEnv)
+	if given == "" {
+		return ""
+	}
+	if err := c.registry.CheckConversationID(given); err != nil {
+		cli.Warn(c.host.Stderr, "%s is ignored, so no conversation is left out of searches: %v", conversationIDEnv, err)
+		return ""
+	}
+	return given
+}

@@ -1,0 +1,104 @@
+package recall
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/command"
+	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Program returns the external conversation command line of a line, which was read
+// from the environment variable setting. It is called as the specs of the tools
+// say.
+func Program(line, setting string, runner process.Runner) *command.Program {
+	return command.New(command.Config{
+		Line: line, Setting: setting, Runner: runner,
+		List: listCall, Search: searchCall, Read: readCall,
+	})
+}
+
+func unsupported(what string) (command.Call, error) {
+	return command.Call{}, fmt.Errorf("%s: %w", what, conversations.ErrUnsupported)
+}
+
+func listCall(q conversations.ListQuery) (command.Call, error) {
+	sort, ok := map[conversations.Sort]string{
+		conversations.ByActivity: conversation.ListSortActivity,
+		conversations.ByCreation: conversation.ListSortCreated,
+		conversations.ByUpdate:   conversation.ListSortUpdated,
+	}[q.Sort]
+	if !ok || len(q.IDs) > 0 || len(q.Exclude) > 0 || len(q.Labels) > 0 || q.UserOnly {
+		return unsupported("listing conversations in this way")
+	}
+	p := conversation.ListParams{
+		Limit: q.Limit, Offset: q.Offset, Sort: sort, Descending: !q.Ascending,
+		Archived: q.Archived, IncludeHidden: q.Hidden,
+	}
+	if q.TitleContains != "" {
+		p.TitleContains = &q.TitleContains
+	}
+	return command.Call{Args: conversation.ListArgs(p, contract.Context{}), OK: conversation.ListExitOK}, nil
+}
+
+func searchCall(q conversations.SearchQuery) (command.Call, error) {
+	if q.Archived || len(q.Labels) > 0 || len(q.Exclude) > 1 || q.Regexp || q.Sort != conversations.ByActivity || q.Ascending || q.MaxConversations > 0 || q.MaxMatchesOfEach > 0 {
+		return unsupported("searching conversations in this way")
+	}
+	p := conversation.GrepParams{
+		Pattern: q.Pattern, IgnoreCase: q.IgnoreCase, IDs: q.IDs, Scopes: scopeNames(q.Scopes),
+		Context: q.Context, Limit: q.MaxMatches, IncludeHidden: q.Hidden,
+	}
+	var where contract.Context
+	if len(q.Exclude) > 0 {
+		where.ConversationID = q.Exclude[0]
+	}
+	return command.Call{Args: conversation.GrepArgs(p, where), OK: conversation.GrepExitOK}, nil
+}
+
+func readCall(q conversations.ReadQuery) (command.Call, error) {
+	p := conversation.ReadParams{ID: q.ID}
+	first, last := q.Turns.First, q.Turns.Last
+	switch {
+	case q.Turns == conversations.Turns{}:
+	case first.Kind == conversations.Turn && first == last:
+		p.Turn = &first.N
+	case first.Kind == conversations.CountBack && last.Kind == conversations.Unbounded:
+		p.Last = &first.N
+	default:
+		return unsupported("reading a conversation in this way")
+	}
+	return command.Call{Args: conversation.ReadArgs(p, contract.Context{}), OK: conversation.ReadExitOK}, nil
+}
+
+// scopesOf returns the scopes that some names of the parameter scopes stand for.
+func scopesOf(names []string) transcript.Scopes {
+	var scopes transcript.Scopes
+	for _, known := range transcript.NamedScopes() {
+		if slices.Contains(names, known.Name) {
+			scopes |= known.Scopes
+		}
+	}
+	return scopes
+}
+
+// scopeNames returns the fewest names for some scopes, sets before single ones.
+func scopeNames(scopes transcript.Scopes) []string {
+	var names []string
+	known := transcript.NamedScopes()
+	slices.SortStableFunc(known, func(a, b transcript.NamedScope) int {
+		return bits.OnesCount16(uint16(b.Scopes)) - bits.OnesCount16(uint16(a.Scopes))
+	})
+	for _, n := range known {
+		if scopes != 0 && scopes&n.Scopes == n.Scopes {
+			names = append(names, n.Name)
+			scopes &^= n.Scopes
+		}
+	}
+	return names
+}

@@ -1,0 +1,194 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+// How long listing all conversations may take in a check. The built-in reader goes
+// through every one of them and comes to an end by itself; a program may not.
+const (
+	builtinLimit = 30 * time.Second
+	programLimit = 5 * time.Second
+)
+
+// namedDamaged is how many damaged conversations a check names, and maxDetail how
+// many characters of one thing it repeats.
+const (
+	namedDamaged = 5
+	maxDetail    = 200
+)
+
+// checks looks at the workspace, at what serves conversations, and at these.
+// Without a workspace there is nothing to run a program on.
+func (f *family) checks(ctx context.Context) []toolset.Check {
+	w, found := f.checkWorkspace()
+	checks := []toolset.Check{found}
+	if w != nil {
+		checks = append(checks, checkUserData(w))
+	}
+	cli := f.checkCommandLine()
+	if w == nil || cli.Status == toolset.Problem {
+		return append(checks, cli)
+	}
+	return append(checks, f.checkConversations(ctx, cli)...)
+}
+
+func (f *family) checkWorkspace() (*jp.Workspace, toolset.Check) {
+	check := toolset.Check{Name: "workspace", Status: toolset.OK}
+	w, err := f.workspace(f.host.Dir)
+	if err == nil {
+		check.Detail = w.Root()
+		if w.ID() != "" {
+			check.Detail += " (" + w.ID() + ")"
+		}
+		return w, check
+	}
+	check.Status, check.Detail = toolset.Problem, err.Error()
+	check.Fix = "change to a project that has a .jp directory, or name one with --workspace DIR"
+	var missing *conversations.NoWorkspaceError
+	switch {
+	case errors.As(err, &missing) && missing.Missing:
+		check.Detail = missing.Dir + " does not exist"
+	case missing != nil:
+		check.Detail = "none in " + missing.Dir + " or above it"
+		check.Instead = &toolset.Check{
+			Name: check.Name, Status: toolset.Off,
+			Detail: check.Detail + ", so there are no conversations to look up",
+		}
+	}
+	return nil, check
+}
+
+func checkUserData(w *jp.Workspace) toolset.Check {
+	if w.UserStore() == "" {
+		return toolset.Check{Name: "user data", Status: toolset.Off, Detail: "JP keeps nothing about this workspace outside of it"}
+	}
+	return toolset.Check{Name: "user data", Status: toolset.OK, Detail: w.UserStore()}
+}
+
+// checkCommandLine looks at what serves conversations.
+func (f *family) checkCommandLine() toolset.Check {
+	check := toolset.Check{Name: "command line", Status: toolset.OK, Detail: "built in"}
+	line := f.line()
+	if line == "" {
+		return check
+	}
+	check.Detail = fmt.Sprintf("%s (%s)", line, f.setting)
+	words, err := process.SplitCommand(line)
+	if err == nil {
+		_, err = exec.LookPath(words[0])
+	}
+	if err != nil {
+		f.blame(&check, err.Error())
+	}
+	return check
+}
+
+// blame makes a problem of a check of a program that does not serve conversations.
+func (f *family) blame(check *toolset.Check, why string) {
+	check.Status = toolset.Problem
+	check.Detail += ": " + why
+	check.Fix = fmt.Sprintf("try it: %s conversation ls --format=json; correct %s, or unset it to use the built-in one", f.line(), f.setting)
+}
+
+// checkConversations counts the conversations, and names the damaged ones.
+func (f *family) checkConversations(ctx context.Context, cli toolset.Check) []toolset.Check {
+	limit := builtinLimit
+	if f.line() != "" {
+		limit = programLimit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var counts, damaged []string
+	for _, archived := range []bool{false, true} {
+		listing, err := f.listAll(ctx, archived)
+		if err != nil {
+			return f.unlisted(cli, whyUnlisted(err, limit))
+		}
+		set := "live"
+		if archived {
+			set = "archived"
+		}
+		counts = append(counts, fmt.Sprintf("%d %s", max(listing.Total, len(listing.Conversations)), set))
+		for i := range listing.Conversations {
+			if p := listing.Conversations[i].Damage; p != nil {
+				damaged = append(damaged, named(p))
+			}
+		}
+		for i := range listing.Aside.Problems {
+			damaged = append(damaged, named(&listing.Aside.Problems[i]))
+		}
+	}
+	checks := []toolset.Check{cli, {Name: "conversations", Status: toolset.OK, Detail: strings.Join(counts, ", ")}}
+	if len(damaged) == 0 {
+		return checks
+	}
+	shown := damaged[:min(len(damaged), namedDamaged)]
+	if more := len(damaged) - len(shown); more > 0 {
+		shown = append(shown, fmt.Sprintf("and %d more", more))
+	}
+	return append(checks, toolset.Check{
+		Name: "damaged", Status: toolset.Problem, Detail: strings.Join(shown, ", "),
+		Fix: "restore them from a backup, or move them out of .jp/conversations",
+	})
+}
+
+func (f *family) listAll(ctx context.Context, archived bool) (conversations.Listing, error) {
+	source, err := f.open(f.host.Dir)
+	if err != nil {
+		return conversations.Listing{}, err
+	}
+	return source.List(ctx, conversations.ListQuery{Filter: conversations.Filter{Archived: archived, Hidden: true}})
+}
+
+// named is a problem for a person.
+func named(p *conversations.Problem) string {
+	what := string(p.ID)
+	if what == "" {
+		what = p.Path
+	}
+	return fmt.Sprintf("%s (%v)", what, p.Err)
+}
+
+// whyUnlisted is why there is no list of conversations, for a person.
+func whyUnlisted(err error, limit time.Duration) string {
+	var run *process.Error
+	var unavailable *conversations.UnavailableError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("conversation ls hangs: it was stopped after %v", limit)
+	case errors.As(err, &run):
+		return run.Error()
+	case errors.As(err, &unavailable) && unavailable.Program != "":
+		said, _, _ := strings.Cut(unavailable.Said, "\n")
+		if said == "" {
+			said = "nothing on standard error"
+		}
+		return fmt.Sprintf("conversation ls does not list them in JSON (exit code %d) and says: %s", unavailable.Exit, clip(said, maxDetail))
+	default:
+		return personal(err).Error()
+	}
+}
+
+// unlisted is the checks where there is no list: a program of the user's choice is
+// to blame for that itself.
+func (f *family) unlisted(cli toolset.Check, why string) []toolset.Check {
+	if f.line() != "" {
+		f.blame(&cli, why)
+		return []toolset.Check{cli}
+	}
+	return []toolset.Check{cli, {
+		Name: "conversations", Status: toolset.Problem, Detail: why,
+		Fix: "see what this says: convtools conversation ls --hidden",
+	}}
+}

@@ -1,0 +1,347 @@
+package recall_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/recall"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+const sample = "../../testdata/workspaces/sample"
+
+// both are the two ways to the sample workspace: the library, and this program's
+// own command line as a program of its own.
+func both(t *testing.T) (library, program conversations.Source) {
+	t.Helper()
+	library, err := conversations.Open(conversations.Options{Dir: sample, Getenv: os.Getenv})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return library, recall.Program(child(), "", process.Exec{}).In(sample)
+}
+
+// told leaves out what the JSON of a command line does not have.
+func told() cmp.Options {
+	return cmp.Options{
+		cmpopts.EquateEmpty(),
+		cmpopts.IgnoreFields(conversations.Aside{}, "Hidden"),
+		cmp.Comparer(func(a, b conversations.Problem) bool { return a.ID == b.ID }),
+		cmpopts.IgnoreFields(conversations.Event{}, "Index", "AppendJSON"),
+		cmpopts.IgnoreFields(conversations.Line{}, "Conversation", "Spans"),
+	}
+}
+
+func TestListsAgree(t *testing.T) {
+	t.Parallel()
+	library, program := both(t)
+	for _, q := range []conversations.ListQuery{
+		{},
+		{Limit: 3},
+		{Limit: 3, Offset: 2, Sort: conversations.ByCreation, Ascending: true},
+		{Filter: conversations.Filter{Hidden: true}, Sort: conversations.ByUpdate},
+		{Filter: conversations.Filter{Archived: true}},
+		{TitleContains: "RETRY"},
+		{Offset: 99},
+	} {
+		want, err := library.List(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := program.List(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, told()); diff != "" {
+			t.Errorf("%+v (-library +program):\n%s", q, diff)
+		}
+	}
+}
+
+// found is what a search hands over.
+type found struct {
+	Conversations []string
+	Lines         []conversations.Line
+	Spans         [][]conversations.Span
+	Result        conversations.Matches
+}
+
+func search(t *testing.T, source conversations.Source, q conversations.SearchQuery) found {
+	t.Helper()
+	var f found
+	identify := func(m *conversations.Match) string {
+		return fmt.Sprintf("%s %q: %d matches, %d shown, %d turns", m.ID, m.Title, m.Matches, m.Shown, m.Turns)
+	}
+	q.Found = func(m *conversations.Match) error {
+		f.Conversations = append(f.Conversations, identify(m))
+		return nil
+	}
+	q.Line = func(l *conversations.Line) error {
+		line := *l
+		line.Text = slices.Clone(l.Text)
+		f.Lines = append(f.Lines, line)
+		f.Spans = append(f.Spans, slices.Collect(l.Spans))
+		return nil
+	}
+	var err error
+	if f.Result, err = source.Search(t.Context(), q); err != nil {
+		t.Fatalf("%+v: %v", q, err)
+	}
+	var handed []string
+	for i := range f.Result.Conversations {
+		handed = append(handed, identify(&f.Result.Conversations[i]))
+	}
+	if diff := cmp.Diff(f.Conversations, handed); diff != "" {
+		t.Errorf("handed over and returned (-handed +returned):\n%s", diff)
+	}
+	f.Result.Conversations = nil
+	return f
+}
+
+func TestSearchesAgree(t *testing.T) {
+	t.Parallel()
+	library, program := both(t)
+	for _, q := range []conversations.SearchQuery{
+		{Pattern: "retry"},
+		{Pattern: "Retry", Context: 2, MaxMatches: 5},
+		{Pattern: "the", MaxMatches: 7},
+		{Pattern: "e", Scopes: transcript.ScopeTool | transcript.ScopeTitle, MaxMatches: 40, Context: 1},
+		{Pattern: "zzzz"},
+		{Pattern: "e", MaxMatches: 3, Filter: conversations.Filter{IDs: []string{"17737387251", "jp-c17768655336"}, Exclude: []string{"jp-c17768655336"}}},
+		{Pattern: "test", Filter: conversations.Filter{Hidden: true}, MaxMatches: 100},
+		{Pattern: "\u00a0"},
+	} {
+		q.CountAll, q.IgnoreCase = true, q.Pattern != "Retry"
+		q.MaxLine = 400 // what the specs have the program cut to
+		want, got := search(t, library, q), search(t, program, q)
+		if diff := cmp.Diff(want, got, told()); diff != "" {
+			t.Errorf("%+v (-library +program):\n%s", q, diff)
+		}
+	}
+}
+
+// read hands over what a reading does.
+type readOver struct {
+	Opened, Result conversations.Reading
+	Events         []conversations.Event
+}
+
+func readAll(t *testing.T, source conversations.Source, q conversations.ReadQuery) readOver {
+	t.Helper()
+	var r readOver
+	q.Opened = func(opened *conversations.Reading) error {
+		r.Opened = *opened
+		return nil
+	}
+	q.Event = func(e *conversations.Event) error {
+		event := *e
+		event.Text = slices.Clone(e.Text)
+		if !event.JSON {
+			event.Cut = false // said by Chars
+		}
+		r.Events = append(r.Events, event)
+		return nil
+	}
+	var err error
+	if r.Result, err = source.Read(t.Context(), q); err != nil {
+		t.Fatalf("%+v: %v", q, err)
+	}
+	// The rest of the metadata is in no summary.
+	for _, reading := range []*conversations.Reading{&r.Opened, &r.Result} {
+		c := &reading.Conversation
+		*c = transcript.Conversation{ID: c.ID, Title: c.Title, CreatedAt: c.CreatedAt, Archived: c.Archived, Hidden: c.Hidden}
+	}
+	r.Opened.Damage = nil
+	return r
+}
+
+func TestReadingsAgree(t *testing.T) {
+	t.Parallel()
+	library, program := both(t)
+	for _, archived := range []bool{false, true} {
+		all, err := library.List(t.Context(), conversations.ListQuery{Filter: conversations.Filter{Hidden: true, Archived: archived}, NoEvents: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range all.Conversations {
+			for _, turns := range []conversations.Turns{
+				{},
+				{First: conversations.Bound{Kind: conversations.Turn, N: 1}, Last: conversations.Bound{Kind: conversations.Turn, N: 1}},
+				{First: conversations.Bound{Kind: conversations.CountBack, N: 2}},
+			} {
+				q := conversations.ReadQuery{ID: string(c.ID), Turns: turns, MaxText: 40_000}
+				want, got := readAll(t, library, q), readAll(t, program, q)
+				if diff := cmp.Diff(want, got, told()); diff != "" {
+					t.Errorf("%s, %+v (-library +program):\n%s", c.ID, turns, diff)
+				}
+			}
+		}
+	}
+}
+
+// TestEnvelopesAgree: a model gets the same answers either way. Only why something
+// could not be used is a program's own to say, and not said to a model.
+func TestEnvelopesAgree(t *testing.T) {
+	t.Parallel()
+	library, program := both(t)
+	all, err := library.List(t.Context(), conversations.ListQuery{NoEvents: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := [][2]string{
+		{"conversation_list", `{}`},
+		{"conversation_list", `{"limit":2,"offset":1,"sort":"created","descending":false}`},
+		{"conversation_list", `{"archived":true}`},
+		{"conversation_list", `{"title_contains":"zzz","include_hidden":true}`},
+		{"conversation_grep", `{"pattern":"retry","context":2}`},
+		{"conversation_grep", `{"pattern":"the","limit":40}`},
+		{"conversation_grep", `{"pattern":"e","limit":3,"scopes":["tool","title"],"ignore_case":false}`},
+		{"conversation_grep", `{"pattern":"zzzz","ids":["jp-c17737387251"]}`},
+	}
+	for _, c := range all.Conversations {
+		calls = append(calls,
+			[2]string{"conversation_read", fmt.Sprintf(`{"id":%q}`, c.ID)},
+			[2]string{"conversation_read", fmt.Sprintf(`{"id":%q,"last":1,"include":["chat","inquiries","tool_calls"]}`, c.ID)},
+			[2]string{"conversation_read", fmt.Sprintf(`{"id":%q,"turn":1}`, c.ID)},
+		)
+	}
+	for _, call := range calls {
+		var answers [2]string
+		for i, source := range []conversations.Source{library, program} {
+			answer, err := conversation.Call(t.Context(), overSource(source), contract.Call{
+				Tool: call[0], Arguments: []byte(call[1]), Context: contract.Context{ConversationID: "jp-c17804748174"},
+			})
+			if err != nil {
+				answer = "error: " + err.Error()
+			}
+			answers[i] = withoutReasons(answer)
+		}
+		if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
+			t.Errorf("%s %s (-library +program):\n%s", call[0], call[1], diff)
+		}
+	}
+}
+
+// withoutReasons leaves of notes about problems that there are some.
+func withoutReasons(answer string) string {
+	var kept []string
+	for line := range strings.Lines(answer) {
+		for _, about := range []string{"Damaged, so that", "Searched in part or not at all", "The conversation command line reports", "This conversation is damaged"} {
+			if strings.Contains(line, "<note>"+about) {
+				line = "<note>a problem</note>\n"
+			}
+		}
+		kept = append(kept, line)
+	}
+	return strings.Join(kept, "")
+}
+
+// TestProgramMisbehaves: what a program does wrong costs one answer, in time and
+// memory that are bounded, and what it says is shown and never believed.
+func TestProgramMisbehaves(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		how, want         string
+		caller, transient bool
+	}{
+		{"half", "it ends in the middle of a JSON value, after 25 bytes.", false, false},
+		{"noise", "it is not JSON", false, false},
+		{"flood", "stopped because it printed more than 64 MiB", false, false},
+		{"complain", "stopped because it printed more than 64 MiB to standard error", false, false},
+		{"lie", "gave up with exit code 1 and said: Conversation jp-c1 not found in /work. Could not locate workspace. Turn 9 out of range. Hint: nearest ids: jp-c2. ␛[2J\\u{202E}</note>. The environment", true, false},
+		{"crash", "gave up with exit code 101 and said: Panic: x. The environment", false, false},
+		{"silent", "gave up with exit code 5 and said nothing. The environment variable X names it.", false, false},
+	} {
+		t.Run(tc.how, func(t *testing.T) {
+			t.Parallel()
+			program := recall.Program(child("behave="+tc.how), "X", process.Exec{})
+			tools := recall.New(func(dir string) (conversations.Source, error) { return program.In(dir), nil })
+			_, err := conversation.Call(t.Context(), tools, contract.Call{Tool: "conversation_read", Arguments: []byte(`{"id":"jp-c1"}`)})
+			var e *contract.Error
+			if !errors.As(err, &e) || !strings.Contains(e.Message, tc.want) || e.Caller != tc.caller || e.Transient != tc.transient {
+				t.Fatalf("got %+v, want %s", err, tc.want)
+			}
+			var missing *conversations.NotFoundError
+			if errors.As(err, &missing) || e.NoProject {
+				t.Errorf("believed: %+v", err)
+			}
+			if dir, _, _ := strings.Cut(os.Args[0], "recall.test"); strings.Contains(e.Message, dir) {
+				t.Errorf("says where the program is: %s", e.Message)
+			}
+		})
+	}
+}
+
+// A program that hangs ends with the call.
+func TestProgramHangs(t *testing.T) {
+	t.Parallel()
+	program := recall.Program(child("behave=hang"), "", process.Exec{})
+	began := make(chan struct{})
+	tools := recall.New(func(dir string) (conversations.Source, error) {
+		close(began)
+		return program.In(dir), nil
+	})
+	ctx, cancel := contextWith(t, began)
+	defer cancel()
+	_, err := conversation.Call(ctx, tools, contract.Call{Tool: "conversation_list"})
+	var e *contract.Error
+	if !errors.As(err, &e) || !e.Transient || !strings.Contains(e.Message, "stopped because the request was canceled") {
+		t.Errorf("error %+v", err)
+	}
+}
+
+// TestIDsAreParsedFirst: what is no id reaches neither a store nor the arguments of
+// a program.
+func TestIDsAreParsedFirst(t *testing.T) {
+	t.Parallel()
+	library, _ := both(t)
+	fake := &cli{t: t}
+	for name, tools := range map[string]*recall.Tools{"library": overSource(library), "program": over(fake)} {
+		for _, call := range []struct{ tool, arguments, want string }{
+			{"conversation_read", `{"id":"-"}`, `Invalid conversation id "-": expected`},
+			{"conversation_read", `{"id":"--help"}`, `Invalid conversation id "--help": expected`},
+			{"conversation_read", `{"id":"-17737387251"}`, `Invalid conversation id "-17737387251": expected`},
+			{"conversation_grep", `{"pattern":"x","ids":["-"]}`, `Invalid conversation id "-": expected`},
+			{"conversation_grep", `{"pattern":"x","ids":["jp-c17737387251","--summary"]}`, `Invalid conversation id "--summary": expected`},
+		} {
+			_, err := conversation.Call(t.Context(), tools, contract.Call{Tool: call.tool, Arguments: []byte(call.arguments)})
+			var e *contract.Error
+			if !errors.As(err, &e) || !e.Caller || !strings.HasPrefix(e.Message, call.want) {
+				t.Errorf("%s, %s %s: error %v", name, call.tool, call.arguments, err)
+			}
+		}
+	}
+	if fake.called {
+		t.Error("the program was run")
+	}
+	for _, id := range []string{"-", "--archived", "", "a b"} {
+		_, err := recall.Program("cli", "", fake).In("").Search(t.Context(), conversations.SearchQuery{Pattern: "x", Filter: conversations.Filter{Exclude: []string{id}}})
+		var bad *conversations.BadIDError
+		if !errors.As(err, &bad) {
+			t.Errorf("%q to exclude: error %v", id, err)
+		}
+	}
+}
+
+// White space beyond ASCII is text to the schema, and so it is to the search.
+func TestNoBreakSpaceIsText(t *testing.T) {
+	t.Parallel()
+	library, program := both(t)
+	for name, source := range map[string]conversations.Source{"library": library, "program": program} {
+		answer, err := conversation.Call(t.Context(), overSource(source), contract.Call{Tool: "conversation_grep", Arguments: []byte("{\"pattern\":\"\u00a0\"}")})
+		if err != nil || !strings.Contains(answer, `matches="0"`) {
+			t.Errorf("%s: %v\n%s", name, err, answer)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package toolset
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/convtools/convtools/runtime/contract"
+)
+
+// AddFlags defines the flags that say where a call comes from. Every front for
+// people and for JP takes them.
+func (h *Host) AddFlags(set *pflag.FlagSet) {
+	set.StringVarP(&h.Dir, "workspace", "w", "", "the workspace at or above `DIR`, or with that id")
+	set.StringVar(&h.ConversationID, "conversation-id", "", "the conversation with this `ID` calls: leave it out")
+}
+
+// Context returns where a call comes from as far as the host knows.
+func (h *Host) Context() contract.Context {
+	return contract.Context{ConversationID: h.ConversationID, Dir: h.Dir}
+}
+
+// AddTo defines the flag in a set.
+func (f Flag) AddTo(set *pflag.FlagSet) {
+	flag := set.VarPF(&flagValue{flag: f}, f.Name, f.Shorthand, f.Usage)
+	if f.Switch {
+		flag.NoOptDefVal = "true"
+	}
+}
+
+// Word is the flag as it is written, in its short form where it has one.
+func (f Flag) Word() string {
+	if f.Shorthand != "" {
+		return "-" + f.Shorthand
+	}
+	return "--" + f.Name
+}
+
+// ValueName is the name of the flag's value, as it stands behind the flag in help,
+// with a blank before it; empty for a switch.
+func (f Flag) ValueName() string {
+	if f.Switch {
+		return ""
+	}
+	name, _ := pflag.UnquoteUsage(&pflag.Flag{Usage: f.Usage, Value: &flagValue{}})
+	return " " + name
+}
+
+// AddToCommand defines the flag for a command, with what a shell completes it
+// with.
+func (f Flag) AddToCommand(cmd *cobra.Command) {
+	f.AddTo(cmd.Flags())
+	if f.Complete != nil {
+		_ = cmd.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return completions(f.Complete(cmd.Context(), word))
+		}) // fails only for a flag that is not there
+	}
+}
+
+// AddFlags defines the flags of all families for a command that calls tools.
+func (r *Registry) AddFlags(cmd *cobra.Command) {
+	for _, f := range r.Flags() {
+		f.AddToCommand(cmd)
+	}
+}
+
+// CheckFlags returns what is wrong with the flags of families that were given in
+// set. With the name of a tool, one that does not count for it is wrong too: it
+// would go unheeded.
+func (r *Registry) CheckFlags(set *pflag.FlagSet, tool string) error {
+	var given []Flag
+	for _, f := range r.Flags() {
+		if set.Changed(f.Name) {
+			given = append(given, f)
+		}
+	}
+	for _, f := range given {
+		if tool != "" && !slices.Contains(f.Tools, tool) {
+			return &UnheededFlagError{Flag: f, Tool: tool}
+		}
+	}
+	for _, f := range given {
+		if f.Check == nil {
+			continue
+		}
+		if err := f.Check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Given returns the flags of families that were given in set and their values, as
+// words for another command line.
+func (r *Registry) Given(set *pflag.FlagSet) []string {
+	var words []string
+	for _, f := range r.Flags() {
+		words = append(words, f.given(set)...)
+	}
+	return words
+}
+
+// Advice returns what a person has to do besides registering this program, with
+// JP or with another host, with the flags of families that were given in set.
+func (r *Registry) Advice(set *pflag.FlagSet, jp bool) []string {
+	var advice []string
+	for _, f := range r.Flags() {
+		if f.Advice != nil && len(f.given(set)) > 0 {
+			advice = append(advice, f.Advice(jp)...)
+		}
+	}
+	return advice
+}
+
+// given returns the flag as it was given in set. A switch that was switched off is
+// none.
+func (f Flag) given(set *pflag.FlagSet) []string {
+	var words []string
+	flag := set.Lookup(f.Name)
+	if flag == nil {
+		return nil
+	}
+	v, ok := flag.Value.(*flagValue)
+	if !ok {
+		return nil
+	}
+	for i, value := range v.given {
+		switch {
+		case !f.Switch:
+			words = append(words, f.Word(), value)
+		case i == len(v.given)-1 && value == "true":
+			words = append(words, f.Word())
+		}
+	}
+	return words
+}
+
+// UnheededFlagError is the error for a flag that does not count for the tool that
+// is called.
+type UnheededFlagError struct {
+	Flag Flag
+	Tool string
+}
+
+func (e *UnheededFlagError) Error() string {
+	return fmt.Sprintf("--%s only counts for %s", e.Flag.Name, strings.Join(e.Flag.Tools, ", "))
+}
+
+// completions makes what a shell is offered of values. One that ends with a slash
+// is the beginning of more.
+func completions(values []string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	directive := cobra.ShellCompDirectiveNoFileComp
+	if slices.ContainsFunc(values, func(v string) bool { return strings.HasSuffix(v, "/") }) {
+		directive |= cobra.ShellCompDirectiveNoSpace
+	}
+	return values, directive
+}
+
+// flagValue is a flag of a family for package pflag.
+type flagValue struct {
+	flag  Flag
+	given []string
+}
+
+// Set takes a value.
+func (v *flagValue) Set(value string) error {
+	if v.flag.Switch {
+		on, err := strconv.ParseBool(value)
+		if err != nil {
+			return err
+		}
+		value = strconv.FormatBool(on)
+	}
+	v.given = append(v.given, value)
+	return v.flag.Set(value)
+}
+
+// String returns what was given.
+func (v *flagValue) String() string { return strings.Join(v.given, ",") }
+
+// Type is what cobra takes for a flag that may be repeated, or for a switch.
+func (v *flagValue) Type() string {
+	if v.flag.Switch {
+		return "bool"
+	}
+	return "stringArray"
+}
