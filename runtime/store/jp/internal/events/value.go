@@ -2,9 +2,10 @@ package events
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
-	"strconv"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -110,17 +111,16 @@ func (w *valueWriter) cutText(dst []byte, start int) []byte {
 	if w.maxText == 0 {
 		return dst
 	}
-	head, tail, n := transcript.CutPoints(dst[start:], w.maxText)
-	if n <= w.maxText {
+	keep := transcript.HeadChars(w.maxText)
+	first, last, omitted := text.Ends(dst[start:], keep, w.maxText-keep)
+	if omitted == 0 {
 		return dst
 	}
 	w.cut = true
 	end := len(dst)
-	dst = append(dst, " … "...)
-	dst = strconv.AppendInt(dst, int64(n-w.maxText), 10)
-	dst = append(dst, " characters omitted … "...)
-	dst = append(dst, dst[start+tail:end]...)
-	return append(dst[:start+head], dst[end:]...)
+	dst = fmt.Appendf(dst, " … %d characters omitted … ", omitted)
+	dst = append(dst, last...)
+	return append(dst[:start+len(first)], dst[end:]...)
 }
 
 func appendKey(dst, raw []byte) []byte {
