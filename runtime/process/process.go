@@ -70,10 +70,6 @@ type Limits struct {
 	// output is worth nothing to whoever parses it.
 	Stdout int64
 
-	// Shared is what the command may print together with others that have the
-	// same budget. Nil sets no such bound.
-	Shared *Budget
-
 	// Stderr is how many bytes of standard error are kept, half from the start
 	// and half from the end. Printing more is no error.
 	Stderr int64
@@ -87,22 +83,13 @@ type Limits struct {
 	Grace time.Duration
 }
 
-// A Result is what a command that ran to its end left.
+// A Result is what a command that ran to its end left. Where a process that it had
+// started still held its output open when Grace had passed, the output is what
+// was printed until then.
 type Result struct {
-	Stdout []byte // complete
-
-	// Stderr is what was printed to standard error, with a line in the middle
-	// saying how much is missing if StderrTruncated. Not safe to show as it is:
-	// see [text.Visible].
-	Stderr          []byte
-	StderrTruncated bool
-
+	Stdout   []byte
+	Stderr   []byte // see [Limits]; not safe to show as it is
 	ExitCode int
-
-	// OutputHeldOpen reports whether a process the command had started still held
-	// its output open when Grace had passed after the command's end. Stdout and
-	// Stderr then hold what was printed until that moment.
-	OutputHeldOpen bool
 }
 
 func (l Limits) withDefaults() Limits {
@@ -168,26 +155,4 @@ func (c Command) validate() error {
 		return c.badArgument("the limit for stderr is over 2 GiB", "choose a smaller one")
 	}
 	return nil
-}
-
-// within reports whether every event happens before the timer fires.
-func within(timer <-chan time.Time, events ...<-chan struct{}) bool {
-	for _, event := range events {
-		select {
-		case <-event:
-		case <-timer:
-			return false
-		}
-	}
-	return true
-}
-
-// happened reports whether the event has already happened.
-func happened(event <-chan struct{}) bool {
-	select {
-	case <-event:
-		return true
-	default:
-		return false
-	}
 }
