@@ -137,15 +137,10 @@ func (c Command) stopped(parent, limited context.Context, limits Limits, stderr 
 	return e
 }
 
-// byteCount writes n in the largest unit that divides it.
+// byteCount writes n in MiB where it is a number of them.
 func byteCount(n int64) string {
-	switch {
-	case n > 0 && n%(1<<20) == 0:
+	if n > 0 && n%(1<<20) == 0 {
 		return fmt.Sprintf("%d MiB", n>>20)
-	case n > 0 && n%(1<<10) == 0:
-		return fmt.Sprintf("%d KiB", n>>10)
-	case n == 1:
-		return "1 byte"
 	}
 	return fmt.Sprintf("%d bytes", n)
 }

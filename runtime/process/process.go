@@ -9,9 +9,9 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 )
@@ -60,7 +60,7 @@ type Command struct {
 	Limits Limits
 }
 
-// Limits bounds one run. A zero field means its default; negative is an error.
+// Limits bounds one run. A zero field means its default.
 type Limits struct {
 	// Timeout is how long the command may run. A sooner deadline of the context
 	// wins.
@@ -93,21 +93,11 @@ type Result struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	if l.Timeout == 0 {
-		l.Timeout = DefaultTimeout
-	}
-	if l.Stdout == 0 {
-		l.Stdout = DefaultStdout
-	}
-	if l.Stderr == 0 {
-		l.Stderr = DefaultStderr
-	}
-	if l.StderrTotal == 0 {
-		l.StderrTotal = DefaultStderrTotal
-	}
-	if l.Grace == 0 {
-		l.Grace = DefaultGrace
-	}
+	l.Timeout = cmp.Or(l.Timeout, DefaultTimeout)
+	l.Stdout = cmp.Or(l.Stdout, DefaultStdout)
+	l.Stderr = cmp.Or(l.Stderr, DefaultStderr)
+	l.StderrTotal = cmp.Or(l.StderrTotal, DefaultStderrTotal)
+	l.Grace = cmp.Or(l.Grace, DefaultGrace)
 	return l
 }
 
@@ -128,31 +118,10 @@ func (c Command) validate() error {
 	if strings.TrimSpace(c.Path) == "" {
 		return c.badArgument("no program is named", "give the program's name or path")
 	}
-	if strings.ContainsRune(c.Path, 0) {
-		return c.badArgument("the program's path holds a NUL byte", "remove it")
-	}
 	for i, arg := range c.Args {
 		if strings.ContainsRune(arg, 0) {
 			return c.badArgument(fmt.Sprintf("argument %d holds a NUL byte, which no program can be given", i+1), "remove it")
 		}
-	}
-	if strings.ContainsRune(c.Dir, 0) {
-		return c.badArgument("the working directory's path holds a NUL byte", "remove it")
-	}
-	for i, entry := range c.Env {
-		if strings.ContainsRune(entry, 0) {
-			return c.badArgument(fmt.Sprintf("environment entry %d holds a NUL byte", i+1), "remove it")
-		}
-		if !strings.Contains(entry, "=") {
-			return c.badArgument(fmt.Sprintf("environment entry %d has no =", i+1), "write it as NAME=value")
-		}
-	}
-	l := c.Limits
-	if l.Timeout < 0 || l.Stdout < 0 || l.Stderr < 0 || l.StderrTotal < 0 || l.Grace < 0 {
-		return c.badArgument("a limit is negative", "leave it at zero for the default")
-	}
-	if l.Stderr > math.MaxInt32 {
-		return c.badArgument("the limit for stderr is over 2 GiB", "choose a smaller one")
 	}
 	return nil
 }
