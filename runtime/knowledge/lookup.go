@@ -17,12 +17,10 @@ const maxTopicList = 16_000
 // count. The error tells which topics there are.
 func (b *Base) lookup(asked string) (*kbconfig.Topic, error) {
 	asked = strings.TrimSpace(asked)
-	topics := b.enabled()
-	for _, t := range topics {
-		if t.ID == asked {
-			return t, nil
-		}
+	if t := b.byID(asked); t != nil {
+		return t, nil
 	}
+	topics := b.enabled()
 	var titled []*kbconfig.Topic
 	for _, t := range topics {
 		if asked != "" && strings.EqualFold(oneLine(t.Title), oneLine(asked)) {

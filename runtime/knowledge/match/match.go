@@ -27,7 +27,7 @@ const (
 	MaxPatterns = 64
 	// What braces stand for multiplies, and each of it is compared with every subject.
 	// So there is a bound on the [work] of the patterns together: of one call, of a
-	// topic's learned list, and of a [List].
+	// topic's learned list, and of a disabled list.
 	maxWork, maxLearnedWork, maxListWork = 256, 1024, 512
 	// maxNear is for how many of a call's misses suggestions are looked for: each
 	// costs a comparison with every subject.
@@ -102,13 +102,11 @@ type Miss struct {
 
 // New takes a topic's id, its subjects in the order in which they are listed,
 // and its configuration's lists of what is disabled and what is learned. It
-// keeps all and does not change it.
-//
-// What is disabled is what a [List] covers. The error is that of the context.
+// keeps all and does not change it. The error is that of the context.
 func New(ctx context.Context, topic string, all []subjects.Subject, disabled, learned []string) (*Set, error) {
 	s := &Set{topic: topic, all: all, disabled: make([]bool, len(all)), learned: make([]bool, len(all))}
 	var err error
-	if s.dead, err = NewList(topic, disabled).mark(ctx, all, s.disabled); err != nil {
+	if s.dead, err = newList(topic, disabled).mark(ctx, all, s.disabled); err != nil {
 		return nil, err
 	}
 	for i := range all {
