@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -71,32 +71,32 @@ func (b *Base) ReadResource(ctx context.Context, id, subject string) (text, mime
 	return t.readResource(ctx, subject)
 }
 
-func (t *topic) readResource(ctx context.Context, subject string) (text, mime string, err error) {
-	found, err := t.set.Resolve(ctx, []string{subject}, match.Options{})
+func (t *topic) readResource(ctx context.Context, subject string) (content, mime string, err error) {
+	found, err := t.set.Resolve(ctx, []string{subject}, false)
 	if err != nil {
 		return "", "", err
 	}
 	if len(found.Hits) > 1 && !strings.ContainsAny(subject, "*?[{") {
 		names := t.names(found.Hits)
-		return "", "", contract.Fixable("Topic " + contract.Quote(t.ID) + " has several subjects that " + contract.Quote(subject) + " is the name of. Read one of them: " + anyOf(names[:within(names, maxNames, maxNamesBytes)]) + ".")
+		return "", "", contract.Fixable("Topic " + text.Quote(t.ID) + " has several subjects that " + text.Quote(subject) + " is the name of. Read one of them: " + anyOf(names[:within(names, maxNames, maxNamesBytes)]) + ".")
 	}
 	if !found.Literal {
-		return "", "", contract.Fixable("Topic " + contract.Quote(t.ID) + " has no single subject " + contract.Quote(subject) + ".")
+		return "", "", contract.Fixable("Topic " + text.Quote(t.ID) + " has no single subject " + text.Quote(subject) + ".")
 	}
 	var r remarks
-	text, err = t.read(ctx, found.Hits, true, &r)
-	if err == nil && text != "" {
-		r.skills(t, found.Hits, maxAnswer-len(text)-len("\n\n")-len(r.String()))
+	content, err = t.read(ctx, found.Hits, true, &r)
+	if err == nil && content != "" {
+		r.skills(t, found.Hits, maxAnswer-len(content)-len("\n\n")-len(r.String()))
 	}
 	switch {
 	case err != nil:
 		return "", "", err
-	case text == "":
+	case content == "":
 		return "", "", contract.Fixable(r.String())
 	case !r.empty():
-		text += "\n\n" + r.String()
+		content += "\n\n" + r.String()
 	}
-	return text, mimeType(t.tree.Subjects[found.Hits[0]].Ext), nil
+	return content, mimeType(t.tree.Subjects[found.Hits[0]].Ext), nil
 }
 
 // CompleteTopic returns the ids of topics that begin with prefix, and behind them

@@ -52,13 +52,6 @@ type Dead struct {
 	Miss
 }
 
-// Options say how [Set.Resolve] treats learned subjects.
-type Options struct {
-	// SkipLearned says that the host puts the learned subjects into its prompt:
-	// they are not answered again.
-	SkipLearned bool
-}
-
 // Result is what a list of patterns stands for.
 type Result struct {
 	// Hits are the indexes of the subjects, each once, in the order of the first
@@ -114,7 +107,7 @@ func New(ctx context.Context, topic string, all []subjects.Subject, disabled, le
 			s.visible = append(s.visible, i)
 		}
 	}
-	result, err := s.resolve(ctx, learned, Options{}, maxLearnedWork)
+	result, err := s.resolve(ctx, learned, false, maxLearnedWork)
 	if err != nil {
 		return nil, err
 	}
@@ -154,20 +147,21 @@ func (s *Set) Dead() []Dead {
 
 // Resolve returns what the patterns stand for; without patterns these are all
 // visible subjects. A pattern that matches nothing is no error but a [Miss].
+// skipLearned leaves out the learned subjects, which the host puts into its prompt.
 //
 // The errors are ctx's, and one for more than [MaxPatterns] patterns.
-func (s *Set) Resolve(ctx context.Context, patterns []string, opt Options) (Result, error) {
+func (s *Set) Resolve(ctx context.Context, patterns []string, skipLearned bool) (Result, error) {
 	if len(patterns) > MaxPatterns {
 		return Result{}, fmt.Errorf("%d patterns are too many for one call: at most %d are taken", len(patterns), MaxPatterns)
 	}
 	if len(patterns) == 0 {
 		hits := slices.Clone(s.visible)
-		if opt.SkipLearned {
+		if skipLearned {
 			hits = slices.DeleteFunc(hits, s.Learned)
 		}
 		return Result{Hits: hits}, nil
 	}
-	result, err := s.resolve(ctx, patterns, opt, maxWork)
+	result, err := s.resolve(ctx, patterns, skipLearned, maxWork)
 	if err != nil {
 		return Result{}, err
 	}
@@ -182,7 +176,7 @@ func (s *Set) Resolve(ctx context.Context, patterns []string, opt Options) (Resu
 
 // resolve is [Set.Resolve] for any number of patterns, without suggestions. Its
 // budget is in the units of [work].
-func (s *Set) resolve(ctx context.Context, patterns []string, opt Options, budget int) (Result, error) {
+func (s *Set) resolve(ctx context.Context, patterns []string, skipLearned bool, budget int) (Result, error) {
 	var result Result
 	seen := make([]bool, len(s.all))
 	for _, pattern := range patterns {
@@ -203,7 +197,7 @@ func (s *Set) resolve(ctx context.Context, patterns []string, opt Options, budge
 			}
 		}
 		result.Literal = byName && len(patterns) == 1 && len(found) == 1
-		known := func(i int) bool { return opt.SkipLearned && s.learned[i] }
+		known := func(i int) bool { return skipLearned && s.learned[i] }
 		if byName && hasMeta(pattern) {
 			matched, _, err := s.globbed(ctx, pattern, &budget)
 			if err != nil {
