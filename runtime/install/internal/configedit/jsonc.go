@@ -239,7 +239,7 @@ func sameJSON(v hujson.Value, want any) bool {
 	plain.BeforeExtra, plain.AfterExtra = nil, nil
 	plain.Standardize()
 	var got any
-	return json.Unmarshal(plain.Pack(), &got) == nil && sameValue(got, want)
+	return json.Unmarshal(plain.Pack(), &got) == nil && equal(got, decoded(want))
 }
 
 // removeJSON removes a member that is there.

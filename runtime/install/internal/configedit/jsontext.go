@@ -145,9 +145,12 @@ func cut(at *hujson.Value, index int) {
 	if !isLast {
 		behind = &obj.Members[index+1].Name.BeforeExtra
 	}
-	before := string(m.Name.BeforeExtra)
-	after := string(m.Value.AfterExtra) + string(*behind)
-	next := strings.TrimLeft(after, " \t")
+	before, gap, after := string(m.Name.BeforeExtra), string(m.Value.AfterExtra), string(*behind)
+	follows := &after
+	if gap != "" { // before the comma
+		follows = &gap
+	}
+	next := strings.TrimLeft(*follows, " \t")
 	start := strings.TrimRight(before, " \t")
 	switch {
 	case strings.HasSuffix(start, "\n") && strings.HasPrefix(strings.TrimPrefix(next, "\r"), "\n"):
@@ -155,7 +158,7 @@ func cut(at *hujson.Value, index int) {
 		// the one behind: nothing moves up behind a comment then.
 		before = strings.TrimSuffix(strings.TrimSuffix(start, "\n"), "\r")
 	case index == 0:
-		after = next
+		*follows = next
 	case !strings.HasSuffix(start, "\n"):
 		before = start
 	}
@@ -168,7 +171,7 @@ func cut(at *hujson.Value, index int) {
 			previous.AfterExtra = hujson.Extra{}
 		}
 	}
-	*behind = hujson.Extra(before + after)
+	*behind = hujson.Extra(before + gap + after)
 	obj.Members = slices.Delete(obj.Members, index, index+1)
 	if len(obj.Members) == 0 && len(bytes.TrimSpace(obj.AfterExtra)) == 0 {
 		obj.AfterExtra = nil
