@@ -64,7 +64,7 @@ func JSON(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Blank says that s has no character but ASCII white space. Other white space,
+// Blank reports whether s has no character but ASCII white space. Other white space,
 // such as U+3000, is text: schemas spell the same six characters out, because
 // the classes of regular expression dialects differ beyond them.
 func Blank(s string) bool {
@@ -78,7 +78,7 @@ func Blank(s string) bool {
 	return true
 }
 
-// SingleLine says that s has no line break and no NUL, so that it can be a line
+// SingleLine reports whether s has no line break and no NUL, so that it can be a line
 // of input and an argument of a process.
 func SingleLine(s string) bool {
 	for i := range len(s) {

@@ -20,7 +20,7 @@ type Context struct {
 	// ConversationID is the conversation the call is made from, as the host
 	// spells it. Empty means unknown, and nothing can be left out because of it.
 	ConversationID string
-	// InConversation says that a model makes the call in a conversation, whether
+	// InConversation reports whether a model makes the call in a conversation, whether
 	// or not ConversationID tells which. A person's call is made in none.
 	InConversation bool
 	// Dir is the directory the workspace is looked for from.
@@ -91,9 +91,9 @@ type Error struct {
 	Detail string
 	// Trace holds causes, outermost first.
 	Trace []string
-	// Transient says that the same call may work later.
+	// Transient reports whether the same call may work later.
 	Transient bool
-	// Caller says that the caller can put it right by calling differently.
+	// Caller reports whether the caller can put it right by calling differently.
 	Caller bool
 	// NoProject reports that the directory the call comes from belongs to no
 	// project: a front that chose the directory can say how to choose another.

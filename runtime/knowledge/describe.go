@@ -6,11 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
-	"github.com/convtools/convtools/runtime/knowledge/match"
-	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
 // MCPDescription is how many characters the summary and the description of an MCP
@@ -66,45 +63,8 @@ func (b *Base) offered(ctx context.Context) ([]*kbconfig.Topic, []Warning) {
 	return offered, warnings
 }
 
-// learnable says whether a topic has something to learn. This is asked whenever a
-// host starts, so it looks no further than the first subject that certainly is to
-// be learned, and into the whole topic only where single files do not tell.
+// learnable reports whether a topic has something to learn.
 func (b *Base) learnable(ctx context.Context, config *kbconfig.Topic) (bool, error) {
-	disabled := match.NewList(config.ID, config.Disabled)
-	maybeLearned := match.NewList(config.ID, nil)
-	if b.injected {
-		maybeLearned = match.NewList(config.ID, config.Learned)
-	}
-	root, err := b.openDir(config)
-	if err != nil {
-		return false, scanFailed(ctx, config, err)
-	}
-	defer root.Close()
-	unsure := false
-	found, err := subjects.Any(ctx, root, func(s subjects.Subject) bool {
-		if s.Hidden {
-			return false
-		}
-		// A list may name the subject by what listings call it.
-		if s.Name = s.Slug; text.Line(subjects.NFC(s.Path)) != s.Path {
-			unsure = true
-			return false
-		}
-		if disabled.Covers(&s) {
-			return false
-		}
-		if maybeLearned.Covers(&s) {
-			unsure = true
-			return false
-		}
-		return true
-	})
-	switch {
-	case err != nil:
-		return false, scanFailed(ctx, config, err)
-	case found || !unsure:
-		return found, nil
-	}
 	t, err := b.scan(ctx, config)
 	if err != nil {
 		return false, err

@@ -28,13 +28,14 @@ func Family(host *toolset.Host) toolset.Family {
 	return toolset.Family{
 		Name:     "knowledge",
 		Declared: func() []contract.Tool { return []contract.Tool{knowledge.LearnTool()} },
-		Offered:  f.offered,
+		Offered:  f.offered, OfferedWhere: "where there is something to learn",
 		Call: func(ctx context.Context, call contract.Call) (string, error) {
 			return knowledge.Call(ctx, f, call)
 		},
 		Version:      f.version,
 		Instructions: f.instructions,
 		Arguments:    f.arguments,
+		Examples:     []string{"learn topic=project 'subjects=guides/**' subjects=style"},
 		Resources:    []toolset.Resources{f.resources()},
 		Checks:       f.checks,
 		Flags: []toolset.Flag{pattern, {
@@ -68,7 +69,8 @@ func (f *family) project(dir string) (string, error) {
 func PatternFlag(host *toolset.Host, opts *Options) toolset.Flag {
 	return toolset.Flag{
 		Name: "knowledge", Shorthand: "k", Usage: "take `TOPIC/GLOB` for learned too; can be repeated",
-		Set: func(value string) error { opts.Patterns = append(opts.Patterns, value); return nil },
+		Example: "project/style/**",
+		Set:     func(value string) error { opts.Patterns = append(opts.Patterns, value); return nil },
 		Check: func() error {
 			_, err := OpenFor(host, "", *opts)
 			return err

@@ -93,13 +93,13 @@ type Result struct {
 
 	// Stderr is what was printed to standard error, with a line in the middle
 	// saying how much is missing if StderrTruncated. Not safe to show as it is:
-	// see [Printable].
+	// see [text.Visible].
 	Stderr          []byte
 	StderrTruncated bool
 
 	ExitCode int
 
-	// OutputHeldOpen says that a process the command had started still held
+	// OutputHeldOpen reports whether a process the command had started still held
 	// its output open when Grace had passed after the command's end. Stdout and
 	// Stderr then hold what was printed until that moment.
 	OutputHeldOpen bool

@@ -61,7 +61,7 @@ func includeOf(kind string) string {
 // event is an event to be shown, before it is decided how much of it.
 type event struct {
 	shown    conversation.ReadEvent // without its text
-	body     text
+	body     body
 	nameless bool // what was recorded as the id of the call is no identifier
 }
 

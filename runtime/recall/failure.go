@@ -11,9 +11,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -260,7 +260,7 @@ func bounded(texts []string, separator string) string {
 }
 
 // shown makes a text that may come from anywhere safe to show in a message.
-func shown(s string) string { return clip(envelope.SanitizeLine(s), maxShown) }
+func shown(s string) string { return clip(text.Line(s), maxShown) }
 
 // maxShown is how many characters of a path, or of a cause, a message repeats.
 const maxShown = 1000

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 )
@@ -210,7 +211,7 @@ func (s *searching) nothingFound() string {
 	if len(p.Scopes) > 0 {
 		where = "scopes=" + list(p.Scopes)
 	}
-	note := fmt.Sprintf("No line contains %s, %s, in %s", quoted(p.Pattern), how, where)
+	note := fmt.Sprintf("No line contains %s, %s, in %s", text.Quote(p.Pattern), how, where)
 	if searched >= 0 {
 		note += " of the " + count(searched, "conversation", "conversations") + " searched"
 	}

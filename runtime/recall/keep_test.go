@@ -46,7 +46,7 @@ func TestKeptIsEnough(t *testing.T) {
 	}
 	lengths := []int{0, 1, 30, 200, 350, 500, 2000, 9000, 39_000, 60_000}
 	outcomes := map[string]int{}
-	for seed := range uint64(120) {
+	for seed := range uint64(80) {
 		random := rand.New(rand.NewPCG(seed, 9))
 		turns := 1
 		if seed%2 == 0 {
@@ -130,7 +130,7 @@ func TestKeptIsBounded(t *testing.T) {
 	}{
 		"one turn of small events":   {math.MaxInt, 300_000, "a line"},
 		"one turn of empty events":   {math.MaxInt, 300_000, ""},
-		"one turn of long events":    {math.MaxInt, 1500, strings.Repeat("潮", 40_000)},
+		"one turn of long events":    {math.MaxInt, 1500, strings.Repeat("潮", 4000)},
 		"many turns of one event":    {1, 300_000, "a line"},
 		"many turns of empty events": {1, 300_000, ""},
 		"long turns":                 {50, 1500, strings.Repeat("x", 40_000)},

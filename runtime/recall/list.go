@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 )
@@ -113,7 +114,7 @@ func (l *listing) pageNotes(e *conversation.ListEnvelope) []string {
 		aside = ""
 	}
 	if p.TitleContains != nil && *p.TitleContains != "" {
-		filter = " match title_contains=" + quoted(*p.TitleContains)
+		filter = " match title_contains=" + text.Quote(*p.TitleContains)
 	}
 	first, last := p.Offset+1, p.Offset+e.Count
 	switch {

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/envelope"
 )
 
 // Bounds on what notes repeat, in characters and in conversations: they are
@@ -26,7 +26,7 @@ const (
 func remarks(call contract.Call) []string {
 	notes := make([]string, len(call.Notes))
 	for i, note := range call.Notes {
-		notes[i] = clip(envelope.SanitizeLine(note), maxRemark)
+		notes[i] = clip(text.Line(note), maxRemark)
 	}
 	return notes
 }
@@ -70,23 +70,23 @@ func asideNotes(problems []conversations.Problem, others func([]conversations.Pr
 func namely(list []conversations.Problem, damaged string) string {
 	var parts []string
 	for _, p := range list[:min(len(list), maxListed)] {
-		text, why := "a whole store", reason(&p)
+		what, why := "a whole store", reason(&p)
 		if p.ID != "" {
-			text = string(p.ID)
+			what = string(p.ID)
 		}
 		if p.Kind == conversations.DamagedEvents {
 			why = damaged + why
 		}
 		if why != "" {
-			text += " (" + why + ")"
+			what += " (" + why + ")"
 		}
-		parts = append(parts, text)
+		parts = append(parts, what)
 	}
-	text := strings.Join(parts, "; ")
+	joined := strings.Join(parts, "; ")
 	if more := len(list) - maxListed; more > 0 {
-		text += fmt.Sprintf("; and %d more", more)
+		joined += fmt.Sprintf("; and %d more", more)
 	}
-	return text
+	return joined
 }
 
 // reason is what is wrong, in our own words; empty where only others have words
@@ -102,7 +102,7 @@ func reason(p *conversations.Problem) string {
 	case p.Kind == conversations.Vanishing:
 		return "its directory is renamed or removed again and again"
 	case p.Kind == conversations.DamagedEvents:
-		return clip(envelope.SanitizeLine(p.Err.Error()), maxReason)
+		return clip(text.Line(p.Err.Error()), maxReason)
 	case p.Kind == conversations.BadField:
 		return p.Field
 	}
@@ -125,20 +125,8 @@ func because(err error) string {
 	}
 }
 
-// clip cuts s to n characters and says so with an ellipsis.
-func clip(s string, n int) string {
-	runes := 0
-	for i := range s {
-		if runes == n {
-			return strings.TrimRight(s[:i], " ") + "…"
-		}
-		runes++
-	}
-	return s
-}
-
-// quoted shows a value that may be anything in a note.
-func quoted(s string) string { return strconv.Quote(clip(s, 80)) }
+// clip leaves the first n characters of s, and an ellipsis for more.
+func clip(s string, n int) string { return text.Cut(s, n+1) }
 
 // list writes ["a","b"] as it stands in a call.
 func list(words []string) string {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 )
@@ -59,7 +60,7 @@ func located(call contract.Call, undone string) contract.Call {
 	if err != nil {
 		call.Context.ConversationID = ""
 		if given != "" && undone != "" {
-			call.Notes = append(slices.Clone(call.Notes), fmt.Sprintf("The host's conversation id is not understood, so %s: %s.", undone, quoted(given)))
+			call.Notes = append(slices.Clone(call.Notes), fmt.Sprintf("The host's conversation id is not understood, so %s: %s.", undone, text.Quote(given)))
 		}
 		return call
 	}

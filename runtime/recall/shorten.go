@@ -110,7 +110,7 @@ func shrinkTo(events []event, budget, least int) bool {
 	return size <= budget
 }
 
-func cost(t *text) int {
+func cost(t *body) int {
 	if t.missing() > 0 {
 		return t.length + markChars
 	}

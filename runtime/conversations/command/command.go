@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -104,15 +105,15 @@ func (s source) run(ctx context.Context, call Call) (output, error) {
 
 // said makes what a program wrote to standard error safe to show.
 func said(stderr []byte) string {
-	return strings.TrimSpace(process.Printable(stderr, maxSaid))
+	return strings.TrimSpace(text.Visible(text.CutMiddle(string(stderr), maxSaid)))
 }
 
-// checkIDs demands that texts are ids, so that none can be a flag of the program,
+// checkIDs demands that these are ids, so that none can be a flag of the program,
 // or a name that has a meaning to it, such as "-".
-func checkIDs(texts ...string) error {
+func checkIDs(ids ...string) error {
 	var bad []error
-	for _, text := range texts {
-		if _, err := conversations.ParseID(text); err != nil {
+	for _, id := range ids {
+		if _, err := conversations.ParseID(id); err != nil {
 			bad = append(bad, err)
 		}
 	}
@@ -123,16 +124,15 @@ func checkIDs(texts ...string) error {
 var errNoID = errors.New("its id is not the id of a conversation")
 
 // recordID reads the id of a record.
-func recordID(text string) (transcript.ID, error) {
-	id, err := conversations.ParseID(text)
+func recordID(spelled string) (transcript.ID, error) {
+	id, err := conversations.ParseID(spelled)
 	if err != nil {
 		return id, errNoID
 	}
 	return id, nil
 }
 
-// problem is one element of the list "skipped" of a summary. Its words are not
-// safe to show to anybody but a person.
+// problem is one element of the list "skipped" of a summary.
 type problem struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason"`
@@ -141,23 +141,25 @@ type problem struct {
 // maxReason is how many characters of a reason are kept.
 const maxReason = 300
 
-func (p problem) typed() conversations.Problem {
-	typed := conversations.Problem{Kind: conversations.Reported, Err: errors.New(process.Printable([]byte(p.Reason), maxReason))}
-	if id, err := conversations.ParseID(p.ID); err == nil {
-		typed.ID = id
-	}
-	return typed
+// reported is a problem that the program has words for. They may repeat what is
+// recorded, and are for people.
+func reported(id transcript.ID, reason string) *conversations.Problem {
+	return &conversations.Problem{ID: id, Kind: conversations.Reported, Err: errors.New(text.Line(text.CutMiddle(reason, maxReason)))}
 }
 
 func aside(excluded []string, skipped []problem) conversations.Aside {
 	var a conversations.Aside
-	for _, text := range excluded {
-		if id, err := conversations.ParseID(text); err == nil {
+	for _, spelled := range excluded {
+		if id, err := conversations.ParseID(spelled); err == nil {
 			a.Excluded = append(a.Excluded, id)
 		}
 	}
 	for _, p := range skipped {
-		a.Problems = append(a.Problems, p.typed())
+		id, err := conversations.ParseID(p.ID)
+		if err != nil {
+			id = ""
+		}
+		a.Problems = append(a.Problems, *reported(id, p.Reason))
 	}
 	return a
 }

@@ -3,12 +3,10 @@ package command
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -86,7 +84,7 @@ func (r *listRecord) typed(id transcript.ID, archived bool) conversations.Listed
 		listed.Labels = r.Labels
 	}
 	if r.Error != "" {
-		listed.Damage = &conversations.Problem{ID: id, Kind: conversations.Reported, Err: errors.New(process.Printable([]byte(r.Error), maxReason))}
+		listed.Damage = reported(id, r.Error)
 	}
 	return listed
 }

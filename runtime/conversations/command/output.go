@@ -6,11 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
 )
 
@@ -47,9 +46,30 @@ func (o *output) wrong(reason string) error {
 // behind it.
 func records(stdout []byte, summary any, record func(json.RawMessage) error) error {
 	dec := json.NewDecoder(bytes.NewReader(stdout))
-	enclosed, err := openArray(dec)
+	if bytes.HasPrefix(bytes.TrimSpace(stdout), []byte("{")) {
+		var document struct {
+			Data json.RawMessage `json:"data"`
+		}
+		if err := dec.Decode(&document); err != nil {
+			return err
+		}
+		if err := atEnd(dec); err != nil {
+			return err
+		}
+		switch {
+		case len(document.Data) == 0:
+			return errors.New("it is an object without data")
+		case document.Data[0] != '[':
+			return errors.New("its data is not an array")
+		}
+		dec = json.NewDecoder(bytes.NewReader(document.Data))
+	}
+	token, err := dec.Token()
 	if err != nil {
 		return err
+	}
+	if token != json.Delim('[') {
+		return errors.New("it begins with neither an array nor an object")
 	}
 	var raw json.RawMessage
 	for n := 1; dec.More(); n++ {
@@ -70,70 +90,14 @@ func records(stdout []byte, summary any, record func(json.RawMessage) error) err
 	if _, err := dec.Token(); err != nil { // ]
 		return err
 	}
-	if enclosed {
-		if err := closeObject(dec); err != nil {
-			return err
-		}
-	}
+	return atEnd(dec)
+}
+
+func atEnd(dec *json.Decoder) error {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("there is more text behind the JSON value")
 	}
 	return nil
-}
-
-// openArray reads up to the first record. It reports whether the array stands
-// inside an object.
-func openArray(dec *json.Decoder) (enclosed bool, err error) {
-	token, err := dec.Token()
-	if err != nil {
-		return false, err
-	}
-	switch token {
-	case json.Delim('['):
-		return false, nil
-	case json.Delim('{'):
-	default:
-		return false, errors.New("it begins with neither an array nor an object")
-	}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return false, err
-		}
-		if name == "data" {
-			token, err := dec.Token()
-			if err == nil && token != json.Delim('[') {
-				err = errors.New("its data is not an array")
-			}
-			return true, err
-		}
-		if err := skipValue(dec); err != nil {
-			return false, err
-		}
-	}
-	if _, err := dec.Token(); err != nil {
-		return false, err
-	}
-	return false, errors.New("it is an object without data")
-}
-
-// closeObject reads what stands behind the array to the end of the object.
-func closeObject(dec *json.Decoder) error {
-	for dec.More() {
-		if _, err := dec.Token(); err != nil {
-			return err
-		}
-		if err := skipValue(dec); err != nil {
-			return err
-		}
-	}
-	_, err := dec.Token()
-	return err
-}
-
-func skipValue(dec *json.Decoder) error {
-	var skip json.RawMessage
-	return dec.Decode(&skip)
 }
 
 // isSummary reports whether an element is {"summary": …}. Records have no such
@@ -161,14 +125,12 @@ func mismatch(err error, stdout []byte) string {
 		return "a record is a JSON " + wrongType.Value
 	case errors.As(err, &wrongType):
 		member := wrongType.Field[strings.LastIndexByte(wrongType.Field, '.')+1:]
-		return fmt.Sprintf("in a record, %s is a JSON %s", quoted(member), wrongType.Value)
+		return fmt.Sprintf("in a record, %s is a JSON %s", text.Quote(member), wrongType.Value)
 	case errors.As(err, &wrongTime):
-		return "in a record, " + quoted(wrongTime.Value) + " is not a time in the form of RFC 3339"
+		return "in a record, " + text.Quote(wrongTime.Value) + " is not a time in the form of RFC 3339"
 	case errors.As(err, &syntax):
 		return "it is not JSON: " + syntax.Error()
 	default:
 		return err.Error()
 	}
 }
-
-func quoted(s string) string { return strconv.Quote(contract.Clip(s)) }

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -166,7 +165,7 @@ func (r *reader) reading(out *output, q conversations.ReadQuery) (conversations.
 		reading.LastTurn = max(r.last, last)
 	}
 	if s.Damaged != nil {
-		reading.Damage = &conversations.Problem{ID: reading.ID, Kind: conversations.Reported, Err: errors.New(process.Printable([]byte(*s.Damaged), maxReason))}
+		reading.Damage = reported(reading.ID, *s.Damaged)
 	}
 	return reading, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -83,7 +84,7 @@ func (s *search) add(raw json.RawMessage) error {
 	}
 	scope, ok := scopeOf(r.Scope)
 	if !ok {
-		return fmt.Errorf("its scope, %s, is none", quoted(r.Scope))
+		return fmt.Errorf("its scope, %s, is none", text.Quote(r.Scope))
 	}
 	if n := len(s.matches); n == 0 || s.matches[n-1].ID != id {
 		s.matches = append(s.matches, conversations.Match{Conversation: transcript.Conversation{ID: id, Title: r.Title}})
@@ -164,28 +165,28 @@ func window(line string, at, n int) string {
 	before := utf8.RuneCountInString(line[:at])
 	runes := []rune(line)
 	from := min(max(before-n/2, 0), len(runes)-n)
-	text := string(runes[from : from+n])
+	part := string(runes[from : from+n])
 	if from > 0 {
-		text = "…" + text
+		part = "…" + part
 	}
 	if from+n < len(runes) {
-		text += "…"
+		part += "…"
 	}
-	return text
+	return part
 }
 
 // handOver hands over what was found, with the numbers of the summary where there
 // is one, and those that were seen where not.
 func (s *search) handOver(summary searchSummary) (conversations.Matches, error) {
-	for _, c := range summary.Conversations {
-		id, err := conversations.ParseID(c.ID)
-		if err != nil {
-			continue
+	counted := map[transcript.ID]int{} // by index in the summary
+	for i, c := range summary.Conversations {
+		if id, err := conversations.ParseID(c.ID); err == nil {
+			counted[id] = i
 		}
-		for i := range s.matches {
-			if s.matches[i].ID == id {
-				s.matches[i].Matches, s.matches[i].Turns = c.Matches, c.Turns
-			}
+	}
+	for i := range s.matches {
+		if at, ok := counted[s.matches[i].ID]; ok {
+			s.matches[i].Matches, s.matches[i].Turns = summary.Conversations[at].Matches, summary.Conversations[at].Turns
 		}
 	}
 	result := conversations.Matches{

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/bmatcuk/doublestar/v4"
 )
 
 const (
@@ -18,59 +16,110 @@ const (
 	metaCharacters = `*?[{\`
 )
 
-// glob is a pattern in the words of doublestar: without braces, which doublestar
-// tries one after the other however many they stand for, and written so that
-// doublestar keeps to what this package promises.
-type glob struct {
-	pattern string
-	// head and tail are what a name has to begin and to end with, and slashes how
-	// many it has to have, or -1. Most names fail these, at a small part of what
-	// doublestar takes: its search costs microseconds where stars are many.
-	head, tail string
-	slashes    int
+// glob is a pattern without braces.
+type glob []token
+
+// token is what one part of a pattern stands for.
+type token struct {
+	kind    kind
+	text    string // of a literal
+	ranges  []rune // of a class: the first and the last character of each range
+	negated bool   // the class stands for all other characters
 }
 
-// newGlob takes a pattern as doublestar has to be given it, and how many slashes
-// there are in it outside of classes.
-func newGlob(pattern string, slashes int) glob {
-	g := glob{pattern: pattern, slashes: slashes}
-	if strings.Contains("/"+pattern, "/**/") {
-		g.slashes = -1
-	}
-	g.head = pattern
-	if i := strings.IndexAny(pattern, `*?[\`); i >= 0 {
-		g.head = pattern[:i]
-	}
-	// A slash that follows ** stands for nothing where ** does.
-	g.tail = strings.TrimPrefix(pattern[strings.LastIndexAny(pattern, `*?]\`)+1:], "/")
-	return g
-}
+type kind int
 
-// match says whether the glob stands for the whole of a slash-separated name.
+const (
+	literal kind = iota
+	one          // any character but a slash
+	class
+	star // any characters but slashes
+	deep // any number of components, each with the slash behind it
+)
+
+// match reports whether the glob stands for the whole of a slash-separated name.
+//
+// What was tried for a star before the last one need not be tried again, and the
+// same goes for what spans levels: so this takes no longer than the product of the
+// two lengths.
 func (g glob) match(name string) bool {
-	if !strings.HasPrefix(name, g.head) || !strings.HasSuffix(name, g.tail) || g.slashes >= 0 && strings.Count(name, "/") != g.slashes {
-		return false
+	if last := len(g) - 1; last >= 0 && g[last].kind == literal && !strings.HasSuffix(name, g[last].text) {
+		return false // Most names fail this, which takes no time.
 	}
-	pattern := g.pattern
-	for pattern != "**/*" && !doublestar.MatchUnvalidated(pattern, name) {
-		// The last component of a slug is empty for a file such as "..b", and there
-		// doublestar does not take **/ for nothing.
-		dir, ok := strings.CutSuffix(pattern, "**/*")
-		if !ok || !strings.HasSuffix(name, "/") {
+	starAt, starEnd, deepAt, deepEnd := -1, 0, -1, 0 // the tokens behind the last ones, and where those end
+	for t, n := 0, 0; t < len(g) || n < len(name); {
+		if t < len(g) {
+			switch g[t].kind {
+			case star:
+				t++
+				starAt, starEnd = t, n
+				continue
+			case deep:
+				t++
+				deepAt, deepEnd, starAt = t, n, -1
+				continue
+			}
+			if size := g[t].prefix(name[n:]); size > 0 {
+				t, n = t+1, n+size
+				continue
+			}
+		}
+		if starAt >= 0 && starEnd < len(name) && name[starEnd] != '/' {
+			_, size := utf8.DecodeRuneInString(name[starEnd:])
+			starEnd += size
+			t, n = starAt, starEnd
+			continue
+		}
+		slash := -1
+		if deepAt >= 0 {
+			slash = strings.IndexByte(name[deepEnd:], '/')
+		}
+		if slash < 0 {
 			return false
 		}
-		pattern = dir + "*"
+		deepEnd += slash + 1
+		t, n, starAt = deepAt, deepEnd, -1
 	}
 	return true
 }
 
-// work is what it takes to compare globs with all subjects of a topic. Each glob
-// counts, and each * and ** in it: going back to one to let it stand for more is
-// what takes long.
+// prefix returns how many bytes at the beginning of a name the token stands for, and
+// 0 where it does not.
+func (t *token) prefix(name string) int {
+	if t.kind == literal {
+		if strings.HasPrefix(name, t.text) {
+			return len(t.text)
+		}
+		return 0
+	}
+	r, size := utf8.DecodeRuneInString(name)
+	if size == 0 || r == '/' {
+		return 0
+	}
+	if t.kind == class {
+		in := false
+		for i := 0; i < len(t.ranges); i += 2 {
+			in = in || t.ranges[i] <= r && r <= t.ranges[i+1]
+		}
+		if in == t.negated {
+			return 0
+		}
+	}
+	return size
+}
+
+// work is what it takes to compare globs with all subjects of a topic: each glob
+// counts, and each star in it.
 func work(globs []glob) int {
 	sum := 0
 	for _, g := range globs {
-		sum += max(1, strings.Count(strings.ReplaceAll(g.pattern, "**", "*"), "*"))
+		stars := 0
+		for _, t := range g {
+			if t.kind == star || t.kind == deep {
+				stars++
+			}
+		}
+		sum += max(1, stars)
 	}
 	return sum
 }
@@ -78,9 +127,8 @@ func work(globs []glob) int {
 // hasMeta says whether the pattern can mean anything but the name it spells.
 func hasMeta(pattern string) bool { return strings.ContainsAny(pattern, metaCharacters) }
 
-// compile returns the globs that a pattern stands for, without those that match
-// nothing. Its errors say what is wrong with the pattern, to stand behind it in a
-// sentence.
+// compile returns the globs that a pattern stands for. Its errors say what is wrong
+// with the pattern, to stand behind it in a sentence.
 func compile(pattern string) ([]glob, error) {
 	switch {
 	case len(pattern) > maxPatternBytes:
@@ -92,30 +140,26 @@ func compile(pattern string) ([]glob, error) {
 	if err != nil {
 		return nil, err
 	}
-	globs := make([]glob, 0, len(expanded))
-	for _, p := range expanded {
-		g, matchable, err := translate(p)
-		if err != nil {
+	globs := make([]glob, len(expanded))
+	for i, p := range expanded {
+		if globs[i], err = parse(p); err != nil {
 			return nil, err
-		}
-		if matchable {
-			globs = append(globs, g)
 		}
 	}
 	return globs, nil
 }
 
-// translate returns a pattern without braces as doublestar has to be given it,
-// and whether it can match anything. Where doublestar would differ:
-//
-//   - dir/** and dir/**/ match dir too, which is not in dir: these become dir/**/*;
-//   - a**/ and a*** are not always the a*/ and a* that they mean;
-//   - classes match the slash between two components;
-//   - a } that closes nothing is malformed.
-func translate(pattern string) (g glob, matchable bool, err error) {
-	var b strings.Builder
-	slashes := 0
-	matchable = true
+// parse reads a pattern without braces. What is in dir is what dir/** stands for,
+// and dir itself is not.
+func parse(pattern string) (glob, error) {
+	var g glob
+	text := func(s string) {
+		if last := len(g) - 1; last >= 0 && g[last].kind == literal {
+			g[last].text += s
+		} else {
+			g = append(g, token{kind: literal, text: s})
+		}
+	}
 	for i := 0; i < len(pattern); {
 		start := i
 		i++
@@ -124,44 +168,38 @@ func translate(pattern string) (g glob, matchable bool, err error) {
 			for i < len(pattern) && pattern[i] == '*' {
 				i++
 			}
-			b.WriteByte('*')
-			if i-start == 2 && (start == 0 || pattern[start-1] == '/') && (i == len(pattern) || pattern[i] == '/') {
-				b.WriteByte('*')
+			whole := i-start == 2 && (start == 0 || pattern[start-1] == '/') && (i == len(pattern) || pattern[i] == '/')
+			if !whole {
+				g = append(g, token{kind: star})
+				continue
 			}
+			g = append(g, token{kind: deep})
+			if i++; i >= len(pattern) {
+				g = append(g, token{kind: star})
+			}
+		case '?':
+			g = append(g, token{kind: one})
 		case '[':
 			i = start + classSize(pattern[start:])
 			if i == start {
-				return glob{}, false, errors.New(`is no valid pattern: a [ is not closed (write \[ for a bracket)`)
+				return nil, errors.New(`is no valid pattern: a [ is not closed (write \[ for a bracket)`)
 			}
-			class := pattern[start+1 : i-1]
-			if class == "" || class == "!" || class == "^" {
-				return glob{}, false, errors.New(`is no valid pattern: a class in [ ] is empty (write \[ for a bracket)`)
+			c := classOf(pattern[start+1 : i-1])
+			if c.ranges == nil {
+				return nil, errors.New(`is no valid pattern: a class in [ ] is empty (write \[ for a bracket)`)
 			}
-			class = withoutSlash(class)
-			b.WriteString(class)
-			matchable = matchable && class != ""
+			g = append(g, c)
 		case '\\':
 			if i == len(pattern) {
-				return glob{}, false, errors.New(`is no valid pattern: it ends in \`)
+				return nil, errors.New(`is no valid pattern: it ends in \`)
 			}
-			if pattern[i] != '/' {
-				i++
-				b.WriteString(pattern[start:i])
-			}
-		case '}':
-			b.WriteString(`\}`)
-		case '/':
-			slashes++
-			b.WriteByte('/')
+			i++
+			text(pattern[start+1 : i])
 		default:
-			b.WriteByte(pattern[start])
+			text(pattern[start:i])
 		}
 	}
-	text := b.String()
-	if dir := strings.TrimSuffix(text, "/"); dir == "**" || strings.HasSuffix(dir, "/**") {
-		text = dir + "/*"
-	}
-	return newGlob(text, slashes), matchable, nil
+	return g, nil
 }
 
 // classSize returns the length of the class that pattern begins with, brackets
@@ -178,45 +216,22 @@ func classSize(pattern string) int {
 	return 0
 }
 
-// withoutSlash returns the class of what stands between two brackets, less the
-// slash, or nothing when nothing else is in it.
-func withoutSlash(ranges string) string {
-	negated := ranges[0] == '!' || ranges[0] == '^'
-	var b strings.Builder
-	add := func(low, high rune) {
-		switch {
-		case low == high:
-			b.WriteString(`\` + string(low))
-		case low < high:
-			b.WriteString(`\` + string(low) + `-\` + string(high))
-		}
+// classOf reads what stands between two brackets. Without ranges there is nothing.
+func classOf(text string) token {
+	c := token{kind: class}
+	if text != "" && (text[0] == '!' || text[0] == '^') {
+		c.negated, text = true, text[1:]
 	}
-	if negated {
-		ranges = ranges[1:]
-		add('/', '/')
-	}
-	for ranges != "" {
+	for text != "" {
 		var low, high rune
-		low, ranges = classCharacter(ranges)
+		low, text = classCharacter(text)
 		high = low
-		if len(ranges) > 1 && ranges[0] == '-' {
-			high, ranges = classCharacter(ranges[1:])
+		if len(text) > 1 && text[0] == '-' {
+			high, text = classCharacter(text[1:])
 		}
-		if negated || high < '/' || '/' < low {
-			add(low, high)
-		} else {
-			add(low, '/'-1)
-			add('/'+1, high)
-		}
+		c.ranges = append(c.ranges, low, high)
 	}
-	switch {
-	case b.Len() == 0:
-		return ""
-	case negated:
-		return "[^" + b.String() + "]"
-	default:
-		return "[" + b.String() + "]"
-	}
+	return c
 }
 
 // classCharacter returns the first character of a class and what follows it.

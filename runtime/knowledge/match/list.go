@@ -52,12 +52,7 @@ func NewList(topic string, patterns []string) *List {
 				e.reason, l.everything = err.Error(), true
 				break
 			}
-			// Most spellings of a pattern are the same glob.
-			for _, g := range globs {
-				if !slices.Contains(e.globs, g) {
-					e.globs = append(e.globs, g)
-				}
-			}
+			e.globs = append(e.globs, globs...)
 		}
 		if pattern == "" {
 			e.reason = "is empty"

@@ -25,18 +25,13 @@ import (
 const (
 	// MaxPatterns is how many patterns one call of [Set.Resolve] takes.
 	MaxPatterns = 64
-	// maxWork bounds the work of one call, in the units of [work].
-	maxWork = 256
-	// maxLearnedWork bounds the same for a topic's learned list.
-	maxLearnedWork = 1024
-	// maxListWork bounds the same for a [List].
-	maxListWork = 512
+	// What braces stand for multiplies, and each of it is compared with every subject.
+	// So there is a bound on the [work] of the patterns together: of one call, of a
+	// topic's learned list, and of a [List].
+	maxWork, maxLearnedWork, maxListWork = 256, 1024, 512
 	// maxNear is for how many of a call's misses suggestions are looked for: each
 	// costs a comparison with every subject.
 	maxNear = 8
-	// maxNearWork bounds the work of looking for globs that would match, in the same
-	// units. Three globs are tried for a miss without braces.
-	maxNearWork = 64
 )
 
 // Set is the subjects of one topic and what its configuration says of them. It
@@ -151,10 +146,9 @@ func (s *Set) Learned(i int) bool { return s.learned[i] }
 func (s *Set) Dead() []Dead {
 	dead := slices.Clone(s.dead)
 	looked := map[string]int{}
-	budget := maxNearWork
 	for i := range dead {
 		if looked[dead[i].Field]++; looked[dead[i].Field] <= maxNear {
-			dead[i].Near = s.near(context.Background(), dead[i].Pattern, &budget)
+			dead[i].Near = s.near(context.Background(), dead[i].Pattern)
 		}
 	}
 	return dead
@@ -179,9 +173,8 @@ func (s *Set) Resolve(ctx context.Context, patterns []string, opt Options) (Resu
 	if err != nil {
 		return Result{}, err
 	}
-	budget := maxNearWork
 	for i := range result.Missed[:min(len(result.Missed), maxNear)] {
-		result.Missed[i].Near = s.near(ctx, result.Missed[i].Pattern, &budget)
+		result.Missed[i].Near = s.near(ctx, result.Missed[i].Pattern)
 	}
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
@@ -300,7 +293,7 @@ func rank(s *subjects.Subject, form string) int {
 		return 3
 	case s.Name == form:
 		return 4
-	case strings.TrimSpace(s.Slug) == form:
+	case len(s.Slug) > len(form) && strings.TrimSpace(s.Slug) == form:
 		return 5
 	}
 	if path := subjects.NFC(s.Path); path != s.Path && (path == form || stem(path) == form) {

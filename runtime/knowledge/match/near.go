@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
@@ -17,6 +17,8 @@ const (
 	// maxEdits is how far a suggestion may be from what was asked for: further
 	// away than that, names are alike by chance.
 	maxEdits = 4
+	// maxNearWork is up to what [work] a pattern is tried elsewhere.
+	maxNearWork = 16
 	// maxTypo is the length in bytes of the longest name whose typing errors are
 	// looked for.
 	maxTypo = 128
@@ -37,9 +39,9 @@ const (
 )
 
 // near returns up to three patterns that what was asked for may stand for, the
-// likeliest first. Each matches something visible. It takes the work of
-// trying globs from budget, and returns nothing when the context ends.
-func (s *Set) near(ctx context.Context, pattern string, budget *int) []string {
+// likeliest first. Each matches something visible. There are none when the context
+// ends.
+func (s *Set) near(ctx context.Context, pattern string) []string {
 	forms := spellings(s.topic, pattern)
 	target := forms[len(forms)-1]
 	if len(target) > maxPatternBytes || target == "" {
@@ -47,7 +49,7 @@ func (s *Set) near(ctx context.Context, pattern string, budget *int) []string {
 	}
 	if hasMeta(target) {
 		if _, err := compile(target); err == nil {
-			if found := s.nearGlob(ctx, target, budget); found != nil {
+			if found := s.nearGlob(ctx, target); found != nil {
 				return found
 			}
 		}
@@ -66,15 +68,12 @@ func (s *Set) near(ctx context.Context, pattern string, budget *int) []string {
 // nearGlob looks for what a glob that matches nothing would match without an
 // extension, which slugs do not have, and on all levels, and for its folder
 // under another spelling.
-func (s *Set) nearGlob(ctx context.Context, target string, budget *int) []string {
+func (s *Set) nearGlob(ctx context.Context, target string) []string {
 	bare := stem(target)
 	for _, attempt := range []string{bare, "**/" + target, "**/" + bare} {
 		globs, err := compile(attempt)
-		if attempt == target || err != nil {
+		if attempt == target || err != nil || work(globs) > maxNearWork {
 			continue
-		}
-		if *budget -= work(globs); *budget < 0 {
-			break
 		}
 		for n, i := range s.visible {
 			if n%1024 == 0 && ctx.Err() != nil {
@@ -211,5 +210,5 @@ func edits(target, candidate string) (int, bool) {
 	if a-b > limit || b-a > limit {
 		return 0, false
 	}
-	return contract.Edits(strings.Map(unicode.ToLower, target), strings.Map(unicode.ToLower, candidate), limit)
+	return near.Edits(strings.Map(unicode.ToLower, target), strings.Map(unicode.ToLower, candidate), limit)
 }

@@ -41,14 +41,6 @@ func BenchmarkScan(b *testing.B) {
 			tree.Close()
 		}
 	})
-	b.Run("any", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if ok, err := subjects.Any(b.Context(), root(b, dir), func(subjects.Subject) bool { return true }); !ok || err != nil {
-				b.Fatal(ok, err)
-			}
-		}
-	})
 	// What reading the directories costs a program that does nothing with them and
 	// guards against nothing.
 	b.Run("plain walk", func(b *testing.B) {

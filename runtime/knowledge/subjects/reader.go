@@ -93,7 +93,7 @@ func readBegin(f *os.File, buf []byte) ([]byte, error) {
 
 // run is how many files in a row one goroutine reads, so that it opens their
 // folder once.
-const run = 32
+const run = 64
 
 // readers is how many goroutines read: they wait for the disk most of the time
 // where files are not cached.
@@ -129,7 +129,7 @@ func (t *Tree) each(ctx context.Context, n int, do func(i int, r *reader)) error
 }
 
 // ahead is how many runs of files are read before they are asked for.
-const ahead = 8
+const ahead = 4
 
 // content is what came of reading a file.
 type content struct {

@@ -52,72 +52,12 @@ type Tree struct {
 // and what is beyond the limits (16 levels, 20,000 files) become warnings. ".git"
 // is passed over.
 func Scan(ctx context.Context, root *os.Root) (*Tree, error) {
-	t := &Tree{root: root}
-	var paths []string
-	links := map[string][]string{}
-	w := walker{
-		root: root, maxSubjects: maxSubjects, maxEntries: maxEntries,
-		file: func(path string, targets []string) bool {
-			paths = append(paths, path)
-			if targets != nil {
-				links[path] = targets
-			}
-			return true
-		},
-		warn: func(path, reason string) { t.Warnings = append(t.Warnings, Warning{path, reason}) },
-	}
-	if err := w.walk(ctx); err != nil {
+	t, err := newWalker(root).tree(ctx)
+	if err != nil {
 		root.Close()
 		return nil, fmt.Errorf("scanning the directory: %w", err)
 	}
-	t.Dirs = w.dirs
-	t.Subjects = make([]Subject, len(paths))
-	for i, path := range paths {
-		t.Subjects[i] = newSubject(path, links[path])
-	}
-	nameAll(t.Subjects)
-	slices.SortFunc(t.Warnings, func(a, b Warning) int { return strings.Compare(a.Path, b.Path) })
 	return t, nil
-}
-
-// Any reports whether a directory has a subject that is wanted. It stops at the
-// first, and knows no Name: the other subjects that decide it may not have been
-// found yet. The directory stays open. Errors are those of [Scan].
-func Any(ctx context.Context, root *os.Root, wanted func(Subject) bool) (bool, error) {
-	var all []Subject
-	skills, found := false, false
-	w := walker{
-		root: root, maxSubjects: maxSubjects, maxEntries: maxEntries,
-		file: func(path string, targets []string) bool {
-			s := newSubject(path, targets)
-			all = append(all, s)
-			if folderSlug(path) != "" {
-				skills = true
-				return true
-			}
-			s.Name = ""
-			found = wanted(s)
-			return !found
-		},
-		warn: func(string, string) {},
-	}
-	if err := w.walk(ctx); err != nil {
-		return false, fmt.Errorf("scanning the directory: %w", err)
-	}
-	if found || !skills {
-		return found, nil
-	}
-	// Only the whole topic tells whether a skill has its folder's slug.
-	nameAll(all)
-	for _, s := range all {
-		if err := ctx.Err(); err != nil {
-			return false, fmt.Errorf("scanning the directory: %w", err)
-		}
-		if s.Name = ""; folderSlug(s.Path) != "" && wanted(s) {
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 // Close releases the directory. Nothing can be read from the tree afterwards.
@@ -130,23 +70,39 @@ var errStop = errors.New("stop")
 // those of the directories in it, both in byte order.
 type walker struct {
 	root *os.Root
-	// file is told a path, and where it leads if it is that of a link, and returns
-	// false to end the walk.
-	file func(path string, targets []string) bool
-	warn func(path, reason string)
+	// enter reports whether a directory is looked into; nil is for all.
+	enter func(dir string) bool
 
 	maxSubjects, maxEntries int
-	subjects, entries       int
-	dirs                    []string // below the root, in the order in which they were visited
+
+	entries  int                 // that were looked at
+	files    []string            // in the order in which they were visited
+	dirs     []string            // below the root, in the same order
+	links    map[string][]string // where files that are links lead to
+	warnings []Warning
+	// incomplete reports that there is more than could be read, or may be.
+	incomplete bool
 }
 
-func (w *walker) walk(ctx context.Context) error {
-	err := w.dir(ctx, ".", 1)
-	if errors.Is(err, errStop) {
-		return nil
-	}
-	return err
+func newWalker(root *os.Root) *walker {
+	return &walker{root: root, maxSubjects: maxSubjects, maxEntries: maxEntries, links: map[string][]string{}}
 }
+
+// tree visits everything.
+func (w *walker) tree(ctx context.Context) (*Tree, error) {
+	if err := w.dir(ctx, ".", 1); err != nil && !errors.Is(err, errStop) {
+		return nil, err
+	}
+	all := make([]Subject, len(w.files))
+	for i, path := range w.files {
+		all[i] = newSubject(path, w.links[path])
+	}
+	nameAll(all)
+	slices.SortFunc(w.warnings, func(a, b Warning) int { return strings.Compare(a.Path, b.Path) })
+	return &Tree{Subjects: all, Warnings: w.warnings, Dirs: w.dirs, root: w.root}, nil
+}
+
+func (w *walker) warn(path, reason string) { w.warnings = append(w.warnings, Warning{path, reason}) }
 
 // dir visits one directory, whose entries are on a level.
 func (w *walker) dir(ctx context.Context, dir string, level int) error {
@@ -161,6 +117,7 @@ func (w *walker) dir(ctx context.Context, dir string, level int) error {
 		return nil // It was removed after its parent was read.
 	}
 	if err != nil {
+		w.incomplete = true
 		w.warn(dir, "cannot be read: "+cause(err))
 	}
 	prefix := ""
@@ -188,6 +145,9 @@ func (w *walker) dir(ctx context.Context, dir string, level int) error {
 			continue
 		}
 		sub := prefix + e.Name()
+		if w.enter != nil && !w.enter(sub) {
+			continue
+		}
 		if level == maxDepth {
 			w.warn(sub, fmt.Sprintf("is left out: it is a directory on level %d, and its files would be deeper than that", maxDepth))
 			continue
@@ -199,16 +159,9 @@ func (w *walker) dir(ctx context.Context, dir string, level int) error {
 	return nil
 }
 
-// read returns the entries of a directory in byte order.
+// read returns the entries of a directory in byte order, and no more of them than
+// may be looked at.
 func (w *walker) read(dir string) ([]fs.DirEntry, error) {
-	entries, err := w.list(dir)
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return entries, err
-}
-
-// list returns the entries of a directory, and no more of them than may be
-// looked at.
-func (w *walker) list(dir string) ([]fs.DirEntry, error) {
 	f, err := w.root.OpenFile(dir, os.O_RDONLY|openNonblock, 0)
 	if err != nil {
 		return nil, err
@@ -219,6 +172,7 @@ func (w *walker) list(dir string) ([]fs.DirEntry, error) {
 		err = nil
 	}
 	w.entries += len(entries)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, err
 }
 
@@ -237,17 +191,18 @@ func (w *walker) entry(kind fs.FileMode, path string) error {
 		w.warn(path, "is left out: "+notAFile(kind))
 		return nil
 	}
-	if w.subjects == w.maxSubjects {
+	if len(w.files) == w.maxSubjects {
 		return w.full("has more than %d files, and how many more is not known; what comes after those is left out. Name a smaller directory", w.maxSubjects)
 	}
-	w.subjects++
-	if !w.file(path, targets) {
-		return errStop
+	w.files = append(w.files, path)
+	if targets != nil {
+		w.links[path] = targets
 	}
 	return nil
 }
 
 func (w *walker) full(reason string, limit int) error {
+	w.incomplete = true
 	w.warn(".", fmt.Sprintf(reason, limit))
 	return errStop
 }

@@ -89,36 +89,6 @@ func TestLimit(t *testing.T) {
 	find(t, tree, "one-more.md")
 }
 
-func TestAny(t *testing.T) {
-	t.Parallel()
-	dir := topic(t, map[string]string{"a.md": "x", "b/.c.md": "x", "pdf/SKILL.md": "x", "xls/SKILL.md": "x", "xls.md": "x"})
-	for _, test := range []struct {
-		name   string
-		wanted func(subjects.Subject) bool
-		want   bool
-	}{
-		{"all", func(subjects.Subject) bool { return true }, true},
-		{"none", func(subjects.Subject) bool { return false }, false},
-		{"a file", func(s subjects.Subject) bool { return s.Slug == "a" && s.Path == "a.md" }, true},
-		{"a hidden file", func(s subjects.Subject) bool { return s.Hidden && s.PathSlug == "b/c" }, true},
-		{"a skill by its folder", func(s subjects.Subject) bool { return s.Slug == "pdf" && s.Skill }, true},
-		{"a skill is not asked for by its path", func(s subjects.Subject) bool { return s.Slug == "pdf/SKILL" }, false},
-		{"a skill without its folder's slug", func(s subjects.Subject) bool { return s.Slug == "xls/SKILL" && !s.Skill }, true},
-		{"no name is known", func(s subjects.Subject) bool { return s.Name != "" }, false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			if got, err := subjects.Any(soon(t), root(t, dir), test.wanted); err != nil || got != test.want {
-				t.Errorf("%v, %v", got, err)
-			}
-		})
-	}
-	asked := 0
-	if ok, err := subjects.Any(soon(t), root(t, dir), func(subjects.Subject) bool { asked++; return true }); !ok || err != nil || asked != 1 {
-		t.Errorf("asked for %d subjects, %v, %v", asked, ok, err)
-	}
-}
-
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	front := "---\nname: x\ndescription: does %s\n---\n"

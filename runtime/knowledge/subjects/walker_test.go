@@ -2,7 +2,6 @@ package subjects
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,14 +52,15 @@ func TestLimits(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer root.Close()
-			var got, warnings []string
-			w := walker{
-				root: root, maxSubjects: test.maxSubjects, maxEntries: test.maxEntries,
-				file: func(path string, _ []string) bool { got = append(got, path); return true },
-				warn: func(path, reason string) { warnings = append(warnings, fmt.Sprint(path, " ", reason)) },
-			}
-			if err := w.walk(t.Context()); err != nil {
+			w := newWalker(root)
+			w.maxSubjects, w.maxEntries = test.maxSubjects, test.maxEntries
+			if _, err := w.tree(t.Context()); err != nil {
 				t.Fatal(err)
+			}
+			got := w.files
+			var warnings []string
+			for _, w := range w.warnings {
+				warnings = append(warnings, fmt.Sprint(w.Path, " ", w.Reason))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
@@ -72,8 +72,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Finding a slug reads the folders on the way to it and no others, and stops
-// where there is too much in them.
+// Finding a slug reads the folders on the way to it and no others.
 func TestFindLooksOnlyOnTheWay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -91,17 +90,11 @@ func TestFindLooksOnlyOnTheWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	for entries, want := range map[int][]string{5: {"a/b/c.md"}, 4: nil} {
-		f := finder{walker: walker{root: root, maxEntries: entries}, folders: map[string][]fs.DirEntry{}}
-		paths := f.find("a/b/c")
-		if f.failed {
-			paths = nil
-		}
-		if diff := cmp.Diff(want, paths); diff != "" {
-			t.Errorf("%d entries: -want +got:\n%s", entries, diff)
-		}
-		if _, read := f.folders["a/other/"]; read || len(f.folders) != 3 {
-			t.Errorf("%d entries: read %v", entries, f.folders)
-		}
+	tree, ok := Find(t.Context(), root, []string{"a/b/c"})
+	if !ok || len(tree.Subjects) != 1 || tree.Subjects[0].Path != "a/b/c.md" {
+		t.Fatalf("found %+v", tree)
+	}
+	if diff := cmp.Diff([]string{"a", "a/b"}, tree.Dirs); diff != "" {
+		t.Errorf("looked into (-want +got):\n%s", diff)
 	}
 }

@@ -338,18 +338,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestEditDistance(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		a, b string
-		want int
-	}{{"1", "1", 0}, {"1", "2", 1}, {"123", "13", 1}, {"13", "123", 1}, {"123", "456", 3}, {"12345", "21345", 2}, {"9223372036854775807", "1", 19}} {
-		if got := editDistance(test.a, test.b); got != test.want {
-			t.Errorf("editDistance(%s, %s) = %d, want %d", test.a, test.b, got, test.want)
-		}
-	}
-}
-
 func TestContextEnds(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

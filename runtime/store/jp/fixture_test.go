@@ -21,6 +21,8 @@ type fixture struct {
 	base string
 	root string // project
 	data string // user data directory
+
+	portable bool // see Workspace
 }
 
 const (
@@ -56,6 +58,7 @@ func (f *fixture) open() *Workspace {
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	w.portable = f.portable
 	return w
 }
 

@@ -152,6 +152,90 @@ func TestQuietDirectoriesAreReadOnce(t *testing.T) {
 	}
 }
 
+// The conversations of one session are looked up in one listing, as long as they
+// are where it says.
+func TestFindingManyListsOnce(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for i := range 20 {
+		f.conversation(fmt.Sprintf("%s%d", inProject, 10+i), fmt.Sprint(10+i))
+	}
+	f.age(strings.TrimSuffix(inProject, "/"), 1)
+	f.age(strings.TrimSuffix(inUser, "/"), 1)
+	w := f.open()
+	reads := 0
+	w.readDir = func(root *os.Root, dir *os.File, name string) ([]fs.DirEntry, error) {
+		reads++
+		return readDir(root, dir, name)
+	}
+	s, _, err := w.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	find := func(n number, title string) {
+		t.Helper()
+		if c, err := s.Find(t.Context(), n.id()); err != nil || c.Title != title {
+			t.Errorf("%d: %q, %v", n, c.Title, err)
+		}
+	}
+	for i := range number(20) {
+		find(10+i, fmt.Sprint(10+i))
+	}
+	if reads != 4 { // live and archived ones of both stores
+		t.Errorf("directories were read %d times", reads)
+	}
+	f.rename(inProject+"12", inProject+"12-renamed")
+	find(12, "12")
+	f.conversation(inProject+"50", "new")
+	find(50, "new")
+}
+
+// A version is another one when the metadata or the events have changed.
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.conversation(inProject+"10", "ten")
+	version := func() string {
+		t.Helper()
+		s, _, err := f.open().Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		c, err := s.Find(t.Context(), "jp-c10")
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := c.Version(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	f.age(inProject+"10/metadata.json", 1)
+	f.age(inProject+"10/events.json", 1)
+	seen := map[string]string{version(): "before"}
+	if v := version(); seen[v] != "before" {
+		t.Errorf("nothing changed, and the version is %q", v)
+	}
+	for _, change := range []struct {
+		name string
+		do   func()
+	}{
+		{"metadata", func() { f.age(inProject+"10/metadata.json", 2) }},
+		{"events", func() { f.age(inProject+"10/events.json", 3) }},
+		{"archived", func() { f.rename(inProject+"10", inProject+".archive/10") }},
+	} {
+		change.do()
+		v := version()
+		if before, ok := seen[v]; ok {
+			t.Errorf("%s: the version is that of %s", change.name, before)
+		}
+		seen[v] = change.name
+	}
+}
+
 // A writer renames one directory after the other without a pause. The directory
 // is so large that the system reads it in several steps.
 func TestRenamesInALoop(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -13,6 +14,7 @@ import (
 // among those the ones created closest in time.
 func nearest(want number, places []place) []transcript.ID {
 	const most = 3
+	const maxDigits = 19 // of the largest number, so that no distance is over the limit
 	type candidate struct {
 		number
 		typos    int
@@ -21,9 +23,10 @@ func nearest(want number, places []place) []transcript.ID {
 	text := strconv.FormatInt(int64(want), 10)
 	candidates := make([]candidate, len(places))
 	for i, p := range places {
+		typos, _ := near.Edits(text, strconv.FormatInt(int64(p.number), 10), maxDigits)
 		candidates[i] = candidate{
 			number:   p.number,
-			typos:    editDistance(text, strconv.FormatInt(int64(p.number), 10)),
+			typos:    typos,
 			distance: uint64(max(want, p.number) - min(want, p.number)),
 		}
 	}
@@ -45,29 +48,4 @@ func (s *session) notFound(want number, places []place, unread []store.Problem) 
 		}
 	}
 	return err
-}
-
-// maxDigits is the length of the largest int64.
-const maxDigits = 19
-
-// editDistance returns how many digits must be inserted, removed or replaced to
-// get from a to b (Levenshtein). Both are the digits of an id.
-func editDistance(a, b string) int {
-	var row [maxDigits + 1]int
-	for j := range len(b) + 1 {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substitute := diagonal
-			if a[i] != b[j] {
-				substitute++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(substitute, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -61,6 +61,7 @@ type session struct {
 	dirs     [numStores]*os.File // the same, where files can be opened beneath them
 	paths    [numStores]string
 	unopened []store.Problem
+	listed   atomic.Pointer[listing] // by Find, for the next one
 }
 
 // Open implements [store.Store]. It fails where there are stores, and none can be
@@ -74,7 +75,9 @@ func (w *Workspace) Open(context.Context) (store.Session, []store.Problem, error
 		switch {
 		case err == nil:
 			s.roots[i] = root
-			s.dirs[i], _ = root.Open(".") // it opens files faster, but is not needed
+			if !w.portable {
+				s.dirs[i], _ = root.Open(".") // files open faster with it, and without it too
+			}
 		case !errors.Is(err, fs.ErrNotExist):
 			errs = append(errs, err)
 			s.unopened = append(s.unopened, store.Problem{
@@ -155,7 +158,7 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 		for i, c := range results {
 			n := places[i].number
 			bad := unusable(c.Problems)
-			if bad != nil && bad.Kind == store.Vanishing {
+			if isVanishing(c.Problems) {
 				vanished[n] = *bad
 				continue
 			}
@@ -187,6 +190,11 @@ func unusable(problems []store.Problem) *store.Problem {
 		return nil
 	}
 	return &problems[i]
+}
+
+func isVanishing(problems []store.Problem) bool {
+	bad := unusable(problems)
+	return bad != nil && bad.Kind == store.Vanishing
 }
 
 // loadAll reads the metadata of conversations side by side. It stops early when
@@ -280,16 +288,22 @@ func (s *session) Find(ctx context.Context, id transcript.ID) (store.Conversatio
 	if !ok {
 		return store.Conversation{}, &store.NotFoundError{IDs: []transcript.ID{id}, Place: s.w.root}
 	}
+	if l := s.listed.Load(); l != nil {
+		if p, ok := l.locate(want, false); ok {
+			if c := s.load(&p); !isVanishing(c.Problems) {
+				return c, nil
+			}
+		}
+	}
 	for round := 0; ; round++ {
 		l, err := s.list(ctx, store.Live|store.Archived)
 		if err != nil {
 			return store.Conversation{}, err
 		}
+		s.listed.Store(&l)
 		p, ok := l.locate(want, false)
 		if ok {
-			c := s.load(&p)
-			bad := unusable(c.Problems)
-			if round == maxRelists || bad == nil || bad.Kind != store.Vanishing {
+			if c := s.load(&p); round == maxRelists || !isVanishing(c.Problems) {
 				return c, nil
 			}
 			continue

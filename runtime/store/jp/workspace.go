@@ -45,6 +45,9 @@ type Workspace struct {
 
 	maxEvents int64
 	chunk     int // how many bytes of events are read at a time
+	// portable has files opened as on systems that cannot open them beneath a
+	// directory; tests set it.
+	portable bool
 	// beforeRead, when not nil, runs before a file of a conversation is opened:
 	// the moment in which a writer may rename the directory.
 	beforeRead func(path string)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/process"
 )
 
@@ -123,7 +124,7 @@ func (a agent) journey(ctx context.Context, l *lab, serverURL string) (notes []s
 		return nil, err
 	}
 	if !strings.Contains(string(output), conclusion) {
-		return nil, fmt.Errorf("the agent did not pass on what the model concluded:\n%s", process.Printable(output, 2000))
+		return nil, fmt.Errorf("the agent did not pass on what the model concluded:\n%s", text.Visible(text.CutMiddle(string(output), 2000)))
 	}
 	return a.checkTranscript(ctx, l, m.exchanges, calls)
 }

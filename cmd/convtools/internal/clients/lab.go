@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
@@ -184,7 +185,7 @@ func runOK(ctx context.Context, cmd process.Command) ([]byte, error) {
 
 // exitError describes a command that failed by what it said last.
 func exitError(result process.Result) error {
-	said := strings.TrimSpace(process.Printable(result.Stderr, 2000) + "\n" + process.Printable(result.Stdout, 2000))
+	said := strings.TrimSpace(text.Visible(text.CutMiddle(string(result.Stderr), 2000) + "\n" + text.CutMiddle(string(result.Stdout), 2000)))
 	return fmt.Errorf("exit code %d\n%s", result.ExitCode, said)
 }
 
@@ -272,7 +273,7 @@ func (l *lab) serveHTTP(ctx context.Context, do func(ctx context.Context, url st
 			err = fmt.Errorf("stopping the HTTP server: %w", exit)
 		}
 		if err != nil && said.Len() > 0 {
-			err = fmt.Errorf("%w\nthe HTTP server said: %s", err, process.Printable([]byte(said.String()), 2000))
+			err = fmt.Errorf("%w\nthe HTTP server said: %s", err, text.Visible(text.CutMiddle(said.String(), 2000)))
 		}
 	}()
 	if err := waitFor(ctx, address, ended); err != nil {

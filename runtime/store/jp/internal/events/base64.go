@@ -20,9 +20,9 @@ const minBase64 = 16
 //     is text that was never encoded, and is appended as is;
 //   - else it is decoded, strictly, as padded standard base64, then as padded
 //     URL-safe base64 (JP wrote tool results so until March 2026); bytes that
-//     are not UTF-8 are appended as stored, with transcript.Encoding Base64;
+//     are not UTF-8 are appended as stored, with Encoding Base64;
 //   - else it does not decode: a string of under 16 characters is taken as a
-//     plain word, and a longer one is appended as stored, with transcript.Encoding Base64.
+//     plain word, and a longer one is appended as stored, with Encoding Base64.
 //
 // stored is text, without JSON escapes.
 func AppendDecoded(dst, stored []byte) ([]byte, transcript.Encoding) {
@@ -59,46 +59,11 @@ func appendBase64(dst, src []byte) ([]byte, bool) {
 	}
 	start := len(dst)
 	dst = slices.Grow(dst, len(src)/4*3)
-	free := dst[start:cap(dst)]
-	n, err := base64.StdEncoding.Decode(free, src)
+	n, err := base64.StdEncoding.Strict().Decode(dst[start:cap(dst)], src)
 	if err != nil && bytes.ContainsAny(src, "-_") {
-		n, err = base64.URLEncoding.Decode(free, src)
+		n, err = base64.URLEncoding.Strict().Decode(dst[start:cap(dst)], src)
 	}
-	if err != nil || hasStrayBits(src) {
-		return dst[:start], false
-	}
-	return dst[:start+n], true
-}
-
-// hasStrayBits reports whether the last character before the padding carries
-// bits that no byte takes up. src is valid base64 in one of the alphabets.
-func hasStrayBits(src []byte) bool {
-	body := bytes.TrimRight(src, "=")
-	unused := byte(0)
-	switch len(src) - len(body) {
-	case 1:
-		unused = 0b11
-	case 2:
-		unused = 0b1111
-	default:
-		return false
-	}
-	return sextet(body[len(body)-1])&unused != 0
-}
-
-// sextet returns the six bits a character of either alphabet stands for.
-func sextet(c byte) byte {
-	switch {
-	case 'A' <= c && c <= 'Z':
-		return c - 'A'
-	case 'a' <= c && c <= 'z':
-		return c - 'a' + 26
-	case '0' <= c && c <= '9':
-		return c - '0' + 52
-	case c == '+' || c == '-':
-		return 62
-	}
-	return 63
+	return dst[:start+n], err == nil
 }
 
 // looksLikeBase64 reports whether text has only characters of the two alphabets,
@@ -107,18 +72,5 @@ func looksLikeBase64(text []byte) bool {
 	for range 2 {
 		text = bytes.TrimSuffix(text, []byte("="))
 	}
-	for _, c := range text {
-		if !isAlphabet(c) {
-			return false
-		}
-	}
-	return true
-}
-
-func isAlphabet(c byte) bool {
-	switch {
-	case 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z', '0' <= c && c <= '9':
-		return true
-	}
-	return c == '+' || c == '/' || c == '-' || c == '_'
+	return len(bytes.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")) == 0
 }

@@ -126,7 +126,7 @@ func (e *Event) Stored() ([]byte, transcript.StoredForm) {
 //   - inquiry: the text of the question;
 //   - all others: nothing.
 //
-// The result is valid UTF-8. transcript.Encoding is Base64 when stored base64 could not be
+// The result is valid UTF-8. Encoding is Base64 when stored base64 could not be
 // decoded; the text is then as stored.
 func (e *Event) AppendText(dst []byte) ([]byte, transcript.Encoding) {
 	switch e.Kind {
@@ -207,7 +207,7 @@ func (e *Event) CompactedTurns() int {
 
 // AppendArguments appends the decoded arguments of a tool call as JSON with an
 // indent of two spaces: keys in recorded order, numbers as written, no HTML
-// escaping. It appends nothing when there are none, or {}. transcript.Encoding is Base64
+// escaping. It appends nothing when there are none, or {}. Encoding is Base64
 // when at least one string could not be decoded and stands as stored.
 func (e *Event) AppendArguments(dst []byte) ([]byte, transcript.Encoding) {
 	raw, ok := e.Field(FieldArguments)

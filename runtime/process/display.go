@@ -17,23 +17,9 @@ const (
 	maxReason  = 300 // an error of the operating system, a panic's value
 )
 
-// Printable makes untrusted output safe to show to a person or a model, as
-// [text.Visible] does. Text of more than maxChars characters loses its middle,
-// and a mark there says how much; the mark comes on top of maxChars.
-func Printable(output []byte, maxChars int) string {
-	maxChars = max(maxChars, 0)
-	first, last, omitted := text.Ends(output, maxChars/2, maxChars-maxChars/2)
-	shown := text.AppendVisible(nil, first)
-	if omitted > 0 {
-		shown = fmt.Appendf(shown, " … %d characters omitted … ", omitted)
-		shown = text.AppendVisible(shown, last)
-	}
-	return string(shown)
-}
-
 // inline makes s safe to show within one line.
 func inline(s string, maxChars int) string {
-	return strings.NewReplacer("\n", "␊", "\t", "␉").Replace(Printable([]byte(s), maxChars))
+	return strings.NewReplacer("\n", "␊", "\t", "␉").Replace(text.Visible(text.CutMiddle(s, maxChars)))
 }
 
 // lastLine returns the last line of stderr that says something, safe to show.

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// text is the body of an event. It may be shorter already than what was
+// body is the text of an event. It may be shorter already than what was
 // recorded: then head is where the part that is missing was.
-type text struct {
+type body struct {
 	kept   string
 	length int  // characters of kept
 	head   int  // characters of kept before the missing part
@@ -20,14 +20,14 @@ type text struct {
 // newText is text in the characters that are going to be shown. It may hold only
 // two parts of what was recorded: of chars characters the first head ones, and
 // those that follow in s. With no more chars than s has it is whole.
-func newText(s string, chars, head int) text {
+func newText(s string, chars, head int) body {
 	n := utf8.RuneCountInString(s)
 	if chars <= n {
-		return whole(envelope.Sanitize(s))
+		return whole(text.Visible(s))
 	}
 	at := offset(s, min(max(head, 0), n))
-	first := envelope.Sanitize(s[:at])
-	t := whole(first + envelope.Sanitize(s[at:]))
+	first := text.Visible(s[:at])
+	t := whole(first + text.Visible(s[at:]))
 	t.head = utf8.RuneCountInString(first)
 	t.chars += chars - n
 	return t
@@ -35,7 +35,7 @@ func newText(s string, chars, head int) text {
 
 // newJSON is JSON, which the envelope makes visible in a way of its own: by
 // escapes that keep it JSON.
-func newJSON(s string, chars, head int) text {
+func newJSON(s string, chars, head int) body {
 	t := whole(s)
 	if chars > t.length {
 		t.chars, t.head = chars, min(max(head, 0), t.length)
@@ -43,18 +43,18 @@ func newJSON(s string, chars, head int) text {
 	return t
 }
 
-func whole(s string) text {
+func whole(s string) body {
 	n := utf8.RuneCountInString(s)
-	return text{kept: s, length: n, head: n, chars: n}
+	return body{kept: s, length: n, head: n, chars: n}
 }
 
 // missing is how many of the recorded characters are not kept.
-func (t *text) missing() int { return t.chars - t.length }
+func (t *body) missing() int { return t.chars - t.length }
 
-func (t *text) isShortened() bool { return t.inside || t.missing() > 0 }
+func (t *body) isShortened() bool { return t.inside || t.missing() > 0 }
 
 // String is the text with a mark where something is missing.
-func (t *text) String() string {
+func (t *body) String() string {
 	if t.missing() <= 0 {
 		return t.kept
 	}
@@ -87,7 +87,7 @@ func offset(s string, n int) int {
 
 // shrink keeps n characters of the text: 60 % of them from its head, the rest
 // from its tail.
-func (t *text) shrink(n int) {
+func (t *body) shrink(n int) {
 	if t.length <= n {
 		return
 	}
@@ -106,4 +106,4 @@ func (t *text) shrink(n int) {
 // limit shortens a text that has to be shortened to at most n characters later,
 // without a difference to that: what is saved depends on which texts are longer
 // than n and the mark.
-func (t *text) limit(n int) { t.shrink(n + markChars + 1) }
+func (t *body) limit(n int) { t.shrink(n + markChars + 1) }

@@ -9,7 +9,7 @@ func TestTextShrinks(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name        string
-		text        text
+		text        body
 		to          []int
 		want        string
 		length, all int

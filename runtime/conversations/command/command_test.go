@@ -1,0 +1,187 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/process/processtest"
+)
+
+// in is the program cli, which is called with the name of the query alone.
+func in(dir string, runner process.Runner) conversations.Source {
+	call := func(name string) Call {
+		return Call{Args: []string{name}, OK: func(exit int) bool { return exit == 0 }}
+	}
+	return New(Config{
+		Line: "'/opt/my cli' --quiet", Setting: "X", Runner: runner,
+		List:   func(conversations.ListQuery) (Call, error) { return call("list"), nil },
+		Search: func(conversations.SearchQuery) (Call, error) { return call("search"), nil },
+		Read:   func(conversations.ReadQuery) (Call, error) { return call("read"), nil },
+	}).In(dir)
+}
+
+func TestProgramIsRunWhereItWasAsked(t *testing.T) {
+	t.Parallel()
+	fake := processtest.New(t)
+	fake.Expect("/opt/my cli", "--quiet", "list").InDir("/work/space").ReturnStdout(`[{"id":"jp-c1"}]`)
+	listing, err := in("/work/space", fake).List(t.Context(), conversations.ListQuery{})
+	if err != nil || len(listing.Conversations) != 1 || listing.Total >= 0 || listing.Seen != 1 {
+		t.Errorf("%+v, %v", listing, err)
+	}
+	limits := fake.Calls()[0].Limits
+	if limits.Timeout != timeout || limits.Stdout != maxStdout || limits.Shared == nil {
+		t.Errorf("limits %+v", limits)
+	}
+}
+
+// All runs of a program share one budget: many at once must not hold many times
+// what one may.
+func TestRunsShareBudget(t *testing.T) {
+	t.Parallel()
+	fake := processtest.New(t)
+	fake.Expect("/opt/my cli", "--quiet", "list").ReturnStdout("[]").Times(2)
+	program := in("", fake).(source).Program
+	for _, dir := range []string{"", "/work"} {
+		if _, err := program.In(dir).List(t.Context(), conversations.ListQuery{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if calls := fake.Calls(); calls[0].Limits.Shared != calls[1].Limits.Shared {
+		t.Error("each run has a budget of its own")
+	}
+}
+
+// A program gets the environment that it needs, and no credentials.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("CONVTOOLS_TEST_SECRET", "secret")
+	t.Setenv("JP_COMMAND_TEST", "for jp")
+	fake := processtest.New(t)
+	fake.Expect("/opt/my cli", "--quiet", "list").ReturnStdout("[]")
+	if _, err := in("", fake).List(t.Context(), conversations.ListQuery{}); err != nil {
+		t.Fatal(err)
+	}
+	env := strings.Join(fake.Calls()[0].Env, "\n")
+	if strings.Contains(env, "secret") || !strings.Contains(env, "JP_COMMAND_TEST=for jp") || !strings.Contains(env, "NO_COLOR=1") {
+		t.Errorf("environment:\n%s", env)
+	}
+}
+
+func TestUnsupportedQuery(t *testing.T) {
+	t.Parallel()
+	program := New(Config{Line: "cli", Runner: processtest.New(t), List: func(conversations.ListQuery) (Call, error) {
+		return Call{}, conversations.ErrUnsupported
+	}})
+	if _, err := program.In("").List(t.Context(), conversations.ListQuery{}); !errors.Is(err, conversations.ErrUnsupported) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := program.In("").Search(t.Context(), conversations.SearchQuery{}); !errors.Is(err, conversations.ErrUnsupported) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// What a program has not cut, although it was told to, is cut.
+func TestTextsAreCut(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("潮", 60) + strings.Repeat("x", 40)
+	fake := processtest.New(t)
+	fake.Expect("/opt/my cli", "--quiet", "read").ReturnStdout(`[
+		{"type":"chat_request","turn":1,"content":"` + long + `"},
+		{"type":"chat_request","turn":1,"content":"abcdef","chars":900,"head_chars":4},
+		{"type":"chat_request","turn":1,"content":"abcdef","chars":3,"head_chars":1}]`)
+	type cutText struct {
+		Text        string
+		Chars, Head int
+	}
+	var got []cutText
+	_, err := in("", fake).Read(t.Context(), conversations.ReadQuery{ID: "jp-c1", MaxText: 10, Event: func(e *conversations.Event) error {
+		got = append(got, cutText{string(e.Text), e.Chars, e.Head})
+		return nil
+	}})
+	want := []cutText{{strings.Repeat("潮", 6) + "xxxx", 100, 6}, {"abcdef", 900, 4}, {"abcdef", 0, 0}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// What a consumer says ends the reading, and is no fault of the program.
+func TestConsumerEndsReading(t *testing.T) {
+	t.Parallel()
+	enough := errors.New("enough")
+	fake := processtest.New(t)
+	fake.Expect("/opt/my cli", "--quiet", "read").ReturnStdout(`[{"type":"chat_request","turn":1},{"type":"chat_request","turn":1}]`)
+	events := 0
+	_, err := in("", fake).Read(t.Context(), conversations.ReadQuery{ID: "jp-c1", Event: func(*conversations.Event) error {
+		events++
+		return enough
+	}})
+	var unavailable *conversations.UnavailableError
+	if events != 1 || !errors.Is(err, enough) || errors.As(err, &unavailable) {
+		t.Errorf("%d events, error %v", events, err)
+	}
+}
+
+// prints is a program that prints the same whatever it is asked.
+type prints string
+
+func (p prints) Run(context.Context, process.Command) (process.Result, error) {
+	return process.Result{Stdout: []byte(p)}, nil
+}
+
+// FuzzSource: whatever a program prints is an error, or what a source promises.
+func FuzzSource(f *testing.F) {
+	for _, s := range []string{
+		`[]`, `[{"id":"jp-c1","title":"a","events_count":-1,"labels":{"a":null}},{"summary":{"total":-7,"skipped":[{"id":"-","reason":"x"}],"excluded":["-"]}}]`,
+		`[{"id":"jp-c1","scope":"user","turn":-1,"text":"abc","match":true,"submatches":[{"start":-1,"end":9},{"start":1,"end":2}],"line":null,"event":-9,"chars":-5},{"id":"jp-c1","scope":"title","text":"b"}]`,
+		`[{"type":"chat_request","turn":2,"content":"a","chars":99,"head_chars":-4},{"type":"tool_call_request","turn":2,"id":7,"arguments":{}},{"summary":{"turns":9,"first_turn":1,"last_turn":9223372036854775807,"damaged":""}}]`,
+		`[{"type":"chat_request","turn":2},{"type":"chat_request","turn":1}]`,
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, stdout string) {
+		source := in("", prints(stdout))
+		if listing, err := source.List(t.Context(), conversations.ListQuery{Limit: 2}); err == nil {
+			if len(listing.Conversations) > 2 {
+				t.Errorf("%d conversations of 2", len(listing.Conversations))
+			}
+			for _, c := range listing.Conversations {
+				if _, err := conversations.ParseID(string(c.ID)); err != nil {
+					t.Errorf("id %q", c.ID)
+				}
+			}
+		}
+		matches := 0
+		_, err := source.Search(t.Context(), conversations.SearchQuery{Pattern: "x", MaxMatches: 2, MaxLine: 20, Line: func(l *conversations.Line) error {
+			if l.IsMatch {
+				matches++
+			}
+			if utf8.RuneCount(l.Text) > 20+marks || l.Scope == 0 || l.Scope&(l.Scope-1) != 0 {
+				t.Errorf("line %+v", l)
+			}
+			for span := range l.Spans {
+				if span.Start < 0 || span.End < span.Start || span.End > len(l.Text) {
+					t.Errorf("span %+v of %d bytes", span, len(l.Text))
+				}
+			}
+			return nil
+		}})
+		if err == nil && matches > 2 {
+			t.Errorf("%d matches of 2", matches)
+		}
+		turn := 1
+		_, _ = source.Read(t.Context(), conversations.ReadQuery{ID: "jp-c1", MaxText: 20, Event: func(e *conversations.Event) error {
+			n := utf8.RuneCount(e.Text)
+			if e.Turn < turn || e.Chars == 0 && n > 20 || e.Chars != 0 && (e.Chars <= n || e.Head < 0 || e.Head > n) {
+				t.Errorf("event %+v of %d characters", e, n)
+			}
+			turn = e.Turn
+			return nil
+		}})
+	})
+}
