@@ -4,7 +4,6 @@ package conversation
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -304,26 +303,6 @@ func bindGrep(args coerce.Object) GrepParams {
 	return p
 }
 
-// parseGrep decodes, repairs, validates and binds the arguments of a call. What
-// was repaired becomes notes of the call.
-func parseGrep(call *contract.Call) (GrepParams, error) {
-	object, repairs, err := coerce.DecodeObject(call.Arguments)
-	if err != nil {
-		return GrepParams{}, malformed("conversation_grep", err, exampleGrep)
-	}
-	args := coerce.Args{Object: object, Repairs: repairs}
-	CoerceGrep(&args)
-	if problems := ValidateGrep(args.Object); problems != nil {
-		return GrepParams{}, refuse("conversation_grep", args.Object, problems, CoerceGrep, ValidateGrep, exampleGrep)
-	}
-	// The caller's notes may have room behind them that is not ours.
-	call.Notes = slices.Clip(call.Notes)
-	for _, repair := range args.Repairs {
-		call.Notes = append(call.Notes, repair.Note)
-	}
-	return bindGrep(args.Object), nil
-}
-
 // GrepCLI is the name of the command line that conversation_grep runs.
 const GrepCLI = "conversation"
 
@@ -493,11 +472,11 @@ func callGrep(ctx context.Context, h Handler, call contract.Call) (string, error
 	if h == nil {
 		return "", contract.Unserved("conversation_grep")
 	}
-	p, err := parseGrep(&call)
+	args, err := coerce.Arguments(&call, CoerceGrep, ValidateGrep, exampleGrep)
 	if err != nil {
 		return "", err
 	}
-	e, err := h.Grep(ctx, call, p)
+	e, err := h.Grep(ctx, call, bindGrep(args))
 	if err != nil {
 		return "", err
 	}

@@ -4,7 +4,6 @@ package conversation
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"time"
 
@@ -217,26 +216,6 @@ func bindRead(args coerce.Object) ReadParams {
 	return p
 }
 
-// parseRead decodes, repairs, validates and binds the arguments of a call. What
-// was repaired becomes notes of the call.
-func parseRead(call *contract.Call) (ReadParams, error) {
-	object, repairs, err := coerce.DecodeObject(call.Arguments)
-	if err != nil {
-		return ReadParams{}, malformed("conversation_read", err, exampleRead)
-	}
-	args := coerce.Args{Object: object, Repairs: repairs}
-	CoerceRead(&args)
-	if problems := ValidateRead(args.Object); problems != nil {
-		return ReadParams{}, refuse("conversation_read", args.Object, problems, CoerceRead, ValidateRead, exampleRead)
-	}
-	// The caller's notes may have room behind them that is not ours.
-	call.Notes = slices.Clip(call.Notes)
-	for _, repair := range args.Repairs {
-		call.Notes = append(call.Notes, repair.Note)
-	}
-	return bindRead(args.Object), nil
-}
-
 // ReadCLI is the name of the command line that conversation_read runs.
 const ReadCLI = "conversation"
 
@@ -437,11 +416,11 @@ func callRead(ctx context.Context, h Handler, call contract.Call) (string, error
 	if h == nil {
 		return "", contract.Unserved("conversation_read")
 	}
-	p, err := parseRead(&call)
+	args, err := coerce.Arguments(&call, CoerceRead, ValidateRead, exampleRead)
 	if err != nil {
 		return "", err
 	}
-	e, err := h.Read(ctx, call, p)
+	e, err := h.Read(ctx, call, bindRead(args))
 	if err != nil {
 		return "", err
 	}
