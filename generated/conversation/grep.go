@@ -239,7 +239,7 @@ func ValidateGrep(args coerce.Object) []contract.Problem {
 	return problems
 }
 
-// matchesGrepIDs says that s matches ^[A-Za-z0-9._-]{1,128}$
+// matchesGrepIDs reports whether s matches ^[A-Za-z0-9._-]{1,128}$
 func matchesGrepIDs(s string) bool {
 	if n := len(s); n < 1 || n > 128 {
 		return false
@@ -306,8 +306,8 @@ func bindGrep(args coerce.Object) GrepParams {
 // GrepCLI is the name of the command line that conversation_grep runs.
 const GrepCLI = "conversation"
 
-// GrepExitOK says that the command line's exit code is one of an answer, and
-// not of a failure.
+// GrepExitOK reports whether the command line's exit code is one of an answer,
+// and not of a failure.
 func GrepExitOK(code int) bool {
 	return code == 0 || code == 1
 }

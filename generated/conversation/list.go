@@ -218,8 +218,8 @@ func bindList(args coerce.Object) ListParams {
 // ListCLI is the name of the command line that conversation_list runs.
 const ListCLI = "conversation"
 
-// ListExitOK says that the command line's exit code is one of an answer, and
-// not of a failure.
+// ListExitOK reports whether the command line's exit code is one of an answer,
+// and not of a failure.
 func ListExitOK(code int) bool {
 	return code == 0
 }

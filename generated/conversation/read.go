@@ -165,7 +165,7 @@ func ValidateRead(args coerce.Object) []contract.Problem {
 	return problems
 }
 
-// matchesReadID says that s matches ^[A-Za-z0-9._-]{1,128}$
+// matchesReadID reports whether s matches ^[A-Za-z0-9._-]{1,128}$
 func matchesReadID(s string) bool {
 	if n := len(s); n < 1 || n > 128 {
 		return false
@@ -219,8 +219,8 @@ func bindRead(args coerce.Object) ReadParams {
 // ReadCLI is the name of the command line that conversation_read runs.
 const ReadCLI = "conversation"
 
-// ReadExitOK says that the command line's exit code is one of an answer, and
-// not of a failure.
+// ReadExitOK reports whether the command line's exit code is one of an answer,
+// and not of a failure.
 func ReadExitOK(code int) bool {
 	return code == 0
 }
