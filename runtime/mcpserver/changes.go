@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/convtools/convtools/runtime/contract"
@@ -17,8 +16,8 @@ import (
 )
 
 const (
-	// lookPause is how long after a look for changes requests do not lead to another
-	// one, unless they ask for a list.
+	// lookPause is the time between two looks for changes, unless clients ask for a
+	// list.
 	lookPause = time.Second
 	// idlePause is how long it may take until a client that waits is told of a
 	// change.
@@ -156,9 +155,10 @@ func (c *changes) join(conn *wire.Conn, i interest) {
 	}()
 }
 
-// asked notes that a client has asked for something.
+// asked notes that a client has asked for something, which may have changed
+// something.
 func (c *changes) asked() {
-	if !c.watching.Load() || !c.due(lookPause) {
+	if !c.watching.Load() {
 		return
 	}
 	select {
@@ -167,32 +167,27 @@ func (c *changes) asked() {
 	}
 }
 
-// due reports whether the last look began so long ago that there should be another
-// one, which is then the caller's to begin.
-func (c *changes) due(pause time.Duration) bool {
-	now, last := time.Now().UnixNano(), c.looked.Load()
-	return now-last >= int64(c.pause(pause)) && c.looked.CompareAndSwap(last, now)
-}
-
-// pause is how long to wait after a look that took as long as the last one.
-func (c *changes) pause(least time.Duration) time.Duration {
-	return max(least, lookShare*time.Duration(c.took.Load()))
-}
-
 // watch looks for changes as long as there is somebody to tell: from time to time,
-// and when a client asks for something.
+// and soon after a client has asked for something.
 func (c *changes) watch(ctx context.Context) {
+	// The longer looks take, the longer are the pauses between them.
+	pause := func(least time.Duration) time.Duration {
+		return max(least, lookShare*time.Duration(c.took.Load()))
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for {
-		idle := time.NewTimer(c.pause(idlePause))
+		timer.Reset(pause(idlePause))
 		select {
 		case <-ctx.Done():
-			idle.Stop()
 			return
+		case <-timer.C:
 		case <-c.wake:
-			idle.Stop()
-		case <-idle.C:
-			if !c.due(idlePause) {
-				continue
+			timer.Reset(time.Until(time.Unix(0, c.looked.Load()).Add(pause(lookPause))))
+			select {
+			case <-ctx.Done():
+				return
+			case <-timer.C:
 			}
 		}
 		c.look(ctx, false)
@@ -211,8 +206,4 @@ func (s *Server) acknowledged(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		return result, err
 	}
-}
-
-func methodNotFound(method string) error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: " + contract.Quote(method)}
 }

@@ -18,7 +18,7 @@ const maxCompletions = 100
 type completer func(ctx context.Context, prefix string) ([]string, error)
 
 // complete answers what a person may mean who has begun to type an argument.
-func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (mcp.Result, error) {
 	ref, argument := req.Params.Ref, req.Params.Argument
 	if ref == nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: `completion/complete: "params" needs a "ref".`}

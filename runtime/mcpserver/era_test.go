@@ -36,7 +36,7 @@ func TestVersionInMeta(t *testing.T) {
 		{"empty", "tools/list", `""`, unsupported("")},
 		{"of the other era", "tools/list", `"2025-11-25"`, unsupported("2025-11-25")},
 		{"newer", "server/discover", `"2099-01-01"`, unsupported("2099-01-01")},
-		{"long", "tools/list", `"` + long + `"`, unsupported(long[:256] + "…")},
+		{"long", "tools/list", `"` + long + `"`, unsupported(long[:255] + "…")},
 		{"a number", "tools/list", `5`, failure{-32602, wrongType, nil}},
 		{"null", "server/discover", `null`, failure{-32602, wrongType, nil}},
 		{"an object", "tools/list", `{}`, failure{-32602, wrongType, nil}},
@@ -138,10 +138,13 @@ func TestNesting(t *testing.T) {
 	if m := s.receive(); m.ID != 1.0 || !strings.HasPrefix(m.text(), "<echo>") {
 		t.Errorf("1000 levels: %+v, error %+v", m, m.Error)
 	}
-	for _, deep := range []int{1001, 9000, 100000} {
+	for deep, want := range map[int]struct {
+		id   any
+		code int
+	}{1500: {1.0, -32602}, 9000: {1.0, -32602}, 100000: {nil, -32700}} {
 		s.send(call(deep))
-		if m := s.receive(); m.ID != 1.0 || m.Error == nil || m.Error.Code != -32600 || m.Error.Message != "The message is nested more than 1000 levels deep." {
-			t.Errorf("%d levels: %+v, error %+v", deep, m, m.Error)
+		if m := s.receive(); m.ID != want.id || m.Error == nil || m.Error.Code != want.code {
+			t.Errorf("%d levels: %.300v, error %+v", deep, m, m.Error)
 		}
 	}
 	s.end()
@@ -158,7 +161,7 @@ func TestEchoIsShort(t *testing.T) {
 				Data struct{ URI string }
 			}
 		}
-		if line := <-s.lines; json.Unmarshal([]byte(line), &got) != nil || got.Error.Data.URI != uri[:256]+"…" {
+		if line := <-s.lines; json.Unmarshal([]byte(line), &got) != nil || got.Error.Data.URI != uri[:255]+"…" {
 			t.Errorf("answer %.1000s", line)
 		}
 		s.end()

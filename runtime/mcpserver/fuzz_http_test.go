@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/mcpserver"
 )
@@ -93,7 +94,7 @@ func FuzzHTTP(f *testing.F) {
 					t.Fatalf("%q was answered with %q", body, text)
 				}
 			}
-			if m.Error.Code == 0 || m.Error.Message == "" || len(m.Error.Message) > 1100 {
+			if m.Error.Code == 0 || m.Error.Message == "" || utf8.RuneCountInString(m.Error.Message) > 1000 {
 				t.Fatalf("%q was answered with %q", body, text)
 			}
 		}

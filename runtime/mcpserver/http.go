@@ -253,7 +253,7 @@ func (h *httpHandler) post(w http.ResponseWriter, r *http.Request) {
 		return h.server.sdk.Connect(wire.WithConnection(ctx, c), c, &mcp.ServerSessionOptions{State: state})
 	})
 	if err != nil {
-		h.server.log.Error("failed", "method", msg.Method, "cause", wire.Clip(err.Error(), maxLogged))
+		h.server.log.Error("failed", "method", msg.Method, "cause", err)
 		msg.Refuse(jsonrpc.CodeInternalError, failedMessage).Write(w, http.StatusInternalServerError)
 	}
 }

@@ -120,7 +120,7 @@ func TestHTTPRefusals(t *testing.T) {
 		{"wrong Accept", ping, func(r *http.Request) { r.Header.Set("Accept", "text/html") }, 400, `{"jsonrpc":"2.0","id":"ping","error":{"code":-32600,"message":"Accept must`},
 		{"unknown version", ping, func(r *http.Request) { r.Header.Set("Mcp-Protocol-Version", "1999-01-01") }, 400, `{"jsonrpc":"2.0","id":"ping","error":{"code":-32600,"message":"Unsupported protocol version`},
 		{"resumption", ping, func(r *http.Request) { r.Header.Set("Last-Event-ID", "1_2") }, 400, `{"jsonrpc":"2.0","id":"ping","error":{"code":-32600,"message":"can't send Last-Event-ID`},
-		{"too deep", `{"jsonrpc":"2.0","id":6,"method":"ping","params":{"a":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}}`, nil, 400, `{"jsonrpc":"2.0","id":6,"error":{"code":-32600,"message":"The message is nested more than 1000 levels deep."}}`},
+		{"too deep", `{"jsonrpc":"2.0","id":6,"method":"ping","params":{"a":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}}`, nil, 200, `{"jsonrpc":"2.0","id":6,"error":{"code":-32602,"message":"ping: \"params\" does not have the form that the protocol wants."}}`},
 		{"a foreign page", ping, func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Pages of the origin`},
 		{"unknown method", `{"jsonrpc":"2.0","id":7,"method":"nothing/here"}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"method not found: \"nothing/here\""}}`},
 		{"unknown method, stateless", `{"jsonrpc":"2.0","id":7,"method":"nothing/here","params":{` + modern + `}}`, stateless("nothing/here"), 404, `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"method not found: \"nothing/here\""}}`},
@@ -132,7 +132,7 @@ func TestHTTPRefusals(t *testing.T) {
 		{"a method without an id", `{"jsonrpc":"2.0","method":"tools/list"}`, nil, 202, ""},
 		{"a notification with an id", `{"jsonrpc":"2.0","id":7,"method":"notifications/initialized"}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"invalid request: unexpected id for \"notifications/initialized\""}}`},
 		{"without parameters", `{"jsonrpc":"2.0","id":7,"method":"tools/call"}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"invalid request: missing required \"params\""}}`},
-		{"wrong parameters", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":7}}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"tools/call: \"name\" in \"params\" must not be a number."}}`},
+		{"wrong parameters", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":7}}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"tools/call: \"name\" in \"params\" has a value of the wrong type."}}`},
 		{"listening in the era with sessions", `{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"There is no method subscriptions/listen in protocol versions before 2026-07-28`},
 		{"listening in an old version", `{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}}}`, func(r *http.Request) { r.Header.Set("Mcp-Protocol-Version", "2025-11-25") }, 200, `"code":-32022,"message":"Unsupported protocol version in _meta: \"2025-11-25\".`},
 		{"a version that is no string", `{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":5}}}`, stateless("tools/list"), 400, `{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"\"io.modelcontextprotocol/protocolVersion\" in _meta has to be a string."}}`},
@@ -241,6 +241,32 @@ func TestCheckOrigin(t *testing.T) {
 	} {
 		if err := mcpserver.CheckOrigin(origin); (err == nil) != ok {
 			t.Errorf("CheckOrigin(%q): %v", origin, err)
+		}
+	}
+}
+
+func TestCheckHost(t *testing.T) {
+	t.Parallel()
+	for name, ok := range map[string]bool{
+		"tools.example":         true,
+		"Tools_1.example:8080":  true,
+		"192.168.1.7":           true,
+		"192.168.1.7:80":        true,
+		"[fe80::1]:80":          true,
+		"fe80::1":               true,
+		"*":                     false,
+		"*.example":             false,
+		"*:8080":                false,
+		"":                      false,
+		":8080":                 false,
+		"https://tools.example": false,
+		"tools.example:http":    false,
+		"tools.example/mcp":     false,
+		"a b":                   false,
+		"u@tools.example":       false,
+	} {
+		if err := mcpserver.CheckHost(name); (err == nil) != ok {
+			t.Errorf("CheckHost(%q): %v", name, err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -94,11 +95,16 @@ func CheckOrigin(origin string) error {
 // client would ever send. There is no name for all: that would let every page in,
 // by a name that its owner points here.
 func CheckHost(name string) error {
-	host := hostOnly(name)
-	_, err := netip.ParseAddr(host)
-	if err != nil && (host == "" || strings.ContainsFunc(host, func(r rune) bool {
+	host, port, err := net.SplitHostPort(name)
+	if err != nil {
+		host, port = hostOnly(name), "0"
+	}
+	_, notNumber := strconv.ParseUint(port, 10, 16)
+	_, notAddress := netip.ParseAddr(host)
+	odd := strings.ContainsFunc(host, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '-' && r != '_'
-	})) {
+	})
+	if notNumber != nil || notAddress != nil && (odd || host == "") {
 		return fmt.Errorf("%q is not the name of a host: each has to be given by itself, such as tools.example or tools.example:8080", name)
 	}
 	return nil

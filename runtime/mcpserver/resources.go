@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/mcpserver/wire"
 	"github.com/convtools/convtools/runtime/toolset"
@@ -18,7 +19,7 @@ import (
 const (
 	// resourcePage is how many resources a page of their list has.
 	resourcePage = 1000
-	// maxURI is how many bytes of the address of a resource are sent back.
+	// maxURI is how many characters of the address of a resource are sent back.
 	maxURI = 256
 )
 
@@ -33,7 +34,7 @@ func (s *Server) resources() []toolset.Resources {
 
 // listResources returns a page of the resources that are listed. A cursor says
 // whose list it goes on in, and how: "1:" and a cursor of the family's.
-func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesRequest) (*mcp.ListResourcesResult, error) {
+func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesRequest) (mcp.Result, error) {
 	first, cursor := 0, ""
 	if req.Params != nil && req.Params.Cursor != "" {
 		number, rest, ok := strings.Cut(req.Params.Cursor, ":")
@@ -74,7 +75,7 @@ func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesReques
 }
 
 // readResource returns what is found at an address.
-func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest) (mcp.Result, error) {
 	uri := req.Params.URI
 	for _, r := range s.resources() {
 		if scheme, _, _ := strings.Cut(r.Template, ":"); !strings.HasPrefix(uri, scheme+":") {
@@ -88,16 +89,33 @@ func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 		case err != nil:
 			return nil, err
 		}
-		return &mcp.ReadResourceResult{
+		result := &mcp.ReadResourceResult{
 			Contents:  []*mcp.ResourceContents{{URI: uri, MIMEType: found.MIMEType, Text: found.Text}},
 			Cacheable: mcp.Cacheable{CacheScope: private},
-		}, nil
+		}
+		if req.ProtocolVersion() >= wire.Stateless {
+			return complete{result}, nil
+		}
+		return result, nil
 	}
 	return nil, notFound(uri, "")
 }
 
+// complete is a result of the stateless era. The SDK marks those of its own handlers
+// as such, but has none for addresses whose template they only nearly fit.
+type complete struct{ mcp.Result }
+
+// MarshalJSON writes the result, which has members, with its type.
+func (c complete) MarshalJSON() ([]byte, error) {
+	members, err := json.Marshal(c.Result)
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte(`{"resultType":"complete",`), members[1:]...), nil
+}
+
 func notFound(uri, why string) error {
-	data, err := json.Marshal(map[string]string{"uri": wire.Clip(uri, maxURI)})
+	data, err := json.Marshal(map[string]string{"uri": text.Cut(uri, maxURI)})
 	if err != nil {
 		data = nil // a string always can be written
 	}

@@ -2,17 +2,18 @@ package mcpserver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/mcpserver/wire"
 	"github.com/convtools/convtools/runtime/toolset"
@@ -65,7 +66,7 @@ const (
 	private = "private"
 	// lastWithSessions is the newest protocol version that begins with initialize.
 	lastWithSessions = "2025-11-25"
-	// maxLogged is how many bytes of what is wrong with a request are logged.
+	// maxLogged is how many characters of what is wrong with a request are logged.
 	maxLogged = 200
 	// failedMessage is all that a client is told about what is wrong in here.
 	failedMessage = "The server failed to answer; its standard error says more."
@@ -125,7 +126,7 @@ func New(cfg Config) *Server {
 // [Config.DrainTime] left. In the second they are stopped and answered at once:
 // it is a person's Ctrl-C, or a client that has asked for the end and waits.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	stream := wire.NewStream(in, out, wire.StreamOptions{MaxInFlight: maxInFlight, DrainTime: s.cfg.DrainTime, Asked: s.changes.asked})
+	stream := wire.NewStream(in, out, wire.StreamOptions{MaxInFlight: maxInFlight, DrainTime: s.cfg.DrainTime})
 	err := stream.Serve(ctx, func(c *wire.Conn) (*mcp.ServerSession, error) {
 		return s.sdk.Connect(wire.WithConnection(ctx, c), c, nil)
 	})
@@ -145,6 +146,9 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failedMessage}
 			}
 		}()
+		if !strings.HasPrefix(method, "notifications/") {
+			defer s.changes.asked()
+		}
 		if result, err = s.answer(ctx, method, req, next); err != nil {
 			return nil, s.clientError(ctx, method, err)
 		}
@@ -154,26 +158,24 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 
 // answer answers what depends on the moment, and leaves the rest to the SDK.
 func (s *Server) answer(ctx context.Context, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
+	switch method {
+	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
+		// The SDK has these whether or not they are announced.
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: " + contract.Quote(method)}
+	}
 	switch req := req.(type) {
 	case *mcp.CallToolRequest:
 		if err := s.checkOffered(ctx, req.Params.Name); err != nil {
 			return nil, err
 		}
 	case *mcp.ListToolsRequest:
-		return orNil(s.listTools(ctx, req))
+		return s.listTools(ctx, req)
 	case *mcp.ListResourcesRequest:
-		return reading(ctx, s, req, s.listResources)
+		return s.reading(ctx, func() (mcp.Result, error) { return s.listResources(ctx, req) })
 	case *mcp.ReadResourceRequest:
-		result, err := reading(ctx, s, req, s.readResource)
-		if err == nil && req.ProtocolVersion() >= wire.Stateless {
-			result = complete{result}
-		}
-		return result, err
+		return s.reading(ctx, func() (mcp.Result, error) { return s.readResource(ctx, req) })
 	case *mcp.CompleteRequest:
-		return reading(ctx, s, req, s.complete)
-	case *mcp.ServerRequest[*mcp.SetLoggingLevelParams], *mcp.SubscribeRequest, *mcp.UnsubscribeRequest:
-		// The SDK has these methods whether or not they are announced.
-		return nil, methodNotFound(method)
+		return s.reading(ctx, func() (mcp.Result, error) { return s.complete(ctx, req) })
 	case *mcp.SubscriptionsListenRequest:
 		s.changes.look(ctx, false)
 	case *mcp.ServerRequest[*mcp.InitializeParams]:
@@ -202,19 +204,6 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 	return result, nil
 }
 
-// complete is a result of the stateless era. The SDK marks those of its own handlers
-// as such, but has none for addresses whose template they only nearly fit.
-type complete struct{ mcp.Result }
-
-// MarshalJSON writes the result, which has members, with its type.
-func (c complete) MarshalJSON() ([]byte, error) {
-	text, err := json.Marshal(c.Result)
-	if err != nil {
-		return nil, err
-	}
-	return append([]byte(`{"resultType":"complete",`), text[1:]...), nil
-}
-
 // introduce completes what a client is told first.
 func (s *Server) introduce(ctx context.Context, instructions *string) {
 	s.changes.refresh(ctx)
@@ -229,28 +218,14 @@ func (s *Server) listTTL() int {
 	return listTTL
 }
 
-// orNil makes of a nil pointer, which an error comes with, a nil result.
-func orNil[R any, P interface {
-	*R
-	mcp.Result
-}](result P, err error) (mcp.Result, error) {
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
-}
-
 // reading answers a request that reads when its turn has come.
-func reading[Q any, R any, P interface {
-	*R
-	mcp.Result
-}](ctx context.Context, s *Server, req Q, answer func(context.Context, Q) (P, error)) (mcp.Result, error) {
+func (s *Server) reading(ctx context.Context, answer func() (mcp.Result, error)) (mcp.Result, error) {
 	leave, err := s.reads.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	return orNil(answer(ctx, req))
+	return answer()
 }
 
 // clientError is what a client is told about an error of a method. An error that
@@ -269,7 +244,7 @@ func (s *Server) clientError(ctx context.Context, method string, err error) erro
 	case ctx.Err() != nil:
 		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The request was canceled."}
 	default:
-		s.log.Error("failed", "method", method, "cause", wire.Clip(err.Error(), maxLogged))
+		s.log.Error("failed", "method", method, "cause", text.Cut(err.Error(), maxLogged))
 		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failedMessage}
 	}
 }

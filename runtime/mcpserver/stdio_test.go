@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/mcpserver"
 	"github.com/convtools/convtools/runtime/mcpserver/wire"
@@ -381,12 +382,12 @@ func TestErrorsAreShort(t *testing.T) {
 	long := strings.Repeat("é", 1<<20)
 	for i, params := range []string{`{"name":{"x":"` + long + `"}}`, `{"name":"` + long + `"}`} {
 		s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", i, params))
-		if m := s.receive(); m.Error == nil || m.Error.Code != -32602 || len(m.Error.Message) > 1100 {
+		if m := s.receive(); m.Error == nil || m.Error.Code != -32602 || utf8.RuneCountInString(m.Error.Message) > 1000 {
 			t.Errorf("answer %.200v, message of %d bytes", m, len(m.Error.Message))
 		}
 	}
 	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":9,"method":%q}`+"\n", long))
-	if m := s.receive(); m.Error == nil || m.Error.Code != -32601 || len(m.Error.Message) > 1100 {
+	if m := s.receive(); m.Error == nil || m.Error.Code != -32601 || utf8.RuneCountInString(m.Error.Message) > 1000 {
 		t.Errorf("answer %.200v", m)
 	}
 	s.end()
@@ -511,15 +512,15 @@ func TestUnreadOutput(t *testing.T) {
 func TestErrorsAreForClients(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ method, params, want string }{
-		{"tools/call", `{"name":"echo","_meta":7}`, `tools/call: "_meta" in "params" must not be a number.`},
-		{"prompts/get", `{"name":"recall","arguments":{"topic":7}}`, `prompts/get: "arguments.topic" in "params" must not be a number.`},
+		{"tools/call", `{"name":"echo","_meta":7}`, `tools/call: "_meta" in "params" has a value of the wrong type.`},
+		{"prompts/get", `{"name":"recall","arguments":{"topic":7}}`, `prompts/get: "arguments.topic" in "params" has a value of the wrong type.`},
 		{"prompts/get", `{"name":"dance"}`, `unknown prompt "dance"`},
 		{"completion/complete", `{"ref":{"type":"ref/nothing"},"argument":{"name":"id","value":"x"}}`, `completion/complete: "params" does not have the form that the protocol wants.`},
-		{"completion/complete", `{"ref":"5","argument":{"name":"id","value":""}}`, `completion/complete: "ref" in "params" must not be a string.`},
-		{"completion/complete", `{"ref":5,"argument":{"name":"id","value":""}}`, `completion/complete: "ref" in "params" must not be a number.`},
-		{"completion/complete", `{"ref":["x"],"argument":{"name":"id","value":""}}`, `completion/complete: "ref" in "params" must not be an array.`},
-		{"completion/complete", `{"ref":true,"argument":{"name":"id","value":""}}`, `completion/complete: "ref" in "params" must not be a bool.`},
-		{"resources/read", `{"uri":["x"]}`, `resources/read: "uri" in "params" must not be an array.`},
+		{"completion/complete", `{"ref":"5","argument":{"name":"id","value":""}}`, `completion/complete: "ref" in "params" has a value of the wrong type.`},
+		{"completion/complete", `{"ref":5,"argument":{"name":"id","value":""}}`, `completion/complete: "ref" in "params" has a value of the wrong type.`},
+		{"completion/complete", `{"ref":["x"],"argument":{"name":"id","value":""}}`, `completion/complete: "ref" in "params" has a value of the wrong type.`},
+		{"completion/complete", `{"ref":true,"argument":{"name":"id","value":""}}`, `completion/complete: "ref" in "params" has a value of the wrong type.`},
+		{"resources/read", `{"uri":["x"]}`, `resources/read: "uri" in "params" has a value of the wrong type.`},
 	} {
 		s := begin(t, newTools().config())
 		s.send(`{"jsonrpc":"2.0","id":1,"method":"` + tc.method + `","params":` + tc.params + "}\n")

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"fmt"
-	"io"
-	"os"
 	"runtime"
 	"strings"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 const (
@@ -29,32 +30,27 @@ func ReadToken(path string) (Token, error) {
 	refuse := func(why string) (Token, error) {
 		return Token{}, fmt.Errorf("the token file %s %s", path, why)
 	}
-	// Opening a pipe would wait for a writer.
-	if info, err := os.Stat(path); err != nil {
-		return Token{}, fmt.Errorf("reading the token file: %w", err)
-	} else if !info.Mode().IsRegular() {
+	f, info, err := safefile.Open(path)
+	if errors.Is(err, safefile.ErrNotRegular) {
 		return refuse("is not a regular file")
 	}
-	f, err := os.Open(path)
 	if err != nil {
 		return Token{}, fmt.Errorf("reading the token file: %w", err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return Token{}, fmt.Errorf("reading the token file: %w", err)
-	}
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
 		return refuse(fmt.Sprintf("is not only yours (mode %04o): run chmod 600 on it", mode))
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxToken+1))
+	text, err := safefile.ReadAll(f, maxToken)
+	var tooLarge *safefile.TooLargeError
+	if errors.As(err, &tooLarge) {
+		return refuse(fmt.Sprintf("is longer than %d bytes", maxToken))
+	}
 	if err != nil {
 		return Token{}, fmt.Errorf("reading the token file: %w", err)
 	}
 	token := string(bytes.TrimSpace(text))
 	switch {
-	case len(text) > maxToken:
-		return refuse(fmt.Sprintf("is longer than %d bytes", maxToken))
 	case token == "":
 		return refuse("is empty")
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):

@@ -17,7 +17,7 @@ import (
 const contextKey = "computer.jp/context"
 
 // listTools returns the tools that are offered now.
-func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (*mcp.ListToolsResult, error) {
+func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.Result, error) {
 	if req.Params != nil && req.Params.Cursor != "" {
 		return nil, noPage()
 	}
@@ -48,7 +48,7 @@ func (s *Server) tool(t contract.Tool) *mcp.Tool {
 	return tool
 }
 
-// outcomeSchema describes [contract.Outcome].
+// outcomeSchema describes what [contract.OutcomeOf] returns.
 const outcomeSchema = `{
   "type": "object",
   "properties": {

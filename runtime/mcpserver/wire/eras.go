@@ -6,6 +6,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // What stands in this file is there because a session of the SDK cannot do what
@@ -58,7 +60,7 @@ func (m *Message) CheckVersion() *Refusal {
 	case !m.HasVersion, m.Version == Stateless:
 		return nil
 	}
-	requested := Clip(m.Version, maxEcho)
+	requested := text.Cut(m.Version, maxEcho)
 	refused := m.Refuse(mcp.CodeUnsupportedProtocolVersion, fmt.Sprintf("Unsupported protocol version in _meta: %q. %s can be asked for there; older ones begin with initialize.", requested, Stateless))
 	// Without the data the message still says what is wrong.
 	refused.Data, _ = json.Marshal(mcp.UnsupportedProtocolVersionData{Supported: []string{Stateless}, Requested: requested})

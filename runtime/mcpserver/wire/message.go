@@ -22,13 +22,10 @@ const (
 	// maxInteger is the largest integer that every JSON implementation keeps
 	// apart from its neighbours.
 	maxInteger = 1<<53 - 1
-	// maxNesting is how deep arrays and objects may be in each other: as deep as the
-	// SDK reads them.
-	maxNesting = 1000
-	// maxErrorMessage is how many bytes of an error's message are sent. Some quote
-	// what they are about, however long that is.
+	// maxErrorMessage is how many characters of an error's message are sent. Some
+	// quote what they are about, however long that is.
 	maxErrorMessage = 1000
-	// maxEcho is how many bytes of what a client sent are sent back.
+	// maxEcho is how many characters of what a client sent are sent back.
 	maxEcho = 256
 )
 
@@ -58,9 +55,6 @@ type Message struct {
 func Decode(text []byte) (*Message, *Refusal) {
 	if !utf8.Valid(text) {
 		return nil, &Refusal{Code: jsonrpc.CodeParseError, Message: "The message is not UTF-8."}
-	}
-	if isNestedDeeper(text, maxNesting) {
-		return nil, invalid(leadingID(text), fmt.Sprintf("The message is nested more than %d levels deep.", maxNesting))
 	}
 	if !json.Valid(text) || text[0] != '{' {
 		return nil, notAnObject(text)
@@ -127,45 +121,17 @@ func protocolVersion(params json.RawMessage) *any {
 	return nil
 }
 
-// isNestedDeeper reports whether more than limit arrays and objects of text are in
-// each other. Text that is no JSON is for others to refuse.
-func isNestedDeeper(text []byte, limit int) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++ // what is escaped does not end the string
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > limit {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
-}
-
 // notAnObject returns why text could not be decoded as an object.
 func notAnObject(text []byte) *Refusal {
-	var members map[string]json.RawMessage
-	err := json.Unmarshal(text, &members)
-	var mismatch *json.UnmarshalTypeError
+	var object map[string]json.RawMessage
 	var syntax *json.SyntaxError
-	switch {
-	case err == nil:
-		return invalid(nil, "A message is a JSON object, not null.")
-	case errors.As(err, &mismatch) && text[0] == '[':
-		return invalid(nil, "Batches are not supported: send every message by itself.")
-	case errors.As(err, &mismatch):
-		return invalid(nil, "A message is a JSON object, not a "+mismatch.Value+".")
+	switch err := json.Unmarshal(text, &object); {
 	case errors.As(err, &syntax):
 		return &Refusal{Code: jsonrpc.CodeParseError, Message: fmt.Sprintf("The message is not JSON: %v, at byte %d.", syntax, syntax.Offset)}
+	case text[0] == '[':
+		return invalid(nil, "Batches are not supported: send every message by itself.")
 	default:
-		return &Refusal{Code: jsonrpc.CodeParseError, Message: "The message is not JSON: " + err.Error() + "."}
+		return invalid(nil, "A message is a JSON object.")
 	}
 }
 

@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // Refusal is the answer to a message that is not passed on. It names no request
@@ -39,7 +38,7 @@ func invalid(id json.RawMessage, message string) *Refusal {
 // Encode returns the refusal as JSON-RPC; [jsonrpc.EncodeMessage] would leave out
 // an id that is null.
 func (r *Refusal) Encode() []byte {
-	return encodeAnswer(r.id, nil, &jsonrpc.Error{Code: r.Code, Message: Clip(r.Message, maxErrorMessage), Data: r.Data})
+	return encodeAnswer(r.id, nil, &jsonrpc.Error{Code: r.Code, Message: text.Cut(r.Message, maxErrorMessage), Data: r.Data})
 }
 
 // answer returns the answer of the SDK to a message, with the id the way it was
@@ -89,44 +88,12 @@ func (m *Message) clientError(err error) *jsonrpc.Error {
 	case hasCode && error(coded) == err:
 		told = *coded
 	case errors.As(err, &mismatch) && mismatch.Field != "":
-		told.Message = fmt.Sprintf("%s: %.100q in \"params\" must not be %s.", m.Method, mismatch.Field, kindOf(mismatch.Value))
+		told.Message = fmt.Sprintf("%s: %.100q in \"params\" has a value of the wrong type.", m.Method, mismatch.Field)
 	case hasCode && coded.Code != jsonrpc.CodeInvalidParams:
 		told.Code, told.Message = coded.Code, err.Error()
 	case !hasCode && errors.Unwrap(err) == nil:
 		told.Code, told.Message = jsonrpc.CodeInvalidRequest, err.Error()
 	}
-	told.Message = Clip(told.Message, maxErrorMessage)
+	told.Message = text.Cut(told.Message, maxErrorMessage)
 	return &told
-}
-
-// kindOf names what a value is that a [json.UnmarshalTypeError] is about. The
-// SDK's decoder has the beginning of the value in place of a name, in quotes.
-func kindOf(value string) string {
-	if beginning, err := strconv.Unquote(value); err == nil {
-		value = beginning
-	}
-	switch {
-	case value == "array", strings.HasPrefix(value, "["):
-		return "an array"
-	case value == "object", strings.HasPrefix(value, "{"):
-		return "an object"
-	case value == "string", strings.HasPrefix(value, `"`):
-		return "a string"
-	case value == "bool", value == "true", value == "false":
-		return "a bool"
-	default:
-		return "a number"
-	}
-}
-
-// Clip shortens s to about limit bytes.
-func Clip(s string, limit int) string {
-	s = strings.ToValidUTF8(s, "\ufffd")
-	if len(s) <= limit {
-		return s
-	}
-	for !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit] + "…"
 }

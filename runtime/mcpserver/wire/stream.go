@@ -37,8 +37,6 @@ type StreamOptions struct {
 	// DrainTime is how long requests go on that are not answered yet when the input
 	// ends. Those that listen end at once, with their answer.
 	DrainTime time.Duration
-	// Asked is called when a request came. nil does nothing.
-	Asked func()
 }
 
 // Stream is one client on a pair of streams, one JSON-RPC message a line. It keeps
@@ -200,9 +198,6 @@ func (s *Stream) accept(line []byte) error {
 	if msg.IsCall() {
 		if refused := s.track(msg, len(line)); refused != nil {
 			return s.refuse(refused)
-		}
-		if s.options.Asked != nil {
-			s.options.Asked()
 		}
 	}
 	c, err := s.connFor(msg)

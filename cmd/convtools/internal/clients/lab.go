@@ -24,6 +24,7 @@ const module = "github.com/convtools/convtools"
 type lab struct {
 	dir       string
 	convtools string
+	fixture   string // a server of what the conformance suite wants
 	workspace string // a copy of the bundled sample
 	node      string
 }
@@ -36,12 +37,17 @@ func prepare(ctx context.Context, dir string, progress func(string)) (*lab, erro
 	if err != nil {
 		return nil, err
 	}
-	build := process.Command{
-		Path: "go", Args: []string{"-C", root, "build", "-trimpath", "-ldflags=-s -w", "-o", l.convtools, module + "/cmd/convtools"},
-		Env: append(os.Environ(), "CGO_ENABLED=0"), Limits: process.Limits{Timeout: 5 * time.Minute},
-	}
-	if _, err := runOK(ctx, build); err != nil {
-		return nil, fmt.Errorf("building convtools: %w", err)
+	for _, program := range []struct{ dir, out, pkg string }{
+		{root, l.convtools, "./cmd/convtools"},
+		{filepath.Join(root, "cmd", "convtools", "internal"), l.fixture, "./clients/fixture"},
+	} {
+		build := process.Command{
+			Path: "go", Args: []string{"-C", program.dir, "build", "-trimpath", "-ldflags=-s -w", "-o", program.out, program.pkg},
+			Env: append(os.Environ(), "CGO_ENABLED=0"), Limits: process.Limits{Timeout: 5 * time.Minute},
+		}
+		if _, err := runOK(ctx, build); err != nil {
+			return nil, fmt.Errorf("building %s: %w", program.pkg, err)
+		}
 	}
 	if err := os.RemoveAll(l.workspace); err != nil {
 		return nil, fmt.Errorf("removing an old workspace: %w", err)
@@ -68,11 +74,13 @@ func openLab(dir string) *lab {
 	l := &lab{
 		dir:       dir,
 		convtools: filepath.Join(dir, "convtools"),
+		fixture:   filepath.Join(dir, "fixture"),
 		workspace: filepath.Join(dir, "workspace"),
 		node:      filepath.Join(dir, "node_modules", "node", "bin", "node"),
 	}
 	if runtime.GOOS == "windows" {
 		l.convtools += ".exe"
+		l.fixture += ".exe"
 		l.node += ".exe"
 	}
 	return l
@@ -240,14 +248,20 @@ func withUnknown(c call, answer string) string {
 
 // serveHTTP starts the server on loopback, hands do its URL, and stops it. do's
 // context ends with the server.
-func (l *lab) serveHTTP(ctx context.Context, do func(ctx context.Context, url string) error) (err error) {
+func (l *lab) serveHTTP(ctx context.Context, do func(ctx context.Context, url string) error) error {
+	return l.serveProgram(ctx, append(l.serverCommand(), "--http"), do)
+}
+
+// serveProgram is serveHTTP with a program of which the last argument is the
+// address.
+func (l *lab) serveProgram(ctx context.Context, command []string, do func(ctx context.Context, url string) error) (err error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	command := append(l.serverCommand(), "--http", address)
+	command = append(command, address)
 	said := new(strings.Builder)
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:forbidigo,gosec // a server runs until it is told to stop; runtime/process has nothing for that
 	cmd.Env = l.env(filepath.Join(l.dir, "home"))

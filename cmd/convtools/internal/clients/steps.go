@@ -11,6 +11,8 @@ func steps() []step {
 		{"inspector/http/modern", 2 * time.Minute, inspectHTTP(modern)},
 		{"conformance/2025-11-25", 3 * time.Minute, conform("2025-11-25")},
 		{"conformance/2026-07-28", 3 * time.Minute, conform("2026-07-28")},
+		{"conformance-fixture/2025-11-25", 3 * time.Minute, conformFixture("2025-11-25")},
+		{"conformance-fixture/2026-07-28", 3 * time.Minute, conformFixture("2026-07-28")},
 		{"typescript-v1/stdio/legacy", time.Minute, over("stdio", newPlan(legacy), typescript("v1"))},
 		{"typescript-v1/http/legacy", time.Minute, over("http", newPlan(legacy), typescript("v1"))},
 		{"typescript-v2/stdio/legacy", time.Minute, over("stdio", newPlan(legacy), typescript("v2"))},
