@@ -268,27 +268,25 @@ func (e *Event) classify() transcript.Kind {
 }
 
 func kindOf(name []byte) (transcript.Kind, bool) {
-	switch string(name) {
-	case "turn_start":
-		return transcript.KindTurnStart, true
-	case "chat_request":
-		return transcript.KindUser, true
-	case "chat_response":
-		return transcript.KindAssistant, true
-	case "tool_call_request":
-		return transcript.KindToolCall, true
-	case "tool_call_response":
-		return transcript.KindToolResult, true
-	case "inquiry_request":
-		return transcript.KindInquiry, true
-	case "inquiry_response":
-		return transcript.KindInquiryResponse, true
-	case "config_delta":
-		return transcript.KindConfigDelta, true
-	case "compaction":
-		return transcript.KindCompaction, true
+	for kind, recorded := range kindTypes {
+		if recorded != "" && string(name) == recorded {
+			return transcript.Kind(kind), true
+		}
 	}
 	return transcript.KindUnknown, false
+}
+
+// kindTypes are the recorded types, by the kind they stand for by themselves.
+var kindTypes = [...]string{
+	transcript.KindTurnStart:       "turn_start",
+	transcript.KindUser:            "chat_request",
+	transcript.KindAssistant:       "chat_response",
+	transcript.KindToolCall:        "tool_call_request",
+	transcript.KindToolResult:      "tool_call_response",
+	transcript.KindInquiry:         "inquiry_request",
+	transcript.KindInquiryResponse: "inquiry_response",
+	transcript.KindConfigDelta:     "config_delta",
+	transcript.KindCompaction:      "compaction",
 }
 
 // fieldOf finds the field of a key as it stands between its quotes.
