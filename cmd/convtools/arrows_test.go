@@ -119,8 +119,8 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/store/..."),
-			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "golang.org/x/sync/semaphore"),
-			why:  "a store reads one format, and is asked by the library and by nobody else",
+			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "golang.org/x/sync/semaphore", "golang.org/x/sys/unix"),
+			why:  "a store reads one format, thousands of files of it; no tool and no front asks one",
 		},
 		{
 			from: list("runtime/conversations/command"),
@@ -173,8 +173,8 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/mcpserver/..."),
-			to:   list("runtime/cli", "runtime/toolset", ground, cobra, pflag, "github.com/modelcontextprotocol/go-sdk/..."),
-			why:  "the protocol is the SDK's business, and the SDK is this package's alone",
+			to:   list("runtime/cli", "runtime/toolset", ground, cobra, pflag, "github.com/modelcontextprotocol/go-sdk/...", "github.com/segmentio/encoding/json"),
+			why:  "the protocol is the SDK's business, and the SDK is this package's alone, with the JSON that it reads: two readers would disagree",
 		},
 		{
 			from: list("runtime/install/..."),

@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -170,5 +173,72 @@ func TestFamilyOfItsOwn(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// painter is the program with one more family, as a process of its own.
+func painter() {
+	host := testHost(os.Stdout, os.Stderr)
+	host.Stdin, host.Getenv = os.Stdin, os.Getenv
+	os.Exit(serve(context.Background(), host, append(families(host), paintFamily(host)), os.Args[1:]))
+}
+
+// TestFamilyOfItsOwnOverMCP finds the family among what an MCP client is offered.
+func TestFamilyOfItsOwnOverMCP(t *testing.T) {
+	t.Parallel()
+	session := strings.Join([]string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`,
+		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"paint","arguments":{"color":"red"}}}`,
+		`{"jsonrpc":"2.0","id":4,"method":"resources/list"}`,
+		`{"jsonrpc":"2.0","id":5,"method":"resources/templates/list"}`,
+		`{"jsonrpc":"2.0","id":6,"method":"resources/read","params":{"uri":"wall://north"}}`,
+		`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"wall://south"}}`,
+		`{"jsonrpc":"2.0","id":8,"method":"prompts/list"}`,
+		`{"jsonrpc":"2.0","id":9,"method":"prompts/get","params":{"name":"redecorate","arguments":{"color":"blue"}}}`,
+		`{"jsonrpc":"2.0","id":10,"method":"completion/complete","params":{"ref":{"type":"ref/resource","uri":"wall://{name}"},"argument":{"name":"name","value":"n"}}}`,
+	}, "\n") + "\n"
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "painter", "mcp", "-c", "white") // the test binary, see TestMain
+	cmd.Dir = t.TempDir()
+	cmd.Stdin = strings.NewReader(session)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil || stderr.Len() > 0 {
+		t.Fatalf("%v: standard error %q", err, &stderr)
+	}
+	answers := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		var answer struct {
+			ID json.RawMessage `json:"id"`
+		}
+		if err := json.Unmarshal([]byte(line), &answer); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		answers[string(answer.ID)] = line
+	}
+	for id, wants := range map[string][]string{
+		"1":  {"Paint only dry walls."},
+		"2":  {`"name":"paint"`, "There is red at the moment.", `"readOnlyHint":true`, `"name":"conversation_list"`},
+		"3":  {`\"color\":\"red\"`, `\"coats\":[\"white\"]`},
+		"4":  {`"uri":"wall://north"`},
+		"5":  {`"uriTemplate":"wall://{name}"`, `"title":"Walls"`},
+		"6":  {"It is bare."},
+		"7":  {`"error":`, "There is one wall, north."},
+		"8":  {`"name":"redecorate"`, `"description":"Paint everything"`},
+		"9":  {"Make it blue."},
+		"10": {`"values":["north"]`},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(answers[id], want) {
+				t.Errorf("answer %s lacks %q: %s", id, want, answers[id])
+			}
+		}
+	}
+	if strings.Contains(answers["2"], "varnish") {
+		t.Errorf("a tool that is not offered is listed: %s", answers["2"])
 	}
 }

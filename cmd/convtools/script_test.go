@@ -27,6 +27,7 @@ var update = flag.Bool("update", false, "write the expected output in scripts an
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"convtools": main,
+		"painter":   painter,
 		"misbehave": misbehave,
 	})
 }

@@ -73,7 +73,7 @@ func initSizes(t *testing.T) map[string]int {
 		t.Skip("the go command is not in PATH")
 	}
 	binary := filepath.Join(t.TempDir(), "convtools")
-	build := exec.Command(goCommand, "build", "-trimpath", "-ldflags=-s -w", "-o", binary, ".")
+	build := exec.Command(goCommand, "build", "-o", binary, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building convtools: %v\n%s", err, out)

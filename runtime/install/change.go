@@ -92,7 +92,10 @@ func (c *Change) Apply(ctx context.Context) error {
 		return nil
 	}
 	made, unlock, err := c.records.lock(ctx)
-	if err != nil {
+	switch {
+	case err != nil && len(c.Files) == 0:
+		return nil
+	case err != nil:
 		return c.unkept("a record", err)
 	}
 	dirs := made // that may be empty now
@@ -100,7 +103,7 @@ func (c *Change) Apply(ctx context.Context) error {
 		c.records.inherit(removeDirs(innermostFirst(dirs)))
 		unlock()
 	}()
-	c.Advice = append(c.Advice, c.records.cleanUp()...)
+	c.Advice = append(c.Advice, c.records.cleanUp(c.Files)...)
 	for i := range c.Files {
 		f := &c.Files[i]
 		if err := c.apply(f, made); err != nil {

@@ -80,11 +80,13 @@ func resolve(path string) (string, error) {
 	rest := ""
 	for at := path; ; at = filepath.Dir(at) {
 		target, err := filepath.EvalSymlinks(at)
-		if err == nil {
-			return filepath.Join(target, rest), nil
-		}
 		info, statErr := os.Lstat(at)
+		if errors.Is(err, fs.ErrNotExist) && statErr == nil { // somebody may just have made it
+			target, err = filepath.EvalSymlinks(at)
+		}
 		switch {
+		case err == nil:
+			return filepath.Join(target, rest), nil
 		case statErr == nil && info.Mode()&fs.ModeSymlink != 0:
 			return "", &obstacle{err: fmt.Errorf("%s is a link that leads nowhere: %w", at, err), fix: "remove the link, or make what it leads to"}
 		case statErr == nil, !errors.Is(statErr, fs.ErrNotExist), filepath.Dir(at) == at:

@@ -18,14 +18,26 @@ type Host struct {
 	format configedit.Format // 0 for JP, which gets files of its own
 	// table is what entries stand under.
 	table []string
-	// paths returns where a scope's file can be, the one to make first.
-	paths func(Scope, Options) ([]string, error)
-	// binding is how the server finds the project; see [Host.server].
-	binding func(Scope) binding
 	// shape writes an entry.
-	shape shape
+	shape         shape
+	user, project site
+}
+
+// site is what a host has for one scope.
+type site struct {
+	// files returns where the configuration can be, the file to make first.
+	files func(Options) ([]string, error)
+	// binding is how the server finds the project; see [Host.server].
+	binding binding
 	// advice is what is left to do.
-	advice func(Scope) []string
+	advice []string
+}
+
+func (h Host) site(scope Scope) site {
+	if scope == Project {
+		return h.project
+	}
+	return h.user
 }
 
 // binding is how a server is told of the project it works for.
@@ -74,21 +86,13 @@ func claudeCode() Host {
 	return Host{
 		Name: "claude-code", Title: "Claude Code", Scopes: []Scope{User, Project},
 		format: configedit.JSON, table: []string{"mcpServers"}, shape: typedShape,
-		paths: func(scope Scope, o Options) ([]string, error) {
-			if scope == Project {
-				return []string{filepath.Join(o.Project, ".mcp.json")}, nil
-			}
-			if dir := o.Getenv("CLAUDE_CONFIG_DIR"); filepath.IsAbs(dir) {
-				return []string{filepath.Join(dir, ".claude.json")}, nil
-			}
-			return inHome(o, ".claude.json")
+		user: site{
+			files:  movedBy("CLAUDE_CONFIG_DIR", ".claude.json", inHome(".claude.json")),
+			advice: []string{"Sessions that are running do not know it yet. claude mcp list shows whether it is connected."},
 		},
-		binding: func(Scope) binding { return byDirectory },
-		advice: func(scope Scope) []string {
-			if scope == Project {
-				return []string{"Claude Code asks once whether to use the servers of this project.", "claude mcp list shows whether it is connected."}
-			}
-			return []string{"Sessions that are running do not know it yet. claude mcp list shows whether it is connected."}
+		project: site{
+			files:  inProject(".mcp.json"),
+			advice: []string{"Claude Code asks once whether to use the servers of this project.", "claude mcp list shows whether it is connected."},
 		},
 	}
 }
@@ -102,12 +106,9 @@ func claudeDesktop() Host {
 	return Host{
 		Name: "claude-desktop", Title: "Claude Desktop", Scopes: []Scope{User},
 		format: configedit.JSON, table: []string{"mcpServers"}, shape: plainShape,
-		paths: func(_ Scope, o Options) ([]string, error) {
-			return inAppData(o, "Claude", "claude_desktop_config.json")
-		},
-		binding: func(Scope) binding { return byPath },
-		advice: func(Scope) []string {
-			return []string{"Quit Claude Desktop and start it again; closing its window is not enough."}
+		user: site{
+			files: inAppData("Claude", "claude_desktop_config.json"), binding: byPath,
+			advice: []string{"Quit Claude Desktop and start it again; closing its window is not enough."},
 		},
 	}
 }
@@ -122,21 +123,13 @@ func codex() Host {
 	return Host{
 		Name: "codex", Title: "Codex", Scopes: []Scope{User, Project},
 		format: configedit.TOML, table: []string{"mcp_servers"}, shape: plainShape,
-		paths: func(scope Scope, o Options) ([]string, error) {
-			if scope == Project {
-				return []string{filepath.Join(o.Project, ".codex", "config.toml")}, nil
-			}
-			if dir := o.Getenv("CODEX_HOME"); filepath.IsAbs(dir) {
-				return []string{filepath.Join(dir, "config.toml")}, nil
-			}
-			return inHome(o, ".codex", "config.toml")
+		user: site{
+			files:  movedBy("CODEX_HOME", "config.toml", inHome(".codex", "config.toml")),
+			advice: []string{"codex mcp list shows the server. The desktop application may start servers outside of the project; if it does, install again with --workspace DIR."},
 		},
-		binding: func(Scope) binding { return byDirectory },
-		advice: func(scope Scope) []string {
-			if scope == Project {
-				return []string{"Codex reads this file only when the project is trusted.", "codex mcp list shows the server."}
-			}
-			return []string{"codex mcp list shows the server. The desktop application may start servers outside of the project; if it does, install again with --workspace DIR."}
+		project: site{
+			files:  inProject(".codex", "config.toml"),
+			advice: []string{"Codex reads this file only when the project is trusted.", "codex mcp list shows the server."},
 		},
 	}
 }
@@ -146,17 +139,12 @@ func codex() Host {
 // https://cursor.com/docs/mcp: .cursor/mcp.json in the project or the home
 // directory, servers under "mcpServers" as {"command", "args", "env"}.
 func cursor() Host {
+	advice := []string{"Switch the server on in Cursor's list of MCP servers."}
 	return Host{
 		Name: "cursor", Title: "Cursor", Scopes: []Scope{User, Project},
 		format: configedit.JSONC, table: []string{"mcpServers"}, shape: plainShape,
-		paths: func(scope Scope, o Options) ([]string, error) {
-			if scope == Project {
-				return []string{filepath.Join(o.Project, ".cursor", "mcp.json")}, nil
-			}
-			return inHome(o, ".cursor", "mcp.json")
-		},
-		binding: func(Scope) binding { return byVariable },
-		advice:  func(Scope) []string { return []string{"Switch the server on in Cursor's list of MCP servers."} },
+		user:    site{inHome(".cursor", "mcp.json"), byVariable, advice},
+		project: site{inProject(".cursor", "mcp.json"), byVariable, advice},
 	}
 }
 
@@ -168,22 +156,18 @@ func cursor() Host {
 // still reads the old form (https://opencode.ai/docs/migrate-v1); the new form is
 // written only where a file has it.
 func opencode() Host {
+	advice := []string{"opencode mcp list shows whether it is connected."}
+	names := []string{"opencode.json", "opencode.jsonc"}
 	return Host{
 		Name: "opencode", Title: "opencode", Scopes: []Scope{User, Project},
 		format: configedit.JSONC, table: []string{"mcp"}, shape: listShape,
-		paths: func(scope Scope, o Options) ([]string, error) {
-			dir := o.Project
-			if scope == User {
-				config, err := xdgConfig(o)
-				if err != nil {
-					return nil, err
-				}
-				dir = filepath.Join(config, "opencode")
-			}
-			return []string{filepath.Join(dir, "opencode.json"), filepath.Join(dir, "opencode.jsonc")}, nil
-		},
-		binding: func(Scope) binding { return byDirectory },
-		advice:  func(Scope) []string { return []string{"opencode mcp list shows whether it is connected."} },
+		user: site{func(o Options) ([]string, error) {
+			config, err := xdgConfig(o)
+			return []string{filepath.Join(config, "opencode", names[0]), filepath.Join(config, "opencode", names[1])}, err
+		}, byDirectory, advice},
+		project: site{func(o Options) ([]string, error) {
+			return []string{filepath.Join(o.Project, names[0]), filepath.Join(o.Project, names[1])}, nil
+		}, byDirectory, advice},
 	}
 }
 
@@ -194,24 +178,12 @@ func opencode() Host {
 // .vscode/mcp.json or mcp.json in the user's profile, servers under "servers" as
 // {"type": "stdio", "command", "args", "env"}.
 func vscode() Host {
+	advice := []string{"Start the server in VS Code: MCP: List Servers in the command palette."}
 	return Host{
 		Name: "vscode", Title: "VS Code", Scopes: []Scope{Project, User},
 		format: configedit.JSONC, table: []string{"servers"}, shape: typedShape,
-		paths: func(scope Scope, o Options) ([]string, error) {
-			if scope == Project {
-				return []string{filepath.Join(o.Project, ".vscode", "mcp.json")}, nil
-			}
-			return inAppData(o, "Code", "User", "mcp.json")
-		},
-		binding: func(scope Scope) binding {
-			if scope == Project {
-				return byVariable
-			}
-			return byPath
-		},
-		advice: func(Scope) []string {
-			return []string{"Start the server in VS Code: MCP: List Servers in the command palette."}
-		},
+		user:    site{inAppData("Code", "User", "mcp.json"), byPath, advice},
+		project: site{inProject(".vscode", "mcp.json"), byVariable, advice},
 	}
 }
 
@@ -222,27 +194,21 @@ func vscode() Host {
 // "args", "env"}; https://zed.dev/docs/configuring-zed: the file is in
 // ~/.config/zed, %APPDATA%\Zed, or .zed of the project.
 func zed() Host {
+	advice := []string{"The dot beside the server in Zed's agent settings turns green when it runs."}
 	return Host{
 		Name: "zed", Title: "Zed", Scopes: []Scope{User, Project},
 		format: configedit.JSONC, table: []string{"context_servers"}, shape: plainShape,
-		paths: func(scope Scope, o Options) ([]string, error) {
-			if scope == Project {
-				return []string{filepath.Join(o.Project, ".zed", "settings.json")}, nil
-			}
-			if o.GOOS == "windows" {
-				return inAppData(o, "Zed", "settings.json")
+		user: site{func(o Options) ([]string, error) {
+			switch o.GOOS {
+			case "windows":
+				return inAppData("Zed", "settings.json")(o)
+			case "darwin":
+				return inHome(".config", "zed", "settings.json")(o)
 			}
 			config, err := xdgConfig(o)
-			if o.GOOS == "darwin" {
-				config, err = home(o)
-				config = filepath.Join(config, ".config")
-			}
 			return []string{filepath.Join(config, "zed", "settings.json")}, err
-		},
-		binding: func(Scope) binding { return byDirectory },
-		advice: func(Scope) []string {
-			return []string{"The dot beside the server in Zed's agent settings turns green when it runs."}
-		},
+		}, byDirectory, advice},
+		project: site{inProject(".zed", "settings.json"), byDirectory, advice},
 	}
 }
 
@@ -261,7 +227,7 @@ func (h Host) server(scope Scope, o Options) (server, error) {
 	if scope == Project && o.ProgramName != "" {
 		s.command = o.ProgramName
 	}
-	switch bound := h.binding(scope); {
+	switch bound := h.site(scope).binding; {
 	case bound == byPath && o.Workspace == "":
 		return server{}, errNoWorkspace
 	case bound == byPath, scope == User && o.Bind:
@@ -353,9 +319,28 @@ func home(o Options) (string, error) {
 	return dir, nil
 }
 
-func inHome(o Options, elem ...string) ([]string, error) {
-	dir, err := home(o)
-	return []string{filepath.Join(slices.Concat([]string{dir}, elem)...)}, err
+func inHome(elem ...string) func(Options) ([]string, error) {
+	return func(o Options) ([]string, error) {
+		dir, err := home(o)
+		return []string{filepath.Join(dir, filepath.Join(elem...))}, err
+	}
+}
+
+func inProject(elem ...string) func(Options) ([]string, error) {
+	return func(o Options) ([]string, error) {
+		return []string{filepath.Join(o.Project, filepath.Join(elem...))}, nil
+	}
+}
+
+// movedBy is a file that is in the directory a variable of the environment names,
+// where it names one.
+func movedBy(variable, name string, otherwise func(Options) ([]string, error)) func(Options) ([]string, error) {
+	return func(o Options) ([]string, error) {
+		if dir := o.Getenv(variable); filepath.IsAbs(dir) {
+			return []string{filepath.Join(dir, name)}, nil
+		}
+		return otherwise(o)
+	}
 }
 
 // xdgConfig returns the directory for configuration of programs that follow the
@@ -368,22 +353,17 @@ func xdgConfig(o Options) (string, error) {
 	return filepath.Join(dir, ".config"), err
 }
 
-// inAppData returns a path where Electron applications keep what belongs to a
-// user, https://www.electronjs.org/docs/latest/api/app#appgetpathname.
-func inAppData(o Options, elem ...string) ([]string, error) {
-	var dir string
-	var err error
-	switch o.GOOS {
-	case "windows":
-		if dir = o.Getenv("APPDATA"); !filepath.IsAbs(dir) {
-			dir, err = home(o)
-			dir = filepath.Join(dir, "AppData", "Roaming")
+// inAppData is a file where Electron applications keep what belongs to a user,
+// https://www.electronjs.org/docs/latest/api/app#appgetpathname.
+func inAppData(elem ...string) func(Options) ([]string, error) {
+	return func(o Options) ([]string, error) {
+		switch o.GOOS {
+		case "windows":
+			return movedBy("APPDATA", filepath.Join(elem...), inHome("AppData", "Roaming", filepath.Join(elem...)))(o)
+		case "darwin":
+			return inHome("Library", "Application Support", filepath.Join(elem...))(o)
 		}
-	case "darwin":
-		dir, err = home(o)
-		dir = filepath.Join(dir, "Library", "Application Support")
-	default:
-		dir, err = xdgConfig(o)
+		config, err := xdgConfig(o)
+		return []string{filepath.Join(config, filepath.Join(elem...))}, err
 	}
-	return []string{filepath.Join(slices.Concat([]string{dir}, elem)...)}, err
 }

@@ -100,7 +100,7 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	change.Advice = append(host.advice(place.scope), opts.Advice...)
+	change.Advice = slices.Concat(host.site(place.scope).advice, opts.Advice)
 	current, err := readFile(place.path)
 	path, pathErr := host.entryPath(current.data)
 	members := host.entry(path, server)
@@ -351,7 +351,7 @@ func (h Host) place(opts Options) (place, error) {
 		}
 		return place{}, fmt.Errorf("%s cannot be registered with for scope %q, only for: %s", h.Title, p.scope, strings.Join(names, ", "))
 	}
-	candidates, err := h.paths(p.scope, opts)
+	candidates, err := h.site(p.scope).files(opts)
 	if err != nil {
 		return place{}, err
 	}

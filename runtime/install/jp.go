@@ -20,13 +20,13 @@ import (
 func jp() Host {
 	return Host{
 		Name: "jp", Title: "JP", Scopes: []Scope{Project},
-		paths: func(_ Scope, o Options) ([]string, error) {
+		project: site{files: func(o Options) ([]string, error) {
 			dir := filepath.Join(o.Project, ".jp")
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 				return nil, fmt.Errorf("%s is not a JP workspace: it has no .jp directory; change to one, or name it with --workspace DIR", o.Project)
 			}
 			return []string{dir}, nil
-		},
+		}},
 	}
 }
 
@@ -89,7 +89,7 @@ func (c *Change) installJP(o Options) error {
 	if err != nil {
 		return err
 	}
-	c.Advice = jpAdvice(c.Path)
+	c.Advice = jpAdvice(o)
 	for _, f := range files {
 		current, err := readFile(f.path)
 		if err == nil && current.exists && bytes.Equal(current.data, f.text) {
@@ -215,19 +215,17 @@ func registeredJP(p place, r *Registration) bool {
 // told from .jp/config.toml, the only file that is looked into: then they are
 // what it has to have somewhere.
 func JPSettings(o Options) (lacks []string, sure bool) {
-	return jpSettings(filepath.Join(o.Project, ".jp"))
-}
-
-func jpSettings(dir string) (lacks []string, sure bool) {
+	dir := filepath.Join(o.Project, ".jp")
 	config, err := readFile(filepath.Join(dir, "config.toml"))
+	var doc map[string]any
 	if err == nil {
-		_, _, err = configedit.Get(configedit.TOML, config.data, nil)
+		doc, _, err = configedit.Get(configedit.TOML, config.data, nil)
 	}
 	sure = err == nil && (config.exists || !exists(filepath.Join(dir, "config.json")) && !exists(filepath.Join(dir, "config.yaml")))
-	if !lists(config.data, "extends", jpDefinitions+"/") {
+	if !lists(doc["extends"], jpDefinitions+"/") {
 		lacks = append(lacks, `Load the definitions: add "mcp/tools/**/*.toml" to extends in .jp/config.toml.`)
 	}
-	if !lists(config.data, "config_load_paths", ".jp/config") {
+	if !lists(doc["config_load_paths"], ".jp/config") {
 		lacks = append(lacks, `Let JP find skills by name: add ".jp/config" to config_load_paths in .jp/config.toml.`)
 	}
 	return lacks, sure
@@ -238,8 +236,8 @@ const jpDefinitions = "mcp/tools"
 
 // jpAdvice returns what the workspace's configuration still needs for the files to
 // take effect. Only what it is sure to have is left out.
-func jpAdvice(dir string) []string {
-	advice, _ := jpSettings(dir)
+func jpAdvice(o Options) []string {
+	advice, _ := JPSettings(o)
 	for _, f := range jpfiles.Files() {
 		skill, ok := strings.CutPrefix(f.Path, ".jp/config/")
 		if !ok {
@@ -247,7 +245,7 @@ func jpAdvice(dir string) []string {
 		}
 		name := strings.TrimSuffix(skill, path.Ext(skill))
 		line := "Use it: jp query --cfg " + name + " …"
-		if personas := personasIn(dir); len(personas) > 0 {
+		if personas := personasIn(filepath.Join(o.Project, ".jp")); len(personas) > 0 {
 			line += fmt.Sprintf(", or for good: add %q to extends in %s", "../"+skill, strings.Join(personas, " or "))
 		} else {
 			line += fmt.Sprintf(", or for good: add %q to extends in a persona of yours", "../"+skill)
@@ -257,15 +255,11 @@ func jpAdvice(dir string) []string {
 	return advice
 }
 
-// lists reports whether a list of a configuration has an element that begins
-// with prefix, or may stand for something that does, as a string or as the path of a table.
-func lists(config []byte, key, prefix string) bool {
-	doc, _, err := configedit.Get(configedit.TOML, config, nil)
-	if err != nil {
-		return false
-	}
-	items, _ := doc[key].([]any)
-	if tables, ok := doc[key].([]map[string]any); ok {
+// lists reports whether a list has an element that begins with prefix, or may
+// stand for something that does, as a string or as the path of a table.
+func lists(list any, prefix string) bool {
+	items, _ := list.([]any)
+	if tables, ok := list.([]map[string]any); ok {
 		for _, table := range tables {
 			items = append(items, table)
 		}

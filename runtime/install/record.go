@@ -76,27 +76,20 @@ type records struct {
 
 // newRecords finds the directory where this system keeps state.
 func newRecords(o Options) (records, error) {
-	var dir string
+	var dirs []string
 	var err error
 	switch o.GOOS {
 	case "windows":
-		if dir = o.Getenv("LOCALAPPDATA"); !filepath.IsAbs(dir) {
-			dir, err = home(o)
-			dir = filepath.Join(dir, "AppData", "Local")
-		}
+		dirs, err = movedBy("LOCALAPPDATA", "", inHome("AppData", "Local"))(o)
 	case "darwin":
-		dir, err = home(o)
-		dir = filepath.Join(dir, "Library", "Application Support")
+		dirs, err = inHome("Library", "Application Support")(o)
 	default: // https://specifications.freedesktop.org/basedir-spec/latest/
-		if dir = o.Getenv("XDG_STATE_HOME"); !filepath.IsAbs(dir) {
-			dir, err = home(o)
-			dir = filepath.Join(dir, ".local", "state")
-		}
+		dirs, err = movedBy("XDG_STATE_HOME", "", inHome(".local", "state"))(o)
 	}
 	if err != nil {
 		return records{}, fmt.Errorf("finding where to keep a record of the change: %w", err)
 	}
-	return records{filepath.Join(dir, "convtools", "install"), exchange}, nil
+	return records{filepath.Join(dirs[0], "convtools", "install"), exchange}, nil
 }
 
 // stem returns how the names of everything about a file begin.

@@ -2,12 +2,15 @@ package install
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
@@ -17,8 +20,8 @@ import (
 // matter of milliseconds.
 const lockLimit = 10 * time.Second
 
-// lock makes the directory where needed, and has it for this run alone. made are
-// the directories that were not there.
+// lock makes the directory where needed, and has it for this run alone, where the
+// file system has locks. made are the directories that were not there.
 func (s records) lock(ctx context.Context) (made []string, unlock func(), err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, lockLimit, errors.New("another install or uninstall has it locked"))
 	defer cancel()
@@ -29,9 +32,13 @@ func (s records) lock(ctx context.Context) (made []string, unlock func(), err er
 		}
 		made = append(made, dirs...)
 		unlock, err := safefile.Lock(ctx, s.dir)
-		if !errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil { // else another run has just removed it
-			return innermostFirst(made), unlock, err
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			unlock, err = func() {}, nil
+		case errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil: // another run has just removed it
+			continue
 		}
+		return innermostFirst(made), unlock, err
 	}
 }
 
@@ -80,7 +87,7 @@ func (s records) replace(target string, before, after []byte, mode fs.FileMode) 
 	// What came out goes back. If that brings out something newer, so does this.
 	placed := after
 	for range mostExchanges {
-		came, _ := safefile.Read(temp, maxFile)
+		came, _ := contents(temp)
 		if s.exchange(temp, target) != nil || holds(temp, placed) {
 			break
 		}
@@ -130,7 +137,7 @@ func (s records) rescue(temp, target string) error {
 
 // keep moves a file to the copies of what target was, and returns its place.
 func (s records) keep(temp, target string) (string, error) {
-	data, err := safefile.Read(temp, maxFile)
+	data, err := contents(temp)
 	if err != nil {
 		return "", err
 	}
@@ -143,12 +150,16 @@ func (s records) keep(temp, target string) (string, error) {
 
 // holds reports whether a path is that of a regular file with these bytes.
 func holds(path string, data []byte) bool {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	found, err := safefile.Read(path, maxFile)
+	found, err := contents(path)
 	return err == nil && bytes.Equal(found, data)
+}
+
+// contents returns what a regular file holds. It follows no link.
+func contents(path string) ([]byte, error) {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, cmp.Or(err, safefile.ErrNotRegular)
+	}
+	return safefile.Read(path, maxFile)
 }
 
 // remove removes a file that may be gone already.
@@ -192,10 +203,11 @@ func createNew(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// cleanUp removes what runs that were killed have left behind, and returns what
-// there is to say about it, a sentence each. A run that is killed in the moment
-// of an exchange may leave what another program has written.
-func (s records) cleanUp() (notes []string) {
+// cleanUp removes what runs that were killed have left behind, beside the files of
+// a change and those there are records of, and returns what there is to say about
+// it, a sentence each. A run that is killed in the moment of an exchange may leave
+// what another program has written.
+func (s records) cleanUp(files []FileChange) (notes []string) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return nil
@@ -205,18 +217,25 @@ func (s records) cleanUp() (notes []string) {
 			_ = remove(filepath.Join(s.dir, entry.Name()))
 		}
 	}
+	written := map[string]string{} // the sums of what was written, by target
+	for i := range files {
+		written[files[i].Target] = ""
+	}
 	for r := range s.all() {
-		temp := s.temp(r.Target)
+		written[r.Target] = r.After
+	}
+	for _, target := range slices.Sorted(maps.Keys(written)) {
+		temp := s.temp(target)
 		_ = remove(temp + unfinished)
-		data, err := safefile.Read(temp, maxFile)
+		data, err := contents(temp)
 		if err != nil {
 			continue
 		}
 		sum := digest(data)
-		if sum == r.After || exists(s.copyPath(r.Target, sum)) {
+		if sum == written[target] || exists(s.copyPath(target, sum)) {
 			_ = remove(temp)
-		} else if kept, err := s.keep(temp, r.Target); err == nil {
-			notes = append(notes, fmt.Sprintf("What another program wrote into %s while an earlier run was ended is in %s.", r.Target, kept))
+		} else if kept, err := s.keep(temp, target); err == nil {
+			notes = append(notes, fmt.Sprintf("What another program wrote into %s while an earlier run was ended is in %s.", target, kept))
 		}
 	}
 	return notes

@@ -14,7 +14,7 @@ import (
 // exchange has two files change places.
 func exchange(a, b string) error {
 	err := unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
-	if errors.Is(err, unix.EINVAL) { // a file system that cannot
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EPERM) { // a file system, or a sandbox, that cannot
 		err = errors.ErrUnsupported
 	}
 	if err != nil {

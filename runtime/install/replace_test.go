@@ -80,6 +80,64 @@ func TestReplaceWithoutExchange(t *testing.T) {
 	}
 }
 
+// TestCleanUp has runs that were killed leave files behind: what there is a copy of
+// goes, what another program may have written is kept, and links lead nowhere.
+func TestCleanUp(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, secret := filepath.Join(dir, "file"), filepath.Join(dir, "secret")
+	put(t, path, "now")
+	put(t, secret, "secret")
+	s := records{filepath.Join(dir, "state"), swap}
+	if err := os.Mkdir(s.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	old := &record{Version: recordVersion, Target: path, Existed: true, Before: digest([]byte("before")), After: digest([]byte("after"))}
+	if err := s.save(old); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s.copyPath(path, old.Before), "before")
+	known := everything(t, dir)
+	temp := s.temp(path)
+	for _, test := range []struct {
+		left, kept string
+		link       bool
+	}{
+		{left: "before"},
+		{left: "after"},
+		{left: "theirs", kept: "theirs"},
+		{left: secret, link: true},
+	} {
+		put(t, temp+unfinished, "bef")
+		put(t, filepath.Join(s.dir, ".convtools-0"), "bef")
+		if test.link {
+			if err := os.Symlink(test.left, temp); err != nil {
+				t.Skipf("this system makes no links: %v", err)
+			}
+		} else {
+			put(t, temp, test.left)
+		}
+		notes := s.cleanUp(nil)
+		copies, err := filepath.Glob(filepath.Join(s.dir, "*"+digest([]byte(test.left))[:12]+".before"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (len(notes) == 1 && len(copies) == 1) != (test.kept != "") {
+			t.Errorf("%s: copies %v, notes %q", test.left, copies, notes)
+		}
+		if test.kept != "" {
+			if data, err := os.ReadFile(copies[0]); string(data) != test.kept || err != nil || !strings.Contains(notes[0], copies[0]) {
+				t.Errorf("kept %q, %v; notes %q", data, err, notes)
+			}
+			_ = os.Remove(copies[0])
+		}
+		_ = os.Remove(temp) // the link
+		if diff := cmp.Diff(known, everything(t, dir)); diff != "" {
+			t.Errorf("%s: files (-want +got):\n%s", test.left, diff)
+		}
+	}
+}
+
 // swap has two files change places as far as a test can see.
 func swap(a, b string) error {
 	return errors.Join(os.Rename(a, a+".swap"), os.Rename(b, a), os.Rename(a+".swap", b))

@@ -13,6 +13,8 @@ const lockInterval = 10 * time.Millisecond
 // Lock, in this process or another one, and waits for it until the context is
 // done. Who does not ask for the lock is not kept away. The lock ends with
 // unlock, or with the process; the folder or the file may be removed under it.
+// Where the system or the file system has no locks, the error is
+// [errors.ErrUnsupported].
 func Lock(ctx context.Context, name string) (unlock func(), err error) {
 	for {
 		unlock, err := tryLock(name)

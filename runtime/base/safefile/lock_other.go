@@ -2,5 +2,7 @@
 
 package safefile
 
+import "errors"
+
 // tryLock locks nothing: package syscall has no way to on this system.
-func tryLock(string) (unlock func(), err error) { return func() {}, nil }
+func tryLock(string) (unlock func(), err error) { return nil, errors.ErrUnsupported }

@@ -22,8 +22,11 @@ func tryLock(name string) (unlock func(), err error) {
 	}
 	if err != nil {
 		f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
+		switch {
+		case errors.Is(err, syscall.EWOULDBLOCK):
 			return nil, nil
+		case errors.Is(err, syscall.ENOLCK):
+			err = errors.ErrUnsupported
 		}
 		return nil, &os.PathError{Op: "flock", Path: name, Err: err}
 	}

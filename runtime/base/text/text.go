@@ -18,6 +18,7 @@ package text
 
 import (
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -64,7 +65,7 @@ func AppendSource(dst []byte, s, keep string) []byte {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			dst = fmt.Appendf(dst, "<0x%02X>", s[0])
-		case !inSource(r, dst) && !contains(keep, r):
+		case !inSource(r, dst) && !strings.ContainsRune(keep, r):
 			dst = fmt.Appendf(dst, "<U+%04X>", r)
 		default:
 			dst = append(dst, s[:size]...)
@@ -83,15 +84,6 @@ func inSource(r rune, before []byte) bool {
 }
 
 const ideographicSpace = 0x3000 // East Asian prose is written with it
-
-func contains(list string, r rune) bool {
-	for _, l := range list {
-		if l == r {
-			return true
-		}
-	}
-	return false
-}
 
 // form is what a text is made for.
 type form uint8

@@ -1,10 +1,6 @@
 package tomlpos
 
-import (
-	"slices"
-	"strconv"
-	"strings"
-)
+import "slices"
 
 // Step is one step of a [Path]: the name of a key in a table, or the index of an element in an array.
 type Step struct {
@@ -27,35 +23,6 @@ func (p Path) Key(name string) Path { return append(slices.Clip(p), Key(name)) }
 
 // Elem returns the path to element i of the array p leads to. It leaves p alone.
 func (p Path) Elem(i int) Path { return append(slices.Clip(p), Elem(i)) }
-
-// String returns the path as a person would write it: a.b[2]."c d".
-func (p Path) String() string {
-	var b strings.Builder
-	for i, step := range p {
-		switch {
-		case step.elem:
-			b.WriteString("[" + strconv.Itoa(step.index) + "]")
-			continue
-		case i > 0:
-			b.WriteByte('.')
-		}
-		if isBareKey(step.key) {
-			b.WriteString(step.key)
-		} else {
-			b.WriteString(strconv.Quote(step.key))
-		}
-	}
-	return b.String()
-}
-
-func isBareKey(s string) bool {
-	for i := range len(s) {
-		if !isBareKeyByte(s[i]) {
-			return false
-		}
-	}
-	return s != ""
-}
 
 func isBareKeyByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'

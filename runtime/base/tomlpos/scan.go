@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/diag"
 )
@@ -241,17 +240,13 @@ func (s *scanner) name(table *node) []part {
 
 func (s *scanner) namePart() (string, bool) {
 	start := s.pos
-	switch s.peek() {
-	case '"':
-		s.basicString()
+	if quote := s.peek(); quote == '"' || quote == '\'' {
+		s.text()
 		if s.stopped() {
 			return "", false
 		}
-		return unescape(s.src[start+1 : s.pos-1])
-	case '\'':
-		s.literalString()
-		if s.stopped() {
-			return "", false
+		if quote == '"' {
+			return unescape(string(s.src[start:s.pos]))
 		}
 		return string(s.src[start+1 : s.pos-1]), true
 	}
@@ -265,14 +260,8 @@ func (s *scanner) namePart() (string, bool) {
 func (s *scanner) value(n *node) {
 	start := s.pos
 	switch {
-	case s.at(`"""`):
-		s.multilineBasicString()
-	case s.at(`'''`):
-		s.multilineLiteralString()
-	case s.at(`"`):
-		s.basicString()
-	case s.at(`'`):
-		s.literalString()
+	case s.at(`"`), s.at(`'`):
+		s.text()
 	case s.at("["):
 		s.array(n)
 	case s.at("{"):
@@ -340,45 +329,24 @@ func (s *scanner) newer(syntax Syntax, at span) {
 	s.index.newer = append(s.index.newer, newerSyntax{syntax, at})
 }
 
-// literalString reads 'text'.
-func (s *scanner) literalString() {
-	s.expect("'")
-	for s.ok() && !s.at("'") && !s.at("\n") {
-		s.pos++
+// text reads a string of any of the four kinds. All quotes in a row at the end of one of several lines are part of
+// the value: TOML lets two of them belong to the text.
+func (s *scanner) text() {
+	quote := string(s.src[s.pos])
+	quotes := quote
+	if s.at(quote + quote + quote) {
+		quotes = quote + quote + quote
 	}
-	s.expect("'")
-}
-
-// basicString reads "text".
-func (s *scanner) basicString() {
-	s.expect(`"`)
-	for s.ok() && !s.at(`"`) && !s.at("\n") {
-		s.character()
-	}
-	s.expect(`"`)
-}
-
-func (s *scanner) multilineLiteralString() {
-	s.expect(`'''`)
-	for s.ok() && !s.at(`'''`) {
-		s.pos++
-	}
-	s.closing(`'''`)
-}
-
-func (s *scanner) multilineBasicString() {
-	s.expect(`"""`)
-	for s.ok() && !s.at(`"""`) {
-		s.character()
-	}
-	s.closing(`"""`)
-}
-
-// closing reads the end of a multi-line string. Quotes before the closing three belong to the text (TOML allows two),
-// so that all quotes in a row are part of the value.
-func (s *scanner) closing(quotes string) {
 	s.expect(quotes)
-	for s.accept(quotes[:1]) {
+	for s.ok() && !s.at(quotes) && (quotes != quote || !s.at("\n")) {
+		if quote == `"` {
+			s.character()
+		} else {
+			s.pos++
+		}
+	}
+	s.expect(quotes)
+	for quotes != quote && s.accept(quote) {
 	}
 }
 
@@ -422,58 +390,12 @@ func (s *scanner) scalar() {
 	}
 }
 
-// unescape returns the text of a basic string, given what stands between its quotes.
-func unescape(raw []byte) (string, bool) {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw), true
+// unescape returns the text of a basic string, given with its quotes. The escapes of TOML are Go's, but for \e, and
+// for \x, which is a code point and not a byte.
+func unescape(quoted string) (string, bool) {
+	if strings.IndexByte(quoted, '\\') < 0 {
+		return quoted[1 : len(quoted)-1], true
 	}
-	var b strings.Builder
-	for i := 0; i < len(raw); i++ {
-		if raw[i] != '\\' {
-			b.WriteByte(raw[i])
-			continue
-		}
-		i++
-		if i == len(raw) {
-			return "", false
-		}
-		digits := 0
-		switch raw[i] {
-		case '"', '\\':
-			b.WriteByte(raw[i])
-		case 'b':
-			b.WriteByte('\b')
-		case 't':
-			b.WriteByte('\t')
-		case 'n':
-			b.WriteByte('\n')
-		case 'f':
-			b.WriteByte('\f')
-		case 'r':
-			b.WriteByte('\r')
-		case 'e':
-			b.WriteByte('\x1b')
-		case 'x':
-			digits = 2
-		case 'u':
-			digits = 4
-		case 'U':
-			digits = 8
-		default:
-			return "", false
-		}
-		if digits == 0 {
-			continue
-		}
-		if i+digits >= len(raw) {
-			return "", false
-		}
-		code, err := strconv.ParseUint(string(raw[i+1:i+1+digits]), 16, 32)
-		if err != nil || !utf8.ValidRune(rune(code)) {
-			return "", false
-		}
-		b.WriteRune(rune(code))
-		i += digits
-	}
-	return b.String(), true
+	text, err := strconv.Unquote(strings.NewReplacer(`\\`, `\\`, `\e`, `\u001b`, `\x`, `\u00`).Replace(quoted))
+	return text, err == nil
 }

@@ -10,18 +10,24 @@ import (
 
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/mcpserver"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
 // answering returns a server whose tool answers with its arguments.
-func answering() *mcpserver.Server {
-	return mcpserver.New(mcpserver.Config{
-		Tools: func(context.Context) []contract.Tool {
-			return []contract.Tool{{Name: "echo", Summary: "Echo", Description: "Echoes.", Effect: "read", InputSchema: `{"type":"object"}`}}
-		},
+func answering(t *testing.T) *mcpserver.Server {
+	t.Helper()
+	echo := contract.Tool{Name: "echo", Summary: "Echo", Description: "Echoes.", Effect: "read", InputSchema: `{"type":"object"}`}
+	registry, err := toolset.NewRegistry(toolset.Family{
+		Name:     "echo",
+		Declared: func() []contract.Tool { return []contract.Tool{echo} },
 		Call: func(_ context.Context, call contract.Call) (string, error) {
 			return string(call.Arguments), nil
 		},
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mcpserver.New(mcpserver.Config{Tools: registry})
 }
 
 // clients returns a client of each kind, for a request.
@@ -30,7 +36,7 @@ func clients(t *testing.T, of request) map[string]mcpClient {
 	inRead, inWrite := io.Pipe()
 	outRead, outWrite := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- answering().ServeStdio(t.Context(), inRead, outWrite) }()
+	go func() { ended <- answering(t).ServeStdio(t.Context(), inRead, outWrite) }()
 	stream, err := newStreamClient(inWrite, outRead, of)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +46,7 @@ func clients(t *testing.T, of request) map[string]mcpClient {
 		_ = outRead.Close() // answers that were not read must not keep the server
 		<-ended
 	})
-	web := httptest.NewServer(answering().Handler(mcpserver.HTTPOptions{}))
+	web := httptest.NewServer(answering(t).Handler(mcpserver.HTTPOptions{}))
 	t.Cleanup(web.Close)
 	overHTTP, err := newWebClient(t.Context(), web.URL, 4, of)
 	if err != nil {

@@ -20,19 +20,16 @@ func parseJSON(format Format, src []byte) (hujson.Value, error) {
 	}
 	// A comment may end with the file, for editors; hujson wants its line ended.
 	padded := append(src[:len(src):len(src)], '\n')
-	if hasNoValue(src) {
-		if _, err := hujson.Parse(append(padded[:len(padded):len(padded)], "{}"...)); err != nil {
+	root, err := hujson.Parse(padded)
+	if err != nil {
+		if _, other := hujson.Parse(append(padded, "{}"...)); other != nil {
 			return hujson.Value{}, jsonSyntax(src, err)
 		}
 		if text := bytes.TrimLeft(src, " \t\r\n"); format == JSON && len(text) > 0 {
 			line, column := position(src, len(src)-len(text))
 			return hujson.Value{}, &SyntaxError{line, column, "a comment" + notJSON}
 		}
-		return hujson.Value{}, nil
-	}
-	root, err := hujson.Parse(padded)
-	if err != nil {
-		return hujson.Value{}, jsonSyntax(src, err)
+		return hujson.Value{}, nil // there is nothing but blanks and comments
 	}
 	if format == JSON {
 		var invalid *json.SyntaxError
@@ -104,24 +101,6 @@ func commentEnd(src []byte, i int) int {
 		return i + 2 + end + 1
 	}
 	return i
-}
-
-// hasNoValue reports whether there is nothing but blanks and comments.
-func hasNoValue(src []byte) bool {
-	for i := 0; i < len(src); i++ {
-		switch src[i] {
-		case ' ', '\t', '\r', '\n':
-		case '/':
-			end := commentEnd(src, i)
-			if end == i {
-				return false
-			}
-			i = end
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 func decodeJSON(format Format, src []byte) (map[string]any, error) {

@@ -41,14 +41,18 @@ func (cli) RunCLI(ctx context.Context, name string, call contract.Context, args 
 	if !ok {
 		return nil, nil, 0, fmt.Errorf("no command line named %q is configured", name)
 	}
-	words := line.Command
+	words, advice := line.Command, ""
 	if chosen := os.Getenv(line.Env); line.Env != "" && chosen != "" {
+		advice = " The environment variable " + line.Env + " names it."
 		if words, err = process.SplitCommand(chosen); err != nil {
-			return nil, nil, 0, err
+			return nil, nil, 0, fmt.Errorf("%w.%s", err, advice)
 		}
 	}
 	result, err := process.Exec{}.Run(ctx, process.Command{
 		Path: words[0], Args: append(words[1:len(words):len(words)], args...), Dir: call.Dir,
 	})
+	if err != nil {
+		err = fmt.Errorf("The command line %q failed: %w.%s", name, err, advice) //nolint:staticcheck // a sentence for the model that called
+	}
 	return result.Stdout, result.Stderr, result.ExitCode, err
 }
