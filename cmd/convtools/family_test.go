@@ -54,7 +54,7 @@ func paintFamily(host *toolset.Host) toolset.Family {
 		Instructions: func(context.Context, contract.Context) string { return "Paint only dry walls." },
 		Arguments: func(_ context.Context, tool, argument, prefix string, given map[string]string) []string {
 			if tool == "paint" && argument == "walls" && given["color"] == "red" {
-				return []string{prefix + "orth"}
+				return []string{prefix + "orth\ncolor=black"}
 			}
 			return nil
 		},
@@ -95,7 +95,7 @@ func paintFamily(host *toolset.Host) toolset.Family {
 				}
 				return nil
 			},
-			Complete: func(_ context.Context, prefix string) []string { return []string{prefix + "hite"} },
+			Complete: func(_ context.Context, prefix string) []string { return []string{prefix + "hite\nblack"} },
 			Advice:   func(bool) []string { return []string{"Let the coat dry."} },
 		}},
 		Commands: func() []*cobra.Command {
@@ -157,8 +157,8 @@ func TestFamilyOfItsOwn(t *testing.T) {
 		{"completion of a tool", []string{"__complete", "call", ""}, 0, []string{"paint\tPaint a wall\n", "varnish\n"}, "Completion ended"},
 		{"completion of a parameter", []string{"__complete", "call", "paint", ""}, 0, []string{"color=\nglossy=\nrooms=\nwalls=\n"}, "Completion ended"},
 		{"completion of a value", []string{"__complete", "call", "paint", "color="}, 0, []string{"color=red\ncolor=blue\n"}, "Completion ended"},
-		{"completion of a value that the family knows", []string{"__complete", "call", "paint", "color=red", "walls=n"}, 0, []string{"walls=north\n"}, "Completion ended"},
-		{"completion of a flag's value", []string{"__complete", "mcp", "--coat", "w"}, 0, []string{"white\n"}, "Completion ended"},
+		{"completion of a value that the family knows", []string{"__complete", "call", "paint", "color=red", "walls=n"}, 0, []string{"walls=north color=black\n"}, "Completion ended"},
+		{"completion of a flag's value", []string{"__complete", "mcp", "--coat", "w"}, 0, []string{"white black\n"}, "Completion ended"},
 		{"completion of a command", []string{"__complete", "ea"}, 0, []string{"easel\tPut up an easel\n"}, "Completion ended"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -8,7 +8,6 @@ package conversation
 import (
 	"context"
 
-	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
 )
 
@@ -42,39 +41,4 @@ func Call(ctx context.Context, h Handler, call contract.Call) (string, error) {
 	default:
 		return "", contract.UnknownTool(call.Tool, []string{"conversation_grep", "conversation_list", "conversation_read"})
 	}
-}
-
-// malformed is the error for arguments that are not one JSON object.
-func malformed(tool string, cause error, example string) error {
-	e := contract.Unmet(tool, nil, []contract.Problem{contract.Malformed(cause.Error())})
-	e.Corrected = example
-	return e
-}
-
-// refuse is the error for arguments with problems. The corrected call in it has
-// been tried: where the fixes of single arguments do not add up to a call that
-// works without repairs, the example stands in.
-func refuse(
-	tool string,
-	args coerce.Object,
-	problems []contract.Problem,
-	repair func(*coerce.Args),
-	validate func(coerce.Object) []contract.Problem,
-	example string,
-) error {
-	given := make([]contract.Argument, len(args))
-	for i, f := range args {
-		given[i] = contract.Argument{
-			Name:  f.Name,
-			Value: coerce.JSON(f.Value),
-		}
-	}
-	e := contract.Unmet(tool, given, problems)
-	corrected, _, err := coerce.DecodeObject([]byte(e.Corrected))
-	trial := coerce.Args{Object: corrected}
-	repair(&trial)
-	if err != nil || len(trial.Repairs) > 0 || validate(trial.Object) != nil {
-		e.Corrected = example
-	}
-	return e
 }

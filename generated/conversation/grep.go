@@ -4,7 +4,6 @@ package conversation
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -240,7 +239,7 @@ func ValidateGrep(args coerce.Object) []contract.Problem {
 	return problems
 }
 
-// matchesGrepIDs says that s matches ^[A-Za-z0-9._-]{1,128}$
+// matchesGrepIDs reports whether s matches ^[A-Za-z0-9._-]{1,128}$
 func matchesGrepIDs(s string) bool {
 	if n := len(s); n < 1 || n > 128 {
 		return false
@@ -304,31 +303,11 @@ func bindGrep(args coerce.Object) GrepParams {
 	return p
 }
 
-// parseGrep decodes, repairs, validates and binds the arguments of a call. What
-// was repaired becomes notes of the call.
-func parseGrep(call *contract.Call) (GrepParams, error) {
-	object, repairs, err := coerce.DecodeObject(call.Arguments)
-	if err != nil {
-		return GrepParams{}, malformed("conversation_grep", err, exampleGrep)
-	}
-	args := coerce.Args{Object: object, Repairs: repairs}
-	CoerceGrep(&args)
-	if problems := ValidateGrep(args.Object); problems != nil {
-		return GrepParams{}, refuse("conversation_grep", args.Object, problems, CoerceGrep, ValidateGrep, exampleGrep)
-	}
-	// The caller's notes may have room behind them that is not ours.
-	call.Notes = slices.Clip(call.Notes)
-	for _, repair := range args.Repairs {
-		call.Notes = append(call.Notes, repair.Note)
-	}
-	return bindGrep(args.Object), nil
-}
-
 // GrepCLI is the name of the command line that conversation_grep runs.
 const GrepCLI = "conversation"
 
-// GrepExitOK says that the command line's exit code is one of an answer, and
-// not of a failure.
+// GrepExitOK reports whether the command line's exit code is one of an answer,
+// and not of a failure.
 func GrepExitOK(code int) bool {
 	return code == 0 || code == 1
 }
@@ -493,11 +472,11 @@ func callGrep(ctx context.Context, h Handler, call contract.Call) (string, error
 	if h == nil {
 		return "", contract.Unserved("conversation_grep")
 	}
-	p, err := parseGrep(&call)
+	args, err := coerce.Arguments(&call, CoerceGrep, ValidateGrep, exampleGrep)
 	if err != nil {
 		return "", err
 	}
-	e, err := h.Grep(ctx, call, p)
+	e, err := h.Grep(ctx, call, bindGrep(args))
 	if err != nil {
 		return "", err
 	}

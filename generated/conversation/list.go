@@ -4,7 +4,6 @@ package conversation
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -216,31 +215,11 @@ func bindList(args coerce.Object) ListParams {
 	return p
 }
 
-// parseList decodes, repairs, validates and binds the arguments of a call. What
-// was repaired becomes notes of the call.
-func parseList(call *contract.Call) (ListParams, error) {
-	object, repairs, err := coerce.DecodeObject(call.Arguments)
-	if err != nil {
-		return ListParams{}, malformed("conversation_list", err, exampleList)
-	}
-	args := coerce.Args{Object: object, Repairs: repairs}
-	CoerceList(&args)
-	if problems := ValidateList(args.Object); problems != nil {
-		return ListParams{}, refuse("conversation_list", args.Object, problems, CoerceList, ValidateList, exampleList)
-	}
-	// The caller's notes may have room behind them that is not ours.
-	call.Notes = slices.Clip(call.Notes)
-	for _, repair := range args.Repairs {
-		call.Notes = append(call.Notes, repair.Note)
-	}
-	return bindList(args.Object), nil
-}
-
 // ListCLI is the name of the command line that conversation_list runs.
 const ListCLI = "conversation"
 
-// ListExitOK says that the command line's exit code is one of an answer, and
-// not of a failure.
+// ListExitOK reports whether the command line's exit code is one of an answer,
+// and not of a failure.
 func ListExitOK(code int) bool {
 	return code == 0
 }
@@ -404,11 +383,11 @@ func callList(ctx context.Context, h Handler, call contract.Call) (string, error
 	if h == nil {
 		return "", contract.Unserved("conversation_list")
 	}
-	p, err := parseList(&call)
+	args, err := coerce.Arguments(&call, CoerceList, ValidateList, exampleList)
 	if err != nil {
 		return "", err
 	}
-	e, err := h.List(ctx, call, p)
+	e, err := h.List(ctx, call, bindList(args))
 	if err != nil {
 		return "", err
 	}

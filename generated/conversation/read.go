@@ -4,7 +4,6 @@ package conversation
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"time"
 
@@ -166,7 +165,7 @@ func ValidateRead(args coerce.Object) []contract.Problem {
 	return problems
 }
 
-// matchesReadID says that s matches ^[A-Za-z0-9._-]{1,128}$
+// matchesReadID reports whether s matches ^[A-Za-z0-9._-]{1,128}$
 func matchesReadID(s string) bool {
 	if n := len(s); n < 1 || n > 128 {
 		return false
@@ -217,31 +216,11 @@ func bindRead(args coerce.Object) ReadParams {
 	return p
 }
 
-// parseRead decodes, repairs, validates and binds the arguments of a call. What
-// was repaired becomes notes of the call.
-func parseRead(call *contract.Call) (ReadParams, error) {
-	object, repairs, err := coerce.DecodeObject(call.Arguments)
-	if err != nil {
-		return ReadParams{}, malformed("conversation_read", err, exampleRead)
-	}
-	args := coerce.Args{Object: object, Repairs: repairs}
-	CoerceRead(&args)
-	if problems := ValidateRead(args.Object); problems != nil {
-		return ReadParams{}, refuse("conversation_read", args.Object, problems, CoerceRead, ValidateRead, exampleRead)
-	}
-	// The caller's notes may have room behind them that is not ours.
-	call.Notes = slices.Clip(call.Notes)
-	for _, repair := range args.Repairs {
-		call.Notes = append(call.Notes, repair.Note)
-	}
-	return bindRead(args.Object), nil
-}
-
 // ReadCLI is the name of the command line that conversation_read runs.
 const ReadCLI = "conversation"
 
-// ReadExitOK says that the command line's exit code is one of an answer, and
-// not of a failure.
+// ReadExitOK reports whether the command line's exit code is one of an answer,
+// and not of a failure.
 func ReadExitOK(code int) bool {
 	return code == 0
 }
@@ -437,11 +416,11 @@ func callRead(ctx context.Context, h Handler, call contract.Call) (string, error
 	if h == nil {
 		return "", contract.Unserved("conversation_read")
 	}
-	p, err := parseRead(&call)
+	args, err := coerce.Arguments(&call, CoerceRead, ValidateRead, exampleRead)
 	if err != nil {
 		return "", err
 	}
-	e, err := h.Read(ctx, call, p)
+	e, err := h.Read(ctx, call, bindRead(args))
 	if err != nil {
 		return "", err
 	}

@@ -4,7 +4,6 @@ package knowledge
 
 import (
 	"context"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/coerce"
@@ -134,34 +133,14 @@ func bindLearn(args coerce.Object) LearnParams {
 	return p
 }
 
-// parseLearn decodes, repairs, validates and binds the arguments of a call.
-// What was repaired becomes notes of the call.
-func parseLearn(call *contract.Call) (LearnParams, error) {
-	object, repairs, err := coerce.DecodeObject(call.Arguments)
-	if err != nil {
-		return LearnParams{}, malformed("learn", err, exampleLearn)
-	}
-	args := coerce.Args{Object: object, Repairs: repairs}
-	CoerceLearn(&args)
-	if problems := ValidateLearn(args.Object); problems != nil {
-		return LearnParams{}, refuse("learn", args.Object, problems, CoerceLearn, ValidateLearn, exampleLearn)
-	}
-	// The caller's notes may have room behind them that is not ours.
-	call.Notes = slices.Clip(call.Notes)
-	for _, repair := range args.Repairs {
-		call.Notes = append(call.Notes, repair.Note)
-	}
-	return bindLearn(args.Object), nil
-}
-
 // callLearn answers learn with what the handler returns.
 func callLearn(ctx context.Context, h Handler, call contract.Call) (string, error) {
 	if h == nil {
 		return "", contract.Unserved("learn")
 	}
-	p, err := parseLearn(&call)
+	args, err := coerce.Arguments(&call, CoerceLearn, ValidateLearn, exampleLearn)
 	if err != nil {
 		return "", err
 	}
-	return h.Learn(ctx, call, p)
+	return h.Learn(ctx, call, bindLearn(args))
 }

@@ -100,11 +100,6 @@ func Report(stderr io.Writer, err error) int {
 	default:
 		say(stderr, "error", err.Error())
 	}
-	if tool != nil {
-		for _, cause := range tool.Trace {
-			say(stderr, "cause", cause)
-		}
-	}
 	var hint *hintError
 	var usage *usageError
 	isUsage := errors.As(err, &usage)

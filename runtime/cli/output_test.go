@@ -45,7 +45,7 @@ func TestReport(t *testing.T) {
 		{"wrong use with advice", cli.Hint(cli.Usagef("no way"), "go round"), 2, "error: no way\nhint: go round\n"},
 		{"advice on wrong use", cli.Usage(cli.Hint(errors.New("no way"), "go round")), 2, "error: no way\nhint: go round\n"},
 		{"lines from elsewhere", cli.Hint(errors.New("a\nhint: b\x1b[2J"), "c\nd"), 1, "error: a hint: b␛[2J\nhint: c d\n"},
-		{"a tool's error", &contract.Error{Message: "It failed.\n- here\r", Trace: []string{"because\nof this", "and that"}}, 1, "error: It failed.\n- here␍\ncause: because of this\ncause: and that\n"},
+		{"a tool's error", &contract.Error{Message: "It failed.\n- here\r"}, 1, "error: It failed.\n- here␍\n"},
 		{"a tool's error for a person", &contract.Error{Message: "It is gone.", Detail: "It is gone from /a\nb."}, 1, "error: It is gone from /a\nb.\n"},
 		{"arguments", &contract.InvalidArguments{Tool: "paint", Problems: []contract.Problem{{Message: "a."}, {Message: "b."}}}, 1, "error: Invalid arguments for paint, 2 problems:\n- a.\n- b.\n"},
 		{"a tool that is not there", cli.Usage(contract.UnknownTool("pain", []string{"paint"})), 2, "error: There is no tool named \"pain\". Did you mean paint? Tools: paint.\nhint: see convtools help\n"},

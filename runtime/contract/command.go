@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // maxStderr is how many characters of a program's own complaint an error shows.
@@ -20,20 +22,9 @@ func CommandFailed(tool, cli string, exit int, said string) error {
 	if said == "" {
 		message += " and said nothing about why."
 	} else {
-		message += " and said:\n" + shorten(said)
+		message += " and said:\n" + text.CutMiddle(said, maxStderr)
 	}
 	return &Error{Message: message}
-}
-
-// shorten keeps the beginning and the end of s, where programs say what they
-// did and why they stopped.
-func shorten(s string) string {
-	runes := []rune(s)
-	if len(runes) <= maxStderr {
-		return s
-	}
-	half := maxStderr / 2
-	return fmt.Sprintf("%s\n[… %d characters left out …]\n%s", string(runes[:half]), len(runes)-2*half, string(runes[len(runes)-half:]))
 }
 
 // DecodeRecords reads what a command line printed into records, a pointer to a

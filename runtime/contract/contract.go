@@ -89,8 +89,6 @@ type Error struct {
 	// Detail is Message for a person, who has to find what is wrong, with the
 	// places in it. Empty means that Message is for people too.
 	Detail string
-	// Trace holds causes, outermost first.
-	Trace []string
 	// Transient reports whether the same call may work later.
 	Transient bool
 	// Caller reports whether the caller can put it right by calling differently.
@@ -116,59 +114,27 @@ func (e *Error) ForPerson() string {
 // Fixable returns an error that the caller can put right with another call.
 func Fixable(message string) *Error { return &Error{Message: message, Caller: true} }
 
-// OutcomeOf turns an answer or a failure into what JP's local tool protocol
-// wants on standard output.
-func OutcomeOf(content string, err error) Outcome {
+// OutcomeOf returns what JP's local tool protocol wants on standard output for an
+// answer or a failure, as a value for package json. JP refuses an error without
+// all of its members; needs_input exists there as well, and no tool here asks
+// questions.
+func OutcomeOf(content string, err error) any {
 	if err == nil {
-		return Outcome{Type: OutcomeSuccess, Content: content}
+		return struct {
+			Type    string `json:"type"`
+			Content string `json:"content"`
+		}{"success", content}
 	}
-	out := Outcome{Type: OutcomeError, Message: err.Error(), Trace: []string{}}
 	var e *Error
-	if errors.As(err, &e) {
-		out.Message, out.Transient = e.Message, e.Transient
-		out.Trace = append(out.Trace, e.Trace...)
+	if !errors.As(err, &e) {
+		e = &Error{Message: err.Error()}
 	}
-	return out
-}
-
-// OutcomeType is the tag of an [Outcome].
-type OutcomeType string
-
-// The outcomes of JP's local tool protocol. needs_input exists there as well;
-// no tool here asks questions.
-const (
-	OutcomeSuccess OutcomeType = "success"
-	OutcomeError   OutcomeType = "error"
-)
-
-// Outcome is the one JSON value a local JP tool prints.
-type Outcome struct {
-	Type      OutcomeType
-	Content   string
-	Message   string
-	Trace     []string
-	Transient bool
-}
-
-// MarshalJSON writes only the fields of the outcome's type: JP refuses an error
-// without all of its own, and a success has no others.
-func (o Outcome) MarshalJSON() ([]byte, error) {
-	if o.Type == OutcomeSuccess {
-		return marshal(struct {
-			Type    OutcomeType `json:"type"`
-			Content string      `json:"content"`
-		}{o.Type, o.Content})
-	}
-	trace := o.Trace
-	if trace == nil {
-		trace = []string{}
-	}
-	return marshal(struct {
-		Type      OutcomeType `json:"type"`
-		Message   string      `json:"message"`
-		Trace     []string    `json:"trace"`
-		Transient bool        `json:"transient"`
-	}{OutcomeError, o.Message, trace, o.Transient})
+	return struct {
+		Type      string   `json:"type"`
+		Message   string   `json:"message"`
+		Trace     []string `json:"trace"`
+		Transient bool     `json:"transient"`
+	}{"error", e.Message, []string{}, e.Transient}
 }
 
 // marshal writes JSON without escaping < and >: envelopes are full of them, and

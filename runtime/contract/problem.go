@@ -3,6 +3,7 @@ package contract
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,11 +36,9 @@ const (
 
 // Problem is one thing wrong with a call's arguments.
 type Problem struct {
-	Path    string   // parameter, with an index for an item: "scopes[1]"
-	Code    Code     //
-	Message string   // one sentence: what is wrong and what is wanted
-	Got     string   // the offending value as bounded JSON; empty when absent
-	Want    string   // what is expected, in words
+	Path    string // parameter, with an index for an item: "scopes[1]"
+	Code    Code
+	Message string   // one sentence: what is wrong, what was given and what is wanted
 	Allowed []string // the allowed values or names, where they are a list
 	Nearest string   // the allowed value nearest to what was given
 	Fix     string   // JSON to put at the path instead; empty drops it
@@ -72,58 +71,55 @@ func (e *InvalidArguments) Error() string {
 
 // Unknown is the problem of a parameter the tool does not have.
 func Unknown(name string, known []string) Problem {
+	p := Problem{Path: text.Cut(name, maxShown), Code: CodeUnknown, Allowed: known, Nearest: near.Name(name, known)}
+	p.Message = "unknown parameter " + text.Quote(name)
 	if len(known) == 0 {
-		return Problem{Path: Clip(name), Code: CodeUnknown, Want: "no parameters", Message: "unknown parameter " + Quote(name) + ": the tool has none."}
+		p.Message += ": the tool has none."
+		return p
 	}
-	p := Problem{Path: Clip(name), Code: CodeUnknown, Allowed: known, Nearest: Nearest(name, known), Want: "one of: " + strings.Join(known, ", ")}
-	p.Message = "unknown parameter " + Quote(name)
-	if p.Nearest != "" {
-		p.Message += "; did you mean " + strconv.Quote(p.Nearest) + "?"
-	} else {
-		p.Message += "."
-	}
-	p.Message += " Parameters: " + strings.Join(known, ", ") + "."
+	p.Message += suggestion(p.Nearest) + " Parameters: " + strings.Join(known, ", ") + "."
 	return p
+}
+
+// suggestion ends a sentence with the name that may have been meant.
+func suggestion(nearest string) string {
+	if nearest == "" {
+		return "."
+	}
+	return "; did you mean " + strconv.Quote(nearest) + "?"
 }
 
 // Missing is the problem of a required parameter that was not given.
 func Missing(name, want, fix string) Problem {
-	return Problem{Path: name, Code: CodeMissing, Want: want, Fix: fix, Message: name + " is required: " + want + "."}
+	return Problem{Path: name, Code: CodeMissing, Fix: fix, Message: name + " is required: " + want + "."}
 }
 
 // Type is the problem of a value of the wrong JSON type.
 func Type(path, want string, got any, fix string) Problem {
-	shown := Show(got)
-	return Problem{Path: path, Code: CodeType, Got: shown, Want: want, Fix: fix, Message: path + " must be " + want + ", got " + kindOf(got) + " " + shown + "."}
+	return Problem{Path: path, Code: CodeType, Fix: fix, Message: path + " must be " + want + ", got " + kindOf(got) + " " + show(got) + "."}
 }
 
 // Enum is the problem of a string outside its list of allowed values. The fix
 // is the nearest of them, or fallback where none is near.
 func Enum(path, got string, allowed []string, fallback string) Problem {
-	p := Problem{Path: path, Code: CodeEnum, Got: Show(got), Allowed: allowed, Nearest: Nearest(got, allowed), Want: "one of " + strings.Join(allowed, ", "), Fix: fallback}
-	p.Message = path + ": " + Quote(got) + " is not allowed"
+	p := Problem{Path: path, Code: CodeEnum, Allowed: allowed, Nearest: near.Name(got, allowed), Fix: fallback}
 	if p.Nearest != "" {
-		p.Message += "; did you mean " + strconv.Quote(p.Nearest) + "?"
 		p.Fix = encode(p.Nearest)
-	} else {
-		p.Message += "."
 	}
-	p.Message += " Allowed: " + strings.Join(allowed, ", ") + "."
+	p.Message = path + ": " + text.Quote(got) + " is not allowed" + suggestion(p.Nearest) + " Allowed: " + strings.Join(allowed, ", ") + "."
 	return p
 }
 
 // Limit is the problem of a number, length or item count outside its range.
 // want completes the sentence "path must be …".
 func Limit(path string, code Code, want string, got any, fix string) Problem {
-	shown := Show(got)
-	return Problem{Path: path, Code: code, Got: shown, Want: want, Fix: fix, Message: path + " must be " + want + ", got " + shown + "."}
+	return Problem{Path: path, Code: code, Fix: fix, Message: path + " must be " + want + ", got " + show(got) + "."}
 }
 
 // Mismatch is the problem of a string that a pattern refuses. says completes the
 // sentence "path must …".
 func Mismatch(path, says string, got any, fix string) Problem {
-	shown := Show(got)
-	return Problem{Path: path, Code: CodePattern, Got: shown, Want: "a string that must " + says, Fix: fix, Message: path + " must " + says + ", got " + shown + "."}
+	return Problem{Path: path, Code: CodePattern, Fix: fix, Message: path + " must " + says + ", got " + show(got) + "."}
 }
 
 // Item is the path of an item of an array.
@@ -136,13 +132,15 @@ const MaxProblems = 50
 // Exclusive is the problem of parameters that must not be given together. A
 // corrected call keeps the first.
 func Exclusive(names []string) Problem {
-	list := strings.Join(names, " and ")
-	return Problem{Path: names[len(names)-1], Code: CodeExclusive, Allowed: names, Want: "only one of " + list, Message: list + " cannot be combined: give one of them."}
+	return Problem{
+		Path: names[len(names)-1], Code: CodeExclusive, Allowed: names,
+		Message: strings.Join(names, " and ") + " cannot be combined: give one of them.",
+	}
 }
 
 // Malformed is the problem of arguments that are not one JSON object.
 func Malformed(reason string) Problem {
-	return Problem{Code: CodeMalformed, Want: "one JSON object", Message: "the arguments are not one JSON object: " + reason + "."}
+	return Problem{Code: CodeMalformed, Message: "the arguments are not one JSON object: " + reason + "."}
 }
 
 // Unmet builds the error for a call with problems. given holds the arguments in
@@ -173,14 +171,13 @@ func corrected(given []Argument, problems []Problem) string {
 		byParameter[p.parameter()] = append(byParameter[p.parameter()], p)
 	}
 	var fields []Argument
-	has := func(name string) bool { return contains(fields, name) }
 	keep := func(name, value string) {
-		if value != "" && len(value) <= maxRepeated && !has(name) {
+		if value != "" && len(value) <= maxRepeated && !contains(fields, name) {
 			fields = append(fields, Argument{name, value})
 		}
 	}
 	for _, a := range given {
-		found := byParameter[Clip(a.Name)]
+		found := byParameter[text.Cut(a.Name, maxShown)]
 		switch {
 		case excluded[a.Name]:
 		case len(found) == 0:
@@ -260,12 +257,7 @@ func fixed(a Argument, problems []Problem) string {
 }
 
 func contains(given []Argument, name string) bool {
-	for _, a := range given {
-		if a.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(given, func(a Argument) bool { return a.Name == name })
 }
 
 // maxShown is how many characters of a caller's own value an error repeats.
@@ -277,12 +269,12 @@ func Clip(s string) string { return text.Cut(s, maxShown) }
 // Quote is [text.Quote].
 func Quote(s string) string { return text.Quote(s) }
 
-// Show is a bounded rendering of an argument's value.
-func Show(v any) string {
+// show is a bounded rendering of an argument's value.
+func show(v any) string {
 	if n, ok := v.(json.Number); ok {
-		return Clip(n.String())
+		return text.Cut(n.String(), maxShown)
 	}
-	return Clip(encode(v))
+	return text.Cut(encode(v), maxShown)
 }
 
 func encode(v any) string {

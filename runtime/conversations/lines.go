@@ -5,40 +5,26 @@ import (
 	"context"
 	"slices"
 	"sync/atomic"
-	"time"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// hit is a matching line, or a line of context.
-type hit struct {
-	scope      transcript.Scopes
-	turn       int // 1-based; 0 for a title
-	event      int // index in the conversation; -1 for a title
-	line       int // 1-based in the text of the event
-	time       time.Time
-	text       []byte
-	match      bool // not a line of context
-	chars      int  // length of the whole line in characters when text is a window of it, else 0
-	submatches []Span
-}
-
 // search is the search of one conversation. Of its matches, the first room ones
 // are handed to emit with their context.
 type search struct {
 	*query
 	room   int // how many more matches are wanted; negative means all
-	emit   func(*hit) error
+	emit   func(*Line) error
 	buffer *store.Buffer
 
 	matches int
 	done    bool              // nothing further is wanted
-	hit     hit               // where the text stands that is being searched
+	at      Line              // where the text stands that is being searched
 	event   *transcript.Event // nil for a title
-	timed   bool              // hit.time has been read
-	out     hit               // what emit gets
+	timed   bool              // at.Time has been read
+	out     Line              // what emit gets
 }
 
 // run searches a conversation. The error is the one emit returned.
@@ -55,7 +41,7 @@ func (s *search) title(title string) error {
 	if s.Scopes&transcript.ScopeTitle == 0 {
 		return nil
 	}
-	s.hit, s.event = hit{scope: transcript.ScopeTitle, event: -1}, nil
+	s.at, s.event = Line{Scope: transcript.ScopeTitle, Event: -1}, nil
 	return s.lines([]byte(title))
 }
 
@@ -72,7 +58,7 @@ func (s *search) events(ctx context.Context, f *finding) error {
 		if s.done || s.Scopes&scope == 0 || !s.decode(e) {
 			continue
 		}
-		s.hit, s.event, s.timed = hit{scope: scope, turn: e.Turn, event: e.Index}, e, false
+		s.at, s.event, s.timed = Line{Scope: scope, Turn: e.Turn, Event: e.Index}, e, false
 		if err := s.lines(s.buffer.Text); err != nil {
 			return err
 		}
@@ -105,7 +91,7 @@ func (s *search) decode(e *transcript.Event) bool {
 }
 
 // lines counts the matching lines of a text and emits those that are wanted, with
-// their context. s.hit says where the text stands.
+// their context. s.at is where the text stands.
 func (s *search) lines(text []byte) error {
 	var (
 		number   = 1 // of the line at from
@@ -172,55 +158,50 @@ func (s *search) line(content []byte, m Span, number int, isMatch bool) error {
 		return nil
 	}
 	if s.event != nil && !s.timed {
-		s.hit.time = s.event.Time()
+		s.at.Time = s.event.Time()
 		s.timed = true
 	}
-	s.out = s.hit
-	h := &s.out
-	h.line, h.text, h.match = number, content, isMatch
+	s.out = s.at
+	l := &s.out
+	l.Number, l.Text, l.IsMatch = number, content, isMatch
 	if s.MaxLine > 0 && len(content) > s.MaxLine {
 		if total := utf8.RuneCount(content); total > s.MaxLine {
 			w := s.pattern.cutLine(content, m, total, s.MaxLine, isMatch)
-			h.text, h.submatches, h.chars = w.text, w.submatches, total
+			l.Text, l.window, l.Chars = w.text, w.submatches, total
 		}
 	}
-	return s.emit(h)
+	return s.emit(l)
 }
 
-// maxKept is how many bytes of hits may wait for their turn to be handed over.
-// Hits that find no room are searched for again when their turn has come.
+// maxKept is how many bytes of lines may wait for their turn to be handed over.
+// Lines that find no room are searched for again when their turn has come.
 const maxKept = 4 << 20
 
-// hitOverhead is about what a kept hit takes besides its text.
-const hitOverhead = 160
+// lineOverhead is about what a kept line takes besides its text.
+const lineOverhead = 160
 
-// keeper keeps hits for later, within a budget that all searches share.
+// keeper keeps lines for later, within a budget that all searches share.
 type keeper struct {
 	kept    *atomic.Int64
-	hits    []hit
+	lines   []Line
 	size    int64
 	dropped bool
 }
 
-// add keeps a copy of a hit.
-func (k *keeper) add(h *hit) error {
+// add keeps a copy of a line.
+func (k *keeper) add(l *Line) error {
 	if k.dropped {
 		return nil
 	}
-	size := int64(hitOverhead + cap(h.text) + len(h.submatches)*16)
-	if h.chars == 0 {
-		size = int64(hitOverhead + len(h.text))
-	}
+	size := int64(lineOverhead + len(l.Text) + len(l.window)*16)
 	k.size += size
 	if k.kept.Add(size) > maxKept {
 		k.kept.Add(-k.size)
-		k.hits, k.size, k.dropped = nil, 0, true
+		k.lines, k.size, k.dropped = nil, 0, true
 		return nil
 	}
-	c := *h
-	if h.chars == 0 {
-		c.text = bytes.Clone(h.text)
-	}
-	k.hits = append(k.hits, c)
+	c := *l
+	c.Text = bytes.Clone(l.Text)
+	k.lines = append(k.lines, c)
 	return nil
 }

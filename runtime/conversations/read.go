@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -205,15 +206,16 @@ func handOver(ctx context.Context, q *ReadQuery, events store.Events, first, las
 
 // setText decodes the text of an event, and cuts it where it is too long.
 func (e *Event) setText(recorded *transcript.Event, maxText int, buffer *store.Buffer) {
-	text, info := recorded.AppendBody(buffer.Text[:0], maxText)
-	buffer.Text = text[:0]
+	body, info := recorded.AppendBody(buffer.Text[:0], maxText)
+	buffer.Text = body[:0]
 	e.Encoding, e.JSON, e.Cut = info.Encoding, info.JSON, info.Cut
 	e.Chars, e.Head = 0, 0
 	if maxText > 0 && !info.JSON && !info.Cut {
-		if head, tail, n := transcript.CutPoints(text, maxText); n > maxText {
-			text = append(text[:head], text[tail:]...)
-			e.Chars, e.Head = n, transcript.HeadChars(maxText)
+		keep := transcript.HeadChars(maxText)
+		if first, last, omitted := text.Ends(body, keep, maxText-keep); omitted > 0 {
+			body = append(first, last...)
+			e.Chars, e.Head = maxText+omitted, keep
 		}
 	}
-	e.Text = text
+	e.Text = body
 }

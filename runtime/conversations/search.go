@@ -3,6 +3,7 @@ package conversations
 import (
 	"context"
 	"errors"
+	"iter"
 	"sync/atomic"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -36,7 +37,7 @@ func (l *Library) Search(ctx context.Context, q SearchQuery) (Matches, error) {
 		library: l, result: &result, left: -1, again: store.NewBuffer(l.memory),
 		query: query{SearchQuery: q, pattern: p, toEnd: q.CountAll || q.Sort.needsEvents() && len(found) > 1},
 	}
-	s.out.Spans = s.spans
+	s.spans = s.eachSpan
 	defer s.again.Release()
 	if q.MaxMatches > 0 {
 		s.left = q.MaxMatches
@@ -56,11 +57,11 @@ type searching struct {
 	query
 	library *Library
 	result  *Matches
-	kept    atomic.Int64  // bytes of lines that wait for their turn
-	again   *store.Buffer // for conversations that are searched a second time
-	left    int           // how many more matches to hand over; negative means all
-	out     Line          // what is handed over
-	shown   *hit          // what out shows
+	kept    atomic.Int64   // bytes of lines that wait for their turn
+	again   *store.Buffer  // for conversations that are searched a second time
+	left    int            // how many more matches to hand over; negative means all
+	shown   *Line          // what is handed over
+	spans   iter.Seq[Span] // its matches
 }
 
 // finding is what the search of one conversation found.
@@ -69,9 +70,9 @@ type finding struct {
 	stored  *store.Conversation
 	matches int // matching lines
 	turns   int // in the conversation
-	hits    []hit
-	size    int64 // of the hits kept in memory
-	dropped bool  // hits were found but there was no room to keep them
+	lines   []Line
+	size    int64 // of the lines kept in memory
+	dropped bool  // lines were found but there was no room to keep them
 	problem *Problem
 }
 
@@ -111,8 +112,8 @@ func (s *searching) run(ctx context.Context, found []store.Conversation) error {
 				one.emit = k.add
 			}
 			f := order[i]
-			_ = one.run(ctx, f, needEvents) // keeping hits cannot fail
-			f.hits, f.dropped, f.size = k.hits, k.dropped, k.size
+			_ = one.run(ctx, f, needEvents) // keeping lines cannot fail
+			f.lines, f.dropped, f.size = k.lines, k.dropped, k.size
 		},
 		func(i int) error {
 			f := order[i]
@@ -156,7 +157,7 @@ func (s *searching) account(f *finding) {
 	}
 }
 
-// handOver hands over the hits of a conversation, as far as more are wanted. It
+// handOver hands over the lines of a conversation, as far as more are wanted. It
 // returns errEnough when nothing that follows can matter.
 func (s *searching) handOver(ctx context.Context, f *finding) error {
 	defer s.kept.Add(-f.size)
@@ -173,19 +174,22 @@ func (s *searching) handOver(ctx context.Context, f *finding) error {
 			return err
 		}
 	}
-	s.out.Conversation = &m.Conversation
+	emit := func(l *Line) error {
+		s.shown, l.Conversation, l.Spans = l, &m.Conversation, s.spans
+		return s.Line(l)
+	}
 	if f.dropped {
 		q := s.query
 		q.toEnd, q.CountAll = false, false
-		one := search{query: &q, room: room, emit: s.line, buffer: s.again}
+		one := search{query: &q, room: room, emit: emit, buffer: s.again}
 		again := finding{stored: f.stored}
 		if err := one.run(ctx, &again, true); err != nil {
 			return err
 		}
-	} else if err := eachWithin(f.hits, room, s.Context, s.line); err != nil {
+	} else if err := eachWithin(f.lines, room, s.Context, emit); err != nil {
 		return err
 	}
-	f.hits = nil
+	f.lines = nil
 	s.result.Returned += m.Shown
 	s.result.Conversations = append(s.result.Conversations, m)
 	if s.left > 0 {
@@ -210,48 +214,39 @@ func (s *searching) rest() error {
 	return errEnough
 }
 
-// line hands over a hit.
-func (s *searching) line(h *hit) error {
-	s.shown = h
-	o := &s.out
-	o.Scope, o.Turn, o.Event, o.Number, o.Time = h.scope, h.turn, h.event, h.line, h.time
-	o.Text, o.IsMatch, o.Chars = h.text, h.match, h.chars
-	return s.Line(o)
-}
-
-// spans is [Line.Spans] of the line that is handed over.
-func (s *searching) spans(yield func(Span) bool) {
-	switch h := s.shown; {
-	case !h.match:
-	case h.chars > 0:
-		for _, span := range h.submatches {
+// eachSpan is [Line.Spans] of the line that is handed over.
+func (s *searching) eachSpan(yield func(Span) bool) {
+	switch l := s.shown; {
+	case !l.IsMatch:
+	case l.Chars > 0:
+		for _, span := range l.window {
 			if !yield(span) {
 				return
 			}
 		}
 	default:
-		s.pattern.each(h.text, -1, yield)
+		s.pattern.each(l.Text, -1, yield)
 	}
 }
 
-// eachWithin calls emit with the hits up to the match number room and its lines
+// eachWithin calls emit with the lines up to the match number room and its lines
 // of context, as a search with that room would. A negative room means all.
-func eachWithin(hits []hit, room, context int, emit func(*hit) error) error {
-	var last *hit // the last match that is wanted
-	for i := range hits {
-		h := hits[i]
+func eachWithin(lines []Line, room, context int, emit func(*Line) error) error {
+	var last *Line // the last match that is wanted
+	for i := range lines {
+		l := &lines[i]
 		if last != nil {
-			if h.event != last.event || h.line > last.line+context {
+			if l.Event != last.Event || l.Number > last.Number+context {
 				return nil
 			}
-			h.match = false
+			l.IsMatch = false
 		}
-		if err := emit(&h); err != nil {
+		if err := emit(l); err != nil {
 			return err
 		}
-		if h.match {
+		if l.IsMatch {
 			if room--; room == 0 {
-				last = &hits[i]
+				last = l
 			}
 		}
 	}

@@ -13,6 +13,7 @@ package install
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -69,13 +70,43 @@ type Options struct {
 var errNoWorkspace = errors.New("the host starts servers outside of any project, and no workspace was found to bind the server to; name one with --workspace DIR")
 
 // plan begins a change: it finds the file and what is known about it.
-func (h Host) plan(opts Options) (place, *Change, error) {
-	p, err := h.place(opts)
+func (h Host) plan(opts Options) (*Change, error) {
+	scope := cmp.Or(opts.Scope, h.Scopes[0])
+	path, err := h.path(scope, opts)
 	if err != nil {
-		return p, nil, err
+		return nil, err
 	}
 	records, err := newRecords(opts)
-	return p, &Change{Host: h.Name, Scope: p.scope, Path: p.path, records: records}, err
+	return &Change{Host: h.Name, Scope: scope, Path: path, records: records}, err
+}
+
+// path returns where a host is registered with for a scope.
+func (h Host) path(scope Scope, opts Options) (string, error) {
+	if err := h.CheckScope(scope); err != nil {
+		return "", err
+	}
+	candidates, err := h.site(scope).files(opts)
+	if err != nil {
+		return "", err
+	}
+	return candidates[max(slices.IndexFunc(candidates, exists), 0)], nil
+}
+
+// CheckScope returns the error for a scope that a host does not know.
+func (h Host) CheckScope(scope Scope) error {
+	if slices.Contains(h.Scopes, scope) {
+		return nil
+	}
+	return fmt.Errorf("%s cannot be registered with for scope %s, only for: %s", h.Title, scope, h.ScopeNames())
+}
+
+// ScopeNames lists the scopes that a host knows, its default first.
+func (h Host) ScopeNames() string {
+	var names []string
+	for _, s := range h.Scopes {
+		names = append(names, string(s))
+	}
+	return strings.Join(names, ", ")
 }
 
 // PlanInstall works out how to register with a host. It reads files and changes
@@ -84,7 +115,7 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 	if err := opts.lasting(); err != nil {
 		return nil, err
 	}
-	place, change, err := host.plan(opts)
+	change, err := host.plan(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -96,19 +127,19 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 		change.noteSharedPath(opts)
 		return change, nil
 	}
-	server, err := host.server(place.scope, opts)
+	server, err := host.server(change.Scope, opts)
 	if err != nil {
 		return nil, err
 	}
-	change.Advice = slices.Concat(host.site(place.scope).advice, opts.Advice)
-	current, err := readFile(place.path)
+	change.Advice = slices.Concat(host.site(change.Scope).advice, opts.Advice)
+	current, err := readFile(change.Path)
 	path, pathErr := host.entryPath(current.data)
 	members := host.entry(path, server)
 	if err = errors.Join(err, pathErr); err == nil {
 		err = change.installEntry(host, current, path, members)
 	}
 	if err != nil {
-		manual := leftAlone(place.path, err)
+		manual := leftAlone(change.Path, err)
 		manual.addByHand(host.format, current.data, path, members)
 		return nil, manual
 	}
@@ -209,7 +240,7 @@ func (o Options) lasting() error {
 // installation nothing is removed but an entry as install writes it. A file that
 // has to be edited by hand is a *ManualError.
 func PlanUninstall(host Host, opts Options) (*Change, error) {
-	place, change, err := host.plan(opts)
+	change, err := host.plan(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +250,7 @@ func PlanUninstall(host Host, opts Options) (*Change, error) {
 		}
 		return change, nil
 	}
-	current, err := readFile(place.path)
+	current, err := readFile(change.Path)
 	switch {
 	case err == nil && current.exists:
 		err = change.uninstallEntry(host, current, opts)
@@ -227,7 +258,7 @@ func PlanUninstall(host Host, opts Options) (*Change, error) {
 		change.forget(current)
 	}
 	if err != nil {
-		return nil, leftAlone(place.path, err)
+		return nil, leftAlone(change.Path, err)
 	}
 	return change, nil
 }
@@ -331,36 +362,4 @@ func undoEntry(host Host, path []string, current, original []byte, known bool) (
 		return after, err
 	}
 	return configedit.Remove(host.format, after, around)
-}
-
-// place is where a host is registered with.
-type place struct {
-	scope Scope
-	path  string
-}
-
-func (h Host) place(opts Options) (place, error) {
-	p := place{scope: opts.Scope}
-	if p.scope == "" {
-		p.scope = h.Scopes[0]
-	}
-	if !slices.Contains(h.Scopes, p.scope) {
-		var names []string
-		for _, s := range h.Scopes {
-			names = append(names, string(s))
-		}
-		return place{}, fmt.Errorf("%s cannot be registered with for scope %q, only for: %s", h.Title, p.scope, strings.Join(names, ", "))
-	}
-	candidates, err := h.site(p.scope).files(opts)
-	if err != nil {
-		return place{}, err
-	}
-	p.path = candidates[0]
-	for _, path := range candidates {
-		if exists(path) {
-			p.path = path
-			break
-		}
-	}
-	return p, nil
 }

@@ -180,11 +180,11 @@ func isCurrent(data []byte, text string) bool {
 }
 
 // registeredJP fills in the registration with JP, if there is one.
-func registeredJP(p place, r *Registration) bool {
+func registeredJP(r *Registration) bool {
 	found := false
 	var first, firstPath string // command line, and the file it is in
 	for _, f := range jpfiles.Files() {
-		current, err := readFile(filepath.Join(filepath.Dir(p.path), filepath.FromSlash(f.Path)))
+		current, err := readFile(filepath.Join(filepath.Dir(r.Path), filepath.FromSlash(f.Path)))
 		_, command, isTool := definition(current.data)
 		switch {
 		case err != nil:

@@ -51,7 +51,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	const before = "# mine\n"
-	for range 15 {
+	for range 8 {
 		d := newDesk(t)
 		d.write("home/.codex/config.toml", before)
 		start := d.files()

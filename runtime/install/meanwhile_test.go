@@ -44,7 +44,7 @@ func TestLosesNoWrite(t *testing.T) {
 }
 
 func meanwhile(t *testing.T, before string, installed bool, plan func(install.Host, install.Options) (*install.Change, error), write func(path, text string) error) {
-	const rounds = 25
+	const rounds = 12
 	for round := range rounds {
 		d := newDesk(t)
 		path := d.path("home/.claude.json")
@@ -93,7 +93,7 @@ func meanwhile(t *testing.T, before string, installed bool, plan func(install.Ho
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, before := range []string{"", "# mine\n"} {
-		for range 20 {
+		for range 8 {
 			d := newDesk(t)
 			if before != "" {
 				d.write("home/.codex/config.toml", before)

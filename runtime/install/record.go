@@ -109,16 +109,24 @@ func (s records) copyPath(target, sum string) string {
 // load returns the record of a file, or nil where there is none. The error is for
 // one that cannot be used.
 func (s records) load(target string) (*record, error) {
-	data, err := safefile.Read(s.path(target), maxRecord)
+	r, err := s.read(s.path(target))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	return r, err
+}
+
+func (s records) read(path string) (*record, error) {
+	data, err := safefile.Read(path, maxRecord)
 	if err != nil {
 		return nil, fmt.Errorf("whether there is a record of the installation is not known: %w", err)
 	}
 	var r record
 	if err = json.Unmarshal(data, &r); err == nil {
-		err = r.check(target)
+		err = r.check()
+	}
+	if err == nil && s.path(r.Target) != path {
+		err = errors.New("it is about another file")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the record of the installation is damaged: %w", err)
@@ -126,7 +134,9 @@ func (s records) load(target string) (*record, error) {
 	return &r, nil
 }
 
-func (r *record) check(target string) error {
+// check returns what is wrong with a record. What it names is used for paths, and
+// directories in it are removed.
+func (r *record) check() error {
 	isSum := func(s string) bool {
 		sum, err := hex.DecodeString(s)
 		return err == nil && len(sum) == sha256.Size
@@ -134,8 +144,6 @@ func (r *record) check(target string) error {
 	switch {
 	case r.Version != recordVersion:
 		return fmt.Errorf("it has version %d, not %d", r.Version, recordVersion)
-	case r.Target != target:
-		return errors.New("it is about another file")
 	case r.Existed != (r.Before != ""), r.Before != "" && !isSum(r.Before), r.After != "" && !isSum(r.After):
 		return errors.New("its sums are not SHA-256")
 	case slices.ContainsFunc(r.Dirs, func(dir string) bool { return !filepath.IsAbs(dir) }):
@@ -189,16 +197,10 @@ func (s records) all() iter.Seq[*record] {
 			return
 		}
 		for _, entry := range entries {
-			path := filepath.Join(s.dir, entry.Name())
-			if filepath.Ext(path) != ".json" {
+			if filepath.Ext(entry.Name()) != ".json" {
 				continue
 			}
-			var r record
-			data, err := safefile.Read(path, maxRecord)
-			if err != nil || json.Unmarshal(data, &r) != nil || r.check(r.Target) != nil || s.path(r.Target) != path {
-				continue
-			}
-			if !yield(&r) {
+			if r, err := s.read(filepath.Join(s.dir, entry.Name())); err == nil && !yield(r) {
 				return
 			}
 		}

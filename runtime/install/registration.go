@@ -47,19 +47,18 @@ func (r Registration) SwitchOn() string {
 func Registrations(host Host, opts Options) []Registration {
 	var list []Registration
 	for _, scope := range host.Scopes {
-		opts.Scope = scope
-		place, err := host.place(opts)
+		at, err := host.path(scope, opts)
 		if err != nil {
 			continue // there is no such file on this system
 		}
-		r := Registration{Host: host.Name, Scope: place.scope, Path: place.path}
+		r := Registration{Host: host.Name, Scope: scope, Path: at}
 		if host.format == 0 {
-			if registeredJP(place, &r) {
+			if registeredJP(&r) {
 				list = append(list, r)
 			}
 			continue
 		}
-		current, err := readFile(place.path)
+		current, err := readFile(at)
 		if err == nil && !current.exists {
 			continue
 		}

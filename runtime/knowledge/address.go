@@ -49,7 +49,7 @@ func (f *family) resources() toolset.Resources {
 // Configuration with errors is no reason for a client to take the server for
 // broken, which asks for this list when it starts: learn says what is wrong.
 func (f *family) list(ctx context.Context, cursor string, limit int) (page []toolset.Resource, next string, err error) {
-	from, err := placeOf(cursor)
+	before, name, err := placeOf(cursor)
 	if err != nil {
 		return nil, "", err
 	}
@@ -59,9 +59,10 @@ func (f *family) list(ctx context.Context, cursor string, limit int) (page []too
 		return nil, "", nil
 	}
 	topics := b.TopicIDs()
-	first := slices.Index(topics, from.topic)
+	topic, _, _ := strings.Cut(name, "/")
+	first := slices.Index(topics, topic)
 	if first < 0 {
-		first, from.name = min(from.before, len(topics)), "" // Those behind it have moved up.
+		first, name = min(before, len(topics)), "" // Those behind it have moved up.
 	}
 	for i := first; i < len(topics); i++ {
 		found, warnings, err := b.TopicResources(ctx, topics[i])
@@ -71,56 +72,43 @@ func (f *family) list(ctx context.Context, cursor string, limit int) (page []too
 		for _, w := range warnings {
 			f.warn(w.String())
 		}
-		if i == first && from.name != "" {
-			found = behind(found, from.name)
+		if i == first && name != "" {
+			found = behind(found, name)
 		}
 		for _, r := range found {
 			if len(page) == limit {
 				return page, next, nil
 			}
-			page = append(page, toolset.Resource{
-				URI: address(r.Topic, r.Name), Name: r.Topic + "/" + r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType,
-			})
-			next = place{i, r.Topic, r.Name}.cursor()
+			page = append(page, r)
+			next = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d/%s", i, r.Name))
 		}
 	}
 	return page, "", nil
 }
 
-// place is where in the list of resources a subject stands. It names the subject,
-// so that nothing is skipped when others come or go, and counts the topics before
-// its own, for the case that the topic goes.
-type place struct {
-	before      int
-	topic, name string
-}
-
-func (p place) cursor() string {
-	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d/%s/%s", p.before, p.topic, p.name))
-}
-
-// placeOf reads a cursor. The empty one is before everything.
-func placeOf(cursor string) (place, error) {
+// placeOf reads a cursor: the name of the last resource, so that nothing is skipped
+// when others come or go, and the number of topics before its own, for the case that
+// the topic goes. The empty one is before everything.
+func placeOf(cursor string) (before int, name string, err error) {
 	if cursor == "" {
-		return place{}, nil
+		return 0, "", nil
 	}
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
-	count, rest, _ := strings.Cut(string(text), "/")
-	topic, name, ok := strings.Cut(rest, "/")
-	before, countErr := strconv.ParseUint(count, 10, 31)
-	if err != nil || countErr != nil || !ok {
-		return place{}, contract.Fixable("no page begins there")
+	count, name, _ := strings.Cut(string(text), "/")
+	n, countErr := strconv.ParseUint(count, 10, 31)
+	if err != nil || countErr != nil || !strings.Contains(name, "/") {
+		return 0, "", contract.Fixable("no page begins there")
 	}
-	return place{int(before), topic, name}, nil
+	return int(n), name, nil
 }
 
 // behind returns the resources of a topic that are listed behind the one of that
 // name, or behind where it would stand.
-func behind(resources []Resource, name string) []Resource {
-	if i := slices.IndexFunc(resources, func(r Resource) bool { return r.Name == name }); i >= 0 {
+func behind(resources []toolset.Resource, name string) []toolset.Resource {
+	if i := slices.IndexFunc(resources, func(r toolset.Resource) bool { return r.Name == name }); i >= 0 {
 		return resources[i+1:]
 	}
-	if i := slices.IndexFunc(resources, func(r Resource) bool { return r.Name > name }); i >= 0 {
+	if i := slices.IndexFunc(resources, func(r toolset.Resource) bool { return r.Name > name }); i >= 0 {
 		return resources[i:]
 	}
 	return nil

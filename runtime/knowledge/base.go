@@ -85,6 +85,16 @@ func (b *Base) enabled() []*kbconfig.Topic {
 	return topics
 }
 
+// byID returns the topic with an id, or nil.
+func (b *Base) byID(id string) *kbconfig.Topic {
+	for _, t := range b.enabled() {
+		if t.ID == id {
+			return t
+		}
+	}
+	return nil
+}
+
 // topic is one topic with what its directory holds at the moment.
 type topic struct {
 	*kbconfig.Topic
@@ -177,16 +187,15 @@ func (b *Base) dir(t *kbconfig.Topic) string {
 // OpenDir opens the directory of a topic by its id. An error wraps
 // [fs.ErrNotExist] where there is none yet.
 func (b *Base) OpenDir(id string) (*os.Root, error) {
-	for _, t := range b.enabled() {
-		if t.ID == id {
-			root, err := b.openDir(t)
-			if err != nil {
-				return nil, directoryError(t, err)
-			}
-			return root, nil
-		}
+	t := b.byID(id)
+	if t == nil {
+		return nil, b.unknownTopic(id, b.enabled())
 	}
-	return nil, b.unknownTopic(id, b.enabled())
+	root, err := b.openDir(t)
+	if err != nil {
+		return nil, directoryError(t, err)
+	}
+	return root, nil
 }
 
 // openDir opens the directory of a topic. What a project names has to be in the

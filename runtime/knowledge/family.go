@@ -112,9 +112,9 @@ func located(dir string, getenv func(string) string) string {
 
 // family answers for the projects that a host asks for.
 type family struct {
-	host  *toolset.Host
-	opts  Options // what flags have set
-	watch watch
+	host *toolset.Host
+	opts Options // what flags have set
+	watch
 }
 
 func (f *family) open(dir string) (*Base, error) { return OpenFor(f.host, dir, f.opts) }

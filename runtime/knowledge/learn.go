@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/knowledge/match"
@@ -72,7 +73,7 @@ func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *r
 	if len(patterns) > match.MaxPatterns {
 		return "", contract.Fixable(fmt.Sprintf("%d subjects are too many for one call: give at most %d, or a pattern such as \"folder/**\".", len(patterns), match.MaxPatterns))
 	}
-	found, err := t.set.Resolve(ctx, patterns, match.Options{SkipLearned: injected})
+	found, err := t.set.Resolve(ctx, patterns, injected)
 	if err != nil {
 		return "", err
 	}
@@ -229,9 +230,9 @@ func (t *topic) noMatch(missed []match.Miss) error {
 		separator = " "
 		m := missed[0]
 		if m.Reason != "" {
-			fmt.Fprintf(&b, "%s %s.", contract.Quote(m.Pattern), m.Reason)
+			fmt.Fprintf(&b, "%s %s.", text.Quote(m.Pattern), m.Reason)
 		} else {
-			fmt.Fprintf(&b, "No subject of topic %q matches %s.", t.ID, contract.Quote(m.Pattern))
+			fmt.Fprintf(&b, "No subject of topic %q matches %s.", t.ID, text.Quote(m.Pattern))
 		}
 		if len(m.Near) > 0 {
 			fmt.Fprintf(&b, " Did you mean %s?", anyOf(m.Near))
@@ -239,7 +240,7 @@ func (t *topic) noMatch(missed []match.Miss) error {
 	} else {
 		fmt.Fprintf(&b, "No subject of topic %q matches:\n", t.ID)
 		for _, m := range missed {
-			fmt.Fprintf(&b, "- %s", contract.Quote(m.Pattern))
+			fmt.Fprintf(&b, "- %s", text.Quote(m.Pattern))
 			if m.Reason != "" {
 				b.WriteString(": it " + m.Reason)
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/diag"
-	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
@@ -44,10 +44,10 @@ func (t *topic) targets() targets {
 
 // checkLinks finds links of a subject to subjects that there are not, and tells
 // found the paths of the others.
-func (t *topic) checkLinks(fs *findings, known targets, i int, text string, found func(path string)) {
+func (t *topic) checkLinks(fs *findings, known targets, i int, content string, found func(path string)) {
 	s := &t.tree.Subjects[i]
 	line := 0
-	for l := range proseLines(text) {
+	for l := range proseLines(content) {
 		line++
 		for _, link := range linkTargets(l) {
 			target, ok := relative(link)
@@ -64,9 +64,9 @@ func (t *topic) checkLinks(fs *findings, known targets, i int, text string, foun
 			}
 			switch {
 			case !ok:
-				fs.file(RuleBrokenLink, diag.Warning, s.Path, line, "correct the link, or add the file", "the link %s leads to no subject", contract.Quote(link))
+				fs.file(RuleBrokenLink, diag.Warning, s.Path, line, "correct the link, or add the file", "the link %s leads to no subject", text.Quote(link))
 			case t.set.Disabled(to):
-				fs.file(RuleBrokenLink, diag.Warning, s.Path, line, "remove the link, or enable the subject", "the link %s leads to a disabled subject", contract.Quote(link))
+				fs.file(RuleBrokenLink, diag.Warning, s.Path, line, "remove the link, or enable the subject", "the link %s leads to a disabled subject", text.Quote(link))
 			default:
 				found(t.tree.Subjects[to].Path)
 			}

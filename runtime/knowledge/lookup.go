@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 )
@@ -17,12 +19,10 @@ const maxTopicList = 16_000
 // count. The error tells which topics there are.
 func (b *Base) lookup(asked string) (*kbconfig.Topic, error) {
 	asked = strings.TrimSpace(asked)
-	topics := b.enabled()
-	for _, t := range topics {
-		if t.ID == asked {
-			return t, nil
-		}
+	if t := b.byID(asked); t != nil {
+		return t, nil
 	}
+	topics := b.enabled()
 	var titled []*kbconfig.Topic
 	for _, t := range topics {
 		if asked != "" && strings.EqualFold(oneLine(t.Title), oneLine(asked)) {
@@ -39,7 +39,7 @@ func (b *Base) lookup(asked string) (*kbconfig.Topic, error) {
 	for i, t := range titled {
 		ids[i] = t.ID
 	}
-	return nil, contract.Fixable(fmt.Sprintf("%s is the title of %d topics. Ask for one of them by its id: %s.", contract.Quote(asked), len(ids), listed(ids)))
+	return nil, contract.Fixable(fmt.Sprintf("%s is the title of %d topics. Ask for one of them by its id: %s.", text.Quote(asked), len(ids), listed(ids)))
 }
 
 // TopicIDs returns the ids of the topics there are, in the order of the
@@ -77,13 +77,13 @@ func (b *Base) unknownTopic(asked string, topics []*kbconfig.Topic) error {
 		}
 		hint := fmt.Sprintf("Call learn with topic %q", id)
 		if subject != "" {
-			hint += " and subjects " + contract.Quote(subject)
+			hint += " and subjects " + text.Quote(subject)
 		}
-		problem := contract.Quote(asked) + " is a subject of a topic, and no topic."
+		problem := text.Quote(asked) + " is a subject of a topic, and no topic."
 		return &contract.Error{Message: problem + " " + hint + ".", Caller: true, Err: &MissingError{Problem: problem, Topic: id}}
 	}
-	message := "There is no topic " + contract.Quote(asked) + "."
-	if near := byName[contract.Nearest(asked, known)]; near != "" {
+	message := "There is no topic " + text.Quote(asked) + "."
+	if near := byName[near.Name(asked, known)]; near != "" {
 		message += fmt.Sprintf(" Did you mean %q?", near)
 	}
 	return contract.Fixable(message + " Topics:\n" + strings.Join(menu(topics, withTitle, maxTopicList), "\n"))

@@ -27,7 +27,7 @@ type Topic struct {
 	// sentence each without a period.
 	Warnings []string `json:"warnings,omitempty"`
 	// LeftOut are links, special files and the like, in the order of their paths.
-	LeftOut []LeftOut `json:"left_out,omitempty"`
+	LeftOut []subjects.Warning `json:"left_out,omitempty"`
 }
 
 // Subject is a file of a topic as people see it.
@@ -46,12 +46,6 @@ type Subject struct {
 	Skill       bool   `json:"skill,omitempty"`
 	// Problem says why nothing is known of the file.
 	Problem string `json:"problem,omitempty"`
-}
-
-// LeftOut is something in a topic's directory that is no subject.
-type LeftOut struct {
-	Path   string `json:"path"`   // relative to the topic's directory, "." for itself
-	Reason string `json:"reason"` // completes a sentence that begins with the path
 }
 
 // Topics returns all topics in the order of the configuration. The error is that
@@ -130,9 +124,7 @@ func (b *Base) overview(ctx context.Context, config *kbconfig.Topic) (Topic, err
 	for _, e := range t.deadEntries(ctx) {
 		o.Warnings = append(o.Warnings, e.warning(t.ID).Message)
 	}
-	for _, w := range t.tree.Warnings {
-		o.LeftOut = append(o.LeftOut, LeftOut{w.Path, w.Reason})
-	}
+	o.LeftOut = t.tree.Warnings
 	return o, nil
 }
 

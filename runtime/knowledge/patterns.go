@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/diag"
-	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 )
@@ -47,7 +47,7 @@ func (t *topic) deadEntries(ctx context.Context) []deadEntry {
 func (t *topic) belowDirectory(ctx context.Context, pattern string) string {
 	for dir := t.Topic.Subjects; ; {
 		if below, ok := strings.CutPrefix(path.Clean(strings.TrimSpace(pattern)), dir+"/"); ok {
-			if found, err := t.set.Resolve(ctx, []string{below}, match.Options{}); err == nil && len(found.Hits) > 0 {
+			if found, err := t.set.Resolve(ctx, []string{below}, false); err == nil && len(found.Hits) > 0 {
 				return below
 			}
 		}
@@ -68,7 +68,7 @@ func (e deadEntry) warning(topic string) Warning {
 	if e.Reason != "" {
 		reason = e.Reason
 	}
-	message := fmt.Sprintf("%s %s %s", contract.Quote(e.Pattern), where, reason)
+	message := fmt.Sprintf("%s %s %s", text.Quote(e.Pattern), where, reason)
 	if e.hint != "" {
 		message += "; " + e.hint
 	}
@@ -79,14 +79,14 @@ func (e deadEntry) warning(topic string) Warning {
 func (t *topic) checkPatterns(ctx context.Context, fs *findings) {
 	for _, e := range t.deadEntries(ctx) {
 		if e.Reason != "" {
-			fs.config(RuleBadPattern, diag.Error, e.at, "* stands for one level and ** for all levels", "%s in %s of topic %q %s", contract.Quote(e.Pattern), e.Field, t.ID, e.Reason)
+			fs.config(RuleBadPattern, diag.Error, e.at, "* stands for one level and ** for all levels", "%s in %s of topic %q %s", text.Quote(e.Pattern), e.Field, t.ID, e.Reason)
 			continue
 		}
 		hint := e.hint
 		if hint == "" {
 			hint = "remove the entry, or correct it"
 		}
-		fs.config(RuleDeadPattern, diag.Warning, e.at, hint, "%s in %s of topic %q matches no subject", contract.Quote(e.Pattern), e.Field, t.ID)
+		fs.config(RuleDeadPattern, diag.Warning, e.at, hint, "%s in %s of topic %q matches no subject", text.Quote(e.Pattern), e.Field, t.ID)
 	}
 }
 
@@ -104,7 +104,7 @@ func (t *topic) checkNames(ctx context.Context, fs *findings) {
 		}
 		last = s.Slug
 		tried++
-		found, err := t.set.Resolve(ctx, []string{s.Slug}, match.Options{})
+		found, err := t.set.Resolve(ctx, []string{s.Slug}, false)
 		if err != nil || len(found.Ambiguous) == 0 {
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
@@ -75,7 +75,7 @@ func (r *remarks) missed(missed []match.Miss) {
 	}
 	var patterns, near []string
 	for _, m := range missed {
-		pattern := contract.Quote(m.Pattern)
+		pattern := text.Quote(m.Pattern)
 		if m.Reason != "" {
 			pattern += " (it " + m.Reason + ")"
 		}
@@ -93,7 +93,7 @@ func (r *remarks) missed(missed []match.Miss) {
 // ambiguous names the patterns that were taken for names.
 func (r *remarks) ambiguous(patterns []match.Ambiguity) {
 	for _, p := range patterns {
-		line := fmt.Sprintf("(note: %s is the name of a subject, and was taken for that; as a pattern it matches %s", contract.Quote(p.Pattern), otherSubjects(p.Others))
+		line := fmt.Sprintf("(note: %s is the name of a subject, and was taken for that; as a pattern it matches %s", text.Quote(p.Pattern), otherSubjects(p.Others))
 		if p.Glob != "" {
 			line += ": write it as " + jsonString(p.Glob) + " to load by it"
 		}

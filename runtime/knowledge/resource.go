@@ -4,65 +4,46 @@ import (
 	"context"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/knowledge/match"
+	"github.com/convtools/convtools/runtime/toolset"
 )
-
-// Resource is a subject that can be attached to a conversation.
-type Resource struct {
-	Topic string // id
-	Name  string // what [Base.ReadResource] takes
-	// Title is the name of the topic and the subject, for people, on one line.
-	Title string
-	// Description is what a skill says it is for; mostly empty.
-	Description string
-	// MIMEType is that of the text that is read, which is Markdown wherever a file
-	// is shown in a fence.
-	MIMEType string
-}
 
 // TopicResources returns the subjects of a topic, by its id, that can be listed
 // and read. The warnings are about a directory that cannot be read; the error is
 // that of the context. Topics that are not among [Base.TopicIDs] have none.
-func (b *Base) TopicResources(ctx context.Context, id string) ([]Resource, []Warning, error) {
-	for _, config := range b.enabled() {
-		if config.ID != id {
-			continue
-		}
-		t, err := b.scan(ctx, config)
-		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
-		}
-		if err != nil {
-			return nil, []Warning{{config.ID, err.Error()}}, nil
-		}
-		defer t.close()
-		found, err := t.resources(ctx)
-		return found, nil, err
+func (b *Base) TopicResources(ctx context.Context, id string) ([]toolset.Resource, []Warning, error) {
+	config := b.byID(id)
+	if config == nil {
+		return nil, nil, nil
 	}
-	return nil, nil, nil
-}
-
-func (t *topic) resources(ctx context.Context) ([]Resource, error) {
+	t, err := b.scan(ctx, config)
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, []Warning{{config.ID, err.Error()}}, nil
+	}
+	defer t.close()
 	if err := t.tree.Describe(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	facts, err := t.facts(ctx, t.set.Visible())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var resources []Resource
+	var resources []toolset.Resource
 	for _, i := range t.set.Visible() {
 		if f := facts[i]; f.Binary || f.TooLarge || f.Err != nil {
 			continue
 		}
 		s := &t.tree.Subjects[i]
-		resources = append(resources, Resource{
-			Topic: t.ID, Name: s.Name, Title: name(t.Topic) + ": " + oneLine(s.Name),
-			Description: s.Description, MIMEType: mimeType(s.Ext),
+		resources = append(resources, toolset.Resource{
+			URI: address(t.ID, s.Name), Name: t.ID + "/" + s.Name, Title: name(t.Topic) + ": " + oneLine(s.Name),
+			Description: s.Description, MIMEType: mimeType(s.Ext), // of what is shown, which is Markdown where it is in a fence
 		})
 	}
-	return resources, nil
+	return resources, nil, nil
 }
 
 func mimeType(ext string) string {
@@ -78,46 +59,44 @@ func mimeType(ext string) string {
 // nothing. That there is no such subject, and that it cannot be shown, is a
 // [contract.Error] of the caller's.
 func (b *Base) ReadResource(ctx context.Context, id, subject string) (text, mime string, err error) {
-	for _, config := range b.enabled() {
-		if config.ID != id {
-			continue
-		}
-		t, err := b.scanFor(ctx, config, []string{subject}, false)
-		if err != nil {
-			return "", "", forCaller(err)
-		}
-		defer t.close()
-		return t.readResource(ctx, subject)
+	config := b.byID(id)
+	if config == nil {
+		return "", "", b.unknownTopic(id, b.enabled())
 	}
-	return "", "", b.unknownTopic(id, b.enabled())
+	t, err := b.scanFor(ctx, config, []string{subject}, false)
+	if err != nil {
+		return "", "", forCaller(err)
+	}
+	defer t.close()
+	return t.readResource(ctx, subject)
 }
 
-func (t *topic) readResource(ctx context.Context, subject string) (text, mime string, err error) {
-	found, err := t.set.Resolve(ctx, []string{subject}, match.Options{})
+func (t *topic) readResource(ctx context.Context, subject string) (content, mime string, err error) {
+	found, err := t.set.Resolve(ctx, []string{subject}, false)
 	if err != nil {
 		return "", "", err
 	}
 	if len(found.Hits) > 1 && !strings.ContainsAny(subject, "*?[{") {
 		names := t.names(found.Hits)
-		return "", "", contract.Fixable("Topic " + contract.Quote(t.ID) + " has several subjects that " + contract.Quote(subject) + " is the name of. Read one of them: " + anyOf(names[:within(names, maxNames, maxNamesBytes)]) + ".")
+		return "", "", contract.Fixable("Topic " + text.Quote(t.ID) + " has several subjects that " + text.Quote(subject) + " is the name of. Read one of them: " + anyOf(names[:within(names, maxNames, maxNamesBytes)]) + ".")
 	}
 	if !found.Literal {
-		return "", "", contract.Fixable("Topic " + contract.Quote(t.ID) + " has no single subject " + contract.Quote(subject) + ".")
+		return "", "", contract.Fixable("Topic " + text.Quote(t.ID) + " has no single subject " + text.Quote(subject) + ".")
 	}
 	var r remarks
-	text, err = t.read(ctx, found.Hits, true, &r)
-	if err == nil && text != "" {
-		r.skills(t, found.Hits, maxAnswer-len(text)-len("\n\n")-len(r.String()))
+	content, err = t.read(ctx, found.Hits, true, &r)
+	if err == nil && content != "" {
+		r.skills(t, found.Hits, maxAnswer-len(content)-len("\n\n")-len(r.String()))
 	}
 	switch {
 	case err != nil:
 		return "", "", err
-	case text == "":
+	case content == "":
 		return "", "", contract.Fixable(r.String())
 	case !r.empty():
-		text += "\n\n" + r.String()
+		content += "\n\n" + r.String()
 	}
-	return text, mimeType(t.tree.Subjects[found.Hits[0]].Ext), nil
+	return content, mimeType(t.tree.Subjects[found.Hits[0]].Ext), nil
 }
 
 // CompleteTopic returns the ids of topics that begin with prefix, and behind them

@@ -1,11 +1,13 @@
 package knowledge_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/knowledge"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
 const attachable = `
@@ -44,7 +46,7 @@ two = 2
 func TestResources(t *testing.T) {
 	t.Parallel()
 	b := open(t, workspace(t, attachable), knowledge.Options{Injected: true})
-	var got []knowledge.Resource
+	var got []toolset.Resource
 	var warnings []knowledge.Warning
 	for _, id := range b.TopicIDs() {
 		resources, more, err := b.TopicResources(t.Context(), id)
@@ -53,13 +55,13 @@ func TestResources(t *testing.T) {
 		}
 		got, warnings = append(got, resources...), append(warnings, more...)
 	}
-	want := []knowledge.Resource{
-		{Topic: "project", Name: "Skill", Title: "Notes: Skill", Description: "Does it.", MIMEType: "text/markdown"},
-		{Topic: "project", Name: "a", Title: "Notes: a", MIMEType: "text/markdown"},
-		{Topic: "project", Name: "b", Title: "Notes: b", MIMEType: "text/plain"},
-		{Topic: "code", Name: "latin", Title: "code: latin", MIMEType: "text/markdown"},
-		{Topic: "code", Name: "twice.md", Title: "code: twice.md", MIMEType: "text/markdown"},
-		{Topic: "code", Name: "twice.toml", Title: "code: twice.toml", MIMEType: "text/markdown"},
+	want := []toolset.Resource{
+		{URI: "kb://project/Skill", Name: "project/Skill", Title: "Notes: Skill", Description: "Does it.", MIMEType: "text/markdown"},
+		{URI: "kb://project/a", Name: "project/a", Title: "Notes: a", MIMEType: "text/markdown"},
+		{URI: "kb://project/b", Name: "project/b", Title: "Notes: b", MIMEType: "text/plain"},
+		{URI: "kb://code/latin", Name: "code/latin", Title: "code: latin", MIMEType: "text/markdown"},
+		{URI: "kb://code/twice.md", Name: "code/twice.md", Title: "code: twice.md", MIMEType: "text/markdown"},
+		{URI: "kb://code/twice.toml", Name: "code/twice.toml", Title: "code: twice.toml", MIMEType: "text/markdown"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -68,9 +70,10 @@ func TestResources(t *testing.T) {
 		t.Errorf("got warnings %v", warnings)
 	}
 	for _, r := range got {
-		text, mime, err := b.ReadResource(t.Context(), r.Topic, r.Name)
+		topic, subject, _ := strings.Cut(r.Name, "/")
+		text, mime, err := b.ReadResource(t.Context(), topic, subject)
 		if err != nil || text == "" || mime != r.MIMEType {
-			t.Errorf("%s/%s reads as %q, %q, %v", r.Topic, r.Name, text, mime, err)
+			t.Errorf("%s reads as %q, %q, %v", r.Name, text, mime, err)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/diag"
-	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
@@ -97,13 +97,13 @@ func (t *topic) checkSkills(fs *findings) {
 
 // checkSkill holds a skill against the Agent Skills specification: it has a
 // description, and the name of its folder.
-func (t *topic) checkSkill(fs *findings, s *subjects.Subject, text string) {
-	front := subjects.ReadFrontMatter([]byte(text))
+func (t *topic) checkSkill(fs *findings, s *subjects.Subject, content string) {
+	front := subjects.ReadFrontMatter([]byte(content))
 	if front.Description == "" {
 		fs.file(RuleSkill, diag.Warning, s.Path, 0, "begin the file with front matter that says when to use it: description: …", "skill %s has no description", quoteName(s.Name))
 	}
 	// A folder that is hidden has lost its dots here, which names have none of.
 	if folder := path.Base(s.Slug); front.Name != "" && front.Name != folder {
-		fs.file(RuleSkill, diag.Warning, s.Path, front.NameLine, "give both the same name", "the skill is named %s, but asked for by the name of its folder, %s", contract.Quote(front.Name), quoteName(folder))
+		fs.file(RuleSkill, diag.Warning, s.Path, front.NameLine, "give both the same name", "the skill is named %s, but asked for by the name of its folder, %s", text.Quote(front.Name), quoteName(folder))
 	}
 }

@@ -19,88 +19,88 @@ const settled = 2 * time.Second
 // watch notices changes of what can be learned. The names of all subjects are read
 // again only when a configuration file or a directory has another time than before.
 type watch struct {
-	mu    sync.Mutex
-	value string
-	files []stamp
-	again bool // the times of files do not show the next change yet
+	mu     sync.Mutex
+	value  string
+	paths  []string
+	stamps []stamp
+	again  bool // the times of files do not show the next change yet
 }
 
-// stamp is a file or directory at some moment; info is nil where there is none.
+// stamp is when a file or directory was changed last, and its size; zero where there
+// is none.
 type stamp struct {
-	path string
-	info os.FileInfo
+	changed time.Time
+	size    int64
 }
 
 func stampOf(path string) stamp {
-	info, _ := os.Stat(path) // What cannot be looked at is as good as missing.
-	return stamp{path, info}
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{} // What cannot be looked at is as good as missing.
+	}
+	return stamp{info.ModTime(), info.Size()}
 }
 
-func (s stamp) same(other stamp) bool {
-	if s.info == nil || other.info == nil {
-		return s.info == nil && other.info == nil
+func (w *watch) add(path string) {
+	w.paths, w.stamps = append(w.paths, path), append(w.stamps, stampOf(path))
+}
+
+func (w *watch) unchanged() bool {
+	for i, path := range w.paths {
+		if now := stampOf(path); now.size != w.stamps[i].size || !now.changed.Equal(w.stamps[i].changed) {
+			return false
+		}
 	}
-	return os.SameFile(s.info, other.info) && s.info.ModTime().Equal(other.info.ModTime()) && s.info.Size() == other.info.Size()
+	return w.value != "" && !w.again
 }
 
 // version returns a value that changes with the configuration and with the names
 // of subjects. What subjects say does not count.
 func (f *family) version(ctx context.Context) string {
-	w := &f.watch
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.value != "" && !w.again && w.unchanged() {
-		return w.value
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.unchanged() {
+		return f.value
 	}
-	value, files := f.look(ctx)
+	now := &watch{}
+	now.value = f.look(ctx, now)
 	if ctx.Err() != nil {
-		return w.value // A look that was cut off has not seen everything.
+		return f.value // A look that was cut off has not seen everything.
 	}
-	w.value, w.files, w.again = value, files, false
-	for _, s := range files {
-		w.again = w.again || s.info != nil && f.host.Now().Sub(s.info.ModTime()) < settled
+	f.value, f.paths, f.stamps, f.again = now.value, now.paths, now.stamps, false
+	for _, s := range now.stamps {
+		f.again = f.again || f.host.Now().Sub(s.changed) < settled
 	}
-	return value
+	return f.value
 }
 
-func (w *watch) unchanged() bool {
-	for _, s := range w.files {
-		if !s.same(stampOf(s.path)) {
-			return false
-		}
-	}
-	return true
-}
-
-// look returns a hash of what a version depends on, and everything whose change
-// may change it, as it was before the look.
-func (f *family) look(ctx context.Context) (value string, files []stamp) {
-	dir := located(f.host.Dir, f.host.Getenv)
-	for _, path := range kbconfig.Paths(dir, f.host.Getenv) {
-		files = append(files, stampOf(path))
+// look returns a hash of what a version depends on, and adds everything whose change
+// may change it.
+func (f *family) look(ctx context.Context, w *watch) string {
+	for _, path := range kbconfig.Paths(located(f.host.Dir, f.host.Getenv), f.host.Getenv) {
+		w.add(path)
 	}
 	hash := sha256.New()
 	b, err := f.open("")
 	if err != nil {
 		fmt.Fprintf(hash, "%v", err)
-		return string(hash.Sum(nil)), files
+		return string(hash.Sum(nil))
 	}
 	for _, config := range b.enabled() {
 		fmt.Fprintf(hash, "%q%q%q", config.ID, config.Title, config.Introduction)
-		top := stampOf(b.dir(config))
-		files = append(files, top)
+		w.add(b.dir(config))
 		t, err := b.scan(ctx, config)
 		if err != nil {
 			fmt.Fprintf(hash, "%v", err)
 			continue
 		}
 		for _, below := range t.tree.Dirs {
-			files = append(files, stampOf(filepath.Join(top.path, filepath.FromSlash(below))))
+			w.add(filepath.Join(b.dir(config), filepath.FromSlash(below)))
 		}
 		for _, i := range t.set.Visible() {
 			fmt.Fprintf(hash, "%q%v", t.tree.Subjects[i].Name, t.set.Learned(i))
 		}
 		t.close()
 	}
-	return string(hash.Sum(nil)), files
+	return string(hash.Sum(nil))
 }

@@ -49,7 +49,7 @@ func (f *tools) call(ctx context.Context, call contract.Call) (string, error) {
 	case "fail":
 		return "", contract.Fixable("There is no turn 9. Read turn=1.")
 	case "break":
-		return "", &contract.Error{Message: "The disk is full.", Trace: []string{"no space left"}, Transient: true}
+		return "", &contract.Error{Message: "The disk is full.", Transient: true}
 	case "crash":
 		panic("boom")
 	case "wait":

@@ -48,7 +48,7 @@ func (s *Server) tool(t contract.Tool) *mcp.Tool {
 	return tool
 }
 
-// outcomeSchema describes [contract.Outcome].
+// outcomeSchema describes what [contract.OutcomeOf] returns.
 const outcomeSchema = `{
   "type": "object",
   "properties": {

@@ -5,71 +5,22 @@ import (
 	"fmt"
 )
 
-// chunkSize is the size of the pieces that a long stream is kept in, in bytes. A
-// buffer that doubles would need three times its content while it grows.
-const chunkSize = 1 << 20
-
-// cappedBuffer keeps a stream up to a limit, and within the budget it shares with
-// others. The first byte over either calls exceeded, and that write and every
-// later one fail.
+// cappedBuffer keeps a stream up to a limit. The first byte over it calls exceeded,
+// and that write and every later one fail.
 type cappedBuffer struct {
 	limit    int64
-	shared   *Budget
 	exceeded func(cause error)
-
-	first  bytes.Buffer // up to chunkSize; all there is of most streams
-	chunks [][]byte     // what follows, each with room for chunkSize
-	length int64
+	data     []byte
 }
 
 func (b *cappedBuffer) Write(p []byte) (int, error) {
-	written := 0
-	for len(p) > 0 {
-		n := int(min(int64(len(p)), b.limit-b.length))
-		if n == 0 {
-			b.exceeded(errOutputLimit)
-			return written, errOutputLimit
-		}
-		if room := chunkSize - b.first.Len(); room > 0 {
-			n = min(n, room)
-			b.first.Write(p[:n])
-		} else {
-			last := len(b.chunks) - 1
-			if last < 0 || len(b.chunks[last]) == chunkSize {
-				if !b.shared.take(chunkSize) {
-					b.exceeded(errBudget)
-					return written, errBudget
-				}
-				b.chunks = append(b.chunks, make([]byte, 0, chunkSize))
-				last++
-			}
-			n = min(n, chunkSize-len(b.chunks[last]))
-			b.chunks[last] = append(b.chunks[last], p[:n]...)
-		}
-		b.length += int64(n)
-		written += n
-		p = p[n:]
+	n := int(min(int64(len(p)), b.limit-int64(len(b.data))))
+	b.data = append(b.data, p[:n]...)
+	if n < len(p) {
+		b.exceeded(errOutputLimit)
+		return n, errOutputLimit
 	}
-	return written, nil
-}
-
-// bytes returns the whole stream, and lets go of the pieces.
-func (b *cappedBuffer) bytes() []byte {
-	if len(b.chunks) == 0 {
-		return b.first.Bytes()
-	}
-	whole := append(make([]byte, 0, b.length), b.first.Bytes()...)
-	for _, chunk := range b.chunks {
-		whole = append(whole, chunk...)
-	}
-	b.release()
-	return whole
-}
-
-// release gives back what the stream holds of the shared budget.
-func (b *cappedBuffer) release() {
-	b.shared.giveBack(int64(len(b.chunks)) * chunkSize)
-	b.chunks = nil
+	return n, nil
 }
 
 // headTail keeps the first and the last bytes of a stream, half of limit each:
@@ -113,15 +64,10 @@ func (h *headTail) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-func (h *headTail) truncated() bool {
-	return h.total > int64(len(h.head)+len(h.tail))
-}
-
 // bytes returns what was kept, with a line of its own saying what was not.
 func (h *headTail) bytes() []byte {
 	out := bytes.Clone(h.head)
-	if h.truncated() {
-		omitted := h.total - int64(len(h.head)+len(h.tail))
+	if omitted := h.total - int64(len(h.head)+len(h.tail)); omitted > 0 {
 		out = fmt.Appendf(out, "\n[… %d bytes omitted …]\n", omitted)
 	}
 	out = append(out, h.tail[h.next:]...)

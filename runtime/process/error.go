@@ -26,42 +26,12 @@ const (
 	// StderrTooLarge: the command printed more than [Limits] allows to standard
 	// error.
 	StderrTooLarge
-	// BudgetExhausted: the command and those running at the same time printed
-	// more than the [Budget] they share allows.
-	BudgetExhausted
 	// Signaled: something other than this package ended the command by a
 	// signal, or, on Windows, by an exception.
 	Signaled
 	// IO: the operating system failed to start, feed, read or wait.
 	IO
 )
-
-// String returns the kind in words, for logs.
-func (k Kind) String() string {
-	switch k {
-	case BadArgument:
-		return "bad argument"
-	case NotFound:
-		return "not found"
-	case NotExecutable:
-		return "not executable"
-	case Timeout:
-		return "timeout"
-	case Canceled:
-		return "canceled"
-	case OutputTooLarge:
-		return "output too large"
-	case StderrTooLarge:
-		return "stderr too large"
-	case BudgetExhausted:
-		return "budget exhausted"
-	case Signaled:
-		return "signaled"
-	case IO:
-		return "input/output"
-	}
-	return fmt.Sprintf("Kind(%d)", int(k))
-}
 
 // Error is the only type of error a [Runner] returns. Its text is safe to show
 // to a person; Stderr and Err are not.
@@ -72,7 +42,6 @@ type Error struct {
 	Detail  string // what happened, safe to show
 	Path    string // of the directory that Detail is about, or empty
 	Hint    string // what to do about it; may be empty
-	Signal  string // which signal ended the command, if Kind is Signaled
 	Stderr  []byte // as in [Result]
 
 	// Err is the cause, or nil. For Timeout it is [context.DeadlineExceeded],
@@ -121,12 +90,7 @@ var (
 	errTimeLimit   = errors.New("time limit passed")
 	errOutputLimit = errors.New("output limit passed")
 	errStderrLimit = errors.New("limit on stderr passed")
-	errBudget      = errors.New("shared output budget exhausted")
 )
-
-func isOutputLimit(err error) bool {
-	return errors.Is(err, errOutputLimit) || errors.Is(err, errStderrLimit) || errors.Is(err, errBudget)
-}
 
 func (c Command) badArgument(detail, hint string) *Error {
 	return &Error{Kind: BadArgument, Command: c.display(), Name: c.name(), Detail: detail, Hint: hint}
@@ -164,10 +128,6 @@ func (c Command) stopped(parent, limited context.Context, limits Limits, stderr 
 		e.Kind = StderrTooLarge
 		e.Detail = fmt.Sprintf("stopped because it printed more than %s to standard error", byteCount(limits.StderrTotal))
 		e.Hint = "find out from what it says there what is wrong with it"
-	case errors.Is(cause, errBudget):
-		e.Kind = BudgetExhausted
-		e.Detail = limits.Shared.exhausted()
-		e.Hint = "try again when fewer of them run, or ask for less"
 	default:
 		e.Kind = Timeout
 		e.Detail = fmt.Sprintf("stopped because it did not finish within %s", limits.Timeout)
@@ -177,15 +137,10 @@ func (c Command) stopped(parent, limited context.Context, limits Limits, stderr 
 	return e
 }
 
-// byteCount writes n in the largest unit that divides it.
+// byteCount writes n in MiB where it is a number of them.
 func byteCount(n int64) string {
-	switch {
-	case n > 0 && n%(1<<20) == 0:
+	if n > 0 && n%(1<<20) == 0 {
 		return fmt.Sprintf("%d MiB", n>>20)
-	case n > 0 && n%(1<<10) == 0:
-		return fmt.Sprintf("%d KiB", n>>10)
-	case n == 1:
-		return "1 byte"
 	}
 	return fmt.Sprintf("%d bytes", n)
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -15,11 +13,6 @@ import (
 	"time"
 )
 
-// killWait bounds the wait for a killed process to be gone. Only one that is
-// stuck inside the kernel, on a dead network file system for instance, takes
-// longer.
-const killWait = 5 * time.Second
-
 // Exec runs real programs. There is no shell in between, and the program gets
 // no terminal to ask questions on.
 //
@@ -27,7 +20,7 @@ const killWait = 5 * time.Second
 // returns the whole group is gone: it is asked to stop (SIGTERM, CTRL_BREAK)
 // and killed when Limits.Grace has passed; what is left of it after a normal
 // end is killed too. Only a process that puts itself in another session can
-// escape, and even that cannot make Run wait for it. Because the group is its
+// escape, and even that cannot make Run wait for its output. Because the group is its
 // own, an interrupt from the keyboard does not reach it: a caller that stops on
 // signals must cancel ctx.
 type Exec struct{}
@@ -47,79 +40,57 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 	if limited.Err() != nil {
 		return Result{}, cmd.stopped(ctx, limited, limits, nil)
 	}
-
-	stdout := &cappedBuffer{limit: limits.Stdout, shared: limits.Shared, exceeded: stop}
+	stdout := &cappedBuffer{limit: limits.Stdout, exceeded: stop}
 	stderr := &headTail{limit: int(limits.Stderr), most: limits.StderrTotal, exceeded: stop}
-	defer stdout.release()
-	streams, err := openStreams(cmd.Stdin, stdout, stderr)
-	if err != nil {
-		return Result{}, cmd.ioError("opening pipes", err)
+	child := &exec.Cmd{
+		Path: path, Args: append([]string{cmd.Path}, cmd.Args...), Dir: cmd.Dir, Env: cmd.Env,
+		Stdout: stdout, Stderr: stderr, WaitDelay: limits.Grace,
 	}
-	defer streams.close()
-
-	child := &exec.Cmd{Path: path, Args: append([]string{cmd.Path}, cmd.Args...), Dir: cmd.Dir, Env: cmd.Env}
 	if child.Env == nil {
 		child.Env = DefaultEnv()
 	}
-	group, err := streams.start(child)
+	if cmd.Stdin != nil {
+		child.Stdin = bytes.NewReader(cmd.Stdin)
+	}
+	group, err := startGroup(child)
 	if err != nil {
 		return Result{}, cmd.startError(err)
 	}
 	defer group.close()
-
-	exited := make(chan struct{})
-	var waitErr error
-	go func() {
-		defer close(exited)
-		waitErr = child.Wait()
-	}()
-
-	select {
-	case <-exited:
-	case <-limited.Done():
-	}
-	finished := happened(exited)
-	if finished {
+	ended := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
 		select {
-		case <-streams.drained:
-		case <-time.After(limits.Grace):
+		case <-ended:
 		case <-limited.Done():
+			if group.terminate() == nil {
+				select {
+				case <-ended:
+				case <-time.After(limits.Grace):
+				}
+			}
+			group.kill()
 		}
-	} else if group.terminate() == nil {
-		within(time.After(limits.Grace), exited, streams.drained)
-	}
-	complete := finished && happened(streams.drained)
-	group.kill()
-	gone := within(time.After(killWait), exited)
-	streams.close() // from here on stdout and stderr are ours
+	})
+	err = child.Wait()
+	close(ended)
+	watching.Wait()
+	group.kill() // what the program has left behind
 
-	if limited.Err() != nil && (!complete || isOutputLimit(context.Cause(limited))) {
-		e := cmd.stopped(ctx, limited, limits, stderr.bytes())
-		if !gone {
-			e.Detail += fmt.Sprintf(", and process %d cannot be killed", child.Process.Pid)
-		}
-		return Result{}, e
+	if limited.Err() != nil {
+		return Result{}, cmd.stopped(ctx, limited, limits, stderr.bytes())
 	}
-	if exit := (*exec.ExitError)(nil); waitErr != nil && !errors.As(waitErr, &exit) {
-		return Result{}, cmd.ioError("waiting for it to end", waitErr)
-	}
-	if streams.readErr != nil {
-		return Result{}, cmd.ioError("reading its output", streams.readErr)
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
+		return Result{}, cmd.ioError("waiting for it to end", err)
 	}
 	if signal, ok := fatalSignal(child.ProcessState); ok {
 		return Result{}, &Error{
-			Kind: Signaled, Command: cmd.display(), Name: cmd.name(), Signal: signal, Stderr: stderr.bytes(),
+			Kind: Signaled, Command: cmd.display(), Name: cmd.name(), Stderr: stderr.bytes(),
 			Detail: "ended by " + signal,
 			Hint:   "it crashed, or somebody or the system (short of memory?) killed it: try again, and look at its own log if it recurs",
 		}
 	}
-	return Result{
-		Stdout:          stdout.bytes(),
-		Stderr:          stderr.bytes(),
-		StderrTruncated: stderr.truncated(),
-		ExitCode:        child.ProcessState.ExitCode(),
-		OutputHeldOpen:  !complete,
-	}, nil
+	return Result{Stdout: stdout.data, Stderr: stderr.bytes(), ExitCode: child.ProcessState.ExitCode()}, nil
 }
 
 // program finds the file to run, as an absolute path.
@@ -213,106 +184,6 @@ func reason(err error) string {
 		err = inner
 	}
 	return inline(err.Error(), maxReason)
-}
-
-// streams are the pipes between this process and a child. They are files and
-// not the writers that package exec accepts, because the end of the child and
-// the end of its output are two events that have to be seen apart.
-type streams struct {
-	ours    []*os.File
-	theirs  [3]*os.File    // stdin, stdout, stderr; nil for no stdin
-	feed    func()         // writes stdin
-	copies  []func() error // read stdout and stderr
-	running sync.WaitGroup
-	drained chan struct{} // closed when stdout and stderr have been read to their end
-
-	mu      sync.Mutex
-	closed  bool
-	readErr error
-}
-
-func openStreams(stdin []byte, stdout, stderr io.Writer) (*streams, error) {
-	s := &streams{feed: func() {}, drained: make(chan struct{})}
-	if stdin != nil {
-		r, w, err := os.Pipe()
-		if err != nil {
-			return nil, err
-		}
-		s.ours, s.theirs[0] = append(s.ours, w), r
-		s.feed = func() {
-			// A command may end, or close its input, without reading it all.
-			_, _ = io.Copy(w, bytes.NewReader(stdin))
-			_ = w.Close()
-		}
-	}
-	for i, sink := range []io.Writer{stdout, stderr} {
-		r, w, err := os.Pipe()
-		if err != nil {
-			s.closeTheirs()
-			s.close()
-			return nil, err
-		}
-		s.ours, s.theirs[1+i] = append(s.ours, r), w
-		s.copies = append(s.copies, func() error {
-			_, err := io.Copy(sink, r)
-			return err
-		})
-	}
-	return s, nil
-}
-
-// start starts child on the other ends of the pipes, in a group of its own, and
-// begins to feed and read it.
-func (s *streams) start(child *exec.Cmd) (*group, error) {
-	if s.theirs[0] != nil {
-		child.Stdin = s.theirs[0]
-	}
-	child.Stdout, child.Stderr = s.theirs[1], s.theirs[2]
-	group, err := startGroup(child)
-	s.closeTheirs()
-	if err != nil {
-		return nil, err
-	}
-	s.running.Go(s.feed)
-	var reading sync.WaitGroup
-	for _, copyOutput := range s.copies {
-		reading.Go(func() { s.noteReadError(copyOutput()) })
-	}
-	s.running.Go(func() {
-		reading.Wait()
-		close(s.drained)
-	})
-	return group, nil
-}
-
-// noteReadError keeps the first error that is neither an output limit nor
-// caused by close.
-func (s *streams) noteReadError(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err != nil && !isOutputLimit(err) && !s.closed && s.readErr == nil {
-		s.readErr = err
-	}
-}
-
-func (s *streams) closeTheirs() {
-	for _, f := range s.theirs {
-		if f != nil {
-			_ = f.Close()
-		}
-	}
-}
-
-// close gives up what is still being fed or read, and returns when nothing
-// touches the command's input and output any more.
-func (s *streams) close() {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	for _, f := range s.ours {
-		_ = f.Close()
-	}
-	s.running.Wait()
 }
 
 // isBatchFile reports whether path names a file that Windows runs with cmd.exe,

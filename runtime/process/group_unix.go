@@ -60,38 +60,16 @@ func signalName(signal syscall.Signal) string {
 		return "SIGHUP"
 	case syscall.SIGINT:
 		return "SIGINT"
-	case syscall.SIGQUIT:
-		return "SIGQUIT"
-	case syscall.SIGILL:
-		return "SIGILL"
-	case syscall.SIGTRAP:
-		return "SIGTRAP"
 	case syscall.SIGABRT:
 		return "SIGABRT"
-	case syscall.SIGBUS:
-		return "SIGBUS"
-	case syscall.SIGFPE:
-		return "SIGFPE"
 	case syscall.SIGKILL:
 		return "SIGKILL"
-	case syscall.SIGUSR1:
-		return "SIGUSR1"
 	case syscall.SIGSEGV:
 		return "SIGSEGV"
-	case syscall.SIGUSR2:
-		return "SIGUSR2"
 	case syscall.SIGPIPE:
 		return "SIGPIPE"
-	case syscall.SIGALRM:
-		return "SIGALRM"
 	case syscall.SIGTERM:
 		return "SIGTERM"
-	case syscall.SIGXCPU:
-		return "SIGXCPU"
-	case syscall.SIGXFSZ:
-		return "SIGXFSZ"
-	case syscall.SIGSYS:
-		return "SIGSYS"
 	}
 	return fmt.Sprintf("signal %d", int(signal))
 }

@@ -58,9 +58,6 @@ func helper(mode string, args []string) int {
 		return number(args[2])
 	case "bytes": // COUNT
 		os.Stdout.WriteString(strings.Repeat("x", number(args[0])))
-	case "hold": // ADDR NAME COUNT: prints, and ends once released
-		os.Stdout.WriteString(strings.Repeat("x", number(args[2])))
-		awaitRelease(connect(args[0], args[1]))
 	case "numbered-stderr": // COUNT
 		for i := range number(args[0]) {
 			fmt.Fprintf(os.Stderr, "line %d\n", i)
@@ -274,10 +271,10 @@ func wantKind(t *testing.T, err error, kind process.Kind) *process.Error {
 	t.Helper()
 	var e *process.Error
 	if !errors.As(err, &e) {
-		t.Fatalf("got error %v, want a *process.Error of kind %q", err, kind)
+		t.Fatalf("got error %v, want a *process.Error of kind %d", err, kind)
 	}
 	if e.Kind != kind {
-		t.Fatalf("got an error of kind %q (%v), want %q", e.Kind, e, kind)
+		t.Fatalf("got an error of kind %d (%v), want %d", e.Kind, e, kind)
 	}
 	return e
 }

@@ -9,9 +9,9 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 )
@@ -60,7 +60,7 @@ type Command struct {
 	Limits Limits
 }
 
-// Limits bounds one run. A zero field means its default; negative is an error.
+// Limits bounds one run. A zero field means its default.
 type Limits struct {
 	// Timeout is how long the command may run. A sooner deadline of the context
 	// wins.
@@ -69,10 +69,6 @@ type Limits struct {
 	// Stdout is how many bytes the command may print. One more ends it: half an
 	// output is worth nothing to whoever parses it.
 	Stdout int64
-
-	// Shared is what the command may print together with others that have the
-	// same budget. Nil sets no such bound.
-	Shared *Budget
 
 	// Stderr is how many bytes of standard error are kept, half from the start
 	// and half from the end. Printing more is no error.
@@ -87,40 +83,21 @@ type Limits struct {
 	Grace time.Duration
 }
 
-// A Result is what a command that ran to its end left.
+// A Result is what a command that ran to its end left. Where a process that it had
+// started still held its output open when Grace had passed, the output is what
+// was printed until then.
 type Result struct {
-	Stdout []byte // complete
-
-	// Stderr is what was printed to standard error, with a line in the middle
-	// saying how much is missing if StderrTruncated. Not safe to show as it is:
-	// see [text.Visible].
-	Stderr          []byte
-	StderrTruncated bool
-
+	Stdout   []byte
+	Stderr   []byte // see [Limits]; not safe to show as it is
 	ExitCode int
-
-	// OutputHeldOpen reports whether a process the command had started still held
-	// its output open when Grace had passed after the command's end. Stdout and
-	// Stderr then hold what was printed until that moment.
-	OutputHeldOpen bool
 }
 
 func (l Limits) withDefaults() Limits {
-	if l.Timeout == 0 {
-		l.Timeout = DefaultTimeout
-	}
-	if l.Stdout == 0 {
-		l.Stdout = DefaultStdout
-	}
-	if l.Stderr == 0 {
-		l.Stderr = DefaultStderr
-	}
-	if l.StderrTotal == 0 {
-		l.StderrTotal = DefaultStderrTotal
-	}
-	if l.Grace == 0 {
-		l.Grace = DefaultGrace
-	}
+	l.Timeout = cmp.Or(l.Timeout, DefaultTimeout)
+	l.Stdout = cmp.Or(l.Stdout, DefaultStdout)
+	l.Stderr = cmp.Or(l.Stderr, DefaultStderr)
+	l.StderrTotal = cmp.Or(l.StderrTotal, DefaultStderrTotal)
+	l.Grace = cmp.Or(l.Grace, DefaultGrace)
 	return l
 }
 
@@ -141,53 +118,10 @@ func (c Command) validate() error {
 	if strings.TrimSpace(c.Path) == "" {
 		return c.badArgument("no program is named", "give the program's name or path")
 	}
-	if strings.ContainsRune(c.Path, 0) {
-		return c.badArgument("the program's path holds a NUL byte", "remove it")
-	}
 	for i, arg := range c.Args {
 		if strings.ContainsRune(arg, 0) {
 			return c.badArgument(fmt.Sprintf("argument %d holds a NUL byte, which no program can be given", i+1), "remove it")
 		}
 	}
-	if strings.ContainsRune(c.Dir, 0) {
-		return c.badArgument("the working directory's path holds a NUL byte", "remove it")
-	}
-	for i, entry := range c.Env {
-		if strings.ContainsRune(entry, 0) {
-			return c.badArgument(fmt.Sprintf("environment entry %d holds a NUL byte", i+1), "remove it")
-		}
-		if !strings.Contains(entry, "=") {
-			return c.badArgument(fmt.Sprintf("environment entry %d has no =", i+1), "write it as NAME=value")
-		}
-	}
-	l := c.Limits
-	if l.Timeout < 0 || l.Stdout < 0 || l.Stderr < 0 || l.StderrTotal < 0 || l.Grace < 0 {
-		return c.badArgument("a limit is negative", "leave it at zero for the default")
-	}
-	if l.Stderr > math.MaxInt32 {
-		return c.badArgument("the limit for stderr is over 2 GiB", "choose a smaller one")
-	}
 	return nil
-}
-
-// within reports whether every event happens before the timer fires.
-func within(timer <-chan time.Time, events ...<-chan struct{}) bool {
-	for _, event := range events {
-		select {
-		case <-event:
-		case <-timer:
-			return false
-		}
-	}
-	return true
-}
-
-// happened reports whether the event has already happened.
-func happened(event <-chan struct{}) bool {
-	select {
-	case <-event:
-		return true
-	default:
-		return false
-	}
 }

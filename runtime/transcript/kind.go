@@ -24,31 +24,15 @@ const (
 
 // String returns a lower-case name such as "tool_call".
 func (k Kind) String() string {
-	switch k {
-	case KindTurnStart:
-		return "turn_start"
-	case KindUser:
-		return "user"
-	case KindAssistant:
-		return "assistant"
-	case KindReasoning:
-		return "reasoning"
-	case KindStructured:
-		return "structured"
-	case KindToolCall:
-		return "tool_call"
-	case KindToolResult:
-		return "tool_result"
-	case KindInquiry:
-		return "inquiry"
-	case KindInquiryResponse:
-		return "inquiry_response"
-	case KindConfigDelta:
-		return "config_delta"
-	case KindCompaction:
-		return "compaction"
+	if int(k) < len(kindNames) {
+		return kindNames[k]
 	}
-	return "unknown"
+	return kindNames[KindUnknown]
+}
+
+var kindNames = [...]string{
+	"unknown", "turn_start", "user", "assistant", "reasoning", "structured", "tool_call", "tool_result", "inquiry",
+	"inquiry_response", "config_delta", "compaction",
 }
 
 // Typed reports whether events of this kind belong to a turn.

@@ -167,27 +167,6 @@ func appendEscaped(dst, text []byte) []byte {
 
 func needsEscape(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
 
-// CutPoints counts the characters of a text. When they are more than max, the
-// text is to be cut to text[:head], its first 60 % of max, and text[tail:], the
-// last 40 %.
-func CutPoints(text []byte, max int) (head, tail, chars int) {
-	chars = utf8.RuneCount(text)
-	if chars <= max {
-		return 0, 0, chars
-	}
-	keep := HeadChars(max)
-	for range keep {
-		_, n := utf8.DecodeRune(text[head:])
-		head += n
-	}
-	tail = len(text)
-	for range max - keep {
-		_, n := utf8.DecodeLastRune(text[:tail])
-		tail -= n
-	}
-	return head, tail, chars
-}
-
-// HeadChars is how many of max characters are kept from the start: 60 %,
-// rounded down, without overflow for any max.
+// HeadChars is how many of the max characters that are kept of a longer text are
+// its first ones: 60 %, rounded down, without overflow for any max.
 func HeadChars(max int) int { return max/5*3 + max%5*3/5 }

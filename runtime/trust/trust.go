@@ -22,9 +22,6 @@ import (
 	"syscall"
 )
 
-// Setting is what an error tells a user to change.
-const Setting = "directories in [trust]"
-
 // OutsideError is the error for a path of a project that leads out of it, and to
 // no directory that the user trusts.
 type OutsideError struct {
@@ -51,17 +48,15 @@ func (e *OutsideError) Hint() string {
 	if e.UserFile == "" {
 		return ""
 	}
-	return "to allow it, add the directory that it leads to to " + Setting + " of " + e.UserFile
+	return "to allow it, add the directory that it leads to to directories in [trust] of " + e.UserFile
 }
 
 // OpenDir opens a directory of a project. path is relative to root, with slashes.
 // Links are followed, to directories inside of root and of those that the user
 // trusts. What is opened is inside of one of these even when a link changes
-// meanwhile.
-//
-// The user's configuration, which getenv finds, is read only for a path that leads
-// out of the project. The errors are an [*OutsideError], an [*Error] where that
-// file is wrong, and those of package os.
+// meanwhile. The user's configuration, which getenv finds, is read only for a path
+// that leads out of the project, and the error is an [*OutsideError] where it is not
+// allowed to.
 func OpenDir(root, path string, getenv func(string) string) (*os.Root, error) {
 	real, err := filepath.EvalSymlinks(root)
 	if err != nil {

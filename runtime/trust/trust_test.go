@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -187,7 +188,7 @@ func TestDirectories(t *testing.T) {
 		{"not a string", "[trust]\ndirectories = [1]", nil, "directories of [trust] must be an array of strings"},
 		{"an unknown key", "[trust]\ndirectory = [\"/srv\"]", nil, `unknown key "directory" in [trust]`},
 		{"not a table", "trust = true", nil, "trust must be a table"},
-		{"not TOML", "[trust", nil, "cannot be read"},
+		{"not TOML", "[trust", nil, "expected"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -211,15 +212,8 @@ func TestDirectories(t *testing.T) {
 				}
 				return
 			}
-			var wrong *trust.Error
-			if !errors.As(err, &wrong) {
-				t.Fatalf("Directories: %v, %v; want an Error", got, err)
-			}
-			if wrong.Err == nil && wrong.Problems[0].Message != tt.problem {
-				t.Errorf("Message = %q, want %q", wrong.Problems[0].Message, tt.problem)
-			}
-			if wrong.Err != nil && tt.problem != "cannot be read" {
-				t.Errorf("Err = %v, want %q", wrong.Err, tt.problem)
+			if err == nil || !strings.Contains(err.Error(), tt.problem) || !strings.Contains(err.Error(), "~/.config/convtools/convtools.toml") && runtime.GOOS != "windows" {
+				t.Errorf("Directories = %v, %v; want an error about the file: %s", got, err, tt.problem)
 			}
 		})
 	}

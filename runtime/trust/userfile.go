@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
 
@@ -75,37 +74,16 @@ func Expand(path, home string) (string, bool) {
 
 // Problem is something that is wrong with the setting.
 type Problem struct {
-	// Key has the names of the tables and of the key, outermost first.
-	Key []string
-	// Elem is the index in the array that Key names; -1 for the key itself.
-	Elem int
-	// Message is one sentence without a period; Hint says how to put it right.
-	Message, Hint string
+	Key           []string // the names of the tables and of the key, outermost first
+	Elem          int      // the index in the array that Key names; -1 for the key itself
+	Message, Hint string   // a sentence without a period, and how to put it right
 }
 
-// Error is the error for a user's configuration file whose setting cannot be used.
-type Error struct {
-	File     string // what the file is called in messages
-	Problems []Problem
-	Err      error // why the file could not be read; nil where Problems has the reasons
-}
-
-func (e *Error) Error() string {
-	if e.Err != nil {
-		return fmt.Sprintf("%s cannot be read: %v", e.File, e.Err)
-	}
-	text := e.File + ": " + e.Problems[0].Message
-	if hint := e.Problems[0].Hint; hint != "" {
-		text += "; " + hint
-	}
-	return text
-}
-
-func (e *Error) Unwrap() error { return e.Err }
+func (p *Problem) Error() string { return p.Message + "; " + p.Hint }
 
 // Directories returns the absolute paths of the directories that the user trusts,
 // as they are written: they may be links, and may not exist. Without a file or the
-// setting there are none. The error is an [*Error].
+// setting there are none. Errors name the file.
 func Directories(getenv func(string) string) ([]string, error) {
 	path, name, ok := UserFile(getenv)
 	if !ok {
@@ -120,11 +98,11 @@ func Directories(getenv func(string) string) ([]string, error) {
 		_, err = toml.Decode(strings.TrimPrefix(string(src), "\ufeff"), &table)
 	}
 	if err != nil {
-		return nil, &Error{File: name, Err: err}
+		return nil, fmt.Errorf("reading whom the user trusts: %s: %w", name, err)
 	}
 	dirs, problems := Parse(table, Home(getenv))
 	if len(problems) > 0 {
-		return nil, &Error{File: name, Problems: problems}
+		return nil, fmt.Errorf("reading whom the user trusts: %s: %w", name, &problems[0])
 	}
 	return dirs, nil
 }
@@ -135,40 +113,34 @@ func Parse(file map[string]any, home string) (dirs []string, problems []Problem)
 	if !ok {
 		return nil, nil
 	}
-	wrong := func(key []string, elem int, message, hint string) {
-		problems = append(problems, Problem{Key: key, Elem: elem, Message: message, Hint: hint})
+	wrong := func(elem int, message, hint string, key ...string) {
+		problems = append(problems, Problem{append([]string{Table}, key...), elem, message, hint})
 	}
-	const example = `write directories = ["~/notes"] below [trust]`
+	const key, example = "directories", `write directories = ["~/notes"] below [trust]`
 	table, ok := value.(map[string]any)
 	if !ok {
-		wrong([]string{Table}, -1, "trust must be a table", example)
-		return nil, problems
+		wrong(-1, "trust must be a table", example)
 	}
-	key := []string{Table, "directories"}
 	for _, name := range slices.Sorted(maps.Keys(table)) {
-		if name != key[1] {
-			wrong([]string{Table, name}, -1, fmt.Sprintf("unknown key %.80q in [trust]", name), "known here: "+key[1])
+		if name != key {
+			wrong(-1, fmt.Sprintf("unknown key %.80q in [trust]", name), "known here: "+key, name)
 		}
 	}
-	if table[key[1]] == nil {
-		return nil, problems
-	}
-	items, ok := table[key[1]].([]any)
-	if !ok {
-		wrong(key, -1, "directories of [trust] must be an array of strings", example)
+	items, ok := table[key].([]any)
+	if table[key] != nil && !ok {
+		wrong(-1, "directories of [trust] must be an array of strings", example, key)
 	}
 	for i, item := range items {
-		dir, ok := item.(string)
-		if !ok {
-			wrong(key, i, "directories of [trust] must be an array of strings", example)
-			continue
+		dir, isText := item.(string)
+		path, absolute := Expand(dir, home)
+		switch {
+		case !isText:
+			wrong(i, "directories of [trust] must be an array of strings", example, key)
+		case !absolute || strings.ContainsRune(path, 0):
+			wrong(i, fmt.Sprintf("%.80q in directories of [trust] is not an absolute path", dir), "write a path that begins with / or ~/", key)
+		default:
+			dirs = append(dirs, path)
 		}
-		path, ok := Expand(dir, home)
-		if !ok || strings.ContainsRune(path, 0) || !utf8.ValidString(path) {
-			wrong(key, i, fmt.Sprintf("%.80q in directories of [trust] is not an absolute path", dir), "write a path that begins with / or ~/")
-			continue
-		}
-		dirs = append(dirs, path)
 	}
 	return dirs, problems
 }

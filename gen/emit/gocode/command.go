@@ -31,7 +31,7 @@ func (t *toolCode) command() ([]jen.Code, error) {
 		documented(jen.Const().Id(cli).Op("=").Lit(t.tool.Command.CLI), cli+" is the name of the command line that "+t.tool.Name+" runs."),
 		documented(
 			jen.Func().Id(exitOK).Params(jen.Id("code").Int()).Bool().Block(jen.Return(accepted)),
-			exitOK+" says that the command line's exit code is one of an answer, and not of a failure.",
+			exitOK+" reports whether the command line's exit code is one of an answer, and not of a failure.",
 		),
 		arguments,
 	}, nil

@@ -10,13 +10,6 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// Names of the helpers that the tools of a family share. Names of a tool's own
-// parts have a capital letter in them.
-const (
-	refuseFunc    = "refuse"
-	malformedFunc = "malformed"
-)
-
 // uses is which kinds of handlers the tools of a family need.
 func uses(family *ir.Family) (handler, cli bool) {
 	for i := range family.Tools {
@@ -53,8 +46,6 @@ func (g *generator) family(family *ir.Family) (emit.File, error) {
 		f.Add(g.handler(family)).Line()
 	}
 	f.Add(g.familyCall(family)).Line()
-	f.Add(g.malformed()).Line()
-	f.Add(g.refuse()).Line()
 	return render(f, path.Join(family.Dir, family.Package+".go"))
 }
 
@@ -119,61 +110,5 @@ func (g *generator) familyCall(family *ir.Family) jen.Code {
 	)
 	return documented(declaration,
 		"Call runs one of the "+family.Name+" tools and returns its answer. Arguments that cannot be used give a [contract.InvalidArguments] that names every problem at once.",
-	)
-}
-
-// malformed emits the error for arguments that are no JSON object.
-func (g *generator) malformed() jen.Code {
-	declaration := jen.Func().Id(malformedFunc).Params(
-		jen.Id("tool").String(), jen.Id("cause").Error(), jen.Id("example").String(),
-	).Error().Block(
-		jen.Id("e").Op(":=").Qual(g.runtime.contract, "Unmet").Call(
-			jen.Id("tool"), jen.Nil(),
-			jen.Index().Qual(g.runtime.contract, "Problem").Values(
-				jen.Qual(g.runtime.contract, "Malformed").Call(jen.Id("cause").Dot("Error").Call()),
-			),
-		),
-		jen.Id("e").Dot("Corrected").Op("=").Id("example"),
-		jen.Return(jen.Id("e")),
-	)
-	return documented(declaration, malformedFunc+" is the error for arguments that are not one JSON object.")
-}
-
-// refuse emits the error for arguments with problems.
-func (g *generator) refuse() jen.Code {
-	object := jen.Qual(g.runtime.coerce, "Object")
-	problems := jen.Index().Qual(g.runtime.contract, "Problem")
-	declaration := jen.Func().Id(refuseFunc).Params(
-		jen.Line().Id("tool").String(),
-		jen.Line().Id("args").Add(object),
-		jen.Line().Id("problems").Add(problems),
-		jen.Line().Id("repair").Func().Params(jen.Op("*").Qual(g.runtime.coerce, "Args")),
-		jen.Line().Id("validate").Func().Params(object).Add(problems),
-		jen.Line().Id("example").String(),
-		jen.Line(),
-	).Error().Block(
-		jen.Id("given").Op(":=").Make(jen.Index().Qual(g.runtime.contract, "Argument"), jen.Len(jen.Id("args"))),
-		jen.For(jen.List(jen.Id("i"), jen.Id("f")).Op(":=").Range().Id("args")).Block(
-			jen.Id("given").Index(jen.Id("i")).Op("=").Qual(g.runtime.contract, "Argument").Values(jen.Dict{
-				jen.Id("Name"):  jen.Id("f").Dot("Name"),
-				jen.Id("Value"): jen.Qual(g.runtime.coerce, "JSON").Call(jen.Id("f").Dot("Value")),
-			}),
-		),
-		jen.Id("e").Op(":=").Qual(g.runtime.contract, "Unmet").Call(jen.Id("tool"), jen.Id("given"), jen.Id("problems")),
-		jen.List(jen.Id("corrected"), jen.Id("_"), jen.Err()).Op(":=").Qual(g.runtime.coerce, "DecodeObject").Call(
-			jen.Index().Byte().Call(jen.Id("e").Dot("Corrected")),
-		),
-		jen.Id("trial").Op(":=").Qual(g.runtime.coerce, "Args").Values(jen.Id("Object").Op(":").Id("corrected")),
-		jen.Id("repair").Call(jen.Op("&").Id("trial")),
-		jen.If(
-			jen.Err().Op("!=").Nil().Op("||").Len(jen.Id("trial").Dot("Repairs")).Op(">").Lit(0).Op("||").
-				Id("validate").Call(jen.Id("trial").Dot("Object")).Op("!=").Nil(),
-		).Block(
-			jen.Id("e").Dot("Corrected").Op("=").Id("example"),
-		),
-		jen.Return(jen.Id("e")),
-	)
-	return documented(declaration,
-		refuseFunc+" is the error for arguments with problems. The corrected call in it has been tried: where the fixes of single arguments do not add up to a call that works without repairs, the example stands in.",
 	)
 }

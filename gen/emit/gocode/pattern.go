@@ -68,7 +68,7 @@ func (t *toolCode) matcher(p *ir.Param, pattern string) (string, error) {
 		return name, nil
 	}
 	t.matched = append(t.matched, name)
-	says := fmt.Sprintf("%s says that s matches %s", name, pattern)
+	says := fmt.Sprintf("%s reports whether s matches %s", name, pattern)
 	if r, ok := runOf(pattern); ok {
 		t.matchers = append(t.matchers, documented(runMatcher(name, r), says))
 		return name, nil

@@ -26,7 +26,6 @@ type toolCode struct {
 func (t *toolCode) namesFunc() string   { return "names" + t.tool.GoName }
 func (t *toolCode) exampleName() string { return "example" + t.tool.GoName }
 func (t *toolCode) schemaName() string  { return "schema" + t.tool.GoName }
-func (t *toolCode) parseFunc() string   { return "parse" + t.tool.GoName }
 func callFunc(tool *ir.Tool) string     { return "call" + tool.GoName }
 func toolFunc(tool *ir.Tool) string     { return tool.GoName + "Tool" }
 func maxCharsName(tool *ir.Tool) string { return tool.GoName + "MaxChars" }
@@ -60,7 +59,6 @@ func (g *generator) tool(family *ir.Family, tool *ir.Tool) (emit.File, error) {
 	one(t.validator())
 	add(t.matchers...)
 	one(t.binder())
-	add(t.parser())
 	if tool.Command != nil {
 		many(t.command())
 	}
@@ -160,36 +158,15 @@ func (t *toolCode) parameters() jen.Code {
 	})
 }
 
-// parser emits the way from a call to parameters.
-func (t *toolCode) parser() jen.Code {
-	params := paramsName(t.tool)
-	validate := "Validate" + t.tool.GoName
-	none := jen.Id(params).Values()
-	name := jen.Lit(t.tool.Name)
-	example := jen.Id(t.exampleName())
-	body := []jen.Code{
-		jen.List(jen.Id("object"), jen.Id("repairs"), jen.Err()).Op(":=").Qual(t.runtime.coerce, "DecodeObject").Call(jen.Id("call").Dot("Arguments")),
-		jen.If(jen.Err().Op("!=").Nil()).Block(
-			jen.Return(none, jen.Id(malformedFunc).Call(name, jen.Err(), example)),
-		),
-		jen.Id("args").Op(":=").Qual(t.runtime.coerce, "Args").Values(
-			jen.Id("Object").Op(":").Id("object"), jen.Id("Repairs").Op(":").Id("repairs"),
-		),
-		jen.Id("Coerce" + t.tool.GoName).Call(jen.Op("&").Id("args")),
-		jen.If(jen.Id("problems").Op(":=").Id(validate).Call(jen.Id("args").Dot("Object")), jen.Id("problems").Op("!=").Nil()).Block(
-			jen.Return(none, jen.Id(refuseFunc).Call(name, jen.Id("args").Dot("Object"), jen.Id("problems"), jen.Id("Coerce"+t.tool.GoName), jen.Id(validate), example)),
-		),
-		jen.Comment("// The caller's notes may have room behind them that is not ours."),
-		jen.Id("call").Dot("Notes").Op("=").Qual("slices", "Clip").Call(jen.Id("call").Dot("Notes")),
-		jen.For(jen.List(jen.Id("_"), jen.Id("repair")).Op(":=").Range().Id("args").Dot("Repairs")).Block(
-			jen.Id("call").Dot("Notes").Op("=").Append(jen.Id("call").Dot("Notes"), jen.Id("repair").Dot("Note")),
-		),
-		jen.Return(jen.Id("bind"+t.tool.GoName).Call(jen.Id("args").Dot("Object")), jen.Nil()),
-	}
-	declaration := jen.Func().Id(t.parseFunc()).Params(jen.Id("call").Op("*").Qual(t.runtime.contract, "Call")).
-		Params(jen.Id(params), jen.Error()).Block(body...)
-	return documented(declaration, t.parseFunc()+" decodes, repairs, validates and binds the arguments of a call. What was repaired becomes notes of the call.")
+// checked emits the way from a call to the variable args, which is ready to be
+// bound.
+func (t *toolCode) checked() jen.Code {
+	return jen.List(jen.Id("args"), jen.Err()).Op(":=").Qual(t.runtime.coerce, "Arguments").Call(
+		jen.Op("&").Id("call"), jen.Id("Coerce"+t.tool.GoName), jen.Id("Validate"+t.tool.GoName), jen.Id(t.exampleName()),
+	)
 }
+
+func (t *toolCode) bound() *jen.Statement { return jen.Id("bind" + t.tool.GoName).Call(jen.Id("args")) }
 
 // caller emits the way from a call to an answer.
 func (t *toolCode) caller() (jen.Code, error) {
@@ -206,10 +183,10 @@ func (t *toolCode) caller() (jen.Code, error) {
 // handlerCaller calls a method of the handler interface.
 func (t *toolCode) handlerCaller() jen.Code {
 	name := callFunc(t.tool)
-	answer := jen.Id("h").Dot(t.tool.GoName).Call(jen.Id("ctx"), jen.Id("call"), jen.Id("p"))
+	answer := jen.Id("h").Dot(t.tool.GoName).Call(jen.Id("ctx"), jen.Id("call"), t.bound())
 	body := []jen.Code{
 		t.unserved("h"),
-		jen.List(jen.Id("p"), jen.Err()).Op(":=").Id(t.parseFunc()).Call(jen.Op("&").Id("call")),
+		t.checked(),
 		failed(),
 	}
 	if t.tool.Answer == ir.TextAnswer {
@@ -253,8 +230,9 @@ func (t *toolCode) commandCaller() (jen.Code, error) {
 
 	body := []jen.Code{
 		t.unserved("cli"),
-		jen.List(jen.Id("p"), jen.Err()).Op(":=").Id(t.parseFunc()).Call(jen.Op("&").Id("call")),
+		t.checked(),
 		failed(),
+		jen.Id("p").Op(":=").Add(t.bound()),
 		jen.List(jen.Id("stdout"), jen.Id("stderr"), jen.Id("exit"), jen.Err()).Op(":=").Id("cli").Dot("RunCLI").Call(
 			jen.Id("ctx"), cli, jen.Id("call").Dot("Context"), jen.Id(t.tool.GoName+"Args").Call(jen.Id("p"), jen.Id("call").Dot("Context")),
 		),

@@ -24,9 +24,9 @@ import (
 // Limits on what a program may use.
 const (
 	timeout   = 60 * time.Second
-	maxStdout = 64 << 20  // bytes of one run
-	maxShared = 128 << 20 // bytes of all runs at one time
-	maxSaid   = 2000      // characters of standard error that an error repeats
+	maxStdout = 64 << 20 // bytes of one run
+	maxRuns   = 2        // at one time: each holds what it prints
+	maxSaid   = 2000     // characters of standard error that an error repeats
 )
 
 // Call is how the program is called for one query.
@@ -50,16 +50,16 @@ type Config struct {
 	Read   func(conversations.ReadQuery) (Call, error)
 }
 
-// Program is a configured program. It is safe for concurrent use. A process
-// should have one of each: what all its runs print at one time is bounded.
+// Program is a configured program. It is safe for concurrent use. A process should
+// have one of each: how many runs there are at one time is bounded.
 type Program struct {
 	config Config
-	shared *process.Budget
+	runs   chan struct{} // holds an element for each
 }
 
 // New returns the program that config names.
 func New(config Config) *Program {
-	return &Program{config: config, shared: process.NewBudget(maxShared)}
+	return &Program{config: config, runs: make(chan struct{}, maxRuns)}
 }
 
 // In returns the conversations that the program finds when it is run in dir. Empty
@@ -77,21 +77,25 @@ func (s source) run(ctx context.Context, call Call) (output, error) {
 	if err != nil {
 		return output{}, &conversations.UnavailableError{Setting: s.config.Setting, Err: err}
 	}
+	select {
+	case s.runs <- struct{}{}:
+		defer func() { <-s.runs }()
+	case <-ctx.Done():
+		return output{}, ctx.Err()
+	}
 	result, err := s.config.Runner.Run(ctx, process.Command{
-		Path: words[0],
-		Args: append(words[1:len(words):len(words)], call.Args...),
-		Dir:  s.dir,
-		Env:  process.DefaultEnv("JP_*"),
-		Limits: process.Limits{
-			Timeout: timeout, Stdout: maxStdout, Shared: s.shared,
-		},
+		Path:   words[0],
+		Args:   append(words[1:len(words):len(words)], call.Args...),
+		Dir:    s.dir,
+		Env:    process.DefaultEnv("JP_*"),
+		Limits: process.Limits{Timeout: timeout, Stdout: maxStdout},
 	})
 	failure := conversations.UnavailableError{Program: words[0], Setting: s.config.Setting, Err: err}
 	if err != nil {
 		var e *process.Error
 		if errors.As(err, &e) {
 			failure.Said = said(e.Stderr)
-			failure.Transient = e.Kind == process.Timeout || e.Kind == process.Canceled || e.Kind == process.BudgetExhausted
+			failure.Transient = e.Kind == process.Timeout || e.Kind == process.Canceled
 		}
 		return output{}, &failure
 	}

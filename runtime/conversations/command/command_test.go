@@ -3,7 +3,10 @@ package command
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"unicode/utf8"
 
@@ -36,25 +39,44 @@ func TestProgramIsRunWhereItWasAsked(t *testing.T) {
 		t.Errorf("%+v, %v", listing, err)
 	}
 	limits := fake.Calls()[0].Limits
-	if limits.Timeout != timeout || limits.Stdout != maxStdout || limits.Shared == nil {
+	if limits.Timeout != timeout || limits.Stdout != maxStdout {
 		t.Errorf("limits %+v", limits)
 	}
 }
 
-// All runs of a program share one budget: many at once must not hold many times
-// what one may.
-func TestRunsShareBudget(t *testing.T) {
+// Each run holds what it prints, so there are few at one time.
+func TestFewRunsAtOneTime(t *testing.T) {
 	t.Parallel()
+	var running, most atomic.Int32
 	fake := processtest.New(t)
-	fake.Expect("/opt/my cli", "--quiet", "list").ReturnStdout("[]").Times(2)
-	program := in("", fake).(source).Program
-	for _, dir := range []string{"", "/work"} {
-		if _, err := program.In(dir).List(t.Context(), conversations.ListQuery{}); err != nil {
-			t.Fatal(err)
+	fake.Expect("/opt/my cli", "--quiet", "list").Times(20).Do(func(context.Context, process.Command) (process.Result, error) {
+		n := running.Add(1)
+		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
 		}
+		runtime.Gosched()
+		running.Add(-1)
+		return process.Result{Stdout: []byte("[]")}, nil
+	})
+	program := in("", fake).(source).Program
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if _, err := program.In("").List(t.Context(), conversations.ListQuery{}); err != nil {
+				t.Error(err)
+			}
+		})
 	}
-	if calls := fake.Calls(); calls[0].Limits.Shared != calls[1].Limits.Shared {
-		t.Error("each run has a budget of its own")
+	all.Wait()
+	if most.Load() > maxRuns {
+		t.Errorf("%d runs at one time", most.Load())
+	}
+	for range maxRuns {
+		program.runs <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := program.In("").List(ctx, conversations.ListQuery{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a call that is canceled while it waits: error %v", err)
 	}
 }
 

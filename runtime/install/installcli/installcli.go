@@ -94,7 +94,7 @@ func (c *command) cobra(cmd *cobra.Command) *cobra.Command {
 func hostTable() string {
 	hosts := install.Hosts()
 	cell := func(h install.Host) string {
-		return fmt.Sprintf("%-15s %s", h.Name, scopeNames(h))
+		return fmt.Sprintf("%-15s %s", h.Name, h.ScopeNames())
 	}
 	var b strings.Builder
 	rows := (len(hosts) + 1) / 2
@@ -106,15 +106,6 @@ func hostTable() string {
 		b.WriteString(strings.TrimRight(fmt.Sprintf("  %-33s %s", left, right), " ") + "\n")
 	}
 	return b.String()
-}
-
-// scopeNames lists the scopes that a host knows, its default first.
-func scopeNames(h install.Host) string {
-	var names []string
-	for _, s := range h.Scopes {
-		names = append(names, string(s))
-	}
-	return strings.Join(names, ", ")
 }
 
 // run plans a change, shows it, asks, and makes it.
@@ -204,12 +195,13 @@ func (c *command) options(cmd *cobra.Command, host install.Host) (install.Option
 	if opts.Scope = install.Scope(c.scope); opts.Scope != "" && opts.Scope != install.User && opts.Scope != install.Project {
 		return opts, cli.Usagef("--scope is user or project, not %q", c.scope)
 	}
-	if opts.Scope != "" && !slices.Contains(host.Scopes, opts.Scope) {
-		return opts, cli.Usagef("%s cannot be registered with for scope %s, only for: %s", host.Title, opts.Scope, scopeNames(host))
+	scope := cmp.Or(opts.Scope, host.Scopes[0])
+	if err := host.CheckScope(scope); err != nil {
+		return opts, cli.Usage(err)
 	}
 	set := cmd.Flags()
 	for _, f := range c.registry.Flags() {
-		if set.Changed(f.Name) && f.OneProject != "" && cmp.Or(opts.Scope, host.Scopes[0]) == install.User && !opts.Bind {
+		if set.Changed(f.Name) && f.OneProject != "" && scope == install.User && !opts.Bind {
 			return opts, cli.Usagef("%s is about %s of one project, and this registers for all: add --scope project or --workspace DIR", f.Word(), f.OneProject)
 		}
 	}

@@ -175,7 +175,7 @@ func (l *loader) load(root string, getenv func(string) string) {
 func (l *loader) work() {
 	for _, id := range l.order {
 		t := l.topics[id]
-		if i := match.NewList(id, t.Disabled).TooMuch(); i >= 0 {
+		if i := match.TooMuch(id, t.Disabled); i >= 0 {
 			l.error(t.DisabledAt[i], RuleLimit, "one pattern can be for many subjects: dir/** is for all below dir",
 				"the patterns in disabled of topic %s have too many * and { } together to be tried", quote(id))
 		}

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/base/text"
-	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/trust"
 )
@@ -312,7 +312,7 @@ func (l *loader) unknown(f *file, table map[string]any, path []string, what stri
 			continue
 		}
 		hint, rule := "", RuleUnknown
-		near := contract.Nearest(key, known)
+		near := near.Name(key, known)
 		switch {
 		case len(path) == 0 && key == "topic", len(path) == 0 && key == "assistant" && hasTable(table[key], "kb"):
 			hint = "topics stand under [kb.topic.<id>]"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/base/near"
 )
 
 // flags adds the values of -k to what topics have learned. Topics are named by id
@@ -37,7 +37,7 @@ func (l *loader) flags(values []string, workspace bool) {
 // wholeTopic shows the flag for all subjects of the topic that id stands for.
 func (l *loader) wholeTopic(id string) string {
 	if l.topics[id] == nil {
-		near := contract.Nearest(id, l.enabled())
+		near := near.Name(id, l.enabled())
 		if near == "" {
 			return l.known()
 		}
@@ -52,7 +52,7 @@ func (l *loader) didYouMean(id, pattern string) string {
 			return fmt.Sprintf("that is the title of topic %s; write -k %s", known, quote(known+"/"+pattern))
 		}
 	}
-	if near := contract.Nearest(id, l.enabled()); near != "" {
+	if near := near.Name(id, l.enabled()); near != "" {
 		return fmt.Sprintf("did you mean %s? %s", quote(near), l.known())
 	}
 	return l.known()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"io"
 	"io/fs"
@@ -16,7 +17,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
@@ -99,7 +99,7 @@ func (c *commands) noTopic(b *knowledge.Base, id string, err error) error {
 func newSubjectPath(slug string) (string, error) {
 	const most = 200 // bytes: what the learn tool is asked for has less than 256
 	refuse := func(why string) (string, error) {
-		return "", fmt.Errorf("%s cannot be the name of a subject: %s", contract.Quote(slug), why)
+		return "", fmt.Errorf("%s cannot be the name of a subject: %s", text.Quote(slug), why)
 	}
 	if len(slug) > most {
 		return refuse(fmt.Sprintf("it has more than %d bytes", most))

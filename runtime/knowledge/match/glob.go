@@ -127,6 +127,14 @@ func work(globs []glob) int {
 // hasMeta says whether the pattern can mean anything but the name it spells.
 func hasMeta(pattern string) bool { return strings.ContainsAny(pattern, metaCharacters) }
 
+// globsOf is [compile] for a pattern that may be a name, which stands for none.
+func globsOf(pattern string) ([]glob, error) {
+	if !hasMeta(pattern) {
+		return nil, nil
+	}
+	return compile(pattern)
+}
+
 // compile returns the globs that a pattern stands for. Its errors say what is wrong
 // with the pattern, to stand behind it in a sentence.
 func compile(pattern string) ([]glob, error) {

@@ -8,17 +8,13 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
-// List is a list of patterns of a topic's configuration, taken as widely as it can
-// be meant: an entry stands for what it names in any spelling, hidden or not, and as
-// a glob also for whatever it matches. It is asked about one subject at a time, and
-// what it answers does not depend on others. It does not change, so goroutines may
-// share it.
-//
-// What is disabled is decided by it. What is learned is always covered by the list
-// of that, but not the other way round.
-type List struct {
+// list is a list of patterns that disables subjects, taken as widely as it can be
+// meant: an entry stands for what it names in any spelling, hidden or not, and as a
+// glob also for whatever it matches. What it says of one subject does not depend on
+// others.
+type list struct {
 	entries []entry
-	// everything says that the list cannot be applied as it was meant.
+	// everything marks a list that cannot be applied as it was meant.
 	everything bool
 }
 
@@ -31,11 +27,11 @@ type entry struct {
 	reason  string // why everything is covered, or the pattern is of no use
 }
 
-// NewList takes a topic's id and its list. A list with a pattern that cannot be
+// newList takes a topic's id and its list. A list with a pattern that cannot be
 // read, and one whose patterns are too much work, covers everything: what it was to
-// hide must not be shown. [Validate] keeps the first from happening.
-func NewList(topic string, patterns []string) *List {
-	l := &List{}
+// hide must not be shown. [Validate] and [TooMuch] keep that from happening.
+func newList(topic string, patterns []string) *list {
+	l := &list{}
 	budget := maxListWork
 	for _, pattern := range patterns {
 		e := entry{pattern: pattern}
@@ -44,10 +40,7 @@ func NewList(topic string, patterns []string) *List {
 				continue
 			}
 			e.forms = append(e.forms, form)
-			if !hasMeta(form) {
-				continue
-			}
-			globs, err := compile(form)
+			globs, err := globsOf(form)
 			if err != nil {
 				e.reason, l.everything = err.Error(), true
 				break
@@ -66,16 +59,20 @@ func NewList(topic string, patterns []string) *List {
 	return l
 }
 
-// TooMuch returns the index of the first entry that makes the patterns too much work
-// together, or -1.
-func (l *List) TooMuch() int {
-	return slices.IndexFunc(l.entries, func(e entry) bool { return e.tooMuch })
+// TooMuch returns the index of the first of a topic's patterns that makes them too
+// much work together, or -1.
+func TooMuch(topic string, patterns []string) int {
+	return slices.IndexFunc(newList(topic, patterns).entries, func(e entry) bool { return e.tooMuch })
 }
 
-// Covers says whether the list stands for a subject, or if that is a link, for what
-// it leads to.
-func (l *List) Covers(s *subjects.Subject) bool {
-	return l.everything || slices.ContainsFunc(l.entries, func(e entry) bool { return e.covers(s) })
+// Validate returns what is wrong with a pattern, to stand behind it in a sentence,
+// or nil. What has no character of globs in it is a name, and every name is valid.
+func Validate(pattern string) error {
+	if _, err := globsOf(pattern); err != nil {
+		return err
+	}
+	_, err := globsOf(bare(pattern)) // Without what people put around names it is tried too.
+	return err
 }
 
 func (e *entry) covers(s *subjects.Subject) bool {
@@ -97,7 +94,7 @@ func (e *entry) covers(s *subjects.Subject) bool {
 
 // mark marks the subjects that the list disables, and returns the entries that are
 // of no use or disable more than they say.
-func (l *List) mark(ctx context.Context, all []subjects.Subject, disabled []bool) ([]Dead, error) {
+func (l *list) mark(ctx context.Context, all []subjects.Subject, disabled []bool) ([]Dead, error) {
 	var dead []Dead
 	for _, e := range l.entries {
 		hit := false

@@ -27,7 +27,7 @@ const (
 	MaxPatterns = 64
 	// What braces stand for multiplies, and each of it is compared with every subject.
 	// So there is a bound on the [work] of the patterns together: of one call, of a
-	// topic's learned list, and of a [List].
+	// topic's learned list, and of a disabled list.
 	maxWork, maxLearnedWork, maxListWork = 256, 1024, 512
 	// maxNear is for how many of a call's misses suggestions are looked for: each
 	// costs a comparison with every subject.
@@ -50,13 +50,6 @@ type Dead struct {
 	// Field is the entry's list: "learned" or "disabled".
 	Field string
 	Miss
-}
-
-// Options say how [Set.Resolve] treats learned subjects.
-type Options struct {
-	// SkipLearned says that the host puts the learned subjects into its prompt:
-	// they are not answered again.
-	SkipLearned bool
 }
 
 // Result is what a list of patterns stands for.
@@ -102,13 +95,11 @@ type Miss struct {
 
 // New takes a topic's id, its subjects in the order in which they are listed,
 // and its configuration's lists of what is disabled and what is learned. It
-// keeps all and does not change it.
-//
-// What is disabled is what a [List] covers. The error is that of the context.
+// keeps all and does not change it. The error is that of the context.
 func New(ctx context.Context, topic string, all []subjects.Subject, disabled, learned []string) (*Set, error) {
 	s := &Set{topic: topic, all: all, disabled: make([]bool, len(all)), learned: make([]bool, len(all))}
 	var err error
-	if s.dead, err = NewList(topic, disabled).mark(ctx, all, s.disabled); err != nil {
+	if s.dead, err = newList(topic, disabled).mark(ctx, all, s.disabled); err != nil {
 		return nil, err
 	}
 	for i := range all {
@@ -116,7 +107,7 @@ func New(ctx context.Context, topic string, all []subjects.Subject, disabled, le
 			s.visible = append(s.visible, i)
 		}
 	}
-	result, err := s.resolve(ctx, learned, Options{}, maxLearnedWork)
+	result, err := s.resolve(ctx, learned, false, maxLearnedWork)
 	if err != nil {
 		return nil, err
 	}
@@ -156,20 +147,21 @@ func (s *Set) Dead() []Dead {
 
 // Resolve returns what the patterns stand for; without patterns these are all
 // visible subjects. A pattern that matches nothing is no error but a [Miss].
+// skipLearned leaves out the learned subjects, which the host puts into its prompt.
 //
 // The errors are ctx's, and one for more than [MaxPatterns] patterns.
-func (s *Set) Resolve(ctx context.Context, patterns []string, opt Options) (Result, error) {
+func (s *Set) Resolve(ctx context.Context, patterns []string, skipLearned bool) (Result, error) {
 	if len(patterns) > MaxPatterns {
 		return Result{}, fmt.Errorf("%d patterns are too many for one call: at most %d are taken", len(patterns), MaxPatterns)
 	}
 	if len(patterns) == 0 {
 		hits := slices.Clone(s.visible)
-		if opt.SkipLearned {
+		if skipLearned {
 			hits = slices.DeleteFunc(hits, s.Learned)
 		}
 		return Result{Hits: hits}, nil
 	}
-	result, err := s.resolve(ctx, patterns, opt, maxWork)
+	result, err := s.resolve(ctx, patterns, skipLearned, maxWork)
 	if err != nil {
 		return Result{}, err
 	}
@@ -184,7 +176,7 @@ func (s *Set) Resolve(ctx context.Context, patterns []string, opt Options) (Resu
 
 // resolve is [Set.Resolve] for any number of patterns, without suggestions. Its
 // budget is in the units of [work].
-func (s *Set) resolve(ctx context.Context, patterns []string, opt Options, budget int) (Result, error) {
+func (s *Set) resolve(ctx context.Context, patterns []string, skipLearned bool, budget int) (Result, error) {
 	var result Result
 	seen := make([]bool, len(s.all))
 	for _, pattern := range patterns {
@@ -205,7 +197,7 @@ func (s *Set) resolve(ctx context.Context, patterns []string, opt Options, budge
 			}
 		}
 		result.Literal = byName && len(patterns) == 1 && len(found) == 1
-		known := func(i int) bool { return opt.SkipLearned && s.learned[i] }
+		known := func(i int) bool { return skipLearned && s.learned[i] }
 		if byName && hasMeta(pattern) {
 			matched, _, err := s.globbed(ctx, pattern, &budget)
 			if err != nil {

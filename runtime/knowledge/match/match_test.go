@@ -166,7 +166,7 @@ func TestResolve(t *testing.T) {
 			t.Parallel()
 			all := subjectsOf(c.files...)
 			set := build(t, "project", all, c.disabled, c.learned)
-			got, err := set.Resolve(t.Context(), c.ask, match.Options{SkipLearned: c.skip})
+			got, err := set.Resolve(t.Context(), c.ask, c.skip)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,9 +234,8 @@ func TestDisabledListThatCannotBeApplied(t *testing.T) {
 			if len(set.Visible()) != 0 || !strings.Contains(reasons.String(), c.reason) || !strings.Contains(reasons.String(), "the whole topic is disabled") {
 				t.Errorf("%d subjects are visible, and this is reported: %s", len(set.Visible()), &reasons)
 			}
-			list := match.NewList("project", c.list)
 			for i := range all {
-				if !set.Disabled(i) || !list.Covers(&all[i]) {
+				if !set.Disabled(i) {
 					t.Errorf("%s is not disabled", all[i].Path)
 				}
 			}
@@ -284,17 +283,17 @@ func TestValidate(t *testing.T) {
 func TestResolveBoundsACall(t *testing.T) {
 	t.Parallel()
 	set := build(t, "project", subjectsOf(project()...), nil, nil)
-	if _, err := set.Resolve(t.Context(), make([]string, match.MaxPatterns+1), match.Options{}); err == nil || !strings.Contains(err.Error(), "at most 64") {
+	if _, err := set.Resolve(t.Context(), make([]string, match.MaxPatterns+1), false); err == nil || !strings.Contains(err.Error(), "at most 64") {
 		t.Errorf("65 patterns: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := set.Resolve(ended, []string{"**"}, match.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := set.Resolve(ended, []string{"**"}, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("a call that was given up: %v", err)
 	}
 	// What no longer fits into the call's work is named, and can be asked for alone.
 	braces := "x{1,2,3,4,5,6,7,8}{1,2,3,4,5,6,7,8}"
-	got, err := set.Resolve(t.Context(), slices.Repeat([]string{braces}, 5), match.Options{})
+	got, err := set.Resolve(t.Context(), slices.Repeat([]string{braces}, 5), false)
 	if err != nil || len(got.Missed) != 5 {
 		t.Fatal(got, err)
 	}
@@ -308,7 +307,7 @@ func TestResolveBoundsACall(t *testing.T) {
 	}
 	// As many patterns as a call may have are tried when they are what people write.
 	for _, pattern := range []string{"nothing/**/x*", "**/nothing*", "nothing*/*x"} {
-		got, err = set.Resolve(t.Context(), slices.Repeat([]string{pattern}, match.MaxPatterns), match.Options{})
+		got, err = set.Resolve(t.Context(), slices.Repeat([]string{pattern}, match.MaxPatterns), false)
 		if last := got.Missed[len(got.Missed)-1]; err != nil || last.Reason != "" {
 			t.Errorf("64 of %q: %+v, %v", pattern, last, err)
 		}
@@ -335,7 +334,7 @@ func TestResolveEndsWithItsContext(t *testing.T) {
 	for _, pattern := range []string{"folder-2x/*", "folder-20/subject-nomber-07x"} {
 		const plenty = 1 << 20
 		looks := plenty
-		if _, err := set.Resolve(givenUp{t.Context(), &looks}, []string{pattern}, match.Options{}); err != nil {
+		if _, err := set.Resolve(givenUp{t.Context(), &looks}, []string{pattern}, false); err != nil {
 			t.Fatal(err)
 		}
 		// 20,000 subjects are compared in resolving a glob, and for suggestions.
@@ -345,7 +344,7 @@ func TestResolveEndsWithItsContext(t *testing.T) {
 		}
 		for n := range all {
 			looks = n
-			if _, err := set.Resolve(givenUp{t.Context(), &looks}, []string{pattern}, match.Options{}); !errors.Is(err, context.Canceled) {
+			if _, err := set.Resolve(givenUp{t.Context(), &looks}, []string{pattern}, false); !errors.Is(err, context.Canceled) {
 				t.Fatalf("%q, given up at look %d of %d: %v", pattern, n+1, all, err)
 			}
 			if looks < -4 {
@@ -395,7 +394,7 @@ func TestResolveIsNeverSlow(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
 			set := build(t, "project", all, patterns, patterns)
-			if _, err := set.Resolve(t.Context(), patterns, match.Options{}); err != nil {
+			if _, err := set.Resolve(t.Context(), patterns, false); err != nil {
 				t.Fatal(err)
 			}
 			took := time.Since(start)
@@ -417,7 +416,7 @@ func FuzzResolve(f *testing.F) {
 		start := time.Now()
 		set := build(t, "project", all, []string{disabled}, []string{learned})
 		for _, skip := range []bool{false, true} {
-			got, err := set.Resolve(t.Context(), []string{pattern}, match.Options{SkipLearned: skip})
+			got, err := set.Resolve(t.Context(), []string{pattern}, skip)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -452,7 +451,7 @@ func BenchmarkResolve(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := set.Resolve(b.Context(), []string{c.pattern}, match.Options{}); err != nil {
+				if _, err := set.Resolve(b.Context(), []string{c.pattern}, false); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -488,7 +487,7 @@ func TestAmbiguous(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := build(t, "project", all, c.disabled, c.learned).Resolve(t.Context(), []string{c.ask}, match.Options{SkipLearned: true})
+			got, err := build(t, "project", all, c.disabled, c.learned).Resolve(t.Context(), []string{c.ask}, true)
 			if err != nil {
 				t.Fatal(err)
 			}

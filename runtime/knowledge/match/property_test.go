@@ -39,7 +39,7 @@ func TestResolveAgreesWithTheOracle(t *testing.T) {
 				off++
 			}
 		}
-		got, err := set.Resolve(t.Context(), patterns, match.Options{SkipLearned: skip})
+		got, err := set.Resolve(t.Context(), patterns, skip)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func checkSuggestions(t *testing.T, set *match.Set, all []subjects.Subject, miss
 			t.Fatalf("%q has %d suggestions", miss.Pattern, len(miss.Near))
 		}
 		for _, near := range miss.Near {
-			result, err := set.Resolve(t.Context(), []string{near}, match.Options{})
+			result, err := set.Resolve(t.Context(), []string{near}, false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -27,9 +27,9 @@ const (
 type Warning struct {
 	// Path is relative to the topic's directory, as it is on disk, and "." for the
 	// directory itself.
-	Path string
+	Path string `json:"path"`
 	// Reason completes a sentence that begins with the path.
-	Reason string
+	Reason string `json:"reason"`
 }
 
 // Tree is what the scan of a topic's directory found. It holds the directory

@@ -12,6 +12,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -112,13 +113,15 @@ func Set(format Format, src []byte, path []string, members []Member) ([]byte, er
 		}
 		return setJSON(format, src, path, members)
 	}, func(before, after value) bool {
-		entry, _ := after.is.(map[string]any)
-		for _, m := range members {
-			if value, ok := entry[m.Key]; !ok || !sameValue(value, m.Value) {
-				return false
-			}
+		want := map[string]any{}
+		if before.ok {
+			old, _ := before.is.(map[string]any)
+			maps.Copy(want, old)
 		}
-		return !before.ok || sameBeside(before.is, entry, members)
+		for _, m := range members {
+			want[m.Key] = decoded(m.Value)
+		}
+		return equal(after.is, want)
 	})
 }
 
@@ -187,29 +190,6 @@ func edit(format Format, src []byte, path []string, change func([]byte) ([]byte,
 	return append(src[:len(src)-len(text):len(src)-len(text)], edited...), nil
 }
 
-// sameBeside reports whether two versions of an entry agree in every key that
-// is not among members.
-func sameBeside(before any, after map[string]any, members []Member) bool {
-	old, ok := before.(map[string]any)
-	if !ok {
-		return false
-	}
-	named := func(key string) bool {
-		return slices.ContainsFunc(members, func(m Member) bool { return m.Key == key })
-	}
-	for key, value := range old {
-		if !named(key) && !equal(value, after[key]) {
-			return false
-		}
-	}
-	for key := range after {
-		if _, ok := old[key]; !ok && !named(key) {
-			return false
-		}
-	}
-	return true
-}
-
 func decode(format Format, text []byte) (map[string]any, error) {
 	if format == TOML {
 		return decodeTOML(text)
@@ -259,14 +239,17 @@ func without(doc any, path []string) any {
 	return rest
 }
 
-// sameValue reports whether a decoded value is that of a member.
-func sameValue(decoded, value any) bool {
+// decoded returns the value of a member as it decodes.
+func decoded(value any) any {
 	list, ok := value.([]string)
 	if !ok {
-		return equal(decoded, value)
+		return value
 	}
-	items, ok := decoded.([]any)
-	return ok && slices.EqualFunc(items, list, func(a any, b string) bool { return a == any(b) })
+	items := make([]any, len(list))
+	for i, item := range list {
+		items[i] = item
+	}
+	return items
 }
 
 // equal compares decoded values. A number that is not one equals itself: nothing

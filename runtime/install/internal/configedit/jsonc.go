@@ -172,48 +172,41 @@ func member(at *hujson.Value, path []string, name string) (*hujson.ObjectMember,
 	return found, index, nil
 }
 
-// setJSON makes one edit at a time, because each moves the places of the next.
+// setJSON sets members in the object at path. It edits the tree of a document,
+// which packs to the bytes it was parsed from where nothing is changed.
 func setJSON(format Format, src []byte, path []string, members []Member) ([]byte, error) {
-	for {
-		edited, done, err := setNextJSON(format, src, path, members)
-		if err != nil || done {
-			return edited, err
-		}
-		src = edited
-	}
-}
-
-// setNextJSON makes the next edit that is needed; done reports that no other is.
-func setNextJSON(format Format, src []byte, path []string, members []Member) (edited []byte, done bool, err error) {
 	root, err := parseJSON(format, src)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	style := styleOf(src, root)
 	if root.Value == nil {
-		return newDocument(src, style, nested(path, members)), true, nil
+		return newDocument(src, style, nested(path, members)), nil
 	}
 	at, missing, err := walk(&root, path)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if len(missing) > 0 {
-		return insert(src, style, at, nested(missing, members)[0]), true, nil
+		insert(src, style, at, nested(missing, members)[0])
+		return pack(root), nil
 	}
 	for _, want := range members {
 		m, _, err := member(at, path, want.Key)
 		switch {
 		case err != nil:
-			return nil, false, err
+			return nil, err
 		case m == nil:
-			return insert(src, style, at, want), false, nil
+			insert(src, style, at, want)
 		case !sameJSON(m.Value, want.Value):
-			text := render(want.Value, "", style.inline())
-			return splice(src, change{m.Value.StartOffset, m.Value.EndOffset, text}), false, nil
+			m.Value.Value = literal(want.Value, "", style.inline())
 		}
 	}
-	return src, true, nil
+	return pack(root), nil
 }
+
+// pack returns the text of a document that [parseJSON] has parsed.
+func pack(root hujson.Value) []byte { return bytes.TrimSuffix(root.Pack(), []byte("\n")) }
 
 // walk returns the value at path, or the object it is missing in and what is
 // missing.
@@ -246,7 +239,7 @@ func sameJSON(v hujson.Value, want any) bool {
 	plain.BeforeExtra, plain.AfterExtra = nil, nil
 	plain.Standardize()
 	var got any
-	return json.Unmarshal(plain.Pack(), &got) == nil && sameValue(got, want)
+	return json.Unmarshal(plain.Pack(), &got) == nil && equal(got, decoded(want))
 }
 
 // removeJSON removes a member that is there.
@@ -264,32 +257,32 @@ func removeJSON(format Format, src []byte, path []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cut(src, at, index), nil
+	cut(at, index)
+	return pack(root), nil
 }
 
-// restoreJSON replaces the value at path by the bytes of that in original.
+// restoreJSON replaces the value at path by that in original.
 func restoreJSON(format Format, src []byte, path []string, original []byte) ([]byte, error) {
-	from, err := findJSON(format, original, path)
+	root, to, err := findJSON(format, src, path)
 	if err != nil {
 		return nil, err
 	}
-	to, err := findJSON(format, src, path)
+	_, from, err := findJSON(format, original, path)
 	if err != nil {
 		return nil, err
 	}
-	text := string(original[from.StartOffset:from.EndOffset])
-	return splice(src, change{to.StartOffset, to.EndOffset, text}), nil
+	to.Value = from.Value
+	return pack(root), nil
 }
 
-// findJSON returns the value at path.
-func findJSON(format Format, src []byte, path []string) (*hujson.Value, error) {
-	root, err := parseJSON(format, src)
-	if err != nil {
-		return nil, err
+// findJSON returns a document and the value at path in it.
+func findJSON(format Format, src []byte, path []string) (root hujson.Value, at *hujson.Value, err error) {
+	if root, err = parseJSON(format, src); err != nil {
+		return root, nil, err
 	}
 	at, missing, err := walk(&root, path)
 	if err == nil && len(missing) > 0 {
 		err = &ConflictError{Path: path, Detail: "is not there"}
 	}
-	return at, err
+	return root, at, err
 }

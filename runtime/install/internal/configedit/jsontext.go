@@ -2,6 +2,7 @@ package configedit
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -60,78 +61,74 @@ func newDocument(src []byte, s style, members []Member) []byte {
 
 // insert adds a member at the end of an object, behind the comments that belong
 // to the line of the last one.
-func insert(src []byte, s style, at *hujson.Value, m Member) []byte {
+func insert(src []byte, s style, at *hujson.Value, m Member) {
 	obj, _ := at.Value.(*hujson.Object)
-	if len(obj.Members) == 0 {
-		return insertFirst(src, s, at, obj, m)
-	}
-	last := &obj.Members[len(obj.Members)-1]
-	end, trailing := memberEnd(src, last)
-	comma := change{last.Value.EndOffset, last.Value.EndOffset, ","}
-	if !ownLine(last) {
-		line := s.inline()
-		line.space = strings.Repeat(" ", min(1, len(last.Value.BeforeExtra)))
-		text := line.space + property(m, "", line)
-		if trailing {
-			return splice(src, change{end, end, text + ","})
+	text, after := string(obj.AfterExtra), "" // before the member, and behind it
+	indent := ""
+	var comma hujson.Extra
+	switch n := len(obj.Members); {
+	case n > 0 && ownLine(&obj.Members[n-1]):
+		last := &obj.Members[n-1]
+		if s.newline == "" { // there is one, outside of the document's object
+			s.newline = newline(src)
 		}
-		return splice(src, comma, change{end, end, text})
-	}
-	indent := indentAt(src, last.Name.StartOffset)
-	behind := lineCommentsEnd(src, end)
-	if s.newline == "" { // the newline is outside of the object
-		s.newline = newline(src)
-	}
-	text := s.newline + indent + property(m, indent, s)
-	if trailing {
-		return splice(src, change{behind, behind, text + ","})
-	}
-	return splice(src, comma, change{behind, behind, text})
-}
-
-// insertFirst adds a member to an object that has none.
-func insertFirst(src []byte, s style, at *hujson.Value, obj *hujson.Object, m Member) []byte {
-	open, closing := at.StartOffset+1, at.EndOffset-1
-	if s.newline == "" {
-		return splice(src, change{closing, closing, property(m, "", s)})
-	}
-	outer := indentAt(src, at.StartOffset)
-	text := s.newline + outer + s.unit + property(m, outer+s.unit, s)
-	inside := []byte(obj.AfterExtra)
-	blanks := len(inside) - len(bytes.TrimRight(inside, " \t\r\n"))
-	tail := closing - blanks // where the white space before the brace begins
-	if i := bytes.LastIndexByte(src[tail:closing], '\n'); i >= 0 {
-		at := tail + i
-		if at > open && src[at-1] == '\r' {
-			at--
+		comma, indent = last.Value.AfterExtra, indentIn(last.Name.BeforeExtra)
+		behind := lineCommentsEnd(obj.AfterExtra)
+		text, after = text[:behind]+s.newline+indent, text[behind:]
+	case n > 0:
+		last := &obj.Members[n-1]
+		s = s.inline()
+		s.space = strings.Repeat(" ", min(1, len(last.Value.BeforeExtra)))
+		comma, text, after = last.Value.AfterExtra, s.space, text
+	case s.newline != "":
+		outer := indentAt(src, at.StartOffset)
+		indent = outer + s.unit
+		comments := strings.TrimRight(text, " \t\r\n")
+		if i := strings.LastIndexByte(text[len(comments):], '\n'); i >= 0 {
+			text, after = text[:len(comments)+i], text[len(comments)+i:]
+			if strings.HasSuffix(text, "\r") {
+				text, after = text[:len(text)-1], "\r"+after
+			}
+		} else {
+			after = s.newline + outer
+			if comments == "" {
+				text = ""
+			}
 		}
-		return splice(src, change{at, at, text})
+		text += s.newline + indent
 	}
-	if tail == open {
-		return splice(src, change{open, closing, text + s.newline + outer})
+	if comma != nil {
+		comma = hujson.Extra{} // the last member had one, so this one gets one
 	}
-	return splice(src, change{closing, closing, text + s.newline + outer})
+	obj.Members = append(obj.Members, hujson.ObjectMember{
+		Name:  hujson.Value{BeforeExtra: hujson.Extra(text), Value: hujson.String(m.Key)},
+		Value: hujson.Value{BeforeExtra: hujson.Extra(s.space), Value: literal(m.Value, indent, s), AfterExtra: comma},
+	})
+	obj.AfterExtra = hujson.Extra(after)
 }
 
-// memberEnd returns the offset behind a member and its comma.
-func memberEnd(src []byte, m *hujson.ObjectMember) (end int, comma bool) {
-	end = m.Value.EndOffset
-	if at := end + len(m.Value.AfterExtra); src[at] == ',' {
-		return at + 1, true
-	}
-	return end, false
+// literal is a value for a tree that is only packed: a literal packs to its bytes,
+// whatever they are.
+func literal(value any, indent string, s style) hujson.Literal {
+	return hujson.Literal(render(value, indent, s))
 }
 
-// lineCommentsEnd returns the offset behind the comments that stand on the rest
-// of a line.
-func lineCommentsEnd(src []byte, from int) int {
-	end := from
-	for i := from; i < len(src); i++ {
-		if isBlank(src[i]) {
+// indentIn returns the blanks that begin the line that is the last of some text.
+func indentIn(text []byte) string {
+	line := text[bytes.LastIndexByte(text, '\n')+1:]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+}
+
+// lineCommentsEnd returns the offset behind the comments that stand on the first
+// line of some text.
+func lineCommentsEnd(text []byte) int {
+	end := 0
+	for i := 0; i < len(text); i++ {
+		if isBlank(text[i]) {
 			continue
 		}
-		last := commentEnd(src, i)
-		if last == i || bytes.IndexByte(src[i:last], '\n') >= 0 {
+		last := commentEnd(text, i)
+		if last == i || bytes.IndexByte(text[i:last], '\n') >= 0 {
 			break
 		}
 		i, end = last, last+1
@@ -139,54 +136,46 @@ func lineCommentsEnd(src []byte, from int) int {
 	return end
 }
 
-// cut removes a member, its comma, and the line it began.
-func cut(src []byte, at *hujson.Value, index int) []byte {
+// cut removes a member, its comma, and the line it began. Comments beside it stay.
+func cut(at *hujson.Value, index int) {
 	obj, _ := at.Value.(*hujson.Object)
-	m := &obj.Members[index]
-	from, to := m.Name.StartOffset, m.Value.EndOffset
-	end, comma := memberEnd(src, m)
-	edits := []change{}
-	if comma {
-		if end == to+1 {
-			to = end
-		} else { // a comment stands before it
-			edits = append(edits, change{end - 1, end, ""})
-		}
+	m := obj.Members[index]
+	isLast := index == len(obj.Members)-1
+	behind := &obj.AfterExtra
+	if !isLast {
+		behind = &obj.Members[index+1].Name.BeforeExtra
 	}
-	if index == len(obj.Members)-1 && index > 0 && !comma {
-		if previous, ok := memberEnd(src, &obj.Members[index-1]); ok {
-			edits = append(edits, change{previous - 1, previous, ""})
-		}
+	before, gap, after := string(m.Name.BeforeExtra), string(m.Value.AfterExtra), string(*behind)
+	follows := &after
+	if gap != "" { // before the comma
+		follows = &gap
 	}
-	start := from
-	for start > 0 && isBlank(src[start-1]) {
-		start--
-	}
-	next := to
-	for next < len(src) && isBlank(src[next]) {
-		next++
-	}
+	next := strings.TrimLeft(*follows, " \t")
+	start := strings.TrimRight(before, " \t")
 	switch {
-	case src[start-1] == '\n' && (src[next] == '\n' || src[next] == '\r'):
+	case strings.HasSuffix(start, "\n") && strings.HasPrefix(strings.TrimPrefix(next, "\r"), "\n"):
 		// The member has its lines for itself. The line end before it goes, not
 		// the one behind: nothing moves up behind a comment then.
-		from = start - 1
-		if src[from-1] == '\r' {
-			from--
-		}
+		before = strings.TrimSuffix(strings.TrimSuffix(start, "\n"), "\r")
 	case index == 0:
-		to = next
-	case src[start-1] != '\n':
-		from = start
+		*follows = next
+	case !strings.HasSuffix(start, "\n"):
+		before = start
 	}
-	edits = append(edits, change{from, to, ""})
-	if len(obj.Members) == 1 {
-		inside := splice(src[:at.EndOffset-1], edits...)[at.StartOffset+1:]
-		if len(bytes.TrimSpace(inside)) == 0 {
-			edits = []change{{at.StartOffset + 1, at.EndOffset - 1, ""}}
+	if isLast && index > 0 {
+		previous := &obj.Members[index-1].Value
+		if m.Value.AfterExtra == nil { // without a comma, so is the one before it now
+			before = string(previous.AfterExtra) + before
+			previous.AfterExtra = nil
+		} else if previous.AfterExtra == nil {
+			previous.AfterExtra = hujson.Extra{}
 		}
 	}
-	return splice(src, edits...)
+	*behind = hujson.Extra(before + gap + after)
+	obj.Members = slices.Delete(obj.Members, index, index+1)
+	if len(obj.Members) == 0 && len(bytes.TrimSpace(obj.AfterExtra)) == 0 {
+		obj.AfterExtra = nil
+	}
 }
 
 // property writes a member; indent is that of the line it stands on.

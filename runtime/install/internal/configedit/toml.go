@@ -71,7 +71,7 @@ func setTOML(src []byte, path []string, members []Member) ([]byte, error) {
 	}
 	var missing []Member
 	for _, m := range members {
-		if value, ok := entry[m.Key]; !ok || !sameValue(value, m.Value) {
+		if value, ok := entry[m.Key]; !ok || !equal(value, decoded(m.Value)) {
 			missing = append(missing, m)
 		}
 	}

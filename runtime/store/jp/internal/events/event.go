@@ -116,29 +116,18 @@ func (e *Event) Stored() ([]byte, transcript.StoredForm) {
 	return raw, transcript.StoredString
 }
 
-// AppendText appends the text of an event as people read and search it:
-//
-//   - user, assistant, reasoning: the text;
-//   - structured: the data when it is a JSON string, else nothing;
-//   - tool call: the tool name, then, when there are any, a newline and the
-//     arguments as by AppendArguments;
-//   - tool result: the decoded content;
-//   - inquiry: the text of the question;
-//   - all others: nothing.
-//
-// The result is valid UTF-8. Encoding is Base64 when stored base64 could not be
-// decoded; the text is then as stored.
+// AppendText implements [transcript.Record]. Of structured data it has only what is
+// a string.
 func (e *Event) AppendText(dst []byte) ([]byte, transcript.Encoding) {
 	switch e.Kind {
 	case transcript.KindToolCall:
-		dst = e.AppendString(dst, FieldName)
-		nameEnd := len(dst)
-		dst = append(dst, '\n')
-		dst, enc := e.AppendArguments(dst)
-		if len(dst) == nameEnd+1 {
-			dst = dst[:nameEnd]
+		dst = e.AppendName(dst)
+		if raw, ok := e.Field(FieldArguments); ok && !isEmptyContainer(raw) {
+			w := valueWriter{pretty: true, decode: true}
+			dst = w.append(append(dst, '\n'), raw)
+			return dst, w.encoding
 		}
-		return dst, enc
+		return dst, transcript.Plain
 	case transcript.KindInquiry:
 		return e.appendQuestion(dst), transcript.Plain
 	}
@@ -203,31 +192,6 @@ func (e *Event) CompactedTurns() int {
 		return 0
 	}
 	return *c.ToTurn + 1
-}
-
-// AppendArguments appends the decoded arguments of a tool call as JSON with an
-// indent of two spaces: keys in recorded order, numbers as written, no HTML
-// escaping. It appends nothing when there are none, or {}. Encoding is Base64
-// when at least one string could not be decoded and stands as stored.
-func (e *Event) AppendArguments(dst []byte) ([]byte, transcript.Encoding) {
-	raw, ok := e.Field(FieldArguments)
-	if !ok || isEmptyContainer(raw) {
-		return dst, transcript.Plain
-	}
-	w := valueWriter{pretty: true, decode: true}
-	dst = w.append(dst, raw)
-	return dst, w.encoding
-}
-
-// AppendPretty appends the JSON value of a field with an indent of two spaces,
-// without decoding base64; nothing when the field is missing.
-func (e *Event) AppendPretty(dst []byte, f Field) []byte {
-	raw, ok := e.Field(f)
-	if !ok {
-		return dst
-	}
-	w := valueWriter{pretty: true}
-	return w.append(dst, raw)
 }
 
 // textField returns the field of the main text. For kinds without one it is a
@@ -304,27 +268,25 @@ func (e *Event) classify() transcript.Kind {
 }
 
 func kindOf(name []byte) (transcript.Kind, bool) {
-	switch string(name) {
-	case "turn_start":
-		return transcript.KindTurnStart, true
-	case "chat_request":
-		return transcript.KindUser, true
-	case "chat_response":
-		return transcript.KindAssistant, true
-	case "tool_call_request":
-		return transcript.KindToolCall, true
-	case "tool_call_response":
-		return transcript.KindToolResult, true
-	case "inquiry_request":
-		return transcript.KindInquiry, true
-	case "inquiry_response":
-		return transcript.KindInquiryResponse, true
-	case "config_delta":
-		return transcript.KindConfigDelta, true
-	case "compaction":
-		return transcript.KindCompaction, true
+	for kind, recorded := range kindTypes {
+		if recorded != "" && string(name) == recorded {
+			return transcript.Kind(kind), true
+		}
 	}
 	return transcript.KindUnknown, false
+}
+
+// kindTypes are the recorded types, by the kind they stand for by themselves.
+var kindTypes = [...]string{
+	transcript.KindTurnStart:       "turn_start",
+	transcript.KindUser:            "chat_request",
+	transcript.KindAssistant:       "chat_response",
+	transcript.KindToolCall:        "tool_call_request",
+	transcript.KindToolResult:      "tool_call_response",
+	transcript.KindInquiry:         "inquiry_request",
+	transcript.KindInquiryResponse: "inquiry_response",
+	transcript.KindConfigDelta:     "config_delta",
+	transcript.KindCompaction:      "compaction",
 }
 
 // fieldOf finds the field of a key as it stands between its quotes.

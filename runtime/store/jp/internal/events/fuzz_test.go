@@ -65,9 +65,6 @@ func checkEvent(t *testing.T, e *events.Event) {
 		if ok != (len(raw) > 0) || !bytes.Contains(e.Raw(), raw) {
 			t.Fatalf("field %d: %q, %v", field, raw, ok)
 		}
-		if pretty := e.AppendPretty(nil, field); ok && !json.Valid(pretty) {
-			t.Fatalf("field %d is printed as %q", field, pretty)
-		}
 	}
 	if at := e.Time(); !at.IsZero() && !e.HasTimestamp() || at.Year() < 0 || at.Year() > 9999 {
 		t.Fatalf("timestamp %v", at)
@@ -145,7 +142,7 @@ func FuzzPretty(f *testing.F) {
 		if !json.Valid(value) {
 			t.Skip()
 		}
-		s := events.NewScanner([]byte(`[{"data":` + string(value) + `}]`))
+		s := events.NewScanner([]byte(`[{"type":"inquiry_response","answer":` + string(value) + `}]`))
 		if !s.Next() {
 			var damage *events.DamageError
 			if !errors.As(s.Err(), &damage) || damage.Kind != events.DamageTooDeep {
@@ -153,7 +150,10 @@ func FuzzPretty(f *testing.F) {
 			}
 			return
 		}
-		got := s.Event().AppendPretty(nil, events.FieldData)
+		got, info := s.Event().AppendBody(nil, 0)
+		if !info.JSON { // a string
+			got = transcript.AppendQuoted(nil, got)
+		}
 		var canonical, want bytes.Buffer
 		if err := canonicalise(json.NewDecoder(bytes.NewReader(value)), &canonical); err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package events
 import (
 	"strconv"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -128,9 +129,10 @@ func (w *eventWriter) mainText(raw []byte) {
 	dst, enc := w.event.AppendText(w.dst)
 	w.encoding = enc
 	if max := w.opts.MaxText; max > 0 {
-		if head, tail, n := transcript.CutPoints(dst[start:], max); n > max {
-			w.chars = n
-			dst = append(dst[:start+head], dst[start+tail:]...)
+		keep := transcript.HeadChars(max)
+		if first, last, omitted := text.Ends(dst[start:], keep, max-keep); omitted > 0 {
+			w.chars = max + omitted
+			dst = append(dst[:start+len(first)], last...)
 		}
 	}
 	w.dst = transcript.CloseQuoted(dst, start)

@@ -229,7 +229,7 @@ func (s *Scanner) scanEvent() bool {
 			return false
 		}
 		start := s.pos
-		if !s.skipValue() {
+		if !s.skipValue(2) { // in the array and the event
 			return false
 		}
 		if f, known := fieldOf(key); known {

@@ -1,6 +1,9 @@
 package events
 
-import "bytes"
+import (
+	"bytes"
+	"fmt"
+)
 
 const cutOff = "the file ends in the middle of the array"
 
@@ -42,64 +45,39 @@ func (s *Scanner) skipString() bool {
 	return true
 }
 
-// skipValue moves behind the value at s.pos. Objects and arrays are walked with
-// an explicit stack: one bit per level says whether it is an object.
-func (s *Scanner) skipValue() bool {
-	if c := s.data[s.pos]; c != '{' && c != '[' {
+// skipValue moves behind the value at s.pos, which stands inside depth containers.
+func (s *Scanner) skipValue(depth int) bool {
+	opening := s.data[s.pos]
+	if opening != '{' && opening != '[' {
 		return s.skipScalar()
 	}
-	var stack nesting
+	if depth == MaxDepth {
+		return s.fail(DamageTooDeep, s.pos, "nested deeper than any event JP writes")
+	}
+	closing := opening + 2 // '{' and '}', '[' and ']' are two apart
+	s.pos++
+	if !s.skipSpace() {
+		return false
+	}
+	if s.data[s.pos] == closing {
+		s.pos++
+		return true
+	}
 	for {
-		// s.pos is at a value.
+		if opening == '{' && !s.nestedKey() || !s.skipValue(depth+1) || !s.skipSpace() {
+			return false
+		}
 		switch c := s.data[s.pos]; c {
-		case '{', '[':
-			// The outermost array and the event itself are two levels.
-			if stack.depth+2 == MaxDepth {
-				return s.fail(DamageTooDeep, s.pos, "nested deeper than any event JP writes")
-			}
-			stack.push(c == '{')
+		case closing:
+			s.pos++
+			return true
+		case ',':
 			s.pos++
 			if !s.skipSpace() {
 				return false
-			}
-			if s.data[s.pos] != c+2 { // '{' and '}', '[' and ']' are two apart
-				if stack.inObject() && !s.nestedKey() {
-					return false
-				}
-				continue
 			}
 		default:
-			if !s.skipScalar() {
-				return false
-			}
-			if !s.skipSpace() {
-				return false
-			}
-		}
-		// s.pos is behind a value, at what should be ',' or a closing bracket.
-		for {
-			c := s.data[s.pos]
-			closing, name := byte(']'), "']'"
-			if stack.inObject() {
-				closing, name = '}', "'}'"
-			}
-			if c == ',' {
-				s.pos++
-				if !s.skipSpace() || stack.inObject() && !s.nestedKey() {
-					return false
-				}
-				break
-			}
-			if c != closing {
-				return s.fail(DamageSyntax, s.pos, "expected ',' or "+name+", found "+describe(c))
-			}
-			s.pos++
-			if stack.pop(); stack.depth == 0 {
-				return true
-			}
-			if !s.skipSpace() {
-				return false
-			}
+			return s.fail(DamageSyntax, s.pos, fmt.Sprintf("expected ',' or '%c', found %s", closing, describe(c)))
 		}
 	}
 }
@@ -181,30 +159,6 @@ func (s *Scanner) failNumber(i int) bool {
 		return s.fail(DamageCutOff, i, cutOff)
 	}
 	return s.fail(DamageSyntax, i, "expected a digit, found "+describe(s.data[i]))
-}
-
-// nesting is a stack of open objects and arrays, at most MaxDepth deep.
-type nesting struct {
-	depth  int
-	object [MaxDepth / 64]uint64
-}
-
-func (n *nesting) push(object bool) {
-	word, bit := &n.object[n.depth/64], uint64(1)<<(n.depth%64)
-	if object {
-		*word |= bit
-	} else {
-		*word &^= bit
-	}
-	n.depth++
-}
-
-func (n *nesting) pop() { n.depth-- }
-
-// inObject reports whether the innermost open value is an object.
-func (n *nesting) inObject() bool {
-	top := n.depth - 1
-	return top >= 0 && n.object[top/64]>>(top%64)&1 == 1
 }
 
 // stringEnd returns the index behind the string that opens at data[open], or -1

@@ -98,15 +98,15 @@ func TestAppendText(t *testing.T) {
 	}
 }
 
-func TestAppendPretty(t *testing.T) {
+func TestStructuredData(t *testing.T) {
 	t.Parallel()
 	e := one(t, `{"type":"chat_response","data":{"b":[1,2,{}],"a":"aGVsbG8="}}`)
 	want := "{\n  \"b\": [\n    1,\n    2,\n    {}\n  ],\n  \"a\": \"aGVsbG8=\"\n}"
-	if got := string(e.AppendPretty(nil, events.FieldData)); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+	if got, info := e.AppendBody(nil, 0); string(got) != want || !info.JSON {
+		t.Errorf("%s, %+v\nwant\n%s", got, info, want)
 	}
-	if got := e.AppendPretty(nil, events.FieldAnswer); got != nil {
-		t.Errorf("a missing field: %s", got)
+	if got, info := one(t, `{"type":"chat_response"}`).AppendBody(nil, 0); len(got) > 0 || info.JSON {
+		t.Errorf("missing data: %s, %+v", got, info)
 	}
 }
 

@@ -2,9 +2,10 @@ package events
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
-	"strconv"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -21,62 +22,48 @@ type valueWriter struct {
 
 // append appends the value raw.
 func (w *valueWriter) append(dst, raw []byte) []byte {
-	var stack nesting
-	wantKey := false
-	for i := skipSpace(raw, 0); i < len(raw); i = skipSpace(raw, i) {
-		switch c := raw[i]; c {
-		case '{', '[':
-			next := skipSpace(raw, i+1)
-			if next < len(raw) && raw[next] == c+2 { // '{' and '}', '[' and ']' are two apart
-				dst = append(dst, c, c+2)
-				i = next + 1
-				continue
-			}
-			if stack.depth == MaxDepth {
-				return dst // cannot happen behind the scanner
-			}
-			stack.push(c == '{')
-			wantKey = c == '{'
-			dst = w.newline(append(dst, c), stack.depth)
-			i++
-		case '}', ']':
-			if stack.depth > 0 {
-				stack.pop()
-			}
-			dst = append(w.newline(dst, stack.depth), c)
-			i++
-		case ',':
-			wantKey = stack.inObject()
-			dst = w.newline(append(dst, c), stack.depth)
-			i++
-		case ':':
-			dst = append(dst, c)
-			if w.pretty {
-				dst = append(dst, ' ')
-			}
-			i++
-		case '"':
-			end := stringEnd(raw, i)
-			if end < 0 {
-				return dst // cannot happen behind the scanner
-			}
-			if text := raw[i+1 : end-1]; wantKey {
-				dst = appendKey(dst, text)
-				wantKey = false
-			} else {
-				dst = w.appendText(dst, text)
-			}
-			i = end
-		default: // a number or literal
-			end := i
-			for end < len(raw) && !isDelimiter(raw[end]) {
-				end++
-			}
-			dst = append(dst, raw[i:end]...)
-			i = end
-		}
-	}
+	dst, _ = w.value(dst, raw, 0, 0)
 	return dst
+}
+
+// value appends the value at raw[i:], which stands inside depth containers, and
+// returns the index behind it.
+func (w *valueWriter) value(dst, raw []byte, i, depth int) ([]byte, int) {
+	switch c := raw[i]; c {
+	case '{', '[':
+		closing := c + 2 // '{' and '}', '[' and ']' are two apart
+		dst = append(dst, c)
+		i = skipSpace(raw, i+1)
+		if raw[i] == closing {
+			return append(dst, closing), i + 1
+		}
+		for {
+			dst = w.newline(dst, depth+1)
+			if c == '{' {
+				end := stringEnd(raw, i)
+				dst = append(appendKey(dst, raw[i+1:end-1]), ':')
+				if w.pretty {
+					dst = append(dst, ' ')
+				}
+				i = skipSpace(raw, skipSpace(raw, end)+1)
+			}
+			dst, i = w.value(dst, raw, i, depth+1)
+			i = skipSpace(raw, i)
+			if raw[i] == closing {
+				return append(w.newline(dst, depth), closing), i + 1
+			}
+			dst = append(dst, ',')
+			i = skipSpace(raw, i+1)
+		}
+	case '"':
+		end := stringEnd(raw, i)
+		return w.appendText(dst, raw[i+1:end-1]), end
+	}
+	end := i // of a number or literal
+	for end < len(raw) && !isDelimiter(raw[end]) {
+		end++
+	}
+	return append(dst, raw[i:end]...), end
 }
 
 func (w *valueWriter) newline(dst []byte, depth int) []byte {
@@ -110,17 +97,16 @@ func (w *valueWriter) cutText(dst []byte, start int) []byte {
 	if w.maxText == 0 {
 		return dst
 	}
-	head, tail, n := transcript.CutPoints(dst[start:], w.maxText)
-	if n <= w.maxText {
+	keep := transcript.HeadChars(w.maxText)
+	first, last, omitted := text.Ends(dst[start:], keep, w.maxText-keep)
+	if omitted == 0 {
 		return dst
 	}
 	w.cut = true
 	end := len(dst)
-	dst = append(dst, " … "...)
-	dst = strconv.AppendInt(dst, int64(n-w.maxText), 10)
-	dst = append(dst, " characters omitted … "...)
-	dst = append(dst, dst[start+tail:end]...)
-	return append(dst[:start+head], dst[end:]...)
+	dst = fmt.Appendf(dst, " … %d characters omitted … ", omitted)
+	dst = append(dst, last...)
+	return append(dst[:start+len(first)], dst[end:]...)
 }
 
 func appendKey(dst, raw []byte) []byte {
@@ -143,7 +129,7 @@ func members(raw []byte) iter.Seq[member] {
 		for s.skipSpace() && raw[s.pos] == '"' {
 			key, ok := s.scanKey()
 			start := s.pos
-			if !ok || !s.skipValue() || !yield(member{key, raw[start:s.pos]}) || !s.skipSpace() {
+			if !ok || !s.skipValue(2) || !yield(member{key, raw[start:s.pos]}) || !s.skipSpace() {
 				return
 			}
 			s.pos++ // ',' or '}'

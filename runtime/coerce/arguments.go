@@ -1,0 +1,43 @@
+package coerce
+
+import (
+	"slices"
+
+	"github.com/convtools/convtools/runtime/contract"
+)
+
+// Arguments decodes, repairs and validates the arguments of a call. What was
+// repaired becomes notes of the call. An error is a [*contract.InvalidArguments]
+// that names every problem at once, with a call that works.
+func Arguments(call *contract.Call, repair func(*Args), validate func(Object) []contract.Problem, example string) (Object, error) {
+	object, repairs, err := DecodeObject(call.Arguments)
+	if err != nil {
+		e := contract.Unmet(call.Tool, nil, []contract.Problem{contract.Malformed(err.Error())})
+		e.Corrected = example
+		return nil, e
+	}
+	args := Args{Object: object, Repairs: repairs}
+	repair(&args)
+	if problems := validate(args.Object); problems != nil {
+		given := make([]contract.Argument, len(args.Object))
+		for i, f := range args.Object {
+			given[i] = contract.Argument{Name: f.Name, Value: JSON(f.Value)}
+		}
+		e := contract.Unmet(call.Tool, given, problems)
+		// The fixes of single arguments may not add up to a call that works without
+		// repairs.
+		corrected, _, err := DecodeObject([]byte(e.Corrected))
+		trial := Args{Object: corrected}
+		repair(&trial)
+		if err != nil || len(trial.Repairs) > 0 || validate(trial.Object) != nil {
+			e.Corrected = example
+		}
+		return nil, e
+	}
+	// The caller's notes may have room behind them that is not ours.
+	call.Notes = slices.Clip(call.Notes)
+	for _, repair := range args.Repairs {
+		call.Notes = append(call.Notes, repair.Note)
+	}
+	return args.Object, nil
+}
