@@ -9,8 +9,9 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -74,8 +75,7 @@ prompt, as convtools knowledge prompt prints it; without, it is recommended.`,
 			if err := c.checkFlags(cmd); err != nil {
 				return cli.Usage(err)
 			}
-			floor := make([]byte, heapFloor) // which is never touched, and so takes no memory
-			defer runtime.KeepAlive(floor)
+			defer holdHeapFloor()()
 			if c.address == "" {
 				return c.serveStdio(cmd.Context())
 			}
@@ -90,6 +90,18 @@ prompt, as convtools knowledge prompt prints it; without, it is recommended.`,
 	flags.StringSliceVar(&c.hosts, "allow-host", nil, "also answer to `NAME` in the Host header")
 	flags.StringSliceVar(&c.origins, "allow-origin", nil, "let web pages of `ORIGIN` call, such as https://example.com")
 	return cmd
+}
+
+// holdHeapFloor holds the floor, which is never touched and so takes no memory, from
+// when the server has started until release is called: its size alone makes the
+// collector run once.
+func holdHeapFloor() (release func()) {
+	var floor atomic.Pointer[[heapFloor]byte]
+	timer := time.AfterFunc(time.Second, func() { floor.Store(new([heapFloor]byte)) })
+	return func() {
+		timer.Stop()
+		floor.Store(nil)
+	}
 }
 
 // checkFlags refuses flags that would go unheeded. An empty value is one that a
