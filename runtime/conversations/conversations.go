@@ -160,8 +160,6 @@ type Line struct {
 	// Spans are the matches in Text that are not empty, from left to right; nil where
 	// they are not known. There may be millions in a line.
 	Spans iter.Seq[Span]
-
-	window []Span // the matches, where Text is a window
 }
 
 // Span is a range of bytes.

@@ -167,7 +167,7 @@ func (s *search) line(content []byte, m Span, number int, isMatch bool) error {
 	if s.MaxLine > 0 && len(content) > s.MaxLine {
 		if total := utf8.RuneCount(content); total > s.MaxLine {
 			w := s.pattern.cutLine(content, m, total, s.MaxLine, isMatch)
-			l.Text, l.window, l.Chars = w.text, w.submatches, total
+			l.Text, l.Spans, l.Chars = w.text, slices.Values(w.submatches), total
 		}
 	}
 	return s.emit(l)
@@ -193,7 +193,12 @@ func (k *keeper) add(l *Line) error {
 	if k.dropped {
 		return nil
 	}
-	size := int64(lineOverhead + len(l.Text) + len(l.window)*16)
+	size := int64(lineOverhead + len(l.Text))
+	if l.Chars > 0 { // the matches of a window are kept with it
+		for range l.Spans {
+			size += 16
+		}
+	}
 	k.size += size
 	if k.kept.Add(size) > maxKept {
 		k.kept.Add(-k.size)

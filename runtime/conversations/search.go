@@ -175,7 +175,10 @@ func (s *searching) handOver(ctx context.Context, f *finding) error {
 		}
 	}
 	emit := func(l *Line) error {
-		s.shown, l.Conversation, l.Spans = l, &m.Conversation, s.spans
+		s.shown, l.Conversation = l, &m.Conversation
+		if l.Chars == 0 || !l.IsMatch { // else it has those of its window
+			l.Spans = s.spans
+		}
 		return s.Line(l)
 	}
 	if f.dropped {
@@ -214,18 +217,10 @@ func (s *searching) rest() error {
 	return errEnough
 }
 
-// eachSpan is [Line.Spans] of the line that is handed over.
+// eachSpan is [Line.Spans] of the line that is handed over, where it is whole.
 func (s *searching) eachSpan(yield func(Span) bool) {
-	switch l := s.shown; {
-	case !l.IsMatch:
-	case l.Chars > 0:
-		for _, span := range l.window {
-			if !yield(span) {
-				return
-			}
-		}
-	default:
-		s.pattern.each(l.Text, -1, yield)
+	if s.shown.IsMatch {
+		s.pattern.each(s.shown.Text, -1, yield)
 	}
 }
 

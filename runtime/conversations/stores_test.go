@@ -87,7 +87,7 @@ func (m *memoryEvents) Close()                   {}
 
 type memoryEvent struct{ text string }
 
-func (e memoryEvent) Time() time.Time { return time.Time{} }
+func (e memoryEvent) Time() time.Time                         { return time.Time{} }
 func (e memoryEvent) Stored() ([]byte, transcript.StoredForm) { return nil, transcript.StoredOtherwise }
 
 func (e memoryEvent) AppendText(dst []byte) ([]byte, transcript.Encoding) {
