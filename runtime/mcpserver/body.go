@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// errBusy says that requests take up all the memory they may.
+// errBusy is the error where requests take up all the memory they may.
 var errBusy = errors.New("too many requests")
 
 // bodyBudget is what the bodies of requests take up, in bytes, up to [maxBodies].

@@ -1,12 +1,14 @@
-// Package mcpserver serves tools over the Model Context Protocol: on standard
-// input and output, and as streamable HTTP. It speaks both eras of the protocol
-// at once, the one that begins with initialize and the stateless one of
-// 2026-07-28: https://modelcontextprotocol.io/specification
+// Package mcpserver serves the tools, resources and prompts of a
+// [toolset.Registry] over the Model Context Protocol: on standard input and
+// output, and as streamable HTTP. It speaks both eras of the protocol at once, the
+// one that begins with initialize and the stateless one of 2026-07-28:
+// https://modelcontextprotocol.io/specification
 //
-// The protocol is the SDK's; everything a client sends goes through the checks
-// of this package first, because the SDK ends a session over one bad line.
+// Sessions and methods are the SDK's. Messages come and go by package wire, over
+// HTTP too: the SDK's handler reads each four times, answers some in plain text,
+// and has no way to stop the work for a client of the older era.
 //
-// It must never let a client choose a program, a directory or a file, never
-// write anything but JSON-RPC to its output, and never hold more of what a
-// client sends than its limits allow.
+// It must never know a family by name, never let a client choose a program, a
+// directory or a file, never write anything but JSON-RPC to its output, and never
+// hold more of what a client sends than its limits allow.
 package mcpserver

@@ -75,7 +75,7 @@ func Listen(address string, token Token) (net.Listener, error) {
 	return listener, nil
 }
 
-// CheckAddress says what is wrong with the form of an address for [Listen].
+// CheckAddress returns what is wrong with the form of an address for [Listen].
 func CheckAddress(address string) error {
 	_, _, err := splitAddress(address)
 	return err

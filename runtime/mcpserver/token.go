@@ -64,7 +64,7 @@ func ReadToken(path string) (Token, error) {
 // NewToken returns the token with that text.
 func NewToken(text string) Token { return Token{sum: sha256.Sum256([]byte(text)), set: true} }
 
-// IsSet says that a token is asked for.
+// IsSet reports whether a token is asked for.
 func (t Token) IsSet() bool { return t.set }
 
 // allows compares the value of an Authorization header with the token, in a time

@@ -125,7 +125,7 @@ func (s *Server) callContext(meta mcp.Meta) contract.Context {
 	return where
 }
 
-// contextNotes says that where a call comes from is not understood, which would
+// contextNotes returns a remark where what is said of a call is not understood, which would
 // pass for not having been said. Whether an id is one is the tools' to judge.
 func contextNotes(meta mcp.Meta) []string {
 	said, ok := meta[contextKey]

@@ -10,7 +10,7 @@ import (
 // readBuffer holds what most messages need, in bytes.
 const readBuffer = 64 << 10
 
-// errFrameTooLong says that a frame has more bytes than its reader allows.
+// errFrameTooLong is the error for a frame of more bytes than its reader allows.
 var errFrameTooLong = errors.New("message too long")
 
 // frameReader splits a stream into lines, one message each. It never holds more

@@ -29,7 +29,7 @@ const (
 	maxEcho = 256
 )
 
-// CodeBusy is the code of an error that says that there is too much to do.
+// CodeBusy is the code of an error where there is too much to do.
 // JSON-RPC leaves codes from -32099 to -32000 to servers.
 const CodeBusy = -32000
 

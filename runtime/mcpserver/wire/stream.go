@@ -59,7 +59,7 @@ type Stream struct {
 	pending  map[jsonrpc.ID]*pendingRequest
 	bytes    int           // of the messages of pending
 	stopping bool          // and no request is taken any more
-	less     chan struct{} // is closed, and another one made, when less is left to do
+	less     chan struct{} // has a value after less is left to do
 	conns    map[*Conn]struct{}
 	sessions sync.WaitGroup
 }
@@ -81,7 +81,7 @@ func NewStream(in io.Reader, out io.Writer, options StreamOptions) *Stream {
 		unread:  make(chan struct{}),
 		broken:  make(chan error, 1),
 		pending: map[jsonrpc.ID]*pendingRequest{},
-		less:    make(chan struct{}),
+		less:    make(chan struct{}, 1),
 		conns:   map[*Conn]struct{}{},
 	}
 	s.giveUp = sync.OnceFunc(func() { close(s.unread) })
@@ -204,9 +204,12 @@ func (s *Stream) accept(line []byte) error {
 	if err != nil {
 		return err
 	}
-	if c != nil {
+	switch {
+	case c != nil:
 		c.pass(msg.Request)
 		s.passed(msg, c)
+	case s.settle(msg.ID) != nil:
+		return s.refuse(msg.Refuse(jsonrpc.CodeInternalError, StoppingMessage))
 	}
 	return nil
 }
@@ -305,14 +308,11 @@ func (s *Stream) settle(id jsonrpc.ID) *pendingRequest {
 	}
 	delete(s.pending, id)
 	s.bytes -= p.size
-	s.isLess()
+	select {
+	case s.less <- struct{}{}:
+	default:
+	}
 	return p
-}
-
-// isLess wakes up whoever waits for less to be left. mu has to be held.
-func (s *Stream) isLess() {
-	close(s.less)
-	s.less = make(chan struct{})
 }
 
 // await waits until every request is answered, for a while, and until ctx is done.
@@ -322,13 +322,13 @@ func (s *Stream) await(ctx context.Context) error {
 	defer deadline.Stop()
 	for {
 		s.mu.Lock()
-		left, less := len(s.pending), s.less
+		left := len(s.pending)
 		s.mu.Unlock()
 		if left == 0 {
 			return nil
 		}
 		select {
-		case <-less:
+		case <-s.less:
 		case <-deadline.C:
 			return nil
 		case <-ctx.Done():
