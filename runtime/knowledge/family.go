@@ -44,6 +44,8 @@ func Family(host *toolset.Host) toolset.Family {
 				f.opts.Injected, err = strconv.ParseBool(value)
 				return err
 			},
+			Serving: `With --prompt-injected, what topics have learned is taken to be in the system
+prompt, as convtools knowledge prompt prints it; without, it is recommended.`,
 			Advice: f.injectedAdvice,
 		}},
 		Project: f.project,

@@ -179,6 +179,9 @@ type Flag struct {
 	Check func() error
 	// Complete returns the values that begin with prefix. nil stands for none.
 	Complete func(ctx context.Context, prefix string) []string
+	// Serving is what the help of a command that serves tools says of the flag, a
+	// paragraph of lines. Empty says nothing.
+	Serving string
 	// Advice returns what a person has to do besides registering with the flag, a
 	// sentence each. jp reports whether the host is JP. nil stands for nothing.
 	Advice func(jp bool) []string

@@ -59,10 +59,7 @@ With --http it serves any number of clients over streamable HTTP instead, at
 http://HOST:PORT/mcp. An address that other machines can reach needs a token.
 
 The conversation a call is made from is what the client says in _meta under
-"computer.jp/context", else --conversation-id, else CONVTOOLS_CONVERSATION_ID.
-
-With --prompt-injected, what topics have learned is taken to be in the system
-prompt, as convtools knowledge prompt prints it; without, it is recommended.`,
+"computer.jp/context", else --conversation-id, else CONVTOOLS_CONVERSATION_ID.`,
 		Example: `  convtools mcp
   convtools mcp --workspace ~/src/project
   convtools mcp --http 127.0.0.1:8080
@@ -83,6 +80,11 @@ prompt, as convtools knowledge prompt prints it; without, it is recommended.`,
 		},
 	}
 	registry.AddFlags(cmd)
+	for _, f := range registry.Flags() {
+		if f.Serving != "" {
+			cmd.Long += "\n\n" + f.Serving
+		}
+	}
 	flags := cmd.Flags()
 	flags.BoolVar(&c.structured, "structured", false, "also send outcomes as structured content, for programs; models then see only that")
 	flags.StringVar(&c.address, "http", "", "serve over HTTP on `ADDR`, such as 127.0.0.1:8080")
