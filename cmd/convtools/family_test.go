@@ -54,7 +54,7 @@ func paintFamily(host *toolset.Host) toolset.Family {
 		Instructions: func(context.Context, contract.Context) string { return "Paint only dry walls." },
 		Arguments: func(_ context.Context, tool, argument, prefix string, given map[string]string) []string {
 			if tool == "paint" && argument == "walls" && given["color"] == "red" {
-				return []string{prefix + "orth"}
+				return []string{prefix + "orth\ncolor=black"}
 			}
 			return nil
 		},
@@ -95,8 +95,14 @@ func paintFamily(host *toolset.Host) toolset.Family {
 				}
 				return nil
 			},
-			Complete: func(_ context.Context, prefix string) []string { return []string{prefix + "hite"} },
+			Complete: func(_ context.Context, prefix string) []string { return []string{prefix + "hite\nblack"} },
 			Advice:   func(bool) []string { return []string{"Let the coat dry."} },
+		}, {
+			Name: "fast", Usage: "paint fast", Switch: true, Tools: []string{"paint"},
+			Set: func(value string) error {
+				coats = append(coats, "fast="+value)
+				return nil
+			},
 		}},
 		Commands: func() []*cobra.Command {
 			return []*cobra.Command{{
@@ -133,6 +139,11 @@ func TestFamilyOfItsOwn(t *testing.T) {
 	}{
 		{"call", []string{"call", "paint", "color=red", "glossy=true", "walls=north,west", "rooms=a,b", "rooms=c"}, 0, []string{`"arguments":{"color":"red","glossy":true,"walls":["north","west"],"rooms":["a,b","c"]}`}, ""},
 		{"call with its flag", []string{"-c", "white", "call", "paint", "--coat=blue", "color=red"}, 0, []string{`"coats":["white","blue"]`}, ""},
+		{"call with its switch", []string{"--fast", "call", "paint", "color=red"}, 0, []string{`"coats":["fast=true"]`}, ""},
+		{"call with its switch off", []string{"call", "--fast=false", "paint", "color=red"}, 0, []string{`"coats":["fast=false"]`}, ""},
+		{"its flag without a command", []string{"-c", "white"}, 2, nil, "error: unknown flag: --coat\nhint: see convtools help\n"},
+		{"its flag before a command without it", []string{"-c", "white", "version"}, 2, nil, "error: unknown shorthand flag: 'c' in -c\nhint: see convtools help version\n"},
+		{"its switch before a command without it", []string{"--fast", "version"}, 2, nil, "error: unknown flag: --fast\nhint: see convtools help version\n"},
 		{"call with a flag that is wrong", []string{"call", "paint", "-c", "tar"}, 1, nil, "error: tar is no color\n"},
 		{"call of another tool with its flag", []string{"call", "-c", "white", "varnish"}, 2, nil, "error: --coat only counts for paint\n"},
 		{"call of a tool that is not offered", []string{"call", "varnish"}, 1, nil, "error: Nothing is to be varnished.\n"},
@@ -153,12 +164,12 @@ func TestFamilyOfItsOwn(t *testing.T) {
 		{"help of call", []string{"help", "--all", "call"}, 0, []string{"-c, --coat COLOR ", "  convtools call paint color=red walls=north\n"}, ""},
 		{"help of mcp", []string{"help", "--all", "mcp"}, 0, []string{"-c, --coat COLOR "}, ""},
 		{"help of install", []string{"help", "--all", "install"}, 0, []string{"-c, --coat COLOR "}, ""},
-		{"help of jp-tool", []string{"help", "jp-tool"}, 0, []string{"and for paint -c COLOR, as in"}, ""},
+		{"help of jp-tool", []string{"help", "jp-tool"}, 0, []string{"and for paint -c COLOR and --fast, as in"}, ""},
 		{"completion of a tool", []string{"__complete", "call", ""}, 0, []string{"paint\tPaint a wall\n", "varnish\n"}, "Completion ended"},
 		{"completion of a parameter", []string{"__complete", "call", "paint", ""}, 0, []string{"color=\nglossy=\nrooms=\nwalls=\n"}, "Completion ended"},
 		{"completion of a value", []string{"__complete", "call", "paint", "color="}, 0, []string{"color=red\ncolor=blue\n"}, "Completion ended"},
-		{"completion of a value that the family knows", []string{"__complete", "call", "paint", "color=red", "walls=n"}, 0, []string{"walls=north\n"}, "Completion ended"},
-		{"completion of a flag's value", []string{"__complete", "mcp", "--coat", "w"}, 0, []string{"white\n"}, "Completion ended"},
+		{"completion of a value that the family knows", []string{"__complete", "call", "paint", "color=red", "walls=n"}, 0, []string{"walls=north color=black\n"}, "Completion ended"},
+		{"completion of a flag's value", []string{"__complete", "mcp", "--coat", "w"}, 0, []string{"white black\n"}, "Completion ended"},
 		{"completion of a command", []string{"__complete", "ea"}, 0, []string{"easel\tPut up an easel\n"}, "Completion ended"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package contract
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -170,9 +171,8 @@ func corrected(given []Argument, problems []Problem) string {
 		byParameter[p.parameter()] = append(byParameter[p.parameter()], p)
 	}
 	var fields []Argument
-	has := func(name string) bool { return contains(fields, name) }
 	keep := func(name, value string) {
-		if value != "" && len(value) <= maxRepeated && !has(name) {
+		if value != "" && len(value) <= maxRepeated && !contains(fields, name) {
 			fields = append(fields, Argument{name, value})
 		}
 	}
@@ -257,12 +257,7 @@ func fixed(a Argument, problems []Problem) string {
 }
 
 func contains(given []Argument, name string) bool {
-	for _, a := range given {
-		if a.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(given, func(a Argument) bool { return a.Name == name })
 }
 
 // maxShown is how many characters of a caller's own value an error repeats.

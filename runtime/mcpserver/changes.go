@@ -22,9 +22,6 @@ const (
 	// idlePause is how long it may take until a client that waits is told of a
 	// change.
 	idlePause = 10 * time.Second
-	// lookShare keeps looks for changes to this part of the time: the longer one
-	// takes, the longer the pause after it.
-	lookShare = 100
 
 	toolsChanged     = "notifications/tools/list_changed"
 	resourcesChanged = "notifications/resources/list_changed"
@@ -38,7 +35,6 @@ type changes struct {
 	tools    atomic.Pointer[[]contract.Tool] // offered last
 	looked   atomic.Int64                    // when the last look began, in nanoseconds
 	watching atomic.Bool
-	took     atomic.Int64 // nanoseconds of that look
 
 	turn    chan struct{} // has a value while somebody looks, who owns what follows
 	version [2]string     // of the tools and the list of resources, at the last look
@@ -68,14 +64,6 @@ func (c *changes) offered() []contract.Tool {
 	return nil
 }
 
-func (c *changes) names() []string {
-	var names []string
-	for _, t := range c.offered() {
-		names = append(names, t.Name)
-	}
-	return names
-}
-
 func (c *changes) offers(tool string) bool {
 	return slices.ContainsFunc(c.offered(), func(t contract.Tool) bool { return t.Name == tool })
 }
@@ -95,8 +83,7 @@ func (c *changes) look(ctx context.Context, all bool) {
 	if c.tools.Load() != nil && !c.registry.Changes() {
 		return
 	}
-	begun := time.Now()
-	c.looked.Store(begun.UnixNano())
+	c.looked.Store(time.Now().UnixNano())
 	now := [2]string{c.registry.Version(ctx), c.registry.ListVersion(ctx)}
 	tools, first := c.offered(), c.tools.Load() == nil
 	if all || first || now[0] != c.version[0] {
@@ -115,7 +102,6 @@ func (c *changes) look(ctx context.Context, all bool) {
 		c.tell(resourcesChanged, func(i interest) bool { return i.resources })
 	}
 	c.version = now
-	c.took.Store(int64(time.Since(begun)))
 }
 
 // tell tells those who want to know.
@@ -170,20 +156,16 @@ func (c *changes) asked() {
 // watch looks for changes as long as there is somebody to tell: from time to time,
 // and soon after a client has asked for something.
 func (c *changes) watch(ctx context.Context) {
-	// The longer looks take, the longer are the pauses between them.
-	pause := func(least time.Duration) time.Duration {
-		return max(least, lookShare*time.Duration(c.took.Load()))
-	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		timer.Reset(pause(idlePause))
+		timer.Reset(idlePause)
 		select {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
 		case <-c.wake:
-			timer.Reset(time.Until(time.Unix(0, c.looked.Load()).Add(pause(lookPause))))
+			timer.Reset(time.Until(time.Unix(0, c.looked.Load()).Add(lookPause)))
 			select {
 			case <-ctx.Done():
 				return

@@ -8,14 +8,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // maxCompletions is how many values MCP allows in one answer.
 const maxCompletions = 100
-
-// completer finds the values of an argument that begin with prefix.
-type completer func(ctx context.Context, prefix string) ([]string, error)
 
 // complete answers what a person may mean who has begun to type an argument.
 func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (mcp.Result, error) {
@@ -27,16 +24,12 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (mcp.Re
 	if req.Params.Context != nil {
 		given = req.Params.Context.Arguments
 	}
-	find, ok := s.completerOf(ref, argument.Name, given)
-	if !ok {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("There is no argument %s of %s.", contract.Quote(argument.Name), contract.Quote(ref.URI+ref.Name))}
-	}
-	var found []string
-	if find != nil {
-		var err error
-		if found, err = find(ctx, argument.Value); err != nil {
-			return nil, err
-		}
+	found, ok, err := s.completions(ctx, ref, argument, given)
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("There is no argument %s of %s.", text.Quote(argument.Name), text.Quote(ref.URI+ref.Name))}
 	}
 	shown := append([]string{}, found[:min(len(found), maxCompletions)]...) // never null
 	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{
@@ -44,30 +37,26 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (mcp.Re
 	}}, nil
 }
 
-// completerOf returns what finds the values of an argument, nil where nothing
-// does, and reports whether there is such an argument.
-func (s *Server) completerOf(ref *mcp.CompleteReference, argument string, given map[string]string) (find completer, ok bool) {
-	switch ref.Type {
-	case "ref/prompt":
-		for _, p := range s.prompts() {
-			for _, a := range p.Arguments {
-				if p.Name == ref.Name && a.Name == argument {
-					return a.Complete, true
+// completions returns the values of an argument, and reports whether there is such
+// an argument.
+func (s *Server) completions(ctx context.Context, ref *mcp.CompleteReference, argument mcp.CompleteParamsArgument, given map[string]string) (found []string, ok bool, err error) {
+	for _, p := range s.prompts() {
+		for _, a := range p.Arguments {
+			if ref.Type == "ref/prompt" && p.Name == ref.Name && a.Name == argument.Name {
+				if a.Complete != nil {
+					found, err = a.Complete(ctx, argument.Value)
 				}
-			}
-		}
-	case "ref/resource":
-		for _, r := range s.resources() {
-			switch {
-			case r.Template != ref.URI || !strings.Contains(r.Template, "{"+argument+"}"):
-			case r.Complete == nil:
-				return nil, true
-			default:
-				return func(ctx context.Context, prefix string) ([]string, error) {
-					return r.Complete(ctx, argument, prefix, given)
-				}, true
+				return found, true, err
 			}
 		}
 	}
-	return nil, false
+	for _, r := range s.resources() {
+		if ref.Type == "ref/resource" && r.Template == ref.URI && strings.Contains(r.Template, "{"+argument.Name+"}") {
+			if r.Complete != nil {
+				found, err = r.Complete(ctx, argument.Name, argument.Value, given)
+			}
+			return found, true, err
+		}
+	}
+	return nil, false, nil
 }

@@ -75,7 +75,7 @@ func readConversation(_ context.Context, where contract.Context, uri string) (to
 	case "jp-broken":
 		return toolset.Contents{}, errors.New("open /home/somebody/conversations: input/output error")
 	default:
-		return toolset.Contents{}, &toolset.NotFoundError{URI: uri, Reason: "Conversation " + contract.Quote(id) + " not found."}
+		return toolset.Contents{}, &toolset.NotFoundError{URI: uri, Reason: "Conversation " + strconv.Quote(id) + " not found."}
 	}
 }
 

@@ -34,8 +34,6 @@ func checkRequest(h http.Header, msg *wire.Message) (status int, refused *wire.R
 		return http.StatusUnsupportedMediaType, msg.Refuse(jsonrpc.CodeInvalidRequest, "Content-Type must be 'application/json'")
 	case !accepts(h.Values("Accept")):
 		return http.StatusBadRequest, msg.Refuse(jsonrpc.CodeInvalidRequest, "Accept must contain both 'application/json' and 'text/event-stream'")
-	case h.Get("Last-Event-ID") != "":
-		return http.StatusBadRequest, msg.Refuse(jsonrpc.CodeInvalidRequest, "can't send Last-Event-ID for POST request")
 	case version >= wire.Stateless || msg.HasVersion:
 		return checkStateless(h, version, msg)
 	case msg.CheckVersion() != nil: // it listens

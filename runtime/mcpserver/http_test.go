@@ -119,7 +119,6 @@ func TestHTTPRefusals(t *testing.T) {
 		{"wrong type", ping, func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, 415, `{"jsonrpc":"2.0","id":"ping","error":{"code":-32600,"message":"Content-Type must be 'application/json'"}}`},
 		{"wrong Accept", ping, func(r *http.Request) { r.Header.Set("Accept", "text/html") }, 400, `{"jsonrpc":"2.0","id":"ping","error":{"code":-32600,"message":"Accept must`},
 		{"unknown version", ping, func(r *http.Request) { r.Header.Set("Mcp-Protocol-Version", "1999-01-01") }, 400, `{"jsonrpc":"2.0","id":"ping","error":{"code":-32600,"message":"Unsupported protocol version`},
-		{"resumption", ping, func(r *http.Request) { r.Header.Set("Last-Event-ID", "1_2") }, 400, `{"jsonrpc":"2.0","id":"ping","error":{"code":-32600,"message":"can't send Last-Event-ID`},
 		{"too deep", `{"jsonrpc":"2.0","id":6,"method":"ping","params":{"a":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}}`, nil, 200, `{"jsonrpc":"2.0","id":6,"error":{"code":-32602,"message":"ping: \"params\" does not have the form that the protocol wants."}}`},
 		{"a foreign page", ping, func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Pages of the origin`},
 		{"unknown method", `{"jsonrpc":"2.0","id":7,"method":"nothing/here"}`, nil, 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"method not found: \"nothing/here\""}}`},

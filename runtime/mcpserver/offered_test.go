@@ -230,26 +230,6 @@ func TestToldOnRequest(t *testing.T) {
 	})
 }
 
-// What takes long to look at is looked at less often.
-func TestLooksTakeLittleOfTheTime(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorkspace("Topics: a")
-		w.lookTime = 500 * time.Millisecond
-		s := begin(t, w.config())
-		w.looked()
-		for range 600 {
-			s.send(ping)
-			s.receive()
-			time.Sleep(time.Second)
-		}
-		if looks := w.looked(); looks > 12 || looks < 10 {
-			t.Errorf("%d looks of half a second in ten minutes", looks)
-		}
-		s.end()
-	})
-}
-
 // A client that has not begun a session gets nothing, nor one of the stateless era
 // that does not listen; nobody looks for it.
 func TestNotTold(t *testing.T) {

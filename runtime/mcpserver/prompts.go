@@ -7,7 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -65,7 +65,7 @@ func promptArguments(p toolset.Prompt, given map[string]string) (arguments map[s
 	}
 	for name := range given {
 		if _, known := arguments[name]; !known {
-			problem = "there is no argument " + contract.Quote(name) + "; the prompt takes " + strings.Join(names, ", ")
+			problem = "there is no argument " + text.Quote(name) + "; the prompt takes " + strings.Join(names, ", ")
 		}
 	}
 	return arguments, problem

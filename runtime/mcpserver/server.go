@@ -161,7 +161,7 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 	switch method {
 	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
 		// The SDK has these whether or not they are announced.
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: " + contract.Quote(method)}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: " + text.Quote(method)}
 	}
 	switch req := req.(type) {
 	case *mcp.CallToolRequest:

@@ -70,7 +70,11 @@ func (s *Server) checkOffered(ctx context.Context, name string) error {
 	if s.changes.offers(name) {
 		return nil
 	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: contract.UnknownTool(name, s.changes.names()).Error()}
+	var names []string
+	for _, t := range s.changes.offered() {
+		names = append(names, t.Name)
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: contract.UnknownTool(name, names).Error()}
 }
 
 // runTool runs a tool. What the caller of a tool can put right is a result, for

@@ -133,12 +133,8 @@ func (f *family) checkConversations(ctx context.Context, cli toolset.Check) []to
 	if len(damaged) == 0 {
 		return checks
 	}
-	shown := damaged[:min(len(damaged), namedDamaged)]
-	if more := len(damaged) - len(shown); more > 0 {
-		shown = append(shown, fmt.Sprintf("and %d more", more))
-	}
 	return append(checks, toolset.Check{
-		Name: "damaged", Status: toolset.Problem, Detail: strings.Join(shown, ", "),
+		Name: "damaged", Status: toolset.Problem, Detail: bounded(damaged, ", ", namedDamaged),
 		Fix: "restore them from a backup, or move them out of .jp/conversations",
 	})
 }
@@ -157,7 +153,7 @@ func named(p *conversations.Problem) string {
 	if what == "" {
 		what = p.Path
 	}
-	return fmt.Sprintf("%s (%v)", what, p.Err)
+	return shown(fmt.Sprintf("%s (%v)", what, p.Err))
 }
 
 // whyUnlisted is why there is no list of conversations, for a person.

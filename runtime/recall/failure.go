@@ -94,7 +94,7 @@ func badIDs(err error) string {
 		for _, err := range several.Unwrap() {
 			texts = append(texts, badIDs(err))
 		}
-		return bounded(texts, "; ")
+		return bounded(texts, "; ", maxNames)
 	}
 	var bad *conversations.BadIDError
 	if !errors.As(err, &bad) {
@@ -108,10 +108,10 @@ func notFound(e *conversations.NotFoundError, err error) error {
 	if len(e.IDs) > 1 {
 		what = "Conversations "
 	}
-	what += bounded(names(e.IDs), ", ") + " not found in "
+	what += bounded(names(e.IDs), ", ", maxNames) + " not found in "
 	rest := "."
 	if len(e.Nearest) > 0 {
-		rest += " Nearest ids: " + bounded(names(e.Nearest), ", ") + "."
+		rest += " Nearest ids: " + bounded(names(e.Nearest), ", ", maxNames) + "."
 	}
 	if len(e.Unread) > 0 {
 		rest += " What could not be read may have more: " + namely(e.Unread, "") + "."
@@ -252,9 +252,10 @@ func sentence(s string) string {
 // maxNames is how many of anything an error names.
 const maxNames = 20
 
-func bounded(texts []string, separator string) string {
-	if more := len(texts) - maxNames; more > 0 {
-		texts = append(slices.Clone(texts[:maxNames]), fmt.Sprintf("and %d more", more))
+// bounded joins the first of some texts, and counts the others.
+func bounded(texts []string, separator string, most int) string {
+	if more := len(texts) - most; more > 0 {
+		texts = append(slices.Clone(texts[:most]), fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(texts, separator)
 }

@@ -1,6 +1,10 @@
 package recall
 
-import "github.com/convtools/convtools/runtime/envelope"
+import (
+	"sort"
+
+	"github.com/convtools/convtools/runtime/envelope"
+)
 
 // appender is any generated envelope.
 type appender interface{ Append(w *envelope.Writer) }
@@ -20,17 +24,9 @@ func fit[E appender](n, limit int, build func(int) E) E {
 	if chars(whole) <= limit {
 		return whole
 	}
-	low, high := 0, n // low fits or is 0, high does not
-	for high-low > 1 {
-		middle := (low + high) / 2
-		if chars(build(middle)) <= limit {
-			low = middle
-		} else {
-			high = middle
-		}
+	kept := max(0, sort.Search(n, func(kept int) bool { return chars(build(kept)) > limit })-1)
+	for kept > 0 && chars(build(kept)) > limit {
+		kept--
 	}
-	for low > 0 && chars(build(low)) > limit {
-		low--
-	}
-	return build(low)
+	return build(kept)
 }

@@ -68,25 +68,21 @@ func asideNotes(problems []conversations.Problem, others func([]conversations.Pr
 // with them, without anything that is recorded or the name of a file. damaged
 // stands before what is wrong with damaged events.
 func namely(list []conversations.Problem, damaged string) string {
-	var parts []string
-	for _, p := range list[:min(len(list), maxListed)] {
-		what, why := "a whole store", reason(&p)
+	parts := make([]string, len(list))
+	for i, p := range list {
+		parts[i] = "a whole store"
 		if p.ID != "" {
-			what = string(p.ID)
+			parts[i] = string(p.ID)
 		}
+		why := reason(&p)
 		if p.Kind == conversations.DamagedEvents {
 			why = damaged + why
 		}
 		if why != "" {
-			what += " (" + why + ")"
+			parts[i] += " (" + why + ")"
 		}
-		parts = append(parts, what)
 	}
-	joined := strings.Join(parts, "; ")
-	if more := len(list) - maxListed; more > 0 {
-		joined += fmt.Sprintf("; and %d more", more)
-	}
-	return joined
+	return bounded(parts, "; ", maxListed)
 }
 
 // reason is what is wrong, in our own words; empty where only others have words

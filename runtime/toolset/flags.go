@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 )
 
@@ -150,14 +151,17 @@ func (e *UnheededFlagError) Error() string {
 	return fmt.Sprintf("--%s only counts for %s", e.Flag.Name, strings.Join(e.Flag.Tools, ", "))
 }
 
-// completions makes what a shell is offered of values. One that ends with a slash
-// is the beginning of more.
-func completions(values []string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	directive := cobra.ShellCompDirectiveNoFileComp
-	if slices.ContainsFunc(values, func(v string) bool { return strings.HasSuffix(v, "/") }) {
-		directive |= cobra.ShellCompDirectiveNoSpace
+// completions makes what a shell is offered of values, which may be names of files
+// from anywhere. One that ends with a slash is the beginning of more.
+func completions(values []string) (words []cobra.Completion, directive cobra.ShellCompDirective) {
+	directive = cobra.ShellCompDirectiveNoFileComp
+	for _, value := range values {
+		words = append(words, text.Line(value))
+		if strings.HasSuffix(value, "/") {
+			directive |= cobra.ShellCompDirectiveNoSpace
+		}
 	}
-	return values, directive
+	return words, directive
 }
 
 // flagValue is a flag of a family for package pflag.

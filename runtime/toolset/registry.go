@@ -235,16 +235,6 @@ func (r *Registry) Commands() []*cobra.Command {
 	return commands
 }
 
-// Arguments returns the values that an argument of a tool may have that begin
-// with prefix; given has the arguments before it.
-func (r *Registry) Arguments(ctx context.Context, tool contract.Tool, argument, prefix string, given map[string]string) []string {
-	_, f, err := r.Lookup(tool.Name)
-	if err != nil || f.Arguments == nil {
-		return nil
-	}
-	return f.Arguments(ctx, tool.Name, argument, prefix, given)
-}
-
 // Examples returns calls for people to try.
 func (r *Registry) Examples() []string {
 	var examples []string

@@ -141,9 +141,6 @@ func TestWhatFamiliesBring(t *testing.T) {
 	silent := family("silent", "x")
 	a := family("a", "y")
 	a.Instructions = func(_ context.Context, where contract.Context) string { return "Use y in " + where.Dir + "." }
-	a.Arguments = func(_ context.Context, tool, argument, prefix string, given map[string]string) []string {
-		return []string{tool, argument, prefix, given["k"]}
-	}
 	a.Examples = []string{"y n=1"}
 	nowhere := errors.New("nowhere")
 	a.Project = func(dir string) (string, error) {
@@ -162,12 +159,6 @@ func TestWhatFamiliesBring(t *testing.T) {
 	r := registry(t, silent, a, b, c)
 	if got := r.Instructions(t.Context(), contract.Context{Dir: "D"}); got != "Use y in D.\n\nAnd z." {
 		t.Errorf("instructions: %q", got)
-	}
-	if diff := cmp.Diff([]string{"y", "n", "p", "v"}, r.Arguments(t.Context(), contract.Tool{Name: "y"}, "n", "p", map[string]string{"k": "v"})); diff != "" {
-		t.Errorf("arguments (-want +got):\n%s", diff)
-	}
-	if got := r.Arguments(t.Context(), contract.Tool{Name: "x"}, "n", "", nil); got != nil {
-		t.Errorf("arguments of a family that knows none: %q", got)
 	}
 	for dir, want := range map[string]string{"here": "/a/here", "there": "/b/there"} {
 		if root, err := r.Project(dir); err != nil || root != want {

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/toolset"
@@ -191,7 +193,7 @@ func (p *CommandLine) completeCall(cmd *cobra.Command, args []string, word strin
 		}
 		return words, noFiles
 	}
-	tool, _, err := p.Registry.Lookup(args[0])
+	tool, family, err := p.Registry.Lookup(args[0])
 	if err != nil {
 		return nil, noFiles
 	}
@@ -209,23 +211,24 @@ func (p *CommandLine) completeCall(cmd *cobra.Command, args []string, word strin
 			given[name] = value
 		}
 	}
-	for _, value := range p.values(cmd, tool, key, prefix, given) {
-		words = append(words, key+"="+value)
+	for _, value := range values(cmd.Context(), family, tool, key, prefix, given) {
+		words = append(words, key+"="+text.Line(value))
 	}
 	return words, noFiles
 }
 
-// values are those that an argument can have, as far as they are known.
-func (p *CommandLine) values(cmd *cobra.Command, tool contract.Tool, key, prefix string, given map[string]string) []string {
+// values are those that an argument of a tool can have, as far as they are known.
+func values(ctx context.Context, family toolset.Family, tool contract.Tool, key, prefix string, given map[string]string) []string {
 	declared := parameter(tool, key)
 	switch {
 	case len(declared.Enum) > 0 && declared.Type != "array":
 		return declared.Enum
 	case declared.Type == "boolean":
 		return []string{"true", "false"}
-	default:
-		return p.Registry.Arguments(cmd.Context(), tool, key, prefix, given)
+	case family.Arguments != nil:
+		return family.Arguments(ctx, tool.Name, key, prefix, given)
 	}
+	return nil
 }
 
 // checkFlags makes wrong use of a flag that would go unheeded.

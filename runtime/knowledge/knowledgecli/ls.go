@@ -4,11 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"github.com/convtools/convtools/runtime/cli"
 	"io"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/cli"
 
 	"github.com/spf13/cobra"
 

@@ -3,6 +3,7 @@ package knowledgecli
 import (
 	"encoding/json"
 	"fmt"
+
 	"github.com/convtools/convtools/runtime/cli"
 
 	"github.com/spf13/cobra"

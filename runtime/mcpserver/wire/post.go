@@ -57,21 +57,16 @@ func ServePost(ctx context.Context, w http.ResponseWriter, msg *Message, modern 
 			p.conn.cancel(msg.ID)
 			<-p.answered
 		} else {
-			p.stop(stopping)
+			why := "The request was canceled."
+			if stopping {
+				why = StoppingMessage
+			}
+			_ = p.write(msg.Refuse(jsonrpc.CodeInternalError, why).Encode(), true, 0) // a client that is gone needs no answer
 		}
 		p.conn.end()
 	}
 	_ = session.Wait() // until the work has ended
 	return nil
-}
-
-// stop answers a request that is not worked on any more.
-func (p *post) stop(stopping bool) {
-	why := "The request was canceled."
-	if stopping {
-		why = StoppingMessage
-	}
-	_ = p.write(p.msg.Refuse(jsonrpc.CodeInternalError, why).Encode(), true, 0) // a client that is gone needs no answer
 }
 
 // send writes a response or a notification of the session.
