@@ -34,20 +34,6 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("damaged at byte %d (event %d): %s", e.Offset, e.Event, e.Detail)
 }
 
-// EventError is what is wrong with one whole event.
-type EventError struct {
-	Event  int   // index of the event
-	Offset int64 // byte offset of the event in the file
-	Err    error
-}
-
-func (e *EventError) Error() string {
-	return fmt.Sprintf("event %d (at byte %d): %v", e.Event, e.Offset, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *EventError) Unwrap() error { return e.Err }
-
 // describe names a byte that does not belong where it is.
 func describe(c byte) string {
 	if ' ' < c && c < 0x7f {

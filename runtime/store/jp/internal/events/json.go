@@ -112,15 +112,12 @@ func (w *eventWriter) isMainText(name string, raw []byte) bool {
 	if _, ok := unquote(raw); !ok {
 		return false
 	}
-	switch f, _ := w.event.textField(); f {
-	case FieldContent:
-		return name == "content"
-	case FieldMessage:
-		return name == "message"
-	case FieldReasoning:
-		return name == "reasoning"
+	if w.event.Kind == transcript.KindStructured {
+		return false
 	}
-	return false
+	f, _ := w.event.textField()
+	known, ok := fieldOf([]byte(name))
+	return ok && f == known
 }
 
 func (w *eventWriter) mainText(raw []byte) {

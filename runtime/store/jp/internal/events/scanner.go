@@ -1,6 +1,9 @@
 package events
 
 import (
+	"cmp"
+	"fmt"
+
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -33,8 +36,8 @@ type Scanner struct {
 
 	turn     int
 	anyTyped bool
-	untimed  *EventError // the first event without a timestamp
-	stamp    span        // the timestamp of the event that was returned last, in data
+	untimed  error // about the first event without a timestamp
+	stamp    span  // the timestamp of the event that was returned last, in data
 	last     store.Totals
 	noted    bool // last describes that event
 }
@@ -141,14 +144,8 @@ func (s *Scanner) Totals() store.Totals {
 	s.note()
 	t := s.last
 	t.Turns, t.Events = s.turn, s.count
-	switch {
-	case s.untimed != nil:
-		t.Uncounted = s.untimed
-	case s.err != nil:
-		t.Uncounted = s.err
-	}
-	if t.Uncounted != nil {
-		return store.Totals{Turns: t.Turns, Uncounted: t.Uncounted}
+	if err := cmp.Or(s.untimed, s.err); err != nil {
+		return store.Totals{Turns: s.turn, Uncounted: err}
 	}
 	return t
 }
@@ -254,7 +251,7 @@ func (s *Scanner) scanEvent() bool {
 	if e.HasTimestamp() {
 		s.stamp = e.fields[FieldTimestamp]
 	} else if s.untimed == nil {
-		s.untimed = &EventError{Event: e.Index, Offset: e.Offset, Err: ErrNoTimestamp}
+		s.untimed = fmt.Errorf("event %d (at byte %d): %w", e.Index, e.Offset, ErrNoTimestamp)
 	}
 	s.count++
 	return true
