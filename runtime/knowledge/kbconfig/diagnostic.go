@@ -45,7 +45,7 @@ type Position struct {
 
 // String returns the position the way compilers write it, on one line.
 func (p Position) String() string {
-	at := text.Line(p.File)
+	at := text.Cell(p.File)
 	for _, n := range []int{p.Line, p.Col} {
 		if n > 0 {
 			at += ":" + strconv.Itoa(n)

@@ -152,7 +152,7 @@ func (l *loader) unreadable(name string, owner owner, err error) {
 		hint = outside.Hint()
 		err = fmt.Errorf("%s is a link out of the project", outside.Path) // Models are not told where to.
 	}
-	message := "the file cannot be read: " + text.Line(err.Error())
+	message := "the file cannot be read: " + text.Cell(err.Error())
 	if owner == jps {
 		// The file is JP's, and has no topics as long as JP is content with it.
 		l.warning(Position{File: name}, RuleFile, "topics in it are not seen: "+moveTopics, "%s", message)
@@ -204,7 +204,7 @@ func (l *loader) decode(f *file, source []byte) bool {
 		if !errors.As(err, &parse) {
 			return refuse(place(0), "", quote(err.Error()))
 		}
-		return refuse(place(parse.Position.Start), "", text.Cut(text.Line(strings.TrimSuffix(parse.Message, ".")), 300))
+		return refuse(place(parse.Position.Start), "", text.Cut(text.Cell(strings.TrimSuffix(parse.Message, ".")), 300))
 	}
 	f.keys = meta.Keys()
 	return true
