@@ -134,7 +134,7 @@ func TestCommandFails(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	err = run(&shelves{stderr: "begin " + strings.Repeat("é", 100_000) + " end", exit: 1})
-	if err == nil || utf8.RuneCountInString(err.Error()) > 2300 || !strings.Contains(err.Error(), "begin") || !strings.HasSuffix(err.Error(), "end") || !strings.Contains(err.Error(), "characters left out") {
+	if err == nil || utf8.RuneCountInString(err.Error()) > 2300 || !strings.Contains(err.Error(), "begin") || !strings.HasSuffix(err.Error(), "end") || !strings.Contains(err.Error(), "characters omitted") {
 		t.Errorf("error %.200v", err)
 	}
 	var invalid *contract.InvalidArguments
