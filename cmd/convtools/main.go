@@ -10,7 +10,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -28,10 +27,6 @@ import (
 
 // version is the version of this tree.
 const version = "0.1.0"
-
-// gcPercent is how much the heap may grow before it is collected. Searching
-// 200 MB in 20 conversations peaks at 75 MB with it, and at 134 MB with Go's 100.
-const gcPercent = 40
 
 func main() {
 	host := &toolset.Host{
@@ -51,11 +46,6 @@ func main() {
 func run(host *toolset.Host, args []string) int {
 	if len(args) == 1 && args[0] == "version" {
 		return cli.Report(host.Stderr, program.PrintVersion(host.Stdout, host.Version))
-	}
-	if host.Getenv("GOGC") == "" {
-		// Most of the heap is a few large buffers of recorded text, without
-		// pointers: cheap to collect early, and half as much memory at the peak.
-		debug.SetGCPercent(gcPercent)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
 	defer stop()

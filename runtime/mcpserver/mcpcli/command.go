@@ -9,9 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,11 +26,6 @@ const (
 	// starts it where it likes.
 	noProject = "The user can register this MCP server with the arguments mcp --workspace DIR."
 )
-
-// heapFloor is how much the collector takes to be in use at least, in bytes. Main has
-// it run when a heap has grown by less than half, for searches; of a server that
-// idles, that is a dozen small calls.
-const heapFloor = 4 << 20
 
 // command is what the flags say.
 type command struct {
@@ -72,7 +65,6 @@ The conversation a call is made from is what the client says in _meta under
 			if err := c.checkFlags(cmd); err != nil {
 				return cli.Usage(err)
 			}
-			defer holdHeapFloor()()
 			if c.address == "" {
 				return c.serveStdio(cmd.Context())
 			}
@@ -92,18 +84,6 @@ The conversation a call is made from is what the client says in _meta under
 	flags.StringSliceVar(&c.hosts, "allow-host", nil, "also answer to `NAME` in the Host header")
 	flags.StringSliceVar(&c.origins, "allow-origin", nil, "let web pages of `ORIGIN` call, such as https://example.com")
 	return cmd
-}
-
-// holdHeapFloor holds the floor, which is never touched and so takes no memory, from
-// when the server has started until release is called: its size alone makes the
-// collector run once.
-func holdHeapFloor() (release func()) {
-	var floor atomic.Pointer[[heapFloor]byte]
-	timer := time.AfterFunc(time.Second, func() { floor.Store(new([heapFloor]byte)) })
-	return func() {
-		timer.Stop()
-		floor.Store(nil)
-	}
 }
 
 // checkFlags refuses flags that would go unheeded. An empty value is one that a
