@@ -204,7 +204,11 @@ func (l *loader) decode(f *file, source []byte) bool {
 		if !errors.As(err, &parse) {
 			return refuse(place(0), "", quote(err.Error()))
 		}
-		return refuse(place(parse.Position.Start), "", text.Cut(text.Cell(strings.TrimSuffix(parse.Message, ".")), 300))
+		at := parse.Position.Start
+		for at > 0 && at < len(src) && !utf8.RuneStart(src[at]) {
+			at-- // The decoder may mean the middle of a character.
+		}
+		return refuse(place(at), "", text.Cut(text.Cell(strings.TrimSuffix(parse.Message, ".")), 300))
 	}
 	f.keys = meta.Keys()
 	return true

@@ -43,7 +43,7 @@ const (
 // same goes for what spans levels: so this takes no longer than the product of the
 // two lengths.
 func (g glob) match(name string) bool {
-	if last := len(g) - 1; last >= 0 && g[last].kind == literal && !strings.HasSuffix(name, g[last].text) {
+	if !g.endsLike(name) {
 		return false // Most names fail this, which takes no time.
 	}
 	starAt, starEnd, deepAt, deepEnd := -1, 0, -1, 0 // the tokens behind the last ones, and where those end
@@ -79,6 +79,21 @@ func (g glob) match(name string) bool {
 		}
 		deepEnd += slash + 1
 		t, n, starAt = deepAt, deepEnd, -1
+	}
+	return true
+}
+
+// endsLike reports whether a name ends in what the last token stands for.
+func (g glob) endsLike(name string) bool {
+	if len(g) == 0 {
+		return name == ""
+	}
+	switch last := &g[len(g)-1]; last.kind {
+	case literal:
+		return strings.HasSuffix(name, last.text)
+	case one, class:
+		_, size := utf8.DecodeLastRuneInString(name)
+		return last.prefix(name[len(name)-size:]) > 0
 	}
 	return true
 }
