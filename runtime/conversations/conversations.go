@@ -175,8 +175,10 @@ type ReadQuery struct {
 	Kinds func(transcript.Kind) bool
 	// MaxText is how many characters of a text are handed over: of a longer one
 	// its beginning and its end. In JSON this goes for each string, and there the cut
-	// is marked. 0 stands for all.
+	// is marked. Of a name or an id it is the beginning. 0 stands for all.
 	MaxText int
+	// MaxJSON is the same for JSON as a whole. A source may take MaxText for it.
+	MaxJSON int
 	// NoText leaves the text of events out, for who wants only their JSON.
 	NoText bool
 	// Opened is handed the reading before the first event. Nil is handed nothing.

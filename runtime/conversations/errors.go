@@ -37,6 +37,7 @@ const (
 	BadField      = store.BadField
 	DamagedEvents = store.DamagedEvents
 	Outside       = store.Outside
+	Linked        = store.Linked
 	Vanishing     = store.Vanishing
 	Reported      = store.Reported
 )

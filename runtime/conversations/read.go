@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -190,12 +189,12 @@ func handOver(ctx context.Context, q *ReadQuery, events store.Events, first, las
 		out.Name, out.CallID, out.IsError = "", "", false
 		switch e.Kind {
 		case transcript.KindToolCall:
-			out.Name, out.CallID = string(e.AppendName(nil)), string(e.AppendCallID(nil))
+			out.Name, out.CallID = string(e.AppendName(nil, q.MaxText)), string(e.AppendCallID(nil, q.MaxText))
 		case transcript.KindToolResult:
-			out.CallID, out.IsError = string(e.AppendCallID(nil)), e.IsError()
+			out.CallID, out.IsError = string(e.AppendCallID(nil, q.MaxText)), e.IsError()
 		}
 		if !q.NoText {
-			out.setText(e, q.MaxText, buffer)
+			out.setText(e, transcript.Limits{Text: q.MaxText, JSON: q.MaxJSON}, buffer)
 		}
 		if err := q.Event(&out); err != nil {
 			return err
@@ -205,17 +204,9 @@ func handOver(ctx context.Context, q *ReadQuery, events store.Events, first, las
 }
 
 // setText decodes the text of an event, and cuts it where it is too long.
-func (e *Event) setText(recorded *transcript.Event, maxText int, buffer *store.Buffer) {
-	body, info := recorded.AppendBody(buffer.Text[:0], maxText)
+func (e *Event) setText(recorded *transcript.Event, limits transcript.Limits, buffer *store.Buffer) {
+	body, info := recorded.AppendBody(buffer.Text[:0], limits)
 	buffer.Text = body[:0]
-	e.Encoding, e.JSON, e.Cut = info.Encoding, info.JSON, info.Cut
-	e.Chars, e.Head = 0, 0
-	if maxText > 0 && !info.JSON && !info.Cut {
-		keep := transcript.HeadChars(maxText)
-		if first, last, omitted := text.Ends(body, keep, maxText-keep); omitted > 0 {
-			body = append(first, last...)
-			e.Chars, e.Head = maxText+omitted, keep
-		}
-	}
-	e.Text = body
+	e.Text, e.Encoding, e.JSON, e.Cut = body, info.Encoding, info.JSON, info.Cut
+	e.Chars, e.Head = info.Chars, info.Head
 }

@@ -94,11 +94,11 @@ func (e memoryEvent) AppendText(dst []byte) ([]byte, transcript.Encoding) {
 	return append(dst, e.text...), transcript.Plain
 }
 
-func (e memoryEvent) AppendBody(dst []byte, _ int) ([]byte, transcript.BodyInfo) {
+func (e memoryEvent) AppendBody(dst []byte, _ transcript.Limits) ([]byte, transcript.BodyInfo) {
 	return append(dst, e.text...), transcript.BodyInfo{}
 }
-func (e memoryEvent) AppendName(dst []byte) []byte   { return dst }
-func (e memoryEvent) AppendCallID(dst []byte) []byte { return dst }
+func (e memoryEvent) AppendName(dst []byte, _ int) []byte   { return dst }
+func (e memoryEvent) AppendCallID(dst []byte, _ int) []byte { return dst }
 func (e memoryEvent) IsError() bool                  { return false }
 func (e memoryEvent) CompactedTurns() int            { return 0 }
 func (e memoryEvent) AppendJSON(dst []byte, _ transcript.JSONOptions) []byte {

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -94,7 +95,9 @@ func reason(p *conversations.Problem) string {
 	case p.Kind == conversations.Duplicate:
 		return "another directory has the same id"
 	case p.Kind == conversations.Outside:
-		return "it is a link that leads out of the store"
+		return cmp.Or(p.File, "it") + " is a link that leads out of the store"
+	case p.Kind == conversations.Linked:
+		return "it is a link; only directories are read"
 	case p.Kind == conversations.Vanishing:
 		return "its directory is renamed or removed again and again"
 	case p.Kind == conversations.DamagedEvents:

@@ -38,7 +38,7 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 	if r.current && !p.IncludeCurrent {
 		return nil, contract.Fixable(fmt.Sprintf("%s is the current conversation, which is in front of you already. Pass include_current=true to read it all the same.", r.call.Context.ConversationID))
 	}
-	q := conversations.ReadQuery{ID: p.ID, Kinds: r.wants, MaxText: conversation.ReadMaxChars}
+	q := conversations.ReadQuery{ID: p.ID, Kinds: r.wants, MaxText: conversation.ReadMaxChars, MaxJSON: conversation.ReadMaxChars}
 	switch {
 	case p.Turn != nil:
 		only := conversations.Bound{Kind: conversations.Turn, N: *p.Turn}

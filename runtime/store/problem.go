@@ -15,6 +15,9 @@ type Problem struct {
 	// Field names the recorded field that is wrong, such as "expires_at"; empty
 	// where it is not one field.
 	Field string
+	// File is the name of the file in the conversation that is the link of Outside;
+	// empty where it is no file.
+	File string
 	// Event is the number of whole events before the damage.
 	Event int
 	Path  string
@@ -39,6 +42,8 @@ const (
 	DamagedEvents
 	// Outside: it is, or has, a link that leads out of its store, and is left out.
 	Outside
+	// Linked: it is a link where only directories are read, and is left out.
+	Linked
 	// Vanishing: it is renamed or removed again and again, and is left out.
 	Vanishing
 	// Reported: an external program reports it, in words that are not searched for a

@@ -25,13 +25,13 @@ type Record interface {
 	AppendText(dst []byte) ([]byte, Encoding)
 	// AppendBody appends the text that is read. It is that of AppendText, except that
 	// it has only the arguments of a tool call, and also answers and structured data.
-	// Strings inside JSON that have more than maxText characters, where that is not
-	// 0, are cut in the middle and marked there.
-	AppendBody(dst []byte, maxText int) ([]byte, BodyInfo)
+	// What is over a limit is not held in memory as a whole.
+	AppendBody(dst []byte, limits Limits) ([]byte, BodyInfo)
 	// AppendName and AppendCallID append the name of a called tool and what joins a
-	// call with its result, as recorded.
-	AppendName(dst []byte) []byte
-	AppendCallID(dst []byte) []byte
+	// call with its result, as recorded: the first most characters, or all where most
+	// is 0.
+	AppendName(dst []byte, most int) []byte
+	AppendCallID(dst []byte, most int) []byte
 	// IsError reports whether a tool result is marked as an error.
 	IsError() bool
 	// CompactedTurns returns how many turns, from the first, a compaction replaces.
@@ -40,11 +40,24 @@ type Record interface {
 	AppendJSON(dst []byte, options JSONOptions) []byte
 }
 
+// Limits are how many characters a text may have; 0 stands for any number. Of a
+// longer one the first [HeadChars] and the last are kept.
+type Limits struct {
+	// Text is for a text, and for each string inside JSON, which is marked where it
+	// is cut.
+	Text int
+	// JSON is for JSON as a whole. It is no JSON any more where it is cut.
+	JSON int
+}
+
 // BodyInfo describes the text of an event.
 type BodyInfo struct {
 	Encoding Encoding
 	JSON     bool // it is JSON, indented by two spaces, and not plain text
 	Cut      bool // strings in it were cut
+	// Chars is how many characters the text has where only the first Head and the
+	// last of them are there; else 0.
+	Chars, Head int
 }
 
 // StoredForm is how a text is stored.

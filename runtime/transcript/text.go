@@ -39,6 +39,38 @@ func AppendUnescaped(dst, raw []byte) []byte {
 	}
 }
 
+// AppendSome appends the text of the first part of raw as [AppendUnescaped] does,
+// until that is some bytes or a little more, and returns the rest of raw.
+func AppendSome(dst, raw []byte, some int) (text, rest []byte) {
+	for end := len(dst) + some; len(raw) > 0 && len(dst) < end; {
+		plain := raw[:characters(raw, end-len(dst))]
+		i := bytes.IndexByte(plain, '\\')
+		if i < 0 {
+			dst, raw = AppendValid(dst, plain), raw[len(plain):]
+			continue
+		}
+		dst = AppendValid(dst, plain[:i])
+		var n int
+		dst, n = appendEscape(dst, raw[i:])
+		raw = raw[i+n:]
+	}
+	return dst, raw
+}
+
+// characters returns a length of at least n bytes, or that of text, at which no
+// character is divided.
+func characters(text []byte, n int) int {
+	if n >= len(text) {
+		return len(text)
+	}
+	for end := n; end < min(len(text), n+utf8.UTFMax); end++ {
+		if utf8.RuneStart(text[end]) {
+			return end
+		}
+	}
+	return min(len(text), n+utf8.UTFMax) // no character is that long
+}
+
 // appendEscape appends what the escape at the start of raw stands for, and
 // returns how many bytes of raw it took.
 func appendEscape(dst, raw []byte) ([]byte, int) {

@@ -38,7 +38,7 @@ func (r *record) Events(ctx context.Context, buffer *store.Buffer) (store.Events
 		return nil, fmt.Errorf("reading the events of %s: %w", r.place.number.id(), tooLarge(eventsFile, f.size, limit))
 	}
 	e := &reader{r: r, file: f, buffer: buffer}
-	e.Restart()
+	e.begin()
 	return e, nil
 }
 
@@ -117,6 +117,7 @@ type reader struct {
 	scanner events.Scanner
 	event   transcript.Event
 	ctx     context.Context // of the call of Next that is under way
+	again   bool            // the file is read another time, with the buffer it needs
 	events  int             // since the context was looked at
 }
 
@@ -159,6 +160,11 @@ func (r *reader) Totals() store.Totals { return r.scanner.Totals() }
 
 // Restart implements [store.Events].
 func (r *reader) Restart() {
+	r.again = true
+	r.begin()
+}
+
+func (r *reader) begin() {
 	if r.whole != nil {
 		r.scanner.Reset(r.whole, nil)
 	} else {
@@ -182,7 +188,7 @@ func (r *reader) fill(data []byte, from int) ([]byte, bool, error) {
 	switch {
 	case 2*kept > want: // an event that is larger than the buffer
 		want = int(min(2*int64(want), int64(kept)+left))
-	case r.end == 0 && want > 4*r.r.s.w.chunk: // a buffer that an earlier event needed
+	case r.end == 0 && !r.again && want > 4*r.r.s.w.chunk: // a buffer that another file needed
 		want = r.r.s.w.chunk
 	}
 	buf := r.buffer.Bytes[:0]

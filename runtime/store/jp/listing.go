@@ -172,7 +172,7 @@ func (s *session) readDirs(ctx context.Context, set store.Set) (all []found, pro
 					all = append(all, found{n, parent == archiveDir, i, dir})
 				case entry.Type()&fs.ModeSymlink != 0:
 					problems = append(problems, store.Problem{
-						ID: n.id(), Kind: store.Outside, Path: s.path(i, dir), Err: errors.New("it is a link; only directories are read"),
+						ID: n.id(), Kind: store.Linked, Path: s.path(i, dir), Err: errors.New("it is a link; only directories are read"),
 					})
 				}
 			}

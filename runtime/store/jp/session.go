@@ -240,7 +240,11 @@ func (s *session) load(p *place) store.Conversation {
 		if kind == store.Unreadable {
 			kind = store.BadMetadata
 		}
-		c.Problems = append(c.Problems, store.Problem{ID: c.ID, Kind: kind, Path: s.anyPath(p), Err: err})
+		problem := store.Problem{ID: c.ID, Kind: kind, Path: s.anyPath(p), Err: err}
+		if kind == store.Outside {
+			problem.File = metadataFile
+		}
+		c.Problems = append(c.Problems, problem)
 	}
 	return c
 }

@@ -74,3 +74,16 @@ func looksLikeBase64(text []byte) bool {
 	}
 	return len(bytes.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")) == 0
 }
+
+// onlyBase64 reports whether text has only characters of the two alphabets and of
+// padding.
+func onlyBase64(text []byte) bool {
+	for _, c := range text {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '+', c == '/', c == '-', c == '_', c == '=':
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -121,7 +121,7 @@ func (e *Event) Stored() ([]byte, transcript.StoredForm) {
 func (e *Event) AppendText(dst []byte) ([]byte, transcript.Encoding) {
 	switch e.Kind {
 	case transcript.KindToolCall:
-		dst = e.AppendName(dst)
+		dst = e.AppendName(dst, 0)
 		if raw, ok := e.Field(FieldArguments); ok && !isEmptyContainer(raw) {
 			w := valueWriter{pretty: true, decode: true}
 			dst = w.append(append(dst, '\n'), raw)
@@ -129,7 +129,7 @@ func (e *Event) AppendText(dst []byte) ([]byte, transcript.Encoding) {
 		}
 		return dst, transcript.Plain
 	case transcript.KindInquiry:
-		return e.appendQuestion(dst), transcript.Plain
+		return transcript.AppendUnescaped(dst, e.question()), transcript.Plain
 	}
 	f, base64 := e.textField()
 	raw, _ := e.stringField(f)
@@ -140,43 +140,61 @@ func (e *Event) AppendText(dst []byte) ([]byte, transcript.Encoding) {
 }
 
 // AppendBody implements [transcript.Record].
-func (e *Event) AppendBody(dst []byte, maxText int) ([]byte, transcript.BodyInfo) {
+func (e *Event) AppendBody(dst []byte, limits transcript.Limits) ([]byte, transcript.BodyInfo) {
 	f := FieldAnswer
 	w := valueWriter{pretty: true}
 	switch e.Kind {
 	case transcript.KindInquiry:
-		return e.appendQuestion(dst), transcript.BodyInfo{}
+		return appendBody(dst, e.question(), limits.Text, false)
 	case transcript.KindToolCall:
-		f, w.decode, w.maxText = FieldArguments, true, maxText
+		f, w.decode, w.maxText = FieldArguments, true, limits.Text
 	case transcript.KindStructured:
-		f, w.maxText = FieldData, maxText
+		f, w.maxText = FieldData, limits.Text
 	case transcript.KindInquiryResponse:
 	default:
 		f, w.decode = e.textField()
-		if _, ok := e.stringField(f); ok {
-			dst, encoding := e.AppendText(dst)
-			return dst, transcript.BodyInfo{Encoding: encoding}
+		if raw, ok := e.stringField(f); ok {
+			return appendBody(dst, raw, limits.Text, w.decode)
 		}
-		w.maxText = maxText
+		w.maxText = limits.Text
 	}
 	raw, ok := e.Field(f)
 	if !ok {
 		return dst, transcript.BodyInfo{}
 	}
 	if text, ok := unquote(raw); ok && e.Kind != transcript.KindToolCall {
-		start := len(dst)
-		dst = w.cutText(transcript.AppendUnescaped(dst, text), start)
+		dst = w.appendMarked(dst, text)
 		return dst, transcript.BodyInfo{Cut: w.cut}
 	}
-	dst = w.append(dst, raw)
-	return dst, transcript.BodyInfo{Encoding: w.encoding, JSON: true, Cut: w.cut}
+	w.whole = newEnds(len(dst), limits.JSON)
+	dst = w.whole.finish(w.append(dst, raw))
+	info := transcript.BodyInfo{Encoding: w.encoding, JSON: true, Cut: w.cut}
+	info.Chars, info.Head = w.whole.chars()
+	return dst, info
+}
+
+// appendBody appends the text of a string, and what of it max lets through.
+func appendBody(dst, raw []byte, max int, base64 bool) ([]byte, transcript.BodyInfo) {
+	kept := newEnds(len(dst), max)
+	dst, encoding := kept.append(dst, raw, base64)
+	info := transcript.BodyInfo{Encoding: encoding}
+	info.Chars, info.Head = kept.chars()
+	return dst, info
 }
 
 // AppendName implements [transcript.Record].
-func (e *Event) AppendName(dst []byte) []byte { return e.AppendString(dst, FieldName) }
+func (e *Event) AppendName(dst []byte, most int) []byte { return e.appendFirst(dst, FieldName, most) }
 
 // AppendCallID implements [transcript.Record].
-func (e *Event) AppendCallID(dst []byte) []byte { return e.AppendString(dst, FieldID) }
+func (e *Event) AppendCallID(dst []byte, most int) []byte { return e.appendFirst(dst, FieldID, most) }
+
+func (e *Event) appendFirst(dst []byte, f Field, most int) []byte {
+	raw, _ := e.stringField(f)
+	kept := newEnds(len(dst), most)
+	kept.head, kept.tail = most, 0
+	dst, _ = kept.append(dst, raw, false)
+	return dst
+}
 
 // CompactedTurns implements [transcript.Record].
 func (e *Event) CompactedTurns() int {
@@ -219,12 +237,12 @@ func (e *Event) stringField(f Field) ([]byte, bool) {
 	return unquote(raw)
 }
 
-// appendQuestion appends the text of an inquiry: {"text": …}, or the question
-// itself where it is a string.
-func (e *Event) appendQuestion(dst []byte) []byte {
+// question returns the text of an inquiry, as it stands between its quotes:
+// {"text": …}, or the question itself where it is a string.
+func (e *Event) question() []byte {
 	raw, _ := e.Field(FieldQuestion)
 	if text, ok := unquote(raw); ok {
-		return transcript.AppendUnescaped(dst, text)
+		return text
 	}
 	var text []byte
 	for m := range members(raw) {
@@ -232,7 +250,7 @@ func (e *Event) appendQuestion(dst []byte) []byte {
 			text, _ = unquote(m.value)
 		}
 	}
-	return transcript.AppendUnescaped(dst, text)
+	return text
 }
 
 func (e *Event) set(f Field, v span) {

@@ -69,7 +69,7 @@ func checkEvent(t *testing.T, e *events.Event) {
 	if at := e.Time(); !at.IsZero() && !e.HasTimestamp() || at.Year() < 0 || at.Year() > 9999 {
 		t.Fatalf("timestamp %v", at)
 	}
-	if body, info := e.AppendBody(nil, 3); !utf8.Valid(body) || info.JSON && !json.Valid(body) {
+	if body, info := e.AppendBody(nil, transcript.Limits{Text: 3}); !utf8.Valid(body) || info.JSON && !json.Valid(body) {
 		t.Fatalf("body %q, %+v of %q", body, info, e.Raw())
 	}
 }
@@ -150,7 +150,7 @@ func FuzzPretty(f *testing.F) {
 			}
 			return
 		}
-		got, info := s.Event().AppendBody(nil, 0)
+		got, info := s.Event().AppendBody(nil, transcript.Limits{})
 		if !info.JSON { // a string
 			got = transcript.AppendQuoted(nil, got)
 		}

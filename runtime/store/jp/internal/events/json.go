@@ -3,7 +3,6 @@ package events
 import (
 	"strconv"
 
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -123,15 +122,10 @@ func (w *eventWriter) isMainText(name string, raw []byte) bool {
 func (w *eventWriter) mainText(raw []byte) {
 	w.dst = append(w.dst, '"')
 	start := len(w.dst)
-	dst, enc := w.event.AppendText(w.dst)
-	w.encoding = enc
-	if max := w.opts.MaxText; max > 0 {
-		keep := transcript.HeadChars(max)
-		if first, last, omitted := text.Ends(dst[start:], keep, max-keep); omitted > 0 {
-			w.chars = max + omitted
-			dst = append(dst[:start+len(first)], last...)
-		}
-	}
+	text, _ := unquote(raw)
+	_, base64 := w.event.textField()
+	dst, info := appendBody(w.dst, text, w.opts.MaxText, base64)
+	w.encoding, w.chars = info.Encoding, info.Chars
 	w.dst = transcript.CloseQuoted(dst, start)
 }
 

@@ -78,7 +78,10 @@ func (s *Scanner) Next() bool {
 			return false
 		}
 		s.note()
-		data, end, err := s.fill(s.data, start)
+		// What fill waits for memory with must be free: nothing else keeps the data.
+		data := s.data
+		s.data, s.event.data = nil, nil
+		data, end, err := s.fill(data, start)
 		if err != nil {
 			s.state, s.err = scanDone, err
 			return false

@@ -102,10 +102,10 @@ func TestStructuredData(t *testing.T) {
 	t.Parallel()
 	e := one(t, `{"type":"chat_response","data":{"b":[1,2,{}],"a":"aGVsbG8="}}`)
 	want := "{\n  \"b\": [\n    1,\n    2,\n    {}\n  ],\n  \"a\": \"aGVsbG8=\"\n}"
-	if got, info := e.AppendBody(nil, 0); string(got) != want || !info.JSON {
+	if got, info := e.AppendBody(nil, transcript.Limits{}); string(got) != want || !info.JSON {
 		t.Errorf("%s, %+v\nwant\n%s", got, info, want)
 	}
-	if got, info := one(t, `{"type":"chat_response"}`).AppendBody(nil, 0); len(got) > 0 || info.JSON {
+	if got, info := one(t, `{"type":"chat_response"}`).AppendBody(nil, transcript.Limits{}); len(got) > 0 || info.JSON {
 		t.Errorf("missing data: %s, %+v", got, info)
 	}
 }

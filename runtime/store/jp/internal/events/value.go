@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"slices"
 
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -16,6 +16,7 @@ type valueWriter struct {
 	decode  bool // decode base64 in string values
 	maxText int  // characters a string value may have; 0 means no limit
 
+	whole    ends                // of the value; nothing is left out by default
 	encoding transcript.Encoding // Base64 when a string could not be decoded
 	cut      bool                // a string was longer than maxText
 }
@@ -48,6 +49,7 @@ func (w *valueWriter) value(dst, raw []byte, i, depth int) ([]byte, int) {
 				i = skipSpace(raw, skipSpace(raw, end)+1)
 			}
 			dst, i = w.value(dst, raw, i, depth+1)
+			dst = w.whole.shorten(dst)
 			i = skipSpace(raw, i)
 			if raw[i] == closing {
 				return append(w.newline(dst, depth), closing), i + 1
@@ -81,32 +83,22 @@ func (w *valueWriter) newline(dst []byte, depth int) []byte {
 func (w *valueWriter) appendText(dst, raw []byte) []byte {
 	dst = append(dst, '"')
 	start := len(dst)
-	if w.decode {
-		var enc transcript.Encoding
-		if dst, enc = appendStored(dst, raw); enc != transcript.Plain {
-			w.encoding = enc
-		}
-	} else {
-		dst = transcript.AppendUnescaped(dst, raw)
-	}
-	return transcript.CloseQuoted(w.cutText(dst, start), start)
+	return transcript.CloseQuoted(w.appendMarked(dst, raw), start)
 }
 
-// cutText cuts the text dst[start:] in the middle where it is too long.
-func (w *valueWriter) cutText(dst []byte, start int) []byte {
-	if w.maxText == 0 {
-		return dst
+// appendMarked appends the text of a string, decoded and cut as asked, with a mark
+// where it is cut.
+func (w *valueWriter) appendMarked(dst, raw []byte) []byte {
+	kept := newEnds(len(dst), w.maxText)
+	dst, encoding := kept.append(dst, raw, w.decode)
+	if encoding != transcript.Plain {
+		w.encoding = encoding
 	}
-	keep := transcript.HeadChars(w.maxText)
-	first, last, omitted := text.Ends(dst[start:], keep, w.maxText-keep)
-	if omitted == 0 {
-		return dst
+	if kept.omitted > 0 {
+		w.cut = true
+		dst = slices.Insert(dst, kept.cut, fmt.Appendf(nil, " … %d characters omitted … ", kept.omitted)...)
 	}
-	w.cut = true
-	end := len(dst)
-	dst = fmt.Appendf(dst, " … %d characters omitted … ", omitted)
-	dst = append(dst, last...)
-	return append(dst[:start+len(first)], dst[end:]...)
+	return dst
 }
 
 func appendKey(dst, raw []byte) []byte {
