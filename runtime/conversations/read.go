@@ -203,10 +203,15 @@ func handOver(ctx context.Context, q *ReadQuery, events store.Events, first, las
 	return ctx.Err()
 }
 
+// maxKeptText is how many bytes of a buffer for text are kept for the next one.
+const maxKeptText = 4 << 20
+
 // setText decodes the text of an event, and cuts it where it is too long.
 func (e *Event) setText(recorded *transcript.Event, limits transcript.Limits, buffer *store.Buffer) {
 	body, info := recorded.AppendBody(buffer.Text[:0], limits)
-	buffer.Text = body[:0]
+	if buffer.Text = body[:0]; cap(body) > maxKeptText {
+		buffer.Text = nil
+	}
 	e.Text, e.Encoding, e.JSON, e.Cut = body, info.Encoding, info.JSON, info.Cut
 	e.Chars, e.Head = info.Chars, info.Head
 }

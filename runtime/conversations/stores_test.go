@@ -99,8 +99,8 @@ func (e memoryEvent) AppendBody(dst []byte, _ transcript.Limits) ([]byte, transc
 }
 func (e memoryEvent) AppendName(dst []byte, _ int) []byte   { return dst }
 func (e memoryEvent) AppendCallID(dst []byte, _ int) []byte { return dst }
-func (e memoryEvent) IsError() bool                  { return false }
-func (e memoryEvent) CompactedTurns() int            { return 0 }
+func (e memoryEvent) IsError() bool                         { return false }
+func (e memoryEvent) CompactedTurns() int                   { return 0 }
 func (e memoryEvent) AppendJSON(dst []byte, _ transcript.JSONOptions) []byte {
 	return transcript.AppendQuoted(dst, []byte(e.text))
 }

@@ -163,6 +163,9 @@ func (e *Event) AppendBody(dst []byte, limits transcript.Limits) ([]byte, transc
 		return dst, transcript.BodyInfo{}
 	}
 	if text, ok := unquote(raw); ok && e.Kind != transcript.KindToolCall {
+		if e.Kind == transcript.KindInquiryResponse {
+			return appendBody(dst, text, limits.Text, false)
+		}
 		dst = w.appendMarked(dst, text)
 		return dst, transcript.BodyInfo{Cut: w.cut}
 	}

@@ -1,0 +1,142 @@
+package events_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"unicode/utf8"
+	"weak"
+
+	"github.com/convtools/convtools/runtime/store/jp/internal/events"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// What is over a limit has the ends of the whole text, and of the rest only a part
+// is in memory at a time.
+func TestHugeText(t *testing.T) {
+	t.Parallel()
+	const (
+		size  = 6 << 20 // bytes of each text, at least
+		limit = 1000    // characters
+		most  = 3 << 20 // bytes that may be in memory
+	)
+	repeat := func(s string) string { return strings.Repeat(s, size/len(s)+1) }
+	quote := func(s string) string {
+		b, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	var keys strings.Builder
+	for i := range size / 16 {
+		fmt.Fprintf(&keys, `"k%d":[%d,"ü"],`, i, i)
+	}
+	encoded := base64.StdEncoding.EncodeToString([]byte(repeat("a line, 東京\n")))
+	for _, test := range []struct {
+		name, object string
+		most         int
+	}{
+		{"plain", `{"type":"chat_request","content":"` + repeat("abc ") + `"}`, most},
+		{"of wide characters", `{"type":"chat_request","content":"a` + repeat("東京") + `"}`, most},
+		{"not UTF-8", `{"type":"chat_request","content":"` + repeat("\xffab\xe6\x9d\x80\x80\x80\x80\x80\x80\x80\x80") + `"}`, most},
+		{"with escapes", `{"type":"chat_response","message":` + quote(repeat("a \"line\"\n\u2028\x01")) + `}`, most},
+		{"with surrogates", `{"type":"chat_response","message":"` + repeat(`\ud83d\ude00\ud83d x\q\\`) + `"}`, most},
+		{"an inquiry", `{"type":"inquiry_request","question":{"text":"` + repeat("why? ") + `"}}`, most},
+		{"an answer", `{"type":"inquiry_response","answer":"` + repeat("so. ") + `"}`, most},
+		{"a result that is not base64", `{"type":"tool_call_response","content":"` + repeat(`a line\n`) + `"}`, most},
+		{"a result", `{"type":"tool_call_response","content":"` + encoded + `"}`, len(encoded)},
+		{"a result with escapes", `{"type":"tool_call_response","content":"` + strings.ReplaceAll(encoded, "/", `\/`) + `"}`, 4 * len(encoded)},
+		{"arguments with many keys", `{"type":"tool_call_request","arguments":{` + keys.String() + `"end":1}}`, most},
+		{"arguments of nothing", `{"type":"tool_call_request","arguments":[` + repeat("[],{},") + `0]}`, most},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			e := one(t, test.object)
+			whole, _ := e.AppendBody(nil, transcript.Limits{})
+			got, info := e.AppendBody([]byte(">"), transcript.Limits{JSON: limit})
+			if !info.JSON {
+				got, info = e.AppendBody([]byte(">"), transcript.Limits{Text: limit})
+			}
+			runes := []rune(string(whole))
+			head := string(runes[:transcript.HeadChars(limit)])
+			want := head + string(runes[len(runes)-limit+transcript.HeadChars(limit):])
+			if info.Chars != len(runes) || info.Head != utf8.RuneCountInString(head) {
+				t.Errorf("%d characters, %d before the cut; want %d, %d", info.Chars, info.Head, len(runes), len(head))
+			}
+			if string(got) != ">"+want {
+				t.Errorf("%d bytes: %.80q…, want %d bytes: %.80q…", len(got), got, len(want), want)
+			}
+			if cap(got) > test.most {
+				t.Errorf("a buffer of %d bytes for a text of %d", cap(got), len(whole))
+			}
+		})
+	}
+}
+
+// Each string inside JSON is cut by itself, and then the JSON.
+func TestCutJSON(t *testing.T) {
+	t.Parallel()
+	e := one(t, `{"type":"tool_call_request","arguments":{"a":"0123456789012","b":"second","c":[1,2,3]}}`)
+	got, info := e.AppendBody(nil, transcript.Limits{Text: 5, JSON: 40})
+	const want = "{\n  \"a\": \"012 … 8 charac  2,\n    3\n  ]\n}"
+	if string(got) != want || info.Chars != 120 || info.Head != 24 || !info.Cut {
+		t.Errorf("%q, %+v", got, info)
+	}
+}
+
+// A string inside JSON is cut while it is decoded.
+func TestHugeArgument(t *testing.T) {
+	t.Parallel()
+	e := one(t, `{"type":"tool_call_request","arguments":{"a":"`+strings.Repeat("abc ", 2<<20)+`"}}`)
+	got, info := e.AppendBody(nil, transcript.Limits{Text: 10})
+	const want = "{\n  \"a\": \"abc ab … 8388598 characters omitted … abc \"\n}"
+	if string(got) != want || !info.Cut || info.Chars != 0 || cap(got) > 1<<20 {
+		t.Errorf("%q, %+v, a buffer of %d bytes", got, info, cap(got))
+	}
+}
+
+// A name or an id that is too long is cut at its end.
+func TestFirstOfName(t *testing.T) {
+	t.Parallel()
+	e := one(t, `{"type":"tool_call_request","id":"`+strings.Repeat("é", 1<<20)+`","name":"a\nname"}`)
+	if got := e.AppendCallID(nil, 3); string(got) != "ééé" || cap(got) > 1<<20 {
+		t.Errorf("%d bytes of %d", len(got), cap(got))
+	}
+	if got := string(e.AppendName([]byte(">"), 2)) + string(e.AppendName(nil, 0)); got != ">a\na\nname" {
+		t.Errorf("%q", got)
+	}
+}
+
+// While more of a file is waited for, nothing keeps what was read of it before:
+// its memory counts as free.
+func TestFillFreesData(t *testing.T) {
+	t.Parallel()
+	file := []byte(`[{"timestamp":"t","type":"turn_start"},{"timestamp":"t","type":"chat_request","content":"` + strings.Repeat("x", 1<<16) + `"}]`)
+	var s events.Scanner
+	fills, end := 0, 0
+	s.Reset(nil, func(data []byte, from int) ([]byte, bool, error) {
+		begin := end - (len(data) - from)
+		if fills++; len(data) > 0 {
+			before := weak.Make(&data[0])
+			data = nil
+			runtime.GC()
+			if before.Value() != nil {
+				t.Errorf("fill %d: the data is still referred to", fills)
+			}
+		}
+		end = min(len(file), begin+fills*(32<<10))
+		return bytes.Clone(file[begin:end]), end == len(file), nil
+	})
+	n := 0
+	for s.Next() {
+		n++
+	}
+	if s.Err() != nil || n != 2 || fills < 3 {
+		t.Errorf("%d events, %d fills, %v", n, fills, s.Err())
+	}
+}
