@@ -159,3 +159,42 @@ func TestReaderStops(t *testing.T) {
 		t.Errorf("waiting for memory: %v", err)
 	}
 }
+
+// A file that is read again is read with the buffer that it needed before.
+func TestRestartKeepsBuffer(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.write(inProject+"10/metadata.json", testTitle)
+	f.write(inProject+"10/events.json", `[`+strings.Repeat(`{"type":"turn_start"},`, 50)+`{"type":"chat_request","content":"`+strings.Repeat("x", 3000)+`"}]`)
+	w := f.open()
+	w.chunk = 100
+	s, _, err := w.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	c, err := s.Find(t.Context(), "jp-c10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
+	defer buffer.Release()
+	events, err := c.Events(t.Context(), buffer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Close()
+	for events.Next(t.Context()) {
+	}
+	grown := &buffer.Bytes[:1][0]
+	events.Restart()
+	n := 0
+	for ; events.Next(t.Context()); n++ {
+		if &buffer.Bytes[:1][0] != grown {
+			t.Fatalf("event %d is in another buffer", n)
+		}
+	}
+	if n != 51 || events.Err() != nil {
+		t.Errorf("%d events, %v", n, events.Err())
+	}
+}
