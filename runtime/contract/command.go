@@ -86,7 +86,7 @@ func reason(err error) string {
 	case errors.As(err, &syntax):
 		return fmt.Sprintf("%s, at byte %d", syntax, syntax.Offset)
 	case errors.As(err, &mismatch) && mismatch.Field != "":
-		return fmt.Sprintf("%s is a JSON %s where %s is expected", Quote(mismatch.Field), mismatch.Value, goKind(mismatch))
+		return fmt.Sprintf("%s is a JSON %s where %s is expected", text.Quote(mismatch.Field), mismatch.Value, goKind(mismatch))
 	case errors.As(err, &mismatch):
 		return fmt.Sprintf("a record is a JSON %s", mismatch.Value)
 	default:
