@@ -15,11 +15,11 @@ import (
 const maxStderr = 2000
 
 // CommandFailed is the error for a command line that ended with an exit code
-// its tool does not accept. said is what it printed on standard error, made
-// safe to show; the middle of a long text is left out.
-func CommandFailed(tool, cli string, exit int, said string) error {
+// its tool does not accept. What it printed on standard error is shown with
+// everything hidden in it made visible, and without the middle of a long text.
+func CommandFailed(tool, cli string, exit int, stderr []byte) error {
 	message := "The command line " + strconv.Quote(cli) + " that " + tool + " runs ended with exit code " + strconv.Itoa(exit)
-	if said == "" {
+	if said := text.Visible(string(stderr)); said == "" {
 		message += " and said nothing about why."
 	} else {
 		message += " and said:\n" + text.CutMiddle(said, maxStderr)
@@ -86,7 +86,7 @@ func reason(err error) string {
 	case errors.As(err, &syntax):
 		return fmt.Sprintf("%s, at byte %d", syntax, syntax.Offset)
 	case errors.As(err, &mismatch) && mismatch.Field != "":
-		return fmt.Sprintf("%s is a JSON %s where %s is expected", Quote(mismatch.Field), mismatch.Value, goKind(mismatch))
+		return fmt.Sprintf("%s is a JSON %s where %s is expected", text.Quote(mismatch.Field), mismatch.Value, goKind(mismatch))
 	case errors.As(err, &mismatch):
 		return fmt.Sprintf("a record is a JSON %s", mismatch.Value)
 	default:

@@ -74,14 +74,15 @@ func TestDecodeRecordsKeepsTheCause(t *testing.T) {
 func TestCommandFailed(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{
-		"":         `The command line "cli" that tool_x runs ended with exit code 3 and said nothing about why.`,
-		"no shelf": "The command line \"cli\" that tool_x runs ended with exit code 3 and said:\nno shelf",
+		"":            `The command line "cli" that tool_x runs ended with exit code 3 and said nothing about why.`,
+		"a\u200b\x1b": "The command line \"cli\" that tool_x runs ended with exit code 3 and said:\na\\u{200B}␛",
+		"no shelf":    "The command line \"cli\" that tool_x runs ended with exit code 3 and said:\nno shelf",
 	} {
-		if got := contract.CommandFailed("tool_x", "cli", 3, said).Error(); got != want {
+		if got := contract.CommandFailed("tool_x", "cli", 3, []byte(said)).Error(); got != want {
 			t.Errorf("error %q, want %q", got, want)
 		}
 	}
-	got := contract.CommandFailed("tool_x", "cli", 3, "begin"+strings.Repeat("日", 100_000)+"end").Error()
+	got := contract.CommandFailed("tool_x", "cli", 3, []byte("begin"+strings.Repeat("日", 100_000)+"end")).Error()
 	if n := utf8.RuneCountInString(got); n > 2200 || !strings.Contains(got, "begin") || !strings.HasSuffix(got, "end") || !strings.Contains(got, "98008 characters omitted") {
 		t.Errorf("error of %d characters: %.100q", n, got)
 	}

@@ -12,6 +12,9 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+
+	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // Context is what the host says about the place a call comes from. Every field
@@ -157,9 +160,9 @@ func Unserved(tool string) error {
 
 // UnknownTool is the error for a tool name that no spec declares.
 func UnknownTool(name string, known []string) error {
-	message := "There is no tool named " + Quote(name) + "."
-	if near := Nearest(name, known); near != "" {
-		message += " Did you mean " + near + "?"
+	message := "There is no tool named " + text.Quote(name) + "."
+	if meant := near.Name(name, known); meant != "" {
+		message += " Did you mean " + meant + "?"
 	}
 	return &Error{Message: message + " Tools: " + strings.Join(known, ", ") + ".", Caller: true}
 }

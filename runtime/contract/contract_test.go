@@ -11,22 +11,6 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-func TestNearest(t *testing.T) {
-	t.Parallel()
-	known := []string{"pattern", "ignore_case", "ids", "scopes", "context", "limit", "include_current", "include_hidden", "tool-call", "i", "p", "project"}
-	for in, want := range map[string]string{
-		"patern": "pattern", "Pattern": "pattern", "ignoreCase": "ignore_case", "scope": "scopes", "id": "ids",
-		"limt": "limit", "ilmit": "limit", "tool_call": "tool-call", "banana": "", "": "", "query": "", "include-current": "include_current",
-		// A name of one letter is the beginning of many, and near to none of them.
-		"projekt": "project", "pattern_": "pattern",
-		strings.Repeat("x", 1000): "",
-	} {
-		if got := contract.Nearest(in, known); got != want {
-			t.Errorf("Nearest(%.20q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestInvalidArgumentsText(t *testing.T) {
 	t.Parallel()
 	known := []string{"pattern", "limit", "sort"}

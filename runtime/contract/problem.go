@@ -263,12 +263,6 @@ func contains(given []Argument, name string) bool {
 // maxShown is how many characters of a caller's own value an error repeats.
 const maxShown = 80
 
-// Clip cuts s to what an error message may repeat.
-func Clip(s string) string { return text.Cut(s, maxShown) }
-
-// Quote is [text.Quote].
-func Quote(s string) string { return text.Quote(s) }
-
 // show is a bounded rendering of an argument's value.
 func show(v any) string {
 	if n, ok := v.(json.Number); ok {
@@ -301,9 +295,3 @@ func kindOf(v any) string {
 		return "the object"
 	}
 }
-
-// Nearest is [near.Name].
-func Nearest(name string, known []string) string { return near.Name(name, known) }
-
-// Edits is [near.Edits].
-func Edits(a, b string, limit int) (int, bool) { return near.Edits(a, b, limit) }

@@ -6,12 +6,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Sanitize is [text.Visible].
-func Sanitize(s string) string { return text.Visible(s) }
-
-// SanitizeLine is [text.Line].
-func SanitizeLine(s string) string { return text.Line(s) }
-
 // appendCDATA writes clean text into an open CDATA section. The section is
 // ended and begun again inside every "]]>", so that the text cannot end it.
 func appendCDATA(dst, clean []byte) []byte {

@@ -83,8 +83,8 @@ func (f *FileChange) Backup() string { return f.backup }
 var errMeanwhile = errors.New("something else has written it in the meantime; nothing was changed, try again")
 
 // Apply makes the change. Each file is replaced as a whole, or not at all; one
-// that has changed since the plan was made is an error, and so are those behind
-// it left as they are. It first cleans up behind runs that were killed, also for
+// that has changed since the plan was made, to anything but what it is to be, is
+// an error, and so are those behind it left as they are. It first cleans up behind runs that were killed, also for
 // a change without files, and adds a sentence to Advice where something of theirs
 // is worth keeping.
 func (c *Change) Apply(ctx context.Context) error {
@@ -103,7 +103,7 @@ func (c *Change) Apply(ctx context.Context) error {
 		c.records.inherit(removeDirs(innermostFirst(dirs)))
 		unlock()
 	}()
-	c.Advice = append(c.Advice, c.records.cleanUp(c.Files)...)
+	c.Advice = append(c.Advice, c.records.cleanUp(c.targets())...)
 	for i := range c.Files {
 		f := &c.Files[i]
 		if err := c.apply(f, made); err != nil {
@@ -119,9 +119,36 @@ func (c *Change) Apply(ctx context.Context) error {
 	return nil
 }
 
+// targets returns the files that the change is about, with links followed, also
+// one that needs no change.
+func (c *Change) targets() []string {
+	var targets []string
+	for i := range c.Files {
+		targets = append(targets, c.Files[i].Target)
+	}
+	if target, err := resolve(c.Path); err == nil {
+		targets = append(targets, target)
+	}
+	return targets
+}
+
 // unkept returns why what it takes to undo a change could not be kept.
 func (c *Change) unkept(what string, err error) error {
 	return fmt.Errorf("keeping %s, in %s, which has to be a folder you can write: %w", what, c.records.dir, err)
+}
+
+// done reports whether another run has made the same change: the file and what is
+// known about it, old, are what they are to be.
+func (f *FileChange) done(now snapshot, old *record) bool {
+	if now.target != f.Target || now.exists != (f.After != nil) || !bytes.Equal(now.data, f.After) {
+		return false
+	}
+	if old == nil || f.record == nil {
+		return old == f.record
+	}
+	made, want := *old, *f.record
+	made.Dirs, want.Dirs = nil, nil // the other run may have made some
+	return reflect.DeepEqual(made, want)
 }
 
 // apply makes the change to one file. What is needed to undo it is written
@@ -134,6 +161,9 @@ func (c *Change) apply(f *FileChange, made []string) (err error) {
 	}
 	old, _ := c.records.load(f.Target) // one that is damaged was none for the plan too
 	if now.exists != f.before.exists || now.target != f.before.target || !bytes.Equal(now.data, f.before.data) || !reflect.DeepEqual(old, f.old) {
+		if f.done(now, old) {
+			return nil
+		}
 		return errMeanwhile
 	}
 	if err := now.writable(); err != nil {

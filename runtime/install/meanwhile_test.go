@@ -88,6 +88,69 @@ func meanwhile(t *testing.T, before string, installed bool, plan func(install.Ho
 	}
 }
 
+// TestSameAtOnce makes two plans for the same thing and applies both. The later one
+// finds done what it was to do.
+func TestSameAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"codex", "jp"} {
+		for _, before := range []string{"", "# mine\n"} {
+			d := newDesk(t)
+			if before != "" {
+				d.write("home/.codex/config.toml", before)
+			}
+			start := d.files()
+			twice := func(plan func(install.Host, install.Options) (*install.Change, error)) (files [2]map[string]string) {
+				t.Helper()
+				var changes [2]*install.Change
+				for i := range changes {
+					var err error
+					if changes[i], err = plan(host(t, name), d.opts); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for i, change := range changes {
+					if err := change.Apply(t.Context()); err != nil {
+						t.Errorf("%s, %q: applying %d: %v", name, before, i, err)
+					}
+					files[i] = d.files()
+				}
+				return files
+			}
+			files := twice(install.PlanInstall)
+			if diff := cmp.Diff(files[0], files[1]); diff != "" {
+				t.Errorf("%s, %q: the second installation changed (-want +got):\n%s", name, before, diff)
+			}
+			files = twice(install.PlanUninstall)
+			if diff := cmp.Diff([2]map[string]string{start, start}, files); diff != "" {
+				t.Errorf("%s, %q: after uninstalling (-want +got):\n%s", name, before, diff)
+			}
+		}
+	}
+}
+
+// TestOtherAtOnce makes two plans that write the same file and differ in what can
+// be undone. The later one is not what was done.
+func TestOtherAtOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.write("home/.codex/config.toml", "# mine\n")
+	change, err := install.PlanInstall(host(t, "codex"), d.opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.install("codex")
+	for name := range d.files() {
+		if strings.HasPrefix(name, "home/.local/state/") && strings.HasSuffix(name, ".json") {
+			if err := os.Remove(d.path(name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := change.Apply(t.Context()); err == nil || !strings.Contains(err.Error(), "in the meantime") {
+		t.Errorf("without the record: error %v", err)
+	}
+}
+
 // TestAtOnce registers with different settings, all at once. Uninstalling then
 // has to give back what there was.
 func TestAtOnce(t *testing.T) {

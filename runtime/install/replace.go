@@ -54,9 +54,9 @@ func (s records) temp(target string) string {
 }
 
 // replace gives a file new contents, or makes it where before is nil. What
-// another program writes at the same time is not lost: where the system can
-// exchange two files, what comes out in exchange is looked at, and put back if it
-// is not what it was before.
+// another program writes at the same time is not lost: a file that is not what it
+// was before keeps its place. Where the system can exchange two files, what comes
+// out in exchange is looked at too, and put back.
 func (s records) replace(target string, before, after []byte, mode fs.FileMode) error {
 	temp := s.temp(target)
 	if err := stage(temp+unfinished, target, after, mode); err != nil {
@@ -71,11 +71,11 @@ func (s records) replace(target string, before, after []byte, mode fs.FileMode) 
 		}
 		return nil
 	}
+	if !holds(target, before) {
+		return errors.Join(errMeanwhile, remove(temp))
+	}
 	err := s.exchange(temp, target)
 	if errors.Is(err, errors.ErrUnsupported) {
-		if !holds(target, before) {
-			return errors.Join(errMeanwhile, remove(temp))
-		}
 		err = os.Rename(temp, target)
 	}
 	if err != nil {
@@ -103,8 +103,12 @@ func (s records) replace(target string, before, after []byte, mode fs.FileMode) 
 // it writes again and again.
 const mostExchanges = 10
 
-// remove removes a file, and puts back what another program has written.
+// remove removes a file unless it is not what it was before, and puts back what
+// another program writes in that moment.
 func (s records) remove(target string, before []byte) error {
+	if !holds(target, before) {
+		return errMeanwhile
+	}
 	temp := s.temp(target)
 	if err := os.Rename(target, temp); err != nil {
 		return meanwhile(err)
@@ -184,16 +188,20 @@ func putNew(temp, name string) error {
 
 // stage writes a file that is to take the place of another one, like, and has its
 // owner, its access control list and its extended attributes. Where there is no
-// other file, or the system keeps none of that, it is like any new file.
+// other file, or the system keeps none of that, it is like any new file. It has
+// its mode before anything is in it; see [keepOwner] for when that is a lesser one.
 func stage(path, like string, data []byte, mode fs.FileMode) error {
 	f, err := create(path, like)
 	if err != nil {
 		return fmt.Errorf("making a file in this folder, which has to be writable: %w", err)
 	}
-	err = errors.Join(keepOwner(f, like), keepAttributes(f, like))
+	mode, err = keepOwner(f, like, mode)
+	if err = errors.Join(err, keepAttributes(f, like)); err == nil {
+		err = f.Chmod(mode)
+	}
 	if err == nil {
 		_, err = f.Write(data)
-		err = errors.Join(err, f.Chmod(mode), f.Sync())
+		err = errors.Join(err, f.Sync())
 	}
 	return errors.Join(err, f.Close())
 }
@@ -203,11 +211,11 @@ func createNew(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// cleanUp removes what runs that were killed have left behind, beside the files of
-// a change and those there are records of, and returns what there is to say about
-// it, a sentence each. A run that is killed in the moment of an exchange may leave
-// what another program has written.
-func (s records) cleanUp(files []FileChange) (notes []string) {
+// cleanUp removes what runs that were killed have left behind, beside these files
+// and those there are records of, and returns what there is to say about it, a
+// sentence each. A run that is killed in the moment of an exchange may leave what
+// another program has written.
+func (s records) cleanUp(targets []string) (notes []string) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return nil
@@ -218,8 +226,8 @@ func (s records) cleanUp(files []FileChange) (notes []string) {
 		}
 	}
 	written := map[string]string{} // the sums of what was written, by target
-	for i := range files {
-		written[files[i].Target] = ""
+	for _, target := range targets {
+		written[target] = ""
 	}
 	for r := range s.all() {
 		written[r.Target] = r.After

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -76,6 +77,70 @@ func TestReplaceWithoutExchange(t *testing.T) {
 		}
 		if diff := cmp.Diff(map[string]string{"file": want}, everything(t, dir)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", now, diff)
+		}
+	}
+}
+
+// TestReplaceMovesNothingOfOthers has another program write the file before it is to
+// be exchanged or removed: then it keeps its place all the time.
+func TestReplaceMovesNothingOfOthers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	put(t, path, "theirs")
+	s := records{dir, func(string, string) error {
+		t.Error("the files were exchanged")
+		return errors.New("exchanged")
+	}}
+	if err := s.replace(path, []byte("before"), []byte("after"), 0o600); !errors.Is(err, errMeanwhile) {
+		t.Errorf("replacing: error %v", err)
+	}
+	// Whatever is moved in a folder changes its time.
+	old := time.Unix(1_000_000_000, 0)
+	if err := os.Chtimes(dir, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.remove(path, []byte("before")); !errors.Is(err, errMeanwhile) {
+		t.Errorf("removing: error %v", err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.ModTime().Equal(old) {
+		t.Errorf("removing moved the file: %v", err)
+	}
+	if diff := cmp.Diff(map[string]string{"file": "theirs"}, everything(t, dir)); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+// TestCleanUpWithoutRecord has a run that was killed leave files beside one that
+// there is no record of. The next run removes them, also if it has nothing to do.
+func TestCleanUpWithoutRecord(t *testing.T) {
+	t.Parallel()
+	for _, changes := range []bool{true, false} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "file")
+		put(t, path, "now")
+		s := records{filepath.Join(dir, "state"), swap}
+		if err := os.Mkdir(s.dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		put(t, s.copyPath(path, digest([]byte("before"))), "before")
+		current, err := readFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, s.temp(current.target), "before")
+		put(t, s.temp(current.target)+unfinished, "bef")
+		c := &Change{Path: path, records: s}
+		want := map[string]string{"file": "now", "state/file.before": "before"}
+		if changes {
+			c.change(current, []byte("after"), nil, nil)
+			want["file"] = "after"
+		}
+		if err := c.Apply(t.Context()); err != nil || len(c.Advice) > 0 {
+			t.Errorf("changes %v: error %v, advice %q", changes, err, c.Advice)
+		}
+		if diff := cmp.Diff(want, everything(t, dir)); diff != "" {
+			t.Errorf("changes %v: files (-want +got):\n%s", changes, diff)
 		}
 	}
 }

@@ -2,12 +2,14 @@ package knowledge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
+	"github.com/convtools/convtools/runtime/trust"
 )
 
 // MCPDescription is how many characters the summary and the description of an MCP
@@ -41,8 +43,10 @@ func used(tool contract.Tool) int {
 // learn. A host waits for this when it starts.
 const deciding = time.Second
 
-// offered returns the topics that have something to learn. One for which that
-// cannot be told in time is taken for one: whoever asks for it is told.
+// offered returns the topics that have something to learn. One for which that is not
+// found out in time, or whose directory is refused because it is outside of the
+// project, is taken for one: the answer to a call says what the matter is, and nobody
+// would hear of it otherwise.
 func (b *Base) offered(ctx context.Context) ([]*kbconfig.Topic, []Warning) {
 	var offered []*kbconfig.Topic
 	var warnings []Warning
@@ -55,6 +59,8 @@ func (b *Base) offered(ctx context.Context) ([]*kbconfig.Topic, []Warning) {
 		}
 		if err != nil {
 			warnings = append(warnings, Warning{t.ID, err.Error()})
+			var outside *trust.OutsideError
+			learnable = errors.As(err, &outside)
 		}
 		if learnable {
 			offered = append(offered, t)

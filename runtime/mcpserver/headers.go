@@ -58,6 +58,8 @@ func checkStateless(h http.Header, version string, msg *wire.Message) (status in
 		return http.StatusBadRequest, msg.Refuse(jsonrpc.CodeInvalidParams, fmt.Sprintf("missing or invalid _meta field %q", mcp.MetaKeyProtocolVersion))
 	case version != msg.Version:
 		return mismatch("%s header %.100q does not match request %s %.100q", versionHeader, version, mcp.MetaKeyProtocolVersion, msg.Version)
+	case !slices.Contains(mcp.SupportedProtocolVersions(), version):
+		return http.StatusBadRequest, msg.CheckVersion()
 	case version < wire.Stateless:
 		return http.StatusOK, msg.CheckVersion()
 	case h.Get(methodHeader) == "":

@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/generated/conversation"
+	visible "github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/process"
 )
 
@@ -303,7 +303,7 @@ func checkRead(t *testing.T, conv *recordedConversation, call readCall, answer s
 // checkBody compares the text of an event and returns how much of it is shown.
 func checkBody(t *testing.T, got *answerElement, want recordedEvent) (shown int, isCut bool) {
 	t.Helper()
-	name, full := "content", envelope.Sanitize(want.words)
+	name, full := "content", visible.Visible(want.words)
 	if want.kind == "tool_call" {
 		name = "arguments"
 		full = "{\n  \"path\": " + text(want.words) + "\n}"
@@ -327,7 +327,7 @@ func checkBody(t *testing.T, got *answerElement, want recordedEvent) (shown int,
 			}
 			return utf8.RuneCountInString(full), false
 		}
-		full = envelope.Sanitize(full)
+		full = visible.Visible(full)
 	}
 	if !isCut {
 		if body != full {
@@ -412,9 +412,9 @@ func checkRefusal(t *testing.T, conv *recordedConversation, call readCall, err e
 	}
 	size := 0
 	for _, w := range call.selects(conv) {
-		words, frame := envelope.Sanitize(w.words), 160
+		words, frame := visible.Visible(w.words), 160
 		if w.kind == "tool_call" {
-			words, frame = envelope.Sanitize(text(w.words)), 260
+			words, frame = visible.Visible(text(w.words)), 260
 		}
 		size += utf8.RuneCountInString(words) + frame
 	}

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
+	visible "github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/process"
 )
 
@@ -76,7 +76,7 @@ func TestGrepAgainstOracle(t *testing.T) {
 			}
 			for _, h := range c.all("hit") {
 				want := lines[at]
-				shown := envelope.SanitizeLine(want.text)
+				shown := visible.Line(want.text)
 				if utf8.RuneCountInString(want.text) > 410 {
 					if h.attr("chars") != strconv.Itoa(utf8.RuneCountInString(want.text)) {
 						t.Errorf("seed %d: chars=%q", seed, h.attr("chars"))
@@ -149,7 +149,7 @@ func TestListAgainstOracle(t *testing.T) {
 			if e := c.all("title"); len(e) > 0 {
 				title = e[0].Text
 			}
-			want := envelope.SanitizeLine(titles[i])
+			want := visible.Line(titles[i])
 			if utf8.RuneCountInString(titles[i]) > 300 {
 				want = title
 			}

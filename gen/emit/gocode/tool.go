@@ -239,7 +239,7 @@ func (t *toolCode) commandCaller() (jen.Code, error) {
 		failed(),
 		jen.If(jen.Op("!").Id(t.tool.GoName + "ExitOK").Call(jen.Id("exit"))).Block(
 			jen.Return(jen.Lit(""), jen.Qual(t.runtime.contract, "CommandFailed").Call(
-				tool, cli, jen.Id("exit"), jen.Qual(t.runtime.envelope, "Sanitize").Call(jen.String().Call(jen.Id("stderr"))),
+				tool, cli, jen.Id("exit"), jen.Id("stderr"),
 			)),
 		),
 		jen.Id("e").Op(":=").Id("New" + rootName(t.tool)).Call(jen.Id("p")),

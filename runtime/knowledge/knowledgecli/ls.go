@@ -7,12 +7,11 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
-	"unicode/utf8"
-
-	"github.com/convtools/convtools/runtime/cli"
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/knowledge"
 )
 
@@ -190,21 +189,14 @@ func marks(s knowledge.Subject) string {
 			all = append(all, mark.name)
 		}
 	}
-	text := strings.Join(all, ", ")
+	line := strings.Join(all, ", ")
 	if s.Description != "" {
-		if text != "" {
-			text += ": "
+		if line != "" {
+			line += ": "
 		}
-		text += shortened(plainLine(s.Description), 60)
+		line += text.Cut(plainLine(s.Description), 60)
 	}
-	return text
-}
-
-func shortened(text string, most int) string {
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return string([]rune(text)[:most-1]) + "…"
+	return line
 }
 
 // byteSize is a number of bytes as people read it.

@@ -16,6 +16,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // Format is the language of a configuration file.
@@ -332,13 +334,7 @@ func indentAt(src []byte, offset int) string {
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 // clip shortens text from a document that goes into a message.
-func clip(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
+func clip(s string) string { return text.Cut(s, 80) }
 
 // Snippet returns a document that holds nothing but the entry, for people to
 // copy from. In TOML it can also be put at the end of another document.
