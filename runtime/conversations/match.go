@@ -40,7 +40,7 @@ type pattern struct {
 	// resume is regex for text that begins one character before the place to
 	// search from: its first match is that character.
 	resume *regexp.Regexp
-	// stored says that a JSON string without \u escapes can only match when the
+	// stored reports whether a JSON string without \u escapes can only match when the
 	// finder finds something in its escaped form.
 	stored bool
 	// sieve tells the same of strings that may be base64; nil when it cannot.

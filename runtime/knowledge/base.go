@@ -38,7 +38,7 @@ type Options struct {
 	Getenv func(string) string
 	// Patterns are TOPIC/GLOB values that are added to what topics have learned.
 	Patterns []string
-	// Injected says that the host puts [Base.Section] into its system prompt.
+	// Injected reports whether the host puts [Base.Section] into its system prompt.
 	// Learned subjects are then not offered again. Without it they are offered
 	// first.
 	Injected bool

@@ -206,7 +206,7 @@ func (t *topic) checkLinked(fs *findings) {
 	}
 }
 
-// isOutside says that a topic's directory is not in the workspace, but behind a
+// isOutside reports whether a topic's directory is not in the workspace, but behind a
 // link. What cannot be found out is not said.
 func (b *Base) isOutside(t *kbconfig.Topic) bool {
 	root, err := filepath.EvalSymlinks(b.config.Root)

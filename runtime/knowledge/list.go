@@ -71,7 +71,7 @@ func (t *topic) list(ctx context.Context, injected bool, r *remarks) (string, er
 	return b.String(), nil
 }
 
-// incomplete tells that the scan of a directory left something out.
+// incomplete reports whether the scan of a directory left something out.
 func (r *remarks) incomplete(warnings []subjects.Warning) {
 	others := 0
 	for _, w := range warnings {

@@ -28,7 +28,7 @@ type mentions struct {
 // node is a subject by its topic's id and its path.
 type node struct{ topic, path string }
 
-// edge says that the text of one hidden subject, or a listed one, names another.
+// edge is the mention of a hidden subject in the text of another subject.
 type edge struct{ from, to int }
 
 // anyListed is where an edge begins whose text everybody can find.
@@ -89,12 +89,12 @@ func (m *mentions) name(source int, key string) {
 	}
 }
 
-// separates says that a character ends a word.
+// separates reports whether a character ends a word.
 func separates(r rune) bool {
 	return unicode.IsSpace(r) || strings.ContainsRune("`\"'()[]{}<>,;:|*“”‘’«»", r)
 }
 
-// link says that a subject has a link to another.
+// link notes that a subject has a link to another.
 func (m *mentions) link(topic string, source int, path string) {
 	if n, hidden := m.byPath[node{topic, path}]; hidden {
 		m.found[edge{source, n}] = struct{}{}

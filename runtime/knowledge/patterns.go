@@ -58,7 +58,7 @@ func (t *topic) belowDirectory(ctx context.Context, pattern string) string {
 	}
 }
 
-// warning says that the entry does nothing.
+// warning returns what to say of an entry that does nothing.
 func (e deadEntry) warning(topic string) Warning {
 	where := fmt.Sprintf("in %s (%s)", e.Field, e.at)
 	if e.at.File == "-k" {

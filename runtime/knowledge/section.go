@@ -127,7 +127,7 @@ func (t *topic) preload(ctx context.Context, room int) (string, []Warning, error
 	return head + strings.Join(blocks, "\n\n") + "\n</topic>", warnings, nil
 }
 
-// learnable says whether the topic has a subject that menus offer: one that is
+// learnable reports whether the topic has a subject that menus offer: one that is
 // listed and, where learned subjects are in the prompt already, is none of them.
 func (t *topic) learnable(injected bool) bool {
 	for _, i := range t.set.Visible() {

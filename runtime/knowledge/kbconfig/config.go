@@ -129,7 +129,7 @@ type loader struct {
 	userFile string
 	topics   map[string]*Topic
 	order    []string // ids
-	// incomplete says that something could not be read, so that nothing may be
+	// incomplete reports whether something could not be read, so that nothing may be
 	// called missing.
 	incomplete bool
 	broken     map[string]bool // ids of topics whose subjects are reported already

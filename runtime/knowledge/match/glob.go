@@ -139,7 +139,7 @@ func work(globs []glob) int {
 	return sum
 }
 
-// hasMeta says whether the pattern can mean anything but the name it spells.
+// hasMeta reports whether the pattern can mean anything but the name it spells.
 func hasMeta(pattern string) bool { return strings.ContainsAny(pattern, metaCharacters) }
 
 // globsOf is [compile] for a pattern that may be a name, which stands for none.

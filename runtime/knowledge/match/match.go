@@ -58,8 +58,8 @@ type Result struct {
 	// pattern that matched them. Those of a glob are in the order of the topic, and
 	// files that share the name asked for in the order of their paths.
 	Hits []int
-	// Literal says that one pattern was asked for, that it is the name of a
-	// subject and no glob, and that it is the name of one subject only.
+	// Literal reports whether one pattern was asked for, which is no glob, and is the
+	// name of one subject only.
 	Literal bool
 	// AlreadyLearned are the subjects that were asked for by name, or by globs that
 	// match nothing else, and are in the prompt already. They are not in Hits.
@@ -124,10 +124,10 @@ func New(ctx context.Context, topic string, all []subjects.Subject, disabled, le
 // disabled, in the order of the topic. The caller must not change it.
 func (s *Set) Visible() []int { return s.visible }
 
-// Disabled says whether the subject counts as not there.
+// Disabled reports whether the subject counts as not there.
 func (s *Set) Disabled(i int) bool { return s.disabled[i] }
 
-// Learned says whether the subject is one that the assistant knows from the
+// Learned reports whether the subject is one that the assistant knows from the
 // start. A disabled one never is.
 func (s *Set) Learned(i int) bool { return s.learned[i] }
 
@@ -374,7 +374,7 @@ func (s *Set) globbed(ctx context.Context, pattern string, budget *int) (found [
 	return nil, "", nil
 }
 
-// matchAny says whether one of the globs matches one of the names. Most often a
+// matchAny reports whether one of the globs matches one of the names. Most often a
 // name is the same as the one before it.
 func matchAny(globs []glob, names ...string) bool {
 	for _, g := range globs {

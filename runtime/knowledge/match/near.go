@@ -127,7 +127,7 @@ func nearName(target string, subject *subjects.Subject) (suggestion, bool) {
 	return found, ok
 }
 
-// endsIn says that the last components of a name are those of a path, whatever
+// endsIn reports whether the last components of a name are those of a path, whatever
 // their case. Letters whose cases differ in length do not count.
 func endsIn(name, path string) bool {
 	start := len(name) - len(path)

@@ -32,7 +32,7 @@ func format(data []byte, ext string) Content {
 	return c
 }
 
-// fence says whether files with an extension in lower case are shown in a fence,
+// fence reports whether files with an extension in lower case are shown in a fence,
 // and in which language. Prose is not.
 func fence(ext string) (language string, fenced bool) {
 	if language, known := knownText(ext); known {
@@ -68,7 +68,7 @@ func knownText(ext string) (language string, known bool) {
 	return "", false
 }
 
-// PromisesText says that files with an extension in lower case are text in nearly
+// PromisesText reports whether files with an extension in lower case are text in nearly
 // all cases.
 func PromisesText(ext string) bool {
 	_, known := knownText(ext)

@@ -26,10 +26,10 @@ type Facts struct {
 	Size int64
 	// Tokens is an estimate: a quarter of the bytes.
 	Tokens int
-	// Binary says that the beginning of the file has a NUL byte, as UTF-16 text
+	// Binary reports whether the beginning of the file has a NUL byte, as UTF-16 text
 	// does too. Such a file is not shown.
 	Binary bool
-	// TooLarge says that the file has more than [MaxSize] bytes and is not read.
+	// TooLarge reports whether the file has more than [MaxSize] bytes and is not read.
 	TooLarge bool
 	// Err says why nothing is known of the file: it may have been removed or
 	// replaced since the scan.
@@ -86,7 +86,7 @@ type Content struct {
 	// Empty, Binary and TooLarge say why there is no Text. They are explained at
 	// [Facts]; a file of one line break is empty.
 	Empty, Binary, TooLarge bool
-	// Unread says that there is no Text because there was no room for it.
+	// Unread reports whether there is no Text because there was no room for it.
 	Unread bool
 }
 

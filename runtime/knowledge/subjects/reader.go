@@ -135,7 +135,7 @@ const ahead = 4
 type content struct {
 	Content
 	err error
-	// skipped says that the file is too large to be read before it is asked for:
+	// skipped reports whether the file is too large to be read before it is asked for:
 	// many of them would be much to hold in memory.
 	skipped bool
 }

@@ -40,7 +40,7 @@ func newSubject(path string, targets []string) Subject {
 	return s
 }
 
-// isHidden says that a component of the path begins with a dot. The slug cannot
+// isHidden reports whether a component of the path begins with a dot. The slug cannot
 // tell: it has lost its dots.
 func isHidden(path string) bool {
 	return strings.HasPrefix(path, ".") || strings.Contains(path, "/.")
@@ -132,7 +132,7 @@ func folderSlug(path string) string {
 	return displayable(stripDots(folder))
 }
 
-// hasFrontMatter says that front matter is looked for in a file.
+// hasFrontMatter reports whether front matter is looked for in a file.
 func hasFrontMatter(path string) bool {
 	return path == skillFile || strings.HasSuffix(path, "/"+skillFile)
 }

@@ -38,7 +38,7 @@ type Subject struct {
 	Name string
 	// Ext is the extension in lower case, without its dot.
 	Ext string
-	// Hidden says that a component of Path or of a target's begins with a dot: the
+	// Hidden reports whether a component of Path or of a target's begins with a dot: the
 	// subject is not listed and matches no pattern, but can be asked for by its slug.
 	Hidden bool
 	// Targets are what a link leads to, one after the other where links lead to
@@ -46,7 +46,7 @@ type Subject struct {
 	// cannot be disabled and be read by another name. They have all names that the
 	// files may have: Name is the path, and Slug the folder's for every SKILL.md.
 	Targets []Subject
-	// Skill says that the file is the SKILL.md of a folder that Slug names.
+	// Skill reports whether the file is the SKILL.md of a folder that Slug names.
 	Skill bool
 	// Description is what the front matter of a SKILL.md says it is for, on one
 	// line of at most 1,024 characters. [Tree.Describe] fills it in.
