@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -23,7 +22,8 @@ func usageError(hint, format string, args ...any) error {
 // flagError turns what the flag parser says into advice.
 func flagError(cmd *cobra.Command, err error) error {
 	hint := fmt.Sprintf("%s --help lists the flags", cmd.CommandPath())
-	if cmd.Name() == "grep" && strings.HasPrefix(err.Error(), "unknown") {
+	var unknown *pflag.NotExistError
+	if cmd.Name() == "grep" && errors.As(err, &unknown) {
 		hint = "to search for text that starts with '-', put -- before it: " + cmd.CommandPath() + " -- '-text'"
 	}
 	var invalid *pflag.InvalidValueError
