@@ -154,11 +154,6 @@ func Warn(stderr io.Writer, format string, args ...any) {
 	say(stderr, "warning", fmt.Sprintf(format, args...))
 }
 
-// Note writes a line about what a person may want to know beside the result.
-func Note(stderr io.Writer, format string, args ...any) {
-	say(stderr, "note", fmt.Sprintf(format, args...))
-}
-
 // sayLines writes what a tool has to say about a failure, which may take several
 // lines.
 func sayLines(w io.Writer, message string) {

@@ -62,12 +62,11 @@ func TestReport(t *testing.T) {
 	}
 }
 
-func TestWarnAndNote(t *testing.T) {
+func TestWarn(t *testing.T) {
 	t.Parallel()
 	var stderr bytes.Buffer
 	cli.Warn(&stderr, "%s is odd", "a\nb")
-	cli.Note(&stderr, "there is %d", 1)
-	if got, want := stderr.String(), "warning: a b is odd\nnote: there is 1\n"; got != want {
+	if got, want := stderr.String(), "warning: a b is odd\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
