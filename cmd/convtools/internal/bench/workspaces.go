@@ -15,9 +15,8 @@ import (
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
-// memoryBound is how much memory a search may take besides the largest
-// conversation, in bytes.
-const memoryBound = 64_000_000
+// memoryBound is how much memory a search may take, in bytes.
+const memoryBound = 80_000_000
 
 // words are what is searched for. How often the last two occur is asked of
 // convtools; the first one is counted while the workspace is written.
@@ -165,18 +164,17 @@ func (b *builds) grep(ctx context.Context, t *table, ws synthetic) error {
 		if i < 2 {
 			// Where there are many hits, writing them is most of the work, and
 			// rg, which does not see them, has none of it.
-			r.atMost(ratio, 3)
+			r.atMost(ratio, 2.7)
 		}
 		t.add(r)
 	}
 	if peak == 0 {
 		return nil
 	}
-	limit := memoryBound + ws.largest
-	ratio := float64(peak) / float64(limit)
+	ratio := float64(peak) / memoryBound
 	r := row{
 		name:   ws.name + "grep: peak memory",
-		result: fmt.Sprintf("%.2fx of 64 MB and the largest conversation", ratio),
+		result: fmt.Sprintf("%.2fx of %s", ratio, megabytes(memoryBound)),
 		detail: fmt.Sprintf("%s; largest conversation %s; an empty Go program %s", megabytes(peak), megabytes(ws.largest), megabytes(floor)),
 	}
 	r.atMost(ratio, 1)
