@@ -70,45 +70,6 @@ func TestHiddenCharacters(t *testing.T) {
 	}
 }
 
-func TestVisibleForms(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct{ in, want string }{
-		{"tab\tand\nnewline", "tab\tand\nnewline"},
-		{"a\r\nb\rc", "a\nb␍c"},
-		{"\x00\x1b[0m\x7f", "␀␛[0m␡"},
-		{"\u0085x\u009f", "\ufffdx\ufffd"},
-		{"\ufffe\uffff", "\ufffd\ufffd"},
-		{"a\xffb", "a\ufffdb"},
-		{"\u202edcba\u202c \u2066x\u2069", `\u{202E}dcba\u{202C} \u{2066}x\u{2069}`},
-		{"\U000e0041", `\u{E0041}`},
-		{"👩\u200d👧\ufe0f", "👩\u200d👧\ufe0f"},
-		{"a\U000e0100b\U000e01ef", `a\u{E0100}b\u{E01EF}`},
-		{"\ufeffa\ufeff\u200b\u00ad\u180e", `\u{FEFF}a\u{FEFF}\u{200B}\u{AD}\u{180E}`},
-		{"\u3164\u115f\u1160\uffa0", `\u{3164}\u{115F}\u{1160}\u{FFA0}`},
-		{"\u2060\u2061\u2062\u2063\u2064\u2065", `\u{2060}\u{2061}\u{2062}\u{2063}\u{2064}\u{2065}`},
-		{"\u034f\u17b4\u180b\u180f\u206a\u206f\ufff0\ufff9\ufffb", `\u{34F}\u{17B4}\u{180B}\u{180F}\u{206A}\u{206F}\u{FFF0}\u{FFF9}\u{FFFB}`},
-		{"\U0001d173\U0001bca0\U000e0fff", `\u{1D173}\u{1BCA0}\u{E0FFF}`},
-		// Emoji are written with joiners and with the selectors for text and for pictures.
-		{"❤\ufe0f\u200d🔥 1\ufe0f\u20e3 ☎\ufe0e ©\ufe0f ↔\ufe0f 〰\ufe0f 👩🏽\u200d🚀 🏳\ufe0f\u200d🌈", "❤\ufe0f\u200d🔥 1\ufe0f\u20e3 ☎\ufe0e ©\ufe0f ↔\ufe0f 〰\ufe0f 👩🏽\u200d🚀 🏳\ufe0f\u200d🌈"},
-		{"می\u200cخواهم क्\u200dष", "می\u200cخواهم क्\u200dष"},
-		// Elsewhere, and in a row, they would carry a text that nobody sees.
-		{"a\ufe0f \ufe0e\ufe00\ufe0d", `a\u{FE0F} \u{FE0E}\u{FE00}\u{FE0D}`},
-		{"❤\ufe0f\ufe0e\ufe0f", "❤\ufe0f" + `\u{FE0E}\u{FE0F}`},
-		{"a\u200db \u200c", `a\u{200D}b \u{200C}`},
-		{"é\u200d\u200c\u200d", "é\u200d" + `\u{200C}\u{200D}`},
-		{"\u200b\u200d\ufe0f", `\u{200B}\u{200D}\u{FE0F}`},
-		{"\u200ea\u200f\u061c\u2028b\u2029", `\u{200E}a\u{200F}\u{61C}\u{2028}b\u{2029}`},
-		{"\r\r\n", "␍\n"},
-	} {
-		if got := Visible(tc.in); got != tc.want {
-			t.Errorf("Visible(%q) = %q, want %q", tc.in, got, tc.want)
-		}
-		if again := Visible(tc.want); again != tc.want {
-			t.Errorf("Visible(%q) = %q: not idempotent", tc.want, again)
-		}
-	}
-}
-
 func TestJoinersStayWhereTheyMeanSomething(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ in, want string }{

@@ -91,8 +91,8 @@ type Content struct {
 }
 
 // Read reads a subject of the tree as it is now: the file that the scan found, also
-// for a link. The error says that it is no longer there, is no regular file any
-// more, lies behind a link, or cannot be read.
+// for a link. It is an error where that is gone, is no regular file any more, lies
+// behind a link, or cannot be read.
 func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 	return t.read(ctx, s, func(int64) bool { return true })
 }

@@ -37,7 +37,7 @@ type post struct {
 // ServePost passes one message on to a session that connect begins, and writes
 // what comes back until the message is answered or ctx is done: the server ends
 // where that is because of [ErrStopping], else nobody wants the answer. modern
-// reports whether the header says that the message is of the stateless era.
+// reports whether the message is of the stateless era by its header.
 func ServePost(ctx context.Context, w http.ResponseWriter, msg *Message, modern bool, connect Connect) error {
 	p := &post{msg: msg, modern: modern, w: w, control: http.NewResponseController(w), answered: make(chan struct{})}
 	p.conn = newConn(p.send)

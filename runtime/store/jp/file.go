@@ -53,7 +53,7 @@ func openRegular(root *os.Root, dir *os.File, name string) (*file, error) {
 	return &file{f, info.Size(), info.ModTime()}, nil
 }
 
-// leavesRoot reports whether err says that a path leads out of the root. Package
+// leavesRoot reports whether err is about a path that leads out of the root. Package
 // os does not export that error, so one is provoked to compare with.
 func leavesRoot(root *os.Root, err error) bool {
 	_, outside := root.Lstat("..")
