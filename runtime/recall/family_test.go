@@ -99,6 +99,10 @@ func (l *long) List(context.Context, conversations.ListQuery) (conversations.Lis
 	}}, nil
 }
 
+func (*long) SearchEvents(context.Context, conversations.EventQuery) (conversations.EventMatches, error) {
+	return conversations.EventMatches{}, nil
+}
+
 func (l *long) Search(context.Context, conversations.SearchQuery) (conversations.Matches, error) {
 	return conversations.Matches{}, errors.New("not searched")
 }

@@ -87,6 +87,11 @@ func (s *source) Search(_ context.Context, q conversations.SearchQuery) (convers
 	return s.matches, s.err
 }
 
+func (s *source) SearchEvents(context.Context, conversations.EventQuery) (conversations.EventMatches, error) {
+	s.called = true
+	return conversations.EventMatches{}, s.err
+}
+
 func (s *source) Read(_ context.Context, q conversations.ReadQuery) (conversations.Reading, error) {
 	s.called = true
 	for i := range s.events {

@@ -48,6 +48,9 @@ type Limits struct {
 	Text int
 	// JSON is for JSON as a whole. It is no JSON any more where it is cut.
 	JSON int
+	// Part, from 1, is the part of Text characters that is kept in place of the first
+	// and the last ones, of JSON as a whole too.
+	Part int
 }
 
 // BodyInfo describes the text of an event.
@@ -56,7 +59,7 @@ type BodyInfo struct {
 	JSON     bool // it is JSON, indented by two spaces, and not plain text
 	Cut      bool // strings in it were cut
 	// Chars is how many characters the text has where only the first Head and the
-	// last of them are there; else 0.
+	// last of them are there; else 0. With a part, Chars is always how many it has.
 	Chars, Head int
 }
 

@@ -43,3 +43,7 @@ func (k Kind) Typed() bool { return !k.Global() }
 func (k Kind) Global() bool {
 	return k == KindUnknown || k == KindConfigDelta || k == KindCompaction
 }
+
+// Numbered reports whether events of this kind count in the numbers that events
+// have in a conversation, from 1: those with something that can be read.
+func (k Kind) Numbered() bool { return k.Typed() && k != KindTurnStart }
