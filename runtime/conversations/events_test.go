@@ -262,7 +262,7 @@ func (o *oracle) event(id transcript.ID, e *recordedEvent) *conversations.EventM
 		}
 		if near {
 			h := fnv.New64a()
-			h.Write([]byte(strings.TrimSpace(line)))
+			h.Write([]byte(strings.Join(strings.Fields(line), " ")))
 			m.Lines = append(m.Lines, conversations.EventLine{Number: i + 1, IsMatch: shown[i], Text: line, Sum: h.Sum64()})
 		}
 	}
