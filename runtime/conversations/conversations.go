@@ -258,7 +258,7 @@ type EventLine struct {
 }
 
 // EventRange selects numbered events, from First to Last inclusive. A Last of 0
-// stands for the last there is.
+// stands for the last there is, and so does one behind it.
 type EventRange struct{ First, Last int }
 
 // ReadQuery asks for what was recorded in one conversation.
@@ -291,11 +291,11 @@ type ReadQuery struct {
 }
 
 // Reading is the answer to a [ReadQuery], beside the events. It describes the
-// conversation also where the error is a [*TurnRangeError].
+// conversation also where the error is a [*TurnRangeError] or an [*EventRangeError].
 type Reading struct {
 	transcript.Conversation
 	Turns     int // of the whole conversation
-	FirstTurn int // the turns that were handed over; 0 where none were
+	FirstTurn int // the turns that were asked for, or those of the numbered events that were; 0 where there are none
 	LastTurn  int
 	Events    int // numbered events of the whole conversation
 	Requests  int // events of the user in the whole conversation
