@@ -197,6 +197,11 @@ func Files() []File {
 				"{}\n" +
 				"```\n" +
 				"\n" +
+				"What did the user ask for lately?\n" +
+				"```json\n" +
+				"{\"limit\": 10, \"outline\": true}\n" +
+				"```\n" +
+				"\n" +
 				"Find a conversation by its title\n" +
 				"```json\n" +
 				"{\"title_contains\": \"retry\"}\n" +
@@ -244,7 +249,12 @@ func Files() []File {
 				"[conversation.tools.conversation_list.parameters.include_hidden]\n" +
 				"type = \"boolean\"\n" +
 				"default = false\n" +
-				"summary = \"Also list conversations the user has hidden\"\n",
+				"summary = \"Also list conversations the user has hidden\"\n" +
+				"\n" +
+				"[conversation.tools.conversation_list.parameters.outline]\n" +
+				"type = \"boolean\"\n" +
+				"default = false\n" +
+				"summary = \"Also show how each request of the user begins; fewer conversations fit\"\n",
 		},
 		{
 			Path: ".jp/mcp/tools/conversation/read.toml",
