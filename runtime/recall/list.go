@@ -11,6 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // maxOutlines is how many characters an answer with outlines may have: they are read to
@@ -176,7 +177,7 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	if e.HasMore {
 		e.NextOffset = next
 	}
-	var damaged []conversations.Problem
+	var damaged []transcript.ID
 	var cut []string
 	shortened := false
 	for i := range l.Conversations[:n] {
@@ -184,7 +185,7 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 		row := l.row(c)
 		shortened = shortened || row.Title != c.Title
 		if c.Damage != nil {
-			damaged = append(damaged, *c.Damage)
+			damaged = append(damaged, c.ID)
 		}
 		if i < len(l.outlines) {
 			o := &l.outlines[i]
@@ -203,7 +204,7 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 		e.Notes = append(e.Notes, fmt.Sprintf("Titles of more than %d characters are cut and end with ….", maxTitle))
 	}
 	if len(damaged) > 0 {
-		e.Notes = append(e.Notes, "Damaged, so that events_count and last_event_at are not known: "+namely(damaged, "")+". conversation_read shows what can still be read.")
+		e.Notes = append(e.Notes, "Damaged, so that events_count and last_event_at are not known: "+bounded(names(damaged), ", ", maxListed)+".")
 	}
 	if len(l.unread) > 0 {
 		e.Notes = append(e.Notes, "Without an outline, because they could not be read: "+bounded(l.unread, ", ", maxListed)+".")
