@@ -66,6 +66,7 @@ type line struct {
 	isGap   bool // what was here is missing already
 	heading bool
 	dropped bool
+	kept    bool
 }
 
 func (t *body) lines() []line {
@@ -95,22 +96,34 @@ func withoutPastes(lines []line, enough int) body {
 		if p.fenced {
 			from, to = from+1, to-1
 		}
-		room := pastedChars
+		room, part := pastedChars, 0
 		for range firstPasted {
 			if from == to || lines[from].isGap || room < worthKeeping {
 				break
 			}
 			if lines[from].chars > room {
-				first[from] = room
+				part = room
 			}
 			room -= lines[from].chars
 			from++
 		}
-		enough += maxMark
-		for i := from; i < to; i++ {
-			if !lines[i].isGap {
-				enough -= lines[i].chars
+		saved := -maxMark - part
+		if part > 0 {
+			saved += lines[from-1].chars
+		}
+		for _, l := range lines[from:to] {
+			if !l.isGap {
+				saved += l.chars
 			}
+		}
+		if saved < worthKeeping {
+			continue
+		}
+		enough -= saved
+		if part > 0 {
+			first[from-1] = part
+		}
+		for i := from; i < to; i++ {
 			lines[i].dropped = true
 		}
 	}
@@ -246,45 +259,72 @@ func ends(lines []line, room, tail int) body {
 		to--
 		left -= cost(to)
 	}
-	var start, end string // of the lines of which only a part is kept
+	end, begin := "", "" // of lines of which only that is kept
 	if to > 0 && !lines[to-1].dropped && left >= worthKeeping {
 		end = endOf(lines[to-1].text, left)
+		left -= utf8.RuneCountInString(end)
 	}
-	from, left := 0, room-room*tail/100+left-utf8.RuneCountInString(end)
-	middle := to
-	if end != "" {
-		middle--
-	}
-	for from < middle && cost(from) <= left {
+	from := 0
+	left += room - room*tail/100
+	for from < to && cost(from) <= left && (from < to-1 || end == "") {
 		left -= cost(from)
 		from++
 	}
-	if from < middle && !lines[from].dropped && left >= worthKeeping {
-		start = startOf(lines[from].text, left)
+	if from < to && !lines[from].dropped && left >= worthKeeping {
+		begin = startOf(lines[from].text, left)
 	}
+	for i := range lines {
+		l := &lines[i]
+		l.kept = !l.dropped && (i < from || i >= to)
+		if between := i >= from && i < to && (i > from || begin == "") && (i < to-1 || end == ""); between &&
+			l.heading && !l.dropped && l.chars+maxMark <= reserved {
+			reserved -= l.chars + maxMark
+			l.kept = true
+		}
+	}
+	keepSmall(lines, from, to, begin, end)
 	var b bodyBuilder
 	for i := range lines {
 		l := &lines[i]
-		inside := i >= from && i < to
-		switch {
-		case l.dropped:
-			b.skip(l.chars)
-		case !inside:
+		if l.kept {
 			b.keep(l.text)
-		case i == from && start != "":
-			b.keep(start)
-			b.skip(l.chars - utf8.RuneCountInString(start))
-		case i == to-1 && end != "":
-			b.skip(l.chars - utf8.RuneCountInString(end))
-			b.keep(end)
-		case l.heading && l.chars+maxMark <= reserved:
-			reserved -= l.chars + maxMark
-			b.keep(l.text)
-		default:
-			b.skip(l.chars)
+			continue
 		}
+		missing := l.chars
+		if i == from {
+			b.keep(begin)
+			missing -= utf8.RuneCountInString(begin)
+		}
+		last := ""
+		if i == to-1 {
+			last = end
+		}
+		b.skip(missing - utf8.RuneCountInString(last))
+		b.keep(last)
 	}
 	return b.done()
+}
+
+// keepSmall keeps what lies between two lines that are kept, and is no longer than
+// the mark that would stand for it.
+func keepSmall(lines []line, from, to int, begin, end string) {
+	start, chars := -1, 0 // of what is not kept
+	for i := range lines {
+		l := &lines[i]
+		switch {
+		case l.kept:
+			if start >= 0 && chars < len(mark(chars)) {
+				for j := start; j < i; j++ {
+					lines[j].kept = true
+				}
+			}
+			start, chars = i+1, 0
+		case l.isGap, i == from && begin != "", i == to-1 && end != "":
+			start = -1
+		default:
+			chars += l.chars
+		}
+	}
 }
 
 // startOf is the first n characters of a line, or a few fewer, so that they end with
