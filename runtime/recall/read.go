@@ -31,7 +31,7 @@ type reading struct {
 	turns int // that were asked for and exist
 
 	chars   int     // recorded in all that is asked for
-	held    *event  // what the assistant said last, while it may be the answer
+	latest  *event  // what the assistant said last, while it may be the answer
 	recent  window  // the last turns, as far as an answer can have them
 	results window  // the same of requests and answers alone
 	single  *digest // the only turn so far
@@ -151,7 +151,7 @@ func (r *reading) add(recorded *conversations.Event) {
 	case e.isBlank():
 	case isSaid:
 		r.release(false)
-		r.held = &e
+		r.latest = &e
 	default:
 		r.keep(e, false)
 	}
@@ -160,9 +160,9 @@ func (r *reading) add(recorded *conversations.Event) {
 // release keeps what the assistant said last, of which it is known now whether it is
 // the answer to a request.
 func (r *reading) release(isAnswer bool) {
-	if r.held != nil {
-		r.keep(*r.held, isAnswer)
-		r.held = nil
+	if r.latest != nil {
+		r.keep(*r.latest, isAnswer)
+		r.latest = nil
 	}
 }
 
