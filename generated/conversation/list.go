@@ -228,7 +228,7 @@ func ListExitOK(code int) bool {
 // runs. A flag and its value are one word, so that a value can never become a
 // flag.
 func ListArgs(p ListParams, call contract.Context) []string {
-	args := []string{"conversation", "ls", "--format=json", "--summary", "--limit=" + strconv.Itoa(p.Limit), "--offset=" + strconv.Itoa(p.Offset), "--sort=" + p.Sort}
+	args := []string{"conversation", "ls", "--format=json", "--summary", "--sizes", "--limit=" + strconv.Itoa(p.Limit), "--offset=" + strconv.Itoa(p.Offset), "--sort=" + p.Sort}
 	if p.Descending {
 		args = append(args, "--descending")
 	}

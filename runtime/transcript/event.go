@@ -1,6 +1,9 @@
 package transcript
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Event is one recorded event.
 type Event struct {
@@ -53,6 +56,19 @@ type Limits struct {
 	// all of it, and JSON and the strings inside have no limits of their own. Behind
 	// the last part there is nothing.
 	Part int
+}
+
+// PartRange returns how many characters there are before the part, and how many it
+// has at the most.
+func (l Limits) PartRange() (before, most int) {
+	most = l.Text
+	if most <= 0 {
+		most = math.MaxInt
+	}
+	if l.Part-1 > math.MaxInt/most {
+		return math.MaxInt, most
+	}
+	return (l.Part - 1) * most, most
 }
 
 // BodyInfo describes the text of an event.

@@ -1,7 +1,6 @@
 package events
 
 import (
-	"math"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/text"
@@ -33,15 +32,7 @@ func keep(start int, limits transcript.Limits) kept {
 	switch most := limits.Text; {
 	case limits.Part > 0:
 		k.cuts, k.part = true, true
-		k.room, k.before = math.MaxInt, 0
-		if most > 0 {
-			k.room = most
-		}
-		if skipped := limits.Part - 1; skipped > math.MaxInt/k.room {
-			k.before = math.MaxInt
-		} else {
-			k.before = skipped * k.room
-		}
+		k.before, k.room = limits.PartRange()
 	case most > 0:
 		k.cuts = true
 		k.head = transcript.HeadChars(most)
