@@ -167,12 +167,12 @@ func Files() []File {
 				"[conversation.tools.conversation_grep.parameters.context]\n" +
 				"type = \"integer\"\n" +
 				"default = 0\n" +
-				"summary = \"Lines to show before and after each match (0 to 10)\"\n" +
+				"summary = \"Lines to show before and after each match, blank ones not counted (0 to 10)\"\n" +
 				"\n" +
 				"[conversation.tools.conversation_grep.parameters.limit]\n" +
 				"type = \"integer\"\n" +
 				"default = 50\n" +
-				"summary = \"Most matches to return; context lines do not count (1 to 200)\"\n" +
+				"summary = \"Most matching lines to return; up to 50 of them, an answer has about 5000 characters at most (1 to 200)\"\n" +
 				"\n" +
 				"[conversation.tools.conversation_grep.parameters.offset]\n" +
 				"type = \"integer\"\n" +
