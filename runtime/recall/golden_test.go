@@ -116,7 +116,7 @@ type golden struct {
 	call    string // JSON arguments
 	current string // the conversation the call is made from
 	cli     cli
-	source  *source // in place of a command line
+	source  conversations.Source // in place of a command line
 	// workspace is written to be searched, in place of either.
 	workspace func(*jptest.Workspace)
 	notRun    bool // nobody must be asked
@@ -128,7 +128,7 @@ func TestGolden(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for tool, cases := range map[string][]golden{
-		"conversation_list": listCases(),
+		"conversation_list": append(listCases(), outlineCases()...),
 		"conversation_grep": grepCases(),
 		"conversation_read": readCases(),
 	} {
@@ -151,7 +151,8 @@ func TestGolden(t *testing.T) {
 				answer, err := conversation.Call(t.Context(), tools, contract.Call{
 					Tool: tool, Arguments: []byte(tc.call), Context: contract.Context{ConversationID: tc.current},
 				})
-				if called := tc.workspace != nil || tc.cli.called || tc.source != nil && tc.source.called; called == tc.notRun {
+				fake, _ := tc.source.(*source)
+				if called := tc.workspace != nil || tc.cli.called || tc.source != nil && (fake == nil || fake.called); called == tc.notRun {
 					t.Errorf("somebody was asked: %v, want %v", called, !tc.notRun)
 				}
 				if err == nil {

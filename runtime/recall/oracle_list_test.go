@@ -28,7 +28,7 @@ func (s *searched) Run(context.Context, process.Command) (process.Result, error)
 func TestListAgainstOracle(t *testing.T) {
 	t.Parallel()
 	capped := 0
-	for seed := range uint64(60) {
+	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		limit, offset := 1+r.IntN(100), r.IntN(30)
 		total := r.IntN(400)
