@@ -129,7 +129,7 @@ func TestOutlinesReachEveryRequest(t *testing.T) {
 				t.Fatalf("no conversation at offset %d of %d", offset, len(all.conversations))
 			}
 			for i := range shown {
-				checkOutline(t, &shown[i], root.all("note"), all)
+				checkListed(t, &shown[i], root.all("note"), all)
 			}
 			seen += len(shown)
 			if offset = -1; root.attr("has_more") == "true" {
@@ -148,7 +148,7 @@ func TestOutlinesReachEveryRequest(t *testing.T) {
 	}
 }
 
-func checkOutline(t *testing.T, shown *answerElement, notes []answerElement, all *library) {
+func checkListed(t *testing.T, shown *answerElement, notes []answerElement, all *library) {
 	t.Helper()
 	id := shown.attr("id")
 	want := all.requests[transcript.ID(id)]
