@@ -71,7 +71,7 @@ type ListQuery struct {
 	Limit         int  // most to return; 0 stands for all
 	Offset        int  // how many to leave out first
 	// NoEvents leaves out what only the events tell, so that they are not read, unless
-	// the order depends on them.
+	// the order or Sizes depends on them.
 	NoEvents bool
 	// Sizes counts turns, requests and characters too, of the conversations that are
 	// returned. Their texts are decoded for it.
@@ -186,26 +186,36 @@ type Span struct{ Start, End int }
 type EventQuery struct {
 	Filter
 	Pattern string // one line; not empty, not blank; taken literally
-	// Words, where there are any, stand in place of Pattern: an event matches that
-	// holds each of them, wherever it stands in it. None is empty or has a line break.
+	// Words, at most [MaxWords], stand in place of Pattern where there are any: an event
+	// matches that holds each of them, wherever it stands in it. None is blank or has a
+	// line break.
 	Words      []string
 	IgnoreCase bool
 	Scopes     transcript.Scopes // 0 stands for none
 	// Own reports whether a tool, by its recorded name, is one of those whose calls
 	// and results are searched, whatever Scopes has, with OwnToo, and else are
-	// only counted. Nil stands for no tool.
+	// only counted, as far as Scopes has them. Nil stands for no tool. It is called
+	// from several goroutines at a time.
 	Own    func(tool string) bool
 	OwnToo bool
 	// Number, where it is not 0, is the only event to search. Titles are left out then.
+	// Where Filter.IDs names one conversation and it has no such event, the error is an
+	// [*EventRangeError].
 	Number int
 	// Wanted reports whether the lines of an event are wanted; 0 is the title. Nil
-	// stands for all. Events that match are handed over in any case.
+	// stands for all. Events that match are handed over in any case. It is called from
+	// several goroutines at a time, and may be called twice for an event.
 	Wanted  func(id transcript.ID, number int) bool
 	Context int // lines to hand over before and after a matching line
-	// Bounds; 0 stands for no bound.
-	MaxLines   int // matching lines of one event that are handed over, from the first; with Words, those where the words stand closest together
-	MaxLine    int // characters of a line; of a longer one there are windows
-	MaxWindows int // in one line, around its first matches
+	// MaxLines is how many matching lines of one event are handed over, the first ones;
+	// with Words, those in which the words stand closest together. 0 stands for all.
+	MaxLines int
+	// MaxLine is how many characters of a line are handed over; of a longer one, windows
+	// around its matches, marked where they are cut. 0 stands for all.
+	MaxLine int
+	// MaxWindows is how many windows a line has, around its first matches. 0 stands for
+	// as many as have room.
+	MaxWindows int
 	// Event is handed each event that matches, by conversation and number. It is valid
 	// until Event returns.
 	Event func(*EventMatch) error
@@ -240,7 +250,7 @@ type EventMatch struct {
 	Turn         int               // from 1; 0 for a title
 	Scope        transcript.Scopes // exactly one
 	Time         time.Time         // zero where not known
-	Chars        int               // of its text, as it is read; 0 where not known
+	Chars        int               // of its text, as it is read; 0 where not known, or the lines are not wanted
 	Matches      int               // its matching lines; with Words, its lines that hold one of them
 	Lines        []EventLine       // matching lines and their context, in order; nil where they are not wanted
 	// Spread, with Words, is how many characters the shortest part of the text has
@@ -253,13 +263,20 @@ type EventLine struct {
 	Number  int // in the text that was searched, from 1; 0 where not known
 	IsMatch bool
 	Text    string
-	Chars   int    // length of the whole line in characters where Text is windows of it, else 0
-	Sum     uint64 // of the whole line without the white space around it; equal lines have equal sums
+	Chars   int // length of the whole line in characters where Text is windows of it, else 0
+	// Sum is a hash of the whole line, which is equal for lines that differ only in white
+	// space.
+	Sum uint64
 }
 
 // EventRange selects numbered events, from First to Last inclusive. A Last of 0
 // stands for the last there is, and so does one behind it.
 type EventRange struct{ First, Last int }
+
+// Has reports whether the range has a number; 0 is none.
+func (e EventRange) Has(n int) bool {
+	return 0 < e.First && e.First <= n && (e.Last == 0 || n <= e.Last)
+}
 
 // ReadQuery asks for what was recorded in one conversation.
 type ReadQuery struct {
