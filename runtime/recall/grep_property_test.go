@@ -344,13 +344,13 @@ func checkUnshown(t *testing.T, all []heardConversation, order []expected, offse
 	if !slices.Equal(got, want[:min(len(want), 20)]) {
 		t.Errorf("without a hit: %v, want %v", got, want)
 	}
-	if n := len(want) - 20; n > 0 && !strings.Contains(notesOf(root), fmt.Sprint(n, " more conversation")) {
-		t.Errorf("%d conversations are not counted in %q", n, notesOf(root))
+	if n := len(want) - 20; n > 0 && !strings.Contains(foundNotes(root), fmt.Sprint(n, " more conversation")) {
+		t.Errorf("%d conversations are not counted in %q", n, foundNotes(root))
 	}
 	return len(got)
 }
 
-func notesOf(root *answerElement) string {
+func foundNotes(root *answerElement) string {
 	var notes []string
 	for _, n := range root.all("note") {
 		notes = append(notes, n.Text)
@@ -370,7 +370,7 @@ var nextPage = regexp.MustCompile(`offset=(\d+) shows the next`)
 
 // offsetAdvised is the offset that is said to show the next page; 0 where none is.
 func offsetAdvised(root *answerElement) int {
-	if m := nextPage.FindStringSubmatch(notesOf(root)); m != nil {
+	if m := nextPage.FindStringSubmatch(foundNotes(root)); m != nil {
 		return atoi(m[1])
 	}
 	return 0
@@ -408,7 +408,7 @@ func TestGrepAdvice(t *testing.T) {
 			arguments["offset"] = r.IntN(200)
 		}
 		root := grepping(t, tools, arguments)
-		notes := notesOf(root)
+		notes := foundNotes(root)
 		changed := func(change map[string]any, without ...string) *answerElement {
 			call := maps.Clone(arguments)
 			delete(call, "offset")
@@ -421,7 +421,7 @@ func TestGrepAdvice(t *testing.T) {
 		found := func(root *answerElement) int {
 			n := atoi(root.attr("matches"))
 			if root.attr("words") == "apart" {
-				m := regexp.MustCompile(`(\d+) events? ha`).FindStringSubmatch(notesOf(root))
+				m := regexp.MustCompile(`(\d+) events? ha`).FindStringSubmatch(foundNotes(root))
 				n = atoi(m[1])
 			}
 			return n
@@ -582,7 +582,7 @@ func TestGrepApart(t *testing.T) {
 				}
 			}
 		}
-		notes := notesOf(root)
+		notes := foundNotes(root)
 		if together == 0 {
 			nowhere++
 			for w, word := range words {
