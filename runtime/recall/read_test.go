@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	printArgs = "conversation print --format=json --summary --no-metadata --max-text=40000 "
+	printArgs = "conversation print --format=json --summary --no-metadata --max-text=12000 "
 	readID    = "jp-c17648402467"
 )
 
