@@ -12,10 +12,7 @@ import (
 // whoever asked for it, and to nobody else.
 func TestCurrentUnknown(t *testing.T) {
 	t.Parallel()
-	const (
-		unknown   = "Which conversation you are in is not known here"
-		malformed = "The host's conversation id is not understood, so "
-	)
+	const malformed = "The host's conversation id is not understood, so "
 	none := "[]\n"
 	turn := printed(1, 1, 1, "", said("user", 1, "And?"))
 	for _, tc := range []struct {
@@ -38,10 +35,8 @@ func TestCurrentUnknown(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, note := range []string{unknown, malformed} {
-				if want := note == tc.want; strings.Contains(answer, note) != want {
-					t.Errorf("says %q: %v, want %v, in\n%s", note, !want, want, answer)
-				}
+			if want := tc.want != ""; strings.Contains(answer, malformed) != want {
+				t.Errorf("says %q: %v, want %v, in\n%s", malformed, !want, want, answer)
 			}
 		})
 	}
