@@ -208,7 +208,7 @@ func grepping(t *testing.T, tools *recall.Tools, arguments map[string]any) *answ
 		t.Fatalf("%s: %v", raw, err)
 	}
 	root := check(t, "conversation_grep", answer)
-	foundNotes(t, root)
+	notesOf(t, root)
 	if limit, ok := arguments["limit"].(int); (!ok || limit <= 50) && arguments["context"] == nil && utf8.RuneCountInString(answer) > 10_000 {
 		t.Errorf("%s: %d characters", raw, utf8.RuneCountInString(answer))
 	}
@@ -342,8 +342,8 @@ func checkUnshown(t *testing.T, all []heardConversation, order []expected, offse
 	if !slices.Equal(got, want[:min(len(want), 20)]) {
 		t.Errorf("without a hit: %v, want %v", got, want)
 	}
-	if n := len(want) - 20; n > 0 && !strings.Contains(foundNotes(t, root), fmt.Sprint(n, " more conversation")) {
-		t.Errorf("%d conversations are not counted in %q", n, foundNotes(t, root))
+	if n := len(want) - 20; n > 0 && !strings.Contains(notesOf(t, root), fmt.Sprint(n, " more conversation")) {
+		t.Errorf("%d conversations are not counted in %q", n, notesOf(t, root))
 	}
 	return len(got)
 }
@@ -361,7 +361,7 @@ var nextPage = regexp.MustCompile(`offset=(\d+) shows the next`)
 // offsetAdvised is the offset that is said to show the next page; 0 where none is.
 func offsetAdvised(t *testing.T, root *answerElement) int {
 	t.Helper()
-	if m := nextPage.FindStringSubmatch(foundNotes(t, root)); m != nil {
+	if m := nextPage.FindStringSubmatch(notesOf(t, root)); m != nil {
 		return atoi(m[1])
 	}
 	return 0
@@ -399,7 +399,7 @@ func TestGrepAdvice(t *testing.T) {
 			arguments["offset"] = r.IntN(200)
 		}
 		root := grepping(t, tools, arguments)
-		notes := foundNotes(t, root)
+		notes := notesOf(t, root)
 		changed := func(change map[string]any, without ...string) *answerElement {
 			call := maps.Clone(arguments)
 			delete(call, "offset")
@@ -412,7 +412,7 @@ func TestGrepAdvice(t *testing.T) {
 		found := func(root *answerElement) int {
 			n := atoi(root.attr("matches"))
 			if root.attr("words") == "apart" {
-				m := regexp.MustCompile(`(\d+) events? ha`).FindStringSubmatch(foundNotes(t, root))
+				m := regexp.MustCompile(`(\d+) events? ha`).FindStringSubmatch(notesOf(t, root))
 				n = atoi(m[1])
 			}
 			return n
@@ -573,7 +573,7 @@ func TestGrepApart(t *testing.T) {
 				}
 			}
 		}
-		notes := foundNotes(t, root)
+		notes := notesOf(t, root)
 		if together == 0 {
 			nowhere++
 			for w, word := range words {
