@@ -171,7 +171,7 @@ func resolve(value any, at *element) (any, error) {
 		}
 		found, ok := at.attr(name)
 		if !ok {
-			return nil, fmt.Errorf("there is no %s around %q", name, at.text)
+			return nil, fmt.Errorf("there is no %s where it points", name)
 		}
 		if n, err := strconv.Atoi(found); err == nil {
 			return n, nil
