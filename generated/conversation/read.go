@@ -4,7 +4,6 @@ package conversation
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/convtools/convtools/runtime/coerce"
@@ -229,14 +228,7 @@ func ReadExitOK(code int) bool {
 // runs. A flag and its value are one word, so that a value can never become a
 // flag.
 func ReadArgs(p ReadParams, call contract.Context) []string {
-	args := []string{"conversation", "print", "--format=json", "--summary", "--no-metadata", "--max-text=40000"}
-	if p.Turn != nil {
-		args = append(args, "--turn="+strconv.Itoa(*p.Turn))
-	}
-	if p.Last != nil {
-		args = append(args, "--last="+strconv.Itoa(*p.Last))
-	}
-	return append(args, "--", p.ID)
+	return []string{"conversation", "print", "--format=json", "--summary", "--no-metadata", "--max-text=40000", "--", p.ID}
 }
 
 // ReadEnvelope is the answer of conversation_read.

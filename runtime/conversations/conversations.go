@@ -186,26 +186,36 @@ type Span struct{ Start, End int }
 type EventQuery struct {
 	Filter
 	Pattern string // one line; not empty, not blank; taken literally
-	// Words, where there are any, stand in place of Pattern: an event matches that
-	// holds each of them, wherever it stands in it. None is empty or has a line break.
+	// Words, at most [MaxWords], stand in place of Pattern where there are any: an event
+	// matches that holds each of them, wherever it stands in it. None is blank or has a
+	// line break.
 	Words      []string
 	IgnoreCase bool
 	Scopes     transcript.Scopes // 0 stands for none
 	// Own reports whether a tool, by its recorded name, is one of those whose calls
 	// and results are searched, whatever Scopes has, with OwnToo, and else are
-	// only counted. Nil stands for no tool.
+	// only counted, as far as Scopes has them. Nil stands for no tool. It is called
+	// from several goroutines at a time.
 	Own    func(tool string) bool
 	OwnToo bool
 	// Number, where it is not 0, is the only event to search. Titles are left out then.
+	// Where Filter.IDs names one conversation and it has no such event, the error is an
+	// [*EventRangeError].
 	Number int
 	// Wanted reports whether the lines of an event are wanted; 0 is the title. Nil
-	// stands for all. Events that match are handed over in any case.
+	// stands for all. Events that match are handed over in any case. It is called from
+	// several goroutines at a time, and may be called twice for an event.
 	Wanted  func(id transcript.ID, number int) bool
 	Context int // lines to hand over before and after a matching line
-	// Bounds; 0 stands for no bound.
-	MaxLines   int // matching lines of one event that are handed over, from the first; with Words, those where the words stand closest together
-	MaxLine    int // characters of a line; of a longer one there are windows
-	MaxWindows int // in one line, around its first matches
+	// MaxLines is how many matching lines of one event are handed over, the first ones;
+	// with Words, those in which the words stand closest together. 0 stands for all.
+	MaxLines int
+	// MaxLine is how many characters of a line are handed over; of a longer one, windows
+	// around its matches, marked where they are cut. 0 stands for all.
+	MaxLine int
+	// MaxWindows is how many windows a line has, around its first matches. 0 stands for
+	// as many as have room.
+	MaxWindows int
 	// Event is handed each event that matches, by conversation and number. It is valid
 	// until Event returns.
 	Event func(*EventMatch) error
@@ -240,7 +250,7 @@ type EventMatch struct {
 	Turn         int               // from 1; 0 for a title
 	Scope        transcript.Scopes // exactly one
 	Time         time.Time         // zero where not known
-	Chars        int               // of its text, as it is read; 0 where not known
+	Chars        int               // of its text, as it is read; 0 where not known, or the lines are not wanted
 	Matches      int               // its matching lines; with Words, its lines that hold one of them
 	Lines        []EventLine       // matching lines and their context, in order; nil where they are not wanted
 	// Spread, with Words, is how many characters the shortest part of the text has
@@ -258,7 +268,7 @@ type EventLine struct {
 }
 
 // EventRange selects numbered events, from First to Last inclusive. A Last of 0
-// stands for the last there is.
+// stands for the last there is, and so does one behind it.
 type EventRange struct{ First, Last int }
 
 // ReadQuery asks for what was recorded in one conversation.
@@ -291,11 +301,11 @@ type ReadQuery struct {
 }
 
 // Reading is the answer to a [ReadQuery], beside the events. It describes the
-// conversation also where the error is a [*TurnRangeError].
+// conversation also where the error is a [*TurnRangeError] or an [*EventRangeError].
 type Reading struct {
 	transcript.Conversation
 	Turns     int // of the whole conversation
-	FirstTurn int // the turns that were handed over; 0 where none were
+	FirstTurn int // the turns that were asked for, or those of the numbered events that were; 0 where there are none
 	LastTurn  int
 	Events    int // numbered events of the whole conversation
 	Requests  int // events of the user in the whole conversation

@@ -47,6 +47,8 @@ type pattern struct {
 	sieve *literal.Sieve
 	// calls tells the same of whole tool calls as they are recorded.
 	calls *literal.Sieve
+	// chars is how many characters a match of a literal pattern has, whatever its case.
+	chars int
 }
 
 // require sets the text that every matching line holds.
@@ -79,6 +81,29 @@ func insideJSON(text string) string {
 		skip = len(text)
 	}
 	return text[min(skip, len("u001b")):]
+}
+
+// parseWord checks and compiles a pattern for events, which is taken literally.
+// Strings in tool calls are searched unescaped there, so that a match ends at their
+// quotes or the white space and the punctuation between them, and what stands
+// between these is in one recorded string, name or number, also where the whole
+// match is. The error is a [*PatternError].
+func parseWord(text string, ignoreCase bool) (*pattern, error) {
+	p, err := parsePattern(text, false, ignoreCase)
+	if err != nil {
+		return nil, err
+	}
+	p.chars = utf8.RuneCountInString(text)
+	if p.calls = nil; p.sieve != nil {
+		longest := ""
+		for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \":,{}[]", r) }) {
+			if len(part) > len(longest) {
+				longest = part
+			}
+		}
+		p.calls = literal.NewSieve(longest, ignoreCase)
+	}
+	return p, nil
 }
 
 // parsePattern checks and compiles a pattern. The error is a [*PatternError].

@@ -13,7 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-const lsArgs = "conversation ls --format=json --summary "
+const lsArgs = "conversation ls --format=json --summary --sizes "
 
 // row is a record of "conversation ls"; more is members that replace others.
 func row(id, title, more string) string {

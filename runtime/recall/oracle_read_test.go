@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -29,32 +30,21 @@ type recordedEvent struct {
 }
 
 // recordedConversation is a command line that prints a conversation: the
-// oracle's own idea of turns, selections and cut texts.
+// oracle's own idea of turns and cut texts.
 type recordedConversation struct {
 	turns  int
 	events []recordedEvent
 }
 
 func (c *recordedConversation) Run(_ context.Context, cmd process.Command) (process.Result, error) {
-	first, last, most := 1, c.turns, 0
+	most := math.MaxInt
 	for _, arg := range cmd.Args {
-		name, value, _ := strings.Cut(arg, "=")
-		n, err := strconv.Atoi(value)
-		switch {
-		case err != nil:
-		case name == "--turn":
-			first, last = n, n
-		case name == "--last":
-			first = max(1, c.turns-n+1)
-		case name == "--max-text":
-			most = n
+		if value, ok := strings.CutPrefix(arg, "--max-text="); ok {
+			most = must(strconv.Atoi(value))
 		}
 	}
 	var records []string
 	for i, e := range c.events {
-		if e.turn < first || e.turn > last {
-			continue
-		}
 		stamp := fmt.Sprintf(`{"timestamp":"2025-12-04 %02d:%02d:%02d.5"}`, i/3600, i/60%60, i%60)
 		words := e.words
 		if runes := []rune(words); len(runes) > most && e.kind != "tool_call" {
@@ -64,7 +54,7 @@ func (c *recordedConversation) Run(_ context.Context, cmd process.Command) (proc
 		}
 		records = append(records, joined(said(e.kind, e.turn, words), stamp))
 	}
-	return process.Result{Stdout: []byte(printed(c.turns, first, last, "", records...))}, nil
+	return process.Result{Stdout: []byte(printed(c.turns, 1, c.turns, "", records...))}, nil
 }
 
 func randomText(r *rand.Rand, n int) string {

@@ -91,11 +91,11 @@ func readCases() []golden {
 		{file: "include_nothing_recorded", call: `{"id":"jp-c17648402467","include":["inquiries"]}`, cli: cli{args: plain, stdout: printed(3, 1, 3, "", three()...)}},
 		{
 			file: "turn", call: `{"id":17648402467,"turn":"2"}`,
-			cli: cli{args: argv(printArgs + "--turn=2 -- 17648402467"), stdout: printed(3, 2, 2, "", three()[4:8]...)},
+			cli: cli{args: argv(printArgs + "-- 17648402467"), stdout: printed(3, 1, 3, "", three()...)},
 		},
 		{
 			file: "last", call: `{"id":"17648402467-flexible-llm","last":2}`,
-			cli: cli{args: argv(printArgs + "--last=2 -- 17648402467-flexible-llm"), stdout: printed(3, 2, 3, "", three()[4:]...)},
+			cli: cli{args: argv(printArgs + "-- 17648402467-flexible-llm"), stdout: printed(3, 1, 3, "", three()...)},
 		},
 		{
 			file: "empty_turn", call: `{"id":"jp-c17648402467","turn":2}`,
@@ -147,11 +147,11 @@ func readCases() []golden {
 		},
 		{file: "current_refused", call: defaults, current: "17648402467", notRun: true},
 		{
-			file: "current_allowed", call: `{"id":"17648402467","include_current":true}`, current: "jp-c17648402467",
-			cli: cli{args: argv(printArgs + "-- 17648402467"), stdout: printed(3, 3, 3, "", three()[8:]...)},
+			file: "current_allowed", call: `{"id":"17648402467","last":1,"include_current":true}`, current: "jp-c17648402467",
+			cli: cli{args: argv(printArgs + "-- 17648402467"), stdout: printed(3, 1, 3, "", three()...)},
 		},
 		{file: "refused", call: defaults, cli: cli{args: plain, stdout: printed(4, 1, 4, "", big(30000, 38000, 12000, 9000)...)}},
-		{file: "refused_last", call: `{"id":"jp-c17648402467","last":3}`, cli: cli{args: argv(printArgs + "--last=3 -- jp-c17648402467"), stdout: printed(4, 1, 3, "", big(30000, 38000, 12000)...)}},
+		{file: "refused_last", call: `{"id":"jp-c17648402467","last":3}`, cli: cli{args: plain, stdout: printed(4, 1, 4, "", big(9000, 30000, 38000, 12000)...)}},
 		{
 			file: "refused_cut_by_the_command_line", call: defaults,
 			cli: cli{args: plain, stdout: printed(

@@ -5,7 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -52,6 +54,10 @@ func TestHugeText(t *testing.T) {
 		{"a result", `{"type":"tool_call_response","content":"` + encoded + `"}`, len(encoded)},
 		{"a result with escapes", `{"type":"tool_call_response","content":"` + strings.ReplaceAll(encoded, "/", `\/`) + `"}`, 4 * len(encoded)},
 		{"arguments with many keys", `{"type":"tool_call_request","arguments":{` + keys.String() + `"end":1}}`, most},
+		{"arguments with a long text", `{"type":"tool_call_request","arguments":{"a":` + quote(repeat("a \"line\"\n")) + `,"b":1}}`, most},
+		{"arguments with a long key", `{"type":"tool_call_request","arguments":{` + quote(repeat("a \"key\"\n")) + `:[2]}}`, most},
+		{"arguments with a long text in base64", `{"type":"tool_call_request","arguments":{"a":"` + encoded + `"}}`, 4 * len(encoded)},
+		{"structured data", `{"type":"chat_response","data":{"a":"` + repeat("東京") + `"}}`, most},
 		{"arguments of nothing", `{"type":"tool_call_request","arguments":[` + repeat("[],{},") + `0]}`, most},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -74,8 +80,86 @@ func TestHugeText(t *testing.T) {
 			if cap(got) > test.most {
 				t.Errorf("a buffer of %d bytes for a text of %d", cap(got), len(whole))
 			}
+			const big = decodedAtOnce + 100 // a part that no portion of the decoding has as a whole
+			last := (len(runes)-1)/big + 1
+			for _, part := range []int{1, 2, last, last + 1, math.MaxInt} {
+				got, info := e.AppendBody([]byte(">"), transcript.Limits{Text: big, JSON: 5, Part: part})
+				from := min(part-1, last) * big
+				want := runes[min(from, len(runes)):min(from+big, len(runes))]
+				if string(got) != ">"+string(want) || info.Chars != len(runes) || info.Head != 0 || info.Cut {
+					t.Errorf("part %d has %d bytes, %+v; want %d bytes", part, len(got), info, len(string(want)))
+				}
+				if cap(got) > test.most+len(string(want)) {
+					t.Errorf("a buffer of %d bytes for part %d, of %d bytes", cap(got), part, len(got))
+				}
+			}
 		})
 	}
+}
+
+// decodedAtOnce is how many bytes are decoded at a time.
+const decodedAtOnce = 256 << 10
+
+// checkParts compares the parts of an event's text with the whole.
+func checkParts(t *testing.T, e *events.Event, size int) {
+	t.Helper()
+	whole, want := e.AppendBody(nil, transcript.Limits{})
+	runes := []rune(string(whole))
+	want.Chars = len(runes)
+	for part := 1; ; part++ {
+		got, info := e.AppendBody([]byte(">"), transcript.Limits{Text: size, JSON: 1, Part: part})
+		from := min((part-1)*size, len(runes))
+		if text := string(runes[from:min(from+size, len(runes))]); string(got) != ">"+text {
+			t.Errorf("part %d of %d characters: %q, want %q, of\n%s", part, size, got[1:], text, e.Raw())
+		}
+		if info != want {
+			t.Errorf("part %d of %d characters: %+v, want %+v, of\n%s", part, size, info, want, e.Raw())
+		}
+		if from == len(runes) {
+			return
+		}
+	}
+}
+
+// Without a size, the first part is all of a text.
+func TestPartWithoutSize(t *testing.T) {
+	t.Parallel()
+	e := one(t, `{"type":"chat_request","content":"東京 and on"}`)
+	for part, want := range map[int]string{1: "東京 and on", 2: "", math.MaxInt: ""} {
+		if got, info := e.AppendBody(nil, transcript.Limits{Part: part}); string(got) != want || info.Chars != 9 {
+			t.Errorf("part %d: %q, %+v", part, got, info)
+		}
+	}
+}
+
+// FuzzParts compares parts of every kind of text with the whole.
+func FuzzParts(f *testing.F) {
+	for _, s := range []string{"", "plain 東京", "aGVsbG8gd29ybGQhISE=", "//79/CBiaW5hcnkh", `\ud83d\ude00\ud83d \n\/`, "\xff\xe6\x9d", "e\u0301 \u2028\x01"} {
+		f.Add([]byte(s), uint16(1))
+		f.Add([]byte(s), uint16(3))
+	}
+	f.Fuzz(func(t *testing.T, content []byte, size uint16) {
+		quoted := transcript.AppendQuoted(nil, content)
+		if raw := slices.Concat([]byte{'"'}, content, []byte{'"'}); json.Valid(raw) {
+			quoted = raw
+		}
+		for _, object := range []string{
+			`{"type":"chat_request","content":%s}`,
+			`{"type":"chat_response","message":%s}`,
+			`{"type":"chat_response","reasoning":%s}`,
+			`{"type":"chat_response","data":%s}`,
+			`{"type":"chat_response","data":{"a":[%s,1,{}],%[1]s:null}}`,
+			`{"type":"tool_call_request","arguments":{"a":%s,"b":[[],%[1]s],%[1]s:true}}`,
+			`{"type":"tool_call_request","arguments":%s}`,
+			`{"type":"tool_call_response","content":%s}`,
+			`{"type":"tool_call_response","content":[%s]}`,
+			`{"type":"inquiry_request","question":{"text":%s}}`,
+			`{"type":"inquiry_response","answer":%s}`,
+			`{"type":"inquiry_response","answer":{"a":%s}}`,
+		} {
+			checkParts(t, one(t, fmt.Sprintf(object, quoted)), max(int(size), 1))
+		}
+	})
 }
 
 // Each string inside JSON is cut by itself, and then the JSON.

@@ -1,0 +1,203 @@
+package recall
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// notes are at most three: what was found and which call shows more of it; what was
+// left out; what is not as it should be.
+func (g *grepping) notes(e *conversation.GrepEnvelope, unlisted int) []string {
+	var found []string
+	switch {
+	case g.ordered == nil:
+		found = g.nothingFound()
+	case e.Returned == 0:
+		found = []string{fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", g.params.Offset, count(g.ordered.total, "line", "lines"), g.ordered.total-1)}
+	default:
+		found = g.shown(e, unlisted)
+	}
+	wrong := append(remarks(g.call), asideNotes(g.first.Aside.Problems, func(left []conversations.Problem) string {
+		return "Searched in part or not at all: " + namely(left, "events.json is damaged, what stands before the damage was searched: ") + "."
+	})...)
+	var notes []string
+	for _, sentences := range [][]string{found, g.leftOut(), wrong} {
+		if len(sentences) > 0 {
+			notes = append(notes, strings.Join(sentences, " "))
+		}
+	}
+	return notes
+}
+
+// shown says what of all that matches is shown, and which calls show more.
+func (g *grepping) shown(e *conversation.GrepEnvelope, unlisted int) []string {
+	var say []string
+	next := g.params.Offset + e.Returned
+	if len(g.words) > 0 {
+		note := fmt.Sprintf("No line contains %s as it stands: these events hold each of its words, apart from one another", text.Quote(g.params.Pattern))
+		if g.apart.Total > 0 {
+			note += fmt.Sprintf(" (of %s those where they stand closest come first)", count(g.apart.Total, "such event", "such events"))
+		}
+		say = append(say, note+".")
+	}
+	if next < g.ordered.total {
+		note := fmt.Sprintf("offset=%d shows the next", next)
+		if len(g.words) == 0 {
+			note = fmt.Sprintf("%d of %d matches. ", e.Returned, e.Matches) + note
+		}
+		if g.chatIsLess() {
+			note += `; scopes=["chat"] leaves out tool traffic`
+		}
+		say = append(say, note+".")
+	}
+	if event := g.withMore(e.Returned); event != nil && event.number > 0 {
+		say = append(say, fmt.Sprintf("more: ids=%s, event=%d shows all %d of that event.", list([]string{string(g.ordered.ids[event.conversation])}), event.number, event.matches))
+	}
+	if unlisted > 0 {
+		say = append(say, fmt.Sprintf("%s not listed.", count(unlisted, "more conversation that matches is", "more conversations that match are")))
+	}
+	return say
+}
+
+// chatIsLess reports whether scopes=["chat"] would find something, and less.
+func (g *grepping) chatIsLess() bool {
+	chat := func(e *candidate) bool { return e.scope&transcript.ScopeChat != 0 }
+	return len(g.params.Scopes) == 0 && g.params.Event == nil && slices.ContainsFunc(g.ordered.list, chat) &&
+		slices.ContainsFunc(g.ordered.list, func(e *candidate) bool { return e.scope&transcript.ScopeTool != 0 })
+}
+
+// leftOut says what was not searched, and how it is.
+func (g *grepping) leftOut() []string {
+	var left []string
+	if len(g.first.Aside.Excluded) > 0 {
+		left = append(left, "the current conversation, "+g.call.Context.ConversationID+" (include_current=true searches it too)")
+	}
+	what := count(g.first.Own, "match", "matches")
+	if g.first.Own == 0 {
+		what = count(g.apart.Own, "event that holds the words", "events that hold the words")
+	}
+	if g.first.Own > 0 || g.apart.Own > 0 {
+		left = append(left, what+` in calls and results of these tools (scopes=["recall"] searches them)`)
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return []string{"Left out: " + strings.Join(left, "; ") + "."}
+}
+
+// nothingFound says what was searched for and where, and which calls find something.
+func (g *grepping) nothingFound() []string {
+	searched := g.first.Searched
+	if searched == 0 {
+		say := []string{g.nothingSearched()}
+		return append(say, g.found()...)
+	}
+	var say []string
+	p := g.params
+	how := "in any case"
+	if !p.IgnoreCase {
+		how = "in exactly this case"
+	}
+	where := "any scope"
+	if len(p.Scopes) > 0 {
+		where = "scopes=" + list(p.Scopes)
+	}
+	if p.Event != nil {
+		where = fmt.Sprintf("event %d", *p.Event)
+	}
+	note := fmt.Sprintf("No line contains %s, %s, in %s", text.Quote(p.Pattern), how, where)
+	if searched > 0 {
+		note += " of the " + count(searched, "conversation", "conversations") + " searched"
+	}
+	if len(g.words) > 0 {
+		note += ", and no event holds all of its words: " + g.counts()
+	}
+	say = append(say, note+".")
+	if len(g.apart.Together) > 0 {
+		ids := make([]string, len(g.apart.Together))
+		for i, id := range g.apart.Together {
+			ids[i] = string(id)
+		}
+		say = append(say, "In different events all of them stand in "+bounded(ids, ", ", maxListed)+".")
+	}
+	if word := g.rarest(); word != "" {
+		say = append(say, "Try pattern="+strconv.Quote(word)+".")
+	}
+	if found := g.found(); len(found) > 0 {
+		return append(say, found...)
+	}
+	if g.rarest() == "" && p.Event == nil {
+		say = append(say, "conversation_list with outline=true shows how each request of the user begins.")
+	}
+	return say
+}
+
+func (g *grepping) nothingSearched() string {
+	p := g.params
+	switch {
+	case len(g.first.Aside.Excluded) > 0 && len(p.IDs) > 0:
+		return "Nothing was searched: ids names the current conversation alone."
+	case len(g.first.Aside.Excluded) > 0:
+		return "Nothing was searched: there is no other live conversation."
+	case len(g.first.Aside.Problems) == 0:
+		return "Nothing was searched: there are no live conversations here, hidden ones aside."
+	default:
+		return "Nothing was searched."
+	}
+}
+
+// counts is how many events hold each word.
+func (g *grepping) counts() string {
+	counts := make([]string, len(g.words))
+	for i, word := range g.words {
+		n := 0
+		if i < len(g.apart.Words) {
+			n = g.apart.Words[i]
+		}
+		counts[i] = text.Quote(word) + " " + count(n, "event", "events")
+	}
+	return strings.Join(counts, ", ")
+}
+
+// maxTried is how many characters of a word are repeated in a call to try.
+const maxTried = 60
+
+// rarest is the word that the fewest events hold, but for those that none holds;
+// empty where there is none, or none that could be repeated.
+func (g *grepping) rarest() string {
+	best := -1
+	for i, word := range g.words {
+		if i < len(g.apart.Words) && g.apart.Words[i] > 0 && utf8.RuneCountInString(word) <= maxTried && (best < 0 || g.apart.Words[i] < g.apart.Words[best]) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return ""
+	}
+	return g.words[best]
+}
+
+// found says what calls a little wider than this one find.
+func (g *grepping) found() []string {
+	var say []string
+	for _, e := range g.elsewhere {
+		what := count(e.matches, "match", "matches")
+		if len(g.words) > 0 {
+			what = count(e.matches, "event", "events")
+		}
+		if e.ids == nil {
+			say = append(say, "With "+e.change+": "+what+".")
+			continue
+		}
+		say = append(say, fmt.Sprintf("In archived conversations: %s, ids=%s.", what, list(e.ids)))
+	}
+	return say
+}
