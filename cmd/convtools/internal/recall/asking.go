@@ -61,11 +61,12 @@ type cost struct {
 type asked struct {
 	question
 	cost
-	why    string // it failed
-	made   []made
-	shell  cost
-	lines  cost
-	markup share
+	why   string // it failed
+	made  []made
+	shell cost
+	lines cost
+	// Of the searches, as they were asked and again with context.
+	markup, markupAround share
 }
 
 // made is a call that was made.
@@ -73,6 +74,12 @@ type made struct{ call, answer string }
 
 // share counts the characters of answers, and those of them that are markup.
 type share struct{ markup, all int }
+
+func (s *share) add(of share) { s.markup, s.all = s.markup+of.markup, s.all+of.all }
+
+// linesAround is how many lines of context a search asks for that is made once more,
+// to see how much of such an answer is markup. It costs a question nothing.
+const linesAround = 2
 
 // askedSet is a set of questions that were asked.
 type askedSet struct {
@@ -118,28 +125,24 @@ func (a *asking) tell(ctx context.Context, q *asked) error {
 			return nil
 		}
 		tool, _ := c.tool()
-		result, err := a.tools.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
+		answer, root, err := a.call(ctx, tool, arguments)
 		if err != nil {
-			return fmt.Errorf("calling %s: %w", tool, err)
+			return err
 		}
-		answer, err := textOf(result)
-		if err != nil {
-			return fmt.Errorf("calling %s: %w", tool, err)
-		}
-		chars := utf8.RuneCountInString(answer)
 		q.calls++
-		q.chars += chars
+		q.chars += utf8.RuneCountInString(answer)
 		q.made = append(q.made, made{call: fmt.Sprint(tool, " ", arguments), answer: answer})
-		if result.IsError { // a refusal costs what it says
+		if root == nil { // a refusal costs what it says
 			continue
 		}
-		root, err := parseAnswer(answer)
-		if err != nil {
-			return fmt.Errorf("%s of %s: %w", tool, arguments, err)
-		}
 		if c.Grep != nil {
-			q.markup.all += chars
-			q.markup.markup += chars - root.body()
+			q.markup.add(markupOf(answer, root))
+			arguments["context"] = linesAround
+			around, root, err := a.call(ctx, tool, arguments)
+			if err != nil {
+				return err
+			}
+			q.markupAround.add(markupOf(around, root))
 		}
 		seen = append(seen, root)
 		missing = notShown(missing, root)
@@ -152,6 +155,28 @@ func (a *asking) tell(ctx context.Context, q *asked) error {
 		q.why = fmt.Sprintf("%q of %s was never in view", missing[0].Says, missing[0].In)
 	}
 	return nil
+}
+
+// call calls a tool. Where it refuses, the element is nil.
+func (a *asking) call(ctx context.Context, tool string, arguments map[string]any) (string, *element, error) {
+	result, err := a.tools.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		return "", nil, fmt.Errorf("calling %s: %w", tool, err)
+	}
+	answer, err := textOf(result)
+	if err != nil || result.IsError {
+		return answer, nil, err
+	}
+	root, err := parseAnswer(answer)
+	if err != nil {
+		return "", nil, fmt.Errorf("%s %v: %w", tool, arguments, err)
+	}
+	return answer, root, nil
+}
+
+func markupOf(answer string, root *element) share {
+	all := utf8.RuneCountInString(answer)
+	return share{markup: all - root.body(), all: all}
 }
 
 // notShown returns the sentences that an answer does not show.

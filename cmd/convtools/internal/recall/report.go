@@ -9,7 +9,7 @@ import (
 )
 
 // What twelve questions may cost, and how much of an answer of conversation_grep
-// may be markup.
+// with context may be markup.
 const (
 	dozen      = 12
 	maxCalls   = 24
@@ -83,7 +83,7 @@ func (s *askedSet) total(t *table.Table) {
 	var ours, lines cost
 	shell := s.learned
 	var answered, shellAnswered, linesAnswered int
-	var markup share
+	var markup, around share
 	for _, q := range s.asked {
 		ours.add(q.cost)
 		shell.add(q.shell)
@@ -91,8 +91,8 @@ func (s *askedSet) total(t *table.Table) {
 		answered += count(q.found)
 		shellAnswered += count(q.shell.found)
 		linesAnswered += count(q.lines.found)
-		markup.markup += q.markup.markup
-		markup.all += q.markup.all
+		markup.add(q.markup)
+		around.add(q.markupAround)
 	}
 	n := len(s.asked)
 	t.Add(table.Row{
@@ -120,12 +120,19 @@ func (s *askedSet) total(t *table.Table) {
 		}
 		t.Add(against(of.name, linesPeer, of.count(ours), of.count(lines)))
 	}
-	percent := 100 * float64(markup.markup) / float64(max(markup.all, 1))
-	t.Add(table.Row{
-		Name: s.Name + ": markup of conversation_grep", Result: fmt.Sprintf("%.1f %%", percent),
-		Bound: fmt.Sprintf("at most %d %%", maxMarkup), Missed: percent > maxMarkup,
-		Detail: fmt.Sprintf("%d of %d characters", markup.markup, markup.all),
-	})
+	t.Add(markup.row(s.Name + ": markup of conversation_grep"))
+	r := around.row(fmt.Sprintf("%s: the same with %d lines of context", s.Name, linesAround))
+	r.Bound, r.Missed = fmt.Sprintf("at most %d %%", maxMarkup), around.percent() > maxMarkup
+	t.Add(r)
+}
+
+func (s share) percent() float64 { return 100 * float64(s.markup) / float64(max(s.all, 1)) }
+
+func (s share) row(name string) table.Row {
+	return table.Row{
+		Name: name, Result: fmt.Sprintf("%.1f %%", s.percent()),
+		Detail: fmt.Sprintf("%d of %d characters", s.markup, s.all),
+	}
 }
 
 // show prints the calls of one question, and the answers.
