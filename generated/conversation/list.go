@@ -409,7 +409,7 @@ func (e *ListConversation) Append(w *envelope.Writer) {
 		w.Integer("omitted", e.Omitted)
 	}
 	if e.Title != "" {
-		w.Open("title")
+		w.OpenBeside("title")
 		w.Inline(e.Title)
 		w.Close()
 	}

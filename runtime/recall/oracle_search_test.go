@@ -124,7 +124,7 @@ func TestGrepAgainstOracle(t *testing.T) {
 func TestListAgainstOracle(t *testing.T) {
 	t.Parallel()
 	capped := 0
-	for seed := range uint64(60) {
+	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		limit, offset := 1+r.IntN(100), r.IntN(30)
 		total := r.IntN(400)
