@@ -3,6 +3,8 @@ package recall_test
 import (
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -54,6 +57,8 @@ func TestListsAgree(t *testing.T) {
 		{Filter: conversations.Filter{Archived: true}},
 		{TitleContains: "RETRY"},
 		{Offset: 99},
+		{Sizes: true},
+		{Limit: 2, Offset: 1, Sizes: true, Filter: conversations.Filter{Hidden: true}},
 	} {
 		want, err := library.List(t.Context(), q)
 		if err != nil {
@@ -162,7 +167,6 @@ func readAll(t *testing.T, source conversations.Source, q conversations.ReadQuer
 		c := &reading.Conversation
 		*c = transcript.Conversation{ID: c.ID, Title: c.Title, CreatedAt: c.CreatedAt, Archived: c.Archived, Hidden: c.Hidden}
 	}
-	r.Opened.Damage = nil
 	return r
 }
 
@@ -175,16 +179,96 @@ func TestReadingsAgree(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range all.Conversations {
-			for _, turns := range []conversations.Turns{
-				{},
-				{First: conversations.Bound{Kind: conversations.Turn, N: 1}, Last: conversations.Bound{Kind: conversations.Turn, N: 1}},
-				{First: conversations.Bound{Kind: conversations.CountBack, N: 2}},
+			one := conversations.Bound{Kind: conversations.Turn, N: 1}
+			speech := func(k transcript.Kind) bool { return k == transcript.KindUser || k == transcript.KindAssistant }
+			for _, q := range []conversations.ReadQuery{
+				{MaxText: 40_000},
+				{MaxText: 40_000, Turns: conversations.Turns{First: one, Last: one}},
+				{MaxText: 40_000, Turns: conversations.Turns{First: conversations.Bound{Kind: conversations.CountBack, N: 2}}, Kinds: speech},
+				{MaxText: 40_000, Events: conversations.EventRange{First: 1}, Kinds: speech},
+				{Events: conversations.EventRange{First: 2, Last: 4}, MaxText: 20, Part: 1},
+				{MaxText: 100, Part: 3},
+				{MaxText: 100, Part: math.MaxInt},
 			} {
-				q := conversations.ReadQuery{ID: string(c.ID), Turns: turns, MaxText: 40_000}
+				q.ID = string(c.ID)
 				want, got := readAll(t, library, q), readAll(t, program, q)
 				if diff := cmp.Diff(want, got, told()); diff != "" {
-					t.Errorf("%s, %+v (-library +program):\n%s", c.ID, turns, diff)
+					t.Errorf("%s, %+v (-library +program):\n%s", c.ID, q, diff)
 				}
+			}
+		}
+	}
+}
+
+// Random conversations are counted, numbered and cut in the same way by both.
+func TestRandomReadingsAgree(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := jptest.New(dir, "tests")
+	for i := range 5 {
+		r := rand.New(rand.NewPCG(uint64(i), 12))
+		w.Conversation(fmt.Sprint(17600000000+i), "x").Random(r, 20+r.IntN(100))
+	}
+	if err := w.Write(); err != nil {
+		t.Fatal(err)
+	}
+	library, err := conversations.Open(conversations.Options{Dir: dir, Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := recall.Program(child(), "", process.Exec{}).In(dir)
+	all := conversations.ListQuery{Sizes: true}
+	want, err := library.List(t.Context(), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := program.List(t.Context(), all)
+	if diff := cmp.Diff(want, got, told()); err != nil || diff != "" {
+		t.Errorf("%v (-library +program):\n%s", err, diff)
+	}
+	for _, c := range want.Conversations {
+		for _, q := range []conversations.ReadQuery{
+			{},
+			{Events: conversations.EventRange{First: 1 + c.Size.Numbered/3, Last: c.Size.Numbered / 2}},
+			{Turns: conversations.Turns{First: conversations.Bound{Kind: conversations.CountBack, N: 3}}, MaxText: 30, Part: 2},
+			{MaxText: 500, Part: 1, Kinds: func(k transcript.Kind) bool { return k == transcript.KindToolCall || k == transcript.KindUser }},
+		} {
+			q.ID = string(c.ID)
+			want, got := readAll(t, library, q), readAll(t, program, q)
+			if diff := cmp.Diff(want, got, told()); diff != "" {
+				t.Errorf("%s, %+v (-library +program):\n%s", c.ID, q, diff)
+			}
+		}
+	}
+}
+
+// What a conversation does not have is the same error either way.
+func TestRangesAgree(t *testing.T) {
+	t.Parallel()
+	library, program := both(t)
+	const id = "jp-c17737387251"
+	whole, err := library.Read(t.Context(), conversations.ReadQuery{ID: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := func(*conversations.Event) error {
+		t.Error("an event is handed over")
+		return nil
+	}
+	for name, source := range map[string]conversations.Source{"library": library, "program": program} {
+		for _, n := range []int{-1, whole.Turns + 1} {
+			only := conversations.Bound{Kind: conversations.Turn, N: n}
+			r, err := source.Read(t.Context(), conversations.ReadQuery{ID: id, Turns: conversations.Turns{First: only, Last: only}, Event: nothing})
+			var outside *conversations.TurnRangeError
+			if !errors.As(err, &outside) || *outside != (conversations.TurnRangeError{ID: id, Turn: n, Turns: whole.Turns}) || r.Title != whole.Title {
+				t.Errorf("%s, turn %d: %+v, %v", name, n, r, err)
+			}
+		}
+		for _, n := range []int{-1, whole.Events + 1} {
+			r, err := source.Read(t.Context(), conversations.ReadQuery{ID: id, Events: conversations.EventRange{First: n}, Event: nothing})
+			var outside *conversations.EventRangeError
+			if !errors.As(err, &outside) || *outside != (conversations.EventRangeError{ID: id, Number: n, Events: whole.Events}) || r.Title != whole.Title {
+				t.Errorf("%s, event %d: %+v, %v", name, n, r, err)
 			}
 		}
 	}

@@ -306,8 +306,13 @@ func (r *readRecord) event(kind transcript.Kind, raw json.RawMessage) conversati
 }
 
 // cut leaves of the text of an event the part that is asked for, or its beginning
-// and its end where the program has not cut it to so many characters.
+// and its end where the program has not cut it to so many characters. Of a name and
+// an id it leaves the beginning.
 func cut(e *conversations.Event, q *conversations.ReadQuery) error {
+	if q.MaxText > 0 {
+		e.Name, _, _ = text.Ends(e.Name, q.MaxText, 0)
+		e.CallID, _, _ = text.Ends(e.CallID, q.MaxText, 0)
+	}
 	switch {
 	case q.Part > 0 && (e.Chars > 0 || e.Cut):
 		return errors.New("its text is cut, although all of it was asked for")
