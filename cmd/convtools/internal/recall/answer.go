@@ -50,6 +50,25 @@ func parseAnswer(answer string) (*element, error) {
 	}
 }
 
+// parseRefusal reads the text that a call is refused with: an element for each line,
+// with what it names as in turn=3 for attributes, inside one with the conversation.
+func parseRefusal(text string) *element {
+	root := &element{name: "refusal", attrs: map[string]string{}}
+	for line := range strings.Lines(text) {
+		e := &element{name: "line", attrs: map[string]string{}, text: line, parent: root}
+		for word := range strings.FieldsSeq(line) {
+			if name, value, ok := strings.Cut(strings.TrimRight(word, ":,;."), "="); ok {
+				e.attrs[name] = value
+			}
+			if _, named := root.attrs["id"]; !named && strings.HasPrefix(word, "jp-c") {
+				root.attrs["id"] = word
+			}
+		}
+		root.children = append(root.children, e)
+	}
+	return root
+}
+
 // all calls yield with the element and those in it, in order.
 func (e *element) all(yield func(*element) bool) bool {
 	if !yield(e) {

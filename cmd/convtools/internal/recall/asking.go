@@ -132,10 +132,7 @@ func (a *asking) tell(ctx context.Context, q *asked) error {
 		q.calls++
 		q.chars += utf8.RuneCountInString(answer)
 		q.made = append(q.made, made{call: fmt.Sprint(tool, " ", arguments), answer: answer})
-		if root == nil { // a refusal costs what it says
-			continue
-		}
-		if c.Grep != nil {
+		if root.name == "conversation_grep" {
 			q.markup.add(markupOf(answer, root))
 			arguments["context"] = linesAround
 			around, root, err := a.call(ctx, tool, arguments)
@@ -157,15 +154,18 @@ func (a *asking) tell(ctx context.Context, q *asked) error {
 	return nil
 }
 
-// call calls a tool. Where it refuses, the element is nil.
+// call calls a tool, which may refuse.
 func (a *asking) call(ctx context.Context, tool string, arguments map[string]any) (string, *element, error) {
 	result, err := a.tools.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
 	if err != nil {
 		return "", nil, fmt.Errorf("calling %s: %w", tool, err)
 	}
 	answer, err := textOf(result)
-	if err != nil || result.IsError {
-		return answer, nil, err
+	if err != nil {
+		return "", nil, fmt.Errorf("calling %s: %w", tool, err)
+	}
+	if result.IsError {
+		return answer, parseRefusal(answer), nil
 	}
 	root, err := parseAnswer(answer)
 	if err != nil {

@@ -131,13 +131,17 @@ func (s *shell) read(c call, q question) string {
 		events = of.last(c.Read["last"])
 	}
 	if include, ok := c.Read["include"].([]any); ok {
-		events = slices.DeleteFunc(slices.Clone(events), func(e event) bool { return !slices.Contains(include, any(e.kind())) })
+		events = slices.DeleteFunc(slices.Clone(events), func(e event) bool { return !slices.Contains(include, any(e.kind())) && !slices.Contains(include, any(e.spoken())) })
 	}
 	return of.print(events)
 }
 
-// kind returns what include calls what was said; requests and answers are taken
-// for chat.
+// spoken returns what include calls the sides of a conversation.
+func (e event) spoken() string {
+	return map[string]string{"user": "requests", "assistant": "answers"}[e.who]
+}
+
+// kind returns what include calls an event.
 func (e event) kind() string {
 	switch e.who {
 	case "user", "assistant":
