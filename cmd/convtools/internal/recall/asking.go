@@ -97,7 +97,7 @@ func (a *asking) ask(ctx context.Context, set questionSet) (askedSet, error) {
 	}
 	for _, q := range set.Questions {
 		one := asked{question: q}
-		if err := a.tell(ctx, &one); err != nil {
+		if err := a.answer(ctx, &one); err != nil {
 			return result, fmt.Errorf("%q: %w", q.Asked, err)
 		}
 		var err error
@@ -114,8 +114,8 @@ func (a *asking) ask(ctx context.Context, set questionSet) (askedSet, error) {
 	return result, nil
 }
 
-// tell makes the calls of a question, in order, until its answers are in view.
-func (a *asking) tell(ctx context.Context, q *asked) error {
+// answer makes the calls of a question, in order, until its answers are in view.
+func (a *asking) answer(ctx context.Context, q *asked) error {
 	var seen []*element
 	missing := q.Answers
 	for _, c := range q.Calls {

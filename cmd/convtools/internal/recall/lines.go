@@ -22,7 +22,7 @@ type lines struct {
 
 // find makes the calls of a question with the commands for people.
 func (l *lines) find(ctx context.Context, q question) (cost, error) {
-	return peer(q, func(c call) ([]string, error) {
+	return peer(q, l.recorded, func(c call, of *recorded, at int) ([]string, error) {
 		var commands [][]string
 		switch {
 		case c.List != nil:
@@ -32,17 +32,13 @@ func (l *lines) find(ctx context.Context, q question) (cost, error) {
 			}
 			commands = [][]string{args}
 		case c.Grep != nil:
-			commands = [][]string{grepArguments(c.Grep)}
+			commands = [][]string{grepArguments(c.Grep, of)}
 		default:
-			of, at := place(l.recorded, c, q)
-			if of == nil {
-				return nil, nil
-			}
 			args := []string{"print"}
 			switch n, isNumber := c.Read["last"].(int64); {
 			case isNumber:
 				args = append(args, "--last="+strconv.FormatInt(n, 10))
-			case at >= 0 && (c.Read["turn"] != nil || c.Read["event"] != nil):
+			case c.Read["turn"] != nil || c.Read["event"] != nil:
 				args = append(args, "--turn="+strconv.Itoa(of.events[at].turn))
 			}
 			commands = [][]string{append(args, of.id), append(args, "--style=full", of.id)}
@@ -58,18 +54,17 @@ func (l *lines) find(ctx context.Context, q question) (cost, error) {
 	})
 }
 
-func grepArguments(arguments map[string]any) []string {
+func grepArguments(arguments map[string]any, of *recorded) []string {
 	args := []string{"grep"}
-	if sensitive, ok := arguments["ignore_case"].(bool); !ok || sensitive {
+	if ignore, ok := arguments["ignore_case"].(bool); !ok || ignore {
 		args = append(args, "--ignore-case")
 	}
-	for name, flag := range map[string]string{"scopes": "--scope=", "ids": "--id="} {
-		values, _ := arguments[name].([]any)
-		for _, value := range values {
-			if id, ok := value.(string); ok && !strings.HasPrefix(id, "$") {
-				args = append(args, flag+id)
-			}
-		}
+	if arguments["ids"] != nil {
+		args = append(args, "--id="+of.id)
+	}
+	scopes, _ := arguments["scopes"].([]any)
+	for _, scope := range scopes {
+		args = append(args, fmt.Sprint("--scope=", scope))
 	}
 	if n, ok := arguments["context"].(int64); ok {
 		args = append(args, "--context="+strconv.FormatInt(n, 10))

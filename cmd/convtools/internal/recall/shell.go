@@ -58,15 +58,15 @@ func newShell(ripgrep, workspace, dir string, conversations []recorded) (*shell,
 
 // find makes the calls of a question as a shell does.
 func (s *shell) find(ctx context.Context, q question) (cost, error) {
-	return peer(q, func(c call) ([]string, error) {
+	return peer(q, s.recorded, func(c call, of *recorded, at int) ([]string, error) {
 		switch {
 		case c.List != nil:
 			return []string{s.list(c.List)}, nil
 		case c.Grep != nil:
-			out, err := s.grep(ctx, c.Grep)
+			out, err := s.grep(ctx, c.Grep, of)
 			return []string{out}, err
 		}
-		return []string{s.read(c, q)}, nil
+		return []string{of.print(of.read(c.Read, at))}, nil
 	})
 }
 
@@ -93,15 +93,16 @@ func (s *shell) list(arguments map[string]any) string {
 	return b.String()
 }
 
-func (s *shell) grep(ctx context.Context, arguments map[string]any) (string, error) {
+// grep searches all texts that are not archived, and with ids only one.
+func (s *shell) grep(ctx context.Context, arguments map[string]any, of *recorded) (string, error) {
 	pattern, _ := arguments["pattern"].(string)
 	args := []string{"--sort=path", "-n", "-o", ".{0,200}" + regexp.QuoteMeta(pattern) + ".{0,200}"}
-	if sensitive, ok := arguments["ignore_case"].(bool); !ok || sensitive {
-		args = append([]string{"-i"}, args...)
+	if ignore, ok := arguments["ignore_case"].(bool); !ok || ignore {
+		args = append(args, "-i")
 	}
-	ids, _ := arguments["ids"].([]any)
-	for _, c := range s.recorded {
-		if len(ids) > 0 && slices.Contains(ids, any(c.id)) || len(ids) == 0 && !c.archived {
+	for i := range s.recorded {
+		c := &s.recorded[i]
+		if arguments["ids"] != nil && c == of || arguments["ids"] == nil && !c.archived {
 			args = append(args, c.id+".txt")
 		}
 	}
@@ -115,25 +116,24 @@ func (s *shell) grep(ctx context.Context, arguments map[string]any) (string, err
 	return string(result.Stdout), nil
 }
 
-// read prints events that are decoded.
-func (s *shell) read(c call, q question) string {
-	of, at := place(s.recorded, c, q)
-	if of == nil {
-		return ""
+// read returns what a call reads of a conversation: an event with the one before
+// and the one after it, the turn of an event, the last turns, or everything.
+func (c *recorded) read(arguments map[string]any, at int) []event {
+	included, _ := arguments["include"].([]any)
+	last, isLast := arguments["last"].(int64)
+	final := c.events[len(c.events)-1].turn
+	var events []event
+	for i, e := range c.events {
+		switch {
+		case len(included) > 0 && !slices.Contains(included, any(e.kind())) && !slices.Contains(included, any(e.spoken())):
+		case arguments["event"] != nil && (i < at-1 || i > at+1):
+		case arguments["turn"] != nil && e.turn != c.events[at].turn:
+		case isLast && e.turn <= final-int(last):
+		default:
+			events = append(events, e)
+		}
 	}
-	events := of.events
-	switch {
-	case c.Read["event"] != nil && at >= 0:
-		events = events[max(at-1, 0):min(at+2, len(events))]
-	case c.Read["turn"] != nil && at >= 0:
-		events = slices.DeleteFunc(slices.Clone(events), func(e event) bool { return e.turn != of.events[at].turn })
-	case c.Read["last"] != nil:
-		events = of.last(c.Read["last"])
-	}
-	if include, ok := c.Read["include"].([]any); ok {
-		events = slices.DeleteFunc(slices.Clone(events), func(e event) bool { return !slices.Contains(include, any(e.kind())) && !slices.Contains(include, any(e.spoken())) })
-	}
-	return of.print(events)
+	return events
 }
 
 // spoken returns what include calls the sides of a conversation.
@@ -156,13 +156,6 @@ func (e event) kind() string {
 	return "inquiries"
 }
 
-// last returns the last turns.
-func (c *recorded) last(turns any) []event {
-	n, _ := turns.(int64)
-	first := c.events[len(c.events)-1].turn - int(n) + 1
-	return slices.DeleteFunc(slices.Clone(c.events), func(e event) bool { return e.turn < first })
-}
-
 func (c *recorded) print(events []event) string {
 	var b strings.Builder
 	for i, e := range events {
@@ -171,10 +164,9 @@ func (c *recorded) print(events []event) string {
 	return b.String()
 }
 
-// place returns what a call that reads is about: the conversation, and the event
-// that has the text of At, or -1 where it is no text of an event.
+// place returns the conversation and the event that have the text of At: those that
+// answer the question rather than others. Of a title, the event is the first.
 func place(conversations []recorded, c call, q question) (*recorded, int) {
-	// Where several have the text, it is the one that answers the question.
 	for _, answering := range []bool{true, false} {
 		for i := range conversations {
 			of := &conversations[i]
@@ -182,7 +174,7 @@ func place(conversations []recorded, c call, q question) (*recorded, int) {
 				continue
 			}
 			if spaced(of.title) == spaced(c.At) {
-				return of, -1
+				return of, 0
 			}
 			for at, e := range of.events {
 				if strings.Contains(spaced(e.text), spaced(c.At)) {
@@ -191,22 +183,26 @@ func place(conversations []recorded, c call, q question) (*recorded, int) {
 			}
 		}
 	}
-	return nil, -1
+	return nil, 0
 }
 
 // peer makes the calls of a question as a peer does, each of them with one or more
 // outputs, until the answers are in view or there is nothing more to try.
-func peer(q question, do func(call) ([]string, error)) (cost, error) {
+func peer(q question, conversations []recorded, do func(c call, of *recorded, at int) ([]string, error)) (cost, error) {
 	var total cost
 	missing := slices.Clone(q.Answers)
 	for _, c := range q.Calls {
-		outputs, err := do(c)
+		of, at := place(conversations, c, q)
+		if of == nil && c.At != "" {
+			return total, fmt.Errorf("no conversation has %q", c.At)
+		}
+		outputs, err := do(c, of, at)
 		if err != nil {
 			return total, err
 		}
 		for _, out := range outputs {
-			if n := utf8.RuneCountInString(out); n > maxPrinted {
-				out = string([]rune(out)[:maxPrinted])
+			if characters := []rune(out); len(characters) > maxPrinted {
+				out = string(characters[:maxPrinted])
 			}
 			total.calls++
 			total.chars += utf8.RuneCountInString(out)
