@@ -34,11 +34,11 @@ type GrepParams struct {
 	// Search only the event of this number, and show all its matching lines; needs
 	// one id in ids. It is an integer of at least 1. It is nil where none is given.
 	Event *int
-	// Lines to show before and after each match. It is an integer from 0 to 10.
-	// Default: 0.
+	// Lines to show before and after each match, blank ones not counted. It is an
+	// integer from 0 to 10. Default: 0.
 	Context int
-	// Most matches to return; context lines do not count. It is an integer from 1
-	// to 200. Default: 50.
+	// Most matching lines to return; up to 50 of them, an answer has about 5000
+	// characters at most. It is an integer from 1 to 200. Default: 50.
 	Limit int
 	// Matches to leave out first, for the next page. It is an integer of at least
 	// 0. Default: 0.
@@ -73,7 +73,7 @@ const GrepLimitMaximum = 200
 
 const (
 	// schemaGrep is the JSON Schema of the arguments.
-	schemaGrep = "{\"type\":\"object\",\"properties\":{\"pattern\":{\"type\":\"string\",\"description\":\"Text to look for, taken literally (1 to 1000 characters; not blank; on one line)\",\"minLength\":1,\"maxLength\":1000,\"pattern\":\"^[^\\\\n\\\\r\\\\x00]*[^\\\\t\\\\n\\\\x0b\\\\x0c\\\\r\\\\x00 ][^\\\\n\\\\r\\\\x00]*$\"},\"ignore_case\":{\"type\":\"boolean\",\"description\":\"Whether upper and lower case count as equal (default true)\",\"default\":true},\"ids\":{\"type\":\"array\",\"description\":\"Search only these conversations; archived and hidden ones may be named (1 to 100 items; each must be a conversation id such as jp-c17648402467)\",\"minItems\":1,\"maxItems\":100,\"items\":{\"type\":\"string\",\"pattern\":\"^[A-Za-z0-9._-]{1,128}$\"}},\"scopes\":{\"type\":\"array\",\"description\":\"Where to look: chat is user, assistant, reasoning, structured; tool is tool-call, tool-result; recall is these very tools; all but recall when absent (1 to 20 items)\",\"minItems\":1,\"maxItems\":20,\"items\":{\"type\":\"string\",\"enum\":[\"all\",\"chat\",\"tool\",\"title\",\"user\",\"assistant\",\"reasoning\",\"structured\",\"tool-call\",\"tool-result\",\"inquiry\",\"recall\"]}},\"event\":{\"type\":\"integer\",\"description\":\"Search only the event of this number, and show all its matching lines; needs one id in ids (at least 1)\",\"minimum\":1},\"context\":{\"type\":\"integer\",\"description\":\"Lines to show before and after each match (0 to 10; default 0)\",\"default\":0,\"minimum\":0,\"maximum\":10},\"limit\":{\"type\":\"integer\",\"description\":\"Most matches to return; context lines do not count (1 to 200; default 50)\",\"default\":50,\"minimum\":1,\"maximum\":200},\"offset\":{\"type\":\"integer\",\"description\":\"Matches to leave out first, for the next page (at least 0; default 0)\",\"default\":0,\"minimum\":0},\"include_current\":{\"type\":\"boolean\",\"description\":\"Also search the conversation this call is made from (default false)\",\"default\":false},\"include_hidden\":{\"type\":\"boolean\",\"description\":\"Also search conversations the user has hidden (default false)\",\"default\":false}},\"required\":[\"pattern\"],\"additionalProperties\":false}"
+	schemaGrep = "{\"type\":\"object\",\"properties\":{\"pattern\":{\"type\":\"string\",\"description\":\"Text to look for, taken literally (1 to 1000 characters; not blank; on one line)\",\"minLength\":1,\"maxLength\":1000,\"pattern\":\"^[^\\\\n\\\\r\\\\x00]*[^\\\\t\\\\n\\\\x0b\\\\x0c\\\\r\\\\x00 ][^\\\\n\\\\r\\\\x00]*$\"},\"ignore_case\":{\"type\":\"boolean\",\"description\":\"Whether upper and lower case count as equal (default true)\",\"default\":true},\"ids\":{\"type\":\"array\",\"description\":\"Search only these conversations; archived and hidden ones may be named (1 to 100 items; each must be a conversation id such as jp-c17648402467)\",\"minItems\":1,\"maxItems\":100,\"items\":{\"type\":\"string\",\"pattern\":\"^[A-Za-z0-9._-]{1,128}$\"}},\"scopes\":{\"type\":\"array\",\"description\":\"Where to look: chat is user, assistant, reasoning, structured; tool is tool-call, tool-result; recall is these very tools; all but recall when absent (1 to 20 items)\",\"minItems\":1,\"maxItems\":20,\"items\":{\"type\":\"string\",\"enum\":[\"all\",\"chat\",\"tool\",\"title\",\"user\",\"assistant\",\"reasoning\",\"structured\",\"tool-call\",\"tool-result\",\"inquiry\",\"recall\"]}},\"event\":{\"type\":\"integer\",\"description\":\"Search only the event of this number, and show all its matching lines; needs one id in ids (at least 1)\",\"minimum\":1},\"context\":{\"type\":\"integer\",\"description\":\"Lines to show before and after each match, blank ones not counted (0 to 10; default 0)\",\"default\":0,\"minimum\":0,\"maximum\":10},\"limit\":{\"type\":\"integer\",\"description\":\"Most matching lines to return; up to 50 of them, an answer has about 5000 characters at most (1 to 200; default 50)\",\"default\":50,\"minimum\":1,\"maximum\":200},\"offset\":{\"type\":\"integer\",\"description\":\"Matches to leave out first, for the next page (at least 0; default 0)\",\"default\":0,\"minimum\":0},\"include_current\":{\"type\":\"boolean\",\"description\":\"Also search the conversation this call is made from (default false)\",\"default\":false},\"include_hidden\":{\"type\":\"boolean\",\"description\":\"Also search conversations the user has hidden (default false)\",\"default\":false}},\"required\":[\"pattern\"],\"additionalProperties\":false}"
 	// exampleGrep is the arguments of a call that works.
 	exampleGrep = "{\"pattern\": \"retry\", \"limit\": 10}"
 )
@@ -390,7 +390,8 @@ type GrepEnvelope struct {
 	ConversationCount int
 	// Conversations searched. Left out when it is nil.
 	Searched *int
-	// Whether there are matches that no answer up to here has shown.
+	// There are matches that no page up to this one shows. Left out when it is
+	// false.
 	Truncated bool
 	// A conversation with a match; those without one in this answer stand last.
 	Conversations []GrepConversation
@@ -417,7 +418,9 @@ func (e *GrepEnvelope) Append(w *envelope.Writer) {
 	if e.Searched != nil {
 		w.Integer("searched", *e.Searched)
 	}
-	w.Boolean("truncated", e.Truncated)
+	if e.Truncated {
+		w.Boolean("truncated", e.Truncated)
+	}
 	w.Boolean("untrusted", true)
 	for i := range e.Conversations {
 		e.Conversations[i].Append(w)
@@ -448,8 +451,8 @@ type GrepConversation struct {
 	Matches int `json:"-"`
 	// The title, absent where there is none.
 	Title string `json:"-"`
-	// A line that matches, or a run of lines around one; two runs side by side do
-	// not belong together.
+	// A line that matches, or a run of lines around one, without blank ones; a line
+	// … stands for others left out.
 	Hits []GrepHit `json:"-"`
 	// An event that matches.
 	Events []GrepEvent `json:"-"`
@@ -491,13 +494,14 @@ type GrepEvent struct {
 	Scope string `json:"-"`
 	// When it was recorded. Left out when it is zero.
 	Timestamp time.Time `json:"-"`
-	// Characters of its text. Left out when it is zero.
+	// Characters of its text, where that is more than is shown. Left out when it is
+	// zero.
 	Chars int `json:"-"`
 	// Matching lines of it that are not shown, beside the first three. Left out
 	// when it is zero.
 	More int `json:"-"`
-	// A line that matches, or a run of lines around one; two runs side by side do
-	// not belong together.
+	// A line that matches, or a run of lines around one, without blank ones; a line
+	// … stands for others left out.
 	Hits []GrepHit `json:"-"`
 }
 
@@ -528,7 +532,7 @@ func (e *GrepEvent) Append(w *envelope.Writer) {
 }
 
 // GrepHit is a <hit> element: a line that matches, or a run of lines around
-// one; two runs side by side do not belong together.
+// one, without blank ones; a line … stands for others left out.
 type GrepHit struct {
 	// false for context; true where it is not said. Left out when it is nil.
 	IsMatch *bool `json:"-"`

@@ -263,8 +263,10 @@ type EventLine struct {
 	Number  int // in the text that was searched, from 1; 0 where not known
 	IsMatch bool
 	Text    string
-	Chars   int    // length of the whole line in characters where Text is windows of it, else 0
-	Sum     uint64 // of the whole line without the white space around it; equal lines have equal sums
+	Chars   int // length of the whole line in characters where Text is windows of it, else 0
+	// Sum is a hash of the whole line, which is equal for lines that differ only in white
+	// space.
+	Sum uint64
 }
 
 // EventRange selects numbered events, from First to Last inclusive. A Last of 0

@@ -1,11 +1,15 @@
 package conversations_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +32,7 @@ var pieces = []string{
 var patterns = []string{
 	"retry", "RETRY", "try", "policy", "kelvin", "mist", "\u212aELVIN", "\u00c9T\u00c9", "\u65e5", "e", "y p", "retry policy", `"retry"`, `"`, `\`, `\n`, `\\`, "\t", `": "`,
 	"retry\"", "/", "fs_read", "conversation_grep", "retryretry", "policy,", "\U0001f600", "null", "A", "nretry", "tpolicy",
+	`retry": "`, `y": null`, `policy": [`, "retry\"policy", "retry/retry", "try\tpolicy",
 }
 
 func randomText(rng *rand.Rand, most int) string {
@@ -75,7 +80,7 @@ func randomConversations(t *testing.T, rng *rand.Rand) *conversations.Library {
 			}
 			randomEvents(rng, c)
 			if rng.IntN(8) == 0 {
-				c.Edit(jptest.EventsFile, func(data []byte) []byte { return data[:len(data)-20] })
+				c.Edit(jptest.EventsFile, func(data []byte) []byte { return data[:max(len(data)-20, 1)] })
 			}
 		}
 	})
@@ -257,7 +262,7 @@ func (o *oracle) event(id transcript.ID, e *recordedEvent) *conversations.EventM
 		}
 		if near {
 			h := fnv.New64a()
-			h.Write([]byte(strings.TrimSpace(line)))
+			h.Write([]byte(strings.Join(strings.Fields(line), " ")))
 			m.Lines = append(m.Lines, conversations.EventLine{Number: i + 1, IsMatch: shown[i], Text: line, Sum: h.Sum64()})
 		}
 	}
@@ -447,5 +452,290 @@ func TestSearchEventsAgainstAnOracle(t *testing.T) {
 	}
 	if matched < 1000 {
 		t.Errorf("only %d events matched", matched)
+	}
+}
+
+// Whatever stands in a line of an event is found, however it is stored: no test on
+// the bytes as they are stored leaves it out.
+func TestEveryPartOfAnEventIsFound(t *testing.T) {
+	t.Parallel()
+	words := []string{"retry", "policy", "kelvin", "Tide", "marks", "4711", "x", "\u00e9t\u00e9", `"`, "\n", " ", ": ", "\\", "/"}
+	tried := 0
+	for seed := range uint64(30) {
+		rng := rand.New(rand.NewPCG(seed, 23))
+		text := func() string {
+			var b strings.Builder
+			for range 1 + rng.IntN(6) {
+				b.WriteString(words[rng.IntN(len(words)-rng.IntN(len(words)-1))])
+			}
+			return b.String()
+		}
+		l := open(t, func(w *jptest.Workspace, _ string) {
+			c := w.Conversation("17600000000", "x")
+			for range 12 {
+				c.Encode(jptest.Encoding(rng.IntN(3)))
+				c.ToolCall("a", words[rng.IntN(4)], map[string]any{text(): text(), "list": []any{text(), 4711, nil, map[string]any{"path": text()}}})
+				c.ToolResult("a", text(), false).User(text())
+			}
+		})
+		all, _ := recordedEvents(t, l, "jp-c17600000000")
+		for range 60 {
+			e := &all[rng.IntN(len(all))]
+			lines := linesOf(e.text)
+			if len(lines) == 0 {
+				continue
+			}
+			line := []rune(lines[rng.IntN(len(lines))])
+			from := rng.IntN(len(line) + 1)
+			pattern := string(line[from:min(len(line), from+4+rng.IntN(14))])
+			if strings.TrimSpace(pattern) == "" {
+				continue
+			}
+			tried++
+			q := conversations.EventQuery{Pattern: pattern, IgnoreCase: rng.IntN(2) == 0, Scopes: transcript.ScopeAll}
+			if q.IgnoreCase {
+				q.Pattern = strings.ToUpper(pattern)
+			}
+			found := false
+			q.Event = func(m *conversations.EventMatch) error {
+				found = found || m.Number == e.number
+				return nil
+			}
+			if _, err := l.SearchEvents(t.Context(), q); err != nil || !found {
+				t.Fatalf("seed %d: %q is not found in event %d, %q (%v)", seed, q.Pattern, e.number, e.text, err)
+			}
+		}
+	}
+	if tried < 1000 {
+		t.Errorf("only %d patterns", tried)
+	}
+}
+
+// Events are found where lines are, and with the same lines, but for the arguments
+// of tool calls, which are searched as they were meant.
+func TestSearchEventsFindsTheLinesOfSearch(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(30) {
+		rng := rand.New(rand.NewPCG(seed, 29))
+		l := randomConversations(t, rng)
+		for range 10 {
+			q := randomQuery(rng)
+			q.Words, q.Own, q.Wanted, q.MaxLines = nil, nil, nil, 0
+			q.MaxLine, q.MaxWindows = conversations.MinWindow+rng.IntN(30), 1
+			if q.Scopes &^= transcript.ScopeToolCall; q.Scopes == 0 {
+				q.Scopes = transcript.ScopeToolResult
+			}
+			var want, got []string
+			lines, err := l.Search(t.Context(), conversations.SearchQuery{
+				Pattern: q.Pattern, IgnoreCase: q.IgnoreCase, Scopes: q.Scopes, Context: q.Context, MaxLine: q.MaxLine, CountAll: true,
+				Line: func(line *conversations.Line) error {
+					want = append(want, fmt.Sprint(line.Conversation.ID, line.Turn, line.Scope, line.Time, line.Number, line.IsMatch, line.Chars, string(line.Text)))
+					return nil
+				},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			q.Event = func(m *conversations.EventMatch) error {
+				for _, line := range m.Lines {
+					got = append(got, fmt.Sprint(m.Conversation.ID, m.Turn, m.Scope, m.Time, line.Number, line.IsMatch, line.Chars, line.Text))
+				}
+				return nil
+			}
+			events, err := l.SearchEvents(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("seed %d, %+v (-want +got):\n%s", seed, q, diff)
+			}
+			if lines.Total != events.Total || lines.Searched != events.Searched || lines.Matched != len(events.Conversations) ||
+				fmt.Sprint(lines.Aside) != fmt.Sprint(events.Aside) {
+				t.Fatalf("seed %d, %+v: lines %+v, events %+v", seed, q, lines, events)
+			}
+			for i, c := range events.Conversations {
+				if m := lines.Conversations[i]; m.ID != c.ID || m.Matches != c.Matches || m.Turns != c.Turns {
+					t.Fatalf("%+v, %+v", m, c)
+				}
+			}
+		}
+	}
+}
+
+func TestSearchEventsErrors(t *testing.T) {
+	t.Parallel()
+	l := several(t)
+	var pattern *conversations.PatternError
+	for _, q := range []conversations.EventQuery{{}, {Pattern: "a\nb"}, {Words: []string{"a", " "}}, {Words: []string{"a\rb"}}, {Words: make([]string, conversations.MaxWords+1)}} {
+		if _, err := l.SearchEvents(t.Context(), q); !errors.As(err, &pattern) {
+			t.Errorf("%+v: %v", q, err)
+		}
+	}
+	var notFound *conversations.NotFoundError
+	if _, err := l.SearchEvents(t.Context(), conversations.EventQuery{Pattern: "x", Filter: conversations.Filter{IDs: []string{"5"}}}); !errors.As(err, &notFound) {
+		t.Errorf("%v", err)
+	}
+	var outside *conversations.EventRangeError
+	for id, events := range map[string]int{"17600000000": 3, "17640000000": 1} { // the other one is damaged
+		for _, n := range []int{-1, events + 1} {
+			q := conversations.EventQuery{Pattern: "x", Number: n, Filter: conversations.Filter{IDs: []string{id}}}
+			if _, err := l.SearchEvents(t.Context(), q); !errors.As(err, &outside) || outside.Number != n || outside.Events != events || outside.ID != transcript.ID("jp-c"+id) {
+				t.Errorf("event %d of %s: %v", n, id, err)
+			}
+		}
+	}
+	two := conversations.EventQuery{Pattern: "retry", IgnoreCase: true, Scopes: transcript.ScopeAll, Number: 3, Filter: conversations.Filter{IDs: []string{"17600000000", "17610000000"}}}
+	if found, err := l.SearchEvents(t.Context(), two); err != nil || found.Total != 0 || found.Searched != 2 {
+		t.Errorf("%+v, %v", found, err)
+	}
+	enough := errors.New("enough")
+	for _, words := range [][]string{nil, {"retry"}} {
+		q := conversations.EventQuery{Pattern: "retry", Words: words, IgnoreCase: true, Scopes: transcript.ScopeAll, Event: func(*conversations.EventMatch) error { return enough }}
+		if _, err := l.SearchEvents(t.Context(), q); !errors.Is(err, enough) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// What is left out, or cannot be read to its end, is part of the answer.
+func TestSearchEventsAside(t *testing.T) {
+	t.Parallel()
+	q := conversations.EventQuery{Pattern: "retry", IgnoreCase: true, Scopes: transcript.ScopeAll, Filter: conversations.Filter{Exclude: []string{"17600000000"}}}
+	found, err := several(t).SearchEvents(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.Aside.Hidden != 1 || !slices.Equal(found.Aside.Excluded, []transcript.ID{"jp-c17600000000"}) || found.Searched != 3 || found.Total != 2 {
+		t.Errorf("%+v", found)
+	}
+	kinds := map[conversations.ProblemKind]transcript.ID{}
+	for _, p := range found.Aside.Problems {
+		kinds[p.Kind] = p.ID
+	}
+	if want := map[conversations.ProblemKind]transcript.ID{conversations.BadMetadata: "jp-c17660000000", conversations.DamagedEvents: "jp-c17640000000"}; !maps.Equal(kinds, want) {
+		t.Errorf("problems %v, want %v", kinds, want)
+	}
+	q.Exclude, q.IDs, q.Number = []string{"17600000000"}, []string{"17600000000"}, 99
+	if found, err := several(t).SearchEvents(t.Context(), q); err != nil || found.Searched != 0 || len(found.Aside.Excluded) != 1 {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// Results belong to the calls whose id they have, however these are interleaved.
+func TestOwnTools(t *testing.T) {
+	t.Parallel()
+	l := open(t, func(w *jptest.Workspace, _ string) {
+		c := w.Conversation("17600000000", "x").TurnStart().User("retry") // 1
+		call := func(id, tool string) { c.ToolCall(id, tool, map[string]any{"pattern": "retry"}) }
+		result := func(id string) { c.ToolResult(id, "retry\nretry", false) }
+		call("1", "conversation_grep") // 2, own
+		call("2", "fs_grep")
+		call("3", "mcp__x__conversation_read") // 4, own
+		result("2")
+		result("3") // 6, own
+		result("1") // 7, own
+		call("1", "fs_grep")
+		result("1")
+		result("unknown")
+		call("", "fs_grep")
+		call("", "conversation_grep") // 12, own
+		result("")
+		result("") // 14, own
+		result("")
+		call("", "conversation_grep") // 16, own, never answered
+		c.TurnStart().User("retry")
+		call("", "fs_grep")
+		result("")
+	})
+	numbers := func(q conversations.EventQuery) (all []int, found conversations.EventMatches) {
+		q.Pattern, q.Own = "retry", ownTool
+		q.Event = func(m *conversations.EventMatch) error {
+			all = append(all, m.Number)
+			return nil
+		}
+		found, err := l.SearchEvents(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all, found
+	}
+	own, others := []int{2, 4, 6, 7, 12, 14, 16}, []int{1, 3, 5, 8, 9, 10, 11, 13, 15, 17, 18, 19}
+	if got, found := numbers(conversations.EventQuery{Scopes: transcript.ScopeAll}); !slices.Equal(got, others) || found.Own != 10 {
+		t.Errorf("%v, %d own", got, found.Own)
+	}
+	if got, found := numbers(conversations.EventQuery{OwnToo: true}); !slices.Equal(got, own) || found.Own != 0 || found.Total != 10 {
+		t.Errorf("%v, %+v", got, found)
+	}
+	if got, found := numbers(conversations.EventQuery{Scopes: transcript.ScopeChat}); !slices.Equal(got, []int{1, 17}) || found.Own != 0 {
+		t.Errorf("%v, %d own, which the scopes leave out anyway", got, found.Own)
+	}
+	if got, found := numbers(conversations.EventQuery{Scopes: transcript.ScopeAll, Number: 6}); got != nil || found.Own != 2 {
+		t.Errorf("%v, %d own", got, found.Own)
+	}
+	if _, found := numbers(conversations.EventQuery{Scopes: transcript.ScopeAll, Words: []string{"RE", "try"}}); found.Own != 0 || found.Words[0] != 0 || found.Words[1] != 12 {
+		t.Errorf("%+v", found)
+	}
+	if _, found := numbers(conversations.EventQuery{Scopes: transcript.ScopeAll, Words: []string{"RE", "try"}, IgnoreCase: true}); found.Own != 7 || found.Words[0] != 12 || found.Total != 12 {
+		t.Errorf("%+v", found)
+	}
+}
+
+// Events that find no room in memory are searched for again, and nothing is lost,
+// doubled or out of order.
+func TestEventsThatFindNoRoom(t *testing.T) {
+	const events, conversationCount = 60_000, 3
+	l := open(t, func(w *jptest.Workspace, _ string) {
+		text := `[{"timestamp":"2026-05-29 19:42:36.5","type":"turn_start"}` + strings.Repeat(`,{"timestamp":"2026-05-29 19:42:36.5","type":"chat_request","content":"a needle\nand a needle"}`, events) + "]"
+		for i := range conversationCount {
+			w.Conversation(fmt.Sprint(17600000000+i), "x").File(jptest.EventsFile, []byte(text))
+		}
+	})
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	n, peak := 0, uint64(0)
+	found, err := l.SearchEvents(t.Context(), conversations.EventQuery{
+		Pattern: "needle", Scopes: transcript.ScopeAll, MaxLines: 1,
+		Event: func(m *conversations.EventMatch) error {
+			want := n%events + 1
+			if m.Number != want || m.Turn != 1 || m.Matches != 2 || len(m.Lines) != 1 || m.Lines[0].Text != "a needle" || m.Chars != 21 ||
+				m.Conversation.ID != transcript.ID(fmt.Sprint("jp-c", 17600000000+n/events)) {
+				t.Fatalf("event %d of all is %+v of %+v", n, m, m.Conversation)
+			}
+			if n++; n%events == 1 {
+				runtime.GC()
+				runtime.ReadMemStats(&after)
+				peak = max(peak, after.HeapAlloc)
+			}
+			return nil
+		},
+	})
+	if err != nil || n != events*conversationCount || found.Total != 2*n || len(found.Conversations) != conversationCount {
+		t.Errorf("%d events, %d lines, %v", n, found.Total, err)
+	}
+	if grown := int64(peak) - int64(before.HeapAlloc); grown > 40<<20 {
+		t.Errorf("%d bytes more are held", grown)
+	}
+}
+
+// A search ends soon after its context, also within one event.
+func TestSearchEventsIsCanceled(t *testing.T) {
+	t.Parallel()
+	l := open(t, func(w *jptest.Workspace, _ string) {
+		w.Conversation("17600000000", "x").User(strings.Repeat("a needle\n", 1_000_000))
+	})
+	for _, words := range [][]string{nil, {"needle", "a"}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		found, err := l.SearchEvents(ctx, conversations.EventQuery{
+			Pattern: "needle", Words: words, Scopes: transcript.ScopeAll,
+			Wanted: func(transcript.ID, int) bool {
+				cancel()
+				return false
+			},
+			Event: func(*conversations.EventMatch) error { return nil },
+		})
+		if !errors.Is(err, context.Canceled) || found.Total != 0 {
+			t.Errorf("%d matches, %v", found.Total, err)
+		}
 	}
 }

@@ -268,11 +268,20 @@ func (s *eventSearch) line(l *Line, finder *wordLines) EventLine {
 	return out
 }
 
-// sum is the FNV-1a hash of a line without the white space around it.
+// sum is the FNV-1a hash of a line with each run of white space as one space, and
+// none around it.
 func sum(line []byte) uint64 {
-	h := uint64(14695981039346656037)
-	for _, c := range bytes.TrimSpace(line) {
-		h = (h ^ uint64(c)) * 1099511628211
+	const offset, prime = 14695981039346656037, 1099511628211
+	h := uint64(offset)
+	between := false
+	for word := range bytes.FieldsSeq(line) {
+		if between {
+			h = (h ^ ' ') * prime
+		}
+		between = true
+		for _, c := range word {
+			h = (h ^ uint64(c)) * prime
+		}
 	}
 	return h
 }

@@ -3,6 +3,7 @@ package conversations_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -209,5 +210,53 @@ func TestSizes(t *testing.T) {
 	listing, err := gone.List(t.Context(), conversations.ListQuery{Sizes: true})
 	if err != nil || listing.Conversations[0].Size != nil || listing.Conversations[0].Damage == nil {
 		t.Errorf("%+v, %v", listing, err)
+	}
+}
+
+// Counting characters holds no text, and a part only itself, however large an event
+// is.
+func TestSizesAndPartsAreBounded(t *testing.T) {
+	const chars = 16 << 20
+	l := open(t, func(w *jptest.Workspace, _ string) {
+		long := strings.Repeat("0123456789abcde ", chars/16)
+		w.Conversation("17600000000", "x").Encode(jptest.Plain).User(long).ToolCall("call", "run", map[string]any{"a": long})
+	})
+	allocated := func(what func() error) int {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := what()
+		runtime.ReadMemStats(&after)
+		if err != nil {
+			t.Error(err)
+		}
+		return int(after.TotalAlloc - before.TotalAlloc)
+	}
+	list := func(q conversations.ListQuery) func() error {
+		return func() error {
+			listing, err := l.List(t.Context(), q)
+			if size := listing.Conversations[0].Size; q.Sizes && (size == nil || size.Chars < 2*chars) {
+				t.Errorf("size %+v", size)
+			}
+			return err
+		}
+	}
+	byCreation := conversations.ListQuery{Sort: conversations.ByCreation}
+	plain := allocated(list(byCreation)) // what reading the file takes
+	byCreation.Sizes = true
+	if sizes := allocated(list(byCreation)); sizes > plain+4<<20 {
+		t.Errorf("counting the characters of %d bytes allocates %d more", 2*chars, sizes-plain)
+	}
+	part := func() error {
+		_, err := l.Read(t.Context(), conversations.ReadQuery{ID: "17600000000", MaxText: 8000, Part: 1000, Event: func(e *conversations.Event) error {
+			if len(e.Text) != 8000 || cap(e.Text) > 2<<20 {
+				t.Errorf("%d bytes of %d", len(e.Text), cap(e.Text))
+			}
+			return nil
+		}})
+		return err
+	}
+	// Read goes through the file twice.
+	if read := allocated(part); read > 2*plain+4<<20 {
+		t.Errorf("a part of %d bytes allocates %d, and reading them %d", 2*chars, read, plain)
 	}
 }

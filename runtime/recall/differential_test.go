@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -174,11 +175,20 @@ func TestReadingsAgree(t *testing.T) {
 	t.Parallel()
 	library, program := both(t)
 	for _, archived := range []bool{false, true} {
-		all, err := library.List(t.Context(), conversations.ListQuery{Filter: conversations.Filter{Hidden: true, Archived: archived}, NoEvents: true})
+		all, err := library.List(t.Context(), conversations.ListQuery{Filter: conversations.Filter{Hidden: true, Archived: archived}, Sizes: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range all.Conversations {
+			whole := readAll(t, library, conversations.ReadQuery{ID: string(c.ID)})
+			chars := 0
+			for _, e := range whole.Events {
+				chars += utf8.RuneCount(e.Text)
+			}
+			size := conversations.Size{Turns: whole.Result.Turns, Requests: whole.Result.Requests, Numbered: whole.Result.Events, Chars: chars}
+			if diff := cmp.Diff(&size, c.Size); diff != "" {
+				t.Errorf("%s: size (-read +listed):\n%s", c.ID, diff)
+			}
 			one := conversations.Bound{Kind: conversations.Turn, N: 1}
 			speech := func(k transcript.Kind) bool { return k == transcript.KindUser || k == transcript.KindAssistant }
 			for _, q := range []conversations.ReadQuery{

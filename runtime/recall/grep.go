@@ -17,6 +17,19 @@ import (
 // only one that is searched.
 const linesOfEach = 3
 
+// With a limit of no more than usualLimit, the hits of an answer have about
+// usualChars characters with their markup, and with lines of context contextChars
+// more: what is dealt later is seldom needed.
+const (
+	usualLimit   = 50
+	usualChars   = 5000
+	contextChars = 3000
+)
+
+// contextReach is how many lines are looked at for each line of context: blank ones
+// are none.
+const contextReach = 3
+
 // maxApart is how many events are shown that hold the words of a pattern apart from
 // one another.
 const maxApart = 8
@@ -52,9 +65,6 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 		undone = ""
 	}
 	g := &grepping{call: located(call, undone), params: p}
-	if call.Context.InConversation && call.Context.ConversationID == "" && !p.IncludeCurrent {
-		g.call.Notes = append(slices.Clone(g.call.Notes), "Which conversation you are in is not known here, so it was not left out: hits may be your own words.")
-	}
 	g.query = conversations.EventQuery{
 		Filter:  conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden},
 		Pattern: p.Pattern, IgnoreCase: p.IgnoreCase,
@@ -73,7 +83,20 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	if err := t.ask(ctx, call, g.search); err != nil {
 		return nil, err
 	}
-	return fit(len(g.page), conversation.GrepMaxChars, g.envelope), nil
+	lines := len(g.page)
+	if p.Limit <= usualLimit {
+		most := usualChars
+		if p.Context > 0 {
+			most += contextChars
+		}
+		lines = min(lines, max(1, fit(lines, most, g.hitsAlone).Returned))
+	}
+	e := fit(lines, conversation.GrepMaxChars, g.envelope)
+	if e.Returned == 0 && lines > 0 { // what makes context visible may be much longer than it
+		g.params.Context = 0
+		e = fit(lines, conversation.GrepMaxChars, g.envelope)
+	}
+	return e, nil
 }
 
 // search looks for the pattern, or else for its words, or else for what would
@@ -126,7 +149,8 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 		numbers[id][p.event.number] = true
 	}
 	width := g.lineWidth()
-	query.MaxLine, query.MaxWindows, query.Context = width, max(1, width/windowWidth), g.params.Context
+	query.MaxLine, query.MaxWindows = width, max(1, width/windowWidth)
+	query.Context = g.params.Context * contextReach
 	query.Wanted = func(id transcript.ID, number int) bool { return numbers[id][number] }
 	g.texts = map[*candidate]eventText{}
 	positions := map[transcript.ID]int{}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
@@ -18,7 +19,7 @@ const (
 	widest        = 400
 	narrowest     = 120
 	matchingChars = 4000 // of all matching lines together
-	contextChars  = 4000 // of all lines of context
+	aroundChars   = 6000 // of all lines of context
 	windowWidth   = 130  // of one of several windows in a line
 )
 
@@ -38,11 +39,23 @@ func width(lengths []int, size int) int {
 	return width
 }
 
+// usualLines is about how many lines [usualChars] have room for. What is dealt behind
+// them does not make them narrower.
+const usualLines = 16
+
+// first is the lines of the page that decide how wide lines are.
+func (g *grepping) firstLines() []place {
+	if g.params.Limit > usualLimit {
+		return g.page
+	}
+	return g.page[:min(len(g.page), usualLines)]
+}
+
 // lineWidth is how many characters of a matching line are shown.
 func (g *grepping) lineWidth() int {
-	lengths := make([]int, len(g.page))
-	for i, p := range g.page {
-		lengths[i] = p.event.lines[p.line].chars
+	var lengths []int
+	for _, p := range g.firstLines() {
+		lengths = append(lengths, p.event.lines[p.line].chars)
 	}
 	return width(lengths, matchingChars)
 }
@@ -50,18 +63,30 @@ func (g *grepping) lineWidth() int {
 // contextWidth is how many characters of a line of context are shown.
 func (g *grepping) contextWidth() int {
 	var lengths []int
-	for _, t := range g.texts {
-		for i := range t.Lines {
-			if !t.Lines[i].IsMatch {
-				lengths = append(lengths, utf8.RuneCountInString(t.Lines[i].Text))
+	counted := map[*candidate]bool{}
+	for _, p := range g.firstLines() {
+		if counted[p.event] {
+			continue
+		}
+		counted[p.event] = true
+		for _, l := range g.texts[p.event].Lines {
+			if !l.IsMatch {
+				lengths = append(lengths, utf8.RuneCountInString(text.Line(l.Text)))
 			}
 		}
 	}
-	return width(lengths, contextChars)
+	return width(lengths, aroundChars)
 }
 
-// maxUnshown is how many conversations are listed that have no line in the answer.
-const maxUnshown = 20
+const (
+	maxUnshown   = 20 // conversations that are listed without a line in the answer
+	maxGrepTitle = 80 // characters of a title
+)
+
+// hitsAlone is the first n lines of the page and nothing else.
+func (g *grepping) hitsAlone(n int) *conversation.GrepEnvelope {
+	return &conversation.GrepEnvelope{Returned: n, Conversations: g.conversations(g.page[:n])}
+}
 
 // envelope is the answer with the first n lines of the page.
 func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
@@ -145,7 +170,10 @@ func (g *grepping) conversations(page []place) []conversation.GrepConversation {
 				continue
 			}
 			event := conversation.GrepEvent{
-				Event: e.number, Turn: t.Turn, Scope: t.Scope.String(), Chars: t.Chars, More: e.more, Hits: hits,
+				Event: e.number, Turn: t.Turn, Scope: t.Scope.String(), More: e.more, Hits: hits,
+			}
+			if t.Chars > charsOf(hits) {
+				event.Chars = t.Chars
 			}
 			if !t.Time.IsZero() {
 				event.Timestamp = t.Time.Truncate(time.Second)
@@ -157,6 +185,16 @@ func (g *grepping) conversations(page []place) []conversation.GrepConversation {
 	return shown
 }
 
+// charsOf is how many characters of an event some hits show, line breaks between them
+// included.
+func charsOf(hits []conversation.GrepHit) int {
+	chars := len(hits) - 1
+	for i := range hits {
+		chars += utf8.RuneCountInString(hits[i].Text)
+	}
+	return chars
+}
+
 func (g *grepping) describe(id transcript.ID) conversations.MatchedConversation {
 	all := g.matched()
 	if i := slices.IndexFunc(all, func(m conversations.MatchedConversation) bool { return m.ID == id }); i >= 0 {
@@ -166,7 +204,7 @@ func (g *grepping) describe(id transcript.ID) conversations.MatchedConversation 
 }
 
 func (g *grepping) conversation(m conversations.MatchedConversation) conversation.GrepConversation {
-	c := conversation.GrepConversation{ID: string(m.ID), Title: clip(m.Title, maxTitle), Turns: m.Turns, Matches: m.Matches}
+	c := conversation.GrepConversation{ID: string(m.ID), Title: clip(text.Line(m.Title), maxGrepTitle), Turns: m.Turns, Matches: m.Matches}
 	if len(g.words) > 0 {
 		c.Matches = 0 // which counts lines
 	}
@@ -186,58 +224,76 @@ func (g *grepping) unshown(n int) []conversations.MatchedConversation {
 	return slices.DeleteFunc(slices.Clone(g.matched()), func(m conversations.MatchedConversation) bool { return shown[m.ID] })
 }
 
+// leftOutLines stands in a run of context for lines that are not shown.
+const leftOutLines = "…"
+
 // hits are some matching lines of an event, with the context around them. Lines of
-// context that follow one another are one run.
+// context between two matching lines are one run.
 func (g *grepping) hits(e *candidate, lines []int, also map[place]string) []conversation.GrepHit {
 	t := g.texts[e]
-	matching := make(map[int]int, len(lines)) // which matching line a line is, from 1
+	places := make(map[int]place, len(lines))
 	for _, line := range lines {
-		matching[t.matching[line]] = line + 1
+		places[t.matching[line]] = place{e, line}
 	}
+	around := contextOf(t.Lines, g.params.Context, func(i int) bool { return places[i].event != nil })
 	var hits []conversation.GrepHit
 	var run []string
 	flush := func() {
-		for len(run) > 0 && strings.TrimSpace(run[0]) == "" {
-			run = run[1:]
-		}
-		for len(run) > 0 && strings.TrimSpace(run[len(run)-1]) == "" {
-			run = run[:len(run)-1]
-		}
 		if len(run) > 0 {
 			hits = append(hits, conversation.GrepHit{IsMatch: new(false), Text: strings.Join(run, "\n")})
+			run = nil
 		}
-		run = nil
 	}
+	gap := false // since the last line that is shown
 	for i := range t.Lines {
-		line := text.Line(t.Lines[i].Text)
-		if n := matching[i]; n > 0 {
+		l := &t.Lines[i]
+		p, matches := places[i]
+		gap = gap || i > 0 && l.Number > 0 && t.Lines[i-1].Number+1 != l.Number
+		switch {
+		case matches:
 			flush()
-			hits = append(hits, conversation.GrepHit{Text: line, Also: also[place{e, n - 1}]})
-			continue
+			hits = append(hits, conversation.GrepHit{Text: text.Line(l.Text), Also: also[p]})
+			gap = false
+		case around[i]:
+			if gap && len(hits)+len(run) > 0 {
+				run = append(run, leftOutLines)
+			}
+			run = append(run, text.Cut(text.Line(l.Text), g.context))
+			gap = false
+		default:
+			gap = gap || strings.TrimSpace(l.Text) != ""
 		}
-		if t.Lines[i].IsMatch || !g.near(t.Lines, i, matching) {
-			flush()
-			continue
-		}
-		if i > 0 && t.Lines[i-1].Number+1 != t.Lines[i].Number && t.Lines[i].Number > 0 {
-			flush()
-		}
-		run = append(run, text.Cut(line, g.context))
 	}
 	flush()
 	return hits
 }
 
-// near reports whether line i is context of one of the matching lines that are shown.
-func (g *grepping) near(lines []conversations.EventLine, i int, matching map[int]int) bool {
-	for at := range matching {
-		distance := max(at-i, i-at)
-		if numbered := lines[at].Number > 0 && lines[i].Number > 0; numbered {
-			distance = max(lines[at].Number-lines[i].Number, lines[i].Number-lines[at].Number)
+// contextOf reports which lines are context of those that are shown: on either side
+// the nearest most of them with a letter or a digit, and what else stands between.
+// Blank lines are none.
+func contextOf(lines []conversations.EventLine, most int, isShown func(int) bool) []bool {
+	around := make([]bool, len(lines))
+	for i := range lines {
+		if !isShown(i) {
+			continue
 		}
-		if distance <= g.params.Context {
-			return true
+		for _, step := range []int{-1, 1} {
+			left, reached := most, i
+			for at := i + step; left > 0 && 0 <= at && at < len(lines); at += step {
+				if n := lines[at].Number; n > 0 && n != lines[at-step].Number+step {
+					break
+				}
+				if strings.ContainsFunc(lines[at].Text, isWordRune) {
+					left, reached = left-1, at
+				}
+			}
+			for at := i; at != reached; {
+				at += step
+				around[at] = !lines[at].IsMatch && strings.TrimSpace(lines[at].Text) != ""
+			}
 		}
 	}
-	return false
+	return around
 }
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -25,9 +25,7 @@ func (g *grepping) notes(e *conversation.GrepEnvelope, unlisted int) []string {
 	default:
 		found = g.shown(e, unlisted)
 	}
-	wrong := append(remarks(g.call), asideNotes(g.first.Aside.Problems, func(left []conversations.Problem) string {
-		return "Searched in part or not at all: " + namely(left, "events.json is damaged, what stands before the damage was searched: ") + "."
-	})...)
+	wrong := append(remarks(g.call), notSearched(g.first.Aside.Problems)...)
 	var notes []string
 	for _, sentences := range [][]string{found, g.leftOut(), wrong} {
 		if len(sentences) > 0 {
@@ -35,6 +33,31 @@ func (g *grepping) notes(e *conversation.GrepEnvelope, unlisted int) []string {
 		}
 	}
 	return notes
+}
+
+// notSearched says which conversations were not searched, or in part.
+func notSearched(problems []conversations.Problem) []string {
+	var damaged []string
+	var others, reported []conversations.Problem
+	for _, p := range problems {
+		switch p.Kind {
+		case conversations.BadField: // which takes nothing from a search
+		case conversations.DamagedEvents:
+			damaged = append(damaged, string(p.ID))
+		case conversations.Reported:
+			reported = append(reported, p)
+		default:
+			others = append(others, p)
+		}
+	}
+	say := asideNotes(reported, nil)
+	if len(damaged) > 0 {
+		say = append(say, "Searched only up to where it is damaged: "+bounded(damaged, ", ", maxListed)+".")
+	}
+	if len(others) > 0 {
+		say = append(say, "Not searched: "+namely(others, "")+".")
+	}
+	return say
 }
 
 // shown says what of all that matches is shown, and which calls show more.
