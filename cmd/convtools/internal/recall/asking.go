@@ -65,8 +65,8 @@ type asked struct {
 	made  []made
 	shell cost
 	lines cost
-	// Of the searches, as they were asked and again with context.
-	markup, markupAround share
+	// Of what is read, and of searches, as they were made and again with context.
+	read, grep, grepAround share
 }
 
 // made is a call that was made.
@@ -132,14 +132,17 @@ func (a *asking) answer(ctx context.Context, q *asked) error {
 		q.calls++
 		q.chars += utf8.RuneCountInString(answer)
 		q.made = append(q.made, made{call: fmt.Sprint(tool, " ", arguments), answer: answer})
-		if root.name == "conversation_grep" {
-			q.markup.add(markupOf(answer, root))
+		switch root.name {
+		case "conversation_read":
+			q.read.add(markupOf(answer, root))
+		case "conversation_grep":
+			q.grep.add(markupOf(answer, root))
 			arguments["context"] = linesAround
 			around, root, err := a.call(ctx, tool, arguments)
 			if err != nil {
 				return err
 			}
-			q.markupAround.add(markupOf(around, root))
+			q.grepAround.add(markupOf(around, root))
 		}
 		seen = append(seen, root)
 		missing = notShown(missing, root)

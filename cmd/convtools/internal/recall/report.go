@@ -83,7 +83,7 @@ func (s *askedSet) total(t *table.Table) {
 	var ours, lines cost
 	shell := s.learned
 	var answered, shellAnswered, linesAnswered int
-	var markup, around share
+	var read, grep, around share
 	for _, q := range s.asked {
 		ours.add(q.cost)
 		shell.add(q.shell)
@@ -91,8 +91,9 @@ func (s *askedSet) total(t *table.Table) {
 		answered += count(q.found)
 		shellAnswered += count(q.shell.found)
 		linesAnswered += count(q.lines.found)
-		markup.add(q.markup)
-		around.add(q.markupAround)
+		read.add(q.read)
+		grep.add(q.grep)
+		around.add(q.grepAround)
 	}
 	n := len(s.asked)
 	t.Add(table.Row{
@@ -120,7 +121,8 @@ func (s *askedSet) total(t *table.Table) {
 		}
 		t.Add(against(of.name, linesPeer, of.count(ours), of.count(lines)))
 	}
-	t.Add(markup.row(s.Name + ": markup of conversation_grep"))
+	t.Add(read.row(s.Name + ": markup of conversation_read"))
+	t.Add(grep.row(s.Name + ": markup of conversation_grep"))
 	r := around.row(fmt.Sprintf("%s: the same with %d lines of context", s.Name, linesAround))
 	r.Bound, r.Missed = fmt.Sprintf("at most %d %%", maxMarkup), around.percent() > maxMarkup
 	t.Add(r)
