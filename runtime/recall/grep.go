@@ -195,10 +195,10 @@ func (g *grepping) lookElsewhere(ctx context.Context, source conversations.Sourc
 	}
 	p := g.params
 	for _, c := range []change{
-		{"ignore_case=true", !p.IgnoreCase, func(q *conversations.EventQuery) { q.IgnoreCase = true }},
-		{"no scopes", len(p.Scopes) > 0, func(q *conversations.EventQuery) { q.Scopes, q.OwnToo = transcript.ScopeAll, false }},
-		{"no event", p.Event != nil, func(q *conversations.EventQuery) { q.Number = 0 }},
-		{"no ids", len(p.IDs) > 0 && p.Event == nil, func(q *conversations.EventQuery) { q.IDs = nil }},
+		{"With ignore_case=true", !p.IgnoreCase, func(q *conversations.EventQuery) { q.IgnoreCase = true }},
+		{"Without scopes", len(p.Scopes) > 0, func(q *conversations.EventQuery) { q.Scopes, q.OwnToo = transcript.ScopeAll, false }},
+		{"Without event", p.Event != nil, func(q *conversations.EventQuery) { q.Number = 0 }},
+		{"Without ids", len(p.IDs) > 0 && p.Event == nil, func(q *conversations.EventQuery) { q.IDs = nil }},
 		{"", len(p.IDs) == 0, func(q *conversations.EventQuery) { q.Archived = true }},
 	} {
 		if !c.differ {

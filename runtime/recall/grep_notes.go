@@ -65,18 +65,18 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, unlisted int) []string {
 	var say []string
 	next := g.params.Offset + e.Returned
 	if len(g.words) > 0 {
-		note := fmt.Sprintf("No line contains %s as it stands: these events hold each of its words, apart from one another", text.Quote(g.params.Pattern))
-		if g.apart.Total > 0 {
-			note += fmt.Sprintf(" (of %s those where they stand closest come first)", count(g.apart.Total, "such event", "such events"))
+		holding := "1 event holds all of its words, apart from one another"
+		if g.apart.Total > 1 {
+			holding = fmt.Sprintf("%d events hold all of its words apart from one another, those where they stand closest first", g.apart.Total)
 		}
-		say = append(say, note+".")
+		say = append(say, fmt.Sprintf("No line contains %s as it stands; %s.", text.Quote(g.params.Pattern), holding))
 	}
 	if next < g.ordered.total {
 		note := fmt.Sprintf("offset=%d shows the next", next)
 		if len(g.words) == 0 {
 			note = fmt.Sprintf("%d of %d matches. ", e.Returned, e.Matches) + note
 		}
-		if g.chatIsLess() {
+		if g.chatIsSooner(e.Returned) {
 			note += `; scopes=["chat"] leaves out tool traffic`
 		}
 		say = append(say, note+".")
@@ -90,11 +90,13 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, unlisted int) []string {
 	return say
 }
 
-// chatIsLess reports whether scopes=["chat"] would find something, and less.
-func (g *grepping) chatIsLess() bool {
-	chat := func(e *candidate) bool { return e.scope&transcript.ScopeChat != 0 }
-	return len(g.params.Scopes) == 0 && g.params.Event == nil && slices.ContainsFunc(g.ordered.list, chat) &&
-		slices.ContainsFunc(g.ordered.list, func(e *candidate) bool { return e.scope&transcript.ScopeTool != 0 })
+// chatIsSooner reports whether with scopes=["chat"] something would be shown in place
+// of tool traffic that a later page has.
+func (g *grepping) chatIsSooner(n int) bool {
+	next := min(g.params.Offset+n, len(g.ordered.places))
+	return len(g.params.Scopes) == 0 && g.params.Event == nil &&
+		slices.ContainsFunc(g.page[:n], func(p place) bool { return p.event.scope&transcript.ScopeTool != 0 }) &&
+		slices.ContainsFunc(g.ordered.places[next:], func(p place) bool { return p.event.scope&transcript.ScopeChat != 0 })
 }
 
 // leftOut says what was not searched, and how it is.
@@ -179,13 +181,9 @@ func (g *grepping) nothingSearched() string {
 
 // counts is how many events hold each word.
 func (g *grepping) counts() string {
-	counts := make([]string, len(g.words))
-	for i, word := range g.words {
-		n := 0
-		if i < len(g.apart.Words) {
-			n = g.apart.Words[i]
-		}
-		counts[i] = text.Quote(word) + " " + count(n, "event", "events")
+	counts := make([]string, len(g.apart.Words))
+	for i, n := range g.apart.Words {
+		counts[i] = text.Quote(g.words[i]) + " " + count(n, "event", "events")
 	}
 	return strings.Join(counts, ", ")
 }
@@ -193,19 +191,20 @@ func (g *grepping) counts() string {
 // maxTried is how many characters of a word are repeated in a call to try.
 const maxTried = 60
 
-// rarest is the word that the fewest events hold, but for those that none holds;
-// empty where there is none, or none that could be repeated.
+// rarest is the word that the fewest events hold, but for those that none holds, and
+// of several the longest; empty where there is none, or none that could be repeated.
 func (g *grepping) rarest() string {
-	best := -1
-	for i, word := range g.words {
-		if i < len(g.apart.Words) && g.apart.Words[i] > 0 && utf8.RuneCountInString(word) <= maxTried && (best < 0 || g.apart.Words[i] < g.apart.Words[best]) {
-			best = i
+	best, fewest := "", 0
+	for i, n := range g.apart.Words {
+		word := g.words[i]
+		if n == 0 || utf8.RuneCountInString(word) > maxTried {
+			continue
+		}
+		if best == "" || n < fewest || n == fewest && len(word) > len(best) {
+			best, fewest = word, n
 		}
 	}
-	if best < 0 {
-		return ""
-	}
-	return g.words[best]
+	return best
 }
 
 // found says what calls a little wider than this one find.
@@ -217,7 +216,7 @@ func (g *grepping) found() []string {
 			what = count(e.matches, "event", "events")
 		}
 		if e.ids == nil {
-			say = append(say, "With "+e.change+": "+what+".")
+			say = append(say, e.change+": "+what+".")
 			continue
 		}
 		say = append(say, fmt.Sprintf("In archived conversations: %s, ids=%s.", what, list(e.ids)))

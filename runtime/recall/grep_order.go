@@ -38,8 +38,8 @@ type matchingLine struct {
 	joined bool // it is shown as a line of another place
 }
 
-// saidScopes are what user and assistant said. It is shown before the rest.
-const saidScopes = transcript.ScopeUser | transcript.ScopeAssistant | transcript.ScopeStructured | transcript.ScopeTitle
+// saidScopes are what user and assistant said.
+const saidScopes = transcript.ScopeUser | transcript.ScopeAssistant | transcript.ScopeStructured
 
 // candidates are all events that match: conversations newest first, events by
 // number.
@@ -153,12 +153,18 @@ func (c *candidates) join() {
 	}
 }
 
+// saidFirst orders by what was said, then titles, which are shown in any case, then the
+// rest.
 func saidFirst(a, b *candidate) int {
 	rank := func(e *candidate) int {
-		if e.scope&saidScopes != 0 {
+		switch {
+		case e.scope&saidScopes != 0:
 			return 0
+		case e.scope == transcript.ScopeTitle:
+			return 1
+		default:
+			return 2
 		}
-		return 1
 	}
 	return cmp.Compare(rank(a), rank(b))
 }
