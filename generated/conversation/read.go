@@ -293,7 +293,7 @@ func ReadExitOK(code int) bool {
 // runs. A flag and its value are one word, so that a value can never become a
 // flag.
 func ReadArgs(p ReadParams, call contract.Context) []string {
-	return []string{"conversation", "print", "--format=json", "--summary", "--no-metadata", "--max-text=40000", "--", p.ID}
+	return []string{"conversation", "print", "--format=json", "--summary", "--no-metadata", "--max-text=12000", "--", p.ID}
 }
 
 // ReadEnvelope is the answer of conversation_read.

@@ -71,7 +71,7 @@ type ListQuery struct {
 	Limit         int  // most to return; 0 stands for all
 	Offset        int  // how many to leave out first
 	// NoEvents leaves out what only the events tell, so that they are not read, unless
-	// the order depends on them.
+	// the order or Sizes depends on them.
 	NoEvents bool
 	// Sizes counts turns, requests and characters too, of the conversations that are
 	// returned. Their texts are decoded for it.
@@ -272,6 +272,11 @@ type EventLine struct {
 // EventRange selects numbered events, from First to Last inclusive. A Last of 0
 // stands for the last there is, and so does one behind it.
 type EventRange struct{ First, Last int }
+
+// Has reports whether the range has a number; 0 is none.
+func (e EventRange) Has(n int) bool {
+	return 0 < e.First && e.First <= n && (e.Last == 0 || n <= e.Last)
+}
 
 // ReadQuery asks for what was recorded in one conversation.
 type ReadQuery struct {

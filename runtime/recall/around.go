@@ -164,7 +164,6 @@ func (r *reading) fitted(events []placed, number, part, parts int) *conversation
 			// Characters that are written longer than they were recorded.
 			over := chars(e) - conversation.ReadMaxChars
 			events[0].body = events[0].body.shorten(max(events[0].body.length()-max(over/8, 1), maxMark), output())
-			events[0].shown.Truncated = true
 		}
 	}
 }
@@ -185,9 +184,6 @@ func (r *reading) aroundEnvelope(events []placed, number, part, parts, omitted i
 	if part < parts {
 		says = append(says, fmt.Sprintf("Next part: event=%d, part=%d.", number, part+1))
 	}
-	if part > 1 {
-		says = append(says, fmt.Sprintf("Part before: event=%d, part=%d.", number, part-1))
-	}
 	switch before, after := number > 1, number < r.Events; {
 	case before && after:
 		says = append(says, fmt.Sprintf("Before: event=%d; after: event=%d (of %d).", number-1, number+1, r.Events))
@@ -195,6 +191,9 @@ func (r *reading) aroundEnvelope(events []placed, number, part, parts, omitted i
 		says = append(says, fmt.Sprintf("Before: event=%d; this is the last event.", number-1))
 	case after:
 		says = append(says, fmt.Sprintf("After: event=%d (of %d).", number+1, r.Events))
+	}
+	if len(events) == 1 && events[0].body.isShortened() {
+		says = append(says, fmt.Sprintf("Its characters are written longer than they were recorded: the middle does not fit, and conversation_grep with event=%d finds lines of it.", number))
 	}
 	if omitted > 0 {
 		e.Truncated = true

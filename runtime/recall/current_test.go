@@ -23,7 +23,7 @@ func TestCurrentUnknown(t *testing.T) {
 		context               contract.Context
 		stdout, want          string
 	}{
-		{"a model", "conversation_grep", `{"pattern":"x"}`, contract.Context{InConversation: true}, none, unknown},
+		{"a model", "conversation_grep", `{"pattern":"x"}`, contract.Context{InConversation: true}, none, ""},
 		{"a person", "conversation_grep", `{"pattern":"x"}`, contract.Context{}, none, ""},
 		{"not asked for", "conversation_grep", `{"pattern":"x","include_current":true}`, contract.Context{InConversation: true}, none, ""},
 		{"known", "conversation_grep", `{"pattern":"x"}`, contract.Context{InConversation: true, ConversationID: "jp-c1"}, none, ""},

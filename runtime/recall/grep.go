@@ -109,6 +109,9 @@ func (g *grepping) search(ctx context.Context, source conversations.Source) (err
 	if words := wordsOf(g.params.Pattern, g.params.IgnoreCase); len(all.list) == 0 && g.first.Searched != 0 && len(words) > 1 {
 		query := g.query
 		query.Words = words
+		if g.params.Event != nil {
+			query.MaxLines = 0 // which else are those where the words stand closest together
+		}
 		switch g.apart, err = all.collect(ctx, source, query); {
 		case err == nil:
 			g.words, g.query = words, query

@@ -43,7 +43,7 @@ func width(lengths []int, size int) int {
 // them does not make them narrower.
 const usualLines = 16
 
-// first is the lines of the page that decide how wide lines are.
+// firstLines is the lines of the page that decide how wide lines are.
 func (g *grepping) firstLines() []place {
 	if g.params.Limit > usualLimit {
 		return g.page
@@ -214,7 +214,7 @@ func (g *grepping) conversation(m conversations.MatchedConversation) conversatio
 // unshown are the conversations of which no page up to the n-th line of this one
 // shows a line.
 func (g *grepping) unshown(n int) []conversations.MatchedConversation {
-	if g.ordered == nil || len(g.words) > 0 {
+	if g.ordered == nil {
 		return nil
 	}
 	shown := map[transcript.ID]bool{}

@@ -65,11 +65,12 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, unlisted int) []string {
 	var say []string
 	next := g.params.Offset + e.Returned
 	if len(g.words) > 0 {
-		holding := "1 event holds all of its words, apart from one another"
-		if g.apart.Total > 1 {
-			holding = fmt.Sprintf("%d events hold all of its words apart from one another, those where they stand closest first", g.apart.Total)
+		quoted := make([]string, len(g.words))
+		for i, word := range g.words {
+			quoted[i] = text.Quote(word)
 		}
-		say = append(say, fmt.Sprintf("No line contains %s as it stands; %s.", text.Quote(g.params.Pattern), holding))
+		say = append(say, fmt.Sprintf("No line contains %s as it stands. %s %s apart from one another, closest first.",
+			text.Quote(g.params.Pattern), count(g.apart.Total, "event has", "events have"), join(quoted, "and")))
 	}
 	if next < g.ordered.total {
 		note := fmt.Sprintf("offset=%d shows the next", next)
@@ -188,16 +189,19 @@ func (g *grepping) counts() string {
 	return strings.Join(counts, ", ")
 }
 
-// maxTried is how many characters of a word are repeated in a call to try.
-const maxTried = 60
+// A word is worth a try that few events hold, and that is short enough to be repeated.
+const (
+	maxTried  = 60 // characters
+	maxCommon = 20 // events
+)
 
 // rarest is the word that the fewest events hold, but for those that none holds, and
-// of several the longest; empty where there is none, or none that could be repeated.
+// of several the longest; empty where there is none that is worth a try.
 func (g *grepping) rarest() string {
 	best, fewest := "", 0
 	for i, n := range g.apart.Words {
 		word := g.words[i]
-		if n == 0 || utf8.RuneCountInString(word) > maxTried {
+		if n == 0 || n > maxCommon || utf8.RuneCountInString(word) > maxTried {
 			continue
 		}
 		if best == "" || n < fewest || n == fewest && len(word) > len(best) {

@@ -18,7 +18,7 @@ import (
 // returned, and readAhead how many are looked at to choose them.
 const (
 	maxText   = 1500
-	readAhead = 40_000
+	readAhead = 12_000
 )
 
 // reading is one call of conversation_read in the making. Of what is read it keeps
@@ -35,7 +35,9 @@ type reading struct {
 	recent  window  // the last turns, as far as an answer can have them
 	results window  // the same of requests and answers alone
 	single  *digest // the only turn so far
+	alone   *event  // the only event so far
 	costs   []turnCost
+	asked   outline // the requests in what is asked for
 	calls   toolCalls
 }
 
@@ -110,11 +112,7 @@ func (r *reading) readTurns(ctx context.Context, source conversations.Source) (*
 			return e, nil
 		}
 	}
-	requests, err := readOutline(ctx, source, r.params.ID)
-	if err != nil {
-		return nil, err
-	}
-	return nil, r.refusal(requests)
+	return nil, r.refusal()
 }
 
 // wants reports whether events of a kind are read: those that are asked for, those
@@ -139,13 +137,14 @@ func (r *reading) add(recorded *conversations.Event) {
 	}
 	if kind == kindUser {
 		r.release(true)
+		r.asked.add(newRequest(recorded))
 	}
 	call := r.calls.match(recorded, kind)
 	isSaid := isSaid(kind)
 	if !isSaid && kind != kindUser && !includes(r.params.Include, kind, false) {
 		return
 	}
-	e := newEvent(recorded, kind).shortened(maxText)
+	e := newEvent(recorded, kind)
 	e.call = call
 	switch {
 	case e.isBlank():
@@ -168,13 +167,21 @@ func (r *reading) release(isAnswer bool) {
 
 func (r *reading) keep(e event, isAnswer bool) {
 	kind := e.shown.EventKind
+	isAsked := includes(r.params.Include, kind, isAnswer)
+	if isAsked {
+		if r.alone = nil; r.chars == 0 {
+			alone := e.shortened(partChars)
+			r.alone = &alone
+		}
+		r.chars += max(e.chars, 1)
+	}
+	e = e.shortened(maxText)
 	if kind == kindUser || isAnswer {
 		r.results.add(e)
 	}
-	if !includes(r.params.Include, kind, isAnswer) {
+	if !isAsked {
 		return
 	}
-	r.chars += e.chars
 	r.costs[len(r.costs)-1].chars += leastFrame + e.body.kept()
 	r.recent.add(e)
 	if r.single != nil {
@@ -207,8 +214,15 @@ func (r *reading) countTurns() {
 	}
 }
 
-// oneTurn is the answer with one turn, or none: the longest form of it that fits.
+// oneTurn is the answer with one turn, or none: the longest form of it that fits. An
+// event that is the only one has as much room as with its number.
 func (r *reading) oneTurn() *conversation.ReadEnvelope {
+	if r.alone != nil {
+		e := r.envelope([]turn{{number: r.recent.first, events: []event{*r.alone}}}, 0, 0)
+		if chars(e) <= conversation.ReadMaxChars {
+			return e
+		}
+	}
 	form := func(k int) *conversation.ReadEnvelope {
 		events, omitted, first := r.single.form(k)
 		var turns []turn
