@@ -361,7 +361,7 @@ func (e *ReadEnvelope) Append(w *envelope.Writer) {
 	w.Boolean("truncated", e.Truncated)
 	w.Boolean("untrusted", true)
 	if e.Title != "" {
-		w.Open("title")
+		w.OpenBeside("title")
 		w.Inline(e.Title)
 		w.Close()
 	}
@@ -474,17 +474,17 @@ func (e *ReadEvent) Append(w *envelope.Writer) {
 		w.Integer("chars", e.Chars)
 	}
 	if e.Name != "" {
-		w.Open("name")
+		w.OpenBeside("name")
 		w.Inline(e.Name)
 		w.Close()
 	}
 	if e.Content != "" {
-		w.Open("content")
+		w.OpenBeside("content")
 		w.Block(e.Content)
 		w.Close()
 	}
 	if e.Arguments != "" {
-		w.Open("arguments")
+		w.OpenBeside("arguments")
 		w.JSON(e.Arguments)
 		w.Close()
 	}
