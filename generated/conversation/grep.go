@@ -361,7 +361,7 @@ func GrepArgs(p GrepParams, call contract.Context) []string {
 	if !p.IgnoreCase {
 		args = append(args, "--case-sensitive")
 	}
-	args = append(args, "--context="+strconv.Itoa(p.Context), "--max-hits="+strconv.Itoa(p.Limit))
+	args = append(args, "--context="+strconv.Itoa(p.Context), "--max-hits="+strconv.Itoa(p.Limit), "--by-event", "--exclude-tool=conversation_list,conversation_grep,conversation_read")
 	for _, item := range p.Scopes {
 		args = append(args, "--scope="+item)
 	}

@@ -137,6 +137,73 @@ func TestSearchesAgree(t *testing.T) {
 	}
 }
 
+// foundEvents is what a search for events hands over, without what only the events
+// themselves tell.
+type foundEvents struct {
+	Events []conversations.EventMatch
+	Result conversations.EventMatches
+}
+
+func searchEvents(t *testing.T, source conversations.Source, q conversations.EventQuery) foundEvents {
+	t.Helper()
+	var f foundEvents
+	q.Event = func(m *conversations.EventMatch) error {
+		e := *m
+		e.Conversation = &transcript.Conversation{ID: m.Conversation.ID, Title: m.Conversation.Title}
+		e.Spread, e.Lines = 0, slices.Clone(e.Lines)
+		for i := range e.Lines {
+			if e.Lines[i].Chars > 0 {
+				e.Lines[i].Sum = 0 // that of what is printed
+			}
+		}
+		f.Events = append(f.Events, e)
+		return nil
+	}
+	var err error
+	if f.Result, err = source.SearchEvents(t.Context(), q); err != nil {
+		t.Fatalf("%+v: %v", q, err)
+	}
+	for i := range f.Result.Conversations {
+		c := &f.Result.Conversations[i].Conversation
+		*c = transcript.Conversation{ID: c.ID, Title: c.Title}
+	}
+	if len(q.Words) > 0 {
+		f.Result.Own = 0
+	}
+	return f
+}
+
+func TestSearchesForEventsAgree(t *testing.T) {
+	t.Parallel()
+	library, program := both(t)
+	own := func(tool string) bool { return strings.Contains(tool, "conversation_") }
+	for _, q := range []conversations.EventQuery{
+		{Pattern: "retry"},
+		{Pattern: "retry", Context: 2, MaxLines: 1},
+		{Pattern: "e", Scopes: transcript.ScopeToolResult | transcript.ScopeTitle, MaxLines: 2, Context: 1},
+		{Pattern: "e", Own: own},
+		{Pattern: "e", Own: own, OwnToo: true, Scopes: transcript.ScopeTitle},
+		{Pattern: "zzzz"},
+		{Pattern: `": "`, Context: 1},
+		{Pattern: "e", Filter: conversations.Filter{IDs: []string{"17737387251"}}, Number: 3},
+		{Pattern: "e", Filter: conversations.Filter{IDs: []string{"17737387251", "jp-c17768655336"}, Exclude: []string{"jp-c17768655336"}}},
+		{Pattern: "the", Wanted: func(_ transcript.ID, number int) bool { return number%2 == 0 }},
+		{Words: []string{"retry", "the"}},
+		{Words: []string{"retry", "the", "test"}, Context: 1},
+		{Words: []string{"retry", "zzzz"}},
+		{Words: []string{"TideTable", "retry"}, Scopes: transcript.ScopeChat},
+	} {
+		if q.Scopes == 0 {
+			q.Scopes = transcript.ScopeAll
+		}
+		q.IgnoreCase, q.MaxLine, q.MaxWindows = true, 400, 1
+		want, got := searchEvents(t, library, q), searchEvents(t, program, q)
+		if diff := cmp.Diff(want, got, told()); diff != "" {
+			t.Errorf("%+v (-library +program):\n%s", q, diff)
+		}
+	}
+}
+
 // read hands over what a reading does.
 type readOver struct {
 	Opened, Result conversations.Reading
@@ -331,7 +398,7 @@ func TestEnvelopesAgree(t *testing.T) {
 func withoutReasons(answer string) string {
 	var kept []string
 	for line := range strings.Lines(answer) {
-		for _, about := range []string{"Damaged, so that", "Searched in part or not at all", "The conversation command line reports", "This conversation is damaged"} {
+		for _, about := range []string{"Damaged, so that", "Searched in part or not at all", "Searched only up to where", "The conversation command line reports", "This conversation is damaged"} {
 			if strings.Contains(line, "<note>"+about) {
 				line = "<note>a problem</note>\n"
 			}

@@ -48,7 +48,7 @@ func (g *grepping) firstLines() []place {
 	if g.params.Limit > usualLimit {
 		return g.page
 	}
-	return g.page[:min(len(g.page), usualLines)]
+	return g.page[:min(len(g.page), max(usualLines/(1+g.params.Context), usualLines/4))]
 }
 
 // lineWidth is how many characters of a matching line are shown.

@@ -69,8 +69,12 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, unlisted int) []string {
 		for i, word := range g.words {
 			quoted[i] = text.Quote(word)
 		}
-		say = append(say, fmt.Sprintf("No line contains %s as it stands. %s %s apart from one another, closest first.",
-			text.Quote(g.params.Pattern), count(g.apart.Total, "event has", "events have"), join(quoted, "and")))
+		note := fmt.Sprintf("No line contains %s as it stands. %s %s apart from one another",
+			text.Quote(g.params.Pattern), count(g.apart.Total, "event has", "events have"), join(quoted, "and"))
+		if g.apart.Total > 1 {
+			note += ", closest first"
+		}
+		say = append(say, note+".")
 	}
 	if next < g.ordered.total {
 		note := fmt.Sprintf("offset=%d shows the next", next)

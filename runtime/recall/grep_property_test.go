@@ -208,9 +208,7 @@ func grepping(t *testing.T, tools *recall.Tools, arguments map[string]any) *answ
 		t.Fatalf("%s: %v", raw, err)
 	}
 	root := check(t, "conversation_grep", answer)
-	if n := len(root.all("note")); n > 3 {
-		t.Errorf("%s: %d notes", raw, n)
-	}
+	notesOf(t, root)
 	if limit, ok := arguments["limit"].(int); (!ok || limit <= 50) && arguments["context"] == nil && utf8.RuneCountInString(answer) > 10_000 {
 		t.Errorf("%s: %d characters", raw, utf8.RuneCountInString(answer))
 	}
@@ -302,7 +300,7 @@ func TestGrepPages(t *testing.T) {
 				hits = slices.Delete(hits, i, i+1)
 			}
 			more += checkUnshown(t, all, order, offset, root)
-			next := offsetAdvised(root)
+			next := offsetAdvised(t, root)
 			offset += atoi(root.attr("returned"))
 			if offset < len(order) && next != offset || offset == len(order) && next != 0 {
 				t.Fatalf("seed %d: offset=%d is advised, want %d of %d", seed, next, offset, len(order))
@@ -344,18 +342,10 @@ func checkUnshown(t *testing.T, all []heardConversation, order []expected, offse
 	if !slices.Equal(got, want[:min(len(want), 20)]) {
 		t.Errorf("without a hit: %v, want %v", got, want)
 	}
-	if n := len(want) - 20; n > 0 && !strings.Contains(foundNotes(root), fmt.Sprint(n, " more conversation")) {
-		t.Errorf("%d conversations are not counted in %q", n, foundNotes(root))
+	if n := len(want) - 20; n > 0 && !strings.Contains(notesOf(t, root), fmt.Sprint(n, " more conversation")) {
+		t.Errorf("%d conversations are not counted in %q", n, notesOf(t, root))
 	}
 	return len(got)
-}
-
-func foundNotes(root *answerElement) string {
-	var notes []string
-	for _, n := range root.all("note") {
-		notes = append(notes, n.Text)
-	}
-	return strings.Join(notes, "\n")
 }
 
 func atoi(s string) int {
@@ -369,8 +359,9 @@ func atoi(s string) int {
 var nextPage = regexp.MustCompile(`offset=(\d+) shows the next`)
 
 // offsetAdvised is the offset that is said to show the next page; 0 where none is.
-func offsetAdvised(root *answerElement) int {
-	if m := nextPage.FindStringSubmatch(foundNotes(root)); m != nil {
+func offsetAdvised(t *testing.T, root *answerElement) int {
+	t.Helper()
+	if m := nextPage.FindStringSubmatch(notesOf(t, root)); m != nil {
 		return atoi(m[1])
 	}
 	return 0
@@ -408,7 +399,7 @@ func TestGrepAdvice(t *testing.T) {
 			arguments["offset"] = r.IntN(200)
 		}
 		root := grepping(t, tools, arguments)
-		notes := foundNotes(root)
+		notes := notesOf(t, root)
 		changed := func(change map[string]any, without ...string) *answerElement {
 			call := maps.Clone(arguments)
 			delete(call, "offset")
@@ -421,12 +412,12 @@ func TestGrepAdvice(t *testing.T) {
 		found := func(root *answerElement) int {
 			n := atoi(root.attr("matches"))
 			if root.attr("words") == "apart" {
-				m := regexp.MustCompile(`(\d+) events? ha`).FindStringSubmatch(foundNotes(root))
+				m := regexp.MustCompile(`(\d+) events? ha`).FindStringSubmatch(notesOf(t, root))
 				n = atoi(m[1])
 			}
 			return n
 		}
-		if offset := offsetAdvised(root); offset > 0 {
+		if offset := offsetAdvised(t, root); offset > 0 {
 			advised["offset"]++
 			if next := changed(map[string]any{"offset": offset}); next.attr("returned") == "0" {
 				t.Errorf("seed %d: nothing at offset %d", seed, offset)
@@ -582,7 +573,7 @@ func TestGrepApart(t *testing.T) {
 				}
 			}
 		}
-		notes := foundNotes(root)
+		notes := notesOf(t, root)
 		if together == 0 {
 			nowhere++
 			for w, word := range words {

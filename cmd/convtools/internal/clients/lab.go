@@ -188,7 +188,7 @@ type call struct {
 }
 
 // answer is what the command line says to a call: what every client has to show,
-// to the letter, but for what withUnknown adds and for paths.
+// to the letter, but for paths.
 func (l *lab) answer(ctx context.Context, c call) (text string, failed bool, err error) {
 	arguments, err := json.Marshal(c.Arguments)
 	if err != nil {
@@ -202,7 +202,7 @@ func (l *lab) answer(ctx context.Context, c call) (text string, failed bool, err
 		return "", false, fmt.Errorf("calling %s on the command line: %w", c.Tool, err)
 	}
 	if result.ExitCode == 0 {
-		return withUnknown(c, strings.TrimSuffix(string(result.Stdout), "\n")), false, nil
+		return strings.TrimSuffix(string(result.Stdout), "\n"), false, nil
 	}
 	text, ok := strings.CutPrefix(string(result.Stderr), "error: ")
 	if !ok {
@@ -211,23 +211,6 @@ func (l *lab) answer(ctx context.Context, c call) (text string, failed bool, err
 	// Where the workspace is on this machine is nothing for a model.
 	text = strings.ReplaceAll(text, " in "+l.workspace, " in this workspace")
 	return strings.TrimSuffix(text, "\n"), true, nil
-}
-
-// unknownConversation is what a search says first where it cannot leave out the
-// conversation it is made from. Nobody is in one on the command line; clients are,
-// and do not say in which.
-const unknownConversation = "  <note>Which conversation you are in is not known here, so it was not left out: hits may be your own words.</note>\n"
-
-// withUnknown adds what a client is told in addition to the answer of a search.
-func withUnknown(c call, answer string) string {
-	if c.Tool != "conversation_grep" || c.Arguments["include_current"] == true {
-		return answer
-	}
-	at := strings.Index(answer, "  <note>")
-	if at < 0 {
-		at = strings.LastIndex(answer, "</conversation_grep>")
-	}
-	return answer[:max(at, 0)] + unknownConversation + answer[max(at, 0):]
 }
 
 // serveHTTP starts the server on loopback, hands do its URL, and stops it. do's
