@@ -118,6 +118,9 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 	if s.Body.Set && len(s.Children.Value) > 0 {
 		c.report(s.Body.At, "CT022", "an element has a body or children, not both", "")
 	}
+	if s.Beside.Value && root {
+		c.report(s.Beside.At, "CT022", "nothing stands before the root", "drop it")
+	}
 	if s.TextFrom.Set && !s.Body.Set {
 		c.report(s.TextFrom.At, "CT021", "text_from needs a body to fill", "")
 	}

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,8 +85,12 @@ func newPart(e *conversations.Event, kind string, part, parts int) event {
 	return made
 }
 
-// neighbours returns the event and those around it. The result of a tool call, and
-// the call of a result, is one of them also where it is a little farther.
+// errEnough ends a reading that has all it is for.
+var errEnough = errors.New("enough is read")
+
+// neighbours returns the event and those around it. What an event is for is one of
+// them also where it is farther: the result of a tool call, the call of a result, and
+// the answer to a request, of which more is shown.
 func (r *reading) neighbours(ctx context.Context, source conversations.Source, only placed, callID string, around int) ([]placed, error) {
 	number, kind := only.shown.Event, only.shown.EventKind
 	other := map[string]string{kindToolCall: kindToolResult, kindToolResult: kindToolCall}[kind]
@@ -94,34 +99,60 @@ func (r *reading) neighbours(ctx context.Context, source conversations.Source, o
 	}
 	reach := around
 	if other != "" {
-		reach = max(reach, callReach)
+		reach = max(around, callReach)
 	}
-	near := func(e *placed) bool {
-		return e.shown.Event >= number-around && e.shown.Event <= number+around && includes(r.params.Include, e.shown.EventKind, true)
+	last := number + reach
+	if kind == kindUser {
+		last = 0 // its answer may be any number of events behind it
+	}
+	near := func(e *conversations.Event, name string) bool {
+		return e.Number >= number-around && e.Number <= number+around && includes(r.params.Include, name, true)
 	}
 	var events []placed
-	var joined []int // by number
+	var joined []int // events with the same call, by number
+	var answer *placed
+	ended := kind != kindUser // no answer can follow
 	q := conversations.ReadQuery{
-		ID: r.params.ID, Events: conversations.EventRange{First: max(1, number-reach), Last: number + reach},
+		ID: r.params.ID, Events: conversations.EventRange{First: max(1, number-reach), Last: last},
 		MaxText: readAhead, MaxJSON: readAhead,
 		Kinds: func(k transcript.Kind) bool {
 			name := kindOf(k)
-			return name != "" && (name == kind || name == other || includes(r.params.Include, name, true))
+			return name != "" && (name == kind || name == other || includes(r.params.Include, name, true) || kind == kindUser && isSaid(name))
 		},
 		Event: func(e *conversations.Event) error {
-			found := placed{newEvent(e, kindOf(e.Kind)).shortened(neighbourChars), e.Turn}
-			call := r.calls.match(e, found.shown.EventKind)
-			if e.Number == number {
-				found = only
-			} else if found.shown.EventKind == other && e.CallID == callID {
-				joined = append(joined, e.Number)
+			name := kindOf(e.Kind)
+			call := r.calls.match(e, name)
+			found := func(limit int) placed {
+				made := placed{newEvent(e, name).shortened(limit), e.Turn}
+				made.call = call
+				return made
 			}
-			found.call = call
-			events = append(events, found)
+			if e.Number > number && (name == kindUser || e.Turn != only.turn) {
+				ended = true
+			}
+			switch {
+			case e.Number == number:
+				only.call = call
+				events = append(events, only)
+			case !ended && e.Number > number && isSaid(name):
+				if said := found(maxText); !said.isBlank() {
+					answer = &said
+				}
+				if near(e, name) {
+					events = append(events, found(neighbourChars))
+				}
+			case name == other && e.CallID == callID:
+				joined = append(joined, e.Number)
+				events = append(events, found(neighbourChars))
+			case near(e, name):
+				events = append(events, found(neighbourChars))
+			case ended && e.Number > number+around && kind == kindUser:
+				return errEnough
+			}
 			return ctx.Err()
 		},
 	}
-	if _, err := source.Read(ctx, q); err != nil {
+	if _, err := source.Read(ctx, q); err != nil && !errors.Is(err, errEnough) {
 		return nil, err
 	}
 	partner := 0 // the last such call before a result, the first such result behind a call
@@ -130,16 +161,22 @@ func (r *reading) neighbours(ctx context.Context, source conversations.Source, o
 			partner = n
 		}
 	}
-	return slices.DeleteFunc(events, func(e placed) bool {
-		return e.shown.Event != number && e.shown.Event != partner && !near(&e)
-	}), nil
+	events = slices.DeleteFunc(events, func(e placed) bool {
+		return answer != nil && e.shown.Event == answer.shown.Event ||
+			slices.Contains(joined, e.shown.Event) && e.shown.Event != partner && distance(&e, number) > around
+	})
+	if answer != nil {
+		events = append(events, *answer)
+		slices.SortFunc(events, func(a, b placed) int { return byNumber(a.event, b.event) })
+	}
+	return events, nil
 }
 
 // fitted is the answer with an event and its neighbours. Where it is too long, these
 // are shortened and left out, the farthest first.
 func (r *reading) fitted(events []placed, number, part, parts int) *conversation.ReadEnvelope {
 	omitted := 0
-	for limit := neighbourChars; ; limit /= 2 {
+	for limit := 2 * neighbourChars; ; limit /= 2 {
 		e := r.aroundEnvelope(events, number, part, parts, omitted)
 		if chars(e) <= conversation.ReadMaxChars {
 			return e
@@ -164,7 +201,6 @@ func (r *reading) fitted(events []placed, number, part, parts int) *conversation
 			// Characters that are written longer than they were recorded.
 			over := chars(e) - conversation.ReadMaxChars
 			events[0].body = events[0].body.shorten(max(events[0].body.length()-max(over/8, 1), maxMark), output())
-			events[0].shown.Truncated = true
 		}
 	}
 }
@@ -185,9 +221,6 @@ func (r *reading) aroundEnvelope(events []placed, number, part, parts, omitted i
 	if part < parts {
 		says = append(says, fmt.Sprintf("Next part: event=%d, part=%d.", number, part+1))
 	}
-	if part > 1 {
-		says = append(says, fmt.Sprintf("Part before: event=%d, part=%d.", number, part-1))
-	}
 	switch before, after := number > 1, number < r.Events; {
 	case before && after:
 		says = append(says, fmt.Sprintf("Before: event=%d; after: event=%d (of %d).", number-1, number+1, r.Events))
@@ -195,6 +228,9 @@ func (r *reading) aroundEnvelope(events []placed, number, part, parts, omitted i
 		says = append(says, fmt.Sprintf("Before: event=%d; this is the last event.", number-1))
 	case after:
 		says = append(says, fmt.Sprintf("After: event=%d (of %d).", number+1, r.Events))
+	}
+	if len(events) == 1 && events[0].body.isShortened() {
+		says = append(says, fmt.Sprintf("Its characters are written longer than they were recorded: the middle does not fit, and conversation_grep with event=%d finds lines of it.", number))
 	}
 	if omitted > 0 {
 		e.Truncated = true

@@ -20,14 +20,12 @@ func TestCurrentUnknown(t *testing.T) {
 		context               contract.Context
 		stdout, want          string
 	}{
-		{"a model", "conversation_grep", `{"pattern":"x"}`, contract.Context{InConversation: true}, none, ""},
-		{"a person", "conversation_grep", `{"pattern":"x"}`, contract.Context{}, none, ""},
-		{"not asked for", "conversation_grep", `{"pattern":"x","include_current":true}`, contract.Context{InConversation: true}, none, ""},
-		{"known", "conversation_grep", `{"pattern":"x"}`, contract.Context{InConversation: true, ConversationID: "jp-c1"}, none, ""},
-		{"no id", "conversation_grep", `{"pattern":"x"}`, contract.Context{InConversation: true, ConversationID: "5f3c"}, none, malformed},
-		{"no id in a listing", "conversation_list", `{}`, contract.Context{InConversation: true, ConversationID: "5f3c"}, none, malformed},
-		{"no id to read", "conversation_read", `{"id":"jp-c17648402467"}`, contract.Context{InConversation: true, ConversationID: "5f3c"}, turn, malformed},
-		{"read all the same", "conversation_read", `{"id":"jp-c17648402467","include_current":true}`, contract.Context{InConversation: true, ConversationID: "5f3c"}, turn, ""},
+		{"not known", "conversation_grep", `{"pattern":"x"}`, contract.Context{}, none, ""},
+		{"known", "conversation_grep", `{"pattern":"x"}`, contract.Context{ConversationID: "jp-c1"}, none, ""},
+		{"no id", "conversation_grep", `{"pattern":"x"}`, contract.Context{ConversationID: "5f3c"}, none, malformed},
+		{"no id in a listing", "conversation_list", `{}`, contract.Context{ConversationID: "5f3c"}, none, malformed},
+		{"no id to read", "conversation_read", `{"id":"jp-c17648402467"}`, contract.Context{ConversationID: "5f3c"}, turn, malformed},
+		{"read all the same", "conversation_read", `{"id":"jp-c17648402467","include_current":true}`, contract.Context{ConversationID: "5f3c"}, turn, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -312,10 +312,10 @@ func TestReadingsAgree(t *testing.T) {
 			one := conversations.Bound{Kind: conversations.Turn, N: 1}
 			speech := func(k transcript.Kind) bool { return k == transcript.KindUser || k == transcript.KindAssistant }
 			for _, q := range []conversations.ReadQuery{
-				{MaxText: 40_000},
-				{MaxText: 40_000, Turns: conversations.Turns{First: one, Last: one}},
-				{MaxText: 40_000, Turns: conversations.Turns{First: conversations.Bound{Kind: conversations.CountBack, N: 2}}, Kinds: speech},
-				{MaxText: 40_000, Events: conversations.EventRange{First: 1}, Kinds: speech},
+				{MaxText: 12_000},
+				{MaxText: 12_000, Turns: conversations.Turns{First: one, Last: one}},
+				{MaxText: 12_000, Turns: conversations.Turns{First: conversations.Bound{Kind: conversations.CountBack, N: 2}}, Kinds: speech},
+				{MaxText: 12_000, Events: conversations.EventRange{First: 1}, Kinds: speech},
 				{Events: conversations.EventRange{First: 2, Last: 4}, MaxText: 20, Part: 1},
 				{MaxText: 100, Part: 3},
 				{MaxText: 100, Part: math.MaxInt},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/convtools/convtools/generated/conversation"
@@ -29,6 +28,10 @@ const (
 // contextReach is how many lines are looked at for each line of context: blank ones
 // are none.
 const contextReach = 3
+
+// maxReach is how many lines of one event can be left out for the next page: those
+// before the page are held in memory.
+const maxReach = 100_000
 
 // maxApart is how many events are shown that hold the words of a pattern apart from
 // one another.
@@ -75,7 +78,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 		g.query.Scopes = transcript.ScopeAll
 	}
 	if p.Event != nil {
-		g.query.Number, g.query.MaxLines = *p.Event, min(p.Offset, math.MaxInt32)+p.Limit
+		g.query.Number, g.query.MaxLines = *p.Event, min(p.Offset, maxReach)+p.Limit
 	}
 	if current := g.call.Context.ConversationID; current != "" && !p.IncludeCurrent {
 		g.query.Exclude = []string{current}

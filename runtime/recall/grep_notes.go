@@ -21,7 +21,7 @@ func (g *grepping) notes(e *conversation.GrepEnvelope, unlisted int) []string {
 	case g.ordered == nil:
 		found = g.nothingFound()
 	case e.Returned == 0:
-		found = []string{fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", g.params.Offset, count(g.ordered.total, "line", "lines"), g.ordered.total-1)}
+		found = []string{fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", g.params.Offset, count(len(g.ordered.places), "line", "lines"), len(g.ordered.places)-1)}
 	default:
 		found = g.shown(e, unlisted)
 	}

@@ -676,23 +676,33 @@ func checkAround(t *testing.T, all []numbered, n int, part *int, root *answerEle
 			want = append(want, e.number)
 		}
 	}
-	near := 0
+	answer := 0
+	for _, e := range all {
+		if all[n-1].kind == "user" && e.isAnswer && e.request == all[n-1].request && e.turn == all[n-1].turn && part == nil {
+			answer = e.number
+		}
+	}
+	joined := 0
 	for _, e := range eventsOf(root) {
 		i := must(strconv.Atoi(e.attr("event")))
 		if e.turn != all[i-1].turn || e.attr("event_kind") != all[i-1].kind {
 			t.Errorf("event %d is a %s in turn %d", i, e.attr("event_kind"), e.turn)
 		}
-		if i < n-1 || i > n+1 {
-			near++ // the result of a call, or its call
-			continue
-		}
-		got = append(got, i)
-		if i != n {
+		switch {
+		case i == answer:
+			checkBody(t, &e.answerElement, all[i-1].recordedEvent, 1500)
+			answer = 0
+		case i < n-1 || i > n+1:
+			joined++ // the result of a call, or its call
+		case i != n:
 			checkBody(t, &e.answerElement, all[i-1].recordedEvent, 300)
 		}
+		if n-1 <= i && i <= n+1 {
+			got = append(got, i)
+		}
 	}
-	if !slices.Equal(got, want) || near > 1 {
-		t.Errorf("around %d: %v and %d others, want %v", n, got, near, want)
+	if !slices.Equal(got, want) || joined > 1 || answer > 0 {
+		t.Errorf("around %d: %v and %d others, want %v; its answer %d is missing", n, got, joined, want, answer)
 	}
 }
 

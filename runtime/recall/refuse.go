@@ -47,14 +47,10 @@ func (r *reading) refusal() error {
 
 // outlined is the outline of what is asked for, a request to a line.
 func (r *reading) outlined() string {
-	costs := map[int]int{}
-	for _, c := range r.costs {
-		costs[c.turn] = min(c.chars, conversation.ReadMaxChars)
-	}
 	seen := 0
 	row := func(q *request) string {
 		size := ""
-		if cost := costs[q.turn]; cost > 0 && q.turn != seen {
+		if cost := r.costOf(q.turn); cost > 0 && q.turn != seen {
 			size = fmt.Sprintf(" (%s)", short(cost))
 		}
 		return fmt.Sprintf("turn=%d event=%d%s: %s", q.turn, q.number, size, q.text)
@@ -70,6 +66,15 @@ func (r *reading) outlined() string {
 		seen = q.turn
 	}
 	return strings.Join(lines, "\n")
+}
+
+// costOf is about how many characters reading a turn takes.
+func (r *reading) costOf(turn int) int {
+	i, found := slices.BinarySearchFunc(r.costs, turn, func(c turnCost, turn int) int { return c.turn - turn })
+	if !found {
+		return 0
+	}
+	return min(r.costs[i].chars, conversation.ReadMaxChars)
 }
 
 // measure is how long the answer with these turns would be.
