@@ -45,8 +45,9 @@ func newRequest(e *conversations.Event) request {
 // and the last ones, and counts those between them.
 type outline struct {
 	requests []request
-	left     int // requests that are not held
-	before   int // index of the request that those stand before
+	left     int  // requests that are not held
+	before   int  // index of the request that those stand before
+	unread   bool // the conversation could not be read
 }
 
 // readOutline reads the outline of a conversation.
