@@ -91,6 +91,12 @@ func longLine(w *jptest.Workspace) {
 		Assistant("short tide\n" + strings.Repeat("z", 3000))
 }
 
+// braces has lines with neither a letter nor a digit around a match.
+func braces(w *jptest.Workspace) {
+	w.Conversation("17700000009", "braces").TurnStart().
+		User("one\n\n}\ntwo\n\n}\nthree\n}\nneedle\n\n{\nfour\n\nfive\n\nsix\nseven\neight\nnine\nneedle\n}\n")
+}
+
 func archived(w *jptest.Workspace) {
 	w.Conversation("17700000006", "live").Title("Live").TurnStart().User("Nothing here.")
 	for i := range 2 {
@@ -109,6 +115,7 @@ func grepCases() []golden {
 		{file: "events", call: `{"pattern":"retry"}`, workspace: about},
 		{file: "context", call: `{"pattern":"retry","context":2,"scopes":["chat","tool_result"],"ids":[17727547754,"jp-c17700000002"]}`, workspace: about},
 		{file: "context_of_one_line", call: `{"pattern":"cap of","context":1}`, workspace: about},
+		{file: "context_over_braces", call: `{"pattern":"needle","context":2}`, workspace: braces},
 		{file: "exactly_this_case", call: `{"pattern":"Retry","ignore_case":false}`, workspace: about},
 		{file: "page_first", call: `{"pattern":"retry","limit":3}`, workspace: about},
 		{file: "page_second", call: `{"pattern":"retry","limit":3,"offset":3}`, workspace: about},
