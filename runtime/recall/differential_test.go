@@ -204,6 +204,59 @@ func TestSearchesForEventsAgree(t *testing.T) {
 	}
 }
 
+// Random conversations, with calls of our own tools among them, are searched in the
+// same way by both.
+func TestRandomSearchesForEventsAgree(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := jptest.New(dir, "tests")
+	for i := range 4 {
+		r := rand.New(rand.NewPCG(uint64(i), 14))
+		c := w.Conversation(fmt.Sprint(17600000000+i), "x")
+		for n := range 4 {
+			c.Random(r, r.IntN(20))
+			c.ToolCall(fmt.Sprint("o", n), "mcp__convtools__conversation_grep", map[string]any{"pattern": "a\nb \"e\""})
+			c.ToolCall(fmt.Sprint("x", n), "shell", map[string]any{"command": "echo 'a\nb' \"e\"\n\tthe end"})
+			c.ToolResult(fmt.Sprint("x", n), "the end\na\n", false).ToolResult(fmt.Sprint("o", n), "e\nthe end\n", false)
+		}
+	}
+	if err := w.Write(); err != nil {
+		t.Fatal(err)
+	}
+	library, err := conversations.Open(conversations.Options{Dir: dir, Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := recall.Program(child(), "", process.Exec{}).In(dir)
+	own := func(tool string) bool { return strings.HasSuffix(tool, "conversation_grep") }
+	matched, leftOut := 0, 0
+	for i, q := range []conversations.EventQuery{
+		{Pattern: "e"},
+		{Pattern: "e", Own: own},
+		{Pattern: "end", Own: own, Context: 2, MaxLines: 1},
+		{Pattern: "e", Own: own, OwnToo: true},
+		{Pattern: "\"", Own: own, OwnToo: true, Scopes: transcript.ScopeChat},
+		{Pattern: "\tthe"},
+		{Words: []string{"end", "echo"}, Own: own, Context: 1},
+		{Words: []string{"E", "a"}, Own: own},
+		{Words: []string{"conversation_grep", "tab"}},
+	} {
+		if q.Scopes == 0 && i != 3 {
+			q.Scopes = transcript.ScopeAll
+		}
+		q.IgnoreCase, q.MaxLine, q.MaxWindows = true, 400, 1
+		want, got := searchEvents(t, library, q), searchEvents(t, program, q)
+		if diff := cmp.Diff(want, got, told()); diff != "" {
+			t.Errorf("%+v (-library +program):\n%s", q, diff)
+		}
+		matched += len(got.Events)
+		leftOut += got.Result.Own
+	}
+	if matched < 100 || leftOut < 16 {
+		t.Errorf("only %d events, and %d lines left out", matched, leftOut)
+	}
+}
+
 // read hands over what a reading does.
 type readOver struct {
 	Opened, Result conversations.Reading

@@ -33,12 +33,17 @@ type cli struct {
 	stdout, stderr string
 	exit           int
 	err            error
+	next           *cli // answers the next call
 
 	t      *testing.T
 	called bool
 }
 
 func (c *cli) Run(_ context.Context, cmd process.Command) (process.Result, error) {
+	if c.called && c.next != nil {
+		c.next.t = c.t
+		return c.next.Run(context.Background(), cmd)
+	}
 	c.called = true
 	if c.args != nil {
 		if diff := cmp.Diff(c.args, cmd.Args); diff != "" {

@@ -29,6 +29,11 @@ func (s source) SearchEvents(ctx context.Context, q conversations.EventQuery) (c
 	if len(words) > conversations.MaxWords {
 		return conversations.EventMatches{}, &conversations.PatternError{Reason: conversations.PatternTooLarge}
 	}
+	for _, word := range words {
+		if err := conversations.CheckPattern(word, false, q.IgnoreCase); err != nil {
+			return conversations.EventMatches{}, err
+		}
+	}
 	g := grouping{query: q, words: make([]int, len(words)), events: map[eventKey]*event{}, held: map[transcript.ID]uint{}}
 	if q.Scopes == 0 && !q.OwnToo {
 		return conversations.EventMatches{Searched: -1}, checkIDs(slices.Concat(q.IDs, q.Exclude)...)

@@ -318,7 +318,14 @@ func (c *commands) explain(found *conversations.Matches, scopes transcript.Scope
 	if found.Searched == 1 {
 		plural = ""
 	}
-	c.note("no matches for %q in %d %s conversation%s (scope %s%s)", text, found.Searched, kind, plural, scopes, how)
+	var where []string
+	if scopes != 0 {
+		where = append(where, "scope "+scopes.String())
+	}
+	if len(opts.tools) > 0 {
+		where = append(where, "tool "+strings.Join(opts.tools, ", "))
+	}
+	c.note("no matches for %q in %d %s conversation%s (%s%s)", text, found.Searched, kind, plural, strings.Join(where, "; "), how)
 	var try []string
 	if !opts.ignoreCase {
 		try = append(try, "--ignore-case")

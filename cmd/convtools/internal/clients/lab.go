@@ -12,13 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
-
-// module is the path of the module whose server is proved.
-const module = "github.com/convtools/convtools"
 
 // lab is the directory everything happens in.
 type lab struct {
@@ -33,7 +31,7 @@ type lab struct {
 func prepare(ctx context.Context, dir string, progress func(string)) (*lab, error) {
 	l := openLab(dir)
 	progress("building convtools")
-	root, err := repository(ctx)
+	root, err := repository.Root(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -41,12 +39,8 @@ func prepare(ctx context.Context, dir string, progress func(string)) (*lab, erro
 		{root, l.convtools, "./cmd/convtools"},
 		{filepath.Join(root, "cmd", "convtools", "internal"), l.fixture, "./clients/fixture"},
 	} {
-		build := process.Command{
-			Path: "go", Args: []string{"-C", program.dir, "build", "-trimpath", "-ldflags=-s -w", "-o", program.out, program.pkg},
-			Env: append(os.Environ(), "CGO_ENABLED=0"), Limits: process.Limits{Timeout: 5 * time.Minute},
-		}
-		if _, err := runOK(ctx, build); err != nil {
-			return nil, fmt.Errorf("building %s: %w", program.pkg, err)
+		if err := repository.Build(ctx, program.dir, program.out, program.pkg); err != nil {
+			return nil, err
 		}
 	}
 	if err := os.RemoveAll(l.workspace); err != nil {
@@ -84,16 +78,6 @@ func openLab(dir string) *lab {
 		l.node += ".exe"
 	}
 	return l
-}
-
-// repository returns the root of the module whose server is proved.
-func repository(ctx context.Context) (string, error) {
-	list := process.Command{Path: "go", Args: []string{"list", "-m", "-f", "{{.Dir}}", module}, Env: os.Environ()}
-	root, err := runOK(ctx, list)
-	if err != nil {
-		return "", fmt.Errorf("finding the root of the repository: %w", err)
-	}
-	return strings.TrimSpace(string(root)), nil
 }
 
 // copyTools puts the generated list of tools where the steps find it.
