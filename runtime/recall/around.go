@@ -18,6 +18,7 @@ const (
 	partChars      = 8000 // of one event in one answer
 	defaultAround  = 1
 	neighbourChars = 300
+	answerChars    = 3000 // of the answer to a request: who reads the one wants the other
 	// callReach is how far from a tool call its result is looked for, in events:
 	// several calls may be made at once.
 	callReach = 16
@@ -135,7 +136,7 @@ func (r *reading) neighbours(ctx context.Context, source conversations.Source, o
 				only.call = call
 				events = append(events, only)
 			case !ended && e.Number > number && isSaid(name):
-				if said := found(maxText); !said.isBlank() {
+				if said := found(answerChars); !said.isBlank() {
 					answer = &said
 				}
 				if near(e, name) {
@@ -176,13 +177,13 @@ func (r *reading) neighbours(ctx context.Context, source conversations.Source, o
 // are shortened and left out, the farthest first.
 func (r *reading) fitted(events []placed, number, part, parts int) *conversation.ReadEnvelope {
 	omitted := 0
-	for limit := 2 * neighbourChars; ; limit /= 2 {
+	for limit := 8 * neighbourChars; ; limit /= 2 {
 		e := r.aroundEnvelope(events, number, part, parts, omitted)
 		if chars(e) <= conversation.ReadMaxChars {
 			return e
 		}
 		switch {
-		case limit > neighbourChars/4:
+		case limit > neighbourChars/2:
 			for i := range events {
 				if events[i].shown.Event != number {
 					events[i].event = events[i].shortened(limit / 2)
