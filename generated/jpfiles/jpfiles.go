@@ -172,7 +172,7 @@ func Files() []File {
 				"[conversation.tools.conversation_grep.parameters.limit]\n" +
 				"type = \"integer\"\n" +
 				"default = 50\n" +
-				"summary = \"Most matching lines to return; up to 50 of them, an answer has about 5000 characters at most (1 to 200)\"\n" +
+				"summary = \"Most matching lines to return; where it is 50 or less, as many of them as about 5000 characters hold (1 to 200)\"\n" +
 				"\n" +
 				"[conversation.tools.conversation_grep.parameters.offset]\n" +
 				"type = \"integer\"\n" +
