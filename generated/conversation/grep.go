@@ -492,7 +492,8 @@ type GrepEvent struct {
 	Turn int `json:"-"`
 	// What kind of text it is.
 	Scope string `json:"-"`
-	// When it was recorded. Left out when it is zero.
+	// When it was recorded, where that is another day than of the event before it
+	// in the conversation. Left out when it is zero.
 	Timestamp time.Time `json:"-"`
 	// Characters of its text, where that is more than is shown. Left out when it is
 	// zero.
