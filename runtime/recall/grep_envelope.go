@@ -159,7 +159,7 @@ func (g *grepping) conversations(page []place) []conversation.GrepConversation {
 	var shown []conversation.GrepConversation
 	for _, first := range order {
 		c := g.conversation(g.describe(g.ordered.ids[first.conversation]))
-		var day time.Time // of the event before
+		day := "" // of the event before
 		for _, e := range events[first.conversation] {
 			t := g.texts[e]
 			hits := g.hits(e, lines[e], also)
@@ -176,8 +176,9 @@ func (g *grepping) conversations(page []place) []conversation.GrepConversation {
 			if t.Chars > max(charsOf(hits), shortText) {
 				event.Chars = t.Chars
 			}
-			if today := t.Time.Truncate(24 * time.Hour); !today.Equal(day) {
-				event.Timestamp, day = t.Time.Truncate(time.Second), today
+			if date := t.Time.UTC().Format(time.DateOnly); !t.Time.IsZero() && date != day {
+				event.Timestamp = t.Time.Truncate(time.Second)
+				day = date
 			}
 			c.Events = append(c.Events, event)
 		}

@@ -63,6 +63,13 @@ func pasted(w *jptest.Workspace) {
 	}
 }
 
+// days is a conversation of three days, with an event that has no time.
+func days(w *jptest.Workspace) {
+	w.Conversation("17700000003", "days").Title("Days").TurnStart().
+		User("tide one").Assistant("tide two").RawEvent(`{"type":"chat_request","content":"tide three"}`).
+		Assistant("tide four").Later(30 * time.Hour).User("tide five").Later(-30 * time.Hour).Assistant("tide six")
+}
+
 // own are calls of the conversation tools beside others.
 func own(w *jptest.Workspace) {
 	w.Conversation("17700000004", "recalls").Title("Recalls").TurnStart().
@@ -149,6 +156,7 @@ func grepCases() []golden {
 		{file: "only_current_named", call: `{"pattern":"retry","ids":["jp-c17727547754"]}`, current: "jp-c17727547754", workspace: about},
 		{file: "nothing_but_current", call: `{"pattern":"retry"}`, current: "jp-c17700000004", workspace: own},
 		{file: "nothing_but_archived", call: `{"pattern":"quorum"}`, current: "jp-c17700000006", workspace: archived},
+		{file: "days", call: `{"pattern":"tide"}`, workspace: days},
 		{file: "no_conversations", call: `{"pattern":"retry"}`, workspace: func(*jptest.Workspace) {}},
 		{file: "current_unknown_form", call: `{"pattern":"cache"}`, current: `a,b"--archived`, workspace: about},
 		{file: "none", call: `{"pattern":"turtle"}`, workspace: about},
