@@ -492,10 +492,11 @@ type GrepEvent struct {
 	Turn int `json:"-"`
 	// What kind of text it is.
 	Scope string `json:"-"`
-	// When it was recorded. Left out when it is zero.
+	// When it was recorded; not repeated where it is the day of the event before it
+	// in the conversation. Left out when it is zero.
 	Timestamp time.Time `json:"-"`
-	// Characters of its text, where that is more than is shown. Left out when it is
-	// zero.
+	// Characters of its text, where they are more than 500 and more than is shown.
+	// Left out when it is zero.
 	Chars int `json:"-"`
 	// Matching lines of it that are not shown, beside the first three. Left out
 	// when it is zero.

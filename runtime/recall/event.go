@@ -84,8 +84,8 @@ type event struct {
 
 func newEvent(e *conversations.Event, kind string) event {
 	made := event{
-		shown:   conversation.ReadEvent{Event: e.Number, EventKind: kind, IsError: kind == kindToolResult && e.IsError},
-		turn: e.Turn, request: e.Request, chars: max(e.Chars, utf8.RuneCount(e.Text)),
+		shown: conversation.ReadEvent{Event: e.Number, EventKind: kind, IsError: kind == kindToolResult && e.IsError},
+		turn:  e.Turn, request: e.Request, chars: max(e.Chars, utf8.RuneCount(e.Text)),
 	}
 	if kind == kindToolCall {
 		made.shown.Name = clip(e.Name, maxTitle)

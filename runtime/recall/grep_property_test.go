@@ -109,8 +109,10 @@ type expected struct {
 }
 
 // theOrder is the lines that all pages together show, in order, and how many match in
-// all: the plainest way to say what is promised.
-func theOrder(all []heardConversation, pattern string) (order []expected, matches int, also map[expected]int) {
+// all: the plainest way to say what is promised. also is how many other events hold a
+// line, and more how many lines of an event are shown neither there nor elsewhere.
+func theOrder(all []heardConversation, pattern string) (order []expected, matches int, also map[expected]int, more map[string]int) {
+	more = map[string]int{}
 	type key struct {
 		conversation, event int
 		sum                 string
@@ -159,10 +161,14 @@ func theOrder(all []heardConversation, pattern string) (order []expected, matche
 			for _, line := range e.lines {
 				if strings.Contains(line, pattern) {
 					matches++
+					more[fmt.Sprint(all[i].id, ":", e.number)]++
 				}
 			}
 			for _, line := range shownOf(e) {
 				s := sum(line)
+				if first[s] != (key{i, j, s}) || !seen[s] {
+					more[fmt.Sprint(all[i].id, ":", e.number)]--
+				}
 				if first[s] == (key{i, j, s}) && !seen[s] {
 					x := expected{all[i].id, e.number, line}
 					here = append(here, x)
@@ -191,7 +197,7 @@ func theOrder(all []heardConversation, pattern string) (order []expected, matche
 			}
 		}
 		if !any {
-			return order, matches, also
+			return order, matches, also, more
 		}
 	}
 }
@@ -270,7 +276,7 @@ func TestGrepPages(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		var all []heardConversation
 		tools := overSource(workspaceOf(t, func(w *jptest.Workspace) { all = randomWorkspace(r, w) }))
-		order, matches, also := theOrder(all, "retry")
+		order, matches, also, notShown := theOrder(all, "retry")
 		limit := 1 + r.IntN(60)
 		for offset := 0; offset < len(order); pages++ {
 			root := grepping(t, tools, map[string]any{"pattern": "retry", "limit": limit, "offset": offset, "ignore_case": false})
@@ -298,6 +304,17 @@ func TestGrepPages(t *testing.T) {
 				}
 				joined += named
 				hits = slices.Delete(hits, i, i+1)
+			}
+			for _, c := range root.all("conversation") {
+				for _, e := range c.all("event") {
+					want := ""
+					if n := notShown[c.attr("id")+":"+e.attr("event")]; n > 0 {
+						want = strconv.Itoa(n)
+					}
+					if e.attr("more") != want {
+						t.Errorf("seed %d: event %s of %s: more=%q, want %q", seed, e.attr("event"), c.attr("id"), e.attr("more"), want)
+					}
+				}
 			}
 			more += checkUnshown(t, all, order, offset, root)
 			next := offsetAdvised(t, root)
