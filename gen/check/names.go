@@ -89,6 +89,17 @@ func plural(name string) string {
 	}
 }
 
+// singular names the type of one item of an array. It is no English: where a name
+// does not end in s, its items are called so.
+func singular(name string) string {
+	for _, ending := range []struct{ many, one string }{{"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"shes", "sh"}, {"ss", "ssItem"}, {"s", ""}} {
+		if stem, ok := strings.CutSuffix(name, ending.many); ok && stem != "" {
+			return stem + ending.one
+		}
+	}
+	return name + "Item"
+}
+
 // family is the folder of a spec, which names a Go package, and whether it can.
 func (c *checker) family(t *spec.Tool) (string, bool) {
 	name := path.Base(path.Dir(t.File.Name))
@@ -150,14 +161,7 @@ func goNames(t *ir.Tool) [][2]string {
 		names = append(names, [2]string{t.GoName + "Args", tool}, [2]string{t.GoName + "CLI", tool}, [2]string{t.GoName + "ExitOK", tool})
 	}
 	for i := range t.Params {
-		p := &t.Params[i]
-		what := "the parameter " + p.Name + " of " + t.Name
-		if p.Maximum != nil {
-			names = append(names, [2]string{t.GoName + p.GoName + "Maximum", what})
-		}
-		for _, name := range enumNames(p) {
-			names = append(names, [2]string{t.GoName + p.GoName + name, what})
-		}
+		names = append(names, paramNamesInGo(t.GoName, &t.Params[i], "the parameter "+t.Params[i].Name+" of "+t.Name)...)
 	}
 	for i := range t.Envelope.Elements {
 		e := &t.Envelope.Elements[i]
@@ -167,6 +171,34 @@ func goNames(t *ir.Tool) [][2]string {
 			names = append(names, [2]string{t.GoName + "Envelope", what}, [2]string{"New" + t.GoName + "Envelope", what})
 		case !e.Bare():
 			names = append(names, [2]string{e.GoName, what})
+		}
+	}
+	return names
+}
+
+// paramNamesInGo is the identifiers that a parameter or a member declares, with
+// those of what is inside of it. owner begins them.
+func paramNamesInGo(owner string, p *ir.Param, what string) [][2]string {
+	var names [][2]string
+	if p.Kind == ir.Integer && p.Maximum != nil {
+		names = append(names, [2]string{owner + p.GoName + "Maximum", what})
+	}
+	for _, name := range enumNames(p) {
+		names = append(names, [2]string{owner + p.GoName + name, what})
+	}
+	members := func(owner string, list []ir.Param) {
+		for i := range list {
+			names = append(names, paramNamesInGo(owner, &list[i], "the member "+list[i].Name+" of "+owner)...)
+		}
+	}
+	for inner := p; inner != nil; inner = inner.Items {
+		if inner.TypeName != "" {
+			names = append(names, [2]string{inner.TypeName, what})
+		}
+		members(inner.TypeName, inner.Members)
+		for _, v := range inner.Variants {
+			names = append(names, [2]string{v.TypeName, "the variant " + v.Value + " of " + inner.TypeName})
+			members(v.TypeName, v.Members)
 		}
 	}
 	return names

@@ -124,49 +124,114 @@ const (
 	TextAnswer     Answer = "text"     // plain text, as the handler makes it
 )
 
-// Kind is the type of a parameter or of an array's items.
+// Kind is the type of a value.
 type Kind string
 
 // The kinds.
 const (
 	String  Kind = "string"
 	Integer Kind = "integer"
+	Number  Kind = "number"
 	Boolean Kind = "boolean"
-	Array   Kind = "array" // of strings
+	Array   Kind = "array"  // of Items
+	Object  Kind = "object" // with Members, and with no others
 )
 
-// Param is one parameter of a tool.
+// Param is a value that callers give: a parameter of a tool, a member of an
+// object, or an item of an array, which has neither a name nor a default.
 type Param struct {
 	Name     string
 	GoName   string // "TitleContains"
 	Summary  string // one line
 	Kind     Kind
 	Required bool
-	// Default is nil, bool, int64, string or []string.
+	// Nullable values may be null. Of an optional parameter that is more than being
+	// left out: null wins over the default.
+	Nullable bool
+	// Default is nil, bool, int64, float64, string, []string or, of an array of
+	// anything else, []any.
 	Default any
 	Constraints
-	Items *Constraints // of an array's strings
+	// Items is what every item of an array is; nil is any string.
+	Items *Param
 	// OneOrMany reports whether callers may give one string in the place of an array.
-	// It is of arrays alone; whoever gets the value always gets a list.
+	// It is of arrays of strings alone; whoever gets the value always gets a list.
 	OneOrMany bool
 	Repairs   []Repair // in the order they are tried
+
+	// TypeName is the Go type of an object.
+	TypeName string
+	// Members are what an object has, in the order of the spec.
+	Members []Param
+	// Key names the member whose value tells the variants of an object apart; empty
+	// where there is one form alone, which is then in Members.
+	Key      string
+	Variants []Variant
 }
 
-// Pointer reports whether the Go field is a pointer: a scalar that may be absent.
+// Variant is one of the forms that an object may have. The member that tells it
+// apart is no part of its members.
+type Variant struct {
+	Value    string // of the member that tells variants apart
+	GoName   string // field of the type of the object: "Text"
+	TypeName string // "CreateItemText"
+	Summary  string
+	Members  []Param
+}
+
+// Pointer reports whether the Go field is a pointer: a scalar or an object that may
+// be absent or null.
 func (p *Param) Pointer() bool {
-	return !p.Required && p.Default == nil && p.Kind != Array
+	return p.Kind != Array && (p.Nullable || !p.Required && p.Default == nil)
 }
 
-// Constraints narrow a value. A nil bound is no bound.
-type Constraints struct {
-	Minimum, Maximum     *int64
-	MinLength, MaxLength *int64 // in Unicode characters
-	MinItems, MaxItems   *int64
-	Enum                 []string
-	Pattern              string // RE2 that means the same in ECMA-262; unanchored unless it says so
-	PatternSays          string // what the pattern asks for, in words that complete "must …"
-	NotBlank             bool   // has a character that is not ASCII white space
-	SingleLine           bool   // no CR, LF or NUL
+// Item returns what every item of an array is.
+func (p *Param) Item() *Param {
+	if p.Items != nil {
+		return p.Items
+	}
+	return &Param{Kind: String}
+}
+
+// Texts reports whether the value is an array of strings, none of them null.
+func (p *Param) Texts() bool {
+	item := p.Item()
+	return p.Kind == Array && item.Kind == String && !item.Nullable
+}
+
+// Inner returns the values right inside of p: the items of an array, the members
+// of an object and those of its variants.
+func (p *Param) Inner() []*Param {
+	var inner []*Param
+	if p.Items != nil {
+		inner = append(inner, p.Items)
+	}
+	for i := range p.Members {
+		inner = append(inner, &p.Members[i])
+	}
+	for i := range p.Variants {
+		for j := range p.Variants[i].Members {
+			inner = append(inner, &p.Variants[i].Members[j])
+		}
+	}
+	return inner
+}
+
+// Values returns a tool's parameters with everything inside of them, each before
+// what it holds.
+func (t *Tool) Values() []*Param {
+	var all []*Param
+	var walk func(p *Param)
+	walk = func(p *Param) {
+		all = append(all, p)
+		for _, inner := range p.Inner() {
+			walk(inner)
+		}
+	}
+	for i := range t.Params {
+		walk(&t.Params[i])
+	}
+	return all
 }
 
 // Repair is a declared coercion.
@@ -174,16 +239,21 @@ type Repair string
 
 // The repairs a spec may declare.
 const (
-	RepairFromString  Repair = "from_string"  // integer, boolean, array: read it from a string
+	RepairFromString  Repair = "from_string"  // anything but a string: read it from one
 	RepairFromInteger Repair = "from_integer" // string, array of strings: read digits as text
 	RepairFromScalar  Repair = "from_scalar"  // array: wrap one value
 	RepairClamp       Repair = "clamp"        // integer: lower to the maximum
 	RepairSpelling    Repair = "spelling"     // enum: case, "-" and "_" do not matter
 )
 
-// Rule is a relation between parameters.
+// Rule is a relation between parameters, none of which is required or has a
+// default. Exactly one of its lists is not empty.
 type Rule struct {
-	Exclusive []string // at most one of these is given
+	Exclusive  []string // at most one of these is given
+	AtLeastOne []string // one or more of these are given
+	ExactlyOne []string // one of these is given, and no other
+	Requires   []string // all of these are given where Given is
+	Given      string
 }
 
 // Example is a call that a reader can copy.

@@ -13,6 +13,8 @@ import (
 
 func ptr(n int64) *int64 { return &n }
 
+func bound(n float64) *float64 { return &n }
+
 func tool(c *ir.Contract, name string) *ir.Tool {
 	for _, t := range c.Tools() {
 		if t.Name == name {
@@ -157,12 +159,12 @@ var cases = []struct {
 	},
 	{
 		name: "minimum-increased",
-		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Minimum = ptr(2) },
+		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Minimum = bound(2) },
 		want: []string{"breaking: tool conversation_list, parameter limit: minimum was 1 and is 2 [minimum-increased]"},
 	},
 	{
 		name: "a lower minimum",
-		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Minimum = ptr(0) },
+		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Minimum = bound(0) },
 		want: []string{"safe: tool conversation_list, parameter limit: minimum was 1 and is 0 [constraint-relaxed]"},
 	},
 	{
@@ -177,12 +179,12 @@ var cases = []struct {
 	},
 	{
 		name: "maximum-decreased",
-		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Maximum = ptr(99) },
+		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Maximum = bound(99) },
 		want: []string{"breaking: tool conversation_list, parameter limit: maximum was 100 and is 99 [maximum-decreased]"},
 	},
 	{
 		name: "a higher maximum",
-		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Maximum = ptr(101) },
+		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Maximum = bound(101) },
 		want: []string{"safe: tool conversation_list, parameter limit: maximum was 100 and is 101 [constraint-relaxed]"},
 	},
 	{

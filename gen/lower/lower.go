@@ -9,6 +9,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -35,11 +36,15 @@ type Text struct {
 	Summary     string   // one line
 	Description string   // paragraphs separated by blank lines
 	Parameters  []string // one line for each parameter of the tool, in its order
+	inner       map[*ir.Param]string
 	// Reports lists what was put into text, one line each.
 	Reports []string
 	// Problems lists what the target would refuse, one line each.
 	Problems []string
 }
+
+// Of returns the line for a parameter of the tool, or for a value inside of one.
+func (t *Text) Of(p *ir.Param) string { return t.inner[p] }
 
 // Limits of the targets.
 const (
@@ -57,7 +62,7 @@ const (
 
 // For returns what target says about tool.
 func For(target Target, tool *ir.Tool) Text {
-	l := lowering{target: target, tool: tool}
+	l := lowering{target: target, tool: tool, text: Text{inner: map[*ir.Param]string{}}}
 	l.text.Summary = oneLine(tool.Summary)
 	l.parameters()
 	l.description()
@@ -90,38 +95,135 @@ func (l *lowering) line(subject, format string, args []any) string {
 func (l *lowering) parameters() {
 	for i := range l.tool.Params {
 		p := &l.tool.Params[i]
-		text := oneLine(p.Summary)
-		if l.target == JP && p.OneOrMany {
-			// JP would hand a list of types on to model providers, some of which
-			// refuse the whole request for it.
-			l.report(p.Name, "one_or_many left out: only an array is offered")
-		}
-		list := constraints(p)
-		if l.target == JP {
-			// JP's parameters have a type, a default and an enumeration. It sends
-			// a parameter's summary to the model, but not the tool's description,
-			// so rules between parameters stand here as well.
-			list = append(list, exclusions(l.tool, p.Name)...)
-		} else {
-			// A schema says all this in keywords, but clients drop what their own
-			// schemas have no field for: of a parameter, Codex keeps the type, the
-			// description, the items and the enumeration.
-			list = append(list, fallback(p)...)
-		}
-		var facts, phrases []string
-		for _, c := range list {
-			if says(text, c.phrase) {
-				continue
-			}
-			facts = append(facts, c.facts...)
-			phrases = append(phrases, c.phrase)
-		}
-		if len(phrases) > 0 {
-			text = parenthesize(text, strings.Join(phrases, "; "))
-			l.report(p.Name, "%s added to the summary", strings.Join(facts, ", "))
-		}
-		l.text.Parameters = append(l.text.Parameters, text)
+		l.value(p, p.Name, relations(l.tool, p.Name))
+		l.text.Parameters = append(l.text.Parameters, l.text.Of(p))
 	}
+}
+
+// value settles the line of a parameter, or of what stands at path inside of one,
+// and of all that it holds.
+func (l *lowering) value(p *ir.Param, path string, rules []constraint) {
+	text := oneLine(p.Summary)
+	list := constraints(p)
+	if l.target == JP {
+		// JP's parameters have a type, a default and an enumeration. It sends
+		// a parameter's summary to the model, but not the tool's description,
+		// so rules between parameters stand here as well.
+		list = append(list, rules...)
+		l.offered(p, path)
+	} else {
+		// A schema says all this in keywords, but clients drop what their own
+		// schemas have no field for: of a parameter, Codex keeps the type, the
+		// description, the items and the enumeration.
+		list = append(list, fallback(p)...)
+	}
+	var facts, phrases []string
+	for _, c := range list {
+		if says(text, c.phrase) {
+			continue
+		}
+		facts = append(facts, c.facts...)
+		phrases = append(phrases, c.phrase)
+	}
+	if len(phrases) > 0 {
+		text = parenthesize(text, strings.Join(phrases, "; "))
+		l.report(path, "%s added to the summary", strings.Join(facts, ", "))
+	}
+	l.text.inner[p] = text
+	members := func(path string, list []ir.Param) {
+		for i := range list {
+			l.value(&list[i], path+"."+list[i].Name, nil)
+		}
+	}
+	if p.Items != nil {
+		// What narrows every item stands with its array, where all clients keep it.
+		l.text.inner[p.Items] = oneLine(p.Items.Summary)
+		if l.target == JP {
+			l.offered(p.Items, path+"[]")
+		}
+		for item, path := p.Items, path+"[]"; item != nil; item, path = item.Items, path+"[]" {
+			l.text.inner[item] = oneLine(item.Summary)
+			members(path, item.Members)
+			for i := range item.Variants {
+				members(path, item.Variants[i].Members)
+			}
+		}
+	}
+	members(path, p.Members)
+	for i := range p.Variants {
+		members(path, p.Variants[i].Members)
+	}
+}
+
+// offered reports what JP does not offer of a value. It would hand a list of types,
+// or alternatives, on to model providers, some of which refuse the whole request
+// for either.
+func (l *lowering) offered(p *ir.Param, path string) {
+	if p.OneOrMany {
+		l.report(path, "one_or_many left out: only an array is offered")
+	}
+	if p.Key == "" {
+		return
+	}
+	l.report(path, "variants left out: the members of all are offered together")
+	for _, m := range Merged(p) {
+		for _, v := range p.Variants {
+			for i := range v.Members {
+				if other := &v.Members[i]; other.Name == m.Name && (other.Kind != m.Kind || other.Item().Kind != m.Item().Kind) {
+					l.problem(path, "%s has one type in every variant, or another name", m.Name)
+				}
+			}
+		}
+	}
+}
+
+// Merged returns the members of an object, for a target that has one form of an
+// object: where there are variants, the key with all of their values, and the
+// members of every variant once. Its members are those of p, so that their lines
+// are found, except for the key.
+func Merged(p *ir.Param) []*ir.Param {
+	var merged []*ir.Param
+	for i := range p.Members {
+		merged = append(merged, &p.Members[i])
+	}
+	if p.Key == "" {
+		return merged
+	}
+	key := &ir.Param{Name: p.Key, Kind: ir.String, Required: true, Summary: VariantsSentence(p)}
+	merged = append(merged, key)
+	for i := range p.Variants {
+		v := &p.Variants[i]
+		key.Enum = append(key.Enum, v.Value)
+		for j := range v.Members {
+			m := &v.Members[j]
+			if !slices.ContainsFunc(merged, func(other *ir.Param) bool { return other.Name == m.Name }) {
+				merged = append(merged, m)
+			}
+		}
+	}
+	return merged
+}
+
+// VariantsSentence is what the key of an object with variants decides: which other
+// members go with each of its values.
+func VariantsSentence(p *ir.Param) string {
+	var parts []string
+	for _, v := range p.Variants {
+		var names []string
+		for _, m := range v.Members {
+			name := m.Name
+			if m.Required {
+				name += " (required)"
+			}
+			names = append(names, name)
+		}
+		part := v.Value
+		if len(names) > 0 {
+			part += " with " + and(names)
+		}
+		parts = append(parts, part)
+	}
+	return "What the others are: " + strings.Join(parts, "; ")
 }
 
 // description joins what the target shows as a tool's description. Rules between
@@ -139,7 +241,7 @@ func (l *lowering) description() {
 	var rules []string
 	for _, r := range l.tool.Rules {
 		rules = append(rules, RuleSentence(r))
-		l.report("", "exclusive %s added to the description", strings.Join(r.Exclusive, ", "))
+		l.report("", "%s added to the description", ruleFact(r))
 	}
 	if len(rules) > 0 {
 		paragraphs = append(paragraphs, strings.Join(rules, " "))
@@ -174,8 +276,8 @@ func (l *lowering) names() {
 	if !plainName(l.tool.Name, limit) {
 		l.problem("", "the name must be 1 to %d letters, digits, hyphens and underscores", limit)
 	}
-	for _, p := range l.tool.Params {
-		if !plainName(p.Name, maxName) {
+	for _, p := range l.tool.Values() {
+		if p.Name != "" && !plainName(p.Name, maxName) {
 			l.problem(p.Name, "the name must be 1 to %d letters, digits, hyphens and underscores", maxName)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/base/tomlpos"
@@ -270,7 +271,10 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 		tool.Params = append(tool.Params, l.param(p))
 	}
 	for _, r := range t.subs("rules", "a rule", false) {
-		tool.Rules = append(tool.Rules, Rule{At: r.at, Exclusive: r.mustTexts("exclusive")})
+		tool.Rules = append(tool.Rules, Rule{
+			At: r.at, Exclusive: r.texts("exclusive"), AtLeastOne: r.texts("at_least_one"), ExactlyOne: r.texts("exactly_one"),
+			Given: r.text("given"), Requires: r.texts("requires"),
+		})
 		r.close()
 	}
 	if c := t.sub("command", "command", false); c != nil {
@@ -300,27 +304,66 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 
 func (l *loader) param(t *table) Param {
 	p := Param{
-		Name: t.name, At: t.at,
-		Summary: t.mustText("summary"), Type: t.mustText("type"), Required: t.boolean("required"),
+		Name: t.name, Summary: t.mustText("summary"), Type: t.mustText("type"), Required: t.boolean("required"),
 		Default: t.value("default"), Repairs: t.texts("repairs"), OneOrMany: t.boolean("one_or_many"),
-		Constraints: constraints(t),
 	}
-	if items := t.sub("items", "items", false); items != nil {
-		c := constraints(items)
-		p.Items, p.ItemsAt = &c, items.at
-		items.close()
-	}
-	t.close()
+	l.inside(t, &p)
 	return p
 }
 
-func constraints(t *table) Constraints {
-	return Constraints{
-		Minimum: t.integer("minimum"), Maximum: t.integer("maximum"),
-		MinLength: t.integer("min_length"), MaxLength: t.integer("max_length"),
-		MinItems: t.integer("min_items"), MaxItems: t.integer("max_items"),
-		Enum: t.texts("enum"), Pattern: t.text("pattern"), PatternSays: t.text("pattern_says"),
-		NotBlank: t.boolean("not_blank"), SingleLine: t.boolean("single_line"),
+// items reads what every item of an array is: a string, unless it says otherwise.
+func (l *loader) items(t *table) *Param {
+	p := Param{Type: t.text("type"), Summary: t.text("summary")}
+	l.inside(t, &p)
+	return &p
+}
+
+// inside reads what narrows a value and what it holds.
+func (l *loader) inside(t *table, p *Param) {
+	p.At, p.Nullable, p.Key = t.at, t.boolean("nullable"), t.text("key")
+	p.Constraints = map[string]Field[any]{}
+	for _, c := range ir.ConstraintTable() {
+		if f := t.constraint(c); f.Set {
+			p.Constraints[c.Key] = f
+		}
+	}
+	if items := t.sub("items", "items", false); items != nil {
+		p.Items = l.items(items)
+	}
+	p.Members, p.MembersAt = l.members(t), t.at.Key("members")
+	for _, v := range t.named("variants", "the variant") {
+		p.Variants = append(p.Variants, Variant{Value: v.name, At: v.at, Summary: v.text("summary"), Members: l.members(v)})
+		v.close()
+	}
+	t.close()
+}
+
+func (l *loader) members(t *table) []Param {
+	var members []Param
+	for _, m := range t.named("members", "the member") {
+		members = append(members, l.param(m))
+	}
+	return members
+}
+
+// constraint reads one of the constraints, as what [ir.Constraint.Set] takes.
+func (t *table) constraint(c ir.Constraint) Field[any] {
+	opened := func(value any, set bool, at Place) Field[any] { return Field[any]{Value: value, Set: set, At: at} }
+	switch {
+	case c.Form == ir.Flag:
+		f := t.boolean(c.Key)
+		return opened(f.Value, f.Set, f.At)
+	case c.Form == ir.List:
+		f := t.texts(c.Key)
+		return opened(f.Value, f.Set, f.At)
+	case c.Form == ir.Text, c.Form == ir.Remark:
+		f := t.text(c.Key)
+		return opened(f.Value, f.Set, f.At)
+	case c.Unit != "":
+		f := t.integer(c.Key)
+		return opened(float64(f.Value), f.Set, f.At)
+	default:
+		return t.number(c.Key)
 	}
 }
 

@@ -93,38 +93,42 @@ type Tool struct {
 	Examples    []Example
 }
 
-// Param is one [parameters.NAME] table.
+// Param is one [parameters.NAME] table, a member of an object, or what an array
+// says about its items.
 type Param struct {
-	Name     string
-	At       Place
-	Summary  Field[string]
-	Type     Field[string]
-	Required Field[bool]
-	Default  Field[any]
-	Repairs  Field[[]string]
-	// OneOrMany reports whether one item is accepted in the place of an array.
-	OneOrMany Field[bool]
-	Items     *Constraints
-	ItemsAt   Place
-	Constraints
+	Name        string
+	At          Place
+	Summary     Field[string]
+	Type        Field[string]
+	Required    Field[bool]
+	Nullable    Field[bool]
+	Default     Field[any]
+	Repairs     Field[[]string]
+	OneOrMany   Field[bool] // one item is accepted in the place of an array
+	Constraints map[string]Field[any]
+	Items       *Param
+	Members     []Param // in document order
+	MembersAt   Place
+	Key         Field[string]
+	Variants    []Variant // in document order
 }
 
-// Constraints are the keys that narrow a value.
-type Constraints struct {
-	Minimum, Maximum     Field[int64]
-	MinLength, MaxLength Field[int64]
-	MinItems, MaxItems   Field[int64]
-	Enum                 Field[[]string]
-	Pattern              Field[string]
-	PatternSays          Field[string]
-	NotBlank             Field[bool]
-	SingleLine           Field[bool]
+// Variant is one table among the variants of an object.
+type Variant struct {
+	Value   string
+	At      Place
+	Summary Field[string]
+	Members []Param
 }
 
 // Rule is one [[rules]] table.
 type Rule struct {
-	At        Place
-	Exclusive Field[[]string]
+	At         Place
+	Exclusive  Field[[]string]
+	AtLeastOne Field[[]string]
+	ExactlyOne Field[[]string]
+	Given      Field[string]
+	Requires   Field[[]string]
 }
 
 // Command is the [command] table.

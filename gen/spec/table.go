@@ -154,6 +154,21 @@ func (t *table) integer(key string) Field[int64] { return scalar[int64](t, key, 
 
 func (t *table) boolean(key string) Field[bool] { return scalar[bool](t, key, "a boolean", false) }
 
+// number is a member that is an integer or a float, as a float64.
+func (t *table) number(key string) Field[any] {
+	v, at, ok := t.raw(key, false)
+	switch n := v.(type) {
+	case int64:
+		return Field[any]{Value: float64(n), Set: true, At: at}
+	case float64:
+		return Field[any]{Value: n, Set: true, At: at}
+	}
+	if ok {
+		t.wrong(at, key, "a number", v)
+	}
+	return Field[any]{At: at}
+}
+
 func (t *table) value(key string) Field[any] {
 	v, at, ok := t.raw(key, false)
 	return Field[any]{Value: v, Set: ok, At: at}

@@ -53,12 +53,25 @@ func (g *generator) tool(family *ir.Family, tool *ir.Tool) (emit.File, error) {
 		add(code...)
 	}
 	add(t.paramsType())
-	add(t.constants()...)
+	add(t.constants(paramsName(tool), tool.GoName, tool.Params)...)
+	objects := t.objects()
+	for _, o := range objects {
+		add(t.objectType(o)...)
+	}
 	add(t.descriptor()...)
 	one(t.coercer())
+	for _, o := range objects {
+		one(t.objectRepairs(o))
+	}
 	one(t.validator())
+	for _, o := range objects {
+		one(t.objectChecks(o))
+	}
 	add(t.matchers...)
 	one(t.binder())
+	for _, o := range objects {
+		one(t.objectReader(o))
+	}
 	if tool.Command != nil {
 		many(t.command())
 	}

@@ -63,34 +63,51 @@ func document(tool *ir.Tool, command string) ([]byte, error) {
 
 	for i := range tool.Params {
 		d.Table(append(table[:len(table):len(table)], "parameters", tool.Params[i].Name)...)
-		if err := parameter(&d, &tool.Params[i], text.Parameters[i]); err != nil {
-			return nil, err
+		if err := parameter(&d, &text, &tool.Params[i], ""); err != nil {
+			return nil, fmt.Errorf("parameter %s: %w", tool.Params[i].Name, err)
 		}
 	}
 	return d.Bytes(), nil
 }
 
-func parameter(d *tomltext.Document, p *ir.Param, summary string) error {
-	d.String("type", string(p.Kind))
+// parameter writes the keys of a parameter, or of a value inside of one, below
+// prefix: what JP knows of an item or a property is what it knows of a parameter.
+func parameter(d *tomltext.Document, text *lower.Text, p *ir.Param, prefix string) error {
+	d.String(prefix+"type", string(p.Kind))
 	if p.Required {
-		d.Raw("required", "true")
+		d.Raw(prefix+"required", "true")
 	}
 	if p.Default != nil {
-		if err := d.Value("default", p.Default); err != nil {
-			return fmt.Errorf("parameter %s: %w", p.Name, err)
+		if err := d.Value(prefix+"default", p.Default); err != nil {
+			return err
 		}
 	}
-	d.String("summary", summary)
+	if summary := summary(text, p); summary != "" {
+		d.String(prefix+"summary", summary)
+	}
 	if len(p.Enum) > 0 {
-		d.Raw("enum", tomltext.Array(p.Enum))
+		d.Raw(prefix+"enum", tomltext.Array(p.Enum))
 	}
 	if p.Kind == ir.Array {
-		d.String("items.type", string(ir.String))
-		if p.Items != nil && len(p.Items.Enum) > 0 {
-			d.Raw("items.enum", tomltext.Array(p.Items.Enum))
+		if err := parameter(d, text, p.Item(), prefix+"items."); err != nil {
+			return err
+		}
+	}
+	for _, m := range lower.Merged(p) {
+		if err := parameter(d, text, m, prefix+"properties."+tomltext.Key(m.Name)+"."); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// summary is the line for a value. The key of an object with variants is none of the
+// contract's own.
+func summary(text *lower.Text, p *ir.Param) string {
+	if line := text.Of(p); line != "" {
+		return line
+	}
+	return p.Summary
 }
 
 // examples writes each example as a line of text and its arguments in a fence,
