@@ -82,6 +82,18 @@ func brokenBy(r ir.Rule, arguments map[string]any) string {
 	return ""
 }
 
+// judgeDefault holds the default of a member against the member's own schema.
+func (c *checker) judgeDefault(s *spec.Param, p ir.Param) {
+	p.Required = false
+	compiled, err := compile(&ir.Tool{Params: []ir.Param{p}})
+	if err != nil {
+		return // what is wrong with its constraints is reported with them
+	}
+	for _, f := range failures(compiled, map[string]any{p.Name: plain(p.Default)}, nil) {
+		c.reportf(f.at(s.Default.At), "CT008", "", "the default of %s is not accepted: %s", p.Name, f.message)
+	}
+}
+
 // exampleNames demands the parameters that an example has to have, and no
 // others: what a schema says about names as a whole, in words that say which.
 func (c *checker) exampleNames(t *ir.Tool, e *spec.Example) {
@@ -162,7 +174,7 @@ func failures(s *jsonschema.Schema, document map[string]any, keys []string) []fa
 			steps := strings.Split(strings.TrimPrefix(e.InstanceLocation, "/"), "/")
 			message := e.Message
 			if len(e.Causes) > 0 {
-				message = "it is none of the forms that are allowed here"
+				message = unmeant(e)
 			}
 			out = append(out, failure{steps[0], steps[1:], message})
 		}
@@ -186,6 +198,20 @@ func meant(e *jsonschema.ValidationError, keys []string) []*jsonschema.Validatio
 				above == e.InstanceLocation+"/" && slices.Contains(keys, member) && strings.HasSuffix(leaf.KeywordLocation, "/enum")
 		})
 	})
+}
+
+// unmeant is what to say of a value that was meant for no alternative.
+func unmeant(e *jsonschema.ValidationError) string {
+	var types []string
+	for _, leaf := range leaves(e) {
+		if expected, _, ok := strings.Cut(leaf.Message, ", but got"); ok && leaf.InstanceLocation == e.InstanceLocation {
+			types = append(types, strings.TrimPrefix(expected, "expected "))
+		}
+	}
+	if len(types) < len(e.Causes) {
+		return "no variant of the object is told apart by this value"
+	}
+	return "expected " + strings.Join(slices.Compact(types), " or ")
 }
 
 func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {

@@ -83,6 +83,9 @@ func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
 			c.reportf(s.Default.At, "CT009", "drop required, or the default", "%s is required and has a default", s.Name)
 		}
 		p.Default = c.defaultValue(s, &p)
+		if depth > 0 && p.Default != nil {
+			c.judgeDefault(s, p) // those of parameters are judged with their tool
+		}
 	}
 	c.oneOrMany(s, &p)
 	p.Repairs = c.repairs(s, &p)
@@ -103,12 +106,13 @@ func (c *checker) within(s *spec.Param, p *ir.Param, name string, depth int) {
 		return
 	}
 	switch {
-	case p.Kind != ir.Array && s.Items != nil && p.Kind != "":
-		c.reportName(s.Items.At, "CT006", "", "%s is no array and has no items", s.Name)
-	case p.Kind == ir.Array && s.Items == nil:
-		p.Items = &ir.Param{Kind: ir.String}
 	case s.Items != nil:
 		p.Items = c.items(s, name, depth+1)
+		if p.Kind != ir.Array && p.Kind != "" {
+			c.reportName(s.Items.At, "CT006", "", "%s is no array and has no items", s.Name)
+		}
+	case p.Kind == ir.Array:
+		p.Items = &ir.Param{Kind: ir.String}
 	}
 	c.members(s, p, name, depth+1)
 }
@@ -325,7 +329,7 @@ func (c *checker) bound(f spec.Field[any], row ir.Constraint, kind ir.Kind) {
 	case n != math.Trunc(n):
 		c.reportf(f.At, "CT007", `write a whole number, or type = "number"`, "an integer cannot have the bound %v", n)
 	case math.Abs(n) > largest:
-		c.reportf(f.At, "CT007", "", "%.0f is beyond the integers that every JSON reader keeps exact, which end at %d", n, largest)
+		c.reportf(f.At, "CT007", "", "this is beyond the integers that every JSON reader keeps exact, which end at %d", largest)
 	}
 }
 

@@ -24,6 +24,19 @@ func tool(c *ir.Contract, name string) *ir.Tool {
 	panic("no tool " + name)
 }
 
+// withPlace returns an object with variants that TestCompare puts into both contracts
+// of every case.
+func withPlace(c *ir.Contract) *ir.Param { return tool(c, "conversation_list").Param("place") }
+
+func addPlace(c *ir.Contract) *ir.Contract {
+	t := tool(c, "conversation_list")
+	t.Params = append(t.Params, ir.Param{Name: "place", Kind: ir.Object, Key: "kind", Variants: []ir.Variant{
+		{Value: "shelf", Members: []ir.Param{{Name: "number", Kind: ir.Integer}}},
+		{Value: "room", Members: []ir.Param{{Name: "since", Kind: ir.String, Constraints: ir.Constraints{Format: "date"}}}},
+	}})
+	return c
+}
+
 // One case for each rule: an edit of the contract, and everything Compare says
 // about it. Where the edit is read backwards, that is a case of its own.
 var cases = []struct {
@@ -33,6 +46,108 @@ var cases = []struct {
 	backwards bool
 	want      []string
 }{
+	{
+		name: "format-added",
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("text").Format = "date" },
+		want: []string{`breaking: tool note_add, parameter text: format is "date" [format-added]`},
+	},
+	{
+		name: "a format of items that is gone", backwards: true,
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("tags").Items.Format = "date" },
+		want: []string{`safe: tool note_add, parameter tags: items.format was "date" and is none [constraint-relaxed]`},
+	},
+	{
+		name: "nullable-added",
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("text").Nullable = true },
+		want: []string{"safe: tool note_add, parameter text: nullable: null is accepted [nullable-added]"},
+	},
+	{
+		name: "nullable-removed", backwards: true,
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("tags").Items.Nullable = true },
+		want: []string{"breaking: tool note_add, parameter tags: items.nullable: null is no longer accepted [nullable-removed]"},
+	},
+	{
+		name: "items of another type",
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("tags").Items = &ir.Param{Kind: ir.Integer} },
+		want: []string{"breaking: tool note_add, parameter tags: the type was array and is array of integer [parameter-type-changed]"},
+	},
+	{
+		name: "an integer that may be any number",
+		edit: func(c *ir.Contract) { tool(c, "conversation_read").Param("turn").Kind = ir.Number },
+		want: []string{"safe: tool conversation_read, parameter turn: the type was integer and is number [constraint-relaxed]"},
+	},
+	{
+		name: "at-least-one-added",
+		edit: func(c *ir.Contract) {
+			t := tool(c, "note_add")
+			t.Rules = append(t.Rules, ir.Rule{AtLeastOne: []string{"tags", "text"}})
+		},
+		want: []string{"breaking: tool note_add: one of tags, text has to be given [at-least-one-added]"},
+	},
+	{
+		name: "at-least-one-removed", backwards: true,
+		edit: func(c *ir.Contract) {
+			t := tool(c, "note_add")
+			t.Rules = append(t.Rules, ir.Rule{ExactlyOne: []string{"text", "tags"}})
+		},
+		want: []string{
+			"safe: tool note_add: no longer: one of tags, text has to be given [at-least-one-removed]",
+			"safe: tool note_add: tags and text can be given together [exclusive-removed]",
+		},
+	},
+	{
+		name: "exactly one in the place of two rules",
+		edit: func(c *ir.Contract) {
+			tool(c, "conversation_read").Rules = []ir.Rule{{ExactlyOne: []string{"last", "turn"}}}
+		},
+		want: []string{"breaking: tool conversation_read: one of last, turn has to be given [at-least-one-added]"},
+	},
+	{
+		name: "requires-added",
+		edit: func(c *ir.Contract) {
+			t := tool(c, "note_add")
+			t.Rules = append(t.Rules, ir.Rule{Given: "tags", Requires: []string{"text"}})
+		},
+		want: []string{"breaking: tool note_add: tags has to be given together with text [requires-added]"},
+	},
+	{
+		name: "requires-removed", backwards: true,
+		edit: func(c *ir.Contract) {
+			t := tool(c, "note_add")
+			t.Rules = append(t.Rules, ir.Rule{Given: "tags", Requires: []string{"text"}})
+		},
+		want: []string{"safe: tool note_add: no longer: tags has to be given together with text [requires-removed]"},
+	},
+	{
+		name: "a member", // of an object, is judged as a parameter is
+		edit: func(c *ir.Contract) {
+			withPlace(c).Variants[0].Members[0].Required = true
+		},
+		want: []string{"breaking: tool conversation_list, parameter place, variant shelf, member number: it was optional and is required [parameter-became-required]"},
+	},
+	{
+		name: "variant-added",
+		edit: func(c *ir.Contract) {
+			p := withPlace(c)
+			p.Variants = append(p.Variants, ir.Variant{Value: "attic"})
+		},
+		want: []string{"safe: tool conversation_list, parameter place, variant attic: added [variant-added]"},
+	},
+	{
+		name: "variant-removed",
+		edit: func(c *ir.Contract) { p := withPlace(c); p.Variants = p.Variants[:1] },
+		want: []string{"breaking: tool conversation_list, parameter place, variant room: removed [variant-removed]"},
+	},
+	{
+		name: "key-changed",
+		edit: func(c *ir.Contract) { withPlace(c).Key = "type" },
+		want: []string{`breaking: tool conversation_list, parameter place: key was "kind" and is "type" [key-changed]`},
+	},
+	{
+		name: "format-changed",
+		edit: func(c *ir.Contract) { withPlace(c).Variants[1].Members[0].Format = "uri" },
+		want: []string{`breaking: tool conversation_list, parameter place, variant room, member since: format was "date" and is "uri" [format-changed]`},
+	},
 	{
 		name: "tool-removed",
 		edit: func(c *ir.Contract) { c.Families[1].Tools = c.Families[1].Tools[:1] },
@@ -467,9 +582,9 @@ func TestCompare(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			edited := irtest.Contract()
+			edited := addPlace(irtest.Contract())
 			c.edit(edited)
-			old, after := lock.Facts(irtest.Contract()), lock.Facts(edited)
+			old, after := lock.Facts(addPlace(irtest.Contract())), lock.Facts(edited)
 			if c.backwards {
 				old, after = after, old
 			}

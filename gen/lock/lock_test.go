@@ -80,7 +80,7 @@ func TestParse(t *testing.T) {
 		{"tool a: effect = 1", `line 1: "tool a: effect = 1" is no fact of a contract: effect cannot have the value 1`},
 		{"tool a: effect = null", `line 1: "tool a: effect = null" is no fact of a contract: effect cannot have the value null`},
 		{"tool a: exclusive = \"b\"", `line 1: "tool a: exclusive = \"b\"" is no fact of a contract: exclusive cannot have the value "b"`},
-		{"tool a, parameter b: maximum = 1.5", `line 1: "tool a, parameter b: maximum = 1.5" is no fact of a contract: maximum cannot have the value 1.5`},
+		{"tool a, parameter b: max_length = 1.5", `line 1: "tool a, parameter b: max_length = 1.5" is no fact of a contract: max_length cannot have the value 1.5`},
 		{"tool a, parameter b: required = false", `line 1: "tool a, parameter b: required = false" is no fact of a contract: required cannot have the value false`},
 		{"tool a, parameter b: default = [1", `line 1: "tool a, parameter b: default = [1" is no fact of a contract: default cannot have the value [1`},
 	} {

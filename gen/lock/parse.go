@@ -47,7 +47,7 @@ func keyType(kind, key string) (valueType, bool) {
 	t, known := map[string]map[string]valueType{
 		"tool": {
 			"effect": text, "exclusive": manyLists, "at_least_one": manyLists, "exactly_one": manyLists, "requires": manyLists,
-			"answer": text, "root": text, "max_chars": number,
+			"answer": text, "root": text, "max_chars": count,
 		},
 		"element":   {"body": text, "separator": text, "attributes": list, "children": list},
 		"attribute": {"type": text, "presence": text, "fixed": text},
@@ -82,6 +82,9 @@ func parameterKey(key string) (valueType, bool) {
 		}
 		switch row.Form {
 		case ir.Least, ir.Most:
+			if row.Unit != "" {
+				return count, true
+			}
 			return number, true
 		case ir.Flag:
 			return flag, true
@@ -100,6 +103,7 @@ type valueType int
 const (
 	anything valueType = iota
 	text
+	count
 	number
 	flag
 	list
@@ -116,6 +120,8 @@ func (t valueType) accepts(value string) bool {
 		return json.Valid([]byte(value))
 	case text, manyTexts:
 		_, err = decode[string](value)
+	case count:
+		_, err = decode[int64](value)
 	case number:
 		_, err = decode[float64](value)
 	case flag:

@@ -166,47 +166,57 @@ func (l *lowering) offered(p *ir.Param, path string) {
 		return
 	}
 	l.report(path, "variants left out: the members of all are offered together")
-	for _, m := range Merged(p) {
+	for _, m := range l.text.Merged(p) {
 		for _, v := range p.Variants {
 			for i := range v.Members {
-				if other := &v.Members[i]; other.Name == m.Name && (other.Kind != m.Kind || other.Item().Kind != m.Item().Kind) {
-					l.problem(path, "%s has one type in every variant, or another name", m.Name)
+				if other := &v.Members[i]; other.Name == m.Param.Name && (other.Kind != m.Param.Kind || other.Item().Kind != m.Param.Item().Kind) {
+					l.problem(path, "%s has one type in every variant, or another name", m.Param.Name)
 				}
 			}
 		}
 	}
 }
 
-// Merged returns the members of an object, for a target that has one form of an
-// object: where there are variants, the key with all of their values, and the
-// members of every variant once. Its members are those of p, so that their lines
-// are found, except for the key.
-func Merged(p *ir.Param) []*ir.Param {
-	var merged []*ir.Param
+// Merged returns the members of an object with their lines, for a target that has one
+// form of an object: where there are variants, the key with all of their values, and
+// the members of every variant once. Those are not required there, and have no
+// default, which a host would fill into the other variants.
+func (t *Text) Merged(p *ir.Param) []Line {
+	var merged []Line
 	for i := range p.Members {
-		merged = append(merged, &p.Members[i])
+		merged = append(merged, Line{p.Members[i], t.Of(&p.Members[i])})
 	}
 	if p.Key == "" {
 		return merged
 	}
-	key := &ir.Param{Name: p.Key, Kind: ir.String, Required: true, Summary: VariantsSentence(p)}
-	merged = append(merged, key)
-	for i := range p.Variants {
-		v := &p.Variants[i]
+	key := ir.Param{Name: p.Key, Kind: ir.String, Required: true}
+	for _, v := range p.Variants {
 		key.Enum = append(key.Enum, v.Value)
-		for j := range v.Members {
-			m := &v.Members[j]
-			if !slices.ContainsFunc(merged, func(other *ir.Param) bool { return other.Name == m.Name }) {
-				merged = append(merged, m)
+	}
+	merged = append(merged, Line{key, variantsSentence(p)})
+	for i := range p.Variants {
+		for j := range p.Variants[i].Members {
+			m := &p.Variants[i].Members[j]
+			if slices.ContainsFunc(merged, func(other Line) bool { return other.Param.Name == m.Name }) {
+				continue
 			}
+			free := *m
+			free.Required, free.Default = false, nil
+			merged = append(merged, Line{free, t.Of(m)})
 		}
 	}
 	return merged
 }
 
-// VariantsSentence is what the key of an object with variants decides: which other
+// Line is a member with what a target says of it.
+type Line struct {
+	Param ir.Param
+	Text  string
+}
+
+// variantsSentence is what the key of an object with variants decides: which other
 // members go with each of its values.
-func VariantsSentence(p *ir.Param) string {
+func variantsSentence(p *ir.Param) string {
 	var parts []string
 	for _, v := range p.Variants {
 		var names []string

@@ -18,12 +18,14 @@ type constraint struct {
 	phrase string
 }
 
-// Constraints returns what a value of p must be beyond its type and its enum,
+// Constraints returns what a value of p must be beyond its type, its enum and null,
 // in words: "1 to 200", "at most 500 characters", "not blank".
 func Constraints(p *ir.Param) []string {
 	var phrases []string
 	for _, c := range constraints(p) {
-		phrases = append(phrases, c.phrase)
+		if !slices.Contains(c.facts, "nullable") {
+			phrases = append(phrases, c.phrase)
+		}
 	}
 	return phrases
 }

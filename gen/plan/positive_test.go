@@ -29,23 +29,8 @@ func TestToolsWithoutGo(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS(positiveDir)); err != nil {
 		t.Fatal(err)
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	result, err := plan.Generate(root.FS())
-	if err != nil || len(result.Diags) > 0 {
-		t.Fatalf("generating: %v %v", err, result.Diags)
-	}
-	differences, err := plan.Compare(root.FS(), result)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := plan.Write(root, result, differences); err != nil {
-		t.Fatal(err)
-	}
-	writeModule(t, dir)
+	generate(t, dir)
+	writeModule(t, dir, "example.com/notes")
 	if err := os.CopyFS(filepath.Join(dir, "fake"), os.DirFS(filepath.Join(positiveDir, "..", "fake"))); err != nil {
 		t.Fatal(err)
 	}
@@ -98,6 +83,41 @@ func TestToolsWithoutGo(t *testing.T) {
 		if err := os.WriteFile(golden, txtar.Format(answers), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestTypes generates a project whose tools take every type of value, and runs its
+// own tests, which hold what is generated against the schemas made beside it.
+func TestTypes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(positiveDir+"/../shapes")); err != nil {
+		t.Fatal(err)
+	}
+	generate(t, dir)
+	writeModule(t, dir, "example.com/shapes")
+	runGo(t, dir, "vet", "./...")
+	runGo(t, dir, "test", "-vet=off", "./...")
+}
+
+// generate brings a project up to date. It may not give anything to report.
+func generate(t *testing.T, dir string) {
+	t.Helper()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	result, err := plan.Generate(root.FS())
+	if err != nil || len(result.Diags) > 0 {
+		t.Fatalf("generating: %v %v", err, result.Diags)
+	}
+	differences, err := plan.Compare(root.FS(), result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plan.Write(root, result, differences); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestWhatIsCheckedCanBeEmitted(t *testing.T) {
 	if accepted < projects/20 || rules["CT026"] < projects/20 {
 		t.Errorf("too few projects are accepted, or too few have names that clash, to prove anything")
 	}
-	writeModule(t, module)
+	writeModule(t, module, "example.com/notes")
 	runGo(t, module, "vet", "./...")
 }
 
@@ -186,8 +186,8 @@ func sortedNames(project fstest.MapFS) []string {
 	return sortedKeys(all)
 }
 
-// writeModule makes dir a module that takes this one from where it is.
-func writeModule(t *testing.T, dir string) {
+// writeModule makes dir a module of that name that takes this one from where it is.
+func writeModule(t *testing.T, dir, name string) {
 	t.Helper()
 	here, err := filepath.Abs(repository)
 	if err != nil {
@@ -197,7 +197,7 @@ func writeModule(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Replace(string(mod), "module github.com/convtools/convtools", "module example.com/notes", 1) +
+	text := strings.Replace(string(mod), "module github.com/convtools/convtools", "module "+name, 1) +
 		"\nrequire github.com/convtools/convtools v0.0.0\n\nreplace github.com/convtools/convtools => " + here + "\n"
 	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)

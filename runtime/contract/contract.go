@@ -58,6 +58,8 @@ type Tool struct {
 type Parameter struct {
 	Name string
 	Type string // as in JSON Schema, such as "integer"
+	// Items is the type of an array's items; empty where they are strings.
+	Items string
 	// OneOrMany marks an array of strings for which one string does too.
 	OneOrMany bool
 	Required  bool

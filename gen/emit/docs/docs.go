@@ -105,7 +105,11 @@ func (p *page) parameters() error {
 			return err
 		}
 	}
-	p.line("\nAn optional parameter given as `null` counts as not given. Unknown parameters are refused.")
+	null := "An optional parameter given as `null` counts as not given"
+	if slices.ContainsFunc(p.tool.Values(), func(v *ir.Param) bool { return v.Nullable }) {
+		null += ", unless its type has null in it"
+	}
+	p.line("\n" + null + ". Unknown parameters are refused.")
 	if len(several) > 0 {
 		p.line("\nWhere one string or an array of strings will do, a string that holds a JSON array of strings is read as that array, and " +
 			"blank strings are dropped; what is then empty counts as not given: " + codes(several) + ".")

@@ -40,22 +40,27 @@ func (t *toolCode) objects() []object {
 		case p.Items != nil:
 			walk(p.Items, path+"[]")
 		case p.Key != "":
-			list = append(list, object{name: p.TypeName, about: path + " of " + t.tool.Name, path: path, key: p.Key, param: p})
+			list = append(list, object{name: p.TypeName, about: t.inArguments(path), path: path, key: p.Key, param: p})
 			for i := range p.Variants {
 				v := &p.Variants[i]
 				list = append(list, object{
 					name: v.TypeName, path: path, members: v.Members, key: p.Key, value: v.Value,
-					about: path + " of " + t.tool.Name + " where " + p.Key + " is " + v.Value + ": " + lowerFirst(oneLine(v.Summary)),
+					about: t.inArguments(path) + " where " + p.Key + " is " + v.Value + ": " + lowerFirst(oneLine(v.Summary)),
 				})
 				members(path, v.Members)
 			}
 		case p.Kind == ir.Object:
-			list = append(list, object{name: p.TypeName, about: path + " of " + t.tool.Name, path: path, members: p.Members})
+			list = append(list, object{name: p.TypeName, about: t.inArguments(path), path: path, members: p.Members})
 			members(path, p.Members)
 		}
 	}
 	members("", t.tool.Params)
 	return list
+}
+
+// inArguments is what stands at a path, in words.
+func (t *toolCode) inArguments(path string) string {
+	return path + " in the arguments of " + t.tool.Name
 }
 
 // objectType emits the struct of an object: its members, or a field for each of its

@@ -152,6 +152,9 @@ func (t *toolCode) parameters() jen.Code {
 			g.Line().ValuesFunc(func(g *jen.Group) {
 				g.Id("Name").Op(":").Lit(p.Name)
 				g.Id("Type").Op(":").Lit(string(p.Kind))
+				if p.Kind == ir.Array && p.Item().Kind != ir.String {
+					g.Id("Items").Op(":").Lit(string(p.Item().Kind))
+				}
 				if p.OneOrMany {
 					g.Id("OneOrMany").Op(":").True()
 				}

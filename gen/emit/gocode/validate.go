@@ -109,10 +109,14 @@ func (t *toolCode) checkParam(in scope, p *ir.Param) (jen.Code, error) {
 		name: in.owner + p.GoName,
 	}
 	checked, err := t.checkValue(p, value)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if !p.Required {
+	case p.Nullable && !p.Required:
+		return jen.If(given, jen.Id("ok").Op("&&").Id("v").Op("!=").Nil()).Block(checked.code), nil
+	case p.Nullable:
+		checked = unlessNull(checked, value)
+	case !p.Required:
 		return jen.If(given, jen.Id("ok")).Block(checked.code), nil
 	}
 	missing := jen.If(given, jen.Op("!").Id("ok")).Block(t.report("Missing", in.path(p.Name), jen.Lit(wants(p)), jen.Lit(fix)))
@@ -122,8 +126,13 @@ func (t *toolCode) checkParam(in scope, p *ir.Param) (jen.Code, error) {
 	return missing.Else().Add(checked.code), nil
 }
 
-// checkValue emits the checks of a value: of its type, and then of what narrows it
-// and of what it holds.
+// unlessNull emits checks of a value that may be null.
+func unlessNull(checked check, on subject) check {
+	return check{code: jen.If(jen.Add(on.value).Op("!=").Nil()).Block(checked.code), conditional: true}
+}
+
+// checkValue emits the checks of a value that is not null: of its type, and then of
+// what narrows it and of what it holds.
 func (t *toolCode) checkValue(p *ir.Param, on subject) (check, error) {
 	wrongType := t.report("Type", on.path, jen.Lit(wants(p)), on.value, jen.Lit(on.fix))
 	typed := func(variable string, value jen.Code, checks []check) *jen.Statement {
@@ -164,9 +173,6 @@ func (t *toolCode) checkValue(p *ir.Param, on subject) (check, error) {
 		checked = typed("s", jen.Add(on.value).Assert(jen.String()), checks)
 	default:
 		return check{}, fmt.Errorf("unknown type %q", p.Kind)
-	}
-	if p.Nullable {
-		return check{code: jen.If(jen.Add(on.value).Op("!=").Nil()).Block(checked), conditional: true}, nil
 	}
 	return check{code: checked, conditional: conditional}, nil
 }
@@ -347,6 +353,9 @@ func (t *toolCode) checkArray(p *ir.Param, on subject) ([]check, error) {
 	checked, err := t.checkValue(p.Item(), item)
 	if err != nil {
 		return nil, err
+	}
+	if p.Item().Nullable {
+		checked = unlessNull(checked, item)
 	}
 	loop := jen.For(jen.List(jen.Id(index), jen.Id("item")).Op(":=").Range().Id("list")).Block(t.stopAtMost(), checked.code)
 	return append(checks, check{code: loop}), nil

@@ -63,7 +63,7 @@ func document(tool *ir.Tool, command string) ([]byte, error) {
 
 	for i := range tool.Params {
 		d.Table(append(table[:len(table):len(table)], "parameters", tool.Params[i].Name)...)
-		if err := parameter(&d, &text, &tool.Params[i], ""); err != nil {
+		if err := parameter(&d, &text, &tool.Params[i], text.Parameters[i], ""); err != nil {
 			return nil, fmt.Errorf("parameter %s: %w", tool.Params[i].Name, err)
 		}
 	}
@@ -72,7 +72,7 @@ func document(tool *ir.Tool, command string) ([]byte, error) {
 
 // parameter writes the keys of a parameter, or of a value inside of one, below
 // prefix: what JP knows of an item or a property is what it knows of a parameter.
-func parameter(d *tomltext.Document, text *lower.Text, p *ir.Param, prefix string) error {
+func parameter(d *tomltext.Document, text *lower.Text, p *ir.Param, summary, prefix string) error {
 	d.String(prefix+"type", string(p.Kind))
 	if p.Required {
 		d.Raw(prefix+"required", "true")
@@ -82,32 +82,23 @@ func parameter(d *tomltext.Document, text *lower.Text, p *ir.Param, prefix strin
 			return err
 		}
 	}
-	if summary := summary(text, p); summary != "" {
+	if summary != "" {
 		d.String(prefix+"summary", summary)
 	}
 	if len(p.Enum) > 0 {
 		d.Raw(prefix+"enum", tomltext.Array(p.Enum))
 	}
 	if p.Kind == ir.Array {
-		if err := parameter(d, text, p.Item(), prefix+"items."); err != nil {
+		if err := parameter(d, text, p.Item(), text.Of(p.Item()), prefix+"items."); err != nil {
 			return err
 		}
 	}
-	for _, m := range lower.Merged(p) {
-		if err := parameter(d, text, m, prefix+"properties."+tomltext.Key(m.Name)+"."); err != nil {
+	for _, m := range text.Merged(p) {
+		if err := parameter(d, text, &m.Param, m.Text, prefix+"properties."+tomltext.Key(m.Param.Name)+"."); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// summary is the line for a value. The key of an object with variants is none of the
-// contract's own.
-func summary(text *lower.Text, p *ir.Param) string {
-	if line := text.Of(p); line != "" {
-		return line
-	}
-	return p.Summary
 }
 
 // examples writes each example as a line of text and its arguments in a fence,
