@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/gen/plan"
@@ -68,7 +69,7 @@ func compareContracts(dir, old string, stderr io.Writer) ([]lock.Change, error) 
 		}
 		return nil, fmt.Errorf("the specs have errors")
 	}
-	changes, err := lock.Compare(before, lock.Facts(result.Contract))
+	changes, err := lock.Compare(before, lock.Facts(result.Contract), time.Now().UTC().Format(time.DateOnly))
 	if err != nil {
 		return nil, fmt.Errorf("comparing contracts: %w", err)
 	}

@@ -30,6 +30,7 @@ func Check(p *spec.Project) (*ir.Contract, diag.List) {
 	}
 	contract := &ir.Contract{Targets: c.targets(), CLIs: c.clis()}
 	c.families(contract)
+	c.toolNames(contract)
 	for _, tool := range contract.Tools() {
 		if !c.faulty[tool.Source] {
 			c.judge(tool)
@@ -164,6 +165,43 @@ func (c *checker) families(contract *ir.Contract) {
 		}
 		packages[family.Package] = family.Name
 		c.familyNames(family)
+	}
+}
+
+// toolNames demands that every name by which a tool can be called is that of one
+// tool, for every target: as its spec has it, without a dot, as the name of a group
+// of tools, and the former ones.
+func (c *checker) toolNames(contract *ir.Contract) {
+	owner := map[string]string{}
+	for _, t := range contract.Tools() {
+		owner[t.Name] = t.Name
+	}
+	claim := func(at spec.Place, name, tool, why string) {
+		if before, taken := owner[name]; taken && before != tool {
+			c.reportf(at, "CT034", "rename one of them", "%s, which is %s, is a name of %s already", name, why, before)
+			return
+		}
+		owner[name] = tool
+	}
+	groups := map[string]bool{}
+	for _, t := range contract.Tools() {
+		s := c.specs[t.Source]
+		if flat := ir.Flat(t.Name); flat != t.Name {
+			claim(s.Name.At, flat, t.Name, "what hosts without dots call "+t.Name)
+		}
+		for i, a := range t.Aliases {
+			why := "a former name of " + t.Name
+			if a.Name == t.Name || a.Name != "" && slices.ContainsFunc(t.Aliases[:i], func(b ir.Alias) bool { return b.Name == a.Name }) {
+				c.reportf(s.Aliases[i].Name.At, "CT034", "leave it out", "%s is a name of the tool already", a.Name)
+				continue
+			}
+			claim(s.Aliases[i].Name.At, a.Name, t.Name, why)
+			claim(s.Aliases[i].Name.At, ir.Flat(a.Name), t.Name, why+" without its dot")
+		}
+		if group, _, dotted := strings.Cut(t.Name, "."); dotted && !groups[group] {
+			groups[group] = true
+			claim(s.Name.At, group, "the group "+group, "the group that some hosts put "+t.Name+" into")
+		}
 	}
 }
 

@@ -33,6 +33,12 @@ func nameHint(name string, longest int) string {
 	return "use lower-case letters, digits and _, beginning with a letter"
 }
 
+// isToolName reports whether s is a snake_case name, or two with a dot between them.
+func isToolName(s string) bool {
+	before, after, dotted := strings.Cut(s, ".")
+	return len(s) <= longestTool && isSnake(before, longestTool) && (!dotted || isSnake(after, longestTool))
+}
+
 func isSnake(s string, longest int) bool {
 	if s == "" || len(s) > longest || s[0] < 'a' || s[0] > 'z' || s[len(s)-1] == '_' || strings.Contains(s, "__") {
 		return false
@@ -124,7 +130,7 @@ func (c *checker) toolName(t *spec.Tool, short string) {
 	name := t.Name.Value
 	switch {
 	case !t.Name.Set:
-	case !isSnake(name, longestTool):
+	case !isToolName(name):
 		c.reportf(t.Name.At, "CT001", nameHint(name, longestTool), "%q is not a tool name", name)
 	case !isSnake(short, longestTool):
 		c.reportf(t.Name.At, "CT001", nameHint(short, longestTool), "%q, which is the tool's name behind that of its folder, is not a name", short)

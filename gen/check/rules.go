@@ -10,7 +10,7 @@ type Rule struct {
 // Rules returns every rule of the loader and the checker, sorted by id.
 func Rules() []Rule {
 	return []Rule{
-		{"CT001", "A tool's name is snake_case, at most 50 characters, and unique. Clients put a prefix before it and cut or refuse names over 64 characters. What stands behind the folder's name becomes a Go file, so it cannot end like one with a meaning of its own, such as _test or _windows."},
+		{"CT001", "A tool's name is snake_case, or two such names with a dot between them, at most 50 characters, and unique. Clients put a prefix before it and cut or refuse names over 64 characters. What stands behind the folder's name becomes a Go file, so it cannot end like one with a meaning of its own, such as _test or _windows."},
 		{"CT002", "A key that chooses from a list holds one of the values on it."},
 		{"CT003", "A summary or title is one line of at most 120 characters (160 for parameters, elements and attributes) without a final period: it is shown in lists and tables."},
 		{"CT004", "A description is plain text of at most 2,048 characters: clients cut longer ones without a word. The text of a skill may have 8,192."},
@@ -43,6 +43,8 @@ func Rules() []Rule {
 		{"CT031", "An answer is an envelope, or text that a handler in Go makes: answer = \"text\" goes with handler = \"go\" and without [envelope]. max_chars stands beside answer = \"text\", and otherwise in [envelope]."},
 		{"CT032", "An object has members, or a key and two variants or more, each with the members it adds to the key. Values stand at most four levels inside of one another."},
 		{"CT033", "A format is the whole form of a string: of the other constraints only max_length goes with it."},
+		{"CT034", "Every name that a tool can be called by is a name of that tool alone: its own, the one without a dot that some hosts ask for, the group before the dot, and former names."},
+		{"CT035", "An alias has a former name of the tool, and the day until which it works at least, as YYYY-MM-DD."},
 		{"SP001", "The file is valid TOML and UTF-8, and not nested beyond reason."},
 		{"SP002", "Every key is known, and spelt exactly as documented."},
 		{"SP003", "Every value has the type its key asks for."},

@@ -4,13 +4,15 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/spec"
 )
 
 func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
-	short := strings.TrimPrefix(t.Name.Value, family+"_")
+	short := strings.TrimPrefix(strings.TrimPrefix(t.Name.Value, family+"."), family+"_")
+	short = ir.Flat(short)
 	c.toolName(t, short)
 	tool := ir.Tool{
 		Name: t.Name.Value, Family: family, Short: short, GoName: goName(short), Source: t.File.Name,
@@ -25,6 +27,7 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 	if t.Handler.Set {
 		tool.Handler = ir.Handler(c.choice(t.Handler, "handler", "command", "go"))
 	}
+	tool.Aliases = c.aliases(t)
 	tool.Params = c.params(t.Params, tool.GoName, 0)
 	for _, r := range t.Rules {
 		tool.Rules = append(tool.Rules, c.rule(&tool, r))
@@ -44,6 +47,20 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 	}
 	c.works(&tool, t, sound)
 	return tool
+}
+
+func (c *checker) aliases(t *spec.Tool) []ir.Alias {
+	var aliases []ir.Alias
+	for _, a := range t.Aliases {
+		if a.Name.Set && !isToolName(a.Name.Value) {
+			c.reportf(a.Name.At, "CT035", nameHint(a.Name.Value, longestTool), "%q cannot have been the name of a tool", a.Name.Value)
+		}
+		if _, err := time.Parse(time.DateOnly, a.Until.Value); a.Until.Set && err != nil {
+			c.reportf(a.Until.At, "CT035", `the last day on which the old name works for sure, such as "2027-06-30"`, "%q is not a date", a.Until.Value)
+		}
+		aliases = append(aliases, ir.Alias{Name: a.Name.Value, Until: a.Until.Value})
+	}
+	return aliases
 }
 
 // deepest is how many values can stand inside of one another below a parameter.

@@ -76,7 +76,8 @@ func (e Effect) Hints() Hints {
 
 // Tool is one tool.
 type Tool struct {
-	Name        string // "conversation_list"
+	Name        string // "conversation_list"; one dot may stand in it: "conv.create"
+	Aliases     []Alias
 	Family      string // "conversation"
 	Short       string // the name without its family: "list"; names files
 	GoName      string // "List": prefix of every Go name of this tool
@@ -94,6 +95,32 @@ type Tool struct {
 	MaxChars    int      // most characters of an answer; 0: no cap of its own
 	Envelope    Envelope // without elements where the answer is text
 	Examples    []Example
+}
+
+// Alias is a former name of a tool, which callers may still use.
+type Alias struct {
+	Name  string
+	Until string // the day after which it may be gone: "2027-06-30"
+}
+
+// Flat is a tool's name where a host takes no dot.
+func Flat(name string) string { return strings.ReplaceAll(name, ".", "_") }
+
+// OtherNames returns what else a tool is called by than its name: the name without
+// its dot, and the former names in both forms.
+func (t *Tool) OtherNames() []string {
+	var names []string
+	add := func(name string) {
+		if name != t.Name && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	add(Flat(t.Name))
+	for _, a := range t.Aliases {
+		add(a.Name)
+		add(Flat(a.Name))
+	}
+	return names
 }
 
 // Param returns the parameter of that name, or nil.

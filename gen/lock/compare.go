@@ -22,10 +22,11 @@ func (c Change) String() string {
 }
 
 // Compare returns what became of a contract: old and after are facts as [Parse] and
-// [Facts] return them. The changes are sorted: breaking before risky before
+// [Facts] return them. Former names may go after their sunset, which is over when
+// today, as YYYY-MM-DD, is later. The changes are sorted: breaking before risky before
 // safe, then by subject and rule. The error is for lines that are not facts and
 // facts that contradict each other.
-func Compare(old, after []string) ([]Change, error) {
+func Compare(old, after []string, today string) ([]Change, error) {
 	before, err := tree(old)
 	if err != nil {
 		return nil, fmt.Errorf("old contract: %w", err)
@@ -34,11 +35,11 @@ func Compare(old, after []string) ([]Change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("new contract: %w", err)
 	}
-	c := comparison{rules: map[string]Rule{}}
+	c := comparison{rules: map[string]Rule{}, today: today}
 	for _, r := range Rules() {
 		c.rules[r.ID] = r
 	}
-	for _, p := range pairs(before, now, "tool") {
+	for _, p := range renamed(pairs(before, now, "tool")) {
 		c.tool(p)
 	}
 	for _, p := range pairs(before, now, "error") {
@@ -64,6 +65,7 @@ func compareChanges(a, b Change) int {
 
 type comparison struct {
 	rules   map[string]Rule
+	today   string
 	changes []Change
 }
 
@@ -85,11 +87,49 @@ func (c *comparison) cameOrWent(p pair, added, removed string) bool {
 	return true
 }
 
+// renamed makes one pair of a tool that went and the one that came with its name as
+// an alias.
+func renamed(tools []pair) []pair {
+	var out []pair
+	taken := map[string]bool{} // names of tools that came
+	for _, p := range tools {
+		if p.after != nil {
+			continue
+		}
+		for _, q := range tools {
+			if q.before == nil && q.after.children[step{"alias", p.name}] != nil {
+				p.after = q.after
+				taken[q.name] = true
+			}
+		}
+		out = append(out, p)
+	}
+	for _, p := range tools {
+		if p.after != nil && !taken[p.name] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 func (c *comparison) tool(p pair) {
 	if c.cameOrWent(p, "tool-added", "tool-removed") {
 		return
 	}
 	before, after := p.before, p.after
+	if before.subject != after.subject {
+		c.add("tool-renamed", before, "it is %s now", after.subject)
+	}
+	for _, q := range pairs(before, after, "alias") {
+		switch {
+		case q.before == nil && "tool "+q.name != before.subject:
+			c.add("alias-added", q.after, "added")
+		case q.after == nil && q.before.text("until") < c.today:
+			c.add("alias-expired", q.before, "removed")
+		case q.after == nil:
+			c.add("alias-removed", q.before, "removed, and it is promised until %s", q.before.text("until"))
+		}
+	}
 	if was, is := before.text("effect"), after.text("effect"); was != is {
 		rule := "effect-became-read"
 		if is == string(ir.Write) {

@@ -11,6 +11,8 @@ import (
 	"github.com/convtools/convtools/gen/lock"
 )
 
+const today = "2026-11-22"
+
 func ptr(n int64) *int64 { return &n }
 
 func bound(n float64) *float64 { return &n }
@@ -46,6 +48,39 @@ var cases = []struct {
 	backwards bool
 	want      []string
 }{
+	{
+		name: "tool-renamed",
+		edit: func(c *ir.Contract) {
+			t := tool(c, "note_clear")
+			t.Name, t.Effect = "note.wipe", ir.Read
+			t.Aliases = []ir.Alias{{Name: "note_clear", Until: "2027-06-30"}}
+		},
+		want: []string{
+			"safe: tool note.wipe: the effect was write and is read [effect-became-read]",
+			"safe: tool note_clear: it is tool note.wipe now [tool-renamed]",
+		},
+	},
+	{
+		name: "alias-added",
+		edit: func(c *ir.Contract) {
+			tool(c, "note_clear").Aliases = []ir.Alias{{Name: "note_wipe", Until: "2027-06-30"}}
+		},
+		want: []string{"safe: tool note_clear, alias note_wipe: added [alias-added]"},
+	},
+	{
+		name: "alias-removed", backwards: true,
+		edit: func(c *ir.Contract) {
+			tool(c, "note_clear").Aliases = []ir.Alias{{Name: "note_wipe", Until: today}}
+		},
+		want: []string{"breaking: tool note_clear, alias note_wipe: removed, and it is promised until 2026-11-22 [alias-removed]"},
+	},
+	{
+		name: "alias-expired", backwards: true,
+		edit: func(c *ir.Contract) {
+			tool(c, "note_clear").Aliases = []ir.Alias{{Name: "note_wipe", Until: "2026-11-21"}}
+		},
+		want: []string{"safe: tool note_clear, alias note_wipe: removed [alias-expired]"},
+	},
 	{
 		name: "format-added",
 		edit: func(c *ir.Contract) { tool(c, "note_add").Param("text").Format = "date" },
@@ -588,7 +623,7 @@ func TestCompare(t *testing.T) {
 			if c.backwards {
 				old, after = after, old
 			}
-			changes, err := lock.Compare(old, after)
+			changes, err := lock.Compare(old, after, today)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -615,7 +650,7 @@ func TestErrorCodes(t *testing.T) {
 		{facts, without, "breaking: error blank: removed [error-code-removed]"},
 		{without, facts, "risky: error blank: added [error-code-added]"},
 	} {
-		changes, err := lock.Compare(c.old, c.after)
+		changes, err := lock.Compare(c.old, c.after, today)
 		if err != nil || len(changes) != 1 || changes[0].String() != c.want {
 			t.Errorf("changes %v, %v; want %s", changes, err, c.want)
 		}

@@ -94,6 +94,9 @@ func (w *writer) tool(t *ir.Tool) {
 	tool := "tool " + t.Name
 	w.add(tool)
 	w.set(tool, "effect", string(t.Effect))
+	for _, a := range t.Aliases {
+		w.set(tool+", alias "+a.Name, "until", a.Until)
+	}
 	for i := range t.Params {
 		w.parameter(tool+", parameter "+t.Params[i].Name, &t.Params[i])
 	}

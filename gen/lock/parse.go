@@ -28,7 +28,7 @@ func kinds(kind string) []string {
 	case "":
 		return []string{"tool", "error"}
 	case "tool":
-		return []string{"parameter", "element"}
+		return []string{"alias", "parameter", "element"}
 	case "parameter", "member":
 		return []string{"member", "variant"}
 	case "variant":
@@ -49,6 +49,7 @@ func keyType(kind, key string) (valueType, bool) {
 			"effect": text, "exclusive": manyLists, "at_least_one": manyLists, "exactly_one": manyLists, "requires": manyLists,
 			"answer": text, "root": text, "max_chars": count,
 		},
+		"alias":     {"until": text},
 		"element":   {"body": text, "separator": text, "attributes": list, "children": list},
 		"attribute": {"type": text, "presence": text, "fixed": text},
 		"child":     {"occurs": text},

@@ -38,7 +38,8 @@ type Rule struct {
 // before risky before safe.
 func Rules() []Rule {
 	rules := []Rule{
-		{"tool-removed", Input, Breaking, "Calls of the tool fail; a new name is a removal and an addition"},
+		{"tool-removed", Input, Breaking, "Calls of the tool fail; a new name without an alias for the old one is a removal and an addition"},
+		{"alias-removed", Input, Breaking, "Calls by the former name fail before its sunset"},
 		{"parameter-removed", Input, Breaking, "Calls that give the parameter are refused"},
 		{"required-parameter-added", Input, Breaking, "Calls that worked lack the parameter"},
 		{"parameter-became-required", Input, Breaking, "Calls that left the parameter out are refused"},
@@ -59,6 +60,9 @@ func Rules() []Rule {
 		{"default-changed", Input, Risky, "Calls that leave the parameter out do something else"},
 		{"default-removed", Input, Risky, "Calls that leave the parameter out do something else"},
 		{"tool-added", Input, Safe, "Nobody calls it yet"},
+		{"tool-renamed", Input, Safe, "The former name works until its sunset"},
+		{"alias-added", Input, Safe, "One name more works"},
+		{"alias-expired", Input, Safe, "The sunset of the former name is over"},
 		{"optional-parameter-added", Input, Safe, "Calls that worked leave it out"},
 		{"parameter-became-optional", Input, Safe, "Calls that worked give it"},
 		{"one-or-many-added", Input, Safe, "Arrays are still accepted"},

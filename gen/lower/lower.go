@@ -26,13 +26,28 @@ const (
 	MCP       Target = "mcp"
 	OpenAI    Target = "openai"
 	Anthropic Target = "anthropic"
+	Responses Target = "responses" // of OpenAI: tools in groups
 )
 
 // Targets returns all targets, in the order their reports are shown.
-func Targets() []Target { return []Target{Schema, JP, MCP, OpenAI, Anthropic} }
+func Targets() []Target { return []Target{Schema, JP, MCP, OpenAI, Anthropic, Responses} }
+
+// Name returns what target calls a tool, and the group it puts the tool into, if it
+// has groups and the name a dot. Only MCP takes a dot as it is.
+func Name(target Target, tool *ir.Tool) (group, name string) {
+	before, after, dotted := strings.Cut(tool.Name, ".")
+	switch {
+	case dotted && target == Responses:
+		return before, after
+	case target == MCP || target == Schema:
+		return "", tool.Name
+	}
+	return "", ir.Flat(tool.Name)
+}
 
 // Text is what one target says about one tool.
 type Text struct {
+	Group, Name string   // as [Name] returns them
 	Summary     string   // one line
 	Description string   // paragraphs separated by blank lines
 	Parameters  []string // one line for each parameter of the tool, in its order
@@ -63,6 +78,7 @@ const (
 // For returns what target says about tool.
 func For(target Target, tool *ir.Tool) Text {
 	l := lowering{target: target, tool: tool, text: Text{inner: map[*ir.Param]string{}}}
+	l.text.Group, l.text.Name = Name(target, tool)
 	l.text.Summary = oneLine(tool.Summary)
 	l.parameters()
 	l.description()
@@ -264,7 +280,7 @@ func (l *lowering) description() {
 	switch l.target {
 	case MCP:
 		limit = maxMCPDescription
-	case OpenAI:
+	case OpenAI, Responses:
 		limit = maxOpenAIDescription
 	case Schema, JP, Anthropic:
 	}
@@ -278,12 +294,20 @@ func (l *lowering) names() {
 	switch l.target {
 	case MCP:
 		limit = maxMCPName
-	case OpenAI, Anthropic:
+	case OpenAI, Anthropic, Responses:
 		limit = maxName
 	case Schema, JP:
+	}
+	switch {
+	case l.text.Group != "":
+		l.report("", "named %s in the group %s", l.text.Name, l.text.Group)
+	case l.text.Name != l.tool.Name:
+		l.report("", "named %s", l.text.Name)
+	}
+	if limit == 0 {
 		return
 	}
-	if !plainName(l.tool.Name, limit) {
+	if !plainName(ir.Flat(l.text.Name), limit) {
 		l.problem("", "the name must be 1 to %d letters, digits, hyphens and underscores", limit)
 	}
 	for _, p := range l.tool.Values() {

@@ -21,6 +21,7 @@ import (
 	"github.com/convtools/convtools/gen/emit/jpfiles"
 	"github.com/convtools/convtools/gen/emit/mcp"
 	"github.com/convtools/convtools/gen/emit/openai"
+	"github.com/convtools/convtools/gen/emit/responses"
 	"github.com/convtools/convtools/gen/emit/schema"
 	"github.com/convtools/convtools/gen/emit/skill"
 	"github.com/convtools/convtools/gen/ir"
@@ -65,7 +66,7 @@ func Generate(fsys fs.FS) (*Result, error) {
 	}
 	emitters := []func(*ir.Contract) ([]emit.File, error){
 		func(c *ir.Contract) ([]emit.File, error) { return gocode.Emit(c, schema.Compact) },
-		schema.Emit, jp.Emit, skill.Emit, jpfiles.Emit, mcp.Emit, openai.Emit, anthropic.Emit, docs.Emit, lock.Emit,
+		schema.Emit, jp.Emit, skill.Emit, jpfiles.Emit, mcp.Emit, openai.Emit, responses.Emit, anthropic.Emit, docs.Emit, lock.Emit,
 	}
 	for _, emitter := range emitters {
 		files, err := emitter(contract)

@@ -267,6 +267,10 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 		Effect: t.mustText("effect"), Enable: t.mustText("enable"), Run: t.mustText("run"), Handler: t.text("handler"),
 		Answer: t.text("answer"), MaxChars: t.integer("max_chars"),
 	}
+	for _, a := range t.subs("aliases", "an alias", false) {
+		tool.Aliases = append(tool.Aliases, Alias{At: a.at, Name: a.mustText("name"), Until: a.mustText("until")})
+		a.close()
+	}
 	for _, p := range t.named("parameters", "the parameter") {
 		tool.Params = append(tool.Params, l.param(p))
 	}

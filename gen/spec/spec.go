@@ -78,6 +78,7 @@ type Skill struct {
 type Tool struct {
 	File        *File
 	Name        Field[string]
+	Aliases     []Alias
 	Summary     Field[string]
 	Description Field[string]
 	Effect      Field[string]
@@ -91,6 +92,13 @@ type Tool struct {
 	Command     *Command
 	Envelope    *Envelope // nil where there is none, as with a text answer
 	Examples    []Example
+}
+
+// Alias is one [[aliases]] table.
+type Alias struct {
+	At    Place
+	Name  Field[string]
+	Until Field[string]
 }
 
 // Param is one [parameters.NAME] table, a member of an object, or what an array

@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/near"
@@ -41,10 +42,19 @@ type Call struct {
 	Notes []string
 }
 
+// Renamed returns a call by a former name as a call by the tool's own, with a note that
+// tells the caller. until is the day up to which the former name works for sure.
+func (c Call) Renamed(name, until string) Call {
+	c.Notes = append(slices.Clip(c.Notes), c.Tool+" is now called "+name+"; the old name works until "+until+".")
+	c.Tool = name
+	return c
+}
+
 // Tool describes one tool to a host. It is a value: who knows more about a tool
 // at run time, such as what it can be asked for, says so in a copy.
 type Tool struct {
 	Name        string
+	Aliases     []string // other names it answers to: as hosts without dots write it, and former ones
 	Summary     string
 	Description string // paragraphs behind the summary, rules between parameters included
 	Effect      string // "read" or "write"
@@ -71,6 +81,9 @@ type Parameter struct {
 type Hints struct {
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
 }
+
+// AnswersTo reports whether the tool can be called by a name.
+func (t Tool) AnswersTo(name string) bool { return t.Name == name || slices.Contains(t.Aliases, name) }
 
 // Text is what a host shows a model of the tool, beside its schema.
 func (t Tool) Text() string { return t.Summary + ".\n\n" + t.Description }

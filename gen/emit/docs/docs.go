@@ -68,6 +68,7 @@ func (p *page) write() error {
 	} else {
 		p.line("It writes: a call can change data.")
 	}
+	p.names()
 	if err := p.parameters(); err != nil {
 		return err
 	}
@@ -79,6 +80,16 @@ func (p *page) write() error {
 	p.answer()
 	p.errors()
 	return nil
+}
+
+// names tells what else the tool is called by.
+func (p *page) names() {
+	if flat := ir.Flat(p.tool.Name); flat != p.tool.Name {
+		p.line("\nHosts whose names cannot hold a dot call it " + markdown.Code(flat) + "; both names work.")
+	}
+	for _, a := range p.tool.Aliases {
+		p.line("\nIts former name " + markdown.Code(a.Name) + " works until " + markdown.Inline(a.Until) + ", and the answer says so.")
+	}
 }
 
 func (p *page) line(s string) { p.WriteString(s + "\n") }

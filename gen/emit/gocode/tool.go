@@ -110,6 +110,9 @@ func (t *toolCode) descriptor() []jen.Code {
 		jen.Line().Id("InputSchema").Op(":").Id(t.schemaName()),
 		jen.Line().Id("Hints").Op(":").Add(t.hints()),
 	}
+	if names := t.tool.OtherNames(); len(names) > 0 {
+		fields = append(fields, jen.Line().Id("Aliases").Op(":").Add(words(names)))
+	}
 	if len(t.tool.Params) > 0 {
 		fields = append(fields, jen.Line().Id("Parameters").Op(":").Add(t.parameters()))
 		names := make([]string, len(t.tool.Params))

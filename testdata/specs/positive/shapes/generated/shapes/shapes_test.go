@@ -135,6 +135,28 @@ func TestBound(t *testing.T) {
 	}
 }
 
+// A tool answers to its name, to how hosts without dots write it, and to former
+// names, which are told to be that.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	arguments := `{"id": "` + id + `", "x": 1}`
+	want := run(t, "shapes_plot", arguments)
+	if got := run(t, "shapes_draw", arguments); got != want+"\nshapes_draw is now called shapes_plot; the old name works until 2027-06-30." {
+		t.Errorf("answer by the former name: %s", got)
+	}
+	if a, b := run(t, "shapes.open", open), run(t, "shapes_open", open); a != b || strings.Contains(a, "called") {
+		t.Errorf("answers by two spellings: %s and %s", a, b)
+	}
+	if got := run(t, "shapes_ope", "{}"); got != "There is no tool named \"shapes_ope\". Did you mean shapes.open? Tools: shapes.open, shapes_plot." {
+		t.Errorf("answer by no name: %s", got)
+	}
+	for name, tool := range map[string]contract.Tool{"shapes.open": OpenTool(), "shapes_open": OpenTool(), "shapes_draw": PlotTool()} {
+		if !tool.AnswersTo(name) || tool.AnswersTo(name+"_") {
+			t.Errorf("%s is not a name of %s", name, tool.Name)
+		}
+	}
+}
+
 func TestRepairs(t *testing.T) {
 	t.Parallel()
 	got := run(t, "shapes_open", `{"instruction_text": "b",
