@@ -34,6 +34,8 @@ usage:
   convgen breaking [-C DIR] [-json] OLD.lock
         say what changed since another contract.lock, and for whom it breaks;
         exit 1 if it breaks anyone
+  convgen targets [-C DIR]
+        say what each target calls the tools, and how much of them it has in words
   convgen explain [RULE]
         say what a rule demands and why; without RULE, list all
   convgen help
@@ -62,13 +64,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return generate(args, stdout, stderr)
 	case "breaking":
 		return breaking(args, stdout, stderr)
+	case "targets":
+		return targets(args, stdout, stderr)
 	case "explain":
 		return explain(args, stdout, stderr)
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(stdout, usage)
 		return exitOK
 	default:
-		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are generate, breaking, explain and help\n", command)
+		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are generate, breaking, targets, explain and help\n", command)
 		return exitUsage
 	}
 }
