@@ -48,6 +48,9 @@ func printTargets(w io.Writer, result *plan.Result) error {
 	fmt.Fprintln(table, "TOOL\tTARGET\tCALLED\tDESCRIPTION\tPARTS IN WORDS")
 	for _, tool := range result.Contract.Tools() {
 		for _, target := range lower.Targets() {
+			if !result.Contract.Targets.Makes(string(target)) {
+				continue
+			}
 			text := lower.For(target, tool)
 			called := text.Name
 			if text.Group != "" {

@@ -34,7 +34,7 @@ func Check(p *spec.Project) (*ir.Contract, diag.List) {
 	for _, tool := range contract.Tools() {
 		if !c.faulty[tool.Source] {
 			c.judge(tool)
-			c.deliverable(tool)
+			c.deliverable(&contract.Targets, tool)
 		}
 	}
 	c.skills(contract)

@@ -169,6 +169,15 @@ func goNames(t *ir.Tool) [][2]string {
 	for i := range t.Params {
 		names = append(names, paramNamesInGo(t.GoName, &t.Params[i], "the parameter "+t.Params[i].Name+" of "+t.Name)...)
 	}
+	if t.Answer == ir.JSONAnswer {
+		names = append(names, [2]string{t.GoName + "Result", "the result of " + t.Name})
+		for i := range t.Result.Fields {
+			names = append(names, paramNamesInGo(t.GoName+"Result", &t.Result.Fields[i], "the field "+t.Result.Fields[i].Name+" of the result of "+t.Name)...)
+		}
+		for _, code := range t.Result.Codes {
+			names = append(names, [2]string{t.GoName + "Code" + goName(code), "the code " + code + " of " + t.Name})
+		}
+	}
 	for i := range t.Envelope.Elements {
 		e := &t.Envelope.Elements[i]
 		what := "the element " + e.Name + " of " + t.Name

@@ -20,9 +20,19 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 		Description: c.prose(t.Description, "description", longestDescription,
 			"say what the tool does, when to use it, and what it returns"),
 		Effect:  ir.Effect(c.choice(t.Effect, "effect", "read", "write")),
-		Enable:  c.choice(t.Enable, "enable", "on", "off", "always", "explicit"),
-		Run:     c.choice(t.Run, "run", "ask", "unattended", "edit", "skip"),
 		Handler: ir.HandlerCommand,
+	}
+	// What a spec does not say to JP is cautious: tools are switched on by name, and a
+	// person is asked before anything is changed.
+	tool.Enable, tool.Run = "explicit", "ask"
+	if tool.Effect == ir.Read {
+		tool.Run = "unattended"
+	}
+	if t.Enable.Set {
+		tool.Enable = c.choice(t.Enable, "enable", "on", "off", "always", "explicit")
+	}
+	if t.Run.Set {
+		tool.Run = c.choice(t.Run, "run", "ask", "unattended", "edit", "skip")
 	}
 	if t.Handler.Set {
 		tool.Handler = ir.Handler(c.choice(t.Handler, "handler", "command", "go"))
@@ -37,7 +47,10 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 	}
 	c.answer(&tool, t)
 	before := len(c.diags)
-	if t.Envelope != nil && tool.Answer != ir.TextAnswer {
+	if t.Result != nil && tool.Answer == ir.JSONAnswer {
+		tool.Result = c.result(&tool, t.Result)
+	}
+	if t.Envelope != nil && tool.Answer == ir.EnvelopeAnswer {
 		tool.Envelope = c.envelope(&tool, t.Envelope)
 	}
 	sound := len(c.diags) == before
@@ -95,6 +108,10 @@ func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
 		Kind: ir.Kind(c.choice(s.Type, "type", kinds()...)), Required: s.Required.Value,
 	}
 	c.within(s, &p, owner+p.GoName, depth)
+	if s.OfResult {
+		c.presence(s, &p, depth)
+		return p
+	}
 	if s.Default.Set && p.Kind != "" {
 		if p.Required {
 			c.reportf(s.Default.At, "CT009", "drop required, or the default", "%s is required and has a default", s.Name)
@@ -107,6 +124,42 @@ func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
 	c.oneOrMany(s, &p)
 	p.Repairs = c.repairs(s, &p)
 	return p
+}
+
+// presence settles when a field of a result is there.
+func (c *checker) presence(s *spec.Param, p *ir.Param, depth int) {
+	presence := ir.Always
+	if s.Presence.Set {
+		presence = ir.Presence(c.choice(s.Presence, "presence", string(ir.Always), string(ir.NonZero), string(ir.Nullable)))
+	}
+	p.Required, p.Nullable = presence != ir.NonZero, presence == ir.Nullable
+	if depth == 0 && slices.Contains([]string{"ok", "code", "reason", "notes"}, s.Name) {
+		c.reportName(s.At, "CT036", "give it another name", "%s is written by the generator", s.Name)
+	}
+}
+
+// result judges what a tool answers in JSON.
+func (c *checker) result(t *ir.Tool, s *spec.Result) ir.Result {
+	out := ir.Result{Fields: c.params(s.Fields, t.GoName+"Result", 0)}
+	names := map[string]string{}
+	for i, code := range s.Codes.Value {
+		at := s.Codes.At.Elem(i)
+		name := goName(code)
+		switch before, taken := names[name]; {
+		case !isSnake(code, longestOther):
+			c.reportf(at, "CT036", nameHint(code, longestOther), "%q is not a code", code)
+		case slices.Contains([]string{"invalid_arguments", "too_large", "failed"}, code):
+			c.reportf(at, "CT036", "leave it out", "every tool that answers in JSON has the code %s", code)
+		case before == code:
+			c.reportf(at, "CT036", "", "%s is listed twice", code)
+		case taken:
+			c.reportf(at, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, code, name)
+		default:
+			out.Codes = append(out.Codes, code)
+		}
+		names[name] = code
+	}
+	return out
 }
 
 func kinds() []string {
@@ -526,7 +579,7 @@ func (c *checker) works(tool *ir.Tool, t *spec.Tool, sound bool) {
 	if required && len(t.Examples) == 0 {
 		c.dangling(t.Name.At, "CT025", "add an [[examples]] table", "the tool has a required parameter and no example")
 	}
-	if tool.Handler != ir.HandlerCommand || tool.Answer == ir.TextAnswer {
+	if tool.Handler != ir.HandlerCommand || tool.Answer != ir.EnvelopeAnswer {
 		return
 	}
 	if t.Command == nil {

@@ -93,7 +93,8 @@ type Tool struct {
 	Command     *Command // nil where the work is no command line
 	Answer      Answer
 	MaxChars    int      // most characters of an answer; 0: no cap of its own
-	Envelope    Envelope // without elements where the answer is text
+	Envelope    Envelope // without elements where the answer is no envelope
+	Result      Result   // without fields where the answer is not JSON
 	Examples    []Example
 }
 
@@ -133,6 +134,16 @@ func (t *Tool) Param(name string) *Param {
 	return nil
 }
 
+// Result is what a tool answers in JSON: an object with ok and the fields, or with
+// ok, a code and a reason.
+type Result struct {
+	// Fields are in the order they are written in. Those that are required are always
+	// there, and null where they are nullable and absent; the others are left out.
+	// None has a default, repairs or constraints.
+	Fields []Param
+	Codes  []string // of failures, beyond those that every tool has
+}
+
 // Handler says who turns the output of a tool's command into its envelope.
 type Handler string
 
@@ -149,6 +160,7 @@ type Answer string
 const (
 	EnvelopeAnswer Answer = "envelope" // elements with attributes, as declared
 	TextAnswer     Answer = "text"     // plain text, as the handler makes it
+	JSONAnswer     Answer = "json"     // an object with the fields of a result
 )
 
 // Kind is the type of a value.
@@ -401,12 +413,16 @@ type Child struct {
 
 // Targets is where output goes. Every path is slash-separated and relative.
 type Targets struct {
-	Module    string // Go import path of the generated root package's parent: "github.com/convtools/convtools"
-	Generated string // "generated"
-	JPTools   string // ".jp/mcp/tools"
-	JPCommand string // command line of a local JP tool
+	Module    string   // Go import path of the generated root package's parent: "github.com/convtools/convtools"
+	Generated string   // "generated"
+	Made      []string // names of the targets that are made beside Go and the lock
+	JPTools   string   // ".jp/mcp/tools"
+	JPCommand string   // command line of a local JP tool
 	Skills    []Skill
 }
+
+// Makes reports whether a target is made.
+func (t *Targets) Makes(name string) bool { return slices.Contains(t.Made, name) }
 
 // Skill is a JP configuration file that switches tools on and instructs the
 // assistant about them.

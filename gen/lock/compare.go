@@ -156,12 +156,19 @@ func (c *comparison) tool(p pair) {
 	for _, q := range pairs(before, after, "element") {
 		c.element(q)
 	}
+	c.fields(before, after)
+	for _, q := range pairs(before, after, "code") {
+		c.cameOrWent(q, "result-code-added", "result-code-removed")
+	}
 }
 
 // answer is the form of a tool's answer in words.
 func answer(tool *node) string {
-	if tool.text("answer") == string(ir.TextAnswer) {
+	switch tool.text("answer") {
+	case string(ir.TextAnswer):
 		return "plain text"
+	case string(ir.JSONAnswer):
+		return "JSON"
 	}
 	return "an envelope"
 }

@@ -30,7 +30,17 @@ func tool(c *ir.Contract, name string) *ir.Tool {
 // of every case.
 func withPlace(c *ir.Contract) *ir.Param { return tool(c, "conversation_list").Param("place") }
 
-func addPlace(c *ir.Contract) *ir.Contract {
+// result is that of a tool, which TestCompare gives one in both contracts of every case.
+func result(c *ir.Contract) *ir.Result { return &tool(c, "note_clear").Result }
+
+func withMore(c *ir.Contract) *ir.Contract {
+	*result(c) = ir.Result{Codes: []string{"not_found"}, Fields: []ir.Param{
+		{Name: "count", Kind: ir.Integer, Required: true},
+		{Name: "owner", Kind: ir.String, Required: true, Nullable: true},
+		{Name: "entries", Kind: ir.Array, Required: true, Items: &ir.Param{Kind: ir.Object, Key: "kind", Variants: []ir.Variant{
+			{Value: "text", Members: []ir.Param{{Name: "text", Kind: ir.String, Required: true}}}, {Value: "line"},
+		}}},
+	}}
 	t := tool(c, "conversation_list")
 	t.Params = append(t.Params, ir.Param{Name: "place", Kind: ir.Object, Key: "kind", Variants: []ir.Variant{
 		{Value: "shelf", Members: []ir.Param{{Name: "number", Kind: ir.Integer}}},
@@ -48,6 +58,66 @@ var cases = []struct {
 	backwards bool
 	want      []string
 }{
+	{
+		name: "an answer in JSON",
+		edit: func(c *ir.Contract) { tool(c, "learn").Answer = ir.JSONAnswer },
+		want: []string{"breaking: tool learn: the answer was plain text and is JSON [answer-changed]"},
+	},
+	{
+		name: "field-removed",
+		edit: func(c *ir.Contract) { r := result(c); r.Fields = r.Fields[:2] },
+		want: []string{"breaking: tool note_clear, field entries: removed [field-removed]"},
+	},
+	{
+		name: "field-added", backwards: true,
+		edit: func(c *ir.Contract) { r := result(c); r.Fields = r.Fields[:2] },
+		want: []string{"safe: tool note_clear, field entries: added [field-added]"},
+	},
+	{
+		name: "field-type-changed",
+		edit: func(c *ir.Contract) { result(c).Fields[2].Items.Nullable = true },
+		want: []string{"breaking: tool note_clear, field entries: the type was array of object and is array of object or null [field-type-changed]"},
+	},
+	{
+		name: "field-became-optional",
+		edit: func(c *ir.Contract) { result(c).Fields[0].Required = false },
+		want: []string{"breaking: tool note_clear, field count: the presence was always and is optional [field-became-optional]"},
+	},
+	{
+		name: "field-became-certain",
+		edit: func(c *ir.Contract) { result(c).Fields[1].Nullable = false },
+		want: []string{"safe: tool note_clear, field owner: the presence was nullable and is always [field-became-certain]"},
+	},
+	{
+		name: "field-order-changed",
+		edit: func(c *ir.Contract) { f := result(c).Fields; f[0], f[1] = f[1], f[0] },
+		want: []string{"breaking: tool note_clear: the order was count, owner, entries and is owner, count, entries [field-order-changed]"},
+	},
+	{
+		name: "field-variant-removed",
+		edit: func(c *ir.Contract) { p := result(c).Fields[2].Items; p.Variants = p.Variants[:1] },
+		want: []string{"breaking: tool note_clear, field entries, variant line: removed [field-variant-removed]"},
+	},
+	{
+		name: "field-variant-added", backwards: true,
+		edit: func(c *ir.Contract) { p := result(c).Fields[2].Items; p.Variants = p.Variants[:1] },
+		want: []string{"risky: tool note_clear, field entries, variant line: added [field-variant-added]"},
+	},
+	{
+		name: "a field inside of another",
+		edit: func(c *ir.Contract) { result(c).Fields[2].Items.Variants[0].Members[0].Kind = ir.Integer },
+		want: []string{"breaking: tool note_clear, field entries, variant text, field text: the type was string and is integer [field-type-changed]"},
+	},
+	{
+		name: "result-code-removed",
+		edit: func(c *ir.Contract) { result(c).Codes = nil },
+		want: []string{"breaking: tool note_clear, code not_found: removed [result-code-removed]"},
+	},
+	{
+		name: "result-code-added",
+		edit: func(c *ir.Contract) { r := result(c); r.Codes = append(r.Codes, "busy") },
+		want: []string{"risky: tool note_clear, code busy: added [result-code-added]"},
+	},
 	{
 		name: "tool-renamed",
 		edit: func(c *ir.Contract) {
@@ -617,9 +687,9 @@ func TestCompare(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			edited := addPlace(irtest.Contract())
+			edited := withMore(irtest.Contract())
 			c.edit(edited)
-			old, after := lock.Facts(addPlace(irtest.Contract())), lock.Facts(edited)
+			old, after := lock.Facts(withMore(irtest.Contract())), lock.Facts(edited)
 			if c.backwards {
 				old, after = after, old
 			}

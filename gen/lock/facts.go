@@ -103,10 +103,14 @@ func (w *writer) tool(t *ir.Tool) {
 	for _, r := range t.Rules {
 		w.rule(tool, r)
 	}
-	if t.Answer == ir.TextAnswer {
-		w.set(tool, "answer", string(ir.TextAnswer))
+	if t.Answer == ir.TextAnswer || t.Answer == ir.JSONAnswer {
+		w.set(tool, "answer", string(t.Answer))
 	} else {
 		w.set(tool, "root", t.Envelope.Root)
+	}
+	w.fields(tool, t.Result.Fields)
+	for _, code := range t.Result.Codes {
+		w.add(tool + ", code " + code)
 	}
 	if t.MaxChars > 0 {
 		w.set(tool, "max_chars", t.MaxChars)
@@ -114,6 +118,53 @@ func (w *writer) tool(t *ir.Tool) {
 	for i := range t.Envelope.Elements {
 		w.element(tool+", element "+t.Envelope.Elements[i].Name, &t.Envelope.Elements[i])
 	}
+}
+
+// fields writes the facts of the fields of a result, in whose order callers trust.
+func (w *writer) fields(subject string, fields []ir.Param) {
+	var names []string
+	for i := range fields {
+		p := &fields[i]
+		field := subject + ", field " + p.Name
+		names = append(names, p.Name)
+		presence := ir.Always
+		switch {
+		case p.Nullable:
+			presence = ir.Nullable
+		case !p.Required:
+			presence = ir.NonZero
+		}
+		w.set(field, "type", fieldType(p))
+		w.set(field, "presence", string(presence))
+		for p.Items != nil {
+			p = p.Items
+		}
+		if p.Key != "" {
+			w.set(field, "key", p.Key)
+		}
+		w.fields(field, p.Members)
+		for _, v := range p.Variants {
+			variant := field + ", variant " + v.Value
+			w.add(variant)
+			w.fields(variant, v.Members)
+		}
+	}
+	if len(names) > 0 {
+		w.set(subject, "fields", names)
+	}
+}
+
+// fieldType is the type of a field in one word or more: that of an array is the type
+// of its items too.
+func fieldType(p *ir.Param) string {
+	if p.Kind != ir.Array {
+		return string(p.Kind)
+	}
+	item := fieldType(p.Item())
+	if p.Item().Nullable {
+		item += " or null"
+	}
+	return "array of " + item
 }
 
 func (w *writer) rule(tool string, r ir.Rule) {

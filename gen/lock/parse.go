@@ -28,11 +28,13 @@ func kinds(kind string) []string {
 	case "":
 		return []string{"tool", "error"}
 	case "tool":
-		return []string{"alias", "parameter", "element"}
+		return []string{"alias", "parameter", "element", "field", "code"}
 	case "parameter", "member":
 		return []string{"member", "variant"}
+	case "field":
+		return []string{"field", "variant"}
 	case "variant":
-		return []string{"member"}
+		return []string{"member", "field"}
 	case "element":
 		return []string{"attribute", "child"}
 	}
@@ -47,9 +49,11 @@ func keyType(kind, key string) (valueType, bool) {
 	t, known := map[string]map[string]valueType{
 		"tool": {
 			"effect": text, "exclusive": manyLists, "at_least_one": manyLists, "exactly_one": manyLists, "requires": manyLists,
-			"answer": text, "root": text, "max_chars": count,
+			"answer": text, "root": text, "max_chars": count, "fields": list,
 		},
 		"alias":     {"until": text},
+		"field":     {"type": text, "presence": text, "key": text, "fields": list},
+		"variant":   {"fields": list},
 		"element":   {"body": text, "separator": text, "attributes": list, "children": list},
 		"attribute": {"type": text, "presence": text, "fixed": text},
 		"child":     {"occurs": text},

@@ -91,7 +91,9 @@ func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference
 		{c.Targets.Generated, ".go", 1},
 		{c.Targets.Generated + "/docs", ".md", 0},
 		{c.Targets.Generated + "/schemas", ".json", 0},
-		{c.Targets.JPTools, ".toml", 1},
+	}
+	if c.Targets.JPTools != "" {
+		places = append(places, place{c.Targets.JPTools, ".toml", 1})
 	}
 	seen := map[string]bool{}
 	for _, s := range c.Targets.Skills {

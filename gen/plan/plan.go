@@ -61,15 +61,16 @@ func Generate(fsys fs.FS) (*Result, error) {
 	r.Contract = contract
 	for _, tool := range contract.Tools() {
 		for _, target := range lower.Targets() {
-			r.Lowered = append(r.Lowered, lower.For(target, tool).Reports...)
+			if contract.Targets.Makes(string(target)) {
+				r.Lowered = append(r.Lowered, lower.For(target, tool).Reports...)
+			}
 		}
 	}
-	emitters := []func(*ir.Contract) ([]emit.File, error){
-		func(c *ir.Contract) ([]emit.File, error) { return gocode.Emit(c, schema.Compact) },
-		schema.Emit, jp.Emit, skill.Emit, jpfiles.Emit, mcp.Emit, openai.Emit, responses.Emit, anthropic.Emit, docs.Emit, lock.Emit,
-	}
-	for _, emitter := range emitters {
-		files, err := emitter(contract)
+	for _, target := range targets() {
+		if target.optional && !contract.Targets.Makes(target.name) {
+			continue
+		}
+		files, err := target.emit(contract)
 		if err != nil {
 			return nil, fmt.Errorf("generating: %w", err)
 		}
@@ -77,6 +78,30 @@ func Generate(fsys fs.FS) (*Result, error) {
 	}
 	sort.Slice(r.Files, func(i, j int) bool { return r.Files[i].Path < r.Files[j].Path })
 	return r, distinct(r.Files)
+}
+
+// target is one way in which a contract is written.
+type target struct {
+	name     string // as in tools.toml and in package lower
+	optional bool
+	emit     func(*ir.Contract) ([]emit.File, error)
+}
+
+// targets returns all of them.
+func targets() []target {
+	return []target{
+		{"go", false, func(c *ir.Contract) ([]emit.File, error) { return gocode.Emit(c, schema.Compact) }},
+		{"lock", false, lock.Emit},
+		{string(lower.Schema), true, schema.Emit},
+		{string(lower.JP), true, jp.Emit},
+		{string(lower.JP), true, skill.Emit},
+		{string(lower.JP), true, jpfiles.Emit},
+		{string(lower.MCP), true, mcp.Emit},
+		{string(lower.OpenAI), true, openai.Emit},
+		{string(lower.Responses), true, responses.Emit},
+		{string(lower.Anthropic), true, anthropic.Emit},
+		{"docs", true, docs.Emit},
+	}
 }
 
 // distinct demands that no two files are one, on any file system.

@@ -95,6 +95,14 @@ func TestTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	generate(t, dir)
+	// Two of the specs say nothing to JP, which asks before anything is changed.
+	for name, run := range map[string]string{"open": "ask", "history": "unattended"} {
+		definition, err := os.ReadFile(filepath.Join(dir, ".jp/mcp/tools/shapes", name+".toml"))
+		if err != nil || !strings.Contains(string(definition), "\n[conversation.tools.shapes_"+name+"]\n") ||
+			!strings.Contains(string(definition), "\nenable = \"explicit\"\nrun = \""+run+"\"\n") {
+			t.Errorf("%s: %v\n%s", name, err, definition)
+		}
+	}
 	writeModule(t, dir, "example.com/shapes")
 	runGo(t, dir, "vet", "./...")
 	runGo(t, dir, "test", "-vet=off", "./...")

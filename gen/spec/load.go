@@ -242,8 +242,9 @@ func (l *loader) project(file *File, root map[string]any) *Project {
 			p.Go.Dir = g.mustText("dir")
 			g.close()
 		}
-		if jp := targets.sub("jp", "targets.jp", true); jp != nil {
-			p.JP = JPTarget{Tools: jp.mustText("tools"), Command: jp.mustText("command")}
+		p.Only = targets.texts("only")
+		if jp := targets.sub("jp", "targets.jp", false); jp != nil {
+			p.JP = JPTarget{Set: true, Tools: jp.mustText("tools"), Command: jp.mustText("command")}
 			for _, s := range jp.subs("skills", "a skill", false) {
 				p.JP.Skills = append(p.JP.Skills, Skill{
 					At: s.at, File: s.mustText("file"), Tag: s.mustText("tag"), Title: s.mustText("title"),
@@ -264,7 +265,7 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 	tool := &Tool{
 		File: file,
 		Name: t.mustText("name"), Summary: t.mustText("summary"), Description: t.mustText("description"),
-		Effect: t.mustText("effect"), Enable: t.mustText("enable"), Run: t.mustText("run"), Handler: t.text("handler"),
+		Effect: t.mustText("effect"), Enable: t.text("enable"), Run: t.text("run"), Handler: t.text("handler"),
 		Answer: t.text("answer"), MaxChars: t.integer("max_chars"),
 	}
 	for _, a := range t.subs("aliases", "an alias", false) {
@@ -290,6 +291,14 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 	if e := t.sub("envelope", "envelope", needed); e != nil {
 		tool.Envelope = l.envelope(e)
 	}
+	if r := t.sub("result", "result", tool.Answer.Value == "json"); r != nil {
+		r.ofResult = true
+		tool.Result = &Result{At: r.at, Codes: r.texts("codes")}
+		for _, f := range r.named("fields", "the field") {
+			tool.Result.Fields = append(tool.Result.Fields, l.param(f))
+		}
+		r.close()
+	}
 	for _, e := range t.subs("examples", "an example", false) {
 		example := Example{At: e.at, Summary: e.mustText("summary")}
 		if v, at, ok := e.raw("arguments", true); ok {
@@ -307,9 +316,12 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 }
 
 func (l *loader) param(t *table) Param {
-	p := Param{
-		Name: t.name, Summary: t.mustText("summary"), Type: t.mustText("type"), Required: t.boolean("required"),
-		Default: t.value("default"), Repairs: t.texts("repairs"), OneOrMany: t.boolean("one_or_many"),
+	p := Param{Name: t.name, Summary: t.mustText("summary"), Type: t.mustText("type"), OfResult: t.ofResult}
+	if t.ofResult {
+		p.Presence = t.text("presence")
+	} else {
+		p.Required, p.Default, p.Repairs, p.OneOrMany = t.boolean("required"), t.value("default"), t.texts("repairs"), t.boolean("one_or_many")
+		p.Nullable = t.boolean("nullable")
 	}
 	l.inside(t, &p)
 	return p
@@ -317,18 +329,20 @@ func (l *loader) param(t *table) Param {
 
 // items reads what every item of an array is: a string, unless it says otherwise.
 func (l *loader) items(t *table) *Param {
-	p := Param{Type: t.text("type"), Summary: t.text("summary")}
+	p := Param{Type: t.text("type"), Summary: t.text("summary"), Nullable: t.boolean("nullable"), OfResult: t.ofResult}
 	l.inside(t, &p)
 	return &p
 }
 
 // inside reads what narrows a value and what it holds.
 func (l *loader) inside(t *table, p *Param) {
-	p.At, p.Nullable, p.Key = t.at, t.boolean("nullable"), t.text("key")
+	p.At, p.Key = t.at, t.text("key")
 	p.Constraints = map[string]Field[any]{}
-	for _, c := range ir.ConstraintTable() {
-		if f := t.constraint(c); f.Set {
-			p.Constraints[c.Key] = f
+	if !t.ofResult {
+		for _, c := range ir.ConstraintTable() {
+			if f := t.constraint(c); f.Set {
+				p.Constraints[c.Key] = f
+			}
 		}
 	}
 	if items := t.sub("items", "items", false); items != nil {

@@ -39,8 +39,9 @@ type Project struct {
 	CLIs    []CLI // sorted by name
 	Go      GoTarget
 	JP      JPTarget
-	Sources []*File // every file read, tools.toml first
-	Tools   []*Tool // sorted by file name
+	Only    Field[[]string] // the targets without settings that are made; all where it is not set
+	Sources []*File         // every file read, tools.toml first
+	Tools   []*Tool         // sorted by file name
 }
 
 // CLI is one [cli.NAME] table.
@@ -59,6 +60,7 @@ type GoTarget struct {
 
 // JPTarget is [targets.jp].
 type JPTarget struct {
+	Set     bool // the table is there
 	Tools   Field[string]
 	Command Field[string]
 	Skills  []Skill
@@ -91,6 +93,7 @@ type Tool struct {
 	Rules       []Rule
 	Command     *Command
 	Envelope    *Envelope // nil where there is none, as with a text answer
+	Result      *Result   // of an answer in JSON; nil where there is none
 	Examples    []Example
 }
 
@@ -110,6 +113,8 @@ type Param struct {
 	Type        Field[string]
 	Required    Field[bool]
 	Nullable    Field[bool]
+	OfResult    bool          // it is what a tool returns, and not what it takes
+	Presence    Field[string] // of a field of a result
 	Default     Field[any]
 	Repairs     Field[[]string]
 	OneOrMany   Field[bool] // one item is accepted in the place of an array
@@ -165,6 +170,13 @@ type Envelope struct {
 	Root     Field[string]
 	MaxChars Field[int64]
 	Elements []Element
+}
+
+// Result is the [result] table.
+type Result struct {
+	At     Place
+	Fields []Param // in document order
+	Codes  Field[[]string]
 }
 
 // Element is one [[envelope.elements]] table.

@@ -66,12 +66,14 @@ func (l *loader) report(file *File, at diag.Span, rule, message, hint string) {
 // table reads the keys of one TOML table and remembers which were asked for, so
 // that what is left over can be reported as unknown.
 type table struct {
-	l     *loader
-	at    Place
-	name  string // its own key, where the key is free
-	what  string // for messages: "a parameter"
-	m     map[string]any
-	asked []string
+	l    *loader
+	at   Place
+	name string // its own key, where the key is free
+	what string // for messages: "a parameter"
+	// ofResult marks what stands in the table of a tool's result.
+	ofResult bool
+	m        map[string]any
+	asked    []string
 }
 
 func (l *loader) table(at Place, what string, m map[string]any) *table {
@@ -220,7 +222,9 @@ func (t *table) sub(key, what string, required bool) *table {
 		t.wrong(at, key, "a table", v)
 		return nil
 	}
-	return t.l.table(at, what, m)
+	sub := t.l.table(at, what, m)
+	sub.ofResult = t.ofResult
+	return sub
 }
 
 // subs is a member that is an array of tables.
@@ -295,7 +299,7 @@ func (t *table) named(key, what string) []*table {
 			continue
 		}
 		named := t.l.table(at, what+" "+e.name, m)
-		named.name = e.name
+		named.name, named.ofResult = e.name, t.ofResult
 		tables = append(tables, named)
 	}
 	return tables

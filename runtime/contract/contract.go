@@ -129,6 +129,15 @@ func (e *Error) ForPerson() string {
 	return e.Message
 }
 
+// Failure is how a tool that answers in JSON fails in a way that its spec declares.
+type Failure struct {
+	Code      string // one of those in the spec
+	Reason    string // one sentence with the cause and one with the remedy
+	Transient bool   // the same call may work later
+}
+
+func (e *Failure) Error() string { return e.Reason }
+
 // Fixable returns an error that the caller can put right with another call.
 func Fixable(message string) *Error { return &Error{Message: message, Caller: true} }
 

@@ -249,7 +249,7 @@ func (p *page) repairs() {
 		return
 	}
 	told := "Each repair made is told in a note of the answer."
-	if p.tool.Answer == ir.TextAnswer {
+	if p.tool.Answer == ir.TextAnswer || p.tool.Answer == ir.JSONAnswer {
 		told = "Each repair made is told in the answer."
 	}
 	p.line("\n### Repairs\n")

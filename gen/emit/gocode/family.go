@@ -25,7 +25,7 @@ func uses(family *ir.Family) (handler, cli bool) {
 
 // hasEnvelope reports whether a tool of the family answers with more than text.
 func hasEnvelope(family *ir.Family) bool {
-	return slices.ContainsFunc(family.Tools, func(t ir.Tool) bool { return t.Answer != ir.TextAnswer })
+	return slices.ContainsFunc(family.Tools, func(t ir.Tool) bool { return t.Answer != ir.TextAnswer && t.Answer != ir.JSONAnswer })
 }
 
 // family emits the file that the tools of a family share.
@@ -67,8 +67,11 @@ func (g *generator) handler(family *ir.Family) jen.Code {
 			}
 			comment(methods, tool.GoName+" answers "+tool.Name+": "+lowerFirst(sentence(tool.Summary)))
 			answer := jen.Op("*").Id(rootName(tool))
-			if tool.Answer == ir.TextAnswer {
+			switch tool.Answer {
+			case ir.TextAnswer:
 				answer = jen.String()
+			case ir.JSONAnswer:
+				answer = jen.Id(resultName(tool))
 			}
 			methods.Id(tool.GoName).Params(
 				g.context(), g.call(), jen.Id("p").Id(paramsName(tool)),
@@ -76,6 +79,9 @@ func (g *generator) handler(family *ir.Family) jen.Code {
 		}
 	})
 	duties := "The notes of a call have to be carried by the answer."
+	if slices.ContainsFunc(family.Tools, func(t ir.Tool) bool { return t.Answer == ir.JSONAnswer }) {
+		duties += " A result carries them by itself."
+	}
 	if hasEnvelope(family) {
 		duties += " An answer is never nil where the error is."
 	}

@@ -27,7 +27,10 @@ func readFunc(typeName string) string   { return "read" + typeName }
 
 // objects returns the types that become of the objects in a tool's parameters, each
 // before those inside of it.
-func (t *toolCode) objects() []object {
+func (t *toolCode) objects() []object { return objectsIn(t.tool.Params, t.inArguments) }
+
+// objectsIn is the same for any values; words is what stands at a path, in words.
+func objectsIn(values []ir.Param, words func(path string) string) []object {
 	var list []object
 	var walk func(p *ir.Param, path string)
 	members := func(path string, params []ir.Param) {
@@ -40,21 +43,21 @@ func (t *toolCode) objects() []object {
 		case p.Items != nil:
 			walk(p.Items, path+"[]")
 		case p.Key != "":
-			list = append(list, object{name: p.TypeName, about: t.inArguments(path), path: path, key: p.Key, param: p})
+			list = append(list, object{name: p.TypeName, about: words(path), path: path, key: p.Key, param: p})
 			for i := range p.Variants {
 				v := &p.Variants[i]
 				list = append(list, object{
 					name: v.TypeName, path: path, members: v.Members, key: p.Key, value: v.Value,
-					about: t.inArguments(path) + " where " + p.Key + " is " + v.Value + ": " + lowerFirst(oneLine(v.Summary)),
+					about: words(path) + " where " + p.Key + " is " + v.Value + ": " + lowerFirst(oneLine(v.Summary)),
 				})
 				members(path, v.Members)
 			}
 		case p.Kind == ir.Object:
-			list = append(list, object{name: p.TypeName, about: t.inArguments(path), path: path, members: p.Members})
+			list = append(list, object{name: p.TypeName, about: words(path), path: path, members: p.Members})
 			members(path, p.Members)
 		}
 	}
-	members("", t.tool.Params)
+	members("", values)
 	return list
 }
 
@@ -70,14 +73,18 @@ func (t *toolCode) objectType(o object) []jen.Code {
 	if o.param == nil {
 		return append([]jen.Code{documented(t.fields(o.name, o.members), about)}, t.constants(o.name, o.name, o.members)...)
 	}
-	declaration := jen.Type().Id(o.name).StructFunc(func(fields *jen.Group) {
+	return []jen.Code{documented(variantFields(o), about+" One of its fields is set: the one that "+o.key+" names.")}
+}
+
+// variantFields is a struct with a field for each variant of an object.
+func variantFields(o object) jen.Code {
+	return jen.Type().Id(o.name).StructFunc(func(fields *jen.Group) {
 		for i := range o.param.Variants {
 			v := &o.param.Variants[i]
 			comment(fields, sentence(v.Summary))
 			fields.Id(v.GoName).Op("*").Id(v.TypeName)
 		}
 	})
-	return []jen.Code{documented(declaration, about+" One of its fields is set: the one that "+o.key+" names.")}
 }
 
 // byVariant is a switch over the member that tells variants apart.

@@ -75,7 +75,11 @@ func (g *generator) tool(family *ir.Family, tool *ir.Tool) (emit.File, error) {
 	if tool.Command != nil {
 		many(t.command())
 	}
-	if t.tool.Answer != ir.TextAnswer {
+	switch t.tool.Answer {
+	case ir.JSONAnswer:
+		add(t.result()...)
+	case ir.TextAnswer:
+	default:
 		many(t.envelope())
 	}
 	one(t.caller())
@@ -191,6 +195,9 @@ func (t *toolCode) bound() *jen.Statement { return jen.Id("bind" + t.tool.GoName
 func (t *toolCode) caller() (jen.Code, error) {
 	switch t.tool.Handler {
 	case ir.HandlerGo:
+		if t.tool.Answer == ir.JSONAnswer {
+			return t.resultCaller(), nil
+		}
 		return t.handlerCaller(), nil
 	case ir.HandlerCommand:
 		return t.commandCaller()

@@ -147,7 +147,7 @@ func TestNames(t *testing.T) {
 	if a, b := run(t, "shapes.open", open), run(t, "shapes_open", open); a != b || strings.Contains(a, "called") {
 		t.Errorf("answers by two spellings: %s and %s", a, b)
 	}
-	if got := run(t, "shapes_ope", "{}"); got != "There is no tool named \"shapes_ope\". Did you mean shapes.open? Tools: shapes.open, shapes_plot." {
+	if got := run(t, "shapes_ope", "{}"); got != "There is no tool named \"shapes_ope\". Did you mean shapes.open? Tools: shapes.history, shapes.open, shapes_plot." {
 		t.Errorf("answer by no name: %s", got)
 	}
 	for name, tool := range map[string]contract.Tool{"shapes.open": OpenTool(), "shapes_open": OpenTool(), "shapes_draw": PlotTool()} {
