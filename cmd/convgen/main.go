@@ -13,6 +13,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -31,9 +32,9 @@ usage:
         -format  what is wrong, as text on standard error, or as a JSON array or
                  annotations of GitHub on standard output
         -v       also say what each target could not express, and where it went
-  convgen breaking [-C DIR] [-json] OLD.lock
+  convgen breaking [-C DIR] [-format text|json|github] -against FILE|git:REVISION
         say what changed since another contract.lock, and for whom it breaks;
-        exit 1 if it breaks anyone
+        exit 1 if it breaks anyone, and no [[accepted]] in tools.toml says why
   convgen targets [-C DIR]
         say what each target calls the tools, and how much of them it has in words
   convgen explain [RULE]
@@ -153,6 +154,7 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	case o.check:
 		return len(differences) == 0, nil
 	}
+	o.warn(root, stderr, result)
 	if err := plan.Write(root, result, differences); err != nil {
 		return false, err
 	}
@@ -164,6 +166,24 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 		fmt.Fprintln(stderr, done, d.Path)
 	}
 	return true, nil
+}
+
+// warn tells which changes since the contract.lock that is there break callers. One
+// that cannot be read is about to be replaced, and no reason to stop.
+func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result) {
+	old, err := root.ReadFile(path.Join(result.Contract.Targets.Generated, "contract.lock"))
+	if err != nil {
+		return
+	}
+	changes, _, err := result.Changes(old, today())
+	if err != nil {
+		return
+	}
+	for _, c := range changes {
+		if c.Breaks() {
+			fmt.Fprintf(stderr, "warning: %s\n", c)
+		}
+	}
 }
 
 // print shows what was found. Text is for people; the other formats are read by

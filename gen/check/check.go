@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/gen/spec"
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/near"
@@ -28,7 +29,7 @@ func Check(p *spec.Project) (*ir.Contract, diag.List) {
 	for _, file := range p.Sources {
 		c.faulty[file.Name] = file.Broken
 	}
-	contract := &ir.Contract{Targets: c.targets(), CLIs: c.clis()}
+	contract := &ir.Contract{Targets: c.targets(), CLIs: c.clis(), Accepted: c.accepted()}
 	c.families(contract)
 	c.toolNames(contract)
 	for _, tool := range contract.Tools() {
@@ -123,6 +124,33 @@ func (c *checker) clis() []ir.CLI {
 		clis = append(clis, ir.CLI{Name: s.Name, GoName: goName(s.Name), Command: s.Command.Value, Builtin: s.Builtin.Value, Env: s.Env.Value})
 	}
 	return clis
+}
+
+// accepted judges the changes that are meant to break callers.
+func (c *checker) accepted() []ir.Accepted {
+	var rules []string
+	for _, r := range lock.Rules() {
+		if r.Class == lock.Breaking {
+			rules = append(rules, r.ID)
+		}
+	}
+	var accepted []ir.Accepted
+	for _, a := range c.project.Accepted {
+		if a.Rule.Set && !slices.Contains(rules, a.Rule.Value) {
+			hint := "convgen breaking shows the rule behind every change"
+			if meant := near.Name(a.Rule.Value, rules); meant != "" {
+				hint = fmt.Sprintf("did you mean %q?", meant)
+			}
+			c.reportf(a.Rule.At, "CT037", hint, "%q is no rule of a change that breaks callers", a.Rule.Value)
+		}
+		for key, f := range map[string]spec.Field[string]{"subject": a.Subject, "reason": a.Reason, "version": a.Version} {
+			if f.Set && (strings.TrimSpace(f.Value) == "" || !oneLine(f.Value)) {
+				c.reportf(f.At, "CT037", "", "the %s of an accepted change is one line of text", key)
+			}
+		}
+		accepted = append(accepted, ir.Accepted{Rule: a.Rule.Value, Subject: a.Subject.Value, Reason: a.Reason.Value, Version: a.Version.Value})
+	}
+	return accepted
 }
 
 // families groups tools by the folder their spec stands in. What does not fit

@@ -46,6 +46,7 @@ func Rules() []Rule {
 		{"CT034", "Every name that a tool can be called by is a name of that tool alone: its own, the one without a dot that some hosts ask for, the group before the dot, and former names."},
 		{"CT035", "An alias has a former name of the tool, and the day until which it works at least, as YYYY-MM-DD."},
 		{"CT036", "The fields of a result have names of their own: ok, code, reason and notes are written by the generator, and so are the codes invalid_arguments, too_large and failed. Codes are snake_case and distinct."},
+		{"CT037", "A change that breaks callers is accepted by its rule and its subject, as convgen breaking shows them, with a reason and the version that has it first."},
 		{"SP001", "The file is valid TOML and UTF-8, and not nested beyond reason."},
 		{"SP002", "Every key is known, and spelt exactly as documented."},
 		{"SP003", "Every value has the type its key asks for."},

@@ -16,6 +16,15 @@ type Contract struct {
 	Families []Family // sorted by name
 	CLIs     []CLI    // sorted by name
 	Targets  Targets
+	Accepted []Accepted
+}
+
+// Accepted is a change of the contract that breaks callers and is meant.
+type Accepted struct {
+	Rule    string // of package lock
+	Subject string // "tool conversation_grep, parameter limit"
+	Reason  string // who has to do what, and why it is worth it
+	Version string // of the project that has the change first
 }
 
 // Tools returns all tools, sorted by name.

@@ -14,11 +14,69 @@ type Change struct {
 	Rule    Rule
 	Subject string // "tool conversation_grep, parameter limit"
 	Detail  string // "the maximum was 200 and is 100"
+	// Accepted is why a breaking change is meant; nil where nobody says that it is.
+	Accepted *ir.Accepted
 }
 
 // String returns the change on one line.
 func (c Change) String() string {
-	return fmt.Sprintf("%s: %s: %s [%s]", c.Rule.Class, c.Subject, c.Detail, c.Rule.ID)
+	line := fmt.Sprintf("%s: %s: %s [%s]", c.Rule.Class, c.Subject, c.Detail, c.Rule.ID)
+	if c.Accepted != nil {
+		line = "accepted, " + line + " in " + c.Accepted.Version + ": " + c.Accepted.Reason
+	}
+	return line
+}
+
+// Breaks reports whether the change breaks callers, and nobody says that it is meant.
+func (c Change) Breaks() bool { return c.Rule.Class == Breaking && c.Accepted == nil }
+
+// Accept marks the changes that are meant to break callers, and returns those
+// acceptances for which there is no such change.
+func Accept(changes []Change, accepted []ir.Accepted) (unused []ir.Accepted) {
+	for i := range accepted {
+		a, used := &accepted[i], false
+		for j := range changes {
+			if c := &changes[j]; c.Rule.Class == Breaking && c.Rule.ID == a.Rule && c.Subject == a.Subject {
+				c.Accepted, used = a, true
+			}
+		}
+		if !used {
+			unused = append(unused, *a)
+		}
+	}
+	return unused
+}
+
+// Summary is how many changes there are of each class, as a sentence; nothing where
+// there are none.
+func Summary(changes []Change) string {
+	counts := map[Class]int{}
+	accepted := 0
+	for _, c := range changes {
+		if c.Accepted != nil {
+			accepted++
+		} else {
+			counts[c.Rule.Class]++
+		}
+	}
+	var parts []string
+	for _, part := range []struct {
+		count    int
+		one, all string
+	}{
+		{counts[Breaking], "1 change breaks callers", "%d changes break callers"},
+		{accepted, "1 breaking change is accepted", "%d breaking changes are accepted"},
+		{counts[Risky], "1 is risky", "%d are risky"},
+		{counts[Safe], "1 is safe", "%d are safe"},
+	} {
+		switch {
+		case part.count == 1:
+			parts = append(parts, part.one)
+		case part.count > 1:
+			parts = append(parts, fmt.Sprintf(part.all, part.count))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Compare returns what became of a contract: old and after are facts as [Parse] and

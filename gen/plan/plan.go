@@ -80,6 +80,21 @@ func Generate(fsys fs.FS) (*Result, error) {
 	return r, distinct(r.Files)
 }
 
+// Changes compares another contract, as the bytes of a contract.lock, with that of the
+// specs, and marks what is accepted. Unused are acceptances that nothing is accepted
+// by. today is YYYY-MM-DD.
+func (r *Result) Changes(old []byte, today string) (changes []lock.Change, unused []ir.Accepted, err error) {
+	before, err := lock.Parse(old)
+	if err != nil {
+		return nil, nil, err
+	}
+	changes, err = lock.Compare(before, lock.Facts(r.Contract), today)
+	if err != nil {
+		return nil, nil, fmt.Errorf("comparing contracts: %w", err)
+	}
+	return changes, lock.Accept(changes, r.Contract.Accepted), nil
+}
+
 // target is one way in which a contract is written.
 type target struct {
 	name     string // as in tools.toml and in package lower

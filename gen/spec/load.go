@@ -237,6 +237,12 @@ func (l *loader) project(file *File, root map[string]any) *Project {
 		c.close()
 	}
 	sort.Slice(p.CLIs, func(i, j int) bool { return p.CLIs[i].Name < p.CLIs[j].Name })
+	for _, a := range t.subs("accepted", "an accepted change", false) {
+		p.Accepted = append(p.Accepted, Accepted{
+			At: a.at, Rule: a.mustText("rule"), Subject: a.mustText("subject"), Reason: a.mustText("reason"), Version: a.mustText("version"),
+		})
+		a.close()
+	}
 	if targets := t.sub("targets", "targets", true); targets != nil {
 		if g := targets.sub("go", "targets.go", true); g != nil {
 			p.Go.Dir = g.mustText("dir")

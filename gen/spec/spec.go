@@ -33,15 +33,26 @@ type File struct {
 
 // Project is tools.toml with all the specs it names.
 type Project struct {
-	File    *File
-	Module  Field[string]
-	Specs   Field[[]string]
-	CLIs    []CLI // sorted by name
-	Go      GoTarget
-	JP      JPTarget
-	Only    Field[[]string] // the targets without settings that are made; all where it is not set
-	Sources []*File         // every file read, tools.toml first
-	Tools   []*Tool         // sorted by file name
+	File   *File
+	Module Field[string]
+	Specs  Field[[]string]
+	CLIs   []CLI // sorted by name
+	// Accepted are the changes of the contract that break callers and are meant.
+	Accepted []Accepted
+	Go       GoTarget
+	JP       JPTarget
+	Only     Field[[]string] // the targets without settings that are made; all where it is not set
+	Sources  []*File         // every file read, tools.toml first
+	Tools    []*Tool         // sorted by file name
+}
+
+// Accepted is one [[accepted]] table.
+type Accepted struct {
+	At      Place
+	Rule    Field[string]
+	Subject Field[string]
+	Reason  Field[string]
+	Version Field[string]
 }
 
 // CLI is one [cli.NAME] table.
