@@ -15,9 +15,9 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/convtools/convtools/gen/check"
+	"github.com/convtools/convtools/gen/explain"
 	"github.com/convtools/convtools/gen/plan"
 	"github.com/convtools/convtools/runtime/base/diag"
 )
@@ -25,12 +25,12 @@ import (
 const usage = `convgen turns the specs that tools.toml names into code, schemas, configurations and docs.
 
 usage:
-  convgen generate [-C DIR] [-check] [-format text|json|github] [-v]
+  convgen generate [-C DIR] [-check] [-format text|json|github|sarif] [-v]
         write what is missing or stale, remove what is orphaned
         -C       the project, where tools.toml is (default: the working directory)
         -check   write nothing; exit 1 and name the files if anything differs
-        -format  what is wrong, as text on standard error, or as a JSON array or
-                 annotations of GitHub on standard output
+        -format  what is wrong, as text on standard error, or as a JSON array,
+                 annotations of GitHub or a SARIF log on standard output
         -v       also say what each target could not express, and where it went
   convgen breaking [-C DIR] [-format text|json|github] -against FILE|git:REVISION
         say what changed since another contract.lock, and for whom it breaks;
@@ -38,7 +38,8 @@ usage:
   convgen targets [-C DIR]
         say what each target calls the tools, and how much of them it has in words
   convgen explain [RULE]
-        say what a rule demands and why; without RULE, list all
+        say what a rule demands and why, with an example that breaks it and what
+        puts it right; without RULE, list all
   convgen help
 
 examples:
@@ -68,7 +69,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case "targets":
 		return targets(args, stdout, stderr)
 	case "explain":
-		return explain(args, stdout, stderr)
+		return explainRule(args, stdout, stderr)
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(stdout, usage)
 		return exitOK
@@ -91,6 +92,7 @@ func printers() map[string]func(io.Writer, diag.List, func(string) []byte) error
 		"text":   diag.Text,
 		"json":   func(w io.Writer, l diag.List, _ func(string) []byte) error { return diag.JSON(w, l) },
 		"github": func(w io.Writer, l diag.List, _ func(string) []byte) error { return diag.GitHub(w, l) },
+		"sarif":  func(w io.Writer, l diag.List, _ func(string) []byte) error { return diag.SARIF(w, "convgen", l) },
 	}
 }
 
@@ -236,7 +238,7 @@ func describe(kind plan.Kind) (message, hint string) {
 	}
 }
 
-func explain(args []string, stdout, stderr io.Writer) int {
+func explainRule(args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		for _, rule := range check.Rules() {
 			fmt.Fprintf(stdout, "%s  %s\n", rule.ID, rule.Doc)
@@ -251,12 +253,15 @@ func explain(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "convgen explain: one rule at a time")
 		return exitUsage
 	}
-	for _, rule := range check.Rules() {
-		if strings.EqualFold(args[0], rule.ID) {
-			fmt.Fprintln(stdout, rule.Doc)
-			return exitOK
-		}
+	said, known, err := explain.Rule(args[0])
+	switch {
+	case err != nil:
+		fmt.Fprintf(stderr, "convgen explain: %v\n", err)
+		return exitWrong
+	case !known:
+		fmt.Fprintf(stderr, "convgen explain: there is no rule %q\nhint: convgen explain lists all\n", args[0])
+		return exitUsage
 	}
-	fmt.Fprintf(stderr, "convgen explain: there is no rule %q\nhint: convgen explain lists all\n", args[0])
-	return exitUsage
+	fmt.Fprint(stdout, said)
+	return exitOK
 }
