@@ -17,8 +17,10 @@ import (
 	"slices"
 
 	"github.com/convtools/convtools/gen/check"
+	"github.com/convtools/convtools/gen/emit/editor"
 	"github.com/convtools/convtools/gen/explain"
 	"github.com/convtools/convtools/gen/plan"
+	"github.com/convtools/convtools/gen/spec"
 	"github.com/convtools/convtools/runtime/base/diag"
 )
 
@@ -40,6 +42,9 @@ usage:
   convgen explain [RULE]
         say what a rule demands and why, with an example that breaks it and what
         puts it right; without RULE, list all
+  convgen schema tool|project|reference
+        print a JSON Schema of specs or of tools.toml, for editors, or a reference
+        of all keys in Markdown
   convgen help
 
 examples:
@@ -68,13 +73,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return breaking(args, stdout, stderr)
 	case "targets":
 		return targets(args, stdout, stderr)
+	case "schema":
+		return editorFiles(args, stdout, stderr)
 	case "explain":
 		return explainRule(args, stdout, stderr)
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(stdout, usage)
 		return exitOK
 	default:
-		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are generate, breaking, targets, explain and help\n", command)
+		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are generate, breaking, targets, explain, schema and help\n", command)
 		return exitUsage
 	}
 }
@@ -236,6 +243,25 @@ func describe(kind plan.Kind) (message, hint string) {
 	default:
 		return "the file is not what the specs make", regenerate
 	}
+}
+
+// editorFiles prints what helps to write specs.
+func editorFiles(args []string, stdout, stderr io.Writer) int {
+	var data []byte
+	switch {
+	case len(args) == 1 && (args[0] == spec.ToolKind || args[0] == spec.ProjectKind):
+		data = editor.Schema(args[0])
+	case len(args) == 1 && args[0] == "reference":
+		data = editor.Reference()
+	default:
+		fmt.Fprintf(stderr, "convgen schema: it takes one of tool, project and reference\nhint: see convgen help\n")
+		return exitUsage
+	}
+	if _, err := stdout.Write(data); err != nil {
+		fmt.Fprintf(stderr, "convgen schema: %v\n", err)
+		return exitWrong
+	}
+	return exitOK
 }
 
 func explainRule(args []string, stdout, stderr io.Writer) int {

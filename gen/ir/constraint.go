@@ -35,6 +35,7 @@ const (
 // new row, and new code only where no row before it had its form.
 type Constraint struct {
 	Key   string // in specs, reports and contract.lock
+	Doc   string // for whoever writes a spec: one sentence without a full stop
 	Kinds []Kind // the types it narrows
 	Form  Form
 	Unit  string    // what a bound counts: "character", "item", or nothing for the value itself
@@ -64,59 +65,59 @@ func ConstraintTable() []Constraint {
 	integers, texts, arrays := []Kind{Integer, Number}, []Kind{String}, []Kind{Array}
 	return []Constraint{
 		{
-			Key: "enum", Kinds: texts, Form: List, Code: ErrorEnum, Keyword: "enum",
+			Key: "enum", Doc: "The values there are", Kinds: texts, Form: List, Code: ErrorEnum, Keyword: "enum",
 			Narrowed: "enum-added", Effect: "Values outside the new list are refused",
 			field: func(c *Constraints) any { return &c.Enum },
 		},
 		{
-			Key: "minimum", Kinds: integers, Form: Least, Code: ErrorMinimum, Keyword: "minimum",
+			Key: "minimum", Doc: "The least a number may be", Kinds: integers, Form: Least, Code: ErrorMinimum, Keyword: "minimum",
 			Narrowed: "minimum-increased", Effect: "Numbers between the old and the new bound are refused",
 			field: func(c *Constraints) any { return &c.Minimum },
 		},
 		{
-			Key: "maximum", Kinds: integers, Form: Most, Code: ErrorMaximum, Keyword: "maximum",
+			Key: "maximum", Doc: "The most a number may be", Kinds: integers, Form: Most, Code: ErrorMaximum, Keyword: "maximum",
 			Narrowed: "maximum-decreased", Effect: "Numbers between the new and the old bound are refused",
 			field: func(c *Constraints) any { return &c.Maximum },
 		},
 		{
-			Key: "min_items", Kinds: arrays, Form: Least, Unit: "item", Code: ErrorMinItems, Keyword: "minItems",
+			Key: "min_items", Doc: "The fewest items of an array", Kinds: arrays, Form: Least, Unit: "item", Code: ErrorMinItems, Keyword: "minItems",
 			Narrowed: "min-items-increased", Effect: "Shorter arrays are refused",
 			field: func(c *Constraints) any { return &c.MinItems },
 		},
 		{
-			Key: "max_items", Kinds: arrays, Form: Most, Unit: "item", Code: ErrorMaxItems, Keyword: "maxItems",
+			Key: "max_items", Doc: "The most items of an array", Kinds: arrays, Form: Most, Unit: "item", Code: ErrorMaxItems, Keyword: "maxItems",
 			Narrowed: "max-items-decreased", Effect: "Longer arrays are refused",
 			field: func(c *Constraints) any { return &c.MaxItems },
 		},
 		{
-			Key: "min_length", Kinds: texts, Form: Least, Unit: "character", Code: ErrorMinLength, Keyword: "minLength",
+			Key: "min_length", Doc: "The fewest characters of a string", Kinds: texts, Form: Least, Unit: "character", Code: ErrorMinLength, Keyword: "minLength",
 			Narrowed: "min-length-increased", Effect: "Shorter strings are refused",
 			field: func(c *Constraints) any { return &c.MinLength },
 		},
 		{
-			Key: "max_length", Kinds: texts, Form: Most, Unit: "character", Code: ErrorMaxLength, Keyword: "maxLength",
+			Key: "max_length", Doc: "The most characters of a string", Kinds: texts, Form: Most, Unit: "character", Code: ErrorMaxLength, Keyword: "maxLength",
 			Narrowed: "max-length-decreased", Effect: "Longer strings are refused",
 			field: func(c *Constraints) any { return &c.MaxLength },
 		},
 		{
-			Key: "pattern", Kinds: texts, Form: Text, Code: ErrorPattern, Keyword: "pattern",
+			Key: "pattern", Doc: "A regular expression that a string matches; it says so with ^ and $ where it is for the whole", Kinds: texts, Form: Text, Code: ErrorPattern, Keyword: "pattern",
 			Narrowed: "pattern-added", Effect: "Strings of another form are refused",
 			field: func(c *Constraints) any { return &c.Pattern },
 		},
-		{Key: "pattern_says", Kinds: texts, Form: Remark, field: func(c *Constraints) any { return &c.PatternSays }},
+		{Key: "pattern_says", Doc: "What the pattern asks for, in words that complete must …", Kinds: texts, Form: Remark, field: func(c *Constraints) any { return &c.PatternSays }},
 		{
-			Key: "format", Kinds: texts, Form: Text, Code: ErrorPattern, Keyword: "format",
+			Key: "format", Doc: "The form of a string, by its name", Kinds: texts, Form: Text, Code: ErrorPattern, Keyword: "format",
 			Narrowed: "format-added", Effect: "Strings of another form are refused",
 			field: func(c *Constraints) any { return &c.Format },
 		},
 		{
-			Key: "not_blank", Kinds: texts, Form: Flag, Code: ErrorBlank,
+			Key: "not_blank", Doc: "Whether a string has more in it than white space", Kinds: texts, Form: Flag, Code: ErrorBlank,
 			Phrase: "not blank", Wants: "that is not blank", Demands: "more than white space", Func: "Blank", Negated: true,
 			Narrowed: "not-blank-added", Effect: "Blank strings are refused",
 			field: func(c *Constraints) any { return &c.NotBlank },
 		},
 		{
-			Key: "single_line", Kinds: texts, Form: Flag, Code: ErrorSingleLine,
+			Key: "single_line", Doc: "Whether a string has neither line breaks nor NUL characters", Kinds: texts, Form: Flag, Code: ErrorSingleLine,
 			Phrase: "on one line", Wants: "on one line", Demands: "a single line without line breaks and NUL characters", Func: "SingleLine",
 			Narrowed: "single-line-added", Effect: "Strings of several lines are refused",
 			field: func(c *Constraints) any { return &c.SingleLine },

@@ -227,7 +227,7 @@ func inside(pattern string) bool {
 }
 
 func (l *loader) project(file *File, root map[string]any) *Project {
-	t := l.table(Place{File: file}, ProjectFile, root)
+	t := l.table(Place{File: file}, ProjectKind, ProjectFile, root)
 	p := &Project{File: file, Module: t.mustText("module"), Specs: t.mustTexts("specs")}
 	for _, c := range t.named("cli", "the command line") {
 		p.CLIs = append(p.CLIs, CLI{
@@ -267,7 +267,7 @@ func (l *loader) project(file *File, root map[string]any) *Project {
 }
 
 func (l *loader) tool(file *File, root map[string]any) *Tool {
-	t := l.table(Place{File: file}, "a tool", root)
+	t := l.table(Place{File: file}, ToolKind, "a tool", root)
 	tool := &Tool{
 		File: file,
 		Name: t.mustText("name"), Summary: t.mustText("summary"), Description: t.mustText("description"),
@@ -298,7 +298,6 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 		tool.Envelope = l.envelope(e)
 	}
 	if r := t.sub("result", "result", tool.Answer.Value == "json"); r != nil {
-		r.ofResult = true
 		tool.Result = &Result{At: r.at, Codes: r.texts("codes")}
 		for _, f := range r.named("fields", "the field") {
 			tool.Result.Fields = append(tool.Result.Fields, l.param(f))
@@ -322,8 +321,8 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 }
 
 func (l *loader) param(t *table) Param {
-	p := Param{Name: t.name, Summary: t.mustText("summary"), Type: t.mustText("type"), OfResult: t.ofResult}
-	if t.ofResult {
+	p := Param{Name: t.name, Summary: t.mustText("summary"), Type: t.mustText("type"), OfResult: t.ofResult()}
+	if t.ofResult() {
 		p.Presence = t.text("presence")
 	} else {
 		p.Required, p.Default, p.Repairs, p.OneOrMany = t.boolean("required"), t.value("default"), t.texts("repairs"), t.boolean("one_or_many")
@@ -335,7 +334,7 @@ func (l *loader) param(t *table) Param {
 
 // items reads what every item of an array is: a string, unless it says otherwise.
 func (l *loader) items(t *table) *Param {
-	p := Param{Type: t.text("type"), Summary: t.text("summary"), Nullable: t.boolean("nullable"), OfResult: t.ofResult}
+	p := Param{Type: t.text("type"), Summary: t.text("summary"), Nullable: t.boolean("nullable"), OfResult: t.ofResult()}
 	l.inside(t, &p)
 	return &p
 }
@@ -344,7 +343,7 @@ func (l *loader) items(t *table) *Param {
 func (l *loader) inside(t *table, p *Param) {
 	p.At, p.Key = t.at, t.text("key")
 	p.Constraints = map[string]Field[any]{}
-	if !t.ofResult {
+	if !t.ofResult() {
 		for _, c := range ir.ConstraintTable() {
 			if f := t.constraint(c); f.Set {
 				p.Constraints[c.Key] = f
@@ -356,7 +355,7 @@ func (l *loader) inside(t *table, p *Param) {
 	}
 	p.Members, p.MembersAt = l.members(t), t.at.Key("members")
 	for _, v := range t.named("variants", "the variant") {
-		p.Variants = append(p.Variants, Variant{Value: v.name, At: v.at, Summary: v.text("summary"), Members: l.members(v)})
+		p.Variants = append(p.Variants, Variant{Value: v.name, At: v.at, Summary: v.mustText("summary"), Members: l.members(v)})
 		v.close()
 	}
 	t.close()
@@ -405,7 +404,7 @@ func (l *loader) command(t *table) *Command {
 		case string:
 			c.Args = append(c.Args, Arg{At: place, Literal: Field[string]{Value: item, Set: true, At: place}})
 		case map[string]any:
-			a := l.table(place, "an argument", item)
+			a := l.table(place, "args", "an argument", item)
 			c.Args = append(c.Args, Arg{At: place, Flag: a.text("flag"), Repeat: a.text("repeat"), When: a.text("when"), Unless: a.text("unless")})
 			a.close()
 		default:

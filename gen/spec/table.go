@@ -66,18 +66,31 @@ func (l *loader) report(file *File, at diag.Span, rule, message, hint string) {
 // table reads the keys of one TOML table and remembers which were asked for, so
 // that what is left over can be reported as unknown.
 type table struct {
-	l    *loader
-	at   Place
-	name string // its own key, where the key is free
-	what string // for messages: "a parameter"
-	// ofResult marks what stands in the table of a tool's result.
-	ofResult bool
-	m        map[string]any
-	asked    []string
+	l     *loader
+	at    Place
+	name  string // its own key, where the key is free
+	what  string // for messages: "a parameter"
+	kind  string // as in [Keys]
+	m     map[string]any
+	asked []string
 }
 
-func (l *loader) table(at Place, what string, m map[string]any) *table {
-	return &table{l: l, at: at, what: what, m: m}
+func (l *loader) table(at Place, kind, what string, m map[string]any) *table {
+	return &table{l: l, at: at, kind: kind, what: what, m: m}
+}
+
+// ofResult reports whether the table is part of what a tool returns.
+func (t *table) ofResult() bool {
+	return t.kind == "result" || t.kind == "fields" || strings.HasPrefix(t.kind, "result ")
+}
+
+// below is the kind of tables under a key: they are named after it, and those that
+// hold others of their kind are told apart where they are of a result.
+func (t *table) below(key string) string {
+	if t.ofResult() && key != "fields" {
+		return "result " + key
+	}
+	return key
 }
 
 // close reports keys that nothing asked for. Spelling has to be exact: TOML
@@ -222,9 +235,7 @@ func (t *table) sub(key, what string, required bool) *table {
 		t.wrong(at, key, "a table", v)
 		return nil
 	}
-	sub := t.l.table(at, what, m)
-	sub.ofResult = t.ofResult
-	return sub
+	return t.l.table(at, t.below(key), what, m)
 }
 
 // subs is a member that is an array of tables.
@@ -244,7 +255,7 @@ func (t *table) subs(key, what string, required bool) []*table {
 			t.wrong(at.Elem(i), fmt.Sprintf("%s[%d]", key, i), "a table", item)
 			continue
 		}
-		tables = append(tables, t.l.table(at.Elem(i), what, m))
+		tables = append(tables, t.l.table(at.Elem(i), t.below(key), what, m))
 	}
 	return tables
 }
@@ -298,8 +309,8 @@ func (t *table) named(key, what string) []*table {
 			parent.wrong(at, key+"."+e.name, "a table", parent.m[e.name])
 			continue
 		}
-		named := t.l.table(at, what+" "+e.name, m)
-		named.name, named.ofResult = e.name, t.ofResult
+		named := t.l.table(at, t.below(key), what+" "+e.name, m)
+		named.name = e.name
 		tables = append(tables, named)
 	}
 	return tables
