@@ -14,6 +14,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"runtime/debug"
 	"slices"
 
 	"github.com/convtools/convtools/gen/check"
@@ -53,7 +54,11 @@ examples:
   convgen explain CT016
 `
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	// It lives for a moment: memory is cheaper than collecting it.
+	debug.SetGCPercent(200)
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
 
 const (
 	exitOK    = 0

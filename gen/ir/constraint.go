@@ -1,6 +1,9 @@
 package ir
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // Constraints narrow a value. A nil bound is no bound.
 type Constraints struct {
@@ -60,8 +63,11 @@ type Constraint struct {
 }
 
 // ConstraintTable returns every constraint, in the order in which they are checked
-// and worded.
-func ConstraintTable() []Constraint {
+// and worded. It is not to be changed.
+func ConstraintTable() []Constraint { return constraintTable() }
+
+// constraintTable is made once: it is asked for with every value of every tool.
+var constraintTable = sync.OnceValue(func() []Constraint {
 	integers, texts, arrays := []Kind{Integer, Number}, []Kind{String}, []Kind{Array}
 	return []Constraint{
 		{
@@ -123,7 +129,7 @@ func ConstraintTable() []Constraint {
 			field: func(c *Constraints) any { return &c.SingleLine },
 		},
 	}
-}
+})
 
 // Of returns what the constraint demands in c: a float64, a string, a []string or
 // true; nil where it demands nothing.
