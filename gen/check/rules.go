@@ -47,6 +47,7 @@ func Rules() []Rule {
 		{"CT035", "An alias has a former name of the tool, and the day until which it works at least, as YYYY-MM-DD."},
 		{"CT036", "The fields of a result have names of their own: ok, code, reason and notes are written by the generator, and so are the codes invalid_arguments, too_large and failed. Codes are snake_case and distinct."},
 		{"CT037", "A change that breaks callers is accepted by its rule and its subject, as convgen breaking shows them, with a reason and the version that has it first."},
+		{"CT038", "What a command prints has the keys of its form: path is of json, fields, separator and end are of delimited, and pattern with named groups is of regexp. Records that are no JSON have the fields that from and text_from name, and no lists. Who has a handler in Go reads the output there."},
 		{"SP001", "The file is valid TOML and UTF-8, and not nested beyond reason."},
 		{"SP002", "Every key is known, and spelt exactly as documented."},
 		{"SP003", "Every value has the type its key asks for."},

@@ -44,6 +44,7 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 	}
 	if t.Command != nil {
 		tool.Command = c.command(&tool, t.Command)
+		tool.Command.Output = c.output(&tool, t)
 	}
 	c.answer(&tool, t)
 	before := len(c.diags)

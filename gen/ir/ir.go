@@ -315,6 +315,22 @@ type Command struct {
 	CLI    string
 	Args   []Arg
 	OKExit []int
+	Output *Output // nil: one JSON value, an array of records or an object with one in data
+}
+
+// Output is the form in which a command prints its records, as in package contract.
+type Output struct {
+	Form           string
+	Path           []string // of members down to the array in JSON
+	Fields         []OutputField
+	Separator, End string
+	Pattern        string
+}
+
+// OutputField is a field of a record that is no JSON.
+type OutputField struct {
+	Name string
+	Type AttributeType
 }
 
 // Arg is one argument, or a run of them, of a command line. Text and

@@ -151,6 +151,13 @@ func positiveCases() []positiveCase {
 		{name: "records that are strings", tool: "notes_tags", arguments: `{}`, env: "notes --fake=tags"},
 		{name: "no arguments at all", tool: "notes_tags", arguments: ``, env: "notes --fake=tags"},
 
+		{name: "records with separators", tool: "notes_log", arguments: `{}`, env: "notes '--fake=log'"},
+		{name: "half a record", tool: "notes_log", arguments: `{}`, env: "notes '--fake=short log'", fails: true},
+		{name: "no records at all", tool: "notes_log", arguments: `{}`, env: "notes --fake=silence"},
+		{name: "lines that a pattern takes apart", tool: "notes_status", arguments: `{}`, env: "notes --fake=status"},
+		{name: "a line of another form", tool: "notes_status", arguments: `{}`, env: "notes --fake=warning", fails: true},
+		{name: "the whole text", tool: "notes_help", arguments: `{}`, env: "notes --fake=text"},
+
 		{name: "half a JSON value", tool: "notes_find", arguments: `{"text":"tide"}`, env: "notes --fake=half", fails: true},
 		{name: "two JSON values", tool: "notes_find", arguments: `{"text":"tide"}`, env: "notes --fake=two", fails: true},
 		{name: "no JSON", tool: "notes_find", arguments: `{"text":"tide"}`, env: "notes --fake=text", fails: true},

@@ -160,7 +160,16 @@ func Keys() map[string][]Key {
 		"command": {
 			{Name: "cli", Type: TextKey, Required: true, Doc: "The command line, as tools.toml names it"},
 			{Name: "ok_exit", Type: NumbersKey, Doc: "Exit codes of an answer; 0 where they are left out"},
+			{Name: "output", Type: TableKey, Kind: "output", Doc: "How the command prints its records; a JSON array, or an object with one in data, where it is left out"},
 			{Name: "args", Type: ArgsKey, Kind: "args", Required: true, Doc: "The arguments: text, with one {parameter} at its end, or tables"},
+		},
+		"output": {
+			{Name: "form", Type: TextKey, Required: true, Values: []string{"json", "json_lines", "delimited", "regexp", "text"}, Doc: "How records are printed: an array in JSON, a JSON value on each line, text with separators, lines that a pattern takes apart, or one record with the whole text"},
+			{Name: "path", Type: TextKey, Doc: "json: the members that lead to the array, such as data.items"},
+			{Name: "fields", Type: TextsKey, Doc: "delimited: the fields of a record, in their order; without them a record is a text"},
+			{Name: "separator", Type: TextKey, Doc: "delimited: what stands between fields; a tab where it is left out"},
+			{Name: "end", Type: TextKey, Doc: "delimited: what ends a record; a line break where it is left out"},
+			{Name: "pattern", Type: TextKey, Doc: "regexp: the pattern of a line, whose named groups are the fields"},
 		},
 		"args": {
 			{Name: "flag", Type: TextKey, Doc: "An argument that is left out where its parameter is not given"},

@@ -38,6 +38,7 @@ zzzzzzzz = 1
 [command]
 zzzzzzzz = 1
 args = [{ zzzzzzzz = 1 }]
+output = { zzzzzzzz = 1 }
 [envelope]
 zzzzzzzz = 1
 [[envelope.elements]]

@@ -392,6 +392,13 @@ func (t *table) constraint(c ir.Constraint) Field[any] {
 
 func (l *loader) command(t *table) *Command {
 	c := &Command{At: t.at, CLI: t.mustText("cli"), OKExit: t.integers("ok_exit")}
+	if o := t.sub("output", "output", false); o != nil {
+		c.Output = &Output{
+			At: o.at, Form: o.mustText("form"), Path: o.text("path"), Fields: o.texts("fields"),
+			Separator: o.text("separator"), End: o.text("end"), Pattern: o.text("pattern"),
+		}
+		o.close()
+	}
 	v, at, ok := t.raw("args", true)
 	c.ArgsAt = at
 	list, right := items(v)

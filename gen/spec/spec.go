@@ -160,8 +160,20 @@ type Command struct {
 	At     Place
 	CLI    Field[string]
 	OKExit Field[[]int64]
+	Output *Output
 	Args   []Arg
 	ArgsAt Place
+}
+
+// Output is the [command.output] table.
+type Output struct {
+	At        Place
+	Form      Field[string]
+	Path      Field[string]
+	Fields    Field[[]string]
+	Separator Field[string]
+	End       Field[string]
+	Pattern   Field[string]
 }
 
 // Arg is one entry of command.args: a string, or a table with one of flag and

@@ -270,7 +270,7 @@ func (t *toolCode) commandCaller() (jen.Code, error) {
 		),
 		jen.Id("e").Op(":=").Id("New" + rootName(t.tool)).Call(jen.Id("p")),
 		jen.If(
-			jen.Err().Op(":=").Qual(t.runtime.contract, "DecodeRecords").Call(tool, cli, jen.Id("stdout"), jen.Op("&").Add(items)),
+			jen.Err().Op(":=").Add(t.decoder(tool, cli, jen.Op("&").Add(items))),
 			jen.Err().Op("!=").Nil(),
 		).Block(jen.Return(jen.Lit(""), jen.Err())),
 	}
@@ -308,6 +308,36 @@ func (t *toolCode) commandCaller() (jen.Code, error) {
 	declaration := jen.Func().Id(name).Params(t.context(), jen.Id("cli").Qual(t.runtime.contract, "CLI"), t.call()).
 		Params(jen.String(), jen.Error()).Block(body...)
 	return documented(declaration, name+" answers "+t.tool.Name+" with the records that its command line prints."), nil
+}
+
+// decoder calls what reads the records that a command printed.
+func (t *toolCode) decoder(tool, cli, records jen.Code) jen.Code {
+	o := t.tool.Command.Output
+	if o == nil {
+		return jen.Qual(t.runtime.contract, "DecodeRecords").Call(tool, cli, jen.Id("stdout"), records)
+	}
+	form := map[string]string{"json": "OutputJSON", "json_lines": "OutputJSONLines", "delimited": "OutputDelimited", "regexp": "OutputRegexp", "text": "OutputText"}[o.Form]
+	values := []jen.Code{jen.Line().Id("Form").Op(":").Qual(t.runtime.contract, form)}
+	if len(o.Path) > 0 {
+		values = append(values, jen.Line().Id("Path").Op(":").Add(words(o.Path)))
+	}
+	if len(o.Fields) > 0 {
+		values = append(values, jen.Line().Id("Fields").Op(":").Index().Qual(t.runtime.contract, "OutputField").ValuesFunc(func(g *jen.Group) {
+			for _, f := range o.Fields {
+				g.Line().Values(jen.Id("Name").Op(":").Lit(f.Name), jen.Id("Type").Op(":").Lit(string(f.Type)))
+			}
+			g.Line()
+		}))
+	}
+	if o.Form == "delimited" {
+		values = append(values, jen.Line().Id("Separator").Op(":").Lit(o.Separator), jen.Line().Id("End").Op(":").Lit(o.End))
+	}
+	if o.Pattern != "" {
+		values = append(values, jen.Line().Id("Pattern").Op(":").Lit(o.Pattern))
+	}
+	return jen.Qual(t.runtime.contract, "DecodeOutput").Call(
+		tool, cli, jen.Qual(t.runtime.contract, "Output").Values(append(values, jen.Line())...), jen.Id("stdout"), records,
+	)
 }
 
 // recordShape is where a command's records, their number and the notes go in
