@@ -252,11 +252,13 @@ func (c *comparison) relations(before, after *node) {
 		says           func([]string) string
 	}{
 		{
-			[]string{"at_least_one", "exactly_one"}, "at-least-one-added", "at-least-one-removed",
+			[]string{"at_least_one", "exactly_one"},
+			"at-least-one-added", "at-least-one-removed",
 			func(names []string) string { return "one of " + strings.Join(names, ", ") + " has to be given" },
 		},
 		{
-			[]string{"requires"}, "requires-added", "requires-removed",
+			[]string{"requires"},
+			"requires-added", "requires-removed",
 			func(names []string) string { return names[0] + " has to be given together with " + names[1] },
 		},
 	} {
