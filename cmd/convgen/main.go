@@ -38,6 +38,8 @@ usage:
   convgen breaking [-C DIR] [-format text|json|github] -against FILE|git:REVISION
         say what changed since another contract.lock, and for whom it breaks;
         exit 1 if it breaks anyone, and no [[accepted]] in tools.toml says why
+  convgen new [-C DIR] TOOL
+        write a commented spec to begin with, specs/FAMILY/NAME.toml
   convgen targets [-C DIR]
         say what each target calls the tools, and how much of them it has in words
   convgen explain [RULE]
@@ -78,6 +80,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return breaking(args, stdout, stderr)
 	case "targets":
 		return targets(args, stdout, stderr)
+	case "new":
+		return newSpec(args, stdout, stderr)
 	case "schema":
 		return editorFiles(args, stdout, stderr)
 	case "explain":
@@ -86,7 +90,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, usage)
 		return exitOK
 	default:
-		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are generate, breaking, targets, explain, schema and help\n", command)
+		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are generate, breaking, new, targets, explain, schema and help\n", command)
 		return exitUsage
 	}
 }
