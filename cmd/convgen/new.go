@@ -10,8 +10,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"github.com/convtools/convtools/gen/plan"
 	"github.com/convtools/convtools/gen/spec"
 	"github.com/convtools/convtools/runtime/base/safefile"
@@ -53,12 +51,7 @@ func writeSpec(dir, tool string) (string, error) {
 	if !fs.ValidPath(name) {
 		return "", fmt.Errorf("%q cannot name a file", name)
 	}
-	matches := false
-	for _, pattern := range project.Specs.Value {
-		ok, err := doublestar.Match(pattern, name)
-		matches = matches || err == nil && ok
-	}
-	if !matches {
+	if !project.Reads(name) {
 		return "", fmt.Errorf("%s names no specs such as %s", spec.ProjectFile, name)
 	}
 	if _, err := root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {

@@ -197,6 +197,13 @@ func (l *loader) glob(fsys fs.FS, patterns Field[[]string]) []string {
 	return names
 }
 
+// Reads reports whether a file of that name would be read as a spec.
+func (p *Project) Reads(name string) bool {
+	return slices.ContainsFunc(p.Specs.Value, func(pattern string) bool {
+		return inside(pattern) && doublestar.MatchUnvalidated(pattern, name)
+	})
+}
+
 // tooMuch returns what a pattern has too much of, or nothing.
 func tooMuch(pattern string) string {
 	alternatives, groups := 1, []int{} // groups: alternatives of the braces that are open
