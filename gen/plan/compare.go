@@ -117,6 +117,17 @@ func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference
 			}
 		}
 	}
+	// Where a tool list belongs there was never anything else: it is replaced without a
+	// look at what is there.
+	for _, t := range targets() {
+		name := path.Join(c.Targets.Generated, t.list)
+		if t.list == "" || expected[name] {
+			continue
+		}
+		if info, err := fs.Stat(fsys, name); err == nil && info.Mode().IsRegular() {
+			found[name] = true
+		}
+	}
 	var out []Difference
 	for name, orphan := range found {
 		if orphan {

@@ -100,22 +100,25 @@ type target struct {
 	name     string // as in tools.toml and in package lower
 	optional bool
 	emit     func(*ir.Contract) ([]emit.File, error)
+	// list is the one file of a target that has one, below the folder of generated
+	// files, where it cannot state that it was generated.
+	list string
 }
 
 // targets returns all of them.
 func targets() []target {
 	return []target{
-		{"go", false, func(c *ir.Contract) ([]emit.File, error) { return gocode.Emit(c, schema.Compact) }},
-		{"lock", false, lock.Emit},
-		{string(lower.Schema), true, schema.Emit},
-		{string(lower.JP), true, jp.Emit},
-		{string(lower.JP), true, skill.Emit},
-		{string(lower.JP), true, jpfiles.Emit},
-		{string(lower.MCP), true, mcp.Emit},
-		{string(lower.OpenAI), true, openai.Emit},
-		{string(lower.Responses), true, responses.Emit},
-		{string(lower.Anthropic), true, anthropic.Emit},
-		{"docs", true, docs.Emit},
+		{"go", false, func(c *ir.Contract) ([]emit.File, error) { return gocode.Emit(c, schema.Compact) }, ""},
+		{"lock", false, lock.Emit, ""},
+		{string(lower.Schema), true, schema.Emit, ""},
+		{string(lower.JP), true, jp.Emit, ""},
+		{string(lower.JP), true, skill.Emit, ""},
+		{string(lower.JP), true, jpfiles.Emit, ""},
+		{string(lower.MCP), true, mcp.Emit, "mcp/tools.json"},
+		{string(lower.OpenAI), true, openai.Emit, "openai/functions.json"},
+		{string(lower.Responses), true, responses.Emit, "responses/tools.json"},
+		{string(lower.Anthropic), true, anthropic.Emit, "anthropic/tools.json"},
+		{"docs", true, docs.Emit, ""},
 	}
 }
 
