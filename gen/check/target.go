@@ -31,6 +31,7 @@ func (c *checker) targets() ir.Targets {
 			break
 		}
 	}
+	t.Made = c.made()
 	c.inside(p.JP.Tools)
 	if p.JP.Command.Set && (!oneLine(p.JP.Command.Value) || !strings.Contains(p.JP.Command.Value, "{{context}}") || !strings.Contains(p.JP.Command.Value, "{{tool}}")) {
 		c.report(p.JP.Command.At, "CT030", "the command does not pass on the call", `such as "convtools jp-tool {{context}} {{tool}}"`)
@@ -56,6 +57,32 @@ func (c *checker) targets() ir.Targets {
 		})
 	}
 	return t
+}
+
+// made is the targets that a project asks for. JP needs settings, and is asked for by
+// its table; the others are all made, unless the project names those it wants.
+func (c *checker) made() []string {
+	var made, free []string
+	if c.project.JP.Set {
+		made = append(made, string(lower.JP))
+	}
+	for _, target := range lower.Targets() {
+		if target != lower.JP {
+			free = append(free, string(target))
+		}
+	}
+	free = append(free, "docs")
+	only := c.project.Only
+	if !only.Set {
+		return append(made, free...)
+	}
+	for i, name := range only.Value {
+		at := only.At.Elem(i)
+		if name = c.choice(spec.Field[string]{Value: name, Set: true, At: at}, "a target", free...); name != "" {
+			made = append(made, name)
+		}
+	}
+	return made
 }
 
 // inside demands a path the generator may write to.
@@ -103,10 +130,13 @@ func importPath(p string) bool {
 	return true
 }
 
-// deliverable demands that every target takes the tool.
-func (c *checker) deliverable(t *ir.Tool) {
+// deliverable demands that every target that is made takes the tool.
+func (c *checker) deliverable(targets *ir.Targets, t *ir.Tool) {
 	s := c.specs[t.Source]
 	for _, target := range lower.Targets() {
+		if !targets.Makes(string(target)) {
+			continue
+		}
 		for _, problem := range lower.For(target, t).Problems {
 			at := s.Name.At
 			if strings.Contains(problem, "description") {

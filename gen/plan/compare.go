@@ -91,7 +91,9 @@ func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference
 		{c.Targets.Generated, ".go", 1},
 		{c.Targets.Generated + "/docs", ".md", 0},
 		{c.Targets.Generated + "/schemas", ".json", 0},
-		{c.Targets.JPTools, ".toml", 1},
+	}
+	if c.Targets.JPTools != "" {
+		places = append(places, place{c.Targets.JPTools, ".toml", 1})
 	}
 	seen := map[string]bool{}
 	for _, s := range c.Targets.Skills {
@@ -113,6 +115,17 @@ func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference
 			if found[name], err = saysGenerated(fsys, name); err != nil {
 				return nil, err
 			}
+		}
+	}
+	// Where a tool list belongs there was never anything else: it is replaced without a
+	// look at what is there.
+	for _, t := range targets() {
+		name := path.Join(c.Targets.Generated, t.list)
+		if t.list == "" || expected[name] {
+			continue
+		}
+		if info, err := fs.Stat(fsys, name); err == nil && info.Mode().IsRegular() {
+			found[name] = true
 		}
 	}
 	var out []Difference

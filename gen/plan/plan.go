@@ -21,6 +21,7 @@ import (
 	"github.com/convtools/convtools/gen/emit/jpfiles"
 	"github.com/convtools/convtools/gen/emit/mcp"
 	"github.com/convtools/convtools/gen/emit/openai"
+	"github.com/convtools/convtools/gen/emit/responses"
 	"github.com/convtools/convtools/gen/emit/schema"
 	"github.com/convtools/convtools/gen/emit/skill"
 	"github.com/convtools/convtools/gen/ir"
@@ -60,15 +61,16 @@ func Generate(fsys fs.FS) (*Result, error) {
 	r.Contract = contract
 	for _, tool := range contract.Tools() {
 		for _, target := range lower.Targets() {
-			r.Lowered = append(r.Lowered, lower.For(target, tool).Reports...)
+			if contract.Targets.Makes(string(target)) {
+				r.Lowered = append(r.Lowered, lower.For(target, tool).Reports...)
+			}
 		}
 	}
-	emitters := []func(*ir.Contract) ([]emit.File, error){
-		func(c *ir.Contract) ([]emit.File, error) { return gocode.Emit(c, schema.Compact) },
-		schema.Emit, jp.Emit, skill.Emit, jpfiles.Emit, mcp.Emit, openai.Emit, anthropic.Emit, docs.Emit, lock.Emit,
-	}
-	for _, emitter := range emitters {
-		files, err := emitter(contract)
+	for _, target := range targets() {
+		if target.optional && !contract.Targets.Makes(target.name) {
+			continue
+		}
+		files, err := target.emit(contract)
 		if err != nil {
 			return nil, fmt.Errorf("generating: %w", err)
 		}
@@ -76,6 +78,48 @@ func Generate(fsys fs.FS) (*Result, error) {
 	}
 	sort.Slice(r.Files, func(i, j int) bool { return r.Files[i].Path < r.Files[j].Path })
 	return r, distinct(r.Files)
+}
+
+// Changes compares another contract, as the bytes of a contract.lock, with that of the
+// specs, and marks what is accepted. Unused are acceptances that nothing is accepted
+// by. today is YYYY-MM-DD.
+func (r *Result) Changes(old []byte, today string) (changes []lock.Change, unused []ir.Accepted, err error) {
+	before, err := lock.Parse(old)
+	if err != nil {
+		return nil, nil, err
+	}
+	changes, err = lock.Compare(before, lock.Facts(r.Contract), today)
+	if err != nil {
+		return nil, nil, fmt.Errorf("comparing contracts: %w", err)
+	}
+	return changes, lock.Accept(changes, r.Contract.Accepted), nil
+}
+
+// target is one way in which a contract is written.
+type target struct {
+	name     string // as in tools.toml and in package lower
+	optional bool
+	emit     func(*ir.Contract) ([]emit.File, error)
+	// list is the one file of a target that has one, below the folder of generated
+	// files, where it cannot state that it was generated.
+	list string
+}
+
+// targets returns all of them.
+func targets() []target {
+	return []target{
+		{"go", false, func(c *ir.Contract) ([]emit.File, error) { return gocode.Emit(c, schema.Compact) }, ""},
+		{"lock", false, lock.Emit, ""},
+		{string(lower.Schema), true, schema.Emit, ""},
+		{string(lower.JP), true, jp.Emit, ""},
+		{string(lower.JP), true, skill.Emit, ""},
+		{string(lower.JP), true, jpfiles.Emit, ""},
+		{string(lower.MCP), true, mcp.Emit, "mcp/tools.json"},
+		{string(lower.OpenAI), true, openai.Emit, "openai/functions.json"},
+		{string(lower.Responses), true, responses.Emit, "responses/tools.json"},
+		{string(lower.Anthropic), true, anthropic.Emit, "anthropic/tools.json"},
+		{"docs", true, docs.Emit, ""},
+	}
 }
 
 // distinct demands that no two files are one, on any file system.

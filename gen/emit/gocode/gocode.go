@@ -16,8 +16,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/dave/jennifer/jen"
 
@@ -37,20 +40,25 @@ func Emit(c *ir.Contract, schemas func(*ir.Tool) string) ([]emit.File, error) {
 			envelope: runtimeModule + "/runtime/envelope",
 		},
 	}
-	var files []emit.File
-	var problems []error
-	add := func(file emit.File, err error) {
-		files = append(files, file)
-		problems = append(problems, err)
-	}
+	jobs := []func() (emit.File, error){g.dispatch}
 	for i := range c.Families {
 		family := &c.Families[i]
 		for j := range family.Tools {
-			add(g.tool(family, &family.Tools[j]))
+			jobs = append(jobs, func() (emit.File, error) { return g.tool(family, &family.Tools[j]) })
 		}
-		add(g.family(family))
+		jobs = append(jobs, func() (emit.File, error) { return g.family(family) })
 	}
-	add(g.dispatch())
+	files, problems := make([]emit.File, len(jobs)), make([]error, len(jobs))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(jobs)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(jobs); i = int(next.Add(1)) - 1 {
+				files[i], problems[i] = jobs[i]()
+			}
+		})
+	}
+	workers.Wait()
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
@@ -58,7 +66,7 @@ func Emit(c *ir.Contract, schemas func(*ir.Tool) string) ([]emit.File, error) {
 	return files, nil
 }
 
-// generator holds what all files have in common.
+// generator holds what all files have in common, none of which changes.
 type generator struct {
 	contract *ir.Contract
 	schemas  func(*ir.Tool) string

@@ -128,7 +128,7 @@ func TestFirstLineSaysWhereItIsFrom(t *testing.T) {
 func TestUnknownDefault(t *testing.T) {
 	t.Parallel()
 	c := irtest.Contract()
-	c.Tools()[0].Params[0].Default = 1.5
+	c.Tools()[0].Params[0].Default = struct{}{}
 	if _, err := jp.Emit(c); err == nil || !strings.Contains(err.Error(), "conversation_grep: parameter pattern") {
 		t.Errorf("error %v", err)
 	}

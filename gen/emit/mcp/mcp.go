@@ -16,10 +16,10 @@ func Emit(c *ir.Contract) ([]emit.File, error) {
 	return toollist.Emit(c, lower.MCP, "mcp/tools.json", entry)
 }
 
-func entry(tool *ir.Tool, description jsontext.String) jsontext.Object {
+func entry(tool *ir.Tool, text *lower.Text) jsontext.Object {
 	return jsontext.Object{
-		{Name: "name", Value: jsontext.String(tool.Name)},
-		{Name: "description", Value: description},
+		{Name: "name", Value: jsontext.String(text.Name)},
+		{Name: "description", Value: jsontext.String(text.Description)},
 		{Name: "inputSchema", Value: schema.Object(tool)},
 		{Name: "annotations", Value: annotations(tool.Effect.Hints())},
 	}

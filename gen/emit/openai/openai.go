@@ -16,12 +16,12 @@ func Emit(c *ir.Contract) ([]emit.File, error) {
 	return toollist.Emit(c, lower.OpenAI, "openai/functions.json", entry)
 }
 
-func entry(tool *ir.Tool, description jsontext.String) jsontext.Object {
+func entry(tool *ir.Tool, text *lower.Text) jsontext.Object {
 	return jsontext.Object{
 		{Name: "type", Value: jsontext.String("function")},
 		{Name: "function", Value: jsontext.Object{
-			{Name: "name", Value: jsontext.String(tool.Name)},
-			{Name: "description", Value: description},
+			{Name: "name", Value: jsontext.String(text.Name)},
+			{Name: "description", Value: jsontext.String(text.Description)},
 			{Name: "parameters", Value: schema.Object(tool)},
 		}},
 	}

@@ -44,7 +44,7 @@ func document(c *ir.Contract, s *ir.Skill) []byte {
 "enable = true" would also let every later --tool without a name switch the
 tools on again in this conversation, and their definitions ask to be named.`)
 	for _, name := range s.Tools {
-		d.Raw(tomltext.Key(name), "{ enable = { state = true } }")
+		d.Raw(tomltext.Key(ir.Flat(name)), "{ enable = { state = true } }")
 	}
 	return d.Bytes()
 }
