@@ -1,0 +1,306 @@
+package jp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// faultyDisk ends at a step: it fails once, or it and all that follow fail, as if
+// the process had been killed then.
+type faultyDisk struct {
+	disk
+	at     int // the step that fails, from 1
+	killed bool
+	steps  int
+}
+
+// quickDisk does not wait for the disk: who is killed loses nothing by that.
+type quickDisk struct{ osDisk }
+
+func (quickDisk) create(root *os.Root, name string, write func(io.Writer) error) error {
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, newFileMode)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}
+
+func (quickDisk) syncDir(*os.Root, string) error { return nil }
+
+var (
+	errKilled = errors.New("killed")
+	errFull   = syscall.ENOSPC
+)
+
+// step reports whether a step is to be done.
+func (d *faultyDisk) step() error {
+	d.steps++
+	switch {
+	case d.killed && d.steps >= d.at:
+		return errKilled
+	case d.steps == d.at:
+		return errFull
+	}
+	return nil
+}
+
+func (d *faultyDisk) mkdir(root *os.Root, name string) error {
+	if err := d.step(); err != nil {
+		return err
+	}
+	return d.disk.mkdir(root, name)
+}
+
+// create takes three steps: the file is there, half of it is written, all of it is.
+func (d *faultyDisk) create(root *os.Root, name string, write func(io.Writer) error) error {
+	if err := d.step(); err != nil {
+		return err
+	}
+	half := d.step()
+	synced := d.step()
+	if half == nil && synced == nil {
+		return d.disk.create(root, name, write)
+	}
+	return d.disk.create(root, name, func(w io.Writer) error {
+		var text strings.Builder
+		if err := write(&text); err != nil {
+			return err
+		}
+		if half != nil {
+			_, err := io.WriteString(w, text.String()[:text.Len()/2])
+			return errors.Join(err, half)
+		}
+		_, err := io.WriteString(w, text.String())
+		return errors.Join(err, synced)
+	})
+}
+
+func (d *faultyDisk) rename(root *os.Root, from, to string) error {
+	if err := d.step(); err != nil {
+		return err
+	}
+	return d.disk.rename(root, from, to)
+}
+
+func (d *faultyDisk) remove(root *os.Root, name string) error {
+	if err := d.step(); err != nil {
+		return err
+	}
+	return d.disk.remove(root, name)
+}
+
+// removeAll takes two steps where there is something: a file is gone, all are.
+func (d *faultyDisk) removeAll(root *os.Root, name string) error {
+	if err := d.step(); err != nil {
+		return err
+	}
+	if dir, err := root.Open(name); err == nil {
+		names, _ := dir.Readdirnames(-1)
+		dir.Close()
+		if err := d.step(); err != nil && len(names) > 0 {
+			return errors.Join(err, root.Remove(name+"/"+names[0]))
+		}
+	}
+	return d.disk.removeAll(root, name)
+}
+
+func (d *faultyDisk) syncDir(root *os.Root, name string) error {
+	if err := d.step(); err != nil {
+		return err
+	}
+	return d.disk.syncDir(root, name)
+}
+
+// operations are all changes a writer makes, each in its longest form.
+func operations() map[string]func(context.Context, *Writer) error {
+	event := json.RawMessage(`{"timestamp":"2026-06-01 12:00:01.0","type":"chat_request","content":"more"}`)
+	all := []transcript.ID{projected, userOnly, external, archived}
+	each := func(change func(context.Context, *Writer, transcript.ID) error) func(context.Context, *Writer) error {
+		return func(ctx context.Context, w *Writer) error {
+			for _, id := range all {
+				if err := change(ctx, w, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return map[string]func(context.Context, *Writer) error{
+		"edit": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
+			_, _, err := w.Edit(ctx, id, always(Change{Title: to("New title"), Hidden: to(true)}))
+			return err
+		}),
+		"archive": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
+			_, err := w.Archive(ctx, id)
+			return err
+		}),
+		"unarchive": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
+			_, err := w.Unarchive(ctx, id)
+			return err
+		}),
+		"append": each(func(ctx context.Context, w *Writer, id transcript.ID) error { return w.Append(ctx, id, event) }),
+		"local": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
+			_, _, err := w.SetLocal(ctx, id, func(bool) bool { return true })
+			return err
+		}),
+		"not local": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
+			_, _, err := w.SetLocal(ctx, id, func(bool) bool { return false })
+			return err
+		}),
+		"remove": func(ctx context.Context, w *Writer) error { return w.Remove(ctx, all...) },
+		"fork": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
+			_, err := w.Fork(ctx, id, ForkOptions{})
+			return err
+		}),
+	}
+}
+
+// TestKilledAtEveryStep ends each change at each of its steps, as if the process
+// had been killed or the disk were full, and demands that every conversation is
+// as it was or as it is to be, that JP would throw nothing away, and that the
+// change can be made again.
+func TestKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
+	for name, operation := range operations() {
+		for _, killed := range []bool{true, false} {
+			t.Run(name+map[bool]string{true: " killed", false: " disk full"}[killed], func(t *testing.T) {
+				t.Parallel()
+				whole := newWritten(t)
+				before := whole.state()
+				if err := operation(t.Context(), whole.writer()); err != nil {
+					t.Fatal(err)
+				}
+				after := whole.state()
+				for at := 1; ; at++ {
+					f := newWritten(t)
+					w := f.writer()
+					disk := &faultyDisk{disk: quickDisk{}, at: at, killed: killed}
+					w.disk = disk
+					err := operation(t.Context(), w)
+					if disk.steps < at {
+						if at < 5 {
+							t.Errorf("only %d steps", disk.steps)
+						}
+						break
+					}
+					between := f.state()
+					if err == nil && !cmp.Equal(between, after) {
+						t.Errorf("step %d failed, which nobody was told: %s", at, cmp.Diff(after, between))
+					}
+					for id, now := range between {
+						if now != before[id] && now != after[id] {
+							t.Errorf("step %d: %s is %s\n before %s\n after %s", at, id, now, before[id], after[id])
+						}
+					}
+					for id := range before {
+						if between[id] == "" {
+							t.Errorf("step %d: %s is lost", at, id)
+						}
+					}
+					f.checkForJP()
+					w = f.writer()
+					w.disk = quickDisk{}
+					if err := again(t.Context(), name, operation, w); err != nil {
+						t.Errorf("step %d: again: %v", at, err)
+					}
+					final := f.state()
+					for id := range after {
+						if name != "fork" && name != "append" && final[id] != after[id] {
+							t.Errorf("step %d: again, %s is %s\nwant %s", at, id, final[id], after[id])
+						}
+					}
+					for _, file := range f.files() {
+						if strings.Contains(file, stagePrefix) {
+							t.Errorf("step %d: again, %s is left", at, file)
+						}
+					}
+					if t.Failed() {
+						return
+					}
+				}
+			})
+		}
+	}
+}
+
+// again makes a change again that was ended somewhere. What was removed already is
+// not there any more.
+func again(ctx context.Context, name string, operation func(context.Context, *Writer) error, w *Writer) error {
+	if name != "remove" {
+		return operation(ctx, w)
+	}
+	for _, id := range []transcript.ID{projected, userOnly, external, archived} {
+		var gone *store.NotFoundError
+		if err := w.Remove(ctx, id); err != nil && !errors.As(err, &gone) {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkForJP demands of each live conversation what JP demands when it starts: it
+// throws away what does not have it.
+func (f *fixture) checkForJP() {
+	f.t.Helper()
+	for _, parent := range []string{inUser, inProject} {
+		entries, err := os.ReadDir(filepath.Join(f.base, parent))
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		for _, entry := range entries {
+			if !strings.HasPrefix(entry.Name(), ".") {
+				if why := refusedByJP(filepath.Join(f.base, parent, entry.Name())); why != nil {
+					f.t.Errorf("JP throws %s away: %v", entry.Name(), why)
+				}
+			}
+		}
+	}
+}
+
+// refusedByJP is why JP throws the directory of a conversation away.
+func refusedByJP(dir string) error {
+	if _, ok := parseDirName(filepath.Base(dir)); !ok {
+		return errors.New("its name is no id")
+	}
+	var metadata struct {
+		LastActivatedAt string `json:"last_activated_at"`
+	}
+	data, err := os.ReadFile(filepath.Join(dir, metadataFile))
+	if err == nil {
+		err = json.Unmarshal(data, &metadata)
+	}
+	if err == nil && metadata.LastActivatedAt == "" {
+		err = errors.New("it was never activated")
+	}
+	if err != nil {
+		return err
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, baseConfigFile)); err == nil && !json.Valid(data) {
+		return errors.New("bad base_config.json")
+	}
+	if data, err = os.ReadFile(filepath.Join(dir, eventsFile)); err != nil {
+		return err
+	}
+	var events []struct{ Timestamp, Type string }
+	if err := json.Unmarshal(data, &events); err != nil {
+		return err
+	}
+	for _, e := range events {
+		if e.Timestamp == "" || e.Type == "" {
+			return errors.New("an event without a timestamp or a type")
+		}
+	}
+	return nil
+}
