@@ -1,0 +1,381 @@
+package conversationcli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+func (c *commands) archiveCommand() *cobra.Command {
+	return c.moveCommand(&cobra.Command{
+		Use:     "archive ID…",
+		Aliases: []string{"a"},
+		Short:   "Move conversations to the archive",
+		Long: `Moves conversations to the archive: ls --archived lists them, unarchive brings
+them back.`,
+		Example: "  convtools conversation archive jp-c17737387251",
+	}, change{verb: "archive", done: "archived"}, (*jp.Writer).Archive, "it is archived already")
+}
+
+func (c *commands) unarchiveCommand() *cobra.Command {
+	return c.moveCommand(&cobra.Command{
+		Use:     "unarchive ID…",
+		Aliases: []string{"ua"},
+		Short:   "Bring conversations back from the archive",
+		Long:    "Brings conversations back from the archive.",
+		Example: "  convtools conversation unarchive jp-c17737387251",
+	}, change{verb: "unarchive", done: "unarchived"}, (*jp.Writer).Unarchive, "it is not archived")
+}
+
+func (c *commands) moveCommand(cmd *cobra.Command, ch change, move func(*jp.Writer, context.Context, transcript.ID) (bool, error), nothing string) *cobra.Command {
+	var opts changeFlags
+	cmd.Long += "\n\n" + targetsHelp + "\n\n" + changeHelp
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.ValidArgsFunction = c.completeIDs
+	ch.flags = &opts
+	ch.each = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+		moved, err := move(w, ctx, l.ID)
+		if err == nil && !moved {
+			return outcome{nothing: nothing}, nil
+		}
+		return outcome{}, err
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		source, err := c.open()
+		if err != nil {
+			return err
+		}
+		list, err := c.named(cmd.Context(), cmd, source, args, "")
+		if err != nil {
+			return err
+		}
+		return c.make(cmd.Context(), source, ch, list)
+	}
+	opts.addFlags(cmd)
+	return cmd
+}
+
+// removeFlags is the command line of rm.
+type removeFlags struct {
+	changeFlags
+	permanent, keepChildren bool
+}
+
+func (c *commands) removeCommand() *cobra.Command {
+	var opts removeFlags
+	cmd := &cobra.Command{
+		Use:   "rm ID…",
+		Short: "Remove conversations and what was forked from them",
+		Long: `Removes conversations, and what was forked from them, to a trash that restore
+brings them back from. It asks first; where nobody can be asked it needs --yes.
+
+` + targetsHelp,
+		Example: `  convtools conversation rm jp-c17737387251 --dry-run
+  convtools conversation rm jp-c17737387251 --keep-children --yes`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: c.completeIDs,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.remove(cmd.Context(), cmd, &opts, args) },
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&opts.permanent, "permanent", false, "delete for good, from the trash too")
+	flags.BoolVar(&opts.keepChildren, "keep-children", false, "keep what was forked from them, as children of their parents")
+	opts.addFlags(cmd)
+	return cmd
+}
+
+func (c *commands) remove(ctx context.Context, cmd *cobra.Command, opts *removeFlags, args []string) error {
+	source, err := c.open()
+	if err != nil {
+		return err
+	}
+	list, err := c.toRemove(ctx, cmd, source, opts, args)
+	if err != nil {
+		return err
+	}
+	all, err := c.findAll(ctx, source)
+	if err != nil {
+		return err
+	}
+	descendants := below(all, list)
+	ch := change{flags: &opts.changeFlags, verb: "remove", done: "removed", dangerous: "it can be restored"}
+	if opts.permanent {
+		ch.verb, ch.done, ch.dangerous = "delete", "deleted", "it cannot be restored"
+	}
+	var lifted []conversations.Listed
+	if opts.keepChildren {
+		for _, l := range descendants {
+			if contains(list, l.Parent) {
+				lifted = append(lifted, l)
+			}
+		}
+	} else {
+		if n := len(descendants); n > 0 {
+			ch.dangerous = fmt.Sprintf("%d below it are removed too, %s", n, ch.dangerous)
+		}
+		list = append(list, descendants...)
+	}
+	parents := map[transcript.ID]transcript.ID{}
+	for i := range all {
+		parents[all[i].ID] = all[i].Parent
+	}
+	ch.atOnce = func(ctx context.Context, w *jp.Writer) error {
+		for _, l := range lifted {
+			if err := lift(ctx, w, l.ID, list, parents); err != nil {
+				return err
+			}
+		}
+		var ids []transcript.ID
+		for i := range list {
+			ids = append(ids, list[i].ID)
+		}
+		if opts.permanent {
+			return w.Delete(ctx, ids...)
+		}
+		return w.Remove(ctx, ids...)
+	}
+	return c.make(ctx, source, ch, list)
+}
+
+// lift makes a conversation a child of the nearest conversation above it that is
+// not removed.
+func lift(ctx context.Context, w *jp.Writer, id transcript.ID, removed []conversations.Listed, parents map[transcript.ID]transcript.ID) error {
+	parent := parents[id]
+	for range len(removed) { // a circle ends too
+		if !contains(removed, parent) {
+			break
+		}
+		parent = parents[parent]
+	}
+	if contains(removed, parent) || parent == id {
+		parent = ""
+	}
+	_, _, err := w.Edit(ctx, id, func(transcript.Conversation) jp.Change { return jp.Change{Parent: &parent} })
+	return err
+}
+
+func contains(list []conversations.Listed, id transcript.ID) bool {
+	for i := range list {
+		if list[i].ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// toRemove finds the conversations to remove. What is to be deleted for good may
+// be in the trash.
+func (c *commands) toRemove(ctx context.Context, cmd *cobra.Command, source conversations.Source, opts *removeFlags, args []string) ([]conversations.Listed, error) {
+	list, err := c.named(ctx, cmd, source, args, "")
+	if err == nil || !opts.permanent {
+		return list, err
+	}
+	ids, parseErr := c.targets(ctx, source, args, "")
+	removed, trashErr := c.trash(ctx)
+	if parseErr != nil || trashErr != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		listing, listErr := source.List(ctx, conversations.ListQuery{Filter: conversations.Filter{IDs: []string{id}}, NoEvents: true})
+		if listErr == nil {
+			list = append(list, listing.Conversations...)
+			continue
+		}
+		found := false
+		for _, r := range removed {
+			if string(r.ID) == id {
+				list = append(list, conversations.Listed{Conversation: r.Conversation})
+				found = true
+			}
+		}
+		if !found {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func (c *commands) trash(ctx context.Context) ([]jp.Removed, error) {
+	w, err := c.workspace()
+	if err != nil {
+		return nil, sourceFailure(err, nil)
+	}
+	return w.Trash(ctx)
+}
+
+func (c *commands) restoreCommand() *cobra.Command {
+	var opts changeFlags
+	cmd := &cobra.Command{
+		Use:   "restore [ID]…",
+		Short: "Bring removed conversations back from the trash",
+		Long: `Brings conversations back that rm removed; without an ID it lists them.
+
+` + changeHelp,
+		Example: `  convtools conversation restore
+  convtools conversation restore jp-c17737387251`,
+		Args: cobra.ArbitraryArgs,
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			removed, _ := c.trash(cmd.Context())
+			var words []cobra.Completion
+			for _, r := range removed[:min(len(removed), maxCompletions)] {
+				if strings.HasPrefix(spelled(r.ID, word), word) {
+					words = append(words, cobra.CompletionWithDesc(spelled(r.ID, word), text.Truncate(text.Cell(r.Title), completionColumn)))
+				}
+			}
+			return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.restore(cmd.Context(), &opts, args) },
+	}
+	opts.addFlags(cmd)
+	return cmd
+}
+
+func (c *commands) restore(ctx context.Context, opts *changeFlags, args []string) error {
+	removed, err := c.trash(ctx)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return c.listTrash(removed)
+	}
+	ids, err := c.parseIDs(args, "")
+	if err != nil {
+		return err
+	}
+	source, err := c.open()
+	if err != nil {
+		return err
+	}
+	var list []conversations.Listed
+	for _, id := range ids {
+		l := conversations.Listed{Conversation: transcript.Conversation{ID: transcript.ID(id)}}
+		for _, r := range removed {
+			if r.ID == l.ID {
+				l.Conversation = r.Conversation
+			}
+		}
+		list = append(list, l)
+	}
+	return c.make(ctx, source, change{
+		flags: opts, verb: "restore", done: "restored",
+		each: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+			err := w.Restore(ctx, l.ID)
+			var missing *conversations.NotFoundError
+			if errors.As(err, &missing) {
+				hint := "conversation restore lists what is in the trash"
+				if len(missing.Nearest) > 0 {
+					hint = "nearest ids in the trash: " + joinBounded(missing.Nearest, ", ")
+				}
+				return outcome{}, failedHint(hint, "conversation %s is not in the trash", l.ID)
+			}
+			return outcome{}, err
+		},
+	}, list)
+}
+
+// listTrash writes what can be restored.
+func (c *commands) listTrash(removed []jp.Removed) error {
+	f, err := c.resolveFormat()
+	if err != nil {
+		return err
+	}
+	out := newOutput(c.host.Stdout)
+	array := c.newArray(out, f)
+	for _, r := range removed {
+		if f.json {
+			var line record
+			line.reset()
+			line.string("id", string(r.ID))
+			line.optional("title", r.Title)
+			line.time("removed_at", r.At)
+			line.bool("archived", r.Archived)
+			if err := array.add(line.end()); err != nil {
+				return err
+			}
+			continue
+		}
+		line := fmt.Sprintf("%s  removed %s  %s", r.ID, c.when(r.At, false), text.Truncate(text.Cell(r.Title), completionColumn))
+		if err := out.write([]byte(strings.TrimRight(line, " ") + "\n")); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return array.close()
+	}
+	if len(removed) == 0 {
+		c.note("nothing is in the trash")
+	}
+	return out.flush()
+}
+
+// forkFlags is the command line of fork.
+type forkFlags struct {
+	changeFlags
+	title               string
+	hidden, resetLabels bool
+	labels              []string
+}
+
+func (c *commands) forkCommand() *cobra.Command {
+	var opts forkFlags
+	cmd := &cobra.Command{
+		Use:     "fork ID",
+		Aliases: []string{"f"},
+		Short:   "Copy a conversation, as a child of it, and print the new id",
+		Long: `Copies a conversation, as a child of it, and prints the id of the copy. That
+has the title, the labels and the pin of the other one, is not hidden and does not
+expire.
+
+` + targetsHelp,
+		Example: `  convtools conversation fork jp-c17737387251
+  convtools conversation fork . --hidden --title "Another way"`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: c.completeIDs,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.fork(cmd.Context(), cmd, &opts, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&opts.title, "title", "t", "", "give it this `title`")
+	flags.BoolVar(&opts.hidden, "hidden", false, "hide the copy from lists and searches")
+	flags.StringArrayVar(&opts.labels, "label", nil, "give it the label `KEY` or KEY=VALUE; repeatable")
+	flags.BoolVar(&opts.resetLabels, "reset-labels", false, "leave the labels of the other one away")
+	flags.BoolVar(&opts.dryRun, "dry-run", false, "only show what would be copied")
+	flags.StringVar(&opts.wait, "wait", "", "wait up to this `time`, such as 30s, while another new conversation is made")
+	return cmd
+}
+
+func (c *commands) fork(ctx context.Context, cmd *cobra.Command, opts *forkFlags, args []string) error {
+	o := jp.ForkOptions{Hidden: opts.hidden, ResetLabels: opts.resetLabels, Labels: map[string]*string{}}
+	if cmd.Flags().Changed("title") {
+		o.Title = &opts.title
+	}
+	for _, label := range opts.labels {
+		key, value, _ := strings.Cut(label, "=")
+		if err := jp.CheckLabel(key); err != nil {
+			return changeFailure(err)
+		}
+		o.Labels[key] = &value
+	}
+	source, err := c.open()
+	if err != nil {
+		return err
+	}
+	list, err := c.named(ctx, cmd, source, args, "")
+	if err != nil {
+		return err
+	}
+	opts.yes = true // what is copied is not changed
+	return c.make(ctx, source, change{
+		flags: &opts.changeFlags, verb: "fork", done: "forked",
+		each: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+			id, err := w.Fork(ctx, l.ID, o)
+			return outcome{id: id}, err
+		},
+	}, list)
+}
