@@ -77,7 +77,7 @@ func (c *commands) named(ctx context.Context, cmd *cobra.Command, source convers
 		hint := "name conversations by their ids; . is the active one"
 		return nil, usageError(hint, "%s needs a conversation", cmd.CommandPath())
 	}
-	ids, err := c.targets(ctx, source, words, flag)
+	ids, err := c.targets(ctx, words, flag)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +263,8 @@ func (c *commands) agree(ctx context.Context, source conversations.Source, ch ch
 	if more := len(list) - maxShown; more > 0 {
 		c.note("… and %d more", more)
 	}
-	return cli.Ask(ctx, c.host.Stdin, c.host.Stderr, fmt.Sprintf("%s%s? (%s)", strings.ToUpper(ch.verb[:1]), ch.verb[1:], strings.Join(order, ", ")))
+	c.note("this needs a yes: %s", strings.Join(order, ", "))
+	return cli.Ask(ctx, c.host.Stdin, c.host.Stderr, "Make this change?")
 }
 
 // reportFailure reports an error of one of several changes.

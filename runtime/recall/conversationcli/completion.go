@@ -21,8 +21,8 @@ const (
 )
 
 // completeIDs offers the ids of conversations, those used last first, with their
-// titles.
-func (c *commands) completeIDs(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// titles; those that are named already are left out.
+func (c *commands) completeIDs(cmd *cobra.Command, named []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	source, err := c.open()
 	if err != nil {
@@ -45,6 +45,11 @@ func (c *commands) completeIDs(cmd *cobra.Command, _ []string, word string) ([]c
 		found = append(found, listing.Conversations...)
 	}
 	seen := map[transcript.ID]bool{}
+	for _, text := range named {
+		if id, err := conversations.ParseID(text); err == nil {
+			seen[id] = true
+		}
+	}
 	found = slices.DeleteFunc(found, func(l conversations.Listed) bool {
 		twice := seen[l.ID]
 		seen[l.ID] = true

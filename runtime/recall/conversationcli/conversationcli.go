@@ -54,7 +54,7 @@ func Command(host *toolset.Host) *cobra.Command {
 	flags.BoolVar(&c.summary, "summary", false, "append an element with totals to JSON output")
 	c.completeFlags(cmd, map[string][]string{"format": formats()})
 	cmd.AddCommand(
-		c.lsCommand(), c.grepCommand(), c.printCommand(),
+		c.lsCommand(), c.showCommand(), c.grepCommand(), c.printCommand(), c.pathCommand(),
 		c.editCommand(), c.labelCommand(), c.forkCommand(),
 		c.archiveCommand(), c.unarchiveCommand(), c.removeCommand(), c.restoreCommand(),
 	)

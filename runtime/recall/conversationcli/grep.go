@@ -217,7 +217,7 @@ func (c *commands) grep(ctx context.Context, cmd *cobra.Command, opts grepOption
 	if err != nil {
 		return err
 	}
-	if q.Filter, err = opts.filter.parse(c); err != nil {
+	if q.Filter, err = opts.filter.parse(ctx, c); err != nil {
 		return err
 	}
 	source, err := c.open()

@@ -177,7 +177,7 @@ func (c *commands) toRemove(ctx context.Context, cmd *cobra.Command, source conv
 	if err == nil || !opts.permanent {
 		return list, err
 	}
-	ids, parseErr := c.targets(ctx, source, args, "")
+	ids, parseErr := c.targets(ctx, args, "")
 	removed, trashErr := c.trash(ctx)
 	if parseErr != nil || trashErr != nil {
 		return nil, err

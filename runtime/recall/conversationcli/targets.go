@@ -31,10 +31,14 @@ func isTarget(word string) bool {
 
 // targets reads the conversations that arguments name: ids, each once, or one word
 // that stands for some.
-func (c *commands) targets(ctx context.Context, source conversations.Source, words []string, flag string) ([]string, error) {
+func (c *commands) targets(ctx context.Context, words []string, flag string) ([]string, error) {
 	if i := slices.IndexFunc(words, isTarget); i >= 0 {
 		if len(words) > 1 {
 			return nil, usageError("name ids, or give that word alone", "%q stands for a conversation by itself, and there are %d arguments", words[i], len(words))
+		}
+		source, err := c.open()
+		if err != nil {
+			return nil, err
 		}
 		return c.target(ctx, source, words[0])
 	}
