@@ -32,10 +32,8 @@ func Command(host *toolset.Host) *cobra.Command {
 		Aliases: []string{"c"},
 		Short:   "List, search, print and tidy recorded conversations",
 		Long:    "Lists, searches, prints and tidies recorded conversations.",
-		Example: `  convtools conversation ls --limit 10
-  convtools conversation grep "retry policy"
-  convtools conversation print --last jp-c17737387251`,
-		Args: cobra.ArbitraryArgs,
+		Example: "  convtools conversation ls --limit 10",
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Help()
@@ -51,7 +49,7 @@ func Command(host *toolset.Host) *cobra.Command {
 	cmd.SetFlagErrorFunc(flagError)
 	flags := cmd.PersistentFlags()
 	flags.StringVarP(&c.format, "format", "F", "auto", "`format`: auto, text, text-pretty, json, json-pretty")
-	flags.BoolVar(&c.summary, "summary", false, "append an element with totals to JSON output")
+	flags.Lookup("format").DefValue = "" // the first that is named
 	c.completeFlags(cmd, map[string][]string{"format": formats()})
 	cmd.AddCommand(
 		c.lsCommand(), c.showCommand(), c.grepCommand(), c.printCommand(), c.pathCommand(),
@@ -66,6 +64,11 @@ type commands struct {
 	host    *toolset.Host
 	format  string
 	summary bool
+}
+
+// addSummary defines the flag of the commands whose JSON output has totals.
+func (c *commands) addSummary(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&c.summary, "summary", false, "append an element with totals to JSON output")
 }
 
 // open finds the conversations that the command line asks for.

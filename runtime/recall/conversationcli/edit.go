@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -17,10 +18,23 @@ import (
 // toggle is the value of a flag that was given without one.
 const toggle = "toggle"
 
+// toggleValue is the value of a flag that need not have one.
+type toggleValue string
+
+// Set implements [pflag.Value].
+func (v *toggleValue) Set(text string) error { *v = toggleValue(text); return nil }
+
+// String implements [pflag.Value].
+func (v *toggleValue) String() string { return string(*v) }
+
+// Type implements [pflag.Value].
+func (v *toggleValue) Type() string { return "toggle" }
+
 // editFlags is the command line of edit.
 type editFlags struct {
 	changeFlags
-	title, pin, local, tmp       string
+	title                        string
+	pin, local, tmp              toggleValue
 	noTitle, noTmp, hide, unhide bool
 }
 
@@ -28,17 +42,15 @@ func (c *commands) editCommand() *cobra.Command {
 	var opts editFlags
 	cmd := &cobra.Command{
 		Use:   "edit ID…",
-		Short: "Change the title, the pin, the expiry or the place of conversations",
+		Short: "Change the title, the pin or the place of conversations",
 		Long: `Changes the title, the pin, the expiry or the place of conversations, or hides
-them. Hidden conversations are left out of lists and searches, and can still be
-read by their ids.
+them: they are left out of lists and searches then, and can still be read.
 
 ` + targetsHelp + `
 
 ` + changeHelp,
 		Example: `  convtools conversation edit jp-c17737387251 --title "Retry policy"
-  convtools conversation edit jp-c17737387251 --hide
-  convtools conversation edit . --tmp=2d`,
+  convtools conversation edit . --hide`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: c.completeIDs,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.edit(cmd.Context(), cmd, &opts, args) },
@@ -46,16 +58,17 @@ read by their ids.
 	flags := cmd.Flags()
 	flags.StringVar(&opts.title, "title", "", "give it this `title`")
 	flags.BoolVar(&opts.noTitle, "no-title", false, "remove its title")
-	flags.StringVar(&opts.pin, "pin", "", "pin it, or not: `true` or false; without a value the other of what it is")
+	flags.Var(&opts.pin, "pin", "pin it: `true` or false; bare: the other of what it is")
 	flags.BoolVar(&opts.hide, "hide", false, "hide it from lists and searches")
 	flags.BoolVar(&opts.unhide, "unhide", false, "show it again")
-	flags.StringVar(&opts.tmp, "tmp", "", "have JP delete it after a `time`: --tmp=2d, --tmp=now; without a value the other of what it is")
+	flags.Var(&opts.tmp, "tmp", "have JP delete it after a `time`: 2d, now; bare: keep it if it expires")
 	flags.BoolVar(&opts.noTmp, "no-tmp", false, "keep it")
-	flags.StringVar(&opts.local, "local", "", "keep it out of the project: `true` or false; without a value the other of what it is")
+	flags.Var(&opts.local, "local", "keep it out of the project: `true` or false; bare: as --pin")
 	for _, name := range []string{"pin", "tmp", "local"} {
 		flags.Lookup(name).NoOptDefVal = toggle
 	}
 	opts.addFlags(cmd)
+	cli.Rare(flags, "no-title", "unhide", "no-tmp", "dry-run", "wait")
 	cmd.MarkFlagsMutuallyExclusive("title", "no-title")
 	cmd.MarkFlagsMutuallyExclusive("hide", "unhide")
 	cmd.MarkFlagsMutuallyExclusive("tmp", "no-tmp")
@@ -63,11 +76,11 @@ read by their ids.
 }
 
 // toggled reads the value of a flag that takes true, false or nothing.
-func toggled(name, value string) (func(bool) bool, error) {
+func toggled(name string, value toggleValue) (func(bool) bool, error) {
 	if value == toggle {
 		return func(now bool) bool { return !now }, nil
 	}
-	to, err := strconv.ParseBool(value)
+	to, err := strconv.ParseBool(string(value))
 	if err != nil {
 		return nil, usageError("write --"+name+", --"+name+"=true or --"+name+"=false", "--%s must be true or false, not %q", name, value)
 	}
@@ -111,7 +124,7 @@ func (o *editFlags) parse(cmd *cobra.Command, now time.Time) (editing, error) {
 			return time.Time{}
 		}
 	case given("tmp"):
-		age, ok := parseAge(o.tmp)
+		age, ok := parseAge(string(o.tmp))
 		if !ok && o.tmp != "now" {
 			return e, usageError("write --tmp=2d, --tmp=1h or --tmp=now", "--tmp cannot be %q", o.tmp)
 		}

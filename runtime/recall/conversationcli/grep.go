@@ -90,6 +90,7 @@ Put -- before a pattern that starts with '-'.`,
 	opts.filter.addFlags(flags)
 	cli.Rare(flags, "archived", "ascending", "case-sensitive", "descending", "exclude-id", "heading", "hidden", "label",
 		"max-hits", "max-line", "max-matches", "no-heading", "quiet", "sort")
+	c.addSummary(cmd)
 	c.completeFlags(cmd, map[string][]string{"sort": grepSorts(), "output": grepOutputs(), "scope": scopeNames()})
 	return cmd
 }

@@ -32,16 +32,15 @@ func (c *commands) lsCommand() *cobra.Command {
 		Long: `Lists conversations, the one with the newest activity first; with IDs, only
 those, live or archived.
 
-With --tree, what was forked from a conversation stands below it, and --limit and
---offset count the conversations at the top.
+With --tree, what was forked from a conversation stands below it, and --limit
+and --offset count the conversations at the top.
 
 ` + targetsHelp + `
 
 Flags that are repeatable also take several values between commas, except for
 --label.`,
 		Example: `  convtools conversation ls --limit 10
-  convtools conversation ls --title-contains retry --archived
-  convtools conversation ls --format json --summary`,
+  convtools conversation ls --title-contains retry --archived --format json`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: c.completeIDs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,6 +59,7 @@ Flags that are repeatable also take several values between commas, except for
 	flags.BoolVar(&opts.full, "full", false, "show full times and titles in text output")
 	opts.filter.addFlags(flags)
 	cli.Rare(flags, "ascending", "descending", "exclude-id", "hidden", "local", "offset")
+	c.addSummary(cmd)
 	c.completeFlags(cmd, map[string][]string{"sort": lsSorts()})
 	return cmd
 }

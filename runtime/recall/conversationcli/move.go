@@ -329,8 +329,8 @@ func (c *commands) forkCommand() *cobra.Command {
 		Use:     "fork ID",
 		Aliases: []string{"f"},
 		Short:   "Copy a conversation, as a child of it, and print the new id",
-		Long: `Copies a conversation, as a child of it, and prints the id of the copy. That
-has the title, the labels and the pin of the other one, is not hidden and does not
+		Long: `Copies a conversation, as a child of it, and prints the id of the copy. That has
+the title, the labels and the pin of the other one, is not hidden and does not
 expire.
 
 ` + targetsHelp,

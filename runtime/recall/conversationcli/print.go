@@ -28,9 +28,11 @@ func (c *commands) printCommand() *cobra.Command {
 		Use:     "print [ID]…",
 		Aliases: []string{"p"},
 		Short:   "Print conversations, or some turns of them",
-		Long: `Prints conversations, or some turns of them. Without an ID it is the one that was
-activated last. As JSON, one is an array of its events, and several are an array
-of objects with the id, the title and the events of each.
+		Long: `Prints conversations, or some turns of them. Without an ID it is the one that
+was activated last.
+
+As JSON, one is an array of its events, and several are an array of objects with
+the id, the title and the events of each.
 
 ` + targetsHelp,
 		Example: `  convtools conversation print --last
@@ -58,6 +60,7 @@ of objects with the id, the title and the events of each.
 	flags.BoolVar(&opts.noMetadata, "no-metadata", false, "leave the metadata of events out of JSON output")
 	flags.IntVar(&opts.maxText, "max-text", 0, "cut texts of more than `N` characters in the middle in JSON output; 0 means no limit")
 	cli.Rare(flags, "max-text", "no-metadata")
+	c.addSummary(cmd)
 	c.completeFlags(cmd, map[string][]string{"style": printStyles()})
 	return cmd
 }

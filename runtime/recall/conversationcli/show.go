@@ -180,9 +180,9 @@ func (c *commands) pathCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "path [ID]…",
 		Short: "Print where conversations are on disk",
-		Long: `Prints the directories of conversations, or the paths of their files. Where there
-is a copy in the project and one in the user's store, it is the one that counts:
-the newer one.
+		Long: `Prints the directories of conversations, or the paths of their files. Where
+there is a copy in the project and one in the user's store, it is the one that
+counts: the newer one.
 
 ` + targetsHelp,
 		Example:           "  convtools conversation path jp-c17737387251\n  convtools conversation path . --events",

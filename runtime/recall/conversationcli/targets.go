@@ -13,10 +13,10 @@ import (
 )
 
 // targetsHelp is what the commands that take conversations say about them.
-const targetsHelp = `ID is the id of a conversation, or one word in its place: . or active (of JP's
-session), s or session (the one before it), r or recent, n or newest, p or pinned,
-a or archived (the last that was activated, begun, pinned, archived), or +live,
-+session, +pinned, +archived for all of them, or - for ids on standard input.`
+const targetsHelp = `ID is the id of a conversation, or one word in its place: . or active (in JP's
+session), s or session (the one before), r or recent, n or newest, p or pinned,
+a or archived (the last that was activated, begun, pinned or archived), +live,
++session, +pinned or +archived for all of them, or - for ids on standard input.`
 
 // isTarget reports whether an argument stands for conversations without being an
 // id of one.
