@@ -34,6 +34,7 @@ func failure(ctx context.Context, err error) error {
 		nowhere     *conversations.NoWorkspaceError
 		outside     *conversations.OutsideError
 		turn        *conversations.TurnRangeError
+		event       *conversations.EventRangeError
 		pattern     *conversations.PatternError
 		unreadable  *conversations.UnreadableError
 		unavailable *conversations.UnavailableError
@@ -60,6 +61,11 @@ func failure(ctx context.Context, err error) error {
 		}
 		return &contract.Error{
 			Message: fmt.Sprintf("%s (conversation has %s). Turns count from 1; last=1 reads the last one.", what, count(turn.Turns, "turn", "turns")),
+			Caller:  true, Err: err,
+		}
+	case errors.As(err, &event):
+		return &contract.Error{
+			Message: fmt.Sprintf("Event %d out of range (conversation has %s). Events count from 1 through the whole conversation.", event.Number, count(event.Events, "event", "events")),
 			Caller:  true, Err: err,
 		}
 	case errors.As(err, &pattern):

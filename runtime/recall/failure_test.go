@@ -214,6 +214,13 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// hit is a record of "conversation grep"; more is members that replace others.
+func hit(id string, turn int, scope, line string, match bool, event, number int, more string) string {
+	return object(`{"timestamp":"2026-03-06T09:27:11.5Z","title":"Retry policy","submatches":[]}`,
+		fmt.Sprintf(`{"id":%s,"turn":%d,"scope":%s,"text":%s,"match":%v,"line":%d,"event":%d}`, text(id), turn, text(scope), text(line), match, number, event),
+		"{"+strings.TrimPrefix(more, ",")+"}")
+}
+
 // TestHostileCommandLine: a program that prints JSON of the right form but of
 // any size cannot make an answer longer than its cap.
 func TestHostileCommandLine(t *testing.T) {

@@ -2,235 +2,236 @@ package recall
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/convtools/convtools/generated/conversation"
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// maxLine is how many characters of a line are shown, beside the marks of a cut.
-const maxLine = 400
+// linesOfEach is how many matching lines of an event are shown, unless it is the
+// only one that is searched.
+const linesOfEach = 3
 
-// hit is a line that was found.
-type hit struct {
-	conversation.GrepHit
-	event, line int // where it stands; see [conversations.Line]
-}
+// With a limit of no more than usualLimit, the hits of an answer have about
+// usualChars characters with their markup, and with lines of context contextChars
+// more: what is dealt later is seldom needed.
+const (
+	usualLimit   = 50
+	usualChars   = 5000
+	contextChars = 3000
+)
 
-// searching is one call of conversation_grep in the making.
-type searching struct {
+// contextReach is how many lines are looked at for each line of context: blank ones
+// are none.
+const contextReach = 3
+
+// maxReach is how many lines of one event can be left out for the next page: those
+// before the page are held in memory.
+const maxReach = 100_000
+
+// maxApart is how many events are shown that hold the words of a pattern apart from
+// one another.
+const maxApart = 8
+
+// grepping is one call of conversation_grep in the making.
+type grepping struct {
 	call   contract.Call
 	params conversation.GrepParams
-	found  conversations.Matches
-	hits   []hit
+	query  conversations.EventQuery
+
+	first     conversations.EventMatches // of the pattern as it stands
+	apart     conversations.EventMatches // of its words, where they were searched for
+	words     []string                   // what was searched for then
+	elsewhere []elsewhere
+
+	ordered *order
+	page    []place
+	texts   map[*candidate]eventText
+	context int // characters of a line of context
 }
 
-// Grep answers conversation_grep.
+// Grep answers conversation_grep. A first search finds which events match; of
+// these, the ones that are shown are searched again for their lines.
 func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.GrepParams) (*conversation.GrepEnvelope, error) {
+	if p.Event != nil && len(p.IDs) != 1 {
+		return nil, &contract.Error{
+			Message: fmt.Sprintf(`event=%d is an event of one conversation: ids must name exactly that one, as in ids=["jp-c17648402467"], and names %d.`, *p.Event, len(p.IDs)),
+			Caller:  true,
+		}
+	}
 	undone := "nothing could be left out as the current conversation"
 	if p.IncludeCurrent {
 		undone = ""
 	}
-	s := &searching{call: located(call, undone), params: p}
-	if call.Context.InConversation && call.Context.ConversationID == "" && !p.IncludeCurrent {
-		s.call.Notes = append(slices.Clone(s.call.Notes), "Which conversation you are in is not known here, so it was not left out: hits may be your own words.")
-	}
-	q := conversations.SearchQuery{
+	g := &grepping{call: located(call, undone), params: p}
+	g.query = conversations.EventQuery{
 		Filter:  conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden},
-		Pattern: p.Pattern, IgnoreCase: p.IgnoreCase, Context: p.Context,
-		Scopes: scopesOf(p.Scopes), MaxMatches: p.Limit, MaxLine: maxLine, CountAll: true,
-		Line: s.add,
+		Pattern: p.Pattern, IgnoreCase: p.IgnoreCase,
+		Scopes: scopesOf(p.Scopes), Own: isRecallTool, OwnToo: slices.Contains(p.Scopes, conversation.GrepScopesRecall),
+		MaxLines: linesOfEach,
 	}
-	if current := s.call.Context.ConversationID; current != "" && !p.IncludeCurrent {
-		q.Exclude = []string{current}
+	if len(p.Scopes) == 0 {
+		g.query.Scopes = transcript.ScopeAll
 	}
-	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) (err error) {
-		s.found, err = source.Search(ctx, q)
-		return err
-	})
-	if err != nil {
+	if p.Event != nil {
+		g.query.Number, g.query.MaxLines = *p.Event, min(p.Offset, maxReach)+p.Limit
+	}
+	if current := g.call.Context.ConversationID; current != "" && !p.IncludeCurrent {
+		g.query.Exclude = []string{current}
+	}
+	if err := t.ask(ctx, call, g.search); err != nil {
 		return nil, err
 	}
-	return fit(len(s.hits), conversation.GrepMaxChars, s.envelope), nil
+	lines := len(g.page)
+	if p.Limit <= usualLimit {
+		most := usualChars
+		if p.Context > 0 {
+			most += contextChars
+		}
+		lines = min(lines, max(1, fit(lines, most, g.hitsAlone).Returned))
+	}
+	e := fit(lines, conversation.GrepMaxChars, g.envelope)
+	if e.Returned == 0 && lines > 0 { // what makes context visible may be much longer than it
+		g.params.Context = 0
+		e = fit(lines, conversation.GrepMaxChars, g.envelope)
+	}
+	return e, nil
 }
 
-func (s *searching) add(l *conversations.Line) error {
-	s.hits = append(s.hits, hit{
-		GrepHit: conversation.GrepHit{
-			ID: string(l.Conversation.ID), Turn: l.Turn, Scope: l.Scope.String(), Timestamp: l.Time,
-			IsMatch: l.IsMatch, Chars: l.Chars, Text: string(l.Text),
-		},
-		event: l.Event, line: l.Number,
-	})
+// search looks for the pattern, or else for its words, or else for what would
+// have found more.
+func (g *grepping) search(ctx context.Context, source conversations.Source) (err error) {
+	var all candidates
+	if g.first, err = all.collect(ctx, source, g.query); err != nil {
+		return err
+	}
+	if words := wordsOf(g.params.Pattern, g.params.IgnoreCase); len(all.list) == 0 && g.first.Searched != 0 && len(words) > 1 {
+		query := g.query
+		query.Words = words
+		if g.params.Event != nil {
+			query.MaxLines = 0 // which else are those where the words stand closest together
+		}
+		switch g.apart, err = all.collect(ctx, source, query); {
+		case err == nil:
+			g.words, g.query = words, query
+		case !errors.Is(err, conversations.ErrUnsupported):
+			return err
+		}
+	}
+	if len(all.list) == 0 {
+		return g.lookElsewhere(ctx, source)
+	}
+	g.ordered = all.order(g.params.Event == nil, len(g.words) > 0)
+	g.page = g.ordered.page(g.params.Offset, g.params.Limit, len(g.words) > 0)
+	if len(g.page) == 0 {
+		return nil
+	}
+	return g.fetch(ctx, source)
+}
+
+// eventText is what is shown of an event.
+type eventText struct {
+	conversations.EventMatch
+	matching []int // where its matching lines are among its lines
+}
+
+// fetch gets the lines of the events on the page.
+func (g *grepping) fetch(ctx context.Context, source conversations.Source) error {
+	wanted := map[transcript.ID]map[int]*candidate{} // by position in the conversation
+	numbers := map[transcript.ID]map[int]bool{}
+	query := g.query
+	query.IDs, query.Exclude = nil, nil
+	for _, p := range g.page {
+		id := g.ordered.ids[p.event.conversation]
+		if wanted[id] == nil {
+			wanted[id], numbers[id] = map[int]*candidate{}, map[int]bool{}
+			query.IDs = append(query.IDs, string(id))
+		}
+		wanted[id][p.event.position] = p.event
+		numbers[id][p.event.number] = true
+	}
+	width := g.lineWidth()
+	query.MaxLine, query.MaxWindows = width, max(1, width/windowWidth)
+	query.Context = g.params.Context * contextReach
+	query.Wanted = func(id transcript.ID, number int) bool { return numbers[id][number] }
+	g.texts = map[*candidate]eventText{}
+	positions := map[transcript.ID]int{}
+	query.Event = func(e *conversations.EventMatch) error {
+		id := e.Conversation.ID
+		event := wanted[id][positions[id]]
+		positions[id]++
+		if event == nil || event.number != e.Number {
+			return nil
+		}
+		text := eventText{EventMatch: *e}
+		text.Lines = slices.Clone(e.Lines)
+		for i := range text.Lines {
+			if text.Lines[i].IsMatch {
+				text.matching = append(text.matching, i)
+			}
+		}
+		g.texts[event] = text
+		return nil
+	}
+	if _, err := source.SearchEvents(ctx, query); err != nil {
+		return err
+	}
+	g.page = slices.DeleteFunc(g.page, func(p place) bool { return p.line >= len(g.texts[p.event].matching) })
+	g.context = g.contextWidth()
 	return nil
 }
 
-// shown is the first n hits, without context that belongs to a match behind
-// them: it would promise a match that is not there.
-func (s *searching) shown(n int) []hit {
-	shown := s.hits[:n]
-	if n == len(s.hits) {
-		return shown
+// elsewhere is a change to a call that found nothing, and what it would find.
+type elsewhere struct {
+	change  string
+	matches int
+	ids     []string // where the change is to name conversations
+}
+
+// lookElsewhere counts what calls a little wider than this one would find.
+func (g *grepping) lookElsewhere(ctx context.Context, source conversations.Source) error {
+	type change struct {
+		what   string
+		differ bool
+		apply  func(*conversations.EventQuery)
 	}
-	end, after := 0, 0
-	for i := range shown {
-		switch {
-		case shown[i].IsMatch:
-			end, after = i+1, s.params.Context
-		case after > 0 && i == end && adjacent(&shown[i-1], &shown[i]):
-			end, after = i+1, after-1
+	p := g.params
+	for _, c := range []change{
+		{"With ignore_case=true", !p.IgnoreCase, func(q *conversations.EventQuery) { q.IgnoreCase = true }},
+		{"Without scopes", len(p.Scopes) > 0, func(q *conversations.EventQuery) { q.Scopes, q.OwnToo = transcript.ScopeAll, false }},
+		{"Without event", p.Event != nil, func(q *conversations.EventQuery) { q.Number = 0 }},
+		{"Without ids", len(p.IDs) > 0 && p.Event == nil, func(q *conversations.EventQuery) { q.IDs = nil }},
+		{"", len(p.IDs) == 0, func(q *conversations.EventQuery) { q.Archived = true }},
+	} {
+		if !c.differ {
+			continue
 		}
-	}
-	return shown[:end]
-}
-
-// envelope groups the first n hits by conversation.
-func (s *searching) envelope(n int) *conversation.GrepEnvelope {
-	var e conversation.GrepEnvelope
-	shown := s.shown(n)
-	for i := range shown {
-		h := &shown[i]
-		line := h.GrepHit
-		if i == 0 || h.ID != shown[i-1].ID {
-			e.Conversations = append(e.Conversations, s.group(h.ID))
-		} else {
-			line.GapBefore = s.params.Context > 0 && !adjacent(&shown[i-1], h)
+		query := g.query
+		query.Wanted = func(transcript.ID, int) bool { return false }
+		c.apply(&query)
+		found, err := source.SearchEvents(ctx, query)
+		if errors.Is(err, conversations.ErrUnsupported) {
+			continue
 		}
-		c := &e.Conversations[len(e.Conversations)-1]
-		c.Hits = append(c.Hits, line)
-		if h.IsMatch {
-			e.Returned++
+		if err != nil {
+			return err
 		}
-	}
-	e.Matches, e.ConversationCount, e.Searched = s.found.Total, s.found.Matched, s.found.Searched
-	if e.Searched < 0 {
-		e.Searched = e.ConversationCount
-	}
-	e.Truncated = e.Returned < e.Matches
-	e.Notes = append(remarks(s.call), s.notes(&e)...)
-	if !e.Truncated && len(shown) < len(s.hits) {
-		e.Notes = append(e.Notes, fmt.Sprintf("%s did not fit into %d characters.", count(len(s.hits)-len(shown), "line of context", "lines of context"), conversation.GrepMaxChars))
-	}
-	return &e
-}
-
-// group begins the hits of a conversation.
-func (s *searching) group(id string) conversation.GrepConversation {
-	c := conversation.GrepConversation{ID: id}
-	for i := range s.found.Conversations {
-		if found := &s.found.Conversations[i]; string(found.ID) == id {
-			c.Title, c.Matches, c.Turns = clip(found.Title, maxTitle), found.Matches, found.Turns
+		if found.Total == 0 {
+			continue
 		}
-	}
-	return c
-}
-
-// adjacent reports whether b is the line behind a. A source that does not number
-// lines is trusted to leave none out inside one event.
-func adjacent(a, b *hit) bool {
-	if a.line == 0 || b.line == 0 {
-		return a.Turn == b.Turn && a.Scope == b.Scope && a.Timestamp.Equal(b.Timestamp)
-	}
-	return a.event == b.event && a.line+1 == b.line
-}
-
-func (s *searching) notes(e *conversation.GrepEnvelope) []string {
-	var notes []string
-	switch {
-	case e.Matches == 0:
-		notes = append(notes, s.nothingFound())
-	case e.Truncated:
-		notes = append(notes, s.truncated(e))
-	}
-	if s.found.Searched < 0 {
-		notes = append(notes, "searched counts only conversations with a match: how many were searched is not known.")
-	}
-	if len(s.found.Aside.Excluded) > 0 {
-		notes = append(notes, "The current conversation, "+s.call.Context.ConversationID+", was left out; include_current=true searches it too.")
-	}
-	return append(notes, asideNotes(s.found.Aside.Problems, func(left []conversations.Problem) string {
-		return "Searched in part or not at all: " + namely(left, "events.json is damaged, what stands before the damage was searched: ") + "."
-	})...)
-}
-
-// truncated says how many matches are not shown, why, and how to see them.
-func (s *searching) truncated(e *conversation.GrepEnvelope) string {
-	p := s.params
-	note := fmt.Sprintf("Showing %d of %d matches, newest conversations first", e.Returned, e.Matches)
-	if e.Returned < min(p.Limit, e.Matches) {
-		note += fmt.Sprintf(": no more fit into %d characters", conversation.GrepMaxChars)
-	}
-	note += "."
-	if more := min(e.Matches, conversation.GrepLimitMaximum); e.Returned == p.Limit && more > p.Limit && s.roomForMore(e) {
-		note += fmt.Sprintf(" limit=%d shows more.", more)
-	}
-	narrower := []string{"a longer pattern"}
-	if len(p.IDs) == 0 {
-		narrower = append(narrower, "ids=[…]")
-	}
-	if len(p.Scopes) == 0 {
-		narrower = append(narrower, `scopes=["chat"]`)
-	}
-	return note + " Narrow with " + join(narrower, "or") + "; read a hit with conversation_read(id, turn)."
-}
-
-// roomForMore reports whether another match, with its context and in a conversation of
-// its own, would still fit: a higher limit must not be recommended in vain.
-func (s *searching) roomForMore(e *conversation.GrepEnvelope) bool {
-	const (
-		hitChars   = maxLine + 260 // with its marks and attributes
-		groupChars = maxTitle + 200
-		noteChars  = 1000
-	)
-	return chars(e)+(1+2*s.params.Context)*hitChars+groupChars+noteChars <= conversation.GrepMaxChars
-}
-
-// nothingFound says what was searched for and where, and what else to try.
-func (s *searching) nothingFound() string {
-	p := s.params
-	searched := s.found.Searched
-	if searched == 0 {
-		switch {
-		case len(s.found.Aside.Excluded) > 0 && len(p.IDs) > 0:
-			return "Nothing was searched: ids names the current conversation alone."
-		case len(s.found.Aside.Excluded) > 0:
-			return "Nothing was searched: there is no other live conversation. conversation_list with archived=true shows archived ones, which ids may name."
-		case len(s.found.Aside.Problems) == 0:
-			return "Nothing was searched: there are no live conversations here, hidden ones aside. conversation_list with archived=true shows archived ones, which ids may name."
+		e := elsewhere{change: c.what, matches: found.Total}
+		if query.Archived {
+			e.matches = 0
+			for _, c := range found.Conversations[:min(len(found.Conversations), maxListed)] {
+				e.ids = append(e.ids, string(c.ID))
+				e.matches += c.Matches
+			}
 		}
+		g.elsewhere = append(g.elsewhere, e)
 	}
-	how := "in any case"
-	if !p.IgnoreCase {
-		how = "in exactly this case"
-	}
-	where := "any scope"
-	if len(p.Scopes) > 0 {
-		where = "scopes=" + list(p.Scopes)
-	}
-	note := fmt.Sprintf("No line contains %s, %s, in %s", text.Quote(p.Pattern), how, where)
-	if searched >= 0 {
-		note += " of the " + count(searched, "conversation", "conversations") + " searched"
-	}
-	var ideas []string
-	if strings.ContainsAny(strings.TrimSpace(p.Pattern), " \t") {
-		ideas = append(ideas, "a single word of it")
-	} else {
-		ideas = append(ideas, "a shorter or another word")
-	}
-	if !p.IgnoreCase {
-		ideas = append(ideas, "ignore_case=true")
-	}
-	if len(p.Scopes) > 0 {
-		ideas = append(ideas, "no scopes")
-	}
-	if len(p.IDs) > 0 {
-		ideas = append(ideas, "no ids")
-	} else {
-		ideas = append(ideas, "ids of archived conversations (conversation_list with archived=true)")
-	}
-	return note + ". Try " + strings.Join(ideas, ", or ") + "."
+	return nil
 }

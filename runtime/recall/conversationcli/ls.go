@@ -20,7 +20,7 @@ type lsOptions struct {
 	limit, offset int
 	titleContains string
 	local, full   bool
-	tree          bool
+	tree, sizes   bool
 }
 
 func (c *commands) lsCommand() *cobra.Command {
@@ -57,8 +57,9 @@ Flags that are repeatable also take several values between commas, except for
 	flags.BoolVar(&opts.local, "local", false, "only conversations that are in the user's own store and not in the workspace")
 	flags.BoolVar(&opts.tree, "tree", false, "show what was forked from a conversation below it")
 	flags.BoolVar(&opts.full, "full", false, "show full times and titles in text output")
+	flags.BoolVar(&opts.sizes, "sizes", false, "count turns, requests, readable events and characters too, in JSON output")
 	opts.filter.addFlags(flags)
-	cli.Rare(flags, "ascending", "descending", "exclude-id", "hidden", "local", "offset")
+	cli.Rare(flags, "ascending", "descending", "exclude-id", "hidden", "local", "offset", "sizes")
 	c.addSummary(cmd)
 	c.completeFlags(cmd, map[string][]string{"sort": lsSorts()})
 	return cmd
@@ -97,6 +98,9 @@ func (c *commands) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) e
 	if err := opts.check(cmd); err != nil {
 		return err
 	}
+	if opts.sizes && !f.json {
+		return usageError("add --format=json", "--sizes is about JSON output")
+	}
 	filter, err := opts.filter.parse(ctx, c)
 	if err != nil {
 		return err
@@ -108,6 +112,7 @@ func (c *commands) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) e
 	q := conversations.ListQuery{
 		Filter: filter, TitleContains: opts.titleContains, UserOnly: opts.local,
 		Sort: sortOf(opts.sort), Ascending: !opts.order.descending, Limit: opts.limit, Offset: opts.offset,
+		Sizes: opts.sizes,
 	}
 	if opts.tree { // a tree has places for those that are hidden, and is cut at the top
 		q.Hidden, q.Limit, q.Offset = true, 0, 0
@@ -206,6 +211,12 @@ func (r *record) listed(l *conversations.Listed) {
 		r.null("error")
 	} else {
 		r.string("error", l.Damage.Err.Error())
+	}
+	if l.Size != nil {
+		r.int("turns", l.Size.Turns)
+		r.int("requests", l.Size.Requests)
+		r.int("numbered_events", l.Size.Numbered)
+		r.int("chars", l.Size.Chars)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
 func TestParseBenchmarks(t *testing.T) {
@@ -58,16 +60,16 @@ func TestTable(t *testing.T) {
 	ours := measured{times: []time.Duration{3 * time.Millisecond, 4 * time.Millisecond, 50 * time.Millisecond}}
 	theirs := measured{times: []time.Duration{2 * time.Millisecond, 2 * time.Millisecond, 2 * time.Millisecond}}
 	kept, ratio := compare("kept", "a peer", ours, theirs)
-	kept.atMost(ratio, 1.5)
+	kept.AtMost(ratio, 1.5)
 	missed, ratio := compare("missed", "a peer", theirs, ours)
-	missed.atLeast(ratio, 0.7)
-	var one, both table
-	one.add(kept)
-	both.add(kept)
-	both.add(row{name: "information", detail: "8 MB"})
-	both.add(missed)
+	missed.AtLeast(ratio, 0.7)
+	var one, both table.Table
+	one.Add(kept)
+	both.Add(kept)
+	both.Add(table.Row{Name: "information", Detail: "8 MB"})
+	both.Add(missed)
 	for _, test := range []struct {
-		table table
+		table table.Table
 		want  string
 	}{
 		{one, `
@@ -86,7 +88,7 @@ bounds missed: 1
 `},
 	} {
 		var b bytes.Buffer
-		if err := test.table.write(&b); err != nil {
+		if err := test.table.Write(&b); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(test.want, "\n"+b.String()); diff != "" {
