@@ -40,6 +40,8 @@ type change struct {
 	verb, done string
 	// dangerous is why it asks whatever it is about; empty where it does not.
 	dangerous string
+	// harmless reports whether it may be about the active one, or a pinned one.
+	harmless bool
 	// would describes what it would do to one, as the end of a line; nil for nothing
 	// but the verb.
 	would func(*conversations.Listed) string
@@ -242,6 +244,9 @@ func (c *commands) agree(ctx context.Context, source conversations.Source, ch ch
 		add(fmt.Sprintf("it is about %d conversations", len(list)))
 	}
 	for i := range list {
+		if ch.harmless {
+			break
+		}
 		if list[i].ID == active && active != "" {
 			add("one is active")
 		}

@@ -215,9 +215,8 @@ func (c *commands) restoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore [ID]…",
 		Short: "Bring removed conversations back from the trash",
-		Long: `Brings conversations back that rm removed; without an ID it lists them.
-
-` + changeHelp,
+		Long: `Brings conversations back that rm removed; without an ID it lists them. Several
+ask first; where nobody can be asked that needs --yes.`,
 		Example: `  convtools conversation restore
   convtools conversation restore jp-c17737387251`,
 		Args: cobra.ArbitraryArgs,
@@ -264,7 +263,7 @@ func (c *commands) restore(ctx context.Context, opts *changeFlags, args []string
 		list = append(list, l)
 	}
 	return c.make(ctx, source, change{
-		flags: opts, verb: "restore", done: "restored",
+		flags: opts, verb: "restore", done: "restored", harmless: true,
 		each: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
 			err := w.Restore(ctx, l.ID)
 			var missing *conversations.NotFoundError

@@ -309,7 +309,8 @@ func (c *writing) move(i int, from, to string) error {
 	return nil
 }
 
-// makeDirs makes a directory and those above it in a store.
+// makeDirs makes a directory and those above it in a store, where they are not
+// there, and makes that last.
 func (c *writing) makeDirs(i int, dir string) error {
 	if dir == "." {
 		return nil
@@ -320,7 +321,11 @@ func (c *writing) makeDirs(i int, dir string) error {
 	if _, err := c.roots[i].Lstat(dir); err == nil {
 		return nil
 	}
-	if err := c.wr.disk.mkdir(c.roots[i], dir); err != nil {
+	err := c.wr.disk.mkdir(c.roots[i], dir)
+	if err == nil {
+		err = c.wr.disk.syncDir(c.roots[i], path.Dir(dir))
+	}
+	if err != nil {
 		return c.failed(i, err)
 	}
 	return nil

@@ -304,3 +304,67 @@ func refusedByJP(dir string) error {
 	}
 	return nil
 }
+
+// notedDisk notes what makes changes last.
+type notedDisk struct {
+	disk
+	synced []string
+}
+
+func (d *notedDisk) create(root *os.Root, name string, write func(io.Writer) error) error {
+	d.synced = append(d.synced, name)
+	return d.disk.create(root, name, write)
+}
+
+func (d *notedDisk) syncDir(root *os.Root, name string) error {
+	d.synced = append(d.synced, name+"/")
+	return d.disk.syncDir(root, name)
+}
+
+// TestSyncs demands one sync for each file and each directory that is changed, in
+// each store, and not one more: files before they are in their place.
+func TestSyncs(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		change func(context.Context, *Writer) error
+		want   []string
+	}{
+		{"metadata", func(ctx context.Context, w *Writer) error {
+			_, _, err := w.Edit(ctx, projected, always(Change{Hidden: to(true)}))
+			return err
+		}, []string{
+			"17000000001-odd/.convtools-metadata.json", "17000000001-odd/.convtools-metadata.json", "17000000001-odd/", "17000000001-odd/",
+		}},
+		{"a title", func(ctx context.Context, w *Writer) error {
+			_, _, err := w.Edit(ctx, projected, always(Change{Title: to("New")}))
+			return err
+		}, []string{
+			"17000000001-odd/.convtools-metadata.json", "17000000001-odd/.convtools-metadata.json", "./", "./", "17000000001-new/", "17000000001-new/",
+		}},
+		{"nothing", func(ctx context.Context, w *Writer) error {
+			_, _, err := w.Edit(ctx, projected, always(Change{}))
+			return err
+		}, nil},
+		{"to the trash", func(ctx context.Context, w *Writer) error { return w.Remove(ctx, userOnly) }, []string{
+			"./", ".trash/", ".trash/20260601T120000.250Z/", "./", // the first one for the trash itself
+		}},
+		{"a fork", func(ctx context.Context, w *Writer) error {
+			_, err := w.Fork(ctx, userOnly, ForkOptions{})
+			return err
+		}, []string{
+			".convtools-17803152002/base_config.json", ".convtools-17803152002/events.json", ".convtools-17803152002/metadata.json", ".convtools-17803152002/", "./",
+		}},
+	}
+	for _, test := range tests {
+		w := newWritten(t).writer()
+		noted := &notedDisk{disk: quickDisk{}}
+		w.disk = noted
+		if err := test.change(t.Context(), w); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if diff := cmp.Diff(test.want, noted.synced); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
