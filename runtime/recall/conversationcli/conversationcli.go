@@ -50,7 +50,13 @@ func Command(host *toolset.Host) *cobra.Command {
 	flags := cmd.PersistentFlags()
 	flags.StringVarP(&c.format, "format", "F", "auto", "`format`: auto, text, text-pretty, json, json-pretty")
 	flags.Lookup("format").DefValue = "" // the first that is named
-	c.completeFlags(cmd, map[string][]string{"format": formats()})
+	_ = cmd.RegisterFlagCompletionFunc("format", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		words := formats()
+		if cmd.Name() == "print" {
+			words = append(words, markdownFormat)
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}) // fails only for a flag that is not there
 	cmd.AddCommand(
 		c.lsCommand(), c.showCommand(), c.grepCommand(), c.printCommand(), c.pathCommand(),
 		c.editCommand(), c.labelCommand(), c.forkCommand(),

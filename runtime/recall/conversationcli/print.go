@@ -32,7 +32,8 @@ func (c *commands) printCommand() *cobra.Command {
 was activated last.
 
 As JSON, one is an array of its events, and several are an array of objects with
-the id, the title and the events of each.
+the id, the title and the events of each. --format=markdown writes markdown, in
+which what was said is quoted.
 
 ` + targetsHelp,
 		Example: `  convtools conversation print --last
@@ -69,9 +70,14 @@ the id, the title and the events of each.
 func printStyles() []string { return []string{"user", "chat", "brief", "full"} }
 
 func (c *commands) print(ctx context.Context, cmd *cobra.Command, opts printOptions, args []string) error {
-	f, err := c.resolveFormat()
-	if err != nil {
-		return err
+	f := format{markdown: c.format == markdownFormat}
+	if !f.markdown {
+		var err error
+		if f, err = c.resolveFormat(); err != nil {
+			return err
+		}
+	} else if c.summary {
+		return usageError("add --format=json", "--summary is an element of JSON output")
 	}
 	if opts.style != "" {
 		if err := oneOf("style", opts.style, printStyles()...); err != nil {
@@ -121,8 +127,11 @@ func (c *commands) print(ctx context.Context, cmd *cobra.Command, opts printOpti
 // last.
 func (p *printing) conversation(ctx context.Context, source conversations.Source, id string) error {
 	q := conversations.ReadQuery{ID: id, Turns: p.turns.Turns, Kinds: p.shows, NoText: p.format.json, Event: p.text}
-	if p.format.json {
+	switch {
+	case p.format.json:
 		q.Event = p.json
+	case p.format.markdown:
+		q.Event = p.markdown
 	}
 	none := !p.format.json && p.turns.none()
 	if none {
@@ -175,6 +184,7 @@ type printing struct {
 	array   *array // nil for text output
 	several bool   // conversations are printed
 	any     bool   // an event of this one was printed
+	turn    int    // that was printed last, as markdown
 	buf     []byte
 	body    []byte
 }
@@ -188,7 +198,7 @@ func (p *printing) opened(r *conversations.Reading, named bool) error {
 	if r.Damage != nil && r.Damage.Kind == conversations.DamagedEvents {
 		p.warn("%s: events.json is damaged, events before the damage are printed: %v", r.ID, r.Damage.Err)
 	}
-	if !p.several || r.ID == "" {
+	if r.ID == "" || !p.several && !p.format.markdown {
 		return nil
 	}
 	before := ""
@@ -196,6 +206,9 @@ func (p *printing) opened(r *conversations.Reading, named bool) error {
 		before = "\n"
 	}
 	p.any = false
+	if p.format.markdown {
+		return p.out.write(append([]byte(before), markdownTitle(r)...))
+	}
 	if p.array == nil {
 		title := strings.TrimRight(fmt.Sprintf("══ %s ══ %s", r.ID, text.Cell(r.Title)), " ")
 		return p.out.write(append(appendRule([]byte(before), title, 0, p.format.colour), '\n'))

@@ -73,7 +73,7 @@ func parseObject(data []byte, depth int) (*object, error) {
 		o.members[n-1].after = data[at : end-1]
 	}
 	o.end = data[end:]
-	if len(bytes.TrimSpace(o.end)) > 0 {
+	if len(bytes.Trim(o.end, " \t\r\n")) > 0 {
 		return nil, errors.New("something follows the JSON object")
 	}
 	return o, nil

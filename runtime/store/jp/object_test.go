@@ -99,3 +99,31 @@ func TestObjectProperties(t *testing.T) {
 		}
 	})
 }
+
+// FuzzObject has objects that anybody wrote: one that is taken is written back as
+// it is, and stays an object with a member more.
+func FuzzObject(f *testing.F) {
+	for _, data := range []string{"{}", `{"a":1}`, oddMetadata, " {\"\\u0061\" : [ ] , \"a\":{}}\r\n", `{"a":1,}`, "null", "{\"\xff\":1}", "{}\f"} {
+		f.Add([]byte(data))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o, err := parseObject(data, 0)
+		if err != nil {
+			return
+		}
+		if len(o.members) > 0 && !bytes.Equal(o.bytes(), data) {
+			t.Fatalf("%q became %q", data, o.bytes())
+		}
+		o.set("new key", []byte(`"x"`))
+		var got map[string]any
+		if err := json.Unmarshal(o.bytes(), &got); err != nil || got["new key"] != "x" {
+			t.Fatalf("%q became %q: %v", data, o.bytes(), err)
+		}
+		for key := range got {
+			o.set(key, nil)
+		}
+		if text := o.bytes(); !json.Valid(text) {
+			t.Fatalf("%q became %q", data, text)
+		}
+	})
+}
