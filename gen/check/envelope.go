@@ -107,7 +107,7 @@ func splitChild(child string) (name string, many, optional bool) {
 func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.Element, root bool) ir.Element {
 	e := ir.Element{
 		Name: s.Name.Value, Summary: s.Summary.Value, From: s.TextFrom.Value, Separator: s.Separator.Value,
-		Body: ir.Body(c.choice(s.Body, "body", "inline", "lines", "block", "json")),
+		Body:   ir.Body(c.choice(s.Body, "body", "inline", "lines", "block", "json")),
 		Beside: s.Beside.Value,
 	}
 	e.GoName = t.GoName + goName(e.Name)

@@ -119,8 +119,10 @@ func unescapeCall(e *transcript.Event, buffer *store.Buffer) {
 // unescapeStrings unescapes the strings of the JSON text[from:], in place: no escape
 // is shorter than what it stands for.
 func unescapeStrings(text []byte, from int) []byte {
+	from = min(from, len(text))
 	out, rest := text[:from], text[from:]
-	for bytes.IndexByte(rest, '\\') >= 0 {
+	last := bytes.LastIndexByte(text, '\\')
+	for len(text)-len(rest) <= last {
 		open := bytes.IndexByte(rest, '"')
 		if open < 0 {
 			break

@@ -46,6 +46,7 @@ type grepping struct {
 	first     conversations.EventMatches // of the pattern as it stands
 	apart     conversations.EventMatches // of its words, where they were searched for
 	words     []string                   // what was searched for then
+	fewer     fewerWords
 	elsewhere []elsewhere
 
 	ordered *order
@@ -123,6 +124,9 @@ func (g *grepping) search(ctx context.Context, source conversations.Source) (err
 		}
 	}
 	if len(all.list) == 0 {
+		if err := g.lookForFewer(ctx, source); err != nil {
+			return err
+		}
 		return g.lookElsewhere(ctx, source)
 	}
 	g.ordered = all.order(g.params.Event == nil, len(g.words) > 0)
@@ -182,6 +186,49 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 	}
 	g.page = slices.DeleteFunc(g.page, func(p place) bool { return p.line >= len(g.texts[p.event].matching) })
 	g.context = g.contextWidth()
+	return nil
+}
+
+// fewerWords are some words of a pattern, and how many events hold them.
+type fewerWords struct {
+	words  []string
+	events int
+}
+
+// lookForFewer looks for events that hold all words but those that no event holds, or
+// where there are none of these all but one, and the shorter one is the sooner left out.
+func (g *grepping) lookForFewer(ctx context.Context, source conversations.Source) error {
+	var held []string
+	for i, n := range g.apart.Words {
+		if n > 0 {
+			held = append(held, g.words[i])
+		}
+	}
+	sets := [][]string{held}
+	if len(held) == len(g.words) {
+		sets = nil
+		shortest := slices.Clone(held)
+		slices.SortStableFunc(shortest, func(a, b string) int { return len(a) - len(b) })
+		for _, left := range shortest {
+			sets = append(sets, slices.DeleteFunc(slices.Clone(held), func(word string) bool { return word == left }))
+		}
+	}
+	for _, set := range sets {
+		if len(set) < 2 {
+			continue
+		}
+		query := g.query
+		query.Words = set
+		query.Wanted = func(transcript.ID, int) bool { return false }
+		found, err := source.SearchEvents(ctx, query)
+		if err != nil {
+			return err
+		}
+		if found.Total > 0 {
+			g.fewer = fewerWords{set, found.Total}
+			return nil
+		}
+	}
 	return nil
 }
 

@@ -158,13 +158,14 @@ func (g *grepping) nothingFound() []string {
 		}
 		say = append(say, "In different events all of them stand in "+bounded(ids, ", ", maxListed)+".")
 	}
-	if word := g.rarest(); word != "" {
-		say = append(say, "Try pattern="+strconv.Quote(word)+".")
+	try := g.worthATry()
+	if try != "" {
+		say = append(say, try)
 	}
 	if found := g.found(); len(found) > 0 {
 		return append(say, found...)
 	}
-	if g.rarest() == "" && p.Event == nil {
+	if try == "" && p.Event == nil {
 		say = append(say, "conversation_list with outline=true shows how each request of the user begins.")
 	}
 	return say
@@ -193,27 +194,31 @@ func (g *grepping) counts() string {
 	return strings.Join(counts, ", ")
 }
 
-// A word is worth a try that few events hold, and that is short enough to be repeated.
+// A pattern is worth a try that few events hold, and that is short enough to be
+// repeated.
 const (
-	maxTried  = 60 // characters
-	maxCommon = 20 // events
+	maxTried  = 80 // characters
+	maxCommon = 40 // events
 )
 
-// rarest is the word that the fewest events hold, but for those that none holds, and
-// of several the longest; empty where there is none that is worth a try.
-func (g *grepping) rarest() string {
-	best, fewest := "", 0
+// worthATry is the advice to look for fewer words, or for the most telling one: rare
+// and long. It is empty where none of them is worth a try.
+func (g *grepping) worthATry() string {
+	words, events := g.fewer.words, g.fewer.events
 	for i, n := range g.apart.Words {
 		word := g.words[i]
-		if n == 0 || n > maxCommon || utf8.RuneCountInString(word) > maxTried {
-			continue
-		}
-		if best == "" || n < fewest || n == fewest && len(word) > len(best) {
-			best, fewest = word, n
+		if n > 0 && g.fewer.events == 0 && (words == nil || n*square(words[0]) < events*square(word)) {
+			words, events = []string{word}, n
 		}
 	}
-	return best
+	pattern := strings.Join(words, " ")
+	if events == 0 || events > maxCommon || utf8.RuneCountInString(pattern) > maxTried {
+		return ""
+	}
+	return fmt.Sprintf("Try pattern=%s: %s.", strconv.Quote(pattern), count(events, "event", "events"))
 }
+
+func square(word string) int { return len(word) * len(word) }
 
 // found says what calls a little wider than this one find.
 func (g *grepping) found() []string {

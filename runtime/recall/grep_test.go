@@ -63,6 +63,13 @@ func pasted(w *jptest.Workspace) {
 	}
 }
 
+// days is a conversation of three days, with an event that has no time.
+func days(w *jptest.Workspace) {
+	w.Conversation("17700000003", "days").Title("Days").TurnStart().
+		User("tide one").Assistant("tide two").RawEvent(`{"type":"chat_request","content":"tide three"}`).
+		Assistant("tide four").Later(30 * time.Hour).User("tide five").Later(-30 * time.Hour).Assistant("tide six")
+}
+
 // own are calls of the conversation tools beside others.
 func own(w *jptest.Workspace) {
 	w.Conversation("17700000004", "recalls").Title("Recalls").TurnStart().
@@ -91,6 +98,12 @@ func longLine(w *jptest.Workspace) {
 		Assistant("short tide\n" + strings.Repeat("z", 3000))
 }
 
+// braces has lines with neither a letter nor a digit around a match.
+func braces(w *jptest.Workspace) {
+	w.Conversation("17700000009", "braces").TurnStart().
+		User("one\n\n}\ntwo\n\n}\nthree\n}\nneedle\n\n{\nfour\n\nfive\n\nsix\nseven\neight\nnine\nneedle\n}\n")
+}
+
 func archived(w *jptest.Workspace) {
 	w.Conversation("17700000006", "live").Title("Live").TurnStart().User("Nothing here.")
 	for i := range 2 {
@@ -109,6 +122,7 @@ func grepCases() []golden {
 		{file: "events", call: `{"pattern":"retry"}`, workspace: about},
 		{file: "context", call: `{"pattern":"retry","context":2,"scopes":["chat","tool_result"],"ids":[17727547754,"jp-c17700000002"]}`, workspace: about},
 		{file: "context_of_one_line", call: `{"pattern":"cap of","context":1}`, workspace: about},
+		{file: "context_over_braces", call: `{"pattern":"needle","context":2}`, workspace: braces},
 		{file: "exactly_this_case", call: `{"pattern":"Retry","ignore_case":false}`, workspace: about},
 		{file: "page_first", call: `{"pattern":"retry","limit":3}`, workspace: about},
 		{file: "page_second", call: `{"pattern":"retry","limit":3,"offset":3}`, workspace: about},
@@ -142,6 +156,7 @@ func grepCases() []golden {
 		{file: "only_current_named", call: `{"pattern":"retry","ids":["jp-c17727547754"]}`, current: "jp-c17727547754", workspace: about},
 		{file: "nothing_but_current", call: `{"pattern":"retry"}`, current: "jp-c17700000004", workspace: own},
 		{file: "nothing_but_archived", call: `{"pattern":"quorum"}`, current: "jp-c17700000006", workspace: archived},
+		{file: "days", call: `{"pattern":"tide"}`, workspace: days},
 		{file: "no_conversations", call: `{"pattern":"retry"}`, workspace: func(*jptest.Workspace) {}},
 		{file: "current_unknown_form", call: `{"pattern":"cache"}`, current: `a,b"--archived`, workspace: about},
 		{file: "none", call: `{"pattern":"turtle"}`, workspace: about},

@@ -30,7 +30,6 @@ type listing struct {
 	conversations.Listing
 	known    bool      // Total is told; otherwise it counts what was seen
 	outlines []outline // of the first conversations, more than an answer can have
-	unread   []string  // of these there could be no outline
 	others   string    // how many archived conversations there are where live ones are asked for and there are none, and the reverse
 }
 
@@ -93,7 +92,7 @@ func (l *listing) readOutlines(ctx context.Context, source conversations.Source)
 				return ctx.Err()
 			case err != nil:
 				// It was there when it was listed.
-				l.unread = append(l.unread, id)
+				o = outline{unread: true}
 			}
 		}
 		for i := range o.requests {
@@ -196,7 +195,7 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	if e.HasMore {
 		e.NextOffset = next
 	}
-	var damaged []transcript.ID
+	var damaged, unread []transcript.ID
 	var cut []string
 	shortened := false
 	for i := range l.Conversations[:n] {
@@ -212,6 +211,9 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 			if o.left > 0 {
 				cut = append(cut, o.cutNote(row.ID))
 			}
+			if o.unread {
+				unread = append(unread, c.ID)
+			}
 		}
 		e.Conversations = append(e.Conversations, row)
 	}
@@ -225,8 +227,8 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	if len(damaged) > 0 {
 		e.Notes = append(e.Notes, "Damaged, so that events_count and last_event_at are not known: "+bounded(names(damaged), ", ", maxListed)+".")
 	}
-	if len(l.unread) > 0 {
-		e.Notes = append(e.Notes, "Without an outline, because they could not be read: "+bounded(l.unread, ", ", maxListed)+".")
+	if len(unread) > 0 {
+		e.Notes = append(e.Notes, "Without an outline, because they could not be read: "+bounded(names(unread), ", ", maxListed)+".")
 	}
 	e.Notes = append(e.Notes, asideNotes(l.Aside.Problems, func(left []conversations.Problem) string {
 		return fmt.Sprintf("Not listed, because %s cannot be read: %s.", count(len(left), "conversation", "conversations"), namely(left, ""))

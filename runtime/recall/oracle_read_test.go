@@ -690,7 +690,7 @@ func checkAround(t *testing.T, all []numbered, n int, part *int, root *answerEle
 		}
 		switch {
 		case i == answer:
-			checkBody(t, &e.answerElement, all[i-1].recordedEvent, 1500)
+			checkBody(t, &e.answerElement, all[i-1].recordedEvent, 3000)
 			answer = 0
 		case i < n-1 || i > n+1:
 			joined++ // the result of a call, or its call

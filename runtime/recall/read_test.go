@@ -248,6 +248,13 @@ func readCases() []golden {
 		{file: "event", call: `{"id":"jp-c17648402467","event":"3"}`, cli: cli{stdout: printed(2, 1, 2, "", work()...)}},
 		{file: "event_alone", call: `{"id":"jp-c17648402467","event":2,"around":0}`, cli: cli{stdout: printed(2, 1, 2, "", work()...)}},
 		{file: "event_first", call: `{"id":"jp-c17648402467","event":1,"around":2,"include":["chat"]}`, cli: cli{stdout: printed(2, 1, 2, "", work()...)}},
+		{
+			file: "event_request", call: `{"id":"jp-c17648402467","event":3}`,
+			cli: cli{stdout: printed(2, 1, 2, "", said("user", 1, "Hello."), said("assistant", 1, "Hello."),
+				said("user", 1, "Which is it?"), said("assistant", 1, "Let me see."), said("tool_call", 1, "a.go"), said("tool_result", 1, "package a"),
+				said("assistant", 1, "It depends.\n\n"+rowsOf("One reason is number", 200)+"\n\nMy recommendation: the second."), said("reasoning", 1, "Done."),
+				said("assistant", 1, ""), said("user", 1, "Good."), said("assistant", 1, "Not the answer to that."), said("user", 2, "Bye."))},
+		},
 		{file: "event_last", call: `{"id":"jp-c17648402467","event":8}`, cli: cli{stdout: printed(2, 1, 2, "", work()...)}},
 		{
 			file: "event_call_and_result", call: `{"id":"jp-c17648402467","event":2}`,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -131,7 +132,11 @@ func (a *asking) answer(ctx context.Context, q *asked) error {
 		}
 		q.calls++
 		q.chars += utf8.RuneCountInString(answer)
-		q.made = append(q.made, made{call: fmt.Sprint(tool, " ", arguments), answer: answer})
+		written, err := json.Marshal(arguments)
+		if err != nil {
+			return fmt.Errorf("writing the arguments of %s: %w", tool, err)
+		}
+		q.made = append(q.made, made{call: tool + " " + string(written), answer: answer})
 		switch root.name {
 		case "conversation_read":
 			q.read.add(markupOf(answer, root))
