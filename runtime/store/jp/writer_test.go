@@ -137,7 +137,7 @@ func TestEdit(t *testing.T) {
 	f := newWritten(t)
 	w := f.writer()
 	change := Change{
-		Title: to("Retry/policy <\x1b[1m>\n‮"), Pinned: to(true), Hidden: to(true), Expires: to(writtenAt.Add(time.Hour)),
+		Title: to("Retry/policy <\x1b[1m>\n\u202e"), Pinned: to(true), Hidden: to(true), Expires: to(writtenAt.Add(time.Hour)),
 		Labels: map[string]*string{"area": nil, "kind": to("a \"b\"")}, Parent: to(userOnly),
 	}
 	for _, id := range []transcript.ID{projected, userOnly, external, archived} {
@@ -151,7 +151,7 @@ func TestEdit(t *testing.T) {
 	}
 	want := `{
   "mystery": {"a":  1.50},
-  "title": "Retry/policy <\u001b[1m>\n‮",
+  "title": "Retry/policy <\u001b[1m>\n` + "\u202e" + `",
   "last_activated_at": "2026-05-29 20:04:40.293992",
   "labels": {
     "9 odd": "x",
