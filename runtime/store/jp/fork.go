@@ -318,15 +318,15 @@ func (c *writing) makeLocal(ctx context.Context, p place) error {
 	if err := c.keepOthers(p); err != nil {
 		return err
 	}
+	at := c.wr.now().UTC().Format(trashLayout)
 	for _, f := range all {
-		if f.store != projectStore {
-			continue
-		}
-		if err := c.discard(projectStore, p.number, f.dir); err != nil {
-			return err
+		if f.store == projectStore && f.dir != p.dirs[projectStore] { // another one of its id, which is not looked into
+			if _, err := c.trash(f, at); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
+	return c.discard(projectStore, p.number, p.dirs[projectStore])
 }
 
 // bringUpToDate gives the user's copy what is newer in the project's.

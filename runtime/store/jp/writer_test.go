@@ -88,14 +88,27 @@ func (f *fixture) files() []string {
 func (f *fixture) state() map[transcript.ID]string {
 	f.t.Helper()
 	w := f.open()
-	list, problems, err := w.conversations(f.t.Context(), store.Live|store.Archived)
-	if err != nil || len(problems) > 0 {
+	s, problems, err := w.Open(f.t.Context())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer s.Close()
+	list, more, err := s.List(f.t.Context(), store.Live|store.Archived)
+	if problems = append(problems, more...); err != nil || len(problems) > 0 {
 		f.t.Fatalf("listing: %v, %v", problems, err)
 	}
 	state := map[transcript.ID]string{}
 	for _, c := range list {
-		n, _ := numberOf(c.ID)
-		state[c.ID] = describe(c.Conversation) + " " + f.events(f.find(n))
+		file, err := c.Record.(*record).open(f.t.Context())
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		text := make([]byte, file.size)
+		if _, err := file.ReadAt(text, 0); err != nil {
+			f.t.Fatal(err)
+		}
+		file.Close()
+		state[c.ID] = describe(c.Conversation) + " " + string(text)
 	}
 	trash, err := w.Trash(f.t.Context())
 	if err != nil {
@@ -464,6 +477,21 @@ func TestSetLocal(t *testing.T) {
 	}
 	if text := f.read(inUser + "17000000003-odd/notes.txt"); text != "mine" {
 		t.Errorf("the notes are %q", text)
+	}
+}
+
+// TestMakeLocalKeepsOthers has another directory with its id in the project.
+func TestMakeLocalKeepsOthers(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	f.conversation(inProject+".archive/17000000001-older", "Older")
+	if _, _, err := f.writer().SetLocal(t.Context(), projected, func(bool) bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+	f.read(inProject + ".trash/20260601T120000.250Z/.archive/17000000001-older/events.json")
+	got, _ := f.list(store.Live | store.Archived)
+	if got[0] != "17000000001 Odd Y" {
+		t.Errorf("%v", got)
 	}
 }
 
