@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -366,5 +367,117 @@ func TestSyncs(t *testing.T) {
 		if diff := cmp.Diff(test.want, noted.synced); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
+	}
+}
+
+// readOnlyDisk changes nothing in the project.
+type readOnlyDisk struct {
+	disk
+	project string
+}
+
+func (d *readOnlyDisk) check(root *os.Root) error {
+	if filepath.IsAbs(root.Name()) && root.Name() != d.project { // see fixture.path
+		return nil
+	}
+	return syscall.EROFS
+}
+
+func (d *readOnlyDisk) mkdir(root *os.Root, name string) error {
+	return orElse(d.check(root), func() error { return d.disk.mkdir(root, name) })
+}
+
+func (d *readOnlyDisk) create(root *os.Root, name string, write func(io.Writer) error) error {
+	return orElse(d.check(root), func() error { return d.disk.create(root, name, write) })
+}
+
+func (d *readOnlyDisk) rename(root *os.Root, from, to string) error {
+	return orElse(d.check(root), func() error { return d.disk.rename(root, from, to) })
+}
+
+func (d *readOnlyDisk) remove(root *os.Root, name string) error {
+	return orElse(d.check(root), func() error { return d.disk.remove(root, name) })
+}
+
+func (d *readOnlyDisk) removeAll(root *os.Root, name string) error {
+	return orElse(d.check(root), func() error { return d.disk.removeAll(root, name) })
+}
+
+func orElse(err error, otherwise func() error) error {
+	if err != nil {
+		return err
+	}
+	return otherwise()
+}
+
+// TestReadOnlyProject has the project be read-only: a conversation that is in it
+// is not changed anywhere, and the error names the store.
+func TestReadOnlyProject(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(context.Context, *Writer) error{
+		"edit": func(ctx context.Context, w *Writer) error {
+			_, _, err := w.Edit(ctx, projected, always(Change{Title: to("New title")}))
+			return err
+		},
+		"archive": func(ctx context.Context, w *Writer) error {
+			_, err := w.Archive(ctx, projected)
+			return err
+		},
+		"append": func(ctx context.Context, w *Writer) error {
+			return w.Append(ctx, projected, json.RawMessage(`{"timestamp":"2026-06-01 12:00:00.0","type":"turn_start"}`))
+		},
+		"local": func(ctx context.Context, w *Writer) error {
+			_, _, err := w.SetLocal(ctx, projected, func(bool) bool { return true })
+			return err
+		},
+		"not local": func(ctx context.Context, w *Writer) error {
+			_, _, err := w.SetLocal(ctx, userOnly, func(bool) bool { return false })
+			return err
+		},
+		"remove": func(ctx context.Context, w *Writer) error { return w.Remove(ctx, projected) },
+		"fork": func(ctx context.Context, w *Writer) error {
+			_, err := w.Fork(ctx, projected, ForkOptions{})
+			return err
+		},
+	} {
+		f := newWritten(t)
+		files, state, w := f.files(), f.state(), f.writer()
+		w.disk = &readOnlyDisk{quickDisk{}, filepath.Join(f.root, ".jp", "conversations")}
+		var failed *StoreError
+		if err := change(t.Context(), w); !errors.As(err, &failed) || failed.Path != filepath.Join(f.root, ".jp", "conversations") || !errors.Is(err, syscall.EROFS) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(files, f.files()); diff != "" {
+			t.Errorf("%s (-before +after):\n%s", name, diff)
+		}
+		if diff := cmp.Diff(state, f.state()); diff != "" {
+			t.Errorf("%s (-before +after):\n%s", name, diff)
+		}
+	}
+}
+
+// TestForkOfWhatIsRenamed has somebody give the source another title while its
+// events are opened.
+func TestForkOfWhatIsRenamed(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	w := f.writer()
+	renamed := 0
+	w.w.beforeRead = func(path string) {
+		if _, err := os.Stat(path); err != nil || filepath.Base(path) != eventsFile || renamed == 3 {
+			return
+		}
+		renamed++
+		for _, parent := range []string{inUser, inProject} {
+			f.rename(filepath.ToSlash(filepath.Join(parent, filepath.Base(filepath.Dir(path)))), fmt.Sprintf("%s17000000001-title-%d", parent, renamed))
+		}
+	}
+	id, err := w.Fork(t.Context(), projected, ForkOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, _ := numberOf(id)
+	if got := f.events(f.find(n)); got != oddEvents || renamed != 3 {
+		t.Errorf("renamed %d times, the events are %q", renamed, got)
 	}
 }
