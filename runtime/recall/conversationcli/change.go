@@ -111,7 +111,7 @@ func (c *commands) make(ctx context.Context, source conversations.Source, ch cha
 	}
 	out := newOutput(c.host.Stdout)
 	done := c.newArray(out, f)
-	if ch.atOnce != nil {
+	if ch.atOnce != nil && len(list) > 0 {
 		if err := ch.atOnce(ctx, w); err != nil {
 			return changeFailure(err)
 		}
@@ -239,7 +239,9 @@ func (c *commands) agree(ctx context.Context, source conversations.Source, ch ch
 			order = append(order, reason)
 		}
 	}
-	add(ch.dangerous)
+	if len(list) > 0 {
+		add(ch.dangerous)
+	}
 	if len(list) > 1 {
 		add(fmt.Sprintf("it is about %d conversations", len(list)))
 	}

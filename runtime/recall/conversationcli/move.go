@@ -21,8 +21,8 @@ func (c *commands) archiveCommand() *cobra.Command {
 		Short:   "Move conversations to the archive",
 		Long: `Moves conversations to the archive: ls --archived lists them, unarchive brings
 them back.`,
-		Example: "  convtools conversation archive jp-c17737387251",
-	}, change{verb: "archive", done: "archived"}, (*jp.Writer).Archive, "it is archived already")
+		Example: "  convtools conversation archive jp-c17737387251\n  convtools conversation archive --inactive-since=8w --dry-run",
+	}, true, change{verb: "archive", done: "archived"}, (*jp.Writer).Archive, "it is archived already")
 }
 
 func (c *commands) unarchiveCommand() *cobra.Command {
@@ -32,11 +32,14 @@ func (c *commands) unarchiveCommand() *cobra.Command {
 		Short:   "Bring conversations back from the archive",
 		Long:    "Brings conversations back from the archive.",
 		Example: "  convtools conversation unarchive jp-c17737387251",
-	}, change{verb: "unarchive", done: "unarchived"}, (*jp.Writer).Unarchive, "it is not archived")
+	}, false, change{verb: "unarchive", done: "unarchived"}, (*jp.Writer).Unarchive, "it is not archived")
 }
 
-func (c *commands) moveCommand(cmd *cobra.Command, ch change, move func(*jp.Writer, context.Context, transcript.ID) (bool, error), nothing string) *cobra.Command {
+// moveCommand completes a command that moves conversations; with times they can be
+// chosen by time.
+func (c *commands) moveCommand(cmd *cobra.Command, times bool, ch change, move func(*jp.Writer, context.Context, transcript.ID) (bool, error), nothing string) *cobra.Command {
 	var opts changeFlags
+	var when span
 	cmd.Long += "\n\n" + targetsHelp + "\n\n" + changeHelp
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.ValidArgsFunction = c.completeIDs
@@ -53,19 +56,23 @@ func (c *commands) moveCommand(cmd *cobra.Command, ch change, move func(*jp.Writ
 		if err != nil {
 			return err
 		}
-		list, err := c.named(cmd.Context(), cmd, source, args, "")
+		list, err := c.chosen(cmd.Context(), cmd, source, args, when)
 		if err != nil {
 			return err
 		}
 		return c.make(cmd.Context(), source, ch, list)
 	}
 	opts.addFlags(cmd)
+	if times {
+		when.addFlags(cmd, true)
+	}
 	return cmd
 }
 
 // removeFlags is the command line of rm.
 type removeFlags struct {
 	changeFlags
+	when                    span
 	permanent, keepChildren bool
 }
 
@@ -88,6 +95,7 @@ brings them back from. It asks first; where nobody can be asked it needs --yes.
 	flags.BoolVar(&opts.permanent, "permanent", false, "delete for good, from the trash too")
 	flags.BoolVar(&opts.keepChildren, "keep-children", false, "keep what was forked from them, as children of their parents")
 	opts.addFlags(cmd)
+	opts.when.addFlags(cmd, false)
 	return cmd
 }
 
@@ -173,7 +181,7 @@ func contains(list []conversations.Listed, id transcript.ID) bool {
 // toRemove finds the conversations to remove. What is to be deleted for good may
 // be in the trash.
 func (c *commands) toRemove(ctx context.Context, cmd *cobra.Command, source conversations.Source, opts *removeFlags, args []string) ([]conversations.Listed, error) {
-	list, err := c.named(ctx, cmd, source, args, "")
+	list, err := c.chosen(ctx, cmd, source, args, opts.when)
 	if err == nil || !opts.permanent {
 		return list, err
 	}
