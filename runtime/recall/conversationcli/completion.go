@@ -28,10 +28,7 @@ func (c *commands) completeIDs(cmd *cobra.Command, named []string, word string) 
 	if err != nil {
 		return nil, directive
 	}
-	ctx := cmd.Context()
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx := contextOf(cmd)
 	sets := []bool{false, true} // live and archived
 	if archived := cmd.Flags().Lookup("archived"); archived != nil {
 		sets = []bool{archived.Value.String() == "true"}
@@ -64,6 +61,15 @@ func (c *commands) completeIDs(cmd *cobra.Command, named []string, word string) 
 		ids = append(ids, cobra.CompletionWithDesc(spelled(l.ID, word), title))
 	}
 	return ids, directive
+}
+
+// contextOf returns the context of a command, which completion may run without
+// one.
+func contextOf(cmd *cobra.Command) context.Context {
+	if ctx := cmd.Context(); ctx != nil {
+		return ctx
+	}
+	return context.Background()
 }
 
 // spelled is an id in the form in which word begins it: bare, or with its prefix.

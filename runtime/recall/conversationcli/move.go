@@ -229,7 +229,7 @@ ask first; where nobody can be asked that needs --yes.`,
   convtools conversation restore jp-c17737387251`,
 		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			removed, _ := c.trash(cmd.Context())
+			removed, _ := c.trash(contextOf(cmd)) // nothing is offered where it cannot be read
 			var words []cobra.Completion
 			for _, r := range removed[:min(len(removed), maxCompletions)] {
 				if strings.HasPrefix(spelled(r.ID, word), word) {

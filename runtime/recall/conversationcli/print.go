@@ -112,6 +112,11 @@ func (c *commands) print(ctx context.Context, cmd *cobra.Command, opts printOpti
 	if len(ids) == 0 {
 		return p.conversation(ctx, source, "")
 	}
+	if p.several { // nothing is printed where one is not there
+		if _, err := source.List(ctx, conversations.ListQuery{Filter: conversations.Filter{IDs: ids}, NoEvents: true}); err != nil {
+			return sourceFailure(err, ids)
+		}
+	}
 	for _, id := range ids {
 		if err := p.conversation(ctx, source, id); err != nil {
 			return err

@@ -125,16 +125,16 @@ func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bo
 			return &StoreError{Path: p.Path, Err: p.Err}
 		}
 	}
-	var trashed []trashed
+	var inTrash []trashed
 	if forGood {
-		if trashed, err = c.readTrash(); err != nil {
+		if inTrash, err = c.readTrash(); err != nil {
 			return err
 		}
 	}
 	var missing []transcript.ID
 	for _, id := range ids {
 		n, _ := numberOf(id)
-		if !slices.ContainsFunc(all, func(f found) bool { return f.number == n }) && !slices.ContainsFunc(trashed, of(n)) {
+		if !slices.ContainsFunc(all, func(f found) bool { return f.number == n }) && !slices.ContainsFunc(inTrash, of(n)) {
 			missing = append(missing, id)
 		}
 	}
@@ -154,7 +154,7 @@ func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bo
 			if err != nil {
 				return err
 			}
-			trashed = append(trashed, to)
+			inTrash = append(inTrash, to)
 		}
 	}
 	if !forGood {
@@ -162,7 +162,7 @@ func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bo
 	}
 	for _, id := range ids {
 		n, _ := numberOf(id)
-		for _, t := range trashed {
+		for _, t := range inTrash {
 			if t.number != n {
 				continue
 			}
