@@ -492,7 +492,7 @@ type GrepEvent struct {
 	Turn int `json:"-"`
 	// What kind of text it is.
 	Scope string `json:"-"`
-	// When it was recorded; not repeated where it is the day of the event before it
+	// When it was recorded, where that is another day than of the event before it
 	// in the conversation. Left out when it is zero.
 	Timestamp time.Time `json:"-"`
 	// Characters of its text, where they are more than 500 and more than is shown.

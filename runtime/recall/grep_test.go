@@ -104,6 +104,14 @@ func braces(w *jptest.Workspace) {
 		User("one\n\n}\ntwo\n\n}\nthree\n}\nneedle\n\n{\nfour\n\nfive\n\nsix\nseven\neight\nnine\nneedle\n}\n")
 }
 
+// scattered has two words close together and far apart, in two conversations.
+func scattered(w *jptest.Workspace) {
+	far := "The quorum is two." + strings.Repeat("\nSomething else.", 100) + "\nThe turtle sleeps."
+	w.Conversation("17700000011", "far").Title("Far").TurnStart().User(far).ToolResult("a", "quorum, turtle", false)
+	w.Conversation("17700000010", "near").Title("Near").TurnStart().ToolResult("a", "turtle\nquorum", false).
+		Assistant("A quorum of what?\n\nOf turtles: each turtle counts.")
+}
+
 func archived(w *jptest.Workspace) {
 	w.Conversation("17700000006", "live").Title("Live").TurnStart().User("Nothing here.")
 	for i := range 2 {
@@ -143,6 +151,8 @@ func grepCases() []golden {
 		{file: "usual_size", call: `{"pattern":"tide"}`, workspace: many(60)},
 		{file: "greatest_limit", call: `{"pattern":"tide","limit":201}`, workspace: many(60)},
 		{file: "words_apart", call: `{"pattern":"the \"delay\", cap?","limit":50}`, workspace: about},
+		{file: "words_closest_first", call: `{"pattern":"quorum turtle","limit":5}`, workspace: scattered},
+		{file: "words_closest_first_next", call: `{"pattern":"quorum turtle","limit":5,"offset":5}`, workspace: scattered},
 		{file: "words_in_different_events", call: `{"pattern":"queue retry"}`, workspace: about},
 		{file: "words_nowhere", call: `{"pattern":"quorum turtle","ignore_case":false,"scopes":["user"]}`, workspace: about},
 		{file: "words_elsewhere", call: `{"pattern":"cap delay","scopes":["user"],"ids":["jp-c17727547754"]}`, workspace: about},

@@ -319,6 +319,9 @@ func checkRead(t *testing.T, conv *recordedConversation, call readCall, answer s
 	}
 	if cut > 0 && outcome == "whole" {
 		outcome = "shortened"
+		if isLittle(want) {
+			t.Error("shortened, although there is little")
+		}
 	}
 	if (root.attr("truncated") == "true") != (outcome != "whole") {
 		t.Errorf("truncated=%s of an answer that is %s", root.attr("truncated"), outcome)
@@ -328,6 +331,19 @@ func checkRead(t *testing.T, conv *recordedConversation, call readCall, answer s
 	}
 	checkAdvice(t, conv, notes)
 	return outcome
+}
+
+// isLittle reports whether events have so few characters together that none is
+// shortened. What arguments become is left to others.
+func isLittle(events []numbered) bool {
+	chars := 0
+	for _, e := range events {
+		if e.kind == "tool_call" {
+			return false
+		}
+		chars += max(utf8.RuneCountInString(e.words), utf8.RuneCountInString(visible.Visible(e.words)), 1)
+	}
+	return chars <= 5000 && len(events) <= 100
 }
 
 // checkLeftOut compares a note with the events that are shown, and returns those that

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -15,9 +17,11 @@ import (
 )
 
 // maxText is how many characters of a text are shown where several events are
-// returned, and readAhead how many are looked at to choose them.
+// returned that have more than maxWhole together, and readAhead how many are looked
+// at to choose them.
 const (
 	maxText   = 1500
+	maxWhole  = 5000
 	readAhead = 12_000
 )
 
@@ -36,6 +40,7 @@ type reading struct {
 	results window  // the same of requests and answers alone
 	single  *digest // the only turn so far
 	alone   *event  // the only event so far
+	whole   []event // all events so far, while they have no more than maxWhole characters
 	costs   []turnCost
 	asked   outline // the requests in what is asked for
 	calls   toolCalls
@@ -104,6 +109,9 @@ func (r *reading) readTurns(ctx context.Context, source conversations.Source) (*
 	}
 	r.release(true)
 	r.countTurns()
+	if e := r.unshortened(); e != nil {
+		return e, nil
+	}
 	if r.turns <= 1 {
 		return r.oneTurn(), nil
 	}
@@ -173,7 +181,12 @@ func (r *reading) keep(e event, isAnswer bool) {
 			alone := e.shortened(partChars)
 			r.alone = &alone
 		}
-		r.chars += max(e.chars, 1)
+		// A program may say anything of how long a text is.
+		if r.chars += min(max(e.chars, 1), math.MaxInt-r.chars); r.chars <= maxWhole {
+			r.whole = append(r.whole, e)
+		} else {
+			r.whole = nil
+		}
 	}
 	e = e.shortened(maxText)
 	if kind == kindUser || isAnswer {
@@ -212,6 +225,23 @@ func (r *reading) countTurns() {
 		}
 		r.begin(r.LastTurn)
 	}
+}
+
+// unshortened is the answer with all texts whole; nil where they are too long.
+func (r *reading) unshortened() *conversation.ReadEnvelope {
+	if len(r.whole) == 0 || r.recent.partial {
+		return nil
+	}
+	slices.SortFunc(r.whole, byNumber)
+	turns, rest := slices.Clone(r.recent.turns), r.whole
+	for i := range turns {
+		n := len(turns[i].events)
+		turns[i].events, rest = rest[:n], rest[n:]
+	}
+	if e := r.envelope(turns, 0, 0); chars(e) <= conversation.ReadMaxChars {
+		return e
+	}
+	return nil
 }
 
 // oneTurn is the answer with one turn, or none: the longest form of it that fits. An
