@@ -211,10 +211,16 @@ func (o *object) setLabels(labels map[string]*string) error {
 	return nil
 }
 
-// metadataOf are the replacements that give every copy the same metadata.
+// metadataOf are the replacements that give every copy the same metadata. The
+// first one makes its copy the one that counts, so that the change is made with it:
+// of a live conversation the newer copy counts, of an archived one the project's.
 func (c *writing) metadataOf(p place, data []byte) []*replacement {
+	order := []int{userStore, projectStore}
+	if p.archived {
+		order = []int{projectStore, userStore}
+	}
 	var list []*replacement
-	for _, i := range []int{userStore, projectStore} {
+	for _, i := range order {
 		if dir := p.dirs[i]; dir != "" {
 			r := replaceWith(i, dir, metadataFile, data)
 			r.unchanged = c.sameBytes(i, path.Join(dir, metadataFile), data)

@@ -1,6 +1,7 @@
 package jp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -233,7 +234,9 @@ func (c *writing) readTrash() ([]trashed, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b trashed) int { return a.at.Compare(b.at) })
+	slices.SortStableFunc(all, func(a, b trashed) int {
+		return cmp.Or(a.at.Compare(b.at), compareBool(b.archived, a.archived)) // a live copy counts more
+	})
 	return all, nil
 }
 

@@ -481,3 +481,27 @@ func TestForkOfWhatIsRenamed(t *testing.T) {
 		t.Errorf("renamed %d times, the events are %q", renamed, got)
 	}
 }
+
+// TestFailedEditOfArchived ends an edit of an archived conversation at each step:
+// what it has become does not change when it is live again, where another copy may
+// count.
+func TestFailedEditOfArchived(t *testing.T) {
+	t.Parallel()
+	for at := 1; ; at++ {
+		f := newWritten(t)
+		w := f.writer()
+		disk := &faultyDisk{disk: quickDisk{}, at: at}
+		w.disk = disk
+		_, _, err := w.Edit(t.Context(), archived, always(Change{Labels: map[string]*string{"area": nil}}))
+		if disk.steps < at {
+			return
+		}
+		before := f.find(17000000004).Labels
+		if _, unarchiveErr := f.writer().Unarchive(t.Context(), archived); unarchiveErr != nil {
+			t.Fatal(unarchiveErr)
+		}
+		if diff := cmp.Diff(before, f.find(17000000004).Labels); diff != "" {
+			t.Errorf("step %d, %v: live again (-archived +live):\n%s", at, err, diff)
+		}
+	}
+}

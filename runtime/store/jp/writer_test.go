@@ -365,6 +365,29 @@ func TestRemoveAndRestore(t *testing.T) {
 	}
 }
 
+// TestRemoveHalfArchived removes what is live in one store and archived in the
+// other, as a process that was killed leaves it: it counts as live before and after.
+func TestRemoveHalfArchived(t *testing.T) {
+	t.Parallel()
+	for _, live := range []string{inUser, inProject} {
+		f := newWritten(t)
+		f.rename(live+".archive/17000000004-odd", live+"17000000004-odd")
+		before, w := f.state(), f.writer()
+		if err := w.Remove(t.Context(), archived); err != nil {
+			t.Fatal(err)
+		}
+		if trash, err := f.open().Trash(t.Context()); err != nil || len(trash) != 1 || trash[0].Archived {
+			t.Errorf("in the trash: %+v, %v", trash, err)
+		}
+		if err := w.Restore(t.Context(), archived); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(before, f.state()); diff != "" {
+			t.Errorf("restored (-before +after):\n%s", diff)
+		}
+	}
+}
+
 // TestRestoreBesideOther restores what another one has taken the place of.
 func TestRestoreBesideOther(t *testing.T) {
 	t.Parallel()
