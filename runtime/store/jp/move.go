@@ -79,6 +79,10 @@ func (wr *Writer) moveAll(ctx context.Context, id transcript.ID, to, from string
 			return false, err
 		}
 	}
+	c.newestLast(moving)
+	if to != archiveDir { // what is live counts: the first one to be it
+		slices.Reverse(moving)
+	}
 	for _, f := range moving {
 		if err := c.makeDirs(f.store, to); err != nil {
 			return false, err
@@ -97,6 +101,16 @@ func (wr *Writer) moveAll(ctx context.Context, id transcript.ID, to, from string
 		}
 	}
 	return len(moving) > 0, nil
+}
+
+// newestLast orders the directories of one conversation in which they can be taken
+// away one after the other: copies may differ where a change was ended between
+// them, and the one that has it is the newest, which has to count to the end.
+func (c *writing) newestLast(dirs []found) {
+	slices.SortStableFunc(dirs, func(a, b found) int {
+		files := []string{metadataFile, eventsFile, baseConfigFile}
+		return cmp.Or(compareBool(b.archived, a.archived), c.newest(a.store, a.dir, files).Compare(c.newest(b.store, b.dir, files)))
+	})
 }
 
 // Remove moves conversations, live or archived, to the trash, which [Writer.Restore]
@@ -147,10 +161,9 @@ func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bo
 	at := wr.now().UTC().Format(trashLayout)
 	for _, id := range ids {
 		n, _ := numberOf(id)
-		for _, f := range all {
-			if f.number != n {
-				continue
-			}
+		mine := slices.DeleteFunc(slices.Clone(all), func(f found) bool { return f.number != n })
+		c.newestLast(mine)
+		for _, f := range mine {
 			to, err := c.trash(f, at)
 			if err != nil {
 				return err
