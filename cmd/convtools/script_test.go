@@ -30,7 +30,19 @@ func TestMain(m *testing.M) {
 		"convtools": main,
 		"painter":   painter,
 		"misbehave": misbehave,
+		"jp":        jp,
 	})
+}
+
+// jp is JP as it is today: its commands know fewer flags than are asked for.
+func jp() {
+	for _, arg := range os.Args[1:] {
+		if arg == "--summary" {
+			fmt.Fprintln(os.Stderr, "error: unexpected argument '--summary' found\n\nUsage: jp conversation ls [OPTIONS] [id]...")
+			os.Exit(2)
+		}
+	}
+	fmt.Println(`[{"ID":"jp-c17800836875","#":"93","Activity ↑":"2 months ago"}]`)
 }
 
 // misbehave is a program to put in the place of the conversation command line.

@@ -42,7 +42,9 @@ func document(c *ir.Contract, s *ir.Skill) []byte {
 	d.Table("conversation", "tools")
 	d.Comment(`Only the state is set, which is what naming each tool with --tool does. A plain
 "enable = true" would also let every later --tool without a name switch the
-tools on again in this conversation, and their definitions ask to be named.`)
+tools on again in this conversation, and their definitions ask to be named. The
+other side of it: JP leaves a tool on whose state was set when a later query has
+--no-tool without a name. To switch these off, name them: --no-tool=NAME.`)
 	for _, name := range s.Tools {
 		d.Raw(tomltext.Key(ir.Flat(name)), "{ enable = { state = true } }")
 	}

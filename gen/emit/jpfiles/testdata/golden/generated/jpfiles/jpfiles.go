@@ -43,7 +43,9 @@ func Files() []File {
 				"[conversation.tools]\n" +
 				"# Only the state is set, which is what naming each tool with --tool does. A plain\n" +
 				"# \"enable = true\" would also let every later --tool without a name switch the\n" +
-				"# tools on again in this conversation, and their definitions ask to be named.\n" +
+				"# tools on again in this conversation, and their definitions ask to be named. The\n" +
+				"# other side of it: JP leaves a tool on whose state was set when a later query has\n" +
+				"# --no-tool without a name. To switch these off, name them: --no-tool=NAME.\n" +
 				"conversation_list = { enable = { state = true } }\n" +
 				"conversation_grep = { enable = { state = true } }\n" +
 				"conversation_read = { enable = { state = true } }\n",
