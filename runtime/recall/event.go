@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -82,10 +83,14 @@ type event struct {
 	body    body
 }
 
+// maxChars is more characters than an event has: what a program says of one may be
+// anything.
+const maxChars = math.MaxInt32
+
 func newEvent(e *conversations.Event, kind string) event {
 	made := event{
 		shown: conversation.ReadEvent{Event: e.Number, EventKind: kind, IsError: kind == kindToolResult && e.IsError},
-		turn:  e.Turn, request: e.Request, chars: max(e.Chars, utf8.RuneCount(e.Text)),
+		turn:  e.Turn, request: e.Request, chars: min(max(e.Chars, utf8.RuneCount(e.Text)), maxChars),
 	}
 	if kind == kindToolCall {
 		made.shown.Name = clip(e.Name, maxTitle)
@@ -120,6 +125,13 @@ func (e event) shortened(limit int) event {
 	return e
 }
 
+// brief is the event with the beginning and the end of its text, of at most limit
+// characters.
+func (e event) brief(limit int) event {
+	e.body = e.body.shorten(limit, output())
+	return e
+}
+
 // render is the event as the envelope shows it, but for what depends on the events
 // around it.
 func (e *event) render() conversation.ReadEvent {
@@ -132,7 +144,7 @@ func (e *event) render() conversation.ReadEvent {
 	if e.body.isShortened() {
 		shown.Truncated = true
 		if !e.body.inside {
-			shown.Chars = e.body.kept() + e.body.missing()
+			shown.Chars = e.chars
 		}
 	}
 	return shown
