@@ -16,6 +16,7 @@ const (
 	codeChars   = 600 // characters of these, with the marks
 	firstPasted = 3   // lines of a paste that is shortened
 	pastedChars = 240 // characters of these
+	leastSaved  = 240 // characters that are worth a mark
 )
 
 // worthKeeping is the fewest characters of a line that say something without the
@@ -51,15 +52,36 @@ func (t *body) shorten(limit int, as form) body {
 			return shorter
 		}
 	}
+	best, lost := endsWithin(lines, limit, as.tail)
+	for _, tail := range []int{as.tail + 15, as.tail + 30, as.tail - 15} {
+		if lost == 0 {
+			break
+		}
+		if other, fewer := endsWithin(lines, limit, tail); fewer < lost {
+			best, lost = other, fewer
+		}
+	}
+	best.inside = t.inside
+	return best
+}
+
+// endsWithin keeps at most limit characters with their marks, and returns how many
+// blocks that loses.
+func endsWithin(lines []line, limit, tail int) (shorter body, lost int) {
 	for room := limit; ; {
-		shorter := ends(lines, room, as.tail)
+		shorter = ends(lines, room, tail)
 		over := shorter.length() - limit
 		if over <= 0 || room <= 0 {
-			shorter.inside = t.inside
-			return shorter
+			break
 		}
 		room -= over
 	}
+	for i := range lines {
+		if lines[i].block && !lines[i].kept {
+			lost++
+		}
+	}
+	return shorter, lost
 }
 
 // line is a line of a text with its end, or a gap.
@@ -117,16 +139,16 @@ func withoutPastes(lines []line, enough int) body {
 			room -= lines[from].chars
 			from++
 		}
-		saved := -maxMark - part
+		saved, isCut := -maxMark-part, false
 		if part > 0 {
 			saved += lines[from-1].chars
 		}
 		for _, l := range lines[from:to] {
-			if !l.isGap {
+			if isCut = isCut || l.isGap; !l.isGap {
 				saved += l.chars
 			}
 		}
-		if saved < worthKeeping {
+		if saved < leastSaved && !isCut {
 			continue
 		}
 		enough -= saved
@@ -348,17 +370,18 @@ func keepHeadings(lines []line, room int) {
 			if below.dropped || below.heading {
 				break
 			}
-			if below.tail != "" {
-				left = min(left, below.chars-utf8.RuneCountInString(below.tail)-2*maxMark)
-			}
-			if below.chars > left {
+			missing := below.chars - utf8.RuneCountInString(below.tail)
+			if missing > left {
+				if below.tail != "" {
+					left = min(left, missing-maxMark)
+				}
 				if below.mayBeCut(left) {
 					below.head = startOf(below.text, left)
 				}
 				break
 			}
 			below.kept = true
-			left -= below.chars
+			left -= missing
 		}
 	}
 }

@@ -65,7 +65,7 @@ func TestShorten(t *testing.T) {
 		},
 		{
 			"headings stay with some text, as many as have room", newText(lines("# One", sentences(60), "## Two", sentences(60), "**Three:**", sentences(60), "## Four", sentences(60), "Done."), 0, 0), 1300, prose(),
-			lines("# One", sentences(31)+"Some words.", "[… 1066 chars …]", "**Three:**", sentences(9)+"Some words.", "[… 602 chars …]", "## Four", sentences(8)+"Some", "[… 49 chars …]", "words. "+sentences(47), "Done."),
+			lines("# One", sentences(31)+"Some words.", "[… 1066 chars …]", "**Three:**", sentences(9)+"Some words.", "[… 602 chars …]", "## Four", sentences(9)+"Some words.", "[… 30 chars …]", "words. "+sentences(47), "Done."),
 		},
 		{
 			"no heading stays without its text", newText(lines("# One", sentences(30), "## Two", sentences(30), "**Three:**", sentences(30), "Done."), 0, 0), 500, prose(),
@@ -76,8 +76,8 @@ func TestShorten(t *testing.T) {
 			lines("Fix:", "```go", numberedLines("code", 6), "```", "| cell 1", "| cell 2", "| cell 3", "[… 365 chars …]", "So?"),
 		},
 		{
-			"a short fence is not cut", newText(lines(sentences(30), "```go", numberedLines("code", 6), "```", sentences(10), "So?"), 0, 0), 300, prose(),
-			lines(sentences(12)+"Some", "[… 265 chars …]", sentences(10), "So?"),
+			"the cut is where no short fence is", newText(lines(sentences(30), "```go", numberedLines("code", 6), "```", sentences(10), "So?"), 0, 0), 300, prose(),
+			lines(sentences(5)+"Some words.", "[… 265 chars …]", sentences(2), "```go", numberedLines("code", 6), "```", sentences(10), "So?"),
 		},
 		{
 			"what the mark would be longer than stays", newText(lines("# One", "short", "# Two", sentences(40), "The end."), 0, 0), 200, prose(),
