@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -83,14 +82,10 @@ type event struct {
 	body    body
 }
 
-// maxChars is more characters than an event has: what a program says of one may be
-// anything.
-const maxChars = math.MaxInt32
-
 func newEvent(e *conversations.Event, kind string) event {
 	made := event{
 		shown: conversation.ReadEvent{Event: e.Number, EventKind: kind, IsError: kind == kindToolResult && e.IsError},
-		turn:  e.Turn, request: e.Request, chars: min(max(e.Chars, utf8.RuneCount(e.Text)), maxChars),
+		turn:  e.Turn, request: e.Request, chars: max(e.Chars, utf8.RuneCount(e.Text)),
 	}
 	if kind == kindToolCall {
 		made.shown.Name = clip(e.Name, maxTitle)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -39,8 +40,7 @@ type reading struct {
 	results window  // the same of requests and answers alone
 	single  *digest // the only turn so far
 	alone   *event  // the only event so far
-	whole   []event // all events so far, while they are not long
-	long    bool    // they have more than maxWhole characters together
+	whole   []event // all events so far, while they have no more than maxWhole characters
 	costs   []turnCost
 	asked   outline // the requests in what is asked for
 	calls   toolCalls
@@ -181,11 +181,11 @@ func (r *reading) keep(e event, isAnswer bool) {
 			alone := e.shortened(partChars)
 			r.alone = &alone
 		}
-		if r.chars += max(e.chars, 1); r.chars > maxWhole {
-			r.long, r.whole = true, nil
-		}
-		if !r.long {
+		// A program may say anything of how long a text is.
+		if r.chars += min(max(e.chars, 1), math.MaxInt-r.chars); r.chars <= maxWhole {
 			r.whole = append(r.whole, e)
+		} else {
+			r.whole = nil
 		}
 	}
 	e = e.shortened(maxText)
