@@ -145,11 +145,11 @@ func (t *body) String() string {
 }
 
 // mark stands where characters are missing.
-func mark(missing int) string { return fmt.Sprintf("[... %d chars omitted ...]", missing) }
+func mark(missing int) string { return fmt.Sprintf("[… %d chars …]", missing) }
 
 // maxMark is how many characters a mark has at most, with the ends of the lines
-// around it, in a text of less than 10 GB.
-const maxMark = len("\n[... 9999999999 chars omitted ...]\n")
+// around it, in a text of less than 10 GB. An ellipsis is one.
+const maxMark = len("\n[. 9999999999 chars .]\n")
 
 // offset is the byte offset of character n.
 func offset(s string, n int) int {

@@ -363,7 +363,7 @@ func TestLittleIsNotShortened(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkRead(t, conv, call, answer)
-		if got := strings.Contains(answer, `truncated="false"`) && strings.Contains(answer, strings.Repeat("y", second)); got != whole {
+		if got := !strings.Contains(answer, `truncated="true"`) && strings.Contains(answer, strings.Repeat("y", second)); got != whole {
 			t.Errorf("%d and %d characters are whole: %v, want %v", 2500, second, got, whole)
 		}
 	}
