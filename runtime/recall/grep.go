@@ -30,8 +30,8 @@ const (
 )
 
 // contextReach is how many lines are looked at for each line of context: blank ones
-// are none.
-const contextReach = 3
+// are none, and of short ones there are more.
+const contextReach = 4
 
 // maxReach is how many lines of one event can be left out for the next page: those
 // before the page are held in memory.

@@ -102,7 +102,9 @@ func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
 	e.Conversations = g.conversations(g.page[:n])
 	unshown := g.unshown(n)
 	for _, m := range unshown[:min(len(unshown), maxUnshown)] {
-		e.Conversations = append(e.Conversations, g.conversation(m))
+		c := g.conversation(m)
+		c.Turns = 0
+		e.Conversations = append(e.Conversations, c)
 	}
 	e.Notes = g.notes(&e, max(0, len(unshown)-maxUnshown))
 	return &e
@@ -151,7 +153,8 @@ func (g *grepping) conversations(page []place) []conversation.GrepConversation {
 	var shown []conversation.GrepConversation
 	for _, first := range order {
 		c := g.conversation(g.describe(g.ordered.ids[first.conversation]))
-		var day time.Time // of the event before
+		var day time.Time // of the event before, and its turn
+		turn := 0
 		for _, e := range events[first.conversation] {
 			t := g.texts[e]
 			hits := g.hits(e, lines[e], also)
@@ -163,7 +166,10 @@ func (g *grepping) conversations(page []place) []conversation.GrepConversation {
 				continue
 			}
 			event := conversation.GrepEvent{
-				Event: e.number, Turn: t.Turn, Scope: t.Scope.String(), More: e.more, Hits: hits,
+				Event: e.number, Scope: t.Scope.String(), More: e.more, Hits: hits,
+			}
+			if t.Turn != turn && c.Turns != 1 {
+				event.Turn, turn = t.Turn, t.Turn
 			}
 			if t.Chars > max(charsOf(hits), shortText) {
 				event.Chars = t.Chars
@@ -173,14 +179,33 @@ func (g *grepping) conversations(page []place) []conversation.GrepConversation {
 			}
 			c.Events = append(c.Events, event)
 		}
+		if c.Turns == 1 {
+			c.Turns = 0
+		}
+		if c.Matches == matchesIn(&c) {
+			c.Matches = 0
+		}
 		shown = append(shown, c)
 	}
 	return shown
 }
 
-// shortText is how many characters of an event are read at little cost. That there are
-// more is said.
-const shortText = 500
+// matchesIn is how many matching lines of a conversation are shown.
+func matchesIn(c *conversation.GrepConversation) int {
+	n := len(c.Hits)
+	for i := range c.Events {
+		for _, h := range c.Events[i].Hits {
+			if h.IsMatch == nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// shortText is how many characters of an event are read whole, whatever stands beside it.
+// That there are more is said.
+const shortText = maxText
 
 // charsOf is how many characters of an event some hits show, line breaks between them
 // included.
@@ -265,9 +290,14 @@ func (g *grepping) hits(e *candidate, lines []int, also map[place]string) []conv
 	return hits
 }
 
+// contextLine is how many characters a line of context counts for: where lines are
+// shorter, as those of code often are, there are more of them, up to [contextReach] for
+// each one. A run of few characters would cost less than the tags around it.
+const contextLine = 100
+
 // contextOf reports which lines are context of those that are shown: on either side
-// the nearest most of them with a letter or a digit, and what else stands between.
-// Blank lines are none.
+// the nearest most of them with a letter or a digit, further ones where these are short,
+// and what else stands between. Blank lines are none.
 func contextOf(lines []conversations.EventLine, most int, isShown func(int) bool) []bool {
 	around := make([]bool, len(lines))
 	for i := range lines {
@@ -275,13 +305,15 @@ func contextOf(lines []conversations.EventLine, most int, isShown func(int) bool
 			continue
 		}
 		for _, step := range []int{-1, 1} {
-			left, reached := most, i
-			for at := i + step; left > 0 && 0 <= at && at < len(lines); at += step {
+			count, chars, reached := 0, 0, i
+			for at := i + step; 0 <= at && at < len(lines) && (count < most || chars < most*contextLine && count < most*contextReach); at += step {
 				if n := lines[at].Number; n > 0 && n != lines[at-step].Number+step {
 					break
 				}
 				if strings.ContainsFunc(lines[at].Text, isWordRune) {
-					left, reached = left-1, at
+					count++
+					chars += len(strings.TrimSpace(lines[at].Text))
+					reached = at
 				}
 			}
 			for at := i; at != reached; {

@@ -77,18 +77,17 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, unlisted int) []string {
 		}
 		say = append(say, note+".")
 	}
+	if e.Truncated && !g.isApart() {
+		say = append(say, fmt.Sprintf("%d of %d matches.", e.Returned, e.Matches))
+	}
 	if next < g.ordered.total {
 		note := fmt.Sprintf("offset=%d shows the next", next)
-		if !g.isApart() {
-			note = fmt.Sprintf("%d of %d matches. ", e.Returned, e.Matches) + note
-		}
 		if g.chatIsSooner(e.Returned) {
 			note += `; scopes=["chat"] leaves out tool traffic`
 		}
 		say = append(say, note+".")
-	}
-	if event := g.withMore(e.Returned); event != nil && event.number > 0 {
-		say = append(say, fmt.Sprintf("more: ids=%s, event=%d shows all %d of that event.", list([]string{string(g.ordered.ids[event.conversation])}), event.number, event.matches))
+	} else if event := g.withMore(e.Returned); event != nil && event.number > 0 {
+		say = append(say, fmt.Sprintf("more counts others of an event: ids=%s, event=%d shows all %d.", list([]string{string(g.ordered.ids[event.conversation])}), event.number, event.matches))
 	}
 	if unlisted > 0 {
 		say = append(say, fmt.Sprintf("%s not listed.", count(unlisted, "more conversation that matches is", "more conversations that match are")))
