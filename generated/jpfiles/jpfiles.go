@@ -167,7 +167,7 @@ func Files() []File {
 				"[conversation.tools.conversation_grep.parameters.context]\n" +
 				"type = \"integer\"\n" +
 				"default = 0\n" +
-				"summary = \"Lines to show before and after each match, more where they are short, blank ones not counted (0 to 10)\"\n" +
+				"summary = \"Lines to show before and after each match, up to twice as many where they are short; blank ones not counted (0 to 10)\"\n" +
 				"\n" +
 				"[conversation.tools.conversation_grep.parameters.limit]\n" +
 				"type = \"integer\"\n" +

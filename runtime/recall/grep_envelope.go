@@ -17,6 +17,7 @@ import (
 // so that all lines of an answer together keep to a size.
 const (
 	widest        = 400
+	widestAround  = 600 // with context
 	narrowest     = 120
 	matchingChars = 4000 // of all matching lines together
 	aroundChars   = 6000 // of all lines of context
@@ -25,8 +26,11 @@ const (
 
 // width returns the greatest width within bounds at which lines of some lengths
 // together keep to a size.
-func width(lengths []int, size int) int {
+func (g *grepping) width(lengths []int, size int) int {
 	width := widest
+	if g.params.Context > 0 {
+		width = widestAround
+	}
 	for ; width > narrowest; width-- {
 		total := 0
 		for _, n := range lengths {
@@ -57,7 +61,7 @@ func (g *grepping) lineWidth() int {
 	for _, p := range g.firstLines() {
 		lengths = append(lengths, p.event.lines[p.line].chars)
 	}
-	return width(lengths, matchingChars)
+	return g.width(lengths, matchingChars)
 }
 
 // contextWidth is how many characters of a line of context are shown.
@@ -75,7 +79,7 @@ func (g *grepping) contextWidth() int {
 			}
 		}
 	}
-	return width(lengths, aroundChars)
+	return g.width(lengths, aroundChars)
 }
 
 const (
@@ -291,9 +295,9 @@ func (g *grepping) hits(e *candidate, lines []int, also map[place]string) []conv
 }
 
 // contextLine is how many characters a line of context counts for: where lines are
-// shorter, as those of code often are, there are more of them, up to [contextReach] for
-// each one. A run of few characters would cost less than the tags around it.
-const contextLine = 100
+// shorter, as those of code often are, there are up to twice as many. A run of few
+// characters would cost less than the tags around it.
+const contextLine = 80
 
 // contextOf reports which lines are context of those that are shown: on either side
 // the nearest most of them with a letter or a digit, further ones where these are short,
@@ -306,7 +310,7 @@ func contextOf(lines []conversations.EventLine, most int, isShown func(int) bool
 		}
 		for _, step := range []int{-1, 1} {
 			count, chars, reached := 0, 0, i
-			for at := i + step; 0 <= at && at < len(lines) && (count < most || chars < most*contextLine && count < most*contextReach); at += step {
+			for at := i + step; 0 <= at && at < len(lines) && (count < most || chars < most*contextLine && count < 2*most); at += step {
 				if n := lines[at].Number; n > 0 && n != lines[at-step].Number+step {
 					break
 				}
