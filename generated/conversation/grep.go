@@ -384,9 +384,11 @@ type GrepEnvelope struct {
 	// apart where no line matches and the events shown hold all words of the
 	// pattern, wherever they stand. Left out when it is empty.
 	Words string
-	// Lines shown, context aside.
-	Returned int
-	// Conversations with a match.
+	// Lines shown, context aside; as many as match where it is not said. Left out
+	// when it is nil.
+	Returned *int
+	// Conversations with a match, where some are not listed. Left out when it is
+	// zero.
 	ConversationCount int
 	// Conversations searched. Left out when it is nil.
 	Searched *int
@@ -413,8 +415,12 @@ func (e *GrepEnvelope) Append(w *envelope.Writer) {
 	if e.Words != "" {
 		w.Text("words", e.Words)
 	}
-	w.Integer("returned", e.Returned)
-	w.Integer("conversations", e.ConversationCount)
+	if e.Returned != nil {
+		w.Integer("returned", *e.Returned)
+	}
+	if e.ConversationCount != 0 {
+		w.Integer("conversations", e.ConversationCount)
+	}
 	if e.Searched != nil {
 		w.Integer("searched", *e.Searched)
 	}

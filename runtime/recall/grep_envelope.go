@@ -89,13 +89,13 @@ const (
 
 // hitsAlone is the first n lines of the page and nothing else.
 func (g *grepping) hitsAlone(n int) *conversation.GrepEnvelope {
-	return &conversation.GrepEnvelope{Returned: n, Conversations: g.conversations(g.page[:n])}
+	return &conversation.GrepEnvelope{Returned: &n, Conversations: g.conversations(g.page[:n])}
 }
 
 // envelope is the answer with the first n lines of the page.
 func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
 	e := conversation.GrepEnvelope{
-		Matches: g.found.Total, Returned: n, ConversationCount: len(g.found.Conversations), Truncated: g.truncated(n),
+		Matches: g.found.Total, Returned: &n, Truncated: g.truncated(n),
 	}
 	if g.searched.live >= 0 {
 		e.Searched = new(g.searched.live + g.searched.archived)
@@ -110,7 +110,13 @@ func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
 		c.Turns = 0
 		e.Conversations = append(e.Conversations, c)
 	}
-	e.Notes = g.notes(&e, max(0, len(unshown)-maxUnshown))
+	if len(unshown) > maxUnshown {
+		e.ConversationCount = len(g.found.Conversations)
+	}
+	e.Notes = g.notes(&e, n, max(0, len(unshown)-maxUnshown))
+	if n == e.Matches && !g.isApart() {
+		e.Returned = nil
+	}
 	return &e
 }
 
