@@ -390,7 +390,7 @@ type GrepEnvelope struct {
 	// Conversations with a match, where some are not listed. Left out when it is
 	// zero.
 	ConversationCount int
-	// Conversations searched. Left out when it is nil.
+	// Conversations searched, where nothing matches. Left out when it is nil.
 	Searched *int
 	// There are matches that no page up to this one shows. Left out when it is
 	// false.

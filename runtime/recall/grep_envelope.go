@@ -97,7 +97,7 @@ func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
 	e := conversation.GrepEnvelope{
 		Matches: g.found.Total, Returned: &n, Truncated: g.truncated(n),
 	}
-	if g.searched.live >= 0 {
+	if g.searched.live >= 0 && g.ordered == nil {
 		e.Searched = new(g.searched.live + g.searched.archived)
 	}
 	if g.isApart() {
@@ -303,7 +303,7 @@ func (g *grepping) hits(e *candidate, lines []int, also map[place]string) []conv
 // contextLine is how many characters a line of context counts for: where lines are
 // shorter, as those of code often are, there are up to twice as many. A run of few
 // characters would cost less than the tags around it.
-const contextLine = 80
+const contextLine = 120
 
 // contextOf reports which lines are context of those that are shown: on either side
 // the nearest most of them with a letter or a digit, further ones where these are short,

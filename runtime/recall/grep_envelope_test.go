@@ -23,7 +23,7 @@ func TestContextOf(t *testing.T) {
 		{"long lines count as they are", []string{long, long, "*", long, long}, 1, []int{1, 3}},
 		{"two of them", []string{long, long, long, "*", long, long, long}, 2, []int{1, 2, 4, 5}},
 		{"of short lines there are two for each", []string{"a", "b", "c", "d", "e", "*", "f"}, 2, []int{1, 2, 3, 4, 6}},
-		{"up to as many characters as one has", []string{"*", "short", "less short " + long, "short", "short"}, 2, []int{1, 2}},
+		{"up to as many characters as one has", []string{"*", "short", long + long, "short", "short"}, 2, []int{1, 2}},
 		{"blank lines are none", []string{long, "", "*", " ", long}, 1, []int{0, 4}},
 		{"and lines without letters stand between", []string{"{", "a", "}", "*"}, 1, []int{1, 2}},
 	} {
