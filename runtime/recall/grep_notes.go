@@ -82,8 +82,8 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string
 	}
 	if next < g.ordered.total {
 		note := fmt.Sprintf("offset=%d shows the next", next)
-		if g.chatIsSooner(n) {
-			note += `; scopes=["chat"] leaves out tool traffic`
+		if g.saidIsSooner(n) {
+			note += `; scopes=["user","assistant"] leaves out reasoning and tool traffic`
 		}
 		say = append(say, note+".")
 	} else if event := g.withMore(n); event != nil && event.number > 0 {
@@ -98,13 +98,17 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string
 	return say
 }
 
-// chatIsSooner reports whether with scopes=["chat"] something would be shown in place
-// of tool traffic that a later page has.
-func (g *grepping) chatIsSooner(n int) bool {
+// saidIsSooner reports whether with scopes=["user","assistant"] something would be shown
+// that a later page has, in place of reasoning and tool traffic.
+func (g *grepping) saidIsSooner(n int) bool {
 	next := min(g.params.Offset+n, len(g.ordered.places))
 	return len(g.params.Scopes) == 0 && g.params.Event == nil &&
-		slices.ContainsFunc(g.page[:n], func(p place) bool { return p.event.scope&transcript.ScopeTool != 0 }) &&
-		slices.ContainsFunc(g.ordered.places[next:], func(p place) bool { return p.event.scope&transcript.ScopeChat != 0 })
+		slices.ContainsFunc(g.page[:n], func(p place) bool {
+			return p.event.scope&(transcript.ScopeReasoning|transcript.ScopeTool) != 0
+		}) &&
+		slices.ContainsFunc(g.ordered.places[next:], func(p place) bool {
+			return p.event.scope&(transcript.ScopeUser|transcript.ScopeAssistant) != 0
+		})
 }
 
 // leftOut says what was not searched, and how it is.

@@ -397,7 +397,7 @@ var (
 	tryPattern   = regexp.MustCompile(`pattern=("(?:[^"\\]|\\.)*"): (\d+) (match|event)`)
 	withChange   = regexp.MustCompile(`(Without scopes|Without ids|Without event|With ignore_case=true): (\d+) (match|event)`)
 	lastOffset   = regexp.MustCompile(`past the last of the \d+ lines? that can be shown; offset=(\d+) shows the last`)
-	chatIsSooner = `scopes=["chat"] leaves out tool traffic`
+	saidIsSooner = `scopes=["user","assistant"] leaves out reasoning and tool traffic`
 )
 
 // TestGrepAdvice: each call that a note advises works, and shows what the note says.
@@ -490,14 +490,14 @@ func TestGrepAdvice(t *testing.T) {
 				t.Errorf("seed %d: %s, and it finds %d, words=%q", seed, m[0], got, other.attr("words"))
 			}
 		}
-		if strings.Contains(notes, chatIsSooner) {
-			advised["chat"]++
-			if chat := changed(map[string]any{"scopes": []string{"chat"}}); linesShown(chat) == "0" {
-				t.Errorf("seed %d: nothing in chat", seed)
+		if strings.Contains(notes, saidIsSooner) {
+			advised["said"]++
+			if said := changed(map[string]any{"scopes": []string{"user", "assistant"}}); linesShown(said) == "0" {
+				t.Errorf("seed %d: nothing was said", seed)
 			}
 		}
 	}
-	for _, what := range []string{"offset", "last", "event", "recall", "pattern", "Without scopes", "Without ids", "Without event", "With ignore_case=true", "chat"} {
+	for _, what := range []string{"offset", "last", "event", "recall", "pattern", "Without scopes", "Without ids", "Without event", "With ignore_case=true", "said"} {
 		if advised[what] == 0 {
 			t.Errorf("%s was never advised, in %v", what, advised)
 		}
