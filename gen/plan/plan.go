@@ -7,8 +7,11 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -24,6 +27,7 @@ import (
 	"github.com/convtools/convtools/gen/emit/responses"
 	"github.com/convtools/convtools/gen/emit/schema"
 	"github.com/convtools/convtools/gen/emit/skill"
+	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/gen/lower"
@@ -38,8 +42,13 @@ type Result struct {
 	Diags    diag.List
 	// Lowered lists what a target could not express and where it went instead.
 	Lowered []string
-	sources map[string][]byte
+	// Patterns are those of the project for its specs.
+	Patterns []string
+	sources  map[string][]byte
 }
+
+// Read returns the files that the project consists of, sorted.
+func (r *Result) Read() []string { return slices.Sorted(maps.Keys(r.sources)) }
 
 // Source is the text of a spec, for printing diagnostics.
 func (r *Result) Source(file string) []byte { return r.sources[file] }
@@ -49,7 +58,7 @@ func (r *Result) Source(file string) []byte { return r.sources[file] }
 // among the diagnostics; an error is a fault of the generator.
 func Generate(fsys fs.FS) (*Result, error) {
 	project, diags := spec.Load(fsys)
-	r := &Result{Diags: diags, sources: map[string][]byte{}}
+	r := &Result{Diags: diags, Patterns: project.Specs.Value, sources: map[string][]byte{}}
 	for _, file := range project.Sources {
 		r.sources[file.Name] = file.Source
 	}
@@ -66,16 +75,13 @@ func Generate(fsys fs.FS) (*Result, error) {
 			}
 		}
 	}
-	for _, target := range targets() {
-		if target.optional && !contract.Targets.Makes(target.name) {
-			continue
-		}
-		files, err := target.emit(contract)
-		if err != nil {
-			return nil, fmt.Errorf("generating: %w", err)
-		}
-		r.Files = append(r.Files, files...)
+	made := slices.DeleteFunc(targets(), func(t target) bool { return t.optional && !contract.Targets.Makes(t.name) })
+	files, problems := make([][]emit.File, len(made)), make([]error, len(made))
+	parallel.Each(len(made), func(i int) { files[i], problems[i] = made[i].emit(contract) })
+	if err := errors.Join(problems...); err != nil {
+		return nil, fmt.Errorf("generating: %w", err)
 	}
+	r.Files = slices.Concat(files...)
 	sort.Slice(r.Files, func(i, j int) bool { return r.Files[i].Path < r.Files[j].Path })
 	return r, distinct(r.Files)
 }

@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
@@ -35,15 +36,21 @@ func Write(root *os.Root, r *Result, differences []Difference) error {
 			_ = root.Remove(temp) // gone already where it was renamed
 		}
 	}()
-	for _, d := range differences {
-		if d.Kind == Orphan {
-			continue
+	temps, problems := make([]string, len(differences)), make([]error, len(differences))
+	parallel.Each(len(differences), func(i int) {
+		if d := differences[i]; d.Kind != Orphan {
+			temps[i], problems[i] = stage(root, d.Path, data[d.Path])
 		}
-		temp, err := stage(root, d.Path, data[d.Path])
-		if err != nil {
-			return fmt.Errorf("writing %s: %w", d.Path, err)
+	})
+	for i, d := range differences {
+		if temps[i] != "" {
+			staged[d.Path] = temps[i]
 		}
-		staged[d.Path] = temp
+	}
+	for i, d := range differences {
+		if problems[i] != nil {
+			return fmt.Errorf("writing %s: %w", d.Path, problems[i])
+		}
 	}
 	for _, d := range differences {
 		if d.Kind == Orphan {
