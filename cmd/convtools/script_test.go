@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"flag"
 	"fmt"
@@ -249,43 +250,69 @@ func runIn(t *testing.T, dir string, args ...string) (stdout, stderr string, exi
 	return out.String(), errs.String(), exit
 }
 
-var hitTag = regexp.MustCompile(`<hit id="(jp-c\d+)" turn="(\d+)" scope="([a-z-]+)"[^>]* is_match="true"`)
+// found is an answer of conversation_grep, as a program reads it.
+type found struct {
+	Matches       int `xml:"matches,attr"`
+	Conversations []struct {
+		ID     string `xml:"id,attr"`
+		Events []struct {
+			Number int    `xml:"event,attr"`
+			Turn   int    `xml:"turn,attr"`
+			Scope  string `xml:"scope,attr"`
+		} `xml:"event"`
+	} `xml:"conversation"`
+}
 
-// chain searches for a pattern and reads every turn a hit names. It returns how
-// many hits there were in each scope.
-func chain(t *testing.T, dir, pattern string) map[string]int {
+func find(t *testing.T, dir string, args ...string) found {
 	t.Helper()
-	scopes := map[string]int{}
-	answer, stderr, exit := runIn(t, dir, "call", "conversation_grep", "pattern="+pattern, "limit=200")
+	answer, stderr, exit := runIn(t, dir, append([]string{"call", "conversation_grep", "limit=200"}, args...)...)
 	if exit != 0 {
 		t.Fatalf("conversation_grep: exit %d: %s", exit, stderr)
 	}
-	read := map[string]string{}
-	for _, m := range hitTag.FindAllStringSubmatch(answer, -1) {
-		scopes[m[3]]++
-		place := m[1] + " " + m[2]
-		if read[place] != "" {
-			continue
-		}
-		turn, stderr, exit := runIn(t, dir, "call", "conversation_read", "id="+m[1], "turn="+m[2], "include=chat,reasoning,tool_calls,tool_results,inquiries")
-		if exit != 0 {
-			t.Fatalf("conversation_read of %s: exit %d: %s", place, exit, stderr)
-		}
-		if !strings.Contains(turn, fmt.Sprintf(`<turn index="%s">`, m[2])) {
-			t.Errorf("%s: not the turn that was asked for", place)
-		}
-		if !strings.Contains(strings.ToLower(turn), strings.ToLower(pattern)) && !strings.Contains(turn, `truncated="true"`) {
-			t.Errorf("%s: the turn of a hit does not hold the match", place)
-		}
-		read[place] = turn
+	var f found
+	if err := xml.Unmarshal([]byte(answer), &f); err != nil {
+		t.Fatal(err)
 	}
-	return scopes
+	return f
 }
 
-func TestSearchLeadsToTurns(t *testing.T) {
+var partsAttribute = regexp.MustCompile(` parts="(\d+)"`)
+
+// chain searches for a pattern and reads every event that is found, part by part
+// until the match is there. It returns how many events it read.
+func chain(t *testing.T, dir, pattern string) int {
+	t.Helper()
+	events := 0
+	for _, c := range find(t, dir, "pattern="+pattern).Conversations {
+		for _, e := range c.Events {
+			events++
+			place := fmt.Sprintf("event %d of %s", e.Number, c.ID)
+			seen := false
+			for part, parts := 1, 1; part <= parts && !seen; part++ {
+				answer, stderr, exit := runIn(t, dir, "call", "conversation_read", "id="+c.ID, "event="+strconv.Itoa(e.Number), "part="+strconv.Itoa(part), "around=0")
+				if exit != 0 {
+					t.Fatalf("conversation_read of %s: exit %d: %s", place, exit, stderr)
+				}
+				if !strings.Contains(answer, fmt.Sprintf(`<turn index="%d">`, e.Turn)) {
+					t.Errorf("%s: not in turn %d", place, e.Turn)
+				}
+				seen = strings.Contains(strings.ToLower(answer), strings.ToLower(pattern))
+				if m := partsAttribute.FindStringSubmatch(answer); m != nil {
+					parts, _ = strconv.Atoi(m[1])
+				}
+			}
+			if !seen {
+				t.Errorf("%s does not hold the match", place)
+			}
+		}
+	}
+	return events
+}
+
+func TestSearchLeadsToEvents(t *testing.T) {
 	t.Parallel()
 	for _, pattern := range []string{"retry", "時差", "serialize", "</content>", "???"} {
-		if scopes := chain(t, "../../testdata/workspaces/sample", pattern); len(scopes) == 0 {
+		if chain(t, "../../testdata/workspaces/sample", pattern) == 0 {
 			t.Errorf("%q is not found", pattern)
 		}
 	}
@@ -313,9 +340,10 @@ func TestRealWorkspace(t *testing.T) {
 			t.Errorf("%s: want %s turns: exit %d %s%.200s", id, turns, exit, stderr, answer)
 		}
 	}
-	scopes := chain(t, dir, "cargo")
-	want := map[string]int{"user": 24, "tool-result": 22, "tool-call": 17, "assistant": 8}
-	if fmt.Sprint(scopes) != fmt.Sprint(want) {
-		t.Errorf("matches of cargo by scope: %v, want %v", scopes, want)
+	chain(t, dir, "cargo")
+	for scope, want := range map[string]int{"user": 24, "tool-result": 22, "tool-call": 17, "assistant": 8, "all": 71} {
+		if got := find(t, dir, "pattern=cargo", "scopes="+scope).Matches; got != want {
+			t.Errorf("cargo matches %d lines in %s, want %d", got, scope, want)
+		}
 	}
 }

@@ -372,6 +372,7 @@ type Body string
 const (
 	NoBody     Body = ""
 	InlineBody Body = "inline" // untrusted text on one line
+	LinesBody  Body = "lines"  // the same, where line breaks stay
 	BlockBody  Body = "block"  // untrusted text, verbatim
 	JSONBody   Body = "json"   // a JSON text, in a fence
 )
@@ -386,6 +387,7 @@ type Element struct {
 	Children   []Child
 	From       string // key in the command's JSON that the body comes from
 	Separator  string // empty element written before this one on demand
+	Beside     bool   // stands on the line of what is before it
 }
 
 // Bare reports whether the element is only a body, so its parent holds it as text.

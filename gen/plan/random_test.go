@@ -210,12 +210,15 @@ func (r random) envelope(b *strings.Builder, tool, handler string) {
 	if r.chance(40) {
 		child := r.name()
 		children = append(children, fmt.Sprintf("%q", child+r.one("", "?", "*")))
-		bodies = fmt.Sprintf("\n[[envelope.elements]]\nname = %q\nbody = %q\ntext_from = %q\n", child, r.one("inline", "block", "json"), r.name())
+		bodies = fmt.Sprintf("\n[[envelope.elements]]\nname = %q\nbody = %q\ntext_from = %q\n", child, r.one("inline", "lines", "block", "json"), r.name())
 	} else {
 		body = fmt.Sprintf("body = \"inline\"\ntext_from = %q\n", r.name())
 	}
 	if handler == "go" && r.chance(50) {
 		body += fmt.Sprintf("separator = %q\n", r.name())
+	}
+	if r.chance(30) {
+		body += "beside = true\n"
 	}
 	fmt.Fprintf(b, "\n[[envelope.elements]]\nname = %q\nfrom = \"records\"\n%sattributes = [%s]\nchildren = [%s]\n%s",
 		record, body, strings.Join(attributes, ", "), strings.Join(children, ", "), bodies)

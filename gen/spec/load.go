@@ -452,6 +452,7 @@ func (l *loader) envelope(t *table) *Envelope {
 		element := Element{
 			At: el.at, Name: el.mustText("name"), Summary: el.text("summary"), Body: el.text("body"),
 			From: el.text("from"), TextFrom: el.text("text_from"), Separator: el.text("separator"), Children: el.texts("children"),
+			Beside: el.boolean("beside"),
 		}
 		for _, a := range el.subs("attributes", "an attribute", false) {
 			element.Attributes = append(element.Attributes, Attribute{

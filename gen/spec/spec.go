@@ -211,6 +211,7 @@ type Element struct {
 	From       Field[string]
 	TextFrom   Field[string]
 	Separator  Field[string]
+	Beside     Field[bool]
 	Attributes []Attribute
 	Children   Field[[]string]
 }

@@ -22,8 +22,8 @@ type Handler interface {
 	Grep(ctx context.Context, call contract.Call, p GrepParams) (*GrepEnvelope, error)
 	// List answers conversation_list: list earlier conversations of this workspace.
 	List(ctx context.Context, call contract.Call, p ListParams) (*ListEnvelope, error)
-	// Read answers conversation_read: read an earlier conversation, or some of its
-	// turns.
+	// Read answers conversation_read: read an earlier conversation: one event, a
+	// turn, or what was asked and answered.
 	Read(ctx context.Context, call contract.Call, p ReadParams) (*ReadEnvelope, error)
 }
 

@@ -20,6 +20,7 @@ import (
 type Source interface {
 	List(ctx context.Context, q ListQuery) (Listing, error)
 	Search(ctx context.Context, q SearchQuery) (Matches, error)
+	SearchEvents(ctx context.Context, q EventQuery) (EventMatches, error)
 	Read(ctx context.Context, q ReadQuery) (Reading, error)
 }
 
@@ -70,8 +71,11 @@ type ListQuery struct {
 	Limit         int  // most to return; 0 stands for all
 	Offset        int  // how many to leave out first
 	// NoEvents leaves out what only the events tell, so that they are not read, unless
-	// the order depends on them.
+	// the order or Sizes depends on them.
 	NoEvents bool
+	// Sizes counts turns, requests and characters too, of the conversations that are
+	// returned. Their texts are decoded for it.
+	Sizes bool
 }
 
 // Listing is the answer to a [ListQuery].
@@ -89,8 +93,18 @@ type Listed struct {
 	transcript.Conversation
 	Events      int
 	LastEventAt time.Time // zero where there is no event, or the last one has no time
+	// Size is nil unless [ListQuery.Sizes] asked for it, and where it is not known.
+	Size *Size
 	// Damage is why the events could not be counted; nil where they were.
 	Damage *Problem
+}
+
+// Size is how much is recorded in a conversation.
+type Size struct {
+	Turns    int
+	Requests int // events of the user
+	Numbered int // events that have a number
+	Chars    int // characters of the texts of numbered events, as they are read
 }
 
 // Aside is what a query did not look at, or not to the end.
@@ -106,10 +120,16 @@ type SearchQuery struct {
 	Pattern    string // one line; not empty, not blank
 	Regexp     bool   // the pattern is a regular expression in RE2 syntax
 	IgnoreCase bool
-	Scopes     transcript.Scopes // 0 stands for all
-	Context    int               // lines to hand over before and after a match
-	Sort       Sort
-	Ascending  bool
+	Scopes     transcript.Scopes // 0 stands for all, and with OwnToo for none
+	// ByEvent searches tool calls as an [EventQuery] does, and counts the characters of
+	// events.
+	ByEvent bool
+	// Own and OwnToo are as in an [EventQuery].
+	Own       func(tool string) bool
+	OwnToo    bool
+	Context   int // lines to hand over before and after a match
+	Sort      Sort
+	Ascending bool
 	// Bounds on what is handed over; 0 stands for no bound.
 	MaxConversations int  // with matches
 	MaxMatches       int  // of all conversations together
@@ -130,6 +150,7 @@ type Matches struct {
 	// Total counts matching lines, as far as they were counted; Returned those
 	// handed over.
 	Total, Returned int
+	Own             int // matching lines in calls and results of Own that were left out, as far as they were counted
 	// Searched counts conversations that were searched, Matched those with a
 	// match. Searched is negative where that is not known.
 	Searched, Matched int
@@ -152,6 +173,8 @@ type Line struct {
 	Scope        transcript.Scopes // exactly one
 	Turn         int               // from 1; 0 for a title
 	Event        int               // index in the conversation; -1 for a title, or where not known
+	EventNumber  int               // as [Event.Number]; 0 for a title, or where not known
+	EventChars   int               // as [EventMatch.Chars], with ByEvent
 	Number       int               // in the text of the event, from 1; 0 where not known
 	Time         time.Time         // zero where not known
 	Text         []byte
@@ -165,12 +188,114 @@ type Line struct {
 // Span is a range of bytes.
 type Span struct{ Start, End int }
 
+// EventQuery asks which events of conversations hold a text. Conversations are
+// those of the newest event first. Events of tool calls are searched as they were
+// meant: what is escaped in a string of their arguments is unescaped, so that a
+// line break in it ends a line.
+type EventQuery struct {
+	Filter
+	Pattern string // one line; not empty, not blank; taken literally
+	// Words, at most [MaxWords], stand in place of Pattern where there are any: an event
+	// matches that holds each of them, wherever it stands in it. None is blank or has a
+	// line break.
+	Words      []string
+	IgnoreCase bool
+	Scopes     transcript.Scopes // 0 stands for none
+	// Own reports whether a tool, by its recorded name, is one of those whose calls
+	// and results are searched, whatever Scopes has, with OwnToo, and else are
+	// only counted, as far as Scopes has them. Nil stands for no tool. It is called
+	// from several goroutines at a time.
+	Own    func(tool string) bool
+	OwnToo bool
+	// Number, where it is not 0, is the only event to search. Titles are left out then.
+	// Where Filter.IDs names one conversation and it has no such event, the error is an
+	// [*EventRangeError].
+	Number int
+	// Wanted reports whether the lines of an event are wanted; 0 is the title. Nil
+	// stands for all. Events that match are handed over in any case. It is called from
+	// several goroutines at a time, and may be called twice for an event.
+	Wanted  func(id transcript.ID, number int) bool
+	Context int // lines to hand over before and after a matching line
+	// MaxLines is how many matching lines of one event are handed over, the first ones;
+	// with Words, those in which the words stand closest together. 0 stands for all.
+	MaxLines int
+	// MaxLine is how many characters of a line are handed over; of a longer one, windows
+	// around its matches, marked where they are cut. 0 stands for all.
+	MaxLine int
+	// MaxWindows is how many windows a line has, around its first matches. 0 stands for
+	// as many as have room.
+	MaxWindows int
+	// Event is handed each event that matches, by conversation and number. It is valid
+	// until Event returns.
+	Event func(*EventMatch) error
+}
+
+// EventMatches is the answer to an [EventQuery], beside what was handed over.
+type EventMatches struct {
+	Total    int // matching lines; with Words, events that match
+	Own      int // matching lines in calls and results of Own that were left out; with Words, events
+	Searched int // conversations; negative where that is not known
+	// Conversations are those with a match, in order.
+	Conversations []MatchedConversation
+	// Words are, for each of the words of the query, how many of the searched events
+	// hold it. Together names the conversations, newest first, that hold all words,
+	// although in different events; it is bounded, and empty where an event matches.
+	Words    []int
+	Together []transcript.ID
+	Aside    Aside
+}
+
+// MatchedConversation is a conversation in which events match.
+type MatchedConversation struct {
+	transcript.Conversation
+	Matches int // as Total
+	Turns   int
+}
+
+// EventMatch is an event that matches, or a title.
+type EventMatch struct {
+	Conversation *transcript.Conversation
+	Number       int               // as [Event.Number]; 0 for a title, or where not known
+	Turn         int               // from 1; 0 for a title
+	Scope        transcript.Scopes // exactly one
+	Time         time.Time         // zero where not known
+	Chars        int               // of its text, as it is read; 0 where not known, or the lines are not wanted
+	Matches      int               // its matching lines; with Words, its lines that hold one of them
+	Lines        []EventLine       // matching lines and their context, in order; nil where they are not wanted
+	// Spread, with Words, is how many characters the shortest part of the text has
+	// that holds all words; 0 where not known.
+	Spread int
+}
+
+// EventLine is a line of an [EventMatch].
+type EventLine struct {
+	Number  int // in the text that was searched, from 1; 0 where not known
+	IsMatch bool
+	Text    string
+	Chars   int // length of the whole line in characters where Text is windows of it, else 0
+	// Sum is a hash of the whole line, which is equal for lines that differ only in white
+	// space.
+	Sum uint64
+}
+
+// EventRange selects numbered events, from First to Last inclusive. A Last of 0
+// stands for the last there is, and so does one behind it.
+type EventRange struct{ First, Last int }
+
+// Has reports whether the range has a number; 0 is none.
+func (e EventRange) Has(n int) bool {
+	return 0 < e.First && e.First <= n && (e.Last == 0 || n <= e.Last)
+}
+
 // ReadQuery asks for what was recorded in one conversation.
 type ReadQuery struct {
 	// ID is the conversation, in any spelling; empty stands for the live one that
 	// was activated last.
 	ID    string
 	Turns Turns
+	// Events, where it is not zero, selects numbered events in place of Turns. Where
+	// the first is none of the conversation, the error is an [*EventRangeError].
+	Events EventRange
 	// Kinds reports whether events of a kind are handed over; nil stands for all.
 	Kinds func(transcript.Kind) bool
 	// MaxText is how many characters of a text are handed over: of a longer one
@@ -179,6 +304,10 @@ type ReadQuery struct {
 	MaxText int
 	// MaxJSON is the same for JSON as a whole. A source may take MaxText for it.
 	MaxJSON int
+	// Part, from 1, hands over that part of each text, of MaxText characters (the last
+	// part may have fewer), in place of its beginning and its end; of JSON a part of it
+	// as a whole. Behind the last part there is no text.
+	Part int
 	// NoText leaves the text of events out, for who wants only their JSON.
 	NoText bool
 	// Opened is handed the reading before the first event. Nil is handed nothing.
@@ -188,12 +317,14 @@ type ReadQuery struct {
 }
 
 // Reading is the answer to a [ReadQuery], beside the events. It describes the
-// conversation also where the error is a [*TurnRangeError].
+// conversation also where the error is a [*TurnRangeError] or an [*EventRangeError].
 type Reading struct {
 	transcript.Conversation
 	Turns     int // of the whole conversation
-	FirstTurn int // the turns that were handed over; 0 where none were
+	FirstTurn int // the turns that were asked for, or those of the numbered events that were; 0 where there are none
 	LastTurn  int
+	Events    int // numbered events of the whole conversation
+	Requests  int // events of the user in the whole conversation
 	// Damage is where the record ends early; nil where it does not.
 	Damage *Problem
 	Aside  Aside
@@ -202,6 +333,8 @@ type Reading struct {
 // Event is an event that is read. It is valid until [ReadQuery.Event] returns.
 type Event struct {
 	Index   int // from 0; -1 where not known
+	Number  int // from 1 among the numbered events of the conversation; 0 for others
+	Request int // how many requests of the user there were up to here, this one included
 	Turn    int // from 1
 	Kind    transcript.Kind
 	Time    time.Time // zero where not known
@@ -217,7 +350,8 @@ type Event struct {
 	// Chars is the length of the whole text in characters, and Head how many of
 	// its first characters Text begins with, where Text is not all of it; the rest
 	// of Text is its end. Both are 0 otherwise. A text that is not a recorded
-	// string is the JSON value that was recorded, indented.
+	// string is the JSON value that was recorded, indented. With [ReadQuery.Part],
+	// Chars is always the length of the whole text, and Head is 0.
 	Chars, Head int
 	// AppendJSON appends the event as it is recorded, for programs.
 	AppendJSON func(dst []byte, options transcript.JSONOptions) []byte

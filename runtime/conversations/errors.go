@@ -51,6 +51,15 @@ type TurnRangeError struct {
 
 func (e *TurnRangeError) Error() string { return fmt.Sprintf("turn %d of %d", e.Turn, e.Turns) }
 
+// EventRangeError is the error for a number that no event of a conversation has.
+type EventRangeError struct {
+	ID     transcript.ID
+	Number int
+	Events int // numbered events of the conversation
+}
+
+func (e *EventRangeError) Error() string { return fmt.Sprintf("event %d of %d", e.Number, e.Events) }
+
 // PatternError is the error for a pattern that cannot be searched for.
 type PatternError struct {
 	Reason PatternReason

@@ -20,6 +20,8 @@ type search struct {
 	buffer *store.Buffer
 
 	matches int
+	own     int // as [Matches.Own]
+	calls   ownCalls
 	done    bool              // nothing further is wanted
 	at      Line              // where the text stands that is being searched
 	event   *transcript.Event // nil for a title
@@ -27,22 +29,26 @@ type search struct {
 	out     Line              // what emit gets
 }
 
-// run searches a conversation. The error is the one emit returned.
+// run searches a conversation. The error is the one emit returned, or that of the
+// context.
 func (s *search) run(ctx context.Context, f *finding, needEvents bool) error {
-	err := s.title(f.stored.Title)
+	err := s.title(ctx, f.stored.Title)
 	if err == nil && needEvents && (s.toEnd || !s.done) {
 		err = s.events(ctx, f)
 	}
-	f.matches = s.matches
+	f.matches, f.own = s.matches, s.own
 	return err
 }
 
-func (s *search) title(title string) error {
+func (s *search) title(ctx context.Context, title string) error {
 	if s.Scopes&transcript.ScopeTitle == 0 {
 		return nil
 	}
 	s.at, s.event = Line{Scope: transcript.ScopeTitle, Event: -1}, nil
-	return s.lines([]byte(title))
+	if s.ByEvent {
+		s.at.EventChars = utf8.RuneCountInString(title)
+	}
+	return s.lines(ctx, []byte(title), s.pattern)
 }
 
 func (s *search) events(ctx context.Context, f *finding) error {
@@ -52,14 +58,20 @@ func (s *search) events(ctx context.Context, f *finding) error {
 		return nil
 	}
 	defer events.Close()
+	var numbering transcript.Numbering
 	for events.Next(ctx) {
 		e := events.Event()
-		scope := e.Kind.Scope()
-		if s.done || s.Scopes&scope == 0 || !s.decode(e) {
+		number, scope := numbering.Next(e.Kind), e.Kind.Scope()
+		search, leftOut := s.calls.searched(e, s.Scopes, s.Own, s.OwnToo)
+		if s.done || !search || leftOut && !s.CountAll || !s.decode(e) {
 			continue
 		}
-		s.at, s.event, s.timed = Line{Scope: scope, Turn: e.Turn, Event: e.Index}, e, false
-		if err := s.lines(s.buffer.Text); err != nil {
+		if leftOut {
+			s.own += countLines(s.buffer.Text, s.pattern)
+			continue
+		}
+		s.at, s.event, s.timed = Line{Scope: scope, Turn: e.Turn, Event: e.Index, EventNumber: number}, e, false
+		if err := s.lines(ctx, s.buffer.Text, s.pattern); err != nil {
 			return err
 		}
 		if s.done && !s.toEnd {
@@ -81,18 +93,36 @@ func (s *search) decode(e *transcript.Event) bool {
 	if s.pattern.cannotMatch(stored, form) {
 		return false
 	}
+	decode(e, stored, form, s.buffer)
+	if s.ByEvent {
+		unescapeCall(e, s.buffer)
+	}
+	return true
+}
+
+// decode puts the text of an event, which is stored so, into buffer.Text.
+func decode(e *transcript.Event, stored []byte, form transcript.StoredForm, buffer *store.Buffer) {
 	size := len(stored)
 	if form == transcript.StoredBase64 {
 		size = size / 4 * 3
 	}
-	s.buffer.Text = slices.Grow(s.buffer.Text[:0], size)
-	s.buffer.Text, _ = e.AppendText(s.buffer.Text)
-	return true
+	buffer.Text = slices.Grow(buffer.Text[:0], size)
+	buffer.Text, _ = e.AppendText(buffer.Text)
 }
 
-// lines counts the matching lines of a text and emits those that are wanted, with
-// their context. s.at is where the text stands.
-func (s *search) lines(text []byte) error {
+// lineFinder finds lines of a text, from the first to the last.
+type lineFinder interface {
+	// next returns the first line that starts at or after from, which is the start of a
+	// line, and the first match in it.
+	next(text []byte, from int) (l line, m Span, ok bool)
+}
+
+// linesPerLook is how many lines are found before the context is looked at again.
+const linesPerLook = 4096
+
+// lines counts the lines of a text that finder finds and emits those that are
+// wanted, with their context. s.at is where the text stands.
+func (s *search) lines(ctx context.Context, text []byte, finder lineFinder) error {
 	var (
 		number   = 1 // of the line at from
 		from     = 0
@@ -101,11 +131,14 @@ func (s *search) lines(text []byte) error {
 		due      = 0 // lines of context still due after the last match
 	)
 	for {
-		l, m, ok := s.pattern.next(text, from)
+		l, m, ok := finder.next(text, from)
 		if !ok {
 			break
 		}
 		s.matches++
+		if s.matches%linesPerLook == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if s.room == 0 {
 			from = l.next
 			continue
@@ -139,6 +172,18 @@ func (s *search) lines(text []byte) error {
 	return err
 }
 
+// countLines returns how many lines of a text finder finds.
+func countLines(text []byte, finder lineFinder) int {
+	n := 0
+	for from := 0; ; n++ {
+		l, _, ok := finder.next(text, from)
+		if !ok {
+			return n
+		}
+		from = l.next
+	}
+}
+
 // contextLines emits up to n lines of text[from:to] as context and returns where
 // it stopped.
 func (s *search) contextLines(text []byte, from, number, to, n int) (int, int, error) {
@@ -159,6 +204,9 @@ func (s *search) line(content []byte, m Span, number int, isMatch bool) error {
 	}
 	if s.event != nil && !s.timed {
 		s.at.Time = s.event.Time()
+		if s.ByEvent {
+			s.at.EventChars = charsOf(s.event, s.buffer.Text)
+		}
 		s.timed = true
 	}
 	s.out = s.at

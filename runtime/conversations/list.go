@@ -3,8 +3,10 @@ package conversations
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // List implements [Source].
@@ -28,7 +30,7 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 	}
 	listing.Total = len(entries)
 	if q.Sort.needsEvents() {
-		if err := l.count(ctx, entries); err != nil {
+		if err := l.fill(ctx, entries, false); err != nil {
 			return listing, err
 		}
 	}
@@ -37,8 +39,8 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 	if q.Limit > 0 {
 		entries = entries[:min(q.Limit, len(entries))]
 	}
-	if !q.Sort.needsEvents() && !q.NoEvents {
-		if err := l.count(ctx, entries); err != nil {
+	if q.Sizes || !q.Sort.needsEvents() && !q.NoEvents {
+		if err := l.fill(ctx, entries, q.Sizes); err != nil {
 			return listing, err
 		}
 	}
@@ -67,8 +69,8 @@ type entry struct {
 	badTime bool
 }
 
-// count fills in what only the events tell.
-func (l *Library) count(ctx context.Context, entries []*entry) error {
+// fill fills in what only the events tell, and sizes only where they are asked for.
+func (l *Library) fill(ctx context.Context, entries []*entry, sizes bool) error {
 	list := make([]store.Conversation, len(entries))
 	for i, e := range entries {
 		list[i] = e.stored
@@ -76,12 +78,16 @@ func (l *Library) count(ctx context.Context, entries []*entry) error {
 	return l.readAll(ctx, list,
 		func(ctx context.Context, i int, buffer *store.Buffer) {
 			e := entries[i]
-			totals, err := l.totals(ctx, &list[i], buffer)
+			var size *Size
+			if sizes {
+				size = &Size{}
+			}
+			totals, err := l.totals(ctx, &list[i], size, buffer)
 			if err != nil {
 				e.Damage = &Problem{ID: e.ID, Kind: Unreadable, Err: err}
 				return
 			}
-			e.Events, e.LastEventAt, e.badTime = totals.Events, totals.LastAt, totals.BadTime
+			e.Events, e.LastEventAt, e.badTime, e.Size = totals.Events, totals.LastAt, totals.BadTime, size
 			if totals.Uncounted != nil {
 				e.Damage = &Problem{ID: e.ID, Kind: DamagedEvents, Err: totals.Uncounted}
 			}
@@ -89,19 +95,34 @@ func (l *Library) count(ctx context.Context, entries []*entry) error {
 		func(int) error { return nil })
 }
 
-// totals reads a conversation to its end. The error is one of reading, not of
-// damage.
-func (l *Library) totals(ctx context.Context, c *store.Conversation, buffer *store.Buffer) (store.Totals, error) {
+// totals reads a conversation to its end, and measures it where size is not nil.
+// The error is one of reading, not of damage.
+func (l *Library) totals(ctx context.Context, c *store.Conversation, size *Size, buffer *store.Buffer) (store.Totals, error) {
 	events, err := c.Events(ctx, buffer)
 	if err != nil {
 		return store.Totals{}, err
 	}
 	defer events.Close()
+	var numbering transcript.Numbering
 	for events.Next(ctx) {
+		if e := events.Event(); size != nil && numbering.Next(e.Kind) > 0 {
+			size.Chars += countChars(e, buffer)
+		}
 	}
 	var damage *store.DamageError
 	if err := events.Err(); err != nil && !errors.As(err, &damage) {
 		return store.Totals{}, err
 	}
-	return events.Totals(), nil
+	totals := events.Totals()
+	if size != nil {
+		size.Turns, size.Requests, size.Numbered = totals.Turns, numbering.Requests, numbering.Events
+	}
+	return totals, nil
+}
+
+// countChars returns how long the text of an event is, in characters. It holds
+// nothing of it: all of the text is before the part it asks for.
+func countChars(e *transcript.Event, buffer *store.Buffer) int {
+	_, info := appendBody(e, transcript.Limits{Text: 1, Part: math.MaxInt}, buffer)
+	return info.Chars
 }

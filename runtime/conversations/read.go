@@ -9,7 +9,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Read implements [Source]. It goes through the events once to count turns, and
+// Read implements [Source]. It goes through the events once to count them, and
 // then again to hand over those that are asked for, so that no more is held in
 // memory than one event.
 func (l *Library) Read(ctx context.Context, q ReadQuery) (Reading, error) {
@@ -40,22 +40,19 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (Reading, error) {
 		return r, &UnreadableError{Problem{ID: c.ID, Err: err}}
 	}
 	defer events.Close()
-	first, last, err := l.turns(ctx, q.Turns, events, &r)
+	wanted, err := l.count(ctx, &q, events, &r)
 	if err != nil {
 		return r, err
-	}
-	if first <= last {
-		r.FirstTurn, r.LastTurn = first, last
 	}
 	if q.Opened != nil {
 		if err := q.Opened(&r); err != nil {
 			return r, err
 		}
 	}
-	if q.Event == nil || first > last {
+	if q.Event == nil || wanted.empty() {
 		return r, nil
 	}
-	return r, handOver(ctx, &q, events, first, last, buffer)
+	return r, handOver(ctx, &q, events, wanted, buffer)
 }
 
 // read returns the conversation to read.
@@ -87,28 +84,57 @@ func (o *opened) read(ctx context.Context, text string, aside *Aside) (store.Con
 	return all[latest], nil
 }
 
-// turns reads all events and returns the first and the last turn that are asked
-// for; the last is before the first where none are.
-func (l *Library) turns(ctx context.Context, t Turns, events store.Events, r *Reading) (first, last int, err error) {
-	v := turnView{now: l.now(), turns: t, first: -1}
+// selection is which events are asked for: those of some turns, or some numbered
+// ones.
+type selection struct {
+	byNumber    bool
+	first, last int // of the turns or the numbers; there are none where the last is before the first
+}
+
+func (s *selection) empty() bool { return s.last < s.first }
+
+// count goes through all events, and returns which of them are asked for.
+func (l *Library) count(ctx context.Context, q *ReadQuery, events store.Events, r *Reading) (selection, error) {
+	v := turnView{now: l.now(), turns: q.Turns, first: -1}
+	wanted := selection{byNumber: q.Events != EventRange{}, first: q.Events.First}
+	var numbering transcript.Numbering
 	for events.Next(ctx) {
-		v.add(events.Event())
+		e := events.Event()
+		v.add(e)
+		if n := numbering.Next(e.Kind); wanted.byNumber && q.Events.Has(n) {
+			wanted.last, r.LastTurn = n, e.Turn
+			if n == q.Events.First {
+				r.FirstTurn = e.Turn
+			}
+		}
 	}
-	r.Turns = events.Totals().Turns
+	r.Turns, r.Events, r.Requests = events.Totals().Turns, numbering.Events, numbering.Requests
 	if err := events.Err(); err != nil {
 		if err := ctx.Err(); err != nil {
-			return 0, 0, err
+			return wanted, err
 		}
 		if r.Damage = unreadable(r.ID, err); r.Damage.Kind == Unreadable {
-			return 0, 0, &UnreadableError{*r.Damage}
+			return wanted, &UnreadableError{*r.Damage}
 		}
 	}
 	events.Restart()
-	if first, err = v.resolve(t.First, 1, r, false); err != nil {
-		return 0, 0, err
+	if wanted.byNumber {
+		if q.Events.First < 1 || q.Events.First > r.Events {
+			return wanted, &EventRangeError{ID: r.ID, Number: q.Events.First, Events: r.Events}
+		}
+		return wanted, nil
 	}
-	last, err = v.resolve(t.Last, r.Turns, r, true)
-	return first, last, err
+	var err error
+	if wanted.first, err = v.resolve(q.Turns.First, 1, r, false); err != nil {
+		return wanted, err
+	}
+	if wanted.last, err = v.resolve(q.Turns.Last, r.Turns, r, true); err != nil {
+		return wanted, err
+	}
+	if !wanted.empty() {
+		r.FirstTurn, r.LastTurn = wanted.first, wanted.last
+	}
+	return wanted, nil
 }
 
 // turnView gathers what the selection of turns asks about a conversation.
@@ -171,19 +197,26 @@ func (v *turnView) resolve(b Bound, otherwise int, r *Reading, isLast bool) (int
 	return otherwise, nil
 }
 
-// handOver hands over the events of some turns.
-func handOver(ctx context.Context, q *ReadQuery, events store.Events, first, last int, buffer *store.Buffer) error {
+// handOver hands over the events that are asked for.
+func handOver(ctx context.Context, q *ReadQuery, events store.Events, wanted selection, buffer *store.Buffer) error {
 	var out Event
 	out.AppendJSON = func(dst []byte, options transcript.JSONOptions) []byte {
 		return events.Event().AppendJSON(dst, options)
 	}
+	var numbering transcript.Numbering
 	for events.Next(ctx) {
 		e := events.Event()
-		if e.Kind.Global() || e.Turn < first || q.Kinds != nil && !q.Kinds(e.Kind) {
-			continue
+		out.Number = numbering.Next(e.Kind)
+		out.Request = numbering.Requests
+		at := e.Turn
+		if wanted.byNumber {
+			at = out.Number
 		}
-		if e.Turn > last {
+		if at > wanted.last {
 			return nil
+		}
+		if e.Kind.Global() || at < wanted.first || q.Kinds != nil && !q.Kinds(e.Kind) {
+			continue
 		}
 		out.Index, out.Turn, out.Kind, out.Time = e.Index, e.Turn, e.Kind, e.Time()
 		out.Name, out.CallID, out.IsError = "", "", false
@@ -194,7 +227,7 @@ func handOver(ctx context.Context, q *ReadQuery, events store.Events, first, las
 			out.CallID, out.IsError = string(e.AppendCallID(nil, q.MaxText)), e.IsError()
 		}
 		if !q.NoText {
-			out.setText(e, transcript.Limits{Text: q.MaxText, JSON: q.MaxJSON}, buffer)
+			out.setText(e, transcript.Limits{Text: q.MaxText, JSON: q.MaxJSON, Part: q.Part}, buffer)
 		}
 		if err := q.Event(&out); err != nil {
 			return err
@@ -206,12 +239,19 @@ func handOver(ctx context.Context, q *ReadQuery, events store.Events, first, las
 // maxKeptText is how many bytes of a buffer for text are kept for the next one.
 const maxKeptText = 4 << 20
 
-// setText decodes the text of an event, and cuts it where it is too long.
-func (e *Event) setText(recorded *transcript.Event, limits transcript.Limits, buffer *store.Buffer) {
-	body, info := recorded.AppendBody(buffer.Text[:0], limits)
+// appendBody decodes the text of an event in memory that is used again for the
+// next one, unless it was much.
+func appendBody(e *transcript.Event, limits transcript.Limits, buffer *store.Buffer) ([]byte, transcript.BodyInfo) {
+	body, info := e.AppendBody(buffer.Text[:0], limits)
 	if buffer.Text = body[:0]; cap(body) > maxKeptText {
 		buffer.Text = nil
 	}
+	return body, info
+}
+
+// setText sets the text of an event, cut where it is too long.
+func (e *Event) setText(recorded *transcript.Event, limits transcript.Limits, buffer *store.Buffer) {
+	body, info := appendBody(recorded, limits, buffer)
 	e.Text, e.Encoding, e.JSON, e.Cut = body, info.Encoding, info.JSON, info.Cut
 	e.Chars, e.Head = info.Chars, info.Head
 }

@@ -33,8 +33,8 @@ type tagState uint8
 
 const (
 	tagOpen     tagState = iota // "<name attr…" is written, ">" is not
-	tagChildren                 // has child elements, one to a line
-	tagBody                     // has a body, ends on the line it is on
+	tagChildren                 // has a child element on a line of its own
+	tagBody                     // has a body or child elements beside it, ends on the line it is on
 )
 
 // Bytes returns the document so far.
@@ -46,9 +46,24 @@ func (w *Writer) Open(name string) {
 		top := &w.stack[len(w.stack)-1]
 		if top.tag == tagOpen {
 			w.buf = append(w.buf, '>')
-			top.tag = tagChildren
 		}
+		top.tag = tagChildren
 		w.newline(len(w.stack))
+	}
+	w.buf = append(w.buf, '<')
+	w.buf = append(w.buf, name...)
+	w.stack = append(w.stack, frame{name: name})
+}
+
+// OpenBeside starts an element inside the current one, on the line of what stands
+// before it.
+func (w *Writer) OpenBeside(name string) {
+	if len(w.stack) > 0 {
+		top := &w.stack[len(w.stack)-1]
+		if top.tag == tagOpen {
+			w.buf = append(w.buf, '>')
+			top.tag = tagBody
+		}
 	}
 	w.buf = append(w.buf, '<')
 	w.buf = append(w.buf, name...)
@@ -118,8 +133,14 @@ func (w *Writer) Time(name string, value time.Time) {
 // become spaces. It stands as it is where it has no markup characters, and in
 // one CDATA section otherwise.
 func (w *Writer) Inline(body string) {
+	w.inline(text.Line(body))
+}
+
+// Lines is [Writer.Inline] for a text of several lines: line breaks stay.
+func (w *Writer) Lines(body string) { w.inline(text.Visible(body)) }
+
+func (w *Writer) inline(clean string) {
 	w.body()
-	clean := text.Line(body)
 	if !strings.ContainsAny(clean, "<>&") {
 		w.buf = append(w.buf, clean...)
 		return

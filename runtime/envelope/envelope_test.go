@@ -29,7 +29,13 @@ func TestWriterLayout(t *testing.T) {
 	w.Inline("plain\ntext")
 	w.Close()
 	w.Open("turn")
-	w.Open("gap")
+	w.OpenBeside("gap")
+	w.Close()
+	w.OpenBeside("lines")
+	w.Lines("two\nlines")
+	w.Close()
+	w.Open("lines")
+	w.Lines("two\n<lines>")
 	w.Close()
 	w.Open("content")
 	w.Block("two\nlines")
@@ -45,8 +51,10 @@ func TestWriterLayout(t *testing.T) {
 	want := strings.Join([]string{
 		`<root total="-3" more="true" at="2025-12-04T09:24:06Z" sort="a&quot;&lt;&amp;&gt; ">`,
 		`  <title>plain text</title>`,
-		`  <turn>`,
-		`    <gap/>`,
+		`  <turn><gap/><lines>two`,
+		`lines</lines>`,
+		`    <lines><![CDATA[two`,
+		`<lines>]]></lines>`,
 		`    <content><![CDATA[`,
 		`two`,
 		`lines`,
@@ -90,6 +98,9 @@ func FuzzRoundTrip(f *testing.F) {
 		w.Open("inline")
 		w.Inline(recorded)
 		w.Close()
+		w.OpenBeside("lines")
+		w.Lines(recorded)
+		w.Close()
 		w.Open("block")
 		w.Block(recorded)
 		w.Close()
@@ -114,26 +125,27 @@ func FuzzRoundTrip(f *testing.F) {
 		want := []string{
 			"<root attribute=" + line + ">",
 			"<inline>", line, "</inline>",
+			"<lines>", text.Visible(recorded), "</lines>",
 			"<block>", "\n" + text.Visible(recorded) + "\n", "</block>",
-			"<json>", got[8], "</json>",
-			"<fenced>", got[11], "</fenced>",
+			"<json>", got[11], "</json>",
+			"<fenced>", got[14], "</fenced>",
 			"</root>",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("parsed back (-want +got):\n%s", diff)
 		}
 
-		inner, ok := strings.CutPrefix(got[8], "\n```json\n")
+		inner, ok := strings.CutPrefix(got[11], "\n```json\n")
 		inner, ok2 := strings.CutSuffix(inner, "\n```\n")
 		var back map[string]string
 		if err := json.Unmarshal([]byte(inner), &back); !ok || !ok2 || err != nil {
-			t.Fatalf("fence does not hold JSON (%v): %q", err, got[8])
+			t.Fatalf("fence does not hold JSON (%v): %q", err, got[11])
 		}
 		if want := strings.ToValidUTF8(recorded, "\ufffd"); len([]rune(back["k"])) != len([]rune(recorded)) && utf8.ValidString(recorded) {
 			t.Fatalf("JSON string changed: %q, want %q", back["k"], want)
 		}
 
-		lines := strings.Split(got[11], "\n")
+		lines := strings.Split(got[14], "\n")
 		fence := lines[1]
 		if strings.Trim(fence, "`") != "" || len(fence) < 3 || strings.Contains(text.Visible(recorded), fence) {
 			t.Fatalf("fence %q does not enclose %q", fence, recorded)

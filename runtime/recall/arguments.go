@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
@@ -43,7 +44,11 @@ func listCall(q conversations.ListQuery) (command.Call, error) {
 	if q.TitleContains != "" {
 		p.TitleContains = &q.TitleContains
 	}
-	return command.Call{Args: conversation.ListArgs(p, contract.Context{}), OK: conversation.ListExitOK}, nil
+	args := conversation.ListArgs(p, contract.Context{})
+	if !q.Sizes {
+		args = without(args, "--sizes")
+	}
+	return command.Call{Args: args, OK: conversation.ListExitOK}, nil
 }
 
 func searchCall(q conversations.SearchQuery) (command.Call, error) {
@@ -58,22 +63,32 @@ func searchCall(q conversations.SearchQuery) (command.Call, error) {
 	if len(q.Exclude) > 0 {
 		where.ConversationID = q.Exclude[0]
 	}
-	return command.Call{Args: conversation.GrepArgs(p, where), OK: conversation.GrepExitOK}, nil
+	args := conversation.GrepArgs(p, where)
+	if !q.ByEvent {
+		args = without(args, "--by-event")
+	}
+	const exclude, only = "--exclude-tool=", "--tool="
+	switch { // Own is the conversation tools, where it is not nil
+	case q.Own == nil:
+		args = without(args, exclude)
+	case q.OwnToo:
+		i := slices.IndexFunc(args, func(arg string) bool { return strings.HasPrefix(arg, exclude) })
+		args[i] = only + strings.TrimPrefix(args[i], exclude)
+	}
+	return command.Call{Args: args, OK: conversation.GrepExitOK}, nil
 }
 
 func readCall(q conversations.ReadQuery) (command.Call, error) {
-	p := conversation.ReadParams{ID: q.ID}
-	first, last := q.Turns.First, q.Turns.Last
-	switch {
-	case q.Turns == conversations.Turns{}:
-	case first.Kind == conversations.Turn && first == last:
-		p.Turn = &first.N
-	case first.Kind == conversations.CountBack && last.Kind == conversations.Unbounded:
-		p.Last = &first.N
-	default:
-		return unsupported("reading a conversation in this way")
+	args := conversation.ReadArgs(conversation.ReadParams{ID: q.ID}, contract.Context{})
+	if q.Part > 0 {
+		args = without(args, "--max-text=") // a part is one of the whole text
 	}
-	return command.Call{Args: conversation.ReadArgs(p, contract.Context{}), OK: conversation.ReadExitOK}, nil
+	return command.Call{Args: args, OK: conversation.ReadExitOK}, nil
+}
+
+// without leaves out the flags that begin with a text, which stand before "--".
+func without(args []string, flag string) []string {
+	return slices.DeleteFunc(args, func(arg string) bool { return strings.HasPrefix(arg, flag) })
 }
 
 // scopesOf returns the scopes that some names of the parameter scopes stand for.

@@ -2,77 +2,154 @@ package recall
 
 import (
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// body is the text of an event. It may be shorter already than what was
-// recorded: then head is where the part that is missing was.
+// body is the text of an event, or what is kept of it: parts of it in order, and
+// how many characters are missing between each two. Where something is missing at
+// one end, the part there is empty.
 type body struct {
-	kept   string
-	length int  // characters of kept
-	head   int  // characters of kept before the missing part
-	chars  int  // characters that were recorded
-	inside bool // parts inside were cut and marked: chars is less than what was recorded
+	parts  []string // one at least
+	gaps   []int    // each more than 0; one fewer than parts
+	inside bool     // strings inside are cut and marked: more is missing than gaps have
 }
 
-// newText is text in the characters that are going to be shown. It may hold only
-// two parts of what was recorded: of chars characters the first head ones, and
-// those that follow in s. With no more chars than s has it is whole.
+// newText is text in the characters that are going to be shown. s may have only two
+// parts of what was recorded: of chars characters the first head ones, and those
+// that follow in s. With no more chars than s has it is whole.
 func newText(s string, chars, head int) body {
 	n := utf8.RuneCountInString(s)
 	if chars <= n {
 		return whole(text.Visible(s))
 	}
 	at := offset(s, min(max(head, 0), n))
-	first := text.Visible(s[:at])
-	t := whole(first + text.Visible(s[at:]))
-	t.head = utf8.RuneCountInString(first)
-	t.chars += chars - n
-	return t
+	return joinedBody(text.Visible(s[:at]), chars-n, text.Visible(s[at:]))
 }
 
 // newJSON is JSON, which the envelope makes visible in a way of its own: by
 // escapes that keep it JSON.
 func newJSON(s string, chars, head int) body {
-	t := whole(s)
-	if chars > t.length {
-		t.chars, t.head = chars, min(max(head, 0), t.length)
+	n := utf8.RuneCountInString(s)
+	if chars <= n {
+		return whole(s)
 	}
-	return t
+	at := offset(s, min(max(head, 0), n))
+	return joinedBody(s[:at], chars-n, s[at:])
 }
 
-func whole(s string) body {
-	n := utf8.RuneCountInString(s)
-	return body{kept: s, length: n, head: n, chars: n}
+func whole(s string) body { return body{parts: []string{s}} }
+
+func joinedBody(head string, missing int, tail string) body {
+	var b bodyBuilder
+	b.keep(head)
+	b.skip(missing)
+	b.keep(tail)
+	return b.done()
+}
+
+// bodyBuilder makes a body of what is kept and what is not, in order.
+type bodyBuilder struct {
+	made body
+	part []byte
+	gap  int
+}
+
+// skip leaves out n characters.
+func (b *bodyBuilder) skip(n int) {
+	if n > 0 && b.gap == 0 {
+		// The mark stands on a line of its own: line breaks around it would only make
+		// it longer.
+		kept := strings.TrimRight(string(b.part), "\n")
+		b.gap = len(b.part) - len(kept)
+		b.part = b.part[:len(kept)]
+	}
+	b.gap += n
+}
+
+func (b *bodyBuilder) keep(s string) {
+	if b.gap > 0 {
+		rest := strings.TrimLeft(s, "\n")
+		b.gap += len(s) - len(rest)
+		if s = rest; s == "" {
+			return
+		}
+		b.end()
+	}
+	b.part = append(b.part, s...)
+}
+
+// end ends a part, and the gap behind it.
+func (b *bodyBuilder) end() {
+	b.made.parts, b.part = append(b.made.parts, string(b.part)), b.part[:0]
+	b.made.gaps, b.gap = append(b.made.gaps, b.gap), 0
+}
+
+func (b *bodyBuilder) done() body {
+	if b.gap > 0 {
+		b.end()
+	}
+	b.made.parts = append(b.made.parts, string(b.part))
+	return b.made
 }
 
 // missing is how many of the recorded characters are not kept.
-func (t *body) missing() int { return t.chars - t.length }
-
-func (t *body) isShortened() bool { return t.inside || t.missing() > 0 }
-
-// String is the text with a mark where something is missing.
-func (t *body) String() string {
-	if t.missing() <= 0 {
-		return t.kept
+func (t *body) missing() int {
+	n := 0
+	for _, gap := range t.gaps {
+		n += gap
 	}
-	mark := fmt.Sprintf("[... %d of %d chars omitted ...]", t.missing(), t.chars)
-	if t.inside {
-		mark = fmt.Sprintf("[... at least %d chars omitted ...]", t.missing())
-	}
-	// The mark stands on a line of its own.
-	at := offset(t.kept, t.head)
-	head, tail := t.kept[:at], t.kept[at:]
-	if head != "" {
-		head += "\n"
-	}
-	if tail != "" {
-		tail = "\n" + tail
-	}
-	return head + mark + tail
+	return n
 }
+
+// kept is how many are.
+func (t *body) kept() int {
+	n := 0
+	for _, part := range t.parts {
+		n += utf8.RuneCountInString(part)
+	}
+	return n
+}
+
+func (t *body) isShortened() bool { return t.inside || len(t.gaps) > 0 }
+
+// length is how many characters String has.
+func (t *body) length() int {
+	if len(t.gaps) == 0 {
+		return utf8.RuneCountInString(t.parts[0])
+	}
+	return utf8.RuneCountInString(t.String())
+}
+
+// String is the text with a mark, on a line of its own, where something is missing.
+func (t *body) String() string {
+	if len(t.gaps) == 0 {
+		return t.parts[0]
+	}
+	var s strings.Builder
+	for i, part := range t.parts {
+		if i > 0 {
+			if s.Len() > 0 {
+				s.WriteByte('\n')
+			}
+			s.WriteString(mark(t.gaps[i-1]))
+			if part != "" {
+				s.WriteByte('\n')
+			}
+		}
+		s.WriteString(part)
+	}
+	return s.String()
+}
+
+// mark stands where characters are missing.
+func mark(missing int) string { return fmt.Sprintf("[... %d chars omitted ...]", missing) }
+
+// maxMark is how many characters a mark has at most, with the ends of the lines
+// around it, in a text of less than 10 GB.
+const maxMark = len("\n[... 9999999999 chars omitted ...]\n")
 
 // offset is the byte offset of character n.
 func offset(s string, n int) int {
@@ -84,26 +161,3 @@ func offset(s string, n int) int {
 	}
 	return len(s)
 }
-
-// shrink keeps n characters of the text: 60 % of them from its head, the rest
-// from its tail.
-func (t *body) shrink(n int) {
-	if t.length <= n {
-		return
-	}
-	head := n * 6 / 10
-	tail := n - head
-	if t.missing() > 0 {
-		// Some of it is gone already: what is kept must lie around that.
-		head = min(head, t.head)
-		tail = min(n-head, t.length-t.head)
-		head = min(n-tail, t.head)
-	}
-	t.kept = t.kept[:offset(t.kept, head)] + t.kept[offset(t.kept, t.length-tail):]
-	t.head, t.length = head, head+tail
-}
-
-// limit shortens a text that has to be shortened to at most n characters later,
-// without a difference to that: what is saved depends on which texts are longer
-// than n and the mark.
-func (t *body) limit(n int) { t.shrink(n + markChars + 1) }

@@ -3,10 +3,13 @@ package recall_test
 import (
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -16,6 +19,7 @@ import (
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -54,6 +58,8 @@ func TestListsAgree(t *testing.T) {
 		{Filter: conversations.Filter{Archived: true}},
 		{TitleContains: "RETRY"},
 		{Offset: 99},
+		{Sizes: true},
+		{Limit: 2, Offset: 1, Sizes: true, Filter: conversations.Filter{Hidden: true}},
 	} {
 		want, err := library.List(t.Context(), q)
 		if err != nil {
@@ -131,6 +137,126 @@ func TestSearchesAgree(t *testing.T) {
 	}
 }
 
+// foundEvents is what a search for events hands over, without what only the events
+// themselves tell.
+type foundEvents struct {
+	Events []conversations.EventMatch
+	Result conversations.EventMatches
+}
+
+func searchEvents(t *testing.T, source conversations.Source, q conversations.EventQuery) foundEvents {
+	t.Helper()
+	var f foundEvents
+	q.Event = func(m *conversations.EventMatch) error {
+		e := *m
+		e.Conversation = &transcript.Conversation{ID: m.Conversation.ID, Title: m.Conversation.Title}
+		e.Spread, e.Lines = 0, slices.Clone(e.Lines)
+		for i := range e.Lines {
+			if e.Lines[i].Chars > 0 {
+				e.Lines[i].Sum = 0 // that of what is printed
+			}
+		}
+		f.Events = append(f.Events, e)
+		return nil
+	}
+	var err error
+	if f.Result, err = source.SearchEvents(t.Context(), q); err != nil {
+		t.Fatalf("%+v: %v", q, err)
+	}
+	for i := range f.Result.Conversations {
+		c := &f.Result.Conversations[i].Conversation
+		*c = transcript.Conversation{ID: c.ID, Title: c.Title}
+	}
+	if len(q.Words) > 0 {
+		f.Result.Own = 0
+	}
+	return f
+}
+
+func TestSearchesForEventsAgree(t *testing.T) {
+	t.Parallel()
+	library, program := both(t)
+	own := func(tool string) bool { return strings.Contains(tool, "conversation_") }
+	for _, q := range []conversations.EventQuery{
+		{Pattern: "retry"},
+		{Pattern: "retry", Context: 2, MaxLines: 1},
+		{Pattern: "e", Scopes: transcript.ScopeToolResult | transcript.ScopeTitle, MaxLines: 2, Context: 1},
+		{Pattern: "e", Own: own},
+		{Pattern: "e", Own: own, OwnToo: true, Scopes: transcript.ScopeTitle},
+		{Pattern: "zzzz"},
+		{Pattern: `": "`, Context: 1},
+		{Pattern: "e", Filter: conversations.Filter{IDs: []string{"17737387251"}}, Number: 3},
+		{Pattern: "e", Filter: conversations.Filter{IDs: []string{"17737387251", "jp-c17768655336"}, Exclude: []string{"jp-c17768655336"}}},
+		{Pattern: "the", Wanted: func(_ transcript.ID, number int) bool { return number%2 == 0 }},
+		{Words: []string{"retry", "the"}},
+		{Words: []string{"retry", "the", "test"}, Context: 1},
+		{Words: []string{"retry", "zzzz"}},
+		{Words: []string{"TideTable", "retry"}, Scopes: transcript.ScopeChat},
+	} {
+		if q.Scopes == 0 {
+			q.Scopes = transcript.ScopeAll
+		}
+		q.IgnoreCase, q.MaxLine, q.MaxWindows = true, 400, 1
+		want, got := searchEvents(t, library, q), searchEvents(t, program, q)
+		if diff := cmp.Diff(want, got, told()); diff != "" {
+			t.Errorf("%+v (-library +program):\n%s", q, diff)
+		}
+	}
+}
+
+// Random conversations, with calls of our own tools among them, are searched in the
+// same way by both.
+func TestRandomSearchesForEventsAgree(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := jptest.New(dir, "tests")
+	for i := range 4 {
+		r := rand.New(rand.NewPCG(uint64(i), 14))
+		c := w.Conversation(fmt.Sprint(17600000000+i), "x")
+		for n := range 4 {
+			c.Random(r, r.IntN(20))
+			c.ToolCall(fmt.Sprint("o", n), "mcp__convtools__conversation_grep", map[string]any{"pattern": "a\nb \"e\""})
+			c.ToolCall(fmt.Sprint("x", n), "shell", map[string]any{"command": "echo 'a\nb' \"e\"\n\tthe end"})
+			c.ToolResult(fmt.Sprint("x", n), "the end\na\n", false).ToolResult(fmt.Sprint("o", n), "e\nthe end\n", false)
+		}
+	}
+	if err := w.Write(); err != nil {
+		t.Fatal(err)
+	}
+	library, err := conversations.Open(conversations.Options{Dir: dir, Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := recall.Program(child(), "", process.Exec{}).In(dir)
+	own := func(tool string) bool { return strings.HasSuffix(tool, "conversation_grep") }
+	matched, leftOut := 0, 0
+	for i, q := range []conversations.EventQuery{
+		{Pattern: "e"},
+		{Pattern: "e", Own: own},
+		{Pattern: "end", Own: own, Context: 2, MaxLines: 1},
+		{Pattern: "e", Own: own, OwnToo: true},
+		{Pattern: "\"", Own: own, OwnToo: true, Scopes: transcript.ScopeChat},
+		{Pattern: "\tthe"},
+		{Words: []string{"end", "echo"}, Own: own, Context: 1},
+		{Words: []string{"E", "a"}, Own: own},
+		{Words: []string{"conversation_grep", "tab"}},
+	} {
+		if q.Scopes == 0 && i != 3 {
+			q.Scopes = transcript.ScopeAll
+		}
+		q.IgnoreCase, q.MaxLine, q.MaxWindows = true, 400, 1
+		want, got := searchEvents(t, library, q), searchEvents(t, program, q)
+		if diff := cmp.Diff(want, got, told()); diff != "" {
+			t.Errorf("%+v (-library +program):\n%s", q, diff)
+		}
+		matched += len(got.Events)
+		leftOut += got.Result.Own
+	}
+	if matched < 100 || leftOut < 16 {
+		t.Errorf("only %d events, and %d lines left out", matched, leftOut)
+	}
+}
+
 // read hands over what a reading does.
 type readOver struct {
 	Opened, Result conversations.Reading
@@ -162,7 +288,6 @@ func readAll(t *testing.T, source conversations.Source, q conversations.ReadQuer
 		c := &reading.Conversation
 		*c = transcript.Conversation{ID: c.ID, Title: c.Title, CreatedAt: c.CreatedAt, Archived: c.Archived, Hidden: c.Hidden}
 	}
-	r.Opened.Damage = nil
 	return r
 }
 
@@ -170,21 +295,110 @@ func TestReadingsAgree(t *testing.T) {
 	t.Parallel()
 	library, program := both(t)
 	for _, archived := range []bool{false, true} {
-		all, err := library.List(t.Context(), conversations.ListQuery{Filter: conversations.Filter{Hidden: true, Archived: archived}, NoEvents: true})
+		all, err := library.List(t.Context(), conversations.ListQuery{Filter: conversations.Filter{Hidden: true, Archived: archived}, Sizes: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range all.Conversations {
-			for _, turns := range []conversations.Turns{
-				{},
-				{First: conversations.Bound{Kind: conversations.Turn, N: 1}, Last: conversations.Bound{Kind: conversations.Turn, N: 1}},
-				{First: conversations.Bound{Kind: conversations.CountBack, N: 2}},
+			whole := readAll(t, library, conversations.ReadQuery{ID: string(c.ID)})
+			chars := 0
+			for _, e := range whole.Events {
+				chars += utf8.RuneCount(e.Text)
+			}
+			size := conversations.Size{Turns: whole.Result.Turns, Requests: whole.Result.Requests, Numbered: whole.Result.Events, Chars: chars}
+			if diff := cmp.Diff(&size, c.Size); diff != "" {
+				t.Errorf("%s: size (-read +listed):\n%s", c.ID, diff)
+			}
+			one := conversations.Bound{Kind: conversations.Turn, N: 1}
+			speech := func(k transcript.Kind) bool { return k == transcript.KindUser || k == transcript.KindAssistant }
+			for _, q := range []conversations.ReadQuery{
+				{MaxText: 12_000},
+				{MaxText: 12_000, Turns: conversations.Turns{First: one, Last: one}},
+				{MaxText: 12_000, Turns: conversations.Turns{First: conversations.Bound{Kind: conversations.CountBack, N: 2}}, Kinds: speech},
+				{MaxText: 12_000, Events: conversations.EventRange{First: 1}, Kinds: speech},
+				{Events: conversations.EventRange{First: 2, Last: 4}, MaxText: 20, Part: 1},
+				{MaxText: 100, Part: 3},
+				{MaxText: 100, Part: math.MaxInt},
 			} {
-				q := conversations.ReadQuery{ID: string(c.ID), Turns: turns, MaxText: 40_000}
+				q.ID = string(c.ID)
 				want, got := readAll(t, library, q), readAll(t, program, q)
 				if diff := cmp.Diff(want, got, told()); diff != "" {
-					t.Errorf("%s, %+v (-library +program):\n%s", c.ID, turns, diff)
+					t.Errorf("%s, %+v (-library +program):\n%s", c.ID, q, diff)
 				}
+			}
+		}
+	}
+}
+
+// Random conversations are counted, numbered and cut in the same way by both.
+func TestRandomReadingsAgree(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := jptest.New(dir, "tests")
+	for i := range 5 {
+		r := rand.New(rand.NewPCG(uint64(i), 12))
+		w.Conversation(fmt.Sprint(17600000000+i), "x").Random(r, 20+r.IntN(100))
+	}
+	if err := w.Write(); err != nil {
+		t.Fatal(err)
+	}
+	library, err := conversations.Open(conversations.Options{Dir: dir, Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := recall.Program(child(), "", process.Exec{}).In(dir)
+	all := conversations.ListQuery{Sizes: true}
+	want, err := library.List(t.Context(), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := program.List(t.Context(), all)
+	if diff := cmp.Diff(want, got, told()); err != nil || diff != "" {
+		t.Errorf("%v (-library +program):\n%s", err, diff)
+	}
+	for _, c := range want.Conversations {
+		for _, q := range []conversations.ReadQuery{
+			{},
+			{Events: conversations.EventRange{First: 1 + c.Size.Numbered/3, Last: c.Size.Numbered / 2}},
+			{Turns: conversations.Turns{First: conversations.Bound{Kind: conversations.CountBack, N: 3}}, MaxText: 30, Part: 2},
+			{MaxText: 500, Part: 1, Kinds: func(k transcript.Kind) bool { return k == transcript.KindToolCall || k == transcript.KindUser }},
+		} {
+			q.ID = string(c.ID)
+			want, got := readAll(t, library, q), readAll(t, program, q)
+			if diff := cmp.Diff(want, got, told()); diff != "" {
+				t.Errorf("%s, %+v (-library +program):\n%s", c.ID, q, diff)
+			}
+		}
+	}
+}
+
+// What a conversation does not have is the same error either way.
+func TestRangesAgree(t *testing.T) {
+	t.Parallel()
+	library, program := both(t)
+	const id = "jp-c17737387251"
+	whole, err := library.Read(t.Context(), conversations.ReadQuery{ID: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := func(*conversations.Event) error {
+		t.Error("an event is handed over")
+		return nil
+	}
+	for name, source := range map[string]conversations.Source{"library": library, "program": program} {
+		for _, n := range []int{-1, whole.Turns + 1} {
+			only := conversations.Bound{Kind: conversations.Turn, N: n}
+			r, err := source.Read(t.Context(), conversations.ReadQuery{ID: id, Turns: conversations.Turns{First: only, Last: only}, Event: nothing})
+			var outside *conversations.TurnRangeError
+			if !errors.As(err, &outside) || *outside != (conversations.TurnRangeError{ID: id, Turn: n, Turns: whole.Turns}) || r.Title != whole.Title {
+				t.Errorf("%s, turn %d: %+v, %v", name, n, r, err)
+			}
+		}
+		for _, n := range []int{-1, whole.Events + 1} {
+			r, err := source.Read(t.Context(), conversations.ReadQuery{ID: id, Events: conversations.EventRange{First: n}, Event: nothing})
+			var outside *conversations.EventRangeError
+			if !errors.As(err, &outside) || *outside != (conversations.EventRangeError{ID: id, Number: n, Events: whole.Events}) || r.Title != whole.Title {
+				t.Errorf("%s, event %d: %+v, %v", name, n, r, err)
 			}
 		}
 	}
@@ -237,7 +451,7 @@ func TestEnvelopesAgree(t *testing.T) {
 func withoutReasons(answer string) string {
 	var kept []string
 	for line := range strings.Lines(answer) {
-		for _, about := range []string{"Damaged, so that", "Searched in part or not at all", "The conversation command line reports", "This conversation is damaged"} {
+		for _, about := range []string{"Damaged, so that", "Searched in part or not at all", "Searched only up to where", "The conversation command line reports", "This conversation is damaged"} {
 			if strings.Contains(line, "<note>"+about) {
 				line = "<note>a problem</note>\n"
 			}

@@ -1,8 +1,10 @@
 package recall
 
 import (
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/conversations"
@@ -42,6 +44,9 @@ func kindOf(kind transcript.Kind) string {
 	}
 }
 
+// isSaid reports whether events of a kind are what the assistant said.
+func isSaid(kind string) bool { return kind == kindAssistant || kind == kindStructured }
+
 // includeOf is the value of the parameter include that asks for a kind.
 func includeOf(kind string) string {
 	switch kind {
@@ -58,37 +63,65 @@ func includeOf(kind string) string {
 	}
 }
 
+// includes reports whether include asks for an event of a kind. isAnswer is whether
+// it is the last that the assistant said before the next request.
+func includes(include []string, kind string, isAnswer bool) bool {
+	return kind != "" && slices.Contains(include, includeOf(kind)) ||
+		kind == kindUser && slices.Contains(include, conversation.ReadIncludeRequests) ||
+		isAnswer && isSaid(kind) && slices.Contains(include, conversation.ReadIncludeAnswers)
+}
+
 // event is an event to be shown, before it is decided how much of it.
 type event struct {
-	shown    conversation.ReadEvent // without its text
-	body     body
-	nameless bool // what was recorded as the id of the call is no identifier
+	shown   conversation.ReadEvent // without its text, and what depends on the events around it
+	turn    int
+	request int
+	at      time.Time
+	chars   int // of the whole text, as it was recorded
+	call    int // of a tool result: the number of its call; 0 where not known
+	body    body
 }
 
 func newEvent(e *conversations.Event, kind string) event {
-	shown := event{shown: conversation.ReadEvent{EventKind: kind, CallID: callID(e.CallID)}}
-	shown.nameless = e.CallID != "" && shown.shown.CallID == ""
+	made := event{
+		shown: conversation.ReadEvent{Event: e.Number, EventKind: kind, IsError: kind == kindToolResult && e.IsError},
+		turn:  e.Turn, request: e.Request, chars: max(e.Chars, utf8.RuneCount(e.Text)),
+	}
 	if kind == kindToolCall {
-		shown.shown.Name = clip(e.Name, maxTitle)
-		shown.body = newJSON(string(e.Text), e.Chars, e.Head)
+		made.shown.Name = clip(e.Name, maxTitle)
+		made.body = newJSON(string(e.Text), e.Chars, e.Head)
 	} else {
-		shown.body = newText(string(e.Text), e.Chars, e.Head)
+		made.body = newText(string(e.Text), e.Chars, e.Head)
 	}
-	shown.body.inside = e.Cut
-	if kind == kindToolResult {
-		failed := e.IsError
-		shown.shown.IsError = &failed
-	}
+	made.body.inside = e.Cut
 	if e.Encoding != transcript.Plain {
-		shown.shown.Encoding = e.Encoding.String()
+		made.shown.Encoding = e.Encoding.String()
 	}
 	if !e.Time.IsZero() {
-		shown.shown.Timestamp = e.Time.Truncate(time.Second)
+		made.at = e.Time.Truncate(time.Second)
 	}
-	return shown
+	return made
 }
 
-// render is the event as the envelope shows it.
+// isBlank reports whether the assistant said, or thought, nothing: it is recorded
+// where a provider keeps that to itself.
+func (e *event) isBlank() bool {
+	return (e.shown.EventKind == kindReasoning || isSaid(e.shown.EventKind)) &&
+		len(e.body.gaps) == 0 && strings.TrimSpace(e.body.parts[0]) == ""
+}
+
+// shortened is the event with a text of at most limit characters.
+func (e event) shortened(limit int) event {
+	as := prose()
+	if e.shown.EventKind == kindToolCall || e.shown.EventKind == kindToolResult {
+		as = output()
+	}
+	e.body = e.body.shorten(limit, as)
+	return e
+}
+
+// render is the event as the envelope shows it, but for what depends on the events
+// around it.
 func (e *event) render() conversation.ReadEvent {
 	shown := e.shown
 	if shown.EventKind == kindToolCall {
@@ -96,22 +129,40 @@ func (e *event) render() conversation.ReadEvent {
 	} else {
 		shown.Content = e.body.String()
 	}
-	shown.Truncated = e.body.isShortened()
-	if e.body.missing() > 0 && !e.body.inside {
-		shown.Chars = e.body.chars
+	if e.body.isShortened() {
+		shown.Truncated = true
+		if !e.body.inside {
+			shown.Chars = e.body.kept() + e.body.missing()
+		}
 	}
 	return shown
 }
 
-// callID lets through what looks like an identifier: it goes into an attribute,
-// where recorded text must not. Providers use ":" too.
-func callID(id string) string {
-	if !isIdentifier(strings.ReplaceAll(id, ":", "-")) {
-		return ""
+// toolCalls are the events of the tool calls whose result is still to come.
+type toolCalls map[string]int
+
+// Bounds on what is remembered of tool calls. Results of others do not name theirs.
+const (
+	maxOpenCalls = 1000
+	maxCallID    = 200 // bytes
+)
+
+// match remembers the event of a call, and returns the one that a result is of; 0
+// for other events, and where that is not known.
+func (c toolCalls) match(e *conversations.Event, kind string) int {
+	switch {
+	case e.CallID == "" || len(e.CallID) > maxCallID:
+	case kind == kindToolCall && len(c) < maxOpenCalls:
+		c[e.CallID] = e.Number
+	case kind == kindToolResult:
+		call := c[e.CallID]
+		delete(c, e.CallID)
+		return call
 	}
-	return id
+	return 0
 }
 
+// isIdentifier reports whether s looks like the id of a conversation.
 func isIdentifier(s string) bool {
 	if len(s) == 0 || len(s) > 128 {
 		return false

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -32,12 +34,20 @@ type cli struct {
 	stdout, stderr string
 	exit           int
 	err            error
+	next           *cli // answers the next call
 
 	t      *testing.T
 	called bool
 }
 
 func (c *cli) Run(_ context.Context, cmd process.Command) (process.Result, error) {
+	if c.called && c.next != nil {
+		c.next.t = c.t
+		return c.next.Run(context.Background(), cmd)
+	}
+	if c.called && slices.Contains(cmd.Args, "--limit=1") { // are there archived conversations?
+		return process.Result{Stdout: []byte("[]")}, nil
+	}
 	c.called = true
 	if c.args != nil {
 		if diff := cmp.Diff(c.args, cmd.Args); diff != "" {
@@ -72,8 +82,11 @@ type source struct {
 	called bool
 }
 
-func (s *source) List(context.Context, conversations.ListQuery) (conversations.Listing, error) {
+func (s *source) List(_ context.Context, q conversations.ListQuery) (conversations.Listing, error) {
 	s.called = true
+	if q.Archived {
+		return conversations.Listing{}, nil
+	}
 	return s.listing, s.err
 }
 
@@ -85,6 +98,11 @@ func (s *source) Search(_ context.Context, q conversations.SearchQuery) (convers
 		}
 	}
 	return s.matches, s.err
+}
+
+func (s *source) SearchEvents(context.Context, conversations.EventQuery) (conversations.EventMatches, error) {
+	s.called = true
+	return conversations.EventMatches{}, s.err
 }
 
 func (s *source) Read(_ context.Context, q conversations.ReadQuery) (conversations.Reading, error) {
@@ -110,8 +128,10 @@ type golden struct {
 	call    string // JSON arguments
 	current string // the conversation the call is made from
 	cli     cli
-	source  *source // in place of a command line
-	notRun  bool    // nobody must be asked
+	source  conversations.Source // in place of a command line
+	// workspace is written to be searched, in place of either.
+	workspace func(*jptest.Workspace)
+	notRun    bool // nobody must be asked
 }
 
 // TestGolden compares whole answers. What a file shows has been read, and is
@@ -120,7 +140,7 @@ func TestGolden(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for tool, cases := range map[string][]golden{
-		"conversation_list": listCases(),
+		"conversation_list": append(listCases(), outlineCases()...),
 		"conversation_grep": grepCases(),
 		"conversation_read": readCases(),
 	} {
@@ -137,10 +157,14 @@ func TestGolden(t *testing.T) {
 				if tc.source != nil {
 					tools = overSource(tc.source)
 				}
+				if tc.workspace != nil {
+					tools = overSource(workspaceOf(t, tc.workspace))
+				}
 				answer, err := conversation.Call(t.Context(), tools, contract.Call{
 					Tool: tool, Arguments: []byte(tc.call), Context: contract.Context{ConversationID: tc.current},
 				})
-				if called := tc.cli.called || tc.source != nil && tc.source.called; called == tc.notRun {
+				fake, _ := tc.source.(*source)
+				if called := tc.workspace != nil || tc.cli.called || tc.source != nil && (fake == nil || fake.called); called == tc.notRun {
 					t.Errorf("somebody was asked: %v, want %v", called, !tc.notRun)
 				}
 				if err == nil {

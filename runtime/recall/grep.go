@@ -1,236 +1,429 @@
 package recall
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// maxLine is how many characters of a line are shown, beside the marks of a cut.
-const maxLine = 400
+// linesOfEach is how many matching lines of an event are shown, unless it is the
+// only one that is searched.
+const linesOfEach = 3
 
-// hit is a line that was found.
-type hit struct {
-	conversation.GrepHit
-	event, line int // where it stands; see [conversations.Line]
-}
+// With a limit of no more than usualLimit, the hits of an answer have about
+// usualChars characters with their markup, and with lines of context contextChars
+// more: what is dealt later is seldom needed.
+const (
+	usualLimit   = 50
+	usualChars   = 5000
+	contextChars = 3000
+)
 
-// searching is one call of conversation_grep in the making.
-type searching struct {
+// contextReach is how many lines are looked at for each line of context: blank ones
+// are none.
+const contextReach = 3
+
+// maxReach is how many lines of one event can be left out for the next page: those
+// before the page are held in memory.
+const maxReach = 100_000
+
+// maxApart is how many events are shown that hold the words of a pattern apart from
+// one another.
+const maxApart = 8
+
+// grepping is one call of conversation_grep in the making.
+type grepping struct {
 	call   contract.Call
 	params conversation.GrepParams
-	found  conversations.Matches
-	hits   []hit
+	query  conversations.EventQuery
+
+	found    conversations.EventMatches // of the search that found what is shown
+	words    []string                   // of the pattern, where they were searched for
+	holding  []int                      // by word: events that hold it
+	together []transcript.ID            // conversations that hold all words, if no event does
+	searched searched
+
+	// What a call shows beside this one: of archived conversations, or, where this one
+	// finds nothing, of what is a little wider.
+	archived  *advised
+	fewer     *advised
+	elsewhere []advised
+	literal   []advised // of what a regular expression stands for
+
+	ordered *order
+	page    []place
+	texts   map[*candidate]eventText
+	context int // characters of a line of context
 }
 
-// Grep answers conversation_grep.
+// Grep answers conversation_grep. A first search finds which events match; of
+// these, the ones that are shown are searched again for their lines.
 func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.GrepParams) (*conversation.GrepEnvelope, error) {
+	if p.Event != nil && len(p.IDs) != 1 {
+		return nil, &contract.Error{
+			Message: fmt.Sprintf(`event=%d is an event of one conversation: ids must name exactly that one, as in ids=["jp-c17648402467"], and names %d.`, *p.Event, len(p.IDs)),
+			Caller:  true,
+		}
+	}
 	undone := "nothing could be left out as the current conversation"
 	if p.IncludeCurrent {
 		undone = ""
 	}
-	s := &searching{call: located(call, undone), params: p}
-	if call.Context.InConversation && call.Context.ConversationID == "" && !p.IncludeCurrent {
-		s.call.Notes = append(slices.Clone(s.call.Notes), "Which conversation you are in is not known here, so it was not left out: hits may be your own words.")
-	}
-	q := conversations.SearchQuery{
+	g := &grepping{call: located(call, undone), params: p}
+	g.query = conversations.EventQuery{
 		Filter:  conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden},
-		Pattern: p.Pattern, IgnoreCase: p.IgnoreCase, Context: p.Context,
-		Scopes: scopesOf(p.Scopes), MaxMatches: p.Limit, MaxLine: maxLine, CountAll: true,
-		Line: s.add,
+		Pattern: p.Pattern, IgnoreCase: p.IgnoreCase,
+		Scopes: scopesOf(p.Scopes), Own: isRecallTool, OwnToo: slices.Contains(p.Scopes, conversation.GrepScopesRecall),
+		MaxLines: linesOfEach,
 	}
-	if current := s.call.Context.ConversationID; current != "" && !p.IncludeCurrent {
-		q.Exclude = []string{current}
+	if len(p.Scopes) == 0 {
+		g.query.Scopes = transcript.ScopeAll
 	}
-	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) (err error) {
-		s.found, err = source.Search(ctx, q)
-		return err
-	})
-	if err != nil {
+	if p.Event != nil {
+		g.query.Number, g.query.MaxLines = *p.Event, min(p.Offset, maxReach)+p.Limit
+	}
+	if current := g.call.Context.ConversationID; current != "" && !p.IncludeCurrent {
+		g.query.Exclude = []string{current}
+	}
+	if err := t.ask(ctx, call, g.search); err != nil {
 		return nil, err
 	}
-	return fit(len(s.hits), conversation.GrepMaxChars, s.envelope), nil
+	lines := len(g.page)
+	if p.Limit <= usualLimit {
+		most := usualChars
+		if p.Context > 0 {
+			most += contextChars
+		}
+		lines = min(lines, max(1, fit(lines, most, g.hitsAlone).Returned))
+	}
+	e := fit(lines, conversation.GrepMaxChars, g.envelope)
+	if e.Returned == 0 && lines > 0 { // what makes context visible may be much longer than it
+		g.params.Context = 0
+		e = fit(lines, conversation.GrepMaxChars, g.envelope)
+	}
+	return e, nil
 }
 
-func (s *searching) add(l *conversations.Line) error {
-	s.hits = append(s.hits, hit{
-		GrepHit: conversation.GrepHit{
-			ID: string(l.Conversation.ID), Turn: l.Turn, Scope: l.Scope.String(), Timestamp: l.Time,
-			IsMatch: l.IsMatch, Chars: l.Chars, Text: string(l.Text),
-		},
-		event: l.Event, line: l.Number,
-	})
+// searched is what the searches of a call looked at.
+type searched struct {
+	live, archived int // conversations; live is negative where that is not known
+	own            int // what matches in calls and results of the conversation tools
+	ownEvents      bool
+	aside          conversations.Aside
+}
+
+// fewEvents is how many events of live conversations that match are few enough for the
+// archived ones to be counted beside them.
+const fewEvents = 5
+
+// search looks for the pattern, or else for its words, or else for what would
+// have found more.
+func (g *grepping) search(ctx context.Context, source conversations.Source) error {
+	var all candidates
+	for _, query := range attempts(g.query) {
+		found, err := all.collect(ctx, source, query)
+		if isUnsupported(query, err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		g.add(query, found)
+		if len(all.list) > 0 {
+			g.query, g.found = query, found
+			break
+		}
+	}
+	if len(all.list) == 0 {
+		return g.lookElsewhere(ctx, source)
+	}
+	if len(all.list) < fewEvents && g.params.Offset == 0 {
+		if err := g.lookInArchived(ctx, source); err != nil {
+			return err
+		}
+	}
+	g.ordered = all.order(g.params.Event == nil, g.isApart())
+	g.page = g.ordered.page(g.params.Offset, g.params.Limit, g.isApart())
+	if len(g.page) == 0 {
+		return nil
+	}
+	return g.fetch(ctx, source)
+}
+
+// attempts are the searches for the pattern of a query, of which the first that finds
+// something counts: for the pattern as it stands, then for its words, and either in live
+// conversations and then in archived ones.
+func attempts(q conversations.EventQuery) []conversations.EventQuery {
+	list := []conversations.EventQuery{q}
+	if words := wordsOf(q.Pattern, q.IgnoreCase); len(words) > 1 {
+		q.Words = words
+		if q.Number > 0 {
+			q.MaxLines = 0 // which else are those where the words stand closest together
+		}
+		list = append(list, q)
+	}
+	if len(q.IDs) > 0 {
+		return list
+	}
+	var both []conversations.EventQuery
+	for _, q := range list {
+		archived := q
+		archived.Archived = true
+		both = append(both, q, archived)
+	}
+	return both
+}
+
+// isUnsupported reports whether an attempt is one that its source cannot make. That it
+// can look for a pattern is certain.
+func isUnsupported(q conversations.EventQuery, err error) bool {
+	return (q.Archived || len(q.Words) > 0) && errors.Is(err, conversations.ErrUnsupported)
+}
+
+// isApart reports whether what is shown are words that stand apart.
+func (g *grepping) isApart() bool { return len(g.query.Words) > 0 }
+
+// add adds what a search looked at.
+func (g *grepping) add(query conversations.EventQuery, found conversations.EventMatches) {
+	s := &g.searched
+	if s.own == 0 {
+		s.own, s.ownEvents = found.Own, len(query.Words) > 0
+	}
+	if len(query.Words) > 0 {
+		if g.words == nil {
+			g.words, g.holding = query.Words, make([]int, len(query.Words))
+		}
+		for i, n := range found.Words {
+			g.holding[i] = cmp.Or(g.holding[i], n)
+		}
+		g.together = append(g.together, found.Together...)
+		return
+	}
+	if query.Archived {
+		s.archived = max(0, found.Searched)
+	} else {
+		s.live = found.Searched
+	}
+	s.aside.Excluded = append(s.aside.Excluded, found.Aside.Excluded...)
+	s.aside.Problems = append(s.aside.Problems, found.Aside.Problems...)
+}
+
+// eventText is what is shown of an event.
+type eventText struct {
+	conversations.EventMatch
+	matching []int // where its matching lines are among its lines
+}
+
+// fetch gets the lines of the events on the page.
+func (g *grepping) fetch(ctx context.Context, source conversations.Source) error {
+	wanted := map[transcript.ID]map[int]*candidate{} // by position in the conversation
+	numbers := map[transcript.ID]map[int]bool{}
+	query := g.query
+	query.IDs, query.Exclude = nil, nil
+	for _, p := range g.page {
+		id := g.ordered.ids[p.event.conversation]
+		if wanted[id] == nil {
+			wanted[id], numbers[id] = map[int]*candidate{}, map[int]bool{}
+			query.IDs = append(query.IDs, string(id))
+		}
+		wanted[id][p.event.position] = p.event
+		numbers[id][p.event.number] = true
+	}
+	width := g.lineWidth()
+	query.MaxLine, query.MaxWindows = width, max(1, width/windowWidth)
+	query.Context = g.params.Context * contextReach
+	query.Wanted = func(id transcript.ID, number int) bool { return numbers[id][number] }
+	g.texts = map[*candidate]eventText{}
+	positions := map[transcript.ID]int{}
+	query.Event = func(e *conversations.EventMatch) error {
+		id := e.Conversation.ID
+		event := wanted[id][positions[id]]
+		positions[id]++
+		if event == nil || event.number != e.Number {
+			return nil
+		}
+		text := eventText{EventMatch: *e}
+		text.Lines = slices.Clone(e.Lines)
+		for i := range text.Lines {
+			if text.Lines[i].IsMatch {
+				text.matching = append(text.matching, i)
+			}
+		}
+		g.texts[event] = text
+		return nil
+	}
+	if _, err := source.SearchEvents(ctx, query); err != nil {
+		return err
+	}
+	g.page = slices.DeleteFunc(g.page, func(p place) bool { return p.line >= len(g.texts[p.event].matching) })
+	g.context = g.contextWidth()
 	return nil
 }
 
-// shown is the first n hits, without context that belongs to a match behind
-// them: it would promise a match that is not there.
-func (s *searching) shown(n int) []hit {
-	shown := s.hits[:n]
-	if n == len(s.hits) {
-		return shown
-	}
-	end, after := 0, 0
-	for i := range shown {
-		switch {
-		case shown[i].IsMatch:
-			end, after = i+1, s.params.Context
-		case after > 0 && i == end && adjacent(&shown[i-1], &shown[i]):
-			end, after = i+1, after-1
-		}
-	}
-	return shown[:end]
+// advised is a call and what it finds.
+type advised struct {
+	call   string // as a note says it
+	found  int
+	events bool // found counts events, and else matching lines, as the answer does
 }
 
-// envelope groups the first n hits by conversation.
-func (s *searching) envelope(n int) *conversation.GrepEnvelope {
-	var e conversation.GrepEnvelope
-	shown := s.shown(n)
-	for i := range shown {
-		h := &shown[i]
-		line := h.GrepHit
-		if i == 0 || h.ID != shown[i-1].ID {
-			e.Conversations = append(e.Conversations, s.group(h.ID))
-		} else {
-			line.GapBefore = s.params.Context > 0 && !adjacent(&shown[i-1], h)
-		}
-		c := &e.Conversations[len(e.Conversations)-1]
-		c.Hits = append(c.Hits, line)
-		if h.IsMatch {
-			e.Returned++
-		}
+func (a advised) String() string {
+	if a.events {
+		return a.call + ": " + count(a.found, "event", "events")
 	}
-	e.Matches, e.ConversationCount, e.Searched = s.found.Total, s.found.Matched, s.found.Searched
-	if e.Searched < 0 {
-		e.Searched = e.ConversationCount
-	}
-	e.Truncated = e.Returned < e.Matches
-	e.Notes = append(remarks(s.call), s.notes(&e)...)
-	if !e.Truncated && len(shown) < len(s.hits) {
-		e.Notes = append(e.Notes, fmt.Sprintf("%s did not fit into %d characters.", count(len(s.hits)-len(shown), "line of context", "lines of context"), conversation.GrepMaxChars))
-	}
-	return &e
+	return a.call + ": " + count(a.found, "match", "matches")
 }
 
-// group begins the hits of a conversation.
-func (s *searching) group(id string) conversation.GrepConversation {
-	c := conversation.GrepConversation{ID: id}
-	for i := range s.found.Conversations {
-		if found := &s.found.Conversations[i]; string(found.ID) == id {
-			c.Title, c.Matches, c.Turns = clip(found.Title, maxTitle), found.Matches, found.Turns
+// try counts what a call with a query finds, as [grepping.search] does. It is nil where
+// that is nothing.
+func try(ctx context.Context, source conversations.Source, call string, q conversations.EventQuery) (*advised, error) {
+	for _, query := range attempts(q) {
+		query.Wanted = func(transcript.ID, int) bool { return false }
+		found, err := source.SearchEvents(ctx, query)
+		if isUnsupported(query, err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if found.Total > 0 {
+			return &advised{call, found.Total, len(query.Words) > 0}, nil
 		}
 	}
-	return c
+	return nil, nil
 }
 
-// adjacent reports whether b is the line behind a. A source that does not number
-// lines is trusted to leave none out inside one event.
-func adjacent(a, b *hit) bool {
-	if a.line == 0 || b.line == 0 {
-		return a.Turn == b.Turn && a.Scope == b.Scope && a.Timestamp.Equal(b.Timestamp)
+// lookInArchived counts what archived conversations have of what live ones have little
+// of.
+func (g *grepping) lookInArchived(ctx context.Context, source conversations.Source) error {
+	query := g.query
+	if len(query.IDs) > 0 || query.Archived || len(query.Words) > 0 {
+		return nil
 	}
-	return a.event == b.event && a.line+1 == b.line
-}
-
-func (s *searching) notes(e *conversation.GrepEnvelope) []string {
-	var notes []string
+	query.Archived = true
+	query.Wanted = func(transcript.ID, int) bool { return false }
+	found, err := source.SearchEvents(ctx, query)
 	switch {
-	case e.Matches == 0:
-		notes = append(notes, s.nothingFound())
-	case e.Truncated:
-		notes = append(notes, s.truncated(e))
+	case isUnsupported(query, err) || err == nil && found.Total == 0:
+		return nil
+	case err != nil:
+		return err
 	}
-	if s.found.Searched < 0 {
-		notes = append(notes, "searched counts only conversations with a match: how many were searched is not known.")
+	var ids []string
+	matches := 0
+	for _, c := range found.Conversations[:min(len(found.Conversations), maxListed)] {
+		ids = append(ids, string(c.ID))
+		matches += c.Matches
 	}
-	if len(s.found.Aside.Excluded) > 0 {
-		notes = append(notes, "The current conversation, "+s.call.Context.ConversationID+", was left out; include_current=true searches it too.")
-	}
-	return append(notes, asideNotes(s.found.Aside.Problems, func(left []conversations.Problem) string {
-		return "Searched in part or not at all: " + namely(left, "events.json is damaged, what stands before the damage was searched: ") + "."
-	})...)
+	g.archived = &advised{"ids=" + list(ids), matches, false}
+	return nil
 }
 
-// truncated says how many matches are not shown, why, and how to see them.
-func (s *searching) truncated(e *conversation.GrepEnvelope) string {
-	p := s.params
-	note := fmt.Sprintf("Showing %d of %d matches, newest conversations first", e.Returned, e.Matches)
-	if e.Returned < min(p.Limit, e.Matches) {
-		note += fmt.Sprintf(": no more fit into %d characters", conversation.GrepMaxChars)
+// lookElsewhere counts what other calls find than this one, which finds nothing.
+func (g *grepping) lookElsewhere(ctx context.Context, source conversations.Source) (err error) {
+	if g.fewer, err = g.lookForFewer(ctx, source); err != nil {
+		return err
 	}
-	note += "."
-	if more := min(e.Matches, conversation.GrepLimitMaximum); e.Returned == p.Limit && more > p.Limit && s.roomForMore(e) {
-		note += fmt.Sprintf(" limit=%d shows more.", more)
-	}
-	narrower := []string{"a longer pattern"}
-	if len(p.IDs) == 0 {
-		narrower = append(narrower, "ids=[…]")
-	}
-	if len(p.Scopes) == 0 {
-		narrower = append(narrower, `scopes=["chat"]`)
-	}
-	return note + " Narrow with " + join(narrower, "or") + "; read a hit with conversation_read(id, turn)."
-}
-
-// roomForMore reports whether another match, with its context and in a conversation of
-// its own, would still fit: a higher limit must not be recommended in vain.
-func (s *searching) roomForMore(e *conversation.GrepEnvelope) bool {
-	const (
-		hitChars   = maxLine + 260 // with its marks and attributes
-		groupChars = maxTitle + 200
-		noteChars  = 1000
-	)
-	return chars(e)+(1+2*s.params.Context)*hitChars+groupChars+noteChars <= conversation.GrepMaxChars
-}
-
-// nothingFound says what was searched for and where, and what else to try.
-func (s *searching) nothingFound() string {
-	p := s.params
-	searched := s.found.Searched
-	if searched == 0 {
-		switch {
-		case len(s.found.Aside.Excluded) > 0 && len(p.IDs) > 0:
-			return "Nothing was searched: ids names the current conversation alone."
-		case len(s.found.Aside.Excluded) > 0:
-			return "Nothing was searched: there is no other live conversation. conversation_list with archived=true shows archived ones, which ids may name."
-		case len(s.found.Aside.Problems) == 0:
-			return "Nothing was searched: there are no live conversations here, hidden ones aside. conversation_list with archived=true shows archived ones, which ids may name."
+	for _, pattern := range alternatives(g.params.Pattern) {
+		query := g.query
+		query.Pattern = pattern
+		found, err := try(ctx, source, "pattern="+strconv.Quote(pattern), query)
+		if err != nil {
+			return err
+		}
+		if found != nil {
+			g.literal = append(g.literal, *found)
 		}
 	}
-	how := "in any case"
-	if !p.IgnoreCase {
-		how = "in exactly this case"
+	p := g.params
+	for _, c := range []struct {
+		call   string
+		differ bool
+		apply  func(*conversations.EventQuery)
+	}{
+		{"With ignore_case=true", !p.IgnoreCase, func(q *conversations.EventQuery) { q.IgnoreCase = true }},
+		{"Without scopes", len(p.Scopes) > 0, func(q *conversations.EventQuery) { q.Scopes, q.OwnToo = transcript.ScopeAll, false }},
+		{"Without event", p.Event != nil, func(q *conversations.EventQuery) { q.Number, q.MaxLines = 0, linesOfEach }},
+		{"Without ids", len(p.IDs) > 0 && p.Event == nil, func(q *conversations.EventQuery) { q.IDs = nil }},
+	} {
+		if !c.differ {
+			continue
+		}
+		query := g.query
+		c.apply(&query)
+		found, err := try(ctx, source, c.call, query)
+		if err != nil {
+			return err
+		}
+		if found != nil {
+			g.elsewhere = append(g.elsewhere, *found)
+		}
 	}
-	where := "any scope"
-	if len(p.Scopes) > 0 {
-		where = "scopes=" + list(p.Scopes)
-	}
-	note := fmt.Sprintf("No line contains %s, %s, in %s", text.Quote(p.Pattern), how, where)
-	if searched >= 0 {
-		note += " of the " + count(searched, "conversation", "conversations") + " searched"
-	}
-	var ideas []string
-	if strings.ContainsAny(strings.TrimSpace(p.Pattern), " \t") {
-		ideas = append(ideas, "a single word of it")
-	} else {
-		ideas = append(ideas, "a shorter or another word")
-	}
-	if !p.IgnoreCase {
-		ideas = append(ideas, "ignore_case=true")
-	}
-	if len(p.Scopes) > 0 {
-		ideas = append(ideas, "no scopes")
-	}
-	if len(p.IDs) > 0 {
-		ideas = append(ideas, "no ids")
-	} else {
-		ideas = append(ideas, "ids of archived conversations (conversation_list with archived=true)")
-	}
-	return note + ". Try " + strings.Join(ideas, ", or ") + "."
+	return nil
 }
+
+// A pattern is worth a try that few events hold, and that is short enough to be
+// repeated.
+const (
+	maxTried  = 80 // characters
+	maxCommon = 40 // events
+)
+
+// lookForFewer looks for all words of the pattern but those that no event holds, or
+// where there are none of these for all but one, and the shorter one is the sooner left
+// out; and else for the most telling one: rare and long. It is nil where nothing that
+// is found is worth a try.
+func (g *grepping) lookForFewer(ctx context.Context, source conversations.Source) (*advised, error) {
+	var held []string
+	telling, events := "", 0
+	for i, n := range g.holding {
+		if n == 0 {
+			continue
+		}
+		word := g.words[i]
+		held = append(held, word)
+		if telling == "" || n*square(telling) < events*square(word) {
+			telling, events = word, n
+		}
+	}
+	sets := [][]string{held}
+	if len(held) == len(g.words) {
+		sets = nil
+		shortest := slices.Clone(held)
+		slices.SortStableFunc(shortest, func(a, b string) int { return len(a) - len(b) })
+		for _, left := range shortest {
+			sets = append(sets, slices.DeleteFunc(slices.Clone(held), func(word string) bool { return word == left }))
+		}
+	}
+	sets = slices.DeleteFunc(sets, func(set []string) bool { return len(set) < 2 })
+	if 0 < events && events <= maxCommon {
+		sets = append(sets, []string{telling})
+	}
+	for _, set := range sets {
+		query := g.query
+		query.Pattern = strings.Join(set, " ")
+		found, err := try(ctx, source, "pattern="+strconv.Quote(query.Pattern), query)
+		switch {
+		case err != nil:
+			return nil, err
+		case found == nil:
+			continue
+		case utf8.RuneCountInString(query.Pattern) > maxTried, len(set) > 1 && found.found > maxCommon:
+			return nil, nil
+		}
+		return found, nil
+	}
+	return nil, nil
+}
+
+func square(word string) int { return len(word) * len(word) }

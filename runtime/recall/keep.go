@@ -16,15 +16,20 @@ const (
 // turn is a turn and what is shown of it.
 type turn struct {
 	number int
-	events []event
+	events []event // by number
 	cost   int
 	over   bool // its events alone are more than an answer can have, and not kept
 }
 
-// window keeps the last turns of a conversation, as many as limit characters hold
-// at most.
+func (t *turn) add(e event) {
+	at, _ := slices.BinarySearchFunc(t.events, e, byNumber)
+	t.events = slices.Insert(t.events, at, e)
+}
+
+func byNumber(a, b event) int { return a.shown.Event - b.shown.Event }
+
+// window keeps the last turns of a conversation, as many as an answer holds at most.
 type window struct {
-	limit   int
 	turns   []turn
 	first   int  // the first turn there was; 0 where there was none
 	cost    int  // of the turns that are kept
@@ -55,21 +60,22 @@ func (w *window) precede(number int) {
 	}
 }
 
+// add adds an event of the last turn.
 func (w *window) add(e event) {
 	t := &w.turns[len(w.turns)-1]
-	if t.over {
-		return
+	cost := leastFrame + e.body.kept()
+	t.cost += cost
+	if !t.over {
+		t.add(e)
 	}
-	cost := leastFrame + e.body.length
-	t.events, t.cost = append(t.events, e), t.cost+cost
-	if t.cost > w.limit {
+	if t.cost > conversation.ReadMaxChars {
 		t.over, t.events, w.partial = true, nil, true
 	}
 	w.spend(cost)
 }
 
 func (w *window) spend(cost int) {
-	for w.cost += cost; w.cost > w.limit && len(w.turns) > 1; w.turns = w.turns[1:] {
+	for w.cost += cost; w.cost > conversation.ReadMaxChars && len(w.turns) > 1; w.turns = w.turns[1:] {
 		w.cost -= w.turns[0].cost
 		w.turns[0] = turn{}
 		w.partial = true
@@ -90,107 +96,125 @@ func (w *window) most(measure func([]turn) int) (n, size int) {
 	return n, measure(w.turns[len(w.turns)-n:])
 }
 
-// largest keeps the longest turns, longest first; where they are equal, the
-// earlier one is first.
-type largest struct {
-	turns  []sized
-	number int
-	size   int
-}
+// rank is how much the reader of a turn needs an event: the first is left out first.
+type rank int
 
-type sized struct{ number, size int }
-
-// maxLargest is how many turns are named as the longest.
-const maxLargest = 3
-
-func (l *largest) begin(number int) {
-	l.end()
-	l.number, l.size = number, 0
-}
-
-func (l *largest) add(size int) { l.size += size }
-
-// end ends the last turn.
-func (l *largest) end() {
-	if l.number == 0 {
-		return
-	}
-	at, _ := slices.BinarySearchFunc(l.turns, sized{l.number, l.size}, func(a, b sized) int {
-		if a.size != b.size {
-			return b.size - a.size
-		}
-		return a.number - b.number
-	})
-	l.turns = slices.Insert(l.turns, at, sized{l.number, l.size})
-	l.turns = l.turns[:min(len(l.turns), maxLargest)]
-	l.number = 0
-}
-
-// mostEvents is more events than an answer can have, whatever is in them. Of a
-// turn with more, the answer has some from its beginning and some from its end,
-// see [keepEnds].
 const (
-	mostEvents = conversation.ReadMaxChars / leastFrame
-	mostFirst  = mostEvents * headShare / 100
+	work    rank = iota // reasoning, tool traffic, inquiries
+	said                // by the assistant on the way
+	outcome             // requests, and the last that the assistant said before the next one
+	ranks   int  = iota
 )
 
-// sample keeps of the events of one turn what an answer can show. What it drops,
-// shortening drops as well: the answer is the one that all events would give.
-type sample struct {
-	n          int // events there were
-	searchable int // of these, those that a search covers
-
-	first []event // all of them up to mostEvents, then the first ones
-	last  []event // then the last ones, as a ring
-	next  int     // where in it the next one goes
-	size  int     // cost of first
-	limit int     // of size, before texts are shortened
+func rankOf(kind string, isAnswer bool) rank {
+	switch {
+	case kind == kindUser, isAnswer:
+		return outcome
+	case isSaid(kind):
+		return said
+	default:
+		return work
+	}
 }
 
-func (s *sample) add(e event) {
+// mostEvents is more events than an answer can have, whatever is in them. Of more
+// there are some from the beginning, and the others from the end.
+const (
+	mostEvents = conversation.ReadMaxChars / leastFrame
+	headShare  = 40 // percent
+)
+
+// levels are the limits on the texts of a turn that are tried, in characters, until
+// it fits. The last is enough to see what an event is about; with less, events are
+// left out.
+func levels() []int { return []int{maxText, 1000, 700, 450, 300, 200} }
+
+const leastShown = 200
+
+// rankEvents are events of a rank: all of them up to mostEvents, and then the first and the
+// last ones.
+type rankEvents struct {
+	n       int // events there were
+	first   []event
+	last    []event // a ring
+	next    int     // where in it the next one goes
+	evicted int     // the number of the first event that is not kept
+}
+
+func (s *rankEvents) add(e event) {
 	s.n++
-	if searchable(e.shown.EventKind) {
-		s.searchable++
-	}
 	if s.n <= mostEvents {
 		s.first = append(s.first, e)
-		s.size += cost(&e.body)
-		s.level()
 		return
 	}
 	if s.last == nil {
 		for i := range s.first {
-			s.first[i].body.limit(leastKept)
+			s.first[i] = s.first[i].shortened(leastShown)
 		}
-		s.last = slices.Clone(s.first[mostFirst:])
-		s.first = slices.Clone(s.first[:mostFirst])
+		const head = mostEvents * headShare / 100
+		s.last = slices.Clone(s.first[head:])
+		s.first = slices.Clone(s.first[:head])
+		s.evicted = s.last[0].shown.Event
 	}
-	e.body.limit(leastKept)
-	s.last[s.next] = e
+	s.last[s.next] = e.shortened(leastShown)
 	s.next = (s.next + 1) % len(s.last)
 }
 
-// all is the events that are kept, in order.
-func (s *sample) all() []event {
-	return slices.Concat(s.first, s.last[s.next:], s.last[:s.next])
+func (s *rankEvents) kept() int { return len(s.first) + len(s.last) }
+
+// ends returns n of the events, from both ends, and the number of the first one that
+// is left out; 0 where none is.
+func (s *rankEvents) ends(n int) (events []event, left int) {
+	all := slices.Concat(s.first, s.last[s.next:], s.last[:s.next])
+	head := n * headShare / 100
+	switch {
+	case n < len(all):
+		left = all[head].shown.Event
+	case s.evicted > 0:
+		return all, s.evicted
+	}
+	return slices.Concat(all[:head], all[len(all)-(n-head):]), left
 }
 
-// level shortens texts when together they are several times as long as an answer
-// can be, and only as far as those of an answer are shortened in any case: more
-// events leave less for each.
-func (s *sample) level() {
-	const enough = 4 * conversation.ReadMaxChars
-	if s.size <= max(enough, s.limit) {
-		return
-	}
-	levelled := slices.Clone(s.first)
-	shrinkTo(levelled, enough, leastKept)
-	s.size = 0
-	for i := range s.first {
-		if kept := levelled[i].body.length; kept < s.first[i].body.length {
-			s.first[i].body.limit(kept)
+// digest keeps of the events of one turn what an answer can show.
+type digest [ranks]rankEvents
+
+func (d *digest) add(e event, r rank) { d[r].add(e) }
+
+// forms is how many forms there are, each no longer than the one before: texts are
+// shortened, then events left out, rank by rank.
+func (d *digest) forms() int {
+	n := 1
+	for r := range d {
+		if kept := d[r].kept(); kept > 0 {
+			n += len(levels()) - 1 + kept
 		}
-		s.size += cost(&s.first[i].body)
 	}
-	s.limit = 2 * s.size
+	return n
+}
+
+// form is the form k of the turn, from 0: its events, how many of all are left out,
+// and the number of the first of these.
+func (d *digest) form(k int) (events []event, omitted, first int) {
+	limits := levels()
+	for r := range d {
+		n := d[r].kept()
+		if n == 0 {
+			continue
+		}
+		level := min(k, len(limits)-1)
+		k -= level
+		dropped := min(k, n)
+		k -= dropped
+		some, left := d[r].ends(n - dropped)
+		for _, e := range some {
+			events = append(events, e.shortened(limits[level]))
+		}
+		omitted += d[r].n - len(some)
+		if left > 0 && (first == 0 || left < first) {
+			first = left
+		}
+	}
+	slices.SortFunc(events, byNumber)
+	return events, omitted, first
 }

@@ -3,12 +3,21 @@ package recall
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
 )
+
+// maxOutlines is how many characters an answer with outlines may have: they are read to
+// find a place, and the next page is one call away.
+const maxOutlines = 8000
 
 // maxTitle is how many characters of a title, or of a tool's name, are shown.
 // Both are short; one that is not would crowd out the rest.
@@ -19,7 +28,9 @@ type listing struct {
 	call   contract.Call
 	params conversation.ListParams
 	conversations.Listing
-	known bool // Total is told; otherwise it counts what was seen
+	known    bool      // Total is told; otherwise it counts what was seen
+	outlines []outline // of the first conversations, more than an answer can have
+	others   int       // archived conversations that match too, or live ones where there are no archived ones; negative for some
 }
 
 // List answers conversation_list.
@@ -28,12 +39,18 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 	q := conversations.ListQuery{
 		Filter: conversations.Filter{Archived: p.Archived, Hidden: p.IncludeHidden},
 		Sort:   sortOf(p.Sort), Ascending: !p.Descending, Limit: p.Limit, Offset: p.Offset,
+		Sizes: true,
 	}
 	if p.TitleContains != nil {
 		q.TitleContains = *p.TitleContains
 	}
 	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) (err error) {
-		l.Listing, err = source.List(ctx, q)
+		if l.Listing, err = source.List(ctx, q); err == nil && p.Outline {
+			err = l.readOutlines(ctx, source)
+		}
+		if err == nil && p.Offset == 0 && (!p.Archived || len(l.Conversations) == 0) {
+			l.others = countOthers(ctx, source, q)
+		}
 		return err
 	})
 	if err != nil {
@@ -42,7 +59,69 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 	if l.known = l.Total >= 0; !l.known {
 		l.Total = max(p.Offset+len(l.Conversations), l.Seen)
 	}
+	if p.Outline {
+		return l.outlined(), nil
+	}
 	return fit(len(l.Conversations), conversation.ListMaxChars, l.envelope), nil
+}
+
+// countOthers is how many archived conversations match a query about live ones, and
+// the reverse; negative for some. It is for advice: without an answer there is none.
+func countOthers(ctx context.Context, source conversations.Source, q conversations.ListQuery) int {
+	q.Archived, q.Sizes, q.NoEvents, q.Limit = !q.Archived, false, true, 1
+	others, err := source.List(ctx, q)
+	if err != nil || len(others.Conversations) == 0 {
+		return 0
+	}
+	return others.Total
+}
+
+// readOutlines reads outlines until there are more than fit. Of the current
+// conversation there is none: it is in front of the model already.
+func (l *listing) readOutlines(ctx context.Context, source conversations.Source) error {
+	for used := 0; used <= maxOutlines && len(l.outlines) < len(l.Conversations); {
+		id := string(l.Conversations[len(l.outlines)].ID)
+		var o outline
+		if id != l.call.Context.ConversationID {
+			var err error
+			switch o, err = readOutline(ctx, source, id); {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case err != nil:
+				// It was there when it was listed.
+				o = outline{unread: true}
+			}
+		}
+		for i := range o.requests {
+			used += len(o.requests[i].text)
+		}
+		l.outlines = append(l.outlines, o)
+	}
+	return nil
+}
+
+// outlined is the answer with as many conversations as fit. An outline that does not
+// fit by itself is left without its middle.
+func (l *listing) outlined() *conversation.ListEnvelope {
+	e := fit(len(l.outlines), maxOutlines, l.envelope)
+	if e.Count > 0 || len(l.outlines) == 0 {
+		return e
+	}
+	whole := l.outlines[0]
+	for limit := maxOutlines; ; {
+		l.outlines[0] = whole.within(limit, requestChars)
+		e := l.envelope(1)
+		over := chars(e) - maxOutlines
+		if over <= 0 || len(l.outlines[0].requests) == 0 {
+			return e
+		}
+		limit -= over
+	}
+}
+
+// requestChars is about how many characters a request takes.
+func requestChars(r *request) int {
+	return len("    <request turn=\"\" event=\"\" chars=\"\"></request>\n1231231234") + utf8.RuneCountInString(r.text)
 }
 
 func sortOf(name string) conversations.Sort {
@@ -59,12 +138,48 @@ func sortOf(name string) conversations.Sort {
 // row is a conversation as the envelope shows it.
 func (l *listing) row(c *conversations.Listed) conversation.ListConversation {
 	id := string(c.ID)
-	return conversation.ListConversation{
+	row := conversation.ListConversation{
 		ID: id, EventsCount: c.Events,
 		CreatedAt: c.CreatedAt, LastEventAt: c.LastEventAt, ArchivedAt: c.ArchivedAt, ExpiresAt: c.ExpiresAt,
 		Current: id == l.call.Context.ConversationID, Hidden: c.Hidden, Pinned: !c.PinnedAt.IsZero(),
 		Title: clip(c.Title, maxTitle),
 	}
+	if c.Size != nil {
+		row.Turns, row.RequestCount, row.Chars = &c.Size.Turns, &c.Size.Requests, &c.Size.Chars
+	}
+	return row
+}
+
+// rows of an outline, as the envelope shows them.
+func (o *outline) rows() []conversation.ListRequest {
+	var rows []conversation.ListRequest
+	before := ""
+	for _, r := range o.requests {
+		row := conversation.ListRequest{Turn: r.turn, Event: r.number, Chars: r.chars, Text: r.text}
+		if !r.at.IsZero() {
+			row.Day = r.at.UTC().Format(time.DateOnly)
+		}
+		if row.Day == before {
+			row.Day = ""
+		} else {
+			before = row.Day
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// cutNote names the calls that show the requests that an outline is without.
+func (o *outline) cutNote(id string) string {
+	first, last := 1, ""
+	if o.before > 0 {
+		first = o.requests[o.before-1].turn
+	}
+	if o.before < len(o.requests) {
+		last = fmt.Sprintf(" to %d", o.requests[o.before].turn)
+	}
+	return fmt.Sprintf(`%s of %s left out of the middle: conversation_read id=%q include=["requests"] turn=N shows them, with N from %d%s.`,
+		count(o.left, "request", "requests"), id, id, first, last)
 }
 
 // envelope is the answer with the first n rows.
@@ -77,26 +192,44 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	if e.HasMore {
 		e.NextOffset = next
 	}
-	var damaged []conversations.Problem
+	var damaged, unread []transcript.ID
+	var cut []string
 	shortened := false
 	for i := range l.Conversations[:n] {
 		c := &l.Conversations[i]
 		row := l.row(c)
 		shortened = shortened || row.Title != c.Title
 		if c.Damage != nil {
-			damaged = append(damaged, *c.Damage)
+			damaged = append(damaged, c.ID)
+		}
+		if i < len(l.outlines) {
+			o := &l.outlines[i]
+			row.Requests, row.Omitted = o.rows(), o.left
+			if o.left > 0 {
+				cut = append(cut, o.cutNote(row.ID))
+			}
+			if o.unread {
+				unread = append(unread, c.ID)
+			}
 		}
 		e.Conversations = append(e.Conversations, row)
 	}
-	e.Notes = append(remarks(l.call), l.pageNotes(&e)...)
-	if left := len(l.Conversations) - n; left > 0 {
+	e.Notes = remarks(l.call)
+	if page := slices.Concat(l.pageNotes(&e), l.elsewhere()); len(page) > 0 {
+		e.Notes = append(e.Notes, strings.Join(page, " "))
+	}
+	e.Notes = append(e.Notes, cut...)
+	if left := len(l.Conversations) - n; left > 0 && !l.params.Outline {
 		e.Notes = append(e.Notes, fmt.Sprintf("%d more of this page did not fit into %d characters.", left, conversation.ListMaxChars))
 	}
 	if shortened {
 		e.Notes = append(e.Notes, fmt.Sprintf("Titles of more than %d characters are cut and end with ….", maxTitle))
 	}
 	if len(damaged) > 0 {
-		e.Notes = append(e.Notes, "Damaged, so that events_count and last_event_at are not known: "+namely(damaged, "")+". conversation_read shows what can still be read.")
+		e.Notes = append(e.Notes, "Damaged, so that events_count and last_event_at are not known: "+bounded(names(damaged), ", ", maxListed)+".")
+	}
+	if len(unread) > 0 {
+		e.Notes = append(e.Notes, "Without an outline, because they could not be read: "+bounded(names(unread), ", ", maxListed)+".")
 	}
 	e.Notes = append(e.Notes, asideNotes(l.Aside.Problems, func(left []conversations.Problem) string {
 		return fmt.Sprintf("Not listed, because %s cannot be read: %s.", count(len(left), "conversation", "conversations"), namely(left, ""))
@@ -121,9 +254,9 @@ func (l *listing) pageNotes(e *conversation.ListEnvelope) []string {
 	case e.Count == 0 && !l.known && p.Offset > 0:
 		return []string{fmt.Sprintf("There are no more %s from offset %d on.", what, p.Offset)}
 	case e.Total == 0 && filter != "":
-		return []string{"No " + what + filter + aside + "." + l.elsewhere()}
+		return []string{"No " + what + filter + aside + ". conversation_grep looks into what was said."}
 	case e.Total == 0:
-		return []string{"There are no " + what + " in this workspace" + aside + "." + l.elsewhere()}
+		return []string{"There are no " + what + " in this workspace" + aside + "."}
 	case e.Count == 0:
 		return []string{fmt.Sprintf("offset %d is past the end (total %d): the last valid offset is %d.", p.Offset, e.Total, e.Total-1)}
 	case e.HasMore && !l.known:
@@ -136,9 +269,17 @@ func (l *listing) pageNotes(e *conversation.ListEnvelope) []string {
 }
 
 // elsewhere names the call that looks where this one did not.
-func (l *listing) elsewhere() string {
+func (l *listing) elsewhere() []string {
+	one, many := "archived conversation", "archived conversations"
 	if l.params.Archived {
-		return " Try archived=false for live ones."
+		one, many = "live conversation", "live conversations"
 	}
-	return " Try archived=true for archived ones."
+	switch {
+	case l.others > 0:
+		return []string{fmt.Sprintf("%s: archived=%v.", count(l.others, one, many), !l.params.Archived)}
+	case l.others < 0:
+		return []string{fmt.Sprintf("There are %s: archived=%v.", many, !l.params.Archived)}
+	default:
+		return nil
+	}
 }

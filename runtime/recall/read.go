@@ -2,13 +2,27 @@ package recall
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"sort"
+	"strings"
+	"time"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// maxText is how many characters of a text are shown where several events are
+// returned that have more than maxWhole together, and readAhead how many are looked
+// at to choose them.
+const (
+	maxText   = 1500
+	maxWhole  = 5000
+	readAhead = 12_000
 )
 
 // reading is one call of conversation_read in the making. Of what is read it keeps
@@ -20,13 +34,20 @@ type reading struct {
 	conversations.Reading
 	turns int // that were asked for and exist
 
-	recent  window             // the last turns, as far as an answer can have them
-	chat    window             // the same, with what was said alone
-	single  map[string]*sample // the only turn so far: by include, and "" for all that is asked for
-	size    int                // of all that is asked for, as by estimate
-	missing int                // characters that are not part of what was handed over
-	largest largest
+	chars   int     // recorded in all that is asked for
+	latest  *event  // what the assistant said last, while it may be the answer
+	recent  window  // the last turns, as far as an answer can have them
+	results window  // the same of requests and answers alone
+	single  *digest // the only turn so far
+	alone   *event  // the only event so far
+	whole   []event // all events so far, while they have no more than maxWhole characters
+	costs   []turnCost
+	asked   outline // the requests in what is asked for
+	calls   toolCalls
 }
+
+// turnCost is about how many characters a turn takes in an answer.
+type turnCost struct{ turn, chars int }
 
 // Read answers conversation_read.
 func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.ReadParams) (*conversation.ReadEnvelope, error) {
@@ -38,46 +59,76 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 	if r.current && !p.IncludeCurrent {
 		return nil, contract.Fixable(fmt.Sprintf("%s is the current conversation, which is in front of you already. Pass include_current=true to read it all the same.", r.call.Context.ConversationID))
 	}
-	q := conversations.ReadQuery{ID: p.ID, Kinds: r.wants, MaxText: conversation.ReadMaxChars, MaxJSON: conversation.ReadMaxChars}
-	switch {
-	case p.Turn != nil:
-		only := conversations.Bound{Kind: conversations.Turn, N: *p.Turn}
-		q.Turns = conversations.Turns{First: only, Last: only}
-	case p.Last != nil:
-		q.Turns.First = conversations.Bound{Kind: conversations.CountBack, N: *p.Last}
-	}
-	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) (err error) {
-		q.Event = func(e *conversations.Event) error {
-			r.add(e)
-			return ctx.Err()
+	if p.Event == nil {
+		for _, given := range []struct {
+			name  string
+			value *int
+		}{{"around", p.Around}, {"part", p.Part}} {
+			if given.value != nil {
+				return nil, contract.Fixable(fmt.Sprintf("%s=%d goes with event=N only: give the number of an event, or leave %s out.", given.name, *given.value, given.name))
+			}
 		}
-		r.Reading, err = source.Read(ctx, q)
+	}
+	answer := r.readTurns
+	if p.Event != nil {
+		answer = r.readEvent
+	}
+	var e *conversation.ReadEnvelope
+	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) (err error) {
+		e, err = answer(ctx, source)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	r.countTurns()
-	return r.answer()
+	return e, nil
 }
 
 func newReading(call contract.Call, p conversation.ReadParams) *reading {
-	const limit = conversation.ReadMaxChars
-	return &reading{
-		call: call, params: p, current: isCurrent(call, p.ID),
-		recent: window{limit: 5 * limit}, chat: window{limit: limit},
-		single: map[string]*sample{"": {}},
+	return &reading{call: call, params: p, current: isCurrent(call, p.ID), single: &digest{}, calls: toolCalls{}}
+}
+
+// readTurns reads turns: the answer is whole where it fits, a refusal where it has
+// several turns and does not, and left short where it has one.
+func (r *reading) readTurns(ctx context.Context, source conversations.Source) (*conversation.ReadEnvelope, error) {
+	q := conversations.ReadQuery{ID: r.params.ID, Kinds: r.wants, MaxText: readAhead, MaxJSON: readAhead}
+	switch {
+	case r.params.Turn != nil:
+		only := conversations.Bound{Kind: conversations.Turn, N: *r.params.Turn}
+		q.Turns = conversations.Turns{First: only, Last: only}
+	case r.params.Last != nil:
+		q.Turns.First = conversations.Bound{Kind: conversations.CountBack, N: *r.params.Last}
 	}
+	q.Event = func(e *conversations.Event) error {
+		r.add(e)
+		return ctx.Err()
+	}
+	var err error
+	if r.Reading, err = source.Read(ctx, q); err != nil {
+		return nil, err
+	}
+	r.release(true)
+	r.countTurns()
+	if e := r.unshortened(); e != nil {
+		return e, nil
+	}
+	if r.turns <= 1 {
+		return r.oneTurn(), nil
+	}
+	if !r.recent.partial {
+		if e := r.envelope(r.recent.turns, 0, 0); chars(e) <= conversation.ReadMaxChars {
+			return e, nil
+		}
+	}
+	return nil, r.refusal()
 }
 
-// wants reports whether events of a kind are asked for. Those that begin a turn
-// are wanted in any case, so that turns can be counted.
+// wants reports whether events of a kind are read: those that are asked for, those
+// that begin a turn, and those that a refusal may offer.
 func (r *reading) wants(kind transcript.Kind) bool {
-	return kind == transcript.KindTurnStart || kind == transcript.KindUser || r.shows(kindOf(kind))
-}
-
-func (r *reading) shows(kind string) bool {
-	return kind != "" && slices.Contains(r.params.Include, includeOf(kind))
+	name := kindOf(kind)
+	return kind == transcript.KindTurnStart || name == kindUser || isSaid(name) || includes(r.params.Include, name, false) ||
+		name == kindToolCall && includes(r.params.Include, kindToolResult, false)
 }
 
 func (r *reading) add(recorded *conversations.Event) {
@@ -85,26 +136,69 @@ func (r *reading) add(recorded *conversations.Event) {
 		return // outside of all turns
 	}
 	if recorded.Turn > r.recent.last() {
+		r.release(true)
 		r.begin(recorded.Turn)
 	}
 	kind := kindOf(recorded.Kind)
-	if !r.shows(kind) {
+	if kind == "" {
 		return
 	}
-	e, include := newEvent(recorded, kind), includeOf(kind)
-	r.size += leastFrame + e.body.length
-	r.missing += e.body.missing()
-	r.largest.add(e.body.chars)
-	r.recent.add(e)
-	if include == conversation.ReadIncludeChat {
-		r.chat.add(e)
+	if kind == kindUser {
+		r.release(true)
+		r.asked.add(newRequest(recorded))
 	}
-	if r.single != nil {
-		r.single[""].add(e)
-		if r.single[include] == nil {
-			r.single[include] = &sample{}
+	call := r.calls.match(recorded, kind)
+	isSaid := isSaid(kind)
+	if !isSaid && kind != kindUser && !includes(r.params.Include, kind, false) {
+		return
+	}
+	e := newEvent(recorded, kind)
+	e.call = call
+	switch {
+	case e.isBlank():
+	case isSaid:
+		r.release(false)
+		r.latest = &e
+	default:
+		r.keep(e, false)
+	}
+}
+
+// release keeps what the assistant said last, of which it is known now whether it is
+// the answer to a request.
+func (r *reading) release(isAnswer bool) {
+	if r.latest != nil {
+		r.keep(*r.latest, isAnswer)
+		r.latest = nil
+	}
+}
+
+func (r *reading) keep(e event, isAnswer bool) {
+	kind := e.shown.EventKind
+	isAsked := includes(r.params.Include, kind, isAnswer)
+	if isAsked {
+		if r.alone = nil; r.chars == 0 {
+			alone := e.shortened(partChars)
+			r.alone = &alone
 		}
-		r.single[include].add(e)
+		// A program may say anything of how long a text is.
+		if r.chars += min(max(e.chars, 1), math.MaxInt-r.chars); r.chars <= maxWhole {
+			r.whole = append(r.whole, e)
+		} else {
+			r.whole = nil
+		}
+	}
+	e = e.shortened(maxText)
+	if kind == kindUser || isAnswer {
+		r.results.add(e)
+	}
+	if !isAsked {
+		return
+	}
+	r.costs[len(r.costs)-1].chars += leastFrame + e.body.kept()
+	r.recent.add(e)
+	if r.single != nil {
+		r.single.add(e, rankOf(kind, isAnswer))
 	}
 }
 
@@ -114,8 +208,8 @@ func (r *reading) begin(turn int) {
 		r.single = nil
 	}
 	r.recent.begin(turn)
-	r.chat.begin(turn)
-	r.largest.begin(turn)
+	r.results.begin(turn)
+	r.costs = append(r.costs, turnCost{turn: turn})
 }
 
 // countTurns adds the turns that have no events at all.
@@ -123,8 +217,7 @@ func (r *reading) countTurns() {
 	if r.FirstTurn > 0 && r.turns > 0 && r.FirstTurn < r.recent.first {
 		r.turns++
 		r.recent.precede(r.FirstTurn)
-		r.chat.precede(r.FirstTurn)
-		r.largest.begin(r.FirstTurn)
+		r.results.precede(r.FirstTurn)
 	}
 	if r.LastTurn > r.recent.last() {
 		if r.turns == 0 && r.FirstTurn > 0 && r.FirstTurn < r.LastTurn {
@@ -132,44 +225,119 @@ func (r *reading) countTurns() {
 		}
 		r.begin(r.LastTurn)
 	}
-	r.largest.end()
 }
 
-// answer builds the envelope: whole where it fits, refused where it holds
-// several turns and does not, shortened where it holds one.
-func (r *reading) answer() (*conversation.ReadEnvelope, error) {
-	if !r.recent.partial && r.size <= conversation.ReadMaxChars {
-		e := r.envelope(r.recent.turns, cutNotes(r, r.recent.turns))
+// unshortened is the answer with all texts whole; nil where they are too long.
+func (r *reading) unshortened() *conversation.ReadEnvelope {
+	if len(r.whole) == 0 || r.recent.partial {
+		return nil
+	}
+	slices.SortFunc(r.whole, byNumber)
+	turns, rest := slices.Clone(r.recent.turns), r.whole
+	for i := range turns {
+		n := len(turns[i].events)
+		turns[i].events, rest = rest[:n], rest[n:]
+	}
+	if e := r.envelope(turns, 0, 0); chars(e) <= conversation.ReadMaxChars {
+		return e
+	}
+	return nil
+}
+
+// oneTurn is the answer with one turn, or none: the longest form of it that fits. An
+// event that is the only one has as much room as with its number.
+func (r *reading) oneTurn() *conversation.ReadEnvelope {
+	if r.alone != nil {
+		e := r.envelope([]turn{{number: r.recent.first, events: []event{*r.alone}}}, 0, 0)
 		if chars(e) <= conversation.ReadMaxChars {
-			return e, nil
+			return e
 		}
 	}
-	if r.turns > 1 {
-		return nil, r.refusal()
+	form := func(k int) *conversation.ReadEnvelope {
+		events, omitted, first := r.single.form(k)
+		var turns []turn
+		if r.turns > 0 {
+			turns = []turn{{number: r.recent.first, events: events}}
+		}
+		return r.envelope(turns, omitted, first)
 	}
-	return r.shortened(), nil
+	k := sort.Search(r.single.forms(), func(k int) bool { return chars(form(k)) <= conversation.ReadMaxChars })
+	return form(k)
 }
 
-// envelope shows turns. notes come after those of the call.
-func (r *reading) envelope(turns []turn, notes []string) *conversation.ReadEnvelope {
+// envelope shows turns. Of their events some may be omitted, the first of them by its
+// number.
+func (r *reading) envelope(turns []turn, omitted, first int) *conversation.ReadEnvelope {
+	e := r.bare(turns)
+	switch {
+	case r.Turns == 0 && r.Damage == nil:
+		e.Notes = append(e.Notes, "This conversation has no turns yet.")
+	case r.Turns > 0 && e.Events == 0 && omitted == 0:
+		e.Notes = append(e.Notes, fmt.Sprintf("Nothing of include=%s was recorded here.", list(r.params.Include)))
+	}
+	if note := shortNote(turns, e.Events, omitted, first); note != "" {
+		e.Truncated = true
+		e.Notes = append(e.Notes, note)
+	}
+	e.Notes = append(e.Notes, r.damageNotes()...)
+	return e
+}
+
+// shortNote says what is missing of the events of an answer, and which calls show
+// it; empty where nothing is.
+func shortNote(turns []turn, shown, omitted, first int) string {
+	shortened := 0
+	var longest *event
+	for i := range turns {
+		for j := range turns[i].events {
+			if e := &turns[i].events[j]; e.body.isShortened() {
+				shortened++
+				if longest == nil || e.chars > longest.chars {
+					longest = e
+				}
+			}
+		}
+	}
+	switch {
+	case omitted > 0 && shortened > 0:
+		return fmt.Sprintf("%d of %d events are left out, the first is event=%d; %d are shortened. event=N shows any of them in full.", omitted, shown+omitted, first, shortened)
+	case omitted > 0:
+		return fmt.Sprintf("%d of %d events are left out, the first is event=%d. event=N shows any of them.", omitted, shown+omitted, first)
+	case shortened == 1:
+		return fmt.Sprintf("1 text is shortened: event=%d shows it in full (%s).", longest.shown.Event, short(longest.chars))
+	case shortened > 0:
+		return fmt.Sprintf("%d texts are shortened: event=N shows one in full, the longest is event=%d (%s).", shortened, longest.shown.Event, short(longest.chars))
+	default:
+		return ""
+	}
+}
+
+// bare shows turns, with the notes of the call.
+func (r *reading) bare(turns []turn) *conversation.ReadEnvelope {
 	var e conversation.ReadEnvelope
 	e.ID, e.Title = string(r.ID), clip(r.Title, maxTitle)
 	e.TurnCount, e.TotalTurns = len(turns), r.Turns
 	e.Archived, e.Hidden, e.Current = r.Archived, r.Hidden, r.current
-	nameless, undated := 0, 0
+	var at time.Time
 	for i := range turns {
 		shown := conversation.ReadTurn{Index: turns[i].number}
-		for j := range turns[i].events {
-			event := &turns[i].events[j]
-			if event.nameless {
-				nameless++
+		events := turns[i].events
+		several := len(events) > 0 && events[0].request != events[len(events)-1].request
+		request := 0
+		for j := range events {
+			event := &events[j]
+			line := event.render()
+			if several && event.request != request {
+				line.Request, request = event.request, event.request
 			}
-			if event.shown.Timestamp.IsZero() {
-				undated++
+			if !event.at.IsZero() && (j == 0 || event.at.Sub(at).Abs() >= time.Minute) {
+				line.Timestamp, at = event.at, event.at
+			}
+			if event.call != event.shown.Event-1 {
+				line.Call = event.call
 			}
 			e.Events++
-			e.Chars += event.body.length
-			line := event.render()
+			e.Chars += event.body.kept()
 			e.Truncated = e.Truncated || line.Truncated
 			shown.Events = append(shown.Events, line)
 		}
@@ -178,25 +346,25 @@ func (r *reading) envelope(turns []turn, notes []string) *conversation.ReadEnvel
 	if len(turns) > 0 {
 		e.FirstTurn, e.LastTurn = turns[0].number, turns[len(turns)-1].number
 	}
-	e.Notes = append(remarks(r.call), notes...)
-	switch {
-	case r.Turns == 0 && r.Damage == nil:
-		e.Notes = append(e.Notes, "This conversation has no turns yet.")
-	case r.Turns > 0 && e.Events == 0 && len(notes) == 0:
-		e.Notes = append(e.Notes, fmt.Sprintf("Nothing of include=%s was recorded here.", list(r.params.Include)))
-	}
-	if nameless > 0 {
-		e.Notes = append(e.Notes, fmt.Sprintf("%s no call_id: what was recorded there is not a plain identifier.", count(nameless, "event has", "events have")))
-	}
-	if undated > 0 {
-		e.Notes = append(e.Notes, fmt.Sprintf("%s no timestamp: none was recorded, or none that can be read.", count(undated, "event has", "events have")))
-	}
-	if r.Damage != nil {
-		note := "This conversation is damaged and ends early"
-		if why := reason(r.Damage); why != "" {
-			note += ": " + why
-		}
-		e.Notes = append(e.Notes, note+". What stands before the damage can be read.")
+	if notes := remarks(r.call); len(notes) > 0 {
+		e.Notes = []string{clip(strings.Join(notes, " "), maxRemarks)}
 	}
 	return &e
 }
+
+// maxRemarks is how many characters the notes about a call have together.
+const maxRemarks = 600
+
+func (r *reading) damageNotes() []string {
+	if r.Damage == nil {
+		return nil
+	}
+	note := "This conversation is damaged and ends early"
+	if why := reason(r.Damage); why != "" {
+		note += ": " + why
+	}
+	return []string{note + ". What stands before the damage can be read."}
+}
+
+// errTooMuch is the cause of a refusal: a call for less works.
+var errTooMuch = errors.New("more than an answer can have")

@@ -1,69 +1,84 @@
 package recall
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/envelope"
 )
 
-// refusal says why several turns cannot be returned at once, with numbers that
-// work: each call it names was measured, and fits.
-func (r *reading) refusal() error {
-	const limit = conversation.ReadMaxChars
-	message := fmt.Sprintf("Conversation %s is %s, about %s characters", r.ID, count(r.turns, "turn", "turns"), short(r.whole()))
-	if r.turns < r.Turns {
-		message = fmt.Sprintf("The last %s of conversation %s are about %s characters", count(r.turns, "turn", "turns"), r.ID, short(r.whole()))
-	}
+// outlineChars is how many characters an outline has in a refusal.
+const outlineChars = 6000
 
-	var ways []string
+// refusal says why several turns cannot be returned at once, with numbers that
+// work: each call it names was measured, and fits. The outline says where to look.
+func (r *reading) refusal() error {
+	message := fmt.Sprintf("Conversation %s is %s, %s characters", r.ID, count(r.turns, "turn", "turns"), short(r.chars))
+	if r.turns < r.Turns {
+		message = fmt.Sprintf("The last %s of conversation %s are %s characters", count(r.turns, "turn", "turns"), r.ID, short(r.chars))
+	}
+	ways := []string{"event=N", "turn=N"}
 	n, size := r.recent.most(r.measure)
 	if n > 0 {
 		ways = append(ways, fmt.Sprintf("last=%d (%s)", n, short(size)))
+	} else {
+		ways = append(ways, "last=1")
 	}
-	if len(r.params.Include) > 1 && slices.Contains(r.params.Include, conversation.ReadIncludeChat) {
+	results := []string{conversation.ReadIncludeRequests, conversation.ReadIncludeAnswers}
+	if slices.ContainsFunc(r.params.Include, func(i string) bool { return !slices.Contains(results, i) }) {
 		// Worth naming where it shows more turns.
-		more, size := r.chat.most(r.measure)
+		more, size := r.results.most(r.measure)
 		switch {
 		case more == r.turns && r.params.Last == nil:
-			ways = append(ways, fmt.Sprintf(`include=["chat"] (%s)`, short(size)))
+			ways = append(ways, fmt.Sprintf(`include=%s (%s)`, list(results), short(size)))
 		case more > n:
-			ways = append(ways, fmt.Sprintf(`last=%d, include=["chat"] (%s)`, more, short(size)))
+			ways = append(ways, fmt.Sprintf(`last=%d, include=%s (%s)`, more, list(results), short(size)))
 		}
 	}
-	one := "any one turn=N"
-	if r.params.Last != nil {
-		one += " in place of last"
-	}
-	ways = append(ways, one+", shortened where it is longer")
-	var longest []string
-	for _, t := range r.largest.turns {
-		longest = append(longest, fmt.Sprintf("turn %d (%s)", t.number, short(t.size)))
-	}
 	return &contract.Error{
-		Message: fmt.Sprintf("%s; the limit is %d. What fits, the rest of the call unchanged: %s. Largest: %s.",
-			message, limit, strings.Join(ways, "; "), strings.Join(longest, ", ")),
+		Message: fmt.Sprintf("%s: more than the %d of one answer, even shortened. What fits: %s.\n\nIts requests, with about what reading the turn takes:\n%s",
+			message, conversation.ReadMaxChars, strings.Join(ways, "; "), r.outlined()),
 		Caller: true, Err: errTooMuch,
 	}
 }
 
-// errTooMuch is the cause of a refusal: a call for less works.
-var errTooMuch = errors.New("more than an answer can have")
-
-// whole is how long the answer with all turns would be. Of one that is several
-// times too long nobody needs it to the character.
-func (r *reading) whole() int {
-	if r.recent.partial || r.size > 4*conversation.ReadMaxChars {
-		return r.size + r.missing
+// outlined is the outline of what is asked for, a request to a line.
+func (r *reading) outlined() string {
+	seen := 0
+	row := func(q *request) string {
+		size := ""
+		if cost := r.costOf(q.turn); cost > 0 && q.turn != seen {
+			size = fmt.Sprintf(" (%s)", short(cost))
+		}
+		return fmt.Sprintf("turn=%d event=%d%s: %s", q.turn, q.number, size, q.text)
 	}
-	return r.measure(r.recent.turns) + r.missing
+	requests := r.asked.within(outlineChars, func(q *request) int { return envelope.Chars([]byte(row(q))) + 1 })
+	var lines []string
+	for i := range requests.requests {
+		if requests.left > 0 && i == requests.before {
+			lines = append(lines, fmt.Sprintf("[... %s ...]", count(requests.left, "request", "requests")))
+		}
+		q := &requests.requests[i]
+		lines = append(lines, row(q))
+		seen = q.turn
+	}
+	return strings.Join(lines, "\n")
+}
+
+// costOf is about how many characters reading a turn takes.
+func (r *reading) costOf(turn int) int {
+	i, found := slices.BinarySearchFunc(r.costs, turn, func(c turnCost, turn int) int { return c.turn - turn })
+	if !found {
+		return 0
+	}
+	return min(r.costs[i].chars, conversation.ReadMaxChars)
 }
 
 // measure is how long the answer with these turns would be.
-func (r *reading) measure(turns []turn) int { return chars(r.envelope(turns, cutNotes(r, turns))) }
+func (r *reading) measure(turns []turn) int { return chars(r.envelope(turns, 0, 0)) }
 
 // short writes a size the way people say it: 812, 31k, 1.05M. It rounds up.
 func short(n int) string {

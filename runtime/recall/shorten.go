@@ -1,323 +1,361 @@
 package recall
 
 import (
-	"fmt"
 	"slices"
-	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
-	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// leastKept and fewKept are how many characters of a text are kept before the
-// next kind of text has to give: enough to see what it is, and the fewest that
-// say anything. Where even they are too many, events are left out.
+// What is kept of what was pasted into a text.
 const (
-	leastKept = 300
-	fewKept   = 80
+	leastPasted = 6   // lines of code, of a table, of a quotation or of a log that make it a paste
+	firstPasted = 3   // lines of a paste that is shortened
+	pastedChars = 240 // characters of these
 )
 
-// worthwhile is how many characters more another call has to show to be
-// recommended.
-const worthwhile = 1000
-
-// Lengths in characters, rounded up.
+// worthKeeping is the fewest characters of a line that say something without the
+// rest of it, and wordChars the most that a cut moves to be between words.
 const (
-	notesChars = 900 // the notes about shortening
-	markChars  = 110 // the mark in a text that was shortened, and its attributes
+	worthKeeping = 24
+	wordChars    = 20
 )
 
-// yielding lists the kinds whose texts are shortened, those that can best be
-// spared first.
-func yielding() []string {
-	return []string{kindToolResult, kindToolCall, kindInquiry, kindReasoning, kindStructured, kindAssistant, kindUser}
+// form is what kind of text is shortened. Prose has pastes and headings, and says at
+// its end what it comes to; output, and arguments, begin with what they are.
+type form struct {
+	structured bool
+	tail       int // percent of what is kept that is from the end
 }
 
-// shortened is the answer for a single turn over the cap: its longest texts
-// lose their middle, kind by kind; where even that is not enough, events from
-// the middle of the turn are left out.
-func (r *reading) shortened() *conversation.ReadEnvelope {
-	all := r.single[""]
-	kept, head := r.fitted(all)
-	e := r.envelope(r.only(kept), r.shortenedNotes(all, kept, head))
-	e.Truncated = true
-	return e
-}
+func prose() form  { return form{structured: true, tail: 60} }
+func output() form { return form{tail: 40} }
 
-// only is the turn that was asked for, with some of its events.
-func (r *reading) only(events []event) []turn {
-	if r.turns == 0 {
-		return nil
+// shorten returns the text, if it has more than limit characters with its marks,
+// with fewer. Of pastes only the first lines are kept, the longest paste first; if
+// that is not enough, the text loses its middle but for the headings in it. A limit
+// of [maxMark] can always be kept to.
+func (t *body) shorten(limit int, as form) body {
+	if t.length() <= limit {
+		return *t
 	}
-	return []turn{{number: r.recent.first, events: events}}
-}
-
-// fitted returns the events in a form that leaves room for notes within the
-// cap. Fewer than all are the first head ones and the last of them.
-func (r *reading) fitted(of *sample) (kept []event, head int) {
-	const limit = conversation.ReadMaxChars - notesChars
-	all := of.all()
-	frame := r.frame(all)
-	for room := limit; ; room = room * 49 / 50 {
-		kept, head = shrunk(all, room-frame), len(all)
-		if kept == nil {
-			kept, head = keepEnds(all, room)
-		}
-		// What the arithmetic leaves out, such as a "]]>" that is written longer
-		// than it was recorded, shows in the result, and then there is less to
-		// spend. An envelope without events fits.
-		if len(kept) == 0 || chars(r.envelope(r.only(kept), nil)) <= limit {
-			return kept, head
+	lines := t.lines()
+	if as.structured {
+		if shorter := withoutPastes(lines, t.length()-limit); shorter.length() <= limit {
+			shorter.inside = t.inside
+			return shorter
 		}
 	}
+	for room := limit; ; {
+		shorter := ends(lines, room, as.tail)
+		over := shorter.length() - limit
+		if over <= 0 || room <= 0 {
+			shorter.inside = t.inside
+			return shorter
+		}
+		room -= over
+	}
 }
 
-// frame is how long the answer is without any text.
-func (r *reading) frame(events []event) int {
-	bare := slices.Clone(events)
-	for i := range bare {
-		if bare[i].body.length > 0 {
-			bare[i].body = whole("x")
+// line is a line of a text with its end, or a gap.
+type line struct {
+	text    string
+	chars   int  // of text, or missing in the gap
+	isGap   bool // what was here is missing already
+	heading bool
+	dropped bool
+	kept    bool
+}
+
+func (t *body) lines() []line {
+	var lines []line
+	for i, part := range t.parts {
+		if i > 0 {
+			lines = append(lines, line{chars: t.gaps[i-1], isGap: true, dropped: true})
+		}
+		for s := range strings.Lines(part) {
+			lines = append(lines, line{text: s, chars: utf8.RuneCountInString(s)})
 		}
 	}
-	return chars(r.envelope(r.only(bare), nil))
+	return lines
 }
 
-// shrunk returns the events with texts that together take budget characters at
-// most, or nil where that leaves too little of each.
-func shrunk(all []event, budget int) []event {
-	for _, least := range []int{leastKept, fewKept} {
-		events := slices.Clone(all)
-		if shrinkTo(events, budget, least) {
-			return events
-		}
-	}
-	return nil
-}
-
-// shrinkTo shortens texts, in the order of [yielding], until they fit into
-// budget characters or none of more than least is left.
-func shrinkTo(events []event, budget, least int) bool {
-	size := 0
-	for i := range events {
-		size += cost(&events[i].body)
-	}
-	for _, kind := range yielding() {
-		if size <= budget {
+// withoutPastes drops all but the first lines of pastes, the longest first, until
+// about enough characters are gone. It marks the headings outside of pastes.
+func withoutPastes(lines []line, enough int) body {
+	pastes := findPastes(lines)
+	slices.SortStableFunc(pastes, func(a, b paste) int { return b.chars - a.chars })
+	first := map[int]int{} // characters of a line that is kept in part
+	for _, p := range pastes {
+		if enough <= 0 {
 			break
 		}
-		size -= shrinkKind(events, kind, size-budget, least)
-	}
-	return size <= budget
-}
-
-func cost(t *body) int {
-	if t.missing() > 0 {
-		return t.length + markChars
-	}
-	return t.length
-}
-
-// shrinkKind levels the texts of one kind: it finds the greatest length at which
-// cutting all longer ones saves enough, and returns what was saved.
-func shrinkKind(events []event, kind string, needed, least int) int {
-	gives := func(i, level int) bool {
-		return events[i].shown.EventKind == kind && events[i].body.length > level+markChars
-	}
-	saving := func(level int) int {
-		saved := 0
-		for i := range events {
-			if gives(i, level) {
-				saved += cost(&events[i].body) - level - markChars
-			}
+		from, to := p.from, p.to
+		if p.fenced {
+			from, to = from+1, to-1
 		}
-		return saved
-	}
-	longest := least
-	for i := range events {
-		if events[i].shown.EventKind == kind {
-			longest = max(longest, events[i].body.length)
-		}
-	}
-	// Levels longest … least, highest first: the first that saves enough.
-	n := longest - least + 1
-	step := sort.Search(n, func(i int) bool { return saving(longest-i) >= needed })
-	level := longest - min(step, n-1)
-	saved := saving(level)
-	for i := range events {
-		if gives(i, level) {
-			events[i].body.shrink(level)
-		}
-	}
-	return saved
-}
-
-// headShare is the part of the room, in percent, that keepEnds gives to the
-// beginning of a turn.
-const headShare = 40
-
-// keepEnds keeps events from both ends of a turn while they fit: a part of the
-// room for the beginning, where the question is, the rest for the end, where the
-// answer is. head is how many are from the beginning.
-func keepEnds(all []event, room int) (kept []event, head int) {
-	events := slices.Clone(all)
-	shrinkTo(events, 0, leastKept)
-	fill := func(room int, from, to, step int) int {
-		n := 0
-		for i := from; i != to; i += step {
-			if room -= rendered(&events[i]); room < 0 {
+		room, part := pastedChars, 0
+		for range firstPasted {
+			if from == to || lines[from].isGap || room < worthKeeping {
 				break
 			}
-			n++
+			if lines[from].chars > room {
+				part = room
+			}
+			room -= lines[from].chars
+			from++
 		}
-		return n
-	}
-	head = fill(room*headShare/100, 0, len(events), 1)
-	tail := fill(room*(100-headShare)/100, len(events)-1, head-1, -1)
-	return slices.Concat(events[:head], events[len(events)-tail:]), head
-}
-
-// rendered is how long an event is inside an envelope.
-func rendered(e *event) int {
-	const indentation = 4 // more than on its own, for each line of markup
-	shown := e.render()
-	children := 0
-	for _, body := range []string{shown.Name, shown.Content, shown.Arguments} {
-		if body != "" {
-			children++
+		saved := -maxMark - part
+		if part > 0 {
+			saved += lines[from-1].chars
 		}
-	}
-	lines := 1
-	if children > 0 {
-		lines = children + 2
-	}
-	return chars(&shown) + lines*indentation + len("\n")
-}
-
-// shortenedNotes says what is missing in kept, of all events of the turn, and
-// how to see it.
-func (r *reading) shortenedNotes(all *sample, kept []event, head int) []string {
-	shown := r.only(kept)
-	notes := cutNotes(r, shown)
-	number := 0
-	if len(shown) > 0 {
-		number = shown[0].number
-	}
-	if left := all.n - len(kept); left > 0 {
-		covered := all.searchable
-		for i := range kept {
-			if searchable(kept[i].shown.EventKind) {
-				covered--
+		for _, l := range lines[from:to] {
+			if !l.isGap {
+				saved += l.chars
 			}
 		}
-		notes = append(notes, fmt.Sprintf("Of the %d events of turn %d the first %d and the last %d are here; %d between them are left out.", all.n, number, head, len(kept)-head, left)+r.findable(left, covered))
+		if saved < worthKeeping {
+			continue
+		}
+		enough -= saved
+		if part > 0 {
+			first[from-1] = part
+		}
+		for i := from; i < to; i++ {
+			lines[i].dropped = true
+		}
 	}
-	if include := r.roomier(all, kept); include != "" {
-		notes = append(notes, fmt.Sprintf("Re-read with turn=%d, include=%s for more of it.", number, list([]string{include})))
+	var b bodyBuilder
+	for i := range lines {
+		switch l := &lines[i]; {
+		case l.dropped:
+			b.skip(l.chars)
+		case first[i] > 0:
+			kept := startOf(l.text, first[i])
+			b.keep(kept)
+			b.skip(l.chars - utf8.RuneCountInString(kept))
+		default:
+			b.keep(l.text)
+		}
 	}
-	return notes
+	return b.done()
 }
 
-// cutNotes says which texts are shortened.
-func cutNotes(r *reading, turns []turn) []string {
-	shortened := map[string]int{}
-	findable := false
-	for i := range turns {
-		for j := range turns[i].events {
-			if e := &turns[i].events[j]; e.body.isShortened() {
-				shortened[e.shown.EventKind]++
-				findable = findable || searchable(e.shown.EventKind)
+// paste is lines that look like pasted: from the first up to before the last.
+type paste struct {
+	from, to, chars int
+	fenced          bool // the first and the last line are marks of a fence
+}
+
+// findPastes returns the pastes of a text in order, and marks the headings outside of
+// code.
+func findPastes(lines []line) []paste {
+	var pastes []paste
+	add := func(p paste) {
+		for _, l := range lines[p.from:p.to] {
+			p.chars += l.chars
+		}
+		pastes = append(pastes, p)
+	}
+	open := map[byte]int{} // the shortest fence, by its character, that nothing behind it closes
+	for i := 0; i < len(lines); {
+		bare := strings.TrimSpace(lines[i].text)
+		if fence := fenceOf(bare); fence != "" && (open[fence[0]] == 0 || len(fence) < open[fence[0]]) {
+			end := i + 1
+			for end < len(lines) && !closes(strings.TrimSpace(lines[end].text), fence) {
+				end++
 			}
+			if end < len(lines) {
+				if end+1-i >= leastPasted || hasGap(lines[i:end]) {
+					add(paste{from: i, to: end + 1, fenced: true})
+				}
+				i = end + 1
+				continue
+			}
+			open[fence[0]] = len(fence)
 		}
-	}
-	var parts []string
-	for _, kind := range yielding() {
-		if n := shortened[kind]; n > 0 {
-			parts = append(parts, namesOf(kind, n))
+		_, lines[i].heading = headingOf(bare)
+		lines[i].heading = lines[i].heading || isBold(bare)
+		kind := pastedKind(lines[i].text)
+		end := i + 1
+		for kind != "" && end < len(lines) && (lines[end].isGap || pastedKind(lines[end].text) == kind) {
+			end++
 		}
+		for end > i+1 && lines[end-1].isGap {
+			end--
+		}
+		if kind != "" && end-i >= leastPasted {
+			add(paste{from: i, to: end})
+		}
+		i = end
 	}
-	if len(parts) == 0 {
-		return nil
-	}
-	note := join(parts, "and") + " shortened to keep within " + fmt.Sprint(conversation.ReadMaxChars) + " characters."
-	if findable {
-		note += " " + r.search() + " finds single lines in what was cut."
-	}
-	return []string{note}
+	return pastes
 }
 
-// search is the call that searches this conversation, but for its pattern.
-func (r *reading) search() string {
-	call := fmt.Sprintf(`conversation_grep with ids=["%s"]`, r.ID)
-	if r.current {
-		call += ", include_current=true"
-	}
-	return call
+func hasGap(lines []line) bool {
+	return slices.ContainsFunc(lines, func(l line) bool { return l.isGap })
 }
 
-// searchable reports whether a search covers all texts of a kind. Answers to
-// inquiries and data are not searched, or not always.
-func searchable(kind string) bool { return kind != kindInquiry && kind != kindStructured }
-
-// findable is the sentence that says how to get at events that are left out, of
-// which a search covers some.
-func (r *reading) findable(left, covered int) string {
-	switch covered {
-	case 0:
+// pastedKind is what kind of paste a line may be of; empty for prose.
+func pastedKind(s string) string {
+	bare := strings.TrimSpace(s)
+	switch {
+	case bare == "":
 		return ""
-	case left:
-		return " " + r.search() + " and a pattern finds any of them by its text."
+	case bare[0] == '|':
+		return "table"
+	case bare[0] == '>':
+		return "quotation"
+	case isStamped(bare):
+		return "log"
+	case strings.HasPrefix(s, "    ") && !isItem(bare), strings.HasPrefix(s, "\t") && !isItem(bare):
+		return "code"
 	default:
-		return " " + r.search() + " and a pattern finds any of them by its text, save inquiries and structured answers."
-	}
-}
-
-// roomier is the one value of include that, alone, shows more of the events that
-// are shortened or left out; empty where none does.
-func (r *reading) roomier(all *sample, kept []event) string {
-	if len(r.params.Include) < 2 {
 		return ""
 	}
-	for _, kind := range yielding() {
-		include := includeOf(kind)
-		of := r.single[include]
-		if of == nil || of.n == all.n {
-			continue // nothing, or the same call again
-		}
-		alone, _ := r.fitted(of)
-		if shownOf(alone, include) >= shownOf(kept, include)+worthwhile {
-			return include
-		}
-	}
-	return ""
 }
 
-// shownOf is how many characters of the events that include asks for are shown.
-func shownOf(events []event, include string) int {
-	n := 0
-	for i := range events {
-		if includeOf(events[i].shown.EventKind) == include {
-			n += events[i].body.length
-		}
+// isStamped reports whether a line begins like one of a log: with a date or a time.
+func isStamped(s string) bool {
+	s = strings.TrimPrefix(s, "[")
+	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
+	if digits != 2 && digits != 4 || len(s) < digits+3 {
+		return false
 	}
-	return n
+	return strings.ContainsRune("-:/", rune(s[digits])) && '0' <= s[digits+1] && s[digits+1] <= '9' && '0' <= s[digits+2] && s[digits+2] <= '9'
 }
 
-// namesOf is what a note calls n events of a kind.
-func namesOf(kind string, n int) string {
-	switch kind {
-	case kindToolCall:
-		return count(n, "tool call", "tool calls")
-	case kindToolResult:
-		return count(n, "tool result", "tool results")
-	case kindReasoning:
-		return count(n, "reasoning text", "reasoning texts")
-	case kindInquiry:
-		return count(n, "inquiry", "inquiries")
-	case kindStructured:
-		return count(n, "structured answer", "structured answers")
-	case kindAssistant:
-		return count(n, "answer", "answers")
-	default:
-		return count(n, "request", "requests")
+// headingShare is the part of what is kept that headings in the middle may take: one
+// in so many.
+const headingShare = 4
+
+// maxBold is how long a line in bold is that is a heading.
+const maxBold = 80
+
+func isBold(s string) bool {
+	s = strings.TrimRight(s, ":")
+	return len(s) > 4 && len(s) <= maxBold && strings.HasPrefix(s, "**") && strings.HasSuffix(s, "**")
+}
+
+// ends keeps about room characters of the lines that are not dropped: the end, the
+// beginning, and headings between them.
+func ends(lines []line, room, tail int) body {
+	headings := 0
+	for i := range lines {
+		if lines[i].heading && !lines[i].dropped {
+			headings += lines[i].chars + maxMark
+		}
 	}
+	reserved := min(headings, room/headingShare)
+	room -= reserved + maxMark
+	cost := func(i int) int {
+		switch {
+		case !lines[i].dropped:
+			return lines[i].chars
+		case i > 0 && lines[i-1].dropped:
+			return 0 // one mark for them all
+		default:
+			return maxMark
+		}
+	}
+	to, left := len(lines), room*tail/100
+	for to > 0 && cost(to-1) <= left {
+		to--
+		left -= cost(to)
+	}
+	end, begin := "", "" // of lines of which only that is kept
+	if to > 0 && !lines[to-1].dropped && left >= worthKeeping {
+		end = endOf(lines[to-1].text, left)
+		left -= utf8.RuneCountInString(end)
+	}
+	from := 0
+	left += room - room*tail/100
+	for from < to && cost(from) <= left && (from < to-1 || end == "") {
+		left -= cost(from)
+		from++
+	}
+	if from < to && !lines[from].dropped && left >= worthKeeping {
+		begin = startOf(lines[from].text, left)
+	}
+	for i := range lines {
+		l := &lines[i]
+		l.kept = !l.dropped && (i < from || i >= to)
+		if between := i >= from && i < to && (i > from || begin == "") && (i < to-1 || end == ""); between &&
+			l.heading && !l.dropped && l.chars+maxMark <= reserved {
+			reserved -= l.chars + maxMark
+			l.kept = true
+		}
+	}
+	keepSmall(lines, from, to, begin, end)
+	var b bodyBuilder
+	for i := range lines {
+		l := &lines[i]
+		if l.kept {
+			b.keep(l.text)
+			continue
+		}
+		missing := l.chars
+		if i == from {
+			b.keep(begin)
+			missing -= utf8.RuneCountInString(begin)
+		}
+		last := ""
+		if i == to-1 {
+			last = end
+		}
+		b.skip(missing - utf8.RuneCountInString(last))
+		b.keep(last)
+	}
+	return b.done()
+}
+
+// keepSmall keeps what lies between two lines that are kept, and is no longer than
+// the mark that would stand for it.
+func keepSmall(lines []line, from, to int, begin, end string) {
+	start, chars := -1, 0 // of what is not kept
+	for i := range lines {
+		l := &lines[i]
+		switch {
+		case l.kept:
+			if start >= 0 && chars < len(mark(chars)) {
+				for j := start; j < i; j++ {
+					lines[j].kept = true
+				}
+			}
+			start, chars = i+1, 0
+		case l.isGap, i == from && begin != "", i == to-1 && end != "":
+			start = -1
+		default:
+			chars += l.chars
+		}
+	}
+}
+
+// startOf is the first n characters of a line, or a few fewer, so that they end with
+// a word.
+func startOf(s string, n int) string {
+	first, _, omitted := text.Ends(s, n, 0)
+	if omitted == 0 {
+		return first
+	}
+	if at := strings.LastIndexFunc(first, unicode.IsSpace); at > 0 && len(first)-at <= wordChars {
+		return first[:at]
+	}
+	return first
+}
+
+// endOf is the last n characters of a line, or a few fewer, so that they begin with
+// a word.
+func endOf(s string, n int) string {
+	_, last, omitted := text.Ends(s, 0, n)
+	if omitted == 0 {
+		return s
+	}
+	if at := strings.IndexFunc(last, unicode.IsSpace); at >= 0 && at < wordChars && at+1 < len(last) {
+		_, size := utf8.DecodeRuneInString(last[at:])
+		return last[at+size:]
+	}
+	return last
 }

@@ -1,6 +1,9 @@
 package transcript
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Event is one recorded event.
 type Event struct {
@@ -48,15 +51,33 @@ type Limits struct {
 	Text int
 	// JSON is for JSON as a whole. It is no JSON any more where it is cut.
 	JSON int
+	// Part, from 1, is the part of Text characters that is kept in place of the first
+	// and the last ones: the third has those behind twice Text. Of JSON it is a part of
+	// all of it, and JSON and the strings inside have no limits of their own. Behind
+	// the last part there is nothing.
+	Part int
+}
+
+// PartRange returns how many characters there are before the part, and how many it
+// has at the most.
+func (l Limits) PartRange() (before, most int) {
+	most = l.Text
+	if most <= 0 {
+		most = math.MaxInt
+	}
+	if l.Part-1 > math.MaxInt/most {
+		return math.MaxInt, most
+	}
+	return (l.Part - 1) * most, most
 }
 
 // BodyInfo describes the text of an event.
 type BodyInfo struct {
 	Encoding Encoding
-	JSON     bool // it is JSON, indented by two spaces, and not plain text
+	JSON     bool // it is JSON, indented by two spaces, or what a limit left of that; not plain text
 	Cut      bool // strings in it were cut
 	// Chars is how many characters the text has where only the first Head and the
-	// last of them are there; else 0.
+	// last of them are there; else 0. With a part, Chars is always how many it has.
 	Chars, Head int
 }
 

@@ -43,3 +43,26 @@ func (k Kind) Typed() bool { return !k.Global() }
 func (k Kind) Global() bool {
 	return k == KindUnknown || k == KindConfigDelta || k == KindCompaction
 }
+
+// Numbered reports whether events of this kind count in the numbers that events
+// have in a conversation, from 1: those with something that can be read.
+func (k Kind) Numbered() bool { return k.Typed() && k != KindTurnStart }
+
+// Numbering numbers the events of a conversation, from its beginning.
+type Numbering struct {
+	Events   int // that have a number, up to here
+	Requests int // of the user, up to here
+}
+
+// Next returns the number of the next event, which is of a kind; 0 where it has
+// none.
+func (n *Numbering) Next(k Kind) int {
+	if k == KindUser {
+		n.Requests++
+	}
+	if !k.Numbered() {
+		return 0
+	}
+	n.Events++
+	return n.Events
+}

@@ -154,8 +154,12 @@ func AppendQuoted(dst, text []byte) []byte {
 
 // CloseQuoted makes a JSON string of the text dst[start:], which is valid UTF-8
 // with its opening quote already in front: it escapes as [AppendQuoted] does, and
-// closes the string. Text that needs no escape, by far the most, stays where it is.
-func CloseQuoted(dst []byte, start int) []byte {
+// closes the string.
+func CloseQuoted(dst []byte, start int) []byte { return append(EscapeFrom(dst, start), '"') }
+
+// EscapeFrom escapes the text dst[start:], which is valid UTF-8, for the inside of
+// a JSON string. Text that needs no escape, by far the most, stays where it is.
+func EscapeFrom(dst []byte, start int) []byte {
 	i := start
 	for i < len(dst) && !needsEscape(dst[i]) {
 		i++
@@ -165,7 +169,7 @@ func CloseQuoted(dst []byte, start int) []byte {
 		dst = appendEscaped(dst, dst[i:end])
 		dst = append(dst[:i], dst[end:]...)
 	}
-	return append(dst, '"')
+	return dst
 }
 
 func appendEscaped(dst, text []byte) []byte {

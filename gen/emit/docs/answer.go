@@ -178,6 +178,8 @@ func content(e *ir.Element) string {
 	switch e.Body {
 	case ir.InlineBody:
 		return "Body: text on one line; line breaks in it are spaces."
+	case ir.LinesBody:
+		return "Body: text, of which line breaks stay."
 	case ir.BlockBody:
 		return "Body: text in a CDATA section, verbatim between the newline after its start and the one before its end."
 	case ir.JSONBody:

@@ -109,6 +109,8 @@ func bodyDoc(b ir.Body) string {
 	switch b {
 	case ir.InlineBody:
 		return "Recorded text, written on one line."
+	case ir.LinesBody:
+		return "Recorded text, of which line breaks stay."
 	case ir.JSONBody:
 		return "A JSON text, written in a fence."
 	default:
@@ -254,7 +256,7 @@ func (t *toolCode) appendMethod(name string, e *ir.Element) jen.Code {
 	if e.Separator != "" {
 		body = append(body, jen.If(jen.Id("e").Dot(separatorField(e))).Block(write("Open", jen.Lit(e.Separator)), write("Close")))
 	}
-	body = append(body, write("Open", jen.Lit(e.Name)))
+	body = append(body, write(opening(e), jen.Lit(e.Name)))
 	for _, a := range e.Attributes {
 		body = append(body, writeAttribute(a))
 	}
@@ -285,6 +287,14 @@ func (t *toolCode) bytesMethod(name string) jen.Code {
 
 func write(method string, arguments ...jen.Code) jen.Code {
 	return jen.Id("w").Dot(method).Call(arguments...)
+}
+
+// opening is the method that begins an element.
+func opening(e *ir.Element) string {
+	if e.Beside {
+		return "OpenBeside"
+	}
+	return "Open"
 }
 
 func writeAttribute(a ir.Attribute) jen.Code {
@@ -323,6 +333,8 @@ func writeBody(body ir.Body, text jen.Code) jen.Code {
 	switch body {
 	case ir.InlineBody:
 		return write("Inline", text)
+	case ir.LinesBody:
+		return write("Lines", text)
 	case ir.JSONBody:
 		return write("JSON", text)
 	default:
@@ -345,7 +357,7 @@ func (t *toolCode) writeChild(c ir.Child, child *ir.Element) jen.Code {
 		}
 	}
 	one := func(text jen.Code) []jen.Code {
-		return []jen.Code{write("Open", jen.Lit(child.Name)), writeBody(child.Body, text), write("Close")}
+		return []jen.Code{write(opening(child), jen.Lit(child.Name)), writeBody(child.Body, text), write("Close")}
 	}
 	switch {
 	case c.Many:

@@ -162,7 +162,7 @@ func findTool() ir.Tool {
 				{Name: "title", GoName: "FindTitle", Summary: "The title", Body: ir.InlineBody, From: "title"},
 				{Name: "blurb", GoName: "FindBlurb", Summary: "The text on the back", Body: ir.BlockBody},
 				{Name: "card", GoName: "FindCard", Summary: "The card of the book", Body: ir.JSONBody},
-				{Name: "tag", GoName: "FindTag", Summary: "A word it is filed under", Body: ir.InlineBody, From: "tags"},
+				{Name: "tag", GoName: "FindTag", Summary: "A word it is filed under", Body: ir.LinesBody, From: "tags", Beside: true},
 				{
 					Name: "hit", GoName: "FindHit", Summary: "A line with the word", Body: ir.InlineBody, From: "line", Separator: "gap",
 					Attributes: []ir.Attribute{

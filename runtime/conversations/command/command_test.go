@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"strings"
 	"sync"
@@ -132,6 +133,58 @@ func TestTextsAreCut(t *testing.T) {
 	}
 }
 
+// A part is cut here, of a text that must be whole.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	read := func(event string, q conversations.ReadQuery) (e conversations.Event, err error) {
+		fake := processtest.New(t)
+		fake.Expect("/opt/my cli", "--quiet", "read").ReturnStdout("[" + event + "]")
+		q.ID = "jp-c1"
+		q.Event = func(handed *conversations.Event) error {
+			e = *handed
+			return nil
+		}
+		_, err = in("", fake).Read(t.Context(), q)
+		return e, err
+	}
+	for part, want := range map[int]string{1: "潮ab", 2: "cd", 3: "", math.MaxInt: ""} {
+		e, err := read(`{"type":"chat_request","turn":1,"content":"潮abcd"}`, conversations.ReadQuery{MaxText: 3, Part: part})
+		if err != nil || string(e.Text) != want || e.Chars != 5 || e.Head != 0 {
+			t.Errorf("part %d: %q of %d, head %d, %v", part, e.Text, e.Chars, e.Head, err)
+		}
+	}
+	var wrong *conversations.OutputError
+	for _, event := range []string{
+		`{"type":"chat_request","turn":1,"content":"abcd","chars":9,"head_chars":2}`,
+		`{"type":"tool_call_request","turn":1,"arguments":{"a":"b … 9 characters omitted … c"},"cut":true}`,
+	} {
+		if _, err := read(event, conversations.ReadQuery{MaxText: 3, Part: 1}); !errors.As(err, &wrong) {
+			t.Errorf("a part of a text that is cut: error %v", err)
+		}
+	}
+}
+
+// Sizes are known where the program gives all of them, and handed over where they
+// are asked for.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	for record, want := range map[string]*conversations.Size{
+		`{"id":"jp-c1","turns":1,"requests":2,"numbered_events":3,"chars":4}`: {Turns: 1, Requests: 2, Numbered: 3, Chars: 4},
+		`{"id":"jp-c1","turns":1,"requests":2,"chars":4}`:                     nil,
+		`{"id":"jp-c1"}`: nil,
+	} {
+		for _, sizes := range []bool{true, false} {
+			listing, err := in("", prints("["+record+"]")).List(t.Context(), conversations.ListQuery{Sizes: sizes})
+			if !sizes {
+				want = nil
+			}
+			if diff := cmp.Diff(want, listing.Conversations[0].Size); err != nil || diff != "" {
+				t.Errorf("%s: %v (-want +got):\n%s", record, err, diff)
+			}
+		}
+	}
+}
+
 // What a consumer says ends the reading, and is no fault of the program.
 func TestConsumerEndsReading(t *testing.T) {
 	t.Parallel()
@@ -163,6 +216,7 @@ func FuzzSource(f *testing.F) {
 		`[{"id":"jp-c1","scope":"user","turn":-1,"text":"abc","match":true,"submatches":[{"start":-1,"end":9},{"start":1,"end":2}],"line":null,"event":-9,"chars":-5},{"id":"jp-c1","scope":"title","text":"b"}]`,
 		`[{"type":"chat_request","turn":2,"content":"a","chars":99,"head_chars":-4},{"type":"tool_call_request","turn":2,"id":7,"arguments":{}},{"summary":{"turns":9,"first_turn":1,"last_turn":9223372036854775807,"damaged":""}}]`,
 		`[{"type":"chat_request","turn":2},{"type":"chat_request","turn":1}]`,
+		`[{"type":"turn_start","turn":1},{"type":"chat_response","turn":1},{"type":"x","turn":1},{"type":"chat_request","turn":2,"content":"0123456789012345678901234567890"},{"type":"inquiry_request","turn":2,"question":[]}]`,
 	} {
 		f.Add(s)
 	}
@@ -196,14 +250,33 @@ func FuzzSource(f *testing.F) {
 		if err == nil && matches > 2 {
 			t.Errorf("%d matches of 2", matches)
 		}
-		turn := 1
-		_, _ = source.Read(t.Context(), conversations.ReadQuery{ID: "jp-c1", MaxText: 20, Event: func(e *conversations.Event) error {
-			n := utf8.RuneCount(e.Text)
-			if e.Turn < turn || e.Chars == 0 && n > 20 || e.Chars != 0 && (e.Chars <= n || e.Head < 0 || e.Head > n) {
-				t.Errorf("event %+v of %d characters", e, n)
+		for _, q := range []conversations.ReadQuery{
+			{MaxText: 20},
+			{MaxText: 20, Part: 2},
+			{MaxText: 20, Events: conversations.EventRange{First: 2, Last: 3}},
+			{MaxText: 20, Turns: conversations.Turns{First: conversations.Bound{Kind: conversations.CountBack, N: 1}}},
+		} {
+			turn, number, request := 1, 0, 0
+			q.ID = "jp-c1"
+			q.Event = func(e *conversations.Event) error {
+				n := utf8.RuneCount(e.Text)
+				switch {
+				case q.Part == 0 && (e.Chars == 0 && n > 20 || e.Chars != 0 && (e.Chars <= n || e.Head < 0 || e.Head > n)),
+					q.Part > 0 && (e.Head != 0 || n != min(max(e.Chars-20, 0), 20)):
+					t.Errorf("event %+v of %d characters", e, n)
+				case e.Turn < turn, (e.Number > 0) != e.Kind.Numbered(), e.Request < request:
+					t.Errorf("event %+v behind number %d, request %d of turn %d", e, number, request, turn)
+				case e.Number > 0 && number > 0 && e.Number != number+1:
+					t.Errorf("event %+v behind number %d", e, number)
+				}
+				turn, request = e.Turn, e.Request
+				number = max(number, e.Number)
+				return nil
 			}
-			turn = e.Turn
-			return nil
-		}})
+			r, err := source.Read(t.Context(), q)
+			if err == nil && (number > r.Events || request > r.Requests || turn > max(r.Turns, 1)) {
+				t.Errorf("%+v, although event %d, request %d and turn %d were handed over", r, number, request, turn)
+			}
+		}
 	})
 }

@@ -25,6 +25,11 @@ type listRecord struct {
 	Locality        string            `json:"local"`
 	Labels          map[string]string `json:"labels"`
 	Error           string            `json:"error"`
+	// Sizes, where the program gives them.
+	Turns    *int `json:"turns"`
+	Requests *int `json:"requests"`
+	Numbered *int `json:"numbered_events"`
+	Chars    *int `json:"chars"`
 }
 
 // List implements [conversations.Source].
@@ -54,7 +59,11 @@ func (s source) List(ctx context.Context, q conversations.ListQuery) (conversati
 		}
 		listing.Seen++
 		if q.Limit == 0 || listing.Seen <= q.Limit {
-			listing.Conversations = append(listing.Conversations, r.typed(id, q.Archived))
+			listed := r.typed(id, q.Archived)
+			if q.Sizes {
+				listed.Size = r.size()
+			}
+			listing.Conversations = append(listing.Conversations, listed)
 		}
 		return nil
 	})
@@ -87,4 +96,12 @@ func (r *listRecord) typed(id transcript.ID, archived bool) conversations.Listed
 		listed.Damage = reported(id, r.Error)
 	}
 	return listed
+}
+
+// size is nil where the program does not give all of it.
+func (r *listRecord) size() *conversations.Size {
+	if r.Turns == nil || r.Requests == nil || r.Numbered == nil || r.Chars == nil {
+		return nil
+	}
+	return &conversations.Size{Turns: *r.Turns, Requests: *r.Requests, Numbered: *r.Numbered, Chars: *r.Chars}
 }

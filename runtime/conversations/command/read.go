@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -56,14 +59,13 @@ type readSummary struct {
 	Title     string    `json:"title"`
 	CreatedAt time.Time `json:"created_at"`
 	Turns     *int      `json:"turns"`
-	FirstTurn *int      `json:"first_turn"`
-	LastTurn  *int      `json:"last_turn"`
 	Archived  bool      `json:"archived"`
 	Hidden    bool      `json:"hidden"`
 	Damaged   *string   `json:"damaged"`
 }
 
-// Read implements [conversations.Source].
+// Read implements [conversations.Source]. The program prints the whole
+// conversation: events are counted and selected here.
 func (s source) Read(ctx context.Context, q conversations.ReadQuery) (conversations.Reading, error) {
 	c, err := call(s.config.Read, q, q.ID)
 	if err != nil {
@@ -73,96 +75,83 @@ func (s source) Read(ctx context.Context, q conversations.ReadQuery) (conversati
 	if err != nil {
 		return conversations.Reading{}, err
 	}
-	if q.Opened != nil {
-		// What is known of the conversation stands behind the events.
-		ahead := reader{}
-		if err := out.each(&ahead.summary, ahead.add); err != nil {
-			return conversations.Reading{}, err
-		}
-		opened, err := ahead.reading(&out, q)
-		if err != nil {
-			return conversations.Reading{}, err
-		}
-		opened.Damage = nil
-		if err := q.Opened(&opened); err != nil {
-			return conversations.Reading{}, err
-		}
-	}
-	r := reader{handOver: q.Event, kinds: q.Kinds, maxText: q.MaxText}
-	err = out.each(&r.summary, r.add)
-	if r.refused != nil {
-		err = r.refused
-	}
-	if err != nil {
+	count := counter{wanted: q.Events}
+	if err := out.each(&count.summary, count.add); err != nil {
 		return conversations.Reading{}, err
 	}
-	return r.reading(&out, q)
+	reading, err := count.reading(&out, q.ID)
+	if err != nil {
+		return reading, err
+	}
+	first, last, err := count.selected(&reading, q.Turns)
+	if err != nil {
+		return reading, err
+	}
+	if q.Opened != nil {
+		if err := q.Opened(&reading); err != nil {
+			return reading, err
+		}
+	}
+	if q.Event == nil || last < first {
+		return reading, nil
+	}
+	return reading, handOver(&out, &q, first, last)
 }
 
-// reader hands over the events among records, and counts turns.
-type reader struct {
-	handOver func(*conversations.Event) error // nil only counts
-	kinds    func(transcript.Kind) bool
-	maxText  int
+// counter counts the events among records.
+type counter struct {
+	wanted conversations.EventRange
 
-	summary     readSummary
-	first, last int // turns that were seen
-	records     int
-	typed       bool  // one of them at least has the type of an event
-	refused     error // what handOver said, which is no fault of the output
+	summary   readSummary
+	numbering transcript.Numbering
+	records   int
+	typed     bool // one of them at least has the type of an event
+	turn      int  // the last one that was seen
+	// Of the wanted events: the last number, and the turns of the first and the last.
+	lastNumber, firstTurn, lastTurn int
 }
 
-func (r *reader) add(raw json.RawMessage) error {
-	var record readRecord
-	if err := json.Unmarshal(raw, &record); err != nil {
+func (c *counter) add(raw json.RawMessage) error {
+	var r readRecord
+	if err := json.Unmarshal(raw, &r); err != nil {
 		return err
 	}
-	r.records++
-	r.typed = r.typed || record.Type != ""
-	if record.Turn <= 0 {
+	c.records++
+	c.typed = c.typed || r.Type != ""
+	if r.Turn <= 0 {
 		return nil
 	}
-	if record.Turn < r.last {
+	if r.Turn < c.turn {
 		return errors.New("its turn is before the one of the record before it")
 	}
-	if r.first == 0 {
-		r.first = record.Turn
+	c.turn = r.Turn
+	if n := c.numbering.Next(r.kind()); c.wanted.Has(n) {
+		c.lastNumber, c.lastTurn = n, r.Turn
+		if n == c.wanted.First {
+			c.firstTurn = r.Turn
+		}
 	}
-	r.last = record.Turn
-	if r.handOver == nil {
-		return nil
-	}
-	if e, ok := record.typed(raw); ok && (r.kinds == nil || r.kinds(e.Kind)) {
-		cut(&e, r.maxText)
-		r.refused = r.handOver(&e)
-	}
-	return r.refused
+	return nil
 }
 
-// reading is what is known of the conversation. The turns are those that were
-// seen, and more where the summary has more that make sense.
-func (r *reader) reading(out *output, q conversations.ReadQuery) (conversations.Reading, error) {
-	s := &r.summary
-	if r.records > 0 && !r.typed && or(s.Turns, 1) != 0 {
+// reading is what is known of the conversation. It has the turns that were seen,
+// and more where the summary has more.
+func (c *counter) reading(out *output, id string) (conversations.Reading, error) {
+	s := &c.summary
+	if c.records > 0 && !c.typed && or(s.Turns, 1) != 0 {
 		return conversations.Reading{}, out.wrong("its records are no events: none has a type")
 	}
 	reading := conversations.Reading{
 		Conversation: transcript.Conversation{Title: s.Title, CreatedAt: s.CreatedAt, Archived: s.Archived, Hidden: s.Hidden},
-		Turns:        max(or(s.Turns, 0), r.last),
-		FirstTurn:    r.first,
-		LastTurn:     r.last,
+		Turns:        max(or(s.Turns, 0), c.turn),
+		Events:       c.numbering.Events,
+		Requests:     c.numbering.Requests,
 	}
 	var err error
 	if reading.ID, err = conversations.ParseID(s.ID); err != nil {
-		if reading.ID, err = conversations.ParseID(q.ID); err != nil {
+		if reading.ID, err = conversations.ParseID(id); err != nil {
 			return conversations.Reading{}, err
 		}
-	}
-	if first, last := or(s.FirstTurn, 0), or(s.LastTurn, 0); 0 < first && first <= last && last <= or(s.Turns, 0) {
-		if r.first == 0 || first < r.first {
-			reading.FirstTurn = first
-		}
-		reading.LastTurn = max(r.last, last)
 	}
 	if s.Damaged != nil {
 		reading.Damage = reported(reading.ID, *s.Damaged)
@@ -170,39 +159,137 @@ func (r *reader) reading(out *output, q conversations.ReadQuery) (conversations.
 	return reading, nil
 }
 
-// typed reads a record. Types that are no events of a turn are not ok.
-func (r *readRecord) typed(raw json.RawMessage) (e conversations.Event, ok bool) {
-	e = conversations.Event{
-		Index: -1, Turn: r.Turn, Cut: r.Cut,
+// selected returns the first and the last number that is asked for, or else turn,
+// and sets the turns of the reading. There is none where the last is before the
+// first.
+func (c *counter) selected(r *conversations.Reading, turns conversations.Turns) (first, last int, err error) {
+	if c.wanted != (conversations.EventRange{}) {
+		if c.wanted.First < 1 || c.wanted.First > r.Events {
+			return 0, 0, &conversations.EventRangeError{ID: r.ID, Number: c.wanted.First, Events: r.Events}
+		}
+		r.FirstTurn, r.LastTurn = c.firstTurn, c.lastTurn
+		return c.wanted.First, c.lastNumber, nil
+	}
+	first, last = 1, r.Turns
+	switch n := turns.First.N; {
+	case turns == conversations.Turns{}:
+	case turns.First.Kind == conversations.Turn && turns.First == turns.Last:
+		if n < 1 || n > r.Turns {
+			return 0, 0, &conversations.TurnRangeError{ID: r.ID, Turn: n, Turns: r.Turns}
+		}
+		first, last = n, n
+	case turns.First.Kind == conversations.CountBack && turns.Last.Kind == conversations.Unbounded:
+		first = max(r.Turns-n+1, 1)
+	default:
+		return 0, 0, fmt.Errorf("reading these turns: %w", conversations.ErrUnsupported)
+	}
+	if first <= last {
+		r.FirstTurn, r.LastTurn = first, last
+	}
+	return first, last, nil
+}
+
+// errEnough ends the reading of records.
+var errEnough = errors.New("nothing that follows is asked for")
+
+// handOver hands over the events from the first to the last number or turn.
+func handOver(out *output, q *conversations.ReadQuery, first, last int) error {
+	var numbering transcript.Numbering
+	var stopped error // by the consumer: no fault of the output
+	err := out.each(&readSummary{}, func(raw json.RawMessage) error {
+		var r readRecord
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return err
+		}
+		kind := r.kind()
+		if r.Turn <= 0 || kind == transcript.KindUnknown {
+			return nil
+		}
+		at, number := r.Turn, numbering.Next(kind)
+		if q.Events != (conversations.EventRange{}) {
+			at = number
+		}
+		if at > last {
+			stopped = errEnough
+			return stopped
+		}
+		if at < first || q.Kinds != nil && !q.Kinds(kind) {
+			return nil
+		}
+		e := r.event(kind, raw)
+		e.Number, e.Request = number, numbering.Requests
+		if err := cut(&e, q); err != nil {
+			return err
+		}
+		stopped = q.Event(&e)
+		return stopped
+	})
+	switch {
+	case stopped == errEnough:
+		return nil
+	case stopped != nil:
+		return stopped
+	}
+	return err
+}
+
+// kind is the kind of an event of a turn; unknown for anything else.
+func (r *readRecord) kind() transcript.Kind {
+	switch r.Type {
+	case "turn_start":
+		return transcript.KindTurnStart
+	case "chat_request":
+		return transcript.KindUser
+	case "chat_response":
+		switch {
+		case r.Message != nil && !r.Message.json:
+			return transcript.KindAssistant
+		case r.Reasoning != nil && !r.Reasoning.json:
+			return transcript.KindReasoning
+		case len(r.Data) > 0:
+			return transcript.KindStructured
+		}
+		return transcript.KindAssistant
+	case "tool_call_request":
+		return transcript.KindToolCall
+	case "tool_call_response":
+		return transcript.KindToolResult
+	case "inquiry_request":
+		return transcript.KindInquiry
+	case "inquiry_response":
+		return transcript.KindInquiryResponse
+	}
+	return transcript.KindUnknown
+}
+
+// event is the event of a record.
+func (r *readRecord) event(kind transcript.Kind, raw json.RawMessage) conversations.Event {
+	e := conversations.Event{
+		Index: -1, Turn: r.Turn, Kind: kind, Cut: r.Cut,
 		AppendJSON: func(dst []byte, _ transcript.JSONOptions) []byte { return append(dst, raw...) },
 	}
 	var body recorded
-	switch r.Type {
-	case "turn_start":
-		e.Kind = transcript.KindTurnStart
-	case "chat_request":
-		e.Kind, body = transcript.KindUser, r.Content
-	case "chat_response":
-		switch {
-		case r.Message != nil:
-			e.Kind, body = transcript.KindAssistant, *r.Message
-		case r.Reasoning != nil:
-			e.Kind, body = transcript.KindReasoning, *r.Reasoning
-		default:
-			e.Kind, body = transcript.KindStructured, structured(r.Data)
-		}
-	case "tool_call_request":
-		e.Kind, e.Name, e.CallID = transcript.KindToolCall, r.Name.text, r.ID.text
-		body = recorded{indented(r.Arguments), len(r.Arguments) > 0}
-	case "tool_call_response":
-		e.Kind, e.CallID, e.IsError = transcript.KindToolResult, r.ID.text, r.IsError.text == "true"
+	switch kind {
+	case transcript.KindUser:
 		body = r.Content
-	case "inquiry_request":
-		e.Kind, body = transcript.KindInquiry, question(r.Question)
-	case "inquiry_response":
-		e.Kind, body = transcript.KindInquiryResponse, structured(r.Answer)
-	default:
-		return e, false
+	case transcript.KindAssistant:
+		if r.Message != nil {
+			body = *r.Message
+		}
+	case transcript.KindReasoning:
+		body = *r.Reasoning
+	case transcript.KindStructured:
+		body = structured(r.Data)
+	case transcript.KindToolCall:
+		e.Name, e.CallID = r.Name.text, r.ID.text
+		body = recorded{indented(r.Arguments), len(r.Arguments) > 0}
+	case transcript.KindToolResult:
+		e.CallID, e.IsError = r.ID.text, r.IsError.text == "true"
+		body = r.Content
+	case transcript.KindInquiry:
+		body = question(r.Question)
+	case transcript.KindInquiryResponse:
+		body = structured(r.Answer)
 	}
 	e.Text, e.JSON = []byte(body.text), body.json
 	// Numbers that do not fit the text are no numbers of a cut.
@@ -215,20 +302,34 @@ func (r *readRecord) typed(raw json.RawMessage) (e conversations.Event, ok bool)
 	if at, err := transcript.ParseTimestamp(r.Timestamp.text); err == nil {
 		e.Time = at
 	}
-	return e, true
+	return e
 }
 
-// cut shortens the text of an event that the program has not cut to so many
-// characters: 60 % from its beginning, the rest from its end.
-func cut(e *conversations.Event, most int) {
-	n := utf8.RuneCount(e.Text)
-	if most == 0 || n <= most || e.Chars > 0 {
-		return
+// cut leaves of the text of an event the part that is asked for, or its beginning
+// and its end where the program has not cut it to so many characters. Of a name and
+// an id it leaves the beginning.
+func cut(e *conversations.Event, q *conversations.ReadQuery) error {
+	if q.MaxText > 0 {
+		e.Name, _, _ = text.Ends(e.Name, q.MaxText, 0)
+		e.CallID, _, _ = text.Ends(e.CallID, q.MaxText, 0)
 	}
-	runes := []rune(string(e.Text))
-	head := most * 6 / 10
-	e.Text = []byte(string(runes[:head]) + string(runes[n-(most-head):]))
-	e.Chars, e.Head = n, head
+	switch {
+	case q.Part > 0 && (e.Chars > 0 || e.Cut):
+		return errors.New("its text is cut, although all of it was asked for")
+	case q.Part > 0:
+		before, most := transcript.Limits{Text: q.MaxText, Part: q.Part}.PartRange()
+		e.Chars = utf8.RuneCount(e.Text)
+		first, _, _ := text.Ends(e.Text, before, 0)
+		e.Text, _, _ = text.Ends(e.Text[len(first):], most, 0)
+	case q.MaxText > 0 && e.Chars == 0:
+		head := transcript.HeadChars(q.MaxText)
+		first, last, omitted := text.Ends(e.Text, head, q.MaxText-head)
+		if omitted > 0 {
+			e.Text = slices.Concat(first, last)
+			e.Chars, e.Head = q.MaxText+omitted, head
+		}
+	}
+	return nil
 }
 
 // question is the text of a recorded question.

@@ -238,8 +238,16 @@ func BenchmarkGrep(b *testing.B) {
 
 func BenchmarkLs(b *testing.B) {
 	dir, content := benchmarkWorkspace(b)
-	b.SetBytes(content.Bytes)
-	for b.Loop() {
-		benchmarkRun(b, dir, "ls")
+	for name, args := range map[string][]string{
+		"all":   {},
+		"page":  {"--limit=20", "--format=json"},
+		"sizes": {"--limit=20", "--format=json", "--sizes"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(content.Bytes)
+			for b.Loop() {
+				benchmarkRun(b, dir, append([]string{"ls"}, args...)...)
+			}
+		})
 	}
 }

@@ -20,6 +20,7 @@ type lsOptions struct {
 	limit, offset int
 	titleContains string
 	local, full   bool
+	sizes         bool
 }
 
 func (c *commands) lsCommand() *cobra.Command {
@@ -51,8 +52,9 @@ Flags that are repeatable also take several values between commas, except for
 	flags.StringVar(&opts.titleContains, "title-contains", "", "only titles that contain this `text`, in any case")
 	flags.BoolVar(&opts.local, "local", false, "only conversations that are in the user's own store and not in the workspace")
 	flags.BoolVar(&opts.full, "full", false, "show full times and titles in text output")
+	flags.BoolVar(&opts.sizes, "sizes", false, "count turns, requests, readable events and characters too, in JSON output")
 	opts.filter.addFlags(flags)
-	cli.Rare(flags, "ascending", "descending", "exclude-id", "hidden", "local", "offset")
+	cli.Rare(flags, "ascending", "descending", "exclude-id", "hidden", "local", "offset", "sizes")
 	c.completeFlags(cmd, map[string][]string{"sort": lsSorts()})
 	return cmd
 }
@@ -90,6 +92,9 @@ func (c *commands) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) e
 	if err := opts.check(cmd); err != nil {
 		return err
 	}
+	if opts.sizes && !f.json {
+		return usageError("add --format=json", "--sizes is about JSON output")
+	}
 	filter, err := opts.filter.parse(c)
 	if err != nil {
 		return err
@@ -101,6 +106,7 @@ func (c *commands) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) e
 	listing, err := source.List(ctx, conversations.ListQuery{
 		Filter: filter, TitleContains: opts.titleContains, UserOnly: opts.local,
 		Sort: sortOf(opts.sort), Ascending: !opts.order.descending, Limit: opts.limit, Offset: opts.offset,
+		Sizes: opts.sizes,
 	})
 	left := c.warnOf(listing.Aside.Problems, len(filter.IDs) > 0)
 	if err != nil {
@@ -175,6 +181,12 @@ func (r *record) listed(l *conversations.Listed) {
 		r.null("error")
 	} else {
 		r.string("error", l.Damage.Err.Error())
+	}
+	if l.Size != nil {
+		r.int("turns", l.Size.Turns)
+		r.int("requests", l.Size.Requests)
+		r.int("numbered_events", l.Size.Numbered)
+		r.int("chars", l.Size.Chars)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -46,7 +45,7 @@ const (
 // journey returns a step in which an agent finds an earlier conversation and
 // reads it. On stdio, "convtools install" registers the server with it. The model
 // is scripted: it learns what concerns the question, calls conversation_grep, and then
-// conversation_read with the id and the turn of the last hit it was shown.
+// conversation_read with the id and the number of the last event it was shown.
 func journey(how string, a agent) func(context.Context, *lab) ([]string, error) {
 	return func(ctx context.Context, l *lab) (notes []string, err error) {
 		if how == "stdio" {
@@ -79,11 +78,11 @@ func (a agent) journey(ctx context.Context, l *lab, serverURL string) (notes []s
 			next = call{"learn", map[string]any{"topic": "notes", "subjects": []any{"gauges"}}}
 		case 1:
 		case 2:
-			id, turn, err := lastHit(a.unwrap(e.Results[1].Text))
+			id, number, err := lastEvent(a.unwrap(e.Results[1].Text))
 			if err != nil {
 				return reply{}, err
 			}
-			next = call{"conversation_read", map[string]any{"id": id, "turn": turn}}
+			next = call{"conversation_read", map[string]any{"id": id, "event": number}}
 		default:
 			return reply{text: conclusion}, nil
 		}
@@ -244,35 +243,29 @@ func shownKeywords(parameter map[string]any) map[string]any {
 	}
 }
 
-// lastHit returns the id and the turn of the last hit of an answer of
-// conversation_grep, as a model would read them.
-func lastHit(envelope string) (id string, turn int, err error) {
-	decoder := xml.NewDecoder(strings.NewReader(envelope))
-	for {
-		token, err := decoder.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return "", 0, fmt.Errorf("reading the answer of conversation_grep: %w\n%.500s", err, envelope)
-		}
-		start, ok := token.(xml.StartElement)
-		if !ok || start.Name.Local != "hit" {
-			continue
-		}
-		var hit struct {
-			ID   string `xml:"id,attr"`
-			Turn int    `xml:"turn,attr"`
-		}
-		if err := decoder.DecodeElement(&hit, &start); err != nil {
-			return "", 0, fmt.Errorf("reading a hit: %w", err)
-		}
-		id, turn = hit.ID, hit.Turn
+// lastEvent returns the conversation and the number of the last event of an answer
+// of conversation_grep, as a model would read them.
+func lastEvent(envelope string) (id string, number int, err error) {
+	var answer struct {
+		Conversations []struct {
+			ID     string `xml:"id,attr"`
+			Events []struct {
+				Number int `xml:"event,attr"`
+			} `xml:"event"`
+		} `xml:"conversation"`
 	}
-	if id == "" || turn == 0 {
-		return "", 0, fmt.Errorf("conversation_grep shows the model no hit with id and turn:\n%.500s", envelope)
+	if err := xml.Unmarshal([]byte(envelope), &answer); err != nil {
+		return "", 0, fmt.Errorf("reading the answer of conversation_grep: %w\n%.500s", err, envelope)
 	}
-	return id, turn, nil
+	for _, c := range answer.Conversations {
+		for _, e := range c.Events {
+			id, number = c.ID, e.Number
+		}
+	}
+	if id == "" || number == 0 {
+		return "", 0, fmt.Errorf("conversation_grep shows the model no event with its number in a conversation with an id:\n%.500s", envelope)
+	}
+	return id, number, nil
 }
 
 // codex is OpenAI's Codex CLI, as "codex exec" runs it.

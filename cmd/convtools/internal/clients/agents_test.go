@@ -9,42 +9,49 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestLastHit(t *testing.T) {
+func TestLastEvent(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, envelope string
 		id             string
-		turn           int
+		number         int
 		wantErr        string
 	}{
 		{
-			name: "the last of two",
-			envelope: `<conversation_grep matches="2"><conversation id="jp-c1">
-				<hit id="jp-c1" turn="1">a</hit></conversation><conversation id="jp-c2">
-				<hit id="jp-c2" turn="12">b</hit></conversation></conversation_grep>`,
-			id: "jp-c2", turn: 12,
+			name: "the last of three",
+			envelope: `<conversation_grep matches="3"><conversation id="jp-c1">
+				<event event="1"><hit>a</hit></event></conversation><conversation id="jp-c2">
+				<event event="3"><hit>b</hit></event><event event="12"><hit>b</hit></event></conversation></conversation_grep>`,
+			id: "jp-c2", number: 12,
 		},
 		{
-			name:     "recorded text that looks like a hit",
-			envelope: `<conversation_grep><hit id="jp-c1" turn="1"><![CDATA[<hit id="jp-c9" turn="9">]]></hit></conversation_grep>`,
-			id:       "jp-c1", turn: 1,
+			name: "a conversation without one",
+			envelope: `<conversation_grep><conversation id="jp-c1"><event event="7"/></conversation>
+				<conversation id="jp-c2" matches="3"><title>b</title></conversation></conversation_grep>`,
+			id: "jp-c1", number: 7,
 		},
-		{name: "none", envelope: `<conversation_grep matches="0"></conversation_grep>`, wantErr: "no hit"},
-		{name: "no turn", envelope: `<hit id="jp-c1">a</hit>`, wantErr: "no hit with id and turn"},
-		{name: "cut off", envelope: `<conversation_grep><hit id="jp-c1" turn="1">a`, wantErr: "reading a hit"},
+		{
+			name: "recorded text that looks like an event",
+			envelope: `<conversation_grep><conversation id="jp-c1"><event event="1"><hit><![CDATA[<event event="9">]]></hit></event>
+				</conversation></conversation_grep>`,
+			id: "jp-c1", number: 1,
+		},
+		{name: "none", envelope: `<conversation_grep matches="0"></conversation_grep>`, wantErr: "no event"},
+		{name: "no number", envelope: `<conversation_grep><conversation id="jp-c1"><event/></conversation></conversation_grep>`, wantErr: "no event with its number"},
+		{name: "cut off", envelope: `<conversation_grep><conversation id="jp-c1"><event event="1">a`, wantErr: "reading the answer"},
 		{name: "not an envelope", envelope: `tool failed: <`, wantErr: "reading the answer"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			id, turn, err := lastHit(test.envelope)
+			id, number, err := lastEvent(test.envelope)
 			if test.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), test.wantErr) {
 					t.Errorf("error is %v, want one with %q", err, test.wantErr)
 				}
 				return
 			}
-			if err != nil || id != test.id || turn != test.turn {
-				t.Errorf("got %s, %d, %v; want %s, %d", id, turn, err, test.id, test.turn)
+			if err != nil || id != test.id || number != test.number {
+				t.Errorf("got %s, %d, %v; want %s, %d", id, number, err, test.id, test.number)
 			}
 		})
 	}

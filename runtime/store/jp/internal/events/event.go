@@ -145,7 +145,7 @@ func (e *Event) AppendBody(dst []byte, limits transcript.Limits) ([]byte, transc
 	w := valueWriter{pretty: true}
 	switch e.Kind {
 	case transcript.KindInquiry:
-		return appendBody(dst, e.question(), limits.Text, false)
+		return appendBody(dst, e.question(), limits, false)
 	case transcript.KindToolCall:
 		f, w.decode, w.maxText = FieldArguments, true, limits.Text
 	case transcript.KindStructured:
@@ -154,7 +154,7 @@ func (e *Event) AppendBody(dst []byte, limits transcript.Limits) ([]byte, transc
 	default:
 		f, w.decode = e.textField()
 		if raw, ok := e.stringField(f); ok {
-			return appendBody(dst, raw, limits.Text, w.decode)
+			return appendBody(dst, raw, limits, w.decode)
 		}
 		w.maxText = limits.Text
 	}
@@ -163,25 +163,30 @@ func (e *Event) AppendBody(dst []byte, limits transcript.Limits) ([]byte, transc
 		return dst, transcript.BodyInfo{}
 	}
 	if text, ok := unquote(raw); ok && e.Kind != transcript.KindToolCall {
-		if e.Kind == transcript.KindInquiryResponse {
-			return appendBody(dst, text, limits.Text, false)
+		if e.Kind == transcript.KindInquiryResponse || limits.Part > 0 {
+			return appendBody(dst, text, limits, false)
 		}
 		dst = w.appendMarked(dst, text)
 		return dst, transcript.BodyInfo{Cut: w.cut}
 	}
-	w.whole = newEnds(len(dst), limits.JSON)
+	if limits.Part > 0 {
+		w.maxText = 0
+	} else {
+		limits.Text = limits.JSON
+	}
+	w.whole = keep(len(dst), limits)
 	dst = w.whole.finish(w.append(dst, raw))
 	info := transcript.BodyInfo{Encoding: w.encoding, JSON: true, Cut: w.cut}
-	info.Chars, info.Head = w.whole.chars()
+	w.whole.describe(&info)
 	return dst, info
 }
 
-// appendBody appends the text of a string, and what of it max lets through.
-func appendBody(dst, raw []byte, max int, base64 bool) ([]byte, transcript.BodyInfo) {
-	kept := newEnds(len(dst), max)
-	dst, encoding := kept.append(dst, raw, base64)
-	info := transcript.BodyInfo{Encoding: encoding}
-	info.Chars, info.Head = kept.chars()
+// appendBody appends what the limits let through of the text of a string.
+func appendBody(dst, raw []byte, limits transcript.Limits, base64 bool) ([]byte, transcript.BodyInfo) {
+	k := keep(len(dst), limits)
+	var info transcript.BodyInfo
+	dst, info.Encoding = k.append(dst, raw, base64)
+	k.describe(&info)
 	return dst, info
 }
 
@@ -193,9 +198,8 @@ func (e *Event) AppendCallID(dst []byte, most int) []byte { return e.appendFirst
 
 func (e *Event) appendFirst(dst []byte, f Field, most int) []byte {
 	raw, _ := e.stringField(f)
-	kept := newEnds(len(dst), most)
-	kept.head, kept.tail = most, 0
-	dst, _ = kept.append(dst, raw, false)
+	k := keepFirst(len(dst), most)
+	dst, _ = k.append(dst, raw, false)
 	return dst
 }
 

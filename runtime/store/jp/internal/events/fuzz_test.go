@@ -72,6 +72,7 @@ func checkEvent(t *testing.T, e *events.Event) {
 	if body, info := e.AppendBody(nil, transcript.Limits{Text: 3}); !utf8.Valid(body) || info.JSON && !json.Valid(body) {
 		t.Fatalf("body %q, %+v of %q", body, info, e.Raw())
 	}
+	checkParts(t, e, 3)
 }
 
 func checkEnd(t *testing.T, data []byte, n int, end int64, err error) {

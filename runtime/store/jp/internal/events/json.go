@@ -124,7 +124,7 @@ func (w *eventWriter) mainText(raw []byte) {
 	start := len(w.dst)
 	text, _ := unquote(raw)
 	_, base64 := w.event.textField()
-	dst, info := appendBody(w.dst, text, w.opts.MaxText, base64)
+	dst, info := appendBody(w.dst, text, transcript.Limits{Text: w.opts.MaxText}, base64)
 	w.encoding, w.chars = info.Encoding, info.Chars
 	w.dst = transcript.CloseQuoted(dst, start)
 }

@@ -16,7 +16,7 @@ type valueWriter struct {
 	decode  bool // decode base64 in string values
 	maxText int  // characters a string value may have; 0 means no limit
 
-	whole    ends                // of the value; nothing is left out by default
+	whole    kept                // of the value; all by default
 	encoding transcript.Encoding // Base64 when a string could not be decoded
 	cut      bool                // a string was longer than maxText
 }
@@ -42,7 +42,7 @@ func (w *valueWriter) value(dst, raw []byte, i, depth int) ([]byte, int) {
 			dst = w.newline(dst, depth+1)
 			if c == '{' {
 				end := stringEnd(raw, i)
-				dst = append(appendKey(dst, raw[i+1:end-1]), ':')
+				dst = append(w.appendString(dst, raw[i+1:end-1]), ':')
 				if w.pretty {
 					dst = append(dst, ' ')
 				}
@@ -81,6 +81,9 @@ func (w *valueWriter) newline(dst []byte, depth int) []byte {
 
 // appendText appends a string value, decoded and cut as asked.
 func (w *valueWriter) appendText(dst, raw []byte) []byte {
+	if w.maxText == 0 && (!w.decode || w.whole.cuts && len(raw) > decodedAtOnce && !mayBeBase64(raw)) {
+		return w.appendString(dst, raw)
+	}
 	dst = append(dst, '"')
 	start := len(dst)
 	return transcript.CloseQuoted(w.appendMarked(dst, raw), start)
@@ -89,23 +92,29 @@ func (w *valueWriter) appendText(dst, raw []byte) []byte {
 // appendMarked appends the text of a string, decoded and cut as asked, with a mark
 // where it is cut.
 func (w *valueWriter) appendMarked(dst, raw []byte) []byte {
-	kept := newEnds(len(dst), w.maxText)
-	dst, encoding := kept.append(dst, raw, w.decode)
+	k := keep(len(dst), transcript.Limits{Text: w.maxText})
+	dst, encoding := k.append(dst, raw, w.decode)
 	if encoding != transcript.Plain {
 		w.encoding = encoding
 	}
-	if kept.omitted > 0 {
+	if k.omitted > 0 {
 		w.cut = true
-		dst = slices.Insert(dst, kept.cut, fmt.Appendf(nil, " … %d characters omitted … ", kept.omitted)...)
+		dst = slices.Insert(dst, k.cut, fmt.Appendf(nil, " … %d characters omitted … ", k.omitted)...)
 	}
 	return dst
 }
 
-func appendKey(dst, raw []byte) []byte {
+// appendString appends a string that is not base64. Of a long one in a value that
+// is going to be cut, only some is in memory at a time.
+func (w *valueWriter) appendString(dst, raw []byte) []byte {
 	dst = append(dst, '"')
+	for w.whole.cuts && len(raw) > decodedAtOnce {
+		start := len(dst)
+		dst, raw = transcript.AppendSome(dst, raw, decodedAtOnce)
+		dst = w.whole.shorten(transcript.EscapeFrom(dst, start))
+	}
 	start := len(dst)
-	dst = transcript.AppendUnescaped(dst, raw)
-	return transcript.CloseQuoted(dst, start)
+	return transcript.CloseQuoted(transcript.AppendUnescaped(dst, raw), start)
 }
 
 // member is a key, as it stands between its quotes, and its raw value.

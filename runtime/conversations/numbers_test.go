@@ -1,0 +1,262 @@
+package conversations_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// numbered is an event as a reader gets it.
+type numbered struct {
+	Turn, Number, Request int
+	Kind, Text            string
+}
+
+// expected numbers what is recorded, naively.
+func expected(recorded []jptest.Recorded) (events []numbered, size conversations.Size) {
+	for _, r := range recorded {
+		if r.Turn == 0 {
+			continue
+		}
+		e := numbered{Turn: r.Turn, Kind: r.Kind, Text: r.Text}
+		size.Turns = r.Turn
+		if r.Kind != "turn_start" {
+			size.Numbered++
+			size.Chars += utf8.RuneCountInString(r.Text)
+			e.Number = size.Numbered
+		}
+		if r.Kind == "user" {
+			size.Requests++
+		}
+		e.Request = size.Requests
+		events = append(events, e)
+	}
+	return events, size
+}
+
+func readNumbered(t *testing.T, l conversations.Source, q conversations.ReadQuery) (events []numbered, r conversations.Reading) {
+	t.Helper()
+	q.Event = func(e *conversations.Event) error {
+		if q.Part > 0 && e.Head != 0 {
+			t.Errorf("%+v", e)
+		}
+		events = append(events, numbered{e.Turn, e.Number, e.Request, e.Kind.String(), string(e.Text)})
+		return nil
+	}
+	r, err := l.Read(t.Context(), q)
+	if err != nil {
+		t.Fatalf("%+v: %v", q, err)
+	}
+	return events, r
+}
+
+// Whatever is asked for, events have the numbers that they have in the whole
+// conversation, which have no gaps, and listings count the same.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	const conversationsOfEach = 40
+	var recorded [conversationsOfEach][]jptest.Recorded
+	l := open(t, func(w *jptest.Workspace, _ string) {
+		for i := range recorded {
+			r := rand.New(rand.NewPCG(uint64(i), 9))
+			recorded[i] = w.Conversation(fmt.Sprint(17600000000+i), "x").Random(r, r.IntN(60))
+		}
+	})
+	listing, err := l.List(t.Context(), conversations.ListQuery{Sort: conversations.ByID, Ascending: true, Sizes: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range listing.Conversations {
+		all, size := expected(recorded[i])
+		if diff := cmp.Diff(&size, c.Size); diff != "" {
+			t.Errorf("%s: size (-want +got):\n%s", c.ID, diff)
+		}
+		got, whole := readNumbered(t, l, conversations.ReadQuery{ID: string(c.ID)})
+		if diff := cmp.Diff(all, got); diff != "" {
+			t.Fatalf("%s (-want +got):\n%s", c.ID, diff)
+		}
+		if whole.Turns != size.Turns || whole.Events != size.Numbered || whole.Requests != size.Requests {
+			t.Errorf("%s: %+v, want %+v", c.ID, whole, size)
+		}
+		if size.Numbered == 0 {
+			continue
+		}
+		r := rand.New(rand.NewPCG(uint64(i), 10))
+		for range 20 {
+			q, selects := randomSelection(r, size)
+			q.ID = string(c.ID)
+			var want []numbered
+			first, last := 0, 0
+			for _, e := range all {
+				if !selects(e) {
+					continue
+				}
+				if first == 0 {
+					first = e.Turn
+				}
+				last = e.Turn
+				if q.Kinds == nil || e.Kind == "assistant" || e.Kind == "turn_start" {
+					want = append(want, e)
+				}
+			}
+			got, reading := readNumbered(t, l, q)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s, %+v (-want +got):\n%s", c.ID, q, diff)
+			}
+			if reading.FirstTurn != first || reading.LastTurn != last || reading.Turns != size.Turns || reading.Events != size.Numbered || reading.Requests != size.Requests {
+				t.Errorf("%s, %+v: %+v, want the turns %d to %d of %+v", c.ID, q, reading, first, last, size)
+			}
+		}
+	}
+}
+
+// randomSelection returns a query and whether an event is selected by it, kinds
+// aside.
+func randomSelection(r *rand.Rand, size conversations.Size) (q conversations.ReadQuery, selects func(numbered) bool) {
+	if r.IntN(3) == 0 {
+		q.Kinds = func(k transcript.Kind) bool {
+			return k == transcript.KindAssistant || k == transcript.KindTurnStart
+		}
+	}
+	first, last := 1+r.IntN(size.Numbered), r.IntN(size.Numbered+3)
+	if r.IntN(2) == 0 {
+		q.Events = conversations.EventRange{First: first, Last: last}
+		return q, func(e numbered) bool { return e.Number >= first && (last == 0 || e.Number <= last) }
+	}
+	first, last = 1+r.IntN(size.Turns), 1+r.IntN(size.Turns)
+	q.Turns.First = conversations.Bound{Kind: conversations.Turn, N: first}
+	q.Turns.Last = conversations.Bound{Kind: conversations.Turn, N: last}
+	return q, func(e numbered) bool { return first <= e.Turn && e.Turn <= last }
+}
+
+// Every character of a conversation is in exactly one of the parts.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	var recorded []jptest.Recorded
+	l := open(t, func(w *jptest.Workspace, _ string) {
+		recorded = w.Conversation("17600000000", "x").Random(rand.New(rand.NewPCG(1, 11)), 150)
+	})
+	want, _ := expected(recorded)
+	for _, size := range []int{60, 1000} {
+		joined := make([]strings.Builder, len(want))
+		for part, more := 1, true; more; part++ {
+			more = false
+			q := conversations.ReadQuery{ID: "17600000000", MaxText: size, MaxJSON: 3, Part: part}
+			n := 0
+			q.Event = func(e *conversations.Event) error {
+				if length := utf8.RuneCountInString(want[n].Text); e.Chars != length || e.Head != 0 || e.Cut {
+					t.Errorf("part %d of event %d: %d characters, head %d; want %d", part, n, e.Chars, e.Head, length)
+				}
+				if chars := utf8.RuneCount(e.Text); chars > size || chars < size && part*size < e.Chars {
+					t.Errorf("part %d of event %d has %d characters", part, n, chars)
+				}
+				joined[n].Write(e.Text)
+				more = more || len(e.Text) > 0
+				n++
+				return nil
+			}
+			if _, err := l.Read(t.Context(), q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range want {
+			if joined[i].String() != want[i].Text {
+				t.Errorf("event %d in parts of %d: %q, want %q", i, size, joined[i].String(), want[i].Text)
+			}
+		}
+	}
+}
+
+// Sizes are only of what is returned, and there where something is damaged.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	l := several(t)
+	for _, q := range []conversations.ListQuery{
+		{Sizes: true},
+		{Sizes: true, Sort: conversations.ByID, Limit: 2, Offset: 1},
+		{Sizes: true, NoEvents: true, Sort: conversations.ByCreation},
+	} {
+		listing, err := l.List(t.Context(), q)
+		if err != nil || len(listing.Conversations) == 0 {
+			t.Fatal(listing, err)
+		}
+		for _, c := range listing.Conversations {
+			r, err := l.Read(t.Context(), conversations.ReadQuery{ID: string(c.ID)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Size == nil || c.Size.Turns != r.Turns || c.Size.Requests != r.Requests || c.Size.Numbered != r.Events || c.Size.Chars == 0 {
+				t.Errorf("%s: %+v; reading %+v", c.ID, c.Size, r)
+			}
+		}
+	}
+	plain, err := l.List(t.Context(), conversations.ListQuery{})
+	if err != nil || slices.ContainsFunc(plain.Conversations, func(c conversations.Listed) bool { return c.Size != nil }) {
+		t.Errorf("%+v, %v", plain, err)
+	}
+	gone := open(t, func(w *jptest.Workspace, _ string) {
+		w.Conversation("17600000000", "x").User("x").Omit(jptest.EventsFile)
+	})
+	listing, err := gone.List(t.Context(), conversations.ListQuery{Sizes: true})
+	if err != nil || listing.Conversations[0].Size != nil || listing.Conversations[0].Damage == nil {
+		t.Errorf("%+v, %v", listing, err)
+	}
+}
+
+// Counting characters holds no text, and a part only itself, however large an event
+// is.
+func TestSizesAndPartsAreBounded(t *testing.T) {
+	const chars = 16 << 20
+	l := open(t, func(w *jptest.Workspace, _ string) {
+		long := strings.Repeat("0123456789abcde ", chars/16)
+		w.Conversation("17600000000", "x").Encode(jptest.Plain).User(long).ToolCall("call", "run", map[string]any{"a": long})
+	})
+	allocated := func(what func() error) int {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := what()
+		runtime.ReadMemStats(&after)
+		if err != nil {
+			t.Error(err)
+		}
+		return int(after.TotalAlloc - before.TotalAlloc)
+	}
+	list := func(q conversations.ListQuery) func() error {
+		return func() error {
+			listing, err := l.List(t.Context(), q)
+			if size := listing.Conversations[0].Size; q.Sizes && (size == nil || size.Chars < 2*chars) {
+				t.Errorf("size %+v", size)
+			}
+			return err
+		}
+	}
+	byCreation := conversations.ListQuery{Sort: conversations.ByCreation}
+	plain := allocated(list(byCreation)) // what reading the file takes
+	byCreation.Sizes = true
+	if sizes := allocated(list(byCreation)); sizes > plain+4<<20 {
+		t.Errorf("counting the characters of %d bytes allocates %d more", 2*chars, sizes-plain)
+	}
+	part := func() error {
+		_, err := l.Read(t.Context(), conversations.ReadQuery{ID: "17600000000", MaxText: 8000, Part: 1000, Event: func(e *conversations.Event) error {
+			if len(e.Text) != 8000 || cap(e.Text) > 2<<20 {
+				t.Errorf("%d bytes of %d", len(e.Text), cap(e.Text))
+			}
+			return nil
+		}})
+		return err
+	}
+	// Read goes through the file twice.
+	if read := allocated(part); read > 2*plain+4<<20 {
+		t.Errorf("a part of %d bytes allocates %d, and reading them %d", 2*chars, read, plain)
+	}
+}

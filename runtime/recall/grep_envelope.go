@@ -1,0 +1,296 @@
+package recall
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// How wide lines are shown, in characters. Few lines are shown wide, and many narrow,
+// so that all lines of an answer together keep to a size.
+const (
+	widest        = 400
+	narrowest     = 120
+	matchingChars = 4000 // of all matching lines together
+	aroundChars   = 6000 // of all lines of context
+	windowWidth   = 130  // of one of several windows in a line
+)
+
+// width returns the greatest width within bounds at which lines of some lengths
+// together keep to a size.
+func width(lengths []int, size int) int {
+	width := widest
+	for ; width > narrowest; width-- {
+		total := 0
+		for _, n := range lengths {
+			total += min(n, width)
+		}
+		if total <= size {
+			break
+		}
+	}
+	return width
+}
+
+// usualLines is about how many lines [usualChars] have room for. What is dealt behind
+// them does not make them narrower.
+const usualLines = 16
+
+// firstLines is the lines of the page that decide how wide lines are.
+func (g *grepping) firstLines() []place {
+	if g.params.Limit > usualLimit {
+		return g.page
+	}
+	return g.page[:min(len(g.page), max(usualLines/(1+g.params.Context), usualLines/4))]
+}
+
+// lineWidth is how many characters of a matching line are shown.
+func (g *grepping) lineWidth() int {
+	var lengths []int
+	for _, p := range g.firstLines() {
+		lengths = append(lengths, p.event.lines[p.line].chars)
+	}
+	return width(lengths, matchingChars)
+}
+
+// contextWidth is how many characters of a line of context are shown.
+func (g *grepping) contextWidth() int {
+	var lengths []int
+	counted := map[*candidate]bool{}
+	for _, p := range g.firstLines() {
+		if counted[p.event] {
+			continue
+		}
+		counted[p.event] = true
+		for _, l := range g.texts[p.event].Lines {
+			if !l.IsMatch {
+				lengths = append(lengths, utf8.RuneCountInString(text.Line(l.Text)))
+			}
+		}
+	}
+	return width(lengths, aroundChars)
+}
+
+const (
+	maxUnshown   = 20 // conversations that are listed without a line in the answer
+	maxGrepTitle = 80 // characters of a title
+)
+
+// hitsAlone is the first n lines of the page and nothing else.
+func (g *grepping) hitsAlone(n int) *conversation.GrepEnvelope {
+	return &conversation.GrepEnvelope{Returned: n, Conversations: g.conversations(g.page[:n])}
+}
+
+// envelope is the answer with the first n lines of the page.
+func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
+	e := conversation.GrepEnvelope{
+		Matches: g.found.Total, Returned: n, ConversationCount: len(g.found.Conversations), Truncated: g.truncated(n),
+	}
+	if g.searched.live >= 0 {
+		e.Searched = new(g.searched.live + g.searched.archived)
+	}
+	if g.isApart() {
+		e.Matches, e.Words = 0, "apart"
+	}
+	e.Conversations = g.conversations(g.page[:n])
+	unshown := g.unshown(n)
+	for _, m := range unshown[:min(len(unshown), maxUnshown)] {
+		e.Conversations = append(e.Conversations, g.conversation(m))
+	}
+	e.Notes = g.notes(&e, max(0, len(unshown)-maxUnshown))
+	return &e
+}
+
+// truncated reports whether there are lines behind the first n of the page, or others of
+// an event on it.
+func (g *grepping) truncated(n int) bool {
+	return g.ordered != nil && (g.params.Offset+n < g.ordered.total || g.withMore(n) != nil)
+}
+
+// withMore returns the first event among n lines of the page of which not all
+// matching lines can be shown; nil where there is none.
+func (g *grepping) withMore(n int) *candidate {
+	for _, p := range g.page[:n] {
+		if p.event.more > 0 {
+			return p.event
+		}
+	}
+	return nil
+}
+
+// conversations are the lines of a page, by conversation and event: conversations
+// newest first, and where the words stand apart as they come.
+func (g *grepping) conversations(page []place) []conversation.GrepConversation {
+	var order []*candidate // one of each conversation, the first
+	events := map[int][]*candidate{}
+	lines := map[*candidate][]int{}
+	for _, p := range page {
+		in := p.event.conversation
+		if events[in] == nil {
+			order = append(order, p.event)
+		}
+		if lines[p.event] == nil {
+			events[in] = append(events[in], p.event)
+		}
+		lines[p.event] = append(lines[p.event], p.line)
+	}
+	if !g.isApart() {
+		slices.SortFunc(order, func(a, b *candidate) int { return a.conversation - b.conversation })
+	}
+	var also map[place]string
+	if g.ordered != nil && g.ordered.joined {
+		also = g.ordered.also(page)
+	}
+	var shown []conversation.GrepConversation
+	for _, first := range order {
+		c := g.conversation(g.describe(g.ordered.ids[first.conversation]))
+		var day time.Time // of the event before
+		for _, e := range events[first.conversation] {
+			t := g.texts[e]
+			hits := g.hits(e, lines[e], also)
+			if t.Scope == transcript.ScopeTitle {
+				for i := range hits {
+					hits[i].Scope = t.Scope.String()
+				}
+				c.Hits = append(c.Hits, hits...)
+				continue
+			}
+			event := conversation.GrepEvent{
+				Event: e.number, Turn: t.Turn, Scope: t.Scope.String(), More: e.more, Hits: hits,
+			}
+			if t.Chars > max(charsOf(hits), shortText) {
+				event.Chars = t.Chars
+			}
+			if today := t.Time.Truncate(24 * time.Hour); !today.Equal(day) {
+				event.Timestamp, day = t.Time.Truncate(time.Second), today
+			}
+			c.Events = append(c.Events, event)
+		}
+		shown = append(shown, c)
+	}
+	return shown
+}
+
+// shortText is how many characters of an event are read at little cost. That there are
+// more is said.
+const shortText = 500
+
+// charsOf is how many characters of an event some hits show, line breaks between them
+// included.
+func charsOf(hits []conversation.GrepHit) int {
+	chars := len(hits) - 1
+	for i := range hits {
+		chars += utf8.RuneCountInString(hits[i].Text)
+	}
+	return chars
+}
+
+func (g *grepping) describe(id transcript.ID) conversations.MatchedConversation {
+	all := g.found.Conversations
+	if i := slices.IndexFunc(all, func(m conversations.MatchedConversation) bool { return m.ID == id }); i >= 0 {
+		return all[i]
+	}
+	return conversations.MatchedConversation{Conversation: transcript.Conversation{ID: id}}
+}
+
+func (g *grepping) conversation(m conversations.MatchedConversation) conversation.GrepConversation {
+	c := conversation.GrepConversation{ID: string(m.ID), Title: clip(text.Line(m.Title), maxGrepTitle), Turns: m.Turns, Matches: m.Matches, Archived: m.Archived}
+	if g.isApart() {
+		c.Matches = 0 // which counts lines
+	}
+	return c
+}
+
+// unshown are the conversations of which no page up to the n-th line of this one
+// shows a line.
+func (g *grepping) unshown(n int) []conversations.MatchedConversation {
+	if g.ordered == nil {
+		return nil
+	}
+	shown := map[transcript.ID]bool{}
+	for _, p := range g.ordered.places[:min(g.params.Offset+n, len(g.ordered.places))] {
+		shown[g.ordered.ids[p.event.conversation]] = true
+	}
+	return slices.DeleteFunc(slices.Clone(g.found.Conversations), func(m conversations.MatchedConversation) bool { return shown[m.ID] })
+}
+
+// leftOutLines stands in a run of context for lines that are not shown.
+const leftOutLines = "…"
+
+// hits are some matching lines of an event, with the context around them. Lines of
+// context between two matching lines are one run.
+func (g *grepping) hits(e *candidate, lines []int, also map[place]string) []conversation.GrepHit {
+	t := g.texts[e]
+	places := make(map[int]place, len(lines))
+	for _, line := range lines {
+		places[t.matching[line]] = place{e, line}
+	}
+	around := contextOf(t.Lines, g.params.Context, func(i int) bool { return places[i].event != nil })
+	var hits []conversation.GrepHit
+	var run []string
+	flush := func() {
+		if len(run) > 0 {
+			hits = append(hits, conversation.GrepHit{IsMatch: new(false), Text: strings.Join(run, "\n")})
+			run = nil
+		}
+	}
+	gap := false // since the last line that is shown
+	for i := range t.Lines {
+		l := &t.Lines[i]
+		p, matches := places[i]
+		gap = gap || i > 0 && l.Number > 0 && t.Lines[i-1].Number+1 != l.Number
+		switch {
+		case matches:
+			flush()
+			hits = append(hits, conversation.GrepHit{Text: text.Line(l.Text), Also: also[p]})
+			gap = false
+		case around[i]:
+			if gap && len(hits)+len(run) > 0 {
+				run = append(run, leftOutLines)
+			}
+			run = append(run, text.Cut(text.Line(l.Text), g.context))
+			gap = false
+		default:
+			gap = gap || strings.TrimSpace(l.Text) != ""
+		}
+	}
+	flush()
+	return hits
+}
+
+// contextOf reports which lines are context of those that are shown: on either side
+// the nearest most of them with a letter or a digit, and what else stands between.
+// Blank lines are none.
+func contextOf(lines []conversations.EventLine, most int, isShown func(int) bool) []bool {
+	around := make([]bool, len(lines))
+	for i := range lines {
+		if !isShown(i) {
+			continue
+		}
+		for _, step := range []int{-1, 1} {
+			left, reached := most, i
+			for at := i + step; left > 0 && 0 <= at && at < len(lines); at += step {
+				if n := lines[at].Number; n > 0 && n != lines[at-step].Number+step {
+					break
+				}
+				if strings.ContainsFunc(lines[at].Text, isWordRune) {
+					left, reached = left-1, at
+				}
+			}
+			for at := i; at != reached; {
+				at += step
+				around[at] = !lines[at].IsMatch && strings.TrimSpace(lines[at].Text) != ""
+			}
+		}
+	}
+	return around
+}
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

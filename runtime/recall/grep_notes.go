@@ -1,0 +1,209 @@
+package recall
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// notes are at most three: what was found and which call shows more of it; what was
+// left out; what is not as it should be.
+func (g *grepping) notes(e *conversation.GrepEnvelope, unlisted int) []string {
+	var found []string
+	switch {
+	case g.ordered == nil:
+		found = g.nothingFound()
+	case e.Returned == 0:
+		found = []string{fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", g.params.Offset, count(len(g.ordered.places), "line", "lines"), len(g.ordered.places)-1)}
+	default:
+		found = g.shown(e, unlisted)
+	}
+	wrong := append(remarks(g.call), notSearched(g.searched.aside.Problems)...)
+	var notes []string
+	for _, sentences := range [][]string{found, g.leftOut(), wrong} {
+		if len(sentences) > 0 {
+			notes = append(notes, strings.Join(sentences, " "))
+		}
+	}
+	return notes
+}
+
+// notSearched says which conversations were not searched, or in part.
+func notSearched(problems []conversations.Problem) []string {
+	var damaged []string
+	var others, reported []conversations.Problem
+	for _, p := range problems {
+		switch p.Kind {
+		case conversations.BadField: // which takes nothing from a search
+		case conversations.DamagedEvents:
+			damaged = append(damaged, string(p.ID))
+		case conversations.Reported:
+			reported = append(reported, p)
+		default:
+			others = append(others, p)
+		}
+	}
+	say := asideNotes(reported, nil)
+	if len(damaged) > 0 {
+		say = append(say, "Searched only up to where it is damaged: "+bounded(damaged, ", ", maxListed)+".")
+	}
+	if len(others) > 0 {
+		say = append(say, "Not searched: "+namely(others, "")+".")
+	}
+	return say
+}
+
+// shown says what of all that matches is shown, and which calls show more.
+func (g *grepping) shown(e *conversation.GrepEnvelope, unlisted int) []string {
+	var say []string
+	next := g.params.Offset + e.Returned
+	if g.query.Archived {
+		say = append(say, "Only archived conversations match.")
+	}
+	if g.isApart() {
+		quoted := make([]string, len(g.words))
+		for i, word := range g.words {
+			quoted[i] = text.Quote(word)
+		}
+		note := fmt.Sprintf("No line contains %s as it stands. %s %s apart from one another",
+			text.Quote(g.params.Pattern), count(g.found.Total, "event has", "events have"), join(quoted, "and"))
+		if g.found.Total > 1 {
+			note += ", closest first"
+		}
+		say = append(say, note+".")
+	}
+	if next < g.ordered.total {
+		note := fmt.Sprintf("offset=%d shows the next", next)
+		if !g.isApart() {
+			note = fmt.Sprintf("%d of %d matches. ", e.Returned, e.Matches) + note
+		}
+		if g.chatIsSooner(e.Returned) {
+			note += `; scopes=["chat"] leaves out tool traffic`
+		}
+		say = append(say, note+".")
+	}
+	if event := g.withMore(e.Returned); event != nil && event.number > 0 {
+		say = append(say, fmt.Sprintf("more: ids=%s, event=%d shows all %d of that event.", list([]string{string(g.ordered.ids[event.conversation])}), event.number, event.matches))
+	}
+	if unlisted > 0 {
+		say = append(say, fmt.Sprintf("%s not listed.", count(unlisted, "more conversation that matches is", "more conversations that match are")))
+	}
+	if a := g.archived; a != nil {
+		say = append(say, fmt.Sprintf("Archived: %s, %s.", count(a.found, "match", "matches"), a.call))
+	}
+	return say
+}
+
+// chatIsSooner reports whether with scopes=["chat"] something would be shown in place
+// of tool traffic that a later page has.
+func (g *grepping) chatIsSooner(n int) bool {
+	next := min(g.params.Offset+n, len(g.ordered.places))
+	return len(g.params.Scopes) == 0 && g.params.Event == nil &&
+		slices.ContainsFunc(g.page[:n], func(p place) bool { return p.event.scope&transcript.ScopeTool != 0 }) &&
+		slices.ContainsFunc(g.ordered.places[next:], func(p place) bool { return p.event.scope&transcript.ScopeChat != 0 })
+}
+
+// leftOut says what was not searched, and how it is.
+func (g *grepping) leftOut() []string {
+	var left []string
+	if len(g.searched.aside.Excluded) > 0 {
+		left = append(left, "the current conversation, "+g.call.Context.ConversationID+" (include_current=true searches it too)")
+	}
+	if n := g.searched.own; n > 0 {
+		what := count(n, "match", "matches")
+		if g.searched.ownEvents {
+			what = count(n, "event that holds the words", "events that hold the words")
+		}
+		left = append(left, what+` in calls and results of these tools (scopes=["recall"] searches them)`)
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return []string{"Left out: " + strings.Join(left, "; ") + "."}
+}
+
+// nothingFound says what was searched for and where, and which calls find something.
+func (g *grepping) nothingFound() []string {
+	p, in := g.params, g.searched
+	var say []string
+	if in.live == 0 && in.archived == 0 {
+		say = append(say, g.nothingSearched())
+	} else {
+		how := "in any case"
+		if !p.IgnoreCase {
+			how = "in exactly this case"
+		}
+		where := "any scope"
+		if len(p.Scopes) > 0 {
+			where = "scopes=" + list(p.Scopes)
+		}
+		if p.Event != nil {
+			where = fmt.Sprintf("event %d", *p.Event)
+		}
+		note := fmt.Sprintf("No line contains %s, %s, in %s", text.Quote(p.Pattern), how, where)
+		switch {
+		case in.live >= 0 && in.archived > 0:
+			note += fmt.Sprintf(" of the %d live and %s searched", in.live, count(in.archived, "archived conversation", "archived conversations"))
+		case in.live > 0:
+			note += " of the " + count(in.live, "conversation", "conversations") + " searched"
+		}
+		if len(g.words) > 0 {
+			note += ", and no event holds all of its words: " + g.counts()
+		}
+		say = append(say, note+".")
+	}
+	if len(g.together) > 0 {
+		ids := make([]string, len(g.together))
+		for i, id := range g.together {
+			ids[i] = string(id)
+		}
+		say = append(say, "In different events all of them stand in "+bounded(ids, ", ", maxListed)+".")
+	}
+	advice := slices.Clone(g.elsewhere)
+	if g.fewer != nil {
+		advice = append(advice, *g.fewer)
+	}
+	if isRegexp(p.Pattern) {
+		say = append(say, "The pattern is taken literally.")
+	}
+	for _, a := range g.literal {
+		if !slices.Contains(advice, a) {
+			advice = append(advice, a)
+		}
+	}
+	for _, a := range advice {
+		say = append(say, a.String()+".")
+	}
+	if len(advice) == 0 && p.Event == nil && in.live+in.archived != 0 {
+		say = append(say, "conversation_list with outline=true shows how each request of the user begins.")
+	}
+	return say
+}
+
+func (g *grepping) nothingSearched() string {
+	p := g.params
+	switch {
+	case len(g.searched.aside.Excluded) > 0 && len(p.IDs) > 0:
+		return "Nothing was searched: ids names the current conversation alone."
+	case len(g.searched.aside.Excluded) > 0:
+		return "Nothing was searched: there is no other live conversation."
+	case len(g.searched.aside.Problems) == 0:
+		return "Nothing was searched: there are no live conversations here, hidden ones aside."
+	default:
+		return "Nothing was searched."
+	}
+}
+
+// counts is how many events hold each word.
+func (g *grepping) counts() string {
+	counts := make([]string, len(g.holding))
+	for i, n := range g.holding {
+		counts[i] = text.Quote(g.words[i]) + " " + count(n, "event", "events")
+	}
+	return strings.Join(counts, ", ")
+}

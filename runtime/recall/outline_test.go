@@ -1,0 +1,204 @@
+package recall
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+func TestBeginning(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("word ", 40)
+	for _, tc := range []struct{ name, head, tail, want string }{
+		{"one line", "Should we retry?", "", "Should we retry?"},
+		{"nothing", "", "", ""},
+		{"blank", " \n\t\n", "", ""},
+		{"wrapped lines", "Should we\n  retry a\r\n\r\n500?\n", "", "Should we retry a 500?"},
+		{"too long", long, "", strings.Repeat("word ", 23) + "word…"},
+		{"characters, not bytes", strings.Repeat("潮", 121), "", strings.Repeat("潮", 119) + "…"},
+
+		{"fence first", "```sh\n$ ls\n```\nWhy so slow?", "", "Why so slow?"},
+		{"fence of tildes with backticks inside", "~~~\n```\nx\n~~~\nWhy?", "", "Why?"},
+		{"longer fence", "````\n```\n````\nWhy?", "", "Why?"},
+		{"no fence, but code", "```ls``` is slow", "", "```ls``` is slow"},
+		{"indented code first", "    $ ls\n\tmore\n\nWhy?", "", "Why?"},
+		{"indented wrap", "Why\n    so slow?", "", "Why so slow?"},
+		{"heading and prose", "# Speed\n\nWhy so slow?", "", "Why so slow?"},
+		{"heading, tags and prose", "# Speed\n#task #idea\n---\nWhy so slow?", "", "Why so slow?"},
+		{"heading of a list", "# To do for #450\n## More\n- [x] one\n- two", "", "To do for #450 - [x] one - two"},
+		{"heading of a numbered list", "# To do\n1. one", "", "To do 1. one"},
+		{"quotation first", "> It is slow\n> always\n\nNo.", "", "No."},
+		{"table first", "| a | b |\n|---|---|\nWhich?", "", "Which?"},
+		{"element first", "<context a=\"b\">\n<x>\nold words\n</context>\nWhich?", "", "Which?"},
+		{"element on one line", "<command>/clear</command>\nWhich?", "", "Which?"},
+		{"empty element", "<files/>\nWhich?", "", "Which?"},
+		{"element without an end", "<context>\nWhich?", "", "Which?"},
+		{"element alone", "<context>\nold words\n</context>", "", "old words"},
+		{"element that is too long", "<context>\nold", "words\n</context>\nWhich?", "Which?"},
+		{"prose between tags", "<b>Which</b> of <i>them</i>", "", "<b>Which</b> of <i>them</i>"},
+		{"no tag", "< 3 >", "", "< 3 >"},
+
+		{"fence inside", "I see:\n```\n503\n```\nWhy?", "", "I see: … Why?"},
+		{"fences inside", "I see:\n```\n503\n```\n> a\n\nWhy?\n```\n504\n```", "", "I see: … Why?"},
+		{"quotations between", "> a\n\nyes\n\n> b\n\nno", "", "yes … no"},
+
+		{"heading alone", "## Speed ", "", "Speed"},
+		{"fence alone", "```go\nx := 1\ny := 2\n```", "", "x := 1 y := 2"},
+		{"quotation alone", "> It is\n> slow", "", "It is slow"},
+		{"rule alone", "---", "", "---"},
+		{"tags alone", "#task", "", "#task"},
+
+		{"question behind a fence that is too long", "```\n503", "503\n503\n```\n\nWhy?", "Why?"},
+		{"prose on both sides of it", "I see:\n```\n503", "503\n503\n```\n\nWhy?", "I see: … Why?"},
+		{"the fence is closed in what is missing", "```\n503", "of\nWhy?", "Why?"},
+		{"fences in the end", "> a", "b\n```\nc\n```\nWhy?", "Why?"},
+		{"no prose in the end", "```\n503\n504", "503\n```", "503 504"},
+		{"enough before it", long, "x\nWhy?", strings.Repeat("word ", 23) + "word…"},
+
+		{"hidden characters", "a\x1b[31mb\u202ec\x00", "", "a␛[31mb\\u{202E}c␀"},
+		{"not UTF-8", "a\xffb", "", "a\ufffdb"},
+		{"joined pictures", "👩🏽\u200d💻 ok", "", "👩🏽\u200d💻 ok"},
+		{"markup", "</title>]]> <b>", "", "</title>]]> <b>"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			if got := beginning(tc.head, tc.tail); got != tc.want {
+				t.Errorf("beginning(%q, %q) = %q, want %q", tc.head, tc.tail, got, tc.want)
+			}
+		})
+	}
+}
+
+func FuzzBeginning(f *testing.F) {
+	f.Add("# Speed\n```\n503", "503\n```\nWhy?")
+	f.Add("> \n|\n#x\n- \u200d\u202e\x00\xff", "")
+	f.Add("~~~~~\n~~~", "\n~~~~~~")
+	f.Add("<a b>\n</a>\n<>\n</c>", "\n</a>")
+	f.Fuzz(func(t *testing.T, head, tail string) {
+		got := beginning(head, tail)
+		if n := utf8.RuneCountInString(got); n > maxBeginning {
+			t.Errorf("%d characters: %q", n, got)
+		}
+		if shown := text.Line(got); shown != got || strings.ContainsAny(got, "\n\r\t") {
+			t.Errorf("%q is not visible on one line", got)
+		}
+		if got == "" && strings.TrimSpace(head) != "" {
+			t.Errorf("nothing of %q", head)
+		}
+		// Without a paste or a heading, it is the words there are.
+		if words := strings.Join(strings.Fields(head), " "); text.Line(words) == words && !strings.ContainsAny(head, "`~#>|<-=*_\n\r\v\f\t\u0085\u00a0") &&
+			!strings.HasPrefix(head, "    ") && tail == "" && got != text.Cut(words, maxBeginning) && !strings.ContainsFunc(words, func(r rune) bool { return r > 0x7f }) {
+			t.Errorf("beginning(%q) = %q", head, got)
+		}
+	})
+}
+
+// TestOutlineHolds compares with a list of all requests.
+func TestOutlineHolds(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(2000) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		n := random.IntN([]int{12, 5 * maxOutlined}[seed%2])
+		var all outline
+		for i := range n {
+			all.add(request{number: i + 1, chars: 1 + random.IntN(50)})
+		}
+		verify(t, &all, n)
+		if n < 2*maxOutlined && all.left != 0 {
+			t.Errorf("%d of %d requests are not held", all.left, n)
+		}
+		limit := random.IntN(500)
+		cost := func(r *request) int { return r.chars }
+		some := all.within(limit, cost)
+		verify(t, &some, n)
+		total := 0
+		for i := range some.requests {
+			total += cost(&some.requests[i])
+		}
+		if total > limit {
+			t.Errorf("%d is over the limit of %d", total, limit)
+		}
+		if some.left > all.left && total+50+50 <= limit {
+			t.Errorf("%d of %d used, although %d requests are left out", total, limit, some.left)
+		}
+		if before, behind := some.before, len(some.requests)-some.before; some.left > 0 && (before > behind+1 || behind > before+1) {
+			t.Errorf("%d before what is left out and %d behind it", before, behind)
+		}
+		if t.Failed() {
+			t.Fatalf("with seed %d", seed)
+		}
+	}
+}
+
+// verify checks that an outline is the first and the last of n requests.
+func verify(t *testing.T, o *outline, n int) {
+	t.Helper()
+	if len(o.requests)+o.left != n {
+		t.Fatalf("%d held and %d left out of %d", len(o.requests), o.left, n)
+	}
+	for i := range o.requests {
+		want := i + 1
+		if o.left > 0 && i >= o.before {
+			want += o.left
+		}
+		if o.requests[i].number != want {
+			t.Fatalf("request %d stands at %d, want %d", o.requests[i].number, i, want)
+		}
+	}
+}
+
+// requestsOf is a source of one conversation with these requests.
+type requestsOf struct {
+	conversations.Source
+	events []conversations.Event
+	asked  conversations.ReadQuery
+}
+
+func (s *requestsOf) Read(_ context.Context, q conversations.ReadQuery) (conversations.Reading, error) {
+	s.asked = q
+	for i := range s.events {
+		if err := q.Event(&s.events[i]); err != nil {
+			return conversations.Reading{}, err
+		}
+	}
+	return conversations.Reading{}, nil
+}
+
+func TestReadOutline(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 17, 9, 12, 5, 0, time.UTC)
+	source := &requestsOf{events: []conversations.Event{
+		{Number: 1, Turn: 1, Kind: transcript.KindUser, Time: at, Text: []byte("潮?")},
+		{Number: 7, Turn: 2, Kind: transcript.KindUser, Text: []byte("```\n潮503\n```\nWhy?"), Chars: 9000, Head: 8},
+	}}
+	o, err := readOutline(t.Context(), source, "jp-c1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []request{{number: 1, turn: 1, at: at, chars: 2, text: "潮?"}, {number: 7, turn: 2, chars: 9000, text: "Why?"}}
+	if diff := cmp.Diff(want, o.requests, cmp.AllowUnexported(request{})); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if source.asked.ID != "jp-c1" || source.asked.MaxText != maxScanned {
+		t.Errorf("asked for %+v", source.asked)
+	}
+	for kind := transcript.KindUnknown; kind <= transcript.KindCompaction; kind++ {
+		if source.asked.Kinds(kind) != (kind == transcript.KindUser) {
+			t.Errorf("asked for %v: %v", kind, source.asked.Kinds(kind))
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := readOutline(ctx, source, "jp-c1"); err == nil {
+		t.Error("goes on when it has to stop")
+	}
+}

@@ -1,0 +1,132 @@
+package events
+
+import (
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// decodedAtOnce is how many bytes of a text that is going to be cut are decoded
+// before what is not kept goes.
+const decodedAtOnce = 256 << 10
+
+// kept is what is kept of a text while it is appended to a buffer: its first and
+// its last characters, or a part of it. The zero value keeps all.
+type kept struct {
+	cuts bool // something may be left out
+	part bool // a part is kept
+	cut  int  // where in the buffer the text begins, or what is behind a cut or was not looked at yet
+	next int  // length of the buffer at which it is looked at
+
+	head, tail int // characters to keep of the beginning and of the end
+	omitted    int // characters between them
+
+	before, room int // characters that are still to come before the part, and in it
+	chars        int // of the text up to here
+}
+
+// keep returns what is kept of a text that begins in the buffer at start.
+func keep(start int, limits transcript.Limits) kept {
+	k := kept{cut: start, next: start + decodedAtOnce}
+	switch most := limits.Text; {
+	case limits.Part > 0:
+		k.cuts, k.part = true, true
+		k.before, k.room = limits.PartRange()
+	case most > 0:
+		k.cuts = true
+		k.head = transcript.HeadChars(most)
+		k.tail = most - k.head
+	}
+	return k
+}
+
+// keepFirst returns the same for the first characters alone; 0 stands for all.
+func keepFirst(start, most int) kept {
+	k := keep(start, transcript.Limits{Text: most})
+	k.head, k.tail = most, 0
+	return k
+}
+
+// append appends the text of a stored string, and leaves out what is not kept.
+func (k *kept) append(dst, raw []byte, base64 bool) ([]byte, transcript.Encoding) {
+	if base64 && (!k.cuts || len(raw) <= decodedAtOnce || mayBeBase64(raw)) {
+		dst, encoding := appendStored(dst, raw)
+		return k.finish(dst), encoding
+	}
+	if !k.cuts {
+		return transcript.AppendUnescaped(dst, raw), transcript.Plain
+	}
+	for len(raw) > 0 {
+		dst, raw = transcript.AppendSome(dst, raw, decodedAtOnce)
+		dst = k.shorten(dst)
+	}
+	return k.finish(dst), transcript.Plain
+}
+
+// shorten leaves out what is known not to be kept, when that has become much.
+func (k *kept) shorten(dst []byte) []byte {
+	if !k.cuts || len(dst) < k.next {
+		return dst
+	}
+	dst = k.finish(dst)
+	k.next = len(dst) + max(len(dst)-k.cut, decodedAtOnce)
+	return dst
+}
+
+// finish leaves out what is not kept.
+func (k *kept) finish(dst []byte) []byte {
+	switch {
+	case !k.cuts:
+		return dst
+	case k.part:
+		return k.finishPart(dst)
+	}
+	head := k.head
+	if k.omitted > 0 {
+		head = 0 // it is before the cut
+	}
+	first, last, omitted := text.Ends(dst[k.cut:], head, k.tail)
+	if omitted == 0 {
+		return dst
+	}
+	k.omitted += omitted
+	k.cut += len(first)
+	return append(dst[:k.cut], last...)
+}
+
+// finishPart looks at what has been appended since it did so before.
+func (k *kept) finishPart(dst []byte) []byte {
+	added := dst[k.cut:]
+	n := utf8.RuneCount(added)
+	before, _, _ := text.Ends(added, k.before, 0)
+	inside, _, _ := text.Ends(added[len(before):], k.room, 0)
+	k.chars += n
+	k.before -= min(k.before, n)
+	k.room -= utf8.RuneCount(inside)
+	dst = append(dst[:k.cut], inside...)
+	k.cut = len(dst)
+	return dst
+}
+
+// describe sets the numbers of a text of which all has been appended.
+func (k *kept) describe(info *transcript.BodyInfo) {
+	switch {
+	case k.part:
+		info.Chars = k.chars
+	case k.omitted > 0:
+		info.Chars, info.Head = k.head+k.tail+k.omitted, k.head
+	}
+}
+
+// mayBeBase64 reports whether a string, as it stands between its quotes, decodes to
+// text that has no other characters than base64.
+func mayBeBase64(raw []byte) bool {
+	var buf []byte
+	for len(raw) > 0 {
+		if buf, raw = transcript.AppendSome(buf[:0], raw, decodedAtOnce); !onlyBase64(buf) {
+			return false
+		}
+	}
+	return true
+}
