@@ -6,7 +6,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
@@ -36,21 +35,25 @@ func Write(root *os.Root, r *Result, differences []Difference) error {
 			_ = root.Remove(temp) // gone already where it was renamed
 		}
 	}()
-	temps, problems := make([]string, len(differences)), make([]error, len(differences))
-	parallel.Each(len(differences), func(i int) {
-		if d := differences[i]; d.Kind != Orphan {
-			temps[i], problems[i] = stage(root, d.Path, data[d.Path])
-		}
-	})
-	for i, d := range differences {
-		if temps[i] != "" {
-			staged[d.Path] = temps[i]
+	folders := map[string]bool{}
+	for _, d := range differences {
+		if folder := path.Dir(d.Path); d.Kind != Orphan && !folders[folder] {
+			folders[folder] = true
+			if err := root.MkdirAll(folder, 0o755); err != nil {
+				return fmt.Errorf("writing %s: %w", d.Path, err)
+			}
 		}
 	}
-	for i, d := range differences {
-		if problems[i] != nil {
-			return fmt.Errorf("writing %s: %w", d.Path, problems[i])
+	for _, d := range differences {
+		if d.Kind == Orphan {
+			continue
 		}
+		// A file that power was lost over is stale, and made again by the next run.
+		temp, err := safefile.StageUnsynced(root, d.Path, data[d.Path], 0o644)
+		if err != nil {
+			return fmt.Errorf("writing %s: %w", d.Path, err)
+		}
+		staged[d.Path] = temp
 	}
 	for _, d := range differences {
 		if d.Kind == Orphan {
@@ -71,12 +74,4 @@ func Write(root *os.Root, r *Result, differences []Difference) error {
 		_ = root.Remove(path.Dir(d.Path))
 	}
 	return nil
-}
-
-// stage writes a file beside its place and returns its name.
-func stage(root *os.Root, name string, data []byte) (string, error) {
-	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return "", err
-	}
-	return safefile.Stage(root, name, data, 0o644)
 }
