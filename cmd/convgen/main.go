@@ -232,7 +232,7 @@ func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result) {
 // programs, from standard output.
 func (o *options) print(stdout, stderr io.Writer, result *plan.Result, differences []plan.Difference) error {
 	if o.verbose {
-		for _, line := range result.Lowered {
+		for _, line := range result.Lowered() {
 			fmt.Fprintln(stderr, line)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/emit/targets"
 	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 )
@@ -121,9 +122,9 @@ func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference
 	}
 	// Where a tool list belongs there was never anything else: it is replaced without a
 	// look at what is there.
-	for _, t := range targets() {
-		name := path.Join(c.Targets.Generated, t.list)
-		if t.list == "" || expected[name] {
+	for _, t := range targets.All() {
+		name := path.Join(c.Targets.Generated, t.List)
+		if t.List == "" || expected[name] {
 			continue
 		}
 		if info, err := fs.Stat(fsys, name); err == nil && info.Mode().IsRegular() {
