@@ -14,14 +14,17 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/convtools/convtools/gen/check"
 	"github.com/convtools/convtools/gen/emit/editor"
 	"github.com/convtools/convtools/gen/explain"
 	"github.com/convtools/convtools/gen/plan"
 	"github.com/convtools/convtools/gen/spec"
+	"github.com/convtools/convtools/gen/stamp"
 	"github.com/convtools/convtools/runtime/base/diag"
 )
 
@@ -57,8 +60,10 @@ examples:
 `
 
 func main() {
-	// It lives for a moment: memory is cheaper than collecting it.
-	debug.SetGCPercent(200)
+	// It lives for a moment: memory is cheaper than collecting it, up to a bound that
+	// only thousands of tools come near.
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(400 << 20)
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -97,6 +102,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 type options struct {
 	dir     string
+	caches  string // folder for stamps; empty: none are read or written
 	check   bool
 	format  string
 	verbose bool
@@ -134,6 +140,7 @@ func generate(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "convgen generate: %v\nhint: see convgen help\n", err)
 		return exitUsage
 	}
+	o.caches, _ = os.UserCacheDir() // without one, every run goes its full length
 	ok, err := o.run(stdout, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "convgen generate: %v\n", err)
@@ -153,6 +160,15 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 		return false, fmt.Errorf("opening the project: %w", err)
 	}
 	defer root.Close()
+	start := time.Now()
+	dir, err := filepath.Abs(o.dir)
+	if err != nil {
+		return false, fmt.Errorf("finding the project: %w", err)
+	}
+	name := stamp.Name(o.caches, dir)
+	if !o.check && !o.verbose && o.format == "text" && o.caches != "" && stamp.Current(name, dir) {
+		return true, nil
+	}
 	result, err := plan.Generate(root.FS())
 	if err != nil {
 		return false, err
@@ -175,6 +191,14 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	o.warn(root, stderr, result)
 	if err := plan.Write(root, result, differences); err != nil {
 		return false, err
+	}
+	if o.caches != "" && len(differences) == 0 && len(result.Diags) == 0 {
+		project := stamp.Project{Dir: dir, Patterns: result.Patterns, Read: result.Read()}
+		for _, file := range result.Files {
+			project.Written = append(project.Written, file.Path)
+		}
+		// Without a stamp the next run takes longer, and that is all.
+		_ = stamp.Write(name, project, start)
 	}
 	for _, d := range differences {
 		done := "wrote"
@@ -208,7 +232,7 @@ func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result) {
 // programs, from standard output.
 func (o *options) print(stdout, stderr io.Writer, result *plan.Result, differences []plan.Difference) error {
 	if o.verbose {
-		for _, line := range result.Lowered {
+		for _, line := range result.Lowered() {
 			fmt.Fprintln(stderr, line)
 		}
 	}

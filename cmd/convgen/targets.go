@@ -7,6 +7,7 @@ import (
 	"os"
 	"text/tabwriter"
 
+	all "github.com/convtools/convtools/gen/emit/targets"
 	"github.com/convtools/convtools/gen/lower"
 	"github.com/convtools/convtools/gen/plan"
 )
@@ -47,16 +48,16 @@ func printTargets(w io.Writer, result *plan.Result) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "TOOL\tTARGET\tCALLED\tDESCRIPTION\tPARTS IN WORDS")
 	for _, tool := range result.Contract.Tools() {
-		for _, target := range lower.Targets() {
-			if !result.Contract.Targets.Makes(string(target)) {
+		for _, target := range all.All() {
+			if target.Lower == nil || !result.Contract.Targets.Makes(target.Name) {
 				continue
 			}
-			text := lower.For(target, tool)
+			text := lower.For(*target.Lower, tool)
 			called := text.Name
 			if text.Group != "" {
 				called = text.Group + " / " + text.Name
 			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%d characters\t%d\n", tool.Name, target, called, len([]rune(text.Description)), len(text.Reports))
+			fmt.Fprintf(table, "%s\t%s\t%s\t%d characters\t%d\n", tool.Name, target.Name, called, len([]rune(text.Description)), len(text.Reports))
 		}
 		for _, a := range tool.Aliases {
 			fmt.Fprintf(table, "%s\t\t%s\tuntil %s\t\n", tool.Name, a.Name, a.Until)

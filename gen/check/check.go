@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/gen/spec"
@@ -32,11 +33,12 @@ func Check(p *spec.Project) (*ir.Contract, diag.List) {
 	contract := &ir.Contract{Targets: c.targets(), CLIs: c.clis(), Accepted: c.accepted()}
 	c.families(contract)
 	c.toolNames(contract)
-	for _, tool := range contract.Tools() {
-		if !c.faulty[tool.Source] {
-			c.judge(tool)
-			c.deliverable(&contract.Targets, tool)
-		}
+	sound := slices.DeleteFunc(contract.Tools(), func(t *ir.Tool) bool { return c.faulty[t.Source] })
+	schemas := make([]compiled, len(sound))
+	parallel.Each(len(sound), func(i int) { schemas[i].schema, schemas[i].err = compile(sound[i]) })
+	for i, tool := range sound {
+		c.judge(tool, schemas[i])
+		c.deliverable(&contract.Targets, tool)
 	}
 	c.skills(contract)
 	return contract, c.diags

@@ -63,7 +63,8 @@ func isVariable(s string) bool { return regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`).
 
 // isKey reports whether s can stand in a struct tag as the key of a JSON object.
 func isKey(s string) bool {
-	return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`).MatchString(s)
+	const first = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+	return s != "" && strings.Contains(first, s[:1]) && strings.Trim(s, first+".-") == ""
 }
 
 // goName turns a snake_case name into a Go identifier with the usual capitals.
@@ -228,7 +229,7 @@ func enumNames(p *ir.Param) []string {
 	}
 	var names []string
 	for _, value := range values {
-		if !regexp.MustCompile(`^[A-Za-z0-9]+([-_. ][A-Za-z0-9]+)*$`).MatchString(value) {
+		if !ir.Wordy(value) {
 			return nil
 		}
 		name := ""

@@ -20,13 +20,18 @@ import (
 	"github.com/convtools/convtools/gen/spec"
 )
 
+// compiled is the schema of a tool, ready to judge by, or why it is none.
+type compiled struct {
+	schema *jsonschema.Schema
+	err    error
+}
+
 // judge holds a tool's defaults and examples against the schema that will be
 // published for it, so that what the schema says is what the spec promises.
-func (c *checker) judge(t *ir.Tool) {
+func (c *checker) judge(t *ir.Tool, published compiled) {
 	s := c.specs[t.Source]
-	compiled, err := compile(t)
-	if err != nil {
-		c.reportf(s.Name.At, "CT008", "", "the JSON Schema of %s does not compile: %v", t.Name, err)
+	if published.err != nil {
+		c.reportf(s.Name.At, "CT008", "", "the JSON Schema of %s does not compile: %v", t.Name, published.err)
 		return
 	}
 	var keys []string
@@ -41,7 +46,7 @@ func (c *checker) judge(t *ir.Tool) {
 			defaults[p.Name] = plain(p.Default)
 		}
 	}
-	for _, f := range failures(compiled, defaults, nil) {
+	for _, f := range failures(published.schema, defaults, nil) {
 		if p := specParam(s, f.parameter); p != nil && p.Default.Set {
 			c.reportf(f.at(p.Default.At), "CT008", "", "the default of %s is not accepted: %s", f.parameter, f.message)
 		}
@@ -50,7 +55,7 @@ func (c *checker) judge(t *ir.Tool) {
 		e := &s.Examples[i]
 		arguments, _ := plain(e.Arguments.Value).(map[string]any)
 		c.exampleNames(t, e)
-		for _, f := range failures(compiled, arguments, keys) {
+		for _, f := range failures(published.schema, arguments, keys) {
 			if _, given := e.Arguments.Value[f.parameter]; given {
 				c.reportf(f.at(e.Arguments.At.Key(f.parameter)), "CT024", "", "this example is not accepted: %s: %s", f.parameter, f.message)
 			}

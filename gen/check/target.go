@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/convtools/convtools/gen/emit/targets"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lower"
 	"github.com/convtools/convtools/gen/spec"
@@ -63,15 +64,14 @@ func (c *checker) targets() ir.Targets {
 // its table; the others are all made, unless the project names those it wants.
 func (c *checker) made() []string {
 	var made, free []string
-	if c.project.JP.Set {
-		made = append(made, string(lower.JP))
-	}
-	for _, target := range lower.Targets() {
-		if target != lower.JP {
-			free = append(free, string(target))
+	for _, target := range targets.All() {
+		switch {
+		case !target.Settings:
+			free = append(free, target.Name)
+		case c.project.JP.Set: // the one target with settings
+			made = append(made, target.Name)
 		}
 	}
-	free = append(free, "docs")
 	only := c.project.Only
 	if !only.Set {
 		return append(made, free...)
@@ -131,13 +131,13 @@ func importPath(p string) bool {
 }
 
 // deliverable demands that every target that is made takes the tool.
-func (c *checker) deliverable(targets *ir.Targets, t *ir.Tool) {
+func (c *checker) deliverable(made *ir.Targets, t *ir.Tool) {
 	s := c.specs[t.Source]
-	for _, target := range lower.Targets() {
-		if !targets.Makes(string(target)) {
+	for _, target := range targets.All() {
+		if target.Lower == nil || !made.Makes(target.Name) {
 			continue
 		}
-		for _, problem := range lower.For(target, t).Problems {
+		for _, problem := range lower.For(*target.Lower, t).Problems {
 			at := s.Name.At
 			if strings.Contains(problem, "description") {
 				at = s.Description.At

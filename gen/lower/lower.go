@@ -16,30 +16,27 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// Target is a consumer of tool definitions.
-type Target string
+// Target is a consumer of tool definitions: what it takes, and the most it takes of it.
+type Target struct {
+	Name string // in reports
 
-// The targets.
-const (
-	Schema    Target = "schema" // a JSON Schema on its own
-	JP        Target = "jp"
-	MCP       Target = "mcp"
-	OpenAI    Target = "openai"
-	Anthropic Target = "anthropic"
-	Responses Target = "responses" // of OpenAI: tools in groups
-)
+	MaxName        int // characters of a tool's name; 0: any name
+	MaxDescription int // UTF-16 units of a description; 0: any number
 
-// Targets returns all targets, in the order their reports are shown.
-func Targets() []Target { return []Target{Schema, JP, MCP, OpenAI, Anthropic, Responses} }
+	Dots   bool // a name may have a dot
+	Groups bool // a name with a dot is a name in a group
+	Schema bool // a JSON Schema is taken; else a type, a default and an enumeration
+	Terse  bool // no description but the summary and the rules
+}
 
 // Name returns what target calls a tool, and the group it puts the tool into, if it
-// has groups and the name a dot. Only MCP takes a dot as it is.
+// has groups and the name a dot.
 func Name(target Target, tool *ir.Tool) (group, name string) {
 	before, after, dotted := strings.Cut(tool.Name, ".")
 	switch {
-	case dotted && target == Responses:
+	case dotted && target.Groups:
 		return before, after
-	case target == MCP || target == Schema:
+	case target.Dots:
 		return "", tool.Name
 	}
 	return "", ir.Flat(tool.Name)
@@ -61,19 +58,8 @@ type Text struct {
 // Of returns the line for a parameter of the tool, or for a value inside of one.
 func (t *Text) Of(p *ir.Param) string { return t.inner[p] }
 
-// Limits of the targets.
-const (
-	// maxMCPDescription is where Claude Code cuts a description without saying so.
-	maxMCPDescription = 2048
-	// maxOpenAIDescription is the most the OpenAI API accepts; it refuses the
-	// whole request otherwise.
-	maxOpenAIDescription = 1024
-	// maxName is what the OpenAI and Anthropic APIs accept for a function.
-	maxName = 64
-	// maxMCPName leaves room for what clients put before the name of a tool of
-	// a server, "mcp__convtools__", before they hand it to such an API.
-	maxMCPName = maxName - len("mcp__convtools__")
-)
+// maxParameterName is what the OpenAI and Anthropic APIs accept.
+const maxParameterName = 64
 
 // For returns what target says about tool.
 func For(target Target, tool *ir.Tool) Text {
@@ -105,7 +91,7 @@ func (l *lowering) line(subject, format string, args []any) string {
 	if subject != "" {
 		where += "." + subject
 	}
-	return string(l.target) + ": " + where + ": " + fmt.Sprintf(format, args...)
+	return l.target.Name + ": " + where + ": " + fmt.Sprintf(format, args...)
 }
 
 func (l *lowering) parameters() {
@@ -121,7 +107,7 @@ func (l *lowering) parameters() {
 func (l *lowering) value(p *ir.Param, path string, rules []constraint) {
 	text := oneLine(p.Summary)
 	list := constraints(p)
-	if l.target == JP {
+	if !l.target.Schema {
 		// JP's parameters have a type, a default and an enumeration. It sends
 		// a parameter's summary to the model, but not the tool's description,
 		// so rules between parameters stand here as well.
@@ -154,7 +140,7 @@ func (l *lowering) value(p *ir.Param, path string, rules []constraint) {
 	if p.Items != nil {
 		// What narrows every item stands with its array, where all clients keep it.
 		l.text.inner[p.Items] = oneLine(p.Items.Summary)
-		if l.target == JP {
+		if !l.target.Schema {
 			l.offered(p.Items, path+"[]")
 		}
 		for item, path := p.Items, path+"[]"; item != nil; item, path = item.Items, path+"[]" {
@@ -257,11 +243,11 @@ func variantsSentence(p *ir.Param) string {
 // at its top level, which several model providers refuse.
 func (l *lowering) description() {
 	var paragraphs []string
-	if l.target != JP {
+	if l.target.Schema {
 		// JP has a field of its own for the summary; elsewhere it comes first.
 		paragraphs = append(paragraphs, sentence(l.text.Summary))
 	}
-	if l.target != Schema {
+	if !l.target.Terse {
 		paragraphs = append(paragraphs, Paragraphs(l.tool.Description)...)
 	}
 	var rules []string
@@ -276,34 +262,20 @@ func (l *lowering) description() {
 
 	// Nothing is left out to fit: what a description says last is often what
 	// makes the answers safe to use.
-	limit := 0
-	switch l.target {
-	case MCP:
-		limit = maxMCPDescription
-	case OpenAI, Responses:
-		limit = maxOpenAIDescription
-	case Schema, JP, Anthropic:
-	}
+	limit := l.target.MaxDescription
 	if n := length(l.text.Description); limit > 0 && n > limit {
 		l.problem("", "the description is %d characters with its summary and rules, at most %d reach the model: shorten it", n, limit)
 	}
 }
 
 func (l *lowering) names() {
-	limit := 0
-	switch l.target {
-	case MCP:
-		limit = maxMCPName
-	case OpenAI, Anthropic, Responses:
-		limit = maxName
-	case Schema, JP:
-	}
 	switch {
 	case l.text.Group != "":
 		l.report("", "named %s in the group %s", l.text.Name, l.text.Group)
 	case l.text.Name != l.tool.Name:
 		l.report("", "named %s", l.text.Name)
 	}
+	limit := l.target.MaxName
 	if limit == 0 {
 		return
 	}
@@ -311,8 +283,8 @@ func (l *lowering) names() {
 		l.problem("", "the name must be 1 to %d letters, digits, hyphens and underscores", limit)
 	}
 	for _, p := range l.tool.Values() {
-		if p.Name != "" && !plainName(p.Name, maxName) {
-			l.problem(p.Name, "the name must be 1 to %d letters, digits, hyphens and underscores", maxName)
+		if p.Name != "" && !plainName(p.Name, maxParameterName) {
+			l.problem(p.Name, "the name must be 1 to %d letters, digits, hyphens and underscores", maxParameterName)
 		}
 	}
 }

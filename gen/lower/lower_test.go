@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	all "github.com/convtools/convtools/gen/emit/targets"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/ir/irtest"
 	"github.com/convtools/convtools/gen/lower"
@@ -21,6 +22,27 @@ func tool(t *testing.T, name string) *ir.Tool {
 	}
 	t.Fatalf("no tool %s", name)
 	return nil
+}
+
+// targets are those that are put into words.
+func targets() []lower.Target {
+	var list []lower.Target
+	for _, target := range all.All() {
+		if target.Lower != nil {
+			list = append(list, *target.Lower)
+		}
+	}
+	return list
+}
+
+// to is the target of that name.
+func to(name string) lower.Target {
+	for _, target := range targets() {
+		if target.Name == name {
+			return target
+		}
+	}
+	panic("there is no target " + name)
 }
 
 func ptr(n int64) *int64 { return &n }
@@ -92,7 +114,7 @@ func TestJP(t *testing.T) {
 			"jp: conversation_read: exclusive turn, last added to the description",
 		},
 	}
-	if diff := cmp.Diff(want, lower.For(lower.JP, tool(t, "conversation_read")), cmpopts.IgnoreUnexported(lower.Text{})); diff != "" {
+	if diff := cmp.Diff(want, lower.For(to("jp"), tool(t, "conversation_read")), cmpopts.IgnoreUnexported(lower.Text{})); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
 }
@@ -112,13 +134,13 @@ func TestOneOrMany(t *testing.T) {
 			"jp: learn.subjects: max_items 64, items.max_length 256 added to the summary",
 		},
 	}
-	if diff := cmp.Diff(want, lower.For(lower.JP, tool(t, "learn")), cmpopts.IgnoreUnexported(lower.Text{})); diff != "" {
+	if diff := cmp.Diff(want, lower.For(to("jp"), tool(t, "learn")), cmpopts.IgnoreUnexported(lower.Text{})); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
-	for _, target := range []lower.Target{lower.Schema, lower.MCP, lower.OpenAI, lower.Anthropic} {
+	for _, target := range []lower.Target{to("schema"), to("mcp"), to("openai"), to("anthropic")} {
 		for _, report := range lower.For(target, tool(t, "learn")).Reports {
 			if strings.Contains(report, "one_or_many") {
-				t.Errorf("%s reports %q", target, report)
+				t.Errorf("%s reports %q", target.Name, report)
 			}
 		}
 	}
@@ -127,7 +149,7 @@ func TestOneOrMany(t *testing.T) {
 // Clients drop constraints and defaults from schemas before a model sees them.
 func TestTargetsWithSchemas(t *testing.T) {
 	t.Parallel()
-	for _, target := range []lower.Target{lower.Schema, lower.MCP, lower.OpenAI, lower.Anthropic} {
+	for _, target := range []lower.Target{to("schema"), to("mcp"), to("openai"), to("anthropic")} {
 		want := lower.Text{
 			Name: "conversation_read", Summary: "Read an earlier conversation, whole or in part",
 			Description: "Read an earlier conversation, whole or in part.\n\n" +
@@ -139,17 +161,17 @@ func TestTargetsWithSchemas(t *testing.T) {
 				"Only this many turns at the end (at least 1)",
 			},
 			Reports: []string{
-				string(target) + ": conversation_read.id: pattern added to the summary",
-				string(target) + ": conversation_read.turn: minimum 1 added to the summary",
-				string(target) + ": conversation_read.last: minimum 1 added to the summary",
-				string(target) + ": conversation_read: exclusive turn, last added to the description",
+				target.Name + ": conversation_read.id: pattern added to the summary",
+				target.Name + ": conversation_read.turn: minimum 1 added to the summary",
+				target.Name + ": conversation_read.last: minimum 1 added to the summary",
+				target.Name + ": conversation_read: exclusive turn, last added to the description",
 			},
 		}
-		if target == lower.Schema {
+		if target == to("schema") {
 			want.Description = "Read an earlier conversation, whole or in part.\n\nGive at most one of turn and last."
 		}
 		if diff := cmp.Diff(want, lower.For(target, tool(t, "conversation_read")), cmpopts.IgnoreUnexported(lower.Text{})); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", target, diff)
+			t.Errorf("%s (-want +got):\n%s", target.Name, diff)
 		}
 	}
 }
@@ -222,10 +244,10 @@ func TestParameterText(t *testing.T) {
 			t.Parallel()
 			c.param.Name = "p"
 			tool := &ir.Tool{Name: "t", Summary: "S", Params: []ir.Param{c.param}}
-			if got := lower.For(lower.JP, tool).Parameters[0]; got != c.jp {
+			if got := lower.For(to("jp"), tool).Parameters[0]; got != c.jp {
 				t.Errorf("jp: got %q, want %q", got, c.jp)
 			}
-			text := lower.For(lower.MCP, tool)
+			text := lower.For(to("mcp"), tool)
 			if got := text.Parameters[0]; got != c.mcp {
 				t.Errorf("mcp: got %q, want %q", got, c.mcp)
 			}
@@ -243,10 +265,10 @@ func TestParameterText(t *testing.T) {
 func TestSummaryWithFullStop(t *testing.T) {
 	t.Parallel()
 	tool := &ir.Tool{Name: "x", Summary: "Do it.", Params: []ir.Param{{Name: "n", Kind: ir.Integer, Summary: "How\noften.", Constraints: ir.Constraints{Minimum: bound(1)}}}}
-	if got, want := lower.For(lower.JP, tool).Parameters[0], "How often (at least 1)."; got != want {
+	if got, want := lower.For(to("jp"), tool).Parameters[0], "How often (at least 1)."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := lower.For(lower.MCP, tool).Description, "Do it."; got != want {
+	if got, want := lower.For(to("mcp"), tool).Description, "Do it."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -256,22 +278,22 @@ func TestDescriptionLimits(t *testing.T) {
 	for _, c := range []struct {
 		target lower.Target
 		most   int
-	}{{lower.MCP, 2048}, {lower.OpenAI, 1024}} {
+	}{{to("mcp"), 2048}, {to("openai"), 1024}} {
 		// "S." and the blank line after it make 4 characters.
 		for n, problems := range map[int]int{c.most - 4: 0, c.most - 3: 1} {
 			text := lower.For(c.target, &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("d", n)})
 			if len(text.Problems) != problems {
-				t.Errorf("%s: description of %d: problems %q", c.target, n, text.Problems)
+				t.Errorf("%s: description of %d: problems %q", c.target.Name, n, text.Problems)
 			}
 		}
 	}
 	// A character outside the basic plane counts twice where clients count.
-	text := lower.For(lower.MCP, &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("😀", 1023)})
+	text := lower.For(to("mcp"), &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("😀", 1023)})
 	want := []string{"mcp: x: the description is 2050 characters with its summary and rules, at most 2048 reach the model: shorten it"}
 	if diff := cmp.Diff(want, text.Problems); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
-	text = lower.For(lower.Anthropic, &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("d", 5000)})
+	text = lower.For(to("anthropic"), &ir.Tool{Name: "x", Summary: "S", Description: strings.Repeat("d", 5000)})
 	if text.Problems != nil {
 		t.Errorf("problems %q", text.Problems)
 	}
@@ -281,20 +303,20 @@ func TestDescriptionLimits(t *testing.T) {
 func TestDots(t *testing.T) {
 	t.Parallel()
 	want := map[lower.Target][2]string{
-		lower.Schema: {"", "conv.create"}, lower.JP: {"", "conv_create"}, lower.MCP: {"", "conv.create"}, lower.OpenAI: {"", "conv_create"},
-		lower.Anthropic: {"", "conv_create"}, lower.Responses: {"conv", "create"},
+		to("schema"): {"", "conv.create"}, to("jp"): {"", "conv_create"}, to("mcp"): {"", "conv.create"}, to("openai"): {"", "conv_create"},
+		to("anthropic"): {"", "conv_create"}, to("responses"): {"conv", "create"},
 	}
 	reports := map[lower.Target]string{
-		lower.JP: "jp: conv.create: named conv_create", lower.OpenAI: "openai: conv.create: named conv_create",
-		lower.Anthropic: "anthropic: conv.create: named conv_create", lower.Responses: "responses: conv.create: named create in the group conv",
+		to("jp"): "jp: conv.create: named conv_create", to("openai"): "openai: conv.create: named conv_create",
+		to("anthropic"): "anthropic: conv.create: named conv_create", to("responses"): "responses: conv.create: named create in the group conv",
 	}
-	for _, target := range lower.Targets() {
+	for _, target := range targets() {
 		text := lower.For(target, &ir.Tool{Name: "conv.create", Summary: "S"})
 		if got := [2]string{text.Group, text.Name}; got != want[target] {
-			t.Errorf("%s: %q, want %q", target, got, want[target])
+			t.Errorf("%s: %q, want %q", target.Name, got, want[target])
 		}
 		if got := strings.Join(text.Reports, "\n"); got != reports[target] {
-			t.Errorf("%s: reports %q, want %q", target, got, reports[target])
+			t.Errorf("%s: reports %q, want %q", target.Name, got, reports[target])
 		}
 	}
 }
@@ -306,25 +328,25 @@ func TestNames(t *testing.T) {
 		name   string
 		ok     bool
 	}{
-		{lower.MCP, strings.Repeat("n", 48), true},
-		{lower.MCP, strings.Repeat("n", 49), false},
-		{lower.OpenAI, strings.Repeat("n", 64), true},
-		{lower.OpenAI, strings.Repeat("n", 65), false},
-		{lower.Anthropic, "a b", false},
-		{lower.Anthropic, "a.b", true},
-		{lower.MCP, "a.b", true},
-		{lower.OpenAI, "a." + strings.Repeat("n", 63), false},
-		{lower.Responses, "a." + strings.Repeat("n", 63), true},
-		{lower.Anthropic, "", false},
-		{lower.Anthropic, "A-b_9", true},
-		{lower.JP, strings.Repeat("n", 65), true},
+		{to("mcp"), strings.Repeat("n", 48), true},
+		{to("mcp"), strings.Repeat("n", 49), false},
+		{to("openai"), strings.Repeat("n", 64), true},
+		{to("openai"), strings.Repeat("n", 65), false},
+		{to("anthropic"), "a b", false},
+		{to("anthropic"), "a.b", true},
+		{to("mcp"), "a.b", true},
+		{to("openai"), "a." + strings.Repeat("n", 63), false},
+		{to("responses"), "a." + strings.Repeat("n", 63), true},
+		{to("anthropic"), "", false},
+		{to("anthropic"), "A-b_9", true},
+		{to("jp"), strings.Repeat("n", 65), true},
 	} {
 		text := lower.For(c.target, &ir.Tool{Name: c.name, Summary: "S"})
 		if (len(text.Problems) == 0) != c.ok {
-			t.Errorf("%s %q: problems %q", c.target, c.name, text.Problems)
+			t.Errorf("%s %q: problems %q", c.target.Name, c.name, text.Problems)
 		}
 	}
-	text := lower.For(lower.OpenAI, &ir.Tool{Name: "x", Summary: "S", Params: []ir.Param{{Name: "ä"}}})
+	text := lower.For(to("openai"), &ir.Tool{Name: "x", Summary: "S", Params: []ir.Param{{Name: "ä"}}})
 	want := []string{"openai: x.ä: the name must be 1 to 64 letters, digits, hyphens and underscores"}
 	if diff := cmp.Diff(want, text.Problems); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
@@ -336,7 +358,7 @@ func TestForLeavesTheContractAlone(t *testing.T) {
 	t.Parallel()
 	c := irtest.Hostile()
 	for _, tool := range c.Tools() {
-		for _, target := range lower.Targets() {
+		for _, target := range targets() {
 			lower.For(target, tool)
 		}
 	}

@@ -7,23 +7,20 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
 	"github.com/convtools/convtools/gen/check"
 	"github.com/convtools/convtools/gen/emit"
-	"github.com/convtools/convtools/gen/emit/anthropic"
-	"github.com/convtools/convtools/gen/emit/docs"
 	"github.com/convtools/convtools/gen/emit/gocode"
-	"github.com/convtools/convtools/gen/emit/jp"
-	"github.com/convtools/convtools/gen/emit/jpfiles"
-	"github.com/convtools/convtools/gen/emit/mcp"
-	"github.com/convtools/convtools/gen/emit/openai"
-	"github.com/convtools/convtools/gen/emit/responses"
 	"github.com/convtools/convtools/gen/emit/schema"
-	"github.com/convtools/convtools/gen/emit/skill"
+	"github.com/convtools/convtools/gen/emit/targets"
+	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/gen/lower"
@@ -36,10 +33,29 @@ type Result struct {
 	Contract *ir.Contract // nil where there are errors
 	Files    []emit.File  // sorted by path; nil where there are errors
 	Diags    diag.List
-	// Lowered lists what a target could not express and where it went instead.
-	Lowered []string
-	sources map[string][]byte
+	// Patterns are those of the project for its specs.
+	Patterns []string
+	sources  map[string][]byte
 }
+
+// Lowered lists what a target could not express and where it went instead.
+func (r *Result) Lowered() []string {
+	if r.Contract == nil {
+		return nil
+	}
+	var lines []string
+	for _, tool := range r.Contract.Tools() {
+		for _, target := range targets.All() {
+			if target.Lower != nil && r.Contract.Targets.Makes(target.Name) {
+				lines = append(lines, lower.For(*target.Lower, tool).Reports...)
+			}
+		}
+	}
+	return lines
+}
+
+// Read returns the files that the project consists of, sorted.
+func (r *Result) Read() []string { return slices.Sorted(maps.Keys(r.sources)) }
 
 // Source is the text of a spec, for printing diagnostics.
 func (r *Result) Source(file string) []byte { return r.sources[file] }
@@ -49,7 +65,7 @@ func (r *Result) Source(file string) []byte { return r.sources[file] }
 // among the diagnostics; an error is a fault of the generator.
 func Generate(fsys fs.FS) (*Result, error) {
 	project, diags := spec.Load(fsys)
-	r := &Result{Diags: diags, sources: map[string][]byte{}}
+	r := &Result{Diags: diags, Patterns: project.Specs.Value, sources: map[string][]byte{}}
 	for _, file := range project.Sources {
 		r.sources[file.Name] = file.Source
 	}
@@ -59,23 +75,13 @@ func Generate(fsys fs.FS) (*Result, error) {
 		return r, nil
 	}
 	r.Contract = contract
-	for _, tool := range contract.Tools() {
-		for _, target := range lower.Targets() {
-			if contract.Targets.Makes(string(target)) {
-				r.Lowered = append(r.Lowered, lower.For(target, tool).Reports...)
-			}
-		}
+	made := emitters(contract)
+	files, problems := make([][]emit.File, len(made)), make([]error, len(made))
+	parallel.Each(len(made), func(i int) { files[i], problems[i] = made[i](contract) })
+	if err := errors.Join(problems...); err != nil {
+		return nil, fmt.Errorf("generating: %w", err)
 	}
-	for _, target := range targets() {
-		if target.optional && !contract.Targets.Makes(target.name) {
-			continue
-		}
-		files, err := target.emit(contract)
-		if err != nil {
-			return nil, fmt.Errorf("generating: %w", err)
-		}
-		r.Files = append(r.Files, files...)
-	}
+	r.Files = slices.Concat(files...)
 	sort.Slice(r.Files, func(i, j int) bool { return r.Files[i].Path < r.Files[j].Path })
 	return r, distinct(r.Files)
 }
@@ -95,31 +101,19 @@ func (r *Result) Changes(old []byte, today string) (changes []lock.Change, unuse
 	return changes, lock.Accept(changes, r.Contract.Accepted), nil
 }
 
-// target is one way in which a contract is written.
-type target struct {
-	name     string // as in tools.toml and in package lower
-	optional bool
-	emit     func(*ir.Contract) ([]emit.File, error)
-	// list is the one file of a target that has one, below the folder of generated
-	// files, where it cannot state that it was generated.
-	list string
-}
-
-// targets returns all of them.
-func targets() []target {
-	return []target{
-		{"go", false, func(c *ir.Contract) ([]emit.File, error) { return gocode.Emit(c, schema.Compact) }, ""},
-		{"lock", false, lock.Emit, ""},
-		{string(lower.Schema), true, schema.Emit, ""},
-		{string(lower.JP), true, jp.Emit, ""},
-		{string(lower.JP), true, skill.Emit, ""},
-		{string(lower.JP), true, jpfiles.Emit, ""},
-		{string(lower.MCP), true, mcp.Emit, "mcp/tools.json"},
-		{string(lower.OpenAI), true, openai.Emit, "openai/functions.json"},
-		{string(lower.Responses), true, responses.Emit, "responses/tools.json"},
-		{string(lower.Anthropic), true, anthropic.Emit, "anthropic/tools.json"},
-		{"docs", true, docs.Emit, ""},
+// emitters returns what is made of a contract: Go and the lock always, and the targets
+// that its project asks for.
+func emitters(c *ir.Contract) []func(*ir.Contract) ([]emit.File, error) {
+	list := []func(*ir.Contract) ([]emit.File, error){
+		func(c *ir.Contract) ([]emit.File, error) { return gocode.Emit(c, schema.Compact) },
+		lock.Emit,
 	}
+	for _, target := range targets.All() {
+		if c.Targets.Makes(target.Name) {
+			list = append(list, target.Emit)
+		}
+	}
+	return list
 }
 
 // distinct demands that no two files are one, on any file system.

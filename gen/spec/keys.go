@@ -185,10 +185,11 @@ func Keys() map[string][]Key {
 		"elements": {
 			{Name: "name", Type: TextKey, Required: true, Doc: "The name of the element"},
 			{Name: "summary", Type: TextKey, Doc: "What it is, in a line"},
-			{Name: "body", Type: TextKey, Values: []string{"inline", "block", "json"}, Doc: "What stands in it: text on one line, text of several lines, or JSON"},
+			{Name: "body", Type: TextKey, Values: []string{"inline", "lines", "block", "json"}, Doc: "What stands in it: text on one line, the same with its line breaks, text verbatim, or JSON"},
 			{Name: "from", Type: TextKey, Values: []string{"records"}, Doc: "records: there is one for each record of the command"},
 			{Name: "text_from", Type: TextKey, Doc: "The key of the record that fills the body"},
 			{Name: "separator", Type: TextKey, Doc: "An empty element that is written before this one on demand"},
+			{Name: "beside", Type: BooleanKey, Doc: "Whether it stands on the line of what is before it"},
 			{Name: "attributes", Type: TablesKey, Kind: "attributes", Doc: "Its attributes, in their order"},
 			{Name: "children", Type: TextsKey, Doc: "Its children, in their order: name, name? for one or none, name* for any number"},
 		},

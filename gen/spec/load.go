@@ -13,6 +13,7 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
@@ -52,12 +53,28 @@ func Load(fsys fs.FS) (*Project, diag.List) {
 	}
 	p := l.project(file, root)
 	p.Sources = append(p.Sources, file)
-	for _, name := range l.glob(fsys, p.Specs) {
-		file, root := l.read(fsys, name)
-		p.Sources = append(p.Sources, file)
+	names := l.glob(fsys, p.Specs)
+	type loaded struct {
+		file  *File
+		tool  *Tool // nil where the file cannot be read
+		diags diag.List
+	}
+	all := make([]loaded, len(names))
+	parallel.Each(len(names), func(i int) {
+		l := &loader{}
+		file, root := l.read(fsys, names[i])
+		all[i].file = file
 		if root != nil {
-			p.Tools = append(p.Tools, l.tool(file, root))
+			all[i].tool = l.tool(file, root)
 		}
+		all[i].diags = l.diags
+	})
+	for _, one := range all {
+		p.Sources = append(p.Sources, one.file)
+		if one.tool != nil {
+			p.Tools = append(p.Tools, one.tool)
+		}
+		l.diags = append(l.diags, one.diags...)
 	}
 	return p, l.diags
 }

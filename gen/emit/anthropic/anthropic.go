@@ -11,9 +11,21 @@ import (
 	"github.com/convtools/convtools/gen/lower"
 )
 
+// Target is this package's.
+func Target() emit.Target {
+	to := lowering()
+	return emit.Target{Name: to.Name, Lower: &to, List: file, Emit: Emit}
+}
+
+// file is where the list is.
+const file = "anthropic/tools.json"
+
+// lowering: the API accepts names of 64 characters.
+func lowering() lower.Target { return lower.Target{Name: "anthropic", Schema: true, MaxName: 64} }
+
 // Emit returns generated/anthropic/tools.json.
 func Emit(c *ir.Contract) ([]emit.File, error) {
-	return toollist.Emit(c, lower.Anthropic, "anthropic/tools.json", entry)
+	return toollist.Emit(c, lowering(), file, entry)
 }
 
 func entry(tool *ir.Tool, text *lower.Text) jsontext.Object {

@@ -17,6 +17,9 @@ import (
 	"github.com/convtools/convtools/gen/lower"
 )
 
+// Target is this package's.
+func Target() emit.Target { return emit.Target{Name: "docs", Emit: Emit} }
+
 // Emit returns generated/docs/<tool>.md for every tool, and an index of them.
 func Emit(c *ir.Contract) ([]emit.File, error) {
 	folder := path.Join(c.Targets.Generated, "docs")

@@ -16,15 +16,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/dave/jennifer/jen"
 
 	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 )
 
@@ -49,16 +47,7 @@ func Emit(c *ir.Contract, schemas func(*ir.Tool) string) ([]emit.File, error) {
 		jobs = append(jobs, func() (emit.File, error) { return g.family(family) })
 	}
 	files, problems := make([]emit.File, len(jobs)), make([]error, len(jobs))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(jobs)) {
-		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(jobs); i = int(next.Add(1)) - 1 {
-				files[i], problems[i] = jobs[i]()
-			}
-		})
-	}
-	workers.Wait()
+	parallel.Each(len(jobs), func(i int) { files[i], problems[i] = jobs[i]() })
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package gocode
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -123,18 +122,13 @@ func enumConstants(owner string, p *ir.Param) []constant {
 	names := map[string]bool{}
 	for _, value := range enumOf(p) {
 		name := owner + p.GoName + camel(value)
-		if !isWord(value) || names[name] {
+		if !ir.Wordy(value) || names[name] {
 			return nil
 		}
 		names[name] = true
 		constants = append(constants, constant{name, value})
 	}
 	return constants
-}
-
-// isWord reports whether s is letters and digits with single separators between them.
-func isWord(s string) bool {
-	return regexp.MustCompile(`^[A-Za-z0-9]+([-_. ][A-Za-z0-9]+)*$`).MatchString(s)
 }
 
 // enumOf is the values a parameter, or the items of one, may have.

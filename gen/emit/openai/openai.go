@@ -11,9 +11,24 @@ import (
 	"github.com/convtools/convtools/gen/lower"
 )
 
+// Target is this package's.
+func Target() emit.Target {
+	to := lowering()
+	return emit.Target{Name: to.Name, Lower: &to, List: file, Emit: Emit}
+}
+
+// file is where the list is.
+const file = "openai/functions.json"
+
+// lowering: the API accepts names of 64 characters and descriptions of 1024, and
+// refuses the whole request otherwise.
+func lowering() lower.Target {
+	return lower.Target{Name: "openai", Schema: true, MaxName: 64, MaxDescription: 1024}
+}
+
 // Emit returns generated/openai/functions.json.
 func Emit(c *ir.Contract) ([]emit.File, error) {
-	return toollist.Emit(c, lower.OpenAI, "openai/functions.json", entry)
+	return toollist.Emit(c, lowering(), file, entry)
 }
 
 func entry(tool *ir.Tool, text *lower.Text) jsontext.Object {

@@ -15,12 +15,26 @@ import (
 	"github.com/convtools/convtools/gen/lower"
 )
 
+// Target is this package's.
+func Target() emit.Target {
+	to := lowering()
+	return emit.Target{Name: to.Name, Lower: &to, List: file, Emit: Emit}
+}
+
+// file is where the list is.
+const file = "responses/tools.json"
+
+// lowering: the limits are those of OpenAI's other API.
+func lowering() lower.Target {
+	return lower.Target{Name: "responses", Schema: true, Groups: true, MaxName: 64, MaxDescription: 1024}
+}
+
 // Emit returns generated/responses/tools.json.
 func Emit(c *ir.Contract) ([]emit.File, error) {
 	list := jsontext.Array{}
 	groups := map[string]int{} // where they are in list
 	for _, tool := range c.Tools() {
-		text := lower.For(lower.Responses, tool)
+		text := lower.For(lowering(), tool)
 		if len(text.Problems) > 0 {
 			return nil, fmt.Errorf("tool list of responses: %s", strings.Join(text.Problems, "; "))
 		}
@@ -39,7 +53,7 @@ func Emit(c *ir.Contract) ([]emit.File, error) {
 		last := &group[len(group)-1]
 		last.Value = append(slices.Clip(last.Value.(jsontext.Array)), entry)
 	}
-	return []emit.File{{Path: path.Join(c.Targets.Generated, "responses", "tools.json"), Data: jsontext.Pretty(list)}}, nil
+	return []emit.File{{Path: path.Join(c.Targets.Generated, file), Data: jsontext.Pretty(list)}}, nil
 }
 
 // namespace is a group of tools, none of which is in it yet.

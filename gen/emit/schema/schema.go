@@ -26,6 +26,17 @@ const (
 	singleLineNotBlank = `^[^\n\r\x00]*[^\t\n\x0b\x0c\r\x00 ][^\n\r\x00]*$`
 )
 
+// Target is this package's.
+func Target() emit.Target {
+	to := lowering()
+	return emit.Target{Name: to.Name, Lower: &to, Emit: Emit}
+}
+
+// lowering: a schema has names of its own, and describes arguments, not the tool.
+func lowering() lower.Target {
+	return lower.Target{Name: "schema", Schema: true, Dots: true, Terse: true}
+}
+
 // Emit returns generated/schemas/<tool>.json for every tool.
 func Emit(c *ir.Contract) ([]emit.File, error) {
 	var files []emit.File
@@ -49,7 +60,7 @@ func Pretty(tool *ir.Tool) []byte {
 	head := jsontext.Object{
 		{Name: "$schema", Value: jsontext.String("https://json-schema.org/draft/2020-12/schema")},
 		{Name: "title", Value: jsontext.String(tool.Name)},
-		{Name: "description", Value: jsontext.String(lower.For(lower.Schema, tool).Description)},
+		{Name: "description", Value: jsontext.String(lower.For(lowering(), tool).Description)},
 	}
 	return jsontext.Pretty(append(head, Object(tool)...))
 }
@@ -60,7 +71,7 @@ func Compact(tool *ir.Tool) string { return jsontext.Compact(Object(tool)) }
 
 // Object returns the schema of a tool for embedding in a larger document.
 func Object(tool *ir.Tool) jsontext.Object {
-	text := lower.For(lower.Schema, tool)
+	text := lower.For(lowering(), tool)
 	return object(&text, tool.Params, nil)
 }
 

@@ -13,13 +13,13 @@ import (
 )
 
 // Emit returns one file for every skill of the contract's targets.
-func Emit(c *ir.Contract) ([]emit.File, error) {
+func Emit(c *ir.Contract) []emit.File {
 	var files []emit.File
 	for i := range c.Targets.Skills {
 		s := &c.Targets.Skills[i]
 		files = append(files, emit.File{Path: s.File, Data: document(c, s)})
 	}
-	return files, nil
+	return files
 }
 
 func document(c *ir.Contract, s *ir.Skill) []byte {

@@ -1,4 +1,4 @@
-package jp_test
+package tools_test
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/gen/emit/jp"
+	"github.com/convtools/convtools/gen/emit/jp/internal/tools"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/ir/irtest"
 	"github.com/convtools/convtools/gen/lower"
@@ -16,7 +16,7 @@ import (
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	files, err := jp.Emit(irtest.Contract())
+	files, err := tools.Emit(irtest.Contract())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestTablesSayWhatTheContractSays(t *testing.T) {
 	for name, c := range map[string]*ir.Contract{"plain": irtest.Contract(), "hostile": irtest.Hostile()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			files, err := jp.Emit(c)
+			files, err := tools.Emit(c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +73,7 @@ func TestTablesSayWhatTheContractSays(t *testing.T) {
 }
 
 func expected(it *ir.Tool, command string) tool {
-	text := lower.For(lower.JP, it)
+	text := lower.For(tools.Lowering(), it)
 	want := tool{Source: "local", Enable: it.Enable, Run: it.Run, Command: command, Summary: text.Summary}
 	want.Style.Parameters = "function_call"
 	if text.Description != "" {
@@ -112,7 +112,7 @@ func TestFirstLineSaysWhereItIsFrom(t *testing.T) {
 	t.Parallel()
 	c := irtest.Contract()
 	c.Tools()[0].Source = "specs/a\nb = 1\r[x].toml"
-	files, err := jp.Emit(c)
+	files, err := tools.Emit(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestUnknownDefault(t *testing.T) {
 	t.Parallel()
 	c := irtest.Contract()
 	c.Tools()[0].Params[0].Default = struct{}{}
-	if _, err := jp.Emit(c); err == nil || !strings.Contains(err.Error(), "conversation_grep: parameter pattern") {
+	if _, err := tools.Emit(c); err == nil || !strings.Contains(err.Error(), "conversation_grep: parameter pattern") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -7,17 +7,14 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/gen/emit/skill"
+	"github.com/convtools/convtools/gen/emit/jp/internal/skill"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/ir/irtest"
 )
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	files, err := skill.Emit(irtest.Contract())
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := skill.Emit(irtest.Contract())
 	irtest.Golden(t, files)
 }
 
@@ -26,10 +23,7 @@ func TestFileSaysWhatTheContractSays(t *testing.T) {
 	for name, c := range map[string]*ir.Contract{"plain": irtest.Contract(), "hostile": irtest.Hostile()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			files, err := skill.Emit(c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			files := skill.Emit(c)
 			var got map[string]any
 			if _, err := toml.Decode(string(files[0].Data), &got); err != nil {
 				t.Fatalf("%v in\n%s", err, files[0].Data)
@@ -64,10 +58,7 @@ func TestExtendsIsRelativeToTheFile(t *testing.T) {
 		contract.Targets.JPTools = c.tools
 		contract.Targets.Skills[0].File = c.file
 		contract.Targets.Skills[0].Tools = []string{"note_add", "conversation_list", "conversation_read"}
-		files, err := skill.Emit(contract)
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := skill.Emit(contract)
 		found := false
 		for line := range strings.SplitSeq(string(files[0].Data), "\n") {
 			if list, ok := strings.CutPrefix(line, "#   extends = "); ok {

@@ -1,4 +1,4 @@
-package jpfiles_test
+package files_test
 
 import (
 	"go/ast"
@@ -14,20 +14,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/gen/emit"
-	"github.com/convtools/convtools/gen/emit/jp"
-	"github.com/convtools/convtools/gen/emit/jpfiles"
-	"github.com/convtools/convtools/gen/emit/skill"
+	"github.com/convtools/convtools/gen/emit/jp/internal/files"
+	"github.com/convtools/convtools/gen/emit/jp/internal/skill"
+	"github.com/convtools/convtools/gen/emit/jp/internal/tools"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/ir/irtest"
 )
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	files, err := jpfiles.Emit(irtest.Contract())
+	c := irtest.Contract()
+	code, err := files.Emit(c, held(t, c))
 	if err != nil {
 		t.Fatal(err)
 	}
-	irtest.Golden(t, files)
+	irtest.Golden(t, []emit.File{code})
 }
 
 // TestHoldsTheFiles reads the emitted source back as a compiler does, also when
@@ -37,24 +38,27 @@ func TestHoldsTheFiles(t *testing.T) {
 	for name, c := range map[string]*ir.Contract{"plain": irtest.Contract(), "hostile": irtest.Hostile()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			files, err := jpfiles.Emit(c)
+			want := held(t, c)
+			code, err := files.Emit(c, want)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var want []emit.File
-			for _, emitter := range []func(*ir.Contract) ([]emit.File, error){jp.Emit, skill.Emit} {
-				list, err := emitter(c)
-				if err != nil {
-					t.Fatal(err)
-				}
-				want = append(want, list...)
-			}
 			slices.SortFunc(want, func(a, b emit.File) int { return strings.Compare(a.Path, b.Path) })
-			if diff := cmp.Diff(want, literals(t, files[0].Data)); diff != "" {
+			if diff := cmp.Diff(want, literals(t, code.Data)); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+// held is the files that the package holds.
+func held(t *testing.T, c *ir.Contract) []emit.File {
+	t.Helper()
+	definitions, err := tools.Emit(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(definitions, skill.Emit(c)...)
 }
 
 // literals type-checks a source and returns the File values in it.
