@@ -30,8 +30,8 @@ const (
 )
 
 // contextReach is how many lines are looked at for each line of context: blank ones
-// are none.
-const contextReach = 3
+// are none, and of short ones there are more.
+const contextReach = 4
 
 // maxReach is how many lines of one event can be left out for the next page: those
 // before the page are held in memory.
@@ -104,10 +104,10 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 		if p.Context > 0 {
 			most += contextChars
 		}
-		lines = min(lines, max(1, fit(lines, most, g.hitsAlone).Returned))
+		lines = min(lines, max(1, *fit(lines, most, g.hitsAlone).Returned))
 	}
 	e := fit(lines, conversation.GrepMaxChars, g.envelope)
-	if e.Returned == 0 && lines > 0 { // what makes context visible may be much longer than it
+	if e.Returned != nil && *e.Returned == 0 && lines > 0 { // what makes context visible may be much longer than it
 		g.params.Context = 0
 		e = fit(lines, conversation.GrepMaxChars, g.envelope)
 	}
