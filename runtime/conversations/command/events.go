@@ -207,7 +207,7 @@ func (e *event) finish(q *conversations.EventQuery, all uint) {
 		return
 	}
 	if q.MaxLines > 0 {
-		if len(q.Words) > 0 {
+		if len(q.Words) > 0 && q.Number == 0 {
 			matching = shortest(lines, matching, all)
 		}
 		matching = matching[:min(q.MaxLines, len(matching))]

@@ -133,6 +133,13 @@ func TestWordsOfOneEvent(t *testing.T) {
 	if len(got) != 1 || got[0].Matches != 3 || len(got[0].Lines) != 1 || got[0].Lines[0].Text != "a b" || !got[0].Lines[0].IsMatch {
 		t.Errorf("%+v", got)
 	}
+	got, q.Number = nil, 1
+	if _, err := in("", inTurn{[]string{
+		lines(line("jp-c1", 1, 1, "a"), line("jp-c1", 1, 8, "a b")), lines(line("jp-c1", 1, 3, "b"), line("jp-c1", 1, 8, "a b")),
+	}, new(int)}).SearchEvents(t.Context(), q); err != nil || len(got) != 1 || len(got[0].Lines) != 2 || got[0].Lines[0].Number != 1 || got[0].Lines[1].Number != 3 {
+		t.Errorf("one event: %+v, %v", got, err)
+	}
+	q.Number = 0
 	found, err = in("", inTurn{[]string{lines(line("jp-c1", 1, 1, "a"), line("jp-c2", 1, 1, "a")), lines(line("jp-c2", 2, 1, "b"))}, new(int)}).SearchEvents(t.Context(), q)
 	if err != nil || found.Total != 0 || !slices.Equal(found.Together, []transcript.ID{"jp-c2"}) || found.Conversations != nil {
 		t.Errorf("%+v, %v", found, err)
