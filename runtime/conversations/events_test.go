@@ -567,7 +567,7 @@ func TestSearchEventsFindsTheLinesOfSearch(t *testing.T) {
 func TestLinesOfOneEventAreTheFirst(t *testing.T) {
 	t.Parallel()
 	l := open(t, func(w *jptest.Workspace, _ string) {
-		w.Conversation("17600000000", "x").TurnStart().User("cap\nnothing\nretry\ncap\nretry cap")
+		w.Conversation("17600000000", "x").TurnStart().User("cap\nno\nretry\nno\ncap\nno\nretry cap")
 	})
 	for number, want := range [][]string{{"retry cap"}, {"cap", "retry"}} {
 		found, err := l.SearchEvents(t.Context(), conversations.EventQuery{
