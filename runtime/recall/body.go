@@ -95,16 +95,7 @@ func (b *bodyBuilder) done() body {
 	return b.made
 }
 
-// missing is how many of the recorded characters are not kept.
-func (t *body) missing() int {
-	n := 0
-	for _, gap := range t.gaps {
-		n += gap
-	}
-	return n
-}
-
-// kept is how many are.
+// kept is how many of the recorded characters are kept.
 func (t *body) kept() int {
 	n := 0
 	for _, part := range t.parts {

@@ -85,3 +85,12 @@ func TestIsIdentifier(t *testing.T) {
 		}
 	}
 }
+
+// missing is how many of the recorded characters are not kept.
+func (t *body) missing() int {
+	n := 0
+	for _, gap := range t.gaps {
+		n += gap
+	}
+	return n
+}

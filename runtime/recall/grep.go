@@ -167,9 +167,6 @@ func attempts(q conversations.EventQuery) []conversations.EventQuery {
 	list := []conversations.EventQuery{q}
 	if words := wordsOf(q.Pattern, q.IgnoreCase); len(words) > 1 {
 		q.Words = words
-		if q.Number > 0 {
-			q.MaxLines = 0 // which else are those where the words stand closest together
-		}
 		list = append(list, q)
 	}
 	if len(q.IDs) > 0 {
@@ -377,12 +374,12 @@ func (g *grepping) lookElsewhere(ctx context.Context, source conversations.Sourc
 const (
 	maxTried  = 80 // characters
 	maxCommon = 40 // events
+	maxFewer  = 4  // sets of words: each is a search of everything
 )
 
 // lookForFewer looks for all words of the pattern but those that no event holds, or
-// where there are none of these for all but one, and the shorter one is the sooner left
-// out; and else for the most telling one: rare and long. It is nil where nothing that
-// is found is worth a try.
+// where there are none of these for all but one of the shortest; and else for the most
+// telling one: rare and long. It is nil where nothing that is found is worth a try.
 func (g *grepping) lookForFewer(ctx context.Context, source conversations.Source) (*advised, error) {
 	var held []string
 	telling, events := "", 0
@@ -401,7 +398,7 @@ func (g *grepping) lookForFewer(ctx context.Context, source conversations.Source
 		sets = nil
 		shortest := slices.Clone(held)
 		slices.SortStableFunc(shortest, func(a, b string) int { return len(a) - len(b) })
-		for _, left := range shortest {
+		for _, left := range shortest[:min(len(shortest), maxFewer)] {
 			sets = append(sets, slices.DeleteFunc(slices.Clone(held), func(word string) bool { return word == left }))
 		}
 	}

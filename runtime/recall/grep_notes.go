@@ -80,13 +80,16 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string
 	if e.Truncated && !g.isApart() {
 		say = append(say, fmt.Sprintf("%d of %d matches.", n, e.Matches))
 	}
-	if next < g.ordered.total {
+	switch event := g.withMore(n); {
+	case next < g.ordered.total && g.params.Event != nil && next >= maxReach+g.params.Limit:
+		say = append(say, "offset reaches no further: a longer pattern matches fewer lines.")
+	case next < g.ordered.total:
 		note := fmt.Sprintf("offset=%d shows the next", next)
 		if g.saidIsSooner(n) {
 			note += `; scopes=["user","assistant"] leaves out reasoning and tool traffic`
 		}
 		say = append(say, note+".")
-	} else if event := g.withMore(n); event != nil && event.number > 0 {
+	case event != nil && event.number > 0:
 		say = append(say, fmt.Sprintf("more counts others of an event: ids=%s, event=%d shows all %d.", list([]string{string(g.ordered.ids[event.conversation])}), event.number, event.matches))
 	}
 	if unlisted > 0 {
