@@ -236,17 +236,43 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 		wanted[id][p.event.position] = p.event
 		numbers[id][p.event.number] = true
 	}
-	width := g.lineWidth()
-	query.MaxLine, query.MaxWindows = width, max(1, width/windowWidth)
+	g.texts = map[*candidate]eventText{}
 	query.Context = g.params.Context * contextReach
 	query.Wanted = func(id transcript.ID, number int) bool { return numbers[id][number] }
-	g.texts = map[*candidate]eventText{}
+	width := g.lineWidth()
+	for _, aside := range []bool{false, true} {
+		if aside {
+			width = min(width, widestAside)
+		}
+		if !slices.ContainsFunc(g.page, func(p place) bool { return g.isAside(p.event) == aside }) {
+			continue
+		}
+		query.MaxLine, query.MaxWindows = width, max(1, width/windowWidth)
+		query.Event = g.keep(wanted, aside)
+		if _, err := source.SearchEvents(ctx, query); err != nil {
+			return err
+		}
+	}
+	g.page = slices.DeleteFunc(g.page, func(p place) bool { return p.line >= len(g.texts[p.event].matching) })
+	g.context = g.contextWidth()
+	return nil
+}
+
+// isAside reports whether an event is reasoning on a page that also has something else.
+func (g *grepping) isAside(e *candidate) bool {
+	return e.scope == transcript.ScopeReasoning &&
+		slices.ContainsFunc(g.page, func(p place) bool { return p.event.scope != transcript.ScopeReasoning })
+}
+
+// keep returns a function that keeps the lines of those events that are wanted and
+// stand aside, or do not.
+func (g *grepping) keep(wanted map[transcript.ID]map[int]*candidate, aside bool) func(*conversations.EventMatch) error {
 	positions := map[transcript.ID]int{}
-	query.Event = func(e *conversations.EventMatch) error {
+	return func(e *conversations.EventMatch) error {
 		id := e.Conversation.ID
 		event := wanted[id][positions[id]]
 		positions[id]++
-		if event == nil || event.number != e.Number {
+		if event == nil || event.number != e.Number || g.isAside(event) != aside {
 			return nil
 		}
 		text := eventText{EventMatch: *e}
@@ -259,12 +285,6 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 		g.texts[event] = text
 		return nil
 	}
-	if _, err := source.SearchEvents(ctx, query); err != nil {
-		return err
-	}
-	g.page = slices.DeleteFunc(g.page, func(p place) bool { return p.line >= len(g.texts[p.event].matching) })
-	g.context = g.contextWidth()
-	return nil
 }
 
 // advised is a call and what it finds.

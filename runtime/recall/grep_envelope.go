@@ -18,6 +18,7 @@ import (
 const (
 	widest        = 400
 	widestAround  = 600 // with context
+	widestAside   = 200 // of reasoning beside what was said
 	narrowest     = 120
 	matchingChars = 4000 // of all matching lines together
 	aroundChars   = 6000 // of all lines of context
@@ -267,6 +268,10 @@ func (g *grepping) hits(e *candidate, lines []int, also map[place]string) []conv
 	for _, line := range lines {
 		places[t.matching[line]] = place{e, line}
 	}
+	width := g.context
+	if g.isAside(e) {
+		width = min(width, widestAside)
+	}
 	around := contextOf(t.Lines, g.params.Context, func(i int) bool { return places[i].event != nil })
 	var hits []conversation.GrepHit
 	var run []string
@@ -290,7 +295,7 @@ func (g *grepping) hits(e *candidate, lines []int, also map[place]string) []conv
 			if gap && len(hits)+len(run) > 0 {
 				run = append(run, leftOutLines)
 			}
-			run = append(run, text.Cut(text.Line(l.Text), g.context))
+			run = append(run, text.Cut(text.Line(l.Text), width))
 			gap = false
 		default:
 			gap = gap || strings.TrimSpace(l.Text) != ""

@@ -21,7 +21,7 @@ import (
 // at to choose them.
 const (
 	maxText   = 1500
-	maxWhole  = 5000
+	maxWhole  = 6000
 	readAhead = 12_000
 )
 
