@@ -236,8 +236,10 @@ func (n *neighbours) add(recorded *conversations.Event) bool {
 		}
 	}
 	if isNear && includes(n.include, kind, true) {
+		// What the assistant says on the way announces the call behind it.
+		isAside := n.only.shown.EventKind == kindUser || isSaid(n.only.shown.EventKind) && distance < 0
 		limit := neighbourChars
-		if kind == kindReasoning || isWord(n.only.shown.EventKind) && !isWord(kind) {
+		if kind == kindReasoning || isAside && kind != kindUser && !isSaid(kind) {
 			limit = asideChars
 		}
 		if e := newEvent(recorded, kind).brief(limit); !e.isBlank() {
@@ -247,9 +249,6 @@ func (n *neighbours) add(recorded *conversations.Event) bool {
 	}
 	return isNear || distance < 0 || n.only.shown.EventKind != kindUser || !isNextExchange
 }
-
-// isWord reports whether events of a kind are what user or assistant said.
-func isWord(kind string) bool { return kind == kindUser || isSaid(kind) }
 
 // fitted is the answer with an event and its neighbours. Where it is too long, these
 // are shortened and left out, the farthest first, and then the event loses its middle.

@@ -735,7 +735,7 @@ func checkAround(t *testing.T, all []numbered, n int, part *int, root *answerEle
 			joined++ // the result of a call, or its call
 		case i != n:
 			limit := 300
-			if kind := all[i-1].kind; kind == "reasoning" || isWord(all[n-1].kind) && !isWord(kind) {
+			if kind := all[i-1].kind; kind == "reasoning" || !isWord(kind) && (all[n-1].kind == "user" || isChat(all[n-1].kind) && i < n) {
 				limit = 120
 			}
 			checkBody(t, &e.answerElement, all[i-1].recordedEvent, limit)
