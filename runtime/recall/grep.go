@@ -83,7 +83,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	g.query = conversations.EventQuery{
 		Filter:  conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden},
 		Pattern: p.Pattern, IgnoreCase: p.IgnoreCase,
-		Scopes: scopesOf(p.Scopes), Own: isRecallTool, OwnToo: slices.Contains(p.Scopes, conversation.GrepScopesRecall),
+		Scopes: scopesOf(p.Scopes), Own: isRecallTool(), OwnToo: slices.Contains(p.Scopes, conversation.GrepScopesRecall),
 		MaxLines: linesOfEach,
 	}
 	if len(p.Scopes) == 0 {
