@@ -146,10 +146,14 @@ func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bo
 			return err
 		}
 	}
+	copies := map[number][]found{}
+	for _, f := range all {
+		copies[f.number] = append(copies[f.number], f)
+	}
 	var missing []transcript.ID
 	for _, id := range ids {
 		n, _ := numberOf(id)
-		if !slices.ContainsFunc(all, func(f found) bool { return f.number == n }) && !slices.ContainsFunc(inTrash, of(n)) {
+		if len(copies[n]) == 0 && !slices.ContainsFunc(inTrash, of(n)) {
 			missing = append(missing, id)
 		}
 	}
@@ -161,9 +165,8 @@ func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bo
 	at := wr.now().UTC().Format(trashLayout)
 	for _, id := range ids {
 		n, _ := numberOf(id)
-		mine := slices.DeleteFunc(slices.Clone(all), func(f found) bool { return f.number != n })
-		c.newestLast(mine)
-		for _, f := range mine {
+		c.newestLast(copies[n])
+		for _, f := range copies[n] {
 			to, err := c.trash(f, at)
 			if err != nil {
 				return err
