@@ -28,16 +28,7 @@ const (
 // there already.
 func (wr *Writer) Archive(ctx context.Context, id transcript.ID) (bool, error) {
 	return wr.moveAll(ctx, id, archiveDir, ".", func(c *writing, p place) error {
-		data, _, err := c.metadata(&p)
-		if err != nil {
-			return err
-		}
-		o, err := parseObject(data, 0)
-		if err != nil {
-			return &ConversationError{id, err}
-		}
-		o.setTime("archived_at", wr.now())
-		return c.writeMetadata(p, o.bytes())
+		return c.stampArchived(p, wr.now())
 	}, nil)
 }
 
@@ -45,17 +36,22 @@ func (wr *Writer) Archive(ctx context.Context, id transcript.ID) (bool, error) {
 // live already.
 func (wr *Writer) Unarchive(ctx context.Context, id transcript.ID) (bool, error) {
 	return wr.moveAll(ctx, id, ".", archiveDir, nil, func(c *writing, p place) error {
-		data, _, err := c.metadata(&p)
-		if err != nil {
-			return err
-		}
-		o, err := parseObject(data, 0)
-		if err != nil {
-			return &ConversationError{id, err}
-		}
-		o.setTime("archived_at", time.Time{})
-		return c.writeMetadata(p, o.bytes())
+		return c.stampArchived(p, time.Time{})
 	})
+}
+
+// stampArchived writes when a conversation was archived; the zero time for never.
+func (c *writing) stampArchived(p place, at time.Time) error {
+	data, _, err := c.metadata(&p)
+	if err != nil {
+		return err
+	}
+	o, err := parseObject(data, 0)
+	if err != nil {
+		return &ConversationError{p.number.id(), err}
+	}
+	o.setTime("archived_at", at)
+	return c.writeMetadata(p, o.bytes())
 }
 
 // moveAll moves all directories of a conversation between the live ones and the
