@@ -258,9 +258,10 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 	return nil
 }
 
-// isAside reports whether an event is reasoning on a page that also has something else.
+// isAside reports whether an event is reasoning on a page that also has something else,
+// where no context is asked for.
 func (g *grepping) isAside(e *candidate) bool {
-	return e.scope == transcript.ScopeReasoning &&
+	return e.scope == transcript.ScopeReasoning && g.params.Context == 0 &&
 		slices.ContainsFunc(g.page, func(p place) bool { return p.event.scope != transcript.ScopeReasoning })
 }
 

@@ -268,10 +268,6 @@ func (g *grepping) hits(e *candidate, lines []int, also map[place]string) []conv
 	for _, line := range lines {
 		places[t.matching[line]] = place{e, line}
 	}
-	width := g.context
-	if g.isAside(e) {
-		width = min(width, widestAside)
-	}
 	around := contextOf(t.Lines, g.params.Context, func(i int) bool { return places[i].event != nil })
 	var hits []conversation.GrepHit
 	var run []string
@@ -295,7 +291,7 @@ func (g *grepping) hits(e *candidate, lines []int, also map[place]string) []conv
 			if gap && len(hits)+len(run) > 0 {
 				run = append(run, leftOutLines)
 			}
-			run = append(run, text.Cut(text.Line(l.Text), width))
+			run = append(run, text.Cut(text.Line(l.Text), g.context))
 			gap = false
 		default:
 			gap = gap || strings.TrimSpace(l.Text) != ""

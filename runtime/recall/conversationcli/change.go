@@ -38,8 +38,10 @@ type change struct {
 	flags *changeFlags
 	// verb and done name the change: "archive", "archived".
 	verb, done string
-	// dangerous is why it asks whatever it is about; empty where it does not.
+	// dangerous is what to know before it is made; it asks whatever it is about then.
 	dangerous string
+	// reasons are why it asks, beside those that any change has.
+	reasons []string
 	// harmless reports whether it may be about the active one, or a pinned one.
 	harmless bool
 	// would describes what it would do to one, as the end of a line; nil for nothing
@@ -47,8 +49,8 @@ type change struct {
 	would func(*conversations.Listed) string
 	// each makes the change to one conversation.
 	each func(context.Context, *jp.Writer, *conversations.Listed) (outcome, error)
-	// atOnce makes the change to all, or to none, in place of each.
-	atOnce func(context.Context, *jp.Writer) error
+	// together makes the change to several, or to none of them, in place of each.
+	together func(context.Context, *jp.Writer, []transcript.ID) error
 }
 
 // outcome is what a change did.
@@ -93,6 +95,10 @@ func (c *commands) named(ctx context.Context, cmd *cobra.Command, source convers
 	return listing.Conversations, nil
 }
 
+// maxTogether bounds how many conversations are locked at once: each lock is an
+// open file.
+const maxTogether = 200
+
 // make makes a change to conversations, once whoever has to be asked has agreed.
 func (c *commands) make(ctx context.Context, source conversations.Source, ch change, list []conversations.Listed) error {
 	f, err := c.resolveFormat()
@@ -111,14 +117,23 @@ func (c *commands) make(ctx context.Context, source conversations.Source, ch cha
 	}
 	out := newOutput(c.host.Stdout)
 	done := c.newArray(out, f)
-	if ch.atOnce != nil && len(list) > 0 {
-		if err := ch.atOnce(ctx, w); err != nil {
-			return changeFailure(err)
-		}
-	}
 	failed := false
 	for i := range list {
 		l := &list[i]
+		if ch.together != nil && i%maxTogether == 0 {
+			var ids []transcript.ID
+			for _, l := range list[i:min(i+maxTogether, len(list))] {
+				ids = append(ids, l.ID)
+			}
+			if err := ch.together(ctx, w, ids); err != nil {
+				if len(list) <= maxTogether {
+					return changeFailure(err)
+				}
+				failed = true // those before are done
+				c.reportFailure(err)
+				break
+			}
+		}
 		var result outcome
 		var err error
 		if ch.each != nil {
@@ -239,11 +254,11 @@ func (c *commands) agree(ctx context.Context, source conversations.Source, ch ch
 			order = append(order, reason)
 		}
 	}
-	if len(list) > 0 {
-		add(ch.dangerous)
-	}
 	if len(list) > 1 {
-		add(fmt.Sprintf("it is about %d conversations", len(list)))
+		add(fmt.Sprintf("%d conversations", len(list)))
+	}
+	for _, reason := range ch.reasons {
+		add(reason)
 	}
 	for i := range list {
 		if ch.harmless {
@@ -261,7 +276,7 @@ func (c *commands) agree(ctx context.Context, source conversations.Source, ch ch
 			order[i] = strings.Replace(order[i], "one is", "it is", 1)
 		}
 	}
-	if len(order) == 0 {
+	if len(order) == 0 && (ch.dangerous == "" || len(list) == 0) {
 		return nil
 	}
 	for i := range list[:min(len(list), maxShown)] {
@@ -270,7 +285,12 @@ func (c *commands) agree(ctx context.Context, source conversations.Source, ch ch
 	if more := len(list) - maxShown; more > 0 {
 		c.note("… and %d more", more)
 	}
-	c.note("this needs a yes: %s", strings.Join(order, ", "))
+	if len(order) > 0 {
+		c.note("this needs a yes: %s", strings.Join(order, ", "))
+	}
+	if ch.dangerous != "" {
+		c.note("%s", ch.dangerous)
+	}
 	return cli.Ask(ctx, c.host.Stdin, c.host.Stderr, "Make this change?")
 }
 

@@ -7,11 +7,12 @@
 //
 // What is read comes from a [conversations.Source], and what is changed goes
 // through a [jp.Writer], never past it. What is dangerous is asked about first. The
-// package starts no process and uses no network. Recorded text is never shown in a
+// package starts no process but the user's pager, and uses no network. Recorded text is never shown in a
 // way that could drive a terminal.
 package conversationcli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -57,8 +58,12 @@ func Command(host *toolset.Host) *cobra.Command {
 		}
 		return words, cobra.ShellCompDirectiveNoFileComp
 	}) // fails only for a flag that is not there
+	for _, reading := range []*cobra.Command{c.lsCommand(), c.showCommand(), c.grepCommand(), c.printCommand()} {
+		c.page(reading)
+		cmd.AddCommand(reading)
+	}
 	cmd.AddCommand(
-		c.lsCommand(), c.showCommand(), c.grepCommand(), c.printCommand(), c.pathCommand(),
+		c.pathCommand(),
 		c.editCommand(), c.labelCommand(), c.forkCommand(),
 		c.archiveCommand(), c.unarchiveCommand(), c.removeCommand(), c.restoreCommand(),
 	)
@@ -70,6 +75,28 @@ type commands struct {
 	host    *toolset.Host
 	format  string
 	summary bool
+}
+
+// page has a command show what it prints page by page where that goes to a
+// terminal.
+func (c *commands) page(cmd *cobra.Command) {
+	off := cmd.Flags().Bool("no-pager", false, "never start the pager, $PAGER or less, on a terminal")
+	cli.Rare(cmd.Flags(), "no-pager")
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		var pager *cli.Pager
+		if !*off {
+			pager = cli.StartPager(c.host.Stdout, c.host.Stderr, c.host.Getenv)
+		}
+		if pager == nil {
+			return run(cmd, args)
+		}
+		defer func() { err = cmp.Or(err, pager.Close()) }()
+		host := *c.host
+		host.Stdout, host.Stderr = pager.Stdout, pager.Stderr
+		c.host = &host
+		return run(cmd, args)
+	}
 }
 
 // addSummary defines the flag of the commands whose JSON output has totals.

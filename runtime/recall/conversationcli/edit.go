@@ -15,8 +15,12 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// toggle is the value of a flag that was given without one.
-const toggle = "toggle"
+// Values of flags that were given without one, in the words in which the help has
+// what can be given.
+const (
+	toggle       = "true|false"
+	toggleExpiry = "time"
+)
 
 // toggleValue is the value of a flag that need not have one.
 type toggleValue string
@@ -58,14 +62,14 @@ them: they are left out of lists and searches then, and can still be read.
 	flags := cmd.Flags()
 	flags.StringVar(&opts.title, "title", "", "give it this `title`")
 	flags.BoolVar(&opts.noTitle, "no-title", false, "remove its title")
-	flags.Var(&opts.pin, "pin", "pin it: `true` or false; bare: the other of what it is")
+	flags.Var(&opts.pin, "pin", "pin it, or not; bare: the other of what it is``")
 	flags.BoolVar(&opts.hide, "hide", false, "hide it from lists and searches")
 	flags.BoolVar(&opts.unhide, "unhide", false, "show it again")
-	flags.Var(&opts.tmp, "tmp", "have JP delete it after a `time`: 2d, now; bare: keep it if it expires")
+	flags.Var(&opts.tmp, "tmp", "have JP delete it after a time such as 2d, or now; bare: now, or keep it if it expires``")
 	flags.BoolVar(&opts.noTmp, "no-tmp", false, "keep it")
-	flags.Var(&opts.local, "local", "keep it out of the project: `true` or false; bare: as --pin")
-	for _, name := range []string{"pin", "tmp", "local"} {
-		flags.Lookup(name).NoOptDefVal = toggle
+	flags.Var(&opts.local, "local", "keep it out of the project, or not; bare: the other of what it is``")
+	for name, bare := range map[string]string{"pin": toggle, "tmp": toggleExpiry, "local": toggle} {
+		flags.Lookup(name).NoOptDefVal = bare
 	}
 	opts.addFlags(cmd)
 	cli.Rare(flags, "no-title", "unhide", "no-tmp", "dry-run", "wait")
@@ -116,7 +120,7 @@ func (o *editFlags) parse(cmd *cobra.Command, now time.Time) (editing, error) {
 	switch {
 	case o.noTmp:
 		expires = func(time.Time) time.Time { return time.Time{} }
-	case given("tmp") && o.tmp == toggle:
+	case given("tmp") && o.tmp == toggleExpiry:
 		expires = func(at time.Time) time.Time {
 			if at.IsZero() {
 				return now
@@ -175,19 +179,21 @@ func (c *commands) edit(ctx context.Context, cmd *cobra.Command, opts *editFlags
 		flags: &opts.changeFlags, verb: "edit", done: "edited",
 		would: func(l *conversations.Listed) string { return describeEdit(editing, l) },
 		each: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
-			return editOne(ctx, w, l.ID, editing)
+			return editOne(ctx, w, l, editing)
 		},
 	}, list)
 }
 
-func editOne(ctx context.Context, w *jp.Writer, id transcript.ID, e editing) (outcome, error) {
-	before, after, err := w.Edit(ctx, id, e.change)
+// editOne edits a conversation, and gives l the title that it has then.
+func editOne(ctx context.Context, w *jp.Writer, l *conversations.Listed, e editing) (outcome, error) {
+	before, after, err := w.Edit(ctx, l.ID, e.change)
 	if err != nil {
 		return outcome{}, err
 	}
+	l.Title = after.Title
 	changed := before.Title != after.Title || before.Hidden != after.Hidden || !before.PinnedAt.Equal(after.PinnedAt) || !before.ExpiresAt.Equal(after.ExpiresAt)
 	if e.local != nil {
-		was, is, err := w.SetLocal(ctx, id, e.local)
+		was, is, err := w.SetLocal(ctx, l.ID, e.local)
 		if err != nil {
 			return outcome{}, err
 		}

@@ -58,20 +58,21 @@ func (c *commands) remove(ctx context.Context, cmd *cobra.Command, opts *removeF
 		return err
 	}
 	descendants := below(all, list)
-	ch := change{flags: &opts.changeFlags, verb: "remove", done: "removed", dangerous: "it can be restored"}
+	ch := change{flags: &opts.changeFlags, verb: "remove", done: "removed", dangerous: "conversation restore brings back what is removed"}
 	if opts.permanent {
-		ch.verb, ch.done, ch.dangerous = "delete", "deleted", "it cannot be restored"
+		ch.verb, ch.done, ch.dangerous = "delete", "deleted", "nothing brings back what is deleted"
 	}
+	removed := idsOf(list)
 	var lifted []conversations.Listed
 	if opts.keepChildren {
 		for _, l := range descendants {
-			if contains(list, l.Parent) {
+			if removed[l.Parent] {
 				lifted = append(lifted, l)
 			}
 		}
 	} else {
 		if n := len(descendants); n > 0 {
-			ch.dangerous = fmt.Sprintf("%d below it are removed too, %s", n, ch.dangerous)
+			ch.reasons = []string{fmt.Sprintf("%d of them forked from what was named", n)}
 		}
 		list = append(list, descendants...)
 	}
@@ -79,16 +80,13 @@ func (c *commands) remove(ctx context.Context, cmd *cobra.Command, opts *removeF
 	for i := range all {
 		parents[all[i].ID] = all[i].Parent
 	}
-	ch.atOnce = func(ctx context.Context, w *jp.Writer) error {
+	ch.together = func(ctx context.Context, w *jp.Writer, ids []transcript.ID) error {
 		for _, l := range lifted {
-			if err := lift(ctx, w, l.ID, list, parents); err != nil {
+			if err := lift(ctx, w, l.ID, removed, parents); err != nil {
 				return err
 			}
 		}
-		var ids []transcript.ID
-		for i := range list {
-			ids = append(ids, list[i].ID)
-		}
+		lifted = nil // before the first are removed
 		if opts.permanent {
 			return w.Delete(ctx, ids...)
 		}
@@ -99,28 +97,27 @@ func (c *commands) remove(ctx context.Context, cmd *cobra.Command, opts *removeF
 
 // lift makes a conversation a child of the nearest conversation above it that is
 // not removed.
-func lift(ctx context.Context, w *jp.Writer, id transcript.ID, removed []conversations.Listed, parents map[transcript.ID]transcript.ID) error {
+func lift(ctx context.Context, w *jp.Writer, id transcript.ID, removed map[transcript.ID]bool, parents map[transcript.ID]transcript.ID) error {
 	parent := parents[id]
 	for range len(removed) { // a circle ends too
-		if !contains(removed, parent) {
+		if !removed[parent] {
 			break
 		}
 		parent = parents[parent]
 	}
-	if contains(removed, parent) || parent == id {
+	if removed[parent] || parent == id {
 		parent = ""
 	}
 	_, _, err := w.Edit(ctx, id, func(transcript.Conversation) jp.Change { return jp.Change{Parent: &parent} })
 	return err
 }
 
-func contains(list []conversations.Listed, id transcript.ID) bool {
+func idsOf(list []conversations.Listed) map[transcript.ID]bool {
+	ids := map[transcript.ID]bool{}
 	for i := range list {
-		if list[i].ID == id {
-			return true
-		}
+		ids[list[i].ID] = true
 	}
-	return false
+	return ids
 }
 
 // toRemove finds the conversations to remove. What is to be deleted for good may

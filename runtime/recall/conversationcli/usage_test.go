@@ -236,3 +236,25 @@ func TestLongTitles(t *testing.T) {
 		t.Error("ls --full cuts the title")
 	}
 }
+
+// TestRemoveMany removes more conversations than are locked at once, a parent and
+// its children among them.
+func TestRemoveMany(t *testing.T) {
+	t.Parallel()
+	const n = 450
+	dir := t.TempDir()
+	w := jptest.New(dir, "tests")
+	for i := range n {
+		w.Conversation(fmt.Sprintf("17600000%03d", i), "c").Label("parent_id", fmt.Sprintf("jp-c17600000%03d", i/2)).TurnStart().User("x")
+	}
+	if err := w.Write(); err != nil {
+		t.Fatal(err)
+	}
+	got := run(t, dir, "rm", "jp-c17600000001", "--yes")
+	if lines := strings.Count(got.stdout, "removed jp-c"); got.code != 0 || lines != n-1 {
+		t.Errorf("exit code %d, %d removed, %q", got.code, lines, got.stderr)
+	}
+	if got := run(t, dir, "ls").stdout; strings.Count(got, "jp-c") != 1 {
+		t.Errorf("%d lines are left", strings.Count(got, "\n"))
+	}
+}

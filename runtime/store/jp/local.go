@@ -34,12 +34,7 @@ func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, decide func(lo
 	case is:
 		return was, is, c.makeLocal(ctx, p)
 	}
-	return was, is, c.project(ctx, p)
-}
-
-// project makes a copy of a conversation in the project.
-func (c *writing) project(ctx context.Context, p place) error {
-	return c.duplicate(ctx, p, projectStore)
+	return was, is, c.duplicate(ctx, p, projectStore)
 }
 
 // duplicate makes a copy of a conversation in a store that has none.

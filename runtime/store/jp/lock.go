@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"time"
 
 	"github.com/convtools/convtools/runtime/transcript"
@@ -119,11 +120,11 @@ func (l *locks) try(name string) (release func(), busy *LockedError, err error) 
 		}
 	}
 	if err := root.Mkdir(locksDir, newDirMode); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, nil, fmt.Errorf("making the directory of locks: %w", err)
+		return nil, nil, lockFailed(root, err)
 	}
 	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|openNonblock, newFileMode)
 	if err != nil {
-		return nil, nil, fmt.Errorf("opening the lock: %w", err)
+		return nil, nil, lockFailed(root, err)
 	}
 	mine, err := f.Stat()
 	if err == nil && !mine.Mode().IsRegular() {
@@ -151,6 +152,12 @@ func (l *locks) try(name string) (release func(), busy *LockedError, err error) 
 	}
 	l.sign(f)
 	return func() { releaseLock(f, func() { _ = root.Remove(name) }) }, nil, nil // an orphan is nobody's lock
+}
+
+// lockFailed is the error where a lock cannot be made, as in a store that is
+// read-only.
+func lockFailed(root *os.Root, err error) error {
+	return &StoreError{Path: filepath.Join(root.Name(), locksDir), Err: reason(err)}
 }
 
 // holder is what is in a lock file, for people.

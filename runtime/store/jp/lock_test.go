@@ -116,3 +116,21 @@ func TestLocksStayInside(t *testing.T) {
 		}
 	}
 }
+
+// TestNoPlaceForLocks has no lock be made, as where a store is read-only: the error
+// names the place.
+func TestNoPlaceForLocks(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	dir := filepath.Join(f.base, "data/workspace/project-"+testID, locksDir)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var failed *StoreError
+	if _, _, err := f.writer().Edit(t.Context(), projected, always(Change{Hidden: to(true)})); !errors.As(err, &failed) || failed.Path != dir {
+		t.Errorf("%v, want one about %s", err, dir)
+	}
+}

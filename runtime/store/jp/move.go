@@ -28,16 +28,7 @@ const (
 // there already.
 func (wr *Writer) Archive(ctx context.Context, id transcript.ID) (bool, error) {
 	return wr.moveAll(ctx, id, archiveDir, ".", func(c *writing, p place) error {
-		data, _, err := c.metadata(&p)
-		if err != nil {
-			return err
-		}
-		o, err := parseObject(data, 0)
-		if err != nil {
-			return &ConversationError{id, err}
-		}
-		o.setTime("archived_at", wr.now())
-		return c.writeMetadata(p, o.bytes())
+		return c.stampArchived(p, wr.now())
 	}, nil)
 }
 
@@ -45,17 +36,22 @@ func (wr *Writer) Archive(ctx context.Context, id transcript.ID) (bool, error) {
 // live already.
 func (wr *Writer) Unarchive(ctx context.Context, id transcript.ID) (bool, error) {
 	return wr.moveAll(ctx, id, ".", archiveDir, nil, func(c *writing, p place) error {
-		data, _, err := c.metadata(&p)
-		if err != nil {
-			return err
-		}
-		o, err := parseObject(data, 0)
-		if err != nil {
-			return &ConversationError{id, err}
-		}
-		o.setTime("archived_at", time.Time{})
-		return c.writeMetadata(p, o.bytes())
+		return c.stampArchived(p, time.Time{})
 	})
+}
+
+// stampArchived writes when a conversation was archived; the zero time for never.
+func (c *writing) stampArchived(p place, at time.Time) error {
+	data, _, err := c.metadata(&p)
+	if err != nil {
+		return err
+	}
+	o, err := parseObject(data, 0)
+	if err != nil {
+		return &ConversationError{p.number.id(), err}
+	}
+	o.setTime("archived_at", at)
+	return c.writeMetadata(p, o.bytes())
 }
 
 // moveAll moves all directories of a conversation between the live ones and the
@@ -146,10 +142,14 @@ func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bo
 			return err
 		}
 	}
+	copies := map[number][]found{}
+	for _, f := range all {
+		copies[f.number] = append(copies[f.number], f)
+	}
 	var missing []transcript.ID
 	for _, id := range ids {
 		n, _ := numberOf(id)
-		if !slices.ContainsFunc(all, func(f found) bool { return f.number == n }) && !slices.ContainsFunc(inTrash, of(n)) {
+		if len(copies[n]) == 0 && !slices.ContainsFunc(inTrash, of(n)) {
 			missing = append(missing, id)
 		}
 	}
@@ -161,9 +161,8 @@ func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bo
 	at := wr.now().UTC().Format(trashLayout)
 	for _, id := range ids {
 		n, _ := numberOf(id)
-		mine := slices.DeleteFunc(slices.Clone(all), func(f found) bool { return f.number != n })
-		c.newestLast(mine)
-		for _, f := range mine {
+		c.newestLast(copies[n])
+		for _, f := range copies[n] {
 			to, err := c.trash(f, at)
 			if err != nil {
 				return err

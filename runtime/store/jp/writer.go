@@ -234,10 +234,7 @@ type replacement struct {
 
 // replaceWith is a replacement by bytes.
 func replaceWith(i int, dir, name string, data []byte) *replacement {
-	return &replacement{store: i, dir: dir, name: name, replacedBy: func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	}}
+	return &replacement{store: i, dir: dir, name: name, replacedBy: fileOf(name, data).write}
 }
 
 // sameBytes reports whether a file holds just these bytes.

@@ -52,7 +52,7 @@ func (b *builds) workspaces(ctx context.Context, t *table.Table, progress func(s
 	}{
 		{"", b.plan.bytes, b.plan.conversations, true, true},
 		{"few large: ", b.plan.bytes, b.plan.few, true, false},
-		{"many small: ", int64(b.plan.conversations) * smallest, b.plan.conversations, false, false},
+		{"many small: ", int64(b.plan.many) * smallest, b.plan.many, false, false},
 	} {
 		progress(fmt.Sprintf("%s%d conversations, %s", shape.name, shape.conversations, megabytes(shape.bytes)))
 		ws, err := b.synthetic(ctx, shape.name, shape.bytes, shape.conversations)
