@@ -351,7 +351,7 @@ func isLittle(events []numbered) bool {
 		}
 		chars += max(utf8.RuneCountInString(e.words), utf8.RuneCountInString(visible.Visible(e.words)), 1)
 	}
-	return chars <= 5000 && len(events) <= 100
+	return chars <= 6000 && len(events) <= 100
 }
 
 // checkLeftOut compares a note with the events that are shown, and returns those that

@@ -352,7 +352,7 @@ func readCases() []golden {
 // TestLittleIsNotShortened is about the size up to which texts are whole.
 func TestLittleIsNotShortened(t *testing.T) {
 	t.Parallel()
-	for second, whole := range map[int]bool{2500: true, 2501: false} {
+	for second, whole := range map[int]bool{3500: true, 3501: false} {
 		conv := &recordedConversation{turns: 2, events: []recordedEvent{
 			{1, "user", strings.Repeat("x", 2500)},
 			{2, "assistant", strings.Repeat("y", second)},
