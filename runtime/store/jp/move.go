@@ -22,6 +22,7 @@ import (
 const (
 	trashDir    = ".trash"
 	trashLayout = "20060102T150405.000Z"
+	trashStep   = time.Millisecond // of the layout
 )
 
 // Archive moves a live conversation to the archive. It reports false where it was
@@ -136,11 +137,13 @@ func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bo
 			return &StoreError{Path: p.Path, Err: p.Err}
 		}
 	}
-	var inTrash []trashed
+	before, err := c.readTrash()
+	if err != nil {
+		return err
+	}
+	var inTrash []trashed // that is removed for good
 	if forGood {
-		if inTrash, err = c.readTrash(); err != nil {
-			return err
-		}
+		inTrash = before
 	}
 	copies := map[number][]found{}
 	for _, f := range all {
@@ -158,12 +161,16 @@ func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bo
 		n, _ := numberOf(missing[0])
 		return &store.NotFoundError{IDs: missing, Nearest: nearest(n, places), Place: c.w.root}
 	}
-	at := wr.now().UTC().Format(trashLayout)
+	at := wr.now().UTC()
+	for _, id := range ids {
+		n, _ := numberOf(id)
+		at = behind(at, before, n)
+	}
 	for _, id := range ids {
 		n, _ := numberOf(id)
 		c.newestLast(copies[n])
 		for _, f := range copies[n] {
-			to, err := c.trash(f, at)
+			to, err := c.trash(f, at.Format(trashLayout))
 			if err != nil {
 				return err
 			}
@@ -195,6 +202,17 @@ type trashed struct {
 }
 
 func of(n number) func(trashed) bool { return func(t trashed) bool { return t.number == n } }
+
+// behind returns a time to remove a conversation at: at, or just behind the last time
+// it was removed, where the clock was set back. What was removed last is what counts.
+func behind(at time.Time, before []trashed, n number) time.Time {
+	for _, t := range before {
+		if t.number == n && t.at.After(at) {
+			at = t.at.Add(trashStep)
+		}
+	}
+	return at
+}
 
 // trash moves a directory to the trash.
 func (c *writing) trash(f found, at string) (trashed, error) {

@@ -365,6 +365,32 @@ func TestRemoveAndRestore(t *testing.T) {
 	}
 }
 
+// TestRemoveWithAnEarlierClock removes a conversation whose id has been in the trash
+// since a moment that the clock, set back, has not reached: the last removal counts.
+func TestRemoveWithAnEarlierClock(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	clock := writtenAt
+	w := f.open().Writer(WriterOptions{Now: func() time.Time { return clock }})
+	for _, title := range []string{"first", "second", "third"} {
+		f.conversation(inProject+"17000000077", title)
+		if err := w.Remove(t.Context(), "jp-c17000000077"); err != nil {
+			t.Fatal(err)
+		}
+		trash, err := f.open().Trash(t.Context())
+		if err != nil || len(trash) != 1 || trash[0].Title != title {
+			t.Errorf("%s is not what counts: %+v, %v", title, trash, err)
+		}
+		clock = clock.Add(-time.Hour)
+	}
+	if err := w.Restore(t.Context(), "jp-c17000000077"); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := f.open().Trash(t.Context()); err != nil || len(c) != 1 || c[0].Title != "second" {
+		t.Errorf("behind the last one: %+v, %v", c, err)
+	}
+}
+
 // TestRemoveHalfArchived removes what is live in one store and archived in the
 // other, as a process that was killed leaves it: it counts as live before and after.
 func TestRemoveHalfArchived(t *testing.T) {
