@@ -29,6 +29,10 @@ const (
 	contextChars = 3000
 )
 
+// asideShare is the part of usualChars, in percent, that hits have where reasoning and
+// tool traffic stand behind what was said.
+const asideShare = 60
+
 // contextReach is how many lines are looked at for each line of context: blank ones
 // are none, and of short ones there are more.
 const contextReach = 4
@@ -105,6 +109,9 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 			most += contextChars
 		}
 		lines = min(lines, max(1, *fit(lines, most, g.hitsAlone).Returned))
+		if said := g.said(lines); p.Context == 0 && said > 0 && said < lines {
+			lines = max(said, *fit(lines, most*asideShare/100, g.hitsAlone).Returned)
+		}
 	}
 	e := fit(lines, conversation.GrepMaxChars, g.envelope)
 	if e.Returned != nil && *e.Returned == 0 && lines > 0 { // what makes context visible may be much longer than it
@@ -112,6 +119,17 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 		e = fit(lines, conversation.GrepMaxChars, g.envelope)
 	}
 	return e, nil
+}
+
+// said is how many of the first n lines of the page there are up to the last one that
+// user or assistant said.
+func (g *grepping) said(n int) int {
+	for ; n > 0; n-- {
+		if g.page[n-1].event.scope&saidScopes != 0 {
+			break
+		}
+	}
+	return n
 }
 
 // searched is what the searches of a call looked at.
