@@ -14,7 +14,7 @@ type Change struct {
 	Rule    Rule
 	Subject string // "tool conversation_grep, parameter limit"
 	Detail  string // "the maximum was 200 and is 100"
-	// Accepted is why a breaking change is meant; nil where nobody says that it is.
+	// Accepted is why a breaking change is meant; nil where it is not meant.
 	Accepted *ir.Accepted
 }
 
@@ -27,7 +27,7 @@ func (c Change) String() string {
 	return line
 }
 
-// Breaks reports whether the change breaks callers, and nobody says that it is meant.
+// Breaks reports whether the change breaks callers without being meant to.
 func (c Change) Breaks() bool { return c.Rule.Class == Breaking && c.Accepted == nil }
 
 // Accept marks the changes that are meant to break callers, and returns those

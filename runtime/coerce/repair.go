@@ -174,8 +174,8 @@ func (a *Args) ArrayFromScalar(name string) {
 	}
 }
 
-// ArrayFromItem reads one value of any kind but an array as an array of it: what
-// items are tells whether it is right.
+// ArrayFromItem reads one value of any kind but an array as an array of it. Whether the
+// value is right is left to the check of the items.
 func (a *Args) ArrayFromItem(name string) {
 	switch v, _ := a.Object.Get(name); v.(type) {
 	case nil, []any:

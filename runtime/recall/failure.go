@@ -78,7 +78,7 @@ func failure(ctx context.Context, err error) error {
 	}
 }
 
-// outOfRange says that there is no turn, or no event, with a number. Numbers that are
+// outOfRange words that there is no turn, or no event, with a number. Numbers that are
 // larger than any are read as the largest, which nobody asked for.
 func outOfRange(what string, n int) string {
 	if n == math.MaxInt {

@@ -13,9 +13,9 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// SetLocal says whether a conversation is only in the user's own store, or in the
-// project too, as decide says for how it is at the moment. It returns whether it
-// is, and was. Its files are in both stores for a moment, and never in none.
+// SetLocal keeps a conversation in the user's own store alone, or in the project too, as
+// decide wants, which is given how it is now. It returns whether it was and is in the
+// user's store alone. Its files are in both stores for a moment, and never in none.
 func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, decide func(local bool) bool) (was, is bool, err error) {
 	c, err := wr.begin(ctx, id)
 	if err != nil {
