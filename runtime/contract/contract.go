@@ -85,13 +85,13 @@ func (t Tool) AnswersTo(name string) bool { return t.Name == name || slices.Cont
 // Text is what a host shows a model of the tool, beside its schema.
 func (t Tool) Text() string { return t.Summary + ".\n\n" + t.Description }
 
-// CLI runs a command line that tools.toml names. The name chooses the program;
-// args never do.
+// CLI runs a command line that tools.toml names. Its name chooses the program;
+// nothing else in a command does.
 type CLI interface {
-	// RunCLI returns what the program printed and its exit code. Exit codes are
-	// the caller's to judge: an error means the program could not be run, was
-	// stopped, or printed more than it may.
-	RunCLI(ctx context.Context, name string, call Context, args []string) (stdout, stderr []byte, exit int, err error)
+	// RunCLI returns what the program left. Exit codes are the caller's to judge: an
+	// error means the program could not be run, was stopped, or printed more than it
+	// may.
+	RunCLI(ctx context.Context, call Context, command Command) (CommandResult, error)
 }
 
 // Error is a failure that arguments cannot be blamed for by shape: an unknown
