@@ -94,8 +94,7 @@ type Tool struct {
 	Summary     string // one line
 	Description string // paragraphs separated by blank lines; lines are not wrapped
 	Effect      Effect
-	Enable      string // JP: on, off, always, explicit
-	Run         string // JP: ask, unattended, edit, skip
+	JP          JPTool // what the spec says to that target
 	Handler     Handler
 	Params      []Param // in the order of the spec
 	Rules       []Rule
@@ -105,6 +104,12 @@ type Tool struct {
 	Envelope    Envelope // without elements where the answer is no envelope
 	Result      Result   // without fields where the answer is not JSON
 	Examples    []Example
+}
+
+// JPTool is what a spec says to JP about a tool. What is empty follows from its effect.
+type JPTool struct {
+	Enable string // on, off, always, explicit
+	Run    string // ask, unattended, edit, skip
 }
 
 // Alias is a former name of a tool, which callers may still use.

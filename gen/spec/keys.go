@@ -130,8 +130,6 @@ func Keys() map[string][]Key {
 			{Name: "summary", Type: TextKey, Required: true, Doc: "What the tool does, in one line without a full stop"},
 			{Name: "description", Type: TextKey, Required: true, Doc: "What it does, when to use it, and what it returns, in paragraphs"},
 			{Name: "effect", Type: TextKey, Required: true, Values: []string{"read", "write"}, Doc: "Whether it changes anything"},
-			{Name: "enable", Type: TextKey, Values: []string{"on", "off", "always", "explicit"}, Doc: "JP: when the tool is switched on; explicit where it is left out"},
-			{Name: "run", Type: TextKey, Values: []string{"ask", "unattended", "edit", "skip"}, Doc: "JP: whether a person is asked; where it is left out, a tool that reads runs unattended"},
 			{Name: "handler", Type: TextKey, Values: []string{"command", "go"}, Doc: "Who makes the answer: the records of the command, which is the default, or a method in Go"},
 			{Name: "answer", Type: TextKey, Values: []string{"envelope", "text", "json"}, Doc: "The form of the answer; an envelope where it is left out"},
 			{Name: "max_chars", Type: IntegerKey, Doc: "Most characters of an answer that is no envelope"},
@@ -141,6 +139,12 @@ func Keys() map[string][]Key {
 			{Name: "envelope", Type: TableKey, Kind: "envelope", Doc: "The shape of an answer in XML"},
 			{Name: "result", Type: TableKey, Kind: "result", Doc: "The fields of an answer in JSON"},
 			{Name: "examples", Type: TablesKey, Kind: "examples", Doc: "Calls that a reader can copy"},
+			{Name: "targets", Type: TableKey, Kind: "tool targets", Doc: "What one target alone has to know of the tool"},
+		},
+		"tool targets": {{Name: "jp", Type: TableKey, Kind: "tool jp", Doc: "JP"}},
+		"tool jp": {
+			{Name: "enable", Type: TextKey, Values: []string{"on", "off", "always", "explicit"}, Doc: "When the tool is switched on; explicit where it is left out"},
+			{Name: "run", Type: TextKey, Values: []string{"ask", "unattended", "edit", "skip"}, Doc: "Whether a person is asked; where it is left out, a tool that reads runs unattended"},
 		},
 		"aliases": {
 			{Name: "name", Type: TextKey, Required: true, Doc: "The former name"},

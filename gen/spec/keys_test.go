@@ -31,6 +31,10 @@ zzzzzzzz = 1
 zzzzzzzz = 1
 `),
 	"specs/x/a.toml": text(`zzzzzzzz = 1
+[targets]
+zzzzzzzz = 1
+[targets.jp]
+zzzzzzzz = 1
 [[aliases]]
 zzzzzzzz = 1
 [[rules]]

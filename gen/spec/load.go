@@ -295,8 +295,15 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 	tool := &Tool{
 		File: file,
 		Name: t.mustText("name"), Summary: t.mustText("summary"), Description: t.mustText("description"),
-		Effect: t.mustText("effect"), Enable: t.text("enable"), Run: t.text("run"), Handler: t.text("handler"),
+		Effect: t.mustText("effect"), Handler: t.text("handler"),
 		Answer: t.text("answer"), MaxChars: t.integer("max_chars"),
+	}
+	if targets := t.sub("targets", "targets", false); targets != nil {
+		if jp := targets.sub("jp", "targets.jp", false); jp != nil {
+			tool.JP = JPTool{Enable: jp.text("enable"), Run: jp.text("run")}
+			jp.close()
+		}
+		targets.close()
 	}
 	for _, a := range t.subs("aliases", "an alias", false) {
 		tool.Aliases = append(tool.Aliases, Alias{At: a.at, Name: a.mustText("name"), Until: a.mustText("until")})

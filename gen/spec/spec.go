@@ -95,8 +95,7 @@ type Tool struct {
 	Summary     Field[string]
 	Description Field[string]
 	Effect      Field[string]
-	Enable      Field[string]
-	Run         Field[string]
+	JP          JPTool
 	Handler     Field[string]
 	Answer      Field[string]
 	MaxChars    Field[int64] // of a text answer; an envelope has its own
@@ -106,6 +105,12 @@ type Tool struct {
 	Envelope    *Envelope // nil where there is none, as with a text answer
 	Result      *Result   // of an answer in JSON; nil where there is none
 	Examples    []Example
+}
+
+// JPTool is the table [targets.jp] of a spec.
+type JPTool struct {
+	Enable Field[string]
+	Run    Field[string]
 }
 
 // Alias is one [[aliases]] table.

@@ -84,11 +84,14 @@ func (t *table) ofResult() bool {
 	return t.kind == "result" || t.kind == "fields" || strings.HasPrefix(t.kind, "result ")
 }
 
-// below is the kind of tables under a key: they are named after it, and those that
-// hold others of their kind are told apart where they are of a result.
+// below is the kind of tables under a key: they are named after it. Those that have
+// the name of others, and hold other keys, are told apart.
 func (t *table) below(key string) string {
-	if t.ofResult() && key != "fields" {
+	switch {
+	case t.ofResult() && key != "fields":
 		return "result " + key
+	case t.kind == ToolKind && key == "targets", t.kind == "tool targets":
+		return "tool " + key
 	}
 	return key
 }

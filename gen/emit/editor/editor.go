@@ -139,10 +139,9 @@ func Reference() []byte {
 
 // heading is how the tables under a key are written.
 func heading(k spec.Key) string {
-	name := strings.TrimPrefix(k.Kind, "result ")
-	of := ""
-	if name != k.Kind {
-		of = ", of a result"
+	name, of := k.Kind, ""
+	if prefix, key, ok := strings.Cut(k.Kind, " "); ok {
+		name, of = key, ", of a "+prefix
 	}
 	switch k.Type {
 	case spec.NamedKey:

@@ -242,6 +242,8 @@ func Files() []contract.File {
 				"\n" +
 				"[conversation.tools.note_clear]\n" +
 				"source = \"local\"\n" +
+				"enable = \"explicit\"\n" +
+				"run = \"ask\"\n" +
 				"command = \"convtools jp-tool {{context}} {{tool}}\"\n" +
 				"summary = \"Remove all notes\"\n" +
 				"\n" +
