@@ -259,7 +259,7 @@ func runIn(t *testing.T, dir string, args ...string) (stdout, stderr string, exi
 		}
 		return ""
 	}
-	exit = run(host, append([]string{"-w", dir}, args...))
+	exit = convtools().Run(host, append([]string{"-w", dir}, args...))
 	return out.String(), errs.String(), exit
 }
 

@@ -96,6 +96,7 @@ func GrepTool() contract.Tool {
 		Effect:      "read",
 		InputSchema: schemaGrep,
 		Hints:       contract.Hints{ReadOnly: true, Idempotent: true},
+		Example:     exampleGrep,
 		Parameters: []contract.Parameter{
 			{Name: "pattern", Type: "string", Required: true},
 			{Name: "ignore_case", Type: "boolean"},

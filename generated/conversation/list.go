@@ -73,6 +73,7 @@ func ListTool() contract.Tool {
 		Effect:      "read",
 		InputSchema: schemaList,
 		Hints:       contract.Hints{ReadOnly: true, Idempotent: true},
+		Example:     exampleList,
 		Parameters: []contract.Parameter{
 			{Name: "limit", Type: "integer"},
 			{Name: "offset", Type: "integer"},

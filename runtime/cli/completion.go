@@ -13,8 +13,8 @@ import (
 // shells are those that completion scripts are written for.
 func shells() []string { return []string{"bash", "fish", "powershell", "zsh"} }
 
-// CompletionCommand returns the command that prints completion scripts.
-func CompletionCommand() *cobra.Command {
+// CompletionCommand returns the command that prints completion scripts of a program.
+func CompletionCommand(program string) *cobra.Command {
 	bare := false
 	cmd := &cobra.Command{
 		Use:   "completion SHELL",
@@ -25,10 +25,10 @@ hosts, tools and conversations. SHELL is bash, fish, powershell or zsh.
 To have it in every new shell, put the line of your shell below into ~/.bashrc
 (the package bash-completion is needed), ~/.config/fish/config.fish, the file
 $PROFILE names, or ~/.zshrc (behind compinit).`,
-		Example: `  source <(convtools completion bash)
-  convtools completion fish | source
-  convtools completion powershell | Out-String | Invoke-Expression
-  source <(convtools completion zsh)`,
+		Example: strings.ReplaceAll(`  source <(PROGRAM completion bash)
+  PROGRAM completion fish | source
+  PROGRAM completion powershell | Out-String | Invoke-Expression
+  source <(PROGRAM completion zsh)`, "PROGRAM", program),
 		Args:      OneArg("SHELL"),
 		ValidArgs: shells(),
 		RunE: func(cmd *cobra.Command, args []string) error {

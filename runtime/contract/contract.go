@@ -58,6 +58,7 @@ type Tool struct {
 	InputSchema string // JSON Schema 2020-12, as text
 	Parameters  []Parameter
 	Hints       Hints
+	Example     string // the arguments of a call that works, as JSON; empty where none is known
 }
 
 // Parameter is what a front has to know of a parameter to read it from a command
@@ -84,6 +85,41 @@ func (t Tool) AnswersTo(name string) bool { return t.Name == name || slices.Cont
 
 // Text is what a host shows a model of the tool, beside its schema.
 func (t Tool) Text() string { return t.Summary + ".\n\n" + t.Description }
+
+// CommandLine is a command line that tools.toml names.
+type CommandLine struct {
+	Name string
+	// Command is the program and its first words. A tool's arguments follow.
+	Command []string
+	// Builtin command lines are served in this process unless Env names another
+	// program.
+	Builtin bool
+	// Env is the environment variable that chooses another program, if there is
+	// one.
+	Env string
+	// PassEnv names environment variables that the program gets besides those that
+	// name folders, the language and the time zone. A name that ends in * stands for
+	// all that begin so.
+	PassEnv []string
+}
+
+// CommandLines are those of a project, sorted by name.
+type CommandLines []CommandLine
+
+// Lookup returns the command line of that name.
+func (l CommandLines) Lookup(name string) (CommandLine, bool) {
+	i := slices.IndexFunc(l, func(line CommandLine) bool { return line.Name == name })
+	if i < 0 {
+		return CommandLine{}, false
+	}
+	return l[i], true
+}
+
+// File is a file that makes tools known to a host, such as a definition of JP's.
+type File struct {
+	Path string // slash-separated, relative to the root of the project
+	Text string
+}
 
 // CLI runs a command line that tools.toml names. Its name chooses the program;
 // nothing else in a command does.

@@ -114,6 +114,7 @@ func (t *toolCode) descriptor() []jen.Code {
 		jen.Line().Id("Effect").Op(":").Lit(string(t.tool.Effect)),
 		jen.Line().Id("InputSchema").Op(":").Id(t.schemaName()),
 		jen.Line().Id("Hints").Op(":").Add(t.hints()),
+		jen.Line().Id("Example").Op(":").Id(t.exampleName()),
 	}
 	if names := t.tool.OtherNames(); len(names) > 0 {
 		fields = append(fields, jen.Line().Id("Aliases").Op(":").Add(words(names)))

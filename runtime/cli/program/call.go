@@ -58,11 +58,11 @@ func (p *CommandLine) callCommand() *cobra.Command {
 }
 
 func (p *CommandLine) callExamples() string {
-	var lines []string
+	var calls []string
 	for _, example := range p.Registry.Examples() {
-		lines = append(lines, "  convtools call "+example)
+		calls = append(calls, "call "+example)
 	}
-	return strings.Join(lines, "\n")
+	return cli.Examples(p.Host.Name, calls...)
 }
 
 // oneOrManyHelp names an argument for which one value does as well as a list.
