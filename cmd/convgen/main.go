@@ -7,6 +7,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,10 +23,12 @@ import (
 	"github.com/convtools/convtools/gen/check"
 	"github.com/convtools/convtools/gen/emit/editor"
 	"github.com/convtools/convtools/gen/explain"
+	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/gen/plan"
 	"github.com/convtools/convtools/gen/spec"
 	"github.com/convtools/convtools/gen/stamp"
 	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 const usage = `convgen turns the specs that tools.toml names into code, schemas, configurations and docs.
@@ -169,6 +172,13 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	if !o.check && !o.verbose && o.format == "text" && o.caches != "" && stamp.Current(name, dir) {
 		return true, nil
 	}
+	if !o.check {
+		unlock, err := lockProject(dir)
+		if err != nil {
+			return false, err
+		}
+		defer unlock()
+	}
 	result, err := plan.Generate(root.FS())
 	if err != nil {
 		return false, err
@@ -210,10 +220,29 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	return true, nil
 }
 
+// longestWait is how long a run waits for another one in the same project.
+const longestWait = time.Minute
+
+// lockProject keeps other runs away from a project until unlock: two that write at
+// once, from specs that changed in between, would mix what they make. Where there are
+// no locks, nobody is kept away.
+func lockProject(dir string) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), longestWait, errors.New("another convgen is at work in it"))
+	defer cancel()
+	unlock, err = safefile.Lock(ctx, dir)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return func() {}, nil
+	case err != nil:
+		return nil, fmt.Errorf("locking the project: %w", err)
+	}
+	return unlock, nil
+}
+
 // warn tells which changes since the contract.lock that is there break callers. One
 // that cannot be read is about to be replaced, and no reason to stop.
 func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result) {
-	old, err := root.ReadFile(path.Join(result.Contract.Targets.Generated, "contract.lock"))
+	old, err := root.ReadFile(path.Join(result.Contract.Targets.Generated, lock.File))
 	if err != nil {
 		return
 	}
