@@ -109,6 +109,7 @@ type options struct {
 	check   bool
 	format  string
 	verbose bool
+	wait    time.Duration // for another run in the project
 }
 
 // printers are the values of -format.
@@ -143,6 +144,7 @@ func generate(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "convgen generate: %v\nhint: see convgen help\n", err)
 		return exitUsage
 	}
+	o.wait = time.Minute
 	o.caches, _ = os.UserCacheDir() // without one, every run goes its full length
 	ok, err := o.run(stdout, stderr)
 	if err != nil {
@@ -173,7 +175,7 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 		return true, nil
 	}
 	if !o.check {
-		unlock, err := lockProject(dir)
+		unlock, err := lockProject(dir, o.wait)
 		if err != nil {
 			return false, err
 		}
@@ -220,14 +222,11 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	return true, nil
 }
 
-// longestWait is how long a run waits for another one in the same project.
-const longestWait = time.Minute
-
 // lockProject keeps other runs away from a project until unlock: two that write at
 // once, from specs that changed in between, would mix what they make. Where there are
 // no locks, nobody is kept away.
-func lockProject(dir string) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), longestWait, errors.New("another convgen is at work in it"))
+func lockProject(dir string, wait time.Duration) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), wait, errors.New("another convgen is at work in it"))
 	defer cancel()
 	unlock, err = safefile.Lock(ctx, dir)
 	switch {

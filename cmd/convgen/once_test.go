@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -9,10 +10,43 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/convtools/convtools/gen/plan/plantest"
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
+
+// While one run is at work in a project, no other writes there. One that only checks
+// need not wait.
+func TestOneRunAtATime(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, plantest.Project(1)); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := safefile.Lock(t.Context(), dir)
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("no locks here")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options{dir: dir, format: "text"}
+	if _, err := o.run(io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "another convgen is at work in it") {
+		t.Errorf("a run beside another ended with %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "generated")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a run beside another has written: %v", err)
+	}
+	check := options{dir: dir, format: "text", check: true}
+	if ok, err := check.run(io.Discard, io.Discard); ok || err != nil {
+		t.Errorf("a check beside a run ended with %v, %v", ok, err)
+	}
+	unlock()
+	if ok, err := o.run(io.Discard, io.Discard); !ok || err != nil {
+		t.Errorf("a run after another ended with %v, %v", ok, err)
+	}
+}
 
 // Runs at the same time, among them runs after the specs have changed, all end well,
 // and leave what one run leaves.
@@ -23,7 +57,7 @@ func TestRunsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	generate := func() {
-		o := options{dir: dir, format: "text"}
+		o := options{dir: dir, format: "text", wait: time.Minute}
 		var stderr strings.Builder
 		if ok, err := o.run(io.Discard, &stderr); !ok || err != nil {
 			t.Errorf("a run ended with %v, %v\n%s", ok, err, stderr.String())
