@@ -41,10 +41,10 @@ func (c *checker) command(t *ir.Tool, s *spec.Command) *ir.Command {
 		if !ok {
 			continue
 		}
-		if arg.Value != nil && !positional && !guarded(arg.Prefix) {
+		if arg.Value != nil && !positional && !guarded(arg.Prefix) && !isFlagWithNumber(t, arg) {
 			c.reportf(a.At, "CT016", `write "--flag={…}", or put "--" before it`, "the value of %s could be taken for a flag", valueName(arg.Value))
 		}
-		if arg.Prefix == "--" && arg.Value == nil && arg.When == "" && arg.Unless == "" {
+		if endsFlags(arg.Prefix) && arg.Value == nil && arg.When == "" && arg.Unless == "" {
 			positional = true
 		}
 		out.Args = append(out.Args, arg)
@@ -60,6 +60,17 @@ func guarded(prefix string) bool {
 		return prefix != ""
 	}
 	return strings.HasSuffix(prefix, "=") && strings.Trim(prefix, "-") != "="
+}
+
+// endsFlags reports whether no word behind one is taken for a flag: POSIX, Utility
+// Syntax Guideline 10, and gitcli(7), where "--" sets paths apart from revisions.
+func endsFlags(word string) bool { return word == "--" || word == "--end-of-options" }
+
+// isFlagWithNumber reports whether an argument is a flag of one letter with a number
+// glued to it, such as -n20. Digits are no flags.
+func isFlagWithNumber(t *ir.Tool, a ir.Arg) bool {
+	p := t.Param(a.Value.Param)
+	return p != nil && p.Kind == ir.Integer && len(a.Prefix) == 2 && a.Prefix[0] == '-' && a.Prefix[1] != '-'
 }
 
 func valueName(s *ir.Source) string {
