@@ -43,6 +43,7 @@ zzzzzzzz = 1
 zzzzzzzz = 1
 args = [{ zzzzzzzz = 1 }]
 output = { zzzzzzzz = 1 }
+failures = [{ zzzzzzzz = 1 }]
 [envelope]
 zzzzzzzz = 1
 [[envelope.elements]]

@@ -6,10 +6,14 @@
 package commandline
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/process"
 )
@@ -37,24 +41,51 @@ func (r Runner) Words(line contract.CommandLine) ([]string, error) {
 	return line.Command, nil
 }
 
-// RunCLI runs the command line of that name, in the directory that the call comes from.
-// An error is a [*contract.Error].
-func (r Runner) RunCLI(ctx context.Context, name string, call contract.Context, args []string) (stdout, stderr []byte, exit int, err error) {
-	line, ok := r.Lines.Lookup(name)
+// RunCLI runs a command in the directory that the call comes from, or in a folder of
+// it. An error is a [*contract.Error].
+func (r Runner) RunCLI(ctx context.Context, call contract.Context, command contract.Command) (contract.CommandResult, error) {
+	line, ok := r.Lines.Lookup(command.CLI)
 	if !ok {
-		return nil, nil, 0, &contract.Error{Message: "There is no command line " + name + " here. It is a fault of the program; another call will not help."}
+		return contract.CommandResult{}, &contract.Error{Message: "There is no command line " + command.CLI + " here. It is a fault of the program; another call will not help."}
 	}
 	words, err := r.Words(line)
 	if err != nil {
-		return nil, nil, 0, failed(line, err)
+		return contract.CommandResult{}, failed(line, err)
+	}
+	dir, err := below(call.Dir, command.Dir)
+	if err != nil {
+		return contract.CommandResult{}, failed(line, err)
 	}
 	result, err := r.Process.Run(ctx, process.Command{
-		Path: words[0], Args: append(words[1:len(words):len(words)], args...), Dir: call.Dir,
+		Path: words[0], Args: append(words[1:len(words):len(words)], command.Args...), Dir: dir,
+		Env:   append(process.DefaultEnv(line.PassEnv...), command.Env...),
+		Stdin: command.Stdin, Limits: process.Limits{Timeout: command.Timeout},
 	})
 	if err != nil {
-		return nil, nil, 0, failed(line, err)
+		return contract.CommandResult{}, failed(line, err)
 	}
-	return result.Stdout, result.Stderr, result.ExitCode, nil
+	return contract.CommandResult{Stdout: result.Stdout, Stderr: result.Stderr, Exit: result.ExitCode}, nil
+}
+
+// below returns a folder of dir. A link in a project that leads out of it would have
+// the program work on what is not the project's.
+func below(dir, folder string) (string, error) {
+	if folder == "" {
+		return dir, nil
+	}
+	joined := filepath.Join(dir, filepath.FromSlash(folder))
+	resolved, err := filepath.EvalSymlinks(joined)
+	if err != nil {
+		return "", fmt.Errorf("there is no folder %s here to run it in", text.Quote(folder))
+	}
+	top, err := filepath.EvalSymlinks(cmp.Or(dir, "."))
+	if err != nil {
+		return "", errors.New("the directory that the call comes from cannot be used")
+	}
+	if inside, err := filepath.Rel(top, resolved); err != nil || !filepath.IsLocal(inside) {
+		return "", fmt.Errorf("the folder %s that it is to run in is a link that leads elsewhere", text.Quote(folder))
+	}
+	return joined, nil
 }
 
 // failed words why a command line could not be run to its end.

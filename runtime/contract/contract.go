@@ -97,6 +97,10 @@ type CommandLine struct {
 	// Env is the environment variable that chooses another program, if there is
 	// one.
 	Env string
+	// PassEnv names environment variables that the program gets besides those that
+	// name folders, the language and the time zone. A name that ends in * stands for
+	// all that begin so.
+	PassEnv []string
 }
 
 // CommandLines are those of a project, sorted by name.
@@ -117,13 +121,13 @@ type File struct {
 	Text string
 }
 
-// CLI runs a command line that tools.toml names. The name chooses the program;
-// args never do.
+// CLI runs a command line that tools.toml names. Its name chooses the program;
+// nothing else in a command does.
 type CLI interface {
-	// RunCLI returns what the program printed and its exit code. Exit codes are
-	// the caller's to judge: an error means the program could not be run, was
-	// stopped, or printed more than it may.
-	RunCLI(ctx context.Context, name string, call Context, args []string) (stdout, stderr []byte, exit int, err error)
+	// RunCLI returns what the program left. Exit codes are the caller's to judge: an
+	// error means the program could not be run, was stopped, or printed more than it
+	// may.
+	RunCLI(ctx context.Context, call Context, command Command) (CommandResult, error)
 }
 
 // Error is a failure that arguments cannot be blamed for by shape: an unknown

@@ -132,6 +132,9 @@ func (g *generator) commandLines() jen.Code {
 					if cli.Env != "" {
 						fields.Id("Env").Op(":").Lit(cli.Env)
 					}
+					if len(cli.PassEnv) > 0 {
+						fields.Id("PassEnv").Op(":").Add(words(cli.PassEnv))
+					}
 				})
 			}
 			values.Line()

@@ -26,8 +26,8 @@ func (hands) Study(_ context.Context, _ contract.Call, p library.StudyParams) (s
 	return "<study " + strings.Join(p.Subjects, " "), nil
 }
 
-func (hands) RunCLI(context.Context, string, contract.Context, []string) ([]byte, []byte, int, error) {
-	return []byte("[]"), nil, 0, nil
+func (hands) RunCLI(context.Context, contract.Context, contract.Command) (contract.CommandResult, error) {
+	return contract.CommandResult{Stdout: []byte("[]")}, nil
 }
 
 func TestCall(t *testing.T) {
