@@ -110,8 +110,12 @@ func (c *checker) surroundings(t *ir.Tool, out *ir.Command, s *spec.Command) {
 			set bool
 			at  spec.Place
 		}{
-			{"stdin", s.Stdin.Set, s.Stdin.At}, {"dir", s.Dir.Set, s.Dir.At}, {"timeout", s.Timeout.Set, s.Timeout.At},
-			{"env", len(s.Env) > 0, s.At.Key("env")}, {"failures", len(s.Failures) > 0, s.At.Key("failures")}, {"empty_exit", s.EmptyExit.Set, s.EmptyExit.At},
+			{"stdin", s.Stdin.Set, s.Stdin.At},
+			{"dir", s.Dir.Set, s.Dir.At},
+			{"timeout", s.Timeout.Set, s.Timeout.At},
+			{"env", len(s.Env) > 0, s.At.Key("env")},
+			{"failures", len(s.Failures) > 0, s.At.Key("failures")},
+			{"empty_exit", s.EmptyExit.Set, s.EmptyExit.At},
 		} {
 			if f.set {
 				c.reportAt(f.at, f.at.KeySpan(), "CT039", "the handler in Go runs the command, and "+f.key+" means nothing to it", "drop it")
