@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -38,7 +39,7 @@ func TestWhatIsCheckedCanBeEmitted(t *testing.T) {
 			continue
 		}
 		accepted++
-		if err := isGo(result.Files); err != nil {
+		if err := errors.Join(isGo(result.Files), isData(result.Files)); err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, dump(project))
 		}
 		for _, file := range result.Files {
