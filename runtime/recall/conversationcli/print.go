@@ -41,11 +41,7 @@ which what was said is quoted.
   convtools conversation print --style full --format json jp-c17737387251`,
 		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			args, err := opts.turns.takeCounts(args)
-			if err != nil {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return c.completeIDs(cmd, args, word)
+			return opts.turns.complete(cmd, args, word, c.completeIDs)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args, err := opts.turns.takeCounts(args)
