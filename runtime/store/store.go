@@ -53,6 +53,9 @@ type Conversation struct {
 	transcript.Conversation
 	// Problems are what of its metadata could not be used.
 	Problems []Problem
+	// LastAt is when its last event happened, as far as that is known without reading
+	// the events; zero where it is not.
+	LastAt time.Time
 	Record
 }
 
@@ -96,4 +99,6 @@ type Totals struct {
 	// BadTime reports whether a time is recorded for the last event that cannot be
 	// used.
 	BadTime bool
+	// Skipped counts records that are damaged, or of no known type, and were left out.
+	Skipped int
 }

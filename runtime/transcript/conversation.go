@@ -31,6 +31,11 @@ type Conversation struct {
 	Labels          map[string]string // a label without a value has ""; nil where there are none
 	// Locality is which of a workspace's stores has it, as its owner spells it.
 	Locality string
+	// Source is the program that recorded it, such as "claude-code"; empty for JP.
+	Source string
+	// Parent is the conversation that this one was begun from, as the task of a
+	// sub-agent; empty where there is none.
+	Parent ID
 	// UserOnly reports whether no project's own store has it.
 	UserOnly bool
 }

@@ -142,6 +142,64 @@ func Members(raw []byte) iter.Seq[Member] {
 	}
 }
 
+// Object hands over the members of a JSON object, up to the first failure, and
+// reports whether data is that object, whole, with nothing but white space around it.
+func Object(data []byte, member func(key, value []byte)) bool {
+	c := Cursor{Data: data}
+	if !c.Space() || data[c.Pos] != '{' {
+		return false
+	}
+	c.Pos++
+	for first := true; ; first = false {
+		if !c.Space() {
+			return false
+		}
+		if first && data[c.Pos] == '}' {
+			c.Pos++
+			break
+		}
+		if data[c.Pos] != '"' {
+			return false
+		}
+		key, ok := c.Key()
+		start := c.Pos
+		if !ok || !c.Value(1) {
+			return false
+		}
+		member(key, data[start:c.Pos])
+		if !c.Space() {
+			return false
+		}
+		b := data[c.Pos]
+		c.Pos++
+		if b == '}' {
+			break
+		}
+		if b != ',' {
+			return false
+		}
+	}
+	return SkipSpace(data, c.Pos) == len(data)
+}
+
+// Elements walks the elements of a JSON array, up to the first failure; any other
+// value has none.
+func Elements(raw []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if len(raw) == 0 || raw[0] != '[' {
+			return
+		}
+		c := Cursor{Data: raw, Pos: 1}
+		for c.Space() && raw[c.Pos] != ']' {
+			start := c.Pos
+			if !c.Value(2) || !yield(raw[start:c.Pos]) || !c.Space() || raw[c.Pos] != ',' {
+				return
+			}
+			c.Pos++
+		}
+	}
+}
+
 // IsEmpty reports whether raw is {} or [].
 func IsEmpty(raw []byte) bool {
 	if len(raw) < 2 || raw[0] != '{' && raw[0] != '[' {

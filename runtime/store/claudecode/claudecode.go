@@ -1,0 +1,186 @@
+// Package claudecode reads the conversations that Claude Code recorded for a project:
+// sessions and those of their sub-agents, from the transcripts below its
+// configuration directory.
+//
+// It is a reader. It never creates, changes or locks anything, and opens only regular
+// files below the directory of projects. A conversation belongs to a project by the
+// working directory that is recorded in it, never by the name of a folder, which
+// several directories share.
+package claudecode
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/project"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Source is what conversations of this store have as their source.
+const Source = "claude-code"
+
+// Options says which conversations a store has.
+type Options struct {
+	// Dir is a directory of the project. Empty means the working directory of the
+	// process.
+	Dir string
+	// Getenv looks up the environment; nil means os.Getenv. It is asked for
+	// CLAUDE_CONFIG_DIR and the home directory.
+	Getenv func(string) string
+}
+
+// Store is the conversations of a project, as a [store.Store]. It holds no open files
+// and is safe for concurrent use.
+type Store struct {
+	projects string // the directory
+	project  *project.Project
+}
+
+// Open returns the store, and false where Claude Code has recorded nothing on this
+// machine.
+func Open(o Options) (*Store, bool) {
+	getenv := o.Getenv
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	config := configDir(getenv, runtime.GOOS)
+	if config == "" {
+		return nil, false
+	}
+	s := &Store{projects: filepath.Join(config, "projects")}
+	if info, err := os.Stat(s.projects); err != nil || !info.IsDir() {
+		return nil, false
+	}
+	s.project = project.Of(o.Dir)
+	return s, true
+}
+
+// configDir returns the directory that Claude Code keeps everything in, or "" where the
+// environment does not tell.
+func configDir(getenv func(string) string, goos string) string {
+	if dir := getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		return dir
+	}
+	home := getenv("HOME")
+	if goos == "windows" {
+		home = getenv("USERPROFILE")
+	}
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, ".claude")
+}
+
+// Place implements [store.Store].
+func (s *Store) Place() string { return s.projects }
+
+// Any reports whether there is a conversation of the project.
+func (s *Store) Any(ctx context.Context) bool {
+	session, _, err := s.Open(ctx)
+	if err != nil {
+		return false
+	}
+	defer session.Close()
+	found, _, err := session.List(ctx, store.Live)
+	return err == nil && len(found) > 0
+}
+
+// Open implements [store.Store].
+func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
+	root, err := os.OpenRoot(s.projects)
+	if err != nil {
+		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", s.projects, err)
+	}
+	return &session{store: s, root: root}, nil, nil
+}
+
+// IDPrefix is what the ids of conversations of this store begin with.
+const IDPrefix = "claude-"
+
+// maxAgent is the longest name of a sub-agent in an id, in bytes.
+const maxAgent = 64
+
+// ParseID reads an id: "claude-" and the uuid of a session, with "." and the name of a
+// sub-agent behind it where it is that of one, in any case. A bare uuid is one too,
+// unless it is of version 7, as those of Codex are. The error is a
+// [*store.BadIDError].
+func ParseID(text string) (transcript.ID, error) {
+	rest, prefixed := cutPrefixFold(text, IDPrefix)
+	session, agent, isAgent := strings.Cut(rest, ".")
+	session = strings.ToLower(session)
+	switch {
+	case !isUUID(session) || !prefixed && session[14] == '7':
+		return "", badID(text, `expected "claude-" and the uuid of a session, such as claude-5afd8764-1e4a-4af6-951b-d71a909fd1bc`)
+	case isAgent && !isAgentName(agent):
+		return "", badID(text, `after "." only the name of a sub-agent may follow: letters and digits`)
+	}
+	return id(session, agent), nil
+}
+
+// ParseID implements [store.Store].
+func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(text) }
+
+// id returns the id of a session, or of a sub-agent where that is not empty.
+func id(session, agent string) transcript.ID {
+	if agent != "" {
+		agent = "." + agent
+	}
+	return transcript.ID(IDPrefix + session + agent)
+}
+
+// split returns the session and the sub-agent of an id.
+func split(id transcript.ID) (session, agent string, ok bool) {
+	rest, ok := strings.CutPrefix(string(id), IDPrefix)
+	session, agent, _ = strings.Cut(rest, ".")
+	return session, agent, ok && isUUID(session)
+}
+
+func cutPrefixFold(s, prefix string) (string, bool) {
+	if len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
+		return s[len(prefix):], true
+	}
+	return s, false
+}
+
+func badID(text, reason string) error {
+	const shown = 128
+	if len(text) > shown {
+		text = strings.ToValidUTF8(text[:shown], "") + "…"
+	}
+	return &store.BadIDError{Text: text, Reason: reason}
+}
+
+// isUUID reports whether s is a uuid in lower case.
+func isUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case !('0' <= c && c <= '9' || 'a' <= c && c <= 'f'):
+			return false
+		}
+	}
+	return true
+}
+
+func isAgentName(s string) bool {
+	if s == "" || len(s) > maxAgent {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '-') {
+			return false
+		}
+	}
+	return true
+}
