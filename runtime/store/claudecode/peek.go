@@ -39,6 +39,8 @@ type metadata struct {
 	whole           bool
 	answers         int // messages of the assistant that were seen
 	hasSide, hasTop bool
+	preamble        time.Time // of a line before the first record
+	copied          bool      // it begins with records of another session
 	modified        time.Time
 	size            int64
 }
@@ -100,7 +102,17 @@ func (m *metadata) add(r *record) {
 	if len(r.uuid) > 0 {
 		m.said[keyOf(r.uuid)] = true
 	}
-	if at, err := transcript.ParseTimestamp(r.stamp); err == nil && len(r.uuid) > 0 {
+	at, err := transcript.ParseTimestamp(r.stamp)
+	switch {
+	case err != nil:
+	case len(r.uuid) == 0:
+		if m.created.IsZero() && m.preamble.IsZero() {
+			m.preamble = at
+		}
+	default:
+		// What the program notes before it copies has a later time than what it copies.
+		const slack = time.Second // between a note and the prompt that it is about
+		m.copied = m.copied || r.forked || m.created.IsZero() && m.preamble.After(at.Add(slack))
 		if m.created.IsZero() || at.Before(m.created) {
 			m.created = at
 		}

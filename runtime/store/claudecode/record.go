@@ -18,6 +18,7 @@ type record struct {
 	summary, promptSource    []byte
 	message, origin, toolUse []byte // JSON values
 	sidechain, meta, compact bool
+	forked                   bool // from another session
 }
 
 // parse reads a line. It returns false where that is no JSON object, with the members
@@ -67,6 +68,8 @@ func (r *record) set(key, value []byte) {
 		r.origin = value
 	case "toolUseResult":
 		r.toolUse = value
+	case "forkedFrom":
+		r.forked = string(value) != "null"
 	case "isSidechain":
 		r.sidechain = string(value) == "true"
 	case "isMeta":

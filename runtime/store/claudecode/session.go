@@ -381,13 +381,26 @@ func (s *session) resolve(ctx context.Context, family []*entry, hidden map[*entr
 		}
 	}
 	members = slices.DeleteFunc(members, func(r *relative) bool { return hidden[r.entry] })
-	slices.SortStableFunc(members, func(a, b *relative) int { return a.own.Compare(b.own) })
+	slices.SortStableFunc(members, func(a, b *relative) int {
+		if a.meta.copied != b.meta.copied {
+			return cmp.Compare(number(a.meta.copied), number(b.meta.copied))
+		}
+		return a.own.Compare(b.own)
+	})
 	for i, r := range members {
 		for _, earlier := range members[:i] {
 			copies[r.entry] = append(copies[r.entry], earlier.file)
 		}
 	}
 	return nil
+}
+
+// number orders false before true.
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func subset(a, b map[key]bool) bool {

@@ -67,11 +67,11 @@ func (l *Lines) At(ctx context.Context, offset int64) (line []byte, next int64, 
 			return l.skip(ctx, end)
 		}
 		searched = len(rest)
-		want := l.chunk
+		more := len(rest) + 1
 		if from == 0 {
-			want = max(want, min(2*len(rest), l.maxLine+1))
+			more = min(2*len(rest), l.maxLine+1)
 		}
-		if err := l.fill(ctx, offset, want); err != nil {
+		if err := l.fill(ctx, offset, max(l.chunk, more)); err != nil {
 			return nil, 0, err
 		}
 		if from = 0; len(l.window) <= searched {
