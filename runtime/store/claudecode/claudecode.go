@@ -18,6 +18,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/project"
+	"github.com/convtools/convtools/runtime/store/internal/sessionid"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -110,14 +111,14 @@ const maxAgent = 64
 // unless it is of version 7, as those of Codex are. The error is a
 // [*store.BadIDError].
 func ParseID(text string) (transcript.ID, error) {
-	rest, prefixed := cutPrefixFold(text, IDPrefix)
+	rest, prefixed := sessionid.CutPrefix(text, IDPrefix)
 	session, agent, isAgent := strings.Cut(rest, ".")
 	session = strings.ToLower(session)
 	switch {
-	case !isUUID(session) || !prefixed && session[14] == '7':
-		return "", badID(text, `expected "claude-" and the uuid of a session, such as claude-5afd8764-1e4a-4af6-951b-d71a909fd1bc`)
+	case !sessionid.IsUUID(session) || !prefixed && sessionid.IsTimed(session):
+		return "", sessionid.Bad(text, `expected "claude-" and the uuid of a session, such as claude-5afd8764-1e4a-4af6-951b-d71a909fd1bc`)
 	case isAgent && !isAgentName(agent):
-		return "", badID(text, `after "." only the name of a sub-agent may follow: letters and digits`)
+		return "", sessionid.Bad(text, `after "." only the name of a sub-agent may follow: letters and digits`)
 	}
 	return id(session, agent), nil
 }
@@ -137,40 +138,7 @@ func id(session, agent string) transcript.ID {
 func split(id transcript.ID) (session, agent string, ok bool) {
 	rest, ok := strings.CutPrefix(string(id), IDPrefix)
 	session, agent, _ = strings.Cut(rest, ".")
-	return session, agent, ok && isUUID(session)
-}
-
-func cutPrefixFold(s, prefix string) (string, bool) {
-	if len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
-		return s[len(prefix):], true
-	}
-	return s, false
-}
-
-func badID(text, reason string) error {
-	const shown = 128
-	if len(text) > shown {
-		text = strings.ToValidUTF8(text[:shown], "") + "…"
-	}
-	return &store.BadIDError{Text: text, Reason: reason}
-}
-
-// isUUID reports whether s is a uuid in lower case.
-func isUUID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case !('0' <= c && c <= '9' || 'a' <= c && c <= 'f'):
-			return false
-		}
-	}
-	return true
+	return session, agent, ok && sessionid.IsUUID(session)
 }
 
 func isAgentName(s string) bool {

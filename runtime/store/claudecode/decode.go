@@ -98,7 +98,7 @@ func (d *decoder) call(b *block) recorded.Event {
 	if string(b.name) != inquiryTool {
 		return e
 	}
-	pieces := questions(b.input)
+	pieces := recorded.Questions(b.input)
 	if len(pieces) == 0 {
 		return e
 	}
@@ -107,37 +107,6 @@ func (d *decoder) call(b *block) recorded.Event {
 	}
 	d.asked[string(b.id)] = true
 	return recorded.Event{Kind: transcript.KindInquiry, CallID: b.id, Pieces: pieces}
-}
-
-// questions returns the questions that the arguments of an inquiry have, each with the
-// answers that it offers.
-func questions(input []byte) []recorded.Piece {
-	var pieces []recorded.Piece
-	for m := range jsontext.Members(input) {
-		if !jsontext.KeyIs(m.Key, "questions") {
-			continue
-		}
-		for question := range jsontext.Elements(m.Value) {
-			var options []byte
-			for m := range jsontext.Members(question) {
-				text, ok := jsontext.Unquote(m.Value)
-				switch {
-				case jsontext.KeyIs(m.Key, "question") && ok:
-					pieces = append(pieces, recorded.Piece{Raw: text})
-				case jsontext.KeyIs(m.Key, "options"):
-					options = m.Value
-				}
-			}
-			for option := range jsontext.Elements(options) {
-				for m := range jsontext.Members(option) {
-					if text, ok := jsontext.Unquote(m.Value); ok && jsontext.KeyIs(m.Key, "label") {
-						pieces = append(pieces, recorded.Piece{Raw: []byte("- ")}, recorded.Piece{Raw: text, Joined: true})
-					}
-				}
-			}
-		}
-	}
-	return pieces
 }
 
 // results appends the events of what tools returned.

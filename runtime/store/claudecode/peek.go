@@ -11,19 +11,15 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // peekSize is how many bytes are read of the beginning and of the end of a transcript
 // for its metadata.
 const peekSize = 32 << 10
-
-// maxTitle is how many characters of a first prompt are the title where there is no
-// other.
-const maxTitle = 100
 
 // metadata is what is known of a transcript from its beginning and its end.
 type metadata struct {
@@ -93,7 +89,7 @@ func (m *metadata) search(ctx context.Context, lines *jsonl.Lines) error {
 func (m *metadata) add(r *record) {
 	set := func(to *string, raw []byte) {
 		if *to == "" && len(raw) > 0 {
-			*to = unescape(raw)
+			*to = recorded.Unescape(raw)
 		}
 	}
 	set(&m.cwd, r.cwd)
@@ -128,32 +124,28 @@ func (m *metadata) add(r *record) {
 		if r.is("assistant") {
 			m.answers++
 		} else if m.first == "" && r.isPrompt() {
-			m.first = firstLine(r)
+			m.first = firstPrompt(r)
 		}
 	case r.is("custom-title") && len(r.customTitle) > 0:
-		m.custom = unescape(r.customTitle)
+		m.custom = recorded.Unescape(r.customTitle)
 	case r.is("ai-title") && len(r.aiTitle) > 0:
-		m.ai = unescape(r.aiTitle)
+		m.ai = recorded.Unescape(r.aiTitle)
 	case r.is("summary") && len(r.leaf) > 0:
-		m.summaries[keyOf(r.leaf)] = unescape(r.summary)
+		m.summaries[keyOf(r.leaf)] = recorded.Unescape(r.summary)
 	}
 }
 
-func unescape(raw []byte) string { return string(transcript.AppendUnescaped(nil, raw)) }
-
-// firstLine returns the first line of a prompt that is not blank, cut to a title.
-func firstLine(r *record) string {
+// firstPrompt returns the first line of a prompt, as a title.
+func firstPrompt(r *record) string {
 	var first string
 	content, _ := r.content()
 	blocks(content, func(b *block) bool {
 		if b.is("text") && b.said() {
-			const enough = 8 * maxTitle
-			begin, _ := transcript.AppendSome(nil, b.text, enough)
-			first, _, _ = strings.Cut(strings.TrimSpace(string(begin)), "\n")
+			first = recorded.Title(b.text)
 		}
 		return first == ""
 	})
-	return text.Cut(strings.TrimSpace(first), maxTitle)
+	return first
 }
 
 // title returns the title of a session. summaries are those that all files of its

@@ -1,9 +1,8 @@
 package claudecode
 
 import (
-	"strings"
-
 	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -195,16 +194,7 @@ func (b *block) said() bool {
 // isInjected reports whether a text, as it stands between its quotes, is one that the
 // program writes in the name of the user.
 func isInjected(raw []byte) bool {
-	const enough = 64
-	begin, _ := transcript.AppendSome(nil, raw, enough)
-	text := strings.TrimLeft(string(begin), " \t\r\n")
-	for _, prefix := range []string{
+	return recorded.Begins(raw,
 		"<command-", "<local-command-", "Caveat: The messages below", "<bash-input>", "<bash-stdout>", "<bash-stderr>",
-		"<task-notification>", "<system-reminder>", "[Request interrupted by user",
-	} {
-		if strings.HasPrefix(text, prefix) {
-			return true
-		}
-	}
-	return false
+		"<task-notification>", "<system-reminder>", "[Request interrupted by user")
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/internal/sessionid"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -101,11 +102,11 @@ func (s *session) transcripts(folder string) ([]*entry, error) {
 		name, isFile := strings.CutSuffix(e.Name(), extension)
 		agent, isAgent := strings.CutPrefix(name, agentPrefix)
 		switch {
-		case isFile && isUUID(name):
+		case isFile && sessionid.IsUUID(name):
 			found = append(found, &entry{file: file, session: name})
 		case isFile && isAgent && isAgentName(agent):
 			found = append(found, &entry{file: file, agent: agent})
-		case isUUID(e.Name()) && isDir(s.root, file, e):
+		case sessionid.IsUUID(e.Name()) && isDir(s.root, file, e):
 			found = append(found, s.subagents(file, e.Name())...)
 		}
 	}
@@ -221,7 +222,7 @@ func (s *session) usable(all []*entry, problems []store.Problem) ([]*entry, []st
 			if e.session == "" {
 				e.session = strings.ToLower(e.meta.session)
 			}
-			if isUUID(e.session) {
+			if sessionid.IsUUID(e.session) {
 				kept = append(kept, e)
 			}
 		}
@@ -442,7 +443,7 @@ func (s *session) chains(ctx context.Context, e *entry) ([]store.Conversation, e
 		name := fmt.Sprintf("%x", n.key[:4])
 		list = append(list, store.Conversation{
 			Conversation: transcript.Conversation{
-				ID: id(e.session, name), Source: Source, Title: firstLine(&r), CreatedAt: at, Parent: e.id(),
+				ID: id(e.session, name), Source: Source, Title: firstPrompt(&r), CreatedAt: at, Parent: e.id(),
 			},
 			Record: &conversation{store: s.store, id: id(e.session, name), file: e.file, chain: n.key},
 		})
