@@ -90,6 +90,8 @@ func (s *eventSearch) event(ctx context.Context, e *transcript.Event) error {
 	switch {
 	case s.Number != 0 && s.numbered != s.Number, scope == 0:
 		return nil
+	case e.Copied && len(s.IDs) == 0:
+		return nil // it is found where it was recorded first
 	case own && s.OwnToo:
 	case s.Scopes&scope == 0:
 		return nil

@@ -10,7 +10,8 @@ import (
 
 	"github.com/convtools/convtools/runtime/conversations/internal/literal"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/claudecode"
+	"github.com/convtools/convtools/runtime/store/codex"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -50,22 +51,6 @@ func New(o Options, stores ...store.Store) *Library {
 	return l
 }
 
-// Open returns a library of what the stores of a workspace hold. This is the list
-// of kinds of stores, with [ParseID]. The error is a [*NoWorkspaceError] where
-// there is no workspace.
-func Open(o Options) (*Library, error) {
-	w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
-	if err != nil {
-		return nil, err
-	}
-	return New(o, w), nil
-}
-
-// ParseID reads the id of a conversation in any spelling of any kind of store. It
-// does not look whether there is such a conversation. The error is a
-// [*BadIDError].
-func ParseID(text string) (transcript.ID, error) { return jp.ParseID(text) }
-
 // Place is where the conversations are, a path, for people.
 func (l *Library) Place() string {
 	if len(l.stores) == 0 {
@@ -87,7 +72,9 @@ func (l *Library) parseIDs(texts []string) ([]transcript.ID, error) {
 			}
 		}
 		if err != nil {
-			return nil, err
+			if id, err = l.parseID(text, err); err != nil {
+				return nil, err
+			}
 		}
 		if !seen[id] {
 			seen[id] = true
@@ -97,10 +84,20 @@ func (l *Library) parseIDs(texts []string) ([]transcript.ID, error) {
 	return ids, nil
 }
 
+// parseID reads an id that is of none of the stores of a library: it may still be one
+// of another kind of store, which there is none of. err is what those said.
+func (l *Library) parseID(text string, err error) (transcript.ID, error) {
+	if len(l.stores) > 0 && (claudecode.Claims(text) || codex.Claims(text)) {
+		return ParseID(text)
+	}
+	return "", err
+}
+
 // opened is the stores of a library, opened for one query.
 type opened struct {
 	library  *Library
 	sessions []store.Session
+	places   []string // of the sessions
 	unread   []Problem
 }
 
@@ -114,7 +111,7 @@ func (l *Library) open(ctx context.Context) (*opened, error) {
 			o.unread = append(o.unread, Problem{Path: s.Place(), Err: err})
 			continue
 		}
-		o.sessions = append(o.sessions, session)
+		o.sessions, o.places = append(o.sessions, session), append(o.places, s.Place())
 		o.unread = append(o.unread, unread...)
 	}
 	if len(o.sessions) == 0 && failed != nil {
@@ -137,9 +134,11 @@ func (o *opened) list(ctx context.Context, archived bool, aside *Aside) ([]store
 	}
 	aside.Problems = append(aside.Problems, o.unread...)
 	var all []store.Conversation
-	for _, s := range o.sessions {
+	for i, s := range o.sessions {
 		found, problems, err := s.List(ctx, set)
-		if err != nil {
+		if err != nil && len(o.sessions) > 1 && ctx.Err() == nil {
+			problems = append(problems, Problem{Path: o.places[i], Err: err}) // the others can be read
+		} else if err != nil {
 			return nil, fmt.Errorf("listing the conversations: %w", err)
 		}
 		all = append(all, found...)

@@ -56,7 +56,8 @@ func (s *search) events(ctx context.Context, f *finding) error {
 	for events.Next(ctx) {
 		e := events.Event()
 		scope := e.Kind.Scope()
-		if s.done || s.Scopes&scope == 0 || !s.decode(e) {
+		copied := e.Copied && len(s.IDs) == 0 // it is found where it was recorded first
+		if s.done || copied || s.Scopes&scope == 0 || !s.decode(e) {
 			continue
 		}
 		s.at, s.event, s.timed = Line{Scope: scope, Turn: e.Turn, Event: e.Index}, e, false

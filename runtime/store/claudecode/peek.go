@@ -112,7 +112,7 @@ func (m *metadata) add(r *record) {
 		if m.created.IsZero() || at.Before(m.created) {
 			m.created = at
 		}
-		if r.isMessage() && at.After(m.last) {
+		if d := (decoder{}); r.isMessage() && len(d.events(nil, r)) > 0 {
 			m.last = at
 		}
 	}

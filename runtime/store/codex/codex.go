@@ -113,6 +113,13 @@ func ParseID(text string) (transcript.ID, error) {
 	return id(thread), nil
 }
 
+// Claims reports whether a text can only be meant as an id of this store, be it a wrong
+// one.
+func Claims(text string) bool {
+	rest, prefixed := sessionid.CutPrefix(text, IDPrefix)
+	return prefixed || sessionid.IsUUID(strings.ToLower(rest)) && sessionid.IsTimed(rest)
+}
+
 // ParseID implements [store.Store].
 func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(text) }
 

@@ -164,9 +164,6 @@ func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
 
 // add adds what a record has for the metadata.
 func (m *metadata) add(d *decoder, r *record) {
-	if at, err := transcript.ParseTimestamp(r.stamp); err == nil && at.After(m.last) {
-		m.last = at
-	}
 	if r.bare != nil && m.cwd == "" {
 		x := parseItem(r.bare)
 		for _, p := range texts(x.content) {
@@ -175,6 +172,9 @@ func (m *metadata) add(d *decoder, r *record) {
 	}
 	for _, e := range d.events(nil, r) {
 		m.empty = m.empty && !e.Kind.Numbered()
+		if at := e.Time(); !at.IsZero() {
+			m.last = at
+		}
 		if m.first == "" && len(e.Pieces) > 0 && (e.Kind == transcript.KindUser || d.agent) {
 			m.first = recorded.Title(e.Pieces[0].Raw)
 		}
