@@ -91,7 +91,7 @@ func personal(err error) error {
 // What there is where there are conversations, and where there are none; then it
 // is better not to try.
 const (
-	aboutConversations = `Earlier conversations of this workspace, recorded by JP.
+	aboutConversations = `Earlier conversations of this project.
 
 Use these tools when the user refers to something that was said, tried or decided before, or when what you are about to work out may have been worked out already.
 
@@ -123,6 +123,6 @@ func (f *family) hasWorkspace(dir string) bool {
 		return true
 	}
 	var missing *conversations.NoWorkspaceError
-	_, err := f.workspace(dir)
+	_, err := f.open(dir)
 	return !errors.As(err, &missing)
 }
