@@ -1,5 +1,5 @@
 # demo, test, build and generate need nothing but Go; check fetches its tools and
-# needs a C compiler for the race detector; bench compares with ripgrep;
+# needs a C compiler for the race detector; bench and recall compare with ripgrep;
 # clients installs a Node and the clients from npm.
 
 export CGO_ENABLED = 0
@@ -8,7 +8,7 @@ GOFLAGS_BIN  = -trimpath -ldflags="-s -w"
 STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT      = mvdan.cc/gofumpt@v0.12.0
 FUZZTIME    ?= 5s
-# A module of its own, with what only bench and clients need.
+# A module of its own, with what only bench, recall and clients need.
 TOOLS        = cmd/convtools/internal
 PLATFORMS    = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
@@ -53,6 +53,10 @@ check: ## Format, vet, staticcheck, generated files current, import arrows, race
 .PHONY: bench
 bench: ## Measure against peers and print ratios; wants ripgrep
 	@$(GO) -C $(TOOLS) run ./bench
+
+.PHONY: recall
+recall: ## Ask a fixed set of questions and print what the answers cost; wants ripgrep
+	@$(GO) -C $(TOOLS) run ./recall $(RECALL)
 
 .PHONY: clients
 clients: ## Run real MCP clients and agents against convtools; wants npm and a network

@@ -24,17 +24,17 @@ show() {
   convtools "$@"
 }
 
-step "What was discussed lately?"
-show call conversation_list limit=4
+step "What did the user ask for lately?"
+show call conversation_list outline=true limit=3
 
-step "Where did we settle how to retry?"
-show call conversation_grep 'pattern=should we retry' scopes=chat
+step "Where did we settle how to retry? Words that stand apart"
+show call conversation_grep 'pattern=retry cap' limit=5
 
-step "Read the turn that hit stands in"
-show call conversation_read id=jp-c17737387251 turn=1 include=chat
+step "Read the event that was found"
+show call conversation_read id=jp-c17737387251 event=16
 
-step "A conversation too long to return at once is refused with what fits"
-show call conversation_read id=jp-c17906045112 || true
+step "What was asked in a conversation, and what came of it"
+show call conversation_read id=jp-c17737387251 include=requests,answers
 
 step "The same tools, called by JP from within a conversation, which is left out"
 show jp-tool '{"action":"run","root":".","conversation_id":"jp-c17737387251"}' '{"name":"conversation_grep","arguments":{"pattern":"503","limit":"2"}}'

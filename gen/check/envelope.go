@@ -107,7 +107,7 @@ func splitChild(child string) (name string, many, optional bool) {
 func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.Element, root bool) ir.Element {
 	e := ir.Element{
 		Name: s.Name.Value, Summary: s.Summary.Value, From: s.TextFrom.Value, Separator: s.Separator.Value,
-		Body: ir.Body(c.choice(s.Body, "body", "inline", "lines", "block", "json")),
+		Body:   ir.Body(c.choice(s.Body, "body", "inline", "lines", "block", "json")),
 		Beside: s.Beside.Value,
 	}
 	e.GoName = t.GoName + goName(e.Name)
@@ -117,6 +117,9 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 	c.summary(s.Summary, parameterSummary)
 	if s.Body.Set && len(s.Children.Value) > 0 {
 		c.report(s.Body.At, "CT022", "an element has a body or children, not both", "")
+	}
+	if s.Beside.Value && root {
+		c.report(s.Beside.At, "CT022", "nothing stands before the root", "drop it")
 	}
 	if s.TextFrom.Set && !s.Body.Set {
 		c.report(s.TextFrom.At, "CT021", "text_from needs a body to fill", "")

@@ -23,9 +23,6 @@ type Context struct {
 	// ConversationID is the conversation the call is made from, as the host
 	// spells it. Empty means unknown, and nothing can be left out because of it.
 	ConversationID string
-	// InConversation reports whether a model makes the call in a conversation, whether
-	// or not ConversationID tells which. A person's call is made in none.
-	InConversation bool
 	// Dir is the directory the workspace is looked for from.
 	Dir string
 }

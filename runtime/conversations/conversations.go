@@ -71,7 +71,7 @@ type ListQuery struct {
 	Limit         int  // most to return; 0 stands for all
 	Offset        int  // how many to leave out first
 	// NoEvents leaves out what only the events tell, so that they are not read, unless
-	// the order depends on them.
+	// the order or Sizes depends on them.
 	NoEvents bool
 	// Sizes counts turns, requests and characters too, of the conversations that are
 	// returned. Their texts are decoded for it.
@@ -120,10 +120,16 @@ type SearchQuery struct {
 	Pattern    string // one line; not empty, not blank
 	Regexp     bool   // the pattern is a regular expression in RE2 syntax
 	IgnoreCase bool
-	Scopes     transcript.Scopes // 0 stands for all
-	Context    int               // lines to hand over before and after a match
-	Sort       Sort
-	Ascending  bool
+	Scopes     transcript.Scopes // 0 stands for all, and with OwnToo for none
+	// ByEvent searches tool calls as an [EventQuery] does, and counts the characters of
+	// events.
+	ByEvent bool
+	// Own and OwnToo are as in an [EventQuery].
+	Own       func(tool string) bool
+	OwnToo    bool
+	Context   int // lines to hand over before and after a match
+	Sort      Sort
+	Ascending bool
 	// Bounds on what is handed over; 0 stands for no bound.
 	MaxConversations int  // with matches
 	MaxMatches       int  // of all conversations together
@@ -144,6 +150,7 @@ type Matches struct {
 	// Total counts matching lines, as far as they were counted; Returned those
 	// handed over.
 	Total, Returned int
+	Own             int // matching lines in calls and results of Own that were left out, as far as they were counted
 	// Searched counts conversations that were searched, Matched those with a
 	// match. Searched is negative where that is not known.
 	Searched, Matched int
@@ -166,6 +173,8 @@ type Line struct {
 	Scope        transcript.Scopes // exactly one
 	Turn         int               // from 1; 0 for a title
 	Event        int               // index in the conversation; -1 for a title, or where not known
+	EventNumber  int               // as [Event.Number]; 0 for a title, or where not known
+	EventChars   int               // as [EventMatch.Chars], with ByEvent
 	Number       int               // in the text of the event, from 1; 0 where not known
 	Time         time.Time         // zero where not known
 	Text         []byte
@@ -254,7 +263,7 @@ type EventMatch struct {
 	Matches      int               // its matching lines; with Words, its lines that hold one of them
 	Lines        []EventLine       // matching lines and their context, in order; nil where they are not wanted
 	// Spread, with Words, is how many characters the shortest part of the text has
-	// that holds all words.
+	// that holds all words; 0 where not known.
 	Spread int
 }
 
@@ -272,6 +281,11 @@ type EventLine struct {
 // EventRange selects numbered events, from First to Last inclusive. A Last of 0
 // stands for the last there is, and so does one behind it.
 type EventRange struct{ First, Last int }
+
+// Has reports whether the range has a number; 0 is none.
+func (e EventRange) Has(n int) bool {
+	return 0 < e.First && e.First <= n && (e.Last == 0 || n <= e.Last)
+}
 
 // ReadQuery asks for what was recorded in one conversation.
 type ReadQuery struct {

@@ -17,10 +17,11 @@ type eventSearch struct {
 
 	id transcript.ID
 	eventCounts
-	calls   ownCalls
-	maybe   []bool     // by word: whether the text that is searched may hold it
-	finding search     // of lines in one text
-	match   EventMatch // what found gets
+	numbering transcript.Numbering
+	calls     ownCalls
+	maybe     []bool     // by word: whether the text that is searched may hold it
+	finding   search     // of lines in one text
+	match     EventMatch // what found gets
 }
 
 // eventCounts is what is counted in a conversation.
@@ -44,6 +45,7 @@ func (s *eventSearch) run(ctx context.Context, f *eventFinding) error {
 	if err == nil {
 		err = s.events(ctx, f)
 	}
+	s.numbered = s.numbering.Events
 	f.eventCounts = s.eventCounts
 	return err
 }
@@ -80,28 +82,12 @@ func (s *eventSearch) events(ctx context.Context, f *eventFinding) error {
 }
 
 func (s *eventSearch) event(ctx context.Context, e *transcript.Event) error {
-	own := s.Own != nil && s.calls.isOwn(e, s.Own)
-	if !e.Kind.Numbered() {
+	number := s.numbering.Next(e.Kind)
+	search, leftOut := s.calls.searched(e, s.Scopes, s.Own, s.OwnToo)
+	if !search || s.toldElsewhere(e) || s.Number != 0 && number != s.Number || !s.decode(e) {
 		return nil
 	}
-	s.numbered++
-	scope := e.Kind.Scope()
-	leftOut := false
-	switch {
-	case s.Number != 0 && s.numbered != s.Number, scope == 0:
-		return nil
-	case e.Copied && len(s.IDs) == 0:
-		return nil // it is found where it was recorded first
-	case own && s.OwnToo:
-	case s.Scopes&scope == 0:
-		return nil
-	default:
-		leftOut = own
-	}
-	if !s.decode(e) {
-		return nil
-	}
-	s.match = EventMatch{Number: s.numbered, Turn: e.Turn, Scope: scope}
+	s.match = EventMatch{Number: number, Turn: e.Turn, Scope: e.Kind.Scope()}
 	return s.text(ctx, s.buffer.Text, e, leftOut)
 }
 
@@ -118,18 +104,25 @@ func (s *eventSearch) decode(e *transcript.Event) bool {
 		return false
 	}
 	decode(e, stored, form, s.buffer)
-	if e.Kind == transcript.KindToolCall && bytes.IndexByte(s.buffer.Text, '\\') >= 0 {
-		name := len(e.AppendName(nil, 0))
-		s.buffer.Text = unescapeStrings(s.buffer.Text, name)
-	}
+	unescapeCall(e, s.buffer)
 	return true
+}
+
+// unescapeCall unescapes the strings in the arguments of a tool call, whose text is
+// buffer.Text. Of other events nothing is escaped.
+func unescapeCall(e *transcript.Event, buffer *store.Buffer) {
+	if e.Kind == transcript.KindToolCall && bytes.IndexByte(buffer.Text, '\\') >= 0 {
+		buffer.Text = unescapeStrings(buffer.Text, len(e.AppendName(nil, 0)))
+	}
 }
 
 // unescapeStrings unescapes the strings of the JSON text[from:], in place: no escape
 // is shorter than what it stands for.
 func unescapeStrings(text []byte, from int) []byte {
+	from = min(from, len(text))
 	out, rest := text[:from], text[from:]
-	for bytes.IndexByte(rest, '\\') >= 0 {
+	last := bytes.LastIndexByte(text, '\\')
+	for len(text)-len(rest) <= last {
 		open := bytes.IndexByte(rest, '"')
 		if open < 0 {
 			break
@@ -255,7 +248,7 @@ func (s *eventSearch) lines(ctx context.Context, text []byte, wanted bool, most 
 
 // line returns a line as it is handed over.
 func (s *eventSearch) line(l *Line, finder *wordLines) EventLine {
-	out := EventLine{Number: l.Number, IsMatch: l.IsMatch, Sum: sum(l.Text)}
+	out := EventLine{Number: l.Number, IsMatch: l.IsMatch, Sum: LineSum(l.Text)}
 	if most := max(s.MaxLine, MinWindow); s.MaxLine > 0 && len(l.Text) > most {
 		if total := utf8.RuneCount(l.Text); total > most {
 			next := func(int) (Span, bool) { return Span{}, false }
@@ -270,9 +263,9 @@ func (s *eventSearch) line(l *Line, finder *wordLines) EventLine {
 	return out
 }
 
-// sum is the FNV-1a hash of a line with each run of white space as one space, and
-// none around it.
-func sum(line []byte) uint64 {
+// LineSum returns [EventLine.Sum] of a whole line: the FNV-1a hash of it with each
+// run of white space as one space, and none around it.
+func LineSum(line []byte) uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211
 	h := uint64(offset)
 	between := false

@@ -231,6 +231,10 @@ func (o *opened) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conv
 	}), nil
 }
 
+// toldElsewhere reports whether an event is a copy of one that a search over all
+// conversations finds in another of them.
+func (f *Filter) toldElsewhere(e *transcript.Event) bool { return e.Copied && len(f.IDs) == 0 }
+
 func hasLabels(labels map[string]string, wanted []Label) bool {
 	for _, want := range wanted {
 		value, ok := labels[want.Key]

@@ -20,6 +20,8 @@ type search struct {
 	buffer *store.Buffer
 
 	matches int
+	own     int // as [Matches.Own]
+	calls   ownCalls
 	done    bool              // nothing further is wanted
 	at      Line              // where the text stands that is being searched
 	event   *transcript.Event // nil for a title
@@ -34,7 +36,7 @@ func (s *search) run(ctx context.Context, f *finding, needEvents bool) error {
 	if err == nil && needEvents && (s.toEnd || !s.done) {
 		err = s.events(ctx, f)
 	}
-	f.matches = s.matches
+	f.matches, f.own = s.matches, s.own
 	return err
 }
 
@@ -43,6 +45,9 @@ func (s *search) title(ctx context.Context, title string) error {
 		return nil
 	}
 	s.at, s.event = Line{Scope: transcript.ScopeTitle, Event: -1}, nil
+	if s.ByEvent {
+		s.at.EventChars = utf8.RuneCountInString(title)
+	}
 	return s.lines(ctx, []byte(title), s.pattern)
 }
 
@@ -53,14 +58,19 @@ func (s *search) events(ctx context.Context, f *finding) error {
 		return nil
 	}
 	defer events.Close()
+	var numbering transcript.Numbering
 	for events.Next(ctx) {
 		e := events.Event()
-		scope := e.Kind.Scope()
-		copied := e.Copied && len(s.IDs) == 0 // it is found where it was recorded first
-		if s.done || copied || s.Scopes&scope == 0 || !s.decode(e) {
+		number, scope := numbering.Next(e.Kind), e.Kind.Scope()
+		search, leftOut := s.calls.searched(e, s.Scopes, s.Own, s.OwnToo)
+		if s.done || !search || s.toldElsewhere(e) || leftOut && !s.CountAll || !s.decode(e) {
 			continue
 		}
-		s.at, s.event, s.timed = Line{Scope: scope, Turn: e.Turn, Event: e.Index}, e, false
+		if leftOut {
+			s.own += countLines(s.buffer.Text, s.pattern)
+			continue
+		}
+		s.at, s.event, s.timed = Line{Scope: scope, Turn: e.Turn, Event: e.Index, EventNumber: number}, e, false
 		if err := s.lines(ctx, s.buffer.Text, s.pattern); err != nil {
 			return err
 		}
@@ -84,6 +94,9 @@ func (s *search) decode(e *transcript.Event) bool {
 		return false
 	}
 	decode(e, stored, form, s.buffer)
+	if s.ByEvent {
+		unescapeCall(e, s.buffer)
+	}
 	return true
 }
 
@@ -159,6 +172,18 @@ func (s *search) lines(ctx context.Context, text []byte, finder lineFinder) erro
 	return err
 }
 
+// countLines returns how many lines of a text finder finds.
+func countLines(text []byte, finder lineFinder) int {
+	n := 0
+	for from := 0; ; n++ {
+		l, _, ok := finder.next(text, from)
+		if !ok {
+			return n
+		}
+		from = l.next
+	}
+}
+
 // contextLines emits up to n lines of text[from:to] as context and returns where
 // it stopped.
 func (s *search) contextLines(text []byte, from, number, to, n int) (int, int, error) {
@@ -179,6 +204,9 @@ func (s *search) line(content []byte, m Span, number int, isMatch bool) error {
 	}
 	if s.event != nil && !s.timed {
 		s.at.Time = s.event.Time()
+		if s.ByEvent {
+			s.at.EventChars = charsOf(s.event, s.buffer.Text)
+		}
 		s.timed = true
 	}
 	s.out = s.at

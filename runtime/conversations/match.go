@@ -47,8 +47,10 @@ type pattern struct {
 	sieve *literal.Sieve
 	// calls tells the same of whole tool calls as they are recorded.
 	calls *literal.Sieve
-	// chars is how many characters a match of a literal pattern has, whatever its case.
-	chars int
+	// text is a literal pattern, and chars how many characters each match of it has.
+	text       string
+	chars      int
+	ignoreCase bool
 }
 
 // require sets the text that every matching line holds.
@@ -83,27 +85,31 @@ func insideJSON(text string) string {
 	return text[min(skip, len("u001b")):]
 }
 
-// parseWord checks and compiles a pattern for events, which is taken literally.
-// Strings in tool calls are searched unescaped there, so that a match ends at their
-// quotes or the white space and the punctuation between them, and what stands
-// between these is in one recorded string, name or number, also where the whole
-// match is. The error is a [*PatternError].
+// parseWord checks and compiles a pattern for a search by event, which is taken
+// literally. The error is a [*PatternError].
 func parseWord(text string, ignoreCase bool) (*pattern, error) {
 	p, err := parsePattern(text, false, ignoreCase)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		p.unescaped()
 	}
-	p.chars = utf8.RuneCountInString(text)
-	if p.calls = nil; p.sieve != nil {
-		longest := ""
-		for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \":,{}[]", r) }) {
-			if len(part) > len(longest) {
-				longest = part
-			}
+	return p, err
+}
+
+// unescaped makes it a pattern for tool calls whose strings are unescaped. The quotes
+// of these strings, and the white space and the punctuation between them, are of the
+// layout or recorded as they are: what stands between these in a literal pattern is in
+// one recorded string, name or number, whatever stands around it.
+func (p *pattern) unescaped() {
+	if p.calls = nil; p.regex != nil || p.sieve == nil {
+		return
+	}
+	longest := ""
+	for _, part := range strings.FieldsFunc(p.text, func(r rune) bool { return strings.ContainsRune(" \":,{}[]", r) }) {
+		if len(part) > len(longest) {
+			longest = part
 		}
-		p.calls = literal.NewSieve(longest, ignoreCase)
 	}
-	return p, nil
+	p.calls = literal.NewSieve(longest, p.ignoreCase)
 }
 
 // parsePattern checks and compiles a pattern. The error is a [*PatternError].
@@ -120,6 +126,7 @@ func parsePattern(text string, isRegex, ignoreCase bool) (*pattern, error) {
 	}
 	p := &pattern{}
 	if !isRegex {
+		p.text, p.chars, p.ignoreCase = text, utf8.RuneCountInString(text), ignoreCase
 		p.require(text, ignoreCase)
 		return p, nil
 	}

@@ -19,9 +19,20 @@ type ownCalls struct {
 	buf  []byte
 }
 
+// searched reports whether an event is searched, and whether it is left out then as
+// one of an own tool. It must see all events of a conversation in order. Own may be
+// nil.
+func (c *ownCalls) searched(e *transcript.Event, scopes transcript.Scopes, own func(tool string) bool, ownToo bool) (search, leftOut bool) {
+	isOwn := own != nil && c.isOwn(e, own)
+	if isOwn && ownToo {
+		return true, false
+	}
+	return scopes&e.Kind.Scope() != 0, isOwn
+}
+
 // isOwn reports whether an event is a call of an own tool, or the result of one: the
 // result has the id of its call, and where calls have none, results come in their
-// order. It must see all events of a conversation in order.
+// order.
 func (c *ownCalls) isOwn(e *transcript.Event, own func(tool string) bool) bool {
 	switch e.Kind {
 	case transcript.KindTurnStart, transcript.KindUser:

@@ -93,11 +93,6 @@ type selection struct {
 
 func (s *selection) empty() bool { return s.last < s.first }
 
-// has reports whether a number is in the range; 0 is none.
-func (e EventRange) has(n int) bool {
-	return 0 < e.First && e.First <= n && (e.Last == 0 || n <= e.Last)
-}
-
 // count goes through all events, and returns which of them are asked for.
 func (l *Library) count(ctx context.Context, q *ReadQuery, events store.Events, r *Reading) (selection, error) {
 	v := turnView{now: l.now(), turns: q.Turns, first: -1}
@@ -106,7 +101,7 @@ func (l *Library) count(ctx context.Context, q *ReadQuery, events store.Events, 
 	for events.Next(ctx) {
 		e := events.Event()
 		v.add(e)
-		if n := numbering.Next(e.Kind); wanted.byNumber && q.Events.has(n) {
+		if n := numbering.Next(e.Kind); wanted.byNumber && q.Events.Has(n) {
 			wanted.last, r.LastTurn = n, e.Turn
 			if n == q.Events.First {
 				r.FirstTurn = e.Turn

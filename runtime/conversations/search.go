@@ -21,7 +21,10 @@ func (l *Library) Search(ctx context.Context, q SearchQuery) (Matches, error) {
 	if err != nil {
 		return result, err
 	}
-	if q.Scopes == 0 {
+	if q.ByEvent {
+		p.unescaped()
+	}
+	if q.Scopes == 0 && !q.OwnToo {
 		q.Scopes = transcript.ScopeAll
 	}
 	o, err := l.open(ctx)
@@ -69,6 +72,7 @@ type finding struct {
 	Listed
 	stored  *store.Conversation
 	matches int // matching lines
+	own     int // matching lines that were left out as those of own tools
 	turns   int // in the conversation
 	lines   []Line
 	size    int64 // of the lines kept in memory
@@ -152,6 +156,7 @@ func (s *searching) account(f *finding) {
 		r.Searched++
 	}
 	r.Total += f.matches
+	r.Own += f.own
 	if f.matches > 0 {
 		r.Matched++
 	}

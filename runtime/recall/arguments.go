@@ -63,7 +63,19 @@ func searchCall(q conversations.SearchQuery) (command.Call, error) {
 	if len(q.Exclude) > 0 {
 		where.ConversationID = q.Exclude[0]
 	}
-	return command.Call{Args: conversation.GrepArgs(p, where), OK: conversation.GrepExitOK}, nil
+	args := conversation.GrepArgs(p, where)
+	if !q.ByEvent {
+		args = without(args, "--by-event")
+	}
+	const exclude, only = "--exclude-tool=", "--tool="
+	switch { // Own is the conversation tools, where it is not nil
+	case q.Own == nil:
+		args = without(args, exclude)
+	case q.OwnToo:
+		i := slices.IndexFunc(args, func(arg string) bool { return strings.HasPrefix(arg, exclude) })
+		args[i] = only + strings.TrimPrefix(args[i], exclude)
+	}
+	return command.Call{Args: args, OK: conversation.GrepExitOK}, nil
 }
 
 func readCall(q conversations.ReadQuery) (command.Call, error) {

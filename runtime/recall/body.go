@@ -115,8 +115,6 @@ func (t *body) kept() int {
 
 func (t *body) isShortened() bool { return t.inside || len(t.gaps) > 0 }
 
-func (t *body) isEmpty() bool { return len(t.gaps) == 0 && t.parts[0] == "" }
-
 // length is how many characters String has.
 func (t *body) length() int {
 	if len(t.gaps) == 0 {

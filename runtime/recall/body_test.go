@@ -5,54 +5,37 @@ import (
 	"testing"
 )
 
-func TestTextShrinks(t *testing.T) {
+func TestBody(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		name        string
-		text        body
-		to          []int
-		want        string
-		length, all int
+		name          string
+		text          body
+		want          string
+		kept, missing int
 	}{
-		{"fits", newText("abcdefghij", 0, 0), []int{10}, "abcdefghij", 10, 10},
-		{"60 to 40", newText("abcdefghijklmnopqrstuvwxyz", 0, 0), []int{10}, "abcdef\n[... 16 of 26 chars omitted ...]\nwxyz", 10, 26},
-		{"to nothing", newText("abc", 0, 0), []int{0}, "[... 3 of 3 chars omitted ...]", 0, 3},
-		{"newlines stay", newText("\nabcdefgh\n", 0, 0), []int{5}, "\nab\n[... 5 of 10 chars omitted ...]\nh\n", 5, 10},
-		{"characters, not bytes", newText("潮汐表与時差潮汐表与", 0, 0), []int{5}, "潮汐表\n[... 5 of 10 chars omitted ...]\n表与", 5, 10},
-		{"twice", newText("abcdefghijklmnopqrstuvwxyz", 0, 0), []int{20, 10}, "abcdef\n[... 16 of 26 chars omitted ...]\nwxyz", 10, 26},
-		{"cut before", newText("abcdefwxyz", 26, 6), nil, "abcdef\n[... 16 of 26 chars omitted ...]\nwxyz", 10, 26},
-		{"cut before, shrinks around the cut", newText("abcdefwxyz", 26, 6), []int{5}, "abc\n[... 21 of 26 chars omitted ...]\nyz", 5, 26},
-		{"cut before, all at the head", newText("abcdefghij", 26, 10), []int{5}, "abcde\n[... 21 of 26 chars omitted ...]", 5, 26},
-		{"cut before, all at the tail", newText("abcdefghij", 26, 0), []int{5}, "[... 21 of 26 chars omitted ...]\nfghij", 5, 26},
-		{"cut before at a place that does not exist", newText("abc", 26, 99), nil, "abc\n[... 23 of 26 chars omitted ...]", 3, 26},
-		{"cut before at a negative place", newText("abc", 26, -1), nil, "[... 23 of 26 chars omitted ...]\nabc", 3, 26},
-		{"claims to be shorter than it is", newText("abcdef", 3, 1), nil, "abcdef", 6, 6},
-		{"sanitizing makes it longer than it was", newText("\u202e\u202ex", 5, 2), nil, "\\u{202E}\\u{202E}\n[... 2 of 19 chars omitted ...]\nx", 17, 19},
-		{"sanitizing makes it shorter", newText("a\r\nb", 6, 3), nil, "a\n\n[... 2 of 5 chars omitted ...]\nb", 3, 5},
+		{"whole", newText("abcdefghij", 0, 0), "abcdefghij", 10, 0},
+		{"cut", newText("abcdefwxyz", 26, 6), "abcdef\n[... 16 chars omitted ...]\nwxyz", 10, 16},
+		{"cut, all at the head", newText("abcdefghij", 26, 10), "abcdefghij\n[... 16 chars omitted ...]", 10, 16},
+		{"cut, all at the tail", newText("abcdefghij", 26, 0), "[... 16 chars omitted ...]\nabcdefghij", 10, 16},
+		{"cut at a place that does not exist", newText("abc", 26, 99), "abc\n[... 23 chars omitted ...]", 3, 23},
+		{"cut at a negative place", newText("abc", 26, -1), "[... 23 chars omitted ...]\nabc", 3, 23},
+		{"line breaks around the cut are missing too", newText("ab\n\n\ncd", 26, 3), "ab\n[... 22 chars omitted ...]\ncd", 4, 22},
+		{"nothing but line breaks", newText("\n\n\n", 26, 3), "[... 26 chars omitted ...]", 0, 26},
+		{"claims to be shorter than it is", newText("abcdef", 3, 1), "abcdef", 6, 0},
+		{"sanitizing makes it longer than it was", newText("\u202e\u202ex", 5, 2), "\\u{202E}\\u{202E}\n[... 2 chars omitted ...]\nx", 17, 2},
+		{"sanitizing makes it shorter", newText("a\r\nb", 6, 3), "a\n[... 3 chars omitted ...]\nb", 2, 3},
+		{"JSON stays as it is", newJSON("\"\u202e\"", 0, 0), "\"\u202e\"", 3, 0},
+		{"JSON cut", newJSON(`"abcd"`, 10, 3), "\"ab\n[... 4 chars omitted ...]\ncd\"", 6, 4},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			text := tc.text
-			for _, n := range tc.to {
-				text.shrink(n)
-			}
-			if got := text.String(); got != tc.want {
+			if got := tc.text.String(); got != tc.want {
 				t.Errorf("got  %q\nwant %q", got, tc.want)
 			}
-			if text.length != tc.length || text.chars != tc.all {
-				t.Errorf("%d of %d characters, want %d of %d", text.length, text.chars, tc.length, tc.all)
+			if tc.text.kept() != tc.kept || tc.text.missing() != tc.missing {
+				t.Errorf("%d characters and %d missing, want %d and %d", tc.text.kept(), tc.text.missing(), tc.kept, tc.missing)
 			}
 		})
-	}
-}
-
-func TestTextCutInside(t *testing.T) {
-	t.Parallel()
-	text := newJSON(`{"a":"bcdefgh"}`, 0, 0)
-	text.inside = true
-	text.shrink(5)
-	if got, want := text.String(), "{\"a\n[... at least 10 chars omitted ...]\n\"}"; got != want {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

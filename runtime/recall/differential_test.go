@@ -137,6 +137,126 @@ func TestSearchesAgree(t *testing.T) {
 	}
 }
 
+// foundEvents is what a search for events hands over, without what only the events
+// themselves tell.
+type foundEvents struct {
+	Events []conversations.EventMatch
+	Result conversations.EventMatches
+}
+
+func searchEvents(t *testing.T, source conversations.Source, q conversations.EventQuery) foundEvents {
+	t.Helper()
+	var f foundEvents
+	q.Event = func(m *conversations.EventMatch) error {
+		e := *m
+		e.Conversation = &transcript.Conversation{ID: m.Conversation.ID, Title: m.Conversation.Title}
+		e.Spread, e.Lines = 0, slices.Clone(e.Lines)
+		for i := range e.Lines {
+			if e.Lines[i].Chars > 0 {
+				e.Lines[i].Sum = 0 // that of what is printed
+			}
+		}
+		f.Events = append(f.Events, e)
+		return nil
+	}
+	var err error
+	if f.Result, err = source.SearchEvents(t.Context(), q); err != nil {
+		t.Fatalf("%+v: %v", q, err)
+	}
+	for i := range f.Result.Conversations {
+		c := &f.Result.Conversations[i].Conversation
+		*c = transcript.Conversation{ID: c.ID, Title: c.Title}
+	}
+	if len(q.Words) > 0 {
+		f.Result.Own = 0
+	}
+	return f
+}
+
+func TestSearchesForEventsAgree(t *testing.T) {
+	t.Parallel()
+	library, program := both(t)
+	own := func(tool string) bool { return strings.Contains(tool, "conversation_") }
+	for _, q := range []conversations.EventQuery{
+		{Pattern: "retry"},
+		{Pattern: "retry", Context: 2, MaxLines: 1},
+		{Pattern: "e", Scopes: transcript.ScopeToolResult | transcript.ScopeTitle, MaxLines: 2, Context: 1},
+		{Pattern: "e", Own: own},
+		{Pattern: "e", Own: own, OwnToo: true, Scopes: transcript.ScopeTitle},
+		{Pattern: "zzzz"},
+		{Pattern: `": "`, Context: 1},
+		{Pattern: "e", Filter: conversations.Filter{IDs: []string{"17737387251"}}, Number: 3},
+		{Pattern: "e", Filter: conversations.Filter{IDs: []string{"17737387251", "jp-c17768655336"}, Exclude: []string{"jp-c17768655336"}}},
+		{Pattern: "the", Wanted: func(_ transcript.ID, number int) bool { return number%2 == 0 }},
+		{Words: []string{"retry", "the"}},
+		{Words: []string{"retry", "the", "test"}, Context: 1},
+		{Words: []string{"retry", "zzzz"}},
+		{Words: []string{"TideTable", "retry"}, Scopes: transcript.ScopeChat},
+	} {
+		if q.Scopes == 0 {
+			q.Scopes = transcript.ScopeAll
+		}
+		q.IgnoreCase, q.MaxLine, q.MaxWindows = true, 400, 1
+		want, got := searchEvents(t, library, q), searchEvents(t, program, q)
+		if diff := cmp.Diff(want, got, told()); diff != "" {
+			t.Errorf("%+v (-library +program):\n%s", q, diff)
+		}
+	}
+}
+
+// Random conversations, with calls of our own tools among them, are searched in the
+// same way by both.
+func TestRandomSearchesForEventsAgree(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := jptest.New(dir, "tests")
+	for i := range 4 {
+		r := rand.New(rand.NewPCG(uint64(i), 14))
+		c := w.Conversation(fmt.Sprint(17600000000+i), "x")
+		for n := range 4 {
+			c.Random(r, r.IntN(20))
+			c.ToolCall(fmt.Sprint("o", n), "mcp__convtools__conversation_grep", map[string]any{"pattern": "a\nb \"e\""})
+			c.ToolCall(fmt.Sprint("x", n), "shell", map[string]any{"command": "echo 'a\nb' \"e\"\n\tthe end"})
+			c.ToolResult(fmt.Sprint("x", n), "the end\na\n", false).ToolResult(fmt.Sprint("o", n), "e\nthe end\n", false)
+		}
+	}
+	if err := w.Write(); err != nil {
+		t.Fatal(err)
+	}
+	library, err := conversations.Open(conversations.Options{Dir: dir, Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := recall.Program(child(), "", process.Exec{}).In(dir)
+	own := func(tool string) bool { return strings.HasSuffix(tool, "conversation_grep") }
+	matched, leftOut := 0, 0
+	for i, q := range []conversations.EventQuery{
+		{Pattern: "e"},
+		{Pattern: "e", Own: own},
+		{Pattern: "end", Own: own, Context: 2, MaxLines: 1},
+		{Pattern: "e", Own: own, OwnToo: true},
+		{Pattern: "\"", Own: own, OwnToo: true, Scopes: transcript.ScopeChat},
+		{Pattern: "\tthe"},
+		{Words: []string{"end", "echo"}, Own: own, Context: 1},
+		{Words: []string{"E", "a"}, Own: own},
+		{Words: []string{"conversation_grep", "tab"}},
+	} {
+		if q.Scopes == 0 && i != 3 {
+			q.Scopes = transcript.ScopeAll
+		}
+		q.IgnoreCase, q.MaxLine, q.MaxWindows = true, 400, 1
+		want, got := searchEvents(t, library, q), searchEvents(t, program, q)
+		if diff := cmp.Diff(want, got, told()); diff != "" {
+			t.Errorf("%+v (-library +program):\n%s", q, diff)
+		}
+		matched += len(got.Events)
+		leftOut += got.Result.Own
+	}
+	if matched < 100 || leftOut < 16 {
+		t.Errorf("only %d events, and %d lines left out", matched, leftOut)
+	}
+}
+
 // read hands over what a reading does.
 type readOver struct {
 	Opened, Result conversations.Reading
@@ -192,10 +312,10 @@ func TestReadingsAgree(t *testing.T) {
 			one := conversations.Bound{Kind: conversations.Turn, N: 1}
 			speech := func(k transcript.Kind) bool { return k == transcript.KindUser || k == transcript.KindAssistant }
 			for _, q := range []conversations.ReadQuery{
-				{MaxText: 40_000},
-				{MaxText: 40_000, Turns: conversations.Turns{First: one, Last: one}},
-				{MaxText: 40_000, Turns: conversations.Turns{First: conversations.Bound{Kind: conversations.CountBack, N: 2}}, Kinds: speech},
-				{MaxText: 40_000, Events: conversations.EventRange{First: 1}, Kinds: speech},
+				{MaxText: 12_000},
+				{MaxText: 12_000, Turns: conversations.Turns{First: one, Last: one}},
+				{MaxText: 12_000, Turns: conversations.Turns{First: conversations.Bound{Kind: conversations.CountBack, N: 2}}, Kinds: speech},
+				{MaxText: 12_000, Events: conversations.EventRange{First: 1}, Kinds: speech},
 				{Events: conversations.EventRange{First: 2, Last: 4}, MaxText: 20, Part: 1},
 				{MaxText: 100, Part: 3},
 				{MaxText: 100, Part: math.MaxInt},
@@ -331,7 +451,7 @@ func TestEnvelopesAgree(t *testing.T) {
 func withoutReasons(answer string) string {
 	var kept []string
 	for line := range strings.Lines(answer) {
-		for _, about := range []string{"Damaged, so that", "Searched in part or not at all", "The conversation command line reports", "This conversation is damaged"} {
+		for _, about := range []string{"Damaged, so that", "Searched in part or not at all", "Searched only up to where", "The conversation command line reports", "This conversation is damaged"} {
 			if strings.Contains(line, "<note>"+about) {
 				line = "<note>a problem</note>\n"
 			}

@@ -74,6 +74,7 @@ func includes(include []string, kind string, isAnswer bool) bool {
 // event is an event to be shown, before it is decided how much of it.
 type event struct {
 	shown   conversation.ReadEvent // without its text, and what depends on the events around it
+	turn    int
 	request int
 	at      time.Time
 	chars   int // of the whole text, as it was recorded
@@ -83,8 +84,8 @@ type event struct {
 
 func newEvent(e *conversations.Event, kind string) event {
 	made := event{
-		shown:   conversation.ReadEvent{Event: e.Number, EventKind: kind, IsError: kind == kindToolResult && e.IsError},
-		request: e.Request, chars: max(e.Chars, utf8.RuneCount(e.Text)),
+		shown: conversation.ReadEvent{Event: e.Number, EventKind: kind, IsError: kind == kindToolResult && e.IsError},
+		turn:  e.Turn, request: e.Request, chars: max(e.Chars, utf8.RuneCount(e.Text)),
 	}
 	if kind == kindToolCall {
 		made.shown.Name = clip(e.Name, maxTitle)

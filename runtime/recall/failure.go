@@ -55,17 +55,13 @@ func failure(ctx context.Context, err error) error {
 	case errors.As(err, &outside):
 		return leadsOutside(outside)
 	case errors.As(err, &turn):
-		what := fmt.Sprintf("Turn %d out of range", turn.Turn)
-		if turn.Turn == math.MaxInt { // larger numbers are read as this one, which nobody asked for
-			what = "There is no such turn: it is out of range"
-		}
 		return &contract.Error{
-			Message: fmt.Sprintf("%s (conversation has %s). Turns count from 1; last=1 reads the last one.", what, count(turn.Turns, "turn", "turns")),
+			Message: fmt.Sprintf("%s (conversation has %s). Turns count from 1; last=1 reads the last one.", outOfRange("turn", turn.Turn), count(turn.Turns, "turn", "turns")),
 			Caller:  true, Err: err,
 		}
 	case errors.As(err, &event):
 		return &contract.Error{
-			Message: fmt.Sprintf("Event %d out of range (conversation has %s). Events count from 1 through the whole conversation.", event.Number, count(event.Events, "event", "events")),
+			Message: fmt.Sprintf("%s (conversation has %s). Events count from 1 through the whole conversation.", outOfRange("event", event.Number), count(event.Events, "event", "events")),
 			Caller:  true, Err: err,
 		}
 	case errors.As(err, &pattern):
@@ -80,6 +76,15 @@ func failure(ctx context.Context, err error) error {
 	default:
 		return &contract.Error{Message: "The conversations cannot be looked up.", Detail: "The conversations cannot be looked up: " + shown(err.Error()) + ".", Err: err}
 	}
+}
+
+// outOfRange says that there is no turn, or no event, with a number. Numbers that are
+// larger than any are read as the largest, which nobody asked for.
+func outOfRange(what string, n int) string {
+	if n == math.MaxInt {
+		return "There is no such " + what + ": it is out of range"
+	}
+	return fmt.Sprintf("%s %d out of range", strings.ToUpper(what[:1])+what[1:], n)
 }
 
 // stopped is the error for a call that its context has ended.

@@ -72,6 +72,14 @@ func TestTypedFailures(t *testing.T) {
 			want: "There is no such turn: it is out of range (conversation has 2 turns). Turns count from 1; last=1 reads the last one.", caller: true,
 		},
 		{
+			name: "event out of range", err: &conversations.EventRangeError{ID: "jp-c1", Number: 9, Events: 1},
+			want: "Event 9 out of range (conversation has 1 event). Events count from 1 through the whole conversation.", caller: true,
+		},
+		{
+			name: "event beyond all numbers", err: &conversations.EventRangeError{ID: "jp-c1", Number: math.MaxInt, Events: 2},
+			want: "There is no such event: it is out of range (conversation has 2 events). Events count from 1 through the whole conversation.", caller: true,
+		},
+		{
 			name: "no workspace", err: &conversations.NoWorkspaceError{Dir: "/home/jane/work"},
 			want:   "Could not locate workspace: no .jp directory in work or above it; change to a project that has one, or name it with -w DIR.",
 			person: "Could not locate workspace: no .jp directory in /home/jane/work or above it; change to a project that has one, or name it with -w DIR.",
@@ -212,6 +220,13 @@ func TestFailures(t *testing.T) {
 			}
 		})
 	}
+}
+
+// hit is a record of "conversation grep"; more is members that replace others.
+func hit(id string, turn int, scope, line string, match bool, event, number int, more string) string {
+	return object(`{"timestamp":"2026-03-06T09:27:11.5Z","title":"Retry policy","submatches":[]}`,
+		fmt.Sprintf(`{"id":%s,"turn":%d,"scope":%s,"text":%s,"match":%v,"line":%d,"event":%d}`, text(id), turn, text(scope), text(line), match, number, event),
+		"{"+strings.TrimPrefix(more, ",")+"}")
 }
 
 // TestHostileCommandLine: a program that prints JSON of the right form but of

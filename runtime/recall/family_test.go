@@ -86,11 +86,12 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
-// long is a source with one conversation of so many turns, with this much said in
-// each.
+// long is a source with one conversation of so many turns, in each of
+// which this is said and returned by a tool.
 type long struct {
-	turns, chars int
-	asked        []conversations.ReadQuery
+	turns int
+	text  string // of each event
+	asked []conversations.ReadQuery
 }
 
 func (l *long) List(context.Context, conversations.ListQuery) (conversations.Listing, error) {
@@ -117,9 +118,9 @@ func (l *long) Read(_ context.Context, q conversations.ReadQuery) (conversations
 		first = max(1, l.turns-q.Turns.First.N+1)
 	}
 	for turn := first; turn <= l.turns; turn++ {
-		for _, kind := range []transcript.Kind{transcript.KindUser, transcript.KindToolResult} {
+		for i, kind := range []transcript.Kind{transcript.KindUser, transcript.KindToolResult} {
 			if q.Kinds(kind) {
-				if err := q.Event(&conversations.Event{Turn: turn, Kind: kind, Text: []byte(strings.Repeat("x", l.chars))}); err != nil {
+				if err := q.Event(&conversations.Event{Turn: turn, Number: 2*turn - 1 + i, Request: turn, Kind: kind, Text: []byte(l.text)}); err != nil {
 					return conversations.Reading{}, err
 				}
 			}
@@ -132,19 +133,21 @@ func (l *long) Read(_ context.Context, q conversations.ReadQuery) (conversations
 func TestReadResource(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		name         string
-		turns, chars int
-		want         string
-		reads        int
+		name  string
+		turns int
+		words string
+		chars int
+		want  string
+		reads int
 	}{
-		{"whole", 2, 100, `turns="2" total_turns="2" first_turn="1" last_turn="2" events="4"`, 1},
-		{"what was said", 2, 12_000, `turns="2" total_turns="2" first_turn="1" last_turn="2" events="2"`, 2},
-		{"the last turns", 90, 5000, `turns="4" total_turns="90" first_turn="87" last_turn="90" events="4"`, 5},
-		{"the last turn", 90, 30_000, `turns="1" total_turns="90" first_turn="90" last_turn="90" events="1"`, 6},
+		{"whole", 2, "some text", 100, `turns="2" total_turns="2" first_turn="1" last_turn="2" events="4"`, 1},
+		{"what was said", 6, "some text", 2000, `turns="6" total_turns="6" first_turn="1" last_turn="6" events="6"`, 2},
+		{"the last turns", 90, "some text", 5000, `turns="4" total_turns="90" first_turn="87" last_turn="90" events="4"`, 6},
+		{"the last turn", 90, "]]>", 30_000, `turns="1" total_turns="90" first_turn="90" last_turn="90" events="1"`, 7},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			source := &long{turns: tc.turns, chars: tc.chars}
+			source := &long{turns: tc.turns, text: strings.Repeat(tc.words, tc.chars/len(tc.words))}
 			got, err := overSource(source).ReadResource(t.Context(), contract.Context{ConversationID: "jp-c17000000001"}, "conversation://jp-c17000000001")
 			if err != nil {
 				t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -32,12 +33,17 @@ type cli struct {
 	stdout, stderr string
 	exit           int
 	err            error
+	next           *cli // answers the next call
 
 	t      *testing.T
 	called bool
 }
 
 func (c *cli) Run(_ context.Context, cmd process.Command) (process.Result, error) {
+	if c.called && c.next != nil {
+		c.next.t = c.t
+		return c.next.Run(context.Background(), cmd)
+	}
 	c.called = true
 	if c.args != nil {
 		if diff := cmp.Diff(c.args, cmd.Args); diff != "" {
@@ -116,7 +122,9 @@ type golden struct {
 	current string // the conversation the call is made from
 	cli     cli
 	source  conversations.Source // in place of a command line
-	notRun  bool                 // nobody must be asked
+	// workspace is written to be searched, in place of either.
+	workspace func(*jptest.Workspace)
+	notRun    bool // nobody must be asked
 }
 
 // TestGolden compares whole answers. What a file shows has been read, and is
@@ -142,11 +150,14 @@ func TestGolden(t *testing.T) {
 				if tc.source != nil {
 					tools = overSource(tc.source)
 				}
+				if tc.workspace != nil {
+					tools = overSource(workspaceOf(t, tc.workspace))
+				}
 				answer, err := conversation.Call(t.Context(), tools, contract.Call{
 					Tool: tool, Arguments: []byte(tc.call), Context: contract.Context{ConversationID: tc.current},
 				})
 				fake, _ := tc.source.(*source)
-				if called := tc.cli.called || tc.source != nil && (fake == nil || fake.called); called == tc.notRun {
+				if called := tc.workspace != nil || tc.cli.called || tc.source != nil && (fake == nil || fake.called); called == tc.notRun {
 					t.Errorf("somebody was asked: %v, want %v", called, !tc.notRun)
 				}
 				if err == nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/convtools/convtools/generated/conversation"
@@ -30,6 +29,10 @@ const (
 // are none.
 const contextReach = 3
 
+// maxReach is how many lines of one event can be left out for the next page: those
+// before the page are held in memory.
+const maxReach = 100_000
+
 // maxApart is how many events are shown that hold the words of a pattern apart from
 // one another.
 const maxApart = 8
@@ -43,6 +46,7 @@ type grepping struct {
 	first     conversations.EventMatches // of the pattern as it stands
 	apart     conversations.EventMatches // of its words, where they were searched for
 	words     []string                   // what was searched for then
+	fewer     fewerWords
 	elsewhere []elsewhere
 
 	ordered *order
@@ -75,7 +79,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 		g.query.Scopes = transcript.ScopeAll
 	}
 	if p.Event != nil {
-		g.query.Number, g.query.MaxLines = *p.Event, min(p.Offset, math.MaxInt32)+p.Limit
+		g.query.Number, g.query.MaxLines = *p.Event, min(p.Offset, maxReach)+p.Limit
 	}
 	if current := g.call.Context.ConversationID; current != "" && !p.IncludeCurrent {
 		g.query.Exclude = []string{current}
@@ -109,6 +113,9 @@ func (g *grepping) search(ctx context.Context, source conversations.Source) (err
 	if words := wordsOf(g.params.Pattern, g.params.IgnoreCase); len(all.list) == 0 && g.first.Searched != 0 && len(words) > 1 {
 		query := g.query
 		query.Words = words
+		if g.params.Event != nil {
+			query.MaxLines = 0 // which else are those where the words stand closest together
+		}
 		switch g.apart, err = all.collect(ctx, source, query); {
 		case err == nil:
 			g.words, g.query = words, query
@@ -117,6 +124,9 @@ func (g *grepping) search(ctx context.Context, source conversations.Source) (err
 		}
 	}
 	if len(all.list) == 0 {
+		if err := g.lookForFewer(ctx, source); err != nil {
+			return err
+		}
 		return g.lookElsewhere(ctx, source)
 	}
 	g.ordered = all.order(g.params.Event == nil, len(g.words) > 0)
@@ -179,6 +189,49 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 	return nil
 }
 
+// fewerWords are some words of a pattern, and how many events hold them.
+type fewerWords struct {
+	words  []string
+	events int
+}
+
+// lookForFewer looks for events that hold all words but those that no event holds, or
+// where there are none of these all but one, and the shorter one is the sooner left out.
+func (g *grepping) lookForFewer(ctx context.Context, source conversations.Source) error {
+	var held []string
+	for i, n := range g.apart.Words {
+		if n > 0 {
+			held = append(held, g.words[i])
+		}
+	}
+	sets := [][]string{held}
+	if len(held) == len(g.words) {
+		sets = nil
+		shortest := slices.Clone(held)
+		slices.SortStableFunc(shortest, func(a, b string) int { return len(a) - len(b) })
+		for _, left := range shortest {
+			sets = append(sets, slices.DeleteFunc(slices.Clone(held), func(word string) bool { return word == left }))
+		}
+	}
+	for _, set := range sets {
+		if len(set) < 2 {
+			continue
+		}
+		query := g.query
+		query.Words = set
+		query.Wanted = func(transcript.ID, int) bool { return false }
+		found, err := source.SearchEvents(ctx, query)
+		if err != nil {
+			return err
+		}
+		if found.Total > 0 {
+			g.fewer = fewerWords{set, found.Total}
+			return nil
+		}
+	}
+	return nil
+}
+
 // elsewhere is a change to a call that found nothing, and what it would find.
 type elsewhere struct {
 	change  string
@@ -195,10 +248,10 @@ func (g *grepping) lookElsewhere(ctx context.Context, source conversations.Sourc
 	}
 	p := g.params
 	for _, c := range []change{
-		{"ignore_case=true", !p.IgnoreCase, func(q *conversations.EventQuery) { q.IgnoreCase = true }},
-		{"no scopes", len(p.Scopes) > 0, func(q *conversations.EventQuery) { q.Scopes, q.OwnToo = transcript.ScopeAll, false }},
-		{"no event", p.Event != nil, func(q *conversations.EventQuery) { q.Number = 0 }},
-		{"no ids", len(p.IDs) > 0 && p.Event == nil, func(q *conversations.EventQuery) { q.IDs = nil }},
+		{"With ignore_case=true", !p.IgnoreCase, func(q *conversations.EventQuery) { q.IgnoreCase = true }},
+		{"Without scopes", len(p.Scopes) > 0, func(q *conversations.EventQuery) { q.Scopes, q.OwnToo = transcript.ScopeAll, false }},
+		{"Without event", p.Event != nil, func(q *conversations.EventQuery) { q.Number = 0 }},
+		{"Without ids", len(p.IDs) > 0 && p.Event == nil, func(q *conversations.EventQuery) { q.IDs = nil }},
 		{"", len(p.IDs) == 0, func(q *conversations.EventQuery) { q.Archived = true }},
 	} {
 		if !c.differ {

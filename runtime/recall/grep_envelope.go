@@ -43,12 +43,12 @@ func width(lengths []int, size int) int {
 // them does not make them narrower.
 const usualLines = 16
 
-// first is the lines of the page that decide how wide lines are.
+// firstLines is the lines of the page that decide how wide lines are.
 func (g *grepping) firstLines() []place {
 	if g.params.Limit > usualLimit {
 		return g.page
 	}
-	return g.page[:min(len(g.page), usualLines)]
+	return g.page[:min(len(g.page), max(usualLines/(1+g.params.Context), usualLines/4))]
 }
 
 // lineWidth is how many characters of a matching line are shown.
@@ -159,6 +159,7 @@ func (g *grepping) conversations(page []place) []conversation.GrepConversation {
 	var shown []conversation.GrepConversation
 	for _, first := range order {
 		c := g.conversation(g.describe(g.ordered.ids[first.conversation]))
+		var day time.Time // of the event before
 		for _, e := range events[first.conversation] {
 			t := g.texts[e]
 			hits := g.hits(e, lines[e], also)
@@ -172,11 +173,11 @@ func (g *grepping) conversations(page []place) []conversation.GrepConversation {
 			event := conversation.GrepEvent{
 				Event: e.number, Turn: t.Turn, Scope: t.Scope.String(), More: e.more, Hits: hits,
 			}
-			if t.Chars > charsOf(hits) {
+			if t.Chars > max(charsOf(hits), shortText) {
 				event.Chars = t.Chars
 			}
-			if !t.Time.IsZero() {
-				event.Timestamp = t.Time.Truncate(time.Second)
+			if today := t.Time.Truncate(24 * time.Hour); !today.Equal(day) {
+				event.Timestamp, day = t.Time.Truncate(time.Second), today
 			}
 			c.Events = append(c.Events, event)
 		}
@@ -184,6 +185,10 @@ func (g *grepping) conversations(page []place) []conversation.GrepConversation {
 	}
 	return shown
 }
+
+// shortText is how many characters of an event are read at little cost. That there are
+// more is said.
+const shortText = 500
 
 // charsOf is how many characters of an event some hits show, line breaks between them
 // included.
@@ -214,7 +219,7 @@ func (g *grepping) conversation(m conversations.MatchedConversation) conversatio
 // unshown are the conversations of which no page up to the n-th line of this one
 // shows a line.
 func (g *grepping) unshown(n int) []conversations.MatchedConversation {
-	if g.ordered == nil || len(g.words) > 0 {
+	if g.ordered == nil {
 		return nil
 	}
 	shown := map[transcript.ID]bool{}

@@ -21,7 +21,7 @@ func (g *grepping) notes(e *conversation.GrepEnvelope, unlisted int) []string {
 	case g.ordered == nil:
 		found = g.nothingFound()
 	case e.Returned == 0:
-		found = []string{fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", g.params.Offset, count(g.ordered.total, "line", "lines"), g.ordered.total-1)}
+		found = []string{fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", g.params.Offset, count(len(g.ordered.places), "line", "lines"), len(g.ordered.places)-1)}
 	default:
 		found = g.shown(e, unlisted)
 	}
@@ -65,9 +65,14 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, unlisted int) []string {
 	var say []string
 	next := g.params.Offset + e.Returned
 	if len(g.words) > 0 {
-		note := fmt.Sprintf("No line contains %s as it stands: these events hold each of its words, apart from one another", text.Quote(g.params.Pattern))
-		if g.apart.Total > 0 {
-			note += fmt.Sprintf(" (of %s those where they stand closest come first)", count(g.apart.Total, "such event", "such events"))
+		quoted := make([]string, len(g.words))
+		for i, word := range g.words {
+			quoted[i] = text.Quote(word)
+		}
+		note := fmt.Sprintf("No line contains %s as it stands. %s %s apart from one another",
+			text.Quote(g.params.Pattern), count(g.apart.Total, "event has", "events have"), join(quoted, "and"))
+		if g.apart.Total > 1 {
+			note += ", closest first"
 		}
 		say = append(say, note+".")
 	}
@@ -76,7 +81,7 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, unlisted int) []string {
 		if len(g.words) == 0 {
 			note = fmt.Sprintf("%d of %d matches. ", e.Returned, e.Matches) + note
 		}
-		if g.chatIsLess() {
+		if g.chatIsSooner(e.Returned) {
 			note += `; scopes=["chat"] leaves out tool traffic`
 		}
 		say = append(say, note+".")
@@ -90,11 +95,13 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, unlisted int) []string {
 	return say
 }
 
-// chatIsLess reports whether scopes=["chat"] would find something, and less.
-func (g *grepping) chatIsLess() bool {
-	chat := func(e *candidate) bool { return e.scope&transcript.ScopeChat != 0 }
-	return len(g.params.Scopes) == 0 && g.params.Event == nil && slices.ContainsFunc(g.ordered.list, chat) &&
-		slices.ContainsFunc(g.ordered.list, func(e *candidate) bool { return e.scope&transcript.ScopeTool != 0 })
+// chatIsSooner reports whether with scopes=["chat"] something would be shown in place
+// of tool traffic that a later page has.
+func (g *grepping) chatIsSooner(n int) bool {
+	next := min(g.params.Offset+n, len(g.ordered.places))
+	return len(g.params.Scopes) == 0 && g.params.Event == nil &&
+		slices.ContainsFunc(g.page[:n], func(p place) bool { return p.event.scope&transcript.ScopeTool != 0 }) &&
+		slices.ContainsFunc(g.ordered.places[next:], func(p place) bool { return p.event.scope&transcript.ScopeChat != 0 })
 }
 
 // leftOut says what was not searched, and how it is.
@@ -151,13 +158,14 @@ func (g *grepping) nothingFound() []string {
 		}
 		say = append(say, "In different events all of them stand in "+bounded(ids, ", ", maxListed)+".")
 	}
-	if word := g.rarest(); word != "" {
-		say = append(say, "Try pattern="+strconv.Quote(word)+".")
+	try := g.worthATry()
+	if try != "" {
+		say = append(say, try)
 	}
 	if found := g.found(); len(found) > 0 {
 		return append(say, found...)
 	}
-	if g.rarest() == "" && p.Event == nil {
+	if try == "" && p.Event == nil {
 		say = append(say, "conversation_list with outline=true shows how each request of the user begins.")
 	}
 	return say
@@ -179,34 +187,38 @@ func (g *grepping) nothingSearched() string {
 
 // counts is how many events hold each word.
 func (g *grepping) counts() string {
-	counts := make([]string, len(g.words))
-	for i, word := range g.words {
-		n := 0
-		if i < len(g.apart.Words) {
-			n = g.apart.Words[i]
-		}
-		counts[i] = text.Quote(word) + " " + count(n, "event", "events")
+	counts := make([]string, len(g.apart.Words))
+	for i, n := range g.apart.Words {
+		counts[i] = text.Quote(g.words[i]) + " " + count(n, "event", "events")
 	}
 	return strings.Join(counts, ", ")
 }
 
-// maxTried is how many characters of a word are repeated in a call to try.
-const maxTried = 60
+// A pattern is worth a try that few events hold, and that is short enough to be
+// repeated.
+const (
+	maxTried  = 80 // characters
+	maxCommon = 40 // events
+)
 
-// rarest is the word that the fewest events hold, but for those that none holds;
-// empty where there is none, or none that could be repeated.
-func (g *grepping) rarest() string {
-	best := -1
-	for i, word := range g.words {
-		if i < len(g.apart.Words) && g.apart.Words[i] > 0 && utf8.RuneCountInString(word) <= maxTried && (best < 0 || g.apart.Words[i] < g.apart.Words[best]) {
-			best = i
+// worthATry is the advice to look for fewer words, or for the most telling one: rare
+// and long. It is empty where none of them is worth a try.
+func (g *grepping) worthATry() string {
+	words, events := g.fewer.words, g.fewer.events
+	for i, n := range g.apart.Words {
+		word := g.words[i]
+		if n > 0 && g.fewer.events == 0 && (words == nil || n*square(words[0]) < events*square(word)) {
+			words, events = []string{word}, n
 		}
 	}
-	if best < 0 {
+	pattern := strings.Join(words, " ")
+	if events == 0 || events > maxCommon || utf8.RuneCountInString(pattern) > maxTried {
 		return ""
 	}
-	return g.words[best]
+	return fmt.Sprintf("Try pattern=%s: %s.", strconv.Quote(pattern), count(events, "event", "events"))
 }
+
+func square(word string) int { return len(word) * len(word) }
 
 // found says what calls a little wider than this one find.
 func (g *grepping) found() []string {
@@ -217,7 +229,7 @@ func (g *grepping) found() []string {
 			what = count(e.matches, "event", "events")
 		}
 		if e.ids == nil {
-			say = append(say, "With "+e.change+": "+what+".")
+			say = append(say, e.change+": "+what+".")
 			continue
 		}
 		say = append(say, fmt.Sprintf("In archived conversations: %s, ids=%s.", what, list(e.ids)))

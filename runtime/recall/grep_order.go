@@ -38,8 +38,8 @@ type matchingLine struct {
 	joined bool // it is shown as a line of another place
 }
 
-// saidScopes are what user and assistant said. It is shown before the rest.
-const saidScopes = transcript.ScopeUser | transcript.ScopeAssistant | transcript.ScopeStructured | transcript.ScopeTitle
+// saidScopes are what user and assistant said.
+const saidScopes = transcript.ScopeUser | transcript.ScopeAssistant | transcript.ScopeStructured
 
 // candidates are all events that match: conversations newest first, events by
 // number.
@@ -105,7 +105,7 @@ func (c *candidates) order(join, apart bool) *order {
 	events := slices.DeleteFunc(slices.Clone(c.list), func(e *candidate) bool { return e.own == 0 })
 	if apart {
 		slices.SortStableFunc(events, func(a, b *candidate) int {
-			return cmp.Or(cmp.Compare(bits.Len(uint(a.spread)), bits.Len(uint(b.spread))), saidFirst(a, b), cmp.Compare(a.spread, b.spread))
+			return cmp.Or(cmp.Compare(nearness(a), nearness(b)), saidFirst(a, b), cmp.Compare(a.spread, b.spread))
 		})
 	} else {
 		slices.SortStableFunc(events, func(a, b *candidate) int {
@@ -123,6 +123,13 @@ func (c *candidates) order(join, apart bool) *order {
 	o.total += len(o.places)
 	return o
 }
+
+// paragraph is about how many characters a paragraph has.
+const paragraph = 500
+
+// nearness is how far apart the words stand in an event, by powers of two: within a
+// paragraph there is no difference.
+func nearness(e *candidate) int { return bits.Len(uint(max(e.spread, paragraph))) }
 
 // join leaves each line to the latest event that has it: of the newest
 // conversation, the one with the greatest number. Titles stay.
@@ -153,12 +160,18 @@ func (c *candidates) join() {
 	}
 }
 
+// saidFirst orders by what was said, then titles, which are shown in any case, then the
+// rest.
 func saidFirst(a, b *candidate) int {
 	rank := func(e *candidate) int {
-		if e.scope&saidScopes != 0 {
+		switch {
+		case e.scope&saidScopes != 0:
 			return 0
+		case e.scope == transcript.ScopeTitle:
+			return 1
+		default:
+			return 2
 		}
-		return 1
 	}
 	return cmp.Compare(rank(a), rank(b))
 }

@@ -1,206 +1,183 @@
 package recall_test
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
-const grepArgs = "conversation grep --format=json --summary --max-line=400 "
-
-// hit is a record of "conversation grep"; more is members that replace others.
-func hit(id string, turn int, scope, line string, match bool, event, number int, more string) string {
-	return object(`{"timestamp":"2026-03-06T09:27:11.5Z","title":"Retry policy","submatches":[]}`,
-		fmt.Sprintf(`{"id":%s,"turn":%d,"scope":%s,"text":%s,"match":%v,"line":%d,"event":%d}`, text(id), turn, text(scope), text(line), match, number, event),
-		"{"+strings.TrimPrefix(more, ",")+"}")
-}
-
-func titleHit(id, title string) string {
-	return hit(id, 0, "title", title, true, 0, 0, `"turn":null,"timestamp":null,"line":null,"event":null,"title":`+text(title))
-}
-
-// hits is count matching lines of 100 characters.
-func hits(count int, line string) []string {
-	list := make([]string, count)
-	for i := range list {
-		list[i] = hit("jp-c17727547754", i/10+1, "tool-result", line, true, i/10, 2*i+1, "")
+// workspaceOf returns the conversations of a workspace that is written for a test.
+func workspaceOf(t *testing.T, build func(w *jptest.Workspace)) conversations.Source {
+	t.Helper()
+	dir := t.TempDir()
+	w := jptest.New(dir, "tests")
+	build(w)
+	if err := w.Write(); err != nil {
+		t.Fatal(err)
 	}
-	return list
+	library, err := conversations.Open(conversations.Options{Dir: dir, Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return library
+}
+
+// about are three conversations about a feed. The newest is jp-c17727547754.
+func about(w *jptest.Workspace) {
+	w.Conversation("17727547754", "feed").Title("Retry policy").TurnStart().
+		User("The feed fails at night.\n\nShould we retry it?").
+		Reasoning("A retry is safe.").
+		ToolCall("a", "fs_read", map[string]any{"path": "feed/retry.go", "pattern": "if a < b {\n\tretry()\n}"}).
+		ToolResult("a", "package feed\n\n// retry tries again.\nfunc retry() {\n\treturn\n}\n", false).
+		Assistant("Yes: five times.\n\nThe base of the delay is 500 ms.\nThe retry has a cap of 20 s.\n\nNothing else changes.").
+		TurnStart().
+		User("if a < b { retry() } ]]> </hit></event>").
+		Assistant("Done.")
+	w.Conversation("17700000002", "cache").Title("Cache the tides").TurnStart().
+		User("May the cache be stale?").
+		Assistant("For an hour. No retry then.")
+	w.Conversation("17600000000", "old").Title("").TurnStart().
+		User("Which queue do we use?").
+		Assistant("None, and the feed has no retry.")
+}
+
+// pasted is a table that a user pasted, and a file that three results hold.
+func pasted(w *jptest.Workspace) {
+	var rows []string
+	for i := range 30 {
+		rows = append(rows, fmt.Sprintf("| layer %d | tides |", i))
+	}
+	w.Conversation("17700000003", "layers").Title("Layers").TurnStart().
+		User(strings.Join(rows, "\n")).
+		ToolResult("a", "use std::layer;\nfn layer() {}\n", false).
+		ToolResult("b", "use std::layer;\n", false).
+		Assistant("The layer of the tides is the fourth.")
+	for i := range 7 {
+		w.Conversation(fmt.Sprint(17600000000+i), "older").TurnStart().
+			ToolResult("a", "  use std::layer;\n", false).
+			ToolResult("b", "use std::layer;", false)
+	}
+}
+
+// days is a conversation of three days, with an event that has no time.
+func days(w *jptest.Workspace) {
+	w.Conversation("17700000003", "days").Title("Days").TurnStart().
+		User("tide one").Assistant("tide two").RawEvent(`{"type":"chat_request","content":"tide three"}`).
+		Assistant("tide four").Later(30 * time.Hour).User("tide five").Later(-30 * time.Hour).Assistant("tide six")
+}
+
+// own are calls of the conversation tools beside others.
+func own(w *jptest.Workspace) {
+	w.Conversation("17700000004", "recalls").Title("Recalls").TurnStart().
+		User("When was the quorum decided?").
+		ToolCall("a", "mcp__convtools__conversation_grep", map[string]any{"pattern": "quorum"}).
+		ToolResult("a", "<hit>the quorum is two</hit>\n<hit>no quorum</hit>", false).
+		ToolCall("b", "fs_grep", map[string]any{"pattern": "nothing"}).
+		Assistant("Never.")
+}
+
+// many are n conversations that hold a word once in what the assistant said.
+func many(n int) func(w *jptest.Workspace) {
+	return func(w *jptest.Workspace) {
+		for i := range n {
+			w.Conversation(fmt.Sprint(17700000000+i*1000), "many").Title(fmt.Sprintf("Number %d", i)).TurnStart().
+				User("Again?").Assistant(fmt.Sprintf("The tide of day %d.", i))
+		}
+	}
+}
+
+// longLine has lines over the widest window.
+func longLine(w *jptest.Workspace) {
+	fill := strings.Repeat("x", 1000)
+	w.Conversation("17700000005", "long").Title(strings.Repeat("y", 100)).TurnStart().
+		User(fill + " first tide " + fill + " second tide " + fill + " third tide " + fill + " fourth tide").
+		Assistant("short tide\n" + strings.Repeat("z", 3000))
+}
+
+// braces has lines with neither a letter nor a digit around a match.
+func braces(w *jptest.Workspace) {
+	w.Conversation("17700000009", "braces").TurnStart().
+		User("one\n\n}\ntwo\n\n}\nthree\n}\nneedle\n\n{\nfour\n\nfive\n\nsix\nseven\neight\nnine\nneedle\n}\n")
+}
+
+// scattered has two words close together and far apart, in two conversations.
+func scattered(w *jptest.Workspace) {
+	far := "The quorum is two." + strings.Repeat("\nSomething else.", 100) + "\nThe turtle sleeps."
+	w.Conversation("17700000011", "far").Title("Far").TurnStart().User(far).ToolResult("a", "quorum, turtle", false)
+	w.Conversation("17700000010", "near").Title("Near").TurnStart().ToolResult("a", "turtle\nquorum", false).
+		Assistant("A quorum of what?\n\nOf turtles: each turtle counts.")
+}
+
+func archived(w *jptest.Workspace) {
+	w.Conversation("17700000006", "live").Title("Live").TurnStart().User("Nothing here.")
+	for i := range 2 {
+		w.Conversation(fmt.Sprint(17600000000+i), "done").Title("Done").TurnStart().User("The quorum is two.").Archived(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	}
+}
+
+func damaged(w *jptest.Workspace) {
+	w.Conversation("17700000007", "whole").TurnStart().User("The quorum is two.")
+	w.Conversation("17700000008", "damaged").TurnStart().User("The quorum is three.").Assistant("Is it?").
+		Edit(jptest.EventsFile, func(data []byte) []byte { return data[:len(data)-20] })
 }
 
 func grepCases() []golden {
-	const (
-		a        = "jp-c17727547754"
-		b        = "jp-c17700000002"
-		defaults = "--ignore-case --context=0 --max-hits=50 -- retry"
-	)
-	none := func(more string) cli {
-		return cli{exit: 1, stdout: `[{"summary":{"matches":0,"returned":0,"searched":131,"conversations":[],"conversations_matched":0,"excluded":[],"skipped":[]` + more + `}}]`}
-	}
-	with := func(c cli, args []string) cli {
-		c.args = args
-		return c
-	}
 	return []golden{
-		{
-			file: "groups", call: `{"pattern":"retry"}`,
-			cli: cli{
-				args: argv(grepArgs + defaults),
-				stdout: listed([]string{
-					titleHit(a, "retry or not"),
-					hit(a, 141, "user", "retry it?", true, 3, 1, ""),
-					hit(a, 142, "tool-call", "\t\"retry\": true,", true, 9, 4, ""),
-					hit(b, 1, "assistant", "if a < b { retry() } ]]> </hit>", true, 5, 2, ""),
-				}, `{"matches":4,"returned":4,"searched":131,"conversations":[{"id":"`+a+`","title":"retry or not","matches":3,"turns":142},{"id":"`+b+`","title":"Retry policy","matches":1,"turns":2}],"conversations_matched":2,"excluded":[],"skipped":[]}`),
-			},
-		},
-		{
-			file: "context", call: `{"pattern":"retry","context":1,"ignore_case":false,"scopes":["chat","tool_result"],"ids":[17727547754,"jp-c17700000002"]}`,
-			cli: cli{
-				args: argv(grepArgs + "--case-sensitive --context=1 --max-hits=50 --scope=chat --scope=tool-result --id=17727547754 --id=jp-c17700000002 -- retry"),
-				stdout: listed([]string{
-					hit(a, 141, "user", "before", false, 3, 1, ""),
-					hit(a, 141, "user", "retry", true, 3, 2, ""),
-					hit(a, 141, "user", "between", false, 3, 3, ""),
-					hit(a, 141, "user", "retry", true, 3, 4, ""),
-					hit(a, 141, "user", "after", false, 3, 5, ""),
-					hit(a, 141, "user", "far below", false, 3, 80, ""),
-					hit(a, 141, "user", "retry", true, 3, 81, ""),
-					hit(a, 141, "assistant", "retry", true, 4, 1, ""),
-					hit(b, 1, "assistant", "retry", true, 5, 2, ""),
-				}, `{"matches":5,"returned":5,"searched":2,"conversations":[{"id":"`+a+`","matches":4,"turns":142},{"id":"`+b+`","matches":1,"turns":2}],"conversations_matched":2,"excluded":[],"skipped":[]}`),
-			},
-		},
-		{
-			file: "long_line", call: `{"pattern":"retry"}`,
-			cli: cli{
-				args:   argv(grepArgs + defaults),
-				stdout: listed([]string{hit(a, 1, "tool-result", "…"+strings.Repeat("x", 197)+"retry"+strings.Repeat("y", 198)+"…", true, 0, 1, `,"chars":5321`)}, `{"matches":1,"searched":1,"conversations_matched":1,"conversations":[{"id":"`+a+`","matches":1,"turns":1}]}`),
-			},
-		},
-		{
-			file: "long_line_uncut", call: `{"pattern":"retry"}`,
-			cli: cli{
-				args:   argv(grepArgs + defaults),
-				stdout: listed([]string{hit(a, 1, "tool-result", strings.Repeat("é", 3000)+"retry"+strings.Repeat("y", 3000), true, 0, 1, `,"submatches":[{"match":"retry","start":6000,"end":6005}]`)}, ""),
-			},
-		},
-		{
-			file: "truncated_by_limit", call: `{"pattern":"retry","limit":2}`,
-			cli: cli{
-				args:   argv(grepArgs + "--ignore-case --context=0 --max-hits=2 -- retry"),
-				stdout: listed(hits(2, "retry"), `{"matches":73,"returned":2,"searched":131,"conversations":[{"id":"`+a+`","matches":70,"turns":142}],"conversations_matched":4,"excluded":[],"skipped":[]}`),
-			},
-		},
-		{
-			file: "truncated_by_greatest_limit", call: `{"pattern":"retry","limit":201,"ids":["17727547754"],"scopes":"[\"chat\"]"}`,
-			cli: cli{
-				args:   argv(grepArgs + "--ignore-case --context=0 --max-hits=200 --scope=chat --id=17727547754 -- retry"),
-				stdout: listed(hits(40, "retry"), `{"matches":9000,"returned":40,"searched":1,"conversations":[{"id":"`+a+`","matches":9000,"turns":142}],"conversations_matched":1}`),
-			},
-		},
-		{
-			file: "truncated_by_cap", call: `{"pattern":"retry","context":1,"limit":120}`,
-			cli: cli{
-				args:   argv(grepArgs + "--ignore-case --context=1 --max-hits=120 -- retry"),
-				stdout: listed(contextHits(120), `{"matches":120,"returned":120,"searched":131,"conversations":[{"id":"`+a+`","matches":120,"turns":142}],"conversations_matched":1}`),
-			},
-		},
-		{
-			file: "full_at_limit", call: `{"pattern":"retry"}`,
-			cli: cli{
-				args:   argv(grepArgs + defaults),
-				stdout: listed(hits(50, strings.Repeat("y", 200)), `{"matches":180,"returned":50,"searched":131,"conversations":[{"id":"`+a+`","matches":180,"turns":142}],"conversations_matched":1}`),
-			},
-		},
-		{
-			file: "current_left_out", call: `{"pattern":"retry"}`, current: "17800836875",
-			cli: cli{
-				args:   argv(grepArgs + "--ignore-case --context=0 --max-hits=50 --exclude-id=jp-c17800836875 -- retry"),
-				stdout: listed(hits(1, "retry"), `{"matches":1,"returned":1,"searched":130,"conversations":[{"id":"`+a+`","matches":1,"turns":142}],"conversations_matched":1,"excluded":["jp-c17800836875"],"skipped":[]}`),
-			},
-		},
-		{
-			file: "current_included", call: `{"pattern":"retry","include_current":true,"include_hidden":true}`, current: "17800836875",
-			cli: cli{
-				args:   argv(grepArgs + "--ignore-case --context=0 --max-hits=50 --hidden -- retry"),
-				stdout: listed(hits(1, "retry"), `{"matches":1,"returned":1,"searched":130,"conversations":[{"id":"`+a+`","matches":1,"turns":142}],"conversations_matched":1,"excluded":[],"skipped":[]}`),
-			},
-		},
-		{
-			file: "only_current_named", call: `{"pattern":"retry","ids":["jp-c17800836875"]}`, current: "jp-c17800836875",
-			cli: cli{
-				args: argv(grepArgs + "--ignore-case --context=0 --max-hits=50 --id=jp-c17800836875 --exclude-id=jp-c17800836875 -- retry"),
-				exit: 1, stdout: `[{"summary":{"matches":0,"returned":0,"searched":0,"conversations":[],"conversations_matched":0,"excluded":["jp-c17800836875"],"skipped":[]}}]`,
-			},
-		},
-		{
-			file: "nothing_but_current", call: `{"pattern":"retry"}`, current: "jp-c17800836875",
-			cli: cli{exit: 1, stdout: `[{"summary":{"matches":0,"returned":0,"searched":0,"conversations":[],"conversations_matched":0,"excluded":["jp-c17800836875"],"skipped":[]}}]`},
-		},
-		{
-			file: "no_conversations", call: `{"pattern":"retry"}`,
-			cli: cli{exit: 1, stdout: `[{"summary":{"matches":0,"returned":0,"searched":0,"conversations":[],"conversations_matched":0,"excluded":[],"skipped":[]}}]`},
-		},
-		{
-			file: "current_unknown_form", call: `{"pattern":"retry"}`, current: `a,b"--archived`,
-			cli: with(none(""), argv(grepArgs+defaults)),
-		},
-		{file: "none", call: `{"pattern":"retry"}`, cli: with(none(""), argv(grepArgs+defaults))},
-		{
-			file: "none_of_several_words", call: `{"pattern":"-retry  \"policy\"","ignore_case":false}`,
-			cli: with(none(""), argv(grepArgs+"--case-sensitive --context=0 --max-hits=50 --", `-retry  "policy"`)),
-		},
-		{
-			file: "none_in_scopes_and_ids", call: `{"pattern":"retry","scopes":["chat"],"ids":["jp-c1"]}`,
-			cli: with(none(""), argv(grepArgs+"--ignore-case --context=0 --max-hits=50 --scope=chat --id=jp-c1 -- retry")),
-		},
-		{
-			file: "none_and_skipped", call: `{"pattern":"retry"}`,
-			source: &source{matches: conversations.Matches{Searched: 131, Aside: conversations.Aside{
-				Problems: []conversations.Problem{{ID: "jp-c17700000009", Kind: conversations.DamagedEvents, Event: 7, Err: endsInString}},
-			}}},
-		},
-		{file: "none_no_summary", call: `{"pattern":"retry"}`, cli: cli{args: argv(grepArgs + defaults), exit: 1, stdout: "[]\n"}},
-		{
-			file: "skipped", call: `{"pattern":"retry"}`,
-			source: &source{
-				lines: []conversations.Line{{
-					Conversation: &transcript.Conversation{ID: "jp-c17727547754"}, Scope: transcript.ScopeToolResult, Turn: 1, Number: 1,
-					Time: time.Date(2026, 3, 6, 9, 27, 11, 0, time.UTC), Text: []byte("retry"), IsMatch: true,
-				}},
-				matches: conversations.Matches{
-					Total: 1, Returned: 1, Searched: 130, Matched: 1,
-					Conversations: []conversations.Match{{Conversation: transcript.Conversation{ID: "jp-c17727547754", Title: "Retry policy"}, Matches: 1, Turns: 142}},
-					Aside: conversations.Aside{Problems: []conversations.Problem{
-						{ID: "jp-c1", Kind: conversations.Unreadable, Err: fmt.Errorf("events.json: %w", fs.ErrNotExist)},
-						{ID: "jp-c2", Kind: conversations.Unreadable, Err: errors.New(strings.Repeat("z", 900))},
-					}},
-				},
-			},
-		},
-		{file: "no_summary", call: `{"pattern":"retry","limit":3}`, cli: cli{stdout: listed(hits(5, "retry"), "")}},
+		{file: "events", call: `{"pattern":"retry"}`, workspace: about},
+		{file: "context", call: `{"pattern":"retry","context":2,"scopes":["chat","tool_result"],"ids":[17727547754,"jp-c17700000002"]}`, workspace: about},
+		{file: "context_of_one_line", call: `{"pattern":"cap of","context":1}`, workspace: about},
+		{file: "context_over_braces", call: `{"pattern":"needle","context":2}`, workspace: braces},
+		{file: "exactly_this_case", call: `{"pattern":"Retry","ignore_case":false}`, workspace: about},
+		{file: "page_first", call: `{"pattern":"retry","limit":3}`, workspace: about},
+		{file: "page_second", call: `{"pattern":"retry","limit":3,"offset":3}`, workspace: about},
+		{file: "page_last", call: `{"pattern":"retry","limit":3,"offset":9}`, workspace: about},
+		{file: "page_past_the_end", call: `{"pattern":"retry","offset":11}`, workspace: about},
+		{file: "three_lines_of_an_event", call: `{"pattern":"layer"}`, workspace: pasted},
+		{file: "equal_lines", call: `{"pattern":"std::layer"}`, workspace: pasted},
+		{file: "one_event", call: `{"pattern":"layer","ids":["jp-c17700000003"],"event":1,"limit":4,"offset":2}`, workspace: pasted},
+		{file: "one_event_context", call: `{"pattern":"layer 1","ids":["jp-c17700000003"],"event":1,"context":1}`, workspace: pasted},
+		{file: "one_event_none", call: `{"pattern":"quorum","ids":["jp-c17700000003"],"event":2}`, workspace: pasted},
+		{file: "one_event_elsewhere", call: `{"pattern":"fourth","ids":["jp-c17700000003"],"event":2}`, workspace: pasted},
+		{file: "one_event_of_no_conversation", call: `{"pattern":"layer","event":12}`, notRun: true},
+		{file: "one_event_of_two", call: `{"pattern":"layer","ids":["jp-c1","jp-c2"],"event":12}`, notRun: true},
+		{file: "one_event_past_the_end", call: `{"pattern":"layer","ids":["jp-c17700000003"],"event":12}`, workspace: pasted},
+		{file: "windows", call: `{"pattern":"tide","context":1}`, workspace: longLine},
+		{file: "conversations_without_a_hit", call: `{"pattern":"tide","limit":2}`, workspace: many(25)},
+		{file: "conversations_without_a_hit_next", call: `{"pattern":"tide","limit":2,"offset":21}`, workspace: many(25)},
+		{file: "usual_size", call: `{"pattern":"tide"}`, workspace: many(60)},
+		{file: "greatest_limit", call: `{"pattern":"tide","limit":201}`, workspace: many(60)},
+		{file: "words_apart", call: `{"pattern":"the \"delay\", cap?","limit":50}`, workspace: about},
+		{file: "words_closest_first", call: `{"pattern":"quorum turtle","limit":5}`, workspace: scattered},
+		{file: "words_closest_first_next", call: `{"pattern":"quorum turtle","limit":5,"offset":5}`, workspace: scattered},
+		{file: "words_in_different_events", call: `{"pattern":"queue retry"}`, workspace: about},
+		{file: "words_nowhere", call: `{"pattern":"quorum turtle","ignore_case":false,"scopes":["user"]}`, workspace: about},
+		{file: "words_elsewhere", call: `{"pattern":"cap delay","scopes":["user"],"ids":["jp-c17727547754"]}`, workspace: about},
+		{file: "words_too_many", call: `{"pattern":"1 2 3 4 5 6 7 8 9"}`, workspace: about},
+		{file: "own_left_out", call: `{"pattern":"quorum"}`, workspace: own},
+		{file: "own_left_out_none", call: `{"pattern":"the quorum is"}`, workspace: own},
+		{file: "own_searched", call: `{"pattern":"quorum","scopes":["recall"]}`, workspace: own},
+		{file: "own_and_chat", call: `{"pattern":"quorum","scopes":["recall","chat"]}`, workspace: own},
+		{file: "current_left_out", call: `{"pattern":"retry"}`, current: "17727547754", workspace: about},
+		{file: "current_included", call: `{"pattern":"cache","include_current":true,"include_hidden":true}`, current: "17700000002", workspace: about},
+		{file: "only_current_named", call: `{"pattern":"retry","ids":["jp-c17727547754"]}`, current: "jp-c17727547754", workspace: about},
+		{file: "nothing_but_current", call: `{"pattern":"retry"}`, current: "jp-c17700000004", workspace: own},
+		{file: "nothing_but_archived", call: `{"pattern":"quorum"}`, current: "jp-c17700000006", workspace: archived},
+		{file: "days", call: `{"pattern":"tide"}`, workspace: days},
+		{file: "no_conversations", call: `{"pattern":"retry"}`, workspace: func(*jptest.Workspace) {}},
+		{file: "current_unknown_form", call: `{"pattern":"cache"}`, current: `a,b"--archived`, workspace: about},
+		{file: "none", call: `{"pattern":"turtle"}`, workspace: about},
+		{file: "none_archived", call: `{"pattern":"quorum"}`, workspace: archived},
+		{file: "none_in_scopes_and_ids", call: `{"pattern":"queue","scopes":["assistant"],"ids":["jp-c17727547754"]}`, workspace: about},
+		{file: "none_in_this_case", call: `{"pattern":"RETRY","ignore_case":false}`, workspace: about},
+		{file: "damaged", call: `{"pattern":"quorum"}`, workspace: damaged},
 		{file: "invalid_empty", call: `{"pattern":""}`, notRun: true},
 		{file: "invalid_blank", call: `{"pattern":" \t "}`, notRun: true},
 		{file: "invalid_lines", call: `{"pattern":"a\nb"}`, notRun: true},
 		{file: "invalid_nul", call: `{"pattern":"a\u0000b"}`, notRun: true},
 		{file: "invalid_many", call: `{"patern":"a","scopes":["chats","tools"],"ids":["../x"],"limit":"0","context":-1}`, notRun: true},
 	}
-}
-
-// contextHits is count matches, each between two lines of context, in events of
-// their own.
-func contextHits(count int) []string {
-	var list []string
-	for i := range count {
-		for line, words := range []string{"before", "retry " + fmt.Sprint(i), "after"} {
-			list = append(list, hit("jp-c17727547754", i+1, "user", words, line == 1, i, line+1, ""))
-		}
-	}
-	return list
 }

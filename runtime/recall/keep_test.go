@@ -1,12 +1,13 @@
 package recall
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
@@ -14,126 +15,108 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// keepingAll is a reading that keeps everything: what one that does not must agree
-// with.
-func keepingAll(p conversation.ReadParams) *reading {
-	r := newReading(contract.Call{}, p)
-	r.recent.limit, r.chat.limit = math.MaxInt, math.MaxInt
-	r.single = nil
-	return r
-}
-
-// finish makes samples of all events of the only turn.
-func (r *reading) finish(events map[string][]event) {
-	r.single = map[string]*sample{"": {}}
-	for include, all := range events {
-		s := &sample{first: all, n: len(all)}
-		for i := range all {
-			if searchable(all[i].shown.EventKind) {
-				s.searchable++
-			}
-		}
-		r.single[include] = s
-	}
-}
-
-// TestKeptIsEnough: what a reading does not keep makes no difference to its answer.
-func TestKeptIsEnough(t *testing.T) {
+// TestForms: each form of a turn has no more than the one before, leaves out what is
+// needed least and stands nearest to the middle, and counts it.
+func TestForms(t *testing.T) {
 	t.Parallel()
-	kinds := []transcript.Kind{
-		transcript.KindUser, transcript.KindAssistant, transcript.KindReasoning, transcript.KindStructured,
-		transcript.KindToolCall, transcript.KindToolResult, transcript.KindToolResult, transcript.KindInquiry,
-	}
-	lengths := []int{0, 1, 30, 200, 350, 500, 2000, 9000, 39_000, 60_000}
-	outcomes := map[string]int{}
-	for seed := range uint64(80) {
-		random := rand.New(rand.NewPCG(seed, 9))
-		turns := 1
-		if seed%2 == 0 {
-			turns = 1 + random.IntN(40)
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 11))
+		var d digest
+		ranked := map[rank][]int{}
+		n := 1 + r.IntN([]int{4, 40, 600, 3000}[r.IntN(4)])
+		for number := 1; number <= n; number++ {
+			rank := rank(r.IntN(ranks))
+			if seed%3 == 0 {
+				rank = rank / 2 // fewer of what is needed
+			}
+			e := newEvent(&conversations.Event{Number: number, Text: []byte(strings.Repeat("line of text\n", r.IntN(100)))}, kindUser)
+			d.add(e.shortened(maxText), rank)
+			ranked[rank] = append(ranked[rank], number)
 		}
-		events := 1 + random.IntN([]int{5, 40, 300, 1500}[random.IntN(4)])
-		longest := 1 + random.IntN(len(lengths))
-		if events*turns > 3000 {
-			longest = min(longest, 5)
-		}
-		p := conversation.ReadParams{Include: []string{"chat", "reasoning", "tool_calls", "tool_results", "inquiries"}}
-		if random.IntN(4) == 0 {
-			p.Include = p.Include[1+random.IntN(4):]
-		}
-		kept, all := newReading(contract.Call{}, p), keepingAll(p)
-		list := map[string][]event{"": nil}
-		number := 0
-		for turn := 1; turn <= turns; turn++ {
-			for range events {
-				e := conversations.Event{Turn: turn, Kind: kinds[random.IntN(len(kinds))]}
-				word := string(rune('a' + number%26))
-				number++
-				e.Text = []byte(strings.Repeat(word, lengths[random.IntN(longest)]))
-				if n := len(e.Text); n > conversation.ReadMaxChars {
-					e.Chars, e.Head = n, conversation.ReadMaxChars*6/10
-					e.Text = e.Text[:conversation.ReadMaxChars]
-				}
-				kept.add(&e)
-				all.add(&e)
-				if kind := kindOf(e.Kind); all.shows(kind) {
-					shown := newEvent(&e, kind)
-					list[""] = append(list[""], shown)
-					list[includeOf(kind)] = append(list[includeOf(kind)], shown)
+		before, size := n+1, math.MaxInt
+		for k := range d.forms() {
+			if k > 30 && k < d.forms()-1 && k%17 > 0 {
+				continue
+			}
+			events, omitted, first := d.form(k)
+			if len(events)+omitted != n || len(events) > before {
+				t.Fatalf("seed %d, form %d: %d events and %d omitted of %d, and %d in the one before", seed, k, len(events), omitted, n, before)
+			}
+			shown := map[int]bool{}
+			chars := 0
+			for i := range events {
+				shown[events[i].shown.Event] = true
+				chars += events[i].body.length()
+				if i > 0 && events[i-1].shown.Event >= events[i].shown.Event {
+					t.Fatalf("seed %d, form %d: not in order", seed, k)
 				}
 			}
+			if chars > size {
+				t.Errorf("seed %d, form %d: %d characters, and %d in the one before", seed, k, chars, size)
+			}
+			before, size = len(events), chars
+			checkForm(t, fmt.Sprintf("seed %d, form %d", seed, k), ranked, shown, first)
 		}
-		for _, r := range []*reading{kept, all} {
-			r.Reading = conversations.Reading{Turns: turns, FirstTurn: 1, LastTurn: turns}
-			r.ID = "jp-c1"
-			r.countTurns()
-		}
-		if turns == 1 {
-			all.finish(list)
-		}
-		got, outcome := worded(kept.answer())
-		want, _ := worded(all.answer())
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("seed %d, %d turns of %d events (-everything kept +not):\n%.3000s", seed, turns, events, diff)
-		}
-		outcomes[outcome]++
-	}
-	for _, outcome := range []string{"whole", "shortened", "left out", "refused"} {
-		if outcomes[outcome] < 5 {
-			t.Errorf("only %d answers are %s: the test has lost its subject", outcomes[outcome], outcome)
+		if before != 0 {
+			t.Errorf("seed %d: the last form has %d events", seed, before)
 		}
 	}
 }
 
-func worded(e *conversation.ReadEnvelope, err error) (text, outcome string) {
-	switch {
-	case err != nil:
-		return err.Error(), "refused"
-	case strings.Contains(strings.Join(e.Notes, ""), "are left out"):
-		outcome = "left out"
-	case e.Truncated:
-		outcome = "shortened"
-	default:
-		outcome = "whole"
+// checkForm checks which events are shown.
+func checkForm(t *testing.T, name string, ranked map[rank][]int, shown map[int]bool, first int) {
+	t.Helper()
+	lowest := 0
+	gone := false // something of a rank above is
+	for r := rank(ranks - 1); r >= 0; r-- {
+		numbers := ranked[r]
+		from, to := 0, len(numbers)
+		for from < to && shown[numbers[from]] {
+			from++
+		}
+		for to > from && shown[numbers[to-1]] {
+			to--
+		}
+		for _, number := range numbers[from:to] {
+			if shown[number] {
+				t.Fatalf("%s: event %d is shown between some that are not", name, number)
+			}
+		}
+		kept := from + len(numbers) - to
+		if gone && kept > 0 && len(numbers) <= mostEvents {
+			t.Errorf("%s: %d events of rank %d are shown while some above are not", name, kept, r)
+		}
+		if from == to {
+			continue
+		}
+		gone = len(numbers) <= mostEvents
+		if lowest == 0 || numbers[from] < lowest {
+			lowest = numbers[from]
+		}
+		if kept > 20 && (from < kept*35/100 || from > kept*45/100) {
+			t.Errorf("%s: %d of %d events are from the beginning, want 40 %%", name, from, kept)
+		}
 	}
-	return string(e.Bytes()), outcome
+	if first != lowest {
+		t.Errorf("%s: event %d is the first that is left out, not %d", name, lowest, first)
+	}
 }
 
 // TestKeptIsBounded: however much is read, what is kept of it is some times what an
 // answer can have.
 func TestKeptIsBounded(t *testing.T) {
 	t.Parallel()
-	const limit = 80 * conversation.ReadMaxChars // characters
+	const limit = 120 * conversation.ReadMaxChars // characters
 	for name, tc := range map[string]struct {
 		perTurn, events int
 		text            string
 	}{
 		"one turn of small events":   {math.MaxInt, 300_000, "a line"},
 		"one turn of empty events":   {math.MaxInt, 300_000, ""},
-		"one turn of long events":    {math.MaxInt, 1500, strings.Repeat("潮", 4000)},
+		"one turn of long events":    {math.MaxInt, 3000, strings.Repeat("潮 ", 2000)},
 		"many turns of one event":    {1, 300_000, "a line"},
 		"many turns of empty events": {1, 300_000, ""},
-		"long turns":                 {50, 1500, strings.Repeat("x", 40_000)},
+		"long turns":                 {50, 1500, strings.Repeat("x", 12_000)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -141,10 +124,10 @@ func TestKeptIsBounded(t *testing.T) {
 			r := newReading(contract.Call{}, p)
 			most := 0
 			for i := range tc.events {
-				kind := []transcript.Kind{transcript.KindUser, transcript.KindToolResult, transcript.KindReasoning, transcript.KindAssistant}[i%4]
-				r.add(&conversations.Event{Turn: 1 + i/tc.perTurn, Kind: kind, Text: []byte(tc.text)})
+				kind := []transcript.Kind{transcript.KindUser, transcript.KindToolCall, transcript.KindReasoning, transcript.KindAssistant}[i%4]
+				r.add(&conversations.Event{Number: i + 1, Turn: 1 + i/tc.perTurn, Kind: kind, CallID: fmt.Sprint(i), Text: []byte(tc.text)})
 				if i%997 == 0 || i == tc.events-1 {
-					most = max(most, r.held())
+					most = max(most, r.holds())
 				}
 			}
 			if most > limit {
@@ -154,24 +137,60 @@ func TestKeptIsBounded(t *testing.T) {
 	}
 }
 
-// held is how many characters a reading holds, with a frame for each event and
-// turn.
-func (r *reading) held() int {
-	n := 0
+// holds is how many characters a reading holds, with a frame for each event and
+// turn. What turns take is some bytes for each.
+func (r *reading) holds() int {
+	n := len(r.calls) * leastFrame
 	count := func(events []event) {
 		for i := range events {
-			n += leastFrame + len([]rune(events[i].body.kept))
+			n += leastFrame + events[i].body.kept()
 		}
 	}
-	for _, w := range []*window{&r.recent, &r.chat} {
+	for _, w := range []*window{&r.recent, &r.results} {
 		for i := range w.turns {
 			n += leastTurn
 			count(w.turns[i].events)
 		}
 	}
-	for _, s := range r.single {
-		count(s.first)
-		count(s.last)
+	if r.single != nil {
+		for i := range r.single {
+			count(r.single[i].first)
+			count(r.single[i].last)
+		}
+	}
+	for i := range r.asked.requests {
+		n += leastFrame + len(r.asked.requests[i].text)
+	}
+	for _, e := range []*event{r.latest, r.alone} {
+		if e != nil {
+			n += e.body.kept()
+		}
 	}
 	return n
+}
+
+// TestAnswersAreHeldBack: requests and answers are found while events stream by, in
+// order, whatever stands between them.
+func TestAnswersAreHeldBack(t *testing.T) {
+	t.Parallel()
+	r := newReading(contract.Call{}, conversation.ReadParams{Include: []string{"requests", "answers", "tool_results"}})
+	kinds := []transcript.Kind{
+		transcript.KindTurnStart, transcript.KindUser, transcript.KindAssistant, transcript.KindToolCall, transcript.KindToolResult,
+		transcript.KindStructured, transcript.KindToolResult, transcript.KindAssistant, transcript.KindUser, transcript.KindUser, transcript.KindReasoning,
+	}
+	text := map[int]string{7: " \n"} // said nothing
+	for i, kind := range kinds {
+		r.add(&conversations.Event{Number: i, Turn: 1, Kind: kind, Text: []byte(cmp.Or(text[i], "words"))})
+	}
+	r.add(&conversations.Event{Number: 11, Turn: 2, Kind: transcript.KindAssistant, Text: []byte("words")})
+	r.release(true)
+	var got []int
+	for _, turn := range r.recent.turns {
+		for i := range turn.events {
+			got = append(got, turn.events[i].shown.Event)
+		}
+	}
+	if want := []int{1, 4, 5, 6, 8, 9, 11}; !slices.Equal(got, want) {
+		t.Errorf("events %v, want %v", got, want)
+	}
 }

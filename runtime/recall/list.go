@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -29,7 +30,7 @@ type listing struct {
 	conversations.Listing
 	known    bool      // Total is told; otherwise it counts what was seen
 	outlines []outline // of the first conversations, more than an answer can have
-	unread   []string  // of these there could be no outline
+	others   string    // how many archived conversations there are where live ones are asked for and there are none, and the reverse
 }
 
 // List answers conversation_list.
@@ -47,6 +48,9 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 		if l.Listing, err = source.List(ctx, q); err == nil && p.Outline {
 			err = l.readOutlines(ctx, source)
 		}
+		if err == nil && len(l.Conversations) == 0 && (l.Total == 0 || l.Total < 0 && p.Offset == 0) {
+			l.others, err = countOthers(ctx, source, q)
+		}
 		return err
 	})
 	if err != nil {
@@ -59,6 +63,20 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 		return l.outlined(), nil
 	}
 	return fit(len(l.Conversations), conversation.ListMaxChars, l.envelope), nil
+}
+
+// countOthers is how many conversations a query that found none finds among archived
+// ones, or among live ones where it was about archived ones. It is empty for none.
+func countOthers(ctx context.Context, source conversations.Source, q conversations.ListQuery) (string, error) {
+	q.Archived, q.Sizes, q.NoEvents, q.Limit, q.Offset = !q.Archived, false, true, 1, 0
+	switch others, err := source.List(ctx, q); {
+	case err != nil || len(others.Conversations) == 0:
+		return "", err
+	case others.Total < 0:
+		return "some", nil
+	default:
+		return strconv.Itoa(others.Total), nil
+	}
 }
 
 // readOutlines reads outlines until there are more than fit. Of the current
@@ -74,7 +92,7 @@ func (l *listing) readOutlines(ctx context.Context, source conversations.Source)
 				return ctx.Err()
 			case err != nil:
 				// It was there when it was listed.
-				l.unread = append(l.unread, id)
+				o = outline{unread: true}
 			}
 		}
 		for i := range o.requests {
@@ -177,7 +195,7 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	if e.HasMore {
 		e.NextOffset = next
 	}
-	var damaged []transcript.ID
+	var damaged, unread []transcript.ID
 	var cut []string
 	shortened := false
 	for i := range l.Conversations[:n] {
@@ -193,6 +211,9 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 			if o.left > 0 {
 				cut = append(cut, o.cutNote(row.ID))
 			}
+			if o.unread {
+				unread = append(unread, c.ID)
+			}
 		}
 		e.Conversations = append(e.Conversations, row)
 	}
@@ -206,8 +227,8 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	if len(damaged) > 0 {
 		e.Notes = append(e.Notes, "Damaged, so that events_count and last_event_at are not known: "+bounded(names(damaged), ", ", maxListed)+".")
 	}
-	if len(l.unread) > 0 {
-		e.Notes = append(e.Notes, "Without an outline, because they could not be read: "+bounded(l.unread, ", ", maxListed)+".")
+	if len(unread) > 0 {
+		e.Notes = append(e.Notes, "Without an outline, because they could not be read: "+bounded(names(unread), ", ", maxListed)+".")
 	}
 	e.Notes = append(e.Notes, asideNotes(l.Aside.Problems, func(left []conversations.Problem) string {
 		return fmt.Sprintf("Not listed, because %s cannot be read: %s.", count(len(left), "conversation", "conversations"), namely(left, ""))
@@ -232,7 +253,7 @@ func (l *listing) pageNotes(e *conversation.ListEnvelope) []string {
 	case e.Count == 0 && !l.known && p.Offset > 0:
 		return []string{fmt.Sprintf("There are no more %s from offset %d on.", what, p.Offset)}
 	case e.Total == 0 && filter != "":
-		return []string{"No " + what + filter + aside + "." + l.elsewhere()}
+		return []string{"No " + what + filter + aside + "." + l.elsewhere() + " conversation_grep looks into what was said."}
 	case e.Total == 0:
 		return []string{"There are no " + what + " in this workspace" + aside + "." + l.elsewhere()}
 	case e.Count == 0:
@@ -248,8 +269,8 @@ func (l *listing) pageNotes(e *conversation.ListEnvelope) []string {
 
 // elsewhere names the call that looks where this one did not.
 func (l *listing) elsewhere() string {
-	if l.params.Archived {
-		return " Try archived=false for live ones."
+	if l.others == "" {
+		return ""
 	}
-	return " Try archived=true for archived ones."
+	return fmt.Sprintf(" archived=%v finds %s.", !l.params.Archived, l.others)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -129,7 +130,7 @@ func TestOutlinesReachEveryRequest(t *testing.T) {
 				t.Fatalf("no conversation at offset %d of %d", offset, len(all.conversations))
 			}
 			for i := range shown {
-				checkOutline(t, &shown[i], root.all("note"), all)
+				checkListed(t, &shown[i], root.all("note"), all)
 			}
 			seen += len(shown)
 			if offset = -1; root.attr("has_more") == "true" {
@@ -148,7 +149,7 @@ func TestOutlinesReachEveryRequest(t *testing.T) {
 	}
 }
 
-func checkOutline(t *testing.T, shown *answerElement, notes []answerElement, all *library) {
+func checkListed(t *testing.T, shown *answerElement, notes []answerElement, all *library) {
 	t.Helper()
 	id := shown.attr("id")
 	want := all.requests[transcript.ID(id)]
@@ -221,5 +222,60 @@ func TestListSizes(t *testing.T) {
 		if len(shown[i].all("request")) > 0 {
 			t.Error("an outline nobody asked for")
 		}
+	}
+}
+
+// TestOutlineCallsWork makes the calls that a cut outline names. With the outline
+// they show all requests of random conversations.
+func TestOutlineCallsWork(t *testing.T) {
+	t.Parallel()
+	cut := 0
+	for seed := range uint64(12) {
+		random := rand.New(rand.NewPCG(seed, 7))
+		turns := 1 + random.IntN(120)
+		each := 1 + random.IntN(8)
+		source := workspaceOf(t, func(w *jptest.Workspace) {
+			c := w.Conversation("17700000001", "long").Title("Long")
+			for range turns {
+				c.TurnStart()
+				for range 1 + random.IntN(each) {
+					c.User(randomText(random, 1+random.IntN(300))).Assistant("Yes.")
+				}
+			}
+		})
+		call := func(tool string, arguments map[string]any) *answerElement {
+			answer, err := conversation.Call(t.Context(), overSource(source), contract.Call{Tool: tool, Arguments: must(json.Marshal(arguments))})
+			if err != nil {
+				t.Fatalf("seed %d: %s: %v", seed, tool, err)
+			}
+			return check(t, tool, answer)
+		}
+		root := call("conversation_list", map[string]any{"outline": true})
+		listed := root.all("conversation")[0]
+		seen := map[string]bool{}
+		for _, r := range listed.all("request") {
+			seen[r.attr("event")] = true
+		}
+		for _, note := range root.all("note") {
+			m := leftOutOfOutline.FindStringSubmatch(note.Text)
+			if m == nil {
+				t.Fatalf("seed %d: %s", seed, note.Text)
+			}
+			cut++
+			for turn := must(strconv.Atoi(m[4])); turn <= must(strconv.Atoi(m[5])); turn++ {
+				read := call("conversation_read", map[string]any{"id": m[3], "turn": turn, "include": []string{"requests"}})
+				for _, shown := range read.all("turn") {
+					for _, e := range shown.all("event") {
+						seen[e.attr("event")] = true
+					}
+				}
+			}
+		}
+		if strconv.Itoa(len(seen)) != listed.attr("requests") {
+			t.Errorf("seed %d: %d of %s requests are reached", seed, len(seen), listed.attr("requests"))
+		}
+	}
+	if cut < 5 {
+		t.Errorf("only %d outlines were cut", cut)
 	}
 }

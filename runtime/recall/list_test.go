@@ -53,6 +53,7 @@ func live(id transcript.ID, title string) conversations.Listed {
 
 func listCases() []golden {
 	const defaults = "--limit=20 --offset=0 --sort=activity --descending"
+	const othersArgs = "conversation ls --format=json --summary --limit=1 --offset=0 --sort=activity --descending"
 	long := strings.Repeat("x", 2000)
 	return []golden{
 		{
@@ -71,11 +72,17 @@ func listCases() []golden {
 		},
 		{
 			file: "no_conversations", call: ``,
-			cli: cli{args: argv(lsArgs + defaults), stdout: listed(nil, `{"total":0,"skipped":[],"excluded":[]}`)},
+			cli: cli{
+				args: argv(lsArgs + defaults), stdout: listed(nil, `{"total":0,"skipped":[],"excluded":[]}`),
+				next: &cli{args: argv(othersArgs + " --archived"), stdout: listed(rows(1, "One"), `{"total":3}`)},
+			},
 		},
 		{
 			file: "no_archived", call: `{"archived":true,"include_hidden":true}`,
-			cli: cli{args: argv(lsArgs + defaults + " --archived --hidden"), stdout: listed(nil, `{"total":0,"skipped":[],"excluded":[]}`)},
+			cli: cli{
+				args: argv(lsArgs + defaults + " --archived --hidden"), stdout: listed(nil, `{"total":0,"skipped":[],"excluded":[]}`),
+				next: &cli{args: argv(othersArgs + " --hidden"), stdout: listed(rows(1, "One"), "")},
+			},
 		},
 		{
 			file: "past_the_end", call: `{"offset":200}`,
@@ -89,6 +96,9 @@ func listCases() []golden {
 			cli: cli{
 				args:   argv(lsArgs+defaults, `--title-contains=<tide> & "gauge"`),
 				stdout: listed(nil, `{"total":0,"skipped":[],"excluded":[]}`),
+				next: &cli{
+					args: argv(othersArgs+" --archived", `--title-contains=<tide> & "gauge"`), stdout: listed(nil, `{"total":0}`),
+				},
 			},
 		},
 		{

@@ -45,8 +45,9 @@ func newRequest(e *conversations.Event) request {
 // and the last ones, and counts those between them.
 type outline struct {
 	requests []request
-	left     int // requests that are not held
-	before   int // index of the request that those stand before
+	left     int  // requests that are not held
+	before   int  // index of the request that those stand before
+	unread   bool // the conversation could not be read
 }
 
 // readOutline reads the outline of a conversation.
@@ -103,15 +104,15 @@ func (o *outline) within(limit int, cost func(*request) int) outline {
 }
 
 // beginning is how a request begins: one line of at most maxBeginning characters,
-// made visible, in which the lines of the prose are joined. Code, quotations, tables
-// and headings are left out of it, before the prose without a mark and inside as "…";
+// made visible, in which the lines of the prose are joined. Code, quotations, tables,
+// elements and headings are left out of it, before the prose without a mark and inside as "…";
 // a request that has no prose begins with them. Where there is not all of a request,
 // tail is its end, and head what it begins with: a question often stands behind what
 // was pasted.
 func beginning(head, tail string) string {
-	said, pasted, fence := opening(head)
+	said, pasted, fence := opening(head, tail)
 	if tail != "" && utf8.RuneCountInString(said) < maxBeginning {
-		behind, _, _ := opening(behindPaste(tail, fence))
+		behind, _, _ := opening(behindPaste(tail, fence), "")
 		said = strings.TrimPrefix(strings.TrimSuffix(said+gap+behind, gap), gap)
 	}
 	return text.Cut(cmp.Or(said, pasted, oneLine(head)), maxBeginning)
@@ -120,12 +121,13 @@ func beginning(head, tail string) string {
 // gap stands for what is left out inside of a beginning.
 const gap = " … "
 
-// opening is the prose of a text, what stands before it, and the marks of the fence
-// that is open where the text ends.
-func opening(s string) (said, pasted, fence string) {
+// opening is the prose of a text, what stands before it, and what ends the block that
+// is open where the text ends. The text goes on in behind.
+func opening(s, behind string) (said, pasted, fence string) {
 	var prose, others []string
 	heading, mayBeCode := "", true // behind a blank line, or code
 	for line := range strings.Lines(s) {
+		s = s[len(line):]
 		bare := strings.TrimSpace(line)
 		isCode := mayBeCode && (strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t"))
 		mayBeCode = isCode || bare == ""
@@ -141,8 +143,12 @@ func opening(s string) (said, pasted, fence string) {
 			continue
 		}
 		fence = fenceOf(bare)
+		element := endTag(bare)
+		if element != "" && !strings.HasSuffix(bare, element) && (strings.Contains(s, element) || strings.Contains(behind, element)) {
+			fence = element
+		}
 		marked, isHeading := headingOf(bare)
-		isAside := fence != "" || isHeading || isCode || strings.HasPrefix(bare, ">") || strings.HasPrefix(bare, "|") || isTags(bare)
+		isAside := fence != "" || isHeading || isCode || element != "" || strings.HasPrefix(bare, ">") || strings.HasPrefix(bare, "|") || isTags(bare)
 		switch {
 		case isAside && len(prose) > 0:
 			if prose[len(prose)-1] != "…" {
@@ -194,8 +200,27 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// closes reports whether a line ends the block that began with the marks fence.
+// endTag is the tag that ends the element that a line of markup begins or is; empty
+// where it is something else.
+func endTag(line string) string {
+	name, isTag := strings.CutPrefix(line, "<")
+	if !isTag || !strings.HasSuffix(line, ">") {
+		return ""
+	}
+	name = name[:strings.IndexAny(name, " >")]
+	end := "</" + strings.TrimPrefix(name, "/") + ">"
+	if !strings.HasSuffix(line, end) && strings.Index(line, ">") < len(line)-1 {
+		return ""
+	}
+	return end
+}
+
+// closes reports whether a line ends the block that began with the marks fence, or
+// that ends with this tag.
 func closes(line, fence string) bool {
+	if strings.HasPrefix(fence, "</") {
+		return strings.HasSuffix(line, fence)
+	}
 	return strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == ""
 }
 
@@ -208,12 +233,8 @@ func headingOf(line string) (string, bool) {
 	return strings.TrimSpace(rest), true
 }
 
-// isTags reports whether all words of a line are tags such as #task, or the line
-// is one tag of markup.
+// isTags reports whether all words of a line are tags such as #task.
 func isTags(line string) bool {
-	if strings.HasPrefix(line, "<") && strings.Index(line, ">") == len(line)-1 {
-		return true
-	}
 	for word := range strings.FieldsSeq(line) {
 		if len(word) < 2 || word[0] != '#' {
 			return false

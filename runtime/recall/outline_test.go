@@ -38,7 +38,14 @@ func TestBeginning(t *testing.T) {
 		{"heading of a numbered list", "# To do\n1. one", "", "To do 1. one"},
 		{"quotation first", "> It is slow\n> always\n\nNo.", "", "No."},
 		{"table first", "| a | b |\n|---|---|\nWhich?", "", "Which?"},
-		{"markup first", "<context>\nWhich?", "", "Which?"},
+		{"element first", "<context a=\"b\">\n<x>\nold words\n</context>\nWhich?", "", "Which?"},
+		{"element on one line", "<command>/clear</command>\nWhich?", "", "Which?"},
+		{"empty element", "<files/>\nWhich?", "", "Which?"},
+		{"element without an end", "<context>\nWhich?", "", "Which?"},
+		{"element alone", "<context>\nold words\n</context>", "", "old words"},
+		{"element that is too long", "<context>\nold", "words\n</context>\nWhich?", "Which?"},
+		{"prose between tags", "<b>Which</b> of <i>them</i>", "", "<b>Which</b> of <i>them</i>"},
+		{"no tag", "< 3 >", "", "< 3 >"},
 
 		{"fence inside", "I see:\n```\n503\n```\nWhy?", "", "I see: … Why?"},
 		{"fences inside", "I see:\n```\n503\n```\n> a\n\nWhy?\n```\n504\n```", "", "I see: … Why?"},
@@ -75,6 +82,7 @@ func FuzzBeginning(f *testing.F) {
 	f.Add("# Speed\n```\n503", "503\n```\nWhy?")
 	f.Add("> \n|\n#x\n- \u200d\u202e\x00\xff", "")
 	f.Add("~~~~~\n~~~", "\n~~~~~~")
+	f.Add("<a b>\n</a>\n<>\n</c>", "\n</a>")
 	f.Fuzz(func(t *testing.T, head, tail string) {
 		got := beginning(head, tail)
 		if n := utf8.RuneCountInString(got); n > maxBeginning {

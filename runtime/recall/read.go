@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -15,10 +16,12 @@ import (
 )
 
 // maxText is how many characters of a text are shown where several events are
-// returned, and readAhead how many are looked at to choose them.
+// returned that have more than maxWhole together, and readAhead how many are looked
+// at to choose them.
 const (
 	maxText   = 1500
-	readAhead = 40_000
+	maxWhole  = 5000
+	readAhead = 12_000
 )
 
 // reading is one call of conversation_read in the making. Of what is read it keeps
@@ -35,7 +38,10 @@ type reading struct {
 	recent  window  // the last turns, as far as an answer can have them
 	results window  // the same of requests and answers alone
 	single  *digest // the only turn so far
+	alone   *event  // the only event so far
+	whole   []event // all events so far, while they have no more than maxWhole characters
 	costs   []turnCost
+	asked   outline // the requests in what is asked for
 	calls   toolCalls
 }
 
@@ -102,6 +108,9 @@ func (r *reading) readTurns(ctx context.Context, source conversations.Source) (*
 	}
 	r.release(true)
 	r.countTurns()
+	if e := r.unshortened(); e != nil {
+		return e, nil
+	}
 	if r.turns <= 1 {
 		return r.oneTurn(), nil
 	}
@@ -110,11 +119,7 @@ func (r *reading) readTurns(ctx context.Context, source conversations.Source) (*
 			return e, nil
 		}
 	}
-	requests, err := readOutline(ctx, source, r.params.ID)
-	if err != nil {
-		return nil, err
-	}
-	return nil, r.refusal(requests)
+	return nil, r.refusal()
 }
 
 // wants reports whether events of a kind are read: those that are asked for, those
@@ -139,13 +144,14 @@ func (r *reading) add(recorded *conversations.Event) {
 	}
 	if kind == kindUser {
 		r.release(true)
+		r.asked.add(newRequest(recorded))
 	}
 	call := r.calls.match(recorded, kind)
 	isSaid := isSaid(kind)
 	if !isSaid && kind != kindUser && !includes(r.params.Include, kind, false) {
 		return
 	}
-	e := newEvent(recorded, kind).shortened(maxText)
+	e := newEvent(recorded, kind)
 	e.call = call
 	switch {
 	case e.isBlank():
@@ -168,13 +174,25 @@ func (r *reading) release(isAnswer bool) {
 
 func (r *reading) keep(e event, isAnswer bool) {
 	kind := e.shown.EventKind
+	isAsked := includes(r.params.Include, kind, isAnswer)
+	if isAsked {
+		if r.alone = nil; r.chars == 0 {
+			alone := e.shortened(partChars)
+			r.alone = &alone
+		}
+		if r.chars += max(e.chars, 1); r.chars <= maxWhole {
+			r.whole = append(r.whole, e)
+		} else {
+			r.whole = nil
+		}
+	}
+	e = e.shortened(maxText)
 	if kind == kindUser || isAnswer {
 		r.results.add(e)
 	}
-	if !includes(r.params.Include, kind, isAnswer) {
+	if !isAsked {
 		return
 	}
-	r.chars += e.chars
 	r.costs[len(r.costs)-1].chars += leastFrame + e.body.kept()
 	r.recent.add(e)
 	if r.single != nil {
@@ -207,8 +225,32 @@ func (r *reading) countTurns() {
 	}
 }
 
-// oneTurn is the answer with one turn, or none: the longest form of it that fits.
+// unshortened is the answer with all texts whole; nil where they are too long.
+func (r *reading) unshortened() *conversation.ReadEnvelope {
+	if len(r.whole) == 0 || r.recent.partial {
+		return nil
+	}
+	slices.SortFunc(r.whole, byNumber)
+	turns, rest := slices.Clone(r.recent.turns), r.whole
+	for i := range turns {
+		n := len(turns[i].events)
+		turns[i].events, rest = rest[:n], rest[n:]
+	}
+	if e := r.envelope(turns, 0, 0); chars(e) <= conversation.ReadMaxChars {
+		return e
+	}
+	return nil
+}
+
+// oneTurn is the answer with one turn, or none: the longest form of it that fits. An
+// event that is the only one has as much room as with its number.
 func (r *reading) oneTurn() *conversation.ReadEnvelope {
+	if r.alone != nil {
+		e := r.envelope([]turn{{number: r.recent.first, events: []event{*r.alone}}}, 0, 0)
+		if chars(e) <= conversation.ReadMaxChars {
+			return e
+		}
+	}
 	form := func(k int) *conversation.ReadEnvelope {
 		events, omitted, first := r.single.form(k)
 		var turns []turn

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/convtools/convtools/runtime/conversations"
@@ -11,7 +12,7 @@ import (
 )
 
 const (
-	printArgs = "conversation print --format=json --summary --no-metadata --max-text=40000 "
+	printArgs = "conversation print --format=json --summary --no-metadata --max-text=12000 "
 	readID    = "jp-c17648402467"
 )
 
@@ -66,6 +67,42 @@ func everything(turn int) []string {
 	}
 }
 
+// at puts an event at a time of the day.
+func at(clock, event string) string { return strings.Replace(event, "09:24:06", clock, 1) }
+
+// called and returned are a tool call and its result.
+func called(id string, turn int, path string) string {
+	return strings.Replace(said("tool_call", turn, path), fmt.Sprintf("call_%d", turn), id, 1)
+}
+
+func returned(id string, turn int, content string) string {
+	return strings.Replace(said("tool_result", turn, content), fmt.Sprintf("call_%d", turn), id, 1)
+}
+
+// rowsOf is n lines with words and a number.
+func rowsOf(words string, n int) string {
+	var lines []string
+	for i := range n {
+		lines = append(lines, fmt.Sprintf("%s %d", words, i+1))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// work is two turns with some steps.
+func work() []string {
+	return []string{
+		said("turn_start", 1, ""), said("user", 1, "Does it build?"), said("assistant", 1, "Let me see."), said("tool_call", 1, "Makefile"),
+		returned("call_1", 1, rowsOf("row", 100)), said("assistant", 1, "It does."),
+		said("turn_start", 2, ""), said("user", 2, "And the tests?"), said("reasoning", 2, ""), said("structured", 2, `{"passed":12}`),
+	}
+}
+
+// inParts is a turn with an event of three parts.
+func inParts() []string {
+	text := strings.Repeat("x", 7995) + "five" + " " + strings.Repeat("y", 7990) + "and ten </" + "content>" + strings.Repeat("z", 100)
+	return []string{said("user", 1, "All of it."), said("assistant", 1, text), said("user", 1, "Thanks.")}
+}
+
 func readCases() []golden {
 	const defaults = `{"id":"jp-c17648402467"}`
 	plain := argv(printArgs + "-- jp-c17648402467")
@@ -77,10 +114,14 @@ func readCases() []golden {
 		}
 		return events
 	}
-	big := func(sizes ...int) []string {
+	long := func(steps ...int) []string {
 		var events []string
-		for i, n := range sizes {
-			events = append(events, said("user", i+1, "Why?"), said("tool_result", i+1, strings.Repeat("x", n)), said("assistant", i+1, strings.Repeat("y", n/10)))
+		for i, n := range steps {
+			events = append(events, said("user", i+1, fmt.Sprintf("Why is %d so?", i+1)))
+			for range n {
+				events = append(events, said("tool_result", i+1, strings.Repeat("x", 1000)))
+			}
+			events = append(events, said("assistant", i+1, strings.Repeat("y", n*100)))
 		}
 		return events
 	}
@@ -111,7 +152,7 @@ func readCases() []golden {
 					Turns:        1, FirstTurn: 1, LastTurn: 1,
 					Damage: &conversations.Problem{ID: "jp-c17648402467", Kind: conversations.DamagedEvents, Event: 7, Err: endsInString},
 				},
-				events: []conversations.Event{{Turn: 1, Kind: transcript.KindUser, Time: time.Date(2025, 12, 4, 9, 24, 6, 123_456_000, time.UTC), Text: []byte("And?")}},
+				events: []conversations.Event{{Turn: 1, Number: 1, Request: 1, Kind: transcript.KindUser, Time: time.Date(2025, 12, 4, 9, 24, 6, 123_456_000, time.UTC), Text: []byte("And?")}},
 			},
 		},
 		{
@@ -150,52 +191,180 @@ func readCases() []golden {
 			file: "current_allowed", call: `{"id":"17648402467","last":1,"include_current":true}`, current: "jp-c17648402467",
 			cli: cli{args: argv(printArgs + "-- 17648402467"), stdout: printed(3, 1, 3, "", three()...)},
 		},
-		{file: "refused", call: defaults, cli: cli{args: plain, stdout: printed(4, 1, 4, "", big(30000, 38000, 12000, 9000)...)}},
-		{file: "refused_last", call: `{"id":"jp-c17648402467","last":3}`, cli: cli{args: plain, stdout: printed(4, 1, 4, "", big(9000, 30000, 38000, 12000)...)}},
+		{file: "refused", call: defaults, cli: cli{args: plain, stdout: printed(4, 1, 4, "", long(5, 40, 12, 9)...)}},
+		{file: "refused_last", call: `{"id":"jp-c17648402467","last":3}`, cli: cli{args: plain, stdout: printed(4, 1, 4, "", long(5, 20, 12, 9)...)}},
+		{file: "refused_results_too_long", call: `{"id":"jp-c17648402467","include":["chat","tool_results"]}`, cli: cli{args: plain, stdout: printed(30, 1, 30, "", func() []string {
+			var events []string
+			for turn := 1; turn <= 30; turn++ {
+				events = append(
+					events, said("user", turn, fmt.Sprintf("Question %d, and then\nsome more of it.", turn)),
+					said("tool_result", turn, strings.Repeat("x", 1200)), said("assistant", turn, strings.Repeat("y", 700)),
+				)
+			}
+			return events
+		}()...)}},
+		{file: "refused_many_requests", call: `{"id":"jp-c17648402467","include":["requests"]}`, cli: cli{args: plain, stdout: printed(300, 1, 300, "", func() []string {
+			var events []string
+			for turn := 1; turn <= 300; turn++ {
+				events = append(events, said("user", turn, fmt.Sprintf("Question %d, and then</content>\n\nsome more of it than can be shown in an outline, because it goes on and on", turn)))
+			}
+			return events
+		}()...)}},
 		{
-			file: "refused_cut_by_the_command_line", call: defaults,
+			file: "shortened", call: defaults,
 			cli: cli{args: plain, stdout: printed(
-				2, 1, 2, "", said("user", 1, "Why?"),
-				`{"type":"tool_call_response","id":"c1","content":"`+strings.Repeat("x", 40000)+`","is_error":false,"turn":1,"chars":52000000,"head_chars":24000}`,
-				said("user", 2, "And?"),
+				2, 1, 2, "",
+				said("user", 1, "Which of the two?\n\n```\n"+rowsOf("2025-12-20T11:32:19Z DEBUG loading", 200)+"\n```\n\nThey cannot both be right."),
+				said("tool_call", 1, strings.Repeat("x", 2000)),
+				said("tool_result", 1, rowsOf("row", 1000)),
+				said("assistant", 1, "# What I found\n\n"+rowsOf("The first says something, number", 60)+"\n\n## What follows\n\n"+rowsOf("So the second says something, number", 60)+"\n\nMy recommendation: the second."),
+				said("user", 2, "Good."),
 			)},
 		},
-		{file: "refused_chat_too_long", call: defaults, cli: cli{args: plain, stdout: printed(
-			2, 1, 2, "", said("user", 1, strings.Repeat("x", 39000)), said("user", 2, strings.Repeat("y", 39900)),
-		)}},
+		{
+			file: "exchanges", call: defaults,
+			cli: cli{args: plain, stdout: printed(
+				2, 1, 2, "",
+				at("09:24:06", said("user", 1, "Two files, please.")),
+				at("09:24:30", called("a", 1, "one.txt")), at("09:24:30", called("b", 1, "two.txt")),
+				at("09:24:31", returned("a", 1, "one")), at("09:24:32", returned("b", 1, "two")),
+				at("09:24:40", said("assistant", 1, "They are one and two.")),
+				at("09:26:00", said("user", 1, "And the third?")),
+				at("09:26:20", said("assistant", 1, "There is none.")),
+				at("09:30:00", said("user", 2, "Thanks.")),
+			)},
+		},
+		{
+			file: "requests_and_answers", call: `{"id":"jp-c17648402467","include":["requests","answers"]}`,
+			cli: cli{args: plain, stdout: printed(2, 1, 2, "", work()...)},
+		},
+		{
+			file: "answers", call: `{"id":"jp-c17648402467","include":"answers"}`,
+			cli: cli{args: plain, stdout: printed(2, 1, 2, "", work()...)},
+		},
+		{
+			file: "requests_with_tool_results", call: `{"id":"jp-c17648402467","include":["requests","tool_results"]}`,
+			cli: cli{args: plain, stdout: printed(2, 1, 2, "", work()...)},
+		},
+		{file: "event", call: `{"id":"jp-c17648402467","event":"3"}`, cli: cli{stdout: printed(2, 1, 2, "", work()...)}},
+		{file: "event_alone", call: `{"id":"jp-c17648402467","event":2,"around":0}`, cli: cli{stdout: printed(2, 1, 2, "", work()...)}},
+		{file: "event_first", call: `{"id":"jp-c17648402467","event":1,"around":2,"include":["chat"]}`, cli: cli{stdout: printed(2, 1, 2, "", work()...)}},
+		{
+			file: "event_request", call: `{"id":"jp-c17648402467","event":3}`,
+			cli: cli{stdout: printed(2, 1, 2, "", said("user", 1, "Hello."), said("assistant", 1, "Hello."),
+				said("user", 1, "Which is it?"), said("assistant", 1, "Let me see."), said("tool_call", 1, "a.go"), said("tool_result", 1, "package a"),
+				said("assistant", 1, "It depends.\n\n"+rowsOf("One reason is number", 200)+"\n\nMy recommendation: the second."), said("reasoning", 1, "Done."),
+				said("assistant", 1, ""), said("user", 1, "Good."), said("assistant", 1, "Not the answer to that."), said("user", 2, "Bye."))},
+		},
+		{file: "event_last", call: `{"id":"jp-c17648402467","event":8}`, cli: cli{stdout: printed(2, 1, 2, "", work()...)}},
+		{
+			file: "event_call_and_result", call: `{"id":"jp-c17648402467","event":2}`,
+			cli: cli{stdout: printed(
+				1, 1, 1, "", said("user", 1, "Two files, please."), called("a", 1, "one.txt"), called("b", 1, "two.txt"),
+				returned("b", 1, "two"), returned("a", 1, "one"), called("a", 1, "again.txt"), returned("a", 1, "again"),
+			)},
+		},
+		{
+			file: "event_result_and_call", call: `{"id":"jp-c17648402467","event":5}`,
+			cli: cli{stdout: printed(
+				1, 1, 1, "", said("user", 1, "Two files, please."), called("a", 1, "one.txt"), called("b", 1, "two.txt"),
+				returned("b", 1, "two"), returned("a", 1, "one"), called("a", 1, "again.txt"), returned("a", 1, "again"),
+			)},
+		},
+		{file: "event_part_1", call: `{"id":"jp-c17648402467","event":2}`, cli: cli{stdout: printed(1, 1, 1, "", inParts()...)}},
+		{file: "event_part_2", call: `{"id":"jp-c17648402467","event":2,"part":2}`, cli: cli{stdout: printed(1, 1, 1, "", inParts()...)}},
+		{file: "event_part_3", call: `{"id":"jp-c17648402467","event":2,"part":3}`, cli: cli{stdout: printed(1, 1, 1, "", inParts()...)}},
+		{file: "event_part_4", call: `{"id":"jp-c17648402467","event":2,"part":4}`, cli: cli{stdout: printed(1, 1, 1, "", inParts()...)}},
+		{
+			file: "event_part_of_arguments", call: `{"id":"jp-c17648402467","event":2}`,
+			cli: cli{stdout: printed(1, 1, 1, "", said("user", 1, "Write it."), said("tool_call", 1, strings.Repeat("x", 9000)), said("tool_result", 1, "ok"))},
+		},
+		{
+			file: "event_many_neighbours", call: `{"id":"jp-c17648402467","event":11,"around":99}`,
+			cli: cli{stdout: printed(1, 1, 1, "", func() []string {
+				var events []string
+				for i := range 30 {
+					n := 2000
+					if i == 10 {
+						n = 7990
+					}
+					events = append(events, said("assistant", 1, rowsOf("line", n/10)+strings.Repeat("x", n/4)+strings.Repeat("y", n/4)))
+				}
+				return events
+			}()...)},
+		},
+		{file: "event_that_grows", call: `{"id":"jp-c17648402467","event":1}`, cli: cli{stdout: printed(1, 1, 1, "", said("user", 1, strings.Repeat("\u202e", 7999)))}},
+		{file: "event_out_of_range", call: `{"id":"jp-c17648402467","event":9}`, cli: cli{stdout: printed(2, 1, 2, "", work()...)}},
+		{file: "event_current", call: `{"id":"jp-c17648402467","event":9}`, current: "17648402467", notRun: true},
 		{
 			file: "one_turn_tool_results_first", call: `{"id":"jp-c17648402467","turn":1}`,
-			cli: cli{stdout: printed(
-				3, 1, 1, "", said("user", 1, "Why?"), said("reasoning", 1, strings.Repeat("z", 3000)), said("tool_call", 1, strings.Repeat("z", 2000)),
-				said("tool_result", 1, strings.Repeat("x", 30000)), said("tool_result", 1, strings.Repeat("y", 25000)), said("tool_result", 1, "short"), said("assistant", 1, strings.Repeat("z", 4000)),
-			)},
+			cli: cli{stdout: printed(1, 1, 1, "", func() []string {
+				events := []string{said("user", 1, "Why? "+strings.Repeat("x", 1000))}
+				for range 3 {
+					events = append(events, said("assistant", 1, strings.Repeat("y", 1000)), said("reasoning", 1, strings.Repeat("z", 2000)), said("tool_call", 1, "a.go"), said("tool_result", 1, strings.Repeat("x", 9000)))
+				}
+				return append(events, said("assistant", 1, strings.Repeat("y", 1499)))
+			}()...)},
+		},
+		{
+			file: "one_turn_left_out", call: `{"id":"jp-c17648402467","turn":1}`,
+			cli: cli{stdout: printed(1, 1, 1, "", func() []string {
+				events := []string{said("user", 1, "Why?")}
+				for i := range 60 {
+					events = append(events, said("tool_call", 1, fmt.Sprintf("%d.go", i)), said("tool_result", 1, strings.Repeat("x", 400)), said("assistant", 1, fmt.Sprintf("Now for step %d.", i)))
+				}
+				return append(events, said("assistant", 1, "Because."))
+			}()...)},
 		},
 		{
 			file: "one_turn_cut_by_the_command_line", call: `{"id":"jp-c17648402467","turn":1}`,
 			cli: cli{stdout: printed(
 				1, 1, 1, "", said("user", 1, "Why?"),
-				`{"type":"tool_call_response","id":"c1","content":"`+strings.Repeat("x", 24000)+strings.Repeat("y", 16000)+`","is_error":false,"turn":1,"chars":52000000,"head_chars":24000}`,
+				`{"type":"tool_call_response","id":"c1","content":"`+strings.Repeat("x", 7200)+strings.Repeat("y", 4800)+`","is_error":false,"turn":1,"chars":52000000,"head_chars":7200}`,
 			)},
 		},
 		{
 			file: "one_turn_arguments", call: `{"id":"jp-c17648402467","turn":1}`,
 			cli: cli{stdout: printed(
 				1, 1, 1, "", said("user", 1, "Why?"),
-				`{"type":"tool_call_request","id":"c1","name":"fs_create_file","arguments":{"path":"a.go","content":"`+strings.Repeat("x", 24000)+" … 900 characters omitted … "+strings.Repeat("y", 16000)+`"},"turn":1,"cut":true}`,
+				`{"type":"tool_call_request","id":"c1","name":"fs_create_file","arguments":{"path":"a.go","content":"`+strings.Repeat("x", 7200)+" … 900 characters omitted … "+strings.Repeat("y", 4800)+`"},"turn":1,"cut":true}`,
 				said("tool_result", 1, "ok"),
 			)},
 		},
 		{
-			file: "one_turn_chat_alone", call: `{"id":"jp-c17648402467","turn":1,"include":["chat"]}`,
-			cli: cli{stdout: printed(1, 1, 1, "", said("user", 1, strings.Repeat("x", 30000)), said("assistant", 1, strings.Repeat("y", 30000)))},
+			file: "one_event", call: `{"id":"jp-c17648402467","turn":1,"include":["answers"]}`,
+			cli: cli{stdout: printed(1, 1, 1, "", said("user", 1, strings.Repeat("x", 3000)), said("assistant", 1, strings.Repeat("y", 7000)))},
 		},
 		{
-			file: "one_turn_current", call: `{"id":"jp-c17648402467","turn":1,"include":["tool_results"],"include_current":true}`, current: "jp-c17648402467",
+			file: "one_event_current", call: `{"id":"jp-c17648402467","turn":1,"include":["tool_results"],"include_current":true}`, current: "jp-c17648402467",
 			cli: cli{stdout: printed(1, 1, 1, "", said("tool_result", 1, strings.Repeat("x", 50000)))},
 		},
+		{file: "invalid_around", call: `{"id":"jp-c17648402467","turn":2,"around":1}`, notRun: true},
+		{file: "invalid_part", call: `{"id":"jp-c17648402467","part":2}`, notRun: true},
+		{file: "invalid_turn_and_event", call: `{"id":"jp-c17648402467","turn":2,"event":1}`, notRun: true},
 		{file: "invalid_turn_and_last", call: `{"id":"jp-c17648402467","turn":2,"last":1}`, notRun: true},
 		{file: "invalid_include", call: `{"id":"jp-c17648402467","include":[]}`, notRun: true},
 		{file: "invalid_id", call: `{"id":"../../etc"}`, notRun: true},
 		{file: "invalid_missing", call: `{"turn":0,"includes":["chat"]}`, notRun: true},
+	}
+}
+
+// TestLittleIsNotShortened is about the size up to which texts are whole.
+func TestLittleIsNotShortened(t *testing.T) {
+	t.Parallel()
+	for second, whole := range map[int]bool{2500: true, 2501: false} {
+		conv := &recordedConversation{turns: 2, events: []recordedEvent{
+			{1, "user", strings.Repeat("x", 2500)},
+			{2, "assistant", strings.Repeat("y", second)},
+		}}
+		call := readCall{Include: []string{"chat"}}
+		answer, err := read(t, conv, call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkRead(t, conv, call, answer)
+		if got := strings.Contains(answer, `truncated="false"`) && strings.Contains(answer, strings.Repeat("y", second)); got != whole {
+			t.Errorf("%d and %d characters are whole: %v, want %v", 2500, second, got, whole)
+		}
 	}
 }

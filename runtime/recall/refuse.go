@@ -15,7 +15,7 @@ const outlineChars = 6000
 
 // refusal says why several turns cannot be returned at once, with numbers that
 // work: each call it names was measured, and fits. The outline says where to look.
-func (r *reading) refusal(requests outline) error {
+func (r *reading) refusal() error {
 	message := fmt.Sprintf("Conversation %s is %s, %s characters", r.ID, count(r.turns, "turn", "turns"), short(r.chars))
 	if r.turns < r.Turns {
 		message = fmt.Sprintf("The last %s of conversation %s are %s characters", count(r.turns, "turn", "turns"), r.ID, short(r.chars))
@@ -40,26 +40,22 @@ func (r *reading) refusal(requests outline) error {
 	}
 	return &contract.Error{
 		Message: fmt.Sprintf("%s: more than the %d of one answer, even shortened. What fits: %s.\n\nIts requests, with about what reading the turn takes:\n%s",
-			message, conversation.ReadMaxChars, strings.Join(ways, "; "), r.outlined(requests)),
+			message, conversation.ReadMaxChars, strings.Join(ways, "; "), r.outlined()),
 		Caller: true, Err: errTooMuch,
 	}
 }
 
-// outlined is the outline of a conversation, a request to a line.
-func (r *reading) outlined(requests outline) string {
-	costs := map[int]int{}
-	for _, c := range r.costs {
-		costs[c.turn] = min(c.chars, conversation.ReadMaxChars)
-	}
+// outlined is the outline of what is asked for, a request to a line.
+func (r *reading) outlined() string {
 	seen := 0
 	row := func(q *request) string {
 		size := ""
-		if cost := costs[q.turn]; cost > 0 && q.turn != seen {
+		if cost := r.costOf(q.turn); cost > 0 && q.turn != seen {
 			size = fmt.Sprintf(" (%s)", short(cost))
 		}
 		return fmt.Sprintf("turn=%d event=%d%s: %s", q.turn, q.number, size, q.text)
 	}
-	requests = requests.within(outlineChars, func(q *request) int { return envelope.Chars([]byte(row(q))) + 1 })
+	requests := r.asked.within(outlineChars, func(q *request) int { return envelope.Chars([]byte(row(q))) + 1 })
 	var lines []string
 	for i := range requests.requests {
 		if requests.left > 0 && i == requests.before {
@@ -70,6 +66,15 @@ func (r *reading) outlined(requests outline) string {
 		seen = q.turn
 	}
 	return strings.Join(lines, "\n")
+}
+
+// costOf is about how many characters reading a turn takes.
+func (r *reading) costOf(turn int) int {
+	i, found := slices.BinarySearchFunc(r.costs, turn, func(c turnCost, turn int) int { return c.turn - turn })
+	if !found {
+		return 0
+	}
+	return min(r.costs[i].chars, conversation.ReadMaxChars)
 }
 
 // measure is how long the answer with these turns would be.

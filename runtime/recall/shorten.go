@@ -159,9 +159,10 @@ func findPastes(lines []line) []paste {
 		}
 		pastes = append(pastes, p)
 	}
+	open := map[byte]int{} // the shortest fence, by its character, that nothing behind it closes
 	for i := 0; i < len(lines); {
 		bare := strings.TrimSpace(lines[i].text)
-		if fence := fenceOf(bare); fence != "" {
+		if fence := fenceOf(bare); fence != "" && (open[fence[0]] == 0 || len(fence) < open[fence[0]]) {
 			end := i + 1
 			for end < len(lines) && !closes(strings.TrimSpace(lines[end].text), fence) {
 				end++
@@ -173,6 +174,7 @@ func findPastes(lines []line) []paste {
 				i = end + 1
 				continue
 			}
+			open[fence[0]] = len(fence)
 		}
 		_, lines[i].heading = headingOf(bare)
 		lines[i].heading = lines[i].heading || isBold(bare)
@@ -225,6 +227,10 @@ func isStamped(s string) bool {
 	return strings.ContainsRune("-:/", rune(s[digits])) && '0' <= s[digits+1] && s[digits+1] <= '9' && '0' <= s[digits+2] && s[digits+2] <= '9'
 }
 
+// headingShare is the part of what is kept that headings in the middle may take: one
+// in so many.
+const headingShare = 4
+
 // maxBold is how long a line in bold is that is a heading.
 const maxBold = 80
 
@@ -242,7 +248,7 @@ func ends(lines []line, room, tail int) body {
 			headings += lines[i].chars + maxMark
 		}
 	}
-	reserved := min(headings, room/5)
+	reserved := min(headings, room/headingShare)
 	room -= reserved + maxMark
 	cost := func(i int) int {
 		switch {

@@ -6,6 +6,7 @@ module github.com/convtools/convtools/cmd/convtools/internal
 go 1.26.0
 
 require (
+	github.com/BurntSushi/toml v1.6.0
 	github.com/convtools/convtools v0.0.0
 	github.com/google/go-cmp v0.7.0
 	github.com/mark3labs/mcp-go v1.2.1
@@ -15,7 +16,6 @@ require (
 )
 
 require (
-	github.com/BurntSushi/toml v1.6.0 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect

@@ -125,7 +125,7 @@ func (c *counter) add(raw json.RawMessage) error {
 		return errors.New("its turn is before the one of the record before it")
 	}
 	c.turn = r.Turn
-	if n := c.numbering.Next(r.kind()); n > 0 && n >= c.wanted.First && (c.wanted.Last == 0 || n <= c.wanted.Last) {
+	if n := c.numbering.Next(r.kind()); c.wanted.Has(n) {
 		c.lastNumber, c.lastTurn = n, r.Turn
 		if n == c.wanted.First {
 			c.firstTurn = r.Turn

@@ -29,10 +29,14 @@ type searchRecord struct {
 	Line  int  `json:"line"`
 	Event *int `json:"event"`
 	Chars int  `json:"chars"`
+	// Of the event.
+	Number     int `json:"number"`
+	EventChars int `json:"event_chars"`
 }
 
 type searchSummary struct {
 	Matches       *int `json:"matches"`
+	Own           int  `json:"excluded_tool_matches"`
 	Searched      *int `json:"searched"`
 	Matched       *int `json:"conversations_matched"`
 	Conversations []struct {
@@ -132,7 +136,7 @@ func adjacent(a, b *conversations.Line) bool {
 
 func (r *searchRecord) typed(scope transcript.Scopes, maxLine int) conversations.Line {
 	line := conversations.Line{
-		Scope: scope, Turn: r.Turn, Event: -1, Number: r.Line, Time: r.Timestamp,
+		Scope: scope, Turn: r.Turn, Event: -1, EventNumber: max(r.Number, 0), EventChars: max(r.EventChars, 0), Number: r.Line, Time: r.Timestamp,
 		Text: []byte(r.Text), IsMatch: r.Match, Chars: r.Chars,
 	}
 	if r.Event != nil {
@@ -190,7 +194,7 @@ func (s *search) handOver(summary searchSummary) (conversations.Matches, error) 
 		}
 	}
 	result := conversations.Matches{
-		Total: or(summary.Matches, s.total), Returned: s.returned,
+		Total: or(summary.Matches, s.total), Returned: s.returned, Own: max(summary.Own, 0),
 		Searched: or(summary.Searched, -1), Matched: or(summary.Matched, len(s.matches)),
 		Aside: aside(summary.Excluded, summary.Skipped),
 	}

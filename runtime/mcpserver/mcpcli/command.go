@@ -157,7 +157,6 @@ func (c *command) serveHTTP(ctx context.Context) error {
 
 func (c *command) server() *mcpserver.Server {
 	where := c.host.Context()
-	where.InConversation = true
 	if where.ConversationID == "" {
 		where.ConversationID = c.environmentConversation()
 	}

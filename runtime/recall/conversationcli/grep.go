@@ -33,6 +33,9 @@ type grepOptions struct {
 	maxHits       int
 	maxLine       int
 	scopes        []string
+	byEvent       bool
+	tools         []string
+	excludeTools  []string
 	quiet         bool
 }
 
@@ -86,10 +89,13 @@ Put -- before a pattern that starts with '-'.`,
 	flags.IntVar(&opts.maxHits, "max-hits", 0, "show at most `N` matches of all conversations together")
 	flags.IntVar(&opts.maxLine, "max-line", 0, "show lines of more than `N` characters as a part of N characters around the first match")
 	flags.StringSliceVarP(&opts.scopes, "scope", "s", nil, "search only in this `scope`: "+strings.Join(scopeNames(), ", ")+"; repeatable")
+	flags.BoolVar(&opts.byEvent, "by-event", false, "search what is escaped in arguments of tool calls unescaped, and write the length of events in JSON")
+	flags.StringSliceVar(&opts.tools, "tool", nil, "search calls and results of this tool by `NAME`, whatever --scope has; repeatable")
+	flags.StringSliceVar(&opts.excludeTools, "exclude-tool", nil, "leave out calls and results of this tool by `NAME`; repeatable")
 	flags.BoolVarP(&opts.quiet, "quiet", "q", false, "write nothing, only set the exit code")
 	opts.filter.addFlags(flags)
-	cli.Rare(flags, "archived", "ascending", "case-sensitive", "descending", "exclude-id", "heading", "hidden", "label",
-		"max-hits", "max-line", "max-matches", "no-heading", "quiet", "sort")
+	cli.Rare(flags, "archived", "ascending", "by-event", "case-sensitive", "descending", "exclude-id", "exclude-tool", "heading", "hidden", "label",
+		"max-hits", "max-line", "max-matches", "no-heading", "quiet", "sort", "tool")
 	c.completeFlags(cmd, map[string][]string{"sort": grepSorts(), "output": grepOutputs(), "scope": scopeNames()})
 	return cmd
 }
@@ -116,6 +122,9 @@ func (o *grepOptions) check(c *commands, cmd *cobra.Command, text string) (conve
 	if cmd.Flags().Changed("scope") && len(o.scopes) == 0 {
 		return q, usageError("leave --scope out to search everywhere", "--scope is empty")
 	}
+	if len(o.tools) > 0 && len(o.excludeTools) > 0 {
+		return q, usageError("give only one of them", "--tool and --exclude-tool contradict each other")
+	}
 	if err := oneOf("sort", o.sort, grepSorts()...); err != nil {
 		return q, err
 	}
@@ -141,7 +150,11 @@ func (o *grepOptions) check(c *commands, cmd *cobra.Command, text string) (conve
 	if err != nil {
 		return q, err
 	}
+	if len(o.tools) > 0 && len(o.scopes) == 0 {
+		scopes = 0
+	}
 	q = conversations.SearchQuery{
+		ByEvent: o.byEvent, Own: isOneOf(append(o.tools, o.excludeTools...)), OwnToo: len(o.tools) > 0,
 		Pattern: text, Regexp: o.regex, IgnoreCase: o.ignoreCase, Scopes: scopes, Context: o.context,
 		Sort: sortOf(o.sort), Ascending: !o.order.descending,
 		MaxConversations: o.limit, MaxMatches: o.maxHits, MaxMatchesOfEach: o.maxMatches, MaxLine: o.maxLine, CountAll: c.summary,
@@ -154,6 +167,17 @@ func (o *grepOptions) check(c *commands, cmd *cobra.Command, text string) (conve
 		q.MaxMatchesOfEach = 1
 	}
 	return q, conversations.CheckPattern(text, o.regex, o.ignoreCase)
+}
+
+// isOneOf returns a function that reports whether a recorded tool is one of those
+// with these names; nil where there are none.
+func isOneOf(names []string) func(recorded string) bool {
+	if len(names) == 0 {
+		return nil
+	}
+	return func(recorded string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return transcript.IsTool(recorded, name) })
+	}
 }
 
 // smartCase reports whether a pattern asks to ignore case: when it has no
@@ -262,6 +286,9 @@ func (c *commands) finish(w *hitWriter, found *conversations.Matches, left []ski
 		r.int("matches", found.Total)
 		r.int("returned", found.Returned)
 		r.int("searched", found.Searched)
+		if found.Own > 0 {
+			r.int("excluded_tool_matches", found.Own)
+		}
 		r.objects("conversations", len(found.Conversations), func(i int, r *record) {
 			m := &found.Conversations[i]
 			r.string("id", string(m.ID))
@@ -291,7 +318,14 @@ func (c *commands) explain(found *conversations.Matches, scopes transcript.Scope
 	if found.Searched == 1 {
 		plural = ""
 	}
-	c.note("no matches for %q in %d %s conversation%s (scope %s%s)", text, found.Searched, kind, plural, scopes, how)
+	var where []string
+	if scopes != 0 {
+		where = append(where, "scope "+scopes.String())
+	}
+	if len(opts.tools) > 0 {
+		where = append(where, "tool "+strings.Join(opts.tools, ", "))
+	}
+	c.note("no matches for %q in %d %s conversation%s (%s%s)", text, found.Searched, kind, plural, strings.Join(where, "; "), how)
 	var try []string
 	if !opts.ignoreCase {
 		try = append(try, "--ignore-case")

@@ -261,4 +261,10 @@ func (r *record) hit(id string, h *conversations.Line) {
 	if h.Chars > 0 {
 		r.int("chars", h.Chars)
 	}
+	if h.EventNumber > 0 {
+		r.int("number", h.EventNumber)
+	}
+	if h.EventChars > 0 {
+		r.int("event_chars", h.EventChars)
+	}
 }

@@ -84,7 +84,7 @@ func writeSample(dir, dataDir string) error {
 		Title("Cache predictions per station and day").
 		Encode(jptest.URLSafe).
 		User("What about the cache? No RETRY here.").
-		ToolCall("call_1", "shell", map[string]any{"command": "ls"}).
+		ToolCall("call_1", "shell", map[string]any{"command": "ls\nsay \"no\""}).
 		ToolResult("call_1", "~~~ cache ~~~ ÿ?>\n", false).
 		Assistant("Evict after 14 days.")
 	w.Conversation("17620000000", "nightly").

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
 // knowledgeMemory is how much memory a call of learn may take, in bytes.
@@ -14,7 +16,7 @@ const knowledgeMemory = 50_000_000
 // knowledge measures learn over a large topic, against a program that lists its
 // files, and for one subject against one that prints the file. All are whole
 // processes.
-func (b *builds) knowledge(ctx context.Context, t *table) error {
+func (b *builds) knowledge(ctx context.Context, t *table.Table) error {
 	dir := filepath.Join(b.dir, "knowledge")
 	one, err := writeTopic(dir, b.plan.folders)
 	if err != nil {
@@ -59,18 +61,18 @@ func (b *builds) knowledge(ctx context.Context, t *table) error {
 		}
 		missing := peer == "cat" && printer == "" || peer != "cat" && b.ripgrep == ""
 		if missing {
-			t.add(row{name: name, result: "not compared: " + peer + " is missing", detail: fmt.Sprintf("min %s, median %s", milliseconds(results[i].min()), milliseconds(results[i].median()))})
+			t.Add(table.Row{Name: name, Result: "not compared: " + peer + " is missing", Detail: fmt.Sprintf("min %s, median %s", milliseconds(results[i].min()), milliseconds(results[i].median()))})
 			continue
 		}
 		r, ratio := compare(name, peer, results[i], results[with])
 		switch i {
 		case listAll, oneEach: // The others read the files, or look at their sizes.
-			r.atMost(ratio, limit)
+			r.AtMost(ratio, limit)
 		case ofLarge, ofSmall:
-			r.atMost(ratio, limit)
-			r.detail += "; an empty Go program " + milliseconds(results[0].min())
+			r.AtMost(ratio, limit)
+			r.Detail += "; an empty Go program " + milliseconds(results[0].min())
 		}
-		t.add(r)
+		t.Add(r)
 	}
 	peak := int64(0)
 	for _, r := range results[1 : last+1] {
@@ -78,9 +80,9 @@ func (b *builds) knowledge(ctx context.Context, t *table) error {
 	}
 	if peak > 0 {
 		ratio := float64(peak) / knowledgeMemory
-		r := row{name: "learn: peak memory", result: fmt.Sprintf("%.2fx of 50 MB", ratio), detail: fmt.Sprintf("%s; an empty Go program %s", megabytes(peak), megabytes(results[0].peak))}
-		r.atMost(ratio, 1)
-		t.add(r)
+		r := table.Row{Name: "learn: peak memory", Result: fmt.Sprintf("%.2fx of 50 MB", ratio), Detail: fmt.Sprintf("%s; an empty Go program %s", megabytes(peak), megabytes(results[0].peak))}
+		r.AtMost(ratio, 1)
+		t.Add(r)
 	}
 	return os.RemoveAll(dir)
 }

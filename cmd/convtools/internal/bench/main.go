@@ -22,6 +22,8 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
+
+	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
 const usage = `usage: bench [-short]
@@ -111,7 +113,7 @@ func bench(ctx context.Context, p plan, stdout, stderr io.Writer) (err error) {
 		return err
 	}
 	b.plan = p
-	var t table
+	var t table.Table
 	progress("start")
 	if err := b.start(ctx, &t); err != nil {
 		return fmt.Errorf("measuring the start: %w", err)
@@ -135,7 +137,7 @@ func bench(ctx context.Context, p plan, stdout, stderr io.Writer) (err error) {
 
 	fmt.Fprintf(stdout, "%s/%s, %d cores, %s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), b.ripgrepVersion)
 	fmt.Fprintf(stdout, "Ratios are of the fastest runs, taken in turn; in brackets of the medians. Files are\nin the page cache for every program alike, and convtools keeps no index.\n\n")
-	if err := t.write(stdout); err != nil {
+	if err := t.Write(stdout); err != nil {
 		return fmt.Errorf("writing the table: %w", err)
 	}
 	for _, prof := range profiles {

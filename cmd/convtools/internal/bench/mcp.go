@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
 const (
@@ -25,7 +27,7 @@ const (
 )
 
 // mcp measures the MCP server: calls, the start, and memory.
-func (b *builds) mcp(ctx context.Context, t *table, progress func(string)) error {
+func (b *builds) mcp(ctx context.Context, t *table.Table, progress func(string)) error {
 	empty := filepath.Join(b.dir, "no-conversations")
 	if err := os.MkdirAll(filepath.Join(empty, ".jp"), 0o700); err != nil {
 		return fmt.Errorf("making an empty workspace: %w", err)
@@ -68,11 +70,11 @@ func (b *builds) mcp(ctx context.Context, t *table, progress func(string)) error
 			}
 			for i, how := range []string{"one at a time", fmt.Sprintf("%d at once", atOnce)} {
 				r, ratio := compare(fmt.Sprintf("MCP %s: %s, %s", transport.name, of.name, how), minimalServer, results[i][0], results[i][1])
-				r.detail += of.tool
+				r.Detail += of.tool
 				if of.bounded {
-					r.atMost(ratio, maxRefusedRatio)
+					r.AtMost(ratio, maxRefusedRatio)
 				}
-				t.add(r)
+				t.Add(r)
 			}
 		}
 		if of.bounded && missing == "" {
@@ -167,7 +169,7 @@ func callsInTurn(n, calls, concurrent int, servers []*served) ([]measured, error
 
 // callsOfEverything compares with a server on another SDK. Its echo answers what
 // ours does to the call, and a word more.
-func (b *builds) callsOfEverything(ctx context.Context, t *table, ours, everything program, of request) error {
+func (b *builds) callsOfEverything(ctx context.Context, t *table.Table, ours, everything program, of request) error {
 	server, err := serveStdio(ctx, b.dataDir, ours, of)
 	if err != nil {
 		return err
@@ -193,7 +195,7 @@ func (b *builds) callsOfEverything(ctx context.Context, t *table, ours, everythi
 	}
 	for i, how := range []string{"one at a time", fmt.Sprintf("%d at once", atOnce)} {
 		r, _ := compare("MCP stdio: a call that is refused, "+how, everythingServer, results[i][0], results[i][1])
-		t.add(r)
+		t.Add(r)
 	}
 	return nil
 }
@@ -204,7 +206,7 @@ const benchServer = "BenchmarkCall"
 
 // serverAlone compares the servers with the same client, without the rest of
 // either program.
-func (b *builds) serverAlone(ctx context.Context, t *table) error {
+func (b *builds) serverAlone(ctx context.Context, t *table.Table) error {
 	var out []byte
 	for range b.plan.counts {
 		run, err := b.goRun(ctx, "-C", b.root, "test", "-run", "^$", "-bench", "^"+benchServer+"$", "-benchmem",
@@ -226,14 +228,14 @@ func (b *builds) serverAlone(ctx context.Context, t *table) error {
 				return fmt.Errorf("%s/%s/*/%s is missing from the output of go test:\n%s", benchServer, transport.part, how.part, out)
 			}
 			ratio := ours.nanoseconds / theirs.nanoseconds
-			r := row{
-				name:   fmt.Sprintf("MCP %s, server and client in one process: %s", transport.name, how.name),
-				result: fmt.Sprintf("%.2fx of %s", ratio, minimalServer),
-				detail: fmt.Sprintf("min %s with %d allocations; peer %s with %d, both with those of the client",
+			r := table.Row{
+				Name:   fmt.Sprintf("MCP %s, server and client in one process: %s", transport.name, how.name),
+				Result: fmt.Sprintf("%.2fx of %s", ratio, minimalServer),
+				Detail: fmt.Sprintf("min %s with %d allocations; peer %s with %d, both with those of the client",
 					microseconds(ours.duration()), ours.allocs, microseconds(theirs.duration()), theirs.allocs),
 			}
-			r.atMost(ratio, maxCallRatio)
-			t.add(r)
+			r.AtMost(ratio, maxCallRatio)
+			t.Add(r)
 		}
 	}
 	return nil
@@ -268,7 +270,7 @@ func (b *builds) toolAlone(ctx context.Context, dir string) (time.Duration, erro
 
 // mcpStart measures the time until a server that was just started has answered
 // tools/list.
-func (b *builds) mcpStart(ctx context.Context, t *table, ours, everything program, missing string) error {
+func (b *builds) mcpStart(ctx context.Context, t *table.Table, ours, everything program, missing string) error {
 	const name = "MCP stdio: from the start to the answer of tools/list"
 	peers := []struct {
 		name  string
@@ -289,10 +291,10 @@ func (b *builds) mcpStart(ctx context.Context, t *table, ours, everything progra
 			return err
 		}
 		r, _ := compare(name, peer.name, results[0], results[1])
-		t.add(r)
+		t.Add(r)
 	}
 	if missing != "" {
-		t.add(row{name: name, result: "not compared with " + everythingServer + ": " + missing})
+		t.Add(table.Row{Name: name, Result: "not compared with " + everythingServer + ": " + missing})
 	}
 	return nil
 }
@@ -326,7 +328,7 @@ func (b *builds) startsInTurn(ctx context.Context, n int, programs ...program) (
 
 // mcpMemory measures the most memory that servers have while many calls are in
 // flight: all are sent before the first answer is read.
-func (b *builds) mcpMemory(ctx context.Context, t *table, ours program) error {
+func (b *builds) mcpMemory(ctx context.Context, t *table.Table, ours program) error {
 	call := toolCall("conversation_list", `{"limit":1}`)
 	minimal, err := b.minimalFor(ctx, ours, call)
 	if err != nil {
@@ -359,10 +361,10 @@ func (b *builds) mcpMemory(ctx context.Context, t *table, ours program) error {
 			return nil
 		}
 		ratio := float64(peaks[0]) / float64(peaks[1])
-		t.add(row{
-			name:   fmt.Sprintf("MCP %s: peak memory, %d calls in flight", transport.name, inFlight),
-			result: fmt.Sprintf("%.2fx of %s", ratio, minimalServer),
-			detail: fmt.Sprintf("%s; peer %s", megabytes(peaks[0]), megabytes(peaks[1])),
+		t.Add(table.Row{
+			Name:   fmt.Sprintf("MCP %s: peak memory, %d calls in flight", transport.name, inFlight),
+			Result: fmt.Sprintf("%.2fx of %s", ratio, minimalServer),
+			Detail: fmt.Sprintf("%s; peer %s", megabytes(peaks[0]), megabytes(peaks[1])),
 		})
 	}
 	return nil

@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"path/filepath"
+
+	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
 // start measures what it takes to start convtools, against a program that does
 // nothing but start.
-func (b *builds) start(ctx context.Context, t *table) error {
+func (b *builds) start(ctx context.Context, t *table.Table) error {
 	const peer = "an empty Go program"
 	sample := filepath.Join(b.dir, "sample")
 	if _, err := (program{path: b.mkworkspace, args: []string{"sample", sample}}).output(ctx, b.dataDir); err != nil {
@@ -27,11 +29,11 @@ func (b *builds) start(ctx context.Context, t *table) error {
 		return err
 	}
 	r, ratio := compare("start: convtools version", peer, results[1], results[0])
-	r.atMost(ratio, 2.5) // packages for MCP and HTTP are linked, and set up when the program starts
-	t.add(r)
+	r.AtMost(ratio, 2.5) // packages for MCP and HTTP are linked, and set up when the program starts
+	t.Add(r)
 	r, _ = compare("start: convtools tools, which sets up all commands", peer, results[2], results[0])
-	t.add(r)
+	t.Add(r)
 	r, _ = compare("start: convtools jp-tool, conversation_list on the sample", peer, results[3], results[0])
-	t.add(r)
+	t.Add(r)
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
 // The benchmarks in generated/conversation whose results are read.
@@ -20,7 +22,7 @@ const (
 
 // validation measures the generated validator of a tool against a validator that
 // interprets the tool's schema, on the same arguments.
-func (b *builds) validation(ctx context.Context, t *table) error {
+func (b *builds) validation(ctx context.Context, t *table.Table) error {
 	// With -count, go test would run one benchmark often before the next, and not
 	// in turn.
 	var out []byte
@@ -43,23 +45,23 @@ func (b *builds) validation(ctx context.Context, t *table) error {
 	}
 	ours, theirs, parse := results[benchGenerated], results[benchSchema], results[benchParse]
 	ratio := theirs.nanoseconds / ours.nanoseconds
-	r := row{
-		name:   "validation: conversation_grep",
-		result: fmt.Sprintf("%.0fx as fast as jsonschema/v5", ratio),
-		detail: fmt.Sprintf("min %.0f ns; peer %.0f ns with %d allocations", ours.nanoseconds, theirs.nanoseconds, theirs.allocs),
+	r := table.Row{
+		Name:   "validation: conversation_grep",
+		Result: fmt.Sprintf("%.0fx as fast as jsonschema/v5", ratio),
+		Detail: fmt.Sprintf("min %.0f ns; peer %.0f ns with %d allocations", ours.nanoseconds, theirs.nanoseconds, theirs.allocs),
 	}
-	r.atLeast(ratio, 30)
-	t.add(r)
-	t.add(row{
-		name:   "validation: allocations",
-		result: fmt.Sprintf("%d", ours.allocs),
-		bound:  "none",
-		missed: ours.allocs > 0,
+	r.AtLeast(ratio, 30)
+	t.Add(r)
+	t.Add(table.Row{
+		Name:   "validation: allocations",
+		Result: fmt.Sprintf("%d", ours.allocs),
+		Bound:  "none",
+		Missed: ours.allocs > 0,
 	})
-	t.add(row{
-		name:   "validation: decoding and repairs included",
-		result: fmt.Sprintf("%.2fx as fast as jsonschema/v5 without decoding", theirs.nanoseconds/parse.nanoseconds),
-		detail: fmt.Sprintf("min %.0f ns with %d allocations", parse.nanoseconds, parse.allocs),
+	t.Add(table.Row{
+		Name:   "validation: decoding and repairs included",
+		Result: fmt.Sprintf("%.2fx as fast as jsonschema/v5 without decoding", theirs.nanoseconds/parse.nanoseconds),
+		Detail: fmt.Sprintf("min %.0f ns with %d allocations", parse.nanoseconds, parse.allocs),
 	})
 	return nil
 }

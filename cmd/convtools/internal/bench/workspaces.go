@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/convtools/convtools/cmd/convtools/internal/table"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
@@ -38,7 +39,7 @@ type synthetic struct {
 
 // workspaces measures searching and listing. Workspaces are written and removed
 // one at a time.
-func (b *builds) workspaces(ctx context.Context, t *table, progress func(string)) ([]profile, error) {
+func (b *builds) workspaces(ctx context.Context, t *table.Table, progress func(string)) ([]profile, error) {
 	const smallest = 4096 // bytes a conversation
 	var profiles []profile
 	for _, shape := range []struct {
@@ -125,7 +126,7 @@ func (b *builds) synthetic(ctx context.Context, name string, size int64, convers
 
 // grep measures searching against ripgrep, which reads the same files but does
 // not decode them, and so finds next to nothing in them.
-func (b *builds) grep(ctx context.Context, t *table, ws synthetic) error {
+func (b *builds) grep(ctx context.Context, t *table.Table, ws synthetic) error {
 	var peak, floor int64
 	for i, w := range words {
 		ours := program{
@@ -154,9 +155,9 @@ func (b *builds) grep(ctx context.Context, t *table, ws synthetic) error {
 		peak, floor = max(peak, results[0].peak), max(floor, results[1].peak)
 		name := fmt.Sprintf("%sgrep for %s, %d hits", ws.name, w.name, matches)
 		if b.ripgrep == "" {
-			t.add(row{
-				name: name, result: "not compared: rg is missing, see github.com/BurntSushi/ripgrep",
-				detail: fmt.Sprintf("min %s, median %s", milliseconds(results[0].min()), milliseconds(results[0].median())),
+			t.Add(table.Row{
+				Name: name, Result: "not compared: rg is missing, see github.com/BurntSushi/ripgrep",
+				Detail: fmt.Sprintf("min %s, median %s", milliseconds(results[0].min()), milliseconds(results[0].median())),
 			})
 			continue
 		}
@@ -164,21 +165,21 @@ func (b *builds) grep(ctx context.Context, t *table, ws synthetic) error {
 		if i < 2 {
 			// Where there are many hits, writing them is most of the work, and
 			// rg, which does not see them, has none of it.
-			r.atMost(ratio, 2.7)
+			r.AtMost(ratio, 2.7)
 		}
-		t.add(r)
+		t.Add(r)
 	}
 	if peak == 0 {
 		return nil
 	}
 	ratio := float64(peak) / memoryBound
-	r := row{
-		name:   ws.name + "grep: peak memory",
-		result: fmt.Sprintf("%.2fx of %s", ratio, megabytes(memoryBound)),
-		detail: fmt.Sprintf("%s; largest conversation %s; an empty Go program %s", megabytes(peak), megabytes(ws.largest), megabytes(floor)),
+	r := table.Row{
+		Name:   ws.name + "grep: peak memory",
+		Result: fmt.Sprintf("%.2fx of %s", ratio, megabytes(memoryBound)),
+		Detail: fmt.Sprintf("%s; largest conversation %s; an empty Go program %s", megabytes(peak), megabytes(ws.largest), megabytes(floor)),
 	}
-	r.atMost(ratio, 1)
-	t.add(r)
+	r.AtMost(ratio, 1)
+	t.Add(r)
 	return nil
 }
 
@@ -204,17 +205,17 @@ func (b *builds) matches(ctx context.Context, search program) (int, error) {
 }
 
 // ls measures listing. There is no peer: counting events means reading them all.
-func (b *builds) ls(ctx context.Context, t *table, ws synthetic) error {
+func (b *builds) ls(ctx context.Context, t *table.Table, ws synthetic) error {
 	results, err := inTurn(ctx, b.dataDir, b.plan.runs, program{
 		path: b.convtools, args: []string{"conversation", "ls", "--workspace", ws.dir, "-F", "json"},
 	})
 	if err != nil {
 		return err
 	}
-	t.add(row{
-		name:   fmt.Sprintf("%sls of %d conversations", ws.name, ws.conversations),
-		result: fmt.Sprintf("%.0f MB of events a second", float64(ws.bytes)/1e6/results[0].min().Seconds()),
-		detail: fmt.Sprintf("min %s, median %s", milliseconds(results[0].min()), milliseconds(results[0].median())),
+	t.Add(table.Row{
+		Name:   fmt.Sprintf("%sls of %d conversations", ws.name, ws.conversations),
+		Result: fmt.Sprintf("%.0f MB of events a second", float64(ws.bytes)/1e6/results[0].min().Seconds()),
+		Detail: fmt.Sprintf("min %s, median %s", milliseconds(results[0].min()), milliseconds(results[0].median())),
 	})
 	return nil
 }

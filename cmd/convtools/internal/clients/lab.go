@@ -12,13 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
-
-// module is the path of the module whose server is proved.
-const module = "github.com/convtools/convtools"
 
 // lab is the directory everything happens in.
 type lab struct {
@@ -33,7 +31,7 @@ type lab struct {
 func prepare(ctx context.Context, dir string, progress func(string)) (*lab, error) {
 	l := openLab(dir)
 	progress("building convtools")
-	root, err := repository(ctx)
+	root, err := repository.Root(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -41,12 +39,8 @@ func prepare(ctx context.Context, dir string, progress func(string)) (*lab, erro
 		{root, l.convtools, "./cmd/convtools"},
 		{filepath.Join(root, "cmd", "convtools", "internal"), l.fixture, "./clients/fixture"},
 	} {
-		build := process.Command{
-			Path: "go", Args: []string{"-C", program.dir, "build", "-trimpath", "-ldflags=-s -w", "-o", program.out, program.pkg},
-			Env: append(os.Environ(), "CGO_ENABLED=0"), Limits: process.Limits{Timeout: 5 * time.Minute},
-		}
-		if _, err := runOK(ctx, build); err != nil {
-			return nil, fmt.Errorf("building %s: %w", program.pkg, err)
+		if err := repository.Build(ctx, program.dir, program.out, program.pkg); err != nil {
+			return nil, err
 		}
 	}
 	if err := os.RemoveAll(l.workspace); err != nil {
@@ -84,16 +78,6 @@ func openLab(dir string) *lab {
 		l.node += ".exe"
 	}
 	return l
-}
-
-// repository returns the root of the module whose server is proved.
-func repository(ctx context.Context) (string, error) {
-	list := process.Command{Path: "go", Args: []string{"list", "-m", "-f", "{{.Dir}}", module}, Env: os.Environ()}
-	root, err := runOK(ctx, list)
-	if err != nil {
-		return "", fmt.Errorf("finding the root of the repository: %w", err)
-	}
-	return strings.TrimSpace(string(root)), nil
 }
 
 // copyTools puts the generated list of tools where the steps find it.
@@ -204,7 +188,7 @@ type call struct {
 }
 
 // answer is what the command line says to a call: what every client has to show,
-// to the letter, but for what withUnknown adds and for paths.
+// to the letter, but for paths.
 func (l *lab) answer(ctx context.Context, c call) (text string, failed bool, err error) {
 	arguments, err := json.Marshal(c.Arguments)
 	if err != nil {
@@ -218,7 +202,7 @@ func (l *lab) answer(ctx context.Context, c call) (text string, failed bool, err
 		return "", false, fmt.Errorf("calling %s on the command line: %w", c.Tool, err)
 	}
 	if result.ExitCode == 0 {
-		return withUnknown(c, strings.TrimSuffix(string(result.Stdout), "\n")), false, nil
+		return strings.TrimSuffix(string(result.Stdout), "\n"), false, nil
 	}
 	text, ok := strings.CutPrefix(string(result.Stderr), "error: ")
 	if !ok {
@@ -227,23 +211,6 @@ func (l *lab) answer(ctx context.Context, c call) (text string, failed bool, err
 	// Where the workspace is on this machine is nothing for a model.
 	text = strings.ReplaceAll(text, " in "+l.workspace, " in this workspace")
 	return strings.TrimSuffix(text, "\n"), true, nil
-}
-
-// unknownConversation is what a search says first where it cannot leave out the
-// conversation it is made from. Nobody is in one on the command line; clients are,
-// and do not say in which.
-const unknownConversation = "  <note>Which conversation you are in is not known here, so it was not left out: hits may be your own words.</note>\n"
-
-// withUnknown adds what a client is told in addition to the answer of a search.
-func withUnknown(c call, answer string) string {
-	if c.Tool != "conversation_grep" || c.Arguments["include_current"] == true {
-		return answer
-	}
-	at := strings.Index(answer, "  <note>")
-	if at < 0 {
-		at = strings.LastIndex(answer, "</conversation_grep>")
-	}
-	return answer[:max(at, 0)] + unknownConversation + answer[max(at, 0):]
 }
 
 // serveHTTP starts the server on loopback, hands do its URL, and stops it. do's
