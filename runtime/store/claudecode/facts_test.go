@@ -137,14 +137,16 @@ func TestOrder(t *testing.T) {
 		"a branch that was abandoned": {
 			[]line{
 				prompt(1, 0, "Go"), answer(2, 1, text("Well.")), prompt(3, 2, "wrong way"), answer(4, 3, text("wrong")),
-				prompt(5, 2, "right way"), answer(6, 5, text("right")), {"type": "last-prompt", "leafUuid": uuid(6)},
+				prompt(5, 2, "right way"), answer(6, 5, text("right")),
+				{"type": "last-prompt", "leafUuid": uuid(6)},
 			},
 			"1 user: Go\n1 assistant: Well.\n2 user: right way\n2 assistant: right\n",
 		},
 		"the branch that was returned to": {
 			[]line{
 				prompt(1, 0, "Go"), answer(2, 1, text("Well.")), prompt(3, 2, "right way"), answer(4, 3, text("right")),
-				prompt(5, 2, "wrong way"), answer(6, 5, text("wrong")), {"type": "last-prompt", "leafUuid": uuid(4)},
+				prompt(5, 2, "wrong way"), answer(6, 5, text("wrong")),
+				{"type": "last-prompt", "leafUuid": uuid(4)},
 			},
 			"1 user: Go\n1 assistant: Well.\n2 user: right way\n2 assistant: right\n",
 		},
