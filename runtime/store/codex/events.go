@@ -49,7 +49,11 @@ func (c *conversation) Version(context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("looking at the events of %s: %w", c.id(), c.gone(err))
 	}
-	return fmt.Sprintf("%s %d %d", c.rollout.file, info.Size(), info.ModTime().UnixNano()), nil
+	var named time.Time
+	if index, err := root.Stat(indexFile); err == nil {
+		named = index.ModTime()
+	}
+	return fmt.Sprintf("%s %d %d %d", c.rollout.file, info.Size(), info.ModTime().UnixNano(), named.UnixNano()), nil
 }
 
 // gone returns the error for a conversation whose file is gone.

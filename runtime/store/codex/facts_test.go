@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -244,7 +245,8 @@ func TestListing(t *testing.T) {
 			t.Errorf("Find %d: %v", n, err)
 		}
 	}
-	if !errors.As(func() error { _, err := find(t, h.open(), codexID(9)); return err }(), &missing) || len(missing.Nearest) == 0 || missing.Nearest[0] != codexID(1) {
+	_, err := find(t, h.open(), codexID(9))
+	if !errors.As(err, &missing) || len(missing.Nearest) == 0 || missing.Nearest[0] != codexID(1) {
 		t.Errorf("nearest %v", missing.Nearest)
 	}
 }
@@ -284,6 +286,11 @@ func TestVersion(t *testing.T) {
 	h.thread(1, h.meta(1), user("Go"), assistant("Well."))
 	if after, err := c.Version(t.Context()); err != nil || before == after {
 		t.Errorf("%q, then %q, %v", before, after, err)
+	}
+	before, _ = c.Version(t.Context())
+	h.write("session_index.jsonl", text(line{"id": uuid(1), "thread_name": "Named"}))
+	if after, err := c.Version(t.Context()); err != nil || before == after {
+		t.Errorf("with a name: %q, then %q, %v", before, after, err)
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
@@ -339,4 +346,30 @@ func TestParseID(t *testing.T) {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
 		}
 	}
+}
+
+// A session answers several questions at a time.
+func TestConcurrentUse(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	for n := range 20 {
+		h.thread(n+1, h.meta(n+1), user("Go"))
+	}
+	session, _, err := h.open().Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if found, _, err := session.List(t.Context(), store.Live); len(found) != 20 || err != nil {
+				t.Errorf("%d, %v", len(found), err)
+			}
+			if _, err := session.Find(t.Context(), codexID(7)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -142,7 +142,8 @@ func (s *session) threads() []*rollout {
 	var last []*rollout
 	for i, r := range s.rollouts {
 		if i+1 == len(s.rollouts) || s.rollouts[i+1].thread != r.thread {
-			last = append(last, r)
+			one := *r // which is the caller's
+			last = append(last, &one)
 		}
 	}
 	return last
