@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,9 @@ func (c *cli) Run(_ context.Context, cmd process.Command) (process.Result, error
 	if c.called && c.next != nil {
 		c.next.t = c.t
 		return c.next.Run(context.Background(), cmd)
+	}
+	if c.called && slices.Contains(cmd.Args, "--limit=1") { // are there archived conversations?
+		return process.Result{Stdout: []byte("[]")}, nil
 	}
 	c.called = true
 	if c.args != nil {
@@ -78,8 +82,11 @@ type source struct {
 	called bool
 }
 
-func (s *source) List(context.Context, conversations.ListQuery) (conversations.Listing, error) {
+func (s *source) List(_ context.Context, q conversations.ListQuery) (conversations.Listing, error) {
 	s.called = true
+	if q.Archived {
+		return conversations.Listing{}, nil
+	}
 	return s.listing, s.err
 }
 

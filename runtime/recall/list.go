@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -30,7 +30,7 @@ type listing struct {
 	conversations.Listing
 	known    bool      // Total is told; otherwise it counts what was seen
 	outlines []outline // of the first conversations, more than an answer can have
-	others   string    // how many archived conversations there are where live ones are asked for and there are none, and the reverse
+	others   int       // archived conversations that match too, or live ones where there are no archived ones; negative for some
 }
 
 // List answers conversation_list.
@@ -48,8 +48,8 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 		if l.Listing, err = source.List(ctx, q); err == nil && p.Outline {
 			err = l.readOutlines(ctx, source)
 		}
-		if err == nil && len(l.Conversations) == 0 && (l.Total == 0 || l.Total < 0 && p.Offset == 0) {
-			l.others, err = countOthers(ctx, source, q)
+		if err == nil && p.Offset == 0 && (!p.Archived || len(l.Conversations) == 0) {
+			l.others = countOthers(ctx, source, q)
 		}
 		return err
 	})
@@ -65,18 +65,15 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 	return fit(len(l.Conversations), conversation.ListMaxChars, l.envelope), nil
 }
 
-// countOthers is how many conversations a query that found none finds among archived
-// ones, or among live ones where it was about archived ones. It is empty for none.
-func countOthers(ctx context.Context, source conversations.Source, q conversations.ListQuery) (string, error) {
-	q.Archived, q.Sizes, q.NoEvents, q.Limit, q.Offset = !q.Archived, false, true, 1, 0
-	switch others, err := source.List(ctx, q); {
-	case err != nil || len(others.Conversations) == 0:
-		return "", err
-	case others.Total < 0:
-		return "some", nil
-	default:
-		return strconv.Itoa(others.Total), nil
+// countOthers is how many archived conversations match a query about live ones, and
+// the reverse; negative for some. It is for advice: without an answer there is none.
+func countOthers(ctx context.Context, source conversations.Source, q conversations.ListQuery) int {
+	q.Archived, q.Sizes, q.NoEvents, q.Limit = !q.Archived, false, true, 1
+	others, err := source.List(ctx, q)
+	if err != nil || len(others.Conversations) == 0 {
+		return 0
 	}
+	return others.Total
 }
 
 // readOutlines reads outlines until there are more than fit. Of the current
@@ -217,7 +214,11 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 		}
 		e.Conversations = append(e.Conversations, row)
 	}
-	e.Notes = slices.Concat(remarks(l.call), l.pageNotes(&e), cut)
+	e.Notes = remarks(l.call)
+	if page := slices.Concat(l.pageNotes(&e), l.elsewhere()); len(page) > 0 {
+		e.Notes = append(e.Notes, strings.Join(page, " "))
+	}
+	e.Notes = append(e.Notes, cut...)
 	if left := len(l.Conversations) - n; left > 0 && !l.params.Outline {
 		e.Notes = append(e.Notes, fmt.Sprintf("%d more of this page did not fit into %d characters.", left, conversation.ListMaxChars))
 	}
@@ -253,9 +254,9 @@ func (l *listing) pageNotes(e *conversation.ListEnvelope) []string {
 	case e.Count == 0 && !l.known && p.Offset > 0:
 		return []string{fmt.Sprintf("There are no more %s from offset %d on.", what, p.Offset)}
 	case e.Total == 0 && filter != "":
-		return []string{"No " + what + filter + aside + "." + l.elsewhere() + " conversation_grep looks into what was said."}
+		return []string{"No " + what + filter + aside + ". conversation_grep looks into what was said."}
 	case e.Total == 0:
-		return []string{"There are no " + what + " in this workspace" + aside + "." + l.elsewhere()}
+		return []string{"There are no " + what + " in this workspace" + aside + "."}
 	case e.Count == 0:
 		return []string{fmt.Sprintf("offset %d is past the end (total %d): the last valid offset is %d.", p.Offset, e.Total, e.Total-1)}
 	case e.HasMore && !l.known:
@@ -268,9 +269,17 @@ func (l *listing) pageNotes(e *conversation.ListEnvelope) []string {
 }
 
 // elsewhere names the call that looks where this one did not.
-func (l *listing) elsewhere() string {
-	if l.others == "" {
-		return ""
+func (l *listing) elsewhere() []string {
+	one, many := "archived conversation", "archived conversations"
+	if l.params.Archived {
+		one, many = "live conversation", "live conversations"
 	}
-	return fmt.Sprintf(" archived=%v finds %s.", !l.params.Archived, l.others)
+	switch {
+	case l.others > 0:
+		return []string{fmt.Sprintf("%s: archived=%v.", count(l.others, one, many), !l.params.Archived)}
+	case l.others < 0:
+		return []string{fmt.Sprintf("There are %s: archived=%v.", many, !l.params.Archived)}
+	default:
+		return nil
+	}
 }

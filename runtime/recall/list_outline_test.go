@@ -28,6 +28,9 @@ type library struct {
 }
 
 func (s *library) List(_ context.Context, q conversations.ListQuery) (conversations.Listing, error) {
+	if q.Archived {
+		return conversations.Listing{}, nil
+	}
 	from := min(q.Offset, len(s.conversations))
 	return conversations.Listing{Conversations: s.conversations[from:min(from+q.Limit, len(s.conversations))], Total: len(s.conversations)}, nil
 }

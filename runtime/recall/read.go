@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -180,7 +181,8 @@ func (r *reading) keep(e event, isAnswer bool) {
 			alone := e.shortened(partChars)
 			r.alone = &alone
 		}
-		if r.chars += max(e.chars, 1); r.chars <= maxWhole {
+		// A program may say anything of how long a text is.
+		if r.chars += min(max(e.chars, 1), math.MaxInt-r.chars); r.chars <= maxWhole {
 			r.whole = append(r.whole, e)
 		} else {
 			r.whole = nil
