@@ -29,7 +29,7 @@ const sample = "../../testdata/workspaces/sample"
 // own command line as a program of its own.
 func both(t *testing.T) (library, program conversations.Source) {
 	t.Helper()
-	library, err := conversations.Open(conversations.Options{Dir: sample, Getenv: os.Getenv})
+	library, err := conversations.Open(conversations.Options{Dir: sample, Getenv: getenv})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -176,6 +176,12 @@ func (r *record) listed(l *conversations.Listed) {
 	r.time("pinned_at", l.PinnedAt)
 	r.bool("hidden", l.Hidden)
 	r.string("local", l.Locality)
+	if l.Source != "" {
+		r.string("source", l.Source)
+	}
+	if l.Parent != "" {
+		r.string("parent", string(l.Parent))
+	}
 	r.labels(l.Labels)
 	if l.Damage == nil {
 		r.null("error")
