@@ -449,6 +449,8 @@ type GrepConversation struct {
 	Turns int `json:"-"`
 	// Its matching lines, shown or not. Left out when it is zero.
 	Matches int `json:"-"`
+	// Whether it is archived. Left out when it is false.
+	Archived bool `json:"-"`
 	// The title, absent where there is none.
 	Title string `json:"-"`
 	// A line that matches, or a run of lines around one, without blank ones; a line
@@ -468,6 +470,9 @@ func (e *GrepConversation) Append(w *envelope.Writer) {
 	}
 	if e.Matches != 0 {
 		w.Integer("matches", e.Matches)
+	}
+	if e.Archived {
+		w.Boolean("archived", e.Archived)
 	}
 	if e.Title != "" {
 		w.OpenBeside("title")

@@ -1,10 +1,14 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
@@ -43,11 +47,18 @@ type grepping struct {
 	params conversation.GrepParams
 	query  conversations.EventQuery
 
-	first     conversations.EventMatches // of the pattern as it stands
-	apart     conversations.EventMatches // of its words, where they were searched for
-	words     []string                   // what was searched for then
-	fewer     fewerWords
-	elsewhere []elsewhere
+	found    conversations.EventMatches // of the search that found what is shown
+	words    []string                   // of the pattern, where they were searched for
+	holding  []int                      // by word: events that hold it
+	together []transcript.ID            // conversations that hold all words, if no event does
+	searched searched
+
+	// What a call shows beside this one: of archived conversations, or, where this one
+	// finds nothing, of what is a little wider.
+	archived  *advised
+	fewer     *advised
+	elsewhere []advised
+	literal   []advised // of what a regular expression stands for
 
 	ordered *order
 	page    []place
@@ -103,38 +114,108 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	return e, nil
 }
 
+// searched is what the searches of a call looked at.
+type searched struct {
+	live, archived int // conversations; live is negative where that is not known
+	own            int // what matches in calls and results of the conversation tools
+	ownEvents      bool
+	aside          conversations.Aside
+}
+
+// fewEvents is how many events of live conversations that match are few enough for the
+// archived ones to be counted beside them.
+const fewEvents = 5
+
 // search looks for the pattern, or else for its words, or else for what would
 // have found more.
-func (g *grepping) search(ctx context.Context, source conversations.Source) (err error) {
+func (g *grepping) search(ctx context.Context, source conversations.Source) error {
 	var all candidates
-	if g.first, err = all.collect(ctx, source, g.query); err != nil {
-		return err
-	}
-	if words := wordsOf(g.params.Pattern, g.params.IgnoreCase); len(all.list) == 0 && g.first.Searched != 0 && len(words) > 1 {
-		query := g.query
-		query.Words = words
-		if g.params.Event != nil {
-			query.MaxLines = 0 // which else are those where the words stand closest together
+	for _, query := range attempts(g.query) {
+		found, err := all.collect(ctx, source, query)
+		if isUnsupported(query, err) {
+			continue
 		}
-		switch g.apart, err = all.collect(ctx, source, query); {
-		case err == nil:
-			g.words, g.query = words, query
-		case !errors.Is(err, conversations.ErrUnsupported):
+		if err != nil {
 			return err
+		}
+		g.add(query, found)
+		if len(all.list) > 0 {
+			g.query, g.found = query, found
+			break
 		}
 	}
 	if len(all.list) == 0 {
-		if err := g.lookForFewer(ctx, source); err != nil {
-			return err
-		}
 		return g.lookElsewhere(ctx, source)
 	}
-	g.ordered = all.order(g.params.Event == nil, len(g.words) > 0)
-	g.page = g.ordered.page(g.params.Offset, g.params.Limit, len(g.words) > 0)
+	if len(all.list) < fewEvents && g.params.Offset == 0 {
+		if err := g.lookInArchived(ctx, source); err != nil {
+			return err
+		}
+	}
+	g.ordered = all.order(g.params.Event == nil, g.isApart())
+	g.page = g.ordered.page(g.params.Offset, g.params.Limit, g.isApart())
 	if len(g.page) == 0 {
 		return nil
 	}
 	return g.fetch(ctx, source)
+}
+
+// attempts are the searches for the pattern of a query, of which the first that finds
+// something counts: for the pattern as it stands, then for its words, and either in live
+// conversations and then in archived ones.
+func attempts(q conversations.EventQuery) []conversations.EventQuery {
+	list := []conversations.EventQuery{q}
+	if words := wordsOf(q.Pattern, q.IgnoreCase); len(words) > 1 {
+		q.Words = words
+		if q.Number > 0 {
+			q.MaxLines = 0 // which else are those where the words stand closest together
+		}
+		list = append(list, q)
+	}
+	if len(q.IDs) > 0 {
+		return list
+	}
+	var both []conversations.EventQuery
+	for _, q := range list {
+		archived := q
+		archived.Archived = true
+		both = append(both, q, archived)
+	}
+	return both
+}
+
+// isUnsupported reports whether an attempt is one that its source cannot make. That it
+// can look for a pattern is certain.
+func isUnsupported(q conversations.EventQuery, err error) bool {
+	return (q.Archived || len(q.Words) > 0) && errors.Is(err, conversations.ErrUnsupported)
+}
+
+// isApart reports whether what is shown are words that stand apart.
+func (g *grepping) isApart() bool { return len(g.query.Words) > 0 }
+
+// add adds what a search looked at.
+func (g *grepping) add(query conversations.EventQuery, found conversations.EventMatches) {
+	s := &g.searched
+	if s.own == 0 {
+		s.own, s.ownEvents = found.Own, len(query.Words) > 0
+	}
+	if len(query.Words) > 0 {
+		if g.words == nil {
+			g.words, g.holding = query.Words, make([]int, len(query.Words))
+		}
+		for i, n := range found.Words {
+			g.holding[i] = cmp.Or(g.holding[i], n)
+		}
+		g.together = append(g.together, found.Together...)
+		return
+	}
+	if query.Archived {
+		s.archived = max(0, found.Searched)
+	} else {
+		s.live = found.Searched
+	}
+	s.aside.Excluded = append(s.aside.Excluded, found.Aside.Excluded...)
+	s.aside.Problems = append(s.aside.Problems, found.Aside.Problems...)
 }
 
 // eventText is what is shown of an event.
@@ -189,19 +270,130 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 	return nil
 }
 
-// fewerWords are some words of a pattern, and how many events hold them.
-type fewerWords struct {
-	words  []string
-	events int
+// advised is a call and what it finds.
+type advised struct {
+	call   string // as a note says it
+	found  int
+	events bool // found counts events, and else matching lines, as the answer does
 }
 
-// lookForFewer looks for events that hold all words but those that no event holds, or
-// where there are none of these all but one, and the shorter one is the sooner left out.
-func (g *grepping) lookForFewer(ctx context.Context, source conversations.Source) error {
+func (a advised) String() string {
+	if a.events {
+		return a.call + ": " + count(a.found, "event", "events")
+	}
+	return a.call + ": " + count(a.found, "match", "matches")
+}
+
+// try counts what a call with a query finds, as [grepping.search] does. It is nil where
+// that is nothing.
+func try(ctx context.Context, source conversations.Source, call string, q conversations.EventQuery) (*advised, error) {
+	for _, query := range attempts(q) {
+		query.Wanted = func(transcript.ID, int) bool { return false }
+		found, err := source.SearchEvents(ctx, query)
+		if isUnsupported(query, err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if found.Total > 0 {
+			return &advised{call, found.Total, len(query.Words) > 0}, nil
+		}
+	}
+	return nil, nil
+}
+
+// lookInArchived counts what archived conversations have of what live ones have little
+// of.
+func (g *grepping) lookInArchived(ctx context.Context, source conversations.Source) error {
+	query := g.query
+	if len(query.IDs) > 0 || query.Archived || len(query.Words) > 0 {
+		return nil
+	}
+	query.Archived = true
+	query.Wanted = func(transcript.ID, int) bool { return false }
+	found, err := source.SearchEvents(ctx, query)
+	switch {
+	case isUnsupported(query, err) || err == nil && found.Total == 0:
+		return nil
+	case err != nil:
+		return err
+	}
+	var ids []string
+	matches := 0
+	for _, c := range found.Conversations[:min(len(found.Conversations), maxListed)] {
+		ids = append(ids, string(c.ID))
+		matches += c.Matches
+	}
+	g.archived = &advised{"ids=" + list(ids), matches, false}
+	return nil
+}
+
+// lookElsewhere counts what other calls find than this one, which finds nothing.
+func (g *grepping) lookElsewhere(ctx context.Context, source conversations.Source) (err error) {
+	if g.fewer, err = g.lookForFewer(ctx, source); err != nil {
+		return err
+	}
+	for _, pattern := range alternatives(g.params.Pattern) {
+		query := g.query
+		query.Pattern = pattern
+		found, err := try(ctx, source, "pattern="+strconv.Quote(pattern), query)
+		if err != nil {
+			return err
+		}
+		if found != nil {
+			g.literal = append(g.literal, *found)
+		}
+	}
+	p := g.params
+	for _, c := range []struct {
+		call   string
+		differ bool
+		apply  func(*conversations.EventQuery)
+	}{
+		{"With ignore_case=true", !p.IgnoreCase, func(q *conversations.EventQuery) { q.IgnoreCase = true }},
+		{"Without scopes", len(p.Scopes) > 0, func(q *conversations.EventQuery) { q.Scopes, q.OwnToo = transcript.ScopeAll, false }},
+		{"Without event", p.Event != nil, func(q *conversations.EventQuery) { q.Number, q.MaxLines = 0, linesOfEach }},
+		{"Without ids", len(p.IDs) > 0 && p.Event == nil, func(q *conversations.EventQuery) { q.IDs = nil }},
+	} {
+		if !c.differ {
+			continue
+		}
+		query := g.query
+		c.apply(&query)
+		found, err := try(ctx, source, c.call, query)
+		if err != nil {
+			return err
+		}
+		if found != nil {
+			g.elsewhere = append(g.elsewhere, *found)
+		}
+	}
+	return nil
+}
+
+// A pattern is worth a try that few events hold, and that is short enough to be
+// repeated.
+const (
+	maxTried  = 80 // characters
+	maxCommon = 40 // events
+)
+
+// lookForFewer looks for all words of the pattern but those that no event holds, or
+// where there are none of these for all but one, and the shorter one is the sooner left
+// out; and else for the most telling one: rare and long. It is nil where nothing that
+// is found is worth a try.
+func (g *grepping) lookForFewer(ctx context.Context, source conversations.Source) (*advised, error) {
 	var held []string
-	for i, n := range g.apart.Words {
-		if n > 0 {
-			held = append(held, g.words[i])
+	telling, events := "", 0
+	for i, n := range g.holding {
+		if n == 0 {
+			continue
+		}
+		word := g.words[i]
+		held = append(held, word)
+		if telling == "" || n*square(telling) < events*square(word) {
+			telling, events = word, n
 		}
 	}
 	sets := [][]string{held}
@@ -213,72 +405,25 @@ func (g *grepping) lookForFewer(ctx context.Context, source conversations.Source
 			sets = append(sets, slices.DeleteFunc(slices.Clone(held), func(word string) bool { return word == left }))
 		}
 	}
+	sets = slices.DeleteFunc(sets, func(set []string) bool { return len(set) < 2 })
+	if 0 < events && events <= maxCommon {
+		sets = append(sets, []string{telling})
+	}
 	for _, set := range sets {
-		if len(set) < 2 {
-			continue
-		}
 		query := g.query
-		query.Words = set
-		query.Wanted = func(transcript.ID, int) bool { return false }
-		found, err := source.SearchEvents(ctx, query)
-		if err != nil {
-			return err
+		query.Pattern = strings.Join(set, " ")
+		found, err := try(ctx, source, "pattern="+strconv.Quote(query.Pattern), query)
+		switch {
+		case err != nil:
+			return nil, err
+		case found == nil:
+			continue
+		case utf8.RuneCountInString(query.Pattern) > maxTried, len(set) > 1 && found.found > maxCommon:
+			return nil, nil
 		}
-		if found.Total > 0 {
-			g.fewer = fewerWords{set, found.Total}
-			return nil
-		}
+		return found, nil
 	}
-	return nil
+	return nil, nil
 }
 
-// elsewhere is a change to a call that found nothing, and what it would find.
-type elsewhere struct {
-	change  string
-	matches int
-	ids     []string // where the change is to name conversations
-}
-
-// lookElsewhere counts what calls a little wider than this one would find.
-func (g *grepping) lookElsewhere(ctx context.Context, source conversations.Source) error {
-	type change struct {
-		what   string
-		differ bool
-		apply  func(*conversations.EventQuery)
-	}
-	p := g.params
-	for _, c := range []change{
-		{"With ignore_case=true", !p.IgnoreCase, func(q *conversations.EventQuery) { q.IgnoreCase = true }},
-		{"Without scopes", len(p.Scopes) > 0, func(q *conversations.EventQuery) { q.Scopes, q.OwnToo = transcript.ScopeAll, false }},
-		{"Without event", p.Event != nil, func(q *conversations.EventQuery) { q.Number = 0 }},
-		{"Without ids", len(p.IDs) > 0 && p.Event == nil, func(q *conversations.EventQuery) { q.IDs = nil }},
-		{"", len(p.IDs) == 0, func(q *conversations.EventQuery) { q.Archived = true }},
-	} {
-		if !c.differ {
-			continue
-		}
-		query := g.query
-		query.Wanted = func(transcript.ID, int) bool { return false }
-		c.apply(&query)
-		found, err := source.SearchEvents(ctx, query)
-		if errors.Is(err, conversations.ErrUnsupported) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if found.Total == 0 {
-			continue
-		}
-		e := elsewhere{change: c.what, matches: found.Total}
-		if query.Archived {
-			e.matches = 0
-			for _, c := range found.Conversations[:min(len(found.Conversations), maxListed)] {
-				e.ids = append(e.ids, string(c.ID))
-				e.matches += c.Matches
-			}
-		}
-		g.elsewhere = append(g.elsewhere, e)
-	}
-	return nil
-}
+func square(word string) int { return len(word) * len(word) }

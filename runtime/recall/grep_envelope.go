@@ -91,13 +91,13 @@ func (g *grepping) hitsAlone(n int) *conversation.GrepEnvelope {
 // envelope is the answer with the first n lines of the page.
 func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
 	e := conversation.GrepEnvelope{
-		Matches: g.first.Total, Returned: n, ConversationCount: len(g.matched()), Truncated: g.truncated(n),
+		Matches: g.found.Total, Returned: n, ConversationCount: len(g.found.Conversations), Truncated: g.truncated(n),
 	}
-	if g.first.Searched >= 0 {
-		e.Searched = &g.first.Searched
+	if g.searched.live >= 0 {
+		e.Searched = new(g.searched.live + g.searched.archived)
 	}
-	if len(g.apart.Conversations) > 0 {
-		e.Words = "apart"
+	if g.isApart() {
+		e.Matches, e.Words = 0, "apart"
 	}
 	e.Conversations = g.conversations(g.page[:n])
 	unshown := g.unshown(n)
@@ -106,14 +106,6 @@ func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
 	}
 	e.Notes = g.notes(&e, max(0, len(unshown)-maxUnshown))
 	return &e
-}
-
-// matched are the conversations that the answer is about.
-func (g *grepping) matched() []conversations.MatchedConversation {
-	if len(g.words) > 0 {
-		return g.apart.Conversations
-	}
-	return g.first.Conversations
 }
 
 // truncated reports whether there are lines behind the first n of the page, or others of
@@ -149,7 +141,7 @@ func (g *grepping) conversations(page []place) []conversation.GrepConversation {
 		}
 		lines[p.event] = append(lines[p.event], p.line)
 	}
-	if len(g.words) == 0 {
+	if !g.isApart() {
 		slices.SortFunc(order, func(a, b *candidate) int { return a.conversation - b.conversation })
 	}
 	var also map[place]string
@@ -201,7 +193,7 @@ func charsOf(hits []conversation.GrepHit) int {
 }
 
 func (g *grepping) describe(id transcript.ID) conversations.MatchedConversation {
-	all := g.matched()
+	all := g.found.Conversations
 	if i := slices.IndexFunc(all, func(m conversations.MatchedConversation) bool { return m.ID == id }); i >= 0 {
 		return all[i]
 	}
@@ -209,8 +201,8 @@ func (g *grepping) describe(id transcript.ID) conversations.MatchedConversation 
 }
 
 func (g *grepping) conversation(m conversations.MatchedConversation) conversation.GrepConversation {
-	c := conversation.GrepConversation{ID: string(m.ID), Title: clip(text.Line(m.Title), maxGrepTitle), Turns: m.Turns, Matches: m.Matches}
-	if len(g.words) > 0 {
+	c := conversation.GrepConversation{ID: string(m.ID), Title: clip(text.Line(m.Title), maxGrepTitle), Turns: m.Turns, Matches: m.Matches, Archived: m.Archived}
+	if g.isApart() {
 		c.Matches = 0 // which counts lines
 	}
 	return c
@@ -226,7 +218,7 @@ func (g *grepping) unshown(n int) []conversations.MatchedConversation {
 	for _, p := range g.ordered.places[:min(g.params.Offset+n, len(g.ordered.places))] {
 		shown[g.ordered.ids[p.event.conversation]] = true
 	}
-	return slices.DeleteFunc(slices.Clone(g.matched()), func(m conversations.MatchedConversation) bool { return shown[m.ID] })
+	return slices.DeleteFunc(slices.Clone(g.found.Conversations), func(m conversations.MatchedConversation) bool { return shown[m.ID] })
 }
 
 // leftOutLines stands in a run of context for lines that are not shown.

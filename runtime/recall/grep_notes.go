@@ -3,9 +3,7 @@ package recall
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
@@ -25,7 +23,7 @@ func (g *grepping) notes(e *conversation.GrepEnvelope, unlisted int) []string {
 	default:
 		found = g.shown(e, unlisted)
 	}
-	wrong := append(remarks(g.call), notSearched(g.first.Aside.Problems)...)
+	wrong := append(remarks(g.call), notSearched(g.searched.aside.Problems)...)
 	var notes []string
 	for _, sentences := range [][]string{found, g.leftOut(), wrong} {
 		if len(sentences) > 0 {
@@ -64,21 +62,24 @@ func notSearched(problems []conversations.Problem) []string {
 func (g *grepping) shown(e *conversation.GrepEnvelope, unlisted int) []string {
 	var say []string
 	next := g.params.Offset + e.Returned
-	if len(g.words) > 0 {
+	if g.query.Archived {
+		say = append(say, "Only archived conversations match.")
+	}
+	if g.isApart() {
 		quoted := make([]string, len(g.words))
 		for i, word := range g.words {
 			quoted[i] = text.Quote(word)
 		}
 		note := fmt.Sprintf("No line contains %s as it stands. %s %s apart from one another",
-			text.Quote(g.params.Pattern), count(g.apart.Total, "event has", "events have"), join(quoted, "and"))
-		if g.apart.Total > 1 {
+			text.Quote(g.params.Pattern), count(g.found.Total, "event has", "events have"), join(quoted, "and"))
+		if g.found.Total > 1 {
 			note += ", closest first"
 		}
 		say = append(say, note+".")
 	}
 	if next < g.ordered.total {
 		note := fmt.Sprintf("offset=%d shows the next", next)
-		if len(g.words) == 0 {
+		if !g.isApart() {
 			note = fmt.Sprintf("%d of %d matches. ", e.Returned, e.Matches) + note
 		}
 		if g.chatIsSooner(e.Returned) {
@@ -91,6 +92,9 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, unlisted int) []string {
 	}
 	if unlisted > 0 {
 		say = append(say, fmt.Sprintf("%s not listed.", count(unlisted, "more conversation that matches is", "more conversations that match are")))
+	}
+	if a := g.archived; a != nil {
+		say = append(say, fmt.Sprintf("Archived: %s, %s.", count(a.found, "match", "matches"), a.call))
 	}
 	return say
 }
@@ -107,14 +111,14 @@ func (g *grepping) chatIsSooner(n int) bool {
 // leftOut says what was not searched, and how it is.
 func (g *grepping) leftOut() []string {
 	var left []string
-	if len(g.first.Aside.Excluded) > 0 {
+	if len(g.searched.aside.Excluded) > 0 {
 		left = append(left, "the current conversation, "+g.call.Context.ConversationID+" (include_current=true searches it too)")
 	}
-	what := count(g.first.Own, "match", "matches")
-	if g.first.Own == 0 {
-		what = count(g.apart.Own, "event that holds the words", "events that hold the words")
-	}
-	if g.first.Own > 0 || g.apart.Own > 0 {
+	if n := g.searched.own; n > 0 {
+		what := count(n, "match", "matches")
+		if g.searched.ownEvents {
+			what = count(n, "event that holds the words", "events that hold the words")
+		}
 		left = append(left, what+` in calls and results of these tools (scopes=["recall"] searches them)`)
 	}
 	if len(left) == 0 {
@@ -125,47 +129,57 @@ func (g *grepping) leftOut() []string {
 
 // nothingFound says what was searched for and where, and which calls find something.
 func (g *grepping) nothingFound() []string {
-	searched := g.first.Searched
-	if searched == 0 {
-		say := []string{g.nothingSearched()}
-		return append(say, g.found()...)
-	}
+	p, in := g.params, g.searched
 	var say []string
-	p := g.params
-	how := "in any case"
-	if !p.IgnoreCase {
-		how = "in exactly this case"
+	if in.live == 0 && in.archived == 0 {
+		say = append(say, g.nothingSearched())
+	} else {
+		how := "in any case"
+		if !p.IgnoreCase {
+			how = "in exactly this case"
+		}
+		where := "any scope"
+		if len(p.Scopes) > 0 {
+			where = "scopes=" + list(p.Scopes)
+		}
+		if p.Event != nil {
+			where = fmt.Sprintf("event %d", *p.Event)
+		}
+		note := fmt.Sprintf("No line contains %s, %s, in %s", text.Quote(p.Pattern), how, where)
+		switch {
+		case in.live >= 0 && in.archived > 0:
+			note += fmt.Sprintf(" of the %d live and %s searched", in.live, count(in.archived, "archived conversation", "archived conversations"))
+		case in.live > 0:
+			note += " of the " + count(in.live, "conversation", "conversations") + " searched"
+		}
+		if len(g.words) > 0 {
+			note += ", and no event holds all of its words: " + g.counts()
+		}
+		say = append(say, note+".")
 	}
-	where := "any scope"
-	if len(p.Scopes) > 0 {
-		where = "scopes=" + list(p.Scopes)
-	}
-	if p.Event != nil {
-		where = fmt.Sprintf("event %d", *p.Event)
-	}
-	note := fmt.Sprintf("No line contains %s, %s, in %s", text.Quote(p.Pattern), how, where)
-	if searched > 0 {
-		note += " of the " + count(searched, "conversation", "conversations") + " searched"
-	}
-	if len(g.words) > 0 {
-		note += ", and no event holds all of its words: " + g.counts()
-	}
-	say = append(say, note+".")
-	if len(g.apart.Together) > 0 {
-		ids := make([]string, len(g.apart.Together))
-		for i, id := range g.apart.Together {
+	if len(g.together) > 0 {
+		ids := make([]string, len(g.together))
+		for i, id := range g.together {
 			ids[i] = string(id)
 		}
 		say = append(say, "In different events all of them stand in "+bounded(ids, ", ", maxListed)+".")
 	}
-	try := g.worthATry()
-	if try != "" {
-		say = append(say, try)
+	advice := slices.Clone(g.elsewhere)
+	if g.fewer != nil {
+		advice = append(advice, *g.fewer)
 	}
-	if found := g.found(); len(found) > 0 {
-		return append(say, found...)
+	if isRegexp(p.Pattern) {
+		say = append(say, "The pattern is taken literally.")
 	}
-	if try == "" && p.Event == nil {
+	for _, a := range g.literal {
+		if !slices.Contains(advice, a) {
+			advice = append(advice, a)
+		}
+	}
+	for _, a := range advice {
+		say = append(say, a.String()+".")
+	}
+	if len(advice) == 0 && p.Event == nil && in.live+in.archived != 0 {
 		say = append(say, "conversation_list with outline=true shows how each request of the user begins.")
 	}
 	return say
@@ -174,11 +188,11 @@ func (g *grepping) nothingFound() []string {
 func (g *grepping) nothingSearched() string {
 	p := g.params
 	switch {
-	case len(g.first.Aside.Excluded) > 0 && len(p.IDs) > 0:
+	case len(g.searched.aside.Excluded) > 0 && len(p.IDs) > 0:
 		return "Nothing was searched: ids names the current conversation alone."
-	case len(g.first.Aside.Excluded) > 0:
+	case len(g.searched.aside.Excluded) > 0:
 		return "Nothing was searched: there is no other live conversation."
-	case len(g.first.Aside.Problems) == 0:
+	case len(g.searched.aside.Problems) == 0:
 		return "Nothing was searched: there are no live conversations here, hidden ones aside."
 	default:
 		return "Nothing was searched."
@@ -187,52 +201,9 @@ func (g *grepping) nothingSearched() string {
 
 // counts is how many events hold each word.
 func (g *grepping) counts() string {
-	counts := make([]string, len(g.apart.Words))
-	for i, n := range g.apart.Words {
+	counts := make([]string, len(g.holding))
+	for i, n := range g.holding {
 		counts[i] = text.Quote(g.words[i]) + " " + count(n, "event", "events")
 	}
 	return strings.Join(counts, ", ")
-}
-
-// A pattern is worth a try that few events hold, and that is short enough to be
-// repeated.
-const (
-	maxTried  = 80 // characters
-	maxCommon = 40 // events
-)
-
-// worthATry is the advice to look for fewer words, or for the most telling one: rare
-// and long. It is empty where none of them is worth a try.
-func (g *grepping) worthATry() string {
-	words, events := g.fewer.words, g.fewer.events
-	for i, n := range g.apart.Words {
-		word := g.words[i]
-		if n > 0 && g.fewer.events == 0 && (words == nil || n*square(words[0]) < events*square(word)) {
-			words, events = []string{word}, n
-		}
-	}
-	pattern := strings.Join(words, " ")
-	if events == 0 || events > maxCommon || utf8.RuneCountInString(pattern) > maxTried {
-		return ""
-	}
-	return fmt.Sprintf("Try pattern=%s: %s.", strconv.Quote(pattern), count(events, "event", "events"))
-}
-
-func square(word string) int { return len(word) * len(word) }
-
-// found says what calls a little wider than this one find.
-func (g *grepping) found() []string {
-	var say []string
-	for _, e := range g.elsewhere {
-		what := count(e.matches, "match", "matches")
-		if len(g.words) > 0 {
-			what = count(e.matches, "event", "events")
-		}
-		if e.ids == nil {
-			say = append(say, e.change+": "+what+".")
-			continue
-		}
-		say = append(say, fmt.Sprintf("In archived conversations: %s, ids=%s.", what, list(e.ids)))
-	}
-	return say
 }

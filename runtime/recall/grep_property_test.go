@@ -388,7 +388,7 @@ func offsetAdvised(t *testing.T, root *answerElement) int {
 var (
 	ofOneEvent   = regexp.MustCompile(`ids=\["([^"]+)"\], event=(\d+) shows all (\d+)`)
 	ownMatches   = regexp.MustCompile(`(\d+) match(?:es)? in calls and results of these tools \(scopes=\["recall"\]`)
-	tryPattern   = regexp.MustCompile(`Try pattern=("(?:[^"\\]|\\.)*"): (\d+) event`)
+	tryPattern   = regexp.MustCompile(`pattern=("(?:[^"\\]|\\.)*"): (\d+) (match|event)`)
 	withChange   = regexp.MustCompile(`(Without scopes|Without ids|Without event|With ignore_case=true): (\d+) (match|event)`)
 	lastOffset   = regexp.MustCompile(`past the last of the \d+ lines? that can be shown; offset=(\d+) shows the last`)
 	chatIsSooner = `scopes=["chat"] leaves out tool traffic`
@@ -463,11 +463,8 @@ func TestGrepAdvice(t *testing.T) {
 			advised["pattern"]++
 			word, err := strconv.Unquote(m[1])
 			other := changed(map[string]any{"pattern": word, "limit": 200})
-			switch {
-			case err != nil || other.attr("returned") == "0":
-				t.Errorf("seed %d: %s finds nothing", seed, m[0])
-			case other.attr("words") == "apart" && found(other) != atoi(m[2]):
-				t.Errorf("seed %d: %s finds %d", seed, m[0], found(other))
+			if err != nil || found(other) != atoi(m[2]) || other.attr("words") == "apart" != (m[3] == "event") {
+				t.Errorf("seed %d: %s finds %d, words=%q", seed, m[0], found(other), other.attr("words"))
 			}
 		}
 		for _, m := range withChange.FindAllStringSubmatch(notes, -1) {
@@ -483,8 +480,8 @@ func TestGrepAdvice(t *testing.T) {
 			default:
 				other = changed(map[string]any{"ignore_case": true})
 			}
-			if got := found(other); got != atoi(m[2]) && !(m[3] == "event" && got > 0) {
-				t.Errorf("seed %d: %s, and it finds %d", seed, m[0], got)
+			if got := found(other); got != atoi(m[2]) || other.attr("words") == "apart" != (m[3] == "event") {
+				t.Errorf("seed %d: %s, and it finds %d, words=%q", seed, m[0], got, other.attr("words"))
 			}
 		}
 		if strings.Contains(notes, chatIsSooner) {

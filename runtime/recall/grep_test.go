@@ -119,6 +119,15 @@ func archived(w *jptest.Workspace) {
 	}
 }
 
+// partlyArchived has words in a live and in two archived conversations.
+func partlyArchived(w *jptest.Workspace) {
+	done := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	w.Conversation("17700000006", "live").Title("Live").TurnStart().User("The feed waits.\n\nThe quorum is three.").
+		Assistant("sync(events.json)\nThe turtle sleeps beside the feed.")
+	w.Conversation("17600000001", "done").Title("Done").TurnStart().User("The quorum is two.").Assistant("The feed sleeps.").Archived(done)
+	w.Conversation("17600000000", "done").Title("Done").TurnStart().User("A quorum, said the turtle.").Archived(done)
+}
+
 func damaged(w *jptest.Workspace) {
 	w.Conversation("17700000007", "whole").TurnStart().User("The quorum is two.")
 	w.Conversation("17700000008", "damaged").TurnStart().User("The quorum is three.").Assistant("Is it?").
@@ -166,6 +175,15 @@ func grepCases() []golden {
 		{file: "only_current_named", call: `{"pattern":"retry","ids":["jp-c17727547754"]}`, current: "jp-c17727547754", workspace: about},
 		{file: "nothing_but_current", call: `{"pattern":"retry"}`, current: "jp-c17700000004", workspace: own},
 		{file: "nothing_but_archived", call: `{"pattern":"quorum"}`, current: "jp-c17700000006", workspace: archived},
+		{file: "archived_too", call: `{"pattern":"quorum"}`, workspace: partlyArchived},
+		{file: "archived_not_of_named", call: `{"pattern":"quorum","ids":["jp-c17700000006"]}`, workspace: partlyArchived},
+		{file: "archived_before_apart", call: `{"pattern":"feed sleeps"}`, workspace: partlyArchived},
+		{file: "apart_before_archived", call: `{"pattern":"sleeps turtle"}`, workspace: partlyArchived},
+		{file: "apart_archived", call: `{"pattern":"turtle quorum"}`, workspace: partlyArchived},
+		{file: "nowhere_archived", call: `{"pattern":"turtle waits two"}`, workspace: partlyArchived},
+		{file: "alternatives", call: `{"pattern":"sync|events\\.json|whale"}`, workspace: partlyArchived},
+		{file: "any_text", call: `{"pattern":"sleeps.*feed"}`, workspace: partlyArchived},
+		{file: "any_text_nowhere", call: `{"pattern":"sleeps.*whale","ids":["jp-c17700000006"]}`, workspace: partlyArchived},
 		{file: "days", call: `{"pattern":"tide"}`, workspace: days},
 		{file: "no_conversations", call: `{"pattern":"retry"}`, workspace: func(*jptest.Workspace) {}},
 		{file: "current_unknown_form", call: `{"pattern":"cache"}`, current: `a,b"--archived`, workspace: about},

@@ -11,12 +11,12 @@ import (
 const maxWords = 8
 
 // wordsOf returns the different words of a pattern: what stands between white
-// space, without the punctuation around it unless no letter and no digit is inside. Words of one or
+// space, or the signs of a regular expression for any text, without the punctuation around it unless no letter and no digit is inside. Words of one or
 // two letters of the Latin alphabet, which are inside of many others, are left out where
 // two longer ones remain. It is nil where there are more than [maxWords].
 func wordsOf(pattern string, ignoreCase bool) []string {
 	var words []string
-	for _, word := range strings.Fields(pattern) {
+	for _, word := range strings.Fields(anyText().Replace(pattern)) {
 		if bare := strings.TrimFunc(word, unicode.IsPunct); strings.ContainsFunc(bare, isWordRune) {
 			word = bare
 		}
@@ -36,4 +36,56 @@ func wordsOf(pattern string, ignoreCase bool) []string {
 
 func isShort(word string) bool {
 	return len(word) <= 2 && !strings.ContainsFunc(word, func(r rune) bool { return r >= utf8.RuneSelf || !unicode.IsLetter(r) })
+}
+
+// anyText replaces the signs of a regular expression that stand for any text, or for
+// white space.
+func anyText() *strings.Replacer {
+	return strings.NewReplacer(".*?", " ", ".*", " ", ".+?", " ", ".+", " ", `\s*`, " ", `\s+`, " ", `\s`, " ", `\w+`, " ", `\b`, "")
+}
+
+// maxAlternatives is how many alternatives of a regular expression are looked for.
+const maxAlternatives = 4
+
+// alternatives returns what a pattern stands for where it is read as a simple regular
+// expression: what is on the sides of each bar, without escapes. It is nil where that is
+// the pattern itself.
+func alternatives(pattern string) []string {
+	var list []string
+	for _, side := range strings.Split(strings.ReplaceAll(pattern, `\|`, "|"), "|") {
+		if side != pattern { // a parenthesis around alternatives
+			side = strings.TrimPrefix(strings.TrimPrefix(side, "("), "?:")
+			if !strings.HasSuffix(side, `\)`) {
+				side = strings.TrimSuffix(side, ")")
+			}
+		}
+		side = strings.TrimSuffix(strings.TrimPrefix(side, "^"), "$")
+		side = strings.Join(strings.Fields(unescaped(anyText().Replace(side))), " ")
+		if side != "" && side != pattern && !slices.Contains(list, side) {
+			list = append(list, side)
+		}
+	}
+	return list[:min(len(list), maxAlternatives)]
+}
+
+// unescaped leaves out the backslash before each punctuation mark.
+func unescaped(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if s[i] != '\\' || i+1 == len(s) || !isSign(s[i+1]) {
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}
+
+func isSign(c byte) bool { return strings.IndexByte(`.*+?()[]{}|^$-/"'`, c) >= 0 }
+
+// isRegexp reports whether a pattern has signs that seem to be meant as those of a
+// regular expression.
+func isRegexp(pattern string) bool {
+	if strings.Contains(pattern, "|") || anyText().Replace(pattern) != pattern || unescaped(pattern) != pattern {
+		return true
+	}
+	return strings.HasPrefix(pattern, "^") || strings.HasSuffix(pattern, "$")
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestWordsOf(t *testing.T) {
@@ -22,6 +23,7 @@ func TestWordsOf(t *testing.T) {
 		{"is it a file or an id of the cache", []string{"file", "the", "cache"}},
 		{"is retry", []string{"is", "retry"}},
 		{"8 go 潮 retry cap", []string{"8", "潮", "retry", "cap"}},
+		{`foo.*bar\s+baz\b`, []string{"foo", "bar", "baz"}},
 		{"one two three four five six seven eight", []string{"one", "two", "three", "four", "five", "six", "seven", "eight"}},
 		{"one two three four five six seven eight nine", nil},
 	} {
@@ -31,5 +33,38 @@ func TestWordsOf(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"Retry", "retry"}, wordsOf("Retry retry", false)); diff != "" {
 		t.Errorf("in this case (-want +got):\n%s", diff)
+	}
+}
+
+func TestAlternatives(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		pattern  string
+		isRegexp bool
+		want     []string
+	}{
+		{"retry", false, nil},
+		{"  two  words ", false, []string{"two words"}},
+		{"feed/retry.go", false, nil},
+		{"retry()", false, nil},
+		{"specs/*.toml", false, nil},
+		{`C:\new`, false, nil},
+		{`sync|events\.json`, true, []string{"sync", "events.json"}},
+		{`(retry\|a cap)`, true, []string{"retry", "a cap"}},
+		{"foo.*bar", true, []string{"foo bar"}},
+		{`^fn\s+\w+\(retry`, true, []string{"fn (retry"}},
+		{"a|b|a|c|d|e", true, []string{"a", "b", "c", "d"}},
+		{"|", true, nil},
+		{`retry\`, false, nil},
+		{"retry$", true, []string{"retry"}},
+		{`retry\(\)`, true, []string{"retry()"}},
+		{`(?:retry|cap\(\))`, true, []string{"retry", "cap()"}},
+	} {
+		if diff := cmp.Diff(tc.want, alternatives(tc.pattern), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("alternatives(%q) (-want +got):\n%s", tc.pattern, diff)
+		}
+		if got := isRegexp(tc.pattern); got != tc.isRegexp {
+			t.Errorf("isRegexp(%q) = %v", tc.pattern, got)
+		}
 	}
 }

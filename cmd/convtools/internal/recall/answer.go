@@ -122,14 +122,29 @@ func (e *element) shows(s sentence) bool {
 // showsNothing reports whether the answer is one of conversation_grep which says
 // that nothing matches, and in how many conversations.
 func (e *element) showsNothing() bool {
-	if e.name != "conversation_grep" || e.attrs["matches"] != "0" {
+	searched, err := strconv.Atoi(e.attrs["searched"])
+	if err != nil || e.name != "conversation_grep" || e.attrs["matches"] != "0" {
 		return false
 	}
 	said := false
 	return e.all(func(c *element) bool {
-		said = said || c.name == "note" && strings.Contains(c.text, e.attrs["searched"])
+		said = said || c.name == "note" && counts(c.text, searched)
 		return c.name != "event" && c.name != "hit"
 	}) && said
+}
+
+// counts reports whether a text has a number, or two that follow each other and
+// together make it, as in "7 live and 1 archived".
+func counts(text string, number int) bool {
+	before := 0
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r < '0' || r > '9' }) {
+		n, err := strconv.Atoi(word)
+		if err == nil && (n == number || before+n == number) {
+			return true
+		}
+		before = n
+	}
+	return false
 }
 
 // body counts the characters that are not markup: those of the texts in elements

@@ -97,6 +97,8 @@ func TestShowsNothing(t *testing.T) {
 		{`<conversation_grep matches="0" searched="12"><note>Nothing in 12 conversations.</note></conversation_grep>`, true},
 		{`<conversation_grep matches="0" searched="12"><conversation id="x"/><note>12 searched</note></conversation_grep>`, true},
 		{`<conversation_grep matches="0" searched="12"><note>Nothing.</note></conversation_grep>`, false},
+		{`<conversation_grep matches="0" searched="12"><note>Nothing in 10 live and 2 archived ones.</note></conversation_grep>`, true},
+		{`<conversation_grep matches="0" searched="12"><note>Nothing in 10 live and 3 archived ones.</note></conversation_grep>`, false},
 		{`<conversation_grep matches="0" searched="12"/>`, false},
 		{`<conversation_grep matches="1" searched="12"><note>1 in 12 conversations.</note></conversation_grep>`, false},
 		{`<conversation_grep matches="0" searched="12" words="apart"><event><hit>a b</hit></event><note>12</note></conversation_grep>`, false},

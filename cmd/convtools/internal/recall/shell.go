@@ -25,11 +25,11 @@ const maxPrinted = 30_000
 //     writes each conversation as text, an event after the other under a line with
 //     its number, turn and kind. The script prints nothing.
 //   - For each search of a question it runs rg -n -i -o '.{0,200}word.{0,200}' over
-//     these texts; with ids, over those conversations only.
+//     these texts, archived ones too; with ids, over those conversations only.
 //   - For each list it runs ls, and where it is one of requests, it prints the
 //     first 120 characters of each request with its number.
-//   - For each read it prints the event with the one before and the one after it, in
-//     full; without an event the whole turn, or the last requests and what followed,
+//   - For each read it prints the event with the one before and the one after it, and
+//     of a request the answer too, in full; without an event the whole turn, or the last requests and what followed,
 //     or the conversation; without what include leaves out. It always goes to
 //     the right place at once, whether or not an earlier output shows it.
 //   - An output of more than 30,000 characters is cut there.
@@ -93,7 +93,7 @@ func (s *shell) list(arguments map[string]any) string {
 	return b.String()
 }
 
-// grep searches all texts that are not archived, and with ids only one.
+// grep searches all texts, and with ids only one.
 func (s *shell) grep(ctx context.Context, arguments map[string]any, of *recorded) (string, error) {
 	pattern, _ := arguments["pattern"].(string)
 	args := []string{"--sort=path", "-n", "-o", ".{0,200}" + regexp.QuoteMeta(pattern) + ".{0,200}"}
@@ -102,7 +102,7 @@ func (s *shell) grep(ctx context.Context, arguments map[string]any, of *recorded
 	}
 	for i := range s.recorded {
 		c := &s.recorded[i]
-		if arguments["ids"] != nil && c == of || arguments["ids"] == nil && !c.archived {
+		if arguments["ids"] == nil || c == of {
 			args = append(args, c.id+".txt")
 		}
 	}
@@ -117,16 +117,25 @@ func (s *shell) grep(ctx context.Context, arguments map[string]any, of *recorded
 }
 
 // read returns what a call reads of a conversation: an event with the one before
-// and the one after it, the turn of an event, the last turns, or everything.
+// and the one after it, and of a request the answer; the turn of an event; the
+// last turns; or everything.
 func (c *recorded) read(arguments map[string]any, at int) []event {
 	included, _ := arguments["include"].([]any)
 	last, isLast := arguments["last"].(int64)
 	final := c.events[len(c.events)-1].turn
+	answer := -1
+	if c.events[at].who == "user" {
+		for i := at + 1; i < len(c.events) && c.events[i].who != "user"; i++ {
+			if c.events[i].who == "assistant" {
+				answer = i
+			}
+		}
+	}
 	var events []event
 	for i, e := range c.events {
 		switch {
 		case len(included) > 0 && !slices.Contains(included, any(e.kind())) && !slices.Contains(included, any(e.spoken())):
-		case arguments["event"] != nil && (i < at-1 || i > at+1):
+		case arguments["event"] != nil && (i < at-1 || i > at+1) && i != answer:
 		case arguments["turn"] != nil && e.turn != c.events[at].turn:
 		case isLast && e.turn <= final-int(last):
 		default:

@@ -28,7 +28,7 @@ func TestRead(t *testing.T) {
 	}{
 		{"all", nil, 3, "IITLllT"},
 		{"an event between others", map[string]any{"event": "$event"}, 3, "TLl"},
-		{"the first event", map[string]any{"event": "$event"}, 0, "II"},
+		{"a request with its answer", map[string]any{"event": "$event"}, 0, "IIT"},
 		{"the last event", map[string]any{"event": "$event"}, 6, "lT"},
 		{"a turn", map[string]any{"turn": "$turn"}, 5, "LllT"},
 		{"the last turn", map[string]any{"last": int64(1)}, 0, "LllT"},
