@@ -157,6 +157,9 @@ func (r *record) isPrompt() bool {
 	if !r.is("user") || r.meta || r.compact || string(r.promptSource) == "system" || !r.byPerson() {
 		return false
 	}
+	if r.toolUse != nil {
+		return false // what a tool returned: it need not be looked into
+	}
 	said := false
 	content, _ := r.content()
 	blocks(content, func(b *block) bool {

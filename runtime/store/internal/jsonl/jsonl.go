@@ -46,48 +46,53 @@ func NewLines(file io.ReaderAt, size int64, buffer *store.Buffer) *Lines {
 // where no whole line begins there, and [ErrTooLong], with the next line's offset,
 // for one that is left out.
 func (l *Lines) At(ctx context.Context, offset int64) (line []byte, next int64, err error) {
-	from := offset - l.base
-	if from < 0 || from >= int64(len(l.window)) {
-		if err := l.fill(ctx, offset, l.chunk); err != nil {
-			return nil, 0, err
-		}
-		from = 0
+	if line, ok := l.inWindow(offset); ok {
+		return line, offset + int64(len(line)) + 1, nil
 	}
-	for searched := 0; ; {
-		rest := l.window[from:]
-		if i := bytes.IndexByte(rest[searched:], '\n'); i >= 0 {
-			i += searched
-			return rest[:i], offset + int64(i) + 1, nil
-		}
-		end := l.base + int64(len(l.window))
-		switch {
-		case end >= l.size:
-			return nil, 0, io.EOF
-		case len(rest) > l.maxLine:
-			return l.skip(ctx, end)
-		}
-		searched = len(rest)
-		more := len(rest) + 1
-		if from == 0 {
-			more = min(2*len(rest), l.maxLine+1)
-		}
-		if err := l.fill(ctx, offset, max(l.chunk, more)); err != nil {
-			return nil, 0, err
-		}
-		if from = 0; len(l.window) <= searched {
-			return nil, 0, io.EOF // the file became shorter
-		}
+	if err := l.fill(ctx, offset, l.chunk); err != nil {
+		return nil, 0, err
 	}
+	if line, ok := l.inWindow(offset); ok {
+		return line, offset + int64(len(line)) + 1, nil
+	}
+	// What a long line needs is found out before it is held, so that it is held once.
+	next, err = l.lineEnd(ctx, offset+int64(len(l.window)))
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case next-1-offset > int64(l.maxLine):
+		return nil, next, ErrTooLong
+	}
+	if err := l.fill(ctx, offset, int(next-offset)); err != nil {
+		return nil, 0, err
+	}
+	if line, ok := l.inWindow(offset); ok {
+		return line, next, nil
+	}
+	return nil, 0, io.EOF // the file was rewritten
 }
 
-// skip returns where the line ends that goes on at an offset.
-func (l *Lines) skip(ctx context.Context, offset int64) ([]byte, int64, error) {
+// inWindow returns the line that begins at an offset, where all of it is in the window.
+func (l *Lines) inWindow(offset int64) ([]byte, bool) {
+	from := offset - l.base
+	if from < 0 || from >= int64(len(l.window)) {
+		return nil, false
+	}
+	i := bytes.IndexByte(l.window[from:], '\n')
+	if i < 0 {
+		return nil, false
+	}
+	return l.window[from : from+int64(i)], true
+}
+
+// lineEnd returns the offset behind the line that goes on at one.
+func (l *Lines) lineEnd(ctx context.Context, offset int64) (int64, error) {
 	for {
 		if err := l.fill(ctx, offset, l.chunk); err != nil {
-			return nil, 0, err
+			return 0, err
 		}
 		if i := bytes.IndexByte(l.window, '\n'); i >= 0 {
-			return nil, offset + int64(i) + 1, ErrTooLong
+			return offset + int64(i) + 1, nil
 		}
 		offset += int64(len(l.window))
 	}
@@ -105,7 +110,7 @@ func (l *Lines) fill(ctx context.Context, offset int64, most int) error {
 	}
 	// A buffer that another file needed is given back.
 	if room := cap(l.buffer.Bytes); room < most || room > max(4*l.chunk, most) {
-		if err := l.buffer.Resize(ctx, most); err != nil {
+		if err := l.buffer.Resize(ctx, max(l.chunk, most)); err != nil {
 			return err
 		}
 	}
