@@ -61,10 +61,11 @@ func (f *family) checkWorkspace() (*jp.Workspace, toolset.Check) {
 		check.Detail = missing.Dir + " does not exist"
 	case missing != nil:
 		check.Detail = "none in " + missing.Dir + " or above it"
-		check.Instead = &toolset.Check{
-			Name: check.Name, Status: toolset.Off,
-			Detail: check.Detail + ", so there are no conversations to look up",
+		what := ", so there are no conversations to look up"
+		if f.hasConversations(f.host.Dir) {
+			what = ", so there are only conversations of other programs"
 		}
+		check.Instead = &toolset.Check{Name: check.Name, Status: toolset.Off, Detail: check.Detail + what}
 	}
 	return nil, check
 }

@@ -72,6 +72,11 @@ func TestSessionsOfAnotherProgram(t *testing.T) {
 	if text := family.Instructions(t.Context(), where); strings.Contains(text, "No JP workspace") {
 		t.Errorf("instructions:\n%s", text)
 	}
+	for _, check := range family.Checks(t.Context()) {
+		if check.Name == "workspace" && (check.Instead == nil || !strings.Contains(check.Instead.Detail, "conversations of other programs")) {
+			t.Errorf("%+v", check)
+		}
+	}
 	for _, test := range []struct {
 		tool, arguments string
 		want            []string
