@@ -44,7 +44,7 @@ func Tools() []contract.Tool {
 // Lookup describes the tool of that name.
 func Lookup(name string) (contract.Tool, bool) {
 	for _, tool := range Tools() {
-		if tool.Name == name {
+		if tool.AnswersTo(name) {
 			return tool, true
 		}
 	}

@@ -1,14 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path"
+	"strings"
+	"time"
 
+	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/gen/plan"
+	"github.com/convtools/convtools/runtime/base/diag"
 )
 
 // breaking compares a contract.lock, such as that of the last release, with
@@ -18,61 +26,95 @@ func breaking(args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(io.Discard)
 	dir := flags.String("C", ".", "")
 	asJSON := flags.Bool("json", false, "")
-	if err := flags.Parse(args); err != nil || flags.NArg() != 1 {
-		fmt.Fprintf(stderr, "convgen breaking: it takes one file, the contract.lock to compare with\nhint: git show v0.1.0:generated/contract.lock > old.lock, then convgen breaking old.lock\n")
-		return exitUsage
-	}
-	changes, err := compareContracts(*dir, flags.Arg(0), stderr)
-	if err != nil {
-		fmt.Fprintf(stderr, "convgen breaking: %v\n", err)
-		return exitWrong
+	format := flags.String("format", "text", "")
+	against := flags.String("against", "", "")
+	err := flags.Parse(args)
+	if err == nil && *against == "" && flags.NArg() == 1 {
+		*against = flags.Arg(0)
+	} else if err == nil && (flags.NArg() > 0 || *against == "") {
+		err = errors.New("it takes one contract to compare with")
 	}
 	if *asJSON {
-		err = printChangesJSON(stdout, changes)
-	} else {
-		err = printChanges(stdout, changes)
+		*format = "json"
+	}
+	print := changePrinters()[*format]
+	if err == nil && print == nil {
+		err = fmt.Errorf("-format cannot be %q", *format)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "convgen breaking: %v\nhint: convgen breaking -against git:v0.1.0, or with the file of a contract.lock\n", err)
+		return exitUsage
+	}
+	changes, unused, err := compareContracts(*dir, *against, stderr)
+	if err == nil {
+		err = print(stdout, changes)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "convgen breaking: %v\n", err)
 		return exitWrong
 	}
+	for _, a := range unused {
+		fmt.Fprintf(stderr, "nothing breaks that is accepted: %s [%s]\n", a.Subject, a.Rule)
+	}
 	for _, c := range changes {
-		if c.Rule.Class == lock.Breaking {
+		if c.Breaks() {
 			return exitWrong
 		}
 	}
 	return exitOK
 }
 
-func compareContracts(dir, old string, stderr io.Writer) ([]lock.Change, error) {
-	data, err := os.ReadFile(old)
-	if err != nil {
-		return nil, fmt.Errorf("reading the old contract: %w", err)
-	}
-	before, err := lock.Parse(data)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", old, err)
-	}
+func compareContracts(dir, against string, stderr io.Writer) ([]lock.Change, []ir.Accepted, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("opening the project: %w", err)
+		return nil, nil, fmt.Errorf("opening the project: %w", err)
 	}
 	defer root.Close()
 	result, err := plan.Generate(root.FS())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if result.Diags.HasErrors() {
 		if err := printers()["text"](stderr, result.Diags, result.Source); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return nil, fmt.Errorf("the specs have errors")
+		return nil, nil, errors.New("the specs have errors")
 	}
-	changes, err := lock.Compare(before, lock.Facts(result.Contract))
+	data, err := oldContract(dir, against, result.Contract.Targets.Generated)
 	if err != nil {
-		return nil, fmt.Errorf("comparing contracts: %w", err)
+		return nil, nil, fmt.Errorf("reading the old contract: %w", err)
 	}
-	return changes, nil
+	changes, unused, err := result.Changes(data, today())
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading %s: %w", against, err)
+	}
+	return changes, unused, nil
+}
+
+func today() string { return time.Now().UTC().Format(time.DateOnly) }
+
+// oldContract reads the contract to compare with: a file, or that of a revision.
+func oldContract(dir, against, generated string) ([]byte, error) {
+	revision, isGit := strings.CutPrefix(against, "git:")
+	if !isGit {
+		return os.ReadFile(against)
+	}
+	if revision == "" || strings.HasPrefix(revision, "-") || strings.Contains(revision, ":") {
+		return nil, fmt.Errorf("%q is not a revision", revision)
+	}
+	cmd := exec.Command("git", "show", revision+":./"+path.Join(generated, "contract.lock"))
+	cmd.Dir = dir
+	var failure bytes.Buffer
+	cmd.Stderr = &failure
+	data, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("git show: %w: %s", err, strings.TrimSpace(failure.String()))
+	}
+	return data, nil
+}
+
+func changePrinters() map[string]func(io.Writer, []lock.Change) error {
+	return map[string]func(io.Writer, []lock.Change) error{"text": printChanges, "json": printChangesJSON, "github": annotateChanges}
 }
 
 func printChanges(w io.Writer, changes []lock.Change) error {
@@ -81,24 +123,49 @@ func printChanges(w io.Writer, changes []lock.Change) error {
 			return err
 		}
 	}
+	if summary := lock.Summary(changes); summary != "" {
+		_, err := fmt.Fprintf(w, "\n%s.\n", summary)
+		return err
+	}
 	return nil
 }
 
 func printChangesJSON(w io.Writer, changes []lock.Change) error {
 	type row struct {
-		Rule    string     `json:"rule"`
-		Class   lock.Class `json:"class"`
-		Side    lock.Side  `json:"side"`
-		Subject string     `json:"subject"`
-		Detail  string     `json:"detail"`
-		Because string     `json:"because"`
+		Rule     string     `json:"rule"`
+		Class    lock.Class `json:"class"`
+		Side     lock.Side  `json:"side"`
+		Subject  string     `json:"subject"`
+		Detail   string     `json:"detail"`
+		Because  string     `json:"because"`
+		Accepted string     `json:"accepted,omitempty"` // the reason
 	}
 	rows := []row{}
 	for _, c := range changes {
-		rows = append(rows, row{c.Rule.ID, c.Rule.Class, c.Rule.Side, c.Subject, c.Detail, c.Rule.Says})
+		r := row{Rule: c.Rule.ID, Class: c.Rule.Class, Side: c.Rule.Side, Subject: c.Subject, Detail: c.Detail, Because: c.Rule.Says}
+		if c.Accepted != nil {
+			r.Accepted = c.Accepted.Reason
+		}
+		rows = append(rows, r)
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(rows)
+}
+
+// annotateChanges writes what is breaking or risky as annotations of GitHub.
+func annotateChanges(w io.Writer, changes []lock.Change) error {
+	var list diag.List
+	for _, c := range changes {
+		severity := diag.Warning
+		switch {
+		case c.Breaks():
+			severity = diag.Error
+		case c.Rule.Class == lock.Safe:
+			continue
+		}
+		list = append(list, diag.Diagnostic{Rule: c.Rule.ID, Severity: severity, Message: c.Subject + ": " + c.Detail, Hint: c.Rule.Says})
+	}
+	return diag.GitHub(w, list)
 }

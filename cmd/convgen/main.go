@@ -13,29 +13,44 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path"
+	"path/filepath"
+	"runtime/debug"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/convtools/convtools/gen/check"
+	"github.com/convtools/convtools/gen/emit/editor"
+	"github.com/convtools/convtools/gen/explain"
 	"github.com/convtools/convtools/gen/plan"
+	"github.com/convtools/convtools/gen/spec"
+	"github.com/convtools/convtools/gen/stamp"
 	"github.com/convtools/convtools/runtime/base/diag"
 )
 
 const usage = `convgen turns the specs that tools.toml names into code, schemas, configurations and docs.
 
 usage:
-  convgen generate [-C DIR] [-check] [-format text|json|github] [-v]
+  convgen generate [-C DIR] [-check] [-format text|json|github|sarif] [-v]
         write what is missing or stale, remove what is orphaned
         -C       the project, where tools.toml is (default: the working directory)
         -check   write nothing; exit 1 and name the files if anything differs
-        -format  what is wrong, as text on standard error, or as a JSON array or
-                 annotations of GitHub on standard output
+        -format  what is wrong, as text on standard error, or as a JSON array,
+                 annotations of GitHub or a SARIF log on standard output
         -v       also say what each target could not express, and where it went
-  convgen breaking [-C DIR] [-json] OLD.lock
+  convgen breaking [-C DIR] [-format text|json|github] -against FILE|git:REVISION
         say what changed since another contract.lock, and for whom it breaks;
-        exit 1 if it breaks anyone
+        exit 1 if it breaks anyone, and no [[accepted]] in tools.toml says why
+  convgen new [-C DIR] TOOL
+        write a commented spec to begin with, specs/FAMILY/NAME.toml
+  convgen targets [-C DIR]
+        say what each target calls the tools, and how much of them it has in words
   convgen explain [RULE]
-        say what a rule demands and why; without RULE, list all
+        say what a rule demands and why, with an example that breaks it and what
+        puts it right; without RULE, list all
+  convgen schema tool|project|reference
+        print a JSON Schema of specs or of tools.toml, for editors, or a reference
+        of all keys in Markdown
   convgen help
 
 examples:
@@ -44,7 +59,13 @@ examples:
   convgen explain CT016
 `
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	// It lives for a moment: memory is cheaper than collecting it, up to a bound that
+	// only thousands of tools come near.
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(400 << 20)
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
 
 const (
 	exitOK    = 0
@@ -62,19 +83,26 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return generate(args, stdout, stderr)
 	case "breaking":
 		return breaking(args, stdout, stderr)
+	case "targets":
+		return targets(args, stdout, stderr)
+	case "new":
+		return newSpec(args, stdout, stderr)
+	case "schema":
+		return editorFiles(args, stdout, stderr)
 	case "explain":
-		return explain(args, stdout, stderr)
+		return explainRule(args, stdout, stderr)
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(stdout, usage)
 		return exitOK
 	default:
-		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are generate, breaking, explain and help\n", command)
+		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are generate, breaking, new, targets, explain, schema and help\n", command)
 		return exitUsage
 	}
 }
 
 type options struct {
 	dir     string
+	caches  string // folder for stamps; empty: none are read or written
 	check   bool
 	format  string
 	verbose bool
@@ -86,6 +114,7 @@ func printers() map[string]func(io.Writer, diag.List, func(string) []byte) error
 		"text":   diag.Text,
 		"json":   func(w io.Writer, l diag.List, _ func(string) []byte) error { return diag.JSON(w, l) },
 		"github": func(w io.Writer, l diag.List, _ func(string) []byte) error { return diag.GitHub(w, l) },
+		"sarif":  func(w io.Writer, l diag.List, _ func(string) []byte) error { return diag.SARIF(w, "convgen", l) },
 	}
 }
 
@@ -111,6 +140,7 @@ func generate(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "convgen generate: %v\nhint: see convgen help\n", err)
 		return exitUsage
 	}
+	o.caches, _ = os.UserCacheDir() // without one, every run goes its full length
 	ok, err := o.run(stdout, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "convgen generate: %v\n", err)
@@ -130,6 +160,15 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 		return false, fmt.Errorf("opening the project: %w", err)
 	}
 	defer root.Close()
+	start := time.Now()
+	dir, err := filepath.Abs(o.dir)
+	if err != nil {
+		return false, fmt.Errorf("finding the project: %w", err)
+	}
+	name := stamp.Name(o.caches, dir)
+	if !o.check && !o.verbose && o.format == "text" && o.caches != "" && stamp.Current(name, dir) {
+		return true, nil
+	}
 	result, err := plan.Generate(root.FS())
 	if err != nil {
 		return false, err
@@ -149,8 +188,17 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	case o.check:
 		return len(differences) == 0, nil
 	}
+	o.warn(root, stderr, result)
 	if err := plan.Write(root, result, differences); err != nil {
 		return false, err
+	}
+	if o.caches != "" && len(differences) == 0 && len(result.Diags) == 0 {
+		project := stamp.Project{Dir: dir, Patterns: result.Patterns, Read: result.Read()}
+		for _, file := range result.Files {
+			project.Written = append(project.Written, file.Path)
+		}
+		// Without a stamp the next run takes longer, and that is all.
+		_ = stamp.Write(name, project, start)
 	}
 	for _, d := range differences {
 		done := "wrote"
@@ -162,11 +210,29 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	return true, nil
 }
 
+// warn tells which changes since the contract.lock that is there break callers. One
+// that cannot be read is about to be replaced, and no reason to stop.
+func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result) {
+	old, err := root.ReadFile(path.Join(result.Contract.Targets.Generated, "contract.lock"))
+	if err != nil {
+		return
+	}
+	changes, _, err := result.Changes(old, today())
+	if err != nil {
+		return
+	}
+	for _, c := range changes {
+		if c.Breaks() {
+			fmt.Fprintf(stderr, "warning: %s\n", c)
+		}
+	}
+}
+
 // print shows what was found. Text is for people; the other formats are read by
 // programs, from standard output.
 func (o *options) print(stdout, stderr io.Writer, result *plan.Result, differences []plan.Difference) error {
 	if o.verbose {
-		for _, line := range result.Lowered {
+		for _, line := range result.Lowered() {
 			fmt.Fprintln(stderr, line)
 		}
 	}
@@ -212,7 +278,26 @@ func describe(kind plan.Kind) (message, hint string) {
 	}
 }
 
-func explain(args []string, stdout, stderr io.Writer) int {
+// editorFiles prints what helps to write specs.
+func editorFiles(args []string, stdout, stderr io.Writer) int {
+	var data []byte
+	switch {
+	case len(args) == 1 && (args[0] == spec.ToolKind || args[0] == spec.ProjectKind):
+		data = editor.Schema(args[0])
+	case len(args) == 1 && args[0] == "reference":
+		data = editor.Reference()
+	default:
+		fmt.Fprintf(stderr, "convgen schema: it takes one of tool, project and reference\nhint: see convgen help\n")
+		return exitUsage
+	}
+	if _, err := stdout.Write(data); err != nil {
+		fmt.Fprintf(stderr, "convgen schema: %v\n", err)
+		return exitWrong
+	}
+	return exitOK
+}
+
+func explainRule(args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		for _, rule := range check.Rules() {
 			fmt.Fprintf(stdout, "%s  %s\n", rule.ID, rule.Doc)
@@ -227,12 +312,15 @@ func explain(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "convgen explain: one rule at a time")
 		return exitUsage
 	}
-	for _, rule := range check.Rules() {
-		if strings.EqualFold(args[0], rule.ID) {
-			fmt.Fprintln(stdout, rule.Doc)
-			return exitOK
-		}
+	said, known, err := explain.Rule(args[0])
+	switch {
+	case err != nil:
+		fmt.Fprintf(stderr, "convgen explain: %v\n", err)
+		return exitWrong
+	case !known:
+		fmt.Fprintf(stderr, "convgen explain: there is no rule %q\nhint: convgen explain lists all\n", args[0])
+		return exitUsage
 	}
-	fmt.Fprintf(stderr, "convgen explain: there is no rule %q\nhint: convgen explain lists all\n", args[0])
-	return exitUsage
+	fmt.Fprint(stdout, said)
+	return exitOK
 }

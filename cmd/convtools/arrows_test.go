@@ -69,8 +69,8 @@ func arrows() []arrow {
 	return []arrow{
 		{
 			from: list("gen/..."),
-			to: list("gen/...", "runtime/base/...", toml, "github.com/bmatcuk/doublestar/v4", "github.com/dave/jennifer/jen", "github.com/santhosh-tekuri/jsonschema/v5",
-				"github.com/google/go-cmp/cmp"),
+			to: list("gen/...", "runtime/base/...", "testdata/specs", toml, "github.com/bmatcuk/doublestar/v4", "github.com/dave/jennifer/jen", "github.com/santhosh-tekuri/jsonschema/v5",
+				"github.com/google/go-cmp/cmp", "github.com/rogpeppe/go-internal/diff", "github.com/rogpeppe/go-internal/txtar"),
 			why: "the generator has to build while its output is missing or broken, and nothing it needs may reach a binary that answers calls",
 		},
 		{
@@ -119,7 +119,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/store/..."),
-			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "golang.org/x/sync/semaphore", "golang.org/x/sys/unix"),
+			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "golang.org/x/sync/semaphore", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
 			why:  "a store reads one format, thousands of files of it; no tool and no front asks one",
 		},
 		{
@@ -163,8 +163,8 @@ func arrows() []arrow {
 		// The fronts: they serve any family and know none by name.
 		{
 			from: list("runtime/cli"),
-			to:   list("runtime/base/...", "runtime/contract", cobra, pflag),
-			why:  "one output policy for every command, a family's own too, so it knows neither families nor toolset",
+			to:   list("runtime/base/...", "runtime/contract", cobra, pflag, "golang.org/x/term"),
+			why:  "one output policy for every command, a family's own too, so it knows neither families nor toolset; only people are asked",
 		},
 		{
 			from: list("runtime/cli/program", "runtime/jptool"),
@@ -179,7 +179,7 @@ func arrows() []arrow {
 		{
 			from: list("runtime/install/..."),
 			to: list("runtime/cli", "runtime/toolset", ground, "generated/jpfiles", cobra, pflag, toml,
-				"github.com/tailscale/hujson", "github.com/rogpeppe/go-internal/diff", "golang.org/x/sys/unix", "golang.org/x/sys/windows", "golang.org/x/term"),
+				"github.com/tailscale/hujson", "github.com/rogpeppe/go-internal/diff", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
 			why: "other programs' configuration files are parsed here alone, and exchanged where the system can; JP gets the files that are generated for it",
 		},
 		{

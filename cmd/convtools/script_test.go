@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -30,7 +31,19 @@ func TestMain(m *testing.M) {
 		"convtools": main,
 		"painter":   painter,
 		"misbehave": misbehave,
+		"jp":        jp,
 	})
+}
+
+// jp is JP as it is today: its commands know fewer flags than are asked for.
+func jp() {
+	for _, arg := range os.Args[1:] {
+		if arg == "--summary" {
+			fmt.Fprintln(os.Stderr, "error: unexpected argument '--summary' found\n\nUsage: jp conversation ls [OPTIONS] [id]...")
+			os.Exit(2)
+		}
+	}
+	fmt.Println(`[{"ID":"jp-c17800836875","#":"93","Activity ↑":"2 months ago"}]`)
 }
 
 // misbehave is a program to put in the place of the conversation command line.
@@ -284,7 +297,11 @@ func chain(t *testing.T, dir, pattern string) int {
 	t.Helper()
 	events := 0
 	for _, c := range find(t, dir, "pattern="+pattern).Conversations {
+		turn := 1
 		for _, e := range c.Events {
+			// It is that of the event before where it is not said, and the only one where
+			// none says it.
+			turn = cmp.Or(e.Turn, turn)
 			events++
 			place := fmt.Sprintf("event %d of %s", e.Number, c.ID)
 			seen := false
@@ -293,8 +310,8 @@ func chain(t *testing.T, dir, pattern string) int {
 				if exit != 0 {
 					t.Fatalf("conversation_read of %s: exit %d: %s", place, exit, stderr)
 				}
-				if !strings.Contains(answer, fmt.Sprintf(`<turn index="%d">`, e.Turn)) {
-					t.Errorf("%s: not in turn %d", place, e.Turn)
+				if !strings.Contains(answer, fmt.Sprintf(`<turn index="%d">`, turn)) {
+					t.Errorf("%s: not in turn %d", place, turn)
 				}
 				seen = strings.Contains(strings.ToLower(answer), strings.ToLower(pattern))
 				if m := partsAttribute.FindStringSubmatch(answer); m != nil {

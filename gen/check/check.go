@@ -11,7 +11,9 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/gen/spec"
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/near"
@@ -28,13 +30,15 @@ func Check(p *spec.Project) (*ir.Contract, diag.List) {
 	for _, file := range p.Sources {
 		c.faulty[file.Name] = file.Broken
 	}
-	contract := &ir.Contract{Targets: c.targets(), CLIs: c.clis()}
+	contract := &ir.Contract{Targets: c.targets(), CLIs: c.clis(), Accepted: c.accepted()}
 	c.families(contract)
-	for _, tool := range contract.Tools() {
-		if !c.faulty[tool.Source] {
-			c.judge(tool)
-			c.deliverable(tool)
-		}
+	c.toolNames(contract)
+	sound := slices.DeleteFunc(contract.Tools(), func(t *ir.Tool) bool { return c.faulty[t.Source] })
+	schemas := make([]compiled, len(sound))
+	parallel.Each(len(sound), func(i int) { schemas[i].schema, schemas[i].err = compile(sound[i]) })
+	for i, tool := range sound {
+		c.judge(tool, schemas[i])
+		c.deliverable(&contract.Targets, tool)
 	}
 	c.skills(contract)
 	return contract, c.diags
@@ -124,6 +128,33 @@ func (c *checker) clis() []ir.CLI {
 	return clis
 }
 
+// accepted judges the changes that are meant to break callers.
+func (c *checker) accepted() []ir.Accepted {
+	var rules []string
+	for _, r := range lock.Rules() {
+		if r.Class == lock.Breaking {
+			rules = append(rules, r.ID)
+		}
+	}
+	var accepted []ir.Accepted
+	for _, a := range c.project.Accepted {
+		if a.Rule.Set && !slices.Contains(rules, a.Rule.Value) {
+			hint := "convgen breaking shows the rule behind every change"
+			if meant := near.Name(a.Rule.Value, rules); meant != "" {
+				hint = fmt.Sprintf("did you mean %q?", meant)
+			}
+			c.reportf(a.Rule.At, "CT037", hint, "%q is no rule of a change that breaks callers", a.Rule.Value)
+		}
+		for key, f := range map[string]spec.Field[string]{"subject": a.Subject, "reason": a.Reason, "version": a.Version} {
+			if f.Set && (strings.TrimSpace(f.Value) == "" || !oneLine(f.Value)) {
+				c.reportf(f.At, "CT037", "", "the %s of an accepted change is one line of text", key)
+			}
+		}
+		accepted = append(accepted, ir.Accepted{Rule: a.Rule.Value, Subject: a.Subject.Value, Reason: a.Reason.Value, Version: a.Version.Value})
+	}
+	return accepted
+}
+
 // families groups tools by the folder their spec stands in. What does not fit
 // into a family is judged all the same.
 func (c *checker) families(contract *ir.Contract) {
@@ -164,6 +195,43 @@ func (c *checker) families(contract *ir.Contract) {
 		}
 		packages[family.Package] = family.Name
 		c.familyNames(family)
+	}
+}
+
+// toolNames demands that every name by which a tool can be called is that of one
+// tool, for every target: as its spec has it, without a dot, as the name of a group
+// of tools, and the former ones.
+func (c *checker) toolNames(contract *ir.Contract) {
+	owner := map[string]string{}
+	for _, t := range contract.Tools() {
+		owner[t.Name] = t.Name
+	}
+	claim := func(at spec.Place, name, tool, why string) {
+		if before, taken := owner[name]; taken && before != tool {
+			c.reportf(at, "CT034", "rename one of them", "%s, which is %s, is a name of %s already", name, why, before)
+			return
+		}
+		owner[name] = tool
+	}
+	groups := map[string]bool{}
+	for _, t := range contract.Tools() {
+		s := c.specs[t.Source]
+		if flat := ir.Flat(t.Name); flat != t.Name {
+			claim(s.Name.At, flat, t.Name, "what hosts without dots call "+t.Name)
+		}
+		for i, a := range t.Aliases {
+			why := "a former name of " + t.Name
+			if a.Name == t.Name || a.Name != "" && slices.ContainsFunc(t.Aliases[:i], func(b ir.Alias) bool { return b.Name == a.Name }) {
+				c.reportf(s.Aliases[i].Name.At, "CT034", "leave it out", "%s is a name of the tool already", a.Name)
+				continue
+			}
+			claim(s.Aliases[i].Name.At, a.Name, t.Name, why)
+			claim(s.Aliases[i].Name.At, ir.Flat(a.Name), t.Name, why+" without its dot")
+		}
+		if group, _, dotted := strings.Cut(t.Name, "."); dotted && !groups[group] {
+			groups[group] = true
+			claim(s.Name.At, group, "the group "+group, "the group that some hosts put "+t.Name+" into")
+		}
 	}
 }
 

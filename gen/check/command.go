@@ -127,19 +127,24 @@ func safeInArgv(p *ir.Param) bool {
 	switch p.Kind {
 	case ir.String:
 	case ir.Array:
-		text = p.Items
+		if p.Item().Kind != ir.String {
+			return true
+		}
+		text = &p.Item().Constraints
 	default:
 		return true
 	}
-	return text.SingleLine || len(text.Enum) > 0 || excludesNUL(text.Pattern)
+	return text.SingleLine || len(text.Enum) > 0 || text.Format != "" || excludesNUL(text.Pattern)
 }
 
 func (c *checker) argKinds(t *ir.Tool, a *spec.Arg, arg ir.Arg, template spec.Field[string]) {
 	if arg.Value != nil && arg.Value.Param != "" {
-		kind := t.Param(arg.Value.Param).Kind
-		isArray := kind == ir.Array
+		p := t.Param(arg.Value.Param)
+		kind, isArray := p.Kind, p.Kind == ir.Array
 		switch {
 		case kind == "":
+		case kind == ir.Object || isArray && !flat(p):
+			c.reportf(template.At, "CT017", "an argument is text, a number or a boolean, or one of many: anything else needs handler = \"go\"", "%s cannot be written as an argument", arg.Value.Param)
 		case isArray && !arg.Repeat:
 			c.reportf(template.At, "CT017", "use { repeat = … }: one argument for each value", "%s is an array", arg.Value.Param)
 		case !isArray && arg.Repeat:

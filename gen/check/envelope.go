@@ -12,22 +12,26 @@ import (
 func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
 	tool.Answer = ir.EnvelopeAnswer
 	if t.Answer.Set {
-		tool.Answer = ir.Answer(c.choice(t.Answer, "answer", "envelope", "text"))
+		tool.Answer = ir.Answer(c.choice(t.Answer, "answer", "envelope", "text", "json"))
 	}
 	limit := t.MaxChars
 	switch {
-	case tool.Answer == ir.TextAnswer:
+	case tool.Answer == ir.TextAnswer || tool.Answer == ir.JSONAnswer:
+		form := map[ir.Answer]string{ir.TextAnswer: "a text answer", ir.JSONAnswer: "an answer in JSON"}[tool.Answer]
 		if t.Envelope != nil {
-			c.reportName(t.Envelope.At, "CT031", `drop the table, or answer = "text"`, "a text answer has no envelope")
+			c.reportName(t.Envelope.At, "CT031", `drop the table, or answer = "`+t.Answer.Value+`"`, "%s has no envelope", form)
 		}
 		if tool.Handler == ir.HandlerCommand {
-			c.report(t.Answer.At, "CT031", "a text answer needs a handler in Go", `add handler = "go": the records of a command become an envelope`)
+			c.report(t.Answer.At, "CT031", form+" needs a handler in Go", `add handler = "go": the records of a command become an envelope`)
 		}
 	case tool.Answer == ir.EnvelopeAnswer && t.Envelope != nil:
 		if limit.Set {
-			c.report(limit.At, "CT031", "max_chars stands beside a text answer alone", "put it into [envelope]")
+			c.report(limit.At, "CT031", "max_chars stands beside an answer in text or JSON alone", "put it into [envelope]")
 		}
 		limit = t.Envelope.MaxChars
+	}
+	if t.Result != nil && tool.Answer != ir.JSONAnswer && tool.Answer != "" {
+		c.reportName(t.Result.At, "CT031", `add answer = "json", or drop the table`, "only an answer in JSON has a result")
 	}
 	if limit.Set && (limit.Value < 1000 || limit.Value > 10_000_000) {
 		c.report(limit.At, "CT007", "max_chars must be between 1,000 and 10,000,000", "")

@@ -33,6 +33,12 @@ func nameHint(name string, longest int) string {
 	return "use lower-case letters, digits and _, beginning with a letter"
 }
 
+// isToolName reports whether s is a snake_case name, or two with a dot between them.
+func isToolName(s string) bool {
+	before, after, dotted := strings.Cut(s, ".")
+	return len(s) <= longestTool && isSnake(before, longestTool) && (!dotted || isSnake(after, longestTool))
+}
+
 func isSnake(s string, longest int) bool {
 	if s == "" || len(s) > longest || s[0] < 'a' || s[0] > 'z' || s[len(s)-1] == '_' || strings.Contains(s, "__") {
 		return false
@@ -57,7 +63,8 @@ func isVariable(s string) bool { return regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`).
 
 // isKey reports whether s can stand in a struct tag as the key of a JSON object.
 func isKey(s string) bool {
-	return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`).MatchString(s)
+	const first = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+	return s != "" && strings.Contains(first, s[:1]) && strings.Trim(s, first+".-") == ""
 }
 
 // goName turns a snake_case name into a Go identifier with the usual capitals.
@@ -89,6 +96,17 @@ func plural(name string) string {
 	}
 }
 
+// singular names the type of one item of an array. It is no English: where a name
+// does not end in s, its items are called so.
+func singular(name string) string {
+	for _, ending := range []struct{ many, one string }{{"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"shes", "sh"}, {"ss", "ssItem"}, {"s", ""}} {
+		if stem, ok := strings.CutSuffix(name, ending.many); ok && stem != "" {
+			return stem + ending.one
+		}
+	}
+	return name + "Item"
+}
+
 // family is the folder of a spec, which names a Go package, and whether it can.
 func (c *checker) family(t *spec.Tool) (string, bool) {
 	name := path.Base(path.Dir(t.File.Name))
@@ -113,7 +131,7 @@ func (c *checker) toolName(t *spec.Tool, short string) {
 	name := t.Name.Value
 	switch {
 	case !t.Name.Set:
-	case !isSnake(name, longestTool):
+	case !isToolName(name):
 		c.reportf(t.Name.At, "CT001", nameHint(name, longestTool), "%q is not a tool name", name)
 	case !isSnake(short, longestTool):
 		c.reportf(t.Name.At, "CT001", nameHint(short, longestTool), "%q, which is the tool's name behind that of its folder, is not a name", short)
@@ -150,13 +168,15 @@ func goNames(t *ir.Tool) [][2]string {
 		names = append(names, [2]string{t.GoName + "Args", tool}, [2]string{t.GoName + "CLI", tool}, [2]string{t.GoName + "ExitOK", tool})
 	}
 	for i := range t.Params {
-		p := &t.Params[i]
-		what := "the parameter " + p.Name + " of " + t.Name
-		if p.Maximum != nil {
-			names = append(names, [2]string{t.GoName + p.GoName + "Maximum", what})
+		names = append(names, paramNamesInGo(t.GoName, &t.Params[i], "the parameter "+t.Params[i].Name+" of "+t.Name)...)
+	}
+	if t.Answer == ir.JSONAnswer {
+		names = append(names, [2]string{t.GoName + "Result", "the result of " + t.Name})
+		for i := range t.Result.Fields {
+			names = append(names, paramNamesInGo(t.GoName+"Result", &t.Result.Fields[i], "the field "+t.Result.Fields[i].Name+" of the result of "+t.Name)...)
 		}
-		for _, name := range enumNames(p) {
-			names = append(names, [2]string{t.GoName + p.GoName + name, what})
+		for _, code := range t.Result.Codes {
+			names = append(names, [2]string{t.GoName + "Code" + goName(code), "the code " + code + " of " + t.Name})
 		}
 	}
 	for i := range t.Envelope.Elements {
@@ -172,6 +192,34 @@ func goNames(t *ir.Tool) [][2]string {
 	return names
 }
 
+// paramNamesInGo is the identifiers that a parameter or a member declares, with
+// those of what is inside of it. owner begins them.
+func paramNamesInGo(owner string, p *ir.Param, what string) [][2]string {
+	var names [][2]string
+	if p.Kind == ir.Integer && p.Maximum != nil {
+		names = append(names, [2]string{owner + p.GoName + "Maximum", what})
+	}
+	for _, name := range enumNames(p) {
+		names = append(names, [2]string{owner + p.GoName + name, what})
+	}
+	members := func(owner string, list []ir.Param) {
+		for i := range list {
+			names = append(names, paramNamesInGo(owner, &list[i], "the member "+list[i].Name+" of "+owner)...)
+		}
+	}
+	for inner := p; inner != nil; inner = inner.Items {
+		if inner.TypeName != "" {
+			names = append(names, [2]string{inner.TypeName, what})
+		}
+		members(inner.TypeName, inner.Members)
+		for _, v := range inner.Variants {
+			names = append(names, [2]string{v.TypeName, "the variant " + v.Value + " of " + inner.TypeName})
+			members(v.TypeName, v.Members)
+		}
+	}
+	return names
+}
+
 // enumNames is what the values of an enum are called in Go. An enum with a value
 // that makes no distinct name has none.
 func enumNames(p *ir.Param) []string {
@@ -181,7 +229,7 @@ func enumNames(p *ir.Param) []string {
 	}
 	var names []string
 	for _, value := range values {
-		if !regexp.MustCompile(`^[A-Za-z0-9]+([-_. ][A-Za-z0-9]+)*$`).MatchString(value) {
+		if !ir.Wordy(value) {
 			return nil
 		}
 		name := ""

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,17 +16,29 @@ import (
 
 	"github.com/convtools/convtools/gen/emit/schema"
 	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/gen/lower"
 	"github.com/convtools/convtools/gen/spec"
 )
 
+// compiled is the schema of a tool, ready to judge by, or why it is none.
+type compiled struct {
+	schema *jsonschema.Schema
+	err    error
+}
+
 // judge holds a tool's defaults and examples against the schema that will be
 // published for it, so that what the schema says is what the spec promises.
-func (c *checker) judge(t *ir.Tool) {
+func (c *checker) judge(t *ir.Tool, published compiled) {
 	s := c.specs[t.Source]
-	compiled, err := compile(t)
-	if err != nil {
-		c.reportf(s.Name.At, "CT008", "", "the JSON Schema of %s does not compile: %v", t.Name, err)
+	if published.err != nil {
+		c.reportf(s.Name.At, "CT008", "", "the JSON Schema of %s does not compile: %v", t.Name, published.err)
 		return
+	}
+	var keys []string
+	for _, p := range t.Values() {
+		if p.Key != "" {
+			keys = append(keys, p.Key)
+		}
 	}
 	defaults := map[string]any{}
 	for i := range t.Params {
@@ -33,7 +46,7 @@ func (c *checker) judge(t *ir.Tool) {
 			defaults[p.Name] = plain(p.Default)
 		}
 	}
-	for _, f := range failures(compiled, defaults) {
+	for _, f := range failures(published.schema, defaults, nil) {
 		if p := specParam(s, f.parameter); p != nil && p.Default.Set {
 			c.reportf(f.at(p.Default.At), "CT008", "", "the default of %s is not accepted: %s", f.parameter, f.message)
 		}
@@ -42,22 +55,47 @@ func (c *checker) judge(t *ir.Tool) {
 		e := &s.Examples[i]
 		arguments, _ := plain(e.Arguments.Value).(map[string]any)
 		c.exampleNames(t, e)
-		for _, f := range failures(compiled, arguments) {
+		for _, f := range failures(published.schema, arguments, keys) {
 			if _, given := e.Arguments.Value[f.parameter]; given {
 				c.reportf(f.at(e.Arguments.At.Key(f.parameter)), "CT024", "", "this example is not accepted: %s: %s", f.parameter, f.message)
 			}
 		}
 		for _, r := range t.Rules {
-			var given []string
-			for _, name := range r.Exclusive {
-				if _, ok := e.Arguments.Value[name]; ok {
-					given = append(given, name)
-				}
-			}
-			if len(given) > 1 {
-				c.reportf(e.Arguments.At, "CT024", "leave all but one out", "this example combines %s", strings.Join(given, " and "))
+			if broken := brokenBy(r, e.Arguments.Value); broken != "" {
+				c.report(e.Arguments.At, "CT024", "this example is not accepted: "+broken, lower.RuleSentence(r))
 			}
 		}
+	}
+}
+
+// brokenBy is how arguments break a rule, or nothing.
+func brokenBy(r ir.Rule, arguments map[string]any) string {
+	given := func(names []string) []string {
+		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { _, ok := arguments[name]; return !ok })
+	}
+	_, applies := arguments[r.Given]
+	switch {
+	case len(given(r.Exclusive)) > 1:
+		return "it combines " + strings.Join(given(r.Exclusive), " and ")
+	case len(given(r.ExactlyOne)) > 1:
+		return "it combines " + strings.Join(given(r.ExactlyOne), " and ")
+	case len(r.ExactlyOne) > 0 && len(given(r.ExactlyOne)) == 0, len(r.AtLeastOne) > 0 && len(given(r.AtLeastOne)) == 0:
+		return "it leaves out " + strings.Join(slices.Concat(r.ExactlyOne, r.AtLeastOne), " and ")
+	case applies && len(given(r.Requires)) < len(r.Requires):
+		return "it gives " + r.Given + " without all that it requires"
+	}
+	return ""
+}
+
+// judgeDefault holds the default of a member against the member's own schema.
+func (c *checker) judgeDefault(s *spec.Param, p ir.Param) {
+	p.Required = false
+	compiled, err := compile(&ir.Tool{Params: []ir.Param{p}})
+	if err != nil {
+		return // what is wrong with its constraints is reported with them
+	}
+	for _, f := range failures(compiled, map[string]any{p.Name: plain(p.Default)}, nil) {
+		c.reportf(f.at(s.Default.At), "CT008", "", "the default of %s is not accepted: %s", p.Name, f.message)
 	}
 }
 
@@ -89,6 +127,7 @@ func specParam(s *spec.Tool, name string) *spec.Param {
 func compile(t *ir.Tool) (*jsonschema.Schema, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.Draft = jsonschema.Draft2020
+	compiler.AssertFormat = true
 	url := "mem:///" + t.Name + ".json"
 	if err := compiler.AddResource(url, strings.NewReader(schema.Compact(t))); err != nil {
 		return nil, err
@@ -98,21 +137,25 @@ func compile(t *ir.Tool) (*jsonschema.Schema, error) {
 
 type failure struct {
 	parameter string
-	item      int // of an array; -1 where the parameter as a whole fails
+	steps     []string // from the parameter to what fails inside of it
 	message   string
 }
 
 // at is the place of what fails, given that of the parameter.
-func (f failure) at(parameter spec.Place) spec.Place {
-	if f.item < 0 {
-		return parameter
+func (f failure) at(place spec.Place) spec.Place {
+	for _, step := range f.steps {
+		if i, err := strconv.Atoi(step); err == nil {
+			place = place.Elem(i)
+		} else {
+			place = place.Key(step)
+		}
 	}
-	return parameter.Elem(f.item)
+	return place
 }
 
 // failures lists what a document breaks, sorted: the library reports in random
 // order, because it ranges over maps.
-func failures(s *jsonschema.Schema, document map[string]any) []failure {
+func failures(s *jsonschema.Schema, document map[string]any, keys []string) []failure {
 	if document == nil {
 		document = map[string]any{}
 	}
@@ -127,31 +170,64 @@ func failures(s *jsonschema.Schema, document map[string]any) []failure {
 		causes := e.Causes
 		if strings.HasSuffix(e.KeywordLocation, "/anyOf") {
 			// A value of the type of one alternative was meant for that one.
-			causes = slices.DeleteFunc(slices.Clone(causes), func(cause *jsonschema.ValidationError) bool {
-				return cause.InstanceLocation == e.InstanceLocation && strings.HasSuffix(cause.KeywordLocation, "/type")
-			})
+			causes = meant(e, keys)
 		}
 		for _, cause := range causes {
 			walk(cause)
 		}
 		if len(causes) == 0 {
-			name, rest, _ := strings.Cut(strings.TrimPrefix(e.InstanceLocation, "/"), "/")
-			item, err := strconv.Atoi(rest)
-			if err != nil {
-				item = -1
-			}
+			steps := strings.Split(strings.TrimPrefix(e.InstanceLocation, "/"), "/")
 			message := e.Message
 			if len(e.Causes) > 0 {
-				message = "expected a string or an array of strings"
+				message = unmeant(e)
 			}
-			out = append(out, failure{name, item, message})
+			out = append(out, failure{steps[0], steps[1:], message})
 		}
 	}
 	walk(invalid)
 	slices.SortFunc(out, func(a, b failure) int {
-		return cmp.Or(cmp.Compare(a.parameter, b.parameter), cmp.Compare(a.item, b.item), cmp.Compare(a.message, b.message))
+		return cmp.Or(cmp.Compare(a.parameter, b.parameter), slices.Compare(a.steps, b.steps), cmp.Compare(a.message, b.message))
 	})
-	return slices.Compact(out)
+	return slices.CompactFunc(out, func(a, b failure) bool {
+		return a.parameter == b.parameter && a.message == b.message && slices.Equal(a.steps, b.steps)
+	})
+}
+
+// meant is the failures of the alternatives that a value was meant for: those of
+// its type, and of its variant where one of keys tells alternatives apart.
+func meant(e *jsonschema.ValidationError, keys []string) []*jsonschema.ValidationError {
+	return slices.DeleteFunc(slices.Clone(e.Causes), func(cause *jsonschema.ValidationError) bool {
+		return slices.ContainsFunc(leaves(cause), func(leaf *jsonschema.ValidationError) bool {
+			above, member := path.Split(leaf.InstanceLocation)
+			return leaf.InstanceLocation == e.InstanceLocation && strings.HasSuffix(leaf.KeywordLocation, "/type") ||
+				above == e.InstanceLocation+"/" && slices.Contains(keys, member) && strings.HasSuffix(leaf.KeywordLocation, "/enum")
+		})
+	})
+}
+
+// unmeant is what to say of a value that was meant for no alternative.
+func unmeant(e *jsonschema.ValidationError) string {
+	var types []string
+	for _, leaf := range leaves(e) {
+		if expected, _, ok := strings.Cut(leaf.Message, ", but got"); ok && leaf.InstanceLocation == e.InstanceLocation {
+			types = append(types, strings.TrimPrefix(expected, "expected "))
+		}
+	}
+	if len(types) < len(e.Causes) {
+		return "no variant of the object is told apart by this value"
+	}
+	return "expected " + strings.Join(slices.Compact(types), " or ")
+}
+
+func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
+	if len(e.Causes) == 0 {
+		return []*jsonschema.ValidationError{e}
+	}
+	var all []*jsonschema.ValidationError
+	for _, cause := range e.Causes {
+		all = append(all, leaves(cause)...)
+	}
+	return all
 }
 
 // plain turns TOML and model values into the types a JSON Schema library knows.

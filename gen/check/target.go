@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/convtools/convtools/gen/emit/targets"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lower"
 	"github.com/convtools/convtools/gen/spec"
@@ -31,6 +32,7 @@ func (c *checker) targets() ir.Targets {
 			break
 		}
 	}
+	t.Made = c.made()
 	c.inside(p.JP.Tools)
 	if p.JP.Command.Set && (!oneLine(p.JP.Command.Value) || !strings.Contains(p.JP.Command.Value, "{{context}}") || !strings.Contains(p.JP.Command.Value, "{{tool}}")) {
 		c.report(p.JP.Command.At, "CT030", "the command does not pass on the call", `such as "convtools jp-tool {{context}} {{tool}}"`)
@@ -56,6 +58,31 @@ func (c *checker) targets() ir.Targets {
 		})
 	}
 	return t
+}
+
+// made is the targets that a project asks for. JP needs settings, and is asked for by
+// its table; the others are all made, unless the project names those it wants.
+func (c *checker) made() []string {
+	var made, free []string
+	for _, target := range targets.All() {
+		switch {
+		case !target.Settings:
+			free = append(free, target.Name)
+		case c.project.JP.Set: // the one target with settings
+			made = append(made, target.Name)
+		}
+	}
+	only := c.project.Only
+	if !only.Set {
+		return append(made, free...)
+	}
+	for i, name := range only.Value {
+		at := only.At.Elem(i)
+		if name = c.choice(spec.Field[string]{Value: name, Set: true, At: at}, "a target", free...); name != "" {
+			made = append(made, name)
+		}
+	}
+	return made
 }
 
 // inside demands a path the generator may write to.
@@ -103,11 +130,14 @@ func importPath(p string) bool {
 	return true
 }
 
-// deliverable demands that every target takes the tool.
-func (c *checker) deliverable(t *ir.Tool) {
+// deliverable demands that every target that is made takes the tool.
+func (c *checker) deliverable(made *ir.Targets, t *ir.Tool) {
 	s := c.specs[t.Source]
-	for _, target := range lower.Targets() {
-		for _, problem := range lower.For(target, t).Problems {
+	for _, target := range targets.All() {
+		if target.Lower == nil || !made.Makes(target.Name) {
+			continue
+		}
+		for _, problem := range lower.For(*target.Lower, t).Problems {
 			at := s.Name.At
 			if strings.Contains(problem, "description") {
 				at = s.Description.At

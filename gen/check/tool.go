@@ -1,15 +1,18 @@
 package check
 
 import (
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/spec"
 )
 
 func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
-	short := strings.TrimPrefix(t.Name.Value, family+"_")
+	short := strings.TrimPrefix(strings.TrimPrefix(t.Name.Value, family+"."), family+"_")
+	short = ir.Flat(short)
 	c.toolName(t, short)
 	tool := ir.Tool{
 		Name: t.Name.Value, Family: family, Short: short, GoName: goName(short), Source: t.File.Name,
@@ -17,31 +20,38 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 		Description: c.prose(t.Description, "description", longestDescription,
 			"say what the tool does, when to use it, and what it returns"),
 		Effect:  ir.Effect(c.choice(t.Effect, "effect", "read", "write")),
-		Enable:  c.choice(t.Enable, "enable", "on", "off", "always", "explicit"),
-		Run:     c.choice(t.Run, "run", "ask", "unattended", "edit", "skip"),
 		Handler: ir.HandlerCommand,
+	}
+	// What a spec does not say to JP is cautious: tools are switched on by name, and a
+	// person is asked before anything is changed.
+	tool.Enable, tool.Run = "explicit", "ask"
+	if tool.Effect == ir.Read {
+		tool.Run = "unattended"
+	}
+	if t.Enable.Set {
+		tool.Enable = c.choice(t.Enable, "enable", "on", "off", "always", "explicit")
+	}
+	if t.Run.Set {
+		tool.Run = c.choice(t.Run, "run", "ask", "unattended", "edit", "skip")
 	}
 	if t.Handler.Set {
 		tool.Handler = ir.Handler(c.choice(t.Handler, "handler", "command", "go"))
 	}
-	names := map[string]string{}
-	for i := range t.Params {
-		p := c.param(&t.Params[i])
-		tool.Params = append(tool.Params, p)
-		if before, taken := names[p.GoName]; taken {
-			c.reportName(t.Params[i].At, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, p.Name, p.GoName)
-		}
-		names[p.GoName] = p.Name
-	}
+	tool.Aliases = c.aliases(t)
+	tool.Params = c.params(t.Params, tool.GoName, 0)
 	for _, r := range t.Rules {
 		tool.Rules = append(tool.Rules, c.rule(&tool, r))
 	}
 	if t.Command != nil {
 		tool.Command = c.command(&tool, t.Command)
+		tool.Command.Output = c.output(&tool, t)
 	}
 	c.answer(&tool, t)
 	before := len(c.diags)
-	if t.Envelope != nil && tool.Answer != ir.TextAnswer {
+	if t.Result != nil && tool.Answer == ir.JSONAnswer {
+		tool.Result = c.result(&tool, t.Result)
+	}
+	if t.Envelope != nil && tool.Answer == ir.EnvelopeAnswer {
 		tool.Envelope = c.envelope(&tool, t.Envelope)
 	}
 	sound := len(c.diags) == before
@@ -53,201 +63,423 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 	return tool
 }
 
-func (c *checker) param(s *spec.Param) ir.Param {
+func (c *checker) aliases(t *spec.Tool) []ir.Alias {
+	var aliases []ir.Alias
+	for _, a := range t.Aliases {
+		if a.Name.Set && !isToolName(a.Name.Value) {
+			c.reportf(a.Name.At, "CT035", nameHint(a.Name.Value, longestTool), "%q cannot have been the name of a tool", a.Name.Value)
+		}
+		if _, err := time.Parse(time.DateOnly, a.Until.Value); a.Until.Set && err != nil {
+			c.reportf(a.Until.At, "CT035", `the last day on which the old name works for sure, such as "2027-06-30"`, "%q is not a date", a.Until.Value)
+		}
+		aliases = append(aliases, ir.Alias{Name: a.Name.Value, Until: a.Until.Value})
+	}
+	return aliases
+}
+
+// deepest is how many values can stand inside of one another below a parameter.
+// Models fill deeper ones badly, and clients show them worse.
+const deepest = 4
+
+// params judges the parameters of a tool, or the members of an object. owner begins
+// the Go names of what is inside of them.
+func (c *checker) params(list []spec.Param, owner string, depth int) []ir.Param {
+	names := map[string]string{}
+	var out []ir.Param
+	for i := range list {
+		p := c.param(&list[i], owner, depth)
+		out = append(out, p)
+		if before, taken := names[p.GoName]; taken {
+			c.reportName(list[i].At, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, p.Name, p.GoName)
+		}
+		names[p.GoName] = p.Name
+	}
+	return out
+}
+
+func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
 	switch {
 	case !isSnake(s.Name, longestOther):
 		c.reportName(s.At, "CT005", nameHint(s.Name, longestOther), "%q is not a parameter name", s.Name)
-	case slices.Contains([]string{"ctx", "action", "answers", "options"}, s.Name):
+	case depth == 0 && slices.Contains([]string{"ctx", "action", "answers", "options"}, s.Name):
 		c.reportName(s.At, "CT005", "give it another name", "hosts use %q for something else", s.Name)
 	}
 	p := ir.Param{
 		Name: s.Name, GoName: goName(s.Name), Summary: c.summary(s.Summary, parameterSummary),
-		Kind: ir.Kind(c.choice(s.Type, "type", "string", "integer", "boolean", "array")), Required: s.Required.Value,
+		Kind: ir.Kind(c.choice(s.Type, "type", kinds()...)), Required: s.Required.Value,
 	}
-	p.Constraints = c.constraints(&s.Constraints, p.Kind)
-	if s.Items != nil {
-		items := c.constraints(s.Items, ir.String)
-		p.Items = &items
-		if p.Kind != ir.Array && p.Kind != "" {
-			c.reportName(s.ItemsAt, "CT006", "", "%s is no array and has no items", s.Name)
-		}
-	}
-	if p.Kind == ir.Array && p.Items == nil {
-		p.Items = &ir.Constraints{}
+	c.within(s, &p, owner+p.GoName, depth)
+	if s.OfResult {
+		c.presence(s, &p, depth)
+		return p
 	}
 	if s.Default.Set && p.Kind != "" {
 		if p.Required {
 			c.reportf(s.Default.At, "CT009", "drop required, or the default", "%s is required and has a default", s.Name)
 		}
-		p.Default = c.defaultValue(s, p.Kind)
+		p.Default = c.defaultValue(s, &p)
+		if depth > 0 && p.Default != nil {
+			c.judgeDefault(s, p) // those of parameters are judged with their tool
+		}
 	}
 	c.oneOrMany(s, &p)
 	p.Repairs = c.repairs(s, &p)
 	return p
 }
 
+// presence settles when a field of a result is there.
+func (c *checker) presence(s *spec.Param, p *ir.Param, depth int) {
+	presence := ir.Always
+	if s.Presence.Set {
+		presence = ir.Presence(c.choice(s.Presence, "presence", string(ir.Always), string(ir.NonZero), string(ir.Nullable)))
+	}
+	p.Required, p.Nullable = presence != ir.NonZero, presence == ir.Nullable
+	if depth == 0 && slices.Contains([]string{"ok", "code", "reason", "notes"}, s.Name) {
+		c.reportName(s.At, "CT036", "give it another name", "%s is written by the generator", s.Name)
+	}
+}
+
+// result judges what a tool answers in JSON.
+func (c *checker) result(t *ir.Tool, s *spec.Result) ir.Result {
+	out := ir.Result{Fields: c.params(s.Fields, t.GoName+"Result", 0)}
+	names := map[string]string{}
+	for i, code := range s.Codes.Value {
+		at := s.Codes.At.Elem(i)
+		name := goName(code)
+		switch before, taken := names[name]; {
+		case !isSnake(code, longestOther):
+			c.reportf(at, "CT036", nameHint(code, longestOther), "%q is not a code", code)
+		case slices.Contains([]string{"invalid_arguments", "too_large", "failed"}, code):
+			c.reportf(at, "CT036", "leave it out", "every tool that answers in JSON has the code %s", code)
+		case before == code:
+			c.reportf(at, "CT036", "", "%s is listed twice", code)
+		case taken:
+			c.reportf(at, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, code, name)
+		default:
+			out.Codes = append(out.Codes, code)
+		}
+		names[name] = code
+	}
+	return out
+}
+
+func kinds() []string {
+	return []string{string(ir.String), string(ir.Integer), string(ir.Number), string(ir.Boolean), string(ir.Array), string(ir.Object)}
+}
+
+// within judges what narrows a value and what it holds. name begins the Go names of
+// the latter.
+func (c *checker) within(s *spec.Param, p *ir.Param, name string, depth int) {
+	p.Nullable = s.Nullable.Value
+	p.Constraints = c.constraints(s, p.Kind)
+	if depth > deepest {
+		c.reportName(s.At, "CT032", "", "values stand more than %d levels inside of one another here", deepest)
+		return
+	}
+	switch {
+	case s.Items != nil:
+		p.Items = c.items(s, name, depth+1)
+		if p.Kind != ir.Array && p.Kind != "" {
+			c.reportName(s.Items.At, "CT006", "", "%s is no array and has no items", s.Name)
+		}
+	case p.Kind == ir.Array:
+		p.Items = &ir.Param{Kind: ir.String}
+	}
+	c.members(s, p, name, depth+1)
+}
+
+// items judges what every item of an array is.
+func (c *checker) items(s *spec.Param, name string, depth int) *ir.Param {
+	p := &ir.Param{Kind: ir.String}
+	if s.Items.Type.Set {
+		p.Kind = ir.Kind(c.choice(s.Items.Type, "type", kinds()...))
+	}
+	if s.Items.Summary.Set {
+		p.Summary = c.summary(s.Items.Summary, parameterSummary)
+	}
+	c.within(s.Items, p, singular(name), depth)
+	return p
+}
+
+// members judges what an object holds: members, or variants that a key tells apart.
+func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
+	if p.Kind != ir.Object {
+		switch {
+		case p.Kind == "":
+		case len(s.Members) > 0:
+			c.reportName(s.MembersAt, "CT006", "", "members do not apply to the type %s", p.Kind)
+		case s.Key.Set || len(s.Variants) > 0:
+			c.reportName(s.At, "CT006", "", "key and variants do not apply to the type %s", p.Kind)
+		}
+		return
+	}
+	p.TypeName, p.Key = name, s.Key.Value
+	p.Members = c.params(s.Members, name, depth)
+	switch {
+	case !s.Key.Set && len(s.Variants) == 0:
+		if len(s.Members) == 0 {
+			c.dangling(s.At, "CT032", "add a table to members, or a key with variants", "the object has no members")
+		}
+		return
+	case !s.Key.Set:
+		c.reportName(s.At, "CT032", `add key = "…", the member whose value tells them apart`, "nothing tells the variants of the object apart")
+	case len(s.Members) > 0:
+		c.reportName(s.MembersAt, "CT032", "put them into every variant", "an object with variants has no members beside them")
+	case !isSnake(p.Key, longestOther):
+		c.reportf(s.Key.At, "CT005", nameHint(p.Key, longestOther), "%q is not a member name", p.Key)
+	case len(s.Variants) < 2:
+		c.dangling(s.Key.At, "CT032", "add another, or make it an object with members", "there is nothing to tell apart: the object needs two variants")
+	}
+	names := map[string]string{"": "", goName(p.Key): "the key"}
+	for i := range s.Variants {
+		v := &s.Variants[i]
+		variant := ir.Variant{Value: v.Value, GoName: goName(v.Value), Summary: c.summary(v.Summary, parameterSummary)}
+		if !isSnake(v.Value, longestOther) {
+			c.reportName(v.At, "CT005", nameHint(v.Value, longestOther), "%q is not a name for a variant", v.Value)
+		}
+		if before, taken := names[variant.GoName]; taken {
+			c.reportName(v.At, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, v.Value, variant.GoName)
+		}
+		names[variant.GoName] = v.Value
+		variant.TypeName = name + variant.GoName
+		variant.Members = c.params(v.Members, variant.TypeName, depth)
+		for j := range v.Members {
+			if v.Members[j].Name == p.Key {
+				c.reportName(v.Members[j].At, "CT032", "leave it out", "the key %s is a member of every variant already", p.Key)
+			}
+		}
+		p.Variants = append(p.Variants, variant)
+	}
+}
+
 // oneOrMany judges a parameter that also takes one item in the place of an
 // array.
 func (c *checker) oneOrMany(s *spec.Param, p *ir.Param) {
-	p.OneOrMany = s.OneOrMany.Value && p.Kind == ir.Array
+	p.OneOrMany = s.OneOrMany.Value && p.Texts()
+	least, most := s.Constraints["min_items"], s.Constraints["max_items"]
 	switch {
 	case !s.OneOrMany.Set:
 	case p.Kind != ir.Array && p.Kind != "":
 		c.reportf(s.OneOrMany.At, "CT006", "", "one_or_many does not apply to the type %s", p.Kind)
+	case s.OneOrMany.Value && p.Kind == ir.Array && !p.OneOrMany:
+		c.report(s.OneOrMany.At, "CT006", "one_or_many is of arrays of strings alone", "from_scalar among the repairs reads one value as an array")
 	case !p.OneOrMany:
-	case s.MinItems.Set && s.MinItems.Value > 1:
-		c.reportf(s.MinItems.At, "CT007", "drop one of the two", "one_or_many takes one item, and min_items asks for %d", s.MinItems.Value)
-	case s.MaxItems.Set && s.MaxItems.Value == 0:
-		c.report(s.MaxItems.At, "CT007", "one_or_many takes one item, and max_items allows none", "drop one of the two")
+	case p.Nullable:
+		c.report(s.OneOrMany.At, "CT006", "one_or_many reads null as not given, so that nullable means nothing", "drop one of the two")
+	case least.Set && least.Value.(float64) > 1:
+		c.reportf(least.At, "CT007", "drop one of the two", "one_or_many takes one item, and min_items asks for %v", least.Value)
+	case most.Set && most.Value.(float64) == 0:
+		c.report(most.At, "CT007", "one_or_many takes one item, and max_items allows none", "drop one of the two")
 	}
 }
 
-func (c *checker) defaultValue(s *spec.Param, kind ir.Kind) any {
-	v := s.Default.Value
-	switch kind {
-	case ir.String:
-		if v, ok := v.(string); ok {
-			return v
-		}
+func (c *checker) defaultValue(s *spec.Param, p *ir.Param) any {
+	wants := "a " + string(p.Kind)
+	switch p.Kind {
+	case ir.Object:
+		c.reportf(s.Default.At, "CT008", "give its members defaults", "the object %s cannot have a default of its own", s.Name)
+		return nil
 	case ir.Integer:
-		if v, ok := v.(int64); ok {
-			return v
-		}
-	case ir.Boolean:
-		if v, ok := v.(bool); ok {
-			return v
-		}
+		wants = "an integer"
 	case ir.Array:
-		if list, ok := v.([]any); ok {
-			words := make([]string, 0, len(list))
-			for _, item := range list {
-				word, ok := item.(string)
-				if !ok {
-					break
-				}
-				words = append(words, word)
-			}
-			if len(words) == len(list) {
-				return words
-			}
+		wants = "an array of " + string(p.Item().Kind) + "s"
+		if !flat(p) {
+			c.reportf(s.Default.At, "CT008", "an array of scalars can have one", "%s cannot have a default", s.Name)
+			return nil
 		}
+	case ir.String, ir.Number, ir.Boolean:
 	}
-	want := map[ir.Kind]string{ir.String: "a string", ir.Integer: "an integer", ir.Boolean: "a boolean", ir.Array: "an array of strings"}[kind]
-	c.reportf(s.Default.At, "CT008", "", "the default of %s must be %s", s.Name, want)
+	if v := typed(s.Default.Value, p); v != nil {
+		return v
+	}
+	c.reportf(s.Default.At, "CT008", "", "the default of %s must be %s", s.Name, wants)
 	return nil
 }
 
-func (c *checker) constraints(s *spec.Constraints, kind ir.Kind) ir.Constraints {
-	belongs := func(set bool, at spec.Place, key string, to ir.Kind) {
-		if set && kind != to && kind != "" {
-			c.reportf(at, "CT006", "", "%s does not apply to the type %s", key, kind)
-		}
-	}
-	belongs(s.Minimum.Set, s.Minimum.At, "minimum", ir.Integer)
-	belongs(s.Maximum.Set, s.Maximum.At, "maximum", ir.Integer)
-	belongs(s.MinLength.Set, s.MinLength.At, "min_length", ir.String)
-	belongs(s.MaxLength.Set, s.MaxLength.At, "max_length", ir.String)
-	belongs(s.MinItems.Set, s.MinItems.At, "min_items", ir.Array)
-	belongs(s.MaxItems.Set, s.MaxItems.At, "max_items", ir.Array)
-	belongs(s.Enum.Set, s.Enum.At, "enum", ir.String)
-	belongs(s.Pattern.Set, s.Pattern.At, "pattern", ir.String)
-	belongs(s.PatternSays.Set, s.PatternSays.At, "pattern_says", ir.String)
-	belongs(s.NotBlank.Set, s.NotBlank.At, "not_blank", ir.String)
-	belongs(s.SingleLine.Set, s.SingleLine.At, "single_line", ir.String)
-	out := ir.Constraints{
-		Minimum: bound(s.Minimum), Maximum: bound(s.Maximum),
-		MinLength: bound(s.MinLength), MaxLength: bound(s.MaxLength),
-		MinItems: bound(s.MinItems), MaxItems: bound(s.MaxItems),
-		Enum: s.Enum.Value, Pattern: s.Pattern.Value, PatternSays: s.PatternSays.Value,
-		NotBlank: s.NotBlank.Value, SingleLine: s.SingleLine.Value,
-	}
-	c.order(s.Minimum, s.Maximum, -largest)
-	c.order(s.MinLength, s.MaxLength, 0)
-	c.order(s.MinItems, s.MaxItems, 0)
-	c.enum(s)
-	c.pattern(s)
-	return out
+// flat reports whether the items of an array are scalars that cannot be null.
+func flat(p *ir.Param) bool {
+	item := p.Item()
+	return item.Kind != ir.Array && item.Kind != ir.Object && !item.Nullable
 }
 
-func bound(f spec.Field[int64]) *int64 {
-	if !f.Set {
-		return nil
+// typed is a value of a spec in the form that a default has in the model, or nil
+// where it is of another type.
+func typed(v any, p *ir.Param) any {
+	switch v := v.(type) {
+	case string:
+		if p.Kind == ir.String {
+			return v
+		}
+	case bool:
+		if p.Kind == ir.Boolean {
+			return v
+		}
+	case int64:
+		switch p.Kind {
+		case ir.Integer:
+			return v
+		case ir.Number:
+			return float64(v)
+		}
+	case float64:
+		if p.Kind == ir.Number && !math.IsNaN(v) && !math.IsInf(v, 0) {
+			return v
+		}
+	case []any:
+		if p.Kind == ir.Array {
+			return typedList(v, p)
+		}
 	}
-	v := f.Value
-	return &v
+	return nil
+}
+
+func typedList(list []any, p *ir.Param) any {
+	values, texts := make([]any, 0, len(list)), make([]string, 0, len(list))
+	for _, item := range list {
+		value := typed(item, p.Item())
+		if value == nil {
+			return nil
+		}
+		values = append(values, value)
+		if text, ok := value.(string); ok {
+			texts = append(texts, text)
+		}
+	}
+	if p.Texts() {
+		return texts
+	}
+	return values
+}
+
+// constraints judges what narrows a value of a type.
+func (c *checker) constraints(s *spec.Param, kind ir.Kind) ir.Constraints {
+	var out ir.Constraints
+	var low spec.Field[any] // the lower bound right before an upper one
+	for _, row := range ir.ConstraintTable() {
+		f := s.Constraints[row.Key]
+		if f.Set {
+			row.Set(&out, f.Value)
+			if !row.Applies(kind) && kind != "" {
+				c.reportf(f.At, "CT006", "", "%s does not apply to the type %s", row.Key, kind)
+			}
+		}
+		switch row.Form {
+		case ir.Least:
+			c.bound(f, row, kind)
+			low = f
+		case ir.Most:
+			c.bound(f, row, kind)
+			if low.Set && f.Set && low.Value.(float64) > f.Value.(float64) {
+				c.reportf(f.At, "CT007", "", "no value fits: the lower bound %v is above the upper bound %v", low.Value, f.Value)
+			}
+		case ir.Flag, ir.Text, ir.List, ir.Remark:
+		}
+	}
+	c.enum(s, out)
+	c.pattern(s, out)
+	c.format(s, out)
+	return out
 }
 
 // largest is the greatest integer that every JSON reader keeps: those that read
 // numbers as floating point are exact up to here.
 const largest = 1<<53 - 1
 
-// order demands that two bounds leave room between them. least is the smallest
-// number either may be.
-func (c *checker) order(low, high spec.Field[int64], least int64) {
-	for _, f := range []spec.Field[int64]{low, high} {
-		switch {
-		case f.Set && f.Value < 0 && least == 0:
-			c.report(f.At, "CT007", "a size cannot be negative", "")
-		case f.Set && (f.Value < least || f.Value > largest):
-			c.reportf(f.At, "CT007", "", "%d is beyond the integers that every JSON reader keeps exact, which end at %d", f.Value, largest)
-		}
-	}
-	if low.Set && high.Set && low.Value > high.Value {
-		c.reportf(high.At, "CT007", "", "no value fits: the lower bound %d is above the upper bound %d", low.Value, high.Value)
-	}
-}
-
-func (c *checker) enum(s *spec.Constraints) {
-	f := s.Enum
+// bound judges one bound by itself.
+func (c *checker) bound(f spec.Field[any], row ir.Constraint, kind ir.Kind) {
 	if !f.Set {
 		return
 	}
-	if len(f.Value) == 0 {
+	n := f.Value.(float64)
+	switch {
+	case row.Unit != "" && n < 0:
+		c.report(f.At, "CT007", "a size cannot be negative", "")
+	case math.IsNaN(n) || math.IsInf(n, 0):
+		c.report(f.At, "CT007", "JSON has no such number", "")
+	case kind == ir.Number:
+	case n != math.Trunc(n):
+		c.reportf(f.At, "CT007", `write a whole number, or type = "number"`, "an integer cannot have the bound %v", n)
+	case math.Abs(n) > largest:
+		c.reportf(f.At, "CT007", "", "this is beyond the integers that every JSON reader keeps exact, which end at %d", largest)
+	}
+}
+
+// others reports whether text is narrowed by more than the constraints named.
+func others(c ir.Constraints, kind ir.Kind, but ...string) bool {
+	for _, row := range ir.ConstraintTable() {
+		if row.Applies(kind) && row.Form != ir.Remark && !slices.Contains(but, row.Key) && row.Of(&c) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *checker) enum(s *spec.Param, out ir.Constraints) {
+	f := s.Constraints["enum"]
+	if !f.Set {
+		return
+	}
+	if len(out.Enum) == 0 {
 		c.report(f.At, "CT010", "the enum allows nothing", "")
 	}
-	for i, v := range f.Value {
+	for i, v := range out.Enum {
 		switch {
 		case v == "" || strings.TrimSpace(v) != v || !oneLine(v):
 			c.reportf(f.At.Elem(i), "CT010", "", "%q cannot be typed reliably", v)
-		case slices.Contains(f.Value[:i], v):
+		case slices.Contains(out.Enum[:i], v):
 			c.reportf(f.At.Elem(i), "CT010", "", "%q is in the enum twice", v)
 		}
 	}
-	if s.MinLength.Set || s.MaxLength.Set || s.Pattern.Set || s.NotBlank.Set || s.SingleLine.Set {
+	if others(out, ir.String, "enum") {
 		c.report(f.At, "CT010", "an enum says all there is to say: no other constraint goes with it", "drop the other one")
 	}
 }
 
-func (c *checker) pattern(s *spec.Constraints) {
-	says := s.PatternSays
+func (c *checker) pattern(s *spec.Param, out ir.Constraints) {
+	says, pattern := s.Constraints["pattern_says"], s.Constraints["pattern"]
 	switch {
 	case !says.Set:
-	case !s.Pattern.Set:
+	case !pattern.Set:
 		c.report(says.At, "CT011", "there is no pattern for pattern_says to explain", "")
-	case strings.TrimSpace(says.Value) == "" || !oneLine(says.Value):
+	case strings.TrimSpace(out.PatternSays) == "" || !oneLine(out.PatternSays):
 		c.report(says.At, "CT011", "pattern_says is one line of text", `it completes "must …"`)
 	}
-	if !s.Pattern.Set {
+	if !pattern.Set {
 		return
 	}
-	if why := notPortable(s.Pattern.Value); why != "" {
-		c.reportf(s.Pattern.At, "CT011", "", "the pattern %s", why)
+	if why := notPortable(out.Pattern); why != "" {
+		c.reportf(pattern.At, "CT011", "", "the pattern %s", why)
 	}
 	if !says.Set {
-		c.report(s.Pattern.At, "CT011", "the pattern does not say what it asks for", `add pattern_says, which completes "must …": a regular expression is no error message`)
+		c.report(pattern.At, "CT011", "the pattern does not say what it asks for", `add pattern_says, which completes "must …": a regular expression is no error message`)
 	}
-	if s.NotBlank.Value || s.SingleLine.Value {
-		c.report(s.Pattern.At, "CT011", "a pattern cannot be combined with not_blank or single_line", "put both into the pattern")
+	if out.NotBlank || out.SingleLine {
+		c.report(pattern.At, "CT011", "a pattern cannot be combined with not_blank or single_line", "put both into the pattern")
+	}
+}
+
+func (c *checker) format(s *spec.Param, out ir.Constraints) {
+	f := s.Constraints["format"]
+	if !f.Set {
+		return
+	}
+	var names []string
+	for _, format := range ir.Formats() {
+		names = append(names, format.Name)
+	}
+	c.choice(spec.Field[string]{Value: out.Format, Set: true, At: f.At}, "format", names...)
+	if others(out, ir.String, "format", "max_length", "enum") {
+		c.report(f.At, "CT033", "a format says all there is to say: only max_length goes with it", "drop the other one")
 	}
 }
 
 func (c *checker) repairs(s *spec.Param, p *ir.Param) []ir.Repair {
 	fits := map[ir.Repair]bool{
 		ir.RepairFromString:  p.Kind != ir.String && !p.OneOrMany,
-		ir.RepairFromInteger: p.Kind == ir.String || p.Kind == ir.Array,
+		ir.RepairFromInteger: p.Kind == ir.String || p.Texts(),
 		ir.RepairFromScalar:  p.Kind == ir.Array && !p.OneOrMany,
 		ir.RepairClamp:       p.Kind == ir.Integer && p.Maximum != nil,
-		ir.RepairSpelling:    len(p.Enum) > 0 || p.Items != nil && len(p.Items.Enum) > 0,
+		ir.RepairSpelling:    len(p.Enum) > 0 || p.Texts() && len(p.Items.Enum) > 0,
 	}
 	var out []ir.Repair
 	for i, name := range s.Repairs.Value {
@@ -273,7 +505,7 @@ func (c *checker) repairs(s *spec.Param, p *ir.Param) []ir.Repair {
 func unfit(r ir.Repair) string {
 	switch r {
 	case ir.RepairFromString:
-		return "it reads integers, booleans and arrays from strings"
+		return "it reads numbers, booleans, arrays and objects from strings"
 	case ir.RepairFromInteger:
 		return "it writes integers as strings"
 	case ir.RepairFromScalar:
@@ -287,22 +519,49 @@ func unfit(r ir.Repair) string {
 }
 
 func (c *checker) rule(t *ir.Tool, r spec.Rule) ir.Rule {
-	names := r.Exclusive.Value
-	if r.Exclusive.Set && len(names) < 2 {
-		c.report(r.Exclusive.At, "CT013", "a rule needs two parameters", "")
-	}
-	for i, name := range names {
-		at := r.Exclusive.At.Elem(i)
-		switch p := t.Param(name); {
-		case p == nil:
-			c.dangling(at, "CT013", suggest(name, "parameters", paramNames(t)), "there is no parameter %q", name)
-		case p.Required || p.Default != nil:
-			c.reportf(at, "CT013", "", "%s always has a value, so it cannot exclude others", name)
-		case slices.Contains(names[:i], name):
-			c.reportf(at, "CT013", "", "%s is named twice", name)
+	lists := []spec.Field[[]string]{r.Exclusive, r.AtLeastOne, r.ExactlyOne, r.Requires}
+	set := 0
+	for i, list := range lists {
+		if !list.Set {
+			continue
+		}
+		set++
+		if least := 2; len(list.Value) < least && i < 3 {
+			c.report(list.At, "CT013", "a rule needs two parameters", "")
+		}
+		for j, name := range list.Value {
+			c.ruled(t, list.At.Elem(j), name, slices.Contains(list.Value[:j], name))
 		}
 	}
-	return ir.Rule{Exclusive: names}
+	switch {
+	case set == 0 && !r.At.File.Broken:
+		c.report(r.At, "CT013", "the rule demands nothing", "one of: exclusive, at_least_one, exactly_one, or given with requires")
+	case set > 1:
+		c.report(r.At, "CT013", "a rule demands one thing", "write a [[rules]] table for each")
+	case r.Requires.Set != r.Given.Set:
+		c.dangling(r.At, "CT013", `such as given = "page", requires = ["size"]`, "given and requires go together")
+	case r.Requires.Set && len(r.Requires.Value) == 0:
+		c.report(r.Requires.At, "CT013", "the rule demands nothing", "")
+	}
+	if r.Given.Set {
+		c.ruled(t, r.Given.At, r.Given.Value, slices.Contains(r.Requires.Value, r.Given.Value))
+	}
+	return ir.Rule{
+		Exclusive: r.Exclusive.Value, AtLeastOne: r.AtLeastOne.Value, ExactlyOne: r.ExactlyOne.Value,
+		Requires: r.Requires.Value, Given: r.Given.Value,
+	}
+}
+
+// ruled judges one name in a rule.
+func (c *checker) ruled(t *ir.Tool, at spec.Place, name string, twice bool) {
+	switch p := t.Param(name); {
+	case p == nil:
+		c.dangling(at, "CT013", suggest(name, "parameters", paramNames(t)), "there is no parameter %q", name)
+	case p.Required || p.Default != nil:
+		c.reportf(at, "CT013", "", "%s always has a value, so no rule can depend on whether it is given", name)
+	case twice:
+		c.reportf(at, "CT013", "", "%s is named twice", name)
+	}
 }
 
 func paramNames(t *ir.Tool) []string {
@@ -321,7 +580,7 @@ func (c *checker) works(tool *ir.Tool, t *spec.Tool, sound bool) {
 	if required && len(t.Examples) == 0 {
 		c.dangling(t.Name.At, "CT025", "add an [[examples]] table", "the tool has a required parameter and no example")
 	}
-	if tool.Handler != ir.HandlerCommand || tool.Answer == ir.TextAnswer {
+	if tool.Handler != ir.HandlerCommand || tool.Answer != ir.EnvelopeAnswer {
 		return
 	}
 	if t.Command == nil {

@@ -3,6 +3,26 @@
 // or writes a disk, and equal contracts give equal bytes.
 package emit
 
+import (
+	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/gen/lower"
+)
+
+// Target is one form of a contract beside Go and the lock, which a project may do
+// without. Each has a package with a function Target, and a line in package targets.
+type Target struct {
+	Name string // in tools.toml
+	// Settings: it is made where tools.toml has a table for it; else unless the project
+	// names others only.
+	Settings bool
+	// Lower is how tools are put to it, with its limits; nil where it takes them whole.
+	Lower *lower.Target
+	// List is the one file of a target that has one, below the folder of generated
+	// files, where it cannot state that it was generated.
+	List string
+	Emit func(*ir.Contract) ([]File, error)
+}
+
 // File is one generated file.
 type File struct {
 	Path string // slash-separated, relative to the root of the project

@@ -1,5 +1,7 @@
 package ir
 
+import "slices"
+
 // ErrorCode names a problem with an argument in what callers get. The values
 // are those of runtime/contract, which generated code refers to.
 type ErrorCode string
@@ -35,34 +37,28 @@ func ErrorCodes() []ErrorCode {
 // ErrorCodes returns the codes that a call of the tool can fail with because of
 // its arguments, in the order of the constants above.
 func (t *Tool) ErrorCodes() []ErrorCode {
-	codes := []ErrorCode{ErrorMalformed, ErrorUnknown}
-	add := func(code ErrorCode, when func(*Param) bool) {
-		for i := range t.Params {
-			if when(&t.Params[i]) {
-				codes = append(codes, code)
-				return
+	happens := map[ErrorCode]bool{ErrorMalformed: true, ErrorUnknown: true}
+	for _, p := range t.Values() {
+		happens[ErrorType] = true
+		if p.Required || p.Key != "" {
+			happens[ErrorMissing] = true
+		}
+		if p.Key != "" {
+			happens[ErrorEnum] = true
+		}
+		for _, c := range ConstraintTable() {
+			if c.Code != "" && c.Of(&p.Constraints) != nil {
+				happens[c.Code] = true
 			}
 		}
 	}
-	constrained := func(code ErrorCode, when func(*Constraints) bool) {
-		add(code, func(p *Param) bool {
-			return when(&p.Constraints) || p.Items != nil && when(p.Items)
-		})
+	for _, r := range t.Rules {
+		if len(r.Exclusive)+len(r.ExactlyOne) > 0 {
+			happens[ErrorExclusive] = true
+		}
+		if len(r.Requires)+len(r.AtLeastOne)+len(r.ExactlyOne) > 0 {
+			happens[ErrorMissing] = true
+		}
 	}
-	add(ErrorMissing, func(p *Param) bool { return p.Required })
-	add(ErrorType, func(*Param) bool { return true })
-	constrained(ErrorEnum, func(c *Constraints) bool { return len(c.Enum) > 0 })
-	constrained(ErrorMinimum, func(c *Constraints) bool { return c.Minimum != nil })
-	constrained(ErrorMaximum, func(c *Constraints) bool { return c.Maximum != nil })
-	constrained(ErrorMinLength, func(c *Constraints) bool { return c.MinLength != nil })
-	constrained(ErrorMaxLength, func(c *Constraints) bool { return c.MaxLength != nil })
-	constrained(ErrorMinItems, func(c *Constraints) bool { return c.MinItems != nil })
-	constrained(ErrorMaxItems, func(c *Constraints) bool { return c.MaxItems != nil })
-	constrained(ErrorPattern, func(c *Constraints) bool { return c.Pattern != "" })
-	constrained(ErrorBlank, func(c *Constraints) bool { return c.NotBlank })
-	constrained(ErrorSingleLine, func(c *Constraints) bool { return c.SingleLine })
-	if len(t.Rules) > 0 {
-		codes = append(codes, ErrorExclusive)
-	}
-	return codes
+	return slices.DeleteFunc(ErrorCodes(), func(code ErrorCode) bool { return !happens[code] })
 }

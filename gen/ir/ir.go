@@ -16,6 +16,15 @@ type Contract struct {
 	Families []Family // sorted by name
 	CLIs     []CLI    // sorted by name
 	Targets  Targets
+	Accepted []Accepted
+}
+
+// Accepted is a change of the contract that breaks callers and is meant.
+type Accepted struct {
+	Rule    string // of package lock
+	Subject string // "tool conversation_grep, parameter limit"
+	Reason  string // who has to do what, and why it is worth it
+	Version string // of the project that has the change first
 }
 
 // Tools returns all tools, sorted by name.
@@ -76,7 +85,8 @@ func (e Effect) Hints() Hints {
 
 // Tool is one tool.
 type Tool struct {
-	Name        string // "conversation_list"
+	Name        string // "conversation_list"; one dot may stand in it: "conv.create"
+	Aliases     []Alias
 	Family      string // "conversation"
 	Short       string // the name without its family: "list"; names files
 	GoName      string // "List": prefix of every Go name of this tool
@@ -92,8 +102,35 @@ type Tool struct {
 	Command     *Command // nil where the work is no command line
 	Answer      Answer
 	MaxChars    int      // most characters of an answer; 0: no cap of its own
-	Envelope    Envelope // without elements where the answer is text
+	Envelope    Envelope // without elements where the answer is no envelope
+	Result      Result   // without fields where the answer is not JSON
 	Examples    []Example
+}
+
+// Alias is a former name of a tool, which callers may still use.
+type Alias struct {
+	Name  string
+	Until string // the day after which it may be gone: "2027-06-30"
+}
+
+// Flat is a tool's name where a host takes no dot.
+func Flat(name string) string { return strings.ReplaceAll(name, ".", "_") }
+
+// OtherNames returns what else a tool is called by than its name: the name without
+// its dot, and the former names in both forms.
+func (t *Tool) OtherNames() []string {
+	var names []string
+	add := func(name string) {
+		if name != t.Name && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	add(Flat(t.Name))
+	for _, a := range t.Aliases {
+		add(a.Name)
+		add(Flat(a.Name))
+	}
+	return names
 }
 
 // Param returns the parameter of that name, or nil.
@@ -104,6 +141,16 @@ func (t *Tool) Param(name string) *Param {
 		}
 	}
 	return nil
+}
+
+// Result is what a tool answers in JSON: an object with ok and the fields, or with
+// ok, a code and a reason.
+type Result struct {
+	// Fields are in the order they are written in. Those that are required are always
+	// there, and null where they are nullable and absent; the others are left out.
+	// None has a default, repairs or constraints.
+	Fields []Param
+	Codes  []string // of failures, beyond those that every tool has
 }
 
 // Handler says who turns the output of a tool's command into its envelope.
@@ -122,51 +169,117 @@ type Answer string
 const (
 	EnvelopeAnswer Answer = "envelope" // elements with attributes, as declared
 	TextAnswer     Answer = "text"     // plain text, as the handler makes it
+	JSONAnswer     Answer = "json"     // an object with the fields of a result
 )
 
-// Kind is the type of a parameter or of an array's items.
+// Kind is the type of a value.
 type Kind string
 
 // The kinds.
 const (
 	String  Kind = "string"
 	Integer Kind = "integer"
+	Number  Kind = "number"
 	Boolean Kind = "boolean"
-	Array   Kind = "array" // of strings
+	Array   Kind = "array"  // of Items
+	Object  Kind = "object" // with Members, and with no others
 )
 
-// Param is one parameter of a tool.
+// Param is a value that callers give: a parameter of a tool, a member of an
+// object, or an item of an array, which has neither a name nor a default.
 type Param struct {
 	Name     string
 	GoName   string // "TitleContains"
 	Summary  string // one line
 	Kind     Kind
 	Required bool
-	// Default is nil, bool, int64, string or []string.
+	// Nullable values may be null. Of an optional parameter that is more than being
+	// left out: null wins over the default.
+	Nullable bool
+	// Default is nil, bool, int64, float64, string, []string or, of an array of
+	// anything else, []any.
 	Default any
 	Constraints
-	Items *Constraints // of an array's strings
+	// Items is what every item of an array is; nil is any string.
+	Items *Param
 	// OneOrMany reports whether callers may give one string in the place of an array.
-	// It is of arrays alone; whoever gets the value always gets a list.
+	// It is of arrays of strings alone; whoever gets the value always gets a list.
 	OneOrMany bool
 	Repairs   []Repair // in the order they are tried
+
+	// TypeName is the Go type of an object.
+	TypeName string
+	// Members are what an object has, in the order of the spec.
+	Members []Param
+	// Key names the member whose value tells the variants of an object apart; empty
+	// where there is one form alone, which is then in Members.
+	Key      string
+	Variants []Variant
 }
 
-// Pointer reports whether the Go field is a pointer: a scalar that may be absent.
+// Variant is one of the forms that an object may have. The member that tells it
+// apart is no part of its members.
+type Variant struct {
+	Value    string // of the member that tells variants apart
+	GoName   string // field of the type of the object: "Text"
+	TypeName string // "CreateItemText"
+	Summary  string
+	Members  []Param
+}
+
+// Pointer reports whether the Go field is a pointer: a scalar or an object that may
+// be absent or null.
 func (p *Param) Pointer() bool {
-	return !p.Required && p.Default == nil && p.Kind != Array
+	return p.Kind != Array && (p.Nullable || !p.Required && p.Default == nil)
 }
 
-// Constraints narrow a value. A nil bound is no bound.
-type Constraints struct {
-	Minimum, Maximum     *int64
-	MinLength, MaxLength *int64 // in Unicode characters
-	MinItems, MaxItems   *int64
-	Enum                 []string
-	Pattern              string // RE2 that means the same in ECMA-262; unanchored unless it says so
-	PatternSays          string // what the pattern asks for, in words that complete "must …"
-	NotBlank             bool   // has a character that is not ASCII white space
-	SingleLine           bool   // no CR, LF or NUL
+// Item returns what every item of an array is.
+func (p *Param) Item() *Param {
+	if p.Items != nil {
+		return p.Items
+	}
+	return &Param{Kind: String}
+}
+
+// Texts reports whether the value is an array of strings, none of them null.
+func (p *Param) Texts() bool {
+	item := p.Item()
+	return p.Kind == Array && item.Kind == String && !item.Nullable
+}
+
+// Inner returns the values right inside of p: the items of an array, the members
+// of an object and those of its variants.
+func (p *Param) Inner() []*Param {
+	var inner []*Param
+	if p.Items != nil {
+		inner = append(inner, p.Items)
+	}
+	for i := range p.Members {
+		inner = append(inner, &p.Members[i])
+	}
+	for i := range p.Variants {
+		for j := range p.Variants[i].Members {
+			inner = append(inner, &p.Variants[i].Members[j])
+		}
+	}
+	return inner
+}
+
+// Values returns a tool's parameters with everything inside of them, each before
+// what it holds.
+func (t *Tool) Values() []*Param {
+	var all []*Param
+	var walk func(p *Param)
+	walk = func(p *Param) {
+		all = append(all, p)
+		for _, inner := range p.Inner() {
+			walk(inner)
+		}
+	}
+	for i := range t.Params {
+		walk(&t.Params[i])
+	}
+	return all
 }
 
 // Repair is a declared coercion.
@@ -174,16 +287,21 @@ type Repair string
 
 // The repairs a spec may declare.
 const (
-	RepairFromString  Repair = "from_string"  // integer, boolean, array: read it from a string
+	RepairFromString  Repair = "from_string"  // anything but a string: read it from one
 	RepairFromInteger Repair = "from_integer" // string, array of strings: read digits as text
 	RepairFromScalar  Repair = "from_scalar"  // array: wrap one value
 	RepairClamp       Repair = "clamp"        // integer: lower to the maximum
 	RepairSpelling    Repair = "spelling"     // enum: case, "-" and "_" do not matter
 )
 
-// Rule is a relation between parameters.
+// Rule is a relation between parameters, none of which is required or has a
+// default. Exactly one of its lists is not empty.
 type Rule struct {
-	Exclusive []string // at most one of these is given
+	Exclusive  []string // at most one of these is given
+	AtLeastOne []string // one or more of these are given
+	ExactlyOne []string // one of these is given, and no other
+	Requires   []string // all of these are given where Given is
+	Given      string
 }
 
 // Example is a call that a reader can copy.
@@ -197,6 +315,22 @@ type Command struct {
 	CLI    string
 	Args   []Arg
 	OKExit []int
+	Output *Output // nil: one JSON value, an array of records or an object with one in data
+}
+
+// Output is the form in which a command prints its records, as in package contract.
+type Output struct {
+	Form           string
+	Path           []string // of members down to the array in JSON
+	Fields         []OutputField
+	Separator, End string
+	Pattern        string
+}
+
+// OutputField is a field of a record that is no JSON.
+type OutputField struct {
+	Name string
+	Type AttributeType
 }
 
 // Arg is one argument, or a run of them, of a command line. Text and
@@ -306,12 +440,16 @@ type Child struct {
 
 // Targets is where output goes. Every path is slash-separated and relative.
 type Targets struct {
-	Module    string // Go import path of the generated root package's parent: "github.com/convtools/convtools"
-	Generated string // "generated"
-	JPTools   string // ".jp/mcp/tools"
-	JPCommand string // command line of a local JP tool
+	Module    string   // Go import path of the generated root package's parent: "github.com/convtools/convtools"
+	Generated string   // "generated"
+	Made      []string // names of the targets that are made beside Go and the lock
+	JPTools   string   // ".jp/mcp/tools"
+	JPCommand string   // command line of a local JP tool
 	Skills    []Skill
 }
+
+// Makes reports whether a target is made.
+func (t *Targets) Makes(name string) bool { return slices.Contains(t.Made, name) }
 
 // Skill is a JP configuration file that switches tools on and instructs the
 // assistant about them.
@@ -321,4 +459,21 @@ type Skill struct {
 	Title   string
 	Content string
 	Tools   []string
+}
+
+// Wordy reports whether a value is ASCII letters and digits with single hyphens,
+// underscores, dots or spaces between them, so that a Go name can be made of it.
+func Wordy(value string) bool {
+	between := true
+	for _, c := range []byte(value) {
+		switch {
+		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9':
+			between = false
+		case between || strings.IndexByte("-_. ", c) < 0:
+			return false
+		default:
+			between = true
+		}
+	}
+	return !between
 }

@@ -14,18 +14,77 @@ type Change struct {
 	Rule    Rule
 	Subject string // "tool conversation_grep, parameter limit"
 	Detail  string // "the maximum was 200 and is 100"
+	// Accepted is why a breaking change is meant; nil where it is not meant.
+	Accepted *ir.Accepted
 }
 
 // String returns the change on one line.
 func (c Change) String() string {
-	return fmt.Sprintf("%s: %s: %s [%s]", c.Rule.Class, c.Subject, c.Detail, c.Rule.ID)
+	line := fmt.Sprintf("%s: %s: %s [%s]", c.Rule.Class, c.Subject, c.Detail, c.Rule.ID)
+	if c.Accepted != nil {
+		line = "accepted, " + line + " in " + c.Accepted.Version + ": " + c.Accepted.Reason
+	}
+	return line
+}
+
+// Breaks reports whether the change breaks callers without being meant to.
+func (c Change) Breaks() bool { return c.Rule.Class == Breaking && c.Accepted == nil }
+
+// Accept marks the changes that are meant to break callers, and returns those
+// acceptances for which there is no such change.
+func Accept(changes []Change, accepted []ir.Accepted) (unused []ir.Accepted) {
+	for i := range accepted {
+		a, used := &accepted[i], false
+		for j := range changes {
+			if c := &changes[j]; c.Rule.Class == Breaking && c.Rule.ID == a.Rule && c.Subject == a.Subject {
+				c.Accepted, used = a, true
+			}
+		}
+		if !used {
+			unused = append(unused, *a)
+		}
+	}
+	return unused
+}
+
+// Summary is how many changes there are of each class, as a sentence; nothing where
+// there are none.
+func Summary(changes []Change) string {
+	counts := map[Class]int{}
+	accepted := 0
+	for _, c := range changes {
+		if c.Accepted != nil {
+			accepted++
+		} else {
+			counts[c.Rule.Class]++
+		}
+	}
+	var parts []string
+	for _, part := range []struct {
+		count    int
+		one, all string
+	}{
+		{counts[Breaking], "1 change breaks callers", "%d changes break callers"},
+		{accepted, "1 breaking change is accepted", "%d breaking changes are accepted"},
+		{counts[Risky], "1 is risky", "%d are risky"},
+		{counts[Safe], "1 is safe", "%d are safe"},
+	} {
+		switch {
+		case part.count == 1:
+			parts = append(parts, part.one)
+		case part.count > 1:
+			parts = append(parts, fmt.Sprintf(part.all, part.count))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Compare returns what became of a contract: old and after are facts as [Parse] and
-// [Facts] return them. The changes are sorted: breaking before risky before
+// [Facts] return them. Former names may go after their sunset, which is over when
+// today, as YYYY-MM-DD, is later. The changes are sorted: breaking before risky before
 // safe, then by subject and rule. The error is for lines that are not facts and
 // facts that contradict each other.
-func Compare(old, after []string) ([]Change, error) {
+func Compare(old, after []string, today string) ([]Change, error) {
 	before, err := tree(old)
 	if err != nil {
 		return nil, fmt.Errorf("old contract: %w", err)
@@ -34,11 +93,11 @@ func Compare(old, after []string) ([]Change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("new contract: %w", err)
 	}
-	c := comparison{rules: map[string]Rule{}}
+	c := comparison{rules: map[string]Rule{}, today: today}
 	for _, r := range Rules() {
 		c.rules[r.ID] = r
 	}
-	for _, p := range pairs(before, now, "tool") {
+	for _, p := range renamed(pairs(before, now, "tool")) {
 		c.tool(p)
 	}
 	for _, p := range pairs(before, now, "error") {
@@ -64,6 +123,7 @@ func compareChanges(a, b Change) int {
 
 type comparison struct {
 	rules   map[string]Rule
+	today   string
 	changes []Change
 }
 
@@ -85,11 +145,49 @@ func (c *comparison) cameOrWent(p pair, added, removed string) bool {
 	return true
 }
 
+// renamed makes one pair of a tool that went and the one that came with its name as
+// an alias.
+func renamed(tools []pair) []pair {
+	var out []pair
+	taken := map[string]bool{} // names of tools that came
+	for _, p := range tools {
+		if p.after != nil {
+			continue
+		}
+		for _, q := range tools {
+			if q.before == nil && q.after.children[step{"alias", p.name}] != nil {
+				p.after = q.after
+				taken[q.name] = true
+			}
+		}
+		out = append(out, p)
+	}
+	for _, p := range tools {
+		if p.after != nil && !taken[p.name] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 func (c *comparison) tool(p pair) {
 	if c.cameOrWent(p, "tool-added", "tool-removed") {
 		return
 	}
 	before, after := p.before, p.after
+	if before.subject != after.subject {
+		c.add("tool-renamed", before, "it is %s now", after.subject)
+	}
+	for _, q := range pairs(before, after, "alias") {
+		switch {
+		case q.before == nil && "tool "+q.name != before.subject:
+			c.add("alias-added", q.after, "added")
+		case q.after == nil && q.before.text("until") < c.today:
+			c.add("alias-expired", q.before, "removed")
+		case q.after == nil:
+			c.add("alias-removed", q.before, "removed, and it is promised until %s", q.before.text("until"))
+		}
+	}
 	if was, is := before.text("effect"), after.text("effect"); was != is {
 		rule := "effect-became-read"
 		if is == string(ir.Write) {
@@ -100,7 +198,7 @@ func (c *comparison) tool(p pair) {
 	for _, q := range pairs(before, after, "parameter") {
 		c.parameter(q)
 	}
-	c.exclusions(before, after)
+	c.relations(before, after)
 	was, is := answer(before), answer(after)
 	if was != is {
 		c.add("answer-changed", after, "the answer was %s and is %s", was, is)
@@ -116,19 +214,27 @@ func (c *comparison) tool(p pair) {
 	for _, q := range pairs(before, after, "element") {
 		c.element(q)
 	}
+	c.fields(before, after)
+	for _, q := range pairs(before, after, "code") {
+		c.cameOrWent(q, "result-code-added", "result-code-removed")
+	}
 }
 
 // answer is the form of a tool's answer in words.
 func answer(tool *node) string {
-	if tool.text("answer") == string(ir.TextAnswer) {
+	switch tool.text("answer") {
+	case string(ir.TextAnswer):
 		return "plain text"
+	case string(ir.JSONAnswer):
+		return "JSON"
 	}
 	return "an envelope"
 }
 
-// exclusions compares rules by the pairs of parameters they exclude: that at most
-// one of three is given says the same as three rules about two.
-func (c *comparison) exclusions(before, after *node) {
+// relations compares rules. Those that exclude are compared by the pairs of
+// parameters they exclude: that at most one of three is given says the same as
+// three rules about two. Of exactly one, the other half is that one is given.
+func (c *comparison) relations(before, after *node) {
 	was, is := excluded(before), excluded(after)
 	for _, e := range is {
 		if !slices.Contains(was, e) {
@@ -140,12 +246,52 @@ func (c *comparison) exclusions(before, after *node) {
 			c.add("exclusive-removed", after, "%s and %s can be given together", e[0], e[1])
 		}
 	}
+	for _, rule := range []struct {
+		keys           []string
+		added, removed string
+		says           func([]string) string
+	}{
+		{
+			[]string{"at_least_one", "exactly_one"},
+			"at-least-one-added", "at-least-one-removed",
+			func(names []string) string { return "one of " + strings.Join(names, ", ") + " has to be given" },
+		},
+		{
+			[]string{"requires"},
+			"requires-added", "requires-removed",
+			func(names []string) string { return names[0] + " has to be given together with " + names[1] },
+		},
+	} {
+		was, is := lists(before, rule.keys), lists(after, rule.keys)
+		for _, names := range is {
+			if !slices.ContainsFunc(was, func(w []string) bool { return slices.Equal(w, names) }) {
+				c.add(rule.added, after, "%s", rule.says(names))
+			}
+		}
+		for _, names := range was {
+			if !slices.ContainsFunc(is, func(i []string) bool { return slices.Equal(i, names) }) {
+				c.add(rule.removed, after, "no longer: %s", rule.says(names))
+			}
+		}
+	}
+}
+
+// lists returns the values of keys that hold lists of two names or more.
+func lists(tool *node, keys []string) [][]string {
+	var all [][]string
+	for _, key := range keys {
+		for _, value := range tool.values[key] {
+			if names, _ := decode[[]string](value); len(names) > 1 {
+				all = append(all, names)
+			}
+		}
+	}
+	return all
 }
 
 func excluded(tool *node) [][2]string {
 	var all [][2]string
-	for _, value := range tool.values["exclusive"] {
-		names, _ := decode[[]string](value)
+	for _, names := range lists(tool, []string{"exclusive", "exactly_one"}) {
 		sort.Strings(names)
 		for i, a := range names {
 			for _, b := range names[i+1:] {
@@ -167,10 +313,13 @@ func (c *comparison) parameter(p pair) {
 	case c.cameOrWent(p, "optional-parameter-added", "parameter-removed"):
 		return
 	}
-	if was, is := before.text("type"), after.text("type"); was != is {
-		// Constraints and defaults of different types cannot be compared.
-		c.add("parameter-type-changed", after, "the type was %s and is %s", was, is)
-		return
+	if was, is := typeOf(before), typeOf(after); was != is {
+		if was != "integer" || is != "number" {
+			// Constraints and defaults of different types cannot be compared.
+			c.add("parameter-type-changed", after, "the type was %s and is %s", was, is)
+			return
+		}
+		c.add("constraint-relaxed", after, "the type was %s and is %s", was, is)
 	}
 	switch was, is := before.value("one_or_many"), after.value("one_or_many"); {
 	case was == "" && is != "":
@@ -193,10 +342,34 @@ func (c *comparison) parameter(p pair) {
 	default:
 		c.add("default-changed", after, "the default was %s and is %s", was, is)
 	}
-	for _, prefix := range []string{"", "items."} {
+	for prefix := ""; strings.Count(prefix, ".") <= strings.Count(typeOf(after), "array"); prefix += "items." {
 		c.constraints(before, after, prefix)
 	}
 	c.values(before, after, "repair", "repair-added", "repair-removed")
+	for _, q := range pairs(before, after, "member") {
+		c.parameter(q)
+	}
+	for _, q := range pairs(before, after, "variant") {
+		if !c.cameOrWent(q, "variant-added", "variant-removed") {
+			for _, m := range pairs(q.before, q.after, "member") {
+				c.parameter(m)
+			}
+		}
+	}
+}
+
+// typeOf is the type of a parameter in words: that of an array is the type of its
+// items too.
+func typeOf(p *node) string {
+	words, prefix := p.text("type"), ""
+	for item := words; item == "array"; {
+		prefix += "items."
+		if item = p.text(prefix + "type"); item == "" {
+			break // of strings
+		}
+		words += " of " + item
+	}
+	return words
 }
 
 // absorbed says of a repair that went that values it was made to are accepted
@@ -221,60 +394,67 @@ func (c *comparison) values(before, after *node, key, added, removed string) {
 }
 
 func (c *comparison) constraints(before, after *node, prefix string) {
-	for _, b := range []struct {
-		key, narrowed string
-		lower         bool // a lower bound: more is narrower
-	}{
-		{"minimum", "minimum-increased", true},
-		{"maximum", "maximum-decreased", false},
-		{"min_length", "min-length-increased", true},
-		{"max_length", "max-length-decreased", false},
-		{"min_items", "min-items-increased", true},
-		{"max_items", "max-items-decreased", false},
-	} {
-		key := prefix + b.key
-		was, had := before.number(key)
-		is, has := after.number(key)
-		if had == has && was == is {
-			continue
+	for _, row := range ir.ConstraintTable() {
+		key := prefix + row.Key
+		was, is := before.value(key), after.value(key)
+		switch row.Form {
+		case ir.List:
+			c.list(before, after, key, row)
+		case ir.Remark:
+		case ir.Least, ir.Most:
+			if was == is {
+				continue
+			}
+			old, had := before.number(key)
+			bound, has := after.number(key)
+			rule := "constraint-relaxed"
+			if has && (!had || (bound > old) == (row.Form == ir.Least)) {
+				rule = row.Narrowed
+			}
+			c.add(rule, after, "%s was %s and is %s", key, orNone(was), orNone(is))
+		case ir.Text:
+			switch {
+			case was == is:
+			case was == "":
+				c.add(row.Narrowed, after, "%s is %s", key, is)
+			case is == "":
+				c.add("constraint-relaxed", after, "%s was %s and is none", key, was)
+			default:
+				c.add(row.Key+"-changed", after, "%s was %s and is %s", key, was, is)
+			}
+		case ir.Flag:
+			switch {
+			case was == is:
+			case was == "":
+				c.add(row.Narrowed, after, "%s is demanded", key)
+			default:
+				c.add("constraint-relaxed", after, "%s is no longer demanded", key)
+			}
 		}
-		rule := "constraint-relaxed"
-		if has && (!had || (is > was) == b.lower) {
-			rule = b.narrowed
-		}
-		c.add(rule, after, "%s was %s and is %s", key, orNone(before.value(key)), orNone(after.value(key)))
 	}
-
-	enum := prefix + "enum"
-	switch had, has := len(before.values[enum]) > 0, len(after.values[enum]) > 0; {
-	case !had && has:
-		c.add("enum-added", after, "%s: only %s are accepted", enum, strings.Join(after.values[enum], ", "))
-	case had && !has:
-		c.add("enum-removed", after, "%s: all strings are accepted", enum)
-	default:
-		c.values(before, after, enum, "enum-value-added", "enum-value-removed")
-	}
-
-	pattern := prefix + "pattern"
-	switch was, is := before.value(pattern), after.value(pattern); {
+	nullable := prefix + "nullable"
+	switch was, is := before.value(nullable), after.value(nullable); {
 	case was == is:
 	case was == "":
-		c.add("pattern-added", after, "%s is %s", pattern, is)
-	case is == "":
-		c.add("constraint-relaxed", after, "%s was %s and is none", pattern, was)
+		c.add("nullable-added", after, "%s: null is accepted", nullable)
 	default:
-		c.add("pattern-changed", after, "%s was %s and is %s", pattern, was, is)
+		c.add("nullable-removed", after, "%s: null is no longer accepted", nullable)
 	}
+	key := prefix + "key"
+	if was, is := before.value(key), after.value(key); was != is {
+		c.add("key-changed", after, "%s was %s and is %s", key, orNone(was), orNone(is))
+	}
+}
 
-	for _, f := range []struct{ key, added string }{{"not_blank", "not-blank-added"}, {"single_line", "single-line-added"}} {
-		key := prefix + f.key
-		switch was, is := before.value(key), after.value(key); {
-		case was == is:
-		case was == "":
-			c.add(f.added, after, "%s is demanded", key)
-		default:
-			c.add("constraint-relaxed", after, "%s is no longer demanded", key)
-		}
+// list compares a constraint that lists what is accepted.
+func (c *comparison) list(before, after *node, key string, row ir.Constraint) {
+	switch had, has := len(before.values[key]) > 0, len(after.values[key]) > 0; {
+	case !had && has:
+		c.add(row.Narrowed, after, "%s: only %s are accepted", key, strings.Join(after.values[key], ", "))
+	case had && !has:
+		c.add("enum-removed", after, "%s: all strings are accepted", key)
+	default:
+		c.values(before, after, key, "enum-value-added", "enum-value-removed")
 	}
 }
 

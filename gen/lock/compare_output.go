@@ -67,6 +67,37 @@ func (c *comparison) attribute(p pair) {
 	}
 }
 
+// fields compares the fields of a result, or of an object in one.
+func (c *comparison) fields(before, after *node) {
+	for _, p := range pairs(before, after, "field") {
+		if c.cameOrWent(p, "field-added", "field-removed") {
+			continue
+		}
+		if was, is := p.before.text("type"), p.after.text("type"); was != is {
+			c.add("field-type-changed", p.after, "the type was %s and is %s", was, is)
+			continue
+		}
+		if was, is := p.before.text("key"), p.after.text("key"); was != is {
+			c.add("field-type-changed", p.after, "the key of its variants was %s and is %s", orNone(was), orNone(is))
+		}
+		if was, is := p.before.text("presence"), p.after.text("presence"); was != is {
+			// A field that is null is there, but readers of a value trip over both.
+			rule := "field-became-optional"
+			if is == string(ir.Always) {
+				rule = "field-became-certain"
+			}
+			c.add(rule, p.after, "the presence was %s and is %s", was, is)
+		}
+		c.fields(p.before, p.after)
+		for _, q := range pairs(p.before, p.after, "variant") {
+			if !c.cameOrWent(q, "field-variant-added", "field-variant-removed") {
+				c.fields(q.before, q.after)
+			}
+		}
+	}
+	c.order(before, after, "fields", "field-order-changed")
+}
+
 func (c *comparison) child(p pair) {
 	if c.cameOrWent(p, "child-added", "child-removed") {
 		return

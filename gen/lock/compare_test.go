@@ -11,7 +11,11 @@ import (
 	"github.com/convtools/convtools/gen/lock"
 )
 
+const today = "2026-11-22"
+
 func ptr(n int64) *int64 { return &n }
+
+func bound(n float64) *float64 { return &n }
 
 func tool(c *ir.Contract, name string) *ir.Tool {
 	for _, t := range c.Tools() {
@@ -20,6 +24,29 @@ func tool(c *ir.Contract, name string) *ir.Tool {
 		}
 	}
 	panic("no tool " + name)
+}
+
+// withPlace returns an object with variants that TestCompare puts into both contracts
+// of every case.
+func withPlace(c *ir.Contract) *ir.Param { return tool(c, "conversation_list").Param("place") }
+
+// result is that of a tool, which TestCompare gives one in both contracts of every case.
+func result(c *ir.Contract) *ir.Result { return &tool(c, "note_clear").Result }
+
+func withMore(c *ir.Contract) *ir.Contract {
+	*result(c) = ir.Result{Codes: []string{"not_found"}, Fields: []ir.Param{
+		{Name: "count", Kind: ir.Integer, Required: true},
+		{Name: "owner", Kind: ir.String, Required: true, Nullable: true},
+		{Name: "entries", Kind: ir.Array, Required: true, Items: &ir.Param{Kind: ir.Object, Key: "kind", Variants: []ir.Variant{
+			{Value: "text", Members: []ir.Param{{Name: "text", Kind: ir.String, Required: true}}}, {Value: "line"},
+		}}},
+	}}
+	t := tool(c, "conversation_list")
+	t.Params = append(t.Params, ir.Param{Name: "place", Kind: ir.Object, Key: "kind", Variants: []ir.Variant{
+		{Value: "shelf", Members: []ir.Param{{Name: "number", Kind: ir.Integer}}},
+		{Value: "room", Members: []ir.Param{{Name: "since", Kind: ir.String, Constraints: ir.Constraints{Format: "date"}}}},
+	}})
+	return c
 }
 
 // One case for each rule: an edit of the contract, and everything Compare says
@@ -31,6 +58,201 @@ var cases = []struct {
 	backwards bool
 	want      []string
 }{
+	{
+		name: "an answer in JSON",
+		edit: func(c *ir.Contract) { tool(c, "learn").Answer = ir.JSONAnswer },
+		want: []string{"breaking: tool learn: the answer was plain text and is JSON [answer-changed]"},
+	},
+	{
+		name: "field-removed",
+		edit: func(c *ir.Contract) { r := result(c); r.Fields = r.Fields[:2] },
+		want: []string{"breaking: tool note_clear, field entries: removed [field-removed]"},
+	},
+	{
+		name: "field-added", backwards: true,
+		edit: func(c *ir.Contract) { r := result(c); r.Fields = r.Fields[:2] },
+		want: []string{"safe: tool note_clear, field entries: added [field-added]"},
+	},
+	{
+		name: "field-type-changed",
+		edit: func(c *ir.Contract) { result(c).Fields[2].Items.Nullable = true },
+		want: []string{"breaking: tool note_clear, field entries: the type was array of object and is array of object or null [field-type-changed]"},
+	},
+	{
+		name: "field-became-optional",
+		edit: func(c *ir.Contract) { result(c).Fields[0].Required = false },
+		want: []string{"breaking: tool note_clear, field count: the presence was always and is optional [field-became-optional]"},
+	},
+	{
+		name: "field-became-certain",
+		edit: func(c *ir.Contract) { result(c).Fields[1].Nullable = false },
+		want: []string{"safe: tool note_clear, field owner: the presence was nullable and is always [field-became-certain]"},
+	},
+	{
+		name: "field-order-changed",
+		edit: func(c *ir.Contract) { f := result(c).Fields; f[0], f[1] = f[1], f[0] },
+		want: []string{"breaking: tool note_clear: the order was count, owner, entries and is owner, count, entries [field-order-changed]"},
+	},
+	{
+		name: "field-variant-removed",
+		edit: func(c *ir.Contract) { p := result(c).Fields[2].Items; p.Variants = p.Variants[:1] },
+		want: []string{"breaking: tool note_clear, field entries, variant line: removed [field-variant-removed]"},
+	},
+	{
+		name: "field-variant-added", backwards: true,
+		edit: func(c *ir.Contract) { p := result(c).Fields[2].Items; p.Variants = p.Variants[:1] },
+		want: []string{"risky: tool note_clear, field entries, variant line: added [field-variant-added]"},
+	},
+	{
+		name: "a field inside of another",
+		edit: func(c *ir.Contract) { result(c).Fields[2].Items.Variants[0].Members[0].Kind = ir.Integer },
+		want: []string{"breaking: tool note_clear, field entries, variant text, field text: the type was string and is integer [field-type-changed]"},
+	},
+	{
+		name: "result-code-removed",
+		edit: func(c *ir.Contract) { result(c).Codes = nil },
+		want: []string{"breaking: tool note_clear, code not_found: removed [result-code-removed]"},
+	},
+	{
+		name: "result-code-added",
+		edit: func(c *ir.Contract) { r := result(c); r.Codes = append(r.Codes, "busy") },
+		want: []string{"risky: tool note_clear, code busy: added [result-code-added]"},
+	},
+	{
+		name: "tool-renamed",
+		edit: func(c *ir.Contract) {
+			t := tool(c, "note_clear")
+			t.Name, t.Effect = "note.wipe", ir.Read
+			t.Aliases = []ir.Alias{{Name: "note_clear", Until: "2027-06-30"}}
+		},
+		want: []string{
+			"safe: tool note.wipe: the effect was write and is read [effect-became-read]",
+			"safe: tool note_clear: it is tool note.wipe now [tool-renamed]",
+		},
+	},
+	{
+		name: "alias-added",
+		edit: func(c *ir.Contract) {
+			tool(c, "note_clear").Aliases = []ir.Alias{{Name: "note_wipe", Until: "2027-06-30"}}
+		},
+		want: []string{"safe: tool note_clear, alias note_wipe: added [alias-added]"},
+	},
+	{
+		name: "alias-removed", backwards: true,
+		edit: func(c *ir.Contract) {
+			tool(c, "note_clear").Aliases = []ir.Alias{{Name: "note_wipe", Until: today}}
+		},
+		want: []string{"breaking: tool note_clear, alias note_wipe: removed, and it is promised until 2026-11-22 [alias-removed]"},
+	},
+	{
+		name: "alias-expired", backwards: true,
+		edit: func(c *ir.Contract) {
+			tool(c, "note_clear").Aliases = []ir.Alias{{Name: "note_wipe", Until: "2026-11-21"}}
+		},
+		want: []string{"safe: tool note_clear, alias note_wipe: removed [alias-expired]"},
+	},
+	{
+		name: "format-added",
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("text").Format = "date" },
+		want: []string{`breaking: tool note_add, parameter text: format is "date" [format-added]`},
+	},
+	{
+		name: "a format of items that is gone", backwards: true,
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("tags").Items.Format = "date" },
+		want: []string{`safe: tool note_add, parameter tags: items.format was "date" and is none [constraint-relaxed]`},
+	},
+	{
+		name: "nullable-added",
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("text").Nullable = true },
+		want: []string{"safe: tool note_add, parameter text: nullable: null is accepted [nullable-added]"},
+	},
+	{
+		name: "nullable-removed", backwards: true,
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("tags").Items.Nullable = true },
+		want: []string{"breaking: tool note_add, parameter tags: items.nullable: null is no longer accepted [nullable-removed]"},
+	},
+	{
+		name: "items of another type",
+		edit: func(c *ir.Contract) { tool(c, "note_add").Param("tags").Items = &ir.Param{Kind: ir.Integer} },
+		want: []string{"breaking: tool note_add, parameter tags: the type was array and is array of integer [parameter-type-changed]"},
+	},
+	{
+		name: "an integer that may be any number",
+		edit: func(c *ir.Contract) { tool(c, "conversation_read").Param("turn").Kind = ir.Number },
+		want: []string{"safe: tool conversation_read, parameter turn: the type was integer and is number [constraint-relaxed]"},
+	},
+	{
+		name: "at-least-one-added",
+		edit: func(c *ir.Contract) {
+			t := tool(c, "note_add")
+			t.Rules = append(t.Rules, ir.Rule{AtLeastOne: []string{"tags", "text"}})
+		},
+		want: []string{"breaking: tool note_add: one of tags, text has to be given [at-least-one-added]"},
+	},
+	{
+		name: "at-least-one-removed", backwards: true,
+		edit: func(c *ir.Contract) {
+			t := tool(c, "note_add")
+			t.Rules = append(t.Rules, ir.Rule{ExactlyOne: []string{"text", "tags"}})
+		},
+		want: []string{
+			"safe: tool note_add: no longer: one of tags, text has to be given [at-least-one-removed]",
+			"safe: tool note_add: tags and text can be given together [exclusive-removed]",
+		},
+	},
+	{
+		name: "exactly one in the place of two rules",
+		edit: func(c *ir.Contract) {
+			tool(c, "conversation_read").Rules = []ir.Rule{{ExactlyOne: []string{"last", "turn"}}}
+		},
+		want: []string{"breaking: tool conversation_read: one of last, turn has to be given [at-least-one-added]"},
+	},
+	{
+		name: "requires-added",
+		edit: func(c *ir.Contract) {
+			t := tool(c, "note_add")
+			t.Rules = append(t.Rules, ir.Rule{Given: "tags", Requires: []string{"text"}})
+		},
+		want: []string{"breaking: tool note_add: tags has to be given together with text [requires-added]"},
+	},
+	{
+		name: "requires-removed", backwards: true,
+		edit: func(c *ir.Contract) {
+			t := tool(c, "note_add")
+			t.Rules = append(t.Rules, ir.Rule{Given: "tags", Requires: []string{"text"}})
+		},
+		want: []string{"safe: tool note_add: no longer: tags has to be given together with text [requires-removed]"},
+	},
+	{
+		name: "a member", // of an object, is judged as a parameter is
+		edit: func(c *ir.Contract) {
+			withPlace(c).Variants[0].Members[0].Required = true
+		},
+		want: []string{"breaking: tool conversation_list, parameter place, variant shelf, member number: it was optional and is required [parameter-became-required]"},
+	},
+	{
+		name: "variant-added",
+		edit: func(c *ir.Contract) {
+			p := withPlace(c)
+			p.Variants = append(p.Variants, ir.Variant{Value: "attic"})
+		},
+		want: []string{"safe: tool conversation_list, parameter place, variant attic: added [variant-added]"},
+	},
+	{
+		name: "variant-removed",
+		edit: func(c *ir.Contract) { p := withPlace(c); p.Variants = p.Variants[:1] },
+		want: []string{"breaking: tool conversation_list, parameter place, variant room: removed [variant-removed]"},
+	},
+	{
+		name: "key-changed",
+		edit: func(c *ir.Contract) { withPlace(c).Key = "type" },
+		want: []string{`breaking: tool conversation_list, parameter place: key was "kind" and is "type" [key-changed]`},
+	},
+	{
+		name: "format-changed",
+		edit: func(c *ir.Contract) { withPlace(c).Variants[1].Members[0].Format = "uri" },
+		want: []string{`breaking: tool conversation_list, parameter place, variant room, member since: format was "date" and is "uri" [format-changed]`},
+	},
 	{
 		name: "tool-removed",
 		edit: func(c *ir.Contract) { c.Families[1].Tools = c.Families[1].Tools[:1] },
@@ -157,12 +379,12 @@ var cases = []struct {
 	},
 	{
 		name: "minimum-increased",
-		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Minimum = ptr(2) },
+		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Minimum = bound(2) },
 		want: []string{"breaking: tool conversation_list, parameter limit: minimum was 1 and is 2 [minimum-increased]"},
 	},
 	{
 		name: "a lower minimum",
-		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Minimum = ptr(0) },
+		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Minimum = bound(0) },
 		want: []string{"safe: tool conversation_list, parameter limit: minimum was 1 and is 0 [constraint-relaxed]"},
 	},
 	{
@@ -177,12 +399,12 @@ var cases = []struct {
 	},
 	{
 		name: "maximum-decreased",
-		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Maximum = ptr(99) },
+		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Maximum = bound(99) },
 		want: []string{"breaking: tool conversation_list, parameter limit: maximum was 100 and is 99 [maximum-decreased]"},
 	},
 	{
 		name: "a higher maximum",
-		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Maximum = ptr(101) },
+		edit: func(c *ir.Contract) { tool(c, "conversation_list").Param("limit").Maximum = bound(101) },
 		want: []string{"safe: tool conversation_list, parameter limit: maximum was 100 and is 101 [constraint-relaxed]"},
 	},
 	{
@@ -465,13 +687,13 @@ func TestCompare(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			edited := irtest.Contract()
+			edited := withMore(irtest.Contract())
 			c.edit(edited)
-			old, after := lock.Facts(irtest.Contract()), lock.Facts(edited)
+			old, after := lock.Facts(withMore(irtest.Contract())), lock.Facts(edited)
 			if c.backwards {
 				old, after = after, old
 			}
-			changes, err := lock.Compare(old, after)
+			changes, err := lock.Compare(old, after, today)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -498,7 +720,7 @@ func TestErrorCodes(t *testing.T) {
 		{facts, without, "breaking: error blank: removed [error-code-removed]"},
 		{without, facts, "risky: error blank: added [error-code-added]"},
 	} {
-		changes, err := lock.Compare(c.old, c.after)
+		changes, err := lock.Compare(c.old, c.after, today)
 		if err != nil || len(changes) != 1 || changes[0].String() != c.want {
 			t.Errorf("changes %v, %v; want %s", changes, err, c.want)
 		}

@@ -94,18 +94,23 @@ func (w *writer) tool(t *ir.Tool) {
 	tool := "tool " + t.Name
 	w.add(tool)
 	w.set(tool, "effect", string(t.Effect))
+	for _, a := range t.Aliases {
+		w.set(tool+", alias "+a.Name, "until", a.Until)
+	}
 	for i := range t.Params {
 		w.parameter(tool+", parameter "+t.Params[i].Name, &t.Params[i])
 	}
 	for _, r := range t.Rules {
-		names := slices.Clone(r.Exclusive)
-		sort.Strings(names) // the order means nothing to callers
-		w.set(tool, "exclusive", names)
+		w.rule(tool, r)
 	}
-	if t.Answer == ir.TextAnswer {
-		w.set(tool, "answer", string(ir.TextAnswer))
+	if t.Answer == ir.TextAnswer || t.Answer == ir.JSONAnswer {
+		w.set(tool, "answer", string(t.Answer))
 	} else {
 		w.set(tool, "root", t.Envelope.Root)
+	}
+	w.fields(tool, t.Result.Fields)
+	for _, code := range t.Result.Codes {
+		w.add(tool + ", code " + code)
 	}
 	if t.MaxChars > 0 {
 		w.set(tool, "max_chars", t.MaxChars)
@@ -115,6 +120,70 @@ func (w *writer) tool(t *ir.Tool) {
 	}
 }
 
+// fields writes the facts of the fields of a result, in whose order callers trust.
+func (w *writer) fields(subject string, fields []ir.Param) {
+	var names []string
+	for i := range fields {
+		p := &fields[i]
+		field := subject + ", field " + p.Name
+		names = append(names, p.Name)
+		presence := ir.Always
+		switch {
+		case p.Nullable:
+			presence = ir.Nullable
+		case !p.Required:
+			presence = ir.NonZero
+		}
+		w.set(field, "type", fieldType(p))
+		w.set(field, "presence", string(presence))
+		for p.Items != nil {
+			p = p.Items
+		}
+		if p.Key != "" {
+			w.set(field, "key", p.Key)
+		}
+		w.fields(field, p.Members)
+		for _, v := range p.Variants {
+			variant := field + ", variant " + v.Value
+			w.add(variant)
+			w.fields(variant, v.Members)
+		}
+	}
+	if len(names) > 0 {
+		w.set(subject, "fields", names)
+	}
+}
+
+// fieldType is the type of a field in one word or more: that of an array is the type
+// of its items too.
+func fieldType(p *ir.Param) string {
+	if p.Kind != ir.Array {
+		return string(p.Kind)
+	}
+	item := fieldType(p.Item())
+	if p.Item().Nullable {
+		item += " or null"
+	}
+	return "array of " + item
+}
+
+func (w *writer) rule(tool string, r ir.Rule) {
+	for _, list := range []struct {
+		key   string
+		names []string
+	}{{"exclusive", r.Exclusive}, {"at_least_one", r.AtLeastOne}, {"exactly_one", r.ExactlyOne}} {
+		if len(list.names) > 0 {
+			names := slices.Clone(list.names)
+			sort.Strings(names) // the order means nothing to callers
+			w.set(tool, list.key, names)
+		}
+	}
+	for _, name := range r.Requires {
+		w.set(tool, "requires", []string{r.Given, name})
+	}
+}
+
+// parameter writes the facts of a parameter or of a member.
 func (w *writer) parameter(subject string, p *ir.Param) {
 	w.add(subject)
 	w.set(subject, "type", string(p.Kind))
@@ -127,42 +196,50 @@ func (w *writer) parameter(subject string, p *ir.Param) {
 	if p.Default != nil {
 		w.set(subject, "default", p.Default)
 	}
-	w.constraints(subject, "", &p.Constraints)
-	if p.Items != nil {
-		w.constraints(subject, "items.", p.Items)
-	}
 	for _, r := range p.Repairs {
 		w.set(subject, "repair", string(r))
 	}
+	w.value(subject, "", p)
 }
 
-func (w *writer) constraints(subject, prefix string, c *ir.Constraints) {
-	for _, bound := range []struct {
-		key   string
-		value *int64
-	}{
-		{"minimum", c.Minimum},
-		{"maximum", c.Maximum},
-		{"min_length", c.MinLength},
-		{"max_length", c.MaxLength},
-		{"min_items", c.MinItems},
-		{"max_items", c.MaxItems},
-	} {
-		if bound.value != nil {
-			w.set(subject, prefix+bound.key, *bound.value)
+// value writes what narrows a value and what it holds. Items of an array are part of
+// the same thing, with a prefix for their keys; items that are strings have no type.
+func (w *writer) value(subject, prefix string, p *ir.Param) {
+	if prefix != "" && p.Kind != ir.String {
+		w.set(subject, prefix+"type", string(p.Kind))
+	}
+	if p.Nullable {
+		w.set(subject, prefix+"nullable", true)
+	}
+	if p.Key != "" {
+		w.set(subject, prefix+"key", p.Key)
+	}
+	for _, row := range ir.ConstraintTable() {
+		switch v := row.Of(&p.Constraints).(type) {
+		case nil:
+		case []string:
+			for _, value := range v {
+				w.set(subject, prefix+row.Key, value)
+			}
+		default:
+			if row.Form != ir.Remark {
+				w.set(subject, prefix+row.Key, v)
+			}
 		}
 	}
-	for _, v := range c.Enum {
-		w.set(subject, prefix+"enum", v)
+	if p.Items != nil {
+		w.value(subject, prefix+"items.", p.Items)
 	}
-	if c.Pattern != "" {
-		w.set(subject, prefix+"pattern", c.Pattern)
+	members := func(subject string, list []ir.Param) {
+		for i := range list {
+			w.parameter(subject+", member "+list[i].Name, &list[i])
+		}
 	}
-	if c.NotBlank {
-		w.set(subject, prefix+"not_blank", true)
-	}
-	if c.SingleLine {
-		w.set(subject, prefix+"single_line", true)
+	members(subject, p.Members)
+	for i := range p.Variants {
+		variant := subject + ", variant " + p.Variants[i].Value
+		w.add(variant)
+		members(variant, p.Variants[i].Members)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestFileGivesItsFactsBack(t *testing.T) {
 		if diff := cmp.Diff(facts, parsed); diff != "" {
 			t.Errorf("%s: facts (-written +read):\n%s", name, diff)
 		}
-		if changes, err := lock.Compare(facts, parsed); err != nil || len(changes) > 0 {
+		if changes, err := lock.Compare(facts, parsed, today); err != nil || len(changes) > 0 {
 			t.Errorf("%s: a contract differs from itself: %v, %v", name, changes, err)
 		}
 	}
@@ -80,7 +80,7 @@ func TestParse(t *testing.T) {
 		{"tool a: effect = 1", `line 1: "tool a: effect = 1" is no fact of a contract: effect cannot have the value 1`},
 		{"tool a: effect = null", `line 1: "tool a: effect = null" is no fact of a contract: effect cannot have the value null`},
 		{"tool a: exclusive = \"b\"", `line 1: "tool a: exclusive = \"b\"" is no fact of a contract: exclusive cannot have the value "b"`},
-		{"tool a, parameter b: maximum = 1.5", `line 1: "tool a, parameter b: maximum = 1.5" is no fact of a contract: maximum cannot have the value 1.5`},
+		{"tool a, parameter b: max_length = 1.5", `line 1: "tool a, parameter b: max_length = 1.5" is no fact of a contract: max_length cannot have the value 1.5`},
 		{"tool a, parameter b: required = false", `line 1: "tool a, parameter b: required = false" is no fact of a contract: required cannot have the value false`},
 		{"tool a, parameter b: default = [1", `line 1: "tool a, parameter b: default = [1" is no fact of a contract: default cannot have the value [1`},
 	} {
@@ -93,7 +93,7 @@ func TestParse(t *testing.T) {
 // A line that a person has edited means what it meant.
 func TestWhiteSpaceInValuesIsNoChange(t *testing.T) {
 	t.Parallel()
-	changes, err := lock.Compare([]string{`tool a: exclusive = ["b","c"]`}, []string{`tool a: exclusive = [ "b", "c" ]`})
+	changes, err := lock.Compare([]string{`tool a: exclusive = ["b","c"]`}, []string{`tool a: exclusive = [ "b", "c" ]`}, today)
 	if err != nil || len(changes) > 0 {
 		t.Errorf("changes %v, %v", changes, err)
 	}
@@ -104,13 +104,13 @@ func TestCompareRefusesContradictions(t *testing.T) {
 	t.Parallel()
 	contradiction := []string{`tool a: effect = "read"`, `tool a: effect = "write"`}
 	want := `tool a has two values for effect: "read" and "write"`
-	if _, err := lock.Compare(contradiction, nil); err == nil || err.Error() != "old contract: "+want {
+	if _, err := lock.Compare(contradiction, nil, today); err == nil || err.Error() != "old contract: "+want {
 		t.Errorf("error %v", err)
 	}
-	if _, err := lock.Compare(nil, contradiction); err == nil || err.Error() != "new contract: "+want {
+	if _, err := lock.Compare(nil, contradiction, today); err == nil || err.Error() != "new contract: "+want {
 		t.Errorf("error %v", err)
 	}
-	if _, err := lock.Compare([]string{"nonsense"}, nil); err == nil {
+	if _, err := lock.Compare([]string{"nonsense"}, nil, today); err == nil {
 		t.Error("a line that is no fact is accepted")
 	}
 }
@@ -137,7 +137,7 @@ func TestEveryFactCounts(t *testing.T) {
 		}
 		without := slices.Delete(slices.Clone(facts), i, i+1)
 		for _, c := range []struct{ old, after []string }{{facts, without}, {without, facts}} {
-			changes, err := lock.Compare(c.old, c.after)
+			changes, err := lock.Compare(c.old, c.after, today)
 			if err != nil || len(changes) == 0 {
 				t.Errorf("%s made no change: %v", fact, err)
 			}
@@ -159,10 +159,10 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		// A contradiction is an error; everything else equals itself.
-		if changes, err := lock.Compare(facts, facts); err == nil && len(changes) > 0 {
+		if changes, err := lock.Compare(facts, facts, today); err == nil && len(changes) > 0 {
 			t.Errorf("facts differ from themselves: %v", changes)
 		}
-		if _, err := lock.Compare(facts, lock.Facts(irtest.Contract())); err == nil {
+		if _, err := lock.Compare(facts, lock.Facts(irtest.Contract()), today); err == nil {
 			again, err := lock.Parse([]byte(strings.Join(facts, "\n")))
 			if err != nil || !slices.Equal(again, facts) {
 				t.Errorf("facts do not survive being written: %v", err)

@@ -8,6 +8,8 @@ import (
 	"sort"
 	"strings"
 	"unicode"
+
+	"github.com/convtools/convtools/gen/ir"
 )
 
 // fact is one line of the file.
@@ -20,31 +22,85 @@ type fact struct {
 // step is one level of what a fact is about: "parameter limit".
 type step struct{ kind, name string }
 
-// grammar lists which kinds of things there are, what they hold, and which keys
-// they have. A key can be of one value or, marked so, of many.
-var grammar = map[string]struct {
-	kinds []string
-	keys  map[string]valueType
-}{
-	"": {kinds: []string{"tool", "error"}},
-	"tool": {
-		kinds: []string{"parameter", "element"},
-		keys:  map[string]valueType{"effect": text, "exclusive": manyLists, "answer": text, "root": text, "max_chars": number},
-	},
-	"parameter": {keys: map[string]valueType{
-		"type": text, "one_or_many": flag, "required": flag, "default": anything, "repair": manyTexts,
-		"minimum": number, "maximum": number, "min_length": number, "max_length": number, "min_items": number, "max_items": number,
-		"enum": manyTexts, "pattern": text, "not_blank": flag, "single_line": flag,
-		"items.min_length": number, "items.max_length": number,
-		"items.enum": manyTexts, "items.pattern": text, "items.not_blank": flag, "items.single_line": flag,
-	}},
-	"element": {
-		kinds: []string{"attribute", "child"},
-		keys:  map[string]valueType{"body": text, "separator": text, "attributes": list, "children": list},
-	},
-	"attribute": {keys: map[string]valueType{"type": text, "presence": text, "fixed": text}},
-	"child":     {keys: map[string]valueType{"occurs": text}},
-	"error":     {},
+// kinds is what a thing of a kind can hold.
+func kinds(kind string) []string {
+	switch kind {
+	case "":
+		return []string{"tool", "error"}
+	case "tool":
+		return []string{"alias", "parameter", "element", "field", "code"}
+	case "parameter", "member":
+		return []string{"member", "variant"}
+	case "field":
+		return []string{"field", "variant"}
+	case "variant":
+		return []string{"member", "field"}
+	case "element":
+		return []string{"attribute", "child"}
+	}
+	return nil
+}
+
+// keyType returns what the key of a thing is, and whether there is such a key.
+func keyType(kind, key string) (valueType, bool) {
+	if kind == "parameter" || kind == "member" {
+		return parameterKey(key)
+	}
+	t, known := map[string]map[string]valueType{
+		"tool": {
+			"effect": text, "exclusive": manyLists, "at_least_one": manyLists, "exactly_one": manyLists, "requires": manyLists,
+			"answer": text, "root": text, "max_chars": count, "fields": list,
+		},
+		"alias":     {"until": text},
+		"field":     {"type": text, "presence": text, "key": text, "fields": list},
+		"variant":   {"fields": list},
+		"element":   {"body": text, "separator": text, "attributes": list, "children": list},
+		"attribute": {"type": text, "presence": text, "fixed": text},
+		"child":     {"occurs": text},
+	}[kind][key]
+	return t, known
+}
+
+// parameterKey is the same for a parameter. The keys of its items have a prefix.
+func parameterKey(key string) (valueType, bool) {
+	switch key {
+	case "one_or_many", "required":
+		return flag, true
+	case "default":
+		return anything, true
+	case "repair":
+		return manyTexts, true
+	}
+	inner := key
+	for strings.HasPrefix(inner, "items.") {
+		inner = strings.TrimPrefix(inner, "items.")
+	}
+	switch inner {
+	case "type", "key":
+		return text, true
+	case "nullable":
+		return flag, true
+	}
+	for _, row := range ir.ConstraintTable() {
+		if row.Key != inner {
+			continue
+		}
+		switch row.Form {
+		case ir.Least, ir.Most:
+			if row.Unit != "" {
+				return count, true
+			}
+			return number, true
+		case ir.Flag:
+			return flag, true
+		case ir.List:
+			return manyTexts, true
+		case ir.Text:
+			return text, true
+		case ir.Remark:
+		}
+	}
+	return anything, false
 }
 
 type valueType int
@@ -52,6 +108,7 @@ type valueType int
 const (
 	anything valueType = iota
 	text
+	count
 	number
 	flag
 	list
@@ -68,8 +125,10 @@ func (t valueType) accepts(value string) bool {
 		return json.Valid([]byte(value))
 	case text, manyTexts:
 		_, err = decode[string](value)
-	case number:
+	case count:
 		_, err = decode[int64](value)
+	case number:
+		_, err = decode[float64](value)
 	case flag:
 		return value == "true"
 	case list, manyLists:
@@ -90,7 +149,7 @@ func parseFact(line string) (fact, error) {
 	parent := ""
 	for part := range strings.SplitSeq(subject, ", ") {
 		kind, name, _ := strings.Cut(part, " ")
-		if !slices.Contains(grammar[parent].kinds, kind) {
+		if !slices.Contains(kinds(parent), kind) {
 			return f, fmt.Errorf("%q is no fact of a contract: no %q is known here", line, kind)
 		}
 		if name == "" || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }) {
@@ -103,7 +162,7 @@ func parseFact(line string) (fact, error) {
 		return f, nil
 	}
 	key, value, ok := strings.Cut(property, " = ")
-	kind, known := grammar[parent].keys[key]
+	kind, known := keyType(parent, key)
 	if !ok || !known {
 		return f, fmt.Errorf("%q is no fact of a contract: no key %q is known here", line, key)
 	}
@@ -154,7 +213,7 @@ func tree(facts []string) (*node, error) {
 		if f.key == "" || slices.Contains(at.values[f.key], f.value) {
 			continue
 		}
-		if len(at.values[f.key]) > 0 && !grammar[parent].keys[f.key].many() {
+		if t, _ := keyType(parent, f.key); len(at.values[f.key]) > 0 && !t.many() {
 			return nil, fmt.Errorf("%s has two values for %s: %s and %s", at.subject, f.key, at.values[f.key][0], f.value)
 		}
 		at.values[f.key] = append(at.values[f.key], f.value)
@@ -201,13 +260,13 @@ func (n *node) text(key string) string {
 	return s
 }
 
-func (n *node) number(key string) (int64, bool) {
+func (n *node) number(key string) (float64, bool) {
 	v := n.value(key)
 	if v == "" {
 		return 0, false
 	}
-	i, _ := decode[int64](v)
-	return i, true
+	number, _ := decode[float64](v)
+	return number, true
 }
 
 func (n *node) list(key string) []string {

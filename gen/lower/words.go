@@ -2,7 +2,7 @@ package lower
 
 import (
 	"encoding/json"
-	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -18,30 +18,54 @@ type constraint struct {
 	phrase string
 }
 
-// Constraints returns what a value of p must be beyond its type and its enum,
+// Constraints returns what a value of p must be beyond its type, its enum and null,
 // in words: "1 to 200", "at most 500 characters", "not blank".
 func Constraints(p *ir.Param) []string {
 	var phrases []string
 	for _, c := range constraints(p) {
-		phrases = append(phrases, c.phrase)
+		if !slices.Contains(c.facts, "nullable") {
+			phrases = append(phrases, c.phrase)
+		}
 	}
 	return phrases
 }
 
 // RuleSentence is a rule in words, as one sentence.
 func RuleSentence(r ir.Rule) string {
-	return "Give at most one of " + and(r.Exclusive) + "."
+	switch {
+	case len(r.Exclusive) > 0:
+		return "Give at most one of " + and(r.Exclusive) + "."
+	case len(r.AtLeastOne) > 0:
+		return "Give at least one of " + and(r.AtLeastOne) + "."
+	case len(r.ExactlyOne) > 0:
+		return "Give exactly one of " + and(r.ExactlyOne) + "."
+	}
+	return "Give " + r.Given + " only together with " + and(r.Requires) + "."
+}
+
+// ruleFact is a rule as the spec has it, for reports.
+func ruleFact(r ir.Rule) string {
+	switch {
+	case len(r.Exclusive) > 0:
+		return "exclusive " + strings.Join(r.Exclusive, ", ")
+	case len(r.AtLeastOne) > 0:
+		return "at_least_one " + strings.Join(r.AtLeastOne, ", ")
+	case len(r.ExactlyOne) > 0:
+		return "exactly_one " + strings.Join(r.ExactlyOne, ", ")
+	}
+	return "given " + r.Given + " requires " + strings.Join(r.Requires, ", ")
 }
 
 func constraints(p *ir.Param) []constraint {
-	list := of(&p.Constraints, "", "")
-	if p.Items != nil {
-		list = append(list, of(p.Items, "items.", "each ")...)
+	list := of(p, "", "")
+	for item, key, each := p.Items, "items.", "each "; item != nil; item, key, each = item.Items, key+"items.", each+"each " {
+		list = append(list, of(item, key, each)...)
 	}
 	return list
 }
 
-func of(c *ir.Constraints, key, each string) []constraint {
+// of is what narrows one value. An enum is no part of it: every target has one.
+func of(p *ir.Param, key, each string) []constraint {
 	var list []constraint
 	add := func(phrase string, facts ...string) {
 		for i := range facts {
@@ -49,37 +73,54 @@ func of(c *ir.Constraints, key, each string) []constraint {
 		}
 		list = append(list, constraint{facts, each + phrase})
 	}
-	between := func(low, high *int64, lowKey, highKey, unit string) {
-		if low == nil && high == nil {
-			return
+	table := ir.ConstraintTable()
+	for i, row := range table {
+		value := row.Of(&p.Constraints)
+		switch row.Form {
+		case ir.Least: // the row of the upper bound is the next
+			low, high := row.Bound(&p.Constraints), table[i+1].Bound(&p.Constraints)
+			var facts []string
+			for _, bound := range []struct {
+				key   string
+				value *float64
+			}{{row.Key, low}, {table[i+1].Key, high}} {
+				if bound.value != nil {
+					facts = append(facts, bound.key+" "+Number(*bound.value))
+				}
+			}
+			if len(facts) > 0 {
+				add(span(low, high, row.Unit), facts...)
+			}
+		case ir.Flag:
+			if value != nil {
+				add(row.Phrase, row.Key)
+			}
+		case ir.Text:
+			if value != nil {
+				add("must "+Says(&p.Constraints), row.Key)
+			}
+		case ir.Most, ir.List, ir.Remark:
 		}
-		var facts []string
-		if low != nil {
-			facts = append(facts, fmt.Sprintf("%s %d", lowKey, *low))
-		}
-		if high != nil {
-			facts = append(facts, fmt.Sprintf("%s %d", highKey, *high))
-		}
-		add(span(low, high, unit), facts...)
 	}
-	between(c.Minimum, c.Maximum, "minimum", "maximum", "")
-	between(c.MinItems, c.MaxItems, "min_items", "max_items", "item")
-	between(c.MinLength, c.MaxLength, "min_length", "max_length", "character")
-	switch {
-	case c.Pattern == "":
-	case c.PatternSays != "":
-		add("must "+oneLine(c.PatternSays), "pattern")
-	default:
-		add("must match the regular expression "+oneLine(c.Pattern), "pattern")
-	}
-	if c.NotBlank {
-		add("not blank", "not_blank")
-	}
-	if c.SingleLine {
-		add("on one line", "single_line")
+	if p.Nullable {
+		add("may be null", "nullable")
 	}
 	return list
 }
+
+// Says is what a pattern or a format asks for, as it completes "must …".
+func Says(c *ir.Constraints) string {
+	if format, ok := ir.FormatNamed(c.Format); ok {
+		return format.Says
+	}
+	if c.PatternSays != "" {
+		return oneLine(c.PatternSays)
+	}
+	return "match the regular expression " + oneLine(c.Pattern)
+}
+
+// Number writes a bound without an exponent.
+func Number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 // fallback is the default of a parameter, as JSON: that is how a model writes
 // the value, and it keeps any text on one line.
@@ -97,42 +138,41 @@ func fallback(p *ir.Param) []constraint {
 	return []constraint{{facts: []string{phrase}, phrase: phrase}}
 }
 
-// exclusions is a parameter's side of every rule it is part of.
-func exclusions(tool *ir.Tool, name string) []constraint {
+// relations is a parameter's side of every rule it is part of.
+func relations(tool *ir.Tool, name string) []constraint {
 	var list []constraint
 	for _, r := range tool.Rules {
-		var others []string
-		member := false
-		for _, n := range r.Exclusive {
-			if n == name {
-				member = true
-			} else {
-				others = append(others, n)
-			}
-		}
-		if member && len(others) > 0 {
-			list = append(list, constraint{
-				facts:  []string{"exclusive with " + strings.Join(others, ", ")},
-				phrase: "not together with " + or(others),
-			})
+		members := slices.Concat(r.Exclusive, r.AtLeastOne, r.ExactlyOne)
+		others := slices.DeleteFunc(slices.Clone(members), func(n string) bool { return n == name })
+		member := len(others) < len(members) && len(others) > 0
+		add := func(fact, phrase string) { list = append(list, constraint{[]string{fact}, phrase}) }
+		switch {
+		case member && len(r.Exclusive) > 0:
+			add("exclusive with "+strings.Join(others, ", "), "not together with "+or(others))
+		case member && len(r.AtLeastOne) > 0:
+			add("at_least_one with "+strings.Join(others, ", "), "this or "+or(others)+" is required")
+		case member:
+			add("exactly_one with "+strings.Join(others, ", "), "either this or "+or(others)+" is required")
+		case r.Given == name:
+			add("requires "+strings.Join(r.Requires, ", "), "only together with "+and(r.Requires))
 		}
 	}
 	return list
 }
 
 // span is a range in words. Without a unit it is a range of numbers.
-func span(low, high *int64, unit string) string {
+func span(low, high *float64, unit string) string {
 	var words string
 	last := high
 	switch {
 	case low == nil:
-		words = "at most " + strconv.FormatInt(*high, 10)
+		words = "at most " + Number(*high)
 	case high == nil:
-		words, last = "at least "+strconv.FormatInt(*low, 10), low
+		words, last = "at least "+Number(*low), low
 	case *low == *high:
-		words = "exactly " + strconv.FormatInt(*low, 10)
+		words = "exactly " + Number(*low)
 	default:
-		words = strconv.FormatInt(*low, 10) + " to " + strconv.FormatInt(*high, 10)
+		words = Number(*low) + " to " + Number(*high)
 	}
 	if unit == "" {
 		return words

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/emit/targets"
+	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 )
 
@@ -36,14 +38,15 @@ const (
 func Compare(fsys fs.FS, r *Result) ([]Difference, error) {
 	var out []Difference
 	expected := map[string]bool{}
-	for _, file := range r.Files {
+	kinds, problems := make([]Kind, len(r.Files)), make([]error, len(r.Files))
+	parallel.Each(len(r.Files), func(i int) { kinds[i], problems[i] = compare(fsys, r.Files[i]) })
+	for i, file := range r.Files {
 		expected[file.Path] = true
-		kind, err := compare(fsys, file)
-		if err != nil {
+		if err := problems[i]; err != nil {
 			return nil, fmt.Errorf("comparing generated files: %w", err)
 		}
-		if kind != "" {
-			out = append(out, Difference{file.Path, kind})
+		if kinds[i] != "" {
+			out = append(out, Difference{file.Path, kinds[i]})
 		}
 	}
 	orphans, err := orphans(fsys, r.Contract, expected)
@@ -91,7 +94,9 @@ func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference
 		{c.Targets.Generated, ".go", 1},
 		{c.Targets.Generated + "/docs", ".md", 0},
 		{c.Targets.Generated + "/schemas", ".json", 0},
-		{c.Targets.JPTools, ".toml", 1},
+	}
+	if c.Targets.JPTools != "" {
+		places = append(places, place{c.Targets.JPTools, ".toml", 1})
 	}
 	seen := map[string]bool{}
 	for _, s := range c.Targets.Skills {
@@ -113,6 +118,17 @@ func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference
 			if found[name], err = saysGenerated(fsys, name); err != nil {
 				return nil, err
 			}
+		}
+	}
+	// Where a tool list belongs there was never anything else: it is replaced without a
+	// look at what is there.
+	for _, t := range targets.All() {
+		name := path.Join(c.Targets.Generated, t.List)
+		if t.List == "" || expected[name] {
+			continue
+		}
+		if info, err := fs.Stat(fsys, name); err == nil && info.Mode().IsRegular() {
+			found[name] = true
 		}
 	}
 	var out []Difference

@@ -26,6 +26,12 @@ const (
 	hostileProject = `module = "example.com/notes"
 specs  = ["specs/*/*.toml"]
 
+[[accepted]]
+rule    = @word:accepted rule@
+subject = @text:accepted subject@
+reason  = @text:accepted reason@
+version = @text:accepted version@
+
 [cli.notes]
 command = [@text:program@, @text:word of a command@]
 env     = @word:environment variable@
@@ -97,6 +103,88 @@ text_from = @word:text_from@
 summary   = @text:example summary@
 arguments = { text = @text:example argument@ }
 `
+	// hostileShapes is a tool that takes values within values, and answers in JSON.
+	hostileShapes = `name        = @word:dotted tool@
+summary     = "Draw"
+description = "Draws."
+effect      = "read"
+handler     = "go"
+answer      = "json"
+
+[[aliases]]
+name  = @word:alias@
+until = @word:sunset@
+
+[parameters.items]
+type    = "array"
+summary = @text:array summary@
+
+[parameters.items.items]
+type    = "object"
+summary = @text:item summary@
+key     = @word:discriminator@
+
+[parameters.items.items.variants.text]
+summary = @text:variant summary@
+
+[parameters.items.items.variants.text.members.text]
+type    = "string"
+default = @text:member default@
+summary = @text:member summary@
+
+[parameters.items.items.variants.image]
+summary = "An image"
+
+[parameters.items.items.variants.image.members.state]
+type    = "string"
+enum    = [@text:member enum value@]
+summary = "The state"
+
+[parameters.items.items.variants.image.members.number]
+type         = "string"
+pattern      = "^[0-9]+$"
+pattern_says = @text:member pattern_says@
+summary      = "The number"
+
+[parameters.size]
+type     = "object"
+nullable = true
+summary  = "The size"
+
+[parameters.size.members.names]
+type    = "array"
+default = [@text:default in a list@]
+summary = "Names"
+
+[parameters.size.members.day]
+type    = "string"
+format  = @word:format@
+summary = "The day"
+
+[[rules]]
+at_least_one = [@word:ruled@, "size"]
+
+[result]
+codes = [@word:code@]
+
+[result.fields.entries]
+type    = "array"
+summary = @text:field summary@
+
+[result.fields.entries.items]
+type = "object"
+key  = @word:field discriminator@
+
+[result.fields.entries.items.variants.text]
+summary = @text:field variant summary@
+
+[result.fields.entries.items.variants.line]
+summary = "A line"
+
+[[examples]]
+summary   = "Draw a text"
+arguments = { items = [{ kind = "text", text = @text:example member@ }] }
+`
 )
 
 // harmlessValues is what stands in the places of the templates. It makes the
@@ -106,6 +194,8 @@ var harmlessValues = map[string]string{
 	"environment variable": "NOTES_CLI", "folder": "generated", "JP folder": ".jp/mcp/tools", "skill file": ".jp/config/skill/notes.toml",
 	"tag": "notes_skill", "skill tool": "notes_list", "tool": "notes_list", "effect": "read", "enable": "on", "run": "ask", "handler": "go",
 	"pattern": "^[0-9]+$", "cli": "notes", "root": "notes_list", "root element": "notes_list", "child": "item*",
+	"accepted rule": "tool-removed", "dotted tool": "notes.draw", "alias": "notes_paint", "sunset": "2027-06-30", "discriminator": "kind",
+	"member enum value": "plain (text)", "format": "date", "ruled": "items", "code": "not_found", "field discriminator": "kind",
 	"element": "item", "separator": "gap", "attribute": "id", "key": "id", "text_from": "text",
 }
 
@@ -159,7 +249,10 @@ func fill(template string, values map[string]string) (text string, names []strin
 func hostile(values map[string]string) (project fstest.MapFS, names []string) {
 	top, names := fill(hostileProject, values)
 	tool, more := fill(hostileTool, values)
-	return fstest.MapFS{"tools.toml": {Data: []byte(top)}, "specs/notes/list.toml": {Data: []byte(tool)}}, append(names, more...)
+	shapes, evenMore := fill(hostileShapes, values)
+	return fstest.MapFS{
+		"tools.toml": {Data: []byte(top)}, "specs/notes/list.toml": {Data: []byte(tool)}, "specs/notes/draw.toml": {Data: []byte(shapes)},
+	}, slices.Concat(names, more, evenMore)
 }
 
 // TestHostileText puts hostile text into every place of a spec. It is refused,

@@ -7,22 +7,20 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
 	"github.com/convtools/convtools/gen/check"
 	"github.com/convtools/convtools/gen/emit"
-	"github.com/convtools/convtools/gen/emit/anthropic"
-	"github.com/convtools/convtools/gen/emit/docs"
 	"github.com/convtools/convtools/gen/emit/gocode"
-	"github.com/convtools/convtools/gen/emit/jp"
-	"github.com/convtools/convtools/gen/emit/jpfiles"
-	"github.com/convtools/convtools/gen/emit/mcp"
-	"github.com/convtools/convtools/gen/emit/openai"
 	"github.com/convtools/convtools/gen/emit/schema"
-	"github.com/convtools/convtools/gen/emit/skill"
+	"github.com/convtools/convtools/gen/emit/targets"
+	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/gen/lower"
@@ -35,10 +33,29 @@ type Result struct {
 	Contract *ir.Contract // nil where there are errors
 	Files    []emit.File  // sorted by path; nil where there are errors
 	Diags    diag.List
-	// Lowered lists what a target could not express and where it went instead.
-	Lowered []string
-	sources map[string][]byte
+	// Patterns are those of the project for its specs.
+	Patterns []string
+	sources  map[string][]byte
 }
+
+// Lowered lists what a target could not express and where it went instead.
+func (r *Result) Lowered() []string {
+	if r.Contract == nil {
+		return nil
+	}
+	var lines []string
+	for _, tool := range r.Contract.Tools() {
+		for _, target := range targets.All() {
+			if target.Lower != nil && r.Contract.Targets.Makes(target.Name) {
+				lines = append(lines, lower.For(*target.Lower, tool).Reports...)
+			}
+		}
+	}
+	return lines
+}
+
+// Read returns the files that the project consists of, sorted.
+func (r *Result) Read() []string { return slices.Sorted(maps.Keys(r.sources)) }
 
 // Source is the text of a spec, for printing diagnostics.
 func (r *Result) Source(file string) []byte { return r.sources[file] }
@@ -48,7 +65,7 @@ func (r *Result) Source(file string) []byte { return r.sources[file] }
 // among the diagnostics; an error is a fault of the generator.
 func Generate(fsys fs.FS) (*Result, error) {
 	project, diags := spec.Load(fsys)
-	r := &Result{Diags: diags, sources: map[string][]byte{}}
+	r := &Result{Diags: diags, Patterns: project.Specs.Value, sources: map[string][]byte{}}
 	for _, file := range project.Sources {
 		r.sources[file.Name] = file.Source
 	}
@@ -58,24 +75,45 @@ func Generate(fsys fs.FS) (*Result, error) {
 		return r, nil
 	}
 	r.Contract = contract
-	for _, tool := range contract.Tools() {
-		for _, target := range lower.Targets() {
-			r.Lowered = append(r.Lowered, lower.For(target, tool).Reports...)
-		}
+	made := emitters(contract)
+	files, problems := make([][]emit.File, len(made)), make([]error, len(made))
+	parallel.Each(len(made), func(i int) { files[i], problems[i] = made[i](contract) })
+	if err := errors.Join(problems...); err != nil {
+		return nil, fmt.Errorf("generating: %w", err)
 	}
-	emitters := []func(*ir.Contract) ([]emit.File, error){
-		func(c *ir.Contract) ([]emit.File, error) { return gocode.Emit(c, schema.Compact) },
-		schema.Emit, jp.Emit, skill.Emit, jpfiles.Emit, mcp.Emit, openai.Emit, anthropic.Emit, docs.Emit, lock.Emit,
-	}
-	for _, emitter := range emitters {
-		files, err := emitter(contract)
-		if err != nil {
-			return nil, fmt.Errorf("generating: %w", err)
-		}
-		r.Files = append(r.Files, files...)
-	}
+	r.Files = slices.Concat(files...)
 	sort.Slice(r.Files, func(i, j int) bool { return r.Files[i].Path < r.Files[j].Path })
 	return r, distinct(r.Files)
+}
+
+// Changes compares another contract, as the bytes of a contract.lock, with that of the
+// specs, and marks what is accepted. Unused are acceptances that nothing is accepted
+// by. today is YYYY-MM-DD.
+func (r *Result) Changes(old []byte, today string) (changes []lock.Change, unused []ir.Accepted, err error) {
+	before, err := lock.Parse(old)
+	if err != nil {
+		return nil, nil, err
+	}
+	changes, err = lock.Compare(before, lock.Facts(r.Contract), today)
+	if err != nil {
+		return nil, nil, fmt.Errorf("comparing contracts: %w", err)
+	}
+	return changes, lock.Accept(changes, r.Contract.Accepted), nil
+}
+
+// emitters returns what is made of a contract: Go and the lock always, and the targets
+// that its project asks for.
+func emitters(c *ir.Contract) []func(*ir.Contract) ([]emit.File, error) {
+	list := []func(*ir.Contract) ([]emit.File, error){
+		func(c *ir.Contract) ([]emit.File, error) { return gocode.Emit(c, schema.Compact) },
+		lock.Emit,
+	}
+	for _, target := range targets.All() {
+		if c.Targets.Makes(target.Name) {
+			list = append(list, target.Emit)
+		}
+	}
+	return list
 }
 
 // distinct demands that no two files are one, on any file system.

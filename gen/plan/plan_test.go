@@ -56,7 +56,7 @@ func TestGenerateIsDeterministic(t *testing.T) {
 				if diff := cmp.Diff(want.Files, got.Files); diff != "" {
 					t.Fatalf("equal specs, and other files (-first +later):\n%s", diff)
 				}
-				if diff := cmp.Diff(want.Lowered, got.Lowered); diff != "" {
+				if diff := cmp.Diff(want.Lowered(), got.Lowered()); diff != "" {
 					t.Fatalf("equal specs, and other reports (-first +later):\n%s", diff)
 				}
 			}

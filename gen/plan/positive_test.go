@@ -29,23 +29,8 @@ func TestToolsWithoutGo(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS(positiveDir)); err != nil {
 		t.Fatal(err)
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	result, err := plan.Generate(root.FS())
-	if err != nil || len(result.Diags) > 0 {
-		t.Fatalf("generating: %v %v", err, result.Diags)
-	}
-	differences, err := plan.Compare(root.FS(), result)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := plan.Write(root, result, differences); err != nil {
-		t.Fatal(err)
-	}
-	writeModule(t, dir)
+	generate(t, dir)
+	writeModule(t, dir, "example.com/notes")
 	if err := os.CopyFS(filepath.Join(dir, "fake"), os.DirFS(filepath.Join(positiveDir, "..", "fake"))); err != nil {
 		t.Fatal(err)
 	}
@@ -101,6 +86,49 @@ func TestToolsWithoutGo(t *testing.T) {
 	}
 }
 
+// TestTypes generates a project whose tools take every type of value, and runs its
+// own tests, which hold what is generated against the schemas made beside it.
+func TestTypes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(positiveDir+"/../shapes")); err != nil {
+		t.Fatal(err)
+	}
+	generate(t, dir)
+	// Two of the specs say nothing to JP, which asks before anything is changed.
+	for name, run := range map[string]string{"open": "ask", "history": "unattended"} {
+		definition, err := os.ReadFile(filepath.Join(dir, ".jp/mcp/tools/shapes", name+".toml"))
+		if err != nil || !strings.Contains(string(definition), "\n[conversation.tools.shapes_"+name+"]\n") ||
+			!strings.Contains(string(definition), "\nenable = \"explicit\"\nrun = \""+run+"\"\n") {
+			t.Errorf("%s: %v\n%s", name, err, definition)
+		}
+	}
+	writeModule(t, dir, "example.com/shapes")
+	runGo(t, dir, "vet", "./...")
+	runGo(t, dir, "test", "-vet=off", "./...")
+}
+
+// generate brings a project up to date. It may not give anything to report.
+func generate(t *testing.T, dir string) {
+	t.Helper()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	result, err := plan.Generate(root.FS())
+	if err != nil || len(result.Diags) > 0 {
+		t.Fatalf("generating: %v %v", err, result.Diags)
+	}
+	differences, err := plan.Compare(root.FS(), result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plan.Write(root, result, differences); err != nil {
+		t.Fatal(err)
+	}
+}
+
 type positiveCase struct {
 	name, tool, arguments string
 	env                   string // NOTES_CLI
@@ -122,6 +150,13 @@ func positiveCases() []positiveCase {
 		{name: "records in a document", tool: "notes_find", arguments: `{"text":"tide"}`, env: "notes --fake=document"},
 		{name: "records that are strings", tool: "notes_tags", arguments: `{}`, env: "notes --fake=tags"},
 		{name: "no arguments at all", tool: "notes_tags", arguments: ``, env: "notes --fake=tags"},
+
+		{name: "records with separators", tool: "notes_log", arguments: `{}`, env: "notes '--fake=log'"},
+		{name: "half a record", tool: "notes_log", arguments: `{}`, env: "notes '--fake=short log'", fails: true},
+		{name: "no records at all", tool: "notes_log", arguments: `{}`, env: "notes --fake=silence"},
+		{name: "lines that a pattern takes apart", tool: "notes_status", arguments: `{}`, env: "notes --fake=status"},
+		{name: "a line of another form", tool: "notes_status", arguments: `{}`, env: "notes --fake=warning", fails: true},
+		{name: "the whole text", tool: "notes_help", arguments: `{}`, env: "notes --fake=text"},
 
 		{name: "half a JSON value", tool: "notes_find", arguments: `{"text":"tide"}`, env: "notes --fake=half", fails: true},
 		{name: "two JSON values", tool: "notes_find", arguments: `{"text":"tide"}`, env: "notes --fake=two", fails: true},

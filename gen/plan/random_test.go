@@ -20,7 +20,7 @@ import (
 // use them.
 func TestWhatIsCheckedCanBeEmitted(t *testing.T) {
 	t.Parallel()
-	const projects, compiled = 120, 3
+	const projects, compiled = 300, 6
 	accepted := 0
 	rules := map[string]int{}
 	module := t.TempDir()
@@ -60,7 +60,7 @@ func TestWhatIsCheckedCanBeEmitted(t *testing.T) {
 	if accepted < projects/20 || rules["CT026"] < projects/20 {
 		t.Errorf("too few projects are accepted, or too few have names that clash, to prove anything")
 	}
-	writeModule(t, module)
+	writeModule(t, module, "example.com/notes")
 	runGo(t, module, "vet", "./...")
 }
 
@@ -123,7 +123,7 @@ func (r random) tool(name string) string {
 		seen[p] = true
 		fmt.Fprintf(&b, "\n[parameters.%s]\nsummary = \"A parameter\"\n", p)
 		word := fmt.Sprintf("{ flag = \"--%s={%s}\" }", p, p)
-		switch r.IntN(6) {
+		switch r.IntN(9) {
 		case 0:
 			fmt.Fprintf(&b, "type = \"integer\"\nmaximum = 9\nrepairs = [\"from_string\", \"clamp\"]\n%s", r.one("", "default = 3\n"))
 		case 1:
@@ -139,14 +139,58 @@ func (r random) tool(name string) string {
 			fmt.Fprintf(&b, "type = \"array\"\none_or_many = true\n%s%s", r.one("", "max_items = 3\n"),
 				r.one("items = { pattern = \"^[a-z]+$\", pattern_says = \"be a name\" }\n", "items = { single_line = true }\n", "items = { enum = [\"a\", \"max\"] }\n"))
 			word = fmt.Sprintf("{ repeat = \"--%s={%s}\" }", p, p)
+		case 6:
+			fmt.Fprintf(&b, "type = \"object\"\n%s", r.one("", "nullable = true\n"))
+			r.members(&b, "parameters."+p, 2)
+			word = ""
+		case 7:
+			fmt.Fprintf(&b, "type = \"array\"\n%s\n[parameters.%s.items]\ntype = \"object\"\nkey = %q\n", r.one("", "repairs = [\"from_scalar\", \"from_string\"]\n"), p, r.name())
+			for _, variant := range []string{r.name(), r.name()} {
+				fmt.Fprintf(&b, "\n[parameters.%s.items.variants.%s]\nsummary = \"A variant\"\n", p, variant)
+				r.members(&b, "parameters."+p+".items.variants."+variant, 1)
+			}
+			word = ""
+		case 8:
+			fmt.Fprintf(&b, "type = \"array\"\nnullable = %s\nitems = { type = %q, nullable = %s }\n", r.one("true", "false"), r.one("integer", "number", "boolean"), r.one("true", "false"))
+			word = ""
 		}
-		args = append(args, word)
+		if word != "" {
+			args = append(args, word)
+		}
 	}
 	fmt.Fprintf(&b, "\n[command]\ncli = \"notes\"\nargs = [\"list\", %s]\n", strings.Join(args, ", "))
 	if answer == "envelope" {
 		r.envelope(&b, name, handler)
 	}
 	return b.String()
+}
+
+// members writes the members of an object, some of which are objects again.
+func (r random) members(b *strings.Builder, path string, depth int) {
+	seen := map[string]bool{}
+	for range r.IntN(4) {
+		m := r.name()
+		if seen[m] {
+			continue
+		}
+		seen[m] = true
+		fmt.Fprintf(b, "\n[%s.members.%s]\nsummary = \"A member\"\n%s", path, m, r.one("", "required = true\n", "nullable = true\n"))
+		switch r.IntN(4) {
+		case 0:
+			fmt.Fprintf(b, "type = \"integer\"\nmaximum = 9\n")
+		case 1:
+			fmt.Fprintf(b, "type = \"string\"\n%s", r.one("enum = [\"max\", \"by-day\"]\nrepairs = [\"spelling\"]\n", "format = \"date\"\n", "pattern = \"^(a|b)+$\"\npattern_says = \"be a name\"\n"))
+		case 2:
+			fmt.Fprintf(b, "type = \"array\"\nitems = { type = \"array\", items = { type = \"integer\" } }\n")
+		case 3:
+			if depth == 0 {
+				fmt.Fprintf(b, "type = \"boolean\"\n")
+				continue
+			}
+			fmt.Fprintf(b, "type = \"object\"\n")
+			r.members(b, path+".members."+m, depth-1)
+		}
+	}
 }
 
 func (r random) envelope(b *strings.Builder, tool, handler string) {
@@ -189,8 +233,8 @@ func sortedNames(project fstest.MapFS) []string {
 	return sortedKeys(all)
 }
 
-// writeModule makes dir a module that takes this one from where it is.
-func writeModule(t *testing.T, dir string) {
+// writeModule makes dir a module of that name that takes this one from where it is.
+func writeModule(t *testing.T, dir, name string) {
 	t.Helper()
 	here, err := filepath.Abs(repository)
 	if err != nil {
@@ -200,7 +244,7 @@ func writeModule(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Replace(string(mod), "module github.com/convtools/convtools", "module example.com/notes", 1) +
+	text := strings.Replace(string(mod), "module github.com/convtools/convtools", "module "+name, 1) +
 		"\nrequire github.com/convtools/convtools v0.0.0\n\nreplace github.com/convtools/convtools => " + here + "\n"
 	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)

@@ -35,11 +35,21 @@ func Write(root *os.Root, r *Result, differences []Difference) error {
 			_ = root.Remove(temp) // gone already where it was renamed
 		}
 	}()
+	folders := map[string]bool{}
+	for _, d := range differences {
+		if folder := path.Dir(d.Path); d.Kind != Orphan && !folders[folder] {
+			folders[folder] = true
+			if err := root.MkdirAll(folder, 0o755); err != nil {
+				return fmt.Errorf("writing %s: %w", d.Path, err)
+			}
+		}
+	}
 	for _, d := range differences {
 		if d.Kind == Orphan {
 			continue
 		}
-		temp, err := stage(root, d.Path, data[d.Path])
+		// A file that power was lost over is stale, and made again by the next run.
+		temp, err := safefile.StageUnsynced(root, d.Path, data[d.Path], 0o644)
 		if err != nil {
 			return fmt.Errorf("writing %s: %w", d.Path, err)
 		}
@@ -64,12 +74,4 @@ func Write(root *os.Root, r *Result, differences []Difference) error {
 		_ = root.Remove(path.Dir(d.Path))
 	}
 	return nil
-}
-
-// stage writes a file beside its place and returns its name.
-func stage(root *os.Root, name string, data []byte) (string, error) {
-	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return "", err
-	}
-	return safefile.Stage(root, name, data, 0o644)
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/convtools/convtools/gen/internal/parallel"
+	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/base/tomlpos"
@@ -51,12 +53,28 @@ func Load(fsys fs.FS) (*Project, diag.List) {
 	}
 	p := l.project(file, root)
 	p.Sources = append(p.Sources, file)
-	for _, name := range l.glob(fsys, p.Specs) {
-		file, root := l.read(fsys, name)
-		p.Sources = append(p.Sources, file)
+	names := l.glob(fsys, p.Specs)
+	type loaded struct {
+		file  *File
+		tool  *Tool // nil where the file cannot be read
+		diags diag.List
+	}
+	all := make([]loaded, len(names))
+	parallel.Each(len(names), func(i int) {
+		l := &loader{}
+		file, root := l.read(fsys, names[i])
+		all[i].file = file
 		if root != nil {
-			p.Tools = append(p.Tools, l.tool(file, root))
+			all[i].tool = l.tool(file, root)
 		}
+		all[i].diags = l.diags
+	})
+	for _, one := range all {
+		p.Sources = append(p.Sources, one.file)
+		if one.tool != nil {
+			p.Tools = append(p.Tools, one.tool)
+		}
+		l.diags = append(l.diags, one.diags...)
 	}
 	return p, l.diags
 }
@@ -196,6 +214,13 @@ func (l *loader) glob(fsys fs.FS, patterns Field[[]string]) []string {
 	return names
 }
 
+// Reads reports whether a file of that name would be read as a spec.
+func (p *Project) Reads(name string) bool {
+	return slices.ContainsFunc(p.Specs.Value, func(pattern string) bool {
+		return inside(pattern) && doublestar.MatchUnvalidated(pattern, name)
+	})
+}
+
 // tooMuch returns what a pattern has too much of, or nothing.
 func tooMuch(pattern string) string {
 	alternatives, groups := 1, []int{} // groups: alternatives of the braces that are open
@@ -226,7 +251,7 @@ func inside(pattern string) bool {
 }
 
 func (l *loader) project(file *File, root map[string]any) *Project {
-	t := l.table(Place{File: file}, ProjectFile, root)
+	t := l.table(Place{File: file}, ProjectKind, ProjectFile, root)
 	p := &Project{File: file, Module: t.mustText("module"), Specs: t.mustTexts("specs")}
 	for _, c := range t.named("cli", "the command line") {
 		p.CLIs = append(p.CLIs, CLI{
@@ -236,13 +261,20 @@ func (l *loader) project(file *File, root map[string]any) *Project {
 		c.close()
 	}
 	sort.Slice(p.CLIs, func(i, j int) bool { return p.CLIs[i].Name < p.CLIs[j].Name })
+	for _, a := range t.subs("accepted", "an accepted change", false) {
+		p.Accepted = append(p.Accepted, Accepted{
+			At: a.at, Rule: a.mustText("rule"), Subject: a.mustText("subject"), Reason: a.mustText("reason"), Version: a.mustText("version"),
+		})
+		a.close()
+	}
 	if targets := t.sub("targets", "targets", true); targets != nil {
 		if g := targets.sub("go", "targets.go", true); g != nil {
 			p.Go.Dir = g.mustText("dir")
 			g.close()
 		}
-		if jp := targets.sub("jp", "targets.jp", true); jp != nil {
-			p.JP = JPTarget{Tools: jp.mustText("tools"), Command: jp.mustText("command")}
+		p.Only = targets.texts("only")
+		if jp := targets.sub("jp", "targets.jp", false); jp != nil {
+			p.JP = JPTarget{Set: true, Tools: jp.mustText("tools"), Command: jp.mustText("command")}
 			for _, s := range jp.subs("skills", "a skill", false) {
 				p.JP.Skills = append(p.JP.Skills, Skill{
 					At: s.at, File: s.mustText("file"), Tag: s.mustText("tag"), Title: s.mustText("title"),
@@ -259,18 +291,25 @@ func (l *loader) project(file *File, root map[string]any) *Project {
 }
 
 func (l *loader) tool(file *File, root map[string]any) *Tool {
-	t := l.table(Place{File: file}, "a tool", root)
+	t := l.table(Place{File: file}, ToolKind, "a tool", root)
 	tool := &Tool{
 		File: file,
 		Name: t.mustText("name"), Summary: t.mustText("summary"), Description: t.mustText("description"),
-		Effect: t.mustText("effect"), Enable: t.mustText("enable"), Run: t.mustText("run"), Handler: t.text("handler"),
+		Effect: t.mustText("effect"), Enable: t.text("enable"), Run: t.text("run"), Handler: t.text("handler"),
 		Answer: t.text("answer"), MaxChars: t.integer("max_chars"),
+	}
+	for _, a := range t.subs("aliases", "an alias", false) {
+		tool.Aliases = append(tool.Aliases, Alias{At: a.at, Name: a.mustText("name"), Until: a.mustText("until")})
+		a.close()
 	}
 	for _, p := range t.named("parameters", "the parameter") {
 		tool.Params = append(tool.Params, l.param(p))
 	}
 	for _, r := range t.subs("rules", "a rule", false) {
-		tool.Rules = append(tool.Rules, Rule{At: r.at, Exclusive: r.mustTexts("exclusive")})
+		tool.Rules = append(tool.Rules, Rule{
+			At: r.at, Exclusive: r.texts("exclusive"), AtLeastOne: r.texts("at_least_one"), ExactlyOne: r.texts("exactly_one"),
+			Given: r.text("given"), Requires: r.texts("requires"),
+		})
 		r.close()
 	}
 	if c := t.sub("command", "command", false); c != nil {
@@ -281,6 +320,13 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 	needed := !tool.Answer.Set || tool.Answer.Value == "envelope"
 	if e := t.sub("envelope", "envelope", needed); e != nil {
 		tool.Envelope = l.envelope(e)
+	}
+	if r := t.sub("result", "result", tool.Answer.Value == "json"); r != nil {
+		tool.Result = &Result{At: r.at, Codes: r.texts("codes")}
+		for _, f := range r.named("fields", "the field") {
+			tool.Result.Fields = append(tool.Result.Fields, l.param(f))
+		}
+		r.close()
 	}
 	for _, e := range t.subs("examples", "an example", false) {
 		example := Example{At: e.at, Summary: e.mustText("summary")}
@@ -299,33 +345,84 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 }
 
 func (l *loader) param(t *table) Param {
-	p := Param{
-		Name: t.name, At: t.at,
-		Summary: t.mustText("summary"), Type: t.mustText("type"), Required: t.boolean("required"),
-		Default: t.value("default"), Repairs: t.texts("repairs"), OneOrMany: t.boolean("one_or_many"),
-		Constraints: constraints(t),
+	p := Param{Name: t.name, Summary: t.mustText("summary"), Type: t.mustText("type"), OfResult: t.ofResult()}
+	if t.ofResult() {
+		p.Presence = t.text("presence")
+	} else {
+		p.Required, p.Default, p.Repairs, p.OneOrMany = t.boolean("required"), t.value("default"), t.texts("repairs"), t.boolean("one_or_many")
+		p.Nullable = t.boolean("nullable")
 	}
-	if items := t.sub("items", "items", false); items != nil {
-		c := constraints(items)
-		p.Items, p.ItemsAt = &c, items.at
-		items.close()
-	}
-	t.close()
+	l.inside(t, &p)
 	return p
 }
 
-func constraints(t *table) Constraints {
-	return Constraints{
-		Minimum: t.integer("minimum"), Maximum: t.integer("maximum"),
-		MinLength: t.integer("min_length"), MaxLength: t.integer("max_length"),
-		MinItems: t.integer("min_items"), MaxItems: t.integer("max_items"),
-		Enum: t.texts("enum"), Pattern: t.text("pattern"), PatternSays: t.text("pattern_says"),
-		NotBlank: t.boolean("not_blank"), SingleLine: t.boolean("single_line"),
+// items reads what every item of an array is: a string, unless it says otherwise.
+func (l *loader) items(t *table) *Param {
+	p := Param{Type: t.text("type"), Summary: t.text("summary"), Nullable: t.boolean("nullable"), OfResult: t.ofResult()}
+	l.inside(t, &p)
+	return &p
+}
+
+// inside reads what narrows a value and what it holds.
+func (l *loader) inside(t *table, p *Param) {
+	p.At, p.Key = t.at, t.text("key")
+	p.Constraints = map[string]Field[any]{}
+	if !t.ofResult() {
+		for _, c := range ir.ConstraintTable() {
+			if f := t.constraint(c); f.Set {
+				p.Constraints[c.Key] = f
+			}
+		}
+	}
+	if items := t.sub("items", "items", false); items != nil {
+		p.Items = l.items(items)
+	}
+	p.Members, p.MembersAt = l.members(t), t.at.Key("members")
+	for _, v := range t.named("variants", "the variant") {
+		p.Variants = append(p.Variants, Variant{Value: v.name, At: v.at, Summary: v.mustText("summary"), Members: l.members(v)})
+		v.close()
+	}
+	t.close()
+}
+
+func (l *loader) members(t *table) []Param {
+	var members []Param
+	for _, m := range t.named("members", "the member") {
+		members = append(members, l.param(m))
+	}
+	return members
+}
+
+// constraint reads one of the constraints, as what [ir.Constraint.Set] takes.
+func (t *table) constraint(c ir.Constraint) Field[any] {
+	opened := func(value any, set bool, at Place) Field[any] { return Field[any]{Value: value, Set: set, At: at} }
+	switch {
+	case c.Form == ir.Flag:
+		f := t.boolean(c.Key)
+		return opened(f.Value, f.Set, f.At)
+	case c.Form == ir.List:
+		f := t.texts(c.Key)
+		return opened(f.Value, f.Set, f.At)
+	case c.Form == ir.Text, c.Form == ir.Remark:
+		f := t.text(c.Key)
+		return opened(f.Value, f.Set, f.At)
+	case c.Unit != "":
+		f := t.integer(c.Key)
+		return opened(float64(f.Value), f.Set, f.At)
+	default:
+		return t.number(c.Key)
 	}
 }
 
 func (l *loader) command(t *table) *Command {
 	c := &Command{At: t.at, CLI: t.mustText("cli"), OKExit: t.integers("ok_exit")}
+	if o := t.sub("output", "output", false); o != nil {
+		c.Output = &Output{
+			At: o.at, Form: o.mustText("form"), Path: o.text("path"), Fields: o.texts("fields"),
+			Separator: o.text("separator"), End: o.text("end"), Pattern: o.text("pattern"),
+		}
+		o.close()
+	}
 	v, at, ok := t.raw("args", true)
 	c.ArgsAt = at
 	list, right := items(v)
@@ -338,7 +435,7 @@ func (l *loader) command(t *table) *Command {
 		case string:
 			c.Args = append(c.Args, Arg{At: place, Literal: Field[string]{Value: item, Set: true, At: place}})
 		case map[string]any:
-			a := l.table(place, "an argument", item)
+			a := l.table(place, "args", "an argument", item)
 			c.Args = append(c.Args, Arg{At: place, Flag: a.text("flag"), Repeat: a.text("repeat"), When: a.text("when"), Unless: a.text("unless")})
 			a.close()
 		default:

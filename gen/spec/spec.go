@@ -33,14 +33,26 @@ type File struct {
 
 // Project is tools.toml with all the specs it names.
 type Project struct {
-	File    *File
-	Module  Field[string]
-	Specs   Field[[]string]
-	CLIs    []CLI // sorted by name
-	Go      GoTarget
-	JP      JPTarget
-	Sources []*File // every file read, tools.toml first
-	Tools   []*Tool // sorted by file name
+	File   *File
+	Module Field[string]
+	Specs  Field[[]string]
+	CLIs   []CLI // sorted by name
+	// Accepted are the changes of the contract that break callers and are meant.
+	Accepted []Accepted
+	Go       GoTarget
+	JP       JPTarget
+	Only     Field[[]string] // the targets without settings that are made; all where it is not set
+	Sources  []*File         // every file read, tools.toml first
+	Tools    []*Tool         // sorted by file name
+}
+
+// Accepted is one [[accepted]] table.
+type Accepted struct {
+	At      Place
+	Rule    Field[string]
+	Subject Field[string]
+	Reason  Field[string]
+	Version Field[string]
 }
 
 // CLI is one [cli.NAME] table.
@@ -59,6 +71,7 @@ type GoTarget struct {
 
 // JPTarget is [targets.jp].
 type JPTarget struct {
+	Set     bool // the table is there
 	Tools   Field[string]
 	Command Field[string]
 	Skills  []Skill
@@ -78,6 +91,7 @@ type Skill struct {
 type Tool struct {
 	File        *File
 	Name        Field[string]
+	Aliases     []Alias
 	Summary     Field[string]
 	Description Field[string]
 	Effect      Field[string]
@@ -90,41 +104,55 @@ type Tool struct {
 	Rules       []Rule
 	Command     *Command
 	Envelope    *Envelope // nil where there is none, as with a text answer
+	Result      *Result   // of an answer in JSON; nil where there is none
 	Examples    []Example
 }
 
-// Param is one [parameters.NAME] table.
-type Param struct {
-	Name     string
-	At       Place
-	Summary  Field[string]
-	Type     Field[string]
-	Required Field[bool]
-	Default  Field[any]
-	Repairs  Field[[]string]
-	// OneOrMany reports whether one item is accepted in the place of an array.
-	OneOrMany Field[bool]
-	Items     *Constraints
-	ItemsAt   Place
-	Constraints
+// Alias is one [[aliases]] table.
+type Alias struct {
+	At    Place
+	Name  Field[string]
+	Until Field[string]
 }
 
-// Constraints are the keys that narrow a value.
-type Constraints struct {
-	Minimum, Maximum     Field[int64]
-	MinLength, MaxLength Field[int64]
-	MinItems, MaxItems   Field[int64]
-	Enum                 Field[[]string]
-	Pattern              Field[string]
-	PatternSays          Field[string]
-	NotBlank             Field[bool]
-	SingleLine           Field[bool]
+// Param is one [parameters.NAME] table, a member of an object, or what an array
+// says about its items.
+type Param struct {
+	Name        string
+	At          Place
+	Summary     Field[string]
+	Type        Field[string]
+	Required    Field[bool]
+	Nullable    Field[bool]
+	OfResult    bool          // it is what a tool returns, and not what it takes
+	Presence    Field[string] // of a field of a result
+	Default     Field[any]
+	Repairs     Field[[]string]
+	OneOrMany   Field[bool] // one item is accepted in the place of an array
+	Constraints map[string]Field[any]
+	Items       *Param
+	Members     []Param // in document order
+	MembersAt   Place
+	Key         Field[string]
+	Variants    []Variant // in document order
+}
+
+// Variant is one table among the variants of an object.
+type Variant struct {
+	Value   string
+	At      Place
+	Summary Field[string]
+	Members []Param
 }
 
 // Rule is one [[rules]] table.
 type Rule struct {
-	At        Place
-	Exclusive Field[[]string]
+	At         Place
+	Exclusive  Field[[]string]
+	AtLeastOne Field[[]string]
+	ExactlyOne Field[[]string]
+	Given      Field[string]
+	Requires   Field[[]string]
 }
 
 // Command is the [command] table.
@@ -132,8 +160,20 @@ type Command struct {
 	At     Place
 	CLI    Field[string]
 	OKExit Field[[]int64]
+	Output *Output
 	Args   []Arg
 	ArgsAt Place
+}
+
+// Output is the [command.output] table.
+type Output struct {
+	At        Place
+	Form      Field[string]
+	Path      Field[string]
+	Fields    Field[[]string]
+	Separator Field[string]
+	End       Field[string]
+	Pattern   Field[string]
 }
 
 // Arg is one entry of command.args: a string, or a table with one of flag and
@@ -153,6 +193,13 @@ type Envelope struct {
 	Root     Field[string]
 	MaxChars Field[int64]
 	Elements []Element
+}
+
+// Result is the [result] table.
+type Result struct {
+	At     Place
+	Fields []Param // in document order
+	Codes  Field[[]string]
 }
 
 // Element is one [[envelope.elements]] table.

@@ -70,12 +70,27 @@ type table struct {
 	at    Place
 	name  string // its own key, where the key is free
 	what  string // for messages: "a parameter"
+	kind  string // as in [Keys]
 	m     map[string]any
 	asked []string
 }
 
-func (l *loader) table(at Place, what string, m map[string]any) *table {
-	return &table{l: l, at: at, what: what, m: m}
+func (l *loader) table(at Place, kind, what string, m map[string]any) *table {
+	return &table{l: l, at: at, kind: kind, what: what, m: m}
+}
+
+// ofResult reports whether the table is part of what a tool returns.
+func (t *table) ofResult() bool {
+	return t.kind == "result" || t.kind == "fields" || strings.HasPrefix(t.kind, "result ")
+}
+
+// below is the kind of tables under a key: they are named after it, and those that
+// hold others of their kind are told apart where they are of a result.
+func (t *table) below(key string) string {
+	if t.ofResult() && key != "fields" {
+		return "result " + key
+	}
+	return key
 }
 
 // close reports keys that nothing asked for. Spelling has to be exact: TOML
@@ -154,6 +169,21 @@ func (t *table) integer(key string) Field[int64] { return scalar[int64](t, key, 
 
 func (t *table) boolean(key string) Field[bool] { return scalar[bool](t, key, "a boolean", false) }
 
+// number is a member that is an integer or a float, as a float64.
+func (t *table) number(key string) Field[any] {
+	v, at, ok := t.raw(key, false)
+	switch n := v.(type) {
+	case int64:
+		return Field[any]{Value: float64(n), Set: true, At: at}
+	case float64:
+		return Field[any]{Value: n, Set: true, At: at}
+	}
+	if ok {
+		t.wrong(at, key, "a number", v)
+	}
+	return Field[any]{At: at}
+}
+
 func (t *table) value(key string) Field[any] {
 	v, at, ok := t.raw(key, false)
 	return Field[any]{Value: v, Set: ok, At: at}
@@ -205,7 +235,7 @@ func (t *table) sub(key, what string, required bool) *table {
 		t.wrong(at, key, "a table", v)
 		return nil
 	}
-	return t.l.table(at, what, m)
+	return t.l.table(at, t.below(key), what, m)
 }
 
 // subs is a member that is an array of tables.
@@ -225,7 +255,7 @@ func (t *table) subs(key, what string, required bool) []*table {
 			t.wrong(at.Elem(i), fmt.Sprintf("%s[%d]", key, i), "a table", item)
 			continue
 		}
-		tables = append(tables, t.l.table(at.Elem(i), what, m))
+		tables = append(tables, t.l.table(at.Elem(i), t.below(key), what, m))
 	}
 	return tables
 }
@@ -279,7 +309,7 @@ func (t *table) named(key, what string) []*table {
 			parent.wrong(at, key+"."+e.name, "a table", parent.m[e.name])
 			continue
 		}
-		named := t.l.table(at, what+" "+e.name, m)
+		named := t.l.table(at, t.below(key), what+" "+e.name, m)
 		named.name = e.name
 		tables = append(tables, named)
 	}

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -208,6 +209,23 @@ func Int(v any) (int64, bool) {
 		return n, true
 	}
 	return decimalInt(string(number))
+}
+
+// Float reads a number. Numbers beyond float64 come back as its nearest end, so that
+// range checks still judge them rightly.
+func Float(v any) (float64, bool) {
+	number, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(string(number), 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return math.Copysign(math.MaxFloat64, n), true
+	case err != nil:
+		return 0, false
+	}
+	return n, true
 }
 
 // decimalInt judges the literals ParseInt refuses: fractions, exponents and

@@ -2,8 +2,11 @@ package coerce
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/convtools/convtools/runtime/contract"
 )
 
 // Repair is one change made to a caller's arguments.
@@ -16,18 +19,47 @@ type Repair struct {
 type Args struct {
 	Object  Object
 	Repairs []Repair
+
+	above string // path of the object, where it stands within the arguments
 }
 
-func (a *Args) note(path, note string) {
-	a.Repairs = append(a.Repairs, Repair{Path: path, Note: note})
+// path is where a member of the object stands.
+func (a *Args) path(name string) string { return a.above + name }
+
+func (a *Args) note(name, note string) {
+	a.Repairs = append(a.Repairs, Repair{Path: a.path(name), Note: note})
 }
 
-// DropNulls removes members that are null: an optional parameter given as null
-// counts as not given, which is how its absence is documented. It is no repair.
-func (a *Args) DropNulls() {
+// Within makes repairs to the object in a member, or to every object in an array
+// there.
+func (a *Args) Within(name string, repair func(*Args)) {
+	if v, ok := a.Object.Get(name); ok {
+		a.Object.set(name, a.repaired(v, a.path(name), repair))
+	}
+}
+
+func (a *Args) repaired(v any, path string, repair func(*Args)) any {
+	switch v := v.(type) {
+	case Object:
+		inner := Args{Object: v, above: path + "."}
+		repair(&inner)
+		a.Repairs = append(a.Repairs, inner.Repairs...)
+		return inner.Object
+	case []any:
+		for i := range v {
+			v[i] = a.repaired(v[i], contract.Item(path, i), repair)
+		}
+	}
+	return v
+}
+
+// DropNulls removes members that are null, except for those named: an optional
+// parameter given as null counts as not given, which is how its absence is
+// documented. It is no repair.
+func (a *Args) DropNulls(nullable ...string) {
 	kept := a.Object[:0]
 	for _, f := range a.Object {
-		if f.Value != nil {
+		if f.Value != nil || slices.Contains(nullable, f.Name) {
 			kept = append(kept, f)
 		}
 	}
@@ -43,7 +75,33 @@ func (a *Args) IntegerFromString(name string) {
 	trimmed := strings.TrimSpace(s)
 	if n, err := strconv.ParseInt(trimmed, 10, 64); err == nil && len(trimmed) <= 20 {
 		a.Object.set(name, json.Number(strconv.FormatInt(n, 10)))
-		a.note(name, "Read "+name+"="+quote(s)+" as the integer "+strconv.FormatInt(n, 10)+".")
+		a.note(name, "Read "+a.path(name)+"="+quote(s)+" as the integer "+strconv.FormatInt(n, 10)+".")
+	}
+}
+
+// NumberFromString reads "0.5" as 0.5.
+func (a *Args) NumberFromString(name string) {
+	s, ok := a.str(name)
+	if !ok {
+		return
+	}
+	value, err := decode([]byte(strings.TrimSpace(s)))
+	if n, ok := value.(json.Number); ok && err == nil && len(n) <= 40 {
+		a.Object.set(name, n)
+		a.note(name, "Read "+a.path(name)+"="+quote(s)+" as the number "+n.String()+".")
+	}
+}
+
+// ObjectFromString reads a string that holds a JSON object as that object.
+func (a *Args) ObjectFromString(name string) {
+	s, ok := a.str(name)
+	if !ok || !strings.HasPrefix(strings.TrimSpace(s), "{") {
+		return
+	}
+	value, err := decode([]byte(s))
+	if object, ok := value.(Object); ok && err == nil {
+		a.Object.set(name, object)
+		a.note(name, "Read "+a.path(name)+" from a string as the JSON object inside it.")
 	}
 }
 
@@ -56,7 +114,7 @@ func (a *Args) BooleanFromString(name string) {
 	switch trimmed := strings.ToLower(strings.TrimSpace(s)); trimmed {
 	case "true", "false":
 		a.Object.set(name, trimmed == "true")
-		a.note(name, "Read "+name+"="+quote(s)+" as the boolean "+trimmed+".")
+		a.note(name, "Read "+a.path(name)+"="+quote(s)+" as the boolean "+trimmed+".")
 	}
 }
 
@@ -67,7 +125,7 @@ func (a *Args) StringFromInteger(name string) {
 	if n, ok := v.(json.Number); ok {
 		if _, err := strconv.ParseInt(string(n), 10, 64); err == nil {
 			a.Object.set(name, string(n))
-			a.note(name, "Read "+name+"="+string(n)+" as the string "+strconv.Quote(string(n))+".")
+			a.note(name, "Read "+a.path(name)+"="+string(n)+" as the string "+strconv.Quote(string(n))+".")
 		}
 	}
 }
@@ -85,7 +143,7 @@ func (a *Args) ClampMaximum(name string, maximum int64) {
 	if len(shown) > 24 {
 		shown = shown[:24] + "…"
 	}
-	a.note(name, name+"="+shown+" is over the maximum: used "+limit+".")
+	a.note(name, a.path(name)+"="+shown+" is over the maximum: used "+limit+".")
 }
 
 // ArrayFromString reads a string that holds a JSON array as that array. Text
@@ -102,7 +160,7 @@ func (a *Args) ArrayFromString(name string) {
 	}
 	if list, ok := value.([]any); ok {
 		a.Object.set(name, list)
-		a.note(name, "Read "+name+" from a string as the JSON array inside it.")
+		a.note(name, "Read "+a.path(name)+" from a string as the JSON array inside it.")
 	}
 }
 
@@ -112,7 +170,18 @@ func (a *Args) ArrayFromScalar(name string) {
 	switch v.(type) {
 	case string, json.Number:
 		a.Object.set(name, []any{v})
-		a.note(name, "Read "+name+" as an array of one value.")
+		a.note(name, "Read "+a.path(name)+" as an array of one value.")
+	}
+}
+
+// ArrayFromItem reads one value of any kind but an array as an array of it. Whether the
+// value is right is left to the check of the items.
+func (a *Args) ArrayFromItem(name string) {
+	switch v, _ := a.Object.Get(name); v.(type) {
+	case nil, []any:
+	default:
+		a.Object.set(name, []any{v})
+		a.note(name, "Read "+a.path(name)+" as an array of one value.")
 	}
 }
 
@@ -167,7 +236,7 @@ func (a *Args) ItemsFromIntegers(name string) {
 		}
 	}
 	if changed {
-		a.note(name, "Read the integers in "+name+" as strings.")
+		a.note(name, "Read the integers in "+a.path(name)+" as strings.")
 	}
 }
 
@@ -179,7 +248,7 @@ func (a *Args) Spelling(name string, allowed ...string) {
 	case string:
 		if word, changed := respell(v, allowed); changed {
 			a.Object.set(name, word)
-			a.note(name, "Read "+name+"="+strconv.Quote(v)+" as "+strconv.Quote(word)+".")
+			a.note(name, "Read "+a.path(name)+"="+strconv.Quote(v)+" as "+strconv.Quote(word)+".")
 		}
 	case []any:
 		for i := range v {
@@ -189,7 +258,7 @@ func (a *Args) Spelling(name string, allowed ...string) {
 			}
 			if word, changed := respell(s, allowed); changed {
 				v[i] = word
-				a.note(name, "Read "+strconv.Quote(s)+" in "+name+" as "+strconv.Quote(word)+".")
+				a.note(name, "Read "+strconv.Quote(s)+" in "+a.path(name)+" as "+strconv.Quote(word)+".")
 			}
 		}
 	}

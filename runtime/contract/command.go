@@ -46,17 +46,9 @@ func DecodeRecords(tool, cli string, stdout []byte, records any) error {
 }
 
 func recordArray(stdout []byte) (json.RawMessage, error) {
-	if len(bytes.TrimSpace(stdout)) == 0 {
-		return nil, errors.New("it printed nothing")
-	}
-	dec := json.NewDecoder(bytes.NewReader(stdout))
-	var value json.RawMessage
-	if err := dec.Decode(&value); err != nil {
+	value, err := oneValue(stdout)
+	if err != nil {
 		return nil, err
-	}
-	end := dec.InputOffset()
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("there is more text after the JSON value, from byte %d", end)
 	}
 	switch value[0] {
 	case '[':
@@ -75,6 +67,23 @@ func recordArray(stdout []byte) (json.RawMessage, error) {
 	default:
 		return nil, errors.New("it printed a single value and no array")
 	}
+}
+
+// oneValue reads text that is one JSON value, whole.
+func oneValue(stdout []byte) (json.RawMessage, error) {
+	if len(bytes.TrimSpace(stdout)) == 0 {
+		return nil, errors.New("it printed nothing")
+	}
+	dec := json.NewDecoder(bytes.NewReader(stdout))
+	var value json.RawMessage
+	if err := dec.Decode(&value); err != nil {
+		return nil, err
+	}
+	end := dec.InputOffset()
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("there is more text after the JSON value, from byte %d", end)
+	}
+	return value, nil
 }
 
 func reason(err error) string {

@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/near"
@@ -38,10 +39,19 @@ type Call struct {
 	Notes []string
 }
 
+// Renamed returns a call by a former name as a call by the tool's own, with a note that
+// tells the caller. until is the day up to which the former name works for sure.
+func (c Call) Renamed(name, until string) Call {
+	c.Notes = append(slices.Clip(c.Notes), c.Tool+" is now called "+name+"; the old name works until "+until+".")
+	c.Tool = name
+	return c
+}
+
 // Tool describes one tool to a host. It is a value: who knows more about a tool
 // at run time, such as what it can be asked for, says so in a copy.
 type Tool struct {
 	Name        string
+	Aliases     []string // other names it answers to: as hosts without dots write it, and former ones
 	Summary     string
 	Description string // paragraphs behind the summary, rules between parameters included
 	Effect      string // "read" or "write"
@@ -55,6 +65,8 @@ type Tool struct {
 type Parameter struct {
 	Name string
 	Type string // as in JSON Schema, such as "integer"
+	// Items is the type of an array's items; empty where they are strings.
+	Items string
 	// OneOrMany marks an array of strings for which one string does too.
 	OneOrMany bool
 	Required  bool
@@ -66,6 +78,9 @@ type Parameter struct {
 type Hints struct {
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
 }
+
+// AnswersTo reports whether the tool can be called by a name.
+func (t Tool) AnswersTo(name string) bool { return t.Name == name || slices.Contains(t.Aliases, name) }
 
 // Text is what a host shows a model of the tool, beside its schema.
 func (t Tool) Text() string { return t.Summary + ".\n\n" + t.Description }
@@ -110,6 +125,15 @@ func (e *Error) ForPerson() string {
 	}
 	return e.Message
 }
+
+// Failure is how a tool that answers in JSON fails in a way that its spec declares.
+type Failure struct {
+	Code      string // one of those in the spec
+	Reason    string // one sentence with the cause and one with the remedy
+	Transient bool   // the same call may work later
+}
+
+func (e *Failure) Error() string { return e.Reason }
 
 // Fixable returns an error that the caller can put right with another call.
 func Fixable(message string) *Error { return &Error{Message: message, Caller: true} }

@@ -36,12 +36,14 @@ const (
 
 // Problem is one thing wrong with a call's arguments.
 type Problem struct {
-	Path    string // parameter, with an index for an item: "scopes[1]"
+	Path    string // parameter, with what leads to a value inside of it: "items[1].text"
 	Code    Code
 	Message string   // one sentence: what is wrong, what was given and what is wanted
 	Allowed []string // the allowed values or names, where they are a list
 	Nearest string   // the allowed value nearest to what was given
 	Fix     string   // JSON to put at the path instead; empty drops it
+
+	member bool // the name that is unknown is that of a member, within a parameter
 }
 
 // InvalidArguments reports everything wrong with one call's arguments at once.
@@ -79,6 +81,28 @@ func Unknown(name string, known []string) Problem {
 	}
 	p.Message += suggestion(p.Nearest) + " Parameters: " + strings.Join(known, ", ") + "."
 	return p
+}
+
+// UnknownMember is the problem of a member that an object within the arguments does
+// not have.
+func UnknownMember(at *Path, name string, known []string) Problem {
+	p := Problem{Path: at.Member(text.Cut(name, maxShown)), Code: CodeUnknown, Allowed: known, Nearest: near.Name(name, known), member: true}
+	p.Message = at.String() + " has no member " + text.Quote(name) + suggestion(p.Nearest) + " Members: " + strings.Join(known, ", ") + "."
+	return p
+}
+
+// NoneOf is the problem of parameters of which at least one has to be given. fix is
+// JSON for the first.
+func NoneOf(names []string, fix string) Problem {
+	return Problem{
+		Path: names[0], Code: CodeMissing, Fix: fix, Allowed: names,
+		Message: "one of " + strings.Join(names, " and ") + " is required.",
+	}
+}
+
+// Requires is the problem of a parameter that has to be given because another one is.
+func Requires(given, name, fix string) Problem {
+	return Problem{Path: name, Code: CodeMissing, Fix: fix, Message: name + " is required where " + given + " is given."}
 }
 
 // suggestion ends a sentence with the name that may have been meant.
@@ -124,6 +148,28 @@ func Mismatch(path, says string, got any, fix string) Problem {
 
 // Item is the path of an item of an array.
 func Item(path string, index int) string { return path + "[" + strconv.Itoa(index) + "]" }
+
+// Path is where in the arguments a value stands. It is made on the way down to the
+// value, and written only where there is a problem.
+type Path struct {
+	Above *Path  // nil for a parameter
+	Name  string // of a parameter or a member
+	Index int    // of an item, where Name is empty
+}
+
+// String returns the path as problems show it: "items[1].text".
+func (p *Path) String() string {
+	switch {
+	case p.Above == nil:
+		return p.Name
+	case p.Name == "":
+		return Item(p.Above.String(), p.Index)
+	}
+	return p.Above.Member(p.Name)
+}
+
+// Member returns the path of a member of the object that stands at p.
+func (p *Path) Member(name string) string { return p.String() + "." + name }
 
 // MaxProblems is how many problems a validator collects before it stops: enough
 // for every honest call, and a bound on what a hostile one can cost.
@@ -182,7 +228,7 @@ func corrected(given []Argument, problems []Problem) string {
 		case excluded[a.Name]:
 		case len(found) == 0:
 			keep(a.Name, a.Value)
-		case found[0].Code == CodeUnknown:
+		case found[0].Code == CodeUnknown && !found[0].member:
 			// A misspelt name keeps its value, unless the right one is there too.
 			nearest := found[0].Nearest
 			if nearest != "" && !contains(given, nearest) {
@@ -216,24 +262,31 @@ const maxRepeated = 200
 
 // parameter is the name of the argument that p is about.
 func (p *Problem) parameter() string {
-	if p.Code == CodeUnknown {
+	if p.Code == CodeUnknown && !p.member {
 		return p.Path
 	}
-	name, _, _ := strings.Cut(p.Path, "[")
-	return name
+	if end := strings.IndexAny(p.Path, "[."); end >= 0 {
+		return p.Path[:end]
+	}
+	return p.Path
 }
 
 // fixed is the value to put in the place of a's, or nothing to drop it. A
 // problem of the whole value decides; with problems of items alone, the array
-// stays with those replaced or left out.
+// stays with those replaced or left out. An item with a problem deep inside is left
+// out, and an object is dropped.
 func fixed(a Argument, problems []Problem) string {
 	fixes := map[string]string{}
 	for _, p := range problems {
 		if p.Path == a.Name {
 			return p.Fix
 		}
-		if _, seen := fixes[p.Path]; !seen {
-			fixes[p.Path] = p.Fix
+		place, fix := p.Path, p.Fix
+		if end := strings.IndexByte(place, ']'); end >= 0 && end+1 < len(place) {
+			place, fix = place[:end+1], ""
+		}
+		if _, seen := fixes[place]; !seen {
+			fixes[place] = fix
 		}
 	}
 	var items []json.RawMessage

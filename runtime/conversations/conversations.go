@@ -217,7 +217,8 @@ type EventQuery struct {
 	Wanted  func(id transcript.ID, number int) bool
 	Context int // lines to hand over before and after a matching line
 	// MaxLines is how many matching lines of one event are handed over, the first ones;
-	// with Words, those in which the words stand closest together. 0 stands for all.
+	// with Words and without Number, those in which the words stand closest together.
+	// 0 stands for all.
 	MaxLines int
 	// MaxLine is how many characters of a line are handed over; of a longer one, windows
 	// around its matches, marked where they are cut. 0 stands for all.

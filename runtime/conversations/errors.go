@@ -99,6 +99,10 @@ type UnavailableError struct {
 	// show, and never searched for a meaning.
 	Said string
 	Path string // of a store
+	// Lacks is the part of what is asked of a conversation command line that Program
+	// does not do, where that is a jp; zero where it is another program, or fails in
+	// another way.
+	Lacks ContractPart
 	// Transient reports whether the same query may work later.
 	Transient bool
 	// Err is the cause: an [*OutputError] where the program printed something else
@@ -110,6 +114,14 @@ func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("conversations are unavailable: %v", e.Err)
 }
 func (e *UnavailableError) Unwrap() error { return e.Err }
+
+// ContractPart is a part of what is asked of a conversation command line.
+type ContractPart struct {
+	Command string // "ls", "grep" or "print"; empty for no part
+	// Flags reports whether it is the flags of the command; else it is the records
+	// that it prints.
+	Flags bool
+}
 
 // OutputError is what is wrong with the output of an external program.
 type OutputError struct {

@@ -237,7 +237,7 @@ func (o *oracle) event(id transcript.ID, e *recordedEvent) *conversations.EventM
 	for i, line := range lines {
 		if o.lineMatches(line) {
 			m.Matches++
-			if o.q.MaxLines == 0 || len(o.q.Words) == 0 && len(shown) < o.q.MaxLines {
+			if o.q.MaxLines == 0 || (len(o.q.Words) == 0 || o.q.Number != 0) && len(shown) < o.q.MaxLines {
 				shown[i] = true
 			}
 		}
@@ -246,7 +246,7 @@ func (o *oracle) event(id transcript.ID, e *recordedEvent) *conversations.EventM
 		var at []int
 		m.Spread, at = o.shortest(e.text)
 		for _, offset := range at {
-			if line := strings.Count(e.text[:offset], "\n"); o.q.MaxLines > 0 && len(shown) < o.q.MaxLines {
+			if line := strings.Count(e.text[:offset], "\n"); o.q.MaxLines > 0 && o.q.Number == 0 && len(shown) < o.q.MaxLines {
 				shown[line] = true
 			}
 		}
@@ -558,6 +558,34 @@ func TestSearchEventsFindsTheLinesOfSearch(t *testing.T) {
 					t.Fatalf("%+v, %+v", m, c)
 				}
 			}
+		}
+	}
+}
+
+// Of an event that is searched alone, its lines follow one another, so that they can be
+// paged.
+func TestLinesOfOneEventAreTheFirst(t *testing.T) {
+	t.Parallel()
+	l := open(t, func(w *jptest.Workspace, _ string) {
+		w.Conversation("17600000000", "x").TurnStart().User("cap\nno\nretry\nno\ncap\nno\nretry cap")
+	})
+	for number, want := range [][]string{{"retry cap"}, {"cap", "retry"}} {
+		found, err := l.SearchEvents(t.Context(), conversations.EventQuery{
+			Words: []string{"retry", "cap"}, Scopes: transcript.ScopeAll, Number: number, MaxLines: 2,
+			Filter: conversations.Filter{IDs: []string{"17600000000"}},
+			Event: func(m *conversations.EventMatch) error {
+				var lines []string
+				for _, line := range m.Lines {
+					lines = append(lines, line.Text)
+				}
+				if m.Matches != 4 || !slices.Equal(lines, want) {
+					t.Errorf("number %d: %d matches, %q", number, m.Matches, lines)
+				}
+				return nil
+			},
+		})
+		if err != nil || found.Total != 1 {
+			t.Errorf("number %d: %+v, %v", number, found, err)
 		}
 	}
 }

@@ -218,8 +218,8 @@ func (s *eventSearch) apart(ctx context.Context, text []byte, wanted bool) error
 	}
 	s.match.Spread = part.chars
 	all := &wordLines{words: s.words, part: part.matches}
-	if !wanted || s.MaxLines == 0 {
-		return s.lines(ctx, text, wanted, 0, all)
+	if !wanted || s.MaxLines == 0 || s.Number != 0 {
+		return s.lines(ctx, text, wanted, s.MaxLines, all)
 	}
 	if err := s.lines(ctx, text, true, s.MaxLines, &wordLines{part: part.matches}); err != nil {
 		return err

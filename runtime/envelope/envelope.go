@@ -130,8 +130,8 @@ func (w *Writer) Time(name string, value time.Time) {
 }
 
 // Inline makes a text the body of the current element, on one line: line breaks
-// become spaces. It stands as it is where it has no markup characters, and in
-// one CDATA section otherwise.
+// become spaces. It stands as it is where nothing in it can be taken for markup,
+// and in one CDATA section otherwise.
 func (w *Writer) Inline(body string) {
 	w.inline(text.Line(body))
 }
@@ -141,7 +141,7 @@ func (w *Writer) Lines(body string) { w.inline(text.Visible(body)) }
 
 func (w *Writer) inline(clean string) {
 	w.body()
-	if !strings.ContainsAny(clean, "<>&") {
+	if !strings.ContainsAny(clean, "<&") && !strings.Contains(clean, "]]>") {
 		w.buf = append(w.buf, clean...)
 		return
 	}

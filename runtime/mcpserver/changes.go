@@ -65,7 +65,7 @@ func (c *changes) offered() []contract.Tool {
 }
 
 func (c *changes) offers(tool string) bool {
-	return slices.ContainsFunc(c.offered(), func(t contract.Tool) bool { return t.Name == tool })
+	return slices.ContainsFunc(c.offered(), func(t contract.Tool) bool { return t.AnswersTo(tool) })
 }
 
 // refresh looks at what is offered now.

@@ -15,13 +15,19 @@ import (
 )
 
 const (
-	partChars      = 8000 // of one event in one answer
+	partChars = 8000 // of one event in one answer
+	// pieceChars is how many there are in a piece of a part that does not fit: what is
+	// made visible has up to nine characters for one that is recorded.
+	pieceChars     = 1000
+	piecesOfPart   = partChars / pieceChars
 	defaultAround  = 1
 	neighbourChars = 300
+	asideChars     = 120  // of a neighbour that is work beside what was said
 	answerChars    = 3000 // of the answer to a request: who reads the one wants the other
 	// callReach is how far from a tool call its result is looked for, in events:
 	// several calls may be made at once.
 	callReach = 16
+	maxNotes  = maxRemarks + 400 // all that may be noted beside one event
 )
 
 // readEvent reads one event, or a part of it, and with the first part its neighbours.
@@ -34,43 +40,101 @@ func (r *reading) readEvent(ctx context.Context, source conversations.Source) (*
 		around = *r.params.Around
 	}
 	n := neighbours{include: r.params.Include, around: around, calls: toolCalls{}}
-	parts := 1
+	at := portion{number: number, part: part, size: partChars}
 	q := conversations.ReadQuery{
 		ID: r.params.ID, Events: conversations.EventRange{First: number, Last: number},
-		Part: part, MaxText: partChars, MaxJSON: partChars,
 		Event: func(e *conversations.Event) error {
-			parts = max(1, (e.Chars+partChars-1)/partChars)
-			n.only, n.callID = newPart(e, part, parts), e.CallID
+			at.chars = e.Chars
+			n.only, n.callID = newPart(e, at), e.CallID
 			return ctx.Err()
 		},
 	}
-	var err error
-	if r.Reading, err = source.Read(ctx, q); err != nil {
+	read := func() (err error) {
+		q.Part, q.MaxText, q.MaxJSON = at.part, at.size, at.size
+		r.Reading, err = source.Read(ctx, q)
+		return err
+	}
+	if err := read(); err != nil {
 		return nil, err
 	}
-	if part > parts {
-		return nil, contract.Fixable(fmt.Sprintf("Event %d has %s of %d characters, and part=%d is none of them.", number, count(parts, "part", "parts"), partChars, part))
+	if piece := part - at.parts(); piece > 0 {
+		refusal := contract.Fixable(fmt.Sprintf("Event %d has %s of %d characters, and part=%d is none of them.", number, count(at.parts(), "part", "parts"), partChars, part))
+		if at.part = (piece-1)/piecesOfPart + 1; at.part > at.parts() {
+			return nil, refusal
+		}
+		if err := read(); err != nil {
+			return nil, err
+		}
+		fits := chars(r.aroundEnvelope([]event{n.only}, at, 0)) <= conversation.ReadMaxChars-maxNotes
+		if at.part, at.size = piece, pieceChars; fits || at.part > at.parts() {
+			return nil, refusal
+		}
+		if err := read(); err != nil {
+			return nil, err
+		}
 	}
 	events := []event{n.only}
 	if part == 1 && around > 0 {
+		var err error
 		if events, err = n.read(ctx, source, r.params.ID); err != nil {
 			return nil, err
 		}
 	}
-	return r.fitted(events, number, part, parts), nil
+	return r.fitted(events, at), nil
+}
+
+// portion is a part of an event, or a piece: pieces are counted on from the parts, and
+// are for those parts that do not fit.
+type portion struct {
+	number int // of the event
+	part   int // of size characters, from 1
+	size   int
+	chars  int // of the event
+}
+
+// parts is how many parts of this size the event has.
+func (p portion) parts() int { return max(1, (p.chars+p.size-1)/p.size) }
+
+// name is the value of the parameter part that shows this.
+func (p portion) name() int {
+	if p.size == pieceChars {
+		whole := portion{chars: p.chars, size: partChars}
+		return whole.parts() + p.part
+	}
+	return p.part
+}
+
+// next is the part behind this one, and behind the last piece of a part the next
+// part; false where there is none.
+func (p portion) next() (portion, bool) {
+	end := min(p.part*p.size, p.chars)
+	p.part++
+	if p.size == pieceChars && end%partChars == 0 {
+		p.part, p.size = end/partChars+1, partChars
+	}
+	return p, end < p.chars
+}
+
+// pieces is the first piece of a part.
+func (p portion) pieces() portion {
+	p.part, p.size = (p.part-1)*piecesOfPart+1, pieceChars
+	return p
 }
 
 // newPart is a part of an event.
-func newPart(e *conversations.Event, part, parts int) event {
+func newPart(e *conversations.Event, at portion) event {
 	kind := kindOf(e.Kind)
 	made := newEvent(&conversations.Event{
 		Number: e.Number, Turn: e.Turn, Request: e.Request, Time: e.Time, Name: e.Name, IsError: e.IsError, Encoding: e.Encoding,
 	}, kind)
 	made.chars = e.Chars
-	if parts > 1 {
-		made.shown.Part, made.shown.Parts, made.shown.Chars = part, parts, e.Chars
+	if at.parts() > 1 {
+		made.shown.Part, made.shown.Chars = at.name(), e.Chars
 	}
-	if kind == kindToolCall && parts == 1 {
+	if at.size == partChars && at.parts() > 1 {
+		made.shown.Parts = at.parts()
+	}
+	if kind == kindToolCall && at.parts() == 1 {
 		made.body = whole(string(e.Text))
 	} else {
 		made.body = whole(text.Visible(string(e.Text)))
@@ -165,56 +229,62 @@ func (n *neighbours) add(recorded *conversations.Event) bool {
 		default:
 			isFirst := distance < 0 || n.partner == nil // a result of the call, or the last call before the result
 			if (distance > 0) == (kind == kindToolResult) && isFirst && recorded.CallID == n.callID && n.callID != "" {
-				e := newEvent(recorded, kind).shortened(neighbourChars)
+				e := newEvent(recorded, kind).brief(neighbourChars)
 				e.call = call
 				n.partner = &e
 			}
 		}
 	}
 	if isNear && includes(n.include, kind, true) {
-		e := newEvent(recorded, kind).shortened(neighbourChars)
-		e.call = call
-		n.events = append(n.events, e)
+		// What the assistant says on the way announces the call behind it.
+		isAside := n.only.shown.EventKind == kindUser || isSaid(n.only.shown.EventKind) && distance < 0
+		limit := neighbourChars
+		if kind == kindReasoning || isAside && kind != kindUser && !isSaid(kind) {
+			limit = asideChars
+		}
+		if e := newEvent(recorded, kind).brief(limit); !e.isBlank() {
+			e.call = call
+			n.events = append(n.events, e)
+		}
 	}
 	return isNear || distance < 0 || n.only.shown.EventKind != kindUser || !isNextExchange
 }
 
 // fitted is the answer with an event and its neighbours. Where it is too long, these
-// are shortened and left out, the farthest first.
-func (r *reading) fitted(events []event, number, part, parts int) *conversation.ReadEnvelope {
+// are shortened and left out, the farthest first, and then the event loses its middle.
+func (r *reading) fitted(events []event, at portion) *conversation.ReadEnvelope {
 	omitted := 0
 	for limit := 8 * neighbourChars; ; limit /= 2 {
-		e := r.aroundEnvelope(events, number, part, parts, omitted)
-		if chars(e) <= conversation.ReadMaxChars {
+		e := r.aroundEnvelope(events, at, omitted)
+		over := chars(e) - conversation.ReadMaxChars
+		if over <= 0 {
 			return e
 		}
 		switch {
 		case limit > neighbourChars/2:
 			for i := range events {
-				if events[i].shown.Event != number {
-					events[i] = events[i].shortened(limit / 2)
+				if events[i].shown.Event != at.number {
+					events[i] = events[i].brief(limit / 2)
 				}
 			}
 		case len(events) > 1:
 			far := 0
 			for i := range events {
-				if distance(&events[i], number) > distance(&events[far], number) {
+				if distance(&events[i], at.number) > distance(&events[far], at.number) {
 					far = i
 				}
 			}
 			events = slices.Delete(events, far, far+1)
 			omitted++
 		default:
-			// Characters that are written longer than they were recorded.
-			over := chars(e) - conversation.ReadMaxChars
-			events[0].body = events[0].body.shorten(max(events[0].body.length()-max(over/8, 1), maxMark), output())
+			events[0] = events[0].brief(max(events[0].body.length()-max(over/8, 1), maxMark))
 		}
 	}
 }
 
 func distance(e *event, number int) int { return max(e.shown.Event-number, number-e.shown.Event) }
 
-func (r *reading) aroundEnvelope(events []event, number, part, parts, omitted int) *conversation.ReadEnvelope {
+func (r *reading) aroundEnvelope(events []event, at portion, omitted int) *conversation.ReadEnvelope {
 	var turns []turn
 	for _, e := range events {
 		if len(turns) == 0 || turns[len(turns)-1].number != e.turn {
@@ -223,29 +293,31 @@ func (r *reading) aroundEnvelope(events []event, number, part, parts, omitted in
 		last := &turns[len(turns)-1]
 		last.events = append(last.events, e)
 	}
-	e := r.bare(turns)
+	isShown := func(number int) bool {
+		return slices.ContainsFunc(events, func(e event) bool { return e.shown.Event == number })
+	}
+	e := r.bare(turns, at.number)
 	var says []string
-	if part < parts {
-		says = append(says, fmt.Sprintf("Next part: event=%d, part=%d.", number, part+1))
-	}
-	switch before, after := number > 1, number < r.Events; {
-	case before && after:
-		says = append(says, fmt.Sprintf("Before: event=%d; after: event=%d (of %d).", number-1, number+1, r.Events))
-	case before:
-		says = append(says, fmt.Sprintf("Before: event=%d; this is the last event.", number-1))
-	case after:
-		says = append(says, fmt.Sprintf("After: event=%d (of %d).", number+1, r.Events))
-	}
+	next, more := at.next()
 	if len(events) == 1 && events[0].body.isShortened() {
-		says = append(says, fmt.Sprintf("Its characters are written longer than they were recorded: the middle does not fit, and conversation_grep with event=%d finds lines of it.", number))
+		says = append(says, "It is written longer than it was recorded: the middle does not fit, and follows in pieces.")
+		next, more = at.pieces(), true
 	}
+	if more {
+		says = append(says, fmt.Sprintf("Next part: event=%d, part=%d.", at.number, next.name()))
+	}
+	where := fmt.Sprintf("Event %d of %d", at.number, r.Events)
+	if before := at.number - 1; before >= 1 && !isShown(before) {
+		where += fmt.Sprintf("; before: event=%d", before)
+	}
+	if after := at.number + 1; after <= r.Events && !isShown(after) {
+		where += fmt.Sprintf("; after: event=%d", after)
+	}
+	says = append(says, where+".")
 	if omitted > 0 {
 		e.Truncated = true
 		says = append(says, fmt.Sprintf("%s did not fit.", count(omitted, "neighbour", "neighbours")))
 	}
-	if len(says) > 0 {
-		e.Notes = append(e.Notes, strings.Join(says, " "))
-	}
-	e.Notes = append(e.Notes, r.damageNotes()...)
+	e.Notes = append(append(e.Notes, strings.Join(says, " ")), r.damageNotes()...)
 	return e
 }

@@ -95,16 +95,7 @@ func (b *bodyBuilder) done() body {
 	return b.made
 }
 
-// missing is how many of the recorded characters are not kept.
-func (t *body) missing() int {
-	n := 0
-	for _, gap := range t.gaps {
-		n += gap
-	}
-	return n
-}
-
-// kept is how many are.
+// kept is how many of the recorded characters are kept.
 func (t *body) kept() int {
 	n := 0
 	for _, part := range t.parts {
@@ -145,11 +136,11 @@ func (t *body) String() string {
 }
 
 // mark stands where characters are missing.
-func mark(missing int) string { return fmt.Sprintf("[... %d chars omitted ...]", missing) }
+func mark(missing int) string { return fmt.Sprintf("[… %d chars …]", missing) }
 
 // maxMark is how many characters a mark has at most, with the ends of the lines
-// around it, in a text of less than 10 GB.
-const maxMark = len("\n[... 9999999999 chars omitted ...]\n")
+// around it, in a text of less than 10 GB. An ellipsis is one.
+const maxMark = len("\n[. 9999999999 chars .]\n")
 
 // offset is the byte offset of character n.
 func offset(s string, n int) int {

@@ -14,18 +14,18 @@ func TestBody(t *testing.T) {
 		kept, missing int
 	}{
 		{"whole", newText("abcdefghij", 0, 0), "abcdefghij", 10, 0},
-		{"cut", newText("abcdefwxyz", 26, 6), "abcdef\n[... 16 chars omitted ...]\nwxyz", 10, 16},
-		{"cut, all at the head", newText("abcdefghij", 26, 10), "abcdefghij\n[... 16 chars omitted ...]", 10, 16},
-		{"cut, all at the tail", newText("abcdefghij", 26, 0), "[... 16 chars omitted ...]\nabcdefghij", 10, 16},
-		{"cut at a place that does not exist", newText("abc", 26, 99), "abc\n[... 23 chars omitted ...]", 3, 23},
-		{"cut at a negative place", newText("abc", 26, -1), "[... 23 chars omitted ...]\nabc", 3, 23},
-		{"line breaks around the cut are missing too", newText("ab\n\n\ncd", 26, 3), "ab\n[... 22 chars omitted ...]\ncd", 4, 22},
-		{"nothing but line breaks", newText("\n\n\n", 26, 3), "[... 26 chars omitted ...]", 0, 26},
+		{"cut", newText("abcdefwxyz", 26, 6), "abcdef\n[… 16 chars …]\nwxyz", 10, 16},
+		{"cut, all at the head", newText("abcdefghij", 26, 10), "abcdefghij\n[… 16 chars …]", 10, 16},
+		{"cut, all at the tail", newText("abcdefghij", 26, 0), "[… 16 chars …]\nabcdefghij", 10, 16},
+		{"cut at a place that does not exist", newText("abc", 26, 99), "abc\n[… 23 chars …]", 3, 23},
+		{"cut at a negative place", newText("abc", 26, -1), "[… 23 chars …]\nabc", 3, 23},
+		{"line breaks around the cut are missing too", newText("ab\n\n\ncd", 26, 3), "ab\n[… 22 chars …]\ncd", 4, 22},
+		{"nothing but line breaks", newText("\n\n\n", 26, 3), "[… 26 chars …]", 0, 26},
 		{"claims to be shorter than it is", newText("abcdef", 3, 1), "abcdef", 6, 0},
-		{"sanitizing makes it longer than it was", newText("\u202e\u202ex", 5, 2), "\\u{202E}\\u{202E}\n[... 2 chars omitted ...]\nx", 17, 2},
-		{"sanitizing makes it shorter", newText("a\r\nb", 6, 3), "a\n[... 3 chars omitted ...]\nb", 2, 3},
+		{"sanitizing makes it longer than it was", newText("\u202e\u202ex", 5, 2), "\\u{202E}\\u{202E}\n[… 2 chars …]\nx", 17, 2},
+		{"sanitizing makes it shorter", newText("a\r\nb", 6, 3), "a\n[… 3 chars …]\nb", 2, 3},
 		{"JSON stays as it is", newJSON("\"\u202e\"", 0, 0), "\"\u202e\"", 3, 0},
-		{"JSON cut", newJSON(`"abcd"`, 10, 3), "\"ab\n[... 4 chars omitted ...]\ncd\"", 6, 4},
+		{"JSON cut", newJSON(`"abcd"`, 10, 3), "\"ab\n[… 4 chars …]\ncd\"", 6, 4},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -84,4 +84,13 @@ func TestIsIdentifier(t *testing.T) {
 			t.Errorf("%q: %v", s, got)
 		}
 	}
+}
+
+// missing is how many of the recorded characters are not kept.
+func (t *body) missing() int {
+	n := 0
+	for _, gap := range t.gaps {
+		n += gap
+	}
+	return n
 }

@@ -166,6 +166,8 @@ func whyUnlisted(err error, limit time.Duration) string {
 		return fmt.Sprintf("conversation ls hangs: it was stopped after %v", limit)
 	case errors.As(err, &run):
 		return run.Error()
+	case errors.As(err, &unavailable) && unavailable.Lacks.Command != "":
+		return personal(err).Error()
 	case errors.As(err, &unavailable) && unavailable.Program != "":
 		said, _, _ := strings.Cut(unavailable.Said, "\n")
 		if said == "" {

@@ -3,6 +3,7 @@ package recall_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"testing"
@@ -57,8 +58,12 @@ func behave(how string) (exit int) {
 				return 3
 			}
 		}
-	case "hang":
-		fmt.Fprintln(os.Stderr, "waiting")
+	case "hang": // after it has told whoever listens at the address in its argument that it runs
+		conn, err := net.Dial("tcp", os.Args[2])
+		if err != nil {
+			return 4
+		}
+		defer conn.Close()
 		select {}
 	case "lie": // says what an unknown id, a missing workspace and a turn out of range are
 		fmt.Fprint(os.Stderr, "error: conversation jp-c1 not found in /work\nCould not locate workspace\nturn 9 out of range\nhint: nearest ids: jp-c2\n\x1b[2J\u202e</note>")
@@ -76,15 +81,4 @@ func behave(how string) (exit int) {
 // child is the line that runs the test binary.
 func child(words ...string) string {
 	return process.JoinCommand(append([]string{os.Args[0]}, words...)...)
-}
-
-// contextWith returns a context that ends when an event has happened.
-func contextWith(t *testing.T, event <-chan struct{}) (context.Context, context.CancelFunc) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		<-event
-		cancel()
-	}()
-	return ctx, cancel
 }

@@ -1,10 +1,12 @@
 package recall_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -500,15 +502,24 @@ func TestProgramMisbehaves(t *testing.T) {
 // A program that hangs ends with the call.
 func TestProgramHangs(t *testing.T) {
 	t.Parallel()
-	program := recall.Program(child("behave=hang"), "", process.Exec{})
-	began := make(chan struct{})
-	tools := recall.New(func(dir string) (conversations.Source, error) {
-		close(began)
-		return program.In(dir), nil
-	})
-	ctx, cancel := contextWith(t, began)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err := conversation.Call(ctx, tools, contract.Call{Tool: "conversation_list"})
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return // the test has ended
+		}
+		cancel()
+		conn.Close()
+	}()
+	program := recall.Program(child("behave=hang", listener.Addr().String()), "", process.Exec{})
+	tools := recall.New(func(dir string) (conversations.Source, error) { return program.In(dir), nil })
+	_, err = conversation.Call(ctx, tools, contract.Call{Tool: "conversation_list"})
 	var e *contract.Error
 	if !errors.As(err, &e) || !e.Transient || !strings.Contains(e.Message, "stopped because the request was canceled") {
 		t.Errorf("error %+v", err)

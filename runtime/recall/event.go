@@ -120,6 +120,13 @@ func (e event) shortened(limit int) event {
 	return e
 }
 
+// brief is the event with the beginning and the end of its text, of at most limit
+// characters.
+func (e event) brief(limit int) event {
+	e.body = e.body.shorten(limit, output())
+	return e
+}
+
 // render is the event as the envelope shows it, but for what depends on the events
 // around it.
 func (e *event) render() conversation.ReadEvent {
@@ -132,7 +139,7 @@ func (e *event) render() conversation.ReadEvent {
 	if e.body.isShortened() {
 		shown.Truncated = true
 		if !e.body.inside {
-			shown.Chars = e.body.kept() + e.body.missing()
+			shown.Chars = e.chars
 		}
 	}
 	return shown

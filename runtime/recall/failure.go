@@ -78,7 +78,7 @@ func failure(ctx context.Context, err error) error {
 	}
 }
 
-// outOfRange says that there is no turn, or no event, with a number. Numbers that are
+// outOfRange words that there is no turn, or no event, with a number. Numbers that are
 // larger than any are read as the largest, which nobody asked for.
 func outOfRange(what string, n int) string {
 	if n == math.MaxInt {
@@ -209,6 +209,8 @@ func ofProgram(e *conversations.UnavailableError) error {
 	var output *conversations.OutputError
 	worded := &contract.Error{Err: e, Transient: e.Transient}
 	switch {
+	case e.Lacks.Command != "":
+		worded.Message = lacking(e)
 	case run != nil:
 		limited := *run
 		if run.Kind == process.Timeout || run.Kind == process.OutputTooLarge {
@@ -230,6 +232,28 @@ func ofProgram(e *conversations.UnavailableError) error {
 	}
 	worded.Caller = e.Exit == 1 || e.Exit == 2
 	return worded
+}
+
+// lacking words what a jp does not do that is asked of a conversation command
+// line.
+func lacking(e *conversations.UnavailableError) string {
+	what := "prints other records with --format=json than are needed"
+	switch {
+	case e.Lacks.Flags:
+		what = "does not know all the flags that are needed, or cannot use their values"
+	case e.Lacks.Command == "ls":
+		what = "prints the headings of its table as keys with --format=json, where keys in snake_case are needed"
+	case e.Lacks.Command == "print":
+		what = "prints prose with --format=json, where events are needed"
+	}
+	message := "This jp cannot serve conversations yet: its conversation " + e.Lacks.Command + " " + what + "."
+	if e.Said != "" {
+		message += " It said: " + saying(e.Said)
+	}
+	if e.Setting != "" {
+		message += " Unset " + e.Setting + ": the built-in command line reads the same files."
+	}
+	return message
 }
 
 // saying makes sentences of the lines that a program wrote.

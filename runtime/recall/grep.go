@@ -29,9 +29,13 @@ const (
 	contextChars = 3000
 )
 
+// asideShare is the part of usualChars, in percent, that hits have where reasoning and
+// tool traffic stand behind what was said.
+const asideShare = 60
+
 // contextReach is how many lines are looked at for each line of context: blank ones
-// are none.
-const contextReach = 3
+// are none, and of short ones there are more.
+const contextReach = 4
 
 // maxReach is how many lines of one event can be left out for the next page: those
 // before the page are held in memory.
@@ -83,7 +87,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	g.query = conversations.EventQuery{
 		Filter:  conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden},
 		Pattern: p.Pattern, IgnoreCase: p.IgnoreCase,
-		Scopes: scopesOf(p.Scopes), Own: isRecallTool, OwnToo: slices.Contains(p.Scopes, conversation.GrepScopesRecall),
+		Scopes: scopesOf(p.Scopes), Own: isRecallTool(), OwnToo: slices.Contains(p.Scopes, conversation.GrepScopesRecall),
 		MaxLines: linesOfEach,
 	}
 	if len(p.Scopes) == 0 {
@@ -104,14 +108,28 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 		if p.Context > 0 {
 			most += contextChars
 		}
-		lines = min(lines, max(1, fit(lines, most, g.hitsAlone).Returned))
+		lines = min(lines, max(1, *fit(lines, most, g.hitsAlone).Returned))
+		if said := g.said(lines); p.Context == 0 && said > 0 && said < lines {
+			lines = max(said, *fit(lines, most*asideShare/100, g.hitsAlone).Returned)
+		}
 	}
 	e := fit(lines, conversation.GrepMaxChars, g.envelope)
-	if e.Returned == 0 && lines > 0 { // what makes context visible may be much longer than it
+	if e.Returned != nil && *e.Returned == 0 && lines > 0 { // what makes context visible may be much longer than it
 		g.params.Context = 0
 		e = fit(lines, conversation.GrepMaxChars, g.envelope)
 	}
 	return e, nil
+}
+
+// said is how many of the first n lines of the page there are up to the last one that
+// user or assistant said.
+func (g *grepping) said(n int) int {
+	for ; n > 0; n-- {
+		if g.page[n-1].event.scope&saidScopes != 0 {
+			break
+		}
+	}
+	return n
 }
 
 // searched is what the searches of a call looked at.
@@ -167,9 +185,6 @@ func attempts(q conversations.EventQuery) []conversations.EventQuery {
 	list := []conversations.EventQuery{q}
 	if words := wordsOf(q.Pattern, q.IgnoreCase); len(words) > 1 {
 		q.Words = words
-		if q.Number > 0 {
-			q.MaxLines = 0 // which else are those where the words stand closest together
-		}
 		list = append(list, q)
 	}
 	if len(q.IDs) > 0 {
@@ -239,17 +254,44 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 		wanted[id][p.event.position] = p.event
 		numbers[id][p.event.number] = true
 	}
-	width := g.lineWidth()
-	query.MaxLine, query.MaxWindows = width, max(1, width/windowWidth)
+	g.texts = map[*candidate]eventText{}
 	query.Context = g.params.Context * contextReach
 	query.Wanted = func(id transcript.ID, number int) bool { return numbers[id][number] }
-	g.texts = map[*candidate]eventText{}
+	width := g.lineWidth()
+	for _, aside := range []bool{false, true} {
+		if aside {
+			width = min(width, widestAside)
+		}
+		if !slices.ContainsFunc(g.page, func(p place) bool { return g.isAside(p.event) == aside }) {
+			continue
+		}
+		query.MaxLine, query.MaxWindows = width, max(1, width/windowWidth)
+		query.Event = g.keep(wanted, aside)
+		if _, err := source.SearchEvents(ctx, query); err != nil {
+			return err
+		}
+	}
+	g.page = slices.DeleteFunc(g.page, func(p place) bool { return p.line >= len(g.texts[p.event].matching) })
+	g.context = g.contextWidth()
+	return nil
+}
+
+// isAside reports whether an event is reasoning on a page that also has something else,
+// where no context is asked for.
+func (g *grepping) isAside(e *candidate) bool {
+	return e.scope == transcript.ScopeReasoning && g.params.Context == 0 &&
+		slices.ContainsFunc(g.page, func(p place) bool { return p.event.scope != transcript.ScopeReasoning })
+}
+
+// keep returns a function that keeps the lines of those events that are wanted and
+// stand aside, or do not.
+func (g *grepping) keep(wanted map[transcript.ID]map[int]*candidate, aside bool) func(*conversations.EventMatch) error {
 	positions := map[transcript.ID]int{}
-	query.Event = func(e *conversations.EventMatch) error {
+	return func(e *conversations.EventMatch) error {
 		id := e.Conversation.ID
 		event := wanted[id][positions[id]]
 		positions[id]++
-		if event == nil || event.number != e.Number {
+		if event == nil || event.number != e.Number || g.isAside(event) != aside {
 			return nil
 		}
 		text := eventText{EventMatch: *e}
@@ -262,12 +304,6 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 		g.texts[event] = text
 		return nil
 	}
-	if _, err := source.SearchEvents(ctx, query); err != nil {
-		return err
-	}
-	g.page = slices.DeleteFunc(g.page, func(p place) bool { return p.line >= len(g.texts[p.event].matching) })
-	g.context = g.contextWidth()
-	return nil
 }
 
 // advised is a call and what it finds.
@@ -377,12 +413,12 @@ func (g *grepping) lookElsewhere(ctx context.Context, source conversations.Sourc
 const (
 	maxTried  = 80 // characters
 	maxCommon = 40 // events
+	maxFewer  = 4  // sets of words: each is a search of everything
 )
 
 // lookForFewer looks for all words of the pattern but those that no event holds, or
-// where there are none of these for all but one, and the shorter one is the sooner left
-// out; and else for the most telling one: rare and long. It is nil where nothing that
-// is found is worth a try.
+// where there are none of these for all but one of the shortest; and else for the most
+// telling one: rare and long. It is nil where nothing that is found is worth a try.
 func (g *grepping) lookForFewer(ctx context.Context, source conversations.Source) (*advised, error) {
 	var held []string
 	telling, events := "", 0
@@ -401,7 +437,7 @@ func (g *grepping) lookForFewer(ctx context.Context, source conversations.Source
 		sets = nil
 		shortest := slices.Clone(held)
 		slices.SortStableFunc(shortest, func(a, b string) int { return len(a) - len(b) })
-		for _, left := range shortest {
+		for _, left := range shortest[:min(len(shortest), maxFewer)] {
 			sets = append(sets, slices.DeleteFunc(slices.Clone(held), func(word string) bool { return word == left }))
 		}
 	}

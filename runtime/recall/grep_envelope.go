@@ -17,6 +17,8 @@ import (
 // so that all lines of an answer together keep to a size.
 const (
 	widest        = 400
+	widestAround  = 600 // with context
+	widestAside   = 200 // of reasoning beside what was said
 	narrowest     = 120
 	matchingChars = 4000 // of all matching lines together
 	aroundChars   = 6000 // of all lines of context
@@ -25,8 +27,11 @@ const (
 
 // width returns the greatest width within bounds at which lines of some lengths
 // together keep to a size.
-func width(lengths []int, size int) int {
+func (g *grepping) width(lengths []int, size int) int {
 	width := widest
+	if g.params.Context > 0 {
+		width = widestAround
+	}
 	for ; width > narrowest; width-- {
 		total := 0
 		for _, n := range lengths {
@@ -57,7 +62,7 @@ func (g *grepping) lineWidth() int {
 	for _, p := range g.firstLines() {
 		lengths = append(lengths, p.event.lines[p.line].chars)
 	}
-	return width(lengths, matchingChars)
+	return g.width(lengths, matchingChars)
 }
 
 // contextWidth is how many characters of a line of context are shown.
@@ -75,7 +80,7 @@ func (g *grepping) contextWidth() int {
 			}
 		}
 	}
-	return width(lengths, aroundChars)
+	return g.width(lengths, aroundChars)
 }
 
 const (
@@ -85,15 +90,15 @@ const (
 
 // hitsAlone is the first n lines of the page and nothing else.
 func (g *grepping) hitsAlone(n int) *conversation.GrepEnvelope {
-	return &conversation.GrepEnvelope{Returned: n, Conversations: g.conversations(g.page[:n])}
+	return &conversation.GrepEnvelope{Returned: &n, Conversations: g.conversations(g.page[:n])}
 }
 
 // envelope is the answer with the first n lines of the page.
 func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
 	e := conversation.GrepEnvelope{
-		Matches: g.found.Total, Returned: n, ConversationCount: len(g.found.Conversations), Truncated: g.truncated(n),
+		Matches: g.found.Total, Returned: &n, Truncated: g.truncated(n),
 	}
-	if g.searched.live >= 0 {
+	if g.searched.live >= 0 && g.ordered == nil {
 		e.Searched = new(g.searched.live + g.searched.archived)
 	}
 	if g.isApart() {
@@ -102,9 +107,17 @@ func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
 	e.Conversations = g.conversations(g.page[:n])
 	unshown := g.unshown(n)
 	for _, m := range unshown[:min(len(unshown), maxUnshown)] {
-		e.Conversations = append(e.Conversations, g.conversation(m))
+		c := g.conversation(m)
+		c.Turns = 0
+		e.Conversations = append(e.Conversations, c)
 	}
-	e.Notes = g.notes(&e, max(0, len(unshown)-maxUnshown))
+	if len(unshown) > maxUnshown {
+		e.ConversationCount = len(g.found.Conversations)
+	}
+	e.Notes = g.notes(&e, n, max(0, len(unshown)-maxUnshown))
+	if n == e.Matches && !g.isApart() {
+		e.Returned = nil
+	}
 	return &e
 }
 
@@ -151,7 +164,8 @@ func (g *grepping) conversations(page []place) []conversation.GrepConversation {
 	var shown []conversation.GrepConversation
 	for _, first := range order {
 		c := g.conversation(g.describe(g.ordered.ids[first.conversation]))
-		var day time.Time // of the event before
+		var day time.Time // of the event before, and its turn
+		turn := 0
 		for _, e := range events[first.conversation] {
 			t := g.texts[e]
 			hits := g.hits(e, lines[e], also)
@@ -163,7 +177,10 @@ func (g *grepping) conversations(page []place) []conversation.GrepConversation {
 				continue
 			}
 			event := conversation.GrepEvent{
-				Event: e.number, Turn: t.Turn, Scope: t.Scope.String(), More: e.more, Hits: hits,
+				Event: e.number, Scope: t.Scope.String(), More: e.more, Hits: hits,
+			}
+			if t.Turn != turn && c.Turns != 1 {
+				event.Turn, turn = t.Turn, t.Turn
 			}
 			if t.Chars > max(charsOf(hits), shortText) {
 				event.Chars = t.Chars
@@ -173,14 +190,33 @@ func (g *grepping) conversations(page []place) []conversation.GrepConversation {
 			}
 			c.Events = append(c.Events, event)
 		}
+		if c.Turns == 1 {
+			c.Turns = 0
+		}
+		if c.Matches == matchesIn(&c) {
+			c.Matches = 0
+		}
 		shown = append(shown, c)
 	}
 	return shown
 }
 
-// shortText is how many characters of an event are read at little cost. That there are
-// more is said.
-const shortText = 500
+// matchesIn is how many matching lines of a conversation are shown.
+func matchesIn(c *conversation.GrepConversation) int {
+	n := len(c.Hits)
+	for i := range c.Events {
+		for _, h := range c.Events[i].Hits {
+			if h.IsMatch == nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// shortText is how many characters of an event are read whole, whatever stands beside it.
+// That there are more is said.
+const shortText = maxText
 
 // charsOf is how many characters of an event some hits show, line breaks between them
 // included.
@@ -265,9 +301,14 @@ func (g *grepping) hits(e *candidate, lines []int, also map[place]string) []conv
 	return hits
 }
 
+// contextLine is how many characters a line of context counts for: where lines are
+// shorter, as those of code often are, there are up to twice as many. A run of few
+// characters would cost less than the tags around it.
+const contextLine = 120
+
 // contextOf reports which lines are context of those that are shown: on either side
-// the nearest most of them with a letter or a digit, and what else stands between.
-// Blank lines are none.
+// the nearest most of them with a letter or a digit, further ones where these are short,
+// and what else stands between. Blank lines are none.
 func contextOf(lines []conversations.EventLine, most int, isShown func(int) bool) []bool {
 	around := make([]bool, len(lines))
 	for i := range lines {
@@ -275,13 +316,15 @@ func contextOf(lines []conversations.EventLine, most int, isShown func(int) bool
 			continue
 		}
 		for _, step := range []int{-1, 1} {
-			left, reached := most, i
-			for at := i + step; left > 0 && 0 <= at && at < len(lines); at += step {
+			count, chars, reached := 0, 0, i
+			for at := i + step; 0 <= at && at < len(lines) && (count < most || chars < most*contextLine && count < 2*most); at += step {
 				if n := lines[at].Number; n > 0 && n != lines[at-step].Number+step {
 					break
 				}
 				if strings.ContainsFunc(lines[at].Text, isWordRune) {
-					left, reached = left-1, at
+					count++
+					chars += len(strings.TrimSpace(lines[at].Text))
+					reached = at
 				}
 			}
 			for at := i; at != reached; {

@@ -13,15 +13,15 @@ import (
 
 // notes are at most three: what was found and which call shows more of it; what was
 // left out; what is not as it should be.
-func (g *grepping) notes(e *conversation.GrepEnvelope, unlisted int) []string {
+func (g *grepping) notes(e *conversation.GrepEnvelope, n, unlisted int) []string {
 	var found []string
 	switch {
 	case g.ordered == nil:
 		found = g.nothingFound()
-	case e.Returned == 0:
+	case n == 0:
 		found = []string{fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", g.params.Offset, count(len(g.ordered.places), "line", "lines"), len(g.ordered.places)-1)}
 	default:
-		found = g.shown(e, unlisted)
+		found = g.shown(e, n, unlisted)
 	}
 	wrong := append(remarks(g.call), notSearched(g.searched.aside.Problems)...)
 	var notes []string
@@ -59,9 +59,9 @@ func notSearched(problems []conversations.Problem) []string {
 }
 
 // shown says what of all that matches is shown, and which calls show more.
-func (g *grepping) shown(e *conversation.GrepEnvelope, unlisted int) []string {
+func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string {
 	var say []string
-	next := g.params.Offset + e.Returned
+	next := g.params.Offset + n
 	if g.query.Archived {
 		say = append(say, "Only archived conversations match.")
 	}
@@ -77,18 +77,20 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, unlisted int) []string {
 		}
 		say = append(say, note+".")
 	}
-	if next < g.ordered.total {
+	if e.Truncated && !g.isApart() {
+		say = append(say, fmt.Sprintf("%d of %d matches.", n, e.Matches))
+	}
+	switch event := g.withMore(n); {
+	case next < g.ordered.total && g.params.Event != nil && next >= maxReach+g.params.Limit:
+		say = append(say, "offset reaches no further: a longer pattern matches fewer lines.")
+	case next < g.ordered.total:
 		note := fmt.Sprintf("offset=%d shows the next", next)
-		if !g.isApart() {
-			note = fmt.Sprintf("%d of %d matches. ", e.Returned, e.Matches) + note
-		}
-		if g.chatIsSooner(e.Returned) {
-			note += `; scopes=["chat"] leaves out tool traffic`
+		if g.saidIsSooner(n) {
+			note += `; scopes=["user","assistant"] leaves out reasoning and tool traffic`
 		}
 		say = append(say, note+".")
-	}
-	if event := g.withMore(e.Returned); event != nil && event.number > 0 {
-		say = append(say, fmt.Sprintf("more: ids=%s, event=%d shows all %d of that event.", list([]string{string(g.ordered.ids[event.conversation])}), event.number, event.matches))
+	case event != nil && event.number > 0:
+		say = append(say, fmt.Sprintf("more counts others of an event: ids=%s, event=%d shows all %d.", list([]string{string(g.ordered.ids[event.conversation])}), event.number, event.matches))
 	}
 	if unlisted > 0 {
 		say = append(say, fmt.Sprintf("%s not listed.", count(unlisted, "more conversation that matches is", "more conversations that match are")))
@@ -99,13 +101,17 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, unlisted int) []string {
 	return say
 }
 
-// chatIsSooner reports whether with scopes=["chat"] something would be shown in place
-// of tool traffic that a later page has.
-func (g *grepping) chatIsSooner(n int) bool {
+// saidIsSooner reports whether with scopes=["user","assistant"] something would be shown
+// that a later page has, in place of reasoning and tool traffic.
+func (g *grepping) saidIsSooner(n int) bool {
 	next := min(g.params.Offset+n, len(g.ordered.places))
 	return len(g.params.Scopes) == 0 && g.params.Event == nil &&
-		slices.ContainsFunc(g.page[:n], func(p place) bool { return p.event.scope&transcript.ScopeTool != 0 }) &&
-		slices.ContainsFunc(g.ordered.places[next:], func(p place) bool { return p.event.scope&transcript.ScopeChat != 0 })
+		slices.ContainsFunc(g.page[:n], func(p place) bool {
+			return p.event.scope&(transcript.ScopeReasoning|transcript.ScopeTool) != 0
+		}) &&
+		slices.ContainsFunc(g.ordered.places[next:], func(p place) bool {
+			return p.event.scope&(transcript.ScopeUser|transcript.ScopeAssistant) != 0
+		})
 }
 
 // leftOut says what was not searched, and how it is.

@@ -209,7 +209,7 @@ func (o *order) page(offset, limit int, apart bool) []place {
 }
 
 // maxAlso is how many events are named beside a line that they hold too.
-const maxAlso = 5
+const maxAlso = 3
 
 // also names the other events that hold the lines of a page, by their place.
 func (o *order) also(page []place) map[place]string {

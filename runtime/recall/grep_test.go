@@ -165,7 +165,7 @@ func grepCases() []golden {
 		{file: "words_in_different_events", call: `{"pattern":"queue retry"}`, workspace: about},
 		{file: "words_nowhere", call: `{"pattern":"quorum turtle","ignore_case":false,"scopes":["user"]}`, workspace: about},
 		{file: "words_elsewhere", call: `{"pattern":"cap delay","scopes":["user"],"ids":["jp-c17727547754"]}`, workspace: about},
-		{file: "words_too_many", call: `{"pattern":"1 2 3 4 5 6 7 8 9"}`, workspace: about},
+		{file: "words_many", call: `{"pattern":"1 2 3 4 5 6 7 8 9"}`, workspace: about},
 		{file: "own_left_out", call: `{"pattern":"quorum"}`, workspace: own},
 		{file: "own_left_out_none", call: `{"pattern":"the quorum is"}`, workspace: own},
 		{file: "own_searched", call: `{"pattern":"quorum","scopes":["recall"]}`, workspace: own},

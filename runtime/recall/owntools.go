@@ -7,12 +7,11 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// isRecallTool reports whether a recorded tool is one of the conversation tools.
-func isRecallTool(recorded string) bool {
-	return slices.ContainsFunc(recallTools(), func(tool string) bool { return transcript.IsTool(recorded, tool) })
-}
-
-// recallTools are the names of the conversation tools.
-func recallTools() []string {
-	return []string{conversation.GrepTool().Name, conversation.ListTool().Name, conversation.ReadTool().Name}
+// isRecallTool returns a function that reports whether a recorded tool is one of the
+// conversation tools. It is called for each tool call of a workspace.
+func isRecallTool() func(recorded string) bool {
+	tools := []string{conversation.GrepTool().Name, conversation.ListTool().Name, conversation.ReadTool().Name}
+	return func(recorded string) bool {
+		return slices.ContainsFunc(tools, func(tool string) bool { return transcript.IsTool(recorded, tool) })
+	}
 }

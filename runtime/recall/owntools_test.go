@@ -25,8 +25,16 @@ func TestIsRecallTool(t *testing.T) {
 		"conversation-grep":                  false,
 		"conversation_grepconversation_grep": false,
 	} {
-		if got := isRecallTool(name); got != want {
+		if got := isRecallTool()(name); got != want {
 			t.Errorf("isRecallTool(%q) = %v", name, got)
 		}
+	}
+}
+
+// A workspace may have hundreds of thousands of tool calls.
+func TestOwnToolsCostNothing(t *testing.T) {
+	isOwn := isRecallTool()
+	if n := testing.AllocsPerRun(10, func() { isOwn("mcp__convtools__conversation_read") }); n > 0 {
+		t.Errorf("%v allocations for each tool call", n)
 	}
 }

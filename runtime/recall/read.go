@@ -21,7 +21,7 @@ import (
 // at to choose them.
 const (
 	maxText   = 1500
-	maxWhole  = 5000
+	maxWhole  = 6000
 	readAhead = 12_000
 )
 
@@ -268,7 +268,7 @@ func (r *reading) oneTurn() *conversation.ReadEnvelope {
 // envelope shows turns. Of their events some may be omitted, the first of them by its
 // number.
 func (r *reading) envelope(turns []turn, omitted, first int) *conversation.ReadEnvelope {
-	e := r.bare(turns)
+	e := r.bare(turns, 0)
 	switch {
 	case r.Turns == 0 && r.Damage == nil:
 		e.Notes = append(e.Notes, "This conversation has no turns yet.")
@@ -312,11 +312,11 @@ func shortNote(turns []turn, shown, omitted, first int) string {
 	}
 }
 
-// bare shows turns, with the notes of the call.
-func (r *reading) bare(turns []turn) *conversation.ReadEnvelope {
+// bare shows turns, or one event and its neighbours where it has a number, with the
+// notes of the call.
+func (r *reading) bare(turns []turn, number int) *conversation.ReadEnvelope {
 	var e conversation.ReadEnvelope
-	e.ID, e.Title = string(r.ID), clip(r.Title, maxTitle)
-	e.TurnCount, e.TotalTurns = len(turns), r.Turns
+	e.ID, e.Title, e.TotalTurns = string(r.ID), clip(r.Title, maxTitle), r.Turns
 	e.Archived, e.Hidden, e.Current = r.Archived, r.Hidden, r.current
 	var at time.Time
 	for i := range turns {
@@ -330,21 +330,26 @@ func (r *reading) bare(turns []turn) *conversation.ReadEnvelope {
 			if several && event.request != request {
 				line.Request, request = event.request, event.request
 			}
-			if !event.at.IsZero() && (j == 0 || event.at.Sub(at).Abs() >= time.Minute) {
+			isTimed := j == 0 || event.at.Sub(at).Abs() >= time.Minute
+			if number > 0 {
+				isTimed = event.shown.Event == number
+			}
+			if isTimed && !event.at.IsZero() {
 				line.Timestamp, at = event.at, event.at
 			}
 			if event.call != event.shown.Event-1 {
 				line.Call = event.call
 			}
-			e.Events++
-			e.Chars += event.body.kept()
-			e.Truncated = e.Truncated || line.Truncated
+			if number == 0 {
+				e.Events++
+			}
+			e.Truncated = e.Truncated || line.Truncated && (number == 0 || event.shown.Event == number)
 			shown.Events = append(shown.Events, line)
 		}
 		e.Turns = append(e.Turns, shown)
 	}
-	if len(turns) > 0 {
-		e.FirstTurn, e.LastTurn = turns[0].number, turns[len(turns)-1].number
+	if n := len(turns); n > 1 && number == 0 {
+		e.TurnCount, e.FirstTurn, e.LastTurn = n, turns[0].number, turns[n-1].number
 	}
 	if notes := remarks(r.call); len(notes) > 0 {
 		e.Notes = []string{clip(strings.Join(notes, " "), maxRemarks)}

@@ -352,7 +352,7 @@ func readCases() []golden {
 // TestLittleIsNotShortened is about the size up to which texts are whole.
 func TestLittleIsNotShortened(t *testing.T) {
 	t.Parallel()
-	for second, whole := range map[int]bool{2500: true, 2501: false} {
+	for second, whole := range map[int]bool{3500: true, 3501: false} {
 		conv := &recordedConversation{turns: 2, events: []recordedEvent{
 			{1, "user", strings.Repeat("x", 2500)},
 			{2, "assistant", strings.Repeat("y", second)},
@@ -363,7 +363,7 @@ func TestLittleIsNotShortened(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkRead(t, conv, call, answer)
-		if got := strings.Contains(answer, `truncated="false"`) && strings.Contains(answer, strings.Repeat("y", second)); got != whole {
+		if got := !strings.Contains(answer, `truncated="true"`) && strings.Contains(answer, strings.Repeat("y", second)); got != whole {
 			t.Errorf("%d and %d characters are whole: %v, want %v", 2500, second, got, whole)
 		}
 	}

@@ -11,9 +11,12 @@ import (
 
 // What is kept of what was pasted into a text.
 const (
-	leastPasted = 6   // lines of code, of a table, of a quotation or of a log that make it a paste
+	leastPasted = 6   // lines of a table, of a quotation, of a log or of indented code that make it a paste
+	mostCode    = 6   // lines between the marks of a fence that stay together
+	codeChars   = 600 // characters of these, with the marks
 	firstPasted = 3   // lines of a paste that is shortened
 	pastedChars = 240 // characters of these
+	leastSaved  = 240 // characters that are worth a mark
 )
 
 // worthKeeping is the fewest characters of a line that say something without the
@@ -24,7 +27,8 @@ const (
 )
 
 // form is what kind of text is shortened. Prose has pastes and headings, and says at
-// its end what it comes to; output, and arguments, begin with what they are.
+// its end what it comes to; output, and arguments, begin with what they are, and are
+// cut once.
 type form struct {
 	structured bool
 	tail       int // percent of what is kept that is from the end
@@ -35,7 +39,7 @@ func output() form { return form{tail: 40} }
 
 // shorten returns the text, if it has more than limit characters with its marks,
 // with fewer. Of pastes only the first lines are kept, the longest paste first; if
-// that is not enough, the text loses its middle but for the headings in it. A limit
+// that is not enough, the text loses its middle but for some headings in it. A limit
 // of [maxMark] can always be kept to.
 func (t *body) shorten(limit int, as form) body {
 	if t.length() <= limit {
@@ -48,26 +52,54 @@ func (t *body) shorten(limit int, as form) body {
 			return shorter
 		}
 	}
+	best, lost := endsWithin(lines, limit, as.tail)
+	for _, tail := range []int{as.tail + 15, as.tail + 30, as.tail - 15} {
+		if lost == 0 {
+			break
+		}
+		if other, fewer := endsWithin(lines, limit, tail); fewer < lost {
+			best, lost = other, fewer
+		}
+	}
+	best.inside = t.inside
+	return best
+}
+
+// endsWithin keeps at most limit characters with their marks, and returns how many
+// blocks that loses.
+func endsWithin(lines []line, limit, tail int) (shorter body, lost int) {
 	for room := limit; ; {
-		shorter := ends(lines, room, as.tail)
+		shorter = ends(lines, room, tail)
 		over := shorter.length() - limit
 		if over <= 0 || room <= 0 {
-			shorter.inside = t.inside
-			return shorter
+			break
 		}
 		room -= over
 	}
+	for i := range lines {
+		if lines[i].block && !lines[i].kept {
+			lost++
+		}
+	}
+	return shorter, lost
 }
 
 // line is a line of a text with its end, or a gap.
 type line struct {
-	text    string
-	chars   int  // of text, or missing in the gap
-	isGap   bool // what was here is missing already
+	text    string // of the first line of a block, all of the block; of the others nothing
+	chars   int    // of text, or missing in the gap
+	isGap   bool   // what was here is missing already
 	heading bool
+	block   bool // lines that stay together
 	dropped bool
-	kept    bool
+
+	kept       bool
+	head, tail string // kept of a line that is not kept
 }
+
+// mayBeCut reports whether some of the line, which has no room, can be kept in room
+// characters.
+func (l *line) mayBeCut(room int) bool { return !l.dropped && !l.block && room >= worthKeeping }
 
 func (t *body) lines() []line {
 	var lines []line
@@ -107,16 +139,16 @@ func withoutPastes(lines []line, enough int) body {
 			room -= lines[from].chars
 			from++
 		}
-		saved := -maxMark - part
+		saved, isCut := -maxMark-part, false
 		if part > 0 {
 			saved += lines[from-1].chars
 		}
 		for _, l := range lines[from:to] {
-			if !l.isGap {
+			if isCut = isCut || l.isGap; !l.isGap {
 				saved += l.chars
 			}
 		}
-		if saved < worthKeeping {
+		if saved < leastSaved && !isCut {
 			continue
 		}
 		enough -= saved
@@ -168,7 +200,7 @@ func findPastes(lines []line) []paste {
 				end++
 			}
 			if end < len(lines) {
-				if end+1-i >= leastPasted || hasGap(lines[i:end]) {
+				if !joinBlock(lines[i : end+1]) {
 					add(paste{from: i, to: end + 1, fenced: true})
 				}
 				i = end + 1
@@ -194,8 +226,23 @@ func findPastes(lines []line) []paste {
 	return pastes
 }
 
-func hasGap(lines []line) bool {
-	return slices.ContainsFunc(lines, func(l line) bool { return l.isGap })
+// joinBlock makes the lines of a fence one that is kept as a whole or not at all. It
+// reports whether they are few enough for that.
+func joinBlock(lines []line) bool {
+	if len(lines) > mostCode+2 || slices.ContainsFunc(lines, func(l line) bool { return l.isGap }) {
+		return false
+	}
+	block := line{block: true}
+	for _, l := range lines {
+		block.text += l.text
+		block.chars += l.chars
+	}
+	if block.chars > codeChars {
+		return false
+	}
+	clear(lines)
+	lines[0] = block
+	return true
 }
 
 // pastedKind is what kind of paste a line may be of; empty for prose.
@@ -228,8 +275,12 @@ func isStamped(s string) bool {
 }
 
 // headingShare is the part of what is kept that headings in the middle may take: one
-// in so many.
-const headingShare = 4
+// in so many. Each has up to headingText characters of what stands below it; where not
+// all have room for that, there are fewer headings.
+const (
+	headingShare = 4
+	headingText  = 120
+)
 
 // maxBold is how long a line in bold is that is a heading.
 const maxBold = 80
@@ -242,13 +293,14 @@ func isBold(s string) bool {
 // ends keeps about room characters of the lines that are not dropped: the end, the
 // beginning, and headings between them.
 func ends(lines []line, room, tail int) body {
-	headings := 0
-	for i := range lines {
-		if lines[i].heading && !lines[i].dropped {
-			headings += lines[i].chars + maxMark
+	reserved := 0
+	for i := range slices.Backward(lines) {
+		l := &lines[i]
+		l.kept, l.head, l.tail = false, "", ""
+		if cost := headingCost(l); l.heading && !l.dropped && reserved+cost <= room/headingShare {
+			reserved += cost
 		}
 	}
-	reserved := min(headings, room/headingShare)
 	room -= reserved + maxMark
 	cost := func(i int) int {
 		switch {
@@ -265,30 +317,24 @@ func ends(lines []line, room, tail int) body {
 		to--
 		left -= cost(to)
 	}
-	end, begin := "", "" // of lines of which only that is kept
-	if to > 0 && !lines[to-1].dropped && left >= worthKeeping {
-		end = endOf(lines[to-1].text, left)
-		left -= utf8.RuneCountInString(end)
+	if to > 0 && lines[to-1].mayBeCut(left) {
+		lines[to-1].tail = endOf(lines[to-1].text, left)
+		left -= utf8.RuneCountInString(lines[to-1].tail)
 	}
 	from := 0
 	left += room - room*tail/100
-	for from < to && cost(from) <= left && (from < to-1 || end == "") {
+	for from < to && cost(from) <= left && lines[from].tail == "" {
 		left -= cost(from)
 		from++
 	}
-	if from < to && !lines[from].dropped && left >= worthKeeping {
-		begin = startOf(lines[from].text, left)
+	if from < to && lines[from].mayBeCut(left) {
+		lines[from].head = startOf(lines[from].text, left)
 	}
 	for i := range lines {
-		l := &lines[i]
-		l.kept = !l.dropped && (i < from || i >= to)
-		if between := i >= from && i < to && (i > from || begin == "") && (i < to-1 || end == ""); between &&
-			l.heading && !l.dropped && l.chars+maxMark <= reserved {
-			reserved -= l.chars + maxMark
-			l.kept = true
-		}
+		lines[i].kept = !lines[i].dropped && (i < from || i >= to)
 	}
-	keepSmall(lines, from, to, begin, end)
+	keepHeadings(lines[from:to], reserved)
+	keepSmall(lines)
 	var b bodyBuilder
 	for i := range lines {
 		l := &lines[i]
@@ -296,36 +342,65 @@ func ends(lines []line, room, tail int) body {
 			b.keep(l.text)
 			continue
 		}
-		missing := l.chars
-		if i == from {
-			b.keep(begin)
-			missing -= utf8.RuneCountInString(begin)
-		}
-		last := ""
-		if i == to-1 {
-			last = end
-		}
-		b.skip(missing - utf8.RuneCountInString(last))
-		b.keep(last)
+		b.keep(l.head)
+		b.skip(l.chars - utf8.RuneCountInString(l.head) - utf8.RuneCountInString(l.tail))
+		b.keep(l.tail)
 	}
 	return b.done()
 }
 
+// headingCost is about how many characters it takes to keep a heading.
+func headingCost(l *line) int { return l.chars + headingText + maxMark }
+
+// keepHeadings keeps headings of the middle of a text, the last ones first, each with
+// the beginning of what stands below it.
+func keepHeadings(lines []line, room int) {
+	for i := len(lines) - 1; i >= 0; i-- {
+		l := &lines[i]
+		if !l.heading || l.dropped || l.head != "" || l.tail != "" {
+			continue
+		}
+		if room -= headingCost(l); room < 0 {
+			return
+		}
+		l.kept = true
+		left := headingText
+		for j := i + 1; j < len(lines); j++ {
+			below := &lines[j]
+			if below.dropped || below.heading {
+				break
+			}
+			missing := below.chars - utf8.RuneCountInString(below.tail)
+			if missing > left {
+				if below.tail != "" {
+					left = min(left, missing-maxMark)
+				}
+				if below.mayBeCut(left) {
+					below.head = startOf(below.text, left)
+				}
+				break
+			}
+			below.kept = true
+			left -= missing
+		}
+	}
+}
+
 // keepSmall keeps what lies between two lines that are kept, and is no longer than
 // the mark that would stand for it.
-func keepSmall(lines []line, from, to int, begin, end string) {
+func keepSmall(lines []line) {
 	start, chars := -1, 0 // of what is not kept
 	for i := range lines {
 		l := &lines[i]
 		switch {
 		case l.kept:
-			if start >= 0 && chars < len(mark(chars)) {
+			if start >= 0 && chars < utf8.RuneCountInString(mark(chars)) {
 				for j := start; j < i; j++ {
 					lines[j].kept = true
 				}
 			}
 			start, chars = i+1, 0
-		case l.isGap, i == from && begin != "", i == to-1 && end != "":
+		case l.isGap, l.head != "", l.tail != "":
 			start = -1
 		default:
 			chars += l.chars

@@ -37,50 +37,62 @@ func TestShorten(t *testing.T) {
 		{"fits", newText("abc", 0, 0), 3, prose(), "abc"},
 		{
 			"output loses its middle, and begins with what it is", newText(numberedLines("row", 100), 0, 0), 120, output(),
-			lines("row 1", "row 2", "row 3", "row 4", "row 5", "row 6", "row 7", "row 8", "row 9", "[... 610 chars omitted ...]", "row 97", "row 98", "row 99", "row 100"),
+			lines("row 1", "row 2", "row 3", "row 4", "row 5", "row 6", "row 7", "row 8", "row 9", "row 10", "[… 596 chars …]", "row 96", "row 97", "row 98", "row 99", "row 100"),
 		},
 		{
 			"prose favours its end", newText(numberedLines("line", 100), 0, 0), 120, prose(),
-			lines("line 1", "line 2", "line 3", "line 4", "line 5", "[... 709 chars omitted ...]", "line 95", "line 96", "line 97", "line 98", "line 99", "line 100"),
+			lines("line 1", "line 2", "line 3", "line 4", "line 5", "[… 701 chars …]", "line 94", "line 95", "line 96", "line 97", "line 98", "line 99", "line 100"),
 		},
 		{
 			"a fence keeps its first lines, and the prose around it stays", newText(lines("Look:", "```go", numberedLines("code", 50), "```", "My recommendation: the second."), 0, 0), 200, prose(),
-			lines("Look:", "```go", "code 1", "code 2", "code 3", "[... 371 chars omitted ...]", "```", "My recommendation: the second."),
+			lines("Look:", "```go", "code 1", "code 2", "code 3", "[… 371 chars …]", "```", "My recommendation: the second."),
 		},
 		{
 			"the longest paste first", newText(lines("One:", "", numberedLines("> quoted", 8), "", "Two:", "", numberedLines("| cell", 40), "", "Which?"), 0, 0), 220, prose(),
-			lines("One:", "", numberedLines("> quoted", 8), "", "Two:", "", "| cell 1", "| cell 2", "| cell 3", "[... 366 chars omitted ...]", "Which?"),
+			lines("One:", "", numberedLines("> quoted", 8), "", "Two:", "", "| cell 1", "| cell 2", "| cell 3", "[… 366 chars …]", "Which?"),
 		},
 		{
 			"a log", newText(lines("Why?", numberedLines("2025-12-20T11:32:19Z DEBUG", 30), "So?"), 0, 0), 200, prose(),
-			lines("Why?", "2025-12-20T11:32:19Z DEBUG 1", "2025-12-20T11:32:19Z DEBUG 2", "2025-12-20T11:32:19Z DEBUG 3", "[... 805 chars omitted ...]", "So?"),
+			lines("Why?", "2025-12-20T11:32:19Z DEBUG 1", "2025-12-20T11:32:19Z DEBUG 2", "2025-12-20T11:32:19Z DEBUG 3", "[… 805 chars …]", "So?"),
 		},
 		{
 			"a long line of a paste is cut", newText(lines("Why?", "```", strings.Repeat("word ", 100), numberedLines("code", 10), "```"), 0, 0), 300, prose(),
-			lines("Why?", "```", strings.TrimSuffix(strings.Repeat("word ", 48), " "), "[... 333 chars omitted ...]", "```"),
+			lines("Why?", "```", strings.TrimSuffix(strings.Repeat("word ", 48), " "), "[… 333 chars …]", "```"),
 		},
 		{
 			"a fence that never ends is prose", newText(lines("Why?", "```", numberedLines("code", 30)), 0, 0), 100, prose(),
-			lines("Why?", "```", "code 1", "code 2", "code 3", "[... 179 chars omitted ...]", "code 27", "code 28", "code 29", "code 30"),
+			lines("Why?", "```", "code 1", "code 2", "code 3", "code 4", "[… 164 chars …]", "code 26", "code 27", "code 28", "code 29", "code 30"),
 		},
 		{
-			"headings stay", newText(lines("# One", sentences(30), "## Two", sentences(30), "**Three:**", sentences(30), "Done."), 0, 0), 500, prose(),
-			lines("# One", strings.TrimSpace(sentences(11)), "[... 230 chars omitted ...]", "## Two", "[... 362 chars omitted ...]", "**Three:**", "[... 169 chars omitted ...]", sentences(16), "Done."),
+			"headings stay with some text, as many as have room", newText(lines("# One", sentences(60), "## Two", sentences(60), "**Three:**", sentences(60), "## Four", sentences(60), "Done."), 0, 0), 1300, prose(),
+			lines("# One", sentences(31)+"Some words.", "[… 1066 chars …]", "**Three:**", sentences(9)+"Some words.", "[… 602 chars …]", "## Four", sentences(9)+"Some words.", "[… 30 chars …]", "words. "+sentences(47), "Done."),
+		},
+		{
+			"no heading stays without its text", newText(lines("# One", sentences(30), "## Two", sentences(30), "**Three:**", sentences(30), "Done."), 0, 0), 500, prose(),
+			lines("# One", sentences(15)+"Some", "[… 640 chars …]", sentences(23), "Done."),
+		},
+		{
+			"a short fence stays while longer pastes can give", newText(lines("Fix:", "```go", numberedLines("code", 6), "```", numberedLines("| cell", 40), "So?"), 0, 0), 220, prose(),
+			lines("Fix:", "```go", numberedLines("code", 6), "```", "| cell 1", "| cell 2", "| cell 3", "[… 365 chars …]", "So?"),
+		},
+		{
+			"the cut is where no short fence is", newText(lines(sentences(30), "```go", numberedLines("code", 6), "```", sentences(10), "So?"), 0, 0), 300, prose(),
+			lines(sentences(5)+"Some words.", "[… 265 chars …]", sentences(2), "```go", numberedLines("code", 6), "```", sentences(10), "So?"),
 		},
 		{
 			"what the mark would be longer than stays", newText(lines("# One", "short", "# Two", sentences(40), "The end."), 0, 0), 200, prose(),
-			lines("# One", "short", "# Two", "Some words. Some words. Some", "[... 397 chars omitted ...]", "words. "+sentences(4), "The end."),
+			lines("# One", "short", "# Two", sentences(4)+"Some", "[… 337 chars …]", "words. "+sentences(7), "The end."),
 		},
 		{
 			"cut before", newText(lines("head", "tail"), 10_000, 4), 40, prose(),
-			lines("head", "[... 9992 chars omitted ...]", "tail"),
+			lines("head", "[… 9992 chars …]", "tail"),
 		},
 		{
 			"cut before, inside of a fence", newText(lines("Why?", "```", numberedLines("code", 12), numberedLines("code", 9), "```", "So?"), 10_000, 60), 110, prose(),
-			lines("Why?", "```", "code 1", "code 2", "code 3", "[... 9964 chars omitted ...]", "```", "So?"),
+			lines("Why?", "```", "code 1", "code 2", "code 3", "[… 9964 chars …]", "```", "So?"),
 		},
-		{"one long word", newText(strings.Repeat("潮", 500), 0, 0), 100, output(), strings.Repeat("潮", 39) + "\n[... 436 chars omitted ...]\n" + strings.Repeat("潮", 25)},
-		{"almost nothing", newText(numberedLines("line", 100), 0, 0), maxMark, prose(), "[... 791 chars omitted ...]"},
+		{"one long word", newText(strings.Repeat("潮", 500), 0, 0), 100, output(), strings.Repeat("潮", 46) + "\n[… 424 chars …]\n" + strings.Repeat("潮", 30)},
+		{"almost nothing", newText(numberedLines("line", 100), 0, 0), maxMark, prose(), "[… 791 chars …]"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -192,7 +204,7 @@ func checkShortened(t *testing.T, b *body, limit int, as form) {
 		t.Errorf("parts and gaps are %d characters of %d", at, len(full))
 	}
 	marked := 0
-	for _, m := range regexp.MustCompile(`(?m)^\[\.\.\. (\d+) chars omitted \.\.\.\]$`).FindAllStringSubmatch(got.String(), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\[… (\d+) chars …\]$`).FindAllStringSubmatch(got.String(), -1) {
 		n, _ := strconv.Atoi(m[1])
 		marked += n
 	}
@@ -214,7 +226,7 @@ func checkProse(t *testing.T, s, got string, limit int) {
 	for _, line := range strings.Split(s, "\n") {
 		if strings.HasPrefix(line, "## ") {
 			headings = append(headings, line)
-			cost += len(line) + 1 + maxMark
+			cost += len(line) + 1 + headingText + maxMark
 		}
 	}
 	fenced := strings.Count(s, "```") != 2*strings.Count(s, "```go") // some may be code
@@ -233,7 +245,7 @@ func FuzzShorten(f *testing.F) {
 		f.Add(randomProse(rand.New(rand.NewPCG(seed, 6))), uint16(300), uint16(0), seed%2 == 0)
 	}
 	f.Add("```\n````\n~~~\n\n\n```", uint16(40), uint16(7), true)
-	f.Add("[... 12 chars omitted ...]\r\n\x00\u202e\xff", uint16(40), uint16(900), false)
+	f.Add("[… 12 chars …]\r\n\x00\u202e\xff", uint16(40), uint16(900), false)
 	f.Fuzz(func(t *testing.T, s string, limit, missing uint16, asProse bool) {
 		as := output()
 		if asProse {

@@ -5,15 +5,15 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/conversations"
 )
 
-// maxWords is how many words of a pattern are looked for apart from one another.
-const maxWords = 8
-
-// wordsOf returns the different words of a pattern: what stands between white
-// space, or the signs of a regular expression for any text, without the punctuation around it unless no letter and no digit is inside. Words of one or
-// two letters of the Latin alphabet, which are inside of many others, are left out where
-// two longer ones remain. It is nil where there are more than [maxWords].
+// wordsOf returns the different words of a pattern: what stands between white space, or
+// the signs of a regular expression for any text, without the punctuation around it
+// unless no letter and no digit is inside. Words of one or two letters of the Latin
+// alphabet, which are inside of many others, are left out where two longer ones remain,
+// and the shortest where there are more than can be looked for.
 func wordsOf(pattern string, ignoreCase bool) []string {
 	var words []string
 	for _, word := range strings.Fields(anyText().Replace(pattern)) {
@@ -28,8 +28,9 @@ func wordsOf(pattern string, ignoreCase bool) []string {
 	if long := slices.DeleteFunc(slices.Clone(words), isShort); len(long) > 1 {
 		words = long
 	}
-	if len(words) > maxWords {
-		return nil
+	for len(words) > conversations.MaxWords {
+		shortest := slices.MinFunc(words, func(a, b string) int { return len(a) - len(b) })
+		words = slices.Delete(words, slices.Index(words, shortest), slices.Index(words, shortest)+1)
 	}
 	return words
 }

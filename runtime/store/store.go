@@ -2,8 +2,9 @@
 // them, find one by its id, stream its events, tell when one has changed. Each
 // store of its own kind is a package below this one.
 //
-// A store only reads. It follows nothing recorded to a place outside of what its
-// user chose, and what it cannot use it reports, and never lets it hide the rest.
+// Through this package a store is only read. It follows nothing recorded to a
+// place outside of what its user chose, and what it cannot use it reports, and
+// never lets it hide the rest.
 package store
 
 import (

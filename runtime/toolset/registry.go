@@ -42,7 +42,9 @@ func NewRegistry(families ...Family) (*Registry, error) {
 		owner := "the family " + f.Name
 		claim(owner, "family", f.Name)
 		for _, t := range f.Declared() {
-			claim(owner, "tool", t.Name)
+			for _, name := range append([]string{t.Name}, t.Aliases...) {
+				claim(owner, "tool", name)
+			}
 		}
 		for _, flag := range f.Flags {
 			claim(owner, "flag", "--"+flag.Name)
@@ -95,13 +97,13 @@ func byName(tools []contract.Tool) []contract.Tool {
 	return tools
 }
 
-// Lookup returns the tool of that name and its family, whether or not it is
+// Lookup returns the tool that answers to a name and its family, whether or not it is
 // offered. The error for another name is a [contract.Error] that names the tools
 // there are.
 func (r *Registry) Lookup(name string) (contract.Tool, Family, error) {
 	for _, f := range r.families {
 		for _, t := range f.Declared() {
-			if t.Name == name {
+			if t.AnswersTo(name) {
 				return t, f, nil
 			}
 		}

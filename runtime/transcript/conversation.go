@@ -29,6 +29,9 @@ type Conversation struct {
 	Archived        bool
 	Hidden          bool
 	Labels          map[string]string // a label without a value has ""; nil where there are none
+	// Parent is the conversation that this one was forked from, as recorded: it may be
+	// gone. Empty where there is none.
+	Parent ID
 	// Locality is which of a workspace's stores has it, as its owner spells it.
 	Locality string
 	// Source is the program that recorded it, such as "claude-code"; empty for JP.

@@ -11,15 +11,27 @@ import (
 	"github.com/convtools/convtools/gen/lower"
 )
 
-// Emit returns generated/anthropic/tools.json.
-func Emit(c *ir.Contract) ([]emit.File, error) {
-	return toollist.Emit(c, lower.Anthropic, "anthropic/tools.json", entry)
+// Target is this package's.
+func Target() emit.Target {
+	to := lowering()
+	return emit.Target{Name: to.Name, Lower: &to, List: file, Emit: Emit}
 }
 
-func entry(tool *ir.Tool, description jsontext.String) jsontext.Object {
+// file is where the list is.
+const file = "anthropic/tools.json"
+
+// lowering: the API accepts names of 64 characters.
+func lowering() lower.Target { return lower.Target{Name: "anthropic", Schema: true, MaxName: 64} }
+
+// Emit returns generated/anthropic/tools.json.
+func Emit(c *ir.Contract) ([]emit.File, error) {
+	return toollist.Emit(c, lowering(), file, entry)
+}
+
+func entry(tool *ir.Tool, text *lower.Text) jsontext.Object {
 	return jsontext.Object{
-		{Name: "name", Value: jsontext.String(tool.Name)},
-		{Name: "description", Value: description},
+		{Name: "name", Value: jsontext.String(text.Name)},
+		{Name: "description", Value: jsontext.String(text.Description)},
 		{Name: "input_schema", Value: schema.Object(tool)},
 	}
 }

@@ -20,6 +20,10 @@ func (p *page) answer() {
 		}
 		return
 	}
+	if p.tool.Answer == ir.JSONAnswer {
+		p.result()
+		return
+	}
 	e := &p.tool.Envelope
 	if len(e.Elements) == 0 {
 		return
@@ -35,6 +39,46 @@ func (p *page) answer() {
 	p.WriteString(markdown.Fence("text", tree.String()))
 	for i := range e.Elements {
 		p.element(&e.Elements[i])
+	}
+}
+
+// result describes an answer in JSON, in its two forms.
+func (p *page) result() {
+	p.line("\n## Answer\n")
+	p.line("One JSON object. Where the call succeeds, `ok` is true, and these fields follow in this order; `notes`, a list of texts, ends it where there is something to tell.")
+	if p.tool.MaxChars > 0 {
+		p.line("It has at most " + strconv.Itoa(p.tool.MaxChars) + " characters: what would be longer is a failure.")
+	}
+	if len(p.tool.Result.Fields) > 0 {
+		p.WriteString("\n" + markdown.Header("Field", "Type", "There", "Meaning"))
+		p.fields("", p.tool.Result.Fields)
+	}
+	p.line("\nWhere the call fails, `ok` is false, `code` tells in a word what went wrong, and `reason` in a sentence, with what to do about it. " +
+		"Codes: " + codes(append([]string{"invalid_arguments", "too_large", "failed"}, p.tool.Result.Codes...)) + ".")
+}
+
+func (p *page) fields(prefix string, fields []ir.Param) {
+	for i := range fields {
+		f := &fields[i]
+		path := prefix + f.Name
+		there := "always"
+		switch {
+		case f.Nullable:
+			there = "always; may be null"
+		case !f.Required:
+			there = "left out where there is none"
+		}
+		bare := *f
+		bare.Nullable = false
+		p.WriteString(markdown.Row(markdown.Code(path), kind(&bare), there, markdown.Inline(f.Summary)))
+		for f.Items != nil {
+			f, path = f.Items, path+"[]"
+		}
+		p.fields(path+".", f.Members)
+		for _, v := range f.Variants {
+			p.WriteString(markdown.Row(markdown.Code(path+"."+f.Key), "string", "always", markdown.Code(v.Value)+": "+markdown.Inline(v.Summary)))
+			p.fields(path+".", v.Members)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/gen/emit"
@@ -15,6 +16,9 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lower"
 )
+
+// Target is this package's.
+func Target() emit.Target { return emit.Target{Name: "docs", Emit: Emit} }
 
 // Emit returns generated/docs/<tool>.md for every tool, and an index of them.
 func Emit(c *ir.Contract) ([]emit.File, error) {
@@ -67,6 +71,7 @@ func (p *page) write() error {
 	} else {
 		p.line("It writes: a call can change data.")
 	}
+	p.names()
 	if err := p.parameters(); err != nil {
 		return err
 	}
@@ -78,6 +83,16 @@ func (p *page) write() error {
 	p.answer()
 	p.errors()
 	return nil
+}
+
+// names tells what else the tool is called by.
+func (p *page) names() {
+	if flat := ir.Flat(p.tool.Name); flat != p.tool.Name {
+		p.line("\nHosts whose names cannot hold a dot call it " + markdown.Code(flat) + "; both names work.")
+	}
+	for _, a := range p.tool.Aliases {
+		p.line("\nIts former name " + markdown.Code(a.Name) + " works until " + markdown.Inline(a.Until) + ", and the answer says so.")
+	}
 }
 
 func (p *page) line(s string) { p.WriteString(s + "\n") }
@@ -97,28 +112,18 @@ func (p *page) parameters() error {
 	p.WriteString(markdown.Header("Parameter", "Type", "Default", "Meaning", "Constraints"))
 	for i := range p.tool.Params {
 		param := &p.tool.Params[i]
-		fallback := ""
-		switch {
-		case param.Required:
-			fallback = "required"
-		case param.Default != nil:
-			text, err := literal(param.Default)
-			if err != nil {
-				return fmt.Errorf("default of %s: %w", param.Name, err)
-			}
-			fallback = markdown.Code(text)
-		}
-		kind := string(param.Kind)
-		if param.Kind == ir.Array {
-			kind = "array of strings"
-		}
 		if param.OneOrMany {
-			kind = "string, or array of strings"
 			several = append(several, param.Name)
 		}
-		p.WriteString(markdown.Row(markdown.Code(param.Name), kind, fallback, markdown.Inline(param.Summary), constraints(param)))
+		if err := p.row(param, param.Name); err != nil {
+			return err
+		}
 	}
-	p.line("\nAn optional parameter given as `null` counts as not given. Unknown parameters are refused.")
+	null := "An optional parameter given as `null` counts as not given"
+	if slices.ContainsFunc(p.tool.Values(), func(v *ir.Param) bool { return v.Nullable }) {
+		null += ", unless its type has null in it"
+	}
+	p.line("\n" + null + ". Unknown parameters are refused.")
 	if len(several) > 0 {
 		p.line("\nWhere one string or an array of strings will do, a string that holds a JSON array of strings is read as that array, and " +
 			"blank strings are dropped; what is then empty counts as not given: " + codes(several) + ".")
@@ -126,25 +131,76 @@ func (p *page) parameters() error {
 	return nil
 }
 
-func literal(v any) (string, error) {
-	switch v := v.(type) {
-	case string:
-		return jsontext.Compact(jsontext.String(v)), nil
-	case []string:
-		return jsontext.Compact(jsontext.Strings(v)), nil
-	case bool, int64:
-		return fmt.Sprint(v), nil
+// row writes the row of a parameter, or of a member that stands at path, and those of
+// what is inside of it.
+func (p *page) row(param *ir.Param, path string) error {
+	fallback := ""
+	switch {
+	case param.Required:
+		fallback = "required"
+	case param.Default != nil:
+		value, err := jsontext.Of(param.Default)
+		if err != nil {
+			return fmt.Errorf("default of %s: %w", path, err)
+		}
+		fallback = markdown.Code(jsontext.Compact(value))
 	}
-	return "", fmt.Errorf("no JSON for a value of type %T", v)
+	p.WriteString(markdown.Row(markdown.Code(path), kind(param), fallback, markdown.Inline(param.Summary), constraints(param)))
+	for param.Items != nil {
+		param, path = param.Items, path+"[]"
+	}
+	for i := range param.Members {
+		if err := p.row(&param.Members[i], path+"."+param.Members[i].Name); err != nil {
+			return err
+		}
+	}
+	for _, v := range param.Variants {
+		key := markdown.Code(path + "." + param.Key)
+		p.WriteString(markdown.Row(key, "string", "required", markdown.Inline(v.Summary), markdown.Code(v.Value)))
+		for i := range v.Members {
+			if err := p.row(&v.Members[i], path+"."+v.Members[i].Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// kind is the type of a value in words.
+func kind(p *ir.Param) string {
+	words := string(p.Kind)
+	switch {
+	case p.OneOrMany:
+		words = "string, or array of strings"
+	case p.Kind == ir.Array:
+		words = "array of " + kinds(p.Item())
+	}
+	if p.Nullable {
+		words += ", or null"
+	}
+	return words
+}
+
+// kinds is the type of items in words.
+func kinds(p *ir.Param) string {
+	words := string(p.Kind) + "s"
+	if p.Kind == ir.Array {
+		words = "arrays of " + kinds(p.Item())
+	}
+	if p.Nullable {
+		words += " or null"
+	}
+	return words
 }
 
 func constraints(p *ir.Param) string {
 	var parts []string
-	if len(p.Enum) > 0 {
-		parts = append(parts, "one of "+codes(p.Enum))
-	}
-	if p.Items != nil && len(p.Items.Enum) > 0 {
-		parts = append(parts, "each one of "+codes(p.Items.Enum))
+	each := ""
+	for value := p; value != nil; value = value.Items {
+		if len(value.Enum) > 0 {
+			parts = append(parts, each+"one of "+codes(value.Enum))
+		}
+		each += "each "
 	}
 	for _, phrase := range lower.Constraints(p) {
 		parts = append(parts, markdown.Inline(phrase))
@@ -167,6 +223,8 @@ var repairTexts = []struct {
 	text   string
 }{
 	{ir.RepairFromString, ir.Integer, `A string that holds a whole number is read as that number (` + "`\"5\"` as `5`" + `)`},
+	{ir.RepairFromString, ir.Number, "A string that holds a number is read as that number"},
+	{ir.RepairFromString, ir.Object, "A string that holds a JSON object is read as that object"},
 	{ir.RepairFromString, ir.Boolean, "The strings `\"true\"` and `\"false\"` are read as booleans"},
 	{ir.RepairFromString, ir.Array, "A string that holds a JSON array is read as that array"},
 	{ir.RepairFromScalar, ir.Array, "A single value is read as an array of that value"},
@@ -181,12 +239,9 @@ func (p *page) repairs() {
 	var lines []string
 	for _, r := range repairTexts {
 		var names []string
-		for i := range p.tool.Params {
-			param := &p.tool.Params[i]
-			for _, repair := range param.Repairs {
-				if repair == r.repair && param.Kind == r.kind {
-					names = append(names, param.Name)
-				}
+		for _, param := range p.tool.Values() {
+			if param.Kind == r.kind && slices.Contains(param.Repairs, r.repair) && !slices.Contains(names, param.Name) {
+				names = append(names, param.Name)
 			}
 		}
 		if len(names) > 0 {
@@ -197,7 +252,7 @@ func (p *page) repairs() {
 		return
 	}
 	told := "Each repair made is told in a note of the answer."
-	if p.tool.Answer == ir.TextAnswer {
+	if p.tool.Answer == ir.TextAnswer || p.tool.Answer == ir.JSONAnswer {
 		told = "Each repair made is told in the answer."
 	}
 	p.line("\n### Repairs\n")

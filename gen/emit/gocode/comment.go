@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -73,15 +74,20 @@ func split(prose string) [][]string {
 // clean makes every line break a newline, and everything visible that Go source
 // or a reader of it would trip over.
 func clean(s string) string {
-	return text.Visible(strings.NewReplacer(
+	return text.Visible(harmful().Replace(s))
+}
+
+// harmful is made once: it takes longer than most texts.
+var harmful = sync.OnceValue(func() *strings.Replacer {
+	return strings.NewReplacer(
 		"\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n",
 		// Old build constraints are looked for anywhere before the package clause.
 		"+build", "+ build",
 		// gofmt makes quotation marks of doubled quotes. Doing it first leaves it
 		// nothing to do.
 		"``", "\u201c", "''", "\u201d",
-	).Replace(s))
-}
+	)
+})
 
 // oneLine is a text as one line of a comment.
 func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }

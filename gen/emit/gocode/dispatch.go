@@ -59,7 +59,8 @@ func (g *generator) dispatcher() jen.Code {
 		arguments = append(arguments, jen.Id("call"))
 		var names []jen.Code
 		for j := range family.Tools {
-			names = append(names, jen.Lit(family.Tools[j].Name))
+			tool := &family.Tools[j]
+			names = append(names, literals(append([]string{tool.Name}, tool.OtherNames()...))...)
 		}
 		if len(names) > 0 {
 			cases = append(cases, jen.Case(names...).Block(jen.Return(jen.Qual(family.Import, "Call").Call(arguments...))))
@@ -105,7 +106,7 @@ func (g *generator) lookup() jen.Code {
 	tool := jen.Qual(g.runtime.contract, "Tool")
 	declaration := jen.Func().Id("Lookup").Params(jen.Id("name").String()).Params(tool, jen.Bool()).Block(
 		jen.For(jen.List(jen.Id("_"), jen.Id("tool")).Op(":=").Range().Id("Tools").Call()).Block(
-			jen.If(jen.Id("tool").Dot("Name").Op("==").Id("name")).Block(jen.Return(jen.Id("tool"), jen.True())),
+			jen.If(jen.Id("tool").Dot("AnswersTo").Call(jen.Id("name"))).Block(jen.Return(jen.Id("tool"), jen.True())),
 		),
 		jen.Return(tool.Clone().Values(), jen.False()),
 	)

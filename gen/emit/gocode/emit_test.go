@@ -56,7 +56,7 @@ func TestRefused(t *testing.T) {
 	}{
 		{"repair does not fit", func(c *ir.Contract) { find(c).Params[0].Repairs = []ir.Repair{ir.RepairClamp} }, `library_find.word: the repair "clamp" does not fit`},
 		{"pattern is no pattern", func(c *ir.Contract) { find(c).Params[7].Pattern = "(" }, "library_find.shelf: compiling the pattern"},
-		{"default of no type", func(c *ir.Contract) { find(c).Params[1].Default = 1.5 }, "library_find.limit: a default cannot be a float64"},
+		{"default of no type", func(c *ir.Contract) { find(c).Params[1].Default = struct{}{} }, "library_find.limit: a default cannot be a struct {}"},
 		{"argument of no parameter", func(c *ir.Contract) { find(c).Command.Args[4].Value.Param = "nothing" }, `argument "--limit=" of its command: there is no parameter "nothing"`},
 		{"argument of an array", func(c *ir.Contract) { find(c).Command.Args[9].Repeat = false }, `argument "--scope=" of its command: scopes is of type array`},
 		{"argument of no context", func(c *ir.Contract) { find(c).Command.Args[11].Value.Context = "secret" }, `a call's context has no field "secret"`},

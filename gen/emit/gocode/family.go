@@ -25,7 +25,7 @@ func uses(family *ir.Family) (handler, cli bool) {
 
 // hasEnvelope reports whether a tool of the family answers with more than text.
 func hasEnvelope(family *ir.Family) bool {
-	return slices.ContainsFunc(family.Tools, func(t ir.Tool) bool { return t.Answer != ir.TextAnswer })
+	return slices.ContainsFunc(family.Tools, func(t ir.Tool) bool { return t.Answer != ir.TextAnswer && t.Answer != ir.JSONAnswer })
 }
 
 // family emits the file that the tools of a family share.
@@ -49,6 +49,14 @@ func (g *generator) family(family *ir.Family) (emit.File, error) {
 	return render(f, path.Join(family.Dir, family.Package+".go"))
 }
 
+// spellings is a name, and how hosts write it that take no dot.
+func spellings(name string) []string {
+	if flat := ir.Flat(name); flat != name {
+		return []string{name, flat}
+	}
+	return []string{name}
+}
+
 // handler emits the interface that does the work of a family.
 func (g *generator) handler(family *ir.Family) jen.Code {
 	declaration := jen.Type().Id("Handler").InterfaceFunc(func(methods *jen.Group) {
@@ -59,8 +67,11 @@ func (g *generator) handler(family *ir.Family) jen.Code {
 			}
 			comment(methods, tool.GoName+" answers "+tool.Name+": "+lowerFirst(sentence(tool.Summary)))
 			answer := jen.Op("*").Id(rootName(tool))
-			if tool.Answer == ir.TextAnswer {
+			switch tool.Answer {
+			case ir.TextAnswer:
 				answer = jen.String()
+			case ir.JSONAnswer:
+				answer = jen.Id(resultName(tool))
 			}
 			methods.Id(tool.GoName).Params(
 				g.context(), g.call(), jen.Id("p").Id(paramsName(tool)),
@@ -68,6 +79,9 @@ func (g *generator) handler(family *ir.Family) jen.Code {
 		}
 	})
 	duties := "The notes of a call have to be carried by the answer."
+	if slices.ContainsFunc(family.Tools, func(t ir.Tool) bool { return t.Answer == ir.JSONAnswer }) {
+		duties += " A result carries them by itself."
+	}
 	if hasEnvelope(family) {
 		duties += " An answer is never nil where the error is."
 	}
@@ -98,9 +112,14 @@ func (g *generator) familyCall(family *ir.Family) jen.Code {
 			hand = "cli"
 		}
 		names = append(names, tool.Name)
-		cases = append(cases, jen.Case(jen.Lit(tool.Name)).Block(
-			jen.Return(jen.Id(callFunc(tool)).Call(jen.Id("ctx"), jen.Id(hand), jen.Id("call"))),
-		))
+		run := func(call *jen.Statement) jen.Code {
+			return jen.Return(jen.Id(callFunc(tool)).Call(jen.Id("ctx"), jen.Id(hand), call))
+		}
+		cases = append(cases, jen.Case(literals(spellings(tool.Name))...).Block(run(jen.Id("call"))))
+		for _, a := range tool.Aliases {
+			renamed := jen.Id("call").Dot("Renamed").Call(jen.Lit(tool.Name), jen.Lit(a.Until))
+			cases = append(cases, jen.Case(literals(spellings(a.Name))...).Block(run(renamed)))
+		}
 	}
 	cases = append(cases, jen.Default().Block(jen.Return(jen.Lit(""), jen.Qual(g.runtime.contract, "UnknownTool").Call(
 		jen.Id("call").Dot("Tool"), words(names),

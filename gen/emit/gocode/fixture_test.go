@@ -50,13 +50,13 @@ func findTool() ir.Tool {
 			{
 				Name: "limit", GoName: "Limit", Kind: ir.Integer, Default: int64(10),
 				Summary:     "Most hits to return",
-				Constraints: ir.Constraints{Minimum: new(int64(1)), Maximum: new(int64(50))},
+				Constraints: ir.Constraints{Minimum: new(float64(1)), Maximum: new(float64(50))},
 				Repairs:     []ir.Repair{ir.RepairFromString, ir.RepairClamp},
 			},
 			{
 				Name: "page", GoName: "Page", Kind: ir.Integer,
 				Summary:     "Only this page",
-				Constraints: ir.Constraints{Minimum: new(int64(1))},
+				Constraints: ir.Constraints{Minimum: new(float64(1))},
 				Repairs:     []ir.Repair{ir.RepairFromString},
 			},
 			{
@@ -73,13 +73,13 @@ func findTool() ir.Tool {
 				Name: "scopes", GoName: "Scopes", Kind: ir.Array, Default: []string{"text", "notes"},
 				Summary:     "Where to look",
 				Constraints: ir.Constraints{MinItems: new(int64(1)), MaxItems: new(int64(3))},
-				Items:       &ir.Constraints{Enum: []string{"text", "notes", "index"}},
+				Items:       &ir.Param{Kind: ir.String, Constraints: ir.Constraints{Enum: []string{"text", "notes", "index"}}},
 				Repairs:     []ir.Repair{ir.RepairFromString, ir.RepairFromScalar, ir.RepairSpelling},
 			},
 			{
 				Name: "ids", GoName: "IDs", Kind: ir.Array,
 				Summary: "Only these books",
-				Items:   &ir.Constraints{Pattern: `^[a-z0-9-]{1,8}$`, PatternSays: "be the id of a book, such as b-17"},
+				Items:   &ir.Param{Kind: ir.String, Constraints: ir.Constraints{Pattern: `^[a-z0-9-]{1,8}$`, PatternSays: "be the id of a book, such as b-17"}},
 				Repairs: []ir.Repair{ir.RepairFromString, ir.RepairFromScalar, ir.RepairFromInteger},
 			},
 			{
@@ -268,18 +268,18 @@ func studyTool() ir.Tool {
 				Name: "subjects", GoName: "Subjects", Kind: ir.Array, OneOrMany: true, Required: true,
 				Summary:     "What to read about",
 				Constraints: ir.Constraints{MinItems: new(int64(1)), MaxItems: new(int64(3))},
-				Items:       &ir.Constraints{MaxLength: new(int64(12)), SingleLine: true},
+				Items:       &ir.Param{Kind: ir.String, Constraints: ir.Constraints{MaxLength: new(int64(12)), SingleLine: true}},
 			},
 			{
 				Name: "rooms", GoName: "Rooms", Kind: ir.Array, OneOrMany: true, Default: []string{"north"},
 				Summary: "Where to read",
-				Items:   &ir.Constraints{Enum: []string{"north", "south"}},
+				Items:   &ir.Param{Kind: ir.String, Constraints: ir.Constraints{Enum: []string{"north", "south"}}},
 				Repairs: []ir.Repair{ir.RepairSpelling},
 			},
 			{
 				Name: "ids", GoName: "IDs", Kind: ir.Array, OneOrMany: true,
 				Summary: "Only these books",
-				Items:   &ir.Constraints{Pattern: `^[a-z0-9-]{1,8}$`, PatternSays: "be the id of a book, such as b-17"},
+				Items:   &ir.Param{Kind: ir.String, Constraints: ir.Constraints{Pattern: `^[a-z0-9-]{1,8}$`, PatternSays: "be the id of a book, such as b-17"}},
 				Repairs: []ir.Repair{ir.RepairFromInteger},
 			},
 			{Name: "words", GoName: "Words", Kind: ir.Array, OneOrMany: true, Summary: "Words to look up"},

@@ -22,6 +22,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 )
 
@@ -37,20 +38,16 @@ func Emit(c *ir.Contract, schemas func(*ir.Tool) string) ([]emit.File, error) {
 			envelope: runtimeModule + "/runtime/envelope",
 		},
 	}
-	var files []emit.File
-	var problems []error
-	add := func(file emit.File, err error) {
-		files = append(files, file)
-		problems = append(problems, err)
-	}
+	jobs := []func() (emit.File, error){g.dispatch}
 	for i := range c.Families {
 		family := &c.Families[i]
 		for j := range family.Tools {
-			add(g.tool(family, &family.Tools[j]))
+			jobs = append(jobs, func() (emit.File, error) { return g.tool(family, &family.Tools[j]) })
 		}
-		add(g.family(family))
+		jobs = append(jobs, func() (emit.File, error) { return g.family(family) })
 	}
-	add(g.dispatch())
+	files, problems := make([]emit.File, len(jobs)), make([]error, len(jobs))
+	parallel.Each(len(jobs), func(i int) { files[i], problems[i] = jobs[i]() })
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
@@ -58,7 +55,7 @@ func Emit(c *ir.Contract, schemas func(*ir.Tool) string) ([]emit.File, error) {
 	return files, nil
 }
 
-// generator holds what all files have in common.
+// generator holds what all files have in common, none of which changes.
 type generator struct {
 	contract *ir.Contract
 	schemas  func(*ir.Tool) string

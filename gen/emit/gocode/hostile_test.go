@@ -55,10 +55,7 @@ func poison(c *ir.Contract, text string) {
 		for i := range tool.Params {
 			p := &tool.Params[i]
 			p.Summary = text
-			for _, list := range []*ir.Constraints{&p.Constraints, p.Items} {
-				if list == nil {
-					continue
-				}
+			for _, list := range append(p.Inner(), p) {
 				if list.Enum != nil {
 					list.Enum = []string{text}
 				}

@@ -2,7 +2,6 @@ package gocode
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -16,34 +15,43 @@ func paramsName(tool *ir.Tool) string { return tool.GoName + "Params" }
 // paramsType is the struct a handler gets a tool's parameters in.
 func (t *toolCode) paramsType() jen.Code {
 	name := paramsName(t.tool)
-	declaration := jen.Type().Id(name).StructFunc(func(fields *jen.Group) {
-		for i := range t.tool.Params {
-			p := &t.tool.Params[i]
+	return documented(t.fields(name, t.tool.Params), name+" are the parameters of "+t.tool.Name+", valid and with defaults filled in.")
+}
+
+// fields is a struct of parameters or members.
+func (t *toolCode) fields(name string, params []ir.Param) jen.Code {
+	return jen.Type().Id(name).StructFunc(func(fields *jen.Group) {
+		for i := range params {
+			p := &params[i]
 			for _, line := range doc(fieldDoc(p)) {
 				fields.Add(line)
 			}
 			fields.Id(p.GoName).Add(goType(p))
 		}
 	})
-	return documented(declaration, name+" are the parameters of "+t.tool.Name+", valid and with defaults filled in.")
 }
 
 // fieldDoc is a parameter in prose: what it is, what it may be, and what it is
 // when it was not given.
 func fieldDoc(p *ir.Param) string {
 	text := sentence(p.Summary)
-	want := wants(p)
-	if p.Kind == ir.Array {
-		want = wantsArray(p) // in Go it is a list, whatever callers may give
-	}
-	if words := strings.TrimPrefix(want, "a string"); words != "" && p.Kind != ir.Boolean && (p.Kind != ir.Integer || words != "an integer") {
+	bare := *p // in Go null is nil, and one or many is a list
+	bare.Nullable, bare.OneOrMany = false, false
+	want := wants(&bare)
+	switch want {
+	case "a string", "an integer", "a number", "true or false", "an object":
+	default:
 		text += " It is " + lowerFirst(want) + "."
 	}
-	switch {
-	case p.Required:
-	case p.Default != nil:
+	if p.Default != nil {
 		text += " Default: " + shown(p.Default) + "."
-	default:
+	}
+	switch {
+	case p.Nullable && (p.Required || p.Default != nil):
+		text += " It is nil where null is given."
+	case p.Nullable:
+		text += " It is nil where null, or none, is given."
+	case !p.Required && p.Default == nil:
 		text += " It is nil where none is given."
 	}
 	return text
@@ -59,43 +67,62 @@ func shown(v any) string {
 			return "none"
 		}
 		return strings.Join(v, ", ")
+	case []any:
+		list := make([]string, len(v))
+		for i := range v {
+			list[i] = fmt.Sprint(v[i])
+		}
+		return shown(list)
 	default:
 		return fmt.Sprint(v)
 	}
 }
 
-// goType is the Go type of a parameter.
+// goType is the Go type of a value.
 func goType(p *ir.Param) jen.Code {
 	if p.Pointer() {
-		return jen.Op("*").Add(scalarType(p.Kind))
+		return jen.Op("*").Add(bareType(p))
 	}
-	return scalarType(p.Kind)
+	return bareType(p)
 }
 
-func scalarType(kind ir.Kind) jen.Code {
-	switch kind {
+// bareType is the same for a value that is there.
+func bareType(p *ir.Param) jen.Code {
+	switch p.Kind {
 	case ir.Integer:
 		return jen.Int()
+	case ir.Number:
+		return jen.Float64()
 	case ir.Boolean:
 		return jen.Bool()
+	case ir.Object:
+		return jen.Id(p.TypeName)
 	case ir.Array:
-		return jen.Index().String()
+		return jen.Index().Add(itemType(p.Item()))
 	default:
 		return jen.String()
 	}
 }
 
+// itemType is the Go type of an item of an array, of which there is none that is
+// absent: it is a pointer where it may be null.
+func itemType(p *ir.Param) jen.Code {
+	if p.Nullable && p.Kind != ir.Array {
+		return jen.Op("*").Add(bareType(p))
+	}
+	return bareType(p)
+}
+
 // constant is a named value of an enum.
 type constant struct{ name, value string }
 
-// enumConstants names the values of a parameter's enum, so that handlers need
-// not repeat them. An enum with a value that makes no distinct name has none.
-func enumConstants(tool *ir.Tool, p *ir.Param) []constant {
+// enumConstants names the values of an enum, so that handlers need not repeat them. An enum with a value that makes no distinct name has none.
+func enumConstants(owner string, p *ir.Param) []constant {
 	var constants []constant
 	names := map[string]bool{}
 	for _, value := range enumOf(p) {
-		name := tool.GoName + p.GoName + camel(value)
-		if !isWord(value) || names[name] {
+		name := owner + p.GoName + camel(value)
+		if !ir.Wordy(value) || names[name] {
 			return nil
 		}
 		names[name] = true
@@ -103,15 +130,6 @@ func enumConstants(tool *ir.Tool, p *ir.Param) []constant {
 	}
 	return constants
 }
-
-// isWord reports whether s is letters and digits with single separators between them.
-func isWord(s string) bool {
-	return regexp.MustCompile(`^[A-Za-z0-9]+([-_. ][A-Za-z0-9]+)*$`).MatchString(s)
-}
-
-// maximumName is the constant for the maximum of an integer, which handlers need
-// to say how much more can be asked for.
-func maximumName(tool *ir.Tool, p *ir.Param) string { return tool.GoName + p.GoName + "Maximum" }
 
 // enumOf is the values a parameter, or the items of one, may have.
 func enumOf(p *ir.Param) []string {
@@ -121,17 +139,18 @@ func enumOf(p *ir.Param) []string {
 	return p.Enum
 }
 
-// constants declares the values of every enum and the maximum of every integer.
-func (t *toolCode) constants() []jen.Code {
+// constants declares the values of every enum and the maximum of every integer in a
+// struct: handlers need the latter to say how much more can be asked for.
+func (t *toolCode) constants(structName, owner string, params []ir.Param) []jen.Code {
 	var blocks []jen.Code
-	for i := range t.tool.Params {
-		p := &t.tool.Params[i]
-		field := "[" + paramsName(t.tool) + "." + p.GoName + "]"
-		if p.Maximum != nil {
-			name := maximumName(t.tool, p)
-			blocks = append(blocks, documented(jen.Const().Id(name).Op("=").Add(integer(*p.Maximum)), name+" is the greatest value of "+field+"."))
+	for i := range params {
+		p := &params[i]
+		field := "[" + structName + "." + p.GoName + "]"
+		if p.Kind == ir.Integer && p.Maximum != nil {
+			name := owner + p.GoName + "Maximum"
+			blocks = append(blocks, documented(jen.Const().Id(name).Op("=").Add(integer(int64(*p.Maximum))), name+" is the greatest value of "+field+"."))
 		}
-		constants := enumConstants(t.tool, p)
+		constants := enumConstants(owner, p)
 		if len(constants) == 0 {
 			continue
 		}
@@ -148,9 +167,25 @@ func (t *toolCode) constants() []jen.Code {
 // coercer emits the function that makes the declared repairs.
 func (t *toolCode) coercer() (jen.Code, error) {
 	name := "Coerce" + t.tool.GoName
-	body := []jen.Code{jen.Id("args").Dot("DropNulls").Call()}
-	for i := range t.tool.Params {
-		p := &t.tool.Params[i]
+	body, err := t.repairs(t.tool.Params)
+	if err != nil {
+		return nil, err
+	}
+	declaration := jen.Func().Id(name).Params(jen.Id("args").Op("*").Qual(t.runtime.coerce, "Args")).Block(body...)
+	return documented(declaration, name+" makes the repairs that "+t.tool.Name+" declares, and notes each of them."), nil
+}
+
+// repairs emits the repairs of parameters or members, and of what is inside of them.
+func (t *toolCode) repairs(params []ir.Param) ([]jen.Code, error) {
+	var nullable []string
+	for i := range params {
+		if params[i].Nullable {
+			nullable = append(nullable, params[i].Name)
+		}
+	}
+	body := []jen.Code{jen.Id("args").Dot("DropNulls").Call(literals(nullable)...)}
+	for i := range params {
+		p := &params[i]
 		if p.OneOrMany {
 			body = append(body, jen.Id("args").Dot("OneOrMany").Call(jen.Lit(p.Name)))
 		}
@@ -164,9 +199,15 @@ func (t *toolCode) coercer() (jen.Code, error) {
 			}
 			body = append(body, jen.Id("args").Add(call))
 		}
+		inner := p
+		for inner.Kind == ir.Array {
+			inner = inner.Item()
+		}
+		if inner.Kind == ir.Object {
+			body = append(body, jen.Id("args").Dot("Within").Call(jen.Lit(p.Name), jen.Id(repairFunc(inner.TypeName))))
+		}
 	}
-	declaration := jen.Func().Id(name).Params(jen.Id("args").Op("*").Qual(t.runtime.coerce, "Args")).Block(body...)
-	return documented(declaration, name+" makes the repairs that "+t.tool.Name+" declares, and notes each of them."), nil
+	return body, nil
 }
 
 func repairCall(p *ir.Param, repair ir.Repair) (jen.Code, error) {
@@ -174,6 +215,10 @@ func repairCall(p *ir.Param, repair ir.Repair) (jen.Code, error) {
 	switch {
 	case repair == ir.RepairFromString && p.Kind == ir.Integer:
 		return jen.Dot("IntegerFromString").Call(name), nil
+	case repair == ir.RepairFromString && p.Kind == ir.Number:
+		return jen.Dot("NumberFromString").Call(name), nil
+	case repair == ir.RepairFromString && p.Kind == ir.Object:
+		return jen.Dot("ObjectFromString").Call(name), nil
 	case repair == ir.RepairFromString && p.Kind == ir.Boolean:
 		return jen.Dot("BooleanFromString").Call(name), nil
 	case repair == ir.RepairFromString && p.Kind == ir.Array:
@@ -182,10 +227,12 @@ func repairCall(p *ir.Param, repair ir.Repair) (jen.Code, error) {
 		return jen.Dot("StringFromInteger").Call(name), nil
 	case repair == ir.RepairFromInteger && p.Kind == ir.Array:
 		return jen.Dot("ItemsFromIntegers").Call(name), nil
+	case repair == ir.RepairFromScalar && p.Kind == ir.Array && p.Item().Kind != ir.String:
+		return jen.Dot("ArrayFromItem").Call(name), nil
 	case repair == ir.RepairFromScalar && p.Kind == ir.Array:
 		return jen.Dot("ArrayFromScalar").Call(name), nil
 	case repair == ir.RepairClamp && p.Kind == ir.Integer && p.Maximum != nil:
-		return jen.Dot("ClampMaximum").Call(name, integer(*p.Maximum)), nil
+		return jen.Dot("ClampMaximum").Call(name, integer(int64(*p.Maximum))), nil
 	case repair == ir.RepairSpelling && len(enumOf(p)) > 0:
 		return jen.Dot("Spelling").CallFunc(func(g *jen.Group) {
 			g.Add(name)
@@ -214,14 +261,31 @@ func words(list []string) jen.Code {
 func (t *toolCode) binder() (jen.Code, error) {
 	name := "bind" + t.tool.GoName
 	params := paramsName(t.tool)
-	defaults := []jen.Code{}
-	var cases []jen.Code
-	for i := range t.tool.Params {
-		p := &t.tool.Params[i]
+	body, err := t.binding("args", params, t.tool.Params)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.tool.Params) == 0 {
+		body = []jen.Code{jen.Return(jen.Id(params).Values())}
+	} else {
+		body = append(body, jen.Return(jen.Id("p")))
+	}
+	declaration := jen.Func().Id(name).Params(jen.Id("args").Qual(t.runtime.coerce, "Object")).Id(params).Block(body...)
+	return documented(declaration, name+" reads arguments that ["+"Validate"+t.tool.GoName+"] has no problem with, and fills in defaults."), nil
+}
+
+// binding fills the variable p, a struct of parameters or members, from an object.
+func (t *toolCode) binding(object, structName string, params []ir.Param) ([]jen.Code, error) {
+	var defaults, cases []jen.Code
+	for i := range params {
+		p := &params[i]
 		if p.Default != nil {
-			value, err := literal(p.Default)
+			value, err := literal(p.Default, p)
 			if err != nil {
 				return nil, fmt.Errorf("%s.%s: %w", t.tool.Name, p.Name, err)
+			}
+			if p.Pointer() { // null wins over the default
+				value = jen.New(value)
 			}
 			defaults = append(defaults, jen.Line().Id(p.GoName).Op(":").Add(value))
 		}
@@ -230,24 +294,21 @@ func (t *toolCode) binder() (jen.Code, error) {
 	if len(defaults) > 0 {
 		defaults = append(defaults, jen.Line())
 	}
-	body := []jen.Code{jen.Id("p").Op(":=").Id(params).Values(defaults...)}
-	if len(cases) == 0 {
-		body = []jen.Code{jen.Return(jen.Id(params).Values())}
-	}
+	body := []jen.Code{jen.Id("p").Op(":=").Id(structName).Values(defaults...)}
 	if len(cases) > 0 {
-		body = append(body,
-			jen.For(jen.Id("_").Op(",").Id("f").Op(":=").Range().Id("args")).Block(
-				jen.Switch(jen.Id("f").Dot("Name")).Block(cases...),
-			),
-			jen.Return(jen.Id("p")),
-		)
+		body = append(body, jen.For(jen.Id("_").Op(",").Id("f").Op(":=").Range().Id(object)).Block(
+			jen.Switch(jen.Id("f").Dot("Name")).Block(cases...),
+		))
 	}
-	declaration := jen.Func().Id(name).Params(jen.Id("args").Qual(t.runtime.coerce, "Object")).Id(params).Block(body...)
-	return documented(declaration, name+" reads arguments that ["+"Validate"+t.tool.GoName+"] has no problem with, and fills in defaults."), nil
+	return body, nil
 }
 
 func (t *toolCode) bind(p *ir.Param) jen.Code {
 	field := jen.Id("p").Dot(p.GoName)
+	value := jen.Id("f").Dot("Value")
+	if p.Nullable {
+		return field.Op("=").Add(t.maybe(p, value))
+	}
 	read := func(variable string, value, converted jen.Code) jen.Code {
 		block := []jen.Code{field.Clone().Op("=").Add(converted)}
 		if p.Pointer() {
@@ -258,34 +319,80 @@ func (t *toolCode) bind(p *ir.Param) jen.Code {
 		}
 		return jen.If(jen.Id(variable).Op(",").Id("ok").Op(":=").Add(value), jen.Id("ok")).Block(block...)
 	}
-	value := jen.Id("f").Dot("Value")
-	switch p.Kind {
-	case ir.Integer:
+	switch {
+	case p.Kind == ir.Integer:
 		return read("n", jen.Qual(t.runtime.coerce, "Int").Call(value), jen.Int().Call(jen.Id("n")))
-	case ir.Boolean:
+	case p.Kind == ir.Number:
+		return read("n", jen.Qual(t.runtime.coerce, "Float").Call(value), jen.Id("n"))
+	case p.Kind == ir.Boolean:
 		return read("b", value.Clone().Assert(jen.Bool()), jen.Id("b"))
-	case ir.Array:
+	case p.Kind == ir.Object:
+		return read("o", jen.Id(readFunc(p.TypeName)).Call(value), jen.Id("o"))
+	case p.Texts():
 		strings := "Strings"
 		if p.OneOrMany {
 			strings = "OneOrMany"
 		}
 		return read("list", jen.Qual(t.runtime.coerce, strings).Call(value), jen.Id("list"))
+	case p.Kind == ir.Array:
+		return read("list", jen.Qual(t.runtime.coerce, "List").Call(value, t.reader(p.Item())), jen.Id("list"))
 	default:
 		return read("s", value.Clone().Assert(jen.String()), jen.Id("s"))
 	}
 }
 
-// literal is a default value.
-func literal(v any) (jen.Code, error) {
+// maybe reads a value that may be null.
+func (t *toolCode) maybe(p *ir.Param, value jen.Code) jen.Code {
+	if p.Kind == ir.Array {
+		return jen.Qual(t.runtime.coerce, "ListOrNull").Call(value, t.reader(p.Item()))
+	}
+	bare := *p
+	bare.Nullable = false
+	return jen.Qual(t.runtime.coerce, "OrNull").Call(value, t.reader(&bare))
+}
+
+// reader is a function from a decoded value to its Go type, and whether it has it.
+func (t *toolCode) reader(p *ir.Param) jen.Code {
+	signature := func(typ jen.Code, body ...jen.Code) jen.Code {
+		return jen.Func().Params(jen.Id("v").Any()).Params(typ, jen.Bool()).Block(body...)
+	}
+	switch {
+	case p.Nullable:
+		return signature(itemType(p), jen.Return(t.maybe(p, jen.Id("v")), jen.True()))
+	case p.Kind == ir.Integer:
+		return jen.Qual(t.runtime.coerce, "Whole")
+	case p.Kind == ir.Number:
+		return jen.Qual(t.runtime.coerce, "Float")
+	case p.Kind == ir.Boolean:
+		return jen.Qual(t.runtime.coerce, "Boolean")
+	case p.Kind == ir.Object:
+		return jen.Id(readFunc(p.TypeName))
+	case p.Kind == ir.Array:
+		return signature(bareType(p), jen.Return(jen.Qual(t.runtime.coerce, "List").Call(jen.Id("v"), t.reader(p.Item()))))
+	default:
+		return jen.Qual(t.runtime.coerce, "Text")
+	}
+}
+
+// literal is the default of p.
+func literal(v any, p *ir.Param) (jen.Code, error) {
 	switch v := v.(type) {
-	case bool:
+	case bool, string, float64:
 		return jen.Lit(v), nil
 	case int64:
 		return integer(v), nil
-	case string:
-		return jen.Lit(v), nil
 	case []string:
 		return words(v), nil
+	case []any:
+		values := make([]jen.Code, len(v))
+		for i := range v {
+			value, err := literal(v[i], p.Item())
+			if err != nil {
+				return nil, err
+			}
+			values[i] = value
+		}
+		return bareType(p).(*jen.Statement).Values(values...), nil
 	default:
 		return nil, fmt.Errorf("a default cannot be a %T", v)
 	}

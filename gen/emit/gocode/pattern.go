@@ -8,8 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/dave/jennifer/jen"
-
-	"github.com/convtools/convtools/gen/ir"
 )
 
 // maxRanges is how many ranges of characters a loop compares one by one. More,
@@ -57,13 +55,13 @@ func runOf(pattern string) (run, bool) {
 // for a character.
 func (r run) ascii() bool { return r.ranges[len(r.ranges)-1] < utf8.RuneSelf }
 
-// matcher returns the name of the function that matches a parameter's pattern,
-// and notes that the function has to be emitted, once.
-func (t *toolCode) matcher(p *ir.Param, pattern string) (string, error) {
+// matcher returns the name of the function that matches a pattern, whose name ends
+// in owner, and notes that the function has to be emitted, once.
+func (t *toolCode) matcher(owner, pattern string) (string, error) {
 	if _, err := regexp.Compile(pattern); err != nil {
 		return "", fmt.Errorf("compiling the pattern: %w", err)
 	}
-	name := "matches" + t.tool.GoName + p.GoName
+	name := "matches" + owner
 	if slices.Contains(t.matched, name) {
 		return name, nil
 	}
@@ -73,7 +71,7 @@ func (t *toolCode) matcher(p *ir.Param, pattern string) (string, error) {
 		t.matchers = append(t.matchers, documented(runMatcher(name, r), says))
 		return name, nil
 	}
-	variable := "pattern" + t.tool.GoName + p.GoName
+	variable := "pattern" + owner
 	t.matchers = append(t.matchers,
 		documented(jen.Var().Id(variable).Struct(
 			jen.Id("once").Qual("sync", "Once"),

@@ -53,16 +53,33 @@ func (g *generator) tool(family *ir.Family, tool *ir.Tool) (emit.File, error) {
 		add(code...)
 	}
 	add(t.paramsType())
-	add(t.constants()...)
+	add(t.constants(paramsName(tool), tool.GoName, tool.Params)...)
+	objects := t.objects()
+	for _, o := range objects {
+		add(t.objectType(o)...)
+	}
 	add(t.descriptor()...)
 	one(t.coercer())
+	for _, o := range objects {
+		one(t.objectRepairs(o))
+	}
 	one(t.validator())
+	for _, o := range objects {
+		one(t.objectChecks(o))
+	}
 	add(t.matchers...)
 	one(t.binder())
+	for _, o := range objects {
+		one(t.objectReader(o))
+	}
 	if tool.Command != nil {
 		many(t.command())
 	}
-	if t.tool.Answer != ir.TextAnswer {
+	switch t.tool.Answer {
+	case ir.JSONAnswer:
+		add(t.result()...)
+	case ir.TextAnswer:
+	default:
 		many(t.envelope())
 	}
 	one(t.caller())
@@ -96,6 +113,9 @@ func (t *toolCode) descriptor() []jen.Code {
 		jen.Line().Id("Effect").Op(":").Lit(string(t.tool.Effect)),
 		jen.Line().Id("InputSchema").Op(":").Id(t.schemaName()),
 		jen.Line().Id("Hints").Op(":").Add(t.hints()),
+	}
+	if names := t.tool.OtherNames(); len(names) > 0 {
+		fields = append(fields, jen.Line().Id("Aliases").Op(":").Add(words(names)))
 	}
 	if len(t.tool.Params) > 0 {
 		fields = append(fields, jen.Line().Id("Parameters").Op(":").Add(t.parameters()))
@@ -139,6 +159,9 @@ func (t *toolCode) parameters() jen.Code {
 			g.Line().ValuesFunc(func(g *jen.Group) {
 				g.Id("Name").Op(":").Lit(p.Name)
 				g.Id("Type").Op(":").Lit(string(p.Kind))
+				if p.Kind == ir.Array && p.Item().Kind != ir.String {
+					g.Id("Items").Op(":").Lit(string(p.Item().Kind))
+				}
 				if p.OneOrMany {
 					g.Id("OneOrMany").Op(":").True()
 				}
@@ -172,6 +195,9 @@ func (t *toolCode) bound() *jen.Statement { return jen.Id("bind" + t.tool.GoName
 func (t *toolCode) caller() (jen.Code, error) {
 	switch t.tool.Handler {
 	case ir.HandlerGo:
+		if t.tool.Answer == ir.JSONAnswer {
+			return t.resultCaller(), nil
+		}
 		return t.handlerCaller(), nil
 	case ir.HandlerCommand:
 		return t.commandCaller()
@@ -244,7 +270,7 @@ func (t *toolCode) commandCaller() (jen.Code, error) {
 		),
 		jen.Id("e").Op(":=").Id("New" + rootName(t.tool)).Call(jen.Id("p")),
 		jen.If(
-			jen.Err().Op(":=").Qual(t.runtime.contract, "DecodeRecords").Call(tool, cli, jen.Id("stdout"), jen.Op("&").Add(items)),
+			jen.Err().Op(":=").Add(t.decoder(tool, cli, jen.Op("&").Add(items))),
 			jen.Err().Op("!=").Nil(),
 		).Block(jen.Return(jen.Lit(""), jen.Err())),
 	}
@@ -282,6 +308,36 @@ func (t *toolCode) commandCaller() (jen.Code, error) {
 	declaration := jen.Func().Id(name).Params(t.context(), jen.Id("cli").Qual(t.runtime.contract, "CLI"), t.call()).
 		Params(jen.String(), jen.Error()).Block(body...)
 	return documented(declaration, name+" answers "+t.tool.Name+" with the records that its command line prints."), nil
+}
+
+// decoder calls what reads the records that a command printed.
+func (t *toolCode) decoder(tool, cli, records jen.Code) jen.Code {
+	o := t.tool.Command.Output
+	if o == nil {
+		return jen.Qual(t.runtime.contract, "DecodeRecords").Call(tool, cli, jen.Id("stdout"), records)
+	}
+	form := map[string]string{"json": "OutputJSON", "json_lines": "OutputJSONLines", "delimited": "OutputDelimited", "regexp": "OutputRegexp", "text": "OutputText"}[o.Form]
+	values := []jen.Code{jen.Line().Id("Form").Op(":").Qual(t.runtime.contract, form)}
+	if len(o.Path) > 0 {
+		values = append(values, jen.Line().Id("Path").Op(":").Add(words(o.Path)))
+	}
+	if len(o.Fields) > 0 {
+		values = append(values, jen.Line().Id("Fields").Op(":").Index().Qual(t.runtime.contract, "OutputField").ValuesFunc(func(g *jen.Group) {
+			for _, f := range o.Fields {
+				g.Line().Values(jen.Id("Name").Op(":").Lit(f.Name), jen.Id("Type").Op(":").Lit(string(f.Type)))
+			}
+			g.Line()
+		}))
+	}
+	if o.Form == "delimited" {
+		values = append(values, jen.Line().Id("Separator").Op(":").Lit(o.Separator), jen.Line().Id("End").Op(":").Lit(o.End))
+	}
+	if o.Pattern != "" {
+		values = append(values, jen.Line().Id("Pattern").Op(":").Lit(o.Pattern))
+	}
+	return jen.Qual(t.runtime.contract, "DecodeOutput").Call(
+		tool, cli, jen.Qual(t.runtime.contract, "Output").Values(append(values, jen.Line())...), jen.Id("stdout"), records,
+	)
 }
 
 // recordShape is where a command's records, their number and the notes go in

@@ -4,22 +4,40 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/gen/lower"
 )
 
-// wants is what a parameter wants, as it completes "x must be …".
+// wants is what a value has to be, as it completes "x must be …".
 func wants(p *ir.Param) string {
+	words := wantsValue(p)
+	if p.Nullable {
+		words += ", or null"
+	}
+	return words
+}
+
+func wantsValue(p *ir.Param) string {
 	switch p.Kind {
-	case ir.Integer:
-		if words := between(p.Minimum, p.Maximum); words != "" {
-			return "an integer " + words
+	case ir.Integer, ir.Number:
+		words := "a number"
+		if p.Kind == ir.Integer {
+			words = "an integer"
 		}
-		return "an integer"
+		if limits := between(p.Minimum, p.Maximum); limits != "" {
+			words += " " + limits
+		}
+		return words
 	case ir.Boolean:
 		return "true or false"
+	case ir.Object:
+		if p.Key == "" {
+			return "an object"
+		}
+		return "an object whose " + p.Key + " is one of " + strings.Join(variantValues(p), ", ")
 	case ir.Array:
 		if p.OneOrMany {
 			return wantsOneOrMany(p)
@@ -30,21 +48,41 @@ func wants(p *ir.Param) string {
 	}
 }
 
+// variantValues is what the key of an object with variants may be.
+func variantValues(p *ir.Param) []string {
+	values := make([]string, len(p.Variants))
+	for i := range p.Variants {
+		values[i] = p.Variants[i].Value
+	}
+	return values
+}
+
 // wantsArray is the same for an array.
 func wantsArray(p *ir.Param) string {
-	words := "an array of " + counted(p.MinItems, p.MaxItems, "string")
-	if p.Items != nil && constrained(p.Items) {
-		words += ", each " + wantsString(p.Items)
+	words := "an array of " + items(p, string(p.Item().Kind))
+	if item := p.Item(); item.Kind == ir.Array || item.Nullable || constrained(item) {
+		words += ", each " + wants(item)
 	}
 	return words
 }
 
+// items is how many items of a kind an array has.
+func items(p *ir.Param, unit string) string {
+	table := ir.ConstraintTable()
+	for i, row := range table {
+		if row.Form == ir.Least && row.Unit == "item" {
+			return counted(row.Bound(&p.Constraints), table[i+1].Bound(&p.Constraints), unit)
+		}
+	}
+	return unit + "s"
+}
+
 // wantsOneOrMany is the same for one string or an array of them.
 func wantsOneOrMany(p *ir.Param) string {
-	if p.Items == nil || !constrained(p.Items) {
+	if !constrained(p.Item()) {
 		return "a string or " + wantsArray(p)
 	}
-	return wantsString(p.Items) + ", or an array of " + counted(p.MinItems, p.MaxItems, "such string")
+	return wantsString(&p.Item().Constraints) + ", or an array of " + items(p, "such string")
 }
 
 // wantsString is the same for one string.
@@ -53,49 +91,54 @@ func wantsString(c *ir.Constraints) string {
 		return "one of " + strings.Join(c.Enum, ", ")
 	}
 	words := "a string"
-	if length := counted(c.MinLength, c.MaxLength, "character"); length != "characters" {
-		words += " of " + length
+	table := ir.ConstraintTable()
+	for i, row := range table {
+		if row.Form == ir.Least && row.Unit == "character" {
+			if length := counted(row.Bound(c), table[i+1].Bound(c), row.Unit); length != "characters" {
+				words += " of " + length
+			}
+		}
 	}
-	if c.SingleLine {
-		words += " on one line"
-	}
-	if c.NotBlank {
-		words += " that is not blank"
-	}
-	if c.Pattern != "" {
-		words += " that must " + says(c)
+	for _, row := range slices.Backward(table) { // the shorter words come first
+		switch {
+		case row.Of(c) == nil:
+		case row.Form == ir.Flag:
+			words += " " + row.Wants
+		case row.Form == ir.Text:
+			words += " that must " + says(c)
+		}
 	}
 	return words
 }
 
-func constrained(c *ir.Constraints) bool {
-	return len(c.Enum) > 0 || c.MinLength != nil || c.MaxLength != nil || c.Pattern != "" || c.NotBlank || c.SingleLine
+func constrained(p *ir.Param) bool {
+	for _, row := range ir.ConstraintTable() {
+		if row.Of(&p.Constraints) != nil {
+			return true
+		}
+	}
+	return false
 }
 
-// says is what a pattern asks for, as it completes "x must …".
-func says(c *ir.Constraints) string {
-	if c.PatternSays != "" {
-		return oneLine(c.PatternSays)
-	}
-	return "match the regular expression " + c.Pattern
-}
+// says is what a pattern or a format asks for, as it completes "x must …".
+func says(c *ir.Constraints) string { return oneLine(lower.Says(c)) }
 
 // between is a range of numbers: "from 1 to 200".
-func between(low, high *int64) string {
+func between(low, high *float64) string {
 	switch {
 	case low == nil && high == nil:
 		return ""
 	case low == nil:
-		return "of at most " + strconv.FormatInt(*high, 10)
+		return "of at most " + lower.Number(*high)
 	case high == nil:
-		return "of at least " + strconv.FormatInt(*low, 10)
+		return "of at least " + lower.Number(*low)
 	default:
-		return fmt.Sprintf("from %d to %d", *low, *high)
+		return fmt.Sprintf("from %s to %s", lower.Number(*low), lower.Number(*high))
 	}
 }
 
 // counted is a range of counts: "1 to 20 strings", or "strings" for any number.
-func counted(low, high *int64, unit string) string {
+func counted(low, high *float64, unit string) string {
 	switch {
 	case low == nil && high == nil:
 		return unit + "s"
@@ -106,15 +149,15 @@ func counted(low, high *int64, unit string) string {
 	case *low == *high:
 		return plural(*low, unit)
 	default:
-		return strconv.FormatInt(*low, 10) + " to " + plural(*high, unit)
+		return lower.Number(*low) + " to " + plural(*high, unit)
 	}
 }
 
-func plural(n int64, unit string) string {
+func plural(n float64, unit string) string {
 	if n != 1 {
 		unit += "s"
 	}
-	return strconv.FormatInt(n, 10) + " " + unit
+	return lower.Number(n) + " " + unit
 }
 
 // fixFor is the JSON text that would do at a parameter where the caller's own
@@ -127,15 +170,21 @@ func fixFor(tool *ir.Tool, p *ir.Param) (string, error) {
 	if !p.Required {
 		return "", nil
 	}
+	return fixInExample(tool, p.Name)
+}
+
+// fixInExample is the JSON text of a parameter in the first example that has it, or
+// nothing.
+func fixInExample(tool *ir.Tool, name string) (string, error) {
 	for _, example := range tool.Examples {
 		var arguments map[string]json.RawMessage
 		if err := json.Unmarshal([]byte(example.Arguments), &arguments); err != nil {
 			return "", fmt.Errorf("%s: reading the arguments of an example: %w", tool.Name, err)
 		}
-		if value, ok := arguments[p.Name]; ok {
+		if value, ok := arguments[name]; ok {
 			var b bytes.Buffer
 			if err := json.Compact(&b, value); err != nil {
-				return "", fmt.Errorf("%s: reading the example's %s: %w", tool.Name, p.Name, err)
+				return "", fmt.Errorf("%s: reading the example's %s: %w", tool.Name, name, err)
 			}
 			return b.String(), nil
 		}

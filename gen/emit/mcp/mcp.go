@@ -11,15 +11,31 @@ import (
 	"github.com/convtools/convtools/gen/lower"
 )
 
-// Emit returns generated/mcp/tools.json.
-func Emit(c *ir.Contract) ([]emit.File, error) {
-	return toollist.Emit(c, lower.MCP, "mcp/tools.json", entry)
+// Target is this package's.
+func Target() emit.Target {
+	to := lowering()
+	return emit.Target{Name: to.Name, Lower: &to, List: file, Emit: Emit}
 }
 
-func entry(tool *ir.Tool, description jsontext.String) jsontext.Object {
+// file is where the list is.
+const file = "mcp/tools.json"
+
+// lowering leaves room for what clients put before the name of a tool of a server
+// before they hand it to an API with names of 64 characters. Claude Code cuts a
+// description at 2048 characters without saying so.
+func lowering() lower.Target {
+	return lower.Target{Name: "mcp", Schema: true, Dots: true, MaxName: 64 - len("mcp__convtools__"), MaxDescription: 2048}
+}
+
+// Emit returns generated/mcp/tools.json.
+func Emit(c *ir.Contract) ([]emit.File, error) {
+	return toollist.Emit(c, lowering(), file, entry)
+}
+
+func entry(tool *ir.Tool, text *lower.Text) jsontext.Object {
 	return jsontext.Object{
-		{Name: "name", Value: jsontext.String(tool.Name)},
-		{Name: "description", Value: description},
+		{Name: "name", Value: jsontext.String(text.Name)},
+		{Name: "description", Value: jsontext.String(text.Description)},
 		{Name: "inputSchema", Value: schema.Object(tool)},
 		{Name: "annotations", Value: annotations(tool.Effect.Hints())},
 	}

@@ -11,17 +11,32 @@ import (
 	"github.com/convtools/convtools/gen/lower"
 )
 
-// Emit returns generated/openai/functions.json.
-func Emit(c *ir.Contract) ([]emit.File, error) {
-	return toollist.Emit(c, lower.OpenAI, "openai/functions.json", entry)
+// Target is this package's.
+func Target() emit.Target {
+	to := lowering()
+	return emit.Target{Name: to.Name, Lower: &to, List: file, Emit: Emit}
 }
 
-func entry(tool *ir.Tool, description jsontext.String) jsontext.Object {
+// file is where the list is.
+const file = "openai/functions.json"
+
+// lowering: the API accepts names of 64 characters and descriptions of 1024, and
+// refuses the whole request otherwise.
+func lowering() lower.Target {
+	return lower.Target{Name: "openai", Schema: true, MaxName: 64, MaxDescription: 1024}
+}
+
+// Emit returns generated/openai/functions.json.
+func Emit(c *ir.Contract) ([]emit.File, error) {
+	return toollist.Emit(c, lowering(), file, entry)
+}
+
+func entry(tool *ir.Tool, text *lower.Text) jsontext.Object {
 	return jsontext.Object{
 		{Name: "type", Value: jsontext.String("function")},
 		{Name: "function", Value: jsontext.Object{
-			{Name: "name", Value: jsontext.String(tool.Name)},
-			{Name: "description", Value: description},
+			{Name: "name", Value: jsontext.String(text.Name)},
+			{Name: "description", Value: jsontext.String(text.Description)},
 			{Name: "parameters", Value: schema.Object(tool)},
 		}},
 	}

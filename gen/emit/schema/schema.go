@@ -9,6 +9,7 @@ package schema
 import (
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/emit/internal/jsontext"
@@ -16,22 +17,33 @@ import (
 	"github.com/convtools/convtools/gen/lower"
 )
 
-// Patterns of the constraints that JSON Schema has no keyword for. They are
-// written so that RE2 and ECMA-262 read them alike: explicit classes, no \s, no
-// dot, and $ where no newline can precede it.
+// Patterns of the flags, for which JSON Schema has no keyword. They are written so
+// that RE2 and ECMA-262 read them alike: explicit classes, no \s, no dot, and $
+// where no newline can precede it.
 const (
 	notBlank           = `[^\t\n\x0b\x0c\r ]`
 	singleLine         = `^[^\n\r\x00]*$`
 	singleLineNotBlank = `^[^\n\r\x00]*[^\t\n\x0b\x0c\r\x00 ][^\n\r\x00]*$`
 )
 
+// Target is this package's.
+func Target() emit.Target {
+	to := lowering()
+	return emit.Target{Name: to.Name, Lower: &to, Emit: Emit}
+}
+
+// lowering: a schema has names of its own, and describes arguments, not the tool.
+func lowering() lower.Target {
+	return lower.Target{Name: "schema", Schema: true, Dots: true, Terse: true}
+}
+
 // Emit returns generated/schemas/<tool>.json for every tool.
 func Emit(c *ir.Contract) ([]emit.File, error) {
 	var files []emit.File
 	for _, tool := range c.Tools() {
-		for i := range tool.Params {
-			if _, err := value(tool.Params[i].Default); err != nil {
-				return nil, fmt.Errorf("schema of %s: default of %s: %w", tool.Name, tool.Params[i].Name, err)
+		for _, p := range tool.Values() {
+			if _, err := fallback(p); err != nil {
+				return nil, fmt.Errorf("schema of %s: default of %s: %w", tool.Name, p.Name, err)
 			}
 		}
 		files = append(files, emit.File{
@@ -48,7 +60,7 @@ func Pretty(tool *ir.Tool) []byte {
 	head := jsontext.Object{
 		{Name: "$schema", Value: jsontext.String("https://json-schema.org/draft/2020-12/schema")},
 		{Name: "title", Value: jsontext.String(tool.Name)},
-		{Name: "description", Value: jsontext.String(lower.For(lower.Schema, tool).Description)},
+		{Name: "description", Value: jsontext.String(lower.For(lowering(), tool).Description)},
 	}
 	return jsontext.Pretty(append(head, Object(tool)...))
 }
@@ -59,18 +71,27 @@ func Compact(tool *ir.Tool) string { return jsontext.Compact(Object(tool)) }
 
 // Object returns the schema of a tool for embedding in a larger document.
 func Object(tool *ir.Tool) jsontext.Object {
-	texts := lower.For(lower.Schema, tool).Parameters
-	properties := jsontext.Object{}
+	text := lower.For(lowering(), tool)
+	return object(&text, tool.Params, nil)
+}
+
+// object is the schema of a closed object. before is members that stand before the
+// others, all of them required.
+func object(text *lower.Text, params []ir.Param, before jsontext.Object) jsontext.Object {
+	properties := append(jsontext.Object{}, before...)
 	var required []string
-	for i := range tool.Params {
-		p := &tool.Params[i]
-		properties = append(properties, jsontext.Member{Name: p.Name, Value: property(p, texts[i])})
+	for _, m := range before {
+		required = append(required, m.Name)
+	}
+	for i := range params {
+		p := &params[i]
+		properties = append(properties, jsontext.Member{Name: p.Name, Value: property(text, p)})
 		if p.Required {
 			required = append(required, p.Name)
 		}
 	}
 	object := jsontext.Object{
-		{Name: "type", Value: jsontext.String("object")},
+		{Name: "type", Value: jsontext.String(ir.Object)},
 		{Name: "properties", Value: properties},
 	}
 	if len(required) > 0 {
@@ -79,54 +100,95 @@ func Object(tool *ir.Tool) jsontext.Object {
 	return append(object, jsontext.Member{Name: "additionalProperties", Value: jsontext.Bool(false)})
 }
 
-func property(p *ir.Param, text string) jsontext.Object {
-	var object jsontext.Object
-	if !p.OneOrMany {
-		object = append(object, jsontext.Member{Name: "type", Value: jsontext.String(string(p.Kind))})
-	}
-	object = append(object, jsontext.Member{Name: "description", Value: jsontext.String(text)})
+// property is the schema of a parameter or of a member: what it is to readers
+// stands right behind its type, or before the alternatives it has.
+func property(text *lower.Text, p *ir.Param) jsontext.Object {
+	about := jsontext.Object{{Name: "description", Value: jsontext.String(text.Of(p))}}
 	// A default of a type that JSON has no form for is an error of Emit.
-	if v, err := value(p.Default); err == nil && v != nil {
-		object = append(object, jsontext.Member{Name: "default", Value: v})
+	if v, err := fallback(p); err == nil && v != nil {
+		about = append(about, jsontext.Member{Name: "default", Value: v})
 	}
-	if p.Kind != ir.Array {
-		return append(object, constraints(&p.Constraints)...)
+	schema := value(text, p)
+	if schema[0].Name != "type" {
+		return append(about, schema...)
 	}
-	item := jsontext.Object{{Name: "type", Value: jsontext.String(string(ir.String))}}
-	if p.Items != nil {
-		item = append(item, constraints(p.Items)...)
+	return slices.Concat(schema[:1], about, schema[1:])
+}
+
+// value is the schema of a value without its description and default. Alternatives
+// are schemas with one type each: providers refuse a list of types.
+func value(text *lower.Text, p *ir.Param) jsontext.Object {
+	var alternatives jsontext.Array
+	if p.OneOrMany {
+		alternatives = append(alternatives, value(text, p.Item()))
 	}
-	array := append(constraints(&p.Constraints), jsontext.Member{Name: "items", Value: item})
-	if !p.OneOrMany {
-		return append(object, array...)
+	schema := jsontext.Object{{Name: "type", Value: jsontext.String(p.Kind)}}
+	switch {
+	case p.Key != "":
+		for i := range p.Variants {
+			alternatives = append(alternatives, variant(text, p, &p.Variants[i]))
+		}
+		schema = nil
+	case p.Kind == ir.Object:
+		schema = object(text, p.Members, nil)
+	default:
+		schema = append(schema, constraints(&p.Constraints)...)
+		if p.Kind == ir.Array {
+			schema = append(schema, jsontext.Member{Name: "items", Value: item(text, p.Item())})
+		}
 	}
-	// Two schemas with one type each: providers refuse a list of types.
-	array = append(jsontext.Object{{Name: "type", Value: jsontext.String(string(ir.Array))}}, array...)
-	return append(object, jsontext.Member{Name: "anyOf", Value: jsontext.Array{item, array}})
+	switch {
+	case len(alternatives) == 0 && !p.Nullable:
+		return schema
+	case schema != nil:
+		alternatives = append(alternatives, schema)
+	}
+	if p.Nullable {
+		alternatives = append(alternatives, jsontext.Object{{Name: "type", Value: jsontext.String("null")}})
+	}
+	return jsontext.Object{{Name: "anyOf", Value: alternatives}}
+}
+
+// item is the schema of an array's items, which have a description where the spec
+// gives them one.
+func item(text *lower.Text, p *ir.Param) jsontext.Object {
+	if text.Of(p) == "" {
+		return value(text, p)
+	}
+	return property(text, p)
+}
+
+// variant is one form of an object that a member tells apart. A list of one value
+// does for a constant: more providers take it.
+func variant(text *lower.Text, p *ir.Param, v *ir.Variant) jsontext.Object {
+	key := jsontext.Object{{Name: "type", Value: jsontext.String(ir.String)}}
+	if v.Summary != "" {
+		key = append(key, jsontext.Member{Name: "description", Value: jsontext.String(v.Summary)})
+	}
+	key = append(key, jsontext.Member{Name: "enum", Value: jsontext.Strings([]string{v.Value})})
+	return object(text, v.Members, jsontext.Object{{Name: p.Key, Value: key}})
 }
 
 func constraints(c *ir.Constraints) jsontext.Object {
 	var object jsontext.Object
-	if len(c.Enum) > 0 {
-		object = append(object, jsontext.Member{Name: "enum", Value: jsontext.Strings(c.Enum)})
+	add := func(keyword string, v jsontext.Value) {
+		object = append(object, jsontext.Member{Name: keyword, Value: v})
 	}
-	for _, bound := range []struct {
-		keyword string
-		value   *int64
-	}{
-		{"minimum", c.Minimum},
-		{"maximum", c.Maximum},
-		{"minLength", c.MinLength},
-		{"maxLength", c.MaxLength},
-		{"minItems", c.MinItems},
-		{"maxItems", c.MaxItems},
-	} {
-		if bound.value != nil {
-			object = append(object, jsontext.Member{Name: bound.keyword, Value: jsontext.Int(*bound.value)})
+	for _, row := range ir.ConstraintTable() {
+		if row.Keyword == "" {
+			continue
+		}
+		switch v := row.Of(c).(type) {
+		case float64:
+			add(row.Keyword, jsontext.Number(v))
+		case string:
+			add(row.Keyword, jsontext.String(v))
+		case []string:
+			add(row.Keyword, jsontext.Strings(v))
 		}
 	}
 	if p := pattern(c); p != "" {
-		object = append(object, jsontext.Member{Name: "pattern", Value: jsontext.String(p)})
+		add("pattern", jsontext.String(p))
 	}
 	return object
 }
@@ -136,8 +198,6 @@ func constraints(c *ir.Constraints) jsontext.Object {
 // not_blank or single_line: a pattern can say both by itself.
 func pattern(c *ir.Constraints) string {
 	switch {
-	case c.Pattern != "":
-		return c.Pattern
 	case c.SingleLine && c.NotBlank:
 		return singleLineNotBlank
 	case c.SingleLine:
@@ -148,18 +208,10 @@ func pattern(c *ir.Constraints) string {
 	return ""
 }
 
-func value(v any) (jsontext.Value, error) {
-	switch v := v.(type) {
-	case nil:
+// fallback is the default of a value, or nil where it has none.
+func fallback(p *ir.Param) (jsontext.Value, error) {
+	if p.Default == nil {
 		return nil, nil
-	case bool:
-		return jsontext.Bool(v), nil
-	case int64:
-		return jsontext.Int(v), nil
-	case string:
-		return jsontext.String(v), nil
-	case []string:
-		return jsontext.Strings(v), nil
 	}
-	return nil, fmt.Errorf("no JSON for a value of type %T", v)
+	return jsontext.Of(p.Default)
 }

@@ -177,7 +177,7 @@ func TestHostileTextStaysText(t *testing.T) {
 		if len(got.Properties) != len(tool.Params) {
 			t.Errorf("%s has properties %v", tool.Name, got.Properties)
 		}
-		texts := lower.For(lower.Schema, tool).Parameters
+		texts := lower.For(*schema.Target().Lower, tool).Parameters
 		for i, p := range tool.Params {
 			g := got.Properties[p.Name]
 			if g.Description != texts[i] || !strings.HasPrefix(g.Description, irtest.HostileText) {
@@ -201,7 +201,7 @@ func TestHostileTextStaysText(t *testing.T) {
 func TestUnknownDefault(t *testing.T) {
 	t.Parallel()
 	c := irtest.Contract()
-	c.Tools()[0].Params[0].Default = 1.5
+	c.Tools()[0].Params[0].Default = struct{}{}
 	if _, err := schema.Emit(c); err == nil || !strings.Contains(err.Error(), "conversation_grep: default of pattern") {
 		t.Errorf("error %v", err)
 	}

@@ -53,12 +53,14 @@ func Contract() *ir.Contract {
 
 func number(n int64) *int64 { return &n }
 
+func bound(n float64) *float64 { return &n }
+
 const idPattern = `^(jp-c)?[0-9]{1,17}$`
 
 func limit(fallback, most int64, summary string) ir.Param {
 	return ir.Param{
 		Name: "limit", GoName: "Limit", Summary: summary, Kind: ir.Integer, Default: fallback,
-		Constraints: ir.Constraints{Minimum: number(1), Maximum: number(most)},
+		Constraints: ir.Constraints{Minimum: bound(1), Maximum: bound(float64(most))},
 		Repairs:     []ir.Repair{ir.RepairFromString, ir.RepairClamp},
 	}
 }
@@ -88,7 +90,7 @@ func list() ir.Tool {
 			limit(20, 100, "How many to return"),
 			{
 				Name: "offset", GoName: "Offset", Summary: "How many to skip", Kind: ir.Integer, Default: int64(0),
-				Constraints: ir.Constraints{Minimum: number(0)}, Repairs: []ir.Repair{ir.RepairFromString},
+				Constraints: ir.Constraints{Minimum: bound(0)}, Repairs: []ir.Repair{ir.RepairFromString},
 			},
 			{
 				Name: "sort", GoName: "Sort", Summary: "What to sort by", Kind: ir.String, Default: "activity",
@@ -165,12 +167,12 @@ func grep() ir.Tool {
 			{
 				Name: "ids", GoName: "IDs", Summary: "Only these conversations", Kind: ir.Array,
 				Constraints: ir.Constraints{MinItems: number(1), MaxItems: number(50)},
-				Items:       &ir.Constraints{Pattern: idPattern, PatternSays: "be a conversation id such as jp-c17648402467"},
+				Items:       &ir.Param{Kind: ir.String, Constraints: ir.Constraints{Pattern: idPattern, PatternSays: "be a conversation id such as jp-c17648402467"}},
 				Repairs:     []ir.Repair{ir.RepairFromString, ir.RepairFromInteger, ir.RepairFromScalar},
 			},
 			{
 				Name: "scopes", GoName: "Scopes", Summary: "Only these kinds of text", Kind: ir.Array, Default: []string{"chat"},
-				Items:   &ir.Constraints{Enum: []string{"chat", "tool", "title", "user", "assistant", "reasoning", "tool-call", "tool-result"}},
+				Items:   &ir.Param{Kind: ir.String, Constraints: ir.Constraints{Enum: []string{"chat", "tool", "title", "user", "assistant", "reasoning", "tool-call", "tool-result"}}},
 				Repairs: []ir.Repair{ir.RepairFromString, ir.RepairFromScalar, ir.RepairSpelling},
 			},
 			limit(50, 200, "Most matches to return"),
@@ -249,11 +251,11 @@ func read() ir.Tool {
 			},
 			{
 				Name: "turn", GoName: "Turn", Summary: "Only this turn", Kind: ir.Integer,
-				Constraints: ir.Constraints{Minimum: number(1)}, Repairs: []ir.Repair{ir.RepairFromString},
+				Constraints: ir.Constraints{Minimum: bound(1)}, Repairs: []ir.Repair{ir.RepairFromString},
 			},
 			{
 				Name: "last", GoName: "Last", Summary: "Only this many turns at the end", Kind: ir.Integer,
-				Constraints: ir.Constraints{Minimum: number(1)}, Repairs: []ir.Repair{ir.RepairFromString},
+				Constraints: ir.Constraints{Minimum: bound(1)}, Repairs: []ir.Repair{ir.RepairFromString},
 			},
 		},
 		Rules: []ir.Rule{{Exclusive: []string{"turn", "last"}}},
@@ -328,7 +330,7 @@ func addNote() ir.Tool {
 			{
 				Name: "tags", GoName: "Tags", Summary: "Words to find it by", Kind: ir.Array,
 				Constraints: ir.Constraints{MaxItems: number(1)},
-				Items:       &ir.Constraints{MinLength: number(3), MaxLength: number(3), SingleLine: true},
+				Items:       &ir.Param{Kind: ir.String, Constraints: ir.Constraints{MinLength: number(3), MaxLength: number(3), SingleLine: true}},
 			},
 		},
 		Envelope: ir.Envelope{Root: "note_add", Elements: []ir.Element{{Name: "note_add", GoName: "AddEnvelope", Summary: "What was added"}}},
@@ -358,7 +360,7 @@ func learn() ir.Tool {
 			{
 				Name: "subjects", GoName: "Subjects", Summary: "Which subjects to read", Kind: ir.Array, OneOrMany: true,
 				Constraints: ir.Constraints{MaxItems: number(64)},
-				Items:       &ir.Constraints{MaxLength: number(256)},
+				Items:       &ir.Param{Kind: ir.String, Constraints: ir.Constraints{MaxLength: number(256)}},
 				Repairs:     []ir.Repair{ir.RepairFromInteger},
 			},
 		},
@@ -390,10 +392,7 @@ func Hostile() *ir.Contract {
 			if p.Kind == ir.String && p.Enum == nil && !p.Required {
 				p.Default = strings.ReplaceAll(HostileText, "\x00", "")
 			}
-			for _, list := range []*ir.Constraints{&p.Constraints, p.Items} {
-				if list == nil {
-					continue
-				}
+			for _, list := range append(p.Inner(), p) {
 				if list.Enum != nil {
 					list.Enum = append(list.Enum, HostileText)
 				}

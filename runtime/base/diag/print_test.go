@@ -92,6 +92,7 @@ func TestGolden(t *testing.T) {
 		".txt":    func(w io.Writer, list List) error { return Text(w, list, source) },
 		".json":   JSON,
 		".github": GitHub,
+		".sarif":  func(w io.Writer, list List) error { return SARIF(w, "convgen", list) },
 	}
 	for name, list := range golden {
 		for ext, print := range printers {
@@ -150,6 +151,7 @@ func TestWriterErrors(t *testing.T) {
 		"text":   Text(broken, list, source),
 		"json":   JSON(broken, list),
 		"github": GitHub(broken, list),
+		"sarif":  SARIF(broken, "convgen", list),
 	} {
 		if !errors.Is(err, broken.err) {
 			t.Errorf("%s returned %v, want the writer's error", name, err)

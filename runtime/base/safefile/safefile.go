@@ -171,13 +171,24 @@ func Temporary(base string) bool { return strings.HasPrefix(base, tempPrefix) }
 // mode is that of a file created with mode. Where the error is not nil, nothing
 // is left behind.
 func Stage(root *os.Root, name string, data []byte, mode fs.FileMode) (temp string, err error) {
+	return stage(root, name, data, mode, (*os.File).Sync)
+}
+
+// StageUnsynced is [Stage] for files that can be made again, and of which there are
+// many: it does not wait until the disk has them. Where power is lost, a file that
+// was renamed to its place can be empty.
+func StageUnsynced(root *os.Root, name string, data []byte, mode fs.FileMode) (temp string, err error) {
+	return stage(root, name, data, mode, func(*os.File) error { return nil })
+}
+
+func stage(root *os.Root, name string, data []byte, mode fs.FileMode, sync func(*os.File) error) (temp string, err error) {
 	temp = path.Join(path.Dir(name), fmt.Sprintf("%s%016x", tempPrefix, rand.Uint64()))
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return "", err
 	}
 	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err = errors.Join(err, sync(f), f.Close()); err != nil {
 		return "", errors.Join(err, root.Remove(temp))
 	}
 	return temp, nil

@@ -199,19 +199,21 @@ func TestStage(t *testing.T) {
 	if err := root.Mkdir("folder", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	temp, err := safefile.Stage(root, "folder/file", []byte("text"), 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder, base, _ := strings.Cut(temp, "/")
-	if folder != "folder" || !safefile.Temporary(base) || safefile.Temporary("file") {
-		t.Errorf("the temporary file is %s", temp)
-	}
-	if data, err := safefile.ReadIn(root, temp, 10); string(data) != "text" || err != nil {
-		t.Errorf("%q, %v", data, err)
-	}
-	if _, err := safefile.Stage(root, "../file", nil, 0o644); err == nil {
-		t.Error("a file was made outside of the root")
+	for _, stage := range []func(*os.Root, string, []byte, fs.FileMode) (string, error){safefile.Stage, safefile.StageUnsynced} {
+		temp, err := stage(root, "folder/file", []byte("text"), 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder, base, _ := strings.Cut(temp, "/")
+		if folder != "folder" || !safefile.Temporary(base) || safefile.Temporary("file") {
+			t.Errorf("the temporary file is %s", temp)
+		}
+		if data, err := safefile.ReadIn(root, temp, 10); string(data) != "text" || err != nil {
+			t.Errorf("%q, %v", data, err)
+		}
+		if _, err := stage(root, "../file", nil, 0o644); err == nil {
+			t.Error("a file was made outside of the root")
+		}
 	}
 }
 

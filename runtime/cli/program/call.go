@@ -122,6 +122,9 @@ func pairs(tool contract.Tool, words []string) ([]byte, error) {
 		switch {
 		case declared.OneOrMany:
 			values[key] = another(values[key], value)
+		case declared.Items != "" && !strings.HasPrefix(value, "[") && json.Valid([]byte("["+value+"]")):
+			list, _ := values[key].([]any)
+			values[key] = append(list, rawItems(value)...)
 		case declared.Type == "array" && !strings.HasPrefix(value, "["):
 			list, _ := values[key].([]any)
 			for item := range strings.SplitSeq(value, ",") {
@@ -135,6 +138,19 @@ func pairs(tool contract.Tool, words []string) ([]byte, error) {
 		}
 	}
 	return object(keys, values)
+}
+
+// rawItems reads "1,2", or one object, as the items of an array.
+func rawItems(value string) []any {
+	var items []json.RawMessage
+	if err := json.Unmarshal([]byte("["+value+"]"), &items); err != nil {
+		return nil // it was valid
+	}
+	list := make([]any, len(items))
+	for i := range items {
+		list[i] = items[i]
+	}
+	return list
 }
 
 // parameter returns what a tool declares of an argument; nothing where it has

@@ -71,8 +71,18 @@ type source struct {
 	dir string
 }
 
-// run runs the program and returns what it printed.
-func (s source) run(ctx context.Context, call Call) (output, error) {
+// isJP reports whether a program is JP itself, which has the same commands, and not
+// yet all of what is asked of them.
+func isJP(program string) bool {
+	base := program[strings.LastIndexAny(program, `/\`)+1:]
+	return strings.EqualFold(strings.TrimSuffix(base, ".exe"), "jp")
+}
+
+// exitUsage is the exit code of jp for flags that it does not know.
+const exitUsage = 2
+
+// run runs the program and returns what it printed. part is what it is asked for.
+func (s source) run(ctx context.Context, call Call, part string) (output, error) {
 	words, err := process.SplitCommand(s.config.Line)
 	if err != nil {
 		return output{}, &conversations.UnavailableError{Setting: s.config.Setting, Err: err}
@@ -102,7 +112,13 @@ func (s source) run(ctx context.Context, call Call) (output, error) {
 	failure.Said = said(result.Stderr)
 	if !call.OK(result.ExitCode) {
 		failure.Exit = result.ExitCode
+		if failure.Exit == exitUsage && isJP(words[0]) {
+			failure.Lacks = conversations.ContractPart{Command: part, Flags: true}
+		}
 		return output{}, &failure
+	}
+	if isJP(words[0]) {
+		failure.Lacks.Command = part
 	}
 	return output{result.Stdout, result.ExitCode, failure}, nil
 }

@@ -20,15 +20,7 @@ import (
 
 // in is the program cli, which is called with the name of the query alone.
 func in(dir string, runner process.Runner) conversations.Source {
-	call := func(name string) Call {
-		return Call{Args: []string{name}, OK: func(exit int) bool { return exit == 0 }}
-	}
-	return New(Config{
-		Line: "'/opt/my cli' --quiet", Setting: "X", Runner: runner,
-		List:   func(conversations.ListQuery) (Call, error) { return call("list"), nil },
-		Search: func(conversations.SearchQuery) (Call, error) { return call("search"), nil },
-		Read:   func(conversations.ReadQuery) (Call, error) { return call("read"), nil },
-	}).In(dir)
+	return source{asking("'/opt/my cli' --quiet", runner).(source).Program, dir}
 }
 
 func TestProgramIsRunWhereItWasAsked(t *testing.T) {

@@ -155,11 +155,11 @@ func (g *grouping) handOver() (conversations.EventMatches, error) {
 		}
 	}
 	if len(q.Words) > 0 {
-		result.Words, result.Own = g.words, 0 // which words stand in an event that was left out is not known
+		result.Words = g.words
 	}
 	whole := len(q.Words) == 0 && q.Number == 0
 	if !whole {
-		result.Total = total
+		result.Total, result.Own = total, 0 // in which events something was left out is not known
 	}
 	for _, m := range g.found.Conversations {
 		c := conversations.MatchedConversation{Conversation: m.Conversation, Matches: matches[m.ID], Turns: m.Turns}
@@ -207,7 +207,7 @@ func (e *event) finish(q *conversations.EventQuery, all uint) {
 		return
 	}
 	if q.MaxLines > 0 {
-		if len(q.Words) > 0 {
+		if len(q.Words) > 0 && q.Number == 0 {
 			matching = shortest(lines, matching, all)
 		}
 		matching = matching[:min(q.MaxLines, len(matching))]

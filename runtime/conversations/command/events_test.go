@@ -66,29 +66,30 @@ func TestLinesAreGroupedByEvent(t *testing.T) {
 		{"id":"jp-c1","turn":1,"scope":"user","text":"x two","match":true,"line":4,"event":1,"number":1},
 		{"id":"jp-c1","turn":1,"scope":"user","text":"x three","match":true,"line":5,"event":1,"number":1},
 		{"id":"jp-c1","turn":1,"scope":"user","text":"x four","match":true,"line":1,"event":2,"number":2},
-		{"summary":{"matches":99,"searched":7,"conversations":[{"id":"jp-c1","matches":98,"turns":3}]}}]`
+		{"summary":{"matches":99,"excluded_tool_matches":5,"searched":7,"conversations":[{"id":"jp-c1","matches":98,"turns":3}]}}]`
 	for _, test := range []struct {
 		q     conversations.EventQuery
 		want  []string
 		total int
+		own   int
 	}{
 		{conversations.EventQuery{Pattern: "x", Context: 1, MaxLines: 1}, []string{
 			"jp-c1 #0 turn 0 title matches 1: 1 an x/true",
 			"jp-c1 #1 turn 1 user matches 3: 1 before/false 2 x one/true 3 between/false",
 			"jp-c1 #2 turn 1 user matches 1: 1 x four/true",
-		}, 99},
+		}, 99, 5},
 		{conversations.EventQuery{Pattern: "x", Context: 1, MaxLines: 2, Number: 1}, []string{
 			"jp-c1 #1 turn 1 user matches 3: 1 before/false 2 x one/true 3 between/false 4 x two/true 5 x three/false",
-		}, 3},
+		}, 3, 0},
 		{conversations.EventQuery{Pattern: "x", Wanted: func(_ transcript.ID, number int) bool { return number == 2 }}, []string{
 			"jp-c1 #0 turn 0 title matches 1:",
 			"jp-c1 #1 turn 1 user matches 3:",
 			"jp-c1 #2 turn 1 user matches 1: 1 x four/true",
-		}, 99},
+		}, 99, 5},
 	} {
 		got, found, err := searchEvents(t, numbered, test.q)
-		if diff := cmp.Diff(test.want, got); err != nil || diff != "" || found.Total != test.total {
-			t.Errorf("%+v: %d in all, %v (-want +got):\n%s", test.q, found.Total, err, diff)
+		if diff := cmp.Diff(test.want, got); err != nil || diff != "" || found.Total != test.total || found.Own != test.own {
+			t.Errorf("%+v: %d in all, %d own, %v (-want +got):\n%s", test.q, found.Total, found.Own, err, diff)
 		}
 	}
 	// Not all of the 99 lines were printed.
@@ -133,6 +134,13 @@ func TestWordsOfOneEvent(t *testing.T) {
 	if len(got) != 1 || got[0].Matches != 3 || len(got[0].Lines) != 1 || got[0].Lines[0].Text != "a b" || !got[0].Lines[0].IsMatch {
 		t.Errorf("%+v", got)
 	}
+	got, q.Number = nil, 1
+	if _, err := in("", inTurn{[]string{
+		lines(line("jp-c1", 1, 1, "a"), line("jp-c1", 1, 8, "a b")), lines(line("jp-c1", 1, 3, "b"), line("jp-c1", 1, 8, "a b")),
+	}, new(int)}).SearchEvents(t.Context(), q); err != nil || len(got) != 1 || len(got[0].Lines) != 2 || got[0].Lines[0].Number != 1 || got[0].Lines[1].Number != 3 {
+		t.Errorf("one event: %+v, %v", got, err)
+	}
+	q.Number = 0
 	found, err = in("", inTurn{[]string{lines(line("jp-c1", 1, 1, "a"), line("jp-c2", 1, 1, "a")), lines(line("jp-c2", 2, 1, "b"))}, new(int)}).SearchEvents(t.Context(), q)
 	if err != nil || found.Total != 0 || !slices.Equal(found.Together, []transcript.ID{"jp-c2"}) || found.Conversations != nil {
 		t.Errorf("%+v, %v", found, err)

@@ -1,8 +1,10 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -34,13 +36,15 @@ type listRecord struct {
 	Chars    *int `json:"chars"`
 }
 
+var errHeadings = errors.New("its keys are the headings of a table")
+
 // List implements [conversations.Source].
 func (s source) List(ctx context.Context, q conversations.ListQuery) (conversations.Listing, error) {
 	c, err := call(s.config.List, q, slices.Concat(q.IDs, q.Exclude)...)
 	if err != nil {
 		return conversations.Listing{}, err
 	}
-	out, err := s.run(ctx, c)
+	out, err := s.run(ctx, c, "ls")
 	if err != nil {
 		return conversations.Listing{}, err
 	}
@@ -54,6 +58,9 @@ func (s source) List(ctx context.Context, q conversations.ListQuery) (conversati
 		var r listRecord
 		if err := json.Unmarshal(raw, &r); err != nil {
 			return err
+		}
+		if out.failure.Lacks.Command != "" && !bytes.Contains(raw, []byte(`"events_count"`)) {
+			return errHeadings // "ID" would pass for "id"
 		}
 		id, err := recordID(r.ID)
 		if err != nil {

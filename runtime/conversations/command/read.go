@@ -71,7 +71,7 @@ func (s source) Read(ctx context.Context, q conversations.ReadQuery) (conversati
 	if err != nil {
 		return conversations.Reading{}, err
 	}
-	out, err := s.run(ctx, c)
+	out, err := s.run(ctx, c, "print")
 	if err != nil {
 		return conversations.Reading{}, err
 	}

@@ -54,7 +54,7 @@ func (s source) Search(ctx context.Context, q conversations.SearchQuery) (conver
 	if err != nil {
 		return conversations.Matches{}, err
 	}
-	out, err := s.run(ctx, c)
+	out, err := s.run(ctx, c, "grep")
 	if err != nil {
 		return conversations.Matches{}, err
 	}

@@ -6,19 +6,14 @@
 package installcli
 
 import (
-	"bufio"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/base/text"
@@ -141,7 +136,7 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if !c.yes {
-		if err := c.ask(cmd.Context()); err != nil {
+		if err := cli.Ask(cmd.Context(), c.host.Stdin, c.host.Stderr, "Make this change?"); err != nil {
 			return err
 		}
 	}
@@ -251,51 +246,6 @@ func (c *command) leftAlone(e *install.ManualError) error {
 	if e.Snippet != "" {
 		fmt.Fprintf(c.host.Stderr, "hint: or do it yourself: %s:\n\n%s", text.Line(e.Where), text.Visible(e.Snippet))
 	}
-	return cli.ErrFailed
-}
-
-// signalDelay is how long a signal that was sent already may take to get here:
-// many times what it takes, and too short to be noticed by whoever said yes.
-const signalDelay = 100 * time.Millisecond
-
-// ask asks whether to make the change that has been shown. Only a person can
-// say yes, and one who interrupts does not.
-func (c *command) ask(ctx context.Context) error {
-	stdin, ok := c.host.Stdin.(*os.File)
-	if !ok || !term.IsTerminal(int(stdin.Fd())) {
-		return errors.New("nothing was changed, because nobody can be asked here; add --yes to make the change")
-	}
-	fmt.Fprint(c.host.Stderr, "\nMake this change? [y/N] ")
-	type answer struct {
-		text string
-		err  error
-	}
-	answered := make(chan answer, 1)
-	// A signal does not end the read, which goes on until the program is over.
-	go func() {
-		text, err := bufio.NewReader(io.LimitReader(stdin, 1024)).ReadString('\n')
-		answered <- answer{text, err}
-	}()
-	var got answer
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(c.host.Stderr)
-	case got = <-answered:
-	}
-	if got.err != nil && !errors.Is(got.err, io.EOF) {
-		return fmt.Errorf("reading the answer: %w", got.err)
-	}
-	switch strings.ToLower(strings.TrimSpace(got.text)) {
-	case "y", "yes":
-		// An interrupt that was typed just before the yes takes longer to get
-		// here: it is a signal, and what was read is not.
-		select {
-		case <-ctx.Done():
-		case <-time.After(signalDelay):
-			return nil
-		}
-	}
-	fmt.Fprintln(c.host.Stderr, "Nothing was changed.")
 	return cli.ErrFailed
 }
 

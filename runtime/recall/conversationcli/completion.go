@@ -21,17 +21,14 @@ const (
 )
 
 // completeIDs offers the ids of conversations, those used last first, with their
-// titles.
-func (c *commands) completeIDs(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// titles; those that are named already are left out.
+func (c *commands) completeIDs(cmd *cobra.Command, named []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	source, err := c.open()
 	if err != nil {
 		return nil, directive
 	}
-	ctx := cmd.Context()
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx := contextOf(cmd)
 	sets := []bool{false, true} // live and archived
 	if archived := cmd.Flags().Lookup("archived"); archived != nil {
 		sets = []bool{archived.Value.String() == "true"}
@@ -45,6 +42,11 @@ func (c *commands) completeIDs(cmd *cobra.Command, _ []string, word string) ([]c
 		found = append(found, listing.Conversations...)
 	}
 	seen := map[transcript.ID]bool{}
+	for _, text := range named {
+		if id, err := conversations.ParseID(text); err == nil {
+			seen[id] = true
+		}
+	}
 	found = slices.DeleteFunc(found, func(l conversations.Listed) bool {
 		twice := seen[l.ID]
 		seen[l.ID] = true
@@ -59,6 +61,15 @@ func (c *commands) completeIDs(cmd *cobra.Command, _ []string, word string) ([]c
 		ids = append(ids, cobra.CompletionWithDesc(spelled(l.ID, word), title))
 	}
 	return ids, directive
+}
+
+// contextOf returns the context of a command, which completion may run without
+// one.
+func contextOf(cmd *cobra.Command) context.Context {
+	if ctx := cmd.Context(); ctx != nil {
+		return ctx
+	}
+	return context.Background()
 }
 
 // spelled is an id in the form in which word begins it: bare, or with its prefix.

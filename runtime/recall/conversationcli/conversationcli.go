@@ -1,15 +1,18 @@
-// Package conversationcli is the conversation commands for people: conversation
-// ls, grep and print over the conversations of a workspace. Flags carry the names
-// JP uses where JP has them. It keeps to the output policy of package cli; a
+// Package conversationcli is the conversation commands for people, over the
+// conversations of a workspace: ls, show, grep, print and path read them, edit,
+// label, fork, archive, unarchive, rm and restore change them. Flags carry the
+// names JP uses where JP has them. It keeps to the output policy of package cli; a
 // conversation that cannot be read is named in a warning and never hides the
 // others.
 //
-// The package only reads: it never writes to a workspace, starts a process or
-// uses the network. Recorded text is never shown in a way that could drive a
-// terminal.
+// What is read comes from a [conversations.Source], and what is changed goes
+// through a [jp.Writer], never past it. What is dangerous is asked about first. The
+// package starts no process but the user's pager, and uses no network. Recorded text is never shown in a
+// way that could drive a terminal.
 package conversationcli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -28,17 +31,15 @@ func Command(host *toolset.Host) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "conversation",
 		Aliases: []string{"c"},
-		Short:   "List, search and print recorded conversations",
-		Long:    "Lists, searches and prints recorded conversations.",
-		Example: `  convtools conversation ls --limit 10
-  convtools conversation grep "retry policy"
-  convtools conversation print --last jp-c17737387251`,
-		Args: cobra.ArbitraryArgs,
+		Short:   "List, search, print and tidy recorded conversations",
+		Long:    "Lists, searches, prints and tidies recorded conversations.",
+		Example: "  convtools conversation ls --limit 10",
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Help()
 			}
-			hint := "the commands are ls, grep and print"
+			hint := "conversation --help lists the commands"
 			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 				hint = fmt.Sprintf("did you mean %s?", near[0])
 			}
@@ -49,9 +50,23 @@ func Command(host *toolset.Host) *cobra.Command {
 	cmd.SetFlagErrorFunc(flagError)
 	flags := cmd.PersistentFlags()
 	flags.StringVarP(&c.format, "format", "F", "auto", "`format`: auto, text, text-pretty, json, json-pretty")
-	flags.BoolVar(&c.summary, "summary", false, "append an element with totals to JSON output")
-	c.completeFlags(cmd, map[string][]string{"format": formats()})
-	cmd.AddCommand(c.lsCommand(), c.grepCommand(), c.printCommand())
+	flags.Lookup("format").DefValue = "" // the first that is named
+	_ = cmd.RegisterFlagCompletionFunc("format", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		words := formats()
+		if cmd.Name() == "print" {
+			words = append(words, markdownFormat)
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}) // fails only for a flag that is not there
+	for _, reading := range []*cobra.Command{c.lsCommand(), c.showCommand(), c.grepCommand(), c.printCommand()} {
+		c.page(reading)
+		cmd.AddCommand(reading)
+	}
+	cmd.AddCommand(
+		c.pathCommand(),
+		c.editCommand(), c.labelCommand(), c.forkCommand(),
+		c.archiveCommand(), c.unarchiveCommand(), c.removeCommand(), c.restoreCommand(),
+	)
 	return cmd
 }
 
@@ -60,6 +75,33 @@ type commands struct {
 	host    *toolset.Host
 	format  string
 	summary bool
+}
+
+// page has a command show what it prints page by page where that goes to a
+// terminal.
+func (c *commands) page(cmd *cobra.Command) {
+	off := cmd.Flags().Bool("no-pager", false, "never start the pager, $PAGER or less, on a terminal")
+	cli.Rare(cmd.Flags(), "no-pager")
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		var pager *cli.Pager
+		if !*off {
+			pager = cli.StartPager(c.host.Stdout, c.host.Stderr, c.host.Getenv)
+		}
+		if pager == nil {
+			return run(cmd, args)
+		}
+		defer func() { err = cmp.Or(err, pager.Close()) }()
+		host := *c.host
+		host.Stdout, host.Stderr = pager.Stdout, pager.Stderr
+		c.host = &host
+		return run(cmd, args)
+	}
+}
+
+// addSummary defines the flag of the commands whose JSON output has totals.
+func (c *commands) addSummary(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&c.summary, "summary", false, "append an element with totals to JSON output")
 }
 
 // open finds the conversations that the command line asks for.

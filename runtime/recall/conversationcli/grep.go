@@ -96,6 +96,7 @@ Put -- before a pattern that starts with '-'.`,
 	opts.filter.addFlags(flags)
 	cli.Rare(flags, "archived", "ascending", "by-event", "case-sensitive", "descending", "exclude-id", "exclude-tool", "heading", "hidden", "label",
 		"max-hits", "max-line", "max-matches", "no-heading", "quiet", "sort", "tool")
+	c.addSummary(cmd)
 	c.completeFlags(cmd, map[string][]string{"sort": grepSorts(), "output": grepOutputs(), "scope": scopeNames()})
 	return cmd
 }
@@ -241,7 +242,7 @@ func (c *commands) grep(ctx context.Context, cmd *cobra.Command, opts grepOption
 	if err != nil {
 		return err
 	}
-	if q.Filter, err = opts.filter.parse(c); err != nil {
+	if q.Filter, err = opts.filter.parse(ctx, c); err != nil {
 		return err
 	}
 	source, err := c.open()

@@ -20,7 +20,7 @@ type lsOptions struct {
 	limit, offset int
 	titleContains string
 	local, full   bool
-	sizes         bool
+	tree, sizes   bool
 }
 
 func (c *commands) lsCommand() *cobra.Command {
@@ -32,11 +32,15 @@ func (c *commands) lsCommand() *cobra.Command {
 		Long: `Lists conversations, the one with the newest activity first; with IDs, only
 those, live or archived.
 
+With --tree, what was forked from a conversation stands below it, and --limit
+and --offset count the conversations at the top.
+
+` + targetsHelp + `
+
 Flags that are repeatable also take several values between commas, except for
 --label.`,
 		Example: `  convtools conversation ls --limit 10
-  convtools conversation ls --title-contains retry --archived
-  convtools conversation ls --format json --summary`,
+  convtools conversation ls --title-contains retry --archived --format json`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: c.completeIDs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,10 +55,12 @@ Flags that are repeatable also take several values between commas, except for
 	flags.IntVar(&opts.offset, "offset", 0, "leave out the first `N` conversations")
 	flags.StringVar(&opts.titleContains, "title-contains", "", "only titles that contain this `text`, in any case")
 	flags.BoolVar(&opts.local, "local", false, "only conversations that are in the user's own store and not in the workspace")
+	flags.BoolVar(&opts.tree, "tree", false, "show what was forked from a conversation below it")
 	flags.BoolVar(&opts.full, "full", false, "show full times and titles in text output")
 	flags.BoolVar(&opts.sizes, "sizes", false, "count turns, requests, readable events and characters too, in JSON output")
 	opts.filter.addFlags(flags)
 	cli.Rare(flags, "ascending", "descending", "exclude-id", "hidden", "local", "offset", "sizes")
+	c.addSummary(cmd)
 	c.completeFlags(cmd, map[string][]string{"sort": lsSorts()})
 	return cmd
 }
@@ -95,7 +101,7 @@ func (c *commands) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) e
 	if opts.sizes && !f.json {
 		return usageError("add --format=json", "--sizes is about JSON output")
 	}
-	filter, err := opts.filter.parse(c)
+	filter, err := opts.filter.parse(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -103,11 +109,15 @@ func (c *commands) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) e
 	if err != nil {
 		return err
 	}
-	listing, err := source.List(ctx, conversations.ListQuery{
+	q := conversations.ListQuery{
 		Filter: filter, TitleContains: opts.titleContains, UserOnly: opts.local,
 		Sort: sortOf(opts.sort), Ascending: !opts.order.descending, Limit: opts.limit, Offset: opts.offset,
 		Sizes: opts.sizes,
-	})
+	}
+	if opts.tree { // a tree has places for those that are hidden, and is cut at the top
+		q.Hidden, q.Limit, q.Offset = true, 0, 0
+	}
+	listing, err := source.List(ctx, q)
 	left := c.warnOf(listing.Aside.Problems, len(filter.IDs) > 0)
 	if err != nil {
 		return sourceFailure(err, filter.IDs)
@@ -118,13 +128,28 @@ func (c *commands) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) e
 		}
 	}
 	out := newOutput(c.host.Stdout)
-	if f.json {
-		return c.writeListing(out, f, &listing, left)
+	var places []treePlace
+	if opts.tree {
+		places = growTree(&listing, filter.Hidden || len(filter.IDs) > 0, opts.offset, opts.limit)
 	}
-	if err := c.writeTable(out, f, listing.Conversations, opts.full); err != nil {
+	if f.json {
+		return c.writeListing(out, f, &listing, places, left)
+	}
+	if opts.tree {
+		err = c.writeTree(out, f, &listing, places, opts.full)
+	} else {
+		err = c.writeTable(out, f, listing.Conversations, opts.full, filter.Hidden)
+	}
+	if err != nil {
 		return err
 	}
-	c.explainList(&listing, opts)
+	shown := len(listing.Conversations)
+	for _, place := range places {
+		if place.depth > 0 {
+			shown-- // it is counted with the one at the top
+		}
+	}
+	c.explainList(&listing, shown, opts)
 	return nil
 }
 
@@ -141,12 +166,17 @@ func (o *lsOptions) check(cmd *cobra.Command) error {
 	return o.order.resolve(cmd.Flags())
 }
 
-func (c *commands) writeListing(out output, f format, listing *conversations.Listing, left []skipped) error {
+// writeListing writes a listing as JSON; a tree has places too.
+func (c *commands) writeListing(out output, f format, listing *conversations.Listing, places []treePlace, left []skipped) error {
 	list := c.newArray(out, f)
 	var r record
 	for i := range listing.Conversations {
 		r.reset()
 		r.listed(&listing.Conversations[i])
+		if places != nil {
+			r.optional("parent_id", string(listing.Conversations[i].Parent))
+			r.int("depth", places[i].depth)
+		}
 		if err := list.add(r.end()); err != nil {
 			return err
 		}

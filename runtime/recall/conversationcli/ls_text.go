@@ -18,20 +18,24 @@ const minTitleWidth = 20
 const maxTitleWidth = 200
 
 // writeTable writes the list for people: aligned columns, and titles cut to the
-// width of the terminal unless full is set.
-func (c *commands) writeTable(out output, f format, list []conversations.Listed, full bool) error {
+// width of the terminal unless full is set. Where hidden ones may be among them a
+// column says which are.
+func (c *commands) writeTable(out output, f format, list []conversations.Listed, full, hidden bool) error {
 	if len(list) == 0 {
 		return nil
 	}
 	rows := [][]string{{"ID", "EVENTS", "ACTIVITY", "FLAGS"}}
+	if hidden {
+		rows[0] = append(rows[0], "HIDDEN")
+	}
 	titles := []string{"TITLE"}
 	for i := range list {
 		l := &list[i]
-		events := strconv.Itoa(l.Events)
-		if l.Damage != nil {
-			events = "?"
+		row := []string{string(l.ID), eventsCell(l), c.when(l.ActiveAt(), full), c.flags(l)}
+		if hidden {
+			row = append(row, map[bool]string{true: "Y", false: "N"}[l.Hidden])
 		}
-		rows = append(rows, []string{string(l.ID), events, c.when(l.ActiveAt(), full), c.flags(l)})
+		rows = append(rows, row)
 		titles = append(titles, text.Cell(l.Title))
 	}
 	widths := make([]int, len(rows[0]))
@@ -75,6 +79,13 @@ func (c *commands) writeTable(out output, f format, list []conversations.Listed,
 		}
 	}
 	return out.flush()
+}
+
+func eventsCell(l *conversations.Listed) string {
+	if l.Damage != nil {
+		return "?"
+	}
+	return strconv.Itoa(l.Events)
 }
 
 // flags names what is special about a conversation.
@@ -144,8 +155,9 @@ func age(t, now time.Time) string {
 	return "just now"
 }
 
-// explainList writes to standard error what a list does not show.
-func (c *commands) explainList(listing *conversations.Listing, opts lsOptions) {
+// explainList writes to standard error what a list does not show. shown is how
+// many of its total it does.
+func (c *commands) explainList(listing *conversations.Listing, shown int, opts lsOptions) {
 	kind := "live"
 	if opts.filter.archived {
 		kind = "archived"
@@ -153,7 +165,7 @@ func (c *commands) explainList(listing *conversations.Listing, opts lsOptions) {
 	if len(opts.filter.ids) > 0 {
 		kind = "named"
 	}
-	shown, total := len(listing.Conversations), listing.Total
+	total := listing.Total
 	switch left := total - opts.offset - shown; {
 	case shown == 0 && total > 0:
 		c.note("offset %d is past the end: there are %d conversations", opts.offset, total)

@@ -15,13 +15,17 @@ import (
 
 // format is how results are written.
 type format struct {
-	json   bool
-	pretty bool // JSON over several lines; text laid out for people
-	colour bool
+	json     bool
+	markdown bool // of print alone
+	pretty   bool // JSON over several lines; text laid out for people
+	colour   bool
 }
 
 // formats returns the values of --format.
 func formats() []string { return []string{"auto", "text", "text-pretty", "json", "json-pretty"} }
+
+// markdownFormat is a value of --format of print alone.
+const markdownFormat = "markdown"
 
 // resolveFormat reads --format and checks what depends on it.
 func (c *commands) resolveFormat() (format, error) {
@@ -36,6 +40,8 @@ func (c *commands) resolveFormat() (format, error) {
 		f.json = true
 	case "json-pretty":
 		f.json, f.pretty = true, true
+	case markdownFormat:
+		return f, usageError("use text or json", "only print writes markdown")
 	default:
 		return f, usageError("use auto, text, text-pretty, json or json-pretty", "unknown output format %q", c.format)
 	}

@@ -2,6 +2,7 @@ package conversationcli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +34,7 @@ func (f *filter) addFlags(flags *pflag.FlagSet) {
 }
 
 // parse returns the filter that the flags ask for.
-func (f *filter) parse(c *commands) (conversations.Filter, error) {
+func (f *filter) parse(ctx context.Context, c *commands) (conversations.Filter, error) {
 	parsed := conversations.Filter{Archived: f.archived, Hidden: f.hidden}
 	var err error
 	if parsed.Exclude, err = c.parseIDs(f.exclude, "--exclude-id"); err != nil {
@@ -50,7 +51,7 @@ func (f *filter) parse(c *commands) (conversations.Filter, error) {
 		}
 		parsed.Labels = append(parsed.Labels, label)
 	}
-	parsed.IDs, err = c.parseIDs(f.ids, f.idFlag)
+	parsed.IDs, err = c.targets(ctx, f.ids, f.idFlag)
 	return parsed, err
 }
 

@@ -88,6 +88,7 @@ func isCount(arg string) bool {
 type selection struct {
 	conversations.Turns
 	first, last string // the numbers of turns, as given
+	between     bool   // they are of --from and --to, which go as far as there are turns
 }
 
 // parse checks that the flags fit together and reads them.
@@ -127,7 +128,13 @@ func (o *turnOptions) parse(flags *pflag.FlagSet) (selection, error) {
 		if s.First, err = parseBound("from", o.from, flags); err != nil {
 			return s, err
 		}
-		s.Last, err = parseBound("to", o.to, flags)
+		if s.Last, err = parseBound("to", o.to, flags); err != nil {
+			return s, err
+		}
+		if s.Last.Kind == conversations.Turn && s.Last.N > 0 {
+			s.Last.Kind = conversations.Count // as far as there are
+		}
+		s.between = true
 	}
 	return s, err
 }

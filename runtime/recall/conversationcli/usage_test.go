@@ -76,8 +76,9 @@ func TestErrors(t *testing.T) {
 		{"negative last", []string{"print", "17600000000", "--last=-1"}, 2, []string{"error: --last cannot be -1"}},
 		{"from is nonsense", []string{"print", "17600000000", "--from=yesterday"}, 2, []string{`error: --from cannot be "yesterday"`, "hint: use a turn number"}},
 		{"to last-compaction", []string{"print", "17600000000", "--to=last-compaction"}, 2, []string{"error: --to cannot be"}},
-		{"from out of range", []string{"print", "17600000000", "--from=7"}, 1, []string{"error: turn 7 out of range"}},
-		{"two ids", []string{"print", "17600000000", "17610000000"}, 2, []string{"error: too many arguments"}},
+		{"summary of two", []string{"print", "17600000000", "17610000000", "--summary", "--format=json"}, 2, []string{"error: --summary is about one conversation"}},
+		{"a word and an id", []string{"print", "17600000000", "r"}, 2, []string{"error: \"r\" stands for a conversation by itself"}},
+		{"from before the beginning", []string{"print", "17600000000", "--from=0"}, 1, []string{"error: turn 0 out of range"}},
 		{"unknown style", []string{"print", "17600000000", "--style=short"}, 2, []string{"error: --style cannot be", "hint: use one of user, chat, brief, full"}},
 		{"max-text of text", []string{"print", "17600000000", "--max-text=5"}, 2, []string{"error: --max-text and --no-metadata"}},
 		{"workspace that is none", []string{"ls", "--workspace", dir}, 1, []string{"error: "}},
@@ -169,12 +170,12 @@ func TestCountsOfTurns(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"--last 3 4":            "conversation jp-c4 not found",
-		"--last -- 3":           "conversation jp-c3 not found",
-		"--last 1000000":        `jp-c1000000`,
-		"--last 99999 " + b:     "",
-		"--last 3 --first 2":    "exclude each other",
-		"--last " + a + " " + b: "too many arguments",
+		"--last 3 4":         "conversation jp-c4 not found",
+		"--last -- 3":        "conversation jp-c3 not found",
+		"--last 1000000":     `jp-c1000000`,
+		"--last 99999 " + b:  "",
+		"--last 3 --first 2": "exclude each other",
+		"--last " + a + " r": "stands for a conversation by itself",
 	} {
 		if got := run(t, dir, append([]string{"print"}, strings.Fields(args)...)...); !strings.Contains(got.stderr, want) {
 			t.Errorf("print %s: standard error %q, want %q", args, got.stderr, want)
@@ -233,5 +234,27 @@ func TestLongTitles(t *testing.T) {
 	}
 	if got := run(t, dir, "ls", "--full").stdout; !strings.Contains(got, title) {
 		t.Error("ls --full cuts the title")
+	}
+}
+
+// TestRemoveMany removes more conversations than are locked at once, a parent and
+// its children among them.
+func TestRemoveMany(t *testing.T) {
+	t.Parallel()
+	const n = 450
+	dir := t.TempDir()
+	w := jptest.New(dir, "tests")
+	for i := range n {
+		w.Conversation(fmt.Sprintf("17600000%03d", i), "c").Label("parent_id", fmt.Sprintf("jp-c17600000%03d", i/2)).TurnStart().User("x")
+	}
+	if err := w.Write(); err != nil {
+		t.Fatal(err)
+	}
+	got := run(t, dir, "rm", "jp-c17600000001", "--yes")
+	if lines := strings.Count(got.stdout, "removed jp-c"); got.code != 0 || lines != n-1 {
+		t.Errorf("exit code %d, %d removed, %q", got.code, lines, got.stderr)
+	}
+	if got := run(t, dir, "ls").stdout; strings.Count(got, "jp-c") != 1 {
+		t.Errorf("%d lines are left", strings.Count(got, "\n"))
 	}
 }

@@ -77,6 +77,16 @@ func (n number) id() transcript.ID {
 	return transcript.ID(idPrefix + strconv.FormatInt(int64(n), 10))
 }
 
+// CreatedAt returns when a conversation with this id was created, which its id
+// tells; zero where it is no id of JP.
+func CreatedAt(id transcript.ID) time.Time {
+	n, ok := numberOf(id)
+	if !ok {
+		return time.Time{}
+	}
+	return n.created()
+}
+
 // created returns the moment the number stands for, in UTC, exact to 0.1 s; zero
 // where that is in no year that can be written.
 func (n number) created() time.Time {

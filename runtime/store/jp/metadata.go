@@ -13,6 +13,13 @@ import (
 // and labels.
 const maxMetadataSize = 1 << 20
 
+// The labels with a meaning. JP drops the keys of metadata.json that it does not
+// know whenever it writes the file, and keeps labels.
+const (
+	labelHidden = "hidden"
+	labelParent = "parent_id"
+)
+
 // parseMetadata reads a metadata.json into c. Unknown and missing keys are fine. A
 // timestamp that cannot be used counts as missing; any other key with a value of
 // the wrong type is an error.
@@ -39,8 +46,11 @@ func parseMetadata(data []byte, c *store.Conversation) error {
 	if len(file.Labels) > 0 {
 		c.Labels = file.Labels
 	}
-	_, labelled := file.Labels["hidden"]
+	_, labelled := file.Labels[labelHidden]
 	c.Hidden = file.Hidden || labelled
+	if parent, err := ParseID(file.Labels[labelParent]); err == nil && parent != c.ID {
+		c.Parent = parent
+	}
 	for _, field := range []struct {
 		name string
 		err  error

@@ -225,17 +225,11 @@ func (s *session) loadAll(ctx context.Context, places []place) []store.Conversat
 
 // load reads the metadata of one conversation.
 func (s *session) load(p *place) store.Conversation {
-	c := store.Conversation{
-		Conversation: transcript.Conversation{
-			ID: p.number.id(), CreatedAt: p.number.created(), Archived: p.archived,
-			Locality: p.locality(), UserOnly: p.dirs[projectStore] == "",
-		},
-		Record: &record{s, *p},
-	}
+	c := store.Conversation{Conversation: p.conversation(), Record: &record{s, *p}}
 	if c.CreatedAt.IsZero() {
 		c.Problems = append(c.Problems, badField(c.ID, "created_at", errors.New("the id stands for a time after the year 9999")))
 	}
-	if err := s.loadMetadata(p, &c); err != nil {
+	if _, err := s.loadMetadata(p, &c); err != nil {
 		kind := kindOf(err)
 		if kind == store.Unreadable {
 			kind = store.BadMetadata
@@ -251,8 +245,9 @@ func (s *session) load(p *place) store.Conversation {
 
 // loadMetadata reads metadata.json from the copy that counts: of a live
 // conversation the newer one, of an archived one that in the project. A copy
-// that is missing or broken leaves the word to the other.
-func (s *session) loadMetadata(p *place, c *store.Conversation) error {
+// that is missing or broken leaves the word to the other. It returns the bytes
+// too.
+func (s *session) loadMetadata(p *place, c *store.Conversation) ([]byte, error) {
 	order := []int{projectStore, userStore}
 	if !p.archived {
 		order = s.byAge(p, metadataFile)
@@ -269,7 +264,7 @@ func (s *session) loadMetadata(p *place, c *store.Conversation) error {
 		switch {
 		case err == nil:
 			if err = parseMetadata(data, c); err == nil {
-				return nil
+				return data, nil
 			}
 			broken = cmp.Or(broken, err)
 		case errors.Is(err, errLeavesStore):
@@ -282,7 +277,7 @@ func (s *session) loadMetadata(p *place, c *store.Conversation) error {
 			missing = cmp.Or(missing, errors.New("metadata.json is missing"))
 		}
 	}
-	return cmp.Or(broken, missing)
+	return nil, cmp.Or(broken, missing)
 }
 
 // Find implements [store.Session]. A conversation with broken metadata is
@@ -332,6 +327,14 @@ type place struct {
 	number   number
 	archived bool
 	dirs     [numStores]string
+}
+
+// conversation is what is known of it without its metadata.
+func (p *place) conversation() transcript.Conversation {
+	return transcript.Conversation{
+		ID: p.number.id(), CreatedAt: p.number.created(), Archived: p.archived,
+		Locality: p.locality(), UserOnly: p.dirs[projectStore] == "",
+	}
 }
 
 // locality is which stores hold the conversation.

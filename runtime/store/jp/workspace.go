@@ -1,12 +1,13 @@
-// Package jp reads the conversations of a JP workspace from disk: it finds the
-// workspace, pairs the store inside the project with the store in the user's data
-// directory, decides which copy of a conversation counts, and reads its events.
+// Package jp reads and changes the conversations of a JP workspace on disk: it
+// finds the workspace, pairs the store inside the project with the store in the
+// user's data directory, decides which copy of a conversation counts, and reads its
+// events. A [Writer] changes conversations beside a running JP.
 //
-// It is a reader. It never creates, changes, renames, locks or removes anything,
-// also not to repair what it finds; it follows no link out of a store, and opens
-// only regular files. Nothing recorded in a store chooses a path outside it, and
-// the project's files choose none outside of the project that its user does not
-// trust.
+// Reading never creates, changes, renames, locks or removes anything, also not to
+// repair what it finds. Nothing here follows a link out of a store, or opens
+// anything but regular files and directories. Nothing recorded in a store chooses a
+// path outside it, and the project's files choose none outside of the project that
+// its user does not trust.
 package jp
 
 import (

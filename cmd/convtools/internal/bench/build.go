@@ -22,6 +22,7 @@ type builds struct {
 	root      string // of the module that is measured
 
 	convtools   string
+	convgen     string
 	empty       string // an empty Go program
 	minimal     string // an MCP server with next to nothing in it
 	mkworkspace string
@@ -51,6 +52,7 @@ func build(ctx context.Context, dir string) (*builds, error) {
 		path          *string
 	}{
 		{"convtools", b.root, module + "/cmd/convtools", &b.convtools},
+		{"convgen", b.root, module + "/cmd/convgen", &b.convgen},
 		{"mkworkspace", b.root, module + "/runtime/store/jp/jptest/cmd/mkworkspace", &b.mkworkspace},
 		{"empty", b.root, source, &b.empty},
 		{"minimal", ".", module + "/cmd/convtools/internal/bench/minimal", &b.minimal},

@@ -80,21 +80,26 @@ type plan struct {
 	bytes         int64  // of events in a large workspace
 	conversations int    // in a large workspace
 	few           int    // conversations, where they are large
+	many          int    // conversations, where they are small
+	writes        int    // of each kind
 	folders       int    // of the large topic
 	knowledgeRuns int    // of each program that works with it
+	tools         int    // of the project that is generated for
 }
 
 func fullPlan() plan {
 	return plan{
 		starts: 300, runs: 7, rounds: 9, calls: 1000, counts: 6, benchtime: "200ms", profiled: "20x",
-		bytes: 200_000_000, conversations: 2000, few: 20, folders: 400, knowledgeRuns: 15,
+		bytes: 200_000_000, conversations: 2000, few: 20, many: 10_000, writes: 200, folders: 400, knowledgeRuns: 15,
+		tools: 1000,
 	}
 }
 
 func shortPlan() plan {
 	return plan{
 		starts: 40, runs: 3, rounds: 3, calls: 200, counts: 2, benchtime: "20ms", profiled: "30x",
-		bytes: 20_000_000, conversations: 200, few: 4, folders: 40, knowledgeRuns: 5,
+		bytes: 20_000_000, conversations: 200, few: 4, many: 1000, writes: 40, folders: 40, knowledgeRuns: 5,
+		tools: 100,
 	}
 }
 
@@ -122,9 +127,17 @@ func bench(ctx context.Context, p plan, stdout, stderr io.Writer) (err error) {
 	if err := b.validation(ctx, &t); err != nil {
 		return fmt.Errorf("measuring validation: %w", err)
 	}
+	progress("generator")
+	if err := b.generator(ctx, &t); err != nil {
+		return fmt.Errorf("measuring the generator: %w", err)
+	}
 	progress("knowledge")
 	if err := b.knowledge(ctx, &t); err != nil {
 		return fmt.Errorf("measuring knowledge: %w", err)
+	}
+	progress("writes")
+	if err := b.writes(ctx, &t); err != nil {
+		return fmt.Errorf("measuring writes: %w", err)
 	}
 	profiles, err := b.workspaces(ctx, &t, progress)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -51,7 +52,7 @@ func (b *builds) workspaces(ctx context.Context, t *table.Table, progress func(s
 	}{
 		{"", b.plan.bytes, b.plan.conversations, true, true},
 		{"few large: ", b.plan.bytes, b.plan.few, true, false},
-		{"many small: ", int64(b.plan.conversations) * smallest, b.plan.conversations, false, false},
+		{"many small: ", int64(b.plan.many) * smallest, b.plan.many, false, false},
 	} {
 		progress(fmt.Sprintf("%s%d conversations, %s", shape.name, shape.conversations, megabytes(shape.bytes)))
 		ws, err := b.synthetic(ctx, shape.name, shape.bytes, shape.conversations)
@@ -204,18 +205,37 @@ func (b *builds) matches(ctx context.Context, search program) (int, error) {
 	return elements[len(elements)-1].Summary.Matches, nil
 }
 
-// ls measures listing. There is no peer: counting events means reading them all.
+// Bounds on listing: counting events means reading them all, which reading the
+// same files to nowhere is measured against.
+const (
+	lsBound   = 1.0 / 0.6
+	treeBound = 1.1
+)
+
+// ls measures listing, as a table and as a tree, beside cat of the same files.
 func (b *builds) ls(ctx context.Context, t *table.Table, ws synthetic) error {
-	results, err := inTurn(ctx, b.dataDir, b.plan.runs, program{
-		path: b.convtools, args: []string{"conversation", "ls", "--workspace", ws.dir, "-F", "json"},
-	})
+	list := program{path: b.convtools, args: []string{"conversation", "ls", "--workspace", ws.dir, "-F", "json"}}
+	tree := list
+	tree.args = append(slices.Clone(list.args), "--tree")
+	programs := []program{list, tree}
+	if sh, err := exec.LookPath("sh"); err == nil {
+		programs = append(programs, program{path: sh, args: []string{
+			"-c", `find "$1" -name '*.json' -exec cat {} + >/dev/null`, "sh", filepath.Join(ws.dir, ".jp"),
+		}})
+	}
+	results, err := inTurn(ctx, b.dataDir, b.plan.runs, programs...)
 	if err != nil {
 		return err
 	}
-	t.Add(table.Row{
-		Name:   fmt.Sprintf("%sls of %d conversations", ws.name, ws.conversations),
-		Result: fmt.Sprintf("%.0f MB of events a second", float64(ws.bytes)/1e6/results[0].min().Seconds()),
-		Detail: fmt.Sprintf("min %s, median %s", milliseconds(results[0].min()), milliseconds(results[0].median())),
-	})
+	of := fmt.Sprintf("%sls of %d conversations", ws.name, ws.conversations)
+	if len(results) > 2 {
+		row, ratio := compare(of, "cat of the same files", results[0], results[2])
+		row.Bound, row.Missed = fmt.Sprintf("%.2fx", lsBound), ratio > lsBound
+		row.Detail += fmt.Sprintf("; %.0f MB of events a second", float64(ws.bytes)/1e6/results[0].min().Seconds())
+		t.Add(row)
+	}
+	row, ratio := compare(of+" as a tree", "ls", results[1], results[0])
+	row.Bound, row.Missed = fmt.Sprintf("%.2fx", treeBound), ratio > treeBound
+	t.Add(row)
 	return nil
 }

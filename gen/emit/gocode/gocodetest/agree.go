@@ -6,7 +6,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -20,7 +24,7 @@ import (
 // a comparison would say little.
 func Agree(t testing.TB, schema string, seed uint64, n int, accepts func(arguments []byte) bool) {
 	t.Helper()
-	judge, err := jsonschema.CompileString("mem:///schema.json", schema)
+	judge, err := compile(schema)
 	if err != nil {
 		t.Fatalf("compiling the schema: %v", err)
 	}
@@ -47,6 +51,16 @@ func Agree(t testing.TB, schema string, seed uint64, n int, accepts func(argumen
 	}
 }
 
+// compile reads a schema, of whose formats every one has to hold.
+func compile(schema string) (*jsonschema.Schema, error) {
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat = true
+	if err := compiler.AddResource("mem:///schema.json", strings.NewReader(schema)); err != nil {
+		return nil, err
+	}
+	return compiler.Compile("mem:///schema.json")
+}
+
 func holds(judge *jsonschema.Schema, arguments []byte) (bool, error) {
 	dec := json.NewDecoder(bytes.NewReader(arguments))
 	dec.UseNumber()
@@ -59,75 +73,77 @@ func holds(judge *jsonschema.Schema, arguments []byte) (bool, error) {
 
 // Source draws arguments that are often valid and otherwise just beside it.
 type Source struct {
-	rng        *rand.Rand
-	properties []property
+	rng  *rand.Rand
+	root *shape
 }
 
 // NewSource returns a source for the schema of a tool's arguments.
 func NewSource(schema string, seed uint64) (*Source, error) {
-	properties, err := readProperties(schema)
+	root, err := readSchema(schema)
 	if err != nil {
 		return nil, fmt.Errorf("reading the schema: %w", err)
 	}
-	return &Source{rng: rand.New(rand.NewPCG(seed, seed)), properties: properties}, nil
+	return &Source{rng: rand.New(rand.NewPCG(seed, seed)), root: root}, nil
 }
 
 // Arguments draws one JSON object.
-func (s *Source) Arguments() []byte {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	add := func(name, value string) {
-		if b.Len() > 1 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "%s:%s", quote(name), value)
-	}
-	order := s.rng.Perm(len(s.properties))
-	for _, i := range order {
-		p := &s.properties[i]
-		if p.required && !s.oneIn(12) || s.oneIn(3) {
-			add(p.name, s.value(p))
+func (s *Source) Arguments() []byte { return []byte(s.object(s.root)) }
+
+func (s *Source) object(o *shape) string {
+	var members []string
+	add := func(name, value string) { members = append(members, quote(name)+":"+value) }
+	for _, i := range s.rng.Perm(len(o.names)) {
+		name := o.names[i]
+		p := o.Properties[name]
+		if slices.Contains(o.Required, name) && !s.oneIn(12) || s.oneIn(3) {
+			add(name, s.value(&p))
 		}
 	}
 	if s.oneIn(12) {
 		name := "extra"
-		if len(s.properties) > 0 {
-			name = s.properties[s.rng.IntN(len(s.properties))].name + "_"
+		if len(o.names) > 0 {
+			name = pick(s, o.names) + "_"
 		}
 		add(name, s.anything())
 	}
-	b.WriteByte('}')
-	return b.Bytes()
+	return "{" + strings.Join(members, ",") + "}"
 }
 
 func (s *Source) oneIn(n int) bool { return s.rng.IntN(n) == 0 }
 
 func pick[T any](s *Source, list []T) T { return list[s.rng.IntN(len(list))] }
 
-// value draws a value for a property: of its type, except now and then.
-func (s *Source) value(p *property) string {
+// value draws a value for a schema: of its type, except now and then.
+func (s *Source) value(p *shape) string {
 	if s.oneIn(15) {
 		return s.anything()
 	}
-	switch p.kind {
-	case "integer":
-		return s.integer(&p.constraints)
+	if len(p.AnyOf) > 0 {
+		p = &p.AnyOf[s.rng.IntN(len(p.AnyOf))]
+	}
+	switch p.Type {
+	case "integer", "number":
+		return s.number(p)
 	case "boolean":
 		return pick(s, []string{"true", "false"})
+	case "null":
+		return "null"
+	case "object":
+		return s.object(p)
 	case "array":
-		if p.one && s.oneIn(2) {
-			return s.text(&p.items)
-		}
 		items := make([]string, s.length(p.MinItems, p.MaxItems, 4))
 		for i := range items {
-			items[i] = s.text(&p.items)
+			items[i] = s.value(p.Items)
 			if s.oneIn(30) {
 				items[i] = s.anything()
 			}
 		}
-		return "[" + join(items) + "]"
+		return "[" + strings.Join(items, ",") + "]"
 	default:
-		return s.text(&p.constraints)
+		if len(p.AnyOf) > 0 {
+			return s.value(p)
+		}
+		return s.text(p)
 	}
 }
 
@@ -139,24 +155,28 @@ func (s *Source) anything() string {
 	})
 }
 
-// integer draws a number near the bounds, in one of the forms JSON has for it.
-func (s *Source) integer(c *constraints) string {
-	near := []int64{0}
-	for _, bound := range []*int64{c.Minimum, c.Maximum} {
+// number draws a number near the bounds, in one of the forms JSON has for it.
+func (s *Source) number(c *shape) string {
+	near := []float64{0}
+	for _, bound := range []*float64{c.Minimum, c.Maximum} {
 		if bound != nil {
 			near = append(near, *bound, *bound)
 		}
 	}
-	n := pick(s, near) + int64(s.rng.IntN(5)) - 2
+	n := pick(s, near)
+	if n != math.Trunc(n) && s.oneIn(2) {
+		return strconv.FormatFloat(n, 'g', -1, 64)
+	}
+	whole := int64(n) + int64(s.rng.IntN(5)) - 2
 	switch s.rng.IntN(8) {
 	case 0:
-		return fmt.Sprintf("%d.0", n)
+		return fmt.Sprintf("%d.0", whole)
 	case 1:
-		return fmt.Sprintf("%d.0e1", n)
+		return fmt.Sprintf("%d.0e1", whole)
 	case 2:
-		return fmt.Sprintf("%d.5", n)
+		return fmt.Sprintf("%d.5", whole)
 	default:
-		return fmt.Sprint(n)
+		return fmt.Sprint(whole)
 	}
 }
 
@@ -173,7 +193,7 @@ func (s *Source) length(low, high *int64, usual int) int {
 
 // text draws a JSON string: a word of the enum, something that may fit the
 // pattern, or characters that constraints treat differently.
-func (s *Source) text(c *constraints) string {
+func (s *Source) text(c *shape) string {
 	if len(c.Enum) > 0 && !s.oneIn(8) {
 		return quote(pick(s, c.Enum))
 	}
@@ -181,7 +201,7 @@ func (s *Source) text(c *constraints) string {
 	if !s.oneIn(3) {
 		alphabet = []rune("abcz019.-")
 	}
-	if len(c.near) > 0 && s.oneIn(2) {
+	if len(c.near) > 0 && !s.oneIn(4) {
 		return quote(pick(s, c.near))
 	}
 	runes := make([]rune, s.length(c.MinLength, c.MaxLength, 6))

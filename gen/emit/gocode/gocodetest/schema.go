@@ -3,75 +3,82 @@ package gocodetest
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"maps"
 	"regexp/syntax"
 	"slices"
 	"strings"
 )
 
-// property is what a source knows of one property of a schema.
-type property struct {
-	name     string
-	required bool
-	kind     string
-	one      bool // one item may stand in the place of an array
-	constraints
-	items constraints
+// shape is what a source knows of the values that a schema takes.
+type shape struct {
+	Type       string           `json:"type"`
+	Properties map[string]shape `json:"properties"`
+	Required   []string         `json:"required"`
+	Items      *shape           `json:"items"`
+	AnyOf      []shape          `json:"anyOf"`
+	Enum       []string         `json:"enum"`
+	Format     string           `json:"format"`
+	Pattern    string           `json:"pattern"`
+	Minimum    *float64         `json:"minimum"`
+	Maximum    *float64         `json:"maximum"`
+	MinLength  *int64           `json:"minLength"`
+	MaxLength  *int64           `json:"maxLength"`
+	MinItems   *int64           `json:"minItems"`
+	MaxItems   *int64           `json:"maxItems"`
+
+	names []string // of the properties, sorted
+	near  []string // texts that match the pattern or the format, or nearly do
 }
 
-type constraints struct {
-	Enum      []string `json:"enum"`
-	Pattern   string   `json:"pattern"`
-	Minimum   *int64   `json:"minimum"`
-	Maximum   *int64   `json:"maximum"`
-	MinLength *int64   `json:"minLength"`
-	MaxLength *int64   `json:"maxLength"`
-	MinItems  *int64   `json:"minItems"`
-	MaxItems  *int64   `json:"maxItems"`
-
-	near []string // texts that match the pattern, or nearly do
-}
-
-func readProperties(schema string) ([]property, error) {
-	var document struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-		Required   []string                   `json:"required"`
-	}
-	if err := json.Unmarshal([]byte(schema), &document); err != nil {
+func readSchema(schema string) (*shape, error) {
+	var s shape
+	if err := json.Unmarshal([]byte(schema), &s); err != nil {
 		return nil, err
 	}
-	var properties []property
-	for name, raw := range document.Properties {
-		p, err := readAlternatives(raw)
-		if err != nil {
-			return nil, fmt.Errorf("property %s: %w", name, err)
-		}
-		p.name, p.required = name, slices.Contains(document.Required, name)
-		p.near, p.items.near = literals(p.Pattern), literals(p.items.Pattern)
-		properties = append(properties, p)
-	}
-	slices.SortFunc(properties, func(a, b property) int { return strings.Compare(a.name, b.name) })
-	return properties, nil
+	return s.prepared(), nil
 }
 
-// readAlternatives reads the schema of a property. Where it has alternatives, the
-// last is the array and the others are items of it.
-func readAlternatives(raw []byte) (property, error) {
-	var p struct {
-		Type string `json:"type"`
-		constraints
-		Items constraints       `json:"items"`
-		AnyOf []json.RawMessage `json:"anyOf"`
+// prepared fills in what a shape says between the lines, down to its leaves.
+func (s *shape) prepared() *shape {
+	s.near = append(literals(s.Pattern), formatted(s.Format)...)
+	s.names = slices.Sorted(maps.Keys(s.Properties))
+	for name, p := range s.Properties {
+		s.Properties[name] = *p.prepared()
 	}
-	if err := json.Unmarshal(raw, &p); err != nil {
-		return property{}, err
+	for i := range s.AnyOf {
+		s.AnyOf[i].prepared()
 	}
-	if len(p.AnyOf) == 0 {
-		return property{kind: p.Type, constraints: p.constraints, items: p.Items}, nil
+	if s.Items != nil {
+		s.Items.prepared()
 	}
-	array, err := readAlternatives(p.AnyOf[len(p.AnyOf)-1])
-	array.one = true
-	return array, err
+	return s
+}
+
+// formatted returns texts that have a format, or nearly do.
+func formatted(format string) []string {
+	switch format {
+	case "date-time":
+		return []string{
+			"2026-11-22T09:30:00Z", "2026-11-22t09:30:00.25z", "2026-02-29T00:00:00Z", "2024-02-29T23:59:60Z", "2026-11-22T24:00:00Z",
+			"2026-11-22T09:30:00+02:00", "2026-11-22T00:59:60+01:00", "2026-11-22T22:59:60-01:00", "2026-11-22T12:00:60Z",
+			"2026-11-22T09:30:00", "2026-11-22 09:30:00Z", "2026-11-22T09:30Z", "2026-11-22T09:30:00.Z", "2026-11-22T09:30:00+24:00",
+			"2026-11-22T09:30:00-0200", "2026-11-22T09:30:00ZZ", "20261122T093000Z", "2026-11-22T09:30:0aZ",
+		}
+	case "date":
+		return []string{"2026-11-22", "2024-02-29", "2026-02-29", "2026-13-01", "2026-1-1", "2026-11-22Z", "02026-11-22", "-026-11-22", "0000-01-01"}
+	case "uuid":
+		return []string{
+			"123e4567-e89b-12d3-a456-426614174000", "123E4567-E89B-12D3-A456-426614174000", "123e4567e89b12d3a456426614174000",
+			"{123e4567-e89b-12d3-a456-426614174000}", "123e4567-e89b-12d3-a456-42661417400g", "123e4567-e89b-12d3-a456-4266141740000",
+			"123e4567-e89b-12d3-a4564-26614174000", "urn:uuid:123e4567-e89b-12d3-a456-426614174000",
+		}
+	case "uri":
+		return []string{
+			"https://example.com/a?b=c#d", "mailto:x@example.com", "data:image/png;base64,AAAA", "urn:a:b", "//example.com", "/a", "a b:c",
+			"http://[::1]:80/", "http://::1/", "http://[::1", "http://[fe80::1%25eth0]/", "http://[12::x]/", "http://a:b/", "http://a\n", "1a:b", "a:", ":", "http://%zz/", "http://a/%zz",
+		}
+	}
+	return nil
 }
 
 // literals returns texts that match a pattern, or nearly do: each repetition at
@@ -166,5 +173,3 @@ func quote(s string) string {
 	_ = enc.Encode(s) // a string into a buffer: neither can fail
 	return strings.TrimSuffix(b.String(), "\n")
 }
-
-func join(items []string) string { return strings.Join(items, ",") }

@@ -7,11 +7,12 @@ package jsontext
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 )
 
-// Value is a JSON value: a [String], [Int], [Bool], [Array] or [Object].
+// Value is a JSON value: a [String], [Int], [Number], [Bool], [Array] or [Object].
 type Value interface {
 	// write appends the value; a negative depth asks for no white space.
 	write(b *bytes.Buffer, depth int)
@@ -21,8 +22,37 @@ type Value interface {
 type (
 	String string
 	Int    int64
+	Number float64 // finite
 	Bool   bool
 )
+
+// Of returns what a value of a spec is in JSON: a bool, an int64, a float64, a string,
+// or a list of them.
+func Of(v any) (Value, error) {
+	switch v := v.(type) {
+	case bool:
+		return Bool(v), nil
+	case int64:
+		return Int(v), nil
+	case float64:
+		return Number(v), nil
+	case string:
+		return String(v), nil
+	case []string:
+		return Strings(v), nil
+	case []any:
+		array := make(Array, len(v))
+		for i := range v {
+			item, err := Of(v[i])
+			if err != nil {
+				return nil, err
+			}
+			array[i] = item
+		}
+		return array, nil
+	}
+	return nil, fmt.Errorf("no JSON for a value of type %T", v)
+}
 
 // Array is a JSON array.
 type Array []Value
@@ -68,7 +98,12 @@ func (s String) write(b *bytes.Buffer, _ int) {
 	b.Truncate(b.Len() - 1)   // Encode ends with a newline
 }
 
-func (i Int) write(b *bytes.Buffer, _ int)  { b.WriteString(strconv.FormatInt(int64(i), 10)) }
+func (i Int) write(b *bytes.Buffer, _ int) { b.WriteString(strconv.FormatInt(int64(i), 10)) }
+
+func (n Number) write(b *bytes.Buffer, _ int) {
+	b.WriteString(strconv.FormatFloat(float64(n), 'f', -1, 64))
+}
+
 func (v Bool) write(b *bytes.Buffer, _ int) { b.WriteString(strconv.FormatBool(bool(v))) }
 
 func (a Array) write(b *bytes.Buffer, depth int) {

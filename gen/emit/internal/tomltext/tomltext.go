@@ -61,21 +61,45 @@ func (d *Document) Block(key, text string) {
 	d.b.WriteString(key + " = \"\"\"\n" + block(strings.TrimRight(text, "\n")) + "\n\"\"\"\n")
 }
 
-// Value writes key = value for a bool, an int64, a string or a []string.
+// Value writes key = value for a bool, an int64, a float64, a string, or a list of
+// them.
 func (d *Document) Value(key string, value any) error {
+	text, err := encode(value)
+	if err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	d.Raw(key, text)
+	return nil
+}
+
+func encode(value any) (string, error) {
 	switch v := value.(type) {
 	case bool:
-		d.Raw(key, strconv.FormatBool(v))
+		return strconv.FormatBool(v), nil
 	case int64:
-		d.Raw(key, strconv.FormatInt(v, 10))
+		return strconv.FormatInt(v, 10), nil
+	case float64:
+		text := strconv.FormatFloat(v, 'f', -1, 64)
+		if !strings.Contains(text, ".") {
+			text += ".0" // without it, readers take the number for an integer
+		}
+		return text, nil
 	case string:
-		d.String(key, v)
+		return Quote(v), nil
 	case []string:
-		d.Raw(key, Array(v))
-	default:
-		return fmt.Errorf("%s: no TOML for a value of type %T", key, value)
+		return Array(v), nil
+	case []any:
+		items := make([]string, len(v))
+		for i := range v {
+			item, err := encode(v[i])
+			if err != nil {
+				return "", err
+			}
+			items[i] = item
+		}
+		return "[" + strings.Join(items, ", ") + "]", nil
 	}
-	return nil
+	return "", fmt.Errorf("no TOML for a value of type %T", value)
 }
 
 // Raw writes key = value, where value already is TOML.

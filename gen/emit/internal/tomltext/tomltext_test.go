@@ -15,13 +15,15 @@ func TestDocument(t *testing.T) {
 	d.Table("a", "b c", "d.e", "")
 	d.String("s", "tab\tquote\"back\\nul\x00esc\x1b\ufffe\u202e")
 	d.Block("b", "say \"\"\"\" and \\ \r\n\tend\"\"\"")
-	for _, v := range []any{true, int64(-3), "x", []string{"p", "q"}} {
+	for _, v := range []any{true, int64(-3), 0.5, 2.0, "x", []string{"p", "q"}, []any{int64(1), "a"}} {
 		if err := d.Value("v", v); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := d.Value("v", 1.5); err == nil {
-		t.Error("a float was written")
+	for _, v := range []any{nil, []any{nil}} {
+		if err := d.Value("v", v); err == nil {
+			t.Errorf("%v was written", v)
+		}
 	}
 	d.ArrayTable("t")
 	d.Raw("long", Array([]string{strings.Repeat("x", 40), strings.Repeat("y", 40)}))
@@ -38,8 +40,11 @@ say ""\"" and \\ \r
 """
 v = true
 v = -3
+v = 0.5
+v = 2.0
 v = "x"
 v = ["p", "q"]
+v = [1, "a"]
 
 [[t]]
 long = [

@@ -15,15 +15,15 @@ import (
 )
 
 // Emit returns one file, name below the folder of generated files, with what
-// entry makes of each tool and of its description for target.
-func Emit(c *ir.Contract, target lower.Target, name string, entry func(tool *ir.Tool, description jsontext.String) jsontext.Object) ([]emit.File, error) {
+// entry makes of each tool and of what target says about it.
+func Emit(c *ir.Contract, target lower.Target, name string, entry func(*ir.Tool, *lower.Text) jsontext.Object) ([]emit.File, error) {
 	list := jsontext.Array{}
 	for _, tool := range c.Tools() {
 		text := lower.For(target, tool)
 		if len(text.Problems) > 0 {
 			return nil, fmt.Errorf("tool list %s: %s", name, strings.Join(text.Problems, "; "))
 		}
-		list = append(list, entry(tool, jsontext.String(text.Description)))
+		list = append(list, entry(tool, &text))
 	}
 	return []emit.File{{
 		Path: path.Join(c.Targets.Generated, name),

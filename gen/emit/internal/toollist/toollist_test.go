@@ -30,7 +30,7 @@ func lists() map[string]list {
 		"anthropic": {anthropic.Emit, "generated/anthropic/tools.json", func(tool *ir.Tool, schema any) map[string]any {
 			return map[string]any{
 				"name":         tool.Name,
-				"description":  lower.For(lower.Anthropic, tool).Description,
+				"description":  lower.For(*anthropic.Target().Lower, tool).Description,
 				"input_schema": schema,
 			}
 		}},
@@ -38,7 +38,7 @@ func lists() map[string]list {
 			reads := tool.Effect == ir.Read
 			return map[string]any{
 				"name":        tool.Name,
-				"description": lower.For(lower.MCP, tool).Description,
+				"description": lower.For(*mcp.Target().Lower, tool).Description,
 				"inputSchema": schema,
 				"annotations": map[string]any{"readOnlyHint": reads, "destructiveHint": !reads, "idempotentHint": reads, "openWorldHint": !reads},
 			}
@@ -46,7 +46,7 @@ func lists() map[string]list {
 		"openai": {openai.Emit, "generated/openai/functions.json", func(tool *ir.Tool, schema any) map[string]any {
 			return map[string]any{"type": "function", "function": map[string]any{
 				"name":        tool.Name,
-				"description": lower.For(lower.OpenAI, tool).Description,
+				"description": lower.For(*openai.Target().Lower, tool).Description,
 				"parameters":  schema,
 			}}
 		}},

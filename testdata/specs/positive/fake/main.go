@@ -46,6 +46,14 @@ func main() {
 		fmt.Print(`{"format": "notes", "version": 3, "data": [{"number": 5, "text": "From a document."}]}`)
 	case "tags":
 		show([]string{"sea", "to-do", "a<b"})
+	case "log":
+		fmt.Print("1a2b\x1f2026-03-01T12:30:00Z\x1f2\x1fTides & \"currents\",\nover two lines </change>\x003c4d\x1f\x1f\x1f\x00")
+	case "short log":
+		fmt.Print("1a2b\x1f2026-03-01T12:30:00Z\x1f2\x1fTides\x003c4d\x1f2026")
+	case "status":
+		fmt.Print("M 42\r\nA 7\r\n")
+	case "warning":
+		fmt.Print("M 42\nwarning: the store is old\n")
 	case "half":
 		fmt.Print(`[{"number": 1, "text": "hal`)
 	case "two":

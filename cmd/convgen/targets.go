@@ -1,0 +1,67 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+
+	all "github.com/convtools/convtools/gen/emit/targets"
+	"github.com/convtools/convtools/gen/lower"
+	"github.com/convtools/convtools/gen/plan"
+)
+
+// targets shows what every target calls each tool, and what it cannot express.
+func targets(args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("targets", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	dir := flags.String("C", ".", "")
+	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
+		fmt.Fprintf(stderr, "convgen targets: it takes no arguments\nhint: see convgen help\n")
+		return exitUsage
+	}
+	root, err := os.OpenRoot(*dir)
+	if err != nil {
+		fmt.Fprintf(stderr, "convgen targets: opening the project: %v\n", err)
+		return exitWrong
+	}
+	defer root.Close()
+	result, err := plan.Generate(root.FS())
+	if err == nil && result.Diags.HasErrors() {
+		err = printers()["text"](stderr, result.Diags, result.Source)
+		if err == nil {
+			return exitWrong
+		}
+	}
+	if err == nil {
+		err = printTargets(stdout, result)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "convgen targets: %v\n", err)
+		return exitWrong
+	}
+	return exitOK
+}
+
+func printTargets(w io.Writer, result *plan.Result) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "TOOL\tTARGET\tCALLED\tDESCRIPTION\tPARTS IN WORDS")
+	for _, tool := range result.Contract.Tools() {
+		for _, target := range all.All() {
+			if target.Lower == nil || !result.Contract.Targets.Makes(target.Name) {
+				continue
+			}
+			text := lower.For(*target.Lower, tool)
+			called := text.Name
+			if text.Group != "" {
+				called = text.Group + " / " + text.Name
+			}
+			fmt.Fprintf(table, "%s\t%s\t%s\t%d characters\t%d\n", tool.Name, target.Name, called, len([]rune(text.Description)), len(text.Reports))
+		}
+		for _, a := range tool.Aliases {
+			fmt.Fprintf(table, "%s\t\t%s\tuntil %s\t\n", tool.Name, a.Name, a.Until)
+		}
+	}
+	return table.Flush()
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/convtools/convtools/cmd/convtools/internal/table"
+	"github.com/convtools/convtools/gen/plan/plantest"
+)
+
+// Bounds on generating for 1,000 tools.
+const (
+	generatorAll       = time.Second
+	generatorUnchanged = 50 * time.Millisecond
+)
+
+// generator measures convgen over a project of many tools: with nothing there that
+// it has to write, and with nothing to do. No peer is measured beside it; what
+// generates code from OpenAPI or SQL writes one output of another kind.
+func (b *builds) generator(ctx context.Context, t *table.Table) error {
+	dir := filepath.Join(b.dir, "generator")
+	if err := os.CopyFS(dir, plantest.Project(b.plan.tools)); err != nil {
+		return fmt.Errorf("writing a project: %w", err)
+	}
+	caches := filepath.Join(b.dir, "caches")
+	convgen := program{path: b.convgen, args: []string{"generate", "-C", dir}, env: []string{
+		"HOME=" + caches, "XDG_CACHE_HOME=" + caches, "LocalAppData=" + caches,
+	}}
+	var all measured
+	for range b.plan.runs {
+		for _, written := range []string{"generated", ".jp"} {
+			if err := os.RemoveAll(filepath.Join(dir, written)); err != nil {
+				return fmt.Errorf("removing what was generated: %w", err)
+			}
+		}
+		one, err := b.once(ctx, convgen)
+		if err != nil {
+			return err
+		}
+		all.times = append(all.times, one.times...)
+		all.peak = max(all.peak, one.peak)
+	}
+	slices.Sort(all.times)
+	// Files that are new could have changed twice in a moment: only older ones are
+	// known to be the same.
+	old := time.Now().Add(-time.Hour)
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Chtimes(path, old, old)
+	})
+	if err != nil {
+		return fmt.Errorf("making files old: %w", err)
+	}
+	results, err := inTurn(ctx, b.dataDir, b.plan.runs, convgen) // the first run is not measured, and finds nothing to do
+	if err != nil {
+		return err
+	}
+	add := func(name string, m measured, limit time.Duration) {
+		t.Add(table.Row{
+			Name:   fmt.Sprintf("convgen, %d specs: %s", b.plan.tools, name),
+			Result: milliseconds(m.min()),
+			Bound:  "at most " + milliseconds(limit),
+			Missed: m.min() > limit,
+			Detail: fmt.Sprintf("median %s, at most %s resident", milliseconds(m.median()), megabytes(m.peak)),
+		})
+	}
+	add("from nothing", all, generatorAll)
+	add("no change", results[0], generatorUnchanged)
+	return os.RemoveAll(dir)
+}
+
+// once runs a program once.
+func (b *builds) once(ctx context.Context, p program) (measured, error) {
+	cmd := p.command(ctx, b.dataDir)
+	start := time.Now()
+	if err := cmd.Run(); err != nil {
+		return measured{}, fmt.Errorf("running %s: %w", p.path, err)
+	}
+	return measured{times: []time.Duration{time.Since(start)}, peak: peakMemory(cmd.ProcessState)}, nil
+}

@@ -1,0 +1,168 @@
+package check
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/gen/spec"
+)
+
+// output judges how a command prints its records. The types of fields are those of
+// what reads them.
+func (c *checker) output(t *ir.Tool, s *spec.Tool) *ir.Output {
+	o := s.Command.Output
+	if o == nil {
+		return nil
+	}
+	if t.Handler == ir.HandlerGo {
+		c.reportName(o.At, "CT038", "drop the table", "the handler in Go reads what the command prints")
+	}
+	out := &ir.Output{
+		Form:      c.choice(o.Form, "form", "json", "json_lines", "delimited", "regexp", "text"),
+		Separator: "\t", End: "\n", Pattern: o.Pattern.Value,
+	}
+	for key, f := range map[string]struct {
+		set  bool
+		at   spec.Place
+		form string
+	}{
+		"path": {o.Path.Set, o.Path.At, "json"}, "pattern": {o.Pattern.Set, o.Pattern.At, "regexp"},
+		"fields": {o.Fields.Set, o.Fields.At, "delimited"}, "separator": {o.Separator.Set, o.Separator.At, "delimited"}, "end": {o.End.Set, o.End.At, "delimited"},
+	} {
+		if f.set && out.Form != f.form && out.Form != "" {
+			c.reportf(f.at, "CT038", "", "%s is of the form %s", key, f.form)
+		}
+	}
+	if o.Path.Set {
+		out.Path = strings.Split(o.Path.Value, ".")
+		if slices.ContainsFunc(out.Path, func(step string) bool { return !isKey(step) }) {
+			c.reportf(o.Path.At, "CT038", "names with dots between them, such as data.items", "%q is no path in JSON", o.Path.Value)
+		}
+	}
+	for _, f := range []struct {
+		field spec.Field[string]
+		to    *string
+	}{{o.Separator, &out.Separator}, {o.End, &out.End}} {
+		if f.field.Set {
+			*f.to = f.field.Value
+			if f.field.Value == "" {
+				c.report(f.field.At, "CT038", "nothing cannot part fields or records", "")
+			}
+		}
+	}
+	if out.Form == "delimited" && out.Separator == out.End && out.Separator != "" {
+		c.report(o.At, "CT038", "one text cannot both part fields and end records", "")
+	}
+	c.outputFields(s, o, out)
+	return out
+}
+
+// outputFields settles the fields of records that are no JSON.
+func (c *checker) outputFields(s *spec.Tool, o *spec.Output, out *ir.Output) {
+	var names []string
+	at := o.At
+	switch out.Form {
+	case "delimited":
+		names = o.Fields.Value
+		if o.Fields.Set {
+			at = o.Fields.At
+		}
+		for i, name := range names {
+			if !isKey(name) || slices.Contains(names[:i], name) {
+				c.reportf(o.Fields.At.Elem(i), "CT038", "", "%q is no name for a field, or there twice", name)
+			}
+		}
+	case "regexp":
+		re, err := regexp.Compile(out.Pattern)
+		switch {
+		case !o.Pattern.Set:
+			c.report(o.At, "CT038", "the form regexp needs a pattern", "")
+			return
+		case err != nil:
+			c.reportf(o.Pattern.At, "CT038", "", "the pattern is not a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			return
+		}
+		names, at = slices.DeleteFunc(re.SubexpNames(), func(name string) bool { return name == "" }), o.Pattern.At
+		if len(names) == 0 {
+			c.report(o.Pattern.At, "CT038", "the pattern has no named groups", `such as (?P<name>[^ ]+): they are the fields of a record`)
+			return
+		}
+	case "text":
+		names = []string{"text"}
+	default:
+		return
+	}
+	if record := recordElement(s); record != nil && isBare(record) {
+		// A record that is nothing but a body is a text.
+		if len(names) > 0 && out.Form != "text" {
+			c.reportf(at, "CT038", "give the element a text_from beside attributes, or print records without fields", "%s is a text and has no fields", record.Name.Value)
+		}
+		return
+	}
+	read := c.readFields(s, names, at)
+	for _, name := range names {
+		kind, ok := read[name]
+		if !ok {
+			kind = ir.TextAttribute // nobody reads it
+		}
+		out.Fields = append(out.Fields, ir.OutputField{Name: name, Type: kind})
+	}
+}
+
+// recordElement is the element that there is one of for each record.
+func recordElement(s *spec.Tool) *spec.Element {
+	if s.Envelope == nil {
+		return nil
+	}
+	for i := range s.Envelope.Elements {
+		if s.Envelope.Elements[i].From.Value == "records" {
+			return &s.Envelope.Elements[i]
+		}
+	}
+	return nil
+}
+
+// readFields returns which fields the parts of a record read, and as what. A part that
+// reads another is reported.
+func (c *checker) readFields(s *spec.Tool, names []string, at spec.Place) map[string]ir.AttributeType {
+	read := map[string]ir.AttributeType{}
+	if s.Envelope == nil {
+		return read
+	}
+	use := func(f spec.Field[string], kind ir.AttributeType) {
+		switch {
+		case !f.Set:
+		case !slices.Contains(names, f.Value):
+			c.dangling(f.At, "CT038", suggest(f.Value, "fields", names), "the command prints no field %q", f.Value)
+		default:
+			read[f.Value] = kind
+		}
+	}
+	elements := map[string]*spec.Element{}
+	for i := range s.Envelope.Elements {
+		elements[s.Envelope.Elements[i].Name.Value] = &s.Envelope.Elements[i]
+	}
+	e := recordElement(s)
+	if e == nil {
+		return read
+	}
+	if len(names) == 0 {
+		c.reportf(at, "CT038", "name the fields of a record", "without fields a record is a text, and %s is more", e.Name.Value)
+		return read
+	}
+	use(e.TextFrom, ir.TextAttribute)
+	for i := range e.Attributes {
+		use(e.Attributes[i].From, ir.AttributeType(e.Attributes[i].Type.Value))
+	}
+	for i, child := range e.Children.Value {
+		name, many, _ := splitChild(child)
+		if many {
+			c.reportf(e.Children.At.Elem(i), "CT038", "only JSON holds lists in a record", "nothing fills the elements %s", name)
+		} else if target := elements[name]; target != nil {
+			use(target.TextFrom, ir.TextAttribute)
+		}
+	}
+	return read
+}

@@ -1,0 +1,163 @@
+// Package editor makes what helps to write specs: a JSON Schema of the format for
+// editors, and a reference of all keys. Both come from the table that the loader is
+// held against.
+//
+// The schema says what is known of single keys. What keys mean to one another is for
+// package check to judge.
+package editor
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/convtools/convtools/gen/emit/internal/jsontext"
+	"github.com/convtools/convtools/gen/emit/internal/markdown"
+	"github.com/convtools/convtools/gen/spec"
+)
+
+// Schema returns the JSON Schema of the files of a kind: [spec.ToolKind] or
+// [spec.ProjectKind]. It keeps to draft 7, which the language servers for TOML know.
+func Schema(kind string) []byte {
+	keys := spec.Keys()
+	definitions := jsontext.Object{}
+	for _, name := range slices.Sorted(maps.Keys(keys)) {
+		if reachable(keys, kind)[name] && name != kind {
+			definitions = append(definitions, jsontext.Member{Name: name, Value: table(keys[name])})
+		}
+	}
+	schema := jsontext.Object{
+		{Name: "$schema", Value: jsontext.String("http://json-schema.org/draft-07/schema#")},
+		{Name: "title", Value: jsontext.String(titles()[kind])},
+	}
+	schema = append(schema, table(keys[kind])...)
+	return jsontext.Pretty(append(schema, jsontext.Member{Name: "definitions", Value: definitions}))
+}
+
+func titles() map[string]string {
+	return map[string]string{spec.ToolKind: "A tool, as convgen reads it", spec.ProjectKind: "tools.toml, as convgen reads it"}
+}
+
+// reachable is the kinds that tables of a kind hold, whatever is between them.
+func reachable(keys map[string][]spec.Key, from string) map[string]bool {
+	seen := map[string]bool{}
+	var walk func(kind string)
+	walk = func(kind string) {
+		if kind == "" || seen[kind] {
+			return
+		}
+		seen[kind] = true
+		for _, k := range keys[kind] {
+			walk(k.Kind)
+		}
+	}
+	walk(from)
+	return seen
+}
+
+func table(keys []spec.Key) jsontext.Object {
+	properties := jsontext.Object{}
+	var required []string
+	for _, k := range keys {
+		properties = append(properties, jsontext.Member{Name: k.Name, Value: property(k)})
+		if k.Required {
+			required = append(required, k.Name)
+		}
+	}
+	object := jsontext.Object{
+		{Name: "type", Value: jsontext.String("object")},
+		{Name: "properties", Value: properties},
+		{Name: "additionalProperties", Value: jsontext.Bool(false)},
+	}
+	if len(required) > 0 {
+		object = append(object, jsontext.Member{Name: "required", Value: jsontext.Strings(required)})
+	}
+	return object
+}
+
+func property(k spec.Key) jsontext.Object {
+	text := jsontext.Object{{Name: "type", Value: jsontext.String("string")}}
+	if len(k.Values) > 0 {
+		text = append(text, jsontext.Member{Name: "enum", Value: jsontext.Strings(k.Values)})
+	}
+	held := jsontext.Object{{Name: "$ref", Value: jsontext.String("#/definitions/" + k.Kind)}}
+	if k.Kind == "" {
+		held = jsontext.Object{{Name: "type", Value: jsontext.String("object")}}
+	}
+	list := func(of jsontext.Value) jsontext.Object {
+		return jsontext.Object{{Name: "type", Value: jsontext.String("array")}, {Name: "items", Value: of}}
+	}
+	typed := func(name string) jsontext.Object {
+		return jsontext.Object{{Name: "type", Value: jsontext.String(name)}}
+	}
+	value := map[spec.Type]jsontext.Object{
+		spec.TextKey: text, spec.TextsKey: list(text),
+		spec.IntegerKey: typed("integer"), spec.NumberKey: typed("number"), spec.NumbersKey: list(typed("integer")), spec.BooleanKey: typed("boolean"),
+		spec.TableKey:  {{Name: "allOf", Value: jsontext.Array{held}}}, // beside $ref, draft 7 reads nothing
+		spec.TablesKey: list(held),
+		spec.NamedKey:  {{Name: "type", Value: jsontext.String("object")}, {Name: "additionalProperties", Value: held}},
+		spec.ArgsKey:   list(jsontext.Object{{Name: "anyOf", Value: jsontext.Array{typed("string"), held}}}),
+	}[k.Type]
+	return append(jsontext.Object{{Name: "description", Value: jsontext.String(k.Doc + ".")}}, value...)
+}
+
+// Reference returns all keys in Markdown.
+func Reference() []byte {
+	var b bytes.Buffer
+	b.WriteString("# Keys of specs\n")
+	keys := spec.Keys()
+	written := map[string]bool{}
+	var write func(kind, title string)
+	write = func(kind, title string) {
+		if written[kind] {
+			return
+		}
+		written[kind] = true
+		b.WriteString("\n## " + title + "\n\n" + markdown.Header("Key", "Holds", "Meaning"))
+		for _, k := range keys[kind] {
+			holds := words(k)
+			if k.Required {
+				holds += ", required"
+			}
+			doc := markdown.Inline(k.Doc)
+			if len(k.Values) > 0 {
+				doc += " (" + markdown.Inline(strings.Join(k.Values, ", ")) + ")"
+			}
+			b.WriteString(markdown.Row(markdown.Code(k.Name), markdown.Inline(holds), doc))
+		}
+		for _, k := range keys[kind] {
+			if k.Kind != "" {
+				write(k.Kind, heading(k))
+			}
+		}
+	}
+	write(spec.ToolKind, "A spec")
+	write(spec.ProjectKind, "tools.toml")
+	return b.Bytes()
+}
+
+// heading is how the tables under a key are written.
+func heading(k spec.Key) string {
+	name := strings.TrimPrefix(k.Kind, "result ")
+	of := ""
+	if name != k.Kind {
+		of = ", of a result"
+	}
+	switch k.Type {
+	case spec.NamedKey:
+		return markdown.Code("["+name+".NAME]") + of
+	case spec.TablesKey:
+		return markdown.Code("[["+name+"]]") + of
+	case spec.ArgsKey:
+		return "An argument that is a table"
+	}
+	return markdown.Code("["+name+"]") + of
+}
+
+func words(k spec.Key) string {
+	return map[spec.Type]string{
+		spec.TextKey: "text", spec.TextsKey: "list of texts", spec.IntegerKey: "integer", spec.NumberKey: "number", spec.NumbersKey: "list of integers",
+		spec.BooleanKey: "boolean", spec.AnyKey: "any value", spec.TableKey: "table", spec.TablesKey: "tables", spec.NamedKey: "tables with names", spec.ArgsKey: "list of texts and tables",
+	}[k.Type]
+}

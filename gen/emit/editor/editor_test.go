@@ -1,0 +1,149 @@
+package editor_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/convtools/convtools/gen/emit/editor"
+	"github.com/convtools/convtools/gen/spec"
+)
+
+func schemas(t *testing.T) map[string]*jsonschema.Schema {
+	t.Helper()
+	compiled := map[string]*jsonschema.Schema{}
+	for _, kind := range []string{spec.ToolKind, spec.ProjectKind} {
+		s, err := jsonschema.CompileString("mem:///"+kind+".json", string(editor.Schema(kind)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		compiled[kind] = s
+	}
+	return compiled
+}
+
+// files are those of every project that the tests of the generator know: what is right,
+// and what breaks a rule about form.
+func files(t *testing.T, each func(name, kind string, data []byte, formBroken bool)) {
+	t.Helper()
+	kind := func(name string) string {
+		if filepath.Base(name) == "tools.toml" {
+			return spec.ProjectKind
+		}
+		return spec.ToolKind
+	}
+	const root = "../../.."
+	for _, pattern := range []string{"tools.toml", "specs/*/*.toml", "testdata/specs/positive/*/tools.toml", "testdata/specs/positive/*/specs/*/*.toml"} {
+		names, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, name := range names {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			each(name, kind(name), data, false)
+		}
+	}
+	archives, err := filepath.Glob(filepath.Join(root, "testdata/specs/*.txtar"))
+	if err != nil || len(archives) == 0 {
+		t.Fatal(err)
+	}
+	broken := regexp.MustCompile(`(?m)^(\S+?):[0-9:]* error: (.*) \[SP00[234]\]$`)
+	for _, name := range archives {
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := map[string]bool{}
+		for _, f := range archive.Files {
+			if f.Name == "stderr" {
+				for _, match := range broken.FindAllSubmatch(f.Data, -1) {
+					// That an envelope or a result has to be there depends on another key.
+					if !bytes.HasSuffix(match[2], []byte(`has no "envelope"`)) && !bytes.HasSuffix(match[2], []byte(`has no "result"`)) {
+						said[string(match[1])] = true
+					}
+				}
+			}
+		}
+		for _, f := range archive.Files {
+			if strings.HasSuffix(f.Name, ".toml") && len(f.Data) > 0 {
+				if fixed := strings.HasPrefix(f.Name, "fixed/"); fixed || said[f.Name] {
+					each(name+":"+f.Name, kind(f.Name), f.Data, !fixed)
+				}
+			}
+		}
+	}
+}
+
+// The schema takes every spec that is right, and none whose form the loader refuses.
+func TestSchemaAgreesWithTheLoader(t *testing.T) {
+	t.Parallel()
+	compiled := schemas(t)
+	right, wrong := 0, 0
+	files(t, func(name, kind string, data []byte, formBroken bool) {
+		var document map[string]any
+		if _, err := toml.Decode(string(data), &document); err != nil {
+			return // it is no TOML
+		}
+		err := compiled[kind].Validate(plain(document))
+		switch {
+		case formBroken && err == nil:
+			t.Errorf("%s: the schema takes what the loader refuses", name)
+		case !formBroken && err != nil:
+			t.Errorf("%s: %#v", name, err)
+		case formBroken:
+			wrong++
+		default:
+			right++
+		}
+	})
+	if right < 100 || wrong < 3 {
+		t.Errorf("only %d files are right and %d wrong", right, wrong)
+	}
+}
+
+// plain makes the types of a TOML document those that a JSON Schema library knows.
+func plain(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, value := range v {
+			out[name] = plain(value)
+		}
+		return out
+	case []map[string]any:
+		out := []any{}
+		for _, item := range v {
+			out = append(out, plain(item))
+		}
+		return out
+	case []any:
+		out := []any{}
+		for _, item := range v {
+			out = append(out, plain(item))
+		}
+		return out
+	}
+	return v
+}
+
+func TestReferenceHasEveryKey(t *testing.T) {
+	t.Parallel()
+	text := string(editor.Reference())
+	for kind, keys := range spec.Keys() {
+		for _, k := range keys {
+			if !strings.Contains(text, "| `"+k.Name+"` |") || k.Doc == "" || strings.HasSuffix(k.Doc, ".") {
+				t.Errorf("%s of %s is not told", k.Name, kind)
+			}
+		}
+	}
+}

@@ -1,0 +1,27 @@
+// Package targets is the one list of what a contract can be written as, beside Go
+// and the lock.
+package targets
+
+import (
+	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/emit/anthropic"
+	"github.com/convtools/convtools/gen/emit/docs"
+	"github.com/convtools/convtools/gen/emit/jp"
+	"github.com/convtools/convtools/gen/emit/mcp"
+	"github.com/convtools/convtools/gen/emit/openai"
+	"github.com/convtools/convtools/gen/emit/responses"
+	"github.com/convtools/convtools/gen/emit/schema"
+)
+
+// All returns every target, in the order their reports are shown.
+func All() []emit.Target {
+	return []emit.Target{
+		schema.Target(),
+		jp.Target(),
+		mcp.Target(),
+		openai.Target(),
+		anthropic.Target(),
+		responses.Target(),
+		docs.Target(),
+	}
+}

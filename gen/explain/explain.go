@@ -1,0 +1,98 @@
+// Package explain tells what a rule demands, with a spec that breaks it and what puts
+// it right. The examples are those the tests run, so that none can be out of date.
+//
+// It never makes up an example of its own.
+package explain
+
+import (
+	"fmt"
+	"io/fs"
+	"sort"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/convtools/convtools/gen/check"
+	"github.com/convtools/convtools/testdata/specs"
+)
+
+// Rule returns what a rule demands, with an example, and false where there is no rule of
+// that id. Ids are taken in any case.
+func Rule(id string) (string, bool, error) {
+	for _, rule := range check.Rules() {
+		if !strings.EqualFold(id, rule.ID) {
+			continue
+		}
+		archive, err := example(rule.ID)
+		if err != nil {
+			return "", true, fmt.Errorf("looking for an example of %s: %w", rule.ID, err)
+		}
+		return rule.ID + ": " + rule.Doc + "\n" + show(archive), true, nil
+	}
+	return "", false, nil
+}
+
+// example is the shortest archive that breaks a rule: the one with the least beside the
+// point.
+func example(rule string) (*txtar.Archive, error) {
+	names, err := fs.Glob(specs.Archives, rule+"-*.txtar")
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	sort.Strings(names)
+	var shortest []byte
+	for _, name := range names {
+		data, err := specs.Archives.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		if shortest == nil || len(data) < len(shortest) {
+			shortest = data
+		}
+	}
+	return txtar.Parse(shortest), nil
+}
+
+func show(archive *txtar.Archive) string {
+	if archive == nil {
+		return ""
+	}
+	var b strings.Builder
+	files := map[string][]byte{}
+	for _, f := range archive.Files {
+		files[f.Name] = f.Data
+	}
+	about := strings.TrimSpace(string(archive.Comment))
+	fmt.Fprintf(&b, "\nFor example: %s\n\n%s", about, indented(string(files["stderr"])))
+	var fixes []string
+	for _, f := range archive.Files {
+		name, fixed := strings.CutPrefix(f.Name, "fixed/")
+		if !fixed {
+			continue
+		}
+		after := f.Data
+		if len(after) == 0 {
+			fixes = append(fixes, "without "+name+"\n")
+			continue
+		}
+		_, changes, _ := strings.Cut(string(diff.Diff(name, files[name], name+", put right", after)), "\n") // the first line repeats the next two
+		fixes = append(fixes, changes)
+	}
+	if len(fixes) > 0 {
+		b.WriteString("\nPut right:\n\n" + indented(strings.Join(fixes, "\n")))
+	}
+	return b.String()
+}
+
+// indented moves text to the right, as an example stands in prose.
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" {
+			b.WriteString("    ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}

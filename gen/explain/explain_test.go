@@ -1,0 +1,28 @@
+package explain_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/convtools/convtools/gen/check"
+	"github.com/convtools/convtools/gen/explain"
+)
+
+// Every rule has an example that breaks it, and what puts that right.
+func TestEveryRuleHasAnExample(t *testing.T) {
+	t.Parallel()
+	for _, rule := range check.Rules() {
+		text, ok, err := explain.Rule(strings.ToLower(rule.ID))
+		if err != nil || !ok {
+			t.Fatalf("%s: %v, %v", rule.ID, ok, err)
+		}
+		for _, part := range []string{rule.ID + ": " + rule.Doc, "\nFor example: ", "[" + rule.ID + "]", "\nPut right:\n", "\n    "} {
+			if !strings.Contains(text, part) {
+				t.Errorf("what explains %s has no %q:\n%s", rule.ID, part, text)
+			}
+		}
+	}
+	if text, ok, err := explain.Rule("CT999"); ok || err != nil || text != "" {
+		t.Errorf("a rule that is not there: %q, %v, %v", text, ok, err)
+	}
+}

@@ -1,0 +1,23 @@
+// Package parallel does independent work on all processors.
+package parallel
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Each calls do once for every number below n, several at a time and in no order,
+// and returns when all calls have returned.
+func Each(n int, do func(int)) {
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	workers.Wait()
+}

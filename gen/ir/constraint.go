@@ -1,0 +1,220 @@
+package ir
+
+import (
+	"slices"
+	"sync"
+)
+
+// Constraints narrow a value. A nil bound is no bound.
+type Constraints struct {
+	Minimum, Maximum     *float64 // whole where the value is an integer
+	MinLength, MaxLength *int64   // in Unicode characters
+	MinItems, MaxItems   *int64
+	Enum                 []string
+	Pattern              string // RE2 that means the same in ECMA-262; unanchored unless it says so
+	PatternSays          string // what the pattern asks for, in words that complete "must …"
+	Format               string // the name of one of [Formats]
+	NotBlank             bool   // has a character that is not ASCII white space
+	SingleLine           bool   // no CR, LF or NUL
+}
+
+// Form is how a constraint is written in a spec, which decides how it is worded,
+// checked and compared.
+type Form int
+
+// The forms.
+const (
+	Least  Form = iota // a lower bound: a number
+	Most               // an upper bound: a number
+	Flag               // true, or absent
+	Text               // a string
+	List               // an array of strings
+	Remark             // a string that explains another constraint and narrows nothing
+)
+
+// Constraint is one row of the table of everything that can narrow a value. The
+// loader reads its key, the checker the types it goes with, and schema, words,
+// validators, lock and breaking rules what they need of it: a new constraint is a
+// new row, and new code only where no row before it had its form.
+type Constraint struct {
+	Key   string // in specs, reports and contract.lock
+	Doc   string // for whoever writes a spec: one sentence without a full stop
+	Kinds []Kind // the types it narrows
+	Form  Form
+	Unit  string    // what a bound counts: "character", "item", or nothing for the value itself
+	Code  ErrorCode // of a value that breaks it
+
+	// Keyword is that of JSON Schema.
+	Keyword string
+	// Phrase is a flag in a list of remarks, Wants behind "a string", and Demands
+	// behind "must be".
+	Phrase, Wants, Demands string
+	// Func names the function of runtime/coerce that judges a text. It reports
+	// whether the text keeps the flag; where Negated is set, whether it breaks it.
+	Func    string
+	Negated bool
+
+	// Narrowed is the breaking rule for a value that is narrowed by the constraint
+	// more than before, and Effect what that does to callers, as one sentence
+	// without a full stop.
+	Narrowed, Effect string
+
+	field func(*Constraints) any // a pointer to the field
+}
+
+// ConstraintTable returns every constraint, in the order in which they are checked
+// and worded. It is not to be changed.
+func ConstraintTable() []Constraint { return constraintTable() }
+
+// constraintTable is made once: it is asked for with every value of every tool.
+var constraintTable = sync.OnceValue(func() []Constraint {
+	integers, texts, arrays := []Kind{Integer, Number}, []Kind{String}, []Kind{Array}
+	return []Constraint{
+		{
+			Key: "enum", Doc: "The values there are", Kinds: texts, Form: List, Code: ErrorEnum, Keyword: "enum",
+			Narrowed: "enum-added", Effect: "Values outside the new list are refused",
+			field: func(c *Constraints) any { return &c.Enum },
+		},
+		{
+			Key: "minimum", Doc: "The least a number may be", Kinds: integers, Form: Least, Code: ErrorMinimum, Keyword: "minimum",
+			Narrowed: "minimum-increased", Effect: "Numbers between the old and the new bound are refused",
+			field: func(c *Constraints) any { return &c.Minimum },
+		},
+		{
+			Key: "maximum", Doc: "The most a number may be", Kinds: integers, Form: Most, Code: ErrorMaximum, Keyword: "maximum",
+			Narrowed: "maximum-decreased", Effect: "Numbers between the new and the old bound are refused",
+			field: func(c *Constraints) any { return &c.Maximum },
+		},
+		{
+			Key: "min_items", Doc: "The fewest items of an array", Kinds: arrays, Form: Least, Unit: "item", Code: ErrorMinItems, Keyword: "minItems",
+			Narrowed: "min-items-increased", Effect: "Shorter arrays are refused",
+			field: func(c *Constraints) any { return &c.MinItems },
+		},
+		{
+			Key: "max_items", Doc: "The most items of an array", Kinds: arrays, Form: Most, Unit: "item", Code: ErrorMaxItems, Keyword: "maxItems",
+			Narrowed: "max-items-decreased", Effect: "Longer arrays are refused",
+			field: func(c *Constraints) any { return &c.MaxItems },
+		},
+		{
+			Key: "min_length", Doc: "The fewest characters of a string", Kinds: texts, Form: Least, Unit: "character", Code: ErrorMinLength, Keyword: "minLength",
+			Narrowed: "min-length-increased", Effect: "Shorter strings are refused",
+			field: func(c *Constraints) any { return &c.MinLength },
+		},
+		{
+			Key: "max_length", Doc: "The most characters of a string", Kinds: texts, Form: Most, Unit: "character", Code: ErrorMaxLength, Keyword: "maxLength",
+			Narrowed: "max-length-decreased", Effect: "Longer strings are refused",
+			field: func(c *Constraints) any { return &c.MaxLength },
+		},
+		{
+			Key: "pattern", Doc: "A regular expression that a string matches; it says so with ^ and $ where it is for the whole", Kinds: texts, Form: Text, Code: ErrorPattern, Keyword: "pattern",
+			Narrowed: "pattern-added", Effect: "Strings of another form are refused",
+			field: func(c *Constraints) any { return &c.Pattern },
+		},
+		{Key: "pattern_says", Doc: "What the pattern asks for, in words that complete must …", Kinds: texts, Form: Remark, field: func(c *Constraints) any { return &c.PatternSays }},
+		{
+			Key: "format", Doc: "The form of a string, by its name", Kinds: texts, Form: Text, Code: ErrorPattern, Keyword: "format",
+			Narrowed: "format-added", Effect: "Strings of another form are refused",
+			field: func(c *Constraints) any { return &c.Format },
+		},
+		{
+			Key: "not_blank", Doc: "Whether a string has more in it than white space", Kinds: texts, Form: Flag, Code: ErrorBlank,
+			Phrase: "not blank", Wants: "that is not blank", Demands: "more than white space", Func: "Blank", Negated: true,
+			Narrowed: "not-blank-added", Effect: "Blank strings are refused",
+			field: func(c *Constraints) any { return &c.NotBlank },
+		},
+		{
+			Key: "single_line", Doc: "Whether a string has neither line breaks nor NUL characters", Kinds: texts, Form: Flag, Code: ErrorSingleLine,
+			Phrase: "on one line", Wants: "on one line", Demands: "a single line without line breaks and NUL characters", Func: "SingleLine",
+			Narrowed: "single-line-added", Effect: "Strings of several lines are refused",
+			field: func(c *Constraints) any { return &c.SingleLine },
+		},
+	}
+})
+
+// Of returns what the constraint demands in c: a float64, a string, a []string or
+// true; nil where it demands nothing.
+func (k Constraint) Of(c *Constraints) any {
+	switch v := k.field(c).(type) {
+	case **float64:
+		if *v != nil {
+			return **v
+		}
+	case **int64:
+		if *v != nil {
+			return float64(**v)
+		}
+	case *string:
+		if *v != "" {
+			return *v
+		}
+	case *[]string:
+		if len(*v) > 0 {
+			return *v
+		}
+	case *bool:
+		if *v {
+			return true
+		}
+	}
+	return nil
+}
+
+// Bound returns a bound, or nil where there is none.
+func (k Constraint) Bound(c *Constraints) *float64 {
+	if n, ok := k.Of(c).(float64); ok {
+		return &n
+	}
+	return nil
+}
+
+// Set puts a value of a spec into c: what [Constraint.Of] returns.
+func (k Constraint) Set(c *Constraints, value any) {
+	switch field := k.field(c).(type) {
+	case **float64:
+		if n, ok := value.(float64); ok {
+			*field = &n
+		}
+	case **int64:
+		if n, ok := value.(float64); ok {
+			whole := int64(n)
+			*field = &whole
+		}
+	case *string:
+		*field, _ = value.(string)
+	case *[]string:
+		*field, _ = value.([]string)
+	case *bool:
+		*field, _ = value.(bool)
+	}
+}
+
+// Applies reports whether the constraint narrows values of a type.
+func (k Constraint) Applies(kind Kind) bool { return slices.Contains(k.Kinds, kind) }
+
+// Format is a form that a string may be told to have by name.
+type Format struct {
+	Name string // as in JSON Schema
+	Func string // the function of runtime/coerce that judges a text
+	Says string // what it asks for, in words that complete "must …"
+}
+
+// Formats returns all formats.
+func Formats() []Format {
+	return []Format{
+		{"date-time", "DateTime", "be a date and time such as 2026-11-22T09:30:00Z"},
+		{"date", "Date", "be a date such as 2026-11-22"},
+		{"uuid", "UUID", "be a UUID such as 123e4567-e89b-12d3-a456-426614174000"},
+		{"uri", "URI", "be a URI with its scheme, such as https://example.com/a"},
+	}
+}
+
+// FormatNamed returns the format of a name. The second result is false where there
+// is none.
+func FormatNamed(name string) (Format, bool) {
+	for _, f := range Formats() {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Format{}, false
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// Pager shows output page by page, where that goes to a terminal.
+type Pager struct {
+	// Stdout and Stderr are where the output goes from now on.
+	Stdout, Stderr io.Writer
+
+	cmd  *exec.Cmd
+	pipe *os.File
+}
+
+// StartPager starts the pager of the user, $PAGER or less, in front of a terminal.
+// It returns nil where there is none to start: where stdout is no terminal, where
+// PAGER is "cat" or the terminal is dumb, or where the program is not there. What
+// goes to stderr is paged too where that is a terminal, so that it does not write
+// over a page.
+func StartPager(stdout, stderr io.Writer, getenv func(string) string) *Pager {
+	out, ok := stdout.(*os.File)
+	if !ok || !term.IsTerminal(int(out.Fd())) || getenv("TERM") == "dumb" {
+		return nil
+	}
+	words := strings.Fields(getenv("PAGER")) // a program and its flags: no shell reads it
+	if len(words) == 0 {
+		words = []string{"less"}
+	}
+	if words[0] == "cat" {
+		return nil
+	}
+	cmd := exec.Command(words[0], words[1:]...) //nolint:forbidigo,gosec // the user chose it, and it needs the terminal, which runtime/process never hands on
+	cmd.Stdout, cmd.Stderr = out, os.Stderr
+	cmd.Env = os.Environ()
+	for _, lack := range [][2]string{{"LESS", "FRX"}, {"LV", "-c"}} { // as git has it
+		if getenv(lack[0]) == "" {
+			cmd.Env = append(cmd.Env, lack[0]+"="+lack[1])
+		}
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil
+	}
+	defer read.Close()
+	cmd.Stdin = read
+	if err := cmd.Start(); err != nil {
+		write.Close()
+		return nil
+	}
+	p := &Pager{Stdout: write, Stderr: stderr, cmd: cmd, pipe: write}
+	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.Stderr = write
+	}
+	return p
+}
+
+// Close ends the output, and waits until the user has left the pager. How that
+// ends is no matter of the command that wrote the output.
+func (p *Pager) Close() error {
+	err := p.pipe.Close()
+	var ended *exec.ExitError
+	if waitErr := p.cmd.Wait(); !errors.As(waitErr, &ended) {
+		err = errors.Join(err, waitErr)
+	}
+	return err
+}

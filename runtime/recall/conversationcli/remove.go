@@ -1,0 +1,265 @@
+package conversationcli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// removeFlags is the command line of rm.
+type removeFlags struct {
+	changeFlags
+	when                    span
+	permanent, keepChildren bool
+}
+
+func (c *commands) removeCommand() *cobra.Command {
+	var opts removeFlags
+	cmd := &cobra.Command{
+		Use:   "rm ID…",
+		Short: "Remove conversations and what was forked from them",
+		Long: `Removes conversations, and what was forked from them, to a trash that restore
+brings them back from. It asks first; where nobody can be asked it needs --yes.
+
+` + targetsHelp,
+		Example: `  convtools conversation rm jp-c17737387251 --dry-run
+  convtools conversation rm jp-c17737387251 --keep-children --yes`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: c.completeIDs,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.remove(cmd.Context(), cmd, &opts, args) },
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&opts.permanent, "permanent", false, "delete for good, from the trash too")
+	flags.BoolVar(&opts.keepChildren, "keep-children", false, "keep what was forked from them, as children of their parents")
+	opts.addFlags(cmd)
+	opts.when.addFlags(cmd, false)
+	return cmd
+}
+
+func (c *commands) remove(ctx context.Context, cmd *cobra.Command, opts *removeFlags, args []string) error {
+	source, err := c.open()
+	if err != nil {
+		return err
+	}
+	list, err := c.toRemove(ctx, cmd, source, opts, args)
+	if err != nil {
+		return err
+	}
+	all, err := c.findAll(ctx, source)
+	if err != nil {
+		return err
+	}
+	descendants := below(all, list)
+	ch := change{flags: &opts.changeFlags, verb: "remove", done: "removed", dangerous: "conversation restore brings back what is removed"}
+	if opts.permanent {
+		ch.verb, ch.done, ch.dangerous = "delete", "deleted", "nothing brings back what is deleted"
+	}
+	removed := idsOf(list)
+	var lifted []conversations.Listed
+	if opts.keepChildren {
+		for _, l := range descendants {
+			if removed[l.Parent] {
+				lifted = append(lifted, l)
+			}
+		}
+	} else {
+		if n := len(descendants); n > 0 {
+			ch.reasons = []string{fmt.Sprintf("%d of them forked from what was named", n)}
+		}
+		list = append(list, descendants...)
+	}
+	parents := map[transcript.ID]transcript.ID{}
+	for i := range all {
+		parents[all[i].ID] = all[i].Parent
+	}
+	ch.together = func(ctx context.Context, w *jp.Writer, ids []transcript.ID) error {
+		for _, l := range lifted {
+			if err := lift(ctx, w, l.ID, removed, parents); err != nil {
+				return err
+			}
+		}
+		lifted = nil // before the first are removed
+		if opts.permanent {
+			return w.Delete(ctx, ids...)
+		}
+		return w.Remove(ctx, ids...)
+	}
+	return c.make(ctx, source, ch, list)
+}
+
+// lift makes a conversation a child of the nearest conversation above it that is
+// not removed.
+func lift(ctx context.Context, w *jp.Writer, id transcript.ID, removed map[transcript.ID]bool, parents map[transcript.ID]transcript.ID) error {
+	parent := parents[id]
+	for range len(removed) { // a circle ends too
+		if !removed[parent] {
+			break
+		}
+		parent = parents[parent]
+	}
+	if removed[parent] || parent == id {
+		parent = ""
+	}
+	_, _, err := w.Edit(ctx, id, func(transcript.Conversation) jp.Change { return jp.Change{Parent: &parent} })
+	return err
+}
+
+func idsOf(list []conversations.Listed) map[transcript.ID]bool {
+	ids := map[transcript.ID]bool{}
+	for i := range list {
+		ids[list[i].ID] = true
+	}
+	return ids
+}
+
+// toRemove finds the conversations to remove. What is to be deleted for good may
+// be in the trash.
+func (c *commands) toRemove(ctx context.Context, cmd *cobra.Command, source conversations.Source, opts *removeFlags, args []string) ([]conversations.Listed, error) {
+	list, err := c.chosen(ctx, cmd, source, args, opts.when)
+	if err == nil || !opts.permanent {
+		return list, err
+	}
+	ids, parseErr := c.targets(ctx, args, "")
+	removed, trashErr := c.trash(ctx)
+	if parseErr != nil || trashErr != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		listing, listErr := source.List(ctx, conversations.ListQuery{Filter: conversations.Filter{IDs: []string{id}}, NoEvents: true})
+		if listErr == nil {
+			list = append(list, listing.Conversations...)
+			continue
+		}
+		found := false
+		for _, r := range removed {
+			if string(r.ID) == id {
+				list = append(list, conversations.Listed{Conversation: r.Conversation})
+				found = true
+			}
+		}
+		if !found {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func (c *commands) trash(ctx context.Context) ([]jp.Removed, error) {
+	w, err := c.workspace()
+	if err != nil {
+		return nil, sourceFailure(err, nil)
+	}
+	return w.Trash(ctx)
+}
+
+func (c *commands) restoreCommand() *cobra.Command {
+	var opts changeFlags
+	cmd := &cobra.Command{
+		Use:   "restore [ID]…",
+		Short: "Bring removed conversations back from the trash",
+		Long: `Brings conversations back that rm removed; without an ID it lists them. Several
+ask first; where nobody can be asked that needs --yes.`,
+		Example: `  convtools conversation restore
+  convtools conversation restore jp-c17737387251`,
+		Args: cobra.ArbitraryArgs,
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			removed, _ := c.trash(contextOf(cmd)) // nothing is offered where it cannot be read
+			var words []cobra.Completion
+			for _, r := range removed[:min(len(removed), maxCompletions)] {
+				if strings.HasPrefix(spelled(r.ID, word), word) {
+					words = append(words, cobra.CompletionWithDesc(spelled(r.ID, word), text.Truncate(text.Cell(r.Title), completionColumn)))
+				}
+			}
+			return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.restore(cmd.Context(), &opts, args) },
+	}
+	opts.addFlags(cmd)
+	return cmd
+}
+
+func (c *commands) restore(ctx context.Context, opts *changeFlags, args []string) error {
+	removed, err := c.trash(ctx)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return c.listTrash(removed)
+	}
+	ids, err := c.parseIDs(args, "")
+	if err != nil {
+		return err
+	}
+	source, err := c.open()
+	if err != nil {
+		return err
+	}
+	var list []conversations.Listed
+	for _, id := range ids {
+		l := conversations.Listed{Conversation: transcript.Conversation{ID: transcript.ID(id)}}
+		for _, r := range removed {
+			if r.ID == l.ID {
+				l.Conversation = r.Conversation
+			}
+		}
+		list = append(list, l)
+	}
+	return c.make(ctx, source, change{
+		flags: opts, verb: "restore", done: "restored", harmless: true,
+		each: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+			err := w.Restore(ctx, l.ID)
+			var missing *conversations.NotFoundError
+			if errors.As(err, &missing) {
+				hint := "conversation restore lists what is in the trash"
+				if len(missing.Nearest) > 0 {
+					hint = "nearest ids in the trash: " + joinBounded(missing.Nearest, ", ")
+				}
+				return outcome{}, failedHint(hint, "conversation %s is not in the trash", l.ID)
+			}
+			return outcome{}, err
+		},
+	}, list)
+}
+
+// listTrash writes what can be restored.
+func (c *commands) listTrash(removed []jp.Removed) error {
+	f, err := c.resolveFormat()
+	if err != nil {
+		return err
+	}
+	out := newOutput(c.host.Stdout)
+	array := c.newArray(out, f)
+	for _, r := range removed {
+		if f.json {
+			var line record
+			line.reset()
+			line.string("id", string(r.ID))
+			line.optional("title", r.Title)
+			line.time("removed_at", r.At)
+			line.bool("archived", r.Archived)
+			if err := array.add(line.end()); err != nil {
+				return err
+			}
+			continue
+		}
+		line := fmt.Sprintf("%s  removed %s  %s", r.ID, c.when(r.At, false), text.Truncate(text.Cell(r.Title), completionColumn))
+		if err := out.write([]byte(strings.TrimRight(line, " ") + "\n")); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return array.close()
+	}
+	if len(removed) == 0 {
+		c.note("nothing is in the trash")
+	}
+	return out.flush()
+}

@@ -1,0 +1,264 @@
+package conversationcli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+func (c *commands) showCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "show [ID]…",
+		Aliases: []string{"s"},
+		Short:   "Show what is known of conversations",
+		Long: `Shows what is known of conversations beside what was said. Without an ID it is
+the one that is active, else the one that was activated last.
+
+` + targetsHelp,
+		Example:           "  convtools conversation show jp-c17737387251\n  convtools conversation show +pinned --format=json",
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: c.completeIDs,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.showAll(cmd.Context(), cmd, args) },
+	}
+}
+
+// orActive returns the words for conversations, or one that stands for the one
+// that is meant where there are none.
+func (c *commands) orActive(ctx context.Context, source conversations.Source, words []string) ([]string, error) {
+	if len(words) > 0 {
+		return words, nil
+	}
+	active, err := c.active(ctx, source)
+	switch {
+	case err != nil:
+		return nil, err
+	case active != "":
+		return []string{string(active)}, nil
+	}
+	return []string{"recent"}, nil
+}
+
+func (c *commands) showAll(ctx context.Context, cmd *cobra.Command, args []string) error {
+	f, err := c.resolveFormat()
+	if err != nil {
+		return err
+	}
+	source, err := c.open()
+	if err != nil {
+		return err
+	}
+	if args, err = c.orActive(ctx, source, args); err != nil {
+		return err
+	}
+	ids, err := c.targets(ctx, args, "")
+	if err != nil {
+		return err
+	}
+	listing, err := source.List(ctx, conversations.ListQuery{Filter: conversations.Filter{IDs: ids}, Sort: conversations.ByID, Ascending: true})
+	c.warnOf(listing.Aside.Problems, true)
+	if err != nil {
+		return sourceFailure(err, ids)
+	}
+	out := newOutput(c.host.Stdout)
+	array := c.newArray(out, f)
+	for i := range listing.Conversations {
+		l := &listing.Conversations[i]
+		turns, err := c.turnsOf(ctx, source, l)
+		if err != nil {
+			return err
+		}
+		if f.json {
+			var r record
+			r.reset()
+			r.listed(l)
+			r.optional("parent_id", string(l.Parent))
+			if turns < 0 {
+				r.null("turns")
+			} else {
+				r.int("turns", turns)
+			}
+			err = array.add(r.end())
+		} else {
+			err = c.showOne(out, f, l, turns, i > 0)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return array.close()
+	}
+	return out.flush()
+}
+
+// turnsOf counts the turns of a conversation; -1 where they cannot be read.
+func (c *commands) turnsOf(ctx context.Context, source conversations.Source, l *conversations.Listed) (int, error) {
+	r, err := source.Read(ctx, conversations.ReadQuery{ID: string(l.ID)})
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	if err != nil {
+		c.warn("%s: its turns cannot be counted: %v", l.ID, err)
+		return -1, nil
+	}
+	if r.Damage != nil {
+		c.warn("%s: events.json is damaged, what stands before the damage is counted: %v", l.ID, r.Damage.Err)
+	}
+	return r.Turns, nil
+}
+
+func (c *commands) showOne(out output, f format, l *conversations.Listed, turns int, more bool) error {
+	var b strings.Builder
+	if more {
+		b.WriteString("\n")
+	}
+	title := strings.TrimSpace(fmt.Sprintf("%s  %s", l.ID, text.Cell(l.Title)))
+	if f.colour {
+		title = styleDim + title + styleReset
+	}
+	b.WriteString(title + "\n")
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "  %-14s %s\n", name, text.Line(value))
+		}
+	}
+	at := func(name string, t time.Time) {
+		if !t.IsZero() {
+			line(name, c.when(t, true)+" ("+c.relative(t)+")")
+		}
+	}
+	line("events", eventsCell(l))
+	if turns >= 0 {
+		line("turns", fmt.Sprint(turns))
+	}
+	at("created", l.CreatedAt)
+	at("last event", l.LastEventAt)
+	at("last activated", l.LastActivatedAt)
+	at("pinned", l.PinnedAt)
+	at("archived", l.ArchivedAt)
+	at("expires", l.ExpiresAt)
+	if l.Archived && l.ArchivedAt.IsZero() {
+		line("archived", "yes")
+	}
+	if l.Hidden {
+		line("hidden", "yes")
+	}
+	line("kept in", map[string]string{"Y": "the user's store", "N": "the project and the user's store", "ext": "the project"}[l.Locality])
+	line("forked from", string(l.Parent))
+	for _, key := range slices.Sorted(maps.Keys(l.Labels)) {
+		label := key
+		if value := l.Labels[key]; value != "" {
+			label += "=" + value
+		}
+		line("label", label)
+	}
+	return out.write([]byte(b.String()))
+}
+
+// relative writes how far a time is from now.
+func (c *commands) relative(t time.Time) string {
+	if t.After(c.host.Now().Add(time.Minute)) {
+		// The calendar is the same in both directions.
+		return "in " + strings.TrimSuffix(age(c.host.Now().UTC(), t.UTC()), " ago")
+	}
+	return age(t.UTC(), c.host.Now().UTC())
+}
+
+func (c *commands) pathCommand() *cobra.Command {
+	var events, metadata, config bool
+	cmd := &cobra.Command{
+		Use:   "path [ID]…",
+		Short: "Print where conversations are on disk",
+		Long: `Prints the directories of conversations, or the paths of their files. Where
+there is a copy in the project and one in the user's store, it is the one that
+counts: the newer one.
+
+` + targetsHelp,
+		Example:           "  convtools conversation path jp-c17737387251\n  convtools conversation path . --events",
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: c.completeIDs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var files []jp.File
+			for _, f := range []struct {
+				given bool
+				file  jp.File
+			}{{events, jp.EventsFile}, {metadata, jp.MetadataFile}, {config, jp.BaseConfigFile}} {
+				if f.given {
+					files = append(files, f.file)
+				}
+			}
+			if len(files) == 0 {
+				files = []jp.File{jp.Directory}
+			}
+			return c.paths(cmd.Context(), args, files)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&events, "events", false, "print the path of events.json")
+	flags.BoolVar(&metadata, "metadata", false, "print the path of metadata.json")
+	flags.BoolVar(&config, "base-config", false, "print the path of base_config.json")
+	return cmd
+}
+
+func (c *commands) paths(ctx context.Context, args []string, files []jp.File) error {
+	f, err := c.resolveFormat()
+	if err != nil {
+		return err
+	}
+	source, err := c.open()
+	if err != nil {
+		return err
+	}
+	if args, err = c.orActive(ctx, source, args); err != nil {
+		return err
+	}
+	ids, err := c.targets(ctx, args, "")
+	if err != nil {
+		return err
+	}
+	w, err := c.workspace()
+	if err != nil {
+		return sourceFailure(err, ids)
+	}
+	out := newOutput(c.host.Stdout)
+	array := c.newArray(out, f)
+	for _, id := range ids {
+		for _, file := range files {
+			path, err := w.Path(ctx, transcript.ID(id), file)
+			var missing *conversations.NotFoundError
+			if errors.As(err, &missing) {
+				return notFound(missing)
+			}
+			if err != nil {
+				return err
+			}
+			if !f.json {
+				err = out.write([]byte(text.Line(path) + "\n"))
+			} else {
+				var r record
+				r.reset()
+				r.string("id", id)
+				r.string("path", path)
+				err = array.add(r.end())
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if f.json {
+		return array.close()
+	}
+	return out.flush()
+}

@@ -1,0 +1,131 @@
+package conversationcli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// forest builds a listing of "id<parent" words; one that ends with '!' is hidden.
+func forest(words string) *conversations.Listing {
+	var l conversations.Listing
+	for _, word := range strings.Fields(words) {
+		name, hidden := strings.CutSuffix(word, "!")
+		id, parent, _ := strings.Cut(name, "<")
+		l.Conversations = append(l.Conversations, conversations.Listed{Conversation: transcript.Conversation{
+			ID: transcript.ID(id), Parent: transcript.ID(parent), Hidden: hidden,
+		}})
+	}
+	return &l
+}
+
+// drawn is a tree as words: the depth in dots, and hidden children that are not
+// shown.
+func drawn(l *conversations.Listing, places []treePlace) string {
+	var words []string
+	for i, p := range places {
+		word := strings.Repeat(".", p.depth) + string(l.Conversations[i].ID)
+		if p.unshown > 0 {
+			word += fmt.Sprintf("+%d", p.unshown)
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+func TestGrowTree(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, forest  string
+		hidden        bool
+		offset, limit int
+		want          string
+		total, hides  int
+	}{
+		{name: "none", total: 0},
+		{name: "siblings keep their order", forest: "d<a c b<a a e<b", want: "c a .d .b ..e", total: 2},
+		{name: "missing parent", forest: "a<x b<a", want: "a .b", total: 1},
+		{name: "own parent", forest: "a<a b<a", want: "a .b", total: 1},
+		{name: "circle", forest: "x<c a<c b<a c<b y", want: "a .b ..c ...x y", total: 2},
+		{name: "hidden children", forest: "a b<a! c<a! d e<d! f<d", want: "a+2 d .f", total: 2, hides: 3},
+		{name: "below hidden ones", forest: "a b<a! c<b! d<c", want: "a .d", total: 1, hides: 2},
+		{name: "circle of hidden ones", forest: "a<b b<c! c<b!", want: "a", total: 1, hides: 2},
+		{name: "with hidden ones", forest: "a b<a! c<b!", hidden: true, want: "a .b ..c", total: 1},
+		{name: "a page", forest: "a b<a c d<c e", offset: 1, limit: 1, want: "c .d", total: 3},
+		{name: "behind the end", forest: "a b<a", offset: 5, want: "", total: 1},
+	}
+	for _, test := range tests {
+		l := forest(test.forest)
+		places := growTree(l, test.hidden, test.offset, test.limit)
+		if got := drawn(l, places); got != test.want || l.Total != test.total || l.Aside.Hidden != test.hides {
+			t.Errorf("%s: %q of %d, %d hidden; want %q of %d, %d hidden", test.name, got, l.Total, l.Aside.Hidden, test.want, test.total, test.hides)
+		}
+	}
+}
+
+// TestGrowTreeProperties has any parents at all: every conversation that may be
+// shown is, once, and below its parent unless there is a circle.
+func TestGrowTreeProperties(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 12).Draw(t, "n")
+		var words []string
+		var want []string
+		hidden := rapid.Bool().Draw(t, "with hidden")
+		for i := range n {
+			word := fmt.Sprintf("c%d<c%d", i, rapid.IntRange(0, n).Draw(t, "parent"))
+			if rapid.IntRange(0, 3).Draw(t, "hidden") == 0 {
+				word += "!"
+			}
+			words = append(words, word)
+			if hidden || !strings.HasSuffix(word, "!") {
+				want = append(want, fmt.Sprintf("c%d", i))
+			}
+		}
+		l := forest(strings.Join(words, " "))
+		places := growTree(l, hidden, 0, 0)
+		seen := map[string]bool{}
+		way := []transcript.ID{}
+		for i, p := range places {
+			c := l.Conversations[i]
+			seen[string(c.ID)] = true
+			if p.depth > len(way) {
+				t.Fatalf("%s hangs in the air in %s", c.ID, drawn(l, places))
+			}
+			way = append(way[:p.depth], c.ID)
+			if hidden && p.depth > 0 && way[p.depth-1] != c.Parent {
+				t.Fatalf("%s is below %s in %s", c.ID, way[p.depth-1], drawn(l, places))
+			}
+		}
+		for _, id := range want {
+			if !seen[id] {
+				t.Fatalf("%s is missing in %s", id, drawn(l, places))
+			}
+		}
+		if len(places) != len(want) {
+			t.Fatal(cmp.Diff(want, seen))
+		}
+	})
+}
+
+// TestDeepTree has a chain of 100,000 conversations, hidden ones among them.
+func TestDeepTree(t *testing.T) {
+	t.Parallel()
+	var l conversations.Listing
+	for i := range 100_000 {
+		l.Conversations = append(l.Conversations, conversations.Listed{Conversation: transcript.Conversation{
+			ID: transcript.ID(fmt.Sprint(i)), Parent: transcript.ID(fmt.Sprint(i - 1)), Hidden: i%3 == 1,
+		}})
+	}
+	places := growTree(&l, false, 0, 0)
+	last := places[len(places)-1]
+	if len(places) != 66_667 || last.depth != 66_666 || len([]rune(last.lines())) != 2+4*maxIndent {
+		t.Errorf("%d places, the last one at %d, drawn as %q", len(places), last.depth, last.lines())
+	}
+}

@@ -1,0 +1,234 @@
+package jp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// ForkOptions are how a fork differs from the conversation it is made of.
+type ForkOptions struct {
+	Title  *string // nil keeps the title
+	Hidden bool    // a fork is not hidden because its source is
+	Labels map[string]*string
+	// ResetLabels leaves the labels of the source away.
+	ResetLabels bool
+}
+
+// Fork makes a live conversation of all that was said in another one, and returns
+// its id. It has the title, the labels and the pin of its source, which becomes
+// its parent, does not expire, and is in the stores that the source is in; one
+// that is only in the project is made for the user's store too. The source is not
+// locked: its events are replaced as a whole by whoever adds to them.
+func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (_ transcript.ID, err error) {
+	c, err := wr.begin(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer c.end()
+	n, ok := numberOf(id)
+	if !ok {
+		return "", &store.NotFoundError{IDs: []transcript.ID{id}, Place: wr.w.root}
+	}
+	all, err := c.copies(ctx, n)
+	if err != nil {
+		return "", err
+	}
+	places, _ := c.pair(all)
+	source := places[0]
+	metadata, before, err := c.metadata(&source)
+	if err != nil {
+		return "", err
+	}
+	if metadata, err = c.forked(metadata, before, o); err != nil {
+		return "", err
+	}
+	after, err := c.parsed(&place{number: n}, metadata)
+	if err != nil {
+		return "", err
+	}
+	files, closeFiles, err := c.openStream(ctx, source)
+	if err != nil {
+		return "", err
+	}
+	defer closeFiles()
+	files = append(files, fileOf(metadataFile, metadata))
+	fork, err := c.newNumber(ctx)
+	if err != nil {
+		return "", err
+	}
+	var made []int
+	defer func() {
+		if err != nil { // in all stores, or in none
+			for _, i := range made {
+				_ = c.discard(i, fork, dirName(fork, after.Title)) // what is left is a fork in one store
+			}
+		}
+	}()
+	for _, i := range []int{userStore, projectStore} {
+		if i == projectStore && source.dirs[projectStore] == "" {
+			continue
+		}
+		if there, err := c.openStore(i); err != nil {
+			return "", err
+		} else if !there {
+			continue
+		}
+		if err := c.newDirectory(i, fork, ".", dirName(fork, after.Title), files); err != nil {
+			return "", err
+		}
+		made = append(made, i)
+	}
+	return fork.id(), nil
+}
+
+// openStream opens the files of a stream, so that what is copied of it is one
+// version. Where the directory is renamed meanwhile it is looked for again.
+func (c *writing) openStream(ctx context.Context, p place) (files []newFile, closeFiles func(), err error) {
+	for round := 0; ; round++ {
+		files, closeFiles, err := c.tryOpenStream(ctx, p)
+		if !errors.Is(err, fs.ErrNotExist) || round == maxRelists {
+			return files, closeFiles, err
+		}
+		all, err := c.copies(ctx, p.number)
+		if err != nil {
+			return nil, nil, err
+		}
+		places, _ := c.pair(all)
+		p = places[0]
+	}
+}
+
+func (c *writing) tryOpenStream(ctx context.Context, p place) ([]newFile, func(), error) {
+	from, names, err := c.stream(ctx, &p)
+	if err != nil {
+		return nil, nil, err
+	}
+	var files []newFile
+	var opened []*file
+	closeAll := func() {
+		for _, f := range opened {
+			f.Close()
+		}
+	}
+	for _, name := range names {
+		f, err := openRegular(c.roots[from], c.dirs[from], path.Join(p.dirs[from], name))
+		if err != nil {
+			closeAll()
+			return nil, nil, err
+		}
+		opened = append(opened, f)
+		files = append(files, newFile{name, func(w io.Writer) error {
+			_, err := io.Copy(w, io.NewSectionReader(f, 0, f.size))
+			return err
+		}})
+	}
+	return files, closeAll, nil
+}
+
+// forked returns the metadata of a fork.
+func (c *writing) forked(data []byte, source transcript.Conversation, o ForkOptions) ([]byte, error) {
+	object, err := parseObject(data, 0)
+	if err != nil {
+		return nil, &ConversationError{source.ID, fmt.Errorf("%s: %w", metadataFile, err)}
+	}
+	object.set("archived_at", nil)
+	object.set("expires_at", nil)
+	if o.ResetLabels {
+		object.set("labels", nil)
+	}
+	return c.changed(object.bytes(), source, Change{Title: o.Title, Hidden: &o.Hidden, Parent: &source.ID, Labels: o.Labels})
+}
+
+// newNumber returns the number of a new conversation, and takes its lock and the
+// one under which numbers are chosen: the next tenth of a second that has none in
+// any store, archive or trash. JP takes no such lock, and so the lock of the
+// conversation itself decides between it and this process.
+func (c *writing) newNumber(ctx context.Context) (number, error) {
+	release, err := c.locks.acquire(ctx, newLock, max(c.wr.wait, maxNewWait))
+	if err != nil {
+		return 0, err
+	}
+	c.release = append(c.release, release)
+	if err := c.sweep(); err != nil {
+		return 0, err
+	}
+	removed, err := c.readTrash()
+	if err != nil {
+		return 0, err
+	}
+	for n := number(c.wr.now().UnixMilli() / 100); ; n++ {
+		if slices.ContainsFunc(removed, of(n)) {
+			continue
+		}
+		release, busy, err := c.locks.try(lockName(n))
+		if err != nil {
+			return 0, err
+		}
+		if busy != nil {
+			continue
+		}
+		all, problems, err := c.readDirs(ctx, store.Live|store.Archived)
+		for _, p := range problems {
+			if p.ID == "" {
+				err = &StoreError{Path: p.Path, Err: p.Err}
+			}
+		}
+		if err != nil {
+			release()
+			return 0, err
+		}
+		if !slices.ContainsFunc(all, func(f found) bool { return f.number == n }) {
+			c.release = append(c.release, release)
+			return n, nil
+		}
+		release()
+	}
+}
+
+// maxNewWait is how long the choice of a number is waited for: it takes others as
+// long as it takes to copy a conversation.
+const maxNewWait = 5 * time.Second
+
+// sweep removes what processes left that were killed while they made a directory.
+func (c *writing) sweep() error {
+	for i, root := range c.roots {
+		if root == nil {
+			continue
+		}
+		entries, err := c.w.readDir(root, c.dirs[i], ".")
+		if err != nil {
+			return c.failed(i, err)
+		}
+		for _, entry := range entries {
+			digits, ok := strings.CutPrefix(entry.Name(), stagePrefix)
+			n, err := strconv.ParseInt(digits, 10, 64)
+			if !ok || err != nil {
+				continue
+			}
+			release, _, err := c.locks.try(lockName(number(n)))
+			if err != nil {
+				return err
+			}
+			if release == nil {
+				continue // somebody is at it
+			}
+			err = c.wr.disk.removeAll(root, entry.Name())
+			release()
+			if err != nil {
+				return c.failed(i, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package jp
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// lock takes the lock of a conversation as another process would.
+func (f *fixture) lock(name string) func() {
+	f.t.Helper()
+	l, err := f.open().openLocks(func() time.Time { return writtenAt })
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	l.pid = 4711
+	release, busy, err := l.try(name)
+	if busy != nil || err != nil {
+		f.t.Fatal(busy, err)
+	}
+	return func() { release(); l.close() }
+}
+
+func TestLocked(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	release := f.lock(string(projected) + ".lock")
+	hide := always(Change{Hidden: to(true)})
+	var busy *LockedError
+	if _, _, err := f.writer().Edit(t.Context(), projected, hide); !errors.As(err, &busy) {
+		t.Fatalf("edited what is locked: %v", err)
+	}
+	if busy.ID != projected || busy.PID != 4711 || !busy.Since.Equal(writtenAt) {
+		t.Errorf("%+v", busy)
+	}
+	if err := f.writer().Remove(t.Context(), userOnly, projected); !errors.As(err, &busy) {
+		t.Errorf("removed what is locked: %v", err)
+	}
+	if got := f.find(17000000002); got.Archived {
+		t.Error("removed half of what was to be removed")
+	}
+	if _, err := f.writer().Fork(t.Context(), projected, ForkOptions{}); err != nil {
+		t.Errorf("a fork has to wait for its source: %v", err)
+	}
+
+	patient := f.writer()
+	patient.wait = time.Hour
+	ctx, cancel := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	cancel(enough)
+	if _, _, err := patient.Edit(ctx, projected, hide); !errors.Is(err, enough) {
+		t.Errorf("waiting ends with its context: %v", err)
+	}
+	done := make(chan error)
+	go func() {
+		_, _, err := patient.Edit(t.Context(), projected, hide)
+		done <- err
+	}()
+	release()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if locks, _ := os.ReadDir(filepath.Join(f.base, "data/workspace/project-"+testID, locksDir)); len(locks) > 0 {
+		t.Errorf("left: %v", locks)
+	}
+}
+
+// TestLockPlaces has locks stand where JP puts them.
+func TestLockPlaces(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	name := string(projected) + ".lock"
+	// One that is nobody's any more is no lock.
+	f.write("data/workspace/project-"+testID+"/locks/"+name, "{}")
+	f.lock(name)()
+	// One in the project counts, where it is there already.
+	f.write("project/.jp/locks/"+name, "not JSON")
+	release := f.lock(name)
+	if _, err := os.Stat(filepath.Join(f.base, "data/workspace/project-"+testID, locksDir, name)); err == nil {
+		t.Error("the lock is in the user's store")
+	}
+	release()
+	if _, err := os.Stat(filepath.Join(f.base, "project/.jp/locks", name)); err == nil {
+		t.Error("the lock is left in the project")
+	}
+	// So it does where there is no store of the user's.
+	if err := os.RemoveAll(filepath.Join(f.base, "data")); err != nil {
+		t.Fatal(err)
+	}
+	release = f.lock(name)
+	defer release()
+	if _, err := os.Stat(filepath.Join(f.base, "project/.jp/locks", name)); err != nil {
+		t.Error(err)
+	}
+	var busy *LockedError
+	if _, _, err := f.writer().Edit(t.Context(), projected, always(Change{})); !errors.As(err, &busy) {
+		t.Errorf("edited what is locked: %v", err)
+	}
+}
+
+// TestLocksStayInside has links lead out of the project where locks are made.
+func TestLocksStayInside(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	f.mkdir("outside")
+	if err := os.Symlink(filepath.Join(f.base, "outside"), filepath.Join(f.base, "project/.jp/locks")); err != nil {
+		t.Skip(err)
+	}
+	f.write("outside/"+string(projected)+".lock", "")
+	if _, _, err := f.writer().Edit(t.Context(), projected, always(Change{Hidden: to(true)})); err == nil {
+		if _, err := os.Stat(filepath.Join(f.base, "outside", string(projected)+".lock")); err != nil {
+			t.Errorf("a file outside of the project: %v", err)
+		}
+	}
+}
+
+// TestNoPlaceForLocks has no lock be made, as where a store is read-only: the error
+// names the place.
+func TestNoPlaceForLocks(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	dir := filepath.Join(f.base, "data/workspace/project-"+testID, locksDir)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var failed *StoreError
+	if _, _, err := f.writer().Edit(t.Context(), projected, always(Change{Hidden: to(true)})); !errors.As(err, &failed) || failed.Path != dir {
+		t.Errorf("%v, want one about %s", err, dir)
+	}
+}

@@ -1,0 +1,379 @@
+package jp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// trashDir is where JP puts what it cannot load. What is removed here is put
+// below it, in a directory for the moment of the removal that is laid out as the
+// directory of conversations itself:
+//
+//	conversations/.trash/20260301T120000.000Z/17800836875-some-title/
+//	conversations/.trash/20260301T120000.000Z/.archive/17600000000-other/
+const (
+	trashDir    = ".trash"
+	trashLayout = "20060102T150405.000Z"
+	trashStep   = time.Millisecond // of the layout
+)
+
+// Archive moves a live conversation to the archive. It reports false where it was
+// there already.
+func (wr *Writer) Archive(ctx context.Context, id transcript.ID) (bool, error) {
+	return wr.moveAll(ctx, id, archiveDir, ".", func(c *writing, p place) error {
+		return c.stampArchived(p, wr.now())
+	}, nil)
+}
+
+// Unarchive moves an archived conversation back. It reports false where it was
+// live already.
+func (wr *Writer) Unarchive(ctx context.Context, id transcript.ID) (bool, error) {
+	return wr.moveAll(ctx, id, ".", archiveDir, nil, func(c *writing, p place) error {
+		return c.stampArchived(p, time.Time{})
+	})
+}
+
+// stampArchived writes when a conversation was archived; the zero time for never.
+func (c *writing) stampArchived(p place, at time.Time) error {
+	data, _, err := c.metadata(&p)
+	if err != nil {
+		return err
+	}
+	o, err := parseObject(data, 0)
+	if err != nil {
+		return &ConversationError{p.number.id(), err}
+	}
+	o.setTime("archived_at", at)
+	return c.writeMetadata(p, o.bytes())
+}
+
+// moveAll moves all directories of a conversation between the live ones and the
+// archive. It runs one function before, one afterwards; where something fails in
+// between, the directory that a conversation is in decides what it is.
+func (wr *Writer) moveAll(ctx context.Context, id transcript.ID, to, from string, before, after func(*writing, place) error) (bool, error) {
+	c, err := wr.begin(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	defer c.end()
+	n, _ := numberOf(id)
+	all, err := c.held(ctx, n)
+	if err != nil {
+		return false, err
+	}
+	moving := slices.DeleteFunc(slices.Clone(all), func(f found) bool { return path.Dir(f.dir) != from })
+	if len(moving) > 0 && before != nil {
+		places, _ := c.pair(moving)
+		if err := before(c, places[0]); err != nil {
+			return false, err
+		}
+	}
+	c.newestLast(moving)
+	if to != archiveDir { // what is live counts: the first one to be it
+		slices.Reverse(moving)
+	}
+	for _, f := range moving {
+		if err := c.makeDirs(f.store, to); err != nil {
+			return false, err
+		}
+		if err := c.move(f.store, f.dir, path.Join(to, c.freeName(f.store, to, path.Base(f.dir)))); err != nil {
+			return false, err
+		}
+	}
+	if after != nil {
+		if all, err = c.copies(ctx, n); err != nil {
+			return false, err
+		}
+		places, _ := c.pair(all)
+		if err := after(c, places[0]); err != nil {
+			return false, err
+		}
+	}
+	return len(moving) > 0, nil
+}
+
+// newestLast orders the directories of one conversation in which they can be taken
+// away one after the other: copies may differ where a change was ended between
+// them, and the one that has it is the newest, which has to count to the end.
+func (c *writing) newestLast(dirs []found) {
+	slices.SortStableFunc(dirs, func(a, b found) int {
+		files := []string{metadataFile, eventsFile, baseConfigFile}
+		return cmp.Or(compareBool(b.archived, a.archived), c.newest(a.store, a.dir, files).Compare(c.newest(b.store, b.dir, files)))
+	})
+}
+
+// Remove moves conversations, live or archived, to the trash, which [Writer.Restore]
+// gets them back from. Where one of them is not there, or is locked, none is
+// removed.
+func (wr *Writer) Remove(ctx context.Context, ids ...transcript.ID) error {
+	return wr.removeAll(ctx, ids, false)
+}
+
+// Delete removes conversations for good, those in the trash too.
+func (wr *Writer) Delete(ctx context.Context, ids ...transcript.ID) error {
+	return wr.removeAll(ctx, ids, true)
+}
+
+func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bool) error {
+	c, err := wr.begin(ctx, ids...)
+	if err != nil {
+		return err
+	}
+	defer c.end()
+	all, problems, err := c.readDirs(ctx, store.Live|store.Archived)
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		if p.ID == "" {
+			return &StoreError{Path: p.Path, Err: p.Err}
+		}
+	}
+	before, err := c.readTrash()
+	if err != nil {
+		return err
+	}
+	var inTrash []trashed // that is removed for good
+	if forGood {
+		inTrash = before
+	}
+	copies := map[number][]found{}
+	for _, f := range all {
+		copies[f.number] = append(copies[f.number], f)
+	}
+	var missing []transcript.ID
+	for _, id := range ids {
+		n, _ := numberOf(id)
+		if len(copies[n]) == 0 && !slices.ContainsFunc(inTrash, of(n)) {
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) > 0 {
+		places, _ := c.pair(all)
+		n, _ := numberOf(missing[0])
+		return &store.NotFoundError{IDs: missing, Nearest: nearest(n, places), Place: c.w.root}
+	}
+	at := wr.now().UTC()
+	for _, id := range ids {
+		n, _ := numberOf(id)
+		at = behind(at, before, n)
+	}
+	for _, id := range ids {
+		n, _ := numberOf(id)
+		c.newestLast(copies[n])
+		for _, f := range copies[n] {
+			to, err := c.trash(f, at.Format(trashLayout))
+			if err != nil {
+				return err
+			}
+			inTrash = append(inTrash, to)
+		}
+	}
+	if !forGood {
+		return nil
+	}
+	for _, id := range ids {
+		n, _ := numberOf(id)
+		for _, t := range inTrash {
+			if t.number != n {
+				continue
+			}
+			if err := c.wr.disk.removeAll(c.roots[t.store], t.dir); err != nil {
+				return c.failed(t.store, err)
+			}
+			c.tidy(t)
+		}
+	}
+	return nil
+}
+
+// trashed is a directory of a conversation in the trash.
+type trashed struct {
+	found
+	at time.Time
+}
+
+func of(n number) func(trashed) bool { return func(t trashed) bool { return t.number == n } }
+
+// behind returns a time to remove a conversation at: at, or just behind the last time
+// it was removed, where the clock was set back. What was removed last is what counts.
+func behind(at time.Time, before []trashed, n number) time.Time {
+	for _, t := range before {
+		if t.number == n && t.at.After(at) {
+			at = t.at.Add(trashStep)
+		}
+	}
+	return at
+}
+
+// trash moves a directory to the trash.
+func (c *writing) trash(f found, at string) (trashed, error) {
+	parent := path.Join(trashDir, at, path.Dir(f.dir))
+	if err := c.makeDirs(f.store, parent); err != nil {
+		return trashed{}, err
+	}
+	to := f
+	to.dir = path.Join(parent, c.freeName(f.store, parent, path.Base(f.dir)))
+	return trashed{found: to}, c.move(f.store, f.dir, to.dir)
+}
+
+// tidy removes the directories of a removal that are empty.
+func (c *writing) tidy(t trashed) {
+	for dir := path.Dir(t.dir); dir != trashDir; dir = path.Dir(dir) {
+		if c.wr.disk.remove(c.roots[t.store], dir) != nil {
+			return // it is not empty
+		}
+	}
+}
+
+// readTrash returns what was removed, in the order of its removal.
+func (c *writing) readTrash() ([]trashed, error) {
+	var all []trashed
+	for i, root := range c.roots {
+		if root == nil {
+			continue
+		}
+		removals, err := c.w.readDir(root, c.dirs[i], trashDir)
+		if err != nil {
+			return nil, c.failed(i, err)
+		}
+		for _, removal := range removals {
+			at, err := time.Parse(trashLayout, removal.Name())
+			if err != nil || !removal.IsDir() {
+				continue // JP's
+			}
+			for _, set := range partitions(store.Live | store.Archived) {
+				parent := path.Join(trashDir, removal.Name(), set)
+				entries, err := c.w.readDir(root, c.dirs[i], parent)
+				if err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return nil, c.failed(i, err)
+				}
+				for _, entry := range entries {
+					if n, ok := parseDirName(entry.Name()); ok && entry.IsDir() {
+						all = append(all, trashed{found{n, set == archiveDir, i, path.Join(parent, entry.Name())}, at})
+					}
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b trashed) int {
+		return cmp.Or(a.at.Compare(b.at), compareBool(b.archived, a.archived)) // a live copy counts more
+	})
+	return all, nil
+}
+
+// Removed is a conversation in the trash.
+type Removed struct {
+	transcript.Conversation
+	At time.Time // when it was removed
+}
+
+// Trash returns the conversations that were removed and can be restored, those
+// that were removed last first. Of one that was removed more than once it is the
+// last time.
+func (w *Workspace) Trash(ctx context.Context) ([]Removed, error) {
+	opened, _, err := w.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &writing{session: opened.(*session)}
+	defer c.end()
+	all, err := c.readTrash()
+	if err != nil {
+		return nil, err
+	}
+	var list []Removed
+	seen := map[number]bool{}
+	for i := len(all) - 1; i >= 0; i-- {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		t := all[i]
+		if seen[t.number] {
+			continue
+		}
+		seen[t.number] = true
+		p := place{number: t.number, archived: t.archived}
+		for _, other := range all {
+			if other.number == t.number && other.archived == t.archived && other.at.Equal(t.at) {
+				p.dirs[other.store] = other.dir
+			}
+		}
+		list = append(list, Removed{c.load(&p).Conversation, t.at})
+	}
+	return list, nil
+}
+
+// Restore brings a conversation back from the trash, in each store that has none
+// of that id: live or archived, as it was. A [*store.NotFoundError] has the ids in
+// the trash that are spelled most alike.
+func (wr *Writer) Restore(ctx context.Context, id transcript.ID) error {
+	c, err := wr.begin(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer c.end()
+	n, _ := numberOf(id)
+	all, err := c.readTrash()
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(all, of(n)) {
+		var places []place
+		for _, t := range all {
+			places = append(places, place{number: t.number})
+		}
+		return &store.NotFoundError{IDs: []transcript.ID{id}, Nearest: nearest(n, places), Place: c.w.root}
+	}
+	there, err := c.copies(ctx, n)
+	var none *store.NotFoundError
+	if err != nil && !errors.As(err, &none) {
+		return err
+	}
+	restored := false
+	for i := range c.roots {
+		if slices.ContainsFunc(there, func(f found) bool { return f.store == i }) {
+			continue
+		}
+		at := -1 // the one that was removed last
+		for k, t := range all {
+			if t.number == n && t.store == i {
+				at = k
+			}
+		}
+		if at < 0 {
+			continue
+		}
+		t := all[at]
+		parent := "."
+		if t.archived {
+			parent = archiveDir
+		}
+		if err := c.makeDirs(i, parent); err != nil {
+			return err
+		}
+		if err := c.move(i, t.dir, path.Join(parent, c.freeName(i, parent, path.Base(t.dir)))); err != nil {
+			return err
+		}
+		c.tidy(t)
+		restored = true
+	}
+	if !restored {
+		return &ExistsError{id}
+	}
+	return nil
+}
+
+// ExistsError is the error for a conversation in the trash that cannot be
+// restored because there is one with its id.
+type ExistsError struct{ ID transcript.ID }
+
+func (e *ExistsError) Error() string { return "conversation " + string(e.ID) + " exists" }

@@ -1,0 +1,129 @@
+package jp
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestObject(t *testing.T) {
+	t.Parallel()
+	pretty := "{\n  \"title\": \"A\",\n  \"mystery\": [1.50,  \"\\u00e9\"]\n}\n"
+	tests := []struct {
+		name, data string
+		edit       func(*object)
+		want       string
+	}{
+		{"nothing", pretty, func(*object) {}, pretty},
+		{"a value", pretty, func(o *object) { o.setText("title", "B \"\n") }, "{\n  \"title\": \"B \\\"\\n\",\n  \"mystery\": [1.50,  \"\\u00e9\"]\n}\n"},
+		{"the same value escaped", "{\"a\":\"\\u0041\"}", func(o *object) { o.setText("a", "A") }, "{\"a\":\"\\u0041\"}"},
+		{"the first", pretty, func(o *object) { o.set("title", nil) }, "{\n  \"mystery\": [1.50,  \"\\u00e9\"]\n}\n"},
+		{"the last", pretty, func(o *object) { o.set("mystery", nil) }, "{\n  \"title\": \"A\"\n}\n"},
+		{"one more", pretty, func(o *object) { o.set("hidden", []byte("true")) }, "{\n  \"title\": \"A\",\n  \"mystery\": [1.50,  \"\\u00e9\"],\n  \"hidden\": true\n}\n"},
+		{"one more, compact", `{"a":1}`, func(o *object) { o.set("b", []byte("2")) }, `{"a":1,"b":2}`},
+		{"a first", " {}\n", func(o *object) { o.set("b", []byte("2")) }, " {\n  \"b\": 2\n}\n"},
+		{"all gone", `{ "a" : 1 , "a": 2 }`, func(o *object) { o.set("a", nil) }, `{}`},
+		{"twice", `{"a":1 , "a":2}`, func(o *object) { o.set("a", []byte("3")) }, `{"a":1 , "a":3}`},
+		{"odd white space", "{ \"a\"\t:\n1 ,\r\n\"b\" : {\"a\":1} }", func(o *object) { o.set("b", []byte("2")) }, "{ \"a\"\t:\n1 ,\r\n\"b\" : 2 }"},
+	}
+	for _, test := range tests {
+		o, err := parseObject([]byte(test.data), 0)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		test.edit(o)
+		if got := string(o.bytes()); got != test.want {
+			t.Errorf("%s:\n got %q\nwant %q", test.name, got, test.want)
+		}
+	}
+	for _, data := range []string{"", "null", "[]", "{", `{"a"}`, `{"a":1,}`, `{"a":1}{}`, `{"a":1} x`, `{a:1}`, `"{}"`} {
+		if o, err := parseObject([]byte(data), 0); err == nil {
+			t.Errorf("%q was taken for %v", data, o)
+		}
+	}
+}
+
+// TestObjectProperties compares with maps: what was asked for is changed, and all
+// other members keep their bytes.
+func TestObjectProperties(t *testing.T) {
+	t.Parallel()
+	space := rapid.SampledFrom([]string{"", " ", "\n  ", "\t", "\r\n"})
+	rapid.Check(t, func(t *rapid.T) {
+		keys := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "b", "title", `q"`, "ü", ""}), rapid.ID[string]).Draw(t, "keys")
+		values := map[string]string{}
+		data := space.Draw(t, "start") + "{"
+		for i, key := range keys {
+			if i > 0 {
+				data += ","
+			}
+			value := rapid.SampledFrom([]string{"1", "1.50", `"x\u0041"`, "[ 1, {} ]", `{ "a":"}" }`, "null", `"\\"`}).Draw(t, "value")
+			values[key] = value
+			name, _ := json.Marshal(key)
+			data += space.Draw(t, "before") + string(name) + space.Draw(t, "s") + ":" + space.Draw(t, "s") + value + space.Draw(t, "after")
+		}
+		if len(keys) == 0 {
+			data += space.Draw(t, "inside")
+		}
+		data += "}" + space.Draw(t, "end")
+		o, err := parseObject([]byte(data), 0)
+		if err != nil {
+			t.Fatalf("%q: %v", data, err)
+		}
+		if len(keys) > 0 && !bytes.Equal(o.bytes(), []byte(data)) {
+			t.Fatalf("unchanged:\n got %q\nwant %q", o.bytes(), data)
+		}
+		for range rapid.IntRange(0, 4).Draw(t, "edits") {
+			key := rapid.SampledFrom([]string{"a", "title", "new"}).Draw(t, "key")
+			if rapid.Bool().Draw(t, "remove") {
+				o.set(key, nil)
+				delete(values, key)
+			} else {
+				o.set(key, []byte("true"))
+				values[key] = "true"
+			}
+		}
+		got := map[string]json.RawMessage{}
+		if err := json.Unmarshal(o.bytes(), &got); err != nil {
+			t.Fatalf("%q: %v", o.bytes(), err)
+		}
+		as := map[string]string{}
+		for key, value := range got {
+			as[key] = string(value)
+		}
+		if diff := cmp.Diff(values, as); diff != "" {
+			t.Fatalf("%q (-want +got):\n%s", o.bytes(), diff)
+		}
+	})
+}
+
+// FuzzObject has objects that anybody wrote: one that is taken is written back as
+// it is, and stays an object with a member more.
+func FuzzObject(f *testing.F) {
+	for _, data := range []string{"{}", `{"a":1}`, oddMetadata, " {\"\\u0061\" : [ ] , \"a\":{}}\r\n", `{"a":1,}`, "null", "{\"\xff\":1}", "{}\f"} {
+		f.Add([]byte(data))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o, err := parseObject(data, 0)
+		if err != nil {
+			return
+		}
+		if len(o.members) > 0 && !bytes.Equal(o.bytes(), data) {
+			t.Fatalf("%q became %q", data, o.bytes())
+		}
+		o.set("new key", []byte(`"x"`))
+		var got map[string]any
+		if err := json.Unmarshal(o.bytes(), &got); err != nil || got["new key"] != "x" {
+			t.Fatalf("%q became %q: %v", data, o.bytes(), err)
+		}
+		for key := range got {
+			o.set(key, nil)
+		}
+		if text := o.bytes(); !json.Valid(text) {
+			t.Fatalf("%q became %q", data, text)
+		}
+	})
+}

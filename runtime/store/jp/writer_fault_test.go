@@ -1,0 +1,507 @@
+package jp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// faultyDisk ends at a step: it fails once, or it and all that follow fail, as if
+// the process had been killed then.
+type faultyDisk struct {
+	disk
+	at     int // the step that fails, from 1
+	killed bool
+	steps  int
+}
+
+// quickDisk does not wait for the disk: who is killed loses nothing by that.
+type quickDisk struct{ osDisk }
+
+func (quickDisk) create(root *os.Root, name string, write func(io.Writer) error) error {
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, newFileMode)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}
+
+func (quickDisk) syncDir(*os.Root, string) error { return nil }
+
+var (
+	errKilled = errors.New("killed")
+	errFull   = syscall.ENOSPC
+)
+
+// step reports whether a step is to be done.
+func (d *faultyDisk) step() error {
+	d.steps++
+	switch {
+	case d.killed && d.steps >= d.at:
+		return errKilled
+	case d.steps == d.at:
+		return errFull
+	}
+	return nil
+}
+
+func (d *faultyDisk) mkdir(root *os.Root, name string) error {
+	if err := d.step(); err != nil {
+		return err
+	}
+	return d.disk.mkdir(root, name)
+}
+
+// create takes three steps: the file is there, half of it is written, all of it is.
+func (d *faultyDisk) create(root *os.Root, name string, write func(io.Writer) error) error {
+	if err := d.step(); err != nil {
+		return err
+	}
+	half := d.step()
+	synced := d.step()
+	if half == nil && synced == nil {
+		return d.disk.create(root, name, write)
+	}
+	return d.disk.create(root, name, func(w io.Writer) error {
+		var text strings.Builder
+		if err := write(&text); err != nil {
+			return err
+		}
+		if half != nil {
+			_, err := io.WriteString(w, text.String()[:text.Len()/2])
+			return errors.Join(err, half)
+		}
+		_, err := io.WriteString(w, text.String())
+		return errors.Join(err, synced)
+	})
+}
+
+func (d *faultyDisk) rename(root *os.Root, from, to string) error {
+	if err := d.step(); err != nil {
+		return err
+	}
+	return d.disk.rename(root, from, to)
+}
+
+func (d *faultyDisk) remove(root *os.Root, name string) error {
+	if err := d.step(); err != nil {
+		return err
+	}
+	return d.disk.remove(root, name)
+}
+
+// removeAll takes two steps where there is something: a file is gone, all are.
+func (d *faultyDisk) removeAll(root *os.Root, name string) error {
+	if err := d.step(); err != nil {
+		return err
+	}
+	if dir, err := root.Open(name); err == nil {
+		names, _ := dir.Readdirnames(-1)
+		dir.Close()
+		if err := d.step(); err != nil && len(names) > 0 {
+			return errors.Join(err, root.Remove(name+"/"+names[0]))
+		}
+	}
+	return d.disk.removeAll(root, name)
+}
+
+func (d *faultyDisk) syncDir(root *os.Root, name string) error {
+	if err := d.step(); err != nil {
+		return err
+	}
+	return d.disk.syncDir(root, name)
+}
+
+// operations are all changes a writer makes, each in its longest form.
+func operations() map[string]func(context.Context, *Writer) error {
+	event := json.RawMessage(`{"timestamp":"2026-06-01 12:00:01.0","type":"chat_request","content":"more"}`)
+	all := []transcript.ID{projected, userOnly, external, archived}
+	each := func(change func(context.Context, *Writer, transcript.ID) error) func(context.Context, *Writer) error {
+		return func(ctx context.Context, w *Writer) error {
+			for _, id := range all {
+				if err := change(ctx, w, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return map[string]func(context.Context, *Writer) error{
+		"edit": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
+			_, _, err := w.Edit(ctx, id, always(Change{Title: to("New title"), Hidden: to(true)}))
+			return err
+		}),
+		"archive": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
+			_, err := w.Archive(ctx, id)
+			return err
+		}),
+		"unarchive": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
+			_, err := w.Unarchive(ctx, id)
+			return err
+		}),
+		"append": each(func(ctx context.Context, w *Writer, id transcript.ID) error { return w.Append(ctx, id, event) }),
+		"local": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
+			_, _, err := w.SetLocal(ctx, id, func(bool) bool { return true })
+			return err
+		}),
+		"not local": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
+			_, _, err := w.SetLocal(ctx, id, func(bool) bool { return false })
+			return err
+		}),
+		"remove": func(ctx context.Context, w *Writer) error { return w.Remove(ctx, all...) },
+		"fork": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
+			_, err := w.Fork(ctx, id, ForkOptions{})
+			return err
+		}),
+	}
+}
+
+// TestKilledAtEveryStep ends each change at each of its steps, as if the process
+// had been killed or the disk were full, and demands that every conversation is
+// as it was or as it is to be, that JP would throw nothing away, and that the
+// change can be made again.
+func TestKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
+	for name, operation := range operations() {
+		for _, killed := range []bool{true, false} {
+			t.Run(name+map[bool]string{true: " killed", false: " disk full"}[killed], func(t *testing.T) {
+				t.Parallel()
+				whole := newWritten(t)
+				before := whole.state()
+				if err := operation(t.Context(), whole.writer()); err != nil {
+					t.Fatal(err)
+				}
+				after := whole.state()
+				for at := 1; ; at++ {
+					f := newWritten(t)
+					w := f.writer()
+					disk := &faultyDisk{disk: quickDisk{}, at: at, killed: killed}
+					w.disk = disk
+					err := operation(t.Context(), w)
+					if disk.steps < at {
+						if at < 5 {
+							t.Errorf("only %d steps", disk.steps)
+						}
+						break
+					}
+					between := f.state()
+					if err == nil && !cmp.Equal(between, after) {
+						t.Errorf("step %d failed, which nobody was told: %s", at, cmp.Diff(after, between))
+					}
+					for id, now := range between {
+						if now != before[id] && now != after[id] {
+							t.Errorf("step %d: %s is %s\n before %s\n after %s", at, id, now, before[id], after[id])
+						}
+					}
+					for id := range before {
+						if between[id] == "" {
+							t.Errorf("step %d: %s is lost", at, id)
+						}
+					}
+					f.checkForJP()
+					w = f.writer()
+					w.disk = quickDisk{}
+					if err := again(t.Context(), name, operation, w); err != nil {
+						t.Errorf("step %d: again: %v", at, err)
+					}
+					final := f.state()
+					for id := range after {
+						if name != "fork" && name != "append" && final[id] != after[id] {
+							t.Errorf("step %d: again, %s is %s\nwant %s", at, id, final[id], after[id])
+						}
+					}
+					for _, file := range f.files() {
+						if strings.Contains(file, stagePrefix) {
+							t.Errorf("step %d: again, %s is left", at, file)
+						}
+					}
+					if t.Failed() {
+						return
+					}
+				}
+			})
+		}
+	}
+}
+
+// again makes a change again that was ended somewhere. What was removed already is
+// not there any more.
+func again(ctx context.Context, name string, operation func(context.Context, *Writer) error, w *Writer) error {
+	if name != "remove" {
+		return operation(ctx, w)
+	}
+	for _, id := range []transcript.ID{projected, userOnly, external, archived} {
+		var gone *store.NotFoundError
+		if err := w.Remove(ctx, id); err != nil && !errors.As(err, &gone) {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkForJP demands of each live conversation what JP demands when it starts: it
+// throws away what does not have it.
+func (f *fixture) checkForJP() {
+	f.t.Helper()
+	for _, parent := range []string{inUser, inProject} {
+		entries, err := os.ReadDir(filepath.Join(f.base, parent))
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		for _, entry := range entries {
+			if !strings.HasPrefix(entry.Name(), ".") {
+				if why := refusedByJP(filepath.Join(f.base, parent, entry.Name())); why != nil {
+					f.t.Errorf("JP throws %s away: %v", entry.Name(), why)
+				}
+			}
+		}
+	}
+}
+
+// refusedByJP is why JP throws the directory of a conversation away.
+func refusedByJP(dir string) error {
+	if _, ok := parseDirName(filepath.Base(dir)); !ok {
+		return errors.New("its name is no id")
+	}
+	var metadata struct {
+		LastActivatedAt string `json:"last_activated_at"`
+	}
+	data, err := os.ReadFile(filepath.Join(dir, metadataFile))
+	if err == nil {
+		err = json.Unmarshal(data, &metadata)
+	}
+	if err == nil && metadata.LastActivatedAt == "" {
+		err = errors.New("it was never activated")
+	}
+	if err != nil {
+		return err
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, baseConfigFile)); err == nil && !json.Valid(data) {
+		return errors.New("bad base_config.json")
+	}
+	if data, err = os.ReadFile(filepath.Join(dir, eventsFile)); err != nil {
+		return err
+	}
+	var events []struct{ Timestamp, Type string }
+	if err := json.Unmarshal(data, &events); err != nil {
+		return err
+	}
+	for _, e := range events {
+		if e.Timestamp == "" || e.Type == "" {
+			return errors.New("an event without a timestamp or a type")
+		}
+	}
+	return nil
+}
+
+// notedDisk notes what makes changes last.
+type notedDisk struct {
+	disk
+	synced []string
+}
+
+func (d *notedDisk) create(root *os.Root, name string, write func(io.Writer) error) error {
+	d.synced = append(d.synced, name)
+	return d.disk.create(root, name, write)
+}
+
+func (d *notedDisk) syncDir(root *os.Root, name string) error {
+	d.synced = append(d.synced, name+"/")
+	return d.disk.syncDir(root, name)
+}
+
+// TestSyncs demands one sync for each file and each directory that is changed, in
+// each store, and not one more: files before they are in their place.
+func TestSyncs(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		change func(context.Context, *Writer) error
+		want   []string
+	}{
+		{"metadata", func(ctx context.Context, w *Writer) error {
+			_, _, err := w.Edit(ctx, projected, always(Change{Hidden: to(true)}))
+			return err
+		}, []string{
+			"17000000001-odd/.convtools-metadata.json", "17000000001-odd/.convtools-metadata.json", "17000000001-odd/", "17000000001-odd/",
+		}},
+		{"a title", func(ctx context.Context, w *Writer) error {
+			_, _, err := w.Edit(ctx, projected, always(Change{Title: to("New")}))
+			return err
+		}, []string{
+			"17000000001-odd/.convtools-metadata.json", "17000000001-odd/.convtools-metadata.json", "./", "./", "17000000001-new/", "17000000001-new/",
+		}},
+		{"nothing", func(ctx context.Context, w *Writer) error {
+			_, _, err := w.Edit(ctx, projected, always(Change{}))
+			return err
+		}, nil},
+		{"to the trash", func(ctx context.Context, w *Writer) error { return w.Remove(ctx, userOnly) }, []string{
+			"./", ".trash/", ".trash/20260601T120000.250Z/", "./", // the first one for the trash itself
+		}},
+		{"a fork", func(ctx context.Context, w *Writer) error {
+			_, err := w.Fork(ctx, userOnly, ForkOptions{})
+			return err
+		}, []string{
+			".convtools-17803152002/base_config.json", ".convtools-17803152002/events.json", ".convtools-17803152002/metadata.json", ".convtools-17803152002/", "./",
+		}},
+	}
+	for _, test := range tests {
+		w := newWritten(t).writer()
+		noted := &notedDisk{disk: quickDisk{}}
+		w.disk = noted
+		if err := test.change(t.Context(), w); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if diff := cmp.Diff(test.want, noted.synced); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+// readOnlyDisk changes nothing in the project.
+type readOnlyDisk struct {
+	disk
+	project string
+}
+
+func (d *readOnlyDisk) check(root *os.Root) error {
+	if filepath.IsAbs(root.Name()) && root.Name() != d.project { // see fixture.path
+		return nil
+	}
+	return syscall.EROFS
+}
+
+func (d *readOnlyDisk) mkdir(root *os.Root, name string) error {
+	return orElse(d.check(root), func() error { return d.disk.mkdir(root, name) })
+}
+
+func (d *readOnlyDisk) create(root *os.Root, name string, write func(io.Writer) error) error {
+	return orElse(d.check(root), func() error { return d.disk.create(root, name, write) })
+}
+
+func (d *readOnlyDisk) rename(root *os.Root, from, to string) error {
+	return orElse(d.check(root), func() error { return d.disk.rename(root, from, to) })
+}
+
+func (d *readOnlyDisk) remove(root *os.Root, name string) error {
+	return orElse(d.check(root), func() error { return d.disk.remove(root, name) })
+}
+
+func (d *readOnlyDisk) removeAll(root *os.Root, name string) error {
+	return orElse(d.check(root), func() error { return d.disk.removeAll(root, name) })
+}
+
+func orElse(err error, otherwise func() error) error {
+	if err != nil {
+		return err
+	}
+	return otherwise()
+}
+
+// TestReadOnlyProject has the project be read-only: a conversation that is in it
+// is not changed anywhere, and the error names the store.
+func TestReadOnlyProject(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(context.Context, *Writer) error{
+		"edit": func(ctx context.Context, w *Writer) error {
+			_, _, err := w.Edit(ctx, projected, always(Change{Title: to("New title")}))
+			return err
+		},
+		"archive": func(ctx context.Context, w *Writer) error {
+			_, err := w.Archive(ctx, projected)
+			return err
+		},
+		"append": func(ctx context.Context, w *Writer) error {
+			return w.Append(ctx, projected, json.RawMessage(`{"timestamp":"2026-06-01 12:00:00.0","type":"turn_start"}`))
+		},
+		"local": func(ctx context.Context, w *Writer) error {
+			_, _, err := w.SetLocal(ctx, projected, func(bool) bool { return true })
+			return err
+		},
+		"not local": func(ctx context.Context, w *Writer) error {
+			_, _, err := w.SetLocal(ctx, userOnly, func(bool) bool { return false })
+			return err
+		},
+		"remove": func(ctx context.Context, w *Writer) error { return w.Remove(ctx, projected) },
+		"fork": func(ctx context.Context, w *Writer) error {
+			_, err := w.Fork(ctx, projected, ForkOptions{})
+			return err
+		},
+	} {
+		f := newWritten(t)
+		files, state, w := f.files(), f.state(), f.writer()
+		w.disk = &readOnlyDisk{quickDisk{}, filepath.Join(f.root, ".jp", "conversations")}
+		var failed *StoreError
+		if err := change(t.Context(), w); !errors.As(err, &failed) || failed.Path != filepath.Join(f.root, ".jp", "conversations") || !errors.Is(err, syscall.EROFS) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(files, f.files()); diff != "" {
+			t.Errorf("%s (-before +after):\n%s", name, diff)
+		}
+		if diff := cmp.Diff(state, f.state()); diff != "" {
+			t.Errorf("%s (-before +after):\n%s", name, diff)
+		}
+	}
+}
+
+// TestForkOfWhatIsRenamed has somebody give the source another title while its
+// events are opened.
+func TestForkOfWhatIsRenamed(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	w := f.writer()
+	renamed := 0
+	w.w.beforeRead = func(path string) {
+		if _, err := os.Stat(path); err != nil || filepath.Base(path) != eventsFile || renamed == 3 {
+			return
+		}
+		renamed++
+		for _, parent := range []string{inUser, inProject} {
+			f.rename(filepath.ToSlash(filepath.Join(parent, filepath.Base(filepath.Dir(path)))), fmt.Sprintf("%s17000000001-title-%d", parent, renamed))
+		}
+	}
+	id, err := w.Fork(t.Context(), projected, ForkOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, _ := numberOf(id)
+	if got := f.events(f.find(n)); got != oddEvents || renamed != 3 {
+		t.Errorf("renamed %d times, the events are %q", renamed, got)
+	}
+}
+
+// TestFailedEditOfArchived ends an edit of an archived conversation at each step:
+// what it has become does not change when it is live again, where another copy may
+// count.
+func TestFailedEditOfArchived(t *testing.T) {
+	t.Parallel()
+	for at := 1; ; at++ {
+		f := newWritten(t)
+		w := f.writer()
+		disk := &faultyDisk{disk: quickDisk{}, at: at}
+		w.disk = disk
+		_, _, err := w.Edit(t.Context(), archived, always(Change{Labels: map[string]*string{"area": nil}}))
+		if disk.steps < at {
+			return
+		}
+		before := f.find(17000000004).Labels
+		if _, unarchiveErr := f.writer().Unarchive(t.Context(), archived); unarchiveErr != nil {
+			t.Fatal(unarchiveErr)
+		}
+		if diff := cmp.Diff(before, f.find(17000000004).Labels); diff != "" {
+			t.Errorf("step %d, %v: live again (-archived +live):\n%s", at, err, diff)
+		}
+	}
+}

@@ -1,0 +1,628 @@
+package jp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// The conversations of a [newWritten]: one for each way to be in the stores.
+const (
+	projected = transcript.ID("jp-c17000000001")
+	userOnly  = transcript.ID("jp-c17000000002")
+	external  = transcript.ID("jp-c17000000003")
+	archived  = transcript.ID("jp-c17000000004")
+)
+
+const (
+	oddMetadata = "{\n  \"mystery\": {\"a\":  1.50},\n  \"title\": \"Odd\",\n  \"last_activated_at\": \"2026-05-29 20:04:40.293992\",\n  \"labels\": {\n    \"area\": \"feed\",\n    \"9 odd\": \"x\"\n  }\n}\n"
+	oddEvents   = "[\n  {\"timestamp\": \"2026-05-29 20:04:40.0\", \"type\": \"turn_start\"},\n  {\"timestamp\": \"2026-05-29 20:04:41.0\", \"type\": \"riddle\",  \"x\": 1.50}\n]\n"
+)
+
+// newWritten is a fixture with four conversations, whose files are old.
+func newWritten(t *testing.T) *fixture {
+	t.Helper()
+	f := newFixture(t)
+	for _, dir := range []string{
+		inUser + "17000000001-odd", inProject + "17000000001-odd", inUser + "17000000002-odd", inProject + "17000000003-odd",
+		inUser + ".archive/17000000004-odd", inProject + ".archive/17000000004-odd",
+	} {
+		f.write(dir+"/metadata.json", oddMetadata)
+		f.write(dir+"/events.json", oddEvents)
+		f.write(dir+"/base_config.json", "{\n  \"x\": 1\n}\n")
+		f.write(dir+"/notes.txt", "mine")
+		for _, name := range []string{metadataFile, eventsFile, baseConfigFile} {
+			f.age(dir+"/"+name, 0)
+		}
+	}
+	return f
+}
+
+// writtenAt is the clock of writers in tests.
+var writtenAt = time.Date(2026, 6, 1, 12, 0, 0, 250_000_000, time.UTC)
+
+func (f *fixture) writer() *Writer {
+	return f.open().Writer(WriterOptions{Now: func() time.Time { return writtenAt }})
+}
+
+func (f *fixture) read(name string) string {
+	f.t.Helper()
+	data, err := os.ReadFile(filepath.Join(f.base, name))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// files returns the names of all files in both stores, but locks.
+func (f *fixture) files() []string {
+	f.t.Helper()
+	var names []string
+	err := filepath.WalkDir(f.base, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && entry.Name() != ".id" {
+			rel, _ := filepath.Rel(f.base, name)
+			names = append(names, strings.NewReplacer(inProject, "W/", inUser, "U/").Replace(filepath.ToSlash(rel)))
+		}
+		return err
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return names
+}
+
+// state is what readers see of the conversations, and of those in the trash.
+func (f *fixture) state() map[transcript.ID]string {
+	f.t.Helper()
+	w := f.open()
+	s, problems, err := w.Open(f.t.Context())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer s.Close()
+	list, more, err := s.List(f.t.Context(), store.Live|store.Archived)
+	if problems = append(problems, more...); err != nil || len(problems) > 0 {
+		f.t.Fatalf("listing: %v, %v", problems, err)
+	}
+	state := map[transcript.ID]string{}
+	for _, c := range list {
+		file, err := c.Record.(*record).open(f.t.Context())
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		text := make([]byte, file.size)
+		if _, err := file.ReadAt(text, 0); err != nil {
+			f.t.Fatal(err)
+		}
+		file.Close()
+		state[c.ID] = describe(c.Conversation) + " " + string(text)
+	}
+	trash, err := w.Trash(f.t.Context())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, c := range trash {
+		if _, ok := state[c.ID]; !ok {
+			state[c.ID] = "trash: " + describe(c.Conversation)
+		}
+	}
+	return state
+}
+
+func describe(c transcript.Conversation) string {
+	text := fmt.Sprintf("%q %v %s", c.Title, slices.Sorted(maps.Keys(c.Labels)), c.Parent)
+	for _, is := range []struct {
+		name string
+		set  bool
+	}{
+		{"pinned", !c.PinnedAt.IsZero()}, {"hidden", c.Hidden}, {"archived", c.Archived}, {"expires", !c.ExpiresAt.IsZero()},
+	} {
+		if is.set {
+			text += " " + is.name
+		}
+	}
+	return text
+}
+
+func to[T any](v T) *T { return &v }
+
+func always(change Change) func(transcript.Conversation) Change {
+	return func(transcript.Conversation) Change { return change }
+}
+
+// TestEdit changes everything that can be, and leaves the rest as it is, byte for
+// byte, in every store that has the conversation.
+func TestEdit(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	w := f.writer()
+	change := Change{
+		Title: to("Retry/policy <\x1b[1m>\n\u202e"), Pinned: to(true), Hidden: to(true), Expires: to(writtenAt.Add(time.Hour)),
+		Labels: map[string]*string{"area": nil, "kind": to("a \"b\"")}, Parent: to(userOnly),
+	}
+	for _, id := range []transcript.ID{projected, userOnly, external, archived} {
+		before, after, err := w.Edit(t.Context(), id, always(change))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before.Title != "Odd" || after.Title != *change.Title || !after.Hidden || after.Parent != userOnly && id != userOnly || !after.PinnedAt.Equal(writtenAt) {
+			t.Errorf("before %+v, after %+v", before, after)
+		}
+	}
+	want := `{
+  "mystery": {"a":  1.50},
+  "title": "Retry/policy <\u001b[1m>\n` + "\u202e" + `",
+  "last_activated_at": "2026-05-29 20:04:40.293992",
+  "labels": {
+    "9 odd": "x",
+    "hidden": "",
+    "kind": "a \"b\"",
+    "parent_id": "jp-c17000000002"
+  },
+  "pinned_at": "2026-06-01 12:00:00.25",
+  "expires_at": "2026-06-01 13:00:00.25",
+  "hidden": true
+}
+`
+	slug := "-retry-policy----1m"
+	for _, dir := range []string{
+		inUser + "17000000001", inProject + "17000000001", inUser + "17000000002", inProject + "17000000003",
+		inUser + ".archive/17000000004", inProject + ".archive/17000000004",
+	} {
+		if diff := cmp.Diff(want, f.read(dir+slug+"/metadata.json")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", dir, diff)
+		}
+		if got := f.read(dir + slug + "/events.json"); got != oddEvents {
+			t.Errorf("the events are %q", got)
+		}
+	}
+	if names := strings.Join(f.files(), "\n"); strings.Contains(names, stagePrefix) || strings.Contains(names, ".lock") {
+		t.Errorf("left behind:\n%s", names)
+	}
+	// And back: what was never there is gone again, and nothing else.
+	undo := Change{
+		Title: to("Odd"), Pinned: to(false), Hidden: to(false), Expires: to(time.Time{}),
+		Labels: map[string]*string{"area": to("feed"), "kind": nil}, Parent: to(transcript.ID("")),
+	}
+	if _, _, err := w.Edit(t.Context(), projected, always(undo)); err != nil {
+		t.Fatal(err)
+	}
+	want = strings.Replace(strings.Replace(oddMetadata, "\n    \"area\": \"feed\",", "", 1), "\"9 odd\": \"x\"", "\"9 odd\": \"x\",\n    \"area\": \"feed\"", 1)
+	if diff := cmp.Diff(want, f.read(inUser+"17000000001-odd/metadata.json")); diff != "" {
+		t.Errorf("undone (-want +got):\n%s", diff)
+	}
+}
+
+// TestEditNothing proves that files that are as they are to be are not written.
+func TestEditNothing(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	w := f.writer()
+	w.disk = &faultyDisk{disk: osDisk{}, at: 1}
+	same := Change{Title: to("Odd"), Pinned: to(false), Hidden: to(false), Labels: map[string]*string{"area": to("feed"), "none": nil}, Expires: to(time.Time{})}
+	if _, _, err := w.Edit(t.Context(), projected, always(same)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEditRefuses(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	f.write(inUser+"17000000009-x/metadata.json", "{")
+	f.write(inUser+"17000000010-x/metadata.json", `{"labels":[]}`)
+	f.write(inUser+"17000000011-x/metadata.json", `{} {}`)
+	before := f.files()
+	w := f.writer()
+	var conversation *ConversationError
+	for _, id := range []transcript.ID{"jp-c17000000009", "jp-c17000000010", "jp-c17000000011"} {
+		if _, _, err := w.Edit(t.Context(), id, always(Change{Hidden: to(true)})); !errors.As(err, &conversation) || conversation.ID != id {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	var missing *store.NotFoundError
+	for _, id := range []transcript.ID{"jp-c1", "../../x", "", "jp-c-1", "jp-c017000000001"} {
+		if _, _, err := w.Edit(t.Context(), id, always(Change{Hidden: to(true)})); !errors.As(err, &missing) {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+	var label *BadLabelError
+	for _, key := range []string{"", "9", "a b", "a/b", "ä", "a="} {
+		if _, _, err := w.Edit(t.Context(), projected, always(Change{Labels: map[string]*string{key: to("")}})); !errors.As(err, &label) {
+			t.Errorf("label %q: %v", key, err)
+		}
+	}
+	if _, _, err := w.Edit(t.Context(), projected, always(Change{Title: to(strings.Repeat("x", maxMetadataSize))})); !errors.As(err, &conversation) {
+		t.Errorf("a title of a megabyte: %v", err)
+	}
+	if diff := cmp.Diff(before, f.files()); diff != "" {
+		t.Errorf("changed (-before +after):\n%s", diff)
+	}
+	if got := f.read(inUser + "17000000001-odd/metadata.json"); got != oddMetadata {
+		t.Errorf("changed: %s", got)
+	}
+}
+
+// TestTitleTaken has another directory stand where a new title wants one.
+func TestTitleTaken(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	f.write(inUser+"17000000001-new/notes.txt", "mine")
+	if _, _, err := f.writer().Edit(t.Context(), projected, always(Change{Title: to("new")})); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{inUser + "17000000001-odd/events.json", inUser + "17000000001-new/notes.txt", inProject + "17000000001-new/events.json"} {
+		f.read(name)
+	}
+}
+
+// TestDirName compares with names that JP gave.
+func TestDirName(t *testing.T) {
+	t.Parallel()
+	for title, want := range map[string]string{
+		"":                                   "7",
+		"  -- ":                              "7",
+		"Flexible LLM Provider Architecture": "7-flexible-llm-provider-architecture",
+		"a/b\\c: d":                          "7-a-b-c--d",
+		"Ünï 日本":                             "7-ünï-日本",
+		"../../etc":                          "7-------etc",
+		"Optimizing JP CLI Conversation Listing Performance and so on, a title": "7-optimizing-jp-cli-conversation-listing-performance-and-so",
+		strings.Repeat("x", 61): "7",
+		strings.Repeat("x", 60): "7-" + strings.Repeat("x", 60),
+	} {
+		if got := dirName(7, title); got != want {
+			t.Errorf("%q: %q, want %q", title, got, want)
+		}
+	}
+}
+
+func TestArchive(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	w := f.writer()
+	for _, id := range []transcript.ID{projected, userOnly, external} {
+		for _, want := range []bool{true, false} {
+			if moved, err := w.Archive(t.Context(), id); moved != want || err != nil {
+				t.Errorf("archiving %s: %v, %v", id, moved, err)
+			}
+		}
+	}
+	got, _ := f.list(store.Archived)
+	want := []string{"17000000001 Odd N archived", "17000000002 Odd Y archived", "17000000003 Odd ext archived", "17000000004 Odd N archived"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("archived (-want +got):\n%s", diff)
+	}
+	stamped := strings.Replace(oddMetadata, "\n  }\n}", "\n  },\n  \"archived_at\": \"2026-06-01 12:00:00.25\"\n}", 1)
+	if diff := cmp.Diff(stamped, f.read(inProject+".archive/17000000001-odd/metadata.json")); diff != "" {
+		t.Errorf("metadata (-want +got):\n%s", diff)
+	}
+	for _, id := range []transcript.ID{projected, userOnly, external, archived} {
+		for _, want := range []bool{true, false} {
+			if moved, err := w.Unarchive(t.Context(), id); moved != want || err != nil {
+				t.Errorf("unarchiving %s: %v, %v", id, moved, err)
+			}
+		}
+	}
+	if got, _ := f.list(store.Archived); len(got) > 0 {
+		t.Errorf("still archived: %v", got)
+	}
+	if diff := cmp.Diff(oddMetadata, f.read(inProject+"17000000001-odd/metadata.json")); diff != "" {
+		t.Errorf("metadata (-want +got):\n%s", diff)
+	}
+}
+
+func TestRemoveAndRestore(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	f.write(inUser+".trash/17000000009-broken/TRASHED.md", "by jp")
+	before, w := f.files(), f.writer()
+	var missing *store.NotFoundError
+	if err := w.Remove(t.Context(), projected, "jp-c17000000005"); !errors.As(err, &missing) || missing.IDs[0] != "jp-c17000000005" || len(missing.Nearest) == 0 {
+		t.Errorf("one that is not there: %v", err)
+	}
+	if diff := cmp.Diff(before, f.files()); diff != "" {
+		t.Errorf("removed all the same (-before +after):\n%s", diff)
+	}
+	all := []transcript.ID{projected, userOnly, external, archived}
+	if err := w.Remove(t.Context(), all...); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := f.list(store.Live | store.Archived); len(got) > 0 {
+		t.Errorf("still there: %v", got)
+	}
+	trash, err := f.open().Trash(t.Context())
+	if err != nil || len(trash) != 4 || trash[0].Title != "Odd" || !trash[0].At.Equal(writtenAt) {
+		t.Errorf("trash: %+v, %v", trash, err)
+	}
+	if err := w.Restore(t.Context(), "jp-c17000000009"); !errors.As(err, &missing) || len(missing.Nearest) == 0 {
+		t.Errorf("restoring what is not there: %v", err)
+	}
+	for _, id := range all {
+		if err := w.Restore(t.Context(), id); err != nil {
+			t.Errorf("restoring %s: %v", id, err)
+		}
+	}
+	if diff := cmp.Diff(before, f.files()); diff != "" {
+		t.Errorf("restored (-before +after):\n%s", diff)
+	}
+	if err := w.Delete(t.Context(), all...); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.files(); len(got) != 1 {
+		t.Errorf("left after deleting: %v", got)
+	}
+}
+
+// TestRemoveWithAnEarlierClock removes a conversation whose id has been in the trash
+// since a moment that the clock, set back, has not reached: the last removal counts.
+func TestRemoveWithAnEarlierClock(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	clock := writtenAt
+	w := f.open().Writer(WriterOptions{Now: func() time.Time { return clock }})
+	for _, title := range []string{"first", "second", "third"} {
+		f.conversation(inProject+"17000000077", title)
+		if err := w.Remove(t.Context(), "jp-c17000000077"); err != nil {
+			t.Fatal(err)
+		}
+		trash, err := f.open().Trash(t.Context())
+		if err != nil || len(trash) != 1 || trash[0].Title != title {
+			t.Errorf("%s is not what counts: %+v, %v", title, trash, err)
+		}
+		clock = clock.Add(-time.Hour)
+	}
+	if err := w.Restore(t.Context(), "jp-c17000000077"); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := f.open().Trash(t.Context()); err != nil || len(c) != 1 || c[0].Title != "second" {
+		t.Errorf("behind the last one: %+v, %v", c, err)
+	}
+}
+
+// TestRemoveHalfArchived removes what is live in one store and archived in the
+// other, as a process that was killed leaves it: it counts as live before and after.
+func TestRemoveHalfArchived(t *testing.T) {
+	t.Parallel()
+	for _, live := range []string{inUser, inProject} {
+		f := newWritten(t)
+		f.rename(live+".archive/17000000004-odd", live+"17000000004-odd")
+		before, w := f.state(), f.writer()
+		if err := w.Remove(t.Context(), archived); err != nil {
+			t.Fatal(err)
+		}
+		if trash, err := f.open().Trash(t.Context()); err != nil || len(trash) != 1 || trash[0].Archived {
+			t.Errorf("in the trash: %+v, %v", trash, err)
+		}
+		if err := w.Restore(t.Context(), archived); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(before, f.state()); diff != "" {
+			t.Errorf("restored (-before +after):\n%s", diff)
+		}
+	}
+}
+
+// TestRestoreBesideOther restores what another one has taken the place of.
+func TestRestoreBesideOther(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	w := f.writer()
+	if err := w.Remove(t.Context(), projected); err != nil {
+		t.Fatal(err)
+	}
+	f.conversation(inUser+"17000000001-again", "again")
+	f.conversation(inProject+"17000000001-again", "again")
+	var exists *ExistsError
+	if err := w.Restore(t.Context(), projected); !errors.As(err, &exists) {
+		t.Errorf("restored over another: %v", err)
+	}
+	// Both are deleted: what was removed before too.
+	if err := w.Delete(t.Context(), projected); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Restore(t.Context(), projected); err == nil {
+		t.Error("restored what was deleted")
+	}
+}
+
+func TestFork(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	w := f.writer()
+	if _, _, err := w.Edit(t.Context(), projected, always(Change{Hidden: to(true), Pinned: to(true), Expires: to(writtenAt)})); err != nil {
+		t.Fatal(err)
+	}
+	want := number(writtenAt.UnixMilli() / 100)
+	for i, test := range []struct {
+		source transcript.ID
+		o      ForkOptions
+		state  string
+		local  string
+	}{
+		{projected, ForkOptions{}, `"Odd" [9 odd area parent_id] jp-c17000000001 pinned`, "N"},
+		{userOnly, ForkOptions{Hidden: true, Title: to("A fork")}, `"A fork" [9 odd area hidden parent_id] jp-c17000000002 hidden`, "Y"},
+		{external, ForkOptions{ResetLabels: true, Labels: map[string]*string{"x": to("1")}}, `"Odd" [parent_id x] jp-c17000000003`, "N"},
+		{archived, ForkOptions{}, `"Odd" [9 odd area parent_id] jp-c17000000004`, "N"},
+	} {
+		id, err := w.Fork(t.Context(), test.source, test.o)
+		if err != nil || id != (want+number(i)).id() {
+			t.Errorf("fork of %s: %s, %v", test.source, id, err)
+			continue
+		}
+		c := f.find(want + number(i))
+		if got := describe(c.Conversation.Conversation); got != test.state || c.Locality != test.local {
+			t.Errorf("fork of %s: %s in %s, want %s", test.source, got, c.Locality, test.state)
+		}
+		if got := f.events(c); got != oddEvents {
+			t.Errorf("its events are %q", got)
+		}
+	}
+	var missing *store.NotFoundError
+	if _, err := w.Fork(t.Context(), "jp-c1", ForkOptions{}); !errors.As(err, &missing) {
+		t.Errorf("a fork of nothing: %v", err)
+	}
+	f.write(inUser+"17000000009-cut/metadata.json", testTitle)
+	f.write(inUser+"17000000009-cut/events.json", oddEvents[:90])
+	var damaged *ConversationError
+	if _, err := w.Fork(t.Context(), "jp-c17000000009", ForkOptions{}); !errors.As(err, &damaged) {
+		t.Errorf("a fork of a damaged one: %v", err)
+	}
+}
+
+// TestForkAvoidsIDs has a fork find each number taken in another way.
+func TestForkAvoidsIDs(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	n := number(writtenAt.UnixMilli() / 100)
+	f.conversation(fmt.Sprintf("%s%d-live", inProject, n), "x")
+	f.conversation(fmt.Sprintf("%s.archive/%d-archived", inUser, n+1), "x")
+	f.conversation(fmt.Sprintf("%s.trash/20260301T120000.000Z/%d-removed", inUser, n+2), "x")
+	l, err := f.open().openLocks(time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	release, busy, err := l.try(lockName(n + 3)) // another process is making it
+	if err != nil || busy != nil {
+		t.Fatal(busy, err)
+	}
+	defer release()
+	if id, err := f.writer().Fork(t.Context(), projected, ForkOptions{}); id != (n+4).id() || err != nil {
+		t.Errorf("%s, %v", id, err)
+	}
+}
+
+func TestSetLocal(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	w := f.writer()
+	toggle := func(local bool) bool { return !local }
+	for _, id := range []transcript.ID{projected, userOnly, external, archived} {
+		before := f.state()
+		was, is, err := w.SetLocal(t.Context(), id, toggle)
+		if err != nil || was == is || was != (id == userOnly) {
+			t.Fatalf("%s: %v, %v, %v", id, was, is, err)
+		}
+		if diff := cmp.Diff(before, f.state()); diff != "" {
+			t.Errorf("%s (-before +after):\n%s", id, diff)
+		}
+	}
+	got, _ := f.list(store.Live | store.Archived)
+	want := []string{"17000000001 Odd Y", "17000000002 Odd N", "17000000003 Odd Y", "17000000004 Odd Y archived"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if text := f.read(inUser + "17000000003-odd/notes.txt"); text != "mine" {
+		t.Errorf("the notes are %q", text)
+	}
+}
+
+// TestMakeLocalKeepsOthers has another directory with its id in the project.
+func TestMakeLocalKeepsOthers(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	f.conversation(inProject+".archive/17000000001-older", "Older")
+	if _, _, err := f.writer().SetLocal(t.Context(), projected, func(bool) bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+	f.read(inProject + ".trash/20260601T120000.250Z/.archive/17000000001-older/events.json")
+	got, _ := f.list(store.Live | store.Archived)
+	if got[0] != "17000000001 Odd Y" {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestMakeLocalKeepsNewer has the project's copy be the newer one.
+func TestMakeLocalKeepsNewer(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	newer := strings.Replace(oddEvents, "riddle", "newer", 1)
+	f.write(inProject+"17000000001-odd/events.json", newer)
+	f.write(inProject+"17000000001-odd/metadata.json", strings.Replace(oddMetadata, "Odd", "Newer", 1))
+	always := func(bool) bool { return true }
+	f.write(inProject+"17000000001-odd/notes.txt", "others")
+	var kept *ConversationError
+	if _, _, err := f.writer().SetLocal(t.Context(), projected, always); !errors.As(err, &kept) {
+		t.Errorf("notes that differ: %v", err)
+	}
+	if err := os.Remove(filepath.Join(f.base, inUser, "17000000001-odd", "notes.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := f.writer().SetLocal(t.Context(), projected, always); err != nil {
+		t.Fatal(err)
+	}
+	c := f.find(17000000001)
+	if c.Title != "Newer" || f.events(c) != newer || c.Locality != "Y" {
+		t.Errorf("%s %s: %s", c.Title, c.Locality, f.events(c))
+	}
+}
+
+func TestAppend(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	f.write(inProject+"17000000003-odd/events.json", "[]")
+	w := f.writer()
+	added := []json.RawMessage{
+		json.RawMessage(`{"timestamp":"2026-06-01 12:00:00.0","type":"turn_start"}`),
+		json.RawMessage(`{"timestamp":"2026-06-01 12:00:01.0","type":"chat_request","content":"]"}`),
+	}
+	text := `  {
+    "timestamp": "2026-06-01 12:00:00.0",
+    "type": "turn_start"
+  },
+  {
+    "timestamp": "2026-06-01 12:00:01.0",
+    "type": "chat_request",
+    "content": "]"
+  }
+]
+`
+	for id, want := range map[transcript.ID]string{
+		projected: strings.TrimSuffix(oddEvents, "\n]\n") + ",\n" + text,
+		external:  "[\n" + text,
+		archived:  strings.TrimSuffix(oddEvents, "\n]\n") + ",\n" + text,
+	} {
+		if err := w.Append(t.Context(), id, added...); err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+		n, _ := numberOf(id)
+		if diff := cmp.Diff(want, f.events(f.find(n))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", id, diff)
+		}
+	}
+	if f.read(inProject+"17000000001-odd/events.json") != f.read(inUser+"17000000001-odd/events.json") {
+		t.Error("the copies differ")
+	}
+	for _, bad := range []string{
+		"", "null", "[]", "{}", `{"type":"x"}`, `{"timestamp":"2026-06-01 12:00:00.0"}`, `{"timestamp":"soon","type":"x"}`,
+		`{"timestamp":"2026-06-01 12:00:00.0","type":"turn_start","x":1}`,
+		`{"timestamp":"2026-06-01 12:00:00.0","type":"chat_request"}`,
+		`{"timestamp":"2026-06-01 12:00:00.0","type":"chat_response"}`,
+		`{"timestamp":"2026-06-01 12:00:00.0","type":"chat_response","message":1}`,
+		`{"timestamp":"2026-06-01 12:00:00.0","type":"chat_response","message":"a","data":1}`,
+		`{"timestamp":"2026-06-01 12:00:00.0","type":"tool_call_response","id":"1","content":"","is_error":0}`,
+		`{"timestamp":"2026-06-01 12:00:00.0","type":"compaction","from_turn":-1,"to_turn":0}`,
+	} {
+		var event *BadEventError
+		if err := w.Append(t.Context(), projected, json.RawMessage(bad)); !errors.As(err, &event) {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	f.write(inUser+"17000000002-odd/events.json", oddEvents[:90])
+	var damaged *ConversationError
+	if err := w.Append(t.Context(), userOnly, added...); !errors.As(err, &damaged) {
+		t.Errorf("appended to damaged events: %v", err)
+	}
+}
