@@ -26,7 +26,7 @@ type listRecord struct {
 	Hidden          bool              `json:"hidden"`
 	Locality        string            `json:"local"`
 	Source          string            `json:"source"`
-	Parent          transcript.ID     `json:"parent"`
+	Parent          transcript.ID     `json:"parent_id"`
 	Labels          map[string]string `json:"labels"`
 	Error           string            `json:"error"`
 	// Sizes, where the program gives them.
