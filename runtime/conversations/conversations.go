@@ -31,6 +31,9 @@ type Filter struct {
 	IDs []string
 	// Exclude are conversations that are left out.
 	Exclude []string
+	// Kin leaves out with them those that belong to one: its sub-agents, what it is a
+	// sub-agent or a fork of, and its forks. It does not count with IDs.
+	Kin bool
 	// Archived stands for the archived conversations instead of the live ones.
 	Archived bool
 	// Hidden stands for the hidden ones too.

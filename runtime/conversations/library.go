@@ -216,6 +216,9 @@ func (o *opened) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conv
 	if err != nil {
 		return nil, err
 	}
+	if f.Kin && len(ids) == 0 {
+		exclude = append(exclude, kin(found, exclude)...)
+	}
 	return slices.DeleteFunc(found, func(c store.Conversation) bool {
 		switch {
 		case !hasLabels(c.Labels, f.Labels):

@@ -11,6 +11,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -39,6 +40,38 @@ type Session interface {
 	// Close releases what the session holds; readers of events live on.
 	Close()
 }
+
+// Recognizer is a store that can tell whether a call comes from the program that
+// records its conversations, and from which of them.
+type Recognizer interface {
+	// Caller returns what is certain about the caller of a call. It never guesses: to
+	// leave out another conversation than the one that calls is worse than to leave out
+	// none. It reads as little as it can, and an error of reading is one of not knowing.
+	Caller(ctx context.Context, call contract.Call) Caller
+}
+
+// Caller is what a store knows of the caller of a call.
+type Caller struct {
+	// Evidence is what shows that the call comes from the store's program.
+	Evidence Evidence
+	// IDs are the conversation that the call comes from, and behind it others that it
+	// is recorded to be a part of. Empty where that is not certain. There need not be
+	// such a conversation in the store: some are not recorded.
+	IDs []transcript.ID
+}
+
+// Evidence is what shows where a call comes from, the weakest first.
+type Evidence uint8
+
+// The kinds of evidence.
+const (
+	NoEvidence Evidence = iota
+	// ByEnvironment: the environment of the process. A program that was started in
+	// the shell of another one has that of both.
+	ByEnvironment
+	// ByCall: what the program sends with the call, or has recorded of it.
+	ByCall
+)
 
 // Set selects live or archived conversations, or both with Live|Archived.
 type Set uint8

@@ -31,7 +31,8 @@ type Options struct {
 	// process.
 	Dir string
 	// Getenv looks up the environment; nil means os.Getenv. It is asked for
-	// CLAUDE_CONFIG_DIR and the home directory.
+	// CLAUDE_CONFIG_DIR and the home directory, and for what Claude Code says of itself
+	// to programs it runs.
 	Getenv func(string) string
 }
 
@@ -40,6 +41,7 @@ type Options struct {
 type Store struct {
 	projects string // the directory
 	project  *project.Project
+	getenv   func(string) string
 }
 
 // Open returns the store, and false where Claude Code has recorded nothing on this
@@ -53,7 +55,7 @@ func Open(o Options) (*Store, bool) {
 	if config == "" {
 		return nil, false
 	}
-	s := &Store{projects: filepath.Join(config, "projects")}
+	s := &Store{projects: filepath.Join(config, "projects"), getenv: getenv}
 	if info, err := os.Stat(s.projects); err != nil || !info.IsDir() {
 		return nil, false
 	}

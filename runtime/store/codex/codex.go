@@ -31,7 +31,7 @@ type Options struct {
 	// process.
 	Dir string
 	// Getenv looks up the environment; nil means os.Getenv. It is asked for CODEX_HOME
-	// and the home directory.
+	// and the home directory, and for the thread that runs a command.
 	Getenv func(string) string
 }
 
@@ -40,6 +40,7 @@ type Options struct {
 type Store struct {
 	home    string
 	project *project.Project
+	getenv  func(string) string
 }
 
 // Open returns the store, and false where Codex has recorded nothing on this machine.
@@ -54,7 +55,7 @@ func Open(o Options) (*Store, bool) {
 	}
 	for _, dir := range []string{sessionsDir, archiveDir} {
 		if info, err := os.Stat(filepath.Join(home, dir)); err == nil && info.IsDir() {
-			return &Store{home: home, project: project.Of(o.Dir)}, true
+			return &Store{home: home, project: project.Of(o.Dir), getenv: getenv}, true
 		}
 	}
 	return nil, false
