@@ -31,9 +31,9 @@ type Filter struct {
 	IDs []string
 	// Exclude are conversations that are left out.
 	Exclude []string
-	// Kin leaves out with them those that belong to one: its sub-agents, what it is a
-	// sub-agent or a fork of, and its forks. It does not count with IDs.
-	Kin bool
+	// KinOf are conversations of which the kin is left out: their sub-agents, what they
+	// are a sub-agent or a fork of, and their forks. They do not count with IDs.
+	KinOf []string
 	// Archived stands for the archived conversations instead of the live ones.
 	Archived bool
 	// Hidden stands for the hidden ones too.

@@ -216,8 +216,12 @@ func (o *opened) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conv
 	if err != nil {
 		return nil, err
 	}
-	if f.Kin && len(ids) == 0 {
-		exclude = append(exclude, kin(found, exclude)...)
+	if len(ids) == 0 {
+		of, err := o.library.parseIDs(f.KinOf)
+		if err != nil {
+			return nil, err
+		}
+		exclude = append(exclude, kin(found, of)...)
 	}
 	return slices.DeleteFunc(found, func(c store.Conversation) bool {
 		switch {

@@ -100,7 +100,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 		var current current
 		g.call, current = located(ctx, source, call, undone)
 		if !p.IncludeCurrent {
-			g.query.Exclude, g.query.Kin = current.ids, current.kin
+			g.query.Exclude, g.query.KinOf = current.ids, current.kinOf
 		}
 		return g.search(ctx, source)
 	})
@@ -253,7 +253,7 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 	wanted := map[transcript.ID]map[int]*candidate{} // by position in the conversation
 	numbers := map[transcript.ID]map[int]bool{}
 	query := g.query
-	query.IDs, query.Exclude = nil, nil // what is left out is not on the page
+	query.IDs, query.Exclude, query.KinOf = nil, nil, nil // what is left out is not on the page
 	for _, p := range g.page {
 		id := g.ordered.ids[p.event.conversation]
 		if wanted[id] == nil {

@@ -66,10 +66,11 @@ func located(ctx context.Context, source conversations.Source, call contract.Cal
 	if r, ok := source.(conversations.Recognizer); ok {
 		caller = r.Caller(ctx, call)
 	}
-	c := current{kin: true}
+	var c current
 	for _, id := range caller.IDs {
 		c.ids = append(c.ids, string(id))
 	}
+	c.kinOf = c.ids
 	note := ""
 	switch {
 	case len(c.ids) > 0:
@@ -88,8 +89,12 @@ func located(ctx context.Context, source conversations.Source, call contract.Cal
 
 // current is what is left out as the current conversation.
 type current struct {
-	ids []string // its id, and behind it those of others that it is a part of; empty where it is not known
-	kin bool     // those that belong to one of these are left out too
+	// ids are its id, and behind it those of others that it is a part of; empty where
+	// it is not known.
+	ids []string
+	// kinOf are those of which the kin is left out too. What the host names is left out
+	// alone, as it says.
+	kinOf []string
 }
 
 // is reports whether id, in any spelling, is that of the current conversation.
