@@ -28,10 +28,14 @@ const (
 	toolUseKey = "claudecode/toolUseId"
 	// maxToolUse is the longest id of a call that is looked for, in bytes.
 	maxToolUse = 200
-	// What is looked at for a call: it was recorded just before it was made, so that it
+	// What is looked at for a call: it is recorded about when it is made, so that it
 	// stands near the end of one of the transcripts that were written last.
 	maxCallers = 64
 	callerTail = 1 << 20
+	// recordWait is how long a call is waited for that is not recorded yet, looking each
+	// recordInterval. Of 2.1.328 calls arrive up to a tenth of a second before.
+	recordWait     = 500 * time.Millisecond
+	recordInterval = 25 * time.Millisecond
 	// maxProcessFile bounds the file about a process, in bytes.
 	maxProcessFile = 64 << 10
 )
@@ -42,11 +46,7 @@ const (
 func (s *Store) Caller(ctx context.Context, call contract.Call) store.Caller {
 	from := call.Context.Caller
 	if use, ok := from.Meta[toolUseKey].(string); ok {
-		ids := s.calling(ctx, use)
-		if len(ids) == 0 && from.Process == contract.Server {
-			ids = s.process(from.ParentPID)
-		}
-		return store.Caller{Evidence: store.ByCall, IDs: ids}
+		return store.Caller{Evidence: store.ByCall, IDs: s.caller(ctx, use, from)}
 	}
 	if from.Client != "" && from.Client != clientName {
 		return store.Caller{}
@@ -67,6 +67,28 @@ func (s *Store) Caller(ctx context.Context, call contract.Call) store.Caller {
 		}
 	}
 	return c
+}
+
+// caller returns the conversation with a call. That is recorded about when it is made:
+// where it is not there yet, the process that makes it has noted its session, and else
+// it is waited for.
+func (s *Store) caller(ctx context.Context, use string, from contract.Caller) []transcript.ID {
+	ids := s.calling(ctx, use)
+	if len(ids) == 0 && from.Process == contract.Server {
+		ids = s.process(from.ParentPID)
+	}
+	for range recordWait / recordInterval {
+		if len(ids) > 0 || !isCallID(use) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(recordInterval):
+			ids = s.calling(ctx, use)
+		}
+	}
+	return ids
 }
 
 // calling returns the conversation with a call, and behind that of a sub-agent its
