@@ -29,17 +29,20 @@ type Caller struct {
 // environment of both. Where two programs are as likely, nothing is known.
 func (l *Library) Caller(ctx context.Context, call contract.Call) Caller {
 	var best store.Caller
-	several := false
+	name, several := "", false // of the program, and whether another one is as likely
 	for _, s := range l.stores {
 		r, ok := s.(store.Recognizer)
 		if !ok {
 			continue
 		}
 		switch c := r.Caller(ctx, call); {
-		case c.Evidence > best.Evidence:
-			best, several = c, false
-		case c.Evidence == best.Evidence && c.Evidence != store.NoEvidence:
+		case c.Evidence > best.Evidence, c.Evidence == best.Evidence && s.Name() == name && len(best.IDs) == 0:
+			best, name, several = c, s.Name(), false
+		case c.Evidence == best.Evidence && s.Name() != name:
 			several = true
+		}
+		if best.Evidence == store.ByCall && len(best.IDs) > 0 {
+			break
 		}
 	}
 	c := Caller{Recorded: best.Evidence != store.NoEvidence}
