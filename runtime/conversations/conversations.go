@@ -31,10 +31,15 @@ type Filter struct {
 	IDs []string
 	// Exclude are conversations that are left out.
 	Exclude []string
+	// KinOf are conversations of which the kin is left out: their sub-agents, what they
+	// are a sub-agent or a fork of, and their forks. They do not count with IDs.
+	KinOf []string
 	// Archived stands for the archived conversations instead of the live ones.
 	Archived bool
 	// Hidden stands for the hidden ones too.
 	Hidden bool
+	// Sources, where there are any, are the kinds of stores to look in, of [Sources].
+	Sources []string
 	// Labels are labels that a conversation must all have.
 	Labels []Label
 }

@@ -83,7 +83,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	if p.IncludeCurrent {
 		undone = ""
 	}
-	g := &grepping{call: located(call, undone), params: p}
+	g := &grepping{params: p}
 	g.query = conversations.EventQuery{
 		Filter:  conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden},
 		Pattern: p.Pattern, IgnoreCase: p.IgnoreCase,
@@ -96,10 +96,15 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	if p.Event != nil {
 		g.query.Number, g.query.MaxLines = *p.Event, min(p.Offset, maxReach)+p.Limit
 	}
-	if current := g.call.Context.ConversationID; current != "" && !p.IncludeCurrent {
-		g.query.Exclude = []string{current}
-	}
-	if err := t.ask(ctx, call, g.search); err != nil {
+	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) error {
+		var current current
+		g.call, current = located(ctx, source, call, undone)
+		if !p.IncludeCurrent {
+			g.query.Exclude, g.query.KinOf = current.ids, current.kinOf
+		}
+		return g.search(ctx, source)
+	})
+	if err != nil {
 		return nil, err
 	}
 	lines := len(g.page)
@@ -229,7 +234,11 @@ func (g *grepping) add(query conversations.EventQuery, found conversations.Event
 	} else {
 		s.live = found.Searched
 	}
-	s.aside.Excluded = append(s.aside.Excluded, found.Aside.Excluded...)
+	for _, id := range found.Aside.Excluded {
+		if !slices.Contains(s.aside.Excluded, id) {
+			s.aside.Excluded = append(s.aside.Excluded, id)
+		}
+	}
 	s.aside.Problems = append(s.aside.Problems, found.Aside.Problems...)
 }
 
@@ -244,7 +253,7 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 	wanted := map[transcript.ID]map[int]*candidate{} // by position in the conversation
 	numbers := map[transcript.ID]map[int]bool{}
 	query := g.query
-	query.IDs, query.Exclude = nil, nil
+	query.IDs, query.Exclude, query.KinOf = nil, nil, nil // what is left out is not on the page
 	for _, p := range g.page {
 		id := g.ordered.ids[p.event.conversation]
 		if wanted[id] == nil {

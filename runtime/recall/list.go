@@ -35,7 +35,7 @@ type listing struct {
 
 // List answers conversation_list.
 func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.ListParams) (*conversation.ListEnvelope, error) {
-	l := &listing{call: located(call, "no conversation could be marked as the current one"), params: p}
+	l := &listing{params: p}
 	q := conversations.ListQuery{
 		Filter: conversations.Filter{Archived: p.Archived, Hidden: p.IncludeHidden},
 		Sort:   sortOf(p.Sort), Ascending: !p.Descending, Limit: p.Limit, Offset: p.Offset,
@@ -45,6 +45,7 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 		q.TitleContains = *p.TitleContains
 	}
 	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) (err error) {
+		l.call, _ = located(ctx, source, call, "no conversation could be marked as the current one")
 		if l.Listing, err = source.List(ctx, q); err == nil && p.Outline {
 			err = l.readOutlines(ctx, source)
 		}

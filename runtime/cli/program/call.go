@@ -45,7 +45,9 @@ func (p *CommandLine) callCommand() *cobra.Command {
 			if err != nil {
 				return cli.Usage(err)
 			}
-			answer, err := family.Call(cmd.Context(), contract.Call{Tool: tool.Name, Arguments: arguments, Context: p.Host.Context()})
+			where := p.Host.Context()
+			where.Caller.Process = contract.Command
+			answer, err := family.Call(cmd.Context(), contract.Call{Tool: tool.Name, Arguments: arguments, Context: where})
 			if err != nil {
 				return err
 			}

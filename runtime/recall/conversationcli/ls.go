@@ -173,8 +173,10 @@ func (c *commands) writeListing(out output, f format, listing *conversations.Lis
 	for i := range listing.Conversations {
 		r.reset()
 		r.listed(&listing.Conversations[i])
+		if parent := listing.Conversations[i].Parent; parent != "" || places != nil {
+			r.optional("parent_id", string(parent))
+		}
 		if places != nil {
-			r.optional("parent_id", string(listing.Conversations[i].Parent))
 			r.int("depth", places[i].depth)
 		}
 		if err := list.add(r.end()); err != nil {
@@ -206,6 +208,9 @@ func (r *record) listed(l *conversations.Listed) {
 	r.time("pinned_at", l.PinnedAt)
 	r.bool("hidden", l.Hidden)
 	r.string("local", l.Locality)
+	if l.Source != "" {
+		r.string("source", l.Source)
+	}
 	r.labels(l.Labels)
 	if l.Damage == nil {
 		r.null("error")
