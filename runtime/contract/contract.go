@@ -60,9 +60,9 @@ const (
 	// Server: the program started it to take calls as long as the program runs,
 	// whatever conversation they are from.
 	Server
-	// Command: it is a command of a shell, and may be one that the program runs for
+	// Shell: it is a command of a shell, and may be one that the program runs for
 	// a conversation.
-	Command
+	Shell
 )
 
 // Call is one request to run a tool.

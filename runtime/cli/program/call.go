@@ -46,7 +46,7 @@ func (p *CommandLine) callCommand() *cobra.Command {
 				return cli.Usage(err)
 			}
 			where := p.Host.Context()
-			where.Caller.Process = contract.Command
+			where.Caller.Process = contract.Shell
 			answer, err := family.Call(cmd.Context(), contract.Call{Tool: tool.Name, Arguments: arguments, Context: where})
 			if err != nil {
 				return err

@@ -292,7 +292,7 @@ func (c *commands) leaveOutCaller(ctx context.Context, source conversations.Sour
 		return conversations.Caller{}
 	}
 	where := c.host.Context()
-	where.Caller.Process = contract.Command
+	where.Caller.Process = contract.Shell
 	caller := r.Caller(ctx, contract.Call{Context: where})
 	for _, id := range caller.IDs {
 		f.Exclude, f.KinOf = append(f.Exclude, string(id)), append(f.KinOf, string(id))
