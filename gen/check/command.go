@@ -129,7 +129,7 @@ func (c *checker) surroundings(t *ir.Tool, out *ir.Command, s *spec.Command) {
 		switch {
 		case strings.ContainsAny(s.Dir.Value, "{}"):
 			c.report(s.Dir.At, "CT039", "a caller cannot choose where a command runs", "write a folder, or run the command with a flag that takes one")
-		case !isClean(s.Dir.Value) || strings.ContainsAny(s.Dir.Value, "\\:\x00"):
+		case !isClean(s.Dir.Value) || strings.IndexFunc(s.Dir.Value, unusual) >= 0:
 			c.reportf(s.Dir.At, "CT039", "a relative path with slashes, such as docs/notes", "%q is no folder below the one that a call comes from", s.Dir.Value)
 		}
 	}
@@ -177,9 +177,9 @@ func (c *checker) scalar(t *ir.Tool, at spec.Field[string], arg ir.Arg) {
 	if arg.Value == nil || arg.Value.Param == "" {
 		return
 	}
-	switch t.Param(arg.Value.Param).Kind {
+	switch kind := t.Param(arg.Value.Param).Kind; kind {
 	case ir.Array, ir.Object:
-		c.reportf(at.At, "CT017", "anything but text, numbers and booleans needs handler = \"go\"", "%s cannot be written as text", arg.Value.Param)
+		c.reportf(at.At, "CT017", "it can be text, a number or a boolean: anything else needs handler = \"go\"", "%s, of the type %s, cannot stand here", arg.Value.Param, kind)
 	case ir.String, ir.Integer, ir.Number, ir.Boolean:
 	}
 }
