@@ -44,8 +44,14 @@ usage:
   convgen breaking [-C DIR] [-format text|json|github] -against FILE|git:REVISION
         say what changed since another contract.lock, and for whom it breaks;
         exit 1 if it breaks anyone, and no [[accepted]] in tools.toml says why
+  convgen init [-C DIR] [PROGRAM]
+        write a project to begin with into a module: tools.toml, a spec, and a main
+        that serves the tools to every host; and generate it
   convgen new [-C DIR] TOOL
         write a commented spec to begin with, specs/FAMILY/NAME.toml
+  convgen fmt [-C DIR] [-check] [FILE]…
+        write tools.toml and the specs, or the files named, as they are best written,
+        with their comments; -check only names those that are not, and exits with 1
   convgen targets [-C DIR]
         say what each target calls the tools, and how much of them it has in words
   convgen explain [RULE]
@@ -88,6 +94,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return breaking(args, stdout, stderr)
 	case "targets":
 		return targets(args, stdout, stderr)
+	case "init":
+		return initProject(args, stdout, stderr)
+	case "fmt":
+		return formatFiles(args, stdout, stderr)
 	case "new":
 		return newSpec(args, stdout, stderr)
 	case "schema":
@@ -98,7 +108,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, usage)
 		return exitOK
 	default:
-		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are generate, breaking, new, targets, explain, schema and help\n", command)
+		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are generate, breaking, fmt, init, new, targets, explain, schema and help\n", command)
 		return exitUsage
 	}
 }

@@ -25,7 +25,7 @@ func Rules() []Rule {
 		{"CT013", "A rule demands one thing of parameters of the tool, each named once, none of which always has a value: exclusive (at most one is given), at_least_one, exactly_one, or that given requires others."},
 		{"CT014", "A command runs a command line that tools.toml declares with a program, and with proper names for the environment variable that chooses another and for those that it gets."},
 		{"CT015", "A placeholder names a parameter of the tool, or ctx.conversation_id, and ends its word."},
-		{"CT016", "A value can never become a flag: it is glued to its flag with =, or stands behind the argument --, which is always there."},
+		{"CT016", "A value can never become a flag: it is glued to its flag with =, is an integer glued to a flag of one letter, or stands behind the argument -- or --end-of-options, which is always there."},
 		{"CT017", "when and unless name boolean parameters that always have a value; repeat names an array; flag does not."},
 		{"CT018", "A string that reaches a command line cannot hold a NUL: give it an enum, a pattern of classes for the whole text, or single_line. No argument is empty."},
 		{"CT019", "Every element of an envelope is declared once and used; children name declared elements; nothing contains itself."},
