@@ -20,7 +20,7 @@ type links struct {
 // be found are no links.
 func (c *commands) links(ctx context.Context, f format) links {
 	none := links{close: func() {}}
-	if !f.colour || c.host.Getenv("TERM") == "linux" { // the console, which has nothing to open them with
+	if !c.linking(f) {
 		return none
 	}
 	w, err := c.workspace()
@@ -33,6 +33,10 @@ func (c *commands) links(ctx context.Context, f format) links {
 	}
 	return links{path: path, close: closeAll}
 }
+
+// linking reports whether there are links at all. The console of Linux has colour,
+// and nothing to open a file with.
+func (c *commands) linking(f format) bool { return f.colour && c.host.Getenv("TERM") != "linux" }
 
 // id is an id, and a link where there is something to open.
 func (l links) id(id transcript.ID) string {

@@ -48,8 +48,8 @@ func TestLinks(t *testing.T) {
 		want  []string // each once
 		links int
 	}{
-		{[]string{"ls"}, []string{parent + "       1", child + "       1"}, 2},
-		{[]string{"ls", "--tree"}, []string{parent + "  Parent jp-c17600000000 ", "└── " + child + "  [fork] long"}, 2},
+		{[]string{"ls"}, []string{parent + "       2  ", child + "       2  "}, 2},
+		{[]string{"ls", "--tree"}, []string{parent + "  Parent jp-c17600000000 ", child + "  [fork] long"}, 2},
 		{[]string{"show", "17600000001"}, []string{parent + "\n", child + "  long"}, 2},
 		{[]string{"grep", "needle"}, []string{parent + "\x1b[0m  Parent", child + "\x1b[0m  long"}, 2},
 		{[]string{"print", "17600000000", "17600000001"}, []string{"══ " + prefix, child + " ══ long"}, 2},

@@ -249,7 +249,7 @@ func (c *commands) paths(ctx context.Context, args []string, files []jp.File) er
 			}
 			if !f.json {
 				line := text.Line(path)
-				if f.colour {
+				if c.linking(f) {
 					line = link(path, line)
 				}
 				err = out.write([]byte(line + "\n"))
