@@ -22,7 +22,7 @@ const maxTitleWidth = 200
 // writeTable writes the list for people: aligned columns, and titles cut to the
 // width of the terminal unless full is set. Where hidden ones may be among them a
 // column says which are.
-func (c *commands) writeTable(out output, f format, list []conversations.Listed, full, hidden bool) error {
+func (c *commands) writeTable(out output, f format, list []conversations.Listed, links links, full, hidden bool) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -67,6 +67,9 @@ func (c *commands) writeTable(out output, f format, list []conversations.Listed,
 		var line strings.Builder
 		for col, cell := range row {
 			pad := strings.Repeat(" ", widths[col]-text.Width(cell))
+			if col == 0 && i > 0 {
+				cell = links.id(list[i-1].ID)
+			}
 			if col == 1 { // numbers are aligned to the right
 				line.WriteString(pad + cell)
 			} else {
