@@ -145,8 +145,8 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 	read := func(f spec.Field[string]) {
 		switch {
 		case !f.Set:
-		case !isKey(f.Value):
-			c.reportf(f.At, "CT021", "", "%q is not a key of a JSON object that can be read here", f.Value)
+		case !isKey(f.Value) && (t.Handler == ir.HandlerGo || steps(f.Value) == nil || strings.HasPrefix(f.Value, everyItem)):
+			c.reportf(f.At, "CT021", pathHint, "%q is not a key of a JSON object that can be read here", f.Value)
 		case keys[f.Value] && !root: // the root is not read from JSON
 			c.reportf(f.At, "CT021", "one place is enough: a key is read once", "the key %q is read already in this element", f.Value)
 		}

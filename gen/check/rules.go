@@ -48,6 +48,8 @@ func Rules() []Rule {
 		{"CT036", "The fields of a result have names of their own: ok, code, reason and notes are written by the generator, and so are the codes invalid_arguments, too_large and failed. Codes are snake_case and distinct."},
 		{"CT037", "A change that breaks callers is accepted by its rule and its subject, as convgen breaking shows them, with a reason and the version that has it first."},
 		{"CT038", "What a command prints has the keys of its form: path is of json, fields, separator and end are of delimited, and pattern with named groups is of regexp. Records that are no JSON have the fields that from and text_from name, and no lists. Who has a handler in Go reads the output there."},
+		{"CT039", "What a command has around it is for its spec to say: a folder below the one that a call comes from, a time of 1 to 3,600 seconds, and environment variables. Of callers only what an enum, a pattern or a format bounds gets into the environment: programs run what some variables name. Who has a handler in Go runs the command there."},
+		{"CT040", "Every exit code means one thing: an answer (ok_exit), an answer without records (empty_exit), or a failure, whose reason says in a line what went wrong and what to do about it."},
 		{"SP001", "The file is valid TOML and UTF-8, and not nested beyond reason."},
 		{"SP002", "Every key is known, and spelt exactly as documented."},
 		{"SP003", "Every value has the type its key asks for."},

@@ -54,9 +54,8 @@ tools   = [@word:skill tool@]
 summary     = @text:summary@
 description = @text:description@
 effect      = @word:effect@
-enable      = @word:enable@
-run         = @word:run@
 handler     = @word:handler@
+targets     = { jp = { enable = @word:enable@, run = @word:run@ } }
 
 [parameters.text]
 type     = "string"

@@ -96,10 +96,10 @@ func TestTypes(t *testing.T) {
 	}
 	generate(t, dir)
 	// Two of the specs say nothing to JP, which asks before anything is changed.
-	for name, run := range map[string]string{"open": "ask", "history": "unattended"} {
+	for name, said := range map[string][2]string{"open": {"explicit", "ask"}, "history": {"explicit", "unattended"}, "plot": {"on", "edit"}} {
 		definition, err := os.ReadFile(filepath.Join(dir, ".jp/mcp/tools/shapes", name+".toml"))
 		if err != nil || !strings.Contains(string(definition), "\n[conversation.tools.shapes_"+name+"]\n") ||
-			!strings.Contains(string(definition), "\nenable = \"explicit\"\nrun = \""+run+"\"\n") {
+			!strings.Contains(string(definition), "\nenable = \""+said[0]+"\"\nrun = \""+said[1]+"\"\n") {
 			t.Errorf("%s: %v\n%s", name, err, definition)
 		}
 	}

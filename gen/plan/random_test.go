@@ -112,7 +112,7 @@ func (r random) tool(name string) string {
 	if r.chance(25) {
 		answer = "text"
 	}
-	fmt.Fprintf(&b, "name = %q\nsummary = \"A tool\"\ndescription = \"A tool.\"\neffect = \"read\"\nenable = \"on\"\nrun = \"ask\"\nhandler = %q\nanswer = %q\n", name, handler, answer)
+	fmt.Fprintf(&b, "name = %q\nsummary = \"A tool\"\ndescription = \"A tool.\"\neffect = \"read\"\nhandler = %q\nanswer = %q\n", name, handler, answer)
 	var args []string
 	seen := map[string]bool{}
 	for range r.IntN(4) {

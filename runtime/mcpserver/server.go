@@ -21,7 +21,8 @@ import (
 
 // Config is what a server serves.
 type Config struct {
-	Version string // of this program
+	// Name, Title and Version are those of this program.
+	Name, Title, Version string
 	// Tools has the families whose tools, resources and prompts are served.
 	Tools *toolset.Registry
 	// Context is what is known about a call of which the client says nothing: the
@@ -92,7 +93,7 @@ func New(cfg Config) *Server {
 	}
 	change := cfg.Tools.Changes()
 	s.sdk = mcp.NewServer(
-		&mcp.Implementation{Name: "convtools", Title: "Conversations and knowledge", Version: cfg.Version},
+		&mcp.Implementation{Name: cfg.Name, Title: cfg.Title, Version: cfg.Version},
 		&mcp.ServerOptions{
 			// There is no logging, and the prompts stay what they are.
 			Capabilities: &mcp.ServerCapabilities{

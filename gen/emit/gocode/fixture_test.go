@@ -38,8 +38,6 @@ func findTool() ir.Tool {
 		Summary:     "Find books by a word on their pages",
 		Description: "Looks through the pages of all books.\n\nReturns a <library_find>.",
 		Effect:      ir.Read,
-		Enable:      "on",
-		Run:         "ask",
 		Handler:     ir.HandlerGo,
 		Params: []ir.Param{
 			{
@@ -194,8 +192,6 @@ func lsTool() ir.Tool {
 		Source:  "specs/library/ls.toml",
 		Summary: "List the books of a shelf",
 		Effect:  ir.Read,
-		Enable:  "on",
-		Run:     "ask",
 		Handler: ir.HandlerCommand,
 		Params: []ir.Param{
 			{
@@ -251,7 +247,7 @@ func lsTool() ir.Tool {
 func pingTool() ir.Tool {
 	return ir.Tool{
 		Name: "library_ping", Family: "library", Short: "ping", GoName: "Ping", Source: "specs/library/ping.toml",
-		Summary: "Say whether the library is open", Effect: ir.Read, Enable: "on", Run: "ask", Handler: ir.HandlerGo,
+		Summary: "Say whether the library is open", Effect: ir.Read, Handler: ir.HandlerGo,
 		Envelope: ir.Envelope{Root: "library_ping", Elements: []ir.Element{{Name: "library_ping", GoName: "PingLibraryPing"}}},
 	}
 }
@@ -261,7 +257,7 @@ func pingTool() ir.Tool {
 func studyTool() ir.Tool {
 	return ir.Tool{
 		Name: "study", Family: "library", Short: "study", GoName: "Study", Source: "specs/library/study.toml",
-		Summary: "Read about subjects", Effect: ir.Read, Enable: "on", Run: "ask", Handler: ir.HandlerGo,
+		Summary: "Read about subjects", Effect: ir.Read, Handler: ir.HandlerGo,
 		Answer: ir.TextAnswer, MaxChars: 2000,
 		Params: []ir.Param{
 			{
@@ -292,7 +288,7 @@ func studyTool() ir.Tool {
 func patterns() *ir.Contract {
 	tool := ir.Tool{
 		Name: "patterns_match", Family: "patterns", Short: "match", GoName: "Match", Source: "specs/patterns/match.toml",
-		Summary: "Match", Effect: ir.Read, Enable: "on", Run: "ask", Handler: ir.HandlerGo,
+		Summary: "Match", Effect: ir.Read, Handler: ir.HandlerGo,
 		Envelope: ir.Envelope{Root: "patterns_match", Elements: []ir.Element{{Name: "patterns_match", GoName: "MatchEnvelope"}}},
 	}
 	for i, pattern := range []string{

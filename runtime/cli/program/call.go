@@ -46,7 +46,7 @@ func (p *CommandLine) callCommand() *cobra.Command {
 				return cli.Usage(err)
 			}
 			where := p.Host.Context()
-			where.Caller.Process = contract.Command
+			where.Caller.Process = contract.Shell
 			answer, err := family.Call(cmd.Context(), contract.Call{Tool: tool.Name, Arguments: arguments, Context: where})
 			if err != nil {
 				return err
@@ -60,11 +60,11 @@ func (p *CommandLine) callCommand() *cobra.Command {
 }
 
 func (p *CommandLine) callExamples() string {
-	var lines []string
+	var calls []string
 	for _, example := range p.Registry.Examples() {
-		lines = append(lines, "  convtools call "+example)
+		calls = append(calls, "call "+example)
 	}
-	return strings.Join(lines, "\n")
+	return cli.Examples(p.Host.Name, calls...)
 }
 
 // oneOrManyHelp names an argument for which one value does as well as a list.

@@ -34,7 +34,7 @@ func (p *CommandLine) Run(ctx context.Context, args []string) int {
 // Root returns the root command with all others below it.
 func (p *CommandLine) Root() *cobra.Command {
 	root := cli.Group(&cobra.Command{
-		Use:     "convtools",
+		Use:     p.Host.Name,
 		Short:   p.Short,
 		Long:    p.Long,
 		Example: p.Example,
@@ -50,7 +50,7 @@ func (p *CommandLine) Root() *cobra.Command {
 		}
 		return p.checkHost()
 	}
-	root.AddCommand(p.callCommand(), p.toolsCommand(), p.versionCommand(), cli.ManCommand(p.Host.Version), cli.CompletionCommand())
+	root.AddCommand(p.callCommand(), p.toolsCommand(), p.versionCommand(), cli.ManCommand(p.Host.Name, p.Host.Version), cli.CompletionCommand(p.Host.Name))
 	root.AddCommand(p.Registry.Commands()...)
 	root.AddCommand(p.Commands...)
 	return root

@@ -61,7 +61,7 @@ func (s *Store) Caller(ctx context.Context, call contract.Call) store.Caller {
 	case c.Evidence == store.NoEvidence:
 	case from.Process == contract.Server:
 		c.IDs = s.process(from.ParentPID)
-	case from.Process == contract.Command:
+	case from.Process == contract.Shell:
 		if session := strings.ToLower(s.getenv("CLAUDE_CODE_SESSION_ID")); sessionid.IsUUID(session) {
 			c.IDs = []transcript.ID{id(session, "")}
 		}

@@ -42,7 +42,7 @@ func (s *Store) Caller(_ context.Context, call contract.Call) store.Caller {
 		return store.Caller{Evidence: store.ByCall, IDs: ids}
 	case turn != nil || from.Client == clientName:
 		return store.Caller{Evidence: store.ByCall}
-	case from.Process != contract.Command || from.Client != "":
+	case from.Process != contract.Shell || from.Client != "":
 		return store.Caller{}
 	}
 	if thread := uuid(s.getenv(threadEnv)); thread != "" {

@@ -20,21 +20,20 @@ type shelves struct {
 	exit           int
 	err            error
 
-	name string
-	call contract.Context
-	args []string
+	call    contract.Context
+	command contract.Command
 }
 
-func (s *shelves) RunCLI(_ context.Context, name string, call contract.Context, args []string) ([]byte, []byte, int, error) {
-	s.name, s.call, s.args = name, call, args
-	return []byte(s.stdout), []byte(s.stderr), s.exit, s.err
+func (s *shelves) RunCLI(_ context.Context, call contract.Context, command contract.Command) (contract.CommandResult, error) {
+	s.call, s.command = call, command
+	return contract.CommandResult{Stdout: []byte(s.stdout), Stderr: []byte(s.stderr), Exit: s.exit}, s.err
 }
 
 // empty is a command line that finds nothing.
 type empty struct{}
 
-func (empty) RunCLI(context.Context, string, contract.Context, []string) ([]byte, []byte, int, error) {
-	return []byte("[]"), nil, 0, nil
+func (empty) RunCLI(context.Context, contract.Context, contract.Command) (contract.CommandResult, error) {
+	return contract.CommandResult{Stdout: []byte("[]")}, nil
 }
 
 func TestCommandTool(t *testing.T) {
@@ -61,11 +60,11 @@ func TestCommandTool(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}
-	if cli.name != "shelves" || cli.call.Dir != "/home" {
-		t.Errorf("ran %q from %+v", cli.name, cli.call)
+	if cli.call.Dir != "/home" {
+		t.Errorf("ran from %+v", cli.call)
 	}
-	if diff := cmp.Diff([]string{"ls", "--json", "--lent", "--", "maps"}, cli.args); diff != "" {
-		t.Errorf("arguments (-want +got):\n%s", diff)
+	if diff := cmp.Diff(contract.Command{CLI: "shelves", Args: []string{"ls", "--json", "--lent", "--", "maps"}}, cli.command); diff != "" {
+		t.Errorf("command (-want +got):\n%s", diff)
 	}
 }
 
@@ -139,8 +138,8 @@ func TestCommandFails(t *testing.T) {
 	}
 	var invalid *contract.InvalidArguments
 	cli := &shelves{}
-	if _, err := Call(t.Context(), nil, cli, contract.Call{Tool: "library_ls", Arguments: []byte(`{"shelf":"Maps 1"}`)}); !errors.As(err, &invalid) || cli.args != nil {
-		t.Errorf("bad arguments: error %v, ran %v", err, cli.args)
+	if _, err := Call(t.Context(), nil, cli, contract.Call{Tool: "library_ls", Arguments: []byte(`{"shelf":"Maps 1"}`)}); !errors.As(err, &invalid) || cli.command.CLI != "" {
+		t.Errorf("bad arguments: error %v, ran %v", err, cli.command)
 	}
 }
 
