@@ -248,9 +248,9 @@ func TestCallerByProcess(t *testing.T) {
 		"a server that other programs reach": {noted("name", "x"), inside, contract.Caller{}, store.NoEvidence, nil},
 		"another client":                     {noted("name", "x"), inside, contract.Caller{Process: contract.Server, ParentPID: self, Client: "opencode"}, store.NoEvidence, nil},
 		"another environment":                {noted("name", "x"), nil, server, store.NoEvidence, nil},
-		"a command":                          {noted("name", "x"), inside, contract.Caller{Process: contract.Command}, store.ByEnvironment, ids(uuid(9))},
-		"a command without a session":        {noted("name", "x"), map[string]string{"CLAUDECODE": "1"}, contract.Caller{Process: contract.Command}, store.ByEnvironment, nil},
-		"a command of another session":       {noted("name", "x"), map[string]string{"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "x"}, contract.Caller{Process: contract.Command}, store.ByEnvironment, nil},
+		"a command":                          {noted("name", "x"), inside, contract.Caller{Process: contract.Shell}, store.ByEnvironment, ids(uuid(9))},
+		"a command without a session":        {noted("name", "x"), map[string]string{"CLAUDECODE": "1"}, contract.Caller{Process: contract.Shell}, store.ByEnvironment, nil},
+		"a command of another session":       {noted("name", "x"), map[string]string{"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "x"}, contract.Caller{Process: contract.Shell}, store.ByEnvironment, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -36,9 +36,9 @@ func TestCaller(t *testing.T) {
 		"other types":              {contract.Caller{Meta: meta{"threadId": 17, "x-codex-turn-metadata": "x"}}, nil, store.NoEvidence, nil},
 		"another client":           {contract.Caller{Client: "claude-code", Process: contract.Server, Meta: meta{"progressToken": 1}}, inShell, store.NoEvidence, nil},
 		"a server in a shell":      {contract.Caller{Process: contract.Server}, inShell, store.NoEvidence, nil},
-		"a command":                {contract.Caller{Process: contract.Command}, inShell, store.ByEnvironment, []transcript.ID{codexID(9)}},
-		"a command of a person":    {contract.Caller{Process: contract.Command}, nil, store.NoEvidence, nil},
-		"a command with no thread": {contract.Caller{Process: contract.Command}, map[string]string{"CODEX_THREAD_ID": "x"}, store.NoEvidence, nil},
+		"a command":                {contract.Caller{Process: contract.Shell}, inShell, store.ByEnvironment, []transcript.ID{codexID(9)}},
+		"a command of a person":    {contract.Caller{Process: contract.Shell}, nil, store.NoEvidence, nil},
+		"a command with no thread": {contract.Caller{Process: contract.Shell}, map[string]string{"CODEX_THREAD_ID": "x"}, store.NoEvidence, nil},
 		"a server all may reach":   {contract.Caller{}, inShell, store.NoEvidence, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
