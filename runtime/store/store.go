@@ -58,7 +58,8 @@ type Session interface {
 	// another counts as live where the set has both.
 	List(ctx context.Context, set Set) ([]Conversation, []Problem, error)
 	// Find returns one conversation, live or archived, without reading the metadata
-	// of the others. The error is a [*NotFoundError] where there is none.
+	// of the others, and so without a parent that only they tell. The error is a
+	// [*NotFoundError] where there is none.
 	Find(ctx context.Context, id transcript.ID) (Conversation, error)
 	// Close releases what the session holds; readers of events live on.
 	Close()
