@@ -35,6 +35,8 @@ type Filter struct {
 	Archived bool
 	// Hidden stands for the hidden ones too.
 	Hidden bool
+	// Sources, where there are any, are the kinds of stores to look in, of [Sources].
+	Sources []string
 	// Labels are labels that a conversation must all have.
 	Labels []Label
 }

@@ -1,6 +1,7 @@
 package conversations
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,8 +11,6 @@ import (
 
 	"github.com/convtools/convtools/runtime/conversations/internal/literal"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/claudecode"
-	"github.com/convtools/convtools/runtime/store/codex"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -20,6 +19,9 @@ type Options struct {
 	// Dir is a directory in the workspace, or the workspace's id. Empty stands for
 	// the working directory of the process. Only [Open] looks at it.
 	Dir string
+	// AllProjects stands for the conversations of every project on this machine in place
+	// of those of Dir's. Only [Open] looks at it.
+	AllProjects bool
 	// Getenv looks up the environment; nil means os.Getenv.
 	Getenv func(string) string
 	// Now is the clock for ages; nil means time.Now.
@@ -32,9 +34,10 @@ type Options struct {
 // Library answers questions about the conversations of stores. It implements
 // [Source], and holds no open files between queries.
 type Library struct {
-	stores []store.Store
-	now    func() time.Time
-	memory *store.Memory
+	stores  []store.Store
+	nowhere *NoWorkspaceError // where there is no workspace; nil for no matter
+	now     func() time.Time
+	memory  *store.Memory
 }
 
 var _ Source = (*Library)(nil)
@@ -87,8 +90,8 @@ func (l *Library) parseIDs(texts []string) ([]transcript.ID, error) {
 // parseID reads an id that is of none of the stores of a library: it may still be one
 // of another kind of store, which there is none of. err is what those said.
 func (l *Library) parseID(text string, err error) (transcript.ID, error) {
-	if len(l.stores) > 0 && (claudecode.Claims(text) || codex.Claims(text)) {
-		return ParseID(text)
+	if k := claimant(text); k != nil && len(l.stores) > 0 {
+		return k.parseID(text)
 	}
 	return "", err
 }
@@ -97,22 +100,26 @@ func (l *Library) parseID(text string, err error) (transcript.ID, error) {
 type opened struct {
 	library  *Library
 	sessions []store.Session
-	places   []string // of the sessions
+	stores   []store.Store // of the sessions
 	unread   []Problem
 }
 
-func (l *Library) open(ctx context.Context) (*opened, error) {
+// open opens the stores that a query is about.
+func (l *Library) open(ctx context.Context, f *Filter) (*opened, error) {
 	o := &opened{library: l}
 	var failed error
 	for _, s := range l.stores {
+		if len(f.Sources) > 0 && !slices.Contains(f.Sources, s.Name()) {
+			continue
+		}
 		session, unread, err := s.Open(ctx)
 		if err != nil {
 			failed = &UnavailableError{Path: s.Place(), Err: err}
-			o.unread = append(o.unread, Problem{Path: s.Place(), Err: err})
+			o.unread = append(o.unread, Problem{Source: s.Name(), Path: s.Place(), Err: err})
 			continue
 		}
-		o.sessions, o.places = append(o.sessions, session), append(o.places, s.Place())
-		o.unread = append(o.unread, unread...)
+		o.sessions, o.stores = append(o.sessions, session), append(o.stores, s)
+		o.unread = append(o.unread, of(s, unread)...)
 	}
 	if len(o.sessions) == 0 && failed != nil {
 		return nil, failed
@@ -137,17 +144,32 @@ func (o *opened) list(ctx context.Context, archived bool, aside *Aside) ([]store
 	for i, s := range o.sessions {
 		found, problems, err := s.List(ctx, set)
 		if err != nil && len(o.sessions) > 1 && ctx.Err() == nil {
-			problems = append(problems, Problem{Path: o.places[i], Err: err}) // the others can be read
+			problems = append(problems, Problem{Path: o.stores[i].Place(), Err: err}) // the others can be read
 		} else if err != nil {
 			return nil, fmt.Errorf("listing the conversations: %w", err)
 		}
 		all = append(all, found...)
-		aside.Problems = append(aside.Problems, problems...)
+		aside.Problems = append(aside.Problems, of(o.stores[i], problems)...)
+	}
+	if len(all)+len(aside.Problems) == 0 {
+		if err := o.library.Nothing(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if len(o.sessions) > 1 {
 		slices.SortStableFunc(all, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+		// The same conversation in a home and in a copy of that: the first store counts.
+		all = slices.CompactFunc(all, func(a, b store.Conversation) bool { return a.ID == b.ID })
 	}
 	return all, nil
+}
+
+// of names the store that problems are of.
+func of(s store.Store, problems []Problem) []Problem {
+	for i := range problems {
+		problems[i].Source = s.Name()
+	}
+	return problems
 }
 
 // find returns the conversations with these ids, live or archived.
@@ -173,7 +195,7 @@ func (o *opened) find(ctx context.Context, ids []transcript.ID, aside *Aside) ([
 		}
 	}
 	if len(missing.IDs) > 0 {
-		return nil, missing
+		return nil, cmp.Or(o.library.Nothing(ctx), error(missing))
 	}
 	return found, nil
 }

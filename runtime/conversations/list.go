@@ -13,7 +13,7 @@ import (
 // List implements [Source].
 func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 	var listing Listing
-	o, err := l.open(ctx)
+	o, err := l.open(ctx, &q.Filter)
 	if err != nil {
 		return listing, err
 	}

@@ -14,7 +14,7 @@ import (
 // memory than one event.
 func (l *Library) Read(ctx context.Context, q ReadQuery) (Reading, error) {
 	var r Reading
-	o, err := l.open(ctx)
+	o, err := l.open(ctx, &Filter{})
 	if err != nil {
 		return r, err
 	}

@@ -93,8 +93,18 @@ func TestSessionsWithoutWorkspace(t *testing.T) {
 		t.Error(diff, listing.Aside.Problems)
 	}
 	var nowhere *conversations.NoWorkspaceError
-	if _, err := openAt(t, realDir(t), values); !errors.As(err, &nowhere) {
+	elsewhere, err := openAt(t, realDir(t), values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := elsewhere.List(t.Context(), conversations.ListQuery{}); !errors.As(err, &nowhere) {
 		t.Errorf("in another directory: %v", err)
+	}
+	if _, err := elsewhere.Read(t.Context(), conversations.ReadQuery{ID: claudeID}); !errors.As(err, &nowhere) {
+		t.Errorf("in another directory: %v", err)
+	}
+	if _, err := openAt(t, realDir(t), nil); !errors.As(err, &nowhere) {
+		t.Errorf("on another machine: %v", err)
 	}
 }
 

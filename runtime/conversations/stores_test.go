@@ -20,6 +20,8 @@ type memoryStore struct {
 	err           error // of Open
 }
 
+func (m *memoryStore) Name() string { return "memory" }
+
 func (m *memoryStore) Place() string { return "memory" }
 
 func (m *memoryStore) ParseID(text string) (transcript.ID, error) {

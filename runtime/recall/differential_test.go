@@ -43,6 +43,7 @@ func told() cmp.Options {
 	return cmp.Options{
 		cmpopts.EquateEmpty(),
 		cmpopts.IgnoreFields(conversations.Aside{}, "Hidden"),
+		cmpopts.IgnoreFields(transcript.Conversation{}, "Dir"),
 		cmp.Comparer(func(a, b conversations.Problem) bool { return a.ID == b.ID }),
 		cmpopts.IgnoreFields(conversations.Event{}, "Index", "AppendJSON"),
 		cmpopts.IgnoreFields(conversations.Line{}, "Conversation", "Spans"),

@@ -9,14 +9,18 @@ package store
 
 import (
 	"context"
+	"os"
 	"time"
 
+	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Store is a place with conversations. It holds no open files and is safe for
 // concurrent use.
 type Store interface {
+	// Name is the name of the kind of store, such as "claude-code".
+	Name() string
 	// Place is where the store is, a path, for people.
 	Place() string
 	// ParseID reads an id in any spelling that people and tools use. It does not
@@ -25,6 +29,25 @@ type Store interface {
 	// Open opens the store for one query, with the parts of it that cannot be read
 	// while others can. The caller closes the session.
 	Open(ctx context.Context) (Session, []Problem, error)
+}
+
+// Options says what a store of the sessions that a program recorded on this machine has.
+type Options struct {
+	// Home is the directory that the program keeps everything in. Empty stands for the one
+	// that the environment names.
+	Home string
+	// Project is which sessions: those of directories that it has.
+	Project *project.Project
+	// Getenv looks up the environment; nil means os.Getenv.
+	Getenv func(string) string
+}
+
+// Env returns what looks up the environment.
+func (o *Options) Env() func(string) string {
+	if o.Getenv == nil {
+		return os.Getenv
+	}
+	return o.Getenv
 }
 
 // Session is a store opened for one query. It is safe for concurrent use.

@@ -34,8 +34,10 @@ type Conversation struct {
 	Parent ID
 	// Locality is which of a workspace's stores has it, as its owner spells it.
 	Locality string
-	// Source is the program that recorded it, such as "claude-code"; empty for JP.
+	// Source is the kind of store that has it, such as "claude-code"; empty for JP.
 	Source string
+	// Dir is the directory that it was held in, as recorded; empty where that is not known.
+	Dir string
 	// UserOnly reports whether no project's own store has it.
 	UserOnly bool
 }

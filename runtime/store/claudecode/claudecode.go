@@ -9,31 +9,24 @@
 package claudecode
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/project"
 	"github.com/convtools/convtools/runtime/store/internal/sessionid"
+	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/trust"
 )
 
-// Source is what conversations of this store have as their source.
-const Source = "claude-code"
-
-// Options says which conversations a store has.
-type Options struct {
-	// Dir is a directory of the project. Empty means the working directory of the
-	// process.
-	Dir string
-	// Getenv looks up the environment; nil means os.Getenv. It is asked for
-	// CLAUDE_CONFIG_DIR and the home directory.
-	Getenv func(string) string
-}
+// Name is the name of this kind of store.
+const Name = "claude-code"
 
 // Store is the conversations of a project, as a [store.Store]. It holds no open files
 // and is safe for concurrent use.
@@ -42,54 +35,35 @@ type Store struct {
 	project  *project.Project
 }
 
-// Open returns the store, and false where Claude Code has recorded nothing on this
-// machine.
-func Open(o Options) (*Store, bool) {
-	getenv := o.Getenv
-	if getenv == nil {
-		getenv = os.Getenv
-	}
-	config := configDir(getenv, runtime.GOOS)
-	if config == "" {
+// Open returns the store, and false where Claude Code has recorded nothing there.
+func Open(o store.Options) (*Store, bool) {
+	home := cmp.Or(o.Home, Home(o.Env()))
+	if home == "" {
 		return nil, false
 	}
-	s := &Store{projects: filepath.Join(config, "projects")}
-	if info, err := os.Stat(s.projects); err != nil || !info.IsDir() {
-		return nil, false
-	}
-	s.project = project.Of(o.Dir)
-	return s, true
+	s := &Store{projects: filepath.Join(home, "projects"), project: o.Project}
+	info, err := os.Stat(s.projects)
+	return s, err == nil && info.IsDir() || errors.Is(err, fs.ErrPermission)
 }
 
-// configDir returns the directory that Claude Code keeps everything in, or "" where the
+// Home returns the directory that Claude Code keeps everything in, or "" where the
 // environment does not tell.
-func configDir(getenv func(string) string, goos string) string {
+func Home(getenv func(string) string) string {
 	if dir := getenv("CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir
 	}
-	home := getenv("HOME")
-	if goos == "windows" {
-		home = getenv("USERPROFILE")
-	}
+	home := trust.Home(getenv)
 	if home == "" {
 		return ""
 	}
 	return filepath.Join(home, ".claude")
 }
 
+// Name implements [store.Store].
+func (s *Store) Name() string { return Name }
+
 // Place implements [store.Store].
 func (s *Store) Place() string { return s.projects }
-
-// Any reports whether there is a conversation of the project.
-func (s *Store) Any(ctx context.Context) bool {
-	session, _, err := s.Open(ctx)
-	if err != nil {
-		return false
-	}
-	defer session.Close()
-	found, _, err := session.List(ctx, store.Live)
-	return err == nil && len(found) > 0
-}
 
 // Open implements [store.Store].
 func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {

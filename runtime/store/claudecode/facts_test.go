@@ -500,17 +500,17 @@ func TestWhere(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, name := range []string{"HOME", "USERPROFILE"} {
-		s, ok := claudecode.Open(claudecode.Options{Dir: h.project, Getenv: env(map[string]string{"HOME": home, "USERPROFILE": home})})
-		if !ok || !s.Any(t.Context()) || s.Place() != filepath.Join(home, ".claude", "projects") {
+		s, ok := claudecode.Open(store.Options{Project: in(h.project), Getenv: env(map[string]string{"HOME": home, "USERPROFILE": home})})
+		if !ok || !anything(t, s) || s.Place() != filepath.Join(home, ".claude", "projects") {
 			t.Errorf("%s: %v", name, ok)
 		}
 	}
 	for name, values := range map[string]map[string]string{"nothing": {}, "an empty home": {"HOME": t.TempDir(), "USERPROFILE": t.TempDir()}} {
-		if _, ok := claudecode.Open(claudecode.Options{Dir: h.project, Getenv: env(values)}); ok {
+		if _, ok := claudecode.Open(store.Options{Project: in(h.project), Getenv: env(values)}); ok {
 			t.Errorf("a store in %s", name)
 		}
 	}
-	if s, ok := claudecode.Open(claudecode.Options{Dir: t.TempDir(), Getenv: env(map[string]string{"CLAUDE_CONFIG_DIR": h.dir})}); !ok || s.Any(t.Context()) {
+	if s, ok := claudecode.Open(store.Options{Project: in(t.TempDir()), Getenv: env(map[string]string{"CLAUDE_CONFIG_DIR": h.dir})}); !ok || anything(t, s) {
 		t.Error("another directory has conversations")
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/claudecode"
+	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -80,7 +81,7 @@ func (h *home) text(lines ...line) string {
 
 func (h *home) open() *claudecode.Store {
 	h.t.Helper()
-	s, ok := claudecode.Open(claudecode.Options{Dir: h.project, Getenv: env(map[string]string{"CLAUDE_CONFIG_DIR": h.dir})})
+	s, ok := claudecode.Open(store.Options{Project: in(h.project), Getenv: env(map[string]string{"CLAUDE_CONFIG_DIR": h.dir})})
 	if !ok {
 		h.t.Fatal("there is no store")
 	}
@@ -230,4 +231,14 @@ var zeroTime = time.Unix(1_000_000_000, 0)
 func (h *home) openEmpty() *claudecode.Store {
 	h.write("empty.txt", "")
 	return h.open()
+}
+
+// in is the project of a directory.
+func in(dir string) *project.Project { return project.New(project.Options{Dir: dir}) }
+
+// anything reports whether a store has a conversation.
+func anything(t *testing.T, s *claudecode.Store) bool {
+	t.Helper()
+	found, _ := list(t, s)
+	return len(found) > 0
 }

@@ -67,7 +67,7 @@ claude-841831a5-eb62-4dd7-bc53-19b1498c2055.05e24a4f "" of claude-841831a5-eb62-
 			if _, err := os.Stat(home); err != nil {
 				t.Skip("there are no recorded samples: ", err)
 			}
-			s, ok := claudecode.Open(claudecode.Options{Dir: test.dir, Getenv: env(map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(home, ".claude")})})
+			s, ok := claudecode.Open(store.Options{Project: in(test.dir), Getenv: env(map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(home, ".claude")})})
 			if !ok {
 				t.Fatal("there is no store")
 			}

@@ -63,7 +63,7 @@ func (s *session) folders() ([]string, error) {
 	var names []string
 	for _, e := range all {
 		holds := func(root string) bool { return mayHold(e.Name(), root) }
-		if slices.ContainsFunc(s.store.project.Roots(), holds) && isDir(s.root, e.Name(), e) {
+		if (s.store.project.All() || slices.ContainsFunc(s.store.project.Roots(), holds)) && isDir(s.root, e.Name(), e) {
 			names = append(names, e.Name())
 		}
 	}
@@ -261,7 +261,7 @@ var errDuplicate = errors.New("another file of the same id was written later, an
 func (s *session) conversation(e *entry, summaries map[key]string) store.Conversation {
 	c := store.Conversation{
 		Conversation: transcript.Conversation{
-			ID: e.id(), Source: Source, Title: e.meta.title(summaries), CreatedAt: e.meta.created,
+			ID: e.id(), Source: Name, Title: e.meta.title(summaries), CreatedAt: e.meta.created, Dir: e.meta.cwd,
 		},
 		LastAt: e.meta.last,
 		Record: &conversation{store: s.store, id: e.id(), file: e.file, agent: e.agent != ""},
@@ -443,7 +443,7 @@ func (s *session) chains(ctx context.Context, e *entry) ([]store.Conversation, e
 		name := fmt.Sprintf("%x", n.key[:4])
 		list = append(list, store.Conversation{
 			Conversation: transcript.Conversation{
-				ID: id(e.session, name), Source: Source, Title: firstPrompt(&r), CreatedAt: at, Parent: e.id(),
+				ID: id(e.session, name), Source: Name, Title: firstPrompt(&r), CreatedAt: at, Parent: e.id(), Dir: e.meta.cwd,
 			},
 			Record: &conversation{store: s.store, id: id(e.session, name), file: e.file, chain: n.key},
 		})

@@ -8,32 +8,24 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/project"
 	"github.com/convtools/convtools/runtime/store/internal/sessionid"
+	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/trust"
 )
 
-// Source is what conversations of this store have as their source.
-const Source = "codex"
-
-// Options says which conversations a store has.
-type Options struct {
-	// Dir is a directory of the project. Empty means the working directory of the
-	// process.
-	Dir string
-	// Getenv looks up the environment; nil means os.Getenv. It is asked for CODEX_HOME
-	// and the home directory.
-	Getenv func(string) string
-}
+// Name is the name of this kind of store.
+const Name = "codex"
 
 // Store is the conversations of a project, as a [store.Store]. It holds no open files
 // and is safe for concurrent use.
@@ -42,53 +34,39 @@ type Store struct {
 	project *project.Project
 }
 
-// Open returns the store, and false where Codex has recorded nothing on this machine.
-func Open(o Options) (*Store, bool) {
-	getenv := o.Getenv
-	if getenv == nil {
-		getenv = os.Getenv
-	}
-	home := homeDir(getenv, runtime.GOOS)
-	if home == "" {
+// Open returns the store, and false where Codex has recorded nothing there.
+func Open(o store.Options) (*Store, bool) {
+	s := &Store{home: cmp.Or(o.Home, Home(o.Env())), project: o.Project}
+	if s.home == "" {
 		return nil, false
 	}
 	for _, dir := range []string{sessionsDir, archiveDir} {
-		if info, err := os.Stat(filepath.Join(home, dir)); err == nil && info.IsDir() {
-			return &Store{home: home, project: project.Of(o.Dir)}, true
+		info, err := os.Stat(filepath.Join(s.home, dir))
+		if err == nil && info.IsDir() || errors.Is(err, fs.ErrPermission) {
+			return s, true
 		}
 	}
 	return nil, false
 }
 
-// homeDir returns the directory that Codex keeps everything in, or "" where the
+// Home returns the directory that Codex keeps everything in, or "" where the
 // environment does not tell.
-func homeDir(getenv func(string) string, goos string) string {
+func Home(getenv func(string) string) string {
 	if dir := getenv("CODEX_HOME"); dir != "" {
 		return dir
 	}
-	home := getenv("HOME")
-	if goos == "windows" {
-		home = getenv("USERPROFILE")
-	}
+	home := trust.Home(getenv)
 	if home == "" {
 		return ""
 	}
 	return filepath.Join(home, ".codex")
 }
 
+// Name implements [store.Store].
+func (s *Store) Name() string { return Name }
+
 // Place implements [store.Store].
 func (s *Store) Place() string { return s.home }
-
-// Any reports whether there is a conversation of the project.
-func (s *Store) Any(ctx context.Context) bool {
-	session, _, err := s.Open(ctx)
-	if err != nil {
-		return false
-	}
-	defer session.Close()
-	found, _, err := session.List(ctx, store.Live|store.Archived)
-	return err == nil && len(found) > 0
-}
 
 // Open implements [store.Store].
 func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {

@@ -312,16 +312,16 @@ func TestWhere(t *testing.T) {
 	if err := os.Symlink(h.dir, filepath.Join(home, ".codex")); err != nil {
 		t.Skip(err)
 	}
-	s, ok := codex.Open(codex.Options{Dir: h.project, Getenv: env(map[string]string{"HOME": home, "USERPROFILE": home})})
-	if !ok || !s.Any(t.Context()) || s.Place() != filepath.Join(home, ".codex") {
+	s, ok := codex.Open(store.Options{Project: in(h.project), Getenv: env(map[string]string{"HOME": home, "USERPROFILE": home})})
+	if !ok || !anything(t, s) || s.Place() != filepath.Join(home, ".codex") {
 		t.Error(ok)
 	}
 	for name, values := range map[string]map[string]string{"nothing": {}, "an empty home": {"HOME": t.TempDir(), "USERPROFILE": t.TempDir()}} {
-		if _, ok := codex.Open(codex.Options{Dir: h.project, Getenv: env(values)}); ok {
+		if _, ok := codex.Open(store.Options{Project: in(h.project), Getenv: env(values)}); ok {
 			t.Errorf("a store in %s", name)
 		}
 	}
-	if s, ok := codex.Open(codex.Options{Dir: t.TempDir(), Getenv: env(map[string]string{"CODEX_HOME": h.dir})}); !ok || s.Any(t.Context()) {
+	if s, ok := codex.Open(store.Options{Project: in(t.TempDir()), Getenv: env(map[string]string{"CODEX_HOME": h.dir})}); !ok || anything(t, s) {
 		t.Error("another directory has conversations")
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/codex"
+	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -66,7 +67,7 @@ func text(lines ...line) string {
 
 func (h *home) open() *codex.Store {
 	h.t.Helper()
-	s, ok := codex.Open(codex.Options{Dir: h.project, Getenv: env(map[string]string{"CODEX_HOME": h.dir})})
+	s, ok := codex.Open(store.Options{Project: in(h.project), Getenv: env(map[string]string{"CODEX_HOME": h.dir})})
 	if !ok {
 		h.t.Fatal("there is no store")
 	}
@@ -205,4 +206,14 @@ func completed(kind string, payload line) line {
 func at(l line, ordinal int) line {
 	l["ordinal"] = ordinal
 	return l
+}
+
+// in is the project of a directory.
+func in(dir string) *project.Project { return project.New(project.Options{Dir: dir}) }
+
+// anything reports whether a store has a conversation.
+func anything(t *testing.T, s *codex.Store) bool {
+	t.Helper()
+	found, _ := list(t, s, store.Live|store.Archived)
+	return len(found) > 0
 }

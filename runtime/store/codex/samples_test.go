@@ -59,7 +59,7 @@ codex-01a1ffd9-6241-7a60-aa35-07543c26a239 "A short remark" ua
 			if _, err := os.Stat(home); err != nil {
 				t.Skip("there are no recorded samples: ", err)
 			}
-			s, ok := codex.Open(codex.Options{Dir: test.dir, Getenv: env(map[string]string{"CODEX_HOME": filepath.Join(home, ".codex")})})
+			s, ok := codex.Open(store.Options{Project: in(test.dir), Getenv: env(map[string]string{"CODEX_HOME": filepath.Join(home, ".codex")})})
 			if !ok {
 				t.Fatal("there is no store")
 			}

@@ -255,7 +255,8 @@ func (s *session) conversation(ctx context.Context, r *rollout, names map[string
 	}
 	c := store.Conversation{
 		Conversation: transcript.Conversation{
-			ID: id(r.thread), Source: Source, Title: cmp.Or(names[r.thread], begin.first), CreatedAt: begin.created, Archived: r.archived,
+			ID: id(r.thread), Source: Name, Title: cmp.Or(names[r.thread], begin.first), CreatedAt: begin.created, Archived: r.archived,
+			Dir: m.cwd,
 		},
 		LastAt: m.last,
 		Record: &conversation{store: s.store, rollout: r},

@@ -6,6 +6,9 @@
 // It only looks for names and reads what git itself keeps about worktrees. A .git
 // file is believed only where the repository that it names knows of it, so that a
 // project's own files cannot make it another one.
+//
+// What its user excluded belongs to no project: a directory with a file called
+// [ExcludeFile], a directory in [Options.Exclude], and all that is below them.
 package project
 
 import (
@@ -19,20 +22,52 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// Project is the project of a directory. It is safe for concurrent use.
-type Project struct {
-	id    string
-	roots []string
+// ExcludeFile is the name of a file, of any content, that excludes the directory it is
+// in and all that is below. In the main working tree of a git repository it excludes the
+// other worktrees too.
+const ExcludeFile = ".convtools-exclude"
 
-	mu    sync.Mutex
-	known map[string]bool // by recorded directory
+// Options says which directories are asked for.
+type Options struct {
+	// Dir is a directory of the project, which need not exist any more. Empty means the
+	// working directory of the process.
+	Dir string
+	// All stands for every project in place of that of Dir.
+	All bool
+	// Exclude are absolute paths of directories that belong to no project, with all below
+	// them.
+	Exclude []string
 }
 
-// Of returns the project of a directory, which need not exist any more.
-func Of(dir string) *Project {
-	real := resolve(dir)
-	root, id, worktrees := identify(real)
-	p := &Project{id: id, roots: []string{root}, known: map[string]bool{}}
+// Project is the project of a directory, or all projects. It is safe for concurrent use.
+type Project struct {
+	all     bool
+	dir     string // resolved
+	id      string
+	roots   []string
+	exclude []string // resolved
+
+	mu    sync.Mutex
+	known map[string]recorded // by directory
+}
+
+// recorded is what is known of a recorded directory.
+type recorded struct {
+	has  bool
+	root string
+}
+
+// New returns what options ask for.
+func New(o Options) *Project {
+	p := &Project{all: o.All, dir: resolve(o.Dir), known: map[string]recorded{}}
+	for _, dir := range o.Exclude {
+		p.exclude = append(p.exclude, resolve(dir))
+	}
+	if p.all {
+		return p
+	}
+	root, id, worktrees := identify(p.dir)
+	p.id, p.roots = id, []string{root}
 	for _, w := range worktrees {
 		if w != root {
 			p.roots = append(p.roots, w)
@@ -41,28 +76,86 @@ func Of(dir string) *Project {
 	return p
 }
 
+// All reports whether every project is asked for.
+func (p *Project) All() bool { return p.all }
+
 // Roots returns the absolute paths of the directories in or below which the
-// project's own ones are: that of the call first, then other worktrees.
+// project's own ones are: that of the call first, then other worktrees. There are none
+// where all projects are asked for.
 func (p *Project) Roots() []string { return p.roots }
 
-// Has reports whether a directory, as a program recorded it, belongs to the project.
-func (p *Project) Has(dir string) bool {
+// Excluded returns what excludes the directory that is asked about: the path of a file or
+// of a directory in [Options.Exclude]. It is empty where nothing does.
+func (p *Project) Excluded() string { return p.excluded(p.dir) }
+
+// Has reports whether a directory, as a program recorded it, is asked for. Of all projects
+// that is every directory that is not excluded, also one that is not known.
+func (p *Project) Has(dir string) bool { return p.look(dir).has }
+
+// Root returns the directory of the project that a recorded directory belongs to: the root
+// of the git repository, or of its main working tree, or of the JP workspace, or the
+// directory itself.
+func (p *Project) Root(dir string) string { return p.look(dir).root }
+
+func (p *Project) look(dir string) recorded {
 	if dir == "" || !filepath.IsAbs(dir) {
-		return false
+		return recorded{has: p.all, root: dir}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	has, ok := p.known[dir]
+	r, ok := p.known[dir]
 	if !ok {
-		has = p.has(dir)
-		p.known[dir] = has
+		real := resolve(dir)
+		root, id, _ := identify(real)
+		r.has = p.excluded(real) == "" && (p.all || p.has(real, root, id))
+		if r.root = root; strings.HasPrefix(id, repository) {
+			if main := mainRoot(strings.TrimPrefix(id, repository)); main != nil {
+				r.root = main[0]
+			}
+		}
+		p.known[dir] = r
 	}
-	return has
+	return r
 }
 
-func (p *Project) has(dir string) bool {
-	real := resolve(dir)
-	root, id, _ := identify(real)
+// excluded returns what excludes a resolved directory, or "".
+func (p *Project) excluded(dir string) string {
+	dirs := []string{dir}
+	if _, id, _ := identify(dir); strings.HasPrefix(id, repository) {
+		dirs = append(dirs, mainRoot(strings.TrimPrefix(id, repository))...)
+	}
+	for _, dir := range dirs {
+		for _, e := range p.exclude {
+			if below(e, dir) {
+				return e
+			}
+		}
+		if file := excludeFile(dir); file != "" {
+			return file
+		}
+	}
+	return ""
+}
+
+// excludeFile returns the path of the nearest [ExcludeFile] in a directory or above it,
+// or "".
+func excludeFile(dir string) string {
+	for {
+		file := filepath.Join(dir, ExcludeFile)
+		if _, err := os.Lstat(file); err == nil {
+			return file
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
+}
+
+// has reports whether a resolved directory, of a project with a root and an identity,
+// belongs to the project.
+func (p *Project) has(real, root, id string) bool {
 	if same(id, p.id) {
 		return true
 	}

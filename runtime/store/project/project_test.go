@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/convtools/convtools/runtime/store/internal/project"
+	"github.com/convtools/convtools/runtime/store/project"
 )
 
 // tree is directories and files below a temporary directory.
@@ -91,7 +91,7 @@ func TestHas(t *testing.T) {
 			want[name] = true
 		}
 		for _, from := range test.from {
-			p := project.Of(f.path(from))
+			p := project.New(project.Options{Dir: f.path(from)})
 			for _, name := range all {
 				for range 2 { // the second time it is known
 					if got := p.Has(f.path(name)); got != want[name] {
@@ -115,11 +115,67 @@ func TestRoots(t *testing.T) {
 	f.worktree("feature", "feature")
 	for _, from := range []string{"main", "main/sub", "feature"} {
 		roots := map[string]bool{}
-		for _, root := range project.Of(f.path(from)).Roots() {
+		for _, root := range project.New(project.Options{Dir: f.path(from)}).Roots() {
 			roots[root] = true
 		}
 		if len(roots) != 2 || !roots[f.path("main")] || !roots[f.path("feature")] {
 			t.Errorf("from %q: %v", from, roots)
 		}
+	}
+}
+
+// What is excluded belongs to no project, and not to all of them either.
+func TestExclude(t *testing.T) {
+	t.Parallel()
+	f := newTree(t)
+	f.mkdir("main/.git", "main/sub", "main/nested/.git", "secret/sub", "secrets", "marked/sub", "open")
+	f.worktree("feature", "feature")
+	f.write("marked/"+project.ExcludeFile, "")
+	f.write("main/sub/"+project.ExcludeFile, "for other people's reasons")
+	f.write("feature/.ignored", "")
+	if err := os.Symlink(f.path("secret"), f.path("link")); err != nil {
+		t.Skip(err)
+	}
+	secret, mark, sub := f.path("secret"), f.path("marked/"+project.ExcludeFile), f.path("main/sub/"+project.ExcludeFile)
+	by := map[string]string{
+		"main": "", "main/sub": sub, "main/sub/removed": sub, "main/nested": "", "feature": "", "secret": secret, "secret/sub": secret,
+		"secret/removed": secret, "secrets": "", "link": secret, "link/sub": secret, "marked": mark, "marked/sub": mark, "open": "",
+	}
+	all := project.New(project.Options{Dir: f.path("secret"), All: true, Exclude: []string{f.path("link")}})
+	for name, want := range by {
+		p := project.New(project.Options{Dir: f.path(name), Exclude: []string{secret}})
+		if got := p.Excluded(); got != want {
+			t.Errorf("%s is excluded by %q, want %q", name, got, want)
+		}
+		if p.Has(f.path(name)) != (want == "") || all.Has(f.path(name)) != (want == "") {
+			t.Errorf("%s: has %t, all has %t", name, p.Has(f.path(name)), all.Has(f.path(name)))
+		}
+	}
+	if !all.All() || len(all.Roots()) > 0 || !all.Has("") || !all.Has(`elsewhere\on\another\system`) {
+		t.Error("not all projects")
+	}
+	// Of a repository, the file in its main working tree counts.
+	f.write("main/"+project.ExcludeFile, "")
+	p := project.New(project.Options{Dir: f.path("feature")})
+	if got := p.Excluded(); got != f.path("main/"+project.ExcludeFile) || p.Has(f.path("feature")) {
+		t.Errorf("a worktree is excluded by %q", got)
+	}
+}
+
+func TestRoot(t *testing.T) {
+	t.Parallel()
+	f := newTree(t)
+	f.mkdir("main/.git", "main/sub", "plain/sub", "workspace/.jp/x")
+	f.worktree("feature", "feature")
+	all := project.New(project.Options{All: true})
+	for dir, want := range map[string]string{
+		"main": "main", "main/sub": "main", "feature": "main", "plain/sub": "plain/sub", "workspace/.jp/x": "workspace", "gone": "gone",
+	} {
+		if got := all.Root(f.path(dir)); got != f.path(want) {
+			t.Errorf("%s: %s", dir, got)
+		}
+	}
+	if got := all.Root("elsewhere"); got != "elsewhere" {
+		t.Errorf("of another system: %s", got)
 	}
 }
