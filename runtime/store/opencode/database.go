@@ -289,19 +289,20 @@ const (
 	beginSize = 512 // of a part's beginning, which has its type
 )
 
-// sized is a part of which the size is known.
+// sized is a part that was not read yet.
 type sized struct {
 	id   string
 	size int
-	told bool
+	file bool
 }
 
-// choose returns the parts that are read, how many bytes they have, and how many were
-// left out because they are too long.
-func choose(all []sized) (chosen []sized, total, left int) {
+// choose returns the parts that are read, how many bytes they have, and those of which
+// nothing is told but that there is one; left is how many are too long.
+func choose(all []sized) (chosen []sized, total int, files []part, left int) {
 	for _, p := range all {
 		switch {
-		case !p.told:
+		case p.file:
+			files = append(files, part{id: p.id, file: true})
 		case total+p.size > maxPart:
 			left++
 		default:
@@ -309,21 +310,27 @@ func choose(all []sized) (chosen []sized, total, left int) {
 			chosen = append(chosen, p)
 		}
 	}
-	return chosen, total, left
+	return chosen, total, files, left
+}
+
+// ordered returns parts in their order.
+func ordered(parts []part) []part {
+	slices.SortFunc(parts, func(a, b part) int { return strings.Compare(a.id, b.id) })
+	return parts
 }
 
 func (d *database) parts(ctx context.Context, message string, buffer *store.Buffer) ([]part, int, error) {
 	all, err := collect(ctx, d, func(rows *sql.Rows) (p sized, err error) {
 		var begin sql.RawBytes
 		err = rows.Scan(&p.id, &p.size, &begin)
-		p.told = isTold(begin)
+		p.file = isFile(begin)
 		return p, err
 	}, fixed(fmt.Sprintf(`SELECT CAST(id AS TEXT), octet_length(data), CASE WHEN octet_length(data) > %d THEN substr(CAST(data AS TEXT), 1, %d) END
 		FROM part WHERE message_id = ? AND id IS NOT NULL AND data IS NOT NULL ORDER BY id`, smallPart, beginSize)), message)
 	if err != nil {
 		return nil, 0, err
 	}
-	chosen, total, left := choose(all)
+	chosen, total, files, left := choose(all)
 	if err := buffer.Reserve(ctx, max(total, jsonl.Chunk)); err != nil {
 		return nil, 0, err
 	}
@@ -352,7 +359,7 @@ func (d *database) parts(ctx context.Context, message string, buffer *store.Buff
 			return nil, 0, err
 		}
 	}
-	return parts, left, nil
+	return ordered(append(parts, files...)), left, nil
 }
 
 func (d *database) version(ctx context.Context, session string) (string, error) {

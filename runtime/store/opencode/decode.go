@@ -103,15 +103,14 @@ func parsePart(raw []byte) (c content, ok bool) {
 	return c, ok
 }
 
-// isTold reports whether something may be told of a part, of which at least the beginning
-// is given: not of a file, however large it is.
-func isTold(begin []byte) bool {
+// isFile reports whether a part, of which at least the beginning is given, is a file.
+func isFile(begin []byte) bool {
 	for x := range jsontext.Members(begin) {
 		if text, ok := jsontext.Unquote(x.Value); ok && jsontext.KeyIs(x.Key, "type") {
-			return string(text) != "file"
+			return string(text) == "file"
 		}
 	}
-	return true
+	return false
 }
 
 // decoder makes events of messages, in their order.
@@ -146,6 +145,9 @@ func (d *decoder) events(dst []recorded.Event, m *message, parts []part) []recor
 }
 
 func (d *decoder) parse(p part) (content, bool) {
+	if p.file {
+		return content{kind: []byte("file")}, true
+	}
 	c, ok := parsePart(p.raw)
 	if !ok {
 		d.skipped++

@@ -84,7 +84,17 @@ func (c *conversation) plan(messages []message) []message {
 			group[i] = group[i-1]
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return group[a] - group[b] })
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case group[a] != group[b]:
+			return group[a] - group[b]
+		case a == group[a] && a != b:
+			return -1
+		case b == group[b] && a != b:
+			return 1
+		}
+		return 0
+	})
 	told := make([]message, 0, len(messages))
 	for _, i := range order {
 		told = append(told, messages[i])

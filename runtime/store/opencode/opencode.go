@@ -8,32 +8,25 @@
 package opencode
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/project"
 	"github.com/convtools/convtools/runtime/store/internal/sessionid"
+	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/trust"
 )
 
-// Name is what conversations of this store have as their source.
+// Name is the name of this kind of store.
 const Name = "opencode"
-
-// Options says which conversations a store has.
-type Options struct {
-	// Dir is a directory of the project. Empty means the working directory of the
-	// process.
-	Dir string
-	// Getenv looks up the environment; nil means os.Getenv. It is asked for OPENCODE_DB,
-	// XDG_DATA_HOME and the home directory.
-	Getenv func(string) string
-}
 
 // Store is the conversations of a project, as a [store.Store]. It holds no open files
 // and is safe for concurrent use.
@@ -43,24 +36,21 @@ type Store struct {
 	project *project.Project
 }
 
-// Open returns the store, and false where opencode has recorded nothing on this machine.
-func Open(o Options) (*Store, bool) {
-	getenv := o.Getenv
-	if getenv == nil {
-		getenv = os.Getenv
-	}
-	s := &Store{home: Home(getenv)}
+// Open returns the store, and false where opencode has recorded nothing there. A
+// database that the environment names is read with those of the home it names.
+func Open(o store.Options) (*Store, bool) {
+	s := &Store{home: cmp.Or(o.Home, Home(o.Env())), project: o.Project}
 	if s.home == "" {
 		return nil, false
 	}
-	s.moved = movedDatabase(getenv, s.home)
-	if len(s.databases()) == 0 {
-		if info, err := os.Stat(filepath.Join(s.home, treeDir)); err != nil || !info.IsDir() {
-			return nil, false
-		}
+	if o.Home == "" {
+		s.moved = movedDatabase(o.Env(), s.home)
 	}
-	s.project = project.Of(o.Dir)
-	return s, true
+	if len(s.databases()) > 0 {
+		return s, true
+	}
+	info, err := os.Stat(filepath.Join(s.home, treeDir))
+	return s, err == nil && info.IsDir() || errors.Is(err, fs.ErrPermission)
 }
 
 // Home returns the directory that opencode keeps everything in, or "" where the
@@ -69,10 +59,7 @@ func Home(getenv func(string) string) string {
 	if data := getenv("XDG_DATA_HOME"); data != "" {
 		return filepath.Join(data, "opencode")
 	}
-	home := getenv("HOME")
-	if runtime.GOOS == "windows" {
-		home = getenv("USERPROFILE")
-	}
+	home := trust.Home(getenv)
 	if home == "" {
 		return ""
 	}

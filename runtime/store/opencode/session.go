@@ -84,8 +84,9 @@ const (
 
 // part is a part of a message.
 type part struct {
-	id  string
-	raw []byte // JSON
+	id   string
+	raw  []byte // JSON; nil where nothing of it is told but that there is one
+	file bool   // it is a file, such as a picture
 }
 
 // session is the sources, opened for one query. It implements [store.Session].
@@ -148,39 +149,37 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 		if !wanted || !s.store.project.Has(i.dir) {
 			continue
 		}
-		c, err := s.conversation(ctx, i)
-		switch {
-		case ctx.Err() != nil:
-			return nil, nil, ctx.Err()
-		case err != nil:
-			problems = append(problems, problem(id(i.session), store.Unreadable, i.source.path(), err))
-		default:
-			list = append(list, c)
-		}
+		list = append(list, s.conversation(ctx, i))
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
 	}
 	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
 	return list, problems, nil
 }
 
 // conversation returns what List returns of a session.
-func (s *session) conversation(ctx context.Context, i *info) (store.Conversation, error) {
+func (s *session) conversation(ctx context.Context, i *info) store.Conversation {
 	record := &conversation{store: s.store, info: i}
 	c := store.Conversation{
 		Conversation: transcript.Conversation{
-			ID: id(i.session), Source: Name, Title: i.title, CreatedAt: i.created, ArchivedAt: i.archivedAt, Archived: i.archived(),
+			ID: id(i.session), Source: Name, Title: i.title, Dir: i.dir, CreatedAt: i.created, ArchivedAt: i.archivedAt, Archived: i.archived(),
 		},
 		Record: record,
 	}
 	if isSession(i.parent) {
 		c.Parent = id(i.parent)
 	}
-	var err error
-	if c.LastAt, err = record.lastAt(ctx); err == nil && isDefaultTitle(i.title) {
+	// What is damaged is told of where it is read.
+	if at, err := record.lastAt(ctx); err == nil {
+		c.LastAt = at
+	}
+	if isDefaultTitle(i.title) {
 		if first, err := record.firstPrompt(ctx); err == nil {
 			c.Title = cmp.Or(first, i.title)
 		}
 	}
-	return c, err
+	return c
 }
 
 // isDefaultTitle reports whether a title is what opencode calls a session until the
@@ -206,7 +205,7 @@ func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversat
 			if !s.store.project.Has(i.dir) {
 				break
 			}
-			return s.conversation(ctx, i)
+			return s.conversation(ctx, i), ctx.Err()
 		}
 	}
 	return store.Conversation{}, s.notFound(ctx, want)

@@ -261,7 +261,7 @@ func (t *tree) parts(ctx context.Context, message string, buffer *store.Buffer) 
 		}
 	}
 	unread := len(ids) - len(all)
-	chosen, total, left := choose(all)
+	chosen, total, files, left := choose(all)
 	if err := buffer.Reserve(ctx, max(total, jsonl.Chunk)); err != nil {
 		return nil, 0, err
 	}
@@ -274,7 +274,7 @@ func (t *tree) parts(ctx context.Context, message string, buffer *store.Buffer) 
 		}
 		parts = append(parts, part{id: p.id, raw: raw})
 	}
-	return parts, left + unread, nil
+	return ordered(append(parts, files...)), left + unread, nil
 }
 
 // measure looks at the file of a part.
@@ -284,14 +284,14 @@ func measure(root *os.Root, dir, id string) (sized, error) {
 		return sized{}, err
 	}
 	defer f.Close()
-	p := sized{id: id, size: int(min(info.Size(), maxPart+1)), told: true}
+	p := sized{id: id, size: int(min(info.Size(), maxPart+1))}
 	if info.Size() > smallPart {
 		begin := make([]byte, beginSize)
 		n, err := f.ReadAt(begin, 0)
 		if err != nil {
 			return p, err
 		}
-		p.told = isTold(begin[:n])
+		p.file = isFile(begin[:n])
 	}
 	return p, nil
 }
@@ -360,4 +360,3 @@ func (t *tree) version(ctx context.Context, session string) (string, error) {
 	}
 	return fmt.Sprintf("%d %d", files, latest.UnixNano()), nil
 }
-

@@ -41,7 +41,7 @@ func (db *DB) connect(ctx context.Context) error {
 	// Nothing recorded may make it do what a query does not ask for, or hold more than
 	// the query needs.
 	const options = "&mode=ro&immutable=1&_pragma=query_only(1)&_pragma=trusted_schema(0)&_pragma=mmap_size(0)&_pragma=temp_store(2)"
-	connector, err := sqlite.NewConnector("file:"+fileName+"?vfs="+name+options)
+	connector, err := sqlite.NewConnector("file:" + fileName + "?vfs=" + name + options)
 	if err != nil {
 		return err
 	}

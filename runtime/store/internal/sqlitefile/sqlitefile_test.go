@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,11 @@ import (
 )
 
 const name = "opencode.db"
+
+// uri returns the address of the database in a directory.
+func uri(dir string) string {
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(filepath.Join(dir, name))}).String()
+}
 
 // owner is the program that a database belongs to.
 type owner struct {
@@ -30,7 +36,7 @@ type owner struct {
 func own(t *testing.T, statements ...string) *owner {
 	t.Helper()
 	o := &owner{t: t, dir: t.TempDir()}
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(filepath.Join(o.dir, name)))
+	db, err := sql.Open("sqlite", uri(o.dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +296,7 @@ func read(t *testing.T, dir string) string {
 
 func readBySQLite(t *testing.T, dir string) string {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(filepath.Join(dir, name)))
+	db, err := sql.Open("sqlite", uri(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +338,7 @@ func TestPageSizes(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{512, 1024, 8192, 65536} {
 		dir := t.TempDir()
-		db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(filepath.Join(dir, name)))
+		db, err := sql.Open("sqlite", uri(dir))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -381,7 +387,7 @@ func TestNoDatabase(t *testing.T) {
 // Whatever the files are: reading ends, and nothing but rows comes of it.
 func FuzzOpen(f *testing.F) {
 	dir := f.TempDir()
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(filepath.Join(dir, name)))
+	db, err := sql.Open("sqlite", uri(dir))
 	if err != nil {
 		f.Fatal(err)
 	}
