@@ -71,12 +71,14 @@ func commandLine(host *toolset.Host, registry *toolset.Registry) *program.Comman
 		Short:   "Conversations and knowledge for assistants",
 		Long:    "Gives assistants their past conversations and what their project knows.",
 		Example: "  convtools install claude-code",
-		Commands: []*cobra.Command{
-			doctor.Command(host, registry),
-			installcli.Install(host, registry),
-			installcli.Uninstall(host, registry),
-			jptool.Command(registry),
-			mcpcli.Command(host, registry),
+		Commands: func() []*cobra.Command {
+			return []*cobra.Command{
+				doctor.Command(host, registry),
+				installcli.Install(host, registry),
+				installcli.Uninstall(host, registry),
+				jptool.Command(registry),
+				mcpcli.Command(host, registry),
+			}
 		},
 	}
 }
