@@ -210,9 +210,7 @@ func element(s *subjects.Subject, text string) string {
 // noMatch is the error for patterns that all match nothing.
 func (t *topic) noMatch(missed []match.Miss) error {
 	var b strings.Builder
-	separator := ""
 	if len(missed) == 1 {
-		separator = " "
 		m := missed[0]
 		if m.Reason != "" {
 			fmt.Fprintf(&b, "%s %s.", text.Quote(m.Pattern), m.Reason)
@@ -222,6 +220,7 @@ func (t *topic) noMatch(missed []match.Miss) error {
 		if len(m.Near) > 0 {
 			fmt.Fprintf(&b, " Did you mean %s?", anyOf(m.Near))
 		}
+		b.WriteByte(' ')
 	} else {
 		fmt.Fprintf(&b, "No subject of topic %q matches:\n", t.ID)
 		for _, m := range missed {
@@ -235,20 +234,14 @@ func (t *topic) noMatch(missed []match.Miss) error {
 			b.WriteByte('\n')
 		}
 	}
-	problem := b.String()
-	return &contract.Error{
-		Message: fmt.Sprintf("%s%sCall learn with topic %q alone to list its subjects.", problem, separator, t.ID), Caller: true,
-		Err: &MissingError{Problem: problem, Topic: t.ID},
-	}
+	return missing(b.String(), fmt.Sprintf("Call learn with topic %q alone to list its subjects.", t.ID), t.ID)
 }
 
-// MissingError is the error for a subject that there is not.
-type MissingError struct {
-	Problem string // what is wrong, in one or more sentences
-	Topic   string // id of the topic whose subjects help to go on
+// missing is the error for a subject that there is not. Behind the problem, a caller
+// reads how to go on, and a person how to see the subjects of a topic.
+func missing(problem, goOn, topic string) error {
+	return &contract.Error{Message: problem + goOn, Detail: problem + "See its subjects with: convtools knowledge ls " + topic, Caller: true}
 }
-
-func (e *MissingError) Error() string { return e.Problem }
 
 func (t *topic) subjects(indexes []int) []*subjects.Subject {
 	of := make([]*subjects.Subject, len(indexes))
