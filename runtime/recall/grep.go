@@ -29,9 +29,12 @@ const (
 	contextChars = 3000
 )
 
-// asideShare is the part of usualChars, in percent, that hits have where reasoning and
-// tool traffic stand behind what was said.
-const asideShare = 60
+// The part of these characters, in percent, that hits have where tool traffic stands
+// behind what was said, and where reasoning without context stands last.
+const (
+	asideShare     = 60
+	reasoningShare = 40
+)
 
 // contextReach is how many lines are looked at for each line of context: blank ones
 // are none, and of short ones there are more.
@@ -109,9 +112,12 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 			most += contextChars
 		}
 		lines = min(lines, max(1, *fit(lines, most, g.hitsAlone).Returned))
-		if said := g.said(lines); p.Context == 0 && said > 0 && said < lines {
-			lines = max(said, *fit(lines, most*asideShare/100, g.hitsAlone).Returned)
+		reasoning := reasoningShare
+		if p.Context > 0 {
+			reasoning = asideShare
 		}
+		lines = g.withoutAside(lines, transcript.ScopeReasoning, most*reasoning/100)
+		lines = g.withoutAside(lines, ^saidScopes, most*asideShare/100)
 	}
 	e := fit(lines, conversation.GrepMaxChars, g.envelope)
 	if e.Returned != nil && *e.Returned == 0 && lines > 0 { // what makes context visible may be much longer than it
@@ -121,15 +127,17 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	return e, nil
 }
 
-// said is how many of the first n lines of the page there are up to the last one that
-// user or assistant said.
-func (g *grepping) said(n int) int {
-	for ; n > 0; n-- {
-		if g.page[n-1].event.scope&saidScopes != 0 {
-			break
-		}
+// withoutAside is how many of the first n lines of the page are shown where those of
+// some scopes that stand last, behind others, make the hits longer than most characters.
+func (g *grepping) withoutAside(n int, scopes transcript.Scopes, most int) int {
+	before := n
+	for before > 0 && g.page[before-1].event.scope&scopes != 0 {
+		before--
 	}
-	return n
+	if before == 0 || before == n {
+		return n
+	}
+	return max(before, *fit(n, most, g.hitsAlone).Returned)
 }
 
 // searched is what the searches of a call looked at.

@@ -160,8 +160,8 @@ func (c *candidates) join() {
 	}
 }
 
-// saidFirst orders by what was said, then titles, which are shown in any case, then the
-// rest.
+// saidFirst orders by what was said, then titles, which are shown in any case, then tool
+// traffic, and reasoning last.
 func saidFirst(a, b *candidate) int {
 	rank := func(e *candidate) int {
 		switch {
@@ -169,6 +169,8 @@ func saidFirst(a, b *candidate) int {
 			return 0
 		case e.scope == transcript.ScopeTitle:
 			return 1
+		case e.scope == transcript.ScopeReasoning:
+			return 3
 		default:
 			return 2
 		}
