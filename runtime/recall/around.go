@@ -22,7 +22,7 @@ const (
 	piecesOfPart   = partChars / pieceChars
 	defaultAround  = 1
 	neighbourChars = 300
-	asideChars     = 120  // of a neighbour that is work beside what was said, or what was said before a request
+	asideChars     = 120 // of a neighbour that is work beside what was said, or what was said before a request
 	// The answer to a request is shown whole up to wholeAnswer characters, and of a
 	// longer one answerChars: who reads the one wants the other.
 	wholeAnswer = 4500
