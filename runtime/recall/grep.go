@@ -148,8 +148,9 @@ type searched struct {
 	aside          conversations.Aside
 }
 
-// fewEvents is how many events of live conversations that match are few enough for the
-// archived ones to be counted beside them.
+// fewEvents is how many events of live conversations that match are enough for archived
+// ones not to be looked for. Where fewer than that match in archived ones too, they are
+// shown beside them, and else counted.
 const fewEvents = 5
 
 // search looks for the pattern, or else for its words, or else for what would
@@ -173,8 +174,8 @@ func (g *grepping) search(ctx context.Context, source conversations.Source) erro
 	if len(all.list) == 0 {
 		return g.lookElsewhere(ctx, source)
 	}
-	if len(all.list) < fewEvents && g.params.Offset == 0 {
-		if err := g.lookInArchived(ctx, source); err != nil {
+	if len(all.list) < fewEvents {
+		if err := g.lookInArchived(ctx, source, &all); err != nil {
 			return err
 		}
 	}
@@ -347,21 +348,28 @@ func try(ctx context.Context, source conversations.Source, call string, q conver
 	return nil, nil
 }
 
-// lookInArchived counts what archived conversations have of what live ones have little
-// of.
-func (g *grepping) lookInArchived(ctx context.Context, source conversations.Source) error {
+// lookInArchived adds what archived conversations have of what live ones have little of,
+// or counts it where that is more.
+func (g *grepping) lookInArchived(ctx context.Context, source conversations.Source, all *candidates) error {
 	query := g.query
 	if len(query.IDs) > 0 || query.Archived || len(query.Words) > 0 {
 		return nil
 	}
 	query.Archived = true
-	query.Wanted = func(transcript.ID, int) bool { return false }
-	found, err := source.SearchEvents(ctx, query)
+	var archived candidates
+	found, err := archived.collect(ctx, source, query)
 	switch {
-	case isUnsupported(query, err) || err == nil && found.Total == 0:
+	case isUnsupported(query, err) || err == nil && len(archived.list) == 0:
 		return nil
 	case err != nil:
 		return err
+	}
+	if len(archived.list) < fewEvents {
+		all.add(archived)
+		g.found.Total += found.Total
+		g.found.Conversations = slices.Concat(g.found.Conversations, found.Conversations)
+		g.searched.aside.Problems = append(g.searched.aside.Problems, found.Aside.Problems...)
+		return nil
 	}
 	var ids []string
 	matches := 0
