@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -66,6 +67,7 @@ type grepping struct {
 	fewer     *advised
 	elsewhere []advised
 	literal   []advised // of what a regular expression stands for
+	nowhere   []string  // of that, what nothing is found for
 
 	ordered *order
 	page    []place
@@ -395,6 +397,8 @@ func (g *grepping) lookElsewhere(ctx context.Context, source conversations.Sourc
 		}
 		if found != nil {
 			g.literal = append(g.literal, *found)
+		} else {
+			g.nowhere = append(g.nowhere, text.Quote(pattern))
 		}
 	}
 	p := g.params

@@ -310,9 +310,13 @@ type side struct {
 	chars, times int
 }
 
+// mostLong is how many lines of context count for as many characters as they may have:
+// so many are enough to be worth their tags.
+const mostLong = 3
+
 // sides are before and behind. What is looked for stands behind more often.
 func sides() [2]side {
-	return [2]side{{step: -1, chars: 120, times: 2}, {step: 1, chars: 300, times: contextReach}}
+	return [2]side{{step: -1, chars: 160, times: 2}, {step: 1, chars: 400, times: contextReach}}
 }
 
 // contextOf reports which lines are context of those that are shown: on either side
@@ -325,8 +329,8 @@ func contextOf(lines []conversations.EventLine, most int, isShown func(int) bool
 			continue
 		}
 		for _, side := range sides() {
-			count, chars, reached := 0, 0, i
-			for at := i + side.step; 0 <= at && at < len(lines) && (count < most || chars < most*side.chars && count < most*side.times); at += side.step {
+			count, chars, reached, enough := 0, 0, i, min(most, mostLong)*side.chars
+			for at := i + side.step; 0 <= at && at < len(lines) && (count < most || chars < enough && count < most*side.times); at += side.step {
 				if n := lines[at].Number; n > 0 && n != lines[at-side.step].Number+side.step {
 					break
 				}

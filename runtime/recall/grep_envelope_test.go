@@ -12,7 +12,7 @@ import (
 
 func TestContextOf(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("long ", 70)
+	long := strings.Repeat("long ", 90)
 	for _, tc := range []struct {
 		name  string
 		lines []string // "*" is the one that is shown

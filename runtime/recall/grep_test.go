@@ -128,6 +128,14 @@ func partlyArchived(w *jptest.Workspace) {
 	w.Conversation("17600000000", "done").Title("Done").TurnStart().User("A quorum, said the turtle.").Archived(done)
 }
 
+// longAnswer has a word in the middle of an answer that is dear to read whole, and in a
+// tool result that is longer.
+func longAnswer(w *jptest.Workspace) {
+	w.Conversation("17700000006", "long").TurnStart().User("Is there a quorum?").
+		ToolCall("call_1", "count", map[string]any{}).ToolResult("call_1", strings.Repeat("quorum? ", 1000), false).
+		Assistant(strings.Repeat("Not here.\n", 220) + "The quorum is three.\nNobody disagrees.\n" + strings.Repeat("Not here.\n", 220))
+}
+
 // mostlyArchived has a word in one event of a live conversation, and in many of archived
 // ones.
 func mostlyArchived(w *jptest.Workspace) {
@@ -186,6 +194,8 @@ func grepCases() []golden {
 		{file: "nothing_but_current", call: `{"pattern":"retry"}`, current: "jp-c17700000004", workspace: own},
 		{file: "nothing_but_archived", call: `{"pattern":"quorum"}`, current: "jp-c17700000006", workspace: archived},
 		{file: "archived_too", call: `{"pattern":"quorum"}`, workspace: partlyArchived},
+		{file: "long_answer", call: `{"pattern":"quorum is"}`, workspace: longAnswer},
+		{file: "long_answer_in_part", call: `{"pattern":"quorum is","ids":["jp-c17700000006"],"event":4,"context":3}`, workspace: longAnswer},
 		{file: "archived_counted", call: `{"pattern":"quorum"}`, workspace: mostlyArchived},
 		{file: "archived_not_of_named", call: `{"pattern":"quorum","ids":["jp-c17700000006"]}`, workspace: partlyArchived},
 		{file: "archived_before_apart", call: `{"pattern":"feed sleeps"}`, workspace: partlyArchived},
