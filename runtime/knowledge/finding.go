@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 )
 
@@ -119,7 +120,7 @@ func (fs *findings) sorted() []Finding {
 	for _, rule := range rules {
 		fs.list = append(fs.list, Finding{diag.Diagnostic{
 			Rule: RuleMore, Severity: diag.Note, File: fs.topic.Subjects,
-			Message: fmt.Sprintf("there are %s more findings of %s in this topic", thousands(fs.count[rule]-maxFindings), rule),
+			Message: fmt.Sprintf("there are %s more findings of %s in this topic", text.Number(fs.count[rule]-maxFindings), rule),
 			Hint:    "correct these and look again",
 		}, fs.topic.ID})
 	}

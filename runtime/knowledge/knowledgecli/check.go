@@ -135,10 +135,10 @@ func (r report) summary() string {
 		one, many string
 	}{{r.Errors, "error", "errors"}, {r.Warnings, "warning", "warnings"}, {r.Infos, "remark", "remarks"}} {
 		if part.n > 0 {
-			parts = append(parts, count(part.n, part.one, part.many))
+			parts = append(parts, text.Count(part.n, part.one, part.many))
 		}
 	}
-	where := " in " + count(r.Topics, "topic", "topics")
+	where := " in " + text.Count(r.Topics, "topic", "topics")
 	if r.Topics == 0 {
 		where = "" // there are none, or their configuration cannot be read
 	}
