@@ -108,10 +108,10 @@ func (l *loader) topic(f *file, topics map[string]any, id string) bool {
 		l.order = append(l.order, id)
 	}
 	r := &topicReader{l, f, values, id, nil}
-	r.flag("enable", &t.Enabled)
-	r.text("title", &t.Title)
-	r.text("introduction", &t.Introduction)
-	r.text("description", &t.Description)
+	read(r, "enable", &t.Enabled, "true or false", "write enable = false, without quotes")
+	read(r, "title", &t.Title, "a string", "")
+	read(r, "introduction", &t.Introduction, "a string", "")
+	read(r, "description", &t.Description, "a string", "")
 	r.subjects(t)
 	r.patterns("learned", &t.Learned, &t.LearnedAt)
 	r.patterns("disabled", &t.Disabled, &t.DisabledAt)
@@ -138,48 +138,32 @@ type topicReader struct {
 
 func (r *topicReader) at(key string) Position { return r.f.at("kb", "topic", r.id, key) }
 
-func (r *topicReader) raw(key string) (any, bool) {
+// read reads the value of a key, which has to be of the type that want names. It
+// returns false when there is none, and reports one of another type.
+func read[T any](r *topicReader, key string, to *T, want, hint string) bool {
 	r.asked = append(r.asked, key)
-	v, ok := r.values[key]
-	return v, ok
+	value, ok := r.values[key]
+	if !ok {
+		return false
+	}
+	v, ok := value.(T)
+	if !ok {
+		r.wrongType(r.at(key), key, want, hint, value)
+		return false
+	}
+	*to = v
+	return true
 }
 
 func (r *topicReader) wrongType(at Position, key, want, hint string, got any) {
 	r.error(at, RuleType, hint, "%s of topic %s must be %s, not %s", key, quote(r.id), want, typeName(got))
 }
 
-func (r *topicReader) flag(key string, to *bool) {
-	v, ok := r.raw(key)
-	if !ok {
-		return
-	}
-	b, ok := v.(bool)
-	if !ok {
-		r.wrongType(r.at(key), key, "true or false", fmt.Sprintf("write %s = false, without quotes", key), v)
-		return
-	}
-	*to = b
-}
-
-func (r *topicReader) text(key string, to *string) bool {
-	v, ok := r.raw(key)
-	if !ok {
-		return false
-	}
-	s, ok := v.(string)
-	if !ok {
-		r.wrongType(r.at(key), key, "a string", "", v)
-		return false
-	}
-	*to = s
-	return true
-}
-
 // subjects reads the directory. When it is wrong, the topic has none, and that is
 // not to be reported again.
 func (r *topicReader) subjects(t *Topic) {
 	var dir string
-	if !r.text("subjects", &dir) {
+	if !read(r, "subjects", &dir, "a string", "") {
 		r.broken[r.id] = r.broken[r.id] || r.values["subjects"] != nil
 		return
 	}
@@ -224,17 +208,12 @@ func cleanSubjects(dir string) (clean, problem, hint string) {
 }
 
 func (r *topicReader) patterns(key string, to *[]string, at *[]Position) {
-	v, ok := r.raw(key)
-	if !ok {
-		return
+	hint := fmt.Sprintf(`write %s = ["…", "…"]`, key)
+	if s, ok := r.values[key].(string); ok {
+		hint = fmt.Sprintf("write %s = [%s]", key, quote(s))
 	}
-	items, ok := v.([]any)
-	if !ok {
-		hint := fmt.Sprintf(`write %s = ["…", "…"]`, key)
-		if s, ok := v.(string); ok {
-			hint = fmt.Sprintf("write %s = [%s]", key, quote(s))
-		}
-		r.wrongType(r.at(key), key, "an array of strings", hint, v)
+	var items []any
+	if !read(r, key, &items, "an array of strings", hint) {
 		return
 	}
 	for i, item := range items {
