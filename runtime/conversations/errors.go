@@ -42,6 +42,14 @@ const (
 	Reported      = store.Reported
 )
 
+// ExcludedError is the error where the user excluded a project.
+type ExcludedError struct {
+	Dir string // as it was named
+	By  string // the path of the file that does it, or the directory in the user's settings
+}
+
+func (e *ExcludedError) Error() string { return "conversations here are excluded by " + e.By }
+
 // TurnRangeError is the error for a turn that a conversation does not have.
 type TurnRangeError struct {
 	ID    transcript.ID
@@ -148,7 +156,7 @@ func (e *UnreadableError) Unwrap() error { return e.Err }
 // NoConversationError is the error of a [ReadQuery] without an id where there is
 // no live conversation.
 type NoConversationError struct {
-	Place string // the workspace, a path
+	Place string // the project, a path; empty where it is all of them
 }
 
 func (e *NoConversationError) Error() string { return "there is no live conversation in " + e.Place }

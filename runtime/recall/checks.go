@@ -31,7 +31,7 @@ const (
 // checks looks at the workspace, at what serves conversations, and at these.
 // Without a workspace there is nothing to run a program on.
 func (f *family) checks(ctx context.Context) []toolset.Check {
-	w, found := f.checkWorkspace()
+	w, found := f.checkWorkspace(ctx)
 	checks := []toolset.Check{found}
 	if w != nil {
 		checks = append(checks, checkUserData(w))
@@ -43,7 +43,7 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 	return append(checks, f.checkConversations(ctx, cli)...)
 }
 
-func (f *family) checkWorkspace() (*jp.Workspace, toolset.Check) {
+func (f *family) checkWorkspace(ctx context.Context) (*jp.Workspace, toolset.Check) {
 	check := toolset.Check{Name: "workspace", Status: toolset.OK}
 	w, err := f.workspace(f.host.Dir)
 	if err == nil {
@@ -61,10 +61,11 @@ func (f *family) checkWorkspace() (*jp.Workspace, toolset.Check) {
 		check.Detail = missing.Dir + " does not exist"
 	case missing != nil:
 		check.Detail = "none in " + missing.Dir + " or above it"
-		check.Instead = &toolset.Check{
-			Name: check.Name, Status: toolset.Off,
-			Detail: check.Detail + ", so there are no conversations to look up",
+		what := ", so there are no conversations to look up"
+		if f.hasConversations(ctx, f.host.Dir) {
+			what = ", so there are only conversations of other programs"
 		}
+		check.Instead = &toolset.Check{Name: check.Name, Status: toolset.Off, Detail: check.Detail + what}
 	}
 	return nil, check
 }

@@ -42,7 +42,7 @@ func (p *CommandLine) Run(ctx context.Context, args []string) int {
 func (p *CommandLine) Root() *cobra.Command {
 	root := p.bare()
 	p.foreseeFlags(root)
-	root.AddCommand(p.callCommand(), p.toolsCommand(), p.versionCommand(), cli.ManCommand(p.Host.Version), cli.CompletionCommand())
+	root.AddCommand(p.callCommand(), p.toolsCommand(), p.versionCommand(), cli.ManCommand(p.Host.Name, p.Host.Version), cli.CompletionCommand(p.Host.Name))
 	root.AddCommand(p.Registry.Commands()...)
 	root.AddCommand(p.Commands()...)
 	return root
@@ -51,7 +51,7 @@ func (p *CommandLine) Root() *cobra.Command {
 // bare returns the root command alone.
 func (p *CommandLine) bare() *cobra.Command {
 	root := cli.Group(&cobra.Command{
-		Use:     "convtools",
+		Use:     p.Host.Name,
 		Short:   p.Short,
 		Long:    p.Long,
 		Example: p.Example,

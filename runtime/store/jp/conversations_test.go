@@ -205,6 +205,7 @@ func TestMetadata(t *testing.T) {
 		f := newFixture(t)
 		f.write(inProject+"10/metadata.json", content)
 		want := base
+		want.Dir = f.root
 		edit(&want)
 		if diff := cmp.Diff(want, f.find(10).Conversation.Conversation); diff != "" {
 			t.Errorf("%s:\n%s", content, diff)
