@@ -29,7 +29,7 @@ func (b *Base) Check(ctx context.Context, tool contract.Tool) ([]Finding, error)
 	}
 	checked := map[string]*findings{}
 	for _, config := range b.enabled() {
-		fs := &findings{topic: config}
+		fs := &findings{topic: config, count: map[string]int{}}
 		checked[config.ID] = fs
 		if err := b.checkTopic(ctx, fs, m); err != nil {
 			return nil, err

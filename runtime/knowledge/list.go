@@ -71,7 +71,7 @@ func (t *topic) list(ctx context.Context, injected bool, r *remarks) (string, er
 	return b.String(), nil
 }
 
-// incomplete reports whether the scan of a directory left something out.
+// incomplete remarks on what the scan of a directory left out.
 func (r *remarks) incomplete(warnings []subjects.Warning) {
 	others := 0
 	for _, w := range warnings {
