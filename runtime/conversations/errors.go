@@ -156,7 +156,7 @@ func (e *UnreadableError) Unwrap() error { return e.Err }
 // NoConversationError is the error of a [ReadQuery] without an id where there is
 // no live conversation.
 type NoConversationError struct {
-	Place string // the workspace, a path
+	Place string // the project, a path; empty where it is all of them
 }
 
 func (e *NoConversationError) Error() string { return "there is no live conversation in " + e.Place }

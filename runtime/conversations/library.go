@@ -11,6 +11,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/conversations/internal/literal"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -35,6 +36,7 @@ type Options struct {
 // [Source], and holds no open files between queries.
 type Library struct {
 	stores  []store.Store
+	place   string
 	nowhere *NoWorkspaceError // where there is no workspace; nil for no matter
 	now     func() time.Time
 	memory  *store.Memory
@@ -45,6 +47,9 @@ var _ Source = (*Library)(nil)
 // New returns a library of the conversations in stores.
 func New(o Options, stores ...store.Store) *Library {
 	l := &Library{stores: stores, now: o.Now, memory: o.Memory}
+	if len(stores) > 0 {
+		l.place = stores[0].Place()
+	}
 	if l.now == nil {
 		l.now = time.Now
 	}
@@ -54,13 +59,8 @@ func New(o Options, stores ...store.Store) *Library {
 	return l
 }
 
-// Place is where the conversations are, a path, for people.
-func (l *Library) Place() string {
-	if len(l.stores) == 0 {
-		return ""
-	}
-	return l.stores[0].Place()
-}
+// Place is the directory of the project, for people; empty where it is all of them.
+func (l *Library) Place() string { return l.place }
 
 // parseIDs reads ids, each once.
 func (l *Library) parseIDs(texts []string) ([]transcript.ID, error) {
@@ -109,7 +109,7 @@ func (l *Library) open(ctx context.Context, f *Filter) (*opened, error) {
 	o := &opened{library: l}
 	var failed error
 	for _, s := range l.stores {
-		if len(f.Sources) > 0 && !slices.Contains(f.Sources, s.Name()) {
+		if len(f.IDs) == 0 && !f.from(s.Name()) {
 			continue
 		}
 		session, unread, err := s.Open(ctx)
@@ -240,7 +240,7 @@ func (o *opened) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conv
 	}
 	return slices.DeleteFunc(found, func(c store.Conversation) bool {
 		switch {
-		case !hasLabels(c.Labels, f.Labels):
+		case !hasLabels(c.Labels, f.Labels), !f.from(cmp.Or(c.Source, jp.Name)):
 			return true
 		case c.Hidden && !f.Hidden && len(ids) == 0:
 			aside.Hidden++
@@ -251,6 +251,11 @@ func (o *opened) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conv
 		}
 		return false
 	}), nil
+}
+
+// from reports whether a filter lets a kind of store through.
+func (f *Filter) from(source string) bool {
+	return len(f.Sources) == 0 || slices.Contains(f.Sources, source)
 }
 
 // toldElsewhere reports whether an event is a copy of one that a search over all

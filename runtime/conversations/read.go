@@ -73,9 +73,14 @@ func (o *opened) read(ctx context.Context, text string, aside *Aside) (store.Con
 		return store.Conversation{}, err
 	}
 	latest := -1
+	var at time.Time
 	for i, c := range all {
-		if !c.Hidden && (latest < 0 || !c.LastActivatedAt.Before(all[latest].LastActivatedAt)) {
-			latest = i
+		used := c.LastActivatedAt
+		if used.IsZero() {
+			used = c.LastAt // only JP records activations
+		}
+		if !c.Hidden && (latest < 0 || !used.Before(at)) {
+			latest, at = i, used
 		}
 	}
 	if latest < 0 {

@@ -108,6 +108,36 @@ func TestSessionsWithoutWorkspace(t *testing.T) {
 	}
 }
 
+// Sources narrow a query, also one that names conversations.
+func TestSources(t *testing.T) {
+	t.Parallel()
+	project := realDir(t)
+	l, err := openAt(t, project, machine(t, project))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		filter conversations.Filter
+		want   []transcript.ID
+	}{
+		{conversations.Filter{}, []transcript.ID{codexID, claudeID, forkID}},
+		{conversations.Filter{Sources: []string{"codex"}}, []transcript.ID{codexID}},
+		{conversations.Filter{Sources: []string{"codex", "claude-code"}}, []transcript.ID{codexID, claudeID, forkID}},
+		{conversations.Filter{Sources: []string{"jp"}}, nil},
+		{conversations.Filter{Sources: []string{"codex"}, IDs: []string{claudeID, codexID}}, []transcript.ID{codexID}},
+		{conversations.Filter{Sources: []string{"jp"}, IDs: []string{claudeID}}, nil},
+	} {
+		listing, err := l.List(t.Context(), conversations.ListQuery{Filter: test.filter, Sort: conversations.ByID, Ascending: true})
+		var got []transcript.ID
+		for _, c := range listing.Conversations {
+			got = append(got, c.ID)
+		}
+		if !slices.Equal(got, test.want) || err != nil {
+			t.Errorf("%+v: %v, %v", test.filter, got, err)
+		}
+	}
+}
+
 // What was copied when a session was forked is found once, by either search, and is
 // there when one of them is named.
 func TestCopiedIsFoundOnce(t *testing.T) {

@@ -63,6 +63,7 @@ func Open(o Options) (*Library, error) {
 		return nil, &ExcludedError{Dir: o.Dir, By: by}
 	}
 	var stores []store.Store
+	var workspace *jp.Workspace
 	var nowhere *NoWorkspaceError
 	if o.AllProjects {
 		for _, w := range jp.All(jp.Options{Dir: o.Dir, Getenv: o.Getenv}) {
@@ -71,7 +72,7 @@ func Open(o Options) (*Library, error) {
 			}
 		}
 	} else if w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv}); err == nil {
-		stores = append(stores, w)
+		workspace, stores = w, append(stores, w)
 	} else if !errors.As(err, &nowhere) {
 		return nil, err
 	}
@@ -87,7 +88,13 @@ func Open(o Options) (*Library, error) {
 		return nil, nowhere
 	}
 	l := New(o, stores...)
-	l.nowhere = nowhere
+	l.nowhere, l.place = nowhere, ""
+	if roots := p.Roots(); len(roots) > 0 {
+		l.place = roots[0]
+	}
+	if workspace != nil {
+		l.place = workspace.Root()
+	}
 	return l, nil
 }
 
@@ -109,6 +116,14 @@ func ParseID(text string) (transcript.ID, error) {
 		return k.parseID(text)
 	}
 	return jp.ParseID(text)
+}
+
+// SourceOf returns the name of the kind of store that an id is of; empty for JP.
+func SourceOf(id transcript.ID) string {
+	if k := claimant(string(id)); k != nil {
+		return k.name
+	}
+	return ""
 }
 
 // claimant returns the kind of store that claims a text as an id, or nil.

@@ -127,7 +127,7 @@ func notFound(e *conversations.NotFoundError, err error) error {
 	if len(e.Unread) > 0 {
 		rest += " What could not be read may have more: " + namely(e.Unread, "") + "."
 	}
-	worded := &contract.Error{Message: what + "this workspace" + rest + otherIDs, Caller: true, Err: err}
+	worded := &contract.Error{Message: what + "this project" + rest + otherIDs, Caller: true, Err: err}
 	if e.Place != "" {
 		worded.Detail = what + shown(e.Place) + rest + otherIDs
 	}

@@ -33,13 +33,13 @@ func TestTypedFailures(t *testing.T) {
 	}{
 		{
 			name: "unknown id", err: &conversations.NotFoundError{IDs: []transcript.ID{"jp-c17648402467"}, Nearest: []transcript.ID{"jp-c1", "jp-c2"}, Place: "/work"},
-			want:   "Conversation jp-c17648402467 not found in this workspace. Nearest ids: jp-c1, jp-c2." + ids,
+			want:   "Conversation jp-c17648402467 not found in this project. Nearest ids: jp-c1, jp-c2." + ids,
 			person: "Conversation jp-c17648402467 not found in /work. Nearest ids: jp-c1, jp-c2." + ids,
 			caller: true,
 		},
 		{
 			name: "unknown ids", err: fmt.Errorf("searching: %w", &conversations.NotFoundError{IDs: []transcript.ID{"jp-c1", "jp-c2"}, Place: `C:\Users\jane doe\my work`}),
-			want:   "Conversations jp-c1, jp-c2 not found in this workspace." + ids,
+			want:   "Conversations jp-c1, jp-c2 not found in this project." + ids,
 			person: `Conversations jp-c1, jp-c2 not found in C:\Users\jane doe\my work.` + ids,
 			caller: true,
 		},

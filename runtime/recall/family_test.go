@@ -172,7 +172,7 @@ func TestReadResourceFails(t *testing.T) {
 		notFound  string // the reason; empty where it is another error
 		want      string
 	}{
-		{"no such conversation", "conversation://jp-c9", &conversations.NotFoundError{IDs: []transcript.ID{"jp-c9"}}, "Conversation jp-c9 not found in this workspace.", ""},
+		{"no such conversation", "conversation://jp-c9", &conversations.NotFoundError{IDs: []transcript.ID{"jp-c9"}}, "Conversation jp-c9 not found in this project.", ""},
 		{"no id", "conversation://zzz", &conversations.BadIDError{Text: "zzz", Reason: "expected digits"}, `Invalid conversation id "zzz": expected digits.`, ""},
 		{"no address", "conversation://a/b", nil, "An address is conversation://{id}, with an id such as conversation_list gives.", ""},
 		{"another scheme", "kb://jp-c1", nil, "An address is conversation://{id}", ""},

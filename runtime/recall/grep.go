@@ -85,7 +85,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	}
 	g := &grepping{call: located(call, undone), params: p}
 	g.query = conversations.EventQuery{
-		Filter:  conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden},
+		Filter:  conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden, Sources: p.Sources},
 		Pattern: p.Pattern, IgnoreCase: p.IgnoreCase,
 		Scopes: scopesOf(p.Scopes), Own: isRecallTool(), OwnToo: slices.Contains(p.Scopes, conversation.GrepScopesRecall),
 		MaxLines: linesOfEach,
@@ -390,6 +390,7 @@ func (g *grepping) lookElsewhere(ctx context.Context, source conversations.Sourc
 		{"With ignore_case=true", !p.IgnoreCase, func(q *conversations.EventQuery) { q.IgnoreCase = true }},
 		{"Without scopes", len(p.Scopes) > 0, func(q *conversations.EventQuery) { q.Scopes, q.OwnToo = transcript.ScopeAll, false }},
 		{"Without event", p.Event != nil, func(q *conversations.EventQuery) { q.Number, q.MaxLines = 0, linesOfEach }},
+		{"Without sources", len(p.Sources) > 0, func(q *conversations.EventQuery) { q.Sources = nil }},
 		{"Without ids", len(p.IDs) > 0 && p.Event == nil, func(q *conversations.EventQuery) { q.IDs = nil }},
 	} {
 		if !c.differ {

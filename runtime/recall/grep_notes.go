@@ -194,12 +194,14 @@ func (g *grepping) nothingFound() []string {
 func (g *grepping) nothingSearched() string {
 	p := g.params
 	switch {
+	case len(p.IDs) > 0 && len(p.Sources) > 0:
+		return "Nothing was searched: ids names no conversations" + ofSources(p.Sources) + "."
 	case len(g.searched.aside.Excluded) > 0 && len(p.IDs) > 0:
 		return "Nothing was searched: ids names the current conversation alone."
 	case len(g.searched.aside.Excluded) > 0:
 		return "Nothing was searched: there is no other live conversation."
 	case len(g.searched.aside.Problems) == 0:
-		return "Nothing was searched: there are no live conversations here, hidden ones aside."
+		return "Nothing was searched: there are no live conversations" + ofSources(p.Sources) + " here, hidden ones aside."
 	default:
 		return "Nothing was searched."
 	}

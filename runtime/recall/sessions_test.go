@@ -7,14 +7,18 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/cli/program"
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall"
 	"github.com/convtools/convtools/runtime/recall/conversationcli"
@@ -121,6 +125,17 @@ func TestSessionsOnTheCommandLine(t *testing.T) {
 			if !strings.Contains(strings.ReplaceAll(out.String(), ": ", ":"), want) {
 				t.Errorf("%v: no %s in\n%s", test.args, want, out.String())
 			}
+		}
+	}
+}
+
+// The parameter sources takes the name of every kind of store.
+func TestSourcesAreStores(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []contract.Tool{conversation.ListTool(), conversation.GrepTool()} {
+		i := slices.IndexFunc(tool.Parameters, func(p contract.Parameter) bool { return p.Name == "sources" })
+		if diff := cmp.Diff(conversations.Sources(), tool.Parameters[i].Enum); diff != "" {
+			t.Errorf("%s: %s", tool.Name, diff)
 		}
 	}
 }

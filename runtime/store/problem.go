@@ -57,7 +57,7 @@ const (
 type NotFoundError struct {
 	IDs     []transcript.ID
 	Nearest []transcript.ID // those there are that are spelled most alike, best first
-	Place   string          // the workspace, a path
+	Place   string          // the project, a path; empty where it is all of them
 	Unread  []Problem       // stores that could not be read, and may have them
 }
 

@@ -95,9 +95,9 @@ Put -- before a pattern that starts with '-'.`,
 	flags.BoolVarP(&opts.quiet, "quiet", "q", false, "write nothing, only set the exit code")
 	opts.filter.addFlags(flags)
 	cli.Rare(flags, "archived", "ascending", "by-event", "case-sensitive", "descending", "exclude-id", "exclude-tool", "heading", "hidden", "label",
-		"max-hits", "max-line", "max-matches", "no-heading", "quiet", "sort", "tool")
+		"max-hits", "max-line", "max-matches", "no-heading", "quiet", "sort", "source", "tool")
 	c.addSummary(cmd)
-	c.completeFlags(cmd, map[string][]string{"sort": grepSorts(), "output": grepOutputs(), "scope": scopeNames()})
+	c.completeFlags(cmd, map[string][]string{"sort": grepSorts(), "output": grepOutputs(), "scope": scopeNames(), "source": conversations.Sources()})
 	return cmd
 }
 

@@ -231,6 +231,9 @@ func (r *record) hit(id string, h *conversations.Line) {
 	r.string("scope", h.Scope.String())
 	r.time("timestamp", h.Time)
 	r.optional("title", h.Conversation.Title)
+	if source := h.Conversation.Source; source != "" {
+		r.string("source", source)
+	}
 	r.longText("text", h.Text)
 	r.bool("match", h.IsMatch)
 	r.key("submatches")

@@ -59,9 +59,9 @@ Flags that are repeatable also take several values between commas, except for
 	flags.BoolVar(&opts.full, "full", false, "show full times and titles in text output")
 	flags.BoolVar(&opts.sizes, "sizes", false, "count turns, requests, readable events and characters too, in JSON output")
 	opts.filter.addFlags(flags)
-	cli.Rare(flags, "ascending", "descending", "exclude-id", "hidden", "local", "offset", "sizes")
+	cli.Rare(flags, "ascending", "descending", "exclude-id", "hidden", "local", "offset", "sizes", "source")
 	c.addSummary(cmd)
-	c.completeFlags(cmd, map[string][]string{"sort": lsSorts()})
+	c.completeFlags(cmd, map[string][]string{"sort": lsSorts(), "source": conversations.Sources()})
 	return cmd
 }
 
@@ -175,6 +175,9 @@ func (c *commands) writeListing(out output, f format, listing *conversations.Lis
 		r.listed(&listing.Conversations[i])
 		if parent := listing.Conversations[i].Parent; parent != "" || places != nil {
 			r.optional("parent_id", string(parent))
+		}
+		if c.allProjects {
+			r.optional("dir", listing.Conversations[i].Dir)
 		}
 		if places != nil {
 			r.int("depth", places[i].depth)

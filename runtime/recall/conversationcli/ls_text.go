@@ -2,12 +2,14 @@ package conversationcli
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/trust"
 )
 
 // minTitleWidth is the narrowest a column of titles gets on a terminal.
@@ -28,12 +30,18 @@ func (c *commands) writeTable(out output, f format, list []conversations.Listed,
 	if hidden {
 		rows[0] = append(rows[0], "HIDDEN")
 	}
+	if c.allProjects {
+		rows[0] = append(rows[0], "PROJECT")
+	}
 	titles := []string{"TITLE"}
 	for i := range list {
 		l := &list[i]
 		row := []string{string(l.ID), eventsCell(l), c.when(l.ActiveAt(), full), c.flags(l)}
 		if hidden {
 			row = append(row, map[bool]string{true: "Y", false: "N"}[l.Hidden])
+		}
+		if c.allProjects {
+			row = append(row, c.projectCell(l.Dir))
 		}
 		rows = append(rows, row)
 		titles = append(titles, text.Cell(l.Title))
@@ -79,6 +87,27 @@ func (c *commands) writeTable(out output, f format, list []conversations.Listed,
 		}
 	}
 	return out.flush()
+}
+
+// maxProjectWidth is how many columns of a directory are shown.
+const maxProjectWidth = 40
+
+// projectCell writes the directory that a conversation was held in: its end, which
+// differs most.
+func (c *commands) projectCell(dir string) string {
+	if dir == "" {
+		return "?"
+	}
+	if home := trust.Home(c.host.Getenv); home != "" {
+		if below, ok := strings.CutPrefix(dir, home+string(filepath.Separator)); ok {
+			dir = filepath.Join("~", below)
+		}
+	}
+	cell := []rune(text.Cell(dir))
+	if len(cell) > maxProjectWidth {
+		cell = append([]rune("…"), cell[len(cell)-maxProjectWidth+1:]...)
+	}
+	return string(cell)
 }
 
 func eventsCell(l *conversations.Listed) string {

@@ -43,7 +43,7 @@ func Open(o store.Options) (*Store, bool) {
 	}
 	s := &Store{projects: filepath.Join(home, "projects"), project: o.Project}
 	info, err := os.Stat(s.projects)
-	return s, err == nil && info.IsDir() || errors.Is(err, fs.ErrPermission)
+	return s, err == nil && info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
 // Home returns the directory that Claude Code keeps everything in, or "" where the

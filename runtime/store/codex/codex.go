@@ -42,7 +42,7 @@ func Open(o store.Options) (*Store, bool) {
 	}
 	for _, dir := range []string{sessionsDir, archiveDir} {
 		info, err := os.Stat(filepath.Join(s.home, dir))
-		if err == nil && info.IsDir() || errors.Is(err, fs.ErrPermission) {
+		if err == nil && info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return s, true
 		}
 	}
