@@ -197,7 +197,7 @@ func Files() []File {
 				"type = \"array\"\n" +
 				"summary = \"Search only conversations that these programs recorded; those of all when absent (1 to 10 items)\"\n" +
 				"items.type = \"string\"\n" +
-				"items.enum = [\"jp\", \"claude-code\", \"codex\"]\n",
+				"items.enum = [\"jp\", \"claude-code\", \"codex\", \"opencode\"]\n",
 		},
 		{
 			Path: ".jp/mcp/tools/conversation/list.toml",
@@ -290,7 +290,7 @@ func Files() []File {
 				"type = \"array\"\n" +
 				"summary = \"Only conversations that these programs recorded; those of all when absent (1 to 10 items)\"\n" +
 				"items.type = \"string\"\n" +
-				"items.enum = [\"jp\", \"claude-code\", \"codex\"]\n",
+				"items.enum = [\"jp\", \"claude-code\", \"codex\", \"opencode\"]\n",
 		},
 		{
 			Path: ".jp/mcp/tools/conversation/read.toml",
