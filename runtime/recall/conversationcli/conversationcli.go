@@ -61,6 +61,9 @@ func Command(host *toolset.Host) *cobra.Command {
 	for _, reading := range []*cobra.Command{c.lsCommand(), c.showCommand(), c.grepCommand(), c.printCommand()} {
 		c.page(reading)
 		reading.Flags().BoolVar(&c.allProjects, "all-projects", false, "conversations of every project on this machine")
+		if reading.Name() == "print" {
+			cli.Rare(reading.Flags(), "all-projects")
+		}
 		cmd.AddCommand(reading)
 	}
 	cmd.AddCommand(
@@ -104,6 +107,7 @@ func (c *commands) page(cmd *cobra.Command) {
 // addSummary defines the flag of the commands whose JSON output has totals.
 func (c *commands) addSummary(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.summary, "summary", false, "append an element with totals to JSON output")
+	cli.Rare(cmd.Flags(), "summary")
 }
 
 // open finds the conversations that the command line asks for.
