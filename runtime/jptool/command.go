@@ -97,7 +97,7 @@ is always 0. convtools install jp writes tool definitions that say:
 		cmd.Example = fmt.Sprintf(`  convtools %s '{"root": "."}' '{"name": %q}'`, name, tool)
 		break
 	}
-	return cmd
+	return cli.RareCommand(cmd)
 }
 
 // flagsHelp says what can stand before jp-tool.

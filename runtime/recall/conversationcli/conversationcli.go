@@ -73,7 +73,7 @@ func Command(host *toolset.Host) *cobra.Command {
 
 // commands is one command line being executed: what all commands share.
 type commands struct {
-	host    *toolset.Host
+	host        *toolset.Host
 	format      string
 	summary     bool
 	allProjects bool
