@@ -13,7 +13,7 @@ type record struct {
 	session, start, chat, title       []byte
 	messages, directories, set        []byte // JSON values
 	rewind                            []byte
-	isSet, isRewind, isMessage, isLog bool
+	isSet, isRewind, isMessage bool
 }
 
 // parse reads a line. It returns false where that is no JSON object, with the members
