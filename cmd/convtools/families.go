@@ -16,7 +16,7 @@ import (
 // families is the one list of tool families: each with its tools and, where it has
 // commands for people, those.
 func families(host *toolset.Host) []toolset.Family {
-	cli, _ := generated.LookupCLI(conversation.ListCLI)
+	cli, _ := generated.CommandLines().Lookup(conversation.ListCLI)
 	return []toolset.Family{
 		with(recall.Family(host, cli.Env, process.Exec{}), host, conversationcli.Command, conversationcli.Stores),
 		with(knowledge.Family(host), host, knowledgecli.Command),

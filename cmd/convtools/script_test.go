@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -32,6 +33,10 @@ func TestMain(m *testing.M) {
 		"painter":   painter,
 		"misbehave": misbehave,
 		"jp":        jp,
+		// Programs, and not scripts that a test writes: a file that is open for writing
+		// in a process that is forked at that moment cannot be executed.
+		"marking-pager": markingPager,
+		"closing-pager": closingPager,
 	})
 }
 
@@ -87,6 +92,20 @@ func misbehave() {
 		fmt.Fprintln(os.Stderr, "misbehave needs a way to")
 		os.Exit(2)
 	}
+}
+
+// markingPager prints how it was called, and marks what it shows.
+func markingPager() {
+	fmt.Println("LESS=" + os.Getenv("LESS") + " " + strings.Join(os.Args[1:], " "))
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		fmt.Println("paged: " + lines.Text())
+	}
+}
+
+// closingPager ends at once.
+func closingPager() {
+	fmt.Println("closed")
+	os.Exit(1)
 }
 
 // TestScripts runs the program the way people and JP do. Every script starts in
@@ -287,7 +306,7 @@ func runIn(t *testing.T, dir string, args ...string) (stdout, stderr string, exi
 		}
 		return ""
 	}
-	exit = run(host, append([]string{"-w", dir}, args...))
+	exit = convtools().Run(host, append([]string{"-w", dir}, args...))
 	return out.String(), errs.String(), exit
 }
 

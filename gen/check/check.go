@@ -123,7 +123,12 @@ func (c *checker) clis() []ir.CLI {
 		if s.Env.Set && !isVariable(s.Env.Value) {
 			c.reportf(s.Env.At, "CT014", "use upper-case letters, digits and _, such as NOTES_CLI", "%q is not a name for an environment variable", s.Env.Value)
 		}
-		clis = append(clis, ir.CLI{Name: s.Name, GoName: goName(s.Name), Command: s.Command.Value, Builtin: s.Builtin.Value, Env: s.Env.Value})
+		for i, name := range s.PassEnv.Value {
+			if !isEnvName(strings.TrimSuffix(name, "*")) {
+				c.reportf(s.PassEnv.At.Elem(i), "CT014", "such as GH_TOKEN, or AWS_* for all that begin so", "%q names no environment variables", name)
+			}
+		}
+		clis = append(clis, ir.CLI{Name: s.Name, GoName: goName(s.Name), Command: s.Command.Value, Builtin: s.Builtin.Value, Env: s.Env.Value, PassEnv: s.PassEnv.Value})
 	}
 	return clis
 }

@@ -96,7 +96,7 @@ func unknownCommand(cmd *cobra.Command, word string) error {
 		}
 	}
 	if slices.Contains(strings.Fields(cmd.Root().Annotations[toolNames]), word) {
-		return unknownf(word, "; it is a tool: did you mean convtools call %s?", word)
+		return unknownf(word, "; it is a tool: did you mean %s call %s?", cmd.Root().Name(), word)
 	}
 	if meant := near.Name(word, names); meant != "" {
 		return unknownf(word, "; did you mean %s %s?", cmd.CommandPath(), meant)
@@ -119,6 +119,15 @@ func RareCommand(cmd *cobra.Command) *cobra.Command {
 	}
 	cmd.Annotations[rareFlag] = "true"
 	return cmd
+}
+
+// Examples are calls of a program, each behind its name, as help shows them.
+func Examples(program string, calls ...string) string {
+	lines := make([]string, len(calls))
+	for i, call := range calls {
+		lines[i] = "  " + program + " " + call
+	}
+	return strings.Join(lines, "\n")
 }
 
 // listed returns the commands below a command that people are shown.

@@ -246,6 +246,13 @@ func (o *opened) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conv
 	if err != nil {
 		return nil, err
 	}
+	if len(ids) == 0 {
+		of, err := o.library.parseIDs(f.KinOf)
+		if err != nil {
+			return nil, err
+		}
+		exclude = append(exclude, kin(found, of)...)
+	}
 	return slices.DeleteFunc(found, func(c store.Conversation) bool {
 		switch {
 		case !hasLabels(c.Labels, f.Labels), !f.from(cmp.Or(c.Source, jp.Name)):

@@ -106,6 +106,11 @@ func (l *Library) count(ctx context.Context, q *ReadQuery, events store.Events, 
 	for events.Next(ctx) {
 		e := events.Event()
 		v.add(e)
+		if e.Kind == transcript.KindCompaction && q.Compaction != nil {
+			if err := q.Compaction(&Event{Index: e.Index, Kind: e.Kind, Time: e.Time(), AppendJSON: e.AppendJSON}); err != nil {
+				return wanted, err
+			}
+		}
 		if n := numbering.Next(e.Kind); wanted.byNumber && q.Events.Has(n) {
 			wanted.last, r.LastTurn = n, e.Turn
 			if n == q.Events.First {

@@ -35,7 +35,7 @@ type listing struct {
 
 // List answers conversation_list.
 func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.ListParams) (*conversation.ListEnvelope, error) {
-	l := &listing{call: located(call, "no conversation could be marked as the current one"), params: p}
+	l := &listing{params: p}
 	q := conversations.ListQuery{
 		Filter: conversations.Filter{Archived: p.Archived, Hidden: p.IncludeHidden, Sources: p.Sources},
 		Sort:   sortOf(p.Sort), Ascending: !p.Descending, Limit: p.Limit, Offset: p.Offset,
@@ -45,6 +45,7 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 		q.TitleContains = *p.TitleContains
 	}
 	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) (err error) {
+		l.call, _ = located(ctx, source, call, "no conversation could be marked as the current one")
 		if l.Listing, err = source.List(ctx, q); err == nil && p.Outline {
 			err = l.readOutlines(ctx, source)
 		}
@@ -121,7 +122,7 @@ func (l *listing) outlined() *conversation.ListEnvelope {
 
 // requestChars is about how many characters a request takes.
 func requestChars(r *request) int {
-	return len("    <request turn=\"\" event=\"\" chars=\"\"></request>\n1231231234") + utf8.RuneCountInString(r.text)
+	return len("    <request turn=\"\" event=\"\" answer=\"\" chars=\"\"></request>\n1231231231234") + utf8.RuneCountInString(r.text)
 }
 
 func sortOf(name string) conversations.Sort {
@@ -156,6 +157,9 @@ func (o *outline) rows() []conversation.ListRequest {
 	before := ""
 	for _, r := range o.requests {
 		row := conversation.ListRequest{Turn: r.turn, Event: r.number, Chars: r.chars, Text: r.text}
+		if r.answer != r.number+1 {
+			row.Answer = r.answer
+		}
 		if !r.at.IsZero() {
 			row.Day = r.at.UTC().Format(time.DateOnly)
 		}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -57,11 +58,44 @@ type Session interface {
 	// another counts as live where the set has both.
 	List(ctx context.Context, set Set) ([]Conversation, []Problem, error)
 	// Find returns one conversation, live or archived, without reading the metadata
-	// of the others. The error is a [*NotFoundError] where there is none.
+	// of the others, and so without a parent that only they tell. The error is a
+	// [*NotFoundError] where there is none.
 	Find(ctx context.Context, id transcript.ID) (Conversation, error)
 	// Close releases what the session holds; readers of events live on.
 	Close()
 }
+
+// Recognizer is a store that can tell whether a call comes from the program that
+// records its conversations, and from which of them.
+type Recognizer interface {
+	// Caller returns what is certain about the caller of a call. It never guesses: to
+	// leave out another conversation than the one that calls is worse than to leave out
+	// none. It reads as little as it can, and an error of reading is one of not knowing.
+	Caller(ctx context.Context, call contract.Call) Caller
+}
+
+// Caller is what a store knows of the caller of a call.
+type Caller struct {
+	// Evidence is what shows that the call comes from the store's program.
+	Evidence Evidence
+	// IDs are the conversation that the call comes from, and behind it others that it
+	// is recorded to be a part of. Empty where that is not certain. There need not be
+	// such a conversation in the store: some are not recorded.
+	IDs []transcript.ID
+}
+
+// Evidence is what shows where a call comes from, the weakest first.
+type Evidence uint8
+
+// The kinds of evidence.
+const (
+	NoEvidence Evidence = iota
+	// ByEnvironment: the environment of the process. A program that was started in
+	// the shell of another one has that of both.
+	ByEnvironment
+	// ByCall: what the program sends with the call, or has recorded of it.
+	ByCall
+)
 
 // Set selects live or archived conversations, or both with Live|Archived.
 type Set uint8

@@ -45,7 +45,9 @@ func (p *CommandLine) callCommand() *cobra.Command {
 			if err != nil {
 				return cli.Usage(err)
 			}
-			answer, err := family.Call(cmd.Context(), contract.Call{Tool: tool.Name, Arguments: arguments, Context: p.Host.Context()})
+			where := p.Host.Context()
+			where.Caller.Process = contract.Shell
+			answer, err := family.Call(cmd.Context(), contract.Call{Tool: tool.Name, Arguments: arguments, Context: where})
 			if err != nil {
 				return err
 			}
@@ -58,11 +60,11 @@ func (p *CommandLine) callCommand() *cobra.Command {
 }
 
 func (p *CommandLine) callExamples() string {
-	var lines []string
+	var calls []string
 	for _, example := range p.Registry.Examples() {
-		lines = append(lines, "  convtools call "+example)
+		calls = append(calls, "call "+example)
 	}
-	return strings.Join(lines, "\n")
+	return cli.Examples(p.Host.Name, calls...)
 }
 
 // oneOrManyHelp names an argument for which one value does as well as a list.

@@ -1,4 +1,4 @@
-// Package installcli is convtools install and convtools uninstall: they show a
+// Package installcli is the commands install and uninstall: they show a
 // change that package install has planned, ask, and have it made.
 //
 // It never changes anything without a yes, from a person or from --yes, and knows
@@ -35,9 +35,7 @@ of the file stays as it is, and a copy of it is kept with a record for undoing
 the change. Hosts and their scopes:
 
 ` + hostTable(),
-		Example: `  convtools install claude-code
-  convtools install codex --scope project --yes
-  convtools install claude-desktop --workspace ~/src/project`,
+		Example: cli.Examples(host.Name, "install claude-code", "install codex --scope project --yes", "install claude-desktop --workspace ~/src/project"),
 	})
 	registry.AddFlags(cmd)
 	return cmd
@@ -55,8 +53,7 @@ file gets back the bytes it had, and a file that install made is removed. Else
 the entry is made what it was. What install did not write is left alone.
 
 ` + hostTable(),
-		Example: `  convtools uninstall claude-code
-  convtools uninstall codex --scope project --yes`,
+		Example: cli.Examples(host.Name, "uninstall claude-code", "uninstall codex --scope project --yes"),
 	})
 }
 
@@ -205,7 +202,7 @@ func (c *command) options(cmd *cobra.Command, host install.Host) (install.Option
 }
 
 func (c *command) alreadyThere(host install.Host, _ install.Options, change *install.Change) error {
-	return c.say(slices.Concat([]string{nothingToDo("is registered", host, change)}, change.Notes, change.Advice)...)
+	return c.say(slices.Concat([]string{c.nothingToDo("is registered", host, change)}, change.Notes, change.Advice)...)
 }
 
 // notThere also names the scopes that the user may have meant.
@@ -213,7 +210,7 @@ func (c *command) notThere(host install.Host, opts install.Options, change *inst
 	if len(change.Notes) > 0 {
 		return c.say(slices.Concat(change.Notes, change.Advice)...)
 	}
-	said := []string{nothingToDo("is not registered", host, change)}
+	said := []string{c.nothingToDo("is not registered", host, change)}
 	for _, r := range install.Registrations(host, opts) {
 		if r.Scope != change.Scope {
 			said = append(said, fmt.Sprintf("It is for scope %s, in %s: add --scope %s.", r.Scope, r.Path, r.Scope))
@@ -222,8 +219,8 @@ func (c *command) notThere(host install.Host, opts install.Options, change *inst
 	return c.say(slices.Concat(said, change.Advice)...)
 }
 
-func nothingToDo(state string, host install.Host, change *install.Change) string {
-	return fmt.Sprintf("Nothing to do: convtools %s with %s (%s, %s)", state, host.Title, change.Scope, change.Path)
+func (c *command) nothingToDo(state string, host install.Host, change *install.Change) string {
+	return fmt.Sprintf("Nothing to do: %s %s with %s (%s, %s)", c.host.Name, state, host.Title, change.Scope, change.Path)
 }
 
 // say writes sentences, a line each.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -253,13 +254,19 @@ func (c *commands) grep(ctx context.Context, cmd *cobra.Command, opts grepOption
 		q.MaxLine = terminalMaxLine
 	}
 	w := c.newHitWriter(newOutput(c.host.Stdout), f, opts)
+	w.links = c.links(ctx, f)
+	defer w.links.close()
 	if !opts.quiet {
 		q.Found = w.begin
 		if opts.output == "hits" || opts.output == "text" {
 			q.Line = w.hit
 		}
 	}
+	calling := c.leaveOutCaller(ctx, source, &q.Filter)
 	found, err := source.Search(ctx, q)
+	if !opts.quiet {
+		c.noteCaller(calling, found.Aside.Excluded)
+	}
 	left := c.warnOf(found.Aside.Problems, len(q.IDs) > 0)
 	if err != nil {
 		return sourceFailure(err, q.IDs)
@@ -276,6 +283,37 @@ func (c *commands) grep(ctx context.Context, cmd *cobra.Command, opts grepOption
 		return cli.ErrFailed
 	}
 	return nil
+}
+
+// leaveOutCaller leaves out the conversation of the assistant that runs this command,
+// where the environment tells, as the tools do. A conversation that is named is
+// searched.
+func (c *commands) leaveOutCaller(ctx context.Context, source conversations.Source, f *conversations.Filter) conversations.Caller {
+	r, ok := source.(conversations.Recognizer)
+	if !ok || c.host.ConversationID != "" || len(f.IDs) > 0 {
+		return conversations.Caller{}
+	}
+	where := c.host.Context()
+	where.Caller.Process = contract.Shell
+	caller := r.Caller(ctx, contract.Call{Context: where})
+	for _, id := range caller.IDs {
+		f.Exclude, f.KinOf = append(f.Exclude, string(id)), append(f.KinOf, string(id))
+	}
+	return caller
+}
+
+// noteCaller says what was left out that the command line does not name.
+func (c *commands) noteCaller(caller conversations.Caller, excluded []transcript.ID) {
+	switch {
+	case len(caller.IDs) == 0 && caller.Recorded:
+		c.note("note: which conversation runs this command cannot be told, so none was left out")
+	case len(caller.IDs) > 0 && len(excluded) > 0:
+		ids := make([]string, len(excluded))
+		for i, id := range excluded {
+			ids[i] = string(id)
+		}
+		c.note("note: left out as the conversation that runs this command, and what belongs to it: %s; --id searches it all the same", strings.Join(ids, ", "))
+	}
 }
 
 // finish ends the output.

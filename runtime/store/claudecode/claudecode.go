@@ -33,6 +33,7 @@ const Name = "claude-code"
 type Store struct {
 	projects string // the directory
 	project  *project.Project
+	getenv   func(string) string
 }
 
 // Open returns the store, and false where Claude Code has recorded nothing there.
@@ -41,7 +42,7 @@ func Open(o store.Options) (*Store, bool) {
 	if home == "" {
 		return nil, false
 	}
-	s := &Store{projects: filepath.Join(home, "projects"), project: o.Project}
+	s := &Store{projects: filepath.Join(home, "projects"), project: o.Project, getenv: o.Env()}
 	info, err := os.Stat(s.projects)
 	return s, err == nil && info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist)
 }

@@ -39,7 +39,7 @@ claude-95ac981a-270f-4931-b8eb-10d45b360c5d "Look at the picture" ucctta
 claude-98e25088-1808-4228-b1a0-cb153d88e332 "Which stations are in the list?" uracta uacctt!a ucta uacta u| uracta
 claude-9b4e5625-a34b-41de-8ec1-ef8e133ac480 "Ask the probe" ucctta
 claude-a8f93c43-5e4b-488f-904d-1f4401d9d19b "Find the slow tide import" ucctta
-claude-c18b3a47-92d1-41c8-b80d-2b3875795603 "Which stations are in the list?" [uracta] [uacctt!a] [ucta] [uacta] [u] uacctt!a ucctta ucctta ucctta
+claude-c18b3a47-92d1-41c8-b80d-2b3875795603 "Which stations are in the list?" of claude-98e25088-1808-4228-b1a0-cb153d88e332 [uracta] [uacctt!a] [ucta] [uacta] [u] uacctt!a ucctta ucctta ucctta
 claude-e4bc67be-41c0-4111-9ac2-6fa221614ace "wait for me, too" u
 claude-f0db6618-a71d-4664-a346-e90e6c2d3247 "A short remark" ua
 claude-98e25088-1808-4228-b1a0-cb153d88e332.a7d54dfb1140b49ab "Count stations" of claude-98e25088-1808-4228-b1a0-cb153d88e332 acta
@@ -82,7 +82,11 @@ claude-841831a5-eb62-4dd7-bc53-19b1498c2055.05e24a4f "" of claude-841831a5-eb62-
 					got += " of " + string(c.Parent)
 				}
 				got += turns(t, c) + "\n"
-				if again, err := find(t, s, c.ID); err != nil || again.Title != c.Title || again.Parent != c.Parent || again.CreatedAt != c.CreatedAt {
+				parent := c.Parent
+				if !strings.Contains(string(c.ID), ".") {
+					parent = "" // of a fork, List alone knows it
+				}
+				if again, err := find(t, s, c.ID); err != nil || again.Title != c.Title || again.Parent != parent || again.CreatedAt != c.CreatedAt {
 					t.Errorf("Find: %+v, %v; List: %+v", again, err, c)
 				}
 			}
@@ -130,4 +134,28 @@ func turns(t *testing.T, c store.Conversation) string {
 		t.Errorf("%s: %d records are left out", c.ID, n)
 	}
 	return b.String()
+}
+
+// Real calls are from the sessions that have them.
+func TestCallerSamples(t *testing.T) {
+	t.Parallel()
+	home := filepath.Join(samples, "claude-code-2.1.197", ".claude")
+	if _, err := os.Stat(home); err != nil {
+		t.Skip("there are no recorded samples: ", err)
+	}
+	s, ok := claudecode.Open(store.Options{Project: in("/home/mina/proj/tide_import.v2"), Getenv: env(map[string]string{"CLAUDE_CONFIG_DIR": home})})
+	if !ok {
+		t.Fatal("there is no store")
+	}
+	for use, want := range map[string]string{
+		"toolu_01Fake0001180": "0185cb11-9b78-4a81-8182-c302aea35144", // before the session was gone on with
+		"toolu_01Fake0001200": "0185cb11-9b78-4a81-8182-c302aea35144",
+		"toolu_01Fake0000320": "9b4e5625-a34b-41de-8ec1-ef8e133ac480",
+		"toolu_01Fake0001150": "a8f93c43-5e4b-488f-904d-1f4401d9d19b", // after /clear
+		"toolu_01Fake0001050": "c18b3a47-92d1-41c8-b80d-2b3875795603",
+	} {
+		if got := s.Caller(t.Context(), calledBy(use)); got.Evidence != store.ByCall || len(got.IDs) != 1 || got.IDs[0] != "claude-"+transcript.ID(want) {
+			t.Errorf("%s: %+v, want %s", use, got, want)
+		}
+	}
 }

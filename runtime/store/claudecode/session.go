@@ -162,14 +162,16 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 		return !e.meta.isConversation(e.agent != "") || !s.store.project.Has(e.meta.cwd)
 	})
 	all, problems = s.unique(all, problems)
-	shown, copies, err := s.withoutCopies(ctx, all)
+	shown, forks, err := s.withoutCopies(ctx, all)
 	if err != nil {
 		return nil, nil, err
 	}
 	var list []store.Conversation
 	for _, e := range shown {
 		c := s.conversation(e, titles)
-		c.Record.(*conversation).copies = copies[e]
+		if fork, ok := forks[e]; ok {
+			c.Parent, c.Record.(*conversation).copies = fork.from, fork.files
+		}
 		if e.meta.hasTop || !e.meta.whole || e.agent != "" {
 			list = append(list, c)
 		}
@@ -276,17 +278,22 @@ func (s *session) conversation(e *entry, summaries map[key]string) store.Convers
 }
 
 // withoutCopies leaves out sessions of which another one has all records, as it was
-// continued or forked from it, and returns for those that stay the files that have
-// some of their records too, and tell them instead.
-func (s *session) withoutCopies(ctx context.Context, all []*entry) ([]*entry, map[*entry][]string, error) {
-	copies := map[*entry][]string{}
+// continued or forked from it, and returns those that stay, and which of them are forks.
+func (s *session) withoutCopies(ctx context.Context, all []*entry) ([]*entry, map[*entry]fork, error) {
+	forks := map[*entry]fork{}
 	hidden := map[*entry]bool{}
 	for _, family := range families(all) {
-		if err := s.resolve(ctx, family, hidden, copies); err != nil {
+		if err := s.resolve(ctx, family, hidden, forks); err != nil {
 			return nil, nil, err
 		}
 	}
-	return slices.DeleteFunc(all, func(e *entry) bool { return hidden[e] }), copies, nil
+	return slices.DeleteFunc(all, func(e *entry) bool { return hidden[e] }), forks, nil
+}
+
+// fork is what a session was forked from.
+type fork struct {
+	from  transcript.ID // the one of which it has the most records
+	files []string      // that have some of its records too, and tell them instead
 }
 
 // families returns the groups of two sessions and more that have a record in common
@@ -340,7 +347,7 @@ type relative struct {
 // resolve decides which members of a family are hidden, and what the others share. All
 // of their files are read: only sessions that were forked, or continued by versions
 // before 2.0, are in one.
-func (s *session) resolve(ctx context.Context, family []*entry, hidden map[*entry]bool, copies map[*entry][]string) error {
+func (s *session) resolve(ctx context.Context, family []*entry, hidden map[*entry]bool, forks map[*entry]fork) error {
 	buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
 	defer buffer.Release()
 	holders := map[key]int{}
@@ -389,11 +396,30 @@ func (s *session) resolve(ctx context.Context, family []*entry, hidden map[*entr
 		return a.own.Compare(b.own)
 	})
 	for i, r := range members {
+		var f fork
+		most := 0
 		for _, earlier := range members[:i] {
-			copies[r.entry] = append(copies[r.entry], earlier.file)
+			f.files = append(f.files, earlier.file)
+			if n := common(r.has, earlier.has); n > most {
+				f.from, most = earlier.id(), n
+			}
+		}
+		if i > 0 {
+			forks[r.entry] = f
 		}
 	}
 	return nil
+}
+
+// common returns how many keys two sets have in common.
+func common(a, b map[key]bool) int {
+	n := 0
+	for k := range a {
+		if b[k] {
+			n++
+		}
+	}
+	return n
 }
 
 // number orders false before true.

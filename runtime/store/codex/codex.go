@@ -32,11 +32,12 @@ const Name = "codex"
 type Store struct {
 	home    string
 	project *project.Project
+	getenv  func(string) string
 }
 
 // Open returns the store, and false where Codex has recorded nothing there.
 func Open(o store.Options) (*Store, bool) {
-	s := &Store{home: cmp.Or(o.Home, Home(o.Env())), project: o.Project}
+	s := &Store{home: cmp.Or(o.Home, Home(o.Env())), project: o.Project, getenv: o.Env()}
 	if s.home == "" {
 		return nil, false
 	}

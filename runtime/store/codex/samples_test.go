@@ -35,14 +35,14 @@ codex-01a1ffe1-2678-7ad0-a969-ef2cd0a3ed77 "Ask the probe" ucctta
 		{"0.130.0", "/home/mina/proj/tide_import.v2", `
 codex-01a1ffd8-bcaf-7820-9f24-9b3a41ea86b0 "Which stations are in the list?" uracta ucctt!a
 codex-01a1ffd8-c5be-7603-bfe4-a38c16d6b36b "Which stations are in the list?" uracta ua
-codex-01a1ffd8-c7aa-7ca0-8e9a-99ab67ec1b23 "Which stations are in the list?" [uracta] [ucctt!a] ua
+codex-01a1ffd8-c7aa-7ca0-8e9a-99ab67ec1b23 "Which stations are in the list?" of codex-01a1ffd8-c5be-7603-bfe4-a38c16d6b36b [uracta] [ucctt!a] ua
 codex-01a1ffdf-7125-75b3-b1ce-f07f5c8977b2 "Ask the probe" ucctta
 codex-01a1ffe1-1752-7192-9274-c11f6b4ed889 "Ask the probe" ucctta
 `},
 		{"0.169.0", "/home/mina/proj/tide_import.v2", `
 codex-01a1ffce-f7a5-72c3-a2bc-98f82168470a "Which stations are in the list?" uracta ucctt!a ucta ucta u uaa
 codex-01a1ffd0-f088-7cb2-a170-f0e0338c4b59 "Stations of the tide import" uracta ua uactct| ua ua
-codex-01a1ffd0-f24e-7c93-badb-b8a418d4fbbd "Stations of the tide import" [uracta] [ua] ucctt!a
+codex-01a1ffd0-f24e-7c93-badb-b8a418d4fbbd "Stations of the tide import" of codex-01a1ffd0-f088-7cb2-a170-f0e0338c4b59 [uracta] [ua] ucctt!a
 codex-01a1ffd0-f397-74c0-b4d4-4452d8992bcf "Inner task: count the stations in stations.txt." of codex-01a1ffd0-f088-7cb2-a170-f0e0338c4b59 acta
 codex-01a1ffd0-fccc-7042-a95b-3125cbb8a3ae "This one will be archived" archived ua
 codex-01a1ffd3-dc43-7851-b310-fab35ab4be5d "Ask the probe" ucctta

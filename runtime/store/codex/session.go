@@ -261,8 +261,11 @@ func (s *session) conversation(ctx context.Context, r *rollout, names map[string
 		LastAt: m.last,
 		Record: &conversation{store: s.store, rollout: r},
 	}
-	if m.agent && sessionid.IsUUID(m.parent) {
+	switch {
+	case m.agent && sessionid.IsUUID(m.parent):
 		c.Parent = id(m.parent)
+	case sessionid.IsUUID(begin.forked) && begin.forked != r.thread:
+		c.Parent = id(begin.forked)
 	}
 	return c
 }

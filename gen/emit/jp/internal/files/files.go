@@ -28,15 +28,12 @@ func Emit(c *ir.Contract, held []emit.File) (emit.File, error) {
 // definitions, and the skills that switch them on.
 package jpfiles
 
-// File is a file of a JP workspace.
-type File struct {
-	Path string // slash-separated, relative to the root of the workspace
-	Text string
-}
+import "github.com/convtools/convtools/runtime/contract"
 
+// Files returns all files, sorted by path.
+func Files() []contract.File {
+return []contract.File{
 `)
-	fmt.Fprintf(&b, "// Command is the command line with which the files have JP call a tool.\nconst Command = %s\n\n", strconv.Quote(c.Targets.JPCommand))
-	b.WriteString("// Files returns all files, sorted by path.\nfunc Files() []File {\nreturn []File{\n")
 	for _, f := range held {
 		fmt.Fprintf(&b, "{\nPath: %s,\nText: %s,\n},\n", strconv.Quote(f.Path), literal(string(f.Data)))
 	}
