@@ -107,7 +107,6 @@ func (c *commands) page(cmd *cobra.Command) {
 // addSummary defines the flag of the commands whose JSON output has totals.
 func (c *commands) addSummary(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.summary, "summary", false, "append an element with totals to JSON output")
-	cli.Rare(cmd.Flags(), "summary")
 }
 
 // open finds the conversations that the command line asks for.
