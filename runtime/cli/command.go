@@ -68,7 +68,8 @@ func OneArg(name string) cobra.PositionalArgs {
 	}
 }
 
-// rareFlag is the annotation of flags that few calls need.
+// rareFlag is the annotation of flags that few calls need, and of commands that few
+// people do.
 const rareFlag = "convtools_rare"
 
 // Rare marks flags that few calls need: help that has to fit a screen may leave
@@ -108,6 +109,16 @@ func unknownCommand(cmd *cobra.Command, word string) error {
 
 func unknownf(word, format string, args ...any) error {
 	return Usagef("unknown command %q%s", word, fmt.Sprintf(format, args...))
+}
+
+// RareCommand marks a command that few people need: the help of the command above it
+// leaves it out where not everything fits on a screen. It returns the command.
+func RareCommand(cmd *cobra.Command) *cobra.Command {
+	if cmd.Annotations == nil {
+		cmd.Annotations = map[string]string{}
+	}
+	cmd.Annotations[rareFlag] = "true"
+	return cmd
 }
 
 // Examples are calls of a program, each behind its name, as help shows them.

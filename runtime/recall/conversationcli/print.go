@@ -60,6 +60,7 @@ which what was said is quoted.
 	flags.IntVar(&opts.maxText, "max-text", 0, "cut texts of more than `N` characters in the middle in JSON output; 0 means no limit")
 	cli.Rare(flags, "max-text", "no-metadata")
 	c.addSummary(cmd)
+	cli.Rare(flags, "summary")
 	c.completeFlags(cmd, map[string][]string{"style": printStyles()})
 	return cmd
 }
