@@ -142,5 +142,5 @@ func (f *family) hasConversations(ctx context.Context, dir string) bool {
 func (f *family) isRecorded(ctx context.Context, where contract.Context) bool {
 	source, err := f.open(where.Dir)
 	r, ok := source.(conversations.Recognizer)
-	return err == nil && ok && r.Caller(ctx, contract.Call{Context: where}).Recorded
+	return err == nil && ok && r.Caller(ctx, where.Caller).Recorded
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/mcpserver"
 	"github.com/convtools/convtools/runtime/toolset"
@@ -131,7 +132,7 @@ func (c *command) serveStdio(ctx context.Context) error {
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
 	where := c.context()
-	where.Caller = contract.Caller{Process: contract.Server, ParentPID: os.Getppid(), Started: c.host.Now()}
+	where.Caller = caller.Caller{Process: caller.Server, ParentPID: os.Getppid(), Started: c.host.Now()}
 	err := c.server(where).ServeStdio(ctx, c.host.Stdin, out)
 	if errors.Is(err, syscall.EPIPE) {
 		return nil
