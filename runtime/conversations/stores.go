@@ -9,6 +9,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/claudecode"
 	"github.com/convtools/convtools/runtime/store/codex"
 	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/opencode"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -34,6 +35,7 @@ func kinds() []kind {
 		{name: jp.Name, program: "JP", parseID: jp.ParseID},
 		{claudecode.Name, "Claude Code", claudecode.Home, opens(claudecode.Open), claudecode.Claims, claudecode.ParseID},
 		{codex.Name, "Codex", codex.Home, opens(codex.Open), codex.Claims, codex.ParseID},
+		{opencode.Name, "opencode", opencode.Home, opens(opencode.Open), opencode.Claims, opencode.ParseID},
 	}
 }
 

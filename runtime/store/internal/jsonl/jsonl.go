@@ -108,11 +108,8 @@ func (l *Lines) fill(ctx context.Context, offset int64, most int) error {
 	if offset >= l.size {
 		return io.EOF
 	}
-	// A buffer that another file needed is given back.
-	if room := cap(l.buffer.Bytes); room < most || room > max(4*l.chunk, most) {
-		if err := l.buffer.Resize(ctx, max(l.chunk, most)); err != nil {
-			return err
-		}
+	if err := l.buffer.Reserve(ctx, max(l.chunk, most)); err != nil {
+		return err
 	}
 	buf := l.buffer.Bytes[:cap(l.buffer.Bytes)]
 	n, err := l.file.ReadAt(buf[:min(int64(len(buf)), l.size-offset)], offset)

@@ -19,6 +19,8 @@ type Event struct {
 	Kind transcript.Kind
 	// Stamp is the timestamp, as it stands between its quotes; nil for none.
 	Stamp []byte
+	// At is the time where that is recorded in another form, in UTC; zero for none.
+	At time.Time
 	// Pieces are the text. Of a tool call they are arguments that are no JSON.
 	Pieces []Piece
 	// Arguments is the JSON value of a tool call's arguments, or nil. A cursor has walked
@@ -42,6 +44,9 @@ var _ transcript.Record = (*Event)(nil)
 
 // Time implements [transcript.Record].
 func (e *Event) Time() time.Time {
+	if e.Stamp == nil {
+		return e.At
+	}
 	t, err := transcript.ParseTimestamp(e.Stamp)
 	if err != nil {
 		return time.Time{}
