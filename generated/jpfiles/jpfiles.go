@@ -26,7 +26,7 @@ func Files() []contract.File {
 				"tag = \"conversation_access_skill\"\n" +
 				"title = \"Skill: Conversation Access\"\n" +
 				"content = \"\"\"\n" +
-				"You can look up earlier conversations of this workspace. Use this when the user refers to something discussed before, or when a decision may already have been made, instead of asking them to repeat it.\n" +
+				"You can look up earlier conversations of this project, those that were held with other assistants too. Use this when the user refers to something discussed before, or when a decision may already have been made, instead of asking them to repeat it.\n" +
 				"\n" +
 				"1. conversation_list with outline=true shows how every request of the user begins, and its event. Begin here where there are few conversations, or where you do not know the words that were used.\n" +
 				"2. conversation_grep finds a distinctive word: begin with limit=10. Several words need not stand side by side. Add scopes=[\"user\",\"assistant\"] to leave out reasoning and tool traffic, ids=[\"jp-c…\"] to stay in known conversations, or one id, event=N and context=3 to see the places in one long event.\n" +
@@ -190,7 +190,7 @@ func Files() []contract.File {
 				"type = \"array\"\n" +
 				"summary = \"Search only conversations that these programs recorded; those of all when absent (1 to 10 items)\"\n" +
 				"items.type = \"string\"\n" +
-				"items.enum = [\"jp\", \"claude-code\", \"codex\"]\n",
+				"items.enum = [\"jp\", \"claude-code\", \"codex\", \"opencode\"]\n",
 		},
 		{
 			Path: ".jp/mcp/tools/conversation/list.toml",
@@ -283,7 +283,7 @@ func Files() []contract.File {
 				"type = \"array\"\n" +
 				"summary = \"Only conversations that these programs recorded; those of all when absent (1 to 10 items)\"\n" +
 				"items.type = \"string\"\n" +
-				"items.enum = [\"jp\", \"claude-code\", \"codex\"]\n",
+				"items.enum = [\"jp\", \"claude-code\", \"codex\", \"opencode\"]\n",
 		},
 		{
 			Path: ".jp/mcp/tools/conversation/read.toml",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/settings"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/trust"
 )
@@ -21,6 +22,8 @@ type (
 	// OutsideError is the error for what a project's own files name outside of the
 	// project, which the user has not allowed. Its Hint names the setting.
 	OutsideError = trust.OutsideError
+	// SettingsError is the error for the user's settings about stores that cannot be used.
+	SettingsError = settings.Error
 	// Problem is why a conversation, or a part of one, could not be used. Nothing in
 	// it but Path and Err repeats what is recorded or the name of a file: those two
 	// are for people.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +31,13 @@ type Options struct {
 	// Memory bounds what all libraries that share it hold of events at one time. Nil
 	// is a bound for this library alone.
 	Memory *store.Memory
+}
+
+func (o *Options) env() func(string) string {
+	if o.Getenv == nil {
+		return os.Getenv
+	}
+	return o.Getenv
 }
 
 // Library answers questions about the conversations of stores. It implements

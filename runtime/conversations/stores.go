@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/claudecode"
@@ -11,6 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/opencode"
 	"github.com/convtools/convtools/runtime/store/project"
+	"github.com/convtools/convtools/runtime/store/settings"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -53,35 +55,49 @@ func Sources() []string {
 	return names
 }
 
+// Programs returns the programs that record conversations, as people call them.
+func Programs() []string {
+	var names []string
+	for _, k := range kinds() {
+		names = append(names, k.program)
+	}
+	return names
+}
+
 // Open returns a library of what was recorded for a project, or for all of them: by JP
-// in its workspaces, and by other programs on this machine. Where there is no workspace,
-// a query that finds nothing else has a [*NoWorkspaceError]. The error is an
-// [*ExcludedError] where the user excluded the project.
+// in its workspaces, and by other programs on this machine, as far as the user's settings
+// let it. Where there is no workspace, a query that finds nothing else has a
+// [*NoWorkspaceError]. The error is an [*ExcludedError] where the user excluded the
+// project, and a [*SettingsError] where the settings cannot be used.
 func Open(o Options) (*Library, error) {
-	p := project.New(project.Options{Dir: directory(o), All: o.AllProjects})
+	set, err := readSettings(&o)
+	if err != nil {
+		return nil, err
+	}
+	p := project.New(project.Options{Dir: directory(&o), All: o.AllProjects, Exclude: set.Exclude})
 	if by := p.Excluded(); by != "" && !o.AllProjects {
 		return nil, &ExcludedError{Dir: o.Dir, By: by}
 	}
 	var stores []store.Store
 	var workspace *jp.Workspace
 	var nowhere *NoWorkspaceError
-	if o.AllProjects {
-		for _, w := range jp.All(jp.Options{Dir: o.Dir, Getenv: o.Getenv}) {
-			if p.Has(w.Root()) {
-				stores = append(stores, w)
-			}
+	switch {
+	case slices.Contains(set.Off, jp.Name):
+	case o.AllProjects:
+		stores = workspaces(&o, p)
+	default:
+		workspace, err = jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
+		if err == nil {
+			stores = append(stores, workspace)
+		} else if !errors.As(err, &nowhere) {
+			return nil, err
 		}
-	} else if w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv}); err == nil {
-		workspace, stores = w, append(stores, w)
-	} else if !errors.As(err, &nowhere) {
-		return nil, err
 	}
 	for _, k := range kinds() {
-		if k.open == nil {
-			continue
-		}
-		if s, ok := k.open(store.Options{Project: p, Getenv: o.Getenv}); ok {
-			stores = append(stores, s)
+		for _, at := range k.homes(&o, &set) {
+			if s, ok := k.open(store.Options{Home: at, Project: p, Getenv: o.Getenv}); ok {
+				stores = append(stores, s)
+			}
 		}
 	}
 	if len(stores) == 0 && nowhere != nil {
@@ -98,8 +114,39 @@ func Open(o Options) (*Library, error) {
 	return l, nil
 }
 
+func readSettings(o *Options) (settings.Settings, error) {
+	return settings.Read(o.env(), Sources(), []string{jp.Name})
+}
+
+// workspaces returns the workspaces that a project, or all of them, has.
+func workspaces(o *Options, p *project.Project) []store.Store {
+	var stores []store.Store
+	for _, w := range jp.All(jp.Options{Dir: o.Dir, Getenv: o.Getenv}) {
+		if p.Has(w.Root()) {
+			stores = append(stores, w)
+		}
+	}
+	return stores
+}
+
+// homes returns where stores of a kind are looked for: in the home that the environment
+// names, if any, which is empty here, and in those that the user adds.
+func (k *kind) homes(o *Options, set *settings.Settings) []string {
+	if k.open == nil || slices.Contains(set.Off, k.name) {
+		return nil
+	}
+	usual := k.home(o.env())
+	homes := []string{""}
+	for _, dir := range set.Directories[k.name] {
+		if dir != usual && !slices.Contains(homes, dir) {
+			homes = append(homes, dir)
+		}
+	}
+	return homes
+}
+
 // directory returns the directory that options name, by its path or as a workspace.
-func directory(o Options) string {
+func directory(o *Options) string {
 	if _, err := os.Stat(o.Dir); o.Dir != "" && err != nil {
 		if w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv}); err == nil {
 			return w.Root()

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/convtools/convtools/runtime/cli/program"
 	"github.com/convtools/convtools/runtime/base/caller"
+	"github.com/convtools/convtools/runtime/cli/program"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall"

@@ -62,7 +62,7 @@ func (f *family) checkWorkspace(ctx context.Context) (*jp.Workspace, toolset.Che
 	case missing != nil:
 		check.Detail = "none in " + missing.Dir + " or above it"
 		what := ", so there are no conversations to look up"
-		if f.hasConversations(ctx, f.host.Dir) {
+		if f.nothing(ctx, f.host.Dir) == nil {
 			what = ", so there are only conversations of other programs"
 		}
 		check.Instead = &toolset.Check{Name: check.Name, Status: toolset.Off, Detail: check.Detail + what}

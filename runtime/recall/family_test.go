@@ -62,7 +62,7 @@ func TestFamilyIsRegistered(t *testing.T) {
 
 func TestInstructions(t *testing.T) {
 	t.Parallel()
-	const notKnown, none = "Which conversation you are in is not known here", "No JP workspace was found"
+	const notKnown, none = "Which conversation you are in is not known here", "No earlier conversation of this project is recorded"
 	for _, tc := range []struct {
 		name, line    string
 		where         contract.Context

@@ -73,7 +73,7 @@ func TestSessionsOfAnotherProgram(t *testing.T) {
 	host := claudeHost(t)
 	family := recall.Family(host, setting, process.Exec{})
 	where := contract.Context{Dir: host.Dir}
-	if text := family.Instructions(t.Context(), where); strings.Contains(text, "No JP workspace") {
+	if text := family.Instructions(t.Context(), where); strings.Contains(text, "No earlier conversation") {
 		t.Errorf("instructions:\n%s", text)
 	}
 	for _, check := range family.Checks(t.Context()) {

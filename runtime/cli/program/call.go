@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
-	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/toolset"
 )

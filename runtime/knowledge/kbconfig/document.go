@@ -11,6 +11,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/knowledge/match"
+	"github.com/convtools/convtools/runtime/store/project"
+	"github.com/convtools/convtools/runtime/store/settings"
 	"github.com/convtools/convtools/runtime/trust"
 )
 
@@ -25,7 +27,7 @@ func (l *loader) merge(f *file) {
 		l.misplaced(f)
 	case users:
 		l.trust(f)
-		l.unknown(f, f.table, nil, "this file", []string{"kb", trust.Table})
+		l.unknown(f, f.table, nil, "this file", []string{"kb", settings.Table, trust.Table})
 	case projects:
 		l.unknown(f, f.table, nil, "this file", []string{"kb"})
 	}
@@ -322,6 +324,8 @@ func (l *loader) unknown(f *file, table map[string]any, path []string, what stri
 			if l.userFile == "" {
 				hint = "whom to trust is the user's to say, in their own configuration file"
 			}
+		case len(path) == 0 && key == settings.Table && f.owner == projects:
+			hint = "what is read of stores of conversations is the user's to say, in their own configuration file; a file called " + project.ExcludeFile + " excludes this project"
 		case len(path) == 1 && isTable(table[key]) && near == "":
 			hint = "topics stand under [kb.topic.<id>]"
 		case len(path) == 3 && isTable(table[key]):

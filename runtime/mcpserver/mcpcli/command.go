@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/base/caller"
+	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/mcpserver"
 	"github.com/convtools/convtools/runtime/toolset"

@@ -61,6 +61,7 @@ Flags that are repeatable also take several values between commas, except for
 	opts.filter.addFlags(flags)
 	cli.Rare(flags, "ascending", "descending", "exclude-id", "hidden", "local", "offset", "sizes", "source")
 	c.addSummary(cmd)
+	cli.Rare(flags, "summary")
 	c.completeFlags(cmd, map[string][]string{"sort": lsSorts(), "source": conversations.Sources()})
 	return cmd
 }

@@ -2,14 +2,12 @@ package conversationcli
 
 import (
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // minTitleWidth is the narrowest a column of titles gets on a terminal.
@@ -46,39 +44,20 @@ func (c *commands) writeTable(out output, f format, list []conversations.Listed,
 		rows = append(rows, row)
 		titles = append(titles, text.Cell(l.Title))
 	}
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], text.Width(cell))
-		}
-	}
+	lines := align(rows, func(column int) bool { return column == 1 })
 	titleWidth := maxTitleWidth
 	switch {
 	case full:
 		titleWidth = 0 // unlimited
 	case f.pretty && c.host.Terminal && c.host.Width > 0:
-		titleWidth = c.host.Width
-		for _, w := range widths {
-			titleWidth -= w + 2
-		}
-		titleWidth = max(titleWidth, minTitleWidth)
+		titleWidth = max(c.host.Width-text.Width(lines[0]), minTitleWidth)
 	}
-	for i, row := range rows {
-		var line strings.Builder
-		for col, cell := range row {
-			pad := strings.Repeat(" ", widths[col]-text.Width(cell))
-			if col == 1 { // numbers are aligned to the right
-				line.WriteString(pad + cell)
-			} else {
-				line.WriteString(cell + pad)
-			}
-			line.WriteString("  ")
-		}
+	for i, line := range lines {
 		title := titles[i]
 		if titleWidth > 0 {
 			title = text.Truncate(title, titleWidth)
 		}
-		text := strings.TrimRight(line.String()+title, " ")
+		text := strings.TrimRight(line+title, " ")
 		if f.colour && i == 0 {
 			text = styleDim + text + styleReset
 		}
@@ -98,16 +77,37 @@ func (c *commands) projectCell(dir string) string {
 	if dir == "" {
 		return "?"
 	}
-	if home := trust.Home(c.host.Getenv); home != "" {
-		if below, ok := strings.CutPrefix(dir, home+string(filepath.Separator)); ok {
-			dir = filepath.Join("~", below)
-		}
-	}
-	cell := []rune(text.Cell(dir))
+	cell := []rune(c.shortPath(dir))
 	if len(cell) > maxProjectWidth {
 		cell = append([]rune("…"), cell[len(cell)-maxProjectWidth+1:]...)
 	}
 	return string(cell)
+}
+
+// align makes lines of rows, with columns below one another and two spaces behind each.
+// right reports whether a column is aligned to the right.
+func align(rows [][]string, right func(column int) bool) []string {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], text.Width(cell))
+		}
+	}
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		var line strings.Builder
+		for column, cell := range row {
+			pad := strings.Repeat(" ", widths[column]-text.Width(cell))
+			if right(column) {
+				line.WriteString(pad + cell)
+			} else {
+				line.WriteString(cell + pad)
+			}
+			line.WriteString("  ")
+		}
+		lines[i] = line.String()
+	}
+	return lines
 }
 
 func eventsCell(l *conversations.Listed) string {

@@ -229,6 +229,8 @@ func sourceFailure(err error, ids []string) error {
 		notFoundErr *conversations.NotFoundError
 		unavailable *conversations.UnavailableError
 		none        *conversations.NoConversationError
+		nowhere     *conversations.NoWorkspaceError
+		excluded    *conversations.ExcludedError
 	)
 	switch {
 	case err == nil:
@@ -239,6 +241,11 @@ func sourceFailure(err error, ids []string) error {
 		return fmt.Errorf("looking for conversation %s: %w", ids[0], unavailable.Err)
 	case errors.As(err, &unavailable):
 		return fmt.Errorf("listing the conversations: %w", unavailable.Err)
+	case errors.As(err, &excluded):
+		return failedHint("convtools stores shows what is read", "the conversations of this project are excluded by %s", excluded.By)
+	case errors.As(err, &nowhere) && !nowhere.Missing:
+		return failedHint("change to a project that has conversations, name it with -w DIR, or see all with --all-projects",
+			"Could not locate workspace: no .jp directory in %s or above it, and no other program has recorded a conversation there", nowhere.Dir)
 	case errors.As(err, &none):
 		return failedHint("conversation ls --archived lists archived ones", "there is no live conversation to print in %s", cmp.Or(none.Place, "any project"))
 	}

@@ -78,9 +78,6 @@ func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
 // IDPrefix is what the ids of conversations of this store begin with.
 const IDPrefix = "claude-"
 
-// maxAgent is the longest name of a sub-agent in an id, in bytes.
-const maxAgent = 64
-
 // ParseID reads an id: "claude-" and the uuid of a session, with "." and the name of a
 // sub-agent behind it where it is that of one, in any case. A bare uuid is one too,
 // unless it is of version 7, as those of Codex are. The error is a
@@ -92,7 +89,7 @@ func ParseID(text string) (transcript.ID, error) {
 	switch {
 	case !sessionid.IsUUID(session) || !prefixed && sessionid.IsTimed(session):
 		return "", sessionid.Bad(text, `expected "claude-" and the uuid of a session, such as claude-5afd8764-1e4a-4af6-951b-d71a909fd1bc`)
-	case isAgent && !isAgentName(agent):
+	case isAgent && !sessionid.IsName(agent):
 		return "", sessionid.Bad(text, `after "." only the name of a sub-agent may follow: letters and digits`)
 	}
 	return id(session, agent), nil
@@ -121,16 +118,4 @@ func split(id transcript.ID) (session, agent string, ok bool) {
 	rest, ok := strings.CutPrefix(string(id), IDPrefix)
 	session, agent, _ = strings.Cut(rest, ".")
 	return session, agent, ok && sessionid.IsUUID(session)
-}
-
-func isAgentName(s string) bool {
-	if s == "" || len(s) > maxAgent {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i]; !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '-') {
-			return false
-		}
-	}
-	return true
 }

@@ -541,3 +541,26 @@ func TestParseID(t *testing.T) {
 		}
 	}
 }
+
+// What is of no known type is left out and counted; what a program notes for itself is
+// not.
+func TestSkipped(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.write(uuid(1)+".jsonl", h.text(prompt(1, 0, "Go"), line{"type": "mode", "mode": "x"}, line{"type": "mood", "mood": "good"},
+		line{"type": "hologram", "uuid": uuid(2), "parentUuid": uuid(1)})+"{broken\n"+
+		h.text(answer(3, 1, text("Done.")))+`{"type":"user","half`)
+	c := h.only()
+	e, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	n := 0
+	for e.Next(t.Context()) {
+		n++
+	}
+	if got := e.Totals(); n != 2 || got.Skipped != 3 || e.Err() != nil {
+		t.Errorf("%d events, %+v, %v", n, got, e.Err())
+	}
+}

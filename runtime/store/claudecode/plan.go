@@ -41,7 +41,7 @@ func keyOf(uuid []byte) (k key) {
 // said.
 type plan struct {
 	records []planned
-	skipped int // lines that are no records
+	skipped int // lines that are no records, or none of a known type
 }
 
 // planned is a record of a plan.
@@ -103,6 +103,9 @@ func (t *tree) add(line []byte, offset int64, position int32) {
 	if !ok {
 		t.skipped++
 		return
+	}
+	if !r.isKnown() {
+		t.skipped++
 	}
 	if r.is("last-prompt") && len(r.leaf) > 0 {
 		t.touched[keyOf(r.leaf)] = position

@@ -80,6 +80,18 @@ func (r *record) set(key, value []byte) {
 
 func (r *record) is(kind string) bool { return string(r.kind) == kind }
 
+// isKnown reports whether it is of a type that versions up to 2.1 write.
+func (r *record) isKnown() bool {
+	switch string(r.kind) {
+	case "user", "assistant", "system", "attachment", "progress",
+		"custom-title", "ai-title", "agent-name", "agent-color", "agent-setting", "summary", "tag", "pr-link", "worktree-state",
+		"last-prompt", "queue-operation", "mode", "permission-mode", "file-history-snapshot",
+		"cost-state", "tools-used", "atis-latch", "api-request", "api-request-shape", "api-request-blob":
+		return true
+	}
+	return false
+}
+
 // isMessage reports whether it is what somebody said, or a tool returned.
 func (r *record) isMessage() bool { return r.is("user") || r.is("assistant") }
 

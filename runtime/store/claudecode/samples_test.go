@@ -130,6 +130,9 @@ func turns(t *testing.T, c store.Conversation) string {
 	if events.Err() != nil {
 		t.Fatal(events.Err())
 	}
+	if n := events.Totals().Skipped; n > 0 {
+		t.Errorf("%s: %d records are left out", c.ID, n)
+	}
 	return b.String()
 }
 

@@ -104,7 +104,7 @@ func (s *session) transcripts(folder string) ([]*entry, error) {
 		switch {
 		case isFile && sessionid.IsUUID(name):
 			found = append(found, &entry{file: file, session: name})
-		case isFile && isAgent && isAgentName(agent):
+		case isFile && isAgent && sessionid.IsName(agent):
 			found = append(found, &entry{file: file, agent: agent})
 		case sessionid.IsUUID(e.Name()) && isDir(s.root, file, e):
 			found = append(found, s.subagents(file, e.Name())...)
@@ -126,7 +126,7 @@ func (s *session) subagents(dir, session string) []*entry {
 	for _, e := range all {
 		name, isFile := strings.CutSuffix(e.Name(), extension)
 		agent, isAgent := strings.CutPrefix(name, agentPrefix)
-		if isFile && isAgent && isAgentName(agent) {
+		if isFile && isAgent && sessionid.IsName(agent) {
 			found = append(found, &entry{file: path.Join(dir, e.Name()), session: session, agent: agent})
 		}
 	}

@@ -188,8 +188,10 @@ func (c *conversation) lastAt(ctx context.Context) (time.Time, error) {
 		if err := e.read(ctx, n); err != nil {
 			return time.Time{}, err
 		}
-		if len(e.queue) > 0 {
-			return e.queue[len(e.queue)-1].At, nil
+		for e.stream.Next() {
+		}
+		if at := e.stream.Last(); !at.IsZero() {
+			return at, nil
 		}
 	}
 	return time.Time{}, nil
@@ -202,10 +204,7 @@ type events struct {
 	messages     []message
 	next         int // message
 	decoder      decoder
-	queue        []recorded.Event // of the message before
-	queued       int              // of the queue that were returned
-	event        transcript.Event
-	last         time.Time
+	stream       recorded.Stream
 	err          error
 	closed       bool
 }
@@ -234,10 +233,9 @@ func (e *events) open(ctx context.Context) error {
 	return nil
 }
 
-// read puts the events of a message into the queue.
+// read makes the events of a message the next ones.
 func (e *events) read(ctx context.Context, n int) error {
 	m := &e.messages[n]
-	e.queue, e.queued = e.queue[:0], 0
 	if m.summary {
 		return nil // of what is told
 	}
@@ -249,36 +247,26 @@ func (e *events) read(ctx context.Context, n int) error {
 	if undone := e.conversation.info.revert; m.id == undone.message {
 		parts = slices.DeleteFunc(parts, func(p part) bool { return p.id >= undone.part })
 	}
-	e.queue = e.decoder.events(e.queue, m, parts)
+	e.stream.Put(e.decoder.events(e.stream.Free(), m, parts), m.copied)
 	return nil
 }
 
 // Next implements [store.Events].
 func (e *events) Next(ctx context.Context) bool {
-	for e.queued == len(e.queue) {
+	for !e.stream.Next() {
 		if e.err != nil || e.next == len(e.messages) {
 			return false
 		}
 		if e.err = e.read(ctx, e.next); e.err != nil {
-			e.queue, e.queued = e.queue[:0], 0
 			return false
 		}
-		e.event.Copied = e.messages[e.next].copied
 		e.next++
 	}
-	current := &e.queue[e.queued]
-	e.queued++
-	e.event.Index++
-	e.event.Turn, e.event.Kind, e.event.Record = current.Turn, current.Kind, current
-	if e.event.Kind.Global() {
-		e.event.Turn = 0
-	}
-	e.last = current.At
 	return true
 }
 
 // Event implements [store.Events].
-func (e *events) Event() *transcript.Event { return &e.event }
+func (e *events) Event() *transcript.Event { return e.stream.Event() }
 
 // Err implements [store.Events].
 func (e *events) Err() error {
@@ -286,7 +274,7 @@ func (e *events) Err() error {
 	case e.err == nil:
 		return nil
 	case errors.Is(e.err, sqlitefile.ErrCorrupt):
-		return &store.DamageError{Event: e.event.Index + 1, Err: e.err}
+		return &store.DamageError{Event: e.stream.Count(), Err: e.err}
 	}
 	return fmt.Errorf("reading the events of %s: %w", e.conversation.id(), e.err)
 }
@@ -298,16 +286,15 @@ func (e *events) Totals() store.Totals {
 		t.Uncounted = e.err
 		return t
 	}
-	t.Events, t.LastAt = e.event.Index+1, e.last
+	t.Events, t.LastAt = e.stream.Count(), e.stream.Last()
 	return t
 }
 
 // Restart implements [store.Events].
 func (e *events) Restart() {
-	e.next, e.queue, e.queued, e.err = 0, e.queue[:0], 0, nil
+	e.next, e.err = 0, nil
 	e.decoder = decoder{agent: e.conversation.info.parent != ""}
-	e.event = transcript.Event{Index: -1}
-	e.last = time.Time{}
+	e.stream.Reset()
 }
 
 // Close implements [store.Events].

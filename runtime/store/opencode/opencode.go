@@ -173,15 +173,6 @@ func isSession(s string) bool { return isID(s, sessionPrefix) }
 
 // isID reports whether a text is an id with a prefix, and can be the name of a file.
 func isID(s, prefix string) bool {
-	const most = 64
 	rest, ok := strings.CutPrefix(s, prefix)
-	if !ok || rest == "" || len(rest) > most {
-		return false
-	}
-	for i := range len(rest) {
-		if c := rest[i]; !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '-') {
-			return false
-		}
-	}
-	return true
+	return ok && sessionid.IsName(rest)
 }

@@ -35,6 +35,21 @@ func IsUUID(s string) bool {
 	return true
 }
 
+// IsName reports whether s can be a part of an id, and the name of a file: up to 64
+// letters, digits, '_' and '-'.
+func IsName(s string) bool {
+	const most = 64
+	if s == "" || len(s) > most {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '-') {
+			return false
+		}
+	}
+	return true
+}
+
 // IsTimed reports whether a uuid is of version 7, which begins with a time: those of
 // Codex are, and those of Claude Code are not.
 func IsTimed(uuid string) bool { return uuid[14] == '7' }
