@@ -9,6 +9,7 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/claudecode"
 	"github.com/convtools/convtools/runtime/store/codex"
+	"github.com/convtools/convtools/runtime/store/gemini"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/opencode"
 	"github.com/convtools/convtools/runtime/store/project"
@@ -38,6 +39,7 @@ func kinds() []kind {
 		{claudecode.Name, "Claude Code", claudecode.Home, opens(claudecode.Open), claudecode.Claims, claudecode.ParseID},
 		{codex.Name, "Codex", codex.Home, opens(codex.Open), codex.Claims, codex.ParseID},
 		{opencode.Name, "opencode", opencode.Home, opens(opencode.Open), opencode.Claims, opencode.ParseID},
+		{gemini.Name, "Gemini CLI", gemini.Home, opens(gemini.Open), gemini.Claims, gemini.ParseID},
 	}
 }
 

@@ -84,6 +84,18 @@ func (p *Project) All() bool { return p.all }
 // where all projects are asked for.
 func (p *Project) Roots() []string { return p.roots }
 
+// Dirs returns the directories of the project of [Options.Dir] whose paths are known: that
+// one, those above it up to its root, and other worktrees.
+func (p *Project) Dirs() []string {
+	root, _, worktrees := identify(p.dir)
+	dirs := []string{p.dir}
+	for d := p.dir; d != root && filepath.Dir(d) != d; {
+		d = filepath.Dir(d)
+		dirs = append(dirs, d)
+	}
+	return append(dirs, worktrees...)
+}
+
 // Excluded returns what excludes the directory that is asked about: the path of a file or
 // of a directory in [Options.Exclude]. It is empty where nothing does.
 func (p *Project) Excluded() string { return p.excluded(p.dir) }
