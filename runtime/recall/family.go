@@ -55,6 +55,7 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 		Resources: []toolset.Resources{f.resources()},
 		Prompts:   []toolset.Prompt{recallPrompt(), f.resumePrompt()},
 		Checks:    f.checks,
+		Reads:     f.reads,
 		Project: func(dir string) (string, error) {
 			w, err := f.workspace(dir)
 			if err != nil {

@@ -22,10 +22,11 @@ type Caller struct {
 	// Process is how this process belongs to the program. What its environment says of
 	// the program depends on it.
 	Process Process
-	// ParentPID is the process that started this one, and Started is when. Both are
-	// zero unless Process is Server.
+	// ParentPID is the process that started this one, Started is when, and Dir the
+	// directory it was started in. They are zero unless Process is Server.
 	ParentPID int
 	Started   time.Time
+	Dir       string
 }
 
 // Process is how a process belongs to the program that it takes calls from.

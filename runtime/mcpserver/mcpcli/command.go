@@ -133,6 +133,9 @@ func (c *command) serveStdio(ctx context.Context) error {
 	defer signal.Stop(broken)
 	where := c.context()
 	where.Caller = caller.Caller{Process: caller.Server, ParentPID: os.Getppid(), Started: c.host.Now()}
+	if dir, err := os.Getwd(); err == nil { // else it is not known
+		where.Caller.Dir = dir
+	}
 	err := c.server(where).ServeStdio(ctx, c.host.Stdin, out)
 	if errors.Is(err, syscall.EPIPE) {
 		return nil
