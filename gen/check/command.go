@@ -32,10 +32,10 @@ func (c *checker) command(t *ir.Tool, s *spec.Command) *ir.Command {
 		if !ok {
 			continue
 		}
-		if arg.Value != nil && !positional && !guarded(arg.Prefix) {
+		if arg.Value != nil && !positional && !guarded(arg.Prefix) && !isFlagWithNumber(t, arg) {
 			c.reportf(a.At, "CT016", `write "--flag={…}", or put "--" before it`, "the value of %s could be taken for a flag", valueName(arg.Value))
 		}
-		if arg.Prefix == "--" && arg.Value == nil && arg.When == "" && arg.Unless == "" {
+		if endsFlags(arg.Prefix) && arg.Value == nil && arg.When == "" && arg.Unless == "" {
 			positional = true
 		}
 		out.Args = append(out.Args, arg)
@@ -110,8 +110,12 @@ func (c *checker) surroundings(t *ir.Tool, out *ir.Command, s *spec.Command) {
 			set bool
 			at  spec.Place
 		}{
-			{"stdin", s.Stdin.Set, s.Stdin.At}, {"dir", s.Dir.Set, s.Dir.At}, {"timeout", s.Timeout.Set, s.Timeout.At},
-			{"env", len(s.Env) > 0, s.At.Key("env")}, {"failures", len(s.Failures) > 0, s.At.Key("failures")}, {"empty_exit", s.EmptyExit.Set, s.EmptyExit.At},
+			{"stdin", s.Stdin.Set, s.Stdin.At},
+			{"dir", s.Dir.Set, s.Dir.At},
+			{"timeout", s.Timeout.Set, s.Timeout.At},
+			{"env", len(s.Env) > 0, s.At.Key("env")},
+			{"failures", len(s.Failures) > 0, s.At.Key("failures")},
+			{"empty_exit", s.EmptyExit.Set, s.EmptyExit.At},
 		} {
 			if f.set {
 				c.reportAt(f.at, f.at.KeySpan(), "CT039", "the handler in Go runs the command, and "+f.key+" means nothing to it", "drop it")
@@ -129,7 +133,7 @@ func (c *checker) surroundings(t *ir.Tool, out *ir.Command, s *spec.Command) {
 		switch {
 		case strings.ContainsAny(s.Dir.Value, "{}"):
 			c.report(s.Dir.At, "CT039", "a caller cannot choose where a command runs", "write a folder, or run the command with a flag that takes one")
-		case !isClean(s.Dir.Value) || strings.ContainsAny(s.Dir.Value, "\\:\x00"):
+		case !isClean(s.Dir.Value) || strings.IndexFunc(s.Dir.Value, unusual) >= 0:
 			c.reportf(s.Dir.At, "CT039", "a relative path with slashes, such as docs/notes", "%q is no folder below the one that a call comes from", s.Dir.Value)
 		}
 	}
@@ -177,9 +181,9 @@ func (c *checker) scalar(t *ir.Tool, at spec.Field[string], arg ir.Arg) {
 	if arg.Value == nil || arg.Value.Param == "" {
 		return
 	}
-	switch t.Param(arg.Value.Param).Kind {
+	switch kind := t.Param(arg.Value.Param).Kind; kind {
 	case ir.Array, ir.Object:
-		c.reportf(at.At, "CT017", "anything but text, numbers and booleans needs handler = \"go\"", "%s cannot be written as text", arg.Value.Param)
+		c.reportf(at.At, "CT017", "it can be text, a number or a boolean: anything else needs handler = \"go\"", "%s, of the type %s, cannot stand here", arg.Value.Param, kind)
 	case ir.String, ir.Integer, ir.Number, ir.Boolean:
 	}
 }
@@ -192,6 +196,17 @@ func guarded(prefix string) bool {
 		return prefix != ""
 	}
 	return strings.HasSuffix(prefix, "=") && strings.Trim(prefix, "-") != "="
+}
+
+// endsFlags reports whether no word behind one is taken for a flag: POSIX, Utility
+// Syntax Guideline 10, and gitcli(7), where "--" sets paths apart from revisions.
+func endsFlags(word string) bool { return word == "--" || word == "--end-of-options" }
+
+// isFlagWithNumber reports whether an argument is a flag of one letter with a number
+// glued to it, such as -n20. Digits are no flags.
+func isFlagWithNumber(t *ir.Tool, a ir.Arg) bool {
+	p := t.Param(a.Value.Param)
+	return p != nil && p.Kind == ir.Integer && len(a.Prefix) == 2 && a.Prefix[0] == '-' && a.Prefix[1] != '-'
 }
 
 func valueName(s *ir.Source) string {

@@ -48,8 +48,10 @@ func (c *checker) output(t *ir.Tool, s *spec.Tool) *ir.Output {
 			c.report(o.Path.At, "CT038", "what every item has is no single object", "use form = \"json\"")
 		}
 	}
-	if _, err := regexp.Compile(o.Skip.Value); err != nil || o.Skip.Set && o.Skip.Value == "" {
-		c.report(o.Skip.At, "CT038", "skip is no regular expression that matches less than everything", "such as ^total [0-9]+$")
+	if _, err := regexp.Compile(o.Skip.Value); err != nil {
+		c.reportf(o.Skip.At, "CT038", "", "skip is not a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	} else if o.Skip.Set && o.Skip.Value == "" {
+		c.report(o.Skip.At, "CT038", "skip would pass over everything", "such as ^total [0-9]+$")
 	}
 	for _, f := range []struct {
 		field spec.Field[string]
@@ -69,6 +71,15 @@ func (c *checker) output(t *ir.Tool, s *spec.Tool) *ir.Output {
 	return out
 }
 
+// readsPaths reports whether what fills an envelope is looked for at paths in JSON.
+func readsPaths(t *ir.Tool) bool {
+	if t.Handler == ir.HandlerGo || t.Command == nil {
+		return false
+	}
+	o := t.Command.Output
+	return o == nil || o.Form == "" || strings.HasPrefix(o.Form, "json")
+}
+
 // everyItem is the step of a path that leads to all items of an array.
 const everyItem = "[]"
 
@@ -79,7 +90,7 @@ func steps(path string) []string {
 	var all []string
 	for i, part := range strings.Split(path, ".") {
 		name, each := strings.CutSuffix(part, everyItem)
-		if (name != "" || i > 0 || !each) && (!isKey(name) || len(name) > longestOther) {
+		if (name != "" || i > 0 || !each) && !isKey(name) {
 			return nil
 		}
 		if name != "" {
@@ -101,7 +112,7 @@ func (c *checker) pathFields(t *ir.Tool, s *spec.Tool) []ir.OutputField {
 	var fields []ir.OutputField
 	use := func(f spec.Field[string], many bool) {
 		path := steps(f.Value)
-		if len(path) < 2 {
+		if len(path) < 2 || path[0] == everyItem {
 			return
 		}
 		if slices.Contains(path, everyItem) && !many {

@@ -35,6 +35,7 @@ version = @text:accepted version@
 [cli.notes]
 command = [@text:program@, @text:word of a command@]
 env     = @word:environment variable@
+pass_env = [@word:passed variable@]
 
 [targets.go]
 dir = @word:folder@
@@ -101,6 +102,41 @@ text_from = @word:text_from@
 [[examples]]
 summary   = @text:example summary@
 arguments = { text = @text:example argument@ }
+`
+	// hostileRun is a tool without a handler, and with all that can be around a command.
+	hostileRun = `name        = "notes_run"
+summary     = "Run"
+description = "Runs."
+effect      = "read"
+
+[command]
+cli        = "notes"
+args       = ["run"]
+stdin      = @text:standard input@
+env        = { EDITOR = @text:environment value@ }
+dir        = @word:working directory@
+ok_exit    = [0]
+empty_exit = [1]
+output     = { form = "delimited", fields = [@word:output field@, "text"], separator = @text:output separator@, end = @text:output end@, skip = @text:skip@ }
+failures   = [{ exit = [2], reason = @text:reason@ }]
+
+[envelope]
+root = "notes_run"
+
+[[envelope.elements]]
+name     = "notes_run"
+children = ["item*", "note*"]
+
+[[envelope.elements]]
+name       = "item"
+from       = "records"
+body       = "inline"
+text_from  = "text"
+attributes = [{ name = "id", type = "string", from = @word:output field@, summary = "The note" }]
+
+[[envelope.elements]]
+name = "note"
+body = "inline"
 `
 	// hostileShapes is a tool that takes values within values, and answers in JSON.
 	hostileShapes = `name        = @word:dotted tool@
@@ -190,6 +226,7 @@ arguments = { items = [{ kind = "text", text = @text:example member@ }] }
 // same Go as any other text should: an enum of no word has no constants.
 var harmlessValues = map[string]string{
 	"JP command": "run {{context}} {{tool}}", "enum value": "plain (text)",
+	"passed variable": "NOTES_TOKEN", "working directory": "docs", "output field": "id", "output separator": "\t", "output end": "\n", "skip": "^total$",
 	"environment variable": "NOTES_CLI", "folder": "generated", "JP folder": ".jp/mcp/tools", "skill file": ".jp/config/skill/notes.toml",
 	"tag": "notes_skill", "skill tool": "notes_list", "tool": "notes_list", "effect": "read", "enable": "on", "run": "ask", "handler": "go",
 	"pattern": "^[0-9]+$", "cli": "notes", "root": "notes_list", "root element": "notes_list", "child": "item*",
@@ -249,9 +286,11 @@ func hostile(values map[string]string) (project fstest.MapFS, names []string) {
 	top, names := fill(hostileProject, values)
 	tool, more := fill(hostileTool, values)
 	shapes, evenMore := fill(hostileShapes, values)
+	run, most := fill(hostileRun, values)
 	return fstest.MapFS{
 		"tools.toml": {Data: []byte(top)}, "specs/notes/list.toml": {Data: []byte(tool)}, "specs/notes/draw.toml": {Data: []byte(shapes)},
-	}, slices.Concat(names, more, evenMore)
+		"specs/notes/run.toml": {Data: []byte(run)},
+	}, slices.Concat(names, more, evenMore, most)
 }
 
 // TestHostileText puts hostile text into every place of a spec. It is refused,

@@ -113,7 +113,7 @@ func (r random) tool(name string) string {
 		answer = "text"
 	}
 	fmt.Fprintf(&b, "name = %q\nsummary = \"A tool\"\ndescription = \"A tool.\"\neffect = \"read\"\nhandler = %q\nanswer = %q\n", name, handler, answer)
-	var args []string
+	var args, scalars []string
 	seen := map[string]bool{}
 	for range r.IntN(4) {
 		p := r.name()
@@ -123,7 +123,7 @@ func (r random) tool(name string) string {
 		seen[p] = true
 		fmt.Fprintf(&b, "\n[parameters.%s]\nsummary = \"A parameter\"\n", p)
 		word := fmt.Sprintf("{ flag = \"--%s={%s}\" }", p, p)
-		switch r.IntN(9) {
+		switch r.IntN(10) {
 		case 0:
 			fmt.Fprintf(&b, "type = \"integer\"\nmaximum = 9\nrepairs = [\"from_string\", \"clamp\"]\n%s", r.one("", "default = 3\n"))
 		case 1:
@@ -151,18 +151,41 @@ func (r random) tool(name string) string {
 			}
 			word = ""
 		case 8:
-			fmt.Fprintf(&b, "type = \"array\"\nnullable = %s\nitems = { type = %q, nullable = %s }\n", r.one("true", "false"), r.one("integer", "number", "boolean"), r.one("true", "false"))
-			word = ""
+			nullable := r.one("true", "false")
+			fmt.Fprintf(&b, "type = \"array\"\nnullable = %s\nitems = { type = %q, nullable = %s }\n", r.one("true", "false"), r.one("integer", "number", "boolean"), nullable)
+			if word = ""; nullable == "false" {
+				word = fmt.Sprintf("{ repeat = \"--%s={%s}\" }", p, p)
+			}
+		case 9:
+			fmt.Fprintf(&b, "type = \"number\"\n%s", r.one("", "default = 0.5\n", "nullable = true\n", "required = true\n"))
 		}
 		if word != "" {
 			args = append(args, word)
 		}
+		if strings.HasPrefix(word, "{ flag") {
+			scalars = append(scalars, p)
+		}
 	}
 	fmt.Fprintf(&b, "\n[command]\ncli = \"notes\"\nargs = [\"list\", %s]\n", strings.Join(args, ", "))
+	if handler == "command" {
+		r.surroundings(&b, scalars)
+	}
 	if answer == "envelope" {
 		r.envelope(&b, name, handler)
 	}
 	return b.String()
+}
+
+// surroundings writes what a command has around it.
+func (r random) surroundings(b *strings.Builder, scalars []string) {
+	if len(scalars) > 0 && r.chance(50) {
+		fmt.Fprintf(b, "stdin = \"%s{%s}\"\n", r.one("", "text: "), r.one(scalars...))
+	}
+	if len(scalars) > 0 && r.chance(50) {
+		fmt.Fprintf(b, "env = { A = \"b\", %s = \"%s{%s}\" }\n", r.one("NAME", "err", "args"), r.one("", "v"), r.one(scalars...))
+	}
+	fmt.Fprint(b, r.one("", "dir = \"docs\"\n", "timeout = 5\n"), r.one("", "ok_exit = [0, 3]\n"), r.one("", "empty_exit = [1]\n", "empty_exit = [0]\n"))
+	fmt.Fprint(b, r.one("", "", "[[command.failures]]\nexit = [4, 5]\nreason = \"No \\\"store\\\"\"\ncaller = true\n"))
 }
 
 // members writes the members of an object, some of which are objects again.
@@ -204,7 +227,7 @@ func (r random) envelope(b *strings.Builder, tool, handler string) {
 	var attributes, children []string
 	for range r.IntN(4) {
 		attributes = append(attributes, fmt.Sprintf("{ name = %q, type = %q, presence = %q, from = %q, summary = \"A thing\" }",
-			r.name(), r.one("string", "integer", "boolean", "time"), r.one("always", "optional", "nullable"), r.name()))
+			r.name(), r.one("string", "integer", "boolean", "time"), r.one("always", "optional", "nullable"), r.name()+r.one("", "", ".name", ".0.text")))
 	}
 	body, bodies := "", ""
 	if r.chance(40) {

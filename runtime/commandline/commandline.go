@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/process"
 )
@@ -76,14 +75,14 @@ func below(dir, folder string) (string, error) {
 	joined := filepath.Join(dir, filepath.FromSlash(folder))
 	resolved, err := filepath.EvalSymlinks(joined)
 	if err != nil {
-		return "", fmt.Errorf("there is no folder %s here to run it in", text.Quote(folder))
+		return "", fmt.Errorf("there is no folder %q here to run it in", folder)
 	}
 	top, err := filepath.EvalSymlinks(cmp.Or(dir, "."))
 	if err != nil {
 		return "", errors.New("the directory that the call comes from cannot be used")
 	}
 	if inside, err := filepath.Rel(top, resolved); err != nil || !filepath.IsLocal(inside) {
-		return "", fmt.Errorf("the folder %s that it is to run in is a link that leads elsewhere", text.Quote(folder))
+		return "", fmt.Errorf("the folder %q that it is to run in is a link that leads elsewhere", folder)
 	}
 	return joined, nil
 }

@@ -110,8 +110,10 @@ func TestDecodeOutput(t *testing.T) {
 		Lines  *int     `json:"size.lines"`
 	}
 	issues := contract.Output{Form: contract.OutputJSON, Fields: []contract.OutputField{
-		{Name: "author.name", Path: []string{"author", "name"}}, {Name: "labels[].name", Path: []string{"labels", "[]", "name"}},
-		{Name: "commits.0.hash", Path: []string{"commits", "0", "hash"}}, {Name: "size.lines", Path: []string{"size", "lines"}},
+		{Name: "author.name", Path: []string{"author", "name"}},
+		{Name: "labels[].name", Path: []string{"labels", "[]", "name"}},
+		{Name: "commits.0.hash", Path: []string{"commits", "0", "hash"}},
+		{Name: "size.lines", Path: []string{"size", "lines"}},
 	}}
 	seven := 7
 	for _, tc := range []struct {

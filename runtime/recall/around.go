@@ -22,8 +22,11 @@ const (
 	piecesOfPart   = partChars / pieceChars
 	defaultAround  = 1
 	neighbourChars = 300
-	asideChars     = 120  // of a neighbour that is work beside what was said
-	answerChars    = 3000 // of the answer to a request: who reads the one wants the other
+	asideChars     = 120 // of a neighbour that is work beside what was said, or what was said before a request
+	// The answer to a request is shown whole up to wholeAnswer characters, and of a
+	// longer one answerChars: who reads the one wants the other.
+	wholeAnswer = 4500
+	answerChars = 2500
 	// callReach is how far from a tool call its result is looked for, in events:
 	// several calls may be made at once.
 	callReach = 16
@@ -39,7 +42,7 @@ func (r *reading) readEvent(ctx context.Context, source conversations.Source) (*
 	if r.params.Around != nil {
 		around = *r.params.Around
 	}
-	n := neighbours{include: r.params.Include, around: around, calls: toolCalls{}}
+	n := neighbours{include: r.params.Include, around: around, isGiven: r.params.Around != nil, calls: toolCalls{}}
 	at := portion{number: number, part: part, size: partChars}
 	q := conversations.ReadQuery{
 		ID: r.params.ID, Events: conversations.EventRange{First: number, Last: number},
@@ -147,6 +150,7 @@ func newPart(e *conversations.Event, at portion) event {
 type neighbours struct {
 	include []string
 	around  int
+	isGiven bool  // around is what the call asks for
 	only    event // the event
 	callID  string
 	calls   toolCalls
@@ -223,7 +227,11 @@ func (n *neighbours) add(recorded *conversations.Event) bool {
 	if n.mayBePartner(kind) {
 		switch n.only.shown.EventKind {
 		case kindUser:
-			if e := newEvent(recorded, kind).shortened(answerChars); distance > 0 && !isNextExchange && !e.isBlank() {
+			e := newEvent(recorded, kind)
+			if e.body.length() > wholeAnswer {
+				e = e.shortened(answerChars)
+			}
+			if distance > 0 && !isNextExchange && !e.isBlank() {
 				n.partner = &e // the last one
 			}
 		default:
@@ -235,11 +243,12 @@ func (n *neighbours) add(recorded *conversations.Event) bool {
 			}
 		}
 	}
-	if isNear && includes(n.include, kind, true) {
-		// What the assistant says on the way announces the call behind it.
-		isAside := n.only.shown.EventKind == kindUser || isSaid(n.only.shown.EventKind) && distance < 0
+	// What the assistant says on the way announces the call behind it.
+	isBeside := n.only.shown.EventKind == kindUser || isSaid(n.only.shown.EventKind) && distance < 0
+	isWork := kind == kindReasoning || isBeside && kind != kindUser && !isSaid(kind)
+	if isNear && includes(n.include, kind, true) && (n.isGiven || !isWork) {
 		limit := neighbourChars
-		if kind == kindReasoning || isAside && kind != kindUser && !isSaid(kind) {
+		if isWork || n.only.shown.EventKind == kindUser && distance < 0 {
 			limit = asideChars
 		}
 		if e := newEvent(recorded, kind).brief(limit); !e.isBlank() {

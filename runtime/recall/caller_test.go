@@ -237,7 +237,7 @@ func TestCallerOnTheCommandLine(t *testing.T) {
 			host := callingHost(t, test.env)
 			var out, errs bytes.Buffer
 			host.Stdout, host.Stderr, host.Stdin = &out, &errs, strings.NewReader("")
-			line := program.CommandLine{Host: host, Registry: new(toolset.Registry), Commands: []*cobra.Command{conversationcli.Command(host)}}
+			line := program.CommandLine{Host: host, Registry: new(toolset.Registry), Commands: func() []*cobra.Command { return []*cobra.Command{conversationcli.Command(host)} }}
 			if exit := line.Run(t.Context(), append([]string{"-w", host.Dir, "conversation", "grep"}, test.args...)); exit != 0 {
 				t.Fatalf("exit %d: %s", exit, errs.String())
 			}

@@ -22,7 +22,7 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "conversation" {
 		host := &toolset.Host{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: getenv, Now: time.Now}
-		line := program.CommandLine{Host: host, Registry: new(toolset.Registry), Commands: []*cobra.Command{conversationcli.Command(host)}}
+		line := program.CommandLine{Host: host, Registry: new(toolset.Registry), Commands: func() []*cobra.Command { return []*cobra.Command{conversationcli.Command(host)} }}
 		os.Exit(line.Run(context.Background(), os.Args[1:]))
 	}
 	if how, ok := strings.CutPrefix(strings.Join(os.Args[1:min(2, len(os.Args))], ""), "behave="); ok {

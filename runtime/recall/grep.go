@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -29,9 +30,12 @@ const (
 	contextChars = 3000
 )
 
-// asideShare is the part of usualChars, in percent, that hits have where reasoning and
-// tool traffic stand behind what was said.
-const asideShare = 60
+// The part of these characters, in percent, that hits have where tool traffic stands
+// behind what was said, and where reasoning without context stands last.
+const (
+	asideShare     = 60
+	reasoningShare = 40
+)
 
 // contextReach is how many lines are looked at for each line of context: blank ones
 // are none, and of short ones there are more.
@@ -63,6 +67,7 @@ type grepping struct {
 	fewer     *advised
 	elsewhere []advised
 	literal   []advised // of what a regular expression stands for
+	nowhere   []string  // of that, what nothing is found for
 
 	ordered *order
 	page    []place
@@ -114,9 +119,12 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 			most += contextChars
 		}
 		lines = min(lines, max(1, *fit(lines, most, g.hitsAlone).Returned))
-		if said := g.said(lines); p.Context == 0 && said > 0 && said < lines {
-			lines = max(said, *fit(lines, most*asideShare/100, g.hitsAlone).Returned)
+		reasoning := reasoningShare
+		if p.Context > 0 {
+			reasoning = asideShare
 		}
+		lines = g.withoutAside(lines, transcript.ScopeReasoning, most*reasoning/100)
+		lines = g.withoutAside(lines, ^saidScopes, most*asideShare/100)
 	}
 	e := fit(lines, conversation.GrepMaxChars, g.envelope)
 	if e.Returned != nil && *e.Returned == 0 && lines > 0 { // what makes context visible may be much longer than it
@@ -126,15 +134,17 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	return e, nil
 }
 
-// said is how many of the first n lines of the page there are up to the last one that
-// user or assistant said.
-func (g *grepping) said(n int) int {
-	for ; n > 0; n-- {
-		if g.page[n-1].event.scope&saidScopes != 0 {
-			break
-		}
+// withoutAside is how many of the first n lines of the page are shown where those of
+// some scopes that stand last, behind others, make the hits longer than most characters.
+func (g *grepping) withoutAside(n int, scopes transcript.Scopes, most int) int {
+	before := n
+	for before > 0 && g.page[before-1].event.scope&scopes != 0 {
+		before--
 	}
-	return n
+	if before == 0 || before == n {
+		return n
+	}
+	return max(before, *fit(n, most, g.hitsAlone).Returned)
 }
 
 // searched is what the searches of a call looked at.
@@ -145,8 +155,9 @@ type searched struct {
 	aside          conversations.Aside
 }
 
-// fewEvents is how many events of live conversations that match are few enough for the
-// archived ones to be counted beside them.
+// fewEvents is how many events of live conversations that match are enough for archived
+// ones not to be looked for. Where fewer than that match in archived ones too, they are
+// shown beside them, and else counted.
 const fewEvents = 5
 
 // search looks for the pattern, or else for its words, or else for what would
@@ -170,8 +181,8 @@ func (g *grepping) search(ctx context.Context, source conversations.Source) erro
 	if len(all.list) == 0 {
 		return g.lookElsewhere(ctx, source)
 	}
-	if len(all.list) < fewEvents && g.params.Offset == 0 {
-		if err := g.lookInArchived(ctx, source); err != nil {
+	if len(all.list) < fewEvents {
+		if err := g.lookInArchived(ctx, source, &all); err != nil {
 			return err
 		}
 	}
@@ -348,21 +359,28 @@ func try(ctx context.Context, source conversations.Source, call string, q conver
 	return nil, nil
 }
 
-// lookInArchived counts what archived conversations have of what live ones have little
-// of.
-func (g *grepping) lookInArchived(ctx context.Context, source conversations.Source) error {
+// lookInArchived adds what archived conversations have of what live ones have little of,
+// or counts it where that is more.
+func (g *grepping) lookInArchived(ctx context.Context, source conversations.Source, all *candidates) error {
 	query := g.query
 	if len(query.IDs) > 0 || query.Archived || len(query.Words) > 0 {
 		return nil
 	}
 	query.Archived = true
-	query.Wanted = func(transcript.ID, int) bool { return false }
-	found, err := source.SearchEvents(ctx, query)
+	var archived candidates
+	found, err := archived.collect(ctx, source, query)
 	switch {
-	case isUnsupported(query, err) || err == nil && found.Total == 0:
+	case isUnsupported(query, err) || err == nil && len(archived.list) == 0:
 		return nil
 	case err != nil:
 		return err
+	}
+	if len(archived.list) < fewEvents {
+		all.add(archived)
+		g.found.Total += found.Total
+		g.found.Conversations = slices.Concat(g.found.Conversations, found.Conversations)
+		g.searched.aside.Problems = append(g.searched.aside.Problems, found.Aside.Problems...)
+		return nil
 	}
 	var ids []string
 	matches := 0
@@ -388,6 +406,8 @@ func (g *grepping) lookElsewhere(ctx context.Context, source conversations.Sourc
 		}
 		if found != nil {
 			g.literal = append(g.literal, *found)
+		} else {
+			g.nowhere = append(g.nowhere, text.Quote(pattern))
 		}
 	}
 	p := g.params

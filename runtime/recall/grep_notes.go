@@ -92,6 +92,9 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string
 	case event != nil && event.number > 0:
 		say = append(say, fmt.Sprintf("more counts others of an event: ids=%s, event=%d shows all %d.", list([]string{string(g.ordered.ids[event.conversation])}), event.number, event.matches))
 	}
+	if e := g.long(n); e != nil {
+		say = append(say, fmt.Sprintf("Event %d is long: ids=%s, event=%d, context=3 shows these places.", e.number, list([]string{string(g.ordered.ids[e.conversation])}), e.number))
+	}
 	if unlisted > 0 {
 		say = append(say, fmt.Sprintf("%s not listed.", count(unlisted, "more conversation that matches is", "more conversations that match are")))
 	}
@@ -99,6 +102,24 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string
 		say = append(say, fmt.Sprintf("Archived: %s, %s.", count(a.found, "match", "matches"), a.call))
 	}
 	return say
+}
+
+// longSaid is how many characters of what was said are worth a search of the event in
+// place of reading it.
+const longSaid = 4000
+
+// long is the first event of n lines of the page, shown without context, that is longSaid;
+// nil where there is none.
+func (g *grepping) long(n int) *candidate {
+	if g.params.Context > 0 || g.params.Event != nil || g.isApart() {
+		return nil
+	}
+	for _, p := range g.page[:n] {
+		if p.event.scope&saidScopes != 0 && g.texts[p.event].Chars >= longSaid {
+			return p.event
+		}
+	}
+	return nil
 }
 
 // saidIsSooner reports whether with scopes=["user","assistant"] something would be shown
@@ -197,7 +218,11 @@ func (g *grepping) nothingFound() []string {
 		advice = append(advice, *g.fewer)
 	}
 	if isRegexp(p.Pattern) {
-		say = append(say, "The pattern is taken literally.")
+		note := "The pattern is taken literally"
+		if len(g.nowhere) > 0 && len(g.nowhere)+len(g.literal) > 1 {
+			note += "; nothing is found for " + join(g.nowhere, "or") + " either"
+		}
+		say = append(say, note+".")
 	}
 	for _, a := range g.literal {
 		if !slices.Contains(advice, a) {

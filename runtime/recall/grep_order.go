@@ -41,8 +41,8 @@ type matchingLine struct {
 // saidScopes are what user and assistant said.
 const saidScopes = transcript.ScopeUser | transcript.ScopeAssistant | transcript.ScopeStructured
 
-// candidates are all events that match: conversations newest first, events by
-// number.
+// candidates are all events that match: conversations newest first, archived ones behind
+// live ones, events by number.
 type candidates struct {
 	ids  []transcript.ID
 	list []*candidate
@@ -71,6 +71,15 @@ func (c *candidates) collect(ctx context.Context, source conversations.Source, q
 		return nil
 	}
 	return source.SearchEvents(ctx, q)
+}
+
+// add adds candidates in other conversations.
+func (c *candidates) add(others candidates) {
+	for _, e := range others.list {
+		e.conversation += len(c.ids)
+	}
+	c.ids = append(c.ids, others.ids...)
+	c.list = append(c.list, others.list...)
 }
 
 // place is a matching line in the order in which lines are shown.
@@ -160,8 +169,8 @@ func (c *candidates) join() {
 	}
 }
 
-// saidFirst orders by what was said, then titles, which are shown in any case, then the
-// rest.
+// saidFirst orders by what was said, then titles, which are shown in any case, then tool
+// traffic, and reasoning last.
 func saidFirst(a, b *candidate) int {
 	rank := func(e *candidate) int {
 		switch {
@@ -169,6 +178,8 @@ func saidFirst(a, b *candidate) int {
 			return 0
 		case e.scope == transcript.ScopeTitle:
 			return 1
+		case e.scope == transcript.ScopeReasoning:
+			return 3
 		default:
 			return 2
 		}

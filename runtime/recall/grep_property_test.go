@@ -151,7 +151,7 @@ func theOrder(all []heardConversation, pattern string) (order []expected, matche
 	also = map[expected]int{}
 	queues := make([][][]expected, len(all)) // by conversation: the lines of each event that has some
 	for i := range all {
-		var said, titles, rest [][]expected
+		var said, titles, tools, reasoning [][]expected
 		for j := range all[i].events {
 			e := &all[i].events[j]
 			if e.own {
@@ -183,11 +183,13 @@ func theOrder(all []heardConversation, pattern string) (order []expected, matche
 				said = append(said, here)
 			case e.number == 0:
 				titles = append(titles, here)
+			case e.scope == "reasoning":
+				reasoning = append(reasoning, here)
 			default:
-				rest = append(rest, here)
+				tools = append(tools, here)
 			}
 		}
-		queues[i] = slices.Concat(said, titles, rest)
+		queues[i] = slices.Concat(said, titles, tools, reasoning)
 	}
 	for round := 0; ; round++ {
 		any := false

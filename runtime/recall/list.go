@@ -122,7 +122,7 @@ func (l *listing) outlined() *conversation.ListEnvelope {
 
 // requestChars is about how many characters a request takes.
 func requestChars(r *request) int {
-	return len("    <request turn=\"\" event=\"\" chars=\"\"></request>\n1231231234") + utf8.RuneCountInString(r.text)
+	return len("    <request turn=\"\" event=\"\" answer=\"\" chars=\"\"></request>\n1231231231234") + utf8.RuneCountInString(r.text)
 }
 
 func sortOf(name string) conversations.Sort {
@@ -157,6 +157,9 @@ func (o *outline) rows() []conversation.ListRequest {
 	before := ""
 	for _, r := range o.requests {
 		row := conversation.ListRequest{Turn: r.turn, Event: r.number, Chars: r.chars, Text: r.text}
+		if r.answer != r.number+1 {
+			row.Answer = r.answer
+		}
 		if !r.at.IsZero() {
 			row.Day = r.at.UTC().Format(time.DateOnly)
 		}

@@ -706,12 +706,16 @@ func checkWhere(t *testing.T, n, all int, root *answerElement, notes string) {
 	}
 }
 
-// checkAround checks the neighbours of an event.
+// checkAround checks the neighbours of an event, where the call does not say how many.
 func checkAround(t *testing.T, all []numbered, n int, part *int, root *answerElement) {
 	t.Helper()
 	var want, got []int
+	only := all[n-1].kind
+	isWork := func(e numbered) bool { // that is of no use beside the event
+		return e.kind == "reasoning" || !isWord(e.kind) && (only == "user" || isChat(only) && e.number < n)
+	}
 	for _, e := range all[max(0, n-2):min(len(all), n+1)] {
-		if e.number == n || part == nil && e.kind != "inquiry" && !e.isBlank() {
+		if e.number == n || part == nil && e.kind != "inquiry" && !e.isBlank() && !isWork(e) {
 			want = append(want, e.number)
 		}
 	}
@@ -729,13 +733,17 @@ func checkAround(t *testing.T, all []numbered, n int, part *int, root *answerEle
 		}
 		switch {
 		case i == answer:
-			checkBody(t, &e.answerElement, all[i-1].recordedEvent, 3000)
+			if limit := 2500; len([]rune(visible.Visible(all[i-1].words))) > 4500 {
+				checkBody(t, &e.answerElement, all[i-1].recordedEvent, limit)
+			} else {
+				checkBody(t, &e.answerElement, all[i-1].recordedEvent, 0)
+			}
 			answer = 0
 		case i < n-1 || i > n+1:
 			joined++ // the result of a call, or its call
 		case i != n:
 			limit := 300
-			if kind := all[i-1].kind; kind == "reasoning" || !isWord(kind) && (all[n-1].kind == "user" || isChat(all[n-1].kind) && i < n) {
+			if only == "user" && i < n {
 				limit = 120
 			}
 			checkBody(t, &e.answerElement, all[i-1].recordedEvent, limit)

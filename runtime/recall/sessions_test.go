@@ -117,7 +117,7 @@ func TestSessionsOnTheCommandLine(t *testing.T) {
 		host := claudeHost(t)
 		var out, errs bytes.Buffer
 		host.Stdout, host.Stderr, host.Stdin = &out, &errs, strings.NewReader("")
-		line := program.CommandLine{Host: host, Registry: new(toolset.Registry), Commands: []*cobra.Command{conversationcli.Command(host)}}
+		line := program.CommandLine{Host: host, Registry: new(toolset.Registry), Commands: func() []*cobra.Command { return []*cobra.Command{conversationcli.Command(host)} }}
 		if exit := line.Run(t.Context(), append([]string{"-w", host.Dir, "conversation"}, test.args...)); exit != 0 {
 			t.Fatalf("%v: exit %d: %s", test.args, exit, errs.String())
 		}

@@ -210,6 +210,15 @@ func lsTool() ir.Tool {
 				{Prefix: "--"},
 				{Value: &ir.Source{Param: "shelf"}},
 			},
+			OKExit: []int{0, 2}, EmptyExit: []int{2},
+			Failures: []ir.ExitFailure{{Exit: []int{4, 5}, Reason: "The library is closed. Come back later.", Transient: true}},
+			Stdin:    &ir.Arg{Prefix: "shelf: ", Value: &ir.Source{Param: "shelf"}},
+			Env: []ir.Variable{
+				{Name: "READER", Value: ir.Arg{Value: &ir.Source{Context: "conversation_id"}}},
+				{Name: "LENT", Value: ir.Arg{Value: &ir.Source{Param: "lent"}}},
+				{Name: "PAGER", Value: ir.Arg{}},
+			},
+			Dir: "halls/north", Timeout: 20,
 		},
 		MaxChars: 600,
 		Envelope: ir.Envelope{

@@ -103,7 +103,11 @@ func list() ir.Tool {
 			},
 		},
 		Command: &ir.Command{
-			CLI: "conversation", OKExit: []int{0},
+			CLI: "conversation", OKExit: []int{0, 1}, EmptyExit: []int{1},
+			Failures: []ir.ExitFailure{
+				{Exit: []int{3, 4}, Reason: "The workspace is locked. Wait for the program that holds it.", Transient: true},
+				{Exit: []int{5}, Reason: "There is no such page. Give a smaller offset.", Caller: true, Transient: true},
+			},
 			Args: []ir.Arg{
 				{Prefix: "conversation"},
 				{Prefix: "ls"},
@@ -403,6 +407,11 @@ func Hostile() *ir.Contract {
 		}
 		for i := range t.Examples {
 			t.Examples[i].Summary = HostileText
+		}
+		if t.Command != nil {
+			for i := range t.Command.Failures {
+				t.Command.Failures[i].Reason = HostileText
+			}
 		}
 		for i := range t.Envelope.Elements {
 			e := &t.Envelope.Elements[i]

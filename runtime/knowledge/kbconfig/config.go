@@ -177,7 +177,7 @@ func (l *loader) work() {
 		t := l.topics[id]
 		if i := match.TooMuch(id, t.Disabled); i >= 0 {
 			l.error(t.DisabledAt[i], RuleLimit, "one pattern can be for many subjects: dir/** is for all below dir",
-				"the patterns in disabled of topic %s have too many * and { } together to be tried", quote(id))
+				"the patterns in disabled of topic %s stand for too much together, with their { }, to be tried", quote(id))
 		}
 	}
 }

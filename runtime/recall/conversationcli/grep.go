@@ -254,6 +254,8 @@ func (c *commands) grep(ctx context.Context, cmd *cobra.Command, opts grepOption
 		q.MaxLine = terminalMaxLine
 	}
 	w := c.newHitWriter(newOutput(c.host.Stdout), f, opts)
+	w.links = c.links(ctx, f)
+	defer w.links.close()
 	if !opts.quiet {
 		q.Found = w.begin
 		if opts.output == "hits" || opts.output == "text" {

@@ -28,6 +28,7 @@ type hitWriter struct {
 	output  string
 	heading bool
 	colour  bool
+	links   links
 
 	id    string
 	first bool // no hit has been written, below this heading if there are any
@@ -75,7 +76,7 @@ func (w *hitWriter) writeHeading(m *conversations.Match) error {
 		b = append(b, '\n')
 	}
 	w.headings++
-	b = w.style(b, styleID, w.id)
+	b = w.style(b, styleID, w.links.id(m.ID))
 	if title := m.Title; title != "" {
 		b = append(b, "  "...)
 		b = text.AppendCell(b, []byte(title))

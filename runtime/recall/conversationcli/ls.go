@@ -136,10 +136,12 @@ func (c *commands) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) e
 	if f.json {
 		return c.writeListing(out, f, &listing, places, left)
 	}
+	links := c.links(ctx, f)
+	defer links.close()
 	if opts.tree {
-		err = c.writeTree(out, f, &listing, places, opts.full)
+		err = c.writeTree(out, f, &listing, places, links, opts.full)
 	} else {
-		err = c.writeTable(out, f, listing.Conversations, opts.full, filter.Hidden)
+		err = c.writeTable(out, f, listing.Conversations, links, opts.full, filter.Hidden)
 	}
 	if err != nil {
 		return err

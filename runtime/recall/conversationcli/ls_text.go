@@ -20,7 +20,7 @@ const maxTitleWidth = 200
 // writeTable writes the list for people: aligned columns, and titles cut to the
 // width of the terminal unless full is set. Where hidden ones may be among them a
 // column says which are.
-func (c *commands) writeTable(out output, f format, list []conversations.Listed, full, hidden bool) error {
+func (c *commands) writeTable(out output, f format, list []conversations.Listed, links links, full, hidden bool) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -53,6 +53,10 @@ func (c *commands) writeTable(out output, f format, list []conversations.Listed,
 		titleWidth = max(c.host.Width-text.Width(lines[0]), minTitleWidth)
 	}
 	for i, line := range lines {
+		if i > 0 {
+			id := string(list[i-1].ID) // which is the first cell
+			line = links.id(list[i-1].ID) + strings.TrimPrefix(line, id)
+		}
 		title := titles[i]
 		if titleWidth > 0 {
 			title = text.Truncate(title, titleWidth)

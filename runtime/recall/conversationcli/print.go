@@ -107,6 +107,8 @@ func (c *commands) print(ctx context.Context, cmd *cobra.Command, opts printOpti
 	if f.json {
 		p.array = c.newArray(p.out, f)
 	}
+	p.links = c.links(ctx, f)
+	defer p.links.close()
 	if len(ids) == 0 {
 		return p.conversation(ctx, source, "")
 	}
@@ -201,7 +203,8 @@ type printing struct {
 	turns   selection
 	format  format
 	out     output
-	array   *array         // nil for text output
+	array   *array // nil for text output
+	links   links
 	several bool           // conversations are printed
 	any     bool           // an event of this one was printed
 	turn    int            // that was printed last, as markdown
@@ -231,7 +234,7 @@ func (p *printing) opened(r *conversations.Reading, named bool) error {
 		return p.out.write(append([]byte(before), markdownTitle(r)...))
 	}
 	if p.array == nil {
-		title := strings.TrimRight(fmt.Sprintf("══ %s ══ %s", r.ID, text.Cell(r.Title)), " ")
+		title := strings.TrimRight(fmt.Sprintf("══ %s ══ %s", p.links.id(r.ID), text.Cell(r.Title)), " ")
 		return p.out.write(append(appendRule([]byte(before), title, 0, p.format.colour), '\n'))
 	}
 	var head record

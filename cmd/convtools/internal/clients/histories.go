@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-
 	"github.com/convtools/convtools/runtime/base/text"
 )
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -43,7 +44,7 @@ func TestCommandTool(t *testing.T) {
 		{"id": "m2", "page_count": null, "lent_at": null, "title": ""}
 	]`}
 	got, err := Call(t.Context(), nil, cli, contract.Call{
-		Tool: "library_ls", Arguments: []byte(`"{\"shelf\":\"maps\",\"lent\":true}"`), Context: contract.Context{Dir: "/home"},
+		Tool: "library_ls", Arguments: []byte(`"{\"shelf\":\"maps\",\"lent\":true}"`), Context: contract.Context{Dir: "/home", ConversationID: "c-1"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +64,11 @@ func TestCommandTool(t *testing.T) {
 	if cli.call.Dir != "/home" {
 		t.Errorf("ran from %+v", cli.call)
 	}
-	if diff := cmp.Diff(contract.Command{CLI: "shelves", Args: []string{"ls", "--json", "--lent", "--", "maps"}}, cli.command); diff != "" {
+	command := contract.Command{
+		CLI: "shelves", Args: []string{"ls", "--json", "--lent", "--", "maps"}, Stdin: []byte("shelf: maps"),
+		Env: []string{"LENT=true", "PAGER=", "READER=c-1"}, Dir: "halls/north", Timeout: 20 * time.Second,
+	}
+	if diff := cmp.Diff(command, cli.command); diff != "" {
 		t.Errorf("command (-want +got):\n%s", diff)
 	}
 }
@@ -127,6 +132,14 @@ func TestCommandFails(t *testing.T) {
 	want := "The command line \"shelves\" that library_ls runs ended with exit code 1 and said:\nno shelf ␛[31mmaps␛[0m\\u{202E}"
 	if err == nil || err.Error() != want {
 		t.Errorf("error %q, want %q", err, want)
+	}
+	err = run(&shelves{exit: 5})
+	var failure *contract.Error
+	if !errors.As(err, &failure) || !failure.Transient || !strings.HasPrefix(failure.Message, "The library is closed. Come back later. The command line ") {
+		t.Errorf("error %v", err)
+	}
+	if err := run(&shelves{exit: 2, stdout: "no books"}); err != nil {
+		t.Errorf("an exit code of nothing: %v", err)
 	}
 	err = run(&shelves{exit: 3})
 	if err == nil || !strings.Contains(err.Error(), "ended with exit code 3 and said nothing about why") {

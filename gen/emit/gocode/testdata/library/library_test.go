@@ -196,7 +196,7 @@ func TestArgs(t *testing.T) {
 			t.Errorf("arguments for %s:\n%s\nwant:\n%s", tc.in, got, tc.want)
 		}
 	}
-	if !FindExitOK(0) || !FindExitOK(1) || FindExitOK(2) || FindExitOK(-1) || !LsExitOK(0) || LsExitOK(1) {
+	if !FindExitOK(0) || !FindExitOK(1) || FindExitOK(2) || FindExitOK(-1) || !LsExitOK(0) || LsExitOK(1) || !LsExitOK(2) {
 		t.Error("exit codes are judged wrongly")
 	}
 }
