@@ -280,7 +280,7 @@ func (p *printing) finish(r *conversations.Reading) error {
 		p.any = false
 		return p.array.part([]byte("]}"))
 	case p.array == nil && !p.any:
-		p.note("nothing to print: %s has %d turns, and style %s shows none of the selected events", r.ID, r.Turns, p.style())
+		p.note("nothing to print: %s has %s, and style %s shows none of the selected events", r.ID, counted(r.Turns), p.style())
 		fallthrough
 	case p.array == nil:
 		return p.out.flush()
