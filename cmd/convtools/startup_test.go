@@ -80,7 +80,8 @@ func initSizes(t *testing.T) map[string]int {
 	}
 	var stdout, stderr bytes.Buffer
 	start := exec.Command(binary, "version")
-	start.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	// The rules of the local time zone are read at the start: some zones have more.
+	start.Env = append(os.Environ(), "GODEBUG=inittrace=1", "TZ=UTC")
 	start.Stdout, start.Stderr = &stdout, &stderr
 	if err := start.Run(); err != nil {
 		t.Fatalf("convtools version: %v\n%s", err, &stderr)
