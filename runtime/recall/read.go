@@ -23,6 +23,9 @@ const (
 	maxText   = 1500
 	maxWhole  = 6000
 	readAhead = 12_000
+	// pastedRequest is how many characters a paste in a request has at most that is shown
+	// all the same: what the user said is wanted.
+	pastedRequest = 400
 )
 
 // reading is one call of conversation_read in the making. Of what is read it keeps
@@ -187,6 +190,9 @@ func (r *reading) keep(e event, isAnswer bool) {
 		} else {
 			r.whole = nil
 		}
+	}
+	if kind == kindUser {
+		e = e.withoutPastes(pastedRequest)
 	}
 	e = e.shortened(maxText)
 	if kind == kindUser || isAnswer {
