@@ -128,9 +128,6 @@ func levels() []int { return []int{maxText, 1000, 700, 450, 300, 200} }
 
 const leastShown = 200
 
-// usualLevels is how many of the levels are tried where all events have room.
-const usualLevels = 4
-
 // rankEvents are events of a rank: all of them up to mostEvents, and then the first and the
 // last ones.
 type rankEvents struct {

@@ -139,7 +139,7 @@ func (r *reading) isUsual(turns []turn) bool { return chars(r.envelope(turns, 0,
 // several is the answer with turns that fit.
 func (r *reading) several(turns []turn) *conversation.ReadEnvelope {
 	e := r.envelope(turns, 0, 0)
-	for _, limit := range levels()[1:usualLevels] {
+	for _, limit := range levels()[1:] {
 		if chars(e) <= usualRead {
 			break
 		}
