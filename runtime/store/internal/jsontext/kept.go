@@ -1,4 +1,4 @@
-package events
+package jsontext
 
 import (
 	"unicode/utf8"
@@ -7,13 +7,21 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// decodedAtOnce is how many bytes of a text that is going to be cut are decoded
+// AtOnce is how many bytes of a text that is going to be cut are decoded
 // before what is not kept goes.
-const decodedAtOnce = 256 << 10
+const AtOnce = 256 << 10
 
-// kept is what is kept of a text while it is appended to a buffer: its first and
+// Decoder decodes strings that are stored in another way than as text.
+type Decoder interface {
+	// Append appends what a string, as it stands between its quotes, stands for.
+	Append(dst, raw []byte) ([]byte, transcript.Encoding)
+	// Applies reports whether that may be another text than without the decoder.
+	Applies(raw []byte) bool
+}
+
+// Kept is what is kept of a text while it is appended to a buffer: its first and
 // its last characters, or a part of it. The zero value keeps all.
-type kept struct {
+type Kept struct {
 	cuts bool // something may be left out
 	part bool // a part is kept
 	cut  int  // where in the buffer the text begins, or what is behind a cut or was not looked at yet
@@ -26,9 +34,9 @@ type kept struct {
 	chars        int // of the text up to here
 }
 
-// keep returns what is kept of a text that begins in the buffer at start.
-func keep(start int, limits transcript.Limits) kept {
-	k := kept{cut: start, next: start + decodedAtOnce}
+// Keep returns what is kept of a text that begins in the buffer at start.
+func Keep(start int, limits transcript.Limits) Kept {
+	k := Kept{cut: start, next: start + AtOnce}
 	switch most := limits.Text; {
 	case limits.Part > 0:
 		k.cuts, k.part = true, true
@@ -41,41 +49,42 @@ func keep(start int, limits transcript.Limits) kept {
 	return k
 }
 
-// keepFirst returns the same for the first characters alone; 0 stands for all.
-func keepFirst(start, most int) kept {
-	k := keep(start, transcript.Limits{Text: most})
+// KeepFirst returns the same for the first characters alone; 0 stands for all.
+func KeepFirst(start, most int) Kept {
+	k := Keep(start, transcript.Limits{Text: most})
 	k.head, k.tail = most, 0
 	return k
 }
 
-// append appends the text of a stored string, and leaves out what is not kept.
-func (k *kept) append(dst, raw []byte, base64 bool) ([]byte, transcript.Encoding) {
-	if base64 && (!k.cuts || len(raw) <= decodedAtOnce || mayBeBase64(raw)) {
-		dst, encoding := appendStored(dst, raw)
-		return k.finish(dst), encoding
+// Append appends the text of a string, as it stands between its quotes, and leaves
+// out what is not kept. decoder may be nil.
+func (k *Kept) Append(dst, raw []byte, decoder Decoder) ([]byte, transcript.Encoding) {
+	if decoder != nil && (!k.cuts || len(raw) <= AtOnce || decoder.Applies(raw)) {
+		dst, encoding := decoder.Append(dst, raw)
+		return k.Finish(dst), encoding
 	}
 	if !k.cuts {
 		return transcript.AppendUnescaped(dst, raw), transcript.Plain
 	}
 	for len(raw) > 0 {
-		dst, raw = transcript.AppendSome(dst, raw, decodedAtOnce)
-		dst = k.shorten(dst)
+		dst, raw = transcript.AppendSome(dst, raw, AtOnce)
+		dst = k.Shorten(dst)
 	}
-	return k.finish(dst), transcript.Plain
+	return k.Finish(dst), transcript.Plain
 }
 
-// shorten leaves out what is known not to be kept, when that has become much.
-func (k *kept) shorten(dst []byte) []byte {
+// Shorten leaves out what is known not to be kept, when that has become much.
+func (k *Kept) Shorten(dst []byte) []byte {
 	if !k.cuts || len(dst) < k.next {
 		return dst
 	}
-	dst = k.finish(dst)
-	k.next = len(dst) + max(len(dst)-k.cut, decodedAtOnce)
+	dst = k.Finish(dst)
+	k.next = len(dst) + max(len(dst)-k.cut, AtOnce)
 	return dst
 }
 
-// finish leaves out what is not kept.
-func (k *kept) finish(dst []byte) []byte {
+// Finish leaves out what is not kept.
+func (k *Kept) Finish(dst []byte) []byte {
 	switch {
 	case !k.cuts:
 		return dst
@@ -96,7 +105,7 @@ func (k *kept) finish(dst []byte) []byte {
 }
 
 // finishPart looks at what has been appended since it did so before.
-func (k *kept) finishPart(dst []byte) []byte {
+func (k *Kept) finishPart(dst []byte) []byte {
 	added := dst[k.cut:]
 	n := utf8.RuneCount(added)
 	before, _, _ := text.Ends(added, k.before, 0)
@@ -109,24 +118,12 @@ func (k *kept) finishPart(dst []byte) []byte {
 	return dst
 }
 
-// describe sets the numbers of a text of which all has been appended.
-func (k *kept) describe(info *transcript.BodyInfo) {
+// Describe sets the numbers of a text of which all has been appended.
+func (k *Kept) Describe(info *transcript.BodyInfo) {
 	switch {
 	case k.part:
 		info.Chars = k.chars
 	case k.omitted > 0:
 		info.Chars, info.Head = k.head+k.tail+k.omitted, k.head
 	}
-}
-
-// mayBeBase64 reports whether a string, as it stands between its quotes, decodes to
-// text that has no other characters than base64.
-func mayBeBase64(raw []byte) bool {
-	var buf []byte
-	for len(raw) > 0 {
-		if buf, raw = transcript.AppendSome(buf[:0], raw, decodedAtOnce); !onlyBase64(buf) {
-			return false
-		}
-	}
-	return true
 }
