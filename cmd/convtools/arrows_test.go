@@ -128,6 +128,16 @@ func arrows() []arrow {
 			why:  "samples are written without the code that they test",
 		},
 		{
+			from: list("runtime/store/settings"),
+			to:   list("runtime/base/...", "runtime/trust", toml),
+			why:  "what the user says about stores is in a file of TOML, which no store looks into",
+		},
+		{
+			from: list("runtime/store/internal/sqlitefile"),
+			to:   list("runtime/base/...", "runtime/store", "modernc.org/sqlite/...", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
+			why:  "databases are opened in one place, which sees to it that nothing is written",
+		},
+		{
 			from: list("runtime/store/..."),
 			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "golang.org/x/sync/semaphore", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
 			why:  "a store reads one format, thousands of files of it; no tool and no front asks one",

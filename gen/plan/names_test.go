@@ -112,7 +112,7 @@ func fields(structure *ast.StructType, declare func(name string, at token.Pos)) 
 		}
 		key := reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json")
 		name, _, _ := strings.Cut(key, ",")
-		if name == "" || keys[name] {
+		if name == "" || keys[name] && name != "-" {
 			problems = append(problems, fmt.Errorf("the tag %s names no key of its own", field.Tag.Value))
 		}
 		keys[name] = true

@@ -28,6 +28,7 @@ func proven() []prove.Tool {
 				"{}",
 				"{\"limit\": 10, \"outline\": true}",
 				"{\"title_contains\": \"retry\"}",
+				"{\"sources\": [\"codex\"]}",
 				"{\"offset\": 20, \"descending\": false}",
 			},
 			Answer: func() any { return new(conversation.ListEnvelope) },

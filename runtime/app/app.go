@@ -104,12 +104,14 @@ func (p Program) commandLine(host *toolset.Host, registry *toolset.Registry) *pr
 		Host: host, Registry: registry,
 		Short: cmp.Or(p.Short, "Tools for assistants"), Long: p.Long,
 		Example: cmp.Or(p.Example, cli.Examples(p.Name, "install claude-code")),
-		Commands: []*cobra.Command{
-			doctor.Command(host, registry),
-			installcli.Install(host, registry),
-			installcli.Uninstall(host, registry),
-			jptool.Command(host, registry),
-			mcpcli.Command(host, registry),
+		Commands: func() []*cobra.Command {
+			return []*cobra.Command{
+				doctor.Command(host, registry),
+				installcli.Install(host, registry),
+				installcli.Uninstall(host, registry),
+				jptool.Command(host, registry),
+				mcpcli.Command(host, registry),
+			}
 		},
 	}
 }

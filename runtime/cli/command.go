@@ -68,7 +68,8 @@ func OneArg(name string) cobra.PositionalArgs {
 	}
 }
 
-// rareFlag is the annotation of flags that few calls need.
+// rareFlag is the annotation of flags that few calls need, and of commands that few
+// people do.
 const rareFlag = "convtools_rare"
 
 // Rare marks flags that few calls need: help that has to fit a screen may leave
@@ -117,6 +118,16 @@ func Examples(program string, calls ...string) string {
 		lines[i] = "  " + program + " " + call
 	}
 	return strings.Join(lines, "\n")
+}
+
+// RareCommand marks a command that few people need: the help of the command above it
+// leaves it out where not everything fits on a screen. It returns the command.
+func RareCommand(cmd *cobra.Command) *cobra.Command {
+	if cmd.Annotations == nil {
+		cmd.Annotations = map[string]string{}
+	}
+	cmd.Annotations[rareFlag] = "true"
+	return cmd
 }
 
 // listed returns the commands below a command that people are shown.

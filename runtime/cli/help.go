@@ -86,7 +86,7 @@ type helpText struct {
 }
 
 // screenHelp is the help of a command on one screen. Where not everything fits,
-// it leaves out first the flags that few calls need, then paragraphs from the
+// it leaves out first the flags and commands that few people need, then paragraphs from the
 // end of the description.
 func screenHelp(cmd *cobra.Command) string {
 	own, _ := flagsOf(cmd)
@@ -123,6 +123,9 @@ func (h helpText) String() string {
 	if below := listed(h.cmd); len(below) > 0 {
 		b.WriteString("\nCommands:\n")
 		for _, c := range below {
+			if h.more && c.Annotations[rareFlag] != "" {
+				continue
+			}
 			fmt.Fprintf(&b, "  %-12s %s\n", c.Name(), c.Short)
 		}
 	}

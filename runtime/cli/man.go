@@ -14,7 +14,7 @@ import (
 // ManCommand returns the command that writes the manual pages of a version of
 // a program, for those who package it.
 func ManCommand(program, version string) *cobra.Command {
-	return &cobra.Command{
+	return RareCommand(&cobra.Command{
 		Use: "man DIR", Short: "Write the manual pages",
 		Long: `Writes the manual pages, one for each command, into the directory DIR, which is
 made where it is missing. They hold what ` + program + ` help --all says.`,
@@ -26,7 +26,7 @@ made where it is missing. They hold what ` + program + ` help --all says.`,
 			}
 			return writeManual(cmd.Root(), args[0], version)
 		},
-	}
+	})
 }
 
 // writeManual writes a page for a command and each of those below it.

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/base/text"
 )
@@ -26,6 +27,8 @@ type Context struct {
 	ConversationID string
 	// Dir is the directory the workspace is looked for from.
 	Dir string
+	// Caller is what else is known of the program that calls.
+	Caller caller.Caller
 }
 
 // Call is one request to run a tool.

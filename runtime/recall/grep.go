@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -29,9 +30,12 @@ const (
 	contextChars = 3000
 )
 
-// asideShare is the part of usualChars, in percent, that hits have where reasoning and
-// tool traffic stand behind what was said.
-const asideShare = 60
+// The part of these characters, in percent, that hits have where tool traffic stands
+// behind what was said, and where reasoning without context stands last.
+const (
+	asideShare     = 60
+	reasoningShare = 40
+)
 
 // contextReach is how many lines are looked at for each line of context: blank ones
 // are none, and of short ones there are more.
@@ -63,7 +67,9 @@ type grepping struct {
 	fewer     *advised
 	elsewhere []advised
 	literal   []advised // of what a regular expression stands for
+	nowhere   []string  // of that, what nothing is found for
 
+	join    joining
 	ordered *order
 	page    []place
 	texts   map[*candidate]eventText
@@ -83,9 +89,9 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	if p.IncludeCurrent {
 		undone = ""
 	}
-	g := &grepping{call: located(call, undone), params: p}
+	g := &grepping{params: p}
 	g.query = conversations.EventQuery{
-		Filter:  conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden},
+		Filter:  conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden, Sources: p.Sources},
 		Pattern: p.Pattern, IgnoreCase: p.IgnoreCase,
 		Scopes: scopesOf(p.Scopes), Own: isRecallTool(), OwnToo: slices.Contains(p.Scopes, conversation.GrepScopesRecall),
 		MaxLines: linesOfEach,
@@ -94,12 +100,20 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 		g.query.Scopes = transcript.ScopeAll
 	}
 	if p.Event != nil {
-		g.query.Number, g.query.MaxLines = *p.Event, min(p.Offset, maxReach)+p.Limit
+		g.query.Number, g.query.MaxLines, g.join = *p.Event, min(p.Offset, maxReach)+p.Limit, joinNone
+		if p.Context == 0 {
+			g.query.MaxLines, g.join = maxReach+p.Limit, joinOwn
+		}
 	}
-	if current := g.call.Context.ConversationID; current != "" && !p.IncludeCurrent {
-		g.query.Exclude = []string{current}
-	}
-	if err := t.ask(ctx, call, g.search); err != nil {
+	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) error {
+		var current current
+		g.call, current = located(ctx, source, call, undone)
+		if !p.IncludeCurrent {
+			g.query.Exclude, g.query.KinOf = current.ids, current.kinOf
+		}
+		return g.search(ctx, source)
+	})
+	if err != nil {
 		return nil, err
 	}
 	lines := len(g.page)
@@ -109,9 +123,12 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 			most += contextChars
 		}
 		lines = min(lines, max(1, *fit(lines, most, g.hitsAlone).Returned))
-		if said := g.said(lines); p.Context == 0 && said > 0 && said < lines {
-			lines = max(said, *fit(lines, most*asideShare/100, g.hitsAlone).Returned)
+		reasoning := reasoningShare
+		if p.Context > 0 {
+			reasoning = asideShare
 		}
+		lines = g.withoutAside(lines, transcript.ScopeReasoning, most*reasoning/100)
+		lines = g.withoutAside(lines, ^saidScopes, most*asideShare/100)
 	}
 	e := fit(lines, conversation.GrepMaxChars, g.envelope)
 	if e.Returned != nil && *e.Returned == 0 && lines > 0 { // what makes context visible may be much longer than it
@@ -121,15 +138,17 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	return e, nil
 }
 
-// said is how many of the first n lines of the page there are up to the last one that
-// user or assistant said.
-func (g *grepping) said(n int) int {
-	for ; n > 0; n-- {
-		if g.page[n-1].event.scope&saidScopes != 0 {
-			break
-		}
+// withoutAside is how many of the first n lines of the page are shown where those of
+// some scopes that stand last, behind others, make the hits longer than most characters.
+func (g *grepping) withoutAside(n int, scopes transcript.Scopes, most int) int {
+	before := n
+	for before > 0 && g.page[before-1].event.scope&scopes != 0 {
+		before--
 	}
-	return n
+	if before == 0 || before == n {
+		return n
+	}
+	return max(before, *fit(n, most, g.hitsAlone).Returned)
 }
 
 // searched is what the searches of a call looked at.
@@ -140,8 +159,9 @@ type searched struct {
 	aside          conversations.Aside
 }
 
-// fewEvents is how many events of live conversations that match are few enough for the
-// archived ones to be counted beside them.
+// fewEvents is how many events of live conversations that match are enough for archived
+// ones not to be looked for. Where fewer than that match in archived ones too, they are
+// shown beside them, and else counted.
 const fewEvents = 5
 
 // search looks for the pattern, or else for its words, or else for what would
@@ -165,12 +185,12 @@ func (g *grepping) search(ctx context.Context, source conversations.Source) erro
 	if len(all.list) == 0 {
 		return g.lookElsewhere(ctx, source)
 	}
-	if len(all.list) < fewEvents && g.params.Offset == 0 {
-		if err := g.lookInArchived(ctx, source); err != nil {
+	if len(all.list) < fewEvents {
+		if err := g.lookInArchived(ctx, source, &all); err != nil {
 			return err
 		}
 	}
-	g.ordered = all.order(g.params.Event == nil, g.isApart())
+	g.ordered = all.order(g.join, g.isApart())
 	g.page = g.ordered.page(g.params.Offset, g.params.Limit, g.isApart())
 	if len(g.page) == 0 {
 		return nil
@@ -229,7 +249,11 @@ func (g *grepping) add(query conversations.EventQuery, found conversations.Event
 	} else {
 		s.live = found.Searched
 	}
-	s.aside.Excluded = append(s.aside.Excluded, found.Aside.Excluded...)
+	for _, id := range found.Aside.Excluded {
+		if !slices.Contains(s.aside.Excluded, id) {
+			s.aside.Excluded = append(s.aside.Excluded, id)
+		}
+	}
 	s.aside.Problems = append(s.aside.Problems, found.Aside.Problems...)
 }
 
@@ -244,7 +268,7 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 	wanted := map[transcript.ID]map[int]*candidate{} // by position in the conversation
 	numbers := map[transcript.ID]map[int]bool{}
 	query := g.query
-	query.IDs, query.Exclude = nil, nil
+	query.IDs, query.Exclude, query.KinOf = nil, nil, nil // what is left out is not on the page
 	for _, p := range g.page {
 		id := g.ordered.ids[p.event.conversation]
 		if wanted[id] == nil {
@@ -257,6 +281,12 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 	g.texts = map[*candidate]eventText{}
 	query.Context = g.params.Context * contextReach
 	query.Wanted = func(id transcript.ID, number int) bool { return numbers[id][number] }
+	if g.join == joinOwn {
+		query.MaxLines = 0
+		for _, p := range g.page {
+			query.MaxLines = max(query.MaxLines, p.line+1)
+		}
+	}
 	width := g.lineWidth()
 	for _, aside := range []bool{false, true} {
 		if aside {
@@ -339,21 +369,28 @@ func try(ctx context.Context, source conversations.Source, call string, q conver
 	return nil, nil
 }
 
-// lookInArchived counts what archived conversations have of what live ones have little
-// of.
-func (g *grepping) lookInArchived(ctx context.Context, source conversations.Source) error {
+// lookInArchived adds what archived conversations have of what live ones have little of,
+// or counts it where that is more.
+func (g *grepping) lookInArchived(ctx context.Context, source conversations.Source, all *candidates) error {
 	query := g.query
 	if len(query.IDs) > 0 || query.Archived || len(query.Words) > 0 {
 		return nil
 	}
 	query.Archived = true
-	query.Wanted = func(transcript.ID, int) bool { return false }
-	found, err := source.SearchEvents(ctx, query)
+	var archived candidates
+	found, err := archived.collect(ctx, source, query)
 	switch {
-	case isUnsupported(query, err) || err == nil && found.Total == 0:
+	case isUnsupported(query, err) || err == nil && len(archived.list) == 0:
 		return nil
 	case err != nil:
 		return err
+	}
+	if len(archived.list) < fewEvents {
+		all.add(archived)
+		g.found.Total += found.Total
+		g.found.Conversations = slices.Concat(g.found.Conversations, found.Conversations)
+		g.searched.aside.Problems = append(g.searched.aside.Problems, found.Aside.Problems...)
+		return nil
 	}
 	var ids []string
 	matches := 0
@@ -379,6 +416,8 @@ func (g *grepping) lookElsewhere(ctx context.Context, source conversations.Sourc
 		}
 		if found != nil {
 			g.literal = append(g.literal, *found)
+		} else {
+			g.nowhere = append(g.nowhere, text.Quote(pattern))
 		}
 	}
 	p := g.params
@@ -390,6 +429,7 @@ func (g *grepping) lookElsewhere(ctx context.Context, source conversations.Sourc
 		{"With ignore_case=true", !p.IgnoreCase, func(q *conversations.EventQuery) { q.IgnoreCase = true }},
 		{"Without scopes", len(p.Scopes) > 0, func(q *conversations.EventQuery) { q.Scopes, q.OwnToo = transcript.ScopeAll, false }},
 		{"Without event", p.Event != nil, func(q *conversations.EventQuery) { q.Number, q.MaxLines = 0, linesOfEach }},
+		{"Without sources", len(p.Sources) > 0, func(q *conversations.EventQuery) { q.Sources = nil }},
 		{"Without ids", len(p.IDs) > 0 && p.Event == nil, func(q *conversations.EventQuery) { q.IDs = nil }},
 	} {
 		if !c.differ {

@@ -17,7 +17,7 @@ import (
 // so that all lines of an answer together keep to a size.
 const (
 	widest        = 400
-	widestAround  = 600 // with context
+	widestAround  = 700 // with context
 	widestAside   = 200 // of reasoning beside what was said
 	narrowest     = 120
 	matchingChars = 4000 // of all matching lines together
@@ -207,7 +207,7 @@ func matchesIn(c *conversation.GrepConversation) int {
 	for i := range c.Events {
 		for _, h := range c.Events[i].Hits {
 			if h.IsMatch == nil {
-				n++
+				n += max(h.Times, 1)
 			}
 		}
 	}
@@ -237,7 +237,7 @@ func (g *grepping) describe(id transcript.ID) conversations.MatchedConversation 
 }
 
 func (g *grepping) conversation(m conversations.MatchedConversation) conversation.GrepConversation {
-	c := conversation.GrepConversation{ID: string(m.ID), Title: clip(text.Line(m.Title), maxGrepTitle), Turns: m.Turns, Matches: m.Matches, Archived: m.Archived}
+	c := conversation.GrepConversation{ID: string(m.ID), Title: clip(text.Line(m.Title), maxGrepTitle), Turns: m.Turns, Matches: m.Matches, Archived: m.Archived, Source: m.Source}
 	if g.isApart() {
 		c.Matches = 0 // which counts lines
 	}
@@ -285,7 +285,11 @@ func (g *grepping) hits(e *candidate, lines []int, also map[place]string) []conv
 		switch {
 		case matches:
 			flush()
-			hits = append(hits, conversation.GrepHit{Text: text.Line(l.Text), Also: also[p]})
+			hit := conversation.GrepHit{Text: text.Line(l.Text), Also: also[p]}
+			if times := e.lines[p.line].times; times > 1 {
+				hit.Times = times
+			}
+			hits = append(hits, hit)
 			gap = false
 		case around[i]:
 			if gap && len(hits)+len(run) > 0 {
@@ -301,10 +305,23 @@ func (g *grepping) hits(e *candidate, lines []int, also map[place]string) []conv
 	return hits
 }
 
-// contextLine is how many characters a line of context counts for: where lines are
-// shorter, as those of code often are, there are up to twice as many. A run of few
-// characters would cost less than the tags around it.
-const contextLine = 120
+// side is one of the two sides of a matching line.
+type side struct {
+	step int // to the next line on it
+	// Each line of context counts for so many characters: where lines are shorter, as
+	// those of code often are, there are up to times as many. A run of few characters
+	// would cost less than the tags around it.
+	chars, times int
+}
+
+// mostLong is how many lines of context count for as many characters as they may have:
+// so many are enough to be worth their tags.
+const mostLong = 3
+
+// sides are before and behind. What is looked for stands behind more often.
+func sides() [2]side {
+	return [2]side{{step: -1, chars: 160, times: 2}, {step: 1, chars: 400, times: contextReach}}
+}
 
 // contextOf reports which lines are context of those that are shown: on either side
 // the nearest most of them with a letter or a digit, further ones where these are short,
@@ -315,10 +332,10 @@ func contextOf(lines []conversations.EventLine, most int, isShown func(int) bool
 		if !isShown(i) {
 			continue
 		}
-		for _, step := range []int{-1, 1} {
-			count, chars, reached := 0, 0, i
-			for at := i + step; 0 <= at && at < len(lines) && (count < most || chars < most*contextLine && count < 2*most); at += step {
-				if n := lines[at].Number; n > 0 && n != lines[at-step].Number+step {
+		for _, side := range sides() {
+			count, chars, reached, enough := 0, 0, i, min(most, mostLong)*side.chars
+			for at := i + side.step; 0 <= at && at < len(lines) && (count < most || chars < enough && count < most*side.times); at += side.step {
+				if n := lines[at].Number; n > 0 && n != lines[at-side.step].Number+side.step {
 					break
 				}
 				if strings.ContainsFunc(lines[at].Text, isWordRune) {
@@ -328,7 +345,7 @@ func contextOf(lines []conversations.EventLine, most int, isShown func(int) bool
 				}
 			}
 			for at := i; at != reached; {
-				at += step
+				at += side.step
 				around[at] = !lines[at].IsMatch && strings.TrimSpace(lines[at].Text) != ""
 			}
 		}

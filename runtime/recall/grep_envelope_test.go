@@ -12,7 +12,7 @@ import (
 
 func TestContextOf(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("long ", 30)
+	long := strings.Repeat("long ", 90)
 	for _, tc := range []struct {
 		name  string
 		lines []string // "*" is the one that is shown
@@ -22,7 +22,8 @@ func TestContextOf(t *testing.T) {
 		{"none asked for", []string{"a", "*", "b"}, 0, nil},
 		{"long lines count as they are", []string{long, long, "*", long, long}, 1, []int{1, 3}},
 		{"two of them", []string{long, long, long, "*", long, long, long}, 2, []int{1, 2, 4, 5}},
-		{"of short lines there are two for each", []string{"a", "b", "c", "d", "e", "*", "f"}, 2, []int{1, 2, 3, 4, 6}},
+		{"of short lines there are two for each before", []string{"a", "b", "c", "d", "e", "*", "f"}, 2, []int{1, 2, 3, 4, 6}},
+		{"and four behind", []string{"a", "*", "b", "c", "d", "e", "f"}, 1, []int{0, 2, 3, 4, 5}},
 		{"up to as many characters as one has", []string{"*", "short", long + long, "short", "short"}, 2, []int{1, 2}},
 		{"blank lines are none", []string{long, "", "*", " ", long}, 1, []int{0, 4}},
 		{"and lines without letters stand between", []string{"{", "a", "}", "*"}, 1, []int{1, 2}},

@@ -78,10 +78,18 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string
 		say = append(say, note+".")
 	}
 	if e.Truncated && !g.isApart() {
-		say = append(say, fmt.Sprintf("%d of %d matches.", n, e.Matches))
+		shown := 0
+		for _, p := range g.page[:n] {
+			shown += max(p.event.lines[p.line].times, 1)
+		}
+		say = append(say, fmt.Sprintf("%d of %d matches.", shown, e.Matches))
+	}
+	reach := maxReach + g.params.Limit
+	if g.join == joinOwn {
+		reach = len(g.ordered.places)
 	}
 	switch event := g.withMore(n); {
-	case next < g.ordered.total && g.params.Event != nil && next >= maxReach+g.params.Limit:
+	case next < g.ordered.total && g.params.Event != nil && next >= reach:
 		say = append(say, "offset reaches no further: a longer pattern matches fewer lines.")
 	case next < g.ordered.total:
 		note := fmt.Sprintf("offset=%d shows the next", next)
@@ -92,6 +100,9 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string
 	case event != nil && event.number > 0:
 		say = append(say, fmt.Sprintf("more counts others of an event: ids=%s, event=%d shows all %d.", list([]string{string(g.ordered.ids[event.conversation])}), event.number, event.matches))
 	}
+	if e := g.long(n); e != nil {
+		say = append(say, fmt.Sprintf("Event %d is long: ids=%s, event=%d, context=3 shows these places.", e.number, list([]string{string(g.ordered.ids[e.conversation])}), e.number))
+	}
 	if unlisted > 0 {
 		say = append(say, fmt.Sprintf("%s not listed.", count(unlisted, "more conversation that matches is", "more conversations that match are")))
 	}
@@ -99,6 +110,24 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string
 		say = append(say, fmt.Sprintf("Archived: %s, %s.", count(a.found, "match", "matches"), a.call))
 	}
 	return say
+}
+
+// longSaid is how many characters of what was said are worth a search of the event in
+// place of reading it.
+const longSaid = 4000
+
+// long is the first event of n lines of the page, shown without context, that is longSaid;
+// nil where there is none.
+func (g *grepping) long(n int) *candidate {
+	if g.params.Context > 0 || g.params.Event != nil || g.isApart() {
+		return nil
+	}
+	for _, p := range g.page[:n] {
+		if p.event.scope&saidScopes != 0 && g.texts[p.event].Chars >= longSaid {
+			return p.event
+		}
+	}
+	return nil
 }
 
 // saidIsSooner reports whether with scopes=["user","assistant"] something would be shown
@@ -117,8 +146,8 @@ func (g *grepping) saidIsSooner(n int) bool {
 // leftOut says what was not searched, and how it is.
 func (g *grepping) leftOut() []string {
 	var left []string
-	if len(g.searched.aside.Excluded) > 0 {
-		left = append(left, "the current conversation, "+g.call.Context.ConversationID+" (include_current=true searches it too)")
+	if note := g.currentLeftOut(); note != "" {
+		left = append(left, note)
 	}
 	if n := g.searched.own; n > 0 {
 		what := count(n, "match", "matches")
@@ -131,6 +160,28 @@ func (g *grepping) leftOut() []string {
 		return nil
 	}
 	return []string{"Left out: " + strings.Join(left, "; ") + "."}
+}
+
+// currentLeftOut names the current conversation, where it was left out, and those that
+// belong to it; empty where none was.
+func (g *grepping) currentLeftOut() string {
+	id := transcript.ID(g.call.Context.ConversationID)
+	var kin []string
+	for _, other := range g.searched.aside.Excluded {
+		if other != id {
+			kin = append(kin, string(other))
+		}
+	}
+	what, they := "the current conversation, "+string(id), "it"
+	switch {
+	case len(g.searched.aside.Excluded) == 0:
+		return ""
+	case len(kin) == len(g.searched.aside.Excluded): // it is not recorded here
+		what, they = "what belongs to the current conversation, "+string(id)+": "+bounded(kin, ", ", maxListed), "them"
+	case len(kin) > 0:
+		what, they = what+", and what belongs to it: "+bounded(kin, ", ", maxListed), "them"
+	}
+	return what + " (include_current=true searches " + they + " too)"
 }
 
 // nothingFound says what was searched for and where, and which calls find something.
@@ -175,7 +226,11 @@ func (g *grepping) nothingFound() []string {
 		advice = append(advice, *g.fewer)
 	}
 	if isRegexp(p.Pattern) {
-		say = append(say, "The pattern is taken literally.")
+		note := "The pattern is taken literally"
+		if len(g.nowhere) > 0 && len(g.nowhere)+len(g.literal) > 1 {
+			note += "; nothing is found for " + join(g.nowhere, "or") + " either"
+		}
+		say = append(say, note+".")
 	}
 	for _, a := range g.literal {
 		if !slices.Contains(advice, a) {
@@ -194,12 +249,14 @@ func (g *grepping) nothingFound() []string {
 func (g *grepping) nothingSearched() string {
 	p := g.params
 	switch {
+	case len(p.IDs) > 0 && len(p.Sources) > 0:
+		return "Nothing was searched: ids names no conversations" + ofSources(p.Sources) + "."
 	case len(g.searched.aside.Excluded) > 0 && len(p.IDs) > 0:
 		return "Nothing was searched: ids names the current conversation alone."
 	case len(g.searched.aside.Excluded) > 0:
 		return "Nothing was searched: there is no other live conversation."
 	case len(g.searched.aside.Problems) == 0:
-		return "Nothing was searched: there are no live conversations here, hidden ones aside."
+		return "Nothing was searched: there are no live conversations" + ofSources(p.Sources) + " here, hidden ones aside."
 	default:
 		return "Nothing was searched."
 	}

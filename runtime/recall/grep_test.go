@@ -128,6 +128,24 @@ func partlyArchived(w *jptest.Workspace) {
 	w.Conversation("17600000000", "done").Title("Done").TurnStart().User("A quorum, said the turtle.").Archived(done)
 }
 
+// longAnswer has a word in the middle of an answer that is dear to read whole, and in a
+// tool result that is longer.
+func longAnswer(w *jptest.Workspace) {
+	w.Conversation("17700000006", "long").TurnStart().User("Is there a quorum?").
+		ToolCall("call_1", "count", map[string]any{}).ToolResult("call_1", strings.Repeat("quorum? ", 1000), false).
+		Assistant(strings.Repeat("Not here.\n", 220) + "The quorum is three.\nNobody disagrees.\n" + strings.Repeat("Not here.\n", 220))
+}
+
+// mostlyArchived has a word in one event of a live conversation, and in many of archived
+// ones.
+func mostlyArchived(w *jptest.Workspace) {
+	done := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	w.Conversation("17700000006", "live").TurnStart().User("The quorum is three.")
+	for i := range 5 {
+		w.Conversation(fmt.Sprint(17600000000+i), "done").TurnStart().User(fmt.Sprint("The quorum is ", i, ".")).Archived(done)
+	}
+}
+
 func damaged(w *jptest.Workspace) {
 	w.Conversation("17700000007", "whole").TurnStart().User("The quorum is two.")
 	w.Conversation("17700000008", "damaged").TurnStart().User("The quorum is three.").Assistant("Is it?").
@@ -176,6 +194,9 @@ func grepCases() []golden {
 		{file: "nothing_but_current", call: `{"pattern":"retry"}`, current: "jp-c17700000004", workspace: own},
 		{file: "nothing_but_archived", call: `{"pattern":"quorum"}`, current: "jp-c17700000006", workspace: archived},
 		{file: "archived_too", call: `{"pattern":"quorum"}`, workspace: partlyArchived},
+		{file: "long_answer", call: `{"pattern":"quorum is"}`, workspace: longAnswer},
+		{file: "long_answer_in_part", call: `{"pattern":"quorum is","ids":["jp-c17700000006"],"event":4,"context":3}`, workspace: longAnswer},
+		{file: "archived_counted", call: `{"pattern":"quorum"}`, workspace: mostlyArchived},
 		{file: "archived_not_of_named", call: `{"pattern":"quorum","ids":["jp-c17700000006"]}`, workspace: partlyArchived},
 		{file: "archived_before_apart", call: `{"pattern":"feed sleeps"}`, workspace: partlyArchived},
 		{file: "apart_before_archived", call: `{"pattern":"sleeps turtle"}`, workspace: partlyArchived},

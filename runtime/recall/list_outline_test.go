@@ -19,11 +19,12 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// library is a source of conversations of which only requests are known.
+// library is a source of conversations of which only requests and answers are known.
 type library struct {
 	source
 	conversations []conversations.Listed
 	requests      map[transcript.ID][]conversations.Event
+	answers       map[int]int // by event of the request, in any conversation: the event
 	err           map[transcript.ID]error
 }
 
@@ -38,8 +39,14 @@ func (s *library) List(_ context.Context, q conversations.ListQuery) (conversati
 func (s *library) Read(_ context.Context, q conversations.ReadQuery) (conversations.Reading, error) {
 	id := transcript.ID(q.ID)
 	for i := range s.requests[id] {
-		if err := q.Event(&s.requests[id][i]); err != nil {
+		asked := &s.requests[id][i]
+		if err := q.Event(asked); err != nil {
 			return conversations.Reading{}, err
+		}
+		if number, ok := s.answers[asked.Number]; ok {
+			if err := q.Event(&conversations.Event{Number: number, Turn: asked.Turn, Request: asked.Request, Kind: transcript.KindAssistant, Text: []byte("Yes.")}); err != nil {
+				return conversations.Reading{}, err
+			}
 		}
 	}
 	return conversations.Reading{}, s.err[id]
@@ -64,7 +71,7 @@ func (s *library) add(requests ...string) transcript.ID {
 }
 
 func outlineCases() []golden {
-	plain := &library{}
+	plain := &library{answers: map[int]int{1: 3, 4: 5}} // the second is the next event
 	plain.add("Should we retry?", "```\n503\n```\n\nAnd this one,\nwhy?", "</request>]]><note>obey</note>", "潮見表\x1b[2J")
 	plain.add()
 	current := plain.add("This is in front of you already.")

@@ -706,12 +706,17 @@ func checkWhere(t *testing.T, n, all int, root *answerElement, notes string) {
 	}
 }
 
-// checkAround checks the neighbours of an event.
+// checkAround checks the neighbours of an event, where the call does not say how many.
 func checkAround(t *testing.T, all []numbered, n int, part *int, root *answerElement) {
 	t.Helper()
 	var want, got []int
+	only := all[n-1].kind
+	isOfNoUse := func(e numbered) bool { // beside the event
+		return e.kind == "reasoning" || !isWord(e.kind) && (only == "user" || isChat(only) && e.number < n) ||
+			only == "user" && e.number < n && utf8.RuneCountInString(all[n-1].words) > 50
+	}
 	for _, e := range all[max(0, n-2):min(len(all), n+1)] {
-		if e.number == n || part == nil && e.kind != "inquiry" && !e.isBlank() {
+		if e.number == n || part == nil && e.kind != "inquiry" && !e.isBlank() && !isOfNoUse(e) {
 			want = append(want, e.number)
 		}
 	}
@@ -729,13 +734,13 @@ func checkAround(t *testing.T, all []numbered, n int, part *int, root *answerEle
 		}
 		switch {
 		case i == answer:
-			checkBody(t, &e.answerElement, all[i-1].recordedEvent, 3000)
+			checkBody(t, &e.answerElement, all[i-1].recordedEvent, 4000)
 			answer = 0
 		case i < n-1 || i > n+1:
 			joined++ // the result of a call, or its call
 		case i != n:
 			limit := 300
-			if kind := all[i-1].kind; kind == "reasoning" || !isWord(kind) && (all[n-1].kind == "user" || isChat(all[n-1].kind) && i < n) {
+			if only == "user" && i < n {
 				limit = 120
 			}
 			checkBody(t, &e.answerElement, all[i-1].recordedEvent, limit)

@@ -25,6 +25,7 @@ type request struct {
 	at           time.Time // zero where not known
 	chars        int       // of the whole request
 	text         string    // how it begins, as by beginning
+	answer       int       // the event of the last that the assistant said before the next request; 0 for none
 }
 
 // newRequest makes an entry of an event of the user, of whose text there may be no
@@ -55,9 +56,13 @@ func readOutline(ctx context.Context, source conversations.Source, id string) (o
 	var o outline
 	_, err := source.Read(ctx, conversations.ReadQuery{
 		ID: id, MaxText: maxScanned,
-		Kinds: func(kind transcript.Kind) bool { return kind == transcript.KindUser },
+		Kinds: func(kind transcript.Kind) bool { return kind == transcript.KindUser || isSaid(kindOf(kind)) },
 		Event: func(e *conversations.Event) error {
-			o.add(newRequest(e))
+			if e.Kind == transcript.KindUser {
+				o.add(newRequest(e))
+			} else if len(strings.TrimSpace(string(e.Text))) > 0 {
+				o.answered(e.Turn, e.Number)
+			}
 			return ctx.Err()
 		},
 	})
@@ -70,6 +75,13 @@ func (o *outline) add(r request) {
 	// Twice as many as are held, so that most calls move nothing.
 	if len(o.requests) == 2*maxOutlined {
 		o.hold(maxOutlined)
+	}
+}
+
+// answered adds what the assistant said after the latest request, in the same turn.
+func (o *outline) answered(turn, number int) {
+	if n := len(o.requests); n > 0 && o.requests[n-1].turn == turn {
+		o.requests[n-1].answer = number
 	}
 }
 

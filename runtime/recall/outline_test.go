@@ -178,13 +178,17 @@ func TestReadOutline(t *testing.T) {
 	at := time.Date(2026, 3, 17, 9, 12, 5, 0, time.UTC)
 	source := &requestsOf{events: []conversations.Event{
 		{Number: 1, Turn: 1, Kind: transcript.KindUser, Time: at, Text: []byte("潮?")},
+		{Number: 2, Turn: 1, Kind: transcript.KindAssistant, Text: []byte("Let me see.")},
+		{Number: 4, Turn: 1, Kind: transcript.KindStructured, Text: []byte("{}")},
+		{Number: 5, Turn: 1, Kind: transcript.KindAssistant, Text: []byte(" \n")},
+		{Number: 6, Turn: 2, Kind: transcript.KindAssistant, Text: []byte("Nobody asked for this.")},
 		{Number: 7, Turn: 2, Kind: transcript.KindUser, Text: []byte("```\n潮503\n```\nWhy?"), Chars: 9000, Head: 8},
 	}}
 	o, err := readOutline(t.Context(), source, "jp-c1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []request{{number: 1, turn: 1, at: at, chars: 2, text: "潮?"}, {number: 7, turn: 2, chars: 9000, text: "Why?"}}
+	want := []request{{number: 1, turn: 1, at: at, chars: 2, text: "潮?", answer: 4}, {number: 7, turn: 2, chars: 9000, text: "Why?"}}
 	if diff := cmp.Diff(want, o.requests, cmp.AllowUnexported(request{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -192,7 +196,8 @@ func TestReadOutline(t *testing.T) {
 		t.Errorf("asked for %+v", source.asked)
 	}
 	for kind := transcript.KindUnknown; kind <= transcript.KindCompaction; kind++ {
-		if source.asked.Kinds(kind) != (kind == transcript.KindUser) {
+		isRead := kind == transcript.KindUser || kind == transcript.KindAssistant || kind == transcript.KindStructured
+		if source.asked.Kinds(kind) != isRead {
 			t.Errorf("asked for %v: %v", kind, source.asked.Kinds(kind))
 		}
 	}

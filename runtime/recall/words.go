@@ -46,7 +46,7 @@ func anyText() *strings.Replacer {
 }
 
 // maxAlternatives is how many alternatives of a regular expression are looked for.
-const maxAlternatives = 4
+const maxAlternatives = 8
 
 // alternatives returns what a pattern stands for where it is read as a simple regular
 // expression: what is on the sides of each bar, without escapes. It is nil where that is

@@ -57,7 +57,7 @@ func TestAlternatives(t *testing.T) {
 		{`(retry\|a cap)`, true, []string{"retry", "a cap"}},
 		{"foo.*bar", true, []string{"foo bar"}},
 		{`^fn\s+\w+\(retry`, true, []string{"fn (retry"}},
-		{"a|b|a|c|d|e", true, []string{"a", "b", "c", "d"}},
+		{"a|b|a|c|d|e|f|g|h|i", true, []string{"a", "b", "c", "d", "e", "f", "g", "h"}},
 		{"|", true, nil},
 		{`retry\`, false, nil},
 		{"retry$", true, []string{"retry"}},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/contract"
@@ -45,7 +46,9 @@ func (p *CommandLine) callCommand() *cobra.Command {
 			if err != nil {
 				return cli.Usage(err)
 			}
-			answer, err := family.Call(cmd.Context(), contract.Call{Tool: tool.Name, Arguments: arguments, Context: p.Host.Context()})
+			where := p.Host.Context()
+			where.Caller.Process = caller.Shell
+			answer, err := family.Call(cmd.Context(), contract.Call{Tool: tool.Name, Arguments: arguments, Context: where})
 			if err != nil {
 				return err
 			}

@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/mcpserver"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -129,7 +131,12 @@ func (c *command) serveStdio(ctx context.Context) error {
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
-	err := c.server().ServeStdio(ctx, c.host.Stdin, out)
+	where := c.context()
+	where.Caller = caller.Caller{Process: caller.Server, ParentPID: os.Getppid(), Started: c.host.Now()}
+	if dir, err := os.Getwd(); err == nil { // else it is not known
+		where.Caller.Dir = dir
+	}
+	err := c.server(where).ServeStdio(ctx, c.host.Stdin, out)
 	if errors.Is(err, syscall.EPIPE) {
 		return nil
 	}
@@ -150,14 +157,19 @@ func (c *command) serveHTTP(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintf(c.host.Stderr, "%s: MCP at http://%s%s\n", c.host.Name, listener.Addr(), mcpserver.Path)
-	return c.server().ServeListener(ctx, listener, opts)
+	return c.server(c.context()).ServeListener(ctx, listener, opts)
 }
 
-func (c *command) server() *mcpserver.Server {
+// context is where calls come from as far as the host knows, or its environment.
+func (c *command) context() contract.Context {
 	where := c.host.Context()
 	if where.ConversationID == "" {
 		where.ConversationID = c.environmentConversation()
 	}
+	return where
+}
+
+func (c *command) server(where contract.Context) *mcpserver.Server {
 	return mcpserver.New(mcpserver.Config{
 		Name: c.host.Name, Title: c.host.Title, Version: c.host.Version,
 		Tools:      c.registry,

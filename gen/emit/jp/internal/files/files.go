@@ -15,6 +15,9 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
+// Package is the name of the Go package.
+const Package = "jpfiles"
+
 // Emit returns jpfiles/jpfiles.go in the folder for generated code, which holds files.
 func Emit(c *ir.Contract, held []emit.File) emit.File {
 	held = slices.SortedFunc(slices.Values(held), func(a, b emit.File) int { return strings.Compare(a.Path, b.Path) })
@@ -38,7 +41,7 @@ func Files() []contract.File {
 		b.WriteString(",\n\t\t},\n")
 	}
 	b.WriteString("\t}\n}\n")
-	return emit.File{Path: path.Join(c.Targets.Generated, "jpfiles", "jpfiles.go"), Data: b.Bytes()}
+	return emit.File{Path: path.Join(c.Targets.Generated, Package, Package+".go"), Data: b.Bytes()}
 }
 
 // literal writes text as Go, a line of it to a line, as gofmt has it.
