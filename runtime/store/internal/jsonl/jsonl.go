@@ -123,6 +123,31 @@ func (l *Lines) fill(ctx context.Context, offset int64, most int) error {
 	return nil
 }
 
+// Sift does what a [store.Sifter] does, for the first size bytes of a file.
+func Sift(ctx context.Context, file io.ReaderAt, size int64, buffer *store.Buffer, may func(part []byte) bool) (bool, error) {
+	for offset := int64(0); offset < size; {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		if err := buffer.Reserve(ctx, Chunk); err != nil {
+			return false, err
+		}
+		part := buffer.Bytes[:min(int64(cap(buffer.Bytes)), size-offset)]
+		n, err := file.ReadAt(part, offset)
+		if err != nil && err != io.EOF {
+			return false, err
+		}
+		if may(part[:n]) {
+			return true, nil
+		}
+		if n < len(part) || offset+int64(n) == size {
+			break
+		}
+		offset += int64(n) - store.SiftOverlap
+	}
+	return false, nil
+}
+
 // Ends is the beginning and the end of a file.
 type Ends struct {
 	// Head is the lines at the beginning, each with its line feed but the last one
