@@ -201,3 +201,50 @@ func TestSiftFindsTheSame(t *testing.T) {
 		t.Error("no pattern was found")
 	}
 }
+
+// What is found although it does not stand in one piece, or not as it is, where it is
+// stored.
+func TestSiftedAside(t *testing.T) {
+	t.Parallel()
+	home, dir := t.TempDir(), realDir(t)
+	cwd, _ := json.Marshal(dir)
+	folder := filepath.Join(home, "projects", strings.NewReplacer("/", "-", "_", "-", ".", "-", "\\", "-", ":", "-").Replace(dir))
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i, test := range []struct{ content, pattern string }{
+		{`[{"type":"tool_result","tool_use_id":"c","content":"back<system-reminder>x</system-reminder>off"}]`, "backoff"},
+		{`[{"type":"tool_result","tool_use_id":"c","content":"backo\u0066f"}]`, "backoff"},
+		{`[{"type":"tool_result","tool_use_id":"c","content":"\u212aelvin"}]`, "kelvin"},
+		{`[{"type":"tool_result","tool_use_id":"c","content":"src\/main"}]`, "src/main"},
+		{`[{"type":"tool_result","tool_use_id":"c","content":"a \"quoted\" word"}]`, `"quoted" word`},
+		{`[{"type":"tool_result","tool_use_id":"c","content":"\u001b[31mred"}]`, "[31mred"},
+		{`[{"type":"tool_result","tool_use_id":"c","content":"PADbackoff"}]`, "backoff"},
+		{`[{"type":"tool_use","id":"c","name":"Bash","input":{"command":"one","n":1.50}}]`, `"n": 1.50`},
+		{`[{"type":"tool_use","id":"c","name":"Bash","input":{"command":"a\u000abackoff"}}]`, "nbackoff"},
+	} {
+		kind := "user"
+		if strings.Contains(test.content, "tool_use\"") {
+			kind = "assistant"
+		}
+		id := fmt.Sprintf("%08x-1111-4222-8333-444455556666", i+1)
+		line := fmt.Sprintf(`{"type":%q,"uuid":"%d","timestamp":"2026-05-01T00:00:00Z","cwd":%s,"message":{"content":%s}}`+"\n", kind, i, cwd, test.content)
+		if before := strings.Index(line, "PAD"); before >= 0 { // across the end of the first part
+			line = strings.Replace(line, "PAD", strings.Repeat("x", 256<<10-before-3), 1)
+		}
+		if err := os.WriteFile(filepath.Join(folder, id+".jsonl"), []byte(line), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s, ok := claudecode.Open(store.Options{Home: home, Project: project.New(project.Options{Dir: dir})})
+		if !ok {
+			t.Fatal("there is no store")
+		}
+		l := conversations.New(conversations.Options{}, s)
+		m, err := l.Search(t.Context(), conversations.SearchQuery{
+			Filter: conversations.Filter{IDs: []string{"claude-" + id}}, Pattern: test.pattern, IgnoreCase: true, Scopes: transcript.ScopeAll,
+		})
+		if err != nil || m.Total != 1 {
+			t.Errorf("%.80s: %q is in %d lines, %v", test.content, test.pattern, m.Total, err)
+		}
+	}
+}
