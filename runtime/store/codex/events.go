@@ -12,7 +12,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
@@ -66,8 +65,7 @@ func (c *conversation) gone(err error) error {
 
 // section is a part of a rollout that belongs to a conversation.
 type section struct {
-	file      *os.File
-	size      int64
+	file      *file
 	until     int64 // ordinal behind its last record
 	copied    int64 // offset behind what another conversation has too
 	paginated bool
@@ -84,7 +82,7 @@ type events struct {
 	sections     []section
 
 	section int
-	lines   *jsonl.Lines // of the section; nil before it is begun
+	lines   lines // of the section; nil before it is begun
 	offset  int64
 	decoder decoder
 	skipped int
@@ -111,14 +109,14 @@ func (e *events) open(ctx context.Context) error {
 	seen := map[string]bool{}
 	for r != nil && len(e.sections) < maxSections && !seen[r.file] {
 		seen[r.file] = true
-		f, info, err := safefile.OpenIn(root, r.file)
+		f, err := openFile(root, r.file)
 		if errors.Is(err, fs.ErrNotExist) && len(e.sections) > 0 {
 			break // what is left is told
 		}
 		if err != nil {
 			return c.gone(err)
 		}
-		part := section{file: f, size: info.Size(), until: until, paginated: m.paginated}
+		part := section{file: f, until: until, paginated: m.paginated}
 		if r.thread != c.rollout.thread {
 			part.copied = math.MaxInt64
 		}
@@ -166,7 +164,7 @@ func (s *session) before(ctx context.Context, r *rollout, b base) (*rollout, *me
 // each calls a function for each line of a section, with the offset of the line and of
 // the next one, until it returns false.
 func (e *events) each(ctx context.Context, part *section, do func(line []byte, offset, next int64) bool) error {
-	lines := jsonl.NewLines(part.file, part.size, e.buffer)
+	lines := part.file.lines(e.buffer)
 	for offset := int64(0); ; {
 		line, next, err := lines.At(ctx, offset)
 		switch {
@@ -233,14 +231,14 @@ func (e *events) prefix(ctx context.Context, s *session, own *section, thread st
 	if len(originals) == 0 {
 		return 0, nil
 	}
-	f, info, err := safefile.OpenIn(s.root, originals[len(originals)-1].file)
+	f, err := openFile(s.root, originals[len(originals)-1].file)
 	if err != nil {
 		return 0, nil // what it has is told here
 	}
 	defer f.Close()
 	seed := maphash.MakeSeed()
 	var sums []uint64
-	err = e.each(ctx, &section{file: f, size: info.Size()}, func(line []byte, _, _ int64) bool {
+	err = e.each(ctx, &section{file: f}, func(line []byte, _, _ int64) bool {
 		if r, ok := parse(line); ok && !r.is("session_meta") {
 			sums = append(sums, maphash.Bytes(seed, r.payload))
 		}
@@ -273,7 +271,7 @@ func (e *events) Next(ctx context.Context) bool {
 		}
 		part := &e.sections[e.section]
 		if e.lines == nil {
-			e.lines, e.offset = jsonl.NewLines(part.file, part.size, e.buffer), 0
+			e.lines, e.offset = part.file.lines(e.buffer), 0
 			e.decoder.paginated, e.decoder.bare = part.paginated, false
 		}
 		if n := len(part.dropped); n > 0 {
