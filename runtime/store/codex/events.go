@@ -44,9 +44,14 @@ func (c *conversation) Version(context.Context) (string, error) {
 		return "", err
 	}
 	defer root.Close()
-	info, err := root.Stat(c.rollout.file)
+	f, err := openFile(root, c.rollout.file)
 	if err != nil {
 		return "", fmt.Errorf("looking at the events of %s: %w", c.id(), c.gone(err))
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", fmt.Errorf("looking at the events of %s: %w", c.id(), err)
 	}
 	var named time.Time
 	if index, err := root.Stat(indexFile); err == nil {
@@ -86,10 +91,7 @@ type events struct {
 	offset  int64
 	decoder decoder
 	skipped int
-	queue   []recorded.Event // of the record before
-	queued  int              // of the queue that were returned
-	event   transcript.Event
-	last    time.Time
+	stream  recorded.Stream
 	err     error
 }
 
@@ -265,7 +267,7 @@ func (e *events) prefix(ctx context.Context, s *session, own *section, thread st
 
 // Next implements [store.Events].
 func (e *events) Next(ctx context.Context) bool {
-	for e.queued == len(e.queue) {
+	for !e.stream.Next() {
 		if e.err != nil || e.section == len(e.sections) {
 			return false
 		}
@@ -290,7 +292,7 @@ func (e *events) Next(ctx context.Context) bool {
 			e.err = err
 			return false
 		}
-		e.event.Copied = e.offset < part.copied
+		copied := e.offset < part.copied
 		e.offset = next
 		if len(line) == 0 {
 			continue
@@ -302,17 +304,9 @@ func (e *events) Next(ctx context.Context) bool {
 		case r.ordinal >= part.until:
 			e.section, e.lines = e.section+1, nil
 		default:
-			e.queue, e.queued = e.decoder.events(e.queue[:0], &r), 0
+			e.stream.Put(e.decoder.events(e.stream.Free(), &r), copied)
 		}
 	}
-	current := &e.queue[e.queued]
-	e.queued++
-	e.event.Index++
-	e.event.Turn, e.event.Kind, e.event.Record = current.Turn, current.Kind, current
-	if e.event.Kind.Global() {
-		e.event.Turn = 0
-	}
-	e.last = current.Time()
 	return true
 }
 
@@ -327,7 +321,7 @@ func behind(spans []span, offset int64) int64 {
 }
 
 // Event implements [store.Events].
-func (e *events) Event() *transcript.Event { return &e.event }
+func (e *events) Event() *transcript.Event { return e.stream.Event() }
 
 // Err implements [store.Events].
 func (e *events) Err() error {
@@ -344,17 +338,16 @@ func (e *events) Totals() store.Totals {
 		t.Uncounted = e.err
 		return t
 	}
-	t.Events, t.LastAt = e.event.Index+1, e.last
+	t.Events, t.LastAt = e.stream.Count(), e.stream.Last()
 	return t
 }
 
 // Restart implements [store.Events].
 func (e *events) Restart() {
 	e.section, e.lines, e.offset, e.skipped = 0, nil, 0, 0
-	e.queue, e.queued, e.err = e.queue[:0], 0, nil
+	e.err = nil
 	e.decoder = decoder{agent: e.conversation.rollout.meta.agent}
-	e.event = transcript.Event{Index: -1}
-	e.last = time.Time{}
+	e.stream.Reset()
 }
 
 // Close implements [store.Events].
