@@ -96,11 +96,17 @@ func (d *database) leave(h *handle, outdated bool) {
 	}
 }
 
-// The tables that are read, and the columns without which they cannot be.
-var required = map[string][]string{
-	"session": {"id", "directory"},
-	"message": {"id", "session_id", "time_created", "data"},
-	"part":    {"id", "message_id", "data"},
+// required are the columns without which the tables cannot be read.
+var required = [...]struct{ table, column string }{
+	{"session", "id"},
+	{"session", "directory"},
+	{"message", "id"},
+	{"message", "session_id"},
+	{"message", "time_created"},
+	{"message", "data"},
+	{"part", "id"},
+	{"part", "message_id"},
+	{"part", "data"},
 }
 
 func openHandle(ctx context.Context, dir, name string) (*handle, error) {
@@ -134,11 +140,9 @@ func (h *handle) describe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for table, columns := range required {
-		for _, column := range columns {
-			if !slices.Contains(h.tables[table], column) {
-				return &schemaError{table, column}
-			}
+	for _, r := range required {
+		if !slices.Contains(h.tables[r.table], r.column) {
+			return &schemaError{r.table, r.column}
 		}
 	}
 	return nil
