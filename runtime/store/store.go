@@ -148,7 +148,7 @@ type Events interface {
 // Sifter is [Events] that can be looked at as they are stored, without decoding them.
 type Sifter interface {
 	// Sift hands over all that is stored, part by part, until may returns true, and reports
-	// whether it did. Parts have [SiftOverlap] bytes in common. They are JSON in which a
+	// whether it did. It is called before Next. Parts have [SiftOverlap] bytes in common. They are JSON in which a
 	// text of an event stands as JSON strings have it, but for what an escape stands for, in
 	// one piece between any of the characters " \\/{}[]:," and line breaks.
 	Sift(ctx context.Context, may func(part []byte) bool) (bool, error)
