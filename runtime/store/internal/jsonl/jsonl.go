@@ -163,9 +163,18 @@ type Ends struct {
 }
 
 // ReadEnds reads up to most bytes of the beginning and of the end of a file of some
-// size.
-func ReadEnds(file io.ReaderAt, size int64, most int) (Ends, error) {
-	head, err := read(file, 0, min(size, int64(most)))
+// size, into buf where that has room for both.
+func ReadEnds(file io.ReaderAt, size int64, most int, buf []byte) (Ends, error) {
+	n := min(size, int64(most))
+	room := n
+	if size > n {
+		room += int64(most)
+	}
+	if int64(cap(buf)) < room {
+		buf = make([]byte, room)
+	}
+	buf = buf[:cap(buf)]
+	head, err := read(file, 0, buf[:n])
 	if err != nil {
 		return Ends{}, err
 	}
@@ -178,7 +187,7 @@ func ReadEnds(file io.ReaderAt, size int64, most int) (Ends, error) {
 		e.Head, e.Cut = head, true
 	}
 	start := max(int64(len(e.Head)), size-int64(most))
-	tail, err := read(file, start, size-start)
+	tail, err := read(file, start, buf[n:n+size-start])
 	if err != nil {
 		return Ends{}, err
 	}
@@ -193,8 +202,7 @@ func ReadEnds(file io.ReaderAt, size int64, most int) (Ends, error) {
 	return e, nil
 }
 
-func read(file io.ReaderAt, offset, size int64) ([]byte, error) {
-	data := make([]byte, size)
+func read(file io.ReaderAt, offset int64, data []byte) ([]byte, error) {
 	n, err := file.ReadAt(data, offset)
 	if err != nil && err != io.EOF {
 		return nil, err
