@@ -98,9 +98,15 @@ func (d *database) leave(h *handle, outdated bool) {
 
 // required are the columns without which the tables cannot be read.
 var required = [...]struct{ table, column string }{
-	{"session", "id"}, {"session", "directory"},
-	{"message", "id"}, {"message", "session_id"}, {"message", "time_created"}, {"message", "data"},
-	{"part", "id"}, {"part", "message_id"}, {"part", "data"},
+	{"session", "id"},
+	{"session", "directory"},
+	{"message", "id"},
+	{"message", "session_id"},
+	{"message", "time_created"},
+	{"message", "data"},
+	{"part", "id"},
+	{"part", "message_id"},
+	{"part", "data"},
 }
 
 func openHandle(ctx context.Context, dir, name string) (*handle, error) {
