@@ -248,10 +248,14 @@ func lockProject(dir string, wait time.Duration) (unlock func(), err error) {
 	return unlock, nil
 }
 
+// longestLock is the most bytes of a contract.lock that are compared: that of 100,000
+// tools.
+const longestLock = 256 << 20
+
 // warn tells which changes since the contract.lock that is there break callers. One
 // that cannot be read is about to be replaced, and no reason to stop.
 func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result) {
-	old, err := root.ReadFile(path.Join(result.Contract.Targets.Generated, lock.File))
+	old, err := safefile.ReadIn(root, path.Join(result.Contract.Targets.Generated, lock.File), longestLock)
 	if err != nil {
 		return
 	}

@@ -50,7 +50,7 @@ type GrepParams struct {
 	IncludeHidden bool
 	// Search only conversations that these programs recorded; those of all when
 	// absent. It is an array of 1 to 10 strings, each one of jp, claude-code,
-	// codex, opencode. It is nil where none is given.
+	// codex, opencode, gemini. It is nil where none is given.
 	Sources []string
 }
 
@@ -82,11 +82,12 @@ const (
 	GrepSourcesClaudeCode = "claude-code"
 	GrepSourcesCodex      = "codex"
 	GrepSourcesOpencode   = "opencode"
+	GrepSourcesGemini     = "gemini"
 )
 
 const (
 	// schemaGrep is the JSON Schema of the arguments.
-	schemaGrep = "{\"type\":\"object\",\"properties\":{\"pattern\":{\"type\":\"string\",\"description\":\"Text to look for, taken literally (1 to 1000 characters; not blank; on one line)\",\"minLength\":1,\"maxLength\":1000,\"pattern\":\"^[^\\\\n\\\\r\\\\x00]*[^\\\\t\\\\n\\\\x0b\\\\x0c\\\\r\\\\x00 ][^\\\\n\\\\r\\\\x00]*$\"},\"ignore_case\":{\"type\":\"boolean\",\"description\":\"Whether upper and lower case count as equal (default true)\",\"default\":true},\"ids\":{\"type\":\"array\",\"description\":\"Search only these conversations; archived and hidden ones may be named (1 to 100 items; each must be a conversation id such as jp-c17648402467)\",\"minItems\":1,\"maxItems\":100,\"items\":{\"type\":\"string\",\"pattern\":\"^[A-Za-z0-9._-]{1,128}$\"}},\"scopes\":{\"type\":\"array\",\"description\":\"Where to look: chat is user, assistant, reasoning, structured; tool is tool-call, tool-result; recall is these very tools; all but recall when absent (1 to 20 items)\",\"minItems\":1,\"maxItems\":20,\"items\":{\"type\":\"string\",\"enum\":[\"all\",\"chat\",\"tool\",\"title\",\"user\",\"assistant\",\"reasoning\",\"structured\",\"tool-call\",\"tool-result\",\"inquiry\",\"recall\"]}},\"event\":{\"type\":\"integer\",\"description\":\"Search only the event of this number, and show all its matching lines; needs one id in ids (at least 1)\",\"minimum\":1},\"context\":{\"type\":\"integer\",\"description\":\"Lines to show before and after each match, where they are short up to twice as many before and four times after; blank ones not counted (0 to 10; default 0)\",\"default\":0,\"minimum\":0,\"maximum\":10},\"limit\":{\"type\":\"integer\",\"description\":\"Most matching lines to return; where it is 50 or less, as many of them as about 5000 characters hold (1 to 200; default 50)\",\"default\":50,\"minimum\":1,\"maximum\":200},\"offset\":{\"type\":\"integer\",\"description\":\"Matches to leave out first, for the next page (at least 0; default 0)\",\"default\":0,\"minimum\":0},\"include_current\":{\"type\":\"boolean\",\"description\":\"Also search the conversation this call is made from (default false)\",\"default\":false},\"include_hidden\":{\"type\":\"boolean\",\"description\":\"Also search conversations the user has hidden (default false)\",\"default\":false},\"sources\":{\"type\":\"array\",\"description\":\"Search only conversations that these programs recorded; those of all when absent (1 to 10 items)\",\"minItems\":1,\"maxItems\":10,\"items\":{\"type\":\"string\",\"enum\":[\"jp\",\"claude-code\",\"codex\",\"opencode\"]}}},\"required\":[\"pattern\"],\"additionalProperties\":false}"
+	schemaGrep = "{\"type\":\"object\",\"properties\":{\"pattern\":{\"type\":\"string\",\"description\":\"Text to look for, taken literally (1 to 1000 characters; not blank; on one line)\",\"minLength\":1,\"maxLength\":1000,\"pattern\":\"^[^\\\\n\\\\r\\\\x00]*[^\\\\t\\\\n\\\\x0b\\\\x0c\\\\r\\\\x00 ][^\\\\n\\\\r\\\\x00]*$\"},\"ignore_case\":{\"type\":\"boolean\",\"description\":\"Whether upper and lower case count as equal (default true)\",\"default\":true},\"ids\":{\"type\":\"array\",\"description\":\"Search only these conversations; archived and hidden ones may be named (1 to 100 items; each must be a conversation id such as jp-c17648402467)\",\"minItems\":1,\"maxItems\":100,\"items\":{\"type\":\"string\",\"pattern\":\"^[A-Za-z0-9._-]{1,128}$\"}},\"scopes\":{\"type\":\"array\",\"description\":\"Where to look: chat is user, assistant, reasoning, structured; tool is tool-call, tool-result; recall is these very tools; all but recall when absent (1 to 20 items)\",\"minItems\":1,\"maxItems\":20,\"items\":{\"type\":\"string\",\"enum\":[\"all\",\"chat\",\"tool\",\"title\",\"user\",\"assistant\",\"reasoning\",\"structured\",\"tool-call\",\"tool-result\",\"inquiry\",\"recall\"]}},\"event\":{\"type\":\"integer\",\"description\":\"Search only the event of this number, and show all its matching lines; needs one id in ids (at least 1)\",\"minimum\":1},\"context\":{\"type\":\"integer\",\"description\":\"Lines to show before and after each match, where they are short up to twice as many before and four times after; blank ones not counted (0 to 10; default 0)\",\"default\":0,\"minimum\":0,\"maximum\":10},\"limit\":{\"type\":\"integer\",\"description\":\"Most matching lines to return; where it is 50 or less, as many of them as about 5000 characters hold (1 to 200; default 50)\",\"default\":50,\"minimum\":1,\"maximum\":200},\"offset\":{\"type\":\"integer\",\"description\":\"Matches to leave out first, for the next page (at least 0; default 0)\",\"default\":0,\"minimum\":0},\"include_current\":{\"type\":\"boolean\",\"description\":\"Also search the conversation this call is made from (default false)\",\"default\":false},\"include_hidden\":{\"type\":\"boolean\",\"description\":\"Also search conversations the user has hidden (default false)\",\"default\":false},\"sources\":{\"type\":\"array\",\"description\":\"Search only conversations that these programs recorded; those of all when absent (1 to 10 items)\",\"minItems\":1,\"maxItems\":10,\"items\":{\"type\":\"string\",\"enum\":[\"jp\",\"claude-code\",\"codex\",\"opencode\",\"gemini\"]}}},\"required\":[\"pattern\"],\"additionalProperties\":false}"
 	// exampleGrep is the arguments of a call that works.
 	exampleGrep = "{\"pattern\": \"retry\", \"limit\": 10}"
 )
@@ -121,7 +122,7 @@ func GrepTool() contract.Tool {
 			{Name: "offset", Type: "integer"},
 			{Name: "include_current", Type: "boolean"},
 			{Name: "include_hidden", Type: "boolean"},
-			{Name: "sources", Type: "array", Enum: []string{"jp", "claude-code", "codex", "opencode"}},
+			{Name: "sources", Type: "array", Enum: []string{"jp", "claude-code", "codex", "opencode", "gemini"}},
 		},
 	}
 }
@@ -147,7 +148,7 @@ func CoerceGrep(args *coerce.Args) {
 	args.BooleanFromString("include_hidden")
 	args.ArrayFromString("sources")
 	args.ArrayFromScalar("sources")
-	args.Spelling("sources", "jp", "claude-code", "codex", "opencode")
+	args.Spelling("sources", "jp", "claude-code", "codex", "opencode", "gemini")
 }
 
 // ValidateGrep returns everything wrong with the arguments of
@@ -274,7 +275,7 @@ func ValidateGrep(args coerce.Object) []contract.Problem {
 	}
 	if v, ok := args.Get("sources"); ok {
 		if list, ok := v.([]any); !ok {
-			problems = append(problems, contract.Type("sources", "an array of 1 to 10 strings, each one of jp, claude-code, codex, opencode", v, ""))
+			problems = append(problems, contract.Type("sources", "an array of 1 to 10 strings, each one of jp, claude-code, codex, opencode, gemini", v, ""))
 		} else {
 			switch n := len(list); {
 			case n < 1:
@@ -287,12 +288,12 @@ func ValidateGrep(args coerce.Object) []contract.Problem {
 					break
 				}
 				if s, ok := item.(string); !ok {
-					problems = append(problems, contract.Type(contract.Item("sources", i), "one of jp, claude-code, codex, opencode", item, ""))
+					problems = append(problems, contract.Type(contract.Item("sources", i), "one of jp, claude-code, codex, opencode, gemini", item, ""))
 				} else {
 					switch s {
-					case "jp", "claude-code", "codex", "opencode":
+					case "jp", "claude-code", "codex", "opencode", "gemini":
 					default:
-						problems = append(problems, contract.Enum(contract.Item("sources", i), s, []string{"jp", "claude-code", "codex", "opencode"}, ""))
+						problems = append(problems, contract.Enum(contract.Item("sources", i), s, []string{"jp", "claude-code", "codex", "opencode", "gemini"}, ""))
 					}
 				}
 			}
@@ -613,6 +614,9 @@ type GrepHit struct {
 	// Other events with the same line: their numbers, with the id before those of
 	// other conversations. Left out when it is empty.
 	Also string `json:"-"`
+	// With event: how many equal lines of it this one stands for, where they are
+	// several and no context is asked for. Left out when it is zero.
+	Times int `json:"-"`
 	// Recorded text, of which line breaks stay.
 	Text string `json:"-"`
 }
@@ -629,6 +633,9 @@ func (e *GrepHit) Append(w *envelope.Writer) {
 	}
 	if e.Also != "" {
 		w.Text("also", e.Also)
+	}
+	if e.Times != 0 {
+		w.Integer("times", e.Times)
 	}
 	w.Lines(e.Text)
 	w.Close()

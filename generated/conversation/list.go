@@ -37,8 +37,8 @@ type ListParams struct {
 	// Default: false.
 	Outline bool
 	// Only conversations that these programs recorded; those of all when absent. It
-	// is an array of 1 to 10 strings, each one of jp, claude-code, codex, opencode.
-	// It is nil where none is given.
+	// is an array of 1 to 10 strings, each one of jp, claude-code, codex, opencode,
+	// gemini. It is nil where none is given.
 	Sources []string
 }
 
@@ -58,11 +58,12 @@ const (
 	ListSourcesClaudeCode = "claude-code"
 	ListSourcesCodex      = "codex"
 	ListSourcesOpencode   = "opencode"
+	ListSourcesGemini     = "gemini"
 )
 
 const (
 	// schemaList is the JSON Schema of the arguments.
-	schemaList = "{\"type\":\"object\",\"properties\":{\"limit\":{\"type\":\"integer\",\"description\":\"Most conversations to return (1 to 100; default 20)\",\"default\":20,\"minimum\":1,\"maximum\":100},\"offset\":{\"type\":\"integer\",\"description\":\"How many to skip, after sorting (at least 0; default 0)\",\"default\":0,\"minimum\":0},\"sort\":{\"type\":\"string\",\"description\":\"Order by last event (activity), by creation, or by the newest of last event and change of the conversation itself (updated) (default \\\"activity\\\")\",\"default\":\"activity\",\"enum\":[\"activity\",\"created\",\"updated\"]},\"descending\":{\"type\":\"boolean\",\"description\":\"Newest first (default true)\",\"default\":true},\"archived\":{\"type\":\"boolean\",\"description\":\"List archived conversations instead of live ones (default false)\",\"default\":false},\"title_contains\":{\"type\":\"string\",\"description\":\"Only conversations whose title contains this text, in any case (at most 200 characters; on one line)\",\"maxLength\":200,\"pattern\":\"^[^\\\\n\\\\r\\\\x00]*$\"},\"include_hidden\":{\"type\":\"boolean\",\"description\":\"Also list conversations the user has hidden (default false)\",\"default\":false},\"outline\":{\"type\":\"boolean\",\"description\":\"Also show how each request of the user begins; fewer conversations fit (default false)\",\"default\":false},\"sources\":{\"type\":\"array\",\"description\":\"Only conversations that these programs recorded; those of all when absent (1 to 10 items)\",\"minItems\":1,\"maxItems\":10,\"items\":{\"type\":\"string\",\"enum\":[\"jp\",\"claude-code\",\"codex\",\"opencode\"]}}},\"additionalProperties\":false}"
+	schemaList = "{\"type\":\"object\",\"properties\":{\"limit\":{\"type\":\"integer\",\"description\":\"Most conversations to return (1 to 100; default 20)\",\"default\":20,\"minimum\":1,\"maximum\":100},\"offset\":{\"type\":\"integer\",\"description\":\"How many to skip, after sorting (at least 0; default 0)\",\"default\":0,\"minimum\":0},\"sort\":{\"type\":\"string\",\"description\":\"Order by last event (activity), by creation, or by the newest of last event and change of the conversation itself (updated) (default \\\"activity\\\")\",\"default\":\"activity\",\"enum\":[\"activity\",\"created\",\"updated\"]},\"descending\":{\"type\":\"boolean\",\"description\":\"Newest first (default true)\",\"default\":true},\"archived\":{\"type\":\"boolean\",\"description\":\"List archived conversations instead of live ones (default false)\",\"default\":false},\"title_contains\":{\"type\":\"string\",\"description\":\"Only conversations whose title contains this text, in any case (at most 200 characters; on one line)\",\"maxLength\":200,\"pattern\":\"^[^\\\\n\\\\r\\\\x00]*$\"},\"include_hidden\":{\"type\":\"boolean\",\"description\":\"Also list conversations the user has hidden (default false)\",\"default\":false},\"outline\":{\"type\":\"boolean\",\"description\":\"Also show how each request of the user begins; fewer conversations fit (default false)\",\"default\":false},\"sources\":{\"type\":\"array\",\"description\":\"Only conversations that these programs recorded; those of all when absent (1 to 10 items)\",\"minItems\":1,\"maxItems\":10,\"items\":{\"type\":\"string\",\"enum\":[\"jp\",\"claude-code\",\"codex\",\"opencode\",\"gemini\"]}}},\"additionalProperties\":false}"
 	// exampleList is the arguments of a call that works.
 	exampleList = "{}"
 )
@@ -95,7 +96,7 @@ func ListTool() contract.Tool {
 			{Name: "title_contains", Type: "string"},
 			{Name: "include_hidden", Type: "boolean"},
 			{Name: "outline", Type: "boolean"},
-			{Name: "sources", Type: "array", Enum: []string{"jp", "claude-code", "codex", "opencode"}},
+			{Name: "sources", Type: "array", Enum: []string{"jp", "claude-code", "codex", "opencode", "gemini"}},
 		},
 	}
 }
@@ -114,7 +115,7 @@ func CoerceList(args *coerce.Args) {
 	args.BooleanFromString("outline")
 	args.ArrayFromString("sources")
 	args.ArrayFromScalar("sources")
-	args.Spelling("sources", "jp", "claude-code", "codex", "opencode")
+	args.Spelling("sources", "jp", "claude-code", "codex", "opencode", "gemini")
 }
 
 // ValidateList returns everything wrong with the arguments of
@@ -185,7 +186,7 @@ func ValidateList(args coerce.Object) []contract.Problem {
 	}
 	if v, ok := args.Get("sources"); ok {
 		if list, ok := v.([]any); !ok {
-			problems = append(problems, contract.Type("sources", "an array of 1 to 10 strings, each one of jp, claude-code, codex, opencode", v, ""))
+			problems = append(problems, contract.Type("sources", "an array of 1 to 10 strings, each one of jp, claude-code, codex, opencode, gemini", v, ""))
 		} else {
 			switch n := len(list); {
 			case n < 1:
@@ -198,12 +199,12 @@ func ValidateList(args coerce.Object) []contract.Problem {
 					break
 				}
 				if s, ok := item.(string); !ok {
-					problems = append(problems, contract.Type(contract.Item("sources", i), "one of jp, claude-code, codex, opencode", item, ""))
+					problems = append(problems, contract.Type(contract.Item("sources", i), "one of jp, claude-code, codex, opencode, gemini", item, ""))
 				} else {
 					switch s {
-					case "jp", "claude-code", "codex", "opencode":
+					case "jp", "claude-code", "codex", "opencode", "gemini":
 					default:
-						problems = append(problems, contract.Enum(contract.Item("sources", i), s, []string{"jp", "claude-code", "codex", "opencode"}, ""))
+						problems = append(problems, contract.Enum(contract.Item("sources", i), s, []string{"jp", "claude-code", "codex", "opencode", "gemini"}, ""))
 					}
 				}
 			}

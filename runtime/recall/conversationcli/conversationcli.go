@@ -61,6 +61,9 @@ func Command(host *toolset.Host) *cobra.Command {
 	for _, reading := range []*cobra.Command{c.lsCommand(), c.showCommand(), c.grepCommand(), c.printCommand()} {
 		c.page(reading)
 		reading.Flags().BoolVar(&c.allProjects, "all-projects", false, "conversations of every project on this machine")
+		if reading.Name() == "print" {
+			cli.Rare(reading.Flags(), "all-projects")
+		}
 		cmd.AddCommand(reading)
 	}
 	cmd.AddCommand(

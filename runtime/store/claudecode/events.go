@@ -69,10 +69,7 @@ type events struct {
 	plan         plan
 	next         int // record of the plan
 	decoder      decoder
-	queue        []recorded.Event // of the record before
-	queued       int              // of the queue that were returned
-	event        transcript.Event
-	last         time.Time
+	stream       recorded.Stream
 	err          error
 }
 
@@ -112,11 +109,12 @@ func (e *events) open(ctx context.Context, c *conversation, buffer *store.Buffer
 
 // Next implements [store.Events].
 func (e *events) Next(ctx context.Context) bool {
-	for e.queued == len(e.queue) {
+	for !e.stream.Next() {
 		if e.err != nil || e.next == len(e.plan.records) {
 			return false
 		}
-		line, _, err := e.lines.At(ctx, e.plan.records[e.next].offset)
+		at := e.plan.records[e.next]
+		line, _, err := e.lines.At(ctx, at.offset)
 		switch {
 		case err == io.EOF || errors.Is(err, jsonl.ErrTooLong):
 			err = errChanged
@@ -125,26 +123,17 @@ func (e *events) Next(ctx context.Context) bool {
 			e.err = err
 			return false
 		}
-		e.event.Copied = e.plan.records[e.next].copied
 		e.next++
 		r, _ := parse(line)
-		e.queue, e.queued = e.decoder.events(e.queue[:0], &r), 0
+		e.stream.Put(e.decoder.events(e.stream.Free(), &r), at.copied)
 	}
-	current := &e.queue[e.queued]
-	e.queued++
-	e.event.Index++
-	e.event.Turn, e.event.Kind, e.event.Record = current.Turn, current.Kind, current
-	if e.event.Kind.Global() {
-		e.event.Turn = 0
-	}
-	e.last = current.Time()
 	return true
 }
 
 var errChanged = errors.New("the file was rewritten while it was read")
 
 // Event implements [store.Events].
-func (e *events) Event() *transcript.Event { return &e.event }
+func (e *events) Event() *transcript.Event { return e.stream.Event() }
 
 // Err implements [store.Events].
 func (e *events) Err() error {
@@ -152,7 +141,7 @@ func (e *events) Err() error {
 	case e.err == nil:
 		return nil
 	case errors.Is(e.err, errChanged):
-		return &store.DamageError{Event: e.event.Index + 1, Err: e.err}
+		return &store.DamageError{Event: e.stream.Count(), Err: e.err}
 	}
 	return fmt.Errorf("reading the events of %s: %w", e.conversation.id, e.err)
 }
@@ -164,16 +153,15 @@ func (e *events) Totals() store.Totals {
 		t.Uncounted = e.err
 		return t
 	}
-	t.Events, t.LastAt = e.event.Index+1, e.last
+	t.Events, t.LastAt = e.stream.Count(), e.stream.Last()
 	return t
 }
 
 // Restart implements [store.Events].
 func (e *events) Restart() {
-	e.next, e.queue, e.queued, e.err = 0, e.queue[:0], 0, nil
+	e.next, e.err = 0, nil
 	e.decoder = decoder{agent: e.conversation.agent || e.conversation.chain != key{}}
-	e.event = transcript.Event{Index: -1}
-	e.last = time.Time{}
+	e.stream.Reset()
 }
 
 // Close implements [store.Events].

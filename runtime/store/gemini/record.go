@@ -8,12 +8,12 @@ import (
 // record is a line of a log, or a message in it, or a whole session in one object.
 // Strings are as they stand between their quotes, and all of it aliases the line.
 type record struct {
-	id, kind, stamp                   []byte
-	content, thoughts, calls          []byte // JSON values
-	session, start, chat, title       []byte
-	messages, directories, set        []byte // JSON values
-	rewind                            []byte
-	isSet, isRewind, isMessage, isLog bool
+	id, kind, stamp             []byte
+	content, thoughts, calls    []byte // JSON values
+	session, start, chat, title []byte
+	messages, directories, set  []byte // JSON values
+	rewind                      []byte
+	isSet, isRewind, isMessage  bool
 }
 
 // parse reads a line. It returns false where that is no JSON object, with the members

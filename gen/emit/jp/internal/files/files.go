@@ -17,6 +17,9 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
+// Package is the name of the Go package.
+const Package = "jpfiles"
+
 // Emit returns jpfiles/jpfiles.go in the folder for generated code, which holds files.
 func Emit(c *ir.Contract, held []emit.File) (emit.File, error) {
 	held = slices.SortedFunc(slices.Values(held), func(a, b emit.File) int { return strings.Compare(a.Path, b.Path) })
@@ -42,7 +45,7 @@ return []contract.File{
 	if err != nil {
 		return emit.File{}, err
 	}
-	return emit.File{Path: path.Join(c.Targets.Generated, "jpfiles", "jpfiles.go"), Data: source}, nil
+	return emit.File{Path: path.Join(c.Targets.Generated, Package, Package+".go"), Data: source}, nil
 }
 
 // literal writes text as Go, a line of it to a line.
