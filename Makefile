@@ -44,7 +44,7 @@ check: ## Format, vet, staticcheck, generated files current, import arrows, race
 	@echo "== modules";     for m in . $(TOOLS); do $(GO) -C $$m mod tidy -diff && $(GO) -C $$m mod verify || exit 1; done
 	@echo "== vet";         $(GO) vet ./... && $(GO) -C $(TOOLS) vet ./...
 	@echo "== staticcheck"; for m in . $(TOOLS); do (cd $$m && $(GO) run $(STATICCHECK) ./...) || exit 1; done
-	@echo "== generate";    $(GO) run ./cmd/convgen generate -check
+	@echo "== generate";    $(GO) run ./cmd/convgen generate -check && $(GO) run ./cmd/convgen fmt -check
 	@echo "== arrows";      $(GO) test -count=1 -run '^TestImportArrows$$' ./cmd/convtools
 	@echo "== race";        for m in . $(TOOLS); do CGO_ENABLED=1 $(GO) -C $$m test -race -short ./... || exit 1; done
 	@echo "== platforms";   for p in $(PLATFORMS); do echo "$$p"; export GOOS=$${p%/*} GOARCH=$${p#*/}; \

@@ -20,7 +20,7 @@ type Handlers struct {
 }
 
 // Call runs a tool and returns its answer.
-func Call(ctx context.Context, h Handlers, call contract.Call) (string, error) {
+func (h Handlers) Call(ctx context.Context, call contract.Call) (string, error) {
 	switch call.Tool {
 	case "conversation_grep", "conversation_list", "conversation_read":
 		return conversation.Call(ctx, h.Conversation, call)
@@ -51,28 +51,9 @@ func Lookup(name string) (contract.Tool, bool) {
 	return contract.Tool{}, false
 }
 
-// CLI is a command line that tools run.
-type CLI struct {
-	// Command is the program and its first words. A tool's arguments follow.
-	Command []string
-	// Builtin command lines are served in this process unless Env names another
-	// program.
-	Builtin bool
-	// Env is the environment variable that chooses another program, if there is
-	// one.
-	Env string
-}
-
-// LookupCLI returns the command line of that name.
-func LookupCLI(name string) (CLI, bool) {
-	switch name {
-	case "conversation":
-		return CLI{
-			Builtin: true,
-			Command: []string{"convtools"},
-			Env:     "CONVTOOLS_CLI",
-		}, true
-	default:
-		return CLI{}, false
+// CommandLines returns the command lines that tools may run, sorted by name.
+func CommandLines() contract.CommandLines {
+	return contract.CommandLines{
+		{Name: "conversation", Command: []string{"convtools"}, Builtin: true, Env: "CONVTOOLS_CLI"},
 	}
 }

@@ -4,11 +4,12 @@
 set -eu
 cd "$(dirname "$0")/workspaces/sample"
 # Only the samples: no conversations and no topics of whoever runs this.
-JP_USER_DATA_DIR=$(mktemp -d)
-XDG_CONFIG_HOME=$JP_USER_DATA_DIR
-export JP_USER_DATA_DIR XDG_CONFIG_HOME
-trap 'rm -rf "$JP_USER_DATA_DIR"' EXIT
-unset CONVTOOLS_CLI || true
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+HOME=$tmp/home USERPROFILE=$HOME JP_USER_DATA_DIR=$tmp/jp XDG_CONFIG_HOME=$tmp/config XDG_DATA_HOME=$tmp/data
+export HOME USERPROFILE JP_USER_DATA_DIR XDG_CONFIG_HOME XDG_DATA_HOME
+unset CONVTOOLS_CLI CLAUDE_CONFIG_DIR CLAUDECODE CLAUDE_CODE_SESSION_ID CODEX_HOME CODEX_THREAD_ID \
+  OPENCODE OPENCODE_DB GEMINI_CLI GEMINI_CLI_HOME || true
 
 convtools() { "$CONVTOOLS" "$@"; }
 step() { printf '\n\033[1m# %s\033[0m\n' "$1" | if [ -t 1 ]; then cat; else sed 's/\x1b\[[0-9;]*m//g'; fi; }
@@ -43,7 +44,32 @@ step "And for people"
 show conversation ls --limit 5
 show conversation grep --scope title,user cache
 
-cd ../../knowledge
+# A copy of the project, in which Claude Code and Codex worked too. Their histories
+# name it by its path.
+mkdir -p "$tmp/harbour" "$JP_USER_DATA_DIR"
+cp -R .jp "$tmp/harbour"
+histories=$(cd ../../histories && pwd)
+cd "$tmp/harbour"
+project=$(pwd -P)
+record() {
+  mkdir -p "$2"
+  for file in "$histories/$1"/*.jsonl; do sed "s|@PROJECT@|$project|g" "$file" >"$2/$(basename "$file")"; done
+}
+record claude-code "$HOME/.claude/projects/$(printf %s "$project" | LC_ALL=C sed 's/[^A-Za-z0-9]/-/g')"
+record codex "$HOME/.codex/sessions/2026/07/02"
+
+step "One project, three programs: what JP, Claude Code and Codex recorded of it"
+show conversation ls --limit 0
+
+step "Claude Code asks in a session of its own, which is left out"
+export CLAUDECODE=1 CLAUDE_CODE_SESSION_ID=b7a94e06-21d3-4f58-8c6e-90f2a4d1c377
+show call conversation_grep 'pattern=the cap' scopes=user,assistant limit=8
+
+step "It reads what another program's assistant found out"
+show call conversation_read id=codex-01a0b3c4-5d6e-7f80-9a1b-2c3d4e5f6a7b include=requests,answers
+unset CLAUDECODE CLAUDE_CODE_SESSION_ID
+
+cd "$histories/../knowledge"
 step "What does the project know?"
 show knowledge ls
 

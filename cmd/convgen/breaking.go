@@ -102,7 +102,7 @@ func oldContract(dir, against, generated string) ([]byte, error) {
 	if revision == "" || strings.HasPrefix(revision, "-") || strings.Contains(revision, ":") {
 		return nil, fmt.Errorf("%q is not a revision", revision)
 	}
-	cmd := exec.Command("git", "show", revision+":./"+path.Join(generated, "contract.lock"))
+	cmd := exec.Command("git", "show", revision+":./"+path.Join(generated, lock.File))
 	cmd.Dir = dir
 	var failure bytes.Buffer
 	cmd.Stderr = &failure

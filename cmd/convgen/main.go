@@ -7,6 +7,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,10 +23,12 @@ import (
 	"github.com/convtools/convtools/gen/check"
 	"github.com/convtools/convtools/gen/emit/editor"
 	"github.com/convtools/convtools/gen/explain"
+	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/gen/plan"
 	"github.com/convtools/convtools/gen/spec"
 	"github.com/convtools/convtools/gen/stamp"
 	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 const usage = `convgen turns the specs that tools.toml names into code, schemas, configurations and docs.
@@ -41,8 +44,14 @@ usage:
   convgen breaking [-C DIR] [-format text|json|github] -against FILE|git:REVISION
         say what changed since another contract.lock, and for whom it breaks;
         exit 1 if it breaks anyone, and no [[accepted]] in tools.toml says why
+  convgen init [-C DIR] [PROGRAM]
+        write a project to begin with into a module: tools.toml, a spec, and a main
+        that serves the tools to every host; and generate it
   convgen new [-C DIR] TOOL
         write a commented spec to begin with, specs/FAMILY/NAME.toml
+  convgen fmt [-C DIR] [-check] [FILE]…
+        write tools.toml and the specs, or the files named, as they are best written,
+        with their comments; -check only names those that are not, and exits with 1
   convgen targets [-C DIR]
         say what each target calls the tools, and how much of them it has in words
   convgen explain [RULE]
@@ -85,6 +94,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return breaking(args, stdout, stderr)
 	case "targets":
 		return targets(args, stdout, stderr)
+	case "init":
+		return initProject(args, stdout, stderr)
+	case "fmt":
+		return formatFiles(args, stdout, stderr)
 	case "new":
 		return newSpec(args, stdout, stderr)
 	case "schema":
@@ -95,7 +108,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, usage)
 		return exitOK
 	default:
-		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are generate, breaking, new, targets, explain, schema and help\n", command)
+		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are generate, breaking, fmt, init, new, targets, explain, schema and help\n", command)
 		return exitUsage
 	}
 }
@@ -106,6 +119,7 @@ type options struct {
 	check   bool
 	format  string
 	verbose bool
+	wait    time.Duration // for another run in the project
 }
 
 // printers are the values of -format.
@@ -140,6 +154,7 @@ func generate(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "convgen generate: %v\nhint: see convgen help\n", err)
 		return exitUsage
 	}
+	o.wait = time.Minute
 	o.caches, _ = os.UserCacheDir() // without one, every run goes its full length
 	ok, err := o.run(stdout, stderr)
 	if err != nil {
@@ -168,6 +183,13 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	name := stamp.Name(o.caches, dir)
 	if !o.check && !o.verbose && o.format == "text" && o.caches != "" && stamp.Current(name, dir) {
 		return true, nil
+	}
+	if !o.check {
+		unlock, err := lockProject(dir, o.wait)
+		if err != nil {
+			return false, err
+		}
+		defer unlock()
 	}
 	result, err := plan.Generate(root.FS())
 	if err != nil {
@@ -210,10 +232,30 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	return true, nil
 }
 
+// lockProject keeps other runs away from a project until unlock: two that write at
+// once, from specs that changed in between, would mix what they make. Where there are
+// no locks, nobody is kept away.
+func lockProject(dir string, wait time.Duration) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), wait, errors.New("another convgen is at work in it"))
+	defer cancel()
+	unlock, err = safefile.Lock(ctx, dir)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return func() {}, nil
+	case err != nil:
+		return nil, fmt.Errorf("locking the project: %w", err)
+	}
+	return unlock, nil
+}
+
+// longestLock is the most bytes of a contract.lock that are compared: that of 100,000
+// tools.
+const longestLock = 256 << 20
+
 // warn tells which changes since the contract.lock that is there break callers. One
 // that cannot be read is about to be replaced, and no reason to stop.
 func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result) {
-	old, err := root.ReadFile(path.Join(result.Contract.Targets.Generated, "contract.lock"))
+	old, err := safefile.ReadIn(root, path.Join(result.Contract.Targets.Generated, lock.File), longestLock)
 	if err != nil {
 		return
 	}

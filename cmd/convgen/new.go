@@ -12,7 +12,6 @@ import (
 
 	"github.com/convtools/convtools/gen/plan"
 	"github.com/convtools/convtools/gen/spec"
-	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // newSpec writes a spec to begin with. It is right as it stands, so that what is
@@ -57,15 +56,8 @@ func writeSpec(dir, tool string) (string, error) {
 	if _, err := root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%s is there already", name)
 	}
-	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return "", fmt.Errorf("writing %s: %w", name, err)
-	}
-	staged, err := safefile.Stage(root, name, fmt.Appendf(nil, template, tool), 0o644)
-	if err == nil {
-		err = root.Rename(staged, name)
-	}
-	if err != nil {
-		return "", fmt.Errorf("writing %s: %w", name, err)
+	if err := writeNew(root, name, fmt.Sprintf(template, tool)); err != nil {
+		return "", err
 	}
 	result, err := plan.Generate(root.FS())
 	if err != nil {

@@ -29,10 +29,10 @@ type floor struct {
 // own floor, as far as its arrow goes, and from those below.
 func floors() []floor {
 	return []floor{
-		{"fronts", []string{"cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli"}},
+		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli"}},
 		{"families", []string{"knowledge", "recall", "toolset"}},
 		{"domain", []string{"conversations", "conversations/command", "store", "transcript", "trust"}},
-		{"ground", []string{"base", "coerce", "contract", "envelope", "process"}},
+		{"ground", []string{"base", "coerce", "commandline", "contract", "envelope", "process"}},
 	}
 }
 
@@ -52,7 +52,7 @@ func arrows() []arrow {
 		pflag = "github.com/spf13/pflag"
 		toml  = "github.com/BurntSushi/toml"
 	)
-	ground := []string{"runtime/base/...", "runtime/coerce", "runtime/contract", "runtime/envelope", "runtime/process"}
+	ground := []string{"runtime/base/...", "runtime/coerce", "runtime/commandline", "runtime/contract", "runtime/envelope", "runtime/process"}
 	domain := []string{"runtime/conversations/...", "runtime/store/...", "runtime/transcript", "runtime/trust"}
 	list := func(groups ...any) []string {
 		var names []string
@@ -67,6 +67,11 @@ func arrows() []arrow {
 		return names
 	}
 	return []arrow{
+		{
+			from: list("gen/prove"),
+			to:   list("gen/...", "runtime/base/...", "runtime/coerce", "runtime/contract", "runtime/envelope", "github.com/santhosh-tekuri/jsonschema/v5"),
+			why:  "generated tests hold generated code against its schema",
+		},
 		{
 			from: list("gen/..."),
 			to: list("gen/...", "runtime/base/...", "testdata/specs", toml, "github.com/bmatcuk/doublestar/v4", "github.com/dave/jennifer/jen", "github.com/santhosh-tekuri/jsonschema/v5",
@@ -96,6 +101,11 @@ func arrows() []arrow {
 			why:  "whoever uses generated code takes it along",
 		},
 		{
+			from: list("runtime/commandline"),
+			to:   list("runtime/contract", "runtime/process"),
+			why:  "it is how tools run what tools.toml names, whoever hosts them",
+		},
+		{
 			from: list("runtime/process/..."),
 			to:   list("runtime/base/...", "golang.org/x/sys/windows"),
 			why:  "it runs programs, whatever they are for; Windows has no other way to end a group of processes",
@@ -116,6 +126,16 @@ func arrows() []arrow {
 		{
 			from: list("runtime/store/jp/jptest/..."),
 			why:  "samples are written without the code that they test",
+		},
+		{
+			from: list("runtime/store/settings"),
+			to:   list("runtime/base/...", "runtime/trust", toml),
+			why:  "what the user says about stores is in a file of TOML, which no store looks into",
+		},
+		{
+			from: list("runtime/store/internal/sqlitefile"),
+			to:   list("runtime/base/...", "runtime/store", "modernc.org/sqlite/...", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
+			why:  "databases are opened in one place, which sees to it that nothing is written",
 		},
 		{
 			from: list("runtime/store/..."),
@@ -178,9 +198,15 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/install/..."),
-			to: list("runtime/cli", "runtime/toolset", ground, "generated/jpfiles", cobra, pflag, toml,
+			to: list("runtime/cli", "runtime/toolset", ground, cobra, pflag, toml,
 				"github.com/tailscale/hujson", "github.com/rogpeppe/go-internal/diff", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
-			why: "other programs' configuration files are parsed here alone, and exchanged where the system can; JP gets the files that are generated for it",
+			why: "other programs' configuration files are parsed here alone, and exchanged where the system can",
+		},
+		{
+			from: list("runtime/app"),
+			to: list("runtime/cli/...", "runtime/doctor", "runtime/install/...", "runtime/jptool", "runtime/mcpserver/...", "runtime/toolset",
+				"runtime/commandline", "runtime/contract", "runtime/process", cobra, "golang.org/x/term"),
+			why: "every front at once, for a main to be ten lines",
 		},
 		{
 			from: list("runtime/doctor"),
@@ -195,7 +221,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("cmd/convtools"),
-			to:   list("runtime/...", "generated/...", cobra, pflag, "golang.org/x/term"),
+			to:   list("runtime/...", "generated/...", cobra, pflag),
 			why:  "it wires, and is started for every call: whatever it links costs each of them",
 		},
 	}

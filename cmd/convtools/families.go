@@ -16,16 +16,22 @@ import (
 // families is the one list of tool families: each with its tools and, where it has
 // commands for people, those.
 func families(host *toolset.Host) []toolset.Family {
-	cli, _ := generated.LookupCLI(conversation.ListCLI)
+	cli, _ := generated.CommandLines().Lookup(conversation.ListCLI)
 	return []toolset.Family{
-		with(recall.Family(host, cli.Env, process.Exec{}), host, conversationcli.Command),
+		with(recall.Family(host, cli.Env, process.Exec{}), host, conversationcli.Command, conversationcli.Stores),
 		with(knowledge.Family(host), host, knowledgecli.Command),
 	}
 }
 
-// with gives a family a command for people. Such commands print, which a family
+// with gives a family commands for people. Such commands print, which a family
 // does not, so they are a package of their own.
-func with(f toolset.Family, host *toolset.Host, command func(*toolset.Host) *cobra.Command) toolset.Family {
-	f.Commands = func() []*cobra.Command { return []*cobra.Command{command(host)} }
+func with(f toolset.Family, host *toolset.Host, commands ...func(*toolset.Host) *cobra.Command) toolset.Family {
+	f.Commands = func() []*cobra.Command {
+		var all []*cobra.Command
+		for _, command := range commands {
+			all = append(all, command(host))
+		}
+		return all
+	}
 	return f
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/app"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -116,6 +117,13 @@ func paintFamily(host *toolset.Host) toolset.Family {
 	}
 }
 
+// painting is the program with one more family.
+func painting() app.Program {
+	p := convtools()
+	p.Families = func(host *toolset.Host) []toolset.Family { return append(families(host), paintFamily(host)) }
+	return p
+}
+
 // paint runs the program with one more family.
 func paint(t *testing.T, args ...string) (stdout, stderr string, exit int) {
 	t.Helper()
@@ -123,7 +131,7 @@ func paint(t *testing.T, args ...string) (stdout, stderr string, exit int) {
 	host := testHost(&out, &errs)
 	home := t.TempDir()
 	host.Getenv = func(name string) string { return map[string]string{"HOME": home, "USERPROFILE": home}[name] }
-	exit = serve(t.Context(), host, append(families(host), paintFamily(host)), args)
+	exit = painting().Run(host, args)
 	return out.String(), errs.String(), exit
 }
 
@@ -191,7 +199,7 @@ func TestFamilyOfItsOwn(t *testing.T) {
 func painter() {
 	host := testHost(os.Stdout, os.Stderr)
 	host.Stdin, host.Getenv = os.Stdin, os.Getenv
-	os.Exit(serve(context.Background(), host, append(families(host), paintFamily(host)), os.Args[1:]))
+	os.Exit(painting().Run(host, os.Args[1:]))
 }
 
 // TestFamilyOfItsOwnOverMCP finds the family among what an MCP client is offered.

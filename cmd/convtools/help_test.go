@@ -19,11 +19,11 @@ import (
 func everyCommand(t *testing.T) []*cobra.Command {
 	t.Helper()
 	host := testHost(io.Discard, io.Discard)
-	registry, err := toolset.NewRegistry(families(host)...)
+	line, err := convtools().CommandLine(host)
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := commandLine(host, registry).Root()
+	root := line.Root()
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	var all []*cobra.Command
@@ -45,7 +45,7 @@ func everyCommand(t *testing.T) []*cobra.Command {
 func testHost(stdout, stderr io.Writer) *toolset.Host {
 	return &toolset.Host{
 		Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr,
-		Getenv: func(string) string { return "" }, Now: time.Now, Version: version,
+		Getenv: func(string) string { return "" }, Now: time.Now,
 	}
 }
 
@@ -56,7 +56,7 @@ func words(c *cobra.Command) []string { return strings.Fields(c.CommandPath())[1
 func helpOf(t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := run(testHost(&stdout, &stderr), args); code != cli.ExitOK || stderr.Len() > 0 {
+	if code := convtools().Run(testHost(&stdout, &stderr), args); code != cli.ExitOK || stderr.Len() > 0 {
 		t.Errorf("convtools %q: exit code %d, standard error %q", args, code, &stderr)
 	}
 	return stdout.String()

@@ -15,14 +15,7 @@ import (
 // TestPager runs commands on a terminal, with a pager that marks what it shows.
 func TestPager(t *testing.T) {
 	t.Parallel()
-	pager := filepath.Join(t.TempDir(), "pager")
-	if err := os.WriteFile(pager, []byte("#!/bin/sh\necho \"LESS=$LESS $1\"\nexec sed 's/^/paged: /'\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	closing := filepath.Join(t.TempDir(), "closing")
-	if err := os.WriteFile(closing, []byte("#!/bin/sh\necho closed\nexit 1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	const pager = "marking-pager" // the test binary, see TestMain
 	tests := []struct {
 		name     string
 		pager    string
@@ -38,7 +31,7 @@ func TestPager(t *testing.T) {
 		{"not where it is off", pager, []string{"ls", "--no-pager"}, true, "\njp-c17", "paged"},
 		{"not cat", "cat", []string{"ls"}, true, "\njp-c17", "paged"},
 		{"one that is not there", pager + "-none", []string{"ls"}, true, "\njp-c17", "paged"},
-		{"one that is left at once", closing, []string{"print", "17906045112", "--style=full"}, true, "closed", "error"},
+		{"one that is left at once", "closing-pager", []string{"print", "17906045112", "--style=full"}, true, "closed", "error"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

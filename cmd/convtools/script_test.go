@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -32,6 +33,10 @@ func TestMain(m *testing.M) {
 		"painter":   painter,
 		"misbehave": misbehave,
 		"jp":        jp,
+		// Programs, and not scripts that a test writes: a file that is open for writing
+		// in a process that is forked at that moment cannot be executed.
+		"marking-pager": markingPager,
+		"closing-pager": closingPager,
 	})
 }
 
@@ -89,6 +94,20 @@ func misbehave() {
 	}
 }
 
+// markingPager prints how it was called, and marks what it shows.
+func markingPager() {
+	fmt.Println("LESS=" + os.Getenv("LESS") + " " + strings.Join(os.Args[1:], " "))
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		fmt.Println("paged: " + lines.Text())
+	}
+}
+
+// closingPager ends at once.
+func closingPager() {
+	fmt.Println("closed")
+	os.Exit(1)
+}
+
 // TestScripts runs the program the way people and JP do. Every script starts in
 // $WORK/ws, a copy of the sample workspace. A copy of the sample knowledge base is
 // in $KB.
@@ -133,6 +152,7 @@ func TestScripts(t *testing.T) {
 			"exits":   exits,
 			"outcome": outcome,
 			"mkws":    makeWorkspace,
+			"record":  record,
 			"size":    size,
 		},
 	})
@@ -247,6 +267,33 @@ func makeWorkspace(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(w.Write())
 }
 
+// record puts a session where a program of the user at $HOME keeps those of a directory:
+// record PROGRAM FILE DIR. The file is named after the session, and CWD in it stands for
+// the directory.
+func record(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: record PROGRAM FILE DIR")
+	}
+	dir, err := filepath.EvalSymlinks(ts.MkAbs(args[2]))
+	ts.Check(err)
+	cwd, err := json.Marshal(dir)
+	ts.Check(err)
+	var place string
+	switch args[0] {
+	case "claude-code":
+		folder := regexp.MustCompile("[^A-Za-z0-9]").ReplaceAllString(dir, "-")
+		place = filepath.Join(".claude", "projects", folder, filepath.Base(args[1]))
+	case "codex":
+		place = filepath.Join(".codex", "sessions", "2026", "05", "01", "rollout-2026-05-01T10-00-00-"+filepath.Base(args[1]))
+	default:
+		ts.Fatalf("record knows claude-code and codex")
+	}
+	place = filepath.Join(ts.Getenv("HOME"), place)
+	ts.Check(os.MkdirAll(filepath.Dir(place), 0o755))
+	text := strings.ReplaceAll(ts.ReadFile(args[1]), `"CWD"`, string(cwd))
+	ts.Check(os.WriteFile(place, []byte(text), 0o644))
+}
+
 // runIn runs the program in this process and returns what it printed.
 func runIn(t *testing.T, dir string, args ...string) (stdout, stderr string, exit int) {
 	t.Helper()
@@ -259,7 +306,7 @@ func runIn(t *testing.T, dir string, args ...string) (stdout, stderr string, exi
 		}
 		return ""
 	}
-	exit = run(host, append([]string{"-w", dir}, args...))
+	exit = convtools().Run(host, append([]string{"-w", dir}, args...))
 	return out.String(), errs.String(), exit
 }
 

@@ -145,8 +145,8 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 	read := func(f spec.Field[string]) {
 		switch {
 		case !f.Set:
-		case !isKey(f.Value):
-			c.reportf(f.At, "CT021", "", "%q is not a key of a JSON object that can be read here", f.Value)
+		case !isSource(t, f.Value):
+			c.reportf(f.At, "CT021", pathHint, "%q is not a key of a JSON object that can be read here", f.Value)
 		case keys[f.Value] && !root: // the root is not read from JSON
 			c.reportf(f.At, "CT021", "one place is enough: a key is read once", "the key %q is read already in this element", f.Value)
 		}
@@ -193,6 +193,14 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 		e.Children = append(e.Children, ch)
 	}
 	return e
+}
+
+// isSource reports whether records have values under such a key, or at such a path.
+func isSource(t *ir.Tool, key string) bool {
+	if readsPaths(t) {
+		return steps(key) != nil && !strings.HasPrefix(key, everyItem)
+	}
+	return isKey(key)
 }
 
 // isBare says of a spec what [ir.Element.Bare] says of the model.

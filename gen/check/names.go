@@ -61,6 +61,9 @@ func isTag(s string) bool {
 
 func isVariable(s string) bool { return regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`).MatchString(s) }
 
+// isEnvName reports whether s can name an environment variable.
+func isEnvName(s string) bool { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(s) }
+
 // isKey reports whether s can stand in a struct tag as the key of a JSON object.
 func isKey(s string) bool {
 	const first = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"

@@ -179,7 +179,7 @@ func failures(s *jsonschema.Schema, document map[string]any, keys []string) []fa
 			steps := strings.Split(strings.TrimPrefix(e.InstanceLocation, "/"), "/")
 			message := e.Message
 			if len(e.Causes) > 0 {
-				message = unmeant(e)
+				message = unmeant(located(s, e.KeywordLocation), e)
 			}
 			out = append(out, failure{steps[0], steps[1:], message})
 		}
@@ -205,18 +205,42 @@ func meant(e *jsonschema.ValidationError, keys []string) []*jsonschema.Validatio
 	})
 }
 
-// unmeant is what to say of a value that was meant for no alternative.
-func unmeant(e *jsonschema.ValidationError) string {
-	var types []string
-	for _, leaf := range leaves(e) {
-		if expected, _, ok := strings.Cut(leaf.Message, ", but got"); ok && leaf.InstanceLocation == e.InstanceLocation {
-			types = append(types, strings.TrimPrefix(expected, "expected "))
+// unmeant is what to say of a value that was meant for no alternative of a schema.
+func unmeant(s *jsonschema.Schema, e *jsonschema.ValidationError) string {
+	for _, cause := range e.Causes {
+		if !slices.ContainsFunc(leaves(cause), func(leaf *jsonschema.ValidationError) bool {
+			return leaf.InstanceLocation == e.InstanceLocation && strings.HasSuffix(leaf.KeywordLocation, "/type")
+		}) {
+			return "no variant of the object is told apart by this value"
 		}
 	}
-	if len(types) < len(e.Causes) {
-		return "no variant of the object is told apart by this value"
+	var types []string
+	for _, alternative := range s.AnyOf {
+		types = append(types, alternative.Types...)
 	}
 	return "expected " + strings.Join(slices.Compact(types), " or ")
+}
+
+// located is the part of a schema that holds the keyword at a location, which is one
+// of those that emitted schemas have.
+func located(s *jsonschema.Schema, keyword string) *jsonschema.Schema {
+	steps := strings.Split(keyword, "/")[1:]
+	for len(steps) > 1 {
+		step := steps[0]
+		steps = steps[1:]
+		switch step {
+		case "items":
+			s = s.Items2020
+			continue
+		case "properties":
+			s = s.Properties[steps[0]]
+		case "anyOf":
+			i, _ := strconv.Atoi(steps[0])
+			s = s.AnyOf[i]
+		}
+		steps = steps[1:]
+	}
+	return s
 }
 
 func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {

@@ -22,17 +22,9 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 		Effect:  ir.Effect(c.choice(t.Effect, "effect", "read", "write")),
 		Handler: ir.HandlerCommand,
 	}
-	// What a spec does not say to JP is cautious: tools are switched on by name, and a
-	// person is asked before anything is changed.
-	tool.Enable, tool.Run = "explicit", "ask"
-	if tool.Effect == ir.Read {
-		tool.Run = "unattended"
-	}
-	if t.Enable.Set {
-		tool.Enable = c.choice(t.Enable, "enable", "on", "off", "always", "explicit")
-	}
-	if t.Run.Set {
-		tool.Run = c.choice(t.Run, "run", "ask", "unattended", "edit", "skip")
+	tool.JP = ir.JPTool{
+		Enable: c.choice(t.JP.Enable, "enable", "on", "off", "always", "explicit"),
+		Run:    c.choice(t.JP.Run, "run", "ask", "unattended", "edit", "skip"),
 	}
 	if t.Handler.Set {
 		tool.Handler = ir.Handler(c.choice(t.Handler, "handler", "command", "go"))

@@ -47,6 +47,7 @@ type CLI struct {
 	Command []string // program and first words; a spec's arguments follow
 	Builtin bool     // served in this process unless another program is chosen
 	Env     string   // environment variable that chooses another program
+	PassEnv []string // environment variables it gets besides the usual ones; * stands at the end for any
 }
 
 // Family is the tools declared in one folder of specs: one Go package.
@@ -94,8 +95,7 @@ type Tool struct {
 	Summary     string // one line
 	Description string // paragraphs separated by blank lines; lines are not wrapped
 	Effect      Effect
-	Enable      string // JP: on, off, always, explicit
-	Run         string // JP: ask, unattended, edit, skip
+	JP          JPTool // what the spec says to that target
 	Handler     Handler
 	Params      []Param // in the order of the spec
 	Rules       []Rule
@@ -105,6 +105,12 @@ type Tool struct {
 	Envelope    Envelope // without elements where the answer is no envelope
 	Result      Result   // without fields where the answer is not JSON
 	Examples    []Example
+}
+
+// JPTool is what a spec says to JP about a tool. What is empty follows from its effect.
+type JPTool struct {
+	Enable string // on, off, always, explicit
+	Run    string // ask, unattended, edit, skip
 }
 
 // Alias is a former name of a tool, which callers may still use.
@@ -312,25 +318,54 @@ type Example struct {
 
 // Command is how a tool runs its command line.
 type Command struct {
-	CLI    string
-	Args   []Arg
-	OKExit []int
-	Output *Output // nil: one JSON value, an array of records or an object with one in data
+	CLI  string
+	Args []Arg
+	// OKExit are the exit codes of an answer, sorted. EmptyExit are those among them of
+	// an answer without records, of which nothing is read.
+	OKExit    []int
+	EmptyExit []int
+	Failures  []ExitFailure
+	Output    *Output // nil: one JSON value, an array of records or an object with one in data
+	Stdin     *Arg    // nil: none
+	Env       []Variable
+	Dir       string // slash-separated, below where the call comes from; empty: there
+	Timeout   int    // in seconds; 0: the limit of who runs it
+}
+
+// Surroundings reports whether more is said of a run than its arguments.
+func (c *Command) Surroundings() bool {
+	return c.Stdin != nil || len(c.Env) > 0 || c.Dir != "" || c.Timeout != 0
+}
+
+// ExitFailure is what exit codes mean that are not those of an answer.
+type ExitFailure struct {
+	Exit              []int
+	Reason            string
+	Caller, Transient bool
+}
+
+// Variable is one of the environment.
+type Variable struct {
+	Name  string
+	Value Arg
 }
 
 // Output is the form in which a command prints its records, as in package contract.
 type Output struct {
-	Form           string
-	Path           []string // of members down to the array in JSON
+	Form           string   // empty: an array in JSON, or an object with one in data
+	Path           []string // of steps down to the records in JSON
+	MayBeAbsent    bool
 	Fields         []OutputField
 	Separator, End string
 	Pattern        string
+	Skip           string
 }
 
-// OutputField is a field of a record that is no JSON.
+// OutputField is a field of a record that is no JSON, or that is deep inside of one.
 type OutputField struct {
 	Name string
-	Type AttributeType
+	Type AttributeType // of a record that is no JSON
+	Path []string      // of steps down to it in JSON
 }
 
 // Arg is one argument, or a run of them, of a command line. Text and

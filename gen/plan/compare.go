@@ -14,6 +14,7 @@ import (
 	"github.com/convtools/convtools/gen/emit/targets"
 	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // Difference is one way a directory differs from what the specs say.
@@ -69,7 +70,7 @@ func compare(fsys fs.FS, file emit.File) (Kind, error) {
 	case !info.Mode().IsRegular():
 		return Foreign, nil // reading a pipe would wait for a writer
 	}
-	have, err := fs.ReadFile(fsys, file.Path)
+	have, err := read(fsys, file.Path, max(len(file.Data), firstLines)+1) // a longer file differs
 	switch {
 	case err != nil:
 		return "", err
@@ -80,6 +81,19 @@ func compare(fsys fs.FS, file emit.File) (Kind, error) {
 	default:
 		return Stale, nil
 	}
+}
+
+// firstLines is how many bytes are enough to see that a file was generated.
+const firstLines = 512
+
+// read returns the first bytes of a file, most of them at most.
+func read(fsys fs.FS, name string, most int) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, int64(most)))
 }
 
 // orphans finds files of tools that are gone. It looks only where the emitters
@@ -115,6 +129,10 @@ func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference
 			if expected[name] || found[name] {
 				continue
 			}
+			// A run that was killed leaves what it had not put in its place yet.
+			if found[name] = safefile.Temporary(path.Base(name)); found[name] {
+				continue
+			}
 			if found[name], err = saysGenerated(fsys, name); err != nil {
 				return nil, err
 			}
@@ -141,7 +159,7 @@ func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference
 }
 
 // list names the files of dir, and of folders in it down to depth, that have the
-// extension ext. A folder that is not there is empty.
+// extension ext or are temporary. A folder that is not there is empty.
 func list(fsys fs.FS, dir, ext string, depth int) ([]string, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -157,7 +175,7 @@ func list(fsys fs.FS, dir, ext string, depth int) ([]string, error) {
 				return nil, err
 			}
 			names = append(names, below...)
-		case entry.Type().IsRegular() && path.Ext(name) == ext:
+		case entry.Type().IsRegular() && (path.Ext(name) == ext || safefile.Temporary(entry.Name())):
 			names = append(names, name)
 		}
 	}
@@ -167,12 +185,7 @@ func list(fsys fs.FS, dir, ext string, depth int) ([]string, error) {
 // saysGenerated reads the beginning of a file. JSON has no comments: a schema is
 // known by the two members every generated one begins with.
 func saysGenerated(fsys fs.FS, name string) (bool, error) {
-	f, err := fsys.Open(name)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, 512))
+	head, err := read(fsys, name, firstLines)
 	if err != nil {
 		return false, err
 	}

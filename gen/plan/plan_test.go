@@ -167,8 +167,6 @@ tools   = []
 summary     = "List notes"
 description = "Lists all notes."
 effect      = "read"
-enable      = "on"
-run         = "ask"
 
 [command]
 cli  = "notes"

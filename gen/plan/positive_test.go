@@ -56,7 +56,7 @@ func TestToolsWithoutGo(t *testing.T) {
 	for _, tc := range positiveCases() {
 		cmd := exec.Command(tools, tc.tool, tc.arguments)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(fake), "NOTES_CLI="+tc.env)
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(fake), "NOTES_CLI="+tc.env, "NOTES_TOKEN=a token", "NOTES_SECRET=a secret")
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		err := cmd.Run()
@@ -96,10 +96,10 @@ func TestTypes(t *testing.T) {
 	}
 	generate(t, dir)
 	// Two of the specs say nothing to JP, which asks before anything is changed.
-	for name, run := range map[string]string{"open": "ask", "history": "unattended"} {
+	for name, said := range map[string][2]string{"open": {"explicit", "ask"}, "history": {"explicit", "unattended"}, "plot": {"on", "edit"}} {
 		definition, err := os.ReadFile(filepath.Join(dir, ".jp/mcp/tools/shapes", name+".toml"))
 		if err != nil || !strings.Contains(string(definition), "\n[conversation.tools.shapes_"+name+"]\n") ||
-			!strings.Contains(string(definition), "\nenable = \"explicit\"\nrun = \""+run+"\"\n") {
+			!strings.Contains(string(definition), "\nenable = \""+said[0]+"\"\nrun = \""+said[1]+"\"\n") {
 			t.Errorf("%s: %v\n%s", name, err, definition)
 		}
 	}
@@ -157,6 +157,17 @@ func positiveCases() []positiveCase {
 		{name: "lines that a pattern takes apart", tool: "notes_status", arguments: `{}`, env: "notes --fake=status"},
 		{name: "a line of another form", tool: "notes_status", arguments: `{}`, env: "notes --fake=warning", fails: true},
 		{name: "the whole text", tool: "notes_help", arguments: `{}`, env: "notes --fake=text"},
+
+		{name: "standard input, environment and folder", tool: "notes_add", arguments: `{"text":"--priority=9\n</written>\u0000 {state}","state":"done","priority":1e21}`},
+		{name: "what is not given is left out", tool: "notes_add", arguments: `{"text":"Tides"}`},
+		{name: "a failure that may pass", tool: "notes_add", arguments: `{"text":"Tides"}`, env: "notes --fake=locked", fails: true},
+		{name: "a failure of the caller", tool: "notes_add", arguments: `{"text":"Tides"}`, env: "notes '--fake=no note'", fails: true},
+		{name: "what is deep inside", tool: "notes_mentions", arguments: `{}`, env: "notes --fake=mentions"},
+		{name: "null in place of records", tool: "notes_mentions", arguments: `{}`, env: "notes '--fake=no mentions'"},
+		{name: "no output in place of records", tool: "notes_mentions", arguments: `{}`, env: "notes --fake=silence"},
+		{name: "an exit code of nothing", tool: "notes_mentions", arguments: `{}`, env: "notes '--fake=found nothing'"},
+		{name: "a text in place of an object", tool: "notes_mentions", arguments: `{}`, env: "notes '--fake=another author'", fails: true},
+		{name: "lines that are none", tool: "notes_sizes", arguments: `{}`, env: "notes --fake=sizes"},
 
 		{name: "half a JSON value", tool: "notes_find", arguments: `{"text":"tide"}`, env: "notes --fake=half", fails: true},
 		{name: "two JSON values", tool: "notes_find", arguments: `{"text":"tide"}`, env: "notes --fake=two", fails: true},

@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -38,22 +39,14 @@ func TestWhatIsCheckedCanBeEmitted(t *testing.T) {
 			continue
 		}
 		accepted++
-		if err := isGo(result.Files); err != nil {
+		if err := errors.Join(isGo(result.Files), isData(result.Files)); err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, dump(project))
 		}
 		for _, file := range result.Files {
 			if path.Ext(file.Path) != ".go" || accepted > compiled {
 				continue
 			}
-			// Each project is a folder of one module, to be compiled in one go.
-			name := filepath.Join(module, fmt.Sprintf("p%d", seed), filepath.FromSlash(file.Path))
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			text := strings.ReplaceAll(string(file.Data), `"example.com/notes/`, fmt.Sprintf(`"example.com/notes/p%d/`, seed))
-			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			writeGo(t, module, int(seed), file.Path, file.Data)
 		}
 	}
 	t.Logf("%d of %d projects are accepted; the others break %v", accepted, projects, rules)
@@ -112,8 +105,8 @@ func (r random) tool(name string) string {
 	if r.chance(25) {
 		answer = "text"
 	}
-	fmt.Fprintf(&b, "name = %q\nsummary = \"A tool\"\ndescription = \"A tool.\"\neffect = \"read\"\nenable = \"on\"\nrun = \"ask\"\nhandler = %q\nanswer = %q\n", name, handler, answer)
-	var args []string
+	fmt.Fprintf(&b, "name = %q\nsummary = \"A tool\"\ndescription = \"A tool.\"\neffect = \"read\"\nhandler = %q\nanswer = %q\n", name, handler, answer)
+	var args, scalars []string
 	seen := map[string]bool{}
 	for range r.IntN(4) {
 		p := r.name()
@@ -123,7 +116,7 @@ func (r random) tool(name string) string {
 		seen[p] = true
 		fmt.Fprintf(&b, "\n[parameters.%s]\nsummary = \"A parameter\"\n", p)
 		word := fmt.Sprintf("{ flag = \"--%s={%s}\" }", p, p)
-		switch r.IntN(9) {
+		switch r.IntN(10) {
 		case 0:
 			fmt.Fprintf(&b, "type = \"integer\"\nmaximum = 9\nrepairs = [\"from_string\", \"clamp\"]\n%s", r.one("", "default = 3\n"))
 		case 1:
@@ -151,18 +144,41 @@ func (r random) tool(name string) string {
 			}
 			word = ""
 		case 8:
-			fmt.Fprintf(&b, "type = \"array\"\nnullable = %s\nitems = { type = %q, nullable = %s }\n", r.one("true", "false"), r.one("integer", "number", "boolean"), r.one("true", "false"))
-			word = ""
+			nullable := r.one("true", "false")
+			fmt.Fprintf(&b, "type = \"array\"\nnullable = %s\nitems = { type = %q, nullable = %s }\n", r.one("true", "false"), r.one("integer", "number", "boolean"), nullable)
+			if word = ""; nullable == "false" {
+				word = fmt.Sprintf("{ repeat = \"--%s={%s}\" }", p, p)
+			}
+		case 9:
+			fmt.Fprintf(&b, "type = \"number\"\n%s", r.one("", "default = 0.5\n", "nullable = true\n", "required = true\n"))
 		}
 		if word != "" {
 			args = append(args, word)
 		}
+		if strings.HasPrefix(word, "{ flag") {
+			scalars = append(scalars, p)
+		}
 	}
 	fmt.Fprintf(&b, "\n[command]\ncli = \"notes\"\nargs = [\"list\", %s]\n", strings.Join(args, ", "))
+	if handler == "command" {
+		r.surroundings(&b, scalars)
+	}
 	if answer == "envelope" {
 		r.envelope(&b, name, handler)
 	}
 	return b.String()
+}
+
+// surroundings writes what a command has around it.
+func (r random) surroundings(b *strings.Builder, scalars []string) {
+	if len(scalars) > 0 && r.chance(50) {
+		fmt.Fprintf(b, "stdin = \"%s{%s}\"\n", r.one("", "text: "), r.one(scalars...))
+	}
+	if len(scalars) > 0 && r.chance(50) {
+		fmt.Fprintf(b, "env = { A = \"b\", %s = \"%s{%s}\" }\n", r.one("NAME", "err", "args"), r.one("", "v"), r.one(scalars...))
+	}
+	fmt.Fprint(b, r.one("", "dir = \"docs\"\n", "timeout = 5\n"), r.one("", "ok_exit = [0, 3]\n"), r.one("", "empty_exit = [1]\n", "empty_exit = [0]\n"))
+	fmt.Fprint(b, r.one("", "", "[[command.failures]]\nexit = [4, 5]\nreason = \"No \\\"store\\\"\"\ncaller = true\n"))
 }
 
 // members writes the members of an object, some of which are objects again.
@@ -204,7 +220,7 @@ func (r random) envelope(b *strings.Builder, tool, handler string) {
 	var attributes, children []string
 	for range r.IntN(4) {
 		attributes = append(attributes, fmt.Sprintf("{ name = %q, type = %q, presence = %q, from = %q, summary = \"A thing\" }",
-			r.name(), r.one("string", "integer", "boolean", "time"), r.one("always", "optional", "nullable"), r.name()))
+			r.name(), r.one("string", "integer", "boolean", "time"), r.one("always", "optional", "nullable"), r.name()+r.one("", "", ".name", ".0.text")))
 	}
 	body, bodies := "", ""
 	if r.chance(40) {
@@ -231,6 +247,20 @@ func sortedNames(project fstest.MapFS) []string {
 		all[name] = nil
 	}
 	return sortedKeys(all)
+}
+
+// writeGo writes a file of the module example.com/notes for one of many projects. Each
+// is a folder of one module, so that all are compiled in one go.
+func writeGo(t *testing.T, module string, project int, name string, data []byte) {
+	t.Helper()
+	name = filepath.Join(module, fmt.Sprintf("p%d", project), filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(data), `"example.com/notes/`, fmt.Sprintf(`"example.com/notes/p%d/`, project))
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // writeModule makes dir a module of that name that takes this one from where it is.

@@ -14,10 +14,11 @@ const (
 	TextsKey   Type = "texts"    // an array of strings
 	NumbersKey Type = "integers" // an array of integers
 	AnyKey     Type = "any"
-	TableKey   Type = "table"  // one table of the kind
-	TablesKey  Type = "tables" // an array of tables of the kind
-	NamedKey   Type = "named"  // tables of the kind under free names
-	ArgsKey    Type = "args"   // an array of strings and tables of the kind
+	TableKey   Type = "table"     // one table of the kind
+	TablesKey  Type = "tables"    // an array of tables of the kind
+	NamedKey   Type = "named"     // tables of the kind under free names
+	ArgsKey    Type = "args"      // an array of strings and tables of the kind
+	VarsKey    Type = "variables" // strings under free names
 )
 
 // Key is one key of a table of a spec or of tools.toml.
@@ -105,6 +106,7 @@ func Keys() map[string][]Key {
 			{Name: "command", Type: TextsKey, Required: true, Doc: "The program and its first words; what a spec says follows"},
 			{Name: "builtin", Type: BooleanKey, Doc: "Whether the program that hosts the tools serves it itself"},
 			{Name: "env", Type: TextKey, Doc: "The environment variable that names another program"},
+			{Name: "pass_env", Type: TextsKey, Doc: "Environment variables that the program gets besides those that name folders, the language and the time zone, such as GH_TOKEN, or AWS_* for all that begin so"},
 		},
 		"targets": {
 			{Name: "only", Type: TextsKey, Doc: "Which of the targets without a table are made: schema, mcp, openai, responses, anthropic, docs; all where it is left out"},
@@ -130,8 +132,6 @@ func Keys() map[string][]Key {
 			{Name: "summary", Type: TextKey, Required: true, Doc: "What the tool does, in one line without a full stop"},
 			{Name: "description", Type: TextKey, Required: true, Doc: "What it does, when to use it, and what it returns, in paragraphs"},
 			{Name: "effect", Type: TextKey, Required: true, Values: []string{"read", "write"}, Doc: "Whether it changes anything"},
-			{Name: "enable", Type: TextKey, Values: []string{"on", "off", "always", "explicit"}, Doc: "JP: when the tool is switched on; explicit where it is left out"},
-			{Name: "run", Type: TextKey, Values: []string{"ask", "unattended", "edit", "skip"}, Doc: "JP: whether a person is asked; where it is left out, a tool that reads runs unattended"},
 			{Name: "handler", Type: TextKey, Values: []string{"command", "go"}, Doc: "Who makes the answer: the records of the command, which is the default, or a method in Go"},
 			{Name: "answer", Type: TextKey, Values: []string{"envelope", "text", "json"}, Doc: "The form of the answer; an envelope where it is left out"},
 			{Name: "max_chars", Type: IntegerKey, Doc: "Most characters of an answer that is no envelope"},
@@ -141,6 +141,12 @@ func Keys() map[string][]Key {
 			{Name: "envelope", Type: TableKey, Kind: "envelope", Doc: "The shape of an answer in XML"},
 			{Name: "result", Type: TableKey, Kind: "result", Doc: "The fields of an answer in JSON"},
 			{Name: "examples", Type: TablesKey, Kind: "examples", Doc: "Calls that a reader can copy"},
+			{Name: "targets", Type: TableKey, Kind: "tool targets", Doc: "What one target alone has to know of the tool"},
+		},
+		"tool targets": {{Name: "jp", Type: TableKey, Kind: "tool jp", Doc: "JP"}},
+		"tool jp": {
+			{Name: "enable", Type: TextKey, Values: []string{"on", "off", "always", "explicit"}, Doc: "When the tool is switched on; explicit where it is left out"},
+			{Name: "run", Type: TextKey, Values: []string{"ask", "unattended", "edit", "skip"}, Doc: "Whether a person is asked; where it is left out, a tool that reads runs unattended"},
 		},
 		"aliases": {
 			{Name: "name", Type: TextKey, Required: true, Doc: "The former name"},
@@ -160,16 +166,30 @@ func Keys() map[string][]Key {
 		"command": {
 			{Name: "cli", Type: TextKey, Required: true, Doc: "The command line, as tools.toml names it"},
 			{Name: "ok_exit", Type: NumbersKey, Doc: "Exit codes of an answer; 0 where they are left out"},
+			{Name: "empty_exit", Type: NumbersKey, Doc: "Exit codes of an answer without records, whatever is printed"},
+			{Name: "failures", Type: TablesKey, Kind: "failures", Doc: "What other exit codes mean"},
+			{Name: "stdin", Type: TextKey, Doc: "The standard input: text, with one {parameter} at its end; none where the parameter is not given"},
+			{Name: "env", Type: VarsKey, Doc: "Environment variables and their values: text, with one {parameter} at its end; a variable is left out where its parameter is not given"},
+			{Name: "dir", Type: TextKey, Doc: "The working directory, below the directory that the call comes from"},
+			{Name: "timeout", Type: IntegerKey, Doc: "How many seconds the command may run; 30 where it is left out"},
 			{Name: "output", Type: TableKey, Kind: "output", Doc: "How the command prints its records; a JSON array, or an object with one in data, where it is left out"},
 			{Name: "args", Type: ArgsKey, Kind: "args", Required: true, Doc: "The arguments: text, with one {parameter} at its end, or tables"},
 		},
+		"failures": {
+			{Name: "exit", Type: NumbersKey, Required: true, Doc: "The exit codes"},
+			{Name: "reason", Type: TextKey, Required: true, Doc: "What went wrong, and what to do about it, in a sentence each"},
+			{Name: "caller", Type: BooleanKey, Doc: "Whether another call can put it right"},
+			{Name: "transient", Type: BooleanKey, Doc: "Whether the same call may work later"},
+		},
 		"output": {
-			{Name: "form", Type: TextKey, Required: true, Values: []string{"json", "json_lines", "delimited", "regexp", "text"}, Doc: "How records are printed: an array in JSON, a JSON value on each line, text with separators, lines that a pattern takes apart, or one record with the whole text"},
-			{Name: "path", Type: TextKey, Doc: "json: the members that lead to the array, such as data.items"},
+			{Name: "form", Type: TextKey, Required: true, Values: []string{"json", "json_object", "json_lines", "delimited", "regexp", "text"}, Doc: "How records are printed: an array in JSON, one object in JSON, a JSON value on each line, text with separators, lines that a pattern takes apart, or one record with the whole text"},
+			{Name: "path", Type: TextKey, Doc: "json and json_object: what leads to the records, such as data.items, pages[].items for those of every page, or 0.items for those of the first"},
+			{Name: "may_be_absent", Type: BooleanKey, Doc: "json and json_object: whether no output at all, and null or nothing at the path, are no records and no mistake"},
 			{Name: "fields", Type: TextsKey, Doc: "delimited: the fields of a record, in their order; without them a record is a text"},
 			{Name: "separator", Type: TextKey, Doc: "delimited: what stands between fields; a tab where it is left out"},
 			{Name: "end", Type: TextKey, Doc: "delimited: what ends a record; a line break where it is left out"},
 			{Name: "pattern", Type: TextKey, Doc: "regexp: the pattern of a line, whose named groups are the fields"},
+			{Name: "skip", Type: TextKey, Doc: "delimited and regexp: the pattern of records that are none, such as headings"},
 		},
 		"args": {
 			{Name: "flag", Type: TextKey, Doc: "An argument that is left out where its parameter is not given"},
@@ -187,7 +207,7 @@ func Keys() map[string][]Key {
 			{Name: "summary", Type: TextKey, Doc: "What it is, in a line"},
 			{Name: "body", Type: TextKey, Values: []string{"inline", "lines", "block", "json"}, Doc: "What stands in it: text on one line, the same with its line breaks, text verbatim, or JSON"},
 			{Name: "from", Type: TextKey, Values: []string{"records"}, Doc: "records: there is one for each record of the command"},
-			{Name: "text_from", Type: TextKey, Doc: "The key of the record that fills the body"},
+			{Name: "text_from", Type: TextKey, Doc: "The key of the record that fills the body; within JSON also a path, such as author.name, or labels[].name for an element that repeats"},
 			{Name: "separator", Type: TextKey, Doc: "An empty element that is written before this one on demand"},
 			{Name: "beside", Type: BooleanKey, Doc: "Whether it stands on the line of what is before it"},
 			{Name: "attributes", Type: TablesKey, Kind: "attributes", Doc: "Its attributes, in their order"},
@@ -197,7 +217,7 @@ func Keys() map[string][]Key {
 			{Name: "name", Type: TextKey, Required: true, Doc: "The name of the attribute"},
 			{Name: "type", Type: TextKey, Required: true, Values: []string{"string", "integer", "boolean", "time"}, Doc: "The type"},
 			presence, summary,
-			{Name: "from", Type: TextKey, Doc: "The key of the record that fills it; count is the number of records"},
+			{Name: "from", Type: TextKey, Doc: "The key of the record that fills it, or within JSON a path such as author.name; count is the number of records"},
 			{Name: "param", Type: TextKey, Doc: "The parameter it repeats"},
 			{Name: "fixed", Type: TextKey, Doc: "A constant"},
 		},

@@ -31,6 +31,10 @@ zzzzzzzz = 1
 zzzzzzzz = 1
 `),
 	"specs/x/a.toml": text(`zzzzzzzz = 1
+[targets]
+zzzzzzzz = 1
+[targets.jp]
+zzzzzzzz = 1
 [[aliases]]
 zzzzzzzz = 1
 [[rules]]
@@ -39,6 +43,7 @@ zzzzzzzz = 1
 zzzzzzzz = 1
 args = [{ zzzzzzzz = 1 }]
 output = { zzzzzzzz = 1 }
+failures = [{ zzzzzzzz = 1 }]
 [envelope]
 zzzzzzzz = 1
 [[envelope.elements]]

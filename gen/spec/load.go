@@ -256,7 +256,7 @@ func (l *loader) project(file *File, root map[string]any) *Project {
 	for _, c := range t.named("cli", "the command line") {
 		p.CLIs = append(p.CLIs, CLI{
 			Name: c.name, At: c.at,
-			Command: c.mustTexts("command"), Builtin: c.boolean("builtin"), Env: c.text("env"),
+			Command: c.mustTexts("command"), Builtin: c.boolean("builtin"), Env: c.text("env"), PassEnv: c.texts("pass_env"),
 		})
 		c.close()
 	}
@@ -295,8 +295,15 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 	tool := &Tool{
 		File: file,
 		Name: t.mustText("name"), Summary: t.mustText("summary"), Description: t.mustText("description"),
-		Effect: t.mustText("effect"), Enable: t.text("enable"), Run: t.text("run"), Handler: t.text("handler"),
+		Effect: t.mustText("effect"), Handler: t.text("handler"),
 		Answer: t.text("answer"), MaxChars: t.integer("max_chars"),
+	}
+	if targets := t.sub("targets", "targets", false); targets != nil {
+		if jp := targets.sub("jp", "targets.jp", false); jp != nil {
+			tool.JP = JPTool{Enable: jp.text("enable"), Run: jp.text("run")}
+			jp.close()
+		}
+		targets.close()
 	}
 	for _, a := range t.subs("aliases", "an alias", false) {
 		tool.Aliases = append(tool.Aliases, Alias{At: a.at, Name: a.mustText("name"), Until: a.mustText("until")})
@@ -415,11 +422,20 @@ func (t *table) constraint(c ir.Constraint) Field[any] {
 }
 
 func (l *loader) command(t *table) *Command {
-	c := &Command{At: t.at, CLI: t.mustText("cli"), OKExit: t.integers("ok_exit")}
+	c := &Command{
+		At: t.at, CLI: t.mustText("cli"), OKExit: t.integers("ok_exit"), EmptyExit: t.integers("empty_exit"),
+		Stdin: t.text("stdin"), Env: t.variables("env"), Dir: t.text("dir"), Timeout: t.integer("timeout"),
+	}
+	for _, f := range t.subs("failures", "a failure", false) {
+		c.Failures = append(c.Failures, ExitFailure{
+			At: f.at, Exit: f.mustIntegers("exit"), Reason: f.mustText("reason"), Caller: f.boolean("caller"), Transient: f.boolean("transient"),
+		})
+		f.close()
+	}
 	if o := t.sub("output", "output", false); o != nil {
 		c.Output = &Output{
-			At: o.at, Form: o.mustText("form"), Path: o.text("path"), Fields: o.texts("fields"),
-			Separator: o.text("separator"), End: o.text("end"), Pattern: o.text("pattern"),
+			At: o.at, Form: o.mustText("form"), Path: o.text("path"), MayBeAbsent: o.boolean("may_be_absent"), Fields: o.texts("fields"),
+			Separator: o.text("separator"), End: o.text("end"), Pattern: o.text("pattern"), Skip: o.text("skip"),
 		}
 		o.close()
 	}

@@ -26,8 +26,6 @@ const toolTOML = `name = "a"
 summary = "A tool"
 description = "A tool."
 effect = "read"
-enable = "on"
-run = "ask"
 [envelope]
 root = "a"
 [[envelope.elements]]

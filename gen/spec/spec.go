@@ -62,6 +62,7 @@ type CLI struct {
 	Command Field[[]string]
 	Builtin Field[bool]
 	Env     Field[string]
+	PassEnv Field[[]string]
 }
 
 // GoTarget is [targets.go].
@@ -95,8 +96,7 @@ type Tool struct {
 	Summary     Field[string]
 	Description Field[string]
 	Effect      Field[string]
-	Enable      Field[string]
-	Run         Field[string]
+	JP          JPTool
 	Handler     Field[string]
 	Answer      Field[string]
 	MaxChars    Field[int64] // of a text answer; an envelope has its own
@@ -106,6 +106,12 @@ type Tool struct {
 	Envelope    *Envelope // nil where there is none, as with a text answer
 	Result      *Result   // of an answer in JSON; nil where there is none
 	Examples    []Example
+}
+
+// JPTool is the table [targets.jp] of a spec.
+type JPTool struct {
+	Enable Field[string]
+	Run    Field[string]
 }
 
 // Alias is one [[aliases]] table.
@@ -157,23 +163,47 @@ type Rule struct {
 
 // Command is the [command] table.
 type Command struct {
-	At     Place
-	CLI    Field[string]
-	OKExit Field[[]int64]
-	Output *Output
-	Args   []Arg
-	ArgsAt Place
+	At        Place
+	CLI       Field[string]
+	OKExit    Field[[]int64]
+	EmptyExit Field[[]int64]
+	Failures  []ExitFailure
+	Output    *Output
+	Args      []Arg
+	ArgsAt    Place
+	Stdin     Field[string]
+	Env       []Variable // in document order
+	Dir       Field[string]
+	Timeout   Field[int64]
+}
+
+// ExitFailure is one [[command.failures]] table.
+type ExitFailure struct {
+	At        Place
+	Exit      Field[[]int64]
+	Reason    Field[string]
+	Caller    Field[bool]
+	Transient Field[bool]
+}
+
+// Variable is one entry of command.env.
+type Variable struct {
+	Name  string
+	At    Place
+	Value Field[string]
 }
 
 // Output is the [command.output] table.
 type Output struct {
-	At        Place
-	Form      Field[string]
-	Path      Field[string]
-	Fields    Field[[]string]
-	Separator Field[string]
-	End       Field[string]
-	Pattern   Field[string]
+	At          Place
+	Form        Field[string]
+	Path        Field[string]
+	MayBeAbsent Field[bool]
+	Fields      Field[[]string]
+	Separator   Field[string]
+	End         Field[string]
+	Pattern     Field[string]
+	Skip        Field[string]
 }
 
 // Arg is one entry of command.args: a string, or a table with one of flag and

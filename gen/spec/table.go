@@ -1,7 +1,9 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -84,11 +86,14 @@ func (t *table) ofResult() bool {
 	return t.kind == "result" || t.kind == "fields" || strings.HasPrefix(t.kind, "result ")
 }
 
-// below is the kind of tables under a key: they are named after it, and those that
-// hold others of their kind are told apart where they are of a result.
+// below is the kind of tables under a key: they are named after it. Those that have
+// the name of others, and hold other keys, are told apart.
 func (t *table) below(key string) string {
-	if t.ofResult() && key != "fields" {
+	switch {
+	case t.ofResult() && key != "fields":
 		return "result " + key
+	case t.kind == ToolKind && key == "targets", t.kind == "tool targets":
+		return "tool " + key
 	}
 	return key
 }
@@ -224,6 +229,10 @@ func (t *table) integers(key string) Field[[]int64] {
 	return list[int64](t, key, "an integer", false)
 }
 
+func (t *table) mustIntegers(key string) Field[[]int64] {
+	return list[int64](t, key, "an integer", true)
+}
+
 // sub is a member that is a table; nil where it is absent or something else.
 func (t *table) sub(key, what string, required bool) *table {
 	v, at, ok := t.raw(key, required)
@@ -283,35 +292,44 @@ func (t *table) named(key, what string) []*table {
 	if parent == nil {
 		return nil
 	}
-	type entry struct {
-		name string
-		span diag.Span
-	}
-	entries := make([]entry, 0, len(parent.m))
-	for name := range parent.m {
-		entries = append(entries, entry{name, parent.at.Key(name).KeySpan()})
-	}
-	sort.Slice(entries, func(i, j int) bool {
-		a, b := entries[i], entries[j]
-		if a.span.Line != b.span.Line {
-			return a.span.Line < b.span.Line
-		}
-		if a.span.Col != b.span.Col {
-			return a.span.Col < b.span.Col
-		}
-		return a.name < b.name
-	})
 	var tables []*table
-	for _, e := range entries {
-		at := parent.at.Key(e.name)
-		m, ok := parent.m[e.name].(map[string]any)
+	for _, name := range parent.names() {
+		at := parent.at.Key(name)
+		m, ok := parent.m[name].(map[string]any)
 		if !ok {
-			parent.wrong(at, key+"."+e.name, "a table", parent.m[e.name])
+			parent.wrong(at, key+"."+name, "a table", parent.m[name])
 			continue
 		}
-		named := t.l.table(at, t.below(key), what+" "+e.name, m)
-		named.name = e.name
+		named := t.l.table(at, t.below(key), what+" "+name, m)
+		named.name = name
 		tables = append(tables, named)
 	}
 	return tables
+}
+
+// variables is a member whose own members are texts under free names, in document
+// order.
+func (t *table) variables(key string) []Variable {
+	parent := t.sub(key, key, false)
+	if parent == nil {
+		return nil
+	}
+	var variables []Variable
+	for _, name := range parent.names() {
+		variables = append(variables, Variable{Name: name, At: parent.at.Key(name), Value: parent.text(name)})
+	}
+	return variables
+}
+
+// names returns the names of all keys, in document order.
+func (t *table) names() []string {
+	names := slices.Sorted(maps.Keys(t.m)) // those without a place stay in this order
+	spans := make(map[string]diag.Span, len(names))
+	for _, name := range names {
+		spans[name] = t.at.Key(name).KeySpan()
+	}
+	slices.SortStableFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(spans[a].Line, spans[b].Line), cmp.Compare(spans[a].Col, spans[b].Col))
+	})
+	return names
 }

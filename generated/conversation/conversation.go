@@ -17,10 +17,11 @@ import (
 // The notes of a call have to be carried by the answer. An answer is never nil
 // where the error is.
 type Handler interface {
-	// Grep answers conversation_grep: search the text of earlier conversations in
-	// this workspace.
+	// Grep answers conversation_grep: search earlier conversations of this project,
+	// with any assistant.
 	Grep(ctx context.Context, call contract.Call, p GrepParams) (*GrepEnvelope, error)
-	// List answers conversation_list: list earlier conversations of this workspace.
+	// List answers conversation_list: list earlier conversations of this project,
+	// with any assistant.
 	List(ctx context.Context, call contract.Call, p ListParams) (*ListEnvelope, error)
 	// Read answers conversation_read: read an earlier conversation: one event, a
 	// turn, or what was asked and answered.

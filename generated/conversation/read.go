@@ -84,6 +84,7 @@ func ReadTool() contract.Tool {
 		Effect:      "read",
 		InputSchema: schemaRead,
 		Hints:       contract.Hints{ReadOnly: true, Idempotent: true},
+		Example:     exampleRead,
 		Parameters: []contract.Parameter{
 			{Name: "id", Type: "string", Required: true},
 			{Name: "turn", Type: "integer"},

@@ -48,6 +48,7 @@ func LearnTool() contract.Tool {
 		Effect:      "read",
 		InputSchema: schemaLearn,
 		Hints:       contract.Hints{ReadOnly: true, Idempotent: true},
+		Example:     exampleLearn,
 		Parameters: []contract.Parameter{
 			{Name: "topic", Type: "string", Required: true},
 			{Name: "subjects", Type: "array", OneOrMany: true},

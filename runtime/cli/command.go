@@ -68,7 +68,8 @@ func OneArg(name string) cobra.PositionalArgs {
 	}
 }
 
-// rareFlag is the annotation of flags that few calls need.
+// rareFlag is the annotation of flags that few calls need, and of commands that few
+// people do.
 const rareFlag = "convtools_rare"
 
 // Rare marks flags that few calls need: help that has to fit a screen may leave
@@ -95,7 +96,7 @@ func unknownCommand(cmd *cobra.Command, word string) error {
 		}
 	}
 	if slices.Contains(strings.Fields(cmd.Root().Annotations[toolNames]), word) {
-		return unknownf(word, "; it is a tool: did you mean convtools call %s?", word)
+		return unknownf(word, "; it is a tool: did you mean %s call %s?", cmd.Root().Name(), word)
 	}
 	if meant := near.Name(word, names); meant != "" {
 		return unknownf(word, "; did you mean %s %s?", cmd.CommandPath(), meant)
@@ -108,6 +109,25 @@ func unknownCommand(cmd *cobra.Command, word string) error {
 
 func unknownf(word, format string, args ...any) error {
 	return Usagef("unknown command %q%s", word, fmt.Sprintf(format, args...))
+}
+
+// Examples are calls of a program, each behind its name, as help shows them.
+func Examples(program string, calls ...string) string {
+	lines := make([]string, len(calls))
+	for i, call := range calls {
+		lines[i] = "  " + program + " " + call
+	}
+	return strings.Join(lines, "\n")
+}
+
+// RareCommand marks a command that few people need: the help of the command above it
+// leaves it out where not everything fits on a screen. It returns the command.
+func RareCommand(cmd *cobra.Command) *cobra.Command {
+	if cmd.Annotations == nil {
+		cmd.Annotations = map[string]string{}
+	}
+	cmd.Annotations[rareFlag] = "true"
+	return cmd
 }
 
 // listed returns the commands below a command that people are shown.

@@ -26,9 +26,8 @@ func addHelp(root *cobra.Command) {
 		Short: "Show what a command does and takes",
 		Long: `Shows what a command does and takes. It is kept to a screen; --all shows
 everything, as the manual page does.`,
-		Example: `  convtools help install
-  convtools help --all conversation grep`,
-		Args: cobra.ArbitraryArgs,
+		Example: Examples(root.Name(), "help install", "help --all install"),
+		Args:    cobra.ArbitraryArgs,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return completeCommands(root, args), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -87,7 +86,7 @@ type helpText struct {
 }
 
 // screenHelp is the help of a command on one screen. Where not everything fits,
-// it leaves out first the flags that few calls need, then paragraphs from the
+// it leaves out first the flags and commands that few people need, then paragraphs from the
 // end of the description.
 func screenHelp(cmd *cobra.Command) string {
 	own, _ := flagsOf(cmd)
@@ -124,6 +123,9 @@ func (h helpText) String() string {
 	if below := listed(h.cmd); len(below) > 0 {
 		b.WriteString("\nCommands:\n")
 		for _, c := range below {
+			if h.more && c.Annotations[rareFlag] != "" {
+				continue
+			}
 			fmt.Fprintf(&b, "  %-12s %s\n", c.Name(), c.Short)
 		}
 	}
@@ -133,7 +135,7 @@ func (h helpText) String() string {
 	}
 	if h.more {
 		_, path, _ := strings.Cut(h.cmd.CommandPath(), " ")
-		fmt.Fprintln(&b, strings.TrimSpace("All flags and details: convtools help --all "+path))
+		fmt.Fprintln(&b, strings.TrimSpace("All flags and details: "+h.cmd.Root().Name()+" help --all "+path))
 	}
 	_, global := flagsOf(h.cmd)
 	switch {
@@ -150,7 +152,7 @@ func (h helpText) String() string {
 func synopsis(cmd *cobra.Command) string {
 	switch {
 	case !cmd.HasParent():
-		return "convtools COMMAND, and for more about one: convtools help COMMAND"
+		return cmd.Name() + " COMMAND, and for more about one: " + cmd.Name() + " help COMMAND"
 	case cmd.HasAvailableSubCommands():
 		return cmd.CommandPath() + " COMMAND"
 	default:

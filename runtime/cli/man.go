@@ -11,23 +11,22 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// ManCommand returns the command that writes the manual pages of a version, for
-// those who package the program.
-func ManCommand(version string) *cobra.Command {
-	return &cobra.Command{
+// ManCommand returns the command that writes the manual pages of a version of
+// a program, for those who package it.
+func ManCommand(program, version string) *cobra.Command {
+	return RareCommand(&cobra.Command{
 		Use: "man DIR", Short: "Write the manual pages",
 		Long: `Writes the manual pages, one for each command, into the directory DIR, which is
-made where it is missing. They hold what convtools help --all says.`,
-		Example: `  convtools man ~/.local/share/man/man1
-  man convtools-install`,
-		Args: OneArg("DIR"),
+made where it is missing. They hold what ` + program + ` help --all says.`,
+		Example: "  " + program + " man ~/.local/share/man/man1\n  man " + program + "-install",
+		Args:    OneArg("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil { //nolint:gosec // manual pages are for everybody
 				return fmt.Errorf("making the directory for manual pages: %w", err)
 			}
 			return writeManual(cmd.Root(), args[0], version)
 		},
-	}
+	})
 }
 
 // writeManual writes a page for a command and each of those below it.
@@ -52,7 +51,7 @@ func manName(cmd *cobra.Command) string {
 // terminal. What is not filled, examples and tables, has to fit 80 columns.
 func manPage(cmd *cobra.Command, version string) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, ".TH %s 1 \"\" %s\n", strings.ToUpper(roff(manName(cmd))), `"convtools `+version+`" convtools`)
+	fmt.Fprintf(&b, ".TH %s 1 \"\" %s\n", strings.ToUpper(roff(manName(cmd))), roff(fmt.Sprintf("%q %s", cmd.Root().Name()+" "+version, cmd.Root().Name())))
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(manName(cmd)), roff(cmd.Short))
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roff(manSynopsis(cmd)))
 	b.WriteString(".SH DESCRIPTION\n")

@@ -54,7 +54,7 @@ func (e *usageError) Unwrap() error { return e.err }
 // help is the command that shows how to use the one that was called.
 func (e *usageError) help() string {
 	if e.command == nil {
-		return "convtools help"
+		return "the help of the program"
 	}
 	name, below, _ := strings.Cut(e.command.CommandPath(), " ")
 	return strings.TrimSpace(name + " help " + below)

@@ -7,24 +7,65 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// maxStderr is how many characters of a program's own complaint an error shows.
-const maxStderr = 2000
+// Command is one run of a command line.
+type Command struct {
+	CLI  string // as tools.toml names it
+	Args []string
+	// Stdin is the whole standard input. Nil means none.
+	Stdin []byte
+	// Env is what a tool adds to the environment, as NAME=value.
+	Env []string
+	// Dir is the working directory: a slash-separated path below the directory that
+	// the call comes from. Empty means that directory.
+	Dir string
+	// Timeout is how long the program may run. Zero means the limit of who runs it.
+	Timeout time.Duration
+}
 
-// CommandFailed is the error for a command line that ended with an exit code
-// its tool does not accept. What it printed on standard error is shown with
+// CommandResult is what a program that ran to its end left.
+type CommandResult struct {
+	Stdout, Stderr []byte
+	Exit           int
+}
+
+// ExitFailure is what an exit code means that is not one of an answer.
+type ExitFailure struct {
+	Exit      int
+	Reason    string // the cause and what to do about it
+	Caller    bool   // the caller can put it right by calling differently
+	Transient bool   // the same call may work later
+}
+
+// maxComplaint is how many characters of a program's own complaint an error shows.
+const maxComplaint = 2000
+
+// CommandFailed is the error for a command line that ended with an exit code its tool
+// does not accept, with the reason that failures declares for the code. What the
+// program printed on standard error, or else on standard output, is shown with
 // everything hidden in it made visible, and without the middle of a long text.
-func CommandFailed(tool, cli string, exit int, stderr []byte) error {
-	message := "The command line " + strconv.Quote(cli) + " that " + tool + " runs ended with exit code " + strconv.Itoa(exit)
-	if said := text.Visible(string(stderr)); said == "" {
-		message += " and said nothing about why."
-	} else {
-		message += " and said:\n" + text.CutMiddle(said, maxStderr)
+func CommandFailed(tool, cli string, result CommandResult, failures ...ExitFailure) error {
+	failure := &Error{Message: "The command line " + strconv.Quote(cli) + " that " + tool + " runs ended with exit code " + strconv.Itoa(result.Exit)}
+	for _, f := range failures {
+		if f.Exit == result.Exit {
+			failure.Message = f.Reason + " " + failure.Message
+			failure.Caller, failure.Transient = f.Caller, f.Transient
+		}
 	}
-	return &Error{Message: message}
+	said := result.Stderr
+	if len(bytes.TrimSpace(said)) == 0 {
+		said = result.Stdout
+	}
+	if len(bytes.TrimSpace(said)) == 0 {
+		failure.Message += " and said nothing about why."
+	} else {
+		failure.Message += " and said:\n" + text.Visible(text.CutMiddle(string(said), maxComplaint))
+	}
+	return failure
 }
 
 // DecodeRecords reads what a command line printed into records, a pointer to a
@@ -32,17 +73,7 @@ func CommandFailed(tool, cli string, exit int, stderr []byte) error {
 // "data" beside "format" and "version". Anything less than one whole value, or
 // more, is an error: half an answer must not look like a short one.
 func DecodeRecords(tool, cli string, stdout []byte, records any) error {
-	array, err := recordArray(stdout)
-	if err == nil {
-		err = json.Unmarshal(array, records)
-	}
-	if err == nil {
-		return nil
-	}
-	return &Error{
-		Message: "The command line " + strconv.Quote(cli) + " that " + tool + " runs did not print the JSON records it should: " + reason(err) + ".",
-		Err:     err,
-	}
+	return DecodeOutput(tool, cli, Output{}, stdout, records)
 }
 
 func recordArray(stdout []byte) (json.RawMessage, error) {

@@ -78,12 +78,36 @@ func TestCommandFailed(t *testing.T) {
 		"a\u200b\x1b": "The command line \"cli\" that tool_x runs ended with exit code 3 and said:\na\\u{200B}␛",
 		"no shelf":    "The command line \"cli\" that tool_x runs ended with exit code 3 and said:\nno shelf",
 	} {
-		if got := contract.CommandFailed("tool_x", "cli", 3, []byte(said)).Error(); got != want {
-			t.Errorf("error %q, want %q", got, want)
+		for _, result := range []contract.CommandResult{
+			{Exit: 3, Stderr: []byte(said), Stdout: []byte("\n")},
+			{Exit: 3, Stderr: []byte(" \n"), Stdout: []byte(said)}, // programs complain there too
+		} {
+			if got := contract.CommandFailed("tool_x", "cli", result).Error(); got != want {
+				t.Errorf("error %q, want %q", got, want)
+			}
 		}
 	}
-	got := contract.CommandFailed("tool_x", "cli", 3, []byte("begin"+strings.Repeat("日", 100_000)+"end")).Error()
+	long := contract.CommandResult{Exit: 3, Stderr: []byte("begin" + strings.Repeat("日", 100_000) + "end"), Stdout: []byte("[]")}
+	got := contract.CommandFailed("tool_x", "cli", long).Error()
 	if n := utf8.RuneCountInString(got); n > 2200 || !strings.Contains(got, "begin") || !strings.HasSuffix(got, "end") || !strings.Contains(got, "98008 characters omitted") {
 		t.Errorf("error of %d characters: %.100q", n, got)
+	}
+}
+
+func TestExitFailures(t *testing.T) {
+	t.Parallel()
+	failures := []contract.ExitFailure{
+		{Exit: 4, Reason: "The store is locked. Try again.", Transient: true},
+		{Exit: 5, Reason: "There is no such shelf. List them first.", Caller: true},
+	}
+	for exit, want := range map[int]contract.Error{
+		3: {Message: `The command line "cli" that tool_x runs ended with exit code 3 and said nothing about why.`},
+		4: {Message: `The store is locked. Try again. The command line "cli" that tool_x runs ended with exit code 4 and said nothing about why.`, Transient: true},
+		5: {Message: `There is no such shelf. List them first. The command line "cli" that tool_x runs ended with exit code 5 and said nothing about why.`, Caller: true},
+	} {
+		var got *contract.Error
+		if err := contract.CommandFailed("tool_x", "cli", contract.CommandResult{Exit: exit}, failures...); !errors.As(err, &got) || *got != want {
+			t.Errorf("exit code %d: %+v, want %+v", exit, got, want)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/base/text"
 )
@@ -26,6 +27,8 @@ type Context struct {
 	ConversationID string
 	// Dir is the directory the workspace is looked for from.
 	Dir string
+	// Caller is what else is known of the program that calls.
+	Caller caller.Caller
 }
 
 // Call is one request to run a tool.
@@ -58,6 +61,7 @@ type Tool struct {
 	InputSchema string // JSON Schema 2020-12, as text
 	Parameters  []Parameter
 	Hints       Hints
+	Example     string // the arguments of a call that works, as JSON; empty where none is known
 }
 
 // Parameter is what a front has to know of a parameter to read it from a command
@@ -85,13 +89,48 @@ func (t Tool) AnswersTo(name string) bool { return t.Name == name || slices.Cont
 // Text is what a host shows a model of the tool, beside its schema.
 func (t Tool) Text() string { return t.Summary + ".\n\n" + t.Description }
 
-// CLI runs a command line that tools.toml names. The name chooses the program;
-// args never do.
+// CommandLine is a command line that tools.toml names.
+type CommandLine struct {
+	Name string
+	// Command is the program and its first words. A tool's arguments follow.
+	Command []string
+	// Builtin command lines are served in this process unless Env names another
+	// program.
+	Builtin bool
+	// Env is the environment variable that chooses another program, if there is
+	// one.
+	Env string
+	// PassEnv names environment variables that the program gets besides those that
+	// name folders, the language and the time zone. A name that ends in * stands for
+	// all that begin so.
+	PassEnv []string
+}
+
+// CommandLines are those of a project, sorted by name.
+type CommandLines []CommandLine
+
+// Lookup returns the command line of that name.
+func (l CommandLines) Lookup(name string) (CommandLine, bool) {
+	i := slices.IndexFunc(l, func(line CommandLine) bool { return line.Name == name })
+	if i < 0 {
+		return CommandLine{}, false
+	}
+	return l[i], true
+}
+
+// File is a file that makes tools known to a host, such as a definition of JP's.
+type File struct {
+	Path string // slash-separated, relative to the root of the project
+	Text string
+}
+
+// CLI runs a command line that tools.toml names. Its name chooses the program;
+// nothing else in a command does.
 type CLI interface {
-	// RunCLI returns what the program printed and its exit code. Exit codes are
-	// the caller's to judge: an error means the program could not be run, was
-	// stopped, or printed more than it may.
-	RunCLI(ctx context.Context, name string, call Context, args []string) (stdout, stderr []byte, exit int, err error)
+	// RunCLI returns what the program left. Exit codes are the caller's to judge: an
+	// error means the program could not be run, was stopped, or printed more than it
+	// may.
+	RunCLI(ctx context.Context, call Context, command Command) (CommandResult, error)
 }
 
 // Error is a failure that arguments cannot be blamed for by shape: an unknown

@@ -2,37 +2,52 @@ package contract
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// Forms of what a command line prints.
+// Forms of what a command line prints. The zero form is an array in JSON, or an object
+// with one in its member data.
 const (
-	OutputJSON      = "json"       // one value, with the array of records at Path
-	OutputJSONLines = "json_lines" // a record on each line
-	OutputDelimited = "delimited"  // records that end with End, of fields with Separator between them
-	OutputRegexp    = "regexp"     // a record on each line, whose fields are the groups of Pattern
-	OutputText      = "text"       // one record, with the whole text
+	OutputJSON       = "json"        // one value, with the array of records at Path
+	OutputJSONObject = "json_object" // one value, with the one record at Path
+	OutputJSONLines  = "json_lines"  // a record on each line
+	OutputDelimited  = "delimited"   // records that end with End, of fields with Separator between them
+	OutputRegexp     = "regexp"      // a record on each line, whose fields are the groups of Pattern
+	OutputText       = "text"        // one record, with the whole text
 )
 
 // Output is how a command line prints its records.
 type Output struct {
-	Form           string
-	Path           []string // of members down to the array
+	Form string
+	// Path leads to the records within JSON, as that of a field does within a record.
+	Path []string
+	// MayBeAbsent reports whether no text, and null or nothing at Path, are no records.
+	MayBeAbsent    bool
 	Fields         []OutputField
 	Separator, End string
 	Pattern        string
+	Skip           string // pattern of lines or records that are none
 }
 
-// OutputField is a field of a record that is no JSON. Without any, a record is a text.
+// OutputField is a field of a record. Where records are JSON, those that stand right
+// in a record need none; where they are not, a record without fields is a text.
 type OutputField struct {
 	Name string // key that the record is read by
-	Type string // "string", "integer", "boolean" or "time"
+	Type string // "string", "integer", "boolean" or "time", where the record is no JSON
+	// Path leads to it within JSON: each step is a member of an object, the number of
+	// an item of an array, or [EveryItem].
+	Path []string
 }
+
+// EveryItem is the step of a path that leads to all items of an array.
+const EveryItem = "[]"
 
 // DecodeOutput reads what a command line printed into records, a pointer to a slice.
 // What is not of the form it should have is an error: half an answer must not look
@@ -54,32 +69,149 @@ func DecodeOutput(tool, cli string, output Output, stdout []byte, records any) e
 // array returns the records as one JSON array.
 func (o Output) array(stdout []byte) (json.RawMessage, error) {
 	switch o.Form {
-	case OutputJSON:
-		return o.within(stdout)
-	case OutputJSONLines:
-		return jsonLines(stdout)
+	case OutputDelimited:
+		return o.delimited(stdout)
+	case OutputRegexp:
+		return o.matched(stdout)
 	case OutputText:
 		if len(stdout) == 0 {
-			return json.RawMessage("[]"), nil
+			return noRecords(), nil
 		}
 		return o.records([]string{string(stdout)}, "text", func(text string) ([]string, error) { return []string{text}, nil })
-	case OutputRegexp:
-		re, err := regexp.Compile(o.Pattern)
-		if err != nil {
+	}
+	array, err := o.jsonArray(stdout)
+	if err != nil || len(o.Fields) == 0 {
+		return array, err
+	}
+	return o.withFields(array)
+}
+
+func noRecords() json.RawMessage { return json.RawMessage("[]") }
+
+// jsonArray returns records in JSON as one array.
+func (o Output) jsonArray(stdout []byte) (json.RawMessage, error) {
+	switch {
+	case o.Form == OutputJSONLines:
+		return jsonLines(stdout)
+	case o.MayBeAbsent && len(bytes.TrimSpace(stdout)) == 0:
+		return noRecords(), nil
+	case o.Form == "":
+		return recordArray(stdout)
+	}
+	value, err := oneValue(stdout)
+	if err != nil {
+		return nil, err
+	}
+	value, err = follow(value, o.Path)
+	switch {
+	case err != nil:
+		return nil, err
+	case value == nil && o.MayBeAbsent:
+		return noRecords(), nil
+	case value == nil:
+		return nil, fmt.Errorf("there is no %s in it", cmp.Or(strings.Join(o.Path, "."), "value"))
+	case o.Form == OutputJSONObject && value[0] == '{':
+		return slices.Concat(json.RawMessage("["), value, json.RawMessage("]")), nil
+	case o.Form == OutputJSONObject:
+		return nil, errors.New("it is no object")
+	case value[0] != '[':
+		return nil, errors.New("it is no array")
+	}
+	return value, nil
+}
+
+// withFields puts what is deep inside of a record where it is read.
+func (o Output) withFields(array json.RawMessage) (json.RawMessage, error) {
+	var raw []json.RawMessage
+	if err := json.Unmarshal(array, &raw); err != nil {
+		return nil, err
+	}
+	records := make([]map[string]json.RawMessage, len(raw))
+	for i := range raw {
+		if err := json.Unmarshal(raw[i], &records[i]); err != nil {
 			return nil, err
 		}
-		return o.records(pieces(stdout, "\n"), "line", func(line string) ([]string, error) {
-			groups := re.FindStringSubmatch(line)
-			if groups == nil {
-				return nil, errors.New("does not match the pattern")
+		if records[i] == nil {
+			return nil, fmt.Errorf("record %d is null", i+1)
+		}
+		for _, f := range o.Fields {
+			value, err := follow(raw[i], f.Path)
+			if err != nil {
+				return nil, fmt.Errorf("record %d: %w", i+1, err)
 			}
-			values := make([]string, len(o.Fields))
-			for i, f := range o.Fields {
-				values[i] = groups[re.SubexpIndex(f.Name)]
+			delete(records[i], f.Name)
+			if value != nil {
+				records[i][f.Name] = value
 			}
-			return values, nil
-		})
+		}
 	}
+	return json.Marshal(records)
+}
+
+// follow returns what a path leads to in a JSON value, or nil where that is null or
+// not there. What every item of an array has is one array: of the items of those that
+// are arrays themselves, and without those that are nothing.
+func follow(value json.RawMessage, path []string) (json.RawMessage, error) {
+	value = bytes.TrimSpace(value)
+	switch {
+	case len(value) == 0 || value[0] == 'n':
+		return nil, nil
+	case len(path) == 0:
+		return value, nil
+	case path[0] == EveryItem && value[0] != '[':
+		return nil, errors.New("items are looked for in a value that is no array")
+	case value[0] == '{':
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(value, &members); err != nil {
+			return nil, err
+		}
+		return follow(members[path[0]], path[1:])
+	case value[0] != '[':
+		return nil, fmt.Errorf("%s is looked for in a value that is no object", path[0])
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal(value, &items); err != nil {
+		return nil, err
+	}
+	if path[0] == EveryItem {
+		return followEach(items, path[1:])
+	}
+	i, err := strconv.Atoi(path[0])
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s is looked for in an array", path[0])
+	case i < 0 || i >= len(items):
+		return nil, nil
+	}
+	return follow(items[i], path[1:])
+}
+
+func followEach(items []json.RawMessage, path []string) (json.RawMessage, error) {
+	var found []json.RawMessage
+	for _, item := range items {
+		value, err := follow(item, path)
+		switch {
+		case err != nil:
+			return nil, err
+		case value == nil:
+		case value[0] == '[':
+			var inner []json.RawMessage
+			if err := json.Unmarshal(value, &inner); err != nil {
+				return nil, err
+			}
+			found = append(found, inner...)
+		default:
+			found = append(found, value)
+		}
+	}
+	if len(found) == 0 {
+		return noRecords(), nil
+	}
+	return json.Marshal(found)
+}
+
+// delimited returns records with separators as one JSON array.
+func (o Output) delimited(stdout []byte) (json.RawMessage, error) {
 	return o.records(pieces(stdout, o.End), "record", func(record string) ([]string, error) {
 		if len(o.Fields) == 0 {
 			return []string{record}, nil
@@ -92,23 +224,23 @@ func (o Output) array(stdout []byte) (json.RawMessage, error) {
 	})
 }
 
-// within finds the array at the path.
-func (o Output) within(stdout []byte) (json.RawMessage, error) {
-	value, err := oneValue(stdout)
+// matched returns lines that a pattern takes apart as one JSON array.
+func (o Output) matched(stdout []byte) (json.RawMessage, error) {
+	re, err := regexp.Compile(o.Pattern)
 	if err != nil {
 		return nil, err
 	}
-	for i, name := range o.Path {
-		var members map[string]json.RawMessage
-		if err := json.Unmarshal(value, &members); err != nil || members[name] == nil {
-			return nil, fmt.Errorf("there is no %s in it", strings.Join(o.Path[:i+1], "."))
+	return o.records(pieces(stdout, "\n"), "line", func(line string) ([]string, error) {
+		groups := re.FindStringSubmatch(line)
+		if groups == nil {
+			return nil, errors.New("does not match the pattern")
 		}
-		value = members[name]
-	}
-	if value[0] != '[' {
-		return nil, errors.New("it is no array")
-	}
-	return value, nil
+		values := make([]string, len(o.Fields))
+		for i, f := range o.Fields {
+			values[i] = groups[re.SubexpIndex(f.Name)]
+		}
+		return values, nil
+	})
 }
 
 func jsonLines(stdout []byte) (json.RawMessage, error) {
@@ -142,10 +274,20 @@ func pieces(text []byte, end string) []string {
 
 // records makes JSON of pieces of text; what is what a piece is called.
 func (o Output) records(list []string, what string, fields func(string) ([]string, error)) (json.RawMessage, error) {
+	var skip *regexp.Regexp
+	if o.Skip != "" {
+		var err error
+		if skip, err = regexp.Compile(o.Skip); err != nil {
+			return nil, err
+		}
+	}
 	var b bytes.Buffer
 	b.WriteByte('[')
 	for i, piece := range list {
-		if i > 0 {
+		if skip != nil && skip.MatchString(piece) {
+			continue
+		}
+		if b.Len() > 1 {
 			b.WriteByte(',')
 		}
 		values, err := fields(piece)

@@ -3,6 +3,7 @@ package contract_test
 import (
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +30,12 @@ func TestDecodeOutput(t *testing.T) {
 	whole := contract.Output{Form: contract.OutputText, Fields: fields[4:]}
 	lines := contract.Output{Form: contract.OutputJSONLines}
 	nested := contract.Output{Form: contract.OutputJSON, Path: []string{"data", "items"}}
+	sparse := contract.Output{Form: contract.OutputJSON, Path: []string{"data", "items"}, MayBeAbsent: true}
+	pages := contract.Output{Form: contract.OutputJSON, Path: []string{"[]", "items"}}
+	object := contract.Output{Form: contract.OutputJSONObject, Path: []string{"1", "commit"}}
+	skipping := contract.Output{Form: contract.OutputDelimited, Fields: fields[:1], Separator: "\t", End: "\n", Skip: "^(HASH|total [0-9]+|)$"}
+	skippingLines := status
+	skippingLines.Skip = "^#"
 	at := time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC)
 	for _, tc := range []struct {
 		name   string
@@ -61,6 +68,23 @@ func TestDecodeOutput(t *testing.T) {
 		{"half of JSON", nested, `{"data":`, nil, "the JSON text ends too early"},
 		{"more than JSON", nested, `{"data":{"items":[]}} x`, nil, "there is more text after the JSON value, from byte 21"},
 		{"no JSON", nested, " ", nil, "it printed nothing"},
+		{"null in place of the array", nested, `{"data":{"items":null}}`, nil, "there is no data.items in it"},
+		{"a text in place of an object", nested, `{"data":"items"}`, nil, "items is looked for in a value that is no object"},
+		{"an array in place of an object", nested, `{"data":[{"items":[]}]}`, nil, "items is looked for in an array"},
+		{"nothing where there may be nothing", sparse, " \n", []commit{}, ""},
+		{"no member where there may be none", sparse, `{"data":{}}`, []commit{}, ""},
+		{"null where there may be nothing", sparse, `{"data":null}`, []commit{}, ""},
+		{"records where there may be none", sparse, `{"data":{"items":[{"hash":"a"}]}}`, []commit{{Hash: "a"}}, ""},
+		{"half of JSON where there may be nothing", sparse, `{"data":`, nil, "the JSON text ends too early"},
+		{"a text where there may be nothing", sparse, `{"data":{"items":"none"}}`, nil, "it is no array"},
+		{"records of every page", pages, `[{"items":[{"hash":"a"}]},{"items":[]},{},{"items":[{"hash":"b"},{"hash":"c"}]}]`, []commit{{Hash: "a"}, {Hash: "b"}, {Hash: "c"}}, ""},
+		{"one object", object, `[0, {"commit":{"hash":"a"}}]`, []commit{{Hash: "a"}}, ""},
+		{"an object that is not there", object, `[0]`, nil, "there is no 1.commit in it"},
+		{"an array in place of one object", object, `[0, {"commit":[]}]`, nil, "it is no object"},
+		{"a heading and a sum", skipping, "HASH\na\n\nb\ntotal 2\n", []commit{{Hash: "a"}, {Hash: "b"}}, ""},
+		{"nothing but what is skipped", skipping, "HASH\n", []commit{}, ""},
+		{"lines that are skipped", skippingLines, "# a\n12 a\n#\n", []commit{{Lines: 12, Text: "a"}}, ""},
+		{"a line behind skipped ones", skippingLines, "# a\n12 a\n#\nerror", nil, "line 4 does not match the pattern"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -78,11 +102,110 @@ func TestDecodeOutput(t *testing.T) {
 			}
 		})
 	}
+	type issue struct {
+		Number int      `json:"number"`
+		Author string   `json:"author.name"`
+		Labels []string `json:"labels[].name"`
+		First  string   `json:"commits.0.hash"`
+		Lines  *int     `json:"size.lines"`
+	}
+	issues := contract.Output{Form: contract.OutputJSON, Fields: []contract.OutputField{
+		{Name: "author.name", Path: []string{"author", "name"}},
+		{Name: "labels[].name", Path: []string{"labels", "[]", "name"}},
+		{Name: "commits.0.hash", Path: []string{"commits", "0", "hash"}},
+		{Name: "size.lines", Path: []string{"size", "lines"}},
+	}}
+	seven := 7
+	for _, tc := range []struct {
+		stdout string
+		want   []issue
+		fails  string
+	}{
+		{`[]`, []issue{}, ""},
+		{`[{"number":1,"author":{"name":"A"},"labels":[{"name":"x"},{},null,{"name":"y"}],"commits":[{"hash":"h"}],"size":{"lines":7}}]`, []issue{{1, "A", []string{"x", "y"}, "h", &seven}}, ""},
+		{`[{"number":2,"author":null,"labels":[],"commits":[],"size":{"lines":null}}, {"number":3}]`, []issue{{Number: 2, Labels: []string{}}, {Number: 3}}, ""},
+		{`[{"author.name":"forged","labels[].name":["forged"]}]`, []issue{{}}, ""},
+		{`[{"author":"A"}]`, nil, "record 1: name is looked for in a value that is no object"},
+		{`[{},{"commits":{"0":{"hash":1}}}]`, nil, `"commits.0.hash" is a JSON number where a string is expected`},
+		{`[{"labels":{"name":"x"}}]`, nil, "record 1: items are looked for in a value that is no array"},
+		{`[{},null]`, nil, "record 2 is null"},
+		{`["a"]`, nil, "a record is a JSON string"},
+	} {
+		var got []issue
+		err := contract.DecodeOutput("issues", "gh", issues, []byte(tc.stdout), &got)
+		if tc.fails != "" && (err == nil || !strings.Contains(err.Error(), tc.fails)) {
+			t.Errorf("%s: error %v, want %q", tc.stdout, err, tc.fails)
+		}
+		if diff := cmp.Diff(tc.want, got); tc.fails == "" && (err != nil || diff != "") {
+			t.Errorf("%s: %v (-want +got):\n%s", tc.stdout, err, diff)
+		}
+	}
 	var texts []string
 	plain := contract.Output{Form: contract.OutputDelimited, End: "\n"}
 	if err := contract.DecodeOutput("ls", "git", plain, []byte("a b\n\"c\"\n"), &texts); err != nil || !cmp.Equal(texts, []string{"a b", `"c"`}) {
 		t.Errorf("texts %q, %v", texts, err)
 	}
+}
+
+// FuzzPaths holds what paths lead to against what they lead to in decoded values.
+func FuzzPaths(f *testing.F) {
+	f.Add(`{"a":{"b":1}}`, "a.b")
+	f.Add(`{"a":[{"b":"x"},{"b":["y",null]},{}]}`, "a.[].b")
+	f.Add(`{"a":[[1],[2,3]]}`, "a.1.0")
+	f.Add(`{"a":{"1":{}}}`, "a.1")
+	f.Fuzz(func(t *testing.T, record, path string) {
+		var want any
+		if json.Unmarshal([]byte(record), &want) != nil || record[strings.IndexFunc(record, func(r rune) bool { return !strings.ContainsRune(" \t\r\n", r) })] != '{' {
+			return
+		}
+		steps := strings.Split(path, ".")
+		want, ok := naive(want, steps)
+		var got []map[string]any
+		output := contract.Output{Form: contract.OutputJSONObject, Fields: []contract.OutputField{{Name: "\x00", Path: steps}}}
+		err := contract.DecodeOutput("t", "c", output, []byte(record), &got)
+		switch {
+		case (err == nil) != ok:
+			t.Errorf("%s of %s: error %v, want one: %v", path, record, err, !ok)
+		case err == nil && !cmp.Equal(want, got[0]["\x00"]):
+			t.Errorf("%s of %s is %v, want %v", path, record, got[0]["\x00"], want)
+		}
+	})
+}
+
+// naive follows a path in decoded JSON.
+func naive(v any, path []string) (any, bool) {
+	if v == nil || len(path) == 0 {
+		return v, true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if path[0] == "[]" {
+			return nil, false
+		}
+		return naive(v[path[0]], path[1:])
+	case []any:
+		if path[0] != "[]" {
+			i, err := strconv.Atoi(path[0])
+			if err != nil || i < 0 || i >= len(v) {
+				return nil, err == nil
+			}
+			return naive(v[i], path[1:])
+		}
+		all := []any{}
+		for _, item := range v {
+			one, ok := naive(item, path[1:])
+			if !ok {
+				return nil, false
+			}
+			if list, many := one.([]any); many {
+				all = append(all, list...)
+			} else if one != nil {
+				all = append(all, one)
+			}
+		}
+		return all, true
+	}
+	return nil, false
 }
 
 // FuzzDecodeOutput looks for text that makes records of a number other than its own.

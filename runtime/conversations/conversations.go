@@ -31,10 +31,15 @@ type Filter struct {
 	IDs []string
 	// Exclude are conversations that are left out.
 	Exclude []string
+	// KinOf are conversations of which the kin is left out: their sub-agents, what they
+	// are a sub-agent or a fork of, and their forks. They do not count with IDs.
+	KinOf []string
 	// Archived stands for the archived conversations instead of the live ones.
 	Archived bool
 	// Hidden stands for the hidden ones too.
 	Hidden bool
+	// Sources, where there are any, are the kinds of stores to look in, of [Sources].
+	Sources []string
 	// Labels are labels that a conversation must all have.
 	Labels []Label
 }
@@ -311,6 +316,10 @@ type ReadQuery struct {
 	Part int
 	// NoText leaves the text of events out, for who wants only their JSON.
 	NoText bool
+	// Compaction is handed each compaction that is recorded in the conversation, in
+	// order and before anything else; only its time and its JSON are there. A source that
+	// cannot tell compactions hands over none, and nil is handed none.
+	Compaction func(*Event) error
 	// Opened is handed the reading before the first event. Nil is handed nothing.
 	Opened func(*Reading) error
 	// Event is handed the events in order. Nil is handed none.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/settings"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/trust"
 )
@@ -21,6 +22,8 @@ type (
 	// OutsideError is the error for what a project's own files name outside of the
 	// project, which the user has not allowed. Its Hint names the setting.
 	OutsideError = trust.OutsideError
+	// SettingsError is the error for the user's settings about stores that cannot be used.
+	SettingsError = settings.Error
 	// Problem is why a conversation, or a part of one, could not be used. Nothing in
 	// it but Path and Err repeats what is recorded or the name of a file: those two
 	// are for people.
@@ -41,6 +44,14 @@ const (
 	Vanishing     = store.Vanishing
 	Reported      = store.Reported
 )
+
+// ExcludedError is the error where the user excluded a project.
+type ExcludedError struct {
+	Dir string // as it was named
+	By  string // the path of the file that does it, or the directory in the user's settings
+}
+
+func (e *ExcludedError) Error() string { return "conversations here are excluded by " + e.By }
 
 // TurnRangeError is the error for a turn that a conversation does not have.
 type TurnRangeError struct {
@@ -148,7 +159,7 @@ func (e *UnreadableError) Unwrap() error { return e.Err }
 // NoConversationError is the error of a [ReadQuery] without an id where there is
 // no live conversation.
 type NoConversationError struct {
-	Place string // the workspace, a path
+	Place string // the project, a path; empty where it is all of them
 }
 
 func (e *NoConversationError) Error() string { return "there is no live conversation in " + e.Place }

@@ -20,7 +20,7 @@ func (l *Library) SearchEvents(ctx context.Context, q EventQuery) (EventMatches,
 	if err != nil {
 		return result, err
 	}
-	o, err := l.open(ctx)
+	o, err := l.open(ctx, &q.Filter)
 	if err != nil {
 		return result, err
 	}

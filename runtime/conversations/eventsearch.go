@@ -84,7 +84,7 @@ func (s *eventSearch) events(ctx context.Context, f *eventFinding) error {
 func (s *eventSearch) event(ctx context.Context, e *transcript.Event) error {
 	number := s.numbering.Next(e.Kind)
 	search, leftOut := s.calls.searched(e, s.Scopes, s.Own, s.OwnToo)
-	if !search || s.Number != 0 && number != s.Number || !s.decode(e) {
+	if !search || s.toldElsewhere(e) || s.Number != 0 && number != s.Number || !s.decode(e) {
 		return nil
 	}
 	s.match = EventMatch{Number: number, Turn: e.Turn, Scope: e.Kind.Scope()}

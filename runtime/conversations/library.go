@@ -1,9 +1,11 @@
 package conversations
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +21,9 @@ type Options struct {
 	// Dir is a directory in the workspace, or the workspace's id. Empty stands for
 	// the working directory of the process. Only [Open] looks at it.
 	Dir string
+	// AllProjects stands for the conversations of every project on this machine in place
+	// of those of Dir's. Only [Open] looks at it.
+	AllProjects bool
 	// Getenv looks up the environment; nil means os.Getenv.
 	Getenv func(string) string
 	// Now is the clock for ages; nil means time.Now.
@@ -28,12 +33,21 @@ type Options struct {
 	Memory *store.Memory
 }
 
+func (o *Options) env() func(string) string {
+	if o.Getenv == nil {
+		return os.Getenv
+	}
+	return o.Getenv
+}
+
 // Library answers questions about the conversations of stores. It implements
 // [Source], and holds no open files between queries.
 type Library struct {
-	stores []store.Store
-	now    func() time.Time
-	memory *store.Memory
+	stores  []store.Store
+	place   string
+	nowhere *NoWorkspaceError // where there is no workspace; nil for no matter
+	now     func() time.Time
+	memory  *store.Memory
 }
 
 var _ Source = (*Library)(nil)
@@ -41,6 +55,9 @@ var _ Source = (*Library)(nil)
 // New returns a library of the conversations in stores.
 func New(o Options, stores ...store.Store) *Library {
 	l := &Library{stores: stores, now: o.Now, memory: o.Memory}
+	if len(stores) > 0 {
+		l.place = stores[0].Place()
+	}
 	if l.now == nil {
 		l.now = time.Now
 	}
@@ -50,28 +67,26 @@ func New(o Options, stores ...store.Store) *Library {
 	return l
 }
 
-// Open returns a library of what the stores of a workspace hold. This is the list
-// of kinds of stores, with [ParseID]. The error is a [*NoWorkspaceError] where
-// there is no workspace.
-func Open(o Options) (*Library, error) {
-	w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
-	if err != nil {
-		return nil, err
-	}
-	return New(o, w), nil
+// Place is the directory of the project, for people; empty where it is all of them.
+func (l *Library) Place() string { return l.place }
+
+// Origin is where conversations come from.
+type Origin struct {
+	Program string // that records them, as people call it
+	Place   string // a path
 }
 
-// ParseID reads the id of a conversation in any spelling of any kind of store. It
-// does not look whether there is such a conversation. The error is a
-// [*BadIDError].
-func ParseID(text string) (transcript.ID, error) { return jp.ParseID(text) }
-
-// Place is where the conversations are, a path, for people.
-func (l *Library) Place() string {
-	if len(l.stores) == 0 {
-		return ""
+// Origins returns where the conversations of a library come from.
+func (l *Library) Origins() []Origin {
+	programs := map[string]string{}
+	for _, k := range kinds() {
+		programs[k.name] = k.program
 	}
-	return l.stores[0].Place()
+	var origins []Origin
+	for _, s := range l.stores {
+		origins = append(origins, Origin{Program: programs[s.Name()], Place: s.Place()})
+	}
+	return origins
 }
 
 // parseIDs reads ids, each once.
@@ -87,7 +102,9 @@ func (l *Library) parseIDs(texts []string) ([]transcript.ID, error) {
 			}
 		}
 		if err != nil {
-			return nil, err
+			if id, err = l.parseID(text, err); err != nil {
+				return nil, err
+			}
 		}
 		if !seen[id] {
 			seen[id] = true
@@ -97,25 +114,39 @@ func (l *Library) parseIDs(texts []string) ([]transcript.ID, error) {
 	return ids, nil
 }
 
+// parseID reads an id that is of none of the stores of a library: it may still be one
+// of another kind of store, which there is none of. err is what those said.
+func (l *Library) parseID(text string, err error) (transcript.ID, error) {
+	if k := claimant(text); k != nil && len(l.stores) > 0 {
+		return k.parseID(text)
+	}
+	return "", err
+}
+
 // opened is the stores of a library, opened for one query.
 type opened struct {
 	library  *Library
 	sessions []store.Session
+	stores   []store.Store // of the sessions
 	unread   []Problem
 }
 
-func (l *Library) open(ctx context.Context) (*opened, error) {
+// open opens the stores that a query is about.
+func (l *Library) open(ctx context.Context, f *Filter) (*opened, error) {
 	o := &opened{library: l}
 	var failed error
 	for _, s := range l.stores {
+		if len(f.IDs) == 0 && !f.from(s.Name()) {
+			continue
+		}
 		session, unread, err := s.Open(ctx)
 		if err != nil {
 			failed = &UnavailableError{Path: s.Place(), Err: err}
-			o.unread = append(o.unread, Problem{Path: s.Place(), Err: err})
+			o.unread = append(o.unread, Problem{Source: s.Name(), Path: s.Place(), Err: err})
 			continue
 		}
-		o.sessions = append(o.sessions, session)
-		o.unread = append(o.unread, unread...)
+		o.sessions, o.stores = append(o.sessions, session), append(o.stores, s)
+		o.unread = append(o.unread, of(s, unread)...)
 	}
 	if len(o.sessions) == 0 && failed != nil {
 		return nil, failed
@@ -137,18 +168,35 @@ func (o *opened) list(ctx context.Context, archived bool, aside *Aside) ([]store
 	}
 	aside.Problems = append(aside.Problems, o.unread...)
 	var all []store.Conversation
-	for _, s := range o.sessions {
+	for i, s := range o.sessions {
 		found, problems, err := s.List(ctx, set)
-		if err != nil {
+		if err != nil && len(o.sessions) > 1 && ctx.Err() == nil {
+			problems = append(problems, Problem{Path: o.stores[i].Place(), Err: err}) // the others can be read
+		} else if err != nil {
 			return nil, fmt.Errorf("listing the conversations: %w", err)
 		}
 		all = append(all, found...)
-		aside.Problems = append(aside.Problems, problems...)
+		aside.Problems = append(aside.Problems, of(o.stores[i], problems)...)
+	}
+	if len(all)+len(aside.Problems) == 0 {
+		if err := o.library.Nothing(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if len(o.sessions) > 1 {
 		slices.SortStableFunc(all, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+		// The same conversation in a home and in a copy of that: the first store counts.
+		all = slices.CompactFunc(all, func(a, b store.Conversation) bool { return a.ID == b.ID })
 	}
 	return all, nil
+}
+
+// of names the store that problems are of.
+func of(s store.Store, problems []Problem) []Problem {
+	for i := range problems {
+		problems[i].Source = s.Name()
+	}
+	return problems
 }
 
 // find returns the conversations with these ids, live or archived.
@@ -174,7 +222,7 @@ func (o *opened) find(ctx context.Context, ids []transcript.ID, aside *Aside) ([
 		}
 	}
 	if len(missing.IDs) > 0 {
-		return nil, missing
+		return nil, cmp.Or(o.library.Nothing(ctx), error(missing))
 	}
 	return found, nil
 }
@@ -217,9 +265,16 @@ func (o *opened) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conv
 	if err != nil {
 		return nil, err
 	}
+	if len(ids) == 0 {
+		of, err := o.library.parseIDs(f.KinOf)
+		if err != nil {
+			return nil, err
+		}
+		exclude = append(exclude, kin(found, of)...)
+	}
 	return slices.DeleteFunc(found, func(c store.Conversation) bool {
 		switch {
-		case !hasLabels(c.Labels, f.Labels):
+		case !hasLabels(c.Labels, f.Labels), !f.from(cmp.Or(c.Source, jp.Name)):
 			return true
 		case c.Hidden && !f.Hidden && len(ids) == 0:
 			aside.Hidden++
@@ -231,6 +286,15 @@ func (o *opened) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conv
 		return false
 	}), nil
 }
+
+// from reports whether a filter lets a kind of store through.
+func (f *Filter) from(source string) bool {
+	return len(f.Sources) == 0 || slices.Contains(f.Sources, source)
+}
+
+// toldElsewhere reports whether an event is a copy of one that a search over all
+// conversations finds in another of them.
+func (f *Filter) toldElsewhere(e *transcript.Event) bool { return e.Copied && len(f.IDs) == 0 }
 
 func hasLabels(labels map[string]string, wanted []Label) bool {
 	for _, want := range wanted {

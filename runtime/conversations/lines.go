@@ -63,7 +63,7 @@ func (s *search) events(ctx context.Context, f *finding) error {
 		e := events.Event()
 		number, scope := numbering.Next(e.Kind), e.Kind.Scope()
 		search, leftOut := s.calls.searched(e, s.Scopes, s.Own, s.OwnToo)
-		if s.done || !search || leftOut && !s.CountAll || !s.decode(e) {
+		if s.done || !search || s.toldElsewhere(e) || leftOut && !s.CountAll || !s.decode(e) {
 			continue
 		}
 		if leftOut {

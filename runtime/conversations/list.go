@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -12,7 +13,7 @@ import (
 // List implements [Source].
 func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 	var listing Listing
-	o, err := l.open(ctx)
+	o, err := l.open(ctx, &q.Filter)
 	if err != nil {
 		return listing, err
 	}
@@ -29,8 +30,16 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 		}
 	}
 	listing.Total = len(entries)
+	var unknown []*entry // what the order depends on
+	for _, e := range entries {
+		if at := e.stored.LastAt; !at.IsZero() && q.Sort != BySize {
+			e.LastEventAt = at
+		} else {
+			unknown = append(unknown, e)
+		}
+	}
 	if q.Sort.needsEvents() {
-		if err := l.fill(ctx, entries, false); err != nil {
+		if err := l.fill(ctx, unknown, false); err != nil {
 			return listing, err
 		}
 	}
@@ -39,8 +48,12 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 	if q.Limit > 0 {
 		entries = entries[:min(q.Limit, len(entries))]
 	}
-	if q.Sizes || !q.Sort.needsEvents() && !q.NoEvents {
-		if err := l.fill(ctx, entries, q.Sizes); err != nil {
+	if q.Sizes || !q.NoEvents {
+		left := entries
+		if !q.Sizes {
+			left = slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.filled })
+		}
+		if err := l.fill(ctx, left, q.Sizes); err != nil {
 			return listing, err
 		}
 	}
@@ -66,6 +79,7 @@ var errBadTime = errors.New("the time of its last event counts as missing: it ca
 type entry struct {
 	Listed
 	stored  store.Conversation
+	filled  bool // with what only the events tell
 	badTime bool
 }
 
@@ -78,6 +92,7 @@ func (l *Library) fill(ctx context.Context, entries []*entry, sizes bool) error 
 	return l.readAll(ctx, list,
 		func(ctx context.Context, i int, buffer *store.Buffer) {
 			e := entries[i]
+			e.filled = true
 			var size *Size
 			if sizes {
 				size = &Size{}

@@ -14,7 +14,7 @@ import (
 // memory than one event.
 func (l *Library) Read(ctx context.Context, q ReadQuery) (Reading, error) {
 	var r Reading
-	o, err := l.open(ctx)
+	o, err := l.open(ctx, &Filter{})
 	if err != nil {
 		return r, err
 	}
@@ -73,9 +73,14 @@ func (o *opened) read(ctx context.Context, text string, aside *Aside) (store.Con
 		return store.Conversation{}, err
 	}
 	latest := -1
+	var at time.Time
 	for i, c := range all {
-		if !c.Hidden && (latest < 0 || !c.LastActivatedAt.Before(all[latest].LastActivatedAt)) {
-			latest = i
+		used := c.LastActivatedAt
+		if used.IsZero() {
+			used = c.LastAt // only JP records activations
+		}
+		if !c.Hidden && (latest < 0 || !used.Before(at)) {
+			latest, at = i, used
 		}
 	}
 	if latest < 0 {
@@ -101,6 +106,11 @@ func (l *Library) count(ctx context.Context, q *ReadQuery, events store.Events, 
 	for events.Next(ctx) {
 		e := events.Event()
 		v.add(e)
+		if e.Kind == transcript.KindCompaction && q.Compaction != nil {
+			if err := q.Compaction(&Event{Index: e.Index, Kind: e.Kind, Time: e.Time(), AppendJSON: e.AppendJSON}); err != nil {
+				return wanted, err
+			}
+		}
 		if n := numbering.Next(e.Kind); wanted.byNumber && q.Events.Has(n) {
 			wanted.last, r.LastTurn = n, e.Turn
 			if n == q.Events.First {

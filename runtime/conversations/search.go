@@ -27,7 +27,7 @@ func (l *Library) Search(ctx context.Context, q SearchQuery) (Matches, error) {
 	if q.Scopes == 0 && !q.OwnToo {
 		q.Scopes = transcript.ScopeAll
 	}
-	o, err := l.open(ctx)
+	o, err := l.open(ctx, &q.Filter)
 	if err != nil {
 		return result, err
 	}

@@ -20,6 +20,8 @@ type memoryStore struct {
 	err           error // of Open
 }
 
+func (m *memoryStore) Name() string { return "memory" }
+
 func (m *memoryStore) Place() string { return "memory" }
 
 func (m *memoryStore) ParseID(text string) (transcript.ID, error) {
@@ -103,6 +105,22 @@ func (e memoryEvent) IsError() bool                         { return false }
 func (e memoryEvent) CompactedTurns() int                   { return 0 }
 func (e memoryEvent) AppendJSON(dst []byte, _ transcript.JSONOptions) []byte {
 	return transcript.AppendQuoted(dst, []byte(e.text))
+}
+
+// Of a conversation that two stores have, as a home and a copy of it, the first counts.
+func TestSameConversationTwice(t *testing.T) {
+	t.Parallel()
+	home := &memoryStore{conversations: map[transcript.ID][]string{"memory-a": {"needle", "new"}}}
+	backup := &memoryStore{conversations: map[transcript.ID][]string{"memory-a": {"needle"}, "memory-b": {"needle"}}}
+	l := conversations.New(conversations.Options{}, home, backup)
+	listing, err := l.List(t.Context(), conversations.ListQuery{Sort: conversations.ByID, Ascending: true})
+	if err != nil || listing.Total != 2 || listing.Conversations[0].Events != 2 {
+		t.Errorf("%+v, %v", listing, err)
+	}
+	found, err := l.SearchEvents(t.Context(), conversations.EventQuery{Pattern: "needle", Scopes: transcript.ScopeAll})
+	if err != nil || found.Total != 2 || found.Searched != 2 {
+		t.Errorf("%+v, %v", found, err)
+	}
 }
 
 // A library of stores of several kinds answers as one.

@@ -12,22 +12,19 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Command returns convtools doctor.
+// Command returns the command doctor.
 func Command(host *toolset.Host, registry *toolset.Registry) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what works and what does not",
-		Long: `Says what works and what does not: the workspace and its conversations, the
-command line in use, the knowledge base, and every host this program is
-registered with. What is registered is started the way the host starts it, and
-has to list its tools in time; what a project's own files name is started only
-if it is this program. Every problem and warning comes with its fix. The exit
-code is 1 when there is a problem.`,
-		Example: `  convtools doctor
-  convtools doctor --workspace ~/src/project
-  convtools doctor --json`,
-		Args: cli.NoArgs,
+		Long: `Says what works and what does not: what the tools depend on, and every host
+this program is registered with. What is registered is started the way the host
+starts it, and has to list its tools in time; what a project's own files name is
+started only if it is this program. Every problem and warning comes with its
+fix. The exit code is 1 when there is a problem.`,
+		Example: cli.Examples(host.Name, "doctor", "doctor --workspace ~/src/project", "doctor --json"),
+		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts, _ := install.NewOptions(host, registry) // what is wrong with the project is a family's finding
 			report := Examine(cmd.Context(), Config{

@@ -11,6 +11,7 @@ package doctor
 
 import (
 	"context"
+	"encoding/json"
 	"runtime"
 	"sync"
 	"time"
@@ -55,9 +56,19 @@ type Check struct {
 
 // Versions are those of the programs involved.
 type Versions struct {
-	Convtools string `json:"convtools"`
-	Go        string `json:"go"`           // that built it
-	JP        string `json:"jp,omitempty"` // as it prints it; empty where there is none in PATH
+	Name    string // of this program
+	Program string // its version
+	Go      string // that built it
+	JP      string // as it prints it; empty where there is none in PATH
+}
+
+// MarshalJSON writes each version under the name of its program.
+func (v Versions) MarshalJSON() ([]byte, error) {
+	versions := map[string]string{v.Name: v.Program, "go": v.Go}
+	if v.JP != "" {
+		versions["jp"] = v.JP
+	}
+	return json.Marshal(versions)
 }
 
 // Report is everything that was found.
@@ -73,7 +84,7 @@ type Report struct {
 func Examine(ctx context.Context, c Config) Report {
 	var jp []toolset.Check
 	var hosts []Check
-	r := Report{Versions: Versions{Convtools: c.Version, Go: runtime.Version()}}
+	r := Report{Versions: Versions{Name: c.Install.Name, Program: c.Version, Go: runtime.Version()}}
 	var probing sync.WaitGroup
 	probing.Go(func() { r.Versions.JP, jp = c.jp(ctx) })
 	probing.Go(func() { hosts = c.hosts(ctx) })
@@ -125,7 +136,7 @@ func (r *Report) addCheck(c Check) {
 }
 
 func (v Versions) String() string {
-	text := "convtools " + v.Convtools + ", " + v.Go
+	text := v.Name + " " + v.Program + ", " + v.Go
 	if v.JP != "" {
 		text += ", " + v.JP
 	}
@@ -138,7 +149,7 @@ func (c Config) program() toolset.Check {
 	if c.Install.ProgramName != "" {
 		return check
 	}
-	other, err := c.LookPath("convtools")
+	other, err := c.LookPath(c.Install.Name)
 	if err != nil {
 		check.Detail += ", not in PATH"
 		return check

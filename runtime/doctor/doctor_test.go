@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/generated/jpfiles"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/doctor"
 	"github.com/convtools/convtools/runtime/install"
@@ -132,7 +133,7 @@ func setup(t *testing.T) (doctor.Config, *fakeRunner) {
 			return time.Unix(int64(second), 0)
 		},
 		Install: install.Options{
-			GOOS: "linux", Getenv: func(name string) string { return env[name] },
+			Name: "convtools", JPFiles: jpfiles.Files(), GOOS: "linux", Getenv: func(name string) string { return env[name] },
 			Project: project, Workspace: project, Program: program, ProgramName: "convtools",
 			Flags: registry.Flags(),
 		},

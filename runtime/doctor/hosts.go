@@ -45,8 +45,8 @@ const notRegistered = "not registered"
 
 // host fills in the finding about one registration.
 func (c Config) host(ctx context.Context, check *Check, r install.Registration) {
-	again := fmt.Sprintf("convtools install %s --scope %s", r.Host, r.Scope)
-	if settings, ok := r.Settings(c.Install.Flags); ok && len(settings) > 0 {
+	again := fmt.Sprintf("%s install %s --scope %s", c.Install.Name, r.Host, r.Scope)
+	if settings, ok := r.Settings(c.Install); ok && len(settings) > 0 {
 		again += " " + process.JoinCommand(settings...)
 	}
 	check.Fix = again
@@ -154,7 +154,7 @@ func (c Config) trusted(r install.Registration) error {
 	if !os.SameFile(theirs, ours) {
 		return fmt.Errorf("the project's file names another program, %s", r.Command[0])
 	}
-	if _, ok := r.Settings(c.Install.Flags); !ok {
+	if _, ok := r.Settings(c.Install); !ok {
 		return errors.New("the project's file gives it arguments that were not written by install")
 	}
 	return nil

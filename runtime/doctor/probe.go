@@ -13,6 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/install"
 	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
 // startLimit is how long a server may take to list its tools. Codex, the least
@@ -34,7 +35,7 @@ func (c Config) probe(ctx context.Context, r install.Registration) (answer, erro
 	if r.Host == "jp" {
 		return answer{}, c.probeJP(ctx, r)
 	}
-	out, err := c.run(ctx, r, r.Command[1:], []byte(handshake(c.Version)))
+	out, err := c.run(ctx, r, r.Command[1:], []byte(handshake(c.Install.Name, c.Version)))
 	if err != nil {
 		return answer{}, err
 	}
@@ -63,7 +64,7 @@ func (c Config) probe(ctx context.Context, r install.Registration) (answer, erro
 // run runs the registered program to its end, in the project, with the
 // environment a host gives it.
 func (c Config) run(ctx context.Context, r install.Registration, args []string, stdin []byte) ([]byte, error) {
-	env := process.DefaultEnv("JP_*", "CONVTOOLS_*")
+	env := process.DefaultEnv("JP_*", toolset.Variable(c.Install.Name, "*"))
 	if r.Scope == install.User {
 		env = append(env, r.Env...)
 	}
@@ -105,8 +106,8 @@ func shortened(said string) string { return text.Cut(said, maxSaid+1) }
 
 // handshake is what a client sends until it knows the tools, in the revision of
 // the protocol that most of them speak.
-func handshake(version string) string {
-	client, err := json.Marshal(map[string]string{"name": "convtools-doctor", "version": version})
+func handshake(name, version string) string {
+	client, err := json.Marshal(map[string]string{"name": name + "-doctor", "version": version})
 	if err != nil {
 		client = []byte(`{}`)
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/convtools/convtools/generated/jpfiles"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -13,14 +12,14 @@ import (
 // Settings returns the flags of families that a registration has, as words. ok is
 // false for one that does not start the program as [PlanInstall] has it started:
 // to serve the tools, and nothing else.
-func (r Registration) Settings(flags []toolset.Flag) (settings []string, ok bool) {
+func (r Registration) Settings(o Options) (settings []string, ok bool) {
 	if len(r.Command) == 0 {
 		return nil, false
 	}
 	args := r.Command[1:]
 	if r.Host == "jp" {
-		settings, args = cutSettings(args, flags)
-		want, err := process.SplitCommand(jpfiles.Command)
+		settings, args = cutSettings(args, o.Flags)
+		want, err := process.SplitCommand(o.jpTemplate())
 		return settings, err == nil && slices.Equal(args, want[1:])
 	}
 	if len(args) == 0 || args[0] != "mcp" {
@@ -30,7 +29,7 @@ func (r Registration) Settings(flags []toolset.Flag) (settings []string, ok bool
 	if len(args) > 1 && args[0] == "--workspace" && !strings.HasPrefix(args[1], "-") {
 		args = args[2:]
 	}
-	settings, args = cutSettings(args, flags)
+	settings, args = cutSettings(args, o.Flags)
 	return settings, len(args) == 0
 }
 
@@ -49,16 +48,27 @@ func cutSettings(words []string, flags []toolset.Flag) (settings, rest []string)
 	}
 }
 
+// jpTemplate is the command line in the definitions for JP, which is the same in all.
+func (o Options) jpTemplate() string {
+	for _, f := range o.JPFiles {
+		if _, command, ok := definition([]byte(f.Text)); ok {
+			return command
+		}
+	}
+	return ""
+}
+
 // jpCommand is the command line with which JP calls a tool. It names the program
 // the way it is found. One that has JP go through something else, such as a task
 // runner, stays as it is.
 func (o Options) jpCommand() (string, error) {
-	arguments, direct := strings.CutPrefix(jpfiles.Command, entryName+" ")
+	template := o.jpTemplate()
+	arguments, direct := strings.CutPrefix(template, o.Name+" ")
 	if !direct && len(o.Settings) > 0 {
-		return "", fmt.Errorf("JP is not told to start convtools but %q, which no flags can be added to: add them to what that runs", jpfiles.Command)
+		return "", fmt.Errorf("JP is not told to start %s but %q, which no flags can be added to: add them to what that runs", o.Name, template)
 	}
 	if !direct {
-		return jpfiles.Command, nil
+		return template, nil
 	}
 	for i, word := range o.Settings {
 		for _, mark := range []string{"{{", "}}", "{%", "{#"} {
@@ -67,7 +77,7 @@ func (o Options) jpCommand() (string, error) {
 			}
 		}
 	}
-	program := entryName
+	program := o.Name
 	if o.ProgramName == "" {
 		program = o.Program
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/generated/jpfiles"
 	"github.com/convtools/convtools/runtime/install"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -18,7 +19,7 @@ func familyFlags() []toolset.Flag {
 
 // written reports whether a registration counts as written by install.
 func written(r install.Registration) bool {
-	_, ok := r.Settings(familyFlags())
+	_, ok := r.Settings(install.Options{Name: "convtools", JPFiles: jpfiles.Files(), Flags: familyFlags()})
 	return ok && r.Err == nil
 }
 
@@ -55,11 +56,11 @@ func TestSettings(t *testing.T) {
 			if diff := cmp.Diff(test.want, found[0].Command); diff != "" {
 				t.Errorf("command (-want +got):\n%s", diff)
 			}
-			got, ok := found[0].Settings(familyFlags())
+			got, ok := found[0].Settings(d.opts)
 			if diff := cmp.Diff(settings, got); diff != "" || !ok {
 				t.Errorf("settings, %v (-want +got):\n%s", ok, diff)
 			}
-			if _, ok := found[0].Settings(nil); ok {
+			if _, ok := found[0].Settings(install.Options{JPFiles: d.opts.JPFiles}); ok {
 				t.Error("flags that no family has count as written by install")
 			}
 			if again := d.install(test.host); len(again.Files) > 0 {

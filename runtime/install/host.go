@@ -240,8 +240,8 @@ func (h Host) server(scope Scope, o Options) (server, error) {
 }
 
 // entryPath returns where the entry stands, or has to, in a document.
-func (h Host) entryPath(src []byte) ([]string, error) {
-	path := slices.Concat(h.table, []string{entryName})
+func (h Host) entryPath(src []byte, o Options) ([]string, error) {
+	path := slices.Concat(h.table, []string{o.Name})
 	if h.shape != listShape {
 		return path, nil
 	}
@@ -258,7 +258,7 @@ func (h Host) entryPath(src []byte) ([]string, error) {
 	if _, text := servers["type"].(string); text {
 		return path, nil
 	}
-	return append(nested, entryName), nil
+	return append(nested, o.Name), nil
 }
 
 // entry writes a server down in the host's shape.
@@ -284,12 +284,12 @@ func (h Host) entry(path []string, s server) []configedit.Member {
 func (h Host) isPlain(path []string, entry map[string]any, o Options) bool {
 	r := Registration{Host: h.Name}
 	r.read(entry)
-	if _, ok := r.Settings(o.Flags); !ok || r.Err != nil || len(r.Env) > 0 || r.Disabled {
+	if _, ok := r.Settings(o); !ok || r.Err != nil || len(r.Env) > 0 || r.Disabled {
 		return false
 	}
 	command := r.Command[0]
 	name := command[strings.LastIndexAny(command, `/\`)+1:]
-	if command != o.Program && strings.TrimSuffix(strings.ToLower(name), ".exe") != entryName {
+	if command != o.Program && strings.TrimSuffix(strings.ToLower(name), ".exe") != strings.ToLower(o.Name) {
 		return false
 	}
 	return len(entry) == len(h.entry(path, server{}))

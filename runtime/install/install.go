@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/install/internal/configedit"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -33,11 +34,13 @@ const (
 	Project Scope = "project" // for one project, in a file that its people share
 )
 
-// entryName is what this program is called in configuration files.
-const entryName = "convtools"
-
 // Options is what to plan for.
 type Options struct {
+	// Name is what this program is called: its entry in configuration files, and the
+	// file it is looked for by in PATH.
+	Name string
+	// JPFiles are the files that make its tools known to JP.
+	JPFiles []contract.File
 	// GOOS is the operating system, as in package runtime.
 	GOOS string
 	// Getenv looks up the environment. Configuration files are found with it:
@@ -133,7 +136,7 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 	}
 	change.Advice = slices.Concat(host.site(change.Scope).advice, opts.Advice)
 	current, err := readFile(change.Path)
-	path, pathErr := host.entryPath(current.data)
+	path, pathErr := host.entryPath(current.data, opts)
 	members := host.entry(path, server)
 	if err = errors.Join(err, pathErr); err == nil {
 		err = change.installEntry(host, current, path, members)
@@ -209,7 +212,7 @@ func (c *Change) noteTakenOver(entry, set map[string]any) {
 // computer is known to have.
 func (c *Change) noteSharedPath(o Options) {
 	if len(c.Files) > 0 && c.Scope == Project && o.ProgramName == "" {
-		c.note("What people of the project share names %s, a path of this computer. Put its folder in PATH and install again to have it named convtools.", o.Program)
+		c.note("What people of the project share names %s, a path of this computer. Put its folder in PATH and install again to have it named %s.", o.Program, o.Name)
 	}
 }
 
@@ -245,7 +248,7 @@ func PlanUninstall(host Host, opts Options) (*Change, error) {
 		return nil, err
 	}
 	if host.format == 0 {
-		if err := change.uninstallJP(); err != nil {
+		if err := change.uninstallJP(opts); err != nil {
 			return nil, err
 		}
 		return change, nil
@@ -284,7 +287,7 @@ func (c *Change) forget(gone snapshot) {
 
 // uninstallEntry plans to undo what was done to a configuration file.
 func (c *Change) uninstallEntry(host Host, current snapshot, opts Options) error {
-	path, err := host.entryPath(current.data)
+	path, err := host.entryPath(current.data, opts)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/convtools/convtools/generated/jpfiles"
 	"github.com/convtools/convtools/runtime/install"
 )
 
@@ -42,6 +43,7 @@ func newDesk(t testing.TB) *desk {
 func deskOptions(dir string, env map[string]string) install.Options {
 	project := filepath.Join(dir, "project")
 	return install.Options{
+		Name: "convtools", JPFiles: jpfiles.Files(),
 		GOOS: "linux", Getenv: func(name string) string { return env[name] },
 		Project: project, Workspace: project,
 		Program: "/opt/bin/convtools", ProgramName: "convtools",

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/convtools/convtools/generated/jpfiles"
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/install/internal/configedit"
 	"github.com/convtools/convtools/runtime/process"
 )
@@ -21,6 +21,9 @@ func jp() Host {
 	return Host{
 		Name: "jp", Title: "JP", Scopes: []Scope{Project},
 		project: site{files: func(o Options) ([]string, error) {
+			if len(o.JPFiles) == 0 {
+				return nil, fmt.Errorf("%s has no files for JP", o.Name)
+			}
 			dir := filepath.Join(o.Project, ".jp")
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 				return nil, fmt.Errorf("%s is not a JP workspace: it has no .jp directory; change to one, or name it with --workspace DIR", o.Project)
@@ -47,7 +50,7 @@ func filesOf(root string, o Options) ([]jpFile, error) {
 		return nil, err
 	}
 	var files []jpFile
-	for _, f := range jpfiles.Files() {
+	for _, f := range o.JPFiles {
 		text, err := withCommand([]byte(f.Text), command)
 		if err != nil {
 			return nil, fmt.Errorf("preparing %s: %w", f.Path, err)
@@ -96,7 +99,7 @@ func (c *Change) installJP(o Options) error {
 			continue
 		}
 		if err == nil && current.exists && !isGenerated(current.data) {
-			err = &obstacle{err: errors.New("it was not written by convtools"), fix: "move it away to have it replaced"}
+			err = &obstacle{err: errors.New("it was not written by " + o.Name), fix: "move it away to have it replaced"}
 		}
 		if err = errors.Join(err, current.writable()); err != nil {
 			return leftAlone(f.path, err)
@@ -116,8 +119,8 @@ func (c *Change) installJP(o Options) error {
 
 // uninstallJP plans to undo what was done to the files. One that was edited is
 // its user's now.
-func (c *Change) uninstallJP() error {
-	for _, f := range jpfiles.Files() {
+func (c *Change) uninstallJP(o Options) error {
+	for _, f := range o.JPFiles {
 		current, err := readFile(filepath.Join(filepath.Dir(c.Path), filepath.FromSlash(f.Path)))
 		if err != nil {
 			return leftAlone(current.path, err)
@@ -180,10 +183,10 @@ func isCurrent(data []byte, text string) bool {
 }
 
 // registeredJP fills in the registration with JP, if there is one.
-func registeredJP(r *Registration) bool {
+func registeredJP(r *Registration, files []contract.File) bool {
 	found := false
 	var first, firstPath string // command line, and the file it is in
-	for _, f := range jpfiles.Files() {
+	for _, f := range files {
 		current, err := readFile(filepath.Join(filepath.Dir(r.Path), filepath.FromSlash(f.Path)))
 		_, command, isTool := definition(current.data)
 		switch {
@@ -238,7 +241,7 @@ const jpDefinitions = "mcp/tools"
 // take effect. Only what it is sure to have is left out.
 func jpAdvice(o Options) []string {
 	advice, _ := JPSettings(o)
-	for _, f := range jpfiles.Files() {
+	for _, f := range o.JPFiles {
 		skill, ok := strings.CutPrefix(f.Path, ".jp/config/")
 		if !ok {
 			continue

@@ -14,16 +14,16 @@ import (
 // project it is the working directory; the error is for a directory that was
 // named and belongs to none, and the options are of use in spite of it.
 func NewOptions(host *toolset.Host, registry *toolset.Registry) (Options, error) {
-	opts := Options{GOOS: runtime.GOOS, Getenv: host.Getenv, Flags: registry.Flags()}
+	opts := Options{Name: host.Name, JPFiles: host.JPFiles, GOOS: runtime.GOOS, Getenv: host.Getenv, Flags: registry.Flags()}
 	program, err := os.Executable()
 	if err != nil {
 		return opts, fmt.Errorf("finding this program: %w", err)
 	}
 	opts.Program = program
-	if found, err := exec.LookPath(entryName); err == nil && sameFile(found, program) {
+	if found, err := exec.LookPath(host.Name); err == nil && sameFile(found, program) {
 		if found, err = filepath.Abs(found); err == nil {
 			// A link in PATH outlives the version it points to.
-			opts.Program, opts.ProgramName = found, entryName
+			opts.Program, opts.ProgramName = found, host.Name
 		}
 	}
 	opts.Project, err = filepath.Abs(host.Dir)

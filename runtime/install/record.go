@@ -89,7 +89,7 @@ func newRecords(o Options) (records, error) {
 	if err != nil {
 		return records{}, fmt.Errorf("finding where to keep a record of the change: %w", err)
 	}
-	return records{filepath.Join(dirs[0], "convtools", "install"), exchange}, nil
+	return records{filepath.Join(dirs[0], o.Name, "install"), exchange}, nil
 }
 
 // stem returns how the names of everything about a file begin.

@@ -53,7 +53,7 @@ func Registrations(host Host, opts Options) []Registration {
 		}
 		r := Registration{Host: host.Name, Scope: scope, Path: at}
 		if host.format == 0 {
-			if registeredJP(&r) {
+			if registeredJP(&r, opts.JPFiles) {
 				list = append(list, r)
 			}
 			continue
@@ -64,7 +64,7 @@ func Registrations(host Host, opts Options) []Registration {
 		}
 		var path []string
 		if err == nil {
-			path, err = host.entryPath(current.data)
+			path, err = host.entryPath(current.data, opts)
 		}
 		var entry map[string]any
 		ok := false
@@ -74,7 +74,7 @@ func Registrations(host Host, opts Options) []Registration {
 		switch {
 		case err != nil:
 			r.Err = err
-			r.Doubtful = !bytes.Contains(current.data, []byte(entryName)) && !recorded(opts, current.target)
+			r.Doubtful = !bytes.Contains(current.data, []byte(opts.Name)) && !recorded(opts, current.target)
 		case !ok:
 			continue
 		default:

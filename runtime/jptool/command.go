@@ -61,6 +61,9 @@ func (l commandLine) apply(host *toolset.Host) error {
 	return nil
 }
 
+// commandLineOf is the command line of a definition of JP's.
+func commandLineOf(program string) string { return program + " " + name + " {{context}} {{tool}}" }
+
 // asksForHelp reports whether a person wants to know about jp-tool: JP always
 // sends two arguments.
 func asksForHelp(args []string) bool {
@@ -69,17 +72,17 @@ func asksForHelp(args []string) bool {
 
 // Command documents jp-tool among the commands for people. It answers no call: see
 // [Run].
-func Command(registry *toolset.Registry) *cobra.Command {
+func Command(host *toolset.Host, registry *toolset.Registry) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   name + " CONTEXT TOOL",
 		Short: "Answer one tool call of JP",
 		Long: `Answers one tool call in JP's protocol for local tools: CONTEXT and TOOL are
 JSON objects, and one JSON outcome is printed, whatever they hold. The exit code
-is always 0. convtools install jp writes tool definitions that say:
+is always 0. ` + host.Name + ` install jp writes tool definitions that say:
 
-  command = "convtools jp-tool {{context}} {{tool}}"
+  command = "` + commandLineOf(host.Name) + `"
 
-` + cli.Fill(flagsHelp(registry)),
+` + cli.Fill(flagsHelp(host.Name, registry)),
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && asksForHelp(args[len(args)-1:]) {
@@ -94,14 +97,14 @@ is always 0. convtools install jp writes tool definitions that say:
 	}
 	for _, example := range registry.Examples() {
 		tool, _, _ := strings.Cut(example, " ")
-		cmd.Example = fmt.Sprintf(`  convtools %s '{"root": "."}' '{"name": %q}'`, name, tool)
+		cmd.Example = cli.Examples(host.Name, fmt.Sprintf(`%s '{"root": "."}' '{"name": %q}'`, name, tool))
 		break
 	}
-	return cmd
+	return cli.RareCommand(cmd)
 }
 
 // flagsHelp says what can stand before jp-tool.
-func flagsHelp(registry *toolset.Registry) string {
+func flagsHelp(program string, registry *toolset.Registry) string {
 	text := "Before " + name + " can stand -w, --conversation-id"
 	example := ""
 	for _, family := range registry.Families() {
@@ -109,7 +112,7 @@ func flagsHelp(registry *toolset.Registry) string {
 		for _, f := range family.Flags {
 			words = append(words, f.Word()+f.ValueName())
 			if f.Example != "" && example == "" {
-				example = fmt.Sprintf(", as in: convtools %s '%s' %s …", f.Word(), f.Example, name)
+				example = fmt.Sprintf(", as in: %s %s '%s' %s …", program, f.Word(), f.Example, name)
 			}
 		}
 		if len(words) > 0 {

@@ -58,15 +58,15 @@ func (l commandLine) answer(ctx context.Context, host *toolset.Host, registry *t
 		return "", err
 	}
 	if len(l.args) != 2 {
-		return "", contract.Fixable(fmt.Sprintf("jp-tool takes two arguments, the JSON of the context and of the tool, and got %d. Configure the tool with command = \"convtools jp-tool {{context}} {{tool}}\", without blanks inside the braces.", len(l.args)))
+		return "", contract.Fixable(fmt.Sprintf("jp-tool takes two arguments, the JSON of the context and of the tool, and got %d. Configure the tool with command = %q, without blanks inside the braces.", len(l.args), commandLineOf(host.Name)))
 	}
 	var where jpContext
 	if why := object(l.args[0], &where); why != "" {
-		return "", contract.Fixable("The first argument of jp-tool is not the JSON of a context: " + why + ". Configure the tool with command = \"convtools jp-tool {{context}} {{tool}}\".")
+		return "", contract.Fixable("The first argument of jp-tool is not the JSON of a context: " + why + ". Configure the tool with command = \"" + commandLineOf(host.Name) + "\".")
 	}
 	var call jpCall
 	if why := object(l.args[1], &call); why != "" {
-		return "", contract.Fixable("The second argument of jp-tool is not the JSON of a tool call: " + why + ". Configure the tool with command = \"convtools jp-tool {{context}} {{tool}}\".")
+		return "", contract.Fixable("The second argument of jp-tool is not the JSON of a tool call: " + why + ". Configure the tool with command = \"" + commandLineOf(host.Name) + "\".")
 	}
 	switch where.Action {
 	case "format_arguments":
@@ -77,7 +77,7 @@ func (l commandLine) answer(ctx context.Context, host *toolset.Host, registry *t
 	}
 	from := host.Context()
 	if where.Root != "" {
-		if err := checkRoot(where.Root); err != nil {
+		if err := checkRoot(host.Name, where.Root); err != nil {
 			return "", err
 		}
 		from.Dir = where.Root
@@ -91,7 +91,7 @@ func (l commandLine) answer(ctx context.Context, host *toolset.Host, registry *t
 // checkRoot refuses a root that cannot be looked at. Projects are looked for
 // upwards: from such a root another one would be found, of the directory above or
 // of the one JP was started in. What does not exist may be a workspace's id.
-func checkRoot(root string) error {
+func checkRoot(program, root string) error {
 	info, err := os.Stat(root)
 	if err == nil && info.IsDir() {
 		_, err = os.Stat(root + string(filepath.Separator) + ".") // what is in it can be looked at
@@ -105,7 +105,7 @@ func checkRoot(root string) error {
 		reason = failed.Err // without the path
 	}
 	return &contract.Error{
-		Message: fmt.Sprintf("The root of the project, as JP names it in the context, cannot be looked at: %v. The user has to make it accessible to convtools.", reason),
+		Message: fmt.Sprintf("The root of the project, as JP names it in the context, cannot be looked at: %v. The user has to make it accessible to %s.", reason, program),
 		Err:     err,
 	}
 }

@@ -108,7 +108,7 @@ type topic struct {
 func (b *Base) scan(ctx context.Context, t *kbconfig.Topic) (*topic, error) {
 	root, err := b.openDir(t)
 	if err != nil {
-		return nil, scanFailed(ctx, t, err)
+		return nil, err
 	}
 	return b.scanIn(ctx, t, root)
 }
@@ -117,8 +117,11 @@ func (b *Base) scan(ctx context.Context, t *kbconfig.Topic) (*topic, error) {
 // is an error.
 func (b *Base) scanIn(ctx context.Context, t *kbconfig.Topic, root *os.Root) (*topic, error) {
 	tree, err := subjects.Scan(ctx, root)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
-		return nil, scanFailed(ctx, t, err)
+		return nil, directoryError(t, err)
 	}
 	set, err := match.New(ctx, t.ID, tree.Subjects, t.Disabled, t.Learned)
 	if err != nil {
@@ -141,7 +144,7 @@ func (b *Base) scanFor(ctx context.Context, config *kbconfig.Topic, patterns []s
 	}
 	root, err := b.openDir(config)
 	if err != nil {
-		return nil, scanFailed(ctx, config, err)
+		return nil, err
 	}
 	slugs := make([]string, len(patterns))
 	for i, p := range patterns {
@@ -191,31 +194,25 @@ func (b *Base) OpenDir(id string) (*os.Root, error) {
 	if t == nil {
 		return nil, b.unknownTopic(id, b.enabled())
 	}
-	root, err := b.openDir(t)
+	return b.openDir(t)
+}
+
+// openDir opens the directory of a topic. What a project names has to be in the
+// project, or in a directory that the user trusts. The error is a [DirectoryError].
+func (b *Base) openDir(t *kbconfig.Topic) (root *os.Root, err error) {
+	if t.Outside != "" {
+		root, err = trust.OpenUserDir(t.Outside)
+	} else {
+		root, err = trust.OpenDir(b.config.Root, t.Subjects, b.getenv)
+	}
 	if err != nil {
 		return nil, directoryError(t, err)
 	}
 	return root, nil
 }
 
-// openDir opens the directory of a topic. What a project names has to be in the
-// project, or in a directory that the user trusts.
-func (b *Base) openDir(t *kbconfig.Topic) (*os.Root, error) {
-	if t.Outside != "" {
-		return trust.OpenUserDir(t.Outside)
-	}
-	return trust.OpenDir(b.config.Root, t.Subjects, b.getenv)
-}
-
-// scanFailed says why a topic's directory cannot be used, without the path of the
-// workspace.
-func scanFailed(ctx context.Context, t *kbconfig.Topic, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return directoryError(t, err)
-}
-
+// directoryError says why a topic's directory cannot be used, without the path of
+// the workspace.
 func directoryError(t *kbconfig.Topic, err error) error {
 	e := &DirectoryError{Topic: t.ID, Dir: t.Subjects, SetAt: t.SubjectsAt, Err: err}
 	var path *fs.PathError
@@ -258,25 +255,18 @@ func (e *DirectoryError) problem() string {
 
 func (e *DirectoryError) Unwrap() error { return e.Err }
 
-// ForPerson words the error for somebody who can put it right.
-func (e *DirectoryError) ForPerson() string { return e.message("Create") }
-
-// message words the error with who has to do something about it.
-func (e *DirectoryError) message(create string) string {
-	text := fmt.Sprintf("Topic %q cannot be learned: %s.", e.Topic, e)
-	if e.Hint == "" {
-		text += " " + create + " the directory or correct the setting."
-	}
-	return text
-}
-
 // forCaller makes a failure into one that can be shown to whoever called.
 func forCaller(err error) error {
 	var directory *DirectoryError
 	if !errors.As(err, &directory) {
 		return err
 	}
-	return &contract.Error{Message: directory.message("The user has to create"), Err: err}
+	message, remedy := fmt.Sprintf("Topic %q cannot be learned: %s.", directory.Topic, directory), " the directory or correct the setting."
+	e := &contract.Error{Message: message, Err: err}
+	if directory.Hint == "" {
+		e.Message, e.Detail = message+" The user has to create"+remedy, message+" Create"+remedy
+	}
+	return e
 }
 
 // name is what a topic is called in headings.

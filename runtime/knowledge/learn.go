@@ -21,6 +21,9 @@ const (
 	// maxRemarks is how many bytes of an answer are kept free for remarks on what
 	// it does not show, where it shows several subjects.
 	maxRemarks = 64 << 10
+	// maxRead is after how many bytes of files a call reads no further one: texts may
+	// become longer than an answer when they are made fit to be shown.
+	maxRead = 4 * maxAnswer
 )
 
 // Learn answers the learn tool: with what a topic has to offer, or, where
@@ -124,68 +127,50 @@ func (t *topic) alreadyLearned(ctx context.Context, indexes []int, r *remarks) e
 // read returns the text of subjects, of a single one bare and otherwise each in
 // its element, and remarks on those it cannot show.
 func (t *topic) read(ctx context.Context, hits []int, bare bool, r *remarks) (string, error) {
-	const (
-		room     = maxAnswer - maxRemarks
-		alone    = " fits only into an answer of its own: load it alone"
-		allAlone = " fit only into answers of their own: load each alone"
-	)
+	const room = maxAnswer - maxRemarks
 	var b strings.Builder
 	var failed error
 	unread := 0
-	n := -1
-	// Texts may become shorter when they are made fit to be shown. That is no reason
-	// to go on reading.
-	left := int64(2 * maxAnswer)
-	fits := func(size int64) bool { return bare || size <= min(left, int64(room-b.Len())) }
-	for content, err := range t.tree.Contents(ctx, t.subjects(hits), fits) {
+	left := int64(maxRead)
+	for n, i := range hits {
+		s := &t.tree.Subjects[i]
+		content, err := t.tree.Read(ctx, s)
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		n++
-		s := &t.tree.Subjects[hits[n]]
 		if err != nil {
 			unread++
 			failed = err
 			r.unreadable(s.Name, err)
 			continue
 		}
-		read := !content.Binary && !content.TooLarge && !content.Unread
-		if read {
-			left -= content.Size
-		}
-		if !bare && left < 0 || content.Unread && content.Size <= room {
-			r.leftOut(t.ID, t.names(hits[n:]))
-			return b.String(), nil
-		}
-		if content.Unread {
-			r.subject(s.Name, alone, allAlone)
-			continue
-		}
 		text, ok := show(s, content, r)
 		if !ok {
 			continue
 		}
-		if len(text) > maxAnswer || bare && !r.empty() && len(text)+len("\n\n")+len(r.String()) > maxAnswer {
+		block := element(s, text)
+		switch {
+		case len(text) > maxAnswer || bare && !r.empty() && len(text)+len("\n\n")+len(r.String()) > maxAnswer:
 			tooLong := " cannot be loaded: what is to be shown of it is over the limit of " + largest()
 			r.subject(s.Name, tooLong, tooLong)
-			continue
-		}
-		if bare {
+		case bare:
 			return text, nil
-		}
-		block := element(s, text)
-		if len(block) > room {
-			r.subject(s.Name, alone, allAlone)
-			continue
-		}
-		if b.Len()+len("\n\n")+len(block) > room {
+		case len(block) > room:
+			r.subject(s.Name, " fits only into an answer of its own: load it alone", " fit only into answers of their own: load each alone")
+		case b.Len()+len("\n\n")+len(block) > room:
 			r.leftOut(t.ID, t.names(hits[n:]))
 			return b.String(), nil
+		default:
+			if b.Len() > 0 {
+				b.WriteString("\n\n")
+			}
+			b.WriteString(block)
 		}
-		if b.Len() > 0 {
-			b.WriteString("\n\n")
+		// What is not shown in the end was read all the same.
+		if left -= content.Size; left < 0 && n+1 < len(hits) {
+			r.leftOut(t.ID, t.names(hits[n+1:]))
+			return b.String(), nil
 		}
-		b.WriteString(block)
 	}
 	if unread > 0 && unread == len(hits) {
 		return "", &contract.Error{
@@ -225,9 +210,7 @@ func element(s *subjects.Subject, text string) string {
 // noMatch is the error for patterns that all match nothing.
 func (t *topic) noMatch(missed []match.Miss) error {
 	var b strings.Builder
-	separator := ""
 	if len(missed) == 1 {
-		separator = " "
 		m := missed[0]
 		if m.Reason != "" {
 			fmt.Fprintf(&b, "%s %s.", text.Quote(m.Pattern), m.Reason)
@@ -237,6 +220,7 @@ func (t *topic) noMatch(missed []match.Miss) error {
 		if len(m.Near) > 0 {
 			fmt.Fprintf(&b, " Did you mean %s?", anyOf(m.Near))
 		}
+		b.WriteByte(' ')
 	} else {
 		fmt.Fprintf(&b, "No subject of topic %q matches:\n", t.ID)
 		for _, m := range missed {
@@ -250,20 +234,14 @@ func (t *topic) noMatch(missed []match.Miss) error {
 			b.WriteByte('\n')
 		}
 	}
-	problem := b.String()
-	return &contract.Error{
-		Message: fmt.Sprintf("%s%sCall learn with topic %q alone to list its subjects.", problem, separator, t.ID), Caller: true,
-		Err: &MissingError{Problem: problem, Topic: t.ID},
-	}
+	return missing(b.String(), fmt.Sprintf("Call learn with topic %q alone to list its subjects.", t.ID), t.ID)
 }
 
-// MissingError is the error for a subject that there is not.
-type MissingError struct {
-	Problem string // what is wrong, in one or more sentences
-	Topic   string // id of the topic whose subjects help to go on
+// missing is the error for a subject that there is not. Behind the problem, a caller
+// reads how to go on, and a person how to see the subjects of a topic.
+func missing(problem, goOn, topic string) error {
+	return &contract.Error{Message: problem + goOn, Detail: problem + "See its subjects with: convtools knowledge ls " + topic, Caller: true}
 }
-
-func (e *MissingError) Error() string { return e.Problem }
 
 func (t *topic) subjects(indexes []int) []*subjects.Subject {
 	of := make([]*subjects.Subject, len(indexes))

@@ -75,12 +75,11 @@ func (b *Base) unknownTopic(asked string, topics []*kbconfig.Topic) error {
 		if plain, err := url.PathUnescape(subject); err == nil && strings.HasPrefix(asked, "kb://") {
 			subject = plain
 		}
-		hint := fmt.Sprintf("Call learn with topic %q", id)
+		goOn := fmt.Sprintf("Call learn with topic %q", id)
 		if subject != "" {
-			hint += " and subjects " + text.Quote(subject)
+			goOn += " and subjects " + text.Quote(subject)
 		}
-		problem := text.Quote(asked) + " is a subject of a topic, and no topic."
-		return &contract.Error{Message: problem + " " + hint + ".", Caller: true, Err: &MissingError{Problem: problem, Topic: id}}
+		return missing(text.Quote(asked)+" is a subject of a topic, and no topic. ", goOn+".", id)
 	}
 	message := "There is no topic " + text.Quote(asked) + "."
 	if near := byName[near.Name(asked, known)]; near != "" {
@@ -95,7 +94,7 @@ func menu(topics []*kbconfig.Topic, d detail, limit int) []string {
 	for i, t := range topics {
 		line := menuLine(t, d)
 		if limit -= utf8.RuneCountInString(line) + 1; limit < 0 {
-			return append(lines, fmt.Sprintf("- … and %s more", thousands(len(topics)-i)))
+			return append(lines, fmt.Sprintf("- … and %s more", text.Number(len(topics)-i)))
 		}
 		lines = append(lines, line)
 	}

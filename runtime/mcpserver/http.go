@@ -166,7 +166,7 @@ func (h *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case named && isPreflight(r): // which has no token
 		answerPreflight(w)
 	case !h.opts.Token.allows(r.Header.Get("Authorization")):
-		w.Header().Set("WWW-Authenticate", `Bearer realm="convtools"`)
+		w.Header().Set("WWW-Authenticate", fmt.Sprintf("Bearer realm=%q", h.server.cfg.Name))
 		reject(w, r, http.StatusUnauthorized, "This server needs its token: Authorization: Bearer TOKEN.")
 	case r.URL.Path != "/" && strings.TrimSuffix(r.URL.Path, "/") != Path:
 		reject(w, r, http.StatusNotFound, "MCP is at "+Path+".")

@@ -81,7 +81,7 @@ func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 		if scheme, _, _ := strings.Cut(r.Template, ":"); !strings.HasPrefix(uri, scheme+":") {
 			continue
 		}
-		found, err := r.Read(ctx, s.callContext(req.Params.Meta), uri)
+		found, err := r.Read(ctx, s.callContext(req.Session, req.Params.Meta), uri)
 		var missing *toolset.NotFoundError
 		switch {
 		case errors.As(err, &missing):

@@ -21,7 +21,8 @@ import (
 
 // Config is what a server serves.
 type Config struct {
-	Version string // of this program
+	// Name, Title and Version are those of this program.
+	Name, Title, Version string
 	// Tools has the families whose tools, resources and prompts are served.
 	Tools *toolset.Registry
 	// Context is what is known about a call of which the client says nothing: the
@@ -92,7 +93,7 @@ func New(cfg Config) *Server {
 	}
 	change := cfg.Tools.Changes()
 	s.sdk = mcp.NewServer(
-		&mcp.Implementation{Name: "convtools", Title: "Conversations and knowledge", Version: cfg.Version},
+		&mcp.Implementation{Name: cfg.Name, Title: cfg.Title, Version: cfg.Version},
 		&mcp.ServerOptions{
 			// There is no logging, and the prompts stay what they are.
 			Capabilities: &mcp.ServerCapabilities{
@@ -189,13 +190,13 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 	}
 	switch result := result.(type) {
 	case *mcp.InitializeResult:
-		s.introduce(ctx, &result.Instructions)
+		s.introduce(ctx, req, &result.Instructions)
 		// Over HTTP this era would be told of changes on a stream that is not served.
 		if req.GetExtra() != nil {
 			result.Capabilities.Tools, result.Capabilities.Resources = &mcp.ToolCapabilities{}, &mcp.ResourceCapabilities{}
 		}
 	case *mcp.DiscoverResult:
-		s.introduce(ctx, &result.Instructions)
+		s.introduce(ctx, req, &result.Instructions)
 		result.CacheScope, result.TTLMs = private, s.listTTL()
 	}
 	if _, begun := req.(*mcp.InitializedRequest); begun {
@@ -205,9 +206,13 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 }
 
 // introduce completes what a client is told first.
-func (s *Server) introduce(ctx context.Context, instructions *string) {
+func (s *Server) introduce(ctx context.Context, req mcp.Request, instructions *string) {
 	s.changes.refresh(ctx)
-	*instructions = s.cfg.Tools.Instructions(ctx, s.cfg.Context)
+	where := s.cfg.Context
+	if session, ok := req.GetSession().(*mcp.ServerSession); ok {
+		where = s.callContext(session, nil)
+	}
+	*instructions = s.cfg.Tools.Instructions(ctx, where)
 }
 
 // listTTL is how long a list that may change can be kept, in milliseconds.

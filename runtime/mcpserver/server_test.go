@@ -74,7 +74,7 @@ func (f *tools) configWith(families ...toolset.Family) mcpserver.Config {
 	if err != nil {
 		panic(err)
 	}
-	return mcpserver.Config{Version: "1.2.3", Tools: registry, Context: contract.Context{Dir: "/work"}}
+	return mcpserver.Config{Name: "convtools", Title: "Conversations and knowledge", Version: "1.2.3", Tools: registry, Context: contract.Context{Dir: "/work"}}
 }
 
 func (f *tools) family() toolset.Family {

@@ -84,7 +84,7 @@ func (s *Server) runTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Ca
 	answer, err := s.call(ctx, contract.Call{
 		Tool:      req.Params.Name,
 		Arguments: arguments(req.Params.Arguments),
-		Context:   s.callContext(req.Params.Meta),
+		Context:   s.callContext(req.Session, req.Params.Meta),
 		Notes:     contextNotes(req.Params.Meta),
 	})
 	stop()
@@ -114,9 +114,13 @@ func arguments(raw json.RawMessage) []byte {
 }
 
 // callContext is where a call comes from: what the client says, else what the
-// server was told.
-func (s *Server) callContext(meta mcp.Meta) contract.Context {
+// server was told. What else it says is for those to understand who know the client.
+func (s *Server) callContext(session *mcp.ServerSession, meta mcp.Meta) contract.Context {
 	where := s.cfg.Context
+	where.Caller.Meta = meta
+	if said := session.InitializeParams(); said != nil && said.ClientInfo != nil {
+		where.Caller.Client = said.ClientInfo.Name
+	}
 	if said, ok := meta[contextKey].(map[string]any); ok {
 		if id, ok := said["conversation_id"].(string); ok && id != "" {
 			where.ConversationID = id

@@ -39,7 +39,7 @@ func listCall(q conversations.ListQuery) (command.Call, error) {
 	}
 	p := conversation.ListParams{
 		Limit: q.Limit, Offset: q.Offset, Sort: sort, Descending: !q.Ascending,
-		Archived: q.Archived, IncludeHidden: q.Hidden,
+		Archived: q.Archived, IncludeHidden: q.Hidden, Sources: q.Sources,
 	}
 	if q.TitleContains != "" {
 		p.TitleContains = &q.TitleContains
@@ -57,7 +57,7 @@ func searchCall(q conversations.SearchQuery) (command.Call, error) {
 	}
 	p := conversation.GrepParams{
 		Pattern: q.Pattern, IgnoreCase: q.IgnoreCase, IDs: q.IDs, Scopes: scopeNames(q.Scopes),
-		Context: q.Context, Limit: q.MaxMatches, IncludeHidden: q.Hidden,
+		Context: q.Context, Limit: q.MaxMatches, IncludeHidden: q.Hidden, Sources: q.Sources,
 	}
 	var where contract.Context
 	if len(q.Exclude) > 0 {

@@ -21,14 +21,24 @@ import (
 // line: this program's own, or one that misbehaves.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "conversation" {
-		host := &toolset.Host{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now}
-		line := program.CommandLine{Host: host, Registry: new(toolset.Registry), Commands: []*cobra.Command{conversationcli.Command(host)}}
+		host := &toolset.Host{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: getenv, Now: time.Now}
+		line := program.CommandLine{Host: host, Registry: new(toolset.Registry), Commands: func() []*cobra.Command { return []*cobra.Command{conversationcli.Command(host)} }}
 		os.Exit(line.Run(context.Background(), os.Args[1:]))
 	}
 	if how, ok := strings.CutPrefix(strings.Join(os.Args[1:min(2, len(os.Args))], ""), "behave="); ok {
 		os.Exit(behave(how))
 	}
 	os.Exit(m.Run())
+}
+
+// getenv looks up the environment of the test without the places where other programs
+// keep the conversations of whoever runs it.
+func getenv(name string) string {
+	switch name {
+	case "HOME", "USERPROFILE", "CLAUDE_CONFIG_DIR", "CODEX_HOME":
+		return ""
+	}
+	return os.Getenv(name)
 }
 
 func behave(how string) (exit int) {

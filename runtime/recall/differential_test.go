@@ -31,7 +31,7 @@ const sample = "../../testdata/workspaces/sample"
 // own command line as a program of its own.
 func both(t *testing.T) (library, program conversations.Source) {
 	t.Helper()
-	library, err := conversations.Open(conversations.Options{Dir: sample, Getenv: os.Getenv})
+	library, err := conversations.Open(conversations.Options{Dir: sample, Getenv: getenv})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,6 +43,7 @@ func told() cmp.Options {
 	return cmp.Options{
 		cmpopts.EquateEmpty(),
 		cmpopts.IgnoreFields(conversations.Aside{}, "Hidden"),
+		cmpopts.IgnoreFields(transcript.Conversation{}, "Dir"),
 		cmp.Comparer(func(a, b conversations.Problem) bool { return a.ID == b.ID }),
 		cmpopts.IgnoreFields(conversations.Event{}, "Index", "AppendJSON"),
 		cmpopts.IgnoreFields(conversations.Line{}, "Conversation", "Spans"),

@@ -32,6 +32,8 @@ func failure(ctx context.Context, err error) error {
 		bad         *conversations.BadIDError
 		missing     *conversations.NotFoundError
 		nowhere     *conversations.NoWorkspaceError
+		excluded    *conversations.ExcludedError
+		settings    *conversations.SettingsError
 		outside     *conversations.OutsideError
 		turn        *conversations.TurnRangeError
 		event       *conversations.EventRangeError
@@ -52,6 +54,12 @@ func failure(ctx context.Context, err error) error {
 		return notFound(missing, err)
 	case errors.As(err, &nowhere):
 		return noWorkspace(nowhere)
+	case errors.As(err, &excluded):
+		const message = "The user has excluded the conversations of this project: they are not looked up."
+		return &contract.Error{Message: message, Detail: message + " " + shown(excluded.By) + " does that.", Caller: true, Err: err}
+	case errors.As(err, &settings):
+		const message = "No conversations are looked up, because the user's settings about them cannot be used"
+		return &contract.Error{Message: message + ".", Detail: message + ": " + shown(settings.Error()) + ".", Err: err}
 	case errors.As(err, &outside):
 		return leadsOutside(outside)
 	case errors.As(err, &turn):
@@ -127,7 +135,7 @@ func notFound(e *conversations.NotFoundError, err error) error {
 	if len(e.Unread) > 0 {
 		rest += " What could not be read may have more: " + namely(e.Unread, "") + "."
 	}
-	worded := &contract.Error{Message: what + "this workspace" + rest + otherIDs, Caller: true, Err: err}
+	worded := &contract.Error{Message: what + "this project" + rest + otherIDs, Caller: true, Err: err}
 	if e.Place != "" {
 		worded.Detail = what + shown(e.Place) + rest + otherIDs
 	}
@@ -148,7 +156,7 @@ func noWorkspace(e *conversations.NoWorkspaceError) error {
 		if e.Missing {
 			return cannot + shown(dir) + " does not exist; name a directory of a project that has a .jp directory."
 		}
-		return cannot + "no .jp directory in " + shown(dir) + " or above it; change to a project that has one, or name it with -w DIR."
+		return cannot + "no .jp directory in " + shown(dir) + " or above it, and no other program has recorded a conversation there; change to a project that has one, or name it with -w DIR."
 	}
 	return &contract.Error{Message: word(filepath.Base(e.Dir)), Detail: word(e.Dir), Caller: true, NoProject: true, Err: e}
 }

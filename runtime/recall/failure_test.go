@@ -33,13 +33,13 @@ func TestTypedFailures(t *testing.T) {
 	}{
 		{
 			name: "unknown id", err: &conversations.NotFoundError{IDs: []transcript.ID{"jp-c17648402467"}, Nearest: []transcript.ID{"jp-c1", "jp-c2"}, Place: "/work"},
-			want:   "Conversation jp-c17648402467 not found in this workspace. Nearest ids: jp-c1, jp-c2." + ids,
+			want:   "Conversation jp-c17648402467 not found in this project. Nearest ids: jp-c1, jp-c2." + ids,
 			person: "Conversation jp-c17648402467 not found in /work. Nearest ids: jp-c1, jp-c2." + ids,
 			caller: true,
 		},
 		{
 			name: "unknown ids", err: fmt.Errorf("searching: %w", &conversations.NotFoundError{IDs: []transcript.ID{"jp-c1", "jp-c2"}, Place: `C:\Users\jane doe\my work`}),
-			want:   "Conversations jp-c1, jp-c2 not found in this workspace." + ids,
+			want:   "Conversations jp-c1, jp-c2 not found in this project." + ids,
 			person: `Conversations jp-c1, jp-c2 not found in C:\Users\jane doe\my work.` + ids,
 			caller: true,
 		},
@@ -54,6 +54,17 @@ func TestTypedFailures(t *testing.T) {
 			want:   "Conversation jp-c1 cannot be read.",
 			person: "events.json is missing in /home/jane/x.",
 			caller: true,
+		},
+		{
+			name: "excluded", err: &conversations.ExcludedError{Dir: "/home/jane/work", By: "/home/jane/.convtools-exclude"},
+			want:   "The user has excluded the conversations of this project: they are not looked up.",
+			person: "The user has excluded the conversations of this project: they are not looked up. /home/jane/.convtools-exclude does that.",
+			caller: true,
+		},
+		{
+			name: "bad settings", err: &conversations.SettingsError{File: "~/convtools.toml", Problems: []string{"off must be an array of strings"}},
+			want:   "No conversations are looked up, because the user's settings about them cannot be used.",
+			person: "No conversations are looked up, because the user's settings about them cannot be used: reading [stores] of ~/convtools.toml: off must be an array of strings.",
 		},
 		{
 			name: "malformed id", err: &conversations.BadIDError{Text: "foo", Reason: `expected "jp-c" and digits`},
@@ -81,8 +92,8 @@ func TestTypedFailures(t *testing.T) {
 		},
 		{
 			name: "no workspace", err: &conversations.NoWorkspaceError{Dir: "/home/jane/work"},
-			want:   "Could not locate workspace: no .jp directory in work or above it; change to a project that has one, or name it with -w DIR.",
-			person: "Could not locate workspace: no .jp directory in /home/jane/work or above it; change to a project that has one, or name it with -w DIR.",
+			want:   "Could not locate workspace: no .jp directory in work or above it, and no other program has recorded a conversation there; change to a project that has one, or name it with -w DIR.",
+			person: "Could not locate workspace: no .jp directory in /home/jane/work or above it, and no other program has recorded a conversation there; change to a project that has one, or name it with -w DIR.",
 			caller: true, noProject: true,
 		},
 		{

@@ -62,7 +62,7 @@ func TestFamilyIsRegistered(t *testing.T) {
 
 func TestInstructions(t *testing.T) {
 	t.Parallel()
-	const notKnown, none = "Which conversation you are in is not known here", "No JP workspace was found"
+	const notKnown, none = "Which conversation you are in is not known here", "No earlier conversation of this project is recorded"
 	for _, tc := range []struct {
 		name, line    string
 		where         contract.Context
@@ -172,7 +172,7 @@ func TestReadResourceFails(t *testing.T) {
 		notFound  string // the reason; empty where it is another error
 		want      string
 	}{
-		{"no such conversation", "conversation://jp-c9", &conversations.NotFoundError{IDs: []transcript.ID{"jp-c9"}}, "Conversation jp-c9 not found in this workspace.", ""},
+		{"no such conversation", "conversation://jp-c9", &conversations.NotFoundError{IDs: []transcript.ID{"jp-c9"}}, "Conversation jp-c9 not found in this project.", ""},
 		{"no id", "conversation://zzz", &conversations.BadIDError{Text: "zzz", Reason: "expected digits"}, `Invalid conversation id "zzz": expected digits.`, ""},
 		{"no address", "conversation://a/b", nil, "An address is conversation://{id}, with an id such as conversation_list gives.", ""},
 		{"another scheme", "kb://jp-c1", nil, "An address is conversation://{id}", ""},

@@ -89,9 +89,9 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	if p.IncludeCurrent {
 		undone = ""
 	}
-	g := &grepping{call: located(call, undone), params: p}
+	g := &grepping{params: p}
 	g.query = conversations.EventQuery{
-		Filter:  conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden},
+		Filter:  conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden, Sources: p.Sources},
 		Pattern: p.Pattern, IgnoreCase: p.IgnoreCase,
 		Scopes: scopesOf(p.Scopes), Own: isRecallTool(), OwnToo: slices.Contains(p.Scopes, conversation.GrepScopesRecall),
 		MaxLines: linesOfEach,
@@ -105,10 +105,15 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 			g.query.MaxLines, g.join = maxReach+p.Limit, joinOwn
 		}
 	}
-	if current := g.call.Context.ConversationID; current != "" && !p.IncludeCurrent {
-		g.query.Exclude = []string{current}
-	}
-	if err := t.ask(ctx, call, g.search); err != nil {
+	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) error {
+		var current current
+		g.call, current = located(ctx, source, call, undone)
+		if !p.IncludeCurrent {
+			g.query.Exclude, g.query.KinOf = current.ids, current.kinOf
+		}
+		return g.search(ctx, source)
+	})
+	if err != nil {
 		return nil, err
 	}
 	lines := len(g.page)
@@ -244,7 +249,11 @@ func (g *grepping) add(query conversations.EventQuery, found conversations.Event
 	} else {
 		s.live = found.Searched
 	}
-	s.aside.Excluded = append(s.aside.Excluded, found.Aside.Excluded...)
+	for _, id := range found.Aside.Excluded {
+		if !slices.Contains(s.aside.Excluded, id) {
+			s.aside.Excluded = append(s.aside.Excluded, id)
+		}
+	}
 	s.aside.Problems = append(s.aside.Problems, found.Aside.Problems...)
 }
 
@@ -259,7 +268,7 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 	wanted := map[transcript.ID]map[int]*candidate{} // by position in the conversation
 	numbers := map[transcript.ID]map[int]bool{}
 	query := g.query
-	query.IDs, query.Exclude = nil, nil
+	query.IDs, query.Exclude, query.KinOf = nil, nil, nil // what is left out is not on the page
 	for _, p := range g.page {
 		id := g.ordered.ids[p.event.conversation]
 		if wanted[id] == nil {
@@ -420,6 +429,7 @@ func (g *grepping) lookElsewhere(ctx context.Context, source conversations.Sourc
 		{"With ignore_case=true", !p.IgnoreCase, func(q *conversations.EventQuery) { q.IgnoreCase = true }},
 		{"Without scopes", len(p.Scopes) > 0, func(q *conversations.EventQuery) { q.Scopes, q.OwnToo = transcript.ScopeAll, false }},
 		{"Without event", p.Event != nil, func(q *conversations.EventQuery) { q.Number, q.MaxLines = 0, linesOfEach }},
+		{"Without sources", len(p.Sources) > 0, func(q *conversations.EventQuery) { q.Sources = nil }},
 		{"Without ids", len(p.IDs) > 0 && p.Event == nil, func(q *conversations.EventQuery) { q.IDs = nil }},
 	} {
 		if !c.differ {

@@ -237,7 +237,7 @@ func (g *grepping) describe(id transcript.ID) conversations.MatchedConversation 
 }
 
 func (g *grepping) conversation(m conversations.MatchedConversation) conversation.GrepConversation {
-	c := conversation.GrepConversation{ID: string(m.ID), Title: clip(text.Line(m.Title), maxGrepTitle), Turns: m.Turns, Matches: m.Matches, Archived: m.Archived}
+	c := conversation.GrepConversation{ID: string(m.ID), Title: clip(text.Line(m.Title), maxGrepTitle), Turns: m.Turns, Matches: m.Matches, Archived: m.Archived, Source: m.Source}
 	if g.isApart() {
 		c.Matches = 0 // which counts lines
 	}

@@ -146,8 +146,8 @@ func (g *grepping) saidIsSooner(n int) bool {
 // leftOut says what was not searched, and how it is.
 func (g *grepping) leftOut() []string {
 	var left []string
-	if len(g.searched.aside.Excluded) > 0 {
-		left = append(left, "the current conversation, "+g.call.Context.ConversationID+" (include_current=true searches it too)")
+	if note := g.currentLeftOut(); note != "" {
+		left = append(left, note)
 	}
 	if n := g.searched.own; n > 0 {
 		what := count(n, "match", "matches")
@@ -160,6 +160,28 @@ func (g *grepping) leftOut() []string {
 		return nil
 	}
 	return []string{"Left out: " + strings.Join(left, "; ") + "."}
+}
+
+// currentLeftOut names the current conversation, where it was left out, and those that
+// belong to it; empty where none was.
+func (g *grepping) currentLeftOut() string {
+	id := transcript.ID(g.call.Context.ConversationID)
+	var kin []string
+	for _, other := range g.searched.aside.Excluded {
+		if other != id {
+			kin = append(kin, string(other))
+		}
+	}
+	what, they := "the current conversation, "+string(id), "it"
+	switch {
+	case len(g.searched.aside.Excluded) == 0:
+		return ""
+	case len(kin) == len(g.searched.aside.Excluded): // it is not recorded here
+		what, they = "what belongs to the current conversation, "+string(id)+": "+bounded(kin, ", ", maxListed), "them"
+	case len(kin) > 0:
+		what, they = what+", and what belongs to it: "+bounded(kin, ", ", maxListed), "them"
+	}
+	return what + " (include_current=true searches " + they + " too)"
 }
 
 // nothingFound says what was searched for and where, and which calls find something.
@@ -227,12 +249,14 @@ func (g *grepping) nothingFound() []string {
 func (g *grepping) nothingSearched() string {
 	p := g.params
 	switch {
+	case len(p.IDs) > 0 && len(p.Sources) > 0:
+		return "Nothing was searched: ids names no conversations" + ofSources(p.Sources) + "."
 	case len(g.searched.aside.Excluded) > 0 && len(p.IDs) > 0:
 		return "Nothing was searched: ids names the current conversation alone."
 	case len(g.searched.aside.Excluded) > 0:
 		return "Nothing was searched: there is no other live conversation."
 	case len(g.searched.aside.Problems) == 0:
-		return "Nothing was searched: there are no live conversations here, hidden ones aside."
+		return "Nothing was searched: there are no live conversations" + ofSources(p.Sources) + " here, hidden ones aside."
 	default:
 		return "Nothing was searched."
 	}

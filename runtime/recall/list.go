@@ -35,9 +35,9 @@ type listing struct {
 
 // List answers conversation_list.
 func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.ListParams) (*conversation.ListEnvelope, error) {
-	l := &listing{call: located(call, "no conversation could be marked as the current one"), params: p}
+	l := &listing{params: p}
 	q := conversations.ListQuery{
-		Filter: conversations.Filter{Archived: p.Archived, Hidden: p.IncludeHidden},
+		Filter: conversations.Filter{Archived: p.Archived, Hidden: p.IncludeHidden, Sources: p.Sources},
 		Sort:   sortOf(p.Sort), Ascending: !p.Descending, Limit: p.Limit, Offset: p.Offset,
 		Sizes: true,
 	}
@@ -45,6 +45,7 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 		q.TitleContains = *p.TitleContains
 	}
 	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) (err error) {
+		l.call, _ = located(ctx, source, call, "no conversation could be marked as the current one")
 		if l.Listing, err = source.List(ctx, q); err == nil && p.Outline {
 			err = l.readOutlines(ctx, source)
 		}
@@ -141,7 +142,7 @@ func (l *listing) row(c *conversations.Listed) conversation.ListConversation {
 	row := conversation.ListConversation{
 		ID: id, EventsCount: c.Events,
 		CreatedAt: c.CreatedAt, LastEventAt: c.LastEventAt, ArchivedAt: c.ArchivedAt, ExpiresAt: c.ExpiresAt,
-		Current: id == l.call.Context.ConversationID, Hidden: c.Hidden, Pinned: !c.PinnedAt.IsZero(),
+		Current: id == l.call.Context.ConversationID, Hidden: c.Hidden, Pinned: !c.PinnedAt.IsZero(), Source: c.Source,
 		Title: clip(c.Title, maxTitle),
 	}
 	if c.Size != nil {
@@ -235,6 +236,9 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 		e.Notes = append(e.Notes, "Without an outline, because they could not be read: "+bounded(names(unread), ", ", maxListed)+".")
 	}
 	e.Notes = append(e.Notes, asideNotes(l.Aside.Problems, func(left []conversations.Problem) string {
+		if slices.ContainsFunc(left, func(p conversations.Problem) bool { return p.ID == "" }) {
+			return "Not listed: " + namely(left, "") + "."
+		}
 		return fmt.Sprintf("Not listed, because %s cannot be read: %s.", count(len(left), "conversation", "conversations"), namely(left, ""))
 	})...)
 	return &e
@@ -249,6 +253,7 @@ func (l *listing) pageNotes(e *conversation.ListEnvelope) []string {
 	if p.IncludeHidden {
 		aside = ""
 	}
+	what += ofSources(p.Sources)
 	if p.TitleContains != nil && *p.TitleContains != "" {
 		filter = " match title_contains=" + text.Quote(*p.TitleContains)
 	}
@@ -259,7 +264,7 @@ func (l *listing) pageNotes(e *conversation.ListEnvelope) []string {
 	case e.Total == 0 && filter != "":
 		return []string{"No " + what + filter + aside + ". conversation_grep looks into what was said."}
 	case e.Total == 0:
-		return []string{"There are no " + what + " in this workspace" + aside + "."}
+		return []string{"There are no " + what + " in this project" + aside + "."}
 	case e.Count == 0:
 		return []string{fmt.Sprintf("offset %d is past the end (total %d): the last valid offset is %d.", p.Offset, e.Total, e.Total-1)}
 	case e.HasMore && !l.known:
@@ -269,6 +274,14 @@ func (l *listing) pageNotes(e *conversation.ListEnvelope) []string {
 	default:
 		return nil
 	}
+}
+
+// ofSources says of which sources conversations are; nothing where they are of any.
+func ofSources(sources []string) string {
+	if len(sources) == 0 {
+		return ""
+	}
+	return " of " + join(sources, "or")
 }
 
 // elsewhere names the call that looks where this one did not.

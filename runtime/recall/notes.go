@@ -12,6 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/jp"
 )
 
 // Bounds on what notes repeat, in characters and in conversations: they are
@@ -72,8 +73,11 @@ func namely(list []conversations.Problem, damaged string) string {
 	parts := make([]string, len(list))
 	for i, p := range list {
 		parts[i] = "a whole store"
-		if p.ID != "" {
+		switch {
+		case p.ID != "":
 			parts[i] = string(p.ID)
+		case p.Source != "" && p.Source != jp.Name:
+			parts[i] = "some of " + p.Source
 		}
 		why := reason(&p)
 		if p.Kind == conversations.DamagedEvents {

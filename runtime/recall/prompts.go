@@ -28,7 +28,7 @@ func recallPrompt() toolset.Prompt {
 			},
 		}},
 		Write: func(arguments map[string]string) (string, error) {
-			return `Find out what was said about ` + strconv.Quote(arguments["topic"]) + ` in the earlier conversations of this workspace.
+			return `Find out what was said about ` + strconv.Quote(arguments["topic"]) + ` in the earlier conversations of this project.
 
 1. Where there are few conversations, or you do not know the words that were used, call conversation_list with outline=true: it shows how each request of the user begins.
 2. Search with conversation_grep for a distinctive word, then for other words for the same thing; limit=10 is enough to begin with.

@@ -61,10 +61,6 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 	if p.IncludeCurrent {
 		undone = ""
 	}
-	r := newReading(located(call, undone), p)
-	if r.current && !p.IncludeCurrent {
-		return nil, contract.Fixable(fmt.Sprintf("%s is the current conversation, which is in front of you already. Pass include_current=true to read it all the same.", r.call.Context.ConversationID))
-	}
 	if p.Event == nil {
 		for _, given := range []struct {
 			name  string
@@ -75,13 +71,18 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 			}
 		}
 	}
-	answer := r.readTurns
-	if p.Event != nil {
-		answer = r.readEvent
-	}
 	var e *conversation.ReadEnvelope
 	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) (err error) {
-		e, err = answer(ctx, source)
+		call, current := located(ctx, source, call, undone)
+		r := newReading(call, p)
+		if r.current = current.is(p.ID); r.current && !p.IncludeCurrent {
+			return contract.Fixable(fmt.Sprintf("%s is the current conversation, which is in front of you already. Pass include_current=true to read it all the same.", current.ids[0]))
+		}
+		if p.Event != nil {
+			e, err = r.readEvent(ctx, source)
+		} else {
+			e, err = r.readTurns(ctx, source)
+		}
 		return err
 	})
 	if err != nil {
@@ -91,7 +92,7 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 }
 
 func newReading(call contract.Call, p conversation.ReadParams) *reading {
-	return &reading{call: call, params: p, current: isCurrent(call, p.ID), single: &digest{}, calls: toolCalls{}}
+	return &reading{call: call, params: p, single: &digest{}, calls: toolCalls{}}
 }
 
 // readTurns reads turns: the answer is whole where it fits, a refusal where it has

@@ -50,27 +50,57 @@ func (t *Tools) ask(ctx context.Context, call contract.Call, question func(conte
 	return failure(ctx, err)
 }
 
-// located puts the id of the current conversation into its one spelling. What
-// is no id of a conversation here counts as not known, which the notes of the
-// call then say, with what cannot be done for it: a host's own notion of a
-// conversation must not make a search fail.
-func located(call contract.Call, undone string) contract.Call {
+// located puts what is known of the current conversation into a call: its id in its one
+// spelling, as the host names it or else as the source recognizes it. Where that is
+// not known, and undone says what cannot be done for it, a note says so. What the host
+// names and is no id of a conversation here is one of the host's own: it must not make
+// a search fail.
+func located(ctx context.Context, source conversations.Source, call contract.Call, undone string) (contract.Call, current) {
 	given := call.Context.ConversationID
-	id, err := conversations.ParseID(given)
-	if err != nil {
-		call.Context.ConversationID = ""
-		if given != "" && undone != "" {
-			call.Notes = append(slices.Clone(call.Notes), fmt.Sprintf("The host's conversation id is not understood, so %s: %s.", undone, text.Quote(given)))
-		}
-		return call
+	if id, err := conversations.ParseID(given); err == nil {
+		call.Context.ConversationID = string(id)
+		return call, current{ids: []string{string(id)}}
 	}
-	call.Context.ConversationID = string(id)
-	return call
+	call.Context.ConversationID = ""
+	var known conversations.Caller
+	if r, ok := source.(conversations.Recognizer); ok {
+		from := call.Context.Caller
+		from.Tool, from.Arguments = call.Tool, call.Arguments
+		known = r.Caller(ctx, from)
+	}
+	var c current
+	for _, id := range known.IDs {
+		c.ids = append(c.ids, string(id))
+	}
+	c.kinOf = c.ids
+	note := ""
+	switch {
+	case len(c.ids) > 0:
+		call.Context.ConversationID = c.ids[0]
+	case undone == "":
+	case given != "":
+		note = fmt.Sprintf("The host's conversation id is not understood, so %s: %s.", undone, text.Quote(given))
+	case known.Recorded:
+		note = "Which conversation this is cannot be told, so " + undone + "."
+	}
+	if note != "" {
+		call.Notes = append(slices.Clone(call.Notes), note)
+	}
+	return call, c
 }
 
-// isCurrent reports whether id, in any spelling, is the conversation of a located
-// call.
-func isCurrent(call contract.Call, id string) bool {
+// current is what is left out as the current conversation.
+type current struct {
+	// ids are its id, and behind it those of others that it is a part of; empty where
+	// it is not known.
+	ids []string
+	// kinOf are those of which the kin is left out too. What the host names is left out
+	// alone, as it says.
+	kinOf []string
+}
+
+// is reports whether id, in any spelling, is that of the current conversation.
+func (c current) is(id string) bool {
 	parsed, err := conversations.ParseID(id)
-	return err == nil && string(parsed) == call.Context.ConversationID
+	return err == nil && len(c.ids) > 0 && string(parsed) == c.ids[0]
 }

@@ -51,6 +51,17 @@ func (b *Buffer) Resize(ctx context.Context, size int) error {
 	return nil
 }
 
+// Reserve is [Buffer.Resize] for at least size bytes: it keeps a buffer that has them,
+// unless most of that would not be needed.
+func (b *Buffer) Reserve(ctx context.Context, size int) error {
+	const waste = 1 << 20
+	if room := cap(b.Bytes); size <= room && room <= max(size, waste) {
+		b.Bytes = b.Bytes[:0]
+		return nil
+	}
+	return b.Resize(ctx, size)
+}
+
 // Release gives the memory back.
 func (b *Buffer) Release() {
 	b.Bytes, b.Text = nil, nil

@@ -10,8 +10,10 @@ import (
 // it but Path and Err repeats what is recorded or the name of a file: those two
 // are for people. The Err of DamagedEvents repeats neither.
 type Problem struct {
-	ID   transcript.ID // empty where it is a whole store
-	Kind ProblemKind
+	ID transcript.ID // empty where it is a whole store, or a part of one
+	// Source is the name of the kind of store; empty where that is not known.
+	Source string
+	Kind   ProblemKind
 	// Field names the recorded field that is wrong, such as "expires_at"; empty
 	// where it is not one field.
 	Field string
@@ -55,7 +57,7 @@ const (
 type NotFoundError struct {
 	IDs     []transcript.ID
 	Nearest []transcript.ID // those there are that are spelled most alike, best first
-	Place   string          // the workspace, a path
+	Place   string          // the project, a path; empty where it is all of them
 	Unread  []Problem       // stores that could not be read, and may have them
 }
 

@@ -9,14 +9,19 @@ package store
 
 import (
 	"context"
+	"os"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/caller"
+	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Store is a place with conversations. It holds no open files and is safe for
 // concurrent use.
 type Store interface {
+	// Name is the name of the kind of store, such as "claude-code".
+	Name() string
 	// Place is where the store is, a path, for people.
 	Place() string
 	// ParseID reads an id in any spelling that people and tools use. It does not
@@ -27,6 +32,25 @@ type Store interface {
 	Open(ctx context.Context) (Session, []Problem, error)
 }
 
+// Options says what a store of the sessions that a program recorded on this machine has.
+type Options struct {
+	// Home is the directory that the program keeps everything in. Empty stands for the one
+	// that the environment names.
+	Home string
+	// Project is which sessions: those of directories that it has.
+	Project *project.Project
+	// Getenv looks up the environment; nil means os.Getenv.
+	Getenv func(string) string
+}
+
+// Env returns what looks up the environment.
+func (o *Options) Env() func(string) string {
+	if o.Getenv == nil {
+		return os.Getenv
+	}
+	return o.Getenv
+}
+
 // Session is a store opened for one query. It is safe for concurrent use.
 type Session interface {
 	// List returns the conversations of a set in the order of their ids, and what
@@ -34,11 +58,44 @@ type Session interface {
 	// another counts as live where the set has both.
 	List(ctx context.Context, set Set) ([]Conversation, []Problem, error)
 	// Find returns one conversation, live or archived, without reading the metadata
-	// of the others. The error is a [*NotFoundError] where there is none.
+	// of the others, and so without a parent that only they tell. The error is a
+	// [*NotFoundError] where there is none.
 	Find(ctx context.Context, id transcript.ID) (Conversation, error)
 	// Close releases what the session holds; readers of events live on.
 	Close()
 }
+
+// Recognizer is a store that can tell whether a call comes from the program that
+// records its conversations, and from which of them.
+type Recognizer interface {
+	// Caller returns what is certain about where a call comes from. It never guesses: to
+	// leave out another conversation than the one that calls is worse than to leave out
+	// none. It reads as little as it can, and an error of reading is one of not knowing.
+	Caller(ctx context.Context, from caller.Caller) Caller
+}
+
+// Caller is what a store knows of the caller of a call.
+type Caller struct {
+	// Evidence is what shows that the call comes from the store's program.
+	Evidence Evidence
+	// IDs are the conversation that the call comes from, and behind it others that it
+	// is recorded to be a part of. Empty where that is not certain. There need not be
+	// such a conversation in the store: some are not recorded.
+	IDs []transcript.ID
+}
+
+// Evidence is what shows where a call comes from, the weakest first.
+type Evidence uint8
+
+// The kinds of evidence.
+const (
+	NoEvidence Evidence = iota
+	// ByEnvironment: the environment of the process. A program that was started in
+	// the shell of another one has that of both.
+	ByEnvironment
+	// ByCall: what the program sends with the call, or has recorded of it.
+	ByCall
+)
 
 // Set selects live or archived conversations, or both with Live|Archived.
 type Set uint8
@@ -54,6 +111,9 @@ type Conversation struct {
 	transcript.Conversation
 	// Problems are what of its metadata could not be used.
 	Problems []Problem
+	// LastAt is when its last event happened, as far as that is known without reading
+	// the events; zero where it is not.
+	LastAt time.Time
 	Record
 }
 
@@ -97,4 +157,6 @@ type Totals struct {
 	// BadTime reports whether a time is recorded for the last event that cannot be
 	// used.
 	BadTime bool
+	// Skipped counts records that are damaged, or of no known type, and were left out.
+	Skipped int
 }

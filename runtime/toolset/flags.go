@@ -1,6 +1,7 @@
 package toolset
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,8 +17,8 @@ import (
 // AddFlags defines the flags that say where a call comes from. Every front for
 // people and for JP takes them.
 func (h *Host) AddFlags(set *pflag.FlagSet) {
-	set.StringVarP(&h.Dir, "workspace", "w", "", "the workspace at or above `DIR`, or with that id")
-	set.StringVar(&h.ConversationID, "conversation-id", "", "the conversation with this `ID` calls: leave it out")
+	set.StringVarP(&h.Dir, "workspace", "w", "", cmp.Or(h.DirUsage, "work in `DIR`"))
+	set.StringVar(&h.ConversationID, "conversation-id", "", cmp.Or(h.ConversationUsage, "the conversation with this `ID` calls"))
 }
 
 // Context returns where a call comes from as far as the host knows.

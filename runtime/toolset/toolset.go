@@ -10,6 +10,7 @@ package toolset
 import (
 	"context"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,14 +31,29 @@ type Host struct {
 	Getenv func(string) string
 	// Now is the clock.
 	Now func() time.Time
+	// Name is what this program is called: on command lines, and where hosts register
+	// it. Title is its name for people.
+	Name, Title string
 	// Version is the version of this program.
 	Version string
+	// JPFiles are the files that make its tools known to JP; none where it has no
+	// definitions for JP.
+	JPFiles []contract.File
+	// DirUsage and ConversationUsage say what --workspace and --conversation-id mean, as
+	// package pflag has it. Empty says what is true of every program.
+	DirUsage, ConversationUsage string
 	// Dir is where the project is looked for, upwards: --workspace, which may be
 	// the id of a workspace too. Empty means the working directory. A call may
 	// come from elsewhere, see [contract.Context].
 	Dir string
 	// ConversationID is the conversation that calls, as it was given.
 	ConversationID string
+}
+
+// Variable returns the name of an environment variable that belongs to a program, such
+// as CONVTOOLS_CLI.
+func Variable(program, name string) string {
+	return strings.ToUpper(strings.ReplaceAll(program, "-", "_")) + "_" + name
 }
 
 // Family is a set of tools with everything a host may want to know of them. Only
@@ -84,6 +100,10 @@ type Family struct {
 	Prompts []Prompt
 	// Checks looks at what the family depends on.
 	Checks func(context.Context) []Check
+	// Reads returns what of the user's own the tools will read, and where, for the user
+	// to know before this program is registered with a host: a sentence. nil stands for
+	// nothing.
+	Reads func(context.Context) string
 	// Flags are the settings of the family.
 	Flags []Flag
 	// Project returns the root of the project that a directory belongs to. The

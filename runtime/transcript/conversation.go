@@ -29,11 +29,15 @@ type Conversation struct {
 	Archived        bool
 	Hidden          bool
 	Labels          map[string]string // a label without a value has ""; nil where there are none
-	// Parent is the conversation that this one was forked from, as recorded: it may be
-	// gone. Empty where there is none.
+	// Parent is the conversation that this one was forked from, or was begun from as
+	// the task of a sub-agent, as recorded: it may be gone. Empty where there is none.
 	Parent ID
 	// Locality is which of a workspace's stores has it, as its owner spells it.
 	Locality string
+	// Source is the kind of store that has it, such as "claude-code"; empty for JP.
+	Source string
+	// Dir is the directory that it was held in, as recorded; empty where that is not known.
+	Dir string
 	// UserOnly reports whether no project's own store has it.
 	UserOnly bool
 }

@@ -10,6 +10,9 @@ type Event struct {
 	Index int // position in the conversation, from 0
 	Turn  int // from 1; 0 for global kinds
 	Kind  Kind
+	// Copied reports whether another conversation has the event too, from which this one
+	// was forked. A search over both finds it in the other one alone.
+	Copied bool
 	Record
 }
 

@@ -241,4 +241,27 @@ func (p *page) errors() {
 		p.WriteString(markdown.Row(markdown.Code(string(code)), errorText(code)))
 	}
 	p.line("\nAny other failure is one sentence with the cause and one with what to do about it.")
+	if p.tool.Command != nil && len(p.tool.Command.Failures) > 0 {
+		p.line("The command line that does the work fails with these exit codes:\n")
+		p.WriteString(markdown.Header("Exit code", "Meaning", "Put right by"))
+		for _, f := range p.tool.Command.Failures {
+			exits := make([]string, len(f.Exit))
+			for i, exit := range f.Exit {
+				exits[i] = strconv.Itoa(exit)
+			}
+			p.WriteString(markdown.Row(strings.Join(exits, ", "), markdown.Inline(f.Reason), remedy(f)))
+		}
+	}
+}
+
+// remedy is how a failure of a command can be put right.
+func remedy(f ir.ExitFailure) string {
+	var ways []string
+	if f.Caller {
+		ways = append(ways, "another call")
+	}
+	if f.Transient {
+		ways = append(ways, "the same call later")
+	}
+	return strings.Join(ways, ", or ")
 }

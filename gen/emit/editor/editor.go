@@ -97,6 +97,7 @@ func property(k spec.Key) jsontext.Object {
 		spec.TableKey:  {{Name: "allOf", Value: jsontext.Array{held}}}, // beside $ref, draft 7 reads nothing
 		spec.TablesKey: list(held),
 		spec.NamedKey:  {{Name: "type", Value: jsontext.String("object")}, {Name: "additionalProperties", Value: held}},
+		spec.VarsKey:   {{Name: "type", Value: jsontext.String("object")}, {Name: "additionalProperties", Value: typed("string")}},
 		spec.ArgsKey:   list(jsontext.Object{{Name: "anyOf", Value: jsontext.Array{typed("string"), held}}}),
 	}[k.Type]
 	return append(jsontext.Object{{Name: "description", Value: jsontext.String(k.Doc + ".")}}, value...)
@@ -139,10 +140,9 @@ func Reference() []byte {
 
 // heading is how the tables under a key are written.
 func heading(k spec.Key) string {
-	name := strings.TrimPrefix(k.Kind, "result ")
-	of := ""
-	if name != k.Kind {
-		of = ", of a result"
+	name, of := k.Kind, ""
+	if prefix, key, ok := strings.Cut(k.Kind, " "); ok {
+		name, of = key, ", of a "+prefix
 	}
 	switch k.Type {
 	case spec.NamedKey:
@@ -158,6 +158,6 @@ func heading(k spec.Key) string {
 func words(k spec.Key) string {
 	return map[spec.Type]string{
 		spec.TextKey: "text", spec.TextsKey: "list of texts", spec.IntegerKey: "integer", spec.NumberKey: "number", spec.NumbersKey: "list of integers",
-		spec.BooleanKey: "boolean", spec.AnyKey: "any value", spec.TableKey: "table", spec.TablesKey: "tables", spec.NamedKey: "tables with names", spec.ArgsKey: "list of texts and tables",
+		spec.BooleanKey: "boolean", spec.AnyKey: "any value", spec.TableKey: "table", spec.TablesKey: "tables", spec.NamedKey: "tables with names", spec.ArgsKey: "list of texts and tables", spec.VarsKey: "texts with names",
 	}[k.Type]
 }

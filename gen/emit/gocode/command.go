@@ -16,25 +16,135 @@ func (t *toolCode) command() ([]jen.Code, error) {
 		return nil, err
 	}
 	cli, exitOK := t.tool.GoName+"CLI", t.tool.GoName+"ExitOK"
-	codes := t.tool.Command.OKExit
-	if len(codes) == 0 {
-		codes = []int{0}
+	accepted := t.tool.Command.OKExit
+	if len(accepted) == 0 {
+		accepted = []int{0}
 	}
-	accepted := jen.Empty()
-	for i, code := range codes {
-		if i > 0 {
-			accepted.Op("||")
-		}
-		accepted.Id("code").Op("==").Lit(code)
-	}
-	return []jen.Code{
+	code := []jen.Code{
 		documented(jen.Const().Id(cli).Op("=").Lit(t.tool.Command.CLI), cli+" is the name of the command line that "+t.tool.Name+" runs."),
 		documented(
-			jen.Func().Id(exitOK).Params(jen.Id("code").Int()).Bool().Block(jen.Return(accepted)),
+			jen.Func().Id(exitOK).Params(jen.Id("code").Int()).Bool().Block(jen.Return(codes("==", "||", jen.Id("code"), accepted))),
 			exitOK+" reports whether the command line's exit code is one of an answer, and not of a failure.",
 		),
 		arguments,
-	}, nil
+	}
+	if t.tool.Handler == ir.HandlerCommand && t.tool.Command.Surroundings() {
+		surroundings, err := t.surroundings()
+		if err != nil {
+			return nil, err
+		}
+		code = append(code, surroundings)
+	}
+	return code, nil
+}
+
+// codes compares an exit code with each of a list.
+func codes(compare, join string, exit *jen.Statement, list []int) *jen.Statement {
+	all := jen.Empty()
+	for i, code := range list {
+		if i > 0 {
+			all.Op(join)
+		}
+		all.Add(exit.Clone()).Op(compare).Lit(code)
+	}
+	return all
+}
+
+// run is the command that the tool runs.
+func (t *toolCode) run() jen.Code {
+	if t.tool.Command.Surroundings() {
+		return jen.Id(t.commandFunc()).Call(jen.Id("p"), jen.Id("call").Dot("Context"))
+	}
+	return jen.Qual(t.runtime.contract, "Command").Values(t.argv(jen.Id("call").Dot("Context"))...)
+}
+
+// argv is the fields of a command that every command has.
+func (t *toolCode) argv(call jen.Code) []jen.Code {
+	return []jen.Code{
+		jen.Id("CLI").Op(":").Id(t.tool.GoName + "CLI"),
+		jen.Id("Args").Op(":").Id(t.tool.GoName+"Args").Call(jen.Id("p"), call),
+	}
+}
+
+// surroundings emits the function that returns a command with what is around it. What
+// depends on a parameter that may be absent is added behind the literal.
+func (t *toolCode) surroundings() (jen.Code, error) {
+	c := t.tool.Command
+	fields := t.argv(jen.Id("call"))
+	var body []jen.Code
+	if c.Dir != "" {
+		fields = append(fields, jen.Id("Dir").Op(":").Lit(c.Dir))
+	}
+	if c.Timeout != 0 {
+		fields = append(fields, jen.Id("Timeout").Op(":").Lit(c.Timeout).Op("*").Qual("time", "Second"))
+	}
+	command := jen.Id("command")
+	if c.Stdin != nil {
+		word, err := t.word(*c.Stdin)
+		if err != nil {
+			return nil, fmt.Errorf("%s: standard input of its command: %w", t.tool.Name, err)
+		}
+		text := jen.Index().Byte().Call(word.value)
+		if word.wrap == nil {
+			fields = append(fields, jen.Id("Stdin").Op(":").Add(text))
+		} else {
+			body = append(body, word.wrap(command.Clone().Dot("Stdin").Op("=").Add(text)))
+		}
+	}
+	var always []jen.Code // the variables that are never left out
+	for _, v := range c.Env {
+		entry := v.Value
+		entry.Prefix = v.Name + "=" + entry.Prefix
+		word, err := t.word(entry)
+		if err != nil {
+			return nil, fmt.Errorf("%s: environment variable %s of its command: %w", t.tool.Name, v.Name, err)
+		}
+		if word.wrap == nil {
+			always = append(always, word.value)
+			continue
+		}
+		env := command.Clone().Dot("Env")
+		body = append(body, word.wrap(env.Clone().Op("=").Append(env.Clone(), word.value)))
+	}
+	if len(always) > 0 {
+		fields = append(fields, jen.Id("Env").Op(":").Index().String().Values(always...))
+	}
+	literal := jen.Qual(t.runtime.contract, "Command").ValuesFunc(func(g *jen.Group) {
+		for _, f := range fields {
+			g.Line().Add(f)
+		}
+		g.Line()
+	})
+	if len(body) == 0 {
+		body = []jen.Code{jen.Return(literal)}
+	} else {
+		body = append([]jen.Code{command.Clone().Op(":=").Add(literal)}, append(body, jen.Return(command))...)
+	}
+	declaration := jen.Func().Id(t.commandFunc()).Params(
+		jen.Id("p").Id(paramsName(t.tool)), jen.Id("call").Qual(t.runtime.contract, "Context"),
+	).Qual(t.runtime.contract, "Command").Block(body...)
+	return documented(declaration, t.commandFunc()+" returns the command that "+t.tool.Name+" runs."), nil
+}
+
+// exitFailures is what exit codes mean that are not those of an answer.
+func (t *toolCode) exitFailures() []jen.Code {
+	var list []jen.Code
+	for _, f := range t.tool.Command.Failures {
+		for _, exit := range f.Exit {
+			values := []jen.Code{jen.Id("Exit").Op(":").Lit(exit), jen.Id("Reason").Op(":").Lit(f.Reason)}
+			if f.Caller {
+				values = append(values, jen.Id("Caller").Op(":").True())
+			}
+			if f.Transient {
+				values = append(values, jen.Id("Transient").Op(":").True())
+			}
+			list = append(list, jen.Line().Qual(t.runtime.contract, "ExitFailure").Values(values...))
+		}
+	}
+	if len(list) > 0 {
+		list = append(list, jen.Line())
+	}
+	return list
 }
 
 // arguments emits the function that builds the command line. Words that are
@@ -142,7 +252,7 @@ func (t *toolCode) word(arg ir.Arg) (word, error) {
 	w := word{value: value}
 	if arg.Repeat {
 		list := jen.Id("p").Dot(t.tool.Param(arg.Value.Param).GoName)
-		w.value = glue(arg.Prefix, jen.Id("item"))
+		w.value = glue(arg.Prefix, scalarText(t.tool.Param(arg.Value.Param).Item().Kind, jen.Id("item")))
 		w.wrap = func(code jen.Code) jen.Code {
 			return jen.For(jen.List(jen.Id("_"), jen.Id("item")).Op(":=").Range().Add(list)).Block(code)
 		}
@@ -180,6 +290,8 @@ func scalarText(kind ir.Kind, value jen.Code) jen.Code {
 	switch kind {
 	case ir.Integer:
 		return jen.Qual("strconv", "Itoa").Call(value)
+	case ir.Number:
+		return jen.Qual("strconv", "FormatFloat").Call(value, jen.LitRune('f'), jen.Lit(-1), jen.Lit(64))
 	case ir.Boolean:
 		return jen.Qual("strconv", "FormatBool").Call(value)
 	default:

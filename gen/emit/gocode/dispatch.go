@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"path"
+	"slices"
 
 	"github.com/dave/jennifer/jen"
 
@@ -18,8 +19,7 @@ func (g *generator) dispatch() (emit.File, error) {
 	f.Add(g.tools()).Line()
 	f.Add(g.lookup()).Line()
 	if len(g.contract.CLIs) > 0 {
-		f.Add(g.cliType()).Line()
-		f.Add(g.lookupCLI()).Line()
+		f.Add(g.commandLines()).Line()
 	}
 	return render(f, path.Join(dir, "dispatch.go"))
 }
@@ -73,7 +73,11 @@ func (g *generator) dispatcher() jen.Code {
 	cases = append(cases, jen.Default().Block(jen.Return(jen.Lit(""), jen.Qual(g.runtime.contract, "UnknownTool").Call(
 		jen.Id("call").Dot("Tool"), words(all),
 	))))
-	declaration := jen.Func().Id("Call").Params(g.context(), jen.Id("h").Id("Handlers"), g.call()).Params(jen.String(), jen.Error()).Block(
+	receiver := jen.Id("h")
+	if !slices.ContainsFunc(g.contract.Families, func(f ir.Family) bool { handler, cli := uses(&f); return handler || cli }) {
+		receiver = jen.Empty()
+	}
+	declaration := jen.Func().Params(receiver.Id("Handlers")).Id("Call").Params(g.context(), g.call()).Params(jen.String(), jen.Error()).Block(
 		jen.Switch(jen.Id("call").Dot("Tool")).Block(cases...),
 	)
 	return documented(declaration, "Call runs a tool and returns its answer.")
@@ -113,32 +117,28 @@ func (g *generator) lookup() jen.Code {
 	return documented(declaration, "Lookup describes the tool of that name.")
 }
 
-func (g *generator) cliType() jen.Code {
-	return documented(jen.Type().Id("CLI").StructFunc(func(fields *jen.Group) {
-		comment(fields, "Command is the program and its first words. A tool's arguments follow.")
-		fields.Id("Command").Index().String()
-		comment(fields, "Builtin command lines are served in this process unless Env names another program.")
-		fields.Id("Builtin").Bool()
-		comment(fields, "Env is the environment variable that chooses another program, if there is one.")
-		fields.Id("Env").String()
-	}), "CLI is a command line that tools run.")
-}
-
-func (g *generator) lookupCLI() jen.Code {
-	var cases []jen.Code
-	for _, cli := range g.contract.CLIs {
-		values := jen.Dict{jen.Id("Command"): words(cli.Command)}
-		if cli.Builtin {
-			values[jen.Id("Builtin")] = jen.True()
-		}
-		if cli.Env != "" {
-			values[jen.Id("Env")] = jen.Lit(cli.Env)
-		}
-		cases = append(cases, jen.Case(jen.Lit(cli.Name)).Block(jen.Return(jen.Id("CLI").Values(values), jen.True())))
-	}
-	cases = append(cases, jen.Default().Block(jen.Return(jen.Id("CLI").Values(), jen.False())))
-	declaration := jen.Func().Id("LookupCLI").Params(jen.Id("name").String()).Params(jen.Id("CLI"), jen.Bool()).Block(
-		jen.Switch(jen.Id("name")).Block(cases...),
-	)
-	return documented(declaration, "LookupCLI returns the command line of that name.")
+// commandLines emits the list of the command lines that tools run.
+func (g *generator) commandLines() jen.Code {
+	list := jen.Qual(g.runtime.contract, "CommandLines")
+	declaration := jen.Func().Id("CommandLines").Params().Add(list).Block(jen.Return(
+		list.Clone().ValuesFunc(func(values *jen.Group) {
+			for _, cli := range g.contract.CLIs {
+				values.Line().ValuesFunc(func(fields *jen.Group) {
+					fields.Id("Name").Op(":").Lit(cli.Name)
+					fields.Id("Command").Op(":").Add(words(cli.Command))
+					if cli.Builtin {
+						fields.Id("Builtin").Op(":").True()
+					}
+					if cli.Env != "" {
+						fields.Id("Env").Op(":").Lit(cli.Env)
+					}
+					if len(cli.PassEnv) > 0 {
+						fields.Id("PassEnv").Op(":").Add(words(cli.PassEnv))
+					}
+				})
+			}
+			values.Line()
+		}),
+	))
+	return documented(declaration, "CommandLines returns the command lines that tools may run, sorted by name.")
 }

@@ -38,8 +38,6 @@ func findTool() ir.Tool {
 		Summary:     "Find books by a word on their pages",
 		Description: "Looks through the pages of all books.\n\nReturns a <library_find>.",
 		Effect:      ir.Read,
-		Enable:      "on",
-		Run:         "ask",
 		Handler:     ir.HandlerGo,
 		Params: []ir.Param{
 			{
@@ -194,8 +192,6 @@ func lsTool() ir.Tool {
 		Source:  "specs/library/ls.toml",
 		Summary: "List the books of a shelf",
 		Effect:  ir.Read,
-		Enable:  "on",
-		Run:     "ask",
 		Handler: ir.HandlerCommand,
 		Params: []ir.Param{
 			{
@@ -214,6 +210,15 @@ func lsTool() ir.Tool {
 				{Prefix: "--"},
 				{Value: &ir.Source{Param: "shelf"}},
 			},
+			OKExit: []int{0, 2}, EmptyExit: []int{2},
+			Failures: []ir.ExitFailure{{Exit: []int{4, 5}, Reason: "The library is closed. Come back later.", Transient: true}},
+			Stdin:    &ir.Arg{Prefix: "shelf: ", Value: &ir.Source{Param: "shelf"}},
+			Env: []ir.Variable{
+				{Name: "READER", Value: ir.Arg{Value: &ir.Source{Context: "conversation_id"}}},
+				{Name: "LENT", Value: ir.Arg{Value: &ir.Source{Param: "lent"}}},
+				{Name: "PAGER", Value: ir.Arg{}},
+			},
+			Dir: "halls/north", Timeout: 20,
 		},
 		MaxChars: 600,
 		Envelope: ir.Envelope{
@@ -251,7 +256,7 @@ func lsTool() ir.Tool {
 func pingTool() ir.Tool {
 	return ir.Tool{
 		Name: "library_ping", Family: "library", Short: "ping", GoName: "Ping", Source: "specs/library/ping.toml",
-		Summary: "Say whether the library is open", Effect: ir.Read, Enable: "on", Run: "ask", Handler: ir.HandlerGo,
+		Summary: "Say whether the library is open", Effect: ir.Read, Handler: ir.HandlerGo,
 		Envelope: ir.Envelope{Root: "library_ping", Elements: []ir.Element{{Name: "library_ping", GoName: "PingLibraryPing"}}},
 	}
 }
@@ -261,7 +266,7 @@ func pingTool() ir.Tool {
 func studyTool() ir.Tool {
 	return ir.Tool{
 		Name: "study", Family: "library", Short: "study", GoName: "Study", Source: "specs/library/study.toml",
-		Summary: "Read about subjects", Effect: ir.Read, Enable: "on", Run: "ask", Handler: ir.HandlerGo,
+		Summary: "Read about subjects", Effect: ir.Read, Handler: ir.HandlerGo,
 		Answer: ir.TextAnswer, MaxChars: 2000,
 		Params: []ir.Param{
 			{
@@ -292,7 +297,7 @@ func studyTool() ir.Tool {
 func patterns() *ir.Contract {
 	tool := ir.Tool{
 		Name: "patterns_match", Family: "patterns", Short: "match", GoName: "Match", Source: "specs/patterns/match.toml",
-		Summary: "Match", Effect: ir.Read, Enable: "on", Run: "ask", Handler: ir.HandlerGo,
+		Summary: "Match", Effect: ir.Read, Handler: ir.HandlerGo,
 		Envelope: ir.Envelope{Root: "patterns_match", Elements: []ir.Element{{Name: "patterns_match", GoName: "MatchEnvelope"}}},
 	}
 	for i, pattern := range []string{

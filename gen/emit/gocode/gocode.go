@@ -36,6 +36,7 @@ func Emit(c *ir.Contract, schemas func(*ir.Tool) string) ([]emit.File, error) {
 			contract: runtimeModule + "/runtime/contract",
 			coerce:   runtimeModule + "/runtime/coerce",
 			envelope: runtimeModule + "/runtime/envelope",
+			prove:    runtimeModule + "/gen/prove",
 		},
 	}
 	jobs := []func() (emit.File, error){g.dispatch}
@@ -44,7 +45,7 @@ func Emit(c *ir.Contract, schemas func(*ir.Tool) string) ([]emit.File, error) {
 		for j := range family.Tools {
 			jobs = append(jobs, func() (emit.File, error) { return g.tool(family, &family.Tools[j]) })
 		}
-		jobs = append(jobs, func() (emit.File, error) { return g.family(family) })
+		jobs = append(jobs, func() (emit.File, error) { return g.family(family) }, func() (emit.File, error) { return g.proof(family) })
 	}
 	files, problems := make([]emit.File, len(jobs)), make([]error, len(jobs))
 	parallel.Each(len(jobs), func(i int) { files[i], problems[i] = jobs[i]() })
@@ -69,6 +70,7 @@ const runtimeModule = "github.com/convtools/convtools"
 // runtimePaths are the import paths of the packages generated code stands on.
 type runtimePaths struct {
 	contract, coerce, envelope string
+	prove                      string // for tests
 }
 
 // newFile begins a Go file, which is generated from source.

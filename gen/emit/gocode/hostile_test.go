@@ -75,6 +75,15 @@ func poison(c *ir.Contract, text string) {
 			for i := range tool.Command.Args {
 				tool.Command.Args[i].Prefix = text
 			}
+			for i := range tool.Command.Env {
+				tool.Command.Env[i].Value.Prefix = text
+			}
+			for i := range tool.Command.Failures {
+				tool.Command.Failures[i].Reason = text
+			}
+			if tool.Command.Stdin != nil {
+				tool.Command.Stdin.Prefix, tool.Command.Dir = text, text
+			}
 		}
 		for i := range tool.Envelope.Elements {
 			e := &tool.Envelope.Elements[i]

@@ -26,6 +26,7 @@ type toolCode struct {
 func (t *toolCode) namesFunc() string   { return "names" + t.tool.GoName }
 func (t *toolCode) exampleName() string { return "example" + t.tool.GoName }
 func (t *toolCode) schemaName() string  { return "schema" + t.tool.GoName }
+func (t *toolCode) commandFunc() string { return "command" + t.tool.GoName }
 func callFunc(tool *ir.Tool) string     { return "call" + tool.GoName }
 func toolFunc(tool *ir.Tool) string     { return tool.GoName + "Tool" }
 func maxCharsName(tool *ir.Tool) string { return tool.GoName + "MaxChars" }
@@ -113,6 +114,7 @@ func (t *toolCode) descriptor() []jen.Code {
 		jen.Line().Id("Effect").Op(":").Lit(string(t.tool.Effect)),
 		jen.Line().Id("InputSchema").Op(":").Id(t.schemaName()),
 		jen.Line().Id("Hints").Op(":").Add(t.hints()),
+		jen.Line().Id("Example").Op(":").Id(t.exampleName()),
 	}
 	if names := t.tool.OtherNames(); len(names) > 0 {
 		fields = append(fields, jen.Line().Id("Aliases").Op(":").Add(words(names)))
@@ -259,21 +261,25 @@ func (t *toolCode) commandCaller() (jen.Code, error) {
 		t.checked(),
 		failed(),
 		jen.Id("p").Op(":=").Add(t.bound()),
-		jen.List(jen.Id("stdout"), jen.Id("stderr"), jen.Id("exit"), jen.Err()).Op(":=").Id("cli").Dot("RunCLI").Call(
-			jen.Id("ctx"), cli, jen.Id("call").Dot("Context"), jen.Id(t.tool.GoName+"Args").Call(jen.Id("p"), jen.Id("call").Dot("Context")),
+		jen.List(jen.Id("result"), jen.Err()).Op(":=").Id("cli").Dot("RunCLI").Call(
+			jen.Id("ctx"), jen.Id("call").Dot("Context"), t.run(),
 		),
 		failed(),
-		jen.If(jen.Op("!").Id(t.tool.GoName + "ExitOK").Call(jen.Id("exit"))).Block(
+		jen.If(jen.Op("!").Id(t.tool.GoName + "ExitOK").Call(jen.Id("result").Dot("Exit"))).Block(
 			jen.Return(jen.Lit(""), jen.Qual(t.runtime.contract, "CommandFailed").Call(
-				tool, cli, jen.Id("exit"), jen.Id("stderr"),
+				append([]jen.Code{tool, cli, jen.Id("result")}, t.exitFailures()...)...,
 			)),
 		),
 		jen.Id("e").Op(":=").Id("New" + rootName(t.tool)).Call(jen.Id("p")),
-		jen.If(
-			jen.Err().Op(":=").Add(t.decoder(tool, cli, jen.Op("&").Add(items))),
-			jen.Err().Op("!=").Nil(),
-		).Block(jen.Return(jen.Lit(""), jen.Err())),
 	}
+	decode := jen.If(
+		jen.Err().Op(":=").Add(t.decoder(tool, cli, jen.Op("&").Add(items))),
+		jen.Err().Op("!=").Nil(),
+	).Block(jen.Return(jen.Lit(""), jen.Err()))
+	if empty := t.tool.Command.EmptyExit; len(empty) > 0 {
+		decode = jen.If(codes("!=", "&&", jen.Id("result").Dot("Exit"), empty)).Block(decode)
+	}
+	body = append(body, decode)
 	if t.tool.MaxChars == 0 {
 		if shape.count != "" {
 			body = append(body, jen.Id("e").Dot(shape.count).Op("=").Len(items))
@@ -314,17 +320,33 @@ func (t *toolCode) commandCaller() (jen.Code, error) {
 func (t *toolCode) decoder(tool, cli, records jen.Code) jen.Code {
 	o := t.tool.Command.Output
 	if o == nil {
-		return jen.Qual(t.runtime.contract, "DecodeRecords").Call(tool, cli, jen.Id("stdout"), records)
+		return jen.Qual(t.runtime.contract, "DecodeRecords").Call(tool, cli, jen.Id("result").Dot("Stdout"), records)
 	}
-	form := map[string]string{"json": "OutputJSON", "json_lines": "OutputJSONLines", "delimited": "OutputDelimited", "regexp": "OutputRegexp", "text": "OutputText"}[o.Form]
-	values := []jen.Code{jen.Line().Id("Form").Op(":").Qual(t.runtime.contract, form)}
+	var values []jen.Code
+	if o.Form != "" {
+		form := map[string]string{
+			"json": "OutputJSON", "json_object": "OutputJSONObject", "json_lines": "OutputJSONLines",
+			"delimited": "OutputDelimited", "regexp": "OutputRegexp", "text": "OutputText",
+		}[o.Form]
+		values = append(values, jen.Line().Id("Form").Op(":").Qual(t.runtime.contract, form))
+	}
 	if len(o.Path) > 0 {
 		values = append(values, jen.Line().Id("Path").Op(":").Add(words(o.Path)))
+	}
+	if o.MayBeAbsent {
+		values = append(values, jen.Line().Id("MayBeAbsent").Op(":").True())
 	}
 	if len(o.Fields) > 0 {
 		values = append(values, jen.Line().Id("Fields").Op(":").Index().Qual(t.runtime.contract, "OutputField").ValuesFunc(func(g *jen.Group) {
 			for _, f := range o.Fields {
-				g.Line().Values(jen.Id("Name").Op(":").Lit(f.Name), jen.Id("Type").Op(":").Lit(string(f.Type)))
+				field := []jen.Code{jen.Id("Name").Op(":").Lit(f.Name)}
+				if f.Type != "" {
+					field = append(field, jen.Id("Type").Op(":").Lit(string(f.Type)))
+				}
+				if len(f.Path) > 0 {
+					field = append(field, jen.Id("Path").Op(":").Add(words(f.Path)))
+				}
+				g.Line().Values(field...)
 			}
 			g.Line()
 		}))
@@ -335,8 +357,11 @@ func (t *toolCode) decoder(tool, cli, records jen.Code) jen.Code {
 	if o.Pattern != "" {
 		values = append(values, jen.Line().Id("Pattern").Op(":").Lit(o.Pattern))
 	}
+	if o.Skip != "" {
+		values = append(values, jen.Line().Id("Skip").Op(":").Lit(o.Skip))
+	}
 	return jen.Qual(t.runtime.contract, "DecodeOutput").Call(
-		tool, cli, jen.Qual(t.runtime.contract, "Output").Values(append(values, jen.Line())...), jen.Id("stdout"), records,
+		tool, cli, jen.Qual(t.runtime.contract, "Output").Values(append(values, jen.Line())...), jen.Id("result").Dot("Stdout"), records,
 	)
 }
 

@@ -42,8 +42,6 @@ command = "many jp-tool {{context}} {{tool}}"
 const tool = `name    = "TOOL"
 summary = "List the records of FAMILY"
 effect  = "read"
-enable  = "explicit"
-run     = "unattended"
 description = """
 Lists the records of FAMILY, newest first, as TOOL has them.
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/contract"
@@ -45,7 +46,9 @@ func (p *CommandLine) callCommand() *cobra.Command {
 			if err != nil {
 				return cli.Usage(err)
 			}
-			answer, err := family.Call(cmd.Context(), contract.Call{Tool: tool.Name, Arguments: arguments, Context: p.Host.Context()})
+			where := p.Host.Context()
+			where.Caller.Process = caller.Shell
+			answer, err := family.Call(cmd.Context(), contract.Call{Tool: tool.Name, Arguments: arguments, Context: where})
 			if err != nil {
 				return err
 			}
@@ -58,11 +61,11 @@ func (p *CommandLine) callCommand() *cobra.Command {
 }
 
 func (p *CommandLine) callExamples() string {
-	var lines []string
+	var calls []string
 	for _, example := range p.Registry.Examples() {
-		lines = append(lines, "  convtools call "+example)
+		calls = append(calls, "call "+example)
 	}
-	return strings.Join(lines, "\n")
+	return cli.Examples(p.Host.Name, calls...)
 }
 
 // oneOrManyHelp names an argument for which one value does as well as a list.

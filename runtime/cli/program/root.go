@@ -20,21 +20,38 @@ type CommandLine struct {
 	Registry *toolset.Registry
 	// Short, Long and Example are what the help of the program itself consists of.
 	Short, Long, Example string
-	// Commands are those of other fronts.
-	Commands []*cobra.Command
+	// Commands returns those of other fronts.
+	Commands func() []*cobra.Command
 }
 
-// Run runs one command line and returns the exit code.
+// Run runs one command line and returns the exit code. Hosts start the program for
+// every call of a tool, so the other commands are not built for that one.
 func (p *CommandLine) Run(ctx context.Context, args []string) int {
-	root := p.Root()
+	var root *cobra.Command
+	if len(args) > 0 && args[0] == "call" {
+		root = p.bare()
+		root.AddCommand(p.callCommand())
+	} else {
+		root = p.Root()
+	}
 	root.SetArgs(args)
 	return cli.Execute(ctx, root)
 }
 
 // Root returns the root command with all others below it.
 func (p *CommandLine) Root() *cobra.Command {
+	root := p.bare()
+	p.foreseeFlags(root)
+	root.AddCommand(p.callCommand(), p.toolsCommand(), p.versionCommand(), cli.ManCommand(p.Host.Name, p.Host.Version), cli.CompletionCommand(p.Host.Name))
+	root.AddCommand(p.Registry.Commands()...)
+	root.AddCommand(p.Commands()...)
+	return root
+}
+
+// bare returns the root command alone.
+func (p *CommandLine) bare() *cobra.Command {
 	root := cli.Group(&cobra.Command{
-		Use:     "convtools",
+		Use:     p.Host.Name,
 		Short:   p.Short,
 		Long:    p.Long,
 		Example: p.Example,
@@ -43,16 +60,12 @@ func (p *CommandLine) Root() *cobra.Command {
 	root.SetErr(p.Host.Stderr)
 	cli.Setup(root, p.Registry.Names())
 	p.Host.AddFlags(root.PersistentFlags())
-	p.foreseeFlags(root)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Name() == cobra.ShellCompRequestCmd {
 			cli.UnquoteUsages(root)
 		}
 		return p.checkHost()
 	}
-	root.AddCommand(p.callCommand(), p.toolsCommand(), p.versionCommand(), cli.ManCommand(p.Host.Version), cli.CompletionCommand())
-	root.AddCommand(p.Registry.Commands()...)
-	root.AddCommand(p.Commands...)
 	return root
 }
 

@@ -11,15 +11,15 @@ import (
 
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
 func (p *CommandLine) toolsCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: "tools", Short: "List the tools", Args: cli.NoArgs,
-		Long: cli.Fill("Lists the tools that assistants get in this workspace, what calling each does, and what it is for." + p.offeredAtTimes()),
-		Example: `  convtools tools
-  convtools tools --json`,
+		Long:    cli.Fill("Lists the tools that assistants get in this workspace, what calling each does, and what it is for." + p.offeredAtTimes()),
+		Example: cli.Examples(p.Host.Name, "tools", "tools --json"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			tools := p.Registry.Offered(cmd.Context())
 			if asJSON {
@@ -73,14 +73,14 @@ func toolsJSON(w io.Writer, tools []contract.Tool) error {
 
 func (p *CommandLine) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Example: "  convtools version", Args: cli.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return PrintVersion(p.Host.Stdout, p.Host.Version) },
+		Use: "version", Short: "Print the version", Example: cli.Examples(p.Host.Name, "version"), Args: cli.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return PrintVersion(p.Host) },
 	}
 }
 
 // PrintVersion prints the version. It is all that the command version does, for a
 // program that answers it without building all commands.
-func PrintVersion(stdout io.Writer, version string) error {
-	_, err := io.WriteString(stdout, "convtools "+version+"\n")
+func PrintVersion(host *toolset.Host) error {
+	_, err := fmt.Fprintln(host.Stdout, host.Name, host.Version)
 	return err
 }

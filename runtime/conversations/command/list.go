@@ -25,6 +25,8 @@ type listRecord struct {
 	PinnedAt        time.Time         `json:"pinned_at"`
 	Hidden          bool              `json:"hidden"`
 	Locality        string            `json:"local"`
+	Source          string            `json:"source"`
+	Parent          transcript.ID     `json:"parent_id"`
 	Labels          map[string]string `json:"labels"`
 	Error           string            `json:"error"`
 	// Sizes, where the program gives them.
@@ -92,9 +94,12 @@ func (r *listRecord) typed(id transcript.ID, archived bool) conversations.Listed
 			CreatedAt: r.CreatedAt, LastActivatedAt: r.LastActivatedAt, PinnedAt: r.PinnedAt,
 			ArchivedAt: r.ArchivedAt, ExpiresAt: r.ExpiresAt,
 			Archived: archived || !r.ArchivedAt.IsZero(), Hidden: r.Hidden,
-			Locality: r.Locality,
+			Locality: r.Locality, Source: r.Source,
 		},
 		Events: r.Events, LastEventAt: r.LastEventAt,
+	}
+	if parent, err := conversations.ParseID(string(r.Parent)); err == nil {
+		listed.Parent = parent
 	}
 	if len(r.Labels) > 0 {
 		listed.Labels = r.Labels

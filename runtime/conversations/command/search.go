@@ -91,7 +91,7 @@ func (s *search) add(raw json.RawMessage) error {
 		return fmt.Errorf("its scope, %s, is none", text.Quote(r.Scope))
 	}
 	if n := len(s.matches); n == 0 || s.matches[n-1].ID != id {
-		s.matches = append(s.matches, conversations.Match{Conversation: transcript.Conversation{ID: id, Title: r.Title}})
+		s.matches = append(s.matches, conversations.Match{Conversation: transcript.Conversation{ID: id, Title: r.Title, Source: conversations.SourceOf(id)}})
 	}
 	in := &s.matches[len(s.matches)-1]
 	line := r.typed(scope, s.query.MaxLine)

@@ -1,4 +1,4 @@
-// Package installcli is convtools install and convtools uninstall: they show a
+// Package installcli is the commands install and uninstall: they show a
 // change that package install has planned, ask, and have it made.
 //
 // It never changes anything without a yes, from a person or from --yes, and knows
@@ -7,6 +7,7 @@ package installcli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -24,7 +25,7 @@ import (
 
 // Install returns the command that registers this program with a host.
 func Install(host *toolset.Host, registry *toolset.Registry) *cobra.Command {
-	c := &command{host: host, registry: registry, plan: install.PlanInstall}
+	c := &command{host: host, registry: registry, plan: install.PlanInstall, reads: registry.Reads}
 	c.nothing = c.alreadyThere
 	cmd := c.cobra(&cobra.Command{
 		Use:   "install HOST",
@@ -35,9 +36,7 @@ of the file stays as it is, and a copy of it is kept with a record for undoing
 the change. Hosts and their scopes:
 
 ` + hostTable(),
-		Example: `  convtools install claude-code
-  convtools install codex --scope project --yes
-  convtools install claude-desktop --workspace ~/src/project`,
+		Example: cli.Examples(host.Name, "install claude-code", "install codex --scope project --yes", "install claude-desktop --workspace ~/src/project"),
 	})
 	registry.AddFlags(cmd)
 	return cmd
@@ -55,8 +54,7 @@ file gets back the bytes it had, and a file that install made is removed. Else
 the entry is made what it was. What install did not write is left alone.
 
 ` + hostTable(),
-		Example: `  convtools uninstall claude-code
-  convtools uninstall codex --scope project --yes`,
+		Example: cli.Examples(host.Name, "uninstall claude-code", "uninstall codex --scope project --yes"),
 	})
 }
 
@@ -65,6 +63,8 @@ type command struct {
 	host     *toolset.Host
 	registry *toolset.Registry
 	plan     func(install.Host, install.Options) (*install.Change, error)
+	// reads returns what the tools will read, for the user to agree to; nil for nothing.
+	reads func(context.Context) []string
 	// nothing reports that there is nothing to do.
 	nothing func(install.Host, install.Options, *install.Change) error
 
@@ -132,7 +132,11 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 	if _, err := io.WriteString(c.host.Stdout, text.Visible(change.Diff())); err != nil {
 		return err
 	}
-	if err := c.say(change.Notes...); err != nil || c.dryRun {
+	notes := change.Notes
+	if c.reads != nil {
+		notes = append(slices.Clip(notes), c.reads(cmd.Context())...)
+	}
+	if err := c.say(notes...); err != nil || c.dryRun {
 		return err
 	}
 	if !c.yes {
@@ -205,7 +209,7 @@ func (c *command) options(cmd *cobra.Command, host install.Host) (install.Option
 }
 
 func (c *command) alreadyThere(host install.Host, _ install.Options, change *install.Change) error {
-	return c.say(slices.Concat([]string{nothingToDo("is registered", host, change)}, change.Notes, change.Advice)...)
+	return c.say(slices.Concat([]string{c.nothingToDo("is registered", host, change)}, change.Notes, change.Advice)...)
 }
 
 // notThere also names the scopes that the user may have meant.
@@ -213,7 +217,7 @@ func (c *command) notThere(host install.Host, opts install.Options, change *inst
 	if len(change.Notes) > 0 {
 		return c.say(slices.Concat(change.Notes, change.Advice)...)
 	}
-	said := []string{nothingToDo("is not registered", host, change)}
+	said := []string{c.nothingToDo("is not registered", host, change)}
 	for _, r := range install.Registrations(host, opts) {
 		if r.Scope != change.Scope {
 			said = append(said, fmt.Sprintf("It is for scope %s, in %s: add --scope %s.", r.Scope, r.Path, r.Scope))
@@ -222,8 +226,8 @@ func (c *command) notThere(host install.Host, opts install.Options, change *inst
 	return c.say(slices.Concat(said, change.Advice)...)
 }
 
-func nothingToDo(state string, host install.Host, change *install.Change) string {
-	return fmt.Sprintf("Nothing to do: convtools %s with %s (%s, %s)", state, host.Title, change.Scope, change.Path)
+func (c *command) nothingToDo(state string, host install.Host, change *install.Change) string {
+	return fmt.Sprintf("Nothing to do: %s %s with %s (%s, %s)", c.host.Name, state, host.Title, change.Scope, change.Path)
 }
 
 // say writes sentences, a line each.

@@ -548,6 +548,8 @@ func TestTrust(t *testing.T) {
 	}{
 		{"the user's", "[trust]\ndirectories = ['~/notes']\n", topic, ""},
 		{"the project's", "", topic + "[trust]\ndirectories = ['/']\n", "convtools.toml:3:2: error: unknown key \"trust\" in this file [KC014]\n  hint: whom to trust is the user's to say: it is read from " + userTopics + " alone"},
+		{"stores, which others read", "[stores]\noff = ['x']\n", topic, ""},
+		{"the project's stores", "", topic + "[stores]\noff = ['codex']\n", "convtools.toml:3:2: error: unknown key \"stores\" in this file [KC003]\n  hint: what is read of stores of conversations is the user's to say, in their own configuration file; a file called .convtools-exclude excludes this project"},
 		{"a relative path", "[trust]\ndirectories = ['/a', 'b']\n", topic, userTopics + ":2:22: error: \"b\" in directories of [trust] is not an absolute path [KC014]\n  hint: write a path that begins with / or ~/"},
 		{"another type", "trust.directories = true\n", topic, userTopics + ":1:7: error: directories of [trust] must be an array of strings [KC014]\n  hint: write directories = [\"~/notes\"] below [trust]"},
 		{"another key", "[trust]\nfolders = []\n", topic, userTopics + ":2:1: error: unknown key \"folders\" in [trust] [KC014]\n  hint: known here: directories"},

@@ -159,7 +159,7 @@ convtools.toml:5:346: error: "./a\\/" in disabled of topic "p" is no valid patte
 		},
 		{
 			"A-5 too much work", one("[kb.topic.p]\nsubjects = 'p'\ndisabled = [\n  'a',\n" + tooMuch() + "]\n"), nil,
-			`convtools.toml:13:3: error: the patterns in disabled of topic "p" have too many * and { } together to be tried [KC009]
+			`convtools.toml:13:3: error: the patterns in disabled of topic "p" stand for too much together, with their { }, to be tried [KC009]
   hint: one pattern can be for many subjects: dir/** is for all below dir`,
 		},
 		{

@@ -7,14 +7,12 @@ package knowledgecli
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
-	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -51,19 +49,6 @@ func (c *commands) patternFlag(cmd *cobra.Command) {
 
 // open opens the knowledge base of the project that the command line names.
 func (c *commands) open() (*knowledge.Base, error) { return knowledge.OpenFor(c.host, "", c.opts) }
-
-// forPerson words an error of the learn tool for somebody at a command line.
-func forPerson(err error) error {
-	var directory *knowledge.DirectoryError
-	var missing *knowledge.MissingError
-	switch {
-	case errors.As(err, &directory):
-		return &contract.Error{Message: directory.ForPerson(), Err: err}
-	case errors.As(err, &missing):
-		return &contract.Error{Message: missing.Problem + " See its subjects with: convtools knowledge ls " + missing.Topic, Err: err}
-	}
-	return err
-}
 
 // subjectArgs reads TOPIC/SLUG, or the two as arguments of their own. An id has
 // no slash, and a title that has one can stand alone as an argument.

@@ -58,7 +58,7 @@ has front matter, too. A file that exists is never touched.`,
 			}
 			found, err := b.Topic(cmd.Context(), topic)
 			if err != nil {
-				return c.noTopic(b, topic, forPerson(err))
+				return c.noTopic(b, topic, err)
 			}
 			if found.Disabled {
 				return fmt.Errorf("topic %s is disabled: remove enable = false from it first", found.ID)

@@ -33,7 +33,7 @@ subjects that it stands for.`,
 			}
 			text, err := b.Show(cmd.Context(), topic, subject)
 			if err != nil {
-				return forPerson(err)
+				return err
 			}
 			_, err = fmt.Fprintln(c.host.Stdout, text)
 			return err

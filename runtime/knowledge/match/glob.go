@@ -123,22 +123,6 @@ func (t *token) prefix(name string) int {
 	return size
 }
 
-// work is what it takes to compare globs with all subjects of a topic: each glob
-// counts, and each star in it.
-func work(globs []glob) int {
-	sum := 0
-	for _, g := range globs {
-		stars := 0
-		for _, t := range g {
-			if t.kind == star || t.kind == deep {
-				stars++
-			}
-		}
-		sum += max(1, stars)
-	}
-	return sum
-}
-
 // hasMeta reports whether the pattern can mean anything but the name it spells.
 func hasMeta(pattern string) bool { return strings.ContainsAny(pattern, metaCharacters) }
 
@@ -333,15 +317,5 @@ func firstBraces(pattern string, from int) (open int, alternatives []string, end
 
 // QuoteMeta returns a pattern that stands for the name alone.
 func QuoteMeta(name string) string {
-	if !hasMeta(name) {
-		return name
-	}
-	var b strings.Builder
-	for i := range len(name) {
-		if strings.IndexByte(metaCharacters, name[i]) >= 0 {
-			b.WriteByte('\\')
-		}
-		b.WriteByte(name[i])
-	}
-	return b.String()
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`, `\`, `\\`).Replace(name)
 }

@@ -28,31 +28,27 @@ type entry struct {
 }
 
 // newList takes a topic's id and its list. A list with a pattern that cannot be
-// read, and one whose patterns are too much work, covers everything: what it was to
+// read, and one whose patterns are too many globs, covers everything: what it was to
 // hide must not be shown. [Validate] and [TooMuch] keep that from happening.
 func newList(topic string, patterns []string) *list {
 	l := &list{}
-	budget := maxListWork
+	globs := 0
 	for _, pattern := range patterns {
 		e := entry{pattern: pattern}
+		if pattern == "" {
+			e.reason = "is empty"
+		}
 		for _, form := range spellings(topic, pattern) {
-			if form == "" {
-				continue
-			}
-			e.forms = append(e.forms, form)
-			globs, err := globsOf(form)
+			compiled, err := globsOf(form)
 			if err != nil {
 				e.reason, l.everything = err.Error(), true
 				break
 			}
-			e.globs = append(e.globs, globs...)
+			e.forms, e.globs = append(e.forms, form), append(e.globs, compiled...)
 		}
-		if pattern == "" {
-			e.reason = "is empty"
-		}
-		if budget -= work(e.globs); budget < 0 && e.reason == "" {
+		if globs += len(e.globs); globs > maxListGlobs && e.reason == "" {
 			e.tooMuch, l.everything = true, true
-			e.reason = fmt.Sprintf("is one too many: the list has more than %d of * and of what { } stand for", maxListWork)
+			e.reason = fmt.Sprintf("is one too many: the patterns of the list stand for more than %d globs", maxListGlobs)
 		}
 		l.entries = append(l.entries, e)
 	}
@@ -60,7 +56,7 @@ func newList(topic string, patterns []string) *list {
 }
 
 // TooMuch returns the index of the first of a topic's patterns that makes them too
-// much work together, or -1.
+// many globs together, or -1.
 func TooMuch(topic string, patterns []string) int {
 	return slices.IndexFunc(newList(topic, patterns).entries, func(e entry) bool { return e.tooMuch })
 }
@@ -68,18 +64,17 @@ func TooMuch(topic string, patterns []string) int {
 // Validate returns what is wrong with a pattern, to stand behind it in a sentence,
 // or nil. What has no character of globs in it is a name, and every name is valid.
 func Validate(pattern string) error {
-	if _, err := globsOf(pattern); err != nil {
-		return err
+	for _, form := range []string{pattern, bare(pattern)} {
+		if _, err := globsOf(form); err != nil {
+			return err
+		}
 	}
-	_, err := globsOf(bare(pattern)) // Without what people put around names it is tried too.
-	return err
+	return nil
 }
 
 func (e *entry) covers(s *subjects.Subject) bool {
-	for _, form := range e.forms {
-		if rank(s, form) >= 0 {
-			return true
-		}
+	if slices.ContainsFunc(e.forms, func(form string) bool { return rank(s, form) >= 0 }) {
+		return true
 	}
 	if path := subjects.NFC(s.Path); len(e.globs) > 0 && matchAny(e.globs, s.Name, s.Slug, s.PathSlug, stem(path), path) {
 		return true
@@ -93,20 +88,13 @@ func (e *entry) covers(s *subjects.Subject) bool {
 }
 
 // mark marks the subjects that the list disables, and returns the entries that are
-// of no use or disable more than they say.
-func (l *list) mark(ctx context.Context, all []subjects.Subject, disabled []bool) ([]Dead, error) {
+// of no use or disable more than they say. It stops when the context ends.
+func (l *list) mark(ctx context.Context, all []subjects.Subject, disabled []bool) []Dead {
 	var dead []Dead
 	for _, e := range l.entries {
 		hit := false
-		for i := range all {
-			if i%1024 == 0 && ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if l.everything {
-				disabled[i] = true
-				continue
-			}
-			if !(hit && disabled[i]) && e.covers(&all[i]) {
+		for i := range until(ctx, len(all)) {
+			if !(hit && disabled[i]) && (l.everything || e.covers(&all[i])) {
 				disabled[i], hit = true, true
 			}
 		}
@@ -117,5 +105,5 @@ func (l *list) mark(ctx context.Context, all []subjects.Subject, disabled []bool
 			dead = append(dead, Dead{"disabled", Miss{Pattern: e.pattern, Reason: e.reason}})
 		}
 	}
-	return dead, nil
+	return dead
 }

@@ -15,6 +15,7 @@ package match
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -26,9 +27,9 @@ const (
 	// MaxPatterns is how many patterns one call of [Set.Resolve] takes.
 	MaxPatterns = 64
 	// What braces stand for multiplies, and each of it is compared with every subject.
-	// So there is a bound on the [work] of the patterns together: of one call, of a
-	// topic's learned list, and of a disabled list.
-	maxWork, maxLearnedWork, maxListWork = 256, 1024, 512
+	// So there is a bound on the globs that patterns stand for together: those of one
+	// call, of a topic's learned list, and of a disabled list.
+	maxGlobs, maxLearnedGlobs, maxListGlobs = 256, 1024, 512
 	// maxNear is for how many of a call's misses suggestions are looked for: each
 	// costs a comparison with every subject.
 	maxNear = 8
@@ -98,17 +99,14 @@ type Miss struct {
 // keeps all and does not change it. The error is that of the context.
 func New(ctx context.Context, topic string, all []subjects.Subject, disabled, learned []string) (*Set, error) {
 	s := &Set{topic: topic, all: all, disabled: make([]bool, len(all)), learned: make([]bool, len(all))}
-	var err error
-	if s.dead, err = newList(topic, disabled).mark(ctx, all, s.disabled); err != nil {
-		return nil, err
-	}
+	s.dead = newList(topic, disabled).mark(ctx, all, s.disabled)
 	for i := range all {
 		if !all[i].Hidden && !s.disabled[i] {
 			s.visible = append(s.visible, i)
 		}
 	}
-	result, err := s.resolve(ctx, learned, false, maxLearnedWork)
-	if err != nil {
+	result := s.resolve(ctx, learned, false, maxLearnedGlobs)
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	for _, i := range result.Hits {
@@ -161,10 +159,7 @@ func (s *Set) Resolve(ctx context.Context, patterns []string, skipLearned bool) 
 		}
 		return Result{Hits: hits}, nil
 	}
-	result, err := s.resolve(ctx, patterns, skipLearned, maxWork)
-	if err != nil {
-		return Result{}, err
-	}
+	result := s.resolve(ctx, patterns, skipLearned, maxGlobs)
 	for i := range result.Missed[:min(len(result.Missed), maxNear)] {
 		result.Missed[i].Near = s.near(ctx, result.Missed[i].Pattern)
 	}
@@ -174,38 +169,32 @@ func (s *Set) Resolve(ctx context.Context, patterns []string, skipLearned bool) 
 	return result, nil
 }
 
-// resolve is [Set.Resolve] for any number of patterns, without suggestions. Its
-// budget is in the units of [work].
-func (s *Set) resolve(ctx context.Context, patterns []string, skipLearned bool, budget int) (Result, error) {
+// resolve is [Set.Resolve] for any number of patterns, which may stand for so many
+// globs together, without suggestions. What it returns when the context ends is of
+// no use.
+func (s *Set) resolve(ctx context.Context, patterns []string, skipLearned bool, globs int) Result {
 	var result Result
 	seen := make([]bool, len(s.all))
+	known := func(i int) bool { return skipLearned && s.learned[i] }
 	for _, pattern := range patterns {
-		if err := ctx.Err(); err != nil {
-			return Result{}, err
+		if ctx.Err() != nil {
+			break
 		}
 		found := s.named(pattern)
 		byName := found != nil
 		if !byName {
 			var reason string
-			var err error
-			if found, reason, err = s.globbed(ctx, pattern, &budget); err != nil {
-				return Result{}, err
-			}
-			if found == nil {
+			if found, reason = s.globbed(ctx, pattern, &globs); found == nil {
 				result.Missed = append(result.Missed, Miss{Pattern: pattern, Reason: reason})
 				continue
 			}
 		}
 		result.Literal = byName && len(patterns) == 1 && len(found) == 1
-		known := func(i int) bool { return skipLearned && s.learned[i] }
 		if byName && hasMeta(pattern) {
-			matched, _, err := s.globbed(ctx, pattern, &budget)
-			if err != nil {
-				return Result{}, err
-			}
-			matched = slices.DeleteFunc(matched, func(i int) bool { return known(i) || slices.Contains(found, i) })
-			if len(matched) > 0 {
-				result.Ambiguous = append(result.Ambiguous, Ambiguity{pattern, len(matched), s.asGlob(pattern)})
+			others, _ := s.globbed(ctx, pattern, &globs)
+			others = slices.DeleteFunc(others, func(i int) bool { return known(i) || slices.Contains(found, i) })
+			if len(others) > 0 {
+				result.Ambiguous = append(result.Ambiguous, Ambiguity{pattern, len(others), s.asGlob(pattern)})
 			}
 		}
 		onlyKnown := !slices.ContainsFunc(found, func(i int) bool { return !known(i) })
@@ -222,7 +211,18 @@ func (s *Set) resolve(ctx context.Context, patterns []string, skipLearned bool, 
 			seen[i] = true
 		}
 	}
-	return result, nil
+	return result
+}
+
+// until yields 0 to n-1, as long as the context has not ended.
+func until(ctx context.Context, n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range n {
+			if i%1024 == 0 && ctx.Err() != nil || !yield(i) {
+				return
+			}
+		}
+	}
 }
 
 // asGlob returns a glob in braces, which stands for the same but is the name of
@@ -237,15 +237,14 @@ func (s *Set) asGlob(pattern string) string {
 
 // spellings returns the pattern in NFC, and what is left of it without what people put
 // around names: spaces, "./", "/" and the topic's id before it, "/" behind it, and
-// of what they type twice: "//".
+// of what they type twice: "//". None is empty.
 func spellings(topic, pattern string) []string {
 	pattern = subjects.NFC(pattern)
-	bare := bare(pattern)
-	forms := []string{pattern, bare}
-	if below, ok := strings.CutPrefix(bare, topic+"/"); ok {
+	forms := []string{pattern, bare(pattern)}
+	if below, ok := strings.CutPrefix(forms[1], topic+"/"); ok {
 		forms = append(forms, below)
 	}
-	return slices.Compact(forms)
+	return slices.DeleteFunc(slices.Compact(forms), func(form string) bool { return form == "" })
 }
 
 // bare is the pattern without all that but the topic's id.
@@ -309,9 +308,6 @@ func stem(path string) string {
 // from being found: those can still be asked for by their path.
 func (s *Set) named(pattern string) []int {
 	for _, form := range spellings(s.topic, pattern) {
-		if form == "" {
-			continue
-		}
 		var visible, hidden []int
 		best := math.MaxInt
 		for i := range s.all {
@@ -341,37 +337,35 @@ func (s *Set) named(pattern string) []int {
 }
 
 // globbed returns the visible subjects that the pattern matches as a glob, or
-// else what is wrong with it. It takes the work of trying from budget.
-func (s *Set) globbed(ctx context.Context, pattern string, budget *int) (found []int, reason string, err error) {
+// else what is wrong with it. It takes the globs that the pattern stands for from
+// those that may be tried.
+func (s *Set) globbed(ctx context.Context, pattern string, globs *int) (found []int, reason string) {
 	switch {
 	case pattern == "":
-		return nil, "is empty", nil
+		return nil, "is empty"
 	case len(pattern) > maxPatternBytes:
-		return nil, fmt.Sprintf("is longer than %d bytes", maxPatternBytes), nil
+		return nil, fmt.Sprintf("is longer than %d bytes", maxPatternBytes)
 	case !hasMeta(pattern):
-		return nil, "", nil
+		return nil, ""
 	}
 	for _, form := range spellings(s.topic, pattern) {
-		globs, bad := compile(form)
-		if bad != nil {
-			return nil, bad.Error(), nil
+		compiled, err := compile(form)
+		if err != nil {
+			return nil, err.Error()
 		}
-		if *budget -= work(globs); *budget < 0 {
-			return nil, "was not tried: the * and { } of the call are too much work together; use fewer of them, or ask for it in another call", nil
+		if *globs -= len(compiled); *globs < 0 {
+			return nil, "was not tried: the { } of the call stand for too much together; use fewer of them, or ask for it in another call"
 		}
-		for n, i := range s.visible {
-			if n%1024 == 0 && ctx.Err() != nil {
-				return nil, "", ctx.Err()
-			}
-			if subject := &s.all[i]; matchAny(globs, subject.Slug, subject.PathSlug) {
+		for n := range until(ctx, len(s.visible)) {
+			if i := s.visible[n]; matchAny(compiled, s.all[i].Slug, s.all[i].PathSlug) {
 				found = append(found, i)
 			}
 		}
 		if found != nil {
-			return found, "", nil
+			return found, ""
 		}
 	}
-	return nil, "", nil
+	return nil, ""
 }
 
 // matchAny reports whether one of the globs matches one of the names. Most often a

@@ -17,8 +17,8 @@ const (
 	// maxEdits is how far a suggestion may be from what was asked for: further
 	// away than that, names are alike by chance.
 	maxEdits = 4
-	// maxNearWork is up to what [work] a pattern is tried elsewhere.
-	maxNearWork = 16
+	// maxNearGlobs is up to how many globs a pattern is tried elsewhere.
+	maxNearGlobs = 16
 	// maxTypo is the length in bytes of the longest name whose typing errors are
 	// looked for.
 	maxTypo = 128
@@ -39,14 +39,14 @@ const (
 )
 
 // near returns up to three patterns that what was asked for may stand for, the
-// likeliest first. Each matches something visible. There are none when the context
-// ends.
+// likeliest first. Each matches something visible. What it returns when the context
+// ends is of no use.
 func (s *Set) near(ctx context.Context, pattern string) []string {
 	forms := spellings(s.topic, pattern)
-	target := forms[len(forms)-1]
-	if len(target) > maxPatternBytes || target == "" {
+	if len(forms) == 0 || len(forms[len(forms)-1]) > maxPatternBytes {
 		return nil
 	}
+	target := forms[len(forms)-1]
 	if hasMeta(target) {
 		if _, err := compile(target); err == nil {
 			if found := s.nearGlob(ctx, target); found != nil {
@@ -54,15 +54,13 @@ func (s *Set) near(ctx context.Context, pattern string) []string {
 			}
 		}
 	}
-	best := &shortlist{}
-	for n, i := range s.visible {
-		if n%1024 == 0 && ctx.Err() != nil {
-			return nil
+	var found []suggestion
+	for n := range until(ctx, len(s.visible)) {
+		if near, ok := nearName(target, &s.all[s.visible[n]]); ok {
+			found = append(found, near)
 		}
-		best.add(nearName(target, &s.all[i]))
 	}
-	s.eachFolder(func(dir string) { best.add(nearFolder(target, dir)) })
-	return best.texts()
+	return likeliest(append(found, s.nearFolders(target)...))
 }
 
 // nearGlob looks for what a glob that matches nothing would match without an
@@ -72,14 +70,11 @@ func (s *Set) nearGlob(ctx context.Context, target string) []string {
 	bare := stem(target)
 	for _, attempt := range []string{bare, "**/" + target, "**/" + bare} {
 		globs, err := compile(attempt)
-		if attempt == target || err != nil || work(globs) > maxNearWork {
+		if attempt == target || err != nil || len(globs) > maxNearGlobs {
 			continue
 		}
-		for n, i := range s.visible {
-			if n%1024 == 0 && ctx.Err() != nil {
-				return nil
-			}
-			if matchAny(globs, s.all[i].Slug, s.all[i].PathSlug) {
+		for n := range until(ctx, len(s.visible)) {
+			if i := s.visible[n]; matchAny(globs, s.all[i].Slug, s.all[i].PathSlug) {
 				return []string{attempt}
 			}
 		}
@@ -89,42 +84,28 @@ func (s *Set) nearGlob(ctx context.Context, target string) []string {
 	if dir == "" {
 		return nil
 	}
-	best := &shortlist{}
-	s.eachFolder(func(known string) { best.add(nearFolder(dir, known)) })
-	return best.texts()
+	return likeliest(s.nearFolders(dir))
 }
 
-// nearName says how near a visible subject is to a name.
+// nearName returns how near a visible subject is to a name, and false where it is
+// not.
 func nearName(target string, subject *subjects.Subject) (suggestion, bool) {
-	found := suggestion{text: subject.Slug}
-	for _, name := range Names(subject) {
-		if strings.EqualFold(target, name) {
-			found.rank = sameButCase
-			return found, true
-		}
+	slug := subject.Slug
+	base := slug[strings.LastIndexByte(slug, '/')+1:]
+	names := Names(subject)
+	switch {
+	case slices.ContainsFunc(names[:], func(name string) bool { return strings.EqualFold(target, name) }):
+		return suggestion{slug, sameButCase, 0}, true
+	case strings.EqualFold(target, base), strings.EqualFold(stem(target), slug),
+		// Skills name the files they come with relative to their folder.
+		slices.ContainsFunc(names[:], func(name string) bool { return endsIn(name, target) }):
+		return suggestion{slug, lastPart, 0}, true
 	}
-	base := subject.Slug[strings.LastIndexByte(subject.Slug, '/')+1:]
-	if strings.EqualFold(target, base) || strings.EqualFold(stem(target), subject.Slug) {
-		found.rank = lastPart
-		return found, true
+	n, ok := edits(target, slug)
+	if !ok && base != slug && !strings.Contains(target, "/") {
+		n, ok = edits(target, base)
 	}
-	// Skills name the files they come with relative to their folder.
-	for _, name := range Names(subject) {
-		if endsIn(name, target) {
-			found.rank = lastPart
-			return found, true
-		}
-	}
-	found.rank = alike
-	var ok bool
-	if found.edits, ok = edits(target, subject.Slug); ok {
-		return found, true
-	}
-	if strings.Contains(target, "/") || base == subject.Slug {
-		return found, false
-	}
-	found.edits, ok = edits(target, base)
-	return found, ok
+	return suggestion{slug, alike, n}, ok
 }
 
 // endsIn reports whether the last components of a name are those of a path, whatever
@@ -134,24 +115,10 @@ func endsIn(name, path string) bool {
 	return start > 0 && name[start-1] == '/' && strings.EqualFold(name[start:], path)
 }
 
-// nearFolder says how near a folder is to a name. What is suggested is
-// everything in it.
-func nearFolder(target, dir string) (suggestion, bool) {
-	found := suggestion{text: QuoteMeta(dir) + "/**", rank: folder}
-	if len(found.text) > maxPatternBytes {
-		return found, false
-	}
-	if strings.EqualFold(target, dir) {
-		return found, true
-	}
-	found.rank = alike
-	var ok bool
-	found.edits, ok = edits(target, dir)
-	return found, ok
-}
-
-// eachFolder calls yield once with each folder that holds visible subjects.
-func (s *Set) eachFolder(yield func(dir string)) {
+// nearFolders returns the folders that hold visible subjects and are near to a name.
+// What is suggested is everything in them.
+func (s *Set) nearFolders(target string) []suggestion {
+	var found []suggestion
 	seen := map[string]bool{}
 	for _, i := range s.visible {
 		dir := s.all[i].PathSlug
@@ -162,39 +129,31 @@ func (s *Set) eachFolder(yield func(dir string)) {
 			}
 			dir = dir[:slash]
 			seen[dir] = true
-			yield(dir)
+			all := QuoteMeta(dir) + "/**"
+			if len(all) > maxPatternBytes {
+				continue
+			}
+			if strings.EqualFold(target, dir) {
+				found = append(found, suggestion{all, folder, 0})
+			} else if n, ok := edits(target, dir); ok {
+				found = append(found, suggestion{all, alike, n})
+			}
 		}
 	}
+	return found
 }
 
-// shortlist keeps the best suggestions.
-type shortlist struct{ best []suggestion }
-
-func (l *shortlist) add(s suggestion, ok bool) {
-	if !ok {
-		return
-	}
-	// Files that share a slug may differ in how near they are.
-	same := slices.IndexFunc(l.best, func(b suggestion) bool { return b.text == s.text })
-	if same >= 0 && likelier(l.best[same], s) <= 0 {
-		return
-	}
-	if same >= 0 {
-		l.best = slices.Delete(l.best, same, same+1)
-	}
-	at, _ := slices.BinarySearchFunc(l.best, s, likelier)
-	l.best = slices.Insert(l.best, at, s)
-	l.best = l.best[:min(len(l.best), maxSuggestions)]
-}
-
-func likelier(a, b suggestion) int {
-	return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.edits, b.edits), strings.Compare(a.text, b.text))
-}
-
-func (l *shortlist) texts() []string {
+// likeliest returns the best of the suggestions. Files that share a slug may differ
+// in how near they are.
+func likeliest(found []suggestion) []string {
+	slices.SortFunc(found, func(a, b suggestion) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.edits, b.edits), strings.Compare(a.text, b.text))
+	})
 	var texts []string
-	for _, s := range l.best {
-		texts = append(texts, s.text)
+	for _, s := range found {
+		if len(texts) < maxSuggestions && !slices.Contains(texts, s.text) {
+			texts = append(texts, s.text)
+		}
 	}
 	return texts
 }

@@ -298,11 +298,6 @@ func TestLinkRetargetedAfterTheScan(t *testing.T) {
 			if c, err := tree.Read(soon(t), s); err != nil || c.Text != want {
 				t.Errorf("Read = %q, %v; want %q", c.Text, err, want)
 			}
-			for c, err := range tree.Contents(soon(t), []*subjects.Subject{s}, func(int64) bool { return true }) {
-				if err != nil || c.Text != want {
-					t.Errorf("Contents = %q, %v; want %q", c.Text, err, want)
-				}
-			}
 			facts, err := tree.Facts(soon(t), []*subjects.Subject{s})
 			if err != nil || facts[0].Err != nil || facts[0].Size != int64(len(open)) {
 				t.Errorf("Facts = %+v, %v; want those of a file of %d bytes", facts, err, len(open))
@@ -326,11 +321,6 @@ func TestFolderReplacedByALinkInside(t *testing.T) {
 	s := find(t, tree, "open/a.md")
 	if c, err := tree.Read(soon(t), s); err == nil {
 		t.Errorf("read %q", c.Text)
-	}
-	for c, err := range tree.Contents(soon(t), []*subjects.Subject{s}, func(int64) bool { return true }) {
-		if err == nil {
-			t.Errorf("read %q", c.Text)
-		}
 	}
 }
 

@@ -6,6 +6,12 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
+	"path"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
@@ -16,8 +22,6 @@ const (
 	MaxSize = 4 << 20
 	// sniffed is how many bytes of a file tell whether it is text.
 	sniffed = 8192
-	// chunk is how much is read between two looks at the context.
-	chunk = 1 << 20
 )
 
 // Facts are what can be said about a file without reading all of it.
@@ -40,15 +44,15 @@ type Facts struct {
 // The error is that of the context.
 func (t *Tree) Facts(ctx context.Context, of []*Subject) ([]Facts, error) {
 	facts := make([]Facts, len(of))
-	err := t.each(ctx, len(of), func(i int, r *reader) { facts[i] = r.facts(of[i]) })
+	err := t.each(ctx, len(of), func(i int, o *opener) { facts[i] = o.facts(of[i]) })
 	if err != nil {
 		return nil, err
 	}
 	return facts, nil
 }
 
-func (r *reader) facts(s *Subject) Facts {
-	begin, size, err := r.begin(s, sniffed)
+func (o *opener) facts(s *Subject) Facts {
+	begin, size, err := o.begin(s, sniffed)
 	if err != nil {
 		return Facts{Err: err}
 	}
@@ -64,11 +68,76 @@ func (t *Tree) Describe(ctx context.Context) error {
 			skills = append(skills, &t.Subjects[i])
 		}
 	}
-	return t.each(ctx, len(skills), func(i int, r *reader) {
-		if begin, _, err := r.begin(skills[i], maxFrontMatter); err == nil {
+	return t.each(ctx, len(skills), func(i int, o *opener) {
+		if begin, _, err := o.begin(skills[i], maxFrontMatter); err == nil {
 			skills[i].Description = ReadFrontMatter(begin).Description
 		}
 	})
+}
+
+// begin returns up to most bytes that the file of a subject begins with, and the
+// size of the file.
+func (o *opener) begin(s *Subject, most int64) (begin []byte, size int64, err error) {
+	f, info, err := o.open(s)
+	if err != nil {
+		return nil, 0, reading(s.Path, err)
+	}
+	defer f.Close()
+	if begin, err = io.ReadAll(io.LimitReader(f, most)); err != nil {
+		return nil, 0, reading(s.Path, err)
+	}
+	return begin, info.Size(), nil
+}
+
+// opener opens the files of subjects one after the other. They are mostly in the
+// folder of the one before, which it keeps open for them.
+type opener struct {
+	tree   *os.Root
+	folder *os.Root // nil where none is open
+	path   string   // of the folder
+}
+
+// open opens the file of a subject, which is reached without following a link.
+func (o *opener) open(s *Subject) (*os.File, fs.FileInfo, error) {
+	dir, name := path.Split(s.file())
+	if dir == "" {
+		return safefile.OpenNoFollow(o.tree, name)
+	}
+	if o.folder == nil || dir != o.path {
+		o.close()
+		folder, err := safefile.OpenDirNoFollow(o.tree, strings.TrimSuffix(dir, "/"))
+		if err != nil {
+			return nil, nil, err
+		}
+		o.folder, o.path = folder, dir
+	}
+	return safefile.OpenNoFollow(o.folder, name)
+}
+
+func (o *opener) close() {
+	if o.folder != nil {
+		o.folder.Close()
+		o.folder = nil
+	}
+}
+
+// each calls do for 0 to n-1, in a few goroutines with an opener each: they wait for
+// the disk most of the time where files are not cached. The error is that of the
+// context.
+func (t *Tree) each(ctx context.Context, n int, do func(i int, o *opener)) error {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(n, 2*runtime.GOMAXPROCS(0), 16) {
+		wg.Go(func() {
+			o := &opener{tree: t.root}
+			defer o.close()
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				do(i, o)
+			}
+		})
+	}
+	wg.Wait()
+	return ctx.Err()
 }
 
 // Content is what a subject has to say.
@@ -86,21 +155,17 @@ type Content struct {
 	// Empty, Binary and TooLarge say why there is no Text. They are explained at
 	// [Facts]; a file of one line break is empty.
 	Empty, Binary, TooLarge bool
-	// Unread reports whether there is no Text because there was no room for it.
-	Unread bool
 }
 
 // Read reads a subject of the tree as it is now: the file that the scan found, also
 // for a link. It is an error where that is gone, is no regular file any more, lies
-// behind a link, or cannot be read.
+// behind a link, or cannot be read. Of a file that is not shown it reads only how it
+// begins. One goroutine at a time may read.
 func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
-	return t.read(ctx, s, func(int64) bool { return true })
-}
-
-// read is [Tree.Read] for a file that is text and fits, by its size in bytes. Of
-// others only the beginning is read.
-func (t *Tree) read(ctx context.Context, s *Subject, fits func(size int64) bool) (Content, error) {
-	f, info, err := safefile.OpenNoFollow(t.root, s.file())
+	if err := ctx.Err(); err != nil {
+		return Content{}, err
+	}
+	f, info, err := t.opener.open(s)
 	if err != nil {
 		return Content{}, reading(s.Path, err)
 	}
@@ -109,36 +174,22 @@ func (t *Tree) read(ctx context.Context, s *Subject, fits func(size int64) bool)
 	if size > MaxSize {
 		return Content{Size: size, TooLarge: true}, nil
 	}
-	data, err := readBegin(f, make([]byte, sniffed))
+	begin, err := io.ReadAll(io.LimitReader(f, sniffed))
+	if err != nil {
+		return Content{}, reading(s.Path, err)
+	}
+	if isBinary(begin) {
+		return Content{Size: size, Binary: true}, nil
+	}
+	rest, err := safefile.ReadAll(f, MaxSize-int64(len(begin)))
+	var tooLarge *safefile.TooLargeError
 	switch {
+	case errors.As(err, &tooLarge):
+		return Content{Size: MaxSize + 1, TooLarge: true}, nil
 	case err != nil:
 		return Content{}, reading(s.Path, err)
-	case isBinary(data):
-		return Content{Size: size, Binary: true}, nil
-	case !fits(size):
-		return Content{Size: size, Unread: true}, nil
 	}
-	// One byte more shows the end of the file without growing the buffer.
-	data = append(make([]byte, 0, max(int(size), len(data))+1), data...)
-	for {
-		if err := ctx.Err(); err != nil {
-			return Content{}, err
-		}
-		if len(data) == cap(data) {
-			data = append(data, 0)[:len(data)]
-		}
-		n, err := f.Read(data[len(data):min(cap(data), len(data)+chunk)])
-		data = data[:len(data)+n]
-		if len(data) > MaxSize {
-			return Content{Size: int64(len(data)), TooLarge: true}, nil
-		}
-		if err == io.EOF {
-			return format(data, s.Ext), nil
-		}
-		if err != nil {
-			return Content{}, reading(s.Path, err)
-		}
-	}
+	return format(append(begin, rest...), s.Ext), nil
 }
 
 // reading is the error for a file. It names the file by its path in the topic's

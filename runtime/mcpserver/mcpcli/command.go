@@ -13,15 +13,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/mcpserver"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
 const (
-	// conversationIDEnv names the conversation for hosts that start one server a
+	// conversationIDEnv, behind the name of the program, names the conversation for hosts that start one server a
 	// conversation and cannot change its arguments.
-	conversationIDEnv = "CONVTOOLS_CONVERSATION_ID"
+	conversationIDEnv = "CONVERSATION_ID"
 	// noProject is what a person can do about a server outside of a project: a client
 	// starts it where it likes.
 	noProject = "The user can register this MCP server with the arguments mcp --workspace DIR."
@@ -39,7 +41,7 @@ type command struct {
 	origins    []string
 }
 
-// Command returns convtools mcp.
+// Command returns the command mcp.
 func Command(host *toolset.Host, registry *toolset.Registry) *cobra.Command {
 	c := &command{host: host, registry: registry}
 	cmd := &cobra.Command{
@@ -52,11 +54,9 @@ With --http it serves any number of clients over streamable HTTP instead, at
 http://HOST:PORT/mcp. An address that other machines can reach needs a token.
 
 The conversation a call is made from is what the client says in _meta under
-"computer.jp/context", else --conversation-id, else CONVTOOLS_CONVERSATION_ID.`,
-		Example: `  convtools mcp
-  convtools mcp --workspace ~/src/project
-  convtools mcp --http 127.0.0.1:8080
-  convtools mcp --http 0.0.0.0:8080 --token-file ~/.config/convtools/token`,
+"computer.jp/context", else --conversation-id, else ` + toolset.Variable(host.Name, conversationIDEnv) + `.`,
+		Example: cli.Examples(host.Name, "mcp", "mcp --workspace ~/src/project", "mcp --http 127.0.0.1:8080",
+			"mcp --http 0.0.0.0:8080 --token-file ~/.config/"+host.Name+"/token"),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -131,7 +131,12 @@ func (c *command) serveStdio(ctx context.Context) error {
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
-	err := c.server().ServeStdio(ctx, c.host.Stdin, out)
+	where := c.context()
+	where.Caller = caller.Caller{Process: caller.Server, ParentPID: os.Getppid(), Started: c.host.Now()}
+	if dir, err := os.Getwd(); err == nil { // else it is not known
+		where.Caller.Dir = dir
+	}
+	err := c.server(where).ServeStdio(ctx, c.host.Stdin, out)
 	if errors.Is(err, syscall.EPIPE) {
 		return nil
 	}
@@ -151,17 +156,22 @@ func (c *command) serveHTTP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.host.Stderr, "convtools: MCP at http://%s%s\n", listener.Addr(), mcpserver.Path)
-	return c.server().ServeListener(ctx, listener, opts)
+	fmt.Fprintf(c.host.Stderr, "%s: MCP at http://%s%s\n", c.host.Name, listener.Addr(), mcpserver.Path)
+	return c.server(c.context()).ServeListener(ctx, listener, opts)
 }
 
-func (c *command) server() *mcpserver.Server {
+// context is where calls come from as far as the host knows, or its environment.
+func (c *command) context() contract.Context {
 	where := c.host.Context()
 	if where.ConversationID == "" {
 		where.ConversationID = c.environmentConversation()
 	}
+	return where
+}
+
+func (c *command) server(where contract.Context) *mcpserver.Server {
 	return mcpserver.New(mcpserver.Config{
-		Version:    c.host.Version,
+		Name: c.host.Name, Title: c.host.Title, Version: c.host.Version,
 		Tools:      c.registry,
 		Context:    where,
 		NoProject:  noProject,
@@ -174,12 +184,13 @@ func (c *command) server() *mcpserver.Server {
 // is no id, such as a host's own name of a conversation, is no reason not to
 // serve, but must not pass for one that can be left out.
 func (c *command) environmentConversation() string {
-	given := c.host.Getenv(conversationIDEnv)
+	variable := toolset.Variable(c.host.Name, conversationIDEnv)
+	given := c.host.Getenv(variable)
 	if given == "" {
 		return ""
 	}
 	if err := c.registry.CheckConversationID(given); err != nil {
-		cli.Warn(c.host.Stderr, "%s is ignored, so no conversation is left out of searches: %v", conversationIDEnv, err)
+		cli.Warn(c.host.Stderr, "%s is ignored, so no conversation is left out of searches: %v", variable, err)
 		return ""
 	}
 	return given

@@ -20,24 +20,48 @@ const (
 	completionColumn = 60 // columns of a title
 )
 
-// completeIDs offers the ids of conversations, those used last first, with their
-// titles; those that are named already are left out.
+// completeIDs offers the ids of conversations that begin with a word, else those
+// of conversations with the word in their titles, those used last first and with
+// their titles. Those that are named already are left out.
 func (c *commands) completeIDs(cmd *cobra.Command, named []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	source, err := c.open()
 	if err != nil {
 		return nil, directive
 	}
-	ctx := contextOf(cmd)
+	found, err := c.completing(cmd, source, named, "")
+	if err != nil {
+		return nil, directive
+	}
+	begun := slices.DeleteFunc(slices.Clone(found), func(l conversations.Listed) bool { return !strings.HasPrefix(spelled(l.ID, word), word) })
+	if len(begun) == 0 && strings.TrimSpace(word) != "" {
+		if begun, err = c.completing(cmd, source, named, word); err != nil {
+			return nil, directive
+		}
+		word = "" // ids are offered as a whole
+	}
+	var ids []cobra.Completion
+	for _, l := range begun[:min(len(begun), maxCompletions)] {
+		title := text.Truncate(text.Cell(l.Title), completionColumn)
+		ids = append(ids, cobra.CompletionWithDesc(spelled(l.ID, word), title))
+	}
+	return ids, directive
+}
+
+// completing returns the conversations with a text in their titles that a command
+// can be about and that are not named yet, those used last first.
+func (c *commands) completing(of *cobra.Command, source conversations.Source, named []string, titled string) ([]conversations.Listed, error) {
 	sets := []bool{false, true} // live and archived
-	if archived := cmd.Flags().Lookup("archived"); archived != nil {
+	if archived := of.Flags().Lookup("archived"); archived != nil {
 		sets = []bool{archived.Value.String() == "true"}
 	}
 	var found []conversations.Listed
 	for _, archived := range sets {
-		listing, err := source.List(ctx, conversations.ListQuery{Filter: conversations.Filter{Archived: archived}, Sort: conversations.ByActivation, NoEvents: true})
+		listing, err := source.List(contextOf(of), conversations.ListQuery{
+			Filter: conversations.Filter{Archived: archived}, TitleContains: titled, Sort: conversations.ByActivation, NoEvents: true,
+		})
 		if err != nil {
-			return nil, directive
+			return nil, err
 		}
 		found = append(found, listing.Conversations...)
 	}
@@ -50,17 +74,12 @@ func (c *commands) completeIDs(cmd *cobra.Command, named []string, word string) 
 	found = slices.DeleteFunc(found, func(l conversations.Listed) bool {
 		twice := seen[l.ID]
 		seen[l.ID] = true
-		return twice || !strings.HasPrefix(spelled(l.ID, word), word)
+		return twice
 	})
 	slices.SortStableFunc(found, func(a, b conversations.Listed) int {
 		return cmp.Or(b.LastActivatedAt.Compare(a.LastActivatedAt), b.ID.Compare(a.ID))
 	})
-	var ids []cobra.Completion
-	for _, l := range found[:min(len(found), maxCompletions)] {
-		title := text.Truncate(text.Cell(l.Title), completionColumn)
-		ids = append(ids, cobra.CompletionWithDesc(spelled(l.ID, word), title))
-	}
-	return ids, directive
+	return found, nil
 }
 
 // contextOf returns the context of a command, which completion may run without

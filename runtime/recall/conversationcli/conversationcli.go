@@ -60,6 +60,10 @@ func Command(host *toolset.Host) *cobra.Command {
 	}) // fails only for a flag that is not there
 	for _, reading := range []*cobra.Command{c.lsCommand(), c.showCommand(), c.grepCommand(), c.printCommand()} {
 		c.page(reading)
+		reading.Flags().BoolVar(&c.allProjects, "all-projects", false, "conversations of every project on this machine")
+		if reading.Name() == "print" {
+			cli.Rare(reading.Flags(), "all-projects")
+		}
 		cmd.AddCommand(reading)
 	}
 	cmd.AddCommand(
@@ -72,9 +76,10 @@ func Command(host *toolset.Host) *cobra.Command {
 
 // commands is one command line being executed: what all commands share.
 type commands struct {
-	host    *toolset.Host
-	format  string
-	summary bool
+	host        *toolset.Host
+	format      string
+	summary     bool
+	allProjects bool
 }
 
 // page has a command show what it prints page by page where that goes to a
@@ -106,7 +111,9 @@ func (c *commands) addSummary(cmd *cobra.Command) {
 
 // open finds the conversations that the command line asks for.
 func (c *commands) open() (conversations.Source, error) {
-	source, err := conversations.Open(conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv, Now: c.host.Now})
+	source, err := conversations.Open(conversations.Options{
+		Dir: c.host.Dir, AllProjects: c.allProjects, Getenv: c.host.Getenv, Now: c.host.Now,
+	})
 	if err != nil {
 		return nil, sourceFailure(err, nil)
 	}

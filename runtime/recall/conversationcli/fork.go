@@ -3,9 +3,12 @@ package conversationcli
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store/jp"
 )
@@ -16,6 +19,9 @@ type forkFlags struct {
 	title               string
 	hidden, resetLabels bool
 	labels              []string
+	turns               turnOptions // --first and --last
+	from, until         string
+	noTurns             bool
 }
 
 func (c *commands) forkCommand() *cobra.Command {
@@ -26,22 +32,36 @@ func (c *commands) forkCommand() *cobra.Command {
 		Short:   "Copy a conversation, as a child of it, and print the new id",
 		Long: `Copies a conversation, as a child of it, and prints the id of the copy. That has
 the title, the labels and the pin of the other one, is not hidden and does not
-expire.
+expire. It may have some turns alone, and has the configuration in any case.
 
 ` + targetsHelp,
 		Example: `  convtools conversation fork jp-c17737387251
-  convtools conversation fork . --hidden --title "Another way"`,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: c.completeIDs,
-		RunE:              func(cmd *cobra.Command, args []string) error { return c.fork(cmd.Context(), cmd, &opts, args) },
+  convtools conversation fork . --hidden --title "Another way"
+  convtools conversation fork . --first=2 --last`,
+		Args: cobra.ArbitraryArgs,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return opts.turns.complete(cmd, args, word, c.completeIDs)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			args, err := opts.turns.takeCounts(args)
+			if err != nil {
+				return err
+			}
+			return c.fork(cmd.Context(), cmd, &opts, args)
+		},
 	}
 	flags := cmd.Flags()
+	opts.turns.addCounts(flags, "l", "f")
+	flags.BoolVarP(&opts.noTurns, "no-turns", "N", false, "copy no turns, only the configuration")
+	flags.StringVar(&opts.from, "from", "", "only turns begun at `TIME` or later: 2026-01-01, or an age such as 3h")
+	flags.StringVar(&opts.until, "until", "", "only turns begun before `TIME`")
 	flags.StringVarP(&opts.title, "title", "t", "", "give it this `title`")
 	flags.BoolVar(&opts.hidden, "hidden", false, "hide the copy from lists and searches")
 	flags.StringArrayVar(&opts.labels, "label", nil, "give it the label `KEY` or KEY=VALUE; repeatable")
 	flags.BoolVar(&opts.resetLabels, "reset-labels", false, "leave the labels of the other one away")
 	flags.BoolVar(&opts.dryRun, "dry-run", false, "only show what would be copied")
 	flags.StringVar(&opts.wait, "wait", "", "wait up to this `time`, such as 30s, while another new conversation is made")
+	cli.Rare(flags, "from", "reset-labels", "until", "wait")
 	return cmd
 }
 
@@ -56,6 +76,10 @@ func (c *commands) fork(ctx context.Context, cmd *cobra.Command, opts *forkFlags
 			return changeFailure(err)
 		}
 		o.Labels[key] = &value
+	}
+	var err error
+	if o.Turns, err = opts.cut(cmd.Flags(), c.host.Now()); err != nil {
+		return err
 	}
 	source, err := c.open()
 	if err != nil {
@@ -73,4 +97,33 @@ func (c *commands) fork(ctx context.Context, cmd *cobra.Command, opts *forkFlags
 			return outcome{id: id}, err
 		},
 	}, list)
+}
+
+// cut returns the turns that the flags ask for.
+func (o *forkFlags) cut(flags *pflag.FlagSet, now time.Time) (jp.Cut, error) {
+	cut := jp.Cut{None: o.noTurns}
+	chosen := ""
+	for _, name := range []string{"first", "last", "from", "until"} {
+		if flags.Changed(name) {
+			chosen = name
+		}
+	}
+	if cut.None && chosen != "" {
+		return cut, usageError("give only one of them", "--no-turns and --%s exclude each other", chosen)
+	}
+	if err := o.turns.checkCounts(); err != nil {
+		return cut, err
+	}
+	if flags.Changed("first") {
+		cut.First = &o.turns.first
+	}
+	if flags.Changed("last") {
+		cut.Last = &o.turns.last
+	}
+	var err error
+	if cut.From, err = parseMoment("from", o.from, now); err != nil {
+		return cut, err
+	}
+	cut.Until, err = parseMoment("until", o.until, now)
+	return cut, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -95,9 +96,9 @@ Put -- before a pattern that starts with '-'.`,
 	flags.BoolVarP(&opts.quiet, "quiet", "q", false, "write nothing, only set the exit code")
 	opts.filter.addFlags(flags)
 	cli.Rare(flags, "archived", "ascending", "by-event", "case-sensitive", "descending", "exclude-id", "exclude-tool", "heading", "hidden", "label",
-		"max-hits", "max-line", "max-matches", "no-heading", "quiet", "sort", "tool")
+		"max-hits", "max-line", "max-matches", "no-heading", "quiet", "sort", "source", "tool")
 	c.addSummary(cmd)
-	c.completeFlags(cmd, map[string][]string{"sort": grepSorts(), "output": grepOutputs(), "scope": scopeNames()})
+	c.completeFlags(cmd, map[string][]string{"sort": grepSorts(), "output": grepOutputs(), "scope": scopeNames(), "source": conversations.Sources()})
 	return cmd
 }
 
@@ -253,13 +254,19 @@ func (c *commands) grep(ctx context.Context, cmd *cobra.Command, opts grepOption
 		q.MaxLine = terminalMaxLine
 	}
 	w := c.newHitWriter(newOutput(c.host.Stdout), f, opts)
+	w.links = c.links(ctx, f)
+	defer w.links.close()
 	if !opts.quiet {
 		q.Found = w.begin
 		if opts.output == "hits" || opts.output == "text" {
 			q.Line = w.hit
 		}
 	}
+	calling := c.leaveOutCaller(ctx, source, &q.Filter)
 	found, err := source.Search(ctx, q)
+	if !opts.quiet {
+		c.noteCaller(calling, found.Aside.Excluded)
+	}
 	left := c.warnOf(found.Aside.Problems, len(q.IDs) > 0)
 	if err != nil {
 		return sourceFailure(err, q.IDs)
@@ -276,6 +283,35 @@ func (c *commands) grep(ctx context.Context, cmd *cobra.Command, opts grepOption
 		return cli.ErrFailed
 	}
 	return nil
+}
+
+// leaveOutCaller leaves out the conversation of the assistant that runs this command,
+// where the environment tells, as the tools do. A conversation that is named is
+// searched.
+func (c *commands) leaveOutCaller(ctx context.Context, source conversations.Source, f *conversations.Filter) conversations.Caller {
+	r, ok := source.(conversations.Recognizer)
+	if !ok || c.host.ConversationID != "" || len(f.IDs) > 0 {
+		return conversations.Caller{}
+	}
+	known := r.Caller(ctx, caller.Caller{Process: caller.Shell})
+	for _, id := range known.IDs {
+		f.Exclude, f.KinOf = append(f.Exclude, string(id)), append(f.KinOf, string(id))
+	}
+	return known
+}
+
+// noteCaller says what was left out that the command line does not name.
+func (c *commands) noteCaller(known conversations.Caller, excluded []transcript.ID) {
+	switch {
+	case len(known.IDs) == 0 && known.Recorded:
+		c.note("note: which conversation runs this command cannot be told, so none was left out")
+	case len(known.IDs) > 0 && len(excluded) > 0:
+		ids := make([]string, len(excluded))
+		for i, id := range excluded {
+			ids[i] = string(id)
+		}
+		c.note("note: left out as the conversation that runs this command, and what belongs to it: %s; --id searches it all the same", strings.Join(ids, ", "))
+	}
 }
 
 // finish ends the output.

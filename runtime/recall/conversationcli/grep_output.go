@@ -28,6 +28,7 @@ type hitWriter struct {
 	output  string
 	heading bool
 	colour  bool
+	links   links
 
 	id    string
 	first bool // no hit has been written, below this heading if there are any
@@ -75,7 +76,7 @@ func (w *hitWriter) writeHeading(m *conversations.Match) error {
 		b = append(b, '\n')
 	}
 	w.headings++
-	b = w.style(b, styleID, w.id)
+	b = w.style(b, styleID, w.links.id(m.ID))
 	if title := m.Title; title != "" {
 		b = append(b, "  "...)
 		b = text.AppendCell(b, []byte(title))
@@ -231,6 +232,9 @@ func (r *record) hit(id string, h *conversations.Line) {
 	r.string("scope", h.Scope.String())
 	r.time("timestamp", h.Time)
 	r.optional("title", h.Conversation.Title)
+	if source := h.Conversation.Source; source != "" {
+		r.string("source", source)
+	}
 	r.longText("text", h.Text)
 	r.bool("match", h.IsMatch)
 	r.key("submatches")

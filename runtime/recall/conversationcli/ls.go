@@ -59,9 +59,10 @@ Flags that are repeatable also take several values between commas, except for
 	flags.BoolVar(&opts.full, "full", false, "show full times and titles in text output")
 	flags.BoolVar(&opts.sizes, "sizes", false, "count turns, requests, readable events and characters too, in JSON output")
 	opts.filter.addFlags(flags)
-	cli.Rare(flags, "ascending", "descending", "exclude-id", "hidden", "local", "offset", "sizes")
+	cli.Rare(flags, "ascending", "descending", "exclude-id", "hidden", "local", "offset", "sizes", "source")
 	c.addSummary(cmd)
-	c.completeFlags(cmd, map[string][]string{"sort": lsSorts()})
+	cli.Rare(flags, "summary")
+	c.completeFlags(cmd, map[string][]string{"sort": lsSorts(), "source": conversations.Sources()})
 	return cmd
 }
 
@@ -135,10 +136,12 @@ func (c *commands) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) e
 	if f.json {
 		return c.writeListing(out, f, &listing, places, left)
 	}
+	links := c.links(ctx, f)
+	defer links.close()
 	if opts.tree {
-		err = c.writeTree(out, f, &listing, places, opts.full)
+		err = c.writeTree(out, f, &listing, places, links, opts.full)
 	} else {
-		err = c.writeTable(out, f, listing.Conversations, opts.full, filter.Hidden)
+		err = c.writeTable(out, f, listing.Conversations, links, opts.full, filter.Hidden)
 	}
 	if err != nil {
 		return err
@@ -173,8 +176,13 @@ func (c *commands) writeListing(out output, f format, listing *conversations.Lis
 	for i := range listing.Conversations {
 		r.reset()
 		r.listed(&listing.Conversations[i])
+		if parent := listing.Conversations[i].Parent; parent != "" || places != nil {
+			r.optional("parent_id", string(parent))
+		}
+		if c.allProjects {
+			r.optional("dir", listing.Conversations[i].Dir)
+		}
 		if places != nil {
-			r.optional("parent_id", string(listing.Conversations[i].Parent))
 			r.int("depth", places[i].depth)
 		}
 		if err := list.add(r.end()); err != nil {
@@ -206,6 +214,9 @@ func (r *record) listed(l *conversations.Listed) {
 	r.time("pinned_at", l.PinnedAt)
 	r.bool("hidden", l.Hidden)
 	r.string("local", l.Locality)
+	if l.Source != "" {
+		r.string("source", l.Source)
+	}
 	r.labels(l.Labels)
 	if l.Damage == nil {
 		r.null("error")

@@ -20,13 +20,16 @@ const maxTitleWidth = 200
 // writeTable writes the list for people: aligned columns, and titles cut to the
 // width of the terminal unless full is set. Where hidden ones may be among them a
 // column says which are.
-func (c *commands) writeTable(out output, f format, list []conversations.Listed, full, hidden bool) error {
+func (c *commands) writeTable(out output, f format, list []conversations.Listed, links links, full, hidden bool) error {
 	if len(list) == 0 {
 		return nil
 	}
 	rows := [][]string{{"ID", "EVENTS", "ACTIVITY", "FLAGS"}}
 	if hidden {
 		rows[0] = append(rows[0], "HIDDEN")
+	}
+	if c.allProjects {
+		rows[0] = append(rows[0], "PROJECT")
 	}
 	titles := []string{"TITLE"}
 	for i := range list {
@@ -35,42 +38,30 @@ func (c *commands) writeTable(out output, f format, list []conversations.Listed,
 		if hidden {
 			row = append(row, map[bool]string{true: "Y", false: "N"}[l.Hidden])
 		}
+		if c.allProjects {
+			row = append(row, c.projectCell(l.Dir))
+		}
 		rows = append(rows, row)
 		titles = append(titles, text.Cell(l.Title))
 	}
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], text.Width(cell))
-		}
-	}
+	lines := align(rows, func(column int) bool { return column == 1 })
 	titleWidth := maxTitleWidth
 	switch {
 	case full:
 		titleWidth = 0 // unlimited
 	case f.pretty && c.host.Terminal && c.host.Width > 0:
-		titleWidth = c.host.Width
-		for _, w := range widths {
-			titleWidth -= w + 2
-		}
-		titleWidth = max(titleWidth, minTitleWidth)
+		titleWidth = max(c.host.Width-text.Width(lines[0]), minTitleWidth)
 	}
-	for i, row := range rows {
-		var line strings.Builder
-		for col, cell := range row {
-			pad := strings.Repeat(" ", widths[col]-text.Width(cell))
-			if col == 1 { // numbers are aligned to the right
-				line.WriteString(pad + cell)
-			} else {
-				line.WriteString(cell + pad)
-			}
-			line.WriteString("  ")
+	for i, line := range lines {
+		if i > 0 {
+			id := string(list[i-1].ID) // which is the first cell
+			line = links.id(list[i-1].ID) + strings.TrimPrefix(line, id)
 		}
 		title := titles[i]
 		if titleWidth > 0 {
 			title = text.Truncate(title, titleWidth)
 		}
-		text := strings.TrimRight(line.String()+title, " ")
+		text := strings.TrimRight(line+title, " ")
 		if f.colour && i == 0 {
 			text = styleDim + text + styleReset
 		}
@@ -79,6 +70,48 @@ func (c *commands) writeTable(out output, f format, list []conversations.Listed,
 		}
 	}
 	return out.flush()
+}
+
+// maxProjectWidth is how many columns of a directory are shown.
+const maxProjectWidth = 40
+
+// projectCell writes the directory that a conversation was held in: its end, which
+// differs most.
+func (c *commands) projectCell(dir string) string {
+	if dir == "" {
+		return "?"
+	}
+	cell := []rune(c.shortPath(dir))
+	if len(cell) > maxProjectWidth {
+		cell = append([]rune("…"), cell[len(cell)-maxProjectWidth+1:]...)
+	}
+	return string(cell)
+}
+
+// align makes lines of rows, with columns below one another and two spaces behind each.
+// right reports whether a column is aligned to the right.
+func align(rows [][]string, right func(column int) bool) []string {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], text.Width(cell))
+		}
+	}
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		var line strings.Builder
+		for column, cell := range row {
+			pad := strings.Repeat(" ", widths[column]-text.Width(cell))
+			if right(column) {
+				line.WriteString(pad + cell)
+			} else {
+				line.WriteString(cell + pad)
+			}
+			line.WriteString("  ")
+		}
+		lines[i] = line.String()
+	}
+	return lines
 }
 
 func eventsCell(l *conversations.Listed) string {

@@ -18,6 +18,7 @@ import (
 type printOptions struct {
 	turns      turnOptions
 	style      string
+	compacted  bool
 	noMetadata bool
 	maxText    int
 }
@@ -41,11 +42,7 @@ which what was said is quoted.
   convtools conversation print --style full --format json jp-c17737387251`,
 		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			args, err := opts.turns.takeCounts(args)
-			if err != nil {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return c.completeIDs(cmd, args, word)
+			return opts.turns.complete(cmd, args, word, c.completeIDs)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args, err := opts.turns.takeCounts(args)
@@ -58,10 +55,12 @@ which what was said is quoted.
 	flags := cmd.Flags()
 	opts.turns.addFlags(flags)
 	flags.StringVarP(&opts.style, "style", "s", "", "how `much`: user, chat, brief (default of text) or full")
+	flags.BoolVar(&opts.compacted, "compacted", false, "as JP sends it to a model, with summaries")
 	flags.BoolVar(&opts.noMetadata, "no-metadata", false, "leave the metadata of events out of JSON output")
 	flags.IntVar(&opts.maxText, "max-text", 0, "cut texts of more than `N` characters in the middle in JSON output; 0 means no limit")
 	cli.Rare(flags, "max-text", "no-metadata")
 	c.addSummary(cmd)
+	cli.Rare(flags, "summary")
 	c.completeFlags(cmd, map[string][]string{"style": printStyles()})
 	return cmd
 }
@@ -109,6 +108,8 @@ func (c *commands) print(ctx context.Context, cmd *cobra.Command, opts printOpti
 	if f.json {
 		p.array = c.newArray(p.out, f)
 	}
+	p.links = c.links(ctx, f)
+	defer p.links.close()
 	if len(ids) == 0 {
 		return p.conversation(ctx, source, "")
 	}
@@ -138,6 +139,20 @@ func (p *printing) conversation(ctx context.Context, source conversations.Source
 	case p.format.markdown:
 		q.Event = p.markdown
 	}
+	if p.opts.compacted {
+		p.view = &compactedView{names: map[string]string{}}
+		to := q.Event
+		q.Compaction = p.view.add
+		q.Kinds = nil // of a turn that has a summary, any event leads to it
+		q.Event = func(e *conversations.Event) error {
+			return p.view.pass(e, func(e *conversations.Event) error {
+				if !p.shows(e.Kind) {
+					return nil
+				}
+				return to(e)
+			})
+		}
+	}
 	none := !p.format.json && p.turns.none()
 	if none {
 		q.Event = nil
@@ -148,6 +163,9 @@ func (p *printing) conversation(ctx context.Context, source conversations.Source
 			return nil
 		}
 		said = true
+		if p.view != nil {
+			p.view.begin(r.Turns)
+		}
 		return p.opened(r, id != "")
 	}
 	q.Opened = opened
@@ -187,9 +205,11 @@ type printing struct {
 	format  format
 	out     output
 	array   *array // nil for text output
-	several bool   // conversations are printed
-	any     bool   // an event of this one was printed
-	turn    int    // that was printed last, as markdown
+	links   links
+	several bool           // conversations are printed
+	any     bool           // an event of this one was printed
+	turn    int            // that was printed last, as markdown
+	view    *compactedView // nil unless it is asked for
 	buf     []byte
 	body    []byte
 }
@@ -215,7 +235,7 @@ func (p *printing) opened(r *conversations.Reading, named bool) error {
 		return p.out.write(append([]byte(before), markdownTitle(r)...))
 	}
 	if p.array == nil {
-		title := strings.TrimRight(fmt.Sprintf("══ %s ══ %s", r.ID, text.Cell(r.Title)), " ")
+		title := strings.TrimRight(fmt.Sprintf("══ %s ══ %s", p.links.id(r.ID), text.Cell(r.Title)), " ")
 		return p.out.write(append(appendRule([]byte(before), title, 0, p.format.colour), '\n'))
 	}
 	var head record
@@ -261,7 +281,7 @@ func (p *printing) finish(r *conversations.Reading) error {
 		p.any = false
 		return p.array.part([]byte("]}"))
 	case p.array == nil && !p.any:
-		p.note("nothing to print: %s has %d turns, and style %s shows none of the selected events", r.ID, r.Turns, p.style())
+		p.note("nothing to print: %s has %s, and style %s shows none of the selected events", r.ID, counted(r.Turns), p.style())
 		fallthrough
 	case p.array == nil:
 		return p.out.flush()

@@ -2,7 +2,6 @@ package conversationcli
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/text"
@@ -24,7 +23,8 @@ func (p *printing) markdown(e *conversations.Event) error {
 		out = append(out, '\n')
 	}
 	if !p.any || p.turn != e.Turn {
-		out = append(strconv.AppendInt(append(out, "## Turn "...), int64(e.Turn), 10), "\n\n"...)
+		out = append(append(out, "## T"...), strings.TrimPrefix(p.view.turns(e), "t")...)
+		out = append(out, "\n\n"...)
 		p.turn = e.Turn
 	}
 	p.any = true

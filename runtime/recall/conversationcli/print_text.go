@@ -44,7 +44,7 @@ func (p *printing) text(e *conversations.Event) error {
 		out = append(out, '\n')
 	}
 	p.any = true
-	title := fmt.Sprintf("── %s ── turn %d ──", role, e.Turn)
+	title := fmt.Sprintf("── %s ── %s ──", role, p.view.turns(e))
 	if !e.Time.IsZero() {
 		title += e.Time.Format(" 2006-01-02 15:04:05Z ──")
 	}

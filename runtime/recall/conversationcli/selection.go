@@ -2,6 +2,7 @@ package conversationcli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type filter struct {
 	archived bool // archived ones instead of live ones
 	hidden   bool // hidden ones too
 	labels   []string
+	sources  []string
 }
 
 // addFlags defines the flags that all commands over several conversations have.
@@ -31,12 +33,18 @@ func (f *filter) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.hidden, "hidden", false, "hidden conversations too")
 	flags.StringArrayVar(&f.labels, "label", nil, "only with the label `KEY` or KEY=VALUE; repeatable")
 	flags.StringSliceVar(&f.exclude, "exclude-id", nil, "leave out the conversation with this `ID`; repeatable")
+	flags.StringSliceVar(&f.sources, "source", nil, "only conversations that this `program` recorded: "+strings.Join(conversations.Sources(), ", ")+"; repeatable")
 }
 
 // parse returns the filter that the flags ask for.
 func (f *filter) parse(ctx context.Context, c *commands) (conversations.Filter, error) {
-	parsed := conversations.Filter{Archived: f.archived, Hidden: f.hidden}
+	parsed := conversations.Filter{Archived: f.archived, Hidden: f.hidden, Sources: f.sources}
 	var err error
+	for _, source := range f.sources {
+		if err := oneOf("source", source, conversations.Sources()...); err != nil {
+			return parsed, err
+		}
+	}
 	if parsed.Exclude, err = c.parseIDs(f.exclude, "--exclude-id"); err != nil {
 		return parsed, err
 	}
@@ -109,7 +117,7 @@ func notFound(e *conversations.NotFoundError) error {
 	if len(e.IDs) > 1 {
 		noun = "conversations"
 	}
-	return failedHint(hint, "%s %s not found in %s", noun, joinBounded(e.IDs, ", "), e.Place)
+	return failedHint(hint, "%s %s not found in %s", noun, joinBounded(e.IDs, ", "), cmp.Or(e.Place, "any project"))
 }
 
 // joinBounded joins the first maxListed of some texts and counts the rest.
@@ -221,6 +229,8 @@ func sourceFailure(err error, ids []string) error {
 		notFoundErr *conversations.NotFoundError
 		unavailable *conversations.UnavailableError
 		none        *conversations.NoConversationError
+		nowhere     *conversations.NoWorkspaceError
+		excluded    *conversations.ExcludedError
 	)
 	switch {
 	case err == nil:
@@ -231,8 +241,13 @@ func sourceFailure(err error, ids []string) error {
 		return fmt.Errorf("looking for conversation %s: %w", ids[0], unavailable.Err)
 	case errors.As(err, &unavailable):
 		return fmt.Errorf("listing the conversations: %w", unavailable.Err)
+	case errors.As(err, &excluded):
+		return failedHint("convtools stores shows what is read", "the conversations of this project are excluded by %s", excluded.By)
+	case errors.As(err, &nowhere) && !nowhere.Missing:
+		return failedHint("change to a project that has conversations, name it with -w DIR, or see all with --all-projects",
+			"Could not locate workspace: no .jp directory in %s or above it, and no other program has recorded a conversation there", nowhere.Dir)
 	case errors.As(err, &none):
-		return failedHint("conversation ls --archived lists archived ones", "there is no live conversation to print in %s", none.Place)
+		return failedHint("conversation ls --archived lists archived ones", "there is no live conversation to print in %s", cmp.Or(none.Place, "any project"))
 	}
 	return err
 }

@@ -72,6 +72,8 @@ func (c *commands) showAll(ctx context.Context, cmd *cobra.Command, args []strin
 	}
 	out := newOutput(c.host.Stdout)
 	array := c.newArray(out, f)
+	links := c.links(ctx, f)
+	defer links.close()
 	for i := range listing.Conversations {
 		l := &listing.Conversations[i]
 		turns, err := c.turnsOf(ctx, source, l)
@@ -90,7 +92,7 @@ func (c *commands) showAll(ctx context.Context, cmd *cobra.Command, args []strin
 			}
 			err = array.add(r.end())
 		} else {
-			err = c.showOne(out, f, l, turns, i > 0)
+			err = c.showOne(out, f, l, links, turns, i > 0)
 		}
 		if err != nil {
 			return err
@@ -118,12 +120,12 @@ func (c *commands) turnsOf(ctx context.Context, source conversations.Source, l *
 	return r.Turns, nil
 }
 
-func (c *commands) showOne(out output, f format, l *conversations.Listed, turns int, more bool) error {
+func (c *commands) showOne(out output, f format, l *conversations.Listed, links links, turns int, more bool) error {
 	var b strings.Builder
 	if more {
 		b.WriteString("\n")
 	}
-	title := strings.TrimSpace(fmt.Sprintf("%s  %s", l.ID, text.Cell(l.Title)))
+	title := strings.TrimSpace(fmt.Sprintf("%s  %s", links.id(l.ID), text.Cell(l.Title)))
 	if f.colour {
 		title = styleDim + title + styleReset
 	}
@@ -155,7 +157,9 @@ func (c *commands) showOne(out output, f format, l *conversations.Listed, turns 
 		line("hidden", "yes")
 	}
 	line("kept in", map[string]string{"Y": "the user's store", "N": "the project and the user's store", "ext": "the project"}[l.Locality])
-	line("forked from", string(l.Parent))
+	if l.Parent != "" {
+		fmt.Fprintf(&b, "  %-14s %s\n", "forked from", links.id(l.Parent))
+	}
 	for _, key := range slices.Sorted(maps.Keys(l.Labels)) {
 		label := key
 		if value := l.Labels[key]; value != "" {
@@ -244,7 +248,11 @@ func (c *commands) paths(ctx context.Context, args []string, files []jp.File) er
 				return err
 			}
 			if !f.json {
-				err = out.write([]byte(text.Line(path) + "\n"))
+				line := text.Line(path)
+				if c.linking(f) {
+					line = link(path, line)
+				}
+				err = out.write([]byte(line + "\n"))
 			} else {
 				var r record
 				r.reset()

@@ -194,7 +194,7 @@ func (p *treePlace) lines() string {
 }
 
 // writeTree writes a tree for people.
-func (c *commands) writeTree(out output, f format, listing *conversations.Listing, places []treePlace, full bool) error {
+func (c *commands) writeTree(out output, f format, listing *conversations.Listing, places []treePlace, links links, full bool) error {
 	type row struct{ name, unshown, events, active string }
 	rows := make([]row, len(places))
 	var widest row
@@ -234,6 +234,8 @@ func (c *commands) writeTree(out output, f format, listing *conversations.Listin
 		name := text.Truncate(r.name, nameWidth-len(r.unshown)) + r.unshown
 		line := name + strings.Repeat(" ", max(nameWidth-text.Width(name), 0)) +
 			"  " + strings.Repeat(" ", len(widest.events)-len(r.events)) + r.events + "  " + r.active
+		id := listing.Conversations[i].ID
+		line = strings.Replace(line, string(id), links.id(id), 1)
 		if f.colour && listing.Conversations[i].Hidden {
 			line = styleDim + line + styleReset
 		}

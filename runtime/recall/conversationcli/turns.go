@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/convtools/convtools/runtime/conversations"
@@ -21,8 +22,15 @@ type turnOptions struct {
 
 func (o *turnOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.turn, "turn", "", "only turn `N`, or turns A..B, A.. or ..B")
-	flags.IntVar(&o.last, "last", 1, "only the last `N` turns")
-	flags.IntVar(&o.first, "first", 1, "only the first `N` turns")
+	o.addCounts(flags, "", "")
+	flags.StringVar(&o.from, "from", "", "from turn `X` on: a number, -N counted from the end, an age such as 5h, or last-compaction")
+	flags.StringVar(&o.to, "to", "", "up to turn `X`: a number, -N counted from the end, or an age such as 5h")
+}
+
+// addCounts defines --last and --first, with one letter for each, or none.
+func (o *turnOptions) addCounts(flags *pflag.FlagSet, last, first string) {
+	flags.IntVarP(&o.last, "last", last, 1, "only the last `N` turns")
+	flags.IntVarP(&o.first, "first", first, 1, "only the first `N` turns")
 	for _, name := range []string{"last", "first"} {
 		flag := flags.Lookup(name)
 		flag.NoOptDefVal = "1"
@@ -30,8 +38,29 @@ func (o *turnOptions) addFlags(flags *pflag.FlagSet) {
 		flag.Value = count
 		o.counts = append(o.counts, count)
 	}
-	flags.StringVar(&o.from, "from", "", "from turn `X` on: a number, -N counted from the end, an age such as 5h, or last-compaction")
-	flags.StringVar(&o.to, "to", "", "up to turn `X`: a number, -N counted from the end, or an age such as 5h")
+}
+
+// checkCounts checks the numbers of --last and --first.
+func (o *turnOptions) checkCounts() error {
+	for _, count := range []struct {
+		name  string
+		value int
+	}{{"last", o.last}, {"first", o.first}} {
+		if count.value < 0 {
+			return usageError("give the number of turns", "--%s cannot be %d", count.name, count.value)
+		}
+	}
+	return nil
+}
+
+// complete completes arguments, of which those that are numbers of --last and
+// --first are none.
+func (o *turnOptions) complete(cmd *cobra.Command, args []string, word string, with cobra.CompletionFunc) ([]cobra.Completion, cobra.ShellCompDirective) {
+	args, err := o.takeCounts(args)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return with(cmd, args, word)
 }
 
 // countFlag is the value of a flag whose number may be left out, or stand in a
@@ -107,13 +136,8 @@ func (o *turnOptions) parse(flags *pflag.FlagSet) (selection, error) {
 	if len(given) > 1 {
 		return s, usageError("give only one of them", "%s exclude each other", strings.Join(given, " and "))
 	}
-	for _, count := range []struct {
-		name  string
-		value int
-	}{{"last", o.last}, {"first", o.first}} {
-		if count.value < 0 {
-			return s, usageError("give the number of turns", "--%s cannot be %d", count.name, count.value)
-		}
+	if err := o.checkCounts(); err != nil {
+		return s, err
 	}
 	var err error
 	switch {
@@ -257,9 +281,13 @@ func (s selection) outOfRange(e *conversations.TurnRangeError) error {
 	if e.Turns == 0 {
 		hint = "nothing has been said in it"
 	}
-	plural := "s"
-	if e.Turns == 1 {
-		plural = ""
+	return failedHint(hint, "turn %s out of range (conversation has %s)", text, counted(e.Turns))
+}
+
+// counted writes a number of turns.
+func counted(turns int) string {
+	if turns == 1 {
+		return "1 turn"
 	}
-	return failedHint(hint, "turn %s out of range (conversation has %d turn%s)", text, e.Turns, plural)
+	return fmt.Sprintf("%d turns", turns)
 }

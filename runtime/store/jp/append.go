@@ -59,7 +59,10 @@ func (wr *Writer) Append(ctx context.Context, id transcript.ID, events ...json.R
 	if err := c.stage(list); err != nil {
 		return err
 	}
-	return c.commit(list)
+	if err := c.commit(list); err != nil {
+		return err
+	}
+	return c.settle()
 }
 
 // copyAppended writes events with others behind them.

@@ -60,7 +60,10 @@ func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transc
 	if err != nil {
 		return before, after, err
 	}
-	return c.edit(p, decide)
+	if before, after, err = c.edit(p, decide); err != nil {
+		return before, after, err
+	}
+	return before, after, c.settle()
 }
 
 func (c *writing) edit(p place, decide func(transcript.Conversation) Change) (before, after transcript.Conversation, err error) {

@@ -23,12 +23,14 @@ type ForkOptions struct {
 	Labels map[string]*string
 	// ResetLabels leaves the labels of the source away.
 	ResetLabels bool
+	Turns       Cut
 }
 
-// Fork makes a live conversation of all that was said in another one, and returns
-// its id. It has the title, the labels and the pin of its source, which becomes
-// its parent, does not expire, and is in the stores that the source is in; one
-// that is only in the project is made for the user's store too. The source is not
+// Fork makes a live conversation of what was said in another one, and returns its
+// id. It has the title, the labels and the pin of its source, which becomes its
+// parent, was activated when it was made, does not expire, and is in the stores
+// that the source is in; one that is only in the project is made for the user's
+// store too. The source is not
 // locked: its events are replaced as a whole by whoever adds to them.
 func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (_ transcript.ID, err error) {
 	c, err := wr.begin(ctx)
@@ -57,7 +59,7 @@ func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (_ 
 	if err != nil {
 		return "", err
 	}
-	files, closeFiles, err := c.openStream(ctx, source)
+	files, closeFiles, err := c.openStream(ctx, source, o.Turns)
 	if err != nil {
 		return "", err
 	}
@@ -93,10 +95,11 @@ func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (_ 
 }
 
 // openStream opens the files of a stream, so that what is copied of it is one
-// version. Where the directory is renamed meanwhile it is looked for again.
-func (c *writing) openStream(ctx context.Context, p place) (files []newFile, closeFiles func(), err error) {
+// version, and cuts it. Where the directory is renamed meanwhile it is looked for
+// again.
+func (c *writing) openStream(ctx context.Context, p place, cut Cut) (files []newFile, closeFiles func(), err error) {
 	for round := 0; ; round++ {
-		files, closeFiles, err := c.tryOpenStream(ctx, p)
+		files, closeFiles, err := c.tryOpenStream(ctx, p, cut)
 		if !errors.Is(err, fs.ErrNotExist) || round == maxRelists {
 			return files, closeFiles, err
 		}
@@ -109,7 +112,7 @@ func (c *writing) openStream(ctx context.Context, p place) (files []newFile, clo
 	}
 }
 
-func (c *writing) tryOpenStream(ctx context.Context, p place) ([]newFile, func(), error) {
+func (c *writing) tryOpenStream(ctx context.Context, p place, cut Cut) ([]newFile, func(), error) {
 	from, names, err := c.stream(ctx, &p)
 	if err != nil {
 		return nil, nil, err
@@ -132,6 +135,12 @@ func (c *writing) tryOpenStream(ctx context.Context, p place) ([]newFile, func()
 			_, err := io.Copy(w, io.NewSectionReader(f, 0, f.size))
 			return err
 		}})
+		if name == eventsFile && !cut.all() {
+			if err := c.cutStream(ctx, p, files, f, cut); err != nil {
+				closeAll()
+				return nil, nil, err
+			}
+		}
 	}
 	return files, closeAll, nil
 }
@@ -144,6 +153,7 @@ func (c *writing) forked(data []byte, source transcript.Conversation, o ForkOpti
 	}
 	object.set("archived_at", nil)
 	object.set("expires_at", nil)
+	object.setTime("last_activated_at", c.wr.now())
 	if o.ResetLabels {
 		object.set("labels", nil)
 	}

@@ -99,6 +99,9 @@ func (c *writing) makeLocal(ctx context.Context, p place) error {
 			}
 		}
 	}
+	if err := c.settle(); err != nil {
+		return err
+	}
 	return c.discard(projectStore, p.number, p.dirs[projectStore])
 }
 
@@ -108,14 +111,14 @@ func (c *writing) bringUpToDate(ctx context.Context, p place) error {
 	if err != nil {
 		return err
 	}
-	if err := c.writeMetadata(p, metadata); err != nil {
-		return err
-	}
+	list := slices.DeleteFunc(c.metadataOf(p, metadata), func(r *replacement) bool { return r.store != userStore })
 	from, names, err := c.stream(ctx, &p)
-	if err != nil || from == userStore {
+	if err != nil {
 		return err
 	}
-	var list []*replacement
+	if from == userStore {
+		names = nil
+	}
 	slices.Reverse(names) // the events first: with them the copy is the newer one
 	for _, name := range names {
 		list = append(list, &replacement{store: userStore, dir: p.dirs[userStore], name: name, replacedBy: c.copyOf(from, p.dirs[from], name).write})

@@ -75,6 +75,9 @@ func (wr *Writer) moveAll(ctx context.Context, id transcript.ID, to, from string
 		if err := before(c, places[0]); err != nil {
 			return false, err
 		}
+		if err := c.settle(); err != nil {
+			return false, err
+		}
 	}
 	c.newestLast(moving)
 	if to != archiveDir { // what is live counts: the first one to be it
@@ -88,6 +91,9 @@ func (wr *Writer) moveAll(ctx context.Context, id transcript.ID, to, from string
 			return false, err
 		}
 	}
+	if err := c.settle(); err != nil {
+		return false, err
+	}
 	if after != nil {
 		if all, err = c.copies(ctx, n); err != nil {
 			return false, err
@@ -97,7 +103,7 @@ func (wr *Writer) moveAll(ctx context.Context, id transcript.ID, to, from string
 			return false, err
 		}
 	}
-	return len(moving) > 0, nil
+	return len(moving) > 0, c.settle()
 }
 
 // newestLast orders the directories of one conversation in which they can be taken
@@ -177,8 +183,8 @@ func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bo
 			inTrash = append(inTrash, to)
 		}
 	}
-	if !forGood {
-		return nil
+	if err := c.settle(); err != nil || !forGood {
+		return err
 	}
 	for _, id := range ids {
 		n, _ := numberOf(id)
@@ -338,7 +344,7 @@ func (wr *Writer) Restore(ctx context.Context, id transcript.ID) error {
 	if err != nil && !errors.As(err, &none) {
 		return err
 	}
-	restored := false
+	var emptied []trashed
 	for i := range c.roots {
 		if slices.ContainsFunc(there, func(f found) bool { return f.store == i }) {
 			continue
@@ -363,11 +369,16 @@ func (wr *Writer) Restore(ctx context.Context, id transcript.ID) error {
 		if err := c.move(i, t.dir, path.Join(parent, c.freeName(i, parent, path.Base(t.dir)))); err != nil {
 			return err
 		}
-		c.tidy(t)
-		restored = true
+		emptied = append(emptied, t)
 	}
-	if !restored {
+	if len(emptied) == 0 {
 		return &ExistsError{id}
+	}
+	if err := c.settle(); err != nil {
+		return err
+	}
+	for _, t := range emptied {
+		c.tidy(t)
 	}
 	return nil
 }

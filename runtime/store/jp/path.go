@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -35,17 +36,58 @@ func (w *Workspace) Path(ctx context.Context, id transcript.ID, file File) (stri
 		return "", err
 	}
 	p := c.Record.(*record).place
-	name := map[File]string{Directory: ".", EventsFile: eventsFile, MetadataFile: metadataFile, BaseConfigFile: baseConfigFile}[file]
-	order := s.byAge(&p, eventsFile, baseConfigFile)
+	if at := s.pathOf(&p, file); at != "" {
+		return at, nil
+	}
+	return "", fmt.Errorf("%s has no %s", id, fileName(file))
+}
+
+// Paths returns what finds the directories of conversations, as [Workspace.Path]
+// does, without looking for each; it returns the empty string for one that is not
+// there. Close is to be called when it is used no more.
+func (w *Workspace) Paths(ctx context.Context) (path func(transcript.ID) string, closeAll func(), err error) {
+	opened, _, err := w.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := opened.(*session)
+	l, err := s.list(ctx, store.Live|store.Archived)
+	if err != nil {
+		s.Close()
+		return nil, nil, err
+	}
+	return func(id transcript.ID) string {
+		n, ok := numberOf(id)
+		if !ok {
+			return ""
+		}
+		p, ok := l.locate(n, false)
+		if !ok {
+			return ""
+		}
+		return s.pathOf(&p, Directory)
+	}, func() { s.Close() }, nil
+}
+
+// fileName is the name of a file in the directory of a conversation.
+func fileName(file File) string {
+	return map[File]string{Directory: ".", EventsFile: eventsFile, MetadataFile: metadataFile, BaseConfigFile: baseConfigFile}[file]
+}
+
+// pathOf returns the path of the copy of a file that counts; empty where there is
+// none.
+func (s *session) pathOf(p *place, file File) string {
+	name := fileName(file)
+	order := s.byAge(p, eventsFile, baseConfigFile)
 	if file == MetadataFile {
-		if order = s.byAge(&p, metadataFile); p.archived && p.dirs[projectStore] != "" {
+		if order = s.byAge(p, metadataFile); p.archived && p.dirs[projectStore] != "" {
 			order = slices.Insert(slices.DeleteFunc(order, func(i int) bool { return i == projectStore }), 0, projectStore)
 		}
 	}
 	for _, i := range order {
 		if at := path.Join(p.dirs[i], name); s.exists(i, at) {
-			return s.path(i, at), nil
+			return s.path(i, at)
 		}
 	}
-	return "", fmt.Errorf("%s has no %s", id, name)
+	return ""
 }

@@ -226,6 +226,7 @@ func (s *session) loadAll(ctx context.Context, places []place) []store.Conversat
 // load reads the metadata of one conversation.
 func (s *session) load(p *place) store.Conversation {
 	c := store.Conversation{Conversation: p.conversation(), Record: &record{s, *p}}
+	c.Dir = s.w.root
 	if c.CreatedAt.IsZero() {
 		c.Problems = append(c.Problems, badField(c.ID, "created_at", errors.New("the id stands for a time after the year 9999")))
 	}

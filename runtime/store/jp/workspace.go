@@ -14,9 +14,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -88,6 +90,38 @@ func Open(opts Options) (*Workspace, error) {
 	return w, nil
 }
 
+// All finds the workspace, where there is one, and those that the user data directory
+// knows of and that are still there, each once and in the order of their roots.
+func All(opts Options) []*Workspace {
+	getenv := opts.Getenv
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	dirs := []string{opts.Dir}
+	if userData := userDataDir(getenv, runtime.GOOS); userData != "" {
+		parent := filepath.Join(userData, "workspace")
+		entries, _ := os.ReadDir(parent) // there need not be any
+		for _, entry := range entries {
+			target, err := os.Readlink(filepath.Join(parent, entry.Name(), "storage"))
+			if err == nil && filepath.IsAbs(target) {
+				dirs = append(dirs, target)
+			}
+		}
+	}
+	found := map[string]*Workspace{}
+	for _, dir := range dirs {
+		w, err := Open(Options{Dir: dir, Getenv: getenv})
+		if err == nil {
+			found[w.root] = w
+		}
+	}
+	var all []*Workspace
+	for _, root := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, found[root])
+	}
+	return all
+}
+
 // Root returns the absolute path of the directory that holds .jp.
 func (w *Workspace) Root() string { return w.root }
 
@@ -98,6 +132,12 @@ func (w *Workspace) ID() string { return w.id }
 // UserStore returns the path of the store in the user data directory, or "" when
 // there is none.
 func (w *Workspace) UserStore() string { return w.user }
+
+// Name is the name of this kind of store.
+const Name = "jp"
+
+// Name implements [store.Store].
+func (w *Workspace) Name() string { return Name }
 
 // Place implements [store.Store].
 func (w *Workspace) Place() string { return w.root }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/convtools/convtools/runtime/store"
 )
 
@@ -177,5 +179,33 @@ func TestChooseSilo(t *testing.T) {
 		if got := f.open().UserStore(); got != want {
 			t.Errorf("%s: %q, want %q", test.name, got, want)
 		}
+	}
+}
+
+func TestAll(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for name, target := range map[string]string{"project-" + testID: "project/.jp", "other-zzzzz": "other/.jp", "again-zzzzz": "other", "gone-yyyyy": "gone/.jp"} {
+		f.mkdir("data/workspace/" + name)
+		if err := os.Symlink(filepath.Join(f.base, filepath.FromSlash(target)), filepath.Join(f.data, "workspace", name, "storage")); err != nil {
+			t.Skip(err)
+		}
+	}
+	f.mkdir("other/.jp")
+	f.mkdir("here/.jp")
+	roots := func(dir string) (names []string) {
+		for _, w := range All(Options{Dir: filepath.Join(f.base, dir), Getenv: f.getenv}) {
+			names = append(names, filepath.Base(w.Root()))
+		}
+		return names
+	}
+	if diff := cmp.Diff([]string{"here", "other", "project"}, roots("here")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"other", "project"}, roots(".")); diff != "" {
+		t.Error(diff)
+	}
+	if found := All(Options{Dir: f.base, Getenv: func(string) string { return "" }}); len(found) > 0 {
+		t.Errorf("without an environment: %d", len(found))
 	}
 }

@@ -81,6 +81,15 @@ type writing struct {
 	wr      *Writer
 	locks   *locks
 	release []func()
+	// Directories that are to be synced, each once: those that got an entry, and those
+	// that one was moved away from.
+	gained, lost []dirOf
+}
+
+// dirOf is a directory in a store.
+type dirOf struct {
+	store int
+	dir   string
 }
 
 // begin opens the stores and takes the locks of conversations, all or none.
@@ -269,7 +278,7 @@ func (c *writing) unstage(list []*replacement) {
 	}
 }
 
-// commit puts staged files in their place.
+// commit puts staged files in their place. [writing.settle] makes that last.
 func (c *writing) commit(list []*replacement) error {
 	for i, r := range list {
 		if r.unchanged {
@@ -279,35 +288,23 @@ func (c *writing) commit(list []*replacement) error {
 			c.unstage(list[i:])
 			return c.failed(r.store, err)
 		}
-		if i+1 == len(list) || list[i+1].store != r.store || list[i+1].unchanged {
-			if err := c.wr.disk.syncDir(c.roots[r.store], r.dir); err != nil {
-				c.unstage(list[i+1:])
-				return c.failed(r.store, err)
-			}
-		}
+		c.gained = append(c.gained, dirOf{r.store, r.dir})
 	}
 	return nil
 }
 
-// move renames a directory inside a store, and makes that last.
+// move renames a directory inside a store. [writing.settle] makes that last.
 func (c *writing) move(i int, from, to string) error {
 	if err := c.wr.disk.rename(c.roots[i], from, to); err != nil {
 		return c.failed(i, err)
 	}
-	dirs := []string{path.Dir(to)}
-	if path.Dir(from) != path.Dir(to) {
-		dirs = append(dirs, path.Dir(from))
-	}
-	for _, dir := range dirs {
-		if err := c.wr.disk.syncDir(c.roots[i], dir); err != nil {
-			return c.failed(i, err)
-		}
-	}
+	c.gained = append(c.gained, dirOf{i, path.Dir(to)})
+	c.lost = append(c.lost, dirOf{i, path.Dir(from)})
 	return nil
 }
 
 // makeDirs makes a directory and those above it in a store, where they are not
-// there, and makes that last.
+// there. [writing.settle] makes that last.
 func (c *writing) makeDirs(i int, dir string) error {
 	if dir == "." {
 		return nil
@@ -318,14 +315,38 @@ func (c *writing) makeDirs(i int, dir string) error {
 	if _, err := c.roots[i].Lstat(dir); err == nil {
 		return nil
 	}
-	err := c.wr.disk.mkdir(c.roots[i], dir)
-	if err == nil {
-		err = c.wr.disk.syncDir(c.roots[i], path.Dir(dir))
-	}
-	if err != nil {
+	if err := c.wr.disk.mkdir(c.roots[i], dir); err != nil {
 		return c.failed(i, err)
 	}
+	c.gained = append(c.gained, dirOf{i, path.Dir(dir)})
 	return nil
+}
+
+// settle makes last what was moved and made: each directory is synced once, what
+// leads to a new place before the old place, so that nothing is in neither after a
+// power cut.
+func (c *writing) settle() error {
+	slices.SortStableFunc(c.gained, func(a, b dirOf) int { return cmp.Compare(depth(b.dir), depth(a.dir)) })
+	synced := map[dirOf]bool{}
+	for _, d := range slices.Concat(c.gained, c.lost) {
+		if synced[d] {
+			continue
+		}
+		synced[d] = true
+		if err := c.wr.disk.syncDir(c.roots[d.store], d.dir); err != nil {
+			return c.failed(d.store, err)
+		}
+	}
+	c.gained, c.lost = nil, nil
+	return nil
+}
+
+// depth is how many directories a path leads through.
+func depth(dir string) int {
+	if dir == "." {
+		return 0
+	}
+	return 1 + strings.Count(dir, "/")
 }
 
 // freeName returns a name for a directory that is not taken, and still that of the
@@ -392,13 +413,19 @@ func (c *writing) newDirectory(i int, n number, parent, name string, files []new
 	if err := c.wr.disk.syncDir(c.roots[i], staged); err != nil {
 		return c.failed(i, err)
 	}
-	return c.move(i, staged, path.Join(parent, c.freeName(i, parent, name)))
+	if err := c.move(i, staged, path.Join(parent, c.freeName(i, parent, name))); err != nil {
+		return err
+	}
+	return c.settle()
 }
 
 // discard removes the directory of a conversation, which nobody sees in part.
 func (c *writing) discard(i int, n number, dir string) error {
 	gone := stageDir(n)
 	if err := c.move(i, dir, gone); err != nil {
+		return err
+	}
+	if err := c.settle(); err != nil {
 		return err
 	}
 	if err := c.wr.disk.removeAll(c.roots[i], gone); err != nil {

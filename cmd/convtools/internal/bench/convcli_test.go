@@ -38,7 +38,7 @@ func benchmarkCLI(b *testing.B, args ...string) {
 	args = append([]string{"-w", dir, "conversation"}, args...)
 	b.ReportAllocs()
 	for b.Loop() {
-		line := people.CommandLine{Host: host, Registry: new(toolset.Registry), Commands: []*cobra.Command{conversationcli.Command(host)}}
+		line := people.CommandLine{Host: host, Registry: new(toolset.Registry), Commands: func() []*cobra.Command { return []*cobra.Command{conversationcli.Command(host)} }}
 		if code := line.Run(b.Context(), args); code != 0 {
 			b.Fatalf("conversation %v: exit code %d", args, code)
 		}

@@ -29,6 +29,9 @@ type agent struct {
 	configure func(home, modelURL, serverURL string) error
 	// command asks the agent a question and lets it work until it has answered.
 	command func(l *lab, question string) process.Command
+	// recorded is command for a session that the agent records; again goes on with
+	// the last one.
+	recorded func(l *lab, question string, again bool) process.Command
 	// named returns the tool of that name among those the agent offers.
 	named func(tools []offer, name string) (offer, bool)
 	// instructions returns what the model is told of the server as a whole.
@@ -107,12 +110,8 @@ func (a agent) journey(ctx context.Context, l *lab, serverURL string) (notes []s
 		return nil, fmt.Errorf("configuring the agent: %w", err)
 	}
 	if serverURL == "" {
-		install := process.Command{
-			Path: l.convtools, Args: []string{"install", a.host, "--scope", "user", "--yes"},
-			Dir: l.workspace, Env: l.env(home),
-		}
-		if _, err := runOK(ctx, install); err != nil {
-			return nil, fmt.Errorf("registering with the agent: %w", err)
+		if err := a.install(ctx, l, home, l.workspace); err != nil {
+			return nil, err
 		}
 	}
 	command := a.command(l, question)
@@ -126,6 +125,18 @@ func (a agent) journey(ctx context.Context, l *lab, serverURL string) (notes []s
 		return nil, fmt.Errorf("the agent did not pass on what the model concluded:\n%s", text.Visible(text.CutMiddle(string(output), 2000)))
 	}
 	return a.checkTranscript(ctx, l, m.exchanges, calls)
+}
+
+// install registers the server with the agent.
+func (a agent) install(ctx context.Context, l *lab, home, dir string) error {
+	install := process.Command{
+		Path: l.convtools, Args: []string{"install", a.host, "--scope", "user", "--yes"},
+		Dir: dir, Env: l.env(home),
+	}
+	if _, err := runOK(ctx, install); err != nil {
+		return fmt.Errorf("registering with the agent: %w", err)
+	}
+	return nil
 }
 
 // checkTranscript compares what the model was shown with what it should have
@@ -299,6 +310,13 @@ stream_max_retries = 0
 				"exec", "--skip-git-repo-check", "--ephemeral", "--sandbox", "read-only", "--json", question,
 			}}
 		},
+		recorded: func(l *lab, question string, again bool) process.Command {
+			args := []string{l.module("@openai", "codex", "bin", "codex.js"), "exec", "--skip-git-repo-check", "--sandbox", "read-only", "--json"}
+			if again {
+				args = append(args, "resume", "--last")
+			}
+			return process.Command{Path: l.node, Args: append(args, question)}
+		},
 		named: func(tools []offer, name string) (offer, bool) {
 			i := slices.IndexFunc(tools, func(t offer) bool { return t.Namespace == server && t.Name == name })
 			if i < 0 {
@@ -357,6 +375,13 @@ func opencode() agent {
 				Args: []string{"run", "--format", "json", question},
 			}
 		},
+		recorded: func(l *lab, question string, again bool) process.Command {
+			args := []string{"run", "--format", "json"}
+			if again {
+				args = append(args, "--continue")
+			}
+			return process.Command{Path: l.module("opencode-ai", "bin", "opencode.exe"), Args: append(args, question), Env: []string{"OPENCODE_DISABLE_MODELS_FETCH=1"}}
+		},
 		named: func(tools []offer, name string) (offer, bool) {
 			i := slices.IndexFunc(tools, func(t offer) bool { return t.Name == "convtools_"+name })
 			if i < 0 {
@@ -368,6 +393,44 @@ func opencode() agent {
 			_, after, _ := strings.Cut(e.System, `<server name="convtools">`)
 			instructions, _, _ := strings.Cut(after, "</server>")
 			return instructions
+		},
+		unwrap: func(shown string) string { return shown },
+	}
+}
+
+// claudeCode is Anthropic's Claude Code, as "claude -p" runs it.
+// https://docs.claude.com/en/docs/claude-code/settings
+func claudeCode() agent {
+	const server = "mcp__convtools"
+	return agent{
+		host:     "claude-code",
+		protocol: messages(),
+		configure: func(home, modelURL, _ string) error {
+			settings, err := json.MarshalIndent(map[string]any{
+				"env": map[string]string{
+					"ANTHROPIC_BASE_URL": strings.TrimSuffix(modelURL, "/v1"), "ANTHROPIC_API_KEY": "none",
+					"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
+					"ENABLE_TOOL_SEARCH": "false", // else the model would have to look for the tools first
+				},
+			}, "", "  ")
+			if err != nil {
+				return fmt.Errorf("writing the settings: %w", err)
+			}
+			return writeFile(filepath.Join(home, ".claude", "settings.json"), string(settings))
+		},
+		recorded: func(l *lab, question string, again bool) process.Command {
+			args := []string{"--print", question, "--allowedTools", server}
+			if again {
+				args = append(args, "--continue")
+			}
+			return process.Command{Path: l.module("@anthropic-ai", "claude-code", "bin", "claude.exe"), Args: args} // called so on every system
+		},
+		named: func(tools []offer, name string) (offer, bool) {
+			i := slices.IndexFunc(tools, func(t offer) bool { return t.Name == server+"__"+name })
+			if i < 0 {
+				return offer{}, false
+			}
+			return tools[i], true
 		},
 		unwrap: func(shown string) string { return shown },
 	}

@@ -209,7 +209,7 @@ func (l *lab) answer(ctx context.Context, c call) (text string, failed bool, err
 		return "", false, fmt.Errorf("calling %s on the command line: %w", c.Tool, exitError(result))
 	}
 	// Where the workspace is on this machine is nothing for a model.
-	text = strings.ReplaceAll(text, " in "+l.workspace, " in this workspace")
+	text = strings.ReplaceAll(text, " in "+l.workspace, " in this project")
 	return strings.TrimSuffix(text, "\n"), true, nil
 }
 

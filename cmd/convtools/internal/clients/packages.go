@@ -29,6 +29,7 @@ func packages() map[string]string {
 		"@modelcontextprotocol/sdk":         "1.32.2",
 		"@openai/codex":                     "0.169.0",
 		"opencode-ai":                       "1.18.33",
+		"@anthropic-ai/claude-code":         "2.1.328",
 	}
 }
 
@@ -54,12 +55,13 @@ func (l *lab) install(ctx context.Context, progress func(string)) error {
 		return fmt.Errorf("writing package.json: %w", err)
 	}
 	progress("fetching packages from npm")
-	// No package runs a script of its own accord; the two that have to put
+	// No package runs a script of its own accord; the three that have to put
 	// their program into place for this machine are asked to below.
 	for _, command := range []process.Command{
 		{Path: "npm", Args: []string{"install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"}, Dir: l.dir},
 		{Path: "node", Args: []string{"installArchSpecificPackage.js"}, Dir: l.module("node")},
 		{Path: "node", Args: []string{"postinstall.mjs"}, Dir: l.module("opencode-ai")},
+		{Path: "node", Args: []string{"install.cjs"}, Dir: l.module("@anthropic-ai", "claude-code")},
 	} {
 		command.Env = os.Environ()
 		command.Limits.Timeout = 10 * time.Minute

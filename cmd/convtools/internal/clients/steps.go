@@ -27,5 +27,8 @@ func steps() []step {
 		{"codex/http", 2 * time.Minute, journey("http", codex())},
 		{"opencode/stdio", 2 * time.Minute, journey("stdio", opencode())},
 		{"opencode/http", 2 * time.Minute, journey("http", opencode())},
+		{"claude-code/history", 3 * time.Minute, history(claudeCode())},
+		{"codex/history", 3 * time.Minute, history(codex())},
+		{"opencode/history", 5 * time.Minute, history(opencode())},
 	}
 }

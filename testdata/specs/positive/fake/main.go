@@ -6,7 +6,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -22,6 +25,10 @@ type note struct {
 
 func main() {
 	how, fake := strings.CutPrefix(os.Args[1], "--fake=")
+	if slices.Contains(os.Args[1:], "add") && !fake {
+		add()
+		return
+	}
 	if !fake {
 		show([]note{{Number: 1, Text: strings.Join(os.Args[1:], "\n")}})
 		return
@@ -54,6 +61,26 @@ func main() {
 		fmt.Print("M 42\r\nA 7\r\n")
 	case "warning":
 		fmt.Print("M 42\nwarning: the store is old\n")
+	case "mentions":
+		fmt.Print(`{"pages": [{"notes": [
+			{"number": 4, "author": {"name": "Ada"}, "labels": [{"name": "sea"}, {"name": "to-do"}], "mentions": [{"number": 2}, {"number": 3}], "content": {"text": "See 2 and 3."}},
+			{"number": 5, "author": null, "labels": [], "mentions": [], "content": {}}
+		]}, {}, {"notes": [{"number": 6}]}]}`)
+	case "no mentions":
+		fmt.Print(`{"pages": null}`)
+	case "found nothing":
+		fmt.Print("Nothing is mentioned.\n")
+		os.Exit(1)
+	case "another author":
+		fmt.Print(`{"pages": [{"notes": [{"number": 4, "author": "Ada"}]}]}`)
+	case "sizes":
+		fmt.Print("LINES TITLE\n   12 Tides\n    3 Boats & \"oars\"\n\n   15 total\n")
+	case "locked":
+		fmt.Println("the store is locked")
+		os.Exit(3)
+	case "no note":
+		fmt.Fprintln(os.Stderr, "notes: no title")
+		os.Exit(5)
 	case "half":
 		fmt.Print(`[{"number": 1, "text": "hal`)
 	case "two":
@@ -67,6 +94,27 @@ func main() {
 		fmt.Fprintln(os.Stderr, "notes: the store is locked by \x1b[31mpid 17\x1b[0m")
 		os.Exit(3)
 	}
+}
+
+// add prints what it was run with and in.
+func add() {
+	text, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(9)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(9)
+	}
+	said := strings.Join(os.Args[1:], " ") + "\nin " + filepath.Base(dir) + "\n"
+	for _, name := range []string{"NOTES_EDITOR", "NOTES_STATE", "NOTES_FROM", "NOTES_TOKEN", "NOTES_SECRET"} {
+		if value, there := os.LookupEnv(name); there {
+			said += name + "=" + value + "\n"
+		}
+	}
+	show(map[string]any{"result": note{Number: 1, Text: said + string(text)}})
 }
 
 func show(v any) {

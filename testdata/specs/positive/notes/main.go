@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/convtools/convtools/runtime/commandline"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/process"
 
@@ -22,8 +23,10 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: notes-tools TOOL ARGUMENTS")
 		os.Exit(2)
 	}
-	handlers := generated.Handlers{CLI: cli{}}
-	answer, err := generated.Call(context.Background(), handlers, contract.Call{
+	handlers := generated.Handlers{CLI: commandline.Runner{
+		Lines: generated.CommandLines(), Getenv: os.Getenv, Process: process.Exec{},
+	}}
+	answer, err := handlers.Call(context.Background(), contract.Call{
 		Tool: os.Args[1], Arguments: []byte(os.Args[2]),
 	})
 	if err != nil {
@@ -31,28 +34,4 @@ func main() {
 		os.Exit(1)
 	}
 	fmt.Println(answer)
-}
-
-// cli runs the command lines in tools.toml.
-type cli struct{}
-
-func (cli) RunCLI(ctx context.Context, name string, call contract.Context, args []string) (stdout, stderr []byte, exit int, err error) {
-	line, ok := generated.LookupCLI(name)
-	if !ok {
-		return nil, nil, 0, fmt.Errorf("no command line named %q is configured", name)
-	}
-	words, advice := line.Command, ""
-	if chosen := os.Getenv(line.Env); line.Env != "" && chosen != "" {
-		advice = " The environment variable " + line.Env + " names it."
-		if words, err = process.SplitCommand(chosen); err != nil {
-			return nil, nil, 0, fmt.Errorf("%w.%s", err, advice)
-		}
-	}
-	result, err := process.Exec{}.Run(ctx, process.Command{
-		Path: words[0], Args: append(words[1:len(words):len(words)], args...), Dir: call.Dir,
-	})
-	if err != nil {
-		err = fmt.Errorf("The command line %q failed: %w.%s", name, err, advice) //nolint:staticcheck // a sentence for the model that called
-	}
-	return result.Stdout, result.Stderr, result.ExitCode, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,21 +21,20 @@ type shelves struct {
 	exit           int
 	err            error
 
-	name string
-	call contract.Context
-	args []string
+	call    contract.Context
+	command contract.Command
 }
 
-func (s *shelves) RunCLI(_ context.Context, name string, call contract.Context, args []string) ([]byte, []byte, int, error) {
-	s.name, s.call, s.args = name, call, args
-	return []byte(s.stdout), []byte(s.stderr), s.exit, s.err
+func (s *shelves) RunCLI(_ context.Context, call contract.Context, command contract.Command) (contract.CommandResult, error) {
+	s.call, s.command = call, command
+	return contract.CommandResult{Stdout: []byte(s.stdout), Stderr: []byte(s.stderr), Exit: s.exit}, s.err
 }
 
 // empty is a command line that finds nothing.
 type empty struct{}
 
-func (empty) RunCLI(context.Context, string, contract.Context, []string) ([]byte, []byte, int, error) {
-	return []byte("[]"), nil, 0, nil
+func (empty) RunCLI(context.Context, contract.Context, contract.Command) (contract.CommandResult, error) {
+	return contract.CommandResult{Stdout: []byte("[]")}, nil
 }
 
 func TestCommandTool(t *testing.T) {
@@ -44,7 +44,7 @@ func TestCommandTool(t *testing.T) {
 		{"id": "m2", "page_count": null, "lent_at": null, "title": ""}
 	]`}
 	got, err := Call(t.Context(), nil, cli, contract.Call{
-		Tool: "library_ls", Arguments: []byte(`"{\"shelf\":\"maps\",\"lent\":true}"`), Context: contract.Context{Dir: "/home"},
+		Tool: "library_ls", Arguments: []byte(`"{\"shelf\":\"maps\",\"lent\":true}"`), Context: contract.Context{Dir: "/home", ConversationID: "c-1"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -61,11 +61,15 @@ func TestCommandTool(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}
-	if cli.name != "shelves" || cli.call.Dir != "/home" {
-		t.Errorf("ran %q from %+v", cli.name, cli.call)
+	if cli.call.Dir != "/home" {
+		t.Errorf("ran from %+v", cli.call)
 	}
-	if diff := cmp.Diff([]string{"ls", "--json", "--lent", "--", "maps"}, cli.args); diff != "" {
-		t.Errorf("arguments (-want +got):\n%s", diff)
+	command := contract.Command{
+		CLI: "shelves", Args: []string{"ls", "--json", "--lent", "--", "maps"}, Stdin: []byte("shelf: maps"),
+		Env: []string{"LENT=true", "PAGER=", "READER=c-1"}, Dir: "halls/north", Timeout: 20 * time.Second,
+	}
+	if diff := cmp.Diff(command, cli.command); diff != "" {
+		t.Errorf("command (-want +got):\n%s", diff)
 	}
 }
 
@@ -129,6 +133,14 @@ func TestCommandFails(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("error %q, want %q", err, want)
 	}
+	err = run(&shelves{exit: 5})
+	var failure *contract.Error
+	if !errors.As(err, &failure) || !failure.Transient || !strings.HasPrefix(failure.Message, "The library is closed. Come back later. The command line ") {
+		t.Errorf("error %v", err)
+	}
+	if err := run(&shelves{exit: 2, stdout: "no books"}); err != nil {
+		t.Errorf("an exit code of nothing: %v", err)
+	}
 	err = run(&shelves{exit: 3})
 	if err == nil || !strings.Contains(err.Error(), "ended with exit code 3 and said nothing about why") {
 		t.Errorf("error %v", err)
@@ -139,8 +151,8 @@ func TestCommandFails(t *testing.T) {
 	}
 	var invalid *contract.InvalidArguments
 	cli := &shelves{}
-	if _, err := Call(t.Context(), nil, cli, contract.Call{Tool: "library_ls", Arguments: []byte(`{"shelf":"Maps 1"}`)}); !errors.As(err, &invalid) || cli.args != nil {
-		t.Errorf("bad arguments: error %v, ran %v", err, cli.args)
+	if _, err := Call(t.Context(), nil, cli, contract.Call{Tool: "library_ls", Arguments: []byte(`{"shelf":"Maps 1"}`)}); !errors.As(err, &invalid) || cli.command.CLI != "" {
+		t.Errorf("bad arguments: error %v, ran %v", err, cli.command)
 	}
 }
 

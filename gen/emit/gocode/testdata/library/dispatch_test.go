@@ -26,20 +26,20 @@ func (hands) Study(_ context.Context, _ contract.Call, p library.StudyParams) (s
 	return "<study " + strings.Join(p.Subjects, " "), nil
 }
 
-func (hands) RunCLI(context.Context, string, contract.Context, []string) ([]byte, []byte, int, error) {
-	return []byte("[]"), nil, 0, nil
+func (hands) RunCLI(context.Context, contract.Context, contract.Command) (contract.CommandResult, error) {
+	return contract.CommandResult{Stdout: []byte("[]")}, nil
 }
 
 func TestCall(t *testing.T) {
 	t.Parallel()
 	h := Handlers{Library: hands{}, CLI: hands{}}
 	for tool, arguments := range map[string]string{"library_find": `{"word":"x"}`, "library_ls": `{"shelf":"maps"}`, "library_ping": ``, "study": `{"subjects":"tides"}`} {
-		got, err := Call(t.Context(), h, contract.Call{Tool: tool, Arguments: []byte(arguments)})
+		got, err := h.Call(t.Context(), contract.Call{Tool: tool, Arguments: []byte(arguments)})
 		if err != nil || !strings.HasPrefix(got, "<"+tool+" ") {
 			t.Errorf("%s: %s, %v", tool, got, err)
 		}
 	}
-	_, err := Call(t.Context(), h, contract.Call{Tool: "library_lst"})
+	_, err := h.Call(t.Context(), contract.Call{Tool: "library_lst"})
 	if err == nil || !strings.Contains(err.Error(), "Did you mean library_ls?") {
 		t.Errorf("unknown tool: %v", err)
 	}
@@ -49,7 +49,7 @@ func TestCall(t *testing.T) {
 func TestCallWithoutHands(t *testing.T) {
 	t.Parallel()
 	for _, tool := range Tools() {
-		got, err := Call(t.Context(), Handlers{}, contract.Call{Tool: tool.Name, Arguments: []byte(`{"word":"x"}`)})
+		got, err := (Handlers{}).Call(t.Context(), contract.Call{Tool: tool.Name, Arguments: []byte(`{"word":"x"}`)})
 		var failure *contract.Error
 		if !errors.As(err, &failure) || failure.Caller || !strings.HasPrefix(failure.Message, tool.Name+" cannot be used here") || got != "" {
 			t.Errorf("%s: %q, %v", tool.Name, got, err)
@@ -75,18 +75,18 @@ func TestTools(t *testing.T) {
 	}
 }
 
-func TestLookupCLI(t *testing.T) {
+func TestCommandLines(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]CLI{
-		"catalogue": {Command: []string{"catalogue"}, Builtin: true, Env: "LIBRARY_CLI"},
-		"shelves":   {Command: []string{"shelves", "--quiet"}},
+	for name, want := range map[string]contract.CommandLine{
+		"catalogue": {Name: "catalogue", Command: []string{"catalogue"}, Builtin: true, Env: "LIBRARY_CLI"},
+		"shelves":   {Name: "shelves", Command: []string{"shelves", "--quiet"}},
 	} {
-		got, ok := LookupCLI(name)
+		got, ok := CommandLines().Lookup(name)
 		if diff := cmp.Diff(want, got); diff != "" || !ok {
-			t.Errorf("LookupCLI(%q) (-want +got):\n%s", name, diff)
+			t.Errorf("the command line %q (-want +got):\n%s", name, diff)
 		}
 	}
-	if _, ok := LookupCLI("sh"); ok {
+	if _, ok := CommandLines().Lookup("sh"); ok {
 		t.Error("there is a command line that nobody declared")
 	}
 }

@@ -17,6 +17,9 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
+// Package is the name of the Go package.
+const Package = "jpfiles"
+
 // Emit returns jpfiles/jpfiles.go in the folder for generated code, which holds files.
 func Emit(c *ir.Contract, held []emit.File) (emit.File, error) {
 	held = slices.SortedFunc(slices.Values(held), func(a, b emit.File) int { return strings.Compare(a.Path, b.Path) })
@@ -28,15 +31,12 @@ func Emit(c *ir.Contract, held []emit.File) (emit.File, error) {
 // definitions, and the skills that switch them on.
 package jpfiles
 
-// File is a file of a JP workspace.
-type File struct {
-	Path string // slash-separated, relative to the root of the workspace
-	Text string
-}
+import "github.com/convtools/convtools/runtime/contract"
 
+// Files returns all files, sorted by path.
+func Files() []contract.File {
+return []contract.File{
 `)
-	fmt.Fprintf(&b, "// Command is the command line with which the files have JP call a tool.\nconst Command = %s\n\n", strconv.Quote(c.Targets.JPCommand))
-	b.WriteString("// Files returns all files, sorted by path.\nfunc Files() []File {\nreturn []File{\n")
 	for _, f := range held {
 		fmt.Fprintf(&b, "{\nPath: %s,\nText: %s,\n},\n", strconv.Quote(f.Path), literal(string(f.Data)))
 	}
@@ -45,7 +45,7 @@ type File struct {
 	if err != nil {
 		return emit.File{}, err
 	}
-	return emit.File{Path: path.Join(c.Targets.Generated, "jpfiles", "jpfiles.go"), Data: source}, nil
+	return emit.File{Path: path.Join(c.Targets.Generated, Package, Package+".go"), Data: source}, nil
 }
 
 // literal writes text as Go, a line of it to a line.

@@ -70,7 +70,7 @@ func literals(t *testing.T, source []byte) []emit.File {
 		t.Fatal(err)
 	}
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
-	config := types.Config{Importer: importer.Default()}
+	config := types.Config{Importer: importer.ForCompiler(fset, "source", nil)}
 	if _, err := config.Check("jpfiles", fset, []*ast.File{file}, info); err != nil {
 		t.Fatal(err)
 	}

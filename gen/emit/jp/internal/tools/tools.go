@@ -7,6 +7,7 @@
 package tools
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -44,12 +45,14 @@ func document(tool *ir.Tool, command string) ([]byte, error) {
 	table := []string{"conversation", "tools", text.Name}
 	d.Table(table...)
 	d.String("source", "local")
-	if tool.Enable != "" {
-		d.String("enable", tool.Enable)
+	// What a spec does not say is cautious: tools are switched on by name, and a person
+	// is asked before anything is changed.
+	run := "ask"
+	if tool.Effect == ir.Read {
+		run = "unattended"
 	}
-	if tool.Run != "" {
-		d.String("run", tool.Run)
-	}
+	d.String("enable", cmp.Or(tool.JP.Enable, "explicit"))
+	d.String("run", cmp.Or(tool.JP.Run, run))
 	d.String("command", command)
 	d.String("summary", text.Summary)
 	// The model gets the summary with every request, and these two only when it

@@ -74,7 +74,13 @@ func TestTablesSayWhatTheContractSays(t *testing.T) {
 
 func expected(it *ir.Tool, command string) tool {
 	text := lower.For(tools.Lowering(), it)
-	want := tool{Source: "local", Enable: it.Enable, Run: it.Run, Command: command, Summary: text.Summary}
+	want := tool{Source: "local", Enable: "explicit", Run: "unattended", Command: command, Summary: text.Summary}
+	switch {
+	case it.JP != (ir.JPTool{}):
+		want.Enable, want.Run = it.JP.Enable, it.JP.Run
+	case it.Effect == ir.Write:
+		want.Run = "ask"
+	}
 	want.Style.Parameters = "function_call"
 	if text.Description != "" {
 		want.Description = strings.TrimRight(text.Description, "\n") + "\n"

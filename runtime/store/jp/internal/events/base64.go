@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -41,7 +42,7 @@ func AppendDecoded(dst, stored []byte) ([]byte, transcript.Encoding) {
 // appendStored is AppendDecoded for a string that may have JSON escapes; '/' is
 // a base64 character that some writers escape.
 func appendStored(dst, raw []byte) ([]byte, transcript.Encoding) {
-	if !hasEscape(raw) {
+	if !jsontext.HasEscape(raw) {
 		return AppendDecoded(dst, raw)
 	}
 	start := len(dst)
@@ -82,6 +83,35 @@ func onlyBase64(text []byte) bool {
 		switch {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '+', c == '/', c == '-', c == '_', c == '=':
 		default:
+			return false
+		}
+	}
+	return true
+}
+
+// base64Strings is the [jsontext.Decoder] of strings that JP may have stored as
+// base64.
+type base64Strings struct{}
+
+// decoder returns the decoder of strings that may be base64, or none.
+func decoder(base64 bool) jsontext.Decoder {
+	if base64 {
+		return base64Strings{}
+	}
+	return nil
+}
+
+// Append implements [jsontext.Decoder].
+func (base64Strings) Append(dst, raw []byte) ([]byte, transcript.Encoding) {
+	return appendStored(dst, raw)
+}
+
+// Applies implements [jsontext.Decoder]: the string has no other characters than those
+// of base64.
+func (base64Strings) Applies(raw []byte) bool {
+	var buf []byte
+	for len(raw) > 0 {
+		if buf, raw = transcript.AppendSome(buf[:0], raw, jsontext.AtOnce); !onlyBase64(buf) {
 			return false
 		}
 	}

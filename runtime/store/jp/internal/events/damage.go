@@ -3,6 +3,8 @@ package events
 import (
 	"errors"
 	"fmt"
+
+	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 )
 
 // ErrNoTimestamp is the error of an event without a timestamp, which is one that
@@ -34,10 +36,19 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("damaged at byte %d (event %d): %s", e.Offset, e.Event, e.Detail)
 }
 
-// describe names a byte that does not belong where it is.
-func describe(c byte) string {
-	if ' ' < c && c < 0x7f {
-		return fmt.Sprintf("%q", rune(c))
+// damage returns what stops a file of which data begins at base, and which had some
+// events before.
+func damage(f *jsontext.Failure, base int64, events int) *DamageError {
+	d := &DamageError{Kind: DamageCutOff, Offset: base + int64(f.Offset), Event: events, Detail: f.Detail}
+	switch f.Kind {
+	case jsontext.Syntax:
+		d.Kind = DamageSyntax
+	case jsontext.CutOff:
+		d.Detail = "the file ends in the middle of the array"
+	case jsontext.CutInString:
+		d.Detail = "the file ends inside a string"
+	case jsontext.TooDeep:
+		d.Kind, d.Detail = DamageTooDeep, "nested deeper than any event JP writes"
 	}
-	return fmt.Sprintf("byte 0x%02x", c)
+	return d
 }

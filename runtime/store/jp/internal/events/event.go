@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -76,7 +77,7 @@ func (e *Event) Time() time.Time {
 
 // parseTime reads what stands between the quotes of a timestamp.
 func parseTime(raw []byte) time.Time {
-	if hasEscape(raw) { // legal, if never seen
+	if jsontext.HasEscape(raw) { // legal, if never seen
 		raw = transcript.AppendUnescaped(nil, raw)
 	}
 	t, err := transcript.ParseTimestamp(raw)
@@ -122,10 +123,10 @@ func (e *Event) AppendText(dst []byte) ([]byte, transcript.Encoding) {
 	switch e.Kind {
 	case transcript.KindToolCall:
 		dst = e.AppendName(dst, 0)
-		if raw, ok := e.Field(FieldArguments); ok && !isEmptyContainer(raw) {
-			w := valueWriter{pretty: true, decode: true}
-			dst = w.append(append(dst, '\n'), raw)
-			return dst, w.encoding
+		if raw, ok := e.Field(FieldArguments); ok && !jsontext.IsEmpty(raw) {
+			w := jsontext.Writer{Indent: true, Decoder: base64Strings{}}
+			dst = w.Append(append(dst, '\n'), raw)
+			return dst, w.Encoding
 		}
 		return dst, transcript.Plain
 	case transcript.KindInquiry:
@@ -142,51 +143,52 @@ func (e *Event) AppendText(dst []byte) ([]byte, transcript.Encoding) {
 // AppendBody implements [transcript.Record].
 func (e *Event) AppendBody(dst []byte, limits transcript.Limits) ([]byte, transcript.BodyInfo) {
 	f := FieldAnswer
-	w := valueWriter{pretty: true}
+	w := jsontext.Writer{Indent: true}
 	switch e.Kind {
 	case transcript.KindInquiry:
 		return appendBody(dst, e.question(), limits, false)
 	case transcript.KindToolCall:
-		f, w.decode, w.maxText = FieldArguments, true, limits.Text
+		f, w.Decoder, w.MaxText = FieldArguments, base64Strings{}, limits.Text
 	case transcript.KindStructured:
-		f, w.maxText = FieldData, limits.Text
+		f, w.MaxText = FieldData, limits.Text
 	case transcript.KindInquiryResponse:
 	default:
-		f, w.decode = e.textField()
+		var base64 bool
+		f, base64 = e.textField()
 		if raw, ok := e.stringField(f); ok {
-			return appendBody(dst, raw, limits, w.decode)
+			return appendBody(dst, raw, limits, base64)
 		}
-		w.maxText = limits.Text
+		w.Decoder, w.MaxText = decoder(base64), limits.Text
 	}
 	raw, ok := e.Field(f)
 	if !ok {
 		return dst, transcript.BodyInfo{}
 	}
-	if text, ok := unquote(raw); ok && e.Kind != transcript.KindToolCall {
+	if text, ok := jsontext.Unquote(raw); ok && e.Kind != transcript.KindToolCall {
 		if e.Kind == transcript.KindInquiryResponse || limits.Part > 0 {
 			return appendBody(dst, text, limits, false)
 		}
-		dst = w.appendMarked(dst, text)
-		return dst, transcript.BodyInfo{Cut: w.cut}
+		dst = w.AppendMarked(dst, text)
+		return dst, transcript.BodyInfo{Cut: w.Cut}
 	}
 	if limits.Part > 0 {
-		w.maxText = 0
+		w.MaxText = 0
 	} else {
 		limits.Text = limits.JSON
 	}
-	w.whole = keep(len(dst), limits)
-	dst = w.whole.finish(w.append(dst, raw))
-	info := transcript.BodyInfo{Encoding: w.encoding, JSON: true, Cut: w.cut}
-	w.whole.describe(&info)
+	w.Whole = jsontext.Keep(len(dst), limits)
+	dst = w.Whole.Finish(w.Append(dst, raw))
+	info := transcript.BodyInfo{Encoding: w.Encoding, JSON: true, Cut: w.Cut}
+	w.Whole.Describe(&info)
 	return dst, info
 }
 
 // appendBody appends what the limits let through of the text of a string.
 func appendBody(dst, raw []byte, limits transcript.Limits, base64 bool) ([]byte, transcript.BodyInfo) {
-	k := keep(len(dst), limits)
+	k := jsontext.Keep(len(dst), limits)
 	var info transcript.BodyInfo
-	dst, info.Encoding = k.append(dst, raw, base64)
-	k.describe(&info)
+	dst, info.Encoding = k.Append(dst, raw, decoder(base64))
+	k.Describe(&info)
 	return dst, info
 }
 
@@ -198,8 +200,8 @@ func (e *Event) AppendCallID(dst []byte, most int) []byte { return e.appendFirst
 
 func (e *Event) appendFirst(dst []byte, f Field, most int) []byte {
 	raw, _ := e.stringField(f)
-	k := keepFirst(len(dst), most)
-	dst, _ = k.append(dst, raw, false)
+	k := jsontext.KeepFirst(len(dst), most)
+	dst, _ = k.Append(dst, raw, nil)
 	return dst
 }
 
@@ -241,20 +243,20 @@ func (e *Event) textField() (f Field, base64 bool) {
 // JSON string.
 func (e *Event) stringField(f Field) ([]byte, bool) {
 	raw, _ := e.Field(f)
-	return unquote(raw)
+	return jsontext.Unquote(raw)
 }
 
 // question returns the text of an inquiry, as it stands between its quotes:
 // {"text": …}, or the question itself where it is a string.
 func (e *Event) question() []byte {
 	raw, _ := e.Field(FieldQuestion)
-	if text, ok := unquote(raw); ok {
+	if text, ok := jsontext.Unquote(raw); ok {
 		return text
 	}
 	var text []byte
-	for m := range members(raw) {
-		if keyIs(m.key, "text") {
-			text, _ = unquote(m.value)
+	for m := range jsontext.Members(raw) {
+		if jsontext.KeyIs(m.Key, "text") {
+			text, _ = jsontext.Unquote(m.Value)
 		}
 	}
 	return text
@@ -274,7 +276,7 @@ func (e *Event) classify() transcript.Kind {
 		return transcript.KindUnknown
 	}
 	kind, ok := kindOf(name)
-	if !ok && hasEscape(name) {
+	if !ok && jsontext.HasEscape(name) {
 		kind, _ = kindOf(withoutEscapes(name))
 	}
 	if kind != transcript.KindAssistant {
@@ -344,7 +346,7 @@ func fieldOf(key []byte) (Field, bool) {
 	case "answer":
 		return FieldAnswer, true
 	}
-	if hasEscape(key) {
+	if jsontext.HasEscape(key) {
 		return fieldOf(withoutEscapes(key))
 	}
 	return 0, false

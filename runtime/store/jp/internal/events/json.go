@@ -3,6 +3,7 @@ package events
 import (
 	"strconv"
 
+	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -20,10 +21,10 @@ func (e *Event) AppendJSON(dst []byte, opts transcript.JSONOptions) []byte {
 	}
 	last := lastMembers(e.Raw())
 	i := 0
-	for m := range members(e.Raw()) {
-		name := string(transcript.AppendUnescaped(nil, m.key))
+	for m := range jsontext.Members(e.Raw()) {
+		name := string(transcript.AppendUnescaped(nil, m.Key))
 		if last[name] == i && w.keeps(name) {
-			w.member(name, m.value)
+			w.member(name, m.Value)
 		}
 		i++
 	}
@@ -36,8 +37,8 @@ func (e *Event) AppendJSON(dst []byte, opts transcript.JSONOptions) []byte {
 func lastMembers(raw []byte) map[string]int {
 	last := make(map[string]int, 8)
 	i := 0
-	for m := range members(raw) {
-		last[string(transcript.AppendUnescaped(nil, m.key))] = i
+	for m := range jsontext.Members(raw) {
+		last[string(transcript.AppendUnescaped(nil, m.Key))] = i
 		i++
 	}
 	return last
@@ -72,29 +73,29 @@ func (w *eventWriter) keeps(name string) bool {
 
 func (w *eventWriter) member(name string, raw []byte) {
 	w.key(name)
-	var value valueWriter
+	var value jsontext.Writer
 	typed := w.event.Kind.Typed()
 	switch {
 	case name == "metadata":
-		value.decode = typed
-		w.dst = value.append(w.dst, raw)
+		value.Decoder = decoder(typed)
+		w.dst = value.Append(w.dst, raw)
 		return // its encoding says nothing about the text of the event
 	case typed && w.isMainText(name, raw):
 		w.mainText(raw)
 		return
 	case name == "arguments":
-		value.decode = w.event.Kind == transcript.KindToolCall
-		value.maxText = w.limit(typed)
+		value.Decoder = decoder(w.event.Kind == transcript.KindToolCall)
+		value.MaxText = w.limit(typed)
 	case name == "content":
-		value.decode = w.event.Kind == transcript.KindToolResult
-		value.maxText = w.limit(typed)
+		value.Decoder = decoder(w.event.Kind == transcript.KindToolResult)
+		value.MaxText = w.limit(typed)
 	case name == "message", name == "reasoning", name == "data":
-		value.maxText = w.limit(typed)
+		value.MaxText = w.limit(typed)
 	}
-	w.dst = value.append(w.dst, raw)
-	w.cut = w.cut || value.cut
-	if value.encoding != transcript.Plain {
-		w.encoding = value.encoding
+	w.dst = value.Append(w.dst, raw)
+	w.cut = w.cut || value.Cut
+	if value.Encoding != transcript.Plain {
+		w.encoding = value.Encoding
 	}
 }
 
@@ -108,7 +109,7 @@ func (w *eventWriter) limit(typed bool) int {
 // isMainText reports whether a member is the content, message or reasoning that
 // is the text of the event. Structured data is not: it is cut like its leaves.
 func (w *eventWriter) isMainText(name string, raw []byte) bool {
-	if _, ok := unquote(raw); !ok {
+	if _, ok := jsontext.Unquote(raw); !ok {
 		return false
 	}
 	if w.event.Kind == transcript.KindStructured {
@@ -122,7 +123,7 @@ func (w *eventWriter) isMainText(name string, raw []byte) bool {
 func (w *eventWriter) mainText(raw []byte) {
 	w.dst = append(w.dst, '"')
 	start := len(w.dst)
-	text, _ := unquote(raw)
+	text, _ := jsontext.Unquote(raw)
 	_, base64 := w.event.textField()
 	dst, info := appendBody(w.dst, text, transcript.Limits{Text: w.opts.MaxText}, base64)
 	w.encoding, w.chars = info.Encoding, info.Chars

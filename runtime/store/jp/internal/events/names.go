@@ -1,20 +1,9 @@
 package events
 
 import (
-	"bytes"
-
+	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
-
-// unquote returns what stands between the quotes when raw is a JSON string.
-func unquote(raw []byte) ([]byte, bool) {
-	if len(raw) < 2 || raw[0] != '"' {
-		return nil, false
-	}
-	return raw[1 : len(raw)-1], true
-}
-
-func hasEscape(raw []byte) bool { return bytes.IndexByte(raw, '\\') >= 0 }
 
 // withoutEscapes decodes the escapes of a key or type name that is compared with
 // known ones. The result holds no backslash, so that a caller may look it up
@@ -26,13 +15,8 @@ func withoutEscapes(name []byte) []byte {
 		return nil
 	}
 	text := transcript.AppendUnescaped(nil, name)
-	if hasEscape(text) {
+	if jsontext.HasEscape(text) {
 		return nil
 	}
 	return text
-}
-
-// keyIs reports whether a key, as it stands between its quotes, spells name.
-func keyIs(key []byte, name string) bool {
-	return string(key) == name || hasEscape(key) && string(withoutEscapes(key)) == name
 }

@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // MaxDepth is how many arrays and objects may be open at once, counting the
 // outermost array. Deeper files are damaged.
-const MaxDepth = 256
+const MaxDepth = jsontext.MaxDepth
 
 // Scanner walks the events of one events.json file.
 //
@@ -25,14 +26,13 @@ const MaxDepth = 256
 // wrong escape inside a string is not damage; everything else of the JSON
 // grammar is checked.
 type Scanner struct {
-	data  []byte // a part of the file
-	base  int64  // where data begins in the file
-	fill  Fill   // nil where data ends with the file
-	pos   int
-	state scanState
-	count int // events returned so far, also the index of the next one
-	event Event
-	err   error
+	jsontext.Cursor       // over a part of the file
+	base            int64 // where that begins in the file
+	fill            Fill  // nil where it ends with the file
+	state           scanState
+	count           int // events returned so far, also the index of the next one
+	event           Event
+	err             error
 
 	turn     int
 	anyTyped bool
@@ -58,17 +58,19 @@ const (
 
 // NewScanner returns a scanner over the whole content of an events.json file.
 // The data must not change while the scanner or an event of it is in use.
-func NewScanner(data []byte) *Scanner { return &Scanner{data: data} }
+func NewScanner(data []byte) *Scanner { return &Scanner{Cursor: jsontext.Cursor{Data: data}} }
 
 // Reset makes the scanner begin a file. data is its beginning, and fill gets what
 // follows; nil where that is all.
-func (s *Scanner) Reset(data []byte, fill Fill) { *s = Scanner{data: data, fill: fill} }
+func (s *Scanner) Reset(data []byte, fill Fill) {
+	*s = Scanner{Cursor: jsontext.Cursor{Data: data}, fill: fill}
+}
 
 // Next advances to the next event. It returns false at the end and at the
 // first damage; every whole event before the damage has been returned then.
 func (s *Scanner) Next() bool {
 	for {
-		start, state := s.pos, s.state
+		start, state := s.Pos, s.state
 		if s.next() {
 			s.noted = false
 			return true
@@ -79,8 +81,8 @@ func (s *Scanner) Next() bool {
 		}
 		s.note()
 		// What fill waits for memory with must be free: nothing else keeps the data.
-		data := s.data
-		s.data, s.event.data = nil, nil
+		data := s.Data
+		s.Data, s.event.data = nil, nil
 		data, end, err := s.fill(data, start)
 		if err != nil {
 			s.state, s.err = scanDone, err
@@ -90,7 +92,7 @@ func (s *Scanner) Next() bool {
 			s.fill = nil
 		}
 		s.base += int64(start)
-		s.data, s.pos, s.state, s.err = data, 0, state, nil
+		s.Data, s.Pos, s.state, s.err = data, 0, state, nil
 	}
 }
 
@@ -113,22 +115,22 @@ func (s *Scanner) next() bool {
 	case scanDone:
 		return false
 	}
-	if !s.skipSpace() {
+	if !s.Space() {
 		return s.stop()
 	}
-	switch c := s.data[s.pos]; {
+	switch c := s.Data[s.Pos]; {
 	case c == '{':
 		if s.scanEvent() {
 			s.state = scanMore
 			return true
 		}
 	case c == ']' && s.state == scanFirst:
-		s.pos++
+		s.Pos++
 		s.close()
 	case c == ']':
-		s.fail(DamageSyntax, s.pos, "expected another event after ',', found ']'")
+		s.fail(DamageSyntax, s.Pos, "expected another event after ',', found ']'")
 	default:
-		s.fail(DamageNotObject, s.pos, "expected an event, which is a JSON object, found "+describe(c))
+		s.fail(DamageNotObject, s.Pos, "expected an event, which is a JSON object, found "+jsontext.Describe(c))
 	}
 	return s.stop()
 }
@@ -159,25 +161,28 @@ func (s *Scanner) note() {
 		return
 	}
 	s.noted = true
-	s.last.LastAt = parseTime(s.data[s.stamp.start+1 : s.stamp.end-1])
+	s.last.LastAt = parseTime(s.Data[s.stamp.start+1 : s.stamp.end-1])
 	s.last.BadTime = s.last.LastAt.IsZero()
 }
 
 func (s *Scanner) stop() bool {
+	if f := s.Failure; f != nil {
+		s.err, s.Failure = damage(f, s.base, s.count), nil
+	}
 	s.state = scanDone
 	return false
 }
 
 // open consumes the '[' of the array.
 func (s *Scanner) open() bool {
-	s.pos = skipSpace(s.data, 0)
-	if s.pos == len(s.data) {
-		return s.fail(DamageCutOff, s.pos, "the file is empty; expected a JSON array of events")
+	s.Pos = jsontext.SkipSpace(s.Data, 0)
+	if s.Pos == len(s.Data) {
+		return s.fail(DamageCutOff, s.Pos, "the file is empty; expected a JSON array of events")
 	}
-	if c := s.data[s.pos]; c != '[' {
-		return s.fail(DamageNotArray, s.pos, "expected '[', the start of a JSON array of events, found "+describe(c))
+	if c := s.Data[s.Pos]; c != '[' {
+		return s.fail(DamageNotArray, s.Pos, "expected '[', the start of a JSON array of events, found "+jsontext.Describe(c))
 	}
-	s.pos++
+	s.Pos++
 	s.state = scanFirst
 	return true
 }
@@ -185,69 +190,69 @@ func (s *Scanner) open() bool {
 // separator consumes what follows an event: ',' (true), or the end of the array
 // with everything behind it, or damage.
 func (s *Scanner) separator() bool {
-	if !s.skipSpace() {
+	if !s.Space() {
 		return false
 	}
-	switch c := s.data[s.pos]; c {
+	switch c := s.Data[s.Pos]; c {
 	case ',':
-		s.pos++
+		s.Pos++
 		return true
 	case ']':
-		s.pos++
+		s.Pos++
 		s.close()
 		return false
 	default:
-		return s.fail(DamageSyntax, s.pos, "expected ',' or ']' after an event, found "+describe(c))
+		return s.fail(DamageSyntax, s.Pos, "expected ',' or ']' after an event, found "+jsontext.Describe(c))
 	}
 }
 
 // close checks that nothing follows the array.
 func (s *Scanner) close() {
-	if s.pos = skipSpace(s.data, s.pos); s.pos < len(s.data) {
-		s.fail(DamageTrailingData, s.pos, "expected the end of the file after the array, found "+describe(s.data[s.pos]))
+	if s.Pos = jsontext.SkipSpace(s.Data, s.Pos); s.Pos < len(s.Data) {
+		s.fail(DamageTrailingData, s.Pos, "expected the end of the file after the array, found "+jsontext.Describe(s.Data[s.Pos]))
 	}
 }
 
-// scanEvent reads the object at s.pos into s.event.
+// scanEvent reads the object at s.Pos into s.event.
 func (s *Scanner) scanEvent() bool {
 	e := &s.event
-	e.data, e.start, e.present = s.data, s.pos, 0
-	s.pos++
+	e.data, e.start, e.present = s.Data, s.Pos, 0
+	s.Pos++
 	for first := true; ; first = false {
-		if !s.skipSpace() {
+		if !s.Space() {
 			return false
 		}
-		if first && s.data[s.pos] == '}' {
-			s.pos++
+		if first && s.Data[s.Pos] == '}' {
+			s.Pos++
 			break
 		}
-		if s.data[s.pos] != '"' {
-			return s.fail(DamageSyntax, s.pos, "expected a key in quotes, found "+describe(s.data[s.pos]))
+		if s.Data[s.Pos] != '"' {
+			return s.fail(DamageSyntax, s.Pos, "expected a key in quotes, found "+jsontext.Describe(s.Data[s.Pos]))
 		}
-		key, ok := s.scanKey()
+		key, ok := s.Key()
 		if !ok {
 			return false
 		}
-		start := s.pos
-		if !s.skipValue(2) { // in the array and the event
+		start := s.Pos
+		if !s.Value(2) { // in the array and the event
 			return false
 		}
 		if f, known := fieldOf(key); known {
-			e.set(f, span{start, s.pos})
+			e.set(f, span{start, s.Pos})
 		}
-		if !s.skipSpace() {
+		if !s.Space() {
 			return false
 		}
-		c := s.data[s.pos]
-		s.pos++
+		c := s.Data[s.Pos]
+		s.Pos++
 		if c == '}' {
 			break
 		}
 		if c != ',' {
-			return s.fail(DamageSyntax, s.pos-1, "expected ',' or '}' after a value, found "+describe(c))
+			return s.fail(DamageSyntax, s.Pos-1, "expected ',' or '}' after a value, found "+jsontext.Describe(c))
 		}
 	}
-	e.end = s.pos
+	e.end = s.Pos
 	e.Index, e.Offset = s.count, s.base+int64(e.start)
 	e.Kind = e.classify()
 	e.Turn = s.turnOf(e.Kind)

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/convtools/convtools/gen/format"
+	"github.com/convtools/convtools/gen/spec"
+	"github.com/convtools/convtools/runtime/base/safefile"
+)
+
+// formatFiles writes tools.toml and the specs it names, or the files that are named,
+// as they are best written. With -check it only names those that are not.
+func formatFiles(args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("fmt", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	dir := flags.String("C", ".", "")
+	check := flags.Bool("check", false, "")
+	if err := flags.Parse(args); err != nil {
+		fmt.Fprintf(stderr, "convgen fmt: %v\nhint: see convgen help\n", err)
+		return exitUsage
+	}
+	root, err := os.OpenRoot(*dir)
+	if err != nil {
+		fmt.Fprintf(stderr, "convgen fmt: opening the project: %v\n", err)
+		return exitWrong
+	}
+	defer root.Close()
+	names := flags.Args()
+	if len(names) == 0 {
+		project, _ := spec.Load(root.FS()) // what is wrong with specs is no matter here
+		for _, file := range project.Sources {
+			names = append(names, file.Name)
+		}
+	}
+	code := exitOK
+	for _, name := range names {
+		changed, err := formatFile(root, name, *check)
+		switch {
+		case errors.Is(err, format.ErrSyntax):
+			fmt.Fprintf(stderr, "convgen fmt: %s: %v; convgen generate says where\n", name, err)
+		case err != nil:
+			fmt.Fprintf(stderr, "convgen fmt: %s: %v\n", name, err)
+		case changed:
+			fmt.Fprintln(stdout, name)
+		}
+		if err != nil || changed && *check {
+			code = exitWrong
+		}
+	}
+	return code
+}
+
+// formatFile reports whether a file is, or was, not as it is best written.
+func formatFile(root *os.Root, name string, check bool) (changed bool, err error) {
+	before, err := root.ReadFile(name)
+	if err != nil {
+		return false, err
+	}
+	after, err := format.TOML(before)
+	if err != nil || bytes.Equal(before, after) {
+		return false, err
+	}
+	if check {
+		return true, nil
+	}
+	staged, err := safefile.Stage(root, name, after, 0o644)
+	if err == nil {
+		err = root.Rename(staged, name)
+	}
+	return true, err
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+)
+
+// project is what a project begins with. In its files MODULE stands for the path of
+// the module, PROGRAM for the name of the program and VARIABLE for how the names of
+// its environment variables begin.
+//
+//go:embed project
+var project embed.FS
+
+// initProject writes a project that works as it stands into a module: a tools.toml, a
+// spec of a tool that lists commits, and a main.
+func initProject(args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("init", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	dir := flags.String("C", ".", "")
+	if err := flags.Parse(args); err != nil || flags.NArg() > 1 {
+		fmt.Fprintf(stderr, "convgen init: it takes at most the name of the program\nhint: see convgen help\n")
+		return exitUsage
+	}
+	program, err := writeProject(*dir, flags.Arg(0), stdout)
+	if err != nil {
+		fmt.Fprintf(stderr, "convgen init: %v\n", err)
+		return exitWrong
+	}
+	if code := generate([]string{"-C", *dir}, stdout, stderr); code != exitOK {
+		return code
+	}
+	fmt.Fprintf(stderr, "next:\n  go get -tool github.com/convtools/convtools/cmd/convgen && go mod tidy\n  go run . call git_log limit=3\n  go install . && %s install claude-code\n", program)
+	return exitOK
+}
+
+// writeProject returns the name of the program. Where a file is in the way, nothing is
+// written.
+func writeProject(dir, program string, stdout io.Writer) (string, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", fmt.Errorf("opening the project: %w", err)
+	}
+	defer root.Close()
+	module, err := modulePath(root)
+	if err != nil {
+		return "", err
+	}
+	if program == "" {
+		program = programOf(module)
+	}
+	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`).MatchString(program) {
+		return "", fmt.Errorf("%q is no name for a program: write one with letters, digits and hyphens, as in convgen init gittools", program)
+	}
+	files, err := projectFiles(strings.NewReplacer(
+		"MODULE", module, "PROGRAM", program, "VARIABLE", strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(program)),
+	))
+	if err != nil {
+		return "", err
+	}
+	for _, f := range files {
+		if _, err := root.Lstat(f.name); !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("%s is there already: init is for a module without tools, and convgen new adds a tool", f.name)
+		}
+	}
+	for _, f := range files {
+		if err := writeNew(root, f.name, f.text); err != nil {
+			return "", err
+		}
+		fmt.Fprintln(stdout, f.name)
+	}
+	return program, nil
+}
+
+type projectFile struct{ name, text string }
+
+func projectFiles(fill *strings.Replacer) ([]projectFile, error) {
+	var files []projectFile
+	err := fs.WalkDir(project, "project", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := project.ReadFile(name)
+		place := strings.TrimSuffix(strings.TrimPrefix(name, "project/"), ".txt")
+		files = append(files, projectFile{place, fill.Replace(string(text))})
+		return err
+	})
+	return files, err
+}
+
+// modulePath reads the path of the module from its go.mod, the grammar of which is in
+// https://go.dev/ref/mod#go-mod-file-module.
+func modulePath(root *os.Root) (string, error) {
+	data, err := root.ReadFile("go.mod")
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", errors.New("there is no go.mod: begin with go mod init example.com/gittools")
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading go.mod: %w", err)
+	}
+	for line := range strings.Lines(string(data)) {
+		line, _, _ = strings.Cut(line, "//")
+		if words := strings.Fields(line); len(words) == 2 && words[0] == "module" {
+			return strings.Trim(words[1], "\"`"), nil
+		}
+	}
+	return "", errors.New("go.mod names no module")
+}
+
+// programOf is what the go command calls the program of a module: the last part of its
+// path that is no version.
+func programOf(module string) string {
+	name := path.Base(module)
+	if regexp.MustCompile(`^v[0-9]+$`).MatchString(name) && path.Dir(module) != "." {
+		name = path.Base(path.Dir(module))
+	}
+	return name
+}
+
+// writeNew writes a file of a project that is not there.
+func writeNew(root *os.Root, name, text string) error {
+	err := root.MkdirAll(path.Dir(name), 0o755)
+	if err == nil {
+		var staged string
+		if staged, err = safefile.Stage(root, name, []byte(text), 0o644); err == nil {
+			err = root.Rename(staged, name)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return nil
+}

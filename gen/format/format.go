@@ -1,0 +1,265 @@
+// Package format writes TOML the way specs are written: one blank at each side of =,
+// the = signs of neighbouring lines in a column, comments behind them in another, one
+// blank line before a table, two blanks for each level of an array over several lines.
+//
+// Comments, the order of keys, line breaks within arrays, and every value stay as they
+// are. It never reads or writes a file.
+package format
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/convtools/convtools/runtime/base/tomlpos"
+)
+
+// ErrSyntax is the error for text that is no TOML.
+var ErrSyntax = errors.New("it is no TOML")
+
+// TOML returns a document as it is best written. It decodes to the same as src.
+func TOML(src []byte) ([]byte, error) {
+	src = bytes.TrimPrefix(src, []byte("\uFEFF"))
+	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+	statements, whole := tomlpos.Scan(src).Statements()
+	if !whole {
+		return nil, ErrSyntax
+	}
+	f := &formatter{src: src}
+	pos := 0
+	for _, s := range statements {
+		f.between(pos, s.Start)
+		if err := f.statement(s); err != nil {
+			return nil, err
+		}
+		pos = s.End
+	}
+	f.between(pos, len(src))
+	out := f.text()
+	return out, same(src, out)
+}
+
+// same demands that two documents say the same.
+func same(a, b []byte) error {
+	var before, after map[string]any
+	if err := toml.Unmarshal(a, &before); err != nil {
+		return ErrSyntax
+	}
+	if err := toml.Unmarshal(b, &after); err != nil {
+		return fmt.Errorf("reading what was formatted: %w", err)
+	}
+	if !reflect.DeepEqual(before, after) {
+		return errors.New("it cannot be formatted without a change of what it says")
+	}
+	return nil
+}
+
+// line is a line of the result, or several where a string goes over several.
+type line struct {
+	blank   bool   // a blank line stands before it
+	header  bool   // it begins a table
+	indent  int    // levels
+	key     string // of an entry that is one line: what stands before =
+	code    string // what stands behind it; all of any other line
+	comment string
+}
+
+type formatter struct {
+	src   []byte
+	lines []line
+	blank bool // a blank line was seen
+}
+
+func (f *formatter) add(l line) {
+	l.blank = f.blank
+	f.blank = false
+	f.lines = append(f.lines, l)
+}
+
+// between reads what stands between two statements: the comment behind the first, then
+// lines that are blank or comments, then the blanks before the second.
+func (f *formatter) between(start, end int) {
+	pieces := strings.Split(string(f.src[start:end]), "\n")
+	for i, piece := range pieces {
+		comment := strings.Trim(piece, " \t\r")
+		switch {
+		case i == 0 && start > 0:
+			f.comment(comment)
+		case comment != "":
+			f.add(line{comment: comment})
+		case i < len(pieces)-1:
+			f.blank = true
+		}
+	}
+}
+
+// comment puts a comment behind the last line.
+func (f *formatter) comment(text string) {
+	if text != "" {
+		f.lines[len(f.lines)-1].comment = text
+	}
+}
+
+// statement reads a header, or a key and its value.
+func (f *formatter) statement(s tomlpos.Statement) error {
+	text := string(f.src[s.Start:s.End])
+	if s.Header {
+		brackets := 1
+		if s.Array {
+			brackets = 2
+		}
+		name := strings.Trim(text[brackets:len(text)-brackets], " \t")
+		f.add(line{header: true, code: text[:brackets] + name + text[len(text)-brackets:]})
+		return nil
+	}
+	key := strings.TrimRight(string(f.src[s.Start:s.Value]), " \t")
+	key = strings.TrimRight(strings.TrimSuffix(key, "="), " \t")
+	first := len(f.lines)
+	f.add(line{key: key})
+	if err := f.value(s.Value, s.End); err != nil {
+		return err
+	}
+	if l := &f.lines[first]; strings.Contains(l.code, "\n") {
+		l.key, l.code = "", l.key+" = "+l.code // a text over several lines is in no column
+	}
+	return nil
+}
+
+// value reads a value, which begins behind the = of the last line.
+func (f *formatter) value(pos, end int) error {
+	depth, begun := 0, true // begun: the line has something on it, or needs nothing before what comes
+	word := func(text string) {
+		l := &f.lines[len(f.lines)-1]
+		if !begun && l.code != "" {
+			l.code += " "
+		}
+		l.code += text
+		begun = false
+	}
+	fresh := func() { // the next word begins a line
+		if l := f.lines[len(f.lines)-1]; l.code == "" && l.comment == "" && l.key == "" {
+			return
+		}
+		f.add(line{indent: depth})
+	}
+	for pos < end {
+		switch c := f.src[pos]; {
+		case c == '\n':
+			if pos+1 < end && bytes.HasPrefix(bytes.TrimLeft(f.src[pos+1:end], " \t"), []byte("\n")) {
+				f.blank = f.lines[len(f.lines)-1].code != "" || f.lines[len(f.lines)-1].comment != ""
+			}
+			fresh()
+			begun = true
+			pos++
+		case c == ' ' || c == '\t':
+			pos++
+		case c == '#':
+			stop := pos + bytes.IndexByte(f.src[pos:end], '\n')
+			f.comment(strings.TrimRight(string(f.src[pos:stop]), " \t"))
+			pos = stop
+		case c == '[' || c == '{':
+			word(string(c))
+			depth++
+			begun = c == '['
+			pos++
+		case c == ']' || c == '}':
+			depth--
+			l := &f.lines[len(f.lines)-1]
+			if l.code == "" && l.key == "" {
+				l.indent = depth
+			}
+			begun = begun || c == ']' || strings.HasSuffix(l.code, "{")
+			word(string(c))
+			pos++
+		case c == ',':
+			begun = true
+			word(",")
+			pos++
+		default:
+			stop, ok := tomlpos.EndOfString(f.src, pos)
+			if !ok {
+				stop = pos + bytes.IndexAny(append(bytes.Clone(f.src[pos:end]), ','), " \t\n#,]}=")
+				if f.src[pos] == '=' {
+					stop = pos + 1
+				}
+			}
+			if stop == pos {
+				return ErrSyntax
+			}
+			word(string(f.src[pos:stop]))
+			pos = stop
+		}
+	}
+	return nil
+}
+
+// text lays the lines out.
+func (f *formatter) text() []byte {
+	var b bytes.Buffer
+	keys, comments := f.columns()
+	for i, l := range f.lines {
+		if i > 0 && (l.blank || f.beginsTable(i)) {
+			b.WriteByte('\n')
+		}
+		text := strings.Repeat("  ", l.indent) + l.code
+		if l.key != "" {
+			text = l.key + strings.Repeat(" ", keys[i]-width(l.key)) + " = " + l.code
+		}
+		if l.comment != "" && text != "" && l.code != "" {
+			text += strings.Repeat(" ", max(comments[i]-width(text), 0)) + " "
+		}
+		b.WriteString(strings.TrimRight(text+l.comment, " ") + "\n")
+	}
+	return b.Bytes()
+}
+
+// beginsTable reports whether a line is a header, or the first of the comments right
+// before one.
+func (f *formatter) beginsTable(i int) bool {
+	isComment := func(i int) bool { return f.lines[i].code == "" && f.lines[i].key == "" }
+	if i > 0 && isComment(i-1) && !f.lines[i].blank && f.lines[i-1].indent == 0 {
+		return false
+	}
+	for ; i < len(f.lines); i++ {
+		switch {
+		case f.lines[i].header:
+			return true
+		case !isComment(i):
+			return false
+		case i+1 < len(f.lines) && f.lines[i+1].blank:
+			return false
+		}
+	}
+	return false
+}
+
+// columns returns for each line where its = and where its comment stands: as far to
+// the right as the widest of the neighbours needs.
+func (f *formatter) columns() (keys, comments []int) {
+	keys, comments = make([]int, len(f.lines)), make([]int, len(f.lines))
+	align := func(column []int, member func(line) bool, size func(int) int) {
+		for i := 0; i < len(f.lines); {
+			end, widest := i, 0
+			for end < len(f.lines) && member(f.lines[end]) && (end == i || !f.lines[end].blank) {
+				widest = max(widest, size(end))
+				end++
+			}
+			for j := i; j < end; j++ {
+				column[j] = widest
+			}
+			i = max(end, i+1)
+		}
+	}
+	align(keys, func(l line) bool { return l.key != "" }, func(i int) int { return width(f.lines[i].key) })
+	align(comments, func(l line) bool { return l.comment != "" && l.key != "" }, func(i int) int {
+		return keys[i] + len(" = ") + width(f.lines[i].code)
+	})
+	return keys, comments
+}
+
+func width(text string) int { return utf8.RuneCountInString(text) }

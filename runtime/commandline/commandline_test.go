@@ -1,0 +1,150 @@
+package commandline_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/commandline"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/process"
+)
+
+// ran is a process.Runner that keeps what it is to run.
+type ran struct {
+	command process.Command
+	err     error
+}
+
+func (r *ran) Run(_ context.Context, c process.Command) (process.Result, error) {
+	r.command = c
+	if r.err != nil {
+		return process.Result{}, r.err
+	}
+	return process.Result{Stdout: []byte("out"), Stderr: []byte("err"), ExitCode: 3}, nil
+}
+
+func TestRunCLI(t *testing.T) {
+	t.Parallel()
+	lines := contract.CommandLines{
+		{Name: "git", Command: []string{"git", "--no-pager"}, Env: "GIT_TOOL"},
+		{Name: "own", Command: []string{"own"}, Builtin: true},
+	}
+	for _, tc := range []struct {
+		name, line, chosen string
+		err                error
+		wantWords          []string
+		wantErr            string
+	}{
+		{name: "as tools.toml has it", line: "git", wantWords: []string{"git", "--no-pager", "log", "--", "; rm"}},
+		{name: "as the user has it", line: "git", chosen: "'/opt/my git/git' -c color.ui=never", wantWords: []string{"/opt/my git/git", "-c", "color.ui=never", "log", "--", "; rm"}},
+		{name: "a variable of blanks", line: "git", chosen: " ", wantWords: []string{"git", "--no-pager", "log", "--", "; rm"}},
+		{name: "a variable that needs a shell", line: "git", chosen: "git | less", wantErr: "The user can name another program in the environment variable GIT_TOOL."},
+		{name: "builtin", line: "own", wantErr: "The command line own failed: this program does not serve it itself."},
+		{name: "unknown", line: "hg", wantErr: "There is no command line hg here."},
+		{name: "a program that is not there", line: "git", err: &process.Error{Kind: process.NotFound, Command: "/home/somebody/git log", Name: "git", Detail: "no such program"}, wantErr: "The command line git failed: git: no such program."},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			program := &ran{err: tc.err}
+			runner := commandline.Runner{Lines: lines, Process: program, Getenv: func(name string) string {
+				if name == "GIT_TOOL" {
+					return tc.chosen
+				}
+				return ""
+			}}
+			result, err := runner.RunCLI(t.Context(), contract.Context{Dir: "/project"}, contract.Command{CLI: tc.line, Args: []string{"log", "--", "; rm"}})
+			var worded *contract.Error
+			if tc.wantErr != "" {
+				if !errors.As(err, &worded) || !strings.Contains(worded.Message, tc.wantErr) {
+					t.Fatalf("error %v, want one with %q", err, tc.wantErr)
+				}
+				if tc.err != nil && (strings.Contains(worded.Message, "/home/") || !strings.Contains(worded.ForPerson(), "/home/somebody/git log")) {
+					t.Errorf("a model is told %q, a person %q", worded.Message, worded.ForPerson())
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := append([]string{program.command.Path}, program.command.Args...)
+			if diff := cmp.Diff(tc.wantWords, got); diff != "" || program.command.Dir != "/project" {
+				t.Errorf("it runs in %q (-want +got):\n%s", program.command.Dir, diff)
+			}
+			if diff := cmp.Diff(contract.CommandResult{Stdout: []byte("out"), Stderr: []byte("err"), Exit: 3}, result); diff != "" {
+				t.Errorf("result (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What a spec says of a run reaches the program, and the environment has what
+// tools.toml passes on and nothing else of the host's.
+func TestSurroundings(t *testing.T) {
+	t.Setenv("COMMANDLINE_TOKEN", "passed")
+	t.Setenv("COMMANDLINE_SECRET", "kept")
+	t.Setenv("OTHER_TOKEN", "kept")
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "docs", "notes"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	program := &ran{}
+	runner := commandline.Runner{
+		Lines:   contract.CommandLines{{Name: "notes", Command: []string{"notes"}, PassEnv: []string{"COMMANDLINE_TOK*"}}},
+		Process: program, Getenv: func(string) string { return "" },
+	}
+	command := contract.Command{CLI: "notes", Stdin: []byte("text"), Env: []string{"STATE=open", "NO_COLOR="}, Dir: "docs/notes", Timeout: 5 * time.Second}
+	if _, err := runner.RunCLI(t.Context(), contract.Context{Dir: dir}, command); err != nil {
+		t.Fatal(err)
+	}
+	got := program.command
+	if got.Dir != filepath.Join(dir, "docs", "notes") || string(got.Stdin) != "text" || got.Limits.Timeout != 5*time.Second {
+		t.Errorf("it runs in %q for %v with %q", got.Dir, got.Limits.Timeout, got.Stdin)
+	}
+	env := strings.Join(got.Env, "\n")
+	if !strings.Contains(env, "COMMANDLINE_TOKEN=passed\n") || strings.Contains(env, "kept") || !strings.HasSuffix(env, "\nSTATE=open\nNO_COLOR=") {
+		t.Errorf("the environment is\n%s", env)
+	}
+}
+
+// A project may come from anybody: no link in it decides that a program works on
+// something else.
+func TestFoldersOfACall(t *testing.T) {
+	t.Parallel()
+	top, outside := t.TempDir(), t.TempDir()
+	if err := os.Mkdir(filepath.Join(top, "docs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"in": "docs", "out": outside, "up": ".."} {
+		if err := os.Symlink(to, filepath.Join(top, name)); err != nil {
+			t.Skipf("no links here: %v", err)
+		}
+	}
+	if err := os.Symlink(top, filepath.Join(outside, "project")); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{top, filepath.Join(outside, "project")} {
+		for folder, want := range map[string]string{
+			"docs": "", "in": "",
+			"gone": `there is no folder "gone" here to run it in`,
+			"out":  `the folder "out" that it is to run in is a link that leads elsewhere`,
+			"up":   `the folder "up" that it is to run in is a link that leads elsewhere`,
+		} {
+			program := &ran{}
+			runner := commandline.Runner{Lines: contract.CommandLines{{Name: "ls", Command: []string{"ls"}}}, Process: program}
+			_, err := runner.RunCLI(t.Context(), contract.Context{Dir: dir}, contract.Command{CLI: "ls", Dir: folder})
+			switch {
+			case want == "" && (err != nil || program.command.Dir != filepath.Join(dir, folder)):
+				t.Errorf("%s: it runs in %q, %v", folder, program.command.Dir, err)
+			case want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), top) || program.command.Path != ""):
+				t.Errorf("%s: error %v, want %q, and nothing run", folder, err, want)
+			}
+		}
+	}
+}

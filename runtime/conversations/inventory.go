@@ -1,0 +1,198 @@
+package conversations
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/project"
+	"github.com/convtools/convtools/runtime/store/settings"
+)
+
+// Inventory is what there is on this machine, and what is read of it.
+type Inventory struct {
+	// Project is the directory of the project.
+	Project string
+	// Excluded is the path of what excludes the project; empty where nothing does.
+	Excluded string
+	// Exclude are the directories that the user's settings exclude.
+	Exclude []string
+	Stores  []StoreReport
+}
+
+// StoreReport is what there is in a place of a kind of store.
+type StoreReport struct {
+	Name    string // one of [Sources]
+	Program string // as people call it
+	// Place is a path: of JP a workspace, else what the program, or the user, names. It is
+	// empty where nothing does.
+	Place string
+	Found bool // there is a store
+	Off   bool // the user switched this kind off, and nothing was looked for
+
+	Here          int       // conversations of the project
+	Conversations int       // of all projects, those of Here included
+	Projects      int       // that have conversations
+	Newest        time.Time // of all projects, when the newest was last used; zero where that is not known
+	// Unknown counts the records of the project's conversations that are left out: they
+	// are damaged, or of no known type.
+	Unknown  int
+	Problems []Problem
+}
+
+// TakeInventory lists all conversations on this machine, and reads those of the project.
+// What is excluded is not counted. The error is a [*SettingsError] where the user's
+// settings cannot be used, or that of a context that is done.
+func TakeInventory(ctx context.Context, o Options) (Inventory, error) {
+	set, err := readSettings(&o)
+	if err != nil {
+		return Inventory{}, err
+	}
+	t := taking{
+		options: &o, settings: &set, library: New(o),
+		all:  project.New(project.Options{Dir: directory(&o), All: true, Exclude: set.Exclude}),
+		here: project.New(project.Options{Dir: directory(&o), Exclude: set.Exclude}),
+	}
+	if w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv}); err == nil {
+		t.workspace = w.Root()
+	}
+	inventory := Inventory{Project: t.here.Roots()[0], Excluded: t.here.Excluded(), Exclude: set.Exclude}
+	for _, k := range kinds() {
+		if slices.Contains(set.Off, k.name) {
+			inventory.Stores = append(inventory.Stores, StoreReport{Name: k.name, Program: k.program, Off: true})
+			continue
+		}
+		for _, at := range t.places(&k) {
+			if err := t.take(ctx, &at); err != nil {
+				return Inventory{}, err
+			}
+			inventory.Stores = append(inventory.Stores, at.StoreReport)
+		}
+	}
+	return inventory, nil
+}
+
+// taking is an inventory in the making.
+type taking struct {
+	options   *Options
+	settings  *settings.Settings
+	library   *Library
+	all, here *project.Project
+	workspace string // its root; empty where there is none
+}
+
+// placed is a report in the making.
+type placed struct {
+	StoreReport
+	store store.Store // nil where there is none
+}
+
+// places returns where stores of a kind are looked for.
+func (t *taking) places(k *kind) []placed {
+	var list []placed
+	add := func(place string, s store.Store) *placed {
+		list = append(list, placed{StoreReport{Name: k.name, Program: k.program, Place: place, Found: s != nil}, s})
+		return &list[len(list)-1]
+	}
+	if k.open == nil {
+		for _, w := range workspaces(t.options, t.all) {
+			add(w.Place(), w)
+		}
+		if len(list) == 0 {
+			add("", nil)
+		}
+	}
+	for _, home := range k.homes(t.options, t.settings) {
+		s, ok := k.open(store.Options{Home: home, Project: t.all, Getenv: t.options.Getenv})
+		switch {
+		case ok:
+			add(s.Place(), s)
+		case home == "":
+			add(k.home(t.options.env()), nil)
+		default:
+			at := add(home, nil)
+			at.Problems = append(at.Problems, Problem{Source: k.name, Path: home, Err: errNothing})
+		}
+	}
+	return list
+}
+
+var errNothing = errors.New("there is nothing that the program recorded")
+
+// take fills in what there is in a place.
+func (t *taking) take(ctx context.Context, at *placed) error {
+	if at.store == nil {
+		return nil
+	}
+	session, problems, err := at.store.Open(ctx)
+	if err != nil {
+		at.Problems = append(at.Problems, Problem{Source: at.Name, Path: at.Place, Err: err})
+		return ctx.Err()
+	}
+	defer session.Close()
+	found, more, err := session.List(ctx, store.Live|store.Archived)
+	if err != nil {
+		more = append(more, Problem{Path: at.Place, Err: err})
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	problems = of(at.store, slices.Concat(problems, more))
+	for _, p := range problems {
+		if p.Kind != BadField && p.Kind != Duplicate {
+			at.Problems = append(at.Problems, p)
+		}
+	}
+	var here []store.Conversation
+	projects := map[string]bool{}
+	for _, c := range found {
+		projects[t.all.Root(c.Dir)] = true
+		for _, used := range []time.Time{c.CreatedAt, c.LastActivatedAt, c.LastAt} {
+			if used.After(at.Newest) {
+				at.Newest = used
+			}
+		}
+		if t.here.Has(c.Dir) || c.Dir == t.workspace && c.Source == "" {
+			here = append(here, c)
+		}
+	}
+	at.Here, at.Conversations, at.Projects = len(here), len(found), len(projects)
+	return t.read(ctx, here, &at.StoreReport)
+}
+
+// read reads conversations to their end for what is wrong with them.
+func (t *taking) read(ctx context.Context, list []store.Conversation, report *StoreReport) error {
+	unknown := make([]int, len(list))
+	damage := make([]error, len(list))
+	return t.library.readAll(ctx, list,
+		func(ctx context.Context, i int, buffer *store.Buffer) {
+			unknown[i], damage[i] = unknownRecords(ctx, &list[i], buffer)
+		},
+		func(i int) error {
+			report.Unknown += unknown[i]
+			if damage[i] != nil {
+				report.Problems = append(report.Problems, Problem{Source: report.Name, ID: list[i].ID, Kind: DamagedEvents, Err: damage[i]})
+			}
+			return nil
+		})
+}
+
+// unknownRecords counts the records of a conversation that are left out. The error is why
+// its events end early.
+func unknownRecords(ctx context.Context, c *store.Conversation, buffer *store.Buffer) (int, error) {
+	events, err := c.Events(ctx, buffer)
+	var missing *NotFoundError
+	if errors.As(err, &missing) {
+		return 0, nil // it was deleted meanwhile
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer events.Close()
+	for events.Next(ctx) {
+	}
+	return events.Totals().Skipped, events.Err()
+}

@@ -1,0 +1,206 @@
+package conversations
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/claudecode"
+	"github.com/convtools/convtools/runtime/store/codex"
+	"github.com/convtools/convtools/runtime/store/gemini"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/opencode"
+	"github.com/convtools/convtools/runtime/store/project"
+	"github.com/convtools/convtools/runtime/store/settings"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// kind is a kind of store.
+type kind struct {
+	name    string // [store.Store.Name]
+	program string // that records the conversations, as people call it
+	// home returns the directory that the program keeps everything in, or "" where the
+	// environment does not tell. Of JP there is none: it keeps conversations in projects.
+	home func(getenv func(string) string) string
+	// open returns the store below a home, and false where there is none.
+	open func(store.Options) (store.Store, bool)
+	// claims reports whether a text can only be meant as an id of such a store, be it a
+	// wrong one. What no other kind claims is JP's.
+	claims  func(text string) bool
+	parseID func(text string) (transcript.ID, error)
+}
+
+// kinds is the one list of kinds of stores.
+func kinds() []kind {
+	return []kind{
+		{name: jp.Name, program: "JP", parseID: jp.ParseID},
+		{claudecode.Name, "Claude Code", claudecode.Home, opens(claudecode.Open), claudecode.Claims, claudecode.ParseID},
+		{codex.Name, "Codex", codex.Home, opens(codex.Open), codex.Claims, codex.ParseID},
+		{opencode.Name, "opencode", opencode.Home, opens(opencode.Open), opencode.Claims, opencode.ParseID},
+		{gemini.Name, "Gemini CLI", gemini.Home, opens(gemini.Open), gemini.Claims, gemini.ParseID},
+	}
+}
+
+// opens makes a kind's open of the function of a package.
+func opens[S store.Store](open func(store.Options) (S, bool)) func(store.Options) (store.Store, bool) {
+	return func(o store.Options) (store.Store, bool) { return open(o) }
+}
+
+// Sources returns the names of all kinds of stores, as [Filter.Sources] takes them.
+func Sources() []string {
+	var names []string
+	for _, k := range kinds() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// Programs returns the programs that record conversations, as people call them.
+func Programs() []string {
+	var names []string
+	for _, k := range kinds() {
+		names = append(names, k.program)
+	}
+	return names
+}
+
+// Open returns a library of what was recorded for a project, or for all of them: by JP
+// in its workspaces, and by other programs on this machine, as far as the user's settings
+// let it. Where there is no workspace, a query that finds nothing else has a
+// [*NoWorkspaceError]. The error is an [*ExcludedError] where the user excluded the
+// project, and a [*SettingsError] where the settings cannot be used.
+func Open(o Options) (*Library, error) {
+	set, err := readSettings(&o)
+	if err != nil {
+		return nil, err
+	}
+	p := project.New(project.Options{Dir: directory(&o), All: o.AllProjects, Exclude: set.Exclude})
+	if by := p.Excluded(); by != "" && !o.AllProjects {
+		return nil, &ExcludedError{Dir: o.Dir, By: by}
+	}
+	var stores []store.Store
+	var workspace *jp.Workspace
+	var nowhere *NoWorkspaceError
+	switch {
+	case slices.Contains(set.Off, jp.Name):
+	case o.AllProjects:
+		stores = workspaces(&o, p)
+	default:
+		workspace, err = jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
+		if err == nil {
+			stores = append(stores, workspace)
+		} else if !errors.As(err, &nowhere) {
+			return nil, err
+		}
+	}
+	for _, k := range kinds() {
+		for _, at := range k.homes(&o, &set) {
+			if s, ok := k.open(store.Options{Home: at, Project: p, Getenv: o.Getenv}); ok {
+				stores = append(stores, s)
+			}
+		}
+	}
+	if len(stores) == 0 && nowhere != nil {
+		return nil, nowhere
+	}
+	l := New(o, stores...)
+	l.nowhere, l.place = nowhere, ""
+	if roots := p.Roots(); len(roots) > 0 {
+		l.place = roots[0]
+	}
+	if workspace != nil {
+		l.place = workspace.Root()
+	}
+	return l, nil
+}
+
+func readSettings(o *Options) (settings.Settings, error) {
+	return settings.Read(o.env(), Sources(), []string{jp.Name})
+}
+
+// workspaces returns the workspaces that a project, or all of them, has.
+func workspaces(o *Options, p *project.Project) []store.Store {
+	var stores []store.Store
+	for _, w := range jp.All(jp.Options{Dir: o.Dir, Getenv: o.Getenv}) {
+		if p.Has(w.Root()) {
+			stores = append(stores, w)
+		}
+	}
+	return stores
+}
+
+// homes returns where stores of a kind are looked for: in the home that the environment
+// names, if any, which is empty here, and in those that the user adds.
+func (k *kind) homes(o *Options, set *settings.Settings) []string {
+	if k.open == nil || slices.Contains(set.Off, k.name) {
+		return nil
+	}
+	usual := k.home(o.env())
+	homes := []string{""}
+	for _, dir := range set.Directories[k.name] {
+		if dir != usual && !slices.Contains(homes, dir) {
+			homes = append(homes, dir)
+		}
+	}
+	return homes
+}
+
+// directory returns the directory that options name, by its path or as a workspace.
+func directory(o *Options) string {
+	if _, err := os.Stat(o.Dir); o.Dir != "" && err != nil {
+		if w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv}); err == nil {
+			return w.Root()
+		}
+	}
+	return o.Dir
+}
+
+// ParseID reads the id of a conversation in any spelling of any kind of store. It
+// does not look whether there is such a conversation. The error is a
+// [*BadIDError].
+func ParseID(text string) (transcript.ID, error) {
+	if k := claimant(text); k != nil {
+		return k.parseID(text)
+	}
+	return jp.ParseID(text)
+}
+
+// SourceOf returns the name of the kind of store that an id is of; empty for JP.
+func SourceOf(id transcript.ID) string {
+	if k := claimant(string(id)); k != nil {
+		return k.name
+	}
+	return ""
+}
+
+// claimant returns the kind of store that claims a text as an id, or nil.
+func claimant(text string) *kind {
+	for _, k := range kinds() {
+		if k.claims != nil && k.claims(text) {
+			return &k
+		}
+	}
+	return nil
+}
+
+// Nothing returns the [*NoWorkspaceError] of a project that has no workspace, and no
+// conversations elsewhere; nil where something is there, or may be.
+func (l *Library) Nothing(ctx context.Context) error {
+	if l.nowhere == nil {
+		return nil
+	}
+	for _, s := range l.stores {
+		session, unread, err := s.Open(ctx)
+		if err != nil || len(unread) > 0 {
+			return nil
+		}
+		found, problems, err := session.List(ctx, store.Live|store.Archived)
+		session.Close()
+		if len(found)+len(problems) > 0 || err != nil {
+			return nil
+		}
+	}
+	return l.nowhere
+}

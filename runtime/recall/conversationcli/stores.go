@@ -1,0 +1,196 @@
+package conversationcli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/toolset"
+	"github.com/convtools/convtools/runtime/trust"
+)
+
+// Stores returns the command "stores": what is read, and from where.
+func Stores(host *toolset.Host) *cobra.Command {
+	c := &commands{host: host}
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "stores",
+		Short: "Show which programs' conversations are read, and from where",
+		Long: cli.Fill(`Shows which programs' conversations are read, and from where: how many there are of this
+project and of all, and what cannot be read. Conversations are listed, and those of this project read to their
+end. Nothing is written, and nothing leaves this machine.`) + `
+
+To switch a store off, to add directories, such as a backup, and to exclude
+projects, write in your own configuration, ` + "~/.config/convtools/convtools.toml" + `:
+
+  [stores]
+  off = ["codex"]
+  exclude = ["~/clients/acme"]
+  directories.claude-code = ["~/backup/.claude"]
+
+A file called .convtools-exclude in a project excludes it too.`,
+		Example: "  convtools stores --json",
+		Args:    cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.stores(cmd.Context(), asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print everything that is known of them as JSON")
+	return cmd
+}
+
+func (c *commands) stores(ctx context.Context, asJSON bool) error {
+	inventory, err := conversations.TakeInventory(ctx, conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv, Now: c.host.Now})
+	if err != nil {
+		return sourceFailure(err, nil)
+	}
+	if asJSON {
+		return cli.PrintJSON(c.host.Stdout, inventoryJSON(&inventory))
+	}
+	return c.writeInventory(&inventory)
+}
+
+// storeJSON is a store in the JSON of the command "stores".
+type storeJSON struct {
+	Store         string        `json:"store"`
+	Program       string        `json:"program"`
+	Place         *string       `json:"place"`
+	State         string        `json:"state"` // found, absent or off
+	Here          int           `json:"here"`
+	Conversations int           `json:"conversations"`
+	Projects      int           `json:"projects"`
+	Newest        *time.Time    `json:"newest"`
+	Unknown       int           `json:"unknown_records"`
+	Problems      []problemJSON `json:"problems"`
+}
+
+type problemJSON struct {
+	ID     string `json:"id,omitempty"`
+	Path   string `json:"path,omitempty"`
+	Reason string `json:"reason"`
+}
+
+func inventoryJSON(inventory *conversations.Inventory) any {
+	stores := []storeJSON{}
+	for i := range inventory.Stores {
+		s := &inventory.Stores[i]
+		out := storeJSON{
+			Store: s.Name, Program: s.Program, State: stateOf(s), Here: s.Here, Conversations: s.Conversations, Projects: s.Projects,
+			Unknown: s.Unknown, Problems: []problemJSON{},
+		}
+		if s.Place != "" {
+			out.Place = &s.Place
+		}
+		if !s.Newest.IsZero() {
+			newest := s.Newest.UTC()
+			out.Newest = &newest
+		}
+		for _, p := range s.Problems {
+			out.Problems = append(out.Problems, problemJSON{ID: string(p.ID), Path: p.Path, Reason: p.Err.Error()})
+		}
+		stores = append(stores, out)
+	}
+	var by *string
+	if inventory.Excluded != "" {
+		by = &inventory.Excluded
+	}
+	return struct {
+		Project    string      `json:"project"`
+		ExcludedBy *string     `json:"excluded_by"`
+		Exclude    []string    `json:"exclude"`
+		Stores     []storeJSON `json:"stores"`
+	}{inventory.Project, by, append([]string{}, inventory.Exclude...), stores}
+}
+
+func stateOf(s *conversations.StoreReport) string {
+	switch {
+	case s.Off:
+		return "off"
+	case s.Found:
+		return "found"
+	}
+	return "absent"
+}
+
+// maxProblems is how many problems of a store are shown to people.
+const maxProblems = 5
+
+func (c *commands) writeInventory(inventory *conversations.Inventory) error {
+	rows := [][]string{{"STORE", "HERE", "ALL", "PROJECTS", "NEWEST", "PLACE"}}
+	var remarks []string
+	for i := range inventory.Stores {
+		s := &inventory.Stores[i]
+		row := []string{s.Name, "-", "-", "-", "-", c.shortPath(s.Place)}
+		switch {
+		case s.Off:
+			row[5] = "off"
+		case s.Found:
+			row[1], row[2], row[3] = strconv.Itoa(s.Here), strconv.Itoa(s.Conversations), strconv.Itoa(s.Projects)
+			if s.Conversations > 0 {
+				row[4] = c.when(s.Newest, false)
+			}
+		case s.Place != "":
+			row[5] += " (nothing there)"
+		default:
+			row[5] = "nothing"
+		}
+		rows = append(rows, row)
+		remarks = append(remarks, c.remarks(s)...)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Project: %s\n", c.shortPath(inventory.Project))
+	if inventory.Excluded != "" {
+		fmt.Fprintf(&b, "Excluded by %s: none of its conversations are read.\n", c.shortPath(inventory.Excluded))
+	}
+	b.WriteByte('\n')
+	for _, line := range align(rows, func(column int) bool { return 1 <= column && column <= 3 }) {
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	for _, dir := range inventory.Exclude {
+		remarks = append(remarks, "excluded: "+c.shortPath(dir))
+	}
+	if len(remarks) > 0 {
+		b.WriteString("\n" + strings.Join(remarks, "\n") + "\n")
+	}
+	_, err := io.WriteString(c.host.Stdout, b.String())
+	return err
+}
+
+// remarks are lines about what of a store is not read.
+func (c *commands) remarks(s *conversations.StoreReport) []string {
+	var lines []string
+	if s.Unknown > 0 {
+		lines = append(lines, fmt.Sprintf("%s: left out as damaged or of an unknown type: %d records of this project", s.Name, s.Unknown))
+	}
+	for i, p := range s.Problems {
+		if i == maxProblems {
+			lines = append(lines, fmt.Sprintf("%s: %d more problems; --json shows all", s.Name, len(s.Problems)-maxProblems))
+			break
+		}
+		what := string(p.ID)
+		if what == "" {
+			what = c.shortPath(p.Path)
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s: %s", s.Name, what, text.Line(p.Err.Error())))
+	}
+	return lines
+}
+
+// shortPath writes a path for people, with "~" for the home directory.
+func (c *commands) shortPath(path string) string {
+	if home := trust.Home(c.host.Getenv); home != "" {
+		if below, ok := strings.CutPrefix(path, filepath.Clean(home)+string(filepath.Separator)); ok {
+			path = "~" + string(filepath.Separator) + below
+		}
+	}
+	return text.Cell(path)
+}

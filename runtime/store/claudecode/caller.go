@@ -1,0 +1,248 @@
+package claudecode
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/caller"
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/sessionid"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+const (
+	// clientName is what Claude Code calls itself to an MCP server.
+	clientName = "claude-code"
+	// toolUseKey is where it says which call of a tool it is, in the _meta of the call.
+	toolUseKey = "claudecode/toolUseId"
+	// maxToolUse is the longest id of a call that is looked for, in bytes.
+	maxToolUse = 200
+	// What is looked at for a call: it is recorded about when it is made, so that it
+	// stands near the end of one of the transcripts that were written last.
+	maxCallers = 64
+	callerTail = 1 << 20
+	// recordWait is how long a call is waited for that is not recorded yet, looking each
+	// recordInterval. Of 2.1.328 calls arrive up to a tenth of a second before.
+	recordWait     = 500 * time.Millisecond
+	recordInterval = 25 * time.Millisecond
+	// maxProcessFile bounds the file about a process, in bytes.
+	maxProcessFile = 64 << 10
+)
+
+// Caller implements [store.Recognizer]. The session that the environment names is that
+// of the call in a shell alone: a server gets another one with --continue, and keeps
+// the old one when its user clears the conversation.
+func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
+	if use, ok := from.Meta[toolUseKey].(string); ok {
+		return store.Caller{Evidence: store.ByCall, IDs: s.caller(ctx, use, from)}
+	}
+	if from.Client != "" && from.Client != clientName {
+		return store.Caller{}
+	}
+	c := store.Caller{}
+	if from.Client != "" {
+		c.Evidence = store.ByCall
+	} else if from.Process != caller.Foreign && s.getenv("CLAUDECODE") != "" {
+		c.Evidence = store.ByEnvironment
+	}
+	switch {
+	case c.Evidence == store.NoEvidence:
+	case from.Process == caller.Server:
+		c.IDs = s.process(from.ParentPID)
+	case from.Process == caller.Shell:
+		if session := strings.ToLower(s.getenv("CLAUDE_CODE_SESSION_ID")); sessionid.IsUUID(session) {
+			c.IDs = []transcript.ID{id(session, "")}
+		}
+	}
+	return c
+}
+
+// caller returns the conversation with a call. That is recorded about when it is made:
+// where it is not there yet, the process that makes it has noted its session, and else
+// it is waited for.
+func (s *Store) caller(ctx context.Context, use string, from caller.Caller) []transcript.ID {
+	ids := s.calling(ctx, use)
+	if len(ids) == 0 && from.Process == caller.Server {
+		ids = s.process(from.ParentPID)
+	}
+	for range recordWait / recordInterval {
+		if len(ids) > 0 || !isCallID(use) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(recordInterval):
+			ids = s.calling(ctx, use)
+		}
+	}
+	return ids
+}
+
+// calling returns the conversation with a call, and behind that of a sub-agent its
+// session. It is the newest one where copies have the call too.
+func (s *Store) calling(ctx context.Context, use string) []transcript.ID {
+	if !isCallID(use) {
+		return nil
+	}
+	opened, _, err := s.Open(ctx)
+	if err != nil {
+		return nil
+	}
+	defer opened.Close()
+	files := opened.(*session)
+	for _, e := range files.newest(maxCallers) {
+		if ctx.Err() != nil {
+			return nil
+		}
+		called, ok := files.calls(e, use)
+		if !ok {
+			continue
+		}
+		session := cmp.Or(e.session, strings.ToLower(called))
+		if !sessionid.IsUUID(session) {
+			return nil
+		}
+		ids := []transcript.ID{id(session, e.agent)}
+		if e.agent != "" {
+			ids = append(ids, id(session, ""))
+		}
+		return ids
+	}
+	return nil
+}
+
+// newest returns the transcripts of the project that were written last, the last one
+// first.
+func (s *session) newest(most int) []*entry {
+	folders, err := s.folders()
+	if err != nil {
+		return nil
+	}
+	type dated struct {
+		*entry
+		at time.Time
+	}
+	var all []dated
+	for _, folder := range folders {
+		found, err := s.transcripts(folder)
+		if err != nil {
+			continue
+		}
+		for _, e := range found {
+			if info, err := s.root.Stat(e.file); err == nil && info.Mode().IsRegular() {
+				all = append(all, dated{e, info.ModTime()})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b dated) int { return b.at.Compare(a.at) })
+	var entries []*entry
+	for _, d := range all[:min(len(all), most)] {
+		entries = append(entries, d.entry)
+	}
+	return entries
+}
+
+// calls reports whether a call of a tool is recorded near the end of a transcript, and
+// the session that its record names.
+func (s *session) calls(e *entry, use string) (session string, ok bool) {
+	f, info, err := safefile.OpenIn(s.root, e.file)
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	start := max(0, info.Size()-callerTail)
+	tail, err := io.ReadAll(io.NewSectionReader(f, start, info.Size()-start))
+	if err != nil {
+		return "", false
+	}
+	quoted := []byte(strconv.Quote(use))
+	for line := range bytes.SplitSeq(tail, []byte("\n")) {
+		if !bytes.Contains(line, quoted) {
+			continue
+		}
+		// What is quoted from another transcript has the id too.
+		if r, whole := parse(line); whole && r.is("assistant") && r.hasCall(use) {
+			return string(r.session), true
+		}
+	}
+	return "", false
+}
+
+// hasCall reports whether the assistant makes a call with an id.
+func (r *record) hasCall(use string) bool {
+	found := false
+	content, _ := r.content()
+	blocks(content, func(b *block) bool {
+		found = b.is("tool_use") && string(b.id) == use
+		return !found
+	})
+	return found
+}
+
+// isCallID reports whether a text can be the id of a call: letters, digits, '_' and '-',
+// which stand in JSON as they are.
+func isCallID(s string) bool {
+	return s != "" && len(s) <= maxToolUse && !strings.ContainsFunc(s, func(c rune) bool {
+		return !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '-')
+	})
+}
+
+// process returns the session of a process, as that has noted it. What a process of
+// the same number left behind when it was killed does not count: where the system
+// does not tell when the process began, nothing is known.
+func (s *Store) process(pid int) []transcript.ID {
+	began, ok := processStart(pid)
+	if !ok {
+		return nil
+	}
+	root, err := os.OpenRoot(path.Dir(s.projects))
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	data, err := safefile.ReadIn(root, fmt.Sprintf("sessions/%d.json", pid), maxProcessFile)
+	if err != nil {
+		return nil
+	}
+	var noted struct {
+		PID       int    `json:"pid"`
+		Session   string `json:"sessionId"`
+		ProcStart string `json:"procStart"`
+	}
+	if err := json.Unmarshal(data, &noted); err != nil || noted.PID != pid || noted.ProcStart != began {
+		return nil
+	}
+	session := strings.ToLower(noted.Session)
+	if !sessionid.IsUUID(session) {
+		return nil
+	}
+	return []transcript.ID{id(session, "")}
+}
+
+// processStart returns when a process began, in the ticks of Linux since the system
+// did: the 22nd field in its stat file, see proc(5). Other systems have no such file.
+func processStart(pid int) (string, bool) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if pid <= 0 || err != nil {
+		return "", false
+	}
+	// The second field is a name in parentheses, which may have any character.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	const start = 22 - 3 // the fields begin with the third
+	if len(fields) <= start {
+		return "", false
+	}
+	return fields[start], true
+}

@@ -1,0 +1,197 @@
+package claudecode
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// peekSize is how many bytes are read of the beginning and of the end of a transcript
+// for its metadata.
+const peekSize = 32 << 10
+
+// metadata is what is known of a transcript from its beginning and its end.
+type metadata struct {
+	cwd             string
+	version         string
+	session         string
+	created, last   time.Time
+	custom, ai      string // titles
+	summaries       map[key]string
+	first           string // prompt
+	said            map[key]bool
+	messages        int // that were seen
+	whole           bool
+	answers         int // messages of the assistant that were seen
+	hasSide, hasTop bool
+	preamble        time.Time // of a line before the first record
+	copied          bool      // it begins with records of another session
+	modified        time.Time
+	size            int64
+}
+
+// peek reads the metadata of a file.
+func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
+	f, info, err := safefile.OpenIn(s.root, file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	ends, err := jsonl.ReadEnds(f, info.Size(), peekSize)
+	if err != nil {
+		return nil, err
+	}
+	m := &metadata{
+		summaries: map[key]string{}, said: map[key]bool{}, whole: ends.Whole,
+		modified: info.ModTime(), size: info.Size(),
+	}
+	for _, part := range [][]byte{ends.Head, ends.Tail} {
+		for line := range bytes.SplitSeq(part, []byte("\n")) {
+			r, _ := parse(line) // of a line that is cut, what stands before
+			m.add(&r)
+		}
+	}
+	if ends.Whole || m.cwd != "" && m.messages > 0 {
+		return m, nil
+	}
+	return m, m.search(ctx, jsonl.NewLines(f, info.Size(), store.NewBuffer(store.NewMemory(store.DefaultMemory))))
+}
+
+// search reads lines until a message and a directory were found, which the first ones
+// do not have where they are long.
+func (m *metadata) search(ctx context.Context, lines *jsonl.Lines) error {
+	for offset := int64(0); m.cwd == "" || m.messages == 0; {
+		line, next, err := lines.At(ctx, offset)
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil && !errors.Is(err, jsonl.ErrTooLong):
+			return err
+		}
+		r, _ := parse(line)
+		m.add(&r)
+		offset = next
+	}
+	return nil
+}
+
+func (m *metadata) add(r *record) {
+	set := func(to *string, raw []byte) {
+		if *to == "" && len(raw) > 0 {
+			*to = recorded.Unescape(raw)
+		}
+	}
+	set(&m.cwd, r.cwd)
+	set(&m.version, r.version)
+	set(&m.session, r.session)
+	if len(r.uuid) > 0 {
+		m.said[keyOf(r.uuid)] = true
+	}
+	at, err := transcript.ParseTimestamp(r.stamp)
+	switch {
+	case err != nil:
+	case len(r.uuid) == 0:
+		if m.created.IsZero() && m.preamble.IsZero() {
+			m.preamble = at
+		}
+	default:
+		// What the program notes before it copies has a later time than what it copies.
+		const slack = time.Second // between a note and the prompt that it is about
+		m.copied = m.copied || r.forked || m.created.IsZero() && m.preamble.After(at.Add(slack))
+		if m.created.IsZero() || at.Before(m.created) {
+			m.created = at
+		}
+		if d := (decoder{}); r.isMessage() && len(d.events(nil, r)) > 0 {
+			m.last = at
+		}
+	}
+	switch {
+	case r.isMessage():
+		m.messages++
+		m.hasSide = m.hasSide || r.sidechain
+		m.hasTop = m.hasTop || !r.sidechain
+		if r.is("assistant") {
+			m.answers++
+		} else if m.first == "" && r.isPrompt() {
+			m.first = firstPrompt(r)
+		}
+	case r.is("custom-title") && len(r.customTitle) > 0:
+		m.custom = recorded.Unescape(r.customTitle)
+	case r.is("ai-title") && len(r.aiTitle) > 0:
+		m.ai = recorded.Unescape(r.aiTitle)
+	case r.is("summary") && len(r.leaf) > 0:
+		m.summaries[keyOf(r.leaf)] = recorded.Unescape(r.summary)
+	}
+}
+
+// firstPrompt returns the first line of a prompt, as a title.
+func firstPrompt(r *record) string {
+	var first string
+	content, _ := r.content()
+	blocks(content, func(b *block) bool {
+		if b.is("text") && b.said() {
+			first = recorded.Title(b.text)
+		}
+		return first == ""
+	})
+	return first
+}
+
+// title returns the title of a session. summaries are those that all files of its
+// folder have, by the record behind which they were made.
+func (m *metadata) title(summaries map[key]string) string {
+	switch {
+	case m.custom != "":
+		return m.custom
+	case m.ai != "":
+		return m.ai
+	}
+	best := m.first
+	found := false
+	for k, summary := range summaries {
+		if m.said[k] && !failedSummary(summary) && (!found || summary < best) {
+			best, found = summary, true
+		}
+	}
+	return best
+}
+
+// failedSummary reports whether a summary is the error that making it ended with.
+func failedSummary(s string) bool {
+	return s == "" || strings.HasPrefix(s, "API Error") || strings.HasPrefix(s, "Invalid API key")
+}
+
+// isConversation reports whether there is something to read. The program starts
+// sub-agents of one answer to no question, only to warm up.
+func (m *metadata) isConversation(agent bool) bool {
+	return m.messages > 0 && !(agent && m.whole && m.messages == 1 && m.answers == 1)
+}
+
+// maxDescription bounds the file that describes a sub-agent.
+const maxDescription = 64 << 10
+
+// description returns what a sub-agent was started for, or "".
+func (s *session) description(file string) string {
+	data, err := safefile.ReadIn(s.root, strings.TrimSuffix(file, path.Ext(file))+".meta.json", maxDescription)
+	if err != nil {
+		return ""
+	}
+	var meta struct {
+		Description string `json:"description"`
+	}
+	if err := json.Unmarshal(data, &meta); err != nil {
+		return ""
+	}
+	return meta.Description
+}

@@ -1,0 +1,599 @@
+package claudecode
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/internal/sessionid"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// session is the opened directory of projects.
+type session struct {
+	store *Store
+	root  *os.Root
+}
+
+// Close implements [store.Session].
+func (s *session) Close() { s.root.Close() }
+
+const (
+	extension    = ".jsonl"
+	agentPrefix  = "agent-"
+	subagentsDir = "subagents"
+)
+
+// entry is a transcript in a folder of a project.
+type entry struct {
+	file    string // in the directory of projects, with slashes
+	session string // uuid; of a sub-agent that of its session, where the path has it
+	agent   string // name, where it is that of a sub-agent
+	meta    *metadata
+	err     error
+}
+
+func (e *entry) folder() string {
+	folder, _, _ := strings.Cut(e.file, "/")
+	return folder
+}
+
+func (e *entry) id() transcript.ID { return id(e.session, e.agent) }
+
+// folders returns the folders that may have sessions of the project.
+func (s *session) folders() ([]string, error) {
+	all, err := readDir(s.root, ".")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range all {
+		holds := func(root string) bool { return mayHold(e.Name(), root) }
+		if (s.store.project.All() || slices.ContainsFunc(s.store.project.Roots(), holds)) && isDir(s.root, e.Name(), e) {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func readDir(root *os.Root, name string) ([]fs.DirEntry, error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.ReadDir(-1)
+}
+
+// isDir reports whether an entry is a directory, or a link to one below the root.
+func isDir(root *os.Root, name string, e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.IsDir()
+	}
+	info, err := root.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// transcripts returns the transcripts in a folder, in the order of their names.
+func (s *session) transcripts(folder string) ([]*entry, error) {
+	all, err := readDir(s.root, folder)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	var found []*entry
+	for _, e := range all {
+		file := path.Join(folder, e.Name())
+		name, isFile := strings.CutSuffix(e.Name(), extension)
+		agent, isAgent := strings.CutPrefix(name, agentPrefix)
+		switch {
+		case isFile && sessionid.IsUUID(name):
+			found = append(found, &entry{file: file, session: name})
+		case isFile && isAgent && sessionid.IsName(agent):
+			found = append(found, &entry{file: file, agent: agent})
+		case sessionid.IsUUID(e.Name()) && isDir(s.root, file, e):
+			found = append(found, s.subagents(file, e.Name())...)
+		}
+	}
+	return found, nil
+}
+
+// subagents returns the transcripts of the sub-agents of a session, which has a
+// directory.
+func (s *session) subagents(dir, session string) []*entry {
+	dir = path.Join(dir, subagentsDir)
+	all, err := readDir(s.root, dir)
+	if err != nil {
+		return nil // there need not be any
+	}
+	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	var found []*entry
+	for _, e := range all {
+		name, isFile := strings.CutSuffix(e.Name(), extension)
+		agent, isAgent := strings.CutPrefix(name, agentPrefix)
+		if isFile && isAgent && sessionid.IsName(agent) {
+			found = append(found, &entry{file: path.Join(dir, e.Name()), session: session, agent: agent})
+		}
+	}
+	return found
+}
+
+// List implements [store.Session].
+func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
+	if set&store.Live == 0 {
+		return nil, nil, nil // nothing is archived
+	}
+	folders, err := s.folders()
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading %s: %w", s.store.projects, err)
+	}
+	var problems []store.Problem
+	var all []*entry
+	for _, folder := range folders {
+		found, err := s.transcripts(folder)
+		if err != nil {
+			problems = append(problems, s.problem("", store.Unreadable, folder, err))
+			continue
+		}
+		all = append(all, found...)
+	}
+	s.peekAll(ctx, all)
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	all, problems = s.usable(all, problems)
+	titles := summaries(all)
+	all = slices.DeleteFunc(all, func(e *entry) bool {
+		return !e.meta.isConversation(e.agent != "") || !s.store.project.Has(e.meta.cwd)
+	})
+	all, problems = s.unique(all, problems)
+	shown, forks, err := s.withoutCopies(ctx, all)
+	if err != nil {
+		return nil, nil, err
+	}
+	var list []store.Conversation
+	for _, e := range shown {
+		c := s.conversation(e, titles)
+		if fork, ok := forks[e]; ok {
+			c.Parent, c.Record.(*conversation).copies = fork.from, fork.files
+		}
+		if e.meta.hasTop || !e.meta.whole || e.agent != "" {
+			list = append(list, c)
+		}
+		chains, err := s.chains(ctx, e)
+		if err != nil {
+			problems = append(problems, s.problem(e.id(), store.Unreadable, e.file, err))
+		}
+		list = append(list, chains...)
+	}
+	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	return list, problems, nil
+}
+
+func (s *session) problem(id transcript.ID, kind store.ProblemKind, file string, err error) store.Problem {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return store.Problem{ID: id, Kind: kind, Path: filepath.Join(s.store.projects, filepath.FromSlash(file)), Err: err}
+}
+
+// peekAll reads the metadata of transcripts, several at a time.
+func (s *session) peekAll(ctx context.Context, all []*entry) {
+	const maxWorkers = 8
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), maxWorkers, len(all)) {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(all) {
+					return
+				}
+				all[i].meta, all[i].err = s.peek(ctx, all[i].file)
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// usable returns the transcripts that could be read, with the sessions of sub-agents.
+func (s *session) usable(all []*entry, problems []store.Problem) ([]*entry, []store.Problem) {
+	kept := all[:0]
+	for _, e := range all {
+		switch {
+		case errors.Is(e.err, fs.ErrNotExist): // deleted meanwhile
+		case e.err != nil:
+			problems = append(problems, s.problem(e.knownID(), store.Unreadable, e.file, e.err))
+		default:
+			if e.session == "" {
+				e.session = strings.ToLower(e.meta.session)
+			}
+			if sessionid.IsUUID(e.session) {
+				kept = append(kept, e)
+			}
+		}
+	}
+	return kept, problems
+}
+
+// knownID returns the id as far as the path alone has it, or "".
+func (e *entry) knownID() transcript.ID {
+	if e.session == "" {
+		return ""
+	}
+	return e.id()
+}
+
+// unique leaves out what another file has the same id as: the one that was written
+// last counts.
+func (s *session) unique(all []*entry, problems []store.Problem) ([]*entry, []store.Problem) {
+	slices.SortStableFunc(all, func(a, b *entry) int {
+		return cmp.Or(a.id().Compare(b.id()), b.meta.modified.Compare(a.meta.modified))
+	})
+	var kept []*entry
+	for _, e := range all {
+		if n := len(kept); n > 0 && kept[n-1].id() == e.id() {
+			problems = append(problems, s.problem(e.id(), store.Duplicate, e.file, errDuplicate))
+			continue
+		}
+		kept = append(kept, e)
+	}
+	return kept, problems
+}
+
+var errDuplicate = errors.New("another file of the same id was written later, and is read instead")
+
+// conversation returns what List returns of a transcript.
+func (s *session) conversation(e *entry, summaries map[key]string) store.Conversation {
+	c := store.Conversation{
+		Conversation: transcript.Conversation{
+			ID: e.id(), Source: Name, Title: e.meta.title(summaries), CreatedAt: e.meta.created, Dir: e.meta.cwd,
+		},
+		LastAt: e.meta.last,
+		Record: &conversation{store: s.store, id: e.id(), file: e.file, agent: e.agent != ""},
+	}
+	if e.agent != "" {
+		c.Parent = id(e.session, "")
+		if description := s.description(e.file); description != "" {
+			c.Title = description
+		}
+	}
+	return c
+}
+
+// withoutCopies leaves out sessions of which another one has all records, as it was
+// continued or forked from it, and returns those that stay, and which of them are forks.
+func (s *session) withoutCopies(ctx context.Context, all []*entry) ([]*entry, map[*entry]fork, error) {
+	forks := map[*entry]fork{}
+	hidden := map[*entry]bool{}
+	for _, family := range families(all) {
+		if err := s.resolve(ctx, family, hidden, forks); err != nil {
+			return nil, nil, err
+		}
+	}
+	return slices.DeleteFunc(all, func(e *entry) bool { return hidden[e] }), forks, nil
+}
+
+// fork is what a session was forked from.
+type fork struct {
+	from  transcript.ID // the one of which it has the most records
+	files []string      // that have some of its records too, and tell them instead
+}
+
+// families returns the groups of two sessions and more that have a record in common
+// near their beginning or their end.
+func families(all []*entry) [][]*entry {
+	first := map[key]int{}
+	group := make([]int, len(all)) // the first entry of the group, as far as that is known
+	find := func(i int) int {
+		for group[i] != i {
+			group[i] = group[group[i]]
+			i = group[i]
+		}
+		return i
+	}
+	for i, e := range all {
+		group[i] = i
+		if e.agent != "" {
+			continue
+		}
+		for k := range e.meta.said {
+			j, ok := first[k]
+			if !ok {
+				first[k] = i
+				continue
+			}
+			a, b := find(i), find(j)
+			group[max(a, b)] = min(a, b)
+		}
+	}
+	members := map[int][]*entry{}
+	for i, e := range all {
+		members[find(i)] = append(members[find(i)], e)
+	}
+	var found [][]*entry
+	for i := range all {
+		if len(members[i]) > 1 {
+			found = append(found, members[i])
+		}
+	}
+	return found
+}
+
+// relative is a member of a family.
+type relative struct {
+	*entry
+	keys []stamped
+	has  map[key]bool
+	own  time.Time // when the first record was written that only it has
+}
+
+// resolve decides which members of a family are hidden, and what the others share. All
+// of their files are read: only sessions that were forked, or continued by versions
+// before 2.0, are in one.
+func (s *session) resolve(ctx context.Context, family []*entry, hidden map[*entry]bool, forks map[*entry]fork) error {
+	buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
+	defer buffer.Release()
+	holders := map[key]int{}
+	var members []*relative
+	for _, e := range family {
+		c := conversation{store: s.store, id: e.id()}
+		keys, err := c.keys(ctx, e.file, buffer)
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			continue // it is not compared; reading it will say why
+		}
+		r := &relative{entry: e, keys: keys, has: map[key]bool{}}
+		for _, k := range keys {
+			r.has[k.key] = true
+		}
+		for k := range r.has {
+			holders[k]++
+		}
+		members = append(members, r)
+	}
+	for _, r := range members {
+		for _, k := range r.keys {
+			if holders[k.key] == 1 {
+				r.own = k.at
+				break
+			}
+		}
+	}
+	for i, r := range members {
+		for j, other := range members {
+			if i == j || len(r.has) > len(other.has) || len(r.has) == len(other.has) && j > i {
+				continue
+			}
+			if subset(r.has, other.has) {
+				hidden[r.entry] = true
+			}
+		}
+	}
+	members = slices.DeleteFunc(members, func(r *relative) bool { return hidden[r.entry] })
+	slices.SortStableFunc(members, func(a, b *relative) int {
+		if a.meta.copied != b.meta.copied {
+			return cmp.Compare(number(a.meta.copied), number(b.meta.copied))
+		}
+		return a.own.Compare(b.own)
+	})
+	for i, r := range members {
+		var f fork
+		most := 0
+		for _, earlier := range members[:i] {
+			f.files = append(f.files, earlier.file)
+			if n := common(r.has, earlier.has); n > most {
+				f.from, most = earlier.id(), n
+			}
+		}
+		if i > 0 {
+			forks[r.entry] = f
+		}
+	}
+	return nil
+}
+
+// common returns how many keys two sets have in common.
+func common(a, b map[key]bool) int {
+	n := 0
+	for k := range a {
+		if b[k] {
+			n++
+		}
+	}
+	return n
+}
+
+// number orders false before true.
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func subset(a, b map[key]bool) bool {
+	for k := range a {
+		if !b[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// chains returns the side chains in the file of a session, which versions before 2.0
+// wrote there.
+func (s *session) chains(ctx context.Context, e *entry) ([]store.Conversation, error) {
+	if e.agent != "" || !strings.HasPrefix(e.meta.version, "1.") && !e.meta.hasSide {
+		return nil, nil
+	}
+	buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
+	defer buffer.Release()
+	found := conversation{store: s.store, id: e.id()}
+	f, info, err := found.open(e.file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines := jsonl.NewLines(f, info.Size(), buffer)
+	t, err := readTree(ctx, lines)
+	if err != nil {
+		return nil, err
+	}
+	var list []store.Conversation
+	for _, n := range t.chains() {
+		line, _, err := lines.At(ctx, n.offset)
+		if err != nil {
+			return list, err
+		}
+		r, _ := parse(line)
+		at, _ := transcript.ParseTimestamp(r.stamp)
+		name := fmt.Sprintf("%x", n.key[:4])
+		list = append(list, store.Conversation{
+			Conversation: transcript.Conversation{
+				ID: id(e.session, name), Source: Name, Title: firstPrompt(&r), CreatedAt: at, Parent: e.id(), Dir: e.meta.cwd,
+			},
+			Record: &conversation{store: s.store, id: id(e.session, name), file: e.file, chain: n.key},
+		})
+	}
+	return list, nil
+}
+
+// Find implements [store.Session]. Sessions that [session.List] leaves out because
+// another one has all they have are found too.
+func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversation, error) {
+	uuid, agent, ok := split(want)
+	if !ok {
+		return store.Conversation{}, &store.NotFoundError{IDs: []transcript.ID{want}, Place: s.store.Place()}
+	}
+	folders, err := s.folders()
+	if err != nil {
+		return store.Conversation{}, fmt.Errorf("reading %s: %w", s.store.projects, err)
+	}
+	var candidates []*entry
+	for _, folder := range folders {
+		file := path.Join(folder, uuid)
+		main := &entry{file: file + extension, session: uuid}
+		if agent == "" {
+			candidates = append(candidates, main)
+			continue
+		}
+		name := agentPrefix + agent + extension
+		candidates = append(candidates,
+			&entry{file: path.Join(file, subagentsDir, name), session: uuid, agent: agent},
+			&entry{file: path.Join(folder, name), agent: agent}, main)
+	}
+	s.peekAll(ctx, candidates)
+	if err := ctx.Err(); err != nil {
+		return store.Conversation{}, err
+	}
+	candidates, problems := s.usable(candidates, nil)
+	var found []*entry
+	for _, e := range candidates {
+		if e.session != uuid || !e.meta.isConversation(false) || !s.store.project.Has(e.meta.cwd) {
+			continue
+		}
+		if e.agent == agent {
+			found = append(found, e)
+			continue
+		}
+		chains, err := s.chains(ctx, e)
+		if err != nil {
+			return store.Conversation{}, err
+		}
+		for _, c := range chains {
+			if c.ID == want {
+				return c, nil
+			}
+		}
+	}
+	if len(found) == 0 {
+		if len(problems) > 0 {
+			return store.Conversation{}, fmt.Errorf("%s: %w", problems[0].Path, problems[0].Err)
+		}
+		return store.Conversation{}, s.notFound(ctx, want, folders)
+	}
+	newest := slices.MaxFunc(found, func(a, b *entry) int { return a.meta.modified.Compare(b.meta.modified) })
+	return s.conversation(newest, s.summaries(ctx, newest)), nil
+}
+
+// summaries returns what may be the title of a session: versions before 2.1 wrote that
+// into the file of another one.
+func (s *session) summaries(ctx context.Context, e *entry) map[key]string {
+	m := e.meta
+	if m.custom != "" || m.ai != "" || !strings.HasPrefix(m.version, "1.") && !strings.HasPrefix(m.version, "2.0.") {
+		return m.summaries
+	}
+	others, err := s.transcripts(e.folder())
+	if err != nil {
+		return m.summaries
+	}
+	s.peekAll(ctx, others)
+	return summaries(others)
+}
+
+// summaries returns the summaries that transcripts have, by the record behind which
+// they were made.
+func summaries(all []*entry) map[key]string {
+	found := map[key]string{}
+	for _, e := range all {
+		if e.meta == nil {
+			continue
+		}
+		for k, summary := range e.meta.summaries {
+			found[k] = summary
+		}
+	}
+	return found
+}
+
+// notFound returns the error for an id, with those that are spelled most alike.
+func (s *session) notFound(ctx context.Context, want transcript.ID, folders []string) error {
+	missing := &store.NotFoundError{IDs: []transcript.ID{want}, Place: s.store.Place()}
+	type candidate struct {
+		*entry
+		typos int
+	}
+	const most, mostTypos = 3, 8
+	var candidates []candidate
+	for _, folder := range folders {
+		entries, err := s.transcripts(folder)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			typos, near := near.Edits(string(want), string(e.id()), mostTypos)
+			if e.session != "" && near {
+				candidates = append(candidates, candidate{e, typos})
+			}
+		}
+	}
+	slices.SortFunc(candidates, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.typos, b.typos), a.id().Compare(b.id()))
+	})
+	for _, c := range candidates {
+		m, err := s.peek(ctx, c.file)
+		if err == nil && len(missing.Nearest) < most && s.store.project.Has(m.cwd) {
+			missing.Nearest = append(missing.Nearest, c.id())
+		}
+	}
+	return missing
+}

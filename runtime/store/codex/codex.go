@@ -1,0 +1,107 @@
+// Package codex reads the conversations that the Codex CLI recorded for a project:
+// threads and those of their sub-agents, from the rollouts in its home directory.
+//
+// It is a reader. It never creates, changes or locks anything, opens only regular
+// files below the home directory, and none of the databases there: rollouts are what
+// they are made of. A thread belongs to a project by the working directory that is
+// recorded in it.
+package codex
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/sessionid"
+	"github.com/convtools/convtools/runtime/store/project"
+	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/trust"
+)
+
+// Name is the name of this kind of store.
+const Name = "codex"
+
+// Store is the conversations of a project, as a [store.Store]. It holds no open files
+// and is safe for concurrent use.
+type Store struct {
+	home    string
+	project *project.Project
+	getenv  func(string) string
+}
+
+// Open returns the store, and false where Codex has recorded nothing there.
+func Open(o store.Options) (*Store, bool) {
+	s := &Store{home: cmp.Or(o.Home, Home(o.Env())), project: o.Project, getenv: o.Env()}
+	if s.home == "" {
+		return nil, false
+	}
+	for _, dir := range []string{sessionsDir, archiveDir} {
+		info, err := os.Stat(filepath.Join(s.home, dir))
+		if err == nil && info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return s, true
+		}
+	}
+	return nil, false
+}
+
+// Home returns the directory that Codex keeps everything in, or "" where the
+// environment does not tell.
+func Home(getenv func(string) string) string {
+	if dir := getenv("CODEX_HOME"); dir != "" {
+		return dir
+	}
+	home := trust.Home(getenv)
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, ".codex")
+}
+
+// Name implements [store.Store].
+func (s *Store) Name() string { return Name }
+
+// Place implements [store.Store].
+func (s *Store) Place() string { return s.home }
+
+// Open implements [store.Store].
+func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
+	root, err := os.OpenRoot(s.home)
+	if err != nil {
+		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", s.home, err)
+	}
+	return &session{store: s, root: root}, nil, nil
+}
+
+// IDPrefix is what the ids of conversations of this store begin with.
+const IDPrefix = "codex-"
+
+// ParseID reads an id: "codex-" and the uuid of a thread, in any case. A bare uuid is
+// one too, where it is of version 7. The error is a [*store.BadIDError].
+func ParseID(text string) (transcript.ID, error) {
+	rest, prefixed := sessionid.CutPrefix(text, IDPrefix)
+	thread := strings.ToLower(rest)
+	if !sessionid.IsUUID(thread) || !prefixed && !sessionid.IsTimed(thread) {
+		return "", sessionid.Bad(text, `expected "codex-" and the uuid of a thread, such as codex-01a1ffd7-7b57-7ca0-9fa0-3b693e56b89f`)
+	}
+	return id(thread), nil
+}
+
+// Claims reports whether a text can only be meant as an id of this store, be it a wrong
+// one.
+func Claims(text string) bool {
+	rest, prefixed := sessionid.CutPrefix(text, IDPrefix)
+	return prefixed || sessionid.IsUUID(strings.ToLower(rest)) && sessionid.IsTimed(rest)
+}
+
+// ParseID implements [store.Store].
+func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(text) }
+
+func id(thread string) transcript.ID { return transcript.ID(IDPrefix + thread) }
+
+var errCompressed = errors.New("it is compressed with zstd, which is not read")

@@ -1,0 +1,328 @@
+package codex
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/internal/sessionid"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+const (
+	sessionsDir  = "sessions"
+	archiveDir   = "archived_sessions"
+	indexFile    = "session_index.jsonl"
+	filePrefix   = "rollout-"
+	extension    = ".jsonl"
+	compressed   = ".zst"
+	timeInName   = len("2006-01-02T15-04-05-")
+	uuidLength   = len("01a1ffd7-7b57-7ca0-9fa0-3b693e56b89f")
+	maxIndexSize = 16 << 20 // bytes of indexFile
+)
+
+// session is the opened home directory.
+type session struct {
+	store *Store
+	root  *os.Root
+
+	once     sync.Once
+	rollouts []*rollout // by thread and segment
+	unlisted []store.Problem
+}
+
+// Close implements [store.Session].
+func (s *session) Close() { s.root.Close() }
+
+// rollout is a file of a thread. A thread that was reverted has several, of which the
+// last one counts.
+type rollout struct {
+	file       string // in the home directory, with slashes
+	thread     string // uuid
+	segment    string // uuid; empty for the first one
+	archived   bool
+	compressed bool
+	meta       *metadata
+	err        error
+}
+
+// parseName reads the name of a rollout.
+func parseName(name string) (r rollout, ok bool) {
+	name, r.compressed = strings.CutSuffix(name, compressed)
+	name, isFile := strings.CutSuffix(name, extension)
+	name, isRollout := strings.CutPrefix(name, filePrefix)
+	if !isFile || !isRollout || len(name) < timeInName+uuidLength {
+		return r, false
+	}
+	ids := strings.ToLower(name[timeInName:])
+	r.thread, r.segment = ids[:uuidLength], strings.TrimPrefix(ids[uuidLength:], "_")
+	return r, sessionid.IsUUID(r.thread) && (len(ids) == uuidLength || ids[uuidLength] == '_' && sessionid.IsUUID(r.segment))
+}
+
+// list finds the rollouts, once.
+func (s *session) list() {
+	s.once.Do(func() {
+		s.walk(sessionsDir, 3)
+		s.walk(archiveDir, 0)
+		slices.SortFunc(s.rollouts, func(a, b *rollout) int {
+			return cmp.Or(
+				strings.Compare(a.thread, b.thread), cmp.Compare(number(b.archived), number(a.archived)),
+				strings.Compare(a.segment, b.segment), cmp.Compare(number(b.compressed), number(a.compressed)),
+				strings.Compare(a.file, b.file),
+			)
+		})
+	})
+}
+
+// number orders false before true.
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// walk finds the rollouts in a directory and in those below it, some levels deep.
+func (s *session) walk(dir string, depth int) {
+	f, err := s.root.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	var entries []fs.DirEntry
+	if err == nil {
+		entries, err = f.ReadDir(-1)
+		f.Close()
+	}
+	if err != nil {
+		s.unlisted = append(s.unlisted, s.problem("", store.Unreadable, dir, err))
+		return
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		if e.IsDir() && depth > 0 {
+			s.walk(name, depth-1)
+			continue
+		}
+		if r, ok := parseName(e.Name()); ok && !e.IsDir() {
+			r.file, r.archived = name, strings.HasPrefix(name, archiveDir)
+			s.rollouts = append(s.rollouts, &r)
+		}
+	}
+}
+
+func (s *session) problem(id transcript.ID, kind store.ProblemKind, file string, err error) store.Problem {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return store.Problem{ID: id, Kind: kind, Path: filepath.Join(s.store.home, filepath.FromSlash(file)), Err: err}
+}
+
+// threads returns the rollout that counts of each thread: of those that are not
+// archived, where there are any, the last segment; the plain file where it is
+// compressed too.
+func (s *session) threads() []*rollout {
+	s.list()
+	var last []*rollout
+	for i, r := range s.rollouts {
+		if i+1 == len(s.rollouts) || s.rollouts[i+1].thread != r.thread {
+			one := *r // which is the caller's
+			last = append(last, &one)
+		}
+	}
+	return last
+}
+
+// segments returns the rollouts of a thread, the last one first.
+func (s *session) segments(thread string) []*rollout {
+	s.list()
+	var found []*rollout
+	for _, r := range slices.Backward(s.rollouts) {
+		if r.thread == thread && !r.compressed {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// List implements [store.Session].
+func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
+	var wanted []*rollout
+	for _, r := range s.threads() {
+		if r.archived && set&store.Archived != 0 || !r.archived && set&store.Live != 0 {
+			wanted = append(wanted, r)
+		}
+	}
+	s.peekAll(ctx, wanted)
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	problems := slices.Clone(s.unlisted)
+	names := s.names()
+	var list []store.Conversation
+	for _, r := range wanted {
+		switch {
+		case errors.Is(r.err, fs.ErrNotExist): // deleted meanwhile
+		case r.err != nil:
+			problems = append(problems, s.problem(id(r.thread), store.Unreadable, r.file, r.err))
+		case s.has(r):
+			list = append(list, s.conversation(ctx, r, names))
+		}
+	}
+	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	return list, problems, nil
+}
+
+// has reports whether a rollout is a conversation of the project.
+func (s *session) has(r *rollout) bool {
+	return r.meta.thread == r.thread && (!r.meta.empty || r.meta.base.thread != "") && s.store.project.Has(r.meta.cwd)
+}
+
+// peekAll reads the metadata of rollouts, several at a time.
+func (s *session) peekAll(ctx context.Context, all []*rollout) {
+	const maxWorkers = 8
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), maxWorkers, len(all)) {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(all) {
+					return
+				}
+				if r := all[i]; r.compressed {
+					r.err = errCompressed
+				} else {
+					r.meta, r.err = s.peek(ctx, r.file)
+				}
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// names returns the names that threads were given: the last one of each counts.
+func (s *session) names() map[string]string {
+	names := map[string]string{}
+	data, err := safefile.ReadIn(s.root, indexFile, maxIndexSize)
+	if err != nil {
+		return names // there need not be any
+	}
+	for line := range bytes.SplitSeq(data, []byte("\n")) {
+		var thread, name string
+		ok := jsontext.Object(line, func(key, value []byte) {
+			text, _ := jsontext.Unquote(value)
+			switch {
+			case jsontext.KeyIs(key, "id"):
+				thread = strings.ToLower(string(text))
+			case jsontext.KeyIs(key, "thread_name"):
+				name = recorded.Unescape(text)
+			}
+		})
+		if ok && thread != "" {
+			names[thread] = name
+		}
+	}
+	return names
+}
+
+// conversation returns what List returns of a rollout.
+func (s *session) conversation(ctx context.Context, r *rollout, names map[string]string) store.Conversation {
+	m := r.meta
+	begin := m // of the thread, where that was reverted
+	for at, n := r, 0; begin.base.thread == r.thread && n < maxSections; n++ {
+		before, earlier := s.before(ctx, at, begin.base)
+		if before == nil {
+			break
+		}
+		at, begin = before, earlier
+	}
+	c := store.Conversation{
+		Conversation: transcript.Conversation{
+			ID: id(r.thread), Source: Name, Title: cmp.Or(names[r.thread], begin.first), CreatedAt: begin.created, Archived: r.archived,
+			Dir: m.cwd,
+		},
+		LastAt: m.last,
+		Record: &conversation{store: s.store, rollout: r},
+	}
+	switch {
+	case m.agent && sessionid.IsUUID(m.parent):
+		c.Parent = id(m.parent)
+	case sessionid.IsUUID(begin.forked) && begin.forked != r.thread:
+		c.Parent = id(begin.forked)
+	}
+	return c
+}
+
+// Find implements [store.Session].
+func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversation, error) {
+	thread, ok := strings.CutPrefix(string(want), IDPrefix)
+	var found *rollout
+	if ok {
+		for _, r := range s.threads() {
+			if r.thread == thread {
+				found = r
+			}
+		}
+	}
+	if found == nil {
+		return store.Conversation{}, s.notFound(ctx, want)
+	}
+	s.peekAll(ctx, []*rollout{found})
+	switch {
+	case ctx.Err() != nil:
+		return store.Conversation{}, ctx.Err()
+	case errors.Is(found.err, fs.ErrNotExist):
+		return store.Conversation{}, s.notFound(ctx, want)
+	case found.err != nil:
+		return store.Conversation{}, fmt.Errorf("%s: %w", found.file, found.err)
+	case !s.has(found):
+		return store.Conversation{}, s.notFound(ctx, want)
+	}
+	return s.conversation(ctx, found, s.names()), nil
+}
+
+// notFound returns the error for an id, with those of the project that are spelled most
+// alike.
+func (s *session) notFound(ctx context.Context, want transcript.ID) error {
+	missing := &store.NotFoundError{IDs: []transcript.ID{want}, Place: s.store.Place(), Unread: slices.Clone(s.unlisted)}
+	type candidate struct {
+		*rollout
+		typos int
+	}
+	const most, mostTypos = 3, 8
+	var candidates []candidate
+	for _, r := range s.threads() {
+		if typos, near := near.Edits(string(want), string(id(r.thread)), mostTypos); near {
+			candidates = append(candidates, candidate{r, typos})
+		}
+	}
+	slices.SortFunc(candidates, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.typos, b.typos), strings.Compare(a.thread, b.thread))
+	})
+	for _, c := range candidates {
+		if len(missing.Nearest) == most {
+			break
+		}
+		if m, err := s.peek(ctx, c.file); err == nil && s.store.project.Has(m.cwd) {
+			missing.Nearest = append(missing.Nearest, id(c.thread))
+		}
+	}
+	return missing
+}

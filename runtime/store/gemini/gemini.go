@@ -1,0 +1,114 @@
+// Package gemini reads the conversations that Gemini CLI recorded for a project:
+// sessions and those of their sub-agents, from the chats below its home directory.
+//
+// It is a reader. It never creates, changes or locks anything, and opens only regular
+// files below the directory of projects. A session belongs to a project by the directory
+// that the program notes beside it; old versions have only a hash of that, which is
+// compared with the hashes of the directories that are asked for.
+package gemini
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/sessionid"
+	"github.com/convtools/convtools/runtime/store/project"
+	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/trust"
+)
+
+// Name is the name of this kind of store.
+const Name = "gemini"
+
+// Store is the conversations of a project, as a [store.Store]. It holds no open files
+// and is safe for concurrent use.
+type Store struct {
+	home    string
+	project *project.Project
+	getenv  func(string) string
+}
+
+// projectsDir is the directory of the folders of projects, in the home.
+const projectsDir = "tmp"
+
+// Open returns the store, and false where Gemini CLI has recorded nothing there.
+func Open(o store.Options) (*Store, bool) {
+	s := &Store{home: cmp.Or(o.Home, Home(o.Env())), project: o.Project, getenv: o.Env()}
+	if s.home == "" {
+		return nil, false
+	}
+	info, err := os.Stat(s.Place())
+	if err == nil && info.IsDir() || errors.Is(err, fs.ErrPermission) {
+		return s, true
+	}
+	return nil, false
+}
+
+// Home returns the directory that Gemini CLI keeps everything in, or "" where the
+// environment does not tell.
+func Home(getenv func(string) string) string {
+	home := cmp.Or(getenv("GEMINI_CLI_HOME"), trust.Home(getenv))
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, ".gemini")
+}
+
+// Name implements [store.Store].
+func (s *Store) Name() string { return Name }
+
+// Place implements [store.Store].
+func (s *Store) Place() string { return filepath.Join(s.home, projectsDir) }
+
+// Open implements [store.Store].
+func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
+	root, err := os.OpenRoot(s.Place())
+	if err != nil {
+		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", s.Place(), err)
+	}
+	return &session{store: s, root: root}, nil, nil
+}
+
+// IDPrefix is what the ids of conversations of this store begin with.
+const IDPrefix = "gemini-"
+
+// ParseID reads an id: "gemini-" and the uuid of a session, with "." and the id of a
+// sub-agent behind it where it is that of one. The case of the first two does not matter.
+// The error is a [*store.BadIDError].
+func ParseID(text string) (transcript.ID, error) {
+	rest, prefixed := sessionid.CutPrefix(text, IDPrefix)
+	session, agent, isAgent := strings.Cut(rest, ".")
+	session = strings.ToLower(session)
+	switch {
+	case !prefixed || !sessionid.IsUUID(session):
+		return "", sessionid.Bad(text, `expected "gemini-" and the uuid of a session, such as gemini-2c154aa7-742d-46ce-af44-de020dbaa17b`)
+	case isAgent && !sessionid.IsName(agent):
+		return "", sessionid.Bad(text, `after "." only the id of a sub-agent may follow: letters and digits`)
+	}
+	return id(session, agent), nil
+}
+
+// Claims reports whether a text can only be meant as an id of this store, be it a wrong
+// one.
+func Claims(text string) bool {
+	_, prefixed := sessionid.CutPrefix(text, IDPrefix)
+	return prefixed
+}
+
+// ParseID implements [store.Store].
+func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(text) }
+
+// id returns the id of a session, or of a sub-agent where that is not empty.
+func id(session, agent string) transcript.ID {
+	if agent != "" {
+		agent = "." + agent
+	}
+	return transcript.ID(IDPrefix + session + agent)
+}

@@ -1,0 +1,178 @@
+// Package jsonl reads files of JSON lines that somebody else may be writing: whole,
+// in the memory of a buffer, or only their beginning and their end.
+//
+// A line ends at a line feed and nowhere else, so that U+2028 may stand in it. What
+// follows the last line feed is not written yet, and is never looked at. The package
+// reads no line as JSON, and never writes.
+package jsonl
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/convtools/convtools/runtime/store"
+)
+
+// MaxLine is the longest line that is read, in bytes. A longer one, which could
+// only be a file that is no record of a conversation, is left out.
+const MaxLine = 256 << 20
+
+// Chunk is how many bytes are read at a time: enough for most lines to be whole.
+const Chunk = 256 << 10
+
+// ErrTooLong is the error for a line of more than [MaxLine] bytes.
+var ErrTooLong = errors.New("the line is too long")
+
+// Lines reads lines of a file, in any order, in the memory of a buffer.
+type Lines struct {
+	file    io.ReaderAt
+	size    int64 // of the file when it was opened: what is written later is not read
+	buffer  *store.Buffer
+	chunk   int
+	maxLine int
+	window  []byte // a part of the file
+	base    int64  // where it begins
+}
+
+// NewLines returns a reader of the first size bytes of a file.
+func NewLines(file io.ReaderAt, size int64, buffer *store.Buffer) *Lines {
+	return &Lines{file: file, size: size, buffer: buffer, chunk: Chunk, maxLine: MaxLine}
+}
+
+// At returns the line that begins at an offset, without its line feed, and where the
+// next one begins. The line is valid until the next call. The error is [io.EOF]
+// where no whole line begins there, and [ErrTooLong], with the next line's offset,
+// for one that is left out.
+func (l *Lines) At(ctx context.Context, offset int64) (line []byte, next int64, err error) {
+	if line, ok := l.inWindow(offset); ok {
+		return line, offset + int64(len(line)) + 1, nil
+	}
+	if err := l.fill(ctx, offset, l.chunk); err != nil {
+		return nil, 0, err
+	}
+	if line, ok := l.inWindow(offset); ok {
+		return line, offset + int64(len(line)) + 1, nil
+	}
+	// What a long line needs is found out before it is held, so that it is held once.
+	next, err = l.lineEnd(ctx, offset+int64(len(l.window)))
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case next-1-offset > int64(l.maxLine):
+		return nil, next, ErrTooLong
+	}
+	if err := l.fill(ctx, offset, int(next-offset)); err != nil {
+		return nil, 0, err
+	}
+	if line, ok := l.inWindow(offset); ok {
+		return line, next, nil
+	}
+	return nil, 0, io.EOF // the file was rewritten
+}
+
+// inWindow returns the line that begins at an offset, where all of it is in the window.
+func (l *Lines) inWindow(offset int64) ([]byte, bool) {
+	from := offset - l.base
+	if from < 0 || from >= int64(len(l.window)) {
+		return nil, false
+	}
+	i := bytes.IndexByte(l.window[from:], '\n')
+	if i < 0 {
+		return nil, false
+	}
+	return l.window[from : from+int64(i)], true
+}
+
+// lineEnd returns the offset behind the line that goes on at one.
+func (l *Lines) lineEnd(ctx context.Context, offset int64) (int64, error) {
+	for {
+		if err := l.fill(ctx, offset, l.chunk); err != nil {
+			return 0, err
+		}
+		if i := bytes.IndexByte(l.window, '\n'); i >= 0 {
+			return offset + int64(i) + 1, nil
+		}
+		offset += int64(len(l.window))
+	}
+}
+
+// fill puts at least most bytes of the file from an offset into the window, or all
+// there are, of which there must be one.
+func (l *Lines) fill(ctx context.Context, offset int64, most int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	l.window = nil
+	if offset >= l.size {
+		return io.EOF
+	}
+	if err := l.buffer.Reserve(ctx, max(l.chunk, most)); err != nil {
+		return err
+	}
+	buf := l.buffer.Bytes[:cap(l.buffer.Bytes)]
+	n, err := l.file.ReadAt(buf[:min(int64(len(buf)), l.size-offset)], offset)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if n == 0 {
+		return io.EOF
+	}
+	l.window, l.base = buf[:n], offset
+	return nil
+}
+
+// Ends is the beginning and the end of a file.
+type Ends struct {
+	// Head is the lines at the beginning, each with its line feed but the last one
+	// where that is Cut.
+	Head []byte
+	// Tail is the lines at the end, each with its line feed, as far as they are not in
+	// Head.
+	Tail []byte
+	// Whole reports whether there are no other lines.
+	Whole bool
+	// Cut reports whether the last line of Head is only the beginning of one.
+	Cut bool
+}
+
+// ReadEnds reads up to most bytes of the beginning and of the end of a file of some
+// size.
+func ReadEnds(file io.ReaderAt, size int64, most int) (Ends, error) {
+	head, err := read(file, 0, min(size, int64(most)))
+	if err != nil {
+		return Ends{}, err
+	}
+	e := Ends{Head: head[:bytes.LastIndexByte(head, '\n')+1]}
+	if int64(len(head)) == size {
+		e.Whole = true
+		return e, nil
+	}
+	if len(e.Head) == 0 {
+		e.Head, e.Cut = head, true
+	}
+	start := max(int64(len(e.Head)), size-int64(most))
+	tail, err := read(file, start, size-start)
+	if err != nil {
+		return Ends{}, err
+	}
+	tail = tail[:bytes.LastIndexByte(tail, '\n')+1]
+	switch {
+	case start > int64(len(e.Head)) || e.Cut:
+		tail = tail[bytes.IndexByte(tail, '\n')+1:] // of a line that begins before
+	default:
+		e.Whole = true
+	}
+	e.Tail = tail
+	return e, nil
+}
+
+func read(file io.ReaderAt, offset, size int64) ([]byte, error) {
+	data := make([]byte, size)
+	n, err := file.ReadAt(data, offset)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	return data[:n], nil
+}

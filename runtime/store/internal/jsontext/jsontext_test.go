@@ -1,0 +1,138 @@
+package jsontext_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Object, Members and Elements find what encoding/json does, and Writer rewrites it to
+// the same value. What is not JSON ends them, and nothing else.
+func FuzzObject(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, ` { "a" : 1 , "b":[1,2,{"c":null}], "a":"\u00e9\n\ud83d\ude00" } `, `{"a":-1.5e+3,"b":true,"c":false}`,
+		`[1,"x",[],{}]`, `{"a"`, `{"a":}`, `{"a":1,}`, `{"a":1}x`, `[1,]`, `"a"`, ``, `{"a":01}`, `{"\u0061":1}`, strings.Repeat(`{"a":`, 300),
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		keys := 0
+		ok := jsontext.Object(data, func(key, value []byte) {
+			keys++
+			if bytes.IndexByte(data, '\\') < 0 && !json.Valid(value) && json.Valid(data) {
+				t.Errorf("%q is a member of %q", value, data)
+			}
+		})
+		var object map[string]any
+		if json.Unmarshal(data, &object) == nil && object != nil {
+			depth, deepest := 0, 0
+			for _, c := range data {
+				switch c {
+				case '{', '[':
+					depth++
+					deepest = max(deepest, depth)
+				case '}', ']':
+					depth--
+				}
+			}
+			if !ok && deepest < jsontext.MaxDepth {
+				t.Fatalf("%q is no object", data)
+			}
+			if keys < len(object) && ok {
+				t.Errorf("%q has %d members", data, keys)
+			}
+		}
+		if !ok {
+			return
+		}
+		n := 0
+		trimmed := bytes.TrimSpace(data)
+		for range jsontext.Members(trimmed) {
+			n++
+		}
+		if n != keys {
+			t.Errorf("Members finds %d in %q, Object %d", n, data, keys)
+		}
+		for _, indent := range []bool{false, true} {
+			w := jsontext.Writer{Indent: indent}
+			got := w.Append(nil, trimmed)
+			var again map[string]any
+			if json.Valid(data) && utf8.Valid(data) {
+				if err := json.Unmarshal(got, &again); err != nil || len(again) != len(object) {
+					t.Errorf("%q became %q: %v", data, got, err)
+				}
+			}
+		}
+	})
+}
+
+func TestElements(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`[]`: "", `[1]`: "1", ` [1]`: "", `[1, "a" ,[2],{"b":3}]`: `1|"a"|[2]|{"b":3}`, `[1,2`: "1|2", `[1,,2]`: "1", `{"a":1}`: "", ``: "", `[`: "", `[1 2]`: "1",
+	} {
+		var got []string
+		for e := range jsontext.Elements([]byte(text)) {
+			got = append(got, string(e))
+		}
+		if strings.Join(got, "|") != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestKeyIs(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]bool{`type`: true, `\u0074ype`: true, `t\u0079pe`: true, `typ`: false, `type\n`: false, `\type`: false, strings.Repeat(`\u0074`, 1000): false} {
+		if got := jsontext.KeyIs([]byte(key), "type"); got != want {
+			t.Errorf("%q: %t", key, got)
+		}
+	}
+}
+
+// Parts of a text, one behind the other, are the text, however it is put together.
+func FuzzParts(f *testing.F) {
+	f.Add("a b", `c\nd`, 3)
+	f.Add(strings.Repeat("東京", 20), `\ud83d\ude00\ud83d`, 7)
+	f.Fuzz(func(t *testing.T, a, b string, most int) {
+		most = 1 + (most&0x7fffffff)%50
+		text := func(limits transcript.Limits) (string, transcript.BodyInfo) {
+			k := jsontext.Keep(0, limits)
+			dst, _ := k.Append(nil, []byte(a), nil)
+			dst, _ = k.Append(dst, []byte(b), nil)
+			var info transcript.BodyInfo
+			dst = k.Finish(dst)
+			k.Describe(&info)
+			return string(dst), info
+		}
+		whole, _ := text(transcript.Limits{})
+		var parts string
+		for part := 1; ; part++ {
+			s, info := text(transcript.Limits{Text: most, Part: part})
+			if info.Chars != utf8.RuneCountInString(whole) {
+				t.Fatalf("part %d of %q: %d characters", part, whole, info.Chars)
+			}
+			if s == "" {
+				break
+			}
+			parts += s
+		}
+		if parts != whole {
+			t.Errorf("%q, want %q", parts, whole)
+		}
+		cut, info := text(transcript.Limits{Text: most})
+		runes := []rune(whole)
+		want := whole
+		if head := transcript.HeadChars(most); len(runes) > most {
+			want = string(runes[:head]) + string(runes[len(runes)-(most-head):])
+		}
+		if cut != want || (info.Chars > 0) != (cut != whole) && len(runes) > most {
+			t.Errorf("%q, want %q, %+v", cut, want, info)
+		}
+	})
+}

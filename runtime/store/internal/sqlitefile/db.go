@@ -1,0 +1,111 @@
+package sqlitefile
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+
+	"modernc.org/sqlite"
+	"modernc.org/sqlite/vfs"
+)
+
+// DB is a database as it was when it was opened. It is safe for concurrent use.
+type DB struct {
+	snapshot *snapshot
+	vfs      *vfs.FS
+	sql      *sql.DB
+}
+
+// Open opens the database of a name below a root, which may be closed then.
+func Open(ctx context.Context, root *os.Root, name string) (*DB, error) {
+	s, err := openSnapshot(root, name)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{snapshot: s}
+	if err := db.connect(ctx); err != nil {
+		db.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+func (db *DB) connect(ctx context.Context) error {
+	name, files, err := vfs.New(db.snapshot)
+	if err != nil {
+		return err
+	}
+	db.vfs = files
+	// Nothing recorded may make it do what a query does not ask for, or hold more than
+	// the query needs.
+	const options = "&mode=ro&immutable=1&_pragma=query_only(1)&_pragma=trusted_schema(0)&_pragma=mmap_size(0)&_pragma=temp_store(2)"
+	connector, err := sqlite.NewConnector("file:" + fileName + "?vfs=" + name + options)
+	if err != nil {
+		return err
+	}
+	db.sql = sql.OpenDB(connector)
+	return db.Each(ctx, func(*sql.Rows) error { return nil }, "SELECT 1 FROM sqlite_schema LIMIT 1")
+}
+
+// Close releases what the database holds.
+func (db *DB) Close() {
+	if db.sql != nil {
+		db.sql.Close()
+	}
+	if db.vfs != nil {
+		db.vfs.Close()
+	}
+	db.snapshot.close()
+}
+
+// Errors that end reading rows before their end.
+var (
+	// ErrStop, returned by a function that is called for rows, ends them without an
+	// error.
+	ErrStop = errors.New("stop")
+	// ErrCorrupt is wrapped by the error for what is no database, or a damaged one.
+	ErrCorrupt = errors.New("it is damaged")
+)
+
+// Each calls row for each row of the result of a query, until that returns an error.
+func (db *DB) Each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := db.sql.QueryContext(ctx, query, args...)
+	if err != nil {
+		return db.failure(ctx, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		switch err := row(rows); {
+		case errors.Is(err, ErrStop):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+	return db.failure(ctx, rows.Err())
+}
+
+// Result codes of SQLite, from https://www.sqlite.org/rescode.html.
+const (
+	codeCorrupt = 11
+	codeNotADB  = 26
+	primaryCode = 0xff
+)
+
+// failure returns why SQLite failed.
+func (db *DB) failure(ctx context.Context, err error) error {
+	var code *sqlite.Error
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case db.snapshot.changed.Load():
+		return ErrChanged
+	case errors.As(err, &code) && (code.Code()&primaryCode == codeCorrupt || code.Code()&primaryCode == codeNotADB):
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return err
+}

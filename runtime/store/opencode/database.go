@@ -1,0 +1,382 @@
+package opencode
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
+)
+
+// database is a database of opencode. It implements [source]. It is opened again where
+// its owner changes it while it is read.
+type database struct {
+	dir, name string
+
+	mu      sync.Mutex
+	users   int     // of the database
+	current *handle // nil where it is not open
+}
+
+// handle is a database that was opened.
+type handle struct {
+	*sqlitefile.DB
+	tables  map[string][]string // names of the columns
+	users   int                 // queries
+	retired bool                // it is closed behind the last query
+}
+
+// newDatabase returns a database with one user.
+func newDatabase(path string) *database {
+	return &database{dir: filepath.Dir(path), name: filepath.Base(path), users: 1}
+}
+
+func (d *database) path() string { return filepath.Join(d.dir, d.name) }
+
+func (d *database) retain() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.users++
+}
+
+func (d *database) release() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.users--; d.users == 0 {
+		d.retire(d.current)
+	}
+}
+
+// retire closes a handle once nothing is read from it.
+func (d *database) retire(h *handle) {
+	if h == nil {
+		return
+	}
+	if d.current == h {
+		d.current = nil
+	}
+	h.retired = true
+	if h.users == 0 && h.DB != nil {
+		h.Close()
+		h.DB = nil
+	}
+}
+
+// acquire returns the handle of the database, opened where there is none.
+func (d *database) acquire(ctx context.Context) (*handle, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.current == nil {
+		h, err := openHandle(ctx, d.dir, d.name)
+		if err != nil {
+			return nil, err
+		}
+		d.current = h
+	}
+	d.current.users++
+	return d.current, nil
+}
+
+// leave ends the use of a handle, which is not used again where it is outdated.
+func (d *database) leave(h *handle, outdated bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	h.users--
+	if outdated || h.retired || d.users == 0 {
+		d.retire(h)
+	}
+}
+
+// required are the columns without which the tables cannot be read.
+var required = [...]struct{ table, column string }{
+	{"session", "id"}, {"session", "directory"},
+	{"message", "id"}, {"message", "session_id"}, {"message", "time_created"}, {"message", "data"},
+	{"part", "id"}, {"part", "message_id"}, {"part", "data"},
+}
+
+func openHandle(ctx context.Context, dir, name string) (*handle, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	db, err := sqlitefile.Open(ctx, root, name)
+	if err != nil {
+		return nil, err
+	}
+	h := &handle{DB: db, tables: map[string][]string{}}
+	if err := h.describe(ctx); err != nil {
+		db.Close()
+		return nil, err
+	}
+	return h, nil
+}
+
+// describe reads which columns the tables have. A view in place of a table is none:
+// looking at it could take any time.
+func (h *handle) describe(ctx context.Context) error {
+	err := h.Each(ctx, func(rows *sql.Rows) error {
+		var table, column string
+		err := rows.Scan(&table, &column)
+		h.tables[table] = append(h.tables[table], column)
+		return err
+	}, `SELECT s.name, c.name FROM sqlite_schema s, pragma_table_info(s.name) c
+		WHERE s.type = 'table' AND s.name IN ('session', 'message', 'part') AND s.sql NOT LIKE 'CREATE VIRTUAL%'`)
+	if err != nil {
+		return err
+	}
+	for _, r := range required {
+		if !slices.Contains(h.tables[r.table], r.column) {
+			return &schemaError{r.table, r.column}
+		}
+	}
+	return nil
+}
+
+// schemaError is the error for a database of a form that is not known.
+type schemaError struct{ table, column string }
+
+func (e *schemaError) Error() string {
+	return fmt.Sprintf("it has no column %s.%s: it is of another version of opencode than the known ones", e.table, e.column)
+}
+
+// column returns an expression for a column that a table need not have.
+func (h *handle) column(table, name string) string {
+	if slices.Contains(h.tables[table], name) {
+		return table + "." + name
+	}
+	return "NULL"
+}
+
+// maxAttempts bounds how often a query begins again because the owner of the database
+// changes it.
+const maxAttempts = 10
+
+// each calls row for each row of a query, which may depend on the form of the tables.
+// Where the database changes, it calls begin and starts again.
+func (d *database) each(ctx context.Context, begin func(), row func(*sql.Rows) error, query func(*handle) string, args ...any) error {
+	for attempt := 1; ; attempt++ {
+		begin()
+		h, err := d.acquire(ctx)
+		if err == nil {
+			err = h.Each(ctx, row, query(h), args...)
+			d.leave(h, errors.Is(err, sqlitefile.ErrChanged))
+		}
+		if !errors.Is(err, sqlitefile.ErrChanged) || attempt == maxAttempts {
+			return err
+		}
+	}
+}
+
+// collect returns what scan makes of each row.
+func collect[T any](ctx context.Context, d *database, scan func(*sql.Rows) (T, error), query func(*handle) string, args ...any) ([]T, error) {
+	var found []T
+	err := d.each(ctx, func() { found = nil }, func(rows *sql.Rows) error {
+		x, err := scan(rows)
+		found = append(found, x)
+		return err
+	}, query, args...)
+	return found, err
+}
+
+func fixed(query string) func(*handle) string { return func(*handle) string { return query } }
+
+// open opens the database, to find out whether it can be read.
+func (d *database) open(ctx context.Context) error {
+	return d.each(ctx, func() {}, func(*sql.Rows) error { return nil }, fixed("SELECT 1"))
+}
+
+// maxText is how many characters of a text beside the messages are read.
+const maxText = 64 << 10
+
+func (d *database) scanInfo(rows *sql.Rows) (*info, error) {
+	var session, parent, dir, title, undone sql.NullString
+	var created, archived sql.NullInt64
+	if err := rows.Scan(&session, &parent, &dir, &title, &undone, &created, &archived); err != nil {
+		return nil, err
+	}
+	i := &info{
+		source: d, session: session.String, parent: parent.String, dir: dir.String,
+		title: strings.ToValidUTF8(title.String, "\ufffd"), revert: decodeRevert([]byte(undone.String)),
+	}
+	if created.Valid {
+		i.created = milliseconds(created.Int64)
+	}
+	if archived.Valid {
+		i.archivedAt = milliseconds(archived.Int64)
+	}
+	return i, nil
+}
+
+// selectInfo returns the query for sessions in which something is recorded. What has
+// another type than it should have counts as missing.
+func selectInfo(where string) func(*handle) string {
+	return func(h *handle) string {
+		var columns []string
+		for _, name := range []string{"id", "parent_id", "directory", "title", "revert"} {
+			columns = append(columns, fmt.Sprintf("substr(CAST(%s AS TEXT), 1, %d)", h.column("session", name), maxText))
+		}
+		for _, name := range []string{"time_created", "time_archived"} {
+			c := h.column("session", name)
+			columns = append(columns, fmt.Sprintf("CASE WHEN typeof(%s) IN ('integer', 'real') THEN CAST(%s AS INTEGER) END", c, c))
+		}
+		return "SELECT " + strings.Join(columns, ", ") +
+			" FROM session WHERE EXISTS (SELECT 1 FROM message WHERE message.session_id = session.id)" + where
+	}
+}
+
+func (d *database) sessions(ctx context.Context) ([]*info, []store.Problem, error) {
+	all, err := collect(ctx, d, d.scanInfo, selectInfo(""))
+	return slices.DeleteFunc(all, func(i *info) bool { return !isSession(i.session) }), nil, err
+}
+
+func (d *database) find(ctx context.Context, session string) (*info, error) {
+	found, err := collect(ctx, d, d.scanInfo, selectInfo(" AND session.id = ?"), session)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+func (d *database) messages(ctx context.Context, session string, most int) ([]message, error) {
+	if most == 0 {
+		most = -1
+	}
+	found, err := collect(ctx, d, func(rows *sql.Rows) (message, error) {
+		var m message
+		var created sql.NullInt64
+		var data sql.RawBytes
+		if err := rows.Scan(&m.id, &created, &data); err != nil {
+			return m, err
+		}
+		if created.Valid {
+			m.created = milliseconds(created.Int64)
+		}
+		m.decode(data)
+		return m, nil
+	}, fixed(fmt.Sprintf(`SELECT CAST(id AS TEXT), CASE WHEN typeof(time_created) = 'integer' THEN time_created END, substr(CAST(data AS TEXT), 1, %d)
+		FROM message WHERE session_id = ? AND id IS NOT NULL ORDER BY time_created DESC, id DESC LIMIT ?`, maxText)), session, most)
+	slices.Reverse(found)
+	return found, err
+}
+
+func (d *database) begin(ctx context.Context, session string) (time.Time, error) {
+	found, err := collect(ctx, d, func(rows *sql.Rows) (ms sql.NullInt64, err error) {
+		err = rows.Scan(&ms)
+		return ms, err
+	}, fixed("SELECT CASE WHEN typeof(time_created) = 'integer' THEN time_created END FROM message WHERE session_id = ? ORDER BY time_created, id LIMIT 1"), session)
+	if err != nil || len(found) == 0 || !found[0].Valid {
+		return time.Time{}, err
+	}
+	return milliseconds(found[0].Int64), nil
+}
+
+// Sizes of parts, in bytes.
+const (
+	smallPart = 64 << 10 // that is read before it is known what it is
+	maxPart   = jsonl.MaxLine
+	beginSize = 512 // of a part's beginning, which has its type
+)
+
+// sized is a part that was not read yet.
+type sized struct {
+	id   string
+	size int
+	file bool
+}
+
+// choose returns the parts that are read, how many bytes they have, and those of which
+// nothing is told but that there is one; left is how many are too long.
+func choose(all []sized) (chosen []sized, total int, files []part, left int) {
+	for _, p := range all {
+		switch {
+		case p.file:
+			files = append(files, part{id: p.id, file: true})
+		case total+p.size > maxPart:
+			left++
+		default:
+			total += p.size
+			chosen = append(chosen, p)
+		}
+	}
+	return chosen, total, files, left
+}
+
+// ordered returns parts in their order.
+func ordered(parts []part) []part {
+	slices.SortFunc(parts, func(a, b part) int { return strings.Compare(a.id, b.id) })
+	return parts
+}
+
+func (d *database) parts(ctx context.Context, message string, buffer *store.Buffer) ([]part, int, error) {
+	all, err := collect(ctx, d, func(rows *sql.Rows) (p sized, err error) {
+		var begin sql.RawBytes
+		err = rows.Scan(&p.id, &p.size, &begin)
+		p.file = isFile(begin)
+		return p, err
+	}, fixed(fmt.Sprintf(`SELECT CAST(id AS TEXT), octet_length(data), CASE WHEN octet_length(data) > %d THEN substr(CAST(data AS TEXT), 1, %d) END
+		FROM part WHERE message_id = ? AND id IS NOT NULL AND data IS NOT NULL ORDER BY id`, smallPart, beginSize)), message)
+	if err != nil {
+		return nil, 0, err
+	}
+	chosen, total, files, left := choose(all)
+	if err := buffer.Reserve(ctx, max(total, jsonl.Chunk)); err != nil {
+		return nil, 0, err
+	}
+	var parts []part
+	for from, to := 0, 0; from < len(chosen); from = to {
+		// Those between two large ones are read at once.
+		most := max(smallPart, chosen[from].size)
+		for to = from + 1; most == smallPart && to < len(chosen) && chosen[to].size <= smallPart; {
+			to++
+		}
+		size, before := len(buffer.Bytes), len(parts)
+		err := d.each(ctx, func() { buffer.Bytes, parts = buffer.Bytes[:size], parts[:before] }, func(rows *sql.Rows) error {
+			var p part
+			var data sql.RawBytes
+			if err := rows.Scan(&p.id, &data); err != nil {
+				return err
+			}
+			start := len(buffer.Bytes)
+			buffer.Bytes = append(buffer.Bytes, data...)
+			p.raw = buffer.Bytes[start:]
+			parts = append(parts, p)
+			return nil
+		}, fixed(`SELECT CAST(id AS TEXT), CAST(data AS BLOB) FROM part
+			WHERE message_id = ? AND id BETWEEN ? AND ? AND octet_length(data) <= ? ORDER BY id`), message, chosen[from].id, chosen[to-1].id, most)
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	return ordered(append(parts, files...)), left, nil
+}
+
+func (d *database) version(ctx context.Context, session string) (string, error) {
+	found, err := collect(ctx, d, func(rows *sql.Rows) (version string, err error) {
+		err = rows.Scan(&version)
+		return version, err
+	}, func(h *handle) string {
+		latest := func(table, session string) string {
+			return fmt.Sprintf("(SELECT count(*) || ' ' || coalesce(max(%s), '') FROM %s WHERE %s)", h.column(table, "time_updated"), table, session)
+		}
+		parts := latest("part", "message_id IN (SELECT id FROM message WHERE session_id = session.id)")
+		if h.column("part", "session_id") != "NULL" {
+			parts = latest("part", "session_id = session.id")
+		}
+		return fmt.Sprintf("SELECT coalesce(%s, '') || ' ' || %s || ' ' || %s FROM session WHERE id = ?",
+			h.column("session", "time_updated"), latest("message", "session_id = session.id"), parts)
+	}, session)
+	if err != nil || len(found) == 0 {
+		return "", err
+	}
+	return found[0], nil
+}

@@ -1,0 +1,178 @@
+// Package opencode reads the conversations that opencode recorded for a project:
+// sessions and those of their sub-agents, from its databases, and from the tree of files
+// that versions before 1.2 kept and later ones do not always take over.
+//
+// It is a reader. It never creates, changes or locks anything, follows no recorded path,
+// and of a database reads only the tables of sessions, messages and parts: others hold
+// tokens. A session belongs to a project by the directory that is recorded in it.
+package opencode
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/sessionid"
+	"github.com/convtools/convtools/runtime/store/project"
+	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/trust"
+)
+
+// Name is the name of this kind of store.
+const Name = "opencode"
+
+// Store is the conversations of a project, as a [store.Store]. It holds no open files
+// and is safe for concurrent use.
+type Store struct {
+	home    string
+	moved   string // path of a database that the environment names; empty for none
+	project *project.Project
+	getenv  func(string) string
+}
+
+// Open returns the store, and false where opencode has recorded nothing there. A
+// database that the environment names is read with those of the home it names.
+func Open(o store.Options) (*Store, bool) {
+	s := &Store{home: cmp.Or(o.Home, Home(o.Env())), project: o.Project, getenv: o.Env()}
+	if s.home == "" {
+		return nil, false
+	}
+	if o.Home == "" {
+		s.moved = movedDatabase(o.Env(), s.home)
+	}
+	if len(s.databases()) > 0 {
+		return s, true
+	}
+	info, err := os.Stat(filepath.Join(s.home, treeDir))
+	return s, err == nil && info.IsDir() || errors.Is(err, fs.ErrPermission)
+}
+
+// Home returns the directory that opencode keeps everything in, or "" where the
+// environment does not tell. It is the same on all systems.
+func Home(getenv func(string) string) string {
+	if data := getenv("XDG_DATA_HOME"); data != "" {
+		return filepath.Join(data, "opencode")
+	}
+	home := trust.Home(getenv)
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, ".local", "share", "opencode")
+}
+
+// movedDatabase returns the path of the database that the environment names, or "".
+func movedDatabase(getenv func(string) string, home string) string {
+	switch path := getenv("OPENCODE_DB"); {
+	case path == "" || path == ":memory:":
+		return ""
+	case filepath.IsAbs(path):
+		return filepath.Clean(path)
+	default:
+		return filepath.Join(home, path)
+	}
+}
+
+// databaseName is the name of the database. Those of other release channels have "-"
+// and the name of the channel in it.
+const databaseName, databaseExtension = "opencode", ".db"
+
+// databases returns the paths of the databases, the one that counts most first.
+func (s *Store) databases() []string {
+	var paths []string
+	add := func(path string) {
+		info, err := os.Stat(path)
+		if err == nil && !info.IsDir() && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	if s.moved != "" {
+		add(s.moved)
+	}
+	add(filepath.Join(s.home, databaseName+databaseExtension))
+	entries, _ := os.ReadDir(s.home) // none where it cannot be read
+	for _, e := range entries {
+		channel, ok := strings.CutSuffix(e.Name(), databaseExtension)
+		if ok && strings.HasPrefix(channel, databaseName+"-") {
+			add(filepath.Join(s.home, e.Name()))
+		}
+	}
+	return paths
+}
+
+// Name implements [store.Store].
+func (s *Store) Name() string { return Name }
+
+// Place implements [store.Store].
+func (s *Store) Place() string { return s.home }
+
+// Open implements [store.Store].
+func (s *Store) Open(ctx context.Context) (store.Session, []store.Problem, error) {
+	opened := &session{store: s}
+	var problems []store.Problem
+	for _, path := range s.databases() {
+		d := newDatabase(path)
+		if err := d.open(ctx); err != nil {
+			d.release()
+			if ctx.Err() != nil {
+				opened.Close()
+				return nil, nil, ctx.Err()
+			}
+			problems = append(problems, problem("", store.Unreadable, path, err))
+			continue
+		}
+		opened.sources = append(opened.sources, d)
+	}
+	t := &tree{dir: filepath.Join(s.home, treeDir)}
+	if info, err := os.Stat(t.dir); err == nil && info.IsDir() {
+		opened.sources = append(opened.sources, t)
+	}
+	if len(opened.sources) == 0 && len(problems) == 1 {
+		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", problems[0].Path, problems[0].Err)
+	}
+	opened.unread = problems
+	return opened, problems, nil
+}
+
+// IDPrefix is what the ids of conversations of this store begin with.
+const IDPrefix = "opencode-"
+
+// sessionPrefix is what opencode's own ids of sessions begin with.
+const sessionPrefix = "ses_"
+
+// ParseID reads an id: "opencode-" and the id of a session, or that alone. Only the
+// case of the prefix does not matter. The error is a [*store.BadIDError].
+func ParseID(text string) (transcript.ID, error) {
+	session, _ := sessionid.CutPrefix(text, IDPrefix)
+	if !isSession(session) {
+		return "", sessionid.Bad(text, `expected "opencode-" and the id of a session, such as opencode-ses_e002d05cfffe2zEdz416bNOdYv`)
+	}
+	return id(session), nil
+}
+
+// Claims reports whether a text can only be meant as an id of this store, be it a wrong
+// one.
+func Claims(text string) bool {
+	rest, prefixed := sessionid.CutPrefix(text, IDPrefix)
+	return prefixed || strings.HasPrefix(rest, sessionPrefix)
+}
+
+// ParseID implements [store.Store].
+func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(text) }
+
+func id(session string) transcript.ID { return transcript.ID(IDPrefix + session) }
+
+// isSession reports whether a text is the id of a session.
+func isSession(s string) bool { return isID(s, sessionPrefix) }
+
+// isID reports whether a text is an id with a prefix, and can be the name of a file.
+func isID(s, prefix string) bool {
+	rest, ok := strings.CutPrefix(s, prefix)
+	return ok && sessionid.IsName(rest)
+}

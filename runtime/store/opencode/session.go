@@ -1,0 +1,240 @@
+package opencode
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// source is one of the places that sessions are recorded in. Its errors have no path.
+type source interface {
+	// path is where it is, for people.
+	path() string
+	// sessions returns all sessions in which something is recorded.
+	sessions(ctx context.Context) ([]*info, []store.Problem, error)
+	// find returns a session, or nil where there is none.
+	find(ctx context.Context, session string) (*info, error)
+	// messages returns the messages of a session in the order of their times; only the
+	// last ones where most is not 0.
+	messages(ctx context.Context, session string, most int) ([]message, error)
+	// begin returns the time of the first message of a session.
+	begin(ctx context.Context, session string) (time.Time, error)
+	// parts returns the parts of a message in their order, in the memory of a buffer, and
+	// how many were left out because they are too long.
+	parts(ctx context.Context, message string, buffer *store.Buffer) (parts []part, left int, err error)
+	// version returns a text that is another one when a session has changed, or "" where
+	// there is none.
+	version(ctx context.Context, session string) (string, error)
+	// retain and release count who uses the source, which holds files open while it is
+	// used.
+	retain()
+	release()
+}
+
+// info is what is recorded about a session.
+type info struct {
+	source     source
+	session    string // id
+	parent     string // session that it is a task of
+	dir        string
+	title      string
+	created    time.Time
+	archivedAt time.Time
+	revert     revert
+}
+
+// revert is what its user has undone.
+type revert struct {
+	message string // the first one that is undone; empty for none
+	part    string // the first one of that message that is undone; empty for all of them
+}
+
+func (i *info) archived() bool { return !i.archivedAt.IsZero() }
+
+// message is what is recorded about a message.
+type message struct {
+	id      string
+	role    role
+	parent  string // the message of the user that it answers
+	created time.Time
+	summary bool // of what is compacted
+	failed  bool
+	// compacted is set for the user's message that asks for a compaction which did not
+	// fail.
+	compacted bool
+	copied    bool // from the session that this one was forked from
+}
+
+type role uint8
+
+const (
+	unknown role = iota
+	user
+	assistant
+)
+
+// part is a part of a message.
+type part struct {
+	id   string
+	raw  []byte // JSON; nil where nothing of it is told but that there is one
+	file bool   // it is a file, such as a picture
+}
+
+// session is the sources, opened for one query. It implements [store.Session].
+type session struct {
+	store   *Store
+	sources []source
+	unread  []store.Problem
+}
+
+// Close implements [store.Session].
+func (s *session) Close() {
+	for _, src := range s.sources {
+		src.release()
+	}
+	s.sources = nil
+}
+
+func problem(id transcript.ID, kind store.ProblemKind, path string, err error) store.Problem {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return store.Problem{ID: id, Kind: kind, Path: path, Err: err}
+}
+
+// all returns the sessions of all sources: where several have one, the first of them
+// counts.
+func (s *session) all(ctx context.Context) ([]*info, []store.Problem, error) {
+	var found []*info
+	var problems []store.Problem
+	seen := map[string]bool{}
+	for _, src := range s.sources {
+		infos, more, err := src.sessions(ctx)
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		if err != nil {
+			more = append(more, problem("", store.Unreadable, src.path(), err))
+		}
+		problems = append(problems, more...)
+		for _, i := range infos {
+			if !seen[i.session] {
+				seen[i.session] = true
+				found = append(found, i)
+			}
+		}
+	}
+	return found, problems, nil
+}
+
+// List implements [store.Session].
+func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
+	all, problems, err := s.all(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var list []store.Conversation
+	for _, i := range all {
+		wanted := i.archived() && set&store.Archived != 0 || !i.archived() && set&store.Live != 0
+		if !wanted || !s.store.project.Has(i.dir) {
+			continue
+		}
+		list = append(list, s.conversation(ctx, i))
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	return list, problems, nil
+}
+
+// conversation returns what List returns of a session.
+func (s *session) conversation(ctx context.Context, i *info) store.Conversation {
+	record := &conversation{store: s.store, info: i}
+	c := store.Conversation{
+		Conversation: transcript.Conversation{
+			ID: id(i.session), Source: Name, Title: i.title, Dir: i.dir, CreatedAt: i.created, ArchivedAt: i.archivedAt, Archived: i.archived(),
+		},
+		Record: record,
+	}
+	if isSession(i.parent) {
+		c.Parent = id(i.parent)
+	}
+	// What is damaged is told of where it is read.
+	if at, err := record.lastAt(ctx); err == nil {
+		c.LastAt = at
+	}
+	if isDefaultTitle(i.title) {
+		if first, err := record.firstPrompt(ctx); err == nil {
+			c.Title = cmp.Or(first, i.title)
+		}
+	}
+	return c
+}
+
+// isDefaultTitle reports whether a title is what opencode calls a session until the
+// model has named it.
+func isDefaultTitle(title string) bool {
+	kind, at, _ := strings.Cut(title, " session - ")
+	_, err := transcript.ParseTimestamp(at)
+	return title == "" || (kind == "New" || kind == "Child") && err == nil
+}
+
+// Find implements [store.Session].
+func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversation, error) {
+	session, ok := strings.CutPrefix(string(want), IDPrefix)
+	if ok && isSession(session) {
+		for _, src := range s.sources {
+			i, err := src.find(ctx, session)
+			if err != nil {
+				return store.Conversation{}, fmt.Errorf("%s: %w", src.path(), err)
+			}
+			if i == nil {
+				continue
+			}
+			if !s.store.project.Has(i.dir) {
+				break
+			}
+			return s.conversation(ctx, i), ctx.Err()
+		}
+	}
+	return store.Conversation{}, s.notFound(ctx, want)
+}
+
+// notFound returns the error for an id, with those of the project that are spelled most
+// alike.
+func (s *session) notFound(ctx context.Context, want transcript.ID) error {
+	missing := &store.NotFoundError{IDs: []transcript.ID{want}, Place: s.store.Place(), Unread: slices.Clone(s.unread)}
+	type candidate struct {
+		id    transcript.ID
+		typos int
+	}
+	const most, mostTypos = 3, 8
+	all, _, err := s.all(ctx)
+	if err != nil {
+		return err
+	}
+	var candidates []candidate
+	for _, i := range all {
+		if typos, near := near.Edits(string(want), string(id(i.session)), mostTypos); near && s.store.project.Has(i.dir) {
+			candidates = append(candidates, candidate{id(i.session), typos})
+		}
+	}
+	slices.SortFunc(candidates, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.typos, b.typos), a.id.Compare(b.id))
+	})
+	for _, c := range candidates[:min(len(candidates), most)] {
+		missing.Nearest = append(missing.Nearest, c.id)
+	}
+	return missing
+}

@@ -1,0 +1,314 @@
+// Package project decides which recorded working directories belong to the project
+// that a call is made from: those of the same git repository, whichever of its
+// worktrees they are in, or else of the same JP workspace, or else the very same
+// directory.
+//
+// It only looks for names and reads what git itself keeps about worktrees. A .git
+// file is believed only where the repository that it names knows of it, so that a
+// project's own files cannot make it another one.
+//
+// What its user excluded belongs to no project: a directory with a file called
+// [ExcludeFile], a directory in [Options.Exclude], and all that is below them.
+package project
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+)
+
+// ExcludeFile is the name of a file, of any content, that excludes the directory it is
+// in and all that is below. In the main working tree of a git repository it excludes the
+// other worktrees too.
+const ExcludeFile = ".convtools-exclude"
+
+// Options says which directories are asked for.
+type Options struct {
+	// Dir is a directory of the project, which need not exist any more. Empty means the
+	// working directory of the process.
+	Dir string
+	// All stands for every project in place of that of Dir.
+	All bool
+	// Exclude are absolute paths of directories that belong to no project, with all below
+	// them.
+	Exclude []string
+}
+
+// Project is the project of a directory, or all projects. It is safe for concurrent use.
+type Project struct {
+	all     bool
+	dir     string // resolved
+	id      string
+	roots   []string
+	exclude []string // resolved
+
+	mu    sync.Mutex
+	known map[string]recorded // by directory
+}
+
+// recorded is what is known of a recorded directory.
+type recorded struct {
+	has  bool
+	root string
+}
+
+// New returns what options ask for.
+func New(o Options) *Project {
+	p := &Project{all: o.All, dir: resolve(o.Dir), known: map[string]recorded{}}
+	for _, dir := range o.Exclude {
+		p.exclude = append(p.exclude, resolve(dir))
+	}
+	if p.all {
+		return p
+	}
+	root, id, worktrees := identify(p.dir)
+	p.id, p.roots = id, []string{root}
+	for _, w := range worktrees {
+		if w != root {
+			p.roots = append(p.roots, w)
+		}
+	}
+	return p
+}
+
+// All reports whether every project is asked for.
+func (p *Project) All() bool { return p.all }
+
+// Roots returns the absolute paths of the directories in or below which the
+// project's own ones are: that of the call first, then other worktrees. There are none
+// where all projects are asked for.
+func (p *Project) Roots() []string { return p.roots }
+
+// Dirs returns the directories of the project of [Options.Dir] whose paths are known: that
+// one, those above it up to its root, and other worktrees.
+func (p *Project) Dirs() []string {
+	root, _, worktrees := identify(p.dir)
+	dirs := []string{p.dir}
+	for d := p.dir; d != root && filepath.Dir(d) != d; {
+		d = filepath.Dir(d)
+		dirs = append(dirs, d)
+	}
+	return append(dirs, worktrees...)
+}
+
+// Excluded returns what excludes the directory that is asked about: the path of a file or
+// of a directory in [Options.Exclude]. It is empty where nothing does.
+func (p *Project) Excluded() string { return p.excluded(p.dir) }
+
+// Has reports whether a directory, as a program recorded it, is asked for. Of all projects
+// that is every directory that is not excluded, also one that is not known.
+func (p *Project) Has(dir string) bool { return p.look(dir).has }
+
+// Root returns the directory of the project that a recorded directory belongs to: the root
+// of the git repository, or of its main working tree, or of the JP workspace, or the
+// directory itself.
+func (p *Project) Root(dir string) string { return p.look(dir).root }
+
+func (p *Project) look(dir string) recorded {
+	if dir == "" || !filepath.IsAbs(dir) {
+		return recorded{has: p.all, root: dir}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r, ok := p.known[dir]
+	if !ok {
+		real := resolve(dir)
+		root, id, _ := identify(real)
+		r.has = p.excluded(real) == "" && (p.all || p.has(real, root, id))
+		if r.root = root; strings.HasPrefix(id, repository) {
+			if main := mainRoot(strings.TrimPrefix(id, repository)); main != nil {
+				r.root = main[0]
+			}
+		}
+		p.known[dir] = r
+	}
+	return r
+}
+
+// excluded returns what excludes a resolved directory, or "".
+func (p *Project) excluded(dir string) string {
+	dirs := []string{dir}
+	if _, id, _ := identify(dir); strings.HasPrefix(id, repository) {
+		dirs = append(dirs, mainRoot(strings.TrimPrefix(id, repository))...)
+	}
+	for _, dir := range dirs {
+		for _, e := range p.exclude {
+			if below(e, dir) {
+				return e
+			}
+		}
+		if file := excludeFile(dir); file != "" {
+			return file
+		}
+	}
+	return ""
+}
+
+// excludeFile returns the path of the nearest [ExcludeFile] in a directory or above it,
+// or "".
+func excludeFile(dir string) string {
+	for {
+		file := filepath.Join(dir, ExcludeFile)
+		if _, err := os.Lstat(file); err == nil {
+			return file
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
+}
+
+// has reports whether a resolved directory, of a project with a root and an identity,
+// belongs to the project.
+func (p *Project) has(real, root, id string) bool {
+	if same(id, p.id) {
+		return true
+	}
+	if _, err := os.Stat(root); err == nil || !strings.HasPrefix(p.id, repository) {
+		return false
+	}
+	// A worktree that was removed: nothing of it says whose it was, but git may still
+	// list it.
+	return slices.ContainsFunc(p.roots, func(r string) bool { return below(r, real) })
+}
+
+// Prefixes of identities, so that a repository and a directory of one name differ.
+const (
+	repository = "git:"
+	directory  = "dir:"
+)
+
+// identify returns the root of the project that a directory belongs to, what all
+// roots of the project have in common, and the other roots.
+func identify(dir string) (root, id string, worktrees []string) {
+	for d := dir; ; {
+		git := filepath.Join(d, ".git")
+		if info, err := os.Stat(git); err == nil {
+			common := git
+			if !info.IsDir() {
+				common = commonDir(git)
+			}
+			if common != "" {
+				return d, repository + common, append(mainRoot(common), listed(common)...)
+			}
+		}
+		if info, err := os.Stat(filepath.Join(d, ".jp")); err == nil && info.IsDir() {
+			return d, directory + d, nil
+		}
+		parent := filepath.Dir(d)
+		if parent == d {
+			return dir, directory + dir, nil
+		}
+		d = parent
+	}
+}
+
+// maxPointer bounds the files in which git names a directory.
+const maxPointer = 8 << 10
+
+// commonDir returns the directory of the repository that a .git file belongs to, or
+// "" where that does not know of the file. Of a submodule it is its own.
+func commonDir(file string) string {
+	text := pointer(file)
+	name, ok := strings.CutPrefix(text, "gitdir: ")
+	if !ok {
+		return ""
+	}
+	own := absolute(filepath.Dir(file), name)
+	back := pointer(filepath.Join(own, "gitdir"))
+	if back == "" || !same(resolve(absolute(own, back)), file) {
+		return ""
+	}
+	common := pointer(filepath.Join(own, "commondir"))
+	if common == "" {
+		return ""
+	}
+	return resolve(absolute(own, common))
+}
+
+// mainRoot returns the directory that a repository was made in, if any.
+func mainRoot(common string) []string {
+	if filepath.Base(common) != ".git" {
+		return nil
+	}
+	return []string{filepath.Dir(common)}
+}
+
+// maxWorktrees bounds how many worktrees of a repository are looked at.
+const maxWorktrees = 1000
+
+// listed returns the worktrees that a repository lists.
+func listed(common string) []string {
+	dir := filepath.Join(common, "worktrees")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var roots []string
+	for _, e := range entries[:min(len(entries), maxWorktrees)] {
+		own := filepath.Join(dir, e.Name())
+		if file := pointer(filepath.Join(own, "gitdir")); file != "" {
+			roots = append(roots, filepath.Dir(resolve(absolute(own, file))))
+		}
+	}
+	return roots
+}
+
+// pointer returns the line that a file of git consists of, or "".
+func pointer(file string) string {
+	data, err := safefile.Read(file, maxPointer)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimRight(string(data), "\r\n")
+}
+
+func absolute(base, name string) string {
+	name = filepath.FromSlash(name)
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(base, name)
+}
+
+// resolve returns the absolute path of a directory with the links followed in as much
+// of it as exists.
+func resolve(dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return filepath.Clean(dir)
+	}
+	for d, rest := abs, ""; ; {
+		if real, err := filepath.EvalSymlinks(d); err == nil {
+			return filepath.Join(real, rest)
+		}
+		parent := filepath.Dir(d)
+		if parent == d {
+			return abs
+		}
+		d, rest = parent, filepath.Join(filepath.Base(d), rest)
+	}
+}
+
+// below reports whether a path is a directory or below it.
+func below(dir, path string) bool {
+	if len(path) < len(dir) || !same(path[:len(dir)], dir) {
+		return false
+	}
+	return len(path) == len(dir) || os.IsPathSeparator(path[len(dir)]) || os.IsPathSeparator(dir[len(dir)-1])
+}
+
+// same compares paths as the system's usual file system does.
+func same(a, b string) bool {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		return strings.EqualFold(a, b)
+	}
+	return a == b
+}

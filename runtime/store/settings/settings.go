@@ -1,0 +1,185 @@
+// Package settings reads what the user says about stores of conversations: the table
+// [stores] of the user's own configuration file. It asks no other file: a project does
+// not choose what is read on its user's machine.
+//
+// It only reads. What it cannot make sense of is an error: conversations that the user
+// may have excluded are better not looked up.
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/trust"
+)
+
+// Table is the name of the table that the settings stand in.
+const Table = "stores"
+
+// maxFile is the size in bytes of the largest configuration file that is read.
+const maxFile = 1 << 20
+
+// Settings is what the user says about stores.
+type Settings struct {
+	// Off are the kinds of stores that are not read.
+	Off []string
+	// Exclude are the absolute paths of directories of which, and of all below which, no
+	// conversations are read.
+	Exclude []string
+	// Directories are, by kind of store, the absolute paths of directories in which
+	// conversations are looked for too, each as the one that the program itself uses.
+	Directories map[string][]string
+}
+
+// Error is the error for settings that cannot be used.
+type Error struct {
+	File     string // what the file is called in messages
+	Problems []string
+	Err      error // where the file cannot be read or is no TOML; else nil
+}
+
+func (e *Error) Error() string {
+	what := strings.Join(e.Problems, "; ")
+	if e.Err != nil {
+		what = e.Err.Error()
+	}
+	return fmt.Sprintf("reading [%s] of %s: %s", Table, e.File, what)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Read reads the settings. Without a file there are none. kinds are the names of all
+// kinds of stores; of homeless there are no directories that could be added. The error
+// is an [*Error].
+func Read(getenv func(string) string, kinds, homeless []string) (Settings, error) {
+	path, name, ok := trust.UserFile(getenv)
+	if !ok {
+		return Settings{}, nil
+	}
+	src, err := safefile.Read(path, maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, missing := os.Lstat(path); missing != nil {
+			return Settings{}, nil
+		}
+		err = errDangling
+	}
+	var file map[string]any
+	if err == nil {
+		_, err = toml.Decode(strings.TrimPrefix(string(src), "\ufeff"), &file)
+	}
+	if err != nil {
+		return Settings{}, &Error{File: name, Err: err}
+	}
+	r := reader{home: trust.Home(getenv), kinds: kinds, homeless: homeless}
+	s := r.settings(file)
+	if len(r.problems) > 0 {
+		return Settings{}, &Error{File: name, Problems: r.problems}
+	}
+	return s, nil
+}
+
+var errDangling = errors.New("it is a link to a file that does not exist")
+
+// reader reads a decoded file.
+type reader struct {
+	home            string
+	kinds, homeless []string
+	problems        []string
+}
+
+func (r *reader) wrong(format string, args ...any) {
+	r.problems = append(r.problems, fmt.Sprintf(format, args...))
+}
+
+func (r *reader) settings(file map[string]any) Settings {
+	var s Settings
+	value, ok := file[Table]
+	if !ok {
+		return s
+	}
+	table, ok := value.(map[string]any)
+	if !ok {
+		r.wrong("%s must be a table", Table)
+		return s
+	}
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		switch value := table[key]; key {
+		case "off":
+			s.Off = r.texts(key, value)
+			for _, kind := range s.Off {
+				r.kind(key, kind, r.kinds)
+			}
+		case "exclude":
+			s.Exclude = r.paths(key, value)
+		case "directories":
+			s.Directories = r.directories(key, value)
+		default:
+			r.wrong("unknown key %s; known here: directories, exclude, off", text.Quote(key))
+		}
+	}
+	return s
+}
+
+func (r *reader) directories(key string, value any) map[string][]string {
+	table, ok := value.(map[string]any)
+	if !ok {
+		r.wrong("%s must be a table of arrays, by kind of store", key)
+		return nil
+	}
+	found := map[string][]string{}
+	able := slices.DeleteFunc(slices.Clone(r.kinds), func(kind string) bool { return slices.Contains(r.homeless, kind) })
+	for _, kind := range slices.Sorted(maps.Keys(table)) {
+		r.kind(key, kind, able)
+		found[kind] = r.paths(key+"."+kind, table[kind])
+	}
+	return found
+}
+
+// kind demands that a name is that of one of some kinds.
+func (r *reader) kind(key, name string, known []string) {
+	if slices.Contains(known, name) {
+		return
+	}
+	hint := "known here: " + strings.Join(known, ", ")
+	if near := near.Name(name, known); near != "" {
+		hint = "did you mean " + text.Quote(near) + "?"
+	}
+	r.wrong("unknown store %s in %s; %s", text.Quote(name), key, hint)
+}
+
+func (r *reader) texts(key string, value any) []string {
+	items, ok := value.([]any)
+	texts := make([]string, len(items))
+	for i, item := range items {
+		var isText bool
+		texts[i], isText = item.(string)
+		ok = ok && isText
+	}
+	if !ok {
+		r.wrong("%s must be an array of strings", key)
+		return nil
+	}
+	return texts
+}
+
+func (r *reader) paths(key string, value any) []string {
+	paths := r.texts(key, value)
+	for i, path := range paths {
+		expanded, ok := trust.Expand(path, r.home)
+		if !ok || strings.ContainsRune(path, 0) {
+			r.wrong("%s in %s is not an absolute path; write one that begins with / or ~/", text.Quote(path), key)
+		}
+		paths[i] = expanded
+	}
+	return paths
+}

@@ -1,0 +1,157 @@
+package settings_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/convtools/convtools/runtime/store/settings"
+)
+
+// user is a home directory with a configuration file.
+type user struct{ home, file string }
+
+func newUser(t *testing.T, content string) *user {
+	t.Helper()
+	home := t.TempDir()
+	u := &user{home, filepath.Join(home, ".config", "convtools", "convtools.toml")}
+	if err := os.MkdirAll(filepath.Dir(u.file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(u.file, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func (u *user) getenv(name string) string {
+	switch name {
+	case "HOME", "USERPROFILE":
+		return u.home
+	case "AppData":
+		return filepath.Join(u.home, ".config")
+	}
+	return ""
+}
+
+func (u *user) read() (settings.Settings, error) {
+	return settings.Read(u.getenv, []string{"jp", "claude-code", "codex"}, []string{"jp"})
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	root := "/srv/acme"
+	if runtime.GOOS == "windows" {
+		root = "C:/srv/acme"
+	}
+	for name, test := range map[string]struct {
+		file string
+		want settings.Settings // with HOME in paths
+	}{
+		"no table":      {"[kb.topic.a]\nsubjects = \"a\"", settings.Settings{}},
+		"an empty one":  {"[stores]", settings.Settings{}},
+		"an empty file": {"\ufeff", settings.Settings{}},
+		"everything": {
+			"[stores]\noff = [\"jp\", \"codex\"]\nexclude = [\"" + root + "/\", \"~/private\", \"~\"]\n[stores.directories]\nclaude-code = [\"~/backup/.claude\"]\ncodex = []",
+			settings.Settings{
+				Off: []string{"jp", "codex"}, Exclude: []string{root, "HOME/private", "HOME"},
+				Directories: map[string][]string{"claude-code": {"HOME/backup/.claude"}, "codex": {}},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t, test.file)
+			got, err := u.read()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, paths := range append([][]string{got.Exclude}, got.Directories["claude-code"]) {
+				for i, path := range paths {
+					paths[i] = strings.Replace(filepath.ToSlash(path), filepath.ToSlash(u.home), "HOME", 1)
+				}
+			}
+			if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What cannot be understood is an error, since it may exclude something.
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"stores = 1":                                 "stores must be a table",
+		"[stores]\nof = [\"jp\"]":                    `unknown key "of"; known here: directories, exclude, off`,
+		"[stores]\noff = \"jp\"":                     "off must be an array of strings",
+		"[stores]\noff = [1]":                        "off must be an array of strings",
+		"[stores]\noff = [\"claude\"]":               `unknown store "claude" in off`,
+		"[stores]\noff = [\"claudecode\"]":           `unknown store "claudecode" in off; did you mean "claude-code"?`,
+		"[stores]\nexclude = [\"acme\"]":             `"acme" in exclude is not an absolute path; write one that begins with / or ~/`,
+		"[stores]\nexclude = [\"~acme\"]":            `"~acme" in exclude is not an absolute path`,
+		"[stores]\nexclude = [\"\"]":                 `"" in exclude is not an absolute path`,
+		"[stores]\nexclude = [\"/a\\u0000\"]":        "is not an absolute path",
+		"[stores]\ndirectories = [\"/a\"]":           "directories must be a table of arrays",
+		"[stores.directories]\njp = [\"~/a\"]":       `unknown store "jp" in directories; known here: claude-code, codex`,
+		"[stores.directories]\ncodex = \"~/a\"":      "directories.codex must be an array of strings",
+		"[stores.directories]\ncodex = [\"a\"]":      `"a" in directories.codex is not an absolute path`,
+		"[stores]\noff = [\"x\"]\nexclude = [\"y\"]": "in exclude is not an absolute path",
+		"[stores": "expected",
+		strings.Repeat("#", 1<<20) + "\n[stores]\noff = []":   "",
+		"[stores]\noff = [\"\\u001b[31m" + "\"]":              `"\x1b[31m"`,
+		"[stores]\n\"" + strings.Repeat("long", 100) + "\"=1": "…",
+	} {
+		u := newUser(t, file)
+		_, err := u.read()
+		var problem *settings.Error
+		if !errors.As(err, &problem) || !strings.Contains(err.Error(), want) || len(err.Error()) > 500 || !strings.HasPrefix(err.Error(), "reading [stores] of ") {
+			t.Errorf("%.60q: %v; want %s", file, err, want)
+		}
+	}
+}
+
+func TestNoFile(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, "")
+	if err := os.Remove(u.file); err != nil {
+		t.Fatal(err)
+	}
+	for name, getenv := range map[string]func(string) string{"no file": u.getenv, "no home": func(string) string { return "" }} {
+		if got, err := settings.Read(getenv, nil, nil); err != nil || got.Off != nil {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	if err := os.Symlink("missing", u.file); err != nil {
+		t.Skip(err)
+	}
+	if _, err := u.read(); err == nil || !strings.Contains(err.Error(), "a link to a file that does not exist") {
+		t.Errorf("a dangling link: %v", err)
+	}
+}
+
+// Whatever the file holds, it is understood or an error, and every path is absolute.
+func FuzzRead(f *testing.F) {
+	f.Add("[stores]\noff = [\"jp\"]\nexclude = [\"~/a\"]\ndirectories.codex = [\"/b\"]")
+	f.Add("[stores]\nexclude = [\"\\u0000\", 1]\n[stores.directories]\nx = {}")
+	f.Fuzz(func(t *testing.T, file string) {
+		s, err := newUser(t, file).read()
+		var problem *settings.Error
+		if err != nil && !errors.As(err, &problem) {
+			t.Fatal(err)
+		}
+		for _, paths := range [][]string{s.Exclude, s.Directories["claude-code"], s.Directories["codex"]} {
+			for _, path := range paths {
+				if !filepath.IsAbs(path) {
+					t.Errorf("%q", path)
+				}
+			}
+		}
+	})
+}

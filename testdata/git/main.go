@@ -1,0 +1,20 @@
+// Command gittools serves the tools in specs to assistants: gittools help says how.
+package main
+
+import (
+	"github.com/convtools/convtools/runtime/app"
+
+	"example.com/gittools/generated"
+	"example.com/gittools/generated/jpfiles"
+)
+
+//go:generate go run github.com/convtools/convtools/cmd/convgen generate
+
+func main() {
+	lines := generated.CommandLines()
+	app.Main(app.Program{
+		Name: "gittools", Version: "0.1.0",
+		Families: app.Declared(generated.Tools(), generated.Handlers{CLI: app.CommandLines(lines)}.Call, lines),
+		JPFiles:  jpfiles.Files(),
+	})
+}
