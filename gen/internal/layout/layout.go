@@ -18,51 +18,52 @@ import (
 // formatting: every statement, comment and element of a literal on a line, and blank
 // lines around declarations.
 func Source(source []byte) ([]byte, error) {
-	var out bytes.Buffer
-	out.Grow(len(source) + len(source)/8)
+	p := printer{}
+	p.out.Grow(len(source) + len(source)/4)
 	for declaration := range bytes.SplitSeq(source, []byte("\n\n")) {
 		declaration = bytes.Trim(declaration, "\n ")
 		if len(declaration) == 0 {
 			continue
 		}
-		text, ok := lay(declaration)
-		if !ok {
-			var err error
-			if text, err = format.Source(declaration); err != nil {
-				return format.Source(source) // a blank line stood within a declaration
-			}
-			text = append(bytes.TrimRight(text, "\n"), '\n')
+		if p.out.Len() > 0 {
+			p.out.WriteByte('\n')
 		}
-		if out.Len() > 0 {
-			out.WriteByte('\n')
+		begin := p.out.Len()
+		if p.declaration(declaration) {
+			continue
 		}
-		out.Write(text)
+		text, err := format.Source(declaration)
+		if err != nil {
+			return format.Source(source) // a blank line stood within a declaration
+		}
+		p.out.Truncate(begin)
+		p.out.Write(append(bytes.TrimRight(text, "\n"), '\n'))
 	}
-	return out.Bytes(), nil
+	return p.out.Bytes(), nil
 }
 
-// lay writes a declaration as gofmt does. It knows the Go that this package emits: a
+// declaration writes a declaration as gofmt does. It knows the Go that this package emits: a
 // statement, a comment, or a part of a literal on each line, and no products: a star
 // is a pointer's. It reports false for one that has anything else in it. Tests hold it
 // against package go/format.
-func lay(declaration []byte) ([]byte, bool) {
-	p := printer{}
+func (p *printer) declaration(declaration []byte) bool {
+	p.levels, p.column, p.noted = p.levels[:0], p.column[:0], false
 	for line := range bytes.SplitSeq(declaration, []byte("\n")) {
 		line = bytes.Trim(line, " ")
 		switch {
 		case bytes.HasPrefix(line, []byte("//")):
 			if !p.note(string(line)) {
-				return nil, false
+				return false
 			}
 		case !p.scan(string(line)) || !p.line():
-			return nil, false
+			return false
 		}
 	}
 	p.flush()
-	return p.out.Bytes(), len(p.levels) == 0 && !p.noted
+	return len(p.levels) == 0 && !p.noted
 }
 
-// printer lays out one declaration.
+// printer lays out declarations, one after the other.
 type printer struct {
 	out    bytes.Buffer
 	levels []level

@@ -11,6 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// lay lays out one declaration.
+func lay(source []byte) ([]byte, bool) {
+	var p printer
+	ok := p.declaration(source)
+	return p.out.Bytes(), ok
+}
+
 // TestGeneratedCode takes indentation and columns from what is generated in this
 // module, and gets them back; nearly all of it without package go/format.
 func TestGeneratedCode(t *testing.T) {
