@@ -276,10 +276,12 @@ func (t *toolCode) commandCaller() (jen.Code, error) {
 		jen.Err().Op(":=").Add(t.decoder(tool, cli, jen.Op("&").Add(items))),
 		jen.Err().Op("!=").Nil(),
 	).Block(jen.Return(jen.Lit(""), jen.Err()))
-	if empty := t.tool.Command.EmptyExit; len(empty) > 0 {
-		decode = jen.If(codes("!=", "&&", jen.Id("result").Dot("Exit"), empty)).Block(decode)
+	switch empty := t.tool.Command.EmptyExit; {
+	case len(empty) == 0:
+		body = append(body, decode)
+	case len(empty) < len(t.tool.Command.OKExit):
+		body = append(body, jen.If(codes("!=", "&&", jen.Id("result").Dot("Exit"), empty)).Block(decode))
 	}
-	body = append(body, decode)
 	if t.tool.MaxChars == 0 {
 		if shape.count != "" {
 			body = append(body, jen.Id("e").Dot(shape.count).Op("=").Len(items))
