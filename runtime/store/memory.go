@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"runtime"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -62,9 +63,15 @@ func (b *Buffer) Reserve(ctx context.Context, size int) error {
 	return b.Resize(ctx, size)
 }
 
-// Release gives the memory back.
+// Release gives the memory back. Much of it is collected at once: left to itself, the
+// collector would let as much again be held before.
 func (b *Buffer) Release() {
+	const much = 32 << 20
+	collect := cap(b.Bytes)+cap(b.Text) > much
 	b.Bytes, b.Text = nil, nil
+	if collect {
+		runtime.GC()
+	}
 	if b.held > 0 {
 		b.memory.free.Release(b.held)
 		b.held = 0

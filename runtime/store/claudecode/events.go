@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -43,11 +44,12 @@ func (c *conversation) open(file string) (*os.File, fs.FileInfo, error) {
 
 // Events implements [store.Record].
 func (c *conversation) Events(ctx context.Context, buffer *store.Buffer) (store.Events, error) {
-	e := &events{}
-	if err := e.open(ctx, c, buffer); err != nil {
-		e.Close()
+	f, info, err := c.open(c.file)
+	if err != nil {
 		return nil, fmt.Errorf("reading the events of %s: %w", c.id, err)
 	}
+	e := &events{conversation: c, file: f, size: info.Size(), buffer: buffer}
+	e.Restart()
 	return e, nil
 }
 
@@ -65,19 +67,28 @@ func (c *conversation) Version(context.Context) (string, error) {
 type events struct {
 	conversation *conversation
 	file         *os.File
-	lines        *jsonl.Lines
+	size         int64
+	buffer       *store.Buffer
+	lines        *jsonl.Lines // nil before the reading is planned
 	plan         plan
 	next         int // record of the plan
 	decoder      decoder
-	queue        []recorded.Event // of the record before
-	queued       int              // of the queue that were returned
-	event        transcript.Event
-	last         time.Time
+	stream       recorded.Stream
 	err          error
 }
 
-// open plans how the conversation is read.
-func (e *events) open(ctx context.Context, c *conversation, buffer *store.Buffer) error {
+// Sift implements [store.Sifter].
+func (e *events) Sift(ctx context.Context, may func([]byte) bool) (bool, error) {
+	e.lines = nil // whose window is no longer what was read
+	return jsonl.Sift(ctx, e.file, e.size, e.buffer, func(part []byte) bool {
+		// What stands before a reminder is read together with what stands behind it.
+		return may(part) || bytes.Contains(part, []byte(reminderEnd))
+	})
+}
+
+// begin plans how the conversation is read.
+func (e *events) begin(ctx context.Context) error {
+	c, buffer := e.conversation, e.buffer
 	var shared map[key]bool
 	for _, file := range c.copies {
 		keys, err := c.keys(ctx, file, buffer)
@@ -95,28 +106,26 @@ func (e *events) open(ctx context.Context, c *conversation, buffer *store.Buffer
 			shared[k.key] = true
 		}
 	}
-	f, info, err := c.open(c.file)
+	lines := jsonl.NewLines(e.file, e.size, buffer)
+	t, err := readTree(ctx, lines)
 	if err != nil {
 		return err
 	}
-	e.conversation, e.file = c, f
-	e.lines = jsonl.NewLines(f, info.Size(), buffer)
-	t, err := readTree(ctx, e.lines)
-	if err != nil {
-		return err
-	}
-	e.plan = t.plan(c.chain, c.agent, shared)
-	e.Restart()
+	e.lines, e.plan = lines, t.plan(c.chain, c.agent, shared)
 	return nil
 }
 
 // Next implements [store.Events].
 func (e *events) Next(ctx context.Context) bool {
-	for e.queued == len(e.queue) {
+	if e.lines == nil && e.err == nil {
+		e.err = e.begin(ctx)
+	}
+	for !e.stream.Next() {
 		if e.err != nil || e.next == len(e.plan.records) {
 			return false
 		}
-		line, _, err := e.lines.At(ctx, e.plan.records[e.next].offset)
+		at := e.plan.records[e.next]
+		line, _, err := e.lines.At(ctx, at.offset)
 		switch {
 		case err == io.EOF || errors.Is(err, jsonl.ErrTooLong):
 			err = errChanged
@@ -125,26 +134,17 @@ func (e *events) Next(ctx context.Context) bool {
 			e.err = err
 			return false
 		}
-		e.event.Copied = e.plan.records[e.next].copied
 		e.next++
 		r, _ := parse(line)
-		e.queue, e.queued = e.decoder.events(e.queue[:0], &r), 0
+		e.stream.Put(e.decoder.events(e.stream.Free(), &r), at.copied)
 	}
-	current := &e.queue[e.queued]
-	e.queued++
-	e.event.Index++
-	e.event.Turn, e.event.Kind, e.event.Record = current.Turn, current.Kind, current
-	if e.event.Kind.Global() {
-		e.event.Turn = 0
-	}
-	e.last = current.Time()
 	return true
 }
 
 var errChanged = errors.New("the file was rewritten while it was read")
 
 // Event implements [store.Events].
-func (e *events) Event() *transcript.Event { return &e.event }
+func (e *events) Event() *transcript.Event { return e.stream.Event() }
 
 // Err implements [store.Events].
 func (e *events) Err() error {
@@ -152,7 +152,7 @@ func (e *events) Err() error {
 	case e.err == nil:
 		return nil
 	case errors.Is(e.err, errChanged):
-		return &store.DamageError{Event: e.event.Index + 1, Err: e.err}
+		return &store.DamageError{Event: e.stream.Count(), Err: e.err}
 	}
 	return fmt.Errorf("reading the events of %s: %w", e.conversation.id, e.err)
 }
@@ -164,16 +164,15 @@ func (e *events) Totals() store.Totals {
 		t.Uncounted = e.err
 		return t
 	}
-	t.Events, t.LastAt = e.event.Index+1, e.last
+	t.Events, t.LastAt = e.stream.Count(), e.stream.Last()
 	return t
 }
 
 // Restart implements [store.Events].
 func (e *events) Restart() {
-	e.next, e.queue, e.queued, e.err = 0, e.queue[:0], 0, nil
+	e.next, e.err = 0, nil
 	e.decoder = decoder{agent: e.conversation.agent || e.conversation.chain != key{}}
-	e.event = transcript.Event{Index: -1}
-	e.last = time.Time{}
+	e.stream.Reset()
 }
 
 // Close implements [store.Events].

@@ -103,5 +103,3 @@ func Claims(text string) bool {
 func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(text) }
 
 func id(thread string) transcript.ID { return transcript.ID(IDPrefix + thread) }
-
-var errCompressed = errors.New("it is compressed with zstd, which is not read")

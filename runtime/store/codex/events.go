@@ -12,7 +12,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
@@ -45,9 +44,14 @@ func (c *conversation) Version(context.Context) (string, error) {
 		return "", err
 	}
 	defer root.Close()
-	info, err := root.Stat(c.rollout.file)
+	f, err := openFile(root, c.rollout.file)
 	if err != nil {
 		return "", fmt.Errorf("looking at the events of %s: %w", c.id(), c.gone(err))
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", fmt.Errorf("looking at the events of %s: %w", c.id(), err)
 	}
 	var named time.Time
 	if index, err := root.Stat(indexFile); err == nil {
@@ -66,8 +70,7 @@ func (c *conversation) gone(err error) error {
 
 // section is a part of a rollout that belongs to a conversation.
 type section struct {
-	file      *os.File
-	size      int64
+	file      *file
 	until     int64 // ordinal behind its last record
 	copied    int64 // offset behind what another conversation has too
 	paginated bool
@@ -82,16 +85,14 @@ type events struct {
 	conversation *conversation
 	buffer       *store.Buffer
 	sections     []section
+	begun        bool // what of the sections counts is known
 
 	section int
-	lines   *jsonl.Lines // of the section; nil before it is begun
+	lines   lines // of the section; nil before it is begun
 	offset  int64
 	decoder decoder
 	skipped int
-	queue   []recorded.Event // of the record before
-	queued  int              // of the queue that were returned
-	event   transcript.Event
-	last    time.Time
+	stream  recorded.Stream
 	err     error
 }
 
@@ -111,14 +112,14 @@ func (e *events) open(ctx context.Context) error {
 	seen := map[string]bool{}
 	for r != nil && len(e.sections) < maxSections && !seen[r.file] {
 		seen[r.file] = true
-		f, info, err := safefile.OpenIn(root, r.file)
+		f, err := openFile(root, r.file)
 		if errors.Is(err, fs.ErrNotExist) && len(e.sections) > 0 {
 			break // what is left is told
 		}
 		if err != nil {
 			return c.gone(err)
 		}
-		part := section{file: f, size: info.Size(), until: until, paginated: m.paginated}
+		part := section{file: f, until: until, paginated: m.paginated}
 		if r.thread != c.rollout.thread {
 			part.copied = math.MaxInt64
 		}
@@ -126,6 +127,24 @@ func (e *events) open(ctx context.Context) error {
 		until = m.base.end
 		r, m = s.before(ctx, r, m.base)
 	}
+	return nil
+}
+
+// Sift implements [store.Sifter].
+func (e *events) Sift(ctx context.Context, may func([]byte) bool) (bool, error) {
+	for _, part := range e.sections {
+		if part.file.compressed {
+			return true, nil
+		}
+		if found, err := jsonl.Sift(ctx, part.file, part.file.size, e.buffer, may); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
+// begin finds out what of the sections counts.
+func (e *events) begin(ctx context.Context) (err error) {
 	for i := range e.sections {
 		part := &e.sections[i]
 		if part.dropped, err = e.undone(ctx, part); err != nil {
@@ -133,9 +152,16 @@ func (e *events) open(ctx context.Context) error {
 		}
 	}
 	own := &e.sections[len(e.sections)-1]
-	if origin := original(&c.rollout.meta.header); len(e.sections) == 1 && origin != "" && !own.paginated {
-		own.copied, err = e.prefix(ctx, s, own, origin)
+	origin := original(&e.conversation.rollout.meta.header)
+	if len(e.sections) > 1 || origin == "" || own.paginated {
+		return nil
 	}
+	root, err := os.OpenRoot(e.conversation.store.home)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	own.copied, err = e.prefix(ctx, &session{store: e.conversation.store, root: root}, own, origin)
 	return err
 }
 
@@ -166,7 +192,7 @@ func (s *session) before(ctx context.Context, r *rollout, b base) (*rollout, *me
 // each calls a function for each line of a section, with the offset of the line and of
 // the next one, until it returns false.
 func (e *events) each(ctx context.Context, part *section, do func(line []byte, offset, next int64) bool) error {
-	lines := jsonl.NewLines(part.file, part.size, e.buffer)
+	lines := part.file.lines(e.buffer)
 	for offset := int64(0); ; {
 		line, next, err := lines.At(ctx, offset)
 		switch {
@@ -233,14 +259,14 @@ func (e *events) prefix(ctx context.Context, s *session, own *section, thread st
 	if len(originals) == 0 {
 		return 0, nil
 	}
-	f, info, err := safefile.OpenIn(s.root, originals[len(originals)-1].file)
+	f, err := openFile(s.root, originals[len(originals)-1].file)
 	if err != nil {
 		return 0, nil // what it has is told here
 	}
 	defer f.Close()
 	seed := maphash.MakeSeed()
 	var sums []uint64
-	err = e.each(ctx, &section{file: f, size: info.Size()}, func(line []byte, _, _ int64) bool {
+	err = e.each(ctx, &section{file: f}, func(line []byte, _, _ int64) bool {
 		if r, ok := parse(line); ok && !r.is("session_meta") {
 			sums = append(sums, maphash.Bytes(seed, r.payload))
 		}
@@ -267,13 +293,17 @@ func (e *events) prefix(ctx context.Context, s *session, own *section, thread st
 
 // Next implements [store.Events].
 func (e *events) Next(ctx context.Context) bool {
-	for e.queued == len(e.queue) {
+	if !e.begun && e.err == nil {
+		e.err = e.begin(ctx)
+		e.begun = e.err == nil
+	}
+	for !e.stream.Next() {
 		if e.err != nil || e.section == len(e.sections) {
 			return false
 		}
 		part := &e.sections[e.section]
 		if e.lines == nil {
-			e.lines, e.offset = jsonl.NewLines(part.file, part.size, e.buffer), 0
+			e.lines, e.offset = part.file.lines(e.buffer), 0
 			e.decoder.paginated, e.decoder.bare = part.paginated, false
 		}
 		if n := len(part.dropped); n > 0 {
@@ -292,7 +322,7 @@ func (e *events) Next(ctx context.Context) bool {
 			e.err = err
 			return false
 		}
-		e.event.Copied = e.offset < part.copied
+		copied := e.offset < part.copied
 		e.offset = next
 		if len(line) == 0 {
 			continue
@@ -304,17 +334,9 @@ func (e *events) Next(ctx context.Context) bool {
 		case r.ordinal >= part.until:
 			e.section, e.lines = e.section+1, nil
 		default:
-			e.queue, e.queued = e.decoder.events(e.queue[:0], &r), 0
+			e.stream.Put(e.decoder.events(e.stream.Free(), &r), copied)
 		}
 	}
-	current := &e.queue[e.queued]
-	e.queued++
-	e.event.Index++
-	e.event.Turn, e.event.Kind, e.event.Record = current.Turn, current.Kind, current
-	if e.event.Kind.Global() {
-		e.event.Turn = 0
-	}
-	e.last = current.Time()
 	return true
 }
 
@@ -329,7 +351,7 @@ func behind(spans []span, offset int64) int64 {
 }
 
 // Event implements [store.Events].
-func (e *events) Event() *transcript.Event { return &e.event }
+func (e *events) Event() *transcript.Event { return e.stream.Event() }
 
 // Err implements [store.Events].
 func (e *events) Err() error {
@@ -346,17 +368,16 @@ func (e *events) Totals() store.Totals {
 		t.Uncounted = e.err
 		return t
 	}
-	t.Events, t.LastAt = e.event.Index+1, e.last
+	t.Events, t.LastAt = e.stream.Count(), e.stream.Last()
 	return t
 }
 
 // Restart implements [store.Events].
 func (e *events) Restart() {
 	e.section, e.lines, e.offset, e.skipped = 0, nil, 0, 0
-	e.queue, e.queued, e.err = e.queue[:0], 0, nil
+	e.err = nil
 	e.decoder = decoder{agent: e.conversation.rollout.meta.agent}
-	e.event = transcript.Event{Index: -1}
-	e.last = time.Time{}
+	e.stream.Reset()
 }
 
 // Close implements [store.Events].

@@ -202,8 +202,8 @@ func TestListing(t *testing.T) {
 	h.thread(6)
 	h.write("archived_sessions/rollout-2026-05-01T00-00-00-"+uuid(7)+".jsonl", text(h.meta(7), user("archived")))
 	h.write("archived_sessions/rollout-2026-05-01T00-00-00-"+uuid(1)+".jsonl", text(h.meta(1), user("left over")))
-	h.write(rollout(8)+".zst", "compressed")
-	h.write(rollout(1)+".zst", "compressed")
+	h.write(rollout(8)+".zst", "no zstd")
+	h.write(rollout(1)+".zst", "no zstd")
 	h.write("sessions/2026/05/01/notes.jsonl", "{}")
 	h.write("session_index.jsonl", text(line{"id": uuid(1), "thread_name": "Old"}, line{"id": uuid(1), "thread_name": "Named"})+"broken\n")
 	describe := func(found []store.Conversation) (got string) {
@@ -227,7 +227,7 @@ func TestListing(t *testing.T) {
 		t.Error(diff)
 	}
 	if len(problems) != 1 || problems[0].ID != codexID(8) || problems[0].Kind != store.Unreadable {
-		t.Errorf("problems %+v; want that of the compressed rollout", problems)
+		t.Errorf("problems %+v; want that of the rollout that is damaged", problems)
 	}
 	archived, _ := list(t, h.open(), store.Archived)
 	if diff := cmp.Diff(string(codexID(7))+" archived archived\n1 user: archived\n", describe(archived)); diff != "" {
@@ -248,6 +248,63 @@ func TestListing(t *testing.T) {
 	_, err := find(t, h.open(), codexID(9))
 	if !errors.As(err, &missing) || len(missing.Nearest) == 0 || missing.Nearest[0] != codexID(1) {
 		t.Errorf("nearest %v", missing.Nearest)
+	}
+}
+
+// A rollout that was idle for some days may be compressed, and its plain file removed.
+func TestCompressed(t *testing.T) {
+	t.Parallel()
+	prompt := func(s string) line {
+		return completed("UserMessage", line{"content": []line{{"type": "text", "text": s}}})
+	}
+	h := newHome(t)
+	long := strings.Repeat("long ", 50_000)
+	h.compressed(1, h.meta(1, "base_instructions", line{"text": long}), user("Go"), assistant(long), user("And?"), event("thread_rolled_back", line{"num_turns": 1}), assistant("Well."))
+	h.compressed(2, h.meta(2, "forked_from_id", uuid(1)), user("Go"), assistant(long), user("b"))
+	h.compressed(3, at(h.meta(3, "history_mode", "paginated"), 0), at(prompt("a"), 1), at(prompt("b"), 2))
+	h.thread(4, at(h.meta(4, "history_mode", "paginated", "history_base", line{"thread_id": uuid(3), "end_ordinal_exclusive": 2}), 2), at(prompt("c"), 3))
+	h.compressed(5, h.meta(5), user("the plain file counts"))
+	h.thread(5, h.meta(5), user("Plain"))
+	h.write(rollout(6)+".zst", text(h.meta(6), user("not compressed")))
+	found, problems := list(t, h.open(), store.Live)
+	var got string
+	for _, c := range found {
+		got += c.Title + "\n" + said(t, c)
+	}
+	long = strings.TrimSpace(long)
+	want := "Go\n1 user: Go\n1 assistant: " + long + "\n1 assistant: Well.\n" +
+		"Go\n1 user copied: Go\n1 assistant copied: " + long + "\n2 user: b\n" +
+		"a\n1 user: a\n2 user: b\n" +
+		"c\n1 user copied: a\n2 user: c\n" +
+		"Plain\n1 user: Plain\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if len(problems) != 1 || problems[0].ID != codexID(6) || problems[0].Kind != store.Unreadable {
+		t.Errorf("problems %+v; want that of what is not compressed", problems)
+	}
+	// The program compresses a rollout that was found before.
+	c, err := find(t, h.open(), codexID(5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(h.dir, filepath.FromSlash(rollout(5)))); err != nil {
+		t.Fatal(err)
+	}
+	if got := said(t, c); got != "1 user: the plain file counts\n" {
+		t.Error(got)
+	}
+	// One that is cut is read up to there.
+	whole, err := os.ReadFile(filepath.Join(h.dir, filepath.FromSlash(rollout(2)+".zst")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.write(rollout(2)+".zst", string(whole[:len(whole)-5]))
+	if c, err = find(t, h.open(), codexID(2)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(t.Context(), c); err != nil || strings.Contains(got, "user: b") {
+		t.Errorf("%.100s, %v", got, err)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/codex"
 	"github.com/convtools/convtools/runtime/store/project"
@@ -51,6 +53,16 @@ func rollout(n int) string {
 func (h *home) thread(n int, lines ...line) string {
 	h.t.Helper()
 	return h.write(rollout(n), text(lines...))
+}
+
+// compressed writes the rollout of a thread as the program does when it has been idle.
+func (h *home) compressed(n int, lines ...line) string {
+	h.t.Helper()
+	e, err := zstd.NewWriter(nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return h.write(rollout(n)+".zst", string(e.EncodeAll([]byte(text(lines...)), nil)))
 }
 
 func text(lines ...line) string {

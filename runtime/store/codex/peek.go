@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/jsontext"
@@ -119,12 +118,12 @@ func parseBase(raw []byte) base {
 
 // peek reads the metadata of a rollout.
 func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
-	f, info, err := safefile.OpenIn(s.root, file)
+	f, err := openFile(s.root, file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	ends, err := jsonl.ReadEnds(f, info.Size(), peekSize)
+	ends, err := f.ends(peekSize)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +134,7 @@ func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
 		// The instructions that the first record has are longer.
 		buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
 		defer buffer.Release()
-		line, _, err := jsonl.NewLines(f, info.Size(), buffer).At(ctx, 0)
+		line, _, err := f.lines(buffer).At(ctx, 0)
 		if err == io.EOF || errors.Is(err, jsonl.ErrTooLong) {
 			return m, nil
 		}
@@ -158,6 +157,9 @@ func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
 			}
 			m.add(&d, &r)
 		}
+	}
+	if f.compressed && !ends.Whole {
+		m.last = time.Time{} // what the end has is not known
 	}
 	return m, nil
 }

@@ -154,7 +154,7 @@ func (s *session) segments(thread string) []*rollout {
 	s.list()
 	var found []*rollout
 	for _, r := range slices.Backward(s.rollouts) {
-		if r.thread == thread && !r.compressed {
+		if r.thread == thread {
 			found = append(found, r)
 		}
 	}
@@ -206,11 +206,7 @@ func (s *session) peekAll(ctx context.Context, all []*rollout) {
 				if i >= len(all) {
 					return
 				}
-				if r := all[i]; r.compressed {
-					r.err = errCompressed
-				} else {
-					r.meta, r.err = s.peek(ctx, r.file)
-				}
+				all[i].meta, all[i].err = s.peek(ctx, all[i].file)
 			}
 		})
 	}

@@ -8,12 +8,21 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/convtools/convtools/runtime/store"
 )
 
+// reader is Lines or a Stream.
+type reader interface {
+	At(ctx context.Context, offset int64) (line []byte, next int64, err error)
+}
+
 // all reads all lines from the first to the last.
-func all(ctx context.Context, l *Lines) (lines []string, tooLong int, err error) {
+func all(ctx context.Context, l reader) (lines []string, tooLong int, err error) {
 	for offset := int64(0); ; {
 		line, next, err := l.At(ctx, offset)
 		switch {
@@ -36,6 +45,14 @@ func newLines(text string, chunk, maxLine int) *Lines {
 	return l
 }
 
+func newStream(text string, chunk, maxLine int) *Stream {
+	s := NewStream(func() (io.ReadCloser, error) {
+		return io.NopCloser(iotest.OneByteReader(strings.NewReader(text))), nil
+	}, store.NewBuffer(store.NewMemory(1<<20)))
+	s.chunk, s.maxLine = chunk, maxLine
+	return s
+}
+
 // Lines are those that splitting the whole text gives, whatever the chunks.
 func FuzzLines(f *testing.F) {
 	f.Add("a\nbb\n\nccc\u2028c\r\ntorn", 3)
@@ -47,23 +64,25 @@ func FuzzLines(f *testing.F) {
 		want := strings.Split(text, "\n")
 		want = want[:len(want)-1]
 		for _, most := range []int{1 << 20, 40} {
-			got, tooLong, err := all(t.Context(), newLines(text, chunk, most))
-			if err != nil {
-				t.Fatal(err)
-			}
-			n := 0
-			for _, line := range want {
-				switch {
-				case n < len(got) && got[n] == line:
-					n++
-				case len(line) <= most:
-					t.Fatalf("chunk %d: %q is missing in %q", chunk, line, got)
-				default:
-					tooLong--
+			for name, lines := range map[string]reader{"lines": newLines(text, chunk, most), "stream": newStream(text, chunk, most)} {
+				got, tooLong, err := all(t.Context(), lines)
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
-			if n != len(got) || tooLong != 0 {
-				t.Errorf("chunk %d: %q, %d too long too many; want %q", chunk, got, tooLong, want)
+				n := 0
+				for _, line := range want {
+					switch {
+					case n < len(got) && got[n] == line:
+						n++
+					case len(line) <= most:
+						t.Fatalf("%s in chunks of %d: %q is missing in %q", name, chunk, line, got)
+					default:
+						tooLong--
+					}
+				}
+				if n != len(got) || tooLong != 0 {
+					t.Errorf("%s in chunks of %d: %q, %d too long too many; want %q", name, chunk, got, tooLong, want)
+				}
 			}
 		}
 	})
@@ -81,12 +100,13 @@ func TestAnyOrder(t *testing.T) {
 		offsets, lines = append(offsets, int64(text.Len())), append(lines, line)
 		text.WriteString(line + "\n")
 	}
-	l := newLines(text.String(), 64, 1<<20)
-	for range 1000 {
-		n := r.IntN(len(lines))
-		line, next, err := l.At(t.Context(), offsets[n])
-		if err != nil || string(line) != lines[n] || next != offsets[n]+int64(len(lines[n]))+1 {
-			t.Fatalf("line %d: %q, %d, %v", n, line, next, err)
+	for name, l := range map[string]reader{"lines": newLines(text.String(), 64, 1<<20), "stream": newStream(text.String(), 64, 1<<20)} {
+		for range 300 {
+			n := r.IntN(len(lines))
+			line, next, err := l.At(t.Context(), offsets[n])
+			if err != nil || string(line) != lines[n] || next != offsets[n]+int64(len(lines[n]))+1 {
+				t.Fatalf("%s: line %d: %q, %d, %v", name, n, line, next, err)
+			}
 		}
 	}
 }
@@ -108,18 +128,25 @@ func TestChangedSize(t *testing.T) {
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	text := "a\n" + strings.Repeat("x", 3<<20) + "\n" + strings.Repeat("b\n", 1<<20)
-	buffer := store.NewBuffer(store.NewMemory(64 << 20))
-	l := NewLines(strings.NewReader(text), int64(len(text)), buffer)
-	if _, _, err := all(t.Context(), l); err != nil {
-		t.Fatal(err)
-	}
-	if cap(buffer.Bytes) > 4*Chunk {
-		t.Errorf("%d bytes are held at the end", cap(buffer.Bytes))
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, _, err := l.At(ctx, 0); !errors.Is(err, context.Canceled) {
-		t.Errorf("with a context that is done: %v", err)
+	for name, lines := range map[string]func(*store.Buffer) reader{
+		"lines": func(b *store.Buffer) reader { return NewLines(strings.NewReader(text), int64(len(text)), b) },
+		"stream": func(b *store.Buffer) reader {
+			return NewStream(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, b)
+		},
+	} {
+		buffer := store.NewBuffer(store.NewMemory(64 << 20))
+		l := lines(buffer)
+		if _, _, err := all(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+		if cap(buffer.Bytes) > 4*Chunk {
+			t.Errorf("%s: %d bytes are held at the end", name, cap(buffer.Bytes))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, _, err := l.At(ctx, 0); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: with a context that is done: %v", name, err)
+		}
 	}
 }
 
@@ -129,9 +156,13 @@ func FuzzEnds(f *testing.F) {
 	f.Add(strings.Repeat("x", 50)+"\nab\n", 8)
 	f.Fuzz(func(t *testing.T, text string, most int) {
 		most = 1 + (most&0x7fffffff)%64
-		e, err := ReadEnds(strings.NewReader(text), int64(len(text)), most)
+		e, err := ReadEnds(strings.NewReader(text), int64(len(text)), most, nil)
 		if err != nil {
 			t.Fatal(err)
+		}
+		used := []byte(strings.Repeat("x\n", 64))
+		if again, err := ReadEnds(strings.NewReader(text), int64(len(text)), most, used); err != nil || !cmp.Equal(again, e, cmpopts.EquateEmpty()) {
+			t.Errorf("in memory that was used: %+v, %v; want %+v", again, err, e)
 		}
 		whole := text[:strings.LastIndexByte(text, '\n')+1]
 		if !strings.HasPrefix(text, string(e.Head)) || len(e.Head) > most || len(e.Tail) > most {

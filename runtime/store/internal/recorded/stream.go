@@ -32,9 +32,11 @@ func (s *Stream) Put(events []Event, copied bool) {
 	s.event.Copied = copied
 }
 
-// Next advances to the next event. It returns false where another record is needed.
+// Next advances to the next event. It returns false where another record is needed, and
+// holds nothing of the one before any more.
 func (s *Stream) Next() bool {
 	if s.next == len(s.queue) {
+		clear(s.queue)
 		return false
 	}
 	current := &s.queue[s.next]
