@@ -277,8 +277,8 @@ func joined(tokens []lexeme) string {
 // operators that have no blanks. Tokens before start are of other lines.
 func (p *printer) unclosed(start int) (closers string, ok bool) {
 	type open struct {
-		at, depth, commas int
-		sums              []int // operators of addition right in it
+		at, depth int
+		sums      []int // operators of addition right in it
 	}
 	stack := []open{{depth: 1}}
 	settle := func(o open) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -63,6 +64,40 @@ func (b *builds) validation(ctx context.Context, t *table.Table) error {
 		Result: fmt.Sprintf("%.2fx as fast as jsonschema/v5 without decoding", theirs.nanoseconds/parse.nanoseconds),
 		Detail: fmt.Sprintf("min %.0f ns with %d allocations", parse.nanoseconds, parse.allocs),
 	})
+	return b.validators(ctx, t)
+}
+
+// validators measures the generated validator against two more that interpret the
+// schema.
+func (b *builds) validators(ctx context.Context, t *table.Table) error {
+	var out []byte
+	for range b.plan.counts {
+		run, err := b.goRun(ctx, "-C", filepath.Join(b.root, "cmd", "convtools", "internal"), "test", "-run", "^$", "-bench", "^BenchmarkValidators$", "-benchmem",
+			"-benchtime", b.plan.benchtime, "./bench")
+		if err != nil {
+			return err
+		}
+		out = append(out, run...)
+	}
+	results, err := parseBenchmarks(out)
+	if err != nil {
+		return err
+	}
+	ours, measured := results["BenchmarkValidators/generated"]
+	for _, peer := range []struct{ name, title string }{{"v6", "jsonschema/v6"}, {"google", "google/jsonschema-go"}} {
+		theirs, ok := results["BenchmarkValidators/"+peer.name]
+		if !ok || !measured {
+			return fmt.Errorf("a validator is missing from the output of go test:\n%s", out)
+		}
+		ratio := theirs.nanoseconds / ours.nanoseconds
+		r := table.Row{
+			Name:   "validation: beside " + peer.title,
+			Result: fmt.Sprintf("%.0fx as fast as %s", ratio, peer.title),
+			Detail: fmt.Sprintf("min %.0f ns; peer %.0f ns with %d allocations", ours.nanoseconds, theirs.nanoseconds, theirs.allocs),
+		}
+		r.AtLeast(ratio, 30)
+		t.Add(r)
+	}
 	return nil
 }
 
