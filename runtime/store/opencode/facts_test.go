@@ -196,11 +196,11 @@ func TestFork(t *testing.T) {
 		{n: 70, title: "Archived (fork #1)", created: at(70), messages: []msg{copied(71, 61, prompt(71, text("j"))), prompt(72, text("k"))}},
 	}
 	want := string(convID(1)) + " \"Tides\" ua ua\n" +
-		string(convID(20)) + " \"Tides (fork #1)\" [ua] ua\n" +
-		string(convID(30)) + " \"Tides (fork #2)\" [ua] [u] u\n" +
+		string(convID(20)) + " \"Tides (fork #1)\" of " + string(convID(1)) + " [ua] ua\n" +
+		string(convID(30)) + " \"Tides (fork #2)\" of " + string(convID(20)) + " [ua] [u] u\n" +
 		string(convID(40)) + " \"Gone (fork #1)\" u u\n" +
 		string(convID(60)) + " \"Archived\" archived u\n" +
-		string(convID(70)) + " \"Archived (fork #1)\" u u\n"
+		string(convID(70)) + " \"Archived (fork #1)\" of " + string(convID(60)) + " u u\n"
 	for kind, record := range recorders {
 		h := newHome(t)
 		record(h, sessions...)

@@ -28,7 +28,7 @@ opencode-ses_e001e5fb4ffe3DWUe20htf5NiR "Stations of the tide import" uracta uac
 opencode-ses_e0029a946ffeeSR0wz5IweudX5 "Stations of the tide import" uact uctcta
 opencode-ses_e0029b758ffeGxl8OqwrxIZWPp "Stations of the tide import" ua
 opencode-ses_e0029b9bbffefdHmhlCcXGpH5F "Archived by hand" archived ua
-opencode-ses_e0029c7b1ffe0kB6ySEnvx4WYd "Stations of the tide import (fork #1)" [uracta] [ua] [uactct!ct!a] ucta
+opencode-ses_e0029c7b1ffe0kB6ySEnvx4WYd "Stations of the tide import (fork #1)" of opencode-ses_e0029f25affekEzOuYHk34iXzz [uracta] [ua] [uactct!ct!a] ucta
 opencode-ses_e0029f25affekEzOuYHk34iXzz "Stations of the tide import" uracta ua uactct!ct!a u
 opencode-ses_e002bd4d1ffeMBigUCLO82myyM "Count stations (@general subagent)" of opencode-ses_e002d05cfffe2zEdz416bNOdYv acta
 opencode-ses_e002d05cfffe2zEdz416bNOdYv "Stations of the tide import" uracta uctcta uactct!ct!a ucta uacta u

@@ -143,13 +143,16 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 	if err != nil {
 		return nil, nil, err
 	}
+	all = slices.DeleteFunc(all, func(i *info) bool { return !s.store.project.Has(i.dir) })
+	parents := forks(ctx, all)
 	var list []store.Conversation
 	for _, i := range all {
-		wanted := i.archived() && set&store.Archived != 0 || !i.archived() && set&store.Live != 0
-		if !wanted || !s.store.project.Has(i.dir) {
+		if i.archived() && set&store.Archived == 0 || !i.archived() && set&store.Live == 0 {
 			continue
 		}
-		list = append(list, s.conversation(ctx, i))
+		c := s.conversation(ctx, i)
+		c.Parent = cmp.Or(c.Parent, parents[i.session])
+		list = append(list, c)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -205,7 +208,16 @@ func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversat
 			if !s.store.project.Has(i.dir) {
 				break
 			}
-			return s.conversation(ctx, i), ctx.Err()
+			c := s.conversation(ctx, i)
+			if strings.Contains(i.title, forkMark) {
+				all, _, err := s.all(ctx)
+				if err != nil {
+					return store.Conversation{}, err
+				}
+				all = slices.DeleteFunc(all, func(i *info) bool { return !s.store.project.Has(i.dir) })
+				c.Parent = cmp.Or(c.Parent, forks(ctx, all)[i.session])
+			}
+			return c, ctx.Err()
 		}
 	}
 	return store.Conversation{}, s.notFound(ctx, want)
