@@ -56,7 +56,7 @@ usage:
         say what each target calls the tools, and how much of them it has in words
   convgen explain [RULE]
         say what a rule demands and why, with an example that breaks it and what
-        puts it right; without RULE, list all
+        puts it right, or what a change of the contract does; without RULE, list all
   convgen schema tool|project|reference
         print a JSON Schema of specs or of tools.toml, for editors, or a reference
         of all keys in Markdown
@@ -343,6 +343,9 @@ func explainRule(args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		for _, rule := range check.Rules() {
 			fmt.Fprintf(stdout, "%s  %s\n", rule.ID, rule.Doc)
+		}
+		for _, rule := range lock.Rules() {
+			fmt.Fprintf(stdout, "%s  %s\n", rule.ID, explain.Change(rule))
 		}
 		return exitOK
 	}

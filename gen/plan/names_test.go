@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/build"
+	"go/format"
 	"go/parser"
 	"go/token"
 	"io"
@@ -13,6 +14,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/convtools/convtools/gen/emit"
 )
@@ -35,6 +38,9 @@ func isGo(files []emit.File) error {
 			continue
 		}
 		declare("files", strings.ToLower(file.Path), token.Position{Filename: file.Path})
+		if want, err := format.Source(file.Data); err != nil || !bytes.Equal(want, file.Data) {
+			problems = append(problems, fmt.Errorf("%s: it is not as gofmt has it (%v):\n%s", file.Path, err, diff.Diff("gofmt", want, "emitted", file.Data)))
+		}
 		if path.Base(file.Path) == "proof_test.go" {
 			continue // it is a test, and in a package of its own
 		}

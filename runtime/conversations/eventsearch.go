@@ -3,6 +3,7 @@ package conversations
 import (
 	"bytes"
 	"context"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -68,6 +69,10 @@ func (s *eventSearch) events(ctx context.Context, f *eventFinding) error {
 		return nil
 	}
 	defer events.Close()
+	held := slices.ContainsFunc(s.holding, func(n int) bool { return n > 0 }) // in the title
+	if s.Number == 0 && s.matches == 0 && !held && sift(ctx, events, s.words) {
+		return ctx.Err()
+	}
 	for events.Next(ctx) {
 		if err := s.event(ctx, events.Event()); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/convtools/convtools/runtime/conversations/internal/literal"
@@ -46,6 +47,7 @@ type Library struct {
 	stores  []store.Store
 	place   string
 	nowhere *NoWorkspaceError // where there is no workspace; nil for no matter
+	some    atomic.Bool       // a conversation was listed
 	now     func() time.Time
 	memory  *store.Memory
 }
@@ -178,7 +180,9 @@ func (o *opened) list(ctx context.Context, archived bool, aside *Aside) ([]store
 		all = append(all, found...)
 		aside.Problems = append(aside.Problems, of(o.stores[i], problems)...)
 	}
-	if len(all)+len(aside.Problems) == 0 {
+	if len(all) > 0 {
+		o.library.some.Store(true)
+	} else if len(aside.Problems) == 0 {
 		if err := o.library.Nothing(ctx); err != nil {
 			return nil, err
 		}

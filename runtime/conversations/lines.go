@@ -58,6 +58,9 @@ func (s *search) events(ctx context.Context, f *finding) error {
 		return nil
 	}
 	defer events.Close()
+	if s.matches == 0 && sift(ctx, events, []*pattern{s.pattern}) {
+		return ctx.Err()
+	}
 	var numbering transcript.Numbering
 	for events.Next(ctx) {
 		e := events.Event()

@@ -2,13 +2,16 @@ package conversations
 
 import (
 	"bytes"
+	"context"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/conversations/internal/literal"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -47,6 +50,9 @@ type pattern struct {
 	sieve *literal.Sieve
 	// calls tells the same of whole tool calls as they are recorded.
 	calls *literal.Sieve
+	// part is a part of what every match holds, in any text of an event, that stands in one
+	// piece where that is stored as JSON; nil where there is none worth looking for.
+	part *literal.Finder
 	// text is a literal pattern, and chars how many characters each match of it has.
 	text       string
 	chars      int
@@ -57,6 +63,9 @@ type pattern struct {
 func (p *pattern) require(text string, ignoreCase bool) {
 	p.finder = literal.New(text, ignoreCase)
 	p.stored = sameWhenStored(text)
+	if part := storedPart(text); part != "" {
+		p.part = literal.New(part, ignoreCase)
+	}
 	if !strings.ContainsRune(text, utf8.RuneError) { // which stands for bytes that are stored otherwise
 		p.sieve = literal.NewSieve(text, ignoreCase)
 		p.calls = literal.NewSieve(insideJSON(text), ignoreCase)
@@ -83,6 +92,69 @@ func insideJSON(text string) string {
 		skip = len(text)
 	}
 	return text[min(skip, len("u001b")):]
+}
+
+// Bounds on the part of a pattern that is looked for in stored JSON, in characters: a
+// shorter one stands everywhere, and a longer one has no room in what parts of what is
+// stored have in common.
+const minPart, maxPart = 3, 64
+
+// storedPart returns the longest part of text that stands in one piece wherever text
+// occurs in what is made of stored JSON. It is empty where there is none worth looking
+// for.
+func storedPart(text string) string {
+	longest := ""
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return r == utf8.RuneError || r < utf8.RuneSelf && !strings.ContainsRune("_-.", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		// At its start it may begin within an escape, where strings are left escaped.
+		if part = insideJSON(part); utf8.RuneCountInString(part) > utf8.RuneCountInString(longest) {
+			longest = part
+		}
+	}
+	runes := []rune(longest)
+	if len(runes) < minPart {
+		return ""
+	}
+	return string(runes[:min(len(runes), maxPart)])
+}
+
+// mayMatch reports whether stored JSON, a part of it, may have a match. False means that
+// it has none that does not reach into another part.
+func (p *pattern) mayMatch(stored []byte) bool {
+	if p.part == nil {
+		return true
+	}
+	start, _ := p.part.Find(stored)
+	return start >= 0 || hidesCharacters(stored)
+}
+
+// hidesCharacters reports whether JSON may have an escape that stands for another
+// character than a control character.
+func hidesCharacters(stored []byte) bool {
+	for {
+		i := bytes.Index(stored, []byte(`\u`))
+		if i < 0 {
+			return false
+		}
+		stored = stored[i+2:]
+		if len(stored) < 3 || stored[0] != '0' || stored[1] != '0' || stored[2] != '0' && stored[2] != '1' {
+			return true
+		}
+	}
+}
+
+// sift reports whether the events of a conversation, as they are stored, show that none
+// of them matches one of some patterns.
+func sift(ctx context.Context, events store.Events, patterns []*pattern) (none bool) {
+	sifter, ok := events.(store.Sifter)
+	if !ok || slices.ContainsFunc(patterns, func(p *pattern) bool { return p.part == nil }) {
+		return false
+	}
+	may, err := sifter.Sift(ctx, func(part []byte) bool {
+		return slices.ContainsFunc(patterns, func(p *pattern) bool { return p.mayMatch(part) })
+	})
+	return err == nil && !may // what cannot be read is said where it is read again
 }
 
 // parseWord checks and compiles a pattern for a search by event, which is taken

@@ -188,7 +188,7 @@ func claimant(text string) *kind {
 // Nothing returns the [*NoWorkspaceError] of a project that has no workspace, and no
 // conversations elsewhere; nil where something is there, or may be.
 func (l *Library) Nothing(ctx context.Context) error {
-	if l.nowhere == nil {
+	if l.nowhere == nil || l.some.Load() {
 		return nil
 	}
 	for _, s := range l.stores {

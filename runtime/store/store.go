@@ -145,6 +145,19 @@ type Events interface {
 	Close()
 }
 
+// Sifter is [Events] that can be looked at as they are stored, without decoding them.
+type Sifter interface {
+	// Sift hands over all that is stored, part by part, until may returns true, and reports
+	// whether it did. It is called before Next. Parts have [SiftOverlap] bytes in common. They are JSON in which a
+	// text of an event stands as JSON strings have it, but for what an escape stands for, in
+	// one piece between any of the characters " \\/{}[]:," and line breaks.
+	Sift(ctx context.Context, may func(part []byte) bool) (bool, error)
+}
+
+// SiftOverlap is how many bytes the parts that a [Sifter] hands over have in common with
+// those before.
+const SiftOverlap = 512
+
 // Totals describes the events of a conversation, or of its beginning.
 type Totals struct {
 	Turns int

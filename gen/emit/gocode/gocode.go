@@ -22,6 +22,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/internal/layout"
 	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 )
@@ -86,15 +87,19 @@ func (g *generator) newFile(importPath, name, source string) *jen.File {
 	return f
 }
 
-// render prints a file. jennifer puts the whole source into a syntax error; the
-// first line of it is enough for a message.
+// render prints a file as gofmt has it.
 func render(f *jen.File, name string) (emit.File, error) {
+	f.NoFormat = true // package layout formats
 	var b bytes.Buffer
-	if err := f.Render(&b); err != nil {
-		first, _, _ := strings.Cut(err.Error(), "\n")
-		return emit.File{}, fmt.Errorf("rendering %s: %s", name, first)
+	err := f.Render(&b)
+	var source []byte
+	if err == nil {
+		source, err = layout.Source(b.Bytes())
 	}
-	return emit.File{Path: name, Data: groupImports(b.Bytes())}, nil
+	if err != nil {
+		return emit.File{}, fmt.Errorf("rendering %s: %w", name, err)
+	}
+	return emit.File{Path: name, Data: groupImports(source)}, nil
 }
 
 // groupImports puts the standard library's imports before the others, with a

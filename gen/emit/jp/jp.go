@@ -4,7 +4,6 @@
 package jp
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/convtools/convtools/gen/emit"
@@ -27,9 +26,5 @@ func Emit(c *ir.Contract) ([]emit.File, error) {
 		return nil, err
 	}
 	held := slices.Concat(definitions, skill.Emit(c))
-	code, err := files.Emit(c, held)
-	if err != nil {
-		return nil, fmt.Errorf("files of JP: %w", err)
-	}
-	return append(held, code), nil
+	return append(held, files.Emit(c, held)), nil
 }

@@ -151,10 +151,13 @@ func output(whole []byte) []byte {
 	return nil
 }
 
+// reminderEnd ends what the program adds for the assistant alone.
+const reminderEnd = "</system-reminder>"
+
 // withoutReminders returns a text without what the program adds for the assistant
 // alone.
 func withoutReminders(raw []byte) []recorded.Piece {
-	const begin, end = "<system-reminder>", "</system-reminder>"
+	const begin, end = "<system-reminder>", reminderEnd
 	pieces := []recorded.Piece{}
 	joined := false
 	for {

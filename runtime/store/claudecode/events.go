@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -43,11 +44,12 @@ func (c *conversation) open(file string) (*os.File, fs.FileInfo, error) {
 
 // Events implements [store.Record].
 func (c *conversation) Events(ctx context.Context, buffer *store.Buffer) (store.Events, error) {
-	e := &events{}
-	if err := e.open(ctx, c, buffer); err != nil {
-		e.Close()
+	f, info, err := c.open(c.file)
+	if err != nil {
 		return nil, fmt.Errorf("reading the events of %s: %w", c.id, err)
 	}
+	e := &events{conversation: c, file: f, size: info.Size(), buffer: buffer}
+	e.Restart()
 	return e, nil
 }
 
@@ -65,7 +67,9 @@ func (c *conversation) Version(context.Context) (string, error) {
 type events struct {
 	conversation *conversation
 	file         *os.File
-	lines        *jsonl.Lines
+	size         int64
+	buffer       *store.Buffer
+	lines        *jsonl.Lines // nil before the reading is planned
 	plan         plan
 	next         int // record of the plan
 	decoder      decoder
@@ -73,8 +77,18 @@ type events struct {
 	err          error
 }
 
-// open plans how the conversation is read.
-func (e *events) open(ctx context.Context, c *conversation, buffer *store.Buffer) error {
+// Sift implements [store.Sifter].
+func (e *events) Sift(ctx context.Context, may func([]byte) bool) (bool, error) {
+	e.lines = nil // whose window is no longer what was read
+	return jsonl.Sift(ctx, e.file, e.size, e.buffer, func(part []byte) bool {
+		// What stands before a reminder is read together with what stands behind it.
+		return may(part) || bytes.Contains(part, []byte(reminderEnd))
+	})
+}
+
+// begin plans how the conversation is read.
+func (e *events) begin(ctx context.Context) error {
+	c, buffer := e.conversation, e.buffer
 	var shared map[key]bool
 	for _, file := range c.copies {
 		keys, err := c.keys(ctx, file, buffer)
@@ -92,23 +106,20 @@ func (e *events) open(ctx context.Context, c *conversation, buffer *store.Buffer
 			shared[k.key] = true
 		}
 	}
-	f, info, err := c.open(c.file)
+	lines := jsonl.NewLines(e.file, e.size, buffer)
+	t, err := readTree(ctx, lines)
 	if err != nil {
 		return err
 	}
-	e.conversation, e.file = c, f
-	e.lines = jsonl.NewLines(f, info.Size(), buffer)
-	t, err := readTree(ctx, e.lines)
-	if err != nil {
-		return err
-	}
-	e.plan = t.plan(c.chain, c.agent, shared)
-	e.Restart()
+	e.lines, e.plan = lines, t.plan(c.chain, c.agent, shared)
 	return nil
 }
 
 // Next implements [store.Events].
 func (e *events) Next(ctx context.Context) bool {
+	if e.lines == nil && e.err == nil {
+		e.err = e.begin(ctx)
+	}
 	for !e.stream.Next() {
 		if e.err != nil || e.next == len(e.plan.records) {
 			return false

@@ -486,8 +486,13 @@ func TestChanges(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Events(ctx, store.NewBuffer(store.NewMemory(1<<20))); !errors.Is(err, context.Canceled) {
-		t.Errorf("with a context that is done: %v", err)
+	again, err := c.Events(ctx, store.NewBuffer(store.NewMemory(1<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if again.Next(ctx) || !errors.Is(again.Err(), context.Canceled) {
+		t.Errorf("with a context that is done: %v", again.Err())
 	}
 }
 

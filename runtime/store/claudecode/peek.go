@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +31,7 @@ type metadata struct {
 	custom, ai      string // titles
 	summaries       map[key]string
 	first           string // prompt
-	said            map[key]bool
+	said            []key
 	messages        int // that were seen
 	whole           bool
 	answers         int // messages of the assistant that were seen
@@ -41,25 +42,30 @@ type metadata struct {
 	size            int64
 }
 
-// peek reads the metadata of a file.
-func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
+// peek reads the metadata of a file, in the memory of buf where that is enough.
+func (s *session) peek(ctx context.Context, file string, buf []byte) (*metadata, error) {
 	f, info, err := safefile.OpenIn(s.root, file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	ends, err := jsonl.ReadEnds(f, info.Size(), peekSize)
+	ends, err := jsonl.ReadEnds(f, info.Size(), peekSize, buf)
 	if err != nil {
 		return nil, err
 	}
-	m := &metadata{
-		summaries: map[key]string{}, said: map[key]bool{}, whole: ends.Whole,
-		modified: info.ModTime(), size: info.Size(),
-	}
+	m := &metadata{whole: ends.Whole, modified: info.ModTime(), size: info.Size()}
+	var messages [][]byte
 	for _, part := range [][]byte{ends.Head, ends.Tail} {
 		for line := range bytes.SplitSeq(part, []byte("\n")) {
 			r, _ := parse(line) // of a line that is cut, what stands before
-			m.add(&r)
+			if m.add(&r); r.isMessage() {
+				messages = append(messages, line)
+			}
+		}
+	}
+	for _, line := range slices.Backward(messages) {
+		if r, _ := parse(line); m.setLast(&r) {
+			break
 		}
 	}
 	if ends.Whole || m.cwd != "" && m.messages > 0 {
@@ -81,9 +87,21 @@ func (m *metadata) search(ctx context.Context, lines *jsonl.Lines) error {
 		}
 		r, _ := parse(line)
 		m.add(&r)
+		m.setLast(&r)
 		offset = next
 	}
 	return nil
+}
+
+// setLast takes the time of a record for that of the last event, if it has one, and
+// reports whether it did.
+func (m *metadata) setLast(r *record) bool {
+	at, err := transcript.ParseTimestamp(r.stamp)
+	if d := (decoder{}); err != nil || len(r.uuid) == 0 || !r.isMessage() || len(d.events(nil, r)) == 0 {
+		return false
+	}
+	m.last = at
+	return true
 }
 
 func (m *metadata) add(r *record) {
@@ -96,7 +114,7 @@ func (m *metadata) add(r *record) {
 	set(&m.version, r.version)
 	set(&m.session, r.session)
 	if len(r.uuid) > 0 {
-		m.said[keyOf(r.uuid)] = true
+		m.said = append(m.said, keyOf(r.uuid))
 	}
 	at, err := transcript.ParseTimestamp(r.stamp)
 	switch {
@@ -111,9 +129,6 @@ func (m *metadata) add(r *record) {
 		m.copied = m.copied || r.forked || m.created.IsZero() && m.preamble.After(at.Add(slack))
 		if m.created.IsZero() || at.Before(m.created) {
 			m.created = at
-		}
-		if d := (decoder{}); r.isMessage() && len(d.events(nil, r)) > 0 {
-			m.last = at
 		}
 	}
 	switch {
@@ -131,6 +146,9 @@ func (m *metadata) add(r *record) {
 	case r.is("ai-title") && len(r.aiTitle) > 0:
 		m.ai = recorded.Unescape(r.aiTitle)
 	case r.is("summary") && len(r.leaf) > 0:
+		if m.summaries == nil {
+			m.summaries = map[key]string{}
+		}
 		m.summaries[keyOf(r.leaf)] = recorded.Unescape(r.summary)
 	}
 }
@@ -160,7 +178,7 @@ func (m *metadata) title(summaries map[key]string) string {
 	best := m.first
 	found := false
 	for k, summary := range summaries {
-		if m.said[k] && !failedSummary(summary) && (!found || summary < best) {
+		if slices.Contains(m.said, k) && !failedSummary(summary) && (!found || summary < best) {
 			best, found = summary, true
 		}
 	}

@@ -200,12 +200,13 @@ func (s *session) peekAll(ctx context.Context, all []*entry) {
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), maxWorkers, len(all)) {
 		workers.Go(func() {
+			buf := make([]byte, 2*peekSize)
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(all) {
 					return
 				}
-				all[i].meta, all[i].err = s.peek(ctx, all[i].file)
+				all[i].meta, all[i].err = s.peek(ctx, all[i].file, buf)
 			}
 		})
 	}
@@ -313,7 +314,7 @@ func families(all []*entry) [][]*entry {
 		if e.agent != "" {
 			continue
 		}
-		for k := range e.meta.said {
+		for _, k := range e.meta.said {
 			j, ok := first[k]
 			if !ok {
 				first[k] = i
@@ -590,7 +591,7 @@ func (s *session) notFound(ctx context.Context, want transcript.ID, folders []st
 		return cmp.Or(cmp.Compare(a.typos, b.typos), a.id().Compare(b.id()))
 	})
 	for _, c := range candidates {
-		m, err := s.peek(ctx, c.file)
+		m, err := s.peek(ctx, c.file, nil)
 		if err == nil && len(missing.Nearest) < most && s.store.project.Has(m.cwd) {
 			missing.Nearest = append(missing.Nearest, c.id())
 		}

@@ -85,6 +85,7 @@ type events struct {
 	conversation *conversation
 	buffer       *store.Buffer
 	sections     []section
+	begun        bool // what of the sections counts is known
 
 	section int
 	lines   lines // of the section; nil before it is begun
@@ -126,6 +127,24 @@ func (e *events) open(ctx context.Context) error {
 		until = m.base.end
 		r, m = s.before(ctx, r, m.base)
 	}
+	return nil
+}
+
+// Sift implements [store.Sifter].
+func (e *events) Sift(ctx context.Context, may func([]byte) bool) (bool, error) {
+	for _, part := range e.sections {
+		if part.file.compressed {
+			return true, nil
+		}
+		if found, err := jsonl.Sift(ctx, part.file, part.file.size, e.buffer, may); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
+// begin finds out what of the sections counts.
+func (e *events) begin(ctx context.Context) (err error) {
 	for i := range e.sections {
 		part := &e.sections[i]
 		if part.dropped, err = e.undone(ctx, part); err != nil {
@@ -133,9 +152,16 @@ func (e *events) open(ctx context.Context) error {
 		}
 	}
 	own := &e.sections[len(e.sections)-1]
-	if origin := original(&c.rollout.meta.header); len(e.sections) == 1 && origin != "" && !own.paginated {
-		own.copied, err = e.prefix(ctx, s, own, origin)
+	origin := original(&e.conversation.rollout.meta.header)
+	if len(e.sections) > 1 || origin == "" || own.paginated {
+		return nil
 	}
+	root, err := os.OpenRoot(e.conversation.store.home)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	own.copied, err = e.prefix(ctx, &session{store: e.conversation.store, root: root}, own, origin)
 	return err
 }
 
@@ -267,6 +293,10 @@ func (e *events) prefix(ctx context.Context, s *session, own *section, thread st
 
 // Next implements [store.Events].
 func (e *events) Next(ctx context.Context) bool {
+	if !e.begun && e.err == nil {
+		e.err = e.begin(ctx)
+		e.begun = e.err == nil
+	}
 	for !e.stream.Next() {
 		if e.err != nil || e.section == len(e.sections) {
 			return false

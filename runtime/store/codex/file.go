@@ -99,7 +99,7 @@ func (d *decompressed) Close() error {
 // the beginning in place of the end.
 func (f *file) ends(most int) (jsonl.Ends, error) {
 	if !f.compressed {
-		return jsonl.ReadEnds(f, f.size, most)
+		return jsonl.ReadEnds(f, f.size, most, nil)
 	}
 	from, err := f.decompress()
 	if err != nil {

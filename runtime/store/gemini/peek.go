@@ -48,7 +48,7 @@ func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
 	if !isLog(file) {
 		return m, m.peekObject(f, info.Size())
 	}
-	ends, err := jsonl.ReadEnds(f, info.Size(), peekSize)
+	ends, err := jsonl.ReadEnds(f, info.Size(), peekSize, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -123,6 +123,31 @@ func (l *Lines) fill(ctx context.Context, offset int64, most int) error {
 	return nil
 }
 
+// Sift does what a [store.Sifter] does, for the first size bytes of a file.
+func Sift(ctx context.Context, file io.ReaderAt, size int64, buffer *store.Buffer, may func(part []byte) bool) (bool, error) {
+	for offset := int64(0); offset < size; {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		if err := buffer.Reserve(ctx, Chunk); err != nil {
+			return false, err
+		}
+		part := buffer.Bytes[:min(int64(cap(buffer.Bytes)), size-offset)]
+		n, err := file.ReadAt(part, offset)
+		if err != nil && err != io.EOF {
+			return false, err
+		}
+		if may(part[:n]) {
+			return true, nil
+		}
+		if n < len(part) || offset+int64(n) == size {
+			break
+		}
+		offset += int64(n) - store.SiftOverlap
+	}
+	return false, nil
+}
+
 // Ends is the beginning and the end of a file.
 type Ends struct {
 	// Head is the lines at the beginning, each with its line feed but the last one
@@ -138,9 +163,18 @@ type Ends struct {
 }
 
 // ReadEnds reads up to most bytes of the beginning and of the end of a file of some
-// size.
-func ReadEnds(file io.ReaderAt, size int64, most int) (Ends, error) {
-	head, err := read(file, 0, min(size, int64(most)))
+// size, into buf where that has room for both.
+func ReadEnds(file io.ReaderAt, size int64, most int, buf []byte) (Ends, error) {
+	n := min(size, int64(most))
+	room := n
+	if size > n {
+		room += int64(most)
+	}
+	if int64(cap(buf)) < room {
+		buf = make([]byte, room)
+	}
+	buf = buf[:cap(buf)]
+	head, err := read(file, 0, buf[:n])
 	if err != nil {
 		return Ends{}, err
 	}
@@ -153,7 +187,7 @@ func ReadEnds(file io.ReaderAt, size int64, most int) (Ends, error) {
 		e.Head, e.Cut = head, true
 	}
 	start := max(int64(len(e.Head)), size-int64(most))
-	tail, err := read(file, start, size-start)
+	tail, err := read(file, start, buf[n:n+size-start])
 	if err != nil {
 		return Ends{}, err
 	}
@@ -168,8 +202,7 @@ func ReadEnds(file io.ReaderAt, size int64, most int) (Ends, error) {
 	return e, nil
 }
 
-func read(file io.ReaderAt, offset, size int64) ([]byte, error) {
-	data := make([]byte, size)
+func read(file io.ReaderAt, offset int64, data []byte) ([]byte, error) {
 	n, err := file.ReadAt(data, offset)
 	if err != nil && err != io.EOF {
 		return nil, err

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/convtools/convtools/runtime/store"
 )
 
@@ -153,9 +156,13 @@ func FuzzEnds(f *testing.F) {
 	f.Add(strings.Repeat("x", 50)+"\nab\n", 8)
 	f.Fuzz(func(t *testing.T, text string, most int) {
 		most = 1 + (most&0x7fffffff)%64
-		e, err := ReadEnds(strings.NewReader(text), int64(len(text)), most)
+		e, err := ReadEnds(strings.NewReader(text), int64(len(text)), most, nil)
 		if err != nil {
 			t.Fatal(err)
+		}
+		used := []byte(strings.Repeat("x\n", 64))
+		if again, err := ReadEnds(strings.NewReader(text), int64(len(text)), most, used); err != nil || !cmp.Equal(again, e, cmpopts.EquateEmpty()) {
+			t.Errorf("in memory that was used: %+v, %v; want %+v", again, err, e)
 		}
 		whole := text[:strings.LastIndexByte(text, '\n')+1]
 		if !strings.HasPrefix(text, string(e.Head)) || len(e.Head) > most || len(e.Tail) > most {
