@@ -56,7 +56,7 @@ usage:
         say what each target calls the tools, and how much of them it has in words
   convgen explain [RULE]
         say what a rule demands and why, with an example that breaks it and what
-        puts it right; without RULE, list all
+        puts it right, or what a change of the contract does; without RULE, list all
   convgen schema tool|project|reference
         print a JSON Schema of specs or of tools.toml, for editors, or a reference
         of all keys in Markdown
@@ -248,10 +248,14 @@ func lockProject(dir string, wait time.Duration) (unlock func(), err error) {
 	return unlock, nil
 }
 
+// longestLock is the most bytes of a contract.lock that are compared: that of 100,000
+// tools.
+const longestLock = 256 << 20
+
 // warn tells which changes since the contract.lock that is there break callers. One
 // that cannot be read is about to be replaced, and no reason to stop.
 func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result) {
-	old, err := root.ReadFile(path.Join(result.Contract.Targets.Generated, lock.File))
+	old, err := safefile.ReadIn(root, path.Join(result.Contract.Targets.Generated, lock.File), longestLock)
 	if err != nil {
 		return
 	}
@@ -339,6 +343,9 @@ func explainRule(args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		for _, rule := range check.Rules() {
 			fmt.Fprintf(stdout, "%s  %s\n", rule.ID, rule.Doc)
+		}
+		for _, rule := range lock.Rules() {
+			fmt.Fprintf(stdout, "%s  %s\n", rule.ID, explain.Change(rule))
 		}
 		return exitOK
 	}

@@ -68,6 +68,11 @@ func arrows() []arrow {
 	}
 	return []arrow{
 		{
+			from: list("gen/prove"),
+			to:   list("gen/...", "runtime/base/...", "runtime/coerce", "runtime/contract", "runtime/envelope", "github.com/santhosh-tekuri/jsonschema/v5"),
+			why:  "generated tests hold generated code against its schema",
+		},
+		{
 			from: list("gen/..."),
 			to: list("gen/...", "runtime/base/...", "testdata/specs", toml, "github.com/bmatcuk/doublestar/v4", "github.com/dave/jennifer/jen", "github.com/santhosh-tekuri/jsonschema/v5",
 				"github.com/google/go-cmp/cmp", "github.com/rogpeppe/go-internal/diff", "github.com/rogpeppe/go-internal/txtar"),

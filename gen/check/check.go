@@ -7,10 +7,12 @@ package check
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"sort"
 	"strings"
 
+	"github.com/convtools/convtools/gen/emit/targets"
 	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lock"
@@ -199,6 +201,11 @@ func (c *checker) families(contract *ir.Contract) {
 			continue
 		}
 		packages[family.Package] = family.Name
+		for _, target := range targets.All() {
+			if target.Package == family.Package && contract.Targets.Makes(target.Name) {
+				c.reportf(c.specs[family.Tools[0].Source].Name.At, "CT026", "rename the folder", "the target %s writes the Go package %s, which the folder %q is too", target.Name, target.Package, family.Name)
+			}
+		}
 		c.familyNames(family)
 	}
 }
@@ -247,10 +254,15 @@ func (c *checker) skills(contract *ir.Contract) {
 		}
 	}
 	var names []string
+	definitions := map[string]string{} // by file, as some file systems see it
 	for _, t := range contract.Tools() {
 		names = append(names, t.Name)
+		definitions[strings.ToLower(path.Join(contract.Targets.JPTools, t.Family, t.Short+".toml"))] = t.Name
 	}
 	for _, s := range c.project.JP.Skills {
+		if tool, taken := definitions[strings.ToLower(s.File.Value)]; taken && s.File.Set {
+			c.reportf(s.File.At, "CT027", "give the skill a folder of its own, such as .jp/config/skill", "the definition of %s is written to %q", tool, s.File.Value)
+		}
 		for i, name := range s.Tools.Value {
 			at := s.Tools.At.Elem(i)
 			switch {

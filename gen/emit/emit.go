@@ -20,7 +20,9 @@ type Target struct {
 	// List is the one file of a target that has one, below the folder of generated
 	// files, where it cannot state that it was generated.
 	List string
-	Emit func(*ir.Contract) ([]File, error)
+	// Package is the Go package that a target writes beside those of the tools, if any.
+	Package string
+	Emit    func(*ir.Contract) ([]File, error)
 }
 
 // File is one generated file.

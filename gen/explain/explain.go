@@ -1,5 +1,5 @@
 // Package explain tells what a rule demands, with a spec that breaks it and what puts
-// it right. The examples are those the tests run, so that none can be out of date.
+// it right, and what a change of a contract does to callers. The examples are those the tests run, so that none can be out of date.
 //
 // It never makes up an example of its own.
 package explain
@@ -14,11 +14,12 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/convtools/convtools/gen/check"
+	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/testdata/specs"
 )
 
-// Rule returns what a rule demands, with an example, and false where there is no rule of
-// that id. Ids are taken in any case.
+// Rule returns what a rule of specs demands, or what a rule of changes says, with an
+// example, and false where there is no rule of that id. Ids are taken in any case.
 func Rule(id string) (string, bool, error) {
 	for _, rule := range check.Rules() {
 		if !strings.EqualFold(id, rule.ID) {
@@ -30,7 +31,32 @@ func Rule(id string) (string, bool, error) {
 		}
 		return rule.ID + ": " + rule.Doc + "\n" + show(archive), true, nil
 	}
+	for _, rule := range lock.Rules() {
+		if !strings.EqualFold(id, rule.ID) {
+			continue
+		}
+		data, err := specs.Archives.ReadFile("breaking/" + rule.ID + ".txtar")
+		if err != nil {
+			return "", true, fmt.Errorf("looking for an example of %s: %w", rule.ID, err)
+		}
+		return rule.ID + ": " + Change(rule) + "\n" + showChange(txtar.Parse(data)), true, nil
+	}
 	return "", false, nil
+}
+
+// Change is what a rule says of a change of the contract.
+func Change(rule lock.Rule) string {
+	return fmt.Sprintf("%s. It is %s, on the side of the %s.", rule.Says, rule.Class, rule.Side)
+}
+
+// showChange shows how contract.lock changes, and what is told of it.
+func showChange(archive *txtar.Archive) string {
+	files := map[string][]byte{}
+	for _, f := range archive.Files {
+		files[f.Name] = f.Data
+	}
+	_, changes, _ := strings.Cut(string(diff.Diff("contract.lock", files["before"], "contract.lock, later", files["after"])), "\n")
+	return "\nFor example:\n\n" + indented(changes) + "\nconvgen breaking says of it:\n\n" + indented(string(files["stdout"]))
 }
 
 // example is the shortest archive that breaks a rule: the one with the least beside the

@@ -6,6 +6,7 @@ import (
 
 	"github.com/convtools/convtools/gen/check"
 	"github.com/convtools/convtools/gen/explain"
+	"github.com/convtools/convtools/gen/lock"
 )
 
 // Every rule has an example that breaks it, and what puts that right.
@@ -20,6 +21,12 @@ func TestEveryRuleHasAnExample(t *testing.T) {
 			if !strings.Contains(text, part) {
 				t.Errorf("what explains %s has no %q:\n%s", rule.ID, part, text)
 			}
+		}
+	}
+	for _, rule := range lock.Rules() {
+		text, ok, err := explain.Rule(rule.ID)
+		if err != nil || !ok || !strings.HasPrefix(text, rule.ID+": "+rule.Says) || !strings.Contains(text, "["+rule.ID+"]\n") || !strings.Contains(text, "\n    @@") {
+			t.Errorf("what explains %s: %v, %v\n%s", rule.ID, ok, err, text)
 		}
 	}
 	if text, ok, err := explain.Rule("CT999"); ok || err != nil || text != "" {

@@ -1,10 +1,15 @@
 package lock_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/ir/irtest"
@@ -723,6 +728,60 @@ func TestErrorCodes(t *testing.T) {
 		changes, err := lock.Compare(c.old, c.after, today)
 		if err != nil || len(changes) != 1 || changes[0].String() != c.want {
 			t.Errorf("changes %v, %v; want %s", changes, err, c.want)
+		}
+	}
+}
+
+// TestChanges runs the archives of changes, and demands one for each rule.
+//
+// UPDATE_GOLDEN=1 writes what is printed into the archives; read the difference before
+// it is committed.
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	names, err := filepath.Glob("../../testdata/specs/breaking/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{}
+	for _, name := range names {
+		archive, err := txtar.ParseFile(name)
+		if err != nil || len(archive.Files) != 3 {
+			t.Fatalf("%s: %v, %d files and not before, after and stdout", name, err, len(archive.Files))
+		}
+		before, err := lock.Parse(archive.Files[0].Data)
+		if err != nil {
+			t.Fatalf("%s: before: %v", name, err)
+		}
+		after, err := lock.Parse(archive.Files[1].Data)
+		if err != nil {
+			t.Fatalf("%s: after: %v", name, err)
+		}
+		changes, err := lock.Compare(before, after, today)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var got strings.Builder
+		rules := map[string]bool{}
+		for _, change := range changes {
+			fmt.Fprintln(&got, change)
+			rules[change.Rule.ID] = true
+		}
+		fmt.Fprintf(&got, "\n%s.\n", lock.Summary(changes))
+		base := strings.TrimSuffix(filepath.Base(name), ".txtar")
+		shown[base] = rules[base]
+		if os.Getenv("UPDATE_GOLDEN") == "1" && string(archive.Files[2].Data) != got.String() {
+			archive.Files[2].Data = []byte(got.String())
+			if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(string(archive.Files[2].Data), got.String()); diff != "" {
+			t.Errorf("%s: what is printed differs (-want +got):\n%s", name, diff)
+		}
+	}
+	for _, rule := range lock.Rules() {
+		if !shown[rule.ID] {
+			t.Errorf("no archive shows a change of the rule %s", rule.ID)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func ruleFact(r ir.Rule) string {
 
 func constraints(p *ir.Param) []constraint {
 	list := of(p, "", "")
-	for item, key, each := p.Items, "items.", "each "; item != nil; item, key, each = item.Items, key+"items.", each+"each " {
+	for item, key, each := p.Items, "items.", "each "; item != nil; item, key, each = item.Items, key+"items.", "each item of "+each {
 		list = append(list, of(item, key, each)...)
 	}
 	return list

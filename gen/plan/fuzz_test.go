@@ -1,14 +1,22 @@
 package plan_test
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"github.com/BurntSushi/toml"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/gen/plan"
 )
 
@@ -19,7 +27,11 @@ func FuzzGenerate(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, name := range names {
+	golden, err := filepath.Glob(filepath.Join(goldenDir, "*.txtar"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range slices.Concat(names, golden) {
 		archive, err := txtar.ParseFile(name)
 		if err != nil {
 			f.Fatal(err)
@@ -48,7 +60,7 @@ func FuzzGenerate(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, dump(project))
 		}
-		if err := isGo(result.Files); err != nil {
+		if err := errors.Join(isGo(result.Files), isData(result.Files)); err != nil {
 			t.Errorf("%v\n%s", err, dump(project))
 		}
 		if result.Diags.HasErrors() != (len(result.Files) == 0) {
@@ -60,4 +72,25 @@ func FuzzGenerate(f *testing.F) {
 			}
 		}
 	})
+}
+
+// isData returns what readers of JSON, of TOML and of the lock would refuse in files.
+func isData(files []emit.File) error {
+	var problems []error
+	for _, file := range files {
+		var err error
+		switch {
+		case path.Base(file.Path) == lock.File:
+			_, err = lock.Parse(file.Data)
+		case path.Ext(file.Path) == ".json" && !json.Valid(file.Data):
+			err = errors.New("it is no JSON")
+		case path.Ext(file.Path) == ".toml":
+			var document map[string]any
+			_, err = toml.Decode(string(file.Data), &document)
+		}
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", file.Path, err))
+		}
+	}
+	return errors.Join(problems...)
 }

@@ -18,13 +18,14 @@ import (
 
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/plan"
+	"github.com/convtools/convtools/gen/spec"
 )
 
 // Every @text@ is a value a spec's author may choose freely. @word@ stands where
 // a name, a path or a number is asked for.
 const (
-	hostileProject = `module = "example.com/notes"
-specs  = ["specs/*/*.toml"]
+	hostileProject = `module = @word:module@
+specs  = [@word:pattern of specs@]
 
 [[accepted]]
 rule    = @word:accepted rule@
@@ -36,6 +37,9 @@ version = @text:accepted version@
 command = [@text:program@, @text:word of a command@]
 env     = @word:environment variable@
 pass_env = [@word:passed variable@]
+
+[targets]
+only = ["schema", "mcp", "openai", "responses", "anthropic", @word:target@]
 
 [targets.go]
 dir = @word:folder@
@@ -68,15 +72,28 @@ type    = "string"
 enum    = [@text:enum value@]
 summary = "State to show"
 
+[parameters.tags]
+type    = "array"
+items   = { single_line = true }
+summary = "Tags"
+
 [parameters.id]
 type         = "string"
 pattern      = @word:pattern@
 pattern_says = @text:pattern_says@
 summary      = "The note"
 
+[parameters.all]
+type    = "boolean"
+default = false
+summary = "All notes"
+
 [command]
 cli  = @word:cli@
-args = [@text:argument@, { flag = @text:flag@ }, { flag = "--id={id}" }]
+args = [
+  @text:argument@, { flag = @text:flag@ }, { flag = "--id={id}" }, { repeat = @word:repeated@ },
+  { flag = "--all", when = @word:when@ }, { flag = "--some", unless = @word:unless@ },
+]
 
 [envelope]
 root = @word:root@
@@ -84,7 +101,10 @@ root = @word:root@
 [[envelope.elements]]
 name       = @word:root element@
 summary    = @text:root summary@
-attributes = [{ name = "version", type = "string", fixed = @text:fixed@, summary = @text:attribute summary@ }]
+attributes = [
+  { name = "version", type = "string", fixed = @text:fixed@, summary = @text:attribute summary@ },
+  { name = "of_all", type = @word:attribute type@, presence = @word:attribute presence@, param = @word:attribute parameter@, summary = "All notes" },
+]
 children   = [@word:child@, "note*"]
 
 [[envelope.elements]]
@@ -117,7 +137,7 @@ env        = { EDITOR = @text:environment value@ }
 dir        = @word:working directory@
 ok_exit    = [0]
 empty_exit = [1]
-output     = { form = "delimited", fields = [@word:output field@, "text"], separator = @text:output separator@, end = @text:output end@, skip = @text:skip@ }
+output     = { form = @word:form@, fields = [@word:output field@, "text"], separator = @text:output separator@, end = @text:output end@, skip = @text:skip@ }
 failures   = [{ exit = [2], reason = @text:reason@ }]
 
 [envelope]
@@ -129,10 +149,48 @@ children = ["item*", "note*"]
 
 [[envelope.elements]]
 name       = "item"
-from       = "records"
-body       = "inline"
+from       = @word:records@
+body       = @word:body@
 text_from  = "text"
 attributes = [{ name = "id", type = "string", from = @word:output field@, summary = "The note" }]
+
+[[envelope.elements]]
+name = "note"
+body = "inline"
+`
+	// hostileMatch and hostilePath print records in other forms.
+	hostileMatch = `name        = "notes_match"
+summary     = "Match"
+description = "Matches."
+effect      = "read"
+
+[command]
+cli    = "notes"
+args   = ["match"]
+output = { form = "regexp", pattern = @word:output pattern@ }
+` + hostileRecords
+	hostilePath = `name        = "notes_path"
+summary     = "Path"
+description = "Paths."
+effect      = "read"
+
+[command]
+cli    = "notes"
+args   = ["path"]
+output = { form = "json", path = @word:output path@ }
+` + hostileRecords
+	hostileRecords = `
+[envelope]
+root = "records"
+
+[[envelope.elements]]
+name     = "records"
+children = ["item*", "note*"]
+
+[[envelope.elements]]
+name       = "item"
+from       = "records"
+attributes = [{ name = "id", type = "string", from = "id", summary = "The note" }]
 
 [[envelope.elements]]
 name = "note"
@@ -144,7 +202,7 @@ summary     = "Draw"
 description = "Draws."
 effect      = "read"
 handler     = "go"
-answer      = "json"
+answer      = @word:answer@
 
 [[aliases]]
 name  = @word:alias@
@@ -196,18 +254,51 @@ type    = "string"
 format  = @word:format@
 summary = "The day"
 
+[parameters.size.members.count]
+type    = @word:member type@
+summary = "How many"
+
+[parameters.width]
+type    = @word:parameter type@
+repairs = [@word:repair@]
+summary = "The width"
+
+[parameters.height]
+type    = "integer"
+summary = "The height"
+
+[parameters.depths]
+type    = "array"
+items   = { type = @word:item type@ }
+summary = "The depths"
+
 [[rules]]
 at_least_one = [@word:ruled@, "size"]
 
+[[rules]]
+exclusive = [@word:excluded@, "height"]
+
+[[rules]]
+exactly_one = [@word:one@, "depths"]
+
+[[rules]]
+given    = @word:given@
+requires = [@word:required@]
+
 [result]
 codes = [@word:code@]
+
+[result.fields.count]
+type     = @word:field type@
+presence = @word:field presence@
+summary  = "How many"
 
 [result.fields.entries]
 type    = "array"
 summary = @text:field summary@
 
 [result.fields.entries.items]
-type = "object"
+type = @word:field item type@
 key  = @word:field discriminator@
 
 [result.fields.entries.items.variants.text]
@@ -218,7 +309,7 @@ summary = "A line"
 
 [[examples]]
 summary   = "Draw a text"
-arguments = { items = [{ kind = "text", text = @text:example member@ }] }
+arguments = { items = [{ kind = "text", text = @text:example member@ }], width = 1 }
 `
 )
 
@@ -226,6 +317,11 @@ arguments = { items = [{ kind = "text", text = @text:example member@ }] }
 // same Go as any other text should: an enum of no word has no constants.
 var harmlessValues = map[string]string{
 	"JP command": "run {{context}} {{tool}}", "enum value": "plain (text)",
+	"module": "example.com/notes", "pattern of specs": "specs/*/*.toml", "target": "docs", "repeated": "--tag={tags}", "when": "all", "unless": "all",
+	"attribute type": "boolean", "attribute presence": "always", "attribute parameter": "all", "form": "delimited", "records": "records", "body": "inline",
+	"output pattern": "^(?P<id>.*)$", "output path": "data.items", "answer": "json", "member type": "integer", "parameter type": "integer", "repair": "from_string",
+	"item type": "integer", "excluded": "width", "one": "width", "given": "height", "required": "depths",
+	"field type": "integer", "field presence": "optional", "field item type": "object",
 	"passed variable": "NOTES_TOKEN", "working directory": "docs", "output field": "id", "output separator": "\t", "output end": "\n", "skip": "^total$",
 	"environment variable": "NOTES_CLI", "folder": "generated", "JP folder": ".jp/mcp/tools", "skill file": ".jp/config/skill/notes.toml",
 	"tag": "notes_skill", "skill tool": "notes_list", "tool": "notes_list", "effect": "read", "enable": "on", "run": "ask", "handler": "go",
@@ -282,15 +378,22 @@ func fill(template string, values map[string]string) (text string, names []strin
 	return b.String(), names
 }
 
-func hostile(values map[string]string) (project fstest.MapFS, names []string) {
-	top, names := fill(hostileProject, values)
-	tool, more := fill(hostileTool, values)
-	shapes, evenMore := fill(hostileShapes, values)
-	run, most := fill(hostileRun, values)
-	return fstest.MapFS{
-		"tools.toml": {Data: []byte(top)}, "specs/notes/list.toml": {Data: []byte(tool)}, "specs/notes/draw.toml": {Data: []byte(shapes)},
-		"specs/notes/run.toml": {Data: []byte(run)},
-	}, slices.Concat(names, more, evenMore, most)
+// hostileFiles are the templates by the names of their files.
+func hostileFiles() map[string]string {
+	return map[string]string{
+		"tools.toml": hostileProject, "specs/notes/list.toml": hostileTool, "specs/notes/draw.toml": hostileShapes,
+		"specs/notes/run.toml": hostileRun, "specs/notes/match.toml": hostileMatch, "specs/notes/path.toml": hostilePath,
+	}
+}
+
+// hostile fills some of the templates.
+func hostile(values map[string]string, files ...string) fstest.MapFS {
+	project := fstest.MapFS{}
+	for _, file := range files {
+		text, _ := fill(hostileFiles()[file], values)
+		project[file] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return project
 }
 
 // TestHostileText puts hostile text into every place of a spec. It is refused,
@@ -298,42 +401,124 @@ func hostile(values map[string]string) (project fstest.MapFS, names []string) {
 // and JSON as what is made of plain text.
 func TestHostileText(t *testing.T) {
 	t.Parallel()
-	benign, names := hostile(nil)
-	result, printed := diagnose(t, benign)
-	if printed != "" {
-		t.Fatalf("the template itself is not clean:\n%s", printed)
-	}
-	want := shapes(t, result.Files)
-	accepted := map[string]int{}
-	for _, place := range names {
-		kind, name, _ := strings.Cut(place, ":")
-		for _, value := range hostileValues() {
-			if name == "JP command" {
-				value += " {{context}} {{tool}}" // refused without them
+	for file, template := range hostileFiles() {
+		// What tools.toml names has to be there too, and nothing else.
+		files := []string{"tools.toml", "specs/notes/list.toml"}
+		if !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+		result, printed := diagnose(t, hostile(nil, files...))
+		if printed != "" {
+			t.Fatalf("the template %s itself is not clean:\n%s", file, printed)
+		}
+		want := shapes(t, result.Files)
+		_, places := fill(template, nil)
+		for _, place := range places {
+			kind, name, _ := strings.Cut(place, ":")
+			accepted := 0
+			for _, value := range hostileValues() {
+				if name == "JP command" {
+					value += " {{context}} {{tool}}" // refused without them
+				}
+				result, err := plan.Generate(hostile(map[string]string{name: value}, files...))
+				if err != nil {
+					t.Errorf("%s = %q passes the checker and not an emitter: %v", name, value, err)
+					continue
+				}
+				if result.Diags.HasErrors() {
+					continue
+				}
+				accepted++
+				if kind == "word" && value != "" {
+					t.Errorf("%s = %q is accepted", name, value)
+				}
+				if diff := cmp.Diff(want, shapes(t, result.Files)); diff != "" {
+					t.Errorf("%s = %q changes what is declared (-plain +hostile):\n%s", name, value, diff)
+				}
 			}
-			project, _ := hostile(map[string]string{name: value})
-			result, err := plan.Generate(project)
-			if err != nil {
-				t.Errorf("%s = %q passes the checker and not an emitter: %v", name, value, err)
-				continue
-			}
-			if result.Diags.HasErrors() {
-				continue
-			}
-			accepted[place]++
-			if kind == "word" && value != "" {
-				t.Errorf("%s = %q is accepted", name, value)
-			}
-			if diff := cmp.Diff(want, shapes(t, result.Files)); diff != "" {
-				t.Errorf("%s = %q changes what is declared (-plain +hostile):\n%s", name, value, diff)
+			// What is refused always is not put to the test.
+			if kind == "text" && accepted == 0 {
+				t.Errorf("%s: no hostile text is accepted", place)
 			}
 		}
 	}
-	for _, place := range names {
-		// What is refused always is not put to the test.
-		if strings.HasPrefix(place, "text:") && accepted[place] == 0 {
-			t.Errorf("%s: no hostile text is accepted", place)
+}
+
+// Every key that holds text is put to the test: a new one needs a place in a template.
+func TestHostileTextIsInEveryKey(t *testing.T) {
+	t.Parallel()
+	const mark = "MARK"
+	marked := map[string]string{}
+	for _, template := range hostileFiles() {
+		_, places := fill(template, nil)
+		for _, place := range places {
+			_, name, _ := strings.Cut(place, ":")
+			marked[name] = mark
 		}
+	}
+	project := hostile(marked, slices.Collect(maps.Keys(hostileFiles()))...)
+	tried := map[string]bool{}
+	for name, file := range project {
+		kind := spec.ToolKind
+		if name == spec.ProjectFile {
+			kind = spec.ProjectKind
+		}
+		var document map[string]any
+		if _, err := toml.Decode(string(file.Data), &document); err != nil {
+			t.Fatal(err)
+		}
+		marks(tried, mark, kind, document)
+	}
+	for kind, keys := range spec.Keys() {
+		for _, key := range keys {
+			switch key.Type {
+			case spec.TextKey, spec.TextsKey, spec.AnyKey, spec.VarsKey, spec.ArgsKey:
+				if !tried[values(kind)+" "+key.Name] {
+					t.Errorf("no template has a place for the text of %s in the table %s", key.Name, kind)
+				}
+			case spec.IntegerKey, spec.NumberKey, spec.BooleanKey, spec.NumbersKey, spec.TableKey, spec.TablesKey, spec.NamedKey:
+			}
+		}
+	}
+}
+
+// marks adds the keys of a table whose value, or a part of it, is the mark.
+func marks(tried map[string]bool, mark, kind string, table map[string]any) {
+	for _, key := range spec.Keys()[kind] {
+		var walk func(value any)
+		walk = func(value any) {
+			switch value := value.(type) {
+			case string:
+				if value == mark {
+					tried[values(kind)+" "+key.Name] = true
+				}
+			case []any:
+				for _, item := range value {
+					walk(item)
+				}
+			case []map[string]any:
+				for _, item := range value {
+					walk(item)
+				}
+			case map[string]any:
+				if key.Kind == "" {
+					for _, item := range value {
+						walk(item)
+					}
+					return
+				}
+				if key.Type != spec.NamedKey {
+					marks(tried, mark, key.Kind, value)
+					return
+				}
+				for _, item := range value {
+					if inner, ok := item.(map[string]any); ok {
+						marks(tried, mark, key.Kind, inner)
+					}
+				}
+			}
+		}
+		walk(table[key.Name])
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/build"
+	"go/format"
 	"go/parser"
 	"go/token"
 	"io"
@@ -13,6 +14,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/convtools/convtools/gen/emit"
 )
@@ -35,6 +38,12 @@ func isGo(files []emit.File) error {
 			continue
 		}
 		declare("files", strings.ToLower(file.Path), token.Position{Filename: file.Path})
+		if want, err := format.Source(file.Data); err != nil || !bytes.Equal(want, file.Data) {
+			problems = append(problems, fmt.Errorf("%s: it is not as gofmt has it (%v):\n%s", file.Path, err, diff.Diff("gofmt", want, "emitted", file.Data)))
+		}
+		if path.Base(file.Path) == "proof_test.go" {
+			continue // it is a test, and in a package of its own
+		}
 		anywhere.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file.Data)), nil }
 		if compiled, err := anywhere.MatchFile(path.Dir(file.Path), path.Base(file.Path)); err != nil || !compiled || strings.HasSuffix(file.Path, "_test.go") {
 			problems = append(problems, fmt.Errorf("%s: the go command gives that name a meaning of its own (%v)", file.Path, err))
@@ -103,7 +112,7 @@ func fields(structure *ast.StructType, declare func(name string, at token.Pos)) 
 		}
 		key := reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json")
 		name, _, _ := strings.Cut(key, ",")
-		if name == "" || keys[name] {
+		if name == "" || keys[name] && name != "-" {
 			problems = append(problems, fmt.Errorf("the tag %s names no key of its own", field.Tag.Value))
 		}
 		keys[name] = true

@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -38,22 +39,14 @@ func TestWhatIsCheckedCanBeEmitted(t *testing.T) {
 			continue
 		}
 		accepted++
-		if err := isGo(result.Files); err != nil {
+		if err := errors.Join(isGo(result.Files), isData(result.Files)); err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, dump(project))
 		}
 		for _, file := range result.Files {
 			if path.Ext(file.Path) != ".go" || accepted > compiled {
 				continue
 			}
-			// Each project is a folder of one module, to be compiled in one go.
-			name := filepath.Join(module, fmt.Sprintf("p%d", seed), filepath.FromSlash(file.Path))
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			text := strings.ReplaceAll(string(file.Data), `"example.com/notes/`, fmt.Sprintf(`"example.com/notes/p%d/`, seed))
-			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			writeGo(t, module, int(seed), file.Path, file.Data)
 		}
 	}
 	t.Logf("%d of %d projects are accepted; the others break %v", accepted, projects, rules)
@@ -254,6 +247,20 @@ func sortedNames(project fstest.MapFS) []string {
 		all[name] = nil
 	}
 	return sortedKeys(all)
+}
+
+// writeGo writes a file of the module example.com/notes for one of many projects. Each
+// is a folder of one module, so that all are compiled in one go.
+func writeGo(t *testing.T, module string, project int, name string, data []byte) {
+	t.Helper()
+	name = filepath.Join(module, fmt.Sprintf("p%d", project), filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(data), `"example.com/notes/`, fmt.Sprintf(`"example.com/notes/p%d/`, project))
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // writeModule makes dir a module of that name that takes this one from where it is.

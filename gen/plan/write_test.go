@@ -195,7 +195,7 @@ func TestOrphansAreRemovedAndNothingElse(t *testing.T) {
 	_, differences := p.mustGenerate()
 	want := []string{
 		".jp/config/skill/gone.toml", ".jp/mcp/tools/tags/all.toml", "generated/docs/tags_all.md",
-		"generated/schemas/tags_all.json", "generated/tags/all.go", "generated/tags/tags.go",
+		"generated/schemas/tags_all.json", "generated/tags/all.go", "generated/tags/proof_test.go", "generated/tags/tags.go",
 	}
 	var orphans []string
 	for _, d := range differences {

@@ -614,6 +614,9 @@ type GrepHit struct {
 	// Other events with the same line: their numbers, with the id before those of
 	// other conversations. Left out when it is empty.
 	Also string `json:"-"`
+	// With event: how many equal lines of it this one stands for, where they are
+	// several and no context is asked for. Left out when it is zero.
+	Times int `json:"-"`
 	// Recorded text, of which line breaks stay.
 	Text string `json:"-"`
 }
@@ -630,6 +633,9 @@ func (e *GrepHit) Append(w *envelope.Writer) {
 	}
 	if e.Also != "" {
 		w.Text("also", e.Also)
+	}
+	if e.Times != 0 {
+		w.Integer("times", e.Times)
 	}
 	w.Lines(e.Text)
 	w.Close()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
-	"github.com/convtools/convtools/gen/emit/gocode/gocodetest"
+	"github.com/convtools/convtools/gen/prove"
 	"github.com/convtools/convtools/generated/knowledge"
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
@@ -17,7 +17,7 @@ import (
 
 func TestValidatorAgreesWithSchema(t *testing.T) {
 	t.Parallel()
-	gocodetest.Agree(t, knowledge.LearnTool().InputSchema, 11, 10_000, func(arguments []byte) bool {
+	prove.Agree(t, knowledge.LearnTool().InputSchema, 11, 10_000, func(arguments []byte) bool {
 		object, _, err := coerce.DecodeObject(arguments)
 		if err != nil {
 			t.Fatalf("arguments %s: %v", arguments, err)
@@ -33,7 +33,7 @@ func FuzzLearn(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	source, err := gocodetest.NewSource(knowledge.LearnTool().InputSchema, 5)
+	source, err := prove.NewSource(knowledge.LearnTool().InputSchema, 5)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -111,6 +111,15 @@ func unknownf(word, format string, args ...any) error {
 	return Usagef("unknown command %q%s", word, fmt.Sprintf(format, args...))
 }
 
+// Examples are calls of a program, each behind its name, as help shows them.
+func Examples(program string, calls ...string) string {
+	lines := make([]string, len(calls))
+	for i, call := range calls {
+		lines[i] = "  " + program + " " + call
+	}
+	return strings.Join(lines, "\n")
+}
+
 // RareCommand marks a command that few people need: the help of the command above it
 // leaves it out where not everything fits on a screen. It returns the command.
 func RareCommand(cmd *cobra.Command) *cobra.Command {
@@ -119,15 +128,6 @@ func RareCommand(cmd *cobra.Command) *cobra.Command {
 	}
 	cmd.Annotations[rareFlag] = "true"
 	return cmd
-}
-
-// Examples are calls of a program, each behind its name, as help shows them.
-func Examples(program string, calls ...string) string {
-	lines := make([]string, len(calls))
-	for i, call := range calls {
-		lines[i] = "  " + program + " " + call
-	}
-	return strings.Join(lines, "\n")
 }
 
 // listed returns the commands below a command that people are shown.

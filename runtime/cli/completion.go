@@ -24,8 +24,8 @@ func CompletionCommand(program string) *cobra.Command {
 		Short: "Print a script that has a shell complete commands",
 		Long: `Prints a script that has a shell complete commands and flags, and the names of
 hosts, tools and conversations. SHELL is bash, fish, powershell or zsh. All but
-fish complete what is in the title of a conversation to its id; fish finds titles
-in the list that it shows, once Ctrl+S is pressed.
+fish complete what is in the title of a conversation to its id; in the list that
+fish shows, Ctrl+S searches the titles.
 
 To have it in every new shell, put the line of your shell below into ~/.bashrc
 (the package bash-completion is needed), ~/.config/fish/config.fish, the file

@@ -13,8 +13,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/base/text"
 )
@@ -28,42 +28,8 @@ type Context struct {
 	// Dir is the directory the workspace is looked for from.
 	Dir string
 	// Caller is what else is known of the program that calls.
-	Caller Caller
+	Caller caller.Caller
 }
-
-// Caller is what is known of the program that a call comes from. Hosts that do not
-// name the conversation can be recognized by it, by whoever knows how they work.
-type Caller struct {
-	// Meta is what the program sends along with the call: in MCP the _meta of the
-	// request, as package json decodes it. nil where it sends nothing.
-	Meta map[string]any
-	// Client is the name that the program gives itself, in MCP; empty where that is
-	// not known.
-	Client string
-	// Process is how this process belongs to the program.
-	Process Process
-	// ParentPID is the process that started this one, and Started is when. Both are
-	// zero where Process is Foreign.
-	ParentPID int
-	Started   time.Time
-}
-
-// Process is how a process belongs to the program that it takes calls from. What its
-// environment says of the program depends on it.
-type Process uint8
-
-// The ways a process belongs to a program.
-const (
-	// Foreign: the program did not start it, as far as is known. The environment says
-	// nothing about the program.
-	Foreign Process = iota
-	// Server: the program started it to take calls as long as the program runs,
-	// whatever conversation they are from.
-	Server
-	// Shell: it is a command of a shell, and may be one that the program runs for
-	// a conversation.
-	Shell
-)
 
 // Call is one request to run a tool.
 type Call struct {

@@ -4,14 +4,14 @@ import (
 	"context"
 	"slices"
 
-	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Recognizer is a [Source] that can tell which conversation a call comes from.
 type Recognizer interface {
-	Caller(ctx context.Context, call contract.Call) Caller
+	Caller(ctx context.Context, from caller.Caller) Caller
 }
 
 // Caller is what is known of the conversation that a call comes from.
@@ -27,7 +27,7 @@ type Caller struct {
 // Caller implements [Recognizer]. What is known of the call itself counts before what is
 // known of the process: a program that was started from another one's shell has the
 // environment of both. Where two programs are as likely, nothing is known.
-func (l *Library) Caller(ctx context.Context, call contract.Call) Caller {
+func (l *Library) Caller(ctx context.Context, from caller.Caller) Caller {
 	var best store.Caller
 	name, several := "", false // of the program, and whether another one is as likely
 	for _, s := range l.stores {
@@ -35,7 +35,7 @@ func (l *Library) Caller(ctx context.Context, call contract.Call) Caller {
 		if !ok {
 			continue
 		}
-		switch c := r.Caller(ctx, call); {
+		switch c := r.Caller(ctx, from); {
 		case c.Evidence > best.Evidence, c.Evidence == best.Evidence && s.Name() == name && len(best.IDs) == 0:
 			best, name, several = c, s.Name(), false
 		case c.Evidence == best.Evidence && s.Name() != name:

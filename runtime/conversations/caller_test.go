@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -23,7 +23,7 @@ type callerStore struct {
 }
 
 func (c *callerStore) Name() string                                       { return c.name }
-func (c *callerStore) Caller(context.Context, contract.Call) store.Caller { return c.caller }
+func (c *callerStore) Caller(context.Context, caller.Caller) store.Caller { return c.caller }
 
 // What is known of the call counts before what is known of the process, and where
 // two programs are as likely nothing is known.
@@ -51,7 +51,7 @@ func TestCaller(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := conversations.New(conversations.Options{}, test.stores...).Caller(t.Context(), contract.Call{})
+			got := conversations.New(conversations.Options{}, test.stores...).Caller(t.Context(), caller.Caller{})
 			if !slices.Equal(got.IDs, test.want) || got.Recorded != test.recorded {
 				t.Errorf("%+v, want %v %v", got, test.want, test.recorded)
 			}

@@ -72,6 +72,25 @@ func New(o Options, stores ...store.Store) *Library {
 // Place is the directory of the project, for people; empty where it is all of them.
 func (l *Library) Place() string { return l.place }
 
+// Origin is where conversations come from.
+type Origin struct {
+	Program string // that records them, as people call it
+	Place   string // a path
+}
+
+// Origins returns where the conversations of a library come from.
+func (l *Library) Origins() []Origin {
+	programs := map[string]string{}
+	for _, k := range kinds() {
+		programs[k.name] = k.program
+	}
+	var origins []Origin
+	for _, s := range l.stores {
+		origins = append(origins, Origin{Program: programs[s.Name()], Place: s.Place()})
+	}
+	return origins
+}
+
 // parseIDs reads ids, each once.
 func (l *Library) parseIDs(texts []string) ([]transcript.ID, error) {
 	var ids []transcript.ID

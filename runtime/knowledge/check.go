@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
@@ -28,7 +29,7 @@ func (b *Base) Check(ctx context.Context, tool contract.Tool) ([]Finding, error)
 	}
 	checked := map[string]*findings{}
 	for _, config := range b.enabled() {
-		fs := &findings{topic: config}
+		fs := &findings{topic: config, count: map[string]int{}}
 		checked[config.ID] = fs
 		if err := b.checkTopic(ctx, fs, m); err != nil {
 			return nil, err
@@ -86,7 +87,7 @@ func checkBudget(offered []*kbconfig.Topic, tool contract.Tool) []Finding {
 	}
 	return []Finding{{Diagnostic: diag.Diagnostic{
 		Rule: RuleBudget, Severity: diag.Warning,
-		Message: fmt.Sprintf("the description of %s has no room for %s: hosts cut it at %s characters", tool.Name, strings.Join(lost, ", "), thousands(MCPDescription)),
+		Message: fmt.Sprintf("the description of %s has no room for %s: hosts cut it at %s characters", tool.Name, strings.Join(lost, ", "), text.Number(MCPDescription)),
 		Hint:    "shorten introductions and titles; what the last topics have is left out first",
 	}}}
 }
@@ -171,7 +172,7 @@ func (t *topic) checkSlugs(fs *findings) {
 		switch {
 		case len(visible) > 1:
 			fs.file(RuleCollision, diag.Warning, path, 0, "rename all but one", "%s files have the slug %s, which loads them together: %s",
-				thousands(len(visible)), quoteName(all[first].Slug), listed(visible))
+				text.Number(len(visible)), quoteName(all[first].Slug), listed(visible))
 		case len(hidden) > 1 || len(hidden) > 0 && len(visible) > 0:
 			fs.file(RuleCollision, diag.Warning, path, 0, "rename all but one", "hidden files share the slug %s and can be told apart by path only: %s",
 				quoteName(all[first].Slug), listed(append(visible, hidden...)))
@@ -236,7 +237,7 @@ func (t *topic) checkContent(fs *findings, i int, c subjects.Content) {
 		fs.file(RuleBinary, severity, s.Path, 0, hint, "%s is binary and cannot be loaded", quoteName(s.Name))
 		return
 	case c.Tokens >= worthKnowing:
-		fs.file(RuleLarge, diag.Note, s.Path, 0, "split it by what is needed at a time", "%s takes about %s tokens of every conversation that loads it", quoteName(s.Name), thousands((c.Tokens+500)/1000*1000))
+		fs.file(RuleLarge, diag.Note, s.Path, 0, "split it by what is needed at a time", "%s takes about %s tokens of every conversation that loads it", quoteName(s.Name), text.Number((c.Tokens+500)/1000*1000))
 	}
 	for _, note := range c.Notes {
 		fs.file(RuleEncoding, diag.Warning, s.Path, 0, "save it as UTF-8", "%s: %s", quoteName(s.Name), strings.TrimSuffix(oneLine(note), "."))

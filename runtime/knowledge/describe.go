@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/trust"
@@ -113,7 +114,7 @@ func fitMenu(topics []*kbconfig.Topic, room int) fitted {
 		kept--
 		size -= 1 + utf8.RuneCountInString(menuLine(topics[kept], idOnly))
 		f.ids++
-		ending = fmt.Sprintf("\n- … and %s more; learn with any other name lists all", thousands(f.ids))
+		ending = fmt.Sprintf("\n- … and %s more; learn with any other name lists all", text.Number(f.ids))
 	}
 	if size+utf8.RuneCountInString(ending) > room {
 		return f

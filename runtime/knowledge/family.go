@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -244,7 +245,7 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 		check.Detail = strings.Join(unusable, "; ")
 	default:
 		check.Status, check.Fix = toolset.OK, ""
-		check.Detail = counted(enabled, "topic") + ", " + counted(subjects, "subject")
+		check.Detail = text.Count(enabled, "topic", "topics") + ", " + text.Count(subjects, "subject", "subjects")
 	}
 	return []toolset.Check{check}
 }
@@ -260,31 +261,13 @@ func (t *Topic) loadable() int {
 	return n
 }
 
-func counted(n int, what string) string {
-	switch n {
-	case 0:
-		return "No " + what + "s"
-	case 1:
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // firstError is what a configuration is refused for, and how much more there is.
 func firstError(findings []Finding) string {
-	var text string
-	more := -1
-	for _, f := range findings {
-		if f.Severity != diag.Error {
-			continue
-		}
-		if more++; more == 0 {
-			f.Hint = ""
-			text = f.String()
-		}
+	failed := slices.DeleteFunc(findings, func(f Finding) bool { return f.Severity != diag.Error })
+	first := failed[0]
+	first.Hint = ""
+	if more := len(failed) - 1; more > 0 {
+		return first.String() + ", and " + text.Count(more, "more error", "more errors")
 	}
-	if more > 0 {
-		text += ", and " + counted(more, "more error")
-	}
-	return text
+	return first.String()
 }

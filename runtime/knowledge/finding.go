@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 )
 
@@ -77,7 +79,7 @@ const maxFindings = 100
 type findings struct {
 	topic *kbconfig.Topic
 	list  []Finding
-	count map[string]int
+	count map[string]int // of all findings, by rule
 }
 
 // file adds a finding about a file by its path in the topic's directory.
@@ -91,15 +93,11 @@ func (fs *findings) file(rule string, severity diag.Severity, path string, line 
 
 // config adds a finding about a place in the configuration.
 func (fs *findings) config(rule string, severity diag.Severity, at kbconfig.Position, hint, format string, args ...any) {
-	fs.add(diag.Diagnostic{File: at.File, Span: at.Span, Rule: rule, Severity: severity, Message: fmt.Sprintf(format, args...), Hint: hint})
-}
-
-func (fs *findings) add(d diag.Diagnostic) {
-	if fs.count == nil {
-		fs.count = map[string]int{}
-	}
-	if fs.count[d.Rule]++; fs.count[d.Rule] <= maxFindings {
-		fs.list = append(fs.list, Finding{d, fs.topic.ID})
+	if fs.count[rule]++; fs.count[rule] <= maxFindings {
+		fs.list = append(fs.list, Finding{
+			diag.Diagnostic{File: at.File, Span: at.Span, Rule: rule, Severity: severity, Message: fmt.Sprintf(format, args...), Hint: hint},
+			fs.topic.ID,
+		})
 	}
 }
 
@@ -109,17 +107,14 @@ func (fs *findings) sorted() []Finding {
 	slices.SortStableFunc(fs.list, func(a, b Finding) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col), strings.Compare(a.Rule, b.Rule))
 	})
-	rules := make([]string, 0, len(fs.count))
-	for rule, n := range fs.count {
-		if n > maxFindings {
-			rules = append(rules, rule)
+	for _, rule := range slices.Sorted(maps.Keys(fs.count)) {
+		more := fs.count[rule] - maxFindings
+		if more <= 0 {
+			continue
 		}
-	}
-	slices.Sort(rules)
-	for _, rule := range rules {
 		fs.list = append(fs.list, Finding{diag.Diagnostic{
 			Rule: RuleMore, Severity: diag.Note, File: fs.topic.Subjects,
-			Message: fmt.Sprintf("there are %s more findings of %s in this topic", thousands(fs.count[rule]-maxFindings), rule),
+			Message: fmt.Sprintf("there are %s more findings of %s in this topic", text.Number(more), rule),
 			Hint:    "correct these and look again",
 		}, fs.topic.ID})
 	}

@@ -71,7 +71,7 @@ func (t *topic) list(ctx context.Context, injected bool, r *remarks) (string, er
 	return b.String(), nil
 }
 
-// incomplete reports whether the scan of a directory left something out.
+// incomplete remarks on what the scan of a directory left out.
 func (r *remarks) incomplete(warnings []subjects.Warning) {
 	others := 0
 	for _, w := range warnings {
@@ -82,7 +82,7 @@ func (r *remarks) incomplete(warnings []subjects.Warning) {
 		others++
 	}
 	if others > 0 {
-		r.lines = append(r.lines, fmt.Sprintf("(note: links, special files and unreadable directories are not offered, here %s; `convtools knowledge check` names them)", thousands(others)))
+		r.lines = append(r.lines, fmt.Sprintf("(note: links, special files and unreadable directories are not offered, here %s; `convtools knowledge check` names them)", text.Number(others)))
 	}
 }
 
@@ -144,7 +144,7 @@ func (l *lister) entry(i int) string {
 	case f.Binary:
 		line += " (binary, cannot be loaded)"
 	case f.Tokens >= worthKnowing:
-		line += " (about " + thousands((f.Tokens+500)/1000*1000) + " tokens)"
+		line += " (about " + text.Number((f.Tokens+500)/1000*1000) + " tokens)"
 	}
 	return line
 }
@@ -170,13 +170,13 @@ func (l *lister) counted(indexes []int) []string {
 			for _, rest := range folders[n:] {
 				others += counts[rest]
 			}
-			return append(lines, fmt.Sprintf("- … %s more in %s other folders: use subjects=\"**\"", thousands(others), thousands(len(folders)-n)))
+			return append(lines, fmt.Sprintf("- … %s more in %s other folders: use subjects=\"**\"", text.Number(others), text.Number(len(folders)-n)))
 		}
 		where, pattern := "at the top level", "*"
 		if folder != "" {
 			where, pattern = "under "+text.Line(folder)+"/", match.QuoteMeta(folder)+"/**"
 		}
-		lines = append(lines, fmt.Sprintf("- … %s more %s: use subjects=%s", thousands(counts[folder]), where, jsonString(pattern)))
+		lines = append(lines, fmt.Sprintf("- … %s more %s: use subjects=%s", text.Number(counts[folder]), where, jsonString(pattern)))
 	}
 	return lines
 }

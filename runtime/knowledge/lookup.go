@@ -94,7 +94,7 @@ func menu(topics []*kbconfig.Topic, d detail, limit int) []string {
 	for i, t := range topics {
 		line := menuLine(t, d)
 		if limit -= utf8.RuneCountInString(line) + 1; limit < 0 {
-			return append(lines, fmt.Sprintf("- … and %s more", thousands(len(topics)-i)))
+			return append(lines, fmt.Sprintf("- … and %s more", text.Number(len(topics)-i)))
 		}
 		lines = append(lines, line)
 	}

@@ -56,14 +56,10 @@ func (r *remarks) note(text string) { r.notes = append(r.notes, "(note: "+oneLin
 
 // leftOut names the subjects that an answer had no room for.
 func (r *remarks) leftOut(topic string, names []string) {
-	fits := "1 subject does"
-	if len(names) > 1 {
-		fits = thousands(len(names)) + " subjects do"
-	}
 	next := names[:within(names, match.MaxPatterns, 4*maxNamesBytes)]
-	line := fmt.Sprintf("(%s not fit into this answer, which has room for %s. Call learn with topic %q and subjects %s", fits, largest(), topic, jsonList(next))
+	line := fmt.Sprintf("(%s not fit into this answer, which has room for %s. Call learn with topic %q and subjects %s", text.Count(len(names), "subject does", "subjects do"), largest(), topic, jsonList(next))
 	if more := len(names) - len(next); more > 0 {
-		line += fmt.Sprintf("; for the %s behind those, call learn with topic %q alone, which lists all in this order", thousands(more), topic)
+		line += fmt.Sprintf("; for the %s behind those, call learn with topic %q alone, which lists all in this order", text.Number(more), topic)
 	}
 	r.lines = append(r.lines, line+".)")
 }
@@ -101,12 +97,7 @@ func (r *remarks) ambiguous(patterns []match.Ambiguity) {
 	}
 }
 
-func otherSubjects(n int) string {
-	if n == 1 {
-		return "1 other subject"
-	}
-	return thousands(n) + " other subjects"
-}
+func otherSubjects(n int) string { return text.Count(n, "other subject", "other subjects") }
 
 func (r *remarks) empty() bool { return len(r.groups)+len(r.lines)+len(r.notes) == 0 }
 
@@ -122,7 +113,7 @@ func (r *remarks) String() string {
 		for i, name := range g.names {
 			quoted[i] = quoteName(name)
 		}
-		lines = append(lines, fmt.Sprintf("(%s subjects%s: %s)", thousands(len(quoted)), g.many, listed(quoted)))
+		lines = append(lines, fmt.Sprintf("(%s subjects%s: %s)", text.Number(len(quoted)), g.many, listed(quoted)))
 	}
 	lines = append(lines, r.lines...)
 	return strings.Join(append(lines, r.notes...), "\n")
@@ -134,7 +125,7 @@ func listed(names []string) string {
 	if n == len(names) {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %s more", strings.Join(names[:n], ", "), thousands(len(names)-n))
+	return fmt.Sprintf("%s and %s more", strings.Join(names[:n], ", "), text.Number(len(names)-n))
 }
 
 // within returns how many of the names, but at least one, are within a limit of
@@ -178,15 +169,6 @@ func jsonString(s string) string {
 		return strconv.Quote(s)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// thousands writes a number with commas, as in 20,000.
-func thousands(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
 }
 
 // largest is the size of the largest file that is read, and of the largest answer.

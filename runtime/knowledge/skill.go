@@ -36,7 +36,7 @@ func (r *remarks) skills(t *topic, indexes []int, room int) {
 		more++
 	}
 	if more > 0 {
-		r.lines = append(r.lines, fmt.Sprintf("(for the folders of %s more skills, load each alone)", thousands(more)))
+		r.lines = append(r.lines, fmt.Sprintf("(for the folders of %s more skills, load each alone)", text.Number(more)))
 	}
 }
 
@@ -67,7 +67,7 @@ func (t *topic) skillNote(i int) string {
 		note += "; subjects in it: " + strings.Join(bundled[:n], ", ")
 	}
 	if more := len(bundled) - n; more > 0 {
-		note += fmt.Sprintf(" and %s more", thousands(more))
+		note += fmt.Sprintf(" and %s more", text.Number(more))
 		if !s.Hidden {
 			note += fmt.Sprintf(": call learn with topic %q alone to list them", t.ID)
 		}

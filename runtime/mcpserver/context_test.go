@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/mcpserver"
 )
@@ -66,19 +67,19 @@ func TestCaller(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var got contract.Caller
+			var got caller.Caller
 			family := newTools().family()
 			family.Call = func(_ context.Context, call contract.Call) (string, error) {
 				got = call.Context.Caller
 				return "", nil
 			}
 			cfg := newTools().configWith(family)
-			cfg.Context.Caller = contract.Caller{Process: contract.Server, ParentPID: 7}
+			cfg.Context.Caller = caller.Caller{Process: caller.Server, ParentPID: 7}
 			if err := mcpserver.New(cfg).ServeStdio(t.Context(), strings.NewReader(input), io.Discard); err != nil {
 				t.Fatal(err)
 			}
 			turn, _ := got.Meta["x-codex-turn-metadata"].(map[string]any)
-			if got.Client != "c" || got.Meta["claudecode/toolUseId"] != "toolu_1" || turn["thread_id"] != "t" || got.Process != contract.Server || got.ParentPID != 7 {
+			if got.Client != "c" || got.Meta["claudecode/toolUseId"] != "toolu_1" || turn["thread_id"] != "t" || got.Process != caller.Server || got.ParentPID != 7 {
 				t.Errorf("%+v", got)
 			}
 		})

@@ -23,10 +23,14 @@ const (
 	defaultAround  = 1
 	neighbourChars = 300
 	asideChars     = 120 // of a neighbour that is work beside what was said, or what was said before a request
-	// The answer to a request is shown whole up to wholeAnswer characters, and of a
-	// longer one answerChars: who reads the one wants the other.
-	wholeAnswer = 4500
-	answerChars = 2500
+	// A request of no more than replyChars answers what was said before it, as yes does.
+	replyChars = 50
+	// The answer to a request is shown up to wholeAnswer characters, pastes of more than
+	// pastedAnswer aside, and of a longer one answerChars: who reads the one wants the
+	// other.
+	wholeAnswer  = 4000
+	answerChars  = 2500
+	pastedAnswer = 600
 	// callReach is how far from a tool call its result is looked for, in events:
 	// several calls may be made at once.
 	callReach = 16
@@ -227,7 +231,7 @@ func (n *neighbours) add(recorded *conversations.Event) bool {
 	if n.mayBePartner(kind) {
 		switch n.only.shown.EventKind {
 		case kindUser:
-			e := newEvent(recorded, kind)
+			e := newEvent(recorded, kind).withoutPastes(pastedAnswer)
 			if e.body.length() > wholeAnswer {
 				e = e.shortened(answerChars)
 			}
@@ -246,12 +250,19 @@ func (n *neighbours) add(recorded *conversations.Event) bool {
 	// What the assistant says on the way announces the call behind it.
 	isBeside := n.only.shown.EventKind == kindUser || isSaid(n.only.shown.EventKind) && distance < 0
 	isWork := kind == kindReasoning || isBeside && kind != kindUser && !isSaid(kind)
-	if isNear && includes(n.include, kind, true) && (n.isGiven || !isWork) {
-		limit := neighbourChars
-		if isWork || n.only.shown.EventKind == kindUser && distance < 0 {
-			limit = asideChars
+	isBefore := n.only.shown.EventKind == kindUser && distance < 0
+	isOfUse := !isWork && (!isBefore || n.only.chars <= replyChars)
+	if isNear && includes(n.include, kind, true) && (n.isGiven || isOfUse) {
+		e := newEvent(recorded, kind)
+		switch {
+		case isWork:
+			e = e.brief(asideChars)
+		case isBefore:
+			e = e.ending(asideChars)
+		default:
+			e = e.brief(neighbourChars)
 		}
-		if e := newEvent(recorded, kind).brief(limit); !e.isBlank() {
+		if !e.isBlank() {
 			e.call = call
 			n.events = append(n.events, e)
 		}
@@ -291,6 +302,17 @@ func (r *reading) fitted(events []event, at portion) *conversation.ReadEnvelope 
 	}
 }
 
+// cutAnswer is the event of the answer to a request, where not all of that is among the
+// events; 0 for none.
+func (r *reading) cutAnswer(events []event, number int) int {
+	last := &events[len(events)-1]
+	isRequest := slices.ContainsFunc(events, func(e event) bool { return e.shown.Event == number && e.shown.EventKind == kindUser })
+	if !isRequest || last.shown.Event <= number || !isSaid(last.shown.EventKind) || !last.body.isShortened() {
+		return 0
+	}
+	return last.shown.Event
+}
+
 func distance(e *event, number int) int { return max(e.shown.Event-number, number-e.shown.Event) }
 
 func (r *reading) aroundEnvelope(events []event, at portion, omitted int) *conversation.ReadEnvelope {
@@ -323,6 +345,9 @@ func (r *reading) aroundEnvelope(events []event, at portion, omitted int) *conve
 		where += fmt.Sprintf("; after: event=%d", after)
 	}
 	says = append(says, where+".")
+	if cut := r.cutAnswer(events, at.number); cut > 0 {
+		says = append(says, fmt.Sprintf("Of the answer: event=%d shows all, conversation_grep with ids, event=%d and context=3 one passage.", cut, cut))
+	}
 	if omitted > 0 {
 		e.Truncated = true
 		says = append(says, fmt.Sprintf("%s did not fit.", count(omitted, "neighbour", "neighbours")))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/cli/program"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/process"
@@ -93,8 +94,8 @@ func callingHost(t *testing.T, env map[string]string) *toolset.Host {
 	}}
 }
 
-func fromClaude(use string) contract.Caller {
-	return contract.Caller{Client: "claude-code", Process: contract.Server, Meta: map[string]any{"claudecode/toolUseId": use}}
+func fromClaude(use string) caller.Caller {
+	return caller.Caller{Client: "claude-code", Process: caller.Server, Meta: map[string]any{"claudecode/toolUseId": use}}
 }
 
 // A program that does not name the conversation it calls from is recognized, and that
@@ -110,7 +111,7 @@ func TestCurrentRecognized(t *testing.T) {
 	}
 	const unknown = "Which conversation this is cannot be told, so "
 	for name, test := range map[string]struct {
-		caller          contract.Caller
+		caller          caller.Caller
 		tool, arguments string
 		want, not       []string
 	}{
@@ -120,12 +121,12 @@ func TestCurrentRecognized(t *testing.T) {
 			append(found(claude, agent), unknown),
 		},
 		"another one": {
-			contract.Caller{Client: "codex-mcp-client", Meta: map[string]any{"threadId": codexThread}}, "conversation_grep", `{"pattern":"zanderfall"}`,
+			caller.Caller{Client: "codex-mcp-client", Meta: map[string]any{"threadId": codexThread}}, "conversation_grep", `{"pattern":"zanderfall"}`,
 			append(found(earlier, claude, agent), "Left out: the current conversation, "+codex+" (include_current=true searches it too)"),
 			found(codex),
 		},
 		"one that is not recorded": {
-			contract.Caller{Meta: map[string]any{"threadId": "01a1ffd7-7b57-7ca0-9fa0-000000000000"}}, "conversation_grep", `{"pattern":"zanderfall"}`,
+			caller.Caller{Meta: map[string]any{"threadId": "01a1ffd7-7b57-7ca0-9fa0-000000000000"}}, "conversation_grep", `{"pattern":"zanderfall"}`,
 			found(earlier, claude, agent, codex), []string{"the current conversation", unknown},
 		},
 		"included": {
@@ -137,15 +138,15 @@ func TestCurrentRecognized(t *testing.T) {
 			found(agent), []string{"the current conversation"},
 		},
 		"not known": {
-			contract.Caller{Client: "codex-mcp-client"}, "conversation_grep", `{"pattern":"zanderfall"}`,
+			caller.Caller{Client: "codex-mcp-client"}, "conversation_grep", `{"pattern":"zanderfall"}`,
 			append(found(earlier, claude, agent, codex), unknown+"nothing could be left out as the current conversation."), nil,
 		},
 		"not known, and no matter": {
-			contract.Caller{Client: "codex-mcp-client"}, "conversation_grep", `{"pattern":"zanderfall","include_current":true}`,
+			caller.Caller{Client: "codex-mcp-client"}, "conversation_grep", `{"pattern":"zanderfall","include_current":true}`,
 			found(earlier), []string{unknown},
 		},
 		"another program": {
-			contract.Caller{Client: "inspector", Process: contract.Server}, "conversation_grep", `{"pattern":"zanderfall"}`,
+			caller.Caller{Client: "inspector", Process: caller.Server}, "conversation_grep", `{"pattern":"zanderfall"}`,
 			found(earlier, claude, agent, codex), []string{unknown, "the current conversation"},
 		},
 		"listed": {
@@ -153,7 +154,7 @@ func TestCurrentRecognized(t *testing.T) {
 			[]string{`id="` + claude + `"`, `current="true"`, `id="` + agent + `"`}, []string{unknown},
 		},
 		"listed, not known": {
-			contract.Caller{Client: "codex-mcp-client"}, "conversation_list", `{"limit":10}`,
+			caller.Caller{Client: "codex-mcp-client"}, "conversation_list", `{"limit":10}`,
 			[]string{unknown + "no conversation could be marked as the current one."}, []string{"current="},
 		},
 		"read": {
@@ -198,9 +199,9 @@ func TestInstructionsForCallers(t *testing.T) {
 	t.Parallel()
 	host := callingHost(t, map[string]string{"CLAUDECODE": "1"})
 	family := recall.Family(host, setting, process.Exec{})
-	for want, caller := range map[string]contract.Caller{
-		"is left out of the results, with what belongs to it": {Process: contract.Server},
-		"Which conversation you are in is not known here":     {Client: "inspector", Process: contract.Server},
+	for want, caller := range map[string]caller.Caller{
+		"is left out of the results, with what belongs to it": {Process: caller.Server},
+		"Which conversation you are in is not known here":     {Client: "inspector", Process: caller.Server},
 	} {
 		got := family.Instructions(t.Context(), contract.Context{Dir: host.Dir, Caller: caller})
 		if !strings.Contains(got, want) || len([]rune(got)) > 2048 {

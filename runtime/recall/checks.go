@@ -28,7 +28,8 @@ const (
 	maxDetail    = 200
 )
 
-// checks looks at the workspace, at what serves conversations, and at these.
+// checks looks at the workspace, at what serves conversations, at these, and at what
+// other programs recorded.
 // Without a workspace there is nothing to run a program on.
 func (f *family) checks(ctx context.Context) []toolset.Check {
 	w, found := f.checkWorkspace(ctx)
@@ -38,9 +39,74 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 	}
 	cli := f.checkCommandLine()
 	if w == nil || cli.Status == toolset.Problem {
-		return append(checks, cli)
+		checks = append(checks, cli)
+	} else {
+		checks = append(checks, f.checkConversations(ctx, cli)...)
 	}
-	return append(checks, f.checkConversations(ctx, cli)...)
+	if f.line() != "" {
+		return checks
+	}
+	return append(checks, f.checkHistories(ctx)...)
+}
+
+// checkHistories looks at what other programs recorded, each of which is a history.
+func (f *family) checkHistories(ctx context.Context) []toolset.Check {
+	ctx, cancel := context.WithTimeout(ctx, builtinLimit)
+	defer cancel()
+	inventory, err := conversations.TakeInventory(ctx, conversations.Options{Dir: f.host.Dir, Getenv: f.host.Getenv, Now: f.host.Now, Memory: f.memory})
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return []toolset.Check{{
+			Name: history, Status: toolset.Problem, Detail: fmt.Sprintf("listing what other programs recorded was stopped after %v", builtinLimit),
+			Fix: "see which of them takes so long: " + f.host.Name + " stores",
+		}}
+	case err != nil:
+		return []toolset.Check{{Name: history, Status: toolset.Problem, Detail: personal(err).Error(), Fix: "correct it"}}
+	}
+	var checks []toolset.Check
+	if inventory.Excluded != "" {
+		checks = append(checks, toolset.Check{Name: history, Status: toolset.Off, Detail: "of this project nothing is read: " + inventory.Excluded + " excludes it"})
+	}
+	for i := range inventory.Stores {
+		if s := &inventory.Stores[i]; s.Name != jp.Name {
+			checks = append(checks, f.checkHistory(s))
+		}
+	}
+	return checks
+}
+
+// history is the name of checks of what other programs recorded.
+const history = "history"
+
+func (f *family) checkHistory(s *conversations.StoreReport) toolset.Check {
+	check := toolset.Check{Name: history, Status: toolset.OK, Detail: s.Program + ": "}
+	switch {
+	case s.Off:
+		check.Status = toolset.Off
+		check.Detail += "switched off in your settings"
+		return check
+	case !s.Found && len(s.Problems) == 0:
+		check.Status = toolset.Off
+		check.Detail += "nothing is recorded"
+		if s.Place != "" {
+			check.Detail += " in " + s.Place
+		}
+		return check
+	}
+	check.Detail += fmt.Sprintf("%s of this project, %d of all, in %s", count(s.Here, "conversation", "conversations"), s.Conversations, s.Place)
+	if s.Unknown > 0 {
+		check.Detail += fmt.Sprintf("; %s of an unknown type, or damaged, left out", count(s.Unknown, "record", "records"))
+	}
+	if len(s.Problems) > 0 {
+		problems := make([]string, len(s.Problems))
+		for i := range s.Problems {
+			problems[i] = named(&s.Problems[i])
+		}
+		check.Status = toolset.Warning
+		check.Detail += "; cannot be read: " + bounded(problems, ", ", namedDamaged)
+		check.Fix = "make it readable, or leave it: the others are read"
+	}
+	return check
 }
 
 func (f *family) checkWorkspace(ctx context.Context) (*jp.Workspace, toolset.Check) {
@@ -61,11 +127,10 @@ func (f *family) checkWorkspace(ctx context.Context) (*jp.Workspace, toolset.Che
 		check.Detail = missing.Dir + " does not exist"
 	case missing != nil:
 		check.Detail = "none in " + missing.Dir + " or above it"
-		what := ", so there are no conversations to look up"
 		if f.nothing(ctx, f.host.Dir) == nil {
-			what = ", so there are only conversations of other programs"
+			return nil, toolset.Check{Name: check.Name, Status: toolset.Off, Detail: check.Detail + ", so there are only conversations of other programs"}
 		}
-		check.Instead = &toolset.Check{Name: check.Name, Status: toolset.Off, Detail: check.Detail + what}
+		check.Instead = &toolset.Check{Name: check.Name, Status: toolset.Off, Detail: check.Detail + ", so there are no conversations to look up"}
 	}
 	return nil, check
 }

@@ -127,6 +127,19 @@ func (e event) brief(limit int) event {
 	return e
 }
 
+// ending is the event with the end of its text, of at most limit characters.
+func (e event) ending(limit int) event {
+	e.body = e.body.shorten(limit, form{tail: 100})
+	return e
+}
+
+// withoutPastes is the event with only the first lines of each paste that has more than
+// limit characters.
+func (e event) withoutPastes(limit int) event {
+	e.body = e.body.withoutPastes(limit)
+	return e
+}
+
 // render is the event as the envelope shows it, but for what depends on the events
 // around it.
 func (e *event) render() conversation.ReadEvent {

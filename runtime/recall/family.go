@@ -55,6 +55,7 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 		Resources: []toolset.Resources{f.resources()},
 		Prompts:   []toolset.Prompt{recallPrompt(), f.resumePrompt()},
 		Checks:    f.checks,
+		Reads:     f.reads,
 		Project: func(dir string) (string, error) {
 			w, err := f.workspace(dir)
 			if err != nil {
@@ -150,5 +151,5 @@ func (f *family) nothing(ctx context.Context, dir string) error {
 func (f *family) isRecorded(ctx context.Context, where contract.Context) bool {
 	source, err := f.open(where.Dir)
 	r, ok := source.(conversations.Recognizer)
-	return err == nil && ok && r.Caller(ctx, contract.Call{Context: where}).Recorded
+	return err == nil && ok && r.Caller(ctx, where.Caller).Recorded
 }

@@ -69,6 +69,7 @@ type grepping struct {
 	literal   []advised // of what a regular expression stands for
 	nowhere   []string  // of that, what nothing is found for
 
+	join    joining
 	ordered *order
 	page    []place
 	texts   map[*candidate]eventText
@@ -99,7 +100,10 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 		g.query.Scopes = transcript.ScopeAll
 	}
 	if p.Event != nil {
-		g.query.Number, g.query.MaxLines = *p.Event, min(p.Offset, maxReach)+p.Limit
+		g.query.Number, g.query.MaxLines, g.join = *p.Event, min(p.Offset, maxReach)+p.Limit, joinNone
+		if p.Context == 0 {
+			g.query.MaxLines, g.join = maxReach+p.Limit, joinOwn
+		}
 	}
 	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) error {
 		var current current
@@ -186,7 +190,7 @@ func (g *grepping) search(ctx context.Context, source conversations.Source) erro
 			return err
 		}
 	}
-	g.ordered = all.order(g.params.Event == nil, g.isApart())
+	g.ordered = all.order(g.join, g.isApart())
 	g.page = g.ordered.page(g.params.Offset, g.params.Limit, g.isApart())
 	if len(g.page) == 0 {
 		return nil
@@ -277,6 +281,12 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 	g.texts = map[*candidate]eventText{}
 	query.Context = g.params.Context * contextReach
 	query.Wanted = func(id transcript.ID, number int) bool { return numbers[id][number] }
+	if g.join == joinOwn {
+		query.MaxLines = 0
+		for _, p := range g.page {
+			query.MaxLines = max(query.MaxLines, p.line+1)
+		}
+	}
 	width := g.lineWidth()
 	for _, aside := range []bool{false, true} {
 		if aside {

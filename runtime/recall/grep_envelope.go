@@ -207,7 +207,7 @@ func matchesIn(c *conversation.GrepConversation) int {
 	for i := range c.Events {
 		for _, h := range c.Events[i].Hits {
 			if h.IsMatch == nil {
-				n++
+				n += max(h.Times, 1)
 			}
 		}
 	}
@@ -285,7 +285,11 @@ func (g *grepping) hits(e *candidate, lines []int, also map[place]string) []conv
 		switch {
 		case matches:
 			flush()
-			hits = append(hits, conversation.GrepHit{Text: text.Line(l.Text), Also: also[p]})
+			hit := conversation.GrepHit{Text: text.Line(l.Text), Also: also[p]}
+			if times := e.lines[p.line].times; times > 1 {
+				hit.Times = times
+			}
+			hits = append(hits, hit)
 			gap = false
 		case around[i]:
 			if gap && len(hits)+len(run) > 0 {

@@ -78,10 +78,18 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string
 		say = append(say, note+".")
 	}
 	if e.Truncated && !g.isApart() {
-		say = append(say, fmt.Sprintf("%d of %d matches.", n, e.Matches))
+		shown := 0
+		for _, p := range g.page[:n] {
+			shown += max(p.event.lines[p.line].times, 1)
+		}
+		say = append(say, fmt.Sprintf("%d of %d matches.", shown, e.Matches))
+	}
+	reach := maxReach + g.params.Limit
+	if g.join == joinOwn {
+		reach = len(g.ordered.places)
 	}
 	switch event := g.withMore(n); {
-	case next < g.ordered.total && g.params.Event != nil && next >= maxReach+g.params.Limit:
+	case next < g.ordered.total && g.params.Event != nil && next >= reach:
 		say = append(say, "offset reaches no further: a longer pattern matches fewer lines.")
 	case next < g.ordered.total:
 		note := fmt.Sprintf("offset=%d shows the next", next)

@@ -36,6 +36,7 @@ type matchingLine struct {
 	sum    uint64
 	chars  int
 	joined bool // it is shown as a line of another place
+	times  int  // how many lines of the event it stands for, where that is known
 }
 
 // saidScopes are what user and assistant said.
@@ -101,14 +102,17 @@ type order struct {
 // apart, the events come first in which they stand closest together. With join, equal
 // lines stand there once, at the latest of their events, and of an event's other lines
 // it is counted how many there are.
-func (c *candidates) order(join, apart bool) *order {
-	o := &order{candidates: *c, joined: join}
-	if join {
+func (c *candidates) order(join joining, apart bool) *order {
+	o := &order{candidates: *c, joined: join == joinAll}
+	switch join {
+	case joinAll:
 		c.join()
-	} else {
+	default:
 		for _, e := range c.list {
-			e.own = len(e.lines)
-			o.total += e.matches - e.own
+			o.total += e.matches - len(e.lines)
+			if e.own = len(e.lines); join == joinOwn {
+				e.joinOwn()
+			}
 		}
 	}
 	events := slices.DeleteFunc(slices.Clone(c.list), func(e *candidate) bool { return e.own == 0 })
@@ -139,6 +143,31 @@ const paragraph = 500
 // nearness is how far apart the words stand in an event, by powers of two: within a
 // paragraph there is no difference.
 func nearness(e *candidate) int { return bits.Len(uint(max(e.spread, paragraph))) }
+
+// joining is which equal lines stand in an order once.
+type joining int
+
+const (
+	joinAll  joining = iota // of all events
+	joinOwn                 // of an event
+	joinNone                // none, where different lines stand around them
+)
+
+// joinOwn leaves of equal lines of an event the first one.
+func (e *candidate) joinOwn() {
+	first := make(map[uint64]int, len(e.lines))
+	for i := range e.lines {
+		l := &e.lines[i]
+		at, ok := first[l.sum]
+		if !ok {
+			first[l.sum], l.times = i, 1
+			continue
+		}
+		l.joined = true
+		e.lines[at].times++
+		e.own--
+	}
+}
 
 // join leaves each line to the latest event that has it: of the newest
 // conversation, the one with the greatest number. Titles stay.

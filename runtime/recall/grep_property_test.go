@@ -457,8 +457,16 @@ func TestGrepAdvice(t *testing.T) {
 		if m := ofOneEvent.FindStringSubmatch(notes); m != nil {
 			advised["event"]++
 			one := changed(map[string]any{"ids": []string{m[1]}, "event": atoi(m[2]), "limit": 200})
-			if one.attr("matches") != m[3] && one.attr("words") == "" || linesShown(one) != m[3] {
-				t.Errorf("seed %d: %s, and event %s has matches=%s returned=%s", seed, m[0], m[2], one.attr("matches"), linesShown(one))
+			lines := 0
+			for _, c := range one.all("conversation") {
+				for _, e := range c.all("event") {
+					for _, h := range e.all("hit") {
+						lines += atoi(cmp.Or(h.attr("times"), "1"))
+					}
+				}
+			}
+			if one.attr("matches") != m[3] && one.attr("words") == "" || strconv.Itoa(lines) != m[3] {
+				t.Errorf("seed %d: %s, and event %s has matches=%s, and shows %d", seed, m[0], m[2], one.attr("matches"), lines)
 			}
 		}
 		if m := ownMatches.FindStringSubmatch(notes); m != nil {
@@ -503,6 +511,63 @@ func TestGrepAdvice(t *testing.T) {
 		if advised[what] == 0 {
 			t.Errorf("%s was never advised, in %v", what, advised)
 		}
+	}
+}
+
+// TestGrepOneEvent: all pages of one event together show each of its matching lines, equal
+// ones once, with how many there are.
+func TestGrepOneEvent(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 12))
+		var lines []string
+		for range 1 + r.IntN(60) {
+			lines = append(lines, fmt.Sprintf("%s %d", []string{"retry", "retry", "wait"}[r.IntN(3)], r.IntN(12)))
+		}
+		tools := overSource(workspaceOf(t, func(w *jptest.Workspace) {
+			w.Conversation("17600000000", "x").TurnStart().User(strings.Join(lines, "\n"))
+		}))
+		var order []string
+		times, matches := map[string]int{}, 0
+		for _, line := range lines {
+			if strings.HasPrefix(line, "retry") {
+				if times[line]++; times[line] == 1 {
+					order = append(order, line)
+				}
+				matches++
+			}
+		}
+		limit := 1 + r.IntN(15)
+		for offset := 0; offset < len(order); {
+			root := grepping(t, tools, map[string]any{"pattern": "retry", "ids": []string{"jp-c17600000000"}, "event": 1, "limit": limit, "offset": offset})
+			hits := root.all("conversation")[0].all("event")[0].all("hit")
+			if len(hits) != min(limit, len(order)-offset) || root.attr("matches") != strconv.Itoa(matches) {
+				t.Fatalf("seed %d: %d hits of %d from %d on, matches=%s of %d", seed, len(hits), len(order), offset, root.attr("matches"), matches)
+			}
+			for i, h := range hits {
+				if want := order[offset+i]; h.Text != want || cmp.Or(h.attr("times"), "1") != strconv.Itoa(times[want]) {
+					t.Errorf("seed %d: %q times=%s, want %q times=%d", seed, h.Text, h.attr("times"), want, times[want])
+				}
+			}
+			next := offsetAdvised(t, root)
+			if offset += len(hits); next != offset && (next != 0 || offset < len(order)) {
+				t.Fatalf("seed %d: offset=%d is advised behind %d of %d", seed, next, offset, len(order))
+			}
+		}
+	}
+}
+
+// TestGrepOneEventReach: of an event with more lines than are looked at, no page is named
+// that has nothing.
+func TestGrepOneEventReach(t *testing.T) {
+	t.Parallel()
+	tools := overSource(workspaceOf(t, func(w *jptest.Workspace) {
+		w.Conversation("17600000000", "x").TurnStart().User(strings.Repeat("retry\n", 100_020) + "retry it")
+	}))
+	root := grepping(t, tools, map[string]any{"pattern": "retry", "ids": []string{"jp-c17600000000"}, "event": 1, "limit": 10})
+	notes := notesOf(t, root)
+	if linesShown(root) != "1" || root.attr("matches") != "100021" || offsetAdvised(t, root) != 0 || !strings.Contains(notes, "offset reaches no further") {
+		t.Errorf("returned=%s of %s, and %s", linesShown(root), root.attr("matches"), notes)
 	}
 }
 

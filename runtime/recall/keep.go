@@ -82,18 +82,15 @@ func (w *window) spend(cost int) {
 	}
 }
 
-// most is the largest number of turns from the end that fits by measure, and its
-// size. Sizes grow with the number.
-func (w *window) most(measure func([]turn) int) (n, size int) {
-	n = sort.Search(len(w.turns), func(i int) bool {
-		first := len(w.turns) - 1 - i
-		return slices.ContainsFunc(w.turns[first:], func(t turn) bool { return t.over }) ||
-			measure(w.turns[first:]) > conversation.ReadMaxChars
+// latest is the last n turns.
+func (w *window) latest(n int) []turn { return w.turns[len(w.turns)-n:] }
+
+// most is the largest number of turns from the end that fit.
+func (w *window) most(fits func([]turn) bool) int {
+	return sort.Search(len(w.turns), func(i int) bool {
+		turns := w.latest(i + 1)
+		return slices.ContainsFunc(turns, func(t turn) bool { return t.over }) || !fits(turns)
 	})
-	if n == 0 {
-		return 0, 0
-	}
-	return n, measure(w.turns[len(w.turns)-n:])
 }
 
 // rank is how much the reader of a turn needs an event: the first is left out first.

@@ -711,11 +711,12 @@ func checkAround(t *testing.T, all []numbered, n int, part *int, root *answerEle
 	t.Helper()
 	var want, got []int
 	only := all[n-1].kind
-	isWork := func(e numbered) bool { // that is of no use beside the event
-		return e.kind == "reasoning" || !isWord(e.kind) && (only == "user" || isChat(only) && e.number < n)
+	isOfNoUse := func(e numbered) bool { // beside the event
+		return e.kind == "reasoning" || !isWord(e.kind) && (only == "user" || isChat(only) && e.number < n) ||
+			only == "user" && e.number < n && utf8.RuneCountInString(all[n-1].words) > 50
 	}
 	for _, e := range all[max(0, n-2):min(len(all), n+1)] {
-		if e.number == n || part == nil && e.kind != "inquiry" && !e.isBlank() && !isWork(e) {
+		if e.number == n || part == nil && e.kind != "inquiry" && !e.isBlank() && !isOfNoUse(e) {
 			want = append(want, e.number)
 		}
 	}
@@ -733,11 +734,7 @@ func checkAround(t *testing.T, all []numbered, n int, part *int, root *answerEle
 		}
 		switch {
 		case i == answer:
-			if limit := 2500; len([]rune(visible.Visible(all[i-1].words))) > 4500 {
-				checkBody(t, &e.answerElement, all[i-1].recordedEvent, limit)
-			} else {
-				checkBody(t, &e.answerElement, all[i-1].recordedEvent, 0)
-			}
+			checkBody(t, &e.answerElement, all[i-1].recordedEvent, 4000)
 			answer = 0
 		case i < n-1 || i > n+1:
 			joined++ // the result of a call, or its call

@@ -23,6 +23,12 @@ const (
 	maxText   = 1500
 	maxWhole  = 6000
 	readAhead = 12_000
+	// usualRead is about how many characters an answer with several events has: where it
+	// has more, texts are shortened further, but none is left out.
+	usualRead = 10_000
+	// pastedRequest is how many characters a paste in a request has at most that is shown
+	// all the same: what the user said is wanted.
+	pastedRequest = 400
 )
 
 // reading is one call of conversation_read in the making. Of what is read it keeps
@@ -116,12 +122,38 @@ func (r *reading) readTurns(ctx context.Context, source conversations.Source) (*
 	if r.turns <= 1 {
 		return r.oneTurn(), nil
 	}
-	if !r.recent.partial {
-		if e := r.envelope(r.recent.turns, 0, 0); chars(e) <= conversation.ReadMaxChars {
-			return e, nil
-		}
+	if !r.recent.partial && r.fits(r.recent.turns) {
+		return r.several(r.recent.turns), nil
 	}
 	return nil, r.refusal()
+}
+
+// fits reports whether an answer has room for all texts of some turns, shortened to
+// maxText.
+func (r *reading) fits(turns []turn) bool {
+	return chars(r.envelope(turns, 0, 0)) <= conversation.ReadMaxChars
+}
+
+// isUsual reports whether an answer with some turns is not shortened further.
+func (r *reading) isUsual(turns []turn) bool { return chars(r.envelope(turns, 0, 0)) <= usualRead }
+
+// several is the answer with turns that fit.
+func (r *reading) several(turns []turn) *conversation.ReadEnvelope {
+	e := r.envelope(turns, 0, 0)
+	for _, limit := range levels()[1:] {
+		if chars(e) <= usualRead {
+			break
+		}
+		shorter := make([]turn, len(turns))
+		for i, t := range turns {
+			shorter[i] = turn{number: t.number}
+			for _, event := range t.events {
+				shorter[i].events = append(shorter[i].events, event.shortened(limit))
+			}
+		}
+		e = r.envelope(shorter, 0, 0)
+	}
+	return e
 }
 
 // wants reports whether events of a kind are read: those that are asked for, those
@@ -189,6 +221,9 @@ func (r *reading) keep(e event, isAnswer bool) {
 			r.whole = nil
 		}
 	}
+	if kind == kindUser {
+		e = e.withoutPastes(pastedRequest)
+	}
 	e = e.shortened(maxText)
 	if kind == kindUser || isAnswer {
 		r.results.add(e)
@@ -254,16 +289,24 @@ func (r *reading) oneTurn() *conversation.ReadEnvelope {
 			return e
 		}
 	}
+	omitted := 0
 	form := func(k int) *conversation.ReadEnvelope {
-		events, omitted, first := r.single.form(k)
+		var events []event
+		var first int
+		events, omitted, first = r.single.form(k)
 		var turns []turn
 		if r.turns > 0 {
 			turns = []turn{{number: r.recent.first, events: events}}
 		}
 		return r.envelope(turns, omitted, first)
 	}
-	k := sort.Search(r.single.forms(), func(k int) bool { return chars(form(k)) <= conversation.ReadMaxChars })
-	return form(k)
+	within := func(limit int) *conversation.ReadEnvelope {
+		return form(sort.Search(r.single.forms(), func(k int) bool { return chars(form(k)) <= limit }))
+	}
+	if e := within(usualRead); omitted == 0 {
+		return e
+	}
+	return within(conversation.ReadMaxChars)
 }
 
 // envelope shows turns. Of their events some may be omitted, the first of them by its

@@ -256,6 +256,21 @@ func readCases() []golden {
 				said("assistant", 1, "It depends.\n\n"+rowsOf("One reason is number", 200)+"\n\nMy recommendation: the second."), said("reasoning", 1, "Done."),
 				said("assistant", 1, ""), said("user", 1, "Good."), said("assistant", 1, "Not the answer to that."), said("user", 2, "Bye."))},
 		},
+		{
+			file: "event_request_with_pastes", call: `{"id":"jp-c17648402467","event":2}`,
+			cli: cli{stdout: printed(1, 1, 1, "", said("assistant", 1, "Shall I go on with the caps of the retries and of the delays?\n\nOr not?"),
+				said("user", 1, "Go on, and show me every file that you change because of that, please."),
+				said("assistant", 1, "This is it:\n\n```go\n"+rowsOf("code", 200)+"\n```\n\nAnd:\n\n```go\nreturn nil\n```\n\nThat is all."))},
+		},
+		{
+			file: "event_reply", call: `{"id":"jp-c17648402467","event":2}`,
+			cli: cli{stdout: printed(1, 1, 1, "", said("assistant", 1, rowsOf("Another reason", 20)+"\n\nShall I go on?"), said("user", 1, "yes"), said("assistant", 1, "Done."))},
+		},
+		{
+			file: "requests_with_pastes", call: `{"id":"jp-c17648402467","include":["requests"]}`,
+			cli: cli{stdout: printed(2, 1, 2, "", said("user", 1, "Why is this?\n\n```\n"+rowsOf("log", 80)+"\n```\n\nIt was not before."),
+				said("assistant", 1, "Because."), said("user", 2, rowsOf("> quoted", 700)+"\n\nNo."), said("assistant", 2, "Yes."))},
+		},
 		{file: "event_last", call: `{"id":"jp-c17648402467","event":8}`, cli: cli{stdout: printed(2, 1, 2, "", work()...)}},
 		{
 			file: "event_call_and_result", call: `{"id":"jp-c17648402467","event":2}`,

@@ -62,12 +62,14 @@ func located(ctx context.Context, source conversations.Source, call contract.Cal
 		return call, current{ids: []string{string(id)}}
 	}
 	call.Context.ConversationID = ""
-	var caller conversations.Caller
+	var known conversations.Caller
 	if r, ok := source.(conversations.Recognizer); ok {
-		caller = r.Caller(ctx, call)
+		from := call.Context.Caller
+		from.Tool, from.Arguments = call.Tool, call.Arguments
+		known = r.Caller(ctx, from)
 	}
 	var c current
-	for _, id := range caller.IDs {
+	for _, id := range known.IDs {
 		c.ids = append(c.ids, string(id))
 	}
 	c.kinOf = c.ids
@@ -78,7 +80,7 @@ func located(ctx context.Context, source conversations.Source, call contract.Cal
 	case undone == "":
 	case given != "":
 		note = fmt.Sprintf("The host's conversation id is not understood, so %s: %s.", undone, text.Quote(given))
-	case caller.Recorded:
+	case known.Recorded:
 		note = "Which conversation this is cannot be told, so " + undone + "."
 	}
 	if note != "" {

@@ -21,16 +21,17 @@ func (r *reading) refusal() error {
 		message = fmt.Sprintf("The last %s of conversation %s are %s characters", count(r.turns, "turn", "turns"), r.ID, short(r.chars))
 	}
 	ways := []string{"event=N", "turn=N"}
-	n, size := r.recent.most(r.measure)
-	if n > 0 {
-		ways = append(ways, fmt.Sprintf("last=%d (%s)", n, short(size)))
+	n := r.recent.most(r.fits)
+	if n > 1 || n == 1 && r.isUsual(r.recent.latest(1)) {
+		ways = append(ways, fmt.Sprintf("last=%d (%s)", n, short(r.measure(r.recent.latest(n)))))
 	} else {
-		ways = append(ways, "last=1")
+		ways = append(ways, "last=1") // of which the least important is shortened first
 	}
 	results := []string{conversation.ReadIncludeRequests, conversation.ReadIncludeAnswers}
 	if slices.ContainsFunc(r.params.Include, func(i string) bool { return !slices.Contains(results, i) }) {
 		// Worth naming where it shows more turns.
-		more, size := r.results.most(r.measure)
+		more := r.results.most(r.fits)
+		size := r.measure(r.results.latest(more))
 		switch {
 		case more == r.turns && r.params.Last == nil:
 			ways = append(ways, fmt.Sprintf(`include=%s (%s)`, list(results), short(size)))
@@ -78,7 +79,7 @@ func (r *reading) costOf(turn int) int {
 }
 
 // measure is how long the answer with these turns would be.
-func (r *reading) measure(turns []turn) int { return chars(r.envelope(turns, 0, 0)) }
+func (r *reading) measure(turns []turn) int { return chars(r.several(turns)) }
 
 // short writes a size the way people say it: 812, 31k, 1.05M. It rounds up.
 func short(n int) string {

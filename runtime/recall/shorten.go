@@ -47,7 +47,7 @@ func (t *body) shorten(limit int, as form) body {
 	}
 	lines := t.lines()
 	if as.structured {
-		if shorter := withoutPastes(lines, t.length()-limit); shorter.length() <= limit {
+		if shorter := withoutPastes(lines, t.length()-limit, 0); shorter.length() <= limit {
 			shorter.inside = t.inside
 			return shorter
 		}
@@ -114,14 +114,26 @@ func (t *body) lines() []line {
 	return lines
 }
 
-// withoutPastes drops all but the first lines of pastes, the longest first, until
-// about enough characters are gone. It marks the headings outside of pastes.
-func withoutPastes(lines []line, enough int) body {
+// withoutPastes returns the text with only the first lines of each paste that has more
+// than limit characters.
+func (t *body) withoutPastes(limit int) body {
+	if t.length() <= limit {
+		return *t
+	}
+	shorter := withoutPastes(t.lines(), t.length(), limit+1)
+	shorter.inside = t.inside
+	return shorter
+}
+
+// withoutPastes drops all but the first lines of pastes of at least some characters, the
+// longest first, until about enough characters are gone. It marks the headings outside
+// of pastes.
+func withoutPastes(lines []line, enough, least int) body {
 	pastes := findPastes(lines)
 	slices.SortStableFunc(pastes, func(a, b paste) int { return b.chars - a.chars })
 	first := map[int]int{} // characters of a line that is kept in part
 	for _, p := range pastes {
-		if enough <= 0 {
+		if enough <= 0 || p.chars < least {
 			break
 		}
 		from, to := p.from, p.to

@@ -132,6 +132,24 @@ func randomProse(r *rand.Rand) string {
 }
 
 // TestShortenKeepsItsPromises over random texts.
+func TestWithoutPastes(t *testing.T) {
+	t.Parallel()
+	quoted := numberedLines("> quoted", 60)
+	for _, tc := range []struct {
+		name, text, want string
+	}{
+		{"none", strings.Repeat("Some words. ", 100), strings.Repeat("Some words. ", 100)},
+		{"a short one stays", lines("```", numberedLines("code", 12), "```", quoted, "So?"), lines("```", numberedLines("code", 12), "```", "> quoted 1", "> quoted 2", "> quoted 3", "[… 679 chars …]", "So?")},
+		{"all of them", lines(quoted, "And:", "", quoted), lines("> quoted 1", "> quoted 2", "> quoted 3", "[… 679 chars …]", "And:", "", "> quoted 1", "> quoted 2", "> quoted 3", "[… 678 chars …]")},
+	} {
+		text := newText(tc.text, 0, 0)
+		shorter := text.withoutPastes(400)
+		if diff := cmp.Diff(tc.want, shorter.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
+		}
+	}
+}
+
 func TestShortenKeepsItsPromises(t *testing.T) {
 	t.Parallel()
 	shortened := 0

@@ -12,7 +12,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -68,10 +68,10 @@ type Session interface {
 // Recognizer is a store that can tell whether a call comes from the program that
 // records its conversations, and from which of them.
 type Recognizer interface {
-	// Caller returns what is certain about the caller of a call. It never guesses: to
+	// Caller returns what is certain about where a call comes from. It never guesses: to
 	// leave out another conversation than the one that calls is worse than to leave out
 	// none. It reads as little as it can, and an error of reading is one of not knowing.
-	Caller(ctx context.Context, call contract.Call) Caller
+	Caller(ctx context.Context, from caller.Caller) Caller
 }
 
 // Caller is what a store knows of the caller of a call.

@@ -182,6 +182,20 @@ func (r *Registry) Instructions(ctx context.Context, where contract.Context) str
 	return strings.Join(append(texts, closings...), "\n\n")
 }
 
+// Reads returns what of the user's own the tools will read, a sentence each.
+func (r *Registry) Reads(ctx context.Context) []string {
+	var reads []string
+	for _, f := range r.families {
+		if f.Reads == nil {
+			continue
+		}
+		if what := f.Reads(ctx); what != "" {
+			reads = append(reads, what)
+		}
+	}
+	return reads
+}
+
 // Flags returns the flags of all families.
 func (r *Registry) Flags() []Flag {
 	var flags []Flag

@@ -100,6 +100,10 @@ type Family struct {
 	Prompts []Prompt
 	// Checks looks at what the family depends on.
 	Checks func(context.Context) []Check
+	// Reads returns what of the user's own the tools will read, and where, for the user
+	// to know before this program is registered with a host: a sentence. nil stands for
+	// nothing.
+	Reads func(context.Context) string
 	// Flags are the settings of the family.
 	Flags []Flag
 	// Project returns the root of the project that a directory belongs to. The

@@ -22,6 +22,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/internal/layout"
 	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 )
@@ -36,6 +37,7 @@ func Emit(c *ir.Contract, schemas func(*ir.Tool) string) ([]emit.File, error) {
 			contract: runtimeModule + "/runtime/contract",
 			coerce:   runtimeModule + "/runtime/coerce",
 			envelope: runtimeModule + "/runtime/envelope",
+			prove:    runtimeModule + "/gen/prove",
 		},
 	}
 	jobs := []func() (emit.File, error){g.dispatch}
@@ -44,7 +46,7 @@ func Emit(c *ir.Contract, schemas func(*ir.Tool) string) ([]emit.File, error) {
 		for j := range family.Tools {
 			jobs = append(jobs, func() (emit.File, error) { return g.tool(family, &family.Tools[j]) })
 		}
-		jobs = append(jobs, func() (emit.File, error) { return g.family(family) })
+		jobs = append(jobs, func() (emit.File, error) { return g.family(family) }, func() (emit.File, error) { return g.proof(family) })
 	}
 	files, problems := make([]emit.File, len(jobs)), make([]error, len(jobs))
 	parallel.Each(len(jobs), func(i int) { files[i], problems[i] = jobs[i]() })
@@ -69,6 +71,7 @@ const runtimeModule = "github.com/convtools/convtools"
 // runtimePaths are the import paths of the packages generated code stands on.
 type runtimePaths struct {
 	contract, coerce, envelope string
+	prove                      string // for tests
 }
 
 // newFile begins a Go file, which is generated from source.
@@ -84,15 +87,19 @@ func (g *generator) newFile(importPath, name, source string) *jen.File {
 	return f
 }
 
-// render prints a file. jennifer puts the whole source into a syntax error; the
-// first line of it is enough for a message.
+// render prints a file as gofmt has it.
 func render(f *jen.File, name string) (emit.File, error) {
+	f.NoFormat = true // package layout formats
 	var b bytes.Buffer
-	if err := f.Render(&b); err != nil {
-		first, _, _ := strings.Cut(err.Error(), "\n")
-		return emit.File{}, fmt.Errorf("rendering %s: %s", name, first)
+	err := f.Render(&b)
+	var source []byte
+	if err == nil {
+		source, err = layout.Source(b.Bytes())
 	}
-	return emit.File{Path: name, Data: groupImports(b.Bytes())}, nil
+	if err != nil {
+		return emit.File{}, fmt.Errorf("rendering %s: %w", name, err)
+	}
+	return emit.File{Path: name, Data: groupImports(source)}, nil
 }
 
 // groupImports puts the standard library's imports before the others, with a

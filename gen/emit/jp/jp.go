@@ -4,7 +4,6 @@
 package jp
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/convtools/convtools/gen/emit"
@@ -17,7 +16,7 @@ import (
 // Target is this package's.
 func Target() emit.Target {
 	to := tools.Lowering()
-	return emit.Target{Name: to.Name, Settings: true, Lower: &to, Emit: Emit}
+	return emit.Target{Name: to.Name, Settings: true, Lower: &to, Package: files.Package, Emit: Emit}
 }
 
 // Emit returns the configurations, the skills and jpfiles/jpfiles.go.
@@ -27,9 +26,5 @@ func Emit(c *ir.Contract) ([]emit.File, error) {
 		return nil, err
 	}
 	held := slices.Concat(definitions, skill.Emit(c))
-	code, err := files.Emit(c, held)
-	if err != nil {
-		return nil, fmt.Errorf("files of JP: %w", err)
-	}
-	return append(held, code), nil
+	return append(held, files.Emit(c, held)), nil
 }

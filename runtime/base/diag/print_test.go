@@ -252,3 +252,18 @@ func checkCarets(t *testing.T, out string) {
 		}
 	}
 }
+
+// Of very many diagnostics the first are shown, and how many others there are.
+func TestTextOfMany(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{200: "a:200:1: error: problem [R]\n", 201: "a:200:1: error: problem [R]\n\n… and 1 more\n", 5000: "a:200:1: error: problem [R]\n\n… and 4800 more\n"} {
+		var list List
+		for i := range n {
+			list = append(list, Diagnostic{File: "a", Span: at(i+1, 1, i+1, 2), Rule: "R", Message: "problem"})
+		}
+		var out strings.Builder
+		if err := Text(&out, list, nil); err != nil || !strings.HasSuffix(out.String(), want) || strings.Count(out.String(), "problem") != 200 {
+			t.Errorf("%d diagnostics: %v, and it ends with %q", n, err, out.String()[max(0, out.Len()-100):])
+		}
+	}
+}

@@ -17,6 +17,10 @@ const (
 	// before the span.
 	excerptChars = 120
 	excerptLead  = 40
+
+	// mostShown is how many diagnostics people are shown at once. One broken file can
+	// have thousands.
+	mostShown = 200
 )
 
 // Text prints the list for people: each diagnostic with the source it is about, and an empty line between two.
@@ -26,7 +30,7 @@ const (
 //	     | ^^^^^^^
 //	  hint: did you mean "required"?
 //
-// Of a span over several lines the first and the last are shown. Tabs are expanded, and carets line up under wide and
+// Of more than 200, the others are counted. Of a span over several lines the first and the last are shown. Tabs are expanded, and carets line up under wide and
 // combining characters on a terminal that follows Unicode's widths.
 //
 // source returns the text of a file named in the list, or nil when there is none; then the excerpt is left out. It
@@ -35,7 +39,8 @@ func Text(w io.Writer, list List, source func(file string) []byte) error {
 	out := bufio.NewWriter(w)
 	var src *Source
 	list = list.Sorted()
-	for i, d := range list {
+	rest := max(len(list)-mostShown, 0)
+	for i, d := range list[:len(list)-rest] {
 		if i == 0 || d.File != list[i-1].File {
 			src = nil
 			if source != nil && d.File != "" {
@@ -53,6 +58,9 @@ func Text(w io.Writer, list List, source func(file string) []byte) error {
 			hint := strings.ReplaceAll(strings.TrimRight(d.Hint, "\r\n"), "\r\n", "\n")
 			out.WriteString("  hint: " + strings.ReplaceAll(text.Source(hint, "\n"), "\n", "\n        ") + "\n")
 		}
+	}
+	if rest > 0 {
+		out.WriteString("\n… and " + strconv.Itoa(rest) + " more\n")
 	}
 	return out.Flush()
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/contract"
@@ -46,7 +47,7 @@ func (p *CommandLine) callCommand() *cobra.Command {
 				return cli.Usage(err)
 			}
 			where := p.Host.Context()
-			where.Caller.Process = contract.Shell
+			where.Caller.Process = caller.Shell
 			answer, err := family.Call(cmd.Context(), contract.Call{Tool: tool.Name, Arguments: arguments, Context: where})
 			if err != nil {
 				return err

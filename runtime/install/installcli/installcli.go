@@ -7,6 +7,7 @@ package installcli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -24,7 +25,7 @@ import (
 
 // Install returns the command that registers this program with a host.
 func Install(host *toolset.Host, registry *toolset.Registry) *cobra.Command {
-	c := &command{host: host, registry: registry, plan: install.PlanInstall}
+	c := &command{host: host, registry: registry, plan: install.PlanInstall, reads: registry.Reads}
 	c.nothing = c.alreadyThere
 	cmd := c.cobra(&cobra.Command{
 		Use:   "install HOST",
@@ -62,6 +63,8 @@ type command struct {
 	host     *toolset.Host
 	registry *toolset.Registry
 	plan     func(install.Host, install.Options) (*install.Change, error)
+	// reads returns what the tools will read, for the user to agree to; nil for nothing.
+	reads func(context.Context) []string
 	// nothing reports that there is nothing to do.
 	nothing func(install.Host, install.Options, *install.Change) error
 
@@ -129,7 +132,11 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 	if _, err := io.WriteString(c.host.Stdout, text.Visible(change.Diff())); err != nil {
 		return err
 	}
-	if err := c.say(change.Notes...); err != nil || c.dryRun {
+	notes := change.Notes
+	if c.reads != nil {
+		notes = append(slices.Clip(notes), c.reads(cmd.Context())...)
+	}
+	if err := c.say(notes...); err != nil || c.dryRun {
 		return err
 	}
 	if !c.yes {

@@ -24,6 +24,7 @@ import (
 	"syscall"
 
 	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/trust"
 )
@@ -160,12 +161,12 @@ func (l *loader) load(root string, getenv func(string) string) {
 			// The user's file is for all workspaces, and adds to topics that some of
 			// them have.
 			l.warning(t.Defined, RuleMissing, "add subjects to have the topic in every workspace",
-				"topic %s is left out here: it has no subjects, and no file of this workspace mentions it", quote(id))
+				"topic %s is left out here: it has no subjects, and no file of this workspace mentions it", text.Quote(id))
 			delete(l.topics, id)
 			return true
 		}
-		l.error(t.Defined, RuleMissing, "add subjects = "+quote(".jp/kb/"+id)+", the directory of its files relative to the workspace",
-			"topic %s has no subjects", quote(id))
+		l.error(t.Defined, RuleMissing, "add subjects = "+text.Quote(".jp/kb/"+id)+", the directory of its files relative to the workspace",
+			"topic %s has no subjects", text.Quote(id))
 		return false
 	})
 }
@@ -177,7 +178,7 @@ func (l *loader) work() {
 		t := l.topics[id]
 		if i := match.TooMuch(id, t.Disabled); i >= 0 {
 			l.error(t.DisabledAt[i], RuleLimit, "one pattern can be for many subjects: dir/** is for all below dir",
-				"the patterns in disabled of topic %s stand for too much together, with their { }, to be tried", quote(id))
+				"the patterns in disabled of topic %s stand for too much together, with their { }, to be tried", text.Quote(id))
 		}
 	}
 }
@@ -198,11 +199,11 @@ func (l *loader) titles() {
 		}
 		if other, ok := byID[title]; ok && other != id {
 			l.warning(t.Defined, RuleTitle, "give it another title: an id is found before a title",
-				"the title %s of topic %s is the id of topic %s", quote(t.Title), quote(id), quote(other))
+				"the title %s of topic %s is the id of topic %s", text.Quote(t.Title), text.Quote(id), text.Quote(other))
 		}
 		if other, ok := byTitle[title]; ok {
 			l.warning(t.Defined, RuleTitle, "give one of them another title; until then both must be asked for by id",
-				"topics %s and %s have the same title, %s", quote(other), quote(id), quote(t.Title))
+				"topics %s and %s have the same title, %s", text.Quote(other), text.Quote(id), text.Quote(t.Title))
 			continue
 		}
 		byTitle[title] = id

@@ -148,7 +148,3 @@ func (ds *diagnostics) sorted(files []string) diag.List {
 	}
 	return ds.list
 }
-
-// quote makes text from a file or a flag fit for a message: visible, on one line
-// and short.
-func quote(s string) string { return fmt.Sprintf("%q", text.Cut(s, 80)) }

@@ -99,7 +99,7 @@ func (l *loader) topic(f *file, topics map[string]any, id string) bool {
 		if len(id) > maxID {
 			hint = fmt.Sprintf("use at most %d characters", maxID)
 		}
-		l.error(at, RuleID, hint, "%s cannot be the id of a topic", quote(id))
+		l.error(at, RuleID, hint, "%s cannot be the id of a topic", text.Quote(id))
 		t = &Topic{ID: id} // for what is wrong with the rest
 	case t == nil && len(l.topics) == maxTopics:
 		l.error(at, RuleLimit, "", "there are more than %d topics", maxTopics)
@@ -110,14 +110,14 @@ func (l *loader) topic(f *file, topics map[string]any, id string) bool {
 		l.order = append(l.order, id)
 	}
 	r := &topicReader{l, f, values, id, nil}
-	r.flag("enable", &t.Enabled)
-	r.text("title", &t.Title)
-	r.text("introduction", &t.Introduction)
-	r.text("description", &t.Description)
+	read(r, "enable", &t.Enabled, "true or false", "write enable = false, without quotes")
+	read(r, "title", &t.Title, "a string", "")
+	read(r, "introduction", &t.Introduction, "a string", "")
+	read(r, "description", &t.Description, "a string", "")
 	r.subjects(t)
 	r.patterns("learned", &t.Learned, &t.LearnedAt)
 	r.patterns("disabled", &t.Disabled, &t.DisabledAt)
-	l.unknown(f, values, []string{"kb", "topic", id}, "topic "+quote(id), r.asked)
+	l.unknown(f, values, []string{"kb", "topic", id}, "topic "+text.Quote(id), r.asked)
 	return true
 }
 
@@ -140,48 +140,32 @@ type topicReader struct {
 
 func (r *topicReader) at(key string) Position { return r.f.at("kb", "topic", r.id, key) }
 
-func (r *topicReader) raw(key string) (any, bool) {
+// read reads the value of a key, which has to be of the type that want names. It
+// returns false when there is none, and reports one of another type.
+func read[T any](r *topicReader, key string, to *T, want, hint string) bool {
 	r.asked = append(r.asked, key)
-	v, ok := r.values[key]
-	return v, ok
+	value, ok := r.values[key]
+	if !ok {
+		return false
+	}
+	v, ok := value.(T)
+	if !ok {
+		r.wrongType(r.at(key), key, want, hint, value)
+		return false
+	}
+	*to = v
+	return true
 }
 
 func (r *topicReader) wrongType(at Position, key, want, hint string, got any) {
-	r.error(at, RuleType, hint, "%s of topic %s must be %s, not %s", key, quote(r.id), want, typeName(got))
-}
-
-func (r *topicReader) flag(key string, to *bool) {
-	v, ok := r.raw(key)
-	if !ok {
-		return
-	}
-	b, ok := v.(bool)
-	if !ok {
-		r.wrongType(r.at(key), key, "true or false", fmt.Sprintf("write %s = false, without quotes", key), v)
-		return
-	}
-	*to = b
-}
-
-func (r *topicReader) text(key string, to *string) bool {
-	v, ok := r.raw(key)
-	if !ok {
-		return false
-	}
-	s, ok := v.(string)
-	if !ok {
-		r.wrongType(r.at(key), key, "a string", "", v)
-		return false
-	}
-	*to = s
-	return true
+	r.error(at, RuleType, hint, "%s of topic %s must be %s, not %s", key, text.Quote(r.id), want, typeName(got))
 }
 
 // subjects reads the directory. When it is wrong, the topic has none, and that is
 // not to be reported again.
 func (r *topicReader) subjects(t *Topic) {
 	var dir string
-	if !r.text("subjects", &dir) {
+	if !read(r, "subjects", &dir, "a string", "") {
 		r.broken[r.id] = r.broken[r.id] || r.values["subjects"] != nil
 		return
 	}
@@ -192,7 +176,7 @@ func (r *topicReader) subjects(t *Topic) {
 	clean, problem, hint := cleanSubjects(dir)
 	if problem != "" {
 		r.broken[r.id] = true
-		r.error(r.at("subjects"), RuleSubjects, hint, "subjects of topic %s is %s, which %s", quote(r.id), quote(dir), problem)
+		r.error(r.at("subjects"), RuleSubjects, hint, "subjects of topic %s is %s, which %s", text.Quote(r.id), text.Quote(dir), problem)
 		return
 	}
 	t.Subjects, t.Outside, t.SubjectsAt = clean, "", r.at("subjects")
@@ -226,17 +210,12 @@ func cleanSubjects(dir string) (clean, problem, hint string) {
 }
 
 func (r *topicReader) patterns(key string, to *[]string, at *[]Position) {
-	v, ok := r.raw(key)
-	if !ok {
-		return
+	hint := fmt.Sprintf(`write %s = ["…", "…"]`, key)
+	if s, ok := r.values[key].(string); ok {
+		hint = fmt.Sprintf("write %s = [%s]", key, text.Quote(s))
 	}
-	items, ok := v.([]any)
-	if !ok {
-		hint := fmt.Sprintf(`write %s = ["…", "…"]`, key)
-		if s, ok := v.(string); ok {
-			hint = fmt.Sprintf("write %s = [%s]", key, quote(s))
-		}
-		r.wrongType(r.at(key), key, "an array of strings", hint, v)
+	var items []any
+	if !read(r, key, &items, "an array of strings", hint) {
 		return
 	}
 	for i, item := range items {
@@ -246,7 +225,7 @@ func (r *topicReader) patterns(key string, to *[]string, at *[]Position) {
 		case !ok:
 			r.wrongType(place, key, "an array of strings", "", item)
 		case strings.TrimSpace(pattern) == "":
-			r.error(place, RulePattern, "remove it; ** is for all subjects", "%s of topic %s has an empty pattern", key, quote(r.id))
+			r.error(place, RulePattern, "remove it; ** is for all subjects", "%s of topic %s has an empty pattern", key, text.Quote(r.id))
 		case !r.addPattern(to, at, pattern, place, key, r.id):
 			return
 		}
@@ -260,12 +239,12 @@ func (l *loader) addPattern(to *[]string, at *[]Position, pattern string, place 
 		return true
 	}
 	if err := match.Validate(pattern); err != nil {
-		l.error(place, RulePattern, literally(pattern), "%s in %s of topic %s %s", quote(pattern), key, quote(id), err)
+		l.error(place, RulePattern, literally(pattern), "%s in %s of topic %s %s", text.Quote(pattern), key, text.Quote(id), err)
 		return true
 	}
 	if len(*to) == maxPatterns {
 		l.error(place, RuleLimit, "one pattern can be for many subjects: dir/** is for all below dir",
-			"%s of topic %s has more than %d patterns", key, quote(id), maxPatterns)
+			"%s of topic %s has more than %d patterns", key, text.Quote(id), maxPatterns)
 		return false
 	}
 	*to, *at = append(*to, pattern), append(*at, place)
@@ -302,7 +281,7 @@ func (l *loader) table(f *file, around map[string]any, path ...string) (map[stri
 	if _, ok := v.([]map[string]any); ok {
 		hint = fmt.Sprintf("write [%s], with one pair of brackets", header)
 	}
-	l.error(f.at(path...), RuleType, hint, "%s must be a table, not %s", quote(name), typeName(v))
+	l.error(f.at(path...), RuleType, hint, "%s must be a table, not %s", text.Quote(name), typeName(v))
 	return nil, false
 }
 
@@ -331,11 +310,11 @@ func (l *loader) unknown(f *file, table map[string]any, path []string, what stri
 		case len(path) == 3 && isTable(table[key]):
 			hint = "a topic has no tables, and its id no dot"
 		case near != "":
-			hint = "did you mean " + quote(near) + "?"
+			hint = "did you mean " + text.Quote(near) + "?"
 		default:
 			hint = "known here: " + strings.Join(known, ", ")
 		}
-		l.error(f.at(slices.Concat(path, []string{key})...), rule, hint, "unknown key %s in %s", quote(key), what)
+		l.error(f.at(slices.Concat(path, []string{key})...), rule, hint, "unknown key %s in %s", text.Quote(key), what)
 	}
 }
 

@@ -202,7 +202,7 @@ func (l *loader) decode(f *file, source []byte) bool {
 	if err != nil {
 		var parse toml.ParseError
 		if !errors.As(err, &parse) {
-			return refuse(place(0), "", quote(err.Error()))
+			return refuse(place(0), "", text.Quote(err.Error()))
 		}
 		at := parse.Position.Start
 		for at > 0 && at < len(src) && !utf8.RuneStart(src[at]) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // flags adds the values of -k to what topics have learned. Topics are named by id
@@ -20,14 +21,14 @@ func (l *loader) flags(values []string, workspace bool) {
 		topic := l.topics[id]
 		switch {
 		case strings.TrimSpace(id) == "":
-			l.error(at, RuleFlag, l.known(), "%s names no topic; TOPIC/GLOB is expected", quote(value))
+			l.error(at, RuleFlag, l.known(), "%s names no topic; TOPIC/GLOB is expected", text.Quote(value))
 		case !slash || strings.TrimSpace(pattern) == "":
-			l.error(at, RuleFlag, l.wholeTopic(id), "%s does not say which subjects of the topic; TOPIC/GLOB is expected", quote(value))
+			l.error(at, RuleFlag, l.wholeTopic(id), "%s does not say which subjects of the topic; TOPIC/GLOB is expected", text.Quote(value))
 		case topic == nil && l.incomplete:
 		case topic == nil:
-			l.error(at, RuleFlagTopic, l.didYouMean(id, pattern), "there is no topic %s", quote(id))
+			l.error(at, RuleFlagTopic, l.didYouMean(id, pattern), "there is no topic %s", text.Quote(id))
 		case !topic.Enabled:
-			l.error(at, RuleFlagTopic, "remove enable = false from it, or leave the flag out", "topic %s, which is defined at %s, is disabled", quote(id), topic.Defined)
+			l.error(at, RuleFlagTopic, "remove enable = false from it, or leave the flag out", "topic %s, which is defined at %s, is disabled", text.Quote(id), topic.Defined)
 		default:
 			l.addPattern(&topic.Learned, &topic.LearnedAt, pattern, at, "learned", id)
 		}
@@ -49,11 +50,11 @@ func (l *loader) wholeTopic(id string) string {
 func (l *loader) didYouMean(id, pattern string) string {
 	for _, known := range l.enabled() {
 		if strings.EqualFold(l.topics[known].Title, id) {
-			return fmt.Sprintf("that is the title of topic %s; write -k %s", known, quote(known+"/"+pattern))
+			return fmt.Sprintf("that is the title of topic %s; write -k %s", known, text.Quote(known+"/"+pattern))
 		}
 	}
 	if near := near.Name(id, l.enabled()); near != "" {
-		return fmt.Sprintf("did you mean %s? %s", quote(near), l.known())
+		return fmt.Sprintf("did you mean %s? %s", text.Quote(near), l.known())
 	}
 	return l.known()
 }

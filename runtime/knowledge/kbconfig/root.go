@@ -1,6 +1,7 @@
 package kbconfig
 
 import (
+	"iter"
 	"os"
 	"path/filepath"
 
@@ -18,11 +19,7 @@ const (
 // FindRoot returns the nearest directory, from dir upwards, that has a directory
 // .jp or a file convtools.toml. The path is absolute.
 func FindRoot(dir string) (string, bool) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", false
-	}
-	for {
+	for dir := range upwards(dir) {
 		if info, err := os.Stat(filepath.Join(dir, ".jp")); err == nil && info.IsDir() {
 			return dir, true
 		}
@@ -30,11 +27,17 @@ func FindRoot(dir string) (string, bool) {
 		if info, err := os.Lstat(filepath.Join(dir, convtoolsFile)); err == nil && !info.IsDir() {
 			return dir, true
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", false
+	}
+	return "", false
+}
+
+// upwards yields the absolute path of a directory, and then of those around it.
+func upwards(dir string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		dir, err := filepath.Abs(dir)
+		for err == nil && yield(dir) && filepath.Dir(dir) != dir {
+			dir = filepath.Dir(dir)
 		}
-		dir = parent
 	}
 }
 
@@ -45,18 +48,12 @@ func Paths(dir string, getenv func(string) string) []string {
 	if path, _, ok := trust.UserFile(getenv); ok {
 		paths = append(paths, path)
 	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return paths
-	}
 	root, found := FindRoot(dir)
-	for {
+	for dir := range upwards(dir) {
 		paths = append(paths, filepath.Join(dir, ".jp"), filepath.Join(dir, convtoolsFile))
-		parent := filepath.Dir(dir)
-		if dir == root || dir == parent {
+		if dir == root {
 			break
 		}
-		dir = parent
 	}
 	if found {
 		paths = append(paths, filepath.Join(root, filepath.FromSlash(jpConfigFile)), filepath.Join(root, filepath.FromSlash(jpTopicsFile)))

@@ -25,8 +25,6 @@ type report struct {
 	Errors   int       `json:"errors"`
 	Warnings int       `json:"warnings"`
 	Infos    int       `json:"infos"`
-
-	text []string // of the findings
 }
 
 // finding is a [knowledge.Finding] as JSON.
@@ -39,6 +37,8 @@ type finding struct {
 	Column   int    `json:"column,omitempty"`
 	Message  string `json:"message"`
 	Hint     string `json:"hint,omitempty"`
+
+	text string // for people
 }
 
 func (c *commands) check() *cobra.Command {
@@ -97,8 +97,8 @@ func (c *commands) examine(ctx context.Context) (report, error) {
 		r.Findings = append(r.Findings, finding{
 			Rule: f.Rule, Severity: kbconfig.SeverityName(f.Severity), Topic: f.Topic,
 			Path: f.File, Line: f.Span.Line, Column: f.Span.Col, Message: f.Message, Hint: f.Hint,
+			text: f.String(),
 		})
-		r.text = append(r.text, f.String())
 		switch f.Severity {
 		case diag.Error:
 			r.Errors++
@@ -118,10 +118,10 @@ func wrongUse(found []knowledge.Finding) bool {
 
 func (r report) print(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	for _, f := range r.text {
-		fmt.Fprintln(out, text.Visible(f))
+	for _, f := range r.Findings {
+		fmt.Fprintln(out, text.Visible(f.text))
 	}
-	if len(r.text) > 0 {
+	if len(r.Findings) > 0 {
 		out.WriteByte('\n')
 	}
 	fmt.Fprintln(out, r.summary())
@@ -135,10 +135,10 @@ func (r report) summary() string {
 		one, many string
 	}{{r.Errors, "error", "errors"}, {r.Warnings, "warning", "warnings"}, {r.Infos, "remark", "remarks"}} {
 		if part.n > 0 {
-			parts = append(parts, count(part.n, part.one, part.many))
+			parts = append(parts, text.Count(part.n, part.one, part.many))
 		}
 	}
-	where := " in " + count(r.Topics, "topic", "topics")
+	where := " in " + text.Count(r.Topics, "topic", "topics")
 	if r.Topics == 0 {
 		where = "" // there are none, or their configuration cannot be read
 	}

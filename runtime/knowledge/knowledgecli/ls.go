@@ -130,7 +130,7 @@ func printTopic(out *bufio.Writer, topic knowledge.Topic) error {
 		out.Write(append(bytes.TrimRight(line, " \n"), '\n'))
 	}
 	if n := len(topic.LeftOut); n > 0 {
-		fmt.Fprintf(out, "  (left out: %s; convtools knowledge check says why)\n", count(n, "file or link", "files and links"))
+		fmt.Fprintf(out, "  (left out: %s; convtools knowledge check says why)\n", text.Count(n, "file or link", "files and links"))
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func topicState(topic knowledge.Topic) string {
 		size += s.Size
 		tokens += s.Tokens
 	}
-	return fmt.Sprintf("%s in %s, %s, about %s", count(len(topic.Subjects), "subject", "subjects"), plainLine(topic.Dir), byteSize(size), count(tokens, "token", "tokens"))
+	return fmt.Sprintf("%s in %s, %s, about %s", text.Count(len(topic.Subjects), "subject", "subjects"), plainLine(topic.Dir), byteSize(size), text.Count(tokens, "token", "tokens"))
 }
 
 func indent(depth int) string { return strings.Repeat("  ", depth+1) }
@@ -167,7 +167,7 @@ func fileTokens(s knowledge.Subject) string {
 	if s.Problem != "" || s.Binary || s.TooLarge {
 		return ""
 	}
-	return count(s.Tokens, "token", "tokens")
+	return text.Count(s.Tokens, "token", "tokens")
 }
 
 // marks says what is special about a subject, and what a skill is for.
@@ -211,16 +211,4 @@ func byteSize(n int64) string {
 	default:
 		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 	}
-}
-
-// count writes a number with commas, and behind it what was counted.
-func count(n int, one, many string) string {
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	if n == 1 {
-		return digits + " " + one
-	}
-	return digits + " " + many
 }

@@ -72,17 +72,9 @@ With --format jp it is a configuration that JP loads with --cfg.`,
 // prompt. Without a section it is one that changes nothing: JP would refuse an
 // empty file.
 func (c *commands) printJPConfig(section string) error {
-	type content struct {
-		Content string `json:"content"`
-	}
-	type assistant struct {
-		Sections []content `json:"system_prompt_sections"`
-	}
-	var config struct {
-		Assistant *assistant `json:"assistant,omitempty"`
-	}
+	config := map[string]any{}
 	if section != "" {
-		config.Assistant = &assistant{[]content{{section}}}
+		config["assistant"] = map[string]any{"system_prompt_sections": []map[string]string{{"content": section}}}
 	}
 	enc := json.NewEncoder(c.host.Stdout)
 	enc.SetEscapeHTML(false)

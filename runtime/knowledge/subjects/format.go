@@ -77,17 +77,16 @@ func PromisesText(ext string) bool {
 
 // longestRun returns the length of the longest run of backticks.
 func longestRun(text string) int {
-	longest := 0
-	for {
-		start := strings.IndexByte(text, '`')
-		if start < 0 {
-			return longest
+	longest, run := 0, 0
+	for _, c := range []byte(text) {
+		if c != '`' {
+			run = 0
+			continue
 		}
-		text = text[start:]
-		rest := strings.TrimLeft(text, "`")
-		longest = max(longest, len(text)-len(rest))
-		text = rest
+		run++
+		longest = max(longest, run)
 	}
+	return longest
 }
 
 // CloseTags makes a text unable to end the elements that subjects and topics are
@@ -98,19 +97,17 @@ func CloseTags(text string) string {
 		return text
 	}
 	var b strings.Builder
-	for {
-		i := strings.Index(text, "</")
-		if i < 0 {
-			b.WriteString(text)
-			return b.String()
-		}
-		b.WriteString(text[:i])
-		if text = text[i+len("</"):]; closes(text) {
+	for i, part := range strings.Split(text, "</") {
+		switch {
+		case i == 0: // Nothing is closed before it.
+		case closes(part):
 			b.WriteString("&lt;/")
-		} else {
+		default:
 			b.WriteString("</")
 		}
+		b.WriteString(part)
 	}
+	return b.String()
 }
 
 func closes(name string) bool {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/mcpserver"
@@ -131,7 +132,10 @@ func (c *command) serveStdio(ctx context.Context) error {
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
 	where := c.context()
-	where.Caller = contract.Caller{Process: contract.Server, ParentPID: os.Getppid(), Started: c.host.Now()}
+	where.Caller = caller.Caller{Process: caller.Server, ParentPID: os.Getppid(), Started: c.host.Now()}
+	if dir, err := os.Getwd(); err == nil { // else it is not known
+		where.Caller.Dir = dir
+	}
 	err := c.server(where).ServeStdio(ctx, c.host.Stdin, out)
 	if errors.Is(err, syscall.EPIPE) {
 		return nil

@@ -73,9 +73,6 @@ them: they are left out of lists and searches then, and can still be read.
 	}
 	opts.addFlags(cmd)
 	cli.Rare(flags, "no-title", "unhide", "no-tmp", "dry-run", "wait")
-	cmd.MarkFlagsMutuallyExclusive("title", "no-title")
-	cmd.MarkFlagsMutuallyExclusive("hide", "unhide")
-	cmd.MarkFlagsMutuallyExclusive("tmp", "no-tmp")
 	return cmd
 }
 
@@ -101,7 +98,10 @@ type editing struct {
 func (o *editFlags) parse(cmd *cobra.Command, now time.Time) (editing, error) {
 	var e editing
 	var pin func(bool) bool
-	var err error
+	err := excluded(cmd.Flags(), [2]string{"title", "no-title"}, [2]string{"hide", "unhide"}, [2]string{"tmp", "no-tmp"})
+	if err != nil {
+		return e, err
+	}
 	given := cmd.Flags().Changed
 	if given("title") && strings.TrimSpace(o.title) == "" {
 		return e, usageError("--no-title removes it", "a title cannot be blank")

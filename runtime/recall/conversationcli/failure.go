@@ -40,3 +40,13 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	return usageError(hint, "%w", err)
 }
+
+// excluded checks that of two flags at most one is given, for each pair.
+func excluded(flags *pflag.FlagSet, pairs ...[2]string) error {
+	for _, pair := range pairs {
+		if flags.Changed(pair[0]) && flags.Changed(pair[1]) {
+			return usageError("give only one of them", "--%s and --%s exclude each other", pair[0], pair[1])
+		}
+	}
+	return nil
+}

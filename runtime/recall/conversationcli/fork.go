@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store/jp"
 )
@@ -31,7 +32,7 @@ func (c *commands) forkCommand() *cobra.Command {
 		Short:   "Copy a conversation, as a child of it, and print the new id",
 		Long: `Copies a conversation, as a child of it, and prints the id of the copy. That has
 the title, the labels and the pin of the other one, is not hidden and does not
-expire. It may have some turns alone; the configuration goes with it in any case.
+expire. It may have some turns alone, and has the configuration in any case.
 
 ` + targetsHelp,
 		Example: `  convtools conversation fork jp-c17737387251
@@ -60,6 +61,7 @@ expire. It may have some turns alone; the configuration goes with it in any case
 	flags.BoolVar(&opts.resetLabels, "reset-labels", false, "leave the labels of the other one away")
 	flags.BoolVar(&opts.dryRun, "dry-run", false, "only show what would be copied")
 	flags.StringVar(&opts.wait, "wait", "", "wait up to this `time`, such as 30s, while another new conversation is made")
+	cli.Rare(flags, "from", "reset-labels", "until", "wait")
 	return cmd
 }
 

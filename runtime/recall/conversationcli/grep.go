@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/cli"
-	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -293,21 +293,19 @@ func (c *commands) leaveOutCaller(ctx context.Context, source conversations.Sour
 	if !ok || c.host.ConversationID != "" || len(f.IDs) > 0 {
 		return conversations.Caller{}
 	}
-	where := c.host.Context()
-	where.Caller.Process = contract.Shell
-	caller := r.Caller(ctx, contract.Call{Context: where})
-	for _, id := range caller.IDs {
+	known := r.Caller(ctx, caller.Caller{Process: caller.Shell})
+	for _, id := range known.IDs {
 		f.Exclude, f.KinOf = append(f.Exclude, string(id)), append(f.KinOf, string(id))
 	}
-	return caller
+	return known
 }
 
 // noteCaller says what was left out that the command line does not name.
-func (c *commands) noteCaller(caller conversations.Caller, excluded []transcript.ID) {
+func (c *commands) noteCaller(known conversations.Caller, excluded []transcript.ID) {
 	switch {
-	case len(caller.IDs) == 0 && caller.Recorded:
+	case len(known.IDs) == 0 && known.Recorded:
 		c.note("note: which conversation runs this command cannot be told, so none was left out")
-	case len(caller.IDs) > 0 && len(excluded) > 0:
+	case len(known.IDs) > 0 && len(excluded) > 0:
 		ids := make([]string, len(excluded))
 		for i, id := range excluded {
 			ids[i] = string(id)

@@ -54,8 +54,8 @@ func (c *commands) writeTable(out output, f format, list []conversations.Listed,
 	}
 	for i, line := range lines {
 		if i > 0 {
-			id := list[i-1].ID
-			line = links.id(id) + line[len(id):]
+			id := string(list[i-1].ID) // which is the first cell
+			line = links.id(list[i-1].ID) + strings.TrimPrefix(line, id)
 		}
 		title := titles[i]
 		if titleWidth > 0 {

@@ -55,7 +55,7 @@ which what was said is quoted.
 	flags := cmd.Flags()
 	opts.turns.addFlags(flags)
 	flags.StringVarP(&opts.style, "style", "s", "", "how `much`: user, chat, brief (default of text) or full")
-	flags.BoolVar(&opts.compacted, "compacted", false, "what JP sends to a model: with the summaries of compacted turns in their place")
+	flags.BoolVar(&opts.compacted, "compacted", false, "as JP sends it to a model, with summaries")
 	flags.BoolVar(&opts.noMetadata, "no-metadata", false, "leave the metadata of events out of JSON output")
 	flags.IntVar(&opts.maxText, "max-text", 0, "cut texts of more than `N` characters in the middle in JSON output; 0 means no limit")
 	cli.Rare(flags, "max-text", "no-metadata")
@@ -281,7 +281,7 @@ func (p *printing) finish(r *conversations.Reading) error {
 		p.any = false
 		return p.array.part([]byte("]}"))
 	case p.array == nil && !p.any:
-		p.note("nothing to print: %s has %d turns, and style %s shows none of the selected events", r.ID, r.Turns, p.style())
+		p.note("nothing to print: %s has %s, and style %s shows none of the selected events", r.ID, counted(r.Turns), p.style())
 		fallthrough
 	case p.array == nil:
 		return p.out.flush()

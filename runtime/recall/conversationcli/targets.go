@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -47,7 +48,38 @@ func (c *commands) targets(ctx context.Context, words []string, flag string) ([]
 			return nil, usageError("conversation ls --title-contains TEXT finds ids, and a shell with completion offers them", "%q: there is nothing to pick from a list with", word)
 		}
 	}
-	return c.parseIDs(words, flag)
+	ids, err := c.parseIDs(words, flag)
+	if err != nil && flag == "" {
+		if hint := c.titled(ctx, strings.Join(words, " ")); hint != "" {
+			err = cli.Hint(err, hint)
+		}
+	}
+	return ids, err
+}
+
+// titled names conversations with a text in their titles, for who takes it for the
+// name of one; it is empty where there is none.
+func (c *commands) titled(ctx context.Context, text string) string {
+	const most = 5
+	source, err := c.open()
+	if err != nil || strings.TrimSpace(text) == "" {
+		return ""
+	}
+	listing, err := source.List(ctx, conversations.ListQuery{TitleContains: text, Sort: conversations.ByActivation, Limit: most, NoEvents: true})
+	if err != nil || len(listing.Conversations) == 0 {
+		return ""
+	}
+	var found []string
+	for _, l := range listing.Conversations {
+		found = append(found, string(l.ID)+": "+l.Title)
+	}
+	if more := listing.Total - len(found); more > 0 {
+		found = append(found, fmt.Sprintf("and %d more", more))
+	}
+	if len(found) == 1 {
+		return "in the title of " + found[0]
+	}
+	return "in the titles of " + strings.Join(found, "; ")
 }
 
 // target returns the conversations that a word stands for; none is an error.

@@ -281,9 +281,13 @@ func (s selection) outOfRange(e *conversations.TurnRangeError) error {
 	if e.Turns == 0 {
 		hint = "nothing has been said in it"
 	}
-	plural := "s"
-	if e.Turns == 1 {
-		plural = ""
+	return failedHint(hint, "turn %s out of range (conversation has %s)", text, counted(e.Turns))
+}
+
+// counted writes a number of turns.
+func counted(turns int) string {
+	if turns == 1 {
+		return "1 turn"
 	}
-	return failedHint(hint, "turn %s out of range (conversation has %d turn%s)", text, e.Turns, plural)
+	return fmt.Sprintf("%d turns", turns)
 }

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/safefile"
-	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/sessionid"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -43,8 +43,7 @@ const (
 // Caller implements [store.Recognizer]. The session that the environment names is that
 // of the call in a shell alone: a server gets another one with --continue, and keeps
 // the old one when its user clears the conversation.
-func (s *Store) Caller(ctx context.Context, call contract.Call) store.Caller {
-	from := call.Context.Caller
+func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
 	if use, ok := from.Meta[toolUseKey].(string); ok {
 		return store.Caller{Evidence: store.ByCall, IDs: s.caller(ctx, use, from)}
 	}
@@ -54,14 +53,14 @@ func (s *Store) Caller(ctx context.Context, call contract.Call) store.Caller {
 	c := store.Caller{}
 	if from.Client != "" {
 		c.Evidence = store.ByCall
-	} else if from.Process != contract.Foreign && s.getenv("CLAUDECODE") != "" {
+	} else if from.Process != caller.Foreign && s.getenv("CLAUDECODE") != "" {
 		c.Evidence = store.ByEnvironment
 	}
 	switch {
 	case c.Evidence == store.NoEvidence:
-	case from.Process == contract.Server:
+	case from.Process == caller.Server:
 		c.IDs = s.process(from.ParentPID)
-	case from.Process == contract.Shell:
+	case from.Process == caller.Shell:
 		if session := strings.ToLower(s.getenv("CLAUDE_CODE_SESSION_ID")); sessionid.IsUUID(session) {
 			c.IDs = []transcript.ID{id(session, "")}
 		}
@@ -72,9 +71,9 @@ func (s *Store) Caller(ctx context.Context, call contract.Call) store.Caller {
 // caller returns the conversation with a call. That is recorded about when it is made:
 // where it is not there yet, the process that makes it has noted its session, and else
 // it is waited for.
-func (s *Store) caller(ctx context.Context, use string, from contract.Caller) []transcript.ID {
+func (s *Store) caller(ctx context.Context, use string, from caller.Caller) []transcript.ID {
 	ids := s.calling(ctx, use)
-	if len(ids) == 0 && from.Process == contract.Server {
+	if len(ids) == 0 && from.Process == caller.Server {
 		ids = s.process(from.ParentPID)
 	}
 	for range recordWait / recordInterval {

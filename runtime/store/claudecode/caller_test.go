@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/claudecode"
 	"github.com/convtools/convtools/runtime/store/project"
@@ -44,10 +44,8 @@ func written(t *testing.T, name string, minutes int) {
 	}
 }
 
-func calledBy(use string) contract.Call {
-	return contract.Call{Context: contract.Context{Caller: contract.Caller{
-		Client: "claude-code", Meta: map[string]any{"claudecode/toolUseId": use},
-	}}}
+func calledBy(use string) caller.Caller {
+	return caller.Caller{Client: "claude-code", Meta: map[string]any{"claudecode/toolUseId": use}}
 }
 
 func ids(list ...string) []transcript.ID {
@@ -218,7 +216,7 @@ func TestCallerByProcess(t *testing.T) {
 		}
 	}
 	inside := map[string]string{"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": uuid(9)}
-	server := contract.Caller{Process: contract.Server, ParentPID: self}
+	server := caller.Caller{Process: caller.Server, ParentPID: self}
 	var known []transcript.ID // where the system tells when a process began
 	if began != "" {
 		known = ids(uuid(1))
@@ -226,15 +224,15 @@ func TestCallerByProcess(t *testing.T) {
 	for name, test := range map[string]struct {
 		write  func(h *home)
 		env    map[string]string
-		caller contract.Caller
+		caller caller.Caller
 		by     store.Evidence
 		want   []transcript.ID
 	}{
 		"a server, of which the process notes its session": {noted("name", "x"), inside, server, store.ByEnvironment, known},
-		"by the name of the client":                        {noted("name", "x"), nil, contract.Caller{Process: contract.Server, ParentPID: self, Client: "claude-code"}, store.ByCall, known},
+		"by the name of the client":                        {noted("name", "x"), nil, caller.Caller{Process: caller.Server, ParentPID: self, Client: "claude-code"}, store.ByCall, known},
 		"a call that is recorded nowhere": {
 			noted("name", "x"), nil,
-			contract.Caller{Process: contract.Server, ParentPID: self, Meta: map[string]any{"claudecode/toolUseId": "-"}},
+			caller.Caller{Process: caller.Server, ParentPID: self, Meta: map[string]any{"claudecode/toolUseId": "-"}},
 			store.ByCall, known,
 		},
 		"left behind by another process":    {noted("procStart", began+"0"), inside, server, store.ByEnvironment, nil},
@@ -243,21 +241,21 @@ func TestCallerByProcess(t *testing.T) {
 		"no session":                        {noted("sessionId", "../x"), inside, server, store.ByEnvironment, nil},
 		"not noted":                         {func(*home) {}, inside, server, store.ByEnvironment, nil},
 		"not of a process": {
-			noted("name", "x"), inside, contract.Caller{Process: contract.Server}, store.ByEnvironment, nil,
+			noted("name", "x"), inside, caller.Caller{Process: caller.Server}, store.ByEnvironment, nil,
 		},
-		"a server that other programs reach": {noted("name", "x"), inside, contract.Caller{}, store.NoEvidence, nil},
-		"another client":                     {noted("name", "x"), inside, contract.Caller{Process: contract.Server, ParentPID: self, Client: "opencode"}, store.NoEvidence, nil},
+		"a server that other programs reach": {noted("name", "x"), inside, caller.Caller{}, store.NoEvidence, nil},
+		"another client":                     {noted("name", "x"), inside, caller.Caller{Process: caller.Server, ParentPID: self, Client: "opencode"}, store.NoEvidence, nil},
 		"another environment":                {noted("name", "x"), nil, server, store.NoEvidence, nil},
-		"a command":                          {noted("name", "x"), inside, contract.Caller{Process: contract.Shell}, store.ByEnvironment, ids(uuid(9))},
-		"a command without a session":        {noted("name", "x"), map[string]string{"CLAUDECODE": "1"}, contract.Caller{Process: contract.Shell}, store.ByEnvironment, nil},
-		"a command of another session":       {noted("name", "x"), map[string]string{"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "x"}, contract.Caller{Process: contract.Shell}, store.ByEnvironment, nil},
+		"a command":                          {noted("name", "x"), inside, caller.Caller{Process: caller.Shell}, store.ByEnvironment, ids(uuid(9))},
+		"a command without a session":        {noted("name", "x"), map[string]string{"CLAUDECODE": "1"}, caller.Caller{Process: caller.Shell}, store.ByEnvironment, nil},
+		"a command of another session":       {noted("name", "x"), map[string]string{"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "x"}, caller.Caller{Process: caller.Shell}, store.ByEnvironment, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
 			h.session(9, prompt(1, 0, "Go"))
 			test.write(h)
-			got := h.openWith(test.env).Caller(expired{t.Context()}, contract.Call{Context: contract.Context{Caller: test.caller}})
+			got := h.openWith(test.env).Caller(expired{t.Context()}, test.caller)
 			if got.Evidence != test.by || !slices.Equal(got.IDs, test.want) {
 				t.Errorf("%+v, want %v %v", got, test.by, test.want)
 			}

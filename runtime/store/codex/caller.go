@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/sessionid"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -22,8 +22,7 @@ const (
 )
 
 // Caller implements [store.Recognizer].
-func (s *Store) Caller(_ context.Context, call contract.Call) store.Caller {
-	from := call.Context.Caller
+func (s *Store) Caller(_ context.Context, from caller.Caller) store.Caller {
 	turn, _ := from.Meta[turnKey].(map[string]any)
 	thread, root := uuid(from.Meta[threadKey]), uuid(turn["session_id"])
 	named := uuid(turn["thread_id"])
@@ -42,7 +41,7 @@ func (s *Store) Caller(_ context.Context, call contract.Call) store.Caller {
 		return store.Caller{Evidence: store.ByCall, IDs: ids}
 	case turn != nil || from.Client == clientName:
 		return store.Caller{Evidence: store.ByCall}
-	case from.Process != contract.Shell || from.Client != "":
+	case from.Process != caller.Shell || from.Client != "":
 		return store.Caller{}
 	}
 	if thread := uuid(s.getenv(threadEnv)); thread != "" {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/codex"
 	"github.com/convtools/convtools/runtime/store/project"
@@ -19,28 +19,27 @@ func TestCaller(t *testing.T) {
 	}
 	inShell := map[string]string{"CODEX_THREAD_ID": uuid(9)}
 	for name, test := range map[string]struct {
-		caller contract.Caller
+		caller caller.Caller
 		env    map[string]string
 		by     store.Evidence
 		want   []transcript.ID
 	}{
 		"0.169": {
-			contract.Caller{Client: "codex-mcp-client", Meta: meta{"callId": "call_1", "threadId": uuid(1), "sessionId": uuid(1), "x-codex-turn-metadata": turn(uuid(1), uuid(1))}},
-			nil, store.ByCall,
-			[]transcript.ID{codexID(1)},
+			caller.Caller{Client: "codex-mcp-client", Meta: meta{"callId": "call_1", "threadId": uuid(1), "sessionId": uuid(1), "x-codex-turn-metadata": turn(uuid(1), uuid(1))}},
+			nil, store.ByCall, []transcript.ID{codexID(1)},
 		},
-		"0.130":                    {contract.Caller{Meta: meta{"x-codex-turn-metadata": turn(uuid(1), "")}}, nil, store.ByCall, []transcript.ID{codexID(1)}},
-		"a sub-agent and its root": {contract.Caller{Meta: meta{"threadId": uuid(2), "x-codex-turn-metadata": turn(uuid(2), uuid(1))}}, nil, store.ByCall, []transcript.ID{codexID(2), codexID(1)}},
-		"two that contradict":      {contract.Caller{Meta: meta{"threadId": uuid(2), "x-codex-turn-metadata": turn(uuid(1), uuid(1))}}, nil, store.ByCall, nil},
-		"nothing, by 0.98":         {contract.Caller{Client: "codex-mcp-client", Process: contract.Server}, nil, store.ByCall, nil},
-		"no thread":                {contract.Caller{Meta: meta{"threadId": "../x", "x-codex-turn-metadata": turn("x", "y")}}, nil, store.ByCall, nil},
-		"other types":              {contract.Caller{Meta: meta{"threadId": 17, "x-codex-turn-metadata": "x"}}, nil, store.NoEvidence, nil},
-		"another client":           {contract.Caller{Client: "claude-code", Process: contract.Server, Meta: meta{"progressToken": 1}}, inShell, store.NoEvidence, nil},
-		"a server in a shell":      {contract.Caller{Process: contract.Server}, inShell, store.NoEvidence, nil},
-		"a command":                {contract.Caller{Process: contract.Shell}, inShell, store.ByEnvironment, []transcript.ID{codexID(9)}},
-		"a command of a person":    {contract.Caller{Process: contract.Shell}, nil, store.NoEvidence, nil},
-		"a command with no thread": {contract.Caller{Process: contract.Shell}, map[string]string{"CODEX_THREAD_ID": "x"}, store.NoEvidence, nil},
-		"a server all may reach":   {contract.Caller{}, inShell, store.NoEvidence, nil},
+		"0.130":                    {caller.Caller{Meta: meta{"x-codex-turn-metadata": turn(uuid(1), "")}}, nil, store.ByCall, []transcript.ID{codexID(1)}},
+		"a sub-agent and its root": {caller.Caller{Meta: meta{"threadId": uuid(2), "x-codex-turn-metadata": turn(uuid(2), uuid(1))}}, nil, store.ByCall, []transcript.ID{codexID(2), codexID(1)}},
+		"two that contradict":      {caller.Caller{Meta: meta{"threadId": uuid(2), "x-codex-turn-metadata": turn(uuid(1), uuid(1))}}, nil, store.ByCall, nil},
+		"nothing, by 0.98":         {caller.Caller{Client: "codex-mcp-client", Process: caller.Server}, nil, store.ByCall, nil},
+		"no thread":                {caller.Caller{Meta: meta{"threadId": "../x", "x-codex-turn-metadata": turn("x", "y")}}, nil, store.ByCall, nil},
+		"other types":              {caller.Caller{Meta: meta{"threadId": 17, "x-codex-turn-metadata": "x"}}, nil, store.NoEvidence, nil},
+		"another client":           {caller.Caller{Client: "claude-code", Process: caller.Server, Meta: meta{"progressToken": 1}}, inShell, store.NoEvidence, nil},
+		"a server in a shell":      {caller.Caller{Process: caller.Server}, inShell, store.NoEvidence, nil},
+		"a command":                {caller.Caller{Process: caller.Shell}, inShell, store.ByEnvironment, []transcript.ID{codexID(9)}},
+		"a command of a person":    {caller.Caller{Process: caller.Shell}, nil, store.NoEvidence, nil},
+		"a command with no thread": {caller.Caller{Process: caller.Shell}, map[string]string{"CODEX_THREAD_ID": "x"}, store.NoEvidence, nil},
+		"a server all may reach":   {caller.Caller{}, inShell, store.NoEvidence, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -49,7 +48,7 @@ func TestCaller(t *testing.T) {
 			if !ok {
 				t.Fatal("there is no store")
 			}
-			got := s.Caller(t.Context(), contract.Call{Context: contract.Context{Caller: test.caller}})
+			got := s.Caller(t.Context(), test.caller)
 			if got.Evidence != test.by || !slices.Equal(got.IDs, test.want) {
 				t.Errorf("%+v, want %v %v", got, test.by, test.want)
 			}

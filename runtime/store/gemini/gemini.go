@@ -32,6 +32,7 @@ const Name = "gemini"
 type Store struct {
 	home    string
 	project *project.Project
+	getenv  func(string) string
 }
 
 // projectsDir is the directory of the folders of projects, in the home.
@@ -39,7 +40,7 @@ const projectsDir = "tmp"
 
 // Open returns the store, and false where Gemini CLI has recorded nothing there.
 func Open(o store.Options) (*Store, bool) {
-	s := &Store{home: cmp.Or(o.Home, Home(o.Env())), project: o.Project}
+	s := &Store{home: cmp.Or(o.Home, Home(o.Env())), project: o.Project, getenv: o.Env()}
 	if s.home == "" {
 		return nil, false
 	}

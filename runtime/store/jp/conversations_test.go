@@ -270,8 +270,11 @@ func TestBrokenMetadata(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ content, want string }{
 		"cut off":       {`{"title":"A ti`, "unexpected end of JSON input"},
-		"not an object": {`[]`, "cannot be read"},
-		"wrong type":    {`{"title":7}`, "title"},
+		"not an object": {` []`, "cannot be read: it is an array, and not an object"},
+		"a text":        {`"x"`, "cannot be read: it is a string, and not an object"},
+		"wrong type":    {`{"title":7}`, "cannot be read: title: it is a number, and not a string"},
+		"wrong labels":  {`{"labels":["x"]}`, "cannot be read: labels: it is an array, and not an object"},
+		"wrong hidden":  {`{"hidden":"yes"}`, "cannot be read: hidden: it is a string, and not true or false"},
 		"empty":         {``, "unexpected end of JSON input"},
 		"too large":     {`{"title":"` + strings.Repeat("x", 1<<20) + `"}`, "metadata.json has 1048588 bytes"},
 		"missing":       {"", "metadata.json is missing"},
@@ -295,6 +298,44 @@ func TestBrokenMetadata(t *testing.T) {
 		if c.metadataErr() == nil || f.events(c) != stream("bad") {
 			t.Errorf("%s: found %+v", name, c)
 		}
+	}
+}
+
+// TestLabelsOfOthers has labels that JP does not write: those that are texts are
+// labels, and the others are named; both stay as they are.
+func TestLabelsOfOthers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.conversation(inUser+"20", "x")
+	const labels = `{"n": 5,"weird key!":"\u001b[31m" ,"o":{"a":[1.50]},"t":true,"a":"b","z":null}`
+	f.write(inUser+"20/metadata.json", `{"title":"Old","last_activated_at":"2026-05-29 20:04:40.293992","labels":`+labels+`}`)
+	c := f.find(20)
+	if diff := cmp.Diff(map[string]string{"weird key!": "\x1b[31m", "a": "b", "z": ""}, c.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	var problems []string
+	for _, p := range c.Problems {
+		if p.Kind != store.BadField {
+			t.Errorf("%+v", p)
+		}
+		problems = append(problems, p.Err.Error())
+	}
+	want := []string{
+		`the label "n" counts as missing: it is a number, and not a string`,
+		`the label "o" counts as missing: it is an object, and not a string`,
+		`the label "t" counts as missing: it is true or false, and not a string`,
+	}
+	if diff := cmp.Diff(want, problems); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	if lines, _ := f.list(store.Live); len(lines) != 1 {
+		t.Errorf("listed %q", lines)
+	}
+	if _, _, err := f.writer().Edit(t.Context(), "jp-c20", always(Change{Title: to("New")})); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.read(inUser + "20-new/metadata.json"); !strings.Contains(got, labels) {
+		t.Errorf("changed to %s", got)
 	}
 }
 

@@ -1,10 +1,17 @@
 package jp
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -21,50 +28,97 @@ const (
 )
 
 // parseMetadata reads a metadata.json into c. Unknown and missing keys are fine. A
-// timestamp that cannot be used counts as missing; any other key with a value of
-// the wrong type is an error.
+// timestamp or a label that cannot be used counts as missing, and is a problem of
+// the conversation; any other key with a value of the wrong type is an error.
 func parseMetadata(data []byte, c *store.Conversation) error {
 	var file struct {
-		Title           string            `json:"title"`
-		LastActivatedAt timestamp         `json:"last_activated_at"`
-		PinnedAt        timestamp         `json:"pinned_at"`
-		ArchivedAt      timestamp         `json:"archived_at"`
-		ExpiresAt       timestamp         `json:"expires_at"`
-		Labels          map[string]string `json:"labels"`
-		Hidden          bool              `json:"hidden"`
+		Title           field[string]                   `json:"title"`
+		LastActivatedAt timestamp                       `json:"last_activated_at"`
+		PinnedAt        timestamp                       `json:"pinned_at"`
+		ArchivedAt      timestamp                       `json:"archived_at"`
+		ExpiresAt       timestamp                       `json:"expires_at"`
+		Labels          field[map[string]field[string]] `json:"labels"`
+		Hidden          field[bool]                     `json:"hidden"`
 	}
-	if err := json.Unmarshal(data, &file); err != nil {
+	var wrong *json.UnmarshalTypeError
+	err := json.Unmarshal(data, &file)
+	if errors.As(err, &wrong) {
+		err = fmt.Errorf("it is %s, and not an object", jsonKind(data))
+	}
+	if err != nil {
 		return fmt.Errorf("metadata.json cannot be read: %w", err)
 	}
-	c.Title = file.Title
+	for _, wrong := range []struct {
+		name string
+		err  error
+	}{{"title", file.Title.err}, {"labels", file.Labels.err}, {"hidden", file.Hidden.err}} {
+		if wrong.err != nil {
+			return fmt.Errorf("metadata.json cannot be read: %s: %w", wrong.name, wrong.err)
+		}
+	}
+	c.Title = file.Title.value
 	c.LastActivatedAt = file.LastActivatedAt.Time
 	c.PinnedAt = file.PinnedAt.Time
 	if c.Archived { // else a stale stamp: the directory decides
 		c.ArchivedAt = file.ArchivedAt.Time
 	}
 	c.ExpiresAt = file.ExpiresAt.Time
-	if len(file.Labels) > 0 {
-		c.Labels = file.Labels
-	}
-	_, labelled := file.Labels[labelHidden]
-	c.Hidden = file.Hidden || labelled
-	if parent, err := ParseID(file.Labels[labelParent]); err == nil && parent != c.ID {
-		c.Parent = parent
-	}
-	for _, field := range []struct {
-		name string
-		err  error
-	}{
-		{"last_activated_at", file.LastActivatedAt.err},
-		{"pinned_at", file.PinnedAt.err},
-		{"archived_at", file.ArchivedAt.err},
-		{"expires_at", file.ExpiresAt.err},
-	} {
-		if field.err != nil {
-			c.Problems = append(c.Problems, badField(c.ID, field.name, field.err))
+	problem := func(name string, err error) {
+		if err != nil {
+			c.Problems = append(c.Problems, badField(c.ID, name, err))
 		}
 	}
+	problem("last_activated_at", file.LastActivatedAt.err)
+	problem("pinned_at", file.PinnedAt.err)
+	problem("archived_at", file.ArchivedAt.err)
+	problem("expires_at", file.ExpiresAt.err)
+	for _, key := range slices.Sorted(maps.Keys(file.Labels.value)) {
+		label := file.Labels.value[key]
+		if label.err != nil {
+			problem("the label "+text.Quote(key), label.err)
+			continue
+		}
+		if c.Labels == nil {
+			c.Labels = map[string]string{}
+		}
+		c.Labels[key] = label.value
+	}
+	_, labelled := file.Labels.value[labelHidden]
+	c.Hidden = file.Hidden.value || labelled
+	if parent, err := ParseID(c.Labels[labelParent]); err == nil && parent != c.ID {
+		c.Parent = parent
+	}
 	return nil
+}
+
+// field is a value of a type, or what is wrong with it. Null is the zero value.
+type field[T any] struct {
+	value T
+	err   error
+}
+
+func (f *field[T]) UnmarshalJSON(data []byte) error {
+	var wrong *json.UnmarshalTypeError
+	if f.err = json.Unmarshal(data, &f.value); errors.As(f.err, &wrong) {
+		wanted := map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "true or false"}[wrong.Type.Kind()]
+		f.err = fmt.Errorf("it is %s, and not %s", jsonKind(data), cmp.Or(wanted, "an object"))
+	}
+	return nil
+}
+
+// jsonKind names what a JSON value is.
+func jsonKind(value []byte) string {
+	switch bytes.TrimLeft(value, " \t\r\n")[0] {
+	case '"':
+		return "a string"
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case 't', 'f':
+		return "true or false"
+	}
+	return "a number"
 }
 
 func badField(id transcript.ID, name string, err error) store.Problem {

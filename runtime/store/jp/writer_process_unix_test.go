@@ -77,12 +77,13 @@ func writeAsConvtools(base string, count int) error {
 	for i := range count {
 		id := ids[i%len(ids)]
 		key := fmt.Sprintf("c%d-%d", os.Getpid(), i)
-		_, _, err := w.Edit(ctx, id, func(c transcript.Conversation) Change {
+		edit := func(c transcript.Conversation) Change {
 			return Change{Labels: map[string]*string{key: to("")}, Title: to(fmt.Sprintf("Title %d", i%5)), Hidden: to(!c.Hidden)}
-		})
+		}
+		_, _, err := w.Edit(ctx, id, edit)
 		var missing *store.NotFoundError
-		if errors.As(err, &missing) {
-			continue // the other has removed it, and is about to restore it
+		for errors.As(err, &missing) { // the other has removed it, and is about to restore it
+			_, _, err = w.Edit(ctx, id, edit)
 		}
 		if err != nil {
 			return err

@@ -34,12 +34,13 @@ type Store struct {
 	home    string
 	moved   string // path of a database that the environment names; empty for none
 	project *project.Project
+	getenv  func(string) string
 }
 
 // Open returns the store, and false where opencode has recorded nothing there. A
 // database that the environment names is read with those of the home it names.
 func Open(o store.Options) (*Store, bool) {
-	s := &Store{home: cmp.Or(o.Home, Home(o.Env())), project: o.Project}
+	s := &Store{home: cmp.Or(o.Home, Home(o.Env())), project: o.Project, getenv: o.Env()}
 	if s.home == "" {
 		return nil, false
 	}

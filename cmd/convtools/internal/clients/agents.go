@@ -380,7 +380,7 @@ func opencode() agent {
 			if again {
 				args = append(args, "--continue")
 			}
-			return process.Command{Path: l.module("opencode-ai", "bin", "opencode.exe"), Args: append(args, question)}
+			return process.Command{Path: l.module("opencode-ai", "bin", "opencode.exe"), Args: append(args, question), Env: []string{"OPENCODE_DISABLE_MODELS_FETCH=1"}}
 		},
 		named: func(tools []offer, name string) (offer, bool) {
 			i := slices.IndexFunc(tools, func(t offer) bool { return t.Name == "convtools_"+name })

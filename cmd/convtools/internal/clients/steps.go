@@ -29,6 +29,6 @@ func steps() []step {
 		{"opencode/http", 2 * time.Minute, journey("http", opencode())},
 		{"claude-code/history", 3 * time.Minute, history(claudeCode())},
 		{"codex/history", 3 * time.Minute, history(codex())},
-		{"opencode/history", 3 * time.Minute, history(opencode())},
+		{"opencode/history", 5 * time.Minute, history(opencode())},
 	}
 }

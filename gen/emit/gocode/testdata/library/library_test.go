@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/gen/emit/gocode/gocodetest"
+	"github.com/convtools/convtools/gen/prove"
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
 )
@@ -375,7 +375,7 @@ func TestCallWithProblems(t *testing.T) {
 func TestCorrectedCallsWork(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []contract.Tool{FindTool(), LsTool(), PingTool(), StudyTool()} {
-		source, err := gocodetest.NewSource(tool.InputSchema, 1)
+		source, err := prove.NewSource(tool.InputSchema, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -403,7 +403,7 @@ func TestValidatorsAgreeWithSchemas(t *testing.T) {
 		FindTool().InputSchema: ValidateFind, LsTool().InputSchema: ValidateLs, PingTool().InputSchema: ValidatePing,
 		StudyTool().InputSchema: ValidateStudy,
 	} {
-		gocodetest.Agree(t, tool, 7, 20_000, func(arguments []byte) bool {
+		prove.Agree(t, tool, 7, 20_000, func(arguments []byte) bool {
 			for _, p := range validate(decode(t, string(arguments))) {
 				if p.Code != contract.CodeExclusive {
 					return false

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/gen/emit/gocode/gocodetest"
+	"github.com/convtools/convtools/gen/prove"
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
 )
@@ -137,7 +137,7 @@ func TestValidatingOneOrManyAllocatesNothing(t *testing.T) {
 // what is wrong with the array.
 func TestWhatTheSchemaTakesIsServed(t *testing.T) {
 	t.Parallel()
-	source, err := gocodetest.NewSource(StudyTool().InputSchema, 3)
+	source, err := prove.NewSource(StudyTool().InputSchema, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/convtools/convtools/gen/emit/gocode/gocodetest"
+	"github.com/convtools/convtools/gen/prove"
 	"github.com/convtools/convtools/runtime/coerce"
 )
 
@@ -30,7 +30,7 @@ func TestMatchersAgreeWithPatterns(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			gocodetest.Agree(t, string(one), 3, 3000, func(arguments []byte) bool {
+			prove.Agree(t, string(one), 3, 3000, func(arguments []byte) bool {
 				object, _, err := coerce.DecodeObject(arguments)
 				return err == nil && ValidateMatch(object) == nil
 			})

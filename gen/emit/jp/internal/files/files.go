@@ -6,8 +6,6 @@ package files
 
 import (
 	"bytes"
-	"fmt"
-	"go/format"
 	"path"
 	"slices"
 	"strconv"
@@ -17,8 +15,11 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
+// Package is the name of the Go package.
+const Package = "jpfiles"
+
 // Emit returns jpfiles/jpfiles.go in the folder for generated code, which holds files.
-func Emit(c *ir.Contract, held []emit.File) (emit.File, error) {
+func Emit(c *ir.Contract, held []emit.File) emit.File {
 	held = slices.SortedFunc(slices.Values(held), func(a, b emit.File) int { return strings.Compare(a.Path, b.Path) })
 
 	var b bytes.Buffer
@@ -32,27 +33,29 @@ import "github.com/convtools/convtools/runtime/contract"
 
 // Files returns all files, sorted by path.
 func Files() []contract.File {
-return []contract.File{
+	return []contract.File{
 `)
 	for _, f := range held {
-		fmt.Fprintf(&b, "{\nPath: %s,\nText: %s,\n},\n", strconv.Quote(f.Path), literal(string(f.Data)))
+		b.WriteString("\t\t{\n\t\t\tPath: " + strconv.Quote(f.Path) + ",\n\t\t\tText: ")
+		literal(&b, f.Data)
+		b.WriteString(",\n\t\t},\n")
 	}
-	b.WriteString("}\n}\n")
-	source, err := format.Source(b.Bytes())
-	if err != nil {
-		return emit.File{}, err
-	}
-	return emit.File{Path: path.Join(c.Targets.Generated, "jpfiles", "jpfiles.go"), Data: source}, nil
+	b.WriteString("\t}\n}\n")
+	return emit.File{Path: path.Join(c.Targets.Generated, Package, Package+".go"), Data: b.Bytes()}
 }
 
-// literal writes text as Go, a line of it to a line.
-func literal(text string) string {
-	var parts []string
-	for line := range strings.Lines(text) {
-		parts = append(parts, strconv.Quote(line))
+// literal writes text as Go, a line of it to a line, as gofmt has it.
+func literal(b *bytes.Buffer, text []byte) {
+	if len(text) == 0 {
+		b.WriteString(`""`)
+		return
 	}
-	if len(parts) == 0 {
-		return `""`
+	first := true
+	for line := range bytes.Lines(text) {
+		if !first {
+			b.WriteString(" +\n\t\t\t\t")
+		}
+		first = false
+		b.Write(strconv.AppendQuote(b.AvailableBuffer(), string(line)))
 	}
-	return strings.Join(parts, " +\n")
 }

@@ -24,11 +24,7 @@ import (
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	c := irtest.Contract()
-	code, err := files.Emit(c, held(t, c))
-	if err != nil {
-		t.Fatal(err)
-	}
-	irtest.Golden(t, []emit.File{code})
+	irtest.Golden(t, []emit.File{files.Emit(c, held(t, c))})
 }
 
 // TestHoldsTheFiles reads the emitted source back as a compiler does, also when
@@ -39,10 +35,7 @@ func TestHoldsTheFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want := held(t, c)
-			code, err := files.Emit(c, want)
-			if err != nil {
-				t.Fatal(err)
-			}
+			code := files.Emit(c, want)
 			slices.SortFunc(want, func(a, b emit.File) int { return strings.Compare(a.Path, b.Path) })
 			if diff := cmp.Diff(want, literals(t, code.Data)); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)

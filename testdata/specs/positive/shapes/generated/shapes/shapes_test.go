@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/gen/emit/gocode/gocodetest"
+	"github.com/convtools/convtools/gen/prove"
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
 )
@@ -63,7 +63,7 @@ func TestValidatorsAgreeWithSchemas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			gocodetest.Agree(t, tool.schema, 7, 60_000, func(arguments []byte) bool {
+			prove.Agree(t, tool.schema, 7, 60_000, func(arguments []byte) bool {
 				for _, p := range tool.validate(decode(t, string(arguments))) {
 					if !ofRule(p) {
 						return false

@@ -1,4 +1,4 @@
-package gocodetest_test
+package prove_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
-	"github.com/convtools/convtools/gen/emit/gocode/gocodetest"
+	"github.com/convtools/convtools/gen/prove"
 )
 
 const schema = `{
@@ -46,7 +46,7 @@ func agree(t *testing.T, accepts func([]byte) bool) string {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		gocodetest.Agree(r, schema, 1, 2000, accepts)
+		prove.Agree(r, schema, 1, 2000, accepts)
 	}()
 	<-done
 	return r.failure
@@ -79,11 +79,11 @@ func arraysOnly(arguments []byte) bool {
 
 func TestSourceDrawsJSONAndTheSameAgain(t *testing.T) {
 	t.Parallel()
-	first, err := gocodetest.NewSource(schema, 5)
+	first, err := prove.NewSource(schema, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := gocodetest.NewSource(schema, 5)
+	second, err := prove.NewSource(schema, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestSourceDrawsJSONAndTheSameAgain(t *testing.T) {
 			t.Fatalf("drew %s and %s", a, b)
 		}
 	}
-	if _, err := gocodetest.NewSource("{", 1); err == nil {
+	if _, err := prove.NewSource("{", 1); err == nil {
 		t.Error("a schema that is no JSON is taken")
 	}
 }

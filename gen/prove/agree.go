@@ -1,6 +1,7 @@
-// Package gocodetest checks generated validators against the schemas that are
-// generated beside them: both must accept the same arguments. It is for tests.
-package gocodetest
+// Package prove holds what is generated for a tool against its schema, for tests: those
+// of this module, and those that are generated into any other. It never does the work of
+// a tool.
+package prove
 
 import (
 	"bytes"

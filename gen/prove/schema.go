@@ -1,4 +1,4 @@
-package gocodetest
+package prove
 
 import (
 	"bytes"

@@ -1,0 +1,232 @@
+package plan_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/BurntSushi/toml"
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/convtools/convtools/gen/plan"
+	"github.com/convtools/convtools/gen/spec"
+)
+
+// goldenDir holds projects with what is made of them: one archive for each thing that
+// a spec can say. Under want/ are generated files, or single declarations of Go, as
+// want/generated/notes/list.go#ListArgs, or the lines of other files
+// that begin with a word, as want/generated/contract.lock#tool.
+//
+// UPDATE_GOLDEN=1 writes what is generated into the files that are there; read the
+// difference before it is committed.
+const goldenDir = corpusDir + "/golden"
+
+func TestGoldenProjects(t *testing.T) {
+	t.Parallel()
+	names, err := filepath.Glob(goldenDir + "/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	module := t.TempDir()
+	said := map[string]bool{}
+	for i, name := range names {
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		project := fstest.MapFS{}
+		for _, file := range archive.Files {
+			if !strings.HasPrefix(file.Name, "want/") {
+				project[file.Name] = &fstest.MapFile{Data: file.Data}
+			}
+		}
+		result, printed := diagnose(t, project)
+		if printed != "" {
+			t.Errorf("%s is not clean:\n%s", name, printed)
+			continue
+		}
+		goldenCase(t, name, archive, result)
+		for _, file := range result.Files {
+			if path.Ext(file.Path) == ".go" {
+				writeGo(t, module, i, file.Path, file.Data)
+			}
+		}
+		for file, data := range project {
+			kind := spec.ToolKind
+			if file == spec.ProjectFile {
+				kind = spec.ProjectKind
+			}
+			var document map[string]any
+			if _, err := toml.Decode(string(data.Data), &document); err != nil {
+				t.Fatal(err)
+			}
+			collect(said, kind, document)
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(spec.Keys())) {
+		for _, key := range spec.Keys()[kind] {
+			words := key.Values
+			if len(words) == 0 {
+				words = []string{""}
+			}
+			for _, value := range words {
+				if !said[values(kind)+" "+key.Name+" "+value] {
+					t.Errorf("no archive in %s has %s = %q in the table %s", goldenDir, key.Name, value, kind)
+				}
+			}
+		}
+	}
+	writeModule(t, module, "example.com/notes")
+	runGo(t, module, "vet", "./...")
+}
+
+// goldenCase compares what is made of a project with what an archive holds of it.
+func goldenCase(t *testing.T, name string, archive *txtar.Archive, result *plan.Result) {
+	t.Helper()
+	compared, stale := 0, false
+	for i := range archive.Files {
+		file := &archive.Files[i]
+		place, ok := strings.CutPrefix(file.Name, "want/")
+		if !ok {
+			continue
+		}
+		compared++
+		place, declaration, _ := strings.Cut(place, "#")
+		var got []byte
+		for _, made := range result.Files {
+			if made.Path == place {
+				got = made.Data
+			}
+		}
+		switch {
+		case declaration == "":
+		case path.Ext(place) == ".go":
+			got = declared(t, got, declaration)
+		default:
+			got = lines(got, declaration)
+		}
+		if got == nil {
+			t.Errorf("%s: %s is not generated", name, file.Name)
+		}
+		if os.Getenv("UPDATE_GOLDEN") == "1" {
+			stale = stale || !bytes.Equal(file.Data, got)
+			file.Data = got
+		}
+		if diff := cmp.Diff(string(file.Data), string(got)); diff != "" {
+			t.Errorf("%s: %s differs (-want +got):\n%s", name, file.Name, diff)
+		}
+	}
+	if compared == 0 {
+		t.Errorf("%s holds nothing that is generated", name)
+	}
+	if stale {
+		if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// lines returns the lines of a text that begin with a word.
+func lines(text []byte, word string) []byte {
+	var found []byte
+	for line := range bytes.Lines(text) {
+		if bytes.HasPrefix(line, []byte(word)) {
+			found = append(found, line...)
+		}
+	}
+	return found
+}
+
+// declared returns the text of a declaration in Go, with its comment.
+func declared(t *testing.T, source []byte, name string) []byte {
+	t.Helper()
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "", source, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range file.Decls {
+		var doc *ast.CommentGroup
+		found := false
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			doc, found = d.Doc, d.Recv == nil && d.Name.Name == name
+		case *ast.GenDecl:
+			doc = d.Doc
+			for _, s := range d.Specs {
+				if s, ok := s.(*ast.TypeSpec); ok && s.Name.Name == name {
+					found = true
+				}
+			}
+		}
+		if found {
+			begin := d.Pos()
+			if doc != nil {
+				begin = doc.Pos()
+			}
+			return append(source[fset.Position(begin).Offset:fset.Position(d.End()).Offset:fset.Position(d.End()).Offset], '\n')
+		}
+	}
+	return nil
+}
+
+// values is the kind of tables whose keys mean the same: members and items are values
+// like parameters and fields.
+func values(kind string) string {
+	switch kind {
+	case "members", "items":
+		return "parameters"
+	case "result members", "result items":
+		return "fields"
+	}
+	return kind
+}
+
+// collect adds the keys of a table with their values, where those are words of a list.
+func collect(said map[string]bool, kind string, table map[string]any) {
+	for _, key := range spec.Keys()[kind] {
+		value, there := table[key.Name]
+		if !there {
+			continue
+		}
+		add := func(word any) {
+			if text, ok := word.(string); ok && len(key.Values) > 0 {
+				said[values(kind)+" "+key.Name+" "+text] = true
+			}
+			if inner, ok := word.(map[string]any); ok && key.Kind != "" {
+				collect(said, key.Kind, inner)
+			}
+		}
+		said[values(kind)+" "+key.Name+" "] = true
+		switch value := value.(type) {
+		case []any:
+			for _, item := range value {
+				add(item)
+			}
+		case []map[string]any:
+			for _, item := range value {
+				add(item)
+			}
+		case map[string]any:
+			if key.Type != spec.NamedKey {
+				add(value)
+				break
+			}
+			for _, inner := range value {
+				add(inner)
+			}
+		default:
+			add(value)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/trust"
+)
+
+// reads returns whose conversations the tools read, for a person.
+func (f *family) reads(context.Context) string {
+	if line := f.line(); line != "" {
+		return "Conversations are read by " + line + " (" + f.setting + ")."
+	}
+	library, err := f.library(f.host.Dir)
+	var missing *conversations.NoWorkspaceError
+	var excluded *conversations.ExcludedError
+	switch {
+	case errors.As(err, &excluded):
+		return "No conversation of this project is read: " + excluded.By + " excludes it."
+	case errors.As(err, &missing):
+		return f.readsNothing()
+	case err != nil:
+		return "No conversation is read: " + personal(err).Error() + "."
+	}
+	var from []string
+	for _, o := range library.Origins() {
+		from = append(from, o.Program+" in "+f.home(o.Place))
+	}
+	if len(from) == 0 {
+		return f.readsNothing()
+	}
+	return fmt.Sprintf("The tools read conversations of the project they are called from, recorded by %s; %s stores shows which.", join(from, "and"), f.host.Name)
+}
+
+func (f *family) readsNothing() string {
+	return fmt.Sprintf("The tools read conversations of the project they are called from, recorded by %s; there are none yet.", join(conversations.Programs(), "or"))
+}
+
+// home writes a path for a person, with "~" for the home directory.
+func (f *family) home(path string) string {
+	home := trust.Home(f.host.Getenv)
+	if below, ok := strings.CutPrefix(path, filepath.Clean(home)+string(filepath.Separator)); ok && home != "" {
+		return "~" + string(filepath.Separator) + below
+	}
+	return path
+}

@@ -1,0 +1,67 @@
+package gemini
+
+import (
+	"context"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/base/caller"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// clientPrefix is what the name begins with that Gemini CLI gives itself to an MCP
+// server.
+const clientPrefix = "gemini-cli"
+
+// Caller implements [store.Recognizer]. Gemini CLI tells nothing of the session that
+// calls, and has not recorded the call by the time it makes it. It has recorded the
+// request behind the call, though, since it started this process: where nothing else
+// of the project was written since, that is the session.
+func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
+	var c store.Caller
+	switch {
+	case strings.HasPrefix(from.Client, clientPrefix):
+		c.Evidence = store.ByCall
+	case from.Client == "" && from.Process != caller.Foreign && s.getenv("GEMINI_CLI") != "":
+		c.Evidence = store.ByEnvironment
+	default:
+		return c
+	}
+	if from.Process == caller.Server && from.Tool != "" && s.project.Has(from.Dir) {
+		if session := s.written(ctx, from); session != "" {
+			c.IDs = []transcript.ID{id(session, "")}
+		}
+	}
+	return c
+}
+
+// written returns the only session of the project that was written since this process
+// was started; "" where there are several, or none.
+func (s *Store) written(ctx context.Context, from caller.Caller) string {
+	opened, _, err := s.Open(ctx)
+	if err != nil {
+		return ""
+	}
+	defer opened.Close()
+	files := opened.(*session)
+	all, problems, err := files.entries()
+	if err != nil || len(problems) > 0 {
+		return ""
+	}
+	found := ""
+	for _, e := range all {
+		info, err := files.root.Stat(e.file)
+		if err != nil || info.ModTime().Before(from.Started) {
+			continue // also where it was deleted meanwhile
+		}
+		if e.meta, err = files.peek(ctx, e.file); err != nil {
+			return ""
+		}
+		session := e.session()
+		if session == "" || found != "" && session != found {
+			return ""
+		}
+		found = session
+	}
+	return found
+}

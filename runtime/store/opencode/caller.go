@@ -1,0 +1,151 @@
+package opencode
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/caller"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+const (
+	// clientName is what opencode calls itself to an MCP server.
+	clientName = "opencode"
+	// maxCallers and lastMessages are how many sessions are looked at for a call, those
+	// that were changed last, and how many messages at the end of each.
+	maxCallers   = 32
+	lastMessages = 4
+)
+
+// Caller implements [store.Recognizer]. opencode tells nothing of the session that
+// calls, but has recorded the call by the time it makes it, as one that runs.
+func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
+	var c store.Caller
+	switch {
+	case from.Client == clientName:
+		c.Evidence = store.ByCall
+	case from.Client == "" && from.Process != caller.Foreign && s.getenv("OPENCODE") != "":
+		c.Evidence = store.ByEnvironment
+	default:
+		return c
+	}
+	if from.Process == caller.Server && from.Tool != "" {
+		if calling := s.calling(ctx, from); calling != "" {
+			c.Evidence, c.IDs = store.ByCall, []transcript.ID{id(calling)}
+		}
+	}
+	return c
+}
+
+// calling returns the session in which a call runs; "" where there is none, or several
+// make the same call.
+func (s *Store) calling(ctx context.Context, from caller.Caller) string {
+	opened, _, err := s.Open(ctx)
+	if err != nil {
+		return ""
+	}
+	defer opened.Close()
+	found := ""
+	buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
+	defer buffer.Release()
+	for _, src := range opened.(*session).sources {
+		d, ok := src.(*database)
+		if !ok {
+			continue // versions with trees of files are not known to record calls in time
+		}
+		sessions, err := d.latest(ctx, maxCallers)
+		if err != nil {
+			return ""
+		}
+		for _, session := range sessions {
+			runs, err := d.runs(ctx, session, from, buffer)
+			if err != nil || runs && found != "" && found != session {
+				return ""
+			}
+			if runs {
+				found = session
+			}
+		}
+	}
+	return found
+}
+
+// latest returns the sessions that were changed last.
+func (d *database) latest(ctx context.Context, most int) ([]string, error) {
+	return collect(ctx, d, func(rows *sql.Rows) (session string, err error) {
+		err = rows.Scan(&session)
+		return session, err
+	}, func(h *handle) string {
+		return fmt.Sprintf("SELECT CAST(id AS TEXT) FROM session WHERE id IS NOT NULL ORDER BY %s DESC LIMIT %d", h.column("session", "time_updated"), most)
+	})
+}
+
+// runs reports whether a call runs in a session.
+func (d *database) runs(ctx context.Context, session string, from caller.Caller, buffer *store.Buffer) (bool, error) {
+	if !isSession(session) {
+		return false, nil
+	}
+	messages, err := d.messages(ctx, session, lastMessages)
+	if err != nil {
+		return false, err
+	}
+	for _, m := range messages {
+		if m.role != assistant {
+			continue
+		}
+		parts, _, err := d.parts(ctx, m.id, buffer)
+		if err != nil {
+			return false, err
+		}
+		for _, p := range parts {
+			if isRunning(p.raw, from) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// isRunning reports whether a part is a call that runs, and was begun since this
+// process was: those of an opencode that was killed run for ever.
+func isRunning(raw []byte, from caller.Caller) bool {
+	c, _ := parsePart(raw)
+	if string(c.kind) != "tool" || !transcript.IsTool(string(c.tool), from.Tool) {
+		return false
+	}
+	var status, input, at []byte
+	for m := range jsontext.Members(c.state) {
+		switch {
+		case jsontext.KeyIs(m.Key, "status"):
+			status, _ = jsontext.Unquote(m.Value)
+		case jsontext.KeyIs(m.Key, "input"):
+			input = m.Value
+		case jsontext.KeyIs(m.Key, "time"):
+			at = m.Value
+		}
+	}
+	begun := memberTime(at, "start")
+	return string(status) == "running" && !begun.Before(from.Started.Truncate(time.Millisecond)) && isSameJSON(input, from.Arguments)
+}
+
+// isSameJSON reports whether two JSON texts have the same value. No arguments are an
+// empty object.
+func isSameJSON(a, b []byte) bool {
+	value := func(raw []byte) (v any, err error) {
+		if len(bytes.TrimSpace(raw)) == 0 {
+			return map[string]any{}, nil
+		}
+		err = json.Unmarshal(raw, &v)
+		return v, err
+	}
+	x, errX := value(a)
+	y, errY := value(b)
+	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
+}
