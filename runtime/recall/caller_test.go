@@ -27,10 +27,12 @@ const (
 	earlierSession = "0094ac21-13ab-4d1b-ad39-c5a1f7857783"
 	codexThread    = "01a1ffd7-7b57-7ca0-9fa0-3b693e56b89f"
 	calledUse      = "toolu_01Fake0001180"
+	agentUse       = "toolu_01Fake0001190"
 )
 
 // callingHost is a host in a project without a JP workspace: Claude Code has recorded a
-// session that makes a call, its sub-agent, and an earlier session, and Codex a thread.
+// session that makes a call, two sub-agents of it, of which one makes a call too, and an
+// earlier session, and Codex a thread.
 func callingHost(t *testing.T, env map[string]string) *toolset.Host {
 	t.Helper()
 	home := t.TempDir()
@@ -73,6 +75,9 @@ func callingHost(t *testing.T, env map[string]string) *toolset.Host {
 	write(folder+callingSession+"/subagents/agent-a7d54dfb.jsonl",
 		record("user", "b1", "", "Count the zanderfall gauges"),
 		record("assistant", "b2", "b1", []object{{"type": "text", "text": "Three zanderfall gauges."}}))
+	write(folder+callingSession+"/subagents/agent-0e5e7fdd.jsonl",
+		record("user", "d1", "", "Look for a zanderfall"),
+		record("assistant", "d2", "d1", []object{{"type": "tool_use", "id": agentUse, "name": "mcp__convtools__conversation_grep", "input": object{"pattern": "zanderfall"}}}))
 	write(folder+earlierSession+".jsonl",
 		record("user", "c1", "", "The zanderfall gauge is read every seven minutes"),
 		record("assistant", "c2", "c1", []object{{"type": "tool_use", "id": "toolu_9", "name": "mcp__convtools__conversation_grep", "input": object{"pattern": "zanderfall of before"}}}),
@@ -103,6 +108,7 @@ func fromClaude(use string) caller.Caller {
 func TestCurrentRecognized(t *testing.T) {
 	t.Parallel()
 	claude, agent, earlier, codex := "claude-"+callingSession, "claude-"+callingSession+".a7d54dfb", "claude-"+earlierSession, "codex-"+codexThread
+	asking := "claude-" + callingSession + ".0e5e7fdd" // the other sub-agent
 	found := func(ids ...string) (want []string) {
 		for _, id := range ids {
 			want = append(want, `<conversation id="`+id+`"`)
@@ -117,57 +123,78 @@ func TestCurrentRecognized(t *testing.T) {
 	}{
 		"left out with its sub-agent": {
 			fromClaude(calledUse), "conversation_grep", `{"pattern":"zanderfall"}`,
-			append(found(earlier, codex), "Left out: the current conversation, "+claude+", and what belongs to it: "+agent+" (include_current=true searches them too); 4 matches in calls and results of these tools"),
-			append(found(claude, agent), unknown),
+			append(found(earlier, codex), "Left out: the current conversation, "+claude+", and what belongs to it: "+asking+", "+agent+" (include_current=true searches them too); 4 matches in calls and results of these tools"),
+			append(found(claude, agent, asking), unknown),
+		},
+		"a sub-agent, with its session and not with the other one": {
+			fromClaude(agentUse), "conversation_grep", `{"pattern":"zanderfall"}`,
+			append(found(earlier, codex, agent), "Left out: the current conversation, "+asking+", and what belongs to it: "+claude+" (include_current=true searches them too)"),
+			append(found(claude, asking), unknown),
 		},
 		"another one": {
-			caller.Caller{Client: "codex-mcp-client", Meta: map[string]any{"threadId": codexThread}}, "conversation_grep", `{"pattern":"zanderfall"}`,
+			caller.Caller{Client: "codex-mcp-client", Meta: map[string]any{"threadId": codexThread}},
+			"conversation_grep", `{"pattern":"zanderfall"}`,
 			append(found(earlier, claude, agent), "Left out: the current conversation, "+codex+" (include_current=true searches it too)"),
 			found(codex),
 		},
 		"one that is not recorded": {
-			caller.Caller{Meta: map[string]any{"threadId": "01a1ffd7-7b57-7ca0-9fa0-000000000000"}}, "conversation_grep", `{"pattern":"zanderfall"}`,
-			found(earlier, claude, agent, codex), []string{"the current conversation", unknown},
+			caller.Caller{Meta: map[string]any{"threadId": "01a1ffd7-7b57-7ca0-9fa0-000000000000"}},
+			"conversation_grep", `{"pattern":"zanderfall"}`,
+			found(earlier, claude, agent, codex),
+			[]string{"the current conversation", unknown},
 		},
 		"included": {
 			fromClaude(calledUse), "conversation_grep", `{"pattern":"zanderfall","include_current":true}`,
-			found(earlier, claude, agent, codex), []string{"the current conversation", unknown},
+			found(earlier, claude, agent, codex),
+			[]string{"the current conversation", unknown},
 		},
 		"what belongs to it is named": {
 			fromClaude(calledUse), "conversation_grep", `{"pattern":"zanderfall","ids":["` + agent + `"]}`,
-			found(agent), []string{"the current conversation"},
+			found(agent),
+			[]string{"the current conversation"},
 		},
 		"not known": {
-			caller.Caller{Client: "codex-mcp-client"}, "conversation_grep", `{"pattern":"zanderfall"}`,
+			caller.Caller{Client: "codex-mcp-client"},
+			"conversation_grep", `{"pattern":"zanderfall"}`,
 			append(found(earlier, claude, agent, codex), unknown+"nothing could be left out as the current conversation."), nil,
 		},
 		"not known, and no matter": {
-			caller.Caller{Client: "codex-mcp-client"}, "conversation_grep", `{"pattern":"zanderfall","include_current":true}`,
-			found(earlier), []string{unknown},
+			caller.Caller{Client: "codex-mcp-client"},
+			"conversation_grep", `{"pattern":"zanderfall","include_current":true}`,
+			found(earlier),
+			[]string{unknown},
 		},
 		"another program": {
-			caller.Caller{Client: "inspector", Process: caller.Server}, "conversation_grep", `{"pattern":"zanderfall"}`,
-			found(earlier, claude, agent, codex), []string{unknown, "the current conversation"},
+			caller.Caller{Client: "inspector", Process: caller.Server},
+			"conversation_grep", `{"pattern":"zanderfall"}`,
+			found(earlier, claude, agent, codex),
+			[]string{unknown, "the current conversation"},
 		},
 		"listed": {
 			fromClaude(calledUse), "conversation_list", `{"limit":10}`,
-			[]string{`id="` + claude + `"`, `current="true"`, `id="` + agent + `"`}, []string{unknown},
+			[]string{`id="` + claude + `"`, `current="true"`, `id="` + agent + `"`},
+			[]string{unknown},
 		},
 		"listed, not known": {
-			caller.Caller{Client: "codex-mcp-client"}, "conversation_list", `{"limit":10}`,
-			[]string{unknown + "no conversation could be marked as the current one."}, []string{"current="},
+			caller.Caller{Client: "codex-mcp-client"},
+			"conversation_list", `{"limit":10}`,
+			[]string{unknown + "no conversation could be marked as the current one."},
+			[]string{"current="},
 		},
 		"read": {
 			fromClaude(calledUse), "conversation_read", `{"id":"` + claude + `"}`,
-			[]string{claude + " is the current conversation"}, []string{"gauge read?"},
+			[]string{claude + " is the current conversation"},
+			[]string{"gauge read?"},
 		},
 		"read all the same": {
 			fromClaude(calledUse), "conversation_read", `{"id":"` + claude + `","include_current":true}`,
-			[]string{"gauge read?", `current="true"`}, nil,
+			[]string{"gauge read?", `current="true"`},
+			nil,
 		},
 		"its sub-agent is another one to read": {
 			fromClaude(calledUse), "conversation_read", `{"id":"` + agent + `"}`,
-			[]string{"Three zanderfall gauges."}, []string{"current="},
+			[]string{"Three zanderfall gauges."},
+			[]string{"current="},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ const linesOfEach = 3
 const (
 	usualLimit   = 50
 	usualChars   = 5000
-	contextChars = 3000
+	contextChars = 2500
 )
 
 // The part of these characters, in percent, that hits have where tool traffic stands

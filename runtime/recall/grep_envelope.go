@@ -320,7 +320,7 @@ const mostLong = 3
 
 // sides are before and behind. What is looked for stands behind more often.
 func sides() [2]side {
-	return [2]side{{step: -1, chars: 160, times: 2}, {step: 1, chars: 400, times: contextReach}}
+	return [2]side{{step: -1, chars: 200, times: 2}, {step: 1, chars: 400, times: contextReach}}
 }
 
 // contextOf reports which lines are context of those that are shown: on either side

@@ -112,18 +112,18 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string
 	return say
 }
 
-// longSaid is how many characters of what was said are worth a search of the event in
-// place of reading it.
-const longSaid = 4000
+// longEvent is how many characters of an event are worth a search of it in place of
+// reading it.
+const longEvent = 4000
 
-// long is the first event of n lines of the page, shown without context, that is longSaid;
-// nil where there is none.
+// long is the first event of n lines of the page, shown without context, that is a
+// longEvent; nil where there is none.
 func (g *grepping) long(n int) *candidate {
 	if g.params.Context > 0 || g.params.Event != nil || g.isApart() {
 		return nil
 	}
 	for _, p := range g.page[:n] {
-		if p.event.scope&saidScopes != 0 && g.texts[p.event].Chars >= longSaid {
+		if g.texts[p.event].Chars >= longEvent {
 			return p.event
 		}
 	}

@@ -72,7 +72,7 @@ func located(ctx context.Context, source conversations.Source, call contract.Cal
 	for _, id := range known.IDs {
 		c.ids = append(c.ids, string(id))
 	}
-	c.kinOf = c.ids
+	c.kinOf = c.ids[:min(len(c.ids), 1)]
 	note := ""
 	switch {
 	case len(c.ids) > 0:
@@ -94,8 +94,8 @@ type current struct {
 	// ids are its id, and behind it those of others that it is a part of; empty where
 	// it is not known.
 	ids []string
-	// kinOf are those of which the kin is left out too. What the host names is left out
-	// alone, as it says.
+	// kinOf is the id again where the kin is left out too. What the host names is left
+	// out alone, as it says.
 	kinOf []string
 }
 

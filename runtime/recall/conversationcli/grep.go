@@ -294,8 +294,11 @@ func (c *commands) leaveOutCaller(ctx context.Context, source conversations.Sour
 		return conversations.Caller{}
 	}
 	known := r.Caller(ctx, caller.Caller{Process: caller.Shell})
-	for _, id := range known.IDs {
-		f.Exclude, f.KinOf = append(f.Exclude, string(id)), append(f.KinOf, string(id))
+	for i, id := range known.IDs {
+		f.Exclude = append(f.Exclude, string(id))
+		if i == 0 {
+			f.KinOf = []string{string(id)}
+		}
 	}
 	return known
 }

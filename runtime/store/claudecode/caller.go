@@ -72,7 +72,8 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
 // where it is not there yet, the process that makes it has noted its session, and else
 // it is waited for.
 func (s *Store) caller(ctx context.Context, use string, from caller.Caller) []transcript.ID {
-	ids := s.calling(ctx, use)
+	searched := map[string]int64{}
+	ids := s.calling(ctx, use, searched)
 	if len(ids) == 0 && from.Process == caller.Server {
 		ids = s.process(from.ParentPID)
 	}
@@ -84,15 +85,16 @@ func (s *Store) caller(ctx context.Context, use string, from caller.Caller) []tr
 		case <-ctx.Done():
 			return nil
 		case <-time.After(recordInterval):
-			ids = s.calling(ctx, use)
+			ids = s.calling(ctx, use, searched)
 		}
 	}
 	return ids
 }
 
 // calling returns the conversation with a call, and behind that of a sub-agent its
-// session. It is the newest one where copies have the call too.
-func (s *Store) calling(ctx context.Context, use string) []transcript.ID {
+// session. It is the newest one where copies have the call too. searched has the sizes
+// of transcripts that do not have it.
+func (s *Store) calling(ctx context.Context, use string, searched map[string]int64) []transcript.ID {
 	if !isCallID(use) {
 		return nil
 	}
@@ -102,12 +104,19 @@ func (s *Store) calling(ctx context.Context, use string) []transcript.ID {
 	}
 	defer opened.Close()
 	files := opened.(*session)
-	for _, e := range files.newest(maxCallers) {
+	var tail []byte
+	for _, d := range files.newest(maxCallers) {
 		if ctx.Err() != nil {
 			return nil
 		}
-		called, ok := files.calls(e, use)
-		if !ok {
+		e := d.entry
+		if size, ok := searched[e.file]; ok && size == d.size {
+			continue
+		}
+		var called string
+		var ok bool
+		if tail, called, ok = files.calls(e, use, tail); !ok {
+			searched[e.file] = d.size
 			continue
 		}
 		session := cmp.Or(e.session, strings.ToLower(called))
@@ -123,16 +132,19 @@ func (s *Store) calling(ctx context.Context, use string) []transcript.ID {
 	return nil
 }
 
+// dated is a transcript, with when it was last written and its size then.
+type dated struct {
+	*entry
+	at   time.Time
+	size int64
+}
+
 // newest returns the transcripts of the project that were written last, the last one
 // first.
-func (s *session) newest(most int) []*entry {
+func (s *session) newest(most int) []dated {
 	folders, err := s.folders()
 	if err != nil {
 		return nil
-	}
-	type dated struct {
-		*entry
-		at time.Time
 	}
 	var all []dated
 	for _, folder := range folders {
@@ -142,42 +154,40 @@ func (s *session) newest(most int) []*entry {
 		}
 		for _, e := range found {
 			if info, err := s.root.Stat(e.file); err == nil && info.Mode().IsRegular() {
-				all = append(all, dated{e, info.ModTime()})
+				all = append(all, dated{e, info.ModTime(), info.Size()})
 			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b dated) int { return b.at.Compare(a.at) })
-	var entries []*entry
-	for _, d := range all[:min(len(all), most)] {
-		entries = append(entries, d.entry)
-	}
-	return entries
+	return all[:min(len(all), most)]
 }
 
 // calls reports whether a call of a tool is recorded near the end of a transcript, and
-// the session that its record names.
-func (s *session) calls(e *entry, use string) (session string, ok bool) {
+// the session that its record names. It reads into a buffer, which it returns for the
+// next one.
+func (s *session) calls(e *entry, use string, buffer []byte) (tail []byte, session string, ok bool) {
 	f, info, err := safefile.OpenIn(s.root, e.file)
 	if err != nil {
-		return "", false
+		return buffer, "", false
 	}
 	defer f.Close()
 	start := max(0, info.Size()-callerTail)
-	tail, err := io.ReadAll(io.NewSectionReader(f, start, info.Size()-start))
-	if err != nil {
-		return "", false
+	tail = slices.Grow(buffer[:0], int(info.Size()-start))[:info.Size()-start]
+	n, err := f.ReadAt(tail, start)
+	if err != nil && err != io.EOF {
+		return tail, "", false
 	}
 	quoted := []byte(strconv.Quote(use))
-	for line := range bytes.SplitSeq(tail, []byte("\n")) {
+	for line := range bytes.SplitSeq(tail[:n], []byte("\n")) {
 		if !bytes.Contains(line, quoted) {
 			continue
 		}
 		// What is quoted from another transcript has the id too.
 		if r, whole := parse(line); whole && r.is("assistant") && r.hasCall(use) {
-			return string(r.session), true
+			return tail, string(r.session), true
 		}
 	}
-	return "", false
+	return tail, "", false
 }
 
 // hasCall reports whether the assistant makes a call with an id.

@@ -26,7 +26,8 @@ func TestCaller(t *testing.T) {
 	}{
 		"0.169": {
 			caller.Caller{Client: "codex-mcp-client", Meta: meta{"callId": "call_1", "threadId": uuid(1), "sessionId": uuid(1), "x-codex-turn-metadata": turn(uuid(1), uuid(1))}},
-			nil, store.ByCall, []transcript.ID{codexID(1)},
+			nil, store.ByCall,
+			[]transcript.ID{codexID(1)},
 		},
 		"0.130":                    {caller.Caller{Meta: meta{"x-codex-turn-metadata": turn(uuid(1), "")}}, nil, store.ByCall, []transcript.ID{codexID(1)}},
 		"a sub-agent and its root": {caller.Caller{Meta: meta{"threadId": uuid(2), "x-codex-turn-metadata": turn(uuid(2), uuid(1))}}, nil, store.ByCall, []transcript.ID{codexID(2), codexID(1)}},

@@ -324,15 +324,30 @@ func ordered(parts []part) []part {
 }
 
 func (d *database) parts(ctx context.Context, message string, buffer *store.Buffer) ([]part, int, error) {
-	all, err := collect(ctx, d, func(rows *sql.Rows) (p sized, err error) {
-		var begin sql.RawBytes
-		err = rows.Scan(&p.id, &p.size, &begin)
-		p.file = isFile(begin)
-		return p, err
-	}, fixed(fmt.Sprintf(`SELECT CAST(id AS TEXT), octet_length(data), CASE WHEN octet_length(data) > %d THEN substr(CAST(data AS TEXT), 1, %d) END
-		FROM part WHERE message_id = ? AND id IS NOT NULL AND data IS NOT NULL ORDER BY id`, smallPart, beginSize)), message)
-	if err != nil {
+	if err := buffer.Reserve(ctx, jsonl.Chunk); err != nil {
 		return nil, 0, err
+	}
+	var all []sized
+	var small []part
+	begin := func() { all, small, buffer.Bytes = nil, nil, buffer.Bytes[:0] }
+	err := d.each(ctx, begin, func(rows *sql.Rows) error {
+		var p sized
+		var data sql.RawBytes
+		if err := rows.Scan(&p.id, &p.size, &data); err != nil {
+			return err
+		}
+		if p.size > smallPart {
+			p.file = isFile(data)
+		} else if start := len(buffer.Bytes); start+len(data) <= cap(buffer.Bytes) {
+			buffer.Bytes = append(buffer.Bytes, data...)
+			small = append(small, part{id: p.id, raw: buffer.Bytes[start:]})
+		}
+		all = append(all, p)
+		return nil
+	}, fixed(fmt.Sprintf(`SELECT CAST(id AS TEXT), octet_length(data), CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLOB) ELSE substr(CAST(data AS TEXT), 1, %d) END
+		FROM part WHERE message_id = ? AND id IS NOT NULL AND data IS NOT NULL ORDER BY id`, smallPart, beginSize)), message)
+	if err != nil || len(small) == len(all) {
+		return small, 0, err
 	}
 	chosen, total, files, left := choose(all)
 	if err := buffer.Reserve(ctx, max(total, jsonl.Chunk)); err != nil {

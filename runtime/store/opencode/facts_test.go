@@ -526,6 +526,23 @@ func TestWhere(t *testing.T) {
 	}
 }
 
+// A directory that may not be looked into is told of.
+func TestForbidden(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.tree(sess{n: 1, messages: []msg{prompt(1, text("Go"))}})
+	if err := os.Chmod(h.dir, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(h.dir, 0o700) })
+	if _, err := os.ReadDir(h.dir); err == nil {
+		t.Skip("the user of the test may read everything")
+	}
+	if _, _, err := h.open().Open(t.Context()); err == nil {
+		t.Error("there is no error")
+	}
+}
+
 func TestParseID(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

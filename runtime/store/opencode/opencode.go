@@ -47,11 +47,12 @@ func Open(o store.Options) (*Store, bool) {
 	if o.Home == "" {
 		s.moved = movedDatabase(o.Env(), s.home)
 	}
-	if len(s.databases()) > 0 {
+	databases, err := s.databases()
+	if len(databases) > 0 || errors.Is(err, fs.ErrPermission) {
 		return s, true
 	}
 	info, err := os.Stat(filepath.Join(s.home, treeDir))
-	return s, err == nil && info.IsDir() || errors.Is(err, fs.ErrPermission)
+	return s, err == nil && info.IsDir()
 }
 
 // Home returns the directory that opencode keeps everything in, or "" where the
@@ -83,8 +84,9 @@ func movedDatabase(getenv func(string) string, home string) string {
 // and the name of the channel in it.
 const databaseName, databaseExtension = "opencode", ".db"
 
-// databases returns the paths of the databases, the one that counts most first.
-func (s *Store) databases() []string {
+// databases returns the paths of the databases, the one that counts most first. The error
+// is that of reading the home.
+func (s *Store) databases() ([]string, error) {
 	var paths []string
 	add := func(path string) {
 		info, err := os.Stat(path)
@@ -96,14 +98,17 @@ func (s *Store) databases() []string {
 		add(s.moved)
 	}
 	add(filepath.Join(s.home, databaseName+databaseExtension))
-	entries, _ := os.ReadDir(s.home) // none where it cannot be read
+	entries, err := os.ReadDir(s.home)
 	for _, e := range entries {
 		channel, ok := strings.CutSuffix(e.Name(), databaseExtension)
 		if ok && strings.HasPrefix(channel, databaseName+"-") {
 			add(filepath.Join(s.home, e.Name()))
 		}
 	}
-	return paths
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return paths, err
 }
 
 // Name implements [store.Store].
@@ -116,7 +121,11 @@ func (s *Store) Place() string { return s.home }
 func (s *Store) Open(ctx context.Context) (store.Session, []store.Problem, error) {
 	opened := &session{store: s}
 	var problems []store.Problem
-	for _, path := range s.databases() {
+	databases, err := s.databases()
+	if err != nil {
+		problems = append(problems, problem("", store.Unreadable, s.home, err))
+	}
+	for _, path := range databases {
 		d := newDatabase(path)
 		if err := d.open(ctx); err != nil {
 			d.release()

@@ -175,7 +175,8 @@ func (a agent) checkTranscript(ctx context.Context, l *lab, exchanges []exchange
 		return notes, err
 	}
 	// Agents indent them, and so on.
-	if diff := cmp.Diff(strings.Fields(instructions), strings.Fields(a.instructions(exchanges[0]))); diff != "" {
+	told := strings.Join(strings.Fields(a.instructions(exchanges[0])), " ")
+	if diff := cmp.Diff(strings.Fields(instructions), strings.Fields(strings.Replace(told, toldRecognized, toldUnknown, 1))); diff != "" {
 		errs = append(errs, fmt.Errorf("the model is told other instructions (-want +got):\n%s", diff))
 	}
 	shown := exchanges[len(exchanges)-1].Results
@@ -190,11 +191,33 @@ func (a agent) checkTranscript(ctx context.Context, l *lab, exchanges []exchange
 		if failed {
 			errs = append(errs, fmt.Errorf("%s failed: %s", c.Tool, text))
 		}
-		if diff := cmp.Diff(text, a.unwrap(shown[i].Text)); diff != "" {
+		if diff := cmp.Diff(text, withoutCurrent(a.unwrap(shown[i].Text))); diff != "" {
 			errs = append(errs, fmt.Errorf("the model was shown another answer of %s (-want +got):\n%s", c.Tool, diff))
 		}
 	}
 	return notes, errors.Join(errs...)
+}
+
+// What the instructions say of the current conversation to a client that is not
+// recognized, and to an agent that is.
+const (
+	toldUnknown = "Which conversation you are in is not known here, so it may turn up among the results: " +
+		"do not take your own words for an earlier decision."
+	toldRecognized = "The conversation you are in is left out of the results, with what belongs to it; " +
+		"where it cannot be told which that is, a note says so."
+)
+
+// withoutCurrent returns an answer without the notes that only an agent gets which is
+// recognized: on the conversation it calls from.
+func withoutCurrent(answer string) string {
+	var lines []string
+	for line := range strings.Lines(answer) {
+		note := strings.TrimLeft(line, " ")
+		if !strings.HasPrefix(note, "<note>Left out: the current conversation, ") && !strings.HasPrefix(note, "<note>Which conversation this is cannot be told, ") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
 }
 
 // instructions returns what the server says of itself.

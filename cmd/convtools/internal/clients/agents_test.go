@@ -99,3 +99,16 @@ func TestCheckParameters(t *testing.T) {
 		})
 	}
 }
+
+func TestWithoutCurrent(t *testing.T) {
+	t.Parallel()
+	const answer = "<conversation_grep>\n" +
+		"  <note>Left out: the current conversation, codex-1 (include_current=true searches it too).</note>\n" +
+		"  <note>Left out: 1 match in calls and results of these tools.</note>\n" +
+		"  <note>Which conversation this is cannot be told, so nothing could be left out as the current conversation.</note>\n" +
+		"</conversation_grep>"
+	const want = "<conversation_grep>\n  <note>Left out: 1 match in calls and results of these tools.</note>\n</conversation_grep>"
+	if got := withoutCurrent(answer); got != want {
+		t.Errorf("got %s", got)
+	}
+}

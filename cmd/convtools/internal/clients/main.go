@@ -1,7 +1,7 @@
 // Command clients proves "convtools mcp" with programs that were written
 // elsewhere: MCP Inspector, the MCP conformance suite, the clients of the
-// TypeScript SDK and of mcp-go, and two shipping agents, Codex and opencode,
-// which run against a scripted model.
+// TypeScript SDK and of mcp-go, and three shipping agents, Claude Code, Codex and
+// opencode, which run against a scripted model.
 //
 // It is no test: it fetches what it runs, in pinned versions, into a temporary
 // directory, and so needs npm and a network until everything is there. After
@@ -26,7 +26,7 @@ import (
 const usage = `usage: clients [-dir DIR] [-only PREFIX] [-list]
 
 Runs real MCP clients and agents against convtools, built from this tree. make
-clients runs it. It needs npm, and about 1.2 GB below the temporary directory.
+clients runs it. It needs npm, and about 1.6 GB below the temporary directory.
 
   -dir DIR      work in DIR, which is made or was left by an earlier run, and leave
                 it behind; packages that are there are used again

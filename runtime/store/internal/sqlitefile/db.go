@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"modernc.org/sqlite"
 	"modernc.org/sqlite/vfs"
@@ -16,6 +17,9 @@ type DB struct {
 	snapshot *snapshot
 	vfs      *vfs.FS
 	sql      *sql.DB
+
+	mu       sync.Mutex
+	prepared map[string]*sql.Stmt
 }
 
 // Open opens the database of a name below a root, which may be closed then.
@@ -24,7 +28,7 @@ func Open(ctx context.Context, root *os.Root, name string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{snapshot: s}
+	db := &DB{snapshot: s, prepared: map[string]*sql.Stmt{}}
 	if err := db.connect(ctx); err != nil {
 		db.Close()
 		return nil, err
@@ -69,9 +73,14 @@ var (
 	ErrCorrupt = errors.New("it is damaged")
 )
 
-// Each calls row for each row of the result of a query, until that returns an error.
+// Each calls row for each row of the result of a query, until that returns an error. A
+// query is prepared once: what differs between calls belongs into args.
 func (db *DB) Each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error {
-	rows, err := db.sql.QueryContext(ctx, query, args...)
+	statement, err := db.prepare(ctx, query)
+	if err != nil {
+		return db.failure(ctx, err)
+	}
+	rows, err := statement.QueryContext(ctx, args...)
 	if err != nil {
 		return db.failure(ctx, err)
 	}
@@ -85,6 +94,19 @@ func (db *DB) Each(ctx context.Context, row func(*sql.Rows) error, query string,
 		}
 	}
 	return db.failure(ctx, rows.Err())
+}
+
+func (db *DB) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if s, ok := db.prepared[query]; ok {
+		return s, nil
+	}
+	s, err := db.sql.PrepareContext(ctx, query)
+	if err == nil {
+		db.prepared[query] = s
+	}
+	return s, err
 }
 
 // Result codes of SQLite, from https://www.sqlite.org/rescode.html.
