@@ -77,7 +77,7 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string
 		}
 		say = append(say, note+".")
 	}
-	if e.Truncated && !g.isApart() {
+	if next < g.ordered.total && !g.isApart() {
 		shown := 0
 		for _, p := range g.page[:n] {
 			shown += max(p.event.lines[p.line].times, 1)
