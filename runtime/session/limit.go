@@ -23,8 +23,6 @@ type Config struct {
 
 	// Catalogue is the tools of each MCP server that is configured.
 	Catalogue map[string][]string
-	// Internal is the host's own tools that it has.
-	Internal InternalTools
 }
 
 func (c Config) withDefaults() Config {
