@@ -30,7 +30,7 @@ type floor struct {
 func floors() []floor {
 	return []floor{
 		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli"}},
-		{"families", []string{"knowledge", "recall", "toolset"}},
+		{"families", []string{"knowledge", "recall", "session", "toolset"}},
 		{"domain", []string{"conversations", "conversations/command", "store", "transcript", "trust"}},
 		{"ground", []string{"base", "coerce", "commandline", "contract", "envelope", "process"}},
 	}
@@ -183,6 +183,12 @@ func arrows() []arrow {
 			from: list("runtime/knowledge/..."),
 			to:   list("runtime/toolset", "generated/knowledge", domain, ground, toml, "golang.org/x/text/unicode/norm"),
 			why:  "its configuration is TOML, and names are compared in one Unicode form; command lines and protocols are other packages' business",
+		},
+
+		{
+			from: list("runtime/session"),
+			to:   list("runtime/base/text"),
+			why:  "it decides what happens in a session from what it is given: no clock, no file, no model, no protocol",
 		},
 
 		// The fronts: they serve any family and know none by name.

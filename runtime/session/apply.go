@@ -296,3 +296,35 @@ func (b StopRequested) apply(s *State, e Event) error {
 }
 
 func (Recovered) apply(*State, Event) error { return nil }
+
+// unfinished returns what shows that s is not a state between two steps, and an empty string where nothing does.
+func (s *State) unfinished() string {
+	if s.seq == 0 {
+		return ""
+	}
+	if len(s.conversations) == 0 {
+		return "there is no root conversation"
+	}
+	if s.task == nil {
+		if len(s.stack) > 0 || len(s.queue) > 0 {
+			return "something waits and nothing runs"
+		}
+		return ""
+	}
+	if _, runs := s.task.tool(); !runs && !s.task.sampling && s.task.stop == nil {
+		return "the task that runs waits for nothing"
+	}
+	active := s.task.Conversation
+	for i := len(s.stack) - 1; ; i-- {
+		if c := s.Conversation(active); c == nil || c.turn == nil {
+			return "a conversation of the chain has no logical turn"
+		}
+		if i < 0 {
+			return ""
+		}
+		if f := s.stack[i].awaited(); f == nil || !f.Started || f.Target != active {
+			return "a call does not wait for what is above it"
+		}
+		active = s.stack[i].Caller
+	}
+}

@@ -137,5 +137,8 @@ type LogError struct {
 }
 
 func (e *LogError) Error() string {
+	if e.Type == "" {
+		return fmt.Sprintf("event %d is missing or damaged: %s", e.Seq, e.Problem)
+	}
 	return fmt.Sprintf("event %d (%s) does not follow from those before it: %s", e.Seq, e.Type, e.Problem)
 }

@@ -133,15 +133,7 @@ func (Destroy) tool() Tool    { return ConvDestroy }
 func (o Ordinary) tool() Tool { return o.Tool }
 func (i Invalid) tool() Tool  { return i.Tool }
 
-// interrupting reports whether a call replaces the task that makes it (S-5).
-func interrupting(c Call) bool {
-	switch c.Request.(type) {
-	case Create, Send:
-		return true
-	}
-	return false
-}
-
+// isOrdinary reports whether the host runs the tool of a call.
 func isOrdinary(c Call) bool {
 	_, ok := c.Request.(Ordinary)
 	return ok

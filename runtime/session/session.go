@@ -49,13 +49,16 @@ func Step(s State, at time.Time, in Input) (State, []Effect, []Event, error) {
 }
 
 // Fold returns the state that the events of a log lead to. An error is a [*LogError]: the log is not one that Step
-// wrote.
+// wrote. The host has to keep records whole: Fold notices only some of the logs that end within one.
 func Fold(events []Event) (State, error) {
 	var s State
 	for _, e := range events {
 		if err := s.apply(e); err != nil {
 			return State{}, err
 		}
+	}
+	if problem := s.unfinished(); problem != "" {
+		return State{}, &LogError{Seq: s.seq + 1, Problem: "the log ends within a record: " + problem}
 	}
 	return s, nil
 }

@@ -212,7 +212,7 @@ func (t *Task) tool() (Call, bool) {
 	if t.sampling {
 		return Call{}, false
 	}
-	i := slices.IndexFunc(t.open, func(c Call) bool { return isOrdinary(c) })
+	i := slices.IndexFunc(t.open, isOrdinary)
 	if i < 0 {
 		return Call{}, false
 	}
