@@ -116,8 +116,8 @@ func TestContents(t *testing.T) {
 		{
 			name:  "S-30 A-21 A-34 list",
 			calls: []Request{Create{ConversationID: id(1), Title: "T", Items: []Part{image}}, List{}},
-			want: `{"conversations":[{"id":"` + id(0) + `","message_count":1,"last_active_at":"2030-01-02T03:04:10.000Z","state":"running","is_root":true,"is_self":true,"tokens":20},` +
-				`{"id":"` + id(1) + `","message_count":2,"last_active_at":"2030-01-02T03:04:09.000Z","state":"idle","parent_id":"` + id(0) + `","title":"T","tokens":10}]}`,
+			want: `{"conversations":[{"id":"` + id(0) + `","message_count":1,"last_active_at":"2030-01-02T03:04:10.000Z","state":"running","is_root":true,"is_self":true,"usage":{"input_tokens":18,"output_tokens":2,"samples":2,"calls":2}},` +
+				`{"id":"` + id(1) + `","message_count":2,"last_active_at":"2030-01-02T03:04:09.000Z","state":"idle","parent_id":"` + id(0) + `","title":"T","usage":{"input_tokens":9,"output_tokens":1,"samples":1,"calls":0}}]}`,
 		},
 		{
 			name:  "S-40 A-23 A-25 history",

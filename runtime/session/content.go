@@ -92,7 +92,7 @@ type listEntry struct {
 	IsRoot       bool   `json:"is_root,omitempty"`
 	IsSelf       bool   `json:"is_self,omitempty"`
 	Title        string `json:"title,omitempty"`
-	Tokens       int64  `json:"tokens,omitempty"` // of its own
+	Usage        Usage  `json:"usage"` // of its own samples and calls
 }
 
 // listContent is the output of conv.list, in the order of creation (S-30, A-34).
@@ -113,7 +113,7 @@ func (s State) listContent(caller string) string {
 		}
 		entry := listEntry{
 			ID: c.ID, MessageCount: c.Messages, LastActiveAt: c.LastActive.Format(timeFormat), State: "idle",
-			ParentID: c.Parent, IsRoot: c.Parent == "", IsSelf: c.ID == caller, Title: c.Title, Tokens: c.Usage.tokens(),
+			ParentID: c.Parent, IsRoot: c.Parent == "", IsSelf: c.ID == caller, Title: c.Title, Usage: c.Usage,
 		}
 		switch {
 		case c.ID == s.task.Conversation:

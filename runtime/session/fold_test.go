@@ -12,7 +12,7 @@ import (
 func full(t *testing.T) *host {
 	t.Helper()
 	return played(t, Config{}, "think + tool + create x", "create y", "!crash", "say inner", "fail", "create z + send 1 x",
-		"!submit 1 more", "!destroy 1", "!submit 0 next", "say done", "!chain")
+		"!submit 1 more", "!destroy 1", "!submit 0 next", "say done", "!chain", "!submit 0 last", "create w", "!chain")
 }
 
 // A log with an event missing, twice, or in another place does not fold, and the error names where.
@@ -44,7 +44,7 @@ func TestFoldRefuses(t *testing.T) {
 			}
 		}
 	}
-	if len(kinds) != 19 {
+	if len(kinds) != 20 {
 		t.Errorf("the log has %d kinds of events: %v", len(kinds), kinds)
 	}
 }

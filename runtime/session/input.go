@@ -12,7 +12,8 @@ type (
 		Context Context
 		Config  Config
 	}
-	// Submit puts input for a conversation at the end of the queue.
+	// Submit puts input for a conversation at the end of the queue. A host whose input cannot wait interrupts as
+	// well.
 	Submit struct {
 		Conversation string
 		Context      []Part // see [Submission]
@@ -84,7 +85,8 @@ type (
 	Sample struct {
 		Task         TaskID
 		Conversation string
-		// Left is what the response may use at most: its tokens, and the time until the deadline.
+		// Left is what is left of the budget of the logical turn: the host limits the response to its tokens, and
+		// reports [Expire] at its deadline.
 		Left Budget
 	}
 	// RunTool runs the tool of an ordinary call.

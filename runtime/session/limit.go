@@ -48,10 +48,10 @@ func (c Config) withDefaults() Config {
 
 // Usage is what has been used. It adds up over a conversation, a logical turn and the session.
 type Usage struct {
-	InputTokens  int64
-	OutputTokens int64
-	Samples      int64
-	Calls        int64 // of tools, conv.* among them
+	InputTokens  int64 `json:"input_tokens"`
+	OutputTokens int64 `json:"output_tokens"`
+	Samples      int64 `json:"samples"`
+	Calls        int64 `json:"calls"` // of tools, conv.* among them
 }
 
 func (u Usage) tokens() int64 { return u.InputTokens + u.OutputTokens }
@@ -63,7 +63,8 @@ func (u *Usage) add(v Usage) {
 	u.Calls += v.Calls
 }
 
-// Budget is what a logical turn, with all that its calls start, may use. A zero field is no limit.
+// Budget is what a logical turn, with all that its calls start, may use. A zero field is no limit, a negative one allows
+// nothing.
 type Budget struct {
 	Tokens   int64 // no sample once the usage has reached it
 	Calls    int64 // every further call is refused
@@ -112,8 +113,8 @@ func (b Budget) spent(used Usage, at time.Time) string {
 	return ""
 }
 
-// Capabilities is what a conversation may use beside what every tool call may. They only narrow from a caller to the
-// conversations it creates (A-30, A-31).
+// Capabilities is which tools a conversation may use. They only narrow from a caller to the conversations that it
+// creates (A-30, A-31).
 type Capabilities struct {
 	// MCP is the MCP tools, as "server" or "server/tool", sorted.
 	MCP      []string

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"flag"
 	"fmt"
 	"slices"
 	"strconv"
@@ -458,6 +459,33 @@ func TestOracle(t *testing.T) {
 			t.Fatalf("trace (-oracle +session):\n%s", diff)
 		}
 	})
+}
+
+var depth = flag.Int("depth", 2, "how many lines the scripts of TestOracleExhaustive have")
+
+// All short scripts have the same trace as their interpretation, beginning where two callers are suspended.
+func TestOracleExhaustive(t *testing.T) {
+	t.Parallel()
+	alphabet := script{
+		"say ", "say a", "create x", "create x + create y", "send 0 x", "send 1 x", "send 1 x + send 2 x", "tool + create x", "destroy 2",
+		"fail", "!submit 1 x", "!destroy 1", "!force 1", "!force 2", "!interrupt", "!chain", "!crash",
+	}
+	config := Config{MaxInterruptChainDepth: 3, MaxInterruptsPerTurn: 4, MaxInterruptsPerResponse: 2, MaxSamplesPerTurn: 6, MaxConversations: 5}
+	var explore func(lines script, left int)
+	explore = func(lines script, left int) {
+		h := start(t, config, everything())
+		h.run(slices.Clone(lines))
+		want := (&oracle{config: config, script: lines}).play()
+		if got := trace(h.log); !slices.Equal(want, got) {
+			t.Fatalf("%q: trace (-oracle +session):\n%s", lines, cmp.Diff(want, got))
+		}
+		for _, line := range alphabet {
+			if left > 0 {
+				explore(append(slices.Clip(lines), line), left-1)
+			}
+		}
+	}
+	explore(script{"!submit 0 go", "create x + create y", "create z"}, *depth)
 }
 
 func drawLine(t *rapid.T) string {

@@ -143,13 +143,15 @@ func (s State) Running() (task TaskID, conversation string) {
 	return s.task.ID, s.task.Conversation
 }
 
-// Stack returns the calls that wait for an answer, those of the first caller first.
+// Stack returns the calls that wait for an answer, those of the first caller first. What its frames point to must not
+// be changed.
 func (s State) Stack() []Batch { return cloneStack(s.stack) }
 
 // Queue returns the submissions that wait, the next one first.
 func (s State) Queue() []Submission { return slices.Clone(s.queue) }
 
-// Conversation returns the conversation with an id, destroyed or not, and nil where there is none.
+// Conversation returns the conversation with an id, destroyed or not, and nil where there is none. It belongs to the
+// state and must not be changed.
 func (s State) Conversation(id string) *Conversation {
 	i, ok := s.index[id]
 	if !ok {
@@ -161,8 +163,13 @@ func (s State) Conversation(id string) *Conversation {
 // Conversations returns all conversations in the order of their creation, destroyed ones too.
 func (s State) Conversations() iter.Seq[*Conversation] { return slices.Values(s.conversations) }
 
-// Root returns the first conversation of the session.
-func (s State) Root() *Conversation { return s.conversations[0] }
+// Root returns the first conversation of the session, and nil before its start.
+func (s State) Root() *Conversation {
+	if len(s.conversations) == 0 {
+		return nil
+	}
+	return s.conversations[0]
+}
 
 // Items returns the history of a conversation, the oldest item first: what the model is sampled with.
 func (c *Conversation) Items() []Item {
