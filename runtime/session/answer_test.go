@@ -89,6 +89,12 @@ func TestContents(t *testing.T) {
 			failure: true,
 		},
 		{
+			name:    "S-20 an empty text is none",
+			calls:   []Request{Create{ConversationID: id(1), UserInstruction: pointer("x")}, Send{ConversationID: id(1), Text: pointer(""), Items: []Part{{}}}},
+			want:    `{"ok":false,"code":"invalid_arguments","reason":"at least one of a text and an item is required","field":"text"}`,
+			failure: true,
+		},
+		{
 			name:    "S-93 A-16 an unknown conversation",
 			calls:   []Request{Send{ConversationID: id(7), Text: pointer("x")}},
 			want:    `{"ok":false,"code":"not_found","reason":"conversation not found"}`,
@@ -98,6 +104,17 @@ func TestContents(t *testing.T) {
 			name:    "A-42 not a UUID",
 			calls:   []Request{History{ConversationID: "3"}},
 			want:    `{"ok":false,"code":"invalid_id","reason":"conversation not found"}`,
+			failure: true,
+		},
+		{
+			name: "A-42 an id in upper case",
+			calls: []Request{
+				Create{ConversationID: id(10), UserInstruction: pointer("x")},
+				Send{ConversationID: strings.ToUpper(id(10)), Text: pointer("y")},
+				Destroy{ConversationID: strings.ToUpper(id(10))},
+				History{ConversationID: id(10)},
+			},
+			want:    `{"ok":false,"code":"destroyed","reason":"conversation not found"}`,
 			failure: true,
 		},
 		{

@@ -21,9 +21,9 @@ func (d *decision) calls() {
 			c, refusal := d.readable(caller, request)
 			d.answer(call, refusal, func() string { return d.state.historyContent(c, request.Limit) })
 		case Destroy:
-			refusal := d.destroyable(caller, request.ConversationID)
+			c, refusal := d.destroyable(caller, request)
 			if refusal == nil {
-				d.destroy(request.ConversationID)
+				d.destroy(c.ID)
 			}
 			d.answer(call, refusal, func() string { return contentOK })
 		}
@@ -69,8 +69,8 @@ func (d *decision) interrupts(caller string) {
 				}
 				f.Target, f.Input, f.Budget = request.ConversationID, input(request.UserInstruction, request.Items), request.Budget
 			case Send:
-				refusal = d.sendable(caller, request)
-				f.Target, f.Input, f.Budget = request.ConversationID, input(request.Text, request.Items), request.Budget
+				f.Target, refusal = d.sendable(caller, request)
+				f.Input, f.Budget = input(request.Text, request.Items), request.Budget
 			}
 		}
 		if refusal != nil {
@@ -142,17 +142,19 @@ func (d *decision) creation(caller string, request Create, others int) (Conversa
 	return opening, nil
 }
 
-func (d *decision) sendable(caller string, request Send) *Refusal {
+// sendable returns the target of a call of conv.send, or why it is refused.
+func (d *decision) sendable(caller string, request Send) (string, *Refusal) {
 	if refusal := validInput(input(request.Text, request.Items), "text"); refusal != nil {
-		return refusal
+		return "", refusal
 	}
 	c, refusal := d.state.addressed(caller, request.ConversationID)
 	if refusal != nil {
-		return refusal
+		return "", refusal
 	}
-	return d.state.free(caller, c.ID)
+	return c.ID, d.state.free(caller, c.ID)
 }
 
+// readable returns the conversation that a call of conv.history reads, or why it is refused.
 func (d *decision) readable(caller string, request History) (*Conversation, *Refusal) {
 	if refusal := d.mayConverse(caller); refusal != nil {
 		return nil, refusal
@@ -163,22 +165,23 @@ func (d *decision) readable(caller string, request History) (*Conversation, *Ref
 	return d.state.addressed(caller, request.ConversationID)
 }
 
-func (d *decision) destroyable(caller, id string) *Refusal {
+// destroyable returns the conversation that a call of conv.destroy destroys, or why it is refused.
+func (d *decision) destroyable(caller string, request Destroy) (*Conversation, *Refusal) {
 	if refusal := d.mayConverse(caller); refusal != nil {
-		return refusal
+		return nil, refusal
 	}
-	c, refusal := d.state.addressed(caller, id)
+	c, refusal := d.state.addressed(caller, request.ConversationID)
 	if refusal != nil {
-		return refusal
+		return nil, refusal
 	}
 	if c == d.state.Root() {
-		return refuseRoot()
+		return nil, refuseRoot()
 	}
-	return d.state.free(caller, id)
+	return c, d.state.free(caller, c.ID)
 }
 
 func validInput(parts []Part, field string) *Refusal {
-	if problem := problemOf(parts); problem != "" {
+	if problem := problemOfInput(parts); problem != "" {
 		return &Refusal{Code: CodeInvalidArguments, Field: field, Reason: problem}
 	}
 	return nil

@@ -20,15 +20,16 @@ func (in Start) decide(d *decision) error {
 }
 
 func (in Submit) decide(d *decision) error {
-	if _, refusal := d.state.addressed("", in.Conversation); refusal != nil {
+	c, refusal := d.state.addressed("", in.Conversation)
+	if refusal != nil {
 		return refusal
 	}
-	if problem := problemOf(in.Input); problem != "" {
+	if problem := problemOfInput(in.Input); problem != "" {
 		return &Refusal{Code: CodeInvalidArguments, Field: "input", Reason: problem}
 	}
 	id := d.state.submissions + 1
-	d.add(Event{Conversation: in.Conversation, Submission: id, Body: SubmissionQueued{Submission{
-		ID: id, Conversation: in.Conversation, Context: in.Context, Input: in.Input, Budget: in.Budget,
+	d.add(Event{Conversation: c.ID, Submission: id, Body: SubmissionQueued{Submission{
+		ID: id, Conversation: c.ID, Context: in.Context, Input: in.Input, Budget: in.Budget,
 	}}})
 	d.advance()
 	return nil
@@ -118,7 +119,7 @@ func (in Response) decide(d *decision) error {
 	}
 	conversation, stopping := t.Conversation, t.stop != nil
 	in.Usage.Samples, in.Usage.Calls = 1, 0
-	if problem := d.problemOf(in.Items); problem != "" {
+	if problem := d.problemOfResponse(in.Items); problem != "" {
 		d.emit(conversation, TokenCount{Usage: in.Usage})
 		if !stopping {
 			d.fail(Failure{Code: CodeInvalidResponse, Message: problem})
@@ -150,9 +151,9 @@ func (in Response) decide(d *decision) error {
 	return nil
 }
 
-// problemOf returns what is wrong with a response, and an empty string where nothing is. Call ids are told apart within
+// problemOfResponse returns what is wrong with a response, and an empty string where nothing is. Call ids are told apart within
 // a response only, since some providers count them from the beginning in each.
-func (d *decision) problemOf(items []ResponseItem) string {
+func (d *decision) problemOfResponse(items []ResponseItem) string {
 	ids, opened := map[string]bool{}, map[string]bool{}
 	for _, item := range items {
 		if item.Call == nil {
@@ -466,9 +467,9 @@ func refuseInterrupted() *Refusal {
 	return &Refusal{Code: CodeInterrupted, Reason: "the call was interrupted before it had a result"}
 }
 
-// problemOf returns what is wrong with an input, and an empty string where nothing is.
-func problemOf(parts []Part) string {
-	if len(parts) == 0 {
+// problemOfInput returns what is wrong with an input, and an empty string where nothing is.
+func problemOfInput(parts []Part) string {
+	if !slices.ContainsFunc(parts, func(p Part) bool { return p != Part{} }) {
 		return "at least one of a text and an item is required"
 	}
 	for _, p := range parts {

@@ -1,6 +1,9 @@
 package session
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Code is why a call, an input or a task did not do what was asked. Hosts and models may rely on the values.
 type Code string
@@ -72,8 +75,10 @@ type Result struct {
 	Usage   Usage // of the logical turn and of all that its calls started
 }
 
-// addressed returns the conversation that caller names by an id, or why it cannot.
+// addressed returns the conversation that caller names by an id, in lower or upper case, or why it cannot. An empty
+// caller is the host, which may name all.
 func (s State) addressed(caller, id string) (*Conversation, *Refusal) {
+	id = strings.ToLower(id)
 	if !validID(id) {
 		return nil, &Refusal{Code: CodeInvalidID, Reason: reasonNotFound}
 	}
