@@ -383,6 +383,40 @@ func TestWhere(t *testing.T) {
 	}
 }
 
+// Whoever has moved what is large has links to it: to the directories of rollouts, but not
+// to anything in them.
+func TestMovedRollouts(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.thread(1, h.meta(1), user("Go"))
+	h.write("archived_sessions/rollout-2026-05-01T00-00-00-"+uuid(2)+".jsonl", text(h.meta(2), user("Gone")))
+	moved := &home{t: t, dir: t.TempDir(), project: h.project}
+	for _, name := range []string{"sessions", "archived_sessions"} {
+		if err := os.Symlink(filepath.Join(h.dir, name), filepath.Join(moved.dir, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	found, problems := list(t, moved.open(), store.Live|store.Archived)
+	if len(found) != 2 || len(problems) > 0 {
+		t.Fatalf("%+v, %v", found, problems)
+	}
+	for _, c := range found {
+		if !strings.Contains(said(t, c), "Go") {
+			t.Errorf("%s: %s", c.ID, said(t, c))
+		}
+	}
+	deep := &home{t: t, dir: t.TempDir(), project: h.project}
+	if err := os.Mkdir(filepath.Join(deep.dir, "sessions"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(h.dir, filepath.FromSlash(rollout(1))), filepath.Join(deep.dir, "sessions", filepath.Base(rollout(1)))); err != nil {
+		t.Fatal(err)
+	}
+	if found, problems := list(t, deep.open(), store.Live); len(found) != 0 || len(problems) != 1 {
+		t.Errorf("a link to elsewhere: %v, %v", found, problems)
+	}
+}
+
 func TestParseID(t *testing.T) {
 	t.Parallel()
 	const id = "01a1ffd8-bcaf-7820-9f24-9b3a41ea86b0"

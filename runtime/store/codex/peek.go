@@ -118,7 +118,7 @@ func parseBase(raw []byte) base {
 
 // peek reads the metadata of a rollout.
 func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
-	f, err := openFile(s.root, file)
+	f, err := openFile(s.home, file)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -40,7 +39,7 @@ const (
 // session is the opened home directory.
 type session struct {
 	store *Store
-	root  *os.Root
+	home  *home
 
 	once     sync.Once
 	rollouts []*rollout // by thread and segment
@@ -48,7 +47,7 @@ type session struct {
 }
 
 // Close implements [store.Session].
-func (s *session) Close() { s.root.Close() }
+func (s *session) Close() { s.home.close() }
 
 // rollout is a file of a thread. A thread that was reverted has several, of which the
 // last one counts.
@@ -100,7 +99,7 @@ func number(b bool) int {
 
 // walk finds the rollouts in a directory and in those below it, some levels deep.
 func (s *session) walk(dir string, depth int) {
-	f, err := s.root.Open(dir)
+	f, err := s.home.openDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
@@ -216,7 +215,7 @@ func (s *session) peekAll(ctx context.Context, all []*rollout) {
 // names returns the names that threads were given: the last one of each counts.
 func (s *session) names() map[string]string {
 	names := map[string]string{}
-	data, err := safefile.ReadIn(s.root, indexFile, maxIndexSize)
+	data, err := safefile.ReadIn(s.home.root, indexFile, maxIndexSize)
 	if err != nil {
 		return names // there need not be any
 	}
