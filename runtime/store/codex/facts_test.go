@@ -3,6 +3,7 @@ package codex_test
 import (
 	"errors"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -380,6 +381,26 @@ func TestWhere(t *testing.T) {
 	}
 	if s, ok := codex.Open(store.Options{Project: in(t.TempDir()), Getenv: env(map[string]string{"CODEX_HOME": h.dir})}); !ok || anything(t, s) {
 		t.Error("another directory has conversations")
+	}
+}
+
+// Of two rollouts of a thread that do not go on from each other the later one is read, and
+// the other one is reported. One that is compressed, or archived, meanwhile is none.
+func TestDuplicates(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.thread(1, h.meta(1), user("Early"))
+	h.write("sessions/2026/05/02/rollout-2026-05-02T00-00-00-"+uuid(1)+".jsonl", text(h.meta(1), user("Late")))
+	h.thread(2, h.meta(2), user("Go"))
+	h.compressed(2, h.meta(2), user("Go"))
+	h.thread(3, h.meta(3), user("Go"))
+	h.write("archived_sessions/"+path.Base(rollout(3)), text(h.meta(3), user("Go")))
+	found, problems := list(t, h.open(), store.Live)
+	if len(found) != 3 || found[0].Title != "Late" {
+		t.Errorf("%+v", found)
+	}
+	if len(problems) != 1 || problems[0].Kind != store.Duplicate || problems[0].ID != codexID(1) || problems[0].Path != filepath.Join(h.dir, filepath.FromSlash(rollout(1))) {
+		t.Errorf("%+v", problems)
 	}
 }
 

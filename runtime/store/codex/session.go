@@ -151,14 +151,29 @@ func (s *session) threads() []*rollout {
 // segments returns the rollouts of a thread, the last one first.
 func (s *session) segments(thread string) []*rollout {
 	s.list()
+	i, _ := slices.BinarySearchFunc(s.rollouts, thread, func(r *rollout, thread string) int { return strings.Compare(r.thread, thread) })
+	end := i
+	for end < len(s.rollouts) && s.rollouts[end].thread == thread {
+		end++
+	}
+	found := slices.Clone(s.rollouts[i:end])
+	slices.Reverse(found)
+	return found
+}
+
+// duplicates returns the rollouts that are of the same part of a thread as another one, in
+// the same form.
+func (s *session) duplicates(of *rollout) []*rollout {
 	var found []*rollout
-	for _, r := range slices.Backward(s.rollouts) {
-		if r.thread == thread {
+	for _, r := range s.segments(of.thread) {
+		if r.file != of.file && r.segment == of.segment && r.archived == of.archived && r.compressed == of.compressed {
 			found = append(found, r)
 		}
 	}
 	return found
 }
+
+var errDuplicate = errors.New("another file of the same id is later, and is read instead")
 
 // List implements [store.Session].
 func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
@@ -182,6 +197,9 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 			problems = append(problems, s.problem(id(r.thread), store.Unreadable, r.file, r.err))
 		case s.has(r):
 			list = append(list, s.conversation(ctx, r, names))
+			for _, d := range s.duplicates(r) {
+				problems = append(problems, s.problem(id(r.thread), store.Duplicate, d.file, errDuplicate))
+			}
 		}
 	}
 	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
