@@ -13,6 +13,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/codex"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Each case is a fact about what the program writes.
@@ -381,6 +382,34 @@ func TestWhere(t *testing.T) {
 	}
 	if s, ok := codex.Open(store.Options{Project: in(t.TempDir()), Getenv: env(map[string]string{"CODEX_HOME": h.dir})}); !ok || anything(t, s) {
 		t.Error("another directory has conversations")
+	}
+}
+
+// A rollout that does not say what it is is reported: nothing of it can be read. One that
+// has only been begun is left alone.
+func TestDamagedBeginning(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.thread(1, user("Go"))
+	h.write(rollout(2), "damage\n"+text(user("Go")))
+	h.write(rollout(3), text(h.meta(3))[:20])
+	h.write(rollout(4), "")
+	file := h.compressed(5, h.meta(5), user("Go"))
+	if err := os.Truncate(file, 30); err != nil {
+		t.Fatal(err)
+	}
+	h.thread(6, h.meta(1), user("Of another id"))
+	found, problems := list(t, h.open(), store.Live)
+	got := map[transcript.ID]store.ProblemKind{}
+	for _, p := range problems {
+		got[p.ID] = p.Kind
+	}
+	want := map[transcript.ID]store.ProblemKind{}
+	for _, n := range []int{1, 2, 5, 6} {
+		want[codexID(n)] = store.BadMetadata
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(found) != 0 || len(problems) != len(want) {
+		t.Errorf("%v, %v\n%s", found, problems, diff)
 	}
 }
 

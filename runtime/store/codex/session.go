@@ -173,6 +173,8 @@ func (s *session) duplicates(of *rollout) []*rollout {
 	return found
 }
 
+var errBeginning = errors.New("it does not begin with what this thread is")
+
 var errDuplicate = errors.New("another file of the same id is later, and is read instead")
 
 // List implements [store.Session].
@@ -195,6 +197,8 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 		case errors.Is(r.err, fs.ErrNotExist): // deleted meanwhile
 		case r.err != nil:
 			problems = append(problems, s.problem(id(r.thread), store.Unreadable, r.file, r.err))
+		case r.meta.begun && r.meta.thread != r.thread:
+			problems = append(problems, s.problem(id(r.thread), store.BadMetadata, r.file, errBeginning))
 		case s.has(r):
 			list = append(list, s.conversation(ctx, r, names))
 			for _, d := range s.duplicates(r) {
