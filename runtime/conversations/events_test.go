@@ -427,14 +427,14 @@ func randomQuery(rng *rand.Rand) conversations.EventQuery {
 func TestSearchEventsAgainstAnOracle(t *testing.T) {
 	t.Parallel()
 	matched := 0
-	for seed := range uint64(40) {
+	for seed := range uint64(25) {
 		rng := rand.New(rand.NewPCG(seed, 17))
 		l := randomConversations(t, rng)
 		listing, err := l.List(t.Context(), conversations.ListQuery{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 40 {
+		for range 30 {
 			q := randomQuery(rng)
 			if len(listing.Conversations) > 0 && rng.IntN(4) == 0 {
 				c := listing.Conversations[rng.IntN(len(listing.Conversations))]
