@@ -111,7 +111,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 		if !p.IncludeCurrent {
 			g.query.Exclude, g.query.KinOf = current.ids, current.kinOf
 		}
-		return g.search(ctx, source)
+		return g.searchPresent(ctx, source)
 	})
 	if err != nil {
 		return nil, err
@@ -163,6 +163,23 @@ type searched struct {
 // ones not to be looked for. Where fewer than that match in archived ones too, they are
 // shown beside them, and else counted.
 const fewEvents = 5
+
+// maxSearches bounds how often a call searches anew.
+const maxSearches = 3
+
+// searchPresent searches, and again where a conversation that something was found in was
+// deleted before it was shown: it must not make the search of the others fail.
+func (g *grepping) searchPresent(ctx context.Context, source conversations.Source) error {
+	begin := *g
+	for n := 1; ; n++ {
+		err := g.search(ctx, source)
+		var missing *conversations.NotFoundError
+		if n == maxSearches || len(g.params.IDs) > 0 || !errors.As(err, &missing) {
+			return err
+		}
+		*g = begin
+	}
+}
 
 // search looks for the pattern, or else for its words, or else for what would
 // have found more.
