@@ -11,9 +11,7 @@ package codex
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,13 +40,7 @@ func Open(o store.Options) (*Store, bool) {
 	if s.home == "" {
 		return nil, false
 	}
-	for _, dir := range []string{sessionsDir, archiveDir} {
-		info, err := os.Stat(filepath.Join(s.home, dir))
-		if err == nil && info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return s, true
-		}
-	}
-	return nil, false
+	return s, store.IsThere(filepath.Join(s.home, sessionsDir)) || store.IsThere(filepath.Join(s.home, archiveDir))
 }
 
 // Home returns the directory that Codex keeps everything in, or "" where the
