@@ -4,15 +4,14 @@
 // It is a reader. It never creates, changes or locks anything, opens only regular
 // files below the home directory, and none of the databases there: rollouts are what
 // they are made of. Only the two directories of rollouts may be links to elsewhere, as
-// users make them who have moved what is large. A thread belongs to a project by the working directory that is
-// recorded in it.
+// users make them who have moved what is large. A thread belongs to a project by the
+// working directory that is recorded in it.
 package codex
 
 import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
