@@ -138,6 +138,11 @@ func arrows() []arrow {
 			why:  "databases are opened in one place, which sees to it that nothing is written",
 		},
 		{
+			from: list("runtime/store/codex"),
+			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "github.com/klauspost/compress/zstd"),
+			why:  "Codex compresses what has not been used for a week; no other store has to decompress anything",
+		},
+		{
 			from: list("runtime/store/..."),
 			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "golang.org/x/sync/semaphore", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
 			why:  "a store reads one format, thousands of files of it; no tool and no front asks one",

@@ -22,13 +22,16 @@ const (
 	piecesOfPart   = partChars / pieceChars
 	defaultAround  = 1
 	neighbourChars = 300
+	// wholeNeighbour is how many characters of a neighbour are never cut, as an answer would
+	// lack what another call then costs more to show.
+	wholeNeighbour = 500
 	asideChars     = 120 // of a neighbour that is work beside what was said, or what was said before a request
 	// A request of no more than replyChars answers what was said before it, as yes does.
 	replyChars = 50
 	// The answer to a request is shown up to wholeAnswer characters, pastes of more than
 	// pastedAnswer aside, and of a longer one answerChars: who reads the one wants the
 	// other.
-	wholeAnswer  = 4000
+	wholeAnswer  = 3000
 	answerChars  = 2500
 	pastedAnswer = 600
 	// callReach is how far from a tool call its result is looked for, in events:
@@ -241,7 +244,10 @@ func (n *neighbours) add(recorded *conversations.Event) bool {
 		default:
 			isFirst := distance < 0 || n.partner == nil // a result of the call, or the last call before the result
 			if (distance > 0) == (kind == kindToolResult) && isFirst && recorded.CallID == n.callID && n.callID != "" {
-				e := newEvent(recorded, kind).brief(neighbourChars)
+				e := newEvent(recorded, kind)
+				if e.body.length() > wholeNeighbour {
+					e = e.brief(neighbourChars)
+				}
 				e.call = call
 				n.partner = &e
 			}
@@ -255,6 +261,7 @@ func (n *neighbours) add(recorded *conversations.Event) bool {
 	if isNear && includes(n.include, kind, true) && (n.isGiven || isOfUse) {
 		e := newEvent(recorded, kind)
 		switch {
+		case e.body.length() <= wholeNeighbour:
 		case isWork:
 			e = e.brief(asideChars)
 		case isBefore:

@@ -56,7 +56,7 @@ type grepping struct {
 	query  conversations.EventQuery
 
 	found    conversations.EventMatches // of the search that found what is shown
-	words    []string                   // of the pattern, where they were searched for
+	words    []string                   // of the pattern, or its alternatives, where they were searched for
 	holding  []int                      // by word: events that hold it
 	together []transcript.ID            // conversations that hold all words, if no event does
 	searched searched
@@ -111,7 +111,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 		if !p.IncludeCurrent {
 			g.query.Exclude, g.query.KinOf = current.ids, current.kinOf
 		}
-		return g.search(ctx, source)
+		return g.searchPresent(ctx, source)
 	})
 	if err != nil {
 		return nil, err
@@ -164,6 +164,23 @@ type searched struct {
 // shown beside them, and else counted.
 const fewEvents = 5
 
+// maxSearches bounds how often a call searches anew.
+const maxSearches = 3
+
+// searchPresent searches, and again where a conversation that something was found in was
+// deleted before it was shown: it must not make the search of the others fail.
+func (g *grepping) searchPresent(ctx context.Context, source conversations.Source) error {
+	begin := *g
+	for n := 1; ; n++ {
+		err := g.search(ctx, source)
+		var missing *conversations.NotFoundError
+		if n == maxSearches || len(g.params.IDs) > 0 || !errors.As(err, &missing) {
+			return err
+		}
+		*g = begin
+	}
+}
+
 // search looks for the pattern, or else for its words, or else for what would
 // have found more.
 func (g *grepping) search(ctx context.Context, source conversations.Source) error {
@@ -199,11 +216,14 @@ func (g *grepping) search(ctx context.Context, source conversations.Source) erro
 }
 
 // attempts are the searches for the pattern of a query, of which the first that finds
-// something counts: for the pattern as it stands, then for its words, and either in live
-// conversations and then in archived ones.
+// something counts: for the pattern as it stands, then for its alternatives, or for its
+// words where it has none, and each in live conversations and then in archived ones.
 func attempts(q conversations.EventQuery) []conversations.EventQuery {
 	list := []conversations.EventQuery{q}
-	if words := wordsOf(q.Pattern, q.IgnoreCase); len(words) > 1 {
+	if either := eitherOf(q.Pattern); either != nil {
+		q.Words, q.Any = either, true
+		list = append(list, q)
+	} else if words := wordsOf(q.Pattern, q.IgnoreCase); len(words) > 1 {
 		q.Words = words
 		list = append(list, q)
 	}
@@ -226,13 +246,13 @@ func isUnsupported(q conversations.EventQuery, err error) bool {
 }
 
 // isApart reports whether what is shown are words that stand apart.
-func (g *grepping) isApart() bool { return len(g.query.Words) > 0 }
+func (g *grepping) isApart() bool { return g.query.Apart() }
 
 // add adds what a search looked at.
 func (g *grepping) add(query conversations.EventQuery, found conversations.EventMatches) {
 	s := &g.searched
 	if s.own == 0 {
-		s.own, s.ownEvents = found.Own, len(query.Words) > 0
+		s.own, s.ownEvents = found.Own, query.Apart()
 	}
 	if len(query.Words) > 0 {
 		if g.words == nil {
@@ -363,7 +383,7 @@ func try(ctx context.Context, source conversations.Source, call string, q conver
 			return nil, err
 		}
 		if found.Total > 0 {
-			return &advised{call, found.Total, len(query.Words) > 0}, nil
+			return &advised{call, found.Total, query.Apart()}, nil
 		}
 	}
 	return nil, nil
@@ -373,7 +393,7 @@ func try(ctx context.Context, source conversations.Source, call string, q conver
 // or counts it where that is more.
 func (g *grepping) lookInArchived(ctx context.Context, source conversations.Source, all *candidates) error {
 	query := g.query
-	if len(query.IDs) > 0 || query.Archived || len(query.Words) > 0 {
+	if len(query.IDs) > 0 || query.Archived || query.Apart() {
 		return nil
 	}
 	query.Archived = true
@@ -388,6 +408,9 @@ func (g *grepping) lookInArchived(ctx context.Context, source conversations.Sour
 	if len(archived.list) < fewEvents {
 		all.add(archived)
 		g.found.Total += found.Total
+		for i, n := range found.Words {
+			g.holding[i] += n
+		}
 		g.found.Conversations = slices.Concat(g.found.Conversations, found.Conversations)
 		g.searched.aside.Problems = append(g.searched.aside.Problems, found.Aside.Problems...)
 		return nil

@@ -101,8 +101,11 @@ func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
 	if g.searched.live >= 0 && g.ordered == nil {
 		e.Searched = new(g.searched.live + g.searched.archived)
 	}
-	if g.isApart() {
+	switch {
+	case g.isApart():
 		e.Matches, e.Words = 0, "apart"
+	case g.query.Any:
+		e.Matches, e.Words = 0, "any"
 	}
 	e.Conversations = g.conversations(g.page[:n])
 	unshown := g.unshown(n)
@@ -115,7 +118,7 @@ func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
 		e.ConversationCount = len(g.found.Conversations)
 	}
 	e.Notes = g.notes(&e, n, max(0, len(unshown)-maxUnshown))
-	if n == e.Matches && !g.isApart() {
+	if n == e.Matches && e.Words == "" {
 		e.Returned = nil
 	}
 	return &e

@@ -734,7 +734,7 @@ func checkAround(t *testing.T, all []numbered, n int, part *int, root *answerEle
 		}
 		switch {
 		case i == answer:
-			checkBody(t, &e.answerElement, all[i-1].recordedEvent, 4000)
+			checkBody(t, &e.answerElement, all[i-1].recordedEvent, 3000)
 			answer = 0
 		case i < n-1 || i > n+1:
 			joined++ // the result of a call, or its call
@@ -743,7 +743,10 @@ func checkAround(t *testing.T, all []numbered, n int, part *int, root *answerEle
 			if only == "user" && i < n {
 				limit = 120
 			}
-			checkBody(t, &e.answerElement, all[i-1].recordedEvent, limit)
+			isCut := checkBody(t, &e.answerElement, all[i-1].recordedEvent, limit)
+			if n := utf8.RuneCountInString(visible.Visible(all[i-1].words)); isCut && n <= 500 && all[i-1].kind != "tool_call" {
+				t.Errorf("a neighbour of %d characters is cut", n)
+			}
 		}
 		if n-1 <= i && i <= n+1 {
 			got = append(got, i)

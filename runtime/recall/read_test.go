@@ -264,7 +264,7 @@ func readCases() []golden {
 		},
 		{
 			file: "event_reply", call: `{"id":"jp-c17648402467","event":2}`,
-			cli: cli{stdout: printed(1, 1, 1, "", said("assistant", 1, rowsOf("Another reason", 20)+"\n\nShall I go on?"), said("user", 1, "yes"), said("assistant", 1, "Done."))},
+			cli: cli{stdout: printed(1, 1, 1, "", said("assistant", 1, rowsOf("Another reason", 60)+"\n\nShall I go on?"), said("user", 1, "yes"), said("assistant", 1, "Done."))},
 		},
 		{
 			file: "requests_with_pastes", call: `{"id":"jp-c17648402467","include":["requests"]}`,
