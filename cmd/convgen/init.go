@@ -41,7 +41,7 @@ func initProject(args []string, stdout, stderr io.Writer) int {
 	if code := generate([]string{"-C", *dir}, stdout, stderr); code != exitOK {
 		return code
 	}
-	fmt.Fprintf(stderr, "next:\n  go get -tool github.com/convtools/convtools/cmd/convgen && go mod tidy\n  go run . call git_log limit=3\n  go install . && %s install claude-code\n", program)
+	fmt.Fprintf(stderr, "next:\n  go get -tool github.com/convtools/convtools/cmd/convgen && go mod tidy\n  go install . && %s install claude-code\n  %s call git_log limit=3   # in a repository with commits\n", program, program)
 	return exitOK
 }
 
