@@ -446,8 +446,8 @@ type GrepEnvelope struct {
 	ConversationCount int
 	// Conversations searched, where nothing matches. Left out when it is nil.
 	Searched *int
-	// There are matches that no page up to this one shows. Left out when it is
-	// false.
+	// There are matches that only later pages show, those that more counts aside.
+	// Left out when it is false.
 	Truncated bool
 	// A conversation with a match; those without one in this answer stand last.
 	Conversations []GrepConversation

@@ -127,10 +127,10 @@ func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
 	return &e
 }
 
-// truncated reports whether there are lines behind the first n of the page, or others of
-// an event on it.
+// truncated reports whether there are lines behind the first n of the page. Of an event
+// of which not all are shown, more says so.
 func (g *grepping) truncated(n int) bool {
-	return g.ordered != nil && (g.params.Offset+n < g.ordered.total || g.withMore(n) != nil)
+	return g.ordered != nil && g.params.Offset+n < g.ordered.total
 }
 
 // withMore returns the first event among n lines of the page of which not all
