@@ -26,6 +26,7 @@ type request struct {
 	chars        int       // of the whole request
 	text         string    // how it begins, as by beginning
 	answer       int       // the event of the last that the assistant said before the next request; 0 for none
+	answerChars  int       // of it
 }
 
 // newRequest makes an entry of an event of the user, of whose text there may be no
@@ -61,7 +62,7 @@ func readOutline(ctx context.Context, source conversations.Source, id string) (o
 			if e.Kind == transcript.KindUser {
 				o.add(newRequest(e))
 			} else if len(strings.TrimSpace(string(e.Text))) > 0 {
-				o.answered(e.Turn, e.Number)
+				o.answered(e)
 			}
 			return ctx.Err()
 		},
@@ -79,9 +80,15 @@ func (o *outline) add(r request) {
 }
 
 // answered adds what the assistant said after the latest request, in the same turn.
-func (o *outline) answered(turn, number int) {
-	if n := len(o.requests); n > 0 && o.requests[n-1].turn == turn {
-		o.requests[n-1].answer = number
+func (o *outline) answered(e *conversations.Event) {
+	n := len(o.requests)
+	if n == 0 || o.requests[n-1].turn != e.Turn {
+		return
+	}
+	last := &o.requests[n-1]
+	last.answer, last.answerChars = e.Number, e.Chars
+	if e.Chars == 0 {
+		last.answerChars = utf8.RuneCountInString(string(e.Text))
 	}
 }
 

@@ -188,7 +188,7 @@ func TestReadOutline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []request{{number: 1, turn: 1, at: at, chars: 2, text: "潮?", answer: 4}, {number: 7, turn: 2, chars: 9000, text: "Why?"}}
+	want := []request{{number: 1, turn: 1, at: at, chars: 2, text: "潮?", answer: 4, answerChars: 2}, {number: 7, turn: 2, chars: 9000, text: "Why?"}}
 	if diff := cmp.Diff(want, o.requests, cmp.AllowUnexported(request{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
