@@ -200,7 +200,9 @@ func TestReadOutline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []request{{number: 1, turn: 1, at: at, chars: 2, text: "潮?", answer: 4, answerChars: 2}, {number: 7, turn: 2, chars: 9000, text: "Why?"},
+	want := []request{
+		{number: 1, turn: 1, at: at, chars: 2, text: "潮?", answer: 4, answerChars: 2},
+		{number: 7, turn: 2, chars: 9000, text: "Why?"},
 		{number: 8, turn: 3, chars: 4, text: "One?", answer: 13, answerChars: 10, interrupted: true},
 		{number: 10, turn: 3, chars: 4, text: "Two?", answer: 11, answerChars: 4},
 		{number: 12, turn: 3, chars: 6, text: "Three?", answer: 13, answerChars: 10},
