@@ -229,3 +229,24 @@ func TestReadOutline(t *testing.T) {
 		t.Error("goes on when it has to stop")
 	}
 }
+
+// TestAnswerOfInterrupted: beside a request whose answer was announced and interrupted
+// stands the last answer in the turn.
+func TestAnswerOfInterrupted(t *testing.T) {
+	t.Parallel()
+	source := &requestsOf{events: []conversations.Event{
+		{Number: 1, Turn: 1, Request: 1, Kind: transcript.KindUser, Text: []byte("One?")},
+		{Number: 2, Turn: 1, Request: 1, Kind: transcript.KindAssistant, Text: []byte("Let me look:\n")},
+		{Number: 3, Turn: 1, Request: 2, Kind: transcript.KindUser, Text: []byte("Two?")},
+		{Number: 4, Turn: 1, Request: 2, Kind: transcript.KindAssistant, Text: []byte("Both.")},
+		{Number: 5, Turn: 2, Request: 3, Kind: transcript.KindUser, Text: []byte("And?")},
+		{Number: 6, Turn: 2, Request: 3, Kind: transcript.KindAssistant, Text: []byte("Done.")},
+	}}
+	for number, want := range map[int]int{1: 4, 3: 4, 5: 6} {
+		only := newEvent(&source.events[number-1], kindUser)
+		n := neighbours{around: 1, only: only, calls: toolCalls{}}
+		if _, err := n.read(t.Context(), source, "jp-c1"); err != nil || n.partner == nil || n.partner.shown.Event != want {
+			t.Errorf("beside %d: %+v, %v, want %d", number, n.partner, err, want)
+		}
+	}
+}
