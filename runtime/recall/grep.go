@@ -3,6 +3,7 @@ package recall
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,17 +22,25 @@ import (
 // only one that is searched.
 const linesOfEach = 3
 
-// With a limit of no more than usualLimit, the hits of an answer have about
-// usualChars characters with their markup, and with lines of context contextChars
-// more: what is dealt later is seldom needed.
+// How many characters an answer has at most, about, unless limit is more than
+// usualLimit: what is dealt later is seldom needed. Who gives a limit of more than
+// fewLines asks for more.
 const (
 	usualLimit   = 50
-	usualChars   = 5000
-	contextChars = 2500
+	fewLines     = 20
+	askedChars   = 5000 // where limit is given, and more than fewLines
+	usualChars   = 4000
+	contextChars = 3500 // with lines of context
+	passageChars = 2500 // with lines of context inside one event
 )
 
+// leastHits is the part of these characters, in percent, that hits may have whatever
+// stands behind them: conversations without one, and notes.
+const leastHits = 70
+
 // The part of these characters, in percent, that hits have where tool traffic stands
-// behind what was said, and where reasoning without context stands last.
+// behind what was said, and where reasoning stands last. Lines with context have all: they
+// are few.
 const (
 	asideShare     = 60
 	reasoningShare = 40
@@ -100,9 +109,9 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 		g.query.Scopes = transcript.ScopeAll
 	}
 	if p.Event != nil {
-		g.query.Number, g.query.MaxLines, g.join = *p.Event, min(p.Offset, maxReach)+p.Limit, joinNone
-		if p.Context == 0 {
-			g.query.MaxLines, g.join = maxReach+p.Limit, joinOwn
+		g.query.Number, g.query.MaxLines, g.join = *p.Event, maxReach+p.Limit, joinOwn
+		if p.Context > 0 {
+			g.join = joinNone
 		}
 	}
 	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) error {
@@ -118,17 +127,12 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	}
 	lines := len(g.page)
 	if p.Limit <= usualLimit {
-		most := usualChars
-		if p.Context > 0 {
-			most += contextChars
+		most := g.most(isGiven(call, "limit"))
+		lines = max(min(lines, 1), g.within(lines, most*leastHits/100, g.hitsAlone), g.within(lines, most, g.envelope))
+		if p.Context == 0 {
+			lines = g.withoutAside(lines, transcript.ScopeReasoning, most*reasoningShare/100)
+			lines = g.withoutAside(lines, ^saidScopes, most*asideShare/100)
 		}
-		lines = min(lines, max(1, *fit(lines, most, g.hitsAlone).Returned))
-		reasoning := reasoningShare
-		if p.Context > 0 {
-			reasoning = asideShare
-		}
-		lines = g.withoutAside(lines, transcript.ScopeReasoning, most*reasoning/100)
-		lines = g.withoutAside(lines, ^saidScopes, most*asideShare/100)
 	}
 	e := fit(lines, conversation.GrepMaxChars, g.envelope)
 	if e.Returned != nil && *e.Returned == 0 && lines > 0 { // what makes context visible may be much longer than it
@@ -136,6 +140,35 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 		e = fit(lines, conversation.GrepMaxChars, g.envelope)
 	}
 	return e, nil
+}
+
+// most is about how many characters the answer may have.
+func (g *grepping) most(isLimitGiven bool) int {
+	p := g.params
+	switch {
+	case isLimitGiven && p.Limit > fewLines:
+		return askedChars
+	case p.Context == 0:
+		return usualChars
+	case p.Event != nil:
+		return passageChars
+	default:
+		return contextChars
+	}
+}
+
+// isGiven reports whether a call gives a parameter that has a default.
+func isGiven(call contract.Call, name string) bool {
+	var given map[string]json.RawMessage
+	return json.Unmarshal(call.Arguments, &given) == nil && given[name] != nil && string(given[name]) != "null"
+}
+
+// within is how many of the first n lines keep an answer to some characters.
+func (g *grepping) within(n, limit int, build func(int) *conversation.GrepEnvelope) int {
+	if shown := fit(n, limit, build).Returned; shown != nil {
+		return *shown
+	}
+	return n // all there are, where it is not said
 }
 
 // withoutAside is how many of the first n lines of the page are shown where those of
@@ -148,7 +181,7 @@ func (g *grepping) withoutAside(n int, scopes transcript.Scopes, most int) int {
 	if before == 0 || before == n {
 		return n
 	}
-	return max(before, *fit(n, most, g.hitsAlone).Returned)
+	return max(before, g.within(n, most, g.hitsAlone))
 }
 
 // searched is what the searches of a call looked at.
@@ -206,6 +239,9 @@ func (g *grepping) search(ctx context.Context, source conversations.Source) erro
 		if err := g.lookInArchived(ctx, source, &all); err != nil {
 			return err
 		}
+	}
+	if g.join == joinNone {
+		all.densestFirst(g.params.Context * contextReach)
 	}
 	g.ordered = all.order(g.join, g.isApart())
 	g.page = g.ordered.page(g.params.Offset, g.params.Limit, g.isApart())
@@ -301,10 +337,10 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 	g.texts = map[*candidate]eventText{}
 	query.Context = g.params.Context * contextReach
 	query.Wanted = func(id transcript.ID, number int) bool { return numbers[id][number] }
-	if g.join == joinOwn {
+	if g.params.Event != nil {
 		query.MaxLines = 0
 		for _, p := range g.page {
-			query.MaxLines = max(query.MaxLines, p.line+1)
+			query.MaxLines = max(query.MaxLines, p.event.lines[p.line].at+1)
 		}
 	}
 	width := g.lineWidth()
@@ -321,7 +357,7 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 			return err
 		}
 	}
-	g.page = slices.DeleteFunc(g.page, func(p place) bool { return p.line >= len(g.texts[p.event].matching) })
+	g.page = slices.DeleteFunc(g.page, func(p place) bool { return p.event.lines[p.line].at >= len(g.texts[p.event].matching) })
 	g.context = g.contextWidth()
 	return nil
 }

@@ -67,16 +67,19 @@ func (g *grepping) lineWidth() int {
 
 // contextWidth is how many characters of a line of context are shown.
 func (g *grepping) contextWidth() int {
-	var lengths []int
-	counted := map[*candidate]bool{}
+	shown := map[*candidate]map[int]bool{} // matching lines, by their place among the lines of the event
 	for _, p := range g.firstLines() {
-		if counted[p.event] {
-			continue
+		if shown[p.event] == nil {
+			shown[p.event] = map[int]bool{}
 		}
-		counted[p.event] = true
-		for _, l := range g.texts[p.event].Lines {
-			if !l.IsMatch {
-				lengths = append(lengths, utf8.RuneCountInString(text.Line(l.Text)))
+		shown[p.event][g.texts[p.event].matching[p.event.lines[p.line].at]] = true
+	}
+	var lengths []int
+	for e, matching := range shown {
+		lines := g.texts[e].Lines
+		for i, isAround := range contextOf(lines, g.params.Context, func(i int) bool { return matching[i] }) {
+			if isAround {
+				lengths = append(lengths, utf8.RuneCountInString(text.Line(lines[i].Text)))
 			}
 		}
 	}
@@ -124,10 +127,10 @@ func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
 	return &e
 }
 
-// truncated reports whether there are lines behind the first n of the page, or others of
-// an event on it.
+// truncated reports whether there are lines behind the first n of the page. Of an event
+// of which not all are shown, more says so.
 func (g *grepping) truncated(n int) bool {
-	return g.ordered != nil && (g.params.Offset+n < g.ordered.total || g.withMore(n) != nil)
+	return g.ordered != nil && g.params.Offset+n < g.ordered.total
 }
 
 // withMore returns the first event among n lines of the page of which not all
@@ -269,7 +272,7 @@ func (g *grepping) hits(e *candidate, lines []int, also map[place]string) []conv
 	t := g.texts[e]
 	places := make(map[int]place, len(lines))
 	for _, line := range lines {
-		places[t.matching[line]] = place{e, line}
+		places[t.matching[e.lines[line].at]] = place{e, line}
 	}
 	around := contextOf(t.Lines, g.params.Context, func(i int) bool { return places[i].event != nil })
 	var hits []conversation.GrepHit

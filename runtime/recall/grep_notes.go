@@ -88,12 +88,8 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string
 		}
 		say = append(say, fmt.Sprintf("%d of %d matches.", shown, g.found.Total))
 	}
-	reach := maxReach + g.params.Limit
-	if g.join == joinOwn {
-		reach = len(g.ordered.places)
-	}
 	switch event := g.withMore(n); {
-	case next < g.ordered.total && g.params.Event != nil && next >= reach:
+	case next < g.ordered.total && g.params.Event != nil && next >= len(g.ordered.places):
 		say = append(say, "offset reaches no further: a longer pattern matches fewer lines.")
 	case next < g.ordered.total:
 		note := fmt.Sprintf("offset=%d shows the next", next)

@@ -330,7 +330,7 @@ func TestGrepPages(t *testing.T) {
 			if offset < len(order) && next != offset || offset == len(order) && next != 0 {
 				t.Fatalf("seed %d: offset=%d is advised, want %d of %d", seed, next, offset, len(order))
 			}
-			if truncated := root.attr("truncated") == "true"; offset < len(order) && !truncated {
+			if truncated := root.attr("truncated") == "true"; truncated != (offset < len(order)) {
 				t.Errorf("seed %d: truncated=%v", seed, truncated)
 			}
 		}
