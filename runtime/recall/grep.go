@@ -24,14 +24,15 @@ const linesOfEach = 3
 
 // How many characters an answer has at most, about, unless limit is more than
 // usualLimit: what is dealt later is seldom needed. Who gives a limit of more than
-// fewLines asks for more.
+// fewLines asks for more. With context over several conversations fewer would be tags
+// for a larger part (19.9 % of a set of searches, where at most 20 % are wanted).
 const (
 	usualLimit   = 50
 	fewLines     = 20
 	askedChars   = 5000 // where limit is given, and more than fewLines
 	usualChars   = 4000
-	contextChars = 3500 // with lines of context
-	passageChars = 2500 // with lines of context inside one event
+	contextChars = 6000 // with lines of context
+	passageChars = 3000 // with lines of context in one conversation
 )
 
 // leastHits is the part of these characters, in percent, that hits may have whatever
@@ -145,16 +146,17 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 // most is about how many characters the answer may have.
 func (g *grepping) most(isLimitGiven bool) int {
 	p := g.params
+	most := usualChars
 	switch {
-	case isLimitGiven && p.Limit > fewLines:
-		return askedChars
-	case p.Context == 0:
-		return usualChars
-	case p.Event != nil:
-		return passageChars
-	default:
-		return contextChars
+	case p.Context > 0 && (p.Event != nil || len(p.IDs) == 1):
+		most = passageChars
+	case p.Context > 0:
+		most = contextChars
 	}
+	if isLimitGiven && p.Limit > fewLines {
+		most = max(most, askedChars)
+	}
+	return most
 }
 
 // isGiven reports whether a call gives a parameter that has a default.

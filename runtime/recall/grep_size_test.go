@@ -78,7 +78,7 @@ func TestGrepMarkup(t *testing.T) {
 	} {
 		all, tags := 0, 0
 		for _, pattern := range tc.patterns {
-			a, m := markup(t, overSource(tc.source), map[string]any{"pattern": pattern, "context": 3, "limit": 51}) // without a bound on the size
+			a, m := markup(t, overSource(tc.source), map[string]any{"pattern": pattern, "context": 3})
 			all, tags = all+a, tags+m
 		}
 		if percent := 100 * tags / all; percent > tc.most || all < 1000*len(tc.patterns)/2 {
@@ -114,9 +114,11 @@ func TestGrepSizes(t *testing.T) {
 		{map[string]any{"pattern": "retry"}, 3000, 4000},
 		{map[string]any{"pattern": "retry", "limit": 20}, 3000, 4000},
 		{map[string]any{"pattern": "retry", "limit": 40}, 4000, 5000},
-		{map[string]any{"pattern": "retry", "limit": nil, "context": 2}, 2500, 3500},
-		{map[string]any{"pattern": "retry", "limit": 50, "context": 2}, 4000, 5000},
-		{one, 1500, 2500},
+		{map[string]any{"pattern": "retry", "limit": nil, "context": 2}, 4500, 6000},
+		{map[string]any{"pattern": "retry", "limit": 50, "context": 2}, 4500, 6000},
+		{map[string]any{"pattern": "retry", "ids": []string{"jp-c17600000000"}, "context": 2}, 1500, 3000},
+		{map[string]any{"pattern": "retry", "ids": []string{"jp-c17600000000"}, "event": 2, "context": 3, "limit": 50}, 3500, 5000},
+		{one, 1500, 3000},
 	} {
 		raw, err := json.Marshal(tc.arguments)
 		if err != nil {
