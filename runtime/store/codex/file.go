@@ -23,16 +23,23 @@ type file struct {
 	compressed bool
 }
 
-// openFile opens a rollout. Where the program has compressed it since it was found, or
-// does the reverse, it is opened in its other form.
+// openFile opens a rollout as [openIn] does.
 func openFile(root *os.Root, name string) (*file, error) {
-	f, info, err := safefile.OpenIn(root, name)
+	files := safefile.NewSeries(root)
+	defer files.Close()
+	return openIn(files, name)
+}
+
+// openIn opens a rollout. Where the program has compressed it since it was found, or
+// does the reverse, it is opened in its other form.
+func openIn(files *safefile.Series, name string) (*file, error) {
+	f, info, err := files.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		other, ok := strings.CutSuffix(name, compressed)
 		if !ok {
 			other += compressed
 		}
-		if found, there, again := safefile.OpenIn(root, other); again == nil {
+		if found, there, again := files.Open(other); again == nil {
 			f, info, err, name = found, there, nil, other
 		}
 	}
@@ -95,11 +102,11 @@ func (d *decompressed) Close() error {
 	return nil
 }
 
-// ends returns the beginning and the end of a rollout. Of a compressed one that is more of
+// ends returns the beginning and the end of a rollout, in buf where that is enough. Of a compressed one that is more of
 // the beginning in place of the end.
-func (f *file) ends(most int) (jsonl.Ends, error) {
+func (f *file) ends(most int, buf []byte) (jsonl.Ends, error) {
 	if !f.compressed {
-		return jsonl.ReadEnds(f, f.size, most, nil)
+		return jsonl.ReadEnds(f, f.size, most, buf)
 	}
 	from, err := f.decompress()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/jsontext"
@@ -118,12 +119,19 @@ func parseBase(raw []byte) base {
 
 // peek reads the metadata of a rollout.
 func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
-	f, err := openFile(s.root, file)
+	files := safefile.NewSeries(s.root)
+	defer files.Close()
+	return peek(ctx, files, file, nil)
+}
+
+// peek reads the metadata of a rollout, in the memory of buf where that is enough.
+func peek(ctx context.Context, files *safefile.Series, file string, buf []byte) (*metadata, error) {
+	f, err := openIn(files, file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	ends, err := f.ends(peekSize)
+	ends, err := f.ends(peekSize, buf)
 	if err != nil {
 		return nil, err
 	}
