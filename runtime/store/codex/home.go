@@ -53,7 +53,10 @@ func (h *home) within(name string) (*os.Root, string, error) {
 	return h.dirs[dir], rest, nil
 }
 
-// open opens a rollout.
+// An opener opens a rollout.
+type opener func(name string) (*os.File, fs.FileInfo, error)
+
+// open is an [opener].
 func (h *home) open(name string) (*os.File, fs.FileInfo, error) {
 	root, name, err := h.within(name)
 	if err != nil {
@@ -69,4 +72,32 @@ func (h *home) openDir(name string) (*os.File, error) {
 		return nil, err
 	}
 	return root.Open(name)
+}
+
+// series opens rollouts, one after the other, as [safefile.Series] does. It is closed
+// after use.
+type series struct {
+	home *home
+	dirs map[string]*safefile.Series
+}
+
+func (h *home) series() *series { return &series{home: h, dirs: map[string]*safefile.Series{}} }
+
+// open is an [opener].
+func (s *series) open(name string) (*os.File, fs.FileInfo, error) {
+	root, rest, err := s.home.within(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	dir, _, _ := strings.Cut(name, "/")
+	if s.dirs[dir] == nil {
+		s.dirs[dir] = safefile.NewSeries(root)
+	}
+	return s.dirs[dir].Open(rest)
+}
+
+func (s *series) close() {
+	for _, files := range s.dirs {
+		files.Close()
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/jsontext"
@@ -119,12 +120,17 @@ func parseBase(raw []byte) base {
 
 // peek reads the metadata of a rollout.
 func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
-	f, err := openFile(s.home, file)
+	return peek(ctx, s.home.open, file, nil)
+}
+
+// peek reads the metadata of a rollout, in the memory of buf where that is enough.
+func peek(ctx context.Context, open opener, file string, buf []byte) (*metadata, error) {
+	f, err := openWith(open, file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	ends, err := f.ends(peekSize)
+	ends, err := f.ends(peekSize, buf)
 	if err != nil {
 		return nil, err
 	}

@@ -218,16 +218,21 @@ func (s *session) has(r *rollout) bool {
 // peekAll reads the metadata of rollouts, several at a time.
 func (s *session) peekAll(ctx context.Context, all []*rollout) {
 	const maxWorkers = 8
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b *rollout) int { return strings.Compare(a.file, b.file) }) // those of a directory together
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), maxWorkers, len(all)) {
 		workers.Go(func() {
+			buf := make([]byte, 2*peekSize)
+			files := s.home.series()
+			defer files.close()
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(all) {
 					return
 				}
-				all[i].meta, all[i].err = s.peek(ctx, all[i].file)
+				all[i].meta, all[i].err = peek(ctx, files.open, all[i].file, buf)
 			}
 		})
 	}
