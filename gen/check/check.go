@@ -242,7 +242,9 @@ func (c *checker) toolNames(contract *ir.Contract) {
 				continue
 			}
 			claim(s.Aliases[i].Name.At, a.Name, t.Name, why)
-			claim(s.Aliases[i].Name.At, ir.Flat(a.Name), t.Name, why+" without its dot")
+			if flat := ir.Flat(a.Name); flat != a.Name {
+				claim(s.Aliases[i].Name.At, flat, t.Name, why+" without its dot")
+			}
 		}
 		if group, _, dotted := strings.Cut(t.Name, "."); dotted && !groups[group] {
 			groups[group] = true

@@ -56,6 +56,7 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 		Prompts:   []toolset.Prompt{recallPrompt(), f.resumePrompt()},
 		Checks:    f.checks,
 		Reads:     f.reads,
+		Variables: conversations.Variables(),
 		Project: func(dir string) (string, error) {
 			w, err := f.workspace(dir)
 			if err != nil {

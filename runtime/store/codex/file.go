@@ -11,7 +11,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 )
@@ -25,14 +24,14 @@ type file struct {
 
 // openFile opens a rollout. Where the program has compressed it since it was found, or
 // does the reverse, it is opened in its other form.
-func openFile(root *os.Root, name string) (*file, error) {
-	f, info, err := safefile.OpenIn(root, name)
+func openFile(h *home, name string) (*file, error) {
+	f, info, err := h.open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		other, ok := strings.CutSuffix(name, compressed)
 		if !ok {
 			other += compressed
 		}
-		if found, there, again := safefile.OpenIn(root, other); again == nil {
+		if found, there, again := h.open(other); again == nil {
 			f, info, err, name = found, there, nil, other
 		}
 	}

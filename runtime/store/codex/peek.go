@@ -27,6 +27,7 @@ type metadata struct {
 	last    time.Time
 	ordinal int64 // of the first record; -1 for none
 	empty   bool  // nothing is said in it
+	begun   bool  // it has more than the beginning of a line
 }
 
 // header is the first record of a rollout.
@@ -118,7 +119,7 @@ func parseBase(raw []byte) base {
 
 // peek reads the metadata of a rollout.
 func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
-	f, err := openFile(s.root, file)
+	f, err := openFile(s.home, file)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +128,8 @@ func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &metadata{ordinal: -1, empty: ends.Whole}
+	// What is compressed was written to its end.
+	m := &metadata{ordinal: -1, empty: ends.Whole, begun: len(ends.Head) > 0 || f.compressed}
 	d := decoder{}
 	head := ends.Head
 	if ends.Cut {
