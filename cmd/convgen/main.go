@@ -71,8 +71,8 @@ examples:
 func main() {
 	// It lives for a moment: memory is cheaper than collecting it, up to a bound that
 	// only thousands of tools come near.
-	debug.SetGCPercent(1000)
-	debug.SetMemoryLimit(512 << 20)
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(400 << 20)
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 

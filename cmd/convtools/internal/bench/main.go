@@ -30,7 +30,8 @@ const usage = `usage: bench [-short] [-histories] [-history BYTES]
 
 Measures convtools against peers and prints ratios. make bench runs it.
 It needs about 1 GB below the temporary directory, ripgrep for the rows on
-searching, and npm and a network for those on server-everything.
+searching, npm and a network for those on server-everything, and a module proxy
+for those on other generators.
 
   -short          fewer runs over smaller workspaces, to try it out
   -histories      only what is measured on histories of other programs
