@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
@@ -28,11 +29,11 @@ func initProject(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("init", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	dir := flags.String("C", ".", "")
-	if err := flags.Parse(args); err != nil || flags.NArg() > 1 {
-		fmt.Fprintf(stderr, "convgen init: it takes at most the name of the program\nhint: see convgen help\n")
+	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
+		fmt.Fprintf(stderr, "convgen init: it takes no arguments\nhint: see convgen help\n")
 		return exitUsage
 	}
-	program, err := writeProject(*dir, flags.Arg(0), stdout)
+	program, err := writeProject(*dir, stdout)
 	if err != nil {
 		fmt.Fprintf(stderr, "convgen init: %v\n", err)
 		return exitWrong
@@ -40,13 +41,13 @@ func initProject(args []string, stdout, stderr io.Writer) int {
 	if code := generate([]string{"-C", *dir}, stdout, stderr); code != exitOK {
 		return code
 	}
-	fmt.Fprintf(stderr, "next:\n  go get -tool github.com/convtools/convtools/cmd/convgen && go mod tidy\n  go run . call git_log limit=3\n  go install . && %s install claude-code\n", program)
+	fmt.Fprintf(stderr, "next:\n  go get -tool github.com/convtools/convtools/cmd/convgen && go mod tidy\n  go install . && %s install claude-code\n  %s call git_log limit=3   # in a repository with commits\n", program, program)
 	return exitOK
 }
 
 // writeProject returns the name of the program. Where a file is in the way, nothing is
 // written.
-func writeProject(dir, program string, stdout io.Writer) (string, error) {
+func writeProject(dir string, stdout io.Writer) (string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return "", fmt.Errorf("opening the project: %w", err)
@@ -56,11 +57,9 @@ func writeProject(dir, program string, stdout io.Writer) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if program == "" {
-		program = programOf(module)
-	}
+	program := (&ir.Targets{Module: module}).Program()
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`).MatchString(program) {
-		return "", fmt.Errorf("%q is no name for a program: write one with letters, digits and hyphens, as in convgen init gittools", program)
+		return "", fmt.Errorf("%q is no name for a program: end the module's path in letters, digits and hyphens, as in example.com/gittools", program)
 	}
 	files, err := projectFiles(strings.NewReplacer(
 		"MODULE", module, "PROGRAM", program, "VARIABLE", strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(program)),
@@ -115,16 +114,6 @@ func modulePath(root *os.Root) (string, error) {
 		}
 	}
 	return "", errors.New("go.mod names no module")
-}
-
-// programOf is what the go command calls the program of a module: the last part of its
-// path that is no version.
-func programOf(module string) string {
-	name := path.Base(module)
-	if regexp.MustCompile(`^v[0-9]+$`).MatchString(name) && path.Dir(module) != "." {
-		name = path.Base(path.Dir(module))
-	}
-	return name
 }
 
 // writeNew writes a file of a project that is not there.

@@ -44,7 +44,7 @@ usage:
   convgen breaking [-C DIR] [-format text|json|github] -against FILE|git:REVISION
         say what changed since another contract.lock, and for whom it breaks;
         exit 1 if it breaks anyone, and no [[accepted]] in tools.toml says why
-  convgen init [-C DIR] [PROGRAM]
+  convgen init [-C DIR]
         write a project to begin with into a module: tools.toml, a spec, and a main
         that serves the tools to every host; and generate it
   convgen new [-C DIR] TOOL

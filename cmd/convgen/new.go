@@ -65,7 +65,9 @@ func writeSpec(dir, tool string) (string, error) {
 	}
 	for _, d := range result.Diags {
 		if d.File == name {
-			return "", errors.Join(fmt.Errorf("a tool cannot have that name: %s", d.Message), root.Remove(name))
+			removed := root.Remove(name)
+			_ = root.Remove(path.Dir(name)) // a folder with nothing else in it was made for the spec
+			return "", errors.Join(fmt.Errorf("a tool cannot have that name: %s", d.Message), removed)
 		}
 	}
 	return name, nil

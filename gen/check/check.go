@@ -36,11 +36,15 @@ func Check(p *spec.Project) (*ir.Contract, diag.List) {
 	c.families(contract)
 	c.toolNames(contract)
 	sound := slices.DeleteFunc(contract.Tools(), func(t *ir.Tool) bool { return c.faulty[t.Source] })
-	schemas := make([]compiled, len(sound))
-	parallel.Each(len(sound), func(i int) { schemas[i].schema, schemas[i].err = compile(sound[i]) })
-	for i, tool := range sound {
-		c.judge(tool, schemas[i])
-		c.deliverable(&contract.Targets, tool)
+	// A compiled schema is large: those of all tools at once would be most of the memory.
+	const atOnce = 64
+	for batch := range slices.Chunk(sound, atOnce) {
+		schemas := make([]compiled, len(batch))
+		parallel.Each(len(batch), func(i int) { schemas[i].schema, schemas[i].err = compile(batch[i]) })
+		for i, tool := range batch {
+			c.judge(tool, schemas[i])
+			c.deliverable(&contract.Targets, tool)
+		}
 	}
 	c.skills(contract)
 	return contract, c.diags
@@ -238,7 +242,9 @@ func (c *checker) toolNames(contract *ir.Contract) {
 				continue
 			}
 			claim(s.Aliases[i].Name.At, a.Name, t.Name, why)
-			claim(s.Aliases[i].Name.At, ir.Flat(a.Name), t.Name, why+" without its dot")
+			if flat := ir.Flat(a.Name); flat != a.Name {
+				claim(s.Aliases[i].Name.At, flat, t.Name, why+" without its dot")
+			}
 		}
 		if group, _, dotted := strings.Cut(t.Name, "."); dotted && !groups[group] {
 			groups[group] = true

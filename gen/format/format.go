@@ -10,7 +10,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -53,10 +56,31 @@ func same(a, b []byte) error {
 	if err := toml.Unmarshal(b, &after); err != nil {
 		return fmt.Errorf("reading what was formatted: %w", err)
 	}
-	if !reflect.DeepEqual(before, after) {
+	if !equal(before, after) {
 		return errors.New("it cannot be formatted without a change of what it says")
 	}
 	return nil
+}
+
+// equal compares decoded values. Unlike [reflect.DeepEqual] it takes nan for equal to
+// itself.
+func equal(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && maps.EqualFunc(a, b, equal)
+	case []map[string]any:
+		b, ok := b.([]map[string]any)
+		return ok && slices.EqualFunc(a, b, func(a, b map[string]any) bool { return maps.EqualFunc(a, b, equal) })
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, equal)
+	case float64:
+		b, ok := b.(float64)
+		return ok && (a == b || math.IsNaN(a) && math.IsNaN(b))
+	default:
+		return reflect.DeepEqual(a, b)
+	}
 }
 
 // line is a line of the result, or several where a string goes over several.

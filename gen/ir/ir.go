@@ -7,6 +7,7 @@
 package ir
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -481,6 +482,16 @@ type Targets struct {
 	JPTools   string   // ".jp/mcp/tools"
 	JPCommand string   // command line of a local JP tool
 	Skills    []Skill
+}
+
+// Program returns what the go command calls the program of the module: the last part
+// of its path that is no version.
+func (t *Targets) Program() string {
+	last := path.Base(t.Module)
+	if version, ok := strings.CutPrefix(last, "v"); ok && version != "" && strings.Trim(version, "0123456789") == "" && path.Dir(t.Module) != "." {
+		return path.Base(path.Dir(t.Module))
+	}
+	return last
 }
 
 // Makes reports whether a target is made.

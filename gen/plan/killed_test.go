@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/plan"
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
@@ -42,18 +43,32 @@ func (k *killed) MkdirAll(name string, mode fs.FileMode) error {
 	return k.Writer.MkdirAll(name, mode)
 }
 
-func (k *killed) Stage(name string, data []byte) (string, error) {
-	if err := k.step(); err != nil {
-		return "", err
+// Stage and Rename take a step for each file.
+func (k *killed) Stage(folder string, files []emit.File) ([]string, error) {
+	var temps []string
+	for i := range files {
+		if err := k.step(); err != nil {
+			return temps, err
+		}
+		temp, err := k.Writer.Stage(folder, files[i:i+1])
+		if err != nil {
+			return temps, err
+		}
+		temps = append(temps, temp...)
 	}
-	return k.Writer.Stage(name, data)
+	return temps, nil
 }
 
-func (k *killed) Rename(from, to string) error {
-	if err := k.step(); err != nil {
-		return err
+func (k *killed) Rename(folder string, from, to []string) error {
+	for i := range from {
+		if err := k.step(); err != nil {
+			return err
+		}
+		if err := k.Writer.Rename(folder, from[i:i+1], to[i:i+1]); err != nil {
+			return err
+		}
 	}
-	return k.Writer.Rename(from, to)
+	return nil
 }
 
 func (k *killed) Remove(name string) error {

@@ -484,9 +484,12 @@ type ListRequest struct {
 	// The event, for conversation_read.
 	Event int `json:"-"`
 	// The event of the answer, the last that the assistant said before the next
-	// request, where that is not the event after the request. Left out when it is
-	// zero.
+	// request, where that is not the event after the request, or it is long. Left
+	// out when it is zero.
 	Answer int `json:"-"`
+	// Length of the answer where it is over 3000: conversation_grep with ids and
+	// event=answer shows a passage of it. Left out when it is zero.
+	AnswerChars int `json:"-"`
 	// The day, such as 2026-03-17, where it is not that of the request before. Left
 	// out when it is empty.
 	Day string `json:"-"`
@@ -504,6 +507,9 @@ func (e *ListRequest) Append(w *envelope.Writer) {
 	w.Integer("event", e.Event)
 	if e.Answer != 0 {
 		w.Integer("answer", e.Answer)
+	}
+	if e.AnswerChars != 0 {
+		w.Integer("answer_chars", e.AnswerChars)
 	}
 	if e.Day != "" {
 		w.Text("day", e.Day)

@@ -92,7 +92,7 @@ func Files() []contract.File {
 				"command = \"convtools jp-tool {{context}} {{tool}}\"\n" +
 				"summary = \"Search earlier conversations of this project, with any assistant\"\n" +
 				"description = \"\"\"\n" +
-				"Finds the events that hold a text, taken literally, and shows the matching lines. Begin with a distinctive word and limit=10, or where you do not know the words used with conversation_list outline=true. Where no line holds the pattern, its words are looked for apart. Then read the event: conversation_read with id and event. Of a long one (chars) the places may be enough: the same call with ids, event=N and context=3.\n" +
+				"Finds the events that hold a text, taken literally, and shows the matching lines. Begin with a distinctive word and limit=10, or where you do not know the words used with conversation_list outline=true. Where no line holds the pattern, its words are looked for apart, or of one|two|three any. Then read the event: conversation_read with id and event. Of a long one (chars) the places may be enough: the same call with ids, event=N and context=3.\n" +
 				"\n" +
 				"Each matching conversation, newest first, gets its part of limit; what was said comes before tool traffic, reasoning last. Of an event three lines are shown; more counts the others, event=N shows all; also names other events with the same line. Calls and results of these tools are searched only with scopes=[\"recall\"], archived conversations where few live events match, the current one, if known, with include_current.\n" +
 				"\n" +
@@ -169,7 +169,7 @@ func Files() []contract.File {
 				"[conversation.tools.conversation_grep.parameters.limit]\n" +
 				"type = \"integer\"\n" +
 				"default = 50\n" +
-				"summary = \"Most matching lines to return; where it is 50 or less, as many of them as about 5000 characters hold (1 to 200)\"\n" +
+				"summary = \"Most matching lines to return; up to 50, as many of them as some 4000 characters hold, 6000 with context, 3000 with it in one conversation (1 to 200)\"\n" +
 				"\n" +
 				"[conversation.tools.conversation_grep.parameters.offset]\n" +
 				"type = \"integer\"\n" +

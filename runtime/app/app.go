@@ -68,7 +68,7 @@ func Main(p Program) {
 // it: hosts start such programs for every tool call.
 func (p Program) Run(host *toolset.Host, args []string) int {
 	p.identify(host)
-	if len(args) == 1 && args[0] == "version" {
+	if len(args) == 1 && (args[0] == "version" || args[0] == "--version") {
 		return cli.Report(host.Stderr, program.PrintVersion(host))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)

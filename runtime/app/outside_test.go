@@ -121,6 +121,7 @@ func calls() []call {
 		{name: "grep for a flag", tool: "git_grep", arguments: `{"pattern":"--help"}`},
 		{name: "grep finds nothing", tool: "git_grep", arguments: `{"pattern":"needle"}`},
 		{name: "status", tool: "git_status", arguments: `{}`},
+		{name: "status by a former name", tool: "git_changes", arguments: `{}`},
 	}
 }
 
@@ -147,6 +148,12 @@ func build(t *testing.T) string {
 		copyFile(t, filepath.Join(gittools, name), filepath.Join(dir, name))
 	}
 	goCommand(t, dir, "generate", "./...")
+	for _, name := range []string{"log", "show", "blame", "grep", "status"} {
+		doc := read(t, filepath.Join(dir, "generated", "docs", "git_"+name+".md"))
+		if !strings.Contains(doc, "\ngittools call git_"+name+" ") || strings.Contains(doc, "convtools") {
+			t.Errorf("the documentation of git_%s does not have calls of gittools:\n%s", name, doc)
+		}
+	}
 	goCommand(t, dir, "vet", "./...")
 	goCommand(t, dir, "test", "./...")
 	program := filepath.Join(dir, "gittools")

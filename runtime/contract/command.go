@@ -63,7 +63,7 @@ func CommandFailed(tool, cli string, result CommandResult, failures ...ExitFailu
 	if len(bytes.TrimSpace(said)) == 0 {
 		failure.Message += " and said nothing about why."
 	} else {
-		failure.Message += " and said:\n" + text.Visible(text.CutMiddle(string(said), maxComplaint))
+		failure.Message += " and said:\n" + text.Visible(text.CutMiddle(string(bytes.TrimRight(said, "\r\n")), maxComplaint))
 	}
 	return failure
 }

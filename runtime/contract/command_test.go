@@ -74,9 +74,10 @@ func TestDecodeRecordsKeepsTheCause(t *testing.T) {
 func TestCommandFailed(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{
-		"":            `The command line "cli" that tool_x runs ended with exit code 3 and said nothing about why.`,
-		"a\u200b\x1b": "The command line \"cli\" that tool_x runs ended with exit code 3 and said:\na\\u{200B}␛",
-		"no shelf":    "The command line \"cli\" that tool_x runs ended with exit code 3 and said:\nno shelf",
+		"":              `The command line "cli" that tool_x runs ended with exit code 3 and said nothing about why.`,
+		"a\u200b\x1b":   "The command line \"cli\" that tool_x runs ended with exit code 3 and said:\na\\u{200B}␛",
+		"no\nshelf\r\n": "The command line \"cli\" that tool_x runs ended with exit code 3 and said:\nno\nshelf",
+		"no shelf":      "The command line \"cli\" that tool_x runs ended with exit code 3 and said:\nno shelf",
 	} {
 		for _, result := range []contract.CommandResult{
 			{Exit: 3, Stderr: []byte(said), Stdout: []byte("\n")},

@@ -203,7 +203,10 @@ type EventQuery struct {
 	// Words, at most [MaxWords], stand in place of Pattern where there are any: an event
 	// matches that holds each of them, wherever it stands in it. None is blank or has a
 	// line break.
-	Words      []string
+	Words []string
+	// Any, with Words, is for events that hold any of them: their matching lines are found
+	// and counted as those of a pattern are.
+	Any        bool
 	IgnoreCase bool
 	Scopes     transcript.Scopes // 0 stands for none
 	// Own reports whether a tool, by its recorded name, is one of those whose calls
@@ -222,7 +225,7 @@ type EventQuery struct {
 	Wanted  func(id transcript.ID, number int) bool
 	Context int // lines to hand over before and after a matching line
 	// MaxLines is how many matching lines of one event are handed over, the first ones;
-	// with Words and without Number, those in which the words stand closest together.
+	// with Words but not Any, and without Number, those in which the words stand closest together.
 	// 0 stands for all.
 	MaxLines int
 	// MaxLine is how many characters of a line are handed over; of a longer one, windows
@@ -236,16 +239,20 @@ type EventQuery struct {
 	Event func(*EventMatch) error
 }
 
+// Apart reports whether an event has to hold several words, wherever they stand in it.
+func (q *EventQuery) Apart() bool { return len(q.Words) > 0 && !q.Any }
+
 // EventMatches is the answer to an [EventQuery], beside what was handed over.
 type EventMatches struct {
-	Total    int // matching lines; with Words, events that match
-	Own      int // matching lines in calls and results of Own that were left out; with Words, events
+	Total    int // matching lines; with Words that may stand apart, events that match
+	Own      int // matching lines in calls and results of Own that were left out; or events, as Total
 	Searched int // conversations; negative where that is not known
 	// Conversations are those with a match, in order.
 	Conversations []MatchedConversation
 	// Words are, for each of the words of the query, how many of the searched events
-	// hold it. Together names the conversations, newest first, that hold all words,
-	// although in different events; it is bounded, and empty where an event matches.
+	// hold it. Together names the conversations, newest first, that hold all words that
+	// may stand apart, although in different events; it is bounded, and empty where an
+	// event matches.
 	Words    []int
 	Together []transcript.ID
 	Aside    Aside
@@ -268,7 +275,7 @@ type EventMatch struct {
 	Chars        int               // of its text, as it is read; 0 where not known, or the lines are not wanted
 	Matches      int               // its matching lines; with Words, its lines that hold one of them
 	Lines        []EventLine       // matching lines and their context, in order; nil where they are not wanted
-	// Spread, with Words, is how many characters the shortest part of the text has
+	// Spread, with Words that may stand apart, is how many characters the shortest part of the text has
 	// that holds all words; 0 where not known.
 	Spread int
 }

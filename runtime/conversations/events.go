@@ -158,7 +158,7 @@ const maxTogether = 8
 
 // together names the conversations that hold all words, if no event does.
 func (s *eventSearching) together(order []*eventFinding) {
-	if len(s.query.Words) == 0 || s.result.Total > 0 {
+	if !s.query.Apart() || s.result.Total > 0 {
 		return
 	}
 	for _, f := range order {

@@ -168,18 +168,21 @@ func stringEnd(text []byte) int {
 // text searches the text of an event, or a title, where there is no event. What is
 // left out is only counted.
 func (s *eventSearch) text(ctx context.Context, text []byte, e *transcript.Event, leftOut bool) error {
-	all := true
+	held := 0
 	for i, word := range s.words {
 		start := -1
 		if s.maybe[i] {
 			start, _ = word.finder.Find(text)
 		}
-		all = all && start >= 0
-		if start >= 0 && !leftOut && len(s.Words) > 0 {
+		if start < 0 {
+			continue
+		}
+		held++
+		if !leftOut && len(s.Words) > 0 {
 			s.holding[i]++
 		}
 	}
-	if !all {
+	if held == 0 || s.Apart() && held < len(s.words) {
 		return nil
 	}
 	n := 1
@@ -188,7 +191,7 @@ func (s *eventSearch) text(ctx context.Context, text []byte, e *transcript.Event
 	shown := !leftOut && s.found != nil
 	wanted := shown && (s.Wanted == nil || s.Wanted(s.id, m.Number))
 	switch {
-	case len(s.Words) == 0:
+	case !s.Apart():
 		if err = s.lines(ctx, text, wanted, s.MaxLines, &wordLines{words: s.words}); err == nil {
 			n = m.Matches
 		}

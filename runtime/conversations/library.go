@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,6 +33,9 @@ type Options struct {
 	// Memory bounds what all libraries that share it hold of events at one time. Nil
 	// is a bound for this library alone.
 	Memory *store.Memory
+	// Once makes a library that opens and lists each store once, for several queries of
+	// one call: what is recorded meanwhile is not listed. It is closed after use.
+	Once bool
 }
 
 func (o *Options) env() func(string) string {
@@ -42,7 +46,7 @@ func (o *Options) env() func(string) string {
 }
 
 // Library answers questions about the conversations of stores. It implements
-// [Source], and holds no open files between queries.
+// [Source], and holds no open files between queries, but with [Options.Once].
 type Library struct {
 	stores  []store.Store
 	place   string
@@ -50,6 +54,7 @@ type Library struct {
 	some    atomic.Bool       // a conversation was listed
 	now     func() time.Time
 	memory  *store.Memory
+	listed  *listings // nil for listing anew with each query
 }
 
 var _ Source = (*Library)(nil)
@@ -62,6 +67,9 @@ func New(o Options, stores ...store.Store) *Library {
 	}
 	if l.now == nil {
 		l.now = time.Now
+	}
+	if o.Once {
+		l.listed = &listings{}
 	}
 	if l.memory == nil {
 		l.memory = store.NewMemory(store.DefaultMemory)
@@ -125,6 +133,89 @@ func (l *Library) parseID(text string, err error) (transcript.ID, error) {
 	return "", err
 }
 
+// listings is what stores have listed, and the sessions that did.
+type listings struct {
+	mu     sync.Mutex
+	opened map[store.Store]session
+	done   map[listedSet]listing
+}
+
+// session is an opened store.
+type session struct {
+	store.Session
+	unread []Problem
+}
+
+// open opens a store, or has it opened already.
+func (l *listings) open(ctx context.Context, s store.Store) (store.Session, []Problem, error) {
+	if l == nil {
+		return s.Open(ctx)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if o, ok := l.opened[s]; ok {
+		return o.Session, slices.Clone(o.unread), nil
+	}
+	opened, unread, err := s.Open(ctx)
+	if err != nil {
+		return nil, unread, err
+	}
+	if l.opened == nil {
+		l.opened = map[store.Store]session{}
+	}
+	l.opened[s] = session{opened, unread}
+	return opened, slices.Clone(unread), nil
+}
+
+// Close releases what a library holds that opens stores once.
+func (l *Library) Close() error {
+	if l.listed == nil {
+		return nil
+	}
+	l.listed.mu.Lock()
+	defer l.listed.mu.Unlock()
+	for _, o := range l.listed.opened {
+		o.Close()
+	}
+	l.listed.opened, l.listed.done = nil, nil
+	return nil
+}
+
+// listedSet is a set of conversations of a store.
+type listedSet struct {
+	store store.Store
+	set   store.Set
+}
+
+// listing is what a store has listed. Nobody changes it.
+type listing struct {
+	found    []store.Conversation
+	problems []Problem
+}
+
+// list lists a set of a store, which s is opened of, or has it listed already. What it
+// returns is the caller's.
+func (l *listings) list(ctx context.Context, of store.Store, s store.Session, set store.Set) ([]store.Conversation, []Problem, error) {
+	if l == nil {
+		return s.List(ctx, set)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := listedSet{of, set}
+	done, ok := l.done[key]
+	if !ok {
+		var err error
+		if done.found, done.problems, err = s.List(ctx, set); err != nil {
+			return done.found, done.problems, err
+		}
+		if l.done == nil {
+			l.done = map[listedSet]listing{}
+		}
+		l.done[key] = done
+	}
+	return slices.Clone(done.found), slices.Clone(done.problems), nil
+}
+
 // opened is the stores of a library, opened for one query.
 type opened struct {
 	library  *Library
@@ -141,7 +232,7 @@ func (l *Library) open(ctx context.Context, f *Filter) (*opened, error) {
 		if len(f.IDs) == 0 && !f.from(s.Name()) {
 			continue
 		}
-		session, unread, err := s.Open(ctx)
+		session, unread, err := l.listed.open(ctx, s)
 		if err != nil {
 			failed = &UnavailableError{Path: s.Place(), Err: err}
 			o.unread = append(o.unread, Problem{Source: s.Name(), Path: s.Place(), Err: err})
@@ -157,6 +248,9 @@ func (l *Library) open(ctx context.Context, f *Filter) (*opened, error) {
 }
 
 func (o *opened) close() {
+	if o.library.listed != nil {
+		return // with the library
+	}
 	for _, s := range o.sessions {
 		s.Close()
 	}
@@ -171,7 +265,7 @@ func (o *opened) list(ctx context.Context, archived bool, aside *Aside) ([]store
 	aside.Problems = append(aside.Problems, o.unread...)
 	var all []store.Conversation
 	for i, s := range o.sessions {
-		found, problems, err := s.List(ctx, set)
+		found, problems, err := o.library.listed.list(ctx, o.stores[i], s, set)
 		if err != nil && len(o.sessions) > 1 && ctx.Err() == nil {
 			problems = append(problems, Problem{Path: o.stores[i].Place(), Err: err}) // the others can be read
 		} else if err != nil {

@@ -133,7 +133,7 @@ func (p *pattern) mayMatch(stored []byte) bool {
 // character than a control character.
 func hidesCharacters(stored []byte) bool {
 	for {
-		i := bytes.Index(stored, []byte(`\u`))
+		i := literal.IndexPair(stored, '\\', 'u')
 		if i < 0 {
 			return false
 		}

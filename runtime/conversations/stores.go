@@ -30,16 +30,18 @@ type kind struct {
 	// wrong one. What no other kind claims is JP's.
 	claims  func(text string) bool
 	parseID func(text string) (transcript.ID, error)
+	// variables are those of the environment that move what the program keeps.
+	variables []string
 }
 
 // kinds is the one list of kinds of stores.
 func kinds() []kind {
 	return []kind{
-		{name: jp.Name, program: "JP", parseID: jp.ParseID},
-		{claudecode.Name, "Claude Code", claudecode.Home, opens(claudecode.Open), claudecode.Claims, claudecode.ParseID},
-		{codex.Name, "Codex", codex.Home, opens(codex.Open), codex.Claims, codex.ParseID},
-		{opencode.Name, "opencode", opencode.Home, opens(opencode.Open), opencode.Claims, opencode.ParseID},
-		{gemini.Name, "Gemini CLI", gemini.Home, opens(gemini.Open), gemini.Claims, gemini.ParseID},
+		{jp.Name, "JP", nil, nil, nil, jp.ParseID, []string{"JP_USER_DATA_DIR", "XDG_DATA_HOME"}},
+		{claudecode.Name, "Claude Code", claudecode.Home, opens(claudecode.Open), claudecode.Claims, claudecode.ParseID, []string{"CLAUDE_CONFIG_DIR"}},
+		{codex.Name, "Codex", codex.Home, opens(codex.Open), codex.Claims, codex.ParseID, []string{"CODEX_HOME"}},
+		{opencode.Name, "opencode", opencode.Home, opens(opencode.Open), opencode.Claims, opencode.ParseID, []string{"OPENCODE_DB", "XDG_DATA_HOME"}},
+		{gemini.Name, "Gemini CLI", gemini.Home, opens(gemini.Open), gemini.Claims, gemini.ParseID, []string{"GEMINI_CLI_HOME"}},
 	}
 }
 
@@ -64,6 +66,17 @@ func Programs() []string {
 		names = append(names, k.program)
 	}
 	return names
+}
+
+// Variables returns the variables of the environment that conversations, and the settings
+// about them, are found by, home directories aside, sorted.
+func Variables() []string {
+	names := []string{"XDG_CONFIG_HOME"} // of the settings
+	for _, k := range kinds() {
+		names = append(names, k.variables...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Open returns a library of what was recorded for a project, or for all of them: by JP

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/install"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/toolset"
@@ -97,7 +98,7 @@ func (c Config) host(ctx context.Context, check *Check, r install.Registration) 
 		c.loaded(check)
 		return
 	}
-	check.Detail = fmt.Sprintf("answers with %d tools in %d ms, and is %s %s", got.tools, check.DurationMS, got.name, got.version)
+	check.Detail = fmt.Sprintf("answers with %s in %d ms, and is %s %s", text.Count(got.tools, "tool", "tools"), check.DurationMS, got.name, got.version)
 	if got.version != c.Version {
 		check.Status = toolset.Warning
 		check.Detail += ", while this is " + c.Version

@@ -19,7 +19,10 @@ type Host struct {
 	// table is what entries stand under.
 	table []string
 	// shape writes an entry.
-	shape         shape
+	shape shape
+	// forward is the key under which an entry names the variables of the environment
+	// that a server gets; empty for a host that passes on all.
+	forward       string
 	user, project site
 }
 
@@ -118,11 +121,12 @@ func claudeDesktop() Host {
 // (https://github.com/openai/codex/issues/16390).
 // https://developers.openai.com/codex/mcp: [mcp_servers.NAME] with command and
 // args in ~/.codex/config.toml, or in .codex/config.toml of a project that is
-// trusted. CODEX_HOME moves the former.
+// trusted. CODEX_HOME moves the former. A server gets HOME, PATH and a few like them of
+// the environment, and what "env_vars" names.
 func codex() Host {
 	return Host{
 		Name: "codex", Title: "Codex", Scopes: []Scope{User, Project},
-		format: configedit.TOML, table: []string{"mcp_servers"}, shape: plainShape,
+		format: configedit.TOML, table: []string{"mcp_servers"}, shape: plainShape, forward: "env_vars",
 		user: site{
 			files:  movedBy("CODEX_HOME", "config.toml", inHome(".codex", "config.toml")),
 			advice: []string{"codex mcp list shows the server. The desktop application may start servers outside of the project; if it does, install again with --workspace DIR."},
@@ -279,6 +283,42 @@ func (h Host) entry(path []string, s server) []configedit.Member {
 	return []configedit.Member{command, args}
 }
 
+// forwarded returns what an entry is to have, beside members, of the variables of the
+// environment that are set and that the host keeps from servers otherwise: those that it
+// names already stay.
+func (h Host) forwarded(entry map[string]any, o Options) []configedit.Member {
+	if h.forward == "" {
+		return nil
+	}
+	names, ok := forwardedBy(entry[h.forward])
+	if !ok {
+		return nil // somebody has written what is no list of names
+	}
+	there := len(names)
+	for _, name := range o.Variables {
+		if o.Getenv(name) != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == there {
+		return nil
+	}
+	return []configedit.Member{{Key: h.forward, Value: names}}
+}
+
+// forwardedBy returns the names in a list, and false where it has anything else.
+func forwardedBy(value any) (names []string, ok bool) {
+	list, isList := value.([]any)
+	for _, item := range list {
+		name, isText := item.(string)
+		if !isText {
+			return nil, false
+		}
+		names = append(names, name)
+	}
+	return names, isList || value == nil
+}
+
 // isPlain reports whether an entry is one that install writes, for the program
 // at this path or another one of its name, and holds nothing else.
 func (h Host) isPlain(path []string, entry map[string]any, o Options) bool {
@@ -292,7 +332,15 @@ func (h Host) isPlain(path []string, entry map[string]any, o Options) bool {
 	if command != o.Program && strings.TrimSuffix(strings.ToLower(name), ".exe") != strings.ToLower(o.Name) {
 		return false
 	}
-	return len(entry) == len(h.entry(path, server{}))
+	members := len(h.entry(path, server{}))
+	if list, there := entry[h.forward]; there {
+		members++
+		names, ok := forwardedBy(list)
+		if !ok || slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(o.Variables, name) }) {
+			return false
+		}
+	}
+	return len(entry) == members
 }
 
 // startsCommand reports whether an entry may be edited: one that is something

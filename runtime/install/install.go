@@ -66,6 +66,9 @@ type Options struct {
 	// then, a sentence each.
 	Flags            []toolset.Flag
 	Settings, Advice []string
+	// Variables are the names of variables of the environment that this program needs
+	// where they are set.
+	Variables []string
 }
 
 // errNoWorkspace is the error for a host that knows nothing of projects and was
@@ -137,7 +140,8 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 	change.Advice = slices.Concat(host.site(change.Scope).advice, opts.Advice)
 	current, err := readFile(change.Path)
 	path, pathErr := host.entryPath(current.data, opts)
-	members := host.entry(path, server)
+	there, _, _ := configedit.Get(host.format, current.data, path) // installEntry reports the error
+	members := append(host.entry(path, server), host.forwarded(there, opts)...)
 	if err = errors.Join(err, pathErr); err == nil {
 		err = change.installEntry(host, current, path, members)
 	}

@@ -14,7 +14,10 @@ import (
 // project it is the working directory; the error is for a directory that was
 // named and belongs to none, and the options are of use in spite of it.
 func NewOptions(host *toolset.Host, registry *toolset.Registry) (Options, error) {
-	opts := Options{Name: host.Name, JPFiles: host.JPFiles, GOOS: runtime.GOOS, Getenv: host.Getenv, Flags: registry.Flags()}
+	opts := Options{
+		Name: host.Name, JPFiles: host.JPFiles, GOOS: runtime.GOOS, Getenv: host.Getenv,
+		Flags: registry.Flags(), Variables: registry.Variables(),
+	}
 	program, err := os.Executable()
 	if err != nil {
 		return opts, fmt.Errorf("finding this program: %w", err)

@@ -107,7 +107,9 @@ func New(cfg Config) *Server {
 			},
 		})
 	for _, t := range cfg.Tools.Declared() {
-		s.sdk.AddTool(s.tool(t), s.runTool)
+		for _, t.Name = range append([]string{t.Name}, t.Aliases...) {
+			s.sdk.AddTool(s.tool(t), s.runTool)
+		}
 	}
 	for _, p := range s.prompts() {
 		s.sdk.AddPrompt(prompt(p), s.getPrompt(p))

@@ -164,6 +164,10 @@ type neighbours struct {
 
 	events  []event
 	partner *event
+	// Of a request, the answer is the partner. Where it is an announcement that the next
+	// request of the turn interrupts, the last answer in the turn is.
+	announces, interrupted bool
+	answer                 *event // in the turn, before the latest request
 }
 
 // errEnough ends a reading that has all it is for.
@@ -231,6 +235,13 @@ func (n *neighbours) add(recorded *conversations.Event) bool {
 	}
 	isNear := -n.around <= distance && distance <= n.around
 	isNextExchange := recorded.Request != n.only.request || recorded.Turn != n.only.turn
+	if kind == kindUser && n.only.shown.EventKind == kindUser && distance > 0 && recorded.Turn == n.only.turn {
+		if n.announces {
+			n.partner, n.announces = n.answer, false
+			n.interrupted = n.interrupted || n.answer == nil
+		}
+		n.answer = n.partner
+	}
 	if n.mayBePartner(kind) {
 		switch n.only.shown.EventKind {
 		case kindUser:
@@ -238,8 +249,8 @@ func (n *neighbours) add(recorded *conversations.Event) bool {
 			if e.body.length() > wholeAnswer {
 				e = e.shortened(answerChars)
 			}
-			if distance > 0 && !isNextExchange && !e.isBlank() {
-				n.partner = &e // the last one
+			if distance > 0 && (!isNextExchange || n.interrupted && recorded.Turn == n.only.turn) && !e.isBlank() {
+				n.partner, n.announces = &e, isAnnouncement(recorded.Text) // the last one
 			}
 		default:
 			isFirst := distance < 0 || n.partner == nil // a result of the call, or the last call before the result
@@ -274,7 +285,7 @@ func (n *neighbours) add(recorded *conversations.Event) bool {
 			n.events = append(n.events, e)
 		}
 	}
-	return isNear || distance < 0 || n.only.shown.EventKind != kindUser || !isNextExchange
+	return isNear || distance < 0 || n.only.shown.EventKind != kindUser || !isNextExchange || n.interrupted && recorded.Turn == n.only.turn
 }
 
 // fitted is the answer with an event and its neighbours. Where it is too long, these

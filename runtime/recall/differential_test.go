@@ -195,6 +195,10 @@ func TestSearchesForEventsAgree(t *testing.T) {
 		{Words: []string{"retry", "the", "test"}, Context: 1},
 		{Words: []string{"retry", "zzzz"}},
 		{Words: []string{"TideTable", "retry"}, Scopes: transcript.ScopeChat},
+		{Words: []string{"jitter", "retry"}, Any: true, Context: 1},
+		{Words: []string{"harbour", "zzzz", "cache"}, Any: true, MaxLines: 1},
+		{Words: []string{"zzzz", "checksum", "schema", "tide"}, Any: true, Scopes: transcript.ScopeChat | transcript.ScopeTitle},
+		{Words: []string{"zzzz", "yyyy"}, Any: true},
 	} {
 		if q.Scopes == 0 {
 			q.Scopes = transcript.ScopeAll
@@ -243,6 +247,8 @@ func TestRandomSearchesForEventsAgree(t *testing.T) {
 		{Words: []string{"end", "echo"}, Own: own, Context: 1},
 		{Words: []string{"E", "a"}, Own: own},
 		{Words: []string{"conversation_grep", "tab"}},
+		{Words: []string{"echo", "tab", "end"}, Any: true, Own: own, Context: 1},
+		{Words: []string{"echo", "E"}, Any: true, MaxLines: 2, Own: own},
 	} {
 		if q.Scopes == 0 && i != 3 {
 			q.Scopes = transcript.ScopeAll

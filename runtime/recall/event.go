@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"time"
@@ -46,6 +47,10 @@ func kindOf(kind transcript.Kind) string {
 
 // isSaid reports whether events of a kind are what the assistant said.
 func isSaid(kind string) bool { return kind == kindAssistant || kind == kindStructured }
+
+// isAnnouncement reports whether what the assistant said last, before the user said more in
+// the same turn, is no answer: a colon at its end announces work that comes behind it.
+func isAnnouncement(text []byte) bool { return bytes.HasSuffix(bytes.TrimSpace(text), []byte(":")) }
 
 // includeOf is the value of the parameter include that asks for a kind.
 func includeOf(kind string) string {

@@ -33,7 +33,7 @@ type family struct {
 func Family(host *toolset.Host, setting string, runner process.Runner) toolset.Family {
 	f := &family{host: host, setting: setting, runner: runner, memory: store.NewMemory(store.DefaultMemory)}
 	f.program = sync.OnceValue(func() *command.Program { return Program(f.line(), setting, runner) })
-	f.tools = New(f.open)
+	f.tools = New(f.openOnce)
 	return toolset.Family{
 		Name: "conversation",
 		Declared: func() []contract.Tool {
@@ -56,6 +56,7 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 		Prompts:   []toolset.Prompt{recallPrompt(), f.resumePrompt()},
 		Checks:    f.checks,
 		Reads:     f.reads,
+		Variables: conversations.Variables(),
 		Project: func(dir string) (string, error) {
 			w, err := f.workspace(dir)
 			if err != nil {
@@ -69,7 +70,7 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 // line is the external command line; empty where there is none.
 func (f *family) line() string { return strings.TrimSpace(f.host.Getenv(f.setting)) }
 
-// open opens the conversations for one call.
+// open opens the conversations.
 func (f *family) open(dir string) (conversations.Source, error) {
 	if f.line() != "" {
 		return f.program().In(dir), nil
@@ -77,8 +78,22 @@ func (f *family) open(dir string) (conversations.Source, error) {
 	return f.library(dir)
 }
 
+// openOnce opens the conversations for one call, which closes them where they can be.
+func (f *family) openOnce(dir string) (conversations.Source, error) {
+	if f.line() != "" {
+		return f.open(dir)
+	}
+	o := f.options(dir)
+	o.Once = true
+	return conversations.Open(o)
+}
+
 func (f *family) library(dir string) (*conversations.Library, error) {
-	return conversations.Open(conversations.Options{Dir: dir, Getenv: f.host.Getenv, Now: f.host.Now, Memory: f.memory})
+	return conversations.Open(f.options(dir))
+}
+
+func (f *family) options(dir string) conversations.Options {
+	return conversations.Options{Dir: dir, Getenv: f.host.Getenv, Now: f.host.Now, Memory: f.memory}
 }
 
 func (f *family) workspace(dir string) (*jp.Workspace, error) {

@@ -3,6 +3,7 @@ package recall
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,17 +22,26 @@ import (
 // only one that is searched.
 const linesOfEach = 3
 
-// With a limit of no more than usualLimit, the hits of an answer have about
-// usualChars characters with their markup, and with lines of context contextChars
-// more: what is dealt later is seldom needed.
+// How many characters an answer has at most, about, unless limit is more than
+// usualLimit: what is dealt later is seldom needed. Who gives a limit of more than
+// fewLines asks for more. With context over several conversations fewer would be tags
+// for a larger part (19.9 % of a set of searches, where at most 20 % are wanted).
 const (
 	usualLimit   = 50
-	usualChars   = 5000
-	contextChars = 2500
+	fewLines     = 20
+	askedChars   = 5000 // where limit is given, and more than fewLines
+	usualChars   = 4000
+	contextChars = 6000 // with lines of context
+	passageChars = 3000 // with lines of context in one conversation
 )
 
+// leastHits is the part of these characters, in percent, that hits may have whatever
+// stands behind them: conversations without one, and notes.
+const leastHits = 70
+
 // The part of these characters, in percent, that hits have where tool traffic stands
-// behind what was said, and where reasoning without context stands last.
+// behind what was said, and where reasoning stands last. Lines with context have all: they
+// are few.
 const (
 	asideShare     = 60
 	reasoningShare = 40
@@ -56,7 +66,7 @@ type grepping struct {
 	query  conversations.EventQuery
 
 	found    conversations.EventMatches // of the search that found what is shown
-	words    []string                   // of the pattern, where they were searched for
+	words    []string                   // of the pattern, or its alternatives, where they were searched for
 	holding  []int                      // by word: events that hold it
 	together []transcript.ID            // conversations that hold all words, if no event does
 	searched searched
@@ -100,9 +110,9 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 		g.query.Scopes = transcript.ScopeAll
 	}
 	if p.Event != nil {
-		g.query.Number, g.query.MaxLines, g.join = *p.Event, min(p.Offset, maxReach)+p.Limit, joinNone
-		if p.Context == 0 {
-			g.query.MaxLines, g.join = maxReach+p.Limit, joinOwn
+		g.query.Number, g.query.MaxLines, g.join = *p.Event, maxReach+p.Limit, joinOwn
+		if p.Context > 0 {
+			g.join = joinNone
 		}
 	}
 	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) error {
@@ -111,24 +121,19 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 		if !p.IncludeCurrent {
 			g.query.Exclude, g.query.KinOf = current.ids, current.kinOf
 		}
-		return g.search(ctx, source)
+		return g.searchPresent(ctx, source)
 	})
 	if err != nil {
 		return nil, err
 	}
 	lines := len(g.page)
 	if p.Limit <= usualLimit {
-		most := usualChars
-		if p.Context > 0 {
-			most += contextChars
+		most := g.most(isGiven(call, "limit"))
+		lines = max(min(lines, 1), g.within(lines, most*leastHits/100, g.hitsAlone), g.within(lines, most, g.envelope))
+		if p.Context == 0 {
+			lines = g.withoutAside(lines, transcript.ScopeReasoning, most*reasoningShare/100)
+			lines = g.withoutAside(lines, ^saidScopes, most*asideShare/100)
 		}
-		lines = min(lines, max(1, *fit(lines, most, g.hitsAlone).Returned))
-		reasoning := reasoningShare
-		if p.Context > 0 {
-			reasoning = asideShare
-		}
-		lines = g.withoutAside(lines, transcript.ScopeReasoning, most*reasoning/100)
-		lines = g.withoutAside(lines, ^saidScopes, most*asideShare/100)
 	}
 	e := fit(lines, conversation.GrepMaxChars, g.envelope)
 	if e.Returned != nil && *e.Returned == 0 && lines > 0 { // what makes context visible may be much longer than it
@@ -136,6 +141,36 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 		e = fit(lines, conversation.GrepMaxChars, g.envelope)
 	}
 	return e, nil
+}
+
+// most is about how many characters the answer may have.
+func (g *grepping) most(isLimitGiven bool) int {
+	p := g.params
+	most := usualChars
+	switch {
+	case p.Context > 0 && (p.Event != nil || len(p.IDs) == 1):
+		most = passageChars
+	case p.Context > 0:
+		most = contextChars
+	}
+	if isLimitGiven && p.Limit > fewLines {
+		most = max(most, askedChars)
+	}
+	return most
+}
+
+// isGiven reports whether a call gives a parameter that has a default.
+func isGiven(call contract.Call, name string) bool {
+	var given map[string]json.RawMessage
+	return json.Unmarshal(call.Arguments, &given) == nil && given[name] != nil && string(given[name]) != "null"
+}
+
+// within is how many of the first n lines keep an answer to some characters.
+func (g *grepping) within(n, limit int, build func(int) *conversation.GrepEnvelope) int {
+	if shown := fit(n, limit, build).Returned; shown != nil {
+		return *shown
+	}
+	return n // all there are, where it is not said
 }
 
 // withoutAside is how many of the first n lines of the page are shown where those of
@@ -148,7 +183,7 @@ func (g *grepping) withoutAside(n int, scopes transcript.Scopes, most int) int {
 	if before == 0 || before == n {
 		return n
 	}
-	return max(before, *fit(n, most, g.hitsAlone).Returned)
+	return max(before, g.within(n, most, g.hitsAlone))
 }
 
 // searched is what the searches of a call looked at.
@@ -163,6 +198,23 @@ type searched struct {
 // ones not to be looked for. Where fewer than that match in archived ones too, they are
 // shown beside them, and else counted.
 const fewEvents = 5
+
+// maxSearches bounds how often a call searches anew.
+const maxSearches = 3
+
+// searchPresent searches, and again where a conversation that something was found in was
+// deleted before it was shown: it must not make the search of the others fail.
+func (g *grepping) searchPresent(ctx context.Context, source conversations.Source) error {
+	begin := *g
+	for n := 1; ; n++ {
+		err := g.search(ctx, source)
+		var missing *conversations.NotFoundError
+		if n == maxSearches || len(g.params.IDs) > 0 || !errors.As(err, &missing) {
+			return err
+		}
+		*g = begin
+	}
+}
 
 // search looks for the pattern, or else for its words, or else for what would
 // have found more.
@@ -190,6 +242,9 @@ func (g *grepping) search(ctx context.Context, source conversations.Source) erro
 			return err
 		}
 	}
+	if g.join == joinNone {
+		all.densestFirst(g.params.Context * contextReach)
+	}
 	g.ordered = all.order(g.join, g.isApart())
 	g.page = g.ordered.page(g.params.Offset, g.params.Limit, g.isApart())
 	if len(g.page) == 0 {
@@ -199,11 +254,14 @@ func (g *grepping) search(ctx context.Context, source conversations.Source) erro
 }
 
 // attempts are the searches for the pattern of a query, of which the first that finds
-// something counts: for the pattern as it stands, then for its words, and either in live
-// conversations and then in archived ones.
+// something counts: for the pattern as it stands, then for its alternatives, or for its
+// words where it has none, and each in live conversations and then in archived ones.
 func attempts(q conversations.EventQuery) []conversations.EventQuery {
 	list := []conversations.EventQuery{q}
-	if words := wordsOf(q.Pattern, q.IgnoreCase); len(words) > 1 {
+	if either := eitherOf(q.Pattern); either != nil {
+		q.Words, q.Any = either, true
+		list = append(list, q)
+	} else if words := wordsOf(q.Pattern, q.IgnoreCase); len(words) > 1 {
 		q.Words = words
 		list = append(list, q)
 	}
@@ -226,13 +284,13 @@ func isUnsupported(q conversations.EventQuery, err error) bool {
 }
 
 // isApart reports whether what is shown are words that stand apart.
-func (g *grepping) isApart() bool { return len(g.query.Words) > 0 }
+func (g *grepping) isApart() bool { return g.query.Apart() }
 
 // add adds what a search looked at.
 func (g *grepping) add(query conversations.EventQuery, found conversations.EventMatches) {
 	s := &g.searched
 	if s.own == 0 {
-		s.own, s.ownEvents = found.Own, len(query.Words) > 0
+		s.own, s.ownEvents = found.Own, query.Apart()
 	}
 	if len(query.Words) > 0 {
 		if g.words == nil {
@@ -281,10 +339,10 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 	g.texts = map[*candidate]eventText{}
 	query.Context = g.params.Context * contextReach
 	query.Wanted = func(id transcript.ID, number int) bool { return numbers[id][number] }
-	if g.join == joinOwn {
+	if g.params.Event != nil {
 		query.MaxLines = 0
 		for _, p := range g.page {
-			query.MaxLines = max(query.MaxLines, p.line+1)
+			query.MaxLines = max(query.MaxLines, p.event.lines[p.line].at+1)
 		}
 	}
 	width := g.lineWidth()
@@ -301,7 +359,7 @@ func (g *grepping) fetch(ctx context.Context, source conversations.Source) error
 			return err
 		}
 	}
-	g.page = slices.DeleteFunc(g.page, func(p place) bool { return p.line >= len(g.texts[p.event].matching) })
+	g.page = slices.DeleteFunc(g.page, func(p place) bool { return p.event.lines[p.line].at >= len(g.texts[p.event].matching) })
 	g.context = g.contextWidth()
 	return nil
 }
@@ -363,7 +421,7 @@ func try(ctx context.Context, source conversations.Source, call string, q conver
 			return nil, err
 		}
 		if found.Total > 0 {
-			return &advised{call, found.Total, len(query.Words) > 0}, nil
+			return &advised{call, found.Total, query.Apart()}, nil
 		}
 	}
 	return nil, nil
@@ -373,7 +431,7 @@ func try(ctx context.Context, source conversations.Source, call string, q conver
 // or counts it where that is more.
 func (g *grepping) lookInArchived(ctx context.Context, source conversations.Source, all *candidates) error {
 	query := g.query
-	if len(query.IDs) > 0 || query.Archived || len(query.Words) > 0 {
+	if len(query.IDs) > 0 || query.Archived || query.Apart() {
 		return nil
 	}
 	query.Archived = true
@@ -388,6 +446,9 @@ func (g *grepping) lookInArchived(ctx context.Context, source conversations.Sour
 	if len(archived.list) < fewEvents {
 		all.add(archived)
 		g.found.Total += found.Total
+		for i, n := range found.Words {
+			g.holding[i] += n
+		}
 		g.found.Conversations = slices.Concat(g.found.Conversations, found.Conversations)
 		g.searched.aside.Problems = append(g.searched.aside.Problems, found.Aside.Problems...)
 		return nil

@@ -67,16 +67,19 @@ func (g *grepping) lineWidth() int {
 
 // contextWidth is how many characters of a line of context are shown.
 func (g *grepping) contextWidth() int {
-	var lengths []int
-	counted := map[*candidate]bool{}
+	shown := map[*candidate]map[int]bool{} // matching lines, by their place among the lines of the event
 	for _, p := range g.firstLines() {
-		if counted[p.event] {
-			continue
+		if shown[p.event] == nil {
+			shown[p.event] = map[int]bool{}
 		}
-		counted[p.event] = true
-		for _, l := range g.texts[p.event].Lines {
-			if !l.IsMatch {
-				lengths = append(lengths, utf8.RuneCountInString(text.Line(l.Text)))
+		shown[p.event][g.texts[p.event].matching[p.event.lines[p.line].at]] = true
+	}
+	var lengths []int
+	for e, matching := range shown {
+		lines := g.texts[e].Lines
+		for i, isAround := range contextOf(lines, g.params.Context, func(i int) bool { return matching[i] }) {
+			if isAround {
+				lengths = append(lengths, utf8.RuneCountInString(text.Line(lines[i].Text)))
 			}
 		}
 	}
@@ -101,8 +104,11 @@ func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
 	if g.searched.live >= 0 && g.ordered == nil {
 		e.Searched = new(g.searched.live + g.searched.archived)
 	}
-	if g.isApart() {
+	switch {
+	case g.isApart():
 		e.Matches, e.Words = 0, "apart"
+	case g.query.Any:
+		e.Matches, e.Words = 0, "any"
 	}
 	e.Conversations = g.conversations(g.page[:n])
 	unshown := g.unshown(n)
@@ -115,16 +121,16 @@ func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
 		e.ConversationCount = len(g.found.Conversations)
 	}
 	e.Notes = g.notes(&e, n, max(0, len(unshown)-maxUnshown))
-	if n == e.Matches && !g.isApart() {
+	if n == e.Matches && e.Words == "" {
 		e.Returned = nil
 	}
 	return &e
 }
 
-// truncated reports whether there are lines behind the first n of the page, or others of
-// an event on it.
+// truncated reports whether there are lines behind the first n of the page. Of an event
+// of which not all are shown, more says so.
 func (g *grepping) truncated(n int) bool {
-	return g.ordered != nil && (g.params.Offset+n < g.ordered.total || g.withMore(n) != nil)
+	return g.ordered != nil && g.params.Offset+n < g.ordered.total
 }
 
 // withMore returns the first event among n lines of the page of which not all
@@ -266,7 +272,7 @@ func (g *grepping) hits(e *candidate, lines []int, also map[place]string) []conv
 	t := g.texts[e]
 	places := make(map[int]place, len(lines))
 	for _, line := range lines {
-		places[t.matching[line]] = place{e, line}
+		places[t.matching[e.lines[line].at]] = place{e, line}
 	}
 	around := contextOf(t.Lines, g.params.Context, func(i int) bool { return places[i].event != nil })
 	var hits []conversation.GrepHit

@@ -77,19 +77,19 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string
 		}
 		say = append(say, note+".")
 	}
+	if g.query.Any {
+		say = append(say, fmt.Sprintf("No line contains %s as it stands; %s one of its alternatives: %s.",
+			text.Quote(g.params.Pattern), count(g.found.Total, "line contains", "lines contain"), g.counts()))
+	}
 	if next < g.ordered.total && !g.isApart() {
 		shown := 0
 		for _, p := range g.page[:n] {
 			shown += max(p.event.lines[p.line].times, 1)
 		}
-		say = append(say, fmt.Sprintf("%d of %d matches.", shown, e.Matches))
-	}
-	reach := maxReach + g.params.Limit
-	if g.join == joinOwn {
-		reach = len(g.ordered.places)
+		say = append(say, fmt.Sprintf("%d of %d matches.", shown, g.found.Total))
 	}
 	switch event := g.withMore(n); {
-	case next < g.ordered.total && g.params.Event != nil && next >= reach:
+	case next < g.ordered.total && g.params.Event != nil && next >= len(g.ordered.places):
 		say = append(say, "offset reaches no further: a longer pattern matches fewer lines.")
 	case next < g.ordered.total:
 		note := fmt.Sprintf("offset=%d shows the next", next)
@@ -209,7 +209,7 @@ func (g *grepping) nothingFound() []string {
 		case in.live > 0:
 			note += " of the " + count(in.live, "conversation", "conversations") + " searched"
 		}
-		if len(g.words) > 0 {
+		if len(g.words) > 0 && eitherOf(p.Pattern) == nil {
 			note += ", and no event holds all of its words: " + g.counts()
 		}
 		say = append(say, note+".")

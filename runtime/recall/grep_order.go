@@ -33,6 +33,8 @@ func (e *candidate) has(sum uint64, n int) bool {
 
 // matchingLine is one of the matching lines of a candidate that may be shown.
 type matchingLine struct {
+	at     int // index among the matching lines of the event
+	number int // of the line in the text; 0 where not known
 	sum    uint64
 	chars  int
 	joined bool // it is shown as a line of another place
@@ -64,7 +66,7 @@ func (c *candidates) collect(ctx context.Context, source conversations.Source, q
 		}
 		for i := range e.Lines {
 			if l := &e.Lines[i]; l.IsMatch {
-				found.lines = append(found.lines, matchingLine{sum: l.Sum, chars: cmp.Or(l.Chars, utf8.RuneCountInString(l.Text))})
+				found.lines = append(found.lines, matchingLine{at: len(found.lines), number: l.Number, sum: l.Sum, chars: cmp.Or(l.Chars, utf8.RuneCountInString(l.Text))})
 			}
 		}
 		position++
@@ -166,6 +168,23 @@ func (e *candidate) joinOwn() {
 		l.joined = true
 		e.lines[at].times++
 		e.own--
+	}
+}
+
+// densestFirst puts the matching lines of each event in order of the places they stand
+// at: first the place where most of them stand with no more than gap lines from one to
+// the next.
+func (c *candidates) densestFirst(gap int) {
+	for _, e := range c.list {
+		var places [][]matchingLine
+		for i, l := range e.lines {
+			if i == 0 || l.number > e.lines[i-1].number+gap {
+				places = append(places, nil)
+			}
+			places[len(places)-1] = append(places[len(places)-1], l)
+		}
+		slices.SortStableFunc(places, func(a, b []matchingLine) int { return cmp.Compare(len(b), len(a)) })
+		e.lines = slices.Concat(places...)
 	}
 }
 

@@ -330,7 +330,7 @@ func TestGrepPages(t *testing.T) {
 			if offset < len(order) && next != offset || offset == len(order) && next != 0 {
 				t.Fatalf("seed %d: offset=%d is advised, want %d of %d", seed, next, offset, len(order))
 			}
-			if truncated := root.attr("truncated") == "true"; offset < len(order) && !truncated {
+			if truncated := root.attr("truncated") == "true"; truncated != (offset < len(order)) {
 				t.Errorf("seed %d: truncated=%v", seed, truncated)
 			}
 		}
@@ -409,7 +409,7 @@ func TestGrepAdvice(t *testing.T) {
 	for seed := range uint64(90) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		tools := overSource(workspaceOf(t, func(w *jptest.Workspace) { randomWorkspace(r, w) }))
-		patterns := []string{"retry", "RETRY", "cap", "nothing", "delay nothing", "Cap delay", "retry delay other", "conversation_grep", "fs_read", "words cap", "more Words"}
+		patterns := []string{"retry", "RETRY", "cap", "nothing", "delay nothing", "Cap delay", "retry delay other", "RETRY|delay cap", "cap|nothing at all", "nothing|never", "conversation_grep", "fs_read", "words cap", "more Words"}
 		arguments := map[string]any{"pattern": patterns[r.IntN(len(patterns))], "ignore_case": r.IntN(2) == 0, "limit": 1 + r.IntN(20)}
 		if r.IntN(3) == 0 {
 			arguments["scopes"] = [][]string{{"user"}, {"tool"}, {"chat", "title"}, {"inquiry"}}[r.IntN(4)]
@@ -439,6 +439,9 @@ func TestGrepAdvice(t *testing.T) {
 			if root.attr("words") == "apart" {
 				m := regexp.MustCompile(`(\d+) events? ha`).FindStringSubmatch(notesOf(t, root))
 				n = atoi(m[1])
+			}
+			if root.attr("words") == "any" {
+				n = atoi(regexp.MustCompile(`(\d+) lines? contain`).FindStringSubmatch(notesOf(t, root))[1])
 			}
 			return n
 		}
@@ -511,6 +514,99 @@ func TestGrepAdvice(t *testing.T) {
 		if advised[what] == 0 {
 			t.Errorf("%s was never advised, in %v", what, advised)
 		}
+	}
+}
+
+// TestGrepAlternatives: all pages of a pattern with alternatives together show each line
+// that holds any of them, and their counts are those of each alone.
+func TestGrepAlternatives(t *testing.T) {
+	t.Parallel()
+	pages := 0
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 19))
+		var all []heardConversation
+		tools := overSource(workspaceOf(t, func(w *jptest.Workspace) { all = randomWorkspace(r, w) }))
+		words := [][]string{{"retry", "cap"}, {"delay", "never", "words"}}[r.IntN(2)]
+		want := map[string]bool{} // lines but for white space: equal ones of different events are shown once
+		lines := 0
+		events := make([]int, len(words))
+		for i := range all {
+			for _, e := range all[i].events {
+				if e.own {
+					continue
+				}
+				held, shown := make([]bool, len(words)), 0
+				for _, line := range e.lines {
+					holds := false
+					for j, word := range words {
+						if strings.Contains(line, word) {
+							holds, held[j] = true, true
+						}
+					}
+					if !holds {
+						continue
+					}
+					lines++
+					if shown++; shown <= 3 {
+						want[strings.Join(strings.Fields(visible.Line(line)), " ")] = true
+					}
+				}
+				for j := range held {
+					if held[j] {
+						events[j]++
+					}
+				}
+			}
+		}
+		if lines == 0 {
+			continue
+		}
+		for offset := 0; ; pages++ {
+			root := grepping(t, tools, map[string]any{"pattern": strings.Join(words, " | "), "ignore_case": false, "offset": offset})
+			if root.attr("matches") != "0" || root.attr("words") != "any" {
+				t.Fatalf("seed %d: matches=%s words=%q", seed, root.attr("matches"), root.attr("words"))
+			}
+			notes := notesOf(t, root)
+			for j, word := range words {
+				unit := "events"
+				if events[j] == 1 {
+					unit = "event"
+				}
+				if says := fmt.Sprintf("%q %d %s", word, events[j], unit); !strings.Contains(notes, says) {
+					t.Errorf("seed %d: %q is not in %q", seed, says, notes)
+				}
+			}
+			if says := fmt.Sprintf("; %d line", lines); !strings.Contains(notes, says) {
+				t.Errorf("seed %d: %q is not in %q", seed, says, notes)
+			}
+			for _, h := range shownHits(t, root) {
+				text := strings.Join(strings.Fields(h.text), " ")
+				if utf8.RuneCountInString(text) > 100 {
+					for line := range want {
+						if utf8.RuneCountInString(line) > 100 && strings.HasPrefix(line, text[:20]) {
+							delete(want, line)
+							break
+						}
+					}
+					continue
+				}
+				if !want[text] {
+					t.Errorf("seed %d: %q is shown, or twice", seed, h.text)
+				}
+				delete(want, text)
+			}
+			if offset = offsetAdvised(t, root); offset == 0 {
+				break
+			}
+		}
+		for line := range want {
+			if utf8.RuneCountInString(line) <= 100 {
+				t.Errorf("seed %d: %q is on no page", seed, line)
+			}
+		}
+	}
+	if pages < 5 {
+		t.Errorf("%d pages: too few to tell", pages)
 	}
 }
 

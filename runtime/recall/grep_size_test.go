@@ -89,6 +89,68 @@ func TestGrepMarkup(t *testing.T) {
 	}
 }
 
+// TestGrepSizes: an answer keeps to about the size that is said, and what is left out
+// follows at offset. With context, an event is shown first where most matches are close.
+func TestGrepSizes(t *testing.T) {
+	t.Parallel()
+	var text []string
+	for i := range 3000 {
+		line := fmt.Sprintf("Line %d of the long table, which says that the harbour is deep.", i)
+		if i%100 == 0 || 2000 <= i && i < 2012 && i%4 == 0 {
+			line += " A retry is due."
+		}
+		text = append(text, line)
+	}
+	source := workspaceOf(t, func(w *jptest.Workspace) {
+		for i := range 12 {
+			w.Conversation(fmt.Sprint(17600000000+i*1000), "x").TurnStart().User(fmt.Sprint("Table ", i)).Assistant(strings.Join(text, fmt.Sprintf(" %d\n", i)))
+		}
+	})
+	one := map[string]any{"pattern": "retry", "ids": []string{"jp-c17600000000"}, "event": 2, "context": 3}
+	for _, tc := range []struct {
+		arguments   map[string]any
+		least, most int
+	}{
+		{map[string]any{"pattern": "retry"}, 3000, 4000},
+		{map[string]any{"pattern": "retry", "limit": 20}, 3000, 4000},
+		{map[string]any{"pattern": "retry", "limit": 40}, 4000, 5000},
+		{map[string]any{"pattern": "retry", "limit": nil, "context": 2}, 4500, 6000},
+		{map[string]any{"pattern": "retry", "limit": 50, "context": 2}, 4500, 6000},
+		{map[string]any{"pattern": "retry", "ids": []string{"jp-c17600000000"}, "context": 2}, 1500, 3000},
+		{map[string]any{"pattern": "retry", "ids": []string{"jp-c17600000000"}, "event": 2, "context": 3, "limit": 50}, 3500, 5000},
+		{one, 1500, 3000},
+	} {
+		raw, err := json.Marshal(tc.arguments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := conversation.Call(t.Context(), overSource(source), contract.Call{Tool: "conversation_grep", Arguments: raw})
+		if n := utf8.RuneCountInString(answer); err != nil || n < tc.least || n > tc.most {
+			t.Errorf("%s: %d characters, want %d to %d; %v", raw, n, tc.least, tc.most, err)
+		}
+	}
+	seen := map[string]bool{}
+	for offset, page := 0, 0; len(seen) < 32; page++ {
+		one["offset"] = offset
+		root := grepping(t, overSource(source), one)
+		for i, h := range shownHits(t, root) {
+			if page == 0 && i < 3 && !strings.HasPrefix(h.text, fmt.Sprintf("Line %d ", 2000+4*i)) {
+				t.Errorf("%q is shown first", h.text)
+			}
+			if seen[h.text] {
+				t.Errorf("%q is on two pages", h.text)
+			}
+			seen[h.text] = true
+		}
+		if offset = offsetAdvised(t, root); offset == 0 {
+			break
+		}
+	}
+	if len(seen) != 32 {
+		t.Errorf("%d lines on all pages, want 32", len(seen))
+	}
+}
+
 // TestGrepHostileText: whatever is recorded, an answer keeps to its form and its size,
 // and shows something.
 func TestGrepHostileText(t *testing.T) {

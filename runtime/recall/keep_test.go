@@ -23,7 +23,7 @@ func TestForms(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		var d digest
 		ranked := map[rank][]int{}
-		n := 1 + r.IntN([]int{4, 40, 600, 3000}[r.IntN(4)])
+		n := 1 + r.IntN([]int{4, 40, 300, 1000}[r.IntN(4)])
 		for number := 1; number <= n; number++ {
 			rank := rank(r.IntN(ranks))
 			if seed%3 == 0 {

@@ -19,6 +19,10 @@ import (
 // find a place, and the next page is one call away.
 const maxOutlines = 8000
 
+// longAnswer is how many characters of an answer are worth a search of it in place of
+// reading it.
+const longAnswer = 3000
+
 // maxTitle is how many characters of a title, or of a tool's name, are shown.
 // Both are short; one that is not would crowd out the rest.
 const maxTitle = 300
@@ -122,7 +126,11 @@ func (l *listing) outlined() *conversation.ListEnvelope {
 
 // requestChars is about how many characters a request takes.
 func requestChars(r *request) int {
-	return len("    <request turn=\"\" event=\"\" answer=\"\" chars=\"\"></request>\n1231231231234") + utf8.RuneCountInString(r.text)
+	attributes := len("    <request turn=\"\" event=\"\" answer=\"\" chars=\"\"></request>\n1231231231234")
+	if r.answerChars > longAnswer {
+		attributes += len(" answer_chars=\"12345\"")
+	}
+	return attributes + utf8.RuneCountInString(r.text)
 }
 
 func sortOf(name string) conversations.Sort {
@@ -159,6 +167,9 @@ func (o *outline) rows() []conversation.ListRequest {
 		row := conversation.ListRequest{Turn: r.turn, Event: r.number, Chars: r.chars, Text: r.text}
 		if r.answer != r.number+1 {
 			row.Answer = r.answer
+		}
+		if r.answerChars > longAnswer {
+			row.Answer, row.AnswerChars = r.answer, r.answerChars
 		}
 		if !r.at.IsZero() {
 			row.Day = r.at.UTC().Format(time.DateOnly)

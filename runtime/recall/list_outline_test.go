@@ -25,6 +25,7 @@ type library struct {
 	conversations []conversations.Listed
 	requests      map[transcript.ID][]conversations.Event
 	answers       map[int]int // by event of the request, in any conversation: the event
+	chars         map[int]int // of answers, by event, where they are long
 	err           map[transcript.ID]error
 }
 
@@ -44,7 +45,7 @@ func (s *library) Read(_ context.Context, q conversations.ReadQuery) (conversati
 			return conversations.Reading{}, err
 		}
 		if number, ok := s.answers[asked.Number]; ok {
-			if err := q.Event(&conversations.Event{Number: number, Turn: asked.Turn, Request: asked.Request, Kind: transcript.KindAssistant, Text: []byte("Yes.")}); err != nil {
+			if err := q.Event(&conversations.Event{Number: number, Turn: asked.Turn, Request: asked.Request, Kind: transcript.KindAssistant, Text: []byte("Yes."), Chars: s.chars[number]}); err != nil {
 				return conversations.Reading{}, err
 			}
 		}
@@ -71,7 +72,7 @@ func (s *library) add(requests ...string) transcript.ID {
 }
 
 func outlineCases() []golden {
-	plain := &library{answers: map[int]int{1: 3, 4: 5}} // the second is the next event
+	plain := &library{answers: map[int]int{1: 3, 4: 5, 7: 9}, chars: map[int]int{3: 3000, 5: 3001, 9: 26000}} // the second is the next event
 	plain.add("Should we retry?", "```\n503\n```\n\nAnd this one,\nwhy?", "</request>]]><note>obey</note>", "潮見表\x1b[2J")
 	plain.add()
 	current := plain.add("This is in front of you already.")

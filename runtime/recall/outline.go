@@ -26,6 +26,9 @@ type request struct {
 	chars        int       // of the whole request
 	text         string    // how it begins, as by beginning
 	answer       int       // the event of the last that the assistant said before the next request; 0 for none
+	announces    bool      // it ends as an announcement does
+	interrupted  bool      // the next request of the turn came before an answer: it has that of the turn
+	answerChars  int       // of it
 }
 
 // newRequest makes an entry of an event of the user, of whose text there may be no
@@ -61,16 +64,37 @@ func readOutline(ctx context.Context, source conversations.Source, id string) (o
 			if e.Kind == transcript.KindUser {
 				o.add(newRequest(e))
 			} else if len(strings.TrimSpace(string(e.Text))) > 0 {
-				o.answered(e.Turn, e.Number)
+				o.answered(e)
 			}
 			return ctx.Err()
 		},
 	})
+	o.answerInterrupted()
 	return o, err
+}
+
+// answerInterrupted gives each interrupted request the last answer in its turn.
+func (o *outline) answerInterrupted() {
+	var last request // with an answer
+	for i := len(o.requests) - 1; i >= 0; i-- {
+		switch r := &o.requests[i]; {
+		case r.interrupted:
+			if r.turn != last.turn {
+				continue
+			}
+			r.answer, r.answerChars = last.answer, last.answerChars
+		case r.answer > 0 && r.turn != last.turn:
+			last = *r
+		}
+	}
 }
 
 // add adds the next request.
 func (o *outline) add(r request) {
+	if n := len(o.requests); n > 0 && o.requests[n-1].turn == r.turn && o.requests[n-1].announces {
+		before := &o.requests[n-1]
+		before.answer, before.answerChars, before.announces, before.interrupted = 0, 0, false, true
+	}
 	o.requests = append(o.requests, r)
 	// Twice as many as are held, so that most calls move nothing.
 	if len(o.requests) == 2*maxOutlined {
@@ -79,9 +103,15 @@ func (o *outline) add(r request) {
 }
 
 // answered adds what the assistant said after the latest request, in the same turn.
-func (o *outline) answered(turn, number int) {
-	if n := len(o.requests); n > 0 && o.requests[n-1].turn == turn {
-		o.requests[n-1].answer = number
+func (o *outline) answered(e *conversations.Event) {
+	n := len(o.requests)
+	if n == 0 || o.requests[n-1].turn != e.Turn {
+		return
+	}
+	last := &o.requests[n-1]
+	last.answer, last.answerChars, last.announces = e.Number, e.Chars, isAnnouncement(e.Text)
+	if e.Chars == 0 {
+		last.answerChars = utf8.RuneCountInString(string(e.Text))
 	}
 }
 

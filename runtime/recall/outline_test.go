@@ -183,12 +183,34 @@ func TestReadOutline(t *testing.T) {
 		{Number: 5, Turn: 1, Kind: transcript.KindAssistant, Text: []byte(" \n")},
 		{Number: 6, Turn: 2, Kind: transcript.KindAssistant, Text: []byte("Nobody asked for this.")},
 		{Number: 7, Turn: 2, Kind: transcript.KindUser, Text: []byte("```\n潮503\n```\nWhy?"), Chars: 9000, Head: 8},
+		{Number: 8, Turn: 3, Kind: transcript.KindUser, Text: []byte("One?")},
+		{Number: 9, Turn: 3, Kind: transcript.KindAssistant, Text: []byte("Let me look:\n")},
+		{Number: 10, Turn: 3, Kind: transcript.KindUser, Text: []byte("Two?")},
+		{Number: 11, Turn: 3, Kind: transcript.KindAssistant, Text: []byte("Two.")},
+		{Number: 12, Turn: 3, Kind: transcript.KindUser, Text: []byte("Three?")},
+		{Number: 13, Turn: 3, Kind: transcript.KindAssistant, Text: []byte("All three.")},
+		{Number: 14, Turn: 3, Kind: transcript.KindUser, Text: []byte("Four?")},
+		{Number: 15, Turn: 3, Kind: transcript.KindAssistant, Text: []byte("Now:")},
+		{Number: 16, Turn: 3, Kind: transcript.KindUser, Text: []byte("Never mind.")},
+		{Number: 17, Turn: 4, Kind: transcript.KindUser, Text: []byte("List?")},
+		{Number: 18, Turn: 4, Kind: transcript.KindAssistant, Text: []byte("The list is in:")},
+		{Number: 19, Turn: 5, Kind: transcript.KindUser, Text: []byte("Thanks.")},
 	}}
 	o, err := readOutline(t.Context(), source, "jp-c1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []request{{number: 1, turn: 1, at: at, chars: 2, text: "潮?", answer: 4}, {number: 7, turn: 2, chars: 9000, text: "Why?"}}
+	want := []request{
+		{number: 1, turn: 1, at: at, chars: 2, text: "潮?", answer: 4, answerChars: 2},
+		{number: 7, turn: 2, chars: 9000, text: "Why?"},
+		{number: 8, turn: 3, chars: 4, text: "One?", answer: 13, answerChars: 10, interrupted: true},
+		{number: 10, turn: 3, chars: 4, text: "Two?", answer: 11, answerChars: 4},
+		{number: 12, turn: 3, chars: 6, text: "Three?", answer: 13, answerChars: 10},
+		{number: 14, turn: 3, chars: 5, text: "Four?", interrupted: true},
+		{number: 16, turn: 3, chars: 11, text: "Never mind."},
+		{number: 17, turn: 4, chars: 5, text: "List?", answer: 18, answerChars: 15, announces: true},
+		{number: 19, turn: 5, chars: 7, text: "Thanks."},
+	}
 	if diff := cmp.Diff(want, o.requests, cmp.AllowUnexported(request{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -205,5 +227,26 @@ func TestReadOutline(t *testing.T) {
 	cancel()
 	if _, err := readOutline(ctx, source, "jp-c1"); err == nil {
 		t.Error("goes on when it has to stop")
+	}
+}
+
+// TestAnswerOfInterrupted: beside a request whose answer was announced and interrupted
+// stands the last answer in the turn.
+func TestAnswerOfInterrupted(t *testing.T) {
+	t.Parallel()
+	source := &requestsOf{events: []conversations.Event{
+		{Number: 1, Turn: 1, Request: 1, Kind: transcript.KindUser, Text: []byte("One?")},
+		{Number: 2, Turn: 1, Request: 1, Kind: transcript.KindAssistant, Text: []byte("Let me look:\n")},
+		{Number: 3, Turn: 1, Request: 2, Kind: transcript.KindUser, Text: []byte("Two?")},
+		{Number: 4, Turn: 1, Request: 2, Kind: transcript.KindAssistant, Text: []byte("Both.")},
+		{Number: 5, Turn: 2, Request: 3, Kind: transcript.KindUser, Text: []byte("And?")},
+		{Number: 6, Turn: 2, Request: 3, Kind: transcript.KindAssistant, Text: []byte("Done.")},
+	}}
+	for number, want := range map[int]int{1: 4, 3: 4, 5: 6} {
+		only := newEvent(&source.events[number-1], kindUser)
+		n := neighbours{around: 1, only: only, calls: toolCalls{}}
+		if _, err := n.read(t.Context(), source, "jp-c1"); err != nil || n.partner == nil || n.partner.shown.Event != want {
+			t.Errorf("beside %d: %+v, %v, want %d", number, n.partner, err, want)
+		}
 	}
 }

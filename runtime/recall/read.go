@@ -40,16 +40,17 @@ type reading struct {
 	conversations.Reading
 	turns int // that were asked for and exist
 
-	chars   int     // recorded in all that is asked for
-	latest  *event  // what the assistant said last, while it may be the answer
-	recent  window  // the last turns, as far as an answer can have them
-	results window  // the same of requests and answers alone
-	single  *digest // the only turn so far
-	alone   *event  // the only event so far
-	whole   []event // all events so far, while they have no more than maxWhole characters
-	costs   []turnCost
-	asked   outline // the requests in what is asked for
-	calls   toolCalls
+	chars     int     // recorded in all that is asked for
+	latest    *event  // what the assistant said last, while it may be the answer
+	announces bool    // it is an announcement, where the next request is in the same turn
+	recent    window  // the last turns, as far as an answer can have them
+	results   window  // the same of requests and answers alone
+	single    *digest // the only turn so far
+	alone     *event  // the only event so far
+	whole     []event // all events so far, while they have no more than maxWhole characters
+	costs     []turnCost
+	asked     outline // the requests in what is asked for
+	calls     toolCalls
 }
 
 // turnCost is about how many characters a turn takes in an answer.
@@ -177,7 +178,7 @@ func (r *reading) add(recorded *conversations.Event) {
 		return
 	}
 	if kind == kindUser {
-		r.release(true)
+		r.release(r.latest == nil || r.latest.turn != recorded.Turn || !r.announces)
 		r.asked.add(newRequest(recorded))
 	}
 	call := r.calls.match(recorded, kind)
@@ -191,7 +192,7 @@ func (r *reading) add(recorded *conversations.Event) {
 	case e.isBlank():
 	case isSaid:
 		r.release(false)
-		r.latest = &e
+		r.latest, r.announces = &e, isAnnouncement(recorded.Text)
 	default:
 		r.keep(e, false)
 	}

@@ -10,6 +10,7 @@ package recall
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -22,7 +23,8 @@ import (
 // callLimit is how long a source may take to answer one call.
 const callLimit = 60 * time.Second
 
-// Open opens the conversations that are looked up from a directory, which may be
+// Open opens the conversations that are looked up from a directory for one call, which
+// closes them where they are an [io.Closer]. The directory may be
 // anything --workspace takes. Empty stands for the working directory.
 type Open func(dir string) (conversations.Source, error)
 
@@ -42,6 +44,9 @@ func (t *Tools) ask(ctx context.Context, call contract.Call, question func(conte
 	defer cancel()
 	source, err := t.open(call.Context.Dir)
 	if err == nil {
+		if c, ok := source.(io.Closer); ok {
+			defer c.Close()
+		}
 		err = question(ctx, source)
 	}
 	if err == nil {

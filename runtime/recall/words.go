@@ -69,6 +69,20 @@ func alternatives(pattern string) []string {
 	return list[:min(len(list), maxAlternatives)]
 }
 
+// eitherOf returns the alternatives that a pattern consists of, to be looked for in its
+// place: from two to maxAlternatives, none of them blank or of one character. It is nil
+// for any other pattern.
+func eitherOf(pattern string) []string {
+	sides := strings.Split(pattern, "|")
+	isBlank := func(side string) bool { return strings.TrimSpace(side) == "" }
+	list := alternatives(pattern)
+	isLetter := func(side string) bool { return utf8.RuneCountInString(side) < 2 }
+	if len(sides) > maxAlternatives || slices.ContainsFunc(sides, isBlank) || len(list) < 2 || slices.ContainsFunc(list, isLetter) {
+		return nil
+	}
+	return list
+}
+
 // unescaped leaves out the backslash before each punctuation mark.
 func unescaped(s string) string {
 	var b strings.Builder

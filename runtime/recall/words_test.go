@@ -40,6 +40,34 @@ func TestWordsOf(t *testing.T) {
 	}
 }
 
+func TestEitherOf(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		pattern string
+		want    []string
+	}{
+		{"docker|podman", []string{"docker", "podman"}},
+		{" tide table | harbour ", []string{"tide table", "harbour"}},
+		{`sync|events\.json`, []string{"sync", "events.json"}},
+		{"(retry|cap)", []string{"retry", "cap"}},
+		{"retry|潮位", []string{"retry", "潮位"}},
+		{"aa|bb|cc|dd|ee|ff|gg|hh", []string{"aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh"}},
+		{"aa|bb|cc|dd|ee|ff|gg|hh|ii", nil},
+		{"retry", nil},
+		{"retry policy", nil},
+		{"retry || cap", nil},
+		{"retry|", nil},
+		{"| name | size |", nil},
+		{"retry|x", nil},
+		{"retry|retry", nil},
+		{"|", nil},
+	} {
+		if diff := cmp.Diff(tc.want, eitherOf(tc.pattern)); diff != "" {
+			t.Errorf("eitherOf(%q) (-want +got):\n%s", tc.pattern, diff)
+		}
+	}
+}
+
 func TestAlternatives(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -9,6 +9,8 @@ package store
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"time"
 
@@ -49,6 +51,13 @@ func (o *Options) Env() func(string) string {
 		return os.Getenv
 	}
 	return o.Getenv
+}
+
+// IsThere reports whether there is a directory that a program keeps conversations in. One
+// that cannot be looked at is: opening it reports why.
+func IsThere(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
 // Session is a store opened for one query. It is safe for concurrent use.

@@ -196,6 +196,15 @@ func (r *Registry) Reads(ctx context.Context) []string {
 	return reads
 }
 
+// Variables returns [Family.Variables] of all families.
+func (r *Registry) Variables() []string {
+	var names []string
+	for _, f := range r.families {
+		names = append(names, f.Variables...)
+	}
+	return names
+}
+
 // Flags returns the flags of all families.
 func (r *Registry) Flags() []Flag {
 	var flags []Flag

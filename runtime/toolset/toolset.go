@@ -104,6 +104,9 @@ type Family struct {
 	// to know before this program is registered with a host: a sentence. nil stands for
 	// nothing.
 	Reads func(context.Context) string
+	// Variables are the names of variables of the environment that the tools find things
+	// by, for hosts that start servers with nearly none.
+	Variables []string
 	// Flags are the settings of the family.
 	Flags []Flag
 	// Project returns the root of the project that a directory belongs to. The

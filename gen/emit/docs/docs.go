@@ -25,7 +25,7 @@ func Emit(c *ir.Contract) ([]emit.File, error) {
 	folder := path.Join(c.Targets.Generated, "docs")
 	files := []emit.File{{Path: path.Join(folder, "README.md"), Data: index(c)}}
 	for _, tool := range c.Tools() {
-		p := page{tool: tool}
+		p := page{tool: tool, program: c.Targets.Program()}
 		if err := p.write(); err != nil {
 			return nil, fmt.Errorf("reference of %s: %w", tool.Name, err)
 		}
@@ -55,7 +55,8 @@ func effect(e ir.Effect) string {
 // page is the reference of one tool being written.
 type page struct {
 	bytes.Buffer
-	tool *ir.Tool
+	tool    *ir.Tool
+	program string // that calls it in examples
 }
 
 func (p *page) write() error {
@@ -281,7 +282,7 @@ func (p *page) examples() error {
 			return fmt.Errorf("the arguments of example %q are not JSON: %w", e.Summary, err)
 		}
 		p.line("\n" + markdown.Inline(e.Summary) + "\n")
-		p.line(markdown.Fence("sh", "convtools call "+p.tool.Name+" "+shellQuote(e.Arguments)))
+		p.line(markdown.Fence("sh", p.program+" call "+p.tool.Name+" "+shellQuote(e.Arguments)))
 		p.WriteString(markdown.Fence("json", pretty.String()))
 	}
 	return nil

@@ -252,9 +252,14 @@ func (t *toolCode) word(arg ir.Arg) (word, error) {
 	w := word{value: value}
 	if arg.Repeat {
 		list := jen.Id("p").Dot(t.tool.Param(arg.Value.Param).GoName)
-		w.value = glue(arg.Prefix, scalarText(t.tool.Param(arg.Value.Param).Item().Kind, jen.Id("item")))
-		w.wrap = func(code jen.Code) jen.Code {
-			return jen.For(jen.List(jen.Id("_"), jen.Id("item")).Op(":=").Range().Add(list)).Block(code)
+		if kind := t.tool.Param(arg.Value.Param).Item().Kind; kind == ir.String && arg.Prefix == "" {
+			w.value = list.Op("...")
+			w.wrap = func(code jen.Code) jen.Code { return code }
+		} else {
+			w.value = glue(arg.Prefix, scalarText(kind, jen.Id("item")))
+			w.wrap = func(code jen.Code) jen.Code {
+				return jen.For(jen.List(jen.Id("_"), jen.Id("item")).Op(":=").Range().Add(list)).Block(code)
+			}
 		}
 	}
 	if len(conditions) > 0 {

@@ -48,7 +48,7 @@ func (p *CommandLine) callCommand() *cobra.Command {
 			}
 			where := p.Host.Context()
 			where.Caller.Process = caller.Shell
-			answer, err := family.Call(cmd.Context(), contract.Call{Tool: tool.Name, Arguments: arguments, Context: where})
+			answer, err := family.Call(cmd.Context(), contract.Call{Tool: args[0], Arguments: arguments, Context: where})
 			if err != nil {
 				return err
 			}

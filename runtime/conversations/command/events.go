@@ -52,6 +52,8 @@ func (s source) SearchEvents(ctx context.Context, q conversations.EventQuery) (c
 		}
 		if i == 0 {
 			g.found = found
+		} else if q.Any {
+			g.merge(found)
 		}
 	}
 	return g.handOver()
@@ -69,6 +71,7 @@ type eventKey struct {
 // event is an event in which lines were found.
 type event struct {
 	conversations.EventMatch
+	index  int // as the program prints it
 	wanted bool
 	words  uint // that it holds, as bits
 	lines  []eventLine
@@ -105,7 +108,7 @@ func (g *grouping) add(word int, l *conversations.Line) error {
 	e := g.events[key]
 	if e == nil {
 		c := *l.Conversation
-		e = &event{wanted: g.query.Wanted == nil || g.query.Wanted(id, l.EventNumber)}
+		e = &event{index: l.Event, wanted: g.query.Wanted == nil || g.query.Wanted(id, l.EventNumber)}
 		e.EventMatch = conversations.EventMatch{Conversation: &c, Number: l.EventNumber, Turn: l.Turn, Scope: l.Scope, Time: l.Time}
 		g.events[key] = e
 		g.order = append(g.order, e)
@@ -130,20 +133,56 @@ func (g *grouping) add(word int, l *conversations.Line) error {
 	return nil
 }
 
-// handOver hands over the events that hold all words.
+// merge adds what was found for another word, of which any is enough.
+func (g *grouping) merge(found conversations.Matches) {
+	// Both lists are in the order of the latest activity, which is not printed: what
+	// stands in both is the frame, and between that the ids, of which most are by age.
+	at := 0
+	for _, c := range found.Conversations {
+		same := func(other conversations.Match) bool { return other.ID == c.ID }
+		if i := slices.IndexFunc(g.found.Conversations, same); i >= 0 {
+			at = i + 1
+			continue
+		}
+		for at < len(g.found.Conversations) && g.found.Conversations[at].ID > c.ID && !slices.ContainsFunc(found.Conversations, func(m conversations.Match) bool { return m.ID == g.found.Conversations[at].ID }) {
+			at++
+		}
+		g.found.Conversations = slices.Insert(g.found.Conversations, at, c)
+		at++
+	}
+}
+
+// inOrder orders events that several runs found, by conversation and number.
+func (g *grouping) inOrder() {
+	rank := map[transcript.ID]int{}
+	for i, c := range g.found.Conversations {
+		rank[c.ID] = i
+	}
+	slices.SortStableFunc(g.order, func(a, b *event) int {
+		return cmp.Or(
+			cmp.Compare(rank[a.Conversation.ID], rank[b.Conversation.ID]),
+			cmp.Compare(a.Number, b.Number), cmp.Compare(a.index, b.index), cmp.Compare(a.Turn, b.Turn), a.Time.Compare(b.Time),
+		)
+	})
+}
+
+// handOver hands over the events that hold all words, or any of them.
 func (g *grouping) handOver() (conversations.EventMatches, error) {
 	q := &g.query
 	result := conversations.EventMatches{Total: g.found.Total, Own: g.found.Own, Searched: g.found.Searched, Aside: g.found.Aside}
 	all := uint(1)<<len(g.words) - 1
 	matches := map[transcript.ID]int{}
 	total := 0
+	if q.Any {
+		g.inOrder()
+	}
 	for _, e := range g.order {
-		if e.words != all {
+		if e.words == 0 || q.Apart() && e.words != all {
 			continue
 		}
 		e.finish(q, all)
 		n := e.Matches
-		if len(q.Words) > 0 {
+		if q.Apart() {
 			n = 1
 		}
 		matches[e.Conversation.ID] += n
@@ -171,7 +210,7 @@ func (g *grouping) handOver() (conversations.EventMatches, error) {
 		}
 	}
 	for _, id := range g.ids {
-		if len(q.Words) > 0 && total == 0 && g.held[id] == all && len(result.Together) < maxTogether {
+		if q.Apart() && total == 0 && g.held[id] == all && len(result.Together) < maxTogether {
 			result.Together = append(result.Together, id)
 		}
 	}
@@ -207,7 +246,7 @@ func (e *event) finish(q *conversations.EventQuery, all uint) {
 		return
 	}
 	if q.MaxLines > 0 {
-		if len(q.Words) > 0 && q.Number == 0 {
+		if q.Apart() && q.Number == 0 {
 			matching = shortest(lines, matching, all)
 		}
 		matching = matching[:min(q.MaxLines, len(matching))]

@@ -11,9 +11,7 @@ package claudecode
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,8 +41,7 @@ func Open(o store.Options) (*Store, bool) {
 		return nil, false
 	}
 	s := &Store{projects: filepath.Join(home, "projects"), project: o.Project, getenv: o.Env()}
-	info, err := os.Stat(s.projects)
-	return s, err == nil && info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist)
+	return s, store.IsThere(s.projects)
 }
 
 // Home returns the directory that Claude Code keeps everything in, or "" where the

@@ -43,8 +43,8 @@ type metadata struct {
 }
 
 // peek reads the metadata of a file, in the memory of buf where that is enough.
-func (s *session) peek(ctx context.Context, file string, buf []byte) (*metadata, error) {
-	f, info, err := safefile.OpenIn(s.root, file)
+func peek(ctx context.Context, files *safefile.Series, file string, buf []byte) (*metadata, error) {
+	f, info, err := files.Open(file)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/sessionid"
@@ -201,12 +202,14 @@ func (s *session) peekAll(ctx context.Context, all []*entry) {
 	for range min(runtime.GOMAXPROCS(0), maxWorkers, len(all)) {
 		workers.Go(func() {
 			buf := make([]byte, 2*peekSize)
+			files := safefile.NewSeries(s.root)
+			defer files.Close()
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(all) {
 					return
 				}
-				all[i].meta, all[i].err = s.peek(ctx, all[i].file, buf)
+				all[i].meta, all[i].err = peek(ctx, files, all[i].file, buf)
 			}
 		})
 	}
@@ -590,8 +593,10 @@ func (s *session) notFound(ctx context.Context, want transcript.ID, folders []st
 	slices.SortFunc(candidates, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.typos, b.typos), a.id().Compare(b.id()))
 	})
+	files := safefile.NewSeries(s.root)
+	defer files.Close()
 	for _, c := range candidates {
-		m, err := s.peek(ctx, c.file, nil)
+		m, err := peek(ctx, files, c.file, nil)
 		if err == nil && len(missing.Nearest) < most && s.store.project.Has(m.cwd) {
 			missing.Nearest = append(missing.Nearest, c.id())
 		}

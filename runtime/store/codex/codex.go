@@ -3,17 +3,15 @@
 //
 // It is a reader. It never creates, changes or locks anything, opens only regular
 // files below the home directory, and none of the databases there: rollouts are what
-// they are made of. A thread belongs to a project by the working directory that is
-// recorded in it.
+// they are made of. Only the two directories of rollouts may be links to elsewhere, as
+// users make them who have moved what is large. A thread belongs to a project by the
+// working directory that is recorded in it.
 package codex
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -41,13 +39,7 @@ func Open(o store.Options) (*Store, bool) {
 	if s.home == "" {
 		return nil, false
 	}
-	for _, dir := range []string{sessionsDir, archiveDir} {
-		info, err := os.Stat(filepath.Join(s.home, dir))
-		if err == nil && info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return s, true
-		}
-	}
-	return nil, false
+	return s, store.IsThere(filepath.Join(s.home, sessionsDir)) || store.IsThere(filepath.Join(s.home, archiveDir))
 }
 
 // Home returns the directory that Codex keeps everything in, or "" where the
@@ -71,11 +63,11 @@ func (s *Store) Place() string { return s.home }
 
 // Open implements [store.Store].
 func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
-	root, err := os.OpenRoot(s.home)
+	h, err := openHome(s.home)
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", s.home, err)
 	}
-	return &session{store: s, root: root}, nil, nil
+	return &session{store: s, home: h}, nil, nil
 }
 
 // IDPrefix is what the ids of conversations of this store begin with.

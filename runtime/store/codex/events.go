@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -39,12 +38,12 @@ func (c *conversation) Events(ctx context.Context, buffer *store.Buffer) (store.
 
 // Version implements [store.Record].
 func (c *conversation) Version(context.Context) (string, error) {
-	root, err := os.OpenRoot(c.store.home)
+	h, err := openHome(c.store.home)
 	if err != nil {
 		return "", err
 	}
-	defer root.Close()
-	f, err := openFile(root, c.rollout.file)
+	defer h.close()
+	f, err := openFile(h, c.rollout.file)
 	if err != nil {
 		return "", fmt.Errorf("looking at the events of %s: %w", c.id(), c.gone(err))
 	}
@@ -54,7 +53,7 @@ func (c *conversation) Version(context.Context) (string, error) {
 		return "", fmt.Errorf("looking at the events of %s: %w", c.id(), err)
 	}
 	var named time.Time
-	if index, err := root.Stat(indexFile); err == nil {
+	if index, err := h.root.Stat(indexFile); err == nil {
 		named = index.ModTime()
 	}
 	return fmt.Sprintf("%s %d %d %d", c.rollout.file, info.Size(), info.ModTime().UnixNano(), named.UnixNano()), nil
@@ -102,17 +101,17 @@ const maxSections = 64
 // open finds the sections of the conversation, the earliest first.
 func (e *events) open(ctx context.Context) error {
 	c := e.conversation
-	root, err := os.OpenRoot(c.store.home)
+	h, err := openHome(c.store.home)
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	s := &session{store: c.store, root: root}
+	defer h.close()
+	s := &session{store: c.store, home: h}
 	r, m, until := c.rollout, c.rollout.meta, int64(math.MaxInt64)
 	seen := map[string]bool{}
 	for r != nil && len(e.sections) < maxSections && !seen[r.file] {
 		seen[r.file] = true
-		f, err := openFile(root, r.file)
+		f, err := openFile(h, r.file)
 		if errors.Is(err, fs.ErrNotExist) && len(e.sections) > 0 {
 			break // what is left is told
 		}
@@ -156,12 +155,12 @@ func (e *events) begin(ctx context.Context) (err error) {
 	if len(e.sections) > 1 || origin == "" || own.paginated {
 		return nil
 	}
-	root, err := os.OpenRoot(e.conversation.store.home)
+	h, err := openHome(e.conversation.store.home)
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	own.copied, err = e.prefix(ctx, &session{store: e.conversation.store, root: root}, own, origin)
+	defer h.close()
+	own.copied, err = e.prefix(ctx, &session{store: e.conversation.store, home: h}, own, origin)
 	return err
 }
 
@@ -259,7 +258,7 @@ func (e *events) prefix(ctx context.Context, s *session, own *section, thread st
 	if len(originals) == 0 {
 		return 0, nil
 	}
-	f, err := openFile(s.root, originals[len(originals)-1].file)
+	f, err := openFile(s.home, originals[len(originals)-1].file)
 	if err != nil {
 		return 0, nil // what it has is told here
 	}

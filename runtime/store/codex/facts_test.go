@@ -3,6 +3,7 @@ package codex_test
 import (
 	"errors"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/codex"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Each case is a fact about what the program writes.
@@ -380,6 +382,88 @@ func TestWhere(t *testing.T) {
 	}
 	if s, ok := codex.Open(store.Options{Project: in(t.TempDir()), Getenv: env(map[string]string{"CODEX_HOME": h.dir})}); !ok || anything(t, s) {
 		t.Error("another directory has conversations")
+	}
+}
+
+// A rollout that does not say what it is is reported: nothing of it can be read. One that
+// has only been begun is left alone.
+func TestDamagedBeginning(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.thread(1, user("Go"))
+	h.write(rollout(2), "damage\n"+text(user("Go")))
+	h.write(rollout(3), text(h.meta(3))[:20])
+	h.write(rollout(4), "")
+	file := h.compressed(5, h.meta(5), user("Go"))
+	if err := os.Truncate(file, 30); err != nil {
+		t.Fatal(err)
+	}
+	h.thread(6, h.meta(1), user("Of another id"))
+	found, problems := list(t, h.open(), store.Live)
+	got := map[transcript.ID]store.ProblemKind{}
+	for _, p := range problems {
+		got[p.ID] = p.Kind
+	}
+	want := map[transcript.ID]store.ProblemKind{}
+	for _, n := range []int{1, 2, 5, 6} {
+		want[codexID(n)] = store.BadMetadata
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(found) != 0 || len(problems) != len(want) {
+		t.Errorf("%v, %v\n%s", found, problems, diff)
+	}
+}
+
+// Of two rollouts of a thread that do not go on from each other the later one is read, and
+// the other one is reported. One that is compressed, or archived, meanwhile is none.
+func TestDuplicates(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.thread(1, h.meta(1), user("Early"))
+	h.write("sessions/2026/05/02/rollout-2026-05-02T00-00-00-"+uuid(1)+".jsonl", text(h.meta(1), user("Late")))
+	h.thread(2, h.meta(2), user("Go"))
+	h.compressed(2, h.meta(2), user("Go"))
+	h.thread(3, h.meta(3), user("Go"))
+	h.write("archived_sessions/"+path.Base(rollout(3)), text(h.meta(3), user("Go")))
+	found, problems := list(t, h.open(), store.Live)
+	if len(found) != 3 || found[0].Title != "Late" {
+		t.Errorf("%+v", found)
+	}
+	if len(problems) != 1 || problems[0].Kind != store.Duplicate || problems[0].ID != codexID(1) || problems[0].Path != filepath.Join(h.dir, filepath.FromSlash(rollout(1))) {
+		t.Errorf("%+v", problems)
+	}
+}
+
+// Whoever has moved what is large has links to it: to the directories of rollouts, but not
+// to anything in them.
+func TestMovedRollouts(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.thread(1, h.meta(1), user("Go"))
+	h.write("archived_sessions/rollout-2026-05-01T00-00-00-"+uuid(2)+".jsonl", text(h.meta(2), user("Gone")))
+	moved := &home{t: t, dir: t.TempDir(), project: h.project}
+	for _, name := range []string{"sessions", "archived_sessions"} {
+		if err := os.Symlink(filepath.Join(h.dir, name), filepath.Join(moved.dir, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	found, problems := list(t, moved.open(), store.Live|store.Archived)
+	if len(found) != 2 || len(problems) > 0 {
+		t.Fatalf("%+v, %v", found, problems)
+	}
+	for _, c := range found {
+		if !strings.Contains(said(t, c), "Go") {
+			t.Errorf("%s: %s", c.ID, said(t, c))
+		}
+	}
+	deep := &home{t: t, dir: t.TempDir(), project: h.project}
+	if err := os.Mkdir(filepath.Join(deep.dir, "sessions"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(h.dir, filepath.FromSlash(rollout(1))), filepath.Join(deep.dir, "sessions", filepath.Base(rollout(1)))); err != nil {
+		t.Fatal(err)
+	}
+	if found, problems := list(t, deep.open(), store.Live); len(found) != 0 || len(problems) != 1 {
+		t.Errorf("a link to elsewhere: %v, %v", found, problems)
 	}
 }
 

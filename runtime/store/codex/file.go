@@ -11,7 +11,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 )
@@ -23,16 +22,19 @@ type file struct {
 	compressed bool
 }
 
-// openFile opens a rollout. Where the program has compressed it since it was found, or
+// openFile opens a rollout as [openWith] does.
+func openFile(h *home, name string) (*file, error) { return openWith(h.open, name) }
+
+// openWith opens a rollout. Where the program has compressed it since it was found, or
 // does the reverse, it is opened in its other form.
-func openFile(root *os.Root, name string) (*file, error) {
-	f, info, err := safefile.OpenIn(root, name)
+func openWith(open opener, name string) (*file, error) {
+	f, info, err := open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		other, ok := strings.CutSuffix(name, compressed)
 		if !ok {
 			other += compressed
 		}
-		if found, there, again := safefile.OpenIn(root, other); again == nil {
+		if found, there, again := open(other); again == nil {
 			f, info, err, name = found, there, nil, other
 		}
 	}
@@ -95,11 +97,11 @@ func (d *decompressed) Close() error {
 	return nil
 }
 
-// ends returns the beginning and the end of a rollout. Of a compressed one that is more of
+// ends returns the beginning and the end of a rollout, in buf where that is enough. Of a compressed one that is more of
 // the beginning in place of the end.
-func (f *file) ends(most int) (jsonl.Ends, error) {
+func (f *file) ends(most int, buf []byte) (jsonl.Ends, error) {
 	if !f.compressed {
-		return jsonl.ReadEnds(f, f.size, most, nil)
+		return jsonl.ReadEnds(f, f.size, most, buf)
 	}
 	from, err := f.decompress()
 	if err != nil {

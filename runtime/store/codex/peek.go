@@ -27,6 +27,7 @@ type metadata struct {
 	last    time.Time
 	ordinal int64 // of the first record; -1 for none
 	empty   bool  // nothing is said in it
+	begun   bool  // it has more than the beginning of a line
 }
 
 // header is the first record of a rollout.
@@ -118,16 +119,22 @@ func parseBase(raw []byte) base {
 
 // peek reads the metadata of a rollout.
 func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
-	f, err := openFile(s.root, file)
+	return peek(ctx, s.home.open, file, nil)
+}
+
+// peek reads the metadata of a rollout, in the memory of buf where that is enough.
+func peek(ctx context.Context, open opener, file string, buf []byte) (*metadata, error) {
+	f, err := openWith(open, file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	ends, err := f.ends(peekSize)
+	ends, err := f.ends(peekSize, buf)
 	if err != nil {
 		return nil, err
 	}
-	m := &metadata{ordinal: -1, empty: ends.Whole}
+	// What is compressed was written to its end.
+	m := &metadata{ordinal: -1, empty: ends.Whole, begun: len(ends.Head) > 0 || f.compressed}
 	d := decoder{}
 	head := ends.Head
 	if ends.Cut {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -40,7 +39,7 @@ const (
 // session is the opened home directory.
 type session struct {
 	store *Store
-	root  *os.Root
+	home  *home
 
 	once     sync.Once
 	rollouts []*rollout // by thread and segment
@@ -48,7 +47,7 @@ type session struct {
 }
 
 // Close implements [store.Session].
-func (s *session) Close() { s.root.Close() }
+func (s *session) Close() { s.home.close() }
 
 // rollout is a file of a thread. A thread that was reverted has several, of which the
 // last one counts.
@@ -100,7 +99,7 @@ func number(b bool) int {
 
 // walk finds the rollouts in a directory and in those below it, some levels deep.
 func (s *session) walk(dir string, depth int) {
-	f, err := s.root.Open(dir)
+	f, err := s.home.openDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
@@ -152,14 +151,31 @@ func (s *session) threads() []*rollout {
 // segments returns the rollouts of a thread, the last one first.
 func (s *session) segments(thread string) []*rollout {
 	s.list()
+	i, _ := slices.BinarySearchFunc(s.rollouts, thread, func(r *rollout, thread string) int { return strings.Compare(r.thread, thread) })
+	end := i
+	for end < len(s.rollouts) && s.rollouts[end].thread == thread {
+		end++
+	}
+	found := slices.Clone(s.rollouts[i:end])
+	slices.Reverse(found)
+	return found
+}
+
+// duplicates returns the rollouts that are of the same part of a thread as another one, in
+// the same form.
+func (s *session) duplicates(of *rollout) []*rollout {
 	var found []*rollout
-	for _, r := range slices.Backward(s.rollouts) {
-		if r.thread == thread {
+	for _, r := range s.segments(of.thread) {
+		if r.file != of.file && r.segment == of.segment && r.archived == of.archived && r.compressed == of.compressed {
 			found = append(found, r)
 		}
 	}
 	return found
 }
+
+var errBeginning = errors.New("it does not begin with what this thread is")
+
+var errDuplicate = errors.New("another file of the same id is later, and is read instead")
 
 // List implements [store.Session].
 func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
@@ -181,8 +197,13 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 		case errors.Is(r.err, fs.ErrNotExist): // deleted meanwhile
 		case r.err != nil:
 			problems = append(problems, s.problem(id(r.thread), store.Unreadable, r.file, r.err))
+		case r.meta.begun && r.meta.thread != r.thread:
+			problems = append(problems, s.problem(id(r.thread), store.BadMetadata, r.file, errBeginning))
 		case s.has(r):
 			list = append(list, s.conversation(ctx, r, names))
+			for _, d := range s.duplicates(r) {
+				problems = append(problems, s.problem(id(r.thread), store.Duplicate, d.file, errDuplicate))
+			}
 		}
 	}
 	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
@@ -197,16 +218,21 @@ func (s *session) has(r *rollout) bool {
 // peekAll reads the metadata of rollouts, several at a time.
 func (s *session) peekAll(ctx context.Context, all []*rollout) {
 	const maxWorkers = 8
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b *rollout) int { return strings.Compare(a.file, b.file) }) // those of a directory together
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), maxWorkers, len(all)) {
 		workers.Go(func() {
+			buf := make([]byte, 2*peekSize)
+			files := s.home.series()
+			defer files.close()
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(all) {
 					return
 				}
-				all[i].meta, all[i].err = s.peek(ctx, all[i].file)
+				all[i].meta, all[i].err = peek(ctx, files.open, all[i].file, buf)
 			}
 		})
 	}
@@ -216,7 +242,7 @@ func (s *session) peekAll(ctx context.Context, all []*rollout) {
 // names returns the names that threads were given: the last one of each counts.
 func (s *session) names() map[string]string {
 	names := map[string]string{}
-	data, err := safefile.ReadIn(s.root, indexFile, maxIndexSize)
+	data, err := safefile.ReadIn(s.home.root, indexFile, maxIndexSize)
 	if err != nil {
 		return names // there need not be any
 	}

@@ -10,9 +10,7 @@ package gemini
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,11 +42,7 @@ func Open(o store.Options) (*Store, bool) {
 	if s.home == "" {
 		return nil, false
 	}
-	info, err := os.Stat(s.Place())
-	if err == nil && info.IsDir() || errors.Is(err, fs.ErrPermission) {
-		return s, true
-	}
-	return nil, false
+	return s, store.IsThere(s.Place())
 }
 
 // Home returns the directory that Gemini CLI keeps everything in, or "" where the

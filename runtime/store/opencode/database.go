@@ -76,7 +76,7 @@ func (d *database) acquire(ctx context.Context) (*handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.current == nil {
-		h, err := openHandle(ctx, d.dir, d.name)
+		h, err := openHandle(ctx, d.path())
 		if err != nil {
 			return nil, err
 		}
@@ -109,13 +109,19 @@ var required = [...]struct{ table, column string }{
 	{"part", "data"},
 }
 
-func openHandle(ctx context.Context, dir, name string) (*handle, error) {
-	root, err := os.OpenRoot(dir)
+// openHandle opens a database, which may be a link: its write-ahead log is beside what
+// that leads to.
+func openHandle(ctx context.Context, path string) (*handle, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(filepath.Dir(real))
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	db, err := sqlitefile.Open(ctx, root, name)
+	db, err := sqlitefile.Open(ctx, root, filepath.Base(real))
 	if err != nil {
 		return nil, err
 	}

@@ -527,6 +527,25 @@ func TestWhere(t *testing.T) {
 }
 
 // A directory that may not be looked into is told of.
+// Whoever has moved the database has a link to it. What is not in the database yet is
+// beside where it is, and not beside the link.
+func TestMovedDatabase(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.database(sess{n: 1, title: "Tides", messages: []msg{prompt(1, text("Go"))}})
+	moved := t.TempDir()
+	if err := os.Symlink(filepath.Join(h.dir, "opencode.db"), filepath.Join(moved, "opencode.db")); err != nil {
+		t.Skip(err)
+	}
+	s, ok := opencode.Open(store.Options{Home: moved, Project: project.New(project.Options{Dir: h.project}), Getenv: storetest.Env(nil)})
+	if !ok {
+		t.Fatal("there is no store")
+	}
+	if found, problems := storetest.List(t, s, store.Live); len(found) != 1 || len(problems) > 0 {
+		t.Errorf("%v, %v", found, problems)
+	}
+}
+
 func TestForbidden(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -48,11 +48,7 @@ func Open(o store.Options) (*Store, bool) {
 		s.moved = movedDatabase(o.Env(), s.home)
 	}
 	databases, err := s.databases()
-	if len(databases) > 0 || errors.Is(err, fs.ErrPermission) {
-		return s, true
-	}
-	info, err := os.Stat(filepath.Join(s.home, treeDir))
-	return s, err == nil && info.IsDir()
+	return s, len(databases) > 0 || err != nil || store.IsThere(filepath.Join(s.home, treeDir))
 }
 
 // Home returns the directory that opencode keeps everything in, or "" where the

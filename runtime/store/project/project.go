@@ -175,8 +175,11 @@ func (p *Project) has(real, root, id string) bool {
 		return false
 	}
 	// A worktree that was removed: nothing of it says whose it was, but git may still
-	// list it.
-	return slices.ContainsFunc(p.roots, func(r string) bool { return below(r, real) })
+	// list it. One that is there, and is none, would have all below it that was removed.
+	return slices.ContainsFunc(p.roots, func(r string) bool {
+		_, err := os.Stat(r)
+		return err != nil && below(r, real)
+	})
 }
 
 // Prefixes of identities, so that a repository and a directory of one name differ.

@@ -106,6 +106,22 @@ func TestHas(t *testing.T) {
 	}
 }
 
+// A project whose own files list as a worktree what is none does not get the directories
+// below it, not even those that do not exist any more.
+func TestClaimedWorktree(t *testing.T) {
+	t.Parallel()
+	f := newTree(t)
+	f.mkdir("home/other/.git", "home/archive/.git")
+	f.write("home/archive/.git/worktrees/x/gitdir", f.path("home/.git")+"\n")
+	f.write("home/archive/.git/worktrees/y/gitdir", f.path("home/other/.git")+"\n")
+	p := project.New(project.Options{Dir: f.path("home/archive")})
+	for _, name := range []string{"home", "home/removed", "home/removed/sub", "home/other", "home/other/removed"} {
+		if p.Has(f.path(name)) {
+			t.Errorf("has %q", name)
+		}
+	}
+}
+
 // Every directory of the project is below one of its roots, so that they can be looked
 // for by name.
 func TestRoots(t *testing.T) {

@@ -20,8 +20,8 @@ const (
 )
 
 // generator measures convgen over a project of many tools: with nothing there that
-// it has to write, and with nothing to do. No peer is measured beside it; what
-// generates code from OpenAPI or SQL writes one output of another kind.
+// it has to write, and with nothing to do. Beside it are generators of code from
+// OpenAPI and SQL, each of which writes one output of another kind.
 func (b *builds) generator(ctx context.Context, t *table.Table) error {
 	dir := filepath.Join(b.dir, "generator")
 	if err := os.CopyFS(dir, plantest.Project(b.plan.tools)); err != nil {
@@ -73,7 +73,10 @@ func (b *builds) generator(ctx context.Context, t *table.Table) error {
 	}
 	add("from nothing", all, generatorAll)
 	add("no change", results[0], generatorUnchanged)
-	return os.RemoveAll(dir)
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("removing what was generated: %w", err)
+	}
+	return b.beside(ctx, t, all)
 }
 
 // once runs a program once.

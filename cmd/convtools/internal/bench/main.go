@@ -26,13 +26,16 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
-const usage = `usage: bench [-short]
+const usage = `usage: bench [-short] [-histories] [-history BYTES]
 
 Measures convtools against peers and prints ratios. make bench runs it.
-It needs about 500 MB below the temporary directory, ripgrep for the rows on
-searching, and npm and a network for those on server-everything.
+It needs about 1 GB below the temporary directory, ripgrep for the rows on
+searching, npm and a network for those on server-everything, and a module proxy
+for those on other generators.
 
-  -short  fewer runs over smaller workspaces, to try it out
+  -short          fewer runs over smaller workspaces, to try it out
+  -histories      only what is measured on histories of other programs
+  -history BYTES  how large each of these is
 `
 
 func main() {
@@ -46,6 +49,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	short := flags.Bool("short", false, "")
+	histories := flags.Bool("histories", false, "")
+	history := flags.Int64("history", 0, "")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(stdout, usage)
@@ -61,6 +66,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if *short {
 		plan = shortPlan()
 	}
+	if *history > 0 {
+		plan.history = *history
+	}
+	plan.onlyHistories = *histories
 	if err := bench(ctx, plan, stdout, stderr); err != nil {
 		fmt.Fprintf(stderr, "error: %v\n", err)
 		return 1
@@ -85,13 +94,16 @@ type plan struct {
 	folders       int    // of the large topic
 	knowledgeRuns int    // of each program that works with it
 	tools         int    // of the project that is generated for
+	history       int64  // bytes of the history of another program
+	sessions      int    // in that
+	onlyHistories bool   // nothing else is measured
 }
 
 func fullPlan() plan {
 	return plan{
 		starts: 300, runs: 7, rounds: 9, calls: 1000, counts: 6, benchtime: "200ms", profiled: "20x",
 		bytes: 200_000_000, conversations: 2000, few: 20, many: 10_000, writes: 200, folders: 400, knowledgeRuns: 15,
-		tools: 1000,
+		tools: 1000, history: 1_000_000_000, sessions: 2000,
 	}
 }
 
@@ -99,7 +111,7 @@ func shortPlan() plan {
 	return plan{
 		starts: 40, runs: 3, rounds: 3, calls: 200, counts: 2, benchtime: "20ms", profiled: "30x",
 		bytes: 20_000_000, conversations: 200, few: 4, many: 1000, writes: 40, folders: 40, knowledgeRuns: 5,
-		tools: 100,
+		tools: 100, history: 50_000_000, sessions: 200,
 	}
 }
 
@@ -119,35 +131,15 @@ func bench(ctx context.Context, p plan, stdout, stderr io.Writer) (err error) {
 	}
 	b.plan = p
 	var t table.Table
-	progress("start")
-	if err := b.start(ctx, &t); err != nil {
-		return fmt.Errorf("measuring the start: %w", err)
+	var profiles []profile
+	if !p.onlyHistories {
+		if profiles, err = b.everything(ctx, &t, progress); err != nil {
+			return err
+		}
 	}
-	progress("validation")
-	if err := b.validation(ctx, &t); err != nil {
-		return fmt.Errorf("measuring validation: %w", err)
-	}
-	progress("generator")
-	if err := b.generator(ctx, &t); err != nil {
-		return fmt.Errorf("measuring the generator: %w", err)
-	}
-	progress("knowledge")
-	if err := b.knowledge(ctx, &t); err != nil {
-		return fmt.Errorf("measuring knowledge: %w", err)
-	}
-	progress("writes")
-	if err := b.writes(ctx, &t); err != nil {
-		return fmt.Errorf("measuring writes: %w", err)
-	}
-	profiles, err := b.workspaces(ctx, &t, progress)
-	if err != nil {
+	if err := b.histories(ctx, &t, progress); err != nil {
 		return err
 	}
-	// What calls many servers at once needs memory itself: see peakMemory.
-	if err := b.mcp(ctx, &t, progress); err != nil {
-		return fmt.Errorf("measuring MCP: %w", err)
-	}
-
 	fmt.Fprintf(stdout, "%s/%s, %d cores, %s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), b.ripgrepVersion)
 	fmt.Fprintf(stdout, "Ratios are of the fastest runs, taken in turn; in brackets of the medians. Files are\nin the page cache for every program alike, and convtools keeps no index.\n\n")
 	if err := t.Write(stdout); err != nil {
@@ -157,4 +149,32 @@ func bench(ctx context.Context, p plan, stdout, stderr io.Writer) (err error) {
 		fmt.Fprintf(stdout, "\nWhere the time of %s goes\n%s", prof.of, prof.top)
 	}
 	return nil
+}
+
+// everything measures all but the histories of other programs.
+func (b *builds) everything(ctx context.Context, t *table.Table, progress func(string)) ([]profile, error) {
+	for _, part := range []struct {
+		name    string
+		measure func(context.Context, *table.Table) error
+	}{
+		{"start", b.start},
+		{"validation", b.validation},
+		{"generator", b.generator},
+		{"knowledge", b.knowledge},
+		{"writes", b.writes},
+	} {
+		progress(part.name)
+		if err := part.measure(ctx, t); err != nil {
+			return nil, fmt.Errorf("measuring %s: %w", part.name, err)
+		}
+	}
+	profiles, err := b.workspaces(ctx, t, progress)
+	if err != nil {
+		return nil, err
+	}
+	// What calls many servers at once needs memory itself: see peakMemory.
+	if err := b.mcp(ctx, t, progress); err != nil {
+		return nil, fmt.Errorf("measuring MCP: %w", err)
+	}
+	return profiles, nil
 }

@@ -60,6 +60,8 @@ type measured struct {
 	// peak is the most memory any run had resident, in bytes; 0 where the
 	// system does not tell.
 	peak int64
+	// cpu is the least time any run took of processors, in programs and in the system.
+	cpu time.Duration
 }
 
 func (m measured) min() time.Duration { return m.times[0] }
@@ -83,6 +85,10 @@ func inTurn(ctx context.Context, dataDir string, n int, programs ...program) ([]
 			}
 			if round > 0 {
 				results[i].times = append(results[i].times, took)
+				cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+				if results[i].cpu == 0 || cpu < results[i].cpu {
+					results[i].cpu = cpu
+				}
 				results[i].peak = max(results[i].peak, peakMemory(cmd.ProcessState))
 			}
 		}

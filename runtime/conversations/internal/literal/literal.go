@@ -32,6 +32,8 @@ type Finder struct {
 	// Searching for that byte, in each of its spellings, finds all candidates.
 	anchor      int
 	anchorBytes []byte
+	// before has the last bytes of the rune before the anchor, all where there is none.
+	before [256]bool
 }
 
 // foldedRune is a rune of the pattern with all runes it is equal to.
@@ -58,6 +60,15 @@ func New(pattern string, ignoreCase bool) *Finder {
 		}
 		f.runes = append(f.runes, foldedRune{variants})
 		f.minLen += shortest(variants)
+	}
+	if f.anchor == 0 {
+		for b := range f.before {
+			f.before[b] = true
+		}
+		return f
+	}
+	for _, b := range lastBytesOf(f.runes[f.anchor-1].variants) {
+		f.before[b] = true
 	}
 	return f
 }
@@ -93,8 +104,11 @@ func (f *Finder) Find(text []byte) (start, end int) {
 			if at == high {
 				break
 			}
-			if start, end, ok := f.matchAround(text, at); ok {
-				return start, end
+			// Most candidates are none by the byte before.
+			if at == 0 || text[at] >= utf8.RuneSelf || f.before[text[at-1]] {
+				if start, end, ok := f.matchAround(text, at); ok {
+					return start, end
+				}
 			}
 			next[first] = indexByte(text, f.anchorBytes[first], at+1, high)
 		}

@@ -1,0 +1,84 @@
+package conversations_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// counted is a store that counts how often it is listed.
+type counted struct {
+	store.Store
+	lists *atomic.Int64
+}
+
+func (c counted) Open(ctx context.Context) (store.Session, []store.Problem, error) {
+	s, problems, err := c.Store.Open(ctx)
+	return countedSession{s, c.lists}, problems, err
+}
+
+type countedSession struct {
+	store.Session
+	lists *atomic.Int64
+}
+
+func (c countedSession) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
+	c.lists.Add(1)
+	return c.Session.List(ctx, set)
+}
+
+// Each set of a store is listed once, and every query has the answer that it has of a
+// library that lists anew.
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := jptest.New(dir, "tests")
+	w.Conversation("17600000000", "a").Title("Retry").User("retry").Hidden()
+	w.Conversation("17610000000", "b").Title("Cache").User("a retry")
+	w.Conversation("17620000000", "c").User("no retry").File(jptest.MetadataFile, []byte("{"))
+	w.Conversation("17630000000", "d").Archived(now()).User("old retry")
+	if err := w.Write(); err != nil {
+		t.Fatal(err)
+	}
+	workspace, err := jp.Open(jp.Options{Dir: dir, Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := func(once bool) (answers []any, lists int64) {
+		var n atomic.Int64
+		l := conversations.New(conversations.Options{Now: now, Once: once}, counted{workspace, &n})
+		for range 2 {
+			for _, f := range []conversations.Filter{{}, {Archived: true}, {Hidden: true}, {Exclude: []string{"jp-c17610000000"}}, {}} {
+				found, err := l.SearchEvents(t.Context(), conversations.EventQuery{Filter: f, Pattern: "retry", Scopes: transcript.ScopeAll})
+				if err != nil {
+					t.Fatal(err)
+				}
+				listed, err := l.List(t.Context(), conversations.ListQuery{Filter: f})
+				if err != nil {
+					t.Fatal(err)
+				}
+				answers = append(answers, found, listed)
+			}
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return answers, n.Load()
+	}
+	want, _ := answers(false)
+	got, lists := answers(true)
+	if lists != 2 {
+		t.Errorf("there are two sets, and %d lists", lists)
+	}
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b error) bool { return a.Error() == b.Error() })); diff != "" {
+		t.Errorf("(-anew +once):\n%s", diff)
+	}
+}

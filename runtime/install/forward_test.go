@@ -1,0 +1,80 @@
+package install_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/install"
+)
+
+func TestNamesTheVariablesThatAHostKeepsFromServers(t *testing.T) {
+	t.Parallel()
+	const entry = "[mcp_servers.convtools]\ncommand = \"/opt/bin/convtools\"\nargs = [\"mcp\"]\n"
+	for name, test := range map[string]struct{ before, env, want string }{
+		"none is set":          {"", "", entry},
+		"one is set":           {"", "B_HOME", entry + "env_vars = [\"B_HOME\"]\n"},
+		"one is there already": {entry + "env_vars = [\"TOKEN\"]\n", "B_HOME", entry + "env_vars = [\"TOKEN\", \"B_HOME\"]\n"},
+		"nothing to add":       {entry + "env_vars = [ \"B_HOME\" ]\n", "B_HOME", entry + "env_vars = [ \"B_HOME\" ]\n"},
+		"another form":         {entry + "env_vars = [{ name = \"T\" }]\n", "B_HOME", entry + "env_vars = [{ name = \"T\" }]\n"},
+		"no list":              {entry + "env_vars = 5\n", "B_HOME", entry + "env_vars = 5\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.opts.Variables = []string{"A_HOME", "B_HOME"}
+			getenv := d.opts.Getenv
+			d.opts.Getenv = func(name string) string {
+				if name == test.env {
+					return "/b"
+				}
+				return getenv(name)
+			}
+			if test.before != "" {
+				d.write("home/.codex/config.toml", test.before)
+			}
+			before := d.files()
+			d.install("codex")
+			if diff := cmp.Diff(test.want, d.read("home/.codex/config.toml")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if test.before != test.want {
+				d.uninstall("codex")
+				if diff := cmp.Diff(before, d.files()); diff != "" {
+					t.Errorf("after uninstalling (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// A host that passes on its environment needs no list.
+func TestNamesNoVariablesWhereAHostPassesThemOn(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	want := d.install("claude-code").Diff()
+	d.uninstall("claude-code")
+	d.opts.Variables = []string{"HOME"} // which is set
+	change, err := install.PlanInstall(host(t, "claude-code"), d.opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, change.Diff()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Without a record, an entry with a list of names that install writes is its own.
+func TestRemovesAListOfVariables(t *testing.T) {
+	t.Parallel()
+	const entry = "[mcp_servers.convtools]\ncommand = \"/opt/bin/convtools\"\nargs = [\"mcp\"]\nenv_vars = [\"A_HOME\"]\n"
+	for variable, removed := range map[string]bool{"A_HOME": true, "B_HOME": false} {
+		d := newDesk(t)
+		d.opts.Variables = []string{variable}
+		d.write("home/.codex/config.toml", entry)
+		d.uninstall("codex")
+		if got := d.read("home/.codex/config.toml") != entry; got != removed {
+			t.Errorf("%s: removed is %v", variable, got)
+		}
+	}
+}
