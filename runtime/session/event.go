@@ -48,7 +48,8 @@ type (
 
 	// SubmissionQueued is input from outside, at the end of the queue.
 	SubmissionQueued struct{ Submission Submission }
-	// PlanDropped is a submission that is not going to start, since its conversation was destroyed.
+	// PlanDropped is a submission that is not going to start, since its conversation was destroyed, or it was
+	// interrupted.
 	PlanDropped struct{}
 
 	// TaskStarted is a task that waits for the model. It has a new logical turn with a budget, or continues one.
