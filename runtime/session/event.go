@@ -94,8 +94,8 @@ type (
 
 // Continuation is what a task continues (A-1).
 type Continuation struct {
-	Task  TaskID
-	Calls []string // their ids, in the order of the response
+	Task  TaskID   `json:"task_id"`
+	Calls []string `json:"call_ids,omitempty"` // their ids, in the order of the response
 }
 
 // AbortReason is why a task ended before its logical turn was answered.
@@ -108,8 +108,8 @@ const (
 
 // Failure is why a task failed.
 type Failure struct {
-	Code    Code // one of this package or of a model provider
-	Message string
+	Code    Code   `json:"code"` // one of this package or of a model provider
+	Message string `json:"message"`
 }
 
 func (SessionStarted) Type() string        { return "session_started" }

@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/model"
+	"github.com/convtools/convtools/runtime/session"
+)
+
+// work is a model or a tool that works for a task.
+type work struct {
+	task   session.TaskID
+	tool   session.Tool // empty for the model
+	cancel context.CancelFunc
+	result chan session.Input // what it returned; nothing of it runs then
+	grace  <-chan time.Time   // when it is stuck; nil until it is asked to stop
+}
+
+func (w *work) stop(grace time.Duration) {
+	w.cancel()
+	w.grace = time.After(grace)
+}
+
+func (w *work) stopping() bool { return w.grace != nil }
+
+func (w *work) stuck(grace time.Duration) error {
+	return &StuckError{Task: w.task, Tool: w.tool, Grace: grace}
+}
+
+// begin begins work on a goroutine of its own.
+func (e *Engine) begin(task session.TaskID, tool session.Tool, f func(context.Context) session.Input) {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &work{task: task, tool: tool, cancel: cancel, result: make(chan session.Input, 1)}
+	e.working = w
+	go func() { w.result <- f(ctx) }()
+}
+
+var errTooLarge = errors.New("the response is too large")
+
+// sample asks the model of a conversation.
+func (e *Engine) sample(ctx context.Context, effect session.Sample) session.Input {
+	c := e.State().Conversation(effect.Conversation)
+	failed := func(err error, usage model.Usage) session.Input {
+		return session.SampleFailed{Task: effect.Task, Failure: failure(err), Usage: usageOf(usage)}
+	}
+	m, err := e.options.Model(ctx, c)
+	if err != nil {
+		return failed(err, model.Usage{})
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	size := 0
+	response, err := m.Sample(ctx, requestFor(c, effect.Left, e.options.Tools.Offered(ctx, c)), func(text string) {
+		size += len(text)
+		if size > e.options.Limits.ResponseBytes {
+			cancel(errTooLarge)
+			return
+		}
+		select {
+		case e.pieces <- session.Delta{Task: effect.Task, Text: valid(text)}:
+		case <-ctx.Done():
+		}
+	})
+	if size > e.options.Limits.ResponseBytes || sizeOf(response.Items) > e.options.Limits.ResponseBytes {
+		err = &model.Error{Code: model.CodeTooLarge, Message: fmt.Sprintf("the response is longer than %d bytes", e.options.Limits.ResponseBytes)}
+	}
+	if err != nil {
+		return failed(err, response.Usage)
+	}
+	r := session.Response{Task: effect.Task, Usage: usageOf(response.Usage)}
+	for _, item := range response.Items {
+		r.Items = append(r.Items, e.responseItem(ctx, c, cleanItem(item)))
+	}
+	return r
+}
+
+func (e *Engine) responseItem(ctx context.Context, c *session.Conversation, item model.Item) session.ResponseItem {
+	switch item.Kind {
+	case model.AgentMessage:
+		text := item.Text()
+		return session.ResponseItem{Message: &text, Raw: item.Raw}
+	case model.ToolCall:
+		request := e.options.Tools.Prepare(ctx, c, item)
+		if create, ok := request.(session.Create); ok {
+			create.ConversationID = e.options.NewID()
+			request = create
+		}
+		return session.ResponseItem{Call: &session.Call{ID: item.CallID, Name: item.Wire, Arguments: item.Arguments, Raw: item.Raw, Request: request}}
+	}
+	return session.ResponseItem{Raw: item.Raw}
+}
+
+// runTool runs the tool of an ordinary call.
+func (e *Engine) runTool(ctx context.Context, effect session.RunTool) session.Input {
+	content, success := e.options.Tools.Run(ctx, e.State().Conversation(effect.Conversation), effect.Call)
+	content = valid(content)
+	if limit := e.options.Limits.OutputBytes; len(content) > limit {
+		content = fmt.Sprintf("%s\n[%d bytes of the output are left out]", valid(content[:limit]), len(content)-limit)
+	}
+	return session.ToolDone{Task: effect.Task, Call: effect.Call.ID, Content: content, Success: success}
+}
+
+// failure returns what is recorded of an error of a model.
+func failure(err error) session.Failure {
+	var known *model.Error
+	if errors.As(err, &known) {
+		return session.Failure{Code: session.Code(known.Code), Message: valid(known.Error())}
+	}
+	return session.Failure{Code: session.CodeFailed, Message: valid(err.Error())}
+}
+
+func usageOf(u model.Usage) session.Usage {
+	return session.Usage{InputTokens: u.InputTokens, OutputTokens: u.OutputTokens}
+}
+
+// requestFor returns the request to the model for the history of a conversation. The standing instructions of the user
+// come first, as a message that is not of the history.
+func requestFor(c *session.Conversation, left session.Budget, tools []model.Tool) model.Request {
+	r := model.Request{Instructions: c.Base, Tools: tools, WebSearch: c.Internal.WebSearch, MaxOutputTokens: max(left.Tokens, 0), CacheKey: c.ID}
+	if c.UserInstructions != nil && *c.UserInstructions != "" {
+		r.Items = append(r.Items, model.Text(model.UserMessage, *c.UserInstructions))
+	}
+	for _, item := range c.Items() {
+		r.Items = append(r.Items, modelItem(item))
+	}
+	return r
+}
+
+func modelItem(i session.Item) model.Item {
+	m := model.Item{CallID: i.CallID, Name: string(i.Tool), Wire: i.Name, Arguments: i.Arguments, Output: i.Content, Raw: i.Raw}
+	switch i.Kind {
+	case session.UserMessage:
+		m.Kind = model.UserMessage
+	case session.AgentMessage:
+		m.Kind = model.AgentMessage
+	case session.Reasoning:
+		m.Kind = model.Reasoning
+	case session.ToolCall:
+		m.Kind = model.ToolCall
+	case session.ToolOutput:
+		m.Kind, m.Failed = model.ToolOutput, !i.Success
+	}
+	for _, p := range i.Parts {
+		m.Parts = append(m.Parts, model.Part{Text: p.Text, ImageURL: p.ImageURL})
+	}
+	return m
+}
+
+func sizeOf(items []model.Item) int {
+	n := 0
+	for _, i := range items {
+		n += len(i.CallID) + len(i.Wire) + len(i.Arguments) + len(i.Raw)
+		for _, p := range i.Parts {
+			n += len(p.Text) + len(p.ImageURL)
+		}
+	}
+	return n
+}
+
+// What is recorded is UTF-8, as JSON is: the state in memory and that of the log are the same.
+
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+func cleanItem(i model.Item) model.Item {
+	i.CallID, i.Name, i.Wire, i.Arguments, i.Raw = valid(i.CallID), valid(i.Name), valid(i.Wire), valid(i.Arguments), valid(i.Raw)
+	for n, p := range i.Parts {
+		i.Parts[n].Text = valid(p.Text)
+	}
+	return i
+}
+
+func clean(in session.Input) session.Input {
+	submit, ok := in.(session.Submit)
+	if !ok {
+		return in
+	}
+	submit.Context, submit.Input = cleanParts(submit.Context), cleanParts(submit.Input)
+	return submit
+}
+
+func cleanParts(parts []session.Part) []session.Part {
+	var cleaned []session.Part
+	for _, p := range parts {
+		cleaned = append(cleaned, session.Part{Text: valid(p.Text), ImageURL: valid(p.ImageURL)})
+	}
+	return cleaned
+}
