@@ -19,8 +19,8 @@ import (
 
 const (
 	maxInstruction = 1 << 20  // bytes of a base_instruction_file
-	maxImage       = 10 << 20 // bytes of a local image
-	maxImages      = 20 << 20 // bytes of all local images of a call
+	maxImage       = 8 << 20  // bytes of a local image
+	maxImages      = 16 << 20 // bytes of all local images of a call
 )
 
 // files reads the files that a call names. It never leaves the workspace, also where a link does.

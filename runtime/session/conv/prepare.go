@@ -16,19 +16,10 @@ import (
 
 // maxArguments is how many bytes of arguments a call may have: all of them are kept in the log, and read again by a
 // model.
-const maxArguments = 16 << 20
+const maxArguments = 4 << 20
 
-// Prepare decodes and validates a call of a conversation, reads the files that it names, and picks the ids
-// that it needs. A call that cannot be carried out asks for [session.Invalid].
-func (t *Tools) Prepare(ctx context.Context, c *session.Conversation, call model.Item) session.Call {
-	wire := call.Wire
-	if wire == "" {
-		wire = call.Name
-	}
-	return session.Call{ID: call.CallID, Name: wire, Arguments: call.Arguments, Raw: call.Raw, Request: t.request(ctx, c, call)}
-}
-
-func (t *Tools) request(ctx context.Context, c *session.Conversation, call model.Item) session.Request {
+// Prepare decodes and validates a call of a conversation, and reads the files that it names. A call
+func (t *Tools) Prepare(ctx context.Context, c *session.Conversation, call model.Item) session.Request {
 	tool := session.Tool(call.Name)
 	if !ofSession(call.Name) {
 		if refusal := t.mayUse(ctx, c, call.Name); refusal != nil {
@@ -95,8 +86,7 @@ type preparation struct {
 // Create prepares conv.create (S-10).
 func (p *preparation) Create(_ context.Context, _ contract.Call, a conv.CreateParams) (none conv.CreateResult, err error) {
 	r := session.Create{
-		ConversationID: p.tools.options.NewID(),
-		Base:           a.BaseInstructionText, UserInstruction: a.UserInstruction, MCPAllowlist: a.MCPAllowlist,
+		Base: a.BaseInstructionText, UserInstruction: a.UserInstruction, MCPAllowlist: a.MCPAllowlist,
 	}
 	if err := p.open(); err != nil {
 		return none, err
@@ -239,7 +229,9 @@ func (p *preparation) localImage(path string) error {
 }
 
 // member returns the place of a member of the next item in the arguments.
-func (p *preparation) member(name string) string { return fmt.Sprintf("items[%d].%s", len(p.items), name) }
+func (p *preparation) member(name string) string {
+	return fmt.Sprintf("items[%d].%s", len(p.items), name)
+}
 
 // maxShown is how many characters of an address a refusal repeats.
 const maxShown = 60
