@@ -41,7 +41,9 @@ func newServer(mode string) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	add := func(name, schema string, answer func(json.RawMessage) (*mcp.CallToolResult, error)) {
 		s.AddTool(&mcp.Tool{Name: name, Description: "Tool " + name + ".\x1b", InputSchema: json.RawMessage(schema)},
-			func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return answer(r.Params.Arguments) })
+			func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return answer(r.Params.Arguments)
+			})
 	}
 	const anything = `{"type":"object"}`
 	text := func(s string) *mcp.CallToolResult {
