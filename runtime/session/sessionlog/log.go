@@ -66,7 +66,7 @@ func Path(dir, id string) (string, bool) {
 // Create makes the log of a new session with its first record, the events of [session.Start], in a directory that is
 // made where it is missing. The log is there with that record or not at all.
 func Create(dir string, events []session.Event) (*Log, error) {
-	line, err := marshalRecord(events)
+	line, err := MarshalRecord(events)
 	if err != nil {
 		return nil, err
 	}
@@ -187,21 +187,21 @@ func load(path string, in io.Reader) (session.State, *Torn, error) {
 	if err != nil {
 		return session.State{}, nil, err
 	}
-	var all []session.Event
-	for {
-		record, torn, err := r.record()
-		if err == io.EOF {
-			state, err := session.Fold(all)
-			if err != nil {
-				return state, nil, fmt.Errorf("reading %s: %w", path, err)
+	var torn *Torn
+	state, err := session.FoldRecords(func(yield func([]session.Event, error) bool) {
+		for {
+			var record Record
+			var err error
+			if record, torn, err = r.record(); err == io.EOF || !yield(record.Events, err) {
+				return
 			}
-			return state, torn, nil
 		}
-		if err != nil {
-			return session.State{}, nil, err
-		}
-		all = append(all, record.Events...)
+	})
+	var damage *session.LogError
+	if errors.As(err, &damage) {
+		err = fmt.Errorf("reading %s: %w", path, err)
 	}
+	return state, torn, err
 }
 
 // State returns the state that the log led to when it was opened.
@@ -217,7 +217,7 @@ func (l *Log) Append(events []session.Event) error {
 	if l.err != nil {
 		return l.err
 	}
-	line, err := marshalRecord(events)
+	line, err := MarshalRecord(events)
 	if err == nil {
 		_, err = l.file.Write(line)
 	}
