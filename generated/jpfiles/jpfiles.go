@@ -173,7 +173,7 @@ func Files() []contract.File {
 				"properties.tool_calls.type = \"integer\"\n" +
 				"properties.tool_calls.summary = \"Calls of tools (at least 1)\"\n" +
 				"properties.seconds.type = \"integer\"\n" +
-				"properties.seconds.summary = \"Time from when it begins (1 to 86400)\"\n" +
+				"properties.seconds.summary = \"Time from the call on (1 to 86400)\"\n" +
 				"\n" +
 				"[conversation.tools.conv_create.parameters.wait_ms]\n" +
 				"type = \"integer\"\n" +
@@ -323,7 +323,7 @@ func Files() []contract.File {
 				"properties.tool_calls.type = \"integer\"\n" +
 				"properties.tool_calls.summary = \"Calls of tools (at least 1)\"\n" +
 				"properties.seconds.type = \"integer\"\n" +
-				"properties.seconds.summary = \"Time from when it begins (1 to 86400)\"\n" +
+				"properties.seconds.summary = \"Time from the call on (1 to 86400)\"\n" +
 				"\n" +
 				"[conversation.tools.conv_send.parameters.wait_ms]\n" +
 				"type = \"integer\"\n" +

@@ -206,6 +206,14 @@ func (c Capabilities) Allows(server, tool string) bool {
 	return slices.Contains(c.MCP, server) || slices.Contains(c.MCP, server+"/"+tool)
 }
 
+// AllowsSome reports whether a conversation may use any tool of an MCP server.
+func (c Capabilities) AllowsSome(server string) bool {
+	return slices.ContainsFunc(c.MCP, func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "/")
+		return name == server
+	})
+}
+
 // covers reports whether every tool of d is one of c.
 func (c Capabilities) covers(d Capabilities) bool {
 	for _, entry := range d.MCP {

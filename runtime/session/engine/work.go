@@ -85,7 +85,7 @@ func (e *Engine) responseItem(ctx context.Context, c *session.Conversation, item
 		return session.ResponseItem{Message: &text, Raw: item.Raw}
 	case model.ToolCall:
 		request := e.options.Tools.Prepare(ctx, c, item)
-		if create, ok := request.(session.Create); ok {
+		if create, ok := request.(session.Create); ok && create.ConversationID == "" {
 			create.ConversationID = e.options.NewID()
 			request = create
 		}
