@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/sessionlog"
 )
 
 // run is the goroutine that owns the session.
@@ -109,7 +110,8 @@ func (e *Engine) serve(r request) ([]session.Effect, error) {
 	r.reply <- err
 	var refusal *session.Refusal
 	var late *session.InputError
-	if errors.As(err, &refusal) || errors.As(err, &late) {
+	var large *sessionlog.TooLargeError
+	if errors.As(err, &refusal) || errors.As(err, &late) || errors.As(err, &large) {
 		return nil, nil
 	}
 	return effects, err

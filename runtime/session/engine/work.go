@@ -71,27 +71,72 @@ func (e *Engine) sample(ctx context.Context, effect session.Sample) session.Inpu
 	if err != nil {
 		return failed(err, response.Usage)
 	}
-	r := session.Response{Task: effect.Task, Usage: usageOf(response.Usage)}
-	for _, item := range response.Items {
-		r.Items = append(r.Items, e.responseItem(ctx, c, cleanItem(item)))
-	}
-	return r
+	return session.Response{Task: effect.Task, Usage: usageOf(response.Usage), Items: e.responseItems(ctx, c, response.Items)}
 }
 
-func (e *Engine) responseItem(ctx context.Context, c *session.Conversation, item model.Item) session.ResponseItem {
-	switch item.Kind {
-	case model.AgentMessage:
-		text := item.Text()
-		return session.ResponseItem{Message: &text, Raw: item.Raw}
-	case model.ToolCall:
-		request := e.options.Tools.Prepare(ctx, c, item)
-		if create, ok := request.(session.Create); ok && create.ConversationID == "" {
-			create.ConversationID = e.options.NewID()
-			request = create
+// responseItems returns what a response is for the session, with its calls prepared.
+func (e *Engine) responseItems(ctx context.Context, c *session.Conversation, items []model.Item) []session.ResponseItem {
+	var all []session.ResponseItem
+	calls, bytes := 0, 0
+	for _, item := range items {
+		item = cleanItem(item)
+		switch item.Kind {
+		case model.AgentMessage:
+			text := item.Text()
+			all = append(all, session.ResponseItem{Message: &text, Raw: item.Raw})
+		case model.ToolCall:
+			calls++
+			request := e.prepare(ctx, c, item, calls, &bytes)
+			all = append(all, session.ResponseItem{Call: &session.Call{ID: item.CallID, Name: item.Wire, Arguments: item.Arguments, Raw: item.Raw, Request: request}})
+		default:
+			all = append(all, session.ResponseItem{Raw: item.Raw})
 		}
-		return session.ResponseItem{Call: &session.Call{ID: item.CallID, Name: item.Wire, Arguments: item.Arguments, Raw: item.Raw, Request: request}}
 	}
-	return session.ResponseItem{Raw: item.Raw}
+	return all
+}
+
+// prepare returns what the nth call of a response asks for. bytes counts those of all its calls.
+func (e *Engine) prepare(ctx context.Context, c *session.Conversation, call model.Item, nth int, bytes *int) session.Request {
+	limits := e.options.Limits
+	if nth > limits.Calls {
+		return session.Invalid{Tool: session.Tool(call.Name), Refusal: session.Refusal{
+			Code: session.CodeDepth, Reason: "too many calls in one response", Count: nth, Max: limits.Calls,
+		}}
+	}
+	request := e.options.Tools.Prepare(ctx, c, call)
+	size := requestSize(request)
+	if *bytes+size > limits.RequestBytes {
+		return session.Invalid{Tool: session.Tool(call.Name), Refusal: session.Refusal{
+			Code: CodeTooLarge, Reason: fmt.Sprintf("what the calls of one response send, with the files that they name, is limited to %d bytes", limits.RequestBytes),
+		}}
+	}
+	*bytes += size
+	if create, ok := request.(session.Create); ok && create.ConversationID == "" {
+		create.ConversationID = e.options.NewID()
+		return create
+	}
+	return request
+}
+
+// requestSize returns the bytes of what a call sends to another conversation.
+func requestSize(r session.Request) int {
+	n := 0
+	add := func(text *string, items []session.Part) {
+		if text != nil {
+			n += len(*text)
+		}
+		for _, p := range items {
+			n += len(p.Text) + len(p.ImageURL)
+		}
+	}
+	switch r := r.(type) {
+	case session.Create:
+		add(r.UserInstruction, r.Items)
+		add(r.Base, nil)
+	case session.Send:
+		add(r.Text, r.Items)
+	}
+	return n
 }
 
 // runTool runs the tool of an ordinary call.

@@ -211,16 +211,17 @@ func (l *Log) State() session.State { return l.state }
 func (l *Log) Torn() *Torn { return l.torn }
 
 // Append writes a record: the events of one step. When it returns, they are on disk, apart from pieces of messages (see
-// the package). After an error nothing more is written: how much of the record is on disk is not known, and whoever
-// opens the log again finds out.
+// the package). A record that is too large, a [*TooLargeError], is not written at all. After any other error nothing more
+// is written: how much of the record is on disk is not known, and whoever opens the log again finds out.
 func (l *Log) Append(events []session.Event) error {
 	if l.err != nil {
 		return l.err
 	}
 	line, err := MarshalRecord(events)
-	if err == nil {
-		_, err = l.file.Write(line)
+	if err != nil {
+		return err
 	}
+	_, err = l.file.Write(line)
 	if err == nil && !unsynced(events) {
 		l.syncs++
 		err = l.file.Sync()
