@@ -51,12 +51,12 @@ type Options struct {
 // Limits bounds what models and tools return. Zero fields have the defaults given here.
 type Limits struct {
 	// ResponseBytes is the size of a response, its pieces and its items alike; 8 MiB. A longer one fails the task with
-	// the code [CodeTooLarge].
+	// the code [model.CodeTooLarge].
 	ResponseBytes int
 	// Calls is how many calls of a response are carried out; 128. The others are refused with [session.CodeDepth].
 	Calls int
 	// RequestBytes is the size of what the calls of a response ask for, with the files that they name; 64 MiB. A call
-	// that goes beyond it is refused with the code [CodeTooLarge].
+	// that goes beyond it is refused with [session.CodeInvalidArguments].
 	RequestBytes int
 	// OutputBytes is the size of a tool's output; 256 KiB. Of a longer one, the beginning is kept, with a note.
 	OutputBytes int
@@ -64,9 +64,6 @@ type Limits struct {
 	// ends the session with a [*StuckError].
 	Grace time.Duration
 }
-
-// CodeTooLarge is the code of a response, and of a call, that is larger than [Limits] allow.
-const CodeTooLarge = session.Code(model.CodeTooLarge)
 
 // Tools is what conversations may call besides their models. Its methods are called one at a time.
 type Tools interface {

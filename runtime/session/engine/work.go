@@ -39,43 +39,37 @@ func (e *Engine) begin(task session.TaskID, tool session.Tool, f func(context.Co
 	go func() { w.result <- f(ctx) }()
 }
 
-var errTooLarge = errors.New("the response is too large")
-
-// sample asks the model of a conversation.
-func (e *Engine) sample(ctx context.Context, effect session.Sample) session.Input {
-	c := e.State().Conversation(effect.Conversation)
-	failed := func(err error, usage model.Usage) session.Input {
-		return session.SampleFailed{Task: effect.Task, Failure: failure(err), Usage: usageOf(usage)}
-	}
-	m, err := e.options.Model(ctx, c)
+// sample asks the model of a conversation, and passes on the pieces of its messages.
+func (o Options) sample(ctx context.Context, c *session.Conversation, effect session.Sample, pass func(context.Context, session.Delta)) session.Input {
+	m, err := o.Model(ctx, c)
 	if err != nil {
-		return failed(err, model.Usage{})
+		return session.SampleFailed{Task: effect.Task, Failure: failure(err)}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	size := 0
-	response, err := m.Sample(ctx, requestFor(c, effect.Left, e.options.Tools.Offered(ctx, c)), func(text string) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	size, limit := 0, o.Limits.ResponseBytes
+	response, err := m.Sample(ctx, requestFor(c, effect.Left, o.Tools.Offered(ctx, c)), func(text string) {
 		size += len(text)
-		if size > e.options.Limits.ResponseBytes {
-			cancel(errTooLarge)
+		if size > limit {
+			cancel()
 			return
 		}
-		select {
-		case e.pieces <- session.Delta{Task: effect.Task, Text: valid(text)}:
-		case <-ctx.Done():
-		}
+		pass(ctx, session.Delta{Task: effect.Task, Text: valid(text)})
 	})
-	if size > e.options.Limits.ResponseBytes || sizeOf(response.Items) > e.options.Limits.ResponseBytes {
-		err = &model.Error{Code: model.CodeTooLarge, Message: fmt.Sprintf("the response is longer than %d bytes", e.options.Limits.ResponseBytes)}
+	usage := session.Usage{InputTokens: response.Usage.InputTokens, OutputTokens: response.Usage.OutputTokens}
+	if size > limit || sizeOf(response.Items) > limit {
+		return session.SampleFailed{Task: effect.Task, Usage: usage, Failure: session.Failure{
+			Code: session.Code(model.CodeTooLarge), Message: fmt.Sprintf("the response is longer than %d bytes", limit),
+		}}
 	}
 	if err != nil {
-		return failed(err, response.Usage)
+		return session.SampleFailed{Task: effect.Task, Usage: usage, Failure: failure(err)}
 	}
-	return session.Response{Task: effect.Task, Usage: usageOf(response.Usage), Items: e.responseItems(ctx, c, response.Items)}
+	return session.Response{Task: effect.Task, Usage: usage, Items: o.responseItems(ctx, c, response.Items)}
 }
 
 // responseItems returns what a response is for the session, with its calls prepared.
-func (e *Engine) responseItems(ctx context.Context, c *session.Conversation, items []model.Item) []session.ResponseItem {
+func (o Options) responseItems(ctx context.Context, c *session.Conversation, items []model.Item) []session.ResponseItem {
 	var all []session.ResponseItem
 	calls, bytes := 0, 0
 	for _, item := range items {
@@ -86,7 +80,7 @@ func (e *Engine) responseItems(ctx context.Context, c *session.Conversation, ite
 			all = append(all, session.ResponseItem{Message: &text, Raw: item.Raw})
 		case model.ToolCall:
 			calls++
-			request := e.prepare(ctx, c, item, calls, &bytes)
+			request := o.prepare(ctx, c, item, calls, &bytes)
 			all = append(all, session.ResponseItem{Call: &session.Call{ID: item.CallID, Name: item.Wire, Arguments: item.Arguments, Raw: item.Raw, Request: request}})
 		default:
 			all = append(all, session.ResponseItem{Raw: item.Raw})
@@ -96,23 +90,23 @@ func (e *Engine) responseItems(ctx context.Context, c *session.Conversation, ite
 }
 
 // prepare returns what the nth call of a response asks for. bytes counts those of all its calls.
-func (e *Engine) prepare(ctx context.Context, c *session.Conversation, call model.Item, nth int, bytes *int) session.Request {
-	limits := e.options.Limits
+func (o Options) prepare(ctx context.Context, c *session.Conversation, call model.Item, nth int, bytes *int) session.Request {
+	limits := o.Limits
 	if nth > limits.Calls {
 		return session.Invalid{Tool: session.Tool(call.Name), Refusal: session.Refusal{
 			Code: session.CodeDepth, Reason: "too many calls in one response", Count: nth, Max: limits.Calls,
 		}}
 	}
-	request := e.options.Tools.Prepare(ctx, c, call)
+	request := o.Tools.Prepare(ctx, c, call)
 	size := requestSize(request)
 	if *bytes+size > limits.RequestBytes {
 		return session.Invalid{Tool: session.Tool(call.Name), Refusal: session.Refusal{
-			Code: CodeTooLarge, Reason: fmt.Sprintf("what the calls of one response send, with the files that they name, is limited to %d bytes", limits.RequestBytes),
+			Code: session.CodeInvalidArguments, Reason: "what the calls of one response send, with the files that they name, is too large", Max: limits.RequestBytes,
 		}}
 	}
 	*bytes += size
 	if create, ok := request.(session.Create); ok && create.ConversationID == "" {
-		create.ConversationID = e.options.NewID()
+		create.ConversationID = o.NewID()
 		return create
 	}
 	return request
@@ -156,10 +150,6 @@ func failure(err error) session.Failure {
 		return session.Failure{Code: session.Code(known.Code), Message: valid(known.Error())}
 	}
 	return session.Failure{Code: session.CodeFailed, Message: valid(err.Error())}
-}
-
-func usageOf(u model.Usage) session.Usage {
-	return session.Usage{InputTokens: u.InputTokens, OutputTokens: u.OutputTokens}
 }
 
 // requestFor returns the request to the model for the history of a conversation. The standing instructions of the user
