@@ -51,8 +51,13 @@ type Options struct {
 // Limits bounds what models and tools return. Zero fields have the defaults given here.
 type Limits struct {
 	// ResponseBytes is the size of a response, its pieces and its items alike; 8 MiB. A longer one fails the task with
-	// the code [CodeTooLarge].
+	// the code [model.CodeTooLarge].
 	ResponseBytes int
+	// Calls is how many calls of a response are carried out; 128. The others are refused with [session.CodeDepth].
+	Calls int
+	// RequestBytes is the size of what the calls of a response ask for, with the files that they name; 64 MiB. A call
+	// that goes beyond it is refused with [session.CodeInvalidArguments].
+	RequestBytes int
 	// OutputBytes is the size of a tool's output; 256 KiB. Of a longer one, the beginning is kept, with a note.
 	OutputBytes int
 	// Grace is how long a model or a tool may take to return once its context has ended; 10 s. One that takes longer
@@ -60,16 +65,13 @@ type Limits struct {
 	Grace time.Duration
 }
 
-// CodeTooLarge is the code of a response that is longer than [Limits] allow.
-const CodeTooLarge = session.Code(model.CodeTooLarge)
-
 // Tools is what conversations may call besides their models. Its methods are called one at a time.
 type Tools interface {
 	// Offered returns the tools of a conversation, always in the same order.
 	Offered(ctx context.Context, c *session.Conversation) []model.Tool
 	// Prepare decodes and validates a call that a model made in a conversation, and reads the files that it names. What
 	// cannot be prepared is [session.Invalid], and a tool that there is not, too. The engine sets everything but the
-	// request, and in that the id of the conversation to create.
+	// request, and in that the id of the conversation to create where there is none.
 	Prepare(ctx context.Context, c *session.Conversation, call model.Item) session.Request
 	// Run runs the tool of an ordinary call. Once the context has ended it returns soon, with nothing left running.
 	Run(ctx context.Context, c *session.Conversation, call session.Call) (content string, success bool)
@@ -177,6 +179,12 @@ func (o Options) withDefaults() Options {
 	if o.Limits.ResponseBytes <= 0 {
 		o.Limits.ResponseBytes = 8 << 20
 	}
+	if o.Limits.Calls <= 0 {
+		o.Limits.Calls = 128
+	}
+	if o.Limits.RequestBytes <= 0 {
+		o.Limits.RequestBytes = 64 << 20
+	}
 	if o.Limits.OutputBytes <= 0 {
 		o.Limits.OutputBytes = 256 << 10
 	}
@@ -264,7 +272,7 @@ func (e *Engine) ask(ctx context.Context, r request) error {
 }
 
 // Submit puts input for a conversation at the end of the queue. When it returns, the input is in the log. An error is a
-// [*session.Refusal], or that of an engine that has ended.
+// [*session.Refusal], a [*sessionlog.TooLargeError], or that of an engine that has ended.
 func (e *Engine) Submit(ctx context.Context, in session.Submit) (*Turn, error) {
 	t := &Turn{engine: e, ended: make(chan struct{})}
 	if err := e.ask(ctx, request{input: in, turn: t}); err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/sessionlog"
 )
 
 // run is the goroutine that owns the session.
@@ -109,7 +110,8 @@ func (e *Engine) serve(r request) ([]session.Effect, error) {
 	r.reply <- err
 	var refusal *session.Refusal
 	var late *session.InputError
-	if errors.As(err, &refusal) || errors.As(err, &late) {
+	var large *sessionlog.TooLargeError
+	if errors.As(err, &refusal) || errors.As(err, &late) || errors.As(err, &large) {
 		return nil, nil
 	}
 	return effects, err
@@ -131,7 +133,8 @@ func (e *Engine) carryOut(effects []session.Effect) error {
 	for _, effect := range effects {
 		switch effect := effect.(type) {
 		case session.Sample:
-			e.begin(effect.Task, "", func(ctx context.Context) session.Input { return e.sample(ctx, effect) })
+			c := e.State().Conversation(effect.Conversation)
+			e.begin(effect.Task, "", func(ctx context.Context) session.Input { return e.options.sample(ctx, c, effect, e.pass) })
 		case session.RunTool:
 			e.begin(effect.Task, effect.Call.Request.(session.Ordinary).Tool, func(ctx context.Context) session.Input { return e.runTool(ctx, effect) })
 		case session.Cancel:
@@ -142,6 +145,14 @@ func (e *Engine) carryOut(effects []session.Effect) error {
 		}
 	}
 	return nil
+}
+
+// pass passes on a piece of a message, for it to be logged.
+func (e *Engine) pass(ctx context.Context, piece session.Delta) {
+	select {
+	case e.pieces <- piece:
+	case <-ctx.Done():
+	}
 }
 
 // finished takes what a model or a tool returned.

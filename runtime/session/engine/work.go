@@ -39,59 +39,98 @@ func (e *Engine) begin(task session.TaskID, tool session.Tool, f func(context.Co
 	go func() { w.result <- f(ctx) }()
 }
 
-var errTooLarge = errors.New("the response is too large")
-
-// sample asks the model of a conversation.
-func (e *Engine) sample(ctx context.Context, effect session.Sample) session.Input {
-	c := e.State().Conversation(effect.Conversation)
-	failed := func(err error, usage model.Usage) session.Input {
-		return session.SampleFailed{Task: effect.Task, Failure: failure(err), Usage: usageOf(usage)}
-	}
-	m, err := e.options.Model(ctx, c)
+// sample asks the model of a conversation, and passes on the pieces of its messages.
+func (o Options) sample(ctx context.Context, c *session.Conversation, effect session.Sample, pass func(context.Context, session.Delta)) session.Input {
+	m, err := o.Model(ctx, c)
 	if err != nil {
-		return failed(err, model.Usage{})
+		return session.SampleFailed{Task: effect.Task, Failure: failure(err)}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	size := 0
-	response, err := m.Sample(ctx, requestFor(c, effect.Left, e.options.Tools.Offered(ctx, c)), func(text string) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	size, limit := 0, o.Limits.ResponseBytes
+	response, err := m.Sample(ctx, requestFor(c, effect.Left, o.Tools.Offered(ctx, c)), func(text string) {
 		size += len(text)
-		if size > e.options.Limits.ResponseBytes {
-			cancel(errTooLarge)
+		if size > limit {
+			cancel()
 			return
 		}
-		select {
-		case e.pieces <- session.Delta{Task: effect.Task, Text: valid(text)}:
-		case <-ctx.Done():
-		}
+		pass(ctx, session.Delta{Task: effect.Task, Text: valid(text)})
 	})
-	if size > e.options.Limits.ResponseBytes || sizeOf(response.Items) > e.options.Limits.ResponseBytes {
-		err = &model.Error{Code: model.CodeTooLarge, Message: fmt.Sprintf("the response is longer than %d bytes", e.options.Limits.ResponseBytes)}
+	usage := session.Usage{InputTokens: response.Usage.InputTokens, OutputTokens: response.Usage.OutputTokens}
+	if size > limit || sizeOf(response.Items) > limit {
+		return session.SampleFailed{Task: effect.Task, Usage: usage, Failure: session.Failure{
+			Code: session.Code(model.CodeTooLarge), Message: fmt.Sprintf("the response is longer than %d bytes", limit),
+		}}
 	}
 	if err != nil {
-		return failed(err, response.Usage)
+		return session.SampleFailed{Task: effect.Task, Usage: usage, Failure: failure(err)}
 	}
-	r := session.Response{Task: effect.Task, Usage: usageOf(response.Usage)}
-	for _, item := range response.Items {
-		r.Items = append(r.Items, e.responseItem(ctx, c, cleanItem(item)))
-	}
-	return r
+	return session.Response{Task: effect.Task, Usage: usage, Items: o.responseItems(ctx, c, response.Items)}
 }
 
-func (e *Engine) responseItem(ctx context.Context, c *session.Conversation, item model.Item) session.ResponseItem {
-	switch item.Kind {
-	case model.AgentMessage:
-		text := item.Text()
-		return session.ResponseItem{Message: &text, Raw: item.Raw}
-	case model.ToolCall:
-		request := e.options.Tools.Prepare(ctx, c, item)
-		if create, ok := request.(session.Create); ok && create.ConversationID == "" {
-			create.ConversationID = e.options.NewID()
-			request = create
+// responseItems returns what a response is for the session, with its calls prepared.
+func (o Options) responseItems(ctx context.Context, c *session.Conversation, items []model.Item) []session.ResponseItem {
+	var all []session.ResponseItem
+	calls, bytes := 0, 0
+	for _, item := range items {
+		item = cleanItem(item)
+		switch item.Kind {
+		case model.AgentMessage:
+			text := item.Text()
+			all = append(all, session.ResponseItem{Message: &text, Raw: item.Raw})
+		case model.ToolCall:
+			calls++
+			request := o.prepare(ctx, c, item, calls, &bytes)
+			all = append(all, session.ResponseItem{Call: &session.Call{ID: item.CallID, Name: item.Wire, Arguments: item.Arguments, Raw: item.Raw, Request: request}})
+		default:
+			all = append(all, session.ResponseItem{Raw: item.Raw})
 		}
-		return session.ResponseItem{Call: &session.Call{ID: item.CallID, Name: item.Wire, Arguments: item.Arguments, Raw: item.Raw, Request: request}}
 	}
-	return session.ResponseItem{Raw: item.Raw}
+	return all
+}
+
+// prepare returns what the nth call of a response asks for. bytes counts those of all its calls.
+func (o Options) prepare(ctx context.Context, c *session.Conversation, call model.Item, nth int, bytes *int) session.Request {
+	limits := o.Limits
+	if nth > limits.Calls {
+		return session.Invalid{Tool: session.Tool(call.Name), Refusal: session.Refusal{
+			Code: session.CodeDepth, Reason: "too many calls in one response", Count: nth, Max: limits.Calls,
+		}}
+	}
+	request := o.Tools.Prepare(ctx, c, call)
+	size := requestSize(request)
+	if *bytes+size > limits.RequestBytes {
+		return session.Invalid{Tool: session.Tool(call.Name), Refusal: session.Refusal{
+			Code: session.CodeInvalidArguments, Reason: "what the calls of one response send, with the files that they name, is too large", Max: limits.RequestBytes,
+		}}
+	}
+	*bytes += size
+	if create, ok := request.(session.Create); ok && create.ConversationID == "" {
+		create.ConversationID = o.NewID()
+		return create
+	}
+	return request
+}
+
+// requestSize returns the bytes of what a call sends to another conversation.
+func requestSize(r session.Request) int {
+	n := 0
+	add := func(text *string, items []session.Part) {
+		if text != nil {
+			n += len(*text)
+		}
+		for _, p := range items {
+			n += len(p.Text) + len(p.ImageURL)
+		}
+	}
+	switch r := r.(type) {
+	case session.Create:
+		add(r.UserInstruction, r.Items)
+		add(r.Base, nil)
+	case session.Send:
+		add(r.Text, r.Items)
+	}
+	return n
 }
 
 // runTool runs the tool of an ordinary call.
@@ -111,10 +150,6 @@ func failure(err error) session.Failure {
 		return session.Failure{Code: session.Code(known.Code), Message: valid(known.Error())}
 	}
 	return session.Failure{Code: session.CodeFailed, Message: valid(err.Error())}
-}
-
-func usageOf(u model.Usage) session.Usage {
-	return session.Usage{InputTokens: u.InputTokens, OutputTokens: u.OutputTokens}
 }
 
 // requestFor returns the request to the model for the history of a conversation. The standing instructions of the user

@@ -66,7 +66,7 @@ func Path(dir, id string) (string, bool) {
 // Create makes the log of a new session with its first record, the events of [session.Start], in a directory that is
 // made where it is missing. The log is there with that record or not at all.
 func Create(dir string, events []session.Event) (*Log, error) {
-	line, err := marshalRecord(events)
+	line, err := MarshalRecord(events)
 	if err != nil {
 		return nil, err
 	}
@@ -187,21 +187,21 @@ func load(path string, in io.Reader) (session.State, *Torn, error) {
 	if err != nil {
 		return session.State{}, nil, err
 	}
-	var all []session.Event
-	for {
-		record, torn, err := r.record()
-		if err == io.EOF {
-			state, err := session.Fold(all)
-			if err != nil {
-				return state, nil, fmt.Errorf("reading %s: %w", path, err)
+	var torn *Torn
+	state, err := session.FoldRecords(func(yield func([]session.Event, error) bool) {
+		for {
+			var record Record
+			var err error
+			if record, torn, err = r.record(); err == io.EOF || !yield(record.Events, err) {
+				return
 			}
-			return state, torn, nil
 		}
-		if err != nil {
-			return session.State{}, nil, err
-		}
-		all = append(all, record.Events...)
+	})
+	var damage *session.LogError
+	if errors.As(err, &damage) {
+		err = fmt.Errorf("reading %s: %w", path, err)
 	}
+	return state, torn, err
 }
 
 // State returns the state that the log led to when it was opened.
@@ -211,16 +211,17 @@ func (l *Log) State() session.State { return l.state }
 func (l *Log) Torn() *Torn { return l.torn }
 
 // Append writes a record: the events of one step. When it returns, they are on disk, apart from pieces of messages (see
-// the package). After an error nothing more is written: how much of the record is on disk is not known, and whoever
-// opens the log again finds out.
+// the package). A record that is too large, a [*TooLargeError], is not written at all. After any other error nothing more
+// is written: how much of the record is on disk is not known, and whoever opens the log again finds out.
 func (l *Log) Append(events []session.Event) error {
 	if l.err != nil {
 		return l.err
 	}
-	line, err := marshalRecord(events)
-	if err == nil {
-		_, err = l.file.Write(line)
+	line, err := MarshalRecord(events)
+	if err != nil {
+		return err
 	}
+	_, err = l.file.Write(line)
 	if err == nil && !unsynced(events) {
 		l.syncs++
 		err = l.file.Sync()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 
 	"github.com/convtools/convtools/runtime/session"
 )
@@ -170,4 +171,14 @@ func Read(dir, id string) iter.Seq2[Record, error] {
 			yield(Record{}, err)
 		}
 	}
+}
+
+// back has a line read again that was not whole.
+func (r *reader) back(f *os.File, offset int64) error {
+	if _, err := f.Seek(offset, io.SeekStart); err != nil {
+		return err
+	}
+	r.in.Reset(f)
+	r.offset = offset
+	return nil
 }

@@ -2,7 +2,6 @@ package sessionlog
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -49,8 +48,8 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("the record has %d bytes, more than %d", e.Bytes, e.Most)
 }
 
-// marshalRecord returns the line of a record.
-func marshalRecord(events []session.Event) ([]byte, error) {
+// MarshalRecord returns the line of a record in a log, for the events of one step.
+func MarshalRecord(events []session.Event) ([]byte, error) {
 	forms := make([]event, len(events))
 	for i, e := range events {
 		forms[i] = formOf(e)
@@ -105,20 +104,8 @@ func unmarshalRecord(line []byte) ([]session.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	var forms []event
-	if err := json.Unmarshal(text, &forms); err != nil {
-		return nil, err
-	}
-	if len(forms) == 0 {
-		return nil, errForm
-	}
-	events := make([]session.Event, len(forms))
-	for i := range forms {
-		if events[i], err = forms[i].event(); err != nil {
-			return nil, err
-		}
-	}
-	return events, nil
+	p := parser{text: string(text)}
+	return p.events()
 }
 
 // unsynced reports whether a record is written without a sync.
