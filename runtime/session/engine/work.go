@@ -194,7 +194,7 @@ func sizeOf(items []model.Item) int {
 	return n
 }
 
-// What is recorded is UTF-8, as JSON is: the state in memory and that of the log are the same.
+// What is recorded is UTF-8, as JSON is, and times are in UTC: the state in memory and that of the log are the same.
 
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
@@ -212,6 +212,7 @@ func clean(in session.Input) session.Input {
 		return in
 	}
 	submit.Context, submit.Input = cleanParts(submit.Context), cleanParts(submit.Input)
+	submit.Budget.Deadline = submit.Budget.Deadline.UTC().Round(0)
 	return submit
 }
 
