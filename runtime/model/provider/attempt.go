@@ -124,10 +124,10 @@ func encode(v any) ([]byte, error) {
 
 // read reads the events of a response up to its end.
 func (t *try) read(ctx context.Context, body io.Reader) (reply, error) {
-	limited := &io.LimitedReader{R: body, N: maxResponse}
-	events := newEventReader(limited, maxEvent)
+	limited := &io.LimitedReader{R: body, N: t.model.bounds.bytes}
+	events := newEventReader(limited, t.model.bounds.event)
 	decoder := t.model.wire.decode(t.names, t.delta)
-	for range maxEvents {
+	for range t.model.bounds.events {
 		e, err := events.next()
 		if err != nil {
 			got, whole := decoder.response()
