@@ -3,7 +3,6 @@ package provider
 import (
 	"encoding/json"
 	"net/http"
-	"strconv"
 
 	"github.com/convtools/convtools/runtime/model"
 )
@@ -250,9 +249,6 @@ func (d *responsesDecoder) item(raw json.RawMessage) error {
 		decoded.Kind, decoded.CallID, decoded.Arguments = model.ToolCall, item.CallID, item.Arguments
 		decoded.Name = d.names.Canonical(item.Namespace, item.Name)
 		decoded.Wire = wireName(item.Namespace, item.Name)
-		if item.CallID == "" {
-			decoded.CallID = "call_" + strconv.Itoa(len(d.reply.items))
-		}
 	case "reasoning":
 		if item.Encrypted == "" && len(item.Content) == 0 {
 			return nil // it is on the server alone, which does not keep it
