@@ -33,8 +33,11 @@ func TestInput(t *testing.T) {
 	t.Parallel()
 	instructions := "Be brief."
 	several := []model.Item{
-		user("Hello\n"), {Kind: model.Reasoning, Raw: "x"}, model.Text(model.AgentMessage, "Hi."),
-		{Kind: model.ToolCall, CallID: "c", Name: "fetch", Arguments: "{}"}, {Kind: model.ToolOutput, CallID: "c", Output: "out"},
+		user("Hello\n"),
+		{Kind: model.Reasoning, Raw: "x"},
+		model.Text(model.AgentMessage, "Hi."),
+		{Kind: model.ToolCall, CallID: "c", Name: "fetch", Arguments: "{}"},
+		{Kind: model.ToolOutput, CallID: "c", Output: "out"},
 		{Kind: model.UserMessage, Parts: []model.Part{{Text: "And?"}, {ImageURL: "data:x"}}},
 	}
 	for name, test := range map[string]struct {
@@ -45,12 +48,14 @@ func TestInput(t *testing.T) {
 		"one message":      {model.Request{Items: []model.Item{user("Hello")}}, false, "Hello\n"},
 		"with instruction": {model.Request{Instructions: &instructions, Items: []model.Item{user("Hello")}}, false, "Be brief.\n\nHello\n"},
 		"several": {
-			model.Request{Instructions: &instructions, Items: several}, false,
+			model.Request{Instructions: &instructions, Items: several},
+			false,
 			"Be brief.\n\n# user\nHello\n\n# assistant\nHi.\n\n# assistant\n(calls fetch with {})\n\n# tool\nout\n\n# user\nAnd?\n",
 		},
 		"JSON of one": {model.Request{Items: []model.Item{user("Hello")}}, true, `{"model":"test","messages":[{"role":"user","text":"Hello"}]}` + "\n"},
 		"JSON of several": {
-			model.Request{Instructions: &instructions, Items: several, MaxOutputTokens: 10}, true,
+			model.Request{Instructions: &instructions, Items: several, MaxOutputTokens: 10},
+			true,
 			`{"model":"test","instructions":"Be brief.","messages":[{"role":"user","text":"Hello\n"},{"role":"assistant","text":"Hi."},{"role":"assistant","text":"(calls fetch with {})"},{"role":"tool","text":"out"},{"role":"user","text":"And?","images":["data:x"]}],"max_output_tokens":10}` + "\n",
 		},
 	} {

@@ -165,10 +165,14 @@ func TestCompatible(t *testing.T) {
 	}{
 		"one index for all calls": {provider.Chat, chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}]}`) +
 			chunk(`{"tool_calls":[{"index":0,"id":"b","function":{"name":"y","arguments":"{}"}}]}`) + end, []model.Item{call("a", "x", "{}"), call("b", "y", "{}")}},
-		"no index": {provider.Chat, chunk(`{"tool_calls":[{"id":"a","function":{"name":"x","arguments":"{"}},{"function":{"arguments":"}"}},{"id":"b","function":{"name":"y","arguments":"{}"}}]}`) + end,
-			[]model.Item{call("a", "x", "{}"), call("b", "y", "{}")}},
-		"no ids": {provider.Chat, chunk(`{"tool_calls":[{"index":0,"function":{"name":"x","arguments":"{}"}},{"index":1,"function":{"name":"y","arguments":"{}"}}]}`) + end,
-			[]model.Item{call("call_0", "x", "{}"), call("call_1", "y", "{}")}},
+		"no index": {
+			provider.Chat, chunk(`{"tool_calls":[{"id":"a","function":{"name":"x","arguments":"{"}},{"function":{"arguments":"}"}},{"id":"b","function":{"name":"y","arguments":"{}"}}]}`) + end,
+			[]model.Item{call("a", "x", "{}"), call("b", "y", "{}")},
+		},
+		"no ids": {
+			provider.Chat, chunk(`{"tool_calls":[{"index":0,"function":{"name":"x","arguments":"{}"}},{"index":1,"function":{"name":"y","arguments":"{}"}}]}`) + end,
+			[]model.Item{call("call_0", "x", "{}"), call("call_1", "y", "{}")},
+		},
 		"the name with every piece": {provider.Chat, chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{"}}]}`) +
 			chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"}"}}]}`) + end, []model.Item{call("a", "x", "{}")}},
 		"no end but that of the stream": {provider.Chat, chunk(`{"content":"hi"}`) + end, []model.Item{model.Text(model.AgentMessage, "hi")}},
