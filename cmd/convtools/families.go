@@ -10,6 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall"
 	"github.com/convtools/convtools/runtime/recall/conversationcli"
+	"github.com/convtools/convtools/runtime/session/conv"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -17,10 +18,11 @@ import (
 // commands for people, those.
 func families(host *toolset.Host) []toolset.Family {
 	cli, _ := generated.CommandLines().Lookup(conversation.ListCLI)
-	return []toolset.Family{
+	families := []toolset.Family{
 		with(recall.Family(host, cli.Env, process.Exec{}), host, conversationcli.Command, conversationcli.Stores),
 		with(knowledge.Family(host), host, knowledgecli.Command),
 	}
+	return append(families, conv.Family(host, families...))
 }
 
 // with gives a family commands for people. Such commands print, which a family
