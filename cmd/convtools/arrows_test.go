@@ -31,7 +31,7 @@ func floors() []floor {
 	return []floor{
 		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli"}},
 		{"families", []string{"knowledge", "recall", "session", "toolset"}},
-		{"domain", []string{"conversations", "conversations/command", "store", "transcript", "trust"}},
+		{"domain", []string{"conversations", "conversations/command", "model", "sessionconfig", "store", "transcript", "trust"}},
 		{"ground", []string{"base", "coerce", "commandline", "contract", "envelope", "process"}},
 	}
 }
@@ -124,6 +124,21 @@ func arrows() []arrow {
 			why:  "stores and families ask it, so it stands below them; the user's configuration is TOML",
 		},
 		{
+			from: list("runtime/model"),
+			to:   list("runtime/base/text"),
+			why:  "it is what models are asked and answer, in the words of no provider",
+		},
+		{
+			from: list("runtime/model/..."),
+			to:   list("runtime/model", "runtime/base/...", "runtime/process", toml),
+			why:  "an adapter knows one way to ask a model, and nothing of conversations",
+		},
+		{
+			from: list("runtime/sessionconfig"),
+			to:   list("runtime/base/...", "runtime/model/...", "runtime/process", "runtime/trust", toml),
+			why:  "the user's configuration is TOML, and says which models there are",
+		},
+		{
 			from: list("runtime/store/jp/jptest/..."),
 			why:  "samples are written without the code that they test",
 		},
@@ -189,6 +204,26 @@ func arrows() []arrow {
 			from: list("runtime/session"),
 			to:   list("runtime/base/text"),
 			why:  "it decides what happens in a session from what it is given: no clock, no file, no model, no protocol",
+		},
+		{
+			from: list("runtime/session/sessionlog"),
+			to:   list("runtime/session", "runtime/base/..."),
+			why:  "it keeps what the core decides, whatever that is",
+		},
+		{
+			from: list("runtime/session/engine"),
+			to:   list("runtime/session", "runtime/session/sessionlog", "runtime/model", "runtime/base/..."),
+			why:  "it asks models and runs tools, and knows none of them",
+		},
+		{
+			from: list("runtime/session/mcptools"),
+			to:   list("runtime/base/...", "runtime/process", "github.com/modelcontextprotocol/go-sdk/mcp"),
+			why:  "the client's side of the protocol is the SDK's business, as the server's is that of mcpserver",
+		},
+		{
+			from: list("runtime/session/conv"),
+			to:   list("runtime/toolset", "runtime/session/...", "generated/conv", "runtime/model", "runtime/sessionconfig", "runtime/trust", ground, "github.com/google/uuid"),
+			why:  "it is the family: calls in, sessions out, over an engine; which provider a model has is not its business",
 		},
 
 		// The fronts: they serve any family and know none by name.
