@@ -5,11 +5,13 @@ import (
 
 	"github.com/convtools/convtools/generated"
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge"
 	"github.com/convtools/convtools/runtime/knowledge/knowledgecli"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall"
 	"github.com/convtools/convtools/runtime/recall/conversationcli"
+	"github.com/convtools/convtools/runtime/session/sessioncli"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -17,10 +19,15 @@ import (
 // commands for people, those.
 func families(host *toolset.Host) []toolset.Family {
 	cli, _ := generated.CommandLines().Lookup(conversation.ListCLI)
-	return []toolset.Family{
+	families := []toolset.Family{
 		with(recall.Family(host, cli.Env, process.Exec{}), host, conversationcli.Command, conversationcli.Stores),
 		with(knowledge.Family(host), host, knowledgecli.Command),
 	}
+	return append(families, toolset.Family{
+		Name:     "conv",
+		Declared: func() []contract.Tool { return nil },
+		Commands: func() []*cobra.Command { return sessioncli.Commands(host, families...) },
+	})
 }
 
 // with gives a family commands for people. Such commands print, which a family
