@@ -23,7 +23,7 @@ type queryFlags struct {
 func (c *commands) query() *cobra.Command {
 	var f queryFlags
 	cmd := &cobra.Command{
-		Use:   "query [flags] TEXT",
+		Use:   "query TEXT",
 		Short: "Ask a model, which may begin conversations of its own",
 		Long: `Asks a model and prints its answer. The model has the tools of convtools, and
 those for conversations: it can hand work to another conversation and go on
@@ -47,7 +47,7 @@ happens, an event a line. What a crash interrupts, session resume goes on with.`
 	flags.BoolVar(&f.new, "new", false, "begin a new session, as without --id")
 	flags.StringVar(&f.id, "id", "", "go on in the conversation with this `ID`")
 	flags.BoolVar(&f.hidden, "hidden", false, "hide what is recorded from lists and searches")
-	flags.StringVar(&f.title, "title", "", "give the new conversation a title")
+	flags.StringVar(&f.title, "title", "", "give the new conversation the title `TEXT`")
 	cmd.MarkFlagsMutuallyExclusive("new", "id")
 	cmd.MarkFlagsMutuallyExclusive("title", "id")
 	return cmd
