@@ -29,7 +29,7 @@ type floor struct {
 // own floor, as far as its arrow goes, and from those below.
 func floors() []floor {
 	return []floor{
-		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli"}},
+		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli", "session/sessioncli"}},
 		{"families", []string{"knowledge", "recall", "session", "toolset"}},
 		{"domain", []string{"conversations", "conversations/command", "model", "sessionconfig", "store", "transcript", "trust"}},
 		{"ground", []string{"base", "coerce", "commandline", "contract", "envelope", "process"}},
@@ -222,8 +222,24 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/session/conv"),
-			to:   list("runtime/toolset", "runtime/session/...", "generated/conv", "runtime/model", "runtime/sessionconfig", "runtime/trust", ground, "github.com/google/uuid"),
-			why:  "it is the family: calls in, sessions out, over an engine; which provider a model has is not its business",
+			to:   list("runtime/toolset", "runtime/session", "runtime/session/mcptools", "generated/conv", "runtime/model", ground),
+			why:  "it is what conversations may call, whoever runs them",
+		},
+		{
+			from: list("runtime/session/sessionhost"),
+			to: list("runtime/toolset", "runtime/session", "runtime/session/conv", "runtime/session/engine", "runtime/session/mcptools",
+				"runtime/model", "runtime/sessionconfig", "runtime/trust", ground, "github.com/google/uuid"),
+			why: "it puts together what sessions have here, for whoever runs one",
+		},
+		{
+			from: list("runtime/session/external"),
+			to:   list("runtime/toolset", "runtime/session/...", "generated/conv", "runtime/sessionconfig", ground, "github.com/google/uuid"),
+			why:  "it is the family: calls in, sessions out; which provider a model has is not its business",
+		},
+		{
+			from: list("runtime/session/sessioncli"),
+			to:   list("runtime/cli", "runtime/toolset", "runtime/session/...", "runtime/sessionconfig", domain, ground, cobra, pflag),
+			why:  "the commands for people parse a command line and print what happens in a session",
 		},
 
 		// The fronts: they serve any family and know none by name.
