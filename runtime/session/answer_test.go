@@ -336,6 +336,74 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// A-38: of several submissions, the one that is meant is ended.
+func TestInterruptSubmission(t *testing.T) {
+	t.Parallel()
+	h := asked(t, Config{}, everything())
+	for _, text := range []string{"second", "third"} {
+		h.step(Submit{Conversation: id(0), Input: []Part{{Text: text}}})
+	}
+	h.respond(Create{ConversationID: id(1), UserInstruction: pointer("x")})
+	var late *InputError
+	if err := h.step(Interrupt{Chain: true, Submission: 4}); !errors.As(err, &late) {
+		t.Errorf("a submission that there never was: %v", err)
+	}
+	h.step(Interrupt{Chain: true, Submission: 2})
+	h.step(Interrupt{Chain: true, Submission: 1})
+	task, _ := h.state.Running()
+	h.step(Stopped{Task: task})
+	if err := h.step(Interrupt{Chain: true, Submission: 1}); !errors.As(err, &late) {
+		t.Errorf("a submission that is over: %v", err)
+	}
+	want := dedent(`
+		1 interrupted
+		0 gets k1 1 interrupted:
+		0 closed
+		0 starts
+		0 hears: third`)
+	got := trace(h.log)
+	got = got[len(got)-len(want):]
+	for i := range got {
+		got[i] = strings.TrimSpace(got[i])
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("trace (-want +got):\n%s", diff)
+	}
+}
+
+// A host asks on behalf of a conversation, whether or not anything runs.
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	h := start(t, Config{}, everything())
+	answer := func(caller int, request Request) string {
+		content, _ := h.state.Answer(id(caller), request)
+		return content
+	}
+	if got := answer(0, List{}); !strings.Contains(got, `"state":"idle"`) || !strings.Contains(got, `"is_self":true`) {
+		t.Errorf("before anything ran: %s", got)
+	}
+	h.step(Submit{Conversation: id(0), Input: []Part{{Text: "go"}}})
+	h.respond(Create{ConversationID: id(1), UserInstruction: pointer("x"), Internal: InternalOverrides{Conv: new(bool)}})
+	for _, test := range []struct {
+		caller  int
+		request Request
+		want    string
+	}{
+		{0, List{}, `"state":"suspended"`},
+		{0, History{ConversationID: id(1)}, `"text":"x"`},
+		{0, History{ConversationID: id(7)}, `"code":"not_found"`},
+		{1, List{}, `"code":"unavailable"`},
+		{1, History{ConversationID: id(0)}, `"code":"unavailable"`},
+		{0, Invalid{Refusal: Refusal{Code: CodeInvalidArguments}}, `"code":"invalid_arguments"`},
+		{0, Send{ConversationID: id(1)}, `"code":"unavailable"`},
+	} {
+		before := len(h.log)
+		if got := answer(test.caller, test.request); !strings.Contains(got, test.want) || len(h.log) != before {
+			t.Errorf("%d asks %+v: %s, want %s", test.caller, test.request, got, test.want)
+		}
+	}
+}
+
 // A-13, A-38: more may be asked while a task stops: the chain instead of the task, and conversations to destroy.
 func TestStopMore(t *testing.T) {
 	t.Parallel()

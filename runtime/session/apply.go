@@ -133,8 +133,10 @@ func (b TaskStarted) apply(s *State, e Event) error {
 }
 
 func (AgentMessageDelta) apply(s *State, e Event) error {
-	_, err := s.working(e)
-	return err
+	if s.task == nil || s.task.ID != e.Task || s.task.Conversation != e.Conversation {
+		return errTask
+	}
+	return nil
 }
 
 // working returns a copy of the conversation of the task that runs, which an event is about.

@@ -16,9 +16,9 @@ func (d *decision) calls() {
 		case Invalid:
 			d.refuse(call, &request.Refusal)
 		case List:
-			d.answer(call, d.mayConverse(caller), func() string { return d.state.listContent(caller) })
+			d.answer(call, d.state.mayConverse(caller), func() string { return d.state.listContent(caller) })
 		case History:
-			c, refusal := d.readable(caller, request)
+			c, refusal := d.state.readable(caller, request)
 			d.answer(call, refusal, func() string { return d.state.historyContent(c, request.Limit) })
 		case Destroy:
 			c, refusal := d.destroyable(caller, request)
@@ -40,7 +40,7 @@ func (d *decision) answer(call Call, refusal *Refusal, content func() string) {
 }
 
 func (d *decision) refuse(call Call, refusal *Refusal) {
-	d.output(call, refusalContent(refusal), false)
+	d.output(call, refusal.Content(), false)
 }
 
 func (d *decision) output(call Call, content string, success bool) {
@@ -92,9 +92,31 @@ func (d *decision) interrupts(caller string) {
 	d.emit(caller, CallsDeferred{Batch: batch})
 }
 
+// Answer returns the output of a call of conv.list or conv.history that a conversation would make now, for a host that
+// asks for it outside of the conversation's tasks. The conversation has to be there.
+func (s State) Answer(caller string, request Request) (content string, success bool) {
+	refusal := s.mayConverse(caller)
+	switch request := request.(type) {
+	case List:
+		if refusal == nil {
+			return s.listContent(caller), true
+		}
+	case History:
+		var c *Conversation
+		if c, refusal = s.readable(caller, request); refusal == nil {
+			return s.historyContent(c, request.Limit), true
+		}
+	case Invalid:
+		refusal = &request.Refusal
+	default:
+		refusal = &Refusal{Code: CodeUnavailable, Reason: "this cannot be answered without a task"}
+	}
+	return refusal.Content(), false
+}
+
 // mayConverse returns why a conversation may not use conv.* at all, and nil where it may.
-func (d *decision) mayConverse(caller string) *Refusal {
-	if !d.state.Conversation(caller).Internal.Conv {
+func (s State) mayConverse(caller string) *Refusal {
+	if !s.Conversation(caller).Internal.Conv {
 		return &Refusal{Code: CodeUnavailable, Reason: "this conversation was created without the conv tools"}
 	}
 	return nil
@@ -103,7 +125,7 @@ func (d *decision) mayConverse(caller string) *Refusal {
 // admit returns why one more interrupting call of a response is not allowed, and nil where it is: it would be the
 // nth, at a depth.
 func (d *decision) admit(caller string, turn LogicalTurn, depth, nth int) *Refusal {
-	if refusal := d.mayConverse(caller); refusal != nil {
+	if refusal := d.state.mayConverse(caller); refusal != nil {
 		return refusal
 	}
 	config := d.state.config
@@ -155,19 +177,19 @@ func (d *decision) sendable(caller string, request Send) (string, *Refusal) {
 }
 
 // readable returns the conversation that a call of conv.history reads, or why it is refused.
-func (d *decision) readable(caller string, request History) (*Conversation, *Refusal) {
-	if refusal := d.mayConverse(caller); refusal != nil {
+func (s State) readable(caller string, request History) (*Conversation, *Refusal) {
+	if refusal := s.mayConverse(caller); refusal != nil {
 		return nil, refusal
 	}
 	if request.Limit != nil && *request.Limit < 1 {
 		return nil, &Refusal{Code: CodeInvalidArguments, Field: "limit", Reason: "limit is at least 1"}
 	}
-	return d.state.addressed(caller, request.ConversationID)
+	return s.addressed(caller, request.ConversationID)
 }
 
 // destroyable returns the conversation that a call of conv.destroy destroys, or why it is refused.
 func (d *decision) destroyable(caller string, request Destroy) (*Conversation, *Refusal) {
-	if refusal := d.mayConverse(caller); refusal != nil {
+	if refusal := d.state.mayConverse(caller); refusal != nil {
 		return nil, refusal
 	}
 	c, refusal := d.state.addressed(caller, request.ConversationID)

@@ -25,7 +25,8 @@ func object(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func refusalContent(r *Refusal) string {
+// Content returns a refusal as the output of a call (A-16).
+func (r *Refusal) Content() string {
 	return object(struct {
 		OK bool `json:"ok"`
 		Refusal
@@ -116,7 +117,7 @@ func (s State) listContent(caller string) string {
 			ParentID: c.Parent, IsRoot: c.Parent == "", IsSelf: c.ID == caller, Title: c.Title, Usage: c.Usage,
 		}
 		switch {
-		case c.ID == s.task.Conversation:
+		case s.task != nil && c.ID == s.task.Conversation:
 			entry.State = "running"
 		case s.suspended(c.ID):
 			entry.State = "suspended"

@@ -36,10 +36,18 @@ func (in Submit) decide(d *decision) error {
 }
 
 func (in Interrupt) decide(d *decision) error {
+	for _, q := range d.state.queue {
+		if q.ID == in.Submission {
+			d.add(Event{Conversation: q.Conversation, Submission: q.ID, Body: PlanDropped{}})
+			return nil
+		}
+	}
 	t := d.state.task
 	switch {
 	case t == nil:
 		return &InputError{Problem: "nothing runs"}
+	case in.Submission != 0 && d.state.Conversation(t.Conversation).turn.Submission != in.Submission:
+		return &InputError{Problem: "nothing of the submission runs or waits"}
 	case t.stop != nil && (t.stop.Chain || !in.Chain):
 		return &InputError{Task: t.ID, Problem: "it is being stopped"}
 	}
@@ -84,7 +92,7 @@ func (in Recover) decide(d *decision) error {
 		d.sample()
 	default:
 		call, _ := t.tool()
-		d.output(call, refusalContent(&Refusal{Code: CodeInterrupted, Reason: "the session ended while the tool ran; it may or may not have had its effect"}), false)
+		d.output(call, (&Refusal{Code: CodeInterrupted, Reason: "the session ended while the tool ran; it may or may not have had its effect"}).Content(), false)
 		d.calls()
 	}
 	d.advance()

@@ -48,7 +48,8 @@ type (
 
 	// SubmissionQueued is input from outside, at the end of the queue.
 	SubmissionQueued struct{ Submission Submission }
-	// PlanDropped is a submission that is not going to start, since its conversation was destroyed (A-15).
+	// PlanDropped is a submission that is not going to start, since its conversation was destroyed (A-15), or it was
+	// interrupted.
 	PlanDropped struct{}
 
 	// TaskStarted is a task that waits for the model. It has a new logical turn with a budget, or continues one.
@@ -93,8 +94,8 @@ type (
 
 // Continuation is what a task continues (A-1).
 type Continuation struct {
-	Task  TaskID
-	Calls []string // their ids, in the order of the response
+	Task  TaskID   `json:"task_id"`
+	Calls []string `json:"call_ids,omitempty"` // their ids, in the order of the response
 }
 
 // AbortReason is why a task ended before its logical turn was answered.
@@ -107,8 +108,8 @@ const (
 
 // Failure is why a task failed.
 type Failure struct {
-	Code    Code // one of this package or of a model provider
-	Message string
+	Code    Code   `json:"code"` // one of this package or of a model provider
+	Message string `json:"message"`
 }
 
 func (SessionStarted) Type() string        { return "session_started" }

@@ -25,6 +25,9 @@ type (
 		// Chain ends everything on the stack too. Every call that waits is closed, with its result where it has one,
 		// and no caller continues. The queue stays.
 		Chain bool
+		// Submission, unless it is 0, is the only one whose task or chain is ended. One that waits is taken from the
+		// queue.
+		Submission SubmissionID
 	}
 	// Remove destroys a conversation.
 	Remove struct {

@@ -59,8 +59,8 @@ func (i Item) text() string {
 
 // Part is a piece of a message: a text, or an image where the address is not empty (A-27).
 type Part struct {
-	Text     string
-	ImageURL string // data:…, http://… or https://…
+	Text     string `json:"text,omitempty"`
+	ImageURL string `json:"image_url,omitempty"` // data:…, http://… or https://…
 }
 
 // Tool is a canonical name of a tool, whatever a provider calls it (A-45).
@@ -91,37 +91,41 @@ type (
 	// Create is conv.create (S-10).
 	Create struct {
 		// ConversationID is the id of the new conversation, a UUID in lower case that none has had. The host picks it.
-		ConversationID  string
-		Base            *string // the text, or the content of the file; nil inherits
-		UserInstruction *string
-		Items           []Part
-		MCPAllowlist    []string // nil inherits, empty is none (A-30)
-		Internal        InternalOverrides
-		Title           string
-		Budget          Budget // at most; zero is all that the caller has left (A-39)
+		ConversationID  string            `json:"conversation_id"`
+		Base            *string           `json:"base,omitempty"` // the text, or the content of the file; nil inherits
+		UserInstruction *string           `json:"user_instruction,omitempty"`
+		Items           []Part            `json:"items,omitempty"`
+		MCPAllowlist    []string          `json:"mcp_allowlist,omitzero"` // nil inherits, empty is none (A-30)
+		Internal        InternalOverrides `json:"internal,omitzero"`
+		Title           string            `json:"title,omitempty"`
+		Budget          Budget            `json:"budget,omitzero"` // at most; zero is all that the caller has left (A-39)
 	}
 	// Send is conv.send (S-20).
 	Send struct {
-		ConversationID string
-		Text           *string
-		Items          []Part
-		Budget         Budget // as in Create
+		ConversationID string  `json:"conversation_id"`
+		Text           *string `json:"text,omitempty"`
+		Items          []Part  `json:"items,omitempty"`
+		Budget         Budget  `json:"budget,omitzero"` // as in Create
 	}
 	// List is conv.list (S-30).
 	List struct{}
 	// History is conv.history (S-40).
 	History struct {
-		ConversationID string
-		Limit          *int // the last entries; nil is all
+		ConversationID string `json:"conversation_id"`
+		Limit          *int   `json:"limit,omitempty"` // the last entries; nil is all
 	}
 	// Destroy is conv.destroy (S-50).
-	Destroy struct{ ConversationID string }
+	Destroy struct {
+		ConversationID string `json:"conversation_id"`
+	}
 	// Ordinary is a call of any other tool, which the host runs.
-	Ordinary struct{ Tool Tool }
+	Ordinary struct {
+		Tool Tool `json:"tool"`
+	}
 	// Invalid is a call that the host could not prepare: arguments that do not validate, a file that cannot be read.
 	Invalid struct {
-		Tool    Tool
-		Refusal Refusal
+		Tool    Tool    `json:"tool"`
+		Refusal Refusal `json:"refusal"`
 	}
 )
 

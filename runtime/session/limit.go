@@ -10,19 +10,19 @@ import (
 
 // Config is what a session is started with and keeps. Zero limits have the defaults given here.
 type Config struct {
-	MaxInterruptChainDepth   int // batches on the stack (A-18); 4
-	MaxInterruptsPerTurn     int // interrupting calls of a logical turn (A-18); 32
-	MaxInterruptsPerResponse int // interrupting calls of a response (A-12); 8
-	MaxSamplesPerTurn        int // requests to the model in a logical turn; 200
-	MaxConversations         int // that are not destroyed, the root among them (A-44); 64
-	MaxResultBytes           int // of a message that an answer carries (A-40); 65,536
-	MaxHistoryBytes          int // of the texts and images that conv.history returns (A-24); 262,144
-	MaxInlineImageBytes      int // of a data: URL that conv.history repeats (A-25); 4,096
+	MaxInterruptChainDepth   int `json:"max_interrupt_chain_depth"`   // batches on the stack (A-18); 4
+	MaxInterruptsPerTurn     int `json:"max_interrupts_per_turn"`     // interrupting calls of a logical turn (A-18); 32
+	MaxInterruptsPerResponse int `json:"max_interrupts_per_response"` // interrupting calls of a response (A-12); 8
+	MaxSamplesPerTurn        int `json:"max_samples_per_turn"`        // requests to the model in a logical turn; 200
+	MaxConversations         int `json:"max_conversations"`           // that are not destroyed, the root among them (A-44); 64
+	MaxResultBytes           int `json:"max_result_bytes"`            // of a message that an answer carries (A-40); 65,536
+	MaxHistoryBytes          int `json:"max_history_bytes"`           // of the texts and images that conv.history returns (A-24); 262,144
+	MaxInlineImageBytes      int `json:"max_inline_image_bytes"`      // of a data: URL that conv.history repeats (A-25); 4,096
 
-	Subtree bool // a conversation reaches itself and what descends from it alone, not the whole session (A-33)
+	Subtree bool `json:"subtree,omitempty"` // a conversation reaches itself and what descends from it alone, not the whole session (A-33)
 
 	// Catalogue is the tools of each MCP server that is configured.
-	Catalogue map[string][]string
+	Catalogue map[string][]string `json:"catalogue,omitempty"`
 }
 
 func (c Config) withDefaults() Config {
@@ -66,9 +66,9 @@ func (u *Usage) add(v Usage) {
 // Budget is what a logical turn, with all that its calls start, may use. A zero field is no limit, a negative one allows
 // nothing.
 type Budget struct {
-	Tokens   int64 // no sample once the usage has reached it
-	Calls    int64 // every further call is refused
-	Deadline time.Time
+	Tokens   int64     `json:"tokens,omitempty"` // no sample once the usage has reached it
+	Calls    int64     `json:"calls,omitempty"`  // every further call is refused
+	Deadline time.Time `json:"deadline,omitzero"`
 }
 
 // within returns b narrowed to what is left of a parent's budget (A-39). A parent that has nothing left leaves a
@@ -117,18 +117,26 @@ func (b Budget) spent(used Usage, at time.Time) string {
 // creates (A-30, A-31).
 type Capabilities struct {
 	// MCP is the MCP tools, as "server" or "server/tool", sorted.
-	MCP      []string
-	Internal InternalTools
+	MCP      []string      `json:"mcp,omitzero"`
+	Internal InternalTools `json:"internal"`
 }
 
 // InternalTools is which tools of the host's own a conversation has.
 type InternalTools struct {
-	Plan, ApplyPatch, WebSearch, StreamableShell, Conv bool
+	Plan            bool `json:"plan,omitempty"`
+	ApplyPatch      bool `json:"apply_patch,omitempty"`
+	WebSearch       bool `json:"web_search,omitempty"`
+	StreamableShell bool `json:"streamable_shell,omitempty"`
+	Conv            bool `json:"conv,omitempty"`
 }
 
 // InternalOverrides is what a call says of InternalTools; nil inherits.
 type InternalOverrides struct {
-	Plan, ApplyPatch, WebSearch, StreamableShell, Conv *bool
+	Plan            *bool `json:"plan,omitempty"`
+	ApplyPatch      *bool `json:"apply_patch,omitempty"`
+	WebSearch       *bool `json:"web_search,omitempty"`
+	StreamableShell *bool `json:"streamable_shell,omitempty"`
+	Conv            *bool `json:"conv,omitempty"`
 }
 
 // narrow returns the capabilities of a conversation that a conversation with c creates.
@@ -196,6 +204,14 @@ func intersect(view []string, name string) []string {
 // Allows reports whether a conversation may use a tool of an MCP server.
 func (c Capabilities) Allows(server, tool string) bool {
 	return slices.Contains(c.MCP, server) || slices.Contains(c.MCP, server+"/"+tool)
+}
+
+// AllowsSome reports whether a conversation may use any tool of an MCP server.
+func (c Capabilities) AllowsSome(server string) bool {
+	return slices.ContainsFunc(c.MCP, func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "/")
+		return name == server
+	})
 }
 
 // covers reports whether every tool of d is one of c.

@@ -59,7 +59,7 @@ func randomInput(h *host, pick func(n int) int) Input {
 	case 0:
 		return Submit{Conversation: conversation(), Context: parts(), Input: parts(), Budget: budget()}
 	case 1:
-		return Interrupt{Chain: pick(2) == 0}
+		return Interrupt{Chain: pick(2) == 0, Submission: SubmissionID(pick(4))}
 	case 2:
 		return Remove{Conversation: conversation(), Force: pick(2) == 0}
 	case 3:

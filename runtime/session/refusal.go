@@ -69,10 +69,10 @@ const (
 
 // Result is what the output of a call of conv.create or conv.send is made from.
 type Result struct {
-	Status  Status
-	Message string // the last assistant message of the logical turn, of any status (A-11)
-	Failure Failure
-	Usage   Usage // of the logical turn and of all that its calls started
+	Status  Status  `json:"status"`
+	Message string  `json:"message"` // the last assistant message of the logical turn, of any status (A-11)
+	Failure Failure `json:"error,omitzero"`
+	Usage   Usage   `json:"usage"` // of the logical turn and of all that its calls started
 }
 
 // addressed returns the conversation that caller names by an id, in lower or upper case, or why it cannot. An empty

@@ -122,7 +122,7 @@ func (d *decision) resolveFrame(id FrameID, result Result) {
 func (d *decision) stopped() {
 	t, asked := d.state.task, d.state.task.stop.StopRequested
 	for _, call := range slices.Clone(t.open) {
-		d.output(call, refusalContent(refuseInterrupted()), false)
+		d.output(call, refuseInterrupted().Content(), false)
 	}
 	c := d.state.Conversation(t.Conversation)
 	turn := *c.turn

@@ -24,7 +24,10 @@
 // Requirement numbers in this package (S-10, A-7) are those of the specification of conv.*.
 package session
 
-import "time"
+import (
+	"iter"
+	"time"
+)
 
 // Step decides what in does to s at the time at. The state that it returns is that of s with the events applied; s
 // itself stays as it was. An error is a [*Refusal] or an [*InputError]: the input does not fit the state, and nothing
@@ -51,10 +54,21 @@ func Step(s State, at time.Time, in Input) (State, []Effect, []Event, error) {
 // Fold returns the state that the events of a log lead to. An error is a [*LogError]: the log is not one that Step
 // wrote. The host has to keep records whole: Fold notices only some of the logs that end within one.
 func Fold(events []Event) (State, error) {
+	return FoldRecords(func(yield func([]Event, error) bool) { yield(events, nil) })
+}
+
+// FoldRecords is [Fold] for a log that is read one record after the other. An error of the sequence ends it and is
+// returned.
+func FoldRecords(records iter.Seq2[[]Event, error]) (State, error) {
 	var s State
-	for _, e := range events {
-		if err := s.apply(e); err != nil {
+	for events, err := range records {
+		if err != nil {
 			return State{}, err
+		}
+		for _, e := range events {
+			if err := s.apply(e); err != nil {
+				return State{}, err
+			}
 		}
 	}
 	if problem := s.unfinished(); problem != "" {

@@ -55,10 +55,10 @@ type Conversation struct {
 // Context is what a conversation is created with. A new one has that of its caller at the time of the call, with what
 // the call overrides (S-13, A-32).
 type Context struct {
-	Title            string
-	Base             *string // base instructions; nil means the provider's default, empty means none
-	UserInstructions *string // standing ones, not the first message (A-3)
-	Settings         string  // what the host keeps with a conversation, as model and working directory; inherited unread
+	Title            string  `json:"title,omitempty"`
+	Base             *string `json:"base,omitempty"`              // base instructions; nil means the provider's default, empty means none
+	UserInstructions *string `json:"user_instructions,omitempty"` // standing ones, not the first message (A-3)
+	Settings         string  `json:"settings,omitempty"`          // what the host keeps with a conversation, as model and working directory; inherited unread
 	Capabilities
 }
 
@@ -119,11 +119,11 @@ type Frame struct {
 
 // Submission is input from outside that waits for its turn.
 type Submission struct {
-	ID           SubmissionID
-	Conversation string
-	Context      []Part // what the host adds for the model; not a message of the conversation (A-23)
-	Input        []Part
-	Budget       Budget
+	ID           SubmissionID `json:"id"`
+	Conversation string       `json:"conversation_id"`
+	Context      []Part       `json:"context,omitempty"` // what the host adds for the model; not a message of the conversation (A-23)
+	Input        []Part       `json:"input,omitempty"`
+	Budget       Budget       `json:"budget,omitzero"`
 }
 
 // ID returns the id of the session; empty means that it has not been started.
@@ -141,6 +141,15 @@ func (s State) Running() (task TaskID, conversation string) {
 		return 0, ""
 	}
 	return s.task.ID, s.task.Conversation
+}
+
+// Deadline returns when the task that runs is to end at the latest, and the zero time where nothing runs or it may take as
+// long as it likes. The host reports [Expire] then.
+func (s State) Deadline() time.Time {
+	if s.task == nil {
+		return time.Time{}
+	}
+	return s.Conversation(s.task.Conversation).turn.Budget.Deadline
 }
 
 // Stack returns the calls that wait for an answer, those of the first caller first. What its frames point to must not
