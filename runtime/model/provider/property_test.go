@@ -59,7 +59,7 @@ func TestHistoriesAreLegal(t *testing.T) {
 			return a
 		})
 		instructions := text.Draw(t, "instructions")
-		request := model.Request{Instructions: &instructions, Tools: tools("conv.create", "conv.list", "fetch", "a.b.c")}
+		request := model.Request{Instructions: &instructions, MaxOutputTokens: rapid.Int64Range(0, 40).Draw(t, "limit"), Tools: tools("conv.create", "conv.list", "fetch", "a.b.c")}
 		for range rapid.IntRange(1, 4).Draw(t, "turns") {
 			for range rapid.IntRange(1, 2).Draw(t, "inputs") {
 				request.Items = append(request.Items, model.Item{Kind: model.UserMessage, Parts: parts.Draw(t, "input")})

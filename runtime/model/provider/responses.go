@@ -36,7 +36,7 @@ func (responses) body(r request) fields {
 		body["tools"] = tools
 	}
 	if r.MaxOutputTokens > 0 {
-		body["max_output_tokens"] = r.MaxOutputTokens
+		body["max_output_tokens"] = max(r.MaxOutputTokens, 16) // the interface takes no less
 	}
 	if r.CacheKey != "" {
 		body["prompt_cache_key"] = r.CacheKey
