@@ -47,7 +47,7 @@ func (p *CommandLine) callCommand() *cobra.Command {
 				return cli.Usage(err)
 			}
 			where := p.Host.Context()
-			where.Caller.Process = caller.Shell
+			where.Caller.Process, where.Ends = caller.Shell, true
 			answer, err := family.Call(cmd.Context(), contract.Call{Tool: args[0], Arguments: arguments, Context: where})
 			if err != nil {
 				return err

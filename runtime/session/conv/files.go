@@ -3,7 +3,6 @@ package conv
 import (
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
@@ -20,7 +19,7 @@ import (
 const (
 	maxInstruction = 1 << 20  // bytes of a base_instruction_file
 	maxImage       = 8 << 20  // bytes of a local image
-	maxImages      = 16 << 20 // bytes of all local images of a call
+	maxImages      = 16777216 // bytes of all local images of a call
 )
 
 // files reads the files that a call names. It never leaves the workspace, also where a link does.
@@ -91,7 +90,7 @@ var (
 	errOutside      = errors.New("it is outside of the workspace")
 	errNotText      = errors.New("it is not UTF-8")
 	errNotImage     = errors.New("it is not a PNG, JPEG, GIF or WebP image")
-	errTooManyBytes = fmt.Errorf("the image files of one call have more than %d bytes", maxImages)
+	errTooManyBytes = errors.New("the image files of one call have more than 16777216 bytes")
 )
 
 // unreadable returns the refusal of a call that names a file which cannot be read. It names no place but the one that

@@ -27,11 +27,45 @@ func (t *Tools) Prepare(ctx context.Context, c *session.Conversation, call model
 		}
 		return session.Ordinary{Tool: tool}
 	}
-	request, _, refusal := t.prepare(ctx, c.Settings, call.Name, []byte(call.Arguments))
+	if isOutside(c) {
+		return t.outside(ctx, c, call)
+	}
+	request, _, refusal := t.Decode(ctx, c.Settings, call.Name, []byte(call.Arguments))
 	if refusal != nil {
 		return session.Invalid{Tool: tool, Refusal: *refusal}
 	}
 	return request
+}
+
+// outside returns what a call of a program outside asks for: what that was when the program called; after a crash it is
+// found out again.
+func (t *Tools) outside(ctx context.Context, c *session.Conversation, call model.Item) session.Request {
+	t.mu.Lock()
+	request, ok := t.prepared[call.CallID]
+	delete(t.prepared, call.CallID)
+	t.mu.Unlock()
+	if !ok {
+		decoded, _, refusal := t.Decode(ctx, c.Settings, call.Name, []byte(call.Arguments))
+		if refusal != nil {
+			return session.Invalid{Tool: session.Tool(call.Name), Refusal: *refusal}
+		}
+		request = decoded
+	}
+	if create, ok := request.(session.Create); ok {
+		create.ConversationID = call.CallID
+		request = create
+	}
+	return request
+}
+
+// Keep keeps what a call of a program outside asks for until it is prepared.
+func (t *Tools) Keep(call string, request session.Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.prepared == nil {
+		t.prepared = map[string]session.Request{}
+	}
+	t.prepared[call] = request
 }
 
 // ofSession reports whether a tool is one of the five that sessions have themselves.
@@ -43,9 +77,9 @@ func ofSession(name string) bool {
 	return false
 }
 
-// prepare returns what a call of one of the five tools asks for, and how long a caller outside of the session waits; 0
-// where the call does not say.
-func (t *Tools) prepare(ctx context.Context, settings, tool string, arguments []byte) (session.Request, *int, *session.Refusal) {
+// Decode returns what a call of one of the five tools asks for, by a conversation with some settings, and how many
+// milliseconds a caller outside of the session waits; nil where the call does not say.
+func (t *Tools) Decode(ctx context.Context, settings, tool string, arguments []byte) (session.Request, *int, *session.Refusal) {
 	if len(arguments) > maxArguments {
 		return nil, nil, &session.Refusal{
 			Code: session.CodeInvalidArguments, Reason: fmt.Sprintf("the arguments have %d bytes, and at most %d are taken", len(arguments), maxArguments),
@@ -53,22 +87,48 @@ func (t *Tools) prepare(ctx context.Context, settings, tool string, arguments []
 	}
 	p := preparation{tools: t, settings: settings}
 	_, err := conv.Call(ctx, &p, contract.Call{Tool: tool, Arguments: arguments})
+	if err != nil {
+		return nil, nil, refusalOf(err)
+	}
+	return p.request, p.wait, nil
+}
+
+// DecodeWait returns the parameters of a call of conv.wait.
+func DecodeWait(ctx context.Context, arguments []byte) (conv.WaitParams, *session.Refusal) {
+	var p waiting
+	if _, err := conv.Call(ctx, &p, contract.Call{Tool: conv.WaitTool().Name, Arguments: arguments}); err != nil {
+		return conv.WaitParams{}, refusalOf(err)
+	}
+	return p.params, nil
+}
+
+// refusalOf returns why the generated dispatcher, or a handler of it, refuses a call.
+func refusalOf(err error) *session.Refusal {
 	var refusal *session.Refusal
+	if errors.As(err, &refusal) {
+		return refusal
+	}
+	refusal = &session.Refusal{Code: session.CodeInvalidArguments, Reason: err.Error()}
 	var invalid *contract.InvalidArguments
-	switch {
-	case err == nil:
-		return p.request, p.wait, nil
-	case errors.As(err, &refusal):
-		return nil, nil, refusal
-	case errors.As(err, &invalid):
-		refusal = &session.Refusal{Code: session.CodeInvalidArguments, Reason: invalid.Error()}
+	if errors.As(err, &invalid) {
+		refusal.Reason = invalid.Error()
 		if len(invalid.Problems) > 0 {
 			refusal.Field = invalid.Problems[0].Path
 		}
-		return nil, nil, refusal
-	default:
-		return nil, nil, &session.Refusal{Code: session.CodeInvalidArguments, Reason: err.Error()}
 	}
+	return refusal
+}
+
+// waiting takes the parameters of conv.wait.
+type waiting struct {
+	preparation
+	params conv.WaitParams
+}
+
+// Wait takes the parameters.
+func (w *waiting) Wait(_ context.Context, _ contract.Call, p conv.WaitParams) (none conv.WaitResult, err error) {
+	w.params = p
+	return none, nil
 }
 
 // preparation makes a request of arguments that are valid. It is the handler of the generated dispatcher, whose answers

@@ -13,6 +13,8 @@ type Settings struct {
 	// Root is the workspace: files are read inside of it alone. Dir is where relative paths begin. Both are absolute.
 	Root string `json:"root"`
 	Dir  string `json:"dir"`
+	// Outside reports that a program outside of the session has the place of the root's model: see [OutsideCall].
+	Outside bool `json:"outside,omitempty"`
 }
 
 // String returns the settings as a conversation keeps them.

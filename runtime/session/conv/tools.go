@@ -1,8 +1,5 @@
-// Package conv is the tools of sessions: what the conversations of one may call, and conv.create, conv.send, conv.list,
-// conv.history, conv.destroy and conv.wait for programs outside.
-//
-// [Tools] is what an engine takes: it prepares calls, and runs those of other families and of MCP servers. [Family] gives
-// an outside program a session of its own, in which that program takes the place of the root's model.
+// Package conv is what the conversations of a session may call, as an engine takes it: conv.create, conv.send, conv.list,
+// conv.history and conv.destroy, the tools of this program's other families, and those of MCP servers.
 //
 // The package must never decide what happens in a session, word what the core of sessions answers, or read a file
 // outside of the workspace for a model.
@@ -13,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/convtools/convtools/generated/conv"
@@ -43,6 +41,9 @@ type Options struct {
 type Tools struct {
 	options Options
 	family  []model.Tool // those of sessions
+
+	mu       sync.Mutex
+	prepared map[string]session.Request // of programs outside, by the id of the call
 }
 
 // NewTools returns the tools that conversations have here.
