@@ -73,7 +73,7 @@ func TestResume(t *testing.T) {
 		if got := len(logged(t, dir)); got != length {
 			t.Errorf("resuming an idle session wrote %d events", got-length)
 		}
-		if got := ask(t, e, call(send(say("again"))), say("OUTPUTS")); got.Message != "again" {
+		if got := ask(t, e, call(send(say("again"))), say("OUTPUTS")); got.Message != "again" || got.Usage != (session.Usage{InputTokens: 27, OutputTokens: 3, Samples: 3, Calls: 1}) {
 			t.Errorf("%+v", got)
 		}
 		if err := e.Close(); err != nil {
@@ -111,6 +111,7 @@ func TestStop(t *testing.T) {
 		late  error // what a tool or a model returns after it was asked to stop; nil is its output all the same
 		want  session.Result
 		final []string // the last entries of the root's history
+		inner string   // the last entry of the other one's
 	}{
 		{
 			name: "the chain, while a model answers", until: 2, late: context.Canceled,
@@ -125,6 +126,7 @@ func TestStop(t *testing.T) {
 			stop:  func(ctx context.Context, e *engine.Engine) error { return e.Interrupt(ctx, session.Interrupt{}) },
 			want:  session.Result{Status: session.StatusCompleted, Message: "outer interrupted", Usage: session.Usage{InputTokens: 27, OutputTokens: 3, Samples: 3, Calls: 2}},
 			final: []string{`"status":"interrupted"`, "reasoning", "outer interrupted"},
+			inner: `"code":"interrupted"`,
 		},
 		{
 			name: "a tool that ends well all the same", until: 3,
@@ -133,6 +135,7 @@ func TestStop(t *testing.T) {
 			},
 			want:  session.Result{Status: session.StatusInterrupted, Usage: session.Usage{InputTokens: 18, OutputTokens: 2, Samples: 2, Calls: 2}},
 			final: []string{`"status":"interrupted"`},
+			inner: "shell ran",
 		},
 		{
 			name: "the target is destroyed", until: 2, late: context.Canceled,
@@ -184,6 +187,10 @@ func TestStop(t *testing.T) {
 					if line := root[len(root)-len(test.final)+i]; !strings.Contains(line, want) {
 						t.Errorf("the root has %q, want %q", line, want)
 					}
+				}
+				inner := conversationsOf(e.State())[1]
+				if line := inner[len(inner)-1]; !strings.Contains(line, test.inner) {
+					t.Errorf("the other one has %q, want %q", line, test.inner)
 				}
 				if err := e.Close(); err != nil {
 					t.Error(err)
@@ -402,14 +409,17 @@ type fixed struct {
 	response model.Response
 	err      error
 	pieces   []string
+	endless  bool // the pieces again and again
 }
 
 func (m fixed) Sample(ctx context.Context, _ model.Request, delta func(string)) (model.Response, error) {
-	for _, piece := range m.pieces {
-		if ctx.Err() != nil {
-			return model.Response{}, ctx.Err()
+	for again := true; again; again = m.endless {
+		for _, piece := range m.pieces {
+			if ctx.Err() != nil {
+				return model.Response{}, ctx.Err()
+			}
+			delta(piece)
 		}
-		delta(piece)
 	}
 	return m.response, m.err
 }
@@ -428,7 +438,7 @@ func TestModelFailures(t *testing.T) {
 		{"an error of another kind", fixed{err: errors.New("odd")}, nil, "failed"},
 		{"no model", fixed{}, &model.Error{Code: model.CodeConfiguration, Message: "no key"}, "model_configuration"},
 		{"a response that is too large", fixed{response: model.Response{Items: []model.Item{model.Text(model.AgentMessage, strings.Repeat("x", 1001))}}}, nil, "model_too_large"},
-		{"pieces without end", fixed{pieces: strings.Split(strings.Repeat("word ", 1000), " "), err: nil}, nil, "model_too_large"},
+		{"pieces without end", fixed{pieces: []string{"word "}, endless: true}, nil, "model_too_large"},
 		{"calls with one id", fixed{response: model.Response{Items: []model.Item{toolCall, toolCall}}}, nil, "invalid_response"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
