@@ -28,11 +28,11 @@ const (
 	asideChars     = 120 // of a neighbour that is work beside what was said, or what was said before a request
 	// A request of no more than replyChars answers what was said before it, as yes does.
 	replyChars = 50
-	// The answer to a request is shown up to wholeAnswer characters, pastes of more than
-	// pastedAnswer aside, and of a longer one answerChars: who reads the one wants the
+	// The answer to a request is shown up to wholeAnswer characters, and of a longer one
+	// answerChars, pastes of more than pastedAnswer aside: who reads the one wants the
 	// other.
-	wholeAnswer  = 3000
-	answerChars  = 2500
+	wholeAnswer  = 4500
+	answerChars  = 3000
 	pastedAnswer = 600
 	// callReach is how far from a tool call its result is looked for, in events:
 	// several calls may be made at once.
@@ -245,9 +245,12 @@ func (n *neighbours) add(recorded *conversations.Event) bool {
 	if n.mayBePartner(kind) {
 		switch n.only.shown.EventKind {
 		case kindUser:
-			e := newEvent(recorded, kind).withoutPastes(pastedAnswer)
+			e := newEvent(recorded, kind)
 			if e.body.length() > wholeAnswer {
-				e = e.shortened(answerChars)
+				e = e.withoutPastes(pastedAnswer)
+				if e.body.length() > answerChars {
+					e = e.shortened(answerChars)
+				}
 			}
 			if distance > 0 && (!isNextExchange || n.interrupted && recorded.Turn == n.only.turn) && !e.isBlank() {
 				n.partner, n.announces = &e, isAnnouncement(recorded.Text) // the last one

@@ -17,7 +17,7 @@ import (
 
 // maxOutlines is how many characters an answer with outlines may have: they are read to
 // find a place, and the next page is one call away.
-const maxOutlines = 8000
+const maxOutlines = 9000
 
 // longAnswer is how many characters of an answer are worth a search of it in place of
 // reading it.

@@ -260,7 +260,7 @@ func readCases() []golden {
 			file: "event_request_with_pastes", call: `{"id":"jp-c17648402467","event":2}`,
 			cli: cli{stdout: printed(1, 1, 1, "", said("assistant", 1, "Shall I go on with the caps of the retries and of the delays?\n\nOr not?"),
 				said("user", 1, "Go on, and show me every file that you change because of that, please."),
-				said("assistant", 1, "This is it:\n\n```go\n"+rowsOf("code", 200)+"\n```\n\nAnd:\n\n```go\nreturn nil\n```\n\nThat is all."))},
+				said("assistant", 1, "This is it:\n\n```go\n"+rowsOf("code", 700)+"\n```\n\nAnd:\n\n```go\nreturn nil\n```\n\nThat is all."))},
 		},
 		{
 			file: "event_reply", call: `{"id":"jp-c17648402467","event":2}`,
