@@ -40,7 +40,11 @@ func Check(p *spec.Project) (*ir.Contract, diag.List) {
 	const atOnce = 64
 	for batch := range slices.Chunk(sound, atOnce) {
 		schemas := make([]compiled, len(batch))
-		parallel.Each(len(batch), func(i int) { schemas[i].schema, schemas[i].err = compile(batch[i]) })
+		parallel.Each(len(batch), func(i int) {
+			if t := batch[i]; !accepted(t, c.specs[t.Source]) {
+				schemas[i].schema, schemas[i].err = compile(t)
+			}
+		})
 		for i, tool := range batch {
 			c.judge(tool, schemas[i])
 			c.deliverable(&contract.Targets, tool)

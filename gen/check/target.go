@@ -137,7 +137,7 @@ func (c *checker) deliverable(made *ir.Targets, t *ir.Tool) {
 		if target.Lower == nil || !made.Makes(target.Name) {
 			continue
 		}
-		for _, problem := range lower.For(*target.Lower, t).Problems {
+		for _, problem := range lower.Problems(*target.Lower, t) {
 			at := s.Name.At
 			if strings.Contains(problem, "description") {
 				at = s.Description.At

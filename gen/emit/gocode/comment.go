@@ -74,7 +74,22 @@ func split(prose string) [][]string {
 // clean makes every line break a newline, and everything visible that Go source
 // or a reader of it would trip over.
 func clean(s string) string {
+	if harmlessText(s) {
+		return s
+	}
 	return text.Visible(harmful().Replace(s))
+}
+
+// harmlessText reports whether clean has nothing to do, as with most texts: they are
+// of printable ASCII, and none of what it replaces is in them.
+func harmlessText(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if c != '\n' && (c < ' ' || c > '~') || i > 0 && c == s[i-1] && (c == '`' || c == '\'') || c == '+' {
+			return false
+		}
+	}
+	return true
 }
 
 // harmful is made once: it takes longer than most texts.
