@@ -81,9 +81,6 @@ func (g *generator) newFile(importPath, name, source string) *jen.File {
 	f.ImportName(g.runtime.contract, "contract")
 	f.ImportName(g.runtime.coerce, "coerce")
 	f.ImportName(g.runtime.envelope, "envelope")
-	for _, family := range g.contract.Families {
-		f.ImportName(family.Import, family.Package)
-	}
 	return f
 }
 
