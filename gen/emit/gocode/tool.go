@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/dave/jennifer/jen"
 
@@ -96,9 +98,9 @@ func (t *toolCode) descriptor() []jen.Code {
 	name := toolFunc(t.tool)
 	constants := func(g *jen.Group) {
 		comment(g, t.schemaName()+" is the JSON Schema of the arguments.")
-		g.Id(t.schemaName()).Op("=").Lit(t.schemas(t.tool))
+		g.Id(t.schemaName()).Op("=").Add(raw(t.schemas(t.tool)))
 		comment(g, t.exampleName()+" is the arguments of a call that works.")
-		g.Id(t.exampleName()).Op("=").Lit(exampleFor(t.tool))
+		g.Id(t.exampleName()).Op("=").Add(raw(exampleFor(t.tool)))
 	}
 	code = append(code, jen.Const().DefsFunc(constants))
 	if limit := t.tool.MaxChars; limit > 0 {
@@ -136,6 +138,15 @@ func (t *toolCode) descriptor() []jen.Code {
 		)),
 		name+" describes "+t.tool.Name+" to a host.",
 	))
+}
+
+// raw is a string literal as it stands in backquotes, where it may.
+func raw(s string) jen.Code {
+	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
+	if !strconv.CanBackquote(s) || strings.ContainsFunc(s, hidden) {
+		return jen.Lit(s)
+	}
+	return jen.Op("`" + s + "`")
 }
 
 // hints emits what the tool's effect means to a host.
@@ -270,7 +281,11 @@ func (t *toolCode) commandCaller() (jen.Code, error) {
 				append([]jen.Code{tool, cli, jen.Id("result")}, t.exitFailures()...)...,
 			)),
 		),
-		jen.Id("e").Op(":=").Id("New" + rootName(t.tool)).Call(jen.Id("p")),
+	}
+	if t.repeats() {
+		body = append(body, jen.Id("e").Op(":=").Id("New"+rootName(t.tool)).Call(jen.Id("p")))
+	} else {
+		body = append(body, jen.Var().Id("e").Id(rootName(t.tool)))
 	}
 	decode := jen.If(
 		jen.Err().Op(":=").Add(t.decoder(tool, cli, jen.Op("&").Add(items))),
