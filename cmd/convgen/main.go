@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/convtools/convtools/gen/check"
@@ -222,13 +223,15 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 		// Without a stamp the next run takes longer, and that is all.
 		_ = stamp.Write(name, project, start)
 	}
+	var said strings.Builder
 	for _, d := range differences {
-		done := "wrote"
+		done := "wrote "
 		if d.Kind == plan.Orphan {
-			done = "removed"
+			done = "removed "
 		}
-		fmt.Fprintln(stderr, done, d.Path)
+		said.WriteString(done + d.Path + "\n")
 	}
+	_, _ = io.WriteString(stderr, said.String())
 	return true, nil
 }
 

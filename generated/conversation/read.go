@@ -61,9 +61,9 @@ const (
 
 const (
 	// schemaRead is the JSON Schema of the arguments.
-	schemaRead = "{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"string\",\"description\":\"The conversation, as given by conversation_list or conversation_grep (must be a conversation id such as jp-c17648402467)\",\"pattern\":\"^[A-Za-z0-9._-]{1,128}$\"},\"turn\":{\"type\":\"integer\",\"description\":\"Only this turn, counted from 1 (at least 1)\",\"minimum\":1},\"last\":{\"type\":\"integer\",\"description\":\"Only this many turns from the end (at least 1)\",\"minimum\":1},\"event\":{\"type\":\"integer\",\"description\":\"Only this event, in full, and its neighbours; events are counted from 1 through the whole conversation (at least 1)\",\"minimum\":1},\"around\":{\"type\":\"integer\",\"description\":\"With event: how many events before and after it to show shortly, with its first part; where not given 1, but no reasoning and no work that led to what was said (0 to 10)\",\"minimum\":0,\"maximum\":10},\"part\":{\"type\":\"integer\",\"description\":\"With event: which part of 8,000 characters of a long event to show, or as a note says; 1 where not given (at least 1)\",\"minimum\":1},\"include\":{\"type\":\"array\",\"description\":\"Kinds of events; chat: what user and assistant said; requests: what the user said; answers: the last that the assistant said before the next request (1 to 10 items; default [\\\"chat\\\",\\\"reasoning\\\",\\\"tool_calls\\\",\\\"tool_results\\\"])\",\"default\":[\"chat\",\"reasoning\",\"tool_calls\",\"tool_results\"],\"minItems\":1,\"maxItems\":10,\"items\":{\"type\":\"string\",\"enum\":[\"requests\",\"answers\",\"chat\",\"reasoning\",\"tool_calls\",\"tool_results\",\"inquiries\"]}},\"include_current\":{\"type\":\"boolean\",\"description\":\"Allow reading the conversation this call is made from (default false)\",\"default\":false}},\"required\":[\"id\"],\"additionalProperties\":false}"
+	schemaRead = `{"type":"object","properties":{"id":{"type":"string","description":"The conversation, as given by conversation_list or conversation_grep (must be a conversation id such as jp-c17648402467)","pattern":"^[A-Za-z0-9._-]{1,128}$"},"turn":{"type":"integer","description":"Only this turn, counted from 1 (at least 1)","minimum":1},"last":{"type":"integer","description":"Only this many turns from the end (at least 1)","minimum":1},"event":{"type":"integer","description":"Only this event, in full, and its neighbours; events are counted from 1 through the whole conversation (at least 1)","minimum":1},"around":{"type":"integer","description":"With event: how many events before and after it to show shortly, with its first part; where not given 1, but no reasoning and no work that led to what was said (0 to 10)","minimum":0,"maximum":10},"part":{"type":"integer","description":"With event: which part of 8,000 characters of a long event to show, or as a note says; 1 where not given (at least 1)","minimum":1},"include":{"type":"array","description":"Kinds of events; chat: what user and assistant said; requests: what the user said; answers: the last that the assistant said before the next request (1 to 10 items; default [\"chat\",\"reasoning\",\"tool_calls\",\"tool_results\"])","default":["chat","reasoning","tool_calls","tool_results"],"minItems":1,"maxItems":10,"items":{"type":"string","enum":["requests","answers","chat","reasoning","tool_calls","tool_results","inquiries"]}},"include_current":{"type":"boolean","description":"Allow reading the conversation this call is made from (default false)","default":false}},"required":["id"],"additionalProperties":false}`
 	// exampleRead is the arguments of a call that works.
-	exampleRead = "{\"id\": \"jp-c17648402467\", \"event\": 3}"
+	exampleRead = `{"id": "jp-c17648402467", "event": 3}`
 )
 
 // ReadMaxChars is the most characters an answer of conversation_read may have,
@@ -326,12 +326,6 @@ type ReadEnvelope struct {
 	Turns []ReadTurn
 	// What was repaired, left out or skipped, and what to do about it.
 	Notes []string
-}
-
-// NewReadEnvelope returns an envelope with the attributes that repeat
-// parameters filled in.
-func NewReadEnvelope(_ ReadParams) ReadEnvelope {
-	return ReadEnvelope{}
 }
 
 // Append writes the element, with its attributes and children in their fixed
