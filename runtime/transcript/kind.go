@@ -20,6 +20,7 @@ const (
 	KindInquiryResponse      // inquiry_response
 	KindConfigDelta          // config_delta
 	KindCompaction           // compaction
+	KindSystem               // a message of another role than user, assistant and tool; JP records none
 )
 
 // String returns a lower-case name such as "tool_call".
@@ -32,7 +33,7 @@ func (k Kind) String() string {
 
 var kindNames = [...]string{
 	"unknown", "turn_start", "user", "assistant", "reasoning", "structured", "tool_call", "tool_result", "inquiry",
-	"inquiry_response", "config_delta", "compaction",
+	"inquiry_response", "config_delta", "compaction", "system",
 }
 
 // Typed reports whether events of this kind belong to a turn.

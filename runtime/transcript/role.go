@@ -1,0 +1,63 @@
+package transcript
+
+// Role is who a message is from.
+type Role uint8
+
+// The roles.
+const (
+	NoRole        Role = iota // it is no message
+	RoleUser                  // what a user said
+	RoleAssistant             // what an assistant said or thought, and structured data it gave
+	RoleTool                  // a call of a tool, what it returned, and what it asked
+	RoleOther                 // system, or whatever else is recorded
+)
+
+// String returns "user", "assistant", "tool" or "system", and "" for NoRole.
+func (r Role) String() string {
+	return [...]string{"", "user", "assistant", "tool", "system"}[min(r, RoleOther)]
+}
+
+// Role returns the role of events of a kind, which are messages where it is not NoRole.
+func (k Kind) Role() Role {
+	switch k {
+	case KindUser:
+		return RoleUser
+	case KindAssistant, KindReasoning, KindStructured:
+		return RoleAssistant
+	case KindToolCall, KindToolResult, KindInquiry:
+		return RoleTool
+	case KindSystem:
+		return RoleOther
+	}
+	return NoRole
+}
+
+// Roles is a set of roles.
+type Roles uint8
+
+// RolesOf returns the set of some roles.
+func RolesOf(roles ...Role) Roles {
+	var set Roles
+	for _, r := range roles {
+		set |= 1 << r
+	}
+	return set
+}
+
+// Has reports whether a role is in the set.
+func (s Roles) Has(r Role) bool { return s&(1<<r) != 0 }
+
+// RoleRecord is a [Record] of a store that records roles by name.
+type RoleRecord interface {
+	// AppendRole appends the role as it is recorded; nothing where none is.
+	AppendRole(dst []byte) []byte
+}
+
+// RoleName returns the role of a message as it is recorded, or that of its kind where the
+// store records kinds. It is empty where a store that records roles has none.
+func (e *Event) RoleName() string {
+	if r, ok := e.Record.(RoleRecord); ok {
+		return string(r.AppendRole(nil))
+	}
+	return e.Kind.Role().String()
+}
