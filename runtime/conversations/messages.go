@@ -70,10 +70,9 @@ type Message struct {
 	Conversation *transcript.Conversation
 	Position     MessagePosition
 	Kind         transcript.Kind
-	// Role is as it is recorded, or that of the kind; empty where none is recorded.
-	Role  string
-	Text  string
-	Chars int // of the whole text, in characters
+	Role         string // as [transcript.Event.RoleName]
+	Text         string
+	Chars        int // of the whole text, in characters
 }
 
 // MessagePosition is where a message stands among all of them: the newest first, those

@@ -20,7 +20,9 @@ const (
 	KindInquiryResponse      // inquiry_response
 	KindConfigDelta          // config_delta
 	KindCompaction           // compaction
-	KindSystem               // a message of another role than user, assistant and tool; JP records none
+	// KindSystem (system_message) is what neither the user nor the assistant nor a tool
+	// said: instructions, or a message of another role, which its name then is.
+	KindSystem
 )
 
 // String returns a lower-case name such as "tool_call".

@@ -47,17 +47,16 @@ func RolesOf(roles ...Role) Roles {
 // Has reports whether a role is in the set.
 func (s Roles) Has(r Role) bool { return s&(1<<r) != 0 }
 
-// RoleRecord is a [Record] of a store that records roles by name.
-type RoleRecord interface {
-	// AppendRole appends the role as it is recorded; nothing where none is.
-	AppendRole(dst []byte) []byte
-}
-
-// RoleName returns the role of a message as it is recorded, or that of its kind where the
-// store records kinds. It is empty where a store that records roles has none.
+// RoleName returns the role of a message by name: that of its kind, or where it has another
+// one, that, as it is recorded.
 func (e *Event) RoleName() string {
-	if r, ok := e.Record.(RoleRecord); ok {
-		return string(r.AppendRole(nil))
+	if e.Kind == KindSystem {
+		if name := e.AppendName(nil, maxRole); len(name) > 0 {
+			return string(name)
+		}
 	}
 	return e.Kind.Role().String()
 }
+
+// maxRole is how many characters of a recorded role are looked at.
+const maxRole = 100
