@@ -154,6 +154,7 @@ func Files() []contract.File {
 				"  \"tool-call\",\n" +
 				"  \"tool-result\",\n" +
 				"  \"inquiry\",\n" +
+				"  \"system\",\n" +
 				"  \"recall\",\n" +
 				"]\n" +
 				"\n" +
@@ -362,6 +363,7 @@ func Files() []contract.File {
 				"  \"tool_calls\",\n" +
 				"  \"tool_results\",\n" +
 				"  \"inquiries\",\n" +
+				"  \"system\",\n" +
 				"]\n" +
 				"\n" +
 				"[conversation.tools.conversation_read.parameters.include_current]\n" +
