@@ -17,7 +17,9 @@ const maxEventLines = 20_000
 
 // Messages implements [conversations.Source]: no program has a command for it.
 func (s source) Messages(context.Context, conversations.MessageQuery) (conversations.MessageMatches, error) {
-	return conversations.MessageMatches{}, fmt.Errorf("searching for messages: %w", conversations.ErrUnsupported)
+	return conversations.MessageMatches{}, &conversations.UnavailableError{
+		Setting: s.config.Setting, Err: fmt.Errorf("searching for messages: %w", conversations.ErrUnsupported),
+	}
 }
 
 // SearchEvents implements [conversations.Source] over the lines that the program
