@@ -44,7 +44,11 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 		Call: func(ctx context.Context, call contract.Call) (string, error) {
 			return conversation.Call(ctx, f.tools, call)
 		},
-		Instructions: f.instructions,
+		CallStructured: func(ctx context.Context, call contract.Call) (string, error) {
+			return conversation.Call(ctx, structured{f.tools}, call)
+		},
+		HasStructured: []string{conversation.SearchTool().Name},
+		Instructions:  f.instructions,
 		Examples: []string{
 			"conversation_list outline=true",
 			"conversation_grep pattern=retry limit=10",
