@@ -56,7 +56,7 @@ http://HOST:PORT/mcp. An address that other machines can reach needs a token.
 
 The conversation a call is made from is what the client says in _meta under
 "computer.jp/context", else --conversation-id, else ` + toolset.Variable(host.Name, conversationIDEnv) + `.`,
-		Example: cli.Examples(host.Name, "mcp", "mcp --workspace ~/src/project", "mcp --tool conversation_search", "mcp --http 127.0.0.1:8080",
+		Example: cli.Examples(host.Name, "mcp --workspace ~/src/project", "mcp --tool conversation_search", "mcp --http 127.0.0.1:8080",
 			"mcp --http 0.0.0.0:8080 --token-file ~/.config/"+host.Name+"/token"),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -86,7 +86,7 @@ The conversation a call is made from is what the client says in _meta under
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&c.structured, "structured", false, "also send outcomes as structured content, for programs; models then see only that")
-	flags.StringArrayVar(&c.tools, "tool", nil, "offer only this `TOOL`; give it several times for several")
+	flags.StringArrayVar(&c.tools, "tool", nil, "offer only `TOOL`; repeatable")
 	flags.StringVar(&c.address, "http", "", "serve over HTTP on `ADDR`, such as 127.0.0.1:8080")
 	flags.StringVar(&c.tokenFile, "token-file", "", "ask HTTP clients for the bearer token in `FILE`")
 	flags.StringSliceVar(&c.hosts, "allow-host", nil, "also answer to `NAME` in the Host header")

@@ -69,8 +69,7 @@ those of the local zone. A last block that begins with [note] says what there is
 besides.
 
 Put -- before a text that begins with '-' or is the name of a command below.`,
-		Example: cli.Examples(s.host.Name, "search retry policy", "search --role user --since 2026-01-01 --until 2026-W05 tide",
-			"search --limit 5 --context 2 station", "search -- status"),
+		Example: cli.Examples(s.host.Name, "search retry policy", "search --role user --since 2026-01-01 --until 2026-W05 tide", "search -- status"),
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -98,6 +97,7 @@ Put -- before a text that begins with '-' or is the name of a command below.`,
 	flags.StringSliceVar(&o.Sources, "source", nil, "only messages that this `PROGRAM` recorded; repeatable")
 	flags.StringVar(&o.Cursor, "cursor", "", "go on behind `CURSOR`, as a note has it")
 	flags.BoolVar(&o.json, "json", false, "print the answer for programs, as JSON")
+	cli.Rare(flags, "cursor", "ids", "json", "source")
 	s.completeFlags(cmd, map[string][]string{"role": {"user", "assistant", "tool"}, "source": conversations.Sources()})
 	s.page(cmd)
 	cmd.AddCommand(s.showCommand(), s.statusCommand())

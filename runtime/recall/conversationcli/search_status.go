@@ -19,7 +19,7 @@ func (s *searchCommands) statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "status",
 		Short:   "Show what is searched, and how much there is",
-		Long:    "Shows the stores that are searched, with the conversations and messages in each, and\nthe newest of them. All of it is read for that.",
+		Long:    cli.Fill("Shows the stores that are searched, with the conversations and messages in each, and the newest of them. All of it is read for that."),
 		Example: cli.Examples(s.host.Name, "search status"),
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
