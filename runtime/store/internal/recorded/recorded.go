@@ -140,6 +140,7 @@ var forms = [...]struct{ recorded, text string }{
 	transcript.KindCompaction:      {"compaction", ""},
 	transcript.KindTurnStart:       {"turn_start", ""},
 	transcript.KindConfigDelta:     {"config_delta", ""},
+	transcript.KindSystem:          {"system_message", "content"},
 }
 
 // AppendJSON implements [transcript.Record], with the keys that JP's events have.
