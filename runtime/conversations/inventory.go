@@ -149,7 +149,9 @@ func (t *taking) take(ctx context.Context, at *placed) error {
 	var here []store.Conversation
 	projects := map[string]bool{}
 	for _, c := range found {
-		projects[t.all.Root(c.Dir)] = true
+		if !isArchive(at.Name) {
+			projects[t.all.Root(c.Dir)] = true
+		}
 		for _, used := range []time.Time{c.CreatedAt, c.LastActivatedAt, c.LastAt} {
 			if used.After(at.Newest) {
 				at.Newest = used
