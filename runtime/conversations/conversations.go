@@ -21,6 +21,7 @@ type Source interface {
 	List(ctx context.Context, q ListQuery) (Listing, error)
 	Search(ctx context.Context, q SearchQuery) (Matches, error)
 	SearchEvents(ctx context.Context, q EventQuery) (EventMatches, error)
+	Messages(ctx context.Context, q MessageQuery) (MessageMatches, error)
 	Read(ctx context.Context, q ReadQuery) (Reading, error)
 }
 

@@ -100,6 +100,10 @@ func (l *long) List(context.Context, conversations.ListQuery) (conversations.Lis
 	}}, nil
 }
 
+func (*long) Messages(context.Context, conversations.MessageQuery) (conversations.MessageMatches, error) {
+	return conversations.MessageMatches{}, nil
+}
+
 func (*long) SearchEvents(context.Context, conversations.EventQuery) (conversations.EventMatches, error) {
 	return conversations.EventMatches{}, nil
 }
