@@ -26,6 +26,7 @@ func migrations() []string {
 			created  REAL,
 			updated  REAL,
 			last     REAL,                 -- time of the last message
+			newest   REAL,                 -- newest time of a message
 			archived INTEGER NOT NULL,
 			hash     TEXT NOT NULL,        -- of all that was imported
 			imported REAL NOT NULL

@@ -60,17 +60,6 @@ func formOf(ctx context.Context, db *sqlitefile.DB) (*messagedb.Form, error) {
 			return nil, &ForeignError{Lacks: "messages." + name}
 		}
 	}
-	form := &messagedb.Form{
-		Conversations: withoutRow("SELECT DISTINCT conversation_id AS k FROM messages", conversations),
-		Conversation:  "SELECT conversation_id, NULL, NULL, NULL, NULL, FALSE, NULL FROM (SELECT conversation_id FROM messages WHERE conversation_id IS ?1 LIMIT 1)",
-		Kind:          kindOf, AppendPieces: appendPieces,
-	}
-	if slices.Contains(conversations, "id") {
-		rows := fmt.Sprintf("SELECT +id, CAST(%s AS TEXT), %s, %s, NULL, FALSE, NULL FROM conversations",
-			conversations.column("title"), conversations.column("create_time"), conversations.column("update_time"))
-		form.Conversations = rows + " UNION ALL " + form.Conversations
-		form.Conversation = rows + " WHERE id IS ?1 UNION ALL " + form.Conversation
-	}
 	order := []string{"CAST(create_time AS REAL)", "create_time"} // times in text are not in the order of the text
 	if !slices.Contains(messages, "create_time") {
 		order = nil
@@ -80,10 +69,20 @@ func formOf(ctx context.Context, db *sqlitefile.DB) (*messagedb.Form, error) {
 	}
 	// A view has no rowid, and neither have some tables.
 	err = db.Each(ctx, func(*sql.Rows) error { return nil }, "SELECT rowid FROM messages LIMIT 0")
+	first := "NULL"
 	if err == nil && !slices.Contains(messages, "rowid") {
 		order = append(order, "rowid")
+		first = "min(rowid)"
 	} else if ctx.Err() != nil {
 		return nil, ctx.Err()
+	}
+	form := &messagedb.Form{
+		Conversations: allConversations(conversations, messages, first),
+		Conversation:  "SELECT conversation_id, NULL, NULL, NULL, FALSE, NULL, NULL, NULL, NULL FROM (SELECT conversation_id FROM messages WHERE conversation_id IS ?1 LIMIT 1)",
+		Kind:          kindOf, AppendPieces: appendPieces,
+	}
+	if slices.Contains(conversations, "id") {
+		form.Conversation = "SELECT " + facts(conversations) + ", NULL, NULL, NULL FROM conversations AS c WHERE id IS ?1 UNION ALL " + form.Conversation
 	}
 	form.Messages = fmt.Sprintf(`SELECT CAST(%s AS TEXT), NULL, %s, coalesce(octet_length(content), 0), CASE WHEN octet_length(content) <= %d THEN CAST(content AS TEXT) END
 		FROM messages WHERE conversation_id IS ?1`, messages.column("role"), messages.column("create_time"), messagedb.MaxMessage)
@@ -93,13 +92,29 @@ func formOf(ctx context.Context, db *sqlitefile.DB) (*messagedb.Form, error) {
 	return form, nil
 }
 
-// withoutRow returns the query for the keys that a query has, and no row of conversations.
-func withoutRow(keys string, conversations columns) string {
-	query := "SELECT k, NULL, NULL, NULL, NULL, FALSE, NULL FROM (" + keys + ") AS m"
-	if slices.Contains(conversations, "id") {
-		query += " LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL"
+// facts are the expressions for what stands in a row of conversations.
+func facts(conversations columns) string {
+	return fmt.Sprintf("+c.id, CAST(%s AS TEXT), %s, %s, FALSE, NULL",
+		conversations.column("title"), conversations.column("create_time"), conversations.column("update_time"))
+}
+
+// allConversations returns the query for the conversations that have a row or messages.
+// first is the expression for where the messages begin.
+func allConversations(conversations, messages columns, first string) string {
+	// Numbers up to 9999 may be the year of another form of time, of which the newest is
+	// not found this way.
+	newest := "NULL"
+	if slices.Contains(messages, "create_time") {
+		const number = "CAST(nullif(create_time, '') AS REAL)"
+		newest = fmt.Sprintf("CASE WHEN min(%s) > 9999 THEN max(%s) END", number, number)
 	}
-	return query
+	with := fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS newest, %s AS first FROM messages GROUP BY conversation_id) ", newest, first)
+	const noRow = "SELECT m.k, NULL, NULL, NULL, FALSE, NULL, NULL, m.newest, m.first FROM m"
+	if !slices.Contains(conversations, "id") {
+		return with + noRow
+	}
+	return fmt.Sprintf("%s SELECT %s, NULL, m.newest, m.first FROM conversations AS c LEFT JOIN m ON m.k = c.id UNION ALL %s LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL",
+		with, facts(conversations), noRow)
 }
 
 // kindOf returns the kind of the messages of a role. Those of a role that is not known

@@ -48,8 +48,9 @@ var ErrAbsent = errors.New("there is no such database")
 // text, or ISO 8601.
 type Form struct {
 	// Conversations is the query for conversations: their key, title, time of creation,
-	// time of the last change, time of the last message or NULL, whether they are
-	// archived, and a text that changes when anything of it has changed, or NULL.
+	// time of the last change, whether they are archived, a text that changes when
+	// anything of it has changed, or NULL, time of the last message or NULL, newest time
+	// of all messages or NULL, and where it stands in the database.
 	Conversations string
 	// Conversation is the same for those with the key ?1.
 	Conversation string

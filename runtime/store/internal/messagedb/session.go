@@ -57,8 +57,10 @@ type info struct {
 	database               *database
 	key                    any
 	native, title, version string
-	created, updated, last time.Time
+	created, updated       time.Time
+	last, newest           time.Time
 	archived               bool
+	order                  int64
 }
 
 func (s *Store) id(i *info) transcript.ID { return ID(s.options.Prefix, i.native) }
@@ -69,8 +71,9 @@ const maxText = 64 << 10
 func (d *database) scan(rows *sql.Rows) (*info, error) {
 	i := &info{database: d}
 	var title, version sql.NullString
-	var created, updated, last any
-	if err := rows.Scan(&i.key, &title, &created, &updated, &last, &i.archived, &version); err != nil {
+	var created, updated, last, newest any
+	var order sql.NullInt64
+	if err := rows.Scan(&i.key, &title, &created, &updated, &i.archived, &version, &last, &newest, &order); err != nil {
 		return nil, err
 	}
 	switch key := i.key.(type) {
@@ -82,7 +85,8 @@ func (d *database) scan(rows *sql.Rows) (*info, error) {
 	}
 	i.title = strings.ToValidUTF8(title.String[:min(len(title.String), maxText)], "\ufffd")
 	i.version = version.String
-	i.created, i.updated, i.last = moment(created), moment(updated), moment(last)
+	i.created, i.updated, i.last, i.newest = moment(created), moment(updated), moment(last), moment(newest)
+	i.order = order.Int64
 	return i, nil
 }
 
@@ -132,7 +136,7 @@ func (s *session) conversation(i *info) store.Conversation {
 			ID: s.store.id(i), NativeID: i.native, Source: s.store.Name(), Title: i.title,
 			CreatedAt: i.created, LastActivatedAt: i.updated, Archived: i.archived,
 		},
-		LastAt: i.last,
+		LastAt: i.last, NewestAt: i.newest, Order: i.order,
 		Record: &record{store: s.store, info: i},
 	}
 }
