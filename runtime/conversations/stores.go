@@ -47,7 +47,7 @@ func kinds() []kind {
 		{opencode.Name, "opencode", opencode.Home, opens(opencode.Open), opencode.Claims, opencode.ParseID, []string{"OPENCODE_DB", "XDG_DATA_HOME"}, false},
 		{gemini.Name, "Gemini CLI", gemini.Home, opens(gemini.Open), gemini.Claims, gemini.ParseID, []string{"GEMINI_CLI_HOME"}, false},
 		{chatgpt.Name, "ChatGPT", chatgpt.Home, opens(chatgpt.Open), chatgpt.Claims, chatgpt.ParseID, chatgpt.Variables(), true},
-		{archive.Name, "convtools import", archive.Home, opens(archive.Open), archive.Claims, archive.ParseID, []string{"XDG_DATA_HOME"}, true},
+		{archive.Name, "imported exports", archive.Home, opens(archive.Open), archive.Claims, archive.ParseID, []string{"XDG_DATA_HOME"}, true},
 	}
 }
 
