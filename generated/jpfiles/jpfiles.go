@@ -169,7 +169,7 @@ func Files() []contract.File {
 				"[conversation.tools.conversation_grep.parameters.limit]\n" +
 				"type = \"integer\"\n" +
 				"default = 50\n" +
-				"summary = \"Most matching lines to return; up to 50, as many of them as some 4000 characters hold, 6000 with context, 3000 with it in one conversation (1 to 200)\"\n" +
+				"summary = \"Most matching lines to return; up to 50, as many of them as some 3000 characters hold, 6000 with context, 3000 with it in one conversation (1 to 200)\"\n" +
 				"\n" +
 				"[conversation.tools.conversation_grep.parameters.offset]\n" +
 				"type = \"integer\"\n" +

@@ -30,7 +30,7 @@ const (
 	usualLimit   = 50
 	fewLines     = 20
 	askedChars   = 5000 // where limit is given, and more than fewLines
-	usualChars   = 4000
+	usualChars   = 3000
 	contextChars = 6000 // with lines of context
 	passageChars = 3000 // with lines of context in one conversation
 )

@@ -9,15 +9,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/conversations"
 )
 
 // What of a text is shown where the call names what it looks for, in characters.
 const (
 	aboutWhole = 800     // a text of no more is shown whole
 	aboutEvent = 2000    // of the event that is asked for, or the answer to it
-	aboutAside = 700     // of a request beside its answer
-	aboutOne   = 900     // of each of several events
-	aboutRead  = 4500    // of several events together, about
+	aboutAside = 1000    // of a request beside its answer
+	aboutOne   = 600     // of each of several events
+	aboutRead  = 4000    // of several events together, about
 	aboutAhead = 200_000 // of a text, looked at
 	// passageBlock is how long a passage is at most: a paragraph, an item, some lines of code.
 	passageBlock = 500
@@ -29,6 +30,48 @@ const (
 	leastValue = 35
 )
 
+// wordSet is words of a subject, by their place.
+type wordSet uint64
+
+const _ = uint(64 - conversations.MaxWords) // a set has room for all
+
+// sum adds the weights of the words.
+func (set wordSet) sum(weights []float64) float64 {
+	total := 0.0
+	for word, weight := range weights {
+		if set&(1<<word) != 0 {
+			total += weight
+		}
+	}
+	return total
+}
+
+// wordCounts is how many texts there are, and how many of them hold each word.
+type wordCounts struct {
+	texts   int
+	holding [conversations.MaxWords]int
+}
+
+func (c *wordCounts) add(set wordSet) {
+	c.texts++
+	for word := range c.holding {
+		if set&(1<<word) != 0 {
+			c.holding[word]++
+		}
+	}
+}
+
+// weights are what the words tell: what few texts hold tells more.
+func (c *wordCounts) weights() []float64 {
+	weights := make([]float64, len(c.holding))
+	for word, n := range c.holding {
+		if n > 0 {
+			weights[word] = math.Log(1 + float64(c.texts)/float64(n))
+		}
+	}
+	return weights
+}
+
 // subject is what a reader looks for: the stems of the words that name it. It is nil where
 // the call does not say.
 type subject []string
@@ -38,13 +81,23 @@ func newSubject(about *string) subject {
 		return nil
 	}
 	var s subject
-	for _, word := range wordsOf(*about, true) {
+	words := wordsOf(*about, true)
+	isFiller := func(word string) bool { return strings.Contains(fillers, " "+strings.ToLower(word)+" ") }
+	if telling := slices.DeleteFunc(slices.Clone(words), isFiller); len(telling) > 0 {
+		words = telling
+	}
+	for _, word := range words {
 		if stem := stemOf(strings.ToLower(word)); !slices.Contains(s, stem) {
 			s = append(s, stem)
 		}
 	}
 	return s
 }
+
+// fillers are words of questions that say nothing of their subject.
+const fillers = " the and for with what why how did does was were that this these those not from into out our you your mine had has have are " +
+	"when which who whom where then than but its about all any can could would should there they them been being will may must say said " +
+	"some just like over also after before between because while "
 
 // stemOf is a word without the ending of its form, where enough is left.
 func stemOf(word string) string {
@@ -61,8 +114,8 @@ type passage struct {
 	from, to, chars int
 	heading         int // the passage that is the heading above it; -1 for none
 	isHeading       bool
-	isCode          bool  // it begins inside of a fence
-	holds           []int // words of the subject
+	isCode          bool // it begins inside of a fence
+	holds           wordSet
 	kept            bool
 }
 
@@ -71,13 +124,11 @@ type passage struct {
 func (t *body) on(s subject, limit int) (body, bool) {
 	lines := split(t.lines())
 	passages := passagesOf(lines, s)
-	holding := make([]int, len(s))
+	var counts wordCounts
 	for i := range passages {
-		for _, word := range passages[i].holds {
-			holding[word]++
-		}
+		counts.add(passages[i].holds)
 	}
-	weights := s.weights(len(passages), holding)
+	weights := counts.weights()
 	room, isAny := limit*foundShare/100, false
 	keep := func(i int) {
 		for ; i >= 0 && !passages[i].kept; i = passages[i].heading {
@@ -86,16 +137,9 @@ func (t *body) on(s subject, limit int) (body, bool) {
 		}
 	}
 	value := func(p *passage) float64 {
-		sum := 0.0
-		for _, word := range p.holds {
-			sum += weights[word]
-		}
+		sum := p.holds.sum(weights)
 		if p.heading >= 0 {
-			for _, word := range passages[p.heading].holds {
-				if !slices.Contains(p.holds, word) {
-					sum += weights[word] / 2
-				}
-			}
+			sum += (passages[p.heading].holds &^ p.holds).sum(weights) / 2
 		}
 		if p.isCode {
 			sum /= 2
@@ -244,28 +288,16 @@ func (e event) on(s subject, limit int) event {
 	return e
 }
 
-// holds reports which words of the subject a text holds.
-func (s subject) in(text string) []int {
+// in is the words of the subject that a text holds.
+func (s subject) in(text string) wordSet {
 	folded := strings.ToLower(text)
-	var holds []int
+	var set wordSet
 	for word, stem := range s {
 		if strings.Contains(folded, stem) {
-			holds = append(holds, word)
+			set |= 1 << word
 		}
 	}
-	return holds
-}
-
-// weights are what the words of a subject tell, of which some of all texts hold each: what
-// few hold tells more.
-func (s subject) weights(all int, holding []int) []float64 {
-	weights := make([]float64, len(s))
-	for word, n := range holding {
-		if n > 0 {
-			weights[word] = math.Log(1 + float64(all)/float64(n))
-		}
-	}
-	return weights
+	return set
 }
 
 // mostRelevant is how many events on a subject are returned at once, and maxRelevant how
@@ -273,69 +305,81 @@ func (s subject) weights(all int, holding []int) []float64 {
 const (
 	mostRelevant = 12
 	maxRelevant  = 400
+	leastEvent   = 50 // percent of the value of the best one
 	workShare    = 60 // percent of the value of what was said that work has
 )
 
 // relevant are events that hold words of a subject.
 type relevant struct {
-	all, found int // events that were looked at, and those of them that hold a word
-	holding    []int
+	all, found int        // events that were looked at, and those of them that hold a word
+	counts     wordCounts // in passages
 	events     []relevantEvent
 }
 
 type relevantEvent struct {
 	event
-	holds []int
+	holds    wordSet
+	passages []wordSet // those that are in no other
 }
 
 func (r *relevant) add(e event, s subject) {
 	r.all++
-	if r.holding == nil {
-		r.holding = make([]int, len(s))
+	found := relevantEvent{event: e}
+	for _, p := range passagesOf(split(e.body.lines()), s) {
+		r.counts.add(p.holds)
+		found.holds |= p.holds
+		isIn := func(other wordSet) bool { return p.holds&^other == 0 }
+		if p.holds == 0 || slices.ContainsFunc(found.passages, isIn) {
+			continue
+		}
+		found.passages = append(slices.DeleteFunc(found.passages, func(other wordSet) bool { return other&^p.holds == 0 }), p.holds)
 	}
-	holds := s.in(e.body.String())
-	if len(holds) == 0 {
+	if found.holds == 0 {
 		return
 	}
 	r.found++
-	for _, word := range holds {
-		r.holding[word]++
-	}
-	r.events = append(r.events, relevantEvent{e.on(s, aboutOne), holds})
+	found.event = e.on(s, aboutOne)
+	r.events = append(r.events, found)
 	if len(r.events) == 2*maxRelevant {
-		r.rank(s)
+		r.rank()
 		r.events = slices.Clone(r.events[:maxRelevant])
 	}
 }
 
-// rank puts the events first that tell most, the latest first where they tell the same.
-func (r *relevant) rank(s subject) []float64 {
-	weights := s.weights(r.all, r.holding)
-	value := func(e relevantEvent) float64 {
-		sum := 0.0
-		for _, word := range e.holds {
-			sum += weights[word]
+// rank puts the events first that tell most, the latest first where they tell the same,
+// and returns how much each does: what its best passage does, and a little for the rest.
+func (r *relevant) rank() []float64 {
+	weights := r.counts.weights()
+	value := func(e *relevantEvent) float64 {
+		best := 0.0
+		for _, p := range e.passages {
+			best = max(best, p.sum(weights))
 		}
+		best += e.holds.sum(weights) / 4
 		if kind := e.shown.EventKind; kind != kindUser && !isSaid(kind) {
-			sum = sum * workShare / 100
+			best = best * workShare / 100
 		}
-		return sum
+		return best
+	}
+	values := make(map[int]float64, len(r.events))
+	for i := range r.events {
+		values[r.events[i].shown.Event] = value(&r.events[i])
 	}
 	slices.SortStableFunc(r.events, func(a, b relevantEvent) int {
-		return cmp.Or(cmp.Compare(value(b), value(a)), byNumber(b.event, a.event))
+		return cmp.Or(cmp.Compare(values[b.shown.Event], values[a.shown.Event]), byNumber(b.event, a.event))
 	})
-	values := make([]float64, len(r.events))
-	for i, e := range r.events {
-		values[i] = value(e)
+	sorted := make([]float64, len(r.events))
+	for i := range r.events {
+		sorted[i] = values[r.events[i].shown.Event]
 	}
-	return values
+	return sorted
 }
 
 // aboutSubject is the answer with the events that tell most on a subject.
 func (r *reading) aboutSubject() *conversation.ReadEnvelope {
-	values := r.onSubject.rank(r.subject)
+	values := r.onSubject.rank()
 	n := 0
-	for n < min(len(values), mostRelevant) && values[n]*100 >= values[0]*leastValue {
+	for n < min(len(values), mostRelevant) && values[n]*100 >= values[0]*leastEvent {
 		n++
 	}
 	build := func(n int) *conversation.ReadEnvelope {
