@@ -434,9 +434,9 @@ func GrepArgs(p GrepParams, call contract.Context) []string {
 type GrepEnvelope struct {
 	// Matching lines in all.
 	Matches int
-	// Where no line matches: apart where the events shown hold all words of the
-	// pattern, wherever they stand; any where the lines shown hold one of its
-	// alternatives. Left out when it is empty.
+	// Where no line holds the pattern: apart where events that hold all its words
+	// are shown instead, any where lines that hold one of its alternatives match.
+	// Left out when it is empty.
 	Words string
 	// Lines shown, context aside; as many as match where it is not said. Left out
 	// when it is nil.

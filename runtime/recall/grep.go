@@ -221,6 +221,7 @@ func (g *grepping) searchPresent(ctx context.Context, source conversations.Sourc
 func (g *grepping) search(ctx context.Context, source conversations.Source) error {
 	var all candidates
 	for _, query := range attempts(g.query) {
+		query.Context = g.params.Context
 		found, err := all.collect(ctx, source, query)
 		if isUnsupported(query, err) {
 			continue
@@ -435,6 +436,7 @@ func (g *grepping) lookInArchived(ctx context.Context, source conversations.Sour
 		return nil
 	}
 	query.Archived = true
+	query.Context = g.params.Context
 	var archived candidates
 	found, err := archived.collect(ctx, source, query)
 	switch {

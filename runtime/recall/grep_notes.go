@@ -78,8 +78,7 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string
 		say = append(say, note+".")
 	}
 	if g.query.Any {
-		say = append(say, fmt.Sprintf("No line contains %s as it stands; %s one of its alternatives: %s.",
-			text.Quote(g.params.Pattern), count(g.found.Total, "line contains", "lines contain"), g.counts()))
+		say = append(say, "Lines with any of: "+g.counts()+".")
 	}
 	if next < g.ordered.total && !g.isApart() {
 		shown := 0
