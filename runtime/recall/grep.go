@@ -43,8 +43,8 @@ const leastHits = 70
 // behind what was said, and where reasoning stands last. Lines with context have all: they
 // are few.
 const (
-	asideShare     = 60
-	reasoningShare = 40
+	asideShare     = 80
+	reasoningShare = 55
 )
 
 // contextReach is how many lines are looked at for each line of context: blank ones

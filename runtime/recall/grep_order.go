@@ -303,8 +303,12 @@ func (o *order) page(offset, limit int, apart bool) []place {
 	return slices.Clone(page)
 }
 
-// maxAlso is how many events are named beside a line that they hold too.
-const maxAlso = 10
+// How many events are named beside a line that they hold too: of the same conversation,
+// and of others.
+const (
+	maxAlso      = 10
+	maxAlsoApart = 3
+)
 
 // also names the other events that hold the lines of a page, by their place.
 func (o *order) also(page []place) map[place]string {
@@ -319,13 +323,13 @@ func (o *order) also(page []place) map[place]string {
 			if !ok || e == p.event || e.has(l.sum, i) {
 				continue
 			}
-			if e.number == 0 || len(names[p]) == maxAlso {
+			name, most := strconv.Itoa(e.number), maxAlso
+			if e.conversation != p.event.conversation {
+				name, most = string(o.ids[e.conversation])+":"+name, maxAlsoApart
+			}
+			if e.number == 0 || len(names[p]) >= most {
 				others[p]++
 				continue
-			}
-			name := strconv.Itoa(e.number)
-			if e.conversation != p.event.conversation {
-				name = string(o.ids[e.conversation]) + ":" + name
 			}
 			names[p] = append(names[p], name)
 		}

@@ -203,7 +203,7 @@ func theOrder(all []heardConversation, pattern string) (order []expected, matche
 			break
 		}
 	}
-	var first, rest []expected // one line of each conversation stands before all others
+	var ahead, rest []expected // one line of each conversation stands before all others
 	begun := map[string]bool{}
 	for _, e := range order {
 		if begun[e.id] {
@@ -211,9 +211,9 @@ func theOrder(all []heardConversation, pattern string) (order []expected, matche
 			continue
 		}
 		begun[e.id] = true
-		first = append(first, e)
+		ahead = append(ahead, e)
 	}
-	return append(first, rest...), matches, also, more
+	return append(ahead, rest...), matches, also, more
 }
 
 // grepping calls conversation_grep.
