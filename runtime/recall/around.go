@@ -66,6 +66,9 @@ func (r *reading) readEvent(ctx context.Context, source conversations.Source) (*
 	}
 	read := func() (err error) {
 		q.Part, q.MaxText, q.MaxJSON = at.part, at.size, at.size
+		if at.isSubject {
+			q.Part = 0 // of a text that is longer, the beginning and the end
+		}
 		r.Reading, err = source.Read(ctx, q)
 		return err
 	}
@@ -403,9 +406,8 @@ func (r *reading) aroundEnvelope(events []event, at portion, omitted int) *conve
 		where += fmt.Sprintf("; after: event=%d", after)
 	}
 	says = append(says, where+".")
-	isShort := slices.ContainsFunc(events, func(e event) bool { return e.body.isShortened() })
-	if at.isSubject && isShort {
-		says = append(says, "Shown is what is on about; without it an event is whole.")
+	if at.isSubject {
+		says = append(says, r.subjectNote(events)...)
 	} else if cut := r.cutAnswer(events, at.number); cut > 0 {
 		says = append(says, fmt.Sprintf("Of the answer: event=%d shows all, conversation_grep with ids, event=%d and context=3 one passage.", cut, cut))
 	}

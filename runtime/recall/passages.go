@@ -102,7 +102,11 @@ const fillers = " the and for with what why how did does was were that this thes
 // stemOf is a word without the ending of its form, where enough is left.
 func stemOf(word string) string {
 	for _, ending := range []string{"ing", "ed", "es", "s", "e"} {
-		if stem, ok := strings.CutSuffix(word, ending); ok && utf8.RuneCountInString(stem) > 3 {
+		least := 4
+		if ending == "s" {
+			least = 3
+		}
+		if stem, ok := strings.CutSuffix(word, ending); ok && utf8.RuneCountInString(stem) >= least {
 			return stem
 		}
 	}
@@ -117,6 +121,11 @@ type passage struct {
 	isCode          bool // it begins inside of a fence
 	holds           wordSet
 	kept            bool
+}
+
+// isBeside reports whether a passage is worth showing with another that is near.
+func (p *passage) isBeside(other *passage) bool {
+	return !p.kept && !p.isHeading && p.isCode == other.isCode && p.heading == other.heading
 }
 
 // on returns the passages of a text that hold words of a subject, with the headings above
@@ -166,9 +175,12 @@ func (t *body) on(s subject, limit int) (body, bool) {
 		return *t, false
 	}
 	room += limit * (100 - foundShare) / 100
-	for _, step := range []int{1, -1, 2} {
+	for _, step := range []int{1, -1, 2, -2, 3} {
+		if step != 1 && step != -1 && limit-room > aboutWhole {
+			break
+		}
 		for _, i := range best {
-			if at := i + step; 0 <= at && at < len(passages) && !passages[at].kept && !passages[at].isHeading && passages[at].chars <= room {
+			if at := i + step; 0 <= at && at < len(passages) && passages[at].isBeside(&passages[i]) && passages[at].chars <= room {
 				keep(at)
 			}
 		}
@@ -236,12 +248,17 @@ func passagesOf(lines []line, s subject) []passage {
 	heading, fence := -1, ""
 	for i := 0; i < len(lines); {
 		p := passage{from: i, heading: heading, isCode: fence != ""}
+	lines:
 		for ; i < len(lines); i++ {
 			l := &lines[i]
 			bare := strings.TrimSpace(l.text)
 			_, marked := headingOf(bare)
 			isHeading := fence == "" && (marked || isBold(bare))
-			begins := isHeading || l.isGap || fence == "" && isItem(bare) || p.chars+l.chars > passageBlock
+			opens := ""
+			if fence == "" {
+				opens = fenceOf(bare)
+			}
+			begins := isHeading || l.isGap || opens != "" || fence == "" && isItem(bare) || p.chars+l.chars > passageBlock
 			if i > p.from && (begins || p.isHeading && bare != "") {
 				break
 			}
@@ -249,9 +266,11 @@ func passagesOf(lines []line, s subject) []passage {
 			p.chars += l.chars
 			switch {
 			case fence != "" && closes(bare, fence):
+				i++
 				fence = ""
-			case fence == "":
-				fence = fenceOf(bare)
+				break lines
+			case opens != "":
+				fence, p.isCode = opens, true
 			}
 			if bare == "" && !p.isHeading && fence == "" {
 				i++
@@ -282,7 +301,7 @@ func (e event) on(s subject, limit int) event {
 	}
 	shorter, found := e.body.on(s, limit)
 	if !found {
-		return e.shortened(limit)
+		return e.shortened(aboutWhole)
 	}
 	e.body = shorter
 	return e
@@ -410,4 +429,21 @@ func (r *reading) aboutSubject() *conversation.ReadEnvelope {
 		n--
 	}
 	return build(n)
+}
+
+// subjectNote says what is shown of events that are not whole.
+func (r *reading) subjectNote(events []event) []string {
+	isShort, isOn := false, false
+	for i := range events {
+		isShort = isShort || events[i].body.isShortened()
+		isOn = isOn || r.subject.in(events[i].body.String()) != 0
+	}
+	switch {
+	case !isShort:
+		return nil
+	case !isOn:
+		return []string{"No word of about stands here; without about an event is whole."}
+	default:
+		return []string{"Shown are the passages on about; without it an event is whole."}
+	}
 }
