@@ -15,7 +15,7 @@ import (
 // What of a text is shown where the call names what it looks for, in characters.
 const (
 	aboutWhole = 800     // a text of no more is shown whole
-	aboutEvent = 2000    // of the event that is asked for, or the answer to it
+	aboutEvent = 1600    // of the event that is asked for, or the answer to it
 	aboutAside = 1000    // of a request beside its answer
 	aboutOne   = 600     // of each of several events
 	aboutRead  = 4000    // of several events together, about
@@ -25,6 +25,8 @@ const (
 	// foundShare is the part of what is shown, in percent, that passages have for the words
 	// they hold. What stands around the best ones has the rest.
 	foundShare = 70
+	// outcomeShare is how much of it, in percent, the last passage may have to be shown too.
+	outcomeShare = 25
 	// leastValue is the part of the value of the best passage, in percent, that others have
 	// that are shown.
 	leastValue = 35
@@ -175,6 +177,9 @@ func (t *body) on(s subject, limit int) (body, bool) {
 		return *t, false
 	}
 	room += limit * (100 - foundShare) / 100
+	if last := len(passages) - 1; passages[last].chars <= limit*outcomeShare/100 && !passages[last].isCode {
+		keep(last) // a text says at its end what it comes to
+	}
 	for _, step := range []int{1, -1, 2, -2, 3} {
 		if step != 1 && step != -1 && limit-room > aboutWhole {
 			break
