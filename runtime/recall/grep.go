@@ -255,10 +255,16 @@ func (g *grepping) search(ctx context.Context, source conversations.Source) erro
 }
 
 // attempts are the searches for the pattern of a query, of which the first that finds
-// something counts: for the pattern as it stands, then for its alternatives, or for its
+// something counts: for the pattern as it stands, then without the escapes that
+// conversation_read shows arguments with, then for its alternatives, or for its
 // words where it has none, and each in live conversations and then in archived ones.
 func attempts(q conversations.EventQuery) []conversations.EventQuery {
 	list := []conversations.EventQuery{q}
+	if plain := asRead(q.Pattern); plain != "" {
+		other := q
+		other.Pattern = plain
+		list = append(list, other)
+	}
 	if either := eitherOf(q.Pattern); either != nil {
 		q.Words, q.Any = either, true
 		list = append(list, q)

@@ -65,6 +65,9 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string
 	if g.query.Archived {
 		say = append(say, "Only archived conversations match.")
 	}
+	if plain := g.query.Pattern; plain != g.params.Pattern {
+		say = append(say, "Searched for "+text.Quote(plain)+", without escapes.")
+	}
 	if g.isApart() {
 		quoted := make([]string, len(g.words))
 		for i, word := range g.words {
