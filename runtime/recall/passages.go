@@ -16,7 +16,7 @@ import (
 const (
 	aboutWhole = 800     // a text of no more is shown whole
 	aboutEvent = 1600    // of the event that is asked for, or the answer to it
-	aboutAside = 1000    // of a request beside its answer
+	aboutAside = 600    // of a request beside its answer
 	aboutOne   = 600     // of each of several events
 	aboutRead  = 4000    // of several events together, about
 	aboutAhead = 200_000 // of a text, looked at
@@ -236,8 +236,11 @@ func split(lines []line) []line {
 	for _, l := range lines {
 		for !l.isGap && l.chars > passageBlock {
 			head := startOf(l.text, passageBlock)
-			if at := strings.LastIndex(head, ". ") + 2; at > len(head)/2 {
-				head = head[:at]
+			for _, end := range []string{`\n`, ". "} { // of a line in a JSON string, of a sentence
+				if at := strings.LastIndex(head, end) + len(end); at > len(head)/2 {
+					head = head[:at]
+					break
+				}
 			}
 			parts = append(parts, line{text: head, chars: utf8.RuneCountInString(head)})
 			l = line{text: l.text[len(head):], chars: l.chars - utf8.RuneCountInString(head)}
@@ -399,9 +402,25 @@ func (r *relevant) rank() []float64 {
 	return sorted
 }
 
+// joinEqual leaves out the events of which the same is shown as of one before, and their
+// values.
+func (r *relevant) joinEqual(values []float64) []float64 {
+	seen := map[string]bool{}
+	events, left := r.events[:0], values[:0]
+	for i, e := range r.events {
+		if text := strings.Join(e.body.parts, "\n"); !seen[text] {
+			seen[text] = true
+			events, left = append(events, e), append(left, values[i])
+		}
+	}
+	r.events = events
+	return left
+}
+
 // aboutSubject is the answer with the events that tell most on a subject.
 func (r *reading) aboutSubject() *conversation.ReadEnvelope {
 	values := r.onSubject.rank()
+	values = r.onSubject.joinEqual(values)
 	n := 0
 	for n < min(len(values), mostRelevant) && values[n]*100 >= values[0]*leastEvent {
 		n++
