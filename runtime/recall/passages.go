@@ -16,7 +16,7 @@ import (
 const (
 	aboutWhole = 800     // a text of no more is shown whole
 	aboutEvent = 1600    // of the event that is asked for, or the answer to it
-	aboutAside = 600    // of a request beside its answer
+	aboutAside = 600     // of a request beside its answer
 	aboutOne   = 600     // of each of several events
 	aboutRead  = 4000    // of several events together, about
 	aboutAhead = 200_000 // of a text, looked at
@@ -103,7 +103,7 @@ const fillers = " the and for with what why how did does was were that this thes
 
 // stemOf is a word without the ending of its form, where enough is left.
 func stemOf(word string) string {
-	for _, ending := range []string{"ing", "ed", "es", "s", "e"} {
+	for _, ending := range []string{"ing", "ies", "ed", "es", "s", "e", "y"} {
 		least := 4
 		if ending == "s" {
 			least = 3
@@ -341,12 +341,26 @@ type relevant struct {
 	all, found int        // events that were looked at, and those of them that hold a word
 	counts     wordCounts // in passages
 	events     []relevantEvent
+	own        map[int]bool // calls of these tools, by event
 }
 
 type relevantEvent struct {
 	event
 	holds    wordSet
 	passages []wordSet // those that are in no other
+}
+
+// isOwn reports whether an event is a call of these very tools or its result, which hold
+// whatever was looked for.
+func (r *relevant) isOwn(e *conversations.Event, kind string, call int) bool {
+	if kind == kindToolCall && isRecallTool()(e.Name) {
+		if r.own == nil {
+			r.own = map[int]bool{}
+		}
+		r.own[e.Number] = true
+		return true
+	}
+	return kind == kindToolResult && r.own[call]
 }
 
 func (r *relevant) add(e event, s subject) {

@@ -12,7 +12,7 @@ func TestSubject(t *testing.T) {
 	t.Parallel()
 	for about, want := range map[string]string{
 		"Why were the caps dropped?": "[cap dropp]",
-		"retry retries":              "[retry retri]",
+		"retry retries":              "[retr]",
 		"why and how":                "[why and how]",
 		"sizes, sized":               "[size sized]",
 		"Größen":                     "[größen]",

@@ -191,6 +191,9 @@ func (r *reading) add(recorded *conversations.Event) {
 		r.asked.add(newRequest(recorded))
 	}
 	call := r.calls.match(recorded, kind)
+	if r.subject != nil && r.onSubject.isOwn(recorded, kind, call) {
+		return
+	}
 	isSaid := isSaid(kind)
 	if !isSaid && kind != kindUser && !includes(r.params.Include, kind, false) {
 		return
