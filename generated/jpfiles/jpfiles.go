@@ -241,7 +241,7 @@ func Files() []contract.File {
 				"type = \"array\"\n" +
 				"summary = \"Search only conversations that these programs recorded; those of all when absent (1 to 10 items)\"\n" +
 				"items.type = \"string\"\n" +
-				"items.enum = [\"jp\", \"claude-code\", \"codex\", \"opencode\", \"gemini\"]\n",
+				"items.enum = [\"jp\", \"claude-code\", \"codex\", \"opencode\", \"gemini\", \"chatgpt\", \"archive\"]\n",
 		},
 		{
 			Path: ".jp/mcp/tools/conversation/list.toml",
@@ -334,7 +334,7 @@ func Files() []contract.File {
 				"type = \"array\"\n" +
 				"summary = \"Only conversations that these programs recorded; those of all when absent (1 to 10 items)\"\n" +
 				"items.type = \"string\"\n" +
-				"items.enum = [\"jp\", \"claude-code\", \"codex\", \"opencode\", \"gemini\"]\n",
+				"items.enum = [\"jp\", \"claude-code\", \"codex\", \"opencode\", \"gemini\", \"chatgpt\", \"archive\"]\n",
 		},
 		{
 			Path: ".jp/mcp/tools/conversation/read.toml",

@@ -39,7 +39,8 @@ type Filter struct {
 	Archived bool
 	// Hidden stands for the hidden ones too.
 	Hidden bool
-	// Sources, where there are any, are the kinds of stores to look in, of [Sources].
+	// Sources, where there are any, are the kinds of stores to look in, of [Sources]. Where
+	// there are none, these are all but archives, which belong to no project.
 	Sources []string
 	// Labels are labels that a conversation must all have.
 	Labels []Label

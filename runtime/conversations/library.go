@@ -229,7 +229,7 @@ func (l *Library) open(ctx context.Context, f *Filter) (*opened, error) {
 	o := &opened{library: l}
 	var failed error
 	for _, s := range l.stores {
-		if len(f.IDs) == 0 && !f.from(s.Name()) {
+		if len(f.IDs) == 0 && (!f.from(s.Name()) || len(f.Sources) == 0 && isArchive(s.Name())) {
 			continue
 		}
 		session, unread, err := l.listed.open(ctx, s)

@@ -60,6 +60,14 @@ func IsThere(dir string) bool {
 	return err == nil && info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
+// Versioned is a store that can tell whether anything in it has changed without listing
+// what it has.
+type Versioned interface {
+	// Version returns a text that is another one when the metadata or the events of any
+	// conversation have changed, or there are others.
+	Version(ctx context.Context) (string, error)
+}
+
 // Session is a store opened for one query. It is safe for concurrent use.
 type Session interface {
 	// List returns the conversations of a set in the order of their ids, and what

@@ -1,9 +1,16 @@
 package sqlitefile
 
 import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
 	"context"
 	"database/sql"
 	"errors"
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"os"
 	"path/filepath"
 	"sync"
@@ -133,4 +140,76 @@ func Collect[F, T any](ctx context.Context, s *Shared[F], scan func(*sql.Rows) (
 		return err
 	}, query, args...)
 	return found, err
+}
+
+// Version returns a text that is another one when the database of a path has changed, or
+// is another one. It reads a few bytes.
+func Version(path string) (string, error) {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, suffix := range []string{"", "-wal", "-journal"} {
+		f, info, err := safefile.Open(path + suffix)
+		if errors.Is(err, fs.ErrNotExist) && suffix != "" {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		// The counter of changes of a database, the salt of a log.
+		var header [headerSize]byte
+		n, err := f.ReadAt(header[:], 0)
+		f.Close()
+		if err != nil && err != io.EOF {
+			return "", err
+		}
+		fmt.Fprintf(&b, "%s %d %d %x;", suffix, info.Size(), info.ModTime().UnixNano(), sha256.Sum256(header[:n]))
+	}
+	return b.String(), nil
+}
+
+// headerSize is how long the header of a database is.
+const headerSize = 100
+
+// Rows are the rows of a query, which are read one after the other. Their database stays
+// open until they are closed.
+type Rows[F any] struct {
+	*sql.Rows
+	Form   F
+	shared *Shared[F]
+	handle *handle[F]
+	err    error // of Failure
+}
+
+// Query begins a query, which may depend on the form of the database.
+func (s *Shared[F]) Query(ctx context.Context, query func(F) string, args ...any) (*Rows[F], error) {
+	for attempt := 1; ; attempt++ {
+		h, err := s.acquire(ctx)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := h.query(ctx, query(h.form), args...)
+		if err == nil {
+			return &Rows[F]{Rows: rows, Form: h.form, shared: s, handle: h}, nil
+		}
+		s.leave(h, errors.Is(err, ErrChanged))
+		if !errors.Is(err, ErrChanged) || attempt == maxAttempts {
+			return nil, err
+		}
+	}
+}
+
+// Failure returns why there is no next row: nil at the end, and [ErrChanged] where the
+// owner of the database has changed it.
+func (r *Rows[F]) Failure(ctx context.Context) error {
+	r.err = r.handle.failure(ctx, r.Err())
+	return r.err
+}
+
+// Close ends the query.
+func (r *Rows[F]) Close() {
+	r.Rows.Close()
+	r.shared.leave(r.handle, errors.Is(r.err, ErrChanged))
 }

@@ -362,10 +362,10 @@ func TestNoDatabase(t *testing.T) {
 	o := own(t, "WITH RECURSIVE c(value) AS (VALUES (1) UNION ALL SELECT value + 1 FROM c WHERE value < 1000) INSERT INTO t SELECT value, 'row' FROM c", "PRAGMA wal_checkpoint(TRUNCATE)")
 	whole := files(t, o.dir)[name]
 	for test, content := range map[string]map[string]string{
-		"nothing":   {},
-		"text":      {name: strings.Repeat("no database ", 1000)},
-		"cut":       {name: whole[:5000]},
-		"a folder":  {name + "/x": ""},
+		"nothing":  {},
+		"text":     {name: strings.Repeat("no database ", 1000)},
+		"cut":      {name: whole[:5000]},
+		"a folder": {name + "/x": ""},
 	} {
 		dir := t.TempDir()
 		for file, text := range content {
