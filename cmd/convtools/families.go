@@ -18,7 +18,7 @@ import (
 func families(host *toolset.Host) []toolset.Family {
 	cli, _ := generated.CommandLines().Lookup(conversation.ListCLI)
 	return []toolset.Family{
-		with(recall.Family(host, cli.Env, process.Exec{}), host, conversationcli.Command, conversationcli.Stores),
+		with(recall.Family(host, cli.Env, process.Exec{}), host, conversationcli.Command, conversationcli.Stores, conversationcli.Import),
 		with(knowledge.Family(host), host, knowledgecli.Command),
 	}
 }
