@@ -34,10 +34,8 @@ func Import(host *toolset.Host) *cobra.Command {
 		Long: cli.Fill(`Adds the conversations of exports to your archive, where conversation_search finds them:
 of ChatGPT and Claude.ai (the zip, a folder or a file of it), and Letta's agent files. What a PATH is shows its content.
 Imported again, only what has changed is written; what is not in the export any more is kept. A JP workspace is not
-copied: it is added to those that are searched.`) + `
-
-What was imported is in ` + "~/.local/share/convtools" + `; nothing leaves this machine. Agents'
-own sessions are read in place, without importing them: see convtools stores.`,
+copied: it is added to those that are searched. Agents' own sessions are read in place, without importing them.
+What was imported is in ~/.local/share/convtools. Nothing leaves this machine.`),
 		Example: "  convtools import ~/Downloads/chatgpt-export.zip\n  convtools import --dry-run ~/Downloads/claude-export",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

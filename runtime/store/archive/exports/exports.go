@@ -74,14 +74,14 @@ type Problem struct {
 var (
 	errNotOne    = errors.New("it is no conversation of a known export")
 	errOtherKind = errors.New("it is of another kind of export than was asked for")
-	errTooLarge  = fmt.Errorf("it has more than %d MB", maxConversation>>20)
+	errTooLarge  = errors.New("it has more than 256 MB") // maxConversation
 	errEmpty     = errors.New("nothing is said in it")
 	errOlder     = errors.New("what is in the archive was changed later, and is kept")
 	errSeen      = errors.New("another conversation of the export has the same id, and was changed later or stands before")
 	errNested    = errors.New("it is nested too deeply")
 	errMissing   = errors.New("the manifest of the export names it, and it is not there: the export is not complete")
 	errEncrypted = errors.New("it is encrypted: unpack it with its password, and import the folder")
-	errBomb      = fmt.Errorf("it grows to more than %d times its size when it is unpacked", maxRatio)
+	errBomb      = errors.New("it grows to more than 200 times its size when it is unpacked") // maxRatio
 	errOutside   = errors.New("its name leads out of the export")
 )
 
