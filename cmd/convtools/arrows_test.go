@@ -29,9 +29,9 @@ type floor struct {
 // own floor, as far as its arrow goes, and from those below.
 func floors() []floor {
 	return []floor{
-		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli"}},
-		{"families", []string{"knowledge", "recall", "toolset"}},
-		{"domain", []string{"conversations", "conversations/command", "store", "transcript", "trust"}},
+		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli", "session/sessioncli"}},
+		{"families", []string{"knowledge", "recall", "session", "toolset"}},
+		{"domain", []string{"conversations", "conversations/command", "model", "sessionconfig", "store", "transcript", "trust"}},
 		{"ground", []string{"base", "coerce", "commandline", "contract", "envelope", "process"}},
 	}
 }
@@ -124,6 +124,21 @@ func arrows() []arrow {
 			why:  "stores and families ask it, so it stands below them; the user's configuration is TOML",
 		},
 		{
+			from: list("runtime/model"),
+			to:   list("runtime/base/text"),
+			why:  "it is what models are asked and answer, in the words of no provider",
+		},
+		{
+			from: list("runtime/model/..."),
+			to:   list("runtime/model", "runtime/base/...", "runtime/process", toml),
+			why:  "an adapter knows one way to ask a model, and nothing of conversations",
+		},
+		{
+			from: list("runtime/sessionconfig"),
+			to:   list("runtime/base/...", "runtime/model/...", "runtime/process", "runtime/trust", toml),
+			why:  "the user's configuration is TOML, and says which models there are",
+		},
+		{
 			from: list("runtime/store/jp/jptest/..."),
 			why:  "samples are written without the code that they test",
 		},
@@ -188,6 +203,48 @@ func arrows() []arrow {
 			from: list("runtime/knowledge/..."),
 			to:   list("runtime/toolset", "generated/knowledge", domain, ground, toml, "golang.org/x/text/unicode/norm"),
 			why:  "its configuration is TOML, and names are compared in one Unicode form; command lines and protocols are other packages' business",
+		},
+
+		{
+			from: list("runtime/session"),
+			to:   list("runtime/base/text"),
+			why:  "it decides what happens in a session from what it is given: no clock, no file, no model, no protocol",
+		},
+		{
+			from: list("runtime/session/sessionlog"),
+			to:   list("runtime/session", "runtime/base/..."),
+			why:  "it keeps what the core decides, whatever that is",
+		},
+		{
+			from: list("runtime/session/engine"),
+			to:   list("runtime/session", "runtime/session/sessionlog", "runtime/model", "runtime/base/..."),
+			why:  "it asks models and runs tools, and knows none of them",
+		},
+		{
+			from: list("runtime/session/mcptools"),
+			to:   list("runtime/base/...", "runtime/process", "github.com/modelcontextprotocol/go-sdk/mcp"),
+			why:  "the client's side of the protocol is the SDK's business, as the server's is that of mcpserver",
+		},
+		{
+			from: list("runtime/session/conv"),
+			to:   list("runtime/toolset", "runtime/session", "runtime/session/mcptools", "generated/conv", "runtime/model", ground),
+			why:  "it is what conversations may call, whoever runs them",
+		},
+		{
+			from: list("runtime/session/sessionhost"),
+			to: list("runtime/toolset", "runtime/session", "runtime/session/conv", "runtime/session/engine", "runtime/session/mcptools",
+				"runtime/model", "runtime/sessionconfig", "runtime/trust", ground, "github.com/google/uuid"),
+			why: "it puts together what sessions have here, for whoever runs one",
+		},
+		{
+			from: list("runtime/session/external"),
+			to:   list("runtime/toolset", "runtime/session/...", "generated/conv", "runtime/sessionconfig", ground, "github.com/google/uuid"),
+			why:  "it is the family: calls in, sessions out; which provider a model has is not its business",
+		},
+		{
+			from: list("runtime/session/sessioncli"),
+			to:   list("runtime/cli", "runtime/toolset", "runtime/session/...", "runtime/sessionconfig", domain, ground, cobra, pflag),
+			why:  "the commands for people parse a command line and print what happens in a session",
 		},
 
 		// The fronts: they serve any family and know none by name.
