@@ -53,7 +53,7 @@ func arrows() []arrow {
 		toml  = "github.com/BurntSushi/toml"
 	)
 	ground := []string{"runtime/base/...", "runtime/coerce", "runtime/commandline", "runtime/contract", "runtime/envelope", "runtime/process"}
-	domain := []string{"runtime/conversations/...", "runtime/store/...", "runtime/transcript", "runtime/trust"}
+	domain := []string{"runtime/conversations/...", "runtime/model/...", "runtime/sessionconfig", "runtime/store/...", "runtime/transcript", "runtime/trust"}
 	list := func(groups ...any) []string {
 		var names []string
 		for _, group := range groups {
@@ -124,21 +124,6 @@ func arrows() []arrow {
 			why:  "stores and families ask it, so it stands below them; the user's configuration is TOML",
 		},
 		{
-			from: list("runtime/model"),
-			to:   list("runtime/base/text"),
-			why:  "it is what models are asked and answer, in the words of no provider",
-		},
-		{
-			from: list("runtime/model/..."),
-			to:   list("runtime/model", "runtime/base/...", "runtime/process", toml),
-			why:  "an adapter knows one way to ask a model, and nothing of conversations",
-		},
-		{
-			from: list("runtime/sessionconfig"),
-			to:   list("runtime/base/...", "runtime/model/...", "runtime/process", "runtime/trust", toml),
-			why:  "the user's configuration is TOML, and says which models there are",
-		},
-		{
 			from: list("runtime/store/jp/jptest/..."),
 			why:  "samples are written without the code that they test",
 		},
@@ -176,6 +161,36 @@ func arrows() []arrow {
 			from: list("runtime/conversations/..."),
 			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust"),
 			why:  "typed in, typed out: no flag, no argument, no JSON, no tool",
+		},
+
+		{
+			from: list("runtime/model"),
+			to:   list("runtime/base/text"),
+			why:  "it is what models are asked and answer, in the words of no provider",
+		},
+		{
+			from: list("runtime/model/modeltest"),
+			why:  "a provider for tests is written without the code that they test",
+		},
+		{
+			from: list("runtime/model/program"),
+			to:   list("runtime/base/...", "runtime/model", "runtime/process"),
+			why:  "it is how a model that is a command is run",
+		},
+		{
+			from: list("runtime/model/script"),
+			to:   list("runtime/base/...", "runtime/model", toml),
+			why:  "scripts are TOML",
+		},
+		{
+			from: list("runtime/model/..."),
+			to:   list("runtime/base/...", "runtime/model"),
+			why:  "a model is asked and answers; what conversations and tools are for, it does not know",
+		},
+		{
+			from: list("runtime/sessionconfig"),
+			to:   list("runtime/base/...", "runtime/model/...", "runtime/process", "runtime/trust", toml),
+			why:  "models and servers are configured in TOML, and keys may come from a command",
 		},
 
 		// The families, and what a family is.

@@ -124,10 +124,10 @@ func encode(v any) ([]byte, error) {
 
 // read reads the events of a response up to its end.
 func (t *try) read(ctx context.Context, body io.Reader) (reply, error) {
-	limited := &io.LimitedReader{R: body, N: maxResponse}
-	events := newEventReader(limited, maxEvent)
+	limited := &io.LimitedReader{R: body, N: t.model.bounds.bytes}
+	events := newEventReader(limited, t.model.bounds.event)
 	decoder := t.model.wire.decode(t.names, t.delta)
-	for range maxEvents {
+	for range t.model.bounds.events {
 		e, err := events.next()
 		if err != nil {
 			got, whole := decoder.response()
@@ -159,16 +159,26 @@ func tooLarge() error {
 // usageOf returns what is left of a response that is void.
 func usageOf(r reply) reply { return reply{usage: r.usage} }
 
-// finish checks a response that has ended, and marks what is the provider's own.
+// finish checks a response that has ended, gives ids to calls that have none, as some servers send them, and marks what
+// is the provider's own.
 func (t *try) finish(r reply) (reply, error) {
 	ids := map[string]bool{}
-	for i := range r.items {
-		item := &r.items[i]
-		if item.Kind == model.ToolCall {
-			if ids[item.CallID] || item.CallID == "" {
-				return usageOf(r), &model.Error{Code: model.CodeInvalidResponse, Message: "the response has two calls with the id " + text.Quote(item.CallID)}
+	for _, item := range r.items {
+		if item.Kind == model.ToolCall && item.CallID != "" {
+			if ids[item.CallID] {
+				return usageOf(r), invalid("the response has two calls with the id %s", text.Quote(item.CallID))
 			}
 			ids[item.CallID] = true
+		}
+	}
+	n := 0
+	for i := range r.items {
+		item := &r.items[i]
+		for item.Kind == model.ToolCall && item.CallID == "" {
+			if id := "call_" + strconv.Itoa(n); !ids[id] {
+				item.CallID = id
+			}
+			n++
 		}
 		if item.Raw != "" {
 			item.Raw = mark(t.request.from, item.Raw)

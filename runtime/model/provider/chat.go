@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/model"
@@ -300,13 +299,10 @@ func (d *chatDecoder) response() (reply, bool) {
 	if d.text.Len() > 0 {
 		r.items = append(r.items, model.Text(model.AgentMessage, d.text.String()))
 	}
-	for i, call := range d.calls {
+	for _, call := range d.calls {
 		item := model.Item{
 			Kind: model.ToolCall, CallID: call.id, Name: d.names.Canonical("", call.name), Wire: call.name,
 			Arguments: call.arguments.String(),
-		}
-		if call.id == "" {
-			item.CallID = "call_" + strconv.Itoa(i)
 		}
 		for _, ours := range []string{"index", "id", "type", "function"} {
 			delete(call.extra, ours)

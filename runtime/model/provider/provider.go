@@ -55,29 +55,31 @@ type Clock interface {
 	Random() float64
 }
 
-// Bounds of a response. The longest answers of today's models have some 128,000 tokens, each in an event of its own of
-// a few hundred bytes.
 const (
 	maxAttempts   = 5
-	maxResponse   = 256 << 20 // bytes of a stream
-	maxEvent      = 16 << 20  // bytes of an event
-	maxEvents     = 2_000_000
-	maxItems      = 4096      // of a response
 	maxErrorBody  = 64 << 10  // bytes that are read of the body of an error
 	maxDuration   = time.Hour // of an attempt, however many bytes come
 	maxRetryAfter = 2 * time.Minute
+	maxItems      = 4096 // of a response
 )
 
-// reserved returns the keys of a request that Options.Request cannot have.
-func reserved() []string {
+// bounds is how much of a response is read. The longest answers of today's models have some 128,000 tokens, each in an
+// event of its own of a few hundred bytes.
+type bounds struct {
+	bytes  int64 // of the stream
+	event  int   // bytes of an event
+	events int
+}
+
+func defaultBounds() bounds { return bounds{bytes: 256 << 20, event: 16 << 20, events: 2_000_000} }
+
+// Reserved returns the keys of requests that are the package's own, so that Options.Request cannot have them.
+func Reserved() []string {
 	return []string{
 		"model", "input", "instructions", "messages", "system", "tools", "stream", "stream_options", "store",
 		"previous_response_id", "conversation", "background", "n",
 	}
 }
-
-// Reserved returns the keys of requests that are the package's own, so that Options.Request cannot have them.
-func Reserved() []string { return reserved() }
 
 // Model is a model of a provider. It implements [model.Model].
 type Model struct {
@@ -85,12 +87,13 @@ type Model struct {
 	wire    wire
 	client  *http.Client
 	clock   Clock
+	bounds  bounds
 	flat    atomic.Bool // the server does not know namespaces
 }
 
 // New returns a model. Nothing is sent before it is asked.
 func New(o Options) *Model {
-	m := &Model{options: o, clock: o.Clock}
+	m := &Model{options: o, clock: o.Clock, bounds: defaultBounds()}
 	switch o.API {
 	case Responses:
 		m.wire = responses{}

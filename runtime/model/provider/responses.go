@@ -3,7 +3,6 @@ package provider
 import (
 	"encoding/json"
 	"net/http"
-	"strconv"
 
 	"github.com/convtools/convtools/runtime/model"
 )
@@ -37,7 +36,7 @@ func (responses) body(r request) fields {
 		body["tools"] = tools
 	}
 	if r.MaxOutputTokens > 0 {
-		body["max_output_tokens"] = r.MaxOutputTokens
+		body["max_output_tokens"] = max(r.MaxOutputTokens, 16) // the interface takes no less
 	}
 	if r.CacheKey != "" {
 		body["prompt_cache_key"] = r.CacheKey
@@ -250,9 +249,6 @@ func (d *responsesDecoder) item(raw json.RawMessage) error {
 		decoded.Kind, decoded.CallID, decoded.Arguments = model.ToolCall, item.CallID, item.Arguments
 		decoded.Name = d.names.Canonical(item.Namespace, item.Name)
 		decoded.Wire = wireName(item.Namespace, item.Name)
-		if item.CallID == "" {
-			decoded.CallID = "call_" + strconv.Itoa(len(d.reply.items))
-		}
 	case "reasoning":
 		if item.Encrypted == "" && len(item.Content) == 0 {
 			return nil // it is on the server alone, which does not keep it
