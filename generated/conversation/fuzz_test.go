@@ -249,6 +249,16 @@ func (a *answers) Read(_ context.Context, call contract.Call, _ conversation.Rea
 	return &conversation.ReadEnvelope{}, nil
 }
 
+func (a *answers) Search(_ context.Context, call contract.Call, _ conversation.SearchParams) (string, error) {
+	a.notes = call.Notes
+	return "", nil
+}
+
+func (a *answers) Context(_ context.Context, call contract.Call, _ conversation.ContextParams) (string, error) {
+	a.notes = call.Notes
+	return "", nil
+}
+
 // FuzzValidators compares every generated validator with the schema it was
 // generated beside, before and after repairs, and tries the call that each
 // refusal recommends.
