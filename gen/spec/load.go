@@ -329,7 +329,7 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 		tool.Envelope = l.envelope(e)
 	}
 	if r := t.sub("result", "result", tool.Answer.Value == "json"); r != nil {
-		tool.Result = &Result{At: r.at, Codes: r.texts("codes")}
+		tool.Result = &Result{At: r.at, Plain: r.boolean("plain"), Codes: r.texts("codes")}
 		for _, f := range r.named("fields", "the field") {
 			tool.Result.Fields = append(tool.Result.Fields, l.param(f))
 		}
@@ -357,7 +357,7 @@ func (l *loader) param(t *table) Param {
 		p.Presence = t.text("presence")
 	} else {
 		p.Required, p.Default, p.Repairs, p.OneOrMany = t.boolean("required"), t.value("default"), t.texts("repairs"), t.boolean("one_or_many")
-		p.Nullable = t.boolean("nullable")
+		p.Nullable, p.Clamp = t.boolean("nullable"), t.integers("clamp")
 	}
 	l.inside(t, &p)
 	return p
