@@ -71,9 +71,10 @@ examples:
 
 func main() {
 	// It lives for a moment: memory is cheaper than collecting it, up to a bound that
-	// only thousands of tools come near.
-	debug.SetGCPercent(400)
-	debug.SetMemoryLimit(400 << 20)
+	// only 10,000 tools come near. What those need is well below: a bound below that
+	// would have it do little else than collect.
+	debug.SetGCPercent(200)
+	debug.SetMemoryLimit(2 << 30)
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 

@@ -42,10 +42,21 @@ func TestAcceptsNoMoreThanTheSchema(t *testing.T) {
 	values := []any{
 		true, int64(0), int64(1), int64(9), int64(10), int64(math.MaxInt64), int64(-1 << 53), 0.5, 1.0, 9.5, math.NaN(), math.Inf(1),
 		"", "a", "b", "c", "ab", "é\u0301", "\xff", " ", "\u00a0", "\n", "a\nb", "a\x00", "2026-11-22", "2026-11-32",
-		[]any{}, []any{"a"}, []any{"a", "b"}, []string{"a", "b"}, []any{"a", int64(1)}, []any{"aaa", "b"},
-		map[string]any{}, map[string]any{"a": int64(1)}, map[string]any{"a": "x"}, map[string]any{"a": int64(1), "c": true},
-		map[string]any{"a": int64(1), "b": []any{"a"}}, map[string]any{"a": int64(1), "b": []any{"z"}}, map[string]any{"kind": "a"},
-		[]map[string]any{{"a": int64(1)}, {"a": int64(2)}}, []map[string]any{{}},
+		[]any{},
+		[]any{"a"},
+		[]any{"a", "b"},
+		[]string{"a", "b"},
+		[]any{"a", int64(1)},
+		[]any{"aaa", "b"},
+		map[string]any{},
+		map[string]any{"a": int64(1)},
+		map[string]any{"a": "x"},
+		map[string]any{"a": int64(1), "c": true},
+		map[string]any{"a": int64(1), "b": []any{"a"}},
+		map[string]any{"a": int64(1), "b": []any{"z"}},
+		map[string]any{"kind": "a"},
+		[]map[string]any{{"a": int64(1)}, {"a": int64(2)}},
+		[]map[string]any{{}},
 	}
 	accepted := 0
 	for i, p := range params {

@@ -76,7 +76,31 @@ func (b *builds) generator(ctx context.Context, t *table.Table) error {
 	if err := os.RemoveAll(projects); err != nil {
 		return fmt.Errorf("removing what was generated: %w", err)
 	}
+	if err := b.manyTools(ctx, t, convgen.env); err != nil {
+		return err
+	}
 	return b.beside(ctx, t, all)
+}
+
+// manyTools shows that nothing breaks with ten times as many tools, and what that takes.
+func (b *builds) manyTools(ctx context.Context, t *table.Table, env []string) error {
+	dir, tools := filepath.Join(b.dir, "many tools"), 10*b.plan.tools
+	if err := os.CopyFS(dir, plantest.Project(tools)); err != nil {
+		return fmt.Errorf("writing a project: %w", err)
+	}
+	one, err := b.once(ctx, program{path: b.convgen, args: []string{"generate", "-C", dir}, env: env})
+	if err != nil {
+		return err
+	}
+	t.Add(table.Row{
+		Name:   fmt.Sprintf("convgen, %d specs: from nothing", tools),
+		Result: milliseconds(one.min()),
+		Detail: fmt.Sprintf("at most %s resident", megabytes(one.peak)),
+	})
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("removing what was generated: %w", err)
+	}
+	return nil
 }
 
 // once runs a program once.
