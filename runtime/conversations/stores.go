@@ -102,6 +102,19 @@ func Programs() []string {
 	return names
 }
 
+// ProgramAt returns the program whose sessions are in a directory, as people call it, or "".
+func ProgramAt(dir string, getenv func(string) string) string {
+	for _, k := range kinds() {
+		if k.open == nil || k.archive {
+			continue
+		}
+		if _, ok := k.open(store.Options{Home: dir, Project: project.New(project.Options{Dir: dir, All: true}), Getenv: getenv}); ok {
+			return k.program
+		}
+	}
+	return ""
+}
+
 // Variables returns the variables of the environment that conversations, and the settings
 // about them, are found by, home directories aside, sorted.
 func Variables() []string {

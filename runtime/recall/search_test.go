@@ -251,11 +251,11 @@ func FuzzBlocks(f *testing.F) {
 }
 
 func FuzzCursor(f *testing.F) {
-	f.Add(int64(0), int64(0), int64(0), "jp-c1", 1, "AbC_-")
+	f.Add(int64(0), int64(0), int64(0), "jp-c1", 1, "AaDd6KwNmL2f6AEAA2pwLWMxNzkxODI1NzIzOC9FHKx")
 	f.Add(int64(-62135596800), int64(0), int64(-1), "chatgpt-x", 1<<30, "")
 	f.Add(int64(253402300799), int64(999_999_999), int64(1)<<62, "", 0, "AaDd6KwNmL2f6AEAA2pwLWMxNzkxODI1NzIzOC9FHKw")
 	f.Fuzz(func(t *testing.T, seconds, nanos, order int64, id string, event int, text string) {
-		if p, err := parseCursor(text); err == nil && cursor(&p) != text {
+		if p, err := parseCursor(text); err == nil && cursor(&p) != strings.NewReplacer("\r", "", "\n", "").Replace(text) {
 			t.Errorf("%q is read as %+v, which is %q", text, p, cursor(&p))
 		}
 		at := time.Unix(seconds%300_000_000_000, nanos%1e9).UTC()
