@@ -13,10 +13,11 @@ type messages struct{}
 func (messages) name() string { return "messages" }
 
 func (messages) authorized(h http.Header) error {
-	if h.Get("x-api-key") != Key {
-		return &refusal{http.StatusUnauthorized, "authentication_error", "invalid x-api-key: " + h.Get("x-api-key")}
+	// The documentation has x-api-key; Anthropic's own clients send a bearer token since version 2026-10-21.
+	if key := h.Get("x-api-key"); key != Key && (key != "" || bearer(h) != nil) {
+		return &refusal{http.StatusUnauthorized, "authentication_error", "invalid x-api-key: " + key}
 	}
-	if h.Get("anthropic-version") != "2023-06-01" {
+	if version := h.Get("anthropic-version"); version != "2023-06-01" && version != "2026-10-21" {
 		return illegal("anthropic-version: header is required")
 	}
 	return nil

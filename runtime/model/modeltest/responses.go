@@ -3,6 +3,7 @@ package modeltest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 )
@@ -325,7 +326,13 @@ func (responses) events(s *Server, a Answer, e Exchange) []string {
 		if thought != "" {
 			s.issued.reasoning[id] = thought
 		}
-		emit("response.output_item.added", map[string]any{"output_index": len(output), "item": fields})
+		begun := maps.Clone(fields)
+		for key, empty := range map[string]any{"content": []any{}, "summary": []any{}, "arguments": "", "status": "in_progress"} {
+			if _, ok := begun[key]; ok {
+				begun[key] = empty
+			}
+		}
+		emit("response.output_item.added", map[string]any{"output_index": len(output), "item": begun})
 		if between != nil {
 			between(len(output))
 		}

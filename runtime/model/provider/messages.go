@@ -18,6 +18,8 @@ const messagesTokens = 32_000
 func (messages) path() string { return "/messages" }
 
 func (messages) authorize(h http.Header, key string) {
+	// The version that compatible servers know as well. 2026-10-21 takes the same requests, but for temperature, top_p
+	// and top_k, which a configuration may have.
 	h.Set("anthropic-version", "2023-06-01")
 	if key != "" {
 		h.Set("x-api-key", key)

@@ -78,9 +78,19 @@ func everyEvent() []session.Event {
 	started.ID = "s"
 	add(started)
 	for _, body := range []session.Body{
-		session.ConversationOpened{}, session.ConversationDestroyed{}, session.SubmissionQueued{}, session.PlanDropped{}, session.TaskStarted{},
-		session.AgentMessageDelta{}, session.TokenCount{}, session.TaskComplete{}, session.TaskFailed{}, session.TurnAborted{},
-		session.FrameResolved{}, session.StopRequested{}, session.Recovered{},
+		session.ConversationOpened{},
+		session.ConversationDestroyed{},
+		session.SubmissionQueued{},
+		session.PlanDropped{},
+		session.TaskStarted{},
+		session.AgentMessageDelta{},
+		session.TokenCount{},
+		session.TaskComplete{},
+		session.TaskFailed{},
+		session.TurnAborted{},
+		session.FrameResolved{},
+		session.StopRequested{},
+		session.Recovered{},
 	} {
 		add(filled(body))
 	}
