@@ -3,11 +3,11 @@ package index
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"io"
+	"math"
 	"math/bits"
 	"slices"
-
-	"github.com/klauspost/compress/s2"
 )
 
 const (
@@ -17,16 +17,11 @@ const (
 	listsOfBlock = 64
 )
 
-// limits are how large the parts of an index are, but for the last message of each, which
-// is never divided.
-type limits struct {
-	segment, messages int // bytes of the messages of a segment, and their number
-	// block is how many bytes of messages are compressed together: more are smaller, fewer
-	// are faster to look at.
-	block int
-}
+// limits are how many bytes of messages, and how many of them, a segment has at the most, but
+// for the last one.
+type limits struct{ segment, messages int }
 
-func usualLimits() limits { return limits{32 << 20, 1 << 17, 16 << 10} }
+func usualLimits() limits { return limits{32 << 20, 1 << 17} }
 
 // builder makes a segment in memory.
 type builder struct {
@@ -37,7 +32,9 @@ type builder struct {
 	size          int      // of that
 	lists         []list
 	slots         []uint32 // of a hash table: 1 + index in lists
+	recent        []uint64 // grams that were put, each with its message
 	folded        []byte
+	encoder       *encoder
 }
 
 // added is a message of a builder.
@@ -51,12 +48,29 @@ type added struct {
 	stored       []byte // of a chunk: the length of extra, extra, text
 }
 
-// list is the messages that have a gram.
+// list is the messages that have a gram. It fills a line of a processor's cache.
 type list struct {
 	gram  gram
 	last  uint32 // message + 1
 	count uint32
-	data  []byte // differences of the messages, as varints
+	size  uint8    // of tail
+	tail  [27]byte // goes behind data
+	data  []byte   // differences of the messages, as varints
+}
+
+// add adds a message.
+func (l *list) add(message uint32) {
+	if int(l.size) > len(l.tail)-binary.MaxVarintLen32 {
+		l.flush()
+	}
+	l.size += uint8(binary.PutUvarint(l.tail[l.size:], uint64(message+1-l.last))) //nolint:gosec // at most 5
+	l.last = message + 1
+	l.count++
+}
+
+func (l *list) flush() {
+	l.data = append(l.data, l.tail[:l.size]...)
+	l.size = 0
 }
 
 // add adds a message of a conversation, the index of which it gets.
@@ -98,12 +112,12 @@ func (b *builder) cut(conversations, messages int) {
 func (b *builder) reset() {
 	const mostLists = 1 << 20
 	clear(b.added)
-	kept := builder{limits: b.limits, added: b.added[:0], folded: b.folded}
+	kept := builder{limits: b.limits, added: b.added[:0], folded: b.folded, encoder: b.encoder}
 	if len(b.lists) < mostLists {
 		kept.lists, kept.slots = b.lists, b.slots
 		for i := range kept.lists {
 			l := &kept.lists[i]
-			l.last, l.count, l.data = 0, 0, l.data[:0]
+			l.last, l.count, l.size, l.data = 0, 0, 0, l.data[:0]
 		}
 	}
 	*b = kept
@@ -115,7 +129,7 @@ func (b *builder) sort() {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(b.conversations[i].Key, b.conversations[j].Key) })
+	slices.SortFunc(order, func(i, j int) int { return compareKeys(b.conversations[i].Key, b.conversations[j].Key) })
 	sorted := make([]Conversation, len(order))
 	place := make([]uint32, len(order))
 	for to, from := range order {
@@ -142,7 +156,9 @@ func (b *builder) write(to io.Writer) (size int64, sum uint32, err error) {
 	}
 	w := newFileWriter(to)
 	w.Messages, w.Conversations = uint32(len(b.added)), uint32(len(b.conversations)) //nolint:gosec // counts
-	b.writeMessages(w)
+	if err := b.writeMessages(w); err != nil {
+		return 0, 0, err
+	}
 	b.writeConversations(w)
 	b.writeLists(w)
 	return w.finish()
@@ -175,12 +191,22 @@ func (b *builder) index(message uint32, m *added) {
 			b.put(oneByte|gram(half<<6|bits.TrailingZeros64(set)), message) //nolint:gosec // below 128
 		}
 	}
-	b.put(ofConversation+gram(m.conversation), message)
 }
 
 // put adds a message to the list of a gram, where it is not the last one there.
 func (b *builder) put(g gram, message uint32) {
 	const multiplier = 0x9E3779B1
+	// Most grams of a message stand in it more than once: a small table is faster to look at.
+	const recentBits = 12
+	if b.recent == nil {
+		b.recent = make([]uint64, 1<<recentBits)
+	}
+	seen := &b.recent[uint32(g)*multiplier>>(32-recentBits)]
+	if here := uint64(g)<<32 | uint64(message+1); *seen != here {
+		*seen = here
+	} else {
+		return
+	}
 	if 2*len(b.lists) >= len(b.slots) {
 		b.grow()
 	}
@@ -196,13 +222,12 @@ func (b *builder) put(g gram, message uint32) {
 			continue
 		}
 		if l.last != message+1 {
-			l.data = binary.AppendUvarint(l.data, uint64(message+1-l.last))
-			l.last = message + 1
-			l.count++
+			l.add(message)
 		}
 		return
 	}
-	b.lists = append(b.lists, list{g, message + 1, 1, binary.AppendUvarint(nil, uint64(message+1))})
+	b.lists = append(b.lists, list{gram: g})
+	b.lists[len(b.lists)-1].add(message)
 	b.slots[at] = uint32(len(b.lists)) //nolint:gosec // below 1<<32
 }
 
@@ -220,31 +245,47 @@ func (b *builder) grow() {
 	}
 }
 
-func (b *builder) writeMessages(w *fileWriter) {
-	w.begin(secText)
-	var blocks, block, compressed []byte
-	first := 0
-	flush := func(next int) {
-		blocks = binary.LittleEndian.AppendUint32(blocks, uint32(first)) //nolint:gosec // a count
-		blocks = binary.LittleEndian.AppendUint64(blocks, w.at())
-		compressed = s2.EncodeBetter(compressed[:cap(compressed)], block)
-		_, _ = w.Write(compressed)
-		first, block = next, block[:0]
-		w.Blocks++
+// samples returns parts of the messages, from all over.
+func (b *builder) samples() [][]byte {
+	const most, part, least = 64 << 10, 512, 1 << 10
+	if b.size < least {
+		return nil // what symbols save is less than they take
 	}
-	for i := range b.added {
-		block = append(block, b.added[i].stored...)
-		if len(block) >= b.block {
-			flush(i + 1)
+	var samples [][]byte
+	step := max(1, len(b.added)*part/most)
+	for i := 0; i < len(b.added); i += step {
+		m := b.added[i].stored
+		from := 0
+		if len(m) > part {
+			from = i * 7919 % (len(m) - part) // beginnings are of another kind than the rest
 		}
+		samples = append(samples, m[from:min(len(m), from+part)])
 	}
-	if len(block) > 0 {
-		flush(len(b.added))
+	return samples
+}
+
+var errTooLarge = errors.New("a message is larger than an index can have")
+
+func (b *builder) writeMessages(w *fileWriter) error {
+	if b.encoder == nil {
+		b.encoder = &encoder{}
 	}
-	blocks = binary.LittleEndian.AppendUint32(blocks, uint32(len(b.added))) //nolint:gosec // a count
-	blocks = binary.LittleEndian.AppendUint64(blocks, w.at())
-	w.begin(secBlocks)
-	_, _ = w.Write(blocks)
+	b.encoder.train(b.samples())
+	w.begin(secText)
+	ends := make([]byte, 0, 4*len(b.added))
+	var codes []byte
+	for i := range b.added {
+		codes = b.encoder.append(codes[:0], b.added[i].stored)
+		_, _ = w.Write(codes)
+		if w.at() > math.MaxUint32 {
+			return errTooLarge
+		}
+		ends = binary.LittleEndian.AppendUint32(ends, uint32(w.at()))
+	}
+	w.begin(secEnds)
+	_, _ = w.Write(ends)
+	w.begin(secSymbols)
+	_, _ = w.Write(b.encoder.symbols.append(nil))
 	w.begin(secSeconds)
 	for i := range b.added {
 		w.uint64(uint64(b.added[i].seconds)) //nolint:gosec // the same bits
@@ -265,12 +306,7 @@ func (b *builder) writeMessages(w *fileWriter) {
 	for i := range b.added {
 		_, _ = w.Write([]byte{b.added[i].kind})
 	}
-	w.begin(secEnds)
-	sum := uint64(0)
-	for i := range b.added {
-		sum += uint64(len(b.added[i].stored))
-		w.uint64(sum)
-	}
+	return nil
 }
 
 func (b *builder) writeConversations(w *fileWriter) {
@@ -298,11 +334,13 @@ func (b *builder) writeLists(w *fileWriter) {
 	var sorted []*list
 	for i := range b.lists {
 		if b.lists[i].count > 0 {
+			b.lists[i].flush()
 			sorted = append(sorted, &b.lists[i])
 		}
 	}
 	slices.SortFunc(sorted, func(l, m *list) int { return cmp.Compare(l.gram, m.gram) })
 	var blocks, entries []byte
+	var codes bitWriter
 	last := gram(0)
 	bitmap := make([]byte, (len(b.added)+7)/8)
 	w.begin(secLists)
@@ -329,10 +367,19 @@ func (b *builder) writeLists(w *fileWriter) {
 			_, _ = w.Write(bitmap)
 			continue
 		}
-		entries = binary.AppendUvarint(entries, uint64(len(l.data)))
-		_, _ = w.Write(l.data)
+		low := lowBits(l.count, w.Messages)
+		codes.data = codes.data[:0]
+		for data := l.data; len(data) > 0; {
+			difference, n := binary.Uvarint(data)
+			data = data[n:]
+			codes.difference(uint32(difference-1), low) //nolint:gosec // of messages
+		}
+		codes.flush()
+		entries = binary.AppendUvarint(entries, uint64(len(codes.data)))
+		_, _ = w.Write(codes.data)
 	}
-	blocks = binary.LittleEndian.AppendUint32(blocks, ^uint32(0))
+	_, _ = w.Write(make([]byte, behindLists))
+	blocks = binary.LittleEndian.AppendUint32(blocks, math.MaxUint32)
 	blocks = binary.LittleEndian.AppendUint64(blocks, uint64(len(entries)))
 	blocks = binary.LittleEndian.AppendUint64(blocks, w.at())
 	w.begin(secListEntries)

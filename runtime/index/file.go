@@ -24,8 +24,8 @@ const magic = 0x7865646e_69747663 // "cvtindex"
 
 // The sections of a segment. Numbers in them are little-endian.
 const (
-	secText             = iota // compressed blocks of messages
-	secBlocks                  // by block: first message, uint32; where its bytes begin, uint64; and one more behind the last
+	secText             = iota // codes of what is stored of messages, one after the other
+	secSymbols                 // that these stand for
 	secSeconds                 // by message: Unix time, int64; noTime where there is none
 	secNanoseconds             // by message: uint32
 	secOwner                   // by message: number of its conversation, uint32
@@ -49,11 +49,9 @@ type footer struct {
 	SumOfSums     uint32
 	Messages      uint32
 	Conversations uint32
-	Blocks        uint32
 	ListBlocks    uint32
 	Version       uint32
 	Sum           uint32 // of the footer up to here
-	_             uint32
 	Magic         uint64
 }
 
@@ -146,7 +144,7 @@ func (w *fileWriter) finish() (size int64, sum uint32, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	const behind = 4 + 4 + 8 // the sum, four bytes of nothing, the magic number
+	const behind = 4 + 8 // the sum, the magic number
 	at := len(data) - behind
 	sum = castagnoli(0, data[:at])
 	binary.LittleEndian.PutUint32(data[at:], sum)
@@ -194,7 +192,7 @@ func openFile(path, name string, size int64, sum uint32) (*file, error) {
 
 // begin reads the footer.
 func (s *file) begin(sum uint32) error {
-	const behind = 4 + 4 + 8
+	const behind = 4 + 8
 	raw := s.data[len(s.data)-footerSize:]
 	if _, err := binary.Decode(raw, binary.LittleEndian, &s.footer); err != nil {
 		return err
@@ -222,14 +220,14 @@ func (s *file) begin(sum uint32) error {
 	}
 	s.checked = make([]atomic.Uint32, s.NumSums/32+1)
 	for section, each := range map[int]uint64{
-		secSeconds: 8, secNanoseconds: 4, secOwner: 4, secNumbers: 4, secKinds: 1, secEnds: 8,
+		secSeconds: 8, secNanoseconds: 4, secOwner: 4, secNumbers: 4, secKinds: 1, secEnds: 4,
 	} {
 		if s.Sections[section].Size != each*uint64(s.Messages) {
 			return errFormat
 		}
 	}
 	if s.Sections[secConversationEnds].Size != 8*uint64(s.Conversations) || s.Sections[secTitleEnds].Size != 8*uint64(s.Conversations) ||
-		s.Sections[secBlocks].Size != 12*uint64(s.Blocks+1) || s.Sections[secListBlocks].Size != 20*uint64(s.ListBlocks+1) {
+		s.Sections[secListBlocks].Size != 20*uint64(s.ListBlocks+1) {
 		return errFormat
 	}
 	return nil

@@ -2,20 +2,18 @@ package index
 
 import "encoding/binary"
 
-// A gram is what a message is found by, a key of a list. There are four kinds:
+// A gram is what a message is found by, a key of a list. There are three kinds:
 //
 //   - an ASCII character;
 //   - three bytes, where end stands behind the last two, so that two bytes are a range;
-//   - a pair: what adjoins a space, two bytes on either side, or two runes of three bytes,
-//     hashed. Common words are in most messages, and so are their grams of three bytes; that
-//     two of them adjoin is rare;
-//   - a conversation, by its number in the segment.
+//   - a pair: what adjoins a space, two bytes before and three behind, or two runes of three
+//     bytes, hashed. Common words are in most messages, and so are their grams of three bytes; that
+//     two of them adjoin is rare.
 type gram uint32
 
 const (
-	oneByte        gram = 1 << 24
-	pairs          gram = 2 << 24
-	ofConversation gram = 3 << 24
+	oneByte gram = 1 << 24
+	pairs   gram = 2 << 24
 
 	end = 0xFF // never a byte of UTF-8
 )
@@ -27,8 +25,8 @@ func pairAt(text []byte, i int) (gram, bool) {
 	const multiplier = 0x9E3779B97F4A7C15
 	var bytes [8]byte
 	switch b := text[i]; {
-	case b == ' ' && i >= 2 && i+2 < len(text):
-		copy(bytes[:], text[i-2:i+3])
+	case b == ' ' && i >= 2 && i+3 < len(text):
+		copy(bytes[:], text[i-2:i+4])
 	case isThreeBytes(b) && i+6 <= len(text) && isThreeBytes(text[i+3]):
 		copy(bytes[:], text[i:i+6])
 	default:

@@ -2,6 +2,7 @@ package index
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 type Index struct {
 	dir    string
 	limits limits
+	create func(path string) (output, error) // of a segment
 
 	mu    sync.Mutex
 	view  *View       // of the manifest that stamp is of; nil where none was read
@@ -20,7 +22,17 @@ type Index struct {
 }
 
 // Open returns the index in a directory, which need not be there. Nothing is read.
-func Open(dir string) *Index { return &Index{dir: dir, limits: usualLimits()} }
+func Open(dir string) *Index { return &Index{dir: dir, limits: usualLimits(), create: create} }
+
+// output is a file that is written.
+type output interface {
+	io.WriteCloser
+	Sync() error
+}
+
+func create(path string) (output, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
 
 // View is an index as it was written last. It is safe for concurrent use, and closed after
 // use.

@@ -21,7 +21,7 @@ type Message struct {
 type Conversation struct {
 	Key     string // unique in an index
 	Version string // differs where the conversation does
-	Order   int64  // where it stands among others, for messages of one time; those of one Order by their keys
+	Order   int64  // where it stands among others, for messages of one time; those of one Order by their keys, shorter ones first
 	Title   string
 	Facts   []byte // whatever else is known of it
 
@@ -46,8 +46,11 @@ func (p *Position) Compare(q *Position) int {
 		}
 		return -1
 	}
-	return cmp.Or(q.Time.Compare(p.Time), cmp.Compare(p.Order, q.Order), strings.Compare(p.Key, q.Key), cmp.Compare(p.Number, q.Number))
+	return cmp.Or(q.Time.Compare(p.Time), cmp.Compare(p.Order, q.Order), compareKeys(p.Key, q.Key), cmp.Compare(p.Number, q.Number))
 }
+
+// compareKeys orders keys: shorter ones first, so that numbers are ordered by their values.
+func compareKeys(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) }
 
 // noTime is the Unix time of a message without one.
 const noTime = math.MinInt64

@@ -16,8 +16,9 @@ type Query struct {
 	// Text is what the text or the title of a message holds, in any case by simple folding.
 	// Empty stands for every message.
 	Text string
-	// Match is the same test, which decides. It is not called where Text is empty.
-	Match func(text []byte) bool
+	// Find returns where Text first occurs in a text, which may hold bytes that are not UTF-8,
+	// or -1 and -1. It decides which messages match, and is not called where Text is empty.
+	Find func(text []byte) (start, end int)
 	// Kinds has a bit for each kind that is looked for; 0 stands for all.
 	Kinds uint64
 	// Since and Until, where they are not zero, are the first and the last time of messages.
@@ -211,7 +212,7 @@ func (v *View) scans(q *Query) ([]*scan, error) {
 	var scans []*scan
 	for i := range v.segments {
 		s := &scan{segment: &v.segments[i], query: p, to: v.segments[i].Messages}
-		s.texts = texts{segment: s.segment, block: -1}
+		s.texts = texts{segment: s.segment}
 		for section, column := range map[int]*[]byte{
 			secSeconds: &s.seconds, secNanoseconds: &s.nanos, secOwner: &s.owner, secNumbers: &s.numbers, secKinds: &s.kinds,
 		} {
@@ -401,47 +402,47 @@ func (s *scan) titles() error {
 	if err != nil {
 		return err
 	}
-	add := func(n uint32) error {
-		l, err := s.list(ofConversation + gram(n))
-		if err != nil || l.count == 0 {
-			return err
-		}
-		if s.titled == nil {
-			s.titled = s.newSet()
-		}
-		return s.add(s.titled, l)
+	ends, err := s.all(secTitleEnds)
+	if err != nil {
+		return err
 	}
-	if s.query.Match(titles) { // of any, or over the end of one, which is no match
-		for n := range s.Conversations {
-			if s.Superseded.has(n) {
+	var matching bitmap
+	end := func(n int) int { return int(binary.LittleEndian.Uint64(ends[8*n:])) } //nolint:gosec // of the section
+	for n, from := 0, 0; n < int(s.Conversations); n++ {                          // the byte behind a title is in no text
+		at, _ := s.query.Find(titles[from:])
+		if at < 0 {
+			break
+		}
+		n += sort.Search(int(s.Conversations)-n, func(i int) bool { return end(n+i) > from+at })
+		if n == int(s.Conversations) || end(n) >= len(titles) {
+			return s.damaged()
+		}
+		if !s.Superseded.has(uint32(n)) { //nolint:gosec // a count
+			matching.add(uint32(n)) //nolint:gosec // a count
+		}
+		from = end(n) + 1
+	}
+	if len(s.Superseded) > 0 {
+		for n := range s.Conversations { // of which another segment has the title
+			if !s.Superseded.has(n) || s.Dead.has(n) {
 				continue
 			}
-			title, err := s.title(n)
+			c, err := s.query.view.current(s.segment, n)
 			if err != nil {
 				return err
 			}
-			if s.query.Match(title) {
-				if err := add(n); err != nil {
-					return err
-				}
+			if at, _ := s.query.Find([]byte(c.Title)); at >= 0 {
+				matching.add(n)
 			}
 		}
 	}
-	if len(s.Superseded) == 0 {
+	if len(matching) == 0 {
 		return nil
 	}
-	for n := range s.Conversations { // what a newer segment has a title of
-		if !s.Superseded.has(n) || s.Dead.has(n) {
-			continue
-		}
-		c, err := s.query.view.current(s.segment, n)
-		if err != nil {
-			return err
-		}
-		if s.query.Match([]byte(c.Title)) {
-			if err := add(n); err != nil {
-				return err
-			}
+	s.titled = s.newSet()
+	for n := s.next; n < s.to; n++ {
+		if matching.has(s.ownerOf(n)) {
+			s.titled[n/64] |= 1 << (n % 64)
 		}
 	}
 	return nil
@@ -511,5 +512,9 @@ func (s *scan) matches(n uint32) (bool, error) {
 		return false, err
 	}
 	_, text, err := s.split(stored)
-	return err == nil && q.Match(text), err
+	if err != nil {
+		return false, err
+	}
+	at, _ := q.Find(text)
+	return at >= 0, nil
 }

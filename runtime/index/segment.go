@@ -5,9 +5,6 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"sort"
-	"strings"
-
-	"github.com/klauspost/compress/s2"
 )
 
 // segment is a file with what has become of its conversations since it was written.
@@ -99,7 +96,7 @@ func (s *segment) find(key string) (n uint32, ok bool, err error) {
 			return -1
 		}
 		r := reader{record, true}
-		return strings.Compare(key, string(r.bytes()))
+		return compareKeys(key, string(r.bytes()))
 	})
 	return uint32(i), found && err == nil, err //nolint:gosec // a count
 }
@@ -194,11 +191,12 @@ func (m set) and(other set) {
 
 // add adds the messages of a list to a set.
 func (s *segment) add(to set, l listOf) error {
-	data, err := s.part(secLists, l.from, l.to)
+	data, err := s.part(secLists, l.from, l.to+behindLists)
 	if err != nil {
 		return err
 	}
 	if isBitmap(l.count, int(s.Messages)) {
+		data = data[:l.to-l.from]
 		for len(data) >= 8 {
 			to[0] |= binary.LittleEndian.Uint64(data)
 			to, data = to[1:], data[8:]
@@ -208,80 +206,48 @@ func (s *segment) add(to set, l listOf) error {
 		}
 		return nil
 	}
-	for at := ^uint32(0); len(data) > 0; {
-		difference := uint64(data[0])
-		n := 1
-		if difference >= 0x80 {
-			difference, n = binary.Uvarint(data)
-		}
-		if at += uint32(difference); n <= 0 || at >= s.Messages { //nolint:gosec // checked
-			return s.damaged()
-		}
-		to[at/64] |= 1 << (at % 64)
-		data = data[n:]
+	if !addDifferences(to, data, l.count, s.Messages) {
+		return s.damaged()
 	}
 	return nil
 }
 
-// texts reads the texts of messages, those of one block after the other best.
+// texts reads the texts of messages.
 type texts struct {
 	*segment
-	block  int // that is read; -1 for none
-	raw    []byte
-	first  uint32 // message of the block
-	behind uint32 // the first one behind it
-	start  uint64 // of the block among the bytes of all messages
+	ends    []byte
+	symbols *symbols
+	message uint32 // of text
+	text    []byte
 }
 
 // stored returns what is stored of a message, which is valid until the next call.
 func (t *texts) stored(message uint32) ([]byte, error) {
-	if t.block < 0 || message < t.first || message >= t.behind {
-		if err := t.read(message); err != nil {
-			t.block = -1
+	if t.symbols == nil {
+		data, err := t.all(secSymbols)
+		if err != nil {
 			return nil, err
 		}
+		if t.ends, err = t.all(secEnds); err != nil {
+			return nil, err
+		}
+		var ok bool
+		if t.symbols, ok = parseSymbols(data); !ok {
+			return nil, t.damaged()
+		}
+	} else if message == t.message {
+		return t.text, nil
 	}
-	from, to, err := t.ending(secEnds, message, 0)
+	from := uint32(0)
+	if message > 0 {
+		from = binary.LittleEndian.Uint32(t.ends[4*(message-1):])
+	}
+	codes, err := t.part(secText, uint64(from), uint64(binary.LittleEndian.Uint32(t.ends[4*message:])))
 	if err != nil {
 		return nil, err
 	}
-	if from < t.start || from > to || to-t.start > uint64(len(t.raw)) {
-		return nil, t.damaged()
-	}
-	return t.raw[from-t.start : to-t.start], nil
-}
-
-// read reads the block of a message.
-func (t *texts) read(message uint32) error {
-	const entry = 4 + 8
-	blocks, err := t.all(secBlocks)
-	if err != nil {
-		return err
-	}
-	head := func(i int) uint32 { return binary.LittleEndian.Uint32(blocks[i*entry:]) }
-	at := sort.Search(int(t.Blocks), func(i int) bool { return head(i) > message }) - 1
-	if at < 0 || head(at+1) <= message || head(at+1) > t.Messages {
-		return t.damaged()
-	}
-	data, err := t.part(secText, binary.LittleEndian.Uint64(blocks[at*entry+4:]), binary.LittleEndian.Uint64(blocks[(at+1)*entry+4:]))
-	if err != nil {
-		return err
-	}
-	t.first, t.behind, t.block = head(at), head(at+1), at
-	if t.start, _, err = t.ending(secEnds, t.first, 0); err != nil {
-		return err
-	}
-	_, to, err := t.ending(secEnds, t.behind-1, 0)
-	if err != nil {
-		return err
-	}
-	if n, err := s2.DecodedLen(data); err != nil || uint64(n) != to-t.start { //nolint:gosec // a length
-		return t.damaged()
-	}
-	if t.raw, err = s2.Decode(t.raw[:cap(t.raw)], data); err != nil {
-		return t.damaged()
-	}
-	return nil
+	t.message, t.text = message, t.symbols.decode(t.text[:0], codes)
+	return t.text, nil
 }
 
 // split divides what is stored of a message.

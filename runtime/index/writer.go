@@ -269,7 +269,7 @@ func (w *Writer) write(ctx context.Context, b *builder) (segment, error) {
 	n := &named{File: segmentName(w.Sequence), Text: int64(b.size)}
 	w.Sequence++
 	path := filepath.Join(w.index.dir, n.File)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := w.index.create(path)
 	if err != nil {
 		return segment{}, err
 	}
