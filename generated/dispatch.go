@@ -22,21 +22,23 @@ type Handlers struct {
 // Call runs a tool and returns its answer.
 func (h Handlers) Call(ctx context.Context, call contract.Call) (string, error) {
 	switch call.Tool {
-	case "conversation_grep", "conversation_list", "conversation_read":
+	case "conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_search":
 		return conversation.Call(ctx, h.Conversation, call)
 	case "learn":
 		return knowledge.Call(ctx, h.Knowledge, call)
 	default:
-		return "", contract.UnknownTool(call.Tool, []string{"conversation_grep", "conversation_list", "conversation_read", "learn"})
+		return "", contract.UnknownTool(call.Tool, []string{"conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_search", "learn"})
 	}
 }
 
 // Tools describes all tools, sorted by name.
 func Tools() []contract.Tool {
 	return []contract.Tool{
+		conversation.ContextTool(),
 		conversation.GrepTool(),
 		conversation.ListTool(),
 		conversation.ReadTool(),
+		conversation.SearchTool(),
 		knowledge.LearnTool(),
 	}
 }

@@ -21,7 +21,7 @@ func Rules() []Rule {
 		{"CT009", "A required parameter has no default: one of the two is a mistake."},
 		{"CT010", "An enum lists at least one value, none twice, none empty or with blanks around it, and nothing else narrows the value."},
 		{"CT011", "A pattern is valid RE2, means the same in ECMA-262, because clients and we both check it, and says in words what it asks for."},
-		{"CT012", "A repair fits the parameter: clamp needs a maximum, spelling an enum, from_scalar an array that does not take one item anyway (one_or_many)."},
+		{"CT012", "A repair fits the parameter: clamp needs a maximum, or clamp = [least, greatest], spelling an enum, from_scalar an array that does not take one item anyway (one_or_many)."},
 		{"CT013", "A rule demands one thing of parameters of the tool, each named once, none of which always has a value: exclusive (at most one is given), at_least_one, exactly_one, or that given requires others."},
 		{"CT014", "A command runs a command line that tools.toml declares with a program, and with proper names for the environment variable that chooses another and for those that it gets."},
 		{"CT015", "A placeholder names a parameter of the tool, or ctx.conversation_id, and ends its word."},

@@ -38,8 +38,8 @@ type ReadParams struct {
 	// Kinds of events; chat: what user and assistant said; requests: what the user
 	// said; answers: the last that the assistant said before the next request. It
 	// is an array of 1 to 10 strings, each one of requests, answers, chat,
-	// reasoning, tool_calls, tool_results, inquiries. Default: chat, reasoning,
-	// tool_calls, tool_results.
+	// reasoning, tool_calls, tool_results, inquiries, system. Default: chat,
+	// reasoning, tool_calls, tool_results.
 	Include []string
 	// Allow reading the conversation this call is made from. Default: false.
 	IncludeCurrent bool
@@ -57,11 +57,12 @@ const (
 	ReadIncludeToolCalls   = "tool_calls"
 	ReadIncludeToolResults = "tool_results"
 	ReadIncludeInquiries   = "inquiries"
+	ReadIncludeSystem      = "system"
 )
 
 const (
 	// schemaRead is the JSON Schema of the arguments.
-	schemaRead = "{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"string\",\"description\":\"The conversation, as given by conversation_list or conversation_grep (must be a conversation id such as jp-c17648402467)\",\"pattern\":\"^[A-Za-z0-9._-]{1,128}$\"},\"turn\":{\"type\":\"integer\",\"description\":\"Only this turn, counted from 1 (at least 1)\",\"minimum\":1},\"last\":{\"type\":\"integer\",\"description\":\"Only this many turns from the end (at least 1)\",\"minimum\":1},\"event\":{\"type\":\"integer\",\"description\":\"Only this event, in full, and its neighbours; events are counted from 1 through the whole conversation (at least 1)\",\"minimum\":1},\"around\":{\"type\":\"integer\",\"description\":\"With event: how many events before and after it to show shortly, with its first part; where not given 1, but no reasoning and no work that led to what was said (0 to 10)\",\"minimum\":0,\"maximum\":10},\"part\":{\"type\":\"integer\",\"description\":\"With event: which part of 8,000 characters of a long event to show, or as a note says; 1 where not given (at least 1)\",\"minimum\":1},\"include\":{\"type\":\"array\",\"description\":\"Kinds of events; chat: what user and assistant said; requests: what the user said; answers: the last that the assistant said before the next request (1 to 10 items; default [\\\"chat\\\",\\\"reasoning\\\",\\\"tool_calls\\\",\\\"tool_results\\\"])\",\"default\":[\"chat\",\"reasoning\",\"tool_calls\",\"tool_results\"],\"minItems\":1,\"maxItems\":10,\"items\":{\"type\":\"string\",\"enum\":[\"requests\",\"answers\",\"chat\",\"reasoning\",\"tool_calls\",\"tool_results\",\"inquiries\"]}},\"include_current\":{\"type\":\"boolean\",\"description\":\"Allow reading the conversation this call is made from (default false)\",\"default\":false}},\"required\":[\"id\"],\"additionalProperties\":false}"
+	schemaRead = "{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"string\",\"description\":\"The conversation, as given by conversation_list or conversation_grep (must be a conversation id such as jp-c17648402467)\",\"pattern\":\"^[A-Za-z0-9._-]{1,128}$\"},\"turn\":{\"type\":\"integer\",\"description\":\"Only this turn, counted from 1 (at least 1)\",\"minimum\":1},\"last\":{\"type\":\"integer\",\"description\":\"Only this many turns from the end (at least 1)\",\"minimum\":1},\"event\":{\"type\":\"integer\",\"description\":\"Only this event, in full, and its neighbours; events are counted from 1 through the whole conversation (at least 1)\",\"minimum\":1},\"around\":{\"type\":\"integer\",\"description\":\"With event: how many events before and after it to show shortly, with its first part; where not given 1, but no reasoning and no work that led to what was said (0 to 10)\",\"minimum\":0,\"maximum\":10},\"part\":{\"type\":\"integer\",\"description\":\"With event: which part of 8,000 characters of a long event to show, or as a note says; 1 where not given (at least 1)\",\"minimum\":1},\"include\":{\"type\":\"array\",\"description\":\"Kinds of events; chat: what user and assistant said; requests: what the user said; answers: the last that the assistant said before the next request (1 to 10 items; default [\\\"chat\\\",\\\"reasoning\\\",\\\"tool_calls\\\",\\\"tool_results\\\"])\",\"default\":[\"chat\",\"reasoning\",\"tool_calls\",\"tool_results\"],\"minItems\":1,\"maxItems\":10,\"items\":{\"type\":\"string\",\"enum\":[\"requests\",\"answers\",\"chat\",\"reasoning\",\"tool_calls\",\"tool_results\",\"inquiries\",\"system\"]}},\"include_current\":{\"type\":\"boolean\",\"description\":\"Allow reading the conversation this call is made from (default false)\",\"default\":false}},\"required\":[\"id\"],\"additionalProperties\":false}"
 	// exampleRead is the arguments of a call that works.
 	exampleRead = "{\"id\": \"jp-c17648402467\", \"event\": 3}"
 )
@@ -92,7 +93,7 @@ func ReadTool() contract.Tool {
 			{Name: "event", Type: "integer"},
 			{Name: "around", Type: "integer"},
 			{Name: "part", Type: "integer"},
-			{Name: "include", Type: "array", Enum: []string{"requests", "answers", "chat", "reasoning", "tool_calls", "tool_results", "inquiries"}},
+			{Name: "include", Type: "array", Enum: []string{"requests", "answers", "chat", "reasoning", "tool_calls", "tool_results", "inquiries", "system"}},
 			{Name: "include_current", Type: "boolean"},
 		},
 	}
@@ -111,7 +112,7 @@ func CoerceRead(args *coerce.Args) {
 	args.IntegerFromString("part")
 	args.ArrayFromString("include")
 	args.ArrayFromScalar("include")
-	args.Spelling("include", "requests", "answers", "chat", "reasoning", "tool_calls", "tool_results", "inquiries")
+	args.Spelling("include", "requests", "answers", "chat", "reasoning", "tool_calls", "tool_results", "inquiries", "system")
 	args.BooleanFromString("include_current")
 }
 
@@ -171,7 +172,7 @@ func ValidateRead(args coerce.Object) []contract.Problem {
 	}
 	if v, ok := args.Get("include"); ok {
 		if list, ok := v.([]any); !ok {
-			problems = append(problems, contract.Type("include", "an array of 1 to 10 strings, each one of requests, answers, chat, reasoning, tool_calls, tool_results, inquiries", v, "[\"chat\",\"reasoning\",\"tool_calls\",\"tool_results\"]"))
+			problems = append(problems, contract.Type("include", "an array of 1 to 10 strings, each one of requests, answers, chat, reasoning, tool_calls, tool_results, inquiries, system", v, "[\"chat\",\"reasoning\",\"tool_calls\",\"tool_results\"]"))
 		} else {
 			switch n := len(list); {
 			case n < 1:
@@ -184,12 +185,12 @@ func ValidateRead(args coerce.Object) []contract.Problem {
 					break
 				}
 				if s, ok := item.(string); !ok {
-					problems = append(problems, contract.Type(contract.Item("include", i), "one of requests, answers, chat, reasoning, tool_calls, tool_results, inquiries", item, ""))
+					problems = append(problems, contract.Type(contract.Item("include", i), "one of requests, answers, chat, reasoning, tool_calls, tool_results, inquiries, system", item, ""))
 				} else {
 					switch s {
-					case "requests", "answers", "chat", "reasoning", "tool_calls", "tool_results", "inquiries":
+					case "requests", "answers", "chat", "reasoning", "tool_calls", "tool_results", "inquiries", "system":
 					default:
-						problems = append(problems, contract.Enum(contract.Item("include", i), s, []string{"requests", "answers", "chat", "reasoning", "tool_calls", "tool_results", "inquiries"}, ""))
+						problems = append(problems, contract.Enum(contract.Item("include", i), s, []string{"requests", "answers", "chat", "reasoning", "tool_calls", "tool_results", "inquiries", "system"}, ""))
 					}
 				}
 			}
@@ -412,7 +413,8 @@ func (e *ReadTurn) Append(w *envelope.Writer) {
 type ReadEvent struct {
 	// Its number in the conversation.
 	Event int `json:"-"`
-	// user, assistant, reasoning, structured, tool_call, tool_result or inquiry.
+	// user, assistant, reasoning, structured, tool_call, tool_result, inquiry or
+	// system.
 	EventKind string `json:"-"`
 	// The request of the user it belongs to, counted through the conversation,
 	// where events of several are in the turn and it is another than before. Left

@@ -229,7 +229,7 @@ func (l *Library) open(ctx context.Context, f *Filter) (*opened, error) {
 	o := &opened{library: l}
 	var failed error
 	for _, s := range l.stores {
-		if len(f.IDs) == 0 && !f.from(s.Name()) {
+		if len(f.IDs) == 0 && (!f.from(s.Name()) || len(f.Sources) == 0 && isArchive(s.Name())) {
 			continue
 		}
 		session, unread, err := l.listed.open(ctx, s)
@@ -257,11 +257,7 @@ func (o *opened) close() {
 }
 
 // list returns all conversations of a set in the order of their ids.
-func (o *opened) list(ctx context.Context, archived bool, aside *Aside) ([]store.Conversation, error) {
-	set := store.Live
-	if archived {
-		set = store.Archived
-	}
+func (o *opened) list(ctx context.Context, set store.Set, aside *Aside) ([]store.Conversation, error) {
 	aside.Problems = append(aside.Problems, o.unread...)
 	var all []store.Conversation
 	for i, s := range o.sessions {
@@ -346,6 +342,15 @@ func (o *opened) findOne(ctx context.Context, id transcript.ID) (store.Conversat
 // pick returns the conversations that a filter lets through, in the order of
 // their ids or as they were named.
 func (o *opened) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conversation, error) {
+	set := store.Live
+	if f.Archived {
+		set = store.Archived
+	}
+	return o.pickOf(ctx, set, f, aside)
+}
+
+// pickOf is pick of the conversations of a set.
+func (o *opened) pickOf(ctx context.Context, set store.Set, f Filter, aside *Aside) ([]store.Conversation, error) {
 	ids, err := o.library.parseIDs(f.IDs)
 	if err != nil {
 		return nil, err
@@ -358,7 +363,7 @@ func (o *opened) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conv
 	if len(ids) > 0 {
 		found, err = o.find(ctx, ids, aside)
 	} else {
-		found, err = o.list(ctx, f.Archived, aside)
+		found, err = o.list(ctx, set, aside)
 	}
 	if err != nil {
 		return nil, err

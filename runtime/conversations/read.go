@@ -68,7 +68,7 @@ func (o *opened) read(ctx context.Context, text string, aside *Aside) (store.Con
 		}
 		return found[0], nil
 	}
-	all, err := o.list(ctx, false, aside)
+	all, err := o.list(ctx, store.Live, aside)
 	if err != nil {
 		return store.Conversation{}, err
 	}

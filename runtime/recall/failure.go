@@ -219,6 +219,8 @@ func ofProgram(e *conversations.UnavailableError) error {
 	switch {
 	case e.Lacks.Command != "":
 		worded.Message = lacking(e)
+	case errors.Is(e.Err, conversations.ErrUnsupported):
+		worded.Message = "The conversation command line has no search like this one." + blame
 	case run != nil:
 		limited := *run
 		if run.Kind == process.Timeout || run.Kind == process.OutputTooLarge {

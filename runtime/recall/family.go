@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
@@ -34,15 +35,20 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 	f := &family{host: host, setting: setting, runner: runner, memory: store.NewMemory(store.DefaultMemory)}
 	f.program = sync.OnceValue(func() *command.Program { return Program(f.line(), setting, runner) })
 	f.tools = New(f.openOnce)
+	f.tools.everywhere, f.tools.now = f.openEverywhere, func() time.Time { return f.host.Now() }
 	return toolset.Family{
 		Name: "conversation",
 		Declared: func() []contract.Tool {
-			return []contract.Tool{conversation.GrepTool(), conversation.ListTool(), conversation.ReadTool()}
+			return declared()
 		},
 		Call: func(ctx context.Context, call contract.Call) (string, error) {
 			return conversation.Call(ctx, f.tools, call)
 		},
-		Instructions: f.instructions,
+		CallStructured: func(ctx context.Context, call contract.Call) (string, error) {
+			return conversation.Call(ctx, structured{f.tools}, call)
+		},
+		HasStructured: []string{conversation.SearchTool().Name},
+		Instructions:  f.instructions,
 		Examples: []string{
 			"conversation_list outline=true",
 			"conversation_grep pattern=retry limit=10",
@@ -85,6 +91,16 @@ func (f *family) openOnce(dir string) (conversations.Source, error) {
 	}
 	o := f.options(dir)
 	o.Once = true
+	return conversations.Open(o)
+}
+
+// openEverywhere opens the conversations of all projects for one call.
+func (f *family) openEverywhere(dir string) (conversations.Source, error) {
+	if f.line() != "" {
+		return f.open(dir)
+	}
+	o := f.options(dir)
+	o.Once, o.AllProjects = true, true
 	return conversations.Open(o)
 }
 

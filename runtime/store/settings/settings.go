@@ -31,8 +31,9 @@ const maxFile = 1 << 20
 
 // Settings is what the user says about stores.
 type Settings struct {
-	// Off are the kinds of stores that are not read.
-	Off []string
+	// Off are the kinds of stores that are not read, and On those that the user asks for
+	// by name.
+	Off, On []string
 	// Exclude are the absolute paths of directories of which, and of all below which, no
 	// conversations are read.
 	Exclude []string
@@ -115,19 +116,45 @@ func (r *reader) settings(file map[string]any) Settings {
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		switch value := table[key]; key {
 		case "off":
-			s.Off = r.texts(key, value)
-			for _, kind := range s.Off {
+			off := r.texts(key, value)
+			for _, kind := range off {
 				r.kind(key, kind, r.kinds)
 			}
+			s.Off = append(s.Off, off...)
 		case "exclude":
 			s.Exclude = r.paths(key, value)
 		case "directories":
 			s.Directories = r.directories(key, value)
 		default:
-			r.wrong("unknown key %s; known here: directories, exclude, off", text.Quote(key))
+			r.toggle(&s, key, value)
+		}
+	}
+	for _, kind := range s.On {
+		if slices.Contains(s.Off, kind) {
+			r.wrong("%s is true, and in off; remove one of them", kind)
 		}
 	}
 	return s
+}
+
+// toggle reads the name of a kind of store that is false or true.
+func (r *reader) toggle(s *Settings, key string, value any) {
+	on, isBool := value.(bool)
+	switch {
+	case !slices.Contains(r.kinds, key):
+		known := append([]string{"directories", "exclude", "off"}, r.kinds...)
+		hint := "known here: " + strings.Join(known, ", ")
+		if near := near.Name(key, known); near != "" {
+			hint = "did you mean " + text.Quote(near) + "?"
+		}
+		r.wrong("unknown key %s; %s", text.Quote(key), hint)
+	case !isBool:
+		r.wrong("%s must be true or false", key)
+	case on:
+		s.On = append(s.On, key)
+	default:
+		s.Off = append(s.Off, key)
+	}
 }
 
 func (r *reader) directories(key string, value any) map[string][]string {
