@@ -149,6 +149,7 @@ func Open(o Options) (*Library, error) {
 		return nil, nowhere
 	}
 	l := New(o, stores...)
+	l.project = !o.AllProjects
 	l.nowhere, l.place = nowhere, ""
 	if roots := p.Roots(); len(roots) > 0 {
 		l.place = roots[0]

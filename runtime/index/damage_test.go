@@ -42,7 +42,7 @@ func put(t *testing.T, x *index.Index, m model, key, words string, n int) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	if err := errors.Join(w.Put(t.Context(), c.Conversation, each(c.messages)), w.Commit(t.Context(), index.State{Store: "test"})); err != nil {
+	if err := errors.Join(w.Put(t.Context(), &c.Conversation, each(c.messages)), w.Commit(t.Context(), index.State{Note: "test"})); err != nil {
 		t.Fatal(err)
 	}
 	m[key] = c
@@ -255,7 +255,7 @@ func TestFull(t *testing.T) {
 		}
 		c := index.Conversation{Key: "new", Title: "new"}
 		text := bytes.Repeat([]byte("new "), 300)
-		err = errors.Join(w.Put(t.Context(), c, each([]index.Message{{Number: 1, Text: text}})), w.Commit(t.Context(), index.State{}))
+		err = errors.Join(w.Put(t.Context(), &c, each([]index.Message{{Number: 1, Text: text}})), w.Commit(t.Context(), index.State{}))
 		if !errors.Is(err, index.ErrFull) {
 			t.Errorf("%d bytes: %v", room, err)
 		}
@@ -286,7 +286,7 @@ func TestReadersKeepTheirState(t *testing.T) {
 	for i := range 10 {
 		put(t, other, next, "n", "new words", i+1)
 	}
-	if i := mustView(t, other).Info(); i.Segments > 8 || i.Conversations != 4 || i.Store != "test" {
+	if i := mustView(t, other).Info(); i.Segments > 8 || i.Conversations != 4 || i.Note != "test" {
 		t.Errorf("%+v", i)
 	}
 	got := []found{}

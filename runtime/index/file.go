@@ -162,6 +162,7 @@ type file struct {
 	close   func()
 	sums    []byte
 	checked []atomic.Uint32 // by page, a bit
+	kinds   atomic.Uint64   // of its messages; 0 before somebody asked
 }
 
 // openFile opens a segment that has a size, and whose footer has a checksum.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 )
 
 // Index is an index in a directory. It is safe for concurrent use, also by several
@@ -41,7 +42,12 @@ type View struct {
 	segments []segment
 	index    *Index
 	users    int // with the index, which is one
+	lookups  atomic.Int32
+	places   func() (map[string]place, error)
 }
+
+// place is where the record of a conversation is.
+type place struct{ segment, conversation uint32 }
 
 // View returns the index as it was written last. The error is [fs.ErrNotExist] where nothing
 // was, and a [*DamageError] where it cannot be used.
@@ -81,6 +87,7 @@ func (x *Index) load() (*View, error) {
 		return nil, err
 	}
 	v := &View{manifest: *m, index: x}
+	v.places = sync.OnceValues(v.find)
 	for _, n := range m.Segments {
 		f, err := x.open(n)
 		if err != nil {
@@ -162,13 +169,47 @@ func (v *View) Info() Info {
 	return i
 }
 
+// manyLookups is from how many lookups on all conversations are looked at once for those
+// that follow.
+const manyLookups = 64
+
 // Lookup returns the conversation with a key, or nil.
 func (v *View) Lookup(key string) (c *Conversation, err error) {
 	err = guard(func(key string) error {
-		c, err = v.lookup(key)
+		if v.lookups.Add(1) < manyLookups {
+			c, err = v.lookup(key)
+			return err
+		}
+		places, err := v.places()
+		if err != nil {
+			return err
+		}
+		if at, ok := places[key]; ok {
+			c, err = v.segments[at.segment].conversation(at.conversation)
+		}
 		return err
 	}, key)
 	return c, err
+}
+
+// find returns where all conversations are.
+func (v *View) find() (map[string]place, error) {
+	places := map[string]place{}
+	for i := range v.segments {
+		s := &v.segments[i]
+		for n := range s.Conversations {
+			if s.Superseded.has(n) {
+				continue
+			}
+			record, err := s.record(n)
+			if err != nil {
+				return nil, err
+			}
+			r := reader{record, true}
+			places[string(r.bytes())] = place{uint32(i), n} //nolint:gosec // a count
+		}
+	}
+	return places, nil
 }
 
 func (v *View) lookup(key string) (*Conversation, error) {
@@ -197,6 +238,9 @@ func (v *View) current(s *segment, n uint32) (*Conversation, error) {
 	}
 	return newest, err
 }
+
+// State is what was said of the index as a whole when it was written.
+func (v *View) State() State { return v.manifest.State }
 
 // Conversations calls yield with each conversation, in no order, until it returns false.
 func (v *View) Conversations(yield func(*Conversation) bool) error {

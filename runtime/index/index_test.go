@@ -215,17 +215,17 @@ func change(t *rapid.T, x *index.Index, m model, step int) {
 				}
 				yield(nil, errTest)
 			}
-			if err := w.Put(t.Context(), next.Conversation, failing); !errors.Is(err, errTest) {
+			if err := w.Put(t.Context(), &next.Conversation, failing); !errors.Is(err, errTest) {
 				t.Fatalf("Put: %v", err)
 			}
 			continue
 		}
-		if err := w.Put(t.Context(), next.Conversation, each(next.messages)); err != nil {
+		if err := w.Put(t.Context(), &next.Conversation, each(next.messages)); err != nil {
 			t.Fatal(err)
 		}
 		m[key] = &next
 	}
-	if err := w.Commit(t.Context(), index.State{Version: fmt.Sprint(step)}); err != nil {
+	if err := w.Commit(t.Context(), index.State{Note: fmt.Sprint(step)}); err != nil {
 		t.Fatal(err)
 	}
 }

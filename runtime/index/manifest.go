@@ -30,8 +30,7 @@ type manifest struct {
 
 // State is what is said of an index as a whole by who writes it.
 type State struct {
-	Store   string // what it is an index of, for people
-	Version string // of all of the store, where there is such a thing; empty where not all of it is indexed
+	Note    string // whatever there is to say
 	Updated int64  // Unix time
 }
 

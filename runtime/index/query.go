@@ -450,7 +450,22 @@ func (s *scan) titles() error {
 
 // everything reports whether all messages that were found match.
 func (s *scan) everything() bool {
-	return s.query.exact() && s.titled == nil && s.query.Kinds == 0 && s.query.Wanted == nil && len(s.Dead) == 0 && s.next == 0 && s.to == s.Messages
+	return s.query.exact() && s.titled == nil && s.hasOnly(s.query.Kinds) && s.query.Wanted == nil && len(s.Dead) == 0 && s.next == 0 && s.to == s.Messages
+}
+
+// hasOnly reports whether there are only messages of some kinds.
+func (s *scan) hasOnly(kinds uint64) bool {
+	if kinds == 0 {
+		return true
+	}
+	there := s.file.kinds.Load()
+	if there == 0 {
+		for _, kind := range s.kinds {
+			there |= 1 << (kind & 63)
+		}
+		s.file.kinds.Store(there)
+	}
+	return there&^kinds == 0
 }
 
 // advance goes on to the next message that matches, from s.next on.

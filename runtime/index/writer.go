@@ -88,6 +88,24 @@ func (w *Writer) startOver() error {
 	return w.sweep(w.index.dir)
 }
 
+// State is what was said of the index as a whole when it was written last.
+func (w *Writer) State() State { return w.manifest.State }
+
+// Text returns how many bytes of messages there are.
+func (w *Writer) Text() int64 {
+	sum := int64(w.builder.size)
+	for _, s := range w.segments {
+		sum += s.Text
+	}
+	return sum
+}
+
+// Conversations calls yield with each conversation that was there when the writing began.
+func (w *Writer) Conversations(yield func(*Conversation) bool) error {
+	v := View{segments: w.segments}
+	return v.Conversations(yield)
+}
+
 // Clear leaves nothing in the index.
 func (w *Writer) Clear() error { return w.startOver() }
 
@@ -122,8 +140,9 @@ func (w *Writer) Lookup(key string) (c *Conversation, err error) {
 // Put puts a conversation with its messages in place of the one with its key, if there is
 // one. Where that has some of the messages, the first ones, only the others are added.
 // Messages is called a second time where what is there is not what the conversation begins
-// with. Where it has an error, which is returned, the index stays as it is.
-func (w *Writer) Put(ctx context.Context, c Conversation, messages iter.Seq2[*Message, error]) error {
+// with. Where it has an error, which is returned, the index stays as it is. The facts of the
+// conversation are those that it has once the messages have ended.
+func (w *Writer) Put(ctx context.Context, c *Conversation, messages iter.Seq2[*Message, error]) error {
 	if _, ok := w.building[c.Key]; ok {
 		if err := w.flush(ctx); err != nil {
 			return err
@@ -144,9 +163,9 @@ func (w *Writer) Put(ctx context.Context, c Conversation, messages iter.Seq2[*Me
 }
 
 // put puts a conversation that has what old has, and more, or reports that it does not.
-func (w *Writer) put(ctx context.Context, c Conversation, old *Conversation, messages iter.Seq2[*Message, error]) (grown bool, err error) {
+func (w *Writer) put(ctx context.Context, c, old *Conversation, messages iter.Seq2[*Message, error]) (grown bool, err error) {
 	before := len(w.segments)
-	at := w.beginConversation(&c)
+	at := w.beginConversation(c)
 	mark := len(w.builder.added)
 	drop := func(err error) (bool, error) {
 		w.builder.cut(at, mark)
@@ -165,7 +184,7 @@ func (w *Writer) put(ctx context.Context, c Conversation, old *Conversation, mes
 			if err = w.flush(ctx); err == nil {
 				err = kill(w.segments[:1], c.Key, false) // the record, which is to come
 			}
-			at, mark = w.beginConversation(&c), 0
+			at, mark = w.beginConversation(c), 0
 		}
 		if err != nil {
 			return drop(err)
@@ -185,7 +204,7 @@ func (w *Writer) put(ctx context.Context, c Conversation, old *Conversation, mes
 		return drop(nil)
 	}
 	c.Digest = digest.sum()
-	w.builder.conversations[at] = c
+	w.builder.conversations[at] = *c
 	return true, kill(w.segments[len(w.segments)-before:], c.Key, old.Key == "")
 }
 
@@ -233,7 +252,7 @@ func (w *Writer) Commit(ctx context.Context, state State) error {
 	if err := w.merge(ctx); err != nil {
 		return err
 	}
-	w.State = state
+	w.manifest.State = state
 	w.manifest.Segments = nil
 	for _, s := range w.segments {
 		w.manifest.Segments = append(w.manifest.Segments, s.named)
