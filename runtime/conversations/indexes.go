@@ -19,6 +19,7 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Indexes are the indexes of stores, for all libraries that share them. An index is only
@@ -39,6 +40,16 @@ const indexFormat = "v1"
 // NewIndexes returns the indexes in a directory, which need not be there.
 func NewIndexes(dir string) *Indexes {
 	return &Indexes{dir: filepath.Join(dir, indexFormat), least: minIndexed, open: map[string]*index.Index{}}
+}
+
+// OpenIndexes returns the indexes that the user's cache directory has, or will have; nil
+// where the environment does not tell which that is.
+func OpenIndexes(getenv func(string) string) *Indexes {
+	dir := trust.CacheDir(getenv)
+	if dir == "" {
+		return nil
+	}
+	return NewIndexes(filepath.Join(dir, "index"))
 }
 
 // minIndexed is how many bytes of text a store has for which there is an index: less is
@@ -73,10 +84,13 @@ func (x *Indexes) Close() {
 	clear(x.open)
 }
 
-// Clear removes all indexes.
+// Clear removes all indexes, also those of other formats.
 func (x *Indexes) Clear() error {
+	if x == nil {
+		return nil
+	}
 	x.Close()
-	return os.RemoveAll(x.dir)
+	return os.RemoveAll(filepath.Dir(x.dir))
 }
 
 // indexNote is what an index says of its store.

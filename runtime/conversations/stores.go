@@ -148,6 +148,9 @@ func Open(o Options) (*Library, error) {
 	if len(stores) == 0 && nowhere != nil {
 		return nil, nowhere
 	}
+	if set.NoIndex {
+		o.Indexes = nil
+	}
 	l := New(o, stores...)
 	l.project = !o.AllProjects
 	l.nowhere, l.place = nowhere, ""

@@ -41,7 +41,7 @@ type searchedStore struct {
 
 func (s *searchCommands) status(ctx context.Context, asJSON bool) error {
 	library, err := conversations.Open(conversations.Options{
-		Dir: s.host.Dir, AllProjects: true, Getenv: s.host.Getenv, Now: s.host.Now, Once: true,
+		Dir: s.host.Dir, AllProjects: true, Getenv: s.host.Getenv, Now: s.host.Now, Once: true, Indexes: conversations.OpenIndexes(s.host.Getenv),
 	})
 	if err != nil {
 		return sourceFailure(err, nil)
