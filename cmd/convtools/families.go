@@ -19,7 +19,7 @@ func families(host *toolset.Host) []toolset.Family {
 	cli, _ := generated.CommandLines().Lookup(conversation.ListCLI)
 	recalled := recall.Family(host, cli.Env, process.Exec{})
 	return []toolset.Family{
-		with(recalled, host, conversationcli.Command, conversationcli.Stores, conversationcli.Search(&recalled)),
+		with(recalled, host, conversationcli.Command, conversationcli.Stores, conversationcli.Import, conversationcli.Search(&recalled)),
 		with(knowledge.Family(host), host, knowledgecli.Command),
 	}
 }

@@ -40,6 +40,7 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 	f.program = sync.OnceValue(func() *command.Program { return Program(f.line(), setting, runner) })
 	f.tools = New(f.openOnce)
 	f.tools.everywhere, f.tools.now = f.openEverywhere, func() time.Time { return f.host.Now() }
+	f.tools.sources = func(dir string) ([]string, error) { return conversations.SearchSources(f.options(dir)) }
 	return toolset.Family{
 		Name: "conversation",
 		Declared: func() []contract.Tool {

@@ -69,7 +69,7 @@ those of the local zone. A last block that begins with [note] says what there is
 besides.
 
 Put -- before a text that begins with '-' or is the name of a command below.`,
-		Example: cli.Examples(s.host.Name, "search retry policy", "search --role user --since 2026-01-01 --until 2026-W05 tide", "search -- status"),
+		Example:           cli.Examples(s.host.Name, "search retry policy", "search --role user --since 2026-01-01 --until 2026-W05 tide", "search -- status"),
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -237,7 +237,7 @@ func (s *searchCommands) write(answer, query string) error {
 	if s.host.Terminal {
 		blocks := strings.Split(answer, betweenBlocks)
 		for i, block := range blocks {
-			blocks[i] = styled(block, query)
+			blocks[i] = styled(block, query, s.host.Now().Location())
 		}
 		answer = strings.Join(blocks, "\n\n")
 	}
@@ -245,8 +245,8 @@ func (s *searchCommands) write(answer, query string) error {
 	return err
 }
 
-// styled is a block for a terminal.
-func styled(block, query string) string {
+// styled is a block for a terminal, with times of a zone.
+func styled(block, query string, zone *time.Location) string {
 	head, body, ok := strings.Cut(block, "\n")
 	if strings.HasPrefix(block, noteBlock) {
 		return styleDim + block + styleReset
@@ -257,7 +257,7 @@ func styled(block, query string) string {
 	const layout = "2006-01-02 15:04"
 	if len(head) > len(layout)+2 {
 		if at, err := time.Parse(layout, head[1:1+len(layout)]); err == nil {
-			head = "[" + at.Local().Format(layout) + head[1+len(layout):]
+			head = "[" + at.In(zone).Format(layout) + head[1+len(layout):]
 		}
 	}
 	return styleID + highlighted(head, query, styleID) + styleReset + "\n" + highlighted(body, query, "")

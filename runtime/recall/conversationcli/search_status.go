@@ -40,15 +40,18 @@ type searchedStore struct {
 }
 
 func (s *searchCommands) status(ctx context.Context, asJSON bool) error {
-	library, err := conversations.Open(conversations.Options{
-		Dir: s.host.Dir, AllProjects: true, Getenv: s.host.Getenv, Now: s.host.Now, Once: true, Indexes: conversations.OpenIndexes(s.host.Getenv),
-	})
+	options := conversations.Options{Dir: s.host.Dir, AllProjects: true, Getenv: s.host.Getenv, Now: s.host.Now, Once: true, Indexes: conversations.OpenIndexes(s.host.Getenv)}
+	sources, err := conversations.SearchSources(options)
+	if err != nil {
+		return sourceFailure(err, nil)
+	}
+	library, err := conversations.Open(options)
 	if err != nil {
 		return sourceFailure(err, nil)
 	}
 	defer library.Close()
 	stores := []searchedStore{}
-	for _, source := range conversations.Sources() {
+	for _, source := range sources {
 		store, err := s.searched(ctx, library, source)
 		if err != nil {
 			return sourceFailure(err, nil)

@@ -101,7 +101,7 @@ func open(ctx context.Context, path string) (*sqlitefile.DB, *messagedb.Form, er
 }
 
 func form() *messagedb.Form {
-	const columns = "SELECT name, title, created, updated, archived, hash, last, newest, id FROM conversations"
+	const columns = "SELECT name, title, created, updated, archived, hash, last, newest, id, native FROM conversations"
 	return &messagedb.Form{
 		Conversations: columns,
 		Conversation:  columns + " WHERE name = ?1",

@@ -78,11 +78,11 @@ func formOf(ctx context.Context, db *sqlitefile.DB) (*messagedb.Form, error) {
 	}
 	form := &messagedb.Form{
 		Conversations: allConversations(conversations, messages, first),
-		Conversation:  "SELECT conversation_id, NULL, NULL, NULL, FALSE, NULL, NULL, NULL, NULL FROM (SELECT conversation_id FROM messages WHERE conversation_id IS ?1 LIMIT 1)",
+		Conversation:  "SELECT conversation_id, NULL, NULL, NULL, FALSE, NULL, NULL, NULL, NULL, NULL FROM (SELECT conversation_id FROM messages WHERE conversation_id IS ?1 LIMIT 1)",
 		Kind:          kindOf, AppendPieces: appendPieces,
 	}
 	if slices.Contains(conversations, "id") {
-		form.Conversation = "SELECT " + facts(conversations) + ", NULL, NULL, NULL FROM conversations AS c WHERE id IS ?1 UNION ALL " + form.Conversation
+		form.Conversation = "SELECT " + facts(conversations) + ", NULL, NULL, NULL, NULL FROM conversations AS c WHERE id IS ?1 UNION ALL " + form.Conversation
 	}
 	form.Messages = fmt.Sprintf(`SELECT CAST(%s AS TEXT), NULL, %s, coalesce(octet_length(content), 0), CASE WHEN octet_length(content) <= %d THEN CAST(content AS TEXT) END
 		FROM messages WHERE conversation_id IS ?1`, messages.column("role"), messages.column("create_time"), messagedb.MaxMessage)
@@ -109,11 +109,11 @@ func allConversations(conversations, messages columns, first string) string {
 		newest = fmt.Sprintf("CASE WHEN min(%s) > 9999 THEN max(%s) END", number, number)
 	}
 	with := fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS newest, %s AS first FROM messages GROUP BY conversation_id) ", newest, first)
-	const noRow = "SELECT m.k, NULL, NULL, NULL, FALSE, NULL, NULL, m.newest, m.first FROM m"
+	const noRow = "SELECT m.k, NULL, NULL, NULL, FALSE, NULL, NULL, m.newest, m.first, NULL FROM m"
 	if !slices.Contains(conversations, "id") {
 		return with + noRow
 	}
-	return fmt.Sprintf("%s SELECT %s, NULL, m.newest, m.first FROM conversations AS c LEFT JOIN m ON m.k = c.id UNION ALL %s LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL",
+	return fmt.Sprintf("%s SELECT %s, NULL, m.newest, m.first, NULL FROM conversations AS c LEFT JOIN m ON m.k = c.id UNION ALL %s LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL",
 		with, facts(conversations), noRow)
 }
 

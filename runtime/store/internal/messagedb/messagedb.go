@@ -50,7 +50,8 @@ type Form struct {
 	// Conversations is the query for conversations: their key, title, time of creation,
 	// time of the last change, whether they are archived, a text that changes when
 	// anything of it has changed, or NULL, time of the last message or NULL, newest time
-	// of all messages or NULL, and where it stands in the database.
+	// of all messages or NULL, where it stands in the database, and the id that it was
+	// recorded with, or NULL where that is the key.
 	Conversations string
 	// Conversation is the same for those with the key ?1.
 	Conversation string

@@ -54,34 +54,39 @@ func (s *session) Close() {
 
 // info is what a database has about a conversation.
 type info struct {
-	database               *database
-	key                    any
-	native, title, version string
-	created, updated       time.Time
-	last, newest           time.Time
-	archived               bool
-	order                  int64
+	database         *database
+	key              any
+	name, native     string // the key as text, and the id that it was recorded with
+	title, version   string
+	created, updated time.Time
+	last, newest     time.Time
+	archived         bool
+	order            int64
 }
 
-func (s *Store) id(i *info) transcript.ID { return ID(s.options.Prefix, i.native) }
+func (s *Store) id(i *info) transcript.ID { return ID(s.options.Prefix, i.name) }
 
 // maxText is how many bytes of a text beside the messages are read.
 const maxText = 64 << 10
 
 func (d *database) scan(rows *sql.Rows) (*info, error) {
 	i := &info{database: d}
-	var title, version sql.NullString
+	var title, version, native sql.NullString
 	var created, updated, last, newest any
 	var order sql.NullInt64
-	if err := rows.Scan(&i.key, &title, &created, &updated, &i.archived, &version, &last, &newest, &order); err != nil {
+	if err := rows.Scan(&i.key, &title, &created, &updated, &i.archived, &version, &last, &newest, &order, &native); err != nil {
 		return nil, err
 	}
 	switch key := i.key.(type) {
 	case nil:
 	case []byte:
-		i.native = string(key)
+		i.name = string(key)
 	default:
-		i.native = fmt.Sprint(key)
+		i.name = fmt.Sprint(key)
+	}
+	i.native = i.name
+	if native.Valid {
+		i.native = native.String
 	}
 	i.title = strings.ToValidUTF8(title.String[:min(len(title.String), maxText)], "\ufffd")
 	i.version = version.String
