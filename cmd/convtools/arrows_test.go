@@ -171,8 +171,8 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/recall/conversationcli/..."),
-			to:   list("runtime/cli", "runtime/toolset", "runtime/base/...", domain, cobra, pflag),
-			why:  "the commands for people are flags and printing over a source, and know no tool",
+			to:   list("runtime/cli", "runtime/toolset", "runtime/contract", "runtime/base/...", domain, cobra, pflag),
+			why:  "the commands for people are flags and printing over a source, or over what the tools of their family answer",
 		},
 		{
 			from: list("runtime/recall"),

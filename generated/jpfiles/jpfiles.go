@@ -492,9 +492,9 @@ func Files() []contract.File {
 				"\n" +
 				"[conversation.tools.conversation_search.parameters.sources]\n" +
 				"type = \"array\"\n" +
-				"summary = \"Only messages that these programs recorded; those of all when absent (at most 10 items)\"\n" +
+				"summary = \"Only messages of these: the programs that recorded them, databases of ChatGPT exports, or what was imported (archive); all when absent (at most 10 items)\"\n" +
 				"items.type = \"string\"\n" +
-				"items.enum = [\"jp\", \"claude-code\", \"codex\", \"opencode\", \"gemini\"]\n",
+				"items.enum = [\"jp\", \"claude-code\", \"codex\", \"opencode\", \"gemini\", \"chatgpt\", \"archive\"]\n",
 		},
 		{
 			Path: ".jp/mcp/tools/knowledge/learn.toml",

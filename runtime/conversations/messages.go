@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -299,6 +300,16 @@ func (s *messageSearch) event(ctx context.Context, e *transcript.Event) {
 	s.newest.add(&Message{
 		Conversation: &s.conversation.Conversation, Position: position, Kind: e.Kind, Role: e.RoleName(),
 	}, s.buffer.Text, s.MaxText)
+}
+
+// Occurrences returns where a text occurs in s, as [MessageQuery.Text] does, from left to
+// right and without overlaps.
+func Occurrences(s, text string) iter.Seq[Span] {
+	return func(yield func(Span) bool) {
+		if p := newPattern(strings.TrimFunc(text, IsSpace)); p != nil {
+			p.each([]byte(s), -1, yield)
+		}
+	}
 }
 
 // lookEvery is how many bytes of a text are searched before the context is looked at.

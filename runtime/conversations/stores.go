@@ -70,6 +70,10 @@ func isArchive(name string) bool {
 	return slices.ContainsFunc(kinds(), func(k kind) bool { return k.name == name && k.archive })
 }
 
+// IsProgram reports whether a kind of store is of a program that records the conversations
+// of a project.
+func IsProgram(source string) bool { return !isArchive(source) }
+
 // SearchSources returns the names of the kinds of stores that are asked where a question
 // is about all conversations, archives too, as [Filter.Sources] takes them: all that there
 // are, but where the environment names databases, only those, and what the user's settings

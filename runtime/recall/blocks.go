@@ -60,7 +60,7 @@ func nameOf(c *transcript.Conversation) string {
 	if strings.TrimFunc(c.Title, conversations.IsSpace) != "" {
 		return clip(text.Line(c.Title), maxTitle)
 	}
-	return text.Line(first(string(c.ID), 8))
+	return text.Line(first(cmp.Or(c.NativeID, string(c.ID)), 8))
 }
 
 // first is the first n characters of a text.

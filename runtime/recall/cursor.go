@@ -32,7 +32,7 @@ func cursor(p *conversations.MessagePosition) string {
 
 // parseCursor reads what cursor wrote.
 func parseCursor(s string) (p conversations.MessagePosition, err error) {
-	b, err := base64.RawURLEncoding.DecodeString(s)
+	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
 	if err != nil || len(b) < 5 || b[0] != cursorVersion {
 		return p, errCursor
 	}

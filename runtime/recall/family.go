@@ -36,6 +36,7 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 	f.program = sync.OnceValue(func() *command.Program { return Program(f.line(), setting, runner) })
 	f.tools = New(f.openOnce)
 	f.tools.everywhere, f.tools.now = f.openEverywhere, func() time.Time { return f.host.Now() }
+	f.tools.sources = func(dir string) ([]string, error) { return conversations.SearchSources(f.options(dir)) }
 	return toolset.Family{
 		Name: "conversation",
 		Declared: func() []contract.Tool {
@@ -44,7 +45,11 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 		Call: func(ctx context.Context, call contract.Call) (string, error) {
 			return conversation.Call(ctx, f.tools, call)
 		},
-		Instructions: f.instructions,
+		CallStructured: func(ctx context.Context, call contract.Call) (string, error) {
+			return conversation.Call(ctx, structured{f.tools}, call)
+		},
+		HasStructured: []string{conversation.SearchTool().Name},
+		Instructions:  f.instructions,
 		Examples: []string{
 			"conversation_list outline=true",
 			"conversation_grep pattern=retry limit=10",

@@ -50,7 +50,7 @@ func TestFamilyIsRegistered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"conversation_grep", "conversation_list", "conversation_read"}
+	want := []string{"conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_search"}
 	if diff := cmp.Diff(want, registry.Names()); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}

@@ -33,7 +33,9 @@ type Tools struct {
 	open Open
 	// everywhere opens the conversations of all projects.
 	everywhere Open
-	now        func() time.Time
+	// sources returns the kinds of stores that a search asks that names none.
+	sources func(dir string) ([]string, error)
+	now     func() time.Time
 	// counting returns what [conversations.MessageQuery] has for a call.
 	counting func() func() bool
 }
@@ -42,7 +44,7 @@ var _ conversation.Handler = (*Tools)(nil)
 
 // New returns handlers for the conversations that open opens, for each call anew.
 func New(open Open) *Tools {
-	return &Tools{open: open, everywhere: open, now: time.Now, counting: countBriefly}
+	return &Tools{open: open, everywhere: open, sources: func(string) ([]string, error) { return nil, nil }, now: time.Now, counting: countBriefly}
 }
 
 // ask opens the source for a call and asks it. The error is worded.

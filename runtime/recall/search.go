@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -54,8 +55,17 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 	}
 	s.query.MaxText, s.query.Counting, s.query.Own = maxText, t.counting(), isRecallTool()
 	err := t.askOf(ctx, t.everywhere, call, func(ctx context.Context, source conversations.Source) (err error) {
+		if len(p.Sources) == 0 {
+			if s.query.Sources, err = t.sources(call.Context.Dir); err != nil {
+				return err
+			}
+		}
+		undone := "it may be among these"
+		if !slices.ContainsFunc(s.query.Sources, conversations.IsProgram) {
+			undone = ""
+		}
 		var current current
-		s.call, current = located(ctx, source, call, "it may be among these")
+		s.call, current = located(ctx, source, call, undone)
 		s.query.Exclude, s.query.KinOf = current.ids, current.kinOf
 		s.found, err = source.Messages(ctx, s.query)
 		return err

@@ -75,6 +75,10 @@ type Family struct {
 	// [*contract.Error] or a [*contract.InvalidArguments] where a model can be
 	// told what is wrong.
 	Call func(context.Context, contract.Call) (string, error)
+	// CallStructured runs a tool as Call does, one of those that HasStructured names, and
+	// returns an answer for programs, one JSON value. nil stands for none.
+	CallStructured func(context.Context, contract.Call) (string, error)
+	HasStructured  []string
 	// Version returns a value that changes when Offered, or the list of resources,
 	// may have changed. It is asked again and again while a server runs, so it has
 	// to be cheap. nil stands for a family that stays what it is.
