@@ -254,7 +254,7 @@ func (l *Library) inIndexes(ctx context.Context, f *Filter) (in inIndexes) {
 		return nil
 	}
 	for _, s := range l.stores {
-		if !l.asked(s, f) {
+		if !f.asks(s.Name()) {
 			continue
 		}
 		i := &indexed{store: s}

@@ -229,11 +229,6 @@ type opened struct {
 	from     map[transcript.ID]store.Store // of what is listed; nil where nobody asks
 }
 
-// asked reports whether a query is about a store.
-func (l *Library) asked(s store.Store, f *Filter) bool {
-	return len(f.IDs) > 0 || f.from(s.Name()) && (len(f.Sources) > 0 || !isArchive(s.Name()))
-}
-
 // open opens the stores that a query is about.
 func (l *Library) open(ctx context.Context, f *Filter) (*opened, error) {
 	return l.openExcept(ctx, f, nil)
@@ -244,7 +239,7 @@ func (l *Library) openExcept(ctx context.Context, f *Filter, except func(store.S
 	o := &opened{library: l}
 	var failed error
 	for _, s := range l.stores {
-		if !l.asked(s, f) || except != nil && except(s) {
+		if !f.asks(s.Name()) || except != nil && except(s) {
 			continue
 		}
 		session, unread, err := l.listed.open(ctx, s)
@@ -294,7 +289,7 @@ func (o *opened) list(ctx context.Context, set store.Set, aside *Aside) ([]store
 	}
 	if len(all) > 0 {
 		o.library.some.Store(true)
-	} else if len(aside.Problems) == 0 {
+	} else if len(aside.Problems) == 0 && !slices.ContainsFunc(o.stores, func(s store.Store) bool { return isArchive(s.Name()) }) {
 		if err := o.library.Nothing(ctx); err != nil {
 			return nil, err
 		}
@@ -415,6 +410,20 @@ func (o *opened) pickOf(ctx context.Context, set store.Set, f Filter, aside *Asi
 // from reports whether a filter lets a kind of store through.
 func (f *Filter) from(source string) bool {
 	return len(f.Sources) == 0 || slices.Contains(f.Sources, source)
+}
+
+// asks reports whether a query with the filter looks into a kind of store. An archive is
+// asked only by its name, and for its own ids.
+func (f *Filter) asks(source string) bool {
+	switch {
+	case len(f.IDs) == 0 && len(f.Sources) == 0:
+		return !isArchive(source)
+	case len(f.IDs) == 0:
+		return f.from(source)
+	case isArchive(source):
+		return slices.ContainsFunc(f.IDs, func(id string) bool { return SourceOf(transcript.ID(id)) == source })
+	}
+	return true
 }
 
 // toldElsewhere reports whether an event is a copy of one that a search over all

@@ -85,7 +85,7 @@ func SearchSources(o Options) ([]string, error) {
 	}
 	names := Sources()
 	if chatgpt.Home(o.env()) != "" && !slices.Contains(set.Off, chatgpt.Name) {
-		names = append([]string{chatgpt.Name}, set.On...)
+		names = append(slices.DeleteFunc(set.On, func(name string) bool { return name == chatgpt.Name }), chatgpt.Name)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(set.Off, name) }), nil
 }
@@ -256,6 +256,9 @@ func (l *Library) Nothing(ctx context.Context) error {
 		return nil
 	}
 	for _, s := range l.stores {
+		if isArchive(s.Name()) {
+			continue
+		}
 		session, unread, err := s.Open(ctx)
 		if err != nil || len(unread) > 0 {
 			return nil

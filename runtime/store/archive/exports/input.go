@@ -82,6 +82,7 @@ func open(name string) (*export, error) {
 		f.Close()
 		return nil, err
 	}
+	err = nil
 	e := &export{closer: f}
 	switch begin := head[:n]; {
 	case bytes.HasPrefix(begin, []byte("PK")):

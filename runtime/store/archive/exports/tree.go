@@ -1,6 +1,9 @@
 package exports
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // node is a node of the tree that the messages of a conversation are: who edits a message
 // or has an answer made again begins a branch.
@@ -34,19 +37,12 @@ func order(nodes []node, current string) (places []int, active []bool) {
 			seen[at] = true
 			places = append(places, at)
 			// The last one on the stack is the next one.
-			following := -1
-			for i := len(t.children[at]) - 1; i >= 0; i-- {
-				child := t.children[at][i]
-				if active[child] && following < 0 {
-					following = len(stack)
+			for _, last := range []bool{true, false} {
+				for _, child := range slices.Backward(t.children[at]) {
+					if active[child] == last {
+						stack = append(stack, child)
+					}
 				}
-				stack = append(stack, child)
-			}
-			if following >= 0 {
-				first := len(stack) - len(t.children[at])
-				next := stack[following]
-				copy(stack[first+1:following+1], stack[first:following])
-				stack[first] = next
 			}
 		}
 	}

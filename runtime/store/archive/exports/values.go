@@ -139,6 +139,9 @@ func (v *values) next() bool {
 func (v *values) read() bool {
 	start, tooLarge := v.pos, false
 	v.value = nil
+	if bytes.IndexByte([]byte(`{["tfn-0123456789`), v.buf[start]) < 0 {
+		return v.fail(errNoJSON)
+	}
 	var s scanner
 	for {
 		n, done := s.scan(v.buf[v.pos:])
@@ -160,9 +163,6 @@ func (v *values) read() bool {
 		if !more {
 			break // behind a number
 		}
-	}
-	if v.pos == start && !tooLarge {
-		return v.fail(errNoJSON)
 	}
 	if tooLarge = tooLarge || v.pos-start > v.most; !tooLarge {
 		v.value = v.buf[start:v.pos]
