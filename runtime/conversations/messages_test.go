@@ -81,11 +81,13 @@ type chatRecord struct {
 func (r *chatRecord) Events(context.Context, *store.Buffer) (store.Events, error) {
 	return &chatRecord{chat: r.chat, next: r.next}, nil
 }
-func (r *chatRecord) Version(context.Context) (string, error) { return "", nil }
-func (r *chatRecord) Event() *transcript.Event                { return &r.event }
-func (r *chatRecord) Totals() store.Totals                    { return store.Totals{Events: r.n} }
-func (r *chatRecord) Restart()                                { r.n = 0 }
-func (r *chatRecord) Close()                                  {}
+func (r *chatRecord) Version(context.Context) (string, error) {
+	return fmt.Sprintf("%+v %v", r.chat.events, r.chat.err), nil
+}
+func (r *chatRecord) Event() *transcript.Event { return &r.event }
+func (r *chatRecord) Totals() store.Totals     { return store.Totals{Events: r.n} }
+func (r *chatRecord) Restart()                 { r.n = 0 }
+func (r *chatRecord) Close()                   {}
 
 func (r *chatRecord) Err() error {
 	if r.n == len(r.chat.events) {
