@@ -2,7 +2,6 @@ package session
 
 import (
 	"iter"
-	"maps"
 	"slices"
 	"time"
 )
@@ -22,7 +21,7 @@ type State struct {
 	submissions SubmissionID
 
 	conversations []*Conversation // in the order of creation, tombstones too; never changed, only replaced
-	index         map[string]int  // where an id is in conversations; never changed, only replaced
+	index         map[string]int  // where the first of them are, by id; never changed, only replaced
 	stack         []Batch         // the top is last
 	queue         []Submission    // the next is first
 	task          *Task           // the one that runs
@@ -162,11 +161,27 @@ func (s State) Queue() []Submission { return slices.Clone(s.queue) }
 // Conversation returns the conversation with an id, destroyed or not, and nil where there is none. It belongs to the
 // state and must not be changed.
 func (s State) Conversation(id string) *Conversation {
-	i, ok := s.index[id]
-	if !ok {
+	i := s.place(id)
+	if i < 0 {
 		return nil
 	}
 	return s.conversations[i]
+}
+
+// maxUnindexed is how many conversations are looked for one by one: opening one need not copy the index.
+const maxUnindexed = 64
+
+// place returns where a conversation is, and -1 where it is not.
+func (s State) place(id string) int {
+	if i, ok := s.index[id]; ok {
+		return i
+	}
+	for i := len(s.index); i < len(s.conversations); i++ {
+		if s.conversations[i].ID == id {
+			return i
+		}
+	}
+	return -1
 }
 
 // Conversations returns all conversations in the order of their creation, destroyed ones too.
@@ -259,8 +274,8 @@ func cloneStack(stack []Batch) []Batch {
 
 // edit returns a copy of a conversation that is in the place of the one before.
 func (s *State) edit(id string) *Conversation {
-	i, ok := s.index[id]
-	if !ok {
+	i := s.place(id)
+	if i < 0 {
 		return nil
 	}
 	c := *s.conversations[i]
@@ -273,11 +288,12 @@ func (s *State) edit(id string) *Conversation {
 }
 
 func (s *State) open(c *Conversation) {
-	index := maps.Clone(s.index)
-	if index == nil {
-		index = map[string]int{}
-	}
-	index[c.ID] = len(s.conversations)
-	s.index = index
 	s.conversations = append(s.conversations, c)
+	if len(s.conversations)-len(s.index) <= maxUnindexed {
+		return
+	}
+	s.index = make(map[string]int, len(s.conversations))
+	for i, c := range s.conversations {
+		s.index[c.ID] = i
+	}
 }

@@ -44,6 +44,9 @@ type Options struct {
 	// anything is carried out. The session waits for it, so that none is lost; it must not call methods of the Engine
 	// other than [Engine.State]. It may be nil.
 	Observe func(session.Event)
+	// File is what the log is written through, for tests and measurements; see [sessionlog.Log.Through]. Nil is the file
+	// itself.
+	File func(sessionlog.File) sessionlog.File
 	// Limits bounds what models and tools return.
 	Limits Limits
 }
@@ -58,8 +61,9 @@ type Limits struct {
 	// RequestBytes is the size of what the calls of a response ask for, with the files that they name; 64 MiB. A call
 	// that goes beyond it is refused with [session.CodeInvalidArguments].
 	RequestBytes int
-	// OutputBytes is the size of a tool's output; 256 KiB. Of a longer one, the beginning is kept, with a note.
-	OutputBytes int
+	// OutputChars is how many characters of a tool's output are kept, the first and the last ones, with a note where
+	// more are left out; 262,144.
+	OutputChars int
 	// Grace is how long a model or a tool may take to return once its context has ended; 10 s. One that takes longer
 	// ends the session with a [*StuckError].
 	Grace time.Duration
@@ -96,17 +100,10 @@ func (e *StuckError) Error() string {
 // ErrClosed is the error of an Engine that has been closed.
 var ErrClosed = errors.New("the session has been closed")
 
-// journal is the part of a log that the engine writes to.
-type journal interface {
-	Append([]session.Event) error
-	Close() error
-}
-
 // Engine is a session that runs. Its methods may be called from several goroutines at once.
 type Engine struct {
 	options Options
-	journal journal
-	torn    *sessionlog.Torn
+	log     *sessionlog.Log
 
 	state    atomic.Pointer[session.State]
 	requests chan request
@@ -125,20 +122,16 @@ type Engine struct {
 
 // Start starts a new session, whose log is made in a directory.
 func Start(dir string, in session.Start, o Options) (*Engine, error) {
-	return start(in, o, func(events []session.Event) (journal, error) { return sessionlog.Create(dir, events) })
-}
-
-func start(in session.Start, o Options, create func([]session.Event) (journal, error)) (*Engine, error) {
 	o = o.withDefaults()
 	state, _, events, err := session.Step(session.State{}, o.Now(), in)
 	if err != nil {
 		return nil, err
 	}
-	j, err := create(events)
+	log, err := sessionlog.Create(dir, events)
 	if err != nil {
 		return nil, err
 	}
-	e := newEngine(o, j, state)
+	e := newEngine(o, log, state)
 	e.observe(events)
 	go e.run(nil)
 	return e, nil
@@ -151,21 +144,11 @@ func Resume(dir, id string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := resume(log, log.State(), o)
-	if err != nil {
-		return nil, errors.Join(err, log.Close())
-	}
-	e.torn = log.Torn()
-	return e, nil
-}
-
-func resume(j journal, state session.State, o Options) (*Engine, error) {
-	e := newEngine(o.withDefaults(), j, state)
+	e := newEngine(o.withDefaults(), log, log.State())
 	var effects []session.Effect
-	if !state.Idle() {
-		var err error
+	if !e.State().Idle() {
 		if effects, err = e.take(session.Recover{}); err != nil {
-			return nil, err
+			return nil, errors.Join(err, log.Close())
 		}
 	}
 	go e.run(effects)
@@ -185,8 +168,8 @@ func (o Options) withDefaults() Options {
 	if o.Limits.RequestBytes <= 0 {
 		o.Limits.RequestBytes = 64 << 20
 	}
-	if o.Limits.OutputBytes <= 0 {
-		o.Limits.OutputBytes = 256 << 10
+	if o.Limits.OutputChars <= 0 {
+		o.Limits.OutputChars = 256 << 10
 	}
 	if o.Limits.Grace <= 0 {
 		o.Limits.Grace = 10 * time.Second
@@ -194,9 +177,12 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func newEngine(o Options, j journal, state session.State) *Engine {
+func newEngine(o Options, log *sessionlog.Log, state session.State) *Engine {
+	if o.File != nil {
+		log.Through(o.File)
+	}
 	e := &Engine{
-		options: o, journal: j,
+		options: o, log: log,
 		requests: make(chan request), pieces: make(chan session.Delta), closing: make(chan struct{}), done: make(chan struct{}),
 		turns: map[session.SubmissionID]*Turn{},
 	}
@@ -208,7 +194,7 @@ func newEngine(o Options, j journal, state session.State) *Engine {
 func (e *Engine) State() session.State { return *e.state.Load() }
 
 // Torn returns what a crash had left at the end of the log, and nil where there was nothing.
-func (e *Engine) Torn() *sessionlog.Torn { return e.torn }
+func (e *Engine) Torn() *sessionlog.Torn { return e.log.Torn() }
 
 // Done returns a channel that is closed when the engine has ended, because it was closed or by an error.
 func (e *Engine) Done() <-chan struct{} { return e.done }

@@ -34,11 +34,7 @@ func (e *DivergedError) Unwrap() error { return e.Err }
 // [sessionlog.Read].
 func Replay(ctx context.Context, dir, id string, o Options) (int, error) {
 	r := &replay{ctx: ctx, options: o.withDefaults()}
-	if o.Model != nil {
-		if err := r.collectIDs(dir, id); err != nil {
-			return 0, err
-		}
-	}
+	r.options.NewID = func() string { return "" } // until the log is asked
 	n := 0
 	for record, err := range sessionlog.Read(dir, id) {
 		if err != nil {
@@ -58,31 +54,8 @@ type replay struct {
 	options Options
 	state   session.State
 	stop    *session.StopRequested // what the task that runs has been asked; nil where it has not
-	ids     []string               // of the conversations that calls create, in the order of the log
-	sampled []session.Input        // what the model gave for the task that runs, and is not taken yet
-}
-
-func (r *replay) collectIDs(dir, id string) error {
-	for record, err := range sessionlog.Read(dir, id) {
-		if err != nil {
-			return err
-		}
-		for _, e := range record.Events {
-			item, _ := e.Body.(session.ItemRecorded)
-			if create, ok := item.Call.Request.(session.Create); ok {
-				r.ids = append(r.ids, create.ConversationID)
-			}
-		}
-	}
-	r.options.NewID = func() string {
-		if len(r.ids) == 0 {
-			return ""
-		}
-		id := r.ids[0]
-		r.ids = r.ids[1:]
-		return id
-	}
-	return nil
+	asked   *session.Sample        // that a model has to answer next
+	sampled []session.Input        // what it has answered, and is not taken yet
 }
 
 // record takes the step that a record is of.
@@ -106,25 +79,14 @@ func (r *replay) record(want sessionlog.Record) error {
 			r.stop = nil
 		case session.StopRequested:
 			r.stop = &body
-		case session.Recovered:
-			r.sampled = nil
 		}
 	}
 	for _, effect := range effects {
-		if sample, ok := effect.(session.Sample); ok && r.options.Model != nil {
-			r.sample(sample)
+		if sample, ok := effect.(session.Sample); ok {
+			r.asked, r.sampled = &sample, nil
 		}
 	}
 	return r.ctx.Err()
-}
-
-// sample asks the model as an Engine would.
-func (r *replay) sample(effect session.Sample) {
-	r.sampled = nil
-	last := r.options.sample(r.ctx, r.state.Conversation(effect.Conversation), effect, func(_ context.Context, piece session.Delta) {
-		r.sampled = append(r.sampled, piece)
-	})
-	r.sampled = append(r.sampled, last)
 }
 
 // input returns the input that a record is the step of. What the model gives comes from it, where it is asked.
@@ -175,14 +137,33 @@ func (r *replay) input(events []session.Event) session.Input {
 	return session.Stopped{Task: task}
 }
 
-// fromModel returns the next of what the model gave, or what the log has where it is not asked, or gave it when the task
-// was being stopped already.
+// fromModel returns the next of what the model gives, asked as an Engine would, or what the log has where no model is
+// asked, or gave it when the task was being stopped already. Conversations have the ids of the log.
 func (r *replay) fromModel(logged session.Input) session.Input {
-	if r.options.Model == nil || r.stop != nil || len(r.sampled) == 0 {
+	if r.options.Model == nil || r.stop != nil || r.asked == nil && len(r.sampled) == 0 {
 		return logged
+	}
+	if asked := r.asked; asked != nil {
+		r.asked = nil
+		last := r.options.sample(r.ctx, r.state.Conversation(asked.Conversation), *asked, func(_ context.Context, piece session.Delta) {
+			r.sampled = append(r.sampled, piece)
+		})
+		r.sampled = append(r.sampled, last)
 	}
 	next := r.sampled[0]
 	r.sampled = r.sampled[1:]
+	response, _ := next.(session.Response)
+	recorded, _ := logged.(session.Response)
+	for i, item := range response.Items {
+		if i >= len(recorded.Items) || item.Call == nil || recorded.Items[i].Call == nil {
+			continue
+		}
+		create, ok := item.Call.Request.(session.Create)
+		if as, same := recorded.Items[i].Call.Request.(session.Create); ok && same {
+			create.ConversationID = as.ConversationID
+			item.Call.Request = create
+		}
+	}
 	return next
 }
 

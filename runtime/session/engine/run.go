@@ -19,7 +19,7 @@ func (e *Engine) run(effects []session.Effect) {
 			e.err = err
 		}
 	}
-	if err := e.journal.Close(); err != nil && errors.Is(e.err, ErrClosed) {
+	if err := e.log.Close(); err != nil && errors.Is(e.err, ErrClosed) {
 		e.err = err
 	}
 }
@@ -79,7 +79,7 @@ func (e *Engine) take(in session.Input) ([]session.Effect, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.journal.Append(events); err != nil {
+	if err := e.log.Append(events); err != nil {
 		return nil, err
 	}
 	e.state.Store(&state)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/session"
 )
@@ -48,13 +49,13 @@ func (o Options) sample(ctx context.Context, c *session.Conversation, effect ses
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	size, limit := 0, o.Limits.ResponseBytes
-	response, err := m.Sample(ctx, requestFor(c, effect.Left, o.Tools.Offered(ctx, c)), func(text string) {
-		size += len(text)
+	response, err := m.Sample(ctx, requestFor(c, effect.Left, o.Tools.Offered(ctx, c)), func(piece string) {
+		size += len(piece)
 		if size > limit {
 			cancel()
 			return
 		}
-		pass(ctx, session.Delta{Task: effect.Task, Text: valid(text)})
+		pass(ctx, session.Delta{Task: effect.Task, Text: valid(piece)})
 	})
 	usage := session.Usage{InputTokens: response.Usage.InputTokens, OutputTokens: response.Usage.OutputTokens}
 	if size > limit || sizeOf(response.Items) > limit {
@@ -76,8 +77,8 @@ func (o Options) responseItems(ctx context.Context, c *session.Conversation, ite
 		item = cleanItem(item)
 		switch item.Kind {
 		case model.AgentMessage:
-			text := item.Text()
-			all = append(all, session.ResponseItem{Message: &text, Raw: item.Raw})
+			message := item.Text()
+			all = append(all, session.ResponseItem{Message: &message, Raw: item.Raw})
 		case model.ToolCall:
 			calls++
 			request := o.prepare(ctx, c, item, calls, &bytes)
@@ -136,10 +137,7 @@ func requestSize(r session.Request) int {
 // runTool runs the tool of an ordinary call.
 func (e *Engine) runTool(ctx context.Context, effect session.RunTool) session.Input {
 	content, success := e.options.Tools.Run(ctx, e.State().Conversation(effect.Conversation), effect.Call)
-	content = valid(content)
-	if limit := e.options.Limits.OutputBytes; len(content) > limit {
-		content = fmt.Sprintf("%s\n[%d bytes of the output are left out]", valid(content[:limit]), len(content)-limit)
-	}
+	content = text.CutMiddle(valid(content), e.options.Limits.OutputChars)
 	return session.ToolDone{Task: effect.Task, Call: effect.Call.ID, Content: content, Success: success}
 }
 
@@ -196,7 +194,7 @@ func sizeOf(items []model.Item) int {
 	return n
 }
 
-// What is recorded is UTF-8, as JSON is: the state in memory and that of the log are the same.
+// What is recorded is UTF-8, as JSON is, and times are in UTC: the state in memory and that of the log are the same.
 
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
@@ -214,6 +212,7 @@ func clean(in session.Input) session.Input {
 		return in
 	}
 	submit.Context, submit.Input = cleanParts(submit.Context), cleanParts(submit.Input)
+	submit.Budget.Deadline = submit.Budget.Deadline.UTC().Round(0)
 	return submit
 }
 

@@ -52,6 +52,27 @@ type opened struct {
 	changed chan struct{} // is closed when something has happened
 }
 
+// turn is use, and waits while another process has the session, as long as waiting lasts.
+func (c *client) turn(ctx, waiting context.Context, sessions *sessionhost.Sessions) (o *opened, done func(), err error) {
+	again := time.NewTicker(busyPause)
+	defer again.Stop()
+	for {
+		o, done, err = c.use(ctx, sessions)
+		var busy *sessionlog.BusyError
+		if !errors.As(err, &busy) {
+			return o, done, err
+		}
+		select {
+		case <-again.C:
+		case <-waiting.Done():
+			return nil, nil, err
+		}
+	}
+}
+
+// busyPause is the time between two attempts to open a session that another process has.
+const busyPause = 100 * time.Millisecond
+
 // use opens the session where it is not open. done has to be called. Errors are those of packages sessionhost and engine.
 func (c *client) use(ctx context.Context, sessions *sessionhost.Sessions) (o *opened, done func(), err error) {
 	c.mu.Lock()
@@ -194,20 +215,16 @@ func patience(ctx context.Context, where contract.Context, milliseconds *int) (c
 	return context.WithTimeoutCause(ctx, wait, errWaiting)
 }
 
-// converse makes a call of conv.create or conv.send, and waits for its output (S-11, S-21).
-func (o *opened) converse(ctx context.Context, call contract.Call) (string, error) {
-	tools := o.sessions.Tools()
-	request, milliseconds, refusal := tools.Decode(ctx, o.State().Root().Settings, call.Tool, call.Arguments)
-	if refusal != nil {
-		return "", refused(refusal)
-	}
+// converse makes a call of conv.create or conv.send, and waits for its output (S-11, S-21): as long as waiting lasts, and
+// unless the client has canceled the call, when ctx is done.
+func (o *opened) converse(ctx, waiting context.Context, call contract.Call, request session.Request) (string, error) {
 	made := conv.OutsideCall{ID: o.sessions.NewID(), Tool: call.Tool, Arguments: call.Arguments}
-	tools.Keep(made.ID, request)
+	o.sessions.Tools().Keep(made.ID, request)
 	turn, err := o.Submit(ctx, session.Submit{Conversation: o.root, Input: made.Submission()})
 	if err != nil {
 		return "", err
 	}
-	answer, err := o.answer(ctx, made.ID, call.Context, milliseconds)
+	answer, err := o.answer(waiting, made.ID)
 	if ctx.Err() != nil && err != nil {
 		// The client has canceled the call, or is gone: nobody waits for the answer.
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
@@ -220,9 +237,7 @@ func (o *opened) converse(ctx context.Context, call contract.Call) (string, erro
 }
 
 // answer waits for the output of a call.
-func (o *opened) answer(ctx context.Context, id string, where contract.Context, milliseconds *int) (string, error) {
-	waiting, cancel := patience(ctx, where, milliseconds)
-	defer cancel()
+func (o *opened) answer(waiting context.Context, id string) (string, error) {
 	var got outcome
 	err := o.await(waiting, func(s session.State) bool {
 		got = outcomeOf(s, id)

@@ -144,30 +144,40 @@ func (f *family) answer(ctx context.Context, call contract.Call) (string, error)
 		if tool != session.ConvDestroy {
 			return c.read(ctx, sessions, request)
 		}
-		o, done, err := c.use(ctx, sessions)
+		waiting, cancel := patience(ctx, call.Context, nil)
+		defer cancel()
+		o, done, err := c.turn(ctx, waiting, sessions)
 		if err != nil {
 			return "", err
 		}
 		defer done()
 		return o.destroy(ctx, request.(session.Destroy).ConversationID)
 	case session.ConvCreate, session.ConvSend:
-		o, done, err := c.use(ctx, sessions)
+		request, milliseconds, refusal := sessions.Tools().Decode(ctx, sessions.Where().String(), call.Tool, call.Arguments)
+		if refusal != nil {
+			return "", refused(refusal)
+		}
+		waiting, cancel := patience(ctx, call.Context, milliseconds)
+		defer cancel()
+		o, done, err := c.turn(ctx, waiting, sessions)
 		if err != nil {
 			return "", err
 		}
 		defer done()
-		return o.converse(ctx, call)
+		return o.converse(ctx, waiting, call, request)
 	}
 	wait, refusal := conv.DecodeWait(ctx, call.Arguments)
 	if refusal != nil {
 		return "", refused(refusal)
 	}
-	o, done, err := c.use(ctx, sessions)
+	waiting, cancel := patience(ctx, call.Context, wait.WaitMs)
+	defer cancel()
+	o, done, err := c.turn(ctx, waiting, sessions)
 	if err != nil {
 		return "", err
 	}
 	defer done()
-	return o.answer(ctx, wait.TaskID, call.Context, wait.WaitMs)
+	return o.answer(waiting, wait.TaskID)
 }
 
 // warn writes what a person who runs this program should know, once.

@@ -37,7 +37,7 @@ func outcomeOf(s session.State, id string) outcome {
 	for i := len(items) - 1; i >= 0; i-- {
 		switch item := items[i]; item.Kind {
 		case session.ToolOutput:
-			if item.CallID == id {
+			if item.CallID == id && !open {
 				return outcome{progress: doneCall, content: item.Content, success: item.Success}
 			}
 		case session.UserMessage:

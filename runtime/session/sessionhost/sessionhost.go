@@ -153,6 +153,9 @@ func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
 		settings.Model = m.Name
 	}
 	catalogue := s.tools.Catalogue(ctx)
+	if ctx.Err() != nil { // which servers have tools is not known
+		return session.Start{}, context.Cause(ctx)
+	}
 	id := n.ID
 	if id == "" {
 		id = s.NewID()

@@ -34,7 +34,7 @@ func List(dir string) ([]Info, error) {
 	var all []Info
 	for _, entry := range entries {
 		id, ok := strings.CutSuffix(entry.Name(), extension)
-		if !ok || !entry.Type().IsRegular() || safefile.Temporary(entry.Name()) {
+		if _, named := Path(dir, id); !ok || !named || !entry.Type().IsRegular() {
 			continue
 		}
 		info, err := entry.Info()

@@ -36,8 +36,8 @@ func (e *NotFoundError) Error() string {
 
 func (e *NotFoundError) Unwrap() error { return fs.ErrNotExist }
 
-// file is what a log writes to.
-type file interface {
+// File is what a log is written to.
+type File interface {
 	io.Writer
 	Sync() error
 	Close() error
@@ -46,12 +46,11 @@ type file interface {
 // Log is a log that is open for writing, by this process alone. Its methods must not be called at the same time.
 type Log struct {
 	path   string
-	file   file
+	file   File
 	unlock func()
 	state  session.State
 	torn   *Torn
 	err    error // why nothing more is written
-	syncs  int
 }
 
 // Path returns the path of the log of a session in a directory. An id that is no plain file name has none.
@@ -210,6 +209,10 @@ func (l *Log) State() session.State { return l.state }
 // Torn returns what [Open] has cut off the end, and nil where the log was whole.
 func (l *Log) Torn() *Torn { return l.torn }
 
+// Through has everything written through another file, as one that injects faults, counts, or leaves out syncs. It is
+// called before the first Append.
+func (l *Log) Through(wrap func(File) File) { l.file = wrap(l.file) }
+
 // Append writes a record: the events of one step. When it returns, they are on disk, apart from pieces of messages (see
 // the package). A record that is too large, a [*TooLargeError], is not written at all. After any other error nothing more
 // is written: how much of the record is on disk is not known, and whoever opens the log again finds out.
@@ -223,7 +226,6 @@ func (l *Log) Append(events []session.Event) error {
 	}
 	_, err = l.file.Write(line)
 	if err == nil && !unsynced(events) {
-		l.syncs++
 		err = l.file.Sync()
 	}
 	if err != nil {

@@ -58,7 +58,7 @@ type reader struct {
 
 // newReader reads the first line. Without one, the error is a [*DamagedError]: a log is created with it.
 func newReader(path string, in io.Reader) (*reader, error) {
-	r := &reader{path: path, in: bufio.NewReaderSize(in, 256<<10)}
+	r := &reader{path: path, in: bufio.NewReaderSize(in, 64<<10)}
 	line, err := r.next()
 	if err != nil && err != io.EOF {
 		return nil, err
@@ -71,8 +71,10 @@ func newReader(path string, in io.Reader) (*reader, error) {
 		return nil, r.damaged(0, errors.New("the first line is not that of a session log"))
 	case h.Version > version:
 		return nil, &VersionError{Path: path, Version: h.Version, Supported: version}
-	case !bytes.HasSuffix(line, []byte("\n")):
-		return nil, r.damaged(0, errTorn)
+	}
+	var again bytes.Buffer
+	if err := encode(&again, h); err != nil || !bytes.Equal(again.Bytes(), line) {
+		return nil, r.damaged(0, errors.New("the first line is not as it was written"))
 	}
 	r.origin = h.Origin
 	return r, nil
@@ -122,24 +124,31 @@ func (r *reader) record() (Record, *Torn, error) {
 		return Record{Events: events, Line: line}, nil, nil
 	}
 	damage := r.damaged(start, err)
-	if r.syncedAfter() {
+	if r.syncedAfter(line) {
 		return Record{}, nil, damage
 	}
 	return Record{}, &Torn{Offset: start, Bytes: r.offset - start, Err: err}, io.EOF
 }
 
-// syncedAfter reads on to the end and reports whether a line there proves that what comes before it was synced: a whole
-// record follows one which has to be synced before anything is written after it.
-func (r *reader) syncedAfter() bool {
+// syncedAfter reads on to the end, from a line that is not a record, and reports whether what is there proves that the
+// line was synced: a whole record follows one which has to be synced before anything is written after it.
+func (r *reader) syncedAfter(line []byte) bool {
 	synced, proven := false, false
 	for {
-		line, err := r.next()
-		if err != nil {
-			return proven || !errors.Is(err, io.EOF)
+		// Where a line break is damaged, a record begins within the line.
+		for begin := 0; begin >= 0; {
+			line = line[begin:]
+			if events, err := unmarshalRecord(line); err == nil {
+				proven = proven || synced
+				synced = synced || !unsynced(events)
+			}
+			if begin = bytes.Index(line[min(1, len(line)):], []byte(beforeSum)); begin >= 0 {
+				begin++
+			}
 		}
-		if events, err := unmarshalRecord(line); err == nil {
-			proven = proven || synced
-			synced = synced || !unsynced(events)
+		var err error
+		if line, err = r.next(); err != nil {
+			return proven || !errors.Is(err, io.EOF)
 		}
 	}
 }

@@ -49,7 +49,9 @@ func (e *TooLargeError) Error() string {
 }
 
 // MarshalRecord returns the line of a record in a log, for the events of one step.
-func MarshalRecord(events []session.Event) ([]byte, error) {
+func MarshalRecord(events []session.Event) ([]byte, error) { return marshalRecord(events, maxRecord) }
+
+func marshalRecord(events []session.Event, most int) ([]byte, error) {
 	forms := make([]event, len(events))
 	for i, e := range events {
 		forms[i] = formOf(e)
@@ -64,8 +66,8 @@ func MarshalRecord(events []session.Event) ([]byte, error) {
 	sum := checksum(line[payloadStart:])
 	copy(line[len(beforeSum):], fmt.Sprintf("%08x", sum))
 	line = append(line, afterEvents...)
-	if len(line) > maxRecord {
-		return nil, &TooLargeError{Bytes: len(line), Most: maxRecord}
+	if len(line) > most {
+		return nil, &TooLargeError{Bytes: len(line), Most: most}
 	}
 	return line, nil
 }
