@@ -138,6 +138,11 @@ func arrows() []arrow {
 			why:  "databases are opened in one place, which sees to it that nothing is written",
 		},
 		{
+			from: list("runtime/store/archive"),
+			to:   list("runtime/base/...", "runtime/store", "runtime/store/internal/...", "runtime/transcript", "runtime/trust", "modernc.org/sqlite"),
+			why:  "the archive is written too, and is the program's own: SQLite does that",
+		},
+		{
 			from: list("runtime/store/codex"),
 			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "github.com/klauspost/compress/zstd"),
 			why:  "Codex compresses what has not been used for a week; no other store has to decompress anything",
@@ -196,8 +201,8 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/recall/conversationcli/..."),
-			to:   list("runtime/cli", "runtime/toolset", "runtime/base/...", domain, cobra, pflag),
-			why:  "the commands for people are flags and printing over a source, and know no tool",
+			to:   list("runtime/cli", "runtime/toolset", "runtime/contract", "runtime/base/...", domain, cobra, pflag),
+			why:  "the commands for people are flags and printing over a source, or over what the tools of their family answer",
 		},
 		{
 			from: list("runtime/recall"),

@@ -168,15 +168,15 @@ func parseWord(text string, ignoreCase bool) (*pattern, error) {
 }
 
 // unescaped makes it a pattern for tool calls whose strings are unescaped. The quotes
-// of these strings, and the white space and the punctuation between them, are of the
-// layout or recorded as they are: what stands between these in a literal pattern is in
-// one recorded string, name or number, whatever stands around it.
+// of these strings, and the white space, line breaks and the punctuation between them, are
+// of the layout or recorded as they are: what stands between these in a literal pattern is
+// in one recorded string, name or number, whatever stands around it.
 func (p *pattern) unescaped() {
 	if p.calls = nil; p.regex != nil || p.sieve == nil {
 		return
 	}
 	longest := ""
-	for _, part := range strings.FieldsFunc(p.text, func(r rune) bool { return strings.ContainsRune(" \":,{}[]", r) }) {
+	for _, part := range strings.FieldsFunc(p.text, func(r rune) bool { return strings.ContainsRune(" \n\":,{}[]", r) }) {
 		if len(part) > len(longest) {
 			longest = part
 		}

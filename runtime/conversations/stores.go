@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/archive"
+	"github.com/convtools/convtools/runtime/store/chatgpt"
 	"github.com/convtools/convtools/runtime/store/claudecode"
 	"github.com/convtools/convtools/runtime/store/codex"
 	"github.com/convtools/convtools/runtime/store/gemini"
@@ -32,16 +34,20 @@ type kind struct {
 	parseID func(text string) (transcript.ID, error)
 	// variables are those of the environment that move what the program keeps.
 	variables []string
+	// archive is set where the conversations belong to no project.
+	archive bool
 }
 
 // kinds is the one list of kinds of stores.
 func kinds() []kind {
 	return []kind{
-		{jp.Name, "JP", nil, nil, nil, jp.ParseID, []string{"JP_USER_DATA_DIR", "XDG_DATA_HOME"}},
-		{claudecode.Name, "Claude Code", claudecode.Home, opens(claudecode.Open), claudecode.Claims, claudecode.ParseID, []string{"CLAUDE_CONFIG_DIR"}},
-		{codex.Name, "Codex", codex.Home, opens(codex.Open), codex.Claims, codex.ParseID, []string{"CODEX_HOME"}},
-		{opencode.Name, "opencode", opencode.Home, opens(opencode.Open), opencode.Claims, opencode.ParseID, []string{"OPENCODE_DB", "XDG_DATA_HOME"}},
-		{gemini.Name, "Gemini CLI", gemini.Home, opens(gemini.Open), gemini.Claims, gemini.ParseID, []string{"GEMINI_CLI_HOME"}},
+		{jp.Name, "JP", nil, nil, nil, jp.ParseID, []string{"JP_USER_DATA_DIR", "XDG_DATA_HOME"}, false},
+		{claudecode.Name, "Claude Code", claudecode.Home, opens(claudecode.Open), claudecode.Claims, claudecode.ParseID, []string{"CLAUDE_CONFIG_DIR"}, false},
+		{codex.Name, "Codex", codex.Home, opens(codex.Open), codex.Claims, codex.ParseID, []string{"CODEX_HOME"}, false},
+		{opencode.Name, "opencode", opencode.Home, opens(opencode.Open), opencode.Claims, opencode.ParseID, []string{"OPENCODE_DB", "XDG_DATA_HOME"}, false},
+		{gemini.Name, "Gemini CLI", gemini.Home, opens(gemini.Open), gemini.Claims, gemini.ParseID, []string{"GEMINI_CLI_HOME"}, false},
+		{chatgpt.Name, "ChatGPT", chatgpt.Home, opens(chatgpt.Open), chatgpt.Claims, chatgpt.ParseID, chatgpt.Variables(), true},
+		{archive.Name, "imported exports", archive.Home, opens(archive.Open), archive.Claims, archive.ParseID, []string{"XDG_DATA_HOME"}, true},
 	}
 }
 
@@ -59,13 +65,54 @@ func Sources() []string {
 	return names
 }
 
-// Programs returns the programs that record conversations, as people call them.
+// isArchive reports whether the conversations of a kind of store belong to no project.
+func isArchive(name string) bool {
+	return slices.ContainsFunc(kinds(), func(k kind) bool { return k.name == name && k.archive })
+}
+
+// IsProgram reports whether a kind of store is of a program that records the conversations
+// of a project.
+func IsProgram(source string) bool { return !isArchive(source) }
+
+// SearchSources returns the names of the kinds of stores that are asked where a question
+// is about all conversations, archives too, as [Filter.Sources] takes them: all that there
+// are, but where the environment names databases, only those, and what the user's settings
+// switch on. The error is a [*SettingsError].
+func SearchSources(o Options) ([]string, error) {
+	set, err := readSettings(&o)
+	if err != nil {
+		return nil, err
+	}
+	names := Sources()
+	if chatgpt.Home(o.env()) != "" && !slices.Contains(set.Off, chatgpt.Name) {
+		names = append(slices.DeleteFunc(set.On, func(name string) bool { return name == chatgpt.Name }), chatgpt.Name)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(set.Off, name) }), nil
+}
+
+// Programs returns the programs that record the conversations of a project, as people
+// call them.
 func Programs() []string {
 	var names []string
 	for _, k := range kinds() {
-		names = append(names, k.program)
+		if !k.archive {
+			names = append(names, k.program)
+		}
 	}
 	return names
+}
+
+// ProgramAt returns the program whose sessions are in a directory, as people call it, or "".
+func ProgramAt(dir string, getenv func(string) string) string {
+	for _, k := range kinds() {
+		if k.open == nil || k.archive {
+			continue
+		}
+		if _, ok := k.open(store.Options{Home: dir, Project: project.New(project.Options{Dir: dir, All: true}), Getenv: getenv}); ok {
+			return k.program
+		}
+	}
+	return ""
 }
 
 // Variables returns the variables of the environment that conversations, and the settings
@@ -118,7 +165,11 @@ func Open(o Options) (*Library, error) {
 	if len(stores) == 0 && nowhere != nil {
 		return nil, nowhere
 	}
+	if set.NoIndex {
+		o.Indexes = nil
+	}
 	l := New(o, stores...)
+	l.project = !o.AllProjects
 	l.nowhere, l.place = nowhere, ""
 	if roots := p.Roots(); len(roots) > 0 {
 		l.place = roots[0]
@@ -205,6 +256,9 @@ func (l *Library) Nothing(ctx context.Context) error {
 		return nil
 	}
 	for _, s := range l.stores {
+		if isArchive(s.Name()) {
+			continue
+		}
 		session, unread, err := s.Open(ctx)
 		if err != nil || len(unread) > 0 {
 			return nil

@@ -68,7 +68,9 @@ func (f *family) checkHistories(ctx context.Context) []toolset.Check {
 		checks = append(checks, toolset.Check{Name: history, Status: toolset.Off, Detail: "of this project nothing is read: " + inventory.Excluded + " excludes it"})
 	}
 	for i := range inventory.Stores {
-		if s := &inventory.Stores[i]; s.Name != jp.Name {
+		s := &inventory.Stores[i]
+		isNone := s.Archive && !s.Found && !s.Off && len(s.Problems) == 0
+		if s.Name != jp.Name && !isNone {
 			checks = append(checks, f.checkHistory(s))
 		}
 	}
@@ -93,7 +95,11 @@ func (f *family) checkHistory(s *conversations.StoreReport) toolset.Check {
 		}
 		return check
 	}
-	check.Detail += fmt.Sprintf("%s of this project, %d of all, in %s", count(s.Here, "conversation", "conversations"), s.Conversations, s.Place)
+	if s.Archive {
+		check.Detail += fmt.Sprintf("%s in %s", count(s.Conversations, "conversation", "conversations"), s.Place)
+	} else {
+		check.Detail += fmt.Sprintf("%s of this project, %d of all, in %s", count(s.Here, "conversation", "conversations"), s.Conversations, s.Place)
+	}
 	if s.Unknown > 0 {
 		check.Detail += fmt.Sprintf("; %s of an unknown type, or damaged, left out", count(s.Unknown, "record", "records"))
 	}

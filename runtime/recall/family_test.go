@@ -50,7 +50,7 @@ func TestFamilyIsRegistered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"conversation_grep", "conversation_list", "conversation_read"}
+	want := []string{"conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_search"}
 	if diff := cmp.Diff(want, registry.Names()); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
@@ -98,6 +98,10 @@ func (l *long) List(context.Context, conversations.ListQuery) (conversations.Lis
 	return conversations.Listing{Conversations: []conversations.Listed{
 		live("jp-c17000000001", "Retry policy"), live("jp-c27000000002", "About the retry"), live("jp-c17000000003", ""),
 	}}, nil
+}
+
+func (*long) Messages(context.Context, conversations.MessageQuery) (conversations.MessageMatches, error) {
+	return conversations.MessageMatches{}, nil
 }
 
 func (*long) SearchEvents(context.Context, conversations.EventQuery) (conversations.EventMatches, error) {

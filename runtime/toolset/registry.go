@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -66,6 +67,40 @@ func NewRegistry(families ...Family) (*Registry, error) {
 	return &Registry{families: families}, nil
 }
 
+// Only returns a registry of these tools alone. A family of which it has not all tools
+// says nothing of them together: it has no instructions, prompts and resources. The error
+// for another name is a [contract.Error] that names the tools there are.
+func (r *Registry) Only(tools ...string) (*Registry, error) {
+	kept := map[string]bool{}
+	for _, name := range tools {
+		t, _, err := r.Lookup(name)
+		if err != nil {
+			return nil, err
+		}
+		kept[t.Name] = true
+	}
+	only := func(all []contract.Tool) []contract.Tool {
+		return slices.DeleteFunc(slices.Clone(all), func(t contract.Tool) bool { return !kept[t.Name] })
+	}
+	out := &Registry{}
+	for _, f := range r.families {
+		all := f.Declared()
+		some := only(all)
+		if len(some) == 0 {
+			continue
+		}
+		if len(some) < len(all) {
+			f.Instructions, f.Closing, f.Prompts, f.Resources = nil, nil, nil, nil
+		}
+		f.Declared = func() []contract.Tool { return some }
+		if offered := f.Offered; offered != nil {
+			f.Offered = func(ctx context.Context) []contract.Tool { return only(offered(ctx)) }
+		}
+		out.families = append(out.families, f)
+	}
+	return out, nil
+}
+
 // Families returns the families, in the order they were given.
 func (r *Registry) Families() []Family { return r.families }
 
@@ -118,6 +153,21 @@ func (r *Registry) Names() []string {
 		names = append(names, t.Name)
 	}
 	return names
+}
+
+// Background begins what families do beside calls, until stop, which waits for its end.
+func (r *Registry) Background(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	for _, f := range r.families {
+		if f.Background != nil {
+			wg.Go(func() { f.Background(ctx) })
+		}
+	}
+	return func() {
+		cancel()
+		wg.Wait()
+	}
 }
 
 // Call runs a tool of any family.

@@ -75,6 +75,10 @@ type Family struct {
 	// [*contract.Error] or a [*contract.InvalidArguments] where a model can be
 	// told what is wrong.
 	Call func(context.Context, contract.Call) (string, error)
+	// CallStructured runs a tool as Call does, one of those that HasStructured names, and
+	// returns an answer for programs, one JSON value. nil stands for none.
+	CallStructured func(context.Context, contract.Call) (string, error)
+	HasStructured  []string
 	// Version returns a value that changes when Offered, or the list of resources,
 	// may have changed. It is asked again and again while a server runs, so it has
 	// to be cheap. nil stands for a family that stays what it is.
@@ -98,6 +102,9 @@ type Family struct {
 	Resources []Resources
 	// Prompts are what a person can pick to start a common journey.
 	Prompts []Prompt
+	// Background is what a server does beside its calls. It returns once its context is
+	// done. nil stands for nothing.
+	Background func(context.Context)
 	// Checks looks at what the family depends on.
 	Checks func(context.Context) []Check
 	// Reads returns what of the user's own the tools will read, and where, for the user

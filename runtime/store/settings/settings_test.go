@@ -89,7 +89,7 @@ func TestProblems(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
 		"stores = 1":                                 "stores must be a table",
-		"[stores]\nof = [\"jp\"]":                    `unknown key "of"; known here: directories, exclude, off`,
+		"[stores]\nof = [\"jp\"]":                    `unknown key "of"; did you mean "off"?`,
 		"[stores]\noff = \"jp\"":                     "off must be an array of strings",
 		"[stores]\noff = [1]":                        "off must be an array of strings",
 		"[stores]\noff = [\"claude\"]":               `unknown store "claude" in off`,
