@@ -85,7 +85,7 @@ func SearchSources(o Options) ([]string, error) {
 	}
 	names := Sources()
 	if chatgpt.Home(o.env()) != "" && !slices.Contains(set.Off, chatgpt.Name) {
-		names = append([]string{chatgpt.Name}, set.On...)
+		names = append(slices.DeleteFunc(set.On, func(name string) bool { return name == chatgpt.Name }), chatgpt.Name)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(set.Off, name) }), nil
 }
@@ -165,7 +165,11 @@ func Open(o Options) (*Library, error) {
 	if len(stores) == 0 && nowhere != nil {
 		return nil, nowhere
 	}
+	if set.NoIndex {
+		o.Indexes = nil
+	}
 	l := New(o, stores...)
+	l.project = !o.AllProjects
 	l.nowhere, l.place = nowhere, ""
 	if roots := p.Roots(); len(roots) > 0 {
 		l.place = roots[0]
@@ -252,6 +256,9 @@ func (l *Library) Nothing(ctx context.Context) error {
 		return nil
 	}
 	for _, s := range l.stores {
+		if isArchive(s.Name()) {
+			continue
+		}
 		session, unread, err := s.Open(ctx)
 		if err != nil || len(unread) > 0 {
 			return nil
