@@ -179,6 +179,17 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// Where there is no workspace, no file is read.
+func TestNoWorkspace(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.root = ""
+	invalid, ok := l.prepare(t, "conv.create", `{"user_instruction":"go","base_instruction_file":"base.md"}`).(session.Invalid)
+	if !ok || invalid.Refusal.Code != session.CodeUnreadableFile || !strings.Contains(invalid.Refusal.Reason, "there is no workspace here") {
+		t.Errorf("%+v", invalid)
+	}
+}
+
 // A file is read when the call is prepared, and never again (A-27).
 func TestFrozen(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,8 @@ import (
 type Settings struct {
 	// Model is the name of a configured model; empty stands for the one that the configuration chooses.
 	Model string `json:"model,omitempty"`
-	// Root is the workspace: files are read inside of it alone. Dir is where relative paths begin. Both are absolute.
+	// Root is the workspace: files are read inside of it alone, and none where it is empty. Dir is where relative paths
+	// begin. Both are absolute.
 	Root string `json:"root"`
 	Dir  string `json:"dir"`
 	// Outside reports that a program outside of the session has the place of the root's model: see [OutsideCall].

@@ -97,7 +97,11 @@ func (c *client) use(ctx context.Context, sessions *sessionhost.Sessions) (o *op
 // open goes on with the session, or starts it.
 func (c *client) open(ctx context.Context, sessions *sessionhost.Sessions) (*opened, error) {
 	o := &opened{sessions: sessions, changed: make(chan struct{})}
-	options := sessions.Engine(func(session.Event) { o.tell() })
+	options := sessions.Engine(func(e session.Event) {
+		if _, piece := e.Body.(session.AgentMessageDelta); !piece { // nobody waits for one
+			o.tell()
+		}
+	})
 	var err error
 	o.Engine, err = engine.Resume(sessions.Dir(), c.id, options)
 	if errors.Is(err, fs.ErrNotExist) {

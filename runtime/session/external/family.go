@@ -98,7 +98,7 @@ func (f *family) client(where contract.Context) (*client, *sessionhost.Sessions,
 	if err != nil {
 		return nil, nil, refused(&session.Refusal{Code: session.CodeUnavailable, Reason: "no conversation can be held here: " + err.Error()})
 	}
-	id := sessionOf(sessions.Where().Root, where)
+	id := sessionOf(cmp.Or(sessions.Where().Root, sessions.Where().Dir), where)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c := f.clients[id]

@@ -80,6 +80,8 @@ func Open(o Options) (*Sessions, error) {
 	s.where = conv.Settings{Root: dir, Dir: dir}
 	if root, ok := workspace.Find(dir); ok {
 		s.where.Root = root
+	} else if holds(dir, trust.Home(o.Host.Getenv)) {
+		s.where.Root = "" // all that a person has is no workspace
 	}
 	for _, out := range config.LeftOut {
 		s.warn(out.Error())
@@ -89,12 +91,18 @@ func Open(o Options) (*Sessions, error) {
 		for _, c := range config.Servers {
 			servers = append(servers, mcptools.Server{Name: c.Name, Command: c.Command, Args: c.Args, Env: c.Env, URL: c.URL})
 		}
-		s.servers = mcptools.New(servers, mcptools.Options{Name: o.Host.Name, Version: o.Host.Version, Dir: s.where.Root})
+		s.servers = mcptools.New(servers, mcptools.Options{Name: o.Host.Name, Version: o.Host.Version, Dir: cmp.Or(s.where.Root, s.where.Dir)})
 	}
 	s.tools = conv.NewTools(conv.Options{
 		Registry: o.Registry, Servers: s.servers, Now: o.Host.Now, RecordedAs: o.RecordedAs, Warn: o.Warn,
 	})
 	return s, nil
+}
+
+// holds reports whether a directory is another one, or has it somewhere below.
+func holds(dir, other string) bool {
+	below, err := filepath.Rel(dir, other)
+	return err == nil && filepath.IsLocal(below)
 }
 
 // LogDir returns the directory of the logs: sessions, in the directory for the data of the user. It is the same on all
