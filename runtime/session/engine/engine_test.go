@@ -36,6 +36,9 @@ func TestChain(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("result (-want +got):\n%s", diff)
 		}
+		if last := observed[len(observed)-1]; last.Body.Type() != "task_complete" {
+			t.Errorf("the last event that was observed by then is %+v", last)
+		}
 		if err := e.Close(); err != nil {
 			t.Error(err)
 		}
@@ -420,6 +423,10 @@ func (m fixed) Sample(ctx context.Context, _ model.Request, delta func(string)) 
 			}
 			delta(piece)
 		}
+		if m.endless && m.pieces == nil {
+			<-ctx.Done()
+			return model.Response{}, ctx.Err()
+		}
 	}
 	return m.response, m.err
 }
@@ -438,6 +445,7 @@ func TestModelFailures(t *testing.T) {
 		{"an error of another kind", fixed{err: errors.New("odd")}, nil, "failed"},
 		{"no model", fixed{}, &model.Error{Code: model.CodeConfiguration, Message: "no key"}, "model_configuration"},
 		{"a response that is too large", fixed{response: model.Response{Items: []model.Item{model.Text(model.AgentMessage, strings.Repeat("x", 1001))}}}, nil, "model_too_large"},
+		{"silence without end", fixed{endless: true}, nil, "model_stalled"},
 		{"pieces without end", fixed{pieces: []string{"word "}, endless: true}, nil, "model_too_large"},
 		{"calls with one id", fixed{response: model.Response{Items: []model.Item{toolCall, toolCall}}}, nil, "invalid_response"},
 	} {
