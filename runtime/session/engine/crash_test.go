@@ -250,7 +250,7 @@ func TestCrashesWithTools(t *testing.T) {
 		}
 		state := m.finish(p)
 		ran := map[string]int{}
-		for _, what := range m.world.asked {
+		for _, what := range m.world.calls() {
 			if strings.HasPrefix(what, "tool ") {
 				ran[what]++
 				if ran[what] > 1 {

@@ -42,8 +42,8 @@ func TestChain(t *testing.T) {
 		if err := e.Close(); err != nil {
 			t.Error(err)
 		}
-		if w.most != 1 {
-			t.Errorf("%d worked at the same time", w.most)
+		if _, most, _ := w.has(); most != 1 {
+			t.Errorf("%d worked at the same time", most)
 		}
 		if diff := cmp.Diff(logged(t, dir), observed); diff != "" {
 			t.Errorf("observed (-log +observed):\n%s", diff)
@@ -155,7 +155,7 @@ func TestStop(t *testing.T) {
 				dir, w, g := t.TempDir(), &world{}, newGate()
 				w.enter = func(ctx context.Context, what string) error {
 					g.entered <- what
-					if len(w.asked) != test.until {
+					if len(w.calls()) != test.until {
 						return nil
 					}
 					<-ctx.Done()
@@ -168,14 +168,14 @@ func TestStop(t *testing.T) {
 					t.Fatal(err)
 				}
 				synctest.Wait()
-				if len(w.asked) != test.until {
-					t.Fatalf("asked: %v", w.asked)
+				if len(w.calls()) != test.until {
+					t.Fatalf("asked: %v", w.calls())
 				}
 				if err := test.stop(t.Context(), e); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()
-				if e.State().Idle() || len(w.asked) != test.until {
+				if e.State().Idle() || len(w.calls()) != test.until {
 					t.Error("the session did not wait for what it stops")
 				}
 				got, err := turn.Wait(t.Context())
@@ -286,8 +286,8 @@ func TestCloseKeepsOutput(t *testing.T) {
 			t.Fatal(err)
 		}
 		root := conversationsOf(e.State())[0]
-		if got := root[len(root)-1]; got != "agent_message   shell ran" || strings.Count(strings.Join(w.asked, ","), "tool shell") != 1 {
-			t.Errorf("the answer is %q; asked: %v", got, w.asked)
+		if got := root[len(root)-1]; got != "agent_message   shell ran" || strings.Count(strings.Join(w.calls(), ","), "tool shell") != 1 {
+			t.Errorf("the answer is %q; asked: %v", got, w.calls())
 		}
 		if err := e.Close(); err != nil {
 			t.Error(err)
@@ -331,8 +331,8 @@ func TestStuck(t *testing.T) {
 				if !errors.As(err, &stuck) || stuck.Tool != "shell" || stuck.Task != 1 {
 					t.Errorf("%v", err)
 				}
-				if len(w.asked) != 2 {
-					t.Errorf("asked: %v", w.asked)
+				if len(w.calls()) != 2 {
+					t.Errorf("asked: %v", w.calls())
 				}
 				close(release)
 				synctest.Wait()
