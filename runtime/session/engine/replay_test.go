@@ -22,7 +22,7 @@ func TestReplay(t *testing.T) {
 		m := &machine{t: t, dir: t.TempDir(), world: &world{}}
 		m.run(talk(), crash, 50)
 		m.finish(talk())
-		w := &world{}
+		w := &world{created: 100, prepared: 100} // other ids, and another time
 		n, err := engine.Replay(t.Context(), m.dir, "s", w.options())
 		if err != nil || n < 10 || len(w.calls()) < 9 {
 			t.Fatalf("crashed at %d: %d records, asked %v: %v", crash, n, w.calls(), err)
