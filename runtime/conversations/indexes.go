@@ -644,6 +644,22 @@ type IndexReport struct {
 	index.Info
 }
 
+// IndexReports returns what there is of indexes of the library's stores. Nothing is read but
+// that.
+func (l *Library) IndexReports() []IndexReport {
+	var reports []IndexReport
+	for _, s := range l.stores {
+		if l.indexes == nil {
+			break
+		}
+		r := refreshing{library: l, store: s, index: l.indexes.of(s)}
+		r.Store, r.IndexReport.Place = s.Name(), s.Place()
+		r.current("")
+		reports = append(reports, r.IndexReport)
+	}
+	return reports
+}
+
 // commitEvery is how many bytes of text are read before they are made part of an index.
 const commitEvery = 256 << 20
 

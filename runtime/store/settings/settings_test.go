@@ -57,6 +57,8 @@ func TestRead(t *testing.T) {
 		"no table":      {"[kb.topic.a]\nsubjects = \"a\"", settings.Settings{}},
 		"an empty one":  {"[stores]", settings.Settings{}},
 		"an empty file": {"\ufeff", settings.Settings{}},
+		"no index":      {"[index]\noff = true", settings.Settings{NoIndex: true}},
+		"an index":      {"[index]\noff = false", settings.Settings{}},
 		"everything": {
 			"[stores]\noff = [\"jp\", \"codex\"]\nexclude = [\"" + root + "/\", \"~/private\", \"~\"]\n[stores.directories]\nclaude-code = [\"~/backup/.claude\"]\ncodex = []",
 			settings.Settings{
@@ -103,7 +105,10 @@ func TestProblems(t *testing.T) {
 		"[stores.directories]\ncodex = \"~/a\"":      "directories.codex must be an array of strings",
 		"[stores.directories]\ncodex = [\"a\"]":      `"a" in directories.codex is not an absolute path`,
 		"[stores]\noff = [\"x\"]\nexclude = [\"y\"]": "in exclude is not an absolute path",
-		"[stores": "expected",
+		"index = 1":          "index must be a table",
+		"[index]\noff = 1":   "off in index must be true or false",
+		"[index]\nof = true": `unknown key "of" in index; known here: off`,
+		"[stores":            "expected",
 		strings.Repeat("#", 1<<20) + "\n[stores]\noff = []":   "",
 		"[stores]\noff = [\"\\u001b[31m" + "\"]":              `"\x1b[31m"`,
 		"[stores]\n\"" + strings.Repeat("long", 100) + "\"=1": "…",
