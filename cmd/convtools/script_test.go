@@ -31,10 +31,11 @@ var update = flag.Bool("update", false, "write the expected output in scripts an
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"convtools": main,
-		"painter":   painter,
-		"misbehave": misbehave,
-		"jp":        jp,
+		"convtools":   main,
+		"painter":     painter,
+		"misbehave":   misbehave,
+		"gated-model": gatedModel,
+		"jp":          jp,
 		// Programs, and not scripts that a test writes: a file that is open for writing
 		// in a process that is forked at that moment cannot be executed.
 		"marking-pager": markingPager,
@@ -112,7 +113,7 @@ func closingPager() {
 
 // TestScripts runs the program the way people and JP do. Every script starts in
 // $WORK/ws, a copy of the sample workspace. A copy of the sample knowledge base is
-// in $KB.
+// in $KB, and sample exports are in $EXPORTS.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	sample, err := filepath.Abs("../../testdata/workspaces/sample")
@@ -120,6 +121,10 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	knowledge, err := filepath.Abs("../../testdata/knowledge")
+	if err != nil {
+		t.Fatal(err)
+	}
+	exports, err := filepath.Abs("../../testdata/exports")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,6 +150,7 @@ func TestScripts(t *testing.T) {
 			env.Cd = ws
 			env.Setenv("WS", ws)
 			env.Setenv("KB", kb)
+			env.Setenv("EXPORTS", exports)
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("JP_USER_DATA_DIR", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("CONVTOOLS_CLI", "")

@@ -310,6 +310,15 @@ func (r *Registry) Commands() []*cobra.Command {
 	return commands
 }
 
+// Close ends what calls have left running.
+func (r *Registry) Close() {
+	for _, f := range r.families {
+		if f.Close != nil {
+			f.Close()
+		}
+	}
+}
+
 // Examples returns calls for people to try.
 func (r *Registry) Examples() []string {
 	var examples []string

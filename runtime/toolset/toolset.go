@@ -122,6 +122,8 @@ type Family struct {
 	Project func(dir string) (root string, err error)
 	// Commands returns the family's commands for people.
 	Commands func() []*cobra.Command
+	// Close ends what calls have left running. It is called once, when the program ends. nil stands for nothing.
+	Close func()
 }
 
 // Resources are addresses of one form and what is found there.

@@ -111,14 +111,15 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 			done.Error = err.Error()
 		}
 		all = append(all, done)
-		if !o.json && (err == nil || report.Recognised()+len(report.Problems) > 0) {
+		// What is no export leaves the others as they are; what else fails would fail again.
+		var unrecognised *exports.UnrecognisedError
+		isOther := errors.As(err, &unrecognised) || errors.Is(err, fs.ErrNotExist)
+		isKnown := unrecognised != nil && unrecognised.Reason != ""
+		if !o.json && (err == nil || report.Recognised()+report.Failed > 0) && !isKnown {
 			if err := c.writeImport(&done, o.dryRun); err != nil {
 				return err
 			}
 		}
-		// What is no export leaves the others as they are; what else fails would fail again.
-		var unrecognised *exports.UnrecognisedError
-		isOther := errors.As(err, &unrecognised) || errors.Is(err, fs.ErrNotExist)
 		switch {
 		case err != nil && (!isOther || len(paths) == 1 && !o.json):
 			return cli.Hint(err, "see "+c.host.Name+" import --help for what can be imported")
