@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,14 +62,41 @@ func (x *Indexes) of(s store.Store) *index.Index {
 	if x == nil {
 		return nil
 	}
-	sum := sha256.Sum256([]byte(s.Name() + "\x00" + s.Place()))
-	name := s.Name() + "-" + hex.EncodeToString(sum[:8])
+	name := nameOfIndex(s)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.open[name] == nil {
 		x.open[name] = index.Open(filepath.Join(x.dir, name))
 	}
 	return x.open[name]
+}
+
+// nameOfIndex is the name of the directory that has the index of a store.
+func nameOfIndex(s store.Store) string {
+	sum := sha256.Sum256([]byte(s.Name() + "\x00" + s.Place()))
+	return s.Name() + "-" + hex.EncodeToString(sum[:8])
+}
+
+// Stat returns how many bytes the index of a store takes, and when it was changed last; 0 and
+// the zero time where there is none.
+func (x *Indexes) Stat(s store.Store) (bytes int64, changed time.Time) {
+	if x == nil {
+		return 0, changed
+	}
+	// What cannot be looked at, or goes meanwhile, counts as nothing.
+	_ = filepath.WalkDir(filepath.Join(x.dir, nameOfIndex(s)), func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return nil
+		}
+		if info, err := entry.Info(); err == nil {
+			bytes += info.Size()
+			if info.ModTime().After(changed) {
+				changed = info.ModTime()
+			}
+		}
+		return nil
+	})
+	return bytes, changed
 }
 
 // Close closes the files of all indexes.
@@ -788,4 +816,20 @@ func (r *refreshing) commit(ctx context.Context) error {
 		return err
 	}
 	return r.writer.Commit(ctx, index.State{Note: string(note), Updated: r.library.now().Unix()})
+}
+
+// StatIndexes returns how many bytes the indexes of a kind of store take, and when one of
+// them was changed last, as [Indexes.Stat] does.
+func (l *Library) StatIndexes(source string) (bytes int64, changed time.Time) {
+	for _, s := range l.stores {
+		if s.Name() != source {
+			continue
+		}
+		n, at := l.indexes.Stat(s)
+		bytes += n
+		if at.After(changed) {
+			changed = at
+		}
+	}
+	return bytes, changed
 }

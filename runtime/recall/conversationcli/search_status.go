@@ -19,7 +19,7 @@ func (s *searchCommands) statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "status",
 		Short:   "Show what is searched, and how much there is",
-		Long:    cli.Fill("Shows the stores that are searched, with the conversations and messages in each, and the newest of them. All of it is read for that."),
+		Long:    cli.Fill("Shows the stores that are searched, with the conversations and messages in each, the newest of them, and the size and age of their index. What is not indexed is read for that."),
 		Example: cli.Examples(s.host.Name, "search status"),
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -36,6 +36,8 @@ type searchedStore struct {
 	Conversations int        `json:"conversations"`
 	Messages      int        `json:"messages"`
 	Newest        *time.Time `json:"newest"`
+	IndexBytes    int64      `json:"index_bytes"`
+	IndexedAt     *time.Time `json:"indexed_at"`
 	Problems      []string   `json:"problems"`
 }
 
@@ -85,6 +87,11 @@ func (s *searchCommands) searched(ctx context.Context, library *conversations.Li
 		newest := found.Messages[0].Position.Time.UTC()
 		store.Newest = &newest
 	}
+	var indexed time.Time
+	if store.IndexBytes, indexed = library.StatIndexes(source); !indexed.IsZero() {
+		indexed = indexed.UTC()
+		store.IndexedAt = &indexed
+	}
 	for _, archived := range []bool{false, true} {
 		filter.Archived = archived
 		listing, err := library.List(ctx, conversations.ListQuery{Filter: filter, NoEvents: true, Sort: conversations.ByID})
@@ -100,14 +107,17 @@ func (s *searchCommands) searched(ctx context.Context, library *conversations.Li
 }
 
 func (s *searchCommands) writeStatus(stores []searchedStore) error {
-	rows := [][]string{{"STORE", "CONVERSATIONS", "MESSAGES", "NEWEST"}}
+	rows := [][]string{{"STORE", "CONVERSATIONS", "MESSAGES", "NEWEST", "INDEX MB", "INDEXED"}}
 	var remarks []string
 	for _, store := range stores {
-		newest := "-"
+		row := []string{store.Store, text.Number(store.Conversations), text.Number(store.Messages), "-", "-", "-"}
 		if store.Newest != nil {
-			newest = s.when(*store.Newest, false)
+			row[3] = s.when(*store.Newest, false)
 		}
-		rows = append(rows, []string{store.Store, text.Number(store.Conversations), text.Number(store.Messages), newest})
+		if store.IndexedAt != nil {
+			row[4], row[5] = fmt.Sprintf("%.1f", float64(store.IndexBytes)/1e6), s.when(*store.IndexedAt, false)
+		}
+		rows = append(rows, row)
 		for i, p := range store.Problems {
 			if i == maxProblems {
 				remarks = append(remarks, fmt.Sprintf("%s: %d more problems; --json shows all", store.Store, len(store.Problems)-maxProblems))
@@ -117,7 +127,7 @@ func (s *searchCommands) writeStatus(stores []searchedStore) error {
 		}
 	}
 	var b strings.Builder
-	for _, line := range align(rows, func(column int) bool { return column == 1 || column == 2 }) {
+	for _, line := range align(rows, func(column int) bool { return column == 1 || column == 2 || column == 4 }) {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	if len(remarks) > 0 {
