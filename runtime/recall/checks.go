@@ -68,9 +68,8 @@ func (f *family) checkSearch() (toolset.Check, bool) {
 	}
 	check := toolset.Check{Name: "search", Status: toolset.OK, Detail: "of all projects: " + join(sources, "and")}
 	var bytes int64
-	for _, source := range sources {
-		n, _ := library.StatIndexes(source)
-		bytes += n
+	for _, r := range library.IndexReports() {
+		bytes += r.Bytes
 	}
 	if bytes > 0 {
 		check.Detail += fmt.Sprintf("; indexes of %.1f MB", float64(bytes)/1e6)

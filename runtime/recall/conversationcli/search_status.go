@@ -19,7 +19,7 @@ func (s *searchCommands) statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "status",
 		Short:   "Show what is searched, and how much there is",
-		Long:    cli.Fill("Shows the stores that are searched, with the conversations and messages in each, the newest of them, and the size and age of their index. What is not indexed is read for that."),
+		Long:    cli.Fill("Shows the stores that are searched, with the conversations and messages in each, the newest of them, and their index. What has no index is read for that."),
 		Example: cli.Examples(s.host.Name, "search status"),
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -36,9 +36,20 @@ type searchedStore struct {
 	Conversations int        `json:"conversations"`
 	Messages      int        `json:"messages"`
 	Newest        *time.Time `json:"newest"`
-	IndexBytes    int64      `json:"index_bytes"`
-	IndexedAt     *time.Time `json:"indexed_at"`
 	Problems      []string   `json:"problems"`
+	IndexBytes    int64      `json:"index_bytes"` // 0 where there is no index
+	IndexedAt     *time.Time `json:"indexed_at"`  // when the newest index was written
+}
+
+// addIndex adds the index of one of the stores of the kind.
+func (s *searchedStore) addIndex(r *conversations.IndexReport) {
+	if r.Store != s.Store || r.Bytes == 0 {
+		return
+	}
+	s.IndexBytes += r.Bytes
+	if at := time.Unix(r.Updated, 0).UTC(); s.IndexedAt == nil || at.After(*s.IndexedAt) {
+		s.IndexedAt = &at
+	}
 }
 
 func (s *searchCommands) status(ctx context.Context, asJSON bool) error {
@@ -52,6 +63,7 @@ func (s *searchCommands) status(ctx context.Context, asJSON bool) error {
 		return sourceFailure(err, nil)
 	}
 	defer library.Close()
+	indexes := library.IndexReports()
 	stores := []searchedStore{}
 	for _, source := range sources {
 		store, err := s.searched(ctx, library, source)
@@ -59,6 +71,9 @@ func (s *searchCommands) status(ctx context.Context, asJSON bool) error {
 			return sourceFailure(err, nil)
 		}
 		if store != nil {
+			for _, r := range indexes {
+				store.addIndex(&r)
+			}
 			stores = append(stores, *store)
 		}
 	}
@@ -87,11 +102,6 @@ func (s *searchCommands) searched(ctx context.Context, library *conversations.Li
 		newest := found.Messages[0].Position.Time.UTC()
 		store.Newest = &newest
 	}
-	var indexed time.Time
-	if store.IndexBytes, indexed = library.StatIndexes(source); !indexed.IsZero() {
-		indexed = indexed.UTC()
-		store.IndexedAt = &indexed
-	}
 	for _, archived := range []bool{false, true} {
 		filter.Archived = archived
 		listing, err := library.List(ctx, conversations.ListQuery{Filter: filter, NoEvents: true, Sort: conversations.ByID})
@@ -106,18 +116,23 @@ func (s *searchCommands) searched(ctx context.Context, library *conversations.Li
 	return store, nil
 }
 
+// indexOf describes the index of a store.
+func (s *searchCommands) indexOf(store *searchedStore) string {
+	if store.IndexedAt == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f MB, %s", float64(store.IndexBytes)/1e6, s.when(*store.IndexedAt, false))
+}
+
 func (s *searchCommands) writeStatus(stores []searchedStore) error {
-	rows := [][]string{{"STORE", "CONVERSATIONS", "MESSAGES", "NEWEST", "INDEX MB", "INDEXED"}}
+	rows := [][]string{{"STORE", "CONVERSATIONS", "MESSAGES", "NEWEST", "INDEX"}}
 	var remarks []string
 	for _, store := range stores {
-		row := []string{store.Store, text.Number(store.Conversations), text.Number(store.Messages), "-", "-", "-"}
+		newest := "-"
 		if store.Newest != nil {
-			row[3] = s.when(*store.Newest, false)
+			newest = s.when(*store.Newest, false)
 		}
-		if store.IndexedAt != nil {
-			row[4], row[5] = fmt.Sprintf("%.1f", float64(store.IndexBytes)/1e6), s.when(*store.IndexedAt, false)
-		}
-		rows = append(rows, row)
+		rows = append(rows, []string{store.Store, text.Number(store.Conversations), text.Number(store.Messages), newest, s.indexOf(&store)})
 		for i, p := range store.Problems {
 			if i == maxProblems {
 				remarks = append(remarks, fmt.Sprintf("%s: %d more problems; --json shows all", store.Store, len(store.Problems)-maxProblems))
@@ -127,7 +142,7 @@ func (s *searchCommands) writeStatus(stores []searchedStore) error {
 		}
 	}
 	var b strings.Builder
-	for _, line := range align(rows, func(column int) bool { return column == 1 || column == 2 || column == 4 }) {
+	for _, line := range align(rows, func(column int) bool { return column == 1 || column == 2 }) {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	if len(remarks) > 0 {
