@@ -295,8 +295,8 @@ func (e *Engine) Wait(ctx context.Context) error {
 	}
 }
 
-// Close ends the engine. What runs is stopped, and is not recorded as interrupted: [Resume] goes on with it. Close
-// returns when nothing runs any more and the log is closed. An error is a [*StuckError] or that of the log.
+// Close ends the engine. What runs is stopped, and is not recorded as interrupted: [Resume] goes on with it, or behind it
+// where it came to its end all the same. Close returns when nothing runs any more and the log is closed. An error is a [*StuckError] or that of the log.
 func (e *Engine) Close() error {
 	e.close.Do(func() { close(e.closing) })
 	<-e.done

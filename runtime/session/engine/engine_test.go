@@ -249,6 +249,42 @@ func TestClose(t *testing.T) {
 	})
 }
 
+// A tool that comes to its end while the engine is closed is not run again.
+func TestCloseKeepsOutput(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir, w := t.TempDir(), &world{}
+		w.enter = func(ctx context.Context, what string) error {
+			if what == "tool shell" {
+				<-ctx.Done()
+			}
+			return nil
+		}
+		e := start(t, dir, w.options())
+		if _, err := e.Submit(t.Context(), program{call(tool("shell")), say("OUTPUTS")}.submit(id(0))); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		e, err := engine.Resume(dir, "s", w.options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		root := conversationsOf(e.State())[0]
+		if got := root[len(root)-1]; got != "agent_message   shell ran" || strings.Count(strings.Join(w.asked, ","), "tool shell") != 1 {
+			t.Errorf("the answer is %q; asked: %v", got, w.asked)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func second[T any](_ T, err error) error { return err }
 
 // A model or a tool that does not return ends the session with an error, and nothing runs beside it.

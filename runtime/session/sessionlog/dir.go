@@ -220,10 +220,8 @@ func removeTemporary(dir string, before time.Time, dry bool) error {
 		return nil
 	}
 	for _, entry := range entries {
-		if !safefile.Temporary(entry.Name()) {
-			continue
-		}
-		if info, err := entry.Info(); err == nil && info.ModTime().Before(before) {
+		info, gone := entry.Info()
+		if safefile.Temporary(entry.Name()) && gone == nil && info.ModTime().Before(before) {
 			err = errors.Join(err, os.Remove(filepath.Join(dir, entry.Name())))
 		}
 	}
