@@ -5,6 +5,7 @@ package generated
 import (
 	"context"
 
+	"github.com/convtools/convtools/generated/conv"
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/generated/knowledge"
 	"github.com/convtools/convtools/runtime/contract"
@@ -13,6 +14,7 @@ import (
 // Handlers does the work of all tools. A tool whose field is not set answers
 // every call with an error.
 type Handlers struct {
+	Conv         conv.Handler
 	Conversation conversation.Handler
 	Knowledge    knowledge.Handler
 	// CLI runs the command lines of tools that have no handler of their own.
@@ -22,18 +24,26 @@ type Handlers struct {
 // Call runs a tool and returns its answer.
 func (h Handlers) Call(ctx context.Context, call contract.Call) (string, error) {
 	switch call.Tool {
+	case "conv.create", "conv_create", "conv.destroy", "conv_destroy", "conv.history", "conv_history", "conv.list", "conv_list", "conv.send", "conv_send", "conv.wait", "conv_wait":
+		return conv.Call(ctx, h.Conv, call)
 	case "conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_search":
 		return conversation.Call(ctx, h.Conversation, call)
 	case "learn":
 		return knowledge.Call(ctx, h.Knowledge, call)
 	default:
-		return "", contract.UnknownTool(call.Tool, []string{"conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_search", "learn"})
+		return "", contract.UnknownTool(call.Tool, []string{"conv.create", "conv.destroy", "conv.history", "conv.list", "conv.send", "conv.wait", "conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_search", "learn"})
 	}
 }
 
 // Tools describes all tools, sorted by name.
 func Tools() []contract.Tool {
 	return []contract.Tool{
+		conv.CreateTool(),
+		conv.DestroyTool(),
+		conv.HistoryTool(),
+		conv.ListTool(),
+		conv.SendTool(),
+		conv.WaitTool(),
 		conversation.ContextTool(),
 		conversation.GrepTool(),
 		conversation.ListTool(),

@@ -29,9 +29,9 @@ type floor struct {
 // own floor, as far as its arrow goes, and from those below.
 func floors() []floor {
 	return []floor{
-		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli"}},
-		{"families", []string{"knowledge", "recall", "toolset"}},
-		{"domain", []string{"conversations", "conversations/command", "store", "transcript", "trust"}},
+		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli", "session/sessioncli"}},
+		{"families", []string{"knowledge", "recall", "session", "toolset"}},
+		{"domain", []string{"conversations", "conversations/command", "model", "sessionconfig", "store", "transcript", "trust"}},
 		{"ground", []string{"base", "coerce", "commandline", "contract", "envelope", "process"}},
 	}
 }
@@ -53,7 +53,7 @@ func arrows() []arrow {
 		toml  = "github.com/BurntSushi/toml"
 	)
 	ground := []string{"runtime/base/...", "runtime/coerce", "runtime/commandline", "runtime/contract", "runtime/envelope", "runtime/process"}
-	domain := []string{"runtime/conversations/...", "runtime/store/...", "runtime/transcript", "runtime/trust"}
+	domain := []string{"runtime/conversations/...", "runtime/model/...", "runtime/sessionconfig", "runtime/store/...", "runtime/transcript", "runtime/trust"}
 	list := func(groups ...any) []string {
 		var names []string
 		for _, group := range groups {
@@ -163,6 +163,36 @@ func arrows() []arrow {
 			why:  "typed in, typed out: no flag, no argument, no JSON, no tool",
 		},
 
+		{
+			from: list("runtime/model"),
+			to:   list("runtime/base/text"),
+			why:  "it is what models are asked and answer, in the words of no provider",
+		},
+		{
+			from: list("runtime/model/modeltest"),
+			why:  "a provider for tests is written without the code that they test",
+		},
+		{
+			from: list("runtime/model/program"),
+			to:   list("runtime/base/...", "runtime/model", "runtime/process"),
+			why:  "it is how a model that is a command is run",
+		},
+		{
+			from: list("runtime/model/script"),
+			to:   list("runtime/base/...", "runtime/model", toml),
+			why:  "scripts are TOML",
+		},
+		{
+			from: list("runtime/model/..."),
+			to:   list("runtime/base/...", "runtime/model"),
+			why:  "a model is asked and answers; what conversations and tools are for, it does not know",
+		},
+		{
+			from: list("runtime/sessionconfig"),
+			to:   list("runtime/base/...", "runtime/model/...", "runtime/process", "runtime/trust", toml),
+			why:  "models and servers are configured in TOML, and keys may come from a command",
+		},
+
 		// The families, and what a family is.
 		{
 			from: list("runtime/toolset"),
@@ -188,6 +218,48 @@ func arrows() []arrow {
 			from: list("runtime/knowledge/..."),
 			to:   list("runtime/toolset", "generated/knowledge", domain, ground, toml, "golang.org/x/text/unicode/norm"),
 			why:  "its configuration is TOML, and names are compared in one Unicode form; command lines and protocols are other packages' business",
+		},
+
+		{
+			from: list("runtime/session"),
+			to:   list("runtime/base/text"),
+			why:  "it decides what happens in a session from what it is given: no clock, no file, no model, no protocol",
+		},
+		{
+			from: list("runtime/session/sessionlog"),
+			to:   list("runtime/session", "runtime/base/..."),
+			why:  "it keeps what the core decides, whatever that is",
+		},
+		{
+			from: list("runtime/session/engine"),
+			to:   list("runtime/session", "runtime/session/sessionlog", "runtime/model", "runtime/base/..."),
+			why:  "it asks models and runs tools, and knows none of them",
+		},
+		{
+			from: list("runtime/session/mcptools"),
+			to:   list("runtime/base/...", "runtime/process", "github.com/modelcontextprotocol/go-sdk/mcp"),
+			why:  "the client's side of the protocol is the SDK's business, as the server's is that of mcpserver",
+		},
+		{
+			from: list("runtime/session/conv"),
+			to:   list("runtime/toolset", "runtime/session", "runtime/session/mcptools", "generated/conv", "runtime/model", ground),
+			why:  "it is what conversations may call, whoever runs them",
+		},
+		{
+			from: list("runtime/session/sessionhost"),
+			to: list("runtime/toolset", "runtime/session", "runtime/session/conv", "runtime/session/engine", "runtime/session/mcptools",
+				"runtime/model", "runtime/sessionconfig", "runtime/trust", ground, "github.com/google/uuid"),
+			why: "it puts together what sessions have here, for whoever runs one",
+		},
+		{
+			from: list("runtime/session/external"),
+			to:   list("runtime/toolset", "runtime/session/...", "generated/conv", "runtime/sessionconfig", ground, "github.com/google/uuid"),
+			why:  "it is the family: calls in, sessions out; which provider a model has is not its business",
+		},
+		{
+			from: list("runtime/session/sessioncli"),
+			to:   list("runtime/cli", "runtime/toolset", "runtime/session/...", "runtime/sessionconfig", domain, ground, cobra, pflag),
+			why:  "the commands for people parse a command line and print what happens in a session",
 		},
 
 		// The fronts: they serve any family and know none by name.

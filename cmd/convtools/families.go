@@ -10,6 +10,8 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall"
 	"github.com/convtools/convtools/runtime/recall/conversationcli"
+	"github.com/convtools/convtools/runtime/session/external"
+	"github.com/convtools/convtools/runtime/session/sessioncli"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -18,10 +20,13 @@ import (
 func families(host *toolset.Host) []toolset.Family {
 	cli, _ := generated.CommandLines().Lookup(conversation.ListCLI)
 	recalled := recall.Family(host, cli.Env, process.Exec{})
-	return []toolset.Family{
+	families := []toolset.Family{
 		with(recalled, host, conversationcli.Command, conversationcli.Stores, conversationcli.Import, conversationcli.Search(&recalled)),
 		with(knowledge.Family(host), host, knowledgecli.Command),
 	}
+	conv := external.Family(host, families...)
+	conv.Commands = func() []*cobra.Command { return sessioncli.Commands(host, families...) }
+	return append(families, conv)
 }
 
 // with gives a family commands for people. Such commands print, which a family

@@ -31,10 +31,11 @@ var update = flag.Bool("update", false, "write the expected output in scripts an
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"convtools": main,
-		"painter":   painter,
-		"misbehave": misbehave,
-		"jp":        jp,
+		"convtools":   main,
+		"painter":     painter,
+		"misbehave":   misbehave,
+		"gated-model": gatedModel,
+		"jp":          jp,
 		// Programs, and not scripts that a test writes: a file that is open for writing
 		// in a process that is forked at that moment cannot be executed.
 		"marking-pager": markingPager,

@@ -10,7 +10,7 @@ type Rule struct {
 // Rules returns every rule of the loader and the checker, sorted by id.
 func Rules() []Rule {
 	return []Rule{
-		{"CT001", "A tool's name is snake_case, or two such names with a dot between them, at most 50 characters, and unique. Clients put a prefix before it and cut or refuse names over 64 characters. What stands behind the folder's name becomes a Go file, so it cannot end like one with a meaning of its own, such as _test or _windows."},
+		{"CT001", "A tool's name is snake_case, or two such names with a dot between them, at most 50 characters, and unique. Clients put a prefix before it and cut or refuse names over 64 characters. What stands behind the folder's name becomes a Go file, so it cannot end like one with a meaning of its own, such as _test or _windows, nor be a device to Windows, such as con or nul."},
 		{"CT002", "A key that chooses from a list holds one of the values on it."},
 		{"CT003", "A summary or title is one line of at most 120 characters (160 for parameters, elements and attributes) without a final period: it is shown in lists and tables."},
 		{"CT004", "A description is plain text of at most 2,048 characters: clients cut longer ones without a word. The text of a skill may have 8,192."},
@@ -29,14 +29,14 @@ func Rules() []Rule {
 		{"CT017", "when and unless name boolean parameters that always have a value; repeat names an array; flag does not."},
 		{"CT018", "A string that reaches a command line cannot hold a NUL: give it an enum, a pattern of classes for the whole text, or single_line. No argument is empty."},
 		{"CT019", "Every element of an envelope is declared once and used; children name declared elements; nothing contains itself."},
-		{"CT020", "Names of elements and attributes are snake_case, unique within their parent, and do not begin with xml; untrusted is written by the generator. Folders of specs, command lines and tags have proper names too."},
+		{"CT020", "Names of elements and attributes are snake_case, unique within their parent, and do not begin with xml; untrusted is written by the generator. Folders of specs, command lines and tags have proper names too, and a folder is no device to Windows, such as con or nul."},
 		{"CT021", "A value's source exists: param names a parameter that always has a value and fits the type; from and text_from name keys of the command's JSON, each read once in an element; a fixed value is text."},
 		{"CT022", "A body and children exclude each other; an element has one or the other, or nothing."},
 		{"CT023", "A tool says how it works: handler = \"go\", or a command whose records, their number and notes fill the whole answer."},
 		{"CT024", "An example's arguments are accepted by the tool: the emitted JSON Schema and the rules are the judges."},
 		{"CT025", "A tool with a required parameter has an example: corrected calls take their values from it."},
 		{"CT026", "Names stay distinct as Go identifiers, packages and files."},
-		{"CT027", "A path of a target is relative, clean, and inside the project; Go code goes where the go command finds it, a skill into a .toml file of its own."},
+		{"CT027", "A path of a target is relative, clean, and inside the project, and no part of it is a device to Windows, such as con or nul; Go code goes where the go command finds it, a skill into a .toml file of its own."},
 		{"CT028", "A skill names tools that exist, each once."},
 		{"CT029", "Every target can take the tool: its name and its description, with what was lowered into it, are within the target's limits."},
 		{"CT030", "The command of the JP target passes on {{context}} and {{tool}}, in which JP hands over a call, and is one line."},

@@ -134,7 +134,10 @@ func (c *checker) presence(s *spec.Param, p *ir.Param, depth int) {
 
 // result judges what a tool answers in JSON.
 func (c *checker) result(t *ir.Tool, s *spec.Result) ir.Result {
-	out := ir.Result{Fields: c.params(s.Fields, t.GoName+"Result", 0)}
+	out := ir.Result{Fields: c.params(s.Fields, t.GoName+"Result", 0), Plain: s.Plain.Value}
+	if out.Plain && !slices.ContainsFunc(out.Fields, func(p ir.Param) bool { return p.Required }) {
+		c.report(s.Plain.At, "CT036", "a success may have nothing in it, as no field is always there", "leave plain out")
+	}
 	names := map[string]string{}
 	for i, code := range s.Codes.Value {
 		at := s.Codes.At.Elem(i)

@@ -158,6 +158,8 @@ type Result struct {
 	// None has a default, repairs or constraints.
 	Fields []Param
 	Codes  []string // of failures, beyond those that every tool has
+	// Plain reports whether a success has the fields alone, and no ok.
+	Plain bool
 }
 
 // Handler says who turns the output of a tool's command into its envelope.

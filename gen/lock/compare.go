@@ -227,6 +227,8 @@ func answer(tool *node) string {
 		return "plain text"
 	case string(ir.JSONAnswer):
 		return "JSON"
+	case plainJSON:
+		return "JSON without ok"
 	}
 	return "an envelope"
 }

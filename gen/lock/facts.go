@@ -107,7 +107,11 @@ func (w *writer) tool(t *ir.Tool) {
 		w.rule(tool, r)
 	}
 	if t.Answer == ir.TextAnswer || t.Answer == ir.JSONAnswer {
-		w.set(tool, "answer", string(t.Answer))
+		answer := string(t.Answer)
+		if t.Result.Plain {
+			answer = plainJSON
+		}
+		w.set(tool, "answer", answer)
 	} else {
 		w.set(tool, "root", t.Envelope.Root)
 	}
@@ -122,6 +126,9 @@ func (w *writer) tool(t *ir.Tool) {
 		w.element(tool+", element "+t.Envelope.Elements[i].Name, &t.Envelope.Elements[i])
 	}
 }
+
+// plainJSON is the form of an answer in JSON whose success has no ok.
+const plainJSON = "json, plain"
 
 // fields writes the facts of the fields of a result, in whose order callers trust.
 func (w *writer) fields(subject string, fields []ir.Param) {

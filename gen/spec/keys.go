@@ -223,6 +223,7 @@ func Keys() map[string][]Key {
 			{Name: "fixed", Type: TextKey, Doc: "A constant"},
 		},
 		"result": {
+			{Name: "plain", Type: BooleanKey, Doc: "Whether a success is its fields alone, without ok"},
 			{Name: "codes", Type: TextsKey, Doc: "The codes of failures, beyond those that every tool has"},
 			{Name: "fields", Type: NamedKey, Kind: "fields", Doc: "The fields of a success, in their order"},
 		},

@@ -329,7 +329,7 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 		tool.Envelope = l.envelope(e)
 	}
 	if r := t.sub("result", "result", tool.Answer.Value == "json"); r != nil {
-		tool.Result = &Result{At: r.at, Codes: r.texts("codes")}
+		tool.Result = &Result{At: r.at, Plain: r.boolean("plain"), Codes: r.texts("codes")}
 		for _, f := range r.named("fields", "the field") {
 			tool.Result.Fields = append(tool.Result.Fields, l.param(f))
 		}

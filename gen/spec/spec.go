@@ -229,6 +229,7 @@ type Envelope struct {
 // Result is the [result] table.
 type Result struct {
 	At     Place
+	Plain  Field[bool]
 	Fields []Param // in document order
 	Codes  Field[[]string]
 }

@@ -28,9 +28,9 @@ type ContextParams struct {
 
 const (
 	// schemaContext is the JSON Schema of the arguments.
-	schemaContext = "{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"string\",\"description\":\"The message (must be the id of a message such as jp-c17648402467:12)\",\"pattern\":\"^[A-Za-z0-9._-]{1,128}:[1-9][0-9]{0,9}$\"},\"before\":{\"type\":\"integer\",\"description\":\"How many messages before it to show, up to 50 (default 2)\",\"default\":2},\"after\":{\"type\":\"integer\",\"description\":\"How many messages after it to show, up to 50 (default 2)\",\"default\":2},\"part\":{\"type\":\"integer\",\"description\":\"Which part of a message that is too long for one answer to show, as a note says (at least 1; default 1)\",\"default\":1,\"minimum\":1}},\"required\":[\"id\"],\"additionalProperties\":false}"
+	schemaContext = `{"type":"object","properties":{"id":{"type":"string","description":"The message (must be the id of a message such as jp-c17648402467:12)","pattern":"^[A-Za-z0-9._-]{1,128}:[1-9][0-9]{0,9}$"},"before":{"type":"integer","description":"How many messages before it to show, up to 50 (default 2)","default":2},"after":{"type":"integer","description":"How many messages after it to show, up to 50 (default 2)","default":2},"part":{"type":"integer","description":"Which part of a message that is too long for one answer to show, as a note says (at least 1; default 1)","default":1,"minimum":1}},"required":["id"],"additionalProperties":false}`
 	// exampleContext is the arguments of a call that works.
-	exampleContext = "{\"id\": \"jp-c17648402467:12\", \"before\": 0, \"after\": 0}"
+	exampleContext = `{"id": "jp-c17648402467:12", "before": 0, "after": 0}`
 )
 
 // namesContext returns the names of the parameters in the order they are

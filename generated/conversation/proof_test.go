@@ -43,6 +43,7 @@ func proven() []prove.Tool {
 		{
 			Tool: conversation.ReadTool(), Coerce: conversation.CoerceRead, Validate: conversation.ValidateRead,
 			Examples: []string{
+				"{\"id\": \"jp-c17648402467\", \"event\": 3, \"about\": \"why retries were dropped\"}",
 				"{\"id\": \"jp-c17648402467\", \"event\": 3}",
 				"{\"id\": \"jp-c17648402467\", \"include\": [\"requests\",\"answers\"]}",
 				"{\"id\": \"jp-c17648402467\", \"last\": 3, \"include\": [\"chat\"]}",

@@ -77,6 +77,7 @@ func (p Program) Run(host *toolset.Host, args []string) int {
 	if err != nil {
 		return cli.Report(host.Stderr, err)
 	}
+	defer registry.Close()
 	if jptool.Run(ctx, host, registry, args) {
 		return cli.ExitOK
 	}

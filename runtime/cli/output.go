@@ -28,15 +28,20 @@ import (
 // "warning: " for what did not stop the command, and "note: ". Text that is not
 // this program's own cannot drive a terminal or begin a line of its own.
 //
-// The exit code is 0 on success, 1 where something failed or nothing was found,
-// and 2 on wrong use.
+// The exit code is 0 on success, 1 where something failed or nothing was found, 2 on
+// wrong use, and 130 where a person stopped what was to be done.
 //
 // A command returns an error, and [Report] alone words it.
 const (
 	ExitOK     = 0
 	ExitFailed = 1
 	ExitUsage  = 2
+	// ExitInterrupted is for work that a person stopped, as shells have it.
+	ExitInterrupted = 130
 )
+
+// ErrInterrupted ends a command with [ExitInterrupted] that has said everything itself.
+var ErrInterrupted = errors.New("interrupted")
 
 // ErrFailed ends a command with exit code 1 that has said everything itself: what
 // failed, or what it did not find.
@@ -91,6 +96,8 @@ func Report(stderr io.Writer, err error) int {
 		return ExitOK
 	case errors.Is(err, ErrFailed):
 		return ExitFailed
+	case errors.Is(err, ErrInterrupted):
+		return ExitInterrupted
 	case errors.As(err, &tool):
 		sayLines(stderr, tool.ForPerson())
 	case errors.As(err, &arguments):

@@ -29,6 +29,8 @@ type Context struct {
 	Dir string
 	// Caller is what else is known of the program that calls.
 	Caller caller.Caller
+	// Ends reports that this process ends with the call: nothing of it can go on behind the answer.
+	Ends bool
 }
 
 // Call is one request to run a tool.

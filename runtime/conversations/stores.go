@@ -166,7 +166,11 @@ func Open(o Options) (*Library, error) {
 	if len(stores) == 0 && nowhere != nil {
 		return nil, nowhere
 	}
+	if set.NoIndex {
+		o.Indexes = nil
+	}
 	l := New(o, stores...)
+	l.project = !o.AllProjects
 	l.nowhere, l.place = nowhere, ""
 	if roots := p.Roots(); len(roots) > 0 {
 		l.place = roots[0]

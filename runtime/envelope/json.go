@@ -108,7 +108,19 @@ func Success(fields Fields, notes []string, maxChars int) (string, error) {
 	w.Object()
 	w.Name("ok")
 	w.Boolean(true)
-	fields.AppendFields(&w)
+	return w.finish(fields, notes, maxChars)
+}
+
+// Plain is Success without ok.
+func Plain(fields Fields, notes []string, maxChars int) (string, error) {
+	var w JSON
+	w.Object()
+	return w.finish(fields, notes, maxChars)
+}
+
+// finish writes what follows in an answer in its form for success.
+func (w *JSON) finish(fields Fields, notes []string, maxChars int) (string, error) {
+	fields.AppendFields(w)
 	w.end(notes)
 	if n := utf8.RuneCount(w.buf); maxChars > 0 && n > maxChars {
 		return "", Failed(&contract.Failure{

@@ -76,6 +76,7 @@ func (l commandLine) answer(ctx context.Context, host *toolset.Host, registry *t
 		return "", contract.Fixable("jp-tool cannot do action " + text.Quote(where.Action) + "; it knows run and format_arguments.")
 	}
 	from := host.Context()
+	from.Ends = true
 	if where.Root != "" {
 		if err := checkRoot(host.Name, where.Root); err != nil {
 			return "", err

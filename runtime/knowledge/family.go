@@ -12,6 +12,7 @@ import (
 	"github.com/convtools/convtools/generated/knowledge"
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/base/workspace"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/process"
@@ -61,7 +62,7 @@ func (f *family) project(dir string) (string, error) {
 	if _, err := os.Stat(dir); dir != "" && err != nil {
 		return "", err
 	}
-	root, ok := kbconfig.FindRoot(dir)
+	root, ok := workspace.Find(dir)
 	if !ok {
 		return "", errors.New("there is no configuration of a knowledge base at or above the directory")
 	}

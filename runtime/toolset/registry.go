@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -154,6 +155,21 @@ func (r *Registry) Names() []string {
 	return names
 }
 
+// Background begins what families do beside calls, until stop, which waits for its end.
+func (r *Registry) Background(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	for _, f := range r.families {
+		if f.Background != nil {
+			wg.Go(func() { f.Background(ctx) })
+		}
+	}
+	return func() {
+		cancel()
+		wg.Wait()
+	}
+}
+
 // Call runs a tool of any family.
 func (r *Registry) Call(ctx context.Context, call contract.Call) (string, error) {
 	_, f, err := r.Lookup(call.Tool)
@@ -292,6 +308,15 @@ func (r *Registry) Commands() []*cobra.Command {
 		}
 	}
 	return commands
+}
+
+// Close ends what calls have left running.
+func (r *Registry) Close() {
+	for _, f := range r.families {
+		if f.Close != nil {
+			f.Close()
+		}
+	}
 }
 
 // Examples returns calls for people to try.

@@ -102,6 +102,9 @@ type Family struct {
 	Resources []Resources
 	// Prompts are what a person can pick to start a common journey.
 	Prompts []Prompt
+	// Background is what a server does beside its calls. It returns once its context is
+	// done. nil stands for nothing.
+	Background func(context.Context)
 	// Checks looks at what the family depends on.
 	Checks func(context.Context) []Check
 	// Reads returns what of the user's own the tools will read, and where, for the user
@@ -119,6 +122,8 @@ type Family struct {
 	Project func(dir string) (root string, err error)
 	// Commands returns the family's commands for people.
 	Commands func() []*cobra.Command
+	// Close ends what calls have left running. It is called once, when the program ends. nil stands for nothing.
+	Close func()
 }
 
 // Resources are addresses of one form and what is found there.

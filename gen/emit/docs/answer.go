@@ -45,7 +45,11 @@ func (p *page) answer() {
 // result describes an answer in JSON, in its two forms.
 func (p *page) result() {
 	p.line("\n## Answer\n")
-	p.line("One JSON object. Where the call succeeds, `ok` is true, and these fields follow in this order; `notes`, a list of texts, ends it where there is something to tell.")
+	success := "`ok` is true, and these fields follow in this order"
+	if p.tool.Result.Plain {
+		success = "it has these fields in this order"
+	}
+	p.line("One JSON object. Where the call succeeds, " + success + "; `notes`, a list of texts, ends it where there is something to tell.")
 	if p.tool.MaxChars > 0 {
 		p.line("It has at most " + strconv.Itoa(p.tool.MaxChars) + " characters: what would be longer is a failure.")
 	}

@@ -140,6 +140,10 @@ func (t *toolCode) resultCaller() jen.Code {
 	failed := jen.If(jen.Err().Op("!=").Nil()).Block(
 		jen.Return(jen.Lit(""), jen.Qual(t.runtime.envelope, "Failed").Call(jen.Err(), jen.Id("call").Dot("Notes"))),
 	)
+	success := "Success"
+	if t.tool.Result.Plain {
+		success = "Plain"
+	}
 	limit := jen.Lit(0)
 	if t.tool.MaxChars > 0 {
 		limit = jen.Id(maxCharsName(t.tool))
@@ -150,7 +154,7 @@ func (t *toolCode) resultCaller() jen.Code {
 		failed,
 		jen.List(jen.Id("result"), jen.Err()).Op(":=").Id("h").Dot(t.tool.GoName).Call(jen.Id("ctx"), jen.Id("call"), t.bound()),
 		failed.Clone(),
-		jen.Return(jen.Qual(t.runtime.envelope, "Success").Call(jen.Op("&").Id("result"), jen.Id("call").Dot("Notes"), limit)),
+		jen.Return(jen.Qual(t.runtime.envelope, success).Call(jen.Op("&").Id("result"), jen.Id("call").Dot("Notes"), limit)),
 	)
 	return documented(declaration, name+" answers "+t.tool.Name+" with what the handler returns, in JSON.")
 }

@@ -48,7 +48,7 @@ func (p *CommandLine) callCommand() *cobra.Command {
 				return cli.Usage(err)
 			}
 			where := p.Host.Context()
-			where.Caller.Process = caller.Shell
+			where.Caller.Process, where.Ends = caller.Shell, true
 			run := family.Call
 			if structured {
 				if run = family.CallStructured; !slices.Contains(family.HasStructured, tool.Name) {

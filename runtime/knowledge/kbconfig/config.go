@@ -25,6 +25,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/base/workspace"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/trust"
 )
@@ -103,7 +104,7 @@ func Load(opts Options) (*Config, error) {
 		}
 	}
 	l := &loader{topics: map[string]*Topic{}, broken: map[string]bool{}, usersOnly: map[string]bool{}}
-	root, ok := FindRoot(opts.Dir)
+	root, ok := workspace.Find(opts.Dir)
 	if ok {
 		l.load(root, opts.Getenv)
 	}

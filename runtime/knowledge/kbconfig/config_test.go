@@ -16,16 +16,16 @@ import (
 	"github.com/convtools/convtools/runtime/base/diag"
 )
 
-// workspace is a directory with files, made for one test. Names that begin with
+// lab is a directory with files, made for one test. Names that begin with
 // "~/" are in a home directory beside it.
-type workspace struct {
+type lab struct {
 	dir, home string
 }
 
-func newWorkspace(t testing.TB, files map[string]string) workspace {
+func newWorkspace(t testing.TB, files map[string]string) lab {
 	t.Helper()
 	base := t.TempDir()
-	w := workspace{filepath.Join(base, "work"), filepath.Join(base, "home")}
+	w := lab{filepath.Join(base, "work"), filepath.Join(base, "home")}
 	for _, dir := range []string{w.dir, w.home} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -37,14 +37,14 @@ func newWorkspace(t testing.TB, files map[string]string) workspace {
 	return w
 }
 
-func (w workspace) path(name string) string {
+func (w lab) path(name string) string {
 	if below, ok := strings.CutPrefix(name, "~/"); ok {
 		return filepath.Join(w.home, filepath.FromSlash(below))
 	}
 	return filepath.Join(w.dir, filepath.FromSlash(name))
 }
 
-func (w workspace) write(t testing.TB, name, content string) {
+func (w lab) write(t testing.TB, name, content string) {
 	t.Helper()
 	path := w.path(name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -55,7 +55,7 @@ func (w workspace) write(t testing.TB, name, content string) {
 	}
 }
 
-func (w workspace) getenv(name string) string {
+func (w lab) getenv(name string) string {
 	switch name {
 	case "HOME", "USERPROFILE":
 		return w.home
@@ -65,7 +65,7 @@ func (w workspace) getenv(name string) string {
 	return ""
 }
 
-func (w workspace) load(knowledge ...string) (*Config, error) {
+func (w lab) load(knowledge ...string) (*Config, error) {
 	return Load(Options{Dir: w.dir, Getenv: w.getenv, Knowledge: knowledge})
 }
 
@@ -318,7 +318,7 @@ func TestTopicsOfTheUserAlone(t *testing.T) {
 	}
 }
 
-func TestFindRoot(t *testing.T) {
+func TestRoot(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t, map[string]string{
 		"a/convtools.toml":         "",
@@ -327,17 +327,6 @@ func TestFindRoot(t *testing.T) {
 		"a/b/d/convtools.toml/dir": "a directory does not count",
 		"e/convtools.toml/dir":     "",
 	})
-	for _, test := range []struct{ dir, want string }{
-		{"a/b/c", "a"},
-		{"a", "a"},
-		{"a/b/d/convtools.toml", "a/b/d"},
-		{"e", ""},
-	} {
-		got, ok := FindRoot(w.path(test.dir))
-		if ok != (test.want != "") || ok && got != w.path(test.want) {
-			t.Errorf("FindRoot(%s) = %s, %v, want %q", test.dir, got, ok, test.want)
-		}
-	}
 	config, err := Load(Options{Dir: w.path("e"), Getenv: w.getenv})
 	if err != nil || config.Root != "" {
 		t.Errorf("Load without a workspace = %+v, %v", config, err)
@@ -420,8 +409,8 @@ func TestJPConfigIsALink(t *testing.T) {
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	const topic = "[kb.topic.p]\nsubjects = 'p'\n"
-	link := func(target, name string) func(*testing.T, workspace) {
-		return func(t *testing.T, w workspace) {
+	link := func(target, name string) func(*testing.T, lab) {
+		return func(t *testing.T, w lab) {
 			if err := os.MkdirAll(filepath.Dir(w.path(name)), 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -433,7 +422,7 @@ func TestLinks(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name string
-		link func(*testing.T, workspace)
+		link func(*testing.T, lab)
 		want string // the error; empty if the topic is found
 	}{
 		{"inside", link("other.toml", "convtools.toml"), ""},
@@ -442,7 +431,7 @@ func TestLinks(t *testing.T) {
 		{"dangling", link("nothing", "convtools.toml"), "a link to a file that does not exist"},
 		{"a loop", link("convtools.toml", "convtools.toml"), "cannot be followed inside its directory"},
 		{"a directory elsewhere", link("HOME", ".jp"), ".jp is a link out of the project"},
-		{"a trusted directory elsewhere", func(t *testing.T, w workspace) {
+		{"a trusted directory elsewhere", func(t *testing.T, w lab) {
 			link("HOME", ".jp")(t, w)
 			w.write(t, userTopics, "[trust]\ndirectories = ['~']\n")
 		}, ""},

@@ -27,9 +27,13 @@ func (l *loader) merge(f *file) {
 		l.misplaced(f)
 	case users:
 		l.trust(f)
-		l.unknown(f, f.table, nil, "this file", []string{"kb", settings.Table, trust.Table})
+		l.unknown(f, f.table, nil, "this file", []string{"kb", "mcp", "model", "session", settings.Table, trust.Table})
 	case projects:
-		l.unknown(f, f.table, nil, "this file", []string{"kb"})
+		known := []string{"kb"}
+		if f.name == convtoolsFile {
+			known = append(known, "mcp", "model", "session")
+		}
+		l.unknown(f, f.table, nil, "this file", known)
 	}
 	kb, ok := l.table(f, f.table, "kb")
 	if !ok {

@@ -81,7 +81,7 @@ convtools.toml:3:5: error: unknown key "project" in kb [KC003]
 		},
 		{
 			"KB-1 another table", one("[conversation]\n"), nil,
-			"convtools.toml:1:2: error: unknown key \"conversation\" in this file [KC003]\n  hint: known here: kb",
+			"convtools.toml:1:2: error: unknown key \"conversation\" in this file [KC003]\n  hint: known here: kb, mcp, model, session",
 		},
 		{
 			"A-19 topics in the assistant's table", one("[assistant.kb.topic.p]\nsubjects = 'p'\n"), nil,
@@ -211,7 +211,7 @@ convtools.toml:5:346: error: "./a\\/" in disabled of topic "p" is no valid patte
 .jp/kb.toml:1:1: error: unknown key "y" in this file [KC003]
   hint: known here: kb
 convtools.toml:1:1: error: unknown key "z" in this file [KC003]
-  hint: known here: kb
+  hint: known here: kb, mcp, model, session
 -k: error: there is no topic "projekt" [KC012]
   hint: did you mean "project"? topics: other, project`,
 		},

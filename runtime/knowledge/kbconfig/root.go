@@ -1,10 +1,9 @@
 package kbconfig
 
 import (
-	"iter"
-	"os"
 	"path/filepath"
 
+	"github.com/convtools/convtools/runtime/base/workspace"
 	"github.com/convtools/convtools/runtime/trust"
 )
 
@@ -13,33 +12,8 @@ import (
 const (
 	jpConfigFile  = ".jp/config.toml" // JP's own: only its key kb is looked at
 	jpTopicsFile  = ".jp/kb.toml"
-	convtoolsFile = "convtools.toml"
+	convtoolsFile = workspace.ConfigFile
 )
-
-// FindRoot returns the nearest directory, from dir upwards, that has a directory
-// .jp or a file convtools.toml. The path is absolute.
-func FindRoot(dir string) (string, bool) {
-	for dir := range upwards(dir) {
-		if info, err := os.Stat(filepath.Join(dir, ".jp")); err == nil && info.IsDir() {
-			return dir, true
-		}
-		// A link that leads nowhere counts: that its target is missing must be said.
-		if info, err := os.Lstat(filepath.Join(dir, convtoolsFile)); err == nil && !info.IsDir() {
-			return dir, true
-		}
-	}
-	return "", false
-}
-
-// upwards yields the absolute path of a directory, and then of those around it.
-func upwards(dir string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		dir, err := filepath.Abs(dir)
-		for err == nil && yield(dir) && filepath.Dir(dir) != dir {
-			dir = filepath.Dir(dir)
-		}
-	}
-}
 
 // Paths returns the paths of everything that decides what [Load] reads for a
 // directory, whether or not it exists.
@@ -48,8 +22,8 @@ func Paths(dir string, getenv func(string) string) []string {
 	if path, _, ok := trust.UserFile(getenv); ok {
 		paths = append(paths, path)
 	}
-	root, found := FindRoot(dir)
-	for dir := range upwards(dir) {
+	root, found := workspace.Find(dir)
+	for dir := range workspace.Upwards(dir) {
 		paths = append(paths, filepath.Join(dir, ".jp"), filepath.Join(dir, convtoolsFile))
 		if dir == root {
 			break

@@ -40,7 +40,7 @@ type searchedStore struct {
 }
 
 func (s *searchCommands) status(ctx context.Context, asJSON bool) error {
-	options := conversations.Options{Dir: s.host.Dir, AllProjects: true, Getenv: s.host.Getenv, Now: s.host.Now, Once: true}
+	options := conversations.Options{Dir: s.host.Dir, AllProjects: true, Getenv: s.host.Getenv, Now: s.host.Now, Once: true, Indexes: conversations.OpenIndexes(s.host.Getenv)}
 	sources, err := conversations.SearchSources(options)
 	if err != nil {
 		return sourceFailure(err, nil)

@@ -1,5 +1,5 @@
-// Package settings reads what the user says about stores of conversations: the table
-// [stores] of the user's own configuration file. It asks no other file: a project does
+// Package settings reads what the user says about stores of conversations: the tables
+// [stores] and [index] of the user's own configuration file. It asks no other file: a project does
 // not choose what is read on its user's machine.
 //
 // It only reads. What it cannot make sense of is an error: conversations that the user
@@ -23,8 +23,12 @@ import (
 	"github.com/convtools/convtools/runtime/trust"
 )
 
-// Table is the name of the table that the settings stand in.
-const Table = "stores"
+// Table is the name of the table that the settings stand in, and IndexTable of the one on
+// indexes.
+const (
+	Table      = "stores"
+	IndexTable = "index"
+)
 
 // maxFile is the size in bytes of the largest configuration file that is read.
 const maxFile = 1 << 20
@@ -41,6 +45,8 @@ type Settings struct {
 	// conversations are looked for too, each as the one that the program itself uses; of JP
 	// they are workspaces.
 	Directories map[string][]string
+	// NoIndex is set where no index is kept, and none used.
+	NoIndex bool
 }
 
 // Error is the error for settings that cannot be used.
@@ -83,6 +89,7 @@ func Read(getenv func(string) string, kinds []string) (Settings, error) {
 	}
 	r := reader{home: trust.Home(getenv), kinds: kinds}
 	s := r.settings(file)
+	s.NoIndex = r.noIndex(file)
 	if len(r.problems) > 0 {
 		return Settings{}, &Error{File: name, Problems: r.problems}
 	}
@@ -135,6 +142,28 @@ func (r *reader) settings(file map[string]any) Settings {
 		}
 	}
 	return s
+}
+
+// noIndex reads the table on indexes.
+func (r *reader) noIndex(file map[string]any) bool {
+	value, ok := file[IndexTable]
+	table, isTable := value.(map[string]any)
+	if ok && !isTable {
+		r.wrong("%s must be a table", IndexTable)
+	}
+	off := false
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		isBool := true
+		if key == "off" {
+			off, isBool = table[key].(bool)
+		} else {
+			r.wrong("unknown key %s in %s; known here: off", text.Quote(key), IndexTable)
+		}
+		if !isBool {
+			r.wrong("off in %s must be true or false", IndexTable)
+		}
+	}
+	return off
 }
 
 // toggle reads the name of a kind of store that is false or true.

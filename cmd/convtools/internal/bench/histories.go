@@ -28,8 +28,8 @@ const (
 func (b *builds) histories(ctx context.Context, t *table.Table, progress func(string)) error {
 	for _, form := range []struct {
 		program, env, files string
-		line                func(*session, part) string
-		name                func(*session) string
+		line                func(*writtenSession, part) string
+		name                func(*writtenSession) string
 	}{
 		{"Claude Code", "CLAUDE_CONFIG_DIR", "projects", claudeLine, claudeName},
 		{"Codex", "CODEX_HOME", "", codexLine, codexName},

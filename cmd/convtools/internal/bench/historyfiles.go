@@ -32,11 +32,11 @@ const needleEvery = 2000
 
 // writeHistory writes sessions of about size bytes together. They are written line by
 // line, so that little memory is needed: see peakMemory.
-func (h *history) writeHistory(size int64, line func(*session, part) string, name func(*session) string) (err error) {
+func (h *history) writeHistory(size int64, line func(*writtenSession, part) string, name func(*writtenSession) string) (err error) {
 	random := rand.New(rand.NewPCG(14, uint64(size))) //nolint:gosec // nothing secret
 	results := 0
 	for n := range h.sessions {
-		s := &session{random: random, project: h.project, at: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Hour)}
+		s := &writtenSession{random: random, project: h.project, at: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Hour)}
 		s.id = s.uuid()
 		path := filepath.Join(h.files, filepath.FromSlash(name(s)))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -86,8 +86,8 @@ type part struct {
 	text string
 }
 
-// session is a session that is being written.
-type session struct {
+// writtenSession is a session of another program that is being written.
+type writtenSession struct {
 	random  *rand.Rand
 	project string
 	id      string
@@ -96,20 +96,20 @@ type session struct {
 	calls   int
 }
 
-func (s *session) uuid() string {
+func (s *writtenSession) uuid() string {
 	a, b := s.random.Uint64(), s.random.Uint64()
 	return fmt.Sprintf("%08x-%04x-4%03x-a%03x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>52, b&0xffffffffffff)
 }
 
 // stamp is the time of the next record.
-func (s *session) stamp() string {
+func (s *writtenSession) stamp() string {
 	s.at = s.at.Add(time.Duration(1+s.random.IntN(5000)) * time.Millisecond)
 	return s.at.Format("2006-01-02T15:04:05.000Z")
 }
 
-func (s *session) word() string { return benchWords[s.random.IntN(len(benchWords))] }
+func (s *writtenSession) word() string { return benchWords[s.random.IntN(len(benchWords))] }
 
-func (s *session) sentence(words int) string {
+func (s *writtenSession) sentence(words int) string {
 	var b strings.Builder
 	for range words {
 		b.WriteString(s.word())
@@ -118,7 +118,7 @@ func (s *session) sentence(words int) string {
 	return b.String()
 }
 
-func (s *session) code(size int) string {
+func (s *writtenSession) code(size int) string {
 	var b strings.Builder
 	for b.Len() < size {
 		fmt.Fprintf(&b, benchLines[s.random.IntN(len(benchLines))], s.word(), s.word(), s.random.IntN(100_000))
@@ -145,10 +145,10 @@ func quoted(text string) string {
 }
 
 // claudeName is where Claude Code has a session, in the folder of a project.
-func claudeName(s *session) string { return s.id + ".jsonl" }
+func claudeName(s *writtenSession) string { return s.id + ".jsonl" }
 
 // claudeLine is a part as Claude Code records it. What tools return stands there twice.
-func claudeLine(s *session, p part) string {
+func claudeLine(s *writtenSession, p part) string {
 	if p.kind == "begin" {
 		return `{"type":"mode","mode":"normal","sessionId":"` + s.id + "\"}\n"
 	}
@@ -182,12 +182,12 @@ func claudeAnswer(block string) string {
 }
 
 // codexName is where Codex has a session, in its home.
-func codexName(s *session) string {
+func codexName(s *writtenSession) string {
 	return s.at.Format("sessions/2006/01/02/rollout-2006-01-02T15-04-05-") + s.id + ".jsonl"
 }
 
 // codexLine is a part as Codex records it. What is said stands there twice.
-func codexLine(s *session, p part) string {
+func codexLine(s *writtenSession, p part) string {
 	record := func(kind, payload string) string {
 		return `{"timestamp":"` + s.stamp() + `","type":"` + kind + `","payload":` + payload + "}\n"
 	}

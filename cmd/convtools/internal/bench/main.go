@@ -26,7 +26,7 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
-const usage = `usage: bench [-short] [-histories] [-history BYTES]
+const usage = `usage: bench [-short] [-histories | -sessions] [-history BYTES]
 
 Measures convtools against peers and prints ratios. make bench runs it.
 It needs about 1 GB below the temporary directory, ripgrep for the rows on
@@ -35,6 +35,7 @@ for those on other generators.
 
   -short          fewer runs over smaller workspaces, to try it out
   -histories      only what is measured on histories of other programs
+  -sessions       only what is measured of sessions
   -history BYTES  how large each of these is
 `
 
@@ -50,6 +51,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(io.Discard)
 	short := flags.Bool("short", false, "")
 	histories := flags.Bool("histories", false, "")
+	sessions := flags.Bool("sessions", false, "")
 	history := flags.Int64("history", 0, "")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -69,7 +71,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if *history > 0 {
 		plan.history = *history
 	}
-	plan.onlyHistories = *histories
+	plan.onlyHistories, plan.onlySessions = *histories, *sessions
 	if err := bench(ctx, plan, stdout, stderr); err != nil {
 		fmt.Fprintf(stderr, "error: %v\n", err)
 		return 1
@@ -97,6 +99,7 @@ type plan struct {
 	history       int64  // bytes of the history of another program
 	sessions      int    // in that
 	onlyHistories bool   // nothing else is measured
+	onlySessions  bool
 }
 
 func fullPlan() plan {
@@ -132,13 +135,21 @@ func bench(ctx context.Context, p plan, stdout, stderr io.Writer) (err error) {
 	b.plan = p
 	var t table.Table
 	var profiles []profile
-	if !p.onlyHistories {
+	switch {
+	case p.onlySessions:
+		progress("sessions")
+		if err := b.sessions(ctx, &t); err != nil {
+			return fmt.Errorf("measuring sessions: %w", err)
+		}
+	case !p.onlyHistories:
 		if profiles, err = b.everything(ctx, &t, progress); err != nil {
 			return err
 		}
 	}
-	if err := b.histories(ctx, &t, progress); err != nil {
-		return err
+	if !p.onlySessions {
+		if err := b.histories(ctx, &t, progress); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(stdout, "%s/%s, %d cores, %s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), b.ripgrepVersion)
 	fmt.Fprintf(stdout, "Ratios are of the fastest runs, taken in turn; in brackets of the medians. Files are\nin the page cache for every program alike, and convtools keeps no index.\n\n")
@@ -162,6 +173,7 @@ func (b *builds) everything(ctx context.Context, t *table.Table, progress func(s
 		{"generator", b.generator},
 		{"knowledge", b.knowledge},
 		{"writes", b.writes},
+		{"sessions", b.sessions},
 	} {
 		progress(part.name)
 		if err := part.measure(ctx, t); err != nil {

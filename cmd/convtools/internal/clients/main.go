@@ -1,7 +1,8 @@
 // Command clients proves "convtools mcp" with programs that were written
 // elsewhere: MCP Inspector, the MCP conformance suite, the clients of the
 // TypeScript SDK and of mcp-go, and three shipping agents, Claude Code, Codex and
-// opencode, which run against a scripted model.
+// opencode, which run against a scripted model. It also has the SDKs of OpenAI and
+// Anthropic check what the adapters for models send.
 //
 // It is no test: it fetches what it runs, in pinned versions, into a temporary
 // directory, and so needs npm and a network until everything is there. After

@@ -1,6 +1,10 @@
 package main
 
-import "time"
+import (
+	"time"
+
+	"github.com/convtools/convtools/runtime/model/provider"
+)
 
 // steps returns all steps, in the order they run in.
 func steps() []step {
@@ -23,6 +27,9 @@ func steps() []step {
 		{"mcp-go/stdio/modern", time.Minute, over("stdio", newPlan(modern), mcpGo)},
 		{"mcp-go/http/legacy", time.Minute, over("http", newPlan(legacy), mcpGo)},
 		{"mcp-go/http/modern", time.Minute, over("http", newPlan(modern), mcpGo)},
+		{"openai-sdk/responses", time.Minute, vendor(provider.Responses)},
+		{"openai-sdk/chat", time.Minute, vendor(provider.Chat)},
+		{"anthropic-sdk/messages", time.Minute, vendor(provider.Messages)},
 		{"codex/stdio", 2 * time.Minute, journey("stdio", codex())},
 		{"codex/http", 2 * time.Minute, journey("http", codex())},
 		{"opencode/stdio", 2 * time.Minute, journey("stdio", opencode())},
@@ -30,5 +37,8 @@ func steps() []step {
 		{"claude-code/history", 3 * time.Minute, history(claudeCode())},
 		{"codex/history", 3 * time.Minute, history(codex())},
 		{"opencode/history", 5 * time.Minute, history(opencode())},
+		{"claude-code/conv", 3 * time.Minute, conversing(claudeCode())},
+		{"codex/conv", 3 * time.Minute, conversing(codex())},
+		{"opencode/conv", 5 * time.Minute, conversing(opencode())},
 	}
 }

@@ -1,0 +1,37 @@
+// Package workspace finds the root of the project that a directory is in. It looks at names alone, and never reads a
+// file.
+package workspace
+
+import (
+	"iter"
+	"os"
+	"path/filepath"
+)
+
+// ConfigFile is the name of the configuration file of a project, in its root.
+const ConfigFile = "convtools.toml"
+
+// Find returns the nearest directory, from dir upwards, that has a directory .jp or a file convtools.toml. The path is
+// absolute.
+func Find(dir string) (string, bool) {
+	for dir := range Upwards(dir) {
+		if info, err := os.Stat(filepath.Join(dir, ".jp")); err == nil && info.IsDir() {
+			return dir, true
+		}
+		// A link that leads nowhere counts: that its target is missing must be said.
+		if info, err := os.Lstat(filepath.Join(dir, ConfigFile)); err == nil && !info.IsDir() {
+			return dir, true
+		}
+	}
+	return "", false
+}
+
+// Upwards yields the absolute path of a directory, and then of those around it.
+func Upwards(dir string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		dir, err := filepath.Abs(dir)
+		for err == nil && yield(dir) && filepath.Dir(dir) != dir {
+			dir = filepath.Dir(dir)
+		}
+	}
+}

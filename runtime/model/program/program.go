@@ -1,0 +1,183 @@
+// Package program is a model that runs a command for each response, such as the exec mode of another agent.
+//
+// The command gets the request on standard input and writes the answer to standard output. It ends with exit code 0;
+// any other is an error, of which the last line on standard error is shown. It is started without a shell, in a process
+// group of its own, and that group is killed when the request is cancelled or takes too long. Tools are not offered to
+// it: the answer is a text.
+//
+// As text, which is the default, the input is the instructions, if there are any, and then the history. One with a
+// single message is that message. A longer one has a line before each message that names whose it is:
+//
+//	# user
+//	What is the capital of France?
+//
+//	# assistant
+//	Paris.
+//
+//	# user
+//	And of Spain?
+//
+// As JSON, it is one object on one line:
+//
+//	{"model":"NAME","instructions":"…","messages":[{"role":"user","text":"…","images":["data:…"]},{"role":"assistant","text":"…"}],"max_output_tokens":4096}
+//
+// where role is user, assistant, or tool for the output of a tool that another model had called in the same
+// conversation; instructions, images and max_output_tokens are left out where there are none.
+package program
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/model"
+	"github.com/convtools/convtools/runtime/process"
+)
+
+// Options is a command.
+type Options struct {
+	Name    string   // what the configuration calls the model
+	Command []string // the program and its arguments
+	Env     []string // the whole environment, as NAME=value; nil is [process.DefaultEnv]
+	JSON    bool     // the input is JSON
+	Timeout time.Duration
+	Runner  process.Runner // nil is [process.Exec]
+}
+
+// DefaultTimeout is how long a command may take where the options have no limit.
+const DefaultTimeout = 30 * time.Minute
+
+// maxAnswer is how many bytes a command may print.
+const maxAnswer = 16 << 20
+
+// Model runs a command for each response. It implements [model.Model].
+type Model struct{ options Options }
+
+// New returns a model. Nothing is run before it is asked.
+func New(o Options) *Model {
+	if o.Runner == nil {
+		o.Runner = process.Exec{}
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	return &Model{options: o}
+}
+
+// Sample implements [model.Model]. The usage is not known.
+func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string)) (model.Response, error) {
+	o := m.options
+	input, err := m.input(r)
+	if err != nil {
+		return model.Response{}, &model.Error{Model: o.Name, Code: model.CodeProgram, Message: "writing the request: " + err.Error(), Err: err}
+	}
+	result, err := o.Runner.Run(ctx, process.Command{
+		Path: o.Command[0], Args: o.Command[1:], Env: o.Env, Stdin: input,
+		Limits: process.Limits{Timeout: o.Timeout, Stdout: maxAnswer},
+	})
+	if ctx.Err() != nil {
+		return model.Response{}, context.Cause(ctx)
+	}
+	failure := &model.Error{Model: o.Name, Code: model.CodeProgram, Attempts: 1}
+	if stopped := (*process.Error)(nil); errors.As(err, &stopped) {
+		failure.Message, failure.Err = stopped.ForModel(), err
+		switch stopped.Kind {
+		case process.NotFound, process.NotExecutable, process.BadArgument:
+			failure.Code = model.CodeConfiguration
+		case process.Timeout:
+			failure.Code = model.CodeStalled
+		case process.OutputTooLarge:
+			failure.Code = model.CodeTooLarge
+		}
+		return model.Response{}, failure
+	}
+	if result.ExitCode != 0 {
+		failure.Message = fmt.Sprintf("the command ended with exit code %d", result.ExitCode)
+		if last := lastLine(result.Stderr); last != "" {
+			failure.Message += " (last line on stderr: " + last + ")"
+		}
+		return model.Response{}, failure
+	}
+	answer := strings.TrimRight(strings.ToValidUTF8(string(result.Stdout), "\ufffd"), "\r\n")
+	if answer == "" {
+		return model.Response{}, nil
+	}
+	if delta != nil {
+		delta(answer)
+	}
+	return model.Response{Items: []model.Item{model.Text(model.AgentMessage, answer)}}, nil
+}
+
+// lastLine returns the last line that is not empty, safe to show.
+func lastLine(stderr []byte) string {
+	said := bytes.TrimSpace(stderr)
+	return text.Line(text.Cut(string(bytes.TrimSpace(said[bytes.LastIndexByte(said, '\n')+1:])), 300))
+}
+
+type prompt struct {
+	Model           string    `json:"model"`
+	Instructions    string    `json:"instructions,omitempty"`
+	Messages        []message `json:"messages"`
+	MaxOutputTokens int64     `json:"max_output_tokens,omitempty"`
+}
+
+type message struct {
+	Role   string   `json:"role"`
+	Text   string   `json:"text"`
+	Images []string `json:"images,omitempty"`
+}
+
+// input returns what the command reads.
+func (m *Model) input(r model.Request) ([]byte, error) {
+	p := prompt{Model: m.options.Name, Messages: messages(r.Items), MaxOutputTokens: r.MaxOutputTokens}
+	if r.Instructions != nil {
+		p.Instructions = *r.Instructions
+	}
+	if m.options.JSON {
+		encoded, err := json.Marshal(p)
+		return append(encoded, '\n'), err
+	}
+	var b strings.Builder
+	if p.Instructions != "" {
+		b.WriteString(p.Instructions + "\n\n")
+	}
+	for i, said := range p.Messages {
+		if len(p.Messages) > 1 {
+			if i > 0 {
+				b.WriteString("\n")
+			}
+			b.WriteString("# " + said.Role + "\n")
+		}
+		b.WriteString(strings.TrimRight(said.Text, "\n") + "\n")
+	}
+	return []byte(b.String()), nil
+}
+
+func messages(items []model.Item) []message {
+	said := []message{}
+	for _, item := range items {
+		switch item.Kind {
+		case model.UserMessage, model.AgentMessage:
+			m := message{Role: "user", Text: item.Text()}
+			if item.Kind == model.AgentMessage {
+				m.Role = "assistant"
+			}
+			for _, p := range item.Parts {
+				if p.ImageURL != "" {
+					m.Images = append(m.Images, p.ImageURL)
+				}
+			}
+			said = append(said, m)
+		case model.ToolCall:
+			said = append(said, message{Role: "assistant", Text: "(calls " + item.Name + " with " + item.Arguments + ")"})
+		case model.ToolOutput:
+			said = append(said, message{Role: "tool", Text: item.Output})
+		}
+	}
+	return said
+}

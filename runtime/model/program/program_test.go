@@ -1,0 +1,151 @@
+package program_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/model"
+	"github.com/convtools/convtools/runtime/model/program"
+	"github.com/convtools/convtools/runtime/process"
+)
+
+// runner answers without running anything.
+type runner struct {
+	got    process.Command
+	result process.Result
+	err    error
+}
+
+func (r *runner) Run(_ context.Context, cmd process.Command) (process.Result, error) {
+	r.got = cmd
+	return r.result, r.err
+}
+
+func user(text string) model.Item { return model.Text(model.UserMessage, text) }
+
+func TestInput(t *testing.T) {
+	t.Parallel()
+	instructions := "Be brief."
+	several := []model.Item{
+		user("Hello\n"),
+		{Kind: model.Reasoning, Raw: "x"},
+		model.Text(model.AgentMessage, "Hi."),
+		{Kind: model.ToolCall, CallID: "c", Name: "fetch", Arguments: "{}"},
+		{Kind: model.ToolOutput, CallID: "c", Output: "out"},
+		{Kind: model.UserMessage, Parts: []model.Part{{Text: "And?"}, {ImageURL: "data:x"}}},
+	}
+	for name, test := range map[string]struct {
+		request model.Request
+		json    bool
+		want    string
+	}{
+		"one message":      {model.Request{Items: []model.Item{user("Hello")}}, false, "Hello\n"},
+		"with instruction": {model.Request{Instructions: &instructions, Items: []model.Item{user("Hello")}}, false, "Be brief.\n\nHello\n"},
+		"several": {
+			model.Request{Instructions: &instructions, Items: several},
+			false,
+			"Be brief.\n\n# user\nHello\n\n# assistant\nHi.\n\n# assistant\n(calls fetch with {})\n\n# tool\nout\n\n# user\nAnd?\n",
+		},
+		"JSON of one": {model.Request{Items: []model.Item{user("Hello")}}, true, `{"model":"test","messages":[{"role":"user","text":"Hello"}]}` + "\n"},
+		"JSON of several": {
+			model.Request{Instructions: &instructions, Items: several, MaxOutputTokens: 10},
+			true,
+			`{"model":"test","instructions":"Be brief.","messages":[{"role":"user","text":"Hello\n"},{"role":"assistant","text":"Hi."},{"role":"assistant","text":"(calls fetch with {})"},{"role":"tool","text":"out"},{"role":"user","text":"And?","images":["data:x"]}],"max_output_tokens":10}` + "\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &runner{result: process.Result{Stdout: []byte("Hi\nthere\xff\r\n\n")}}
+			m := program.New(program.Options{Name: "test", Command: []string{"agent", "-p"}, Env: []string{"A=b"}, JSON: test.json, Runner: r})
+			streamed := ""
+			got, err := m.Sample(t.Context(), test.request, func(text string) { streamed += text })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(model.Response{Items: []model.Item{model.Text(model.AgentMessage, "Hi\nthere\ufffd")}}, got); diff != "" || streamed != "Hi\nthere\ufffd" {
+				t.Errorf("streamed %q (-want +got):\n%s", streamed, diff)
+			}
+			want := process.Command{Path: "agent", Args: []string{"-p"}, Env: []string{"A=b"}, Stdin: []byte(test.want), Limits: process.Limits{Timeout: 30 * time.Minute, Stdout: 16 << 20}}
+			if diff := cmp.Diff(want, r.got); diff != "" {
+				t.Errorf("the command (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		result process.Result
+		err    error
+		code   model.Code
+		want   string
+	}{
+		"exit code":      {process.Result{ExitCode: 3, Stdout: []byte("x"), Stderr: []byte("a\nno \x1b[1mlogin\n")}, nil, model.CodeProgram, "the command ended with exit code 3 (last line on stderr: no ␛[1mlogin)"},
+		"without reason": {process.Result{ExitCode: 1}, nil, model.CodeProgram, "the command ended with exit code 1"},
+		"no program":     {process.Result{}, &process.Error{Kind: process.NotFound, Name: "agent", Detail: "no such program in PATH"}, model.CodeConfiguration, "no such program in PATH"},
+		"too slow":       {process.Result{}, &process.Error{Kind: process.Timeout, Detail: "it took too long"}, model.CodeStalled, "it took too long"},
+		"too much":       {process.Result{}, &process.Error{Kind: process.OutputTooLarge, Detail: "too much"}, model.CodeTooLarge, "too much"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := program.New(program.Options{Name: "test", Command: []string{"agent"}, Runner: &runner{result: test.result, err: test.err}})
+			_, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("x")}}, nil)
+			failure := (*model.Error)(nil)
+			if !errors.As(err, &failure) || failure.Code != test.code || !strings.Contains(failure.Message, test.want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	m := program.New(program.Options{Name: "test", Command: []string{"agent"}, Runner: &runner{}})
+	if got, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("x")}}, nil); err != nil || len(got.Items) > 0 {
+		t.Errorf("an empty answer is %+v, %v", got, err)
+	}
+}
+
+// TestRun runs a real program, which is this one.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	const child = "CONVTOOLS_TEST_PROGRAM"
+	switch os.Getenv(child) {
+	case "answer":
+		_, _ = os.Stdout.WriteString("an answer")
+		os.Exit(0)
+	case "wait":
+		_, _ = os.Stdout.WriteString("begun")
+		select {}
+	}
+	options := func(how string) program.Options {
+		return program.Options{Name: "test", Command: []string{os.Args[0], "-test.run=^TestRun$"}, Env: append(os.Environ(), child+"="+how)}
+	}
+	got, err := program.New(options("answer")).Sample(t.Context(), model.Request{Items: []model.Item{user("x")}}, nil)
+	if err != nil || len(got.Items) != 1 || got.Items[0].Text() != "an answer" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	gone := errors.New("gone")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	running := make(chan struct{})
+	o := options("wait")
+	o.Runner = started{running}
+	go func() {
+		<-running
+		cancel(gone)
+	}()
+	if _, err := program.New(o).Sample(ctx, model.Request{Items: []model.Item{user("x")}}, nil); !errors.Is(err, gone) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// started runs commands, and reports when it begins to.
+type started struct{ running chan struct{} }
+
+func (s started) Run(ctx context.Context, cmd process.Command) (process.Result, error) {
+	close(s.running)
+	return process.Exec{}.Run(ctx, cmd)
+}

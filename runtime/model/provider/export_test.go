@@ -1,0 +1,37 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/convtools/convtools/runtime/model"
+)
+
+// Bound has a model read less of a response than it does otherwise.
+func (m *Model) Bound(bytes int64, event, events int) { m.bounds = bounds{bytes, event, events} }
+
+// ReadEvents returns the events of a stream, each as its name, a colon and its data, and whether the stream was read to
+// its end.
+func ReadEvents(r io.Reader, most int) (events []string, whole bool) {
+	reader := newEventReader(r, most)
+	for {
+		e, err := reader.next()
+		if err != nil {
+			return events, errors.Is(err, io.EOF)
+		}
+		events = append(events, e.name+":"+string(e.data))
+	}
+}
+
+// Decode returns what an interface makes of a stream.
+func Decode(api API, stream io.Reader) (model.Response, error) {
+	m := New(Options{API: api, Model: "m"})
+	names, err := model.NamesOf(nil)
+	if err != nil {
+		return model.Response{}, err
+	}
+	t := try{model: m, request: request{from: m.from()}, names: names, delta: func(string) {}}
+	r, err := t.read(context.Background(), stream)
+	return model.Response{Items: r.items, Usage: r.usage, Truncated: r.truncated}, err
+}

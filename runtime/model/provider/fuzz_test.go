@@ -1,0 +1,228 @@
+package provider_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/model"
+	"github.com/convtools/convtools/runtime/model/modeltest"
+	"github.com/convtools/convtools/runtime/model/provider"
+)
+
+// eventsOf is the oracle: it has the whole stream at once.
+func eventsOf(stream string) []string {
+	stream = strings.TrimPrefix(stream, "\ufeff")
+	stream = strings.ReplaceAll(strings.ReplaceAll(stream, "\r\n", "\n"), "\r", "\n")
+	lines := strings.Split(stream, "\n")
+	var events []string
+	name := ""
+	var data []string
+	for _, line := range lines[:len(lines)-1] { // the last one has no end
+		field, value, _ := strings.Cut(line, ":")
+		value = strings.TrimPrefix(value, " ")
+		switch {
+		case line == "":
+			if data != nil {
+				events = append(events, name+":"+strings.Join(data, "\n"))
+			}
+			name, data = "", nil
+		case field == "event":
+			name = value
+		case field == "data":
+			data = append(data, value)
+		}
+	}
+	return events
+}
+
+func FuzzEvents(f *testing.F) {
+	for _, seed := range []string{
+		"", "data: a\n\n", "event: x\ndata:a\ndata: b\r\n\r\n", ": ping\n\ndata\n\n", "data: a\r\rdata: b\r\n\n", "\ufeffdata: a\n\n",
+		"data: a\n", "data: a", "id: 1\nretry: 5\ndata: : x\n\n", "event: a\n\ndata: b\n\n", "\n\n\r\r", "\n\ufeffdata: a\n\n", "data:  a\n\n", "\r\n\ufeffdata: a\n\n",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, stream string) {
+		want := eventsOf(stream)
+		for name, r := range map[string]io.Reader{"whole": strings.NewReader(stream), "bytes": iotest.OneByteReader(strings.NewReader(stream))} {
+			got, whole := provider.ReadEvents(r, len(stream)+1)
+			if diff := cmp.Diff(want, got); diff != "" || !whole {
+				t.Errorf("%s: (-want +got):\n%s", name, diff)
+			}
+		}
+		// With a bound there are fewer events, and none that is longer.
+		got, whole := provider.ReadEvents(strings.NewReader(stream), 8)
+		if len(got) > len(want) || !slices.Equal(got, want[:len(got)]) || whole && len(got) != len(want) {
+			t.Errorf("with a bound: %q, without %q", got, want)
+		}
+	})
+}
+
+// FuzzDecode decodes any stream as any interface: it is a response or an error of this package, and of a response each
+// call has an id of its own.
+func FuzzDecode(f *testing.F) {
+	answer := modeltest.Answer{
+		Thinking: "Hm.", Pieces: []string{"a", "b"}, Usage: modeltest.Usage{Input: 3, Cached: 1, Output: 2},
+		Calls: []modeltest.Call{{ID: "c1", Name: "conv.create", Args: `{"a":1}`}, {ID: "c2", Name: "x", Args: "{}"}},
+	}
+	for _, fault := range []modeltest.Fault{modeltest.None, modeltest.Ended, modeltest.BadJSON, modeltest.FailedInside, modeltest.Twice} {
+		for i, stream := range streams(f, answer, fault) {
+			f.Add(byte(i), stream)
+		}
+	}
+	for i := range byte(3) {
+		f.Add(i, []byte("data: {}\n\ndata: [DONE]\n\n"))
+		f.Add(i, []byte(`data: {"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"x","arguments":"{}"}},{"id":"b","index":0,"function":{}},{"index":-1}]}}]}`+"\n\ndata: [DONE]\n\n"))
+		f.Add(i, []byte(`data: {"type":"content_block_delta","index":-1}`+"\n\n"))
+	}
+	f.Fuzz(func(t *testing.T, api byte, stream []byte) {
+		got, err := provider.Decode(apis()[int(api)%3], bytes.NewReader(stream))
+		if err != nil {
+			if failure := (*model.Error)(nil); !errors.As(err, &failure) || failure.Code == "" || len(got.Items) > 0 {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			return
+		}
+		ids := map[string]bool{}
+		for _, item := range got.Items {
+			if item.Kind == model.ToolCall && (item.CallID == "" || ids[item.CallID]) {
+				t.Errorf("the id %q is not the only one of its kind", item.CallID)
+			}
+			ids[item.CallID] = true
+		}
+		for _, n := range []int64{got.Usage.InputTokens, got.Usage.CachedTokens, got.Usage.OutputTokens, got.Usage.ReasoningTokens} {
+			if n < 0 {
+				t.Errorf("the usage is negative: %+v", got.Usage)
+			}
+		}
+	})
+}
+
+// streams returns what the strict provider sends for an answer, in the order of apis.
+func streams(tb testing.TB, answer modeltest.Answer, fault modeltest.Fault) [][]byte {
+	tb.Helper()
+	answer.Fault = fault
+	server := &modeltest.Server{Answer: modeltest.Sequence(answer)}
+	url, err := server.Start()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer server.Close()
+	return [][]byte{
+		post(tb, url+"/responses", `{"model":"m","stream":true,"store":false,"input":[{"role":"user","content":"x"}]}`),
+		post(tb, url+"/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"user","content":"x"}]}`),
+		post(tb, url+"/messages", `{"model":"m","stream":true,"max_tokens":5,"messages":[{"role":"user","content":"x"}]}`),
+	}
+}
+
+func post(tb testing.TB, url, body string) []byte {
+	tb.Helper()
+	r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for key, value := range map[string]string{
+		"Content-Type": "application/json", "Authorization": "Bearer " + modeltest.Key, "x-api-key": modeltest.Key, "anthropic-version": "2023-06-01",
+	} {
+		r.Header.Set(key, value)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer response.Body.Close()
+	stream, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		tb.Fatal(response.Status, string(stream), err)
+	}
+	return stream
+}
+
+// What servers send that are compatible in their own way.
+func TestCompatible(t *testing.T) {
+	t.Parallel()
+	call := func(id, name, arguments string) model.Item {
+		return model.Item{Kind: model.ToolCall, CallID: id, Name: name, Wire: name, Arguments: arguments}
+	}
+	chunk := func(delta string) string { return `data: {"choices":[{"index":0,"delta":` + delta + "}]}\n\n" }
+	const end = `data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\n"
+	for name, test := range map[string]struct {
+		api    provider.API
+		stream string
+		want   []model.Item
+	}{
+		"one index for all calls": {provider.Chat, chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}]}`) +
+			chunk(`{"tool_calls":[{"index":0,"id":"b","function":{"name":"y","arguments":"{}"}}]}`) + end, []model.Item{call("a", "x", "{}"), call("b", "y", "{}")}},
+		"no index": {
+			provider.Chat, chunk(`{"tool_calls":[{"id":"a","function":{"name":"x","arguments":"{"}},{"function":{"arguments":"}"}},{"id":"b","function":{"name":"y","arguments":"{}"}}]}`) + end,
+			[]model.Item{call("a", "x", "{}"), call("b", "y", "{}")},
+		},
+		"no ids": {
+			provider.Chat, chunk(`{"tool_calls":[{"index":0,"function":{"name":"x","arguments":"{}"}},{"index":1,"function":{"name":"y","arguments":"{}"}}]}`) + end,
+			[]model.Item{call("call_0", "x", "{}"), call("call_1", "y", "{}")},
+		},
+		"the name with every piece": {provider.Chat, chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{"}}]}`) +
+			chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"}"}}]}`) + end, []model.Item{call("a", "x", "{}")}},
+		"no end but that of the stream": {provider.Chat, chunk(`{"content":"hi"}`) + end, []model.Item{model.Text(model.AgentMessage, "hi")}},
+		"no reason":                     {provider.Chat, chunk(`{"content":"hi"}`) + "data: [DONE]\n\n", []model.Item{model.Text(model.AgentMessage, "hi")}},
+		"null for nothing":              {provider.Chat, chunk(`{"content":null,"tool_calls":null,"reasoning":null}`) + chunk(`{"content":"hi"}`) + end, []model.Item{model.Text(model.AgentMessage, "hi")}},
+		"pings":                         {provider.Chat, ": ping\n\n: ping\n\n" + chunk(`{"content":"hi"}`) + ": ping\n\n" + end, []model.Item{model.Text(model.AgentMessage, "hi")}},
+		"items at the end alone": {
+			provider.Responses, `data: {"type":"response.completed","response":{"output":[{"type":"message","content":[{"type":"output_text","text":"a"},{"type":"refusal","refusal":"b"}]},{"type":"reasoning","id":"rs"},{"type":"function_call","name":"x","arguments":"{}"}]}}` + "\n\n",
+			[]model.Item{model.Text(model.AgentMessage, "ab"), call("call_0", "x", "{}")},
+		},
+		"input at the beginning of a call": {
+			provider.Messages, `data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"x","input":{"b":1}}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
+			[]model.Item{call("a", "x", `{"b":1}`)},
+		},
+		"blank texts": {
+			provider.Messages, `data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":" "}}` + "\n\n" + `data: {"type":"content_block_start","index":1,"content_block":{"type":"text","text":"a"}}` + "\n\n" +
+				`data: {"type":"content_block_start","index":2,"content_block":{"type":"text","text":"b"}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
+			[]model.Item{model.Text(model.AgentMessage, "ab")},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := provider.Decode(test.api, strings.NewReader(test.stream))
+			if diff := cmp.Diff(test.want, got.Items, ignoreRaw()); diff != "" || err != nil {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
+// The environment decides on proxies, as it does for other programs. It is read once in a process.
+func TestProxy(t *testing.T) {
+	t.Parallel()
+	const child = "CONVTOOLS_TEST_PROXY"
+	if os.Getenv(child) != "" {
+		m := provider.New(provider.Options{Name: "m", API: provider.Chat, BaseURL: "http://models.example/v1", Model: "m"})
+		if _, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("go")}}, nil); err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	asked := ""
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.String()
+		fmt.Fprint(w, "data: [DONE]\n\n")
+	}))
+	defer proxy.Close()
+	run := exec.Command(os.Args[0], "-test.run=^TestProxy$")
+	run.Env = append(os.Environ(), child+"=1", "HTTP_PROXY="+proxy.URL, "NO_PROXY=", "no_proxy=")
+	if out, err := run.CombinedOutput(); err != nil || asked != "http://models.example/v1/chat/completions" {
+		t.Errorf("the proxy was asked for %q: %v\n%s", asked, err, out)
+	}
+}

@@ -1,0 +1,253 @@
+// Package provider asks language models over HTTP: OpenAI's Responses, Chat Completions, which many local servers offer
+// as well, and Anthropic's Messages. Responses come as server-sent events.
+//
+// Everything that a server sends is untrusted: what is kept of it is bounded, and so is the time that it may be silent.
+// A server that answers with a redirect is not followed, since it could have the conversation sent elsewhere. Proxies
+// are those of the environment, as net/http reads it. The package must never write a key anywhere but into the header
+// of a request.
+package provider
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/convtools/convtools/runtime/model"
+)
+
+// API is an HTTP interface of providers.
+type API string
+
+const (
+	Responses API = "responses" // https://platform.openai.com/docs/api-reference/responses
+	Chat      API = "chat"      // https://platform.openai.com/docs/api-reference/chat
+	Messages  API = "messages"  // https://docs.anthropic.com/en/api/messages
+)
+
+// Options is one model of one provider.
+type Options struct {
+	Name    string // what the configuration calls it
+	API     API
+	BaseURL string // the paths of the interface are below it
+	Model   string // what the provider calls it
+
+	// Key returns the key, or an empty text for none. With fresh it was refused, and another one is wanted. Nil is none.
+	Key func(ctx context.Context, fresh bool) (string, error)
+
+	MaxOutputTokens int64          // of a response; 0 is the provider's own limit
+	Request         map[string]any // what a request has besides what the interface needs
+	Silence         time.Duration  // how long the provider may send nothing; 0 is 5 minutes
+
+	Clock Clock // nil is the system's
+}
+
+// Clock is time and chance, for attempts to be repeated.
+type Clock interface {
+	Now() time.Time
+	// Wait returns after a duration, or with the error of a context that has ended.
+	Wait(context.Context, time.Duration) error
+	// After calls a function after a duration, unless it is stopped before.
+	After(time.Duration, func()) (stop func() bool)
+	// Random returns a number of at least 0 and below 1.
+	Random() float64
+}
+
+const (
+	maxAttempts   = 5
+	maxErrorBody  = 64 << 10  // bytes that are read of the body of an error
+	maxDuration   = time.Hour // of an attempt, however many bytes come
+	maxRetryAfter = 2 * time.Minute
+	maxItems      = 4096 // of a response
+)
+
+// bounds is how much of a response is read. The longest answers of today's models have some 128,000 tokens, each in an
+// event of its own of a few hundred bytes.
+type bounds struct {
+	bytes  int64 // of the stream
+	event  int   // bytes of an event
+	events int
+}
+
+func defaultBounds() bounds { return bounds{bytes: 256 << 20, event: 16 << 20, events: 2_000_000} }
+
+// Reserved returns the keys of requests that are the package's own, so that Options.Request cannot have them.
+func Reserved() []string {
+	return []string{
+		"model", "input", "instructions", "messages", "system", "tools", "stream", "stream_options", "store",
+		"previous_response_id", "conversation", "background", "n",
+	}
+}
+
+// Model is a model of a provider. It implements [model.Model].
+type Model struct {
+	options Options
+	wire    wire
+	client  *http.Client
+	clock   Clock
+	bounds  bounds
+	flat    atomic.Bool // the server does not know namespaces
+}
+
+// New returns a model. Nothing is sent before it is asked.
+func New(o Options) *Model {
+	m := &Model{options: o, clock: o.Clock, bounds: defaultBounds()}
+	switch o.API {
+	case Responses:
+		m.wire = responses{}
+	case Messages:
+		m.wire = messages{}
+	default:
+		m.wire = chat{}
+	}
+	if m.clock == nil {
+		m.clock = systemClock{}
+	}
+	if m.options.Silence <= 0 {
+		m.options.Silence = 5 * time.Minute
+	}
+	m.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return m
+}
+
+// wire is one HTTP interface.
+type wire interface {
+	path() string
+	// authorize adds the headers that the interface needs; key may be empty.
+	authorize(h http.Header, key string)
+	// body returns a request, as it is encoded in JSON.
+	body(r request) map[string]any
+	// decode returns a decoder of one response. delta is not nil.
+	decode(names model.Names, delta func(string)) decoder
+}
+
+// request is what a request is encoded from.
+type request struct {
+	model.Request
+	model string
+	// from is what marks an item's Raw as this model's own.
+	from string
+	// flat is whether tools have flat names, in place of namespaces.
+	flat bool
+}
+
+// decoder reads the events of a response.
+type decoder interface {
+	// event takes one event. It returns whether the response has ended.
+	event(e event) (end bool, err error)
+	// response returns what the response was, after its last event. whole reports whether nothing of it is missing.
+	response() (r reply, whole bool)
+}
+
+// reply is a response as its decoder leaves it.
+type reply struct {
+	items     []model.Item // Raw is the provider's own form alone
+	usage     model.Usage
+	truncated bool
+	paused    bool // the provider wants the request again, with these items
+}
+
+// Sample implements [model.Model].
+func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string)) (model.Response, error) {
+	if delta == nil {
+		delta = func(string) {}
+	}
+	tools := r.Tools
+	if r.WebSearch {
+		tools = append(tools[:len(tools):len(tools)], model.Tool{Name: webSearch})
+	}
+	names, err := model.NamesOf(tools)
+	if err != nil {
+		return model.Response{}, &model.Error{Model: m.options.Name, Code: model.CodeConfiguration, Message: err.Error(), Err: err}
+	}
+	if r.MaxOutputTokens == 0 || m.options.MaxOutputTokens > 0 && m.options.MaxOutputTokens < r.MaxOutputTokens {
+		r.MaxOutputTokens = m.options.MaxOutputTokens
+	}
+	var whole model.Response
+	for range maxPauses {
+		reply, err := m.ask(ctx, r, names, delta)
+		whole.Usage = add(whole.Usage, reply.usage)
+		if err != nil {
+			return model.Response{Usage: whole.Usage}, err
+		}
+		whole.Items = append(whole.Items, reply.items...)
+		whole.Truncated = reply.truncated
+		if !reply.paused {
+			break
+		}
+		r.Items = append(r.Items[:len(r.Items):len(r.Items)], reply.items...)
+	}
+	return whole, nil
+}
+
+// maxPauses is how often a provider may want to be asked again before a response is whole.
+const maxPauses = 8
+
+// ask returns one response, after as many attempts as it takes.
+func (m *Model) ask(ctx context.Context, r model.Request, names model.Names, delta func(string)) (reply, error) {
+	t := try{model: m, request: request{Request: r, model: m.options.Model, from: m.from()}, names: names}
+	t.delta = func(text string) {
+		if text != "" {
+			t.streamed = true
+			delta(text)
+		}
+	}
+	for attempt := 1; ; attempt++ {
+		reply, err := t.once(ctx)
+		if err == nil {
+			return reply, nil
+		}
+		if ctx.Err() != nil {
+			return reply, context.Cause(ctx)
+		}
+		failure := (*model.Error)(nil)
+		if !errors.As(err, &failure) {
+			failure = &model.Error{Code: model.CodeConfiguration, Message: err.Error(), Err: err}
+		}
+		failure.Model, failure.Attempts, failure.Streamed = m.options.Name, attempt, t.streamed
+		if !t.again(failure, attempt) {
+			return reply, failure
+		}
+		if err := m.clock.Wait(ctx, m.pause(attempt, failure.RetryAfter)); err != nil {
+			return reply, err
+		}
+	}
+}
+
+// pause returns how long to wait after an attempt: longer after each, and not the same for all who were refused at
+// the same time.
+func (m *Model) pause(attempt int, wanted time.Duration) time.Duration {
+	backoff := min(500*time.Millisecond<<(attempt-1), 8*time.Second)
+	return max(wanted, backoff/2+time.Duration(m.clock.Random()*float64(backoff/2)))
+}
+
+// from returns what marks the items that the model writes. Providers accept their own form of reasoning from the model
+// that wrote it alone.
+func (m *Model) from() string { return string(m.options.API) + " " + m.options.Model }
+
+func add(a, b model.Usage) model.Usage {
+	return model.Usage{
+		InputTokens: a.InputTokens + b.InputTokens, CachedTokens: a.CachedTokens + b.CachedTokens,
+		OutputTokens: a.OutputTokens + b.OutputTokens, ReasoningTokens: a.ReasoningTokens + b.ReasoningTokens,
+	}
+}
+
+type systemClock struct{}
+
+func (systemClock) Now() time.Time  { return time.Now() }
+func (systemClock) Random() float64 { return rand.Float64() }
+
+func (systemClock) After(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
+
+func (systemClock) Wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,266 @@
+package provider
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/convtools/convtools/runtime/model"
+)
+
+// responses is OpenAI's Responses API, without state on the server: a request has the whole history, reasoning in the
+// encrypted form that came with the response.
+type responses struct{}
+
+func (responses) path() string { return "/responses" }
+
+func (responses) authorize(h http.Header, key string) { bearer(h, key) }
+
+func bearer(h http.Header, key string) {
+	if key != "" {
+		h.Set("Authorization", "Bearer "+key)
+	}
+}
+
+// fields is a JSON object.
+type fields = map[string]any
+
+func (responses) body(r request) fields {
+	body := fields{
+		"model": r.model, "input": responsesInput(r), "stream": true, "store": false,
+		"include": []string{"reasoning.encrypted_content"},
+	}
+	if r.Instructions != nil {
+		body["instructions"] = *r.Instructions
+	}
+	if tools := responsesTools(r); len(tools) > 0 {
+		body["tools"] = tools
+	}
+	if r.MaxOutputTokens > 0 {
+		body["max_output_tokens"] = max(r.MaxOutputTokens, 16) // the interface takes no less
+	}
+	if r.CacheKey != "" {
+		body["prompt_cache_key"] = r.CacheKey
+	}
+	return body
+}
+
+func responsesTools(r request) []fields {
+	var tools []fields
+	namespaces := map[string]fields{}
+	for _, tool := range r.Tools {
+		encoded := fields{
+			"type": "function", "name": model.Flat(tool.Name), "description": tool.Description,
+			"parameters": parameters(tool), "strict": false,
+		}
+		namespace, member, ok := model.Member(tool.Name)
+		if !ok || r.flat {
+			tools = append(tools, encoded)
+			continue
+		}
+		encoded["name"] = member
+		space, ok := namespaces[namespace]
+		if !ok {
+			space = fields{"type": "namespace", "name": namespace, "description": "The tools of " + namespace + ".", "tools": []fields{}}
+			namespaces[namespace] = space
+			tools = append(tools, space)
+		}
+		space["tools"] = append(space["tools"].([]fields), encoded)
+	}
+	if r.WebSearch {
+		tools = append(tools, fields{"type": webSearch})
+	}
+	return tools
+}
+
+func responsesInput(r request) []any {
+	input := []any{}
+	for _, e := range r.entries() {
+		switch e.Kind {
+		case model.UserMessage:
+			input = append(input, fields{"type": "message", "role": "user", "content": responsesParts(e.Parts)})
+		case model.AgentMessage:
+			if e.raw != nil {
+				input = append(input, e.raw)
+			} else if text := e.Text(); text != "" {
+				input = append(input, fields{"type": "message", "role": "assistant", "content": text})
+			}
+		case model.Reasoning:
+			input = append(input, e.raw)
+		case model.ToolCall:
+			call := e.raw
+			if call == nil {
+				call = map[string]json.RawMessage{}
+			}
+			set(call, "type", "function_call")
+			set(call, "call_id", e.CallID)
+			set(call, "arguments", e.Arguments)
+			set(call, "name", model.Flat(e.Name))
+			delete(call, "namespace")
+			if namespace, member, ok := model.Member(e.Name); ok && !r.flat {
+				set(call, "namespace", namespace)
+				set(call, "name", member)
+			}
+			input = append(input, call)
+		case model.ToolOutput:
+			input = append(input, fields{"type": "function_call_output", "call_id": e.CallID, "output": e.Output})
+		}
+	}
+	return input
+}
+
+func responsesParts(parts []model.Part) []fields {
+	encoded := []fields{}
+	for _, p := range parts {
+		if p.ImageURL != "" {
+			encoded = append(encoded, fields{"type": "input_image", "image_url": p.ImageURL, "detail": "auto"})
+		} else {
+			encoded = append(encoded, fields{"type": "input_text", "text": p.Text})
+		}
+	}
+	return encoded
+}
+
+func (responses) decode(names model.Names, delta func(string)) decoder {
+	return &responsesDecoder{names: names, delta: delta}
+}
+
+type responsesDecoder struct {
+	names model.Names
+	delta func(string)
+	reply reply
+	whole bool
+}
+
+func (d *responsesDecoder) response() (reply, bool) { return d.reply, d.whole }
+
+func (d *responsesDecoder) event(e event) (bool, error) {
+	var event struct {
+		Type     string          `json:"type"`
+		Delta    json.RawMessage `json:"delta"`
+		Item     json.RawMessage `json:"item"`
+		Response struct {
+			Output            []json.RawMessage `json:"output"`
+			Usage             *responsesUsage   `json:"usage"`
+			Error             *providerError    `json:"error"`
+			IncompleteDetails struct {
+				Reason string `json:"reason"`
+			} `json:"incomplete_details"`
+		} `json:"response"`
+		Error   *providerError `json:"error"`
+		Code    any            `json:"code"`
+		Message string         `json:"message"`
+	}
+	if string(e.data) == done {
+		return d.whole, nil
+	}
+	if err := json.Unmarshal(e.data, &event); err != nil {
+		return false, invalid("an event of the response is not the JSON of the Responses API")
+	}
+	if usage := event.Response.Usage; usage != nil {
+		d.reply.usage = usage.usage()
+	}
+	switch event.Type {
+	case "response.output_text.delta", "response.refusal.delta":
+		d.delta(stringOf(event.Delta))
+	case "response.output_item.done":
+		return false, d.item(event.Item)
+	case "response.completed", "response.incomplete":
+		d.whole = true
+		if len(d.reply.items) == 0 { // some servers send the items here alone
+			for _, item := range event.Response.Output {
+				if err := d.item(item); err != nil {
+					return false, err
+				}
+			}
+		}
+		if event.Type == "response.incomplete" {
+			if event.Response.IncompleteDetails.Reason == "content_filter" {
+				return false, withheld()
+			}
+			d.reply.truncated = true
+		}
+		return true, nil
+	case "response.failed":
+		if event.Response.Error == nil {
+			return false, (providerError{Code: "server_error", Message: "the response failed"}).failure()
+		}
+		return false, event.Response.Error.failure()
+	case "error":
+		if event.Error != nil {
+			return false, event.Error.failure()
+		}
+		code, _ := event.Code.(string)
+		return false, (providerError{Code: code, Message: event.Message}).failure()
+	}
+	return false, nil
+}
+
+// withheld is the error for a response that the provider does not give.
+func withheld() error {
+	return &model.Error{Code: model.CodeRefused, Message: "the provider withholds the response, by its rules for content"}
+}
+
+type responsesUsage struct {
+	Input        int64 `json:"input_tokens"`
+	Output       int64 `json:"output_tokens"`
+	InputDetails struct {
+		Cached int64 `json:"cached_tokens"`
+	} `json:"input_tokens_details"`
+	OutputDetails struct {
+		Reasoning int64 `json:"reasoning_tokens"`
+	} `json:"output_tokens_details"`
+}
+
+func (u responsesUsage) usage() model.Usage {
+	return model.Usage{
+		InputTokens: max(u.Input, 0), CachedTokens: max(u.InputDetails.Cached, 0),
+		OutputTokens: max(u.Output, 0), ReasoningTokens: max(u.OutputDetails.Reasoning, 0),
+	}
+}
+
+func (d *responsesDecoder) item(raw json.RawMessage) error {
+	var item struct {
+		Type      string `json:"type"`
+		CallID    string `json:"call_id"`
+		Namespace string `json:"namespace"`
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+		Encrypted string `json:"encrypted_content"`
+		Content   []struct {
+			Text    string `json:"text"`
+			Refusal string `json:"refusal"`
+		} `json:"content"`
+	}
+	if err := json.Unmarshal(raw, &item); err != nil || item.Type == "" {
+		return invalid("an item of the response is not the JSON of the Responses API")
+	}
+	if len(d.reply.items) >= maxItems {
+		return tooLarge()
+	}
+	decoded := model.Item{Kind: model.Reasoning, Raw: string(raw)}
+	switch item.Type {
+	case "message":
+		text := ""
+		for _, part := range item.Content {
+			text += part.Text + part.Refusal
+		}
+		decoded.Kind, decoded.Parts = model.AgentMessage, []model.Part{{Text: text}}
+	case "function_call":
+		decoded.Kind, decoded.CallID, decoded.Arguments = model.ToolCall, item.CallID, item.Arguments
+		decoded.Name = d.names.Canonical(item.Namespace, item.Name)
+		decoded.Wire = wireName(item.Namespace, item.Name)
+	case "reasoning":
+		if item.Encrypted == "" && len(item.Content) == 0 {
+			return nil // it is on the server alone, which does not keep it
+		}
+	}
+	d.reply.items = append(d.reply.items, decoded)
+	return nil
+}
+
+func wireName(namespace, name string) string {
+	if namespace == "" {
+		return name
+	}
+	return namespace + "." + name
+}

@@ -1,0 +1,297 @@
+package conv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/generated/conv"
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/model"
+	"github.com/convtools/convtools/runtime/session"
+)
+
+// maxArguments is how many bytes of arguments a call may have: all of them are kept in the log, and read again by a
+// model.
+const maxArguments = 4 << 20
+
+// Prepare decodes and validates a call of a conversation, and reads the files that it names. A call
+func (t *Tools) Prepare(ctx context.Context, c *session.Conversation, call model.Item) session.Request {
+	tool := session.Tool(call.Name)
+	if !ofSession(call.Name) {
+		if refusal := t.mayUse(ctx, c, call.Name); refusal != nil {
+			return session.Invalid{Tool: tool, Refusal: *refusal}
+		}
+		return session.Ordinary{Tool: tool}
+	}
+	if isOutside(c) {
+		return t.outside(ctx, c, call)
+	}
+	request, _, refusal := t.Decode(ctx, c.Settings, call.Name, []byte(call.Arguments))
+	if refusal != nil {
+		return session.Invalid{Tool: tool, Refusal: *refusal}
+	}
+	return request
+}
+
+// outside returns what a call of a program outside asks for: what that was when the program called; after a crash it is
+// found out again.
+func (t *Tools) outside(ctx context.Context, c *session.Conversation, call model.Item) session.Request {
+	t.mu.Lock()
+	request, ok := t.prepared[call.CallID]
+	delete(t.prepared, call.CallID)
+	t.mu.Unlock()
+	if !ok {
+		decoded, _, refusal := t.Decode(ctx, c.Settings, call.Name, []byte(call.Arguments))
+		if refusal != nil {
+			return session.Invalid{Tool: session.Tool(call.Name), Refusal: *refusal}
+		}
+		request = decoded
+	}
+	if create, ok := request.(session.Create); ok {
+		create.ConversationID = call.CallID
+		request = create
+	}
+	return request
+}
+
+// Keep keeps what a call of a program outside asks for until it is prepared.
+func (t *Tools) Keep(call string, request session.Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.prepared == nil {
+		t.prepared = map[string]session.Request{}
+	}
+	t.prepared[call] = request
+}
+
+// ofSession reports whether a tool is one of the five that sessions have themselves.
+func ofSession(name string) bool {
+	switch session.Tool(name) {
+	case session.ConvCreate, session.ConvSend, session.ConvList, session.ConvHistory, session.ConvDestroy:
+		return true
+	}
+	return false
+}
+
+// Decode returns what a call of one of the five tools asks for, by a conversation with some settings, and how many
+// milliseconds a caller outside of the session waits; nil where the call does not say.
+func (t *Tools) Decode(ctx context.Context, settings, tool string, arguments []byte) (session.Request, *int, *session.Refusal) {
+	if len(arguments) > maxArguments {
+		return nil, nil, &session.Refusal{
+			Code: session.CodeInvalidArguments, Reason: fmt.Sprintf("the arguments have %d bytes, and at most %d are taken", len(arguments), maxArguments),
+		}
+	}
+	p := preparation{tools: t, settings: settings}
+	_, err := conv.Call(ctx, &p, contract.Call{Tool: tool, Arguments: arguments})
+	if err != nil {
+		return nil, nil, refusalOf(err)
+	}
+	return p.request, p.wait, nil
+}
+
+// DecodeWait returns the parameters of a call of conv.wait.
+func DecodeWait(ctx context.Context, arguments []byte) (conv.WaitParams, *session.Refusal) {
+	var p waiting
+	if _, err := conv.Call(ctx, &p, contract.Call{Tool: conv.WaitTool().Name, Arguments: arguments}); err != nil {
+		return conv.WaitParams{}, refusalOf(err)
+	}
+	return p.params, nil
+}
+
+// refusalOf returns why the generated dispatcher, or a handler of it, refuses a call.
+func refusalOf(err error) *session.Refusal {
+	var refusal *session.Refusal
+	if errors.As(err, &refusal) {
+		return refusal
+	}
+	refusal = &session.Refusal{Code: session.CodeInvalidArguments, Reason: err.Error()}
+	var invalid *contract.InvalidArguments
+	if errors.As(err, &invalid) {
+		refusal.Reason = invalid.Error()
+		if len(invalid.Problems) > 0 {
+			refusal.Field = invalid.Problems[0].Path
+		}
+	}
+	return refusal
+}
+
+// waiting takes the parameters of conv.wait.
+type waiting struct {
+	preparation
+	params conv.WaitParams
+}
+
+// Wait takes the parameters.
+func (w *waiting) Wait(_ context.Context, _ contract.Call, p conv.WaitParams) (none conv.WaitResult, err error) {
+	w.params = p
+	return none, nil
+}
+
+// preparation makes a request of arguments that are valid. It is the handler of the generated dispatcher, whose answers
+// are thrown away: the core of sessions answers.
+type preparation struct {
+	tools    *Tools
+	settings string
+	request  session.Request
+	wait     *int
+
+	files files // that have been read
+	items []session.Part
+}
+
+// Create prepares conv.create (S-10).
+func (p *preparation) Create(_ context.Context, _ contract.Call, a conv.CreateParams) (none conv.CreateResult, err error) {
+	r := session.Create{
+		Base: a.BaseInstructionText, UserInstruction: a.UserInstruction, MCPAllowlist: a.MCPAllowlist,
+	}
+	if err := p.open(); err != nil {
+		return none, err
+	}
+	defer p.files.close()
+	if a.BaseInstructionFile != nil {
+		base, err := p.files.text(*a.BaseInstructionFile, "base_instruction_file")
+		if err != nil {
+			return none, err
+		}
+		r.Base = &base
+	}
+	for _, item := range a.Items {
+		switch {
+		case item.Text != nil:
+			err = p.text(item.Text.Text)
+		case item.Image != nil:
+			err = p.image(item.Image.ImageURL)
+		case item.LocalImage != nil:
+			err = p.localImage(item.LocalImage.Path)
+		}
+		if err != nil {
+			return none, err
+		}
+	}
+	r.Items = p.items
+	if tools := a.InternalTools; tools != nil {
+		r.Internal = session.InternalOverrides{
+			Plan: tools.IncludePlanTool, ApplyPatch: tools.IncludeApplyPatchTool, WebSearch: tools.WebSearchRequest,
+			StreamableShell: tools.UseStreamableShellTool, Conv: tools.IncludeConvTools,
+		}
+	}
+	if a.Title != nil {
+		r.Title = *a.Title
+	}
+	if b := a.Budget; b != nil {
+		r.Budget = p.budget(b.Tokens, b.ToolCalls, b.Seconds)
+	}
+	p.request, p.wait = r, a.WaitMs
+	return none, nil
+}
+
+// Send prepares conv.send (S-20).
+func (p *preparation) Send(_ context.Context, _ contract.Call, a conv.SendParams) (none conv.SendResult, err error) {
+	r := session.Send{ConversationID: a.ConversationID, Text: a.Text}
+	if err := p.open(); err != nil {
+		return none, err
+	}
+	defer p.files.close()
+	for _, item := range a.Items {
+		switch {
+		case item.Text != nil:
+			err = p.text(item.Text.Text)
+		case item.Image != nil:
+			err = p.image(item.Image.ImageURL)
+		case item.LocalImage != nil:
+			err = p.localImage(item.LocalImage.Path)
+		}
+		if err != nil {
+			return none, err
+		}
+	}
+	r.Items = p.items
+	if b := a.Budget; b != nil {
+		r.Budget = p.budget(b.Tokens, b.ToolCalls, b.Seconds)
+	}
+	p.request, p.wait = r, a.WaitMs
+	return none, nil
+}
+
+// List prepares conv.list (S-30).
+func (p *preparation) List(context.Context, contract.Call, conv.ListParams) (none conv.ListResult, err error) {
+	p.request = session.List{}
+	return none, nil
+}
+
+// History prepares conv.history (S-40).
+func (p *preparation) History(_ context.Context, _ contract.Call, a conv.HistoryParams) (none conv.HistoryResult, err error) {
+	p.request = session.History{ConversationID: a.ConversationID, Limit: a.Limit}
+	return none, nil
+}
+
+// Destroy prepares conv.destroy (S-50).
+func (p *preparation) Destroy(_ context.Context, _ contract.Call, a conv.DestroyParams) (none conv.DestroyResult, err error) {
+	p.request = session.Destroy{ConversationID: a.ConversationID}
+	return none, nil
+}
+
+// Wait refuses conv.wait: nothing of a session runs while a conversation of it waits.
+func (p *preparation) Wait(context.Context, contract.Call, conv.WaitParams) (none conv.WaitResult, err error) {
+	return none, &session.Refusal{Code: session.CodeUnavailable, Reason: "conv.wait is for callers outside of a session"}
+}
+
+func (p *preparation) budget(tokens, calls, seconds *int) session.Budget {
+	var b session.Budget
+	if tokens != nil {
+		b.Tokens = int64(*tokens)
+	}
+	if calls != nil {
+		b.Calls = int64(*calls)
+	}
+	if seconds != nil {
+		b.Deadline = p.tools.options.Now().UTC().Add(time.Duration(*seconds) * time.Second)
+	}
+	return b
+}
+
+func (p *preparation) open() error {
+	settings, err := ParseSettings(p.settings)
+	p.files = files{settings: settings}
+	return err
+}
+
+func (p *preparation) text(text string) error {
+	p.items = append(p.items, session.Part{Text: text})
+	return nil
+}
+
+func (p *preparation) image(address string) error {
+	scheme, _, _ := strings.Cut(address, ":")
+	switch {
+	case scheme == "http" || scheme == "https":
+	case !strings.HasPrefix(address, "data:image/"):
+		return &session.Refusal{
+			Code: session.CodeInvalidArguments, Field: p.member("image_url"),
+			Reason: "the address of an image begins with https://, http:// or data:image/, and not with " + text.Quote(text.Cut(address, maxShown)),
+		}
+	}
+	p.items = append(p.items, session.Part{ImageURL: address})
+	return nil
+}
+
+func (p *preparation) localImage(path string) error {
+	address, err := p.files.image(path, p.member("path"))
+	if err != nil {
+		return err
+	}
+	p.items = append(p.items, session.Part{ImageURL: address})
+	return nil
+}
+
+// member returns the place of a member of the next item in the arguments.
+func (p *preparation) member(name string) string {
+	return fmt.Sprintf("items[%d].%s", len(p.items), name)
+}
+
+// maxShown is how many characters of an address a refusal repeats.
+const maxShown = 60

@@ -1,0 +1,33 @@
+package conv
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Settings is what a host keeps with the root of a session, and every conversation has from there: what
+// [session.Context] calls its Settings.
+type Settings struct {
+	// Model is the name of a configured model; empty stands for the one that the configuration chooses.
+	Model string `json:"model,omitempty"`
+	// Root is the workspace: files are read inside of it alone. Dir is where relative paths begin. Both are absolute.
+	Root string `json:"root"`
+	Dir  string `json:"dir"`
+	// Outside reports that a program outside of the session has the place of the root's model: see [OutsideCall].
+	Outside bool `json:"outside,omitempty"`
+}
+
+// String returns the settings as a conversation keeps them.
+func (s Settings) String() string {
+	data, _ := json.Marshal(s) // of strings, which always have a form
+	return string(data)
+}
+
+// ParseSettings is the reverse of [Settings.String].
+func ParseSettings(text string) (Settings, error) {
+	var s Settings
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return Settings{}, fmt.Errorf("reading the settings of a conversation: %w", err)
+	}
+	return s, nil
+}

@@ -1,0 +1,304 @@
+package session
+
+import (
+	"slices"
+	"strings"
+)
+
+func (in Start) decide(d *decision) error {
+	switch {
+	case d.state.seq > 0:
+		return &InputError{Problem: "the session has been started"}
+	case in.Session == "":
+		return &InputError{Problem: "the session has no id"}
+	case !validID(in.Root):
+		return &InputError{Problem: "the id of the root conversation is not a UUID in lower case"}
+	}
+	d.emit("", SessionStarted{ID: in.Session, Config: in.Config.withDefaults()})
+	d.emit(in.Root, ConversationOpened{Context: in.Context})
+	return nil
+}
+
+func (in Submit) decide(d *decision) error {
+	c, refusal := d.state.addressed("", in.Conversation)
+	if refusal != nil {
+		return refusal
+	}
+	if problem := problemOfInput(in.Input); problem != "" {
+		return &Refusal{Code: CodeInvalidArguments, Field: "input", Reason: problem}
+	}
+	id := d.state.submissions + 1
+	d.add(Event{Conversation: c.ID, Submission: id, Body: SubmissionQueued{Submission{
+		ID: id, Conversation: c.ID, Context: in.Context, Input: in.Input, Budget: in.Budget,
+	}}})
+	d.advance()
+	return nil
+}
+
+func (in Interrupt) decide(d *decision) error {
+	for _, q := range d.state.queue {
+		if q.ID == in.Submission {
+			d.add(Event{Conversation: q.Conversation, Submission: q.ID, Body: PlanDropped{}})
+			return nil
+		}
+	}
+	t := d.state.task
+	switch {
+	case t == nil:
+		return &InputError{Problem: "nothing runs"}
+	case in.Submission != 0 && d.state.Conversation(t.Conversation).turn.Submission != in.Submission:
+		return &InputError{Problem: "nothing of the submission runs or waits"}
+	case t.stop != nil && (t.stop.Chain || !in.Chain):
+		return &InputError{Task: t.ID, Problem: "it is being stopped"}
+	}
+	d.stop(StopRequested{Chain: in.Chain})
+	return nil
+}
+
+func (in Remove) decide(d *decision) error {
+	c, refusal := d.state.addressed("", in.Conversation)
+	if refusal != nil {
+		return refusal
+	}
+	running := d.state.task != nil && d.state.task.Conversation == c.ID
+	suspended := d.state.suspended(c.ID)
+	switch {
+	case c == d.state.Root():
+		return refuseRoot()
+	case suspended && !in.Force:
+		return d.state.free("", c.ID)
+	case !running && !suspended:
+		d.destroy(c.ID)
+		return nil
+	case d.state.task.stop != nil && slices.Contains(d.state.task.stop.Destroy, c.ID):
+		return &InputError{Task: d.state.task.ID, Problem: "it is being stopped"}
+	}
+	d.stop(StopRequested{Destroy: []string{c.ID}})
+	return nil
+}
+
+func (in Recover) decide(d *decision) error {
+	t := d.state.task
+	running := ""
+	if t != nil {
+		running = t.Conversation
+	}
+	d.emit(running, Recovered{})
+	switch {
+	case t == nil:
+	case t.stop != nil:
+		d.stopped()
+	case t.sampling:
+		d.sample()
+	default:
+		call, _ := t.tool()
+		d.output(call, (&Refusal{Code: CodeInterrupted, Reason: "the session ended while the tool ran; it may or may not have had its effect"}).Content(), false)
+		d.calls()
+	}
+	d.advance()
+	return nil
+}
+
+// task returns the task that runs where it has an id and waits for the model or for a tool.
+func (d *decision) task(id TaskID, sampling bool) (*Task, error) {
+	t := d.state.task
+	if t == nil || t.ID != id {
+		return nil, &InputError{Task: id, Problem: "it does not run"}
+	}
+	if t.sampling != sampling {
+		return nil, &InputError{Task: id, Problem: "it does not wait for this"}
+	}
+	return t, nil
+}
+
+func (in Delta) decide(d *decision) error {
+	t, err := d.task(in.Task, true)
+	if err != nil {
+		return err
+	}
+	d.emit(t.Conversation, AgentMessageDelta{Text: in.Text})
+	return nil
+}
+
+func (in Response) decide(d *decision) error {
+	t, err := d.task(in.Task, true)
+	if err != nil {
+		return err
+	}
+	conversation, stopping := t.Conversation, t.stop != nil
+	in.Usage.Samples, in.Usage.Calls = 1, 0
+	if problem := d.problemOfResponse(in.Items); problem != "" {
+		d.emit(conversation, TokenCount{Usage: in.Usage})
+		if !stopping {
+			d.fail(Failure{Code: CodeInvalidResponse, Message: problem})
+			d.advance()
+		}
+		return nil
+	}
+	calls := false
+	for _, item := range in.Items {
+		switch {
+		case item.Call != nil:
+			calls = true
+			d.call(conversation, *item.Call)
+		case item.Message != nil:
+			d.emit(conversation, ItemRecorded{Item: Item{Kind: AgentMessage, Origin: FromModel, Parts: []Part{{Text: *item.Message}}, Raw: item.Raw}})
+		default:
+			d.emit(conversation, ItemRecorded{Item: Item{Kind: Reasoning, Origin: FromModel, Raw: item.Raw}})
+		}
+	}
+	d.emit(conversation, TokenCount{Usage: in.Usage})
+	switch {
+	case stopping:
+	case calls:
+		d.calls()
+	default:
+		d.complete()
+	}
+	d.advance()
+	return nil
+}
+
+// problemOfResponse returns what is wrong with a response, and an empty string where nothing is. A call id has to be
+// unique in its response only, since some providers count from the beginning in each.
+func (d *decision) problemOfResponse(items []ResponseItem) string {
+	ids, opened := map[string]bool{}, map[string]bool{}
+	for _, item := range items {
+		if item.Call == nil {
+			continue
+		}
+		if item.Call.ID == "" || ids[item.Call.ID] {
+			return "the id of a call is empty or not the only one of its kind"
+		}
+		ids[item.Call.ID] = true
+		switch request := item.Call.Request.(type) {
+		case nil:
+			return "a call asks for nothing"
+		case Create:
+			id := request.ConversationID
+			if !validID(id) || opened[id] || d.state.Conversation(id) != nil {
+				return "the id of a conversation to be created is taken or not one"
+			}
+			opened[id] = true
+		}
+	}
+	return ""
+}
+
+// call records a call of a response. One that the budget does not allow is recorded as such, for it to be refused when
+// its turn comes.
+func (d *decision) call(conversation string, call Call) {
+	turn := d.state.Conversation(conversation).turn
+	if limit := turn.Budget.Calls; limit != 0 && turn.Usage.Calls >= limit {
+		call.Request = Invalid{Tool: call.Request.tool(), Refusal: Refusal{Code: CodeBudget, Reason: "no tool calls are left", Max: int(max(limit, 0))}}
+	}
+	item := Item{
+		Kind: ToolCall, Origin: FromModel, CallID: call.ID, Name: call.Name, Tool: call.Request.tool(),
+		Arguments: call.Arguments, Raw: call.Raw,
+	}
+	d.emit(conversation, ItemRecorded{Item: item, Call: call})
+}
+
+// counted reports whether a call counts as used: not where the budget refused it.
+func counted(call Call) bool {
+	invalid, ok := call.Request.(Invalid)
+	return !ok || invalid.Refusal.Code != CodeBudget
+}
+
+func (in SampleFailed) decide(d *decision) error {
+	t, err := d.task(in.Task, true)
+	if err != nil {
+		return err
+	}
+	stopping := t.stop != nil
+	in.Usage.Samples, in.Usage.Calls = 1, 0
+	d.emit(t.Conversation, TokenCount{Usage: in.Usage})
+	if stopping {
+		return nil
+	}
+	d.fail(in.Failure)
+	d.advance()
+	return nil
+}
+
+func (in ToolDone) decide(d *decision) error {
+	t, err := d.task(in.Task, false)
+	if err != nil {
+		return err
+	}
+	call, ok := t.tool()
+	if !ok || call.ID != in.Call || t.stop != nil && t.stop.tool != in.Call {
+		return &InputError{Task: in.Task, Problem: "this call does not run"}
+	}
+	stopping := t.stop != nil
+	d.output(call, in.Content, in.Success)
+	if stopping {
+		return nil
+	}
+	d.calls()
+	d.advance()
+	return nil
+}
+
+func (in Stopped) decide(d *decision) error {
+	t := d.state.task
+	if t == nil || t.ID != in.Task || t.stop == nil {
+		return &InputError{Task: in.Task, Problem: "it is not being stopped"}
+	}
+	d.stopped()
+	d.advance()
+	return nil
+}
+
+func (in Expire) decide(d *decision) error {
+	t := d.state.task
+	if t == nil || t.ID != in.Task || t.stop != nil {
+		return &InputError{Task: in.Task, Problem: "it does not run, or is being stopped"}
+	}
+	deadline := d.state.Conversation(t.Conversation).turn.Budget.Deadline
+	if deadline.IsZero() || d.at.Before(deadline) {
+		return &InputError{Task: in.Task, Problem: "its deadline has not passed"}
+	}
+	d.stop(StopRequested{Expired: true})
+	return nil
+}
+
+// stop asks for the end of the task that runs, beside what has been asked for before.
+func (d *decision) stop(asked StopRequested) {
+	t := d.state.task
+	before := t.stop
+	if before != nil {
+		asked.Chain = asked.Chain || before.Chain
+		asked.Expired = before.Expired
+		asked.Destroy = slices.Concat(before.Destroy, asked.Destroy)
+	}
+	d.emit(t.Conversation, asked)
+	if before == nil {
+		d.do(Cancel{Task: t.ID})
+	}
+}
+
+func refuseRoot() *Refusal {
+	return &Refusal{Code: CodeRoot, Reason: "the root conversation cannot be destroyed"}
+}
+
+func refuseInterrupted() *Refusal {
+	return &Refusal{Code: CodeInterrupted, Reason: "the call was interrupted before it had a result"}
+}
+
+// problemOfInput returns what is wrong with an input, and an empty string where nothing is.
+func problemOfInput(parts []Part) string {
+	if !slices.ContainsFunc(parts, func(p Part) bool { return p != Part{} }) {
+		return "at least one of a text and an item is required"
+	}
+	for _, p := range parts {
+		if p.ImageURL != "" && !imageURL(p.ImageURL) {
+			return "the address of an image has to begin with data:, http:// or https://"
+		}
+	}
+	return ""
+}
+
+func imageURL(address string) bool {
+	return strings.HasPrefix(address, "data:") || strings.HasPrefix(address, "http://") || strings.HasPrefix(address, "https://")
+}

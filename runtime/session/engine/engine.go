@@ -1,0 +1,307 @@
+// Package engine runs sessions: it carries out what package session decides. It asks models, runs tools, keeps the log,
+// and goes on where a process has ended.
+//
+// One goroutine owns a session. Each input is a step; the events of a step are in the log before anything is carried
+// out, and the observer has seen them by then as well. At most one model or tool works at any time, on a goroutine of
+// its own, and the next begins when that has returned.
+//
+// A call of conv.send costs two syncs, both between the response that calls and the next request of the caller to its
+// model: the first writes the call, the end of its task and the start of the target; the second the answer, the end of
+// the target's task and the continuation of the caller. Fewer would break the promise of the package. Without the first,
+// what the target does, with all its tools, would be the answer to a call that is not in the log after a crash: the
+// caller's model would be asked again and call again. Without the second, the caller could act on an answer that the
+// target, asked again, would not give. Each request to a model that follows, and each ordinary tool, costs one sync more
+// for the same two reasons.
+//
+// The package must never decide what happens in a session, nor know how a model or a tool works.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/convtools/convtools/runtime/model"
+	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/sessionlog"
+)
+
+// Options is what a session works with.
+type Options struct {
+	// Model returns the model of a conversation, by its settings for example. It is asked before each request. The error
+	// may be a [*model.Error].
+	Model func(ctx context.Context, c *session.Conversation) (model.Model, error)
+	// Tools is what conversations may call.
+	Tools Tools
+	// Now is the clock, [time.Now] where it is nil.
+	Now func() time.Time
+	// NewID returns a UUID in lower case that it has not returned before. It names conversations.
+	NewID func() string
+	// Observe is called with every event of this process in the order of the log, once it is written, and before
+	// anything is carried out. The session waits for it, so that none is lost; it must not call methods of the Engine
+	// other than [Engine.State]. It may be nil.
+	Observe func(session.Event)
+	// File is what the log is written through, for tests and measurements; see [sessionlog.Log.Through]. Nil is the file
+	// itself.
+	File func(sessionlog.File) sessionlog.File
+	// Limits bounds what models and tools return.
+	Limits Limits
+}
+
+// Limits bounds what models and tools return. Zero fields have the defaults given here.
+type Limits struct {
+	// ResponseBytes is the size of a response, its pieces and its items alike; 8 MiB. A longer one fails the task with
+	// the code [model.CodeTooLarge].
+	ResponseBytes int
+	// Calls is how many calls of a response are carried out; 128. The others are refused with [session.CodeDepth].
+	Calls int
+	// RequestBytes is the size of what the calls of a response ask for, with the files that they name; 64 MiB. A call
+	// that goes beyond it is refused with [session.CodeInvalidArguments].
+	RequestBytes int
+	// OutputChars is how many characters of a tool's output are kept, the first and the last ones, with a note where
+	// more are left out; 262,144.
+	OutputChars int
+	// Grace is how long a model or a tool may take to return once its context has ended; 10 s. One that takes longer
+	// ends the session with a [*StuckError].
+	Grace time.Duration
+}
+
+// Tools is what conversations may call besides their models. Its methods are called one at a time.
+type Tools interface {
+	// Offered returns the tools of a conversation, always in the same order.
+	Offered(ctx context.Context, c *session.Conversation) []model.Tool
+	// Prepare decodes and validates a call that a model made in a conversation, and reads the files that it names. What
+	// cannot be prepared is [session.Invalid], and a tool that there is not, too. The engine sets everything but the
+	// request, and in that the id of the conversation to create where there is none.
+	Prepare(ctx context.Context, c *session.Conversation, call model.Item) session.Request
+	// Run runs the tool of an ordinary call. Once the context has ended it returns soon, with nothing left running.
+	Run(ctx context.Context, c *session.Conversation, call session.Call) (content string, success bool)
+}
+
+// StuckError is the error for a model or a tool that did not return in time after it was asked to stop. Nothing else is
+// begun in the session then; whoever resumes it finds the task ended as it was asked to.
+type StuckError struct {
+	Task  session.TaskID
+	Tool  session.Tool // empty for the model
+	Grace time.Duration
+}
+
+func (e *StuckError) Error() string {
+	what := "the model"
+	if e.Tool != "" {
+		what = "the tool " + string(e.Tool)
+	}
+	return fmt.Sprintf("%s did not stop within %v", what, e.Grace)
+}
+
+// ErrClosed is the error of an Engine that has been closed.
+var ErrClosed = errors.New("the session has been closed")
+
+// Engine is a session that runs. Its methods may be called from several goroutines at once.
+type Engine struct {
+	options Options
+	log     *sessionlog.Log
+
+	state    atomic.Pointer[session.State]
+	requests chan request
+	pieces   chan session.Delta // of the response that is being read
+	close    sync.Once
+	closing  chan struct{}
+	done     chan struct{} // closed when nothing runs any more
+	err      error         // why it ended; read after done
+
+	// What follows belongs to the goroutine of run.
+	working *work
+	waiting []chan struct{} // for the session to be idle
+	queued  *Turn           // of the submission that the next step queues
+	turns   map[session.SubmissionID]*Turn
+}
+
+// Start starts a new session, whose log is made in a directory.
+func Start(dir string, in session.Start, o Options) (*Engine, error) {
+	o = o.withDefaults()
+	state, _, events, err := session.Step(session.State{}, o.Now(), in)
+	if err != nil {
+		return nil, err
+	}
+	log, err := sessionlog.Create(dir, events)
+	if err != nil {
+		return nil, err
+	}
+	e := newEngine(o, log, state)
+	e.observe(events)
+	go e.run(nil)
+	return e, nil
+}
+
+// Resume opens the session with an id in a directory. It goes on at once with what was running when its last process
+// ended. Errors are those of [sessionlog.Open].
+func Resume(dir, id string, o Options) (*Engine, error) {
+	log, err := sessionlog.Open(dir, id)
+	if err != nil {
+		return nil, err
+	}
+	e := newEngine(o.withDefaults(), log, log.State())
+	var effects []session.Effect
+	if !e.State().Idle() {
+		if effects, err = e.take(session.Recover{}); err != nil {
+			return nil, errors.Join(err, log.Close())
+		}
+	}
+	go e.run(effects)
+	return e, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Limits.ResponseBytes <= 0 {
+		o.Limits.ResponseBytes = 8 << 20
+	}
+	if o.Limits.Calls <= 0 {
+		o.Limits.Calls = 128
+	}
+	if o.Limits.RequestBytes <= 0 {
+		o.Limits.RequestBytes = 64 << 20
+	}
+	if o.Limits.OutputChars <= 0 {
+		o.Limits.OutputChars = 256 << 10
+	}
+	if o.Limits.Grace <= 0 {
+		o.Limits.Grace = 10 * time.Second
+	}
+	return o
+}
+
+func newEngine(o Options, log *sessionlog.Log, state session.State) *Engine {
+	if o.File != nil {
+		log.Through(o.File)
+	}
+	e := &Engine{
+		options: o, log: log,
+		requests: make(chan request), pieces: make(chan session.Delta), closing: make(chan struct{}), done: make(chan struct{}),
+		turns: map[session.SubmissionID]*Turn{},
+	}
+	e.state.Store(&state)
+	return e
+}
+
+// State returns the state after the last step.
+func (e *Engine) State() session.State { return *e.state.Load() }
+
+// Torn returns what a crash had left at the end of the log, and nil where there was nothing.
+func (e *Engine) Torn() *sessionlog.Torn { return e.log.Torn() }
+
+// Done returns a channel that is closed when the engine has ended, because it was closed or by an error.
+func (e *Engine) Done() <-chan struct{} { return e.done }
+
+// Err returns why the engine has ended, and nil while it has not: [ErrClosed], a [*StuckError], or why the log could not
+// be written.
+func (e *Engine) Err() error {
+	select {
+	case <-e.done:
+		return e.err
+	default:
+		return nil
+	}
+}
+
+// Turn is the answer to a submission in the making.
+type Turn struct {
+	ID     session.SubmissionID
+	engine *Engine
+	ended  chan struct{}
+	result session.Result
+	before *session.Usage // of the session, when it started
+}
+
+// Wait returns how the logical turn of the submission ended, with the usage of all that it started.
+func (t *Turn) Wait(ctx context.Context) (session.Result, error) {
+	select {
+	case <-t.ended:
+		return t.result, nil
+	case <-ctx.Done():
+		return session.Result{}, context.Cause(ctx)
+	case <-t.engine.done:
+	}
+	select {
+	case <-t.ended:
+		return t.result, nil
+	default:
+		return session.Result{}, t.engine.err
+	}
+}
+
+// request is what a method asks of the goroutine of run.
+type request struct {
+	input session.Input // nil waits for the session to be idle
+	turn  *Turn         // of a submission
+	idle  chan struct{}
+	reply chan error
+}
+
+// ask passes a request on and waits for the reply.
+func (e *Engine) ask(ctx context.Context, r request) error {
+	r.reply = make(chan error, 1)
+	select {
+	case e.requests <- r:
+		return <-r.reply
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-e.done:
+		return e.err
+	}
+}
+
+// Submit puts input for a conversation at the end of the queue. When it returns, the input is in the log. An error is a
+// [*session.Refusal], a [*sessionlog.TooLargeError], or that of an engine that has ended.
+func (e *Engine) Submit(ctx context.Context, in session.Submit) (*Turn, error) {
+	t := &Turn{engine: e, ended: make(chan struct{})}
+	if err := e.ask(ctx, request{input: in, turn: t}); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Interrupt ends the task that runs, or everything on the stack. It returns when that has been asked for; see [Engine.Wait].
+// An error is a [*session.InputError] where nothing runs or it is being stopped, or that of an engine that has ended.
+func (e *Engine) Interrupt(ctx context.Context, in session.Interrupt) error {
+	return e.ask(ctx, request{input: in})
+}
+
+// Remove destroys a conversation. It returns when that has been done or, where the conversation runs, been asked for. An
+// error is a [*session.Refusal] or as those of Interrupt.
+func (e *Engine) Remove(ctx context.Context, in session.Remove) error {
+	return e.ask(ctx, request{input: in})
+}
+
+// Wait returns when nothing runs and nothing waits.
+func (e *Engine) Wait(ctx context.Context) error {
+	idle := make(chan struct{})
+	if err := e.ask(ctx, request{idle: idle}); err != nil {
+		return err
+	}
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-e.done:
+		return e.err
+	}
+}
+
+// Close ends the engine. What runs is stopped, and is not recorded as interrupted: [Resume] goes on with it, or behind it
+// where it came to its end all the same. Close returns when nothing runs any more and the log is closed. An error is a [*StuckError] or that of the log.
+func (e *Engine) Close() error {
+	e.close.Do(func() { close(e.closing) })
+	<-e.done
+	if errors.Is(e.err, ErrClosed) {
+		return nil
+	}
+	return e.err
+}

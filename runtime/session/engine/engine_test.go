@@ -1,0 +1,508 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/model"
+	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/engine"
+	"github.com/convtools/convtools/runtime/session/sessionlog"
+)
+
+// A root creates a conversation that runs a tool, and sends to it again.
+func TestChain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir, w := t.TempDir(), &world{}
+		o := w.options()
+		var observed []session.Event
+		o.Observe = func(e session.Event) { observed = append(observed, e) }
+		e := start(t, dir, o)
+		got := ask(t, e,
+			call(create(call(tool("shell")), say("first, OUTPUTS"))),
+			call(send(say("second"))),
+			say("OUTPUTS"))
+		want := session.Result{
+			Status: session.StatusCompleted, Message: "first, shell ran, second",
+			Usage: session.Usage{InputTokens: 54, OutputTokens: 6, Samples: 6, Calls: 3},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("result (-want +got):\n%s", diff)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		if w.most != 1 {
+			t.Errorf("%d worked at the same time", w.most)
+		}
+		if diff := cmp.Diff(logged(t, dir), observed); diff != "" {
+			t.Errorf("observed (-log +observed):\n%s", diff)
+		}
+	})
+}
+
+// What has been recorded is there for the next process, which goes on when something is submitted and not before.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir, w := t.TempDir(), &world{}
+		e := start(t, dir, w.options())
+		ask(t, e, call(create(say("hello"))), say("OUTPUTS"))
+		before := e.State()
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		length := len(logged(t, dir))
+		e, err := engine.Resume(dir, "s", w.options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(conversationsOf(before), conversationsOf(e.State())); diff != "" || e.Torn() != nil {
+			t.Errorf("resumed (-before +after):\n%s", diff)
+		}
+		if got := len(logged(t, dir)); got != length {
+			t.Errorf("resuming an idle session wrote %d events", got-length)
+		}
+		if got := ask(t, e, call(send(say("again"))), say("OUTPUTS")); got.Message != "again" {
+			t.Errorf("%+v", got)
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// gate has models and tools wait, for a test to act in the meantime.
+type gate struct {
+	entered chan string
+	leave   chan error
+}
+
+func newGate() *gate { return &gate{entered: make(chan string, 100), leave: make(chan error, 100)} }
+
+func (g *gate) enter(ctx context.Context, what string) error {
+	g.entered <- what
+	select {
+	case err := <-g.leave:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// A-2, A-13, A-35, A-37, A-38: who is interrupted, and what is recorded then.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	nested := program{call(create(call(tool("shell")), say("inner OUTPUTS"))), say("outer OUTPUTS")}
+	for _, test := range []struct {
+		name  string
+		until int // what enters before the request
+		stop  func(context.Context, *engine.Engine) error
+		late  error // what a tool or a model returns after it was asked to stop; nil is its output all the same
+		want  session.Result
+		final []string // the last entries of the root's history
+	}{
+		{
+			name: "the chain, while a model answers", until: 2, late: context.Canceled,
+			stop: func(ctx context.Context, e *engine.Engine) error {
+				return e.Interrupt(ctx, session.Interrupt{Chain: true})
+			},
+			want:  session.Result{Status: session.StatusInterrupted, Usage: session.Usage{InputTokens: 18, OutputTokens: 2, Samples: 2, Calls: 1}},
+			final: []string{`"status":"interrupted"`},
+		},
+		{
+			name: "the task, while a tool runs", until: 3, late: context.Canceled,
+			stop:  func(ctx context.Context, e *engine.Engine) error { return e.Interrupt(ctx, session.Interrupt{}) },
+			want:  session.Result{Status: session.StatusCompleted, Message: "outer interrupted", Usage: session.Usage{InputTokens: 27, OutputTokens: 3, Samples: 3, Calls: 2}},
+			final: []string{`"status":"interrupted"`, "reasoning", "outer interrupted"},
+		},
+		{
+			name: "a tool that ends well all the same", until: 3,
+			stop: func(ctx context.Context, e *engine.Engine) error {
+				return e.Interrupt(ctx, session.Interrupt{Chain: true})
+			},
+			want:  session.Result{Status: session.StatusInterrupted, Usage: session.Usage{InputTokens: 18, OutputTokens: 2, Samples: 2, Calls: 2}},
+			final: []string{`"status":"interrupted"`},
+		},
+		{
+			name: "the target is destroyed", until: 2, late: context.Canceled,
+			stop: func(ctx context.Context, e *engine.Engine) error {
+				return e.Remove(ctx, session.Remove{Conversation: id(1)})
+			},
+			want:  session.Result{Status: session.StatusCompleted, Message: "outer destroyed", Usage: session.Usage{InputTokens: 27, OutputTokens: 3, Samples: 3, Calls: 1}},
+			final: []string{`"status":"destroyed"`, "reasoning", "outer destroyed"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				dir, w, g := t.TempDir(), &world{}, newGate()
+				w.enter = func(ctx context.Context, what string) error {
+					g.entered <- what
+					if len(w.asked) != test.until {
+						return nil
+					}
+					<-ctx.Done()
+					time.Sleep(time.Second) // it takes its time, and the session waits
+					return test.late
+				}
+				e := start(t, dir, w.options())
+				turn, err := e.Submit(t.Context(), nested.submit(id(0)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				if len(w.asked) != test.until {
+					t.Fatalf("asked: %v", w.asked)
+				}
+				if err := test.stop(t.Context(), e); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				if e.State().Idle() || len(w.asked) != test.until {
+					t.Error("the session did not wait for what it stops")
+				}
+				got, err := turn.Wait(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(test.want, got); diff != "" {
+					t.Errorf("result (-want +got):\n%s", diff)
+				}
+				root := conversationsOf(e.State())[0]
+				for i, want := range test.final {
+					if line := root[len(root)-len(test.final)+i]; !strings.Contains(line, want) {
+						t.Errorf("the root has %q, want %q", line, want)
+					}
+				}
+				if err := e.Close(); err != nil {
+					t.Error(err)
+				}
+				if _, _, err := sessionlog.Load(dir, "s"); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// Closing records nothing of what it stops, and Resume goes on with it.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir, w, g := t.TempDir(), &world{}, newGate()
+		w.enter = g.enter
+		e := start(t, dir, w.options())
+		turn, err := e.Submit(t.Context(), program{call(tool("shell")), say("OUTPUTS")}.submit(id(0)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-g.entered
+		before := len(logged(t, dir))
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Close(); err != nil {
+			t.Errorf("closed twice: %v", err)
+		}
+		if got := len(logged(t, dir)); got != before {
+			t.Errorf("closing wrote %d events", got-before)
+		}
+		if _, err := turn.Wait(t.Context()); !errors.Is(err, engine.ErrClosed) {
+			t.Errorf("waiting for what was stopped: %v", err)
+		}
+		for name, err := range map[string]error{
+			"submit":    second(e.Submit(t.Context(), program{}.submit(id(0)))),
+			"interrupt": e.Interrupt(t.Context(), session.Interrupt{}),
+			"wait":      e.Wait(t.Context()),
+			"err":       e.Err(),
+		} {
+			if !errors.Is(err, engine.ErrClosed) {
+				t.Errorf("%s after closing: %v", name, err)
+			}
+		}
+		w.enter = nil
+		e, err = engine.Resume(dir, "s", w.options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		root := conversationsOf(e.State())[0]
+		if got := root[len(root)-1]; !strings.HasSuffix(got, "shell ran") {
+			t.Errorf("the answer is %q", got)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A tool that comes to its end while the engine is closed is not run again.
+func TestCloseKeepsOutput(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir, w := t.TempDir(), &world{}
+		w.enter = func(ctx context.Context, what string) error {
+			if what == "tool shell" {
+				<-ctx.Done()
+			}
+			return nil
+		}
+		e := start(t, dir, w.options())
+		if _, err := e.Submit(t.Context(), program{call(tool("shell")), say("OUTPUTS")}.submit(id(0))); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		e, err := engine.Resume(dir, "s", w.options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		root := conversationsOf(e.State())[0]
+		if got := root[len(root)-1]; got != "agent_message   shell ran" || strings.Count(strings.Join(w.asked, ","), "tool shell") != 1 {
+			t.Errorf("the answer is %q; asked: %v", got, w.asked)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// A model or a tool that does not return ends the session with an error, and nothing runs beside it.
+func TestStuck(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"interrupt", "close"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				dir, w := t.TempDir(), &world{}
+				release := make(chan struct{})
+				w.enter = func(_ context.Context, what string) error {
+					if what == "tool shell" {
+						<-release
+					}
+					return nil
+				}
+				e := start(t, dir, w.options())
+				if _, err := e.Submit(t.Context(), program{call(tool("shell"))}.submit(id(0))); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				var err error
+				if name == "interrupt" {
+					if err := e.Interrupt(t.Context(), session.Interrupt{Chain: true}); err != nil {
+						t.Fatal(err)
+					}
+					<-e.Done()
+					err = e.Err()
+				} else {
+					err = e.Close()
+				}
+				var stuck *engine.StuckError
+				if !errors.As(err, &stuck) || stuck.Tool != "shell" || stuck.Task != 1 {
+					t.Errorf("%v", err)
+				}
+				if len(w.asked) != 2 {
+					t.Errorf("asked: %v", w.asked)
+				}
+				close(release)
+				synctest.Wait()
+
+				// The next process finds the task as it was asked to end.
+				e, err = engine.Resume(dir, "s", w.options())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := e.Wait(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				root := conversationsOf(e.State())[0]
+				if got := strings.Join(root, "\n"); !strings.Contains(got, `"code":"interrupted"`) {
+					t.Errorf("the history:\n%s", got)
+				}
+				if err := e.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// A-39: a budget of time ends what works at its deadline, of a tool and of a model, after a crash too.
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+	for _, crash := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			dir, w := t.TempDir(), &world{}
+			began := time.Now()
+			w.enter = func(ctx context.Context, what string) error {
+				if what == "tool slow" {
+					<-ctx.Done()
+					return ctx.Err()
+				}
+				return nil
+			}
+			e := start(t, dir, w.options())
+			in := program{call(tool("slow"), tool("slow")), say("unreached")}.submit(id(0))
+			in.Budget.Deadline = began.Add(90*time.Second + 300*time.Microsecond)
+			turn, err := e.Submit(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if crash {
+				synctest.Wait()
+				if err := e.Close(); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(30 * time.Second)
+				if e, err = engine.Resume(dir, "s", w.options()); err != nil {
+					t.Fatal(err)
+				}
+				if err := e.Wait(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			} else if got, err := turn.Wait(t.Context()); err != nil || got.Failure.Code != session.CodeBudget {
+				t.Errorf("%+v %v", got, err)
+			}
+			if took := time.Since(began); took < 90*time.Second || took > 91*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			events := logged(t, dir)
+			if failed, ok := events[len(events)-1].Body.(session.TaskFailed); !ok || failed.Failure.Code != session.CodeBudget {
+				t.Errorf("the last event is %+v", events[len(events)-1])
+			}
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// fixed is a model with one answer.
+type fixed struct {
+	response model.Response
+	err      error
+	pieces   []string
+}
+
+func (m fixed) Sample(ctx context.Context, _ model.Request, delta func(string)) (model.Response, error) {
+	for _, piece := range m.pieces {
+		if ctx.Err() != nil {
+			return model.Response{}, ctx.Err()
+		}
+		delta(piece)
+	}
+	return m.response, m.err
+}
+
+// What a model returns that cannot be used fails the task with a code.
+func TestModelFailures(t *testing.T) {
+	t.Parallel()
+	toolCall := model.Item{Kind: model.ToolCall, CallID: "k", Name: "shell", Wire: "shell"}
+	for _, test := range []struct {
+		name  string
+		model fixed
+		open  error // of Options.Model
+		want  string
+	}{
+		{"a provider's error", fixed{err: &model.Error{Model: "m", Code: model.CodeOverloaded, Message: "busy", Attempts: 3}, response: model.Response{Usage: usage}}, nil, "model_overloaded"},
+		{"an error of another kind", fixed{err: errors.New("odd")}, nil, "failed"},
+		{"no model", fixed{}, &model.Error{Code: model.CodeConfiguration, Message: "no key"}, "model_configuration"},
+		{"a response that is too large", fixed{response: model.Response{Items: []model.Item{model.Text(model.AgentMessage, strings.Repeat("x", 1001))}}}, nil, "model_too_large"},
+		{"pieces without end", fixed{pieces: strings.Split(strings.Repeat("word ", 1000), " "), err: nil}, nil, "model_too_large"},
+		{"calls with one id", fixed{response: model.Response{Items: []model.Item{toolCall, toolCall}}}, nil, "invalid_response"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				o := (&world{}).options()
+				o.Limits.ResponseBytes = 1000
+				o.Model = func(context.Context, *session.Conversation) (model.Model, error) { return test.model, test.open }
+				e := start(t, t.TempDir(), o)
+				got := ask(t, e)
+				if got.Status != session.StatusFailed || string(got.Failure.Code) != test.want || got.Failure.Message == "" {
+					t.Errorf("%+v", got)
+				}
+				if got.Usage.InputTokens != test.model.response.Usage.InputTokens {
+					t.Errorf("usage: %+v", got.Usage)
+				}
+				if err := e.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// What a response and a tool may ask of the session is bounded, and what is over it is refused or cut.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir, w := t.TempDir(), &world{}
+		o := w.options()
+		o.Limits.Calls, o.Limits.OutputChars, o.Limits.RequestBytes = 3, 6, 30
+		e := start(t, dir, o)
+		ask(t, e, call(tool("résumé"), create(say("short")), create(say("a long program")), tool("fourth")), say("done"))
+		for _, want := range []string{
+			"tool_output k3 conv.create {\"ok\":false,\"code\":\"invalid_arguments\",\"reason\":\"what the calls of one response send, with the files that they name, is too large\",\"max\":30}",
+			"tool_output k4 fourth {\"ok\":false,\"code\":\"depth_exceeded\",\"reason\":\"too many calls in one response\",\"count\":4,\"max\":3}",
+			"tool_output k1 résumé rés … 4 characters omitted … ran",
+		} {
+			if root := strings.Join(conversationsOf(e.State())[0], "\n"); !strings.Contains(root, want) {
+				t.Errorf("the root does not have %q:\n%s", want, root)
+			}
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What is not UTF-8 is the same in memory and in the log.
+func TestNotUTF8(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		o := (&world{}).options()
+		o.Model = func(context.Context, *session.Conversation) (model.Model, error) {
+			return fixed{pieces: []string{"a\xff"}, response: model.Response{Items: []model.Item{model.Text(model.AgentMessage, "b\xfe\xed\xa0\x80")}}}, nil
+		}
+		e := start(t, dir, o)
+		turn, err := e.Submit(t.Context(), session.Submit{Conversation: id(0), Input: []session.Part{{Text: "c\xff"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := turn.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		read, _, err := sessionlog.Load(dir, "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(conversationsOf(e.State()), conversationsOf(read)); diff != "" {
+			t.Errorf("the log (-memory +log):\n%s", diff)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

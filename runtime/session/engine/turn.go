@@ -1,0 +1,64 @@
+package engine
+
+import "github.com/convtools/convtools/runtime/session"
+
+// follow notes what the events of a step say of the submissions that somebody may wait for.
+func (e *Engine) follow(events []session.Event) {
+	for _, event := range events {
+		if _, ok := event.Body.(session.SubmissionQueued); ok && e.queued != nil {
+			e.queued.ID = event.Submission
+			e.turns[event.Submission] = e.queued
+		}
+		t := e.turns[event.Submission]
+		if t == nil || event.Frame != 0 || !t.ends(event, e.State()) {
+			continue
+		}
+		delete(e.turns, t.ID)
+		close(t.ended)
+	}
+}
+
+// ends notes what an event of the logical turn itself says, and reports whether it is the last one. s is the state after
+// the step of the event, in which no other submission has used anything yet.
+func (t *Turn) ends(event session.Event, s session.State) bool {
+	switch body := event.Body.(type) {
+	case session.TaskStarted:
+		if body.Continues == nil {
+			before := s.Usage()
+			t.before = &before
+		}
+		return false
+	case session.ItemRecorded:
+		if body.Item.Kind == session.AgentMessage {
+			t.result.Message = body.Item.Parts[0].Text
+		}
+		return false
+	case session.TaskComplete:
+		t.result.Status = session.StatusCompleted
+		if body.LastAssistantMessage == "" {
+			t.result.Status = session.StatusNoMessage
+		}
+	case session.TaskFailed:
+		t.result.Status, t.result.Failure = session.StatusFailed, body.Failure
+	case session.TurnAborted, session.CallsClosed, session.PlanDropped:
+		if aborted, ok := body.(session.TurnAborted); ok && aborted.Reason == session.Replaced {
+			return false
+		}
+		t.result.Status = session.StatusInterrupted
+		if s.Conversation(event.Conversation).Destroyed {
+			t.result.Status = session.StatusDestroyed
+		}
+	default:
+		return false
+	}
+	if t.before != nil {
+		used := s.Usage()
+		t.result.Usage = session.Usage{
+			InputTokens:  used.InputTokens - t.before.InputTokens,
+			OutputTokens: used.OutputTokens - t.before.OutputTokens,
+			Samples:      used.Samples - t.before.Samples,
+			Calls:        used.Calls - t.before.Calls,
+		}
+	}
+	return true
+}

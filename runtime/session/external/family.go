@@ -1,0 +1,226 @@
+// Package external is the conv tools for programs outside of sessions: MCP clients, convtools call, JP.
+//
+// Each has a session of its own in a project, in which it has the place of the root's model: its calls of conv.create and
+// conv.send are those of the root. A session is that of the conversation which calls, where the host says which that is,
+// and else that of the program, by the name that it gives itself. It is in the log like any other, so it is there again
+// after a restart.
+//
+// A session is open only while a call, or what a call has left running, needs it: several processes of one program share
+// it, one at a time.
+//
+// The package must never word what the core of sessions answers, other than what only callers outside can get.
+package external
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	generated "github.com/convtools/convtools/generated/conv"
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/conv"
+	"github.com/convtools/convtools/runtime/session/sessionhost"
+	"github.com/convtools/convtools/runtime/session/sessionlog"
+	"github.com/convtools/convtools/runtime/sessionconfig"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+// Family returns the conv tools for programs outside. The conversations that they begin may use the tools of the other
+// families.
+func Family(host *toolset.Host, others ...toolset.Family) toolset.Family {
+	registry, err := toolset.NewRegistry(others...)
+	if err != nil { // Whoever puts all families together gets this error too.
+		registry, _ = toolset.NewRegistry()
+	}
+	f := &family{host: host, others: registry, clients: map[string]*client{}, warned: map[string]bool{}}
+	return toolset.Family{
+		Name:     "conv",
+		Declared: declared,
+		Offered:  f.offered, OfferedWhere: "where a model is configured",
+		Call:      f.call,
+		Checks:    f.checks,
+		Variables: []string{"XDG_DATA_HOME"},
+		Close:     f.close,
+	}
+}
+
+func declared() []contract.Tool {
+	return []contract.Tool{
+		generated.CreateTool(), generated.DestroyTool(), generated.HistoryTool(), generated.ListTool(), generated.SendTool(), generated.WaitTool(),
+	}
+}
+
+// family answers for all programs that call this one.
+type family struct {
+	host   *toolset.Host
+	others *toolset.Registry
+
+	mu      sync.Mutex
+	clients map[string]*client // by the id of the session
+	warned  map[string]bool
+	closed  bool
+}
+
+// offered returns the tools where a conversation can have a model.
+func (f *family) offered(context.Context) []contract.Tool {
+	config, err := f.config()
+	if err == nil {
+		_, err = config.Choose("")
+	}
+	if err != nil {
+		return nil
+	}
+	return declared()
+}
+
+// config reads the configuration for the directory of the host.
+func (f *family) config() (sessionconfig.Config, error) {
+	dir, err := filepath.Abs(f.host.Dir)
+	if err != nil {
+		return sessionconfig.Config{}, fmt.Errorf("finding the working directory: %w", err)
+	}
+	return sessionconfig.Load(dir, f.host.Getenv)
+}
+
+// client returns the program that a call comes from, and what its session has.
+func (f *family) client(where contract.Context) (*client, *sessionhost.Sessions, error) {
+	sessions, err := sessionhost.Open(sessionhost.Options{
+		Host: f.host, Dir: cmp.Or(where.Dir, f.host.Dir), Registry: f.others, Warn: f.warn,
+	})
+	if err == nil {
+		_, err = sessions.Config().Choose("")
+	}
+	if err != nil {
+		return nil, nil, refused(&session.Refusal{Code: session.CodeUnavailable, Reason: "no conversation can be held here: " + err.Error()})
+	}
+	id := sessionOf(sessions.Where().Root, where)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.clients[id]
+	if c == nil {
+		c = &client{family: f, id: id, title: titleOf(where), closed: f.closed}
+		f.clients[id] = c
+	}
+	return c, sessions, nil
+}
+
+// call answers a call of an outside program.
+func (f *family) call(ctx context.Context, call contract.Call) (string, error) {
+	for _, tool := range declared() {
+		if tool.AnswersTo(call.Tool) {
+			call.Tool = tool.Name
+		}
+	}
+	answer, err := f.answer(ctx, call)
+	var worded *contract.Error
+	if err == nil || errors.As(err, &worded) {
+		return answer, err
+	}
+	refusal := session.Refusal{Code: session.CodeFailed, Reason: "the session cannot be used at the moment; what is wrong is for a person to see"}
+	var busy *sessionlog.BusyError
+	if errors.As(err, &busy) {
+		refusal = session.Refusal{Code: session.CodeUnavailable, Reason: "another process is working in this session; call again when it is done"}
+	}
+	f.warn(err.Error())
+	return "", &contract.Error{Message: refusal.Content(), Detail: err.Error(), Transient: true, Err: err}
+}
+
+func (f *family) answer(ctx context.Context, call contract.Call) (string, error) {
+	c, sessions, err := f.client(call.Context)
+	if err != nil {
+		return "", err
+	}
+	switch tool := session.Tool(call.Tool); tool {
+	case session.ConvList, session.ConvHistory, session.ConvDestroy:
+		request, _, refusal := sessions.Tools().Decode(ctx, "", call.Tool, call.Arguments)
+		if refusal != nil {
+			return "", refused(refusal)
+		}
+		if tool != session.ConvDestroy {
+			return c.read(ctx, sessions, request)
+		}
+		waiting, cancel := patience(ctx, call.Context, nil)
+		defer cancel()
+		o, done, err := c.turn(ctx, waiting, sessions)
+		if err != nil {
+			return "", err
+		}
+		defer done()
+		return o.destroy(ctx, request.(session.Destroy).ConversationID)
+	case session.ConvCreate, session.ConvSend:
+		request, milliseconds, refusal := sessions.Tools().Decode(ctx, sessions.Where().String(), call.Tool, call.Arguments)
+		if refusal != nil {
+			return "", refused(refusal)
+		}
+		waiting, cancel := patience(ctx, call.Context, milliseconds)
+		defer cancel()
+		o, done, err := c.turn(ctx, waiting, sessions)
+		if err != nil {
+			return "", err
+		}
+		defer done()
+		return o.converse(ctx, waiting, call, request)
+	}
+	wait, refusal := conv.DecodeWait(ctx, call.Arguments)
+	if refusal != nil {
+		return "", refused(refusal)
+	}
+	waiting, cancel := patience(ctx, call.Context, wait.WaitMs)
+	defer cancel()
+	o, done, err := c.turn(ctx, waiting, sessions)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	return o.answer(waiting, wait.TaskID)
+}
+
+// warn writes what a person who runs this program should know, once.
+func (f *family) warn(message string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.host.Stderr != nil && !f.warned[message] {
+		f.warned[message] = true
+		fmt.Fprintf(f.host.Stderr, "warning: %s\n", text.Line(message)) // There is nowhere to report an error to.
+	}
+}
+
+// close ends what runs in all sessions. It goes on when they are used again.
+func (f *family) close() {
+	f.mu.Lock()
+	f.closed = true
+	var closing sync.WaitGroup
+	for _, c := range f.clients {
+		closing.Go(c.close)
+	}
+	f.mu.Unlock()
+	closing.Wait()
+}
+
+// checks reports which model is used. To have none is no problem.
+func (f *family) checks(context.Context) []toolset.Check {
+	const name = "models"
+	config, err := f.config()
+	if err != nil {
+		return []toolset.Check{{Name: name, Status: toolset.Problem, Detail: err.Error(), Fix: "correct the file"}}
+	}
+	var checks []toolset.Check
+	m, err := config.Choose("")
+	switch {
+	case len(config.Models) == 0:
+		checks = append(checks, toolset.Check{Name: name, Status: toolset.Off, Detail: "none is configured, so the conv tools are not offered"})
+	case err != nil:
+		checks = append(checks, toolset.Check{Name: name, Status: toolset.Problem, Detail: "the conv tools are not offered: " + err.Error(), Fix: `name one with model = "NAME" in [session]`})
+	default:
+		checks = append(checks, toolset.Check{Name: name, Status: toolset.OK, Detail: text.Count(len(config.Models), "model", "models") + "; " + m.Name + " is used"})
+	}
+	for _, left := range config.LeftOut {
+		checks = append(checks, toolset.Check{Name: name, Status: toolset.Warning, Detail: left.Error()})
+	}
+	return checks
+}

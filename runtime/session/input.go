@@ -1,0 +1,107 @@
+package session
+
+// Input is what can happen to a session.
+type Input interface{ decide(*decision) error }
+
+// What people and programs outside ask for.
+type (
+	// Start starts the session with its root conversation. It is the first input.
+	Start struct {
+		Session string // an id that the host picks
+		Root    string // the id of the root conversation, a UUID in lower case
+		Context Context
+		Config  Config
+	}
+	// Submit puts input for a conversation at the end of the queue. A host whose input cannot wait interrupts as
+	// well.
+	Submit struct {
+		Conversation string
+		Context      []Part // see [Submission]
+		Input        []Part
+		Budget       Budget
+	}
+	// Interrupt ends the task that runs. The caller that waits for it continues with the status interrupted.
+	Interrupt struct {
+		// Chain ends everything on the stack too. Every call that waits is closed, with its result where it has one,
+		// and no caller continues. The queue stays.
+		Chain bool
+		// Submission, unless it is 0, is the only one whose task or chain is ended. One that waits is taken from the
+		// queue.
+		Submission SubmissionID
+	}
+	// Remove destroys a conversation.
+	Remove struct {
+		Conversation string
+		// Force destroys a conversation that waits for an answer too, and ends all that has been called from it.
+		Force bool
+	}
+	// Recover continues after Fold, in a new process: nothing that runs according to the state does run. A sample is
+	// asked for again; a tool that was running is not run again, since it may have had its effect.
+	Recover struct{}
+)
+
+// What the host reports of the effects that it carries out. Task is the one of the effect. An input for a task that
+// does not run, or does not wait for it, is an [InputError], which the host may ignore.
+type (
+	// Delta is a piece of a message that is being written.
+	Delta struct {
+		Task TaskID
+		Text string
+	}
+	// Response is a whole response of the model. A response that calls is to be read to its end, with its usage.
+	Response struct {
+		Task  TaskID
+		Items []ResponseItem
+		Usage Usage // the tokens
+	}
+	// SampleFailed is a request to the model that has no response, after all attempts.
+	SampleFailed struct {
+		Task    TaskID
+		Failure Failure
+		Usage   Usage
+	}
+	// ToolDone is the output of an ordinary call.
+	ToolDone struct {
+		Task    TaskID
+		Call    string
+		Content string
+		Success bool
+	}
+	// Stopped reports that nothing of a task runs any more, after [Cancel].
+	Stopped struct{ Task TaskID }
+	// Expire ends the task that runs because its deadline has passed.
+	Expire struct{ Task TaskID }
+)
+
+// ResponseItem is one item of a response: a message, a call, or else reasoning.
+type ResponseItem struct {
+	Message *string
+	Call    *Call
+	Raw     string // the provider's own form
+}
+
+// Effect is what the host has to do once the events of the step are synced.
+type Effect interface{ effect() }
+
+type (
+	// Sample asks the model for a response to the history of a conversation.
+	Sample struct {
+		Task         TaskID
+		Conversation string
+		// Left is what is left of the budget of the logical turn: the host limits the response to its tokens, and
+		// reports [Expire] at its deadline.
+		Left Budget
+	}
+	// RunTool runs the tool of an ordinary call.
+	RunTool struct {
+		Task         TaskID
+		Conversation string
+		Call         Call
+	}
+	// Cancel ends all that runs of a task; [Stopped] reports that it has.
+	Cancel struct{ Task TaskID }
+)
+
+func (Sample) effect()  {}
+func (RunTool) effect() {}
+func (Cancel) effect()  {}

@@ -1,0 +1,228 @@
+package session
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/text"
+)
+
+// Config is what a session is started with and keeps. Zero limits have the defaults given here.
+type Config struct {
+	MaxInterruptChainDepth   int `json:"max_interrupt_chain_depth"`   // batches on the stack (A-18); 4
+	MaxInterruptsPerTurn     int `json:"max_interrupts_per_turn"`     // interrupting calls of a logical turn (A-18); 32
+	MaxInterruptsPerResponse int `json:"max_interrupts_per_response"` // interrupting calls of a response (A-12); 8
+	MaxSamplesPerTurn        int `json:"max_samples_per_turn"`        // requests to the model in a logical turn; 200
+	MaxConversations         int `json:"max_conversations"`           // that are not destroyed, the root among them (A-44); 64
+	MaxResultBytes           int `json:"max_result_bytes"`            // of a message that an answer carries (A-40); 65,536
+	MaxHistoryBytes          int `json:"max_history_bytes"`           // of the texts and images that conv.history returns (A-24); 262,144
+	MaxInlineImageBytes      int `json:"max_inline_image_bytes"`      // of a data: URL that conv.history repeats (A-25); 4,096
+
+	Subtree bool `json:"subtree,omitempty"` // a conversation reaches itself and what descends from it alone, not the whole session (A-33)
+
+	// Catalogue is the tools of each MCP server that is configured.
+	Catalogue map[string][]string `json:"catalogue,omitempty"`
+}
+
+func (c Config) withDefaults() Config {
+	for _, limit := range []struct {
+		value    *int
+		standard int
+	}{
+		{&c.MaxInterruptChainDepth, 4},
+		{&c.MaxInterruptsPerTurn, 32},
+		{&c.MaxInterruptsPerResponse, 8},
+		{&c.MaxSamplesPerTurn, 200},
+		{&c.MaxConversations, 64},
+		{&c.MaxResultBytes, 64 << 10},
+		{&c.MaxHistoryBytes, 256 << 10},
+		{&c.MaxInlineImageBytes, 4 << 10},
+	} {
+		if *limit.value <= 0 {
+			*limit.value = limit.standard
+		}
+	}
+	return c
+}
+
+// Usage is what has been used. It adds up over a conversation, a logical turn and the session.
+type Usage struct {
+	InputTokens  int64 `json:"input_tokens"`
+	OutputTokens int64 `json:"output_tokens"`
+	Samples      int64 `json:"samples"`
+	Calls        int64 `json:"calls"` // of tools, conv.* among them
+}
+
+func (u Usage) tokens() int64 { return u.InputTokens + u.OutputTokens }
+
+func (u *Usage) add(v Usage) {
+	u.InputTokens += v.InputTokens
+	u.OutputTokens += v.OutputTokens
+	u.Samples += v.Samples
+	u.Calls += v.Calls
+}
+
+// Budget is what a logical turn, with all that its calls start, may use. A zero field is no limit, a negative one allows
+// nothing.
+type Budget struct {
+	Tokens   int64     `json:"tokens,omitempty"` // no sample once the usage has reached it
+	Calls    int64     `json:"calls,omitempty"`  // every further call is refused
+	Deadline time.Time `json:"deadline,omitzero"`
+}
+
+// within returns b narrowed to what is left of a parent's budget (A-39). A parent that has nothing left leaves a
+// budget that is used up: its tokens or calls are negative.
+func (b Budget) within(parent Budget, used Usage) Budget {
+	return Budget{
+		Tokens:   narrow(b.Tokens, parent.Tokens, used.tokens()),
+		Calls:    narrow(b.Calls, parent.Calls, used.Calls),
+		Deadline: earlier(b.Deadline, parent.Deadline),
+	}
+}
+
+func narrow(own, parent, used int64) int64 {
+	if parent == 0 {
+		return own
+	}
+	left := parent - used
+	if left <= 0 {
+		return -1
+	}
+	if own == 0 {
+		return left
+	}
+	return min(own, left)
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// spent returns which part of a budget does not allow another sample, and an empty string where all do.
+func (b Budget) spent(used Usage, at time.Time) string {
+	switch {
+	case b.Tokens != 0 && used.tokens() >= b.Tokens:
+		return "tokens"
+	case !b.Deadline.IsZero() && !at.Before(b.Deadline):
+		return "time"
+	}
+	return ""
+}
+
+// Capabilities is which tools a conversation may use. They only narrow from a caller to the conversations that it
+// creates (A-30, A-31).
+type Capabilities struct {
+	// MCP is the MCP tools, as "server" or "server/tool", sorted.
+	MCP      []string      `json:"mcp,omitzero"`
+	Internal InternalTools `json:"internal"`
+}
+
+// InternalTools is which tools of the host's own a conversation has.
+type InternalTools struct {
+	Plan            bool `json:"plan,omitempty"`
+	ApplyPatch      bool `json:"apply_patch,omitempty"`
+	WebSearch       bool `json:"web_search,omitempty"`
+	StreamableShell bool `json:"streamable_shell,omitempty"`
+	Conv            bool `json:"conv,omitempty"`
+}
+
+// InternalOverrides is what a call says of InternalTools; nil inherits.
+type InternalOverrides struct {
+	Plan            *bool `json:"plan,omitempty"`
+	ApplyPatch      *bool `json:"apply_patch,omitempty"`
+	WebSearch       *bool `json:"web_search,omitempty"`
+	StreamableShell *bool `json:"streamable_shell,omitempty"`
+	Conv            *bool `json:"conv,omitempty"`
+}
+
+// narrow returns the capabilities of a conversation that a conversation with c creates.
+func (c Capabilities) narrow(config Config, allowlist []string, overrides InternalOverrides) (Capabilities, *Refusal) {
+	narrowed := c
+	if allowlist != nil {
+		narrowed.MCP = []string{}
+		for _, name := range allowlist {
+			if !config.offers(name) {
+				return c, &Refusal{Code: CodeInvalidArguments, Field: "mcp_allowlist", Reason: "there is no MCP server or tool " + text.Quote(name) + " here"}
+			}
+			narrowed.MCP = append(narrowed.MCP, intersect(c.MCP, name)...)
+		}
+		slices.Sort(narrowed.MCP)
+		narrowed.MCP = slices.Compact(narrowed.MCP)
+	}
+	for _, field := range []struct {
+		name     string
+		override *bool
+		has      *bool
+	}{
+		{"include_plan_tool", overrides.Plan, &narrowed.Internal.Plan},
+		{"include_apply_patch_tool", overrides.ApplyPatch, &narrowed.Internal.ApplyPatch},
+		{"web_search_request", overrides.WebSearch, &narrowed.Internal.WebSearch},
+		{"use_streamable_shell_tool", overrides.StreamableShell, &narrowed.Internal.StreamableShell},
+		{"include_conv_tools", overrides.Conv, &narrowed.Internal.Conv},
+	} {
+		if field.override == nil {
+			continue
+		}
+		if *field.override && !*field.has {
+			return c, &Refusal{Code: CodeUnavailable, Field: "internal_tools." + field.name, Reason: "the calling conversation does not have this tool, so it cannot give it"}
+		}
+		*field.has = *field.override
+	}
+	return narrowed, nil
+}
+
+// offers reports whether a name of an allowlist is a configured server or one of its tools.
+func (c Config) offers(name string) bool {
+	server, tool, one := strings.Cut(name, "/")
+	tools, ok := c.Catalogue[server]
+	return ok && (!one || slices.Contains(tools, tool))
+}
+
+// intersect returns the entries of a view that are within a name: the name itself where the view covers it, and
+// otherwise the tools of that server that it holds.
+func intersect(view []string, name string) []string {
+	server, _, one := strings.Cut(name, "/")
+	if slices.Contains(view, name) || slices.Contains(view, server) {
+		return []string{name}
+	}
+	if one {
+		return nil
+	}
+	var held []string
+	for _, entry := range view {
+		if strings.HasPrefix(entry, server+"/") {
+			held = append(held, entry)
+		}
+	}
+	return held
+}
+
+// Allows reports whether a conversation may use a tool of an MCP server.
+func (c Capabilities) Allows(server, tool string) bool {
+	return slices.Contains(c.MCP, server) || slices.Contains(c.MCP, server+"/"+tool)
+}
+
+// AllowsSome reports whether a conversation may use any tool of an MCP server.
+func (c Capabilities) AllowsSome(server string) bool {
+	return slices.ContainsFunc(c.MCP, func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "/")
+		return name == server
+	})
+}
+
+// covers reports whether every tool of d is one of c.
+func (c Capabilities) covers(d Capabilities) bool {
+	for _, entry := range d.MCP {
+		server, _, _ := strings.Cut(entry, "/")
+		if !slices.Contains(c.MCP, entry) && !slices.Contains(c.MCP, server) {
+			return false
+		}
+	}
+	own, other := c.Internal, d.Internal
+	return (own.Plan || !other.Plan) && (own.ApplyPatch || !other.ApplyPatch) && (own.WebSearch || !other.WebSearch) &&
+		(own.StreamableShell || !other.StreamableShell) && (own.Conv || !other.Conv)
+}

@@ -1,0 +1,61 @@
+package mcptools
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// maxOffered is how long a name may be for every provider.
+const maxOffered = 64
+
+// Prefix is how every name begins that is offered.
+const Prefix = "mcp__"
+
+// ValidName reports whether a server can be called by a name: letters, digits and single hyphens between them, at most
+// 32. A name that is offered begins with it, and ends it with two underscores: no two pairs of a server and a tool have
+// one name.
+func ValidName(name string) bool {
+	if name == "" || len(name) > 32 {
+		return false
+	}
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9':
+		case c == '-' && i > 0 && i < len(name)-1 && name[i-1] != '-':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// OfferedName returns the name that models call a tool by: mcp__SERVER__TOOL. It has the characters that every provider
+// takes; a name of a tool with others, or one that is too long, is changed and ends with a checksum of what it was.
+func OfferedName(server, tool string) string {
+	prefix := Prefix + server + "__"
+	plain := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, tool)
+	if plain == tool && len(prefix)+len(plain) <= maxOffered && !checksummed(plain) {
+		return prefix + plain
+	}
+	sum := sha256.Sum256([]byte(tool))
+	room := maxOffered - len(prefix) - 1 - checksum
+	return prefix + plain[:min(room, len(plain))] + "_" + hex.EncodeToString(sum[:checksum/2])
+}
+
+// checksum is how many hexadecimal digits a name may end with.
+const checksum = 16
+
+// checksummed reports whether a name looks like one that was changed. It is changed too, so that it has no other one's.
+func checksummed(name string) bool {
+	if len(name) <= checksum || name[len(name)-checksum-1] != '_' {
+		return false
+	}
+	_, err := hex.DecodeString(name[len(name)-checksum:])
+	return err == nil
+}

@@ -1,0 +1,136 @@
+package session
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Code is why a call, an input or a task did not do what was asked. Hosts and models may rely on the values.
+type Code string
+
+const (
+	CodeInvalidArguments Code = "invalid_arguments"      // S-20, S-93, A-24, A-30
+	CodeInvalidID        Code = "invalid_id"             // not a UUID (A-42)
+	CodeNotFound         Code = "not_found"              // S-93
+	CodeDestroyed        Code = "destroyed"              // A-14
+	CodeSelf             Code = "self"                   // A-10, A-13
+	CodeSuspended        Code = "suspended_in_chain"     // A-10, A-13
+	CodeRoot             Code = "root"                   // S-51
+	CodeDepth            Code = "depth_exceeded"         // A-12, A-18
+	CodeConversations    Code = "conversations_exceeded" // A-44
+	CodeBudget           Code = "budget_exceeded"        // A-39
+	CodeSamples          Code = "samples_exceeded"       // of a logical turn
+	CodeUnavailable      Code = "unavailable"            // A-31
+	CodeUnreadableFile   Code = "unreadable_file"        // S-93, A-28; a host gives it with [Invalid]
+	CodeInterrupted      Code = "interrupted"            // A-35, A-38
+	CodeFailed           Code = "failed"                 // of a call whose target failed (A-11)
+	CodeInvalidResponse  Code = "invalid_response"       // a response that no provider may give
+)
+
+// reasonNotFound is the literal reason of S-93, for every id that addresses no conversation.
+const reasonNotFound = "conversation not found"
+
+// Refusal is why a call was refused without an effect, and so why [Remove], [Submit] or [Interrupt] were. As the output
+// of a call it is the JSON object {"ok":false,"code":…,"reason":…} with the other fields that are set (A-16).
+type Refusal struct {
+	Code   Code   `json:"code"`
+	Reason string `json:"reason"`
+	Field  string `json:"field,omitempty"` // the argument that is wrong
+	Depth  int    `json:"depth,omitempty"` // how deep the call would have been
+	Count  int    `json:"count,omitempty"` // how many there would have been
+	Max    int    `json:"max,omitempty"`   // how deep or how many are allowed
+}
+
+func (r *Refusal) Error() string { return string(r.Code) + ": " + r.Reason }
+
+// InputError is the error for an input that does not fit the state: one that comes too late, or a defect of the host.
+type InputError struct {
+	Task    TaskID // that the input was for
+	Problem string
+}
+
+func (e *InputError) Error() string {
+	if e.Task == 0 {
+		return e.Problem
+	}
+	return "task " + strconv.Itoa(int(e.Task)) + ": " + e.Problem
+}
+
+// Status is how the logical turn that a call started has ended (A-11).
+type Status string
+
+const (
+	StatusCompleted   Status = "completed"
+	StatusNoMessage   Status = "no_message" // completed with an empty last message, or none
+	StatusFailed      Status = "failed"
+	StatusInterrupted Status = "interrupted"
+	StatusDestroyed   Status = "destroyed"
+)
+
+// Result is what the output of a call of conv.create or conv.send is made from.
+type Result struct {
+	Status  Status  `json:"status"`
+	Message string  `json:"message"` // the last assistant message of the logical turn, of any status (A-11)
+	Failure Failure `json:"error,omitzero"`
+	Usage   Usage   `json:"usage"` // of the logical turn and of all that its calls started
+}
+
+// addressed returns the conversation that caller names by an id, in lower or upper case, or why it cannot. An empty
+// caller is the host, which may name all.
+func (s State) addressed(caller, id string) (*Conversation, *Refusal) {
+	id = strings.ToLower(id)
+	if !validID(id) {
+		return nil, &Refusal{Code: CodeInvalidID, Reason: reasonNotFound}
+	}
+	c := s.Conversation(id)
+	switch {
+	case c == nil || caller != "" && !s.visible(caller, c):
+		return nil, &Refusal{Code: CodeNotFound, Reason: reasonNotFound}
+	case c.Destroyed:
+		return nil, &Refusal{Code: CodeDestroyed, Reason: reasonNotFound}
+	}
+	return c, nil
+}
+
+// visible reports whether a conversation may name another one (A-33).
+func (s State) visible(caller string, c *Conversation) bool {
+	for ; s.config.Subtree; c = s.Conversation(c.Parent) {
+		if c == nil {
+			return false
+		}
+		if c.ID == caller {
+			return true
+		}
+	}
+	return true
+}
+
+// free returns why a conversation cannot be a target of caller's calls while the chain is as it is, and nil where it
+// can (A-10, A-13).
+func (s State) free(caller, id string) *Refusal {
+	switch {
+	case id == caller:
+		return &Refusal{Code: CodeSelf, Reason: "this is the calling conversation itself"}
+	case s.suspended(id):
+		return &Refusal{Code: CodeSuspended, Reason: "the conversation waits for the answer to a call of its own, which has led to this one"}
+	}
+	return nil
+}
+
+// validID reports whether an id is a UUID in lower case, in its canonical form.
+func validID(id string) bool {
+	if len(id) != 36 {
+		return false
+	}
+	for i := range len(id) {
+		switch c := id[i]; {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case (c < '0' || c > '9') && (c < 'a' || c > 'f'):
+			return false
+		}
+	}
+	return true
+}

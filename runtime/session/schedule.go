@@ -1,0 +1,192 @@
+package session
+
+import "slices"
+
+// advance starts tasks until one runs or nothing waits: first what is on the stack, then the queue.
+func (d *decision) advance() {
+	for d.err == nil && d.state.task == nil {
+		f := d.state.awaited()
+		switch {
+		case f != nil:
+			d.startFrame(*f)
+		case len(d.state.stack) > 0:
+			d.resume(d.state.stack[len(d.state.stack)-1])
+		case len(d.state.queue) > 0:
+			d.startSubmission(d.state.queue[0])
+		default:
+			return
+		}
+	}
+}
+
+func (d *decision) startFrame(f Frame) {
+	caller := d.state.Conversation(d.state.stack[len(d.state.stack)-1].Caller)
+	d.add(Event{
+		Conversation: f.Target, Task: d.state.tasks + 1, LogicalTurn: d.state.turns + 1, Frame: f.ID, Submission: caller.turn.Submission,
+		Body: TaskStarted{Budget: f.Budget.within(caller.turn.Budget, caller.turn.Usage)},
+	})
+	d.emit(f.Target, ItemRecorded{Item: Item{Kind: UserMessage, Origin: FromConv, From: caller.ID, Parts: f.Input}})
+	d.sample()
+}
+
+func (d *decision) startSubmission(q Submission) {
+	d.add(Event{
+		Conversation: q.Conversation, Task: d.state.tasks + 1, LogicalTurn: d.state.turns + 1, Submission: q.ID,
+		Body: TaskStarted{Budget: q.Budget},
+	})
+	if len(q.Context) > 0 {
+		d.emit(q.Conversation, ItemRecorded{Item: Item{Kind: UserMessage, Origin: FromHost, Parts: q.Context}})
+	}
+	d.emit(q.Conversation, ItemRecorded{Item: Item{Kind: UserMessage, Origin: FromUser, Parts: q.Input}})
+	d.sample()
+}
+
+// resume continues the caller of a batch whose frames are all resolved, with their outputs (S-70, A-12).
+func (d *decision) resume(b Batch) {
+	turn := d.state.Conversation(b.Caller).turn
+	continues := &Continuation{Task: b.Task}
+	for _, f := range b.Frames {
+		continues.Calls = append(continues.Calls, f.Call.ID)
+	}
+	d.add(Event{
+		Conversation: b.Caller, Task: d.state.tasks + 1, LogicalTurn: turn.ID, Frame: turn.Frame, Submission: turn.Submission,
+		Body: TaskStarted{Continues: continues, Budget: turn.Budget},
+	})
+	for _, f := range b.Frames {
+		d.emit(b.Caller, ItemRecorded{Item: d.state.outputOf(f)})
+	}
+	d.sample()
+}
+
+// sample asks the model, or fails the task where its logical turn may not go on.
+func (d *decision) sample() {
+	if d.err != nil {
+		return
+	}
+	t := d.state.task
+	turn := d.state.Conversation(t.Conversation).turn
+	if turn.Samples >= d.state.config.MaxSamplesPerTurn {
+		d.fail(Failure{Code: CodeSamples, Message: "the answer took more requests to the model than are allowed"})
+		return
+	}
+	if spent := turn.Budget.spent(turn.Usage, d.at); spent != "" {
+		d.fail(Failure{Code: CodeBudget, Message: "the budget of " + spent + " is used up"})
+		return
+	}
+	d.do(Sample{Task: t.ID, Conversation: t.Conversation, Left: Budget{}.within(turn.Budget, turn.Usage)})
+}
+
+// complete ends the task and its logical turn.
+func (d *decision) complete() {
+	c := d.state.Conversation(d.state.task.Conversation)
+	turn := *c.turn
+	d.emit(c.ID, TaskComplete{LastAssistantMessage: turn.Message})
+	status := StatusCompleted
+	if turn.Message == "" {
+		status = StatusNoMessage
+	}
+	d.resolve(turn, Result{Status: status})
+}
+
+// fail ends the task and its logical turn with a failure.
+func (d *decision) fail(failure Failure) {
+	c := d.state.Conversation(d.state.task.Conversation)
+	turn := *c.turn
+	d.emit(c.ID, TaskFailed{Failure: failure})
+	d.resolve(turn, Result{Status: StatusFailed, Failure: failure})
+}
+
+// resolve gives the frame that a logical turn answers its result.
+func (d *decision) resolve(turn LogicalTurn, result Result) {
+	if turn.Frame == 0 {
+		return
+	}
+	result.Message, result.Usage = turn.Message, turn.Usage
+	d.resolveFrame(turn.Frame, result)
+}
+
+func (d *decision) resolveFrame(id FrameID, result Result) {
+	for _, b := range d.state.stack {
+		if slices.ContainsFunc(b.Frames, func(f Frame) bool { return f.ID == id }) {
+			e := Event{Conversation: b.Caller, Frame: id, Body: FrameResolved{Result: result}}
+			if turn := d.state.Conversation(b.Caller).turn; turn != nil {
+				e.LogicalTurn, e.Submission = turn.ID, turn.Submission
+			}
+			d.add(e)
+			return
+		}
+	}
+}
+
+// stopped ends the task that was asked to stop, and what is to end with it.
+func (d *decision) stopped() {
+	t, asked := d.state.task, d.state.task.stop.StopRequested
+	for _, call := range slices.Clone(t.open) {
+		d.output(call, refuseInterrupted().Content(), false)
+	}
+	c := d.state.Conversation(t.Conversation)
+	turn := *c.turn
+	doomed := func(id string) bool { return slices.Contains(asked.Destroy, id) }
+	status := func(id string) Status {
+		if doomed(id) {
+			return StatusDestroyed
+		}
+		return StatusInterrupted
+	}
+
+	if asked.Expired && !asked.Chain && len(asked.Destroy) == 0 {
+		d.fail(Failure{Code: CodeBudget, Message: "the budget of time is used up"})
+		return
+	}
+	d.emit(c.ID, TurnAborted{Reason: Interrupted})
+	d.resolve(turn, Result{Status: status(c.ID)})
+
+	keep := len(d.state.stack)
+	if asked.Chain {
+		keep = 0
+	} else if i := slices.IndexFunc(d.state.stack, func(b Batch) bool { return doomed(b.Caller) }); i >= 0 {
+		keep = i
+	}
+	for len(d.state.stack) > keep && d.err == nil {
+		d.unwind(status)
+	}
+	for _, id := range asked.Destroy {
+		d.destroy(id)
+	}
+}
+
+// unwind closes the top batch and ends the logical turn of its caller, which does not continue.
+func (d *decision) unwind(status func(conversation string) Status) {
+	b := d.state.stack[len(d.state.stack)-1]
+	for _, f := range b.Frames {
+		if f.Result == nil {
+			d.resolveFrame(f.ID, Result{Status: StatusInterrupted})
+		}
+	}
+	b = d.state.stack[len(d.state.stack)-1]
+	turn := *d.state.Conversation(b.Caller).turn
+	var outputs []Item
+	for _, f := range b.Frames {
+		outputs = append(outputs, d.state.outputOf(f))
+	}
+	d.emit(b.Caller, CallsClosed{Outputs: outputs})
+	d.resolve(turn, Result{Status: status(b.Caller)})
+}
+
+// destroy leaves a tombstone of a conversation that neither runs nor is suspended. What waits to start in it is
+// dropped.
+func (d *decision) destroy(id string) {
+	for _, q := range slices.Clone(d.state.queue) {
+		if q.Conversation == id {
+			d.add(Event{Conversation: id, Submission: q.ID, Body: PlanDropped{}})
+		}
+	}
+	for _, b := range cloneStack(d.state.stack) {
+		for _, f := range b.Frames {
+			if f.Target == id && f.Result == nil {
+				d.resolveFrame(f.ID, Result{Status: StatusDestroyed})
+			}
+		}
+	}
+	d.emit(id, ConversationDestroyed{})
+}

@@ -1,0 +1,236 @@
+// Package sessionhost is what sessions have on this machine: the models and MCP servers that are configured for a
+// directory, the tools of the other families, and the place of the logs.
+//
+// It puts these together for an engine. It must never decide what happens in a session, and never run or ask anything
+// before a session wants it.
+package sessionhost
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/convtools/convtools/runtime/base/workspace"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/model"
+	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/conv"
+	"github.com/convtools/convtools/runtime/session/engine"
+	"github.com/convtools/convtools/runtime/session/mcptools"
+	"github.com/convtools/convtools/runtime/sessionconfig"
+	"github.com/convtools/convtools/runtime/toolset"
+	"github.com/convtools/convtools/runtime/trust"
+)
+
+// Options is what sessions depend on.
+type Options struct {
+	// Host is the process.
+	Host *toolset.Host
+	// Dir is where the project is looked for; empty stands for that of the host.
+	Dir string
+	// Registry has the tools besides those of sessions.
+	Registry *toolset.Registry
+	// RecordedAs is as in [conv.Options].
+	RecordedAs func(conversation string) string
+	// Warn gets what a person should know, a sentence. It may be nil.
+	Warn func(string)
+	// NewID returns UUIDs; nil stands for random ones.
+	NewID func() string
+}
+
+// Sessions is what sessions have. It is safe for concurrent use.
+type Sessions struct {
+	options Options
+	config  sessionconfig.Config
+	servers *mcptools.Servers
+	tools   *conv.Tools
+	logs    string
+	where   conv.Settings
+
+	mu     sync.Mutex
+	models map[string]model.Model // by name, opened
+}
+
+// Open reads the configuration. Nothing is started. The errors are those of [sessionconfig.Load].
+func Open(o Options) (*Sessions, error) {
+	logs, err := LogDir(o.Host.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(cmp.Or(o.Dir, o.Host.Dir, "."))
+	if err != nil {
+		return nil, fmt.Errorf("finding the working directory: %w", err)
+	}
+	config, err := sessionconfig.Load(dir, o.Host.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	if o.NewID == nil {
+		o.NewID = uuid.NewString
+	}
+	s := &Sessions{options: o, config: config, logs: logs, models: map[string]model.Model{}}
+	s.where = conv.Settings{Root: dir, Dir: dir}
+	if root, ok := workspace.Find(dir); ok {
+		s.where.Root = root
+	}
+	for _, out := range config.LeftOut {
+		s.warn(out.Error())
+	}
+	if len(config.Servers) > 0 {
+		var servers []mcptools.Server
+		for _, c := range config.Servers {
+			servers = append(servers, mcptools.Server{Name: c.Name, Command: c.Command, Args: c.Args, Env: c.Env, URL: c.URL})
+		}
+		s.servers = mcptools.New(servers, mcptools.Options{Name: o.Host.Name, Version: o.Host.Version, Dir: s.where.Root})
+	}
+	s.tools = conv.NewTools(conv.Options{
+		Registry: o.Registry, Servers: s.servers, Now: o.Host.Now, RecordedAs: o.RecordedAs, Warn: o.Warn,
+	})
+	return s, nil
+}
+
+// LogDir returns the directory of the logs: sessions, in the directory for the data of the user. It is the same on all
+// systems. The error is [ErrNoHome].
+func LogDir(getenv func(string) string) (string, error) {
+	data := getenv("XDG_DATA_HOME") // https://specifications.freedesktop.org/basedir-spec/latest/
+	if !filepath.IsAbs(data) {
+		home := trust.Home(getenv)
+		if home == "" {
+			return "", ErrNoHome
+		}
+		data = filepath.Join(home, ".local", "share")
+	}
+	return filepath.Join(data, "convtools", "sessions"), nil
+}
+
+// ErrNoHome is the error where the environment does not name the user's home directory.
+var ErrNoHome = errors.New("where sessions are kept is not known: set HOME, or XDG_DATA_HOME to the path of a directory")
+
+// Config is what is configured.
+func (s *Sessions) Config() sessionconfig.Config { return s.config }
+
+// Dir is the directory of the logs. It may not exist yet.
+func (s *Sessions) Dir() string { return s.logs }
+
+// Where is where new sessions work, without a model.
+func (s *Sessions) Where() conv.Settings { return s.where }
+
+// NewID returns a UUID that it has not returned before.
+func (s *Sessions) NewID() string { return s.options.NewID() }
+
+// Tools is what conversations may call.
+func (s *Sessions) Tools() *conv.Tools { return s.tools }
+
+// New is what a new session is to be.
+type New struct {
+	// Model is the name of a configured model; empty stands for the one that the configuration chooses.
+	Model string
+	// Title is that of the root conversation; it may be empty.
+	Title string
+	// Outside reports that a program outside has the place of the root's model: see [conv.OutsideCall].
+	Outside bool
+	// ID is that of the session and of its root; empty stands for a new one.
+	ID string
+}
+
+// Start returns the input that starts a new session. The error is one of [sessionconfig.Config.Choose]: no model is there
+// for it.
+func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
+	m, err := s.config.Choose(n.Model)
+	if err != nil {
+		return session.Start{}, err
+	}
+	settings := s.where
+	if settings.Outside = n.Outside; !n.Outside { // which lasts, whatever becomes of the configuration
+		settings.Model = m.Name
+	}
+	catalogue := s.tools.Catalogue(ctx)
+	if ctx.Err() != nil { // which servers have tools is not known
+		return session.Start{}, context.Cause(ctx)
+	}
+	id := n.ID
+	if id == "" {
+		id = s.NewID()
+	}
+	in := session.Start{
+		Session: id, Root: id, // a person has one to remember
+		Config: session.Config{
+			MaxInterruptChainDepth: s.config.Session.MaxInterruptChainDepth,
+			MaxInterruptsPerTurn:   s.config.Session.MaxInterruptsPerTurn,
+			MaxConversations:       s.config.Session.MaxConversations,
+			Catalogue:              catalogue,
+		},
+		Context: session.Context{
+			Title: n.Title, Settings: settings.String(),
+			Capabilities: session.Capabilities{
+				MCP: slices.Sorted(maps.Keys(catalogue)), Internal: session.InternalTools{Conv: m.Tools() || n.Outside, WebSearch: m.WebSearch()},
+			},
+		},
+	}
+	if m.Tools() { // what families say of their tools is of no use to others
+		if text := s.options.Registry.Instructions(ctx, contract.Context{Dir: settings.Dir}); text != "" {
+			in.Context.Base = &text
+		}
+	}
+	return in, nil
+}
+
+// Engine returns what an engine works with. observe is called as [engine.Options.Observe] says.
+func (s *Sessions) Engine(observe func(session.Event)) engine.Options {
+	return engine.Options{Model: s.Model, Tools: s.tools, Now: s.now(), NewID: s.NewID, Observe: observe}
+}
+
+func (s *Sessions) now() func() time.Time {
+	if s.options.Host.Now == nil {
+		return time.Now
+	}
+	return s.options.Host.Now
+}
+
+// Model returns the model of a conversation, which may be a program outside of the session. The error is a [*model.Error], a [*sessionconfig.NoModelError] for a model
+// that is not configured any more, or a [*sessionconfig.TrustError].
+func (s *Sessions) Model(_ context.Context, c *session.Conversation) (model.Model, error) {
+	if m, ok := conv.Outside(c); ok {
+		return m, nil
+	}
+	settings, err := conv.ParseSettings(c.Settings)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m, ok := s.models[settings.Model]; ok {
+		return m, nil
+	}
+	chosen, err := s.config.Choose(settings.Model)
+	if err != nil {
+		return nil, err
+	}
+	m, err := chosen.Open()
+	if err != nil {
+		return nil, err
+	}
+	s.models[settings.Model] = m
+	return m, nil
+}
+
+// Close ends the MCP servers that were started.
+func (s *Sessions) Close() {
+	if s.servers != nil {
+		s.servers.Close()
+	}
+}
+
+func (s *Sessions) warn(sentence string) {
+	if s.options.Warn != nil {
+		s.options.Warn(sentence)
+	}
+}

@@ -1,0 +1,278 @@
+package sessionlog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/session"
+)
+
+// Info is what a directory has of a session without opening its log.
+type Info struct {
+	Session  string
+	Modified time.Time // when the last record was written
+	Bytes    int64
+}
+
+// List returns the sessions of a directory, the one written last first. A directory that is not there has none.
+func List(dir string) ([]Info, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var all []Info
+	for _, entry := range entries {
+		id, ok := strings.CutSuffix(entry.Name(), extension)
+		if _, named := Path(dir, id); !ok || !named || !entry.Type().IsRegular() {
+			continue
+		}
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed since
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Info{Session: id, Modified: info.ModTime(), Bytes: info.Size()})
+	}
+	slices.SortFunc(all, func(a, b Info) int {
+		return cmp.Or(b.Modified.Compare(a.Modified), cmp.Compare(a.Session, b.Session))
+	})
+	return all, nil
+}
+
+// Summary is what the first records of a log hold.
+type Summary struct {
+	Session string
+	Started time.Time
+	Root    string // the id of the root conversation
+	Context session.Context
+	Origin  *Origin        // nil unless the session was forked
+	Input   []session.Part // the first submission; nil where there is none yet
+}
+
+// Summarize reads the beginning of the log of a session.
+func Summarize(dir, id string) (Summary, error) {
+	s := Summary{Session: id}
+	f, path, err := openLog(dir, id)
+	if err != nil {
+		return s, err
+	}
+	defer f.Close()
+	r, err := newReader(path, f)
+	if err != nil {
+		return s, err
+	}
+	s.Origin = r.origin
+	for s.Input == nil {
+		record, _, err := r.record()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return s, err
+		}
+		for _, e := range record.Events {
+			switch b := e.Body.(type) {
+			case session.SessionStarted:
+				s.Started = e.At
+			case session.ConversationOpened:
+				if b.Parent == "" {
+					s.Root, s.Context = e.Conversation, b.Context
+				}
+			case session.SubmissionQueued:
+				s.Input = b.Submission.Input
+			}
+		}
+	}
+	return s, nil
+}
+
+// Load returns the state that the log of a session leads to, also while it is being written, and what a crash, or a
+// record that is half written, leaves at its end. Errors are as those of [Read].
+func Load(dir, id string) (session.State, *Torn, error) {
+	f, path, err := openLog(dir, id)
+	if err != nil {
+		return session.State{}, nil, err
+	}
+	defer f.Close()
+	return load(path, f)
+}
+
+// SeqError is the error for an event before the end of the first record, which every log has whole.
+type SeqError struct {
+	Seq   int64
+	First int64 // the last event of the first record
+}
+
+func (e *SeqError) Error() string {
+	return fmt.Sprintf("a session cannot be forked at event %d: the first %d events belong together", e.Seq, e.First)
+}
+
+// Fork makes a session with another id, in the same directory, from the records of one that end at an event or before it:
+// a step is forked whole or not at all. It returns the last event that both have.
+func Fork(dir, id string, seq int64, as string) (int64, error) {
+	var lines []byte
+	last := int64(0)
+	for record, err := range Read(dir, id) {
+		if err != nil {
+			return 0, err
+		}
+		end := record.Events[len(record.Events)-1].Seq
+		if end > seq {
+			if last == 0 {
+				return 0, &SeqError{Seq: seq, First: end}
+			}
+			break
+		}
+		for i := range record.Events {
+			record.Events[i].Session = as
+		}
+		if started, ok := record.Events[0].Body.(session.SessionStarted); ok {
+			started.ID = as
+			record.Events[0].Body = started
+		}
+		line, err := MarshalRecord(record.Events)
+		if err != nil {
+			return 0, err
+		}
+		lines, last = append(lines, line...), end
+	}
+	log, err := createLines(dir, as, header{Format: format, Version: version, Origin: &Origin{Session: id, Seq: last}}, lines)
+	if err != nil {
+		return 0, err
+	}
+	return last, log.Close()
+}
+
+// UnfinishedError is why [GC] keeps a session that has something to go on with.
+type UnfinishedError struct{ Session string }
+
+func (e *UnfinishedError) Error() string { return "session " + e.Session + " has not finished" }
+
+// Collected is what [GC] has done.
+type Collected struct {
+	Removed []Info
+	Kept    []Kept // of those that are old enough
+}
+
+// Kept is a session that was not removed, and why: a [*BusyError], an [*UnfinishedError], or what is wrong with its log.
+type Kept struct {
+	Info
+	Err error
+}
+
+// GC removes the logs of sessions that have finished, and were last written before a time, with all their
+// conversations, destroyed ones too. Where dry is set nothing is removed.
+func GC(dir string, before time.Time, dry bool) (Collected, error) {
+	var done Collected
+	all, err := List(dir)
+	if err != nil {
+		return done, err
+	}
+	for _, info := range all {
+		if !info.Modified.Before(before) {
+			continue
+		}
+		if err := collect(dir, info.Session, dry); err != nil {
+			done.Kept = append(done.Kept, Kept{Info: info, Err: err})
+			continue
+		}
+		done.Removed = append(done.Removed, info)
+	}
+	return done, removeTemporary(dir, before, dry)
+}
+
+func collect(dir, id string, dry bool) error {
+	path, _ := Path(dir, id)
+	unlock, err := lock(path, id)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	state, _, err := Load(dir, id)
+	switch {
+	case err != nil:
+		return err
+	case !state.Idle():
+		return &UnfinishedError{Session: id}
+	case dry:
+		return nil
+	}
+	return os.Remove(path)
+}
+
+// removeTemporary removes what was left by processes that were killed while they made a log.
+func removeTemporary(dir string, before time.Time, dry bool) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || dry {
+		return nil
+	}
+	for _, entry := range entries {
+		info, gone := entry.Info()
+		if safefile.Temporary(entry.Name()) && gone == nil && info.ModTime().Before(before) {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, entry.Name())))
+		}
+	}
+	return err
+}
+
+// followInterval is how often a log is looked at that is being followed.
+const followInterval = 50 * time.Millisecond
+
+// Follow is [Read], and goes on with what is written until the context is done, which is no error. It ends when the log
+// is removed.
+func Follow(ctx context.Context, dir, id string) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		f, path, err := openLog(dir, id)
+		if err != nil {
+			yield(Record{}, err)
+			return
+		}
+		defer f.Close()
+		r, err := newReader(path, f)
+		if err != nil {
+			yield(Record{}, err)
+			return
+		}
+		wait := time.NewTicker(followInterval)
+		defer wait.Stop()
+		for {
+			record, torn, err := r.record()
+			switch {
+			case err == nil:
+				if !yield(record, nil) {
+					return
+				}
+				continue
+			case err != io.EOF:
+				yield(Record{}, err)
+				return
+			case torn != nil:
+				if err := r.back(f, torn.Offset); err != nil {
+					yield(Record{}, err)
+					return
+				}
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-wait.C:
+			}
+			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+				return
+			}
+		}
+	}
+}

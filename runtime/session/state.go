@@ -1,0 +1,299 @@
+package session
+
+import (
+	"iter"
+	"slices"
+	"time"
+)
+
+// State is all that a session is at one moment. It is a value: a step returns another one, and both stay valid.
+// The zero State is that of a session before its [Start].
+type State struct {
+	id     string
+	config Config
+	seq    int64
+	at     time.Time
+	usage  Usage
+
+	tasks       TaskID
+	turns       TurnID
+	frames      FrameID
+	submissions SubmissionID
+
+	conversations []*Conversation // in the order of creation, tombstones too; never changed, only replaced
+	index         map[string]int  // where the first of them are, by id; never changed, only replaced
+	stack         []Batch         // the top is last
+	queue         []Submission    // the next is first
+	task          *Task           // the one that runs
+}
+
+// Ids count from 1 within a session; 0 is none.
+type (
+	TaskID       int
+	TurnID       int
+	FrameID      int
+	SubmissionID int
+)
+
+// Conversation is one context with a history of its own.
+type Conversation struct {
+	ID     string // a UUID in lower case
+	Parent string // the conversation that created it; empty for the root
+	Context
+
+	Opened     time.Time
+	LastActive time.Time // of the last item or completed task (A-21)
+	Destroyed  bool      // a tombstone: not listed, not addressable, its history kept (A-14)
+	Messages   int       // how many entries conv.history has for it (A-22)
+	Usage      Usage     // of its own samples and calls, without those of others
+
+	turn    *LogicalTurn // open from its first task to its last one's end
+	history *node        // the last item
+}
+
+// Context is what a conversation is created with. A new one has that of its caller at the time of the call, with what
+// the call overrides (S-13, A-32).
+type Context struct {
+	Title            string  `json:"title,omitempty"`
+	Base             *string `json:"base,omitempty"`              // base instructions; nil means the provider's default, empty means none
+	UserInstructions *string `json:"user_instructions,omitempty"` // standing ones, not the first message (A-3)
+	Settings         string  `json:"settings,omitempty"`          // what the host keeps with a conversation, as model and working directory; inherited unread
+	Capabilities
+}
+
+// node is one item of a history. Histories are linked from the end to the beginning, so that states share what they
+// have in common and none sees what another one appends.
+type node struct {
+	item Item
+	at   time.Time
+	prev *node
+}
+
+// LogicalTurn is the answer to one input in the making.
+type LogicalTurn struct {
+	ID         TurnID
+	Submission SubmissionID // the input from outside that it comes from, at first or at last hand
+	Frame      FrameID      // the call that it answers; 0 where it answers a submission
+	Samples    int          // requests to the model
+	Interrupts int          // calls that have replaced a task of its own
+	Usage      Usage        // with that of all logical turns that its calls started
+	Budget     Budget       // what Usage may reach
+	Message    string       // the last assistant message of this logical turn (A-11)
+}
+
+// Task is the run that goes on.
+type Task struct {
+	ID           TaskID
+	Conversation string
+
+	sampling bool   // waits for the model; otherwise for the tool of the first ordinary call in open
+	open     []Call // without an output yet, in the order of the response
+	stop     *stop  // ends as soon as nothing of it runs any more (A-37)
+}
+
+// stop is why a task is to end early.
+type stop struct {
+	StopRequested
+	tool string // the call whose tool ran when the task was stopped
+}
+
+// Batch is the frames of one response.
+type Batch struct {
+	Caller string
+	Task   TaskID // the one that was replaced
+	Frames []Frame
+}
+
+// Frame is one call of conv.create or conv.send that has replaced the task of its caller (A-8).
+type Frame struct {
+	ID      FrameID
+	Call    Call
+	Target  string
+	Input   []Part
+	Depth   int // 1 is a call from a logical turn that a submission started
+	Budget  Budget
+	Started bool
+	Result  *Result // nil until the logical turn of the target has ended (A-9)
+}
+
+// Submission is input from outside that waits for its turn.
+type Submission struct {
+	ID           SubmissionID `json:"id"`
+	Conversation string       `json:"conversation_id"`
+	Context      []Part       `json:"context,omitempty"` // what the host adds for the model; not a message of the conversation (A-23)
+	Input        []Part       `json:"input,omitempty"`
+	Budget       Budget       `json:"budget,omitzero"`
+}
+
+// ID returns the id of the session; empty means that it has not been started.
+func (s State) ID() string { return s.id }
+
+// Usage returns what all samples and calls of the session have used.
+func (s State) Usage() Usage { return s.usage }
+
+// Idle reports whether nothing runs and nothing waits.
+func (s State) Idle() bool { return s.task == nil }
+
+// Running returns the task that runs and the conversation that it belongs to.
+func (s State) Running() (task TaskID, conversation string) {
+	if s.task == nil {
+		return 0, ""
+	}
+	return s.task.ID, s.task.Conversation
+}
+
+// Deadline returns when the task that runs is to end at the latest, and the zero time where nothing runs or it may take as
+// long as it likes. The host reports [Expire] then.
+func (s State) Deadline() time.Time {
+	if s.task == nil {
+		return time.Time{}
+	}
+	return s.Conversation(s.task.Conversation).turn.Budget.Deadline
+}
+
+// Stack returns the calls that wait for an answer, those of the first caller first. What its frames point to must not
+// be changed.
+func (s State) Stack() []Batch { return cloneStack(s.stack) }
+
+// Queue returns the submissions that wait, the next one first.
+func (s State) Queue() []Submission { return slices.Clone(s.queue) }
+
+// Conversation returns the conversation with an id, destroyed or not, and nil where there is none. It belongs to the
+// state and must not be changed.
+func (s State) Conversation(id string) *Conversation {
+	i := s.place(id)
+	if i < 0 {
+		return nil
+	}
+	return s.conversations[i]
+}
+
+// maxUnindexed is how many conversations are looked for one by one: opening one need not copy the index.
+const maxUnindexed = 64
+
+// place returns where a conversation is, and -1 where it is not.
+func (s State) place(id string) int {
+	if i, ok := s.index[id]; ok {
+		return i
+	}
+	for i := len(s.index); i < len(s.conversations); i++ {
+		if s.conversations[i].ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// Conversations returns all conversations in the order of their creation, destroyed ones too.
+func (s State) Conversations() iter.Seq[*Conversation] { return slices.Values(s.conversations) }
+
+// Root returns the first conversation of the session (A-41), and nil before its start.
+func (s State) Root() *Conversation {
+	if len(s.conversations) == 0 {
+		return nil
+	}
+	return s.conversations[0]
+}
+
+// Items returns the history of a conversation, the oldest item first: what the model is sampled with.
+func (c *Conversation) Items() []Item {
+	var items []Item
+	for n := c.history; n != nil; n = n.prev {
+		items = append(items, n.item)
+	}
+	slices.Reverse(items)
+	return items
+}
+
+// suspended reports whether a conversation waits for the answer to a call of its own.
+func (s State) suspended(id string) bool {
+	return slices.ContainsFunc(s.stack, func(b Batch) bool { return b.Caller == id })
+}
+
+// awaited returns the first frame of the top batch without a result, and nil where there is none: the one whose target
+// runs, or has to.
+func (s State) awaited() *Frame {
+	if len(s.stack) == 0 {
+		return nil
+	}
+	return s.stack[len(s.stack)-1].awaited()
+}
+
+func (b Batch) awaited() *Frame {
+	i := slices.IndexFunc(b.Frames, func(f Frame) bool { return f.Result == nil })
+	if i < 0 {
+		return nil
+	}
+	return &b.Frames[i]
+}
+
+// live returns how many conversations are not destroyed.
+func (s State) live() int {
+	n := 0
+	for _, c := range s.conversations {
+		if !c.Destroyed {
+			n++
+		}
+	}
+	return n
+}
+
+// tool returns the call whose tool runs.
+func (t *Task) tool() (Call, bool) {
+	if t.sampling {
+		return Call{}, false
+	}
+	i := slices.IndexFunc(t.open, isOrdinary)
+	if i < 0 {
+		return Call{}, false
+	}
+	return t.open[i], true
+}
+
+// clone returns a state that can be changed by events while s stays as it is. Conversations are shared: edit replaces
+// the ones that change.
+func (s State) clone() State {
+	s.conversations = slices.Clone(s.conversations)
+	s.stack = cloneStack(s.stack)
+	s.queue = slices.Clone(s.queue)
+	if s.task != nil {
+		t := *s.task
+		t.open = slices.Clone(t.open)
+		s.task = &t
+	}
+	return s
+}
+
+func cloneStack(stack []Batch) []Batch {
+	stack = slices.Clone(stack)
+	for i := range stack {
+		stack[i].Frames = slices.Clone(stack[i].Frames)
+	}
+	return stack
+}
+
+// edit returns a copy of a conversation that is in the place of the one before.
+func (s *State) edit(id string) *Conversation {
+	i := s.place(id)
+	if i < 0 {
+		return nil
+	}
+	c := *s.conversations[i]
+	if c.turn != nil {
+		turn := *c.turn
+		c.turn = &turn
+	}
+	s.conversations[i] = &c
+	return &c
+}
+
+func (s *State) open(c *Conversation) {
+	s.conversations = append(s.conversations, c)
+	if len(s.conversations)-len(s.index) <= maxUnindexed {
+		return
+	}
+	s.index = make(map[string]int, len(s.conversations))
+	for i, c := range s.conversations {
+		s.index[c.ID] = i
+	}
+}

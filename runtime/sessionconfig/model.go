@@ -1,0 +1,375 @@
+package sessionconfig
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/model"
+	"github.com/convtools/convtools/runtime/model/program"
+	"github.com/convtools/convtools/runtime/model/provider"
+	"github.com/convtools/convtools/runtime/model/script"
+	"github.com/convtools/convtools/runtime/process"
+)
+
+// modelTable is a table [model.NAME].
+type modelTable struct {
+	API        string   `toml:"api"`
+	BaseURL    string   `toml:"base_url"`    // the vendor's own where there is none
+	Model      string   `toml:"model"`       // what the provider calls it
+	KeyEnv     string   `toml:"key_env"`     // the variable with the key
+	KeyCommand []string `toml:"key_command"` // the command that prints it
+	Script     string   `toml:"script"`      // relative to the file
+	Command    []string `toml:"command"`
+	Input      string   `toml:"input"`    // of the command: text or json
+	PassEnv    []string `toml:"pass_env"` // variables that command and key_command get besides the usual ones
+
+	MaxOutputTokens int64          `toml:"max_output_tokens"`
+	WebSearch       bool           `toml:"web_search"` // the provider has a search of its own
+	Timeout         time.Duration  `toml:"timeout"`    // without a byte of the provider; of a command, in all
+	Request         map[string]any `toml:"request"`    // what requests have besides, as temperature = 0.2
+}
+
+// modelKeys returns the keys of a table [model.NAME].
+func modelKeys() []string {
+	return []string{
+		"api", "base_url", "command", "input", "key_command", "key_env", "max_output_tokens", "model", "pass_env",
+		"request", "script", "timeout", "web_search",
+	}
+}
+
+// The values of api.
+const (
+	command  = "command"
+	scripted = "scripted"
+)
+
+// Model is a table [model.NAME].
+type Model struct {
+	Name string
+	File string // that it is configured in, for messages
+
+	source   source
+	table    modelTable
+	getenv   func(string) string
+	userFile string
+}
+
+// API returns the interface of the model: responses, chat, messages, command or scripted.
+func (m Model) API() string { return m.table.API }
+
+// Tools reports whether the model can call tools.
+func (m Model) Tools() bool { return m.table.API != command }
+
+// WebSearch reports whether the provider's own search may be offered.
+func (m Model) WebSearch() bool { return m.table.WebSearch }
+
+// http reports whether the model is behind an HTTP interface.
+func (m Model) http() bool { return m.table.API != command && m.table.API != scripted }
+
+// check returns what is wrong with a table, and an empty text where nothing is.
+func (m Model) check() string {
+	t := m.table
+	apis := []string{string(provider.Responses), string(provider.Chat), string(provider.Messages), command, scripted}
+	if !slices.Contains(apis, t.API) {
+		hint := "it has to be one of " + strings.Join(apis, ", ")
+		if near := near.Name(t.API, apis); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		return "has api = " + text.Quote(t.API) + "; " + hint
+	}
+	for _, key := range []struct {
+		name     string
+		set, fit bool
+	}{
+		{"base_url", t.BaseURL != "", m.http()},
+		{"model", t.Model != "", m.http()},
+		{"key_env", t.KeyEnv != "", m.http()},
+		{"key_command", t.KeyCommand != nil, m.http()},
+		{"request", t.Request != nil, m.http()},
+		{"max_output_tokens", t.MaxOutputTokens != 0, m.http()},
+		{"web_search", t.WebSearch, t.API == string(provider.Responses) || t.API == string(provider.Messages)},
+		{"script", t.Script != "", t.API == scripted},
+		{"command", t.Command != nil, t.API == command},
+		{"input", t.Input != "", t.API == command},
+		{"pass_env", t.PassEnv != nil, t.API == command || t.KeyCommand != nil},
+		{"timeout", t.Timeout != 0, t.API != scripted},
+	} {
+		if key.set && !key.fit {
+			return fmt.Sprintf("has %s, which does not go with api = %q", key.name, t.API)
+		}
+	}
+	switch {
+	case m.http() && t.Model == "":
+		return "has no model: the name that the provider gives to the model"
+	case t.API == command && (len(t.Command) == 0 || t.Command[0] == ""):
+		return `has no command: the program and its arguments, as in command = ["jp", "query"]`
+	case t.API == scripted && t.Script == "":
+		return "has no script: the file with the answers"
+	case t.KeyEnv != "" && t.KeyCommand != nil:
+		return "has both key_env and key_command"
+	case t.KeyCommand != nil && (len(t.KeyCommand) == 0 || t.KeyCommand[0] == ""):
+		return "has an empty key_command"
+	case !slices.Contains([]string{"", "text", "json"}, t.Input):
+		return "has input = " + text.Quote(t.Input) + "; it has to be text or json"
+	case t.MaxOutputTokens < 0 || t.Timeout < 0:
+		return "has a negative max_output_tokens or timeout"
+	}
+	if t.BaseURL != "" {
+		if _, problem := address(t.BaseURL); problem != "" {
+			return problem
+		}
+	}
+	for _, key := range provider.Reserved() {
+		if _, ok := t.Request[key]; ok {
+			return "has request." + key + ", which is not the configuration's to choose"
+		}
+	}
+	return ""
+}
+
+// does returns what only the user may have a model do, and an empty text where it does nothing of the kind.
+func (m Model) does() string {
+	switch t := m.table; {
+	case t.Command != nil:
+		return "runs a program"
+	case t.KeyCommand != nil:
+		return "runs a program for the key"
+	case t.KeyEnv != "":
+		return "reads a key from the environment"
+	case m.http() && !onLoopback(t.BaseURL):
+		return "sends the conversation to another machine"
+	case t.Script != "" && !filepath.IsLocal(filepath.FromSlash(t.Script)):
+		return "reads a script outside of the project"
+	}
+	return ""
+}
+
+// onLoopback reports whether an address is one of this machine alone.
+func onLoopback(s string) bool {
+	u, problem := address(s)
+	if problem != "" {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// NoModelError is the error where no model applies.
+type NoModelError struct {
+	Name     string   // that was asked for; empty for none
+	Known    []string // the names of those that there are
+	UserFile string   // what the user's configuration file is called; may be empty
+}
+
+func (e *NoModelError) Error() string {
+	known := text.Line(strings.Join(e.Known, ", "))
+	switch {
+	case len(e.Known) == 0:
+		where := "convtools.toml"
+		if e.UserFile != "" {
+			where = e.UserFile
+		}
+		return "no model is configured; add a table [model.NAME] to " + where
+	case e.Name == "":
+		return `there are several models; name one with --model, or with model = "NAME" in [session]: ` + known
+	}
+	hint := "there are: " + known
+	if near := near.Name(e.Name, e.Known); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return "there is no model " + text.Quote(e.Name) + "; " + hint
+}
+
+// Choose returns the model with a name that the user has given. Where it is empty, the model is that of [session] in the
+// user's file, and else in the project's; else the only one that the user's file has; else, where that has none, the
+// only one of the project. The error is a [*NoModelError], or a [*TrustError] for a model of a project that the user
+// has not named.
+func (c Config) Choose(name string) (Model, error) {
+	if name != "" {
+		return c.named(name)
+	}
+	if name := cmp.Or(c.usersOwn, c.Session.Model); name != "" {
+		m, err := c.named(name)
+		if err != nil || c.usersOwn != "" {
+			return m, err
+		}
+		return m.trusted()
+	}
+	var users, projects []Model
+	for _, m := range c.Models {
+		if m.source.root == "" {
+			users = append(users, m)
+		} else {
+			projects = append(projects, m)
+		}
+	}
+	switch {
+	case len(users) == 1:
+		return users[0], nil
+	case len(users) == 0 && len(projects) == 1:
+		return projects[0].trusted()
+	}
+	return Model{}, c.none("")
+}
+
+func (c Config) named(name string) (Model, error) {
+	i := slices.IndexFunc(c.Models, func(m Model) bool { return m.Name == name })
+	if i < 0 {
+		return Model{}, c.none(name)
+	}
+	return c.Models[i], nil
+}
+
+func (c Config) none(name string) error {
+	e := &NoModelError{Name: name, UserFile: c.userFile}
+	for _, m := range c.Models {
+		e.Known = append(e.Known, m.Name)
+	}
+	return e
+}
+
+// trusted returns the model unless it is one that the user has to trust the project for.
+func (m Model) trusted() (Model, error) {
+	if does := m.does(); does != "" && !m.source.trusted {
+		return m, &TrustError{Table: "model." + m.Name, File: m.File, Does: does, Root: m.source.root, UserFile: m.userFile}
+	}
+	return m, nil
+}
+
+// Open returns the model. Nothing is run or sent before it is asked. The error is a [*model.Error].
+func (m Model) Open() (model.Model, error) {
+	t := m.table
+	env := process.DefaultEnv(t.PassEnv...)
+	switch t.API {
+	case command:
+		return program.New(program.Options{Name: m.Name, Command: t.Command, Env: env, JSON: t.Input == "json", Timeout: t.Timeout}), nil
+	case scripted:
+		source, err := m.script()
+		if err == nil {
+			var opened *script.Model
+			if opened, err = script.Parse(m.Name, string(source), nil); err == nil {
+				return opened, nil
+			}
+		}
+		return nil, m.fail("the script "+text.Quote(t.Script)+": "+err.Error(), err)
+	}
+	o := provider.Options{
+		Name: m.Name, API: provider.API(t.API), BaseURL: "https://api.openai.com/v1", Model: t.Model,
+		MaxOutputTokens: t.MaxOutputTokens, Request: t.Request, Silence: t.Timeout,
+	}
+	if o.API == provider.Messages {
+		o.BaseURL = "https://api.anthropic.com/v1"
+	}
+	if u, _ := address(t.BaseURL); u != nil {
+		if u.Path = strings.TrimRight(u.Path, "/"); u.Path == "" {
+			u.Path = "/v1"
+		}
+		o.BaseURL = u.String()
+	}
+	switch {
+	case t.KeyEnv != "":
+		o.Key = m.keyFromEnv
+		if _, err := m.keyFromEnv(context.Background(), false); err != nil {
+			return nil, m.fail(err.Error(), err)
+		}
+	case t.KeyCommand != nil:
+		o.Key = (&keyCommand{command: process.Command{
+			Path: t.KeyCommand[0], Args: t.KeyCommand[1:], Env: env,
+			Limits: process.Limits{Timeout: time.Minute, Stdout: maxKey + 1},
+		}, runner: process.Exec{}}).key
+	}
+	return provider.New(o), nil
+}
+
+func (m Model) fail(message string, err error) *model.Error {
+	return &model.Error{Model: m.Name, Code: model.CodeConfiguration, Message: text.Line(text.Cut(message, 500)), Err: err}
+}
+
+// script reads the script. That of a project is inside of it, through links too, unless its path says otherwise, which
+// is the user's to allow.
+func (m Model) script() ([]byte, error) {
+	path := filepath.FromSlash(m.table.Script)
+	if m.source.root == "" || !filepath.IsLocal(path) {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(m.source.dir, path)
+		}
+		return safefile.Read(path, maxFile)
+	}
+	return readIn(m.source.root, path)
+}
+
+// maxKey is the length in bytes of the longest key.
+const maxKey = 16 << 10
+
+func (m Model) keyFromEnv(context.Context, bool) (string, error) {
+	key, err := keyOf([]byte(m.getenv(m.table.KeyEnv)))
+	if err != nil {
+		return "", fmt.Errorf("the environment variable %s of key_env %w", text.Quote(m.table.KeyEnv), err)
+	}
+	return key, nil
+}
+
+// keyOf returns the key that a variable or a command has, without what a header cannot hold. Errors do not repeat it.
+func keyOf(value []byte) (string, error) {
+	key := string(bytes.TrimSpace(value))
+	switch {
+	case key == "":
+		return "", errors.New("has no key")
+	case len(key) > maxKey:
+		return "", errors.New("has more than a key")
+	case strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return "", errors.New("has characters that no key has")
+	}
+	return key, nil
+}
+
+// keyCommand is a command that prints a key. It is run when the first request needs one, and again when the provider
+// has refused it: some keys are valid for an hour.
+type keyCommand struct {
+	command process.Command
+	runner  process.Runner
+
+	mu   sync.Mutex
+	last string
+}
+
+func (k *keyCommand) key(ctx context.Context, fresh bool) (string, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.last != "" && !fresh {
+		return k.last, nil
+	}
+	result, err := k.runner.Run(ctx, k.command)
+	if failure := (*process.Error)(nil); errors.As(err, &failure) {
+		// What it has printed, on standard error too, may hold the key, and so may its arguments.
+		return "", &keyError{problem: failure.Detail}
+	}
+	if result.ExitCode != 0 {
+		return "", &keyError{problem: fmt.Sprintf("it ended with exit code %d", result.ExitCode)}
+	}
+	key, err := keyOf(result.Stdout)
+	if err != nil {
+		return "", &keyError{problem: "what it prints " + err.Error()}
+	}
+	k.last = key
+	return key, nil
+}
+
+// keyError is the error for a command that gives no key.
+type keyError struct{ problem string }
+
+func (e *keyError) Error() string {
+	return "key_command gives no key: " + e.problem + "; run it yourself to see why"
+}
