@@ -58,6 +58,8 @@ func TestRead(t *testing.T) {
 		"an empty one":  {"[stores]", settings.Settings{}},
 		"an empty file": {"\ufeff", settings.Settings{}},
 		"by name":       {"[stores]\ncodex = false\njp = true\noff = [\"claude-code\"]", settings.Settings{Off: []string{"codex", "claude-code"}, On: []string{"jp"}}},
+		"no index":      {"[index]\noff = true", settings.Settings{NoIndex: true}},
+		"an index":      {"[index]\noff = false", settings.Settings{}},
 		"everything": {
 			"[stores]\noff = [\"jp\", \"codex\"]\nexclude = [\"" + root + "/\", \"~/private\", \"~\"]\n[stores.directories]\nclaude-code = [\"~/backup/.claude\"]\ncodex = []",
 			settings.Settings{
