@@ -158,6 +158,7 @@ func TestScripts(t *testing.T) {
 			"record":  record,
 			"sql":     sql,
 			"size":    size,
+			"events":  events,
 		},
 	})
 }
