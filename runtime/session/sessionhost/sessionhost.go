@@ -23,7 +23,6 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/conv"
-	"github.com/convtools/convtools/runtime/session/engine"
 	"github.com/convtools/convtools/runtime/session/mcptools"
 	"github.com/convtools/convtools/runtime/sessionconfig"
 	"github.com/convtools/convtools/runtime/toolset"
@@ -38,8 +37,6 @@ type Options struct {
 	Dir string
 	// Registry has the tools besides those of sessions.
 	Registry *toolset.Registry
-	// RecordedAs is as in [conv.Options].
-	RecordedAs func(conversation string) string
 	// Warn gets what a person should know, a sentence. It may be nil.
 	Warn func(string)
 	// NewID returns UUIDs; nil stands for random ones.
@@ -94,7 +91,7 @@ func Open(o Options) (*Sessions, error) {
 		s.servers = mcptools.New(servers, mcptools.Options{Name: o.Host.Name, Version: o.Host.Version, Dir: cmp.Or(s.where.Root, s.where.Dir)})
 	}
 	s.tools = conv.NewTools(conv.Options{
-		Registry: o.Registry, Servers: s.servers, Now: o.Host.Now, RecordedAs: o.RecordedAs, Warn: o.Warn,
+		Registry: o.Registry, Servers: s.servers, Now: o.Host.Now, Warn: o.Warn,
 	})
 	return s, nil
 }
@@ -143,6 +140,9 @@ type New struct {
 	Model string
 	// Title is that of the root conversation; it may be empty.
 	Title string
+	// Knowledge and Hidden are as in [conv.Settings].
+	Knowledge []string
+	Hidden    bool
 	// Outside reports that a program outside has the place of the root's model: see [conv.OutsideCall].
 	Outside bool
 	// ID is that of the session and of its root; empty stands for a new one.
@@ -157,6 +157,7 @@ func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
 		return session.Start{}, err
 	}
 	settings := s.where
+	settings.Knowledge, settings.Hidden = n.Knowledge, n.Hidden
 	if settings.Outside = n.Outside; !n.Outside { // which lasts, whatever becomes of the configuration
 		settings.Model = m.Name
 	}
@@ -184,16 +185,11 @@ func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
 		},
 	}
 	if m.Tools() { // what families say of their tools is of no use to others
-		if text := s.options.Registry.Instructions(ctx, contract.Context{Dir: settings.Dir}); text != "" {
+		if text := s.options.Registry.Prompt(ctx, contract.Context{Dir: settings.Dir, ConversationID: id}); text != "" {
 			in.Context.Base = &text
 		}
 	}
 	return in, nil
-}
-
-// Engine returns what an engine works with. observe is called as [engine.Options.Observe] says.
-func (s *Sessions) Engine(observe func(session.Event)) engine.Options {
-	return engine.Options{Model: s.Model, Tools: s.tools, Now: s.now(), NewID: s.NewID, Observe: observe}
 }
 
 func (s *Sessions) now() func() time.Time {
