@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -62,9 +63,9 @@ func Open(o Options) (*Sessions, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := filepath.Abs(cmp.Or(o.Dir, o.Host.Dir, "."))
+	dir, err := Locate(o.Registry, cmp.Or(o.Dir, o.Host.Dir))
 	if err != nil {
-		return nil, fmt.Errorf("finding the working directory: %w", err)
+		return nil, err
 	}
 	config, err := sessionconfig.Load(dir, o.Host.Getenv)
 	if err != nil {
@@ -94,6 +95,21 @@ func Open(o Options) (*Sessions, error) {
 		Registry: o.Registry, Servers: s.servers, Now: o.Host.Now, Warn: o.Warn,
 	})
 	return s, nil
+}
+
+// Locate returns the path of the directory that a host names, which may be the id of a workspace that a family knows.
+// Empty stands for the working directory.
+func Locate(r *toolset.Registry, dir string) (string, error) {
+	if _, err := os.Stat(cmp.Or(dir, ".")); err != nil {
+		if root, err := r.Project(dir); err == nil {
+			dir = root
+		}
+	}
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("finding the working directory: %w", err)
+	}
+	return path, nil
 }
 
 // holds reports whether a directory is another one, or has it somewhere below.
@@ -199,8 +215,9 @@ func (s *Sessions) now() func() time.Time {
 	return s.options.Host.Now
 }
 
-// Model returns the model of a conversation, which may be a program outside of the session. The error is a [*model.Error], a [*sessionconfig.NoModelError] for a model
-// that is not configured any more, or a [*sessionconfig.TrustError].
+// Model returns the model of a conversation, which may be a program outside of the session. The error is a
+// [*model.Error], a [*sessionconfig.NoModelError] for a model that is not configured any more, or a
+// [*sessionconfig.TrustError].
 func (s *Sessions) Model(_ context.Context, c *session.Conversation) (model.Model, error) {
 	if m, ok := conv.Outside(c); ok {
 		return m, nil
