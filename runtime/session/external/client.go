@@ -219,14 +219,16 @@ func patience(ctx context.Context, where contract.Context, milliseconds *int) (c
 // unless the client has canceled the call, when ctx is done.
 func (o *opened) converse(ctx, waiting context.Context, call contract.Call, request session.Request) (string, error) {
 	made := conv.OutsideCall{ID: o.sessions.NewID(), Tool: call.Tool, Arguments: call.Arguments}
-	o.sessions.Tools().Keep(made.ID, request)
+	forget := o.sessions.Tools().Keep(made.ID, request)
 	turn, err := o.Submit(ctx, session.Submit{Conversation: o.root, Input: made.Submission()})
 	if err != nil {
+		forget()
 		return "", err
 	}
 	answer, err := o.answer(waiting, made.ID)
 	if ctx.Err() != nil && err != nil {
 		// The client has canceled the call, or is gone: nobody waits for the answer.
+		defer forget()
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
 		if o.Interrupt(stopping, session.Interrupt{Chain: true, Submission: turn.ID}) == nil {
