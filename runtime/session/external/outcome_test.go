@@ -106,7 +106,7 @@ func TestSessionOf(t *testing.T) {
 		}
 		ids[id] = true
 	}
-	if sessionOf("/a", program("codex", "")) != sessionOf("/a", program("codex", "")) {
+	if again := sessionOf("/a", program("codex", "")); !ids[again] {
 		t.Error("a program does not find its session again")
 	}
 	if sessionOf("/a", program("x", "jp-c1")) != sessionOf("/a", program("y", "jp-c1")) {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/session/sessionhost"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -20,9 +21,20 @@ func TestWorkspace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	registry, err := toolset.NewRegistry()
+	registry, err := toolset.NewRegistry(toolset.Family{
+		Name: "test", Declared: func() []contract.Tool { return nil },
+		Project: func(id string) (string, error) {
+			if id != "by-its-id" {
+				t.Errorf("the project of %s is asked for", id)
+			}
+			return project, nil
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got, err := sessionhost.Locate(registry, "by-its-id"); got != project || err != nil {
+		t.Errorf("by its id: %s, %v", got, err)
 	}
 	for dir, want := range map[string]string{
 		project: project, filepath.Join(project, "sub"): project, plain: plain,
