@@ -131,6 +131,8 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 			}
 		}
 		switch {
+		case ctx.Err() != nil:
+			return failedHint("import it again to go on: what is there already costs little", "interrupted: what was imported up to here is kept")
 		case err != nil && (!isOther || len(paths) == 1 && !o.json):
 			return cli.Hint(err, "see "+c.host.Name+" import --help for what can be imported")
 		case err != nil && !o.json:

@@ -252,7 +252,6 @@ func TestForms(t *testing.T) {
 // Ids in a database are of any form; those here are not.
 func TestIDs(t *testing.T) {
 	t.Parallel()
-
 	long := strings.Repeat("x", 100)
 	path := filepath.Join(t.TempDir(), "x.db")
 	o := write(t, path, canonical)
