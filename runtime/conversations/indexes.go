@@ -105,13 +105,21 @@ type indexNote struct {
 
 // indexFacts is what an index has of a conversation beside its messages.
 type indexFacts struct {
-	Conversation transcript.Conversation
 	// Read is set where everything could be read. Of others there are no messages.
-	Read    bool
-	Events  int       `json:",omitempty"`
-	LastAt  time.Time `json:",omitzero"`
-	BadTime bool      `json:",omitempty"`
-	Size    Size
+	Read    bool      `json:"r,omitempty"`
+	Events  int       `json:"e,omitempty"`
+	LastAt  time.Time `json:"l,omitzero"`
+	BadTime bool      `json:"b,omitempty"`
+	Size    [4]int    `json:"s,omitzero"` // the fields of a [Size], in order
+
+	// What is known without reading the events, of what messages are shown with.
+	NativeID string `json:"n,omitempty"`
+	Source   string `json:"o,omitempty"`
+}
+
+// conversation returns what is known of the conversation of an entry.
+func (f *indexFacts) conversation(c *index.Conversation) *transcript.Conversation {
+	return &transcript.Conversation{ID: transcript.ID(c.Key), Title: c.Title, NativeID: f.NativeID, Source: f.Source}
 }
 
 // indexVersion is the version that a conversation has in an index: what is recorded, and
@@ -285,47 +293,158 @@ func (l *Library) hasAny(view *index.View, f *Filter) bool {
 	})
 }
 
+// know finds out which of some conversations, which are of stores, the indexes have as they
+// are now.
+func (in inIndexes) know(ctx context.Context, l *Library, found []store.Conversation, from map[transcript.ID]store.Store) error {
+	for _, i := range in {
+		var of []*store.Conversation
+		for n := range found {
+			if from[found[n].ID] == i.store {
+				of = append(of, &found[n])
+			}
+		}
+		if err := i.know(ctx, l, of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// knows returns the index that has a conversation as it is now, or nil.
+func (in inIndexes) knows(id transcript.ID) *indexed {
+	for _, i := range in {
+		if i.fresh[string(id)] != nil {
+			return i
+		}
+	}
+	return nil
+}
+
 // unindexed returns the conversations that a filter lets through and no index has as they
 // are now. What indexes have of them is set.
-func (l *Library) unindexed(ctx context.Context, f *Filter, in *inIndexes, aside *Aside) (left []store.Conversation, closeAll func(), err error) {
+func (l *Library) unindexed(ctx context.Context, f *Filter, in inIndexes, aside *Aside) (left []store.Conversation, closeAll func(), err error) {
 	o, err := l.openExcept(ctx, f, in.whole)
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(o.sessions) == 0 && len(*in) > 0 {
+	if len(o.sessions) == 0 && len(in) > 0 {
 		return nil, o.close, nil
 	}
-	l.some.Store(l.some.Load() || len(*in) > 0)
-	if len(*in) > 0 {
+	if len(in) > 0 {
 		o.from = map[transcript.ID]store.Store{}
+		l.some.Store(true)
 	}
 	found, err := o.pickOf(ctx, store.Live|store.Archived, *f, aside)
-	if err != nil || len(*in) == 0 {
-		return found, o.close, err
+	if err == nil {
+		err = in.know(ctx, l, found, o.from)
 	}
-	for _, i := range *in {
-		if i.whole {
-			continue
-		}
-		var of []*store.Conversation
-		for n := range found {
-			if o.from[found[n].ID] == i.store {
-				of = append(of, &found[n])
-			}
-		}
-		if err := i.known(ctx, l, of); err != nil {
-			o.close()
-			return nil, nil, err
-		}
+	if err != nil {
+		o.close()
+		return nil, nil, err
 	}
-	left = slices.DeleteFunc(slices.Clone(found), func(c store.Conversation) bool {
-		return slices.ContainsFunc(*in, func(i *indexed) bool { return i.fresh[string(c.ID)] != nil && o.from[c.ID] == i.store })
-	})
+	left = slices.DeleteFunc(slices.Clone(found), func(c store.Conversation) bool { return in.knows(c.ID) != nil })
 	return left, o.close, nil
 }
 
-// known finds out which conversations of a store are as the index has them.
-func (i *indexed) known(ctx context.Context, l *Library, found []*store.Conversation) error {
+// pickForMatches is pick for a search for patterns.
+func (l *Library) pickForMatches(ctx context.Context, o *opened, f *Filter, aside *Aside, patterns []*pattern) ([]store.Conversation, error) {
+	in := l.inIndexes(ctx, f)
+	defer in.close()
+	if len(in) > 0 {
+		o.from = map[transcript.ID]store.Store{}
+	}
+	found, err := o.pick(ctx, *f, aside)
+	if err == nil {
+		err = l.withoutMatch(ctx, in, found, o.from, patterns)
+	}
+	return found, err
+}
+
+// withoutMatch marks the conversations that have no match of any of some patterns, as far as
+// indexes tell, so that they are not read for that.
+func (l *Library) withoutMatch(ctx context.Context, in inIndexes, found []store.Conversation, from map[transcript.ID]store.Store, patterns []*pattern) error {
+	if len(in) == 0 || slices.ContainsFunc(patterns, func(p *pattern) bool { return p.part == nil }) {
+		return nil
+	}
+	if err := in.know(ctx, l, found, from); err != nil {
+		return err
+	}
+	for _, i := range in {
+		may := map[string]bool{}
+		var err error
+		for _, p := range patterns {
+			q := index.Query{Text: p.partText, Find: p.part.Find, TextOnly: true}
+			q.Wanted = func(c *index.Conversation) bool { return i.fresh[c.Key] != nil && !may[c.Key] }
+			if e := i.view.Keys(ctx, q, func(key string) bool { may[key] = true; return true }); e != nil {
+				err = e
+			}
+		}
+		if err != nil {
+			continue // the conversations are read
+		}
+		for n := range found {
+			if key := string(found[n].ID); i.fresh[key] != nil && !may[key] {
+				found[n].Record = matchless{found[n].Record}
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// matchless is a conversation without a match. It is read only where somebody wants to
+// know something else.
+type matchless struct{ store.Record }
+
+// Events implements [store.Record].
+func (m matchless) Events(_ context.Context, buffer *store.Buffer) (store.Events, error) {
+	return &matchlessEvents{record: m.Record, buffer: buffer}, nil
+}
+
+type matchlessEvents struct {
+	store.Events // nil before they are read
+	record       store.Record
+	buffer       *store.Buffer
+	err          error
+}
+
+// Sift implements [store.Sifter].
+func (e *matchlessEvents) Sift(context.Context, func([]byte) bool) (bool, error) { return false, nil }
+
+func (e *matchlessEvents) Next(ctx context.Context) bool {
+	if e.Events == nil && e.err == nil {
+		e.Events, e.err = e.record.Events(ctx, e.buffer)
+	}
+	return e.err == nil && e.Events.Next(ctx)
+}
+
+func (e *matchlessEvents) Err() error {
+	if e.err != nil || e.Events == nil {
+		return e.err
+	}
+	return e.Events.Err()
+}
+
+func (e *matchlessEvents) Totals() store.Totals {
+	if e.Events == nil {
+		return store.Totals{Uncounted: e.err}
+	}
+	return e.Events.Totals()
+}
+
+func (e *matchlessEvents) Restart() {
+	if e.Events != nil {
+		e.Events.Restart()
+	}
+}
+
+func (e *matchlessEvents) Close() {
+	if e.Events != nil {
+		e.Events.Close()
+	}
+}
+
+// know finds out which conversations of a store are as the index has them.
+func (i *indexed) know(ctx context.Context, l *Library, found []*store.Conversation) error {
 	i.fresh = map[string]*store.Conversation{}
 	list := make([]store.Conversation, len(found))
 	for n, c := range found {
@@ -337,8 +456,13 @@ func (i *indexed) known(ctx context.Context, l *Library, found []*store.Conversa
 		if err != nil || entry == nil {
 			return
 		}
-		version, err := indexVersion(ctx, &list[n])
-		isFresh[n] = err == nil && version == entry.Version && readFacts(entry).Read
+		if !i.whole {
+			version, err := indexVersion(ctx, &list[n])
+			if err != nil || version != entry.Version {
+				return
+			}
+		}
+		isFresh[n] = readFacts(entry).Read
 	}, func(n int) error {
 		if isFresh[n] {
 			i.fresh[string(list[n].ID)] = found[n]
@@ -414,7 +538,7 @@ func (s *messageSearching) inIndexes(ctx context.Context, in inIndexes) error {
 					m.Conversation = &c.Conversation
 				} else {
 					facts := readFacts(hit.Conversation)
-					m.Conversation = &facts.Conversation
+					m.Conversation = facts.conversation(hit.Conversation)
 				}
 				conversations[hit.Key] = m.Conversation
 			}
@@ -479,6 +603,28 @@ func (s *messageSearching) countTools(ctx context.Context, i *indexed, q index.Q
 	return nil
 }
 
+// fillKnown fills in what indexes tell of conversations, and returns the others.
+func (in inIndexes) fillKnown(entries []*entry, sizes bool) (left []*entry) {
+	for _, e := range entries {
+		i := in.knows(e.ID)
+		if i == nil {
+			left = append(left, e)
+			continue
+		}
+		c, err := i.view.Lookup(string(e.ID))
+		if err != nil || c == nil {
+			left = append(left, e)
+			continue
+		}
+		f := readFacts(c)
+		e.filled, e.Events, e.LastEventAt, e.badTime, e.Damage = true, f.Events, f.LastAt, f.BadTime, nil
+		if sizes {
+			e.Size = &Size{Turns: f.Size[0], Requests: f.Size[1], Numbered: f.Size[2], Chars: f.Size[3]}
+		}
+	}
+	return left
+}
+
 func readFacts(c *index.Conversation) (f indexFacts) {
 	if json.Unmarshal(c.Facts, &f) != nil {
 		return indexFacts{}
@@ -496,6 +642,22 @@ type IndexReport struct {
 	Left         int // conversations that have changed and were not read
 	Err          error
 	index.Info
+}
+
+// IndexReports returns what there is of indexes of the library's stores. Nothing is read but
+// that.
+func (l *Library) IndexReports() []IndexReport {
+	var reports []IndexReport
+	for _, s := range l.stores {
+		if l.indexes == nil {
+			break
+		}
+		r := refreshing{library: l, store: s, index: l.indexes.of(s)}
+		r.Store, r.IndexReport.Place = s.Name(), s.Place()
+		r.current("")
+		reports = append(reports, r.IndexReport)
+	}
+	return reports
 }
 
 // commitEvery is how many bytes of text are read before they are made part of an index.
@@ -689,7 +851,7 @@ func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, version 
 	if err == nil || ctx.Err() != nil || !reader.failed {
 		return err
 	}
-	entry.Facts = (&indexFacts{Conversation: c.Conversation}).encode()
+	entry.Facts = (&indexFacts{}).encode()
 	return errors.Join(err, r.writer.Put(ctx, &entry, func(func(*index.Message, error) bool) {}))
 }
 
@@ -719,13 +881,13 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 		var numbering transcript.Numbering
 		var tools toolNames
 		var extra []byte
-		size := Size{}
+		chars := 0
 		for events.Next(ctx) {
 			e := events.Event()
 			number := numbering.Next(e.Kind)
 			tool := tools.of(e)
 			if number > 0 {
-				size.Chars += countChars(e, r.buffer)
+				chars += countChars(e, r.buffer)
 			}
 			if e.Kind.Role() == transcript.NoRole && e.Kind.Scope() == 0 {
 				continue
@@ -754,10 +916,10 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 			yield(nil, totals.Uncounted)
 			return
 		}
-		size.Turns, size.Requests, size.Numbered = totals.Turns, numbering.Requests, numbering.Events
 		r.entry.Facts = (&indexFacts{
-			Conversation: r.conversation.Conversation, Read: true,
-			Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime, Size: size,
+			Read: true, Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime,
+			Size:     [...]int{totals.Turns, numbering.Requests, numbering.Events, chars},
+			NativeID: r.conversation.NativeID, Source: r.conversation.Source,
 		}).encode()
 	}
 }

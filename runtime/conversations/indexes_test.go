@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -230,4 +231,72 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 		t.Errorf("%+v, %v", reports, err)
 	}
 	compareWithNaive(t, l, conversations.MessageQuery{Text: "k", Limit: 1000}, stores)
+}
+
+// TestIndexesChangeNoListing holds lists and searches for lines with indexes against those
+// without.
+func TestIndexesChangeNoListing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	skipped := 0
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 19))
+		stores := randomStores(rng)
+		l, _ := indexedLibrary(t, filepath.Join(dir, fmt.Sprint(seed)), stores, seed%2 == 0)
+		plain := messagesLibrary(stores)
+		for range 3 {
+			refresh(t, l)
+			for range rng.IntN(2) {
+				change(rng, stores)
+			}
+			for range 6 {
+				text := randomPart(rng, stores)
+				filter := conversations.Filter{Archived: rng.IntN(3) == 0}
+				ask := func(l *conversations.Library) (all []any) {
+					listing, err := l.List(t.Context(), conversations.ListQuery{Filter: filter, Sizes: seed%3 == 0})
+					all = append(all, listing, err)
+					events, err := l.SearchEvents(t.Context(), conversations.EventQuery{
+						Filter: filter, Pattern: text, IgnoreCase: seed%5 > 0, Scopes: transcript.ScopeAll, Own: ownTool,
+						Event: func(m *conversations.EventMatch) error {
+							all = append(all, *m)
+							return nil
+						},
+					})
+					all = append(all, events, err)
+					matches, err := l.Search(t.Context(), conversations.SearchQuery{
+						Filter: filter, Pattern: text, IgnoreCase: seed%5 > 0, CountAll: true,
+						Line: func(line *conversations.Line) error {
+							all = append(all, string(line.Text), line.Event)
+							return nil
+						},
+					})
+					return append(all, matches, err)
+				}
+				if diff := cmp.Diff(ask(plain), ask(l)); diff != "" {
+					t.Fatalf("seed %d, %q: (-without index +with)\n%s", seed, text, diff)
+				}
+				skipped += conversations.Skipped(l, text)
+			}
+		}
+	}
+	if skipped < 100 {
+		t.Errorf("only %d conversations were left out by an index: too few to compare", skipped)
+	}
+}
+
+// randomPart returns a part of some text that is in stores, or nearly.
+func randomPart(rng *rand.Rand, stores []*messageStore) string {
+	text := trapText(rng, 5)
+	if s := stores[rng.IntN(len(stores))]; len(s.chats) > 0 {
+		if c := s.chats[rng.IntN(len(s.chats))]; len(c.events) > 0 {
+			text = c.events[rng.IntN(len(c.events))].text
+		}
+	}
+	runes := []rune(text)
+	from := rng.IntN(len(runes) + 1)
+	text = string(runes[from:min(len(runes), from+3+rng.IntN(3))])
+	if strings.ContainsAny(text, "\x00\n\r") || strings.TrimSpace(text) == "" {
+		return "kkk"
+	}
+	return text
 }

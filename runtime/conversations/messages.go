@@ -70,6 +70,7 @@ type MessageMatches struct {
 
 // Message is a message that matches.
 type Message struct {
+	// Conversation has what messages are shown with for certain: id, native id, title, source.
 	Conversation *transcript.Conversation
 	Position     MessagePosition
 	Kind         transcript.Kind
@@ -132,7 +133,7 @@ func (l *Library) messages(ctx context.Context, q *MessageQuery, indexes bool) (
 		defer in.close()
 	}
 	s := newMessageSearching(l, q, &result)
-	found, closeAll, err := l.unindexed(ctx, &q.Filter, &in, &result.Aside)
+	found, closeAll, err := l.unindexed(ctx, &q.Filter, in, &result.Aside)
 	if err != nil {
 		return result, err
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync"
 )
 
 const (
@@ -30,11 +31,17 @@ type builder struct {
 	added         []added
 	chunks        [][]byte // what is stored of the messages
 	size          int      // of that
-	lists         []list
-	slots         []uint32 // of a hash table: 1 + index in lists
-	recent        []uint64 // grams that were put, each with its message
-	folded        []byte
+	shards        [2]shard
 	encoder       *encoder
+}
+
+// shard is the lists of some of the grams. Shards are filled at the same time.
+type shard struct {
+	number uint32
+	lists  []list
+	slots  []uint32 // of a hash table: 1 + index in lists
+	recent []uint64 // grams that were put, each with its message
+	folded []byte
 }
 
 // added is a message of a builder.
@@ -110,15 +117,20 @@ func (b *builder) cut(conversations, messages int) {
 // reset empties the builder. It keeps the memory of its lists: grams that are in one segment
 // are in the next one too.
 func (b *builder) reset() {
-	const mostLists = 1 << 20
+	const mostLists = 1 << 19
 	clear(b.added)
-	kept := builder{limits: b.limits, added: b.added[:0], folded: b.folded, encoder: b.encoder}
-	if len(b.lists) < mostLists {
-		kept.lists, kept.slots = b.lists, b.slots
-		for i := range kept.lists {
-			l := &kept.lists[i]
+	kept := builder{limits: b.limits, added: b.added[:0], encoder: b.encoder}
+	for i := range b.shards {
+		s := &b.shards[i]
+		if len(s.lists) > mostLists {
+			continue
+		}
+		for i := range s.lists {
+			l := &s.lists[i]
 			l.last, l.count, l.size, l.data = 0, 0, 0, l.data[:0]
 		}
+		clear(s.recent)
+		kept.shards[i] = *s
 	}
 	*b = kept
 }
@@ -151,12 +163,21 @@ func (b *builder) sort() {
 // write writes the segment.
 func (b *builder) write(to io.Writer) (size int64, sum uint32, err error) {
 	b.sort()
-	for i := range b.added {
-		b.index(uint32(i), &b.added[i]) //nolint:gosec // a count
+	var indexing sync.WaitGroup
+	for i := range b.shards {
+		s := &b.shards[i]
+		s.number = uint32(i) //nolint:gosec // a count
+		indexing.Go(func() {
+			for i := range b.added {
+				s.index(uint32(i), b.added[i].text) //nolint:gosec // a count
+			}
+		})
 	}
 	w := newFileWriter(to)
 	w.Messages, w.Conversations = uint32(len(b.added)), uint32(len(b.conversations)) //nolint:gosec // counts
-	if err := b.writeMessages(w); err != nil {
+	err = b.writeMessages(w)
+	indexing.Wait()
+	if err != nil {
 		return 0, 0, err
 	}
 	b.writeConversations(w)
@@ -164,10 +185,10 @@ func (b *builder) write(to io.Writer) (size int64, sum uint32, err error) {
 	return w.finish()
 }
 
-// index adds a message to the lists of its grams.
-func (b *builder) index(message uint32, m *added) {
-	b.folded = appendFolded(b.folded[:0], m.text)
-	text := b.folded
+// index adds a message to the lists of its grams, as far as they are of the shard.
+func (s *shard) index(message uint32, text []byte) {
+	s.folded = appendFolded(s.folded[:0], text)
+	text = s.folded
 	var ascii [2]uint64
 	for i, c := range text {
 		if c < 0x80 {
@@ -179,69 +200,72 @@ func (b *builder) index(message uint32, m *added) {
 		} else if i+1 == len(text) {
 			break
 		}
-		b.put(trigram(c, text[i+1], third), message)
+		s.put(trigram(c, text[i+1], third), message)
 		if c == ' ' || isThreeBytes(c) {
 			if g, ok := pairAt(text, i); ok {
-				b.put(g, message)
+				s.put(g, message)
 			}
 		}
 	}
 	for half, set := range ascii {
 		for ; set != 0; set &= set - 1 {
-			b.put(oneByte|gram(half<<6|bits.TrailingZeros64(set)), message) //nolint:gosec // below 128
+			s.put(oneByte|gram(half<<6|bits.TrailingZeros64(set)), message) //nolint:gosec // below 128
 		}
 	}
 }
 
-// put adds a message to the list of a gram, where it is not the last one there.
-func (b *builder) put(g gram, message uint32) {
-	const multiplier = 0x9E3779B1
-	// Most grams of a message stand in it more than once: a small table is faster to look at.
+// multiplier hashes grams.
+const multiplier = 0x9E3779B1
+
+// put adds a message to the list of a gram of the shard, where it is not the last one there.
+func (s *shard) put(g gram, message uint32) {
 	const recentBits = 12
-	if b.recent == nil {
-		b.recent = make([]uint64, 1<<recentBits)
-	}
-	seen := &b.recent[uint32(g)*multiplier>>(32-recentBits)]
-	if here := uint64(g)<<32 | uint64(message+1); *seen != here {
-		*seen = here
-	} else {
+	hash := uint32(g) * multiplier
+	if hash>>15&1 != s.number {
 		return
 	}
-	if 2*len(b.lists) >= len(b.slots) {
-		b.grow()
+	// Most grams of a message stand in it more than once: a small table is faster to look at.
+	if s.recent == nil {
+		s.recent = make([]uint64, 1<<recentBits)
 	}
-	shift := 32 - bits.TrailingZeros32(uint32(len(b.slots))) //nolint:gosec // a power of two
-	at := uint32(g) * multiplier >> shift
-	for ; ; at = (at + 1) & uint32(len(b.slots)-1) { //nolint:gosec // a power of two
-		slot := b.slots[at]
-		if slot == 0 {
-			break
-		}
-		l := &b.lists[slot-1]
-		if l.gram != g {
-			continue
-		}
-		if l.last != message+1 {
-			l.add(message)
-		}
+	seen := &s.recent[hash>>(32-recentBits)]
+	here := uint64(g)<<32 | uint64(message+1)
+	if *seen == here {
 		return
 	}
-	b.lists = append(b.lists, list{gram: g})
-	b.lists[len(b.lists)-1].add(message)
-	b.slots[at] = uint32(len(b.lists)) //nolint:gosec // below 1<<32
+	*seen = here
+	if 2*len(s.lists) >= len(s.slots) {
+		s.grow()
+	}
+	at := hash >> s.shift()
+	for ; s.slots[at] != 0; at = s.after(at) {
+		if l := &s.lists[s.slots[at]-1]; l.gram == g {
+			if l.last != message+1 {
+				l.add(message)
+			}
+			return
+		}
+	}
+	s.lists = append(s.lists, list{gram: g})
+	s.lists[len(s.lists)-1].add(message)
+	s.slots[at] = uint32(len(s.lists)) //nolint:gosec // below 1<<32
 }
+
+// shift is what leaves an index into the slots of a hash, of 32 bits.
+func (s *shard) shift() int { return 32 - bits.TrailingZeros32(uint32(len(s.slots))) } //nolint:gosec // a power of two
+
+func (s *shard) after(slot uint32) uint32 { return (slot + 1) & uint32(len(s.slots)-1) } //nolint:gosec // a power of two
 
 // grow doubles the hash table.
-func (b *builder) grow() {
-	const multiplier, least = 0x9E3779B1, 1 << 16
-	b.slots = make([]uint32, max(least, 2*len(b.slots)))
-	shift := 32 - bits.TrailingZeros32(uint32(len(b.slots))) //nolint:gosec // a power of two
-	for i := range b.lists {
-		at := uint32(b.lists[i].gram) * multiplier >> shift
-		for b.slots[at] != 0 {
-			at = (at + 1) & uint32(len(b.slots)-1) //nolint:gosec // a power of two
+func (s *shard) grow() {
+	const least = 1 << 15
+	s.slots = make([]uint32, max(least, 2*len(s.slots)))
+	for i := range s.lists {
+		at := uint32(s.lists[i].gram) * multiplier >> s.shift()
+		for s.slots[at] != 0 {
+			at = s.after(at)
 		}
-		b.slots[at] = uint32(i + 1) //nolint:gosec // below 1<<32
+		s.slots[at] = uint32(i + 1) //nolint:gosec // below 1<<32
 	}
 }
 
@@ -332,10 +356,12 @@ func (b *builder) writeConversations(w *fileWriter) {
 
 func (b *builder) writeLists(w *fileWriter) {
 	var sorted []*list
-	for i := range b.lists {
-		if b.lists[i].count > 0 {
-			b.lists[i].flush()
-			sorted = append(sorted, &b.lists[i])
+	for i := range b.shards {
+		for j := range b.shards[i].lists {
+			if l := &b.shards[i].lists[j]; l.count > 0 {
+				l.flush()
+				sorted = append(sorted, l)
+			}
 		}
 	}
 	slices.SortFunc(sorted, func(l, m *list) int { return cmp.Compare(l.gram, m.gram) })

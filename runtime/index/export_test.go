@@ -1,6 +1,7 @@
 package index
 
 import (
+	"encoding/binary"
 	"errors"
 )
 
@@ -62,3 +63,6 @@ func Differences(list []uint32, messages uint32) (read []uint32, ok bool) {
 	}
 	return read, ok
 }
+
+// FooterSizes returns how large a footer is taken to be, and how large it is.
+func FooterSizes() (taken, is int) { return footerSize, binary.Size(footer{}) }

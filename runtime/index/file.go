@@ -55,7 +55,8 @@ type footer struct {
 	Magic         uint64
 }
 
-var footerSize = binary.Size(footer{})
+// footerSize is how many bytes a footer has.
+const footerSize = numSections*16 + 16 + 6*4 + 8
 
 func castagnoli(sum uint32, data []byte) uint32 {
 	return crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), data)

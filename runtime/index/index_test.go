@@ -73,7 +73,7 @@ func (m model) search(q *index.Query) []found {
 		for _, msg := range c.messages {
 			at := index.Position{Time: msg.Time, Order: c.Order, Key: c.Key, Number: msg.Number}
 			switch {
-			case q.Text != "" && !contains(string(msg.Text), q.Text) && !contains(c.Title, q.Text),
+			case q.Text != "" && !contains(string(msg.Text), q.Text) && (q.TextOnly || !contains(c.Title, q.Text)),
 				q.Kinds != 0 && q.Kinds>>msg.Kind&1 == 0,
 				(!q.Since.IsZero() || !q.Until.IsZero()) && msg.Time.IsZero(),
 				!q.Since.IsZero() && msg.Time.Before(q.Since),
@@ -231,7 +231,7 @@ func change(t *rapid.T, x *index.Index, m model, step int) {
 }
 
 func drawQuery(t *rapid.T, m model) index.Query {
-	q := index.Query{Text: drawText(t, 4, "query")}
+	q := index.Query{Text: drawText(t, 4, "query"), TextOnly: rapid.IntRange(0, 3).Draw(t, "text only") == 0}
 	if keys := slices.Sorted(maps.Keys(m)); len(keys) > 0 && rapid.Bool().Draw(t, "there") {
 		c := m[rapid.SampledFrom(keys).Draw(t, "conversation")]
 		text := []rune(c.Title)
@@ -270,6 +270,16 @@ func compare(t *rapid.T, v *index.View, m model, q index.Query) {
 	}
 	if n, all, err := v.Count(t.Context(), q, func() bool { return false }); n != len(want) || !all || err != nil {
 		t.Fatalf("%q: counted %d, %t, %v, want %d", q.Text, n, all, err, len(want))
+	}
+	keys, wanted := map[string]bool{}, map[string]bool{}
+	if err := v.Keys(t.Context(), q, func(key string) bool { keys[key] = true; return true }); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range want {
+		wanted[f.Key] = true
+	}
+	if diff := gocmp.Diff(wanted, keys); diff != "" {
+		t.Fatalf("%q: conversations: %s", q.Text, diff)
 	}
 	if len(want) > 0 {
 		f := want[rapid.IntRange(0, len(want)-1).Draw(t, "after")]

@@ -69,3 +69,10 @@ func TestListsReadBack(t *testing.T) {
 		}
 	})
 }
+
+func TestFooterSize(t *testing.T) {
+	t.Parallel()
+	if taken, is := index.FooterSizes(); taken != is {
+		t.Errorf("a footer has %d bytes, not %d", is, taken)
+	}
+}

@@ -19,6 +19,8 @@ type Query struct {
 	// Find returns where Text first occurs in a text, which may hold bytes that are not UTF-8,
 	// or -1 and -1. It decides which messages match, and is not called where Text is empty.
 	Find func(text []byte) (start, end int)
+	// TextOnly leaves titles out.
+	TextOnly bool
 	// Kinds has a bit for each kind that is looked for; 0 stands for all.
 	Kinds uint64
 	// Since and Until, where they are not zero, are the first and the last time of messages.
@@ -177,6 +179,43 @@ func (v *View) count(ctx context.Context, q *Query, stop func() bool) (n int, al
 	return n, true, nil
 }
 
+// Keys calls yield with the key of each conversation that has a message that matches, once or
+// a few times, in no order, until it returns false.
+func (v *View) Keys(ctx context.Context, q Query, yield func(key string) bool) error {
+	return guard(func(ctx context.Context) error {
+		scans, err := v.scans(&q)
+		if err != nil {
+			return err
+		}
+		for _, s := range scans {
+			if s.done {
+				continue
+			}
+			if err := s.open(); err != nil {
+				return err
+			}
+			for {
+				if err := s.advance(ctx); err != nil {
+					return err
+				}
+				if s.done {
+					break
+				}
+				c, err := s.conversationOf(s.next)
+				if err != nil {
+					return err
+				}
+				if !yield(c.Key) {
+					return nil
+				}
+				s.wanted[s.ownerOf(s.next)] = isUnwanted // once is enough
+				s.next++
+			}
+		}
+		return nil
+	}, ctx)
+}
+
 // scan is the search of a segment.
 type scan struct {
 	*segment
@@ -187,6 +226,7 @@ type scan struct {
 	numbers []byte
 	kinds   []byte
 
+	newest   int64  // seconds of the first message
 	next, to uint32 // the messages that are left; next is a hit once the scan is opened
 	opened   bool
 	done     bool
@@ -213,42 +253,78 @@ func (v *View) scans(q *Query) ([]*scan, error) {
 	for i := range v.segments {
 		s := &scan{segment: &v.segments[i], query: p, to: v.segments[i].Messages}
 		s.texts = texts{segment: s.segment}
-		for section, column := range map[int]*[]byte{
-			secSeconds: &s.seconds, secNanoseconds: &s.nanos, secOwner: &s.owner, secNumbers: &s.numbers, secKinds: &s.kinds,
-		} {
-			var err error
-			if *column, err = s.all(section); err != nil {
-				return nil, err
-			}
-		}
-		var err error
-		before := func(t time.Time, n int) bool { // whether t is before message n
-			seconds, nanos := s.time(uint32(n))                                                                                //nolint:gosec // a count
-			return seconds != noTime && cmp.Or(cmp.Compare(t.Unix(), seconds), cmp.Compare(uint32(t.Nanosecond()), nanos)) < 0 //nolint:gosec // below 1e9
-		}
-		if !q.Until.IsZero() {
-			s.next = uint32(sort.Search(int(s.Messages), func(n int) bool { return !before(q.Until, n) })) //nolint:gosec // a count
-		}
-		if !q.Since.IsZero() {
-			since := q.Since.Add(-1)
-			s.to = uint32(sort.Search(int(s.Messages), func(n int) bool { return !before(since, n) })) //nolint:gosec // a count
-		} else if !q.Until.IsZero() {
-			s.to = uint32(sort.Search(int(s.Messages), func(n int) bool { return s.second(uint32(n)) == noTime })) //nolint:gosec // a count
-		}
-		if q.After != nil {
-			s.next = max(s.next, uint32(sort.Search(int(s.Messages), func(n int) bool { //nolint:gosec // a count
-				at, e := s.position(uint32(n)) //nolint:gosec // a count
-				err = cmp.Or(err, e)
-				return e == nil && at.Compare(q.After) > 0
-			})))
-		}
-		if err != nil {
+		if err := s.bound(q); err != nil {
 			return nil, err
 		}
 		s.done = s.next >= s.to
 		scans = append(scans, s)
 	}
 	return scans, nil
+}
+
+// bound leaves the messages that the times and the position of a query let through.
+func (s *scan) bound(q *Query) error {
+	if s.to == 0 {
+		return nil
+	}
+	var err error
+	if s.seconds, err = s.part(secSeconds, 0, 8); err != nil {
+		return err
+	}
+	s.newest = s.second(0)
+	if q.Since.IsZero() && q.Until.IsZero() && (q.After == nil || s.newest < unixSeconds(q.After.Time)) {
+		return nil // which is so of most segments
+	}
+	if err := s.load(); err != nil {
+		return err
+	}
+	first := func(is func(n uint32) bool) uint32 {
+		return uint32(sort.Search(int(s.to), func(n int) bool { return is(uint32(n)) })) //nolint:gosec // counts
+	}
+	before := func(t time.Time, n uint32) bool { // whether t is before message n
+		seconds, nanos := s.time(n)
+		return seconds != noTime && cmp.Or(cmp.Compare(t.Unix(), seconds), cmp.Compare(uint32(t.Nanosecond()), nanos)) < 0 //nolint:gosec // below 1e9
+	}
+	if !q.Since.IsZero() {
+		since := q.Since.Add(-1)
+		s.to = first(func(n uint32) bool { return !before(since, n) })
+	} else if !q.Until.IsZero() {
+		s.to = first(func(n uint32) bool { return s.second(n) == noTime })
+	}
+	if !q.Until.IsZero() {
+		s.next = first(func(n uint32) bool { return !before(q.Until, n) })
+	}
+	if q.After != nil {
+		s.next = max(s.next, first(func(n uint32) bool {
+			at, e := s.position(n)
+			err = cmp.Or(err, e)
+			return e == nil && at.Compare(q.After) > 0
+		}))
+	}
+	return err
+}
+
+// unixSeconds returns the seconds of a time as a segment has them.
+func unixSeconds(t time.Time) int64 {
+	seconds, _ := unixOf(t)
+	return seconds
+}
+
+// load reads what is known of all messages.
+func (s *scan) load() error {
+	if s.owner != nil {
+		return nil
+	}
+	for _, c := range []struct {
+		section int
+		column  *[]byte
+	}{{secSeconds, &s.seconds}, {secNanoseconds, &s.nanos}, {secNumbers, &s.numbers}, {secKinds, &s.kinds}, {secOwner, &s.owner}} {
+		var err error
+		if *c.column, err = s.all(c.section); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *scan) second(n uint32) int64 {
@@ -293,13 +369,20 @@ func (s *scan) conversationOf(n uint32) (*Conversation, error) {
 // before reports whether the next message of s stands before that of t, or has to be looked
 // at before that is known.
 func (s *scan) before(t *scan) (bool, error) {
+	if !s.opened || !t.opened {
+		a, b := s.newest, t.newest
+		if s.owner != nil {
+			a = s.second(s.next)
+		}
+		if t.owner != nil {
+			b = t.second(t.next)
+		}
+		return a > b || a == b && !s.opened, nil
+	}
 	a, an := s.time(s.next)
 	b, bn := t.time(t.next)
 	if a != b || an != bn {
 		return a > b || a == b && an > bn, nil
-	}
-	if !s.opened || !t.opened {
-		return !s.opened, nil
 	}
 	p, err := s.position(s.next)
 	if err != nil {
@@ -323,6 +406,9 @@ func (s *scan) hit() (*Hit, error) {
 // open finds the messages that may match.
 func (s *scan) open() error {
 	s.opened = true
+	if err := s.load(); err != nil {
+		return err
+	}
 	s.found = s.newSet()
 	s.wanted = make([]uint8, s.Conversations)
 	p := s.query
@@ -350,7 +436,7 @@ func (s *scan) open() error {
 	default:
 		err = s.all3()
 	}
-	if err != nil {
+	if err != nil || s.query.TextOnly {
 		return err
 	}
 	return s.titles()

@@ -421,6 +421,9 @@ func (w *Writer) copy(ctx context.Context, b *builder, s *segment, place map[str
 		return err
 	}
 	scan := scans[0]
+	if err := scan.load(); err != nil {
+		return err
+	}
 	for n := range s.Messages {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
