@@ -64,12 +64,15 @@ func wellTyped() []call {
 		{"conversation_list", map[string]any{"limit": 3}},
 		{"conversation_grep", map[string]any{"pattern": "retry", "scopes": []any{"user", "assistant"}, "limit": 4}},
 		{"conversation_read", map[string]any{"id": gaugeFeed, "turn": 1}},
+		{"conversation_search", map[string]any{"query": "retry", "roles": []any{"user"}, "start_date": "2026-01-01", "limit": 2, "ids": true}},
+		{"conversation_context", map[string]any{"id": gaugeFeed + ":16", "before": 1, "after": 0}},
 		{"learn", map[string]any{"topic": "notes"}},
 		{"learn", map[string]any{"topic": "Field notes", "subjects": []any{"stations/*", "keys"}}},
 		{"learn", map[string]any{"topic": "notes", "subjects": "gauges"}},
 		// Failures that the model has to be told, so that it can do better.
 		{"conversation_read", map[string]any{"id": "jp-c1"}},
 		{"conversation_grep", map[string]any{"patern": "retry"}},
+		{"conversation_search", map[string]any{"end_date": "soon"}},
 		{"learn", map[string]any{"topic": "notes", "subjects": "guages"}},
 	}
 }
