@@ -205,7 +205,7 @@ func (s seenCall) check(ctx context.Context, l *lab, c call) error {
 		errs = append(errs, errors.New("there is structured content, which makes clients hide the text"))
 	}
 	if diff := cmp.Diff(text, s.Text); diff != "" {
-		errs = append(errs, fmt.Errorf("the answer is not that of the command line (-want +got):\n%s", diff))
+		errs = append(errs, fmt.Errorf("the answer is not what JP is told (-want +got):\n%s", diff))
 	}
 	return errors.Join(errs...)
 }
