@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/convtools/convtools/gen/check"
@@ -70,9 +71,10 @@ examples:
 
 func main() {
 	// It lives for a moment: memory is cheaper than collecting it, up to a bound that
-	// only thousands of tools come near.
-	debug.SetGCPercent(400)
-	debug.SetMemoryLimit(400 << 20)
+	// only 10,000 tools come near. What those need is well below: a bound below that
+	// would have it do little else than collect.
+	debug.SetGCPercent(200)
+	debug.SetMemoryLimit(2 << 30)
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -222,13 +224,15 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 		// Without a stamp the next run takes longer, and that is all.
 		_ = stamp.Write(name, project, start)
 	}
+	var said strings.Builder
 	for _, d := range differences {
-		done := "wrote"
+		done := "wrote "
 		if d.Kind == plan.Orphan {
-			done = "removed"
+			done = "removed "
 		}
-		fmt.Fprintln(stderr, done, d.Path)
+		said.WriteString(done + d.Path + "\n")
 	}
+	_, _ = io.WriteString(stderr, said.String())
 	return true, nil
 }
 

@@ -19,8 +19,9 @@ import (
 // commands for people, those.
 func families(host *toolset.Host) []toolset.Family {
 	cli, _ := generated.CommandLines().Lookup(conversation.ListCLI)
+	recalled := recall.Family(host, cli.Env, process.Exec{})
 	families := []toolset.Family{
-		with(recall.Family(host, cli.Env, process.Exec{}), host, conversationcli.Command, conversationcli.Stores),
+		with(recalled, host, conversationcli.Command, conversationcli.Stores, conversationcli.Import, conversationcli.Search(&recalled)),
 		with(knowledge.Family(host), host, knowledgecli.Command),
 	}
 	conv := external.Family(host, families...)

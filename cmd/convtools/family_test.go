@@ -157,7 +157,7 @@ func TestFamilyOfItsOwn(t *testing.T) {
 		{"call of a tool that is not offered", []string{"call", "varnish"}, 1, nil, "error: Nothing is to be varnished.\n"},
 		{"a name that is near", []string{"call", "pain"}, 2, nil, `error: There is no tool named "pain". Did you mean paint?`},
 		{"a tool for a command", []string{"paint"}, 2, nil, `error: unknown command "paint"; it is a tool: did you mean convtools call paint?`},
-		{"tools", []string{"tools"}, 0, []string{"paint              read  Paint a wall\n"}, ""},
+		{"tools", []string{"tools"}, 0, []string{"paint                 read  Paint a wall\n"}, ""},
 		{"tools as JSON", []string{"tools", "--json"}, 0, []string{`"description": "There is red at the moment."`}, ""},
 		{"jp-tool", []string{"-c", "white", "jp-tool", "{}", `{"name":"paint","arguments":{"color":"red"}}`}, 0, []string{`{"type":"success","content":"{\"arguments\":{\"color\":\"red\"},\"coats\":[\"white\"]}"}`}, ""},
 		{"jp-tool of a tool that fails", []string{"jp-tool", "{}", `{"name":"varnish"}`}, 0, []string{`"message":"Nothing is to be varnished."`}, ""},
@@ -168,7 +168,7 @@ func TestFamilyOfItsOwn(t *testing.T) {
 		{"install with a flag that is wrong", []string{"install", "cursor", "--dry-run", "--scope", "project", "-c", "tar"}, 1, nil, "error: tar is no color\n"},
 		{"its command", []string{"easel", "-w", "here"}, 0, []string{"It is up in here.\n"}, ""},
 		{"help", []string{"help"}, 0, []string{"  easel        Put up an easel\n"}, ""},
-		{"help of tools", []string{"help", "tools"}, 0, []string{"paint, varnish are among them where there are walls."}, ""},
+		{"help of tools", []string{"help", "tools"}, 0, []string{"paint, varnish are among them where"}, ""},
 		{"help of call", []string{"help", "--all", "call"}, 0, []string{"-c, --coat COLOR ", "  convtools call paint color=red walls=north\n"}, ""},
 		{"help of mcp", []string{"help", "--all", "mcp"}, 0, []string{"-c, --coat COLOR "}, ""},
 		{"help of install", []string{"help", "--all", "install"}, 0, []string{"-c, --coat COLOR "}, ""},
@@ -187,7 +187,8 @@ func TestFamilyOfItsOwn(t *testing.T) {
 				t.Errorf("exit code %d, want %d, and standard error %q, want %q", exit, tc.exit, stderr, tc.stderr)
 			}
 			for _, want := range tc.stdout {
-				if !strings.Contains(stdout, want) {
+				// A sentence is filled into lines.
+				if !strings.Contains(stdout, want) && !strings.Contains(strings.Join(strings.Fields(stdout), " "), want) {
 					t.Errorf("%q is not in:\n%s", want, stdout)
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	databasesql "database/sql"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -111,7 +113,7 @@ func closingPager() {
 
 // TestScripts runs the program the way people and JP do. Every script starts in
 // $WORK/ws, a copy of the sample workspace. A copy of the sample knowledge base is
-// in $KB.
+// in $KB, and sample exports are in $EXPORTS.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	sample, err := filepath.Abs("../../testdata/workspaces/sample")
@@ -119,6 +121,10 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	knowledge, err := filepath.Abs("../../testdata/knowledge")
+	if err != nil {
+		t.Fatal(err)
+	}
+	exports, err := filepath.Abs("../../testdata/exports")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,6 +150,7 @@ func TestScripts(t *testing.T) {
 			env.Cd = ws
 			env.Setenv("WS", ws)
 			env.Setenv("KB", kb)
+			env.Setenv("EXPORTS", exports)
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("JP_USER_DATA_DIR", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("CONVTOOLS_CLI", "")
@@ -154,7 +161,9 @@ func TestScripts(t *testing.T) {
 			"outcome": outcome,
 			"mkws":    makeWorkspace,
 			"record":  record,
+			"sql":     sql,
 			"size":    size,
+			"events":  events,
 		},
 	})
 }
@@ -410,5 +419,38 @@ func TestRealWorkspace(t *testing.T) {
 		if got := find(t, dir, "pattern=cargo", "scopes="+scope).Matches; got != want {
 			t.Errorf("cargo matches %d lines in %s, want %d", got, scope, want)
 		}
+	}
+}
+
+// sql makes a database of SQLite: sql FILE STATEMENTS, where the latter is a file.
+func sql(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sql FILE STATEMENTS")
+	}
+	db, err := databasesql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.Exec(ts.ReadFile(args[1]))
+	ts.Check(err)
+}
+
+// Every difference that conversation_search.md lists has a test, and every test a row.
+func TestDifferencesHaveTests(t *testing.T) {
+	t.Parallel()
+	numbers := func(file, expr string) []string {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, m := range regexp.MustCompile(expr).FindAllStringSubmatch(string(data), -1) {
+			all = append(all, m[1])
+		}
+		return all
+	}
+	rows := numbers("../../runtime/recall/conversation_search.md", `(?m)^\| (D\d+) \|`)
+	tests := numbers("testdata/script/search_differences.txtar", `(?m)^# (D\d+)\b`)
+	if !slices.Equal(rows, tests) || len(rows) < 20 {
+		t.Errorf("%d rows %v, tests %v", len(rows), rows, tests)
 	}
 }

@@ -7,6 +7,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"sort"
@@ -40,7 +41,11 @@ func Check(p *spec.Project) (*ir.Contract, diag.List) {
 	const atOnce = 64
 	for batch := range slices.Chunk(sound, atOnce) {
 		schemas := make([]compiled, len(batch))
-		parallel.Each(len(batch), func(i int) { schemas[i].schema, schemas[i].err = compile(batch[i]) })
+		parallel.Each(len(batch), func(i int) {
+			if t := batch[i]; !accepted(t, c.specs[t.Source]) {
+				schemas[i].schema, schemas[i].err = compile(t)
+			}
+		})
 		for i, tool := range batch {
 			c.judge(tool, schemas[i])
 			c.deliverable(&contract.Targets, tool)
@@ -171,11 +176,26 @@ func (c *checker) accepted() []ir.Accepted {
 func (c *checker) families(contract *ir.Contract) {
 	owner := map[string]string{} // of a tool's name
 	byName := map[string]*ir.Family{}
-	for _, t := range c.project.Tools {
+	type judged struct {
+		checker
+		name string
+		fits bool
+		tool ir.Tool
+	}
+	all := make([]judged, len(c.project.Tools))
+	parallel.Each(len(all), func(i int) {
+		one, t := &all[i], c.project.Tools[i]
+		one.checker = checker{project: c.project, faulty: map[string]bool{}}
+		one.name, one.fits = one.family(t)
+		one.tool = one.checker.tool(t, one.name)
+	})
+	for i, t := range c.project.Tools {
+		one := &all[i]
 		c.specs[t.File.Name] = t
-		name, fits := c.family(t)
-		tool := c.tool(t, name)
-		if !t.Name.Set || !fits {
+		c.diags = append(c.diags, one.diags...)
+		maps.Copy(c.faulty, one.faulty)
+		name, tool := one.name, one.tool
+		if !t.Name.Set || !one.fits {
 			continue
 		}
 		if before, taken := owner[tool.Name]; taken {

@@ -121,6 +121,8 @@ func (c *checker) family(t *spec.Tool) (string, bool) {
 	case token.IsKeyword(pkg), types.Universe.Lookup(pkg) != nil,
 		slices.Contains([]string{"main", "internal", "vendor", "testdata"}, pkg):
 		why = "means something else in Go"
+	case windowsDevice(name) != "":
+		why = "is a device to Windows"
 	default:
 		return name, true
 	}
@@ -140,6 +142,8 @@ func (c *checker) toolName(t *spec.Tool, short string) {
 		c.reportf(t.Name.At, "CT001", nameHint(short, longestTool), "%q, which is the tool's name behind that of its folder, is not a name", short)
 	case !isGoFile(short + ".go"):
 		c.reportf(t.Name.At, "CT001", "", "the go command gives a file %s.go a meaning of its own", short)
+	case windowsDevice(short) != "" || windowsDevice(name) != "":
+		c.reportf(t.Name.At, "CT001", "", "files of %s have a name that Windows keeps for a device", name)
 	}
 }
 

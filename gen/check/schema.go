@@ -20,7 +20,8 @@ import (
 	"github.com/convtools/convtools/gen/spec"
 )
 
-// compiled is the schema of a tool, ready to judge by, or why it is none.
+// compiled is the schema of a tool, ready to judge by, or why it is none. It is
+// neither where there is nothing to judge.
 type compiled struct {
 	schema *jsonschema.Schema
 	err    error
@@ -156,6 +157,9 @@ func (f failure) at(place spec.Place) spec.Place {
 // failures lists what a document breaks, sorted: the library reports in random
 // order, because it ranges over maps.
 func failures(s *jsonschema.Schema, document map[string]any, keys []string) []failure {
+	if s == nil {
+		return nil
+	}
 	if document == nil {
 		document = map[string]any{}
 	}

@@ -4,6 +4,7 @@ import (
 	"go/token"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -90,11 +91,34 @@ func (c *checker) inside(f spec.Field[string]) bool {
 	if !f.Set {
 		return false
 	}
+	if device := windowsDevice(f.Value); device != "" {
+		c.reportf(f.At, "CT027", "give it another name", "Windows keeps the name %q for a device", device)
+		return false
+	}
 	if isClean(f.Value) && strings.IndexFunc(f.Value, unusual) < 0 {
 		return true
 	}
 	c.reportf(f.At, "CT027", "write it relative to tools.toml, with slashes, such as generated/conversation", "%q does not name a place inside the project", f.Value)
 	return false
+}
+
+// windowsDevice returns a part of a path that Windows takes for a device, whatever
+// stands behind its first dot, or nothing.
+// Source: https://learn.microsoft.com/windows/win32/fileio/naming-a-file
+func windowsDevice(p string) string {
+	for part := range strings.SplitSeq(p, "/") {
+		name, _, _ := strings.Cut(strings.ToLower(part), ".")
+		device, number := name, ""
+		if len(name) > 3 {
+			device, number = name[:3], name[3:]
+		}
+		switch {
+		case slices.Contains([]string{"con", "prn", "aux", "nul"}, name),
+			(device == "com" || device == "lpt") && slices.Contains([]string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³"}, number):
+			return part
+		}
+	}
+	return ""
 }
 
 // unusual reports whether a character means something to a shell, to a file system or
@@ -137,7 +161,7 @@ func (c *checker) deliverable(made *ir.Targets, t *ir.Tool) {
 		if target.Lower == nil || !made.Makes(target.Name) {
 			continue
 		}
-		for _, problem := range lower.For(*target.Lower, t).Problems {
+		for _, problem := range lower.Problems(*target.Lower, t) {
 			at := s.Name.At
 			if strings.Contains(problem, "description") {
 				at = s.Description.At

@@ -115,6 +115,7 @@ func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
 		}
 	}
 	c.oneOrMany(s, &p)
+	p.Clamp = c.clamp(s, &p)
 	p.Repairs = c.repairs(s, &p)
 	return p
 }
@@ -468,12 +469,36 @@ func (c *checker) format(s *spec.Param, out ir.Constraints) {
 	}
 }
 
+// clamp settles the bounds that integers are put between.
+func (c *checker) clamp(s *spec.Param, p *ir.Param) *[2]int64 {
+	if !s.Clamp.Set {
+		return nil
+	}
+	bounds := s.Clamp.Value
+	n, isNumber := p.Default.(int64)
+	switch {
+	case p.Kind != ir.Integer:
+		c.report(s.Clamp.At, "CT012", "only an integer is put between bounds", "drop clamp")
+	case p.Minimum != nil || p.Maximum != nil:
+		c.report(s.Clamp.At, "CT012", "clamp stands in the place of minimum and maximum", "drop these, or clamp")
+	case len(bounds) != 2 || bounds[0] >= bounds[1]:
+		c.report(s.Clamp.At, "CT012", "clamp is the least and the greatest number", "such as clamp = [1, 200]")
+	case isNumber && (n < bounds[0] || n > bounds[1]):
+		c.reportf(s.Default.At, "CT012", "choose one within them", "the default %d is not between the bounds of clamp", n)
+	case !slices.Contains(s.Repairs.Value, string(ir.RepairClamp)):
+		c.report(s.Clamp.At, "CT012", "the bounds are those of a repair that is not listed", `add repairs = ["clamp"]`)
+	default:
+		return &[2]int64{bounds[0], bounds[1]}
+	}
+	return nil
+}
+
 func (c *checker) repairs(s *spec.Param, p *ir.Param) []ir.Repair {
 	fits := map[ir.Repair]bool{
 		ir.RepairFromString:  p.Kind != ir.String && !p.OneOrMany,
 		ir.RepairFromInteger: p.Kind == ir.String || p.Texts(),
 		ir.RepairFromScalar:  p.Kind == ir.Array && !p.OneOrMany,
-		ir.RepairClamp:       p.Kind == ir.Integer && p.Maximum != nil,
+		ir.RepairClamp:       p.Kind == ir.Integer && p.Maximum != nil || s.Clamp.Set,
 		ir.RepairSpelling:    len(p.Enum) > 0 || p.Texts() && len(p.Items.Enum) > 0,
 	}
 	var out []ir.Repair
@@ -506,7 +531,7 @@ func unfit(r ir.Repair) string {
 	case ir.RepairFromScalar:
 		return "it makes an array of one value"
 	case ir.RepairClamp:
-		return "it lowers an integer to its maximum"
+		return "it puts an integer between the bounds of clamp, or lowers it to its maximum"
 	case ir.RepairSpelling:
 		return "it finds the value of an enum"
 	}

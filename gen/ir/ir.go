@@ -215,6 +215,9 @@ type Param struct {
 	// It is of arrays of strings alone; whoever gets the value always gets a list.
 	OneOrMany bool
 	Repairs   []Repair // in the order they are tried
+	// Clamp is the least and the greatest value that counts, which the repair of that
+	// name puts others to. They are no constraints. Nil where the maximum is the bound.
+	Clamp *[2]int64
 
 	// TypeName is the Go type of an object.
 	TypeName string
@@ -299,7 +302,7 @@ const (
 	RepairFromString  Repair = "from_string"  // anything but a string: read it from one
 	RepairFromInteger Repair = "from_integer" // string, array of strings: read digits as text
 	RepairFromScalar  Repair = "from_scalar"  // array: wrap one value
-	RepairClamp       Repair = "clamp"        // integer: lower to the maximum
+	RepairClamp       Repair = "clamp"        // integer: to the nearer of two bounds, or lower to the maximum
 	RepairSpelling    Repair = "spelling"     // enum: case, "-" and "_" do not matter
 )
 

@@ -63,19 +63,29 @@ const maxParameterName = 64
 
 // For returns what target says about tool.
 func For(target Target, tool *ir.Tool) Text {
-	l := lowering{target: target, tool: tool, text: Text{inner: map[*ir.Param]string{}}}
-	l.text.Group, l.text.Name = Name(target, tool)
-	l.text.Summary = oneLine(tool.Summary)
+	return (&lowering{target: target, tool: tool}).lower()
+}
+
+// Problems returns those of [Text], without the words for parameters, which cost most.
+func Problems(target Target, tool *ir.Tool) []string {
+	return (&lowering{target: target, tool: tool, wordless: true}).lower().Problems
+}
+
+type lowering struct {
+	target   Target
+	tool     *ir.Tool
+	wordless bool // parameters get no lines
+	text     Text
+}
+
+func (l *lowering) lower() Text {
+	l.text.inner = map[*ir.Param]string{}
+	l.text.Group, l.text.Name = Name(l.target, l.tool)
+	l.text.Summary = oneLine(l.tool.Summary)
 	l.parameters()
 	l.description()
 	l.names()
 	return l.text
-}
-
-type lowering struct {
-	target Target
-	tool   *ir.Tool
-	text   Text
 }
 
 func (l *lowering) report(subject, format string, args ...any) {
@@ -97,7 +107,11 @@ func (l *lowering) line(subject, format string, args []any) string {
 func (l *lowering) parameters() {
 	for i := range l.tool.Params {
 		p := &l.tool.Params[i]
-		l.value(p, p.Name, relations(l.tool, p.Name))
+		var rules []constraint
+		if !l.target.Schema {
+			rules = relations(l.tool, p.Name)
+		}
+		l.value(p, p.Name, rules)
 		l.text.Parameters = append(l.text.Parameters, l.text.Of(p))
 	}
 }
@@ -105,33 +119,12 @@ func (l *lowering) parameters() {
 // value settles the line of a parameter, or of what stands at path inside of one,
 // and of all that it holds.
 func (l *lowering) value(p *ir.Param, path string, rules []constraint) {
-	text := oneLine(p.Summary)
-	list := constraints(p)
 	if !l.target.Schema {
-		// JP's parameters have a type, a default and an enumeration. It sends
-		// a parameter's summary to the model, but not the tool's description,
-		// so rules between parameters stand here as well.
-		list = append(list, rules...)
 		l.offered(p, path)
-	} else {
-		// A schema says all this in keywords, but clients drop what their own
-		// schemas have no field for: of a parameter, Codex keeps the type, the
-		// description, the items and the enumeration.
-		list = append(list, fallback(p)...)
 	}
-	var facts, phrases []string
-	for _, c := range list {
-		if says(text, c.phrase) {
-			continue
-		}
-		facts = append(facts, c.facts...)
-		phrases = append(phrases, c.phrase)
+	if !l.wordless {
+		l.text.inner[p] = l.words(p, path, rules)
 	}
-	if len(phrases) > 0 {
-		text = parenthesize(text, strings.Join(phrases, "; "))
-		l.report(path, "%s added to the summary", strings.Join(facts, ", "))
-	}
-	l.text.inner[p] = text
 	members := func(path string, list []ir.Param) {
 		for i := range list {
 			l.value(&list[i], path+"."+list[i].Name, nil)
@@ -155,6 +148,36 @@ func (l *lowering) value(p *ir.Param, path string, rules []constraint) {
 	for i := range p.Variants {
 		members(path, p.Variants[i].Members)
 	}
+}
+
+// words is the line of a parameter: its summary, with what narrows it.
+func (l *lowering) words(p *ir.Param, path string, rules []constraint) string {
+	text := oneLine(p.Summary)
+	list := constraints(p)
+	if !l.target.Schema {
+		// JP's parameters have a type, a default and an enumeration. It sends
+		// a parameter's summary to the model, but not the tool's description,
+		// so rules between parameters stand here as well.
+		list = append(list, rules...)
+	} else {
+		// A schema says all this in keywords, but clients drop what their own
+		// schemas have no field for: of a parameter, Codex keeps the type, the
+		// description, the items and the enumeration.
+		list = append(list, fallback(p)...)
+	}
+	var facts, phrases []string
+	for _, c := range list {
+		if says(text, c.phrase) {
+			continue
+		}
+		facts = append(facts, c.facts...)
+		phrases = append(phrases, c.phrase)
+	}
+	if len(phrases) == 0 {
+		return text
+	}
+	l.report(path, "%s added to the summary", strings.Join(facts, ", "))
+	return parenthesize(text, strings.Join(phrases, "; "))
 }
 
 // offered reports what JP does not offer of a value. It would hand a list of types,

@@ -197,18 +197,19 @@ func enumerate(names []string, last string) string {
 // case.
 func says(summary, phrase string) bool {
 	summary, phrase = strings.ToLower(summary), strings.ToLower(phrase)
-	for i := range summary {
-		after, found := strings.CutPrefix(summary[i:], phrase)
-		if !found {
-			continue
+	for begin := 0; ; {
+		i := strings.Index(summary[begin:], phrase)
+		if i < 0 || phrase == "" {
+			return false
 		}
-		last, _ := utf8.DecodeLastRuneInString(summary[:i])
-		next, _ := utf8.DecodeRuneInString(after)
+		begin += i
+		last, _ := utf8.DecodeLastRuneInString(summary[:begin])
+		next, _ := utf8.DecodeRuneInString(summary[begin+len(phrase):])
 		if !continues(last) && !continues(next) {
 			return true
 		}
+		begin++
 	}
-	return false
 }
 
 // continues reports whether a word or number goes on with r.
@@ -234,5 +235,8 @@ func sentence(summary string) string {
 
 // oneLine replaces line breaks by spaces.
 func oneLine(s string) string {
+	if !strings.ContainsAny(s, "\r\n") {
+		return s
+	}
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -23,11 +24,14 @@ var errKilled = errors.New("killed")
 // killed: it tidies nothing up either.
 type killed struct {
 	plan.Writer
-	left  int // steps until it is killed
+	mu    sync.Mutex // around left and taken
+	left  int        // steps until it is killed
 	taken int
 }
 
 func (k *killed) step() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if k.left == 0 {
 		return errKilled
 	}

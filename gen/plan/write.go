@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
@@ -27,7 +28,7 @@ func Write(root *os.Root, r *Result, differences []Difference) error {
 	return write(disk{root}, r, differences)
 }
 
-// writer is what a project is written with. It takes the files of a folder together,
+// writer is what a project is written with, by several goroutines at once. It takes the files of a folder together,
 // so that a folder is looked up once and not for each of them.
 type writer interface {
 	MkdirAll(name string, mode fs.FileMode) error
@@ -101,11 +102,14 @@ func write(w writer, r *Result, differences []Difference) error {
 	if err := stage(w, groups); err != nil {
 		return err
 	}
-	for _, g := range groups {
-		if err := w.Rename(g.folder, g.temps, g.names()); err != nil {
-			return fmt.Errorf("putting files of %s in their places: %w", g.folder, err)
+	folders, last := groups, groups[:0]
+	if n := len(groups) - 1; n >= 0 && groups[n].last {
+		folders, last = groups[:n], groups[n:]
+	}
+	for _, some := range [][]*group{folders, last} {
+		if err := each(some, func(g *group) error { return place(w, g) }); err != nil {
+			return err
 		}
-		g.temps = nil
 	}
 	for _, name := range orphans {
 		if err := w.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -122,6 +126,7 @@ type group struct {
 	folder string
 	files  []emit.File
 	temps  []string // of the files that are staged, in the folder
+	last   bool     // to be put in place when all others are
 }
 
 func (g *group) names() []string {
@@ -143,7 +148,7 @@ func grouped(files []emit.File, made map[string]bool) []*group {
 		switch g := byFolder[folder]; {
 		case !made[file.Path]:
 		case path.Base(file.Path) == lock.File:
-			last = append(last, &group{folder: folder, files: []emit.File{file}})
+			last = append(last, &group{folder: folder, files: []emit.File{file}, last: true})
 		case g != nil:
 			g.files = append(g.files, file)
 		default:
@@ -162,10 +167,31 @@ func stage(w writer, groups []*group) error {
 			return fmt.Errorf("writing %s: %w", g.files[0].Path, err)
 		}
 	}
-	for _, g := range groups {
-		var err error
+	return each(groups, func(g *group) (err error) {
 		if g.temps, err = w.Stage(g.folder, g.files); err != nil {
 			return fmt.Errorf("writing %s: %w", g.files[len(g.temps)].Path, err)
+		}
+		return nil
+	})
+}
+
+// place renames staged files to their places.
+func place(w writer, g *group) error {
+	if err := w.Rename(g.folder, g.temps, g.names()); err != nil {
+		return fmt.Errorf("putting files of %s in their places: %w", g.folder, err)
+	}
+	g.temps = nil
+	return nil
+}
+
+// each does what is to be done in several folders, several at a time, and returns the
+// first error of those that there are in the order of the folders.
+func each(groups []*group, do func(*group) error) error {
+	problems := make([]error, len(groups))
+	parallel.Each(len(groups), func(i int) { problems[i] = do(groups[i]) })
+	for _, err := range problems {
+		if err != nil {
+			return err
 		}
 	}
 	return nil

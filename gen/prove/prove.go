@@ -130,7 +130,7 @@ func (p Tool) arguments(schema *jsonschema.Schema, arguments []byte) error {
 	}
 	problems := p.Validate(object)
 	if text := strings.TrimSpace(string(arguments)); len(repairs) == 0 && strings.HasPrefix(text, "{") {
-		valid := !slices.ContainsFunc(problems, func(p contract.Problem) bool { return !ofRule(p) })
+		valid := !slices.ContainsFunc(problems, func(p contract.Problem) bool { return !p.Relation })
 		want, err := holds(schema, arguments)
 		switch {
 		case err != nil:
@@ -181,13 +181,6 @@ func (p Tool) repairedOnce(arguments []byte) error {
 	return nil
 }
 
-// ofRule reports whether a problem is one of a relation between parameters, which no
-// schema has.
-func ofRule(p contract.Problem) bool {
-	return p.Code == contract.CodeExclusive ||
-		p.Code == contract.CodeMissing && (strings.HasPrefix(p.Message, "one of ") || strings.Contains(p.Message, " is required where "))
-}
-
 // defaults demands that no default is a problem.
 func (p Tool) defaults() error {
 	var schema struct {
@@ -207,7 +200,7 @@ func (p Tool) defaults() error {
 			return fmt.Errorf("the default of %s: %w", name, err)
 		}
 		for _, problem := range p.Validate(object) {
-			if !ofRule(problem) && (problem.Path == name || strings.HasPrefix(problem.Path, name+".") || strings.HasPrefix(problem.Path, name+"[")) {
+			if !problem.Relation && (problem.Path == name || strings.HasPrefix(problem.Path, name+".") || strings.HasPrefix(problem.Path, name+"[")) {
 				return fmt.Errorf("the default of %s: %s", name, problem.Message)
 			}
 		}

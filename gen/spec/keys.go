@@ -84,6 +84,7 @@ func Keys() map[string][]Key {
 		[]Key{
 			{Name: "one_or_many", Type: BooleanKey, Doc: "Whether one string does in the place of an array of strings"},
 			{Name: "repairs", Type: TextsKey, Values: []string{"from_string", "from_integer", "from_scalar", "clamp", "spelling"}, Doc: "What is put right in arguments, and told: a value in a string, digits for a string, one value for an array, a number over the maximum, the case of an enum's values"},
+			{Name: "clamp", Type: NumbersKey, Doc: "With the repair clamp, in the place of minimum and maximum: the least and the greatest number that counts. No other is refused, and the schema shows neither"},
 		},
 		holds("items", "members", "variants"),
 	)

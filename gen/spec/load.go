@@ -357,7 +357,7 @@ func (l *loader) param(t *table) Param {
 		p.Presence = t.text("presence")
 	} else {
 		p.Required, p.Default, p.Repairs, p.OneOrMany = t.boolean("required"), t.value("default"), t.texts("repairs"), t.boolean("one_or_many")
-		p.Nullable = t.boolean("nullable")
+		p.Nullable, p.Clamp = t.boolean("nullable"), t.integers("clamp")
 	}
 	l.inside(t, &p)
 	return p

@@ -134,6 +134,7 @@ type Param struct {
 	Presence    Field[string] // of a field of a result
 	Default     Field[any]
 	Repairs     Field[[]string]
+	Clamp       Field[[]int64]
 	OneOrMany   Field[bool] // one item is accepted in the place of an array
 	Constraints map[string]Field[any]
 	Items       *Param

@@ -120,15 +120,13 @@ func (t *table) close() {
 
 func (t *table) raw(key string, required bool) (any, Place, bool) {
 	t.asked = append(t.asked, key)
-	at := t.at.Key(key)
-	v, ok := t.m[key]
-	if !ok {
-		at = t.at
-		if required {
-			t.l.report(t.at.File, t.at.KeySpan(), RuleMissing, fmt.Sprintf("%s has no %q", t.what, key), fmt.Sprintf("add %s = …", key))
-		}
+	if v, ok := t.m[key]; ok {
+		return v, t.at.Key(key), true
 	}
-	return v, at, ok
+	if required {
+		t.l.report(t.at.File, t.at.KeySpan(), RuleMissing, fmt.Sprintf("%s has no %q", t.what, key), fmt.Sprintf("add %s = …", key))
+	}
+	return nil, t.at, false
 }
 
 func (t *table) wrong(at Place, key, want string, got any) {

@@ -19,9 +19,9 @@ type DestroyParams struct {
 
 const (
 	// schemaDestroy is the JSON Schema of the arguments.
-	schemaDestroy = "{\"type\":\"object\",\"properties\":{\"conversation_id\":{\"type\":\"string\",\"description\":\"The conversation, as conv.create or conv.list gives it\"}},\"required\":[\"conversation_id\"],\"additionalProperties\":false}"
+	schemaDestroy = `{"type":"object","properties":{"conversation_id":{"type":"string","description":"The conversation, as conv.create or conv.list gives it"}},"required":["conversation_id"],"additionalProperties":false}`
 	// exampleDestroy is the arguments of a call that works.
-	exampleDestroy = "{\"conversation_id\": \"123e4567-e89b-12d3-a456-426614174000\"}"
+	exampleDestroy = `{"conversation_id": "123e4567-e89b-12d3-a456-426614174000"}`
 )
 
 // namesDestroy returns the names of the parameters in the order they are

@@ -22,9 +22,9 @@ type HistoryParams struct {
 
 const (
 	// schemaHistory is the JSON Schema of the arguments.
-	schemaHistory = "{\"type\":\"object\",\"properties\":{\"conversation_id\":{\"type\":\"string\",\"description\":\"The conversation, as conv.create or conv.list gives it; your own works too\"},\"limit\":{\"type\":\"integer\",\"description\":\"Only this many messages from the end (at least 1)\",\"minimum\":1}},\"required\":[\"conversation_id\"],\"additionalProperties\":false}"
+	schemaHistory = `{"type":"object","properties":{"conversation_id":{"type":"string","description":"The conversation, as conv.create or conv.list gives it; your own works too"},"limit":{"type":"integer","description":"Only this many messages from the end (at least 1)","minimum":1}},"required":["conversation_id"],"additionalProperties":false}`
 	// exampleHistory is the arguments of a call that works.
-	exampleHistory = "{\"conversation_id\": \"123e4567-e89b-12d3-a456-426614174000\", \"limit\": 2}"
+	exampleHistory = `{"conversation_id": "123e4567-e89b-12d3-a456-426614174000", "limit": 2}`
 )
 
 // namesHistory returns the names of the parameters in the order they are

@@ -16,9 +16,9 @@ type ListParams struct{}
 
 const (
 	// schemaList is the JSON Schema of the arguments.
-	schemaList = "{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}"
+	schemaList = `{"type":"object","properties":{},"additionalProperties":false}`
 	// exampleList is the arguments of a call that works.
-	exampleList = "{}"
+	exampleList = `{}`
 )
 
 // ListTool describes conv.list to a host.

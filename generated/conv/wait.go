@@ -27,9 +27,9 @@ const WaitWaitMsMaximum = 240000
 
 const (
 	// schemaWait is the JSON Schema of the arguments.
-	schemaWait = "{\"type\":\"object\",\"properties\":{\"task_id\":{\"type\":\"string\",\"description\":\"The task, as the answer with the status running has it (at most 100 characters)\",\"maxLength\":100},\"wait_ms\":{\"type\":\"integer\",\"description\":\"How many milliseconds to wait; 50000 where not given (0 to 240000)\",\"minimum\":0,\"maximum\":240000}},\"required\":[\"task_id\"],\"additionalProperties\":false}"
+	schemaWait = `{"type":"object","properties":{"task_id":{"type":"string","description":"The task, as the answer with the status running has it (at most 100 characters)","maxLength":100},"wait_ms":{"type":"integer","description":"How many milliseconds to wait; 50000 where not given (0 to 240000)","minimum":0,"maximum":240000}},"required":["task_id"],"additionalProperties":false}`
 	// exampleWait is the arguments of a call that works.
-	exampleWait = "{\"task_id\": \"3\", \"wait_ms\": 60000}"
+	exampleWait = `{"task_id": "3", "wait_ms": 60000}`
 )
 
 // namesWait returns the names of the parameters in the order they are declared.

@@ -17,6 +17,9 @@ import (
 // The notes of a call have to be carried by the answer. An answer is never nil
 // where the error is.
 type Handler interface {
+	// Context answers conversation_context: read a message that conversation_search
+	// found, whole, with those around it.
+	Context(ctx context.Context, call contract.Call, p ContextParams) (string, error)
 	// Grep answers conversation_grep: search earlier conversations of this project,
 	// with any assistant.
 	Grep(ctx context.Context, call contract.Call, p GrepParams) (*GrepEnvelope, error)
@@ -26,6 +29,9 @@ type Handler interface {
 	// Read answers conversation_read: read an earlier conversation: one event, a
 	// turn, or what was asked and answered.
 	Read(ctx context.Context, call contract.Call, p ReadParams) (*ReadEnvelope, error)
+	// Search answers conversation_search: search everything that was said in
+	// earlier conversations, in all projects and in imported histories.
+	Search(ctx context.Context, call contract.Call, p SearchParams) (string, error)
 }
 
 // Call runs one of the conversation tools and returns its answer. Arguments
@@ -33,13 +39,17 @@ type Handler interface {
 // problem at once.
 func Call(ctx context.Context, h Handler, call contract.Call) (string, error) {
 	switch call.Tool {
+	case "conversation_context":
+		return callContext(ctx, h, call)
 	case "conversation_grep":
 		return callGrep(ctx, h, call)
 	case "conversation_list":
 		return callList(ctx, h, call)
 	case "conversation_read":
 		return callRead(ctx, h, call)
+	case "conversation_search":
+		return callSearch(ctx, h, call)
 	default:
-		return "", contract.UnknownTool(call.Tool, []string{"conversation_grep", "conversation_list", "conversation_read"})
+		return "", contract.UnknownTool(call.Tool, []string{"conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_search"})
 	}
 }

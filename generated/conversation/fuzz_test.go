@@ -233,10 +233,9 @@ func encode(t *testing.T, o coerce.Object) []byte {
 // answers takes any valid call.
 type answers struct{ notes []string }
 
-func (a *answers) Grep(_ context.Context, call contract.Call, p conversation.GrepParams) (*conversation.GrepEnvelope, error) {
+func (a *answers) Grep(_ context.Context, call contract.Call, _ conversation.GrepParams) (*conversation.GrepEnvelope, error) {
 	a.notes = call.Notes
-	e := conversation.NewGrepEnvelope(p)
-	return &e, nil
+	return &conversation.GrepEnvelope{}, nil
 }
 
 func (a *answers) List(_ context.Context, call contract.Call, p conversation.ListParams) (*conversation.ListEnvelope, error) {
@@ -245,10 +244,19 @@ func (a *answers) List(_ context.Context, call contract.Call, p conversation.Lis
 	return &e, nil
 }
 
-func (a *answers) Read(_ context.Context, call contract.Call, p conversation.ReadParams) (*conversation.ReadEnvelope, error) {
+func (a *answers) Read(_ context.Context, call contract.Call, _ conversation.ReadParams) (*conversation.ReadEnvelope, error) {
 	a.notes = call.Notes
-	e := conversation.NewReadEnvelope(p)
-	return &e, nil
+	return &conversation.ReadEnvelope{}, nil
+}
+
+func (a *answers) Search(_ context.Context, call contract.Call, _ conversation.SearchParams) (string, error) {
+	a.notes = call.Notes
+	return "", nil
+}
+
+func (a *answers) Context(_ context.Context, call contract.Call, _ conversation.ContextParams) (string, error) {
+	a.notes = call.Notes
+	return "", nil
 }
 
 // FuzzValidators compares every generated validator with the schema it was

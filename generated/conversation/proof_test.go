@@ -13,6 +13,13 @@ import (
 func proven() []prove.Tool {
 	return []prove.Tool{
 		{
+			Tool: conversation.ContextTool(), Coerce: conversation.CoerceContext, Validate: conversation.ValidateContext,
+			Examples: []string{
+				"{\"id\": \"jp-c17648402467:12\", \"before\": 0, \"after\": 0}",
+				"{\"id\": \"jp-c17648402467:12\", \"before\": 3, \"after\": 3}",
+			},
+		},
+		{
 			Tool: conversation.GrepTool(), Coerce: conversation.CoerceGrep, Validate: conversation.ValidateGrep,
 			Examples: []string{
 				"{\"pattern\": \"retry\", \"limit\": 10}",
@@ -36,11 +43,20 @@ func proven() []prove.Tool {
 		{
 			Tool: conversation.ReadTool(), Coerce: conversation.CoerceRead, Validate: conversation.ValidateRead,
 			Examples: []string{
+				"{\"id\": \"jp-c17648402467\", \"event\": 3, \"about\": \"why retries were dropped\"}",
 				"{\"id\": \"jp-c17648402467\", \"event\": 3}",
 				"{\"id\": \"jp-c17648402467\", \"include\": [\"requests\",\"answers\"]}",
 				"{\"id\": \"jp-c17648402467\", \"last\": 3, \"include\": [\"chat\"]}",
 			},
 			Answer: func() any { return new(conversation.ReadEnvelope) },
+		},
+		{
+			Tool: conversation.SearchTool(), Coerce: conversation.CoerceSearch, Validate: conversation.ValidateSearch,
+			Examples: []string{
+				"{\"query\": \"asyncio\", \"limit\": 20}",
+				"{\"roles\": [\"user\",\"assistant\"], \"start_date\": \"2025-01-01\", \"end_date\": \"2025-01-31\"}",
+				"{\"limit\": 10, \"ids\": true}",
+			},
 		},
 	}
 }

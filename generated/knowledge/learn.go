@@ -24,9 +24,9 @@ type LearnParams struct {
 
 const (
 	// schemaLearn is the JSON Schema of the arguments.
-	schemaLearn = "{\"type\":\"object\",\"properties\":{\"topic\":{\"type\":\"string\",\"description\":\"The topic ID or title to learn about (at most 200 characters; not blank)\",\"maxLength\":200,\"pattern\":\"[^\\\\t\\\\n\\\\x0b\\\\x0c\\\\r ]\"},\"subjects\":{\"description\":\"Names or patterns of subjects to load: * stands for one level, ** for all levels; leave it out to list the subjects (at most 64 items; each at most 256 characters)\",\"anyOf\":[{\"type\":\"string\",\"maxLength\":256},{\"type\":\"array\",\"maxItems\":64,\"items\":{\"type\":\"string\",\"maxLength\":256}}]}},\"required\":[\"topic\"],\"additionalProperties\":false}"
+	schemaLearn = `{"type":"object","properties":{"topic":{"type":"string","description":"The topic ID or title to learn about (at most 200 characters; not blank)","maxLength":200,"pattern":"[^\\t\\n\\x0b\\x0c\\r ]"},"subjects":{"description":"Names or patterns of subjects to load: * stands for one level, ** for all levels; leave it out to list the subjects (at most 64 items; each at most 256 characters)","anyOf":[{"type":"string","maxLength":256},{"type":"array","maxItems":64,"items":{"type":"string","maxLength":256}}]}},"required":["topic"],"additionalProperties":false}`
 	// exampleLearn is the arguments of a call that works.
-	exampleLearn = "{\"topic\": \"project\"}"
+	exampleLearn = `{"topic": "project"}`
 )
 
 // LearnMaxChars is the most characters an answer of learn may have, notes

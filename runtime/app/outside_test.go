@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -95,7 +96,27 @@ func TestOutside(t *testing.T) {
 	for name := range want {
 		t.Errorf("%s holds %s, which is no case", golden, name)
 	}
+	large(t, run)
 	fronts(t, run, clients, called)
+}
+
+// large asks for a text that is larger than an answer may be: it begins and ends as it
+// should, and states what is missing.
+func large(t *testing.T, run func(...string) (string, error)) {
+	t.Helper()
+	said, err := run("call", "git_show", `{"revision":"large"}`)
+	if err != nil {
+		t.Fatal(err, said)
+	}
+	const note = `(?s)^<git_show untrusted="true">\n  <commit><!\[CDATA\[\ntag large\n.*` +
+		` … \d+ characters omitted … .*\+high 18:40\n\n\]\]></commit>\n` +
+		`  <note>Showing \d+ of \d+ characters, from the beginning and the end: .*</note>\n</git_show>\n$`
+	if !regexp.MustCompile(note).MatchString(said) {
+		t.Errorf("the answer is %.200s … %s", said, said[max(0, len(said)-400):])
+	}
+	if n := len([]rune(said)); n < 39_900 || n > 40_001 {
+		t.Errorf("the answer has %d characters", n)
+	}
 }
 
 // call is a call of a tool.
@@ -134,7 +155,19 @@ func build(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	copyFile(t, filepath.Join(gittools, "go.mod"), filepath.Join(dir, "go.mod"))
+	// What this module requires is required there too: the go command then looks at no
+	// other module than at those that this one is built of, which it gets where this test
+	// runs alone on a fresh machine.
+	get := exec.Command("go", "list", "-deps", "./...")
+	get.Dir = here
+	if out, err := get.CombinedOutput(); err != nil {
+		t.Fatalf("go list: %v\n%s", err, out)
+	}
+	mod := read(t, filepath.Join(here, "go.mod"))
+	mod = read(t, filepath.Join(gittools, "go.mod")) + mod[strings.Index(mod, "\nrequire "):]
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mod), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	copyFile(t, filepath.Join(here, "go.sum"), filepath.Join(dir, "go.sum"))
 	goCommand(t, dir, "mod", "edit", "-replace=github.com/convtools/convtools="+here)
 	goCommand(t, dir, "run", "github.com/convtools/convtools/cmd/convgen", "init")
@@ -206,6 +239,7 @@ func commit(t *testing.T, dir string, env []string) {
 	write("README", "Tables of the tide: no --help for sailors.\n")
 	git("", "add", ".")
 	git("2026-02-03T04:05:06Z", "commit", "-q", "--author=Grace \x1b[31mHopper <grace@example.com>", "--message=Correct the low tide\n\nIt was read from the wrong column.")
+	git("2026-03-04T05:06:07Z", "tag", "-a", "large", "--message="+strings.Repeat("high 06:12\n", 6000))
 	write("README", "Tables of the tide.\n")
 	write("new & odd.txt", "")
 }

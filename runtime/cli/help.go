@@ -153,7 +153,7 @@ func synopsis(cmd *cobra.Command) string {
 	switch {
 	case !cmd.HasParent():
 		return cmd.Name() + " COMMAND, and for more about one: " + cmd.Name() + " help COMMAND"
-	case cmd.HasAvailableSubCommands():
+	case cmd.HasAvailableSubCommands() && cmd.Use == cmd.Name(): // it takes nothing else
 		return cmd.CommandPath() + " COMMAND"
 	default:
 		own, _ := flagsOf(cmd)

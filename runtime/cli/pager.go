@@ -25,8 +25,8 @@ type Pager struct {
 // goes to stderr is paged too where that is a terminal, so that it does not write
 // over a page.
 func StartPager(stdout, stderr io.Writer, getenv func(string) string) *Pager {
-	out, ok := stdout.(*os.File)
-	if !ok || !term.IsTerminal(int(out.Fd())) || getenv("TERM") == "dumb" {
+	out, ok := Terminal(stdout)
+	if !ok || getenv("TERM") == "dumb" {
 		return nil
 	}
 	words := strings.Fields(getenv("PAGER")) // a program and its flags: no shell reads it
@@ -55,7 +55,7 @@ func StartPager(stdout, stderr io.Writer, getenv func(string) string) *Pager {
 		return nil
 	}
 	p := &Pager{Stdout: write, Stderr: stderr, cmd: cmd, pipe: write}
-	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if _, ok := Terminal(stderr); ok {
 		p.Stderr = write
 	}
 	return p
@@ -70,4 +70,14 @@ func (p *Pager) Close() error {
 		err = errors.Join(err, waitErr)
 	}
 	return err
+}
+
+// Terminal returns the file that a writer is, and whether that is a terminal; nil for any
+// other writer.
+func Terminal(w io.Writer) (*os.File, bool) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil, false
+	}
+	return f, true
 }

@@ -2,6 +2,7 @@ package coerce
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,19 +132,26 @@ func (a *Args) StringFromInteger(name string) {
 }
 
 // ClampMaximum lowers an integer over the maximum to the maximum.
-func (a *Args) ClampMaximum(name string, maximum int64) {
+func (a *Args) ClampMaximum(name string, maximum int64) { a.Clamp(name, math.MinInt64, maximum) }
+
+// Clamp puts an integer between two bounds.
+func (a *Args) Clamp(name string, minimum, maximum int64) {
 	v, _ := a.Object.Get(name)
 	n, ok := Int(v)
-	if !ok || n <= maximum {
+	bound, is := maximum, " is over the maximum"
+	if n < minimum {
+		bound, is = minimum, " is under the minimum"
+	}
+	if !ok || minimum <= n && n <= maximum {
 		return
 	}
-	limit := strconv.FormatInt(maximum, 10)
+	limit := strconv.FormatInt(bound, 10)
 	a.Object.set(name, json.Number(limit))
 	shown := string(v.(json.Number))
 	if len(shown) > 24 {
 		shown = shown[:24] + "…"
 	}
-	a.note(name, a.path(name)+"="+shown+" is over the maximum: used "+limit+".")
+	a.note(name, a.path(name)+"="+shown+is+": used "+limit+".")
 }
 
 // ArrayFromString reads a string that holds a JSON array as that array. Text

@@ -153,6 +153,12 @@ func LeftOut(kept, all, maxChars int) string {
 	return fmt.Sprintf("Showing %d of %d records: the rest would take this answer over its limit of %d characters. Ask for less to see more of it.", kept, all, maxChars)
 }
 
+// MiddleLeftOut is the note of an answer that had to leave out the middle of a text to
+// keep to its size cap.
+func MiddleLeftOut(kept, all, maxChars int) string {
+	return fmt.Sprintf("Showing %d of %d characters, from the beginning and the end: the middle would take this answer over its limit of %d characters. Ask for less to see more of it.", kept, all, maxChars)
+}
+
 // NothingFits is the error for an answer whose frame alone is over its size cap.
 func NothingFits(tool string, maxChars int) error {
 	return &Error{Message: fmt.Sprintf("The answer of %s does not fit into its limit of %d characters even without records. Shorten the arguments that it repeats.", tool, maxChars)}

@@ -233,7 +233,7 @@ func (o Output) matched(stdout []byte) (json.RawMessage, error) {
 	return o.records(pieces(stdout, "\n"), "line", func(line string) ([]string, error) {
 		groups := re.FindStringSubmatch(line)
 		if groups == nil {
-			return nil, errors.New("does not match the pattern")
+			return nil, fmt.Errorf("is %s, which does not match the pattern", show(line))
 		}
 		values := make([]string, len(o.Fields))
 		for i, f := range o.Fields {

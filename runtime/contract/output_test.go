@@ -56,7 +56,7 @@ func TestDecodeOutput(t *testing.T) {
 		{"no time", log, "a\x1fnow\x1f\x1f\x1f", nil, "now"},
 		{"not UTF-8", table, "a\xff", []commit{{Hash: "a\ufffd"}}, ""},
 		{"a pattern", status, "  12 a b\n c\n", []commit{{Lines: 12, Text: "a b"}, {Text: "c"}}, ""},
-		{"a line of another form", status, "12 a\nerror\n", nil, "line 2 does not match the pattern"},
+		{"a line of another form", status, "12 a\nerror\n", nil, `line 2 is "error", which does not match the pattern`},
 		{"the whole text", whole, "one\ntwo\n", []commit{{Text: "one\ntwo\n"}}, ""},
 		{"no text", whole, "", []commit{}, ""},
 		{"lines of JSON", lines, "{\"hash\":\"a\"}\n\n{\"hash\":\"b\"}", []commit{{Hash: "a"}, {Hash: "b"}}, ""},
@@ -84,7 +84,7 @@ func TestDecodeOutput(t *testing.T) {
 		{"a heading and a sum", skipping, "HASH\na\n\nb\ntotal 2\n", []commit{{Hash: "a"}, {Hash: "b"}}, ""},
 		{"nothing but what is skipped", skipping, "HASH\n", []commit{}, ""},
 		{"lines that are skipped", skippingLines, "# a\n12 a\n#\n", []commit{{Lines: 12, Text: "a"}}, ""},
-		{"a line behind skipped ones", skippingLines, "# a\n12 a\n#\nerror", nil, "line 4 does not match the pattern"},
+		{"a line behind skipped ones", skippingLines, "# a\n12 a\n#\nerror", nil, `line 4 is "error", which does not match the pattern`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -42,6 +42,9 @@ type Problem struct {
 	Allowed []string // the allowed values or names, where they are a list
 	Nearest string   // the allowed value nearest to what was given
 	Fix     string   // JSON to put at the path instead; empty drops it
+	// Relation reports whether it is about several parameters together, which each for
+	// itself may be right; no schema has such rules.
+	Relation bool
 
 	member bool // the name that is unknown is that of a member, within a parameter
 }
@@ -95,14 +98,14 @@ func UnknownMember(at *Path, name string, known []string) Problem {
 // JSON for the first.
 func NoneOf(names []string, fix string) Problem {
 	return Problem{
-		Path: names[0], Code: CodeMissing, Fix: fix, Allowed: names,
+		Path: names[0], Code: CodeMissing, Fix: fix, Allowed: names, Relation: true,
 		Message: "one of " + strings.Join(names, " and ") + " is required.",
 	}
 }
 
 // Requires is the problem of a parameter that has to be given because another one is.
 func Requires(given, name, fix string) Problem {
-	return Problem{Path: name, Code: CodeMissing, Fix: fix, Message: name + " is required where " + given + " is given."}
+	return Problem{Path: name, Code: CodeMissing, Fix: fix, Relation: true, Message: name + " is required where " + given + " is given."}
 }
 
 // suggestion ends a sentence with the name that may have been meant.
@@ -179,7 +182,7 @@ const MaxProblems = 50
 // corrected call keeps the first.
 func Exclusive(names []string) Problem {
 	return Problem{
-		Path: names[len(names)-1], Code: CodeExclusive, Allowed: names,
+		Path: names[len(names)-1], Code: CodeExclusive, Allowed: names, Relation: true,
 		Message: strings.Join(names, " and ") + " cannot be combined: give one of them.",
 	}
 }

@@ -21,6 +21,7 @@ type Source interface {
 	List(ctx context.Context, q ListQuery) (Listing, error)
 	Search(ctx context.Context, q SearchQuery) (Matches, error)
 	SearchEvents(ctx context.Context, q EventQuery) (EventMatches, error)
+	Messages(ctx context.Context, q MessageQuery) (MessageMatches, error)
 	Read(ctx context.Context, q ReadQuery) (Reading, error)
 }
 
@@ -38,7 +39,8 @@ type Filter struct {
 	Archived bool
 	// Hidden stands for the hidden ones too.
 	Hidden bool
-	// Sources, where there are any, are the kinds of stores to look in, of [Sources].
+	// Sources, where there are any, are the kinds of stores to look in, of [Sources]. Where
+	// there are none, these are all but archives, which belong to no project.
 	Sources []string
 	// Labels are labels that a conversation must all have.
 	Labels []Label

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/chatgpt"
 	"github.com/convtools/convtools/runtime/store/settings"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/trust"
@@ -24,6 +25,9 @@ type (
 	OutsideError = trust.OutsideError
 	// SettingsError is the error for the user's settings about stores that cannot be used.
 	SettingsError = settings.Error
+	// MissingDatabaseError is the error for a database that the environment names and that
+	// does not exist.
+	MissingDatabaseError = chatgpt.MissingError
 	// Problem is why a conversation, or a part of one, could not be used. Nothing in
 	// it but Path and Err repeats what is recorded or the name of a file: those two
 	// are for people.

@@ -27,6 +27,7 @@ type Inventory struct {
 type StoreReport struct {
 	Name    string // one of [Sources]
 	Program string // as people call it
+	Archive bool   // its conversations belong to no project
 	// Place is a path: of JP a workspace, else what the program, or the user, names. It is
 	// empty where nothing does.
 	Place string
@@ -62,7 +63,7 @@ func TakeInventory(ctx context.Context, o Options) (Inventory, error) {
 	inventory := Inventory{Project: t.here.Roots()[0], Excluded: t.here.Excluded(), Exclude: set.Exclude}
 	for _, k := range kinds() {
 		if slices.Contains(set.Off, k.name) {
-			inventory.Stores = append(inventory.Stores, StoreReport{Name: k.name, Program: k.program, Off: true})
+			inventory.Stores = append(inventory.Stores, StoreReport{Name: k.name, Program: k.program, Archive: k.archive, Off: true})
 			continue
 		}
 		for _, at := range t.places(&k) {
@@ -94,11 +95,11 @@ type placed struct {
 func (t *taking) places(k *kind) []placed {
 	var list []placed
 	add := func(place string, s store.Store) *placed {
-		list = append(list, placed{StoreReport{Name: k.name, Program: k.program, Place: place, Found: s != nil}, s})
+		list = append(list, placed{StoreReport{Name: k.name, Program: k.program, Archive: k.archive, Place: place, Found: s != nil}, s})
 		return &list[len(list)-1]
 	}
 	if k.open == nil {
-		for _, w := range workspaces(t.options, t.all) {
+		for _, w := range workspaces(t.options, t.settings, t.all) {
 			add(w.Place(), w)
 		}
 		if len(list) == 0 {
@@ -149,7 +150,9 @@ func (t *taking) take(ctx context.Context, at *placed) error {
 	var here []store.Conversation
 	projects := map[string]bool{}
 	for _, c := range found {
-		projects[t.all.Root(c.Dir)] = true
+		if !at.Archive {
+			projects[t.all.Root(c.Dir)] = true
+		}
 		for _, used := range []time.Time{c.CreatedAt, c.LastActivatedAt, c.LastAt} {
 			if used.After(at.Newest) {
 				at.Newest = used

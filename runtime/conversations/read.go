@@ -14,7 +14,11 @@ import (
 // memory than one event.
 func (l *Library) Read(ctx context.Context, q ReadQuery) (Reading, error) {
 	var r Reading
-	o, err := l.open(ctx, &Filter{})
+	var f Filter
+	if q.ID != "" {
+		f.IDs = []string{q.ID}
+	}
+	o, err := l.open(ctx, &f)
 	if err != nil {
 		return r, err
 	}
@@ -68,7 +72,7 @@ func (o *opened) read(ctx context.Context, text string, aside *Aside) (store.Con
 		}
 		return found[0], nil
 	}
-	all, err := o.list(ctx, false, aside)
+	all, err := o.list(ctx, store.Live, aside)
 	if err != nil {
 		return store.Conversation{}, err
 	}

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/archive"
+	"github.com/convtools/convtools/runtime/store/chatgpt"
 	"github.com/convtools/convtools/runtime/store/claudecode"
 	"github.com/convtools/convtools/runtime/store/codex"
 	"github.com/convtools/convtools/runtime/store/gemini"
@@ -32,16 +35,20 @@ type kind struct {
 	parseID func(text string) (transcript.ID, error)
 	// variables are those of the environment that move what the program keeps.
 	variables []string
+	// archive is set where the conversations belong to no project.
+	archive bool
 }
 
 // kinds is the one list of kinds of stores.
 func kinds() []kind {
 	return []kind{
-		{jp.Name, "JP", nil, nil, nil, jp.ParseID, []string{"JP_USER_DATA_DIR", "XDG_DATA_HOME"}},
-		{claudecode.Name, "Claude Code", claudecode.Home, opens(claudecode.Open), claudecode.Claims, claudecode.ParseID, []string{"CLAUDE_CONFIG_DIR"}},
-		{codex.Name, "Codex", codex.Home, opens(codex.Open), codex.Claims, codex.ParseID, []string{"CODEX_HOME"}},
-		{opencode.Name, "opencode", opencode.Home, opens(opencode.Open), opencode.Claims, opencode.ParseID, []string{"OPENCODE_DB", "XDG_DATA_HOME"}},
-		{gemini.Name, "Gemini CLI", gemini.Home, opens(gemini.Open), gemini.Claims, gemini.ParseID, []string{"GEMINI_CLI_HOME"}},
+		{jp.Name, "JP", nil, nil, nil, jp.ParseID, []string{"JP_USER_DATA_DIR", "XDG_DATA_HOME"}, false},
+		{claudecode.Name, "Claude Code", claudecode.Home, opens(claudecode.Open), claudecode.Claims, claudecode.ParseID, []string{"CLAUDE_CONFIG_DIR"}, false},
+		{codex.Name, "Codex", codex.Home, opens(codex.Open), codex.Claims, codex.ParseID, []string{"CODEX_HOME"}, false},
+		{opencode.Name, "opencode", opencode.Home, opens(opencode.Open), opencode.Claims, opencode.ParseID, []string{"OPENCODE_DB", "XDG_DATA_HOME"}, false},
+		{gemini.Name, "Gemini CLI", gemini.Home, opens(gemini.Open), gemini.Claims, gemini.ParseID, []string{"GEMINI_CLI_HOME"}, false},
+		{chatgpt.Name, "ChatGPT", chatgpt.Home, opens(chatgpt.Open), chatgpt.Claims, chatgpt.ParseID, chatgpt.Variables(), true},
+		{archive.Name, "imported exports", archive.Home, opens(archive.Open), archive.Claims, archive.ParseID, []string{"XDG_DATA_HOME"}, true},
 	}
 }
 
@@ -59,13 +66,54 @@ func Sources() []string {
 	return names
 }
 
-// Programs returns the programs that record conversations, as people call them.
+// isArchive reports whether the conversations of a kind of store belong to no project.
+func isArchive(name string) bool {
+	return slices.ContainsFunc(kinds(), func(k kind) bool { return k.name == name && k.archive })
+}
+
+// IsProgram reports whether a kind of store is of a program that records the conversations
+// of a project.
+func IsProgram(source string) bool { return !isArchive(source) }
+
+// SearchSources returns the names of the kinds of stores that are asked where a question
+// is about all conversations, archives too, as [Filter.Sources] takes them: all that there
+// are, but where the environment names databases, only those, and what the user's settings
+// switch on. The error is a [*SettingsError].
+func SearchSources(o Options) ([]string, error) {
+	set, err := readSettings(&o)
+	if err != nil {
+		return nil, err
+	}
+	names := Sources()
+	if chatgpt.Home(o.env()) != "" && !slices.Contains(set.Off, chatgpt.Name) {
+		names = append(slices.DeleteFunc(set.On, func(name string) bool { return name == chatgpt.Name }), chatgpt.Name)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(set.Off, name) }), nil
+}
+
+// Programs returns the programs that record the conversations of a project, as people
+// call them.
 func Programs() []string {
 	var names []string
 	for _, k := range kinds() {
-		names = append(names, k.program)
+		if !k.archive {
+			names = append(names, k.program)
+		}
 	}
 	return names
+}
+
+// ProgramAt returns the program whose sessions are in a directory, as people call it, or "".
+func ProgramAt(dir string, getenv func(string) string) string {
+	for _, k := range kinds() {
+		if k.open == nil || k.archive {
+			continue
+		}
+		if _, ok := k.open(store.Options{Home: dir, Project: project.New(project.Options{Dir: dir, All: true}), Getenv: getenv}); ok {
+			return k.program
+		}
+	}
+	return ""
 }
 
 // Variables returns the variables of the environment that conversations, and the settings
@@ -99,7 +147,7 @@ func Open(o Options) (*Library, error) {
 	switch {
 	case slices.Contains(set.Off, jp.Name):
 	case o.AllProjects:
-		stores = workspaces(&o, p)
+		stores = workspaces(&o, &set, p)
 	default:
 		workspace, err = jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
 		if err == nil {
@@ -118,7 +166,11 @@ func Open(o Options) (*Library, error) {
 	if len(stores) == 0 && nowhere != nil {
 		return nil, nowhere
 	}
+	if set.NoIndex {
+		o.Indexes = nil
+	}
 	l := New(o, stores...)
+	l.project = !o.AllProjects
 	l.nowhere, l.place = nowhere, ""
 	if roots := p.Roots(); len(roots) > 0 {
 		l.place = roots[0]
@@ -130,18 +182,50 @@ func Open(o Options) (*Library, error) {
 }
 
 func readSettings(o *Options) (settings.Settings, error) {
-	return settings.Read(o.env(), Sources(), []string{jp.Name})
+	return settings.Read(o.env(), Sources())
 }
 
-// workspaces returns the workspaces that a project, or all of them, has.
-func workspaces(o *Options, p *project.Project) []store.Store {
+// workspaces returns the workspaces that a project, or all of them, has: those that JP
+// knows, and those that the user adds.
+func workspaces(o *Options, set *settings.Settings, p *project.Project) []store.Store {
 	var stores []store.Store
-	for _, w := range jp.All(jp.Options{Dir: o.Dir, Getenv: o.Getenv}) {
-		if p.Has(w.Root()) {
+	seen := map[string]bool{}
+	add := func(w *jp.Workspace) {
+		if p.Has(w.Root()) && !seen[w.Root()] {
+			seen[w.Root()] = true
 			stores = append(stores, w)
 		}
 	}
+	for _, w := range jp.All(jp.Options{Dir: o.Dir, Getenv: o.Getenv}) {
+		add(w)
+	}
+	for _, dir := range set.Directories[jp.Name] {
+		if w, err := jp.Open(jp.Options{Dir: dir, Getenv: o.Getenv}); err == nil {
+			add(w)
+		}
+	}
 	return stores
+}
+
+// Register has the JP workspace of a directory read with those of all projects, also where
+// JP does not know of it. It returns the workspace's root, and the name of the file that
+// it was added to; that is empty where it was known already. The error is a
+// [*NoWorkspaceError] where there is none, and a [*SettingsError].
+func Register(o Options) (root, file string, err error) {
+	w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
+	if err != nil {
+		return "", "", err
+	}
+	for _, known := range jp.All(jp.Options{Dir: string(filepath.Separator), Getenv: o.Getenv}) {
+		if known.Root() == w.Root() {
+			return w.Root(), "", nil
+		}
+	}
+	file, added, err := settings.AddDirectory(o.env(), jp.Name, w.Root())
+	if !added {
+		file = ""
+	}
+	return w.Root(), file, err
 }
 
 // homes returns where stores of a kind are looked for: in the home that the environment
@@ -205,6 +289,9 @@ func (l *Library) Nothing(ctx context.Context) error {
 		return nil
 	}
 	for _, s := range l.stores {
+		if isArchive(s.Name()) {
+			continue
+		}
 		session, unread, err := s.Open(ctx)
 		if err != nil || len(unread) > 0 {
 			return nil

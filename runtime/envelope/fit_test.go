@@ -41,3 +41,34 @@ func TestFitRendersOnceWhereAllFits(t *testing.T) {
 		t.Errorf("ok %v after %d renderings", ok, calls)
 	}
 }
+
+// TestFitText compares with trying every number of characters.
+func TestFitText(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"", "é", "abc", strings.Repeat("é<23456789", 12)} {
+		// What XML escapes is longer than it was, and so is what states that some is missing.
+		render := func(part string, kept, all int) []byte {
+			document := "<" + strings.ReplaceAll(part, "<", "&lt;") + ">"
+			if kept < all {
+				document += "[more]"
+			}
+			return []byte(document)
+		}
+		whole := render(s, 0, 0)
+		for limit := range 180 {
+			got, ok := envelope.FitText(limit, s, render)
+			switch {
+			case len([]rune(string(whole))) <= limit:
+				if string(got) != string(whole) || !ok {
+					t.Fatalf("limit %d: got %q, %v, want all of it", limit, got, ok)
+				}
+			case ok != (limit >= len([]rune("< … 120 characters omitted … >[more]"))) && len(s) > 100:
+				t.Fatalf("limit %d: got %q, %v", limit, got, ok)
+			case ok && (len([]rune(string(got))) > limit || len([]rune(string(got))) < limit-6):
+				t.Fatalf("limit %d: got %q of %d characters", limit, got, len([]rune(string(got))))
+			case ok && !strings.HasPrefix(string(whole), strings.SplitN(string(got), " … ", 2)[0]):
+				t.Fatalf("limit %d: %q does not begin as the text does", limit, got)
+			}
+		}
+	}
+}

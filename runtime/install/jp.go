@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/contract"
@@ -228,11 +229,15 @@ func JPSettings(o Options) (lacks []string, sure bool) {
 	if !lists(doc["extends"], jpDefinitions+"/") {
 		lacks = append(lacks, `Load the definitions: add "mcp/tools/**/*.toml" to extends in .jp/config.toml.`)
 	}
-	if !lists(doc["config_load_paths"], ".jp/config") {
+	hasSkill := func(f contract.File) bool { return strings.HasPrefix(f.Path, skillFolder) }
+	if slices.ContainsFunc(o.JPFiles, hasSkill) && !lists(doc["config_load_paths"], ".jp/config") {
 		lacks = append(lacks, `Let JP find skills by name: add ".jp/config" to config_load_paths in .jp/config.toml.`)
 	}
 	return lacks, sure
 }
+
+// skillFolder is where JP finds skills by name, seen from the project.
+const skillFolder = ".jp/config/"
 
 // jpDefinitions is where the definitions of tools are, seen from .jp.
 const jpDefinitions = "mcp/tools"
@@ -242,7 +247,7 @@ const jpDefinitions = "mcp/tools"
 func jpAdvice(o Options) []string {
 	advice, _ := JPSettings(o)
 	for _, f := range o.JPFiles {
-		skill, ok := strings.CutPrefix(f.Path, ".jp/config/")
+		skill, ok := strings.CutPrefix(f.Path, skillFolder)
 		if !ok {
 			continue
 		}

@@ -28,11 +28,11 @@ const (
 	asideChars     = 120 // of a neighbour that is work beside what was said, or what was said before a request
 	// A request of no more than replyChars answers what was said before it, as yes does.
 	replyChars = 50
-	// The answer to a request is shown up to wholeAnswer characters, pastes of more than
-	// pastedAnswer aside, and of a longer one answerChars: who reads the one wants the
+	// The answer to a request is shown up to wholeAnswer characters, and of a longer one
+	// answerChars, pastes of more than pastedAnswer aside: who reads the one wants the
 	// other.
-	wholeAnswer  = 3000
-	answerChars  = 2500
+	wholeAnswer  = 4500
+	answerChars  = 3000
 	pastedAnswer = 600
 	// callReach is how far from a tool call its result is looked for, in events:
 	// several calls may be made at once.
@@ -51,16 +51,24 @@ func (r *reading) readEvent(ctx context.Context, source conversations.Source) (*
 	}
 	n := neighbours{include: r.params.Include, around: around, isGiven: r.params.Around != nil, calls: toolCalls{}}
 	at := portion{number: number, part: part, size: partChars}
+	if r.params.Part == nil && r.subject != nil {
+		n.subject, at.size, at.isSubject = r.subject, aboutAhead, true
+	}
 	q := conversations.ReadQuery{
 		ID: r.params.ID, Events: conversations.EventRange{First: number, Last: number},
 		Event: func(e *conversations.Event) error {
 			at.chars = e.Chars
-			n.only, n.callID = newPart(e, at), e.CallID
+			if n.only, n.callID = newPart(e, at), e.CallID; at.isSubject {
+				n.only = newEvent(e, n.only.shown.EventKind)
+			}
 			return ctx.Err()
 		},
 	}
 	read := func() (err error) {
 		q.Part, q.MaxText, q.MaxJSON = at.part, at.size, at.size
+		if at.isSubject {
+			q.Part = 0 // of a text that is longer, the beginning and the end
+		}
 		r.Reading, err = source.Read(ctx, q)
 		return err
 	}
@@ -90,6 +98,13 @@ func (r *reading) readEvent(ctx context.Context, source conversations.Source) (*
 			return nil, err
 		}
 	}
+	if at.isSubject {
+		for i := range events {
+			if events[i].shown.Event == number {
+				events[i] = events[i].on(r.subject, n.room())
+			}
+		}
+	}
 	return r.fitted(events, at), nil
 }
 
@@ -100,10 +115,17 @@ type portion struct {
 	part   int // of size characters, from 1
 	size   int
 	chars  int // of the event
+
+	isSubject bool // it is what the event has on a subject, and in no parts
 }
 
 // parts is how many parts of this size the event has.
-func (p portion) parts() int { return max(1, (p.chars+p.size-1)/p.size) }
+func (p portion) parts() int {
+	if p.isSubject {
+		return 1
+	}
+	return max(1, (p.chars+p.size-1)/p.size)
+}
 
 // name is the value of the parameter part that shows this.
 func (p portion) name() int {
@@ -118,6 +140,9 @@ func (p portion) name() int {
 // part; false where there is none.
 func (p portion) next() (portion, bool) {
 	end := min(p.part*p.size, p.chars)
+	if p.isSubject {
+		end = p.chars
+	}
 	p.part++
 	if p.size == pieceChars && end%partChars == 0 {
 		p.part, p.size = end/partChars+1, partChars
@@ -159,6 +184,7 @@ type neighbours struct {
 	around  int
 	isGiven bool  // around is what the call asks for
 	only    event // the event
+	subject subject
 	callID  string
 	calls   toolCalls
 
@@ -168,6 +194,14 @@ type neighbours struct {
 	// request of the turn interrupts, the last answer in the turn is.
 	announces, interrupted bool
 	answer                 *event // in the turn, before the latest request
+}
+
+// room is how many characters of the event are shown that are on the subject.
+func (n *neighbours) room() int {
+	if n.only.shown.EventKind == kindUser && n.partner != nil {
+		return aboutAside
+	}
+	return aboutEvent
 }
 
 // errEnough ends a reading that has all it is for.
@@ -186,8 +220,12 @@ func (n *neighbours) read(ctx context.Context, source conversations.Source, id s
 		between.First = number - max(n.around, callReach)
 	}
 	between.First = max(between.First, 1)
+	ahead := readAhead
+	if n.subject != nil {
+		ahead = aboutAhead
+	}
 	_, err := source.Read(ctx, conversations.ReadQuery{
-		ID: id, Events: between, MaxText: readAhead, MaxJSON: readAhead,
+		ID: id, Events: between, MaxText: ahead, MaxJSON: ahead,
 		Kinds: func(k transcript.Kind) bool {
 			kind := kindOf(k)
 			return kind == n.only.shown.EventKind || n.mayBePartner(kind) || includes(n.include, kind, true)
@@ -245,9 +283,14 @@ func (n *neighbours) add(recorded *conversations.Event) bool {
 	if n.mayBePartner(kind) {
 		switch n.only.shown.EventKind {
 		case kindUser:
-			e := newEvent(recorded, kind).withoutPastes(pastedAnswer)
-			if e.body.length() > wholeAnswer {
-				e = e.shortened(answerChars)
+			e := newEvent(recorded, kind)
+			if n.subject != nil {
+				e = e.on(n.subject, aboutEvent)
+			} else if e.body.length() > wholeAnswer {
+				e = e.withoutPastes(pastedAnswer)
+				if e.body.length() > answerChars {
+					e = e.shortened(answerChars)
+				}
 			}
 			if distance > 0 && (!isNextExchange || n.interrupted && recorded.Turn == n.only.turn) && !e.isBlank() {
 				n.partner, n.announces = &e, isAnnouncement(recorded.Text) // the last one
@@ -268,7 +311,7 @@ func (n *neighbours) add(recorded *conversations.Event) bool {
 	isBeside := n.only.shown.EventKind == kindUser || isSaid(n.only.shown.EventKind) && distance < 0
 	isWork := kind == kindReasoning || isBeside && kind != kindUser && !isSaid(kind)
 	isBefore := n.only.shown.EventKind == kindUser && distance < 0
-	isOfUse := !isWork && (!isBefore || n.only.chars <= replyChars)
+	isOfUse := !isWork && (!isBefore || n.only.chars <= replyChars) && n.subject == nil
 	if isNear && includes(n.include, kind, true) && (n.isGiven || isOfUse) {
 		e := newEvent(recorded, kind)
 		switch {
@@ -348,7 +391,7 @@ func (r *reading) aroundEnvelope(events []event, at portion, omitted int) *conve
 	e := r.bare(turns, at.number)
 	var says []string
 	next, more := at.next()
-	if len(events) == 1 && events[0].body.isShortened() {
+	if len(events) == 1 && events[0].body.isShortened() && !at.isSubject {
 		says = append(says, "It is written longer than it was recorded: the middle does not fit, and follows in pieces.")
 		next, more = at.pieces(), true
 	}
@@ -363,7 +406,9 @@ func (r *reading) aroundEnvelope(events []event, at portion, omitted int) *conve
 		where += fmt.Sprintf("; after: event=%d", after)
 	}
 	says = append(says, where+".")
-	if cut := r.cutAnswer(events, at.number); cut > 0 {
+	if at.isSubject {
+		says = append(says, r.subjectNote(events)...)
+	} else if cut := r.cutAnswer(events, at.number); cut > 0 {
 		says = append(says, fmt.Sprintf("Of the answer: event=%d shows all, conversation_grep with ids, event=%d and context=3 one passage.", cut, cut))
 	}
 	if omitted > 0 {

@@ -21,6 +21,7 @@ const (
 	kindToolCall   = "tool_call"
 	kindToolResult = "tool_result"
 	kindInquiry    = "inquiry"
+	kindSystem     = "system"
 )
 
 // kindOf is the event kind of a recorded kind; empty for those that are not shown.
@@ -40,6 +41,8 @@ func kindOf(kind transcript.Kind) string {
 		return kindToolResult
 	case transcript.KindInquiry, transcript.KindInquiryResponse:
 		return kindInquiry
+	case transcript.KindSystem:
+		return kindSystem
 	default:
 		return ""
 	}
@@ -63,6 +66,8 @@ func includeOf(kind string) string {
 		return conversation.ReadIncludeToolResults
 	case kindInquiry:
 		return conversation.ReadIncludeInquiries
+	case kindSystem:
+		return conversation.ReadIncludeSystem
 	default:
 		return conversation.ReadIncludeChat
 	}

@@ -40,10 +40,18 @@ func failure(ctx context.Context, err error) error {
 		pattern     *conversations.PatternError
 		unreadable  *conversations.UnreadableError
 		unavailable *conversations.UnavailableError
+		database    *conversations.MissingDatabaseError
 	)
 	switch {
 	case errors.As(err, &worded):
 		return worded
+	case errors.As(err, &database):
+		const message = "Database not found: the environment variable %s names a file that does not exist."
+		return &contract.Error{
+			Message: fmt.Sprintf(message, database.Variable),
+			Detail:  fmt.Sprintf("Database not found: the environment variable %s names %s, which does not exist.", database.Variable, shown(database.Path)),
+			Caller:  true, Err: err,
+		}
 	case errors.As(err, &unavailable) && (unavailable.Program != "" || unavailable.Setting != ""):
 		return ofProgram(unavailable)
 	case ctx.Err() != nil:
@@ -219,6 +227,8 @@ func ofProgram(e *conversations.UnavailableError) error {
 	switch {
 	case e.Lacks.Command != "":
 		worded.Message = lacking(e)
+	case errors.Is(e.Err, conversations.ErrUnsupported):
+		worded.Message = "The conversation command line has no search like this one." + blame
 	case run != nil:
 		limited := *run
 		if run.Kind == process.Timeout || run.Kind == process.OutputTooLarge {

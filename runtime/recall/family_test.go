@@ -50,7 +50,7 @@ func TestFamilyIsRegistered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"conversation_grep", "conversation_list", "conversation_read"}
+	want := []string{"conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_search"}
 	if diff := cmp.Diff(want, registry.Names()); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
@@ -98,6 +98,10 @@ func (l *long) List(context.Context, conversations.ListQuery) (conversations.Lis
 	return conversations.Listing{Conversations: []conversations.Listed{
 		live("jp-c17000000001", "Retry policy"), live("jp-c27000000002", "About the retry"), live("jp-c17000000003", ""),
 	}}, nil
+}
+
+func (*long) Messages(context.Context, conversations.MessageQuery) (conversations.MessageMatches, error) {
+	return conversations.MessageMatches{}, nil
 }
 
 func (*long) SearchEvents(context.Context, conversations.EventQuery) (conversations.EventMatches, error) {
@@ -310,6 +314,7 @@ func TestChecks(t *testing.T) {
 				for _, program := range conversations.Programs()[1:] {
 					want = append(slices.Clip(want), "off history: "+program+": nothing is recorded in ")
 				}
+				want = append(want, "ok search: of all projects: jp, claude-code, codex, opencode, gemini, chatgpt and archive")
 			}
 			for _, c := range familyIn(t, tc.dir, tc.line).Checks(t.Context()) {
 				got = append(got, fmt.Sprintf("%s %s: %s", c.Status, c.Name, c.Detail))

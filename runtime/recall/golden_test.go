@@ -100,6 +100,10 @@ func (s *source) Search(_ context.Context, q conversations.SearchQuery) (convers
 	return s.matches, s.err
 }
 
+func (*source) Messages(context.Context, conversations.MessageQuery) (conversations.MessageMatches, error) {
+	return conversations.MessageMatches{}, nil
+}
+
 func (s *source) SearchEvents(context.Context, conversations.EventQuery) (conversations.EventMatches, error) {
 	s.called = true
 	return conversations.EventMatches{}, s.err

@@ -30,7 +30,7 @@ const (
 	usualLimit   = 50
 	fewLines     = 20
 	askedChars   = 5000 // where limit is given, and more than fewLines
-	usualChars   = 4000
+	usualChars   = 3000
 	contextChars = 6000 // with lines of context
 	passageChars = 3000 // with lines of context in one conversation
 )
@@ -43,8 +43,8 @@ const leastHits = 70
 // behind what was said, and where reasoning stands last. Lines with context have all: they
 // are few.
 const (
-	asideShare     = 60
-	reasoningShare = 40
+	asideShare     = 80
+	reasoningShare = 55
 )
 
 // contextReach is how many lines are looked at for each line of context: blank ones
@@ -221,6 +221,7 @@ func (g *grepping) searchPresent(ctx context.Context, source conversations.Sourc
 func (g *grepping) search(ctx context.Context, source conversations.Source) error {
 	var all candidates
 	for _, query := range attempts(g.query) {
+		query.Context = g.params.Context
 		found, err := all.collect(ctx, source, query)
 		if isUnsupported(query, err) {
 			continue
@@ -254,10 +255,16 @@ func (g *grepping) search(ctx context.Context, source conversations.Source) erro
 }
 
 // attempts are the searches for the pattern of a query, of which the first that finds
-// something counts: for the pattern as it stands, then for its alternatives, or for its
+// something counts: for the pattern as it stands, then without the escapes that
+// conversation_read shows arguments with, then for its alternatives, or for its
 // words where it has none, and each in live conversations and then in archived ones.
 func attempts(q conversations.EventQuery) []conversations.EventQuery {
 	list := []conversations.EventQuery{q}
+	if plain := asRead(q.Pattern); plain != "" {
+		other := q
+		other.Pattern = plain
+		list = append(list, other)
+	}
 	if either := eitherOf(q.Pattern); either != nil {
 		q.Words, q.Any = either, true
 		list = append(list, q)
@@ -435,6 +442,7 @@ func (g *grepping) lookInArchived(ctx context.Context, source conversations.Sour
 		return nil
 	}
 	query.Archived = true
+	query.Context = g.params.Context
 	var archived candidates
 	found, err := archived.collect(ctx, source, query)
 	switch {

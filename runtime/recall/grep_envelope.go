@@ -108,7 +108,7 @@ func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
 	case g.isApart():
 		e.Matches, e.Words = 0, "apart"
 	case g.query.Any:
-		e.Matches, e.Words = 0, "any"
+		e.Words = "any"
 	}
 	e.Conversations = g.conversations(g.page[:n])
 	unshown := g.unshown(n)
@@ -121,7 +121,7 @@ func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
 		e.ConversationCount = len(g.found.Conversations)
 	}
 	e.Notes = g.notes(&e, n, max(0, len(unshown)-maxUnshown))
-	if n == e.Matches && e.Words == "" {
+	if n == e.Matches && e.Words != "apart" {
 		e.Returned = nil
 	}
 	return &e
@@ -326,7 +326,7 @@ const mostLong = 3
 
 // sides are before and behind. What is looked for stands behind more often.
 func sides() [2]side {
-	return [2]side{{step: -1, chars: 200, times: 2}, {step: 1, chars: 400, times: contextReach}}
+	return [2]side{{step: -1, chars: 300, times: 2}, {step: 1, chars: 440, times: contextReach}}
 }
 
 // contextOf reports which lines are context of those that are shown: on either side

@@ -65,6 +65,9 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string
 	if g.query.Archived {
 		say = append(say, "Only archived conversations match.")
 	}
+	if plain := g.query.Pattern; plain != g.params.Pattern {
+		say = append(say, "Searched for "+text.Quote(plain)+", without escapes.")
+	}
 	if g.isApart() {
 		quoted := make([]string, len(g.words))
 		for i, word := range g.words {
@@ -78,8 +81,7 @@ func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string
 		say = append(say, note+".")
 	}
 	if g.query.Any {
-		say = append(say, fmt.Sprintf("No line contains %s as it stands; %s one of its alternatives: %s.",
-			text.Quote(g.params.Pattern), count(g.found.Total, "line contains", "lines contain"), g.counts()))
+		say = append(say, "Lines with any of: "+g.counts()+".")
 	}
 	if next < g.ordered.total && !g.isApart() {
 		shown := 0

@@ -66,7 +66,9 @@ func (c *candidates) collect(ctx context.Context, source conversations.Source, q
 		}
 		for i := range e.Lines {
 			if l := &e.Lines[i]; l.IsMatch {
-				found.lines = append(found.lines, matchingLine{at: len(found.lines), number: l.Number, sum: l.Sum, chars: cmp.Or(l.Chars, utf8.RuneCountInString(l.Text))})
+				found.lines = append(found.lines, matchingLine{
+					at: len(found.lines), number: l.Number, sum: sumAround(e.Lines, i, q.Context), chars: cmp.Or(l.Chars, utf8.RuneCountInString(l.Text)),
+				})
 			}
 		}
 		position++
@@ -74,6 +76,26 @@ func (c *candidates) collect(ctx context.Context, source conversations.Source, q
 		return nil
 	}
 	return source.SearchEvents(ctx, q)
+}
+
+// sumAround is the sum of a line and of up to most lines on either side of it, blank ones
+// aside: with context, lines are equal where these are too.
+func sumAround(lines []conversations.EventLine, at, most int) uint64 {
+	const prime = 1099511628211
+	sum := lines[at].Sum
+	for _, step := range []int{-1, 1} {
+		for i, n := at+step, 0; n < most && 0 <= i && i < len(lines); i += step {
+			if number := lines[i].Number; number > 0 && number != lines[i-step].Number+step {
+				break
+			}
+			if strings.TrimSpace(lines[i].Text) != "" {
+				sum = sum*prime ^ lines[i].Sum
+				n++
+			}
+		}
+		sum = sum*prime ^ 1
+	}
+	return sum
 }
 
 // add adds candidates in other conversations.
@@ -128,15 +150,29 @@ func (c *candidates) order(join joining, apart bool) *order {
 		})
 		deal(events)
 	}
+	o.places = places(events, apart)
+	o.total += len(o.places)
+	return o
+}
+
+// places are the lines of events in order, but that one line of each conversation comes
+// first, unless the words stand apart.
+func places(events []*candidate, apart bool) []place {
+	var first, rest []place
+	begun := map[int]bool{} // conversations
 	for _, e := range events {
 		for i := range e.lines {
-			if !e.lines[i].joined {
-				o.places = append(o.places, place{e, i})
+			switch {
+			case e.lines[i].joined:
+			case !apart && !begun[e.conversation]:
+				begun[e.conversation] = true
+				first = append(first, place{e, i})
+			default:
+				rest = append(rest, place{e, i})
 			}
 		}
 	}
-	o.total += len(o.places)
-	return o
+	return append(first, rest...)
 }
 
 // paragraph is about how many characters a paragraph has.
@@ -267,8 +303,12 @@ func (o *order) page(offset, limit int, apart bool) []place {
 	return slices.Clone(page)
 }
 
-// maxAlso is how many events are named beside a line that they hold too.
-const maxAlso = 3
+// How many events are named beside a line that they hold too: of the same conversation,
+// and of others.
+const (
+	maxAlso      = 10
+	maxAlsoApart = 3
+)
 
 // also names the other events that hold the lines of a page, by their place.
 func (o *order) also(page []place) map[place]string {
@@ -283,13 +323,13 @@ func (o *order) also(page []place) map[place]string {
 			if !ok || e == p.event || e.has(l.sum, i) {
 				continue
 			}
-			if e.number == 0 || len(names[p]) == maxAlso {
+			name, most := strconv.Itoa(e.number), maxAlso
+			if e.conversation != p.event.conversation {
+				name, most = string(o.ids[e.conversation])+":"+name, maxAlsoApart
+			}
+			if e.number == 0 || len(names[p]) >= most {
 				others[p]++
 				continue
-			}
-			name := strconv.Itoa(e.number)
-			if e.conversation != p.event.conversation {
-				name = string(o.ids[e.conversation]) + ":" + name
 			}
 			names[p] = append(names[p], name)
 		}

@@ -111,8 +111,8 @@ func TestGrepSizes(t *testing.T) {
 		arguments   map[string]any
 		least, most int
 	}{
-		{map[string]any{"pattern": "retry"}, 3000, 4000},
-		{map[string]any{"pattern": "retry", "limit": 20}, 3000, 4000},
+		{map[string]any{"pattern": "retry"}, 2300, 3000},
+		{map[string]any{"pattern": "retry", "limit": 20}, 2300, 3000},
 		{map[string]any{"pattern": "retry", "limit": 40}, 4000, 5000},
 		{map[string]any{"pattern": "retry", "limit": nil, "context": 2}, 4500, 6000},
 		{map[string]any{"pattern": "retry", "limit": 50, "context": 2}, 4500, 6000},

@@ -63,6 +63,20 @@ func pasted(w *jptest.Workspace) {
 	}
 }
 
+// edits are tool calls and results, in which one line is the same, and once its neighbours
+// too.
+func edits(w *jptest.Workspace) {
+	c := w.Conversation("17700000005", "edits").Title("Edits").TurnStart().User("Say one.")
+	for i, text := range []string{"say(\"one\")\n\tand so on\n", "first\nsay(\"one\")\nlast\n", "second\nsay(\"one\")\nlast\n", "first\nsay(\"one\")\nlast\n"} {
+		id := fmt.Sprint("call-", i)
+		if i == 0 {
+			c.ToolCall(id, "edit", map[string]any{"new": text}).ToolResult(id, "Done.", false)
+		} else {
+			c.ToolResult(id, text, false)
+		}
+	}
+}
+
 // days is a conversation of three days, with an event that has no time.
 func days(w *jptest.Workspace) {
 	w.Conversation("17700000003", "days").Title("Days").TurnStart().
@@ -165,6 +179,8 @@ func grepCases() []golden {
 		{file: "page_past_the_end", call: `{"pattern":"retry","offset":11}`, workspace: about},
 		{file: "three_lines_of_an_event", call: `{"pattern":"layer"}`, workspace: pasted},
 		{file: "equal_lines", call: `{"pattern":"std::layer"}`, workspace: pasted},
+		{file: "as_read", call: `{"pattern":"say(\\\"one\\\")\\n\\tand so on\\n"}`, workspace: edits},
+		{file: "context_of_equal_lines", call: `{"pattern":"say(","context":1,"scopes":["tool"]}`, workspace: edits},
 		{file: "one_event", call: `{"pattern":"layer","ids":["jp-c17700000003"],"event":1,"limit":4,"offset":2}`, workspace: pasted},
 		{file: "one_event_context", call: `{"pattern":"layer 1","ids":["jp-c17700000003"],"event":1,"context":1}`, workspace: pasted},
 		{file: "one_event_none", call: `{"pattern":"quorum","ids":["jp-c17700000003"],"event":2}`, workspace: pasted},

@@ -17,11 +17,11 @@ import (
 
 // maxOutlines is how many characters an answer with outlines may have: they are read to
 // find a place, and the next page is one call away.
-const maxOutlines = 8000
+const maxOutlines = 9000
 
 // longAnswer is how many characters of an answer are worth a search of it in place of
 // reading it.
-const longAnswer = 3000
+const longAnswer = wholeAnswer
 
 // maxTitle is how many characters of a title, or of a tool's name, are shown.
 // Both are short; one that is not would crowd out the rest.
@@ -34,6 +34,7 @@ type listing struct {
 	conversations.Listing
 	known    bool      // Total is told; otherwise it counts what was seen
 	outlines []outline // of the first conversations, more than an answer can have
+	archived int       // archived conversations among them, behind the live ones
 	others   int       // archived conversations that match too, or live ones where there are no archived ones; negative for some
 }
 
@@ -53,8 +54,12 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 		if l.Listing, err = source.List(ctx, q); err == nil && p.Outline {
 			err = l.readOutlines(ctx, source)
 		}
+		l.cutMany()
 		if err == nil && p.Offset == 0 && (!p.Archived || len(l.Conversations) == 0) {
 			l.others = countOthers(ctx, source, q)
+		}
+		if err == nil && p.Outline && 0 < l.others && l.others <= fewArchived && !isGiven(call, "archived") {
+			err = l.addArchived(ctx, source, q)
 		}
 		return err
 	})
@@ -68,6 +73,55 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 		return l.outlined(), nil
 	}
 	return fit(len(l.Conversations), conversation.ListMaxChars, l.envelope), nil
+}
+
+// Where an answer has more than manyRequests, less of each is shown: shortBeginning
+// characters.
+const (
+	manyRequests   = 24
+	shortBeginning = 90
+)
+
+func (l *listing) cutMany() {
+	n := 0
+	for i := range l.outlines {
+		n += len(l.outlines[i].requests)
+	}
+	if n <= manyRequests {
+		return
+	}
+	for i := range l.outlines {
+		for j := range l.outlines[i].requests {
+			r := &l.outlines[i].requests[j]
+			r.text = text.Cut(r.text, shortBeginning)
+		}
+	}
+}
+
+// fewArchived is how many archived conversations an outline of all live ones shows too.
+const fewArchived = 3
+
+// addArchived adds the archived conversations behind the live ones where the answer has
+// room for all of them.
+func (l *listing) addArchived(ctx context.Context, source conversations.Source, q conversations.ListQuery) error {
+	q.Archived, q.Limit = true, fewArchived
+	both := *l
+	others, err := source.List(ctx, q)
+	if err != nil || len(others.Conversations) != l.others || len(l.outlines) < l.Total || l.Total < 0 {
+		return ctx.Err()
+	}
+	both.archived, both.others = l.others, 0
+	both.Total += both.archived
+	both.Conversations = slices.Concat(l.Conversations, others.Conversations)
+	both.outlines = slices.Clone(l.outlines)
+	if err := both.readOutlines(ctx, source); err != nil {
+		return err
+	}
+	both.cutMany()
+	if both.known = true; len(both.outlines) == len(both.Conversations) && chars(both.envelope(len(both.Conversations))) <= maxOutlines {
+		*l = both
+	}
+	return nil
 }
 
 // countOthers is how many archived conversations match a query about live ones, and
@@ -297,6 +351,9 @@ func ofSources(sources []string) string {
 
 // elsewhere names the call that looks where this one did not.
 func (l *listing) elsewhere() []string {
+	if l.archived > 0 {
+		return []string{fmt.Sprintf("archived_at marks %s.", count(l.archived, "archived conversation", "archived conversations"))}
+	}
 	one, many := "archived conversation", "archived conversations"
 	if l.params.Archived {
 		one, many = "live conversation", "live conversations"

@@ -133,7 +133,7 @@ func TestOutlinesReachEveryRequest(t *testing.T) {
 				t.Fatal(err)
 			}
 			root := check(t, "conversation_list", answer)
-			if n := utf8.RuneCountInString(answer); n > 8000 {
+			if n := utf8.RuneCountInString(answer); n > 9000 {
 				t.Errorf("%d characters", n)
 			}
 			shown := root.all("conversation")

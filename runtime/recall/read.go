@@ -36,6 +36,7 @@ const (
 type reading struct {
 	call    contract.Call
 	params  conversation.ReadParams
+	subject subject
 	current bool
 	conversations.Reading
 	turns int // that were asked for and exist
@@ -51,6 +52,8 @@ type reading struct {
 	costs     []turnCost
 	asked     outline // the requests in what is asked for
 	calls     toolCalls
+
+	onSubject relevant // instead of all these, where the call says what it looks for
 }
 
 // turnCost is about how many characters a turn takes in an answer.
@@ -93,13 +96,16 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 }
 
 func newReading(call contract.Call, p conversation.ReadParams) *reading {
-	return &reading{call: call, params: p, single: &digest{}, calls: toolCalls{}}
+	return &reading{call: call, params: p, subject: newSubject(p.About), single: &digest{}, calls: toolCalls{}}
 }
 
 // readTurns reads turns: the answer is whole where it fits, a refusal where it has
 // several turns and does not, and left short where it has one.
 func (r *reading) readTurns(ctx context.Context, source conversations.Source) (*conversation.ReadEnvelope, error) {
 	q := conversations.ReadQuery{ID: r.params.ID, Kinds: r.wants, MaxText: readAhead, MaxJSON: readAhead}
+	if r.subject != nil {
+		q.MaxText, q.MaxJSON = aboutAhead, aboutAhead
+	}
 	switch {
 	case r.params.Turn != nil:
 		only := conversations.Bound{Kind: conversations.Turn, N: *r.params.Turn}
@@ -117,6 +123,9 @@ func (r *reading) readTurns(ctx context.Context, source conversations.Source) (*
 	}
 	r.release(true)
 	r.countTurns()
+	if r.subject != nil {
+		return r.aboutSubject(), nil
+	}
 	if e := r.unshortened(); e != nil {
 		return e, nil
 	}
@@ -182,6 +191,9 @@ func (r *reading) add(recorded *conversations.Event) {
 		r.asked.add(newRequest(recorded))
 	}
 	call := r.calls.match(recorded, kind)
+	if r.subject != nil && r.onSubject.isOwn(recorded, kind, call) {
+		return
+	}
 	isSaid := isSaid(kind)
 	if !isSaid && kind != kindUser && !includes(r.params.Include, kind, false) {
 		return
@@ -210,6 +222,12 @@ func (r *reading) release(isAnswer bool) {
 func (r *reading) keep(e event, isAnswer bool) {
 	kind := e.shown.EventKind
 	isAsked := includes(r.params.Include, kind, isAnswer)
+	if r.subject != nil {
+		if isAsked {
+			r.onSubject.add(e, r.subject)
+		}
+		return
+	}
 	if isAsked {
 		if r.alone = nil; r.chars == 0 {
 			alone := e.shortened(partChars)

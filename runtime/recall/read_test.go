@@ -260,7 +260,37 @@ func readCases() []golden {
 			file: "event_request_with_pastes", call: `{"id":"jp-c17648402467","event":2}`,
 			cli: cli{stdout: printed(1, 1, 1, "", said("assistant", 1, "Shall I go on with the caps of the retries and of the delays?\n\nOr not?"),
 				said("user", 1, "Go on, and show me every file that you change because of that, please."),
-				said("assistant", 1, "This is it:\n\n```go\n"+rowsOf("code", 200)+"\n```\n\nAnd:\n\n```go\nreturn nil\n```\n\nThat is all."))},
+				said("assistant", 1, "This is it:\n\n```go\n"+rowsOf("code", 700)+"\n```\n\nAnd:\n\n```go\nreturn nil\n```\n\nThat is all."))},
+		},
+		{
+			file: "event_about", call: `{"id":"jp-c17648402467","event":1,"about":"why were the caps dropped?"}`,
+			cli: cli{stdout: printed(2, 1, 2, "", said("user", 1, "Shall we cap delays?\n\n```\n"+rowsOf("tide", 200)+"\n```"), said("assistant", 1, review()), said("user", 2, "Good."))},
+		},
+		{
+			file: "event_about_nothing", call: `{"id":"jp-c17648402467","event":2,"about":"walrus"}`,
+			cli: cli{stdout: printed(1, 1, 1, "", said("user", 1, "Shall we?"), said("assistant", 1, review()))},
+		},
+		{
+			file: "event_about_short", call: `{"id":"jp-c17648402467","event":2,"about":"walrus"}`,
+			cli: cli{stdout: printed(1, 1, 1, "", said("user", 1, "Shall we?"), said("assistant", 1, "No."))},
+		},
+		{
+			file: "event_about_part", call: `{"id":"jp-c17648402467","event":2,"about":"caps","part":2}`,
+			cli: cli{stdout: printed(1, 1, 1, "", said("user", 1, "Shall we?"), said("assistant", 1, rowsOf("The cap of row", 400)))},
+		},
+		{
+			file: "turn_about", call: `{"id":"jp-c17648402467","turn":1,"about":"dropping caps"}`,
+			cli: cli{stdout: printed(2, 1, 1, "", said("user", 1, "Shall we cap delays?"), called("a", 1, "caps.txt"), returned("a", 1, rowsOf("tide", 200)),
+				said("reasoning", 1, "What about the caps?"), said("assistant", 1, review()))},
+		},
+		{
+			file: "about", call: `{"id":"jp-c17648402467","about":"dropped caps","include":["answers"]}`,
+			cli: cli{stdout: printed(2, 1, 2, "", said("user", 1, "Shall we cap delays?"), said("assistant", 1, "I look."), said("assistant", 1, review()),
+				said("user", 2, "And caps of retries?"), said("assistant", 2, "They stay."))},
+		},
+		{
+			file: "about_nothing", call: `{"id":"jp-c17648402467","about":"walrus"}`,
+			cli: cli{stdout: printed(1, 1, 1, "", said("user", 1, "Shall we?"), said("assistant", 1, "No."))},
 		},
 		{
 			file: "event_reply", call: `{"id":"jp-c17648402467","event":2}`,
@@ -382,4 +412,20 @@ func TestLittleIsNotShortened(t *testing.T) {
 			t.Errorf("%d and %d characters are whole: %v, want %v", 2500, second, got, whole)
 		}
 	}
+}
+
+// review is a long answer of several sections.
+func review() string {
+	var b strings.Builder
+	for _, section := range []string{"Delays", "Caps", "Logs"} {
+		fmt.Fprintf(&b, "## %s\n\n", section)
+		for i := range 12 {
+			fmt.Fprintf(&b, "- Point %d of this section, which is as long as points in reviews are and says little.\n", i)
+		}
+		if section == "Caps" {
+			b.WriteString("\nThe caps were dropped in March, as no feed needs them.\n")
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }

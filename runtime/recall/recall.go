@@ -1,5 +1,5 @@
-// Package recall is the work behind conversation_list, conversation_grep and
-// conversation_read: of what [conversations.Source] finds it makes an answer that
+// Package recall is the work behind conversation_list, conversation_grep, conversation_read,
+// conversation_search and conversation_context: of what [conversations.Source] finds it makes an answer that
 // keeps to a size, leaves nothing out silently, and says which call gets the
 // rest. It is the tool family of the conversation tools.
 //
@@ -31,18 +31,32 @@ type Open func(dir string) (conversations.Source, error)
 // Tools implements the handlers of the conversation tools.
 type Tools struct {
 	open Open
+	// everywhere opens the conversations of all projects.
+	everywhere Open
+	// sources returns the kinds of stores that a search asks that names none.
+	sources func(dir string) ([]string, error)
+	now     func() time.Time
+	// counting returns what [conversations.MessageQuery] has for a call.
+	counting func() func() bool
 }
 
 var _ conversation.Handler = (*Tools)(nil)
 
 // New returns handlers for the conversations that open opens, for each call anew.
-func New(open Open) *Tools { return &Tools{open: open} }
+func New(open Open) *Tools {
+	return &Tools{open: open, everywhere: open, sources: func(string) ([]string, error) { return nil, nil }, now: time.Now, counting: countBriefly}
+}
 
 // ask opens the source for a call and asks it. The error is worded.
 func (t *Tools) ask(ctx context.Context, call contract.Call, question func(context.Context, conversations.Source) error) error {
+	return t.askOf(ctx, t.open, call, question)
+}
+
+// askOf is ask of the source that open opens.
+func (t *Tools) askOf(ctx context.Context, open Open, call contract.Call, question func(context.Context, conversations.Source) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, callLimit, errTooLong)
 	defer cancel()
-	source, err := t.open(call.Context.Dir)
+	source, err := open(call.Context.Dir)
 	if err == nil {
 		if c, ok := source.(io.Closer); ok {
 			defer c.Close()
@@ -64,7 +78,11 @@ func located(ctx context.Context, source conversations.Source, call contract.Cal
 	given := call.Context.ConversationID
 	if id, err := conversations.ParseID(given); err == nil {
 		call.Context.ConversationID = string(id)
-		return call, current{ids: []string{string(id)}}
+		c := current{ids: []string{string(id)}}
+		if call.Context.Kin {
+			c.kinOf = c.ids
+		}
+		return call, c
 	}
 	call.Context.ConversationID = ""
 	var known conversations.Caller

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // wordsOf returns the different words of a pattern: what stands between white space, or
@@ -44,6 +45,24 @@ func isShort(word string) bool {
 func anyText() *strings.Replacer {
 	return strings.NewReplacer(".*?", " ", ".*", " ", ".+?", " ", ".+", " ", `\s*`, " ", `\s+`, " ", `\s`, " ", `\w+`, " ", `\b`, "")
 }
+
+// asRead returns what a pattern stands for that was taken from the arguments of a tool call
+// as conversation_read shows them: JSON, while the text that is searched has no escapes. Of
+// several lines it is the longest; empty where there are no escapes.
+func asRead(pattern string) string {
+	longest := ""
+	for line := range strings.Lines(string(transcript.AppendUnescaped(nil, []byte(pattern)))) {
+		if line = strings.Trim(line, "\r\n"); len(line) > len(longest) {
+			longest = line
+		}
+	}
+	if longest == pattern || strings.TrimSpace(longest) == "" || strings.ContainsFunc(longest, isControl) {
+		return ""
+	}
+	return longest
+}
+
+func isControl(r rune) bool { return unicode.IsControl(r) && r != '\t' }
 
 // maxAlternatives is how many alternatives of a regular expression are looked for.
 const maxAlternatives = 8

@@ -100,3 +100,22 @@ func TestAlternatives(t *testing.T) {
 		}
 	}
 }
+
+func TestAsRead(t *testing.T) {
+	t.Parallel()
+	for pattern, want := range map[string]string{
+		`say(\"one\")`:            `say("one")`,
+		`short\n\tthe longer one`: "\tthe longer one",
+		`C:\\new`:                 `C:\new`,
+		`\u6f6e`:                  "潮",
+		`say("one")`:              "",
+		`\bword`:                  "",
+		`fn\s+new\(`:              "",
+		`\n`:                      "",
+		`\u0000`:                  "",
+	} {
+		if got := asRead(pattern); got != want {
+			t.Errorf("asRead(%q) = %q, want %q", pattern, got, want)
+		}
+	}
+}

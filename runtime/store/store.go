@@ -60,6 +60,14 @@ func IsThere(dir string) bool {
 	return err == nil && info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
+// Versioned is a store that can tell whether anything in it has changed without listing
+// what it has.
+type Versioned interface {
+	// Version returns a text that is another one when the metadata or the events of any
+	// conversation have changed, or there are others.
+	Version(ctx context.Context) (string, error)
+}
+
 // Session is a store opened for one query. It is safe for concurrent use.
 type Session interface {
 	// List returns the conversations of a set in the order of their ids, and what
@@ -123,6 +131,14 @@ type Conversation struct {
 	// LastAt is when its last event happened, as far as that is known without reading
 	// the events; zero where it is not.
 	LastAt time.Time
+	// NewestAt is a time that no event of it is newer than, as far as one is known for
+	// certain without reading the events; zero where none is. Unlike LastAt it holds also
+	// where events are not in the order of their times.
+	NewestAt time.Time
+	// Order is where the conversation stands in its store, for what has equal times; 0
+	// in stores that keep conversations in no order but that of their ids. It stays when
+	// conversations are added.
+	Order int64
 	Record
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -66,6 +67,40 @@ func NewRegistry(families ...Family) (*Registry, error) {
 	return &Registry{families: families}, nil
 }
 
+// Only returns a registry of these tools alone. A family of which it has not all tools
+// says nothing of them together: it has no instructions, prompts and resources. The error
+// for another name is a [contract.Error] that names the tools there are.
+func (r *Registry) Only(tools ...string) (*Registry, error) {
+	kept := map[string]bool{}
+	for _, name := range tools {
+		t, _, err := r.Lookup(name)
+		if err != nil {
+			return nil, err
+		}
+		kept[t.Name] = true
+	}
+	only := func(all []contract.Tool) []contract.Tool {
+		return slices.DeleteFunc(slices.Clone(all), func(t contract.Tool) bool { return !kept[t.Name] })
+	}
+	out := &Registry{}
+	for _, f := range r.families {
+		all := f.Declared()
+		some := only(all)
+		if len(some) == 0 {
+			continue
+		}
+		if len(some) < len(all) {
+			f.Instructions, f.Prompt, f.Closing, f.Prompts, f.Resources = nil, nil, nil, nil, nil
+		}
+		f.Declared = func() []contract.Tool { return some }
+		if offered := f.Offered; offered != nil {
+			f.Offered = func(ctx context.Context) []contract.Tool { return only(offered(ctx)) }
+		}
+		out.families = append(out.families, f)
+	}
+	return out, nil
+}
+
 // Families returns the families, in the order they were given.
 func (r *Registry) Families() []Family { return r.families }
 
@@ -120,6 +155,21 @@ func (r *Registry) Names() []string {
 	return names
 }
 
+// Background begins what families do beside calls, until stop, which waits for its end.
+func (r *Registry) Background(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	for _, f := range r.families {
+		if f.Background != nil {
+			wg.Go(func() { f.Background(ctx) })
+		}
+	}
+	return func() {
+		cancel()
+		wg.Wait()
+	}
+}
+
 // Call runs a tool of any family.
 func (r *Registry) Call(ctx context.Context, call contract.Call) (string, error) {
 	_, f, err := r.Lookup(call.Tool)
@@ -166,6 +216,16 @@ func (r *Registry) ListVersion(ctx context.Context) string {
 // Instructions returns what families have to say to a host's system prompt, each
 // a paragraph or more.
 func (r *Registry) Instructions(ctx context.Context, where contract.Context) string {
+	return r.instructions(ctx, where, false)
+}
+
+// Prompt returns what families have to say to a system prompt that this program writes
+// itself: their instructions, and what is too long for those.
+func (r *Registry) Prompt(ctx context.Context, where contract.Context) string {
+	return r.instructions(ctx, where, true)
+}
+
+func (r *Registry) instructions(ctx context.Context, where contract.Context, whole bool) string {
 	var texts, closings []string
 	add := func(to *[]string, write func(context.Context, contract.Context) string) {
 		if write == nil {
@@ -177,6 +237,9 @@ func (r *Registry) Instructions(ctx context.Context, where contract.Context) str
 	}
 	for _, f := range r.families {
 		add(&texts, f.Instructions)
+		if whole {
+			add(&texts, f.Prompt)
+		}
 		add(&closings, f.Closing)
 	}
 	return strings.Join(append(texts, closings...), "\n\n")

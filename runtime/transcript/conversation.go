@@ -19,7 +19,10 @@ func (id ID) Compare(other ID) int {
 // Conversation is what is known of a conversation without reading its events. A
 // zero time is not known.
 type Conversation struct {
-	ID              ID
+	ID ID
+	// NativeID is the id that whoever recorded it gave it, where it is of an export or an
+	// archive; else empty.
+	NativeID        string
 	Title           string
 	CreatedAt       time.Time
 	LastActivatedAt time.Time

@@ -20,6 +20,9 @@ const (
 	KindInquiryResponse      // inquiry_response
 	KindConfigDelta          // config_delta
 	KindCompaction           // compaction
+	// KindSystem (system_message) is what neither the user nor the assistant nor a tool
+	// said: instructions, or a message of another role, which its name then is.
+	KindSystem
 )
 
 // String returns a lower-case name such as "tool_call".
@@ -32,7 +35,7 @@ func (k Kind) String() string {
 
 var kindNames = [...]string{
 	"unknown", "turn_start", "user", "assistant", "reasoning", "structured", "tool_call", "tool_result", "inquiry",
-	"inquiry_response", "config_delta", "compaction",
+	"inquiry_response", "config_delta", "compaction", "system",
 }
 
 // Typed reports whether events of this kind belong to a turn.

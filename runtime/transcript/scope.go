@@ -15,10 +15,11 @@ const (
 	ScopeToolCall
 	ScopeToolResult
 	ScopeInquiry
+	ScopeSystem
 
 	ScopeChat = ScopeUser | ScopeAssistant | ScopeReasoning | ScopeStructured
 	ScopeTool = ScopeToolCall | ScopeToolResult
-	ScopeAll  = ScopeTitle | ScopeChat | ScopeTool | ScopeInquiry
+	ScopeAll  = ScopeTitle | ScopeChat | ScopeTool | ScopeInquiry | ScopeSystem
 )
 
 // String returns the name of a single scope or of one of the named sets, and of
@@ -42,7 +43,7 @@ func (s Scopes) String() string {
 }
 
 // singleScopes are the names of the scopes, by their bits.
-var singleScopes = [...]string{"title", "user", "assistant", "reasoning", "structured", "tool-call", "tool-result", "inquiry"}
+var singleScopes = [...]string{"title", "user", "assistant", "reasoning", "structured", "tool-call", "tool-result", "inquiry", "system"}
 
 // NamedScope is a set of scopes with a name.
 type NamedScope struct {
@@ -76,6 +77,8 @@ func (k Kind) Scope() Scopes {
 		return ScopeToolResult
 	case KindInquiry:
 		return ScopeInquiry
+	case KindSystem:
+		return ScopeSystem
 	}
 	return 0
 }

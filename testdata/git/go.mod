@@ -1,6 +1,6 @@
 module example.com/gittools
 
-go 1.26
+go 1.26.0
 
 require github.com/convtools/convtools v0.0.0
 

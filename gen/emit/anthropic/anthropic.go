@@ -32,6 +32,6 @@ func entry(tool *ir.Tool, text *lower.Text) jsontext.Object {
 	return jsontext.Object{
 		{Name: "name", Value: jsontext.String(text.Name)},
 		{Name: "description", Value: jsontext.String(text.Description)},
-		{Name: "input_schema", Value: schema.Object(tool)},
+		{Name: "input_schema", Value: schema.Object(tool, text)},
 	}
 }

@@ -241,12 +241,17 @@ func (p *page) repairs() {
 	for _, r := range repairTexts {
 		var names []string
 		for _, param := range p.tool.Values() {
-			if param.Kind == r.kind && slices.Contains(param.Repairs, r.repair) && !slices.Contains(names, param.Name) {
+			if param.Kind == r.kind && slices.Contains(param.Repairs, r.repair) && (param.Clamp == nil || r.repair != ir.RepairClamp) && !slices.Contains(names, param.Name) {
 				names = append(names, param.Name)
 			}
 		}
 		if len(names) > 0 {
 			lines = append(lines, "- "+r.text+": "+codes(names)+".")
+		}
+	}
+	for _, param := range p.tool.Values() {
+		if b := param.Clamp; b != nil {
+			lines = append(lines, fmt.Sprintf("- A number under %d is raised to that, and one over %d lowered to that: `%s`.", b[0], b[1], param.Name))
 		}
 	}
 	if len(lines) == 0 {

@@ -74,7 +74,22 @@ func split(prose string) [][]string {
 // clean makes every line break a newline, and everything visible that Go source
 // or a reader of it would trip over.
 func clean(s string) string {
+	if harmlessText(s) {
+		return s
+	}
 	return text.Visible(harmful().Replace(s))
+}
+
+// harmlessText reports whether clean has nothing to do, as with most texts: they are
+// of printable ASCII, and none of what it replaces is in them.
+func harmlessText(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if c != '\n' && (c < ' ' || c > '~') || i > 0 && c == s[i-1] && (c == '`' || c == '\'') || c == '+' {
+			return false
+		}
+	}
+	return true
 }
 
 // harmful is made once: it takes longer than most texts.
@@ -94,19 +109,18 @@ func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " 
 
 func wrap(words []string) []string {
 	var lines []string
-	line, length := "", 0
-	for _, word := range words {
+	first, length := 0, 0 // of the line: its first word, and its characters
+	for i, word := range words {
 		n := utf8.RuneCountInString(word)
-		if line != "" && length+1+n > commentWidth {
-			lines = append(lines, harmless(line))
-			line, length = "", 0
+		if i > first {
+			if length++; length+n > commentWidth {
+				lines = append(lines, harmless(strings.Join(words[first:i], " ")))
+				first, length = i, 0
+			}
 		}
-		if line != "" {
-			line, length = line+" ", length+1
-		}
-		line, length = line+word, length+n
+		length += n
 	}
-	return append(lines, harmless(line))
+	return append(lines, harmless(strings.Join(words[first:], " ")))
 }
 
 // harmless quotes the beginning of a line where a tool that reads comments

@@ -14,6 +14,9 @@ import (
 func (g *generator) dispatch() (emit.File, error) {
 	dir := g.contract.Targets.Generated
 	f := g.newFile(path.Join(g.contract.Targets.Module, dir), path.Base(dir), "tools.toml")
+	for _, family := range g.contract.Families {
+		f.ImportName(family.Import, family.Package)
+	}
 	f.Add(g.handlers()).Line()
 	f.Add(g.dispatcher()).Line()
 	f.Add(g.tools()).Line()

@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dave/jennifer/jen"
 
@@ -22,7 +23,7 @@ func (t *toolCode) envelope() ([]jen.Code, error) {
 			return nil, err
 		}
 		code = append(code, declaration)
-		if t.isRoot(e) {
+		if t.isRoot(e) && t.repeats() {
 			constructor, err := t.constructor(e)
 			if err != nil {
 				return nil, err
@@ -35,6 +36,12 @@ func (t *toolCode) envelope() ([]jen.Code, error) {
 		}
 	}
 	return code, nil
+}
+
+// repeats reports whether attributes of the root repeat parameters.
+func (t *toolCode) repeats() bool {
+	root := t.tool.Envelope.Element(t.tool.Envelope.Root)
+	return slices.ContainsFunc(root.Attributes, func(a ir.Attribute) bool { return a.Param != "" && a.Fixed == "" })
 }
 
 func (t *toolCode) isRoot(e *ir.Element) bool { return e.Name == t.tool.Envelope.Root }
@@ -207,16 +214,12 @@ func (t *toolCode) constructor(root *ir.Element) (jen.Code, error) {
 	if len(fields) > 0 {
 		fields = append(fields, jen.Line())
 	}
-	parameter := "p"
-	if len(fields)+len(later) == 0 {
-		parameter = "_"
-	}
 	body := []jen.Code{jen.Return(jen.Id(name).Values(fields...))}
 	if len(later) > 0 {
 		body = append([]jen.Code{jen.Id("e").Op(":=").Id(name).Values(fields...)}, later...)
 		body = append(body, jen.Return(jen.Id("e")))
 	}
-	declaration := jen.Func().Id("New" + name).Params(jen.Id(parameter).Id(params)).Id(name).Block(body...)
+	declaration := jen.Func().Id("New" + name).Params(jen.Id("p").Id(params)).Id(name).Block(body...)
 	return documented(declaration, "New"+name+" returns an envelope with the attributes that repeat parameters filled in."), nil
 }
 

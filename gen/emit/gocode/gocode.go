@@ -81,25 +81,25 @@ func (g *generator) newFile(importPath, name, source string) *jen.File {
 	f.ImportName(g.runtime.contract, "contract")
 	f.ImportName(g.runtime.coerce, "coerce")
 	f.ImportName(g.runtime.envelope, "envelope")
-	for _, family := range g.contract.Families {
-		f.ImportName(family.Import, family.Package)
-	}
 	return f
 }
 
 // render prints a file as gofmt has it.
 func render(f *jen.File, name string) (emit.File, error) {
 	f.NoFormat = true // package layout formats
-	var b bytes.Buffer
-	err := f.Render(&b)
-	var source []byte
-	if err == nil {
-		source, err = layout.Source(b.Bytes())
-	}
-	if err != nil {
+	var source formatted
+	if err := f.Render(&source); err != nil {
 		return emit.File{}, fmt.Errorf("rendering %s: %w", name, err)
 	}
 	return emit.File{Path: name, Data: groupImports(source)}, nil
+}
+
+// formatted is Go as gofmt has it, once it was written, as a whole.
+type formatted []byte
+
+func (f *formatted) Write(source []byte) (n int, err error) {
+	*f, err = layout.Source(source)
+	return len(source), err
 }
 
 // groupImports puts the standard library's imports before the others, with a

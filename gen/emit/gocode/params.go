@@ -231,6 +231,8 @@ func repairCall(p *ir.Param, repair ir.Repair) (jen.Code, error) {
 		return jen.Dot("ArrayFromItem").Call(name), nil
 	case repair == ir.RepairFromScalar && p.Kind == ir.Array:
 		return jen.Dot("ArrayFromScalar").Call(name), nil
+	case repair == ir.RepairClamp && p.Clamp != nil:
+		return jen.Dot("Clamp").Call(name, integer(p.Clamp[0]), integer(p.Clamp[1])), nil
 	case repair == ir.RepairClamp && p.Kind == ir.Integer && p.Maximum != nil:
 		return jen.Dot("ClampMaximum").Call(name, integer(int64(*p.Maximum))), nil
 	case repair == ir.RepairSpelling && len(enumOf(p)) > 0:

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/dave/jennifer/jen"
 
@@ -96,9 +98,9 @@ func (t *toolCode) descriptor() []jen.Code {
 	name := toolFunc(t.tool)
 	constants := func(g *jen.Group) {
 		comment(g, t.schemaName()+" is the JSON Schema of the arguments.")
-		g.Id(t.schemaName()).Op("=").Lit(t.schemas(t.tool))
+		g.Id(t.schemaName()).Op("=").Add(raw(t.schemas(t.tool)))
 		comment(g, t.exampleName()+" is the arguments of a call that works.")
-		g.Id(t.exampleName()).Op("=").Lit(exampleFor(t.tool))
+		g.Id(t.exampleName()).Op("=").Add(raw(exampleFor(t.tool)))
 	}
 	code = append(code, jen.Const().DefsFunc(constants))
 	if limit := t.tool.MaxChars; limit > 0 {
@@ -136,6 +138,15 @@ func (t *toolCode) descriptor() []jen.Code {
 		)),
 		name+" describes "+t.tool.Name+" to a host.",
 	))
+}
+
+// raw is a string literal as it stands in backquotes, where it may.
+func raw(s string) jen.Code {
+	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
+	if !strconv.CanBackquote(s) || strings.ContainsFunc(s, hidden) {
+		return jen.Lit(s)
+	}
+	return jen.Op("`" + s + "`")
 }
 
 // hints emits what the tool's effect means to a host.
@@ -270,7 +281,11 @@ func (t *toolCode) commandCaller() (jen.Code, error) {
 				append([]jen.Code{tool, cli, jen.Id("result")}, t.exitFailures()...)...,
 			)),
 		),
-		jen.Id("e").Op(":=").Id("New" + rootName(t.tool)).Call(jen.Id("p")),
+	}
+	if t.repeats() {
+		body = append(body, jen.Id("e").Op(":=").Id("New"+rootName(t.tool)).Call(jen.Id("p")))
+	} else {
+		body = append(body, jen.Var().Id("e").Id(rootName(t.tool)))
 	}
 	decode := jen.If(
 		jen.Err().Op(":=").Add(t.decoder(tool, cli, jen.Op("&").Add(items))),
@@ -282,7 +297,8 @@ func (t *toolCode) commandCaller() (jen.Code, error) {
 	case len(empty) < len(t.tool.Command.OKExit):
 		body = append(body, jen.If(codes("!=", "&&", jen.Id("result").Dot("Exit"), empty)).Block(decode))
 	}
-	if t.tool.MaxChars == 0 {
+	switch {
+	case t.tool.MaxChars == 0:
 		if shape.count != "" {
 			body = append(body, jen.Id("e").Dot(shape.count).Op("=").Len(items))
 		}
@@ -290,7 +306,9 @@ func (t *toolCode) commandCaller() (jen.Code, error) {
 			notes.Clone().Op("=").Id("call").Dot("Notes"),
 			jen.Return(jen.String().Call(jen.Id("e").Dot("Bytes").Call()), jen.Nil()),
 		)
-	} else {
+	case t.tool.Command.Output != nil && t.tool.Command.Output.Form == "text" && shape.hasText:
+		body = append(body, t.fitText(shape)...)
+	default:
 		limit := jen.Id(maxCharsName(t.tool))
 		shorten := []jen.Code{items.Clone().Op("=").Id("records").Index(jen.Op(":").Add(kept))}
 		if shape.count != "" {
@@ -316,6 +334,42 @@ func (t *toolCode) commandCaller() (jen.Code, error) {
 	declaration := jen.Func().Id(name).Params(t.context(), jen.Id("cli").Qual(t.runtime.contract, "CLI"), t.call()).
 		Params(jen.String(), jen.Error()).Block(body...)
 	return documented(declaration, name+" answers "+t.tool.Name+" with the records that its command line prints."), nil
+}
+
+// fitText returns the one record of a command that prints a text, without the middle
+// of a text that is too long for the answer.
+func (t *toolCode) fitText(shape recordShape) []jen.Code {
+	limit := jen.Id(maxCharsName(t.tool))
+	e := jen.Id("e")
+	items, notes := e.Clone().Dot(shape.records), e.Clone().Dot(shape.notes)
+	text := func(record *jen.Statement) *jen.Statement {
+		if shape.bare {
+			return record
+		}
+		return record.Dot("Text")
+	}
+	var body []jen.Code
+	if shape.count != "" {
+		body = append(body, e.Clone().Dot(shape.count).Op("=").Len(items))
+	}
+	return append(body,
+		jen.Var().Id("printed").String(),
+		jen.For(jen.List(jen.Id("_"), jen.Id("record")).Op(":=").Range().Add(items)).Block(
+			jen.Id("printed").Op("=").Add(text(jen.Id("record"))),
+		),
+		jen.List(jen.Id("text"), jen.Id("ok")).Op(":=").Qual(t.runtime.envelope, "FitText").Call(
+			limit, jen.Id("printed"), jen.Func().Params(jen.Id("part").String(), jen.List(jen.Id("kept"), jen.Id("all")).Int()).Index().Byte().Block(
+				jen.For(jen.Id("i").Op(":=").Range().Add(items)).Block(text(items.Clone().Index(jen.Id("i"))).Op("=").Id("part")),
+				notes.Clone().Op("=").Id("call").Dot("Notes"),
+				jen.If(jen.Id("kept").Op("<").Id("all")).Block(
+					notes.Clone().Op("=").Append(notes, jen.Qual(t.runtime.contract, "MiddleLeftOut").Call(jen.Id("kept"), jen.Id("all"), limit)),
+				),
+				jen.Return(e.Clone().Dot("Bytes").Call()),
+			),
+		),
+		jen.If(jen.Op("!").Id("ok")).Block(jen.Return(jen.Lit(""), jen.Qual(t.runtime.contract, "NothingFits").Call(jen.Lit(t.tool.Name), limit))),
+		jen.Return(jen.String().Call(jen.Id("text")), jen.Nil()),
+	)
 }
 
 // decoder calls what reads the records that a command printed.
@@ -369,7 +423,11 @@ func (t *toolCode) decoder(tool, cli, records jen.Code) jen.Code {
 
 // recordShape is where a command's records, their number and the notes go in
 // the root.
-type recordShape struct{ records, notes, count string }
+type recordShape struct {
+	records, notes, count string
+	bare                  bool // a record is a text
+	hasText               bool // or has one as its body
+}
 
 func (t *toolCode) recordShape() (recordShape, error) {
 	var shape recordShape
@@ -385,6 +443,7 @@ func (t *toolCode) recordShape() (recordShape, error) {
 				return shape, fmt.Errorf("%s: both %s and %s are filled from the records of its command", t.tool.Name, shape.records, c.GoName)
 			}
 			shape.records = c.GoName
+			shape.bare, shape.hasText = child.Bare(), child.Bare() || child.Body != ir.NoBody
 		case c.Many && c.Element == "note" && child.Bare():
 			shape.notes = c.GoName
 		}

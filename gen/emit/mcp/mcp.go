@@ -36,7 +36,7 @@ func entry(tool *ir.Tool, text *lower.Text) jsontext.Object {
 	return jsontext.Object{
 		{Name: "name", Value: jsontext.String(text.Name)},
 		{Name: "description", Value: jsontext.String(text.Description)},
-		{Name: "inputSchema", Value: schema.Object(tool)},
+		{Name: "inputSchema", Value: schema.Object(tool, text)},
 		{Name: "annotations", Value: annotations(tool.Effect.Hints())},
 	}
 }

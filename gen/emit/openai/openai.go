@@ -37,7 +37,7 @@ func entry(tool *ir.Tool, text *lower.Text) jsontext.Object {
 		{Name: "function", Value: jsontext.Object{
 			{Name: "name", Value: jsontext.String(text.Name)},
 			{Name: "description", Value: jsontext.String(text.Description)},
-			{Name: "parameters", Value: schema.Object(tool)},
+			{Name: "parameters", Value: schema.Object(tool, text)},
 		}},
 	}
 }

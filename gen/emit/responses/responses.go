@@ -71,6 +71,6 @@ func function(tool *ir.Tool, text *lower.Text) jsontext.Object {
 		{Name: "type", Value: jsontext.String("function")},
 		{Name: "name", Value: jsontext.String(text.Name)},
 		{Name: "description", Value: jsontext.String(text.Description)},
-		{Name: "parameters", Value: schema.Object(tool)},
+		{Name: "parameters", Value: schema.Object(tool, text)},
 	}
 }

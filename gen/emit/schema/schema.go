@@ -57,22 +57,26 @@ func Emit(c *ir.Contract) ([]emit.File, error) {
 // Pretty returns the schema of a tool as a document of its own, ended by a
 // newline.
 func Pretty(tool *ir.Tool) []byte {
+	text := lower.For(lowering(), tool)
 	head := jsontext.Object{
 		{Name: "$schema", Value: jsontext.String("https://json-schema.org/draft/2020-12/schema")},
 		{Name: "title", Value: jsontext.String(tool.Name)},
-		{Name: "description", Value: jsontext.String(lower.For(lowering(), tool).Description)},
+		{Name: "description", Value: jsontext.String(text.Description)},
 	}
-	return jsontext.Pretty(append(head, Object(tool)...))
+	return jsontext.Pretty(append(head, Object(tool, &text)...))
 }
 
 // Compact returns the schema of a tool on one line, without the members that
 // only a document of its own needs.
-func Compact(tool *ir.Tool) string { return jsontext.Compact(Object(tool)) }
-
-// Object returns the schema of a tool for embedding in a larger document.
-func Object(tool *ir.Tool) jsontext.Object {
+func Compact(tool *ir.Tool) string {
 	text := lower.For(lowering(), tool)
-	return object(&text, tool.Params, nil)
+	return jsontext.Compact(Object(tool, &text))
+}
+
+// Object returns the schema of a tool for embedding in a larger document, with what
+// text says of the parameters: that of any target that takes a schema.
+func Object(tool *ir.Tool, text *lower.Text) jsontext.Object {
+	return object(text, tool.Params, nil)
 }
 
 // object is the schema of a closed object. before is members that stand before the

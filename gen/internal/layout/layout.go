@@ -19,10 +19,10 @@ import (
 // lines around declarations.
 func Source(source []byte) ([]byte, error) {
 	p := printer{}
-	p.out.Grow(len(source) + len(source)/4)
-	for declaration := range bytes.SplitSeq(source, []byte("\n\n")) {
-		declaration = bytes.Trim(declaration, "\n ")
-		if len(declaration) == 0 {
+	p.out.Grow(len(source) + len(source)/8)
+	for declaration := range strings.SplitSeq(string(source), "\n\n") {
+		declaration = strings.Trim(declaration, "\n ")
+		if declaration == "" {
 			continue
 		}
 		if p.out.Len() > 0 {
@@ -32,7 +32,7 @@ func Source(source []byte) ([]byte, error) {
 		if p.declaration(declaration) {
 			continue
 		}
-		text, err := format.Source(declaration)
+		text, err := format.Source([]byte(declaration))
 		if err != nil {
 			return format.Source(source) // a blank line stood within a declaration
 		}
@@ -46,16 +46,16 @@ func Source(source []byte) ([]byte, error) {
 // statement, a comment, or a part of a literal on each line, and no products: a star
 // is a pointer's. It reports false for one that has anything else in it. Tests hold it
 // against package go/format.
-func (p *printer) declaration(declaration []byte) bool {
+func (p *printer) declaration(declaration string) bool {
 	p.levels, p.column, p.noted = p.levels[:0], p.column[:0], false
-	for line := range bytes.SplitSeq(declaration, []byte("\n")) {
-		line = bytes.Trim(line, " ")
+	for line := range strings.SplitSeq(declaration, "\n") {
+		line = strings.Trim(line, " ")
 		switch {
-		case bytes.HasPrefix(line, []byte("//")):
-			if !p.note(string(line)) {
+		case strings.HasPrefix(line, "//"):
+			if !p.note(line) {
 				return false
 			}
-		case !p.scan(string(line)) || !p.line():
+		case !p.scan(line) || !p.line():
 			return false
 		}
 	}
@@ -70,6 +70,9 @@ type printer struct {
 	tokens []lexeme  // of the line
 	column []columns // lines that wait for the width of their first column
 	noted  bool      // the line before is a comment
+
+	open []open // for unclosed, as is at: a line needs few of them
+	at   []int
 }
 
 // level is what a line begins that opens more brackets than it closes.
@@ -89,7 +92,14 @@ type lexeme struct {
 	text string
 	kind kind
 	// tight is an operator without blanks around it.
-	tight bool
+	tight  bool
+	commas int // right in what it opens
+}
+
+// open is a bracket that a line has opened.
+type open struct {
+	at, depth int
+	sums      []int // operators of addition right in it
 }
 
 type kind int
@@ -235,13 +245,13 @@ func (p *printer) line() bool {
 	}
 	switch {
 	case at > 0:
-		c := columns{first: p.text(0, at, false), depth: depth}
+		c := columns{first: p.text(0, at), depth: depth}
 		end := len(p.tokens)
 		if tag := p.last().text; tag[0] == '`' {
 			end--
 			c.third = tag
 		}
-		c.second = p.text(at, end, false)
+		c.second = p.text(at, end)
 		if len(p.column) > 0 && (p.column[0].third == "") != (c.third == "") {
 			return false
 		}
@@ -249,7 +259,7 @@ func (p *printer) line() bool {
 	default:
 		p.flush()
 		p.indent(depth)
-		p.out.WriteString(p.text(0, len(p.tokens), isBlock))
+		p.write(&p.out, 0, len(p.tokens), isBlock)
 		p.out.WriteByte('\n')
 	}
 	if closers != "" {
@@ -276,19 +286,15 @@ func joined(tokens []lexeme) string {
 // unclosed returns what closes the brackets that a line leaves open, and finds the
 // operators that have no blanks. Tokens before start are of other lines.
 func (p *printer) unclosed(start int) (closers string, ok bool) {
-	type open struct {
-		at, depth int
-		sums      []int // operators of addition right in it
-	}
-	stack := []open{{depth: 1}}
+	stack := append(p.open[:0], open{depth: 1})
+	defer func() { p.open = stack }()
 	settle := func(o open) {
 		for _, at := range o.sums {
 			p.tokens[at].tight = o.depth > 1
 		}
 	}
 	// The depth of arguments depends on how many there are.
-	commas := make([]int, len(p.tokens))
-	var at []int
+	at := p.at[:0]
 	for i := start; i < len(p.tokens); i++ {
 		switch text := p.tokens[i].text; {
 		case p.tokens[i].kind == bracket && !closes(text):
@@ -296,16 +302,17 @@ func (p *printer) unclosed(start int) (closers string, ok bool) {
 		case closes(text) && len(at) > 0:
 			at = at[:len(at)-1]
 		case text == "," && len(at) > 0:
-			commas[at[len(at)-1]]++
+			p.tokens[at[len(at)-1]].commas++
 		}
 	}
+	p.at = at
 	for i := start; i < len(p.tokens); i++ {
 		l := p.tokens[i]
 		top := &stack[len(stack)-1]
 		switch {
 		case l.text == "(" && l.kind == bracket:
 			depth := top.depth
-			if commas[i] > 0 {
+			if l.commas > 0 {
 				depth++
 			}
 			stack = append(stack, open{at: i, depth: depth})
@@ -387,9 +394,15 @@ func secondColumn(tokens []lexeme) int {
 	}
 }
 
-// text joins the tokens from begin up to end. isBlock: the last begins a block.
-func (p *printer) text(begin, end int, isBlock bool) string {
-	var b strings.Builder
+// text joins the tokens from begin up to end.
+func (p *printer) text(begin, end int) string {
+	var b bytes.Buffer
+	p.write(&b, begin, end, false)
+	return b.String()
+}
+
+// write is text, into b. isBlock: the last token begins a block.
+func (p *printer) write(b *bytes.Buffer, begin, end int, isBlock bool) {
 	square := 0
 	for i := begin; i < end; i++ {
 		l := p.tokens[i]
@@ -404,7 +417,6 @@ func (p *printer) text(begin, end int, isBlock bool) string {
 		}
 		b.WriteString(l.text)
 	}
-	return b.String()
 }
 
 // apart reports whether a blank stands before a token.

@@ -14,7 +14,7 @@ import (
 // lay lays out one declaration.
 func lay(source []byte) ([]byte, bool) {
 	var p printer
-	ok := p.declaration(source)
+	ok := p.declaration(string(source))
 	return p.out.Bytes(), ok
 }
 

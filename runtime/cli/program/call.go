@@ -23,6 +23,7 @@ import (
 const maxInput = 8 << 20
 
 func (p *CommandLine) callCommand() *cobra.Command {
+	structured := false
 	cmd := &cobra.Command{
 		Use:   "call TOOL [JSON | - | key=value …]",
 		Short: "Call a tool and print its answer",
@@ -48,7 +49,13 @@ func (p *CommandLine) callCommand() *cobra.Command {
 			}
 			where := p.Host.Context()
 			where.Caller.Process, where.Ends = caller.Shell, true
-			answer, err := family.Call(cmd.Context(), contract.Call{Tool: args[0], Arguments: arguments, Context: where})
+			run := family.Call
+			if structured {
+				if run = family.CallStructured; !slices.Contains(family.HasStructured, tool.Name) {
+					return cli.Usagef("%s has no answer in JSON: leave --structured out", tool.Name)
+				}
+			}
+			answer, err := run(cmd.Context(), contract.Call{Tool: args[0], Arguments: arguments, Context: where})
 			if err != nil {
 				return err
 			}
@@ -57,6 +64,7 @@ func (p *CommandLine) callCommand() *cobra.Command {
 		},
 	}
 	p.Registry.AddFlags(cmd)
+	cmd.Flags().BoolVar(&structured, "structured", false, "print the answer for programs, as JSON, of a tool that has one")
 	return cmd
 }
 

@@ -72,10 +72,10 @@ func toolsJSON(w io.Writer, tools []contract.Tool) error {
 }
 
 func (p *CommandLine) versionCommand() *cobra.Command {
-	return &cobra.Command{
+	return cli.RareCommand(&cobra.Command{ // --version is known
 		Use: "version", Short: "Print the version", Example: cli.Examples(p.Host.Name, "version"), Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return PrintVersion(p.Host) },
-	}
+	})
 }
 
 // PrintVersion prints the version. It is all that the command version does, for a

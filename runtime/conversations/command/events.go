@@ -15,6 +15,13 @@ import (
 // stay within [maxStdout].
 const maxEventLines = 20_000
 
+// Messages implements [conversations.Source]: no program has a command for it.
+func (s source) Messages(context.Context, conversations.MessageQuery) (conversations.MessageMatches, error) {
+	return conversations.MessageMatches{}, &conversations.UnavailableError{
+		Setting: s.config.Setting, Err: fmt.Errorf("searching for messages: %w", conversations.ErrUnsupported),
+	}
+}
+
 // SearchEvents implements [conversations.Source] over the lines that the program
 // finds, which it groups by event. Matching lines behind the first ones are only
 // counted. What lines do not tell is not known: how close words stand together, and

@@ -258,6 +258,8 @@ func (r *readRecord) kind() transcript.Kind {
 		return transcript.KindInquiry
 	case "inquiry_response":
 		return transcript.KindInquiryResponse
+	case "system_message":
+		return transcript.KindSystem
 	}
 	return transcript.KindUnknown
 }
@@ -290,6 +292,9 @@ func (r *readRecord) event(kind transcript.Kind, raw json.RawMessage) conversati
 		body = question(r.Question)
 	case transcript.KindInquiryResponse:
 		body = structured(r.Answer)
+	case transcript.KindSystem:
+		e.Name = r.Name.text
+		body = r.Content
 	}
 	e.Text, e.JSON = []byte(body.text), body.json
 	// Numbers that do not fit the text are no numbers of a cut.

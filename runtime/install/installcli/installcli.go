@@ -46,7 +46,7 @@ the change. Hosts and their scopes:
 func Uninstall(host *toolset.Host, registry *toolset.Registry) *cobra.Command {
 	c := &command{host: host, registry: registry, plan: install.PlanUninstall}
 	c.nothing = c.notThere
-	return c.cobra(&cobra.Command{
+	return cli.RareCommand(c.cobra(&cobra.Command{
 		Use:   "uninstall HOST",
 		Short: "Undo install",
 		Long: `Undoes install: where nothing else has changed since, the host's configuration
@@ -55,7 +55,7 @@ the entry is made what it was. What install did not write is left alone.
 
 ` + hostTable(),
 		Example: cli.Examples(host.Name, "uninstall claude-code", "uninstall codex --scope project --yes"),
-	})
+	}))
 }
 
 // command is one of the two commands.

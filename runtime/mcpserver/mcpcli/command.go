@@ -35,6 +35,7 @@ type command struct {
 	registry *toolset.Registry
 
 	structured bool
+	tools      []string
 	address    string
 	tokenFile  string
 	hosts      []string
@@ -55,7 +56,7 @@ http://HOST:PORT/mcp. An address that other machines can reach needs a token.
 
 The conversation a call is made from is what the client says in _meta under
 "computer.jp/context", else --conversation-id, else ` + toolset.Variable(host.Name, conversationIDEnv) + `.`,
-		Example: cli.Examples(host.Name, "mcp", "mcp --workspace ~/src/project", "mcp --http 127.0.0.1:8080",
+		Example: cli.Examples(host.Name, "mcp --workspace ~/src/project", "mcp --tool conversation_search", "mcp --http 127.0.0.1:8080",
 			"mcp --http 0.0.0.0:8080 --token-file ~/.config/"+host.Name+"/token"),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,6 +65,12 @@ The conversation a call is made from is what the client says in _meta under
 			}
 			if err := c.checkFlags(cmd); err != nil {
 				return cli.Usage(err)
+			}
+			if len(c.tools) > 0 {
+				var err error
+				if c.registry, err = c.registry.Only(c.tools...); err != nil {
+					return cli.Usage(err)
+				}
 			}
 			if c.address == "" {
 				return c.serveStdio(cmd.Context())
@@ -79,6 +86,7 @@ The conversation a call is made from is what the client says in _meta under
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&c.structured, "structured", false, "also send outcomes as structured content, for programs; models then see only that")
+	flags.StringArrayVar(&c.tools, "tool", nil, "offer only `TOOL`; repeatable")
 	flags.StringVar(&c.address, "http", "", "serve over HTTP on `ADDR`, such as 127.0.0.1:8080")
 	flags.StringVar(&c.tokenFile, "token-file", "", "ask HTTP clients for the bearer token in `FILE`")
 	flags.StringSliceVar(&c.hosts, "allow-host", nil, "also answer to `NAME` in the Host header")
@@ -136,6 +144,7 @@ func (c *command) serveStdio(ctx context.Context) error {
 	if dir, err := os.Getwd(); err == nil { // else it is not known
 		where.Caller.Dir = dir
 	}
+	defer c.registry.Background(ctx)()
 	err := c.server(where).ServeStdio(ctx, c.host.Stdin, out)
 	if errors.Is(err, syscall.EPIPE) {
 		return nil
@@ -157,6 +166,7 @@ func (c *command) serveHTTP(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintf(c.host.Stderr, "%s: MCP at http://%s%s\n", c.host.Name, listener.Addr(), mcpserver.Path)
+	defer c.registry.Background(ctx)()
 	return c.server(c.context()).ServeListener(ctx, listener, opts)
 }
 

@@ -186,12 +186,12 @@ func (c *commands) edit(ctx context.Context, cmd *cobra.Command, opts *editFlags
 
 // editOne edits a conversation, and gives l the title that it has then.
 func editOne(ctx context.Context, w *jp.Writer, l *conversations.Listed, e editing) (outcome, error) {
-	before, after, err := w.Edit(ctx, l.ID, e.change)
+	edited, err := w.Edit(ctx, l.ID, e.change)
 	if err != nil {
 		return outcome{}, err
 	}
-	l.Title = after.Title
-	changed := before.Title != after.Title || before.Hidden != after.Hidden || !before.PinnedAt.Equal(after.PinnedAt) || !before.ExpiresAt.Equal(after.ExpiresAt)
+	l.Title = edited.After.Title
+	changed := edited.Changed
 	if e.local != nil {
 		was, is, err := w.SetLocal(ctx, l.ID, e.local)
 		if err != nil {

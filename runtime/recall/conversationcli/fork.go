@@ -11,6 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // forkFlags is the command line of fork.
@@ -94,9 +95,21 @@ func (c *commands) fork(ctx context.Context, cmd *cobra.Command, opts *forkFlags
 		flags: &opts.changeFlags, verb: "fork", done: "forked",
 		each: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
 			id, err := w.Fork(ctx, l.ID, o)
+			if err == nil && !(o.Turns.From.IsZero() && o.Turns.Until.IsZero()) {
+				c.noteEmpty(ctx, source, id, l.ID)
+			}
 			return outcome{id: id}, err
 		},
 	}, list)
+}
+
+// noteEmpty says so where a fork has no turns although its source may have some: no turn
+// began in the time that was asked for.
+func (c *commands) noteEmpty(ctx context.Context, source conversations.Source, fork, of transcript.ID) {
+	reading, err := source.Read(ctx, conversations.ReadQuery{ID: string(fork)})
+	if err == nil && reading.Turns == 0 && reading.Damage == nil {
+		c.note("%s: no turn of %s began in that time, so the fork is empty", fork, of)
+	}
 }
 
 // cut returns the turns that the flags ask for.

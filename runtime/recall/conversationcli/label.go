@@ -119,8 +119,8 @@ func (c *commands) label(cmd *cobra.Command, opts *changeFlags, ids []string, ve
 			return strings.Join(slices.Sorted(maps.Keys(labels(l.Conversation).Labels)), ", ")
 		},
 		each: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
-			before, after, err := w.Edit(ctx, l.ID, labels)
-			if err == nil && maps.Equal(before.Labels, after.Labels) {
+			edited, err := w.Edit(ctx, l.ID, labels)
+			if err == nil && !edited.Changed {
 				return outcome{nothing: "its labels are like that already"}, nil
 			}
 			return outcome{}, err

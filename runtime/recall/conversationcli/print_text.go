@@ -80,6 +80,8 @@ func (p *printing) role(e *conversations.Event) string {
 		return "inquiry"
 	case transcript.KindInquiryResponse:
 		return "answer"
+	case transcript.KindSystem:
+		return "system"
 	}
 	return ""
 }

@@ -108,7 +108,7 @@ func lift(ctx context.Context, w *jp.Writer, id transcript.ID, removed map[trans
 	if removed[parent] || parent == id {
 		parent = ""
 	}
-	_, _, err := w.Edit(ctx, id, func(transcript.Conversation) jp.Change { return jp.Change{Parent: &parent} })
+	_, err := w.Edit(ctx, id, func(transcript.Conversation) jp.Change { return jp.Change{Parent: &parent} })
 	return err
 }
 

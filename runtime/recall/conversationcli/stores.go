@@ -45,7 +45,7 @@ A file called .convtools-exclude in a project excludes it too.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print everything that is known of them as JSON")
-	return cmd
+	return cli.RareCommand(cmd)
 }
 
 func (c *commands) stores(ctx context.Context, asJSON bool) error {

@@ -331,7 +331,7 @@ func TestLabelsOfOthers(t *testing.T) {
 	if lines, _ := f.list(store.Live); len(lines) != 1 {
 		t.Errorf("listed %q", lines)
 	}
-	if _, _, err := f.writer().Edit(t.Context(), "jp-c20", always(Change{Title: to("New")})); err != nil {
+	if _, err := f.writer().Edit(t.Context(), "jp-c20", always(Change{Title: to("New")})); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.read(inUser + "20-new/metadata.json"); !strings.Contains(got, labels) {

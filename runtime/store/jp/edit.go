@@ -1,6 +1,7 @@
 package jp
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -47,44 +48,51 @@ func CheckLabel(key string) error {
 }
 
 // Edit changes the metadata of a conversation, live or archived, as decide says
-// for the metadata of the moment: nobody else changes it meanwhile. It returns
-// the conversation before and after. A new title renames its directory, as JP
-// does. What is as it is to be is not written.
-func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transcript.Conversation) Change) (before, after transcript.Conversation, err error) {
+// for the metadata of the moment: nobody else changes it meanwhile. A new title
+// renames its directory, as JP does. What is as it is to be is not written.
+func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transcript.Conversation) Change) (Edited, error) {
 	c, err := wr.begin(ctx, id)
 	if err != nil {
-		return before, after, err
+		return Edited{}, err
 	}
 	defer c.end()
 	p, err := c.find(ctx, id)
 	if err != nil {
-		return before, after, err
+		return Edited{}, err
 	}
-	if before, after, err = c.edit(p, decide); err != nil {
-		return before, after, err
+	edited, err := c.edit(p, decide)
+	if err != nil {
+		return edited, err
 	}
-	return before, after, c.settle()
+	return edited, c.settle()
 }
 
-func (c *writing) edit(p place, decide func(transcript.Conversation) Change) (before, after transcript.Conversation, err error) {
-	data, before, err := c.metadata(&p)
+// Edited is what an edit did.
+type Edited struct {
+	Before, After transcript.Conversation
+	// Changed reports whether the metadata became another one, be it in what no
+	// conversation is known by, such as a label that is no text.
+	Changed bool
+}
+
+func (c *writing) edit(p place, decide func(transcript.Conversation) Change) (Edited, error) {
+	was, before, err := c.metadata(&p)
+	edited := Edited{Before: before}
 	if err != nil {
-		return before, after, err
+		return edited, err
 	}
-	change := decide(before)
-	if data, err = c.changed(data, before, change); err != nil {
-		return before, after, err
+	data, err := c.changed(was, before, decide(before))
+	if err != nil {
+		return edited, err
 	}
-	if after, err = c.parsed(&p, data); err != nil {
-		return before, after, err
+	edited.Changed = !bytes.Equal(was, data)
+	if edited.After, err = c.parsed(&p, data); err != nil {
+		return edited, err
 	}
-	if after.Title != before.Title {
-		if err := c.rename(&p, after.Title, data); err != nil {
-			return before, after, err
-		}
-		return before, after, nil
+	if edited.After.Title != before.Title {
+		return edited, c.rename(&p, edited.After.Title, data)
 	}
-	return before, after, c.writeMetadata(p, data)
+	return edited, c.writeMetadata(p, data)
 }
 
 // metadata reads the metadata that counts.

@@ -30,7 +30,7 @@ func TestLocked(t *testing.T) {
 	release := f.lock(string(projected) + ".lock")
 	hide := always(Change{Hidden: to(true)})
 	var busy *LockedError
-	if _, _, err := f.writer().Edit(t.Context(), projected, hide); !errors.As(err, &busy) {
+	if _, err := f.writer().Edit(t.Context(), projected, hide); !errors.As(err, &busy) {
 		t.Fatalf("edited what is locked: %v", err)
 	}
 	if busy.ID != projected || busy.PID != 4711 || !busy.Since.Equal(writtenAt) {
@@ -51,12 +51,12 @@ func TestLocked(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	cancel(enough)
-	if _, _, err := patient.Edit(ctx, projected, hide); !errors.Is(err, enough) {
+	if _, err := patient.Edit(ctx, projected, hide); !errors.Is(err, enough) {
 		t.Errorf("waiting ends with its context: %v", err)
 	}
 	done := make(chan error)
 	go func() {
-		_, _, err := patient.Edit(t.Context(), projected, hide)
+		_, err := patient.Edit(t.Context(), projected, hide)
 		done <- err
 	}()
 	release()
@@ -96,7 +96,7 @@ func TestLockPlaces(t *testing.T) {
 		t.Error(err)
 	}
 	var busy *LockedError
-	if _, _, err := f.writer().Edit(t.Context(), projected, always(Change{})); !errors.As(err, &busy) {
+	if _, err := f.writer().Edit(t.Context(), projected, always(Change{})); !errors.As(err, &busy) {
 		t.Errorf("edited what is locked: %v", err)
 	}
 }
@@ -110,7 +110,7 @@ func TestLocksStayInside(t *testing.T) {
 		t.Skip(err)
 	}
 	f.write("outside/"+string(projected)+".lock", "")
-	if _, _, err := f.writer().Edit(t.Context(), projected, always(Change{Hidden: to(true)})); err == nil {
+	if _, err := f.writer().Edit(t.Context(), projected, always(Change{Hidden: to(true)})); err == nil {
 		if _, err := os.Stat(filepath.Join(f.base, "outside", string(projected)+".lock")); err != nil {
 			t.Errorf("a file outside of the project: %v", err)
 		}
@@ -130,7 +130,7 @@ func TestNoPlaceForLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	var failed *StoreError
-	if _, _, err := f.writer().Edit(t.Context(), projected, always(Change{Hidden: to(true)})); !errors.As(err, &failed) || failed.Path != dir {
+	if _, err := f.writer().Edit(t.Context(), projected, always(Change{Hidden: to(true)})); !errors.As(err, &failed) || failed.Path != dir {
 		t.Errorf("%v, want one about %s", err, dir)
 	}
 }

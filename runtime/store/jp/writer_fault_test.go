@@ -140,7 +140,7 @@ func operations() map[string]func(context.Context, *Writer) error {
 	}
 	return map[string]func(context.Context, *Writer) error{
 		"edit": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
-			_, _, err := w.Edit(ctx, id, always(Change{Title: to("New title"), Hidden: to(true)}))
+			_, err := w.Edit(ctx, id, always(Change{Title: to("New title"), Hidden: to(true)}))
 			return err
 		}),
 		"archive": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
@@ -332,19 +332,19 @@ func TestSyncs(t *testing.T) {
 		want   []string
 	}{
 		{"metadata", func(ctx context.Context, w *Writer) error {
-			_, _, err := w.Edit(ctx, projected, always(Change{Hidden: to(true)}))
+			_, err := w.Edit(ctx, projected, always(Change{Hidden: to(true)}))
 			return err
 		}, []string{
 			"17000000001-odd/.convtools-metadata.json", "17000000001-odd/.convtools-metadata.json", "17000000001-odd/", "17000000001-odd/",
 		}},
 		{"a title", func(ctx context.Context, w *Writer) error {
-			_, _, err := w.Edit(ctx, projected, always(Change{Title: to("New")}))
+			_, err := w.Edit(ctx, projected, always(Change{Title: to("New")}))
 			return err
 		}, []string{
 			"17000000001-odd/.convtools-metadata.json", "17000000001-odd/.convtools-metadata.json", "17000000001-new/", "17000000001-new/", "./", "./",
 		}},
 		{"nothing", func(ctx context.Context, w *Writer) error {
-			_, _, err := w.Edit(ctx, projected, always(Change{}))
+			_, err := w.Edit(ctx, projected, always(Change{}))
 			return err
 		}, nil},
 		{"to the trash", func(ctx context.Context, w *Writer) error { return w.Remove(ctx, userOnly) }, []string{
@@ -416,7 +416,7 @@ func TestReadOnlyProject(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(context.Context, *Writer) error{
 		"edit": func(ctx context.Context, w *Writer) error {
-			_, _, err := w.Edit(ctx, projected, always(Change{Title: to("New title")}))
+			_, err := w.Edit(ctx, projected, always(Change{Title: to("New title")}))
 			return err
 		},
 		"archive": func(ctx context.Context, w *Writer) error {
@@ -492,7 +492,7 @@ func TestFailedEditOfArchived(t *testing.T) {
 		w := f.writer()
 		disk := &faultyDisk{disk: quickDisk{}, at: at}
 		w.disk = disk
-		_, _, err := w.Edit(t.Context(), archived, always(Change{Labels: map[string]*string{"area": nil}}))
+		_, err := w.Edit(t.Context(), archived, always(Change{Labels: map[string]*string{"area": nil}}))
 		if disk.steps < at {
 			return
 		}

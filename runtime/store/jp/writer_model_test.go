@@ -159,17 +159,17 @@ func change(t *testing.T, rt *rapid.T, w *Writer, id transcript.ID, m modelled) 
 		return &m, err
 	}
 	if m.gone {
-		_, _, err := w.Edit(ctx, id, always(Change{}))
+		_, err := w.Edit(ctx, id, always(Change{}))
 		return nil, err
 	}
 	var err error
 	switch kind {
 	case "title":
 		m.title = rapid.SampledFrom([]string{"", "A", "B/ü", "\x1b[1m\n"}).Draw(rt, "title")
-		_, _, err = w.Edit(ctx, id, always(Change{Title: &m.title}))
+		_, err = w.Edit(ctx, id, always(Change{Title: &m.title}))
 	case "hide":
 		m.hidden = rapid.Bool().Draw(rt, "hide")
-		_, _, err = w.Edit(ctx, id, always(Change{Hidden: &m.hidden}))
+		_, err = w.Edit(ctx, id, always(Change{Hidden: &m.hidden}))
 	case "label":
 		key := rapid.SampledFrom([]string{"area", "x"}).Draw(rt, "key")
 		value := to("")
@@ -179,7 +179,7 @@ func change(t *testing.T, rt *rapid.T, w *Writer, id transcript.ID, m modelled) 
 		} else {
 			m.labels = append(m.labels, key)
 		}
-		_, _, err = w.Edit(ctx, id, always(Change{Labels: map[string]*string{key: value}}))
+		_, err = w.Edit(ctx, id, always(Change{Labels: map[string]*string{key: value}}))
 	case "archive":
 		m.archived = true
 		_, err = w.Archive(ctx, id)

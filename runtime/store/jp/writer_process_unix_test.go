@@ -80,10 +80,10 @@ func writeAsConvtools(base string, count int) error {
 		edit := func(c transcript.Conversation) Change {
 			return Change{Labels: map[string]*string{key: to("")}, Title: to(fmt.Sprintf("Title %d", i%5)), Hidden: to(!c.Hidden)}
 		}
-		_, _, err := w.Edit(ctx, id, edit)
+		_, err := w.Edit(ctx, id, edit)
 		var missing *store.NotFoundError
 		for errors.As(err, &missing) { // the other has removed it, and is about to restore it
-			_, _, err = w.Edit(ctx, id, edit)
+			_, err = w.Edit(ctx, id, edit)
 		}
 		if err != nil {
 			return err

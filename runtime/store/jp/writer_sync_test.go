@@ -69,11 +69,11 @@ func TestOneSyncEach(t *testing.T) {
 		do   func(context.Context, *Writer, transcript.ID) error
 	}{
 		{"hide", func(ctx context.Context, w *Writer, id transcript.ID) error {
-			_, _, err := w.Edit(ctx, id, always(Change{Hidden: to(true), Pinned: to(true)}))
+			_, err := w.Edit(ctx, id, always(Change{Hidden: to(true), Pinned: to(true)}))
 			return err
 		}},
 		{"title", func(ctx context.Context, w *Writer, id transcript.ID) error {
-			_, _, err := w.Edit(ctx, id, always(Change{Title: to("New " + string(id))}))
+			_, err := w.Edit(ctx, id, always(Change{Title: to("New " + string(id))}))
 			return err
 		}},
 		{"append", func(ctx context.Context, w *Writer, id transcript.ID) error { return w.Append(ctx, id, event) }},

@@ -154,10 +154,11 @@ func TestEdit(t *testing.T) {
 		Labels: map[string]*string{"area": nil, "kind": to("a \"b\"")}, Parent: to(userOnly),
 	}
 	for _, id := range []transcript.ID{projected, userOnly, external, archived} {
-		before, after, err := w.Edit(t.Context(), id, always(change))
+		edited, err := w.Edit(t.Context(), id, always(change))
 		if err != nil {
 			t.Fatal(err)
 		}
+		before, after := edited.Before, edited.After
 		if before.Title != "Odd" || after.Title != *change.Title || !after.Hidden || after.Parent != userOnly && id != userOnly || !after.PinnedAt.Equal(writtenAt) {
 			t.Errorf("before %+v, after %+v", before, after)
 		}
@@ -197,7 +198,7 @@ func TestEdit(t *testing.T) {
 		Title: to("Odd"), Pinned: to(false), Hidden: to(false), Expires: to(time.Time{}),
 		Labels: map[string]*string{"area": to("feed"), "kind": nil}, Parent: to(transcript.ID("")),
 	}
-	if _, _, err := w.Edit(t.Context(), projected, always(undo)); err != nil {
+	if _, err := w.Edit(t.Context(), projected, always(undo)); err != nil {
 		t.Fatal(err)
 	}
 	want = strings.Replace(strings.Replace(oddMetadata, "\n    \"area\": \"feed\",", "", 1), "\"9 odd\": \"x\"", "\"9 odd\": \"x\",\n    \"area\": \"feed\"", 1)
@@ -213,7 +214,7 @@ func TestEditNothing(t *testing.T) {
 	w := f.writer()
 	w.disk = &faultyDisk{disk: osDisk{}, at: 1}
 	same := Change{Title: to("Odd"), Pinned: to(false), Hidden: to(false), Labels: map[string]*string{"area": to("feed"), "none": nil}, Expires: to(time.Time{})}
-	if _, _, err := w.Edit(t.Context(), projected, always(same)); err != nil {
+	if _, err := w.Edit(t.Context(), projected, always(same)); err != nil {
 		t.Error(err)
 	}
 }
@@ -228,23 +229,23 @@ func TestEditRefuses(t *testing.T) {
 	w := f.writer()
 	var conversation *ConversationError
 	for _, id := range []transcript.ID{"jp-c17000000009", "jp-c17000000010", "jp-c17000000011"} {
-		if _, _, err := w.Edit(t.Context(), id, always(Change{Hidden: to(true)})); !errors.As(err, &conversation) || conversation.ID != id {
+		if _, err := w.Edit(t.Context(), id, always(Change{Hidden: to(true)})); !errors.As(err, &conversation) || conversation.ID != id {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
 	var missing *store.NotFoundError
 	for _, id := range []transcript.ID{"jp-c1", "../../x", "", "jp-c-1", "jp-c017000000001"} {
-		if _, _, err := w.Edit(t.Context(), id, always(Change{Hidden: to(true)})); !errors.As(err, &missing) {
+		if _, err := w.Edit(t.Context(), id, always(Change{Hidden: to(true)})); !errors.As(err, &missing) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
 	var label *BadLabelError
 	for _, key := range []string{"", "9", "a b", "a/b", "ä", "a="} {
-		if _, _, err := w.Edit(t.Context(), projected, always(Change{Labels: map[string]*string{key: to("")}})); !errors.As(err, &label) {
+		if _, err := w.Edit(t.Context(), projected, always(Change{Labels: map[string]*string{key: to("")}})); !errors.As(err, &label) {
 			t.Errorf("label %q: %v", key, err)
 		}
 	}
-	if _, _, err := w.Edit(t.Context(), projected, always(Change{Title: to(strings.Repeat("x", maxMetadataSize))})); !errors.As(err, &conversation) {
+	if _, err := w.Edit(t.Context(), projected, always(Change{Title: to(strings.Repeat("x", maxMetadataSize))})); !errors.As(err, &conversation) {
 		t.Errorf("a title of a megabyte: %v", err)
 	}
 	if diff := cmp.Diff(before, f.files()); diff != "" {
@@ -260,7 +261,7 @@ func TestTitleTaken(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)
 	f.write(inUser+"17000000001-new/notes.txt", "mine")
-	if _, _, err := f.writer().Edit(t.Context(), projected, always(Change{Title: to("new")})); err != nil {
+	if _, err := f.writer().Edit(t.Context(), projected, always(Change{Title: to("new")})); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{inUser + "17000000001-odd/events.json", inUser + "17000000001-new/notes.txt", inProject + "17000000001-new/events.json"} {
@@ -441,7 +442,7 @@ func TestFork(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)
 	w := f.writer()
-	if _, _, err := w.Edit(t.Context(), projected, always(Change{Hidden: to(true), Pinned: to(true), Expires: to(writtenAt)})); err != nil {
+	if _, err := w.Edit(t.Context(), projected, always(Change{Hidden: to(true), Pinned: to(true), Expires: to(writtenAt)})); err != nil {
 		t.Fatal(err)
 	}
 	want := number(writtenAt.UnixMilli() / 100)

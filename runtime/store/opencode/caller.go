@@ -82,8 +82,8 @@ func (d *database) latest(ctx context.Context, most int) ([]string, error) {
 	return collect(ctx, d, func(rows *sql.Rows) (session string, err error) {
 		err = rows.Scan(&session)
 		return session, err
-	}, func(h *handle) string {
-		return fmt.Sprintf("SELECT CAST(id AS TEXT) FROM session WHERE id IS NOT NULL ORDER BY %s DESC LIMIT %d", h.column("session", "time_updated"), most)
+	}, func(t tables) string {
+		return fmt.Sprintf("SELECT CAST(id AS TEXT) FROM session WHERE id IS NOT NULL ORDER BY %s DESC LIMIT %d", t.column("session", "time_updated"), most)
 	})
 }
 

@@ -3,13 +3,9 @@ package opencode
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -17,84 +13,23 @@ import (
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 )
 
-// database is a database of opencode. It implements [source]. It is opened again where
-// its owner changes it while it is read.
+// database is a database of opencode. It implements [source].
 type database struct {
-	dir, name string
-
-	mu      sync.Mutex
-	users   int     // of the database
-	current *handle // nil where it is not open
+	*sqlitefile.Shared[tables]
+	file string
 }
 
-// handle is a database that was opened.
-type handle struct {
-	*sqlitefile.DB
-	tables  map[string][]string // names of the columns
-	users   int                 // queries
-	retired bool                // it is closed behind the last query
-}
+// tables are the names of the columns of each table.
+type tables map[string][]string
 
 // newDatabase returns a database with one user.
 func newDatabase(path string) *database {
-	return &database{dir: filepath.Dir(path), name: filepath.Base(path), users: 1}
+	return &database{sqlitefile.Share(func(ctx context.Context) (*sqlitefile.DB, tables, error) { return openDatabase(ctx, path) }), path}
 }
 
-func (d *database) path() string { return filepath.Join(d.dir, d.name) }
-
-func (d *database) retain() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.users++
-}
-
-func (d *database) release() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.users--; d.users == 0 {
-		d.retire(d.current)
-	}
-}
-
-// retire closes a handle once nothing is read from it.
-func (d *database) retire(h *handle) {
-	if h == nil {
-		return
-	}
-	if d.current == h {
-		d.current = nil
-	}
-	h.retired = true
-	if h.users == 0 && h.DB != nil {
-		h.Close()
-		h.DB = nil
-	}
-}
-
-// acquire returns the handle of the database, opened where there is none.
-func (d *database) acquire(ctx context.Context) (*handle, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.current == nil {
-		h, err := openHandle(ctx, d.path())
-		if err != nil {
-			return nil, err
-		}
-		d.current = h
-	}
-	d.current.users++
-	return d.current, nil
-}
-
-// leave ends the use of a handle, which is not used again where it is outdated.
-func (d *database) leave(h *handle, outdated bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	h.users--
-	if outdated || h.retired || d.users == 0 {
-		d.retire(h)
-	}
-}
+func (d *database) path() string { return d.file }
+func (d *database) retain()      { d.Retain() }
+func (d *database) release()     { d.Release() }
 
 // required are the columns without which the tables cannot be read.
 var required = [...]struct{ table, column string }{
@@ -109,49 +44,31 @@ var required = [...]struct{ table, column string }{
 	{"part", "data"},
 }
 
-// openHandle opens a database, which may be a link: its write-ahead log is beside what
-// that leads to.
-func openHandle(ctx context.Context, path string) (*handle, error) {
-	real, err := filepath.EvalSymlinks(path)
+// openDatabase opens a database, and reads which columns the tables have. A view in
+// place of a table is none: looking at it could take any time.
+func openDatabase(ctx context.Context, path string) (*sqlitefile.DB, tables, error) {
+	db, err := sqlitefile.OpenPath(ctx, path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	root, err := os.OpenRoot(filepath.Dir(real))
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	db, err := sqlitefile.Open(ctx, root, filepath.Base(real))
-	if err != nil {
-		return nil, err
-	}
-	h := &handle{DB: db, tables: map[string][]string{}}
-	if err := h.describe(ctx); err != nil {
-		db.Close()
-		return nil, err
-	}
-	return h, nil
-}
-
-// describe reads which columns the tables have. A view in place of a table is none:
-// looking at it could take any time.
-func (h *handle) describe(ctx context.Context) error {
-	err := h.Each(ctx, func(rows *sql.Rows) error {
+	t := tables{}
+	err = db.Each(ctx, func(rows *sql.Rows) error {
 		var table, column string
 		err := rows.Scan(&table, &column)
-		h.tables[table] = append(h.tables[table], column)
+		t[table] = append(t[table], column)
 		return err
 	}, `SELECT s.name, c.name FROM sqlite_schema s, pragma_table_info(s.name) c
 		WHERE s.type = 'table' AND s.name IN ('session', 'message', 'part') AND s.sql NOT LIKE 'CREATE VIRTUAL%'`)
-	if err != nil {
-		return err
-	}
 	for _, r := range required {
-		if !slices.Contains(h.tables[r.table], r.column) {
-			return &schemaError{r.table, r.column}
+		if err == nil && !slices.Contains(t[r.table], r.column) {
+			err = &schemaError{r.table, r.column}
 		}
 	}
-	return nil
+	if err != nil {
+		db.Close()
+		return nil, nil, err
+	}
+	return db, t, nil
 }
 
 // schemaError is the error for a database of a form that is not known.
@@ -162,49 +79,23 @@ func (e *schemaError) Error() string {
 }
 
 // column returns an expression for a column that a table need not have.
-func (h *handle) column(table, name string) string {
-	if slices.Contains(h.tables[table], name) {
+func (t tables) column(table, name string) string {
+	if slices.Contains(t[table], name) {
 		return table + "." + name
 	}
 	return "NULL"
 }
 
-// maxAttempts bounds how often a query begins again because the owner of the database
-// changes it.
-const maxAttempts = 10
-
-// each calls row for each row of a query, which may depend on the form of the tables.
-// Where the database changes, it calls begin and starts again.
-func (d *database) each(ctx context.Context, begin func(), row func(*sql.Rows) error, query func(*handle) string, args ...any) error {
-	for attempt := 1; ; attempt++ {
-		begin()
-		h, err := d.acquire(ctx)
-		if err == nil {
-			err = h.Each(ctx, row, query(h), args...)
-			d.leave(h, errors.Is(err, sqlitefile.ErrChanged))
-		}
-		if !errors.Is(err, sqlitefile.ErrChanged) || attempt == maxAttempts {
-			return err
-		}
-	}
-}
-
 // collect returns what scan makes of each row.
-func collect[T any](ctx context.Context, d *database, scan func(*sql.Rows) (T, error), query func(*handle) string, args ...any) ([]T, error) {
-	var found []T
-	err := d.each(ctx, func() { found = nil }, func(rows *sql.Rows) error {
-		x, err := scan(rows)
-		found = append(found, x)
-		return err
-	}, query, args...)
-	return found, err
+func collect[T any](ctx context.Context, d *database, scan func(*sql.Rows) (T, error), query func(tables) string, args ...any) ([]T, error) {
+	return sqlitefile.Collect(ctx, d.Shared, scan, query, args...)
 }
 
-func fixed(query string) func(*handle) string { return func(*handle) string { return query } }
+func fixed(query string) func(tables) string { return func(tables) string { return query } }
 
 // open opens the database, to find out whether it can be read.
 func (d *database) open(ctx context.Context) error {
-	return d.each(ctx, func() {}, func(*sql.Rows) error { return nil }, fixed("SELECT 1"))
+	return d.Each(ctx, func() {}, func(*sql.Rows) error { return nil }, fixed("SELECT 1"))
 }
 
 // maxText is how many characters of a text beside the messages are read.
@@ -231,14 +122,14 @@ func (d *database) scanInfo(rows *sql.Rows) (*info, error) {
 
 // selectInfo returns the query for sessions in which something is recorded. What has
 // another type than it should have counts as missing.
-func selectInfo(where string) func(*handle) string {
-	return func(h *handle) string {
+func selectInfo(where string) func(tables) string {
+	return func(t tables) string {
 		var columns []string
 		for _, name := range []string{"id", "parent_id", "directory", "title", "revert"} {
-			columns = append(columns, fmt.Sprintf("substr(CAST(%s AS TEXT), 1, %d)", h.column("session", name), maxText))
+			columns = append(columns, fmt.Sprintf("substr(CAST(%s AS TEXT), 1, %d)", t.column("session", name), maxText))
 		}
 		for _, name := range []string{"time_created", "time_archived"} {
-			c := h.column("session", name)
+			c := t.column("session", name)
 			columns = append(columns, fmt.Sprintf("CASE WHEN typeof(%s) IN ('integer', 'real') THEN CAST(%s AS INTEGER) END", c, c))
 		}
 		return "SELECT " + strings.Join(columns, ", ") +
@@ -336,7 +227,7 @@ func (d *database) parts(ctx context.Context, message string, buffer *store.Buff
 	var all []sized
 	var small []part
 	begin := func() { all, small, buffer.Bytes = nil, nil, buffer.Bytes[:0] }
-	err := d.each(ctx, begin, func(rows *sql.Rows) error {
+	err := d.Each(ctx, begin, func(rows *sql.Rows) error {
 		var p sized
 		var data sql.RawBytes
 		if err := rows.Scan(&p.id, &p.size, &data); err != nil {
@@ -367,7 +258,7 @@ func (d *database) parts(ctx context.Context, message string, buffer *store.Buff
 			to++
 		}
 		size, before := len(buffer.Bytes), len(parts)
-		err := d.each(ctx, func() { buffer.Bytes, parts = buffer.Bytes[:size], parts[:before] }, func(rows *sql.Rows) error {
+		err := d.Each(ctx, func() { buffer.Bytes, parts = buffer.Bytes[:size], parts[:before] }, func(rows *sql.Rows) error {
 			var p part
 			var data sql.RawBytes
 			if err := rows.Scan(&p.id, &data); err != nil {
@@ -391,16 +282,16 @@ func (d *database) version(ctx context.Context, session string) (string, error) 
 	found, err := collect(ctx, d, func(rows *sql.Rows) (version string, err error) {
 		err = rows.Scan(&version)
 		return version, err
-	}, func(h *handle) string {
+	}, func(t tables) string {
 		latest := func(table, session string) string {
-			return fmt.Sprintf("(SELECT count(*) || ' ' || coalesce(max(%s), '') FROM %s WHERE %s)", h.column(table, "time_updated"), table, session)
+			return fmt.Sprintf("(SELECT count(*) || ' ' || coalesce(max(%s), '') FROM %s WHERE %s)", t.column(table, "time_updated"), table, session)
 		}
 		parts := latest("part", "message_id IN (SELECT id FROM message WHERE session_id = session.id)")
-		if h.column("part", "session_id") != "NULL" {
+		if t.column("part", "session_id") != "NULL" {
 			parts = latest("part", "session_id = session.id")
 		}
 		return fmt.Sprintf("SELECT coalesce(%s, '') || ' ' || %s || ' ' || %s FROM session WHERE id = ?",
-			h.column("session", "time_updated"), latest("message", "session_id = session.id"), parts)
+			t.column("session", "time_updated"), latest("message", "session_id = session.id"), parts)
 	}, session)
 	if err != nil || len(found) == 0 {
 		return "", err

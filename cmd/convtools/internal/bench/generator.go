@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
@@ -23,21 +24,20 @@ const (
 // it has to write, and with nothing to do. Beside it are generators of code from
 // OpenAPI and SQL, each of which writes one output of another kind.
 func (b *builds) generator(ctx context.Context, t *table.Table) error {
-	dir := filepath.Join(b.dir, "generator")
-	if err := os.CopyFS(dir, plantest.Project(b.plan.tools)); err != nil {
-		return fmt.Errorf("writing a project: %w", err)
-	}
-	caches := filepath.Join(b.dir, "caches")
-	convgen := program{path: b.convgen, args: []string{"generate", "-C", dir}, env: []string{
-		"HOME=" + caches, "XDG_CACHE_HOME=" + caches, "LocalAppData=" + caches,
-	}}
+	projects, caches := filepath.Join(b.dir, "generator"), filepath.Join(b.dir, "caches")
+	var dir string
+	var convgen program
 	var all measured
-	for range b.plan.runs {
-		for _, written := range []string{"generated", ".jp"} {
-			if err := os.RemoveAll(filepath.Join(dir, written)); err != nil {
-				return fmt.Errorf("removing what was generated: %w", err)
-			}
+	for i := range b.plan.runs {
+		// A folder of its own for each run: where files were removed a moment ago, some
+		// file systems take many times as long to make others.
+		dir = filepath.Join(projects, strconv.Itoa(i))
+		if err := os.CopyFS(dir, plantest.Project(b.plan.tools)); err != nil {
+			return fmt.Errorf("writing a project: %w", err)
 		}
+		convgen = program{path: b.convgen, args: []string{"generate", "-C", dir}, env: []string{
+			"HOME=" + caches, "XDG_CACHE_HOME=" + caches, "LocalAppData=" + caches,
+		}}
 		one, err := b.once(ctx, convgen)
 		if err != nil {
 			return err
@@ -73,10 +73,34 @@ func (b *builds) generator(ctx context.Context, t *table.Table) error {
 	}
 	add("from nothing", all, generatorAll)
 	add("no change", results[0], generatorUnchanged)
+	if err := os.RemoveAll(projects); err != nil {
+		return fmt.Errorf("removing what was generated: %w", err)
+	}
+	if err := b.manyTools(ctx, t, convgen.env); err != nil {
+		return err
+	}
+	return b.beside(ctx, t, all)
+}
+
+// manyTools shows that nothing breaks with ten times as many tools, and what that takes.
+func (b *builds) manyTools(ctx context.Context, t *table.Table, env []string) error {
+	dir, tools := filepath.Join(b.dir, "many tools"), 10*b.plan.tools
+	if err := os.CopyFS(dir, plantest.Project(tools)); err != nil {
+		return fmt.Errorf("writing a project: %w", err)
+	}
+	one, err := b.once(ctx, program{path: b.convgen, args: []string{"generate", "-C", dir}, env: env})
+	if err != nil {
+		return err
+	}
+	t.Add(table.Row{
+		Name:   fmt.Sprintf("convgen, %d specs: from nothing", tools),
+		Result: milliseconds(one.min()),
+		Detail: fmt.Sprintf("at most %s resident", megabytes(one.peak)),
+	})
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("removing what was generated: %w", err)
 	}
-	return b.beside(ctx, t, all)
+	return nil
 }
 
 // once runs a program once.

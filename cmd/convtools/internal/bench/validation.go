@@ -14,91 +14,80 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
-// The benchmarks in generated/conversation whose results are read.
-const (
-	benchGenerated = "BenchmarkValidateGrep/generated"
-	benchSchema    = "BenchmarkValidateGrep/jsonschema"
-	benchParse     = "BenchmarkParseGrep"
-)
+// benchParse is the benchmark in generated/conversation that decodes and repairs
+// arguments before it validates them.
+const benchParse = "BenchmarkParseGrep"
 
-// validation measures the generated validator of a tool against a validator that
-// interprets the tool's schema, on the same arguments.
+// validation measures generated validators against those that interpret the tools'
+// schemas, on the same arguments.
 func (b *builds) validation(ctx context.Context, t *table.Table) error {
-	// With -count, go test would run one benchmark often before the next, and not
-	// in turn.
-	var out []byte
-	for range b.plan.counts {
-		run, err := b.goRun(ctx, "-C", b.root, "test", "-run", "^$", "-bench", "^Benchmark(Validate|Parse)Grep$", "-benchmem",
-			"-benchtime", b.plan.benchtime, module+"/generated/conversation")
-		if err != nil {
-			return err
-		}
-		out = append(out, run...)
-	}
-	results, err := parseBenchmarks(out)
+	results, err := b.validators(ctx)
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{benchGenerated, benchSchema, benchParse} {
-		if _, ok := results[name]; !ok {
-			return fmt.Errorf("%s is missing from the output of go test:\n%s", name, out)
+	measured := func(name string) (benchmark, error) {
+		result, ok := results[name]
+		if !ok {
+			return benchmark{}, fmt.Errorf("%s is missing from the output of go test", name)
 		}
+		return result, nil
 	}
-	ours, theirs, parse := results[benchGenerated], results[benchSchema], results[benchParse]
-	ratio := theirs.nanoseconds / ours.nanoseconds
-	r := table.Row{
-		Name:   "validation: conversation_grep",
-		Result: fmt.Sprintf("%.0fx as fast as jsonschema/v5", ratio),
-		Detail: fmt.Sprintf("min %.0f ns; peer %.0f ns with %d allocations", ours.nanoseconds, theirs.nanoseconds, theirs.allocs),
+	for _, arguments := range []string{"flat", "nested"} {
+		bench := "BenchmarkValidators/" + arguments + "/"
+		ours, err := measured(bench + "generated")
+		if err != nil {
+			return err
+		}
+		for _, peer := range []struct{ name, title string }{{"v5", "jsonschema/v5"}, {"v6", "jsonschema/v6"}, {"google", "google/jsonschema-go"}} {
+			theirs, err := measured(bench + peer.name)
+			if err != nil {
+				return err
+			}
+			ratio := theirs.nanoseconds / ours.nanoseconds
+			r := table.Row{
+				Name:   "validation, " + arguments + ": beside " + peer.title,
+				Result: fmt.Sprintf("%.0fx as fast", ratio),
+				Detail: fmt.Sprintf("min %.0f ns; peer %.0f ns with %d allocations", ours.nanoseconds, theirs.nanoseconds, theirs.allocs),
+			}
+			r.AtLeast(ratio, 30)
+			t.Add(r)
+		}
+		t.Add(table.Row{
+			Name:   "validation, " + arguments + ": allocations",
+			Result: fmt.Sprintf("%d", ours.allocs),
+			Bound:  "none",
+			Missed: ours.allocs > 0,
+		})
 	}
-	r.AtLeast(ratio, 30)
-	t.Add(r)
+	parse, err := measured(benchParse)
+	if err != nil {
+		return err
+	}
 	t.Add(table.Row{
-		Name:   "validation: allocations",
-		Result: fmt.Sprintf("%d", ours.allocs),
-		Bound:  "none",
-		Missed: ours.allocs > 0,
-	})
-	t.Add(table.Row{
-		Name:   "validation: decoding and repairs included",
-		Result: fmt.Sprintf("%.2fx as fast as jsonschema/v5 without decoding", theirs.nanoseconds/parse.nanoseconds),
+		Name:   "validation, flat: decoding and repairs included",
+		Result: fmt.Sprintf("%.2fx as fast as jsonschema/v5 without decoding", results["BenchmarkValidators/flat/v5"].nanoseconds/parse.nanoseconds),
 		Detail: fmt.Sprintf("min %.0f ns with %d allocations", parse.nanoseconds, parse.allocs),
 	})
-	return b.validators(ctx, t)
+	return nil
 }
 
-// validators measures the generated validator against two more that interpret the
-// schema.
-func (b *builds) validators(ctx context.Context, t *table.Table) error {
+// validators runs the benchmarks of validators. With -count, go test would run one
+// often before the next, and not in turn.
+func (b *builds) validators(ctx context.Context) (map[string]benchmark, error) {
 	var out []byte
 	for range b.plan.counts {
-		run, err := b.goRun(ctx, "-C", filepath.Join(b.root, "cmd", "convtools", "internal"), "test", "-run", "^$", "-bench", "^BenchmarkValidators$", "-benchmem",
-			"-benchtime", b.plan.benchtime, "./bench")
-		if err != nil {
-			return err
+		for _, where := range [][]string{
+			{"-C", b.root, "test", "-bench", "^" + benchParse + "$", module + "/generated/conversation"},
+			{"-C", filepath.Join(b.root, "cmd", "convtools", "internal"), "test", "-bench", "^BenchmarkValidators$", "./bench"},
+		} {
+			run, err := b.goRun(ctx, append(where, "-run", "^$", "-benchmem", "-benchtime", b.plan.benchtime)...)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, run...)
 		}
-		out = append(out, run...)
 	}
-	results, err := parseBenchmarks(out)
-	if err != nil {
-		return err
-	}
-	ours, measured := results["BenchmarkValidators/generated"]
-	for _, peer := range []struct{ name, title string }{{"v6", "jsonschema/v6"}, {"google", "google/jsonschema-go"}} {
-		theirs, ok := results["BenchmarkValidators/"+peer.name]
-		if !ok || !measured {
-			return fmt.Errorf("a validator is missing from the output of go test:\n%s", out)
-		}
-		ratio := theirs.nanoseconds / ours.nanoseconds
-		r := table.Row{
-			Name:   "validation: beside " + peer.title,
-			Result: fmt.Sprintf("%.0fx as fast as %s", ratio, peer.title),
-			Detail: fmt.Sprintf("min %.0f ns; peer %.0f ns with %d allocations", ours.nanoseconds, theirs.nanoseconds, theirs.allocs),
-		}
-		r.AtLeast(ratio, 30)
-		t.Add(r)
-	}
-	return nil
+	return parseBenchmarks(out)
 }
 
 // benchmark is the result of one Go benchmark: its fastest run.

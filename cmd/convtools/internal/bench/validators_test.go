@@ -6,66 +6,98 @@ import (
 	"testing"
 
 	google "github.com/google/jsonschema-go/jsonschema"
+	v5 "github.com/santhosh-tekuri/jsonschema/v5"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/convtools/convtools/generated/conv"
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/coerce"
+	"github.com/convtools/convtools/runtime/contract"
 )
 
-// arguments are a call of conversation_grep as assistants make them.
-const arguments = `{"pattern":"retry","limit":10,"scopes":["chat"],"ignore_case":true,"ids":["jp-c17648402467"],"context":2}`
+// validated is a tool whose generated validator is measured, and arguments of a call as
+// assistants make them.
+type validated struct {
+	name, schema, arguments string
+	validate                func(coerce.Object) []contract.Problem
+}
 
-// BenchmarkValidators holds the generated validator against two that interpret the
+func validatedTools() []validated {
+	return []validated{
+		{
+			"flat", conversation.GrepTool().InputSchema,
+			`{"pattern":"retry","limit":10,"scopes":["chat"],"ignore_case":true,"ids":["jp-c17648402467"],"context":2}`,
+			conversation.ValidateGrep,
+		},
+		{
+			"nested", conv.CreateTool().InputSchema,
+			`{"user_instruction":"Review the patch","items":[{"type":"text","text":"It is about tides"},` +
+				`{"type":"image","image_url":"https://example.com/tides.png"},{"type":"local_image","path":"docs/chart.png"}],` +
+				`"mcp_allowlist":["files/read","search"],"internal_tools":{"include_plan_tool":true,"include_apply_patch_tool":false}}`,
+			conv.ValidateCreate,
+		},
+	}
+}
+
+// BenchmarkValidators holds generated validators against those that interpret the
 // schema, on arguments that have been decoded already.
 func BenchmarkValidators(b *testing.B) {
-	schema := conversation.GrepTool().InputSchema
-	var document any
-	if err := json.Unmarshal([]byte(arguments), &document); err != nil {
+	for _, tool := range validatedTools() {
+		b.Run(tool.name, func(b *testing.B) {
+			object, _, err := coerce.DecodeObject([]byte(tool.arguments))
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Run("generated", func(b *testing.B) {
+				for b.Loop() {
+					if problems := tool.validate(object); problems != nil {
+						b.Fatal(problems)
+					}
+				}
+			})
+			var document any
+			if err := json.Unmarshal([]byte(tool.arguments), &document); err != nil {
+				b.Fatal(err)
+			}
+			for name, validate := range interpreters(b, tool.schema) {
+				b.Run(name, func(b *testing.B) {
+					for b.Loop() {
+						if err := validate(document); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		})
+	}
+}
+
+// interpreters returns what judges documents by a schema.
+func interpreters(b *testing.B, schema string) map[string]func(any) error {
+	const url = "mem:///tool.json"
+	five, err := v5.CompileString(url, schema)
+	if err != nil {
 		b.Fatal(err)
 	}
-	b.Run("generated", func(b *testing.B) {
-		object, _, err := coerce.DecodeObject([]byte(arguments))
-		if err != nil {
-			b.Fatal(err)
-		}
-		for b.Loop() {
-			if problems := conversation.ValidateGrep(object); problems != nil {
-				b.Fatal(problems)
-			}
-		}
-	})
-	b.Run("v6", func(b *testing.B) {
-		parsed, err := jsonschema.UnmarshalJSON(strings.NewReader(schema))
-		if err != nil {
-			b.Fatal(err)
-		}
-		compiler := jsonschema.NewCompiler()
-		if err := compiler.AddResource("mem:///grep.json", parsed); err != nil {
-			b.Fatal(err)
-		}
-		compiled, err := compiler.Compile("mem:///grep.json")
-		if err != nil {
-			b.Fatal(err)
-		}
-		for b.Loop() {
-			if err := compiled.Validate(document); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("google", func(b *testing.B) {
-		var parsed google.Schema
-		if err := json.Unmarshal([]byte(schema), &parsed); err != nil {
-			b.Fatal(err)
-		}
-		resolved, err := parsed.Resolve(nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for b.Loop() {
-			if err := resolved.Validate(document); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
+	parsed, err := jsonschema.UnmarshalJSON(strings.NewReader(schema))
+	if err != nil {
+		b.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource(url, parsed); err != nil {
+		b.Fatal(err)
+	}
+	six, err := compiler.Compile(url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var document google.Schema
+	if err := json.Unmarshal([]byte(schema), &document); err != nil {
+		b.Fatal(err)
+	}
+	resolved, err := document.Resolve(nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return map[string]func(any) error{"v5": five.Validate, "v6": six.Validate, "google": resolved.Validate}
 }

@@ -55,13 +55,13 @@ func (b *builds) writes(ctx context.Context, t *table.Table) (err error) {
 	}{
 		{"hiding a conversation", func() error {
 			hidden = !hidden
-			_, _, err := writer.Edit(ctx, "jp-c"+id, func(transcript.Conversation) jp.Change { return jp.Change{Hidden: &hidden} })
+			_, err := writer.Edit(ctx, "jp-c"+id, func(transcript.Conversation) jp.Change { return jp.Change{Hidden: &hidden} })
 			return err
 		}, false, "1 file and 1 directory"},
 		{"giving it a title", func() error {
 			n++
 			title := fmt.Sprintf("Title %d", n)
-			_, _, err := writer.Edit(ctx, "jp-c"+id, func(transcript.Conversation) jp.Change { return jp.Change{Title: &title} })
+			_, err := writer.Edit(ctx, "jp-c"+id, func(transcript.Conversation) jp.Change { return jp.Change{Title: &title} })
 			return err
 		}, true, "1 file and 2 directories"},
 	} {

@@ -9,7 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
+	"unicode/utf8"
 )
 
 // Value is a JSON value: a [String], [Int], [Number], [Bool], [Array] or [Object].
@@ -92,6 +92,32 @@ func Pretty(v Value) []byte {
 }
 
 func (s String) write(b *bytes.Buffer, _ int) {
+	// Most texts are of characters that stand for themselves, and an encoder costs more
+	// than such a text.
+	start := b.Len()
+	b.WriteByte('"')
+	from := 0
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c == '"' || c == '\\' || c == '\n':
+			b.WriteString(string(s[from:i]))
+			if c == '\n' {
+				c = 'n'
+			}
+			b.Write([]byte{'\\', c})
+			from = i + 1
+		case c < ' ' || c >= utf8.RuneSelf:
+			b.Truncate(start)
+			s.encode(b)
+			return
+		}
+	}
+	b.WriteString(string(s[from:]))
+	b.WriteByte('"')
+}
+
+func (s String) encode(b *bytes.Buffer) {
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(string(s)) // a string into a buffer: neither can fail
@@ -165,6 +191,9 @@ func separate(b *bytes.Buffer, i, depth int) {
 
 func newline(b *bytes.Buffer, depth int) {
 	if depth >= 0 {
-		b.WriteString("\n" + strings.Repeat("  ", depth))
+		b.WriteByte('\n')
+		for range depth {
+			b.WriteString("  ")
+		}
 	}
 }

@@ -73,6 +73,23 @@ func (k *Kept) Append(dst, raw []byte, decoder Decoder) ([]byte, transcript.Enco
 	return k.Finish(dst), transcript.Plain
 }
 
+// AppendPlain appends a text, and leaves out what is not kept. Bytes that are not UTF-8
+// become U+FFFD.
+func (k *Kept) AppendPlain(dst, text []byte) []byte {
+	if !k.cuts {
+		return transcript.AppendValid(dst, text)
+	}
+	for len(text) > 0 {
+		end := len(text)
+		if end > AtOnce {
+			for end = AtOnce; end > AtOnce-utf8.UTFMax && !utf8.RuneStart(text[end]); end-- {
+			}
+		}
+		dst, text = k.Shorten(transcript.AppendValid(dst, text[:end])), text[end:]
+	}
+	return k.Finish(dst)
+}
+
 // Shorten leaves out what is known not to be kept, when that has become much.
 func (k *Kept) Shorten(dst []byte) []byte {
 	if !k.cuts || len(dst) < k.next {

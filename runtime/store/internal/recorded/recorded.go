@@ -36,6 +36,8 @@ type Event struct {
 // Piece is a part of a text.
 type Piece struct {
 	Raw []byte // as it stands between its quotes
+	// Plain is set where Raw is the text itself.
+	Plain bool
 	// Joined is set where no line ends between the piece before and this one.
 	Joined bool
 }
@@ -56,7 +58,7 @@ func (e *Event) Time() time.Time {
 
 // Stored implements [transcript.Record].
 func (e *Event) Stored() ([]byte, transcript.StoredForm) {
-	if e.Kind != transcript.KindToolCall && len(e.Pieces) == 1 {
+	if e.Kind != transcript.KindToolCall && len(e.Pieces) == 1 && !e.Pieces[0].Plain {
 		return e.Pieces[0].Raw, transcript.StoredString
 	}
 	return nil, transcript.StoredOtherwise
@@ -83,7 +85,11 @@ func (e *Event) appendPieces(dst []byte, k *jsontext.Kept) []byte {
 		if i > 0 && !p.Joined {
 			dst, _ = k.Append(dst, []byte(`\n`), nil)
 		}
-		dst, _ = k.Append(dst, p.Raw, nil)
+		if p.Plain {
+			dst = k.AppendPlain(dst, p.Raw)
+		} else {
+			dst, _ = k.Append(dst, p.Raw, nil)
+		}
 	}
 	return k.Finish(dst)
 }
@@ -140,6 +146,7 @@ var forms = [...]struct{ recorded, text string }{
 	transcript.KindCompaction:      {"compaction", ""},
 	transcript.KindTurnStart:       {"turn_start", ""},
 	transcript.KindConfigDelta:     {"config_delta", ""},
+	transcript.KindSystem:          {"system_message", "content"},
 }
 
 // AppendJSON implements [transcript.Record], with the keys that JP's events have.

@@ -69,20 +69,18 @@ var (
 	// ErrStop, returned by a function that is called for rows, ends them without an
 	// error.
 	ErrStop = errors.New("stop")
-	// ErrCorrupt is wrapped by the error for what is no database, or a damaged one.
+	// ErrNotDatabase is the error for what is no database.
+	ErrNotDatabase = errors.New("it is no SQLite database")
+	// ErrCorrupt is wrapped by the error for a damaged database.
 	ErrCorrupt = errors.New("it is damaged")
 )
 
 // Each calls row for each row of the result of a query, until that returns an error. A
 // query is prepared once: what differs between calls belongs into args.
 func (db *DB) Each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error {
-	statement, err := db.prepare(ctx, query)
+	rows, err := db.query(ctx, query, args...)
 	if err != nil {
-		return db.failure(ctx, err)
-	}
-	rows, err := statement.QueryContext(ctx, args...)
-	if err != nil {
-		return db.failure(ctx, err)
+		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -94,6 +92,15 @@ func (db *DB) Each(ctx context.Context, row func(*sql.Rows) error, query string,
 		}
 	}
 	return db.failure(ctx, rows.Err())
+}
+
+func (db *DB) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	statement, err := db.prepare(ctx, query)
+	if err != nil {
+		return nil, db.failure(ctx, err)
+	}
+	rows, err := statement.QueryContext(ctx, args...)
+	return rows, db.failure(ctx, err)
 }
 
 func (db *DB) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
@@ -126,7 +133,9 @@ func (db *DB) failure(ctx context.Context, err error) error {
 		return ctx.Err()
 	case db.snapshot.changed.Load():
 		return ErrChanged
-	case errors.As(err, &code) && (code.Code()&primaryCode == codeCorrupt || code.Code()&primaryCode == codeNotADB):
+	case errors.As(err, &code) && code.Code()&primaryCode == codeNotADB:
+		return ErrNotDatabase
+	case errors.As(err, &code) && code.Code()&primaryCode == codeCorrupt:
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	return err

@@ -16,22 +16,32 @@ import (
 // read. Opened again, the database has its present content.
 var ErrChanged = errors.New("the database was changed while it was read")
 
-// errJournal is the error for a database with the rollback journal of a transaction
-// that has not ended.
-var errJournal = errors.New("a transaction has not ended: there is a rollback journal beside it")
-
-// snapshot is a database with what is committed in its write-ahead log, as it was when
-// it was opened. It implements [fs.FS] with the database as the only file.
+// snapshot is a database as it was committed last when it was opened. It implements
+// [fs.FS] with the database as the only file.
 type snapshot struct {
 	file     *os.File
-	log      *wal // nil for none
-	logFile  *os.File
+	beside   *os.File // what over reads; nil for none
+	over     overlay  // nil for none
 	size     int64
 	pageSize int64
 	fileSize int64 // of file, and its modification, when it was opened
 	modified time.Time
 	changed  atomic.Bool // a read has found that the owner changed something
 }
+
+// overlay is pages that count in place of those in the file of a database: the ones in a
+// write-ahead log, or in the rollback journal of a transaction that has not ended.
+type overlay interface {
+	layout() layout
+	// read fills b with a part of a page, and reports whether the overlay has it. The
+	// error is [ErrChanged] where that is not what it was any more.
+	read(b []byte, page uint32, within int64) (bool, error)
+	// current reports whether the overlay is still what it was when it was read.
+	current() bool
+}
+
+// layout is the size of a database, as an overlay has it.
+type layout struct{ pageSize, pages int64 }
 
 // fileName is what the database is called in a snapshot.
 const fileName = "database"
@@ -47,34 +57,61 @@ func openSnapshot(root *os.Root, name string) (*snapshot, error) {
 }
 
 func (s *snapshot) open(root *os.Root, name string) error {
-	if journal, err := root.Stat(name + "-journal"); err == nil && journal.Size() > 0 {
-		return errJournal
-	}
 	var info fs.FileInfo
 	var err error
 	if s.file, info, err = safefile.OpenIn(root, name); err != nil {
 		return err
 	}
 	s.size, s.fileSize, s.modified = info.Size(), info.Size(), info.ModTime()
-	s.logFile, _, err = safefile.OpenIn(root, name+"-wal")
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("opening its write-ahead log: %w", err)
+	// A database has one of them at the most: which one stands in its header.
+	err = s.openBeside(root, name+"-wal", func(f *os.File) (overlay, error) {
+		w, err := readWAL(f)
+		if w == nil {
+			return nil, err
+		}
+		return w, err
+	})
+	if s.over == nil && err == nil {
+		err = s.openBeside(root, name+"-journal", func(f *os.File) (overlay, error) {
+			j, err := readJournal(f)
+			if j == nil {
+				return nil, err
+			}
+			return j, err
+		})
 	}
-	if s.log, err = readWAL(s.logFile); err != nil {
-		return fmt.Errorf("reading its write-ahead log: %w", err)
+	if err != nil {
+		return err
 	}
-	if s.log != nil {
-		s.pageSize = s.log.pageSize
-		s.size = s.log.pages * s.pageSize
+	if s.over != nil {
+		size := s.over.layout()
+		s.pageSize = size.pageSize
+		s.size = size.pages * s.pageSize
 	}
 	return s.check()
 }
 
+// openBeside opens a file beside the database, if there is one with pages in it.
+func (s *snapshot) openBeside(root *os.Root, name string, read func(*os.File) (overlay, error)) error {
+	f, _, err := safefile.OpenIn(root, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		if s.over, err = read(f); s.over != nil {
+			s.beside = f
+		} else {
+			f.Close()
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("reading what its owner keeps beside it: %w", err)
+	}
+	return nil
+}
+
 func (s *snapshot) close() {
-	for _, f := range []*os.File{s.file, s.logFile} {
+	for _, f := range []*os.File{s.file, s.beside} {
 		if f != nil {
 			f.Close()
 		}
@@ -87,7 +124,7 @@ func (s *snapshot) check() error {
 	if err != nil {
 		return err
 	}
-	if info.Size() != s.fileSize || !info.ModTime().Equal(s.modified) || s.log != nil && !s.log.current() {
+	if info.Size() != s.fileSize || !info.ModTime().Equal(s.modified) || s.over != nil && !s.over.current() {
 		s.changed.Store(true)
 		return ErrChanged
 	}
@@ -110,7 +147,7 @@ func (s *snapshot) ReadAt(b []byte, offset int64) (int, error) {
 		if err := s.readPart(&part, offset); err != nil {
 			return n, err
 		}
-		// The log is in what is read here, and SQLite must not look for it.
+		// A log is in what is read here, and SQLite must not look for it.
 		for i := max(offset, versionsAt); i < min(offset+int64(len(part)), versionsEnd); i++ {
 			part[i-offset] = rollback
 		}
@@ -123,12 +160,12 @@ func (s *snapshot) ReadAt(b []byte, offset int64) (int, error) {
 	return n, nil
 }
 
-// readPart fills a part, shortened to one page where there is a log.
+// readPart fills a part, shortened to one page where there is an overlay.
 func (s *snapshot) readPart(part *[]byte, offset int64) error {
-	if s.log != nil {
+	if s.over != nil {
 		page, within := offset/s.pageSize, offset%s.pageSize
 		*part = (*part)[:min(int64(len(*part)), s.pageSize-within)]
-		found, err := s.log.read(*part, uint32(page+1), within)
+		found, err := s.over.read(*part, uint32(page+1), within)
 		if errors.Is(err, ErrChanged) {
 			s.changed.Store(true)
 		}

@@ -362,11 +362,10 @@ func TestNoDatabase(t *testing.T) {
 	o := own(t, "WITH RECURSIVE c(value) AS (VALUES (1) UNION ALL SELECT value + 1 FROM c WHERE value < 1000) INSERT INTO t SELECT value, 'row' FROM c", "PRAGMA wal_checkpoint(TRUNCATE)")
 	whole := files(t, o.dir)[name]
 	for test, content := range map[string]map[string]string{
-		"nothing":   {},
-		"text":      {name: strings.Repeat("no database ", 1000)},
-		"cut":       {name: whole[:5000]},
-		"a journal": {name: whole, name + "-journal": "pages"},
-		"a folder":  {name + "/x": ""},
+		"nothing":  {},
+		"text":     {name: strings.Repeat("no database ", 1000)},
+		"cut":      {name: whole[:5000]},
+		"a folder": {name + "/x": ""},
 	} {
 		dir := t.TempDir()
 		for file, text := range content {
@@ -417,4 +416,48 @@ func FuzzOpen(f *testing.F) {
 		}
 		read(t, dir)
 	})
+}
+
+// A transaction that has written a part of what it is going to write is not there, also
+// where the writer holds a lock that would keep SQLite waiting, or was killed.
+func TestTransaction(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"delete", "truncate", "persist"} {
+		for _, synchronous := range []string{"off", "full"} {
+			t.Run(mode+" "+synchronous, func(t *testing.T) {
+				t.Parallel()
+				o := own(t, "PRAGMA journal_mode="+mode, "PRAGMA synchronous="+synchronous, "PRAGMA cache_size=2")
+				o.exec("INSERT INTO t WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 2000) SELECT n, 'before' FROM s")
+				before := mustRows(t, o.open())
+				for _, end := range []string{"ROLLBACK", "COMMIT"} {
+					o.exec("BEGIN EXCLUSIVE", "UPDATE t SET s = 'after, and longer'", "DELETE FROM t WHERE n % 3 = 0", "INSERT INTO t VALUES (0, 'new')")
+					journal, err := os.Stat(filepath.Join(o.dir, name+"-journal"))
+					if err != nil || journal.Size() < 4096 {
+						t.Fatalf("there is no journal with pages: %v, %v", journal, err)
+					}
+					untouched := files(t, o.dir)
+					if got := mustRows(t, o.open()); got != before {
+						t.Errorf("in a transaction: %.200s", cmp.Diff(before, got))
+					}
+					if diff := cmp.Diff(untouched, files(t, o.dir)); diff != "" {
+						t.Errorf("reading changed files: %.200s", diff)
+					}
+					killed := t.TempDir()
+					o.copyTo(killed, name, name+"-journal")
+					db, err := open(t, killed)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got, err := rows(t, db, all); got != before || err != nil {
+						t.Errorf("with what a killed writer left: %.200s %v", cmp.Diff(before, got), err)
+					}
+					db.Close()
+					o.exec(end)
+				}
+				if got := mustRows(t, o.open()); !strings.HasPrefix(got, "0 new\n1 after, and longer\n2 after, and longer\n4 ") {
+					t.Errorf("behind the transaction: %.100s", got)
+				}
+			})
+		}
+	}
 }

@@ -20,7 +20,9 @@ const (
 	maxPageSize     = 64 << 10
 )
 
-// wal is what of a write-ahead log is committed.
+func isPageSize(n int64) bool { return minPageSize <= n && n <= maxPageSize && n&(n-1) == 0 }
+
+// wal is what of a write-ahead log is committed. It implements [overlay].
 type wal struct {
 	file     *os.File
 	header   [walHeaderSize]byte
@@ -39,8 +41,7 @@ func readWAL(file *os.File) (*wal, error) {
 	}
 	magic := binary.BigEndian.Uint32(w.header[0:])
 	w.pageSize = int64(binary.BigEndian.Uint32(w.header[8:]))
-	isPageSize := w.pageSize >= minPageSize && w.pageSize <= maxPageSize && w.pageSize&(w.pageSize-1) == 0
-	if magic&^1 != walMagic || binary.BigEndian.Uint32(w.header[4:]) != walVersion || !isPageSize {
+	if magic&^1 != walMagic || binary.BigEndian.Uint32(w.header[4:]) != walVersion || !isPageSize(w.pageSize) {
 		return nil, nil
 	}
 	sum := checksum{order: binary.LittleEndian}
@@ -94,7 +95,8 @@ func (w *wal) committed() *wal {
 // salt.
 func (w *wal) has(frame []byte) bool { return bytes.Equal(frame[8:16], w.header[16:24]) }
 
-// read fills b with a part of a page, and reports whether the log has it.
+func (w *wal) layout() layout { return layout{w.pageSize, w.pages} }
+
 func (w *wal) read(b []byte, page uint32, within int64) (bool, error) {
 	offset, ok := w.frames[page]
 	if !ok {
@@ -115,7 +117,6 @@ func (w *wal) read(b []byte, page uint32, within int64) (bool, error) {
 	return true, nil
 }
 
-// current reports whether the log is still the one that was read.
 func (w *wal) current() bool {
 	var header [walHeaderSize]byte
 	_, err := w.file.ReadAt(header[:], 0)

@@ -403,7 +403,7 @@ func TestValidatorsAgreeWithSchemas(t *testing.T) {
 		FindTool().InputSchema: ValidateFind, LsTool().InputSchema: ValidateLs, PingTool().InputSchema: ValidatePing,
 		StudyTool().InputSchema: ValidateStudy,
 	} {
-		prove.Agree(t, tool, 7, 20_000, func(arguments []byte) bool {
+		prove.Agree(t, tool, 7, 5000, func(arguments []byte) bool {
 			for _, p := range validate(decode(t, string(arguments))) {
 				if p.Code != contract.CodeExclusive {
 					return false

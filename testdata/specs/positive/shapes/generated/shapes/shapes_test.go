@@ -63,7 +63,7 @@ func TestValidatorsAgreeWithSchemas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			prove.Agree(t, tool.schema, 7, 60_000, func(arguments []byte) bool {
+			prove.Agree(t, tool.schema, 7, 10_000, func(arguments []byte) bool {
 				for _, p := range tool.validate(decode(t, string(arguments))) {
 					if !ofRule(p) {
 						return false

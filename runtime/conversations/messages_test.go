@@ -1,0 +1,523 @@
+package conversations_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// said is a message of a [messageStore].
+type said struct {
+	kind   transcript.Kind
+	text   string
+	name   string // of a tool, or of a role
+	call   string
+	at     time.Time
+	copied bool
+}
+
+// chat is a conversation of a [messageStore].
+type chat struct {
+	store.Conversation
+	events []said
+	err    error // behind the last event
+}
+
+// messageStore is a store of conversations in memory.
+type messageStore struct {
+	memoryStore
+	chats []chat
+	err   error  // of List
+	next  func() // of the chats' records
+}
+
+func (m *messageStore) Open(context.Context) (store.Session, []store.Problem, error) {
+	return m, nil, m.memoryStore.err
+}
+
+func (m *messageStore) List(_ context.Context, set store.Set) (list []store.Conversation, _ []store.Problem, _ error) {
+	for i := range m.chats {
+		c := m.chats[i].Conversation
+		c.Record = &chatRecord{chat: &m.chats[i], next: m.next}
+		if c.Archived && set&store.Archived != 0 || !c.Archived && set&store.Live != 0 {
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	return list, nil, m.err
+}
+
+func (m *messageStore) Find(ctx context.Context, id transcript.ID) (store.Conversation, error) {
+	all, _, _ := m.List(ctx, store.Live|store.Archived)
+	if i := slices.IndexFunc(all, func(c store.Conversation) bool { return c.ID == id }); i >= 0 {
+		return all[i], nil
+	}
+	return store.Conversation{}, &store.NotFoundError{IDs: []transcript.ID{id}}
+}
+
+// chatRecord reads a chat.
+type chatRecord struct {
+	chat  *chat
+	n     int
+	event transcript.Event
+	next  func() // called with each event; nil for nothing
+}
+
+func (r *chatRecord) Events(context.Context, *store.Buffer) (store.Events, error) {
+	return &chatRecord{chat: r.chat, next: r.next}, nil
+}
+func (r *chatRecord) Version(context.Context) (string, error) {
+	return fmt.Sprintf("%+v %v", r.chat.events, r.chat.err), nil
+}
+func (r *chatRecord) Event() *transcript.Event { return &r.event }
+func (r *chatRecord) Totals() store.Totals     { return store.Totals{Events: r.n} }
+func (r *chatRecord) Restart()                 { r.n = 0 }
+func (r *chatRecord) Close()                   {}
+
+func (r *chatRecord) Err() error {
+	if r.n == len(r.chat.events) {
+		return r.chat.err
+	}
+	return nil
+}
+
+func (r *chatRecord) Next(ctx context.Context) bool {
+	if r.n == len(r.chat.events) || ctx.Err() != nil {
+		return false
+	}
+	if r.next != nil {
+		r.next()
+	}
+	e := &r.chat.events[r.n]
+	r.event = transcript.Event{Index: r.n, Turn: 1, Kind: e.kind, Copied: e.copied, Record: saidRecord{memoryEvent{e.text}, e}}
+	r.n++
+	return true
+}
+
+type saidRecord struct {
+	memoryEvent
+	*said
+}
+
+func (e saidRecord) Time() time.Time                       { return e.at }
+func (e saidRecord) AppendName(dst []byte, _ int) []byte   { return append(dst, e.name...) }
+func (e saidRecord) AppendCallID(dst []byte, _ int) []byte { return append(dst, e.call...) }
+
+// naive answers a query for messages in the plainest way, but for the texts.
+func naive(q *conversations.MessageQuery, stores []*messageStore) (all []conversations.Message, own int) {
+	expr := regexp.MustCompile("(?is)" + regexp.QuoteMeta(q.Text))
+	for _, s := range stores {
+		for i := range s.chats {
+			c := &s.chats[i]
+			if c.Hidden && len(q.IDs) == 0 || slices.Contains(q.Exclude, string(c.ID)) || len(q.IDs) > 0 && !slices.Contains(q.IDs, string(c.ID)) {
+				continue
+			}
+			calls := map[string]bool{}
+			number := 0
+			for _, e := range c.events {
+				if !e.kind.Numbered() {
+					continue
+				}
+				number++
+				isOwn := false
+				switch e.kind {
+				case transcript.KindToolCall:
+					isOwn = ownTool(e.name)
+					calls[e.call] = isOwn
+				case transcript.KindToolResult:
+					isOwn = calls[e.call]
+				}
+				text := strings.TrimFunc(e.text, conversations.IsSpace)
+				m := conversations.Message{
+					Position: conversations.MessagePosition{Time: e.at, Order: c.Order, ID: c.ID, Event: number},
+					Kind:     e.kind, Role: e.kind.Role().String(), Text: text, Chars: utf8.RuneCountInString(text),
+				}
+				if e.kind == transcript.KindSystem && e.name != "" {
+					m.Role = e.name
+				}
+				switch role := e.kind.Role(); {
+				case role == transcript.NoRole, e.copied && len(q.IDs) == 0,
+					q.Roles != 0 && !q.Roles.Has(role),
+					(q.Since != nil || q.Until != nil) && e.at.IsZero(),
+					q.Since != nil && e.at.Before(*q.Since), q.Until != nil && e.at.After(*q.Until),
+					q.Events.First > 0 && (number < q.Events.First || number > q.Events.Last),
+					!expr.MatchString(e.text) && !expr.MatchString(c.Title):
+				case isOwn && q.Own != nil:
+					own++
+				default:
+					all = append(all, m)
+				}
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b conversations.Message) int {
+		x, y := a.Position, b.Position
+		switch {
+		case x.Time.IsZero() != y.Time.IsZero():
+			return map[bool]int{true: 1, false: -1}[x.Time.IsZero()]
+		case !x.Time.Equal(y.Time):
+			return y.Time.Compare(x.Time)
+		case x.Order != y.Order:
+			return int(x.Order - y.Order)
+		case x.ID != y.ID:
+			return x.ID.Compare(y.ID)
+		}
+		return x.Event - y.Event
+	})
+	return all, own
+}
+
+// foldingTraps are texts and queries that fold to each other, or nearly.
+var foldingTraps = []string{
+	"k", "K", "\u212a", "s", "S", "\u017f", "ß", "\u1e9e", "ss", "i", "I", "\u0130", "\u0131", "σ", "ς", "Σ", "é", "É", "e\u0301", "天", "気", "天気",
+	"%", "_", `\`, `"`, "'", "\x00", "\n", " ", "🎉", "\ufffd", "\u200d", "a", "ab",
+}
+
+func trapText(rng *rand.Rand, most int) string {
+	var b strings.Builder
+	for range rng.IntN(most + 1) {
+		b.WriteString(foldingTraps[rng.IntN(len(foldingTraps))])
+	}
+	return b.String()
+}
+
+func randomStores(rng *rand.Rand) []*messageStore {
+	base := time.Date(2024, 1, 15, 0, 0, 0, 0, time.UTC)
+	stores := []*messageStore{{}, {}}
+	for i := range 1 + rng.IntN(6) {
+		var c chat
+		c.ID, c.Title = transcript.ID(fmt.Sprintf("memory-%d", i)), trapText(rng, 3)
+		c.Order, c.Archived, c.Hidden = int64(rng.IntN(3)), rng.IntN(4) == 0, rng.IntN(8) == 0
+		for range rng.IntN(12) {
+			e := said{kind: transcript.Kind(rng.IntN(int(transcript.KindSystem) + 1)), text: trapText(rng, 6), copied: rng.IntN(9) == 0}
+			switch e.kind {
+			case transcript.KindToolCall, transcript.KindToolResult:
+				e.name, e.call = toolNames[rng.IntN(len(toolNames))], fmt.Sprint("call", rng.IntN(2))
+			case transcript.KindSystem:
+				e.name = []string{"", "developer"}[rng.IntN(2)]
+			}
+			if rng.IntN(6) > 0 {
+				e.at = base.Add(time.Duration(rng.IntN(8)) * time.Hour)
+			}
+			c.events = append(c.events, e)
+			if rng.IntN(2) == 0 && e.at.After(c.LastAt) {
+				c.LastAt = e.at
+			}
+		}
+		if rng.IntN(2) == 0 {
+			for _, e := range c.events {
+				if e.at.After(c.NewestAt) {
+					c.NewestAt = e.at
+				}
+			}
+		}
+		s := stores[rng.IntN(2)]
+		s.chats = append(s.chats, c)
+	}
+	return stores
+}
+
+func randomMessageQuery(rng *rand.Rand) conversations.MessageQuery {
+	q := conversations.MessageQuery{Text: strings.TrimFunc(trapText(rng, 2), conversations.IsSpace), Limit: 1 + rng.IntN(8)}
+	instant := func() *time.Time {
+		at := time.Date(2024, 1, 15, rng.IntN(9)-1, 0, 0, rng.IntN(2), time.UTC)
+		return &at
+	}
+	if rng.IntN(3) == 0 {
+		q.Since = instant()
+	}
+	if rng.IntN(3) == 0 {
+		q.Until = instant()
+	}
+	if rng.IntN(3) == 0 {
+		q.Roles = transcript.RolesOf(transcript.Role(1+rng.IntN(4)), transcript.Role(1+rng.IntN(4)))
+	}
+	if rng.IntN(2) == 0 {
+		q.Own = ownTool
+	}
+	switch rng.IntN(6) {
+	case 0:
+		q.Exclude = []string{"memory-0"}
+	case 1:
+		q.IDs = []string{"memory-0"}
+	case 2:
+		q.Events = conversations.EventRange{First: 1 + rng.IntN(4), Last: 5}
+	}
+	return q
+}
+
+// messagesLibrary is a library of stores, of which each answer is in order.
+func messagesLibrary(stores []*messageStore) *conversations.Library {
+	var all []store.Store
+	for _, s := range stores {
+		all = append(all, s)
+	}
+	return conversations.New(conversations.Options{}, all...)
+}
+
+// withoutConversation is messages as the oracle has them.
+func withoutConversation(t *testing.T, messages []conversations.Message) []conversations.Message {
+	t.Helper()
+	var out []conversations.Message
+	for _, m := range messages {
+		if m.Conversation.ID != m.Position.ID {
+			t.Errorf("message of %s at %+v", m.Conversation.ID, m.Position)
+		}
+		m.Conversation = nil
+		out = append(out, m)
+	}
+	return out
+}
+
+func TestMessagesAreThoseOfAnOracle(t *testing.T) {
+	t.Parallel()
+	matched := 0
+	for seed := range uint64(1500) {
+		rng := rand.New(rand.NewPCG(seed, 12))
+		stores := randomStores(rng)
+		q := randomMessageQuery(rng)
+		want, own := naive(&q, stores)
+		l := messagesLibrary(stores)
+		var got []conversations.Message
+		for page := 0; ; page++ {
+			m, err := l.Messages(t.Context(), q)
+			var missing *conversations.NotFoundError
+			if errors.As(err, &missing) && len(q.IDs) > 0 && len(want) == 0 {
+				break
+			}
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			if m.Total != len(want) || m.AtLeast || m.Own != own {
+				t.Fatalf("seed %d, page %d of %+v: %d match, %d own, want %d and %d", seed, page, q, m.Total, m.Own, len(want), own)
+			}
+			got = append(got, m.Messages...)
+			if !m.More {
+				break
+			}
+			q.After = &m.Messages[len(m.Messages)-1].Position
+		}
+		if diff := cmp.Diff(want, withoutConversation(t, got)); diff != "" {
+			t.Fatalf("seed %d: %+v: (-want +got)\n%s", seed, q, diff)
+		}
+		matched += len(want)
+	}
+	if matched < 1500 {
+		t.Errorf("only %d matches in all: too few to compare", matched)
+	}
+}
+
+// While pages are read messages arrive, with any time: nothing is shown twice, and
+// nothing that was there from the beginning is left out.
+func TestPagesWhileMessagesArrive(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(500) {
+		rng := rand.New(rand.NewPCG(seed, 13))
+		stores := randomStores(rng)
+		q := conversations.MessageQuery{Text: foldingTraps[rng.IntN(6)], Limit: 1 + rng.IntN(3)}
+		before, _ := naive(&q, stores)
+		seen := map[conversations.MessagePosition]int{}
+		for {
+			m, err := messagesLibrary(stores).Messages(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range m.Messages {
+				seen[m.Messages[i].Position]++
+			}
+			if !m.More {
+				break
+			}
+			q.After = &m.Messages[len(m.Messages)-1].Position
+			if s := stores[rng.IntN(2)]; len(s.chats) > 0 {
+				c := &s.chats[rng.IntN(len(s.chats))]
+				at := time.Date(2024, 1, 15, rng.IntN(9), 0, 0, 0, time.UTC)
+				c.events = append(c.events, said{kind: transcript.KindUser, text: q.Text, at: at})
+				if c.NewestAt.Before(at) && !c.NewestAt.IsZero() {
+					c.NewestAt = at
+				}
+			}
+		}
+		for p, n := range seen {
+			if n > 1 {
+				t.Fatalf("seed %d: %+v is shown %d times", seed, p, n)
+			}
+		}
+		for i := range before {
+			if seen[before[i].Position] == 0 {
+				t.Fatalf("seed %d: %+v is left out", seed, before[i].Position)
+			}
+		}
+	}
+}
+
+// The messages of a real store, with the texts that a search by event sees.
+func TestMessagesOfAWorkspace(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 14))
+		l := randomConversations(t, rng)
+		all, err := l.List(t.Context(), conversations.ListQuery{Filter: conversations.Filter{Hidden: true}, NoEvents: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			text := patterns[rng.IntN(len(patterns))]
+			if rng.IntN(3) == 0 {
+				text = strings.TrimFunc(randomText(rng, 4), conversations.IsSpace)
+			}
+			text = strings.TrimFunc(text, conversations.IsSpace)
+			expr := regexp.MustCompile("(?is)" + regexp.QuoteMeta(text))
+			want := map[string]string{}
+			for _, c := range all.Conversations {
+				if c.Hidden {
+					continue
+				}
+				events, _ := recordedEvents(t, l, c.ID)
+				for _, e := range events {
+					if e.scope != 0 && (expr.MatchString(e.text) || expr.MatchString(c.Title)) && !e.own {
+						want[fmt.Sprint(c.ID, e.number)] = strings.TrimFunc(e.text, conversations.IsSpace)
+					}
+				}
+			}
+			m, err := l.Messages(t.Context(), conversations.MessageQuery{Text: text, Limit: 10_000, Own: ownTool})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]string{}
+			for _, message := range m.Messages {
+				got[fmt.Sprint(message.Conversation.ID, message.Position.Event)] = message.Text
+			}
+			if diff := cmp.Diff(want, got); diff != "" || m.Total != len(want) {
+				t.Fatalf("seed %d, %q: %d in all (-want +got)\n%s", seed, text, m.Total, diff)
+			}
+		}
+	}
+}
+
+// Conversations that cannot have one of the newest messages are only read for the sake of
+// counting, and not once counting ends.
+func TestCountingEnds(t *testing.T) {
+	t.Parallel()
+	day := func(n int) time.Time { return time.Date(2024, 1, n, 0, 0, 0, 0, time.UTC) }
+	s := &messageStore{}
+	for i := range 20 {
+		c := chat{events: []said{{kind: transcript.KindUser, text: "x", at: day(1 + i)}, {kind: transcript.KindUser, text: "x", at: day(1 + i)}}}
+		c.ID, c.NewestAt = transcript.ID(fmt.Sprintf("memory-%02d", i)), day(1+i)
+		s.chats = append(s.chats, c)
+	}
+	l := messagesLibrary([]*messageStore{s})
+	q := conversations.MessageQuery{Text: "x", Limit: 3, Counting: func() bool { return false }}
+	m, err := l.Messages(t.Context(), q)
+	if err != nil || len(m.Messages) != 3 || !m.More || !m.AtLeast || m.Total < 4 || m.Total >= 40 {
+		t.Errorf("%d messages of %d (at least: %t, more: %t), %v", len(m.Messages), m.Total, m.AtLeast, m.More, err)
+	}
+	for i, want := range []int{20, 20, 19} {
+		if got := m.Messages[i].Position.Time.Day(); got != want {
+			t.Errorf("message %d is of day %d, want %d", i, got, want)
+		}
+	}
+	q.Counting = func() bool { return true }
+	if m, err = l.Messages(t.Context(), q); err != nil || m.AtLeast || m.Total != 40 {
+		t.Errorf("%d in all (at least: %t), %v", m.Total, m.AtLeast, err)
+	}
+}
+
+// What cannot be read costs itself, and is told.
+func TestMessagesBesideProblems(t *testing.T) {
+	t.Parallel()
+	good, bad, broken := &messageStore{}, &messageStore{err: errors.New("no")}, &messageStore{}
+	broken.memoryStore.err = errors.New("locked")
+	c := chat{events: []said{{kind: transcript.KindUser, text: "x"}}, err: &store.DamageError{Event: 1, Err: errors.New("cut")}}
+	c.ID = "memory-1"
+	good.chats = []chat{c}
+	m, err := messagesLibrary([]*messageStore{good, bad, broken}).Messages(t.Context(), conversations.MessageQuery{Limit: 1})
+	if err != nil || len(m.Messages) != 1 {
+		t.Fatal(m, err)
+	}
+	var got []string
+	for _, p := range m.Aside.Problems {
+		got = append(got, fmt.Sprintf("%s %d %v", p.ID, p.Kind, p.Err))
+	}
+	slices.Sort(got)
+	want := []string{fmt.Sprintf(" %d locked", conversations.Unreadable), fmt.Sprintf(" %d no", conversations.Unreadable), fmt.Sprintf("memory-1 %d cut", conversations.DamagedEvents)}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A text that is longer than asked for is counted whole, and only its beginning is held.
+func TestTextOfAMessageIsCut(t *testing.T) {
+	t.Parallel()
+	s := &messageStore{}
+	c := chat{events: []said{{kind: transcript.KindUser, text: "\u2028 été " + strings.Repeat("天", 3_000_000) + " \x1f"}}}
+	c.ID = "memory-1"
+	s.chats = []chat{c}
+	m, err := messagesLibrary([]*messageStore{s}).Messages(t.Context(), conversations.MessageQuery{Text: "天", Limit: 1, MaxText: 5})
+	if err != nil || len(m.Messages) != 1 || m.Messages[0].Text != "été 天" || m.Messages[0].Chars != 3_000_004 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := messagesLibrary([]*messageStore{s}).Messages(ctx, conversations.MessageQuery{Text: "x", Limit: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+// Long texts are searched in parts: a match may stand across the border of two.
+func TestMatchBetweenParts(t *testing.T) {
+	t.Parallel()
+	s := &messageStore{}
+	c := chat{}
+	c.ID = "memory-1"
+	for i := range 12 {
+		c.events = append(c.events, said{kind: transcript.KindUser, text: strings.Repeat("a", 1<<20-i) + "\u212aELVIN" + strings.Repeat("b", 1<<10)})
+	}
+	s.chats = []chat{c}
+	m, err := messagesLibrary([]*messageStore{s}).Messages(t.Context(), conversations.MessageQuery{Text: "kelvin", Limit: 1})
+	if err != nil || m.Total != len(c.events) {
+		t.Errorf("%d match, %v", m.Total, err)
+	}
+}
+
+// A search that is cancelled stops: each of its readers takes one more event at the most.
+func TestMessagesStop(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	var read, after atomic.Int64
+	s := &messageStore{next: func() {
+		if read.Add(1) == 100 {
+			cancel()
+		}
+		if ctx.Err() != nil {
+			after.Add(1)
+		}
+	}}
+	for i := range 50 {
+		c := chat{events: make([]said, 1000)}
+		c.ID = transcript.ID(fmt.Sprintf("memory-%02d", i))
+		for i := range c.events {
+			c.events[i] = said{kind: transcript.KindUser, text: "text"}
+		}
+		s.chats = append(s.chats, c)
+	}
+	m, err := messagesLibrary([]*messageStore{s}).Messages(ctx, conversations.MessageQuery{Text: "text", Limit: 5})
+	if !errors.Is(err, context.Canceled) || after.Load() > int64(runtime.GOMAXPROCS(0))+1 {
+		t.Errorf("%d events were read after it was cancelled; %+v, %v", after.Load(), m, err)
+	}
+}

@@ -1,0 +1,95 @@
+package recall
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// separator stands between the blocks of an answer. Nothing that is recorded has a line of
+// three hyphens in there.
+const separator = "\n\n---\n\n"
+
+// blocks is an answer in the making: messages, and a last block of notes.
+type blocks struct{ strings.Builder }
+
+func (b *blocks) write(block string) {
+	if b.Len() > 0 {
+		b.WriteString(separator)
+	}
+	b.WriteString(block)
+}
+
+// add adds a message, with its id at the end of the first line where that is wanted. A text
+// that is not whole ends with three dots.
+func (b *blocks) add(m *conversations.Message, withID bool) {
+	head := fmt.Sprintf("[%s] %s (conv: %s)", when(m), cmp.Or(text.Line(clip(m.Role, maxTitle)), "unknown"), nameOf(m.Conversation))
+	if withID {
+		head += " id: " + messageID(m)
+	}
+	body := m.Text
+	if utf8.RuneCountInString(body) < m.Chars {
+		body += "..."
+	}
+	b.write(head + "\n" + withoutSeparators(text.Visible(body)))
+}
+
+// note adds the block of notes, where there are any.
+func (b *blocks) note(notes []string) {
+	if len(notes) > 0 {
+		b.write("[note] " + strings.Join(notes, "\n"))
+	}
+}
+
+// when is when a message was recorded, in UTC.
+func when(m *conversations.Message) string {
+	if m.Position.Time.IsZero() {
+		return "(no time)"
+	}
+	return m.Position.Time.UTC().Format("2006-01-02 15:04")
+}
+
+// nameOf is the title of a conversation on one line, or where it has none the beginning of
+// its id.
+func nameOf(c *transcript.Conversation) string {
+	if strings.TrimFunc(c.Title, conversations.IsSpace) != "" {
+		return clip(text.Line(c.Title), maxTitle)
+	}
+	return text.Line(first(cmp.Or(c.NativeID, string(c.ID)), 8))
+}
+
+// first is the first n characters of a text.
+func first(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+// withoutSeparators puts a backslash before each line of three hyphens, and before those
+// that are such a line but for backslashes.
+func withoutSeparators(s string) string {
+	if !strings.Contains(s, "---") {
+		return s
+	}
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		if strings.TrimLeft(line, `\`) == "---" {
+			lines[i] = `\` + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// messageID is the id of a message: that of its conversation, and its number there.
+func messageID(m *conversations.Message) string {
+	return fmt.Sprintf("%s:%d", m.Position.ID, m.Position.Event)
+}

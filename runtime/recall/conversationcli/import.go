@@ -1,0 +1,279 @@
+package conversationcli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/archive"
+	"github.com/convtools/convtools/runtime/store/archive/exports"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+// Import returns the command "import": what other programs export of their conversations
+// is added to the archive.
+func Import(host *toolset.Host) *cobra.Command {
+	c := &commands{host: host}
+	var o importOptions
+	cmd := &cobra.Command{
+		Use:   "import PATH...",
+		Short: "Add exports of ChatGPT, Claude.ai or Letta to your archive",
+		Long: cli.Fill(`Adds the conversations of exports to your archive, where conversation_search finds them:
+of ChatGPT and Claude.ai (the zip, a folder or a file of it), and Letta's agent files. What a PATH is shows its content.
+Imported again, only what has changed is written; what is not in the export any more is kept. A JP workspace is not
+copied: it is added to those that are searched. Agents' own sessions are read in place, without importing them.
+What was imported is in ~/.local/share/convtools. Nothing leaves this machine.`),
+		Example: "  convtools import ~/Downloads/chatgpt-export.zip\n  convtools import --dry-run ~/Downloads/claude-export",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Usagef("import needs a PATH: a zip, a folder or a file of an export")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.importAll(cmd.Context(), args, o)
+		},
+	}
+	cmd.Flags().StringVar(&o.kind, "kind", "", "take only conversations of this `KIND` of export: "+strings.Join(exports.Kinds(), ", "))
+	cmd.Flags().BoolVarP(&o.dryRun, "dry-run", "n", false, "show what would be added, and write nothing")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print what has become of each export as JSON")
+	return cmd
+}
+
+type importOptions struct {
+	kind         string
+	dryRun, json bool
+}
+
+// importJSON is what has become of an export, in the JSON of the command "import".
+type importJSON struct {
+	Path      string              `json:"path"`
+	Kinds     []string            `json:"kinds"`
+	New       int                 `json:"new"`
+	Updated   int                 `json:"updated"`
+	Unchanged int                 `json:"unchanged"`
+	Skipped   int                 `json:"skipped"`
+	Failed    int                 `json:"failed"`
+	Problems  []importProblemJSON `json:"problems"`
+	// Registered is the file in which a JP workspace was registered.
+	Registered string `json:"registered,omitempty"`
+	Error      string `json:"error,omitempty"`
+}
+
+type importProblemJSON struct {
+	File    string `json:"file"`
+	Offset  int64  `json:"offset"`
+	Number  int    `json:"number,omitempty"`
+	ID      string `json:"id,omitempty"`
+	Title   string `json:"title,omitempty"`
+	Skipped bool   `json:"skipped"`
+	Reason  string `json:"reason"`
+}
+
+func (c *commands) importAll(ctx context.Context, paths []string, o importOptions) (err error) {
+	if known := exports.Kinds(); o.kind != "" && !slices.Contains(known, o.kind) {
+		hint := "the kinds are " + strings.Join(known, ", ")
+		if like := near.Name(o.kind, known); like != "" {
+			hint = "did you mean " + like + "?"
+		}
+		return usageError(hint, "there is no kind of export called %q", o.kind)
+	}
+	dir := archive.Home(c.host.Getenv)
+	if dir == "" {
+		return failedHint("set HOME", "it is not known where your archive is: there is no home directory")
+	}
+	w, err := archive.Create(ctx, archive.WriterOptions{Dir: dir, DryRun: o.dryRun, Now: c.host.Now})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	var all []importJSON
+	recognised := false
+	for _, path := range paths {
+		if isWorkspace(path) {
+			done, err := c.registerWorkspace(path, o)
+			if err != nil {
+				return err
+			}
+			all, recognised = append(all, done), true
+			continue
+		}
+		report, err := c.importOne(ctx, path, w, o)
+		done := importJSON{
+			Path: path, Kinds: append([]string{}, report.Kinds...), New: report.New, Updated: report.Updated, Unchanged: report.Unchanged,
+			Skipped: report.Skipped, Failed: report.Failed, Problems: problemsJSON(report),
+		}
+		recognised = recognised || report.Recognised() > 0
+		if err != nil {
+			done.Error = err.Error()
+		}
+		all = append(all, done)
+		// What is no export leaves the others as they are; what else fails would fail again.
+		var unrecognised *exports.UnrecognisedError
+		isOther := errors.As(err, &unrecognised) || errors.Is(err, fs.ErrNotExist)
+		isKnown := unrecognised != nil && unrecognised.Reason != ""
+		if !o.json && (err == nil || report.Recognised()+report.Failed > 0) && !isKnown {
+			if err := c.writeImport(&done, o.dryRun); err != nil {
+				return err
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return failedHint("import it again to go on: what is there already costs little", "interrupted: what was imported up to here is kept")
+		case err != nil && (!isOther || len(paths) == 1 && !o.json):
+			return cli.Hint(err, "see "+c.host.Name+" import --help for what can be imported")
+		case err != nil && !o.json:
+			cli.Warn(c.host.Stderr, "%v", err)
+		}
+	}
+	if o.json {
+		if err := cli.PrintJSON(c.host.Stdout, all); err != nil {
+			return err
+		}
+	}
+	if !recognised {
+		return failedHint("see convtools import --help for what can be imported", "no conversation was recognised")
+	}
+	return nil
+}
+
+// importOne imports a path, with a line on stderr about how far that is where it takes
+// long.
+func (c *commands) importOne(ctx context.Context, path string, w *archive.Writer, o importOptions) (*exports.Report, error) {
+	bar := newProgress(c.host.Stderr, c.host.Now)
+	defer bar.clear()
+	report, err := exports.Import(ctx, path, w, exports.Options{Kind: o.kind, Progress: bar.show})
+	var unrecognised *exports.UnrecognisedError
+	if info, statErr := os.Stat(path); errors.As(err, &unrecognised) && statErr == nil && info.IsDir() {
+		if program := conversations.ProgramAt(path, c.host.Getenv); program != "" {
+			unrecognised.Reason = fmt.Sprintf("%s keeps its sessions there, which are read in place: see %s stores", program, c.host.Name)
+		}
+	}
+	return report, err
+}
+
+// workspaceDir is the directory in which JP keeps a workspace.
+const workspaceDir = ".jp"
+
+func isWorkspace(path string) bool {
+	info, err := os.Stat(filepath.Join(path, workspaceDir))
+	return err == nil && info.IsDir()
+}
+
+// registerWorkspace has a JP workspace read in place, from everywhere.
+func (c *commands) registerWorkspace(dir string, o importOptions) (importJSON, error) {
+	done := importJSON{Path: dir, Kinds: []string{"jp"}, Problems: []importProblemJSON{}}
+	said := "it is known already"
+	if o.dryRun {
+		said = "nothing was written"
+	} else {
+		_, file, err := conversations.Register(conversations.Options{Dir: dir, Getenv: c.host.Getenv})
+		if err != nil {
+			return done, err
+		}
+		if done.Registered = file; file != "" {
+			said = "it was added to directories.jp in [stores] of " + file
+		}
+	}
+	if o.json {
+		return done, nil
+	}
+	_, err := fmt.Fprintf(c.host.Stdout, "%s: a JP workspace, which is read in place: %s\n", text.Cell(filepath.Base(dir)), said)
+	return done, err
+}
+
+func problemsJSON(r *exports.Report) []importProblemJSON {
+	list := []importProblemJSON{}
+	for _, p := range r.Problems {
+		list = append(list, importProblemJSON{
+			File: p.File, Offset: p.Offset, Number: p.Number, ID: string(p.ID), Title: p.Title, Skipped: p.Skipped, Reason: p.Err.Error(),
+		})
+	}
+	return list
+}
+
+// maxImportProblems is how many problems of an export are shown to people.
+const maxImportProblems = 20
+
+func (c *commands) writeImport(done *importJSON, dryRun bool) error {
+	var b strings.Builder
+	would := ""
+	if dryRun {
+		would = " (nothing was written)"
+	}
+	fmt.Fprintf(&b, "%s: new %d, updated %d, unchanged %d, skipped %d, failed %d%s\n",
+		text.Cell(filepath.Base(done.Path)), done.New, done.Updated, done.Unchanged, done.Skipped, done.Failed, would)
+	for i, p := range done.Problems {
+		if i == maxImportProblems {
+			fmt.Fprintf(&b, "  … %d more; --json shows all\n", len(done.Problems)-i)
+			break
+		}
+		what, place := "failed", text.Cell(p.File)
+		if p.Skipped {
+			what = "skipped"
+		}
+		if p.Number > 0 {
+			place += fmt.Sprintf(", conversation %d at byte %d", p.Number, p.Offset)
+		}
+		if p.Title != "" {
+			place += " (" + text.Cut(text.Cell(p.Title), maxImportTitle) + ")"
+		}
+		fmt.Fprintf(&b, "  %s: %s: %s\n", what, place, text.Line(p.Reason))
+	}
+	_, err := io.WriteString(c.host.Stdout, b.String())
+	return err
+}
+
+const maxImportTitle = 60
+
+// progress shows on a terminal how far something is that takes long.
+type progress struct {
+	out    *os.File // nil where there is no terminal
+	now    func() time.Time
+	begun  time.Time
+	shown  time.Time
+	showed bool
+}
+
+const (
+	showAfter = time.Second
+	showEvery = 200 * time.Millisecond
+)
+
+func newProgress(stderr io.Writer, now func() time.Time) *progress {
+	out, _ := cli.Terminal(stderr)
+	return &progress{out: out, now: now, begun: now()}
+}
+
+func (p *progress) show(at exports.Progress) {
+	if p.out == nil || at.Total == 0 {
+		return
+	}
+	now := p.now()
+	if now.Sub(p.begun) < showAfter || now.Sub(p.shown) < showEvery {
+		return
+	}
+	p.shown, p.showed = now, true
+	const width, mega = 30, 1 << 20
+	done := int(min(at.Done*width/at.Total, width))
+	fmt.Fprintf(p.out, "\r[%s%s] %d of %d MB, %d conversations ", strings.Repeat("=", done), strings.Repeat(" ", width-done), at.Done/mega, at.Total/mega, at.Conversations)
+}
+
+func (p *progress) clear() {
+	if p.showed {
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,317 @@
+package recall
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/iso8601"
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/coerce"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+const (
+	// maxQuery is how many characters a query may have.
+	maxQuery = 100_000
+	// maxMessage is how many characters of a message an answer shows.
+	maxMessage = 2000
+	// maxStructured is the same for an answer to programs.
+	maxStructured = 50_000
+	// countFor is how long messages are counted that are not shown.
+	countFor = 5 * time.Millisecond
+)
+
+// searching is one call of conversation_search in the making.
+type searching struct {
+	call   contract.Call
+	params conversation.SearchParams
+	query  conversations.MessageQuery
+	found  conversations.MessageMatches
+}
+
+// Search answers conversation_search.
+func (t *Tools) Search(ctx context.Context, call contract.Call, p conversation.SearchParams) (string, error) {
+	s, err := t.search(ctx, call, p, maxMessage)
+	if err != nil {
+		return "", err
+	}
+	return s.text(), nil
+}
+
+func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.SearchParams, maxText int) (*searching, error) {
+	s := &searching{params: p}
+	var problems []contract.Problem
+	s.query, problems = messageQuery(p)
+	if len(problems) > 0 {
+		return nil, coerce.Unmet(&call, problems)
+	}
+	s.query.MaxText, s.query.Counting, s.query.Own = maxText, t.counting(), isRecallTool()
+	err := t.askOf(ctx, t.everywhere, call, func(ctx context.Context, source conversations.Source) (err error) {
+		if len(p.Sources) == 0 {
+			if s.query.Sources, err = t.sources(call.Context.Dir); err != nil {
+				return err
+			}
+		}
+		undone := "it may be among these"
+		if !slices.ContainsFunc(s.query.Sources, conversations.IsProgram) {
+			undone = ""
+		}
+		var current current
+		s.call, current = located(ctx, source, call, undone)
+		s.query.Exclude, s.query.KinOf = current.ids, current.kinOf
+		s.found, err = source.Messages(ctx, s.query)
+		return err
+	})
+	return s, err
+}
+
+// messageQuery is what the parameters ask for, with everything that is wrong with them.
+func messageQuery(p conversation.SearchParams) (conversations.MessageQuery, []contract.Problem) {
+	q := conversations.MessageQuery{Limit: p.Limit, Filter: conversations.Filter{Sources: p.Sources}}
+	var problems []contract.Problem
+	if p.Query != nil {
+		q.Text = strings.TrimFunc(*p.Query, conversations.IsSpace)
+		if n := len([]rune(q.Text)); n > maxQuery {
+			problems = append(problems, contract.Problem{
+				Path: "query", Code: contract.CodeMaxLength,
+				Message: fmt.Sprintf("query must be at most %d characters long, got %d.", maxQuery, n),
+			})
+		}
+	}
+	for _, role := range p.Roles {
+		for r := transcript.RoleUser; r <= transcript.RoleTool; r++ {
+			if role == r.String() {
+				q.Roles |= transcript.RolesOf(r)
+			}
+		}
+	}
+	date := func(name string, given *string) (span iso8601.Span, ok bool) {
+		if given == nil || strings.TrimFunc(*given, conversations.IsSpace) == "" {
+			return span, false
+		}
+		span, err := iso8601.Parse(strings.TrimFunc(*given, conversations.IsSpace))
+		if err != nil {
+			problems = append(problems, contract.Mismatch(name, dateForms, *given, ""))
+		}
+		return span, err == nil
+	}
+	if span, ok := date("start_date", p.StartDate); ok {
+		q.Since = &span.First
+	}
+	if span, ok := date("end_date", p.EndDate); ok {
+		q.Until = &span.Last
+	}
+	if p.Cursor != nil && *p.Cursor != "" {
+		at, err := parseCursor(*p.Cursor)
+		if err != nil {
+			problems = append(problems, contract.Mismatch("cursor", "be as a note of an earlier answer has it", *p.Cursor, ""))
+		}
+		q.After = &at
+	}
+	return q, problems
+}
+
+// dateForms completes "start_date must …".
+const dateForms = "be a date in a form of ISO 8601: 2024-01-15, 20240115, 2024-W03-1 or 2024-W03, with a time of day behind it or without, such as 2024-01-15T14:30, 2024-01-15 14:30:59 or 20240115T143059, and an offset from UTC behind that or none, such as Z, +02:00 or -0500"
+
+// countBriefly returns a function that reports whether there is time to count, from the
+// first time it is called.
+func countBriefly() func() bool {
+	var since atomic.Pointer[time.Time]
+	return func() bool {
+		now := time.Now()
+		since.CompareAndSwap(nil, &now)
+		return now.Sub(*since.Load()) < countFor
+	}
+}
+
+// text is the answer for a model.
+func (s *searching) text() string {
+	var b blocks
+	for i := range s.found.Messages {
+		b.add(&s.found.Messages[i], s.params.IDs)
+	}
+	if len(s.found.Messages) == 0 {
+		b.write("No matching messages.")
+	}
+	b.note(s.notes())
+	return b.String()
+}
+
+// notes are what there is to remark, a sentence or two each; none where all that matches
+// is shown, whole.
+func (s *searching) notes() []string {
+	notes := remarks(s.call)
+	f := &s.found
+	if f.More {
+		total := text.Number(f.Total)
+		if f.AtLeast {
+			total = "more than " + total
+		}
+		those := "the newest"
+		if s.query.After != nil {
+			those = "the next"
+		}
+		notes = append(notes, fmt.Sprintf("%s messages match in all; these are %s %d. Those behind them: conversation_search with the same arguments and cursor=%q.",
+			total, those, len(f.Messages), s.next()))
+	}
+	var cut []string
+	for i := range f.Messages {
+		if m := &f.Messages[i]; m.Chars > maxMessage {
+			cut = append(cut, messageID(m))
+		}
+	}
+	if len(cut) > 0 {
+		notes = append(notes, fmt.Sprintf("%s cut at %d characters. conversation_context with id, before=0 and after=0 shows one whole: %s.",
+			count(len(cut), "message is", "messages are"), maxMessage, bounded(cut, ", ", maxNames)))
+	}
+	if f.Own > 0 {
+		notes = append(notes, fmt.Sprintf("%s left out, which are calls and results of these very tools.", count(f.Own, "match is", "matches are")))
+	}
+	return append(notes, missedNotes(f.Aside.Problems)...)
+}
+
+// next is the cursor of the next page; empty where there is none.
+func (s *searching) next() string {
+	if !s.found.More {
+		return ""
+	}
+	return cursor(&s.found.Messages[len(s.found.Messages)-1].Position)
+}
+
+// missedNotes are the notes about what could not be searched, or not to its end.
+func missedNotes(problems []conversations.Problem) []string {
+	var damaged []string
+	var left []conversations.Problem
+	for _, p := range problems {
+		switch p.Kind {
+		case conversations.DamagedEvents:
+			damaged = append(damaged, string(p.ID))
+		case conversations.BadField, conversations.Duplicate: // nothing is missed
+		default:
+			left = append(left, p)
+		}
+	}
+	var notes []string
+	if len(damaged) > 0 {
+		notes = append(notes, "Searched only up to where it is damaged: "+bounded(damaged, ", ", maxListed)+".")
+	}
+	if len(left) > 0 {
+		notes = append(notes, "Not searched: "+namely(left, "")+".")
+	}
+	return notes
+}
+
+// structured answers conversation_search and conversation_context for programs.
+type structured struct{ *Tools }
+
+// Search is the answer in the form of Letta's tool of this name, with members of ours.
+func (s structured) Search(ctx context.Context, call contract.Call, p conversation.SearchParams) (string, error) {
+	found, err := s.search(ctx, call, p, maxStructured)
+	if err != nil {
+		return "", err
+	}
+	answer := lettaAnswer{
+		Message: fmt.Sprintf("Showing %d results:", len(found.found.Messages)), Results: []lettaResult{},
+		Total: found.found.Total, TotalIsLeast: found.found.AtLeast, NextCursor: found.next(),
+	}
+	if len(found.found.Messages) == 0 {
+		answer.Message = "No results found."
+	}
+	mode := "fts"
+	if found.query.Text == "" {
+		mode = "timestamp"
+	}
+	now := s.now().UTC()
+	for i := range found.found.Messages {
+		m := &found.found.Messages[i]
+		r := lettaResult{
+			Role: m.Role, Relevance: lettaRelevance{SearchMode: mode}, Content: m.Text, Truncated: m.Chars > maxStructured,
+			ID: messageID(m), Title: m.Conversation.Title,
+		}
+		if at := m.Position.Time; !at.IsZero() {
+			stamp, ago := at.UTC().Format("2006-01-02T15:04:05.999999-07:00"), ago(now.Sub(at))
+			r.Timestamp, r.TimeAgo = &stamp, &ago
+		}
+		answer.Results = append(answer.Results, r)
+	}
+	answer.Notes = append(remarks(found.call), missedNotes(found.found.Aside.Problems)...)
+	return marshal(answer)
+}
+
+// lettaAnswer is message and results as Letta has them; the other members are ours.
+type lettaAnswer struct {
+	Message      string        `json:"message"`
+	Results      []lettaResult `json:"results"`
+	Total        int           `json:"total"`
+	TotalIsLeast bool          `json:"total_is_lower_bound,omitempty"`
+	NextCursor   string        `json:"next_cursor,omitempty"`
+	Notes        []string      `json:"notes,omitempty"`
+}
+
+type lettaResult struct {
+	Timestamp *string        `json:"timestamp"`
+	TimeAgo   *string        `json:"time_ago"`
+	Role      string         `json:"role"`
+	Relevance lettaRelevance `json:"relevance"`
+	Content   string         `json:"content"`
+	Truncated bool           `json:"truncated,omitempty"`
+	ID        string         `json:"id"`
+	Title     string         `json:"title,omitempty"`
+}
+
+type lettaRelevance struct {
+	SearchMode string `json:"search_mode"`
+}
+
+// ago is how long something is ago, in the largest unit that it has one of.
+func ago(d time.Duration) string {
+	d = max(d, 0)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds ago", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm ago", d/time.Minute)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh ago", d/time.Hour)
+	}
+	return fmt.Sprintf("%dd ago", d/(24*time.Hour))
+}
+
+func marshal(v any) (string, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "", fmt.Errorf("writing the answer as JSON: %w", err)
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+// Context answers conversation_context.
+func (t *Tools) Context(ctx context.Context, call contract.Call, p conversation.ContextParams) (string, error) {
+	s := &around{call: call, params: p}
+	if !s.parse() {
+		return "", contract.Fixable("There is no such message: its number is out of range.")
+	}
+	err := t.askOf(ctx, t.everywhere, call, func(ctx context.Context, source conversations.Source) error {
+		return s.read(ctx, source)
+	})
+	var missing *conversations.NotFoundError
+	if errors.As(err, &missing) {
+		return "", contract.Fixable("There is no conversation " + s.id + ". conversation_search with ids=true shows the ids of messages.")
+	}
+	if err != nil {
+		return "", err
+	}
+	return s.text(), nil
+}

@@ -1,0 +1,202 @@
+package exports
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store/archive"
+	"github.com/convtools/convtools/runtime/store/internal/chatgptcontent"
+	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Errors of conversations.
+var (
+	errNoID      = errors.New("it has no id")
+	errNoMapping = errors.New("its mapping is no object of nodes")
+)
+
+// chatGPT reads a conversation of a ChatGPT export, which is a JSON object that a cursor
+// has walked.
+func chatGPT(raw []byte, into *archive.Conversation) error {
+	var id, current string
+	var mapping []byte
+	*into = archive.Conversation{Kind: ChatGPT, Messages: into.Messages[:0]}
+	for m := range jsontext.Members(raw) {
+		switch string(m.Key) {
+		case "conversation_id":
+			into.Native = stringOf(m.Value)
+		case "id":
+			id = stringOf(m.Value)
+		case "title":
+			into.Title = stringOf(m.Value)
+		case "create_time":
+			into.Created = secondsOf(m.Value)
+		case "update_time":
+			into.Updated = secondsOf(m.Value)
+		case "is_archived":
+			into.Archived = string(m.Value) == "true"
+		case "current_node":
+			current = stringOf(m.Value)
+		case "mapping":
+			mapping = m.Value
+		}
+	}
+	if into.Native == "" {
+		into.Native = id
+	}
+	switch {
+	case into.Native == "":
+		return errNoID
+	case len(mapping) == 0 || mapping[0] != '{':
+		return errNoMapping
+	}
+	var nodes []node
+	for m := range jsontext.Members(mapping) {
+		nodes = append(nodes, chatGPTNode(m))
+	}
+	places, active := order(nodes, current)
+	for _, at := range places {
+		if nodes[at].message != nil {
+			appendChatGPT(into, nodes[at].message, active[at])
+		}
+	}
+	return nil
+}
+
+// chatGPTNode reads a member of a mapping. Its key is its id: the one inside repeats it.
+func chatGPTNode(m jsontext.Member) node {
+	n := node{id: recorded.Unescape(m.Key)}
+	for x := range jsontext.Members(m.Value) {
+		switch string(x.Key) {
+		case "parent":
+			n.parent = stringOf(x.Value)
+		case "children":
+			n.children = x.Value
+		case "message":
+			if x.Value[0] == '{' {
+				n.message = x.Value
+				n.time = memberTime(x.Value, "create_time")
+			}
+		}
+	}
+	return n
+}
+
+// appendChatGPT appends a message, unless there is no text in it.
+func appendChatGPT(into *archive.Conversation, raw []byte, active bool) {
+	m := archive.Message{Active: active}
+	var role, author, recipient, contentType string
+	var hidden bool
+	var pieces []recorded.Piece
+	for x := range jsontext.Members(raw) {
+		switch string(x.Key) {
+		case "id":
+			m.Native = stringOf(x.Value)
+		case "author":
+			role, author = memberText(x.Value, "role"), memberText(x.Value, "name")
+		case "create_time":
+			m.Time = secondsOf(x.Value)
+		case "recipient":
+			recipient = stringOf(x.Value)
+		case "content":
+			var raw []byte
+			pieces, raw = chatgptcontent.AppendContent(nil, x.Value)
+			contentType = recorded.Unescape(raw)
+		case "metadata":
+			hidden = string(member(x.Value, "is_visually_hidden_from_conversation")) == "true"
+		}
+	}
+	if m.Text = join(pieces); len(m.Text) == 0 {
+		return
+	}
+	m.Kind, m.Name = chatGPTKind(role, author, recipient, contentType, hidden)
+	into.Messages = append(into.Messages, m)
+}
+
+// chatGPTKind returns the kind of a message, and its name. What is hidden under the role of
+// the user, such as custom instructions, the user did not say in the conversation.
+func chatGPTKind(role, author, recipient, contentType string, hidden bool) (kind transcript.Kind, name string) {
+	switch {
+	case contentType == "user_editable_context" || contentType == "model_editable_context" || role == "user" && hidden:
+		return transcript.KindSystem, ""
+	case role == "assistant" && (contentType == "thoughts" || contentType == "reasoning_recap"):
+		return transcript.KindReasoning, ""
+	case role == "assistant" && recipient != "" && recipient != "all":
+		return transcript.KindToolCall, recipient
+	case role == "tool":
+		return transcript.KindToolResult, author
+	}
+	return kindOf(role)
+}
+
+// kindOf returns the kind of the messages of a role. Those of one that is not known have it
+// as their name.
+func kindOf(role string) (kind transcript.Kind, name string) {
+	switch role {
+	case "user", "human":
+		return transcript.KindUser, ""
+	case "assistant":
+		return transcript.KindAssistant, ""
+	case "tool":
+		return transcript.KindToolResult, ""
+	case "system":
+		return transcript.KindSystem, ""
+	case "":
+		return transcript.KindSystem, "unknown"
+	}
+	return transcript.KindSystem, role
+}
+
+// stringOf returns the text of a JSON string; "" for any other value.
+func stringOf(raw []byte) string {
+	text, ok := jsontext.Unquote(raw)
+	if !ok {
+		return ""
+	}
+	return recorded.Unescape(text)
+}
+
+// member returns a member of an object, or nil.
+func member(raw []byte, name string) []byte {
+	var found []byte
+	for m := range jsontext.Members(raw) {
+		if string(m.Key) == name {
+			found = m.Value
+		}
+	}
+	return found
+}
+
+func memberText(raw []byte, name string) string { return stringOf(member(raw, name)) }
+
+func memberTime(raw []byte, name string) time.Time { return secondsOf(member(raw, name)) }
+
+// secondsOf returns the time that a JSON number of seconds since 1970 is, or zero.
+func secondsOf(raw []byte) time.Time {
+	n, err := strconv.ParseFloat(string(raw), 64)
+	const most = 1 << 38 // the year 9999 is before
+	if err != nil || !(math.Abs(n) < most) {
+		return time.Time{}
+	}
+	return transcript.InRange(time.UnixMicro(int64(math.Round(n * 1e6))).UTC())
+}
+
+// join returns the text of pieces, each on lines of its own.
+func join(pieces []recorded.Piece) []byte {
+	var text []byte
+	for i, p := range pieces {
+		if i > 0 && !p.Joined {
+			text = append(text, '\n')
+		}
+		if p.Plain {
+			text = transcript.AppendValid(text, p.Raw)
+		} else {
+			text = transcript.AppendUnescaped(text, p.Raw)
+		}
+	}
+	return text
+}

@@ -1,0 +1,177 @@
+package exports
+
+import (
+	"errors"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store/archive"
+	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+var errNoMessages = errors.New("its messages are no array")
+
+// claude reads a conversation of a Claude.ai export, which is a JSON object that a cursor
+// has walked.
+func claude(raw []byte, into *archive.Conversation) error {
+	var current string
+	var messages []byte
+	*into = archive.Conversation{Kind: Claude, Messages: into.Messages[:0]}
+	for m := range jsontext.Members(raw) {
+		switch string(m.Key) {
+		case "uuid":
+			into.Native = stringOf(m.Value)
+		case "name":
+			into.Title = stringOf(m.Value)
+		case "created_at":
+			into.Created = stampOf(m.Value)
+		case "updated_at":
+			into.Updated = stampOf(m.Value)
+		case "current_leaf_message_uuid":
+			current = stringOf(m.Value)
+		case "chat_messages":
+			messages = m.Value
+		}
+	}
+	switch {
+	case into.Native == "":
+		return errNoID
+	case len(messages) == 0 || messages[0] != '[':
+		return errNoMessages
+	}
+	var nodes []node
+	before := "" // a message that does not name its parent answers the one before
+	for element := range jsontext.Elements(messages) {
+		n := node{message: element, parent: before}
+		for x := range jsontext.Members(element) {
+			switch string(x.Key) {
+			case "uuid":
+				n.id = stringOf(x.Value)
+			case "parent_message_uuid":
+				n.parent = stringOf(x.Value)
+			case "created_at":
+				n.time = stampOf(x.Value)
+			}
+		}
+		before = n.id
+		nodes = append(nodes, n)
+	}
+	places, active := order(nodes, current)
+	for _, at := range places {
+		appendClaude(into, &nodes[at], active[at])
+	}
+	return nil
+}
+
+// appendClaude appends what a message consists of, unless there is no text in it.
+func appendClaude(into *archive.Conversation, n *node, active bool) {
+	var role string
+	var text, content, attachments, files []byte
+	for x := range jsontext.Members(n.message) {
+		switch string(x.Key) {
+		case "sender":
+			role = stringOf(x.Value)
+		case "text":
+			text = x.Value
+		case "content":
+			content = x.Value
+		case "attachments":
+			attachments = x.Value
+		case "files":
+			files = x.Value
+		}
+	}
+	kind, name := kindOf(role)
+	add := func(kind transcript.Kind, name string, text []byte) {
+		if len(text) == 0 {
+			return
+		}
+		// What a message says in several blocks is one text.
+		if last := len(into.Messages) - 1; last >= 0 && into.Messages[last].Native == n.id && into.Messages[last].Kind == kind && kind == transcript.KindUser {
+			into.Messages[last].Text = append(append(into.Messages[last].Text, '\n'), text...)
+			return
+		}
+		into.Messages = append(into.Messages, archive.Message{Native: n.id, Kind: kind, Name: name, Time: n.time, Active: active, Text: text})
+	}
+	before := len(into.Messages)
+	for block := range jsontext.Elements(content) {
+		addBlock(block, kind, name, add)
+	}
+	if len(into.Messages) == before { // older exports have the text alone
+		add(kind, name, []byte(stringOf(text)))
+	}
+	for _, list := range [][]byte{attachments, files} {
+		for file := range jsontext.Elements(list) {
+			add(kind, name, fileText(file))
+		}
+	}
+}
+
+// addBlock adds what a block of the content of a message has to say.
+func addBlock(block []byte, kind transcript.Kind, name string, add func(transcript.Kind, string, []byte)) {
+	switch memberText(block, "type") {
+	case "text":
+		add(kind, name, []byte(memberText(block, "text")))
+	case "thinking":
+		add(transcript.KindReasoning, "", []byte(memberText(block, "thinking")))
+	case "tool_use":
+		w := jsontext.Writer{Indent: true}
+		if input := member(block, "input"); input != nil {
+			add(transcript.KindToolCall, memberText(block, "name"), w.Append(nil, input))
+		}
+	case "tool_result":
+		add(transcript.KindToolResult, memberText(block, "name"), join(appendTexts(nil, member(block, "content"))))
+	default:
+		add(kind, name, join(appendTexts(nil, block)))
+	}
+}
+
+// appendTexts appends the texts of blocks: those called text, content or thinking, wherever
+// they are.
+func appendTexts(dst []recorded.Piece, raw []byte) []recorded.Piece {
+	if text, ok := jsontext.Unquote(raw); ok {
+		if len(text) > 0 {
+			dst = append(dst, recorded.Piece{Raw: text})
+		}
+		return dst
+	}
+	for m := range jsontext.Members(raw) {
+		_, isText := jsontext.Unquote(m.Value)
+		switch string(m.Key) {
+		case "text", "content", "thinking", "reasoning", "title", "url":
+			dst = appendTexts(dst, m.Value)
+		default:
+			if !isText {
+				dst = appendTexts(dst, m.Value)
+			}
+		}
+	}
+	for element := range jsontext.Elements(raw) {
+		dst = appendTexts(dst, element)
+	}
+	return dst
+}
+
+// fileText returns the words for a file that belongs to a message, and the text that was
+// found in it.
+func fileText(raw []byte) []byte {
+	name := memberText(raw, "file_name")
+	if name == "" {
+		return nil
+	}
+	text := []byte("[file " + name + "]")
+	if extracted := memberText(raw, "extracted_content"); extracted != "" {
+		text = append(append(text, '\n'), extracted...)
+	}
+	return text
+}
+
+// stampOf returns the time that a JSON string is, or zero.
+func stampOf(raw []byte) time.Time {
+	t, err := transcript.ParseTimestamp(stringOf(raw))
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}

@@ -1,0 +1,322 @@
+// Package exports imports what programs export of their conversations into an archive:
+// ChatGPT and Claude.ai, as a zip, a folder or a file of it, and Letta's agent files.
+// What it is given is recognised by its content.
+//
+// Exports are untrusted. Nothing in them names a file that is written, a link is not
+// followed, and one conversation is in memory at a time. One that is bad costs itself.
+package exports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store/archive"
+	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// The kinds of exports.
+const (
+	ChatGPT = "chatgpt"
+	Claude  = "claude"
+	Letta   = "letta"
+)
+
+// Kinds returns the kinds of exports.
+func Kinds() []string { return []string{ChatGPT, Claude, Letta} }
+
+// Options says how an export is imported.
+type Options struct {
+	Kind string // only conversations of it are looked for; empty for all
+	// Progress is called now and then while an export is read. Nil is not called.
+	Progress func(Progress)
+}
+
+// Progress is how far an import has come.
+type Progress struct {
+	Done, Total   int64 // bytes of JSON
+	Conversations int
+}
+
+// Report is what was found in an export, and what has become of it.
+type Report struct {
+	Kinds     []string // of exports that were recognised
+	New       int
+	Updated   int
+	Unchanged int
+	Skipped   int // conversations that are left out on purpose
+	Failed    int // conversations, or files of them, that cannot be read
+	// Problems are what was skipped or has failed, in the order of the export.
+	Problems []Problem
+}
+
+// Recognised returns how many conversations there are that could be read.
+func (r *Report) Recognised() int { return r.New + r.Updated + r.Unchanged + r.Skipped }
+
+// Problem is why a conversation, or a file, was skipped or has failed.
+type Problem struct {
+	File    string // its path in the export
+	Offset  int64  // where the conversation begins in the file
+	Number  int    // of the conversation in the file, from 1; 0 where it is the file
+	Title   string // empty where it is not known
+	ID      transcript.ID
+	Skipped bool
+	Err     error
+}
+
+// Errors for conversations.
+var (
+	errNotOne    = errors.New("it is no conversation of a known export")
+	errOtherKind = errors.New("it is of another kind of export than was asked for")
+	errTooLarge  = errors.New("it has more than 256 MB") // maxConversation
+	errEmpty     = errors.New("nothing is said in it")
+	errOlder     = errors.New("what is in the archive was changed later, and is kept")
+	errSeen      = errors.New("another conversation of the export has the same id, and was changed later or stands before")
+	errNested    = errors.New("it is nested too deeply")
+	errMissing   = errors.New("the manifest of the export names it, and it is not there: the export is not complete")
+	errEncrypted = errors.New("it is encrypted: unpack it with its password, and import the folder")
+	errBomb      = errors.New("it grows to more than 200 times its size when it is unpacked") // maxRatio
+	errOutside   = errors.New("its name leads out of the export")
+)
+
+const (
+	// maxConversation is the largest conversation that is read, in bytes of JSON.
+	maxConversation = 256 << 20
+	// maxStrangers is how many values of a file are looked at for a conversation.
+	maxStrangers = 20
+)
+
+// Import adds what is in an export to an archive. The error is an [*UnrecognisedError]
+// where there is no conversation, and that of the archive or of a context that is done;
+// what was read before is kept.
+func Import(ctx context.Context, name string, into *archive.Writer, o Options) (*Report, error) {
+	e, err := open(name)
+	if err != nil {
+		return &Report{}, err
+	}
+	defer e.close()
+	i := &importing{options: o, writer: into, report: &Report{}, seen: map[string]time.Time{}}
+	before := into.Written()
+	files, problems, err := e.files()
+	if err != nil {
+		return i.report, fmt.Errorf("reading %s: %w", name, err)
+	}
+	for _, p := range problems {
+		i.problem(p)
+	}
+	for _, f := range files {
+		i.progress.Total += f.size
+	}
+	for n := range files {
+		if err = i.file(ctx, &files[n]); err != nil {
+			break
+		}
+	}
+	if flushed := into.Flush(); err == nil {
+		err = flushed
+	}
+	written := into.Written()
+	i.report.New, i.report.Updated = written.New-before.New, written.Updated-before.Updated
+	if err == nil && i.report.Recognised() == 0 {
+		err = &UnrecognisedError{Path: name, Reason: e.reason(i.first)}
+	}
+	return i.report, err
+}
+
+// importing is an import in the making.
+type importing struct {
+	options      Options
+	writer       *archive.Writer
+	report       *Report
+	progress     Progress
+	seen         map[string]time.Time // when the conversations of this export were changed, by name
+	conversation archive.Conversation
+	first        []byte // the beginning of the first value that is none of an export
+}
+
+func (i *importing) problem(p Problem) {
+	if p.Skipped {
+		i.report.Skipped++
+	} else {
+		i.report.Failed++
+	}
+	i.report.Problems = append(i.report.Problems, p)
+}
+
+// file imports the conversations of a file. The error is one that ends the import.
+func (i *importing) file(ctx context.Context, f *file) error {
+	in, err := f.open()
+	if err != nil {
+		i.problem(Problem{File: f.name, Err: err})
+		return nil
+	}
+	defer in.Close()
+	v := newValues(&counter{in, i}, maxConversation)
+	recognised := 0
+	var strangers []Problem
+	for v.next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		kind := kindOfValue(v.value)
+		p := Problem{File: f.name, Offset: v.offset, Number: v.number}
+		switch {
+		case v.value == nil:
+			p.Err = errTooLarge
+		case kind == "":
+			if i.first == nil {
+				i.first = slices.Clone(v.value[:min(len(v.value), maxFirst)])
+			}
+			p.Err = errNotOne
+		case i.options.Kind != "" && kind != i.options.Kind:
+			p.Err = errOtherKind
+		default:
+			recognised++
+			if err := i.value(ctx, kind, v.value, p); err != nil {
+				return err
+			}
+			continue
+		}
+		if strangers = append(strangers, p); recognised == 0 && len(strangers) >= maxStrangers && !f.expected {
+			return nil
+		}
+	}
+	// A file of something else, such as settings, is none that has failed.
+	if recognised == 0 && !f.expected {
+		return nil
+	}
+	for _, p := range strangers {
+		i.problem(p)
+	}
+	if v.err != nil {
+		i.problem(Problem{File: f.name, Offset: v.base + int64(len(v.buf)), Err: v.err})
+	}
+	return nil
+}
+
+// maxFirst is how many bytes of a value are enough to tell what it is.
+const maxFirst = 4 << 10
+
+// counter reads a file, and counts for the progress.
+type counter struct {
+	io.Reader
+	importing *importing
+}
+
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	p := &c.importing.progress
+	p.Done += int64(n)
+	if report := c.importing.options.Progress; report != nil {
+		report(*p)
+	}
+	return n, err
+}
+
+// kindOfValue returns the kind of export that a JSON value is a conversation of, or "".
+func kindOfValue(raw []byte) string {
+	var has []string
+	for m := range keys(raw) {
+		has = append(has, m)
+	}
+	any := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(has, name) })
+	}
+	switch {
+	case any("mapping"):
+		return ChatGPT
+	case any("chat_messages"):
+		return Claude
+	case any("agents") && any("blocks", "tools", "groups"), any("agent_type", "core_memory") && any("messages"):
+		return Letta
+	}
+	return ""
+}
+
+// value imports a value that is a conversation, or has some. p is where it stands.
+func (i *importing) value(ctx context.Context, kind string, raw []byte, p Problem) error {
+	if !slices.Contains(i.report.Kinds, kind) {
+		i.report.Kinds = append(i.report.Kinds, kind)
+	}
+	if err := whole(raw, p.Offset); err != nil {
+		p.Err = err
+		i.problem(p)
+		return nil
+	}
+	read, all := chatGPT, [][]byte{raw}
+	switch kind {
+	case Claude:
+		read = claude
+	case Letta:
+		read, all = letta, lettaAgents(raw)
+	}
+	for _, raw := range all {
+		if err := i.put(ctx, read(raw, &i.conversation), p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put adds the conversation that was read. The error is one that ends the import.
+func (i *importing) put(ctx context.Context, failed error, p Problem) error {
+	c := &i.conversation
+	i.progress.Conversations++
+	p.Title = c.Title
+	if c.Native != "" {
+		p.ID = c.ID()
+	}
+	changed, seen := i.seen[c.Kind+c.Native]
+	switch {
+	case failed != nil:
+		p.Err = failed
+	case len(c.Messages) == 0:
+		p.Skipped, p.Err = true, errEmpty
+	case seen && !c.Updated.After(changed):
+		p.Skipped, p.Err = true, errSeen
+	default:
+		i.seen[c.Kind+c.Native] = c.Updated
+		outcome, err := i.writer.Put(ctx, c)
+		switch {
+		case err != nil:
+			return err
+		case outcome == archive.Unchanged:
+			i.report.Unchanged++
+			return nil
+		case outcome == archive.Older:
+			p.Skipped, p.Err = true, errOlder
+		default:
+			return nil // the writer counts
+		}
+	}
+	i.problem(p)
+	return nil
+}
+
+// whole returns why a value, which begins at an offset, is no JSON.
+func whole(raw []byte, offset int64) error {
+	c := jsontext.Cursor{Data: raw}
+	if c.Value(0) {
+		return nil
+	}
+	if c.Failure.Kind == jsontext.TooDeep {
+		return errNested
+	}
+	return fmt.Errorf("at byte %d: %s", offset+int64(c.Failure.Offset), c.Failure.Detail)
+}
+
+// isConversations reports whether a file is called as those with conversations are.
+func isConversations(name string) bool {
+	rest, ok := strings.CutPrefix(path.Base(name), "conversations")
+	if !ok {
+		return false
+	}
+	rest, ok = strings.CutSuffix(rest, ".json")
+	return ok && strings.Trim(rest, "-_0123456789") == ""
+}

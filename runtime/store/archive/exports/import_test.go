@@ -1,0 +1,374 @@
+package exports_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/archive"
+	"github.com/convtools/convtools/runtime/store/archive/exports"
+	"github.com/convtools/convtools/runtime/store/internal/storetest"
+)
+
+// The same files are found in a zip and in a folder.
+func TestLayouts(t *testing.T) {
+	t.Parallel()
+	one, two, three := conversation("c1", "one"), conversation("c2", "two"), conversation("c3", "three")
+	const manifest = `{"version":1,"manifest_file":"export_manifest.json","export_files":[],"logical_files":{"conversations.json":{"files":["part-a.json","part-b.json"],"sharded":true}}}`
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"one file": {
+			map[string]string{"conversations.json": array(one, two), "user.json": `{"id":"u"}`, "chat.html": "<html>", "message_feedback.json": `[{"id":"x"}]`},
+			"new 2, updated 0, unchanged 0, skipped 0, failed 0",
+		},
+		"shards": {
+			map[string]string{"conversations-000.json": array(one), "conversations-001.json": array(two), "file_1.dat": "x"},
+			"new 2, updated 0, unchanged 0, skipped 0, failed 0",
+		},
+		"a folder in it": {map[string]string{"export/conversations.json": array(one)}, "new 1, updated 0, unchanged 0, skipped 0, failed 0"},
+		"shards that a manifest names": {
+			map[string]string{"export_manifest.json": manifest, "part-a.json": array(one), "part-b.json": array(two), "conversations-000.json": array(three)},
+			"new 3, updated 0, unchanged 0, skipped 0, failed 0",
+		},
+		"a manifest below": {
+			map[string]string{"sites/export_manifest.json": manifest, "sites/part-a.json": array(one), "sites/part-b.json": array(two)},
+			"new 2, updated 0, unchanged 0, skipped 0, failed 0",
+		},
+		"a shard that is not there": {
+			map[string]string{"export_manifest.json": manifest, "part-a.json": array(one)},
+			"new 1, updated 0, unchanged 0, skipped 0, failed 1\npart-b.json:0: the manifest of the export names it, and it is not there: the export is not complete",
+		},
+		"a damaged manifest": {
+			map[string]string{"export_manifest.json": "{", "conversations.json": array(one)},
+			"new 1, updated 0, unchanged 0, skipped 0, failed 1\nexport_manifest.json:0: the manifest is damaged; files are looked for by their names",
+		},
+		"a manifest that leads out": {
+			map[string]string{"export_manifest.json": strings.ReplaceAll(manifest, "part-b.json", "../../part-b.json"), "part-a.json": array(one)},
+			"new 1, updated 0, unchanged 0, skipped 0, failed 0",
+		},
+		"a mix": {
+			map[string]string{"conversations.json": array(one), "conversations-000.json": array(one, two)},
+			"new 2, updated 0, unchanged 0, skipped 1, failed 0\nconversations-000.json:1: another conversation of the export has the same id, and was changed later or stands before",
+		},
+		"conversations alone": {map[string]string{"a.json": one.String(), "b.json": two.String()}, "new 2, updated 0, unchanged 0, skipped 0, failed 0"},
+		"lines":               {map[string]string{"x.jsonl": one.String() + "\n" + two.String() + "\n"}, "new 2, updated 0, unchanged 0, skipped 0, failed 0"},
+		"an empty list":       {map[string]string{"conversations.json": "[]"}, "new 0, updated 0, unchanged 0, skipped 0, failed 0\nunrecognised: "},
+		"nothing":             {map[string]string{"readme.txt": "x"}, "new 0, updated 0, unchanged 0, skipped 0, failed 0\nunrecognised: "},
+		"zips in it":          {map[string]string{"a.zip": "PK"}, "new 0, updated 0, unchanged 0, skipped 0, failed 0\nunrecognised: there are only zips in it: unpack it, and import these"},
+		"no conversations":    {map[string]string{"conversations.json": `[{"id":"c","title":"t"}]`}, "new 0, updated 0, unchanged 0, skipped 0, failed 1\nconversations.json:1: it is no conversation of a known export\nunrecognised: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inFolder, inZip := newHome(t), newHome(t)
+			if diff := cmp.Diff(c.want, summary(inFolder.add(folder(t, c.files), exports.Options{}))); diff != "" {
+				t.Error("a folder:", diff)
+			}
+			if diff := cmp.Diff(c.want, summary(inZip.add(write(t, filepath.Join(t.TempDir(), "x.zip"), string(zipped(t, c.files))), exports.Options{}))); diff != "" {
+				t.Error("a zip:", diff)
+			}
+			if diff := cmp.Diff(inFolder.all(), inZip.all()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	path := filepath.Join(t.TempDir(), "conversations.json")
+	step := func(want string, items ...object) {
+		t.Helper()
+		if got, _, _ := strings.Cut(summary(h.add(write(t, path, array(items...)), exports.Options{})), "\n"); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	grown := conversation("c2", "two")
+	_, answer := said("m", "n", "assistant", "answered")
+	grown["mapping"].(object)["m"] = answer
+	grown.with("current_node", "m").with("update_time", 1700000200)
+	step("new 2, updated 0, unchanged 0, skipped 0, failed 0", conversation("c1", "one"), conversation("c2", "two"))
+	step("new 0, updated 0, unchanged 2, skipped 0, failed 0", conversation("c1", "one"), conversation("c2", "two"))
+	step("new 1, updated 2, unchanged 0, skipped 0, failed 0", conversation("c1", "edited"), grown, conversation("c3", "three"))
+	step("new 0, updated 0, unchanged 0, skipped 1, failed 0", conversation("c2", "an older state"))
+	step("new 0, updated 1, unchanged 0, skipped 0, failed 0", conversation("c1", "edited").with("title", "Renamed"))
+	want := `archive-chatgpt-c1 "Renamed"
+1 user: edited
+archive-chatgpt-c2 "About c2"
+1 user: two
+1 assistant: answered
+archive-chatgpt-c3 "About c3"
+1 user: three
+`
+	if diff := cmp.Diff(want, h.all()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDryRun(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	path := write(t, filepath.Join(t.TempDir(), "conversations.json"), array(conversation("c1", "one"), conversation("c2", "two")))
+	dry := func() string {
+		w, err := archive.Create(t.Context(), archive.WriterOptions{Dir: h.dir, DryRun: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		return summary(exports.Import(t.Context(), path, w, exports.Options{}))
+	}
+	if got := dry(); got != "new 2, updated 0, unchanged 0, skipped 0, failed 0" {
+		t.Error(got)
+	}
+	if entries, _ := os.ReadDir(h.dir); len(entries) != 0 {
+		t.Errorf("%v was written", entries)
+	}
+	h.add(path, exports.Options{})
+	before := h.all()
+	write(t, path, array(conversation("c1", "one"), conversation("c2", "changed")))
+	if got := dry(); got != "new 0, updated 1, unchanged 1, skipped 0, failed 0" {
+		t.Error(got)
+	}
+	if h.all() != before {
+		t.Error("something was written")
+	}
+}
+
+func TestKind(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	path := write(t, filepath.Join(t.TempDir(), "conversations.json"), array(conversation("c1", "one")))
+	want := "new 0, updated 0, unchanged 0, skipped 0, failed 1\nconversations.json:1: it is of another kind of export than was asked for\nunrecognised: "
+	if got := summary(h.add(path, exports.Options{Kind: exports.Claude})); got != want {
+		t.Error(got)
+	}
+}
+
+// One that is bad costs itself, and nothing beside.
+func TestBadConversations(t *testing.T) {
+	t.Parallel()
+	good := func(id string) string { return conversation(id, "fine").String() }
+	deep := strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)
+	for name, c := range map[string]struct{ json, want string }{
+		"no id":               {`[` + good("a") + `,{"mapping":{}},` + good("b") + `]`, "new 2, updated 0, unchanged 0, skipped 0, failed 1\nx.json:2: it has no id"},
+		"no mapping":          {`[{"id":"x","mapping":[1]},` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:1: its mapping is no object of nodes"},
+		"a null mapping":      {`[{"id":"x","mapping":null},` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:1: its mapping is no object of nodes"},
+		"nothing said":        {`[{"id":"x","mapping":{"n":{"message":null}}},` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 1, failed 0\nx.json:1: nothing is said in it"},
+		"a value of no kind":  {`[null,1,"x",` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 3\nx.json:1: it is no conversation of a known export\nx.json:2: it is no conversation of a known export\nx.json:3: it is no conversation of a known export"},
+		"a comma too few":     {`[{"id":"x" "mapping":{}},` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:1: it is no conversation of a known export"},
+		"wrong inside":        {`[{"mapping":{"n":nul}},` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:1: at byte 20: expected null, found '}'"},
+		"too deep":            {`[{"id":"x","mapping":{"n":{"message":` + deep + `}}},` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:1: it is nested too deeply"},
+		"cut off":             {`[` + good("a") + `,` + good("b")[:200], "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:0: it ends in the middle: the file is not complete"},
+		"no end":              {`[` + good("a"), "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:0: it ends in the middle: the file is not complete"},
+		"more behind the end": {`[` + good("a") + `] and more`, "new 1, updated 0, unchanged 0, skipped 0, failed 0"},
+		"a mark of its bytes": {"\ufeff[" + good("a") + "]", "new 1, updated 0, unchanged 0, skipped 0, failed 0"},
+		"two of one id": {
+			`[` + conversation("a", "older").with("update_time", 5).String() + `,` + conversation("a", "newer").with("update_time", 9).String() + `]`,
+			"new 1, updated 1, unchanged 0, skipped 0, failed 0",
+		},
+		"not UTF-8":        {"[" + strings.Replace(good("a"), "fine", "\xff\xfe", 1) + "]", "new 1, updated 0, unchanged 0, skipped 0, failed 0"},
+		"a lone surrogate": {"[" + strings.Replace(good("a"), "fine", `\ud800 \udc00`, 1) + "]", "new 1, updated 0, unchanged 0, skipped 0, failed 0"},
+		"text":             {"Dear diary", "new 0, updated 0, unchanged 0, skipped 0, failed 1\nx.json:0: what stands here is no JSON\nunrecognised: "},
+		"empty":            {"", "new 0, updated 0, unchanged 0, skipped 0, failed 0\nunrecognised: "},
+		"zeros":            {strings.Repeat("\x00", 1<<20), "new 0, updated 0, unchanged 0, skipped 0, failed 1\nx.json:0: what stands here is no JSON\nunrecognised: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			if diff := cmp.Diff(c.want, summary(h.add(write(t, filepath.Join(t.TempDir(), "x.json"), c.json), exports.Options{}))); diff != "" {
+				t.Error(diff)
+			}
+			found, _ := storetest.List(t, h.store(), store.Live)
+			for _, c := range found {
+				storetest.CheckReading(t, c)
+			}
+		})
+	}
+}
+
+func TestNotExports(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ data, want string }{
+		"a stream of codex exec": {`{"type":"thread.started","thread_id":"x"}` + "\n" + `{"type":"turn.started"}`, "codex exec --json"},
+		"Codex":                  {`{"timestamp":"t","type":"session_meta","payload":{"id":"x"}}`, "it is a session of Codex"},
+		"Claude Code":            {`{"type":"user","sessionId":"x","parentUuid":null,"message":{}}`, "it is a session of Claude Code"},
+		"Gemini CLI":             {`{"sessionId":"x","projectHash":"y","messages":[]}`, "it is a session of Gemini CLI"},
+		"a database":             {"SQLite format 3\x00" + strings.Repeat("\x00", 100), "it is a database"},
+	} {
+		_, err := newHome(t).add(write(t, filepath.Join(t.TempDir(), "x.jsonl"), c.data), exports.Options{})
+		var unrecognised *exports.UnrecognisedError
+		if !errors.As(err, &unrecognised) || !strings.Contains(unrecognised.Reason, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestBadZips(t *testing.T) {
+	t.Parallel()
+	good := array(conversation("a", "fine"))
+	whole := zipped(t, map[string]string{"conversations.json": good})
+	encrypted := bytes.Clone(whole)
+	for _, at := range []int{bytes.Index(whole, []byte("PK\x03\x04")) + 6, bytes.Index(whole, []byte("PK\x01\x02")) + 8} {
+		encrypted[at] |= 1
+	}
+	spoiled := bytes.Clone(whole)
+	spoiled[len("PK")+60] ^= 0xff
+	lying := bytes.Clone(whole) // about how much there is
+	directory := bytes.Index(whole, []byte("PK\x01\x02"))
+	binary.LittleEndian.PutUint32(lying[directory+24:], 0xfffffff0)
+	var bomb bytes.Buffer
+	z := zip.NewWriter(&bomb)
+	w, err := z.Create("conversations.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spaces := bytes.Repeat([]byte(" "), 1<<20)
+	for range 100 {
+		if _, err := w.Write(spaces); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		zip  []byte
+		want string
+	}{
+		"cut":        {whole[:len(whole)-30], "error: it is a zip that is damaged or not complete"},
+		"a head":     {whole[:4], "error: it is a zip that is damaged or not complete"},
+		"encrypted":  {encrypted, "conversations.json:0: it is encrypted"},
+		"spoiled":    {spoiled, "failed 1"},
+		"lying":      {lying, "failed 1"},
+		"a bomb":     {bomb.Bytes(), "conversations.json:0: it grows to more than 200 times its size"},
+		"upwards":    {zipped(t, map[string]string{"../conversations.json": good}), "../conversations.json:0: its name leads out of the export"},
+		"absolute":   {zipped(t, map[string]string{"/etc/conversations.json": good}), "/etc/conversations.json:0: its name leads out of the export"},
+		"one in one": {zipped(t, map[string]string{"inner.zip": string(whole)}), "unrecognised: there are only zips in it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			dir := t.TempDir()
+			got := summary(h.add(write(t, filepath.Join(dir, "x.zip"), string(c.zip)), exports.Options{}))
+			if !strings.Contains(got, c.want) {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+			if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+				t.Errorf("%v", entries)
+			}
+		})
+	}
+}
+
+// A conversation of very many nodes, in a chain that is as deep, is read like any other.
+func TestDeepChain(t *testing.T) {
+	t.Parallel()
+	const nodes = 100_000
+	var b strings.Builder
+	b.WriteString(`{"id":"c","current_node":"n0","mapping":{`)
+	for i := range nodes {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `"n%d":{"parent":"n%d","children":[],"message":{"author":{"role":"user"},"content":{"parts":["%d"]}}}`, i, i+1, i)
+	}
+	b.WriteString("}}")
+	h := newHome(t)
+	if report, err := h.add(write(t, filepath.Join(t.TempDir(), "x.json"), b.String()), exports.Options{}); err != nil || report.New != 1 {
+		t.Fatal(summary(report, err))
+	}
+	events, err := storetest.Only(t, h.store()).Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Close()
+	for n := nodes - 1; n >= 0; n-- {
+		if !events.Next(t.Context()) {
+			t.Fatal(events.Err())
+		}
+		if text, _ := events.Event().AppendText(nil); string(text) != fmt.Sprint(n) {
+			t.Fatalf("%s, want %d", text, n)
+		}
+	}
+}
+
+// An import that is interrupted keeps what it has done, and goes on where it stopped.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	var items []object
+	for i := range 200 {
+		items = append(items, conversation(fmt.Sprint("c", i), strings.Repeat("word ", 2000)))
+	}
+	path := write(t, filepath.Join(t.TempDir(), "conversations.json"), array(items...))
+	w, err := archive.Create(t.Context(), archive.WriterOptions{Dir: h.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	report, err := exports.Import(ctx, path, w, exports.Options{Progress: func(p exports.Progress) {
+		if p.Conversations >= 50 {
+			cancel()
+		}
+	}})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	found, _ := storetest.List(t, h.store(), store.Live)
+	if !errors.Is(err, context.Canceled) || len(found) < 50 || len(found) == len(items) || report.New != len(found) {
+		t.Fatalf("%d conversations; %s", len(found), summary(report, err))
+	}
+	want := fmt.Sprintf("new %d, updated 0, unchanged %d, skipped 0, failed 0", len(items)-len(found), len(found))
+	if got := summary(h.add(path, exports.Options{})); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// Two imports at once lose nothing, and readers see conversations as a whole.
+func TestTwoAtOnce(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	dir := t.TempDir()
+	var paths [2]string
+	for n := range paths {
+		var items []object
+		for i := range 300 {
+			items = append(items, conversation(fmt.Sprint("c", i*(n+1)), strings.Repeat("word ", 500)))
+		}
+		paths[n] = write(t, filepath.Join(dir, fmt.Sprint(n), "conversations.json"), array(items...))
+	}
+	var wait sync.WaitGroup
+	for _, path := range paths {
+		wait.Go(func() {
+			w, err := archive.Create(t.Context(), archive.WriterOptions{Dir: h.dir})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if report, err := exports.Import(t.Context(), path, w, exports.Options{}); err != nil || report.New+report.Unchanged != 300 {
+				t.Error(summary(report, err))
+			}
+			if err := w.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	found, problems := storetest.List(t, h.store(), store.Live)
+	if len(found) != 450 || len(problems) > 0 {
+		t.Errorf("%d conversations, %v", len(found), problems)
+	}
+}

@@ -1,0 +1,289 @@
+package exports
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+)
+
+// UnrecognisedError is the error for what has no conversation of a known export in it.
+type UnrecognisedError struct {
+	Path   string
+	Reason string // what it is instead, where that is known
+}
+
+func (e *UnrecognisedError) Error() string {
+	if e.Reason != "" {
+		return e.Path + ": " + e.Reason
+	}
+	return e.Path + ": there is no conversation of a ChatGPT or Claude.ai export in it, and no agent of a Letta agent file"
+}
+
+// file is a file of an export that may have conversations.
+type file struct {
+	name     string // its path in the export, with slashes
+	size     int64
+	expected bool // that it has none is a failure
+	open     func() (io.ReadCloser, error)
+}
+
+// export is an opened export.
+type export struct {
+	root   *os.Root    // of a folder
+	zip    *zip.Reader // of a zip
+	single *file       // of a file
+	closer io.Closer
+	grown  int64 // bytes that were unpacked, and may be
+	most   int64
+	nested int // zips in it
+}
+
+const (
+	maxFiles = 200_000 // of a folder or a zip
+	maxDepth = 16      // of folders
+	maxRatio = 200     // of what is unpacked to what was packed
+	minRoom  = 64 << 20
+	maxIndex = 16 << 20 // of a manifest
+)
+
+func open(name string) (*export, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		root, err := os.OpenRoot(name)
+		if err != nil {
+			return nil, err
+		}
+		return &export{root: root, closer: root}, nil
+	}
+	f, info, err := safefile.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	var head [16]byte
+	n, err := f.ReadAt(head[:], 0)
+	if err != nil && err != io.EOF {
+		f.Close()
+		return nil, err
+	}
+	err = nil
+	e := &export{closer: f}
+	switch begin := head[:n]; {
+	case bytes.HasPrefix(begin, []byte("PK")):
+		e.zip, err = zip.NewReader(f, info.Size())
+		e.most = minRoom + maxRatio*info.Size()
+		if err != nil {
+			err = fmt.Errorf("it is a zip that is damaged or not complete, as after a download that was interrupted: %w", err)
+		}
+	case string(begin) == "SQLite format 3\x00":
+		err = &UnrecognisedError{name, "it is a database; one of a ChatGPT export is read in place: set CONVERSATION_DB to its path"}
+	default:
+		e.single = &file{name: filepath.Base(name), size: info.Size(), expected: true, open: func() (io.ReadCloser, error) {
+			return io.NopCloser(f), nil
+		}}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *export) close() { e.closer.Close() }
+
+// files returns the files that may have conversations, in the order of their names, and
+// what keeps others from being read.
+func (e *export) files() (files []file, problems []Problem, err error) {
+	var manifests []file
+	add := func(f file) {
+		switch base := strings.ToLower(path.Base(f.name)); {
+		case !filepath.IsLocal(f.name):
+			if strings.HasSuffix(base, ".json") {
+				problems = append(problems, Problem{File: f.name, Err: errOutside})
+			}
+		case base == "export_manifest.json":
+			manifests = append(manifests, f)
+		case strings.HasSuffix(base, ".json") || strings.HasSuffix(base, ".jsonl") || strings.HasSuffix(base, ".af"):
+			f.expected = f.expected || isConversations(f.name)
+			files = append(files, f)
+		case strings.HasSuffix(base, ".zip"):
+			e.nested++
+		}
+	}
+	switch {
+	case e.single != nil:
+		return []file{*e.single}, nil, nil
+	case e.zip != nil:
+		err = e.zipped(add)
+	default:
+		err = e.walk(add)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, m := range manifests {
+		named, err := readManifest(&m)
+		if err != nil {
+			problems = append(problems, Problem{File: m.name, Err: err})
+		}
+		for _, name := range named {
+			at := slices.IndexFunc(files, func(f file) bool { return f.name == name })
+			if at < 0 {
+				problems = append(problems, Problem{File: name, Err: errMissing})
+				continue
+			}
+			files[at].expected = true
+		}
+	}
+	slices.SortFunc(files, func(a, b file) int {
+		return cmp.Or(cmp.Compare(len(a.name), len(b.name)), strings.Compare(a.name, b.name))
+	})
+	return files, problems, nil
+}
+
+// zipped hands over the files of a zip.
+func (e *export) zipped(add func(file)) error {
+	for n, f := range e.zip.File {
+		if n == maxFiles {
+			return fmt.Errorf("it has more than %d files", maxFiles)
+		}
+		if strings.HasSuffix(f.Name, "/") {
+			continue
+		}
+		add(file{name: f.Name, size: int64(min(f.UncompressedSize64, 1<<62)), open: func() (io.ReadCloser, error) {
+			const encrypted = 1
+			if f.Flags&encrypted != 0 {
+				return nil, errEncrypted
+			}
+			in, err := f.Open()
+			if err != nil {
+				return nil, err
+			}
+			return &unpacking{in, e}, nil
+		}})
+	}
+	return nil
+}
+
+// unpacking reads what is unpacked as long as there is not too much of it.
+type unpacking struct {
+	io.ReadCloser
+	export *export
+}
+
+func (u *unpacking) Read(b []byte) (int, error) {
+	n, err := u.ReadCloser.Read(b)
+	if u.export.grown += int64(n); u.export.grown > u.export.most {
+		return 0, errBomb
+	}
+	return n, err
+}
+
+// walk hands over the files of a folder. Links are not followed.
+func (e *export) walk(add func(file)) error {
+	n := 0
+	return fs.WalkDir(e.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		switch n++; {
+		case err != nil && name == ".":
+			return err
+		case err != nil:
+			return nil // of a folder: its files are not there
+		case n > maxFiles:
+			return fmt.Errorf("it has more than %d files", maxFiles)
+		case d.IsDir() && strings.Count(name, "/") >= maxDepth:
+			return fs.SkipDir
+		case !d.Type().IsRegular():
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil // it is gone
+		}
+		add(file{name: name, size: info.Size(), open: func() (io.ReadCloser, error) {
+			f, _, err := safefile.OpenIn(e.root, name)
+			return f, err
+		}})
+		return nil
+	})
+}
+
+// readManifest returns the paths of the files with conversations that a manifest names.
+func readManifest(f *file) ([]string, error) {
+	in, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	var manifest struct {
+		LogicalFiles map[string]struct {
+			Files []string `json:"files"`
+		} `json:"logical_files"`
+	}
+	if err := json.NewDecoder(io.LimitReader(in, maxIndex)).Decode(&manifest); err != nil {
+		return nil, errors.New("the manifest is damaged; files are looked for by their names")
+	}
+	var named []string
+	for _, name := range manifest.LogicalFiles["conversations.json"].Files {
+		if name = path.Join(path.Dir(f.name), name); filepath.IsLocal(name) {
+			named = append(named, name)
+		}
+	}
+	return named, nil
+}
+
+// keys are the keys of a JSON object, which may be cut off.
+func keys(raw []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		c := jsontext.Cursor{Data: raw}
+		if !c.Space() || raw[c.Pos] != '{' {
+			return
+		}
+		c.Pos++
+		for c.Space() && raw[c.Pos] == '"' {
+			key, ok := c.Key()
+			if !ok || !yield(string(key)) || !c.Value(1) || !c.Space() {
+				return
+			}
+			c.Pos++ // ','
+		}
+	}
+}
+
+// reason returns what an export is instead of one. first is the beginning of its first
+// value.
+func (e *export) reason(first []byte) string {
+	const inPlace = ", which is read in place: see the command stores"
+	has := map[string]bool{}
+	for key := range keys(first) {
+		has[key] = true
+	}
+	switch {
+	case bytes.Contains(first, []byte(`"thread.started"`)):
+		return "it is a stream of codex exec --json; what Codex records of it in ~/.codex is read in place"
+	case has["type"] && has["payload"] && bytes.Contains(first, []byte(`"session_meta"`)):
+		return "it is a session of Codex" + inPlace
+	case has["sessionId"] && has["projectHash"]:
+		return "it is a session of Gemini CLI" + inPlace
+	case has["sessionId"] && (has["type"] || has["parentUuid"]):
+		return "it is a session of Claude Code" + inPlace
+	case e.nested > 0:
+		return "there are only zips in it: unpack it, and import these"
+	}
+	return ""
+}

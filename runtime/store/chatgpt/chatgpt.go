@@ -1,0 +1,241 @@
+// Package chatgpt reads the conversations in databases that exports of ChatGPT were
+// turned into: SQLite with a table of conversations and one of messages, as ChatGPT
+// Browser writes it and the original conversation_search reads it.
+//
+// It is a reader. It never creates, changes or locks anything, and takes a database only
+// from the environment, from its user's settings, or from the directory "db" of the
+// project.
+package chatgpt
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
+	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
+	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/trust"
+)
+
+// Name is the name of this kind of store.
+const Name = "chatgpt"
+
+// IDPrefix is what the ids of conversations of this store begin with.
+const IDPrefix = "chatgpt-"
+
+// Variables are those of the environment that name databases, several as in PATH. The
+// first that is not empty counts.
+func Variables() []string { return []string{"CONVERSATION_DB", "ORIGIN_CONVERSATION_DB"} }
+
+// ParseID reads an id: "chatgpt-" and the id of a conversation. The error is a
+// [*store.BadIDError].
+func ParseID(text string) (transcript.ID, error) { return messagedb.ParseID(IDPrefix, text) }
+
+// Claims reports whether a text can only be meant as an id of this store, be it a wrong
+// one.
+func Claims(text string) bool { return messagedb.Claims(IDPrefix, text) }
+
+// MissingError is the error for a database that the environment names and that does not
+// exist.
+type MissingError struct{ Variable, Path string }
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%s names %s, which does not exist", e.Variable, e.Path)
+}
+
+// Unwrap returns [fs.ErrNotExist].
+func (e *MissingError) Unwrap() error { return fs.ErrNotExist }
+
+// ForeignError is the error for a file that is no database of conversations.
+type ForeignError struct{ Lacks string }
+
+func (e *ForeignError) Error() string {
+	return "it is no database of a ChatGPT export: it has no " + e.Lacks
+}
+
+// Home returns the first database that the environment names, or "".
+func Home(getenv func(string) string) string {
+	_, paths := named(getenv)
+	if len(paths) == 0 {
+		return ""
+	}
+	return paths[0]
+}
+
+// named returns the variable of the environment that names databases, and their paths.
+func named(getenv func(string) string) (variable string, paths []string) {
+	for _, variable := range Variables() {
+		value := getenv(variable)
+		if strings.TrimSpace(value) == "" {
+			continue
+		}
+		for _, path := range filepath.SplitList(value) {
+			if path == "" {
+				continue
+			}
+			if expanded, ok := trust.Expand(path, trust.Home(getenv)); ok {
+				path = expanded
+			}
+			if !slices.Contains(paths, path) {
+				paths = append(paths, path)
+			}
+		}
+		return variable, paths
+	}
+	return "", nil
+}
+
+// databaseDir is the directory of a project that has databases, and extension what their
+// names end with.
+const databaseDir, extension = "db", ".db"
+
+// Open returns the store, and false where there is no database. A home is a directory of
+// databases, of which the newest counts.
+func Open(o store.Options) (*messagedb.Store, bool) {
+	options := messagedb.Options{Name: Name, Prefix: IDPrefix, Place: cmp.Or(o.Home, Home(o.Env()))}
+	if variable, paths := named(o.Env()); o.Home == "" && len(paths) > 0 {
+		options.Databases = func() ([]messagedb.Database, []store.Problem) { return files(variable, paths) }
+		return messagedb.New(options), true
+	}
+	for _, f := range folders(&o) {
+		root, err := f.open()
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+		} else {
+			newest := candidates(root)
+			root.Close()
+			if len(newest) == 0 {
+				continue
+			}
+		}
+		options.Place = f.path
+		options.Databases = func() ([]messagedb.Database, []store.Problem) {
+			return []messagedb.Database{{Path: f.path, Version: f.version, Open: f.newest}}, nil
+		}
+		return messagedb.New(options), true
+	}
+	return nil, false
+}
+
+// files returns the databases that the environment names, and those that do not exist.
+func files(variable string, paths []string) (databases []messagedb.Database, problems []store.Problem) {
+	for _, path := range paths {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			problems = append(problems, store.Problem{Path: path, Err: &MissingError{variable, path}})
+			continue
+		}
+		databases = append(databases, messagedb.Database{
+			Path:    path,
+			Version: func() (string, error) { return sqlitefile.Version(path) },
+			Open: func(ctx context.Context) (*sqlitefile.DB, *messagedb.Form, error) {
+				db, err := sqlitefile.OpenPath(ctx, path)
+				return describe(ctx, db, err)
+			},
+		})
+	}
+	return databases, problems
+}
+
+// folder is a directory of databases, of which the newest counts.
+type folder struct {
+	path string
+	open func() (*os.Root, error)
+}
+
+// folders returns the directories where databases are looked for: the user's, or else
+// that of the project, which leads to no other place.
+func folders(o *store.Options) []folder {
+	if o.Home != "" {
+		return []folder{{o.Home, func() (*os.Root, error) { return os.OpenRoot(o.Home) }}}
+	}
+	if o.Project.Excluded() != "" {
+		return nil
+	}
+	var all []folder
+	for _, dir := range o.Project.Dirs() {
+		all = append(all, folder{filepath.Join(dir, databaseDir), func() (*os.Root, error) {
+			return trust.OpenDir(dir, databaseDir, o.Env())
+		}})
+	}
+	return all
+}
+
+// candidate is a file that may be a database.
+type candidate struct {
+	name     string
+	modified time.Time
+}
+
+// maxCandidates bounds how many files of a directory are looked at.
+const maxCandidates = 100
+
+// candidates returns the files of a directory that may be databases, the newest first.
+func candidates(root *os.Root) []candidate {
+	var found []candidate
+	entries, _ := fs.ReadDir(root.FS(), ".")
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), extension) || len(found) == maxCandidates {
+			continue
+		}
+		if info, err := root.Stat(e.Name()); err == nil && info.Mode().IsRegular() {
+			found = append(found, candidate{e.Name(), info.ModTime()})
+		}
+	}
+	slices.SortFunc(found, func(a, b candidate) int {
+		return cmp.Or(b.modified.Compare(a.modified), strings.Compare(b.name, a.name))
+	})
+	return found
+}
+
+// newest opens the newest database of conversations in a directory. What is another
+// program's is none.
+func (f *folder) newest(ctx context.Context) (*sqlitefile.DB, *messagedb.Form, error) {
+	root, err := f.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	for _, c := range candidates(root) {
+		db, err := sqlitefile.Open(ctx, root, c.name)
+		db, form, err := describe(ctx, db, err)
+		var foreign *ForeignError
+		switch {
+		case errors.As(err, &foreign):
+		case errors.Is(err, sqlitefile.ErrNotDatabase):
+		case err != nil:
+			return nil, nil, fmt.Errorf("%s: %w", c.name, err)
+		default:
+			return db, form, nil
+		}
+	}
+	return nil, nil, messagedb.ErrAbsent
+}
+
+// version returns a text that is another one when one of the databases has changed.
+func (f *folder) version() (string, error) {
+	root, err := f.open()
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	var b strings.Builder
+	for _, c := range candidates(root) {
+		version, err := sqlitefile.Version(filepath.Join(root.Name(), c.name))
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "%s %s\n", c.name, version)
+	}
+	return b.String(), nil
+}

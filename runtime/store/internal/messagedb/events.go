@@ -1,0 +1,232 @@
+package messagedb
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// record is where a conversation is recorded. It implements [store.Record].
+type record struct {
+	store *Store
+	info  *info
+}
+
+// Events implements [store.Record].
+func (r *record) Events(ctx context.Context, buffer *store.Buffer) (store.Events, error) {
+	r.info.database.Retain()
+	e := &events{record: r, buffer: buffer}
+	e.Restart()
+	if err := e.open(ctx); err != nil {
+		e.Close()
+		return nil, fmt.Errorf("reading the events of %s: %w", r.store.id(r.info), err)
+	}
+	return e, nil
+}
+
+// Version implements [store.Record].
+func (r *record) Version(ctx context.Context) (string, error) {
+	version, err := r.version(ctx)
+	if err != nil {
+		return "", fmt.Errorf("looking at the events of %s: %w", r.store.id(r.info), err)
+	}
+	return version, nil
+}
+
+func (r *record) version(ctx context.Context) (string, error) {
+	d := r.info.database
+	d.Retain()
+	defer d.Release()
+	now, err := d.find(ctx, r.info.key)
+	switch {
+	case err != nil:
+		return "", err
+	case len(now) == 0:
+		return "", &store.NotFoundError{IDs: []transcript.ID{r.store.id(r.info)}, Place: r.store.Place()}
+	case now[0].version != "":
+		return now[0].version, nil
+	}
+	sum := sha256.New()
+	begin := func() {
+		sum.Reset()
+		fmt.Fprintf(sum, "%q %v %v %v", now[0].title, now[0].created, now[0].updated, now[0].archived)
+	}
+	err = d.Each(ctx, begin, func(rows *sql.Rows) error {
+		var m message
+		if err := m.scan(rows); err != nil {
+			return err
+		}
+		fmt.Fprintf(sum, "\x00%s\x00%s\x00%v %d ", m.role, m.name, m.time, m.size)
+		sum.Write(m.content)
+		return nil
+	}, func(f *Form) string { return f.Messages }, r.info.key)
+	return fmt.Sprintf("%x", sum.Sum(nil)), err
+}
+
+// message is a row of the query for messages. It is valid until the next row.
+type message struct {
+	role, name, content sql.RawBytes
+	time                any
+	size                int
+}
+
+func (m *message) scan(rows *sql.Rows) error {
+	return rows.Scan(&m.role, &m.name, &m.time, &m.size, &m.content)
+}
+
+// events reads the messages of a conversation. It implements [store.Events].
+type events struct {
+	record  *record
+	buffer  *store.Buffer
+	rows    *sqlitefile.Rows[*Form] // nil where they are not open
+	read    int                     // rows
+	stream  recorded.Stream
+	turn    int
+	begun   bool // the turn has a message of the user
+	skipped int
+	err     error
+	closed  bool
+}
+
+// open begins to read rows, those that were read already left out.
+func (e *events) open(ctx context.Context) error {
+	rows, err := e.record.info.database.Query(ctx, func(f *Form) string {
+		if e.read == 0 {
+			return f.Messages
+		}
+		return f.Messages + fmt.Sprintf(" LIMIT -1 OFFSET %d", e.read)
+	}, e.record.info.key)
+	e.rows = rows
+	return err
+}
+
+// maxAttempts bounds how often reading goes on because the owner of a database changes it.
+const maxAttempts = 10
+
+// next reads a row, and makes what it holds the next event. It returns false at the end.
+func (e *events) next(ctx context.Context) (bool, error) {
+	for attempt := 1; ; attempt++ {
+		var err error
+		if e.rows == nil {
+			err = e.open(ctx)
+		}
+		if err == nil && e.rows.Next() {
+			e.read++
+			return true, e.put(ctx)
+		}
+		if err == nil {
+			err = e.rows.Failure(ctx)
+		}
+		if !errors.Is(err, sqlitefile.ErrChanged) || attempt == maxAttempts {
+			return false, err
+		}
+		e.rest()
+	}
+}
+
+// put makes the current row the next event.
+func (e *events) put(ctx context.Context) error {
+	var m message
+	if err := m.scan(e.rows.Rows); err != nil {
+		return err
+	}
+	if m.size > MaxMessage {
+		e.skipped++
+		return nil
+	}
+	if err := e.buffer.Reserve(ctx, max(len(m.content), jsonl.Chunk)); err != nil {
+		return err
+	}
+	e.buffer.Bytes = append(e.buffer.Bytes, m.content...)
+	form := e.rows.Form
+	x := recorded.Event{At: moment(m.time)}
+	var name []byte
+	if x.Kind, name = form.Kind(m.role, m.name); len(name) > 0 {
+		quoted := transcript.AppendQuoted(nil, name)
+		x.Name = quoted[1 : len(quoted)-1]
+	}
+	x.Pieces = form.AppendPieces(nil, e.buffer.Bytes)
+	// What stands before the first message of the user is of the first turn.
+	if x.Kind == transcript.KindUser {
+		if e.begun {
+			e.turn++
+		}
+		e.begun = true
+	}
+	x.Turn = max(e.turn, 1)
+	e.turn = x.Turn
+	e.stream.Put(append(e.stream.Free(), x), false)
+	return nil
+}
+
+// Next implements [store.Events].
+func (e *events) Next(ctx context.Context) bool {
+	for !e.stream.Next() {
+		if e.err != nil {
+			return false
+		}
+		var more bool
+		if more, e.err = e.next(ctx); !more {
+			e.rest()
+			return false
+		}
+	}
+	return true
+}
+
+// rest closes the rows.
+func (e *events) rest() {
+	if e.rows != nil {
+		e.rows.Close()
+		e.rows = nil
+	}
+}
+
+// Event implements [store.Events].
+func (e *events) Event() *transcript.Event { return e.stream.Event() }
+
+// Err implements [store.Events].
+func (e *events) Err() error {
+	switch {
+	case e.err == nil:
+		return nil
+	case errors.Is(e.err, sqlitefile.ErrCorrupt):
+		return &store.DamageError{Event: e.stream.Count(), Err: e.err}
+	}
+	return fmt.Errorf("reading the events of %s: %w", e.record.store.id(e.record.info), e.err)
+}
+
+// Totals implements [store.Events].
+func (e *events) Totals() store.Totals {
+	t := store.Totals{Turns: e.turn, Skipped: e.skipped}
+	if e.err != nil {
+		t.Uncounted = e.err
+		return t
+	}
+	t.Events, t.LastAt = e.stream.Count(), e.stream.Last()
+	return t
+}
+
+// Restart implements [store.Events].
+func (e *events) Restart() {
+	e.rest()
+	e.read, e.turn, e.begun, e.skipped, e.err = 0, 0, false, 0, nil
+	e.stream.Reset()
+}
+
+// Close implements [store.Events].
+func (e *events) Close() {
+	if !e.closed {
+		e.closed = true
+		e.rest()
+		e.record.info.database.Release()
+	}
+}

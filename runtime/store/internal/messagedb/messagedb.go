@@ -1,0 +1,163 @@
+// Package messagedb is a store of conversations in SQLite databases with a table of
+// messages. What its queries are, and how a message is read, is up to the packages that
+// use it.
+//
+// It only reads, through package sqlitefile: it takes no lock and waits for no writer.
+package messagedb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/internal/sessionid"
+	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Options says what a store is.
+type Options struct {
+	Name   string // of the kind of store
+	Prefix string // of the ids of its conversations
+	Place  string // a path, for people
+	// Databases returns the databases, the one that counts most first, and those that
+	// cannot be read.
+	Databases func() ([]Database, []store.Problem)
+}
+
+// Database is a database of a store.
+type Database struct {
+	Path string // for people
+	// Version returns a text that is another one when the database has changed, or is
+	// another one.
+	Version func() (string, error)
+	// Open opens the database and finds out its form. The error is [ErrAbsent] where
+	// there turns out to be none.
+	Open func(context.Context) (*sqlitefile.DB, *Form, error)
+}
+
+// ErrAbsent is the error for a database that there is none of.
+var ErrAbsent = errors.New("there is no such database")
+
+// Form is how a database is read. Times in it are seconds since 1970, as numbers or as
+// text, or ISO 8601.
+type Form struct {
+	// Conversations is the query for conversations: their key, title, time of creation,
+	// time of the last change, whether they are archived, a text that changes when
+	// anything of it has changed, or NULL, time of the last message or NULL, newest time
+	// of all messages or NULL, where it stands in the database, and the id that it was
+	// recorded with, or NULL where that is the key.
+	Conversations string
+	// Conversation is the same for those with the key ?1.
+	Conversation string
+	// Messages is the query for the messages of the conversation with the key ?1, in
+	// order: role, name, time, size of the content in bytes, and the content, which is
+	// not looked at where the size is over [MaxMessage].
+	Messages string
+	// Kind returns the kind of the messages of a role, and their name.
+	Kind func(role, name []byte) (transcript.Kind, []byte)
+	// AppendPieces appends the text of a message.
+	AppendPieces func(dst []recorded.Piece, content []byte) []recorded.Piece
+}
+
+// MaxMessage is the largest content of a message that is read, in bytes. A larger one is
+// left out.
+const MaxMessage = 64 << 20
+
+// Store is the conversations of databases, as a [store.Store].
+type Store struct{ options Options }
+
+// New returns a store.
+func New(o Options) *Store { return &Store{o} }
+
+// Name implements [store.Store].
+func (s *Store) Name() string { return s.options.Name }
+
+// Place implements [store.Store].
+func (s *Store) Place() string { return s.options.Place }
+
+// ID returns the id of the conversation with a key: the key, or a hash of one that cannot
+// be a part of an id.
+func ID(prefix, key string) transcript.ID {
+	if sessionid.IsName(key) {
+		return transcript.ID(prefix + key)
+	}
+	return transcript.ID(prefix + "." + hash(key))
+}
+
+// ParseID reads an id with a prefix, whose case does not matter. The error is a
+// [*store.BadIDError].
+func ParseID(prefix, text string) (transcript.ID, error) {
+	rest, ok := sessionid.CutPrefix(text, prefix)
+	hashed, isHash := strings.CutPrefix(rest, ".")
+	if !ok || !isHash && !sessionid.IsName(rest) || isHash && !isHashed(hashed) {
+		return "", sessionid.Bad(text, fmt.Sprintf("expected %q and the id of a conversation", prefix))
+	}
+	return transcript.ID(prefix + rest), nil
+}
+
+// Claims reports whether a text can only be meant as an id with a prefix.
+func Claims(prefix, text string) bool {
+	_, ok := sessionid.CutPrefix(text, prefix)
+	return ok
+}
+
+// ParseID implements [store.Store].
+func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(s.options.Prefix, text) }
+
+// Version returns a text that is another one when anything in the store has changed.
+func (s *Store) Version(context.Context) (string, error) {
+	databases, problems := s.options.Databases()
+	var b strings.Builder
+	for _, d := range databases {
+		version, err := d.Version()
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "%s %s\n", d.Path, version)
+	}
+	for _, p := range problems {
+		fmt.Fprintf(&b, "%s %v\n", p.Path, p.Err)
+	}
+	return b.String(), nil
+}
+
+// Open implements [store.Store].
+func (s *Store) Open(ctx context.Context) (store.Session, []store.Problem, error) {
+	databases, problems := s.options.Databases()
+	opened := &session{store: s}
+	for _, d := range databases {
+		shared := &database{Shared: sqlitefile.Share(d.Open), path: d.Path}
+		err := shared.Each(ctx, func() {}, nil, func(*Form) string { return "SELECT 1 WHERE FALSE" })
+		switch {
+		case err == nil:
+			opened.databases = append(opened.databases, shared)
+			continue
+		case ctx.Err() != nil:
+			shared.Release()
+			opened.Close()
+			return nil, nil, ctx.Err()
+		case !errors.Is(err, ErrAbsent):
+			problems = append(problems, problem(d.Path, err))
+		}
+		shared.Release()
+	}
+	if len(opened.databases) == 0 && len(problems) > 0 {
+		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", problems[0].Path, problems[0].Err)
+	}
+	opened.unread = problems
+	return opened, slices.Clone(problems), nil
+}
+
+func problem(path string, err error) store.Problem {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return store.Problem{Path: path, Err: err}
+}

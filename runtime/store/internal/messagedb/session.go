@@ -1,0 +1,204 @@
+package messagedb
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// hashBytes is how much of a hash stands in an id.
+const hashBytes = 16
+
+func hash(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:hashBytes])
+}
+
+func isHashed(s string) bool {
+	_, err := hex.DecodeString(s)
+	return err == nil && len(s) == 2*hashBytes && s == strings.ToLower(s)
+}
+
+// database is an opened database.
+type database struct {
+	*sqlitefile.Shared[*Form]
+	path string
+}
+
+// session is the databases of a store, opened for one query. It implements
+// [store.Session].
+type session struct {
+	store     *Store
+	databases []*database
+	unread    []store.Problem
+}
+
+// Close implements [store.Session].
+func (s *session) Close() {
+	for _, d := range s.databases {
+		d.Release()
+	}
+	s.databases = nil
+}
+
+// info is what a database has about a conversation.
+type info struct {
+	database         *database
+	key              any
+	name, native     string // the key as text, and the id that it was recorded with
+	title, version   string
+	created, updated time.Time
+	last, newest     time.Time
+	archived         bool
+	order            int64
+}
+
+func (s *Store) id(i *info) transcript.ID { return ID(s.options.Prefix, i.name) }
+
+// maxText is how many bytes of a text beside the messages are read.
+const maxText = 64 << 10
+
+func (d *database) scan(rows *sql.Rows) (*info, error) {
+	i := &info{database: d}
+	var title, version, native sql.NullString
+	var created, updated, last, newest any
+	var order sql.NullInt64
+	if err := rows.Scan(&i.key, &title, &created, &updated, &i.archived, &version, &last, &newest, &order, &native); err != nil {
+		return nil, err
+	}
+	switch key := i.key.(type) {
+	case nil:
+	case []byte:
+		i.name = string(key)
+	default:
+		i.name = fmt.Sprint(key)
+	}
+	i.native = i.name
+	if native.Valid {
+		i.native = native.String
+	}
+	i.title = strings.ToValidUTF8(title.String[:min(len(title.String), maxText)], "\ufffd")
+	i.version = version.String
+	i.created, i.updated, i.last, i.newest = moment(created), moment(updated), moment(last), moment(newest)
+	i.order = order.Int64
+	return i, nil
+}
+
+// all returns the conversations of all databases: where several have one, the first of
+// them counts.
+func (s *session) all(ctx context.Context) ([]*info, []store.Problem, error) {
+	var found []*info
+	var problems []store.Problem
+	seen := map[transcript.ID]bool{}
+	for _, d := range s.databases {
+		infos, err := sqlitefile.Collect(ctx, d.Shared, d.scan, func(f *Form) string { return f.Conversations })
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		if err != nil {
+			problems = append(problems, problem(d.path, err))
+		}
+		for _, i := range infos {
+			if id := s.store.id(i); !seen[id] {
+				seen[id] = true
+				found = append(found, i)
+			}
+		}
+	}
+	return found, problems, nil
+}
+
+// List implements [store.Session].
+func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
+	all, problems, err := s.all(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var list []store.Conversation
+	for _, i := range all {
+		if i.archived && set&store.Archived != 0 || !i.archived && set&store.Live != 0 {
+			list = append(list, s.conversation(i))
+		}
+	}
+	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	return list, problems, nil
+}
+
+func (s *session) conversation(i *info) store.Conversation {
+	return store.Conversation{
+		Conversation: transcript.Conversation{
+			ID: s.store.id(i), NativeID: i.native, Source: s.store.Name(), Title: i.title,
+			CreatedAt: i.created, LastActivatedAt: i.updated, Archived: i.archived,
+		},
+		LastAt: i.last, NewestAt: i.newest, Order: i.order,
+		Record: &record{store: s.store, info: i},
+	}
+}
+
+// Find implements [store.Session].
+func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversation, error) {
+	key, ok := strings.CutPrefix(string(want), s.store.options.Prefix)
+	if !ok {
+		return store.Conversation{}, &store.NotFoundError{IDs: []transcript.ID{want}, Place: s.store.Place(), Unread: slices.Clone(s.unread)}
+	}
+	for _, d := range s.databases {
+		infos, err := d.find(ctx, key)
+		if err != nil {
+			return store.Conversation{}, fmt.Errorf("%s: %w", d.path, err)
+		}
+		for _, i := range infos {
+			if s.store.id(i) == want {
+				return s.conversation(i), nil
+			}
+		}
+	}
+	// A key need not be a text, and an id has a hash in place of some.
+	all, _, err := s.all(ctx)
+	if err != nil {
+		return store.Conversation{}, err
+	}
+	for _, i := range all {
+		if s.store.id(i) == want {
+			return s.conversation(i), nil
+		}
+	}
+	return store.Conversation{}, s.notFound(want, all)
+}
+
+func (d *database) find(ctx context.Context, key any) ([]*info, error) {
+	return sqlitefile.Collect(ctx, d.Shared, d.scan, func(f *Form) string { return f.Conversation }, key)
+}
+
+// notFound returns the error for an id, with those that are spelled most alike.
+func (s *session) notFound(want transcript.ID, all []*info) error {
+	missing := &store.NotFoundError{IDs: []transcript.ID{want}, Place: s.store.Place(), Unread: slices.Clone(s.unread)}
+	type candidate struct {
+		id    transcript.ID
+		typos int
+	}
+	const most, mostTypos = 3, 8
+	var candidates []candidate
+	for _, i := range all {
+		if typos, near := near.Edits(string(want), string(s.store.id(i)), mostTypos); near {
+			candidates = append(candidates, candidate{s.store.id(i), typos})
+		}
+	}
+	slices.SortFunc(candidates, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.typos, b.typos), a.id.Compare(b.id))
+	})
+	for _, c := range candidates[:min(len(candidates), most)] {
+		missing.Nearest = append(missing.Nearest, c.id)
+	}
+	return missing
+}
