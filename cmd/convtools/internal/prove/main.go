@@ -126,7 +126,7 @@ func (l *lab) spin(ctx context.Context) error {
 		return err
 	}
 	for _, claim := range []string{"serial", "answered0", "answered1", "answered2"} {
-		printed, _, err := run(ctx, l.dir, "./pan", "-a", "-m5000000", "-N", claim)
+		printed, _, err := run(ctx, l.dir, filepath.Join(l.dir, "pan"), "-a", "-m5000000", "-N", claim)
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (l *lab) spin(ctx context.Context) error {
 	if err := build("-DFIFO", "-DSAFETY", "-DBFS"); err != nil {
 		return err
 	}
-	printed, _, err := run(ctx, l.dir, "./pan")
+	printed, _, err := run(ctx, l.dir, filepath.Join(l.dir, "pan"))
 	if err != nil {
 		return err
 	}
