@@ -277,7 +277,9 @@ func (c *Corpus) Classes() []Class {
 			return word(60) + " " + word(60) + " " + word(60)
 		}),
 		each("one letter", func(i int) string { return string("etaoinqxzjkw_%é"[i%14]) }),
-		each("two letters", func(i int) string { return []string{"th", "qz", "er", "xj", "in", "zz", "on", "vk", "to", "jq", "it", "wx", "00", "of", "ky"}[i] }),
+		each("two letters", func(i int) string {
+			return []string{"th", "qz", "er", "xj", "in", "zz", "on", "vk", "to", "jq", "it", "wx", "00", "of", "ky"}[i]
+		}),
 		each("one Han", func(i int) string { return han(i * i * 13) }),
 		each("two Han", func(i int) string { return han(i*i*2) + han(i*7) }),
 		month,
