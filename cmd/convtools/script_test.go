@@ -163,6 +163,7 @@ func TestScripts(t *testing.T) {
 			"record":  record,
 			"sql":     sql,
 			"size":    size,
+			"events":  events,
 		},
 	})
 }

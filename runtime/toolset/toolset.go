@@ -87,6 +87,9 @@ type Family struct {
 	// in plain paragraphs. where is what is known of the calls to come. Hosts cut
 	// what they get at 2,048 characters, all families together.
 	Instructions func(ctx context.Context, where contract.Context) string
+	// Prompt returns what a system prompt is to say besides Instructions where this program writes it itself, as for the
+	// conversations of sessions. It may be long. nil stands for nothing.
+	Prompt func(ctx context.Context, where contract.Context) string
 	// Closing returns what the instructions of all families together end with. nil
 	// stands for nothing.
 	Closing func(ctx context.Context, where contract.Context) string

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,9 +27,10 @@ type disk struct {
 	size   int64
 	synced int64
 
-	operations int // writes and syncs so far
-	crash      int // the operation that does not return; 0 is none
-	tear       int // in percent, how much of a write that does not return reaches the file
+	operations int   // writes and syncs so far
+	writes     []int // which of them are writes
+	crash      int   // the operation that does not return; 0 is none
+	tear       int   // in percent, how much of a write that does not return reaches the file
 	down       bool
 }
 
@@ -37,7 +39,10 @@ func (d *disk) wrap(f sessionlog.File) sessionlog.File {
 	if err != nil {
 		panic(err)
 	}
-	d.File, d.size, d.synced = f, info.Size(), info.Size()
+	d.File, d.size = f, info.Size()
+	if d.synced = min(d.synced, d.size); d.synced == 0 { // it has just been made
+		d.synced = d.size
+	}
 	return d
 }
 
@@ -49,6 +54,7 @@ func (d *disk) next() bool {
 
 func (d *disk) Write(p []byte) (int, error) {
 	whole := d.next()
+	d.writes = append(d.writes, d.operations)
 	if !whole && d.operations == d.crash {
 		p = p[:len(p)*d.tear/100]
 	} else if !whole {
@@ -96,9 +102,10 @@ func (d *disk) lose(l loss) error {
 
 // machine runs session s, however often it crashes.
 type machine struct {
-	t     checker
-	dir   string
-	world *world
+	t      checker
+	dir    string
+	world  *world
+	synced int64 // of the file, by the processes so far
 }
 
 // checker is what tests of package testing and of rapid have in common.
@@ -111,7 +118,8 @@ type checker interface {
 // took; crashed reports that it did not get there.
 func (m *machine) run(p program, crash, tear int) (d *disk, state session.State, crashed bool) {
 	m.t.Helper()
-	d = &disk{path: filepath.Join(m.dir, "s.jsonl"), crash: crash, tear: tear}
+	d = &disk{path: filepath.Join(m.dir, "s.jsonl"), crash: crash, tear: tear, synced: m.synced}
+	defer func() { m.synced = d.synced }()
 	o := m.world.options()
 	o.File = d.wrap
 	o.Now = func() time.Time { return time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC) }
@@ -139,6 +147,9 @@ func (m *machine) run(p program, crash, tear int) (d *disk, state session.State,
 	}
 	if err != nil {
 		m.t.Fatalf("%v", err)
+	}
+	if e.State().Idle() {
+		onDisk("the session is resumed")
 	}
 	err = e.Wait(context.Background())
 	if err == nil && e.State().Root().Messages == 0 {
@@ -197,7 +208,11 @@ func TestCrashPoints(t *testing.T) {
 	}
 	points := 0
 	for crash := 1; crash <= d.operations; crash++ {
-		for _, tear := range []int{0, 50, 99, 100} {
+		tears := []int{0}
+		if slices.Contains(d.writes, crash) {
+			tears = []int{0, 50, 99, 100}
+		}
+		for _, tear := range tears {
 			for _, l := range []loss{kept, lost, halved, zeroed} {
 				m := &machine{t: t, dir: t.TempDir(), world: &world{}}
 				broken, _, crashed := m.run(talk(), crash, tear)
@@ -243,7 +258,7 @@ func TestCrashesWithTools(t *testing.T) {
 		}
 		state := m.finish(p)
 		ran := map[string]int{}
-		for _, what := range m.world.asked {
+		for _, what := range m.world.calls() {
 			if strings.HasPrefix(what, "tool ") {
 				ran[what]++
 				if ran[what] > 1 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -59,11 +60,12 @@ type world struct {
 	// enter is called before a model or a tool works, and may wait or fail; nil does neither.
 	enter func(ctx context.Context, what string) error
 
-	mu      sync.Mutex
-	created int
-	working int
-	most    int // that worked at the same time
-	asked   []string
+	mu       sync.Mutex
+	created  int
+	prepared int // calls, each of which has a deadline of its own
+	working  int
+	most     int // that worked at the same time
+	asked    []string
 }
 
 func id(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012x", n) }
@@ -98,6 +100,18 @@ func (w *world) options() engine.Options {
 			return id(w.created)
 		},
 	}
+}
+
+// has returns what has been asked, and how many worked at most and work now.
+func (w *world) has() (asked []string, most, working int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.asked), w.most, w.working
+}
+
+func (w *world) calls() []string {
+	asked, _, _ := w.has()
+	return asked
 }
 
 type worldModel struct {
@@ -174,13 +188,17 @@ type worldTools struct{ world *world }
 
 func (worldTools) Offered(context.Context, *session.Conversation) []model.Tool { return nil }
 
-func (worldTools) Prepare(_ context.Context, _ *session.Conversation, c model.Item) session.Request {
+func (t worldTools) Prepare(_ context.Context, _ *session.Conversation, c model.Item) session.Request {
+	t.world.mu.Lock()
+	defer t.world.mu.Unlock()
+	t.world.prepared++
+	budget := session.Budget{Deadline: time.Date(2040, 1, 1, 0, 0, t.world.prepared, 0, time.UTC)}
 	switch c.Name {
 	case "conv.create":
-		return session.Create{UserInstruction: &c.Arguments}
+		return session.Create{UserInstruction: &c.Arguments, Budget: budget}
 	case "conv.send":
 		to, text, _ := strings.Cut(c.Arguments, " ")
-		return session.Send{ConversationID: to, Text: &text}
+		return session.Send{ConversationID: to, Text: &text, Budget: budget}
 	case "conv.list":
 		return session.List{}
 	}

@@ -42,7 +42,8 @@ type Settings struct {
 	// conversations are read.
 	Exclude []string
 	// Directories are, by kind of store, the absolute paths of directories in which
-	// conversations are looked for too, each as the one that the program itself uses.
+	// conversations are looked for too, each as the one that the program itself uses; of JP
+	// they are workspaces.
 	Directories map[string][]string
 	// NoIndex is set where no index is kept, and none used.
 	NoIndex bool
@@ -66,9 +67,8 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Read reads the settings. Without a file there are none. kinds are the names of all
-// kinds of stores; of homeless there are no directories that could be added. The error
-// is an [*Error].
-func Read(getenv func(string) string, kinds, homeless []string) (Settings, error) {
+// kinds of stores. The error is an [*Error].
+func Read(getenv func(string) string, kinds []string) (Settings, error) {
 	path, name, ok := trust.UserFile(getenv)
 	if !ok {
 		return Settings{}, nil
@@ -87,7 +87,7 @@ func Read(getenv func(string) string, kinds, homeless []string) (Settings, error
 	if err != nil {
 		return Settings{}, &Error{File: name, Err: err}
 	}
-	r := reader{home: trust.Home(getenv), kinds: kinds, homeless: homeless}
+	r := reader{home: trust.Home(getenv), kinds: kinds}
 	s := r.settings(file)
 	s.NoIndex = r.noIndex(file)
 	if len(r.problems) > 0 {
@@ -100,9 +100,9 @@ var errDangling = errors.New("it is a link to a file that does not exist")
 
 // reader reads a decoded file.
 type reader struct {
-	home            string
-	kinds, homeless []string
-	problems        []string
+	home     string
+	kinds    []string
+	problems []string
 }
 
 func (r *reader) wrong(format string, args ...any) {
@@ -193,9 +193,8 @@ func (r *reader) directories(key string, value any) map[string][]string {
 		return nil
 	}
 	found := map[string][]string{}
-	able := slices.DeleteFunc(slices.Clone(r.kinds), func(kind string) bool { return slices.Contains(r.homeless, kind) })
 	for _, kind := range slices.Sorted(maps.Keys(table)) {
-		r.kind(key, kind, able)
+		r.kind(key, kind, r.kinds)
 		found[kind] = r.paths(key+"."+kind, table[kind])
 	}
 	return found
