@@ -159,7 +159,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/index"),
-			to:   list("runtime/base/...", "golang.org/x/sys/unix"),
+			to:   list("runtime/base/...", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
 			why:  "it finds texts, whoever said them; files of it are mapped",
 		},
 		{

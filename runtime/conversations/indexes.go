@@ -505,8 +505,16 @@ func (i *indexed) query(q *messageQuery, before inIndexes, kinds uint64) index.Q
 	return iq
 }
 
-// inIndexes searches indexes for the newest messages.
+// inIndexes searches indexes for the newest messages. Where it comes to their end, all are
+// counted.
 func (s *messageSearching) inIndexes(ctx context.Context, in inIndexes) error {
+	total, own := 0, 0
+	s.counted = s.query.After == nil
+	defer func() {
+		if s.counted {
+			s.result.Total, s.result.Own = total, own
+		}
+	}()
 	for n, i := range in {
 		q := i.query(&s.query, in[:n], kindsOf(s.query.Roles))
 		if after := s.query.After; after != nil {
@@ -522,6 +530,7 @@ func (s *messageSearching) inIndexes(ctx context.Context, in inIndexes) error {
 				Position: MessagePosition{Time: hit.Time, Order: hit.Order, ID: transcript.ID(hit.Key), Event: int(hit.Number)},
 			}
 			if !s.newest.wants(&m.Position) {
+				s.counted = false
 				break
 			}
 			text, extra, err := hit.Read()
@@ -530,8 +539,10 @@ func (s *messageSearching) inIndexes(ctx context.Context, in inIndexes) error {
 			}
 			x := parseExtra(extra, m.Kind)
 			if s.query.isOwn(x.tool) {
+				own++
 				continue
 			}
+			total++
 			m.Role = x.role
 			if m.Conversation = conversations[hit.Key]; m.Conversation == nil {
 				if c := i.fresh[hit.Key]; c != nil {
@@ -550,8 +561,34 @@ func (s *messageSearching) inIndexes(ctx context.Context, in inIndexes) error {
 
 func (q *messageQuery) isOwn(tool string) bool { return tool != "" && q.Own != nil && q.Own(tool) }
 
+// hopeless reports whether to count the messages in indexes takes longer than anybody waits
+// for it, where that is bounded.
+func (s *messageSearching) hopeless(in inIndexes) (bool, error) {
+	const mostLooked, mostRead = 200_000, 3000 // about five milliseconds
+	if s.query.Counting == nil {
+		return false, nil
+	}
+	sumLooked, sumRead := 0, 0
+	for n, i := range in {
+		looked, read, err := i.view.Candidates(i.query(&s.query, in[:n], kindsOf(s.query.Roles)))
+		if err != nil {
+			return false, err
+		}
+		sumLooked, sumRead = sumLooked+looked, sumRead+read
+	}
+	return sumLooked > mostLooked || sumRead > mostRead, nil
+}
+
 // countIndexed counts all messages in indexes, while there is time.
 func (s *messageSearching) countIndexed(ctx context.Context, in inIndexes) error {
+	if s.counted {
+		return nil
+	}
+	hopeless, err := s.hopeless(in)
+	if hopeless || err != nil {
+		s.result.AtLeast = true
+		return err
+	}
 	stop := func() bool { return s.query.Counting != nil && !s.query.Counting() }
 	kinds := kindsOf(s.query.Roles)
 	tools := uint64(0)

@@ -176,6 +176,7 @@ type messageSearching struct {
 	query   messageQuery
 	result  *MessageMatches
 	newest  newestMessages
+	counted bool                 // what indexes have is
 	older   []store.Conversation // too old for the newest, not counted yet
 }
 
@@ -410,6 +411,9 @@ func (n *newestMessages) result(r *MessageMatches, limit int) {
 		r.Messages = append(r.Messages, m.Message)
 	}
 	r.More = len(n.kept) > limit
+	if r.AtLeast {
+		r.Total = max(r.Total, len(r.Messages))
+	}
 }
 
 type keptMessage struct {
