@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -25,8 +26,9 @@ import (
 	"github.com/convtools/convtools/runtime/session/conv"
 	"github.com/convtools/convtools/runtime/session/mcptools"
 	"github.com/convtools/convtools/runtime/sessionconfig"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/sessions"
 	"github.com/convtools/convtools/runtime/toolset"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Options is what sessions depend on.
@@ -51,9 +53,12 @@ type Sessions struct {
 	tools   *conv.Tools
 	logs    string
 	where   conv.Settings
+	// workspace is where new sessions are recorded; nil stands for nowhere but in their logs.
+	workspace *jp.Workspace
 
 	mu     sync.Mutex
 	models map[string]model.Model // by name, opened
+	open   []*Session             // of this process
 }
 
 // Open reads the configuration. Nothing is started. The errors are those of [sessionconfig.Load].
@@ -62,7 +67,12 @@ func Open(o Options) (*Sessions, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := filepath.Abs(cmp.Or(o.Dir, o.Host.Dir, "."))
+	dir := cmp.Or(o.Dir, o.Host.Dir, ".")
+	workspaceAt, err := jp.Open(jp.Options{Dir: dir, Getenv: o.Host.Getenv})
+	if _, missing := os.Stat(dir); err == nil && missing != nil {
+		dir = workspaceAt.Root() // it is the id of a workspace
+	}
+	dir, err = filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("finding the working directory: %w", err)
 	}
@@ -74,7 +84,7 @@ func Open(o Options) (*Sessions, error) {
 		o.NewID = uuid.NewString
 	}
 	s := &Sessions{options: o, config: config, logs: logs, models: map[string]model.Model{}}
-	s.where = conv.Settings{Root: dir, Dir: dir}
+	s.where, s.workspace = conv.Settings{Root: dir, Dir: dir}, workspaceAt
 	if root, ok := workspace.Find(dir); ok {
 		s.where.Root = root
 	}
@@ -89,23 +99,17 @@ func Open(o Options) (*Sessions, error) {
 		s.servers = mcptools.New(servers, mcptools.Options{Name: o.Host.Name, Version: o.Host.Version, Dir: s.where.Root})
 	}
 	s.tools = conv.NewTools(conv.Options{
-		Registry: o.Registry, Servers: s.servers, Now: o.Host.Now, Warn: o.Warn,
+		Registry: o.Registry, Servers: s.servers, Now: o.Host.Now, Warn: o.Warn, RecordedAs: s.recordedAs,
 	})
 	return s, nil
 }
 
-// LogDir returns the directory of the logs: sessions, in the directory for the data of the user. It is the same on all
-// systems. The error is [ErrNoHome].
+// LogDir returns the directory of the logs, in that for the data of the user. The error is [ErrNoHome].
 func LogDir(getenv func(string) string) (string, error) {
-	data := getenv("XDG_DATA_HOME") // https://specifications.freedesktop.org/basedir-spec/latest/
-	if !filepath.IsAbs(data) {
-		home := trust.Home(getenv)
-		if home == "" {
-			return "", ErrNoHome
-		}
-		data = filepath.Join(home, ".local", "share")
+	if dir := sessions.Home(getenv); dir != "" {
+		return dir, nil
 	}
-	return filepath.Join(data, "convtools", "sessions"), nil
+	return "", ErrNoHome
 }
 
 // ErrNoHome is the error where the environment does not name the user's home directory.
@@ -150,6 +154,7 @@ func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
 	}
 	settings := s.where
 	settings.Knowledge, settings.Hidden = n.Knowledge, n.Hidden
+	settings.JP = s.workspace != nil
 	if settings.Outside = n.Outside; !n.Outside { // which lasts, whatever becomes of the configuration
 		settings.Model = m.Name
 	}
