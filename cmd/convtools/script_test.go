@@ -159,6 +159,7 @@ func TestScripts(t *testing.T) {
 			"sql":     sql,
 			"size":    size,
 			"events":  events,
+			"jpids":   jpids,
 		},
 	})
 }

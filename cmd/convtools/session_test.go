@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -230,5 +232,17 @@ func (h *household) script(t *testing.T, text string) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// jpids sets $JP1, $JP2, … to the ids of JP in a file, each once, sorted.
+func jpids(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: jpids FILE")
+	}
+	ids := regexp.MustCompile(`jp-c\d+`).FindAllString(ts.ReadFile(args[0]), -1)
+	slices.Sort(ids)
+	for i, id := range slices.Compact(ids) {
+		ts.Setenv("JP"+strconv.Itoa(i+1), id)
 	}
 }

@@ -210,6 +210,9 @@ func (r *Recorder) create(ctx context.Context, c *conversation) (bool, error) {
 		Begun: c.opened, Title: c.titled(), Hidden: c.settings.Hidden, Label: Label, Value: value, Events: events, Model: c.settings.Model,
 	}
 	if parent := r.conversations[c.parent]; parent != nil {
+		if parent.as == "" { // a process before this one has recorded it, if any
+			r.record(parent)
+		}
 		n.Parent = parent.as
 	}
 	id, made, err := r.writer.Create(ctx, n)
