@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -152,6 +153,21 @@ func (r *Registry) Names() []string {
 		names = append(names, t.Name)
 	}
 	return names
+}
+
+// Background begins what families do beside calls, until stop, which waits for its end.
+func (r *Registry) Background(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	for _, f := range r.families {
+		if f.Background != nil {
+			wg.Go(func() { f.Background(ctx) })
+		}
+	}
+	return func() {
+		cancel()
+		wg.Wait()
+	}
 }
 
 // Call runs a tool of any family.

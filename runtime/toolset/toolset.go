@@ -105,6 +105,9 @@ type Family struct {
 	Resources []Resources
 	// Prompts are what a person can pick to start a common journey.
 	Prompts []Prompt
+	// Background is what a server does beside its calls. It returns once its context is
+	// done. nil stands for nothing.
+	Background func(context.Context)
 	// Checks looks at what the family depends on.
 	Checks func(context.Context) []Check
 	// Reads returns what of the user's own the tools will read, and where, for the user

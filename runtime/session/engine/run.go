@@ -90,8 +90,8 @@ func (e *Engine) take(in session.Input) ([]session.Effect, error) {
 		return nil, err
 	}
 	e.state.Store(&state)
-	e.follow(events)
 	e.observe(events)
+	e.follow(events)
 	return effects, nil
 }
 

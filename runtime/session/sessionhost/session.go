@@ -58,7 +58,7 @@ func (s *Sessions) session(id, root, settings string, observe func(session.Event
 		return nil, err
 	}
 	if parsed.JP {
-		workspace, err := jp.Open(jp.Options{Dir: parsed.Root, Getenv: s.options.Host.Getenv})
+		workspace, err := jp.Open(jp.Options{Dir: parsed.Dir, Getenv: s.options.Host.Getenv})
 		if err != nil {
 			s.warn("what is said cannot be recorded: " + err.Error())
 		} else {

@@ -29,6 +29,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/sessions"
 	"github.com/convtools/convtools/runtime/toolset"
+	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Options is what sessions depend on.
@@ -67,14 +68,9 @@ func Open(o Options) (*Sessions, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := cmp.Or(o.Dir, o.Host.Dir, ".")
-	workspaceAt, err := jp.Open(jp.Options{Dir: dir, Getenv: o.Host.Getenv})
-	if _, missing := os.Stat(dir); err == nil && missing != nil {
-		dir = workspaceAt.Root() // it is the id of a workspace
-	}
-	dir, err = filepath.Abs(dir)
+	dir, err := Locate(o.Registry, cmp.Or(o.Dir, o.Host.Dir))
 	if err != nil {
-		return nil, fmt.Errorf("finding the working directory: %w", err)
+		return nil, err
 	}
 	config, err := sessionconfig.Load(dir, o.Host.Getenv)
 	if err != nil {
@@ -84,9 +80,14 @@ func Open(o Options) (*Sessions, error) {
 		o.NewID = uuid.NewString
 	}
 	s := &Sessions{options: o, config: config, logs: logs, models: map[string]model.Model{}}
-	s.where, s.workspace = conv.Settings{Root: dir, Dir: dir}, workspaceAt
+	s.where = conv.Settings{Root: dir, Dir: dir}
+	if s.workspace, err = jp.Open(jp.Options{Dir: dir, Getenv: o.Host.Getenv}); err != nil {
+		s.workspace = nil // there is none
+	}
 	if root, ok := workspace.Find(dir); ok {
 		s.where.Root = root
+	} else if holds(dir, trust.Home(o.Host.Getenv)) {
+		s.where.Root = "" // all that a person has is no workspace
 	}
 	for _, out := range config.LeftOut {
 		s.warn(out.Error())
@@ -96,12 +97,33 @@ func Open(o Options) (*Sessions, error) {
 		for _, c := range config.Servers {
 			servers = append(servers, mcptools.Server{Name: c.Name, Command: c.Command, Args: c.Args, Env: c.Env, URL: c.URL})
 		}
-		s.servers = mcptools.New(servers, mcptools.Options{Name: o.Host.Name, Version: o.Host.Version, Dir: s.where.Root})
+		s.servers = mcptools.New(servers, mcptools.Options{Name: o.Host.Name, Version: o.Host.Version, Dir: cmp.Or(s.where.Root, s.where.Dir)})
 	}
 	s.tools = conv.NewTools(conv.Options{
 		Registry: o.Registry, Servers: s.servers, Now: o.Host.Now, Warn: o.Warn, RecordedAs: s.recordedAs,
 	})
 	return s, nil
+}
+
+// Locate returns the path of the directory that a host names, which may be the id of a workspace that a family knows.
+// Empty stands for the working directory.
+func Locate(r *toolset.Registry, dir string) (string, error) {
+	if _, err := os.Stat(cmp.Or(dir, ".")); err != nil {
+		if root, err := r.Project(dir); err == nil {
+			dir = root
+		}
+	}
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("finding the working directory: %w", err)
+	}
+	return path, nil
+}
+
+// holds reports whether a directory is another one, or has it somewhere below.
+func holds(dir, other string) bool {
+	below, err := filepath.Rel(dir, other)
+	return err == nil && filepath.IsLocal(below)
 }
 
 // LogDir returns the directory of the logs, in that for the data of the user. The error is [ErrNoHome].
@@ -196,8 +218,9 @@ func (s *Sessions) now() func() time.Time {
 	return s.options.Host.Now
 }
 
-// Model returns the model of a conversation, which may be a program outside of the session. The error is a [*model.Error], a [*sessionconfig.NoModelError] for a model
-// that is not configured any more, or a [*sessionconfig.TrustError].
+// Model returns the model of a conversation, which may be a program outside of the session. The error is a
+// [*model.Error], a [*sessionconfig.NoModelError] for a model that is not configured any more, or a
+// [*sessionconfig.TrustError].
 func (s *Sessions) Model(_ context.Context, c *session.Conversation) (model.Model, error) {
 	if m, ok := conv.Outside(c); ok {
 		return m, nil
