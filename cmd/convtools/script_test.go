@@ -164,7 +164,7 @@ func TestScripts(t *testing.T) {
 			"sql":     sql,
 			"size":    size,
 			"events":  events,
-			"jpids":   jpids,
+			"ids":     ids,
 		},
 	})
 }

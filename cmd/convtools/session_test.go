@@ -235,14 +235,14 @@ func (h *household) script(t *testing.T, text string) {
 	}
 }
 
-// jpids sets $JP1, $JP2, … to the ids of JP in a file, each once, sorted.
-func jpids(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: jpids FILE")
+// ids sets $NAME1, $NAME2, … to the ids in a file that fit an expression, each once, sorted: ids FILE NAME EXPRESSION.
+func ids(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: ids FILE NAME EXPRESSION")
 	}
-	ids := regexp.MustCompile(`jp-c\d+`).FindAllString(ts.ReadFile(args[0]), -1)
-	slices.Sort(ids)
-	for i, id := range slices.Compact(ids) {
-		ts.Setenv("JP"+strconv.Itoa(i+1), id)
+	found := regexp.MustCompile(args[2]).FindAllString(ts.ReadFile(args[0]), -1)
+	slices.Sort(found)
+	for i, id := range slices.Compact(found) {
+		ts.Setenv(args[1]+strconv.Itoa(i+1), id)
 	}
 }

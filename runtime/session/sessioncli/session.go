@@ -94,7 +94,8 @@ func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
 	for _, s := range sessions {
 		title := s.Title
 		if s.Problem != "" {
-			title = s.Problem
+			title = "cannot be read"
+			cli.Warn(c.host.Stderr, "%s", s.Problem)
 		}
 		fmt.Fprintf(&b, "%s  %s  %s\n", s.ID, s.Modified.Local().Format("2006-01-02 15:04"), text.Truncate(text.Cell(title), max(c.width()-56, 20)))
 	}
@@ -400,8 +401,8 @@ func (c *commands) collect() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gc --older-than DAYS",
 		Short: "Remove the logs of sessions that were not used for long",
-		Long: `Removes the logs of sessions that have finished and were not used for a number of
-days, with all their conversations. What is recorded in a JP workspace stays
+		Long: `Removes the logs of sessions that have finished and were not used for a number
+of days, with all their conversations. What is recorded in a JP workspace stays
 there. Sessions that have something to go on with are kept.`,
 		Example: "  convtools session gc --older-than 90 --dry-run",
 		Args:    cli.NoArgs,

@@ -30,10 +30,10 @@ type commands struct {
 	others []toolset.Family
 }
 
-// Commands returns convtools query and session. others are the families whose tools conversations may call.
+// Commands returns convtools query, chat and session. others are the families whose tools conversations may call.
 func Commands(host *toolset.Host, others ...toolset.Family) []*cobra.Command {
 	c := &commands{host: host, others: others}
-	return []*cobra.Command{c.query(), c.session()}
+	return []*cobra.Command{c.query(), c.chat(), c.session()}
 }
 
 // open returns what sessions have here.

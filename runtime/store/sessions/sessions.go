@@ -95,7 +95,31 @@ type Store struct {
 // Open returns the store, and false where there are no sessions.
 func Open(o store.Options) (*Store, bool) {
 	s := &Store{dir: cmp.Or(o.Home, Home(o.Env())), project: o.Project}
-	return s, s.dir != "" && store.IsThere(s.dir)
+	return s, s.dir != "" && hasSessions(s.dir)
+}
+
+// hasSessions reports whether a directory has logs of sessions. One that cannot be looked at may: opening it reports why.
+func hasSessions(dir string) bool {
+	if !store.IsThere(dir) {
+		return false
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	const some = 64
+	for {
+		names, err := f.Readdirnames(some)
+		for _, name := range names {
+			if session, ok := strings.CutSuffix(name, extension); ok && sessionid.IsUUID(session) {
+				return true
+			}
+		}
+		if err != nil {
+			return err != io.EOF
+		}
+	}
 }
 
 // Name implements [store.Store].
