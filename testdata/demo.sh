@@ -90,3 +90,12 @@ show knowledge prompt
 
 step "Is everything in order?"
 show knowledge check
+
+mkdir "$tmp/weekend"
+cp ../session/*.toml "$tmp/weekend"
+cd "$tmp/weekend"
+step "A model hands work to other conversations, one of which does so too: what happens, as it happens"
+show query --progress 'Plan a weekend' 2>&1
+step "The conversations of that session, and what each has used"
+show session ls
+show session show "$(convtools session ls --limit 1 | cut -d ' ' -f 1)"

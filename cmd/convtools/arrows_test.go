@@ -251,9 +251,15 @@ func arrows() []arrow {
 			why:  "it is what conversations may call, whoever runs them",
 		},
 		{
+			from: list("runtime/session/recording"),
+			to:   list("runtime/session", "runtime/session/conv", "runtime/session/sessionlog", "runtime/store/...", "runtime/transcript", "runtime/base/..."),
+			why:  "it writes what the log of a session has as a store has it",
+		},
+		{
 			from: list("runtime/session/sessionhost"),
 			to: list("runtime/toolset", "runtime/session", "runtime/session/conv", "runtime/session/engine", "runtime/session/mcptools",
-				"runtime/model", "runtime/sessionconfig", "runtime/trust", ground, "github.com/google/uuid"),
+				"runtime/session/recording", "runtime/session/sessionlog", "runtime/model", "runtime/sessionconfig", "runtime/store/...", "runtime/transcript",
+				"runtime/trust", ground, "github.com/google/uuid"),
 			why: "it puts together what sessions have here, for whoever runs one",
 		},
 		{

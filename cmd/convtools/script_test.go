@@ -164,6 +164,7 @@ func TestScripts(t *testing.T) {
 			"sql":     sql,
 			"size":    size,
 			"events":  events,
+			"ids":     ids,
 		},
 	})
 }

@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -230,5 +232,17 @@ func (h *household) script(t *testing.T, text string) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// ids sets $NAME1, $NAME2, … to the ids in a file that fit an expression, each once, sorted: ids FILE NAME EXPRESSION.
+func ids(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: ids FILE NAME EXPRESSION")
+	}
+	found := regexp.MustCompile(args[2]).FindAllString(ts.ReadFile(args[0]), -1)
+	slices.Sort(found)
+	for i, id := range slices.Compact(found) {
+		ts.Setenv(args[1]+strconv.Itoa(i+1), id)
 	}
 }

@@ -3,8 +3,12 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -29,5 +33,76 @@ func TestQueryInterrupted(t *testing.T) {
 	again := h.start(t, "query", "--id", id, "How long is it?")
 	if code := again.wait(); code != 0 || again.printed.String() != "1233 km.\n" {
 		t.Errorf("exit %d: %s%s", code, again.printed.String(), again.stderr.String())
+	}
+}
+
+// Whenever a person interrupts, the session stays one that can be gone on with, and that its log proves.
+func TestQueryInterruptedAnywhere(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.script(t, killedScript)
+	for line := 1; line <= 60; line += 7 {
+		query := h.start(t, "query", "--model", "scripted", "--json", "Plan")
+		for n := 0; n < line && query.out.Scan(); n++ {
+			query.printed.WriteString(query.out.Text() + "\n")
+		}
+		_ = query.cmd.Process.Signal(os.Interrupt) // it may have ended
+		code := query.wait()
+		if code != 130 && code != 0 {
+			t.Errorf("after %d lines, exit %d: %s", line, code, query.stderr.String())
+		}
+		id := query.session()
+		if replay := h.start(t, "session", "replay", id); replay.wait() != 0 {
+			t.Errorf("after %d lines: %s", line, replay.stderr.String())
+		}
+		if resumed := h.start(t, "session", "resume", id); resumed.wait() != code {
+			t.Errorf("after %d lines, exit %d, resumed: %s", line, code, resumed.stderr.String())
+		}
+		again := h.start(t, "query", "--id", id, "--json", "And then?")
+		again.wait()
+		if events, err := readEvents(again.printed.String()); err != nil || !slices.ContainsFunc(events, func(e happened) bool {
+			return e.Type == "task_complete" || e.Type == "task_failed" // the script need not have an answer
+		}) {
+			t.Errorf("after %d lines, gone on with: %v\n%s%s", line, err, again.printed.String(), again.stderr.String())
+		}
+	}
+}
+
+// A file that instructions cannot come from is the model's to mend, and interrupts nothing.
+func TestQueryBadInstructionFiles(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	if err := syscall.Mkfifo(filepath.Join(h.project, "fifo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	huge := filepath.Join(h.project, "huge")
+	if err := os.WriteFile(huge, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(huge, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(h.home, "secret"), []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(h.home, "secret"), filepath.Join(h.project, "link")); err != nil {
+		t.Fatal(err)
+	}
+	files := []string{"fifo", "huge", "link", "../secret", filepath.Join(h.home, "secret"), "missing", "."}
+	var calls []string
+	for _, file := range files {
+		calls = append(calls, fmt.Sprintf(`{ tool = "conv.create", arguments = { user_instruction = "x", base_instruction_file = %q } }`, file))
+	}
+	h.script(t, "[[conversation]]\n[[conversation.response]]\ncalls = ["+strings.Join(calls, ", ")+"]\n[[conversation.response]]\ntext = \"Done.\"\n")
+	query := h.start(t, "query", "--model", "scripted", "--json", "Go.")
+	if code := query.wait(); code != 0 {
+		t.Fatalf("exit %d: %s", code, query.stderr.String())
+	}
+	out := query.printed.String()
+	if n := strings.Count(out, `\"code\":\"unreadable_file\"`); n != len(files) {
+		t.Errorf("%d of %d files cannot be read:\n%s", n, len(files), out)
+	}
+	if strings.Contains(out, "replaced") || strings.Contains(out, `"base":"secret`) {
+		t.Errorf("a call has had an effect:\n%s", out)
 	}
 }

@@ -51,7 +51,8 @@ type GrepParams struct {
 	IncludeHidden bool
 	// Search only conversations that these programs recorded; those of all when
 	// absent. It is an array of 1 to 10 strings, each one of jp, claude-code,
-	// codex, opencode, gemini, chatgpt, archive. It is nil where none is given.
+	// codex, opencode, gemini, convtools, chatgpt, archive. It is nil where none is
+	// given.
 	Sources []string
 }
 
@@ -85,13 +86,14 @@ const (
 	GrepSourcesCodex      = "codex"
 	GrepSourcesOpencode   = "opencode"
 	GrepSourcesGemini     = "gemini"
+	GrepSourcesConvtools  = "convtools"
 	GrepSourcesChatgpt    = "chatgpt"
 	GrepSourcesArchive    = "archive"
 )
 
 const (
 	// schemaGrep is the JSON Schema of the arguments.
-	schemaGrep = `{"type":"object","properties":{"pattern":{"type":"string","description":"Text to look for, taken literally (1 to 1000 characters; not blank; on one line)","minLength":1,"maxLength":1000,"pattern":"^[^\\n\\r\\x00]*[^\\t\\n\\x0b\\x0c\\r\\x00 ][^\\n\\r\\x00]*$"},"ignore_case":{"type":"boolean","description":"Whether upper and lower case count as equal (default true)","default":true},"ids":{"type":"array","description":"Search only these conversations; archived and hidden ones may be named (1 to 100 items; each must be a conversation id such as jp-c17648402467)","minItems":1,"maxItems":100,"items":{"type":"string","pattern":"^[A-Za-z0-9._-]{1,128}$"}},"scopes":{"type":"array","description":"Where to look: chat is user, assistant, reasoning, structured; tool is tool-call, tool-result; recall is these very tools; all but recall when absent (1 to 20 items)","minItems":1,"maxItems":20,"items":{"type":"string","enum":["all","chat","tool","title","user","assistant","reasoning","structured","tool-call","tool-result","inquiry","system","recall"]}},"event":{"type":"integer","description":"Search only the event of this number, and show all its matching lines; needs one id in ids (at least 1)","minimum":1},"context":{"type":"integer","description":"Lines to show before and after each match, where they are short up to twice as many before and four times after; blank ones not counted (0 to 10; default 0)","default":0,"minimum":0,"maximum":10},"limit":{"type":"integer","description":"Most matching lines to return; up to 50, as many of them as some 3000 characters hold, 6000 with context, 3000 with it in one conversation (1 to 200; default 50)","default":50,"minimum":1,"maximum":200},"offset":{"type":"integer","description":"Matches to leave out first, for the next page (at least 0; default 0)","default":0,"minimum":0},"include_current":{"type":"boolean","description":"Also search the conversation this call is made from (default false)","default":false},"include_hidden":{"type":"boolean","description":"Also search conversations the user has hidden (default false)","default":false},"sources":{"type":"array","description":"Search only conversations that these programs recorded; those of all when absent (1 to 10 items)","minItems":1,"maxItems":10,"items":{"type":"string","enum":["jp","claude-code","codex","opencode","gemini","chatgpt","archive"]}}},"required":["pattern"],"additionalProperties":false}`
+	schemaGrep = `{"type":"object","properties":{"pattern":{"type":"string","description":"Text to look for, taken literally (1 to 1000 characters; not blank; on one line)","minLength":1,"maxLength":1000,"pattern":"^[^\\n\\r\\x00]*[^\\t\\n\\x0b\\x0c\\r\\x00 ][^\\n\\r\\x00]*$"},"ignore_case":{"type":"boolean","description":"Whether upper and lower case count as equal (default true)","default":true},"ids":{"type":"array","description":"Search only these conversations; archived and hidden ones may be named (1 to 100 items; each must be a conversation id such as jp-c17648402467)","minItems":1,"maxItems":100,"items":{"type":"string","pattern":"^[A-Za-z0-9._-]{1,128}$"}},"scopes":{"type":"array","description":"Where to look: chat is user, assistant, reasoning, structured; tool is tool-call, tool-result; recall is these very tools; all but recall when absent (1 to 20 items)","minItems":1,"maxItems":20,"items":{"type":"string","enum":["all","chat","tool","title","user","assistant","reasoning","structured","tool-call","tool-result","inquiry","system","recall"]}},"event":{"type":"integer","description":"Search only the event of this number, and show all its matching lines; needs one id in ids (at least 1)","minimum":1},"context":{"type":"integer","description":"Lines to show before and after each match, where they are short up to twice as many before and four times after; blank ones not counted (0 to 10; default 0)","default":0,"minimum":0,"maximum":10},"limit":{"type":"integer","description":"Most matching lines to return; up to 50, as many of them as some 3000 characters hold, 6000 with context, 3000 with it in one conversation (1 to 200; default 50)","default":50,"minimum":1,"maximum":200},"offset":{"type":"integer","description":"Matches to leave out first, for the next page (at least 0; default 0)","default":0,"minimum":0},"include_current":{"type":"boolean","description":"Also search the conversation this call is made from (default false)","default":false},"include_hidden":{"type":"boolean","description":"Also search conversations the user has hidden (default false)","default":false},"sources":{"type":"array","description":"Search only conversations that these programs recorded; those of all when absent (1 to 10 items)","minItems":1,"maxItems":10,"items":{"type":"string","enum":["jp","claude-code","codex","opencode","gemini","convtools","chatgpt","archive"]}}},"required":["pattern"],"additionalProperties":false}`
 	// exampleGrep is the arguments of a call that works.
 	exampleGrep = `{"pattern": "retry", "limit": 10}`
 )
@@ -126,7 +128,7 @@ func GrepTool() contract.Tool {
 			{Name: "offset", Type: "integer"},
 			{Name: "include_current", Type: "boolean"},
 			{Name: "include_hidden", Type: "boolean"},
-			{Name: "sources", Type: "array", Enum: []string{"jp", "claude-code", "codex", "opencode", "gemini", "chatgpt", "archive"}},
+			{Name: "sources", Type: "array", Enum: []string{"jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive"}},
 		},
 	}
 }
@@ -152,7 +154,7 @@ func CoerceGrep(args *coerce.Args) {
 	args.BooleanFromString("include_hidden")
 	args.ArrayFromString("sources")
 	args.ArrayFromScalar("sources")
-	args.Spelling("sources", "jp", "claude-code", "codex", "opencode", "gemini", "chatgpt", "archive")
+	args.Spelling("sources", "jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive")
 }
 
 // ValidateGrep returns everything wrong with the arguments of
@@ -279,7 +281,7 @@ func ValidateGrep(args coerce.Object) []contract.Problem {
 	}
 	if v, ok := args.Get("sources"); ok {
 		if list, ok := v.([]any); !ok {
-			problems = append(problems, contract.Type("sources", "an array of 1 to 10 strings, each one of jp, claude-code, codex, opencode, gemini, chatgpt, archive", v, ""))
+			problems = append(problems, contract.Type("sources", "an array of 1 to 10 strings, each one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive", v, ""))
 		} else {
 			switch n := len(list); {
 			case n < 1:
@@ -292,12 +294,12 @@ func ValidateGrep(args coerce.Object) []contract.Problem {
 					break
 				}
 				if s, ok := item.(string); !ok {
-					problems = append(problems, contract.Type(contract.Item("sources", i), "one of jp, claude-code, codex, opencode, gemini, chatgpt, archive", item, ""))
+					problems = append(problems, contract.Type(contract.Item("sources", i), "one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive", item, ""))
 				} else {
 					switch s {
-					case "jp", "claude-code", "codex", "opencode", "gemini", "chatgpt", "archive":
+					case "jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive":
 					default:
-						problems = append(problems, contract.Enum(contract.Item("sources", i), s, []string{"jp", "claude-code", "codex", "opencode", "gemini", "chatgpt", "archive"}, ""))
+						problems = append(problems, contract.Enum(contract.Item("sources", i), s, []string{"jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive"}, ""))
 					}
 				}
 			}

@@ -38,7 +38,7 @@ type ListParams struct {
 	Outline bool
 	// Only conversations that these programs recorded; those of all when absent. It
 	// is an array of 1 to 10 strings, each one of jp, claude-code, codex, opencode,
-	// gemini, chatgpt, archive. It is nil where none is given.
+	// gemini, convtools, chatgpt, archive. It is nil where none is given.
 	Sources []string
 }
 
@@ -59,13 +59,14 @@ const (
 	ListSourcesCodex      = "codex"
 	ListSourcesOpencode   = "opencode"
 	ListSourcesGemini     = "gemini"
+	ListSourcesConvtools  = "convtools"
 	ListSourcesChatgpt    = "chatgpt"
 	ListSourcesArchive    = "archive"
 )
 
 const (
 	// schemaList is the JSON Schema of the arguments.
-	schemaList = `{"type":"object","properties":{"limit":{"type":"integer","description":"Most conversations to return (1 to 100; default 20)","default":20,"minimum":1,"maximum":100},"offset":{"type":"integer","description":"How many to skip, after sorting (at least 0; default 0)","default":0,"minimum":0},"sort":{"type":"string","description":"Order by last event (activity), by creation, or by the newest of last event and change of the conversation itself (updated) (default \"activity\")","default":"activity","enum":["activity","created","updated"]},"descending":{"type":"boolean","description":"Newest first (default true)","default":true},"archived":{"type":"boolean","description":"List archived conversations instead of live ones (default false)","default":false},"title_contains":{"type":"string","description":"Only conversations whose title contains this text, in any case (at most 200 characters; on one line)","maxLength":200,"pattern":"^[^\\n\\r\\x00]*$"},"include_hidden":{"type":"boolean","description":"Also list conversations the user has hidden (default false)","default":false},"outline":{"type":"boolean","description":"Also show how each request of the user begins; fewer conversations fit (default false)","default":false},"sources":{"type":"array","description":"Only conversations that these programs recorded; those of all when absent (1 to 10 items)","minItems":1,"maxItems":10,"items":{"type":"string","enum":["jp","claude-code","codex","opencode","gemini","chatgpt","archive"]}}},"additionalProperties":false}`
+	schemaList = `{"type":"object","properties":{"limit":{"type":"integer","description":"Most conversations to return (1 to 100; default 20)","default":20,"minimum":1,"maximum":100},"offset":{"type":"integer","description":"How many to skip, after sorting (at least 0; default 0)","default":0,"minimum":0},"sort":{"type":"string","description":"Order by last event (activity), by creation, or by the newest of last event and change of the conversation itself (updated) (default \"activity\")","default":"activity","enum":["activity","created","updated"]},"descending":{"type":"boolean","description":"Newest first (default true)","default":true},"archived":{"type":"boolean","description":"List archived conversations instead of live ones (default false)","default":false},"title_contains":{"type":"string","description":"Only conversations whose title contains this text, in any case (at most 200 characters; on one line)","maxLength":200,"pattern":"^[^\\n\\r\\x00]*$"},"include_hidden":{"type":"boolean","description":"Also list conversations the user has hidden (default false)","default":false},"outline":{"type":"boolean","description":"Also show how each request of the user begins; fewer conversations fit (default false)","default":false},"sources":{"type":"array","description":"Only conversations that these programs recorded; those of all when absent (1 to 10 items)","minItems":1,"maxItems":10,"items":{"type":"string","enum":["jp","claude-code","codex","opencode","gemini","convtools","chatgpt","archive"]}}},"additionalProperties":false}`
 	// exampleList is the arguments of a call that works.
 	exampleList = `{}`
 )
@@ -98,7 +99,7 @@ func ListTool() contract.Tool {
 			{Name: "title_contains", Type: "string"},
 			{Name: "include_hidden", Type: "boolean"},
 			{Name: "outline", Type: "boolean"},
-			{Name: "sources", Type: "array", Enum: []string{"jp", "claude-code", "codex", "opencode", "gemini", "chatgpt", "archive"}},
+			{Name: "sources", Type: "array", Enum: []string{"jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive"}},
 		},
 	}
 }
@@ -117,7 +118,7 @@ func CoerceList(args *coerce.Args) {
 	args.BooleanFromString("outline")
 	args.ArrayFromString("sources")
 	args.ArrayFromScalar("sources")
-	args.Spelling("sources", "jp", "claude-code", "codex", "opencode", "gemini", "chatgpt", "archive")
+	args.Spelling("sources", "jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive")
 }
 
 // ValidateList returns everything wrong with the arguments of
@@ -188,7 +189,7 @@ func ValidateList(args coerce.Object) []contract.Problem {
 	}
 	if v, ok := args.Get("sources"); ok {
 		if list, ok := v.([]any); !ok {
-			problems = append(problems, contract.Type("sources", "an array of 1 to 10 strings, each one of jp, claude-code, codex, opencode, gemini, chatgpt, archive", v, ""))
+			problems = append(problems, contract.Type("sources", "an array of 1 to 10 strings, each one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive", v, ""))
 		} else {
 			switch n := len(list); {
 			case n < 1:
@@ -201,12 +202,12 @@ func ValidateList(args coerce.Object) []contract.Problem {
 					break
 				}
 				if s, ok := item.(string); !ok {
-					problems = append(problems, contract.Type(contract.Item("sources", i), "one of jp, claude-code, codex, opencode, gemini, chatgpt, archive", item, ""))
+					problems = append(problems, contract.Type(contract.Item("sources", i), "one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive", item, ""))
 				} else {
 					switch s {
-					case "jp", "claude-code", "codex", "opencode", "gemini", "chatgpt", "archive":
+					case "jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive":
 					default:
-						problems = append(problems, contract.Enum(contract.Item("sources", i), s, []string{"jp", "claude-code", "codex", "opencode", "gemini", "chatgpt", "archive"}, ""))
+						problems = append(problems, contract.Enum(contract.Item("sources", i), s, []string{"jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive"}, ""))
 					}
 				}
 			}

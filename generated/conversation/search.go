@@ -39,7 +39,7 @@ type SearchParams struct {
 	// Only messages of these: the programs that recorded them, databases of ChatGPT
 	// exports, or what was imported (archive); all when absent. It is an array of
 	// at most 10 strings, each one of jp, claude-code, codex, opencode, gemini,
-	// chatgpt, archive. It is nil where none is given.
+	// convtools, chatgpt, archive. It is nil where none is given.
 	Sources []string
 }
 
@@ -57,13 +57,14 @@ const (
 	SearchSourcesCodex      = "codex"
 	SearchSourcesOpencode   = "opencode"
 	SearchSourcesGemini     = "gemini"
+	SearchSourcesConvtools  = "convtools"
 	SearchSourcesChatgpt    = "chatgpt"
 	SearchSourcesArchive    = "archive"
 )
 
 const (
 	// schemaSearch is the JSON Schema of the arguments.
-	schemaSearch = `{"type":"object","properties":{"query":{"type":"string","description":"Text to look for in messages and in titles of conversations, taken literally; where not given, any"},"roles":{"type":"array","description":"Only messages of these roles; of all, system too, where not given","items":{"type":"string","enum":["user","assistant","tool"]}},"start_date":{"type":"string","description":"Only messages from then on, ISO 8601, such as 2024-01-15 or 2024-01-15T14:30:00-05:00; UTC where no offset is given"},"end_date":{"type":"string","description":"Only messages up to then, ISO 8601; a date alone includes all of its day"},"limit":{"type":"integer","description":"Most messages to return, from 1 to 200 (default 50)","default":50},"cursor":{"type":"string","description":"Where to go on, as a note of an earlier answer says; with the other arguments of that call (at most 500 characters)","maxLength":500},"ids":{"type":"boolean","description":"Whether each block begins with the id of its message too, for conversation_context (default false)","default":false},"sources":{"type":"array","description":"Only messages of these: the programs that recorded them, databases of ChatGPT exports, or what was imported (archive); all when absent (at most 10 items)","maxItems":10,"items":{"type":"string","enum":["jp","claude-code","codex","opencode","gemini","chatgpt","archive"]}}},"additionalProperties":false}`
+	schemaSearch = `{"type":"object","properties":{"query":{"type":"string","description":"Text to look for in messages and in titles of conversations, taken literally; where not given, any"},"roles":{"type":"array","description":"Only messages of these roles; of all, system too, where not given","items":{"type":"string","enum":["user","assistant","tool"]}},"start_date":{"type":"string","description":"Only messages from then on, ISO 8601, such as 2024-01-15 or 2024-01-15T14:30:00-05:00; UTC where no offset is given"},"end_date":{"type":"string","description":"Only messages up to then, ISO 8601; a date alone includes all of its day"},"limit":{"type":"integer","description":"Most messages to return, from 1 to 200 (default 50)","default":50},"cursor":{"type":"string","description":"Where to go on, as a note of an earlier answer says; with the other arguments of that call (at most 500 characters)","maxLength":500},"ids":{"type":"boolean","description":"Whether each block begins with the id of its message too, for conversation_context (default false)","default":false},"sources":{"type":"array","description":"Only messages of these: the programs that recorded them, databases of ChatGPT exports, or what was imported (archive); all when absent (at most 10 items)","maxItems":10,"items":{"type":"string","enum":["jp","claude-code","codex","opencode","gemini","convtools","chatgpt","archive"]}}},"additionalProperties":false}`
 	// exampleSearch is the arguments of a call that works.
 	exampleSearch = `{"query": "asyncio", "limit": 20}`
 )
@@ -92,7 +93,7 @@ func SearchTool() contract.Tool {
 			{Name: "limit", Type: "integer"},
 			{Name: "cursor", Type: "string"},
 			{Name: "ids", Type: "boolean"},
-			{Name: "sources", Type: "array", Enum: []string{"jp", "claude-code", "codex", "opencode", "gemini", "chatgpt", "archive"}},
+			{Name: "sources", Type: "array", Enum: []string{"jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive"}},
 		},
 	}
 }
@@ -109,7 +110,7 @@ func CoerceSearch(args *coerce.Args) {
 	args.BooleanFromString("ids")
 	args.ArrayFromString("sources")
 	args.ArrayFromScalar("sources")
-	args.Spelling("sources", "jp", "claude-code", "codex", "opencode", "gemini", "chatgpt", "archive")
+	args.Spelling("sources", "jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive")
 }
 
 // ValidateSearch returns everything wrong with the arguments of
@@ -171,7 +172,7 @@ func ValidateSearch(args coerce.Object) []contract.Problem {
 	}
 	if v, ok := args.Get("sources"); ok {
 		if list, ok := v.([]any); !ok {
-			problems = append(problems, contract.Type("sources", "an array of at most 10 strings, each one of jp, claude-code, codex, opencode, gemini, chatgpt, archive", v, ""))
+			problems = append(problems, contract.Type("sources", "an array of at most 10 strings, each one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive", v, ""))
 		} else {
 			if len(list) > 10 {
 				problems = append(problems, contract.Limit("sources", contract.CodeMaxItems, "an array of at most 10 strings", v, ""))
@@ -181,12 +182,12 @@ func ValidateSearch(args coerce.Object) []contract.Problem {
 					break
 				}
 				if s, ok := item.(string); !ok {
-					problems = append(problems, contract.Type(contract.Item("sources", i), "one of jp, claude-code, codex, opencode, gemini, chatgpt, archive", item, ""))
+					problems = append(problems, contract.Type(contract.Item("sources", i), "one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive", item, ""))
 				} else {
 					switch s {
-					case "jp", "claude-code", "codex", "opencode", "gemini", "chatgpt", "archive":
+					case "jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive":
 					default:
-						problems = append(problems, contract.Enum(contract.Item("sources", i), s, []string{"jp", "claude-code", "codex", "opencode", "gemini", "chatgpt", "archive"}, ""))
+						problems = append(problems, contract.Enum(contract.Item("sources", i), s, []string{"jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive"}, ""))
 					}
 				}
 			}

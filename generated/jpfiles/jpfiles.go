@@ -524,7 +524,16 @@ func Files() []contract.File {
 				"type = \"array\"\n" +
 				"summary = \"Search only conversations that these programs recorded; those of all when absent (1 to 10 items)\"\n" +
 				"items.type = \"string\"\n" +
-				"items.enum = [\"jp\", \"claude-code\", \"codex\", \"opencode\", \"gemini\", \"chatgpt\", \"archive\"]\n",
+				"items.enum = [\n" +
+				"  \"jp\",\n" +
+				"  \"claude-code\",\n" +
+				"  \"codex\",\n" +
+				"  \"opencode\",\n" +
+				"  \"gemini\",\n" +
+				"  \"convtools\",\n" +
+				"  \"chatgpt\",\n" +
+				"  \"archive\",\n" +
+				"]\n",
 		},
 		{
 			Path: ".jp/mcp/tools/conversation/list.toml",
@@ -617,7 +626,16 @@ func Files() []contract.File {
 				"type = \"array\"\n" +
 				"summary = \"Only conversations that these programs recorded; those of all when absent (1 to 10 items)\"\n" +
 				"items.type = \"string\"\n" +
-				"items.enum = [\"jp\", \"claude-code\", \"codex\", \"opencode\", \"gemini\", \"chatgpt\", \"archive\"]\n",
+				"items.enum = [\n" +
+				"  \"jp\",\n" +
+				"  \"claude-code\",\n" +
+				"  \"codex\",\n" +
+				"  \"opencode\",\n" +
+				"  \"gemini\",\n" +
+				"  \"convtools\",\n" +
+				"  \"chatgpt\",\n" +
+				"  \"archive\",\n" +
+				"]\n",
 		},
 		{
 			Path: ".jp/mcp/tools/conversation/read.toml",
@@ -786,7 +804,16 @@ func Files() []contract.File {
 				"type = \"array\"\n" +
 				"summary = \"Only messages of these: the programs that recorded them, databases of ChatGPT exports, or what was imported (archive); all when absent (at most 10 items)\"\n" +
 				"items.type = \"string\"\n" +
-				"items.enum = [\"jp\", \"claude-code\", \"codex\", \"opencode\", \"gemini\", \"chatgpt\", \"archive\"]\n",
+				"items.enum = [\n" +
+				"  \"jp\",\n" +
+				"  \"claude-code\",\n" +
+				"  \"codex\",\n" +
+				"  \"opencode\",\n" +
+				"  \"gemini\",\n" +
+				"  \"convtools\",\n" +
+				"  \"chatgpt\",\n" +
+				"  \"archive\",\n" +
+				"]\n",
 		},
 		{
 			Path: ".jp/mcp/tools/knowledge/learn.toml",

@@ -50,7 +50,7 @@ What was imported is in ~/.local/share/convtools. Nothing leaves this machine.`)
 	cmd.Flags().StringVar(&o.kind, "kind", "", "take only conversations of this `KIND` of export: "+strings.Join(exports.Kinds(), ", "))
 	cmd.Flags().BoolVarP(&o.dryRun, "dry-run", "n", false, "show what would be added, and write nothing")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print what has become of each export as JSON")
-	return cmd
+	return cli.RareCommand(cmd)
 }
 
 type importOptions struct {

@@ -20,7 +20,7 @@ type Settings struct {
 	Knowledge []string `json:"knowledge,omitempty"`
 	// Hidden reports whether what is recorded is to be left out of lists and searches.
 	Hidden bool `json:"hidden,omitempty"`
-	// JP reports whether what is said is recorded in the JP workspace Root, and is not to be found in the log as well.
+	// JP reports whether what is said is recorded in the JP workspace of Dir, and is not to be found in the log as well.
 	JP bool `json:"jp,omitempty"`
 }
 

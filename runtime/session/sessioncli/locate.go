@@ -26,9 +26,7 @@ func (c *commands) locate(ctx context.Context, sessions *sessionhost.Sessions, i
 	if err != nil {
 		return place{}, err
 	}
-	if !known {
-		at.Session, at.Conversation = strings.ToLower(id), strings.ToLower(id)
-	}
+	at.Session, at.Conversation = strings.ToLower(at.Session), strings.ToLower(at.Conversation)
 	summary, err := sessionlog.Summarize(sessions.Dir(), at.Session)
 	if errors.Is(err, fs.ErrNotExist) && !known {
 		if _, ok := sessionlog.Path(sessions.Dir(), at.Session); !ok {

@@ -40,7 +40,7 @@ func (t *talk) addTo(c *commands, cmd *cobra.Command) {
 
 func (c *commands) query() *cobra.Command {
 	var t talk
-	var json bool
+	var o output
 	cmd := &cobra.Command{
 		Use:   "query TEXT",
 		Short: "Ask a model, which may begin conversations of its own",
@@ -59,11 +59,12 @@ happens, an event a line. What a crash interrupts, session resume goes on with.`
   convtools query --id 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11 "And why?"`,
 		Args: cli.OneArg("TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.runQuery(cmd.Context(), &t, args[0], json)
+			return c.runQuery(cmd.Context(), &t, args[0], o)
 		},
 	}
 	t.addTo(c, cmd)
-	cmd.Flags().BoolVar(&json, "json", false, "print events, one a line, as they happen")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print events, one a line, as they happen")
+	cmd.Flags().BoolVar(&o.progress, "progress", false, "print on standard error what happens, in short")
 	return cmd
 }
 
@@ -80,10 +81,13 @@ func (t *talk) check() error {
 	return nil
 }
 
+// output is what is printed besides the answer.
+type output struct{ json, progress bool }
+
 // maxInput is the size in bytes of the largest input of a person.
 const maxInput = 4 << 20
 
-func (c *commands) runQuery(ctx context.Context, t *talk, words string, json bool) error {
+func (c *commands) runQuery(ctx context.Context, t *talk, words string, o output) error {
 	if err := t.check(); err != nil {
 		return err
 	}
@@ -97,8 +101,17 @@ func (c *commands) runQuery(ctx context.Context, t *talk, words string, json boo
 		return err
 	}
 	defer sessions.Close()
-	p := &printer{out: c.host.Stdout, json: json}
-	e, in, err := c.begin(ctx, sessions, t, p.event)
+	p := &printer{out: c.host.Stdout, json: o.json}
+	shown := newProgress(c.host.Stderr)
+	if o.progress {
+		c.introduce(ctx, sessions, t.id, shown)
+	}
+	e, in, err := c.begin(ctx, sessions, t, func(e session.Event) {
+		p.event(e)
+		if o.progress {
+			shown.event(e)
+		}
+	})
 	if err != nil {
 		return c.finish(ctx, p, session.Result{}, err)
 	}

@@ -30,21 +30,10 @@ type commands struct {
 	others []toolset.Family
 }
 
-// Commands returns convtools query and session. others are the families whose tools conversations may call.
+// Commands returns convtools query, chat and session. others are the families whose tools conversations may call.
 func Commands(host *toolset.Host, others ...toolset.Family) []*cobra.Command {
 	c := &commands{host: host, others: others}
-	return []*cobra.Command{c.query(), c.session()}
-}
-
-func (c *commands) session() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "session",
-		Short: "Go on with sessions of conversations with models",
-		Long: `Goes on with the sessions that convtools query has begun. A session is a
-conversation with a model, and the conversations that the model has begun in it.`,
-		Example: "  convtools session resume 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11",
-	}
-	return cli.Group(cmd, c.resume())
+	return []*cobra.Command{c.query(), c.chat(), c.session()}
 }
 
 // open returns what sessions have here.

@@ -1,42 +1,121 @@
 package sessionhost
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/conv"
 	"github.com/convtools/convtools/runtime/session/engine"
+	"github.com/convtools/convtools/runtime/session/recording"
+	"github.com/convtools/convtools/runtime/session/sessionlog"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/sessions"
 )
 
-// Session is a session that this process has open.
+// Session is a session that this process has open. What is said in it is recorded where its settings say.
 type Session struct {
 	*engine.Engine
+	host     *Sessions
+	id, root string
+	recorder *recording.Recorder // nil where the log is all
+	opened   chan struct{}       // closed when Engine is set, or is not going to be
 }
 
-// Begin starts a new session. Errors are those of [Sessions.Start] and [engine.Start].
+// Begin starts a new session. observe is called as [engine.Options.Observe] says. Errors are those of [Sessions.Start] and
+// [engine.Start].
 func (s *Sessions) Begin(ctx context.Context, n New, observe func(session.Event)) (*Session, error) {
 	start, err := s.Start(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	e, err := engine.Start(s.Dir(), start, s.engine(observe))
-	if err != nil {
-		return nil, err
-	}
-	return &Session{Engine: e}, nil
+	return s.session(start.Session, start.Root, start.Context.Settings, observe, func(o engine.Options) (*engine.Engine, error) {
+		return engine.Start(s.Dir(), start, o)
+	})
 }
 
-// Resume opens a session, which goes on with what was running. Errors are those of [engine.Resume].
+// Resume opens a session, which goes on with what was running. Errors are those of [sessionlog.Summarize] and
+// [engine.Resume].
 func (s *Sessions) Resume(id string, observe func(session.Event)) (*Session, error) {
-	e, err := engine.Resume(s.Dir(), id, s.engine(observe))
+	summary, err := sessionlog.Summarize(s.Dir(), id)
 	if err != nil {
 		return nil, err
 	}
-	return &Session{Engine: e}, nil
+	return s.session(id, summary.Root, summary.Context.Settings, observe, func(o engine.Options) (*engine.Engine, error) {
+		return engine.Resume(s.Dir(), id, o)
+	})
 }
 
-// engine returns what an engine works with.
-func (s *Sessions) engine(observe func(session.Event)) engine.Options {
-	return engine.Options{Model: s.Model, Tools: s.tools, Now: s.now(), NewID: s.NewID, Observe: observe}
+// session opens a session, with what records it.
+func (s *Sessions) session(id, root, settings string, observe func(session.Event), open func(engine.Options) (*engine.Engine, error)) (*Session, error) {
+	opened := &Session{host: s, id: id, root: root, opened: make(chan struct{})}
+	defer close(opened.opened)
+	parsed, err := conv.ParseSettings(settings)
+	if err != nil {
+		return nil, err
+	}
+	if parsed.JP {
+		workspace, err := jp.Open(jp.Options{Dir: parsed.Dir, Getenv: s.options.Host.Getenv})
+		if err != nil {
+			s.warn("what is said cannot be recorded: " + err.Error())
+		} else {
+			opened.recorder = recording.New(recording.Options{
+				Logs: s.Dir(), Session: id, Workspace: workspace, Now: s.options.Host.Now, Warn: s.options.Warn,
+			})
+		}
+	}
+	s.mu.Lock()
+	s.open = append(s.open, opened)
+	s.mu.Unlock()
+	opened.Engine, err = open(engine.Options{Model: s.Model, Tools: s.tools, Now: s.now(), NewID: s.NewID, Observe: func(e session.Event) {
+		if observe != nil {
+			observe(e)
+		}
+		if opened.recorder != nil {
+			opened.recorder.Observe(e)
+		}
+	}})
+	if err != nil {
+		opened.forget()
+		return nil, err
+	}
+	return opened, nil
+}
+
+func (o *Session) forget() {
+	o.host.mu.Lock()
+	defer o.host.mu.Unlock()
+	o.host.open = slices.DeleteFunc(o.host.open, func(other *Session) bool { return other == o })
+}
+
+// Close records what is not recorded yet, and closes the session as [engine.Engine.Close] does.
+func (o *Session) Close() error {
+	if o.recorder != nil && o.Err() == nil { // otherwise another process may have it open
+		o.recorder.Finish()
+	}
+	o.forget()
+	return o.Engine.Close()
+}
+
+// recordedAs returns the id under which a conversation of an open session is recorded.
+func (s *Sessions) recordedAs(conversation string) string {
+	s.mu.Lock()
+	open := slices.Clone(s.open)
+	s.mu.Unlock()
+	for _, o := range open {
+		<-o.opened // its tools may run before
+		if o.Engine == nil || o.State().Conversation(conversation) == nil {
+			continue
+		}
+		if o.recorder == nil {
+			return string(sessions.ID(o.id, o.root, conversation))
+		}
+		return string(o.recorder.RecordedAs(conversation))
+	}
+	return ""
 }
 
 // RecordedConversation is where a conversation that is recorded elsewhere comes from.
@@ -44,5 +123,36 @@ type RecordedConversation struct{ Session, Conversation string }
 
 // Recorded returns the conversation of a session that is recorded under an id, and false for what is no such id.
 func (s *Sessions) Recorded(ctx context.Context, id string) (RecordedConversation, bool, error) {
-	return RecordedConversation{}, false, nil
+	if of, conversation, ok := sessions.Split(id); ok {
+		return RecordedConversation{of, cmp.Or(conversation, of)}, true, nil
+	}
+	parsed, err := jp.ParseID(id)
+	if err != nil || s.workspace == nil {
+		return RecordedConversation{id, id}, false, nil
+	}
+	opened, _, err := s.workspace.Open(ctx)
+	if err != nil {
+		return RecordedConversation{}, false, err
+	}
+	defer opened.Close()
+	found, err := opened.Find(ctx, parsed)
+	var missing *store.NotFoundError
+	switch {
+	case errors.As(err, &missing):
+		return RecordedConversation{id, id}, false, nil
+	case err != nil:
+		return RecordedConversation{}, false, err
+	}
+	of, conversation, ok := recording.Origin(found.Conversation)
+	if !ok {
+		return RecordedConversation{}, false, &NotOursError{ID: string(parsed)}
+	}
+	return RecordedConversation{of, conversation}, true, nil
+}
+
+// NotOursError is the error for a recorded conversation that is of no session.
+type NotOursError struct{ ID string }
+
+func (e *NotOursError) Error() string {
+	return "conversation " + e.ID + " was not held with convtools query or chat, so they cannot go on with it"
 }

@@ -26,6 +26,8 @@ import (
 	"github.com/convtools/convtools/runtime/session/conv"
 	"github.com/convtools/convtools/runtime/session/mcptools"
 	"github.com/convtools/convtools/runtime/sessionconfig"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/sessions"
 	"github.com/convtools/convtools/runtime/toolset"
 	"github.com/convtools/convtools/runtime/trust"
 )
@@ -52,9 +54,12 @@ type Sessions struct {
 	tools   *conv.Tools
 	logs    string
 	where   conv.Settings
+	// workspace is where new sessions are recorded; nil stands for nowhere but in their logs.
+	workspace *jp.Workspace
 
 	mu     sync.Mutex
 	models map[string]model.Model // by name, opened
+	open   []*Session             // of this process
 }
 
 // Open reads the configuration. Nothing is started. The errors are those of [sessionconfig.Load].
@@ -76,6 +81,9 @@ func Open(o Options) (*Sessions, error) {
 	}
 	s := &Sessions{options: o, config: config, logs: logs, models: map[string]model.Model{}}
 	s.where = conv.Settings{Root: dir, Dir: dir}
+	if s.workspace, err = jp.Open(jp.Options{Dir: dir, Getenv: o.Host.Getenv}); err != nil {
+		s.workspace = nil // there is none
+	}
 	if root, ok := workspace.Find(dir); ok {
 		s.where.Root = root
 	} else if holds(dir, trust.Home(o.Host.Getenv)) {
@@ -92,7 +100,7 @@ func Open(o Options) (*Sessions, error) {
 		s.servers = mcptools.New(servers, mcptools.Options{Name: o.Host.Name, Version: o.Host.Version, Dir: cmp.Or(s.where.Root, s.where.Dir)})
 	}
 	s.tools = conv.NewTools(conv.Options{
-		Registry: o.Registry, Servers: s.servers, Now: o.Host.Now, Warn: o.Warn,
+		Registry: o.Registry, Servers: s.servers, Now: o.Host.Now, Warn: o.Warn, RecordedAs: s.recordedAs,
 	})
 	return s, nil
 }
@@ -118,18 +126,12 @@ func holds(dir, other string) bool {
 	return err == nil && filepath.IsLocal(below)
 }
 
-// LogDir returns the directory of the logs: sessions, in the directory for the data of the user. It is the same on all
-// systems. The error is [ErrNoHome].
+// LogDir returns the directory of the logs, in that for the data of the user. The error is [ErrNoHome].
 func LogDir(getenv func(string) string) (string, error) {
-	data := getenv("XDG_DATA_HOME") // https://specifications.freedesktop.org/basedir-spec/latest/
-	if !filepath.IsAbs(data) {
-		home := trust.Home(getenv)
-		if home == "" {
-			return "", ErrNoHome
-		}
-		data = filepath.Join(home, ".local", "share")
+	if dir := sessions.Home(getenv); dir != "" {
+		return dir, nil
 	}
-	return filepath.Join(data, "convtools", "sessions"), nil
+	return "", ErrNoHome
 }
 
 // ErrNoHome is the error where the environment does not name the user's home directory.
@@ -174,6 +176,7 @@ func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
 	}
 	settings := s.where
 	settings.Knowledge, settings.Hidden = n.Knowledge, n.Hidden
+	settings.JP = s.workspace != nil
 	if settings.Outside = n.Outside; !n.Outside { // which lasts, whatever becomes of the configuration
 		settings.Model = m.Name
 	}

@@ -17,16 +17,9 @@ import (
 // JSON objects in the form in which JP stores them, and are checked for what JP
 // needs to load them.
 func (wr *Writer) Append(ctx context.Context, id transcript.ID, events ...json.RawMessage) error {
-	var added []byte
-	for i, e := range events {
-		laid, err := checkEvent(e)
-		if err != nil {
-			return &BadEventError{Index: i, Err: err}
-		}
-		if i > 0 {
-			added = append(added, ',')
-		}
-		added = append(append(added, "\n  "...), laid...)
+	added, err := layEvents(events)
+	if err != nil {
+		return err
 	}
 	c, err := wr.begin(ctx, id)
 	if err != nil {
@@ -63,6 +56,22 @@ func (wr *Writer) Append(ctx context.Context, id transcript.ID, events ...json.R
 		return err
 	}
 	return c.settle()
+}
+
+// layEvents returns events as they stand between the brackets of a file. The error is a [*BadEventError].
+func layEvents(events []json.RawMessage) ([]byte, error) {
+	var all []byte
+	for i, e := range events {
+		laid, err := checkEvent(e)
+		if err != nil {
+			return nil, &BadEventError{Index: i, Err: err}
+		}
+		if i > 0 {
+			all = append(all, ',')
+		}
+		all = append(append(all, "\n  "...), laid...)
+	}
+	return all, nil
 }
 
 // copyAppended writes events with others behind them.

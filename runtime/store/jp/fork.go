@@ -69,29 +69,38 @@ func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (_ 
 	if err != nil {
 		return "", err
 	}
+	stores := []int{userStore}
+	if source.dirs[projectStore] != "" {
+		stores = append(stores, projectStore)
+	}
+	if err := c.newConversation(fork, stores, dirName(fork, after.Title), files); err != nil {
+		return "", err
+	}
+	return fork.id(), nil
+}
+
+// newConversation makes the directory of a conversation in those of some stores that are there, or in none.
+func (c *writing) newConversation(n number, stores []int, name string, files []newFile) (err error) {
 	var made []int
 	defer func() {
-		if err != nil { // in all stores, or in none
+		if err != nil {
 			for _, i := range made {
-				_ = c.discard(i, fork, dirName(fork, after.Title)) // what is left is a fork in one store
+				_ = c.discard(i, n, name) // what is left is a conversation in one store
 			}
 		}
 	}()
-	for _, i := range []int{userStore, projectStore} {
-		if i == projectStore && source.dirs[projectStore] == "" {
-			continue
-		}
+	for _, i := range stores {
 		if there, err := c.openStore(i); err != nil {
-			return "", err
+			return err
 		} else if !there {
 			continue
 		}
-		if err := c.newDirectory(i, fork, ".", dirName(fork, after.Title), files); err != nil {
-			return "", err
+		if err := c.newDirectory(i, n, ".", name, files); err != nil {
+			return err
 		}
 		made = append(made, i)
 	}
-	return fork.id(), nil
+	return nil
 }
 
 // openStream opens the files of a stream, so that what is copied of it is one
@@ -165,19 +174,32 @@ func (c *writing) forked(data []byte, source transcript.Conversation, o ForkOpti
 // any store, archive or trash. JP takes no such lock, and so the lock of the
 // conversation itself decides between it and this process.
 func (c *writing) newNumber(ctx context.Context) (number, error) {
-	release, err := c.locks.acquire(ctx, newLock, max(c.wr.wait, maxNewWait))
-	if err != nil {
+	if err := c.lockNew(ctx); err != nil {
 		return 0, err
 	}
-	c.release = append(c.release, release)
 	if err := c.sweep(); err != nil {
 		return 0, err
 	}
+	return c.freeNumber(ctx, number(c.wr.now().UnixMilli()/100))
+}
+
+// lockNew takes the lock under which numbers are chosen.
+func (c *writing) lockNew(ctx context.Context) error {
+	release, err := c.locks.acquire(ctx, newLock, max(c.wr.wait, maxNewWait))
+	if err != nil {
+		return err
+	}
+	c.release = append(c.release, release)
+	return nil
+}
+
+// freeNumber returns the first number from one on that no conversation has, and takes its lock.
+func (c *writing) freeNumber(ctx context.Context, n number) (number, error) {
 	removed, err := c.readTrash()
 	if err != nil {
 		return 0, err
 	}
-	for n := number(c.wr.now().UnixMilli() / 100); ; n++ {
+	for ; ; n++ {
 		if slices.ContainsFunc(removed, of(n)) {
 			continue
 		}
@@ -188,7 +210,7 @@ func (c *writing) newNumber(ctx context.Context) (number, error) {
 		if busy != nil {
 			continue
 		}
-		all, problems, err := c.readDirs(ctx, store.Live|store.Archived)
+		all, problems, err := c.readDirs(ctx, everywhere)
 		for _, p := range problems {
 			if p.ID == "" {
 				err = &StoreError{Path: p.Path, Err: p.Err}
@@ -205,6 +227,9 @@ func (c *writing) newNumber(ctx context.Context) (number, error) {
 		release()
 	}
 }
+
+// everywhere is live and archived conversations.
+const everywhere = store.Live | store.Archived
 
 // maxNewWait is how long the choice of a number is waited for: it takes others as
 // long as it takes to copy a conversation.

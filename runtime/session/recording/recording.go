@@ -1,0 +1,368 @@
+// Package recording writes what is said in a session into the JP workspace that it belongs to: each conversation of the
+// session as one of the workspace, for everything that reads those, JP itself among them.
+//
+// What is recorded follows from the log of the session alone. Each recorded event has the number of the event of the log
+// that it comes from, in metadata that JP keeps, and each conversation has a label with the ids that it has in the
+// session. So what a crash kept from being written is written by the next process, and nothing is written twice. Whoever
+// calls has the session open: nobody else records it at the same time.
+//
+// The package must never decide what happens in a session, end one because something cannot be recorded, or change what
+// others have written into a workspace.
+package recording
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/conv"
+	"github.com/convtools/convtools/runtime/session/sessionlog"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Recorder records a session. It is safe for concurrent use.
+type Recorder struct {
+	logs      string
+	session   string
+	workspace *jp.Workspace
+	writer    *jp.Writer
+	warn      func(string)
+
+	mu            sync.Mutex
+	read          bool // what was in the log before the first event that is observed
+	conversations map[string]*conversation
+	order         []string // their ids, as they were opened
+	warned        bool
+}
+
+// conversation is one that is recorded.
+type conversation struct {
+	id, parent string
+	opened     time.Time
+	title      string
+	settings   conv.Settings
+	pending    []entry // not known to be recorded
+	as         transcript.ID
+	known      bool // where it is recorded, if it is, and up to which event
+	seq        int64
+}
+
+// entry is an item of the history of a conversation, and the event of the log that it comes from.
+type entry struct {
+	seq  int64
+	at   time.Time
+	item session.Item
+}
+
+// Options is what a [Recorder] depends on.
+type Options struct {
+	Logs, Session string // the directory of the logs, and the session
+	Workspace     *jp.Workspace
+	Now           func() time.Time
+	Warn          func(string) // gets what could not be recorded, once
+}
+
+// New returns what records a session.
+func New(o Options) *Recorder {
+	const patience = 5 * time.Second // JP holds a lock as long as it works in a conversation, but others only for a moment
+	return &Recorder{
+		logs: o.Logs, session: o.Session, workspace: o.Workspace, warn: o.Warn, conversations: map[string]*conversation{},
+		writer: o.Workspace.Writer(jp.WriterOptions{Now: o.Now, Wait: patience}),
+	}
+}
+
+// Observe takes an event of the log, once it is there. At the end of a task it records what was said.
+func (r *Recorder) Observe(e session.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.catchUp(e.Seq)
+	r.take(e)
+	switch e.Body.(type) {
+	case session.TaskComplete, session.TaskFailed, session.TurnAborted, session.CallsClosed:
+		r.record(r.conversations[e.Conversation])
+	}
+}
+
+// Finish records what is in the log and was not recorded. It is called before the session is closed.
+func (r *Recorder) Finish() {
+	const end = 1<<63 - 1
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.catchUp(end)
+	for _, id := range r.order {
+		r.record(r.conversations[id])
+	}
+}
+
+// RecordedAs returns the id under which a conversation is recorded, or else the one of which it was begun that is; empty
+// where none is.
+func (r *Recorder) RecordedAs(id string) transcript.ID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for c := r.conversations[id]; c != nil; c = r.conversations[c.parent] {
+		if c.as != "" {
+			return c.as
+		}
+	}
+	return ""
+}
+
+// catchUp takes the events before one that this process did not observe.
+func (r *Recorder) catchUp(before int64) {
+	if r.read {
+		return
+	}
+	r.read = true
+	if before == 1 {
+		return
+	}
+	for record, err := range sessionlog.Read(r.logs, r.session) {
+		if err != nil {
+			r.failed(err)
+			return
+		}
+		for _, e := range record.Events {
+			if e.Seq >= before {
+				return
+			}
+			r.take(e)
+		}
+	}
+}
+
+// take notes what an event adds to a conversation.
+func (r *Recorder) take(e session.Event) {
+	c := r.conversations[e.Conversation]
+	switch body := e.Body.(type) {
+	case session.ConversationOpened:
+		c = &conversation{id: e.Conversation, parent: body.Parent, opened: e.At, title: body.Context.Title}
+		c.settings, _ = conv.ParseSettings(body.Context.Settings) // without them it is an ordinary one
+		r.conversations[c.id] = c
+		r.order = append(r.order, c.id)
+	case session.ItemRecorded:
+		c.pending = append(c.pending, entry{e.Seq, e.At, body.Item})
+	case session.CallsClosed:
+		for _, output := range body.Outputs {
+			c.pending = append(c.pending, entry{e.Seq, e.At, output})
+		}
+	}
+}
+
+// outside reports whether a program outside has the place of a conversation's model. That program records what is said
+// there.
+func (c *conversation) outside() bool { return c.settings.Outside && c.parent == "" }
+
+// record writes what of a conversation is pending. What cannot be written stays so.
+func (r *Recorder) record(c *conversation) {
+	if c == nil || c.outside() || len(c.pending) == 0 {
+		return
+	}
+	ctx := context.Background() // what was said is recorded also where nobody waits any more
+	if err := r.write(ctx, c); err != nil {
+		c.known = false // what has been written of it has to be looked for
+		r.failed(err)
+		return
+	}
+	c.pending = nil
+}
+
+func (r *Recorder) write(ctx context.Context, c *conversation) error {
+	if !c.known {
+		made, err := r.create(ctx, c)
+		if err != nil || made {
+			return err
+		}
+		if c.seq, err = r.position(ctx, c.as); err != nil {
+			return err
+		}
+		c.known = true
+	}
+	events, last, err := c.events(c.seq)
+	if err != nil || len(events) == 0 {
+		return err
+	}
+	if err := r.writer.Append(ctx, c.as, events...); err != nil {
+		return err
+	}
+	c.seq = last
+	return nil
+}
+
+// create makes the conversation with all that is pending, and reports whether it was not there.
+func (r *Recorder) create(ctx context.Context, c *conversation) (bool, error) {
+	events, last, err := c.events(0)
+	if err != nil {
+		return false, err
+	}
+	value := r.session
+	if c.parent != "" {
+		value += "/" + c.id
+	}
+	n := jp.New{
+		Begun: c.opened, Title: c.titled(), Hidden: c.settings.Hidden, Label: Label, Value: value, Events: events, Model: c.settings.Model,
+	}
+	if parent := r.conversations[c.parent]; parent != nil {
+		if parent.as == "" { // a process before this one has recorded it, if any
+			r.record(parent)
+		}
+		n.Parent = parent.as
+	}
+	id, made, err := r.writer.Create(ctx, n)
+	if err != nil {
+		return false, err
+	}
+	c.as = id
+	if made {
+		c.known, c.seq = true, last
+	}
+	return made, nil
+}
+
+// Label is the key of the label that a recorded conversation has: the id of the session and, but for the root, behind a
+// slash that of the conversation in it.
+const Label = "convtools"
+
+// Origin returns the session and the conversation in it that a recorded conversation comes from, and false where it is
+// another one. A root has its session's id.
+func Origin(c transcript.Conversation) (sessionID, conversation string, ok bool) {
+	value, ok := c.Labels[Label]
+	sessionID, conversation, found := strings.Cut(value, "/")
+	if !found {
+		conversation = sessionID
+	}
+	return sessionID, conversation, ok && sessionID != ""
+}
+
+// positionKey is the key in the metadata of a recorded event whose value is the event of the log.
+const positionKey = "convtools_seq"
+
+// position returns the last event of the log that is recorded in a conversation; 0 for none.
+func (r *Recorder) position(ctx context.Context, id transcript.ID) (int64, error) {
+	opened, _, err := r.workspace.Open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer opened.Close()
+	found, err := opened.Find(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	events, err := found.Events(ctx, store.NewBuffer(store.NewMemory(store.DefaultMemory)))
+	if err != nil {
+		return 0, err
+	}
+	defer events.Close()
+	var last int64
+	var form []byte
+	for events.Next(ctx) {
+		form = events.Event().AppendJSON(form[:0], transcript.JSONOptions{MaxText: 1})
+		var e struct {
+			Metadata struct {
+				Seq int64 `json:"convtools_seq"`
+			} `json:"metadata"`
+		}
+		if json.Unmarshal(form, &e) == nil {
+			last = max(last, e.Metadata.Seq)
+		}
+	}
+	return last, events.Err()
+}
+
+// events returns what is pending behind an event of the log, as JP has it, and the last event that it comes from.
+func (c *conversation) events(after int64) ([]json.RawMessage, int64, error) {
+	var all []json.RawMessage
+	last := after
+	for _, p := range c.pending {
+		if p.seq <= after {
+			continue
+		}
+		last = p.seq
+		for _, e := range p.events() {
+			form, err := e.JSON()
+			if err != nil {
+				return nil, 0, fmt.Errorf("event %d: %w", p.seq, err)
+			}
+			all = append(all, form)
+		}
+	}
+	return all, last, nil
+}
+
+// events returns what an item is in a conversation of JP. What only models read is left out.
+func (e entry) events() []jp.NewEvent {
+	if e.item.Origin == session.FromHost {
+		return nil
+	}
+	recorded := jp.NewEvent{At: e.at, Metadata: map[string]any{positionKey: e.seq}}
+	switch e.item.Kind {
+	case session.UserMessage:
+		recorded.Kind, recorded.Text = transcript.KindUser, said(e.item.Parts)
+		return []jp.NewEvent{{At: e.at, Kind: transcript.KindTurnStart}, recorded}
+	case session.AgentMessage:
+		recorded.Kind, recorded.Text = transcript.KindAssistant, said(e.item.Parts)
+	case session.ToolCall:
+		recorded.Kind, recorded.CallID, recorded.Name = transcript.KindToolCall, e.item.CallID, string(e.item.Tool)
+		recorded.Arguments = json.RawMessage(e.item.Arguments)
+		var object map[string]json.RawMessage
+		if json.Unmarshal(recorded.Arguments, &object) != nil || object == nil {
+			recorded.Arguments, _ = json.Marshal(map[string]string{"arguments": e.item.Arguments}) // of texts, which have a form
+		}
+	case session.ToolOutput:
+		recorded.Kind, recorded.CallID = transcript.KindToolResult, e.item.CallID
+		recorded.Text, recorded.Failed = e.item.Content, !e.item.Success
+	default:
+		return nil
+	}
+	return []jp.NewEvent{recorded}
+}
+
+// said returns the texts of a message. For an image there is its address, or what is known of it.
+func said(parts []session.Part) string {
+	var texts []string
+	for _, p := range parts {
+		switch kind, _, inline := strings.Cut(strings.TrimPrefix(p.ImageURL, "data:"), ";"); {
+		case p.ImageURL == "":
+			texts = append(texts, p.Text)
+		case inline && strings.HasPrefix(p.ImageURL, "data:"):
+			texts = append(texts, fmt.Sprintf("[%s of %d bytes]", kind, len(p.ImageURL)))
+		default:
+			texts = append(texts, "["+p.ImageURL+"]")
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// titled returns the title of a conversation, or the beginning of what was said first.
+func (c *conversation) titled() string {
+	if c.title != "" {
+		return c.title
+	}
+	const most = 60
+	for _, p := range c.pending {
+		if p.item.Kind == session.UserMessage && p.item.Origin != session.FromHost {
+			line, _, _ := strings.Cut(strings.TrimSpace(said(p.item.Parts)), "\n")
+			return text.Cut(line, most)
+		}
+	}
+	return ""
+}
+
+func (r *Recorder) failed(err error) {
+	if r.warned || r.warn == nil {
+		return
+	}
+	r.warned = true
+	var locked *jp.LockedError
+	if errors.As(err, &locked) {
+		err = fmt.Errorf("%w; it is recorded when the session is used next", err)
+	}
+	r.warn(fmt.Sprintf("what is said cannot be recorded in %s: %v", r.workspace.Root(), err))
+}

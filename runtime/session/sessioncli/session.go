@@ -1,0 +1,446 @@
+package sessioncli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/conv"
+	"github.com/convtools/convtools/runtime/session/engine"
+	"github.com/convtools/convtools/runtime/session/sessionhost"
+	"github.com/convtools/convtools/runtime/session/sessionlog"
+)
+
+func (c *commands) session() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "session",
+		Short: "List sessions with models, look into them, go on with them",
+		Long: `Lists the sessions that convtools query and chat have begun, and goes on with
+them. A session is a conversation with a model, and the conversations that the
+model has begun in it. An ID is that of a session, of a conversation in one, or
+the id under which a conversation is recorded.`,
+		Example: `  convtools session ls --limit 5
+  convtools session show 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11`,
+	}
+	return cli.Group(cmd, c.list(), c.show(), c.events(), c.replay(), c.resume(), c.fork(), c.collect())
+}
+
+// listed is a session, as ls prints it as JSON.
+type listed struct {
+	ID       string    `json:"id"`
+	Title    string    `json:"title"`
+	Model    string    `json:"model"`
+	Dir      string    `json:"dir"`
+	Started  time.Time `json:"started_at"`
+	Modified time.Time `json:"last_active_at"`
+	Bytes    int64     `json:"bytes"`
+	Fork     string    `json:"forked_from,omitempty"`
+	Problem  string    `json:"problem,omitempty"`
+}
+
+func (c *commands) list() *cobra.Command {
+	limit, asJSON := 20, false
+	cmd := &cobra.Command{
+		Use: "ls", Aliases: []string{"list"},
+		Short:   "List sessions, the one used last first",
+		Long:    "Lists sessions, the one used last first.",
+		Example: "  convtools session ls --limit 5",
+		Args:    cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if limit < 0 {
+				return cli.Usagef("--limit is 0, for all, or a number of sessions, not %d", limit)
+			}
+			return c.runList(cmd.Context(), limit, asJSON)
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", limit, "show at most `N` sessions; 0 shows all")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
+	dir, err := sessionhost.LogDir(c.host.Getenv)
+	if err != nil {
+		return err
+	}
+	all, err := sessionlog.List(dir)
+	if err != nil {
+		return err
+	}
+	total := len(all)
+	if limit > 0 && total > limit {
+		all = all[:limit]
+	}
+	sessions := make([]listed, 0, len(all))
+	for _, info := range all {
+		if ctx.Err() != nil {
+			return cli.ErrInterrupted
+		}
+		sessions = append(sessions, describe(dir, info))
+	}
+	if asJSON {
+		return cli.PrintJSON(c.host.Stdout, sessions)
+	}
+	var b strings.Builder
+	for _, s := range sessions {
+		title := s.Title
+		if s.Problem != "" {
+			title = "cannot be read"
+			cli.Warn(c.host.Stderr, "%s", s.Problem)
+		}
+		fmt.Fprintf(&b, "%s  %s  %s\n", s.ID, s.Modified.Local().Format("2006-01-02 15:04"), text.Truncate(text.Cell(title), max(c.width()-56, 20)))
+	}
+	if _, err := io.WriteString(c.host.Stdout, b.String()); err != nil {
+		return err
+	}
+	switch {
+	case total == 0:
+		fmt.Fprintln(c.host.Stderr, "note: there is no session yet: convtools query TEXT begins one")
+	case total > len(all):
+		fmt.Fprintf(c.host.Stderr, "note: %d of %s; --limit 0 shows all\n", len(all), text.Count(total, "session", "sessions"))
+	}
+	return nil
+}
+
+// describe reads the beginning of the log of a session.
+func describe(dir string, info sessionlog.Info) listed {
+	s := listed{ID: info.Session, Modified: info.Modified.UTC(), Bytes: info.Bytes}
+	summary, err := sessionlog.Summarize(dir, info.Session)
+	if err != nil {
+		s.Problem = err.Error()
+		return s
+	}
+	s.Title, s.Started = titleOf(summary), summary.Started
+	if settings, err := conv.ParseSettings(summary.Context.Settings); err == nil {
+		s.Model, s.Dir = settings.Model, settings.Dir
+	}
+	if summary.Origin != nil {
+		s.Fork = summary.Origin.Session
+	}
+	return s
+}
+
+func (c *commands) width() int {
+	if c.host.Width > 0 {
+		return c.host.Width
+	}
+	const usual = 120
+	return usual
+}
+
+// shown is a conversation of a session, as show prints it as JSON.
+type shown struct {
+	ID       string        `json:"id"`
+	Title    string        `json:"title,omitempty"`
+	State    string        `json:"state"`
+	Messages int           `json:"message_count"`
+	Active   time.Time     `json:"last_active_at"`
+	Usage    session.Usage `json:"usage"` // its own
+	// Total is the usage of it and of all below it.
+	Total    session.Usage `json:"total_usage"`
+	Children []*shown      `json:"conversations,omitempty"`
+}
+
+func (c *commands) show() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show the conversations of a session, and what they have used",
+		Long: `Shows the conversations of a session as a tree: what state each is in, how many
+messages it has, and the tokens that it and all below it have used.`,
+		Example: "  convtools session show 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11",
+		Args:    cli.OneArg("ID"), ValidArgsFunction: c.completeID,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, at, err := c.find(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			state, torn, err := sessionlog.Load(dir, at.session)
+			if err != nil {
+				return failure(err)
+			}
+			if torn != nil {
+				fmt.Fprintf(c.host.Stderr, "note: the last %d bytes of the log are not a whole record: it is being written, or a crash left them\n", torn.Bytes)
+			}
+			root := tree(state)
+			if asJSON {
+				return cli.PrintJSON(c.host.Stdout, root)
+			}
+			var b strings.Builder
+			root.print(&b, "", "", c.width())
+			_, err = io.WriteString(c.host.Stdout, b.String())
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// tree returns the conversations of a session below its root.
+func tree(s session.State) *shown {
+	all := map[string]*shown{}
+	var root *shown
+	var order []*session.Conversation
+	for c := range s.Conversations() {
+		all[c.ID] = &shown{ID: c.ID, Title: c.Title, State: stateOf(s, c), Messages: c.Messages, Active: c.LastActive, Usage: c.Usage, Total: c.Usage}
+		if order = append(order, c); root == nil {
+			root = all[c.ID]
+		}
+	}
+	for _, c := range order {
+		if parent := all[c.Parent]; parent != nil {
+			parent.Children = append(parent.Children, all[c.ID])
+		}
+	}
+	root.add()
+	return root
+}
+
+// add adds up what is used below a conversation.
+func (s *shown) add() {
+	for _, child := range s.Children {
+		child.add()
+		s.Total.InputTokens += child.Total.InputTokens
+		s.Total.OutputTokens += child.Total.OutputTokens
+		s.Total.Samples += child.Total.Samples
+		s.Total.Calls += child.Total.Calls
+	}
+}
+
+func stateOf(s session.State, c *session.Conversation) string {
+	_, running := s.Running()
+	switch {
+	case c.Destroyed:
+		return "destroyed"
+	case running == c.ID:
+		return "running"
+	}
+	for _, batch := range s.Stack() {
+		if batch.Caller == c.ID {
+			return "waiting"
+		}
+	}
+	return "idle"
+}
+
+func (s *shown) print(b *strings.Builder, first, rest string, width int) {
+	fmt.Fprintf(b, "%s%s  %s  %s  %s in, %s out", first, s.ID, s.State, text.Count(s.Messages, "message", "messages"),
+		text.Number(int(s.Total.InputTokens)), text.Number(int(s.Total.OutputTokens)))
+	if s.Title != "" {
+		b.WriteString("  " + text.Truncate(text.Cell(s.Title), max(width/2, 20)))
+	}
+	b.WriteByte('\n')
+	for i, child := range s.Children {
+		if i == len(s.Children)-1 {
+			child.print(b, rest+"└ ", rest+"  ", width)
+		} else {
+			child.print(b, rest+"├ ", rest+"│ ", width)
+		}
+	}
+}
+
+// find returns the directory of the logs, and what a person means with an id.
+func (c *commands) find(ctx context.Context, id string) (string, place, error) {
+	sessions, err := c.open()
+	if err != nil {
+		return "", place{}, err
+	}
+	defer sessions.Close()
+	at, err := c.locate(ctx, sessions, id)
+	if err != nil {
+		return "", at, failure(err)
+	}
+	return sessions.Dir(), at, nil
+}
+
+func (c *commands) events() *cobra.Command {
+	follow := false
+	cmd := &cobra.Command{
+		Use:   "events ID",
+		Short: "Print what has happened in a session, an event a line",
+		Long: `Prints the events of a session, in JSON, one a line, as query --json does. With
+--follow it goes on with what happens, until it is interrupted.`,
+		Example: "  convtools session events --follow 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11",
+		Args:    cli.OneArg("ID"), ValidArgsFunction: c.completeID,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, at, err := c.find(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			records := sessionlog.Read(dir, at.session)
+			if follow {
+				records = sessionlog.Follow(cmd.Context(), dir, at.session)
+			}
+			p := &printer{out: c.host.Stdout, json: true}
+			for record, err := range records {
+				if err != nil {
+					return failure(err)
+				}
+				for _, e := range record.Events {
+					p.event(e)
+				}
+				if p.err != nil || !follow && cmd.Context().Err() != nil {
+					break
+				}
+			}
+			if p.err == nil && cmd.Context().Err() != nil {
+				return cli.ErrInterrupted
+			}
+			return p.err
+		},
+	}
+	cmd.Flags().BoolVar(&follow, "follow", false, "go on with what happens")
+	return cmd
+}
+
+func (c *commands) replay() *cobra.Command {
+	models := false
+	cmd := &cobra.Command{
+		Use:   "replay ID",
+		Short: "Play a session again and compare it with its log",
+		Long: `Plays a session again from its log: what came from outside, times and ids are
+those of the log, no tool runs, and every record has to be that of the log, byte
+for byte. With --models the models are asked again too, which gives the same
+only for a scripted one.`,
+		Example: "  convtools session replay 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11",
+		Args:    cli.OneArg("ID"), ValidArgsFunction: c.completeID,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			sessions, err := c.open()
+			if err != nil {
+				return err
+			}
+			defer sessions.Close()
+			at, err := c.locate(ctx, sessions, args[0])
+			if err != nil {
+				return failure(err)
+			}
+			c.learn(at.settings)
+			options := engine.Options{Tools: sessions.Tools()}
+			if models {
+				options.Model = sessions.Model
+			}
+			n, err := engine.Replay(ctx, sessions.Dir(), at.session, options)
+			var diverged *engine.DivergedError
+			switch {
+			case ctx.Err() != nil:
+				return cli.ErrInterrupted
+			case errors.As(err, &diverged):
+				fmt.Fprintf(c.host.Stderr, "error: %v\nthe log has:  %s\nthe replay:   %s\n", diverged, excerpt(diverged.Want), excerpt(diverged.Got))
+				return cli.ErrFailed
+			case err != nil:
+				return failure(err)
+			}
+			_, err = fmt.Fprintf(c.host.Stdout, "The replay is the log, byte for byte: %s.\n", text.Count(n, "record", "records"))
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&models, "models", false, "ask the models again")
+	return cmd
+}
+
+// excerpt is the beginning of a line of a log.
+func excerpt(line []byte) string {
+	const most = 400
+	if len(line) == 0 {
+		return "nothing"
+	}
+	return text.Line(text.Cut(strings.TrimSpace(string(line)), most))
+}
+
+func (c *commands) fork() *cobra.Command {
+	at := int64(0)
+	cmd := &cobra.Command{
+		Use:   "fork ID --at SEQ",
+		Short: "Make a session of the beginning of another one",
+		Long: `Makes a session of what happened in another one up to an event, and prints its
+id. The conversations in it have the ids that they have there. What ran at the
+event runs on with session resume.`,
+		Example: "  convtools session fork 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11 --at 12",
+		Args:    cli.OneArg("ID"), ValidArgsFunction: c.completeID,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if at < 1 {
+				return cli.Usagef("--at takes the number of an event, which session events prints as seq")
+			}
+			sessions, err := c.open()
+			if err != nil {
+				return err
+			}
+			defer sessions.Close()
+			from, err := c.locate(cmd.Context(), sessions, args[0])
+			if err != nil {
+				return failure(err)
+			}
+			id := sessions.NewID()
+			last, err := sessionlog.Fork(sessions.Dir(), from.session, at, id)
+			if err != nil {
+				return failure(err)
+			}
+			if last != at {
+				fmt.Fprintf(c.host.Stderr, "note: it has the events up to %d: what a step has written belongs together\n", last)
+			}
+			_, err = fmt.Fprintln(c.host.Stdout, id)
+			return err
+		},
+	}
+	cmd.Flags().Int64Var(&at, "at", 0, "up to the event with the number `SEQ`")
+	return cmd
+}
+
+func (c *commands) collect() *cobra.Command {
+	days, dry := 0, false
+	cmd := &cobra.Command{
+		Use:   "gc --older-than DAYS",
+		Short: "Remove the logs of sessions that were not used for long",
+		Long: `Removes the logs of sessions that have finished and were not used for a number
+of days, with all their conversations. What is recorded in a JP workspace stays
+there. Sessions that have something to go on with are kept.`,
+		Example: "  convtools session gc --older-than 90 --dry-run",
+		Args:    cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("older-than") || days < 0 {
+				return cli.Usagef("--older-than takes a number of days")
+			}
+			dir, err := sessionhost.LogDir(c.host.Getenv)
+			if err != nil {
+				return err
+			}
+			now := time.Now
+			if c.host.Now != nil {
+				now = c.host.Now
+			}
+			done, err := sessionlog.GC(dir, now().AddDate(0, 0, -days), dry)
+			if err != nil {
+				return err
+			}
+			var bytes int64
+			for _, info := range done.Removed {
+				bytes += info.Bytes
+				if _, err := fmt.Fprintln(c.host.Stdout, info.Session); err != nil {
+					return err
+				}
+			}
+			for _, kept := range done.Kept {
+				fmt.Fprintf(c.host.Stderr, "note: kept: %s\n", text.Line(kept.Err.Error()))
+			}
+			verb := "removed"
+			if dry {
+				verb = "would be removed"
+			}
+			fmt.Fprintf(c.host.Stderr, "note: %s %s, %s bytes\n", text.Count(len(done.Removed), "session", "sessions"), verb, strconv.FormatInt(bytes, 10))
+			return nil
+		},
+	}
+	cmd.Flags().IntVar(&days, "older-than", 0, "that were not used for `DAYS` days")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "remove nothing, and print what would be")
+	return cmd
+}

@@ -1,0 +1,218 @@
+package sessions
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// record is where a conversation is recorded. It implements [store.Record].
+type record struct {
+	store *Store
+	info  *info
+}
+
+func (r *record) id() transcript.ID { return ID(r.info.session, r.info.root, r.info.id) }
+
+func (r *record) open() (*os.File, fs.FileInfo, error) {
+	f, stat, err := safefile.Open(filepath.Join(r.store.dir, r.info.session+extension))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = &store.NotFoundError{IDs: []transcript.ID{r.id()}, Place: r.store.dir}
+	}
+	return f, stat, err
+}
+
+// Events implements [store.Record].
+func (r *record) Events(_ context.Context, buffer *store.Buffer) (store.Events, error) {
+	f, stat, err := r.open()
+	if err != nil {
+		return nil, fmt.Errorf("reading the events of %s: %w", r.id(), err)
+	}
+	e := &events{record: r, file: f, lines: jsonl.NewLines(f, stat.Size(), buffer)}
+	e.Restart()
+	return e, nil
+}
+
+// Version implements [store.Record].
+func (r *record) Version(context.Context) (string, error) {
+	f, stat, err := r.open()
+	if err != nil {
+		return "", fmt.Errorf("looking at the events of %s: %w", r.id(), err)
+	}
+	f.Close()
+	return fmt.Sprintf("%d %d", stat.Size(), stat.ModTime().UnixNano()), nil
+}
+
+// events reads the events of a conversation. It implements [store.Events].
+type events struct {
+	record  *record
+	file    *os.File
+	lines   *jsonl.Lines
+	offset  int64
+	copied  int64 // the last event that the session has in common with the one that it was forked from
+	turn    int
+	skipped int
+	stream  recorded.Stream
+	err     error
+}
+
+// Next implements [store.Events].
+func (e *events) Next(ctx context.Context) bool {
+	for !e.stream.Next() {
+		if e.err != nil {
+			return false
+		}
+		data, next, err := e.lines.At(ctx, e.offset)
+		switch {
+		case err == io.EOF:
+			return false
+		case errors.Is(err, jsonl.ErrTooLong):
+			e.skipped++
+			e.offset = next
+			continue
+		case err != nil:
+			e.err = err
+			return false
+		}
+		e.take(data)
+		e.offset = next
+	}
+	return true
+}
+
+// take makes what a line says of the conversation the next events.
+func (e *events) take(data []byte) {
+	isFirst := e.offset == 0
+	if !isFirst && (!tells(data) || !bytes.Contains(data, []byte(e.record.info.id))) {
+		return
+	}
+	var l line
+	if err := json.Unmarshal(data, &l); err != nil {
+		e.skipped++
+		return
+	}
+	if isFirst && l.Origin != nil {
+		e.copied = l.Origin.Seq
+	}
+	list, copied := e.stream.Free(), false
+	for i := range l.Events {
+		from := &l.Events[i]
+		if from.Conversation != e.record.info.id {
+			continue
+		}
+		copied = from.Seq <= e.copied // a step is forked whole or not at all
+		if x, ok := from.item.event(from.Type); ok {
+			if x.Kind == transcript.KindUser {
+				e.turn++
+			}
+			list = append(list, x)
+		}
+		for j := range from.Outputs {
+			x, _ := from.Outputs[j].event("tool_output")
+			list = append(list, x)
+		}
+		for j := range list {
+			if list[j].At.IsZero() {
+				list[j].At, list[j].Turn = from.At.UTC(), max(e.turn, 1)
+			}
+		}
+	}
+	e.stream.Put(list, copied)
+}
+
+// event returns what an item is in a conversation, and false for what only models read.
+func (i *item) event(kind string) (recorded.Event, bool) {
+	if i.Origin == "host" {
+		return recorded.Event{}, false
+	}
+	plain := func(text []byte) []recorded.Piece { return []recorded.Piece{{Raw: text, Plain: true}} }
+	switch kind {
+	case "user_message":
+		return recorded.Event{Kind: transcript.KindUser, Pieces: plain(i.said())}, true
+	case "agent_message":
+		return recorded.Event{Kind: transcript.KindAssistant, Pieces: plain(i.said())}, true
+	case "tool_call":
+		x := recorded.Event{Kind: transcript.KindToolCall, CallID: quoted(i.CallID), Name: quoted(i.Tool)}
+		if arguments := []byte(i.Arguments); json.Valid(arguments) {
+			x.Arguments = arguments
+		} else {
+			x.Pieces = plain(arguments)
+		}
+		return x, true
+	case "tool_output":
+		return recorded.Event{Kind: transcript.KindToolResult, CallID: quoted(i.CallID), Name: quoted(i.Tool), Pieces: plain([]byte(i.Content)), Failed: !i.Success}, true
+	}
+	return recorded.Event{}, false
+}
+
+// quoted returns a text as it stands between quotes in JSON.
+func quoted(text string) []byte {
+	form := transcript.AppendQuoted(nil, []byte(text))
+	return form[1 : len(form)-1]
+}
+
+// said returns the texts of a message, and of images their addresses.
+func (i *item) said() []byte {
+	if i.Text != nil {
+		return []byte(*i.Text)
+	}
+	var texts []string
+	for _, p := range i.Parts {
+		switch kind, data, inline := strings.Cut(p.ImageURL, ";"); {
+		case p.ImageURL == "":
+			texts = append(texts, p.Text)
+		case inline && strings.HasPrefix(kind, "data:"):
+			texts = append(texts, fmt.Sprintf("[%s of %d bytes]", kind[len("data:"):], len(data)))
+		default:
+			texts = append(texts, "["+p.ImageURL+"]")
+		}
+	}
+	return []byte(strings.Join(texts, "\n"))
+}
+
+// Event implements [store.Events].
+func (e *events) Event() *transcript.Event { return e.stream.Event() }
+
+// Err implements [store.Events].
+func (e *events) Err() error {
+	if e.err == nil {
+		return nil
+	}
+	return fmt.Errorf("reading the events of %s: %w", e.record.id(), e.err)
+}
+
+// Totals implements [store.Events].
+func (e *events) Totals() store.Totals {
+	t := store.Totals{Turns: e.turn, Skipped: e.skipped, Uncounted: e.err}
+	if e.err == nil {
+		t.Events, t.LastAt = e.stream.Count(), e.stream.Last()
+	}
+	return t
+}
+
+// Restart implements [store.Events].
+func (e *events) Restart() {
+	e.offset, e.turn, e.skipped, e.err = 0, 0, 0, nil
+	e.stream.Reset()
+}
+
+// Close implements [store.Events].
+func (e *events) Close() {
+	if e.file != nil {
+		e.file.Close()
+		e.file = nil
+	}
+}

@@ -1,0 +1,372 @@
+// Package sessions reads the conversations of convtools' own sessions from their logs, as far as they are recorded
+// nowhere else: a session that was begun in a JP workspace is recorded there.
+//
+// It is a reader of the lines of a log, one conversation of a session at a time. It never creates, changes or locks
+// anything, and what is not a whole line is not looked at. The format is that of package sessionlog.
+package sessions
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/internal/sessionid"
+	"github.com/convtools/convtools/runtime/store/project"
+	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/trust"
+)
+
+// Name is the name of this kind of store.
+const Name = "convtools"
+
+// IDPrefix is what the ids of conversations of this store begin with.
+const IDPrefix = "convtools-"
+
+// ID returns the id of a conversation of a session: that of the session, with "." and the conversation's own behind it
+// where it is not the root.
+func ID(session, root, conversation string) transcript.ID {
+	if conversation == root {
+		return transcript.ID(IDPrefix + session)
+	}
+	return transcript.ID(IDPrefix + session + "." + conversation)
+}
+
+// Split returns the session of an id, and the conversation in it; empty stands for the root. It reports false for what is
+// no id of this store.
+func Split(id string) (session, conversation string, ok bool) {
+	rest, prefixed := sessionid.CutPrefix(id, IDPrefix)
+	session, conversation, child := strings.Cut(strings.ToLower(rest), ".")
+	return session, conversation, prefixed && sessionid.IsUUID(session) && (!child || sessionid.IsUUID(conversation))
+}
+
+// ParseID reads an id, whose case does not matter. The error is a [*store.BadIDError].
+func ParseID(text string) (transcript.ID, error) {
+	session, conversation, ok := Split(text)
+	if !ok {
+		return "", sessionid.Bad(text, `expected "convtools-" and the uuid of a session, such as convtools-2c154aa7-742d-46ce-af44-de020dbaa17b`)
+	}
+	return ID(session, "", conversation), nil
+}
+
+// Claims reports whether a text can only be meant as an id of this store, be it a wrong one.
+func Claims(text string) bool {
+	_, prefixed := sessionid.CutPrefix(text, IDPrefix)
+	return prefixed
+}
+
+// Home returns the directory of the logs, or "" where the environment does not tell. It is the same on all systems.
+func Home(getenv func(string) string) string {
+	data := getenv("XDG_DATA_HOME") // https://specifications.freedesktop.org/basedir-spec/latest/
+	if !filepath.IsAbs(data) {
+		home := trust.Home(getenv)
+		if home == "" {
+			return ""
+		}
+		data = filepath.Join(home, ".local", "share")
+	}
+	return filepath.Join(data, "convtools", "sessions")
+}
+
+// extension is that of a log.
+const extension = ".jsonl"
+
+// Store is the conversations of sessions of a project, as a [store.Store]. It holds no open files and is safe for
+// concurrent use.
+type Store struct {
+	dir     string
+	project *project.Project
+}
+
+// Open returns the store, and false where there are no sessions.
+func Open(o store.Options) (*Store, bool) {
+	s := &Store{dir: cmp.Or(o.Home, Home(o.Env())), project: o.Project}
+	return s, s.dir != "" && hasSessions(s.dir)
+}
+
+// hasSessions reports whether a directory has logs of sessions. One that cannot be looked at may: opening it reports why.
+func hasSessions(dir string) bool {
+	if !store.IsThere(dir) {
+		return false
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	const some = 64
+	for {
+		names, err := f.Readdirnames(some)
+		for _, name := range names {
+			if session, ok := strings.CutSuffix(name, extension); ok && sessionid.IsUUID(session) {
+				return true
+			}
+		}
+		if err != nil {
+			return err != io.EOF
+		}
+	}
+}
+
+// Name implements [store.Store].
+func (s *Store) Name() string { return Name }
+
+// Place implements [store.Store].
+func (s *Store) Place() string { return s.dir }
+
+// ParseID implements [store.Store].
+func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(text) }
+
+// Open implements [store.Store].
+func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
+	root, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("opening the sessions in %s: %w", s.dir, err)
+	}
+	return &opened{store: s, root: root}, nil, nil
+}
+
+// opened is the directory of the logs. It implements [store.Session].
+type opened struct {
+	store *Store
+	root  *os.Root
+}
+
+// Close implements [store.Session].
+func (o *opened) Close() { o.root.Close() }
+
+// line is a line of a log: its first one, or a record.
+type line struct {
+	Origin *struct {
+		Session string `json:"session_id"`
+		Seq     int64  `json:"seq"`
+	} `json:"forked_from"`
+	Events []event `json:"events"`
+}
+
+// event is what is read of an event of a log.
+type event struct {
+	Seq          int64     `json:"seq"`
+	At           time.Time `json:"ts"`
+	Conversation string    `json:"conversation_id"`
+	Type         string    `json:"type"`
+	Parent       string    `json:"parent_id"`
+	Context      struct {
+		Title    string `json:"title"`
+		Settings string `json:"settings"`
+	} `json:"context"`
+	item
+	Outputs []item `json:"outputs"`
+}
+
+// item is what is read of an item of a history.
+type item struct {
+	Origin    string  `json:"origin"`
+	Text      *string `json:"text"`
+	Parts     []part  `json:"parts"`
+	CallID    string  `json:"call_id"`
+	Tool      string  `json:"tool"`
+	Arguments string  `json:"arguments"`
+	Content   string  `json:"content"`
+	Success   bool    `json:"success"`
+}
+
+type part struct {
+	Text     string `json:"text"`
+	ImageURL string `json:"image_url"`
+}
+
+// settings is what is read of what the program keeps with a conversation.
+type settings struct {
+	Dir     string `json:"dir"`
+	Hidden  bool   `json:"hidden"`
+	JP      bool   `json:"jp"`
+	Outside bool   `json:"outside"`
+}
+
+// info is what the log of a session has of a conversation, without what is said.
+type info struct {
+	session, root string
+	id, parent    string
+	title         string
+	settings      settings
+	opened, last  time.Time
+	said          bool   // something is
+	fork          string // the session that this one was forked from
+}
+
+// find returns the conversations of a session that are recorded here. Other lines than those that it needs are not
+// decoded.
+func (o *opened) find(ctx context.Context, session string, buffer *store.Buffer) ([]*info, error) {
+	f, stat, err := safefile.OpenIn(o.root, session+extension)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines := jsonl.NewLines(f, stat.Size(), buffer)
+	var all []*info
+	known := map[string]*info{}
+	fork := ""
+	for offset := int64(0); ; {
+		data, next, err := lines.At(ctx, offset)
+		switch {
+		case err == io.EOF:
+			return slices.DeleteFunc(all, func(i *info) bool {
+				return !i.said || i.settings.JP || i.settings.Outside && i.parent == ""
+			}), nil
+		case errors.Is(err, jsonl.ErrTooLong):
+			offset = next
+			continue
+		case err != nil:
+			return nil, err
+		}
+		isFirst := offset == 0
+		offset = next
+		if !isFirst && !tells(data) {
+			continue
+		}
+		var l line
+		if json.Unmarshal(data, &l) != nil {
+			continue // whoever reads the conversation is told
+		}
+		if l.Origin != nil {
+			fork = l.Origin.Session
+		}
+		for i := range l.Events {
+			e := &l.Events[i]
+			if e.Type == "conversation_opened" {
+				c := &info{session: session, id: e.Conversation, parent: e.Parent, title: e.Context.Title, opened: e.At, fork: fork}
+				_ = json.Unmarshal([]byte(e.Context.Settings), &c.settings) // without them it is of no project
+				if len(all) > 0 {
+					c.root = all[0].id
+				} else {
+					c.root = c.id
+				}
+				all, known[c.id] = append(all, c), c
+			}
+			c := known[e.Conversation]
+			if c == nil || e.Origin == "host" {
+				continue
+			}
+			switch e.Type {
+			case "user_message", "agent_message", "tool_call", "tool_output":
+				c.said, c.last = true, e.At
+				if c.title == "" && e.Type == "user_message" {
+					c.title = title(string(e.said()))
+				}
+			case "calls_closed":
+				c.last = e.At
+			}
+		}
+	}
+}
+
+// tells reports whether a line may have more than pieces of a message.
+func tells(data []byte) bool {
+	const piece = `"type":"agent_message_delta"`
+	return bytes.Count(data, []byte(`"type":"`)) > bytes.Count(data, []byte(piece))
+}
+
+// title is what a conversation without a title is called: the beginning of what was said first.
+func title(said string) string {
+	const most = 60
+	first, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
+	return text.Cut(first, most)
+}
+
+// List implements [store.Session].
+func (o *opened) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
+	if set&store.Live == 0 {
+		return nil, nil, nil // nothing is archived
+	}
+	entries, err := fs.ReadDir(o.root.FS(), ".")
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading %s: %w", o.store.dir, err)
+	}
+	buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
+	defer buffer.Release()
+	var list []store.Conversation
+	var problems []store.Problem
+	for _, entry := range entries {
+		session, ok := strings.CutSuffix(entry.Name(), extension)
+		if !ok || !sessionid.IsUUID(session) {
+			continue
+		}
+		found, err := o.find(ctx, session, buffer)
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, ctx.Err()
+		case errors.Is(err, fs.ErrNotExist): // removed meanwhile
+		case err != nil:
+			problems = append(problems, store.Problem{Kind: store.Unreadable, Path: filepath.Join(o.store.dir, entry.Name()), Err: err})
+		}
+		for _, i := range found {
+			if o.store.project.Has(i.settings.Dir) {
+				list = append(list, o.conversation(i))
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	return list, problems, nil
+}
+
+// conversation returns what List returns of a conversation.
+func (o *opened) conversation(i *info) store.Conversation {
+	c := store.Conversation{
+		Conversation: transcript.Conversation{
+			ID: ID(i.session, i.root, i.id), Source: Name, Title: i.title, Dir: i.settings.Dir, CreatedAt: i.opened, Hidden: i.settings.Hidden,
+		},
+		LastAt: i.last, NewestAt: i.last, // times never go back
+		Record: &record{store: o.store, info: i},
+	}
+	switch {
+	case i.parent != "":
+		c.Parent = ID(i.session, i.root, i.parent)
+	case sessionid.IsUUID(i.fork):
+		c.Parent = ID(i.fork, "", "")
+	}
+	return c
+}
+
+// Find implements [store.Session].
+func (o *opened) Find(ctx context.Context, want transcript.ID) (store.Conversation, error) {
+	if session, _, ok := Split(string(want)); ok {
+		buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
+		defer buffer.Release()
+		found, err := o.find(ctx, session, buffer)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return store.Conversation{}, fmt.Errorf("reading the session %s: %w", session, err)
+		}
+		for _, i := range found {
+			if ID(i.session, i.root, i.id) == want && o.store.project.Has(i.settings.Dir) {
+				return o.conversation(i), nil
+			}
+		}
+	}
+	missing := &store.NotFoundError{IDs: []transcript.ID{want}, Place: o.store.dir}
+	all, _, err := o.List(ctx, store.Live)
+	if err != nil {
+		return store.Conversation{}, err
+	}
+	const most, mostTypos = 3, 8
+	for _, c := range all {
+		if _, alike := near.Edits(string(want), string(c.ID), mostTypos); alike && len(missing.Nearest) < most {
+			missing.Nearest = append(missing.Nearest, c.ID)
+		}
+	}
+	return store.Conversation{}, missing
+}
