@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -279,7 +280,6 @@ func TestErrors(t *testing.T) {
 	t.Run("of a server", func(t *testing.T) {
 		t.Parallel()
 		_, url := cluster.Role(t)
-		_, _, _ = strings.Cut(url, "")
 		checkError(t, strings.Replace(url, "s3cret", "hunter2", 1), "28P01")
 		checkError(t, strings.Replace(url, "/archive", "/hunter3", 1), "3D000")
 	})
@@ -340,54 +340,55 @@ func TestSilentServer(t *testing.T) {
 // A query that is cancelled ends on the server too.
 func TestCancel(t *testing.T) {
 	t.Parallel()
+	database := cluster.Database(t)
 	role, url := cluster.Role(t)
+	url = strings.Replace(url, "/archive?", "/"+database+"?", 1)
 	put(t, url, chat("a", "one"))
-	c := storetest.Only(t, open(t, url))
-	admin := postgrestest.Connect(t, cluster.Admin("archive"))
-	tx, err := admin.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	_ = c
 	session, _, err := open(t, url).Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	// The row of the role is locked for writing alone, so what waits is another writer.
-	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := tx.Exec("SELECT pg_advisory_xact_lock(1668247158, hashtext($1))", role); err != nil {
-		t.Fatal(err)
-	}
 	w, err := postgres.Create(t.Context(), postgres.WriterOptions{URL: url})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	failed := make(chan error)
-	go func() {
-		_, err := w.Put(ctx, chat("b", "two"))
-		failed <- err
-	}()
+	admin := postgrestest.Connect(t, cluster.Admin(database))
+	tx, err := admin.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	// Who reads waits for the table, and who writes for its turn.
+	if _, err := tx.Exec("LOCK TABLE convtools.conversations"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec("SELECT pg_advisory_xact_lock(1668247158, hashtext($1))", role); err != nil {
+		t.Fatal(err)
+	}
 	waiting := func() (n int) {
 		if err := admin.QueryRow("SELECT count(*) FROM pg_stat_activity WHERE usename = $1 AND wait_event_type = 'Lock'", role).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n
 	}
-	for waiting() == 0 {
-		if t.Context().Err() != nil {
-			t.Fatal("nothing waits")
+	for name, do := range map[string]func(context.Context) error{
+		"list":  func(ctx context.Context) error { _, _, err := session.List(ctx, store.Live); return err },
+		"write": func(ctx context.Context) error { _, err := w.Put(ctx, chat("b", "two")); return err },
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := make(chan error)
+		go func() { failed <- do(ctx) }()
+		for waiting() == 0 {
+			runtime.Gosched()
 		}
-	}
-	cancel()
-	if err := <-failed; !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	for waiting() != 0 {
-		if t.Context().Err() != nil {
-			t.Fatal("it waits still")
+		cancel()
+		if err := <-failed; !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if waiting() != 0 {
+			t.Errorf("%s: the server waits still", name)
 		}
 	}
 }

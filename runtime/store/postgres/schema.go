@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"fmt"
 
 	"github.com/convtools/convtools/runtime/store/archive"
 )
@@ -169,6 +170,9 @@ func migrate(ctx context.Context, db *sql.DB) error {
 			return err
 		}
 	}
+	if version >= len(all) {
+		return nil
+	}
 	for ; version < len(all); version++ {
 		if _, err := tx.ExecContext(ctx, all[version]); err != nil {
 			return err
@@ -189,13 +193,14 @@ func addTrigrams(ctx context.Context, db *sql.DB) error {
 	if err != nil || there || !may {
 		return err
 	}
-	_, err = db.ExecContext(ctx, `DO $$
+	_, err = db.ExecContext(ctx, fmt.Sprintf(`DO $$
 		DECLARE home text;
 		BEGIN
+			PERFORM pg_advisory_xact_lock(%d);
 			CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA convtools;
 			SELECT n.nspname INTO home FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm';
-			EXECUTE format('CREATE INDEX IF NOT EXISTS folded_text ON convtools.folded USING gin (text %I.gin_trgm_ops)', home);
-		END $$`)
+			EXECUTE format('CREATE INDEX IF NOT EXISTS folded_text ON convtools.folded USING gin (text %%I.gin_trgm_ops)', home);
+		END $$`, int64(migrationLock)))
 	if hasCode(err, noPrivilege, noExtension, noFeature) {
 		return nil
 	}
