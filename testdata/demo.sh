@@ -9,7 +9,7 @@ trap 'rm -rf "$tmp"' EXIT
 HOME=$tmp/home USERPROFILE=$HOME JP_USER_DATA_DIR=$tmp/jp XDG_CONFIG_HOME=$tmp/config XDG_DATA_HOME=$tmp/data
 export HOME USERPROFILE JP_USER_DATA_DIR XDG_CONFIG_HOME XDG_DATA_HOME
 unset CONVTOOLS_CLI CLAUDE_CONFIG_DIR CLAUDECODE CLAUDE_CODE_SESSION_ID CODEX_HOME CODEX_THREAD_ID \
-  OPENCODE OPENCODE_DB GEMINI_CLI GEMINI_CLI_HOME || true
+  OPENCODE OPENCODE_DB GEMINI_CLI GEMINI_CLI_HOME CONVERSATION_DB ORIGIN_CONVERSATION_DB || true
 
 convtools() { "$CONVTOOLS" "$@"; }
 step() { printf '\n\033[1m# %s\033[0m\n' "$1" | if [ -t 1 ]; then cat; else sed 's/\x1b\[[0-9;]*m//g'; fi; }
@@ -68,6 +68,14 @@ show call conversation_grep 'pattern=the cap' scopes=user,assistant limit=8
 step "It reads what another program's assistant found out"
 show call conversation_read id=codex-01a0b3c4-5d6e-7f80-9a1b-2c3d4e5f6a7b include=requests,answers
 unset CLAUDECODE CLAUDE_CODE_SESSION_ID
+
+cd "$histories/../exports"
+step "An export of ChatGPT, which belongs to no project"
+show import chatgpt
+
+step "The assistant searches everything that was ever said, in any script"
+show call conversation_search query=螃蟹
+show search --context 1 high_water
 
 cd "$histories/../knowledge"
 step "What does the project know?"

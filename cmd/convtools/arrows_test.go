@@ -31,7 +31,7 @@ func floors() []floor {
 	return []floor{
 		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli", "session/sessioncli"}},
 		{"families", []string{"knowledge", "recall", "session", "toolset"}},
-		{"domain", []string{"conversations", "conversations/command", "model", "sessionconfig", "store", "transcript", "trust"}},
+		{"domain", []string{"conversations", "conversations/command", "index", "model", "sessionconfig", "store", "transcript", "trust"}},
 		{"ground", []string{"base", "coerce", "commandline", "contract", "envelope", "process"}},
 	}
 }
@@ -143,6 +143,11 @@ func arrows() []arrow {
 			why:  "the archive is written too, and is the program's own: SQLite does that",
 		},
 		{
+			from: list("runtime/store/postgres", "runtime/store/postgres/postgrestest"),
+			to:   list("runtime/base/...", "runtime/store", "runtime/store/archive", "runtime/store/chatgpt", "runtime/store/internal/...", "runtime/transcript", "github.com/jackc/pgx/v5/..."),
+			why:  "the archive on a server is asked in PostgreSQL's protocol, which nothing else speaks",
+		},
+		{
 			from: list("runtime/store/codex"),
 			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "github.com/klauspost/compress/zstd"),
 			why:  "Codex compresses what has not been used for a week; no other store has to decompress anything",
@@ -158,9 +163,14 @@ func arrows() []arrow {
 			why:  "the one place with a child's command line, JSON and complaints in it reads no store",
 		},
 		{
+			from: list("runtime/index"),
+			to:   list("runtime/base/...", "golang.org/x/sys/unix"),
+			why:  "it finds texts, whoever said them; files of it are mapped",
+		},
+		{
 			from: list("runtime/conversations/..."),
-			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust"),
-			why:  "typed in, typed out: no flag, no argument, no JSON, no tool",
+			to:   list("runtime/base/...", "runtime/index", "runtime/store/...", "runtime/transcript", "runtime/trust"),
+			why:  "typed in, typed out: no flag, no argument, no tool, and JSON only in what an index is told to keep",
 		},
 
 		{

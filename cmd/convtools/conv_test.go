@@ -381,6 +381,27 @@ func TestConvCancel(t *testing.T) {
 	}
 }
 
+// A conversation that runs can be destroyed from outside: its model is ended, and whoever waits for it is told.
+func TestConvDestroyWhatRuns(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	c := h.connect(t, "stdio", "agent")
+	running := c.must(t, "conv.create", object{"user_instruction": "long", "wait_ms": 0})
+	model := h.gate.next()
+	if destroyed := c.must(t, "conv.destroy", object{"conversation_id": running.ConversationID}); destroyed.OK == nil || !*destroyed.OK {
+		t.Errorf("destroy: %+v", destroyed)
+	}
+	if n, err := model.conn.Read(make([]byte, 1)); n != 0 || err == nil {
+		t.Errorf("the model is still there: %d bytes, %v", n, err)
+	}
+	if done := c.must(t, "conv.wait", object{"task_id": running.TaskID}); done.Status != "destroyed" || done.Code != "destroyed" {
+		t.Errorf("wait: %+v", done)
+	}
+	if listed := c.must(t, "conv.list", nil).Conversations; len(listed) != 1 || listed[0].State != "idle" {
+		t.Errorf("list: %+v", listed)
+	}
+}
+
 // Where the server is killed, what was handed off goes on in the next one, and is answered there.
 func TestConvSurvivesAKill(t *testing.T) {
 	t.Parallel()

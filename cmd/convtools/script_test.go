@@ -113,7 +113,7 @@ func closingPager() {
 
 // TestScripts runs the program the way people and JP do. Every script starts in
 // $WORK/ws, a copy of the sample workspace. A copy of the sample knowledge base is
-// in $KB.
+// in $KB, and sample exports are in $EXPORTS.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	sample, err := filepath.Abs("../../testdata/workspaces/sample")
@@ -121,6 +121,10 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	knowledge, err := filepath.Abs("../../testdata/knowledge")
+	if err != nil {
+		t.Fatal(err)
+	}
+	exports, err := filepath.Abs("../../testdata/exports")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,6 +150,7 @@ func TestScripts(t *testing.T) {
 			env.Cd = ws
 			env.Setenv("WS", ws)
 			env.Setenv("KB", kb)
+			env.Setenv("EXPORTS", exports)
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("JP_USER_DATA_DIR", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("CONVTOOLS_CLI", "")
@@ -158,6 +163,7 @@ func TestScripts(t *testing.T) {
 			"record":  record,
 			"sql":     sql,
 			"size":    size,
+			"events":  events,
 		},
 	})
 }

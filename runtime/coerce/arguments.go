@@ -19,11 +19,7 @@ func Arguments(call *contract.Call, repair func(*Args), validate func(Object) []
 	args := Args{Object: object, Repairs: repairs}
 	repair(&args)
 	if problems := validate(args.Object); problems != nil {
-		given := make([]contract.Argument, len(args.Object))
-		for i, f := range args.Object {
-			given[i] = contract.Argument{Name: f.Name, Value: JSON(f.Value)}
-		}
-		e := contract.Unmet(call.Tool, given, problems)
+		e := contract.Unmet(call.Tool, args.Object.given(), problems)
 		// The fixes of single arguments may not add up to a call that works without
 		// repairs.
 		corrected, _, err := DecodeObject([]byte(e.Corrected))
@@ -40,4 +36,23 @@ func Arguments(call *contract.Call, repair func(*Args), validate func(Object) []
 		call.Notes = append(call.Notes, repair.Note)
 	}
 	return args.Object, nil
+}
+
+// Unmet returns the error for a call whose arguments are valid as far as they were declared,
+// and have problems that only its tool finds, with a call that has not.
+func Unmet(call *contract.Call, problems []contract.Problem) error {
+	object, _, err := DecodeObject(call.Arguments)
+	if err != nil {
+		object = nil
+	}
+	return contract.Unmet(call.Tool, object.given(), problems)
+}
+
+// given is the members of an object as arguments.
+func (o Object) given() []contract.Argument {
+	given := make([]contract.Argument, len(o))
+	for i, f := range o {
+		given[i] = contract.Argument{Name: f.Name, Value: JSON(f.Value)}
+	}
+	return given
 }

@@ -25,6 +25,8 @@ type Context struct {
 	// ConversationID is the conversation the call is made from, as the host
 	// spells it. Empty means unknown, and nothing can be left out because of it.
 	ConversationID string
+	// Kin reports that those which the conversation was begun from, and was forked from, are left out with it.
+	Kin bool
 	// Dir is the directory the workspace is looked for from.
 	Dir string
 	// Caller is what else is known of the program that calls.

@@ -25,7 +25,7 @@ func (l *Library) SearchEvents(ctx context.Context, q EventQuery) (EventMatches,
 		return result, err
 	}
 	defer o.close()
-	found, err := o.pick(ctx, q.Filter, &result.Aside)
+	found, err := l.pickForMatches(ctx, o, &q.Filter, &result.Aside, words)
 	if err != nil {
 		return result, err
 	}

@@ -99,7 +99,7 @@ func (t *taking) places(k *kind) []placed {
 		return &list[len(list)-1]
 	}
 	if k.open == nil {
-		for _, w := range workspaces(t.options, t.all) {
+		for _, w := range workspaces(t.options, t.settings, t.all) {
 			add(w.Place(), w)
 		}
 		if len(list) == 0 {

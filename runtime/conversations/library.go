@@ -36,6 +36,8 @@ type Options struct {
 	// Once makes a library that opens and lists each store once, for several queries of
 	// one call: what is recorded meanwhile is not listed. It is closed after use.
 	Once bool
+	// Indexes are those of the stores, as far as there are any; nil for none.
+	Indexes *Indexes
 }
 
 func (o *Options) env() func(string) string {
@@ -55,13 +57,15 @@ type Library struct {
 	now     func() time.Time
 	memory  *store.Memory
 	listed  *listings // nil for listing anew with each query
+	indexes *Indexes  // nil for none
+	project bool      // stores of programs have the conversations of a project only
 }
 
 var _ Source = (*Library)(nil)
 
 // New returns a library of the conversations in stores.
 func New(o Options, stores ...store.Store) *Library {
-	l := &Library{stores: stores, now: o.Now, memory: o.Memory}
+	l := &Library{stores: stores, now: o.Now, memory: o.Memory, indexes: o.Indexes}
 	if len(stores) > 0 {
 		l.place = stores[0].Place()
 	}
@@ -222,14 +226,20 @@ type opened struct {
 	sessions []store.Session
 	stores   []store.Store // of the sessions
 	unread   []Problem
+	from     map[transcript.ID]store.Store // of what is listed; nil where nobody asks
 }
 
 // open opens the stores that a query is about.
 func (l *Library) open(ctx context.Context, f *Filter) (*opened, error) {
+	return l.openExcept(ctx, f, nil)
+}
+
+// openExcept is open of the stores for which except returns false.
+func (l *Library) openExcept(ctx context.Context, f *Filter, except func(store.Store) bool) (*opened, error) {
 	o := &opened{library: l}
 	var failed error
 	for _, s := range l.stores {
-		if len(f.IDs) == 0 && (!f.from(s.Name()) || len(f.Sources) == 0 && isArchive(s.Name())) {
+		if !f.asks(s.Name()) || except != nil && except(s) {
 			continue
 		}
 		session, unread, err := l.listed.open(ctx, s)
@@ -267,12 +277,19 @@ func (o *opened) list(ctx context.Context, set store.Set, aside *Aside) ([]store
 		} else if err != nil {
 			return nil, fmt.Errorf("listing the conversations: %w", err)
 		}
+		if o.from != nil {
+			for j := range found {
+				if id := found[j].ID; o.from[id] == nil {
+					o.from[id] = o.stores[i]
+				}
+			}
+		}
 		all = append(all, found...)
 		aside.Problems = append(aside.Problems, of(o.stores[i], problems)...)
 	}
 	if len(all) > 0 {
 		o.library.some.Store(true)
-	} else if len(aside.Problems) == 0 {
+	} else if len(aside.Problems) == 0 && !slices.ContainsFunc(o.stores, func(s store.Store) bool { return isArchive(s.Name()) }) {
 		if err := o.library.Nothing(ctx); err != nil {
 			return nil, err
 		}
@@ -393,6 +410,20 @@ func (o *opened) pickOf(ctx context.Context, set store.Set, f Filter, aside *Asi
 // from reports whether a filter lets a kind of store through.
 func (f *Filter) from(source string) bool {
 	return len(f.Sources) == 0 || slices.Contains(f.Sources, source)
+}
+
+// asks reports whether a query with the filter looks into a kind of store. An archive is
+// asked only by its name, and for its own ids.
+func (f *Filter) asks(source string) bool {
+	switch {
+	case len(f.IDs) == 0 && len(f.Sources) == 0:
+		return !isArchive(source)
+	case len(f.IDs) == 0:
+		return f.from(source)
+	case isArchive(source):
+		return slices.ContainsFunc(f.IDs, func(id string) bool { return SourceOf(transcript.ID(id)) == source })
+	}
+	return true
 }
 
 // toldElsewhere reports whether an event is a copy of one that a search over all

@@ -18,6 +18,11 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 		return listing, err
 	}
 	defer o.close()
+	in := l.inIndexes(ctx, &q.Filter)
+	defer in.close()
+	if len(in) > 0 {
+		o.from = map[transcript.ID]store.Store{}
+	}
 	found, err := o.pick(ctx, q.Filter, &listing.Aside)
 	if err != nil {
 		return listing, err
@@ -39,7 +44,7 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 		}
 	}
 	if q.Sort.needsEvents() {
-		if err := l.fill(ctx, unknown, false); err != nil {
+		if err := l.fill(ctx, in, o.from, unknown, false); err != nil {
 			return listing, err
 		}
 	}
@@ -53,7 +58,7 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 		if !q.Sizes {
 			left = slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.filled })
 		}
-		if err := l.fill(ctx, left, q.Sizes); err != nil {
+		if err := l.fill(ctx, in, o.from, left, q.Sizes); err != nil {
 			return listing, err
 		}
 	}
@@ -84,7 +89,17 @@ type entry struct {
 }
 
 // fill fills in what only the events tell, and sizes only where they are asked for.
-func (l *Library) fill(ctx context.Context, entries []*entry, sizes bool) error {
+func (l *Library) fill(ctx context.Context, in inIndexes, from map[transcript.ID]store.Store, entries []*entry, sizes bool) error {
+	if len(in) > 0 {
+		known := make([]store.Conversation, len(entries))
+		for i, e := range entries {
+			known[i] = e.stored
+		}
+		if err := in.know(ctx, l, known, from); err != nil {
+			return err
+		}
+		entries = in.fillKnown(entries, sizes)
+	}
 	list := make([]store.Conversation, len(entries))
 	for i, e := range entries {
 		list[i] = e.stored

@@ -52,7 +52,8 @@ type pattern struct {
 	calls *literal.Sieve
 	// part is a part of what every match holds, in any text of an event, that stands in one
 	// piece where that is stored as JSON; nil where there is none worth looking for.
-	part *literal.Finder
+	part     *literal.Finder
+	partText string
 	// text is a literal pattern, and chars how many characters each match of it has.
 	text       string
 	chars      int
@@ -64,7 +65,7 @@ func (p *pattern) require(text string, ignoreCase bool) {
 	p.finder = literal.New(text, ignoreCase)
 	p.stored = sameWhenStored(text)
 	if part := storedPart(text); part != "" {
-		p.part = literal.New(part, ignoreCase)
+		p.part, p.partText = literal.New(part, ignoreCase), part
 	}
 	if !strings.ContainsRune(text, utf8.RuneError) { // which stands for bytes that are stored otherwise
 		p.sieve = literal.NewSieve(text, ignoreCase)

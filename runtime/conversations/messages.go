@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -68,6 +70,7 @@ type MessageMatches struct {
 
 // Message is a message that matches.
 type Message struct {
+	// Conversation has what messages are shown with for certain: id, native id, title, source.
 	Conversation *transcript.Conversation
 	Position     MessagePosition
 	Kind         transcript.Kind
@@ -112,18 +115,36 @@ func boolCompare(a, b bool) int {
 // the newest message first as far as that is known; those that are too old to have a
 // message among the newest are only counted.
 func (l *Library) Messages(ctx context.Context, q MessageQuery) (MessageMatches, error) {
+	result, err := l.messages(ctx, &q, true)
+	var damage *index.DamageError
+	if errors.As(err, &damage) {
+		return l.messages(ctx, &q, false)
+	}
+	return result, err
+}
+
+// messages answers a query, with indexes or without. The error is an [*index.DamageError]
+// where one of them cannot be used.
+func (l *Library) messages(ctx context.Context, q *MessageQuery, indexes bool) (MessageMatches, error) {
 	var result MessageMatches
-	o, err := l.open(ctx, &q.Filter)
+	var in inIndexes
+	if indexes && q.Events == (EventRange{}) {
+		in = l.inIndexes(ctx, &q.Filter)
+		defer in.close()
+	}
+	s := newMessageSearching(l, q, &result)
+	found, closeAll, err := l.unindexed(ctx, &q.Filter, in, &result.Aside)
 	if err != nil {
 		return result, err
 	}
-	defer o.close()
-	found, err := o.pickOf(ctx, store.Live|store.Archived, q.Filter, &result.Aside)
-	if err != nil {
+	defer closeAll()
+	if err := s.inIndexes(ctx, in); err != nil {
 		return result, err
 	}
-	s := newMessageSearching(l, &q, &result)
 	if err := s.run(ctx, found); err != nil {
+		return result, err
+	}
+	if err := s.count(ctx, in); err != nil {
 		return result, err
 	}
 	s.newest.result(&result, q.Limit)
@@ -190,7 +211,12 @@ func (s *messageSearching) run(ctx context.Context, found []store.Conversation) 
 		}
 		return s.search(ctx, c, buffer, nil)
 	})
-	if err != nil {
+	return err
+}
+
+// count counts what need not be among the newest.
+func (s *messageSearching) count(ctx context.Context, in inIndexes) error {
+	if err := s.countIndexed(ctx, in); err != nil {
 		return err
 	}
 	return s.each(ctx, s.older, func(ctx context.Context, c *store.Conversation, buffer *store.Buffer) messageFinding {

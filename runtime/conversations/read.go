@@ -14,7 +14,11 @@ import (
 // memory than one event.
 func (l *Library) Read(ctx context.Context, q ReadQuery) (Reading, error) {
 	var r Reading
-	o, err := l.open(ctx, &Filter{})
+	var f Filter
+	if q.ID != "" {
+		f.IDs = []string{q.ID}
+	}
+	o, err := l.open(ctx, &f)
 	if err != nil {
 		return r, err
 	}

@@ -32,7 +32,7 @@ func (l *Library) Search(ctx context.Context, q SearchQuery) (Matches, error) {
 		return result, err
 	}
 	defer o.close()
-	found, err := o.pick(ctx, q.Filter, &result.Aside)
+	found, err := l.pickForMatches(ctx, o, &q.Filter, &result.Aside, []*pattern{p})
 	if err != nil {
 		return result, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -107,7 +108,7 @@ func SearchSources(o Options) ([]string, error) {
 		named = archive.Name
 	}
 	if named != "" && !slices.Contains(set.Off, named) {
-		names = append([]string{named}, set.On...)
+		names = append(slices.DeleteFunc(set.On, func(name string) bool { return name == named }), named)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(set.Off, name) }), nil
 }
@@ -168,7 +169,7 @@ func Open(o Options) (*Library, error) {
 	switch {
 	case slices.Contains(set.Off, jp.Name):
 	case o.AllProjects:
-		stores = workspaces(&o, p)
+		stores = workspaces(&o, &set, p)
 	default:
 		workspace, err = jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
 		if err == nil {
@@ -187,7 +188,11 @@ func Open(o Options) (*Library, error) {
 	if len(stores) == 0 && nowhere != nil {
 		return nil, nowhere
 	}
+	if set.NoIndex {
+		o.Indexes = nil
+	}
 	l := New(o, stores...)
+	l.project = !o.AllProjects
 	l.nowhere, l.place = nowhere, ""
 	if roots := p.Roots(); len(roots) > 0 {
 		l.place = roots[0]
@@ -199,18 +204,50 @@ func Open(o Options) (*Library, error) {
 }
 
 func readSettings(o *Options) (settings.Settings, error) {
-	return settings.Read(o.env(), Sources(), []string{jp.Name})
+	return settings.Read(o.env(), Sources())
 }
 
-// workspaces returns the workspaces that a project, or all of them, has.
-func workspaces(o *Options, p *project.Project) []store.Store {
+// workspaces returns the workspaces that a project, or all of them, has: those that JP
+// knows, and those that the user adds.
+func workspaces(o *Options, set *settings.Settings, p *project.Project) []store.Store {
 	var stores []store.Store
-	for _, w := range jp.All(jp.Options{Dir: o.Dir, Getenv: o.Getenv}) {
-		if p.Has(w.Root()) {
+	seen := map[string]bool{}
+	add := func(w *jp.Workspace) {
+		if p.Has(w.Root()) && !seen[w.Root()] {
+			seen[w.Root()] = true
 			stores = append(stores, w)
 		}
 	}
+	for _, w := range jp.All(jp.Options{Dir: o.Dir, Getenv: o.Getenv}) {
+		add(w)
+	}
+	for _, dir := range set.Directories[jp.Name] {
+		if w, err := jp.Open(jp.Options{Dir: dir, Getenv: o.Getenv}); err == nil {
+			add(w)
+		}
+	}
 	return stores
+}
+
+// Register has the JP workspace of a directory read with those of all projects, also where
+// JP does not know of it. It returns the workspace's root, and the name of the file that
+// it was added to; that is empty where it was known already. The error is a
+// [*NoWorkspaceError] where there is none, and a [*SettingsError].
+func Register(o Options) (root, file string, err error) {
+	w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
+	if err != nil {
+		return "", "", err
+	}
+	for _, known := range jp.All(jp.Options{Dir: string(filepath.Separator), Getenv: o.Getenv}) {
+		if known.Root() == w.Root() {
+			return w.Root(), "", nil
+		}
+	}
+	file, added, err := settings.AddDirectory(o.env(), jp.Name, w.Root())
+	if !added {
+		file = ""
+	}
+	return w.Root(), file, err
 }
 
 // homes returns where stores of a kind are looked for: in the home that the environment
@@ -274,6 +311,9 @@ func (l *Library) Nothing(ctx context.Context) error {
 		return nil
 	}
 	for _, s := range l.stores {
+		if isArchive(s.Name()) {
+			continue
+		}
 		session, unread, err := s.Open(ctx)
 		if err != nil || len(unread) > 0 {
 			return nil

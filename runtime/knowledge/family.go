@@ -36,6 +36,7 @@ func Family(host *toolset.Host) toolset.Family {
 		},
 		Version:      f.version,
 		Instructions: f.instructions,
+		Prompt:       f.prompt,
 		Arguments:    f.arguments,
 		Examples:     []string{"learn topic=project 'subjects=guides/**' subjects=style"},
 		Resources:    []toolset.Resources{f.resources()},
@@ -165,6 +166,19 @@ func (f *family) instructions(ctx context.Context, _ contract.Context) string {
 		return ""
 	}
 	return "There is knowledge that people have written down for this workspace. The description of learn names its topics: learn with a topic lists the topic's subjects, and with subjects loads them. Learn what concerns your task before you begin with it."
+}
+
+// prompt returns the section for a system prompt, and nothing where it cannot be made: checks find out why.
+func (f *family) prompt(ctx context.Context, where contract.Context) string {
+	b, err := f.open(where.Dir)
+	if err != nil {
+		return ""
+	}
+	section, _, err := b.Section(ctx)
+	if err != nil {
+		return ""
+	}
+	return section
 }
 
 // arguments completes the values of learn's arguments. Subjects can be completed

@@ -46,7 +46,35 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 	if f.line() != "" {
 		return checks
 	}
-	return append(checks, f.checkHistories(ctx)...)
+	checks = append(checks, f.checkHistories(ctx)...)
+	if search, ok := f.checkSearch(); ok {
+		checks = append(checks, search)
+	}
+	return checks
+}
+
+// checkSearch says what conversation_search asks, and how large its index is. Settings that
+// cannot be used are told with histories.
+func (f *family) checkSearch() (toolset.Check, bool) {
+	o := f.options(f.host.Dir)
+	o.AllProjects = true
+	sources, err := conversations.SearchSources(o)
+	if err != nil {
+		return toolset.Check{}, false
+	}
+	library, err := conversations.Open(o)
+	if err != nil {
+		return toolset.Check{}, false
+	}
+	check := toolset.Check{Name: "search", Status: toolset.OK, Detail: "of all projects: " + join(sources, "and")}
+	var bytes int64
+	for _, r := range library.IndexReports() {
+		bytes += r.Bytes
+	}
+	if bytes > 0 {
+		check.Detail += fmt.Sprintf("; indexes of %.1f MB", float64(bytes)/1e6)
+	}
+	return check, true
 }
 
 // checkHistories looks at what other programs recorded, each of which is a history.

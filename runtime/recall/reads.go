@@ -34,11 +34,11 @@ func (f *family) reads(context.Context) string {
 	if len(from) == 0 {
 		return f.readsNothing()
 	}
-	return fmt.Sprintf("The tools read conversations of the project they are called from, recorded by %s; %s stores shows which.", join(from, "and"), f.host.Name)
+	return fmt.Sprintf("The tools read conversations of the project they are called from, recorded by %s, and conversation_search those of all projects and what was imported; %s stores shows which.", join(from, "and"), f.host.Name)
 }
 
 func (f *family) readsNothing() string {
-	return fmt.Sprintf("The tools read conversations of the project they are called from, recorded by %s; there are none yet.", join(conversations.Programs(), "or"))
+	return fmt.Sprintf("The tools read conversations of the project they are called from, recorded by %s: there are none yet; and conversation_search those of all projects and what was imported.", join(conversations.Programs(), "or"))
 }
 
 // home writes a path for a person, with "~" for the home directory.

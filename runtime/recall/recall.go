@@ -78,7 +78,11 @@ func located(ctx context.Context, source conversations.Source, call contract.Cal
 	given := call.Context.ConversationID
 	if id, err := conversations.ParseID(given); err == nil {
 		call.Context.ConversationID = string(id)
-		return call, current{ids: []string{string(id)}}
+		c := current{ids: []string{string(id)}}
+		if call.Context.Kin {
+			c.kinOf = c.ids
+		}
+		return call, c
 	}
 	call.Context.ConversationID = ""
 	var known conversations.Caller

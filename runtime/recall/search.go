@@ -13,6 +13,7 @@ import (
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/iso8601"
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -51,7 +52,7 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 	var problems []contract.Problem
 	s.query, problems = messageQuery(p)
 	if len(problems) > 0 {
-		return nil, &contract.InvalidArguments{Tool: call.Tool, Problems: problems}
+		return nil, coerce.Unmet(&call, problems)
 	}
 	s.query.MaxText, s.query.Counting, s.query.Own = maxText, t.counting(), isRecallTool()
 	err := t.askOf(ctx, t.everywhere, call, func(ctx context.Context, source conversations.Source) (err error) {

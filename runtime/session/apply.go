@@ -185,7 +185,7 @@ func (b ItemRecorded) apply(s *State, e Event) error {
 			return errors.New("it is the output of a call that has one, or of none")
 		}
 		s.task.open = slices.Delete(s.task.open, i, i+1)
-		s.task.sampling = len(s.task.open) == 0
+		s.task.sampling = len(s.task.open) == 0 && s.task.stop == nil // a task that is being stopped asks no model
 	default:
 		return errors.New("the kind of the item is none")
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -89,7 +90,7 @@ func (r *Registry) Only(tools ...string) (*Registry, error) {
 			continue
 		}
 		if len(some) < len(all) {
-			f.Instructions, f.Closing, f.Prompts, f.Resources = nil, nil, nil, nil
+			f.Instructions, f.Prompt, f.Closing, f.Prompts, f.Resources = nil, nil, nil, nil, nil
 		}
 		f.Declared = func() []contract.Tool { return some }
 		if offered := f.Offered; offered != nil {
@@ -154,6 +155,21 @@ func (r *Registry) Names() []string {
 	return names
 }
 
+// Background begins what families do beside calls, until stop, which waits for its end.
+func (r *Registry) Background(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	for _, f := range r.families {
+		if f.Background != nil {
+			wg.Go(func() { f.Background(ctx) })
+		}
+	}
+	return func() {
+		cancel()
+		wg.Wait()
+	}
+}
+
 // Call runs a tool of any family.
 func (r *Registry) Call(ctx context.Context, call contract.Call) (string, error) {
 	_, f, err := r.Lookup(call.Tool)
@@ -200,6 +216,16 @@ func (r *Registry) ListVersion(ctx context.Context) string {
 // Instructions returns what families have to say to a host's system prompt, each
 // a paragraph or more.
 func (r *Registry) Instructions(ctx context.Context, where contract.Context) string {
+	return r.instructions(ctx, where, false)
+}
+
+// Prompt returns what families have to say to a system prompt that this program writes
+// itself: their instructions, and what is too long for those.
+func (r *Registry) Prompt(ctx context.Context, where contract.Context) string {
+	return r.instructions(ctx, where, true)
+}
+
+func (r *Registry) instructions(ctx context.Context, where contract.Context, whole bool) string {
 	var texts, closings []string
 	add := func(to *[]string, write func(context.Context, contract.Context) string) {
 		if write == nil {
@@ -211,6 +237,9 @@ func (r *Registry) Instructions(ctx context.Context, where contract.Context) str
 	}
 	for _, f := range r.families {
 		add(&texts, f.Instructions)
+		if whole {
+			add(&texts, f.Prompt)
+		}
 		add(&closings, f.Closing)
 	}
 	return strings.Join(append(texts, closings...), "\n\n")

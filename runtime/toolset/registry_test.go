@@ -283,3 +283,16 @@ func TestGiven(t *testing.T) {
 		}
 	}
 }
+
+// What families have left running is ended in their order.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	var closed []string
+	one, two, three := family("one"), family("two"), family("three")
+	one.Close = func() { closed = append(closed, "one") }
+	three.Close = func() { closed = append(closed, "three") }
+	registry(t, one, two, three).Close()
+	if diff := cmp.Diff([]string{"one", "three"}, closed); diff != "" {
+		t.Errorf("closed (-want +got):\n%s", diff)
+	}
+}

@@ -87,6 +87,9 @@ type Family struct {
 	// in plain paragraphs. where is what is known of the calls to come. Hosts cut
 	// what they get at 2,048 characters, all families together.
 	Instructions func(ctx context.Context, where contract.Context) string
+	// Prompt returns what a system prompt is to say besides Instructions where this program writes it itself, as for the
+	// conversations of sessions. It may be long. nil stands for nothing.
+	Prompt func(ctx context.Context, where contract.Context) string
 	// Closing returns what the instructions of all families together end with. nil
 	// stands for nothing.
 	Closing func(ctx context.Context, where contract.Context) string
@@ -102,6 +105,9 @@ type Family struct {
 	Resources []Resources
 	// Prompts are what a person can pick to start a common journey.
 	Prompts []Prompt
+	// Background is what a server does beside its calls. It returns once its context is
+	// done. nil stands for nothing.
+	Background func(context.Context)
 	// Checks looks at what the family depends on.
 	Checks func(context.Context) []Check
 	// Reads returns what of the user's own the tools will read, and where, for the user

@@ -144,3 +144,23 @@ func Parse(file map[string]any, home string) (dirs []string, problems []Problem)
 	}
 	return dirs, problems
 }
+
+// CacheDir returns the directory for what convtools can make again, which need not be
+// there. getenv looks up HOME and XDG_CACHE_HOME, or LocalAppData on Windows; where these
+// do not say where it is, it is empty.
+func CacheDir(getenv func(string) string) string {
+	dir := getenv("XDG_CACHE_HOME")
+	switch home := Home(getenv); {
+	case runtime.GOOS == "windows":
+		dir = getenv("LocalAppData")
+	case filepath.IsAbs(dir):
+	case runtime.GOOS == "darwin" && home != "":
+		dir = filepath.Join(home, "Library", "Caches")
+	case home != "":
+		dir = filepath.Join(home, ".cache")
+	}
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	return filepath.Join(dir, "convtools")
+}

@@ -40,5 +40,10 @@ func tryLock(name string) (unlock func(), err error) {
 			return nil, err
 		}
 	}
-	return func() { f.Close() }, err
+	return func() {
+		// A process that is being started has a copy of every open file until it runs its program: closing this one
+		// would leave the lock to that.
+		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
+		f.Close()
+	}, err
 }

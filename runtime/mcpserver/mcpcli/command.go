@@ -144,6 +144,7 @@ func (c *command) serveStdio(ctx context.Context) error {
 	if dir, err := os.Getwd(); err == nil { // else it is not known
 		where.Caller.Dir = dir
 	}
+	defer c.registry.Background(ctx)()
 	err := c.server(where).ServeStdio(ctx, c.host.Stdin, out)
 	if errors.Is(err, syscall.EPIPE) {
 		return nil
@@ -165,6 +166,7 @@ func (c *command) serveHTTP(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintf(c.host.Stderr, "%s: MCP at http://%s%s\n", c.host.Name, listener.Addr(), mcpserver.Path)
+	defer c.registry.Background(ctx)()
 	return c.server(c.context()).ServeListener(ctx, listener, opts)
 }
 

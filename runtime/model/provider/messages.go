@@ -50,33 +50,26 @@ func (messages) body(r request) fields {
 	return body
 }
 
-// messagesHistory returns the messages of a request: those of the user and of the model alternate, and the outputs of
-// calls begin the message of the user after them.
+// messagesHistory returns the messages of a request. The outputs of all calls of a response are the message after it.
 func messagesHistory(r request) []fields {
 	var history []fields
-	add := func(role string, blocks []any) {
-		if n := len(history) - 1; n >= 0 && history[n]["role"] == role {
-			history[n]["content"] = append(history[n]["content"].([]any), blocks...)
-		} else if len(blocks) > 0 {
-			history = append(history, fields{"role": role, "content": blocks})
-		}
-	}
 	for _, run := range runs(r.entries()) {
 		var blocks []any
-		role := "assistant"
+		role := "user"
 		for _, e := range run {
 			switch e.Kind {
 			case model.UserMessage:
-				role = "user"
 				blocks = append(blocks, messagesParts(e.Parts)...)
 			case model.ToolOutput:
-				role = "user"
 				blocks = append(blocks, messagesOutput(e))
 			default:
+				role = "assistant"
 				blocks = append(blocks, messagesBlocks(e)...)
 			}
 		}
-		add(role, blocks)
+		if len(blocks) > 0 {
+			history = append(history, fields{"role": role, "content": blocks})
+		}
 	}
 	return history
 }

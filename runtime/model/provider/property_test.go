@@ -33,7 +33,7 @@ func TestHistoriesAreLegal(t *testing.T) {
 		text := rapid.OneOf(rapid.SampledFrom([]string{"", " ", "\n", "text", "größer <&>", "\x00\u202e"}), rapid.String())
 		name := rapid.SampledFrom([]string{"conv.create", "conv_create", "conv.list", "fetch", "gone", "not a name", "a.b.c", ""})
 		arguments := rapid.OneOf(rapid.SampledFrom([]string{"", "{}", `{"a":"x"}`, "null", "[1]", `{"a":`, " "}), rapid.String())
-		id := rapid.SampledFrom([]string{"", "call_0", "call_1", "a.b", "ü", "an id that is longer than the forty characters which chat allows"})
+		id := rapid.SampledFrom([]string{"", "call_0", "call_1", "a.b", "ü", "an-id-that-is-longer-than-the-forty-characters-which-chat-allows"})
 		parts := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) model.Part {
 			if rapid.IntRange(0, 4).Draw(t, "image") == 0 {
 				return model.Part{ImageURL: rapid.SampledFrom([]string{"data:image/png;base64,AAAA", "https://example.com/a"}).Draw(t, "address")}

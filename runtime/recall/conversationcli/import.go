@@ -70,7 +70,9 @@ type importJSON struct {
 	Skipped   int                 `json:"skipped"`
 	Failed    int                 `json:"failed"`
 	Problems  []importProblemJSON `json:"problems"`
-	Error     string              `json:"error,omitempty"`
+	// Registered is the file in which a JP workspace was registered.
+	Registered string `json:"registered,omitempty"`
+	Error      string `json:"error,omitempty"`
 }
 
 type importProblemJSON struct {
@@ -99,6 +101,14 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 	var all []importJSON
 	recognised := false
 	for _, path := range paths {
+		if isWorkspace(path) {
+			done, err := c.registerWorkspace(path, o)
+			if err != nil {
+				return err
+			}
+			all, recognised = append(all, done), true
+			continue
+		}
 		report, err := c.importOne(ctx, path, w, o)
 		done := importJSON{
 			Path: path, Kinds: append([]string{}, report.Kinds...), New: report.New, Updated: report.Updated, Unchanged: report.Unchanged,
@@ -109,15 +119,18 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 			done.Error = err.Error()
 		}
 		all = append(all, done)
-		if !o.json && (err == nil || report.Recognised()+len(report.Problems) > 0) {
+		// What is no export leaves the others as they are; what else fails would fail again.
+		var unrecognised *exports.UnrecognisedError
+		isOther := errors.As(err, &unrecognised) || errors.Is(err, fs.ErrNotExist)
+		isKnown := unrecognised != nil && unrecognised.Reason != ""
+		if !o.json && (err == nil || report.Recognised()+report.Failed > 0) && !isKnown {
 			if err := c.writeImport(&done, o.dryRun); err != nil {
 				return err
 			}
 		}
-		// What is no export leaves the others as they are; what else fails would fail again.
-		var unrecognised *exports.UnrecognisedError
-		isOther := errors.As(err, &unrecognised) || errors.Is(err, fs.ErrNotExist)
 		switch {
+		case ctx.Err() != nil:
+			return failedHint("import it again to go on: what is there already costs little", "interrupted: what was imported up to here is kept")
 		case err != nil && (!isOther || len(paths) == 1 && !o.json):
 			return cli.Hint(err, "see "+c.host.Name+" import --help for what can be imported")
 		case err != nil && !o.json:
@@ -160,12 +173,42 @@ func (c *commands) importOne(ctx context.Context, path string, w exports.Archive
 	defer bar.clear()
 	report, err := exports.Import(ctx, path, w, exports.Options{Kind: o.kind, Progress: bar.show})
 	var unrecognised *exports.UnrecognisedError
-	if errors.As(err, &unrecognised) && unrecognised.Reason == "" {
+	if info, statErr := os.Stat(path); errors.As(err, &unrecognised) && statErr == nil && info.IsDir() {
 		if program := conversations.ProgramAt(path, c.host.Getenv); program != "" {
 			unrecognised.Reason = fmt.Sprintf("%s keeps its sessions there, which are read in place: see %s stores", program, c.host.Name)
 		}
 	}
 	return report, err
+}
+
+// workspaceDir is the directory in which JP keeps a workspace.
+const workspaceDir = ".jp"
+
+func isWorkspace(path string) bool {
+	info, err := os.Stat(filepath.Join(path, workspaceDir))
+	return err == nil && info.IsDir()
+}
+
+// registerWorkspace has a JP workspace read in place, from everywhere.
+func (c *commands) registerWorkspace(dir string, o importOptions) (importJSON, error) {
+	done := importJSON{Path: dir, Kinds: []string{"jp"}, Problems: []importProblemJSON{}}
+	said := "it is known already"
+	if o.dryRun {
+		said = "nothing was written"
+	} else {
+		_, file, err := conversations.Register(conversations.Options{Dir: dir, Getenv: c.host.Getenv})
+		if err != nil {
+			return done, err
+		}
+		if done.Registered = file; file != "" {
+			said = "it was added to directories.jp in [stores] of " + file
+		}
+	}
+	if o.json {
+		return done, nil
+	}
+	_, err := fmt.Fprintf(c.host.Stdout, "%s: a JP workspace, which is read in place: %s\n", text.Cell(filepath.Base(dir)), said)
+	return done, err
 }
 
 func problemsJSON(r *exports.Report) []importProblemJSON {

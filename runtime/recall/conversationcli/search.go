@@ -100,7 +100,7 @@ Put -- before a text that begins with '-' or is the name of a command below.`,
 	cli.Rare(flags, "cursor", "ids", "json", "source")
 	s.completeFlags(cmd, map[string][]string{"role": {"user", "assistant", "tool"}, "source": conversations.Sources()})
 	s.page(cmd)
-	cmd.AddCommand(s.showCommand(), s.statusCommand())
+	cmd.AddCommand(s.showCommand(), s.statusCommand(), s.indexCommand())
 	return cmd
 }
 

@@ -19,7 +19,7 @@ func (s *searchCommands) statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "status",
 		Short:   "Show what is searched, and how much there is",
-		Long:    cli.Fill("Shows the stores that are searched, with the conversations and messages in each, and the newest of them. All of it is read for that."),
+		Long:    cli.Fill("Shows the stores that are searched, with the conversations and messages in each, the newest of them, and their index. What has no index is read for that."),
 		Example: cli.Examples(s.host.Name, "search status"),
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -37,10 +37,23 @@ type searchedStore struct {
 	Messages      int        `json:"messages"`
 	Newest        *time.Time `json:"newest"`
 	Problems      []string   `json:"problems"`
+	IndexBytes    int64      `json:"index_bytes"` // 0 where there is no index
+	IndexedAt     *time.Time `json:"indexed_at"`  // when the newest index was written
+}
+
+// addIndex adds the index of one of the stores of the kind.
+func (s *searchedStore) addIndex(r *conversations.IndexReport) {
+	if r.Store != s.Store || r.Bytes == 0 {
+		return
+	}
+	s.IndexBytes += r.Bytes
+	if at := time.Unix(r.Updated, 0).UTC(); s.IndexedAt == nil || at.After(*s.IndexedAt) {
+		s.IndexedAt = &at
+	}
 }
 
 func (s *searchCommands) status(ctx context.Context, asJSON bool) error {
-	options := conversations.Options{Dir: s.host.Dir, AllProjects: true, Getenv: s.host.Getenv, Now: s.host.Now, Once: true}
+	options := conversations.Options{Dir: s.host.Dir, AllProjects: true, Getenv: s.host.Getenv, Now: s.host.Now, Once: true, Indexes: conversations.OpenIndexes(s.host.Getenv)}
 	sources, err := conversations.SearchSources(options)
 	if err != nil {
 		return sourceFailure(err, nil)
@@ -50,6 +63,7 @@ func (s *searchCommands) status(ctx context.Context, asJSON bool) error {
 		return sourceFailure(err, nil)
 	}
 	defer library.Close()
+	indexes := library.IndexReports()
 	stores := []searchedStore{}
 	for _, source := range sources {
 		store, err := s.searched(ctx, library, source)
@@ -57,6 +71,9 @@ func (s *searchCommands) status(ctx context.Context, asJSON bool) error {
 			return sourceFailure(err, nil)
 		}
 		if store != nil {
+			for _, r := range indexes {
+				store.addIndex(&r)
+			}
 			stores = append(stores, *store)
 		}
 	}
@@ -99,15 +116,23 @@ func (s *searchCommands) searched(ctx context.Context, library *conversations.Li
 	return store, nil
 }
 
+// indexOf describes the index of a store.
+func (s *searchCommands) indexOf(store *searchedStore) string {
+	if store.IndexedAt == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f MB, %s", float64(store.IndexBytes)/1e6, s.when(*store.IndexedAt, false))
+}
+
 func (s *searchCommands) writeStatus(stores []searchedStore) error {
-	rows := [][]string{{"STORE", "CONVERSATIONS", "MESSAGES", "NEWEST"}}
+	rows := [][]string{{"STORE", "CONVERSATIONS", "MESSAGES", "NEWEST", "INDEX"}}
 	var remarks []string
 	for _, store := range stores {
 		newest := "-"
 		if store.Newest != nil {
 			newest = s.when(*store.Newest, false)
 		}
-		rows = append(rows, []string{store.Store, text.Number(store.Conversations), text.Number(store.Messages), newest})
+		rows = append(rows, []string{store.Store, text.Number(store.Conversations), text.Number(store.Messages), newest, s.indexOf(&store)})
 		for i, p := range store.Problems {
 			if i == maxProblems {
 				remarks = append(remarks, fmt.Sprintf("%s: %d more problems; --json shows all", store.Store, len(store.Problems)-maxProblems))

@@ -65,6 +65,9 @@ func (f *files) image(path, field string) (string, error) {
 }
 
 func (f *files) read(path string, most int64) ([]byte, error) {
+	if f.settings.Root == "" {
+		return nil, errNoWorkspace
+	}
 	if f.root == nil {
 		root, err := os.OpenRoot(f.settings.Root)
 		if err != nil {
@@ -88,6 +91,7 @@ func (f *files) read(path string, most int64) ([]byte, error) {
 
 var (
 	errOutside      = errors.New("it is outside of the workspace")
+	errNoWorkspace  = errors.New("there is no workspace here: a project has a directory .jp or a file convtools.toml")
 	errNotText      = errors.New("it is not UTF-8")
 	errNotImage     = errors.New("it is not a PNG, JPEG, GIF or WebP image")
 	errTooManyBytes = errors.New("the image files of one call have more than 16777216 bytes")
@@ -107,7 +111,7 @@ func unreadable(path, field string, err error) *session.Refusal {
 		cause = safefile.ErrNotRegular.Error()
 	case errors.As(err, &tooLarge):
 		cause = tooLarge.Error()
-	case errors.Is(err, errOutside), errors.Is(err, errNotText), errors.Is(err, errNotImage), errors.Is(err, errTooManyBytes):
+	case errors.Is(err, errOutside), errors.Is(err, errNoWorkspace), errors.Is(err, errNotText), errors.Is(err, errNotImage), errors.Is(err, errTooManyBytes):
 		cause = err.Error()
 	}
 	return &session.Refusal{Code: session.CodeUnreadableFile, Field: field, Reason: text.Quote(path) + " cannot be used: " + cause}

@@ -58,14 +58,19 @@ func (t *Tools) outside(ctx context.Context, c *session.Conversation, call model
 	return request
 }
 
-// Keep keeps what a call of a program outside asks for until it is prepared.
-func (t *Tools) Keep(call string, request session.Request) {
+// Keep keeps what a call of a program outside asks for until it is prepared, or forgotten since it never will be.
+func (t *Tools) Keep(call string, request session.Request) (forget func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.prepared == nil {
 		t.prepared = map[string]session.Request{}
 	}
 	t.prepared[call] = request
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.prepared, call)
+	}
 }
 
 // ofSession reports whether a tool is one of the five that sessions have themselves.

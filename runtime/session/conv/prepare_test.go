@@ -87,8 +87,10 @@ func TestPrepare(t *testing.T) {
 		want            session.Request
 	}{
 		{"conv.create", `{"user_instruction":"go"}`, session.Create{UserInstruction: pointer("go")}},
-		{"conv.create", `{"items":[{"type":"text","text":"a"},{"type":"image","image_url":"https://example.com/a.png"},{"type":"local_image","path":"a.png"}]}`,
-			session.Create{Items: []session.Part{{Text: "a"}, {ImageURL: "https://example.com/a.png"}, {ImageURL: image}}}},
+		{
+			"conv.create", `{"items":[{"type":"text","text":"a"},{"type":"image","image_url":"https://example.com/a.png"},{"type":"local_image","path":"a.png"}]}`,
+			session.Create{Items: []session.Part{{Text: "a"}, {ImageURL: "https://example.com/a.png"}, {ImageURL: image}}},
+		},
 		{"conv.create", `{"user_instruction":"go","base_instruction_text":""}`, session.Create{UserInstruction: pointer("go"), Base: pointer("")}},
 		{"conv.create", `{"user_instruction":"go","base_instruction_file":"base.md"}`, session.Create{UserInstruction: pointer("go"), Base: pointer("Below.")}},
 		{"conv.create", `{"user_instruction":"go","base_instruction_file":"../base.md"}`, session.Create{UserInstruction: pointer("go"), Base: pointer("Be brief.\n")}},
@@ -153,8 +155,10 @@ func TestRefusals(t *testing.T) {
 		{"conv.send", `{"conversation_id":"x"}`, session.CodeInvalidArguments, "text", "one of text and items is required"},
 		{"conv.send", image("../base.md"), session.CodeUnreadableFile, "items[1].path", "not a PNG, JPEG, GIF or WebP image"},
 		{"conv.send", image("../huge.png"), session.CodeUnreadableFile, "items[1].path", "more than 8388608 bytes"},
-		{"conv.send", `{"conversation_id":"x","items":[` + strings.Repeat(`{"type":"local_image","path":"../big.png"},`, 2) + `{"type":"local_image","path":"../big.png"}]}`,
-			session.CodeUnreadableFile, "items[2].path", "more than 16777216 bytes"},
+		{
+			"conv.send", `{"conversation_id":"x","items":[` + strings.Repeat(`{"type":"local_image","path":"../big.png"},`, 2) + `{"type":"local_image","path":"../big.png"}]}`,
+			session.CodeUnreadableFile, "items[2].path", "more than 16777216 bytes",
+		},
 		{"conv.history", `{"conversation_id":"x","limit":0}`, session.CodeInvalidArguments, "limit", "at least 1"},
 		{"conv.history", `{"conversation_id":"x","limit":1.5}`, session.CodeInvalidArguments, "limit", "integer"},
 		{"conv.list", `{"all":true}`, session.CodeInvalidArguments, "all", "unknown parameter"},
@@ -176,6 +180,17 @@ func TestRefusals(t *testing.T) {
 		case strings.Contains(refusal.Reason, filepath.Dir(l.root)) && !strings.Contains(tc.arguments, "secret.md"):
 			t.Errorf("%s %s: the reason names a place: %s", tc.tool, shown, refusal.Reason)
 		}
+	}
+}
+
+// Where there is no workspace, no file is read.
+func TestNoWorkspace(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.root = ""
+	invalid, ok := l.prepare(t, "conv.create", `{"user_instruction":"go","base_instruction_file":"base.md"}`).(session.Invalid)
+	if !ok || invalid.Refusal.Code != session.CodeUnreadableFile || !strings.Contains(invalid.Refusal.Reason, "there is no workspace here") {
+		t.Errorf("%+v", invalid)
 	}
 }
 

@@ -10,11 +10,18 @@ import (
 type Settings struct {
 	// Model is the name of a configured model; empty stands for the one that the configuration chooses.
 	Model string `json:"model,omitempty"`
-	// Root is the workspace: files are read inside of it alone. Dir is where relative paths begin. Both are absolute.
+	// Root is the workspace: files are read inside of it alone, and none where it is empty. Dir is where relative paths
+	// begin. Both are absolute.
 	Root string `json:"root"`
 	Dir  string `json:"dir"`
 	// Outside reports that a program outside of the session has the place of the root's model: see [OutsideCall].
 	Outside bool `json:"outside,omitempty"`
+	// Knowledge is what is learned besides what the project says, as TOPIC/GLOB.
+	Knowledge []string `json:"knowledge,omitempty"`
+	// Hidden reports whether what is recorded is to be left out of lists and searches.
+	Hidden bool `json:"hidden,omitempty"`
+	// JP reports whether what is said is recorded in the JP workspace Root, and is not to be found in the log as well.
+	JP bool `json:"jp,omitempty"`
 }
 
 // String returns the settings as a conversation keeps them.

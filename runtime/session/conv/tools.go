@@ -31,7 +31,7 @@ type Options struct {
 	// Now is the clock, [time.Now] where it is nil.
 	Now func() time.Time
 	// RecordedAs returns the id under which a conversation of a session is recorded where the tools of the registry look
-	// conversations up, for them to leave it out with what belongs to it. Empty, and nil, stand for not known.
+	// conversations up, for them to leave it out with its kin. Empty, and nil, stand for not known.
 	RecordedAs func(conversation string) string
 	// Warn gets what a person should know, a sentence. It may be nil.
 	Warn func(string)
@@ -176,7 +176,7 @@ func (t *Tools) Run(ctx context.Context, c *session.Conversation, call session.C
 		where.Dir = settings.Dir
 	}
 	if t.options.RecordedAs != nil {
-		where.ConversationID = t.options.RecordedAs(c.ID)
+		where.ConversationID, where.Kin = t.options.RecordedAs(c.ID), true
 	}
 	answer, err := t.call(ctx, contract.Call{Tool: name, Arguments: []byte(call.Arguments), Context: where})
 	if err != nil {

@@ -56,6 +56,9 @@ type Limits struct {
 	// ResponseBytes is the size of a response, its pieces and its items alike; 8 MiB. A longer one fails the task with
 	// the code [model.CodeTooLarge].
 	ResponseBytes int
+	// ResponseTime is how long a response may take to its end; 1 h. One that takes longer fails the task with the code
+	// [model.CodeStalled].
+	ResponseTime time.Duration
 	// Calls is how many calls of a response are carried out; 128. The others are refused with [session.CodeDepth].
 	Calls int
 	// RequestBytes is the size of what the calls of a response ask for, with the files that they name; 64 MiB. A call
@@ -162,6 +165,9 @@ func (o Options) withDefaults() Options {
 	if o.Limits.ResponseBytes <= 0 {
 		o.Limits.ResponseBytes = 8 << 20
 	}
+	if o.Limits.ResponseTime <= 0 {
+		o.Limits.ResponseTime = time.Hour
+	}
 	if o.Limits.Calls <= 0 {
 		o.Limits.Calls = 128
 	}
@@ -219,7 +225,8 @@ type Turn struct {
 	before *session.Usage // of the session, when it started
 }
 
-// Wait returns how the logical turn of the submission ended, with the usage of all that it started.
+// Wait returns how the logical turn of the submission ended, with the usage of all that it started. The observer has seen
+// its events by then.
 func (t *Turn) Wait(ctx context.Context) (session.Result, error) {
 	select {
 	case <-t.ended:
@@ -295,8 +302,8 @@ func (e *Engine) Wait(ctx context.Context) error {
 	}
 }
 
-// Close ends the engine. What runs is stopped, and is not recorded as interrupted: [Resume] goes on with it. Close
-// returns when nothing runs any more and the log is closed. An error is a [*StuckError] or that of the log.
+// Close ends the engine. What runs is stopped, and is not recorded as interrupted: [Resume] goes on with it, or behind it
+// where it came to its end all the same. Close returns when nothing runs any more and the log is closed. An error is a [*StuckError] or that of the log.
 func (e *Engine) Close() error {
 	e.close.Do(func() { close(e.closing) })
 	<-e.done

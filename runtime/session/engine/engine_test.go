@@ -36,11 +36,14 @@ func TestChain(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("result (-want +got):\n%s", diff)
 		}
+		if last := observed[len(observed)-1]; last.Body.Type() != "task_complete" {
+			t.Errorf("the last event that was observed by then is %+v", last)
+		}
 		if err := e.Close(); err != nil {
 			t.Error(err)
 		}
-		if w.most != 1 {
-			t.Errorf("%d worked at the same time", w.most)
+		if _, most, _ := w.has(); most != 1 {
+			t.Errorf("%d worked at the same time", most)
 		}
 		if diff := cmp.Diff(logged(t, dir), observed); diff != "" {
 			t.Errorf("observed (-log +observed):\n%s", diff)
@@ -73,7 +76,7 @@ func TestResume(t *testing.T) {
 		if got := len(logged(t, dir)); got != length {
 			t.Errorf("resuming an idle session wrote %d events", got-length)
 		}
-		if got := ask(t, e, call(send(say("again"))), say("OUTPUTS")); got.Message != "again" {
+		if got := ask(t, e, call(send(say("again"))), say("OUTPUTS")); got.Message != "again" || got.Usage != (session.Usage{InputTokens: 27, OutputTokens: 3, Samples: 3, Calls: 1}) {
 			t.Errorf("%+v", got)
 		}
 		if err := e.Close(); err != nil {
@@ -111,6 +114,7 @@ func TestStop(t *testing.T) {
 		late  error // what a tool or a model returns after it was asked to stop; nil is its output all the same
 		want  session.Result
 		final []string // the last entries of the root's history
+		inner string   // the last entry of the other one's
 	}{
 		{
 			name: "the chain, while a model answers", until: 2, late: context.Canceled,
@@ -125,6 +129,7 @@ func TestStop(t *testing.T) {
 			stop:  func(ctx context.Context, e *engine.Engine) error { return e.Interrupt(ctx, session.Interrupt{}) },
 			want:  session.Result{Status: session.StatusCompleted, Message: "outer interrupted", Usage: session.Usage{InputTokens: 27, OutputTokens: 3, Samples: 3, Calls: 2}},
 			final: []string{`"status":"interrupted"`, "reasoning", "outer interrupted"},
+			inner: `"code":"interrupted"`,
 		},
 		{
 			name: "a tool that ends well all the same", until: 3,
@@ -133,6 +138,7 @@ func TestStop(t *testing.T) {
 			},
 			want:  session.Result{Status: session.StatusInterrupted, Usage: session.Usage{InputTokens: 18, OutputTokens: 2, Samples: 2, Calls: 2}},
 			final: []string{`"status":"interrupted"`},
+			inner: "shell ran",
 		},
 		{
 			name: "the target is destroyed", until: 2, late: context.Canceled,
@@ -149,7 +155,7 @@ func TestStop(t *testing.T) {
 				dir, w, g := t.TempDir(), &world{}, newGate()
 				w.enter = func(ctx context.Context, what string) error {
 					g.entered <- what
-					if len(w.asked) != test.until {
+					if len(w.calls()) != test.until {
 						return nil
 					}
 					<-ctx.Done()
@@ -162,14 +168,14 @@ func TestStop(t *testing.T) {
 					t.Fatal(err)
 				}
 				synctest.Wait()
-				if len(w.asked) != test.until {
-					t.Fatalf("asked: %v", w.asked)
+				if len(w.calls()) != test.until {
+					t.Fatalf("asked: %v", w.calls())
 				}
 				if err := test.stop(t.Context(), e); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()
-				if e.State().Idle() || len(w.asked) != test.until {
+				if e.State().Idle() || len(w.calls()) != test.until {
 					t.Error("the session did not wait for what it stops")
 				}
 				got, err := turn.Wait(t.Context())
@@ -184,6 +190,10 @@ func TestStop(t *testing.T) {
 					if line := root[len(root)-len(test.final)+i]; !strings.Contains(line, want) {
 						t.Errorf("the root has %q, want %q", line, want)
 					}
+				}
+				inner := conversationsOf(e.State())[1]
+				if line := inner[len(inner)-1]; !strings.Contains(line, test.inner) {
+					t.Errorf("the other one has %q, want %q", line, test.inner)
 				}
 				if err := e.Close(); err != nil {
 					t.Error(err)
@@ -249,6 +259,42 @@ func TestClose(t *testing.T) {
 	})
 }
 
+// A tool that comes to its end while the engine is closed is not run again.
+func TestCloseKeepsOutput(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir, w := t.TempDir(), &world{}
+		w.enter = func(ctx context.Context, what string) error {
+			if what == "tool shell" {
+				<-ctx.Done()
+			}
+			return nil
+		}
+		e := start(t, dir, w.options())
+		if _, err := e.Submit(t.Context(), program{call(tool("shell")), say("OUTPUTS")}.submit(id(0))); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		e, err := engine.Resume(dir, "s", w.options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		root := conversationsOf(e.State())[0]
+		if got := root[len(root)-1]; got != "agent_message   shell ran" || strings.Count(strings.Join(w.calls(), ","), "tool shell") != 1 {
+			t.Errorf("the answer is %q; asked: %v", got, w.calls())
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func second[T any](_ T, err error) error { return err }
 
 // A model or a tool that does not return ends the session with an error, and nothing runs beside it.
@@ -285,8 +331,8 @@ func TestStuck(t *testing.T) {
 				if !errors.As(err, &stuck) || stuck.Tool != "shell" || stuck.Task != 1 {
 					t.Errorf("%v", err)
 				}
-				if len(w.asked) != 2 {
-					t.Errorf("asked: %v", w.asked)
+				if len(w.calls()) != 2 {
+					t.Errorf("asked: %v", w.calls())
 				}
 				close(release)
 				synctest.Wait()
@@ -366,14 +412,21 @@ type fixed struct {
 	response model.Response
 	err      error
 	pieces   []string
+	endless  bool // the pieces again and again
 }
 
 func (m fixed) Sample(ctx context.Context, _ model.Request, delta func(string)) (model.Response, error) {
-	for _, piece := range m.pieces {
-		if ctx.Err() != nil {
+	for again := true; again; again = m.endless {
+		for _, piece := range m.pieces {
+			if ctx.Err() != nil {
+				return model.Response{}, ctx.Err()
+			}
+			delta(piece)
+		}
+		if m.endless && m.pieces == nil {
+			<-ctx.Done()
 			return model.Response{}, ctx.Err()
 		}
-		delta(piece)
 	}
 	return m.response, m.err
 }
@@ -392,7 +445,8 @@ func TestModelFailures(t *testing.T) {
 		{"an error of another kind", fixed{err: errors.New("odd")}, nil, "failed"},
 		{"no model", fixed{}, &model.Error{Code: model.CodeConfiguration, Message: "no key"}, "model_configuration"},
 		{"a response that is too large", fixed{response: model.Response{Items: []model.Item{model.Text(model.AgentMessage, strings.Repeat("x", 1001))}}}, nil, "model_too_large"},
-		{"pieces without end", fixed{pieces: strings.Split(strings.Repeat("word ", 1000), " "), err: nil}, nil, "model_too_large"},
+		{"silence without end", fixed{endless: true}, nil, "model_stalled"},
+		{"pieces without end", fixed{pieces: []string{"word "}, endless: true}, nil, "model_too_large"},
 		{"calls with one id", fixed{response: model.Response{Items: []model.Item{toolCall, toolCall}}}, nil, "invalid_response"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

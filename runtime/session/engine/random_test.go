@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"reflect"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,6 +56,7 @@ type driven struct {
 	world    *world
 	gate     *gate
 	engine   *engine.Engine
+	mu       sync.Mutex
 	observed []session.Event
 	turns    []*engine.Turn
 }
@@ -62,7 +64,11 @@ type driven struct {
 func (d *driven) options() engine.Options {
 	o := d.world.options()
 	o.File = withoutSync
-	o.Observe = func(e session.Event) { d.observed = append(d.observed, e) }
+	o.Observe = func(e session.Event) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.observed = append(d.observed, e)
+	}
 	return o
 }
 
@@ -73,16 +79,17 @@ func (d *driven) check() {
 	if err := d.engine.Err(); err != nil {
 		d.t.Fatalf("the engine has ended: %v", err)
 	}
-	if d.world.most > 1 {
-		d.t.Fatalf("%d worked at the same time", d.world.most)
+	_, most, working := d.world.has()
+	if most > 1 {
+		d.t.Fatalf("%d worked at the same time", most)
 	}
 	state := d.engine.State()
 	read, torn, err := sessionlog.Load(d.dir, "s")
 	if err != nil || torn != nil || !reflect.DeepEqual(read, state) {
 		d.t.Fatalf("the log leads to another state: %v, torn %+v", err, torn)
 	}
-	if d.world.working != 1 && !state.Idle() {
-		d.t.Fatalf("the session is not idle, and %d work", d.world.working)
+	if working != 1 && !state.Idle() {
+		d.t.Fatalf("the session is not idle, and %d work", working)
 	}
 	var events []session.Event
 	for record, err := range sessionlog.Read(d.dir, "s") {
@@ -91,6 +98,8 @@ func (d *driven) check() {
 		}
 		events = append(events, record.Events...)
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if diff := cmp.Diff(events, d.observed); diff != "" {
 		d.t.Fatalf("observed (-log +observed):\n%s", diff)
 	}
@@ -127,7 +136,7 @@ func TestRandomSessions(t *testing.T) {
 				case err := <-d.gate.leave:
 					return err
 				case <-ctx.Done():
-					if len(d.world.asked)%2 == 0 {
+					if len(d.world.calls())%2 == 0 {
 						time.Sleep(time.Second)
 					}
 					return ctx.Err()

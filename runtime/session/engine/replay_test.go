@@ -19,10 +19,10 @@ func TestReplay(t *testing.T) {
 		m.finish(talk())
 		w := &world{}
 		n, err := engine.Replay(t.Context(), m.dir, "s", w.options())
-		if err != nil || n < 10 || len(w.asked) < 9 {
-			t.Fatalf("crashed at %d: %d records, asked %v: %v", crash, n, w.asked, err)
+		if err != nil || n < 10 || len(w.calls()) < 9 {
+			t.Fatalf("crashed at %d: %d records, asked %v: %v", crash, n, w.calls(), err)
 		}
-		for _, what := range w.asked {
+		for _, what := range w.calls() {
 			if what[:5] == "tool " {
 				t.Errorf("a tool ran: %s", what)
 			}

@@ -24,13 +24,20 @@ func (e *Engine) run(effects []session.Effect) {
 	}
 }
 
-// drain waits for what works to return, and takes none of it.
+// drain waits for what works to return. What has come to its end in spite of that is recorded, unless something else
+// than closing has ended the engine.
 func (e *Engine) drain() error {
 	grace := time.NewTimer(e.options.Limits.Grace)
 	defer grace.Stop()
 	select {
-	case <-e.working.result:
-		return nil
+	case in := <-e.working.result:
+		_, responded := in.(session.Response)
+		done, _ := in.(session.ToolDone)
+		if !errors.Is(e.err, ErrClosed) || !responded && !done.Success {
+			return nil
+		}
+		_, err := e.take(in)
+		return err
 	case <-grace.C:
 		return e.working.stuck(e.options.Limits.Grace)
 	}
@@ -83,8 +90,8 @@ func (e *Engine) take(in session.Input) ([]session.Effect, error) {
 		return nil, err
 	}
 	e.state.Store(&state)
-	e.follow(events)
 	e.observe(events)
+	e.follow(events)
 	return effects, nil
 }
 

@@ -46,7 +46,8 @@ func (o Options) sample(ctx context.Context, c *session.Conversation, effect ses
 	if err != nil {
 		return session.SampleFailed{Task: effect.Task, Failure: failure(err)}
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	stopping := ctx
+	ctx, cancel := context.WithTimeout(ctx, o.Limits.ResponseTime)
 	defer cancel()
 	size, limit := 0, o.Limits.ResponseBytes
 	response, err := m.Sample(ctx, requestFor(c, effect.Left, o.Tools.Offered(ctx, c)), func(piece string) {
@@ -58,13 +59,17 @@ func (o Options) sample(ctx context.Context, c *session.Conversation, effect ses
 		pass(ctx, session.Delta{Task: effect.Task, Text: valid(piece)})
 	})
 	usage := session.Usage{InputTokens: response.Usage.InputTokens, OutputTokens: response.Usage.OutputTokens}
-	if size > limit || sizeOf(response.Items) > limit {
-		return session.SampleFailed{Task: effect.Task, Usage: usage, Failure: session.Failure{
-			Code: session.Code(model.CodeTooLarge), Message: fmt.Sprintf("the response is longer than %d bytes", limit),
-		}}
+	var failed session.Failure
+	switch {
+	case size > limit || sizeOf(response.Items) > limit:
+		failed = session.Failure{Code: session.Code(model.CodeTooLarge), Message: fmt.Sprintf("the response is longer than %d bytes", limit)}
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && stopping.Err() == nil:
+		failed = session.Failure{Code: session.Code(model.CodeStalled), Message: fmt.Sprintf("the response did not end within %v", o.Limits.ResponseTime)}
+	case err != nil:
+		failed = failure(err)
 	}
-	if err != nil {
-		return session.SampleFailed{Task: effect.Task, Usage: usage, Failure: failure(err)}
+	if failed.Code != "" {
+		return session.SampleFailed{Task: effect.Task, Usage: usage, Failure: failed}
 	}
 	return session.Response{Task: effect.Task, Usage: usage, Items: o.responseItems(ctx, c, response.Items)}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -98,6 +99,18 @@ func (w *world) options() engine.Options {
 			return id(w.created)
 		},
 	}
+}
+
+// has returns what has been asked, and how many worked at most and work now.
+func (w *world) has() (asked []string, most, working int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.asked), w.most, w.working
+}
+
+func (w *world) calls() []string {
+	asked, _, _ := w.has()
+	return asked
 }
 
 type worldModel struct {

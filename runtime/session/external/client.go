@@ -43,7 +43,7 @@ type client struct {
 
 // opened is a session that is open.
 type opened struct {
-	*engine.Engine
+	*sessionhost.Session
 	sessions *sessionhost.Sessions
 	root     string // the conversation of the program
 	users    int    // calls; belongs to the client's mu
@@ -97,17 +97,17 @@ func (c *client) use(ctx context.Context, sessions *sessionhost.Sessions) (o *op
 // open goes on with the session, or starts it.
 func (c *client) open(ctx context.Context, sessions *sessionhost.Sessions) (*opened, error) {
 	o := &opened{sessions: sessions, changed: make(chan struct{})}
-	options := sessions.Engine(func(session.Event) { o.tell() })
-	var err error
-	o.Engine, err = engine.Resume(sessions.Dir(), c.id, options)
-	if errors.Is(err, fs.ErrNotExist) {
-		var start session.Start
-		if start, err = sessions.Start(ctx, sessionhost.New{ID: c.id, Title: c.title, Outside: true}); err != nil {
-			return nil, err
+	observe := func(e session.Event) {
+		if _, piece := e.Body.(session.AgentMessageDelta); !piece { // nobody waits for one
+			o.tell()
 		}
-		o.Engine, err = engine.Start(sessions.Dir(), start, options)
+	}
+	var err error
+	o.Session, err = sessions.Resume(c.id, observe)
+	if errors.Is(err, fs.ErrNotExist) {
+		o.Session, err = sessions.Begin(ctx, sessionhost.New{ID: c.id, Title: c.title, Outside: true}, observe)
 		if errors.Is(err, fs.ErrExist) { // another process was faster
-			o.Engine, err = engine.Resume(sessions.Dir(), c.id, options)
+			o.Session, err = sessions.Resume(c.id, observe)
 		}
 	}
 	if err != nil {
@@ -219,14 +219,16 @@ func patience(ctx context.Context, where contract.Context, milliseconds *int) (c
 // unless the client has canceled the call, when ctx is done.
 func (o *opened) converse(ctx, waiting context.Context, call contract.Call, request session.Request) (string, error) {
 	made := conv.OutsideCall{ID: o.sessions.NewID(), Tool: call.Tool, Arguments: call.Arguments}
-	o.sessions.Tools().Keep(made.ID, request)
+	forget := o.sessions.Tools().Keep(made.ID, request)
 	turn, err := o.Submit(ctx, session.Submit{Conversation: o.root, Input: made.Submission()})
 	if err != nil {
+		forget()
 		return "", err
 	}
 	answer, err := o.answer(waiting, made.ID)
 	if ctx.Err() != nil && err != nil {
 		// The client has canceled the call, or is gone: nobody waits for the answer.
+		defer forget()
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
 		if o.Interrupt(stopping, session.Interrupt{Chain: true, Submission: turn.ID}) == nil {

@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"sync"
 
 	generated "github.com/convtools/convtools/generated/conv"
@@ -80,9 +79,9 @@ func (f *family) offered(context.Context) []contract.Tool {
 
 // config reads the configuration for the directory of the host.
 func (f *family) config() (sessionconfig.Config, error) {
-	dir, err := filepath.Abs(f.host.Dir)
+	dir, err := sessionhost.Locate(f.others, f.host.Dir)
 	if err != nil {
-		return sessionconfig.Config{}, fmt.Errorf("finding the working directory: %w", err)
+		return sessionconfig.Config{}, err
 	}
 	return sessionconfig.Load(dir, f.host.Getenv)
 }
@@ -98,7 +97,7 @@ func (f *family) client(where contract.Context) (*client, *sessionhost.Sessions,
 	if err != nil {
 		return nil, nil, refused(&session.Refusal{Code: session.CodeUnavailable, Reason: "no conversation can be held here: " + err.Error()})
 	}
-	id := sessionOf(sessions.Where().Root, where)
+	id := sessionOf(cmp.Or(sessions.Where().Root, sessions.Where().Dir), where)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c := f.clients[id]

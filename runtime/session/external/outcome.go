@@ -1,6 +1,8 @@
 package external
 
 import (
+	"strings"
+
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/conv"
 )
@@ -23,17 +25,20 @@ type outcome struct {
 	success  bool
 }
 
-// outcomeOf looks for a call, the last first.
+// outcomeOf looks for a call: in the queue, and in the history of the root, the last first.
 func outcomeOf(s session.State, id string) outcome {
-	root := s.Root()
-	items := root.Items()
-	open := false // whether the logical turn of the last submission that has started goes on
-	if _, running := s.Running(); running == root.ID {
-		open = true
+	for _, q := range s.Queue() {
+		if c, ok := callOf(q.Input, id); ok {
+			return outcome{progress: runningCall, target: c.Target()}
+		}
 	}
+	root := s.Root()
+	_, running := s.Running()
+	open := running == root.ID // whether the logical turn of the last submission that has started goes on
 	for _, b := range s.Stack() {
 		open = open || b.Caller == root.ID
 	}
+	items := root.Items()
 	for i := len(items) - 1; i >= 0; i-- {
 		switch item := items[i]; item.Kind {
 		case session.ToolOutput:
@@ -41,20 +46,24 @@ func outcomeOf(s session.State, id string) outcome {
 				return outcome{progress: doneCall, content: item.Content, success: item.Success}
 			}
 		case session.UserMessage:
-			c, ok := conv.ParseOutsideCall(item.Parts)
+			c, ok := callOf(item.Parts, id)
 			switch {
-			case ok && c.ID == id && open:
+			case ok && open:
 				return outcome{progress: runningCall, target: c.Target()}
-			case ok && c.ID == id:
+			case ok:
 				return outcome{progress: endedCall, target: c.Target()}
 			}
 			open = false
 		}
 	}
-	for _, q := range s.Queue() {
-		if c, ok := conv.ParseOutsideCall(q.Input); ok && c.ID == id {
-			return outcome{progress: runningCall, target: c.Target()}
-		}
-	}
 	return outcome{}
+}
+
+// callOf returns the call with an id that an input for the root stands for, and false where it is another one.
+func callOf(parts []session.Part, id string) (conv.OutsideCall, bool) {
+	if len(parts) != 1 || !strings.Contains(parts[0].Text, id) { // before reading what may be long, and is read often
+		return conv.OutsideCall{}, false
+	}
+	c, ok := conv.ParseOutsideCall(parts)
+	return c, ok && c.ID == id
 }

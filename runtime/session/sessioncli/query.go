@@ -7,21 +7,40 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/session"
-	"github.com/convtools/convtools/runtime/session/engine"
 	"github.com/convtools/convtools/runtime/session/sessionhost"
 )
 
-type queryFlags struct {
+// talk is how a conversation is begun or gone on with.
+type talk struct {
 	model, id, title string
-	json, new        bool
-	hidden           bool
+	knowledge        []string
+	new, hidden      bool
+}
+
+// addTo defines the flags of a command that talks.
+func (t *talk) addTo(c *commands, cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&t.model, "model", "", "ask the model that is configured as `NAME`")
+	flags.BoolVar(&t.new, "new", false, "begin a new session, as without --id")
+	flags.StringVar(&t.id, "id", "", "go on in the session, or the conversation, with this `ID`")
+	flags.BoolVar(&t.hidden, "hidden", false, "hide what is recorded from lists and searches")
+	flags.StringVar(&t.title, "title", "", "give the new conversation the title `TEXT`")
+	if learning, _ := c.learning(); learning.Set != nil {
+		flags.StringArrayVarP(&t.knowledge, learning.Name, learning.Shorthand, nil, learning.Usage)
+		_ = cmd.RegisterFlagCompletionFunc(learning.Name, func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return learning.Complete(cmd.Context(), word), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+		}) // fails only for a flag that is not there
+	}
+	_ = cmd.RegisterFlagCompletionFunc("id", c.completeID)       // as above
+	_ = cmd.RegisterFlagCompletionFunc("model", c.completeModel) // as above
 }
 
 func (c *commands) query() *cobra.Command {
-	var f queryFlags
+	var t talk
+	var json bool
 	cmd := &cobra.Command{
 		Use:   "query TEXT",
 		Short: "Ask a model, which may begin conversations of its own",
@@ -39,68 +58,114 @@ happens, an event a line. What a crash interrupts, session resume goes on with.`
 		Example: `  convtools query "What did we decide about the retry policy?"
   convtools query --id 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11 "And why?"`,
 		Args: cli.OneArg("TEXT"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.runQuery(cmd, &f, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.runQuery(cmd.Context(), &t, args[0], json)
+		},
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&f.model, "model", "", "ask the model that is configured as `NAME`")
-	flags.BoolVar(&f.json, "json", false, "print events, one a line, as they happen")
-	flags.BoolVar(&f.new, "new", false, "begin a new session, as without --id")
-	flags.StringVar(&f.id, "id", "", "go on in the conversation with this `ID`")
-	flags.BoolVar(&f.hidden, "hidden", false, "hide what is recorded from lists and searches")
-	flags.StringVar(&f.title, "title", "", "give the new conversation the title `TEXT`")
-	cmd.MarkFlagsMutuallyExclusive("new", "id")
-	cmd.MarkFlagsMutuallyExclusive("title", "id")
+	t.addTo(c, cmd)
+	cmd.Flags().BoolVar(&json, "json", false, "print events, one a line, as they happen")
 	return cmd
+}
+
+// check returns what is wrong with the flags together.
+func (t *talk) check() error {
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{{"new", t.new}, {"title", t.title != ""}, {"hidden", t.hidden}} {
+		if f.given && t.id != "" {
+			return cli.Usagef("--%s is for a new session, and --id names one that is there", f.name)
+		}
+	}
+	return nil
 }
 
 // maxInput is the size in bytes of the largest input of a person.
 const maxInput = 4 << 20
 
-func (c *commands) runQuery(cmd *cobra.Command, f *queryFlags, words string) error {
-	input, err := c.input(words)
+func (c *commands) runQuery(ctx context.Context, t *talk, words string, json bool) error {
+	if err := t.check(); err != nil {
+		return err
+	}
+	words, err := c.input(words)
 	if err != nil {
 		return err
 	}
-	sessions, _, err := c.open()
+	defer stoppable(ctx)()
+	sessions, err := c.open()
 	if err != nil {
-		return failure(err)
+		return err
 	}
 	defer sessions.Close()
-	ctx := cmd.Context()
-	p := &printer{out: c.host.Stdout, json: f.json}
-	e, conversation, err := c.begin(ctx, sessions, f, p)
+	p := &printer{out: c.host.Stdout, json: json}
+	e, in, err := c.begin(ctx, sessions, t, p.event)
 	if err != nil {
-		return failure(err)
+		return c.finish(ctx, p, session.Result{}, err)
 	}
-	turn, err := e.Submit(ctx, session.Submit{Conversation: conversation, Input: []session.Part{{Text: input}}})
-	var result session.Result
-	if err == nil {
-		result, err = follow(ctx, e, turn)
-	}
+	in.Input = []session.Part{{Text: words}}
+	result, err := ask(ctx, e, in)
 	if closed := e.Close(); err == nil {
 		err = closed
 	}
-	if err != nil {
-		return failure(err)
-	}
-	return c.finish(p, result)
+	return c.finish(ctx, p, result, err)
 }
 
-// begin starts a session, or opens the one that a conversation belongs to.
-func (c *commands) begin(ctx context.Context, sessions *sessionhost.Sessions, f *queryFlags, p *printer) (*engine.Engine, string, error) {
-	if f.id == "" {
-		start, err := sessions.Start(ctx, sessionhost.New{Model: f.model, Title: f.title})
-		if err != nil {
-			return nil, "", err
+// begin starts a session, or opens the one that a conversation belongs to. It returns what is to be submitted, but for
+// the input.
+func (c *commands) begin(ctx context.Context, sessions *sessionhost.Sessions, t *talk, observe func(session.Event)) (*sessionhost.Session, session.Submit, error) {
+	var in session.Submit
+	learning, family := c.learning()
+	if len(t.knowledge) > 0 {
+		for _, pattern := range t.knowledge {
+			if err := learning.Set(pattern); err != nil {
+				return nil, in, err
+			}
 		}
-		e, err := engine.Start(sessions.Dir(), start, sessions.Engine(p.event))
-		return e, start.Root, err
+		if err := learning.Check(); err != nil {
+			return nil, in, err
+		}
 	}
-	e, err := engine.Resume(sessions.Dir(), f.id, sessions.Engine(p.event))
+	if t.id == "" {
+		e, err := sessions.Begin(ctx, sessionhost.New{Model: t.model, Title: t.title, Knowledge: t.knowledge, Hidden: t.hidden}, observe)
+		if err != nil {
+			return nil, in, err
+		}
+		in.Conversation = e.State().Root().ID
+		return e, in, nil
+	}
+	at, err := c.locate(ctx, sessions, t.id)
+	switch {
+	case err != nil:
+		return nil, in, err
+	case t.model != "" && t.model != at.settings.Model:
+		return nil, in, cli.Usagef("the conversation has the model %q and keeps it; without --id a new one has another", at.settings.Model)
+	case at.settings.Outside && at.conversation == at.session:
+		return nil, in, cli.Usagef("a program outside has the place of the model in this conversation; those that it has begun can be asked")
+	}
+	if len(t.knowledge) > 0 && family.Prompt != nil { // what the conversation began with stays: this is new to it
+		if section := family.Prompt(ctx, contract.Context{Dir: c.host.Dir}); section != "" {
+			in.Context = []session.Part{{Text: section}}
+		}
+	}
+	c.learn(at.settings)
+	e, err := sessions.Resume(at.session, observe)
 	if err != nil {
-		return nil, "", err
+		return nil, in, err
 	}
-	return e, e.State().Root().ID, nil
+	c.warnTorn(e)
+	if _, err := at.in(e.State()); err != nil {
+		_ = e.Close() // nothing was asked of it
+		return nil, in, err
+	}
+	in.Conversation = at.conversation
+	return e, in, nil
+}
+
+// warnTorn reports what a crash had left in the log.
+func (c *commands) warnTorn(e *sessionhost.Session) {
+	if torn := e.Torn(); torn != nil {
+		cli.Warn(c.host.Stderr, "the end of the log was written in part and has been removed: %d bytes", torn.Bytes)
+	}
 }
 
 // input returns what a person says: the words, or standard input for "-".
@@ -119,13 +184,4 @@ func (c *commands) input(words string) (string, error) {
 		return "", cli.Usagef("the text is longer than %d bytes", maxInput)
 	}
 	return words, nil
-}
-
-// printMessage prints what a model has said. It cannot drive a terminal.
-func (c *commands) printMessage(message string) error {
-	if c.host.Terminal {
-		message = text.Visible(message)
-	}
-	_, err := io.WriteString(c.host.Stdout, strings.TrimRight(message, "\n")+"\n")
-	return err
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/session"
-	"github.com/convtools/convtools/runtime/session/engine"
 	"github.com/convtools/convtools/runtime/session/sessionlog"
 )
 
@@ -21,60 +20,53 @@ func (c *commands) resume() *cobra.Command {
 answer: calls that wait for another conversation get the real one. Of a
 session that has finished it prints the last answer.`,
 		Example: "  convtools session resume 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11",
-		Args:    cli.OneArg("ID"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return c.runResume(cmd.Context(), args[0], json) },
+		Args:    cli.OneArg("ID"), ValidArgsFunction: c.completeID,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runResume(cmd.Context(), args[0], json) },
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print events, one a line, as they happen")
 	return cmd
 }
 
 func (c *commands) runResume(ctx context.Context, id string, json bool) error {
-	sessions, _, err := c.open()
+	defer stoppable(ctx)()
+	sessions, err := c.open()
 	if err != nil {
-		return failure(err)
+		return err
 	}
 	defer sessions.Close()
-	p := &printer{out: c.host.Stdout, json: json}
-	observed := false
-	e, err := engine.Resume(sessions.Dir(), id, sessions.Engine(func(event session.Event) {
-		observed = true
-		p.event(event)
-	}))
+	at, err := c.locate(ctx, sessions, id)
 	if err != nil {
 		return failure(err)
 	}
-	if torn := e.Torn(); torn != nil {
-		cli.Warn(c.host.Stderr, "the end of the log was written in part and has been removed: %d bytes", torn.Bytes)
+	c.learn(at.settings)
+	p := &printer{out: c.host.Stdout, json: json}
+	observed := false
+	e, err := sessions.Resume(at.session, func(event session.Event) {
+		observed = true
+		p.event(event)
+	})
+	if err != nil {
+		return failure(err)
 	}
+	c.warnTorn(e)
 	err = e.Wait(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = interrupt(ctx, e)
 	}
 	if err = errors.Join(err, e.Close()); err != nil {
-		return failure(err)
+		return c.finish(ctx, p, session.Result{}, err)
 	}
-	message, result, err := ending(sessions.Dir(), id)
-	if err != nil {
+	message, result, err := ending(sessions.Dir(), at.session)
+	switch {
+	case err != nil:
 		return failure(err)
-	}
-	if message == nil && result.Status == "" {
-		return cli.Hint(errors.New("nothing has been asked in this session"), "convtools query --id "+id+" TEXT asks")
+	case result.Status == "":
+		return cli.Hint(errors.New("nothing has been asked in this session"), "convtools query --id "+at.session+" TEXT asks")
 	}
 	if !observed && message != nil {
 		p.event(*message)
 	}
-	return c.finish(p, result)
-}
-
-// interrupt stops a session that a person does not want to wait for.
-func interrupt(ctx context.Context, e *engine.Engine) error {
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
-	defer cancel()
-	var late *session.InputError // nothing runs any more, or it is being stopped
-	if err := e.Interrupt(stop, session.Interrupt{Chain: true}); err != nil && !errors.As(err, &late) {
-		return err
-	}
-	return e.Wait(stop)
+	return c.finish(ctx, p, result, nil)
 }
 
 // ending returns how the last task of the root of a session ended, and the last message of that; nil where there is

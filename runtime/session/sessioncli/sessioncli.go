@@ -6,13 +6,16 @@ package sessioncli
 import (
 	"context"
 	"errors"
-	"io"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/conv"
 	"github.com/convtools/convtools/runtime/session/engine"
 	"github.com/convtools/convtools/runtime/session/sessionhost"
 	"github.com/convtools/convtools/runtime/session/sessionlog"
@@ -45,16 +48,47 @@ conversation with a model, and the conversations that the model has begun in it.
 }
 
 // open returns what sessions have here.
-func (c *commands) open() (*sessionhost.Sessions, *toolset.Registry, error) {
+func (c *commands) open() (*sessionhost.Sessions, error) {
 	registry, err := toolset.NewRegistry(c.others...)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	s, err := sessionhost.Open(sessionhost.Options{
 		Host: c.host, Registry: registry,
 		Warn: func(sentence string) { cli.Warn(c.host.Stderr, "%s", sentence) },
 	})
-	return s, registry, err
+	if err != nil {
+		return nil, failure(err)
+	}
+	return s, nil
+}
+
+// learning is the flag with which a person has more learned, and the family that has it. Where there is none, its Set is
+// nil.
+func (c *commands) learning() (toolset.Flag, toolset.Family) {
+	for _, f := range c.others {
+		for _, flag := range f.Flags {
+			if flag.Name == "knowledge" {
+				return flag, f
+			}
+		}
+	}
+	return toolset.Flag{}, toolset.Family{}
+}
+
+// learn has the tools know what was learned when a conversation began.
+func (c *commands) learn(settings conv.Settings) {
+	flag, _ := c.learning()
+	if flag.Set == nil || len(settings.Knowledge) == 0 {
+		return
+	}
+	var problem error
+	for _, pattern := range settings.Knowledge {
+		problem = errors.Join(problem, flag.Set(pattern))
+	}
+	if problem = errors.Join(problem, flag.Check()); problem != nil {
+		cli.Warn(c.host.Stderr, "what was learned with --knowledge cannot be found any more: %v", problem)
+	}
 }
 
 // failure is an error with what a person can do about it.
@@ -73,31 +107,42 @@ func failure(err error) error {
 	return err
 }
 
-// printer writes the events of a session, as a program or a person reads them.
-type printer struct {
-	out  io.Writer
-	json bool
-	err  error // of the first write that failed
-}
-
-// event writes an event in JSON, on one line. A reader gets each line as it is written.
-func (p *printer) event(e session.Event) {
-	if !p.json || p.err != nil {
-		return
-	}
-	line, err := sessionlog.MarshalEvent(e)
-	if err == nil {
-		_, err = p.out.Write(append(line, '\n'))
-	}
-	p.err = err
-}
-
 // stopTime is how long a session may take to stop.
 const stopTime = 30 * time.Second
 
-// follow waits for the answer to a submission. When ctx is done, the chain of calls is interrupted, and the conversations
-// stay fit to go on with.
-func follow(ctx context.Context, e *engine.Engine, turn *engine.Turn) (session.Result, error) {
+// stoppable has the next signal end the process at once when ctx is done: a person who asks again does not want to
+// wait. The log is fit to go on with at any time.
+func stoppable(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })
+}
+
+// interrupt stops all that runs and waits in a session, and leaves its conversations fit to go on with.
+func interrupt(ctx context.Context, e *sessionhost.Session) error {
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	var late *session.InputError // it has ended by itself, or is being stopped
+	for _, waiting := range e.State().Queue() {
+		if err := e.Interrupt(stop, session.Interrupt{Chain: true, Submission: waiting.ID}); err != nil && !errors.As(err, &late) {
+			return err
+		}
+	}
+	if err := e.Interrupt(stop, session.Interrupt{Chain: true}); err != nil && !errors.As(err, &late) {
+		return err
+	}
+	return e.Wait(stop)
+}
+
+// ask submits what a person says and waits for the answer. When ctx is done it interrupts the session.
+func ask(ctx context.Context, e *sessionhost.Session, in session.Submit) (session.Result, error) {
+	turn, err := e.Submit(ctx, in)
+	if err != nil {
+		return session.Result{}, err
+	}
+	return follow(ctx, e, turn)
+}
+
+// follow waits for the answer to a submission. When ctx is done it interrupts the session.
+func follow(ctx context.Context, e *sessionhost.Session, turn *engine.Turn) (session.Result, error) {
 	result, err := turn.Wait(ctx)
 	if ctx.Err() == nil || err == nil {
 		return result, err
@@ -106,21 +151,4 @@ func follow(ctx context.Context, e *engine.Engine, turn *engine.Turn) (session.R
 		return session.Result{}, err
 	}
 	return turn.Wait(context.WithoutCancel(ctx))
-}
-
-// finish prints the answer of a session, and returns the error that its end stands for.
-func (c *commands) finish(p *printer, r session.Result) error {
-	if p.err != nil {
-		return p.err
-	}
-	switch r.Status {
-	case session.StatusCompleted, session.StatusNoMessage:
-		if !p.json && r.Message != "" {
-			return c.printMessage(r.Message)
-		}
-		return nil
-	case session.StatusInterrupted, session.StatusDestroyed:
-		return cli.ErrInterrupted
-	}
-	return errors.New(r.Failure.Message)
 }

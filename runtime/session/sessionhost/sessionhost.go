@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -23,7 +24,6 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/conv"
-	"github.com/convtools/convtools/runtime/session/engine"
 	"github.com/convtools/convtools/runtime/session/mcptools"
 	"github.com/convtools/convtools/runtime/sessionconfig"
 	"github.com/convtools/convtools/runtime/toolset"
@@ -38,8 +38,6 @@ type Options struct {
 	Dir string
 	// Registry has the tools besides those of sessions.
 	Registry *toolset.Registry
-	// RecordedAs is as in [conv.Options].
-	RecordedAs func(conversation string) string
 	// Warn gets what a person should know, a sentence. It may be nil.
 	Warn func(string)
 	// NewID returns UUIDs; nil stands for random ones.
@@ -65,9 +63,9 @@ func Open(o Options) (*Sessions, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := filepath.Abs(cmp.Or(o.Dir, o.Host.Dir, "."))
+	dir, err := Locate(o.Registry, cmp.Or(o.Dir, o.Host.Dir))
 	if err != nil {
-		return nil, fmt.Errorf("finding the working directory: %w", err)
+		return nil, err
 	}
 	config, err := sessionconfig.Load(dir, o.Host.Getenv)
 	if err != nil {
@@ -80,6 +78,8 @@ func Open(o Options) (*Sessions, error) {
 	s.where = conv.Settings{Root: dir, Dir: dir}
 	if root, ok := workspace.Find(dir); ok {
 		s.where.Root = root
+	} else if holds(dir, trust.Home(o.Host.Getenv)) {
+		s.where.Root = "" // all that a person has is no workspace
 	}
 	for _, out := range config.LeftOut {
 		s.warn(out.Error())
@@ -89,12 +89,33 @@ func Open(o Options) (*Sessions, error) {
 		for _, c := range config.Servers {
 			servers = append(servers, mcptools.Server{Name: c.Name, Command: c.Command, Args: c.Args, Env: c.Env, URL: c.URL})
 		}
-		s.servers = mcptools.New(servers, mcptools.Options{Name: o.Host.Name, Version: o.Host.Version, Dir: s.where.Root})
+		s.servers = mcptools.New(servers, mcptools.Options{Name: o.Host.Name, Version: o.Host.Version, Dir: cmp.Or(s.where.Root, s.where.Dir)})
 	}
 	s.tools = conv.NewTools(conv.Options{
-		Registry: o.Registry, Servers: s.servers, Now: o.Host.Now, RecordedAs: o.RecordedAs, Warn: o.Warn,
+		Registry: o.Registry, Servers: s.servers, Now: o.Host.Now, Warn: o.Warn,
 	})
 	return s, nil
+}
+
+// Locate returns the path of the directory that a host names, which may be the id of a workspace that a family knows.
+// Empty stands for the working directory.
+func Locate(r *toolset.Registry, dir string) (string, error) {
+	if _, err := os.Stat(cmp.Or(dir, ".")); err != nil {
+		if root, err := r.Project(dir); err == nil {
+			dir = root
+		}
+	}
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("finding the working directory: %w", err)
+	}
+	return path, nil
+}
+
+// holds reports whether a directory is another one, or has it somewhere below.
+func holds(dir, other string) bool {
+	below, err := filepath.Rel(dir, other)
+	return err == nil && filepath.IsLocal(below)
 }
 
 // LogDir returns the directory of the logs: sessions, in the directory for the data of the user. It is the same on all
@@ -135,6 +156,9 @@ type New struct {
 	Model string
 	// Title is that of the root conversation; it may be empty.
 	Title string
+	// Knowledge and Hidden are as in [conv.Settings].
+	Knowledge []string
+	Hidden    bool
 	// Outside reports that a program outside has the place of the root's model: see [conv.OutsideCall].
 	Outside bool
 	// ID is that of the session and of its root; empty stands for a new one.
@@ -149,6 +173,7 @@ func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
 		return session.Start{}, err
 	}
 	settings := s.where
+	settings.Knowledge, settings.Hidden = n.Knowledge, n.Hidden
 	if settings.Outside = n.Outside; !n.Outside { // which lasts, whatever becomes of the configuration
 		settings.Model = m.Name
 	}
@@ -176,16 +201,11 @@ func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
 		},
 	}
 	if m.Tools() { // what families say of their tools is of no use to others
-		if text := s.options.Registry.Instructions(ctx, contract.Context{Dir: settings.Dir}); text != "" {
+		if text := s.options.Registry.Prompt(ctx, contract.Context{Dir: settings.Dir, ConversationID: id}); text != "" {
 			in.Context.Base = &text
 		}
 	}
 	return in, nil
-}
-
-// Engine returns what an engine works with. observe is called as [engine.Options.Observe] says.
-func (s *Sessions) Engine(observe func(session.Event)) engine.Options {
-	return engine.Options{Model: s.Model, Tools: s.tools, Now: s.now(), NewID: s.NewID, Observe: observe}
 }
 
 func (s *Sessions) now() func() time.Time {
@@ -195,8 +215,9 @@ func (s *Sessions) now() func() time.Time {
 	return s.options.Host.Now
 }
 
-// Model returns the model of a conversation, which may be a program outside of the session. The error is a [*model.Error], a [*sessionconfig.NoModelError] for a model
-// that is not configured any more, or a [*sessionconfig.TrustError].
+// Model returns the model of a conversation, which may be a program outside of the session. The error is a
+// [*model.Error], a [*sessionconfig.NoModelError] for a model that is not configured any more, or a
+// [*sessionconfig.TrustError].
 func (s *Sessions) Model(_ context.Context, c *session.Conversation) (model.Model, error) {
 	if m, ok := conv.Outside(c); ok {
 		return m, nil

@@ -1,6 +1,7 @@
 package sessionlog
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -97,6 +98,53 @@ func Summarize(dir, id string) (Summary, error) {
 		}
 	}
 	return s, nil
+}
+
+// Holding returns the session that has had a conversation. The error is a [*NotFoundError] where none has.
+func Holding(ctx context.Context, dir, conversation string) (string, error) {
+	all, err := List(dir)
+	if err != nil {
+		return "", err
+	}
+	// Text that is recorded has its quotes escaped, so that it cannot look like this.
+	needle := []byte(`"conversation_id":"` + conversation + `"`)
+	buffer := make([]byte, 256<<10)
+	for _, info := range all {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		f, _, err := openLog(dir, info.Session)
+		if err != nil {
+			continue // it has been removed, or cannot be used
+		}
+		found, err := holds(f, needle, buffer)
+		f.Close()
+		switch {
+		case err != nil:
+			return "", err
+		case found:
+			return info.Session, nil
+		}
+	}
+	return "", &NotFoundError{Session: conversation, Dir: dir}
+}
+
+// holds reports whether a text is in a file.
+func holds(f io.Reader, needle, buffer []byte) (bool, error) {
+	kept := 0
+	for {
+		n, err := f.Read(buffer[kept:])
+		part := buffer[:kept+n]
+		switch {
+		case bytes.Contains(part, needle):
+			return true, nil
+		case err == io.EOF:
+			return false, nil
+		case err != nil:
+			return false, err
+		}
+		kept = copy(buffer, part[max(0, len(part)-len(needle)):])
+	}
 }
 
 // Load returns the state that the log of a session leads to, also while it is being written, and what a crash, or a
@@ -220,10 +268,8 @@ func removeTemporary(dir string, before time.Time, dry bool) error {
 		return nil
 	}
 	for _, entry := range entries {
-		if !safefile.Temporary(entry.Name()) {
-			continue
-		}
-		if info, err := entry.Info(); err == nil && info.ModTime().Before(before) {
+		info, gone := entry.Info()
+		if safefile.Temporary(entry.Name()) && gone == nil && info.ModTime().Before(before) {
 			err = errors.Join(err, os.Remove(filepath.Join(dir, entry.Name())))
 		}
 	}

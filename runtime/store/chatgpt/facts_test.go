@@ -252,14 +252,13 @@ func TestForms(t *testing.T) {
 // Ids in a database are of any form; those here are not.
 func TestIDs(t *testing.T) {
 	t.Parallel()
-	s := of(t)
 	long := strings.Repeat("x", 100)
 	path := filepath.Join(t.TempDir(), "x.db")
 	o := write(t, path, canonical)
 	for _, id := range []string{"a b", "../../etc", "", "天", long, "ok_1", ".hidden"} {
 		o.exec(message("m"+id, id, "user", "'x'", "1", 1))
 	}
-	s = open(t, env(path))
+	s := open(t, env(path))
 	found, _ := storetest.List(t, s, store.Live)
 	if len(found) != 7 {
 		t.Fatalf("%d conversations", len(found))

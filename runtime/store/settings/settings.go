@@ -1,5 +1,5 @@
-// Package settings reads what the user says about stores of conversations: the table
-// [stores] of the user's own configuration file. It asks no other file: a project does
+// Package settings reads what the user says about stores of conversations: the tables
+// [stores] and [index] of the user's own configuration file. It asks no other file: a project does
 // not choose what is read on its user's machine.
 //
 // It only reads. What it cannot make sense of is an error: conversations that the user
@@ -23,8 +23,12 @@ import (
 	"github.com/convtools/convtools/runtime/trust"
 )
 
-// Table is the name of the table that the settings stand in.
-const Table = "stores"
+// Table is the name of the table that the settings stand in, and IndexTable of the one on
+// indexes.
+const (
+	Table      = "stores"
+	IndexTable = "index"
+)
 
 // maxFile is the size in bytes of the largest configuration file that is read.
 const maxFile = 1 << 20
@@ -38,8 +42,11 @@ type Settings struct {
 	// conversations are read.
 	Exclude []string
 	// Directories are, by kind of store, the absolute paths of directories in which
-	// conversations are looked for too, each as the one that the program itself uses.
+	// conversations are looked for too, each as the one that the program itself uses; of JP
+	// they are workspaces.
 	Directories map[string][]string
+	// NoIndex is set where no index is kept, and none used.
+	NoIndex bool
 }
 
 // Error is the error for settings that cannot be used.
@@ -60,9 +67,8 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Read reads the settings. Without a file there are none. kinds are the names of all
-// kinds of stores; of homeless there are no directories that could be added. The error
-// is an [*Error].
-func Read(getenv func(string) string, kinds, homeless []string) (Settings, error) {
+// kinds of stores. The error is an [*Error].
+func Read(getenv func(string) string, kinds []string) (Settings, error) {
 	path, name, ok := trust.UserFile(getenv)
 	if !ok {
 		return Settings{}, nil
@@ -81,8 +87,9 @@ func Read(getenv func(string) string, kinds, homeless []string) (Settings, error
 	if err != nil {
 		return Settings{}, &Error{File: name, Err: err}
 	}
-	r := reader{home: trust.Home(getenv), kinds: kinds, homeless: homeless}
+	r := reader{home: trust.Home(getenv), kinds: kinds}
 	s := r.settings(file)
+	s.NoIndex = r.noIndex(file)
 	if len(r.problems) > 0 {
 		return Settings{}, &Error{File: name, Problems: r.problems}
 	}
@@ -93,9 +100,9 @@ var errDangling = errors.New("it is a link to a file that does not exist")
 
 // reader reads a decoded file.
 type reader struct {
-	home            string
-	kinds, homeless []string
-	problems        []string
+	home     string
+	kinds    []string
+	problems []string
 }
 
 func (r *reader) wrong(format string, args ...any) {
@@ -137,6 +144,28 @@ func (r *reader) settings(file map[string]any) Settings {
 	return s
 }
 
+// noIndex reads the table on indexes.
+func (r *reader) noIndex(file map[string]any) bool {
+	value, ok := file[IndexTable]
+	table, isTable := value.(map[string]any)
+	if ok && !isTable {
+		r.wrong("%s must be a table", IndexTable)
+	}
+	off := false
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		isBool := true
+		if key == "off" {
+			off, isBool = table[key].(bool)
+		} else {
+			r.wrong("unknown key %s in %s; known here: off", text.Quote(key), IndexTable)
+		}
+		if !isBool {
+			r.wrong("off in %s must be true or false", IndexTable)
+		}
+	}
+	return off
+}
+
 // toggle reads the name of a kind of store that is false or true.
 func (r *reader) toggle(s *Settings, key string, value any) {
 	on, isBool := value.(bool)
@@ -164,9 +193,8 @@ func (r *reader) directories(key string, value any) map[string][]string {
 		return nil
 	}
 	found := map[string][]string{}
-	able := slices.DeleteFunc(slices.Clone(r.kinds), func(kind string) bool { return slices.Contains(r.homeless, kind) })
 	for _, kind := range slices.Sorted(maps.Keys(table)) {
-		r.kind(key, kind, able)
+		r.kind(key, kind, r.kinds)
 		found[kind] = r.paths(key+"."+kind, table[kind])
 	}
 	return found

@@ -41,7 +41,7 @@ func (u *user) getenv(name string) string {
 }
 
 func (u *user) read() (settings.Settings, error) {
-	return settings.Read(u.getenv, []string{"jp", "claude-code", "codex"}, []string{"jp"})
+	return settings.Read(u.getenv, []string{"jp", "claude-code", "codex"})
 }
 
 func TestRead(t *testing.T) {
@@ -57,6 +57,9 @@ func TestRead(t *testing.T) {
 		"no table":      {"[kb.topic.a]\nsubjects = \"a\"", settings.Settings{}},
 		"an empty one":  {"[stores]", settings.Settings{}},
 		"an empty file": {"\ufeff", settings.Settings{}},
+		"by name":       {"[stores]\ncodex = false\njp = true\noff = [\"claude-code\"]", settings.Settings{Off: []string{"codex", "claude-code"}, On: []string{"jp"}}},
+		"no index":      {"[index]\noff = true", settings.Settings{NoIndex: true}},
+		"an index":      {"[index]\noff = false", settings.Settings{}},
 		"everything": {
 			"[stores]\noff = [\"jp\", \"codex\"]\nexclude = [\"" + root + "/\", \"~/private\", \"~\"]\n[stores.directories]\nclaude-code = [\"~/backup/.claude\"]\ncodex = []",
 			settings.Settings{
@@ -99,7 +102,10 @@ func TestProblems(t *testing.T) {
 		"[stores]\nexclude = [\"\"]":                 `"" in exclude is not an absolute path`,
 		"[stores]\nexclude = [\"/a\\u0000\"]":        "is not an absolute path",
 		"[stores]\ndirectories = [\"/a\"]":           "directories must be a table of arrays",
-		"[stores.directories]\njp = [\"~/a\"]":       `unknown store "jp" in directories; known here: claude-code, codex`,
+		"[stores.directories]\nvim = [\"~/a\"]":      `unknown store "vim" in directories; known here: jp, claude-code, codex`,
+		"[stores]\ncodex = \"off\"":                  "codex must be true or false",
+		"[stores]\njp = true\noff = [\"jp\"]":        "jp is true, and in off; remove one of them",
+		"[stores]\ncodx = false":                     `unknown key "codx"; did you mean "codex"?`,
 		"[stores.directories]\ncodex = \"~/a\"":      "directories.codex must be an array of strings",
 		"[stores.directories]\ncodex = [\"a\"]":      `"a" in directories.codex is not an absolute path`,
 		"[stores]\noff = [\"x\"]\nexclude = [\"y\"]": "in exclude is not an absolute path",
@@ -124,7 +130,7 @@ func TestNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, getenv := range map[string]func(string) string{"no file": u.getenv, "no home": func(string) string { return "" }} {
-		if got, err := settings.Read(getenv, nil, nil); err != nil || got.Off != nil {
+		if got, err := settings.Read(getenv, nil); err != nil || got.Off != nil {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}

@@ -334,7 +334,11 @@ stream_max_retries = 0
 			}}
 		},
 		recorded: func(l *lab, question string, again bool) process.Command {
-			args := []string{l.module("@openai", "codex", "bin", "codex.js"), "exec", "--skip-git-repo-check", "--sandbox", "read-only", "--json"}
+			args := []string{
+				l.module("@openai", "codex", "bin", "codex.js"), "exec", "--skip-git-repo-check", "--sandbox", "read-only", "--json",
+				// Nobody is there to be asked about tools that write.
+				"-c", `mcp_servers.convtools.default_tools_approval_mode="approve"`,
+			}
 			if again {
 				args = append(args, "resume", "--last")
 			}

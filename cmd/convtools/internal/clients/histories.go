@@ -130,7 +130,7 @@ func (h *historian) session(ctx context.Context, name, question string, again bo
 		if err != nil || !more {
 			return reply{text: answer}, err
 		}
-		tool, ok := h.named(e.Tools, c.Tool)
+		tool, ok := h.named(e.Tools, offered(c.Tool))
 		if !ok {
 			return reply{}, fmt.Errorf("the agent does not offer %s", c.Tool)
 		}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,6 +104,8 @@ func (l *lab) tools() ([]seenTool, error) {
 	if err := json.Unmarshal(text, &tools); err != nil {
 		return nil, fmt.Errorf("reading the generated list of tools: %w", err)
 	}
+	// No model is configured in the lab, for conversations to have.
+	tools = slices.DeleteFunc(tools, func(t seenTool) bool { return strings.HasPrefix(t.Name, "conv.") })
 	for i := range tools {
 		if tools[i].Name == "learn" {
 			tools[i].Description += topics

@@ -37,5 +37,8 @@ func steps() []step {
 		{"claude-code/history", 3 * time.Minute, history(claudeCode())},
 		{"codex/history", 3 * time.Minute, history(codex())},
 		{"opencode/history", 5 * time.Minute, history(opencode())},
+		{"claude-code/conv", 3 * time.Minute, conversing(claudeCode())},
+		{"codex/conv", 3 * time.Minute, conversing(codex())},
+		{"opencode/conv", 5 * time.Minute, conversing(opencode())},
 	}
 }

@@ -32,6 +32,9 @@ type Finder struct {
 	// Searching for that byte, in each of its spellings, finds all candidates.
 	anchor      int
 	anchorBytes []byte
+	// borders is, of a long pattern, how many runes are both its beginning and the end of
+	// its first i+1 runes, fewer than these; nil of a short one.
+	borders []int
 	// before has the last bytes of the rune before the anchor, all where there is none.
 	before [256]bool
 }
@@ -61,6 +64,9 @@ func New(pattern string, ignoreCase bool) *Finder {
 		f.runes = append(f.runes, foldedRune{variants})
 		f.minLen += shortest(variants)
 	}
+	if len(f.runes) > longPattern {
+		f.borders = bordersOf(f.runes)
+	}
 	if f.anchor == 0 {
 		for b := range f.before {
 			f.before[b] = true
@@ -85,6 +91,8 @@ func (f *Finder) Find(text []byte) (start, end int) {
 	if len(text) < f.minLen {
 		return -1, -1
 	}
+	// What comparing may cost in vain before the text is gone through rune by rune.
+	left := slack * len(text)
 	// next[i] is where anchorBytes[i] occurs next within the window, or the
 	// window's end.
 	var next [8]int
@@ -106,8 +114,12 @@ func (f *Finder) Find(text []byte) (start, end int) {
 			}
 			// Most candidates are none by the byte before.
 			if at == 0 || text[at] >= utf8.RuneSelf || f.before[text[at-1]] {
-				if start, end, ok := f.matchAround(text, at); ok {
+				start, end, ok := f.matchAround(text, at)
+				if ok {
 					return start, end
+				}
+				if left -= end - start; left < 0 && f.borders != nil {
+					return f.findByRunes(text)
 				}
 			}
 			next[first] = indexByte(text, f.anchorBytes[first], at+1, high)
@@ -124,14 +136,64 @@ func indexByte(text []byte, b byte, low, high int) int {
 	return high
 }
 
+// longPattern is how many runes a pattern may have for which the time that a search takes
+// is bounded by that of comparing it at every place.
+const longPattern = 64
+
+// slack is how many times the length of a text comparing a long pattern may cost in vain.
+const slack = 8
+
+// bordersOf returns [Finder.borders].
+func bordersOf(runes []foldedRune) []int {
+	borders := make([]int, len(runes))
+	for i, n := 1, 0; i < len(runes); i++ {
+		for n > 0 && !runes[n].matches(runes[i].variants[0]) {
+			n = borders[n-1]
+		}
+		if runes[n].matches(runes[i].variants[0]) {
+			n++
+		}
+		borders[i] = n
+	}
+	return borders
+}
+
+// findByRunes is Find of a long pattern in time that does not depend on the pattern: the
+// algorithm of Knuth, Morris and Pratt.
+func (f *Finder) findByRunes(text []byte) (start, end int) {
+	n := 0 // runes of the pattern that stand before text[i]
+	for i := 0; i < len(text); {
+		r, size := firstRune(text[i:])
+		if size == 0 { // a byte that is no rune
+			i, n = i+1, 0
+			continue
+		}
+		i += size
+		for n > 0 && !f.runes[n].matches(r) {
+			n = f.borders[n-1]
+		}
+		if f.runes[n].matches(r) {
+			n++
+		}
+		if n == len(f.runes) {
+			for end = i; n > 0; n-- {
+				_, size := lastRune(text[:i])
+				i -= size
+			}
+			return i, end
+		}
+	}
+	return -1, -1
+}
+
 // matchAround reports whether the pattern matches such that the last byte of its
-// anchor stands at text[at].
+// anchor stands at text[at]. Where it does not, start and end are how far it was compared.
 func (f *Finder) matchAround(text []byte, at int) (start, end int, ok bool) {
 	start = at + 1
 	for i := f.anchor; i >= 0; i-- {
 		r, size := lastRune(text[:start])
 		if size == 0 || !f.runes[i].matches(r) {
-			return 0, 0, false
+			return start, at + 1, false
 		}
 		start -= size
 	}
@@ -139,7 +201,7 @@ func (f *Finder) matchAround(text []byte, at int) (start, end int, ok bool) {
 	for i := f.anchor + 1; i < len(f.runes); i++ {
 		r, size := firstRune(text[end:])
 		if size == 0 || !f.runes[i].matches(r) {
-			return 0, 0, false
+			return start, end, false
 		}
 		end += size
 	}

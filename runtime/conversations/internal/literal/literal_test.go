@@ -165,3 +165,44 @@ func BenchmarkFind(b *testing.B) {
 		})
 	}
 }
+
+// A long pattern that nearly stands everywhere in a text is found as a short one is.
+func TestFindLongPatterns(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(7, 8))
+	found := 0
+	for range 300 {
+		period := []string{"a", "ab", "k\u212aK", "aab", "\u017fs"}[rng.IntN(5)]
+		pattern := []rune(strings.Repeat(period, 90))[:65+rng.IntN(20)]
+		text := []rune(strings.Repeat(period, 400))
+		for range rng.IntN(12) {
+			text[rng.IntN(len(text))] = []rune("abks\u0130")[rng.IntN(5)]
+		}
+		for range rng.IntN(3) {
+			pattern[rng.IntN(len(pattern))] = []rune("abks\u0130")[rng.IntN(5)]
+		}
+		if rng.IntN(2) == 0 {
+			copy(text[rng.IntN(len(text)-len(pattern)):], pattern)
+		}
+		stored := refold(string(text), rng)
+		if rng.IntN(3) == 0 {
+			stored = "\xff" + stored[:len(stored)/2] + "\xe2\x84" + stored[len(stored)/2:]
+		}
+		start, end := literal.New(string(pattern), true).Find([]byte(stored))
+		wantStart, wantEnd := naiveFind(stored, string(pattern), true)
+		if start != wantStart || end != wantEnd {
+			t.Fatalf("%q in %q: %d to %d, want %d to %d", string(pattern), stored, start, end, wantStart, wantEnd)
+		}
+		if start >= 0 {
+			found++
+		}
+	}
+	if found < 50 || found > 250 {
+		t.Errorf("%d of 300 are found", found)
+	}
+	// Comparing this one at every place would take minutes.
+	text := bytes.Repeat([]byte("ab"), 500_000)
+	if start, _ := literal.New(strings.Repeat("ab", 50_000)+"aa", true).Find(text); start >= 0 {
+		t.Errorf("found at %d", start)
+	}
+}

@@ -75,9 +75,7 @@ func chatGPTNode(m jsontext.Member) node {
 		case "parent":
 			n.parent = stringOf(x.Value)
 		case "children":
-			for child := range jsontext.Elements(x.Value) {
-				n.children = append(n.children, stringOf(child))
-			}
+			n.children = x.Value
 		case "message":
 			if x.Value[0] == '{' {
 				n.message = x.Value

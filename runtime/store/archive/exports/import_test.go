@@ -30,23 +30,39 @@ func TestLayouts(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"one file": {map[string]string{"conversations.json": array(one, two), "user.json": `{"id":"u"}`, "chat.html": "<html>", "message_feedback.json": `[{"id":"x"}]`},
-			"new 2, updated 0, unchanged 0, skipped 0, failed 0"},
-		"shards": {map[string]string{"conversations-000.json": array(one), "conversations-001.json": array(two), "file_1.dat": "x"},
-			"new 2, updated 0, unchanged 0, skipped 0, failed 0"},
+		"one file": {
+			map[string]string{"conversations.json": array(one, two), "user.json": `{"id":"u"}`, "chat.html": "<html>", "message_feedback.json": `[{"id":"x"}]`},
+			"new 2, updated 0, unchanged 0, skipped 0, failed 0",
+		},
+		"shards": {
+			map[string]string{"conversations-000.json": array(one), "conversations-001.json": array(two), "file_1.dat": "x"},
+			"new 2, updated 0, unchanged 0, skipped 0, failed 0",
+		},
 		"a folder in it": {map[string]string{"export/conversations.json": array(one)}, "new 1, updated 0, unchanged 0, skipped 0, failed 0"},
-		"shards that a manifest names": {map[string]string{"export_manifest.json": manifest, "part-a.json": array(one), "part-b.json": array(two), "conversations-000.json": array(three)},
-			"new 3, updated 0, unchanged 0, skipped 0, failed 0"},
-		"a manifest below": {map[string]string{"sites/export_manifest.json": manifest, "sites/part-a.json": array(one), "sites/part-b.json": array(two)},
-			"new 2, updated 0, unchanged 0, skipped 0, failed 0"},
-		"a shard that is not there": {map[string]string{"export_manifest.json": manifest, "part-a.json": array(one)},
-			"new 1, updated 0, unchanged 0, skipped 0, failed 1\npart-b.json:0: the manifest of the export names it, and it is not there: the export is not complete"},
-		"a damaged manifest": {map[string]string{"export_manifest.json": "{", "conversations.json": array(one)},
-			"new 1, updated 0, unchanged 0, skipped 0, failed 1\nexport_manifest.json:0: the manifest is damaged; files are looked for by their names"},
-		"a manifest that leads out": {map[string]string{"export_manifest.json": strings.ReplaceAll(manifest, "part-b.json", "../../part-b.json"), "part-a.json": array(one)},
-			"new 1, updated 0, unchanged 0, skipped 0, failed 0"},
-		"a mix": {map[string]string{"conversations.json": array(one), "conversations-000.json": array(one, two)},
-			"new 2, updated 0, unchanged 0, skipped 1, failed 0\nconversations-000.json:1: another conversation of the export has the same id, and was changed later or stands before"},
+		"shards that a manifest names": {
+			map[string]string{"export_manifest.json": manifest, "part-a.json": array(one), "part-b.json": array(two), "conversations-000.json": array(three)},
+			"new 3, updated 0, unchanged 0, skipped 0, failed 0",
+		},
+		"a manifest below": {
+			map[string]string{"sites/export_manifest.json": manifest, "sites/part-a.json": array(one), "sites/part-b.json": array(two)},
+			"new 2, updated 0, unchanged 0, skipped 0, failed 0",
+		},
+		"a shard that is not there": {
+			map[string]string{"export_manifest.json": manifest, "part-a.json": array(one)},
+			"new 1, updated 0, unchanged 0, skipped 0, failed 1\npart-b.json:0: the manifest of the export names it, and it is not there: the export is not complete",
+		},
+		"a damaged manifest": {
+			map[string]string{"export_manifest.json": "{", "conversations.json": array(one)},
+			"new 1, updated 0, unchanged 0, skipped 0, failed 1\nexport_manifest.json:0: the manifest is damaged; files are looked for by their names",
+		},
+		"a manifest that leads out": {
+			map[string]string{"export_manifest.json": strings.ReplaceAll(manifest, "part-b.json", "../../part-b.json"), "part-a.json": array(one)},
+			"new 1, updated 0, unchanged 0, skipped 0, failed 0",
+		},
+		"a mix": {
+			map[string]string{"conversations.json": array(one), "conversations-000.json": array(one, two)},
+			"new 2, updated 0, unchanged 0, skipped 1, failed 0\nconversations-000.json:1: another conversation of the export has the same id, and was changed later or stands before",
+		},
 		"conversations alone": {map[string]string{"a.json": one.String(), "b.json": two.String()}, "new 2, updated 0, unchanged 0, skipped 0, failed 0"},
 		"lines":               {map[string]string{"x.jsonl": one.String() + "\n" + two.String() + "\n"}, "new 2, updated 0, unchanged 0, skipped 0, failed 0"},
 		"an empty list":       {map[string]string{"conversations.json": "[]"}, "new 0, updated 0, unchanged 0, skipped 0, failed 0\nunrecognised: "},
@@ -159,8 +175,10 @@ func TestBadConversations(t *testing.T) {
 		"no end":              {`[` + good("a"), "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:0: it ends in the middle: the file is not complete"},
 		"more behind the end": {`[` + good("a") + `] and more`, "new 1, updated 0, unchanged 0, skipped 0, failed 0"},
 		"a mark of its bytes": {"\ufeff[" + good("a") + "]", "new 1, updated 0, unchanged 0, skipped 0, failed 0"},
-		"two of one id": {`[` + conversation("a", "older").with("update_time", 5).String() + `,` + conversation("a", "newer").with("update_time", 9).String() + `]`,
-			"new 1, updated 1, unchanged 0, skipped 0, failed 0"},
+		"two of one id": {
+			`[` + conversation("a", "older").with("update_time", 5).String() + `,` + conversation("a", "newer").with("update_time", 9).String() + `]`,
+			"new 1, updated 1, unchanged 0, skipped 0, failed 0",
+		},
 		"not UTF-8":        {"[" + strings.Replace(good("a"), "fine", "\xff\xfe", 1) + "]", "new 1, updated 0, unchanged 0, skipped 0, failed 0"},
 		"a lone surrogate": {"[" + strings.Replace(good("a"), "fine", `\ud800 \udc00`, 1) + "]", "new 1, updated 0, unchanged 0, skipped 0, failed 0"},
 		"text":             {"Dear diary", "new 0, updated 0, unchanged 0, skipped 0, failed 1\nx.json:0: what stands here is no JSON\nunrecognised: "},

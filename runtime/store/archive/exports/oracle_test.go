@@ -11,7 +11,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/archive/exports"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
@@ -187,7 +186,7 @@ func TestOracle(t *testing.T) {
 	})
 }
 
-// FuzzImport imports any file: it ends, and what comes of it can be read.
+// FuzzImport imports any file, also what is no zip: it ends, each time in the same way.
 func FuzzImport(f *testing.F) {
 	f.Add([]byte(array(conversation("a", "one"), conversation("b", "two"))))
 	f.Add([]byte(`[{"uuid":"u","chat_messages":[{"uuid":"m","text":"x","sender":"human"}]}]`))
@@ -195,22 +194,22 @@ func FuzzImport(f *testing.F) {
 	f.Add([]byte(`[{"mapping":{"n":{"message":{"content":{"parts":[{"content_type":"\ud800"}]}}}},"id":"x"}`))
 	f.Add(zipped(f, map[string]string{"conversations.json": array(conversation("a", "one")), "export_manifest.json": `{"logical_files":{"conversations.json":{"files":["../x"]}}}`}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		h := newHome(t)
 		path := write(t, filepath.Join(t.TempDir(), "x"), string(data))
-		report, err := h.add(path, exports.Options{})
-		if (err == nil) != (report.Recognised() > 0) {
-			t.Fatal(summary(report, err))
+		var reports [2]string
+		for pass := range reports {
+			// Nothing is written: what SQLite does would be nearly all there is to it.
+			w, err := archive.Create(t.Context(), archive.WriterOptions{Dir: t.TempDir(), DryRun: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			report, err := exports.Import(t.Context(), path, w, exports.Options{})
+			if (err == nil) != (report.Recognised() > 0) {
+				t.Fatal(summary(report, err))
+			}
+			reports[pass] = summary(report, err)
 		}
-		found, problems := storetest.List(t, h.store(), store.Live|store.Archived)
-		if len(problems) > 0 || len(found) != report.New {
-			t.Fatalf("%d conversations, %v; %s", len(found), problems, summary(report, err))
-		}
-		for _, c := range found {
-			storetest.CheckReading(t, c)
-		}
-		again, _ := h.add(path, exports.Options{})
-		if again.New > 0 || again.Failed != report.Failed {
-			t.Fatalf("%s, then %s", summary(report, err), summary(again, nil))
+		if reports[0] != reports[1] {
+			t.Errorf("%s, then %s", reports[0], reports[1])
 		}
 	})
 }

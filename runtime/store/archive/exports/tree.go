@@ -1,17 +1,21 @@
 package exports
 
 import (
+	"iter"
 	"slices"
 	"time"
+
+	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/store/internal/recorded"
 )
 
 // node is a node of the tree that the messages of a conversation are: who edits a message
 // or has an answer made again begins a branch.
 type node struct {
 	id, parent string
-	children   []string // as recorded; some may be missing
-	time       time.Time
+	children   []byte // JSON, an array of ids of which some may be missing; nil for none
 	message    []byte // JSON; nil for none
+	time       time.Time
 }
 
 // order returns the nodes in the order in which they are read, each behind its parent, and
@@ -90,8 +94,8 @@ func newTree(nodes []node) *tree {
 	}
 	// Where a node does not name its parent, the parent may name it.
 	for i := range nodes {
-		for _, id := range nodes[i].children {
-			if c, ok := t.place[id]; ok && c != i && t.parent[c] < 0 {
+		for c := range t.named(i) {
+			if c != i && t.parent[c] < 0 {
 				t.parent[c] = i
 			}
 		}
@@ -99,8 +103,8 @@ func newTree(nodes []node) *tree {
 	// Children are in the order in which their parent names them, then in that of the nodes.
 	placed := make([]bool, len(nodes))
 	for i := range nodes {
-		for _, id := range nodes[i].children {
-			if c, ok := t.place[id]; ok && t.parent[c] == i && !placed[c] {
+		for c := range t.named(i) {
+			if t.parent[c] == i && !placed[c] {
 				placed[c] = true
 				t.children[i] = append(t.children[i], c)
 			}
@@ -112,6 +116,22 @@ func newTree(nodes []node) *tree {
 		}
 	}
 	return t
+}
+
+// named are the children that a node names and that there are.
+func (t *tree) named(at int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for raw := range jsontext.Elements(t.nodes[at].children) {
+			id, _ := jsontext.Unquote(raw)
+			c, ok := t.place[string(id)]
+			if !ok && jsontext.HasEscape(id) {
+				c, ok = t.place[recorded.Unescape(id)]
+			}
+			if ok && !yield(c) {
+				return
+			}
+		}
+	}
 }
 
 // leaf returns the node that the active path ends with, or -1.

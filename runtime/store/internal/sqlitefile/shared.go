@@ -1,19 +1,19 @@
 package sqlitefile
 
 import (
+	"context"
 	"crypto/sha256"
+	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"strings"
-
-	"context"
-	"database/sql"
-	"errors"
-	"github.com/convtools/convtools/runtime/base/safefile"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // OpenPath opens the database of a path, which may be a link: its write-ahead log is

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// happened is an event as query --json prints it.
+type happened struct {
+	Seq          int    `json:"seq"`
+	Session      string `json:"session_id"`
+	Conversation string `json:"conversation_id"`
+	Task         int    `json:"task_id"`
+	Type         string `json:"type"`
+	Reason       string `json:"reason"`
+	Text         string `json:"text"`
+	Last         string `json:"last_assistant_message"`
+}
+
+// readEvents reads what query --json has printed: one event a line, each with all ids, in the order of their numbers.
+func readEvents(printed string) ([]happened, error) {
+	var all []happened
+	for line := range strings.Lines(printed) {
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(line), &fields); err != nil {
+			return nil, fmt.Errorf("%w: %s", err, line)
+		}
+		for _, key := range []string{"seq", "ts", "session_id", "conversation_id", "task_id", "type"} {
+			if fields[key] == nil {
+				return nil, fmt.Errorf("no %s: %s", key, line)
+			}
+		}
+		var e happened
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			return nil, fmt.Errorf("%w: %s", err, line)
+		}
+		if n := len(all); n > 0 && (e.Seq != all[n-1].Seq+1 || e.Session != all[n-1].Session) {
+			return nil, fmt.Errorf("this does not follow: %s", line)
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// events checks the events in a file and writes what they are, without ids, to another one: events FILE OUT. $ROOT and
+// $CHILD become the ids of the first two conversations.
+func events(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: events FILE OUT")
+	}
+	all, err := readEvents(ts.ReadFile(args[0]))
+	ts.Check(err)
+	var ids []string
+	var out strings.Builder
+	names := []string{"root", "child", "grandchild", "sibling"}
+	for _, e := range all {
+		name := "-"
+		if e.Conversation != "" {
+			i := slices.Index(ids, e.Conversation)
+			if i < 0 {
+				i, ids = len(ids), append(ids, e.Conversation)
+			}
+			name = names[i]
+			ts.Setenv(strings.ToUpper(name), e.Conversation)
+		}
+		fields := []string{name, e.Type}
+		for _, text := range []string{e.Reason, e.Text, e.Last} {
+			if text != "" {
+				fields = append(fields, text)
+			}
+		}
+		fmt.Fprintln(&out, strings.Join(fields, " "))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(out.String()), 0o644))
+}
+
+// running is a convtools that runs, whose standard output is read line by line.
+type running struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	out     *bufio.Scanner
+	stderr  bytes.Buffer
+	printed strings.Builder
+}
+
+// start starts convtools in the project of a household.
+func (h *household) start(t *testing.T, args ...string) *running {
+	t.Helper()
+	r := &running{t: t, cmd: exec.Command("convtools", args...)} // the test binary, see TestMain
+	r.cmd.Dir, r.cmd.Env, r.cmd.Stderr = h.project, h.env(), &r.stderr
+	out, err := r.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.cmd.Process.Kill() }) // as a rule it has ended
+	r.out = bufio.NewScanner(out)
+	return r
+}
+
+// until reads lines up to one that contains a text.
+func (r *running) until(text string) {
+	r.t.Helper()
+	for r.out.Scan() {
+		r.printed.WriteString(r.out.Text() + "\n")
+		if strings.Contains(r.out.Text(), text) {
+			return
+		}
+	}
+	r.t.Fatalf("%s is not printed, but:\n%s%s", text, r.printed.String(), r.stderr.String())
+}
+
+// wait waits for the end, and returns the exit code; -1 after a signal.
+func (r *running) wait() int {
+	r.t.Helper()
+	for r.out.Scan() {
+		r.printed.WriteString(r.out.Text() + "\n")
+	}
+	_ = r.cmd.Wait() // the exit code is what counts
+	return r.cmd.ProcessState.ExitCode()
+}
+
+// session returns the id of the session whose events were printed.
+func (r *running) session() string {
+	r.t.Helper()
+	all, err := readEvents(r.printed.String())
+	if err != nil || len(all) == 0 {
+		r.t.Fatalf("%d events: %v", len(all), err)
+	}
+	return all[0].Session
+}
+
+// A process that is killed while the model is asked has printed what began; whoever goes on gets the answer.
+func TestQueryKilled(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	query := h.start(t, "query", "--json", "How long is the Rhine?")
+	asked := h.gate.next()
+	query.until(`"task_started"`) // before the model has answered
+	if err := query.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	query.wait()
+	_ = asked.conn.Close()
+
+	h.gate.answers("1233 km.")
+	resumed := h.start(t, "session", "resume", query.session())
+	if code := resumed.wait(); code != 0 || resumed.printed.String() != "1233 km.\n" {
+		t.Errorf("exit %d: %s%s", code, resumed.printed.String(), resumed.stderr.String())
+	}
+	again := h.start(t, "session", "resume", query.session())
+	if code := again.wait(); code != 0 || again.printed.String() != "1233 km.\n" {
+		t.Errorf("a second time, exit %d: %s%s", code, again.printed.String(), again.stderr.String())
+	}
+}
+
+// A caller gets the real answer of a conversation whose process was killed while it was asked.
+func TestQueryKilledInChild(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	script := func(delay string) {
+		h.script(t, `[[conversation]]
+first = "Plan the trip"
+[[conversation.response]]
+calls = [{ tool = "conv.create", arguments = { user_instruction = "List the hotels" } }]
+[[conversation.response]]
+text = "They are: ${output.last_assistant_message}"
+[[conversation]]
+first = "List the hotels"
+[[conversation.response]]
+text = "The Adler."
+delay = "`+delay+`"
+`)
+	}
+	script("1h")
+	query := h.start(t, "query", "--model", "scripted", "--json", "Plan the trip")
+	query.until(`"text":"List the hotels"`)
+	if err := query.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	query.wait()
+
+	script("0s")
+	resumed := h.start(t, "session", "resume", query.session())
+	if code := resumed.wait(); code != 0 || resumed.printed.String() != "They are: The Adler.\n" {
+		t.Errorf("exit %d: %s%s", code, resumed.printed.String(), resumed.stderr.String())
+	}
+}
+
+// Two processes cannot work in one session.
+func TestQueryBusy(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	query := h.start(t, "query", "--json", "Wait for me.")
+	asked := h.gate.next()
+	query.until(`"task_started"`)
+	other := h.start(t, "query", "--id", query.session(), "Me too.")
+	if code := other.wait(); code != 1 || !strings.Contains(other.stderr.String(), "in use by another process") {
+		t.Errorf("exit %d: %s", code, other.stderr.String())
+	}
+	asked.answer(t, "Here I am.")
+	if code := query.wait(); code != 0 {
+		t.Errorf("exit %d: %s", code, query.stderr.String())
+	}
+}
+
+// script makes a scripted model of a household.
+func (h *household) script(t *testing.T, text string) {
+	t.Helper()
+	dir := filepath.Join(h.home, "config", "convtools")
+	config := filepath.Join(dir, "convtools.toml")
+	data, err := os.ReadFile(config)
+	if err == nil && !strings.Contains(string(data), "[model.scripted]") {
+		err = os.WriteFile(config, append(data, "[model.scripted]\napi = \"scripted\"\nscript = \"script.toml\"\n"...), 0o600)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "script.toml"), []byte(text), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

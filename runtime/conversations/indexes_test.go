@@ -1,0 +1,302 @@
+package conversations_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// placed is a store with a place of its own, which counts how often it is opened.
+type placed struct {
+	*messageStore
+	place  string
+	opened *int
+}
+
+func (p placed) Place() string { return p.place }
+
+func (p placed) Open(ctx context.Context) (store.Session, []store.Problem, error) {
+	*p.opened++
+	return p.messageStore.Open(ctx)
+}
+
+// versioned is a store that tells whether anything in it has changed.
+type versioned struct{ placed }
+
+func (v versioned) Version(context.Context) (string, error) {
+	return fmt.Sprintf("%+v", v.chats), nil
+}
+
+// indexedLibrary is a library of stores with indexes in a directory.
+func indexedLibrary(t *testing.T, dir string, stores []*messageStore, isVersioned bool) (l *conversations.Library, opened *int) {
+	t.Helper()
+	opened = new(int)
+	var all []store.Store
+	for i, s := range stores {
+		p := placed{s, fmt.Sprint("place", i), opened}
+		if isVersioned {
+			all = append(all, versioned{p})
+		} else {
+			all = append(all, p)
+		}
+	}
+	x := conversations.NewIndexes(dir)
+	x.SetLeast(0)
+	t.Cleanup(x.Close)
+	return conversations.New(conversations.Options{Indexes: x}, all...), opened
+}
+
+func refresh(t *testing.T, l *conversations.Library) []conversations.IndexReport {
+	t.Helper()
+	reports, err := l.RefreshIndexes(t.Context(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range reports {
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+	}
+	return reports
+}
+
+// compareWithNaive compares all pages of an answer with what it should be.
+func compareWithNaive(t *testing.T, l *conversations.Library, q conversations.MessageQuery, stores []*messageStore) {
+	t.Helper()
+	want, own := naive(&q, stores)
+	var got []conversations.Message
+	for {
+		m, err := l.Messages(t.Context(), q)
+		var missing *conversations.NotFoundError
+		if errors.As(err, &missing) && len(q.IDs) > 0 && len(want) == 0 {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Total != len(want) || m.AtLeast || m.Own != own {
+			t.Fatalf("%+v: %d match, %d own, want %d and %d", q, m.Total, m.Own, len(want), own)
+		}
+		got = append(got, m.Messages...)
+		if !m.More {
+			break
+		}
+		q.After = &m.Messages[len(m.Messages)-1].Position
+	}
+	if diff := cmp.Diff(want, withoutConversation(t, got)); diff != "" {
+		t.Fatalf("%+v: (-want +got)\n%s", q, diff)
+	}
+}
+
+// change changes a conversation of some stores, in one of the ways in which they change.
+func change(rng *rand.Rand, stores []*messageStore) {
+	s := stores[rng.IntN(len(stores))]
+	if len(s.chats) == 0 {
+		return
+	}
+	at := rng.IntN(len(s.chats))
+	c := &s.chats[at]
+	c.NewestAt = time.Time{}
+	switch rng.IntN(6) {
+	case 0:
+		s.chats = append(s.chats[:at:at], s.chats[at+1:]...)
+	case 1:
+		c.Title = trapText(rng, 3)
+	case 2:
+		c.Hidden = !c.Hidden
+	case 3:
+		if len(c.events) > 0 {
+			c.events[rng.IntN(len(c.events))].text = trapText(rng, 6)
+		}
+	default:
+		c.events = append(c.events, said{kind: transcript.KindUser, text: trapText(rng, 6), at: time.Date(2024, 1, 15, rng.IntN(9), 0, 0, 0, time.UTC)})
+	}
+}
+
+// TestIndexesChangeNoAnswer holds answers with indexes, which are behind now and then, or
+// damaged, against an oracle.
+func TestIndexesChangeNoAnswer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 15))
+		stores := randomStores(rng)
+		dir := filepath.Join(dir, fmt.Sprint(seed))
+		l, _ := indexedLibrary(t, dir, stores, seed%2 == 0)
+		for range 4 {
+			if rng.IntN(3) > 0 {
+				refresh(t, l)
+			}
+			for range rng.IntN(3) {
+				change(rng, stores)
+			}
+			if rng.IntN(8) == 0 {
+				damageSome(t, rng, dir)
+			}
+			for range 6 {
+				compareWithNaive(t, l, randomMessageQuery(rng), stores)
+			}
+		}
+	}
+}
+
+// damageSome changes a byte of a file of an index.
+func damageSome(t *testing.T, rng *rand.Rand, dir string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*", "*"))
+	if err != nil || len(files) == 0 {
+		return
+	}
+	file := files[rng.IntN(len(files))]
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[rng.IntN(len(data))] ^= 1
+	if err := errors.Join(os.Remove(file), os.WriteFile(file, data, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A store that has not changed since it was indexed is not opened.
+func TestIndexStandsForItsStore(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(1, 16))
+	stores := randomStores(rng)
+	for _, s := range stores {
+		for i := range s.chats {
+			s.chats[i].Hidden = false
+		}
+	}
+	l, opened := indexedLibrary(t, t.TempDir(), stores, true)
+	refresh(t, l)
+	*opened = 0
+	q := conversations.MessageQuery{Text: "k", Limit: 1000}
+	compareWithNaive(t, l, q, stores)
+	refresh(t, l)
+	if *opened != 0 {
+		t.Errorf("stores were opened %d times", *opened)
+	}
+	stores[0].chats[0].events = append(stores[0].chats[0].events, said{kind: transcript.KindUser, text: "kk"})
+	compareWithNaive(t, l, q, stores)
+	if *opened != 1 {
+		t.Errorf("stores were opened %d times, want one time", *opened)
+	}
+	if r := refresh(t, l); r[0].Changed != 1 || r[1].Changed != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A store with little text has no index, and is not read again and again for that.
+func TestSmallStoresHaveNoIndex(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(1, 17))
+	stores := randomStores(rng)
+	l, opened := indexedLibrary(t, t.TempDir(), stores, false)
+	conversations.LibraryIndexes(l).SetLeast(1 << 20)
+	if r := refresh(t, l); !r[0].Small || r[0].Conversations != 0 {
+		t.Errorf("%+v", r)
+	}
+	*opened = 0
+	refresh(t, l)
+	if *opened != 0 {
+		t.Errorf("stores were opened %d times", *opened)
+	}
+	compareWithNaive(t, l, conversations.MessageQuery{Text: "k", Limit: 1000}, stores)
+}
+
+// A cache that cannot be written is a store that is read.
+func TestCacheThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	stores := randomStores(rand.New(rand.NewPCG(1, 18)))
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, _ := indexedLibrary(t, filepath.Join(file, "cache"), stores, true)
+	reports, err := l.RefreshIndexes(t.Context(), nil, nil)
+	if err != nil || len(reports) != 2 || reports[0].Err == nil {
+		t.Errorf("%+v, %v", reports, err)
+	}
+	compareWithNaive(t, l, conversations.MessageQuery{Text: "k", Limit: 1000}, stores)
+}
+
+// TestIndexesChangeNoListing holds lists and searches for lines with indexes against those
+// without.
+func TestIndexesChangeNoListing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	skipped := 0
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 19))
+		stores := randomStores(rng)
+		l, _ := indexedLibrary(t, filepath.Join(dir, fmt.Sprint(seed)), stores, seed%2 == 0)
+		plain := messagesLibrary(stores)
+		for range 3 {
+			refresh(t, l)
+			for range rng.IntN(2) {
+				change(rng, stores)
+			}
+			for range 6 {
+				text := randomPart(rng, stores)
+				filter := conversations.Filter{Archived: rng.IntN(3) == 0}
+				ask := func(l *conversations.Library) (all []any) {
+					listing, err := l.List(t.Context(), conversations.ListQuery{Filter: filter, Sizes: seed%3 == 0})
+					all = append(all, listing, err)
+					events, err := l.SearchEvents(t.Context(), conversations.EventQuery{
+						Filter: filter, Pattern: text, IgnoreCase: seed%5 > 0, Scopes: transcript.ScopeAll, Own: ownTool,
+						Event: func(m *conversations.EventMatch) error {
+							all = append(all, *m)
+							return nil
+						},
+					})
+					all = append(all, events, err)
+					matches, err := l.Search(t.Context(), conversations.SearchQuery{
+						Filter: filter, Pattern: text, IgnoreCase: seed%5 > 0, CountAll: true,
+						Line: func(line *conversations.Line) error {
+							all = append(all, string(line.Text), line.Event)
+							return nil
+						},
+					})
+					return append(all, matches, err)
+				}
+				if diff := cmp.Diff(ask(plain), ask(l)); diff != "" {
+					t.Fatalf("seed %d, %q: (-without index +with)\n%s", seed, text, diff)
+				}
+				skipped += conversations.Skipped(l, text)
+			}
+		}
+	}
+	if skipped < 100 {
+		t.Errorf("only %d conversations were left out by an index: too few to compare", skipped)
+	}
+}
+
+// randomPart returns a part of some text that is in stores, or nearly.
+func randomPart(rng *rand.Rand, stores []*messageStore) string {
+	text := trapText(rng, 5)
+	if s := stores[rng.IntN(len(stores))]; len(s.chats) > 0 {
+		if c := s.chats[rng.IntN(len(s.chats))]; len(c.events) > 0 {
+			text = c.events[rng.IntN(len(c.events))].text
+		}
+	}
+	runes := []rune(text)
+	from := rng.IntN(len(runes) + 1)
+	text = string(runes[from:min(len(runes), from+3+rng.IntN(3))])
+	if strings.ContainsAny(text, "\x00\n\r") || strings.TrimSpace(text) == "" {
+		return "kkk"
+	}
+	return text
+}

@@ -1,0 +1,322 @@
+package index_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/index"
+)
+
+// fixture makes an index of several segments, and returns what it should answer.
+func fixture(t *testing.T, dir string) model {
+	t.Helper()
+	m := model{}
+	x := index.Open(dir)
+	defer x.Close()
+	x.SetLimits(600, 100)
+	for step, words := range []string{"alpha beta", "gamma 中文 delta", "Straße epsilon"} {
+		put(t, x, m, string(rune('a'+step)), words, 12)
+	}
+	put(t, x, m, "a", "alpha beta", 14) // grown
+	return m
+}
+
+// put puts a conversation of n messages.
+func put(t *testing.T, x *index.Index, m model, key, words string, n int) {
+	t.Helper()
+	c := &talk{Conversation: index.Conversation{Key: key, Version: words, Title: "about " + words, Facts: []byte("facts")}}
+	for i := range n {
+		c.messages = append(c.messages, index.Message{Number: uint32(i + 1), Kind: 1, Text: []byte(strings.Repeat(words+" and more ", i%3+1))})
+	}
+	w, err := x.Write(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := errors.Join(w.Put(t.Context(), &c.Conversation, each(c.messages)), w.Commit(t.Context(), index.State{Note: "test"})); err != nil {
+		t.Fatal(err)
+	}
+	m[key] = c
+}
+
+var texts = []string{"", "a", "LP", "alpha", "beta and", "中", "straße", "文 DELTA", "nowhere", "about gamma"}
+
+// answers returns what an index answers, or why it cannot.
+func answers(t *testing.T, x *index.Index) ([][]found, error) {
+	t.Helper()
+	v, err := x.View()
+	if err != nil {
+		return nil, err
+	}
+	defer v.Close()
+	var all [][]found
+	for _, text := range texts {
+		list := []found{}
+		for h, err := range v.Search(t.Context(), query(text)) {
+			if err != nil {
+				return nil, err
+			}
+			text, extra, err := h.Read()
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, found{h.Key, h.Number, h.Conversation.Version, h.Kind, h.Time, string(text), string(extra)})
+		}
+		all = append(all, list)
+	}
+	return all, nil
+}
+
+func query(text string) index.Query {
+	return index.Query{Text: text, Find: func(b []byte) (int, int) { return find(string(b), text) }}
+}
+
+func (m model) answers() [][]found {
+	var all [][]found
+	for _, text := range texts {
+		q := query(text)
+		all = append(all, m.search(&q))
+	}
+	return all
+}
+
+// snapshot returns the files of a directory.
+func snapshot(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// restore makes a directory have files, and nothing else.
+func restore(t *testing.T, dir string, files map[string][]byte) {
+	t.Helper()
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestDamage changes and cuts each file of an index in many places: either the answers are
+// the right ones, or there are none. Whoever writes next makes it whole.
+func TestDamage(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "index")
+	m := fixture(t, dir)
+	whole := snapshot(t, dir)
+	if len(whole) < 4 {
+		t.Fatalf("%d files are too few", len(whole))
+	}
+	damaged := 0
+	try := func(what, name string, data []byte) {
+		t.Helper()
+		files := maps.Clone(whole)
+		files[name] = data
+		restore(t, dir, files)
+		x := index.Open(dir)
+		defer x.Close()
+		got, err := answers(t, x)
+		var damage *index.DamageError
+		switch {
+		case errors.As(err, &damage):
+			damaged++
+		case err != nil:
+			t.Errorf("%s: %v", what, err)
+		default:
+			if diff := gocmp.Diff(m.answers(), got); diff != "" {
+				t.Errorf("%s: %s", what, diff)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(whole)) {
+		data := whole[name]
+		for at := 0; at < len(data); at += 1 + len(data)/80 {
+			flipped := bytes.Clone(data)
+			flipped[at] ^= 1 << (at % 8)
+			try(name+" flipped", name, flipped)
+			try(name+" cut", name, data[:at])
+		}
+		try(name+" longer", name, append(bytes.Clone(data), 0))
+	}
+	if damaged < 100 {
+		t.Errorf("only %d damages were found", damaged)
+	}
+	newer := bytes.Replace(whole["manifest"], []byte("index 1 "), []byte("index 2 "), 1)
+	try("newer", "manifest", newer)
+
+	x := index.Open(dir) // with the newer manifest
+	defer x.Close()
+	m = model{}
+	put(t, x, m, "z", "anew", 3)
+	if got, err := answers(t, x); err != nil || gocmp.Diff(m.answers(), got) != "" {
+		t.Errorf("written anew: %v, %s", err, gocmp.Diff(m.answers(), got))
+	}
+}
+
+// TestMissing removes each file of an index.
+func TestMissing(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "index")
+	fixture(t, dir)
+	whole := snapshot(t, dir)
+	for name := range whole {
+		files := maps.Clone(whole)
+		delete(files, name)
+		restore(t, dir, files)
+		x := index.Open(dir)
+		if _, err := answers(t, x); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("without %s: %v", name, err)
+		}
+		x.Close()
+	}
+}
+
+// TestStops has a writer stop at each place of what it writes: what was written before is
+// answered, and the next writer leaves nothing of it behind.
+func TestStops(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "index")
+	before := fixture(t, dir)
+	old := snapshot(t, dir)
+	after := maps.Clone(before)
+	x := index.Open(dir)
+	put(t, x, after, "b", "another text", 9)
+	x.Close()
+	written := snapshot(t, dir)
+	check := func(what string, files map[string][]byte, want model) {
+		t.Helper()
+		restore(t, dir, files)
+		x := index.Open(dir)
+		defer x.Close()
+		if got, err := answers(t, x); err != nil || gocmp.Diff(want.answers(), got) != "" {
+			t.Errorf("%s: %v, %s", what, err, gocmp.Diff(want.answers(), got))
+		}
+		want = maps.Clone(want)
+		put(t, x, want, "b", "another text", 9)
+		if got, err := answers(t, x); err != nil || gocmp.Diff(want.answers(), got) != "" {
+			t.Errorf("%s, written: %v, %s", what, err, gocmp.Diff(want.answers(), got))
+		}
+		for name := range snapshot(t, dir) {
+			if strings.HasPrefix(name, ".") {
+				t.Errorf("%s: %s is left behind", what, name)
+			}
+		}
+	}
+	files := maps.Clone(old)
+	for _, name := range slices.Sorted(maps.Keys(written)) {
+		if _, ok := old[name]; ok {
+			continue
+		}
+		for _, n := range []int{0, 1, len(written[name]) / 2, len(written[name]) - 1, len(written[name])} {
+			files[name] = written[name][:n]
+			check(name+" in the making", files, before)
+		}
+	}
+	files[".convtools-0123456789abcdef"] = written["manifest"][:20]
+	check("manifest in the making", files, before)
+	delete(files, ".convtools-0123456789abcdef")
+	files["manifest"] = written["manifest"]
+	check("not swept", files, after)
+}
+
+// TestFull has the disk full after each of many bytes.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "index")
+	m := fixture(t, dir)
+	want := m.answers()
+	for room := 0; room < 1500; room += 97 {
+		x := index.Open(dir)
+		x.Fill(room)
+		w, err := x.Write(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := index.Conversation{Key: "new", Title: "new"}
+		text := bytes.Repeat([]byte("new "), 300)
+		err = errors.Join(w.Put(t.Context(), &c, each([]index.Message{{Number: 1, Text: text}})), w.Commit(t.Context(), index.State{}))
+		if !errors.Is(err, index.ErrFull) {
+			t.Errorf("%d bytes: %v", room, err)
+		}
+		w.Close()
+		if got, err := answers(t, x); err != nil || gocmp.Diff(want, got) != "" {
+			t.Errorf("%d bytes: %v, %s", room, err, gocmp.Diff(want, got))
+		}
+		x.Close()
+	}
+}
+
+// TestReadersKeepTheirState reads through an index while it is written, merged, and removed.
+func TestReadersKeepTheirState(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "index")
+	m := fixture(t, dir)
+	x := index.Open(dir)
+	defer x.Close()
+	v, err := x.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	want := m.answers()[0]
+	next := maps.Clone(m)
+	other := index.Open(dir) // as another process
+	defer other.Close()
+	for i := range 10 {
+		put(t, other, next, "n", "new words", i+1)
+	}
+	if i := mustView(t, other).Info(); i.Segments > 8 || i.Conversations != 4 || i.Note != "test" {
+		t.Errorf("%+v", i)
+	}
+	got := []found{}
+	for h, err := range v.Search(t.Context(), query("")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, extra, _ := h.Read()
+		got = append(got, found{h.Key, h.Number, h.Conversation.Version, h.Kind, h.Time, string(text), string(extra)})
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got, err := answers(t, x); err != nil || gocmp.Diff(next.answers(), got) != "" {
+		t.Errorf("%v, %s", err, gocmp.Diff(next.answers(), got))
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := answers(t, x); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("removed: %v", err)
+	}
+}
+
+func mustView(t *testing.T, x *index.Index) *index.View {
+	t.Helper()
+	v, err := x.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(v.Close)
+	return v
+}

@@ -1,0 +1,304 @@
+package index_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/convtools/convtools/runtime/index"
+)
+
+// find returns where a text first holds another one, rune for rune by simple folding, or -1.
+// It is what an index is held against.
+func find(text, part string) (start, end int) {
+	n := utf8.RuneCountInString(part)
+	var starts []int
+	for i := range text {
+		starts = append(starts, i)
+	}
+	starts = append(starts, len(text))
+	for i := 0; i+n < len(starts); i++ {
+		if candidate := text[starts[i]:starts[i+n]]; utf8.ValidString(candidate) && strings.EqualFold(candidate, part) {
+			return starts[i], starts[i+n]
+		}
+	}
+	return -1, -1
+}
+
+func contains(text, part string) bool {
+	start, _ := find(text, part)
+	return start >= 0
+}
+
+// model is what an index should have.
+type model map[string]*talk
+
+type talk struct {
+	index.Conversation
+	messages []index.Message
+}
+
+// found is a message as it is compared.
+type found struct {
+	Key     string
+	Number  uint32
+	Version string
+	Kind    uint8
+	Time    time.Time
+	Text    string
+	Extra   string
+}
+
+// search is the answer that a query should have.
+func (m model) search(q *index.Query) []found {
+	type entry struct {
+		index.Position
+		found found
+	}
+	var entries []entry
+	for _, c := range m {
+		if q.Wanted != nil && !q.Wanted(&c.Conversation) {
+			continue
+		}
+		for _, msg := range c.messages {
+			at := index.Position{Time: msg.Time, Order: c.Order, Key: c.Key, Number: msg.Number}
+			switch {
+			case q.Text != "" && !contains(string(msg.Text), q.Text) && (q.TextOnly || !contains(c.Title, q.Text)),
+				q.Kinds != 0 && q.Kinds>>msg.Kind&1 == 0,
+				(!q.Since.IsZero() || !q.Until.IsZero()) && msg.Time.IsZero(),
+				!q.Since.IsZero() && msg.Time.Before(q.Since),
+				!q.Until.IsZero() && msg.Time.After(q.Until),
+				q.After != nil && at.Compare(q.After) <= 0:
+				continue
+			}
+			entries = append(entries, entry{at, found{c.Key, msg.Number, c.Version, msg.Kind, msg.Time, string(msg.Text), string(msg.Extra)}})
+		}
+	}
+	slices.SortFunc(entries, func(a, b entry) int {
+		p, q := a.Position, b.Position
+		if p.Time.IsZero() != q.Time.IsZero() {
+			return cmp.Compare(q.Time.Unix(), p.Time.Unix()) // the zero time is very early
+		}
+		return cmp.Or(q.Time.Compare(p.Time), cmp.Compare(p.Order, q.Order), cmp.Compare(len(p.Key), len(q.Key)), cmp.Compare(p.Key, q.Key), cmp.Compare(p.Number, q.Number))
+	})
+	list := make([]found, 0, len(entries))
+	for _, e := range entries {
+		list = append(list, e.found)
+	}
+	return list
+}
+
+// searched returns what an index answers.
+func searched(t *rapid.T, v *index.View, q index.Query) []found {
+	t.Helper()
+	list := []found{}
+	for h, err := range v.Search(t.Context(), q) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, extra, err := h.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, found{h.Key, h.Number, h.Conversation.Version, h.Kind, h.Time, string(text), string(extra)})
+	}
+	return list
+}
+
+func each(messages []index.Message) iter.Seq2[*index.Message, error] {
+	return func(yield func(*index.Message, error) bool) {
+		for i := range messages {
+			if !yield(&messages[i], nil) {
+				return
+			}
+		}
+	}
+}
+
+// letters fold to runes of other lengths, are parts of each other in UTF-8, or mean
+// something to somebody.
+const letters = "aAbBkK\u212AsSſßẞiIİıéÉσςΣǅǆ中文天气 	\n%_\\\"'\x00.\uFFFD🎉한かЖж"
+
+func drawText(t *rapid.T, most int, label string) string {
+	return rapid.StringOfN(rapid.SampledFrom([]rune(letters)), 0, most, -1).Draw(t, label)
+}
+
+func drawMessage(t *rapid.T, number int) index.Message {
+	m := index.Message{Number: uint32(number), Kind: uint8(rapid.IntRange(0, 4).Draw(t, "kind")), Text: []byte(drawText(t, 60, "text")), Extra: []byte(drawText(t, 2, "extra"))}
+	if n := rapid.IntRange(0, 6).Draw(t, "time"); n > 0 {
+		m.Time = time.Unix(int64(n-4), int64(n%2)).UTC()
+	}
+	return m
+}
+
+// TestAnswers holds searches against a naive one, over an index that is written in several
+// steps: conversations are added, grow, are edited, and removed.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		dir, err := tempDir(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := index.Open(dir)
+		defer x.Close()
+		x.SetLimits(rapid.SampledFrom([]int{200, 1000, 1 << 20}).Draw(t, "segment"), rapid.SampledFrom([]int{3, 1000}).Draw(t, "messages"))
+		m := model{}
+		for step := range rapid.IntRange(1, 8).Draw(t, "steps") {
+			change(t, x, m, step)
+			v, err := x.View()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 4 {
+				compare(t, v, m, drawQuery(t, m))
+			}
+			v.Close()
+		}
+	})
+}
+
+// change changes an index and its model.
+func change(t *rapid.T, x *index.Index, m model, step int) {
+	w, err := x.Write(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for range rapid.IntRange(1, 4).Draw(t, "changes") {
+		key := rapid.SampledFrom([]string{"a", "b", "c", "d", "aa", "b1"}).Draw(t, "key")
+		c := m[key]
+		if c != nil && rapid.IntRange(0, 5).Draw(t, "delete") == 0 {
+			if err := w.Delete(t.Context(), key); err != nil {
+				t.Fatal(err)
+			}
+			delete(m, key)
+			continue
+		}
+		if c == nil {
+			c = &talk{}
+			c.Key = key
+			c.Order = int64(rapid.IntRange(-1, 1).Draw(t, "order"))
+		}
+		next := *c
+		next.messages = slices.Clone(c.messages)
+		next.Version, next.Facts = fmt.Sprint(step, rapid.IntRange(0, 9).Draw(t, "version")), []byte(drawText(t, 3, "facts"))
+		next.Title = drawText(t, 6, "title")
+		switch n := len(next.messages); {
+		case n > 0 && rapid.IntRange(0, 3).Draw(t, "edit") == 0:
+			at := rapid.IntRange(0, n-1).Draw(t, "edited")
+			next.messages[at] = drawMessage(t, at+1)
+		case n > 0 && rapid.IntRange(0, 5).Draw(t, "cut") == 0:
+			next.messages = next.messages[:n-1]
+		case rapid.IntRange(0, 5).Draw(t, "reorder") == 0:
+			next.Order++
+		}
+		for range rapid.IntRange(0, 5).Draw(t, "added") {
+			next.messages = append(next.messages, drawMessage(t, len(next.messages)+1))
+		}
+		if rapid.IntRange(0, 5).Draw(t, "fail") == 0 {
+			failing := func(yield func(*index.Message, error) bool) {
+				for msg := range each(next.messages) {
+					if !yield(msg, nil) {
+						return
+					}
+				}
+				yield(nil, errTest)
+			}
+			if err := w.Put(t.Context(), &next.Conversation, failing); !errors.Is(err, errTest) {
+				t.Fatalf("Put: %v", err)
+			}
+			continue
+		}
+		if err := w.Put(t.Context(), &next.Conversation, each(next.messages)); err != nil {
+			t.Fatal(err)
+		}
+		m[key] = &next
+	}
+	if err := w.Commit(t.Context(), index.State{Note: fmt.Sprint(step)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func drawQuery(t *rapid.T, m model) index.Query {
+	q := index.Query{Text: drawText(t, 4, "query"), TextOnly: rapid.IntRange(0, 3).Draw(t, "text only") == 0}
+	if keys := slices.Sorted(maps.Keys(m)); len(keys) > 0 && rapid.Bool().Draw(t, "there") {
+		c := m[rapid.SampledFrom(keys).Draw(t, "conversation")]
+		text := []rune(c.Title)
+		if len(c.messages) > 0 {
+			text = []rune(string(rapid.SampledFrom(c.messages).Draw(t, "message").Text))
+		}
+		if len(text) > 0 {
+			from := rapid.IntRange(0, len(text)-1).Draw(t, "from")
+			q.Text = string(text[from:rapid.IntRange(from, len(text)).Draw(t, "to")])
+			if rapid.Bool().Draw(t, "upper") {
+				q.Text = strings.ToUpper(q.Text)
+			}
+		}
+	}
+	q.Find = func(text []byte) (start, end int) { return find(string(text), q.Text) }
+	if rapid.Bool().Draw(t, "kinds") {
+		q.Kinds = uint64(rapid.IntRange(0, 31).Draw(t, "kind"))
+	}
+	moment := func(label string) (at time.Time) {
+		if n := rapid.IntRange(-9, 6).Draw(t, label); n > -5 {
+			at = time.Unix(int64(n), int64(rapid.IntRange(0, 1).Draw(t, label))).UTC()
+		}
+		return at
+	}
+	q.Since, q.Until = moment("since"), moment("until")
+	if rapid.IntRange(0, 3).Draw(t, "wanted") == 0 {
+		q.Wanted = func(c *index.Conversation) bool { return c.Key < "d" && strings.HasSuffix(c.Version, "1") }
+	}
+	return q
+}
+
+func compare(t *rapid.T, v *index.View, m model, q index.Query) {
+	want := m.search(&q)
+	if diff := gocmp.Diff(want, searched(t, v, q)); diff != "" {
+		t.Fatalf("%q: %s", q.Text, diff)
+	}
+	if n, all, err := v.Count(t.Context(), q, func() bool { return false }); n != len(want) || !all || err != nil {
+		t.Fatalf("%q: counted %d, %t, %v, want %d", q.Text, n, all, err, len(want))
+	}
+	keys, wanted := map[string]bool{}, map[string]bool{}
+	if err := v.Keys(t.Context(), q, func(key string) bool { keys[key] = true; return true }); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range want {
+		wanted[f.Key] = true
+	}
+	if diff := gocmp.Diff(wanted, keys); diff != "" {
+		t.Fatalf("%q: conversations: %s", q.Text, diff)
+	}
+	if len(want) > 0 {
+		f := want[rapid.IntRange(0, len(want)-1).Draw(t, "after")]
+		q.After = &index.Position{Time: f.Time, Order: m[f.Key].Order, Key: f.Key, Number: f.Number}
+		if diff := gocmp.Diff(m.search(&q), searched(t, v, q)); diff != "" {
+			t.Fatalf("%q after %v: %s", q.Text, q.After, diff)
+		}
+	}
+	for key, c := range m {
+		got, err := v.Lookup(key)
+		if err != nil || got == nil {
+			t.Fatalf("%s: %v, %v", key, got, err)
+		}
+		if got.Version != c.Version || got.Title != c.Title || string(got.Facts) != string(c.Facts) || got.Messages != len(c.messages) {
+			t.Fatalf("%s: %+v, want %+v", key, got, c)
+		}
+	}
+	n := 0
+	if err := v.Conversations(func(c *index.Conversation) bool { n++; return m[c.Key] != nil }); err != nil || n != len(m) {
+		t.Fatalf("%d conversations, %v, want %d", n, err, len(m))
+	}
+}

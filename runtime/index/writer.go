@@ -1,0 +1,476 @@
+package index
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"hash"
+	"io/fs"
+	"iter"
+	"maps"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+)
+
+// Writer changes an index. It is for one goroutine. What is written is seen by nobody until
+// it is committed.
+type Writer struct {
+	manifest
+	segments []segment // newest first
+	base     map[string]bool
+	index    *Index
+	unlock   func()
+	builder  builder
+	building map[string]int // place of the conversations of the builder, by key
+}
+
+// Write begins to change an index, which is made where there is none that can be used, and
+// waits until no other process does until the context is done.
+func (x *Index) Write(ctx context.Context) (*Writer, error) {
+	if err := os.MkdirAll(x.dir, 0o700); err != nil {
+		return nil, err
+	}
+	unlock, err := safefile.Lock(ctx, x.dir)
+	if errors.Is(err, errors.ErrUnsupported) {
+		unlock, err = func() {}, nil // a system without locks: the last one to commit wins
+	}
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{index: x, unlock: unlock, builder: builder{limits: x.limits}, base: map[string]bool{}, building: map[string]int{}}
+	if err := w.begin(); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *Writer) begin() error {
+	m, err := readManifest(w.index.dir)
+	var damage *DamageError
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.As(err, &damage):
+		return w.startOver()
+	case err != nil:
+		return err
+	}
+	w.manifest = *m
+	for _, n := range m.Segments {
+		f, err := openFile(filepath.Join(w.index.dir, n.File), n.File, n.Size, n.Sum)
+		if errors.Is(err, fs.ErrNotExist) || errors.As(err, &damage) {
+			return w.startOver()
+		}
+		if err != nil {
+			return err
+		}
+		w.segments = append(w.segments, segment{f, n})
+		w.base[n.File] = true
+	}
+	return m.sweep(w.index.dir)
+}
+
+// startOver begins an index with nothing in it.
+func (w *Writer) startOver() error {
+	w.closeFiles()
+	entries, err := os.ReadDir(w.index.dir)
+	if err != nil {
+		return err
+	}
+	w.manifest = manifest{Version: version}
+	for _, e := range entries {
+		w.Sequence = max(w.Sequence, sequenceOf(e.Name())+1)
+	}
+	return w.sweep(w.index.dir)
+}
+
+// State is what was said of the index as a whole when it was written last.
+func (w *Writer) State() State { return w.manifest.State }
+
+// Text returns how many bytes of messages there are.
+func (w *Writer) Text() int64 {
+	sum := int64(w.builder.size)
+	for _, s := range w.segments {
+		sum += s.Text
+	}
+	return sum
+}
+
+// Conversations calls yield with each conversation that was there when the writing began.
+func (w *Writer) Conversations(yield func(*Conversation) bool) error {
+	v := View{segments: w.segments}
+	return v.Conversations(yield)
+}
+
+// Clear leaves nothing in the index.
+func (w *Writer) Clear() error { return w.startOver() }
+
+// Close ends the writing. What was not committed is gone.
+func (w *Writer) Close() {
+	w.closeFiles()
+	w.unlock()
+}
+
+func (w *Writer) closeFiles() {
+	for _, s := range w.segments {
+		s.file.close()
+	}
+	w.segments = nil
+}
+
+// Lookup returns the conversation with a key, as it was before the writing began or as it
+// was put since, or nil.
+func (w *Writer) Lookup(key string) (c *Conversation, err error) {
+	err = guard(func(key string) error {
+		if at, ok := w.building[key]; ok {
+			c = &w.builder.conversations[at]
+			return nil
+		}
+		v := View{segments: w.segments}
+		c, err = v.lookup(key)
+		return err
+	}, key)
+	return c, err
+}
+
+// Put puts a conversation with its messages in place of the one with its key, if there is
+// one. Where that has some of the messages, the first ones, only the others are added.
+// Messages is called a second time where what is there is not what the conversation begins
+// with. Where it has an error, which is returned, the index stays as it is. The facts of the
+// conversation are those that it has once the messages have ended.
+func (w *Writer) Put(ctx context.Context, c *Conversation, messages iter.Seq2[*Message, error]) error {
+	if _, ok := w.building[c.Key]; ok {
+		if err := w.flush(ctx); err != nil {
+			return err
+		}
+	}
+	old, err := w.Lookup(c.Key)
+	if err != nil {
+		return err
+	}
+	if old != nil && old.Order == c.Order {
+		grown, err := w.put(ctx, c, old, messages)
+		if grown || err != nil {
+			return err
+		}
+	}
+	_, err = w.put(ctx, c, &Conversation{}, messages)
+	return err
+}
+
+// put puts a conversation that has what old has, and more, or reports that it does not.
+func (w *Writer) put(ctx context.Context, c, old *Conversation, messages iter.Seq2[*Message, error]) (grown bool, err error) {
+	before := len(w.segments)
+	at := w.beginConversation(c)
+	mark := len(w.builder.added)
+	drop := func(err error) (bool, error) {
+		w.builder.cut(at, mark)
+		delete(w.building, c.Key)
+		parts := w.segments[:len(w.segments)-before] // that are written already
+		return false, errors.Join(err, kill(parts, c.Key, true))
+	}
+	digest := newDigest()
+	c.Messages = 0
+	verified := old.Messages == 0
+	for m, err := range messages {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil && w.builder.full() && verified {
+			if err = w.flush(ctx); err == nil {
+				err = kill(w.segments[:1], c.Key, false) // the record, which is to come
+			}
+			at, mark = w.beginConversation(c), 0
+		}
+		if err != nil {
+			return drop(err)
+		}
+		digest.add(m)
+		c.Messages++
+		if verified {
+			w.builder.add(at, m)
+		} else if c.Messages == old.Messages {
+			if digest.sum() != old.Digest {
+				return drop(nil)
+			}
+			verified = true
+		}
+	}
+	if !verified {
+		return drop(nil)
+	}
+	c.Digest = digest.sum()
+	w.builder.conversations[at] = *c
+	return true, kill(w.segments[len(w.segments)-before:], c.Key, old.Key == "")
+}
+
+func (w *Writer) beginConversation(c *Conversation) int {
+	at := len(w.builder.conversations)
+	w.builder.conversations = append(w.builder.conversations, *c)
+	w.building[c.Key] = at
+	return at
+}
+
+// kill notes that another segment has the record of a conversation, and where dead, that its
+// messages in these segments are gone.
+func kill(segments []segment, key string, dead bool) error {
+	for i := range segments {
+		s := &segments[i]
+		n, ok, err := s.find(key)
+		if err != nil {
+			return err
+		}
+		if ok {
+			s.Superseded.add(n)
+			if dead {
+				s.Dead.add(n)
+			}
+		}
+	}
+	return nil
+}
+
+// Delete removes the conversation with a key.
+func (w *Writer) Delete(ctx context.Context, key string) error {
+	if _, ok := w.building[key]; ok {
+		if err := w.flush(ctx); err != nil {
+			return err
+		}
+	}
+	return kill(w.segments, key, true)
+}
+
+// Commit makes what was written the state of the index, with this said of it.
+func (w *Writer) Commit(ctx context.Context, state State) error {
+	if err := w.flush(ctx); err != nil {
+		return err
+	}
+	if err := w.merge(ctx); err != nil {
+		return err
+	}
+	w.manifest.State = state
+	w.manifest.Segments = nil
+	for _, s := range w.segments {
+		w.manifest.Segments = append(w.manifest.Segments, s.named)
+		w.base[s.File] = true
+	}
+	if err := w.manifest.write(w.index.dir); err != nil {
+		return err
+	}
+	_ = w.sweep(w.index.dir) // what is left over is removed another time
+	return nil
+}
+
+// flush writes what is in the builder as the newest segment.
+func (w *Writer) flush(ctx context.Context) error {
+	if len(w.builder.conversations) == 0 {
+		return nil
+	}
+	s, err := w.write(ctx, &w.builder)
+	if err != nil {
+		return err
+	}
+	w.segments = append([]segment{s}, w.segments...)
+	w.builder.reset()
+	clear(w.building)
+	return nil
+}
+
+// write writes a segment.
+func (w *Writer) write(ctx context.Context, b *builder) (segment, error) {
+	if err := ctx.Err(); err != nil {
+		return segment{}, err
+	}
+	n := &named{File: segmentName(w.Sequence), Text: int64(b.size)}
+	w.Sequence++
+	path := filepath.Join(w.index.dir, n.File)
+	f, err := w.index.create(path)
+	if err != nil {
+		return segment{}, err
+	}
+	n.Size, n.Sum, err = b.write(f)
+	var opened *file
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		opened, err = openFile(path, n.File, n.Size, n.Sum)
+	}
+	if err != nil {
+		return segment{}, errors.Join(err, os.Remove(path))
+	}
+	return segment{opened, n}, nil
+}
+
+// mergeAt is how many segments of about one size are merged.
+const mergeAt = 4
+
+// merge merges segments of about one size, and writes those anew of which most is gone.
+func (w *Writer) merge(ctx context.Context) error {
+	for {
+		classes := map[int][]int{}
+		for i := range w.segments {
+			s := &w.segments[i]
+			class := bits.Len64(uint64(max(s.Text, int64(w.builder.segment)/256))) / 2 //nolint:gosec // a size
+			if 2*s.Dead.count() > int(s.Conversations) {
+				class = -1
+			}
+			if class >= 0 && s.Text > int64(w.builder.segment)/2 {
+				continue
+			}
+			classes[class] = append(classes[class], i)
+		}
+		var group []int
+		for _, class := range slices.Sorted(maps.Keys(classes)) {
+			if all := classes[class]; group == nil && (class < 0 || len(all) >= mergeAt) {
+				group = all
+			}
+		}
+		if group == nil {
+			return nil
+		}
+		if err := w.mergeGroup(ctx, group); err != nil {
+			return err
+		}
+	}
+}
+
+// mergeGroup replaces some segments by one, or by several where that would be too large.
+func (w *Writer) mergeGroup(ctx context.Context, group []int) error {
+	in := map[int]bool{}
+	var size int64
+	for i, n := range group {
+		if size += w.segments[n].Text; i > 0 && size > int64(w.builder.segment) {
+			break
+		}
+		in[n] = true
+	}
+	b := &w.builder // which is empty
+	place := map[string]int{}
+	current := map[string]bool{}
+	err := guard(func(in map[int]bool) error {
+		for i := range w.segments {
+			if !in[i] {
+				continue
+			}
+			if err := w.copy(ctx, b, &w.segments[i], place, current); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, in)
+	if err != nil {
+		b.reset()
+		return err
+	}
+	var merged []segment
+	if len(b.conversations) > 0 {
+		s, err := w.write(ctx, b)
+		b.reset()
+		if err != nil {
+			return err
+		}
+		merged = append(merged, s)
+		for key := range place {
+			if !current[key] {
+				if err := kill(merged, key, false); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	var kept []segment
+	for i, s := range w.segments {
+		if in[i] {
+			s.file.close()
+			continue
+		}
+		kept = append(kept, s)
+	}
+	w.segments = append(kept, merged...)
+	return nil
+}
+
+// copy adds what is left of a segment to a builder.
+func (w *Writer) copy(ctx context.Context, b *builder, s *segment, place map[string]int, current map[string]bool) error {
+	places := make([]int, s.Conversations)
+	for n := range s.Conversations {
+		places[n] = -1
+		if s.Dead.has(n) {
+			continue
+		}
+		c, err := s.conversation(n)
+		if err != nil {
+			return err
+		}
+		at, ok := place[c.Key]
+		if !ok {
+			at = len(b.conversations)
+			place[c.Key] = at
+			b.conversations = append(b.conversations, *c)
+		}
+		if !s.Superseded.has(n) {
+			b.conversations[at], current[c.Key] = *c, true
+		}
+		places[n] = at
+	}
+	v := View{segments: []segment{*s}}
+	scans, err := v.scans(&Query{})
+	if err != nil {
+		return err
+	}
+	scan := scans[0]
+	if err := scan.load(); err != nil {
+		return err
+	}
+	for n := range s.Messages {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		owner := scan.ownerOf(n)
+		if owner >= s.Conversations {
+			return s.damaged()
+		}
+		if places[owner] < 0 {
+			continue
+		}
+		stored, err := scan.texts.stored(n)
+		if err != nil {
+			return err
+		}
+		m := Message{Number: binary.LittleEndian.Uint32(scan.numbers[4*n:]), Kind: scan.kinds[n], Time: timeOf(scan.time(n))}
+		if m.Extra, m.Text, err = s.split(stored); err != nil {
+			return err
+		}
+		b.add(places[owner], &m)
+	}
+	return nil
+}
+
+// digest is of messages, one after the other.
+type digest struct {
+	hash hash.Hash
+	head []byte
+}
+
+func newDigest() *digest { return &digest{hash: sha256.New()} }
+
+func (d *digest) add(m *Message) {
+	seconds, nanoseconds := unixOf(m.Time)
+	b := append(d.head[:0], m.Kind)
+	b = binary.LittleEndian.AppendUint32(b, m.Number)
+	b = binary.LittleEndian.AppendUint64(b, uint64(seconds)) //nolint:gosec // the same bits
+	b = binary.LittleEndian.AppendUint32(b, nanoseconds)
+	b = binary.AppendUvarint(b, uint64(len(m.Extra)))
+	b = append(b, m.Extra...)
+	b = binary.AppendUvarint(b, uint64(len(m.Text)))
+	d.head = b
+	_, _ = d.hash.Write(b)
+	_, _ = d.hash.Write(m.Text)
+}
+
+func (d *digest) sum() (sum [32]byte) {
+	d.hash.Sum(sum[:0])
+	return sum
+}

@@ -1,0 +1,137 @@
+package conversationcli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store"
+)
+
+func (s *searchCommands) indexCommand() *cobra.Command {
+	remove, asJSON := false, false
+	cmd := &cobra.Command{
+		Use:   "index",
+		Short: "Bring the index of all messages up to date",
+		Long: `Makes an index of the messages of all stores, or brings it up to date, so that
+searches need not read them. It stands in the user's cache directory, takes a
+little more room than the texts, and can be removed at any time: answers are
+the same without it. A store with less than 20 MB of text needs none.
+
+An MCP server does the same by itself once messages were searched. To keep no
+index, write in convtools.toml:
+
+  [index]
+  off = true`,
+		Example: cli.Examples(s.host.Name, "search index", "search index --clear"),
+		Args:    cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			indexes := conversations.OpenIndexes(s.host.Getenv)
+			defer indexes.Close()
+			if remove {
+				return indexes.Clear()
+			}
+			return s.index(cmd.Context(), indexes, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&remove, "clear", false, "remove the index of every store")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	return cmd
+}
+
+// indexedStore is a store in the answer of the command "search index".
+type indexedStore struct {
+	Store         string `json:"store"`
+	Place         string `json:"place"`
+	State         string `json:"state"` // indexed, small, busy or failed
+	Conversations int    `json:"conversations"`
+	Messages      int    `json:"messages"`
+	Changed       int    `json:"changed"`
+	Removed       int    `json:"removed"`
+	Bytes         int64  `json:"bytes"`
+	Problem       string `json:"problem"`
+}
+
+func (s *searchCommands) index(ctx context.Context, indexes *conversations.Indexes, asJSON bool) error {
+	library, err := conversations.Open(conversations.Options{
+		Dir: s.host.Dir, AllProjects: true, Getenv: s.host.Getenv, Now: s.host.Now, Indexes: indexes,
+	})
+	if err != nil {
+		return sourceFailure(err, nil)
+	}
+	reports, err := library.RefreshIndexes(ctx, s.indexProgress(), nil)
+	if err != nil {
+		return err
+	}
+	stores := []indexedStore{}
+	for _, r := range reports {
+		store := indexedStore{
+			Store: r.Store, Place: r.Place, State: "indexed", Conversations: r.Conversations, Messages: r.Messages, Changed: r.Changed,
+			Removed: r.Removed, Bytes: r.Bytes,
+		}
+		switch {
+		case r.Err != nil:
+			store.State, store.Problem = "failed", text.Line(r.Err.Error())
+		case r.Busy:
+			store.State = "busy"
+		case r.Small:
+			store.State, store.Bytes = "small", 0
+		}
+		stores = append(stores, store)
+	}
+	if asJSON {
+		return cli.PrintJSON(s.host.Stdout, map[string]any{"stores": stores})
+	}
+	return s.writeIndexed(stores)
+}
+
+// indexProgress returns what shows how far the making of an index is, on a terminal.
+func (s *searchCommands) indexProgress() func(store.Store, int, int) {
+	if !s.host.Terminal {
+		return nil
+	}
+	var last time.Time
+	return func(of store.Store, done, all int) {
+		if now := s.host.Now(); now.Sub(last) > 100*time.Millisecond {
+			last = now
+			fmt.Fprintf(s.host.Stderr, "\r\x1b[K%s: %s of %s conversations", of.Name(), text.Number(done), text.Number(all))
+		}
+		if done == all-1 {
+			fmt.Fprint(s.host.Stderr, "\r\x1b[K")
+		}
+	}
+}
+
+func (s *searchCommands) writeIndexed(stores []indexedStore) error {
+	rows := [][]string{{"STORE", "INDEX", "CONVERSATIONS", "MESSAGES", "CHANGED", "MB"}}
+	var remarks []string
+	for _, store := range stores {
+		rows = append(rows, []string{
+			store.Store, store.State, text.Number(store.Conversations), text.Number(store.Messages), text.Number(store.Changed + store.Removed),
+			fmt.Sprintf("%.1f", float64(store.Bytes)/1e6),
+		})
+		if store.Problem != "" {
+			remarks = append(remarks, store.Store+": "+store.Problem)
+		}
+	}
+	var b strings.Builder
+	for _, line := range align(rows, func(column int) bool { return column > 1 }) {
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	if len(stores) == 0 {
+		b.Reset()
+		b.WriteString("no index is kept\n")
+	}
+	if len(remarks) > 0 {
+		b.WriteString("\n" + strings.Join(remarks, "\n") + "\n")
+	}
+	_, err := io.WriteString(s.host.Stdout, b.String())
+	return err
+}

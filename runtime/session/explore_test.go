@@ -1,0 +1,305 @@
+package session
+
+import (
+	"flag"
+	"fmt"
+	"hash/maphash"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// explored bounds the exploration of TestExplore: make prove explores all.
+var explored = struct{ states, queue, conversations *int }{
+	flag.Int("states", 300, "how many states TestExplore goes on from; 0 is all"),
+	flag.Int("queue", 1, "how many submissions wait in TestExplore"),
+	flag.Int("conversations", 3, "how many conversations TestExplore has, destroyed ones too"),
+}
+
+// place is a state that TestExplore has reached, and how.
+type place struct {
+	state  State
+	from   *place // nil for the start
+	in     Input
+	events []Event // of the last step
+	length int     // of the log
+}
+
+// log returns all events that lead to a place.
+func (p *place) log() []Event {
+	log := make([]Event, p.length)
+	for ; p != nil; p = p.from {
+		copy(log[p.length-len(p.events):], p.events)
+	}
+	return log
+}
+
+// exploration is a breadth-first search through all states that the shipped reducer can reach, up to what cannot be
+// observed: the numbers that only count, the time, and the texts of histories. So the way to a violation is a shortest
+// one.
+type exploration struct {
+	t       *testing.T
+	limited bool // samples and interrupts are few, and count
+	seen    map[uint64]bool
+	seed    maphash.Seed
+	queue   []*place
+	at      *place // the one that a step is taken from
+	in      Input
+
+	transitions, refused, recoveries, deepest, longest int
+}
+
+// Helper and Fatalf make it a checker, which reports the way.
+func (x *exploration) Helper() { x.t.Helper() }
+
+func (x *exploration) Fatalf(format string, args ...any) {
+	x.t.Helper()
+	var way []string
+	for p := x.at; p != nil; p = p.from {
+		way = append(way, fmt.Sprintf("%T%+v", p.in, p.in))
+	}
+	slices.Reverse(way)
+	x.t.Fatalf("%s\nafter\n  %s\n  %T%+v", fmt.Sprintf(format, args...), strings.Join(way, "\n  "), x.in, x.in)
+}
+
+// pending is what a state waits for: the model, a tool, the end of what runs, or nothing.
+func pending(s State) any {
+	t := s.task
+	switch {
+	case t == nil:
+		return nil
+	case t.stop != nil:
+		return Cancel{Task: t.ID}
+	case t.sampling:
+		return Sample{Task: t.ID, Conversation: t.Conversation, Left: Budget{Tokens: int64(s.Conversation(t.Conversation).turn.Samples)}}
+	}
+	call, _ := t.tool()
+	return RunTool{Task: t.ID, Conversation: t.Conversation, Call: call}
+}
+
+// hostAsked returns what the last effect of a step has the host do, as pending does.
+func hostAsked(s State, effects []Effect) any {
+	if len(effects) == 0 {
+		return nil
+	}
+	last := effects[len(effects)-1]
+	if sample, ok := last.(Sample); ok {
+		sample.Left = Budget{Tokens: int64(s.Conversation(sample.Conversation).turn.Samples)}
+		return sample
+	}
+	return last
+}
+
+// step takes a step from a place, holds every invariant, and returns where it leads; nil where the input is refused.
+func (x *exploration) step(p *place, in Input) *place {
+	x.t.Helper()
+	x.at, x.in = p, in
+	at := epoch
+	next, effects, events, err := Step(p.state, at, in)
+	if err != nil {
+		if !reflect.DeepEqual(next, p.state) {
+			x.Fatalf("the input is refused and changes the state")
+		}
+		x.refused++
+		return nil
+	}
+	x.transitions++
+	reached := &place{state: next, from: p, in: in, events: events}
+	if p != nil {
+		reached.length = p.length
+	}
+	reached.length += len(events)
+	log := reached.log()
+	checkState(x, next, log, effects)
+	wants, _ := pending(next).(Effect)
+	_, recovers := in.(Recover)
+	switch before := pending(p.state); {
+	case wants != nil && (recovers || !reflect.DeepEqual(before, wants)) && !reflect.DeepEqual(wants, hostAsked(next, effects)):
+		x.Fatalf("the session waits for %T%+v, which the host was not asked for: %+v", wants, wants, effects)
+	case wants == nil && len(effects) > 0 && !stopped(effects):
+		x.Fatalf("nothing runs, and the host is asked for %+v", effects)
+	}
+	x.longest = max(x.longest, len(log))
+	x.deepest = max(x.deepest, len(next.stack))
+	return reached
+}
+
+// stopped reports whether effects are those of an end alone.
+func stopped(effects []Effect) bool {
+	return !slices.ContainsFunc(effects, func(e Effect) bool { _, cancel := e.(Cancel); return !cancel })
+}
+
+// key is what can be observed of a state from now on.
+func (x *exploration) key(s State) uint64 {
+	var b strings.Builder
+	for c := range s.Conversations() {
+		fmt.Fprintf(&b, "|%v", c.Destroyed)
+		if turn := c.turn; turn != nil {
+			fmt.Fprintf(&b, " %v %v", turn.Message == "", turn.Frame == 0)
+			if x.limited {
+				fmt.Fprintf(&b, " %d %d", turn.Samples, turn.Interrupts)
+			}
+		}
+	}
+	for _, batch := range s.stack {
+		fmt.Fprintf(&b, "/%s", label(batch.Caller))
+		for _, f := range batch.Frames {
+			fmt.Fprintf(&b, " %s %v %v", label(f.Target), f.Started, f.Result != nil)
+		}
+	}
+	for _, q := range s.queue {
+		fmt.Fprintf(&b, "<%s", label(q.Conversation))
+	}
+	if t := s.task; t != nil {
+		fmt.Fprintf(&b, "!%s %v", label(t.Conversation), t.sampling)
+		for _, call := range t.open {
+			fmt.Fprintf(&b, " %s %T %+v", call.ID, call.Request, targetOf(call.Request))
+		}
+		if t.stop != nil {
+			fmt.Fprintf(&b, " stop %v %v %s", t.stop.Chain, t.stop.Destroy, t.stop.tool)
+		}
+	}
+	return maphash.String(x.seed, b.String())
+}
+
+// targetOf returns the conversation that a request names.
+func targetOf(request Request) string {
+	switch request := request.(type) {
+	case Create:
+		return label(request.ConversationID)
+	case Send:
+		return label(request.ConversationID)
+	}
+	return ""
+}
+
+// inputs returns everything that can happen in a state.
+func (x *exploration) inputs(s State) []Input {
+	var ids []string
+	for c := range s.Conversations() {
+		ids = append(ids, c.ID)
+	}
+	inputs := []Input{Recover{}, Interrupt{}, Interrupt{Chain: true}}
+	for _, id := range ids {
+		inputs = append(inputs, Remove{Conversation: id}, Remove{Conversation: id, Force: true})
+		if len(s.queue) < *explored.queue {
+			inputs = append(inputs, Submit{Conversation: id, Input: []Part{{Text: "go"}}})
+		}
+	}
+	t := s.task
+	if t == nil {
+		return inputs
+	}
+	if t.stop != nil {
+		inputs = append(inputs, Stopped{Task: t.ID})
+	}
+	if call, runs := t.tool(); runs {
+		inputs = append(inputs, ToolDone{Task: t.ID, Call: call.ID, Content: "done", Success: true})
+	}
+	if !t.sampling {
+		return inputs
+	}
+	inputs = append(inputs, SampleFailed{Task: t.ID, Failure: Failure{Code: "overloaded"}, Usage: Usage{InputTokens: tokensPerSample}})
+	lines := []string{"say a", "think", "twice", "list", "tool", "tool + tool", "invalid + create x"}
+	if len(ids) < *explored.conversations {
+		lines = append(lines, "create x", "say a + create x", "tool + create x", "create x + create y", "create x + list")
+	}
+	for n := range len(ids) + 1 { // and one that there is not
+		lines = append(lines, fmt.Sprintf("send %d x", n), fmt.Sprintf("destroy %d", n), fmt.Sprintf("send %d x + destroy %d", n, n), fmt.Sprintf("history %d", n))
+		for m := range len(ids) {
+			lines = append(lines, fmt.Sprintf("send %d x + send %d y", n, m))
+		}
+		if len(ids) < *explored.conversations {
+			lines = append(lines, fmt.Sprintf("create x + send %d y", n))
+		}
+	}
+	for _, line := range lines {
+		h := &host{t: x, made: len(ids) - 1}
+		inputs = append(inputs, h.reply(t.ID, line))
+	}
+	return inputs
+}
+
+// visit adds a place unless there is one like it.
+func (x *exploration) visit(p *place) {
+	if key := x.key(p.state); !x.seen[key] {
+		x.seen[key] = true
+		x.queue = append(x.queue, p)
+	}
+}
+
+// comesToRest holds that a session ends what has begun once models answer (I7, I13), and that every call has its one
+// output then (I2).
+func (x *exploration) comesToRest(p *place) {
+	x.t.Helper()
+	for steps := 0; p.state.task != nil; steps++ {
+		if steps > 100 {
+			x.Fatalf("the session does not come to rest")
+		}
+		t := p.state.task
+		var in Input = Stopped{Task: t.ID}
+		if t.stop == nil {
+			in = Response{Task: t.ID, Items: []ResponseItem{{Message: pointer("end")}}}
+			if call, runs := t.tool(); runs {
+				in = ToolDone{Task: t.ID, Call: call.ID}
+			}
+		}
+		x.at, x.in = p, in
+		next, _, events, err := Step(p.state, epoch, in)
+		if err != nil {
+			x.Fatalf("what the session waits for is refused: %v", err)
+		}
+		p = &place{state: next, from: p, in: in, events: events}
+	}
+	for c := range p.state.Conversations() {
+		if c.turn != nil || len(unanswered(c)) > 0 {
+			x.Fatalf("%s has not come to rest", label(c.ID))
+		}
+	}
+}
+
+// TestExplore explores the states that the reducer reaches with up to three conversations: whatever models and people
+// do, in every order, with a crash after every record. Without limits there is no end to what may happen, but one to the
+// states; with limits, what they refuse is explored too.
+func TestExplore(t *testing.T) {
+	t.Parallel()
+	for name, config := range map[string]Config{
+		"unlimited": {MaxInterruptChainDepth: 3, MaxInterruptsPerTurn: 1 << 20, MaxInterruptsPerResponse: 2, MaxSamplesPerTurn: 1 << 20, MaxConversations: 3},
+		"limited":   {MaxInterruptChainDepth: 1, MaxInterruptsPerTurn: 2, MaxInterruptsPerResponse: 1, MaxSamplesPerTurn: 2, MaxConversations: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := &exploration{t: t, limited: name == "limited", seen: map[uint64]bool{}, seed: maphash.MakeSeed()}
+			x.explore(config)
+		})
+	}
+}
+
+func (x *exploration) explore(config Config) {
+	x.visit(x.step(&place{}, Start{Session: "session", Root: id(0), Context: everything(), Config: config}))
+	n := 0
+	for ; n < len(x.queue) && (n < *explored.states || *explored.states == 0); n++ {
+		p := x.queue[n]
+		x.queue[n] = nil
+		for _, in := range x.inputs(p.state) {
+			reached := x.step(p, in)
+			if _, crashed := in.(Recover); crashed && reached != nil {
+				x.recoveries++
+			}
+			if reached != nil {
+				x.visit(reached)
+			}
+		}
+		x.comesToRest(p)
+	}
+	of := "all"
+	if n < len(x.queue) {
+		of = fmt.Sprint("the first ", n, " of at least")
+	}
+	x.t.Logf("%s %d states, %d transitions, %d of them recoveries; %d inputs refused; stacks up to %d, logs up to %d events",
+		of, len(x.seen), x.transitions, x.recoveries, x.refused, x.deepest, x.longest)
+	if x.recoveries != n {
+		x.t.Errorf("%d states, %d recoveries", n, x.recoveries)
+	}
+}

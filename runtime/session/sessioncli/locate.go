@@ -1,0 +1,58 @@
+package sessioncli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/conv"
+	"github.com/convtools/convtools/runtime/session/sessionhost"
+	"github.com/convtools/convtools/runtime/session/sessionlog"
+)
+
+// place is a conversation and the session that it belongs to.
+type place struct {
+	session, conversation string
+	settings              conv.Settings // of the session
+}
+
+// locate returns what a person means with an id: that of a session, which is that of its root, or of any conversation of
+// one, or the id under which one is recorded. The error is a [*sessionlog.NotFoundError] where there is none.
+func (c *commands) locate(ctx context.Context, sessions *sessionhost.Sessions, id string) (place, error) {
+	id = strings.TrimSpace(id)
+	at, known, err := sessions.Recorded(ctx, id)
+	if err != nil {
+		return place{}, err
+	}
+	if !known {
+		at.Session, at.Conversation = strings.ToLower(id), strings.ToLower(id)
+	}
+	summary, err := sessionlog.Summarize(sessions.Dir(), at.Session)
+	if errors.Is(err, fs.ErrNotExist) && !known {
+		if _, ok := sessionlog.Path(sessions.Dir(), at.Session); !ok {
+			return place{}, &sessionlog.NotFoundError{Session: id, Dir: sessions.Dir()}
+		}
+		if at.Session, err = sessionlog.Holding(ctx, sessions.Dir(), at.Conversation); err == nil {
+			summary, err = sessionlog.Summarize(sessions.Dir(), at.Session)
+		}
+	}
+	if err != nil {
+		return place{}, err
+	}
+	if at.Conversation == at.Session {
+		at.Conversation = summary.Root // a fork has the conversations of the session that it is made of
+	}
+	found := place{session: at.Session, conversation: at.Conversation}
+	found.settings, err = conv.ParseSettings(summary.Context.Settings)
+	return found, err
+}
+
+// in returns the conversation in a state of its session.
+func (p place) in(s session.State) (*session.Conversation, error) {
+	if found := s.Conversation(p.conversation); found != nil {
+		return found, nil
+	}
+	return nil, &sessionlog.NotFoundError{Session: p.conversation}
+}
