@@ -68,6 +68,12 @@ type Versioned interface {
 	Version(ctx context.Context) (string, error)
 }
 
+// Remarker is a store that has something to say of itself that is no problem.
+type Remarker interface {
+	// Remarks returns sentences for people, without a full stop.
+	Remarks(ctx context.Context) []string
+}
+
 // Session is a store opened for one query. It is safe for concurrent use.
 type Session interface {
 	// List returns the conversations of a set in the order of their ids, and what

@@ -59,17 +59,17 @@ func TestFindsAsReading(t *testing.T) {
 	cluster.Need(t)
 	admin := postgrestest.Connect(t, cluster.Admin("archive"))
 	role, url := cluster.Role(t)
-	put(t, url)
+	server, err := postgres.Create(t.Context(), postgres.WriterOptions{URL: url, Now: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
 	rapid.Check(t, func(r *rapid.T) {
 		if _, err := admin.Exec("DELETE FROM convtools.conversations WHERE owner = $1", role); err != nil {
 			t.Fatal(err)
 		}
 		dir := t.TempDir()
 		file, err := archive.Create(t.Context(), archive.WriterOptions{Dir: dir, Now: clock})
-		if err != nil {
-			t.Fatal(err)
-		}
-		server, err := postgres.Create(t.Context(), postgres.WriterOptions{URL: url, Now: clock})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestFindsAsReading(t *testing.T) {
 		if err := file.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := server.Close(); err != nil {
+		if err := server.Flush(); err != nil {
 			t.Fatal(err)
 		}
 		inFile, _ := archive.Open(store.Options{Home: dir})
@@ -94,7 +94,7 @@ func TestFindsAsReading(t *testing.T) {
 		want, got := conversations.New(once, inFile), conversations.New(once, open(t, url))
 		defer want.Close()
 		defer got.Close()
-		for range 8 {
+		for range 5 {
 			q := conversations.MessageQuery{
 				Filter: conversations.Filter{Sources: []string{archive.Name}},
 				Text:   strings.TrimFunc(text(4).Draw(r, "query"), conversations.IsSpace),

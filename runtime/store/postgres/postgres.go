@@ -65,6 +65,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 				Share: func() messagedb.Shared { return &shared{server: s, users: 1} },
 			}}, nil
 		},
+		Remarks: s.remarks,
 	}), true
 }
 

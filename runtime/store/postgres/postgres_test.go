@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
@@ -433,5 +434,79 @@ func TestEmptyDatabase(t *testing.T) {
 	}
 	if _, err := postgres.Create(t.Context(), postgres.WriterOptions{URL: url}); !errors.As(err, &newer) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Without pg_trgm messages are found all the same, and the store says that it takes longer.
+func TestWithoutTrigrams(t *testing.T) {
+	t.Parallel()
+	database := cluster.Database(t)
+	_, url := cluster.Role(t)
+	url = strings.Replace(url, "/archive?", "/"+database+"?", 1)
+	put(t, url, chat("a", "the Needle", "hay"))
+	remarks := func() []string { return open(t, url).(store.Remarker).Remarks(t.Context()) }
+	if got := remarks(); len(got) != 0 {
+		t.Skipf("the server has no pg_trgm to begin with: %q", got)
+	}
+	find := func() int {
+		found, err := conversations.New(conversations.Options{}, open(t, url)).Messages(t.Context(), conversations.MessageQuery{
+			Filter: conversations.Filter{Sources: []string{archive.Name}}, Text: "nEEdle", Limit: 10,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found.Total
+	}
+	with := find()
+	if _, err := postgrestest.Connect(t, cluster.Admin(database)).Exec("DROP EXTENSION pg_trgm CASCADE"); err != nil {
+		t.Fatal(err)
+	}
+	if without := find(); with != 1 || without != 1 {
+		t.Errorf("found %d with an index, and %d without; want 1", with, without)
+	}
+	if got := remarks(); len(got) != 1 || !strings.Contains(got[0], "pg_trgm") {
+		t.Errorf("%q", got)
+	}
+	put(t, url)
+	if got := remarks(); len(got) != 0 {
+		t.Errorf("the next import makes no index: %q", got)
+	}
+}
+
+// The index serves a role that row-level security binds.
+func TestIndexIsUsed(t *testing.T) {
+	t.Parallel()
+	_, url := cluster.Role(t)
+	put(t, url, chat("a", "the needle"))
+	tx, err := postgrestest.Connect(t, cluster.Admin("archive")).Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	var owner string
+	if err := tx.QueryRow("SELECT pg_get_userbyid(proowner) FROM pg_proc WHERE oid = 'convtools.find'::regproc").Scan(&owner); err != nil {
+		t.Fatal(err)
+	}
+	// As the function, on which no policy is.
+	for _, query := range []string{"SET LOCAL ROLE " + owner, "SET LOCAL enable_seqscan = off", "SET LOCAL enable_indexscan = off"} {
+		if _, err := tx.Exec(query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, err := tx.Query("EXPLAIN SELECT conversation FROM convtools.folded WHERE owner = session_user::text AND text LIKE '%needle%'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var plan []string
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		plan = append(plan, line)
+	}
+	if !strings.Contains(strings.Join(plan, "\n"), "folded_text") {
+		t.Errorf("%q", plan)
 	}
 }

@@ -68,6 +68,20 @@ func (s *server) version(ctx context.Context) (string, error) {
 	return version, s.failure(ctx, err)
 }
 
+// remarks says where there is no index on texts. What cannot be read is said elsewhere.
+func (s *server) remarks(ctx context.Context) []string {
+	db, err := s.openArchive(ctx)
+	if err != nil {
+		return nil
+	}
+	defer db.Close()
+	var indexed bool
+	if err := db.QueryRowContext(ctx, "SELECT to_regclass('convtools.folded_text') IS NOT NULL").Scan(&indexed); err != nil || indexed {
+		return nil
+	}
+	return []string{"the database has no index on texts, and searches read all of them: an import by the role that owns the tables makes one where the server has pg_trgm"}
+}
+
 // Retain implements [messagedb.Shared].
 func (s *shared) Retain() {
 	s.mu.Lock()

@@ -29,6 +29,8 @@ type Options struct {
 	// Databases returns the databases, the one that counts most first, and those that
 	// cannot be read.
 	Databases func() ([]Database, []store.Problem)
+	// Remarks is [store.Remarker]; nil for none.
+	Remarks func(context.Context) []string
 }
 
 // Database is a database of a store.
@@ -156,6 +158,14 @@ func Claims(prefix, text string) bool {
 
 // ParseID implements [store.Store].
 func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(s.options.Prefix, text) }
+
+// Remarks implements [store.Remarker].
+func (s *Store) Remarks(ctx context.Context) []string {
+	if s.options.Remarks == nil {
+		return nil
+	}
+	return s.options.Remarks(ctx)
+}
 
 // Version returns a text that is another one when anything in the store has changed.
 func (s *Store) Version(ctx context.Context) (string, error) {
