@@ -81,6 +81,7 @@ type chatRecord struct {
 func (r *chatRecord) Events(context.Context, *store.Buffer) (store.Events, error) {
 	return &chatRecord{chat: r.chat, next: r.next}, nil
 }
+
 func (r *chatRecord) Version(context.Context) (string, error) {
 	return fmt.Sprintf("%+v %v", r.chat.events, r.chat.err), nil
 }

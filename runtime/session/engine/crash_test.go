@@ -39,7 +39,10 @@ func (d *disk) wrap(f sessionlog.File) sessionlog.File {
 	if err != nil {
 		panic(err)
 	}
-	d.File, d.size, d.synced = f, info.Size(), info.Size()
+	d.File, d.size = f, info.Size()
+	if d.synced = min(d.synced, d.size); d.synced == 0 { // it has just been made
+		d.synced = d.size
+	}
 	return d
 }
 
@@ -99,9 +102,10 @@ func (d *disk) lose(l loss) error {
 
 // machine runs session s, however often it crashes.
 type machine struct {
-	t     checker
-	dir   string
-	world *world
+	t      checker
+	dir    string
+	world  *world
+	synced int64 // of the file, by the processes so far
 }
 
 // checker is what tests of package testing and of rapid have in common.
@@ -114,7 +118,8 @@ type checker interface {
 // took; crashed reports that it did not get there.
 func (m *machine) run(p program, crash, tear int) (d *disk, state session.State, crashed bool) {
 	m.t.Helper()
-	d = &disk{path: filepath.Join(m.dir, "s.jsonl"), crash: crash, tear: tear}
+	d = &disk{path: filepath.Join(m.dir, "s.jsonl"), crash: crash, tear: tear, synced: m.synced}
+	defer func() { m.synced = d.synced }()
 	o := m.world.options()
 	o.File = d.wrap
 	o.Now = func() time.Time { return time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC) }
@@ -142,6 +147,9 @@ func (m *machine) run(p program, crash, tear int) (d *disk, state session.State,
 	}
 	if err != nil {
 		m.t.Fatalf("%v", err)
+	}
+	if e.State().Idle() {
+		onDisk("the session is resumed")
 	}
 	err = e.Wait(context.Background())
 	if err == nil && e.State().Root().Messages == 0 {

@@ -149,10 +149,13 @@ func Resume(dir, id string, o Options) (*Engine, error) {
 	}
 	e := newEngine(o.withDefaults(), log, log.State())
 	var effects []session.Effect
-	if !e.State().Idle() {
-		if effects, err = e.take(session.Recover{}); err != nil {
-			return nil, errors.Join(err, log.Close())
-		}
+	if e.State().Idle() {
+		err = log.Sync()
+	} else {
+		effects, err = e.take(session.Recover{}) // with a sync
+	}
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
 	}
 	go e.run(effects)
 	return e, nil

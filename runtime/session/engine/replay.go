@@ -138,7 +138,7 @@ func (r *replay) input(events []session.Event) session.Input {
 }
 
 // fromModel returns the next of what the model gives, asked as an Engine would, or what the log has where no model is
-// asked, or gave it when the task was being stopped already. Conversations have the ids of the log.
+// asked, or gave it when the task was being stopped already. Conversations have the ids of the log, and calls its times.
 func (r *replay) fromModel(logged session.Input) session.Input {
 	if r.options.Model == nil || r.stop != nil || r.asked == nil && len(r.sampled) == 0 {
 		return logged
@@ -158,13 +158,26 @@ func (r *replay) fromModel(logged session.Input) session.Input {
 		if i >= len(recorded.Items) || item.Call == nil || recorded.Items[i].Call == nil {
 			continue
 		}
-		create, ok := item.Call.Request.(session.Create)
-		if as, same := recorded.Items[i].Call.Request.(session.Create); ok && same {
-			create.ConversationID = as.ConversationID
-			item.Call.Request = create
-		}
+		item.Call.Request = asRecorded(item.Call.Request, recorded.Items[i].Call.Request)
 	}
 	return next
+}
+
+// asRecorded returns what a call asks for with the id and the time of the log.
+func asRecorded(r, logged session.Request) session.Request {
+	switch logged := logged.(type) {
+	case session.Create:
+		if r, ok := r.(session.Create); ok {
+			r.ConversationID, r.Budget.Deadline = logged.ConversationID, logged.Budget.Deadline
+			return r
+		}
+	case session.Send:
+		if r, ok := r.(session.Send); ok {
+			r.Budget.Deadline = logged.Budget.Deadline
+			return r
+		}
+	}
+	return r
 }
 
 // responseOf returns the response, or the failure, that a record begins with.

@@ -111,9 +111,16 @@ func (o Options) prepare(ctx context.Context, c *session.Conversation, call mode
 		}}
 	}
 	*bytes += size
-	if create, ok := request.(session.Create); ok && create.ConversationID == "" {
-		create.ConversationID = o.NewID()
-		return create
+	switch r := request.(type) {
+	case session.Create:
+		if r.ConversationID == "" {
+			r.ConversationID = o.NewID()
+		}
+		r.Budget.Deadline = r.Budget.Deadline.UTC().Round(0)
+		return r
+	case session.Send:
+		r.Budget.Deadline = r.Budget.Deadline.UTC().Round(0)
+		return r
 	}
 	return request
 }

@@ -60,11 +60,12 @@ type world struct {
 	// enter is called before a model or a tool works, and may wait or fail; nil does neither.
 	enter func(ctx context.Context, what string) error
 
-	mu      sync.Mutex
-	created int
-	working int
-	most    int // that worked at the same time
-	asked   []string
+	mu       sync.Mutex
+	created  int
+	prepared int // calls, each of which has a deadline of its own
+	working  int
+	most     int // that worked at the same time
+	asked    []string
 }
 
 func id(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012x", n) }
@@ -187,13 +188,17 @@ type worldTools struct{ world *world }
 
 func (worldTools) Offered(context.Context, *session.Conversation) []model.Tool { return nil }
 
-func (worldTools) Prepare(_ context.Context, _ *session.Conversation, c model.Item) session.Request {
+func (t worldTools) Prepare(_ context.Context, _ *session.Conversation, c model.Item) session.Request {
+	t.world.mu.Lock()
+	defer t.world.mu.Unlock()
+	t.world.prepared++
+	budget := session.Budget{Deadline: time.Date(2040, 1, 1, 0, 0, t.world.prepared, 0, time.UTC)}
 	switch c.Name {
 	case "conv.create":
-		return session.Create{UserInstruction: &c.Arguments}
+		return session.Create{UserInstruction: &c.Arguments, Budget: budget}
 	case "conv.send":
 		to, text, _ := strings.Cut(c.Arguments, " ")
-		return session.Send{ConversationID: to, Text: &text}
+		return session.Send{ConversationID: to, Text: &text, Budget: budget}
 	case "conv.list":
 		return session.List{}
 	}

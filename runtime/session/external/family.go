@@ -117,7 +117,7 @@ func (f *family) call(ctx context.Context, call contract.Call) (string, error) {
 	}
 	answer, err := f.answer(ctx, call)
 	var worded *contract.Error
-	if err == nil || errors.As(err, &worded) {
+	if err == nil || errors.As(err, &worded) || ctx.Err() != nil {
 		return answer, err
 	}
 	refusal := session.Refusal{Code: session.CodeFailed, Reason: "the session cannot be used at the moment; what is wrong is for a person to see"}

@@ -14,6 +14,9 @@
 // written; where power is lost, the pieces of a message since the last synced record may be lost too. The message itself
 // is in the log when the model has ended it, and where it has not, Recovered voids its pieces.
 //
+// The state of a session is made from its log alone, from the beginning, whenever it is opened: there is no snapshot that
+// could differ from it.
+//
 // What a crash leaves at the end of a log is cut off by [Open]: the first line that is not whole and all after it, as
 // long as nothing of it can have been synced. Damage elsewhere is a [*DamagedError].
 //

@@ -83,7 +83,7 @@ func createLines(dir, id string, h header, lines []byte) (*Log, error) {
 		return nil, err
 	}
 	b.Write(lines)
-	if err := os.MkdirAll(dir, dirMode); err != nil {
+	if err := makeDir(dir); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(dir)
@@ -108,20 +108,42 @@ func createLines(dir, id string, h header, lines []byte) (*Log, error) {
 	return Open(dir, id)
 }
 
+// makeDir makes a directory where it is missing, with those above it, so that they last.
+func makeDir(dir string) error {
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	parent := filepath.Dir(dir)
+	if err := makeDir(parent); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	root, err := os.OpenRoot(parent)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return safefile.SyncDir(root)
+}
+
 // Open opens the log of a session for writing. Where another process has it open the error is a [*BusyError]; where
 // there is none, a [*NotFoundError]; where it cannot be continued, a [*DamagedError], a [*VersionError] or a
 // [*session.LogError].
 func Open(dir, id string) (*Log, error) {
-	f, path, err := openLog(dir, id)
-	if err != nil {
-		return nil, err
+	path, ok := Path(dir, id)
+	if !ok {
+		return nil, &NotFoundError{Session: id, Dir: dir}
 	}
-	defer f.Close()
 	unlock, err := lock(path, id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &NotFoundError{Session: id, Dir: dir}
+	}
 	if err != nil {
 		return nil, err
 	}
-	log, err := open(path, f)
+	log, err := open(dir, id)
 	if err != nil {
 		unlock()
 		return nil, err
@@ -155,7 +177,12 @@ func lock(path, id string) (unlock func(), err error) {
 }
 
 // open opens a log that is locked: its end is repaired where a crash has left something there.
-func open(path string, f *os.File) (*Log, error) {
+func open(dir, id string) (*Log, error) {
+	f, path, err := openLog(dir, id)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
 	state, torn, err := load(path, f)
 	if err != nil {
 		return nil, err
@@ -212,6 +239,15 @@ func (l *Log) Torn() *Torn { return l.torn }
 // Through has everything written through another file, as one that injects faults, counts, or leaves out syncs. It is
 // called before the first Append.
 func (l *Log) Through(wrap func(File) File) { l.file = wrap(l.file) }
+
+// Sync returns when what the log held when it was opened is on disk. The process that wrote the last record may have been
+// killed before its sync, and whoever goes on from that record must not lose it.
+func (l *Log) Sync() error {
+	if err := l.file.Sync(); err != nil {
+		return fmt.Errorf("syncing the session log: %w", err)
+	}
+	return nil
+}
 
 // Append writes a record: the events of one step. When it returns, they are on disk, apart from pieces of messages (see
 // the package). A record that is too large, a [*TooLargeError], is not written at all. After any other error nothing more

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/session"
 )
@@ -118,9 +117,10 @@ func (p *parser) string() string {
 	if escape < 0 {
 		return text
 	}
-	plain := make([]byte, 0, len(text))
+	var plain strings.Builder
+	plain.Grow(len(text))
 	for escape >= 0 {
-		plain = append(plain, text[:escape]...)
+		plain.WriteString(text[:escape])
 		r, length := unescape(text[escape:])
 		if length == 0 {
 			var s string
@@ -129,11 +129,12 @@ func (p *parser) string() string {
 			}
 			return s
 		}
-		plain = utf8.AppendRune(plain, r)
+		plain.WriteRune(r)
 		text = text[escape+length:]
 		escape = strings.IndexByte(text, '\\')
 	}
-	return string(append(plain, text...))
+	plain.WriteString(text)
+	return plain.String()
 }
 
 // unescape returns the character that an escape stands for and the length of the escape, which is 0 for half of a

@@ -64,12 +64,15 @@ func wellTyped() []call {
 		{"conversation_list", map[string]any{"limit": 3}},
 		{"conversation_grep", map[string]any{"pattern": "retry", "scopes": []any{"user", "assistant"}, "limit": 4}},
 		{"conversation_read", map[string]any{"id": gaugeFeed, "turn": 1}},
+		{"conversation_search", map[string]any{"query": "retry", "roles": []any{"user"}, "start_date": "2026-01-01", "limit": 2, "ids": true}},
+		{"conversation_context", map[string]any{"id": gaugeFeed + ":16", "before": 1, "after": 0}},
 		{"learn", map[string]any{"topic": "notes"}},
 		{"learn", map[string]any{"topic": "Field notes", "subjects": []any{"stations/*", "keys"}}},
 		{"learn", map[string]any{"topic": "notes", "subjects": "gauges"}},
 		// Failures that the model has to be told, so that it can do better.
 		{"conversation_read", map[string]any{"id": "jp-c1"}},
 		{"conversation_grep", map[string]any{"patern": "retry"}},
+		{"conversation_search", map[string]any{"end_date": "soon"}},
 		{"learn", map[string]any{"topic": "notes", "subjects": "guages"}},
 	}
 }
@@ -202,7 +205,7 @@ func (s seenCall) check(ctx context.Context, l *lab, c call) error {
 		errs = append(errs, errors.New("there is structured content, which makes clients hide the text"))
 	}
 	if diff := cmp.Diff(text, s.Text); diff != "" {
-		errs = append(errs, fmt.Errorf("the answer is not that of the command line (-want +got):\n%s", diff))
+		errs = append(errs, fmt.Errorf("the answer is not what JP is told (-want +got):\n%s", diff))
 	}
 	return errors.Join(errs...)
 }

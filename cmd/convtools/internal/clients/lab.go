@@ -190,30 +190,30 @@ type call struct {
 	Arguments map[string]any `json:"arguments"`
 }
 
-// answer is what the command line says to a call: what every client has to show,
-// to the letter, but for paths.
+// answer is what a model is told by JP's protocol: what every client has to show, to the letter.
 func (l *lab) answer(ctx context.Context, c call) (text string, failed bool, err error) {
-	arguments, err := json.Marshal(c.Arguments)
+	request, err := json.Marshal(map[string]any{"name": c.Tool, "arguments": c.Arguments})
 	if err != nil {
 		return "", false, fmt.Errorf("writing the arguments of %s: %w", c.Tool, err)
 	}
-	result, err := process.Exec{}.Run(ctx, process.Command{
-		Path: l.convtools, Args: []string{"call", "--workspace", l.workspace, c.Tool, string(arguments)},
-		Env: l.env(filepath.Join(l.dir, "home")),
+	where, err := json.Marshal(map[string]string{"root": l.workspace})
+	if err != nil {
+		return "", false, fmt.Errorf("writing the context of %s: %w", c.Tool, err)
+	}
+	said, err := runOK(ctx, process.Command{
+		Path: l.convtools, Args: []string{"jp-tool", string(where), string(request)}, Env: l.env(filepath.Join(l.dir, "home")),
 	})
 	if err != nil {
-		return "", false, fmt.Errorf("calling %s on the command line: %w", c.Tool, err)
+		return "", false, fmt.Errorf("calling %s: %w", c.Tool, err)
 	}
-	if result.ExitCode == 0 {
-		return strings.TrimSuffix(string(result.Stdout), "\n"), false, nil
+	var outcome struct{ Type, Content, Message string }
+	if err := json.Unmarshal(said, &outcome); err != nil {
+		return "", false, fmt.Errorf("reading the outcome of %s: %w", c.Tool, err)
 	}
-	text, ok := strings.CutPrefix(string(result.Stderr), "error: ")
-	if !ok {
-		return "", false, fmt.Errorf("calling %s on the command line: %w", c.Tool, exitError(result))
+	if outcome.Type == "error" {
+		return outcome.Message, true, nil
 	}
-	// Where the workspace is on this machine is nothing for a model.
-	text = strings.ReplaceAll(text, " in "+l.workspace, " in this project")
-	return strings.TrimSuffix(text, "\n"), true, nil
+	return outcome.Content, false, nil
 }
 
 // serveHTTP starts the server on loopback, hands do its URL, and stops it. do's

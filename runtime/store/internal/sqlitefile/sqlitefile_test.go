@@ -404,12 +404,16 @@ func FuzzOpen(f *testing.F) {
 		f.Fatal(err)
 	}
 	db.Close()
-	f.Add(database, log)
-	f.Add(database, []byte{})
-	f.Add([]byte{}, log)
-	f.Fuzz(func(t *testing.T, database, log []byte) {
+	// A journal with one page, which is empty: magic, all pages to the end of the file, a
+	// nonce of 0, two pages in the database, sectors and pages of 512 bytes.
+	journal := append([]byte("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7\xff\xff\xff\xff\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x02\x00\x00\x00\x02\x00"), make([]byte, 484)...)
+	journal = append(append(journal, 0, 0, 0, 2), make([]byte, 516)...)
+	f.Add(database, log, []byte{})
+	f.Add(database, []byte{}, journal)
+	f.Add([]byte{}, log, journal)
+	f.Fuzz(func(t *testing.T, database, log, journal []byte) {
 		dir := t.TempDir()
-		for file, data := range map[string][]byte{name: database, name + "-wal": log} {
+		for file, data := range map[string][]byte{name: database, name + "-wal": log, name + "-journal": journal} {
 			if err := os.WriteFile(filepath.Join(dir, file), data, 0o600); err != nil {
 				t.Fatal(err)
 			}
