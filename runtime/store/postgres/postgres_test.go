@@ -488,12 +488,12 @@ func TestIndexIsUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	// As the function, on which no policy is.
-	for _, query := range []string{"SET LOCAL ROLE " + owner, "SET LOCAL enable_seqscan = off", "SET LOCAL enable_indexscan = off"} {
+	for _, query := range []string{"SET LOCAL ROLE " + owner, "SET LOCAL enable_seqscan = off"} {
 		if _, err := tx.Exec(query); err != nil {
 			t.Fatal(err)
 		}
 	}
-	rows, err := tx.Query("EXPLAIN SELECT conversation FROM convtools.folded WHERE owner = session_user::text AND text LIKE '%needle%'")
+	rows, err := tx.Query("EXPLAIN SELECT conversation FROM convtools.folded WHERE text LIKE '%needle%'")
 	if err != nil {
 		t.Fatal(err)
 	}
