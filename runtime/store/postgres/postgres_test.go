@@ -476,9 +476,10 @@ func TestWithoutTrigrams(t *testing.T) {
 // The index serves a role that row-level security binds.
 func TestIndexIsUsed(t *testing.T) {
 	t.Parallel()
+	database := cluster.Database(t)
 	_, url := cluster.Role(t)
-	put(t, url, chat("a", "the needle"))
-	tx, err := postgrestest.Connect(t, cluster.Admin("archive")).Begin()
+	put(t, strings.Replace(url, "/archive?", "/"+database+"?", 1), chat("a", "the needle"))
+	tx, err := postgrestest.Connect(t, cluster.Admin(database)).Begin()
 	if err != nil {
 		t.Fatal(err)
 	}
