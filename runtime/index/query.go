@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sort"
 	"time"
+
+	"github.com/convtools/convtools/runtime/base/fold"
 )
 
 // Query asks for messages.
@@ -45,7 +47,7 @@ type prepared struct {
 }
 
 func (v *View) prepare(q *Query) *prepared {
-	p := &prepared{Query: q, view: v, folded: appendFolded(nil, []byte(q.Text))}
+	p := &prepared{Query: q, view: v, folded: fold.Append(nil, []byte(q.Text))}
 	if len(p.folded) >= 3 {
 		p.grams = gramsOf(p.folded, mostGrams)
 	}
@@ -153,7 +155,7 @@ func (v *View) Candidates(q Query) (looked, read int, err error) {
 		}
 		return nil
 	}, &q)
-	if len(appendFolded(nil, []byte(q.Text))) > 3 {
+	if len(fold.Append(nil, []byte(q.Text))) > 3 {
 		read = looked
 	}
 	return looked, read, err
