@@ -147,7 +147,7 @@ func (f *family) refreshIndexes(ctx context.Context) {
 		o := f.options("")
 		o.AllProjects = true
 		if library, err := conversations.Open(o); err == nil && f.line() == "" {
-			_, _ = library.RefreshIndexes(ctx, nil, nil)
+			_, _ = library.RefreshIndexes(ctx, nil)
 		}
 		select {
 		case <-ctx.Done():
