@@ -1,6 +1,6 @@
 # demo, test, build and generate need nothing but Go; check fetches its tools and
 # needs a C compiler for the race detector; bench and recall compare with ripgrep;
-# clients installs a Node and the clients from npm.
+# clients installs a Node and the clients from npm; prove installs SPIN from Debian.
 
 export CGO_ENABLED = 0
 GO          ?= go
@@ -61,6 +61,10 @@ recall: ## Ask a fixed set of questions and print what the answers cost; wants r
 .PHONY: clients
 clients: ## Run real MCP clients and agents against convtools; wants npm and a network
 	@$(GO) -C $(TOOLS) run ./clients $(CLIENTS)
+
+.PHONY: prove
+prove: ## Explore all states of sessions, break their code and see the tests notice, check a model with SPIN
+	@$(GO) -C $(TOOLS) run ./prove $(PROVE)
 
 # Go shrinks an interesting input for up to a minute, and shows no executions
 # meanwhile.

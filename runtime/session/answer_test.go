@@ -437,6 +437,26 @@ func TestStopMore(t *testing.T) {
 	}
 }
 
+// A tool may still be done after its task was asked to stop. The model is not asked then, so it has no response.
+func TestStopAsksNoModel(t *testing.T) {
+	t.Parallel()
+	h := asked(t, Config{}, everything())
+	h.respond(Ordinary{Tool: "shell"})
+	run := h.effect.(RunTool)
+	h.step(Interrupt{})
+	if err := h.step(ToolDone{Task: run.Task, Call: run.Call.ID, Content: "done", Success: true}); err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range []Input{Response{Task: run.Task}, SampleFailed{Task: run.Task}, Delta{Task: run.Task, Text: "a"}} {
+		if err := h.step(in); err == nil {
+			t.Errorf("%T%+v fits", in, in)
+		}
+	}
+	if err := h.step(Stopped{Task: run.Task}); err != nil || !h.state.Idle() {
+		t.Errorf("the task does not stop: %v", err)
+	}
+}
+
 // times are UTC to the millisecond, and do not go back.
 func TestTimes(t *testing.T) {
 	t.Parallel()

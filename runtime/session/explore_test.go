@@ -130,13 +130,14 @@ func stopped(effects []Effect) bool {
 	return !slices.ContainsFunc(effects, func(e Effect) bool { _, cancel := e.(Cancel); return !cancel })
 }
 
-// key is what can be observed of a state from now on.
+// key is what decides on what happens from now on. The results that calls have are not of it, since nothing but an output
+// is made of them.
 func (x *exploration) key(s State) uint64 {
 	var b strings.Builder
 	for c := range s.Conversations() {
 		fmt.Fprintf(&b, "|%v", c.Destroyed)
 		if turn := c.turn; turn != nil {
-			fmt.Fprintf(&b, " %v %v", turn.Message == "", turn.Frame == 0)
+			b.WriteString(" turn")
 			if x.limited {
 				fmt.Fprintf(&b, " %d %d", turn.Samples, turn.Interrupts)
 			}
@@ -157,7 +158,7 @@ func (x *exploration) key(s State) uint64 {
 			fmt.Fprintf(&b, " %s %T %+v", call.ID, call.Request, targetOf(call.Request))
 		}
 		if t.stop != nil {
-			fmt.Fprintf(&b, " stop %v %v %s", t.stop.Chain, t.stop.Destroy, t.stop.tool)
+			fmt.Fprintf(&b, " stop %v %v %s", t.stop.Chain, slices.Sorted(slices.Values(t.stop.Destroy)), t.stop.tool)
 		}
 	}
 	return maphash.String(x.seed, b.String())
@@ -292,6 +293,7 @@ func (x *exploration) explore(config Config) {
 			}
 		}
 		x.comesToRest(p)
+		p.state = State{} // there are many places
 	}
 	of := "all"
 	if n < len(x.queue) {

@@ -149,6 +149,12 @@ func checkLog(t checker, s State, log []Event) {
 	var running TaskID
 	var started SubmissionID
 	var used Usage
+	turns, answering := map[TurnID]Usage{}, map[FrameID]TurnID{}
+	spend := func(turn TurnID, more Usage) {
+		sum := turns[turn]
+		sum.add(more)
+		turns[turn] = sum
+	}
 	gone := map[string]bool{}
 	for i, e := range log {
 		if e.Seq != int64(i+1) || e.Session != s.id {
@@ -163,6 +169,9 @@ func checkLog(t checker, s State, log []Event) {
 				t.Fatalf("I1: task %d starts while %d runs", e.Task, running)
 			}
 			running = e.Task
+			if b.Continues == nil {
+				answering[e.Frame] = e.LogicalTurn
+			}
 			if b.Continues == nil && e.Frame == 0 {
 				if e.Submission <= started {
 					t.Fatalf("I13: submission %d starts after %d", e.Submission, started)
@@ -179,12 +188,18 @@ func checkLog(t checker, s State, log []Event) {
 			switch b := b.(type) {
 			case TokenCount:
 				used.add(b.Usage)
+				spend(e.LogicalTurn, b.Usage)
 			case ItemRecorded:
 				if b.Item.Kind == ToolCall && counted(b.Call) {
 					used.Calls++
+					spend(e.LogicalTurn, Usage{Calls: 1})
 				}
 			case TaskComplete, TaskFailed, TurnAborted:
 				running = 0
+			}
+		case FrameResolved:
+			if turn := answering[e.Frame]; turn != 0 { // it has started
+				spend(e.LogicalTurn, turns[turn])
 			}
 		case ConversationDestroyed:
 			gone[e.Conversation] = true
@@ -192,5 +207,10 @@ func checkLog(t checker, s State, log []Event) {
 	}
 	if used != s.usage {
 		t.Fatalf("I10: the responses used %+v, the session %+v", used, s.usage)
+	}
+	for c := range s.Conversations() {
+		if c.turn != nil && c.turn.Usage != turns[c.turn.ID] {
+			t.Fatalf("I10: the turn of %s and its calls used %+v, it counts %+v", label(c.ID), turns[c.turn.ID], c.turn.Usage)
+		}
 	}
 }
