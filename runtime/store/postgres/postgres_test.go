@@ -202,6 +202,16 @@ func TestOwners(t *testing.T) {
 	if _, err := storetest.Find(t, s, "archive-chatgpt-secret"); !errors.As(err, &missing) {
 		t.Errorf("error %v", err)
 	}
+	library := conversations.New(conversations.Options{}, s)
+	for _, word := range []string{"needle", "About secret"} {
+		found, err := library.Messages(t.Context(), conversations.MessageQuery{Filter: conversations.Filter{Sources: []string{archive.Name}}, Text: word, Limit: 10})
+		if err != nil || found.Total != 0 {
+			t.Errorf("%q: %+v, %v", word, found, err)
+		}
+	}
+	if _, err := library.Read(t.Context(), conversations.ReadQuery{ID: "archive-chatgpt-secret"}); !errors.As(err, &missing) {
+		t.Errorf("read: error %v", err)
+	}
 	var id int64
 	admin := postgrestest.Connect(t, cluster.Admin("archive"))
 	if err := admin.QueryRow("SELECT id FROM convtools.conversations WHERE owner = $1", first).Scan(&id); err != nil {
