@@ -143,6 +143,11 @@ func arrows() []arrow {
 			why:  "the archive is written too, and is the program's own: SQLite does that",
 		},
 		{
+			from: list("runtime/store/postgres", "runtime/store/postgres/postgrestest"),
+			to:   list("runtime/base/...", "runtime/store", "runtime/store/archive", "runtime/store/chatgpt", "runtime/store/internal/...", "runtime/transcript", "github.com/jackc/pgx/v5/..."),
+			why:  "the archive on a server is asked in PostgreSQL's protocol, which nothing else speaks",
+		},
+		{
 			from: list("runtime/store/codex"),
 			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "github.com/klauspost/compress/zstd"),
 			why:  "Codex compresses what has not been used for a week; no other store has to decompress anything",
@@ -159,7 +164,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/index"),
-			to:   list("runtime/base/...", "golang.org/x/sys/unix"),
+			to:   list("runtime/base/...", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
 			why:  "it finds texts, whoever said them; files of it are mapped",
 		},
 		{

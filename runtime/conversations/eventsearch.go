@@ -117,52 +117,8 @@ func (s *eventSearch) decode(e *transcript.Event) bool {
 // buffer.Text. Of other events nothing is escaped.
 func unescapeCall(e *transcript.Event, buffer *store.Buffer) {
 	if e.Kind == transcript.KindToolCall && bytes.IndexByte(buffer.Text, '\\') >= 0 {
-		buffer.Text = unescapeStrings(buffer.Text, len(e.AppendName(nil, 0)))
+		buffer.Text = transcript.UnescapeStrings(buffer.Text, len(e.AppendName(nil, 0)))
 	}
-}
-
-// unescapeStrings unescapes the strings of the JSON text[from:], in place: no escape
-// is shorter than what it stands for.
-func unescapeStrings(text []byte, from int) []byte {
-	from = min(from, len(text))
-	out, rest := text[:from], text[from:]
-	last := bytes.LastIndexByte(text, '\\')
-	for len(text)-len(rest) <= last {
-		open := bytes.IndexByte(rest, '"')
-		if open < 0 {
-			break
-		}
-		out = append(out, rest[:open+1]...)
-		rest = rest[open+1:]
-		end := stringEnd(rest)
-		out = transcript.AppendUnescaped(out, rest[:end])
-		rest = rest[end:]
-		if len(rest) > 0 {
-			out = append(out, '"')
-			rest = rest[1:]
-		}
-	}
-	return append(out, rest...)
-}
-
-// stringEnd returns where a JSON string, whose inside text begins with, ends: at its
-// closing quote, or where there is none at the end.
-func stringEnd(text []byte) int {
-	for i := 0; i < len(text); i++ {
-		n := bytes.IndexByte(text[i:], '"')
-		if n < 0 {
-			break
-		}
-		i += n
-		slashes := i
-		for slashes > 0 && text[slashes-1] == '\\' {
-			slashes--
-		}
-		if (i-slashes)%2 == 0 {
-			return i
-		}
-	}
-	return len(text)
 }
 
 // text searches the text of an event, or a title, where there is no event. What is

@@ -60,7 +60,7 @@ func indexedLibrary(t *testing.T, dir string, stores []*messageStore, isVersione
 
 func refresh(t *testing.T, l *conversations.Library) []conversations.IndexReport {
 	t.Helper()
-	reports, err := l.RefreshIndexes(t.Context(), nil, nil)
+	reports, err := l.RefreshIndexes(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	l, _ := indexedLibrary(t, filepath.Join(file, "cache"), stores, true)
-	reports, err := l.RefreshIndexes(t.Context(), nil, nil)
+	reports, err := l.RefreshIndexes(t.Context(), nil)
 	if err != nil || len(reports) != 2 || reports[0].Err == nil {
 		t.Errorf("%+v, %v", reports, err)
 	}

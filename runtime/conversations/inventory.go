@@ -42,6 +42,7 @@ type StoreReport struct {
 	// are damaged, or of no known type.
 	Unknown  int
 	Problems []Problem
+	Remarks  []string // what the store says of itself, for people
 }
 
 // TakeInventory lists all conversations on this machine, and reads those of the project.
@@ -134,6 +135,9 @@ func (t *taking) take(ctx context.Context, at *placed) error {
 		return ctx.Err()
 	}
 	defer session.Close()
+	if r, ok := at.store.(store.Remarker); ok {
+		at.Remarks = r.Remarks(ctx)
+	}
 	found, more, err := session.List(ctx, store.Live|store.Archived)
 	if err != nil {
 		more = append(more, Problem{Path: at.Place, Err: err})

@@ -176,6 +176,7 @@ type messageSearching struct {
 	query   messageQuery
 	result  *MessageMatches
 	newest  newestMessages
+	counted bool                 // what indexes have is
 	older   []store.Conversation // too old for the newest, not counted yet
 }
 
@@ -197,11 +198,15 @@ func (s *messageSearching) run(ctx context.Context, found []store.Conversation) 
 	found = slices.DeleteFunc(found, func(c store.Conversation) bool {
 		return s.query.Since != nil && !c.NewestAt.IsZero() && c.NewestAt.Before(*s.query.Since)
 	})
+	found, err := s.findable(ctx, found)
+	if err != nil {
+		return err
+	}
 	// What may have the newest messages first, and that is what is not known too.
 	slices.SortStableFunc(found, func(a, b store.Conversation) int {
 		return cmp.Or(boolCompare(!a.NewestAt.IsZero(), !b.NewestAt.IsZero()), b.NewestAt.Compare(a.NewestAt), b.LastAt.Compare(a.LastAt))
 	})
-	err := s.each(ctx, found, func(ctx context.Context, c *store.Conversation, buffer *store.Buffer) messageFinding {
+	err = s.each(ctx, found, func(ctx context.Context, c *store.Conversation, buffer *store.Buffer) messageFinding {
 		if s.newest.passed(c.NewestAt) {
 			return messageFinding{skipped: true}
 		}
@@ -288,8 +293,13 @@ type messageSearch struct {
 }
 
 func (s *messageSearch) event(ctx context.Context, e *transcript.Event) {
-	number, role := s.numbering.Next(e.Kind), e.Kind.Role()
-	isOwn := s.Own != nil && s.calls.isOwn(e, s.Own)
+	number := s.numbering.Next(e.Kind)
+	s.numbered(ctx, e, number, s.Own != nil && s.calls.isOwn(e, s.Own))
+}
+
+// numbered is event of one with a number that is known.
+func (s *messageSearch) numbered(ctx context.Context, e *transcript.Event, number int, isOwn bool) {
+	role := e.Kind.Role()
 	if role == transcript.NoRole || s.toldElsewhere(e) || s.Roles != 0 && !s.Roles.Has(role) ||
 		s.Events != (EventRange{}) && !s.Events.Has(number) {
 		return
@@ -410,6 +420,9 @@ func (n *newestMessages) result(r *MessageMatches, limit int) {
 		r.Messages = append(r.Messages, m.Message)
 	}
 	r.More = len(n.kept) > limit
+	if r.AtLeast {
+		r.Total = max(r.Total, len(r.Messages))
+	}
 }
 
 type keptMessage struct {

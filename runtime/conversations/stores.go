@@ -1,6 +1,7 @@
 package conversations
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/gemini"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/opencode"
+	"github.com/convtools/convtools/runtime/store/postgres"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/store/sessions"
 	"github.com/convtools/convtools/runtime/store/settings"
@@ -50,13 +52,26 @@ func kinds() []kind {
 		{gemini.Name, "Gemini CLI", gemini.Home, opens(gemini.Open), gemini.Claims, gemini.ParseID, []string{"GEMINI_CLI_HOME"}, false},
 		{sessions.Name, "convtools", sessions.Home, opens(sessions.Open), sessions.Claims, sessions.ParseID, []string{"XDG_DATA_HOME"}, false},
 		{chatgpt.Name, "ChatGPT", chatgpt.Home, opens(chatgpt.Open), chatgpt.Claims, chatgpt.ParseID, chatgpt.Variables(), true},
-		{archive.Name, "imported exports", archive.Home, opens(archive.Open), archive.Claims, archive.ParseID, []string{"XDG_DATA_HOME"}, true},
+		{archive.Name, "imported exports", archiveHome, openArchive, archive.Claims, archive.ParseID, append([]string{"XDG_DATA_HOME"}, chatgpt.Variables()...), true},
 	}
 }
 
 // opens makes a kind's open of the function of a package.
 func opens[S store.Store](open func(store.Options) (S, bool)) func(store.Options) (store.Store, bool) {
 	return func(o store.Options) (store.Store, bool) { return open(o) }
+}
+
+// archiveHome returns where the archive is: on the server that the environment names, or in
+// the user's data directory.
+func archiveHome(getenv func(string) string) string {
+	return cmp.Or(postgres.Home(getenv), archive.Home(getenv))
+}
+
+func openArchive(o store.Options) (store.Store, bool) {
+	if s, ok := postgres.Open(o); ok {
+		return s, ok
+	}
+	return archive.Open(o)
 }
 
 // Sources returns the names of all kinds of stores, as [Filter.Sources] takes them.
@@ -87,8 +102,15 @@ func SearchSources(o Options) ([]string, error) {
 		return nil, err
 	}
 	names := Sources()
-	if chatgpt.Home(o.env()) != "" && !slices.Contains(set.Off, chatgpt.Name) {
-		names = append(slices.DeleteFunc(set.On, func(name string) bool { return name == chatgpt.Name }), chatgpt.Name)
+	named := ""
+	switch {
+	case chatgpt.Home(o.env()) != "":
+		named = chatgpt.Name
+	case postgres.URL(o.env()) != "":
+		named = archive.Name
+	}
+	if named != "" && !slices.Contains(set.Off, named) {
+		names = append(slices.DeleteFunc(set.On, func(name string) bool { return name == named }), named)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(set.Off, name) }), nil
 }

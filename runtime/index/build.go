@@ -9,6 +9,8 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+
+	"github.com/convtools/convtools/runtime/base/fold"
 )
 
 const (
@@ -187,7 +189,7 @@ func (b *builder) write(to io.Writer) (size int64, sum uint32, err error) {
 
 // index adds a message to the lists of its grams, as far as they are of the shard.
 func (s *shard) index(message uint32, text []byte) {
-	s.folded = appendFolded(s.folded[:0], text)
+	s.folded = fold.Append(s.folded[:0], text)
 	text = s.folded
 	var ascii [2]uint64
 	for i, c := range text {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -319,4 +320,56 @@ func mustView(t *testing.T, x *index.Index) *index.View {
 	}
 	t.Cleanup(v.Close)
 	return v
+}
+
+// TestReadersAndWriterAtOnce has readers search while a writer commits: each sees a state that
+// was committed as a whole.
+func TestReadersAndWriterAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "index")
+	m := fixture(t, dir)
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 3 {
+		readers.Go(func() {
+			x := index.Open(dir)
+			defer x.Close()
+			for ctx, last := t.Context(), 0; ; {
+				v, err := x.View()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				c, err := v.Lookup("n")
+				n := 0
+				for h, err := range v.Search(ctx, query("new words")) {
+					if err != nil {
+						t.Error(err)
+						break
+					}
+					if h.Key == "n" {
+						n++
+					}
+				}
+				v.Close()
+				if err != nil || c != nil && c.Messages != n || n < last {
+					t.Errorf("%d messages after %d, of %+v, %v", n, last, c, err)
+					return
+				}
+				last = n
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	x := index.Open(dir)
+	defer x.Close()
+	for i := range 15 {
+		put(t, x, m, "n", "new words", i+1)
+	}
+	close(done)
+	readers.Wait()
 }

@@ -8,9 +8,6 @@ import (
 // SetLimits makes the parts of an index so small that a test has several.
 func (x *Index) SetLimits(segment, messages int) { x.limits = limits{segment, messages} }
 
-// AppendFolded is appendFolded.
-func AppendFolded(dst, text []byte) []byte { return appendFolded(dst, text) }
-
 // ErrFull is the error of a disk that is full.
 var ErrFull = errors.New("the disk is full")
 

@@ -271,6 +271,9 @@ func compare(t *rapid.T, v *index.View, m model, q index.Query) {
 	if n, all, err := v.Count(t.Context(), q, func() bool { return false }); n != len(want) || !all || err != nil {
 		t.Fatalf("%q: counted %d, %t, %v, want %d", q.Text, n, all, err, len(want))
 	}
+	if looked, read, err := v.Candidates(q); err != nil || read > looked || q.TextOnly && looked < len(want) {
+		t.Fatalf("%q: %d to look at, %d to read, %v; %d match", q.Text, looked, read, err, len(want))
+	}
 	keys, wanted := map[string]bool{}, map[string]bool{}
 	if err := v.Keys(t.Context(), q, func(key string) bool { keys[key] = true; return true }); err != nil {
 		t.Fatal(err)

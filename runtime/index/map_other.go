@@ -1,4 +1,4 @@
-//go:build !unix || solaris || aix
+//go:build !windows && (!unix || solaris || aix)
 
 package index
 
@@ -7,8 +7,7 @@ import (
 	"os"
 )
 
-// mapFile reads the first bytes of a file into memory. A mapped file could not be removed
-// on Windows.
+// mapFile reads the first bytes of a file into memory.
 func mapFile(f *os.File, size int) (data []byte, unmap func(), err error) {
 	data = make([]byte, size)
 	if _, err = io.ReadFull(f, data); err != nil {

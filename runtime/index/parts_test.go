@@ -5,34 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
-	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
 	"github.com/convtools/convtools/runtime/index"
 )
-
-// TestFoldsWhatIsEqual holds folding against [unicode.SimpleFold], for every rune.
-func TestFoldsWhatIsEqual(t *testing.T) {
-	t.Parallel()
-	fold := func(r rune) string { return string(index.AppendFolded(nil, utf8.AppendRune(nil, r))) }
-	for r := rune(0); r <= unicode.MaxRune; r++ {
-		if !utf8.ValidRune(r) {
-			continue
-		}
-		folded := fold(r)
-		if other := unicode.SimpleFold(r); fold(other) != folded {
-			t.Errorf("%U is %q, and %U, which is equal, %q", r, folded, other, fold(other))
-		}
-		if f, _ := utf8.DecodeRuneInString(folded); utf8.RuneCountInString(folded) != 1 || !strings.EqualFold(string(f), string(r)) {
-			t.Errorf("%U is %q, which is not equal", r, folded)
-		}
-	}
-	if got := index.AppendFolded(nil, []byte("A\xffB\xc3")); string(got) != "a\xffb\xc3" {
-		t.Errorf("bytes that are not UTF-8: %q", got)
-	}
-}
 
 func TestSymbolsReadBack(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sort"
 	"time"
+
+	"github.com/convtools/convtools/runtime/base/fold"
 )
 
 // Query asks for messages.
@@ -45,7 +47,7 @@ type prepared struct {
 }
 
 func (v *View) prepare(q *Query) *prepared {
-	p := &prepared{Query: q, view: v, folded: appendFolded(nil, []byte(q.Text))}
+	p := &prepared{Query: q, view: v, folded: fold.Append(nil, []byte(q.Text))}
 	if len(p.folded) >= 3 {
 		p.grams = gramsOf(p.folded, mostGrams)
 	}
@@ -131,6 +133,32 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 			return err
 		}
 	}
+}
+
+// Candidates returns how many messages at the most have to be looked at for those that match,
+// and how many of these have to be read.
+func (v *View) Candidates(q Query) (looked, read int, err error) {
+	err = guard(func(q *Query) error {
+		scans, err := v.scans(q)
+		if err != nil {
+			return err
+		}
+		for _, s := range scans {
+			if s.done {
+				continue
+			}
+			n, err := s.fewest()
+			if err != nil {
+				return err
+			}
+			looked += int(min(n, s.to-s.next))
+		}
+		return nil
+	}, &q)
+	if len(fold.Append(nil, []byte(q.Text))) > 3 {
+		read = looked
+	}
+	return looked, read, err
 }
 
 // Count counts the messages that match, until stop returns true, which it is asked now and
@@ -440,6 +468,24 @@ func (s *scan) open() error {
 		return err
 	}
 	return s.titles()
+}
+
+// fewest returns how many messages the shortest list has of which all have a gram of the text.
+func (s *scan) fewest() (uint32, error) {
+	p := s.query
+	fewest := s.Messages
+	grams := p.grams
+	if len(p.folded) == 1 {
+		grams = []gram{oneByte | gram(p.folded[0])}
+	}
+	for _, g := range grams {
+		l, err := s.list(g)
+		if err != nil {
+			return 0, err
+		}
+		fewest = min(fewest, l.count)
+	}
+	return fewest, nil
 }
 
 // all3 finds the messages that have all grams of the text.

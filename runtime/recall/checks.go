@@ -131,6 +131,9 @@ func (f *family) checkHistory(s *conversations.StoreReport) toolset.Check {
 	if s.Unknown > 0 {
 		check.Detail += fmt.Sprintf("; %s of an unknown type, or damaged, left out", count(s.Unknown, "record", "records"))
 	}
+	for _, remark := range s.Remarks {
+		check.Detail += "; " + remark
+	}
 	if len(s.Problems) > 0 {
 		problems := make([]string, len(s.Problems))
 		for i := range s.Problems {

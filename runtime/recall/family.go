@@ -130,6 +130,10 @@ func (f *family) called(tool string) {
 	}
 }
 
+// refreshPause is how long indexes are left as they are, however much is searched: to look
+// for what has changed takes about as long as to list all conversations.
+const refreshPause = 10 * time.Second
+
 // refreshIndexes brings the indexes up to date whenever messages were searched, until the
 // context is done. What goes wrong is no matter: what has no index is read.
 func (f *family) refreshIndexes(ctx context.Context) {
@@ -143,7 +147,12 @@ func (f *family) refreshIndexes(ctx context.Context) {
 		o := f.options("")
 		o.AllProjects = true
 		if library, err := conversations.Open(o); err == nil && f.line() == "" {
-			_, _ = library.RefreshIndexes(ctx, nil, nil)
+			_, _ = library.RefreshIndexes(ctx, nil)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(refreshPause):
 		}
 	}
 }

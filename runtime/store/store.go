@@ -68,6 +68,12 @@ type Versioned interface {
 	Version(ctx context.Context) (string, error)
 }
 
+// Remarker is a store that has something to say of itself that is no problem.
+type Remarker interface {
+	// Remarks returns sentences for people, without a full stop.
+	Remarks(ctx context.Context) []string
+}
+
 // Session is a store opened for one query. It is safe for concurrent use.
 type Session interface {
 	// List returns the conversations of a set in the order of their ids, and what
@@ -197,4 +203,59 @@ type Totals struct {
 	BadTime bool
 	// Skipped counts records that are damaged, or of no known type, and were left out.
 	Skipped int
+}
+
+// Findable is a [Record] of a conversation in which its store finds messages by itself.
+type Findable interface {
+	// Finder returns what finds messages in this conversation, and others that have the
+	// same one; nil where nothing does.
+	Finder() MessageFinder
+}
+
+// MessageFinder finds messages where reading all of a store would take long. It is
+// comparable.
+type MessageFinder interface {
+	// FindMessages calls found with messages, of the conversation at an index of those that
+	// are searched, with the number of the event. An event is valid until found returns.
+	FindMessages(ctx context.Context, q MessageSearch, found func(index, number int, e *transcript.Event)) (MessagesFound, error)
+}
+
+// MessageSearch asks a [MessageFinder] for messages: the newest first, those without a time
+// last, and of equal times those of the conversation with the least Order.
+type MessageSearch struct {
+	Conversations []*Conversation
+	// Every has the indexes of the conversations of which every message matches.
+	Every []int
+	// Text is what the text of a message has, taken literally and by simple folding: that of
+	// a tool call with its strings unescaped. Empty is in every message.
+	Text string
+	// Kinds are those of the messages; nil stands for all.
+	Kinds []transcript.Kind
+	// Since and Until bound the times of messages, both inclusive, where they are not nil.
+	Since, Until *time.Time
+	// After leaves out what stands at a place and before it; nil leaves out nothing.
+	After *MessagePlace
+	// Limit is how many messages are handed over at the most.
+	Limit int
+	// Own reports whether a tool is one whose calls and results are searched in another way.
+	// Nil is for none.
+	Own func(tool string) bool
+	// Counting is asked again and again whether to go on counting. Nil is to count to the end.
+	Counting func() bool
+}
+
+// MessagePlace is where a message stands in the order of a [MessageSearch].
+type MessagePlace struct {
+	Time  time.Time // zero for none
+	Order int64     // of its conversation
+	Event int       // its number
+}
+
+// MessagesFound is the answer to a [MessageSearch].
+type MessagesFound struct {
+	// Left are the indexes of conversations that were not searched: they are to be read.
+	Left []int
+	// Total is how many messages match, wherever they stand; with AtLeast there may be more.
+	Total   int
+	AtLeast bool
 }

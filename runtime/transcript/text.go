@@ -206,3 +206,48 @@ func needsEscape(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
 // HeadChars is how many of the max characters that are kept of a longer text are
 // its first ones: 60 %, rounded down, without overflow for any max.
 func HeadChars(max int) int { return max/5*3 + max%5*3/5 }
+
+// UnescapeStrings unescapes the strings of the JSON text[from:], in place: no escape is
+// shorter than what it stands for. Of a tool call this makes, where from is the length of
+// its name, the text that is searched.
+func UnescapeStrings(text []byte, from int) []byte {
+	from = min(from, len(text))
+	out, rest := text[:from], text[from:]
+	last := bytes.LastIndexByte(text, '\\')
+	for len(text)-len(rest) <= last {
+		open := bytes.IndexByte(rest, '"')
+		if open < 0 {
+			break
+		}
+		out = append(out, rest[:open+1]...)
+		rest = rest[open+1:]
+		end := stringEnd(rest)
+		out = AppendUnescaped(out, rest[:end])
+		rest = rest[end:]
+		if len(rest) > 0 {
+			out = append(out, '"')
+			rest = rest[1:]
+		}
+	}
+	return append(out, rest...)
+}
+
+// stringEnd returns where a JSON string, whose inside text begins with, ends: at its
+// closing quote, or where there is none at the end.
+func stringEnd(text []byte) int {
+	for i := 0; i < len(text); i++ {
+		n := bytes.IndexByte(text[i:], '"')
+		if n < 0 {
+			break
+		}
+		i += n
+		slashes := i
+		for slashes > 0 && text[slashes-1] == '\\' {
+			slashes--
+		}
+		if (i-slashes)%2 == 0 {
+			return i
+		}
+	}
+	return len(text)
+}

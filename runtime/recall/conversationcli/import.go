@@ -20,6 +20,7 @@ import (
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/archive/exports"
+	"github.com/convtools/convtools/runtime/store/postgres"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -35,7 +36,8 @@ func Import(host *toolset.Host) *cobra.Command {
 of ChatGPT and Claude.ai (the zip, a folder or a file of it), and Letta's agent files. What a PATH is shows its content.
 Imported again, only what has changed is written; what is not in the export any more is kept. A JP workspace is not
 copied: it is added to those that are searched. Agents' own sessions are read in place, without importing them.
-What was imported is in ~/.local/share/convtools. Nothing leaves this machine.`),
+What was imported is in ~/.local/share/convtools, and nothing leaves this machine; where CONVERSATION_DB is the
+URL of a PostgreSQL database, postgres://…, it is there.`),
 		Example: "  convtools import ~/Downloads/chatgpt-export.zip\n  convtools import --dry-run ~/Downloads/claude-export",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -91,11 +93,7 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 		}
 		return usageError(hint, "there is no kind of export called %q", o.kind)
 	}
-	dir := archive.Home(c.host.Getenv)
-	if dir == "" {
-		return failedHint("set HOME", "it is not known where your archive is: there is no home directory")
-	}
-	w, err := archive.Create(ctx, archive.WriterOptions{Dir: dir, DryRun: o.dryRun, Now: c.host.Now})
+	w, err := c.archive(ctx, o.dryRun)
 	if err != nil {
 		return err
 	}
@@ -150,9 +148,27 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 	return nil
 }
 
+// writer is an archive that is written, and closed then.
+type writer interface {
+	exports.Archive
+	Close() error
+}
+
+// archive opens the archive for writing, where the environment has it.
+func (c *commands) archive(ctx context.Context, dryRun bool) (writer, error) {
+	if url := postgres.URL(c.host.Getenv); url != "" {
+		return postgres.Create(ctx, postgres.WriterOptions{URL: url, DryRun: dryRun, Now: c.host.Now})
+	}
+	dir := archive.Home(c.host.Getenv)
+	if dir == "" {
+		return nil, failedHint("set HOME", "it is not known where your archive is: there is no home directory")
+	}
+	return archive.Create(ctx, archive.WriterOptions{Dir: dir, DryRun: dryRun, Now: c.host.Now})
+}
+
 // importOne imports a path, with a line on stderr about how far that is where it takes
 // long.
-func (c *commands) importOne(ctx context.Context, path string, w *archive.Writer, o importOptions) (*exports.Report, error) {
+func (c *commands) importOne(ctx context.Context, path string, w exports.Archive, o importOptions) (*exports.Report, error) {
 	bar := newProgress(c.host.Stderr, c.host.Now)
 	defer bar.clear()
 	report, err := exports.Import(ctx, path, w, exports.Options{Kind: o.kind, Progress: bar.show})

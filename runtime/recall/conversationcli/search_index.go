@@ -66,7 +66,7 @@ func (s *searchCommands) index(ctx context.Context, indexes *conversations.Index
 	if err != nil {
 		return sourceFailure(err, nil)
 	}
-	reports, err := library.RefreshIndexes(ctx, s.indexProgress(), nil)
+	reports, err := library.RefreshIndexes(ctx, s.indexProgress())
 	if err != nil {
 		return err
 	}

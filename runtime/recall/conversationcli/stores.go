@@ -71,6 +71,7 @@ type storeJSON struct {
 	Newest        *time.Time    `json:"newest"`
 	Unknown       int           `json:"unknown_records"`
 	Problems      []problemJSON `json:"problems"`
+	Remarks       []string      `json:"remarks,omitempty"`
 }
 
 type problemJSON struct {
@@ -94,6 +95,7 @@ func inventoryJSON(inventory *conversations.Inventory) any {
 			newest := s.Newest.UTC()
 			out.Newest = &newest
 		}
+		out.Remarks = append(out.Remarks, s.Remarks...)
 		for _, p := range s.Problems {
 			out.Problems = append(out.Problems, problemJSON{ID: string(p.ID), Path: p.Path, Reason: p.Err.Error()})
 		}
@@ -170,6 +172,9 @@ func (c *commands) remarks(s *conversations.StoreReport) []string {
 	var lines []string
 	if s.Unknown > 0 {
 		lines = append(lines, fmt.Sprintf("%s: left out as damaged or of an unknown type: %d records of this project", s.Name, s.Unknown))
+	}
+	for _, remark := range s.Remarks {
+		lines = append(lines, s.Name+": "+remark)
 	}
 	for i, p := range s.Problems {
 		if i == maxProblems {

@@ -68,10 +68,10 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	}
 	database := messagedb.Database{
 		Path:    path,
-		Version: func() (string, error) { return sqlitefile.Version(path) },
-		Open: func(ctx context.Context) (*sqlitefile.DB, *messagedb.Form, error) {
+		Version: func(context.Context) (string, error) { return sqlitefile.Version(path) },
+		Share: messagedb.SQLite(func(ctx context.Context) (*sqlitefile.DB, *messagedb.Form, error) {
 			return open(ctx, path)
-		},
+		}),
 	}
 	return messagedb.New(messagedb.Options{
 		Name: Name, Prefix: IDPrefix, Place: path,
@@ -91,7 +91,7 @@ func open(ctx context.Context, path string) (*sqlitefile.DB, *messagedb.Form, er
 	case version == 0:
 		err = messagedb.ErrAbsent // it is being made
 	case version > len(migrations()):
-		err = &NewerError{Version: version}
+		err = &NewerError{Version: version, Known: len(migrations())}
 	}
 	if err != nil {
 		db.Close()
@@ -108,7 +108,7 @@ func form() *messagedb.Form {
 		Messages: fmt.Sprintf(`SELECT m.kind, m.name, m.time, octet_length(m.text), CASE WHEN octet_length(m.text) <= %d THEN m.text END
 			FROM conversations AS c, messages AS m
 			WHERE c.name = ?1 AND m.id BETWEEN c.id << %d AND (c.id + 1 << %d) - 1 ORDER BY m.id`, messagedb.MaxMessage, positionBits, positionBits),
-		Kind: func(kind, name []byte) (transcript.Kind, []byte) { return kindOf(string(kind)), name },
+		Kind: func(kind, name []byte) (transcript.Kind, []byte) { return KindOf(string(kind)), name },
 		AppendPieces: func(dst []recorded.Piece, text []byte) []recorded.Piece {
 			return append(dst, recorded.Piece{Raw: text, Plain: true})
 		},

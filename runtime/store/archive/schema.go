@@ -44,10 +44,10 @@ func migrations() []string {
 }
 
 // NewerError is the error for a database that a newer version of the program has made.
-type NewerError struct{ Version int }
+type NewerError struct{ Version, Known int }
 
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("a newer version of the program made it (schema %d, known here: %d)", e.Version, len(migrations()))
+	return fmt.Sprintf("a newer version of the program made it (schema %d, known here: %d)", e.Version, e.Known)
 }
 
 // schemaVersion returns how many migrations a database has.
@@ -63,8 +63,8 @@ func kinds() []transcript.Kind {
 	}
 }
 
-// kindOf returns the kind of a name.
-func kindOf(name string) transcript.Kind {
+// KindOf returns the kind of a name.
+func KindOf(name string) transcript.Kind {
 	for _, k := range kinds() {
 		if k.String() == name {
 			return k

@@ -45,9 +45,33 @@ type Message struct {
 }
 
 // ID returns the id that a conversation has in the archive.
-func (c *Conversation) ID() transcript.ID { return messagedb.ID(IDPrefix, c.name()) }
+func (c *Conversation) ID() transcript.ID { return messagedb.ID(IDPrefix, c.Name()) }
 
-func (c *Conversation) name() string { return c.Kind + "-" + c.Native }
+// Name is what no other conversation of an archive has.
+func (c *Conversation) Name() string { return c.Kind + "-" + c.Native }
+
+// Times returns the time of the last message, and the newest of all; zero for none.
+func (c *Conversation) Times() (last, newest time.Time) {
+	for i := range c.Messages {
+		last = c.Messages[i].Time
+		if last.After(newest) {
+			newest = last
+		}
+	}
+	return last, newest
+}
+
+// Over returns what becomes of a conversation with a hash where one with its name is there,
+// with the hash before and the time of its last change, in seconds, if it has one.
+func (c *Conversation) Over(sum, before string, updated sql.NullFloat64) Outcome {
+	switch {
+	case before == sum:
+		return Unchanged
+	case updated.Valid && !c.Updated.IsZero() && updated.Float64 > Seconds(c.Updated):
+		return Older
+	}
+	return Updated
+}
 
 // Outcome is what has become of a conversation.
 type Outcome uint8
@@ -85,7 +109,8 @@ type Counts struct{ New, Updated int }
 // Written returns what is lasting, or would be.
 func (w *Writer) Written() Counts { return w.written }
 
-func (c *Counts) count(o Outcome) {
+// Count counts a conversation by what has become of it.
+func (c *Counts) Count(o Outcome) {
 	switch o {
 	case New:
 		c.New++
@@ -178,7 +203,7 @@ func (w *Writer) migrate(ctx context.Context) error {
 		return err
 	}
 	if version > len(all) {
-		return &NewerError{Version: version}
+		return &NewerError{Version: version, Known: len(migrations())}
 	}
 	return w.transact(ctx, func() error {
 		if err := read(); err != nil { // another process may have been faster
@@ -233,13 +258,13 @@ func (w *Writer) Put(ctx context.Context, c *Conversation) (Outcome, error) {
 	}
 	// What has begun is ended: the driver would ask after each statement whether it should.
 	ctx = context.WithoutCancel(ctx)
-	sum := c.hash()
+	sum := c.Hash()
 	_, outcome, err := w.look(ctx, c, sum)
 	if err != nil || outcome == Unchanged || outcome == Older {
 		return outcome, err
 	}
 	if w.dry {
-		w.written.count(outcome)
+		w.written.Count(outcome)
 		return outcome, nil
 	}
 	if err := w.begin(ctx); err != nil {
@@ -263,18 +288,14 @@ func (w *Writer) look(ctx context.Context, c *Conversation, sum string) (id int6
 	}
 	var before string
 	var updated sql.NullFloat64
-	err = w.find.QueryRowContext(ctx, c.name()).Scan(&id, &before, &updated)
+	err = w.find.QueryRowContext(ctx, c.Name()).Scan(&id, &before, &updated)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return 0, New, nil
 	case err != nil:
 		return 0, 0, fmt.Errorf("reading the archive: %w", err)
-	case before == sum:
-		return id, Unchanged, nil
-	case updated.Valid && !c.Updated.IsZero() && updated.Float64 > toSeconds(c.Updated):
-		return id, Older, nil
 	}
-	return id, Updated, nil
+	return id, c.Over(sum, before, updated), nil
 }
 
 func (w *Writer) write(ctx context.Context, c *Conversation, sum string) (Outcome, error) {
@@ -282,16 +303,10 @@ func (w *Writer) write(ctx context.Context, c *Conversation, sum string) (Outcom
 	if err != nil || outcome == Unchanged || outcome == Older { // another process was faster
 		return outcome, err
 	}
-	var last, newest time.Time
-	for i := range c.Messages {
-		last = c.Messages[i].Time
-		if last.After(newest) {
-			newest = last
-		}
-	}
-	facts := []any{c.Title, at(c.Created), at(c.Updated), c.Archived, at(last), at(newest), sum, toSeconds(w.now())}
+	last, newest := c.Times()
+	facts := []any{c.Title, at(c.Created), at(c.Updated), c.Archived, at(last), at(newest), sum, Seconds(w.now())}
 	if outcome == New {
-		err = w.add.QueryRowContext(ctx, append([]any{c.name(), c.Native}, facts...)...).Scan(&id)
+		err = w.add.QueryRowContext(ctx, append([]any{c.Name(), c.Native}, facts...)...).Scan(&id)
 	} else if _, err = w.change.ExecContext(ctx, append(facts, id)...); err == nil {
 		_, err = w.clear.ExecContext(ctx, id)
 	}
@@ -306,7 +321,7 @@ func (w *Writer) write(ctx context.Context, c *Conversation, sum string) (Outcom
 		w.pending += len(m.Text) + rowSize
 	}
 	w.pending += rowSize
-	w.begun.count(outcome)
+	w.begun.Count(outcome)
 	return outcome, nil
 }
 
@@ -324,10 +339,11 @@ func at(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}
-	return toSeconds(t)
+	return Seconds(t)
 }
 
-func toSeconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
+// Seconds returns a time as an archive has it, in seconds since 1970.
+func Seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
 func (w *Writer) begin(ctx context.Context) error {
 	if w.open {
@@ -379,8 +395,8 @@ func (w *Writer) Close() error {
 	return cmp.Or(err, w.db.Close())
 }
 
-// hash returns a text that is the same for the same conversation.
-func (c *Conversation) hash() string {
+// Hash returns a text that is the same for the same conversation.
+func (c *Conversation) Hash() string {
 	sum := summer{Hash: sha256.New()}
 	sum.text(c.Title)
 	sum.moment(c.Created)

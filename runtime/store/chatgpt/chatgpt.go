@@ -71,12 +71,16 @@ func Home(getenv func(string) string) string {
 	return paths[0]
 }
 
-// named returns the variable of the environment that names databases, and their paths.
+// named returns the variable of the environment that names databases, and their paths. A
+// server names none of them.
 func named(getenv func(string) string) (variable string, paths []string) {
 	for _, variable := range Variables() {
 		value := getenv(variable)
 		if strings.TrimSpace(value) == "" {
 			continue
+		}
+		if messagedb.IsURL(value) {
+			return variable, nil
 		}
 		for _, path := range filepath.SplitList(value) {
 			if path == "" {
@@ -102,7 +106,12 @@ const databaseDir, extension = "db", ".db"
 // databases, of which the newest counts.
 func Open(o store.Options) (*messagedb.Store, bool) {
 	options := messagedb.Options{Name: Name, Prefix: IDPrefix, Place: cmp.Or(o.Home, Home(o.Env()))}
-	if variable, paths := named(o.Env()); o.Home == "" && len(paths) > 0 {
+	variable, paths := named(o.Env())
+	switch {
+	case o.Home != "":
+	case variable != "" && len(paths) == 0:
+		return nil, false
+	case len(paths) > 0:
 		options.Databases = func() ([]messagedb.Database, []store.Problem) { return files(variable, paths) }
 		return messagedb.New(options), true
 	}
@@ -121,7 +130,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 		}
 		options.Place = f.path
 		options.Databases = func() ([]messagedb.Database, []store.Problem) {
-			return []messagedb.Database{{Path: f.path, Version: f.version, Open: f.newest}}, nil
+			return []messagedb.Database{{Path: f.path, Version: f.version, Share: messagedb.SQLite(f.newest)}}, nil
 		}
 		return messagedb.New(options), true
 	}
@@ -137,11 +146,11 @@ func files(variable string, paths []string) (databases []messagedb.Database, pro
 		}
 		databases = append(databases, messagedb.Database{
 			Path:    path,
-			Version: func() (string, error) { return sqlitefile.Version(path) },
-			Open: func(ctx context.Context) (*sqlitefile.DB, *messagedb.Form, error) {
+			Version: func(context.Context) (string, error) { return sqlitefile.Version(path) },
+			Share: messagedb.SQLite(func(ctx context.Context) (*sqlitefile.DB, *messagedb.Form, error) {
 				db, err := sqlitefile.OpenPath(ctx, path)
 				return describe(ctx, db, err)
-			},
+			}),
 		})
 	}
 	return databases, problems
@@ -223,7 +232,7 @@ func (f *folder) newest(ctx context.Context) (*sqlitefile.DB, *messagedb.Form, e
 }
 
 // version returns a text that is another one when one of the databases has changed.
-func (f *folder) version() (string, error) {
+func (f *folder) version(context.Context) (string, error) {
 	root, err := f.open()
 	if err != nil {
 		return "", err

@@ -29,7 +29,7 @@ import (
 const usage = `usage: bench [-short] [-histories | -sessions] [-history BYTES]
 
 Measures convtools against peers and prints ratios. make bench runs it.
-It needs about 1 GB below the temporary directory, ripgrep for the rows on
+It needs about 6 GB below the temporary directory, ripgrep for the rows on
 searching, npm and a network for those on server-everything, and a module proxy
 for those on other generators.
 
@@ -37,6 +37,7 @@ for those on other generators.
   -histories      only what is measured on histories of other programs
   -sessions       only what is measured of sessions
   -history BYTES  how large each of these is
+  -messages       only what is measured on searching messages
 `
 
 func main() {
@@ -53,6 +54,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	histories := flags.Bool("histories", false, "")
 	sessions := flags.Bool("sessions", false, "")
 	history := flags.Int64("history", 0, "")
+	messages := flags.Bool("messages", false, "")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(stdout, usage)
@@ -71,7 +73,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if *history > 0 {
 		plan.history = *history
 	}
-	plan.onlyHistories, plan.onlySessions = *histories, *sessions
+	plan.onlyHistories, plan.onlySessions, plan.onlyMessages = *histories, *sessions, *messages
 	if err := bench(ctx, plan, stdout, stderr); err != nil {
 		fmt.Fprintf(stderr, "error: %v\n", err)
 		return 1
@@ -98,7 +100,9 @@ type plan struct {
 	tools         int    // of the project that is generated for
 	history       int64  // bytes of the history of another program
 	sessions      int    // in that
+	messages      int    // that are searched
 	onlyHistories bool   // nothing else is measured
+	onlyMessages  bool   // nothing else is measured
 	onlySessions  bool
 }
 
@@ -106,7 +110,7 @@ func fullPlan() plan {
 	return plan{
 		starts: 300, runs: 7, rounds: 9, calls: 1000, counts: 6, benchtime: "200ms", profiled: "20x",
 		bytes: 200_000_000, conversations: 2000, few: 20, many: 10_000, writes: 200, folders: 400, knowledgeRuns: 15,
-		tools: 1000, history: 1_000_000_000, sessions: 2000,
+		tools: 1000, history: 1_000_000_000, sessions: 2000, messages: 1_000_000,
 	}
 }
 
@@ -114,7 +118,7 @@ func shortPlan() plan {
 	return plan{
 		starts: 40, runs: 3, rounds: 3, calls: 200, counts: 2, benchtime: "20ms", profiled: "30x",
 		bytes: 20_000_000, conversations: 200, few: 4, many: 1000, writes: 40, folders: 40, knowledgeRuns: 5,
-		tools: 100, history: 50_000_000, sessions: 200,
+		tools: 100, history: 50_000_000, sessions: 200, messages: 40_000,
 	}
 }
 
@@ -141,18 +145,23 @@ func bench(ctx context.Context, p plan, stdout, stderr io.Writer) (err error) {
 		if err := b.sessions(ctx, &t); err != nil {
 			return fmt.Errorf("measuring sessions: %w", err)
 		}
-	case !p.onlyHistories:
+	case !p.onlyHistories && !p.onlyMessages:
 		if profiles, err = b.everything(ctx, &t, progress); err != nil {
 			return err
 		}
 	}
-	if !p.onlySessions {
+	if !p.onlySessions && !p.onlyMessages {
 		if err := b.histories(ctx, &t, progress); err != nil {
 			return err
 		}
 	}
+	if !p.onlySessions && !p.onlyHistories {
+		if err := b.messages(ctx, &t, progress); err != nil {
+			return fmt.Errorf("measuring searches of messages: %w", err)
+		}
+	}
 	fmt.Fprintf(stdout, "%s/%s, %d cores, %s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), b.ripgrepVersion)
-	fmt.Fprintf(stdout, "Ratios are of the fastest runs, taken in turn; in brackets of the medians. Files are\nin the page cache for every program alike, and convtools keeps no index.\n\n")
+	fmt.Fprintf(stdout, "Ratios are of the fastest runs, taken in turn; in brackets of the medians. Files are\nin the page cache for every program alike, and convtools has an index only\nwhere messages are searched.\n\n")
 	if err := t.Write(stdout); err != nil {
 		return fmt.Errorf("writing the table: %w", err)
 	}

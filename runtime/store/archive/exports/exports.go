@@ -92,10 +92,20 @@ const (
 	maxStrangers = 20
 )
 
+// Archive is where conversations are added, as to an [archive.Writer].
+type Archive interface {
+	// Put adds a conversation, or replaces the one with its id. What it has added is there
+	// for others after Flush.
+	Put(context.Context, *archive.Conversation) (archive.Outcome, error)
+	Flush() error
+	// Written returns what is lasting, or would be.
+	Written() archive.Counts
+}
+
 // Import adds what is in an export to an archive. The error is an [*UnrecognisedError]
 // where there is no conversation, and that of the archive or of a context that is done;
 // what was read before is kept.
-func Import(ctx context.Context, name string, into *archive.Writer, o Options) (*Report, error) {
+func Import(ctx context.Context, name string, into Archive, o Options) (*Report, error) {
 	e, err := open(name)
 	if err != nil {
 		return &Report{}, err
@@ -132,7 +142,7 @@ func Import(ctx context.Context, name string, into *archive.Writer, o Options) (
 // importing is an import in the making.
 type importing struct {
 	options      Options
-	writer       *archive.Writer
+	writer       Archive
 	report       *Report
 	progress     Progress
 	seen         map[string]time.Time // when the conversations of this export were changed, by name

@@ -32,6 +32,12 @@ func (r *record) Events(ctx context.Context, buffer *store.Buffer) (store.Events
 	return e, nil
 }
 
+// Finder implements [store.Findable].
+func (r *record) Finder() store.MessageFinder {
+	finder, _ := r.info.database.Shared.(store.MessageFinder)
+	return finder
+}
+
 // Version implements [store.Record].
 func (r *record) Version(ctx context.Context) (string, error) {
 	version, err := r.version(ctx)
@@ -78,7 +84,7 @@ type message struct {
 	size                int
 }
 
-func (m *message) scan(rows *sql.Rows) error {
+func (m *message) scan(rows interface{ Scan(...any) error }) error {
 	return rows.Scan(&m.role, &m.name, &m.time, &m.size, &m.content)
 }
 
@@ -86,8 +92,9 @@ func (m *message) scan(rows *sql.Rows) error {
 type events struct {
 	record  *record
 	buffer  *store.Buffer
-	rows    *sqlitefile.Rows[*Form] // nil where they are not open
-	read    int                     // rows
+	rows    Rows // nil where they are not open
+	form    *Form
+	read    int // rows
 	stream  recorded.Stream
 	turn    int
 	begun   bool // the turn has a message of the user
@@ -98,13 +105,15 @@ type events struct {
 
 // open begins to read rows, those that were read already left out.
 func (e *events) open(ctx context.Context) error {
-	rows, err := e.record.info.database.Query(ctx, func(f *Form) string {
+	rows, form, err := e.record.info.database.Query(ctx, func(f *Form) string {
 		if e.read == 0 {
 			return f.Messages
 		}
 		return f.Messages + fmt.Sprintf(" LIMIT -1 OFFSET %d", e.read)
 	}, e.record.info.key)
-	e.rows = rows
+	if err == nil {
+		e.rows, e.form = rows, form
+	}
 	return err
 }
 
@@ -135,7 +144,7 @@ func (e *events) next(ctx context.Context) (bool, error) {
 // put makes the current row the next event.
 func (e *events) put(ctx context.Context) error {
 	var m message
-	if err := m.scan(e.rows.Rows); err != nil {
+	if err := m.scan(e.rows); err != nil {
 		return err
 	}
 	if m.size > MaxMessage {
@@ -146,14 +155,7 @@ func (e *events) put(ctx context.Context) error {
 		return err
 	}
 	e.buffer.Bytes = append(e.buffer.Bytes, m.content...)
-	form := e.rows.Form
-	x := recorded.Event{At: moment(m.time)}
-	var name []byte
-	if x.Kind, name = form.Kind(m.role, m.name); len(name) > 0 {
-		quoted := transcript.AppendQuoted(nil, name)
-		x.Name = quoted[1 : len(quoted)-1]
-	}
-	x.Pieces = form.AppendPieces(nil, e.buffer.Bytes)
+	x := e.form.Event(m.role, m.name, m.time, e.buffer.Bytes)
 	// What stands before the first message of the user is of the first turn.
 	if x.Kind == transcript.KindUser {
 		if e.begun {
@@ -165,6 +167,17 @@ func (e *events) put(ctx context.Context) error {
 	e.turn = x.Turn
 	e.stream.Put(append(e.stream.Free(), x), false)
 	return nil
+}
+
+// Event returns the event that a message is, by its role, name, time and content.
+func (f *Form) Event(role, name []byte, at any, content []byte) recorded.Event {
+	x := recorded.Event{At: moment(at)}
+	if x.Kind, name = f.Kind(role, name); len(name) > 0 {
+		quoted := transcript.AppendQuoted(nil, name)
+		x.Name = quoted[1 : len(quoted)-1]
+	}
+	x.Pieces = f.AppendPieces(nil, content)
+	return x
 }
 
 // Next implements [store.Events].

@@ -1,12 +1,13 @@
-// Package messagedb is a store of conversations in SQLite databases with a table of
-// messages. What its queries are, and how a message is read, is up to the packages that
-// use it.
+// Package messagedb is a store of conversations in databases with a table of messages.
+// What its queries are, and how a message is read, is up to the packages that use it.
 //
-// It only reads, through package sqlitefile: it takes no lock and waits for no writer.
+// It only reads. SQLite it reads through package sqlitefile: it takes no lock and waits for
+// no writer.
 package messagedb
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,6 +29,8 @@ type Options struct {
 	// Databases returns the databases, the one that counts most first, and those that
 	// cannot be read.
 	Databases func() ([]Database, []store.Problem)
+	// Remarks is [store.Remarker]; nil for none.
+	Remarks func(context.Context) []string
 }
 
 // Database is a database of a store.
@@ -35,10 +38,56 @@ type Database struct {
 	Path string // for people
 	// Version returns a text that is another one when the database has changed, or is
 	// another one.
-	Version func() (string, error)
-	// Open opens the database and finds out its form. The error is [ErrAbsent] where
-	// there turns out to be none.
-	Open func(context.Context) (*sqlitefile.DB, *Form, error)
+	Version func(context.Context) (string, error)
+	// Share returns the database with one user.
+	Share func() Shared
+}
+
+// Shared is a database that several use at a time. It is opened where it is used first.
+// The error is [ErrAbsent] where there turns out to be none. It is safe for concurrent use.
+type Shared interface {
+	// Retain adds a user, and Release takes one away. The database is closed behind the
+	// last one.
+	Retain()
+	Release()
+	// Each calls row for each row of a query, which may depend on the form of the database.
+	// Where it has to start again, it calls begin before.
+	Each(ctx context.Context, begin func(), row func(*sql.Rows) error, query func(*Form) string, args ...any) error
+	// Query begins a query.
+	Query(ctx context.Context, query func(*Form) string, args ...any) (Rows, *Form, error)
+}
+
+// Rows are the rows of a query, which are read one after the other.
+type Rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	// Failure returns why there is no next row: nil at the end.
+	Failure(context.Context) error
+	Close()
+}
+
+// SQLite returns what shares an SQLite database, which open opens and finds out the form
+// of.
+func SQLite(open func(context.Context) (*sqlitefile.DB, *Form, error)) func() Shared {
+	return func() Shared { return sqlite{sqlitefile.Share(open)} }
+}
+
+type sqlite struct{ *sqlitefile.Shared[*Form] }
+
+// Query implements [Shared].
+func (s sqlite) Query(ctx context.Context, query func(*Form) string, args ...any) (Rows, *Form, error) {
+	rows, err := s.Shared.Query(ctx, query, args...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return rows, rows.Form, nil
+}
+
+// IsURL reports whether a text that names a database is the URL of one on a server of
+// PostgreSQL.
+func IsURL(text string) bool {
+	scheme, _, ok := strings.Cut(strings.TrimSpace(text), "://")
+	return ok && (scheme == "postgres" || scheme == "postgresql")
 }
 
 // ErrAbsent is the error for a database that there is none of.
@@ -110,12 +159,20 @@ func Claims(prefix, text string) bool {
 // ParseID implements [store.Store].
 func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(s.options.Prefix, text) }
 
+// Remarks implements [store.Remarker].
+func (s *Store) Remarks(ctx context.Context) []string {
+	if s.options.Remarks == nil {
+		return nil
+	}
+	return s.options.Remarks(ctx)
+}
+
 // Version returns a text that is another one when anything in the store has changed.
-func (s *Store) Version(context.Context) (string, error) {
+func (s *Store) Version(ctx context.Context) (string, error) {
 	databases, problems := s.options.Databases()
 	var b strings.Builder
 	for _, d := range databases {
-		version, err := d.Version()
+		version, err := d.Version(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -132,7 +189,7 @@ func (s *Store) Open(ctx context.Context) (store.Session, []store.Problem, error
 	databases, problems := s.options.Databases()
 	opened := &session{store: s}
 	for _, d := range databases {
-		shared := &database{Shared: sqlitefile.Share(d.Open), path: d.Path}
+		shared := &database{Shared: d.Share(), path: d.Path}
 		err := shared.Each(ctx, func() {}, nil, func(*Form) string { return "SELECT 1 WHERE FALSE" })
 		switch {
 		case err == nil:

@@ -13,7 +13,6 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -32,7 +31,7 @@ func isHashed(s string) bool {
 
 // database is an opened database.
 type database struct {
-	*sqlitefile.Shared[*Form]
+	Shared
 	path string
 }
 
@@ -102,7 +101,7 @@ func (s *session) all(ctx context.Context) ([]*info, []store.Problem, error) {
 	var problems []store.Problem
 	seen := map[transcript.ID]bool{}
 	for _, d := range s.databases {
-		infos, err := sqlitefile.Collect(ctx, d.Shared, d.scan, func(f *Form) string { return f.Conversations })
+		infos, err := d.collect(ctx, func(f *Form) string { return f.Conversations })
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
@@ -177,7 +176,17 @@ func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversat
 }
 
 func (d *database) find(ctx context.Context, key any) ([]*info, error) {
-	return sqlitefile.Collect(ctx, d.Shared, d.scan, func(f *Form) string { return f.Conversation }, key)
+	return d.collect(ctx, func(f *Form) string { return f.Conversation }, key)
+}
+
+func (d *database) collect(ctx context.Context, query func(*Form) string, args ...any) ([]*info, error) {
+	var found []*info
+	err := d.Each(ctx, func() { found = nil }, func(rows *sql.Rows) error {
+		i, err := d.scan(rows)
+		found = append(found, i)
+		return err
+	}, query, args...)
+	return found, err
 }
 
 // notFound returns the error for an id, with those that are spelled most alike.

@@ -1,4 +1,4 @@
-package conversations
+package transcript
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ func TestUnescapeStrings(t *testing.T) {
 		`"not ended \`:                           `"not ended \`,
 		`"unknown \q \u12"`:                      `"unknown \q \u12"`,
 	} {
-		if got := string(unescapeStrings([]byte(`na"\nme`+text), len(`na"\nme`))); got != `na"\nme`+want {
+		if got := string(UnescapeStrings([]byte(`na"\nme`+text), len(`na"\nme`))); got != `na"\nme`+want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
@@ -37,7 +37,7 @@ func FuzzUnescapeStrings(f *testing.F) {
 		if !utf8.ValidString(text) {
 			t.Skip() // texts of events are UTF-8
 		}
-		got := string(unescapeStrings([]byte(text), 0))
+		got := string(UnescapeStrings([]byte(text), 0))
 		if len(got) > len(text) || !utf8.ValidString(got) {
 			t.Fatalf("%q becomes %q", text, got)
 		}
@@ -52,7 +52,7 @@ func FuzzUnescapeStrings(f *testing.F) {
 			}
 			return []byte(`"` + s + `"`)
 		})
-		if got := unescapeStrings(bytes.Clone(indented.Bytes()), 0); !bytes.Equal(got, want) {
+		if got := UnescapeStrings(bytes.Clone(indented.Bytes()), 0); !bytes.Equal(got, want) {
 			t.Errorf("%s becomes %q, want %q", &indented, got, want)
 		}
 	})

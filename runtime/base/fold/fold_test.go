@@ -1,0 +1,42 @@
+package fold_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/convtools/convtools/runtime/base/fold"
+)
+
+// Every rune is folded as all that it is equal to are, and as no other is.
+func TestRune(t *testing.T) {
+	t.Parallel()
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		folded := fold.Rune(r)
+		if !strings.EqualFold(string(folded), string(r)) && r != folded {
+			t.Fatalf("%U is folded to %U", r, folded)
+		}
+		if next := unicode.SimpleFold(r); fold.Rune(next) != folded {
+			t.Fatalf("%U and %U are equal, and folded to %U and %U", r, next, folded, fold.Rune(next))
+		}
+		if fold.Rune(folded) != folded {
+			t.Fatalf("%U is folded to %U, and that to %U", r, folded, fold.Rune(folded))
+		}
+	}
+}
+
+func TestAppend(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", "AbZ[`": "abz[`", "K\u212a": "kk", "\u017fS": "ss", "\u1e9e": "\u00df", "\u0130": "\u0130", "ΟΔΟΣ": "οδος",
+		"東ガ": "東ガ", "\xffA\x00\xc3": "\xffa\x00\xc3", "\u0345Ι": "\u03b9\u03b9",
+	} {
+		if got := fold.Append([]byte(">"), []byte(text)); string(got) != ">"+want {
+			t.Errorf("%q: %q, want %q", text, got[1:], want)
+		}
+	}
+	if !bytes.Equal(fold.Append(nil, []byte("ǅ")), fold.Append(nil, []byte("Ǆ"))) {
+		t.Error("title case")
+	}
+}

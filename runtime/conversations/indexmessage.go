@@ -1,0 +1,171 @@
+package conversations
+
+import (
+	"context"
+	"encoding/binary"
+
+	"github.com/convtools/convtools/runtime/index"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// copiedKind is added to the kind of a message that is a copy of one of another
+// conversation.
+const copiedKind = 32
+
+// allKinds and kindsOf are sets of kinds of messages in an index, those that are told in
+// another conversation left out.
+const allKinds = 1<<copiedKind - 1
+
+func kindsOf(roles transcript.Roles) uint64 {
+	if roles == 0 {
+		return allKinds
+	}
+	set := uint64(0)
+	for k := range transcript.Kind(copiedKind) {
+		if role := k.Role(); role != transcript.NoRole && roles.Has(role) {
+			set |= 1 << k
+		}
+	}
+	return set
+}
+
+// toolKinds are the kinds of messages that may be of an own tool.
+const toolKinds = 1<<transcript.KindToolCall | 1<<transcript.KindToolResult
+
+// indexExtra is what an index has of a message beside its text.
+type indexExtra struct {
+	role string // as recorded, where it is not that of the kind
+	tool string // that is called, or has the result
+}
+
+func (e *indexExtra) append(b []byte, kind transcript.Kind) []byte {
+	if role := e.role; role != kind.Role().String() {
+		b = append(b, 1)
+		b = binary.AppendUvarint(b, uint64(len(role)))
+		b = append(b, role...)
+	} else if e.tool != "" {
+		b = append(b, 0)
+	}
+	return append(b, e.tool...)
+}
+
+func parseExtra(b []byte, kind transcript.Kind) indexExtra {
+	e := indexExtra{role: kind.Role().String()}
+	if len(b) == 0 {
+		return e
+	}
+	own := b[0] == 1
+	if b = b[1:]; own {
+		size, n := binary.Uvarint(b)
+		size = min(size, uint64(len(b)-max(n, 0)))
+		e.role, b = string(b[max(n, 0):][:size]), b[max(n, 0)+int(size):] //nolint:gosec // at most len(b)
+	}
+	e.tool = string(b)
+	return e
+}
+
+// toolNames tells which tool a call or a result is of.
+type toolNames struct {
+	ids  map[string]string // of calls: the tool of the last one with this id
+	next []string          // of the calls without an id since the last request
+	buf  []byte
+}
+
+// of returns the tool of an event; empty for none. It must see all events of a conversation
+// in order.
+func (c *toolNames) of(e *transcript.Event) string {
+	switch e.Kind {
+	case transcript.KindTurnStart, transcript.KindUser:
+		c.next = c.next[:0]
+	case transcript.KindToolCall:
+		c.buf = e.AppendName(c.buf[:0], maxOwnName)
+		name := string(c.buf)
+		c.buf = e.AppendCallID(c.buf[:0], maxCallID)
+		switch {
+		case len(c.buf) > 0:
+			if c.ids == nil || len(c.ids) >= maxOpenCalls {
+				c.ids = map[string]string{}
+			}
+			c.ids[string(c.buf)] = name
+		case len(c.next) < maxOpenCalls:
+			c.next = append(c.next, name)
+		}
+		return name
+	case transcript.KindToolResult:
+		c.buf = e.AppendCallID(c.buf[:0], maxCallID)
+		if len(c.buf) > 0 {
+			return c.ids[string(c.buf)]
+		}
+		if len(c.next) > 0 {
+			name := c.next[0]
+			c.next = c.next[1:]
+			return name
+		}
+	}
+	return ""
+}
+
+// messageReader reads the messages of a conversation for an index.
+type messageReader struct {
+	conversation *store.Conversation
+	buffer       *store.Buffer
+	entry        *index.Conversation
+	failed       bool // the conversation could not be read
+}
+
+// all returns the messages, and fills in the facts of the entry when they end.
+func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error) bool) {
+	return func(yield func(*index.Message, error) bool) {
+		events, err := r.conversation.Events(ctx, r.buffer)
+		if err != nil {
+			r.failed = true
+			yield(nil, err)
+			return
+		}
+		defer events.Close()
+		var numbering transcript.Numbering
+		var tools toolNames
+		var extra []byte
+		chars := 0
+		for events.Next(ctx) {
+			e := events.Event()
+			number := numbering.Next(e.Kind)
+			tool := tools.of(e)
+			if number > 0 {
+				chars += countChars(e, r.buffer)
+			}
+			if e.Kind.Role() == transcript.NoRole && e.Kind.Scope() == 0 {
+				continue
+			}
+			stored, form := e.Stored()
+			decode(e, stored, form, r.buffer)
+			unescapeCall(e, r.buffer)
+			kind := uint8(e.Kind)
+			if e.Copied {
+				kind += copiedKind
+			}
+			x := indexExtra{e.RoleName(), tool}
+			extra = x.append(extra[:0], e.Kind)
+			if !yield(&index.Message{Number: uint32(number), Kind: kind, Time: e.Time(), Text: r.buffer.Text, Extra: extra}, nil) { //nolint:gosec // a count
+				return
+			}
+		}
+		if err := events.Err(); err != nil {
+			r.failed = true
+			yield(nil, err)
+			return
+		}
+		totals := events.Totals()
+		if totals.Uncounted != nil {
+			r.failed = true
+			yield(nil, totals.Uncounted)
+			return
+		}
+		r.entry.Facts = (&indexFacts{
+			Read: true, Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime,
+			Size:     [...]int{totals.Turns, numbering.Requests, numbering.Events, chars},
+			NativeID: r.conversation.NativeID, Source: r.conversation.Source,
+		}).encode()
+	}
+}

@@ -1,0 +1,256 @@
+package conversations
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/convtools/convtools/runtime/index"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jp"
+)
+
+// IndexReport says what became of the index of a store.
+type IndexReport struct {
+	Store, Place string
+	Small        bool // it has too little text for an index
+	Busy         bool // another process writes it
+	Changed      int  // conversations that were read, as they had changed
+	Removed      int
+	Err          error
+	index.Info
+}
+
+// IndexReports returns what there is of indexes of the library's stores. Nothing is read but
+// that.
+func (l *Library) IndexReports() []IndexReport {
+	var reports []IndexReport
+	for _, s := range l.stores {
+		if l.indexes == nil {
+			break
+		}
+		r := refreshing{library: l, store: s, index: l.indexes.of(s)}
+		r.Store, r.IndexReport.Place = s.Name(), s.Place()
+		r.current("")
+		reports = append(reports, r.IndexReport)
+	}
+	return reports
+}
+
+// commitEvery is how many bytes of text are read before they are made part of an index.
+const commitEvery = 256 << 20
+
+// RefreshIndexes brings the indexes of all stores up to date. A store of which another
+// process writes the index is left out. Progress, if not nil, is called with how many
+// conversations of a store were looked at, and how many there are.
+func (l *Library) RefreshIndexes(ctx context.Context, progress func(s store.Store, done, all int)) ([]IndexReport, error) {
+	var reports []IndexReport
+	for _, s := range l.stores {
+		if l.indexes == nil {
+			break
+		}
+		r := refreshing{library: l, store: s, index: l.indexes.of(s), progress: progress}
+		r.Store, r.IndexReport.Place = s.Name(), s.Place()
+		err := r.run(ctx)
+		var damage *index.DamageError
+		if errors.As(err, &damage) {
+			r.anew = true
+			err = r.run(ctx)
+		}
+		if ctx.Err() != nil {
+			return reports, ctx.Err()
+		}
+		r.Err = err
+		reports = append(reports, r.IndexReport)
+	}
+	return reports, nil
+}
+
+// refreshing is an index that is brought up to date.
+type refreshing struct {
+	IndexReport
+	library  *Library
+	store    store.Store
+	index    *index.Index
+	progress func(s store.Store, done, all int)
+	writer   *index.Writer
+	note     indexNote
+	anew     bool // what is there cannot be used
+}
+
+func (r *refreshing) run(ctx context.Context) error {
+	version := ""
+	if versioned, ok := r.store.(store.Versioned); ok {
+		version, _ = versioned.Version(ctx) // where it fails, so does what follows
+	}
+	if !r.anew && r.current(version) {
+		return nil
+	}
+	session, unread, err := r.store.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	list, problems, err := session.List(ctx, store.Live|store.Archived)
+	if err != nil {
+		return err
+	}
+	try, cancel := context.WithTimeout(ctx, time.Millisecond)
+	r.writer, err = r.index.Write(try)
+	cancel()
+	if err != nil {
+		if r.Busy = errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil; r.Busy {
+			return nil
+		}
+		return err
+	}
+	defer r.writer.Close()
+	if r.anew {
+		if err := r.writer.Clear(); err != nil {
+			return err
+		}
+	}
+	r.note = indexNote{Store: r.store.Name(), Place: r.store.Place()}
+	whole := len(unread)+len(problems) == 0
+	if whole && !r.library.partial(r.store) {
+		if err := r.remove(ctx, list); err != nil {
+			return err
+		}
+	}
+	all, err := r.put(ctx, list)
+	if err != nil {
+		return err
+	}
+	if all && whole {
+		r.note.Version = version
+	}
+	return r.finish(ctx)
+}
+
+// partial reports whether a store has only the conversations of a project.
+func (l *Library) partial(s store.Store) bool {
+	return l.project && s.Name() != jp.Name && !isArchive(s.Name())
+}
+
+// current reports whether there is nothing to do.
+func (r *refreshing) current(version string) bool {
+	view, err := r.index.View()
+	if err != nil {
+		return false // it is made anew
+	}
+	defer view.Close()
+	r.Info = view.Info()
+	var note indexNote
+	if json.Unmarshal([]byte(view.State().Note), &note) != nil {
+		return false
+	}
+	const lookAgain = 24 * time.Hour
+	r.Small = note.Small
+	return note.Small && r.library.now().Sub(time.Unix(r.Updated, 0)) < lookAgain || version != "" && note.Version == version
+}
+
+// remove removes what the store no longer has.
+func (r *refreshing) remove(ctx context.Context, list []store.Conversation) error {
+	there := map[string]bool{}
+	for i := range list {
+		there[string(list[i].ID)] = true
+	}
+	var gone []string
+	err := r.writer.Conversations(func(c *index.Conversation) bool {
+		if !there[c.Key] {
+			gone = append(gone, c.Key)
+		}
+		return true
+	})
+	for _, key := range gone {
+		err = cmp.Or(err, r.writer.Delete(ctx, key))
+	}
+	r.Removed = len(gone)
+	return err
+}
+
+// put puts what has changed into the index, and reports whether it is all.
+func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bool, err error) {
+	buffer := store.NewBuffer(r.library.memory)
+	defer buffer.Release()
+	all = true
+	committed := r.writer.Text()
+	for i := range list {
+		if r.progress != nil {
+			r.progress(r.store, i, len(list))
+		}
+		c := &list[i]
+		version, err := indexVersion(ctx, c)
+		if err == nil {
+			var old *index.Conversation
+			if old, err = r.writer.Lookup(string(c.ID)); err == nil && old != nil && old.Version == version {
+				all = all && readFacts(old).Read && !c.Hidden
+				continue
+			}
+		}
+		if err == nil {
+			err = r.putOne(ctx, c, version, buffer)
+		}
+		var damage *index.DamageError
+		switch {
+		case ctx.Err() != nil:
+			return false, ctx.Err()
+		case errors.As(err, &damage):
+			return false, err
+		case err != nil: // the store has it no longer, or it cannot be read
+			all = false
+		}
+		all = all && !c.Hidden
+		r.Changed++
+		if text := r.writer.Text(); text-committed >= commitEvery {
+			if err := r.commit(ctx); err != nil {
+				return false, err
+			}
+			committed = text
+		}
+	}
+	return all, nil
+}
+
+// putOne puts a conversation into the index. One that cannot be read to its end has no
+// messages there, and is read again once it has changed.
+func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, version string, buffer *store.Buffer) error {
+	entry := index.Conversation{Key: string(c.ID), Version: version, Order: c.Order, Title: c.Title}
+	reader := messageReader{conversation: c, buffer: buffer, entry: &entry}
+	err := r.writer.Put(ctx, &entry, reader.all(ctx))
+	if err == nil || ctx.Err() != nil || !reader.failed {
+		return err
+	}
+	entry.Facts = (&indexFacts{}).encode()
+	return errors.Join(err, r.writer.Put(ctx, &entry, func(func(*index.Message, error) bool) {}))
+}
+
+// finish commits what was written, unless it is too little for an index.
+func (r *refreshing) finish(ctx context.Context) error {
+	if r.note.Small = r.writer.Text() < r.library.indexes.least; r.note.Small {
+		if err := r.writer.Clear(); err != nil {
+			return err
+		}
+	}
+	r.Small = r.note.Small
+	if err := r.commit(ctx); err != nil {
+		return err
+	}
+	view, err := r.index.View()
+	if err != nil {
+		return err
+	}
+	defer view.Close()
+	r.Info = view.Info()
+	return nil
+}
+
+func (r *refreshing) commit(ctx context.Context) error {
+	note, err := json.Marshal(r.note)
+	if err != nil {
+		return err
+	}
+	return r.writer.Commit(ctx, index.State{Note: string(note), Updated: r.library.now().Unix()})
+}

@@ -1,0 +1,196 @@
+// Package postgrestest runs a server of PostgreSQL for the tests of a package, where one is
+// installed: a cluster of its own in a temporary directory, on a socket there.
+//
+// Only tests import it.
+package postgrestest
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+)
+
+// Cluster is a server that is started where it is asked for first. It ends with the process
+// that started it, however that ends.
+type Cluster struct {
+	once  sync.Once
+	err   error // why there is no server
+	dir   string
+	stdin io.Closer
+	done  func() error
+	count atomic.Int64
+}
+
+// programs are those that are needed.
+func programs() []string { return []string{"initdb", "pg_ctl", "postgres"} }
+
+// binaries returns the directory with the programs of PostgreSQL: of those in PATH, or of
+// the newest that Debian has installed.
+func binaries() (string, error) {
+	dirs := filepath.SplitList(os.Getenv("PATH"))
+	debian, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
+	slices.Reverse(debian)
+	for _, dir := range append(dirs, debian...) {
+		if !slices.ContainsFunc(programs(), func(name string) bool {
+			_, err := exec.LookPath(filepath.Join(dir, name))
+			return err != nil
+		}) {
+			return dir, nil
+		}
+	}
+	return "", errors.New("PostgreSQL is not installed: initdb, pg_ctl and postgres are neither in PATH nor in /usr/lib/postgresql/*/bin")
+}
+
+// script makes a cluster in $1 with the programs in $2, starts it, and stops it when its
+// standard input ends.
+const script = `
+"$2/initdb" -D "$1/data" -U postgres -A scram-sha-256 --pwfile="$1/password" -E UTF8 --locale=C.UTF-8 --no-sync >"$1/log" 2>&1 &&
+"$2/pg_ctl" -D "$1/data" -w -t 120 -l "$1/log" -o "-c listen_addresses='' -k '$1' -c fsync=off -c full_page_writes=off -c autovacuum=off" start >>"$1/log" 2>&1 &&
+echo ready
+cat >/dev/null
+"$2/pg_ctl" -D "$1/data" -m immediate stop >/dev/null 2>&1
+rm -rf "$1"
+`
+
+// password is that of the administrator, with characters that are special in URLs.
+const password = "s3cret:/@%?#'"
+
+func (c *Cluster) start() error {
+	bin, err := binaries()
+	if err != nil {
+		return err
+	}
+	// The path of a socket is short.
+	if c.dir, err = os.MkdirTemp("", "pg"); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, "password"), []byte(password), 0o600); err != nil {
+		return err
+	}
+	cmd := exec.Command("sh", "-c", script, "sh", c.dir, bin)
+	cmd.Dir = c.dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
+	if err := unprivileged(cmd, c.dir); err != nil {
+		return err
+	}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	c.stdin, c.done = stdin, cmd.Wait
+	if line, _ := bufio.NewReader(stdout).ReadString('\n'); line != "ready\n" {
+		log, _ := os.ReadFile(filepath.Join(c.dir, "log"))
+		c.Stop()
+		return fmt.Errorf("PostgreSQL does not start: %s", log)
+	}
+	return c.exec("CREATE DATABASE archive; GRANT CREATE ON DATABASE archive TO PUBLIC")
+}
+
+// Stop stops the server, if it was started.
+func (c *Cluster) Stop() {
+	if c.stdin != nil {
+		c.stdin.Close()
+		_ = c.done()
+		c.stdin = nil
+	}
+}
+
+// Need starts the server where it is not yet. A test is skipped where PostgreSQL is not
+// installed.
+func (c *Cluster) Need(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a server of PostgreSQL takes seconds to start")
+	}
+	if _, err := binaries(); err != nil {
+		t.Skip(err)
+	}
+	c.once.Do(func() { c.err = c.start() })
+	if c.err != nil {
+		t.Fatal(c.err)
+	}
+}
+
+// URL returns that of a database for a role with a password.
+func (c *Cluster) URL(role, password, database string) string {
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(role, password), Path: "/" + database, RawQuery: url.Values{"host": {c.dir}, "sslmode": {"disable"}}.Encode()}
+	return u.String()
+}
+
+// Admin returns the URL of a database for the administrator.
+func (c *Cluster) Admin(database string) string { return c.URL("postgres", password, database) }
+
+// Role makes a role that may log in, and returns its name and the URL of the database
+// "archive" for it.
+func (c *Cluster) Role(t testing.TB) (name, url string) {
+	t.Helper()
+	c.Need(t)
+	name = fmt.Sprintf("role_%d", c.count.Add(1))
+	if err := c.exec(fmt.Sprintf("CREATE ROLE %s LOGIN PASSWORD '%s'", name, strings.ReplaceAll(password, "'", "''"))); err != nil {
+		t.Fatal(err)
+	}
+	return name, c.URL(name, password, "archive")
+}
+
+// Database makes a database in which every role may create what it likes, and returns its
+// name.
+func (c *Cluster) Database(t testing.TB) string {
+	t.Helper()
+	c.Need(t)
+	name := fmt.Sprintf("database_%d", c.count.Add(1))
+	for _, query := range []string{"CREATE DATABASE " + name, "GRANT CREATE ON DATABASE " + name + " TO PUBLIC"} {
+		if err := c.exec(query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return name
+}
+
+// Password is that of every role.
+func Password() string { return password }
+
+// Connect connects to a database.
+func Connect(t testing.TB, url string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func (c *Cluster) exec(queries string) error {
+	db, err := sql.Open("pgx", c.Admin("postgres"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	for query := range strings.SplitSeq(queries, "; ") {
+		if _, err := db.ExecContext(context.Background(), query); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,208 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/convtools/convtools/runtime/store/archive"
+)
+
+// migrations are what makes of each version of the schema the next one, beginning with a
+// database that has none; the table "schema" has how many of them were made. A migration
+// that was released is never changed.
+//
+// Whoever may connect to the database may keep conversations in it. The owner of a row is
+// the role that logged in, whatever it has set since.
+//
+// What is recorded is kept as bytes: a text of PostgreSQL cannot hold NUL. The folded text
+// stands in a table of its own that nobody may read, because an index on text is of no use
+// below row-level security: LIKE might reveal, by an error, what another owner has. The one
+// way to it is the function "find", which asks for the rows of who calls it.
+func migrations() []string {
+	return []string{`
+		CREATE SCHEMA convtools;
+		CREATE TABLE convtools.schema (version integer NOT NULL);
+		INSERT INTO convtools.schema VALUES (0);
+		CREATE SEQUENCE convtools.changes;
+
+		CREATE TABLE convtools.conversations (
+			id       bigint GENERATED ALWAYS AS IDENTITY,
+			owner    text NOT NULL DEFAULT session_user,
+			name     bytea NOT NULL,             -- kind of export, "-", id there
+			native   bytea NOT NULL,
+			title    bytea NOT NULL,
+			created  float8,                     -- seconds since 1970, as all times
+			updated  float8,
+			last     float8,                     -- time of the last message
+			newest   float8,                     -- newest time of a message
+			archived boolean NOT NULL,
+			hash     text NOT NULL,              -- of all that was imported
+			imported float8 NOT NULL,
+			folding  text,                       -- version of the folding of its text; NULL where that is not kept
+			tools    bytea[] NOT NULL,           -- names of those that are called
+			change   bigint NOT NULL DEFAULT nextval('convtools.changes'),
+			PRIMARY KEY (owner, id),
+			UNIQUE (owner, name)
+		);
+		CREATE TABLE convtools.messages (
+			owner        text NOT NULL DEFAULT session_user,
+			conversation bigint NOT NULL,
+			position     integer NOT NULL,       -- from 1
+			native       bytea,                  -- id in the export
+			kind         text NOT NULL,          -- name of a transcript.Kind
+			name         bytea,                  -- of a tool, or a role that is not known
+			time         float8,
+			active       boolean NOT NULL,
+			text         bytea NOT NULL,
+			PRIMARY KEY (owner, conversation, position),
+			FOREIGN KEY (owner, conversation) REFERENCES convtools.conversations ON DELETE CASCADE
+		);
+		CREATE TABLE convtools.folded (
+			owner        text NOT NULL DEFAULT session_user,
+			conversation bigint NOT NULL,
+			position     integer NOT NULL,
+			kind         text NOT NULL,
+			time         bigint,                 -- in microseconds
+			text         text COLLATE "C" NOT NULL,
+			PRIMARY KEY (owner, conversation, position),
+			FOREIGN KEY (owner, conversation, position) REFERENCES convtools.messages ON DELETE CASCADE
+		);
+		CREATE INDEX folded_newest ON convtools.folded (owner, time DESC NULLS LAST, conversation, position);
+
+		ALTER TABLE convtools.conversations ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+		ALTER TABLE convtools.messages ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+		ALTER TABLE convtools.folded ENABLE ROW LEVEL SECURITY;
+		CREATE POLICY own ON convtools.conversations USING (owner = session_user::text);
+		CREATE POLICY own ON convtools.messages USING (owner = session_user::text);
+		CREATE POLICY own ON convtools.folded FOR INSERT WITH CHECK (owner = session_user::text);
+
+		-- find returns the messages of some conversations of who calls it of which the folded
+		-- text matches, and all those of the conversations in "whole": the newest first, those
+		-- without a time last; the first of them behind a place, or, where "most" is NULL, one
+		-- row with their number.
+		CREATE FUNCTION convtools.find(
+			among bigint[], whole bigint[], pattern text, is_like boolean, kinds text[], since bigint, until bigint,
+			behind boolean, after_time bigint, after_conversation bigint, after_position bigint, most bigint
+		) RETURNS TABLE (conversation bigint, "position" bigint)
+		LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+		DECLARE
+			matches text := CASE WHEN is_like THEN 'f.text LIKE $3' ELSE 'strpos(f.text, $3) > 0' END;
+			query text := ' FROM convtools.folded AS f WHERE f.owner = session_user::text AND f.conversation = ANY ($1)';
+		BEGIN
+			IF pattern IS NOT NULL THEN
+				IF cardinality(whole) > 0 THEN
+					matches := '(' || matches || ' OR f.conversation = ANY ($2))';
+				END IF;
+				query := query || ' AND ' || matches;
+			END IF;
+			IF kinds IS NOT NULL THEN query := query || ' AND f.kind = ANY ($4)'; END IF;
+			IF since IS NOT NULL THEN query := query || ' AND f.time >= $5'; END IF;
+			IF until IS NOT NULL THEN query := query || ' AND f.time <= $6'; END IF;
+			IF most IS NULL THEN
+				query := 'SELECT NULL::bigint, count(*)' || query;
+			ELSE
+				IF behind AND after_time IS NULL THEN
+					query := query || ' AND f.time IS NULL AND (f.conversation, f.position) > ($8, $9)';
+				ELSIF behind THEN
+					query := query || ' AND (f.time < $7 OR f.time IS NULL OR f.time = $7 AND (f.conversation, f.position) > ($8, $9))';
+				END IF;
+				query := 'SELECT f.conversation, f.position::bigint' || query ||
+					' ORDER BY f.time DESC NULLS LAST, f.conversation, f.position LIMIT $10';
+			END IF;
+			RETURN QUERY EXECUTE query USING among, whole, pattern, kinds, since, until, after_time, after_conversation, after_position, most;
+		END
+		$$;
+
+		GRANT USAGE ON SCHEMA convtools TO PUBLIC;
+		GRANT SELECT ON convtools.schema TO PUBLIC;
+		GRANT USAGE ON SEQUENCE convtools.changes TO PUBLIC;
+		GRANT SELECT, INSERT, UPDATE, DELETE ON convtools.conversations, convtools.messages TO PUBLIC;
+		GRANT INSERT ON convtools.folded TO PUBLIC;
+	`}
+}
+
+// migrationLock is the key of the advisory lock under which the schema is changed.
+const migrationLock = 0x636f6e76746f6f6c
+
+// querier is a connection, or a transaction.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// schemaVersion returns how many migrations a database has.
+func schemaVersion(ctx context.Context, q querier) (version int, err error) {
+	err = q.QueryRowContext(ctx, "SELECT version FROM convtools.schema").Scan(&version)
+	if hasCode(err, undefinedTable) {
+		return 0, nil
+	}
+	return version, err
+}
+
+// migrate brings the schema up to date.
+func migrate(ctx context.Context, db *sql.DB) error {
+	version, err := schemaVersion(ctx, db)
+	all := migrations()
+	switch {
+	case err != nil:
+		return err
+	case version > len(all):
+		return &archive.NewerError{Version: version, Known: len(all)}
+	case version == len(all):
+		return nil
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrationLock)); err != nil {
+		return err
+	}
+	// Another process may have been faster.
+	var there bool
+	if err := tx.QueryRowContext(ctx, "SELECT to_regclass('convtools.schema') IS NOT NULL").Scan(&there); err != nil {
+		return err
+	}
+	version = 0
+	if there {
+		if version, err = schemaVersion(ctx, tx); err != nil {
+			return err
+		}
+	}
+	if version >= len(all) {
+		return nil
+	}
+	for ; version < len(all); version++ {
+		if _, err := tx.ExecContext(ctx, all[version]); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE convtools.schema SET version = $1", version); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// addTrigrams makes the index on folded text, where the server has pg_trgm and this role
+// may. Without it everything is found all the same, only slower.
+func addTrigrams(ctx context.Context, db *sql.DB) error {
+	var there, may bool
+	err := db.QueryRowContext(ctx, `SELECT to_regclass('convtools.folded_text') IS NOT NULL,
+		pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = 'convtools.folded'::regclass`).Scan(&there, &may)
+	if err != nil || there || !may {
+		return err
+	}
+	_, err = db.ExecContext(ctx, fmt.Sprintf(`DO $$
+		DECLARE home text;
+		BEGIN
+			PERFORM pg_advisory_xact_lock(%d);
+			CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA convtools;
+			SELECT n.nspname INTO home FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm';
+			EXECUTE format('CREATE INDEX IF NOT EXISTS folded_text ON convtools.folded USING gin (text %%I.gin_trgm_ops)', home);
+		END $$`, int64(migrationLock)))
+	if hasCode(err, noPrivilege, noExtension, noFeature) {
+		return nil
+	}
+	return err
+}
