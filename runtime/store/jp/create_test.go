@@ -60,7 +60,11 @@ func TestCreate(t *testing.T) {
   "last_activated_at": "2026-05-01 10:00:00.25",
   "title": "A title",
   "hidden": true,
-  "labels": {"hidden":"","origin":"one","parent_id":"jp-c1"}
+  "labels": {
+    "hidden": "",
+    "origin": "one",
+    "parent_id": "jp-c1"
+  }
 }
 `, f.read(store+dir+"metadata.json")); diff != "" {
 			t.Errorf("%s: metadata (-want +got):\n%s", store, diff)
