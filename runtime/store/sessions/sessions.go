@@ -236,41 +236,58 @@ func (o *opened) find(ctx context.Context, session string, buffer *store.Buffer)
 		}
 		isFirst := offset == 0
 		offset = next
-		if !isFirst && !tells(data) {
-			continue
-		}
-		var l line
-		if json.Unmarshal(data, &l) != nil {
-			continue // whoever reads the conversation is told
-		}
-		if l.Origin != nil {
-			fork = l.Origin.Session
-		}
-		for i := range l.Events {
-			e := &l.Events[i]
-			if e.Type == "conversation_opened" {
-				c := &info{session: session, id: e.Conversation, parent: e.Parent, title: e.Context.Title, opened: e.At, fork: fork}
-				_ = json.Unmarshal([]byte(e.Context.Settings), &c.settings) // without them it is of no project
-				if len(all) > 0 {
-					c.root = all[0].id
-				} else {
-					c.root = c.id
+		untitled := slices.ContainsFunc(all, func(i *info) bool { return i.title == "" })
+		if isFirst || bytes.Contains(data, []byte(`"type":"conversation_opened"`)) || untitled && bytes.Contains(data, []byte(`"type":"user_message"`)) {
+			var l line
+			if json.Unmarshal(data, &l) != nil {
+				continue // whoever reads the conversation is told
+			}
+			if l.Origin != nil {
+				fork = l.Origin.Session
+			}
+			for i := range l.Events {
+				e := &l.Events[i]
+				if e.Type == "conversation_opened" {
+					c := &info{session: session, root: e.Conversation, id: e.Conversation, parent: e.Parent, title: e.Context.Title, opened: e.At, fork: fork}
+					_ = json.Unmarshal([]byte(e.Context.Settings), &c.settings) // without them it is of no project
+					if len(all) > 0 {
+						c.root = all[0].id
+					}
+					all, known[c.id] = append(all, c), c
 				}
-				all, known[c.id] = append(all, c), c
-			}
-			c := known[e.Conversation]
-			if c == nil || e.Origin == "host" {
-				continue
-			}
-			switch e.Type {
-			case "user_message", "agent_message", "tool_call", "tool_output":
-				c.said, c.last = true, e.At
-				if c.title == "" && e.Type == "user_message" {
+				if c := known[e.Conversation]; c != nil && c.title == "" && e.Type == "user_message" && e.Origin != "host" {
 					c.title = title(string(e.said()))
 				}
-			case "calls_closed":
-				c.last = e.At
 			}
+		}
+		note(data, known)
+	}
+}
+
+// note notes when something was last said in conversations, as far as a record has it, without decoding that: the events
+// of a record have one time, and the keys of each stand in one order. Text that is recorded has its quotes escaped.
+func note(data []byte, known map[string]*info) {
+	const uuid = len("5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11")
+	_, stamp, _ := bytes.Cut(data, []byte(`"ts":"`))
+	stamp, _, _ = bytes.Cut(stamp, []byte(`"`))
+	at, err := time.Parse(time.RFC3339, string(stamp))
+	if err != nil {
+		return
+	}
+	for {
+		var found bool
+		if _, data, found = bytes.Cut(data, []byte(`"conversation_id":"`)); !found || len(data) < uuid {
+			return
+		}
+		c := known[string(data[:uuid])]
+		_, kind, _ := bytes.Cut(data, []byte(`"type":"`))
+		kind, _, _ = bytes.Cut(kind, []byte(`"`))
+		if c == nil {
+			continue
+		}
+		switch string(kind) {
+		case "user_message", "agent_message", "tool_call", "tool_output", "calls_closed":
+			c.said, c.last = true, at
 		}
 	}
 }

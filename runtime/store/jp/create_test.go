@@ -1,0 +1,101 @@
+package jp
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.open().Writer(WriterOptions{Now: time.Now})
+	begun := time.Date(2026, 5, 1, 10, 0, 0, 250_000_000, time.UTC)
+	event, err := NewEvent{
+		At: begun, Kind: transcript.KindToolCall, Name: "f", CallID: "1", Arguments: json.RawMessage(`{"n":12345678901234567890,"list":["a<b",{"k":""}],"none":null}`),
+		Metadata: map[string]any{"origin": "o", "n": 7},
+	}.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := New{Begun: begun, Title: "A title", Hidden: true, Parent: "jp-c1", Label: "origin", Value: "one", Events: []json.RawMessage{event}, Model: "m"}
+	id, made, err := w.Create(t.Context(), n)
+	if err != nil || !made || id != "jp-c17776296002" {
+		t.Fatalf("%s %v %v", id, made, err)
+	}
+	const dir = "conversations/17776296002-a-title/"
+	for _, store := range []string{"project/.jp/", "data/workspace/project-" + testID + "/"} {
+		if diff := cmp.Diff(`[
+  {
+    "arguments": {
+      "list": [
+        "YTxi",
+        {
+          "k": ""
+        }
+      ],
+      "n": 12345678901234567890,
+      "none": null
+    },
+    "id": "1",
+    "metadata": {
+      "n": 7,
+      "origin": "bw=="
+    },
+    "name": "f",
+    "timestamp": "2026-05-01 10:00:00.25",
+    "type": "tool_call_request"
+  }
+]
+`, f.read(store+dir+"events.json")); diff != "" {
+			t.Errorf("%s: events (-want +got):\n%s", store, diff)
+		}
+		if diff := cmp.Diff(`{
+  "last_activated_at": "2026-05-01 10:00:00.25",
+  "title": "A title",
+  "hidden": true,
+  "labels": {
+    "hidden": "",
+    "origin": "one",
+    "parent_id": "jp-c1"
+  }
+}
+`, f.read(store+dir+"metadata.json")); diff != "" {
+			t.Errorf("%s: metadata (-want +got):\n%s", store, diff)
+		}
+		if base := f.read(store + dir + "base_config.json"); !strings.Contains(base, `"name": "m"`) || !strings.Contains(base, `"run": "ask"`) {
+			t.Errorf("%s: base configuration\n%s", store, base)
+		}
+	}
+
+	// The same once more is the one that is there, also where that was archived; another one has another id.
+	if _, err := w.Archive(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	again, made, err := w.Create(t.Context(), n)
+	if err != nil || made || again != id {
+		t.Errorf("%s %v %v", again, made, err)
+	}
+	n.Value, n.Title, n.Parent, n.Hidden, n.Events = "two", "", "", false, nil
+	other, made, err := w.Create(t.Context(), n)
+	if err != nil || !made || other != "jp-c17776296003" {
+		t.Errorf("%s %v %v", other, made, err)
+	}
+	n.Events = []json.RawMessage{json.RawMessage(`{}`)}
+	var bad *BadEventError
+	if _, _, err := w.Create(t.Context(), n); !errors.As(err, &bad) {
+		t.Errorf("an event that JP cannot load: %v", err)
+	}
+	n.Label = "no label"
+	n.Events = nil
+	var label *BadLabelError
+	if _, _, err := w.Create(t.Context(), n); !errors.As(err, &label) {
+		t.Errorf("a label that JP does not take: %v", err)
+	}
+}
