@@ -206,7 +206,13 @@ func (x *exploration) inputs(s State) []Input {
 	if len(ids) < *explored.conversations {
 		lines = append(lines, "create x", "say a + create x", "tool + create x", "create x + create y", "create x + list")
 	}
+	if t.stop != nil { // a response that comes late: what it calls is closed, whatever it is
+		lines = []string{"say a", "twice", "tool + create x"}
+	}
 	for n := range len(ids) + 1 { // and one that there is not
+		if t.stop != nil {
+			break
+		}
 		lines = append(lines, fmt.Sprintf("send %d x", n), fmt.Sprintf("destroy %d", n), fmt.Sprintf("send %d x + destroy %d", n, n), fmt.Sprintf("history %d", n))
 		for m := range len(ids) {
 			lines = append(lines, fmt.Sprintf("send %d x + send %d y", n, m))
