@@ -146,8 +146,8 @@ func (m Model) does() string {
 		return "runs a program"
 	case t.KeyCommand != nil:
 		return "runs a program for the key"
-	case t.KeyEnv != "":
-		return "reads a key from the environment"
+	case t.KeyEnv != "" && !onLoopback(t.BaseURL):
+		return "sends a key of the environment to another machine"
 	case m.http() && !onLoopback(t.BaseURL):
 		return "sends the conversation to another machine"
 	case t.Script != "" && !filepath.IsLocal(filepath.FromSlash(t.Script)):

@@ -95,7 +95,9 @@ func TestChoose(t *testing.T) {
 		"the user's own command":           {"[model.a]\napi = 'command'\ncommand = ['agent']", "", "", "user:command"},
 		"the user's own server":            {"[model.a]\napi = 'messages'\nmodel = 'm'\nkey_env = 'SECRET'", "", "", "user:messages"},
 
-		"a key":                   {"", "[model.a]\napi = 'chat'\nbase_url = 'http://127.0.0.1:1'\nmodel = 'm'\nkey_env = 'SECRET'", "", "reads a key from the environment"},
+		"a key":                   {"", "[model.a]\napi = 'chat'\nbase_url = 'http://127.0.0.1.example'\nmodel = 'm'\nkey_env = 'SECRET'", "", "sends a key of the environment to another machine"},
+		"a key, to this machine":  {"", "[model.a]\napi = 'chat'\nbase_url = 'http://127.0.0.1:1'\nmodel = 'm'\nkey_env = 'SECRET'", "", "project:chat"},
+		"a key, to the vendor":    {"", "[model.a]\napi = 'messages'\nmodel = 'm'\nkey_env = 'SECRET'", "", "sends a key of the environment to another machine"},
 		"a command for the key":   {"", "[model.a]\napi = 'chat'\nbase_url = 'http://127.0.0.1:1'\nmodel = 'm'\nkey_command = ['sh']", "", "runs a program for the key"},
 		"a command":               {"", "[model.a]\napi = 'command'\ncommand = ['sh']", "", "runs a program"},
 		"another machine":         {"", "[model.a]\napi = 'chat'\nbase_url = 'http://models.example'\nmodel = 'm'", "", "sends the conversation to another machine"},
