@@ -119,7 +119,7 @@ func TestRun(t *testing.T) {
 		os.Exit(0)
 	case "wait":
 		_, _ = os.Stdout.WriteString("begun")
-		select {}
+		time.Sleep(time.Hour) // an empty select would be a deadlock
 	}
 	options := func(how string) program.Options {
 		return program.Options{Name: "test", Command: []string{os.Args[0], "-test.run=^TestRun$"}, Env: append(os.Environ(), child+"="+how)}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "no licence\x1b[31m")
 		os.Exit(3)
 	case "silent":
-		select {}
+		_, _ = io.Copy(io.Discard, os.Stdin)
 	case "endless":
 		for {
 			fmt.Print(strings.Repeat("[", 1<<16))
