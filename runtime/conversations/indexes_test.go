@@ -32,7 +32,7 @@ func (p placed) Open(ctx context.Context) (store.Session, []store.Problem, error
 	return p.messageStore.Open(ctx)
 }
 
-// versioned is a store that tells whether anything in it has changed.
+// versioned is a store that reports its version: another one when anything in it has changed.
 type versioned struct{ placed }
 
 func (v versioned) Version(context.Context) (string, error) {

@@ -30,7 +30,7 @@ type Request struct {
 	// Items is the history, the oldest item first. Each call in it is followed by its output before the next message, and
 	// the last item is a message of the user or an output.
 	Items []Item
-	// Tools is what the model may call, in this order. See [CheckNames].
+	// Tools is what the model may call, in this order. See [NamesOf].
 	Tools []Tool
 	// WebSearch offers the provider's own search, where the configured model has one.
 	WebSearch bool

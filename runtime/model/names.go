@@ -66,13 +66,6 @@ func NamesOf(tools []Tool) (Names, error) {
 	return n, nil
 }
 
-// CheckNames reports why tools cannot be offered together: a name that MCP does not allow either, or two tools of
-// which a provider or a model could not distinguish the names. The error is a [*NameError].
-func CheckNames(tools []Tool) error {
-	_, err := NamesOf(tools)
-	return err
-}
-
 // Canonical returns the canonical name for what a model wrote: a canonical or a flat name, or a member of a namespace.
 // What is no tool's name stays as it is.
 func (n Names) Canonical(namespace, name string) string {

@@ -50,7 +50,7 @@ func TestNamesAreBijective(t *testing.T) {
 			}
 		}
 		known, err := model.NamesOf(tools)
-		if (err != nil) != clash || (model.CheckNames(tools) != nil) != clash {
+		if (err != nil) != clash {
 			t.Fatalf("%q: %v", names, err)
 		}
 		if clash {
@@ -82,7 +82,7 @@ func TestNameError(t *testing.T) {
 		for _, name := range names {
 			tools = append(tools, model.Tool{Name: name})
 		}
-		err := model.CheckNames(tools)
+		_, err := model.NamesOf(tools)
 		if taken := (*model.NameError)(nil); !errors.As(err, &taken) || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}

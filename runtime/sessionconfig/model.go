@@ -66,9 +66,6 @@ type Model struct {
 	userFile string
 }
 
-// API returns the interface of the model: responses, chat, messages, command or scripted.
-func (m Model) API() string { return m.table.API }
-
 // Tools reports whether the model can call tools.
 func (m Model) Tools() bool { return m.table.API != command }
 

@@ -45,7 +45,7 @@ type scenario struct {
 }
 
 func (s *scenario) Sample(_ context.Context, r model.Request, _ func(string)) (model.Response, error) {
-	if err := model.CheckNames(r.Tools); err != nil {
+	if _, err := model.NamesOf(r.Tools); err != nil {
 		return model.Response{}, err
 	}
 	first, outputs := r.Items[0].Text(), 0

@@ -12,24 +12,6 @@ const maxOffered = 64
 // Prefix is how every name begins that is offered.
 const Prefix = "mcp__"
 
-// ValidName reports whether a server can be called by a name: letters, digits and single hyphens between them, at most
-// 32. A name that is offered begins with it, and ends it with two underscores: no two pairs of a server and a tool have
-// one name.
-func ValidName(name string) bool {
-	if name == "" || len(name) > 32 {
-		return false
-	}
-	for i := range len(name) {
-		switch c := name[i]; {
-		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9':
-		case c == '-' && i > 0 && i < len(name)-1 && name[i-1] != '-':
-		default:
-			return false
-		}
-	}
-	return true
-}
-
 // OfferedName returns the name that models call a tool by: mcp__SERVER__TOOL. It has the characters that every provider
 // takes; a name of a tool with others, or one that is too long, is changed and ends with a checksum of what it was.
 func OfferedName(server, tool string) string {

@@ -28,7 +28,8 @@ import (
 
 // Server is a server as the user has configured it: with a command or a URL.
 type Server struct {
-	// Name is letters, digits and hyphens: names of tools are made of it.
+	// Name is 1 to 32 letters, digits and hyphens. A name that is offered begins with it, and ends it with two underscores:
+	// no two pairs of a server and a tool have one name.
 	Name    string
 	Command string
 	Args    []string

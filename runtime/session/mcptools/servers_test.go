@@ -212,10 +212,7 @@ func TestOfferedName(t *testing.T) {
 	t.Parallel()
 	names := map[string]string{}
 	long := strings.Repeat("x", 80)
-	for _, server := range []string{"a", "a-b", "A", strings.Repeat("s", 32)} {
-		if !mcptools.ValidName(server) {
-			t.Errorf("%s is no name", server)
-		}
+	for _, server := range []string{"a", "a-", "-a", "a--b", "a-b", "A", strings.Repeat("s", 32)} {
 		for _, tool := range []string{"b", "b_c", "b.c", "b/c", "B", "é", "__b", "b__c", long, long + "x", "", mcptools.OfferedName(server, "b.c")[len("mcp__"+server+"__"):]} {
 			name := mcptools.OfferedName(server, tool)
 			pair := server + "/" + tool
@@ -226,11 +223,6 @@ func TestOfferedName(t *testing.T) {
 			if len(name) > 64 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
 				t.Errorf("%s is called %s", pair, name)
 			}
-		}
-	}
-	for _, name := range []string{"", "a_b", "a.b", "-a", "a-", "a--b", "é", strings.Repeat("s", 33)} {
-		if mcptools.ValidName(name) {
-			t.Errorf("%q is a name", name)
 		}
 	}
 }

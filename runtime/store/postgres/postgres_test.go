@@ -447,7 +447,7 @@ func TestEmptyDatabase(t *testing.T) {
 	}
 }
 
-// Without pg_trgm messages are found all the same, and the store says that it takes longer.
+// Without pg_trgm messages are found all the same, and the store reports why it takes longer.
 func TestWithoutTrigrams(t *testing.T) {
 	t.Parallel()
 	database := cluster.Database(t)

@@ -12,15 +12,12 @@ import (
 
 var errNoMessages = errors.New("its messages are no array")
 
-// claude reads a conversation of a Claude.ai export, which is a JSON object that a cursor
-// has walked.
-func claude(raw []byte, into *archive.Conversation) error {
-	var current string
-	var messages []byte
-	*into = archive.Conversation{Kind: Claude, Messages: into.Messages[:0]}
+// head reads what Claude.ai and Letta say of a conversation beside its messages, and returns
+// those; id and messages are the names of their members.
+func head(into *archive.Conversation, raw []byte, id, messages string) (list []byte) {
 	for m := range jsontext.Members(raw) {
 		switch string(m.Key) {
-		case "uuid":
+		case id:
 			into.Native = stringOf(m.Value)
 		case "name":
 			into.Title = stringOf(m.Value)
@@ -28,17 +25,31 @@ func claude(raw []byte, into *archive.Conversation) error {
 			into.Created = stampOf(m.Value)
 		case "updated_at":
 			into.Updated = stampOf(m.Value)
-		case "current_leaf_message_uuid":
-			current = stringOf(m.Value)
-		case "chat_messages":
-			messages = m.Value
+		case messages:
+			list = m.Value
 		}
 	}
+	return list
+}
+
+// complete returns what a conversation lacks to be one, and nil where that is nothing.
+func complete(c *archive.Conversation, messages []byte) error {
 	switch {
-	case into.Native == "":
+	case c.Native == "":
 		return errNoID
 	case len(messages) == 0 || messages[0] != '[':
 		return errNoMessages
+	}
+	return nil
+}
+
+// claude reads a conversation of a Claude.ai export, which is a JSON object that a cursor
+// has walked.
+func claude(raw []byte, into *archive.Conversation) error {
+	*into = archive.Conversation{Kind: Claude, Messages: into.Messages[:0]}
+	messages := head(into, raw, "uuid", "chat_messages")
+	if err := complete(into, messages); err != nil {
+		return err
 	}
 	var nodes []node
 	before := "" // a message that does not name its parent answers the one before
@@ -57,7 +68,7 @@ func claude(raw []byte, into *archive.Conversation) error {
 		before = n.id
 		nodes = append(nodes, n)
 	}
-	places, active := order(nodes, current)
+	places, active := order(nodes, memberText(raw, "current_leaf_message_uuid"))
 	for _, at := range places {
 		appendClaude(into, &nodes[at], active[at])
 	}

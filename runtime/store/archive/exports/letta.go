@@ -12,29 +12,12 @@ import (
 
 // letta reads an agent of a Letta agent file: all its messages are one conversation.
 func letta(raw []byte, into *archive.Conversation) error {
-	var messages []byte
 	*into = archive.Conversation{Kind: Letta, Messages: into.Messages[:0]}
-	for m := range jsontext.Members(raw) {
-		switch string(m.Key) {
-		case "id":
-			into.Native = stringOf(m.Value)
-		case "name":
-			into.Title = stringOf(m.Value)
-		case "created_at":
-			into.Created = stampOf(m.Value)
-		case "updated_at":
-			into.Updated = stampOf(m.Value)
-		case "messages":
-			messages = m.Value
-		}
-	}
+	messages := head(into, raw, "id", "messages")
 	// Agent files of the first version have no ids.
 	into.Native = cmp.Or(into.Native, into.Title)
-	switch {
-	case into.Native == "":
-		return errNoID
-	case len(messages) == 0 || messages[0] != '[':
-		return errNoMessages
+	if err := complete(into, messages); err != nil {
+		return err
 	}
 	for message := range jsontext.Elements(messages) {
 		appendLetta(into, message)

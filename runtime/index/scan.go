@@ -1,0 +1,433 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"math"
+	"slices"
+	"sort"
+	"time"
+)
+
+// scan is the search of a segment.
+type scan struct {
+	*segment
+	query   *prepared
+	seconds []byte
+	nanos   []byte
+	owner   []byte
+	numbers []byte
+	kinds   []byte
+
+	newest   int64  // seconds of the first message
+	next, to uint32 // the messages that are left; next is a hit once the scan is opened
+	opened   bool
+	done     bool
+	found    set     // messages that may match
+	titled   set     // messages of conversations whose title matches; nil for none
+	wanted   []uint8 // by conversation
+	texts    texts
+	current  Hit
+	owned    map[uint32]*Conversation
+}
+
+// What is known of whether the messages of a conversation are looked for.
+const (
+	notAsked = iota
+	isWanted
+	isUnwanted
+)
+
+// scans returns a scan for each segment, of the messages that the times and the position of
+// a query let through.
+func (v *View) scans(q *Query) ([]*scan, error) {
+	p := v.prepare(q)
+	var scans []*scan
+	for i := range v.segments {
+		s := &scan{segment: &v.segments[i], query: p, to: v.segments[i].Messages}
+		s.texts = texts{segment: s.segment}
+		if err := s.bound(q); err != nil {
+			return nil, err
+		}
+		s.done = s.next >= s.to
+		scans = append(scans, s)
+	}
+	return scans, nil
+}
+
+// bound leaves the messages that the times and the position of a query let through.
+func (s *scan) bound(q *Query) error {
+	if s.to == 0 {
+		return nil
+	}
+	var err error
+	if s.seconds, err = s.part(secSeconds, 0, 8); err != nil {
+		return err
+	}
+	s.newest = s.second(0)
+	if q.Since.IsZero() && q.Until.IsZero() && (q.After == nil || s.newest < unixSeconds(q.After.Time)) {
+		return nil // which is so of most segments
+	}
+	if err := s.load(); err != nil {
+		return err
+	}
+	first := func(is func(n uint32) bool) uint32 {
+		return uint32(sort.Search(int(s.to), func(n int) bool { return is(uint32(n)) })) //nolint:gosec // counts
+	}
+	before := func(t time.Time, n uint32) bool { // whether t is before message n
+		seconds, nanos := s.time(n)
+		return seconds != noTime && cmp.Or(cmp.Compare(t.Unix(), seconds), cmp.Compare(uint32(t.Nanosecond()), nanos)) < 0 //nolint:gosec // below 1e9
+	}
+	if !q.Since.IsZero() {
+		since := q.Since.Add(-1)
+		s.to = first(func(n uint32) bool { return !before(since, n) })
+	} else if !q.Until.IsZero() {
+		s.to = first(func(n uint32) bool { return s.second(n) == noTime })
+	}
+	if !q.Until.IsZero() {
+		s.next = first(func(n uint32) bool { return !before(q.Until, n) })
+	}
+	if q.After != nil {
+		s.next = max(s.next, first(func(n uint32) bool {
+			at, e := s.position(n)
+			err = cmp.Or(err, e)
+			return e == nil && at.Compare(q.After) > 0
+		}))
+	}
+	return err
+}
+
+// unixSeconds returns the seconds of a time as a segment has them.
+func unixSeconds(t time.Time) int64 {
+	seconds, _ := unixOf(t)
+	return seconds
+}
+
+// load reads what is known of all messages.
+func (s *scan) load() error {
+	if s.owner != nil {
+		return nil
+	}
+	for _, c := range []struct {
+		section int
+		column  *[]byte
+	}{{secSeconds, &s.seconds}, {secNanoseconds, &s.nanos}, {secNumbers, &s.numbers}, {secKinds, &s.kinds}, {secOwner, &s.owner}} {
+		var err error
+		if *c.column, err = s.all(c.section); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *scan) second(n uint32) int64 {
+	return int64(binary.LittleEndian.Uint64(s.seconds[8*n:])) //nolint:gosec // the same bits
+}
+
+func (s *scan) time(n uint32) (int64, uint32) {
+	return s.second(n), binary.LittleEndian.Uint32(s.nanos[4*n:])
+}
+
+func (s *scan) ownerOf(n uint32) uint32 { return binary.LittleEndian.Uint32(s.owner[4*n:]) }
+
+// position returns where a message stands.
+func (s *scan) position(n uint32) (Position, error) {
+	c, err := s.conversationOf(n)
+	if err != nil {
+		return Position{}, err
+	}
+	return Position{timeOf(s.time(n)), c.Order, c.Key, binary.LittleEndian.Uint32(s.numbers[4*n:])}, nil
+}
+
+// conversationOf returns the conversation of a message, as it is now.
+func (s *scan) conversationOf(n uint32) (*Conversation, error) {
+	owner := s.ownerOf(n)
+	if c := s.owned[owner]; c != nil {
+		return c, nil
+	}
+	if owner >= s.Conversations {
+		return nil, s.damaged()
+	}
+	c, err := s.query.view.current(s.segment, owner)
+	if err != nil {
+		return nil, err
+	}
+	if s.owned == nil {
+		s.owned = map[uint32]*Conversation{}
+	}
+	s.owned[owner] = c
+	return c, nil
+}
+
+// before reports whether the next message of s stands before that of t, or has to be looked
+// at before that is known.
+func (s *scan) before(t *scan) (bool, error) {
+	if !s.opened || !t.opened {
+		a, b := s.newest, t.newest
+		if s.owner != nil {
+			a = s.second(s.next)
+		}
+		if t.owner != nil {
+			b = t.second(t.next)
+		}
+		return a > b || a == b && !s.opened, nil
+	}
+	a, an := s.time(s.next)
+	b, bn := t.time(t.next)
+	if a != b || an != bn {
+		return a > b || a == b && an > bn, nil
+	}
+	p, err := s.position(s.next)
+	if err != nil {
+		return false, err
+	}
+	q, err := t.position(t.next)
+	return p.Compare(&q) < 0, err
+}
+
+// hit returns the next message.
+func (s *scan) hit() (*Hit, error) {
+	at, err := s.position(s.next)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.conversationOf(s.next)
+	s.current = Hit{Position: at, Kind: s.kinds[s.next], Conversation: c, scan: s, message: s.next}
+	return &s.current, err
+}
+
+// open finds the messages that may match.
+func (s *scan) open() error {
+	s.opened = true
+	if err := s.load(); err != nil {
+		return err
+	}
+	s.found = s.newSet()
+	s.wanted = make([]uint8, s.Conversations)
+	p := s.query
+	var err error
+	switch len(p.folded) {
+	case 0:
+		for i := range s.found {
+			s.found[i] = math.MaxUint64
+		}
+		if rest := s.Messages % 64; rest != 0 {
+			s.found[len(s.found)-1] = 1<<rest - 1
+		}
+		return nil
+	case 1:
+		var l listOf
+		if l, err = s.list(oneByte | gram(p.folded[0])); err == nil && l.count > 0 {
+			err = s.add(s.found, l)
+		}
+	case 2:
+		e := s.eachList(trigram(p.folded[0], p.folded[1], 0), trigram(p.folded[0], p.folded[1], end), func(l listOf) bool {
+			err = s.add(s.found, l)
+			return err == nil
+		})
+		err = cmp.Or(err, e)
+	default:
+		err = s.all3()
+	}
+	if err != nil || s.query.TextOnly {
+		return err
+	}
+	return s.titles()
+}
+
+// fewest returns how many messages the shortest list has of which all have a gram of the text.
+func (s *scan) fewest() (uint32, error) {
+	p := s.query
+	fewest := s.Messages
+	grams := p.grams
+	if len(p.folded) == 1 {
+		grams = []gram{oneByte | gram(p.folded[0])}
+	}
+	for _, g := range grams {
+		l, err := s.list(g)
+		if err != nil {
+			return 0, err
+		}
+		fewest = min(fewest, l.count)
+	}
+	return fewest, nil
+}
+
+// all3 finds the messages that have all grams of the text.
+func (s *scan) all3() error {
+	lists := make([]listOf, 0, len(s.query.grams))
+	for _, g := range s.query.grams {
+		l, err := s.list(g)
+		if err != nil || l.count == 0 {
+			return err
+		}
+		lists = append(lists, l)
+	}
+	slices.SortFunc(lists, func(a, b listOf) int { return cmp.Compare(a.count, b.count) })
+	left := 0
+	var others set
+	for i, l := range lists {
+		// To look at a message takes about as long as to read through so many others.
+		const look = 4000
+		switch {
+		case i == 0:
+			if err := s.add(s.found, l); err != nil {
+				return err
+			}
+		case left*look < int(l.count):
+			return nil
+		default:
+			if others == nil {
+				others = s.newSet()
+			}
+			clear(others)
+			if err := s.add(others, l); err != nil {
+				return err
+			}
+			s.found.and(others)
+		}
+		if left = s.found.count(); left == 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// titles finds the messages of conversations whose title matches.
+func (s *scan) titles() error {
+	titles, err := s.all(secTitles)
+	if err != nil {
+		return err
+	}
+	ends, err := s.all(secTitleEnds)
+	if err != nil {
+		return err
+	}
+	var matching bitmap
+	end := func(n int) int { return int(binary.LittleEndian.Uint64(ends[8*n:])) } //nolint:gosec // of the section
+	for n, from := 0, 0; n < int(s.Conversations); n++ {                          // the byte behind a title is in no text
+		at, _ := s.query.Find(titles[from:])
+		if at < 0 {
+			break
+		}
+		n += sort.Search(int(s.Conversations)-n, func(i int) bool { return end(n+i) > from+at })
+		if n == int(s.Conversations) || end(n) >= len(titles) {
+			return s.damaged()
+		}
+		if !s.Superseded.has(uint32(n)) { //nolint:gosec // a count
+			matching.add(uint32(n)) //nolint:gosec // a count
+		}
+		from = end(n) + 1
+	}
+	if len(s.Superseded) > 0 {
+		for n := range s.Conversations { // of which another segment has the title
+			if !s.Superseded.has(n) || s.Dead.has(n) {
+				continue
+			}
+			c, err := s.query.view.current(s.segment, n)
+			if err != nil {
+				return err
+			}
+			if at, _ := s.query.Find([]byte(c.Title)); at >= 0 {
+				matching.add(n)
+			}
+		}
+	}
+	if len(matching) == 0 {
+		return nil
+	}
+	s.titled = s.newSet()
+	for n := s.next; n < s.to; n++ {
+		if matching.has(s.ownerOf(n)) {
+			s.titled[n/64] |= 1 << (n % 64)
+		}
+	}
+	return nil
+}
+
+// everything reports whether all messages that were found match.
+func (s *scan) everything() bool {
+	return s.query.exact() && s.titled == nil && s.hasOnly(s.query.Kinds) && s.query.Wanted == nil && len(s.Dead) == 0 && s.next == 0 && s.to == s.Messages
+}
+
+// hasOnly reports whether there are only messages of some kinds.
+func (s *scan) hasOnly(kinds uint64) bool {
+	if kinds == 0 {
+		return true
+	}
+	there := s.file.kinds.Load()
+	if there == 0 {
+		for _, kind := range s.kinds {
+			there |= 1 << (kind & 63)
+		}
+		s.file.kinds.Store(there)
+	}
+	return there&^kinds == 0
+}
+
+// advance goes on to the next message that matches, from s.next on.
+func (s *scan) advance(ctx context.Context) error {
+	for looked := 1; ; looked++ {
+		n := s.found.next(s.next, s.to)
+		if s.titled != nil {
+			n = min(n, s.titled.next(s.next, s.to))
+		}
+		if s.next = n; n >= s.to {
+			s.done = true
+			return nil
+		}
+		matches, err := s.matches(n)
+		if err != nil {
+			return err
+		}
+		if matches {
+			return nil
+		}
+		s.next++
+		if looked%64 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+func (s *scan) matches(n uint32) (bool, error) {
+	q := s.query
+	if q.Kinds != 0 && q.Kinds>>s.kinds[n]&1 == 0 {
+		return false, nil
+	}
+	owner := s.ownerOf(n)
+	if owner >= s.Conversations {
+		return false, s.damaged()
+	}
+	if s.wanted[owner] == notAsked {
+		s.wanted[owner] = isWanted
+		if s.Dead.has(owner) {
+			s.wanted[owner] = isUnwanted
+		} else if q.Wanted != nil {
+			c, err := s.conversationOf(n)
+			if err != nil {
+				return false, err
+			}
+			if !q.Wanted(c) {
+				s.wanted[owner] = isUnwanted
+			}
+		}
+	}
+	if s.wanted[owner] == isUnwanted {
+		return false, nil
+	}
+	if q.exact() || s.titled != nil && s.titled.has(n) {
+		return true, nil
+	}
+	stored, err := s.texts.stored(n)
+	if err != nil {
+		return false, err
+	}
+	_, text, err := s.split(stored)
+	if err != nil {
+		return false, err
+	}
+	at, _ := q.Find(text)
+	return at >= 0, nil
+}
