@@ -100,6 +100,13 @@ func (l *Library) fill(ctx context.Context, in inIndexes, from map[transcript.ID
 		}
 		entries = in.fillKnown(entries, sizes)
 	}
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool {
+		c, ok := keptCounts(&e.stored)
+		if ok = ok && (c.Size != nil || !sizes); ok {
+			e.fill(&c, sizes)
+		}
+		return ok
+	})
 	list := make([]store.Conversation, len(entries))
 	for i, e := range entries {
 		list[i] = e.stored
@@ -107,22 +114,35 @@ func (l *Library) fill(ctx context.Context, in inIndexes, from map[transcript.ID
 	return l.readAll(ctx, list,
 		func(ctx context.Context, i int, buffer *store.Buffer) {
 			e := entries[i]
-			e.filled = true
 			var size *Size
 			if sizes {
 				size = &Size{}
 			}
 			totals, err := l.totals(ctx, &list[i], size, buffer)
 			if err != nil {
+				e.filled = true
 				e.Damage = &Problem{ID: e.ID, Kind: Unreadable, Err: err}
 				return
 			}
-			e.Events, e.LastEventAt, e.badTime, e.Size = totals.Events, totals.LastAt, totals.BadTime, size
+			c := counts{Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime, Size: size}
 			if totals.Uncounted != nil {
-				e.Damage = &Problem{ID: e.ID, Kind: DamagedEvents, Err: totals.Uncounted}
+				c.Uncounted = totals.Uncounted.Error()
 			}
+			c.keep(&list[i])
+			e.fill(&c, sizes)
 		},
 		func(int) error { return nil })
+}
+
+// fill fills in what was counted.
+func (e *entry) fill(c *counts, sizes bool) {
+	e.filled, e.Events, e.LastEventAt, e.badTime, e.Damage, e.Size = true, c.Events, c.LastAt, c.BadTime, nil, nil
+	if sizes {
+		e.Size = c.Size
+	}
+	if c.Uncounted != "" {
+		e.Damage = &Problem{ID: e.ID, Kind: DamagedEvents, Err: errors.New(c.Uncounted)}
+	}
 }
 
 // totals reads a conversation to its end, and measures it where size is not nil.
