@@ -29,8 +29,8 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 	}
 	contains := titleFilter(q.TitleContains)
 	var entries []*entry
-	for _, c := range found {
-		if contains(c.Title) && (!q.UserOnly || c.UserOnly) {
+	for i := range found {
+		if c := &found[i]; contains(c.Title) && (!q.UserOnly || c.UserOnly) {
 			entries = append(entries, &entry{Listed: Listed{Conversation: c.Conversation}, stored: c})
 		}
 	}
@@ -62,6 +62,7 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 			return listing, err
 		}
 	}
+	listing.Conversations = slices.Grow(listing.Conversations, len(entries))
 	for _, e := range entries {
 		listing.Conversations = append(listing.Conversations, e.Listed)
 		for _, p := range e.stored.Problems {
@@ -83,7 +84,7 @@ var errBadTime = errors.New("the time of its last event counts as missing: it ca
 // entry is a conversation in the making of a [Listing].
 type entry struct {
 	Listed
-	stored  store.Conversation
+	stored  *store.Conversation
 	filled  bool // with what only the events tell
 	badTime bool
 }
@@ -93,7 +94,7 @@ func (l *Library) fill(ctx context.Context, in inIndexes, from map[transcript.ID
 	if len(in) > 0 {
 		known := make([]store.Conversation, len(entries))
 		for i, e := range entries {
-			known[i] = e.stored
+			known[i] = *e.stored
 		}
 		if err := in.know(ctx, l, known, from); err != nil {
 			return err
@@ -101,7 +102,7 @@ func (l *Library) fill(ctx context.Context, in inIndexes, from map[transcript.ID
 		entries = in.fillKnown(entries, sizes)
 	}
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool {
-		c, ok := keptCounts(&e.stored)
+		c, ok := keptCounts(e.stored)
 		if ok = ok && (c.Size != nil || !sizes); ok {
 			e.fill(&c, sizes)
 		}
@@ -109,7 +110,7 @@ func (l *Library) fill(ctx context.Context, in inIndexes, from map[transcript.ID
 	})
 	list := make([]store.Conversation, len(entries))
 	for i, e := range entries {
-		list[i] = e.stored
+		list[i] = *e.stored
 	}
 	return l.readAll(ctx, list,
 		func(ctx context.Context, i int, buffer *store.Buffer) {

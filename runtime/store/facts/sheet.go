@@ -1,6 +1,9 @@
 package facts
 
-import "time"
+import (
+	"encoding/binary"
+	"time"
+)
 
 // Stamp is what the system says of a file that is different once the file has been changed or
 // replaced: also one of equal size that was given back the time of its last modification.
@@ -58,28 +61,29 @@ type Sheet struct {
 // perFile is about how many bytes are read in the time that it takes to open a file.
 const perFile = 16 << 10
 
-// Sheet returns what is kept under a key, which is what the files are called, and others of
-// other things that are read of them. The stamps are those of all files that count, taken
+// stampSize is how many bytes a stamp takes.
+const stampSize = 4 * 8
+
+// Sheet returns what is kept of a kind under a key, which is what the files are called. The stamps are those of all files that count, taken
 // since the look began and before they are read.
-func (l Look) Sheet(key string, files ...Stamp) Sheet {
+func (l Look) Sheet(kind byte, key string, files ...Stamp) Sheet {
 	if l.book == nil {
 		return Sheet{}
 	}
 	s := Sheet{book: l.book, settled: true}
-	room := make([]byte, 0, len(key)+len(files)*4*10)
-	room = append(room, key...)
+	room := make([]byte, 0, 1+len(key)+len(files)*stampSize)
+	room = append(append(room, kind), key...)
 	for _, f := range files {
 		if !f.known {
 			return Sheet{}
 		}
 		s.settled = s.settled && f.changed < l.settled
 		s.cost += perFile + f.size
-		room = AppendInt(room, int64(f.inode)) //nolint:gosec // the same bits
-		room = AppendInt(room, f.size)
-		room = AppendInt(room, f.modified)
-		room = AppendInt(room, f.changed)
+		for _, n := range []uint64{f.inode, uint64(f.size), uint64(f.modified), uint64(f.changed)} { //nolint:gosec // the same bits
+			room = binary.LittleEndian.AppendUint64(room, n)
+		}
 	}
-	s.key, s.stamp = room[:len(key):len(key)], room[len(key):]
+	s.key, s.stamp = room[:1+len(key)], room[1+len(key):]
 	return s
 }
 

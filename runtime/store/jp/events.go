@@ -26,8 +26,8 @@ const defaultChunk = 256 << 10
 type record struct {
 	s           *session
 	place       place
-	facts.Sheet        // of the events; zero where the conversation was not listed
-	version     string // when it was listed; empty where that is not known
+	facts.Sheet             // of the events; zero where the conversation was not listed
+	metadata    facts.Sheet // the same
 }
 
 // Events implements [store.Record].
@@ -47,8 +47,8 @@ func (r *record) Events(ctx context.Context, buffer *store.Buffer) (store.Events
 
 // Version implements [store.Record].
 func (r *record) Version(ctx context.Context) (string, error) {
-	if r.version != "" {
-		return r.version, nil
+	if m, e := r.metadata.Version(), r.Sheet.Version(); m != "" && e != "" {
+		return m + e, nil
 	}
 	f, err := r.open(ctx)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/facts"
@@ -20,39 +19,34 @@ func (s *session) look(look facts.Look, p *place) store.Conversation {
 	}
 	c := s.unread(p)
 	r := c.Record.(*record)
-	metadata := s.sheets(look, r)
-	if data, ok := metadata.Kept(); ok && decodeMetadata(data, &c) {
+	r.stamp(look)
+	if data, ok := r.metadata.Kept(); ok && decodeMetadata(data, &c) {
 		return c
 	}
 	c = s.load(p)
 	if c.Record = r; len(c.Problems) == 0 {
-		metadata.Keep(encodeMetadata(&c))
+		r.metadata.Keep(encodeMetadata(&c))
 	}
 	return c
 }
 
-// sheets returns where the metadata of a conversation is kept, and sets what is kept of its
-// events, and its version. All files count by which it is decided what is read.
-func (s *session) sheets(look facts.Look, r *record) (metadata facts.Sheet) {
-	p := &r.place
-	var held, described, streams []facts.Stamp
-	one := p.dirs[projectStore] == "" || p.dirs[userStore] == ""
-	for i, dir := range p.dirs {
+// stamp finds where the metadata and what the events tell are kept. Files count by which is
+// decided what is read.
+func (r *record) stamp(look facts.Look) {
+	var described, streams [2 * numStores]facts.Stamp
+	m, e := described[:0], streams[:0]
+	name := ""
+	for i, dir := range r.place.dirs {
 		if dir == "" {
 			continue
 		}
-		described = append(described, s.stamp(i, dir, metadataFile))
-		streams = append(streams, s.stamp(i, dir, eventsFile))
-		if !one {
-			streams = append(streams, s.stamp(i, dir, baseConfigFile))
+		m, e = append(m, r.s.stamp(i, dir, metadataFile)), append(e, r.s.stamp(i, dir, eventsFile))
+		if r.place.dirs[numStores-1-i] != "" {
+			e = append(e, r.s.stamp(i, dir, baseConfigFile))
 		}
+		name += dir + "/" + string('0'+rune(i))
 	}
-	held = append(slices.Clip(described), streams...)
-	name := strings.Join(p.dirs[:], "\x00")
-	r.Sheet = look.Sheet("e"+name, streams...)
-	all := look.Sheet(name, held...)
-	r.version = all.Version()
-	return look.Sheet("m"+name, described...)
+	r.metadata, r.Sheet = look.Sheet('m', name, m...), look.Sheet('e', name, e...)
 }
 
 // stamp returns the stamp of a file of a conversation.

@@ -143,7 +143,8 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 	var broken, unlisted []store.Problem
 	done := map[number]bool{}
 	vanished := map[number]store.Problem{}
-	for round := 0; ; round++ {
+	rounds := 0
+	for ; ; rounds++ {
 		l, err := s.list(ctx, set)
 		if err != nil {
 			return nil, nil, err
@@ -158,7 +159,9 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		for i, c := range results {
+		loaded = slices.Grow(loaded, len(results))
+		for i := range results {
+			c := &results[i]
 			n := places[i].number
 			bad := unusable(c.Problems)
 			if isVanishing(c.Problems) {
@@ -170,17 +173,19 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 			if bad != nil {
 				broken = append(broken, *bad)
 			} else {
-				loaded = append(loaded, c)
+				loaded = append(loaded, *c)
 			}
 		}
 		// Under a writer that never pauses, listings that bring nothing new
 		// have to do.
-		complete := l.settled || round >= minUnsettled && len(places) == 0
-		if complete && len(vanished) == 0 || round == maxRelists {
+		complete := l.settled || rounds >= minUnsettled && len(places) == 0
+		if complete && len(vanished) == 0 || rounds == maxRelists {
 			break
 		}
 	}
-	slices.SortFunc(loaded, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	if rounds > 0 { // else they are in order
+		slices.SortFunc(loaded, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	}
 	broken = slices.AppendSeq(broken, maps.Values(vanished))
 	slices.SortFunc(broken, func(a, b store.Problem) int { return a.ID.Compare(b.ID) })
 	return loaded, slices.Concat(unlisted, broken), nil
