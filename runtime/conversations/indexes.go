@@ -37,7 +37,7 @@ const indexFormat = "v2"
 // NewIndexes returns the indexes in a directory, which need not be there.
 func NewIndexes(dir string) *Indexes {
 	return &Indexes{
-		dir: filepath.Join(dir, indexFormat), facts: facts.In(filepath.Join(dir, "facts"), time.Now),
+		dir: filepath.Join(dir, indexFormat), facts: facts.In(filepath.Join(dir, "facts"), facts.Options{}),
 		least: minIndexed, open: map[string]*index.Index{},
 	}
 }

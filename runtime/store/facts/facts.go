@@ -25,16 +25,31 @@ import (
 // Directory is where facts are kept. A nil one has none, and keeps none. It is safe for
 // concurrent use.
 type Directory struct {
-	path string
-	now  func() time.Time
+	path    string
+	options Options
 
 	mu    sync.Mutex
 	books map[string]*Book // by name
 }
 
+// Options says how facts are kept.
+type Options struct {
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// Least is how many bytes need not be read again for what is written; 0 stands for as
+	// many as are read in no time, so that a small store leaves no trace.
+	Least int64
+}
+
 // In returns the facts in a directory, which need not be there.
-func In(dir string, now func() time.Time) *Directory {
-	return &Directory{path: dir, now: now, books: map[string]*Book{}}
+func In(dir string, o Options) *Directory {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Least == 0 {
+		o.Least = leastSaved
+	}
+	return &Directory{path: dir, options: o, books: map[string]*Book{}}
 }
 
 // Of returns what is kept of a store: of a kind, at a place.
@@ -48,7 +63,7 @@ func (d *Directory) Of(kind, place string) *Book {
 	defer d.mu.Unlock()
 	b := d.books[name]
 	if b == nil {
-		b = &Book{dir: d.path, name: name, now: d.now, least: leastSaved}
+		b = &Book{dir: d.path, name: name, options: d.options}
 		d.books[name] = b
 	}
 	return b
@@ -57,9 +72,8 @@ func (d *Directory) Of(kind, place string) *Book {
 // Book is the facts of a store. A nil one has none, and keeps none. It is safe for
 // concurrent use.
 type Book struct {
+	options   Options
 	dir, name string
-	now       func() time.Time
-	least     int64 // bytes; see [leastSaved]
 
 	load  sync.Once
 	saved table
@@ -115,8 +129,6 @@ func (b *Book) put(key, stamp, data []byte, cost int64) {
 }
 
 const (
-	// leastSaved is how many bytes of reading a save has to spare: less is read in no time,
-	// and a small store leaves no trace.
 	leastSaved = 1 << 20
 	// maxFact and maxBook bound a fact and all of a store, in bytes.
 	maxFact = 1 << 20
@@ -132,10 +144,10 @@ func (b *Book) Save() {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.cost < max(b.least, int64(len(b.saved))) {
+	if b.cost < max(b.options.Least, int64(len(b.saved))) {
 		return
 	}
-	today := b.now().Unix() / int64(24*time.Hour/time.Second)
+	today := b.options.Now().Unix() / int64(24*time.Hour/time.Second)
 	kept := map[string]*fact{}
 	b.saved.all(func(bucket int, key []byte, f *fact) {
 		if b.used[bucket].Load() {
@@ -204,7 +216,7 @@ func (b *Book) sweep(root *os.Root) {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && safefile.Temporary(e.Name()) && b.now().Sub(info.ModTime()) > abandoned {
+		if err == nil && safefile.Temporary(e.Name()) && b.options.Now().Sub(info.ModTime()) > abandoned {
 			_ = root.Remove(e.Name()) // another process may have
 		}
 	}

@@ -43,7 +43,7 @@ func (b *Book) Look() Look {
 	if b == nil {
 		return Look{}
 	}
-	return Look{b, b.now().Add(-settling).UnixNano()}
+	return Look{b, b.options.Now().Add(-settling).UnixNano()}
 }
 
 // Wanted reports whether facts are kept at all, so that stamps are of use.
