@@ -67,7 +67,7 @@ func (e *entry) id() transcript.ID { return id(e.session, e.agent) }
 
 // folders returns the folders that may have sessions of the project.
 func (s *session) folders() ([]string, error) {
-	all, err := readDir(s.root, ".")
+	all, err := safefile.ReadDirIn(s.root, ".")
 	if err != nil {
 		return nil, err
 	}
@@ -82,15 +82,6 @@ func (s *session) folders() ([]string, error) {
 	return names, nil
 }
 
-func readDir(root *os.Root, name string) ([]fs.DirEntry, error) {
-	f, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return f.ReadDir(-1)
-}
-
 // isDir reports whether an entry is a directory, or a link to one below the root.
 func isDir(root *os.Root, name string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {
@@ -102,7 +93,7 @@ func isDir(root *os.Root, name string, e fs.DirEntry) bool {
 
 // transcripts returns the transcripts in a folder, in the order of their names.
 func (s *session) transcripts(folder string) ([]*entry, error) {
-	all, err := readDir(s.root, folder)
+	all, err := safefile.ReadDirIn(s.root, folder)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +119,7 @@ func (s *session) transcripts(folder string) ([]*entry, error) {
 // directory.
 func (s *session) subagents(dir, session string) []*entry {
 	dir = path.Join(dir, subagentsDir)
-	all, err := readDir(s.root, dir)
+	all, err := safefile.ReadDirIn(s.root, dir)
 	if err != nil {
 		return nil // there need not be any
 	}
@@ -177,7 +168,7 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 	if err != nil {
 		return nil, nil, err
 	}
-	var list []store.Conversation
+	list := make([]store.Conversation, 0, len(shown))
 	for _, e := range shown {
 		c := s.conversation(e, titles)
 		if fork, ok := forks[e]; ok {
@@ -332,7 +323,11 @@ type fork struct {
 // families returns the groups of two sessions and more that have a record in common
 // near their beginning or their end.
 func families(all []*entry) [][]*entry {
-	first := map[key]int{}
+	said := 0
+	for _, e := range all {
+		said += len(e.meta.said)
+	}
+	first := make(map[key]int, said)
 	group := make([]int, len(all)) // the first entry of the group, as far as that is known
 	find := func(i int) int {
 		for group[i] != i {
