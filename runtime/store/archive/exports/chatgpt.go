@@ -56,6 +56,9 @@ func chatGPT(raw []byte, into *archive.Conversation) error {
 	}
 	var nodes []node
 	for m := range jsontext.Members(mapping) {
+		if len(nodes) == maxMessages {
+			return errTooMany
+		}
 		nodes = append(nodes, chatGPTNode(m))
 	}
 	places, active := order(nodes, current)

@@ -74,7 +74,8 @@ type Problem struct {
 var (
 	errNotOne    = errors.New("it is no conversation of a known export")
 	errOtherKind = errors.New("it is of another kind of export than was asked for")
-	errTooLarge  = errors.New("it has more than 256 MB") // maxConversation
+	errTooLarge  = errors.New("it has more than 64 MB")            // maxConversation
+	errTooMany   = errors.New("it has more than 200,000 messages") // maxMessages
 	errEmpty     = errors.New("nothing is said in it")
 	errOlder     = errors.New("what is in the archive was changed later, and is kept")
 	errSeen      = errors.New("another conversation of the export has the same id, and was changed later or stands before")
@@ -86,8 +87,11 @@ var (
 )
 
 const (
-	// maxConversation is the largest conversation that is read, in bytes of JSON.
-	maxConversation = 256 << 20
+	// maxConversation is the largest conversation that is read, in bytes of JSON, and
+	// maxMessages the one with most messages. Both together are what fits into 200 MB of
+	// memory: one conversation is there as JSON and as what is read of it.
+	maxConversation = 64 << 20
+	maxMessages     = 200_000
 	// maxStrangers is how many values of a file are looked at for a conversation.
 	maxStrangers = 20
 )
@@ -134,7 +138,7 @@ func Import(ctx context.Context, name string, into Archive, o Options) (*Report,
 	written := into.Written()
 	i.report.New, i.report.Updated = written.New-before.New, written.Updated-before.Updated
 	if err == nil && i.report.Recognised() == 0 {
-		err = &UnrecognisedError{Path: name, Reason: e.reason(i.first)}
+		err = &UnrecognisedError{Path: name, Reason: e.reason(i.first), Failed: i.report.Failed}
 	}
 	return i.report, err
 }
