@@ -191,7 +191,7 @@ func tree(s session.State) *shown {
 	var root *shown
 	var order []*session.Conversation
 	for c := range s.Conversations() {
-		all[c.ID] = &shown{ID: c.ID, Title: c.Title, State: stateOf(s, c), Messages: c.Messages, Active: c.LastActive, Usage: c.Usage, Total: c.Usage}
+		all[c.ID] = &shown{ID: c.ID, Title: titleIn(c), State: stateOf(s, c), Messages: c.Messages, Active: c.LastActive, Usage: c.Usage, Total: c.Usage}
 		if order = append(order, c); root == nil {
 			root = all[c.ID]
 		}
