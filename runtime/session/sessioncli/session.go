@@ -268,7 +268,8 @@ func (c *commands) events() *cobra.Command {
 		Use:   "events ID",
 		Short: "Print what has happened in a session, an event a line",
 		Long: `Prints the events of a session, in JSON, one a line, as query --json does. With
---follow it goes on with what happens, until it is interrupted.`,
+--follow it goes on with what happens, as long as a process works in the
+session.`,
 		Example: "  convtools session events --follow 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11",
 		Args:    cli.OneArg("ID"), ValidArgsFunction: c.completeID,
 		RunE: func(cmd *cobra.Command, args []string) error {
