@@ -9,8 +9,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,8 +28,16 @@ import (
 type lab struct {
 	t             *testing.T
 	home, project string
+	url           string      // of the model
 	asked         chan string // what the model was asked last
 	answers       chan string
+	offered       []string // the tools of the last request
+	seconds       atomic.Int64
+}
+
+// now is a clock that goes on by a second each time that somebody looks.
+func (l *lab) now() time.Time {
+	return time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(l.seconds.Add(1)) * time.Second)
 }
 
 func newLab(t *testing.T) *lab {
@@ -35,11 +45,12 @@ func newLab(t *testing.T) *lab {
 	l := &lab{t: t, home: t.TempDir(), project: t.TempDir(), asked: make(chan string, 10), answers: make(chan string, 10)}
 	model := &modeltest.Server{Answer: func(e modeltest.Exchange) modeltest.Answer {
 		last := e.Last() // messages of the user that follow each other are one
+		l.offered = e.Tools
 		l.asked <- last[strings.LastIndexByte(last, '\n')+1:]
 		return modeltest.Answer{Pieces: []string{<-l.answers}}
 	}}
-	url, err := model.Start()
-	if err != nil {
+	var err error
+	if l.url, err = model.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -51,15 +62,21 @@ func newLab(t *testing.T) *lab {
 			t.Errorf("the model refused %q", refused)
 		}
 	})
+	l.configure("chat", "")
+	return l
+}
+
+// configure writes the configuration: the model, with an interface, and more.
+func (l *lab) configure(api, more string) {
+	l.t.Helper()
 	dir := filepath.Join(l.home, "config", "convtools")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
+		l.t.Fatal(err)
 	}
-	config := fmt.Sprintf("[model.gated]\napi = \"chat\"\nbase_url = %q\nmodel = \"gated\"\nkey_env = \"MODEL_KEY\"\n", url)
+	config := fmt.Sprintf("[model.gated]\napi = %q\nbase_url = %q\nmodel = \"gated\"\nkey_env = \"MODEL_KEY\"\n%s\n", api, l.url, more)
 	if err := os.WriteFile(filepath.Join(dir, "convtools.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
+		l.t.Fatal(err)
 	}
-	return l
 }
 
 // connect starts a server and returns its client. stop ends both.
@@ -70,7 +87,7 @@ func (l *lab) connect(transport string, progress func(*mcp.ProgressNotificationP
 		"HOME": l.home, "USERPROFILE": l.home, "XDG_CONFIG_HOME": config, "AppData": config,
 		"XDG_DATA_HOME": filepath.Join(l.home, "data"), "MODEL_KEY": modeltest.Key,
 	}
-	family := external.Family(&toolset.Host{Getenv: func(name string) string { return env[name] }, Now: time.Now, Dir: l.project, Name: "test"})
+	family := external.Family(&toolset.Host{Getenv: func(name string) string { return env[name] }, Now: l.now, Dir: l.project, Name: "test"})
 	registry, err := toolset.NewRegistry(family)
 	if err != nil {
 		l.t.Fatal(err)
@@ -112,11 +129,14 @@ func (l *lab) connect(transport string, progress func(*mcp.ProgressNotificationP
 
 // answer is what the conv tools answer.
 type answer struct {
+	Code           string `json:"code"`
+	Reason         string `json:"reason"`
 	ConversationID string `json:"conversation_id"`
 	Message        string `json:"last_assistant_message"`
 	Status         string `json:"status"`
 	TaskID         string `json:"task_id"`
 	Conversations  []struct {
+		ID       string `json:"id"`
 		State    string `json:"state"`
 		Messages int    `json:"message_count"`
 	} `json:"conversations"`
@@ -269,5 +289,93 @@ func TestHandOffOverARestart(t *testing.T) {
 				t.Errorf("%+v", list)
 			}
 		})
+	}
+}
+
+// answered is a call that the model answers.
+func (l *lab) answered(client *mcp.ClientSession, tool string, arguments map[string]any) answer {
+	l.t.Helper()
+	done := l.begin(l.t.Context(), client, "", tool, arguments)
+	for {
+		select {
+		case <-l.asked:
+			l.answers <- "yes"
+		case made := <-done:
+			if made.err != nil {
+				l.t.Fatalf("%s: %v", tool, made.err)
+			}
+			return made.answer
+		}
+	}
+}
+
+// Where the model that is configured cannot search the web any more, a conversation that could is not offered it, and
+// none is given it: the call is refused before anything happens (A-31).
+func TestWebSearchIsTakenAway(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.configure("responses", "web_search = true")
+	create := map[string]any{"user_instruction": "look", "internal_tools": map[string]any{"web_search_request": true}}
+	client, stop := l.connect("stdio", nil)
+	created := l.answered(client, "conv.create", create)
+	if created.Status != "completed" || !slices.Contains(l.offered, "web_search") {
+		t.Errorf("%+v, offered %v", created, l.offered)
+	}
+	stop()
+	l.configure("responses", "")
+	client, stop = l.connect("stdio", nil)
+	defer stop()
+	if refused := l.answered(client, "conv.create", create); refused.Code != "unavailable" {
+		t.Errorf("%+v", refused)
+	}
+	if list := l.must(client, "conv.list", nil).Conversations; len(list) != 2 || list[0].Messages != 1 {
+		t.Errorf("something has happened: %+v", list)
+	}
+	sent := l.answered(client, "conv.send", map[string]any{"conversation_id": created.ConversationID, "text": "again"})
+	if sent.Status != "completed" || slices.Contains(l.offered, "web_search") {
+		t.Errorf("%+v, offered %v", sent, l.offered)
+	}
+}
+
+// What programs have left behind makes room for new conversations, the one idle longest first; what this one has begun
+// does not.
+func TestLeftBehind(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.configure("chat", "[session]\nmax_conversations = 3")
+	create := func(client *mcp.ClientSession, text string) answer {
+		t.Helper()
+		return l.answered(client, "conv.create", map[string]any{"user_instruction": text})
+	}
+	send := func(client *mcp.ClientSession, to answer) answer {
+		t.Helper()
+		return l.answered(client, "conv.send", map[string]any{"conversation_id": to.ConversationID, "text": "more"})
+	}
+	client, stop := l.connect("stdio", nil)
+	first, second := create(client, "one"), create(client, "two")
+	if full := create(client, "three"); full.Code != "conversations_exceeded" || !strings.Contains(full.Reason, "conv.destroy") {
+		t.Errorf("a third one of the same program: %+v", full)
+	}
+	send(client, first)
+	stop()
+
+	client, stop = l.connect("stdio", nil)
+	defer stop()
+	third := create(client, "three")
+	if third.Status != "completed" {
+		t.Fatalf("a third one after a restart: %+v", third)
+	}
+	list := l.must(client, "conv.list", nil).Conversations
+	if len(list) != 3 || list[1].ID != first.ConversationID || list[2].ID != third.ConversationID {
+		t.Errorf("there are %+v", list)
+	}
+	if gone := send(client, second); gone.Code != "destroyed" || gone.Reason != "conversation not found" {
+		t.Errorf("the one idle longest: %+v", gone)
+	}
+	if used := send(client, first); used.Status != "completed" {
+		t.Errorf("the other: %+v", used)
+	}
+	if full := create(client, "four"); full.Code != "conversations_exceeded" {
+		t.Errorf("a fourth one where all are in use: %+v", full)
 	}
 }
