@@ -100,9 +100,9 @@ func insideJSON(text string) string {
 	return text[min(skip, len("u001b")):]
 }
 
-// Bounds on the part of a pattern that is looked for in stored JSON, in characters: a
-// shorter one stands everywhere, and a longer one has no room in what parts of what is
-// stored have in common.
+// Bounds on the part of a pattern that is looked for in stored JSON, in bytes and in
+// characters: a shorter one stands everywhere, and a longer one has no room in what parts of
+// what is stored have in common.
 const minPart, maxPart = 3, 64
 
 // storedPart returns the longest part of text that stands in one piece wherever text
@@ -118,10 +118,10 @@ func storedPart(text string) string {
 			longest = part
 		}
 	}
-	runes := []rune(longest)
-	if len(runes) < minPart {
+	if len(longest) < minPart {
 		return ""
 	}
+	runes := []rune(longest)
 	return string(runes[:min(len(runes), maxPart)])
 }
 
@@ -181,6 +181,15 @@ func sift(ctx context.Context, events store.Events, patterns []*pattern) (none b
 		return slices.ContainsFunc(patterns, func(p *pattern) bool { return p.mayMatch(part) })
 	})
 	return err == nil && !may // what cannot be read is said where it is read again
+}
+
+// narrows returns what a [store.Narrower] is asked for to find all that a pattern matches in,
+// or nil.
+func (p *pattern) narrows() func(part []byte) bool {
+	if p == nil || p.part == nil || strings.EqualFold(strings.Trim(p.partText, "0123456789"), "x") { // which may be the size of a picture
+		return nil
+	}
+	return p.mayMatch
 }
 
 // parseWord checks and compiles a pattern for a search by event, which is taken
