@@ -30,8 +30,8 @@ const usage = `usage: bench [-short] [-histories | -sessions] [-history BYTES]
 
 Measures convtools against peers and prints ratios. make bench runs it.
 It needs about 6 GB below the temporary directory, ripgrep for the rows on
-searching, npm and a network for those on server-everything, and a module proxy
-for those on other generators.
+searching, npm and a network for those on server-everything and on agents, and a
+module proxy for those on other generators.
 
   -short          fewer runs over smaller workspaces, to try it out
   -histories      only what is measured on histories of other programs
