@@ -171,13 +171,10 @@ func (i *importing) file(ctx context.Context, f *file) error {
 		return nil
 	}
 	defer in.Close()
-	v := newValues(&counter{in, i}, maxConversation)
+	v := newValues(&counter{ctx, in, i}, maxConversation)
 	recognised := 0
 	var strangers []Problem
 	for v.next() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		kind := kindOfValue(v.value)
 		p := Problem{File: f.name, Offset: v.offset, Number: v.number}
 		switch {
@@ -201,6 +198,9 @@ func (i *importing) file(ctx context.Context, f *file) error {
 			return nil
 		}
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	// A file of something else, such as settings, is none that has failed.
 	if recognised == 0 && !f.expected {
 		return nil
@@ -217,13 +217,17 @@ func (i *importing) file(ctx context.Context, f *file) error {
 // maxFirst is how many bytes of a value are enough to tell what it is.
 const maxFirst = 4 << 10
 
-// counter reads a file, and counts for the progress.
+// counter reads a file until a context is done, and counts for the progress.
 type counter struct {
+	ctx context.Context //nolint:containedctx // that of the import, which reads through an interface
 	io.Reader
 	importing *importing
 }
 
 func (c *counter) Read(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
 	n, err := c.Reader.Read(b)
 	p := &c.importing.progress
 	p.Done += int64(n)
