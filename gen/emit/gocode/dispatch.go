@@ -12,7 +12,7 @@ import (
 // dispatch emits the one file that knows all tools.
 func (g *generator) dispatch() (emit.File, error) {
 	dir := g.contract.Targets.Generated
-	s := newSource(path.Join(g.contract.Targets.Module, dir), path.Base(dir), "tools.toml")
+	s := g.newSource(path.Join(g.contract.Targets.Module, dir), path.Base(dir), "tools.toml")
 	for _, family := range g.contract.Families {
 		s.file.ImportName(family.Import, family.Package)
 	}

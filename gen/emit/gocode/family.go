@@ -30,7 +30,7 @@ func hasEnvelope(family *ir.Family) bool {
 
 // family emits the file that the tools of a family share.
 func (g *generator) family(family *ir.Family) (emit.File, error) {
-	s := newSource(family.Import, family.Package, "the specs of the "+family.Name+" tools")
+	s := g.newSource(family.Import, family.Package, "the specs of the "+family.Name+" tools")
 	parts := "parameters and validators"
 	if hasEnvelope(family) {
 		parts = "parameters, validators and envelopes"

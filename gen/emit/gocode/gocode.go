@@ -16,6 +16,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/internal/parallel"
@@ -43,8 +44,9 @@ func Emit(c *ir.Contract, schemas func(*ir.Tool) string) ([]emit.File, error) {
 	return files, nil
 }
 
-// generator holds what all files have in common, none of which changes.
+// generator holds what all files have in common.
 type generator struct {
 	contract *ir.Contract
 	schemas  func(*ir.Tool) string
+	scratch  sync.Pool // of memory for the text of a file, *[]byte
 }

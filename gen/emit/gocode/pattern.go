@@ -2,7 +2,6 @@ package gocode
 
 import (
 	"fmt"
-	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strconv"
@@ -58,7 +57,7 @@ func (r run) ascii() bool { return r.ranges[len(r.ranges)-1] < utf8.RuneSelf }
 // matcher returns the name of the function that matches a pattern, whose name ends
 // in owner, and notes that the function has to be emitted, once.
 func (t *toolCode) matcher(owner, pattern string) (string, error) {
-	if _, err := regexp.Compile(pattern); err != nil {
+	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
 		return "", fmt.Errorf("compiling the pattern: %w", err)
 	}
 	name := "matches" + owner

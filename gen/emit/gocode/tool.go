@@ -35,7 +35,7 @@ func maxCharsName(tool *ir.Tool) string { return tool.GoName + "MaxChars" }
 // tool emits the file of one tool.
 func (g *generator) tool(family *ir.Family, tool *ir.Tool) (emit.File, error) {
 	t := &toolCode{generator: g, tool: tool}
-	s := newSource(family.Import, family.Package, tool.Source)
+	s := g.newSource(family.Import, family.Package, tool.Source)
 	var problems []error
 	all := func(declarations ...code) {
 		for _, c := range declarations {
