@@ -73,7 +73,7 @@ func main() {
 	// It lives for a moment: memory is cheaper than collecting it, up to a bound that
 	// only 10,000 tools come near. What those need is well below: a bound below that
 	// would have it do little else than collect.
-	debug.SetGCPercent(200)
+	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(2 << 30)
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }

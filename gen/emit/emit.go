@@ -4,6 +4,7 @@
 package emit
 
 import (
+	"github.com/convtools/convtools/gen/emit/internal/jsontext"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lower"
 )
@@ -22,8 +23,12 @@ type Target struct {
 	List string
 	// Package is the Go package that a target writes beside those of the tools, if any.
 	Package string
-	Emit    func(*ir.Contract) ([]File, error)
+	Emit    func(*ir.Contract, Schemas) ([]File, error)
 }
+
+// Schemas returns the JSON Schema of the arguments of a tool, which most targets have in
+// theirs.
+type Schemas func(*ir.Tool) jsontext.Object
 
 // File is one generated file.
 type File struct {

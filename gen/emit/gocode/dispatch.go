@@ -13,9 +13,6 @@ import (
 func (g *generator) dispatch() (emit.File, error) {
 	dir := g.contract.Targets.Generated
 	s := g.newSource(path.Join(g.contract.Targets.Module, dir), path.Base(dir), "tools.toml")
-	for _, family := range g.contract.Families {
-		s.file.ImportName(family.Import, family.Package)
-	}
 	s.declare(g.handlers())
 	s.declare(g.dispatcher())
 	s.declare(g.tools())

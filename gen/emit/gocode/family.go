@@ -35,10 +35,8 @@ func (g *generator) family(family *ir.Family) (emit.File, error) {
 	if hasEnvelope(family) {
 		parts = "parameters, validators and envelopes"
 	}
-	for _, line := range comment("Package " + family.Package + " has the " + parts + " of the " + family.Name +
-		" tools, and hands their calls to whoever does the work. It does no work of its own.") {
-		s.file.PackageComment(line)
-	}
+	s.doc = comment("Package " + family.Package + " has the " + parts + " of the " + family.Name +
+		" tools, and hands their calls to whoever does the work. It does no work of its own.")
 	if handler, _ := uses(family); handler {
 		s.declare(handlerInterface(family))
 	}

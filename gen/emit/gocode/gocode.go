@@ -49,4 +49,5 @@ type generator struct {
 	contract *ir.Contract
 	schemas  func(*ir.Tool) string
 	scratch  sync.Pool // of memory for the text of a file, *[]byte
+	heads    sync.Map  // of files: *head by what it depends on
 }

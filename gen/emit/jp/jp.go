@@ -20,7 +20,7 @@ func Target() emit.Target {
 }
 
 // Emit returns the configurations, the skills and jpfiles/jpfiles.go.
-func Emit(c *ir.Contract) ([]emit.File, error) {
+func Emit(c *ir.Contract, _ emit.Schemas) ([]emit.File, error) {
 	definitions, err := tools.Emit(c)
 	if err != nil {
 		return nil, err
