@@ -30,7 +30,11 @@ const (
 // Target is this package's.
 func Target() emit.Target {
 	to := lowering()
-	return emit.Target{Name: to.Name, Lower: &to, Emit: Emit}
+	return emit.Target{Name: to.Name, Lower: &to, One: file, Emit: Emit}
+}
+
+func file(c *ir.Contract, tool *ir.Tool) string {
+	return path.Join(c.Targets.Generated, "schemas", tool.Name+".json")
 }
 
 // lowering: a schema has names of its own, and describes arguments, not the tool.
@@ -48,7 +52,7 @@ func Emit(c *ir.Contract, schemas emit.Schemas) ([]emit.File, error) {
 			}
 		}
 		files = append(files, emit.File{
-			Path: path.Join(c.Targets.Generated, "schemas", tool.Name+".json"),
+			Path: file(c, tool),
 			Data: pretty(tool, schemas(tool)),
 		})
 	}
