@@ -141,7 +141,10 @@ type responsesDecoder struct {
 	delta func(string)
 	reply reply
 	whole bool
+	bytes int // of the items
 }
+
+func (d *responsesDecoder) kept() int { return d.bytes }
 
 func (d *responsesDecoder) response() (reply, bool) { return d.reply, d.whole }
 
@@ -249,6 +252,7 @@ func (d *responsesDecoder) item(raw json.RawMessage) error {
 	if len(d.reply.items) >= maxItems {
 		return tooLarge()
 	}
+	d.bytes += len(raw)
 	decoded := model.Item{Kind: model.Reasoning, Raw: string(raw)}
 	switch item.Type {
 	case "message":

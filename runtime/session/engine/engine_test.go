@@ -472,6 +472,43 @@ func TestModelFailures(t *testing.T) {
 }
 
 // What a response and a tool may ask of the session is bounded, and what is over it is refused or cut.
+// A message that a model writes in very many pieces is passed on in fewer, the first ones as they come.
+func TestPiecesAreJoined(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const words = 4000
+		text := strings.Repeat("word ", words)
+		o := (&world{}).options()
+		pieces := strings.SplitAfter(text, " ")
+		o.Model = func(context.Context, *session.Conversation) (model.Model, error) {
+			return fixed{pieces: pieces[:words], response: model.Response{Items: []model.Item{model.Text(model.AgentMessage, text)}}}, nil
+		}
+		dir := t.TempDir()
+		e := start(t, dir, o)
+		ask(t, e)
+		said, n := "", 0
+		for record, err := range sessionlog.Read(dir, "s") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, event := range record.Events {
+				if delta, ok := event.Body.(session.AgentMessageDelta); ok {
+					if n++; n <= 1000 && delta.Text != "word " {
+						t.Fatalf("piece %d is %q", n, delta.Text)
+					}
+					said += delta.Text
+				}
+			}
+		}
+		if said != text || n > 2500 {
+			t.Errorf("%d pieces, of %d bytes in all", n, len(said))
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -40,6 +40,10 @@ func (e *Engine) begin(task session.TaskID, tool session.Tool, f func(context.Co
 	go func() { w.result <- f(ctx) }()
 }
 
+// finest is into how many pieces what has come of a response is cut at most. Each piece is a record of the log: a model
+// that writes megabytes word by word would make hundreds of them.
+const finest = 1024
+
 // sample asks the model of a conversation, and passes on the pieces of its messages.
 func (o Options) sample(ctx context.Context, c *session.Conversation, effect session.Sample, pass func(context.Context, session.Delta)) session.Input {
 	m, err := o.Model(ctx, c)
@@ -50,14 +54,26 @@ func (o Options) sample(ctx context.Context, c *session.Conversation, effect ses
 	ctx, cancel := context.WithTimeout(ctx, o.Limits.ResponseTime)
 	defer cancel()
 	size, limit := 0, o.Limits.ResponseBytes
+	joined := ""
+	passOn := func() {
+		if joined != "" {
+			pass(ctx, session.Delta{Task: effect.Task, Text: valid(joined)})
+			joined = ""
+		}
+	}
 	response, err := m.Sample(ctx, requestFor(c, effect.Left, o.Tools.Offered(ctx, c)), func(piece string) {
 		size += len(piece)
 		if size > limit {
 			cancel()
 			return
 		}
-		pass(ctx, session.Delta{Task: effect.Task, Text: valid(piece)})
+		if joined += piece; len(joined) >= size/finest {
+			passOn()
+		}
 	})
+	if err == nil {
+		passOn()
+	}
 	usage := session.Usage{InputTokens: response.Usage.InputTokens, OutputTokens: response.Usage.OutputTokens}
 	var failed session.Failure
 	switch {
