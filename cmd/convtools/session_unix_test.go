@@ -110,7 +110,7 @@ func TestQueryFullDisk(t *testing.T) {
 		full.Dir, full.Env = h.project, h.env()
 		out, err := full.Output() // a pipe, which has no limit
 		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(string(exit.Stderr), "error: writing the session log: ") {
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(string(exit.Stderr), "error: writing the session log: ") || !strings.Contains(string(exit.Stderr), "hint: make room; ") {
 			t.Fatalf("%s blocks: %v: %s%s", blocks, err, out, exit.Stderr)
 		}
 		events, err := readEvents(string(out))

@@ -509,6 +509,31 @@ func TestPiecesAreJoined(t *testing.T) {
 	})
 }
 
+// A conversation that its model makes longer and longer, with arguments that nobody can use, ends before it is too large
+// for anybody, and others in the session are as they were.
+func TestHistoryIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := (&world{}).options()
+		o.Limits.HistoryBytes = 10_000
+		asked := 0
+		o.Model = func(context.Context, *session.Conversation) (model.Model, error) {
+			asked++
+			return fixed{response: model.Response{Items: []model.Item{{
+				Kind: model.ToolCall, CallID: "k", Name: "shell", Wire: "shell", Arguments: strings.Repeat("x", 3000),
+			}}}}, nil
+		}
+		e := start(t, t.TempDir(), o)
+		got := ask(t, e)
+		if got.Status != session.StatusFailed || got.Failure.Code != session.Code(model.CodeTooLarge) || asked != 5 {
+			t.Errorf("after %d requests: %+v", asked-1, got)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
