@@ -69,9 +69,12 @@ type bounds struct {
 	bytes  int64 // of the stream
 	event  int   // bytes of an event
 	events int
+	kept   int // bytes of what the response is
 }
 
-func defaultBounds() bounds { return bounds{bytes: 256 << 20, event: 16 << 20, events: 2_000_000} }
+func defaultBounds() bounds {
+	return bounds{bytes: 256 << 20, event: 16 << 20, events: 500_000, kept: 32 << 20}
+}
 
 // Reserved returns the keys of requests that are the package's own, so that Options.Request cannot have them.
 func Reserved() []string {
@@ -137,6 +140,8 @@ type request struct {
 type decoder interface {
 	// event takes one event. It returns whether the response has ended.
 	event(e event) (end bool, err error)
+	// kept returns how many bytes are kept of the events, about.
+	kept() int
 	// response returns what the response was, after its last event. whole reports whether nothing of it is missing.
 	response() (r reply, whole bool)
 }
@@ -185,7 +190,7 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 // maxPauses is how often a provider may want to be asked again before a response is whole.
 const maxPauses = 8
 
-// ask returns one response, after as many attempts as it takes.
+// ask returns one response, after as many attempts as it takes, with the usage of all of them.
 func (m *Model) ask(ctx context.Context, r model.Request, names model.Names, delta func(string)) (reply, error) {
 	t := try{model: m, request: request{Request: r, model: m.options.Model, from: m.from()}, names: names}
 	t.delta = func(text string) {
@@ -194,9 +199,11 @@ func (m *Model) ask(ctx context.Context, r model.Request, names model.Names, del
 			delta(text)
 		}
 	}
+	var used model.Usage
 	for attempt := 1; ; attempt++ {
 		reply, err := t.once(ctx)
-		if err == nil {
+		used = add(used, reply.usage)
+		if reply.usage = used; err == nil {
 			return reply, nil
 		}
 		if ctx.Err() != nil {

@@ -129,7 +129,12 @@ type responsesDecoder struct {
 	delta func(string)
 	reply reply
 	whole bool
+	bytes int // of the items
+	// unpaired reports that there was reasoning which cannot be sent again.
+	unpaired bool
 }
+
+func (d *responsesDecoder) kept() int { return d.bytes }
 
 func (d *responsesDecoder) response() (reply, bool) { return d.reply, d.whole }
 
@@ -237,6 +242,7 @@ func (d *responsesDecoder) item(raw json.RawMessage) error {
 	if len(d.reply.items) >= maxItems {
 		return tooLarge()
 	}
+	d.bytes += len(raw)
 	decoded := model.Item{Kind: model.Reasoning, Raw: string(raw)}
 	switch item.Type {
 	case "message":
@@ -251,11 +257,29 @@ func (d *responsesDecoder) item(raw json.RawMessage) error {
 		decoded.Wire = wireName(item.Namespace, item.Name)
 	case "reasoning":
 		if item.Encrypted == "" && len(item.Content) == 0 {
+			d.unpaired = true
 			return nil // it is on the server alone, which does not keep it
 		}
 	}
+	if d.unpaired && decoded.Kind != model.Reasoning {
+		decoded.Raw = withoutID(raw)
+	}
 	d.reply.items = append(d.reply.items, decoded)
 	return nil
+}
+
+// withoutID returns an item without the id that pairs it with reasoning: sent again without that, it would be refused.
+func withoutID(raw json.RawMessage) string {
+	var item map[string]json.RawMessage
+	if json.Unmarshal(raw, &item) != nil {
+		return ""
+	}
+	delete(item, "id")
+	encoded, err := encode(item)
+	if err != nil {
+		return ""
+	}
+	return string(encoded)
 }
 
 func wireName(namespace, name string) string {
