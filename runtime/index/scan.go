@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"math"
 	"slices"
 	"sort"
 	"time"
@@ -24,8 +23,9 @@ type scan struct {
 	next, to uint32 // the messages that are left; next is a hit once the scan is opened
 	opened   bool
 	done     bool
-	found    set     // messages that may match
-	titled   set     // messages of conversations whose title matches; nil for none
+	found    set     // documents that may match
+	titled   set     // messages of conversations whose title may match; nil for none
+	titles   []uint8 // by conversation; nil for none
 	wanted   []uint8 // by conversation
 	texts    texts
 	current  Hit
@@ -37,6 +37,13 @@ const (
 	notAsked = iota
 	isWanted
 	isUnwanted
+)
+
+// What is known of whether the title of a conversation matches.
+const (
+	isOther = iota
+	mayMatch
+	isMatch
 )
 
 // scans returns a scan for each segment, of the messages that the times and the position of
@@ -200,22 +207,12 @@ func (s *scan) hit() (*Hit, error) {
 // open finds the messages that may match.
 func (s *scan) open() error {
 	s.opened = true
-	if err := s.load(); err != nil {
-		return err
-	}
 	s.found = s.newSet()
-	s.wanted = make([]uint8, s.Conversations)
 	p := s.query
 	var err error
 	switch len(p.folded) {
 	case 0:
-		for i := range s.found {
-			s.found[i] = math.MaxUint64
-		}
-		if rest := s.Messages % 64; rest != 0 {
-			s.found[len(s.found)-1] = 1<<rest - 1
-		}
-		return nil
+		s.found.fill(s.Messages)
 	case 1:
 		var l listOf
 		if l, err = s.list(oneByte | gram(p.folded[0])); err == nil && l.count > 0 {
@@ -230,16 +227,38 @@ func (s *scan) open() error {
 	default:
 		err = s.all3()
 	}
-	if err != nil || s.query.TextOnly {
+	if err != nil {
 		return err
 	}
-	return s.titles()
+	if len(p.folded) > 0 && !p.TextOnly {
+		s.mayMatchTitles()
+	}
+	s.found.cut(s.Messages)
+	if s.titles == nil && s.found.next(s.next, s.to) == s.to {
+		s.done = true
+		return nil
+	}
+	s.wanted = make([]uint8, s.Conversations)
+	if err := s.load(); err != nil || s.titles == nil {
+		return err
+	}
+	s.titled = s.newSet()
+	for n := s.next; n < s.to; n++ {
+		owner := s.ownerOf(n)
+		if owner >= s.Conversations {
+			return s.damaged()
+		}
+		if s.titles[owner] != isOther {
+			s.titled[n/64] |= 1 << (n % 64)
+		}
+	}
+	return nil
 }
 
-// fewest returns how many messages the shortest list has of which all have a gram of the text.
+// fewest returns how many documents the shortest list has of which all have a gram of the text.
 func (s *scan) fewest() (uint32, error) {
 	p := s.query
-	fewest := s.Messages
+	fewest := s.documents()
 	grams := p.grams
 	if len(p.folded) == 1 {
 		grams = []gram{oneByte | gram(p.folded[0])}
@@ -254,7 +273,7 @@ func (s *scan) fewest() (uint32, error) {
 	return fewest, nil
 }
 
-// all3 finds the messages that have all grams of the text.
+// all3 finds the documents that have all grams of the text.
 func (s *scan) all3() error {
 	lists := make([]listOf, 0, len(s.query.grams))
 	for _, g := range s.query.grams {
@@ -294,56 +313,51 @@ func (s *scan) all3() error {
 	return nil
 }
 
-// titles finds the messages of conversations whose title matches.
-func (s *scan) titles() error {
-	titles, err := s.all(secTitles)
-	if err != nil {
-		return err
-	}
-	ends, err := s.all(secTitleEnds)
-	if err != nil {
-		return err
-	}
-	var matching bitmap
-	end := func(n int) int { return int(binary.LittleEndian.Uint64(ends[8*n:])) } //nolint:gosec // of the section
-	for n, from := 0, 0; n < int(s.Conversations); n++ {                          // the byte behind a title is in no text
-		at, _ := s.query.Find(titles[from:])
-		if at < 0 {
-			break
+// mayMatchTitles finds the conversations whose title may match.
+func (s *scan) mayMatchTitles() {
+	may := func(n uint32) {
+		if s.titles == nil {
+			s.titles = make([]uint8, s.Conversations)
 		}
-		n += sort.Search(int(s.Conversations)-n, func(i int) bool { return end(n+i) > from+at })
-		if n == int(s.Conversations) || end(n) >= len(titles) {
-			return s.damaged()
-		}
-		if !s.Superseded.has(uint32(n)) { //nolint:gosec // a count
-			matching.add(uint32(n)) //nolint:gosec // a count
-		}
-		from = end(n) + 1
+		s.titles[n] = mayMatch
 	}
-	if len(s.Superseded) > 0 {
-		for n := range s.Conversations { // of which another segment has the title
-			if !s.Superseded.has(n) || s.Dead.has(n) {
-				continue
-			}
-			c, err := s.query.view.current(s.segment, n)
-			if err != nil {
-				return err
-			}
-			if at, _ := s.query.Find([]byte(c.Title)); at >= 0 {
-				matching.add(n)
-			}
+	for n := s.found.next(s.Messages, s.documents()); n < s.documents(); n = s.found.next(n+1, s.documents()) {
+		if n -= s.Messages; !s.Superseded.has(n) {
+			may(n)
+		}
+		n += s.Messages
+	}
+	for n := range uint32(min(len(s.Superseded)*8, int(s.Conversations))) { //nolint:gosec // a count
+		if s.Superseded.has(n) && !s.Dead.has(n) { // another segment has the title
+			may(n)
 		}
 	}
-	if len(matching) == 0 {
-		return nil
+}
+
+// titleMatches reports whether the title of the conversation of a message matches.
+func (s *scan) titleMatches(message uint32) (bool, error) {
+	owner := s.ownerOf(message)
+	if s.titles == nil || s.titles[owner] != mayMatch {
+		return s.titles != nil && s.titles[owner] == isMatch, nil
 	}
-	s.titled = s.newSet()
-	for n := s.next; n < s.to; n++ {
-		if matching.has(s.ownerOf(n)) {
-			s.titled[n/64] |= 1 << (n % 64)
+	var title []byte
+	if s.Superseded.has(owner) {
+		c, err := s.conversationOf(message)
+		if err != nil {
+			return false, err
+		}
+		title = []byte(c.Title)
+	} else {
+		var err error
+		if title, err = s.title(owner); err != nil {
+			return false, err
 		}
 	}
-	return nil
+	s.titles[owner] = isOther
+	if at, _ := s.query.Find(title); at >= 0 {
+		s.titles[owner] = isMatch
+	}
+	return s.titles[owner] == isMatch, nil
 }
 
 // everything reports whether all messages that were found match.
@@ -417,8 +431,11 @@ func (s *scan) matches(n uint32) (bool, error) {
 	if s.wanted[owner] == isUnwanted {
 		return false, nil
 	}
-	if q.exact() || s.titled != nil && s.titled.has(n) {
+	if s.found.has(n) && q.exact() {
 		return true, nil
+	}
+	if matches, err := s.titleMatches(n); matches || err != nil || !s.found.has(n) {
+		return matches, err
 	}
 	stored, err := s.texts.stored(n)
 	if err != nil {
