@@ -182,27 +182,24 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 			r.progress(r.store, i, len(list))
 		}
 		c := &list[i]
-		version, err := indexVersion(ctx, c)
-		if err == nil {
-			var old *index.Conversation
-			if old, err = r.writer.Lookup(string(c.ID)); err == nil && old != nil && old.Version == version {
+		read := false // else the store has it no longer, or it cannot be read
+		if version, err := indexVersion(ctx, c); err == nil {
+			old, err := r.writer.Lookup(string(c.ID))
+			if err != nil {
+				return false, err
+			}
+			if old != nil && old.Version == version {
 				all = all && readFacts(old).Read && !c.Hidden
 				continue
 			}
+			if read, err = r.putOne(ctx, c, version, buffer); err != nil {
+				return false, err
+			}
 		}
-		if err == nil {
-			err = r.putOne(ctx, c, version, buffer)
-		}
-		var damage *index.DamageError
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return false, ctx.Err()
-		case errors.As(err, &damage):
-			return false, err
-		case err != nil: // the store has it no longer, or it cannot be read
-			all = false
 		}
-		all = all && !c.Hidden
+		all = all && read && !c.Hidden
 		r.Changed++
 		if text := r.writer.Text(); text-committed >= commitEvery {
 			if err := r.commit(ctx); err != nil {
@@ -214,17 +211,18 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 	return all, nil
 }
 
-// putOne puts a conversation into the index. One that cannot be read to its end has no
-// messages there, and is read again once it has changed.
-func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, version string, buffer *store.Buffer) error {
+// putOne puts a conversation into the index, and reports whether it could be read. One that
+// cannot be read to its end has no messages there, and is read again once it has changed. The
+// error is one of the index.
+func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, version string, buffer *store.Buffer) (read bool, err error) {
 	entry := index.Conversation{Key: string(c.ID), Version: version, Order: c.Order, Title: c.Title}
 	reader := messageReader{conversation: c, buffer: buffer, entry: &entry}
-	err := r.writer.Put(ctx, &entry, reader.all(ctx))
+	err = r.writer.Put(ctx, &entry, reader.all(ctx))
 	if err == nil || ctx.Err() != nil || !reader.failed {
-		return err
+		return err == nil, err
 	}
 	entry.Facts = (&indexFacts{}).encode()
-	return errors.Join(err, r.writer.Put(ctx, &entry, func(func(*index.Message, error) bool) {}))
+	return false, r.writer.Put(ctx, &entry, func(func(*index.Message, error) bool) {})
 }
 
 // finish commits what was written, unless it is too little for an index.

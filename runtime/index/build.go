@@ -12,11 +12,16 @@ import (
 // chunkSize is how many bytes of messages a builder has in one piece.
 const chunkSize = 1 << 20
 
-// limits are how many bytes of messages, and how many of them, a segment has at the most, but
-// for the last one.
-type limits struct{ segment, messages int }
+// limits are how much is done at once.
+type limits struct {
+	segment, messages int // bytes of messages, and how many of them, that a segment has at the most, but for the last one
+	shard             int // bytes of messages from which a segment has two shards
+	aside             int // grams that a shard puts aside
+}
 
-func usualLimits() limits { return limits{32 << 20, 1 << 17} }
+func usualLimits() limits {
+	return limits{segment: 32 << 20, messages: 1 << 17, shard: 1 << 20, aside: 1 << 14}
+}
 
 // builder is what a segment will have.
 type builder struct {

@@ -6,7 +6,9 @@ import (
 )
 
 // SetLimits makes the parts of an index so small that a test has several.
-func (x *Index) SetLimits(segment, messages int) { x.limits = limits{segment, messages} }
+func (x *Index) SetLimits(segment, messages int) {
+	x.limits = limits{segment: segment, messages: messages, shard: segment / 2, aside: 5}
+}
 
 // ErrFull is the error of a disk that is full.
 var ErrFull = errors.New("the disk is full")

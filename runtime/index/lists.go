@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
-	"runtime"
 	"slices"
 	"sync"
 	"unicode/utf8"
@@ -36,12 +35,11 @@ type lists struct {
 func (l *lists) index(b *builder) {
 	l.documents = uint32(len(b.added) + len(b.conversations)) //nolint:gosec // a count
 	shards := 1
-	const least = 1 << 20 // bytes that are worth another one
-	if b.size >= least && runtime.GOMAXPROCS(0) > 1 {
+	if b.size >= b.limits.shard {
 		shards = 2
 	}
 	for len(l.shards) < shards {
-		l.shards = append(l.shards, newShard())
+		l.shards = append(l.shards, newShard(b.limits.aside))
 	}
 	for _, s := range l.shards {
 		s.reset()
@@ -78,24 +76,26 @@ type shard struct {
 	bytes  [utf8.RuneSelf]uint32
 	folded []byte
 
+	most  int                       // is put aside of a part
 	aside [256 + pairParts][]uint32 // by the first byte of a trigram, and behind them by the highest bits of a pair
-	base  uint32                    // document; what is aside has 16 bits of those behind it
+	base  uint32                    // document; what is aside has how far behind it others are, in 16 bits
 }
 
 const (
-	mostAside = 1 << 14 // of a part
-	pairBits  = 4       // highest ones
+	pairBits  = 4 // highest ones
 	pairParts = 1 << pairBits
 )
 
-func newShard() *shard { return &shard{rows: make([]uint32, 1<<16), pairs: make([]uint32, 1<<16)} }
+func newShard(most int) *shard {
+	return &shard{rows: make([]uint32, 1<<16), pairs: make([]uint32, 1<<16), most: most}
+}
 
 // reset empties the lists. It keeps their memory, unless that is a lot: grams that are in one
 // segment are in the next one too.
 func (s *shard) reset() {
 	const mostLists = 1 << 18
 	if len(s.lists) > mostLists {
-		*s = *newShard()
+		*s = *newShard(s.most)
 		return
 	}
 	s.base = 0
@@ -177,7 +177,7 @@ func (s *shard) index(document uint32, text []byte) {
 
 func (s *shard) putAside(part int, what uint32) {
 	aside := append(s.aside[part], what)
-	if len(aside) >= mostAside {
+	if len(aside) >= s.most {
 		aside = s.putPart(part, aside)
 	}
 	s.aside[part] = aside
