@@ -16,7 +16,7 @@ const (
 	// bitmapShare is the part of all documents from which a list is a bitmap.
 	bitmapShare = 8
 	// listsOfBlock is how many lists are found by reading through their entries.
-	listsOfBlock = 64
+	listsOfBlock = 16
 )
 
 // isBitmap reports whether a list of count of all documents is a bitmap.
@@ -161,7 +161,7 @@ func (s *shard) index(document uint32, text []byte) {
 			s.putAside(int(c), uint32(text[i+1])<<24|uint32(text[i+2])<<16|here)
 		}
 		if c == ' ' || isThreeBytes(c) {
-			if g, ok := pairAt(text[:len(text)-1], i); ok {
+			if g, _, ok := pairAt(text[:len(text)-1], i); ok {
 				g &^= pairs
 				s.putAside(256+int(g>>(16-pairBits)), uint32(g)<<16|here)
 			}

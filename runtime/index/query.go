@@ -38,7 +38,11 @@ type prepared struct {
 	*Query
 	view   *View
 	folded []byte
-	grams  []gram
+	grams  []grams // those that few documents have first, once they are ordered
+	// ordered is set once a segment was asked how many documents have the grams.
+	ordered bool
+	others  set // of documents that have a gram
+	spare   set
 }
 
 func (v *View) prepare(q *Query) *prepared {
@@ -182,7 +186,7 @@ func (v *View) count(ctx context.Context, q *Query, stop func() bool) (n int, al
 			return n, false, err
 		}
 		if s.everything() {
-			n += s.found.count()
+			n += int(s.found.count())
 			continue
 		}
 		for looked := 1; ; looked++ {

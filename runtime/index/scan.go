@@ -207,8 +207,8 @@ func (s *scan) hit() (*Hit, error) {
 // open finds the messages that may match.
 func (s *scan) open() error {
 	s.opened = true
-	s.found = s.newSet()
 	p := s.query
+	s.found, p.spare = s.empty(p.spare), nil
 	var err error
 	switch len(p.folded) {
 	case 0:
@@ -235,7 +235,7 @@ func (s *scan) open() error {
 	}
 	s.found.cut(s.Messages)
 	if s.titles == nil && s.found.next(s.next, s.to) == s.to {
-		s.done = true
+		s.done, s.found, p.spare = true, nil, s.found
 		return nil
 	}
 	s.wanted = make([]uint8, s.Conversations)
@@ -255,62 +255,103 @@ func (s *scan) open() error {
 	return nil
 }
 
-// fewest returns how many documents the shortest list has of which all have a gram of the text.
+// fewest returns about how many documents have the gram of the text that the fewest have, and
+// at least as many as have all.
 func (s *scan) fewest() (uint32, error) {
 	p := s.query
-	fewest := s.documents()
-	grams := p.grams
 	if len(p.folded) == 1 {
-		grams = []gram{oneByte | gram(p.folded[0])}
+		l, err := s.list(oneByte | gram(p.folded[0]))
+		return l.count, err
 	}
-	for _, g := range grams {
-		l, err := s.list(g)
-		if err != nil {
-			return 0, err
-		}
-		fewest = min(fewest, l.count)
+	if err := s.order(); err != nil || len(p.grams) == 0 {
+		return s.documents(), err
 	}
-	return fewest, nil
+	_, count, err := s.listsOf(p.grams[0])
+	return count, err
 }
 
-// all3 finds the documents that have all grams of the text.
-func (s *scan) all3() error {
-	lists := make([]listOf, 0, len(s.query.grams))
-	for _, g := range s.query.grams {
-		l, err := s.list(g)
-		if err != nil || l.count == 0 {
+// listsOf returns the lists of a range of grams, and how many documents are in them.
+func (s *scan) listsOf(g grams) (lists []listOf, count uint32, err error) {
+	err = s.eachList(g.first, g.last, func(l listOf) bool {
+		lists = append(lists, l)
+		count += l.count
+		return true
+	})
+	return lists, min(count, s.documents()), err
+}
+
+// order orders the grams of the text by how many documents have them, unless another segment
+// has: what is rare in one is rare in others.
+func (s *scan) order() error {
+	p := s.query
+	if p.ordered {
+		return nil
+	}
+	p.ordered = true
+	counts := map[grams]uint32{}
+	for _, g := range p.grams {
+		var err error
+		if _, counts[g], err = s.listsOf(g); err != nil {
 			return err
 		}
-		lists = append(lists, l)
 	}
-	slices.SortFunc(lists, func(a, b listOf) int { return cmp.Compare(a.count, b.count) })
-	left := 0
-	var others set
-	for i, l := range lists {
-		// To look at a message takes about as long as to read through so many others.
-		const look = 4000
+	slices.SortStableFunc(p.grams, func(g, h grams) int { return cmp.Compare(counts[g], counts[h]) })
+	return nil
+}
+
+// all3 finds the documents that have the grams of the text: all of them, or so many that it is
+// as well to look at what is left.
+func (s *scan) all3() error {
+	p := s.query
+	if err := s.order(); err != nil {
+		return err
+	}
+	left := s.documents()
+	for i, g := range p.grams {
+		lists, count, err := s.listsOf(g)
+		if err != nil {
+			return err
+		}
 		switch {
+		case count == 0:
+			clear(s.found)
+			copy(p.grams[1:], p.grams[:i]) // other segments will not have it either
+			p.grams[0] = g
+			return nil
 		case i == 0:
-			if err := s.add(s.found, l); err != nil {
-				return err
+			for _, l := range lists {
+				if err := s.add(s.found, l); err != nil {
+					return err
+				}
 			}
-		case left*look < int(l.count):
+		case !s.isWorth(left, count):
 			return nil
 		default:
-			if others == nil {
-				others = s.newSet()
+			p.others = s.empty(p.others)
+			for _, l := range lists {
+				if err := s.add(p.others, l); err != nil {
+					return err
+				}
 			}
-			clear(others)
-			if err := s.add(others, l); err != nil {
-				return err
-			}
-			s.found.and(others)
+			s.found.and(p.others)
 		}
 		if left = s.found.count(); left == 0 {
 			return nil
 		}
 	}
 	return nil
+}
+
+// isWorth reports whether to read a list of count documents is faster than to look at those of
+// some documents that it leaves out.
+func (s *scan) isWorth(left, count uint32) bool {
+	// In units of what it takes to read a document in a list.
+	const look, begin = 500, 200
+	read := uint64(count)
+	if isBitmap(count, s.documents()) {
+		read = uint64(s.documents()) / 32
+	}
+	return uint64(left)*look*uint64(s.documents()-count)/uint64(s.documents()) > begin+read
 }
 
 // mayMatchTitles finds the conversations whose title may match.
@@ -382,6 +423,9 @@ func (s *scan) hasOnly(kinds uint64) bool {
 
 // advance goes on to the next message that matches, from s.next on.
 func (s *scan) advance(ctx context.Context) error {
+	if s.done {
+		return nil
+	}
 	for looked := 1; ; looked++ {
 		n := s.found.next(s.next, s.to)
 		if s.titled != nil {

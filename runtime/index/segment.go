@@ -166,14 +166,25 @@ type set []uint64
 
 func (s *segment) newSet() set { return make(set, (s.documents()+63)/64) }
 
+// empty returns an empty set, in the memory of another one that nobody needs.
+func (s *segment) empty(other set) set {
+	n := (s.documents() + 63) / 64
+	if cap(other) < int(n) {
+		return s.newSet()
+	}
+	other = other[:n]
+	clear(other)
+	return other
+}
+
 func (m set) has(document uint32) bool { return m[document/64]>>(document%64)&1 != 0 }
 
-func (m set) count() int {
+func (m set) count() uint32 {
 	n := 0
 	for _, word := range m {
 		n += bits.OnesCount64(word)
 	}
-	return n
+	return uint32(n) //nolint:gosec // of documents
 }
 
 // next returns the first document of the set from one on, or most.
