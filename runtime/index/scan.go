@@ -307,7 +307,12 @@ func (s *scan) all3() error {
 		return err
 	}
 	left := s.documents()
+	const mostInVain = 2
+	inVain := 0 // lists, one after the other, that were not worth it, as what is left may well match
 	for i, g := range p.grams {
+		if inVain == mostInVain {
+			return nil
+		}
 		lists, count, err := s.listsOf(g)
 		if err != nil {
 			return err
@@ -335,23 +340,34 @@ func (s *scan) all3() error {
 			}
 			s.found.and(p.others)
 		}
+		before := left
 		if left = s.found.count(); left == 0 {
 			return nil
+		}
+		if inVain++; s.takes(count) < (before-left)*look {
+			inVain = 0
 		}
 	}
 	return nil
 }
 
-// isWorth reports whether to read a list of count documents is faster than to look at those of
-// some documents that it leaves out.
-func (s *scan) isWorth(left, count uint32) bool {
-	// In units of what it takes to read a document in a list.
-	const look, begin = 500, 200
-	read := uint64(count)
+// look is how long it takes to look at a document, in the units of takes.
+const look = 500
+
+// takes returns how long it takes to read lists of count documents, in units of what it takes
+// to read one of them.
+func (s *scan) takes(count uint32) uint32 {
+	const begin = 200
 	if isBitmap(count, s.documents()) {
-		read = uint64(s.documents()) / 32
+		return begin + s.documents()/32
 	}
-	return uint64(left)*look*uint64(s.documents()-count)/uint64(s.documents()) > begin+read
+	return begin + count
+}
+
+// isWorth reports whether to read lists of count documents is faster than to look at what they
+// leave out of some documents.
+func (s *scan) isWorth(left, count uint32) bool {
+	return uint64(left)*look*uint64(s.documents()-count) > uint64(s.takes(count))*uint64(s.documents())
 }
 
 // mayMatchTitles finds the conversations whose title may match.
