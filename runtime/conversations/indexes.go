@@ -30,7 +30,7 @@ type Indexes struct {
 
 // indexFormat is what an index has that this package puts there. Indexes of another one are
 // left alone.
-const indexFormat = "v2"
+const indexFormat = "v3"
 
 // NewIndexes returns the indexes in a directory, which need not be there.
 func NewIndexes(dir string) *Indexes {
