@@ -284,7 +284,9 @@ func (o *opened) list(ctx context.Context, set store.Set, aside *Aside) ([]store
 				}
 			}
 		}
-		all = append(all, found...)
+		if all = append(all, found...); len(o.sessions) == 1 {
+			all = found
+		}
 		aside.Problems = append(aside.Problems, of(o.stores[i], problems)...)
 	}
 	if len(all) > 0 {

@@ -25,8 +25,9 @@ searches need not read them. It stands in the user's cache directory, takes a
 little more room than the texts, and can be removed at any time: answers are
 the same without it. A store with less than 20 MB of text needs none.
 
-An MCP server does the same by itself once messages were searched. To keep no
-index, write in convtools.toml:
+An MCP server does the same by itself once messages were searched. Lists of many
+conversations keep titles, times and counts beside the index, and --clear removes
+those too. To keep none of it, write in convtools.toml:
 
   [index]
   off = true`,
