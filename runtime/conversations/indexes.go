@@ -61,8 +61,7 @@ func (x *Indexes) of(s store.Store) *index.Index {
 	if x == nil {
 		return nil
 	}
-	sum := sha256.Sum256([]byte(s.Name() + "\x00" + s.Place()))
-	name := s.Name() + "-" + hex.EncodeToString(sum[:8])
+	name := indexName(s)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.open[name] == nil {
@@ -77,6 +76,12 @@ func (x *Indexes) factsDir() *facts.Directory {
 		return nil
 	}
 	return x.facts
+}
+
+// indexName returns the name of the directory of a store's index.
+func indexName(s store.Store) string {
+	sum := sha256.Sum256([]byte(s.Name() + "\x00" + s.Place()))
+	return s.Name() + "-" + hex.EncodeToString(sum[:8])
 }
 
 // Close closes the files of all indexes.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime/debug"
 	"time"
 
 	"github.com/convtools/convtools/runtime/index"
@@ -19,7 +20,7 @@ type IndexReport struct {
 	Busy         bool // another process writes it
 	Changed      int  // conversations that were read, as they had changed
 	Removed      int
-	Err          error
+	Err          error // for which it could not be made, or cannot be used
 	index.Info
 }
 
@@ -112,6 +113,7 @@ func (r *refreshing) run(ctx context.Context) error {
 			return err
 		}
 	}
+	defer limitMemory()()
 	r.note = indexNote{Store: r.store.Name(), Place: r.store.Place()}
 	whole := len(unread)+len(problems) == 0
 	if whole && !r.library.partial(r.store) {
@@ -129,6 +131,19 @@ func (r *refreshing) run(ctx context.Context) error {
 	return r.finish(ctx)
 }
 
+// limitMemory bounds what this process has of memory while it makes an index, as far as the
+// garbage collector can, and returns what ends that. What an index takes is held until a part
+// of it is written: without a bound there is as much garbage beside it.
+func limitMemory() (end func()) {
+	const most = 160 << 20
+	before := debug.SetMemoryLimit(-1)
+	if before <= most {
+		return func() {}
+	}
+	debug.SetMemoryLimit(most)
+	return func() { debug.SetMemoryLimit(before) }
+}
+
 // partial reports whether a store has only the conversations of a project.
 func (l *Library) partial(s store.Store) bool {
 	return l.project && s.Name() != jp.Name && !isArchive(s.Name())
@@ -137,8 +152,12 @@ func (l *Library) partial(s store.Store) bool {
 // current reports whether there is nothing to do.
 func (r *refreshing) current(version string) bool {
 	view, err := r.index.View()
-	if err != nil {
-		return false // it is made anew
+	if err != nil { // it is made anew
+		var damage *index.DamageError
+		if errors.As(err, &damage) {
+			r.Err = err
+		}
+		return false
 	}
 	defer view.Close()
 	r.Info = view.Info()

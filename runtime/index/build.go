@@ -20,7 +20,7 @@ type limits struct {
 }
 
 func usualLimits() limits {
-	return limits{segment: 32 << 20, messages: 1 << 17, shard: 1 << 20, aside: 1 << 14}
+	return limits{segment: 16 << 20, messages: 1 << 16, shard: 1 << 20, aside: 1 << 13}
 }
 
 // builder is what a segment will have.

@@ -71,6 +71,10 @@ func (s *searchCommands) index(ctx context.Context, indexes *conversations.Index
 	if err != nil {
 		return err
 	}
+	gone, err := library.RemoveGoneIndexes()
+	if err != nil {
+		return err
+	}
 	stores := []indexedStore{}
 	for _, r := range reports {
 		store := indexedStore{
@@ -88,9 +92,9 @@ func (s *searchCommands) index(ctx context.Context, indexes *conversations.Index
 		stores = append(stores, store)
 	}
 	if asJSON {
-		return cli.PrintJSON(s.host.Stdout, map[string]any{"stores": stores})
+		return cli.PrintJSON(s.host.Stdout, map[string]any{"stores": stores, "gone": unusedOf(gone)})
 	}
-	return s.writeIndexed(stores)
+	return s.writeIndexed(stores, gone)
 }
 
 // indexProgress returns what shows how far the making of an index is, on a terminal.
@@ -110,7 +114,32 @@ func (s *searchCommands) indexProgress() func(store.Store, int, int) {
 	}
 }
 
-func (s *searchCommands) writeIndexed(stores []indexedStore) error {
+// unusedIndex is an index that no store has that is searched, as JSON.
+type unusedIndex struct {
+	Store string `json:"store"`
+	Place string `json:"place"`
+	Gone  bool   `json:"gone"` // nothing will use it again
+	Bytes int64  `json:"bytes"`
+}
+
+func unusedOf(indexes []conversations.UnusedIndex) []unusedIndex {
+	list := []unusedIndex{}
+	for _, u := range indexes {
+		list = append(list, unusedIndex{u.Store, u.Place, u.Gone, u.Bytes})
+	}
+	return list
+}
+
+// describeUnused describes an index that no store has that is searched.
+func (s *searchCommands) describeUnused(u *conversations.UnusedIndex) string {
+	of := "an index"
+	if u.Store != "" {
+		of += " of " + u.Store + " in " + s.shortPath(u.Place)
+	}
+	return fmt.Sprintf("%s, %.1f MB", of, float64(u.Bytes)/1e6)
+}
+
+func (s *searchCommands) writeIndexed(stores []indexedStore, gone []conversations.UnusedIndex) error {
 	rows := [][]string{{"STORE", "INDEX", "CONVERSATIONS", "MESSAGES", "CHANGED", "MB"}}
 	var remarks []string
 	for _, store := range stores {
@@ -121,6 +150,9 @@ func (s *searchCommands) writeIndexed(stores []indexedStore) error {
 		if store.Problem != "" {
 			remarks = append(remarks, store.Store+": "+store.Problem)
 		}
+	}
+	for i := range gone {
+		remarks = append(remarks, "removed, as nothing uses it again: "+s.describeUnused(&gone[i]))
 	}
 	var b strings.Builder
 	for _, line := range align(rows, func(column int) bool { return column > 1 }) {
