@@ -115,7 +115,7 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 		case first == nil:
 			return nil
 		case !first.opened:
-			if err := first.open(); err != nil {
+			if err := first.open(ctx); err != nil {
 				return err
 			}
 		default:
@@ -182,7 +182,7 @@ func (v *View) count(ctx context.Context, q *Query, stop func() bool) (n int, al
 		if stop() {
 			return n, false, nil
 		}
-		if err := s.open(); err != nil {
+		if err := s.open(ctx); err != nil {
 			return n, false, err
 		}
 		if s.everything() {
@@ -218,7 +218,7 @@ func (v *View) Keys(ctx context.Context, q Query, yield func(key string) bool) e
 			if s.done {
 				continue
 			}
-			if err := s.open(); err != nil {
+			if err := s.open(ctx); err != nil {
 				return err
 			}
 			for {

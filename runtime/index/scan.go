@@ -205,7 +205,10 @@ func (s *scan) hit() (*Hit, error) {
 }
 
 // open finds the messages that may match.
-func (s *scan) open() error {
+func (s *scan) open(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	s.opened = true
 	p := s.query
 	s.found, p.spare = s.empty(p.spare), nil
@@ -220,12 +223,12 @@ func (s *scan) open() error {
 		}
 	case 2:
 		e := s.eachList(trigram(p.folded[0], p.folded[1], 0), trigram(p.folded[0], p.folded[1], end), func(l listOf) bool {
-			err = s.add(s.found, l)
+			err = cmp.Or(ctx.Err(), s.add(s.found, l))
 			return err == nil
 		})
 		err = cmp.Or(err, e)
 	default:
-		err = s.all3()
+		err = s.all3(ctx)
 	}
 	if err != nil {
 		return err
@@ -301,7 +304,7 @@ func (s *scan) order() error {
 
 // all3 finds the documents that have the grams of the text: all of them, or so many that it is
 // as well to look at what is left.
-func (s *scan) all3() error {
+func (s *scan) all3(ctx context.Context) error {
 	p := s.query
 	if err := s.order(); err != nil {
 		return err
@@ -310,8 +313,8 @@ func (s *scan) all3() error {
 	const mostInVain = 2
 	inVain := 0 // lists, one after the other, that were not worth it, as what is left may well match
 	for i, g := range p.grams {
-		if inVain == mostInVain {
-			return nil
+		if err := ctx.Err(); err != nil || inVain == mostInVain {
+			return err
 		}
 		lists, count, err := s.listsOf(g)
 		if err != nil {
@@ -451,7 +454,7 @@ func (s *scan) advance(ctx context.Context) error {
 			s.done = true
 			return nil
 		}
-		matches, err := s.matches(n)
+		matches, err := s.matches(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -459,13 +462,14 @@ func (s *scan) advance(ctx context.Context) error {
 			return nil
 		}
 		s.next++
-		if looked%64 == 0 && ctx.Err() != nil {
+		const lookEvery = 1024 // messages of which the text is not read
+		if looked%lookEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
 }
 
-func (s *scan) matches(n uint32) (bool, error) {
+func (s *scan) matches(ctx context.Context, n uint32) (bool, error) {
 	q := s.query
 	if q.Kinds != 0 && q.Kinds>>s.kinds[n]&1 == 0 {
 		return false, nil
@@ -493,6 +497,9 @@ func (s *scan) matches(n uint32) (bool, error) {
 	}
 	if s.found.has(n) && q.exact() {
 		return true, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return false, err
 	}
 	if matches, err := s.titleMatches(n); matches || err != nil || !s.found.has(n) {
 		return matches, err
