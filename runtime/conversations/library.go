@@ -284,8 +284,10 @@ func (o *opened) list(ctx context.Context, set store.Set, aside *Aside) ([]store
 				}
 			}
 		}
-		if all = append(all, found...); len(o.sessions) == 1 {
+		if len(all) == 0 {
 			all = found
+		} else {
+			all = append(all, found...)
 		}
 		aside.Problems = append(aside.Problems, of(o.stores[i], problems)...)
 	}

@@ -75,6 +75,17 @@ func (d *Decoder) Time() time.Time {
 	return time.Unix(seconds, int64(nanos)).UTC()
 }
 
+// Fixed returns the next bytes, so many, of the data itself; nil where there are fewer.
+func (d *Decoder) Fixed(n int) []byte {
+	if d.bad || len(d.data) < n {
+		d.bad = true
+		return nil
+	}
+	v := d.data[:n:n]
+	d.data = d.data[n:]
+	return v
+}
+
 func (d *Decoder) bytes() []byte {
 	size, n := binary.Uvarint(d.data)
 	if d.skip(n); d.bad || size > uint64(len(d.data)) {
