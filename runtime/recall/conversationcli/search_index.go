@@ -25,9 +25,12 @@ searches need not read them. It stands in the user's cache directory, takes a
 little more room than the texts, and can be removed at any time: answers are
 the same without it. A store with less than 20 MB of text needs none.
 
-An MCP server does the same by itself once messages were searched. Lists of many
-conversations keep titles, times and counts beside the index, and --clear removes
-those too. To keep none of it, write in convtools.toml:
+Indexes of stores that are gone are removed; "search status" shows those of
+stores that are not searched.
+
+An MCP server makes indexes by itself once messages were searched. Lists of
+many conversations keep titles, times and counts beside them, and --clear
+removes those too. To keep none of it, write in convtools.toml:
 
   [index]
   off = true`,
