@@ -86,7 +86,7 @@ func run(ctx context.Context, dir string, command ...string) (printed string, ok
 // explore runs the exploration of the reducer that the tests begin, to its end: no state is left from which it has not gone
 // on.
 func (l *lab) explore(ctx context.Context) error {
-	for _, bounds := range []struct{ conversations, queue int }{{3, 1}, {3, 2}, {4, 1}} {
+	for _, bounds := range []struct{ conversations, queue int }{{3, 1}, {3, 2}, {4, 0}} {
 		printed, err := l.test(ctx, l.root, "./runtime/session", "TestExplore", "-states=0",
 			fmt.Sprint("-conversations=", bounds.conversations), fmt.Sprint("-queue=", bounds.queue))
 		if err != nil {
