@@ -100,8 +100,9 @@ func (in inIndexes) knows(id transcript.ID) *indexed {
 }
 
 // unindexed returns the conversations that a filter lets through and no index has as they
-// are now. What indexes have of them is set.
-func (l *Library) unindexed(ctx context.Context, f *Filter, in inIndexes, aside *Aside) (left []store.Conversation, closeAll func(), err error) {
+// are now, and of these at least all that have a match of a pattern, if that is not nil. What
+// indexes have of them is set.
+func (l *Library) unindexed(ctx context.Context, f *Filter, in inIndexes, p *pattern, aside *Aside) (left []store.Conversation, closeAll func(), err error) {
 	o, err := l.openExcept(ctx, f, in.whole)
 	if err != nil {
 		return nil, nil, err
@@ -109,6 +110,7 @@ func (l *Library) unindexed(ctx context.Context, f *Filter, in inIndexes, aside 
 	if len(o.sessions) == 0 && len(in) > 0 {
 		return nil, o.close, nil
 	}
+	o.may = p.narrows()
 	if len(in) > 0 {
 		o.from = map[transcript.ID]store.Store{}
 		l.some.Store(true)

@@ -227,6 +227,9 @@ type opened struct {
 	stores   []store.Store // of the sessions
 	unread   []Problem
 	from     map[transcript.ID]store.Store // of what is listed; nil where nobody asks
+	// may is what only those conversations are listed for that may have it, as far as stores
+	// can tell; nil to list all.
+	may func(part []byte) bool
 }
 
 // open opens the stores that a query is about.
@@ -271,7 +274,7 @@ func (o *opened) list(ctx context.Context, set store.Set, aside *Aside) ([]store
 	aside.Problems = append(aside.Problems, o.unread...)
 	var all []store.Conversation
 	for i, s := range o.sessions {
-		found, problems, err := o.library.listed.list(ctx, o.stores[i], s, set)
+		found, problems, err := o.listOne(ctx, i, s, set)
 		if err != nil && len(o.sessions) > 1 && ctx.Err() == nil {
 			problems = append(problems, Problem{Path: o.stores[i].Place(), Err: err}) // the others can be read
 		} else if err != nil {
@@ -300,6 +303,24 @@ func (o *opened) list(ctx context.Context, set store.Set, aside *Aside) ([]store
 		all = slices.CompactFunc(all, func(a, b store.Conversation) bool { return a.ID == b.ID })
 	}
 	return all, nil
+}
+
+// listOne lists a set of one store.
+func (o *opened) listOne(ctx context.Context, i int, s store.Session, set store.Set) ([]store.Conversation, []Problem, error) {
+	narrower, ok := s.(store.Narrower)
+	if ok && o.may != nil && !o.hasOther(o.stores[i]) {
+		if found, ok, err := narrower.ListHolding(ctx, set, o.may); ok && err == nil {
+			o.library.some.Store(true)
+			return found, nil, nil
+		}
+	}
+	return o.library.listed.list(ctx, o.stores[i], s, set)
+}
+
+// hasOther reports whether there is another store of the same kind: of a conversation that
+// both have, that of the first one counts.
+func (o *opened) hasOther(s store.Store) bool {
+	return slices.ContainsFunc(o.stores, func(other store.Store) bool { return other != s && other.Name() == s.Name() })
 }
 
 // of names the store that problems are of.

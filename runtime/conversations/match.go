@@ -3,11 +3,14 @@ package conversations
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"encoding/hex"
 	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/conversations/internal/literal"
@@ -54,6 +57,8 @@ type pattern struct {
 	// piece where that is stored as JSON; nil where there is none worth looking for.
 	part     *literal.Finder
 	partText string
+	// units are what escapes stand for that may spell a character of part.
+	units []uint16
 	// text is a literal pattern, and chars how many characters each match of it has.
 	text       string
 	chars      int
@@ -65,7 +70,7 @@ func (p *pattern) require(text string, ignoreCase bool) {
 	p.finder = literal.New(text, ignoreCase)
 	p.stored = sameWhenStored(text)
 	if part := storedPart(text); part != "" {
-		p.part, p.partText = literal.New(part, ignoreCase), part
+		p.part, p.partText, p.units = literal.New(part, ignoreCase), part, unitsOf(part)
 	}
 	if !strings.ContainsRune(text, utf8.RuneError) { // which stands for bytes that are stored otherwise
 		p.sieve = literal.NewSieve(text, ignoreCase)
@@ -95,9 +100,9 @@ func insideJSON(text string) string {
 	return text[min(skip, len("u001b")):]
 }
 
-// Bounds on the part of a pattern that is looked for in stored JSON, in characters: a
-// shorter one stands everywhere, and a longer one has no room in what parts of what is
-// stored have in common.
+// Bounds on the part of a pattern that is looked for in stored JSON, in bytes and in
+// characters: a shorter one stands everywhere, and a longer one has no room in what parts of
+// what is stored have in common.
 const minPart, maxPart = 3, 64
 
 // storedPart returns the longest part of text that stands in one piece wherever text
@@ -113,10 +118,10 @@ func storedPart(text string) string {
 			longest = part
 		}
 	}
-	runes := []rune(longest)
-	if len(runes) < minPart {
+	if len(longest) < minPart {
 		return ""
 	}
+	runes := []rune(longest)
 	return string(runes[:min(len(runes), maxPart)])
 }
 
@@ -127,19 +132,39 @@ func (p *pattern) mayMatch(stored []byte) bool {
 		return true
 	}
 	start, _ := p.part.Find(stored)
-	return start >= 0 || hidesCharacters(stored)
+	return start >= 0 || hides(stored, p.units)
 }
 
-// hidesCharacters reports whether JSON may have an escape that stands for another
-// character than a control character.
-func hidesCharacters(stored []byte) bool {
+// unitsOf returns the units of UTF-16 of the characters of a text, and of all that fold to
+// the same.
+func unitsOf(text string) []uint16 {
+	var units []uint16
+	for _, r := range text {
+		units = utf16.AppendRune(units, r)
+		for v := unicode.SimpleFold(r); v != r; v = unicode.SimpleFold(v) {
+			units = utf16.AppendRune(units, v)
+		}
+	}
+	slices.Sort(units)
+	return slices.Compact(units)
+}
+
+// hides reports whether JSON may have an escape that stands for one of some units of UTF-16.
+func hides(stored []byte, units []uint16) bool {
+	const digits = 4
 	for {
 		i := literal.IndexPair(stored, '\\', 'u')
 		if i < 0 {
 			return false
 		}
-		stored = stored[i+2:]
-		if len(stored) < 3 || stored[0] != '0' || stored[1] != '0' || stored[2] != '0' && stored[2] != '1' {
+		if stored = stored[i+2:]; len(stored) < digits {
+			return true // the rest is in another part
+		}
+		var unit [2]byte
+		if _, err := hex.Decode(unit[:], stored[:digits]); err != nil {
+			continue // it stands for nothing
+		}
+		if _, found := slices.BinarySearch(units, binary.BigEndian.Uint16(unit[:])); found {
 			return true
 		}
 	}
@@ -156,6 +181,15 @@ func sift(ctx context.Context, events store.Events, patterns []*pattern) (none b
 		return slices.ContainsFunc(patterns, func(p *pattern) bool { return p.mayMatch(part) })
 	})
 	return err == nil && !may // what cannot be read is said where it is read again
+}
+
+// narrows returns what a [store.Narrower] is asked for to find all that a pattern matches in,
+// or nil.
+func (p *pattern) narrows() func(part []byte) bool {
+	if p == nil || p.part == nil || strings.EqualFold(strings.Trim(p.partText, "0123456789"), "x") { // which may be the size of a picture
+		return nil
+	}
+	return p.mayMatch
 }
 
 // parseWord checks and compiles a pattern for a search by event, which is taken

@@ -133,7 +133,7 @@ func (l *Library) messages(ctx context.Context, q *MessageQuery, indexes bool) (
 		defer in.close()
 	}
 	s := newMessageSearching(l, q, &result)
-	found, closeAll, err := l.unindexed(ctx, &q.Filter, in, &result.Aside)
+	found, closeAll, err := l.unindexed(ctx, &q.Filter, in, s.query.pattern, &result.Aside)
 	if err != nil {
 		return result, err
 	}

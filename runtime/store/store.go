@@ -88,6 +88,15 @@ type Session interface {
 	Close()
 }
 
+// Narrower is a [Session] that can look for a text before it lists anything.
+type Narrower interface {
+	// ListHolding is List of the conversations in whose title, or in the text of one of whose
+	// events, may may be true of a part, and possibly of others. Parts are as those of a
+	// [Sifter], and may is called from several goroutines at a time. Not found are the sizes
+	// of pictures that a store writes as "640x480". ok is false where List has to be called.
+	ListHolding(ctx context.Context, set Set, may func(part []byte) bool) (list []Conversation, ok bool, err error)
+}
+
 // Recognizer is a store that can tell whether a call comes from the program that
 // records its conversations, and from which of them.
 type Recognizer interface {

@@ -77,7 +77,7 @@ func formOf(ctx context.Context, db *sqlitefile.DB) (*messagedb.Form, error) {
 		return nil, ctx.Err()
 	}
 	form := &messagedb.Form{
-		Conversations: allConversations(conversations, messages, first),
+		Conversations: allConversations(conversations, messages, first, ""),
 		Conversation:  "SELECT conversation_id, NULL, NULL, NULL, FALSE, NULL, NULL, NULL, NULL, NULL FROM (SELECT conversation_id FROM messages WHERE conversation_id IS ?1 LIMIT 1)",
 		Kind:          kindOf, AppendPieces: appendPieces,
 	}
@@ -89,6 +89,11 @@ func formOf(ctx context.Context, db *sqlitefile.DB) (*messagedb.Form, error) {
 	if len(order) > 0 {
 		form.Messages += " ORDER BY " + strings.Join(order, ", ")
 	}
+	form.Listed = allConversations(conversations, messages, first, " WHERE %s IS ?1")
+	form.Sifted = []messagedb.Sifted{{Table: "messages", Columns: []string{"content"}, Key: "SELECT +conversation_id FROM messages WHERE rowid = ?1"}}
+	if slices.Contains(conversations, "title") && slices.Contains(conversations, "id") {
+		form.Sifted = append(form.Sifted, messagedb.Sifted{Table: "conversations", Columns: []string{"title"}, Key: "SELECT +id FROM conversations WHERE rowid = ?1"})
+	}
 	return form, nil
 }
 
@@ -98,9 +103,10 @@ func facts(conversations columns) string {
 		conversations.column("title"), conversations.column("create_time"), conversations.column("update_time"))
 }
 
-// allConversations returns the query for the conversations that have a row or messages.
-// first is the expression for where the messages begin.
-func allConversations(conversations, messages columns, first string) string {
+// allConversations returns the query for the conversations that have a row or messages, or
+// for those with a key that where selects, if it is not empty. first is the expression for
+// where the messages begin.
+func allConversations(conversations, messages columns, first, where string) string {
 	// Numbers up to 9999 may be the year of another form of time, of which the newest is
 	// not found this way.
 	newest := "NULL"
@@ -108,13 +114,15 @@ func allConversations(conversations, messages columns, first string) string {
 		const number = "CAST(nullif(create_time, '') AS REAL)"
 		newest = fmt.Sprintf("CASE WHEN min(%s) > 9999 THEN max(%s) END", number, number)
 	}
-	with := fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS newest, %s AS first FROM messages GROUP BY conversation_id) ", newest, first)
+	of := func(key string) string { return strings.ReplaceAll(where, "%s", key) }
+	with := fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS newest, %s AS first FROM messages%s GROUP BY conversation_id) ",
+		newest, first, of("conversation_id"))
 	const noRow = "SELECT m.k, NULL, NULL, NULL, FALSE, NULL, NULL, m.newest, m.first, NULL FROM m"
 	if !slices.Contains(conversations, "id") {
 		return with + noRow
 	}
-	return fmt.Sprintf("%s SELECT %s, NULL, m.newest, m.first, NULL FROM conversations AS c LEFT JOIN m ON m.k = c.id UNION ALL %s LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL",
-		with, facts(conversations), noRow)
+	return fmt.Sprintf("%s SELECT %s, NULL, m.newest, m.first, NULL FROM conversations AS c LEFT JOIN m ON m.k = c.id%s UNION ALL %s LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL",
+		with, facts(conversations), of("c.id"), noRow)
 }
 
 // kindOf returns the kind of the messages of a role. Those of a role that is not known

@@ -10,14 +10,15 @@ package literal
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// window is how many bytes are searched at a time for the bytes of the anchor.
-// It bounds what one call of Find reads in vain when one of these bytes is far
+// window is how many bytes are searched at a time for the bytes of the anchor, where there
+// is no pair. It bounds what one call of Find reads in vain when one of these bytes is far
 // away and another one is near.
 const window = 4 << 10
 
@@ -25,11 +26,19 @@ const window = 4 << 10
 type Finder struct {
 	exact []byte // the pattern when bytes can be compared as they are, else nil
 
+	// The pair is two bytes of the pattern that are rare in text. Searching for them finds
+	// all candidates. The first one stands toPair bytes before the last byte of the anchor,
+	// or behind the beginning where bytes are compared as they are.
+	pair     pair
+	distance int // between the two; 0 where there is no pair
+	toPair   int
+
 	runes  []foldedRune
 	minLen int // fewest bytes of a match
 
-	// The anchor is the rune of the pattern whose last byte is rarest in text.
-	// Searching for that byte, in each of its spellings, finds all candidates.
+	// The anchor is the rune of the pattern that has the first byte of the pair. Where there
+	// is no pair, it is the rune whose last byte is rarest in text, and searching for that
+	// byte, in each of its spellings, finds all candidates.
 	anchor      int
 	anchorBytes []byte
 	// borders is, of a long pattern, how many runes are both its beginning and the end of
@@ -51,7 +60,11 @@ func (f *foldedRune) matches(r rune) bool {
 // New returns a finder for a pattern, which must be valid UTF-8 and not empty.
 func New(pattern string, ignoreCase bool) *Finder {
 	if !ignoreCase || !hasVariants(pattern) {
-		return &Finder{exact: []byte(pattern), minLen: len(pattern)}
+		f := &Finder{exact: []byte(pattern), minLen: len(pattern)}
+		if len(pattern) <= longPattern { // what is longer would take time by its length
+			f.choosePair(bytesOf(pattern))
+		}
+		return f
 	}
 	f := &Finder{}
 	best := -1
@@ -67,6 +80,9 @@ func New(pattern string, ignoreCase bool) *Finder {
 	if len(f.runes) > longPattern {
 		f.borders = bordersOf(f.runes)
 	}
+	if f.choosePair(f.bytes()) {
+		return f
+	}
 	if f.anchor == 0 {
 		for b := range f.before {
 			f.before[b] = true
@@ -81,15 +97,16 @@ func New(pattern string, ignoreCase bool) *Finder {
 
 // Find returns where the first match begins and ends, or -1, -1.
 func (f *Finder) Find(text []byte) (start, end int) {
-	if f.exact != nil {
-		start = bytes.Index(text, f.exact)
-		if start < 0 {
+	switch {
+	case len(text) < f.minLen:
+		return -1, -1
+	case f.distance > 0:
+		return f.findByPair(text)
+	case f.exact != nil:
+		if start = bytes.Index(text, f.exact); start < 0 {
 			return -1, -1
 		}
 		return start, start + len(f.exact)
-	}
-	if len(text) < f.minLen {
-		return -1, -1
 	}
 	// What comparing may cost in vain before the text is gone through rune by rune.
 	left := slack * len(text)
@@ -126,6 +143,114 @@ func (f *Finder) Find(text []byte) (start, end int) {
 		}
 	}
 	return -1, -1
+}
+
+// findByPair is Find where there is a pair.
+func (f *Finder) findByPair(text []byte) (start, end int) {
+	left := slack * len(text)
+	for from := 0; ; {
+		i := f.pair.index(text[from:], f.distance)
+		if i < 0 {
+			return -1, -1
+		}
+		i += from
+		from = i + 1
+		if f.exact != nil {
+			if start = i - f.toPair; start >= 0 && bytes.HasPrefix(text[start:], f.exact) {
+				return start, start + len(f.exact)
+			}
+			continue
+		}
+		at := i + f.toPair
+		if at >= len(text) {
+			return -1, -1
+		}
+		start, end, ok := f.matchAround(text, at)
+		if ok {
+			return start, end
+		}
+		if left -= end - start; left < 0 && f.borders != nil {
+			return f.findByRunes(text)
+		}
+	}
+}
+
+// patternByte is a byte of every match of a pattern.
+type patternByte struct {
+	spelling, mask byte // as in a [pair]
+	cost           int  // how often it occurs, as [frequency] estimates it
+	rune, toLast   int  // of the pattern, and how many bytes it has behind this one
+}
+
+// bytesOf returns the bytes of a pattern that is compared as it is.
+func bytesOf(pattern string) [][]patternByte {
+	all := make([]patternByte, len(pattern))
+	for i := range all {
+		all[i] = patternByte{spelling: pattern[i], cost: frequency([]byte{pattern[i]}), toLast: i}
+	}
+	return [][]patternByte{all}
+}
+
+// bytes returns the bytes of the pattern in parts, each of which has the same length in all
+// matches. Bytes that differ between matches in more than one bit are left out.
+func (f *Finder) bytes() (parts [][]patternByte) {
+	var part []patternByte
+	for i, r := range f.runes {
+		spelled := utf8.AppendRune(nil, r.variants[0])
+		masks := make([]byte, len(spelled))
+		for _, v := range r.variants[1:] {
+			other := utf8.AppendRune(nil, v)
+			if len(other) != len(spelled) {
+				masks = nil
+				break
+			}
+			for j := range masks {
+				masks[j] |= other[j] ^ spelled[j]
+			}
+		}
+		if masks == nil {
+			parts, part = append(parts, part), nil
+			continue
+		}
+		for j, mask := range masks {
+			b := patternByte{spelled[j] | mask, mask, 0, i, len(spelled) - 1 - j}
+			if b.cost = frequency([]byte{b.spelling}); mask != 0 {
+				b.cost = frequency([]byte{b.spelling, b.spelling &^ mask})
+			}
+			if mask&(mask-1) != 0 {
+				b.cost = 0 // it is none
+			}
+			part = append(part, b)
+		}
+	}
+	return append(parts, part)
+}
+
+// choosePair chooses the pair among the bytes of a pattern, and reports whether there is one.
+func (f *Finder) choosePair(parts [][]patternByte) bool {
+	best := math.MaxInt
+	for _, part := range parts {
+		// The two bytes of the part that are rarest.
+		first, second := -1, -1
+		for i, b := range part {
+			switch {
+			case b.cost == 0:
+			case first < 0 || b.cost < part[first].cost:
+				first, second = i, first
+			case second < 0 || b.cost < part[second].cost:
+				second = i
+			}
+		}
+		if second < 0 || part[first].cost*part[second].cost >= best {
+			continue
+		}
+		best = part[first].cost * part[second].cost
+		first, second = min(first, second), max(first, second)
+		a, b := part[first], part[second]
+		f.pair, f.distance = pair{a.spelling, a.mask, b.spelling, b.mask}, second-first
+		f.anchor, f.toPair = a.rune, a.toLast
+	}
+	return f.distance > 0
 }
 
 // indexByte returns where b occurs in text[low:high], or high.
@@ -275,6 +400,9 @@ func shortest(runes []rune) int {
 // on. Bytes that are not listed are taken to be rare.
 const commonBytes = " etaoinrslcdupm\nhfg.by_v,x()k\"w/=-:0`1';{}*T2A#SECIR><RqPNjMFD[]LBOG3z45UV68"
 
+// firstLead is the first of the bytes that begin a rune of several.
+const firstLead = 0xc0
+
 // frequency estimates how often one of the bytes occurs, as a number to compare.
 func frequency(set []byte) int {
 	sum := 0
@@ -283,6 +411,8 @@ func frequency(set []byte) int {
 		if rank := strings.IndexByte(commonBytes, b); rank >= 0 {
 			// Frequencies of letters fall roughly with their rank.
 			sum += 10 * len(commonBytes) / (rank + 1)
+		} else if b >= firstLead {
+			sum += 10 * len(commonBytes) / 4 // the same ones over and over in text that has them
 		}
 	}
 	return sum

@@ -1,30 +1,30 @@
 package literal
 
-import (
-	"bytes"
-	"encoding/binary"
-)
+// pair is two bytes that stand at some distance from each other in every match of a
+// pattern. A byte of text is the one of them that it is equal to once the bits of the mask
+// are set: the bit in which the cases of a letter differ.
+type pair struct{ a, maskA, b, maskB byte }
+
+// index returns the first place in text at which the pair stands, or -1.
+func (p *pair) index(text []byte, distance int) int {
+	places := len(text) - distance
+	if places >= pairBlock {
+		return indexPairBlocks(&text[0], places, distance, *p)
+	}
+	for i := range max(places, 0) {
+		if p.isAt(text, i, distance) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (p *pair) isAt(text []byte, i, distance int) bool {
+	return text[i]|p.maskA == p.a && text[i+distance]|p.maskB == p.b
+}
 
 // IndexPair returns where the bytes a and b first stand side by side, or -1. It takes the
 // same time however often one of them stands alone, where [bytes.Index] stops at each a.
 func IndexPair(text []byte, a, b byte) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	as, bs := ones*uint64(a), ones*uint64(b)
-	at := 0
-	for ; at+33 <= len(text); at += 32 {
-		block := text[at : at+33 : at+33]
-		// A byte of these is 0 where both match.
-		z0 := (binary.LittleEndian.Uint64(block) ^ as) | (binary.LittleEndian.Uint64(block[1:]) ^ bs)
-		z1 := (binary.LittleEndian.Uint64(block[8:]) ^ as) | (binary.LittleEndian.Uint64(block[9:]) ^ bs)
-		z2 := (binary.LittleEndian.Uint64(block[16:]) ^ as) | (binary.LittleEndian.Uint64(block[17:]) ^ bs)
-		z3 := (binary.LittleEndian.Uint64(block[24:]) ^ as) | (binary.LittleEndian.Uint64(block[25:]) ^ bs)
-		// The highest bit of a byte is set where that is 0, and in none where none is.
-		if ((z0-ones)&^z0|(z1-ones)&^z1|(z2-ones)&^z2|(z3-ones)&^z3)&highs != 0 {
-			break
-		}
-	}
-	if i := bytes.Index(text[at:], []byte{a, b}); i >= 0 {
-		return at + i
-	}
-	return -1
+	return (&pair{a: a, b: b}).index(text, 1)
 }

@@ -123,6 +123,10 @@ func (l *Lines) fill(ctx context.Context, offset int64, most int) error {
 	return nil
 }
 
+// siftPart is how many bytes of what was read are handed over at a time: what is looked for
+// in them more than once is in the nearest cache of a processor then.
+const siftPart = 24 << 10
+
 // Sift does what a [store.Sifter] does, for the first size bytes of a file.
 func Sift(ctx context.Context, file io.ReaderAt, size int64, buffer *store.Buffer, may func(part []byte) bool) (bool, error) {
 	for offset := int64(0); offset < size; {
@@ -137,8 +141,13 @@ func Sift(ctx context.Context, file io.ReaderAt, size int64, buffer *store.Buffe
 		if err != nil && err != io.EOF {
 			return false, err
 		}
-		if may(part[:n]) {
-			return true, nil
+		for from := 0; ; from += siftPart {
+			if may(part[from:min(from+siftPart+store.SiftOverlap, n)]) {
+				return true, nil
+			}
+			if from+siftPart+store.SiftOverlap >= n {
+				break
+			}
 		}
 		if n < len(part) || offset+int64(n) == size {
 			break

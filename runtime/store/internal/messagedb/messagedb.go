@@ -104,6 +104,11 @@ type Form struct {
 	Conversations string
 	// Conversation is the same for those with the key ?1.
 	Conversation string
+	// Listed is what Conversations has of those with the key ?1, and Sifted are the tables
+	// that have all text of messages and titles. Both are empty where reading all of them is
+	// not to be spared.
+	Listed string
+	Sifted []Sifted
 	// Messages is the query for the messages of the conversation with the key ?1, in
 	// order: role, name, time, size of the content in bytes, and the content, which is
 	// not looked at where the size is over [MaxMessage].

@@ -124,6 +124,11 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 	if err != nil {
 		return nil, nil, err
 	}
+	return s.listed(all, set), problems, nil
+}
+
+// listed returns conversations of a set in the order of their ids.
+func (s *session) listed(all []*info, set store.Set) []store.Conversation {
 	var list []store.Conversation
 	for _, i := range all {
 		if i.archived && set&store.Archived != 0 || !i.archived && set&store.Live != 0 {
@@ -131,7 +136,7 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 		}
 	}
 	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
-	return list, problems, nil
+	return slices.CompactFunc(list, func(a, b store.Conversation) bool { return a.ID == b.ID })
 }
 
 func (s *session) conversation(i *info) store.Conversation {

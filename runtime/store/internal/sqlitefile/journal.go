@@ -89,20 +89,18 @@ func (j *journal) segment(offset int64) (next int64, err error) {
 
 func (j *journal) layout() layout { return j.size }
 
-func (j *journal) read(b []byte, page uint32, within int64) (bool, error) {
-	offset, ok := j.pages[page]
-	if !ok {
-		return false, nil
-	}
-	switch _, err := j.file.ReadAt(b, offset+within); {
+func (j *journal) holds(page uint32) bool { return j.pages[page] != 0 }
+
+func (j *journal) read(b []byte, page uint32, within int64) error {
+	switch _, err := j.file.ReadAt(b, j.pages[page]+within); {
 	case err == io.EOF:
-		return true, ErrChanged // the owner cut it
+		return ErrChanged // the owner cut it
 	case err != nil:
-		return true, err
+		return err
 	case !j.current():
-		return true, ErrChanged
+		return ErrChanged
 	}
-	return true, nil
+	return nil
 }
 
 // current reports whether the journal is of the same transaction still: its header has a

@@ -115,20 +115,28 @@ func (s *Shared[F]) leave(h *handle[F], outdated bool) {
 // changes it.
 const maxAttempts = 10
 
-// Each calls row for each row of a query, which may depend on the form of the database.
-// Where the database changes, it calls begin and starts again.
-func (s *Shared[F]) Each(ctx context.Context, begin func(), row func(*sql.Rows) error, query func(F) string, args ...any) error {
+// Use calls use with the database as it is now, which has a form, and again where the
+// database changes meanwhile.
+func (s *Shared[F]) Use(ctx context.Context, use func(db *DB, form F) error) error {
 	for attempt := 1; ; attempt++ {
-		begin()
 		h, err := s.acquire(ctx)
 		if err == nil {
-			err = h.Each(ctx, row, query(h.form), args...)
+			err = use(h.DB, h.form)
 			s.leave(h, errors.Is(err, ErrChanged))
 		}
 		if !errors.Is(err, ErrChanged) || attempt == maxAttempts {
 			return err
 		}
 	}
+}
+
+// Each calls row for each row of a query, which may depend on the form of the database.
+// Where the database changes, it calls begin and starts again.
+func (s *Shared[F]) Each(ctx context.Context, begin func(), row func(*sql.Rows) error, query func(F) string, args ...any) error {
+	return s.Use(ctx, func(db *DB, form F) error {
+		begin()
+		return db.Each(ctx, row, query(form), args...)
+	})
 }
 
 // Collect returns what scan makes of each row of a query.

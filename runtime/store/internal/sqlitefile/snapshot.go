@@ -33,9 +33,11 @@ type snapshot struct {
 // write-ahead log, or in the rollback journal of a transaction that has not ended.
 type overlay interface {
 	layout() layout
-	// read fills b with a part of a page, and reports whether the overlay has it. The
-	// error is [ErrChanged] where that is not what it was any more.
-	read(b []byte, page uint32, within int64) (bool, error)
+	// holds reports whether the overlay has a page.
+	holds(page uint32) bool
+	// read fills b with a part of a page that the overlay has. The error is [ErrChanged]
+	// where that is not what it was any more.
+	read(b []byte, page uint32, within int64) error
 	// current reports whether the overlay is still what it was when it was read.
 	current() bool
 }
@@ -160,18 +162,23 @@ func (s *snapshot) ReadAt(b []byte, offset int64) (int, error) {
 	return n, nil
 }
 
-// readPart fills a part, shortened to one page where there is an overlay.
+// readPart fills a part, shortened where pages of an overlay begin or end.
 func (s *snapshot) readPart(part *[]byte, offset int64) error {
 	if s.over != nil {
-		page, within := offset/s.pageSize, offset%s.pageSize
-		*part = (*part)[:min(int64(len(*part)), s.pageSize-within)]
-		found, err := s.over.read(*part, uint32(page+1), within)
-		if errors.Is(err, ErrChanged) {
-			s.changed.Store(true)
-		}
-		if found {
+		page, within := uint32(offset/s.pageSize+1), offset%s.pageSize
+		end := s.pageSize - within
+		if s.over.holds(page) {
+			*part = (*part)[:min(int64(len(*part)), end)]
+			err := s.over.read(*part, page, within)
+			if errors.Is(err, ErrChanged) {
+				s.changed.Store(true)
+			}
 			return err
 		}
+		for page++; end < int64(len(*part)) && !s.over.holds(page); page++ {
+			end += s.pageSize
+		}
+		*part = (*part)[:min(int64(len(*part)), end)]
 	}
 	n, err := s.file.ReadAt(*part, offset)
 	switch {

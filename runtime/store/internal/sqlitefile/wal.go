@@ -97,24 +97,23 @@ func (w *wal) has(frame []byte) bool { return bytes.Equal(frame[8:16], w.header[
 
 func (w *wal) layout() layout { return layout{w.pageSize, w.pages} }
 
-func (w *wal) read(b []byte, page uint32, within int64) (bool, error) {
-	offset, ok := w.frames[page]
-	if !ok {
-		return false, nil
-	}
+func (w *wal) holds(page uint32) bool { return w.frames[page] != 0 }
+
+func (w *wal) read(b []byte, page uint32, within int64) error {
+	offset := w.frames[page]
 	switch _, err := w.file.ReadAt(b, offset+frameHeaderSize+within); {
 	case err == io.EOF:
-		return true, ErrChanged // the owner cut it
+		return ErrChanged // the owner cut it
 	case err != nil:
-		return true, err
+		return err
 	}
 	// The owner writes the head of a frame before its page: as long as it is the one that
 	// was there, so was the page.
 	var head [frameHeaderSize]byte
 	if _, err := w.file.ReadAt(head[:], offset); err != nil || !w.has(head[:]) || binary.BigEndian.Uint32(head[:]) != page {
-		return true, ErrChanged
+		return ErrChanged
 	}
-	return true, nil
+	return nil
 }
 
 func (w *wal) current() bool {
