@@ -18,7 +18,7 @@ func TestShortestPart(t *testing.T) {
 	alphabet := []rune("aabk\u212aé\n ")
 	choice := []string{"a", "aa", "ab", "aba", "k", "ak", "é", "a a", "bbbb", "kéka"}
 	tried := 0
-	for range cases.Of(8_000) {
+	for range cases.Of(10_000) {
 		var b strings.Builder
 		for range 2 + rng.IntN(30) {
 			b.WriteRune(alphabet[rng.IntN(len(alphabet))])

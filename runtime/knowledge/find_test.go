@@ -18,7 +18,7 @@ import (
 func TestFindingAnswersAsScanningDoes(t *testing.T) {
 	t.Parallel()
 	found, answered, collisions := 0, 0, 0
-	for seed := range cases.Of(uint64(250)) {
+	for seed := range cases.Of(uint64(450)) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		dir := t.TempDir()
 		names := randomTopic(t, r, filepath.Join(dir, "kb"))

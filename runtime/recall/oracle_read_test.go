@@ -224,7 +224,7 @@ func read(t *testing.T, conv *recordedConversation, call readCall) (string, erro
 func TestReadAgainstOracle(t *testing.T) {
 	t.Parallel()
 	outcomes := map[string]int{}
-	for seed := range cases.Of(uint64(40)) {
+	for seed := range cases.Of(uint64(80)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		conv := randomConversation(r)
 		call := randomRead(r, conv.turns)

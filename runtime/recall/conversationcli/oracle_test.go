@@ -46,7 +46,7 @@ func TestGrepAgainstOracle(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 8))
 	matched := 0
-	for round := range cases.Of(60) {
+	for round := range cases.Of(90) {
 		dir := filepath.Join(t.TempDir(), "w")
 		writeRandom(t, dir, rng)
 		for range 8 {
