@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 	if !ok {
 		os.Exit(memtemp.For(m).Run())
 	}
+	limitFiles()
 	w, err := archive.Create(context.Background(), archive.WriterOptions{Dir: dir})
 	if err == nil {
 		_, err = exports.Import(context.Background(), path, w, exports.Options{Progress: func(p exports.Progress) { fmt.Println(p.Conversations) }})
