@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/base/cases"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
@@ -132,7 +133,7 @@ func change(rng *rand.Rand, stores []*messageStore) {
 func TestIndexesChangeNoAnswer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for seed := range uint64(60) {
+	for seed := range cases.Of(uint64(30)) {
 		rng := rand.New(rand.NewPCG(seed, 15))
 		stores := randomStores(rng)
 		dir := filepath.Join(dir, fmt.Sprint(seed))
@@ -241,7 +242,7 @@ func TestIndexesChangeNoListing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	skipped := 0
-	for seed := range uint64(40) {
+	for seed := range cases.Of(uint64(20)) {
 		rng := rand.New(rand.NewPCG(seed, 19))
 		stores := randomStores(rng)
 		l, _ := indexedLibrary(t, filepath.Join(dir, fmt.Sprint(seed)), stores, seed%2 == 0)
