@@ -32,7 +32,7 @@ type Indexes struct {
 
 // indexFormat is what an index has that this package puts there. Indexes of another one are
 // left alone.
-const indexFormat = "v2"
+const indexFormat = "v3"
 
 // NewIndexes returns the indexes in a directory, which need not be there.
 func NewIndexes(dir string) *Indexes {
@@ -61,8 +61,7 @@ func (x *Indexes) of(s store.Store) *index.Index {
 	if x == nil {
 		return nil
 	}
-	sum := sha256.Sum256([]byte(s.Name() + "\x00" + s.Place()))
-	name := s.Name() + "-" + hex.EncodeToString(sum[:8])
+	name := indexName(s)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.open[name] == nil {
@@ -87,6 +86,12 @@ func (x *Indexes) factsDir() *facts.Directory {
 		return nil
 	}
 	return x.facts
+}
+
+// indexName returns the name of the directory of a store's index.
+func indexName(s store.Store) string {
+	sum := sha256.Sum256([]byte(s.Name() + "\x00" + s.Place()))
+	return s.Name() + "-" + hex.EncodeToString(sum[:8])
 }
 
 // Close closes the files of all indexes.
