@@ -54,6 +54,23 @@ func (c *clock) tick() {
 	}
 }
 
+// needStamps skips a test where the system does not say enough of files for anything to be
+// kept.
+func needStamps(t *testing.T) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Lstat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !facts.Of(info).Known() {
+		t.Skip("nothing is kept on " + runtime.GOOS)
+	}
+}
+
 // listed is everything that a library says of what there is, as text.
 func listed(t *testing.T, o conversations.Options) string {
 	t.Helper()
@@ -155,6 +172,7 @@ func fileChanges() []fileChange {
 // is kept changes no answer.
 func TestListingsOfChangingFiles(t *testing.T) {
 	t.Parallel()
+	needStamps(t)
 	r := rand.New(rand.NewPCG(12, 4))
 	clock := newClock(t)
 	dir, data, cache := filepath.Join(t.TempDir(), "project"), t.TempDir(), t.TempDir()
@@ -262,6 +280,7 @@ func moveJP(t *testing.T, r *rand.Rand, at, dir, data string) {
 // are forked, continued and have sub-agents, so that several files decide what is listed.
 func TestListingsOfChangingHistories(t *testing.T) {
 	t.Parallel()
+	needStamps(t)
 	r := rand.New(rand.NewPCG(14, 6))
 	clock := newClock(t)
 	dir, home, cache := t.TempDir(), t.TempDir(), t.TempDir()
@@ -384,5 +403,35 @@ func writeHistories(t *testing.T, dir string, env map[string]string) {
 			event(1, root, opened), event(2, root, `"type":"user_message","origin":"user","text":"Why do we retry?"`),
 			event(3, root, `"type":"agent_message","origin":"model","text":"Because the gauge feed."`),
 			event(4, uuid(5, i), `"parent_id":"`+root+`",`+opened), event(5, uuid(5, i), `"type":"user_message","origin":"conv","text":"else"`))
+	}
+}
+
+// TestNothingIsKeptOfExcluded lists histories of a directory that its user excluded.
+func TestNothingIsKeptOfExcluded(t *testing.T) {
+	t.Parallel()
+	needStamps(t)
+	for _, excluded := range []bool{false, true} {
+		dir, home, cache := t.TempDir(), t.TempDir(), t.TempDir()
+		env := map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(home, "claude"), "CODEX_HOME": filepath.Join(home, "codex"), "XDG_DATA_HOME": filepath.Join(home, "data")}
+		writeHistories(t, dir, env)
+		if excluded {
+			if err := os.WriteFile(filepath.Join(dir, ".convtools-exclude"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o := conversations.Options{AllProjects: true, Dir: t.TempDir(), Getenv: func(name string) string { return env[name] }, Indexes: conversations.NewIndexes(t.TempDir())}
+		o.Indexes.SetFacts(cache, facts.Options{Now: later, Least: 1})
+		listed(t, o)
+		kept := 0
+		for _, file := range files(t, cache, "") {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept += bytes.Count(data, []byte("retry"))
+		}
+		if kept == 0 != excluded {
+			t.Errorf("excluded %v: %d texts are kept", excluded, kept)
+		}
 	}
 }

@@ -231,7 +231,7 @@ func (s *session) peek(ctx context.Context, files *safefile.Series, e *entry, bu
 			return
 		}
 	}
-	if e.meta, e.err = peek(ctx, files, e.file, buf); e.err == nil {
+	if e.meta, e.err = peek(ctx, files, e.file, buf); e.err == nil && !s.store.project.Excludes(e.meta.cwd) {
 		sheet.KeepFor(e.meta.encode(), min(e.meta.size, 2*peekSize))
 	}
 }

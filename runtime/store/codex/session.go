@@ -259,7 +259,7 @@ func (s *session) peekOne(ctx context.Context, open opener, r *rollout, buf []by
 			return
 		}
 	}
-	if r.meta, r.err = peek(ctx, open, r.file, buf); r.err == nil {
+	if r.meta, r.err = peek(ctx, open, r.file, buf); r.err == nil && !s.store.project.Excludes(r.meta.cwd) {
 		sheet.KeepFor(r.meta.encode(), min(r.stamp.Size(), 2*peekSize))
 	}
 }

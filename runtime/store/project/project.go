@@ -53,8 +53,9 @@ type Project struct {
 
 // recorded is what is known of a recorded directory.
 type recorded struct {
-	has  bool
-	root string
+	has      bool
+	excluded bool
+	root     string
 }
 
 // New returns what options ask for.
@@ -104,6 +105,10 @@ func (p *Project) Excluded() string { return p.excluded(p.dir) }
 // that is every directory that is not excluded, also one that is not known.
 func (p *Project) Has(dir string) bool { return p.look(dir).has }
 
+// Excludes reports whether a directory, as a program recorded it, is one that the user
+// excluded: nothing of what was said there may be kept anywhere.
+func (p *Project) Excludes(dir string) bool { return p.look(dir).excluded }
+
 // Root returns the directory of the project that a recorded directory belongs to: the root
 // of the git repository, or of its main working tree, or of the JP workspace, or the
 // directory itself.
@@ -119,7 +124,8 @@ func (p *Project) look(dir string) recorded {
 	if !ok {
 		real := resolve(dir)
 		root, id, _ := identify(real)
-		r.has = p.excluded(real) == "" && (p.all || p.has(real, root, id))
+		r.excluded = p.excluded(real) != ""
+		r.has = !r.excluded && (p.all || p.has(real, root, id))
 		if r.root = root; strings.HasPrefix(id, repository) {
 			if main := mainRoot(strings.TrimPrefix(id, repository)); main != nil {
 				r.root = main[0]

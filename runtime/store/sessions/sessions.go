@@ -242,7 +242,9 @@ func (o *opened) infos(ctx context.Context, session string, buffer *store.Buffer
 		if found, err = o.find(ctx, session, buffer); err != nil {
 			return nil, err
 		}
-		sheet.Keep(encode(found))
+		if !slices.ContainsFunc(found, func(i *info) bool { return o.store.project.Excludes(i.settings.Dir) }) {
+			sheet.Keep(encode(found))
+		}
 	}
 	for _, i := range found {
 		i.stamp = stamp
