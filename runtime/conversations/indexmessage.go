@@ -167,5 +167,10 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 			Size:     [...]int{totals.Turns, numbering.Requests, numbering.Events, chars},
 			NativeID: r.conversation.NativeID, Source: r.conversation.Source,
 		}).encode()
+		counted := counts{
+			Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime,
+			Size: &Size{Turns: totals.Turns, Requests: numbering.Requests, Numbered: numbering.Events, Chars: chars},
+		}
+		counted.keep(r.conversation)
 	}
 }
