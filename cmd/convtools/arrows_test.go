@@ -159,7 +159,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/store/..."),
-			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "golang.org/x/sync/semaphore", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
+			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "golang.org/x/sync/errgroup", "golang.org/x/sync/semaphore", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
 			why:  "a store reads one format, thousands of files of it; no tool and no front asks one",
 		},
 		{

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -215,6 +216,33 @@ func TestQueryBusy(t *testing.T) {
 	asked.answer(t, "Here I am.")
 	if code := query.wait(); code != 0 {
 		t.Errorf("exit %d: %s", code, query.stderr.String())
+	}
+}
+
+// Another process sees all that happens in a session, in order and once, and ends with it.
+func TestEventsFollowed(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	query := h.start(t, "query", "--json", "How long is the Rhine?")
+	asked := h.gate.next()
+	query.until(`"task_started"`)
+	id := query.session()
+	follower := h.start(t, "session", "events", "--follow", id)
+	follower.until(`"task_started"`) // what has happened, while the model is still asked
+	asked.answer(t, "1233 km.")
+	if code := query.wait(); code != 0 {
+		t.Fatalf("exit %d: %s", code, query.stderr.String())
+	}
+	if code := follower.wait(); code != 0 {
+		t.Errorf("the follower: exit %d: %s", code, follower.stderr.String())
+	}
+	if diff := cmp.Diff(query.printed.String(), follower.printed.String()); diff != "" {
+		t.Errorf("what query has printed, and the follower (-want +got):\n%s", diff)
+	}
+	// Of a session that has ended there is nothing to wait for.
+	again := h.start(t, "session", "events", "--follow", id)
+	if code := again.wait(); code != 0 || again.printed.String() != query.printed.String() {
+		t.Errorf("exit %d: %s", code, again.printed.String())
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // A person who does not want to wait stops all that runs; the conversations stay fit to go on with.
@@ -33,6 +34,34 @@ func TestQueryInterrupted(t *testing.T) {
 	again := h.start(t, "query", "--id", id, "How long is it?")
 	if code := again.wait(); code != 0 || again.printed.String() != "1233 km.\n" {
 		t.Errorf("exit %d: %s%s", code, again.printed.String(), again.stderr.String())
+	}
+}
+
+// A person who asks again does not wait for what cannot end: here, for a reader that reads no more.
+func TestQueryInterruptedTwice(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.script(t, "[[conversation]]\n[[conversation.response]]\ntext = \""+strings.Repeat("x", 1<<19)+"\"\n")
+	query := h.start(t, "query", "--model", "scripted", "--json", "Go.")
+	query.until(`"task_started"`)
+	for query.out.Scan() { // up to the middle of a line that no pipe holds
+		query.printed.WriteString(query.out.Text() + "\n")
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- query.cmd.Wait() }()
+	for asking := true; asking; {
+		_ = query.cmd.Process.Signal(os.Interrupt) // it may have ended
+		select {
+		case <-ended:
+			asking = false
+		case <-time.After(10 * time.Millisecond): // two that come at once are one
+		}
+	}
+	if status, ok := query.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGINT {
+		t.Errorf("it ended with %v", query.cmd.ProcessState)
+	}
+	if replay := h.start(t, "session", "replay", query.session()); replay.wait() != 0 {
+		t.Error(replay.stderr.String())
 	}
 }
 
@@ -66,6 +95,27 @@ func TestQueryInterruptedAnywhere(t *testing.T) {
 		}) {
 			t.Errorf("after %d lines, gone on with: %v\n%s%s", line, err, again.printed.String(), again.stderr.String())
 		}
+	}
+}
+
+// A follower that is interrupted ends, and what it follows goes on.
+func TestEventsFollowedUntilInterrupted(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	query := h.start(t, "query", "--json", "How long is the Rhine?")
+	asked := h.gate.next()
+	query.until(`"task_started"`)
+	follower := h.start(t, "session", "events", "--follow", query.session())
+	follower.until(`"task_started"`)
+	if err := follower.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if code := follower.wait(); code != 130 {
+		t.Errorf("exit %d: %s", code, follower.stderr.String())
+	}
+	asked.answer(t, "1233 km.")
+	if code := query.wait(); code != 0 {
+		t.Errorf("exit %d: %s", code, query.stderr.String())
 	}
 }
 

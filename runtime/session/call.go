@@ -155,7 +155,7 @@ func (d *decision) creation(caller string, request Create, others int) (Conversa
 		return opening, refusal
 	}
 	if count, limit := d.state.live()+others+1, d.state.config.MaxConversations; count > limit {
-		return opening, &Refusal{Code: CodeConversations, Reason: "the session has too many conversations; conv.destroy frees one", Count: count, Max: limit}
+		return opening, &Refusal{Code: CodeConversations, Reason: "the session has as many conversations as it may have; conv.list shows them, and conv.destroy makes room for another one", Count: count, Max: limit}
 	}
 	opening.Context.Capabilities, opening.Context.Title = capabilities, request.Title
 	if request.Base != nil {

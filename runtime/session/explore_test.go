@@ -6,31 +6,41 @@ import (
 	"hash/maphash"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
 // explored bounds the exploration of TestExplore: make prove explores all.
-var explored = struct{ states, queue, conversations *int }{
-	flag.Int("states", 300, "how many states TestExplore goes on from; 0 is all"),
+var explored = struct{ states, whole, queue, conversations *int }{
+	flag.Int("states", 600, "how many states TestExplore goes on from, nearest first; 0 is all"),
+	flag.Int("whole", 100, "of how many of them the log is folded and checked from its beginning, and not only from the state before"),
 	flag.Int("queue", 1, "how many submissions wait in TestExplore"),
 	flag.Int("conversations", 3, "how many conversations TestExplore has, destroyed ones too"),
 }
 
 // place is a state that TestExplore has reached, and how.
 type place struct {
-	state  State
-	from   *place // nil for the start
-	in     Input
-	events []Event // of the last step
-	length int     // of the log
+	state State
+	audit audit  // of the log that leads to it
+	from  *place // nil for the start
+	in    Input
 }
 
 // log returns all events that lead to a place.
-func (p *place) log() []Event {
-	log := make([]Event, p.length)
-	for ; p != nil; p = p.from {
-		copy(log[p.length-len(p.events):], p.events)
+func (p *place) log(t checker) []Event {
+	var inputs []Input
+	for ; p.from != nil; p = p.from {
+		inputs = append(inputs, p.in)
+	}
+	var log []Event
+	var s State
+	for _, in := range slices.Backward(inputs) {
+		next, _, events, err := Step(s, epoch, in)
+		if err != nil {
+			t.Fatalf("the way to a state cannot be gone again: %v", err)
+		}
+		s, log = next, append(log, events...)
 	}
 	return log
 }
@@ -41,13 +51,22 @@ func (p *place) log() []Event {
 type exploration struct {
 	t       *testing.T
 	limited bool // samples and interrupts are few, and count
-	seen    map[uint64]bool
+	whole   bool // logs are checked from their beginning
+	seen    map[uint64]struct{}
 	seed    maphash.Seed
 	queue   []*place
+	replies map[reply][]ResponseItem
 	at      *place // the one that a step is taken from
 	in      Input
 
-	transitions, refused, recoveries, deepest, longest int
+	transitions, refused, recoveries, deepest int
+	longest                                   int64
+}
+
+// reply is a line of a script where so many conversations have been made.
+type reply struct {
+	line string
+	made int
 }
 
 // Helper and Fatalf make it a checker, which reports the way.
@@ -92,11 +111,13 @@ func hostAsked(s State, effects []Effect) any {
 }
 
 // step takes a step from a place, holds every invariant, and returns where it leads; nil where the input is refused.
+//
+// That a state is the fold of its log is held for each step: the events, applied to the state before, give the state
+// behind. With that of the start, it is true of every log.
 func (x *exploration) step(p *place, in Input) *place {
 	x.t.Helper()
 	x.at, x.in = p, in
-	at := epoch
-	next, effects, events, err := Step(p.state, at, in)
+	next, effects, events, err := Step(p.state, epoch, in)
 	if err != nil {
 		if !reflect.DeepEqual(next, p.state) {
 			x.Fatalf("the input is refused and changes the state")
@@ -105,13 +126,20 @@ func (x *exploration) step(p *place, in Input) *place {
 		return nil
 	}
 	x.transitions++
-	reached := &place{state: next, from: p, in: in, events: events}
-	if p != nil {
-		reached.length = p.length
+	folded := p.state.clone()
+	for _, e := range events {
+		if err := folded.apply(e); err != nil {
+			x.Fatalf("I14: the log does not fold: %v", err)
+		}
 	}
-	reached.length += len(events)
-	log := reached.log()
-	checkState(x, next, log, effects)
+	if problem := folded.unfinished(); problem != "" || !reflect.DeepEqual(folded, next) {
+		x.Fatalf("I14: the fold of the log is another state, or not one between two steps: %s", problem)
+	}
+	reached := &place{state: next, from: p, in: in, audit: p.audit.with(x, events)}
+	checkAudited(x, next, reached.audit, effects)
+	if x.whole {
+		checkState(x, next, reached.log(x), effects)
+	}
 	wants, _ := pending(next).(Effect)
 	_, recovers := in.(Recover)
 	switch before := pending(p.state); {
@@ -120,7 +148,7 @@ func (x *exploration) step(p *place, in Input) *place {
 	case wants == nil && len(effects) > 0 && !stopped(effects):
 		x.Fatalf("nothing runs, and the host is asked for %+v", effects)
 	}
-	x.longest = max(x.longest, len(log))
+	x.longest = max(x.longest, next.seq)
 	x.deepest = max(x.deepest, len(next.stack))
 	return reached
 }
@@ -133,44 +161,60 @@ func stopped(effects []Effect) bool {
 // key is what decides on what happens from now on. The results that calls have are not of it, since nothing but an output
 // is made of them.
 func (x *exploration) key(s State) uint64 {
-	var b strings.Builder
+	var b keyed
 	for c := range s.Conversations() {
-		fmt.Fprintf(&b, "|%v", c.Destroyed)
+		b.flag('c', c.Destroyed)
 		if turn := c.turn; turn != nil {
-			b.WriteString(" turn")
+			b.flag('t', true)
 			if x.limited {
-				fmt.Fprintf(&b, " %d %d", turn.Samples, turn.Interrupts)
+				b.number(turn.Samples)
+				b.number(turn.Interrupts)
 			}
 		}
 	}
 	for _, batch := range s.stack {
-		fmt.Fprintf(&b, "/%s", label(batch.Caller))
+		b.text("/", batch.Caller)
 		for _, f := range batch.Frames {
-			fmt.Fprintf(&b, " %s %v %v", label(f.Target), f.Started, f.Result != nil)
+			b.text("f", f.Target)
+			b.flag('s', f.Started)
+			b.flag('r', f.Result != nil)
 		}
 	}
 	for _, q := range s.queue {
-		fmt.Fprintf(&b, "<%s", label(q.Conversation))
+		b.text("<", q.Conversation)
 	}
 	if t := s.task; t != nil {
-		fmt.Fprintf(&b, "!%s %v", label(t.Conversation), t.sampling)
+		b.text("!", t.Conversation)
+		b.flag('s', t.sampling)
 		for _, call := range t.open {
-			fmt.Fprintf(&b, " %s %T %+v", call.ID, call.Request, targetOf(call.Request))
+			b.text("k", call.ID)
+			b.text(string(call.Request.tool()), targetOf(call.Request))
 		}
 		if t.stop != nil {
-			fmt.Fprintf(&b, " stop %v %v %s", t.stop.Chain, slices.Sorted(slices.Values(t.stop.Destroy)), t.stop.tool)
+			b.text("x", t.stop.tool)
+			b.flag('c', t.stop.Chain)
+			for _, id := range slices.Sorted(slices.Values(t.stop.Destroy)) {
+				b.text("d", id)
+			}
 		}
 	}
-	return maphash.String(x.seed, b.String())
+	return maphash.Bytes(x.seed, b)
 }
+
+// keyed is a key in the making.
+type keyed []byte
+
+func (b *keyed) flag(what byte, set bool) { *b = strconv.AppendBool(append(*b, what), set) }
+func (b *keyed) number(n int)             { *b = strconv.AppendInt(append(*b, ' '), int64(n), 10) }
+func (b *keyed) text(what, s string)      { *b = append(append(append(*b, what...), s...), ' ') }
 
 // targetOf returns the conversation that a request names.
 func targetOf(request Request) string {
 	switch request := request.(type) {
 	case Create:
-		return label(request.ConversationID)
+		return request.ConversationID
 	case Send:
-		return label(request.ConversationID)
+		return request.ConversationID
 	}
 	return ""
 }
@@ -202,7 +246,7 @@ func (x *exploration) inputs(s State) []Input {
 		return inputs
 	}
 	inputs = append(inputs, SampleFailed{Task: t.ID, Failure: Failure{Code: "overloaded"}, Usage: Usage{InputTokens: tokensPerSample}})
-	lines := []string{"say a", "think", "twice", "list", "tool", "tool + tool", "invalid + create x"}
+	lines := []string{"say a", "say ", "think", "twice", "list", "tool", "tool + tool", "invalid + create x"}
 	if len(ids) < *explored.conversations {
 		lines = append(lines, "create x", "say a + create x", "tool + create x", "create x + create y", "create x + list")
 	}
@@ -213,25 +257,38 @@ func (x *exploration) inputs(s State) []Input {
 		if t.stop != nil {
 			break
 		}
-		lines = append(lines, fmt.Sprintf("send %d x", n), fmt.Sprintf("destroy %d", n), fmt.Sprintf("send %d x + destroy %d", n, n), fmt.Sprintf("history %d", n))
+		to := strconv.Itoa(n)
+		lines = append(lines, "send "+to+" x", "destroy "+to, "send "+to+" x + destroy "+to, "history "+to)
 		for m := range len(ids) {
-			lines = append(lines, fmt.Sprintf("send %d x + send %d y", n, m))
+			lines = append(lines, "send "+to+" x + send "+strconv.Itoa(m)+" y")
 		}
 		if len(ids) < *explored.conversations {
-			lines = append(lines, fmt.Sprintf("create x + send %d y", n))
+			lines = append(lines, "create x + send "+to+" y")
 		}
 	}
 	for _, line := range lines {
-		h := &host{t: x, made: len(ids) - 1}
-		inputs = append(inputs, h.reply(t.ID, line))
+		inputs = append(inputs, x.response(t.ID, line, len(ids)-1))
 	}
 	return inputs
 }
 
+// response returns the response that a line is.
+func (x *exploration) response(task TaskID, line string, made int) Input {
+	key := reply{line, made}
+	items, ok := x.replies[key]
+	if !ok {
+		h := &host{t: x, made: made}
+		items = h.reply(task, line).(Response).Items
+		x.replies[key] = items
+	}
+	return Response{Task: task, Items: items, Usage: Usage{InputTokens: tokensPerSample - 1, OutputTokens: 1}}
+}
+
 // visit adds a place unless there is one like it.
 func (x *exploration) visit(p *place) {
-	if key := x.key(p.state); !x.seen[key] {
-		x.seen[key] = true
+	key := x.key(p.state)
+	if _, been := x.seen[key]; !been {
+		x.seen[key] = struct{}{}
 		x.queue = append(x.queue, p)
 	}
 }
@@ -257,18 +314,19 @@ func (x *exploration) comesToRest(p *place) {
 		if err != nil {
 			x.Fatalf("what the session waits for is refused: %v", err)
 		}
-		p = &place{state: next, from: p, in: in, events: events}
+		p = &place{state: next, from: p, in: in, audit: p.audit.with(x, events)}
 	}
 	for c := range p.state.Conversations() {
-		if c.turn != nil || len(unanswered(c)) > 0 {
+		if c.turn != nil || len(p.audit.of[c.ID].open) > 0 {
 			x.Fatalf("%s has not come to rest", label(c.ID))
 		}
 	}
 }
 
-// TestExplore explores the states that the reducer reaches with up to three conversations: whatever models and people
-// do, in every order, with a crash after every record. Without limits there is no end to what may happen, but one to the
-// states; with limits, what they refuse is explored too.
+// TestExplore explores the states that the reducer reaches with up to three conversations and two calls in a response:
+// whatever models and people do, in every order, with a crash after every record. Without limits there is no end to what
+// may happen, but one to the states; with limits, what they refuse is explored too. -states=0 goes on until no state is
+// left that has not been gone on from.
 func TestExplore(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]Config{
@@ -277,7 +335,7 @@ func TestExplore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := &exploration{t: t, limited: name == "limited", seen: map[uint64]bool{}, seed: maphash.MakeSeed()}
+			x := &exploration{t: t, limited: name == "limited", seen: map[uint64]struct{}{}, seed: maphash.MakeSeed(), replies: map[reply][]ResponseItem{}}
 			x.explore(config)
 		})
 	}
@@ -289,6 +347,7 @@ func (x *exploration) explore(config Config) {
 	for ; n < len(x.queue) && (n < *explored.states || *explored.states == 0); n++ {
 		p := x.queue[n]
 		x.queue[n] = nil
+		x.whole = n < *explored.whole
 		for _, in := range x.inputs(p.state) {
 			reached := x.step(p, in)
 			if _, crashed := in.(Recover); crashed && reached != nil {
@@ -299,7 +358,10 @@ func (x *exploration) explore(config Config) {
 			}
 		}
 		x.comesToRest(p)
-		p.state = State{} // there are many places
+		p.state, p.audit = State{}, audit{} // there are many places
+		if n%10000 == 0 {
+			x.t.Logf("at %d of %d", n, len(x.seen))
+		}
 	}
 	of := "all"
 	if n < len(x.queue) {

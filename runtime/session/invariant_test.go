@@ -1,7 +1,9 @@
 package session
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,13 +33,26 @@ func checkFold(t checker, s State, log []Event) {
 	}
 }
 
-// checkState holds the invariants of a state and of the log that led to it. Their numbers are those of the
+// checkState holds the invariants of a state and of the whole log that led to it. Their numbers are those of the
 // specification, §4.3.
 func checkState(t checker, s State, log []Event, effects []Effect) {
 	t.Helper()
 	checkFold(t, s, log)
-	checkLog(t, s, log)
+	checkAudited(t, s, audit{}.with(t, log), effects)
+	for c := range s.Conversations() {
+		checkHistory(t, c)
+	}
+}
 
+// checkAudited holds the invariants of a state, with what is to be known of the log that led to it.
+func checkAudited(t checker, s State, a audit, effects []Effect) {
+	t.Helper()
+	if a.session != s.id || a.seq != s.seq {
+		t.Fatalf("I6: the log has %d events of session %q, the state %d of %q", a.seq, a.session, s.seq, s.id)
+	}
+	if running, _ := s.Running(); running != a.running {
+		t.Fatalf("I1: task %d runs according to the log, %d in the state", a.running, running)
+	}
 	if s.task == nil && (len(s.stack) > 0 || len(s.queue) > 0) {
 		t.Fatalf("I7: nothing runs, and %d batches and %d submissions wait", len(s.stack), len(s.queue))
 	}
@@ -67,13 +82,19 @@ func checkState(t checker, s State, log []Event, effects []Effect) {
 	var used Usage
 	for c := range s.Conversations() {
 		used.add(c.Usage)
+		logged := a.of[c.ID]
 		if c.Parent != "" && !s.Conversation(c.Parent).covers(c.Capabilities) {
 			t.Fatalf("I8: %s may do more than what created it", label(c.ID))
 		}
-		checkHistory(t, s, c)
+		if logged.messages != c.Messages || logged.gone != c.Destroyed {
+			t.Fatalf("I12: %s has %d messages in the log and counts %d; destroyed: %v, %v", label(c.ID), logged.messages, c.Messages, logged.gone, c.Destroyed)
+		}
 		if c.turn == nil {
 			if s.suspended(c.ID) || s.task != nil && s.task.Conversation == c.ID {
 				t.Fatalf("%s has no logical turn and is not idle", label(c.ID))
+			}
+			if len(logged.open) > 0 {
+				t.Fatalf("I7: %s is idle with the open calls %v", label(c.ID), logged.open)
 			}
 			continue
 		}
@@ -86,34 +107,23 @@ func checkState(t checker, s State, log []Event, effects []Effect) {
 		if limit := c.turn.Budget.Tokens; limit > 0 && c.turn.Usage.tokens() >= limit+tokensPerSample {
 			t.Fatalf("I11: %s has used %d tokens of %d", label(c.ID), c.turn.Usage.tokens(), limit)
 		}
+		if c.turn.Usage != logged.turn {
+			t.Fatalf("I10: the turn of %s and its calls used %+v, it counts %+v", label(c.ID), logged.turn, c.turn.Usage)
+		}
 	}
-	if used != s.usage {
-		t.Fatalf("I10: the conversations used %+v, the session %+v", used, s.usage)
+	if used != s.usage || a.used != s.usage {
+		t.Fatalf("I10: the conversations used %+v, the responses %+v, the session %+v", used, a.used, s.usage)
 	}
 	for _, effect := range effects {
-		if sample, ok := effect.(Sample); ok && len(unanswered(s.Conversation(sample.Conversation))) > 0 {
-			t.Fatalf("I3: %s is sampled with an open call", label(sample.Conversation))
+		if sample, ok := effect.(Sample); ok && len(a.of[sample.Conversation].open) > 0 {
+			t.Fatalf("I3: %s is sampled with the open calls %v", label(sample.Conversation), a.of[sample.Conversation].open)
 		}
 	}
 }
 
-// unanswered returns the calls of a history without an output.
-func unanswered(c *Conversation) map[string]bool {
-	open := map[string]bool{}
-	for _, item := range c.Items() {
-		switch item.Kind {
-		case ToolCall:
-			open[item.CallID] = true
-		case ToolOutput:
-			delete(open, item.CallID)
-		}
-	}
-	return open
-}
-
-// checkHistory holds that outputs follow their calls, one each (I2), that none is left when a conversation is idle
-// (I7), and that what is counted is what conv.history shows (I12).
-func checkHistory(t checker, s State, c *Conversation) {
+// checkHistory holds that outputs follow their calls, one each (I2), and that what is counted is what conv.history shows
+// (I12).
+func checkHistory(t checker, c *Conversation) {
 	t.Helper()
 	open, messages := map[string]bool{}, 0
 	for _, item := range c.Items() {
@@ -142,75 +152,117 @@ func checkHistory(t checker, s State, c *Conversation) {
 	}
 }
 
-// checkLog holds the grammar of tasks (I1, I6), the order of submissions (I13), the silence of tombstones (I15), and
-// the sum of all responses (I10).
-func checkLog(t checker, s State, log []Event) {
+// audit is what is to be known of a log for the invariants of logs, without the log: so that they are held after each
+// step of a long one.
+type audit struct {
+	session string
+	seq     int64
+	running TaskID
+	started SubmissionID // the last one
+	used    Usage        // by all responses
+	of      map[string]audited
+	answers map[FrameID]string // which conversation answers a frame that has started
+}
+
+// audited is what an audit knows of a conversation.
+type audited struct {
+	open     []string // calls without an output
+	messages int
+	gone     bool
+	turn     Usage // by its last logical turn and what its calls started
+}
+
+// with returns the audit of a log that goes on with events. It holds the grammar of tasks (I1, I6), that calls have one
+// output (I2), the order of submissions (I13) and the silence of tombstones (I15).
+func (a audit) with(t checker, events []Event) audit {
 	t.Helper()
-	var running TaskID
-	var started SubmissionID
-	var used Usage
-	turns, answering := map[TurnID]Usage{}, map[FrameID]TurnID{}
-	spend := func(turn TurnID, more Usage) {
-		sum := turns[turn]
-		sum.add(more)
-		turns[turn] = sum
+	a.of, a.answers = maps.Clone(a.of), maps.Clone(a.answers)
+	if a.of == nil {
+		a.of, a.answers = map[string]audited{}, map[FrameID]string{}
 	}
-	gone := map[string]bool{}
-	for i, e := range log {
-		if e.Seq != int64(i+1) || e.Session != s.id {
-			t.Fatalf("I6: event %d of session %q has the number %d", i+1, e.Session, e.Seq)
+	for _, e := range events {
+		if a.seq == 0 {
+			a.session = e.Session
 		}
-		if gone[e.Conversation] {
+		a.seq++
+		if e.Seq != a.seq || e.Session != a.session {
+			t.Fatalf("I6: event %d of session %q has the number %d", a.seq, e.Session, e.Seq)
+		}
+		c := a.of[e.Conversation]
+		if c.gone {
 			t.Fatalf("I15: %s of %s, which is destroyed", e.Body.Type(), label(e.Conversation))
 		}
 		switch b := e.Body.(type) {
 		case TaskStarted:
-			if running != 0 {
-				t.Fatalf("I1: task %d starts while %d runs", e.Task, running)
+			if a.running != 0 {
+				t.Fatalf("I1: task %d starts while %d runs", e.Task, a.running)
 			}
-			running = e.Task
+			a.running = e.Task
 			if b.Continues == nil {
-				answering[e.Frame] = e.LogicalTurn
-			}
-			if b.Continues == nil && e.Frame == 0 {
-				if e.Submission <= started {
-					t.Fatalf("I13: submission %d starts after %d", e.Submission, started)
+				c.turn = Usage{}
+				if e.Frame != 0 {
+					a.answers[e.Frame] = e.Conversation
+				} else if e.Submission <= a.started {
+					t.Fatalf("I13: submission %d starts after %d", e.Submission, a.started)
+				} else {
+					a.started = e.Submission
 				}
-				started = e.Submission
 			}
 			if e.Submission == 0 || e.LogicalTurn == 0 {
 				t.Fatalf("I6: a task without a logical turn or a submission: %+v", e)
 			}
 		case AgentMessageDelta, ItemRecorded, TokenCount, TaskComplete, TaskFailed, TurnAborted:
-			if e.Task != running || running == 0 {
-				t.Fatalf("I6: %s of task %d while %d runs", b.Type(), e.Task, running)
+			if e.Task != a.running || a.running == 0 {
+				t.Fatalf("I6: %s of task %d while %d runs", b.Type(), e.Task, a.running)
 			}
 			switch b := b.(type) {
 			case TokenCount:
-				used.add(b.Usage)
-				spend(e.LogicalTurn, b.Usage)
+				a.used.add(b.Usage)
+				c.turn.add(b.Usage)
 			case ItemRecorded:
 				if b.Item.Kind == ToolCall && counted(b.Call) {
-					used.Calls++
-					spend(e.LogicalTurn, Usage{Calls: 1})
+					a.used.Calls++
+					c.turn.Calls++
 				}
+				c.record(t, e, b.Item)
 			case TaskComplete, TaskFailed, TurnAborted:
-				running = 0
+				a.running = 0
+			}
+		case CallsClosed:
+			for _, output := range b.Outputs {
+				c.record(t, e, output)
 			}
 		case FrameResolved:
-			if turn := answering[e.Frame]; turn != 0 { // it has started
-				spend(e.LogicalTurn, turns[turn])
+			if target, started := a.answers[e.Frame]; started {
+				c.turn.add(a.of[target].turn)
+				delete(a.answers, e.Frame)
 			}
 		case ConversationDestroyed:
-			gone[e.Conversation] = true
+			c.gone = true
+		}
+		a.of[e.Conversation] = c
+	}
+	return a
+}
+
+// record notes an item of the history.
+func (c *audited) record(t checker, e Event, item Item) {
+	t.Helper()
+	switch item.Kind {
+	case ToolCall:
+		c.open = append(slices.Clip(c.open), item.CallID)
+	case ToolOutput:
+		i := slices.Index(c.open, item.CallID)
+		if i < 0 {
+			t.Fatalf("I2: %s has two outputs of %s, or one of no call", label(e.Conversation), item.CallID)
+		}
+		c.open = slices.Concat(c.open[:i], c.open[i+1:])
+	case UserMessage:
+		if len(c.open) > 0 {
+			t.Fatalf("I3: %s has a message after the open calls %v", label(e.Conversation), c.open)
 		}
 	}
-	if used != s.usage {
-		t.Fatalf("I10: the responses used %+v, the session %+v", used, s.usage)
-	}
-	for c := range s.Conversations() {
-		if c.turn != nil && c.turn.Usage != turns[c.turn.ID] {
-			t.Fatalf("I10: the turn of %s and its calls used %+v, it counts %+v", label(c.ID), turns[c.turn.ID], c.turn.Usage)
-		}
+	if (item.Kind == UserMessage || item.Kind == AgentMessage) && item.Origin != FromHost {
+		c.messages++
 	}
 }

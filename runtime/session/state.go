@@ -238,6 +238,35 @@ func (s State) live() int {
 	return n
 }
 
+// Room returns how many more conversations the session may have.
+func (s State) Room() int { return s.config.MaxConversations - s.live() }
+
+// Idling returns the conversations, without the root, that nothing runs and nothing waits in, the one that has been idle
+// longest first.
+func (s State) Idling() []*Conversation {
+	busy := map[string]bool{}
+	if s.task != nil {
+		busy[s.task.Conversation] = true
+	}
+	for _, b := range s.stack {
+		busy[b.Caller] = true
+		for _, f := range b.Frames {
+			busy[f.Target] = busy[f.Target] || f.Result == nil
+		}
+	}
+	for _, q := range s.queue {
+		busy[q.Conversation] = true
+	}
+	var idling []*Conversation
+	for _, c := range s.conversations {
+		if !c.Destroyed && c.Parent != "" && !busy[c.ID] {
+			idling = append(idling, c)
+		}
+	}
+	slices.SortStableFunc(idling, func(a, b *Conversation) int { return a.LastActive.Compare(b.LastActive) })
+	return idling
+}
+
 // tool returns the call whose tool runs.
 func (t *Task) tool() (Call, bool) {
 	if t.sampling {

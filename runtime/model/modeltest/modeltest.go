@@ -23,10 +23,12 @@ const Key = "sk-test-0123456789abcdef"
 // Server is a provider. Its fields are set before [Server.Start].
 type Server struct {
 	// Answer decides what the model answers. It is called for one request at a time, and only for requests that are
-	// legal.
+	// legal, unless the server is lenient.
 	Answer func(Exchange) Answer
 	// NoNamespaces has the server refuse namespaces in Responses, as most local servers do.
 	NoNamespaces bool
+	// Lenient has the server answer requests that are not legal too, as other programs send them.
+	Lenient bool
 	// Hung is called when the server has begun to say nothing; it may be nil.
 	Hung func()
 
@@ -198,7 +200,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	e, err := s.read(format, r)
-	if err != nil {
+	if err != nil && !s.Lenient {
 		s.refuse(w, format, err)
 		return
 	}

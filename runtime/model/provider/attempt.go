@@ -223,29 +223,11 @@ func (t *try) refused(r *http.Response) error {
 	if strings.TrimSpace(said.Message) == "" {
 		said.Message = http.StatusText(r.StatusCode)
 	}
+	said.Status = 0 // the real one counts
 	failure := said.failure()
 	failure.Status, failure.RequestID = r.StatusCode, requestID(r.Header)
 	failure.RetryAfter = retryAfter(r.Header, t.model.clock.Now())
-	switch status := r.StatusCode; {
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		failure.Code, failure.Temporary = model.CodeUnauthorized, false
-		failure.Hint = "check the key that key_env or key_command of the model's configuration gives"
-	case status == http.StatusNotFound:
-		failure.Code, failure.Temporary = model.CodeUnknownModel, false
-		failure.Hint = "check base_url and model of the model's configuration"
-	case status == http.StatusTooManyRequests:
-		failure.Code = model.CodeRateLimited
-		failure.Temporary = said.Type != "insufficient_quota" && said.Code != "insufficient_quota"
-	case status == http.StatusServiceUnavailable || status == 529:
-		failure.Code, failure.Temporary = model.CodeOverloaded, true
-	case status >= 500 || status == http.StatusRequestTimeout:
-		failure.Code, failure.Temporary = model.CodeServer, true
-	case status < 400:
-		failure.Code, failure.Temporary = model.CodeInvalidResponse, false
-		failure.Hint = "check base_url of the model's configuration"
-	default:
-		failure.Code, failure.Temporary = model.CodeInvalidRequest, false
-	}
+	said.classify(failure, r.StatusCode)
 	if retry, err := strconv.ParseBool(r.Header.Get("x-should-retry")); err == nil {
 		failure.Temporary = retry
 	}
@@ -255,9 +237,12 @@ func (t *try) refused(r *http.Response) error {
 // providerError is an error as providers write it.
 type providerError struct {
 	Type, Code, Message string
+	// Status is a code that is a number, which is a status of HTTP: in a stream that has begun, servers have no other
+	// place for it.
+	Status int
 }
 
-// UnmarshalJSON reads an object with a type, a code and a message, or a text. Some servers have numbers for codes.
+// UnmarshalJSON reads an object with a type, a code and a message, or a text.
 func (e *providerError) UnmarshalJSON(data []byte) error {
 	var fields struct {
 		Type    any    `json:"type"`
@@ -272,6 +257,9 @@ func (e *providerError) UnmarshalJSON(data []byte) error {
 	}
 	e.Type, _ = fields.Type.(string)
 	e.Code, _ = fields.Code.(string)
+	if status, ok := fields.Code.(float64); ok && status >= 400 && status < 600 {
+		e.Status = int(status)
+	}
 	e.Message = fields.Message
 	return nil
 }
@@ -279,6 +267,9 @@ func (e *providerError) UnmarshalJSON(data []byte) error {
 // failure returns the error for what a provider reports, in a stream or beside a status.
 func (e providerError) failure() *model.Error {
 	failure := &model.Error{Code: model.CodeInvalidRequest, Type: cmp.Or(e.Code, e.Type), Message: "the provider answers: " + strings.TrimSpace(e.Message)}
+	if e.Status != 0 {
+		e.classify(failure, e.Status)
+	}
 	for _, name := range []string{e.Type, e.Code} {
 		switch name {
 		case "rate_limit_error", "rate_limit_exceeded":
@@ -294,6 +285,30 @@ func (e providerError) failure() *model.Error {
 		}
 	}
 	return failure
+}
+
+// classify has an error be what a status of HTTP stands for.
+func (e providerError) classify(failure *model.Error, status int) {
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		failure.Code, failure.Temporary = model.CodeUnauthorized, false
+		failure.Hint = "check the key that key_env or key_command of the model's configuration gives"
+	case status == http.StatusNotFound:
+		failure.Code, failure.Temporary = model.CodeUnknownModel, false
+		failure.Hint = "check base_url and model of the model's configuration"
+	case status == http.StatusTooManyRequests:
+		failure.Code = model.CodeRateLimited
+		failure.Temporary = e.Type != "insufficient_quota" && e.Code != "insufficient_quota"
+	case status == http.StatusServiceUnavailable || status == 529:
+		failure.Code, failure.Temporary = model.CodeOverloaded, true
+	case status >= 500 || status == http.StatusRequestTimeout:
+		failure.Code, failure.Temporary = model.CodeServer, true
+	case status < 400:
+		failure.Code, failure.Temporary = model.CodeInvalidResponse, false
+		failure.Hint = "check base_url of the model's configuration"
+	default:
+		failure.Code, failure.Temporary = model.CodeInvalidRequest, false
+	}
 }
 
 // presentable makes what a provider said in an error fit to be shown, and takes the key out of it: a provider may repeat

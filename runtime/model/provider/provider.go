@@ -185,7 +185,7 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 // maxPauses is how often a provider may want to be asked again before a response is whole.
 const maxPauses = 8
 
-// ask returns one response, after as many attempts as it takes.
+// ask returns one response, after as many attempts as it takes, with the usage of all of them.
 func (m *Model) ask(ctx context.Context, r model.Request, names model.Names, delta func(string)) (reply, error) {
 	t := try{model: m, request: request{Request: r, model: m.options.Model, from: m.from()}, names: names}
 	t.delta = func(text string) {
@@ -194,9 +194,11 @@ func (m *Model) ask(ctx context.Context, r model.Request, names model.Names, del
 			delta(text)
 		}
 	}
+	var used model.Usage
 	for attempt := 1; ; attempt++ {
 		reply, err := t.once(ctx)
-		if err == nil {
+		used = add(used, reply.usage)
+		if reply.usage = used; err == nil {
 			return reply, nil
 		}
 		if ctx.Err() != nil {

@@ -74,7 +74,19 @@ func responsesTools(r request) []fields {
 
 func responsesInput(r request) []any {
 	input := []any{}
+	reasoned := false // reasoning of the same response is sent before
 	for _, e := range r.entries() {
+		switch e.Kind {
+		case model.UserMessage, model.ToolOutput:
+			reasoned = false
+		case model.Reasoning:
+			reasoned = reasoned || stringOf(e.raw["type"]) == "reasoning"
+		default:
+			// The id of an item stands for its reasoning, and without that servers refuse it: they keep neither.
+			if !reasoned {
+				delete(e.raw, "id")
+			}
+		}
 		switch e.Kind {
 		case model.UserMessage:
 			input = append(input, fields{"type": "message", "role": "user", "content": responsesParts(e.Parts)})

@@ -137,6 +137,9 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 			cli.Warn(c.host.Stderr, "%v", err)
 		}
 	}
+	if err := c.endImport(ctx, w); err != nil {
+		return err
+	}
 	if o.json {
 		if err := cli.PrintJSON(c.host.Stdout, all); err != nil {
 			return err
@@ -151,6 +154,8 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 // writer is an archive that is written, and closed then.
 type writer interface {
 	exports.Archive
+	// Finish makes what was added lasting, and quick to search.
+	Finish(context.Context) error
 	Close() error
 }
 
@@ -164,6 +169,20 @@ func (c *commands) archive(ctx context.Context, dryRun bool) (writer, error) {
 		return nil, failedHint("set HOME", "it is not known where your archive is: there is no home directory")
 	}
 	return archive.Create(ctx, archive.WriterOptions{Dir: dir, DryRun: dryRun, Now: c.host.Now})
+}
+
+// endImport makes what was imported quick to search.
+func (c *commands) endImport(ctx context.Context, w writer) error {
+	if out, ok := cli.Terminal(c.host.Stderr); ok {
+		const clear = "\r\x1b[K"
+		fmt.Fprint(out, clear+"making it quick to search; the first time this takes minutes for a gigabyte")
+		defer fmt.Fprint(out, clear)
+	}
+	err := w.Finish(ctx)
+	if ctx.Err() != nil {
+		return failedHint("import it again to go on", "interrupted: what was imported is kept, and searches are slower")
+	}
+	return err
 }
 
 // importOne imports a path, with a line on stderr about how far that is where it takes

@@ -179,6 +179,11 @@ func (p *preparation) Create(_ context.Context, _ contract.Call, a conv.CreatePa
 	}
 	r.Items = p.items
 	if tools := a.InternalTools; tools != nil {
+		if tools.WebSearchRequest != nil && *tools.WebSearchRequest && !p.searches() {
+			return none, &session.Refusal{
+				Code: session.CodeUnavailable, Field: "internal_tools.web_search_request", Reason: "the model that is configured here has no web search",
+			}
+		}
 		r.Internal = session.InternalOverrides{
 			Plan: tools.IncludePlanTool, ApplyPatch: tools.IncludeApplyPatchTool, WebSearch: tools.WebSearchRequest,
 			StreamableShell: tools.UseStreamableShellTool, Conv: tools.IncludeConvTools,
@@ -243,6 +248,12 @@ func (p *preparation) Destroy(_ context.Context, _ contract.Call, a conv.Destroy
 // Wait refuses conv.wait: nothing of a session runs while a conversation of it waits.
 func (p *preparation) Wait(context.Context, contract.Call, conv.WaitParams) (none conv.WaitResult, err error) {
 	return none, &session.Refusal{Code: session.CodeUnavailable, Reason: "conv.wait is for callers outside of a session"}
+}
+
+// searches reports whether the model can search the web: the calling conversation may have been created when it could
+//
+func (p *preparation) searches() bool {
+	return p.tools.options.WebSearch != nil && p.tools.options.WebSearch(p.files.settings)
 }
 
 func (p *preparation) budget(tokens, calls, seconds *int) session.Budget {

@@ -118,6 +118,22 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
+// Web search is given where the model of the calling conversation has it, and refused where none has (A-31).
+func TestPrepareWebSearch(t *testing.T) {
+	t.Parallel()
+	const arguments = `{"user_instruction":"go","internal_tools":{"web_search_request":true}}`
+	l := newLab(t)
+	refused, _ := l.prepare(t, "conv.create", arguments).(session.Invalid)
+	if got := refused.Refusal; got.Code != session.CodeUnavailable || got.Field != "internal_tools.web_search_request" {
+		t.Errorf("without a model that can: %+v", got)
+	}
+	l.tools = conv.NewTools(conv.Options{WebSearch: func(s conv.Settings) bool { return s.Dir == l.dir }})
+	want := session.Create{UserInstruction: pointer("go"), Internal: session.InternalOverrides{WebSearch: pointer(true)}}
+	if diff := cmp.Diff(session.Request(want), l.prepare(t, "conv.create", arguments)); diff != "" {
+		t.Errorf("with one (-want +got):\n%s", diff)
+	}
+}
+
 // Every call that cannot be carried out has a code, the argument that is wrong, and a reason that names no place which the
 // call did not.
 func TestRefusals(t *testing.T) {

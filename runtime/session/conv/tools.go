@@ -33,6 +33,9 @@ type Options struct {
 	// RecordedAs returns the id under which a conversation of a session is recorded where the tools of the registry look
 	// conversations up, for them to leave it out with its kin. Empty, and nil, stand for not known.
 	RecordedAs func(conversation string) string
+	// WebSearch reports whether the model of conversations with some settings can search the web at the moment; nil stands
+	// for none that can.
+	WebSearch func(Settings) bool
 	// Warn gets what a person should know, a sentence. It may be nil.
 	Warn func(string)
 }

@@ -45,8 +45,10 @@ type client struct {
 type opened struct {
 	*sessionhost.Session
 	sessions *sessionhost.Sessions
-	root     string // the conversation of the program
-	users    int    // calls; belongs to the client's mu
+	root     string    // the conversation of the program
+	began    time.Time // when this process did
+	warn     func(string)
+	users    int // calls; belongs to the client's mu
 
 	mu      sync.Mutex
 	changed chan struct{} // is closed when something has happened
@@ -96,7 +98,7 @@ func (c *client) use(ctx context.Context, sessions *sessionhost.Sessions) (o *op
 
 // open goes on with the session, or starts it.
 func (c *client) open(ctx context.Context, sessions *sessionhost.Sessions) (*opened, error) {
-	o := &opened{sessions: sessions, changed: make(chan struct{})}
+	o := &opened{sessions: sessions, began: c.family.began, warn: c.family.warn, changed: make(chan struct{})}
 	observe := func(e session.Event) {
 		if _, piece := e.Body.(session.AgentMessageDelta); !piece { // nobody waits for one
 			o.tell()
@@ -218,6 +220,11 @@ func patience(ctx context.Context, where contract.Context, milliseconds *int) (c
 // converse makes a call of conv.create or conv.send, and waits for its output (S-11, S-21): as long as waiting lasts, and
 // unless the client has canceled the call, when ctx is done.
 func (o *opened) converse(ctx, waiting context.Context, call contract.Call, request session.Request) (string, error) {
+	if _, creates := request.(session.Create); creates {
+		if err := o.makeRoom(ctx); err != nil {
+			return "", err
+		}
+	}
 	made := conv.OutsideCall{ID: o.sessions.NewID(), Tool: call.Tool, Arguments: call.Arguments}
 	forget := o.sessions.Tools().Keep(made.ID, request)
 	turn, err := o.Submit(ctx, session.Submit{Conversation: o.root, Input: made.Submission()})
@@ -236,6 +243,32 @@ func (o *opened) converse(ctx, waiting context.Context, call contract.Call, requ
 		}
 	}
 	return answer, err
+}
+
+// makeRoom destroys conversations where the session has as many as it may have: those that programs left behind which ended
+// before this one began, first the ones that have been idle longest. What this one has used counts, so that it is refused
+// more of them as any caller is.
+func (o *opened) makeRoom(ctx context.Context) error {
+	s := o.State()
+	wanted := 1
+	for _, q := range s.Queue() {
+		if c, ok := conv.ParseOutsideCall(q.Input); ok && c.Tool == string(session.ConvCreate) {
+			wanted++
+		}
+	}
+	for _, c := range s.Idling() {
+		if wanted <= s.Room() || !c.LastActive.Before(o.began) {
+			break
+		}
+		err := o.Remove(ctx, session.Remove{Conversation: c.ID})
+		var refusal *session.Refusal // another call was faster
+		if err != nil && !errors.As(err, &refusal) {
+			return err
+		}
+		wanted--
+		o.warn(fmt.Sprintf("conversation %s, idle since %s, has been destroyed to make room for a new one (max_conversations)", c.ID, c.LastActive.Format(time.RFC3339)))
+	}
+	return nil
 }
 
 // answer waits for the output of a call.

@@ -3,7 +3,8 @@
 // Each has a session of its own in a project, in which it has the place of the root's model: its calls of conv.create and
 // conv.send are those of the root. A session is that of the conversation which calls, where the host says which that is,
 // and else that of the program, by the name that it gives itself. It is in the log like any other, so it is there again
-// after a restart.
+// after a restart. So that what programs leave behind does not add up until none can begin a conversation, a new one takes
+// the place of one that no program has used since this process began, where the session is full.
 //
 // A session is open only while a call, or what a call has left running, needs it: several processes of one program share
 // it, one at a time.
@@ -17,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	generated "github.com/convtools/convtools/generated/conv"
 	"github.com/convtools/convtools/runtime/base/text"
@@ -36,7 +38,11 @@ func Family(host *toolset.Host, others ...toolset.Family) toolset.Family {
 	if err != nil { // Whoever puts all families together gets this error too.
 		registry, _ = toolset.NewRegistry()
 	}
-	f := &family{host: host, others: registry, clients: map[string]*client{}, warned: map[string]bool{}}
+	f := &family{host: host, others: registry, began: time.Now(), clients: map[string]*client{}, warned: map[string]bool{}}
+	if host.Now != nil {
+		f.began = host.Now()
+	}
+	f.began = f.began.Truncate(time.Millisecond) // as sessions count
 	return toolset.Family{
 		Name:     "conv",
 		Declared: declared,
@@ -58,6 +64,7 @@ func declared() []contract.Tool {
 type family struct {
 	host   *toolset.Host
 	others *toolset.Registry
+	began  time.Time
 
 	mu      sync.Mutex
 	clients map[string]*client // by the id of the session

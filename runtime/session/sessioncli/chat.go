@@ -18,6 +18,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/conv"
 	"github.com/convtools/convtools/runtime/session/sessionhost"
 )
 
@@ -30,8 +31,8 @@ func (c *commands) chat() *cobra.Command {
 arrives. When it asks another conversation, that is shown. Ctrl-C ends the task
 that runs, so that whoever waits for it goes on without; a second one ends all
 that runs. /list lists the conversations, /switch N talks in another one, and
-/quit, or the end of the input, ends. Where standard output is no terminal, only
-answers are printed.`,
+/quit, or Ctrl-D, ends. Where standard output is no terminal, only answers are
+printed.`,
 		Example: `  convtools chat
   convtools chat --id 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11`,
 		Args: cli.NoArgs,
@@ -83,6 +84,9 @@ func (c *commands) runChat(ctx context.Context, t *talk) error {
 	}
 	d.turnTo(in.Conversation)
 	d.context = in.Context
+	if c.host.Terminal {
+		d.welcome()
+	}
 	lines, readErr := readLines(c.host.Stdin)
 	d.lines = lines
 	err = d.run(ctx)
@@ -102,6 +106,23 @@ func (c *commands) runChat(ctx context.Context, t *talk) error {
 	}
 	return err
 }
+
+// welcome prints who is talked with, and how to end.
+func (d *dialog) welcome() {
+	with := "a model"
+	root := d.session.State().Root()
+	if settings, err := conv.ParseSettings(root.Settings); err == nil && settings.Model != "" {
+		with = "the model " + text.Quote(settings.Model)
+	}
+	fmt.Fprintf(d.host.Stderr, "This is %s. /help lists what else can be typed; Ctrl-D ends.\n", with)
+}
+
+// help is what can be typed.
+const help = `/list      lists the conversations
+/switch N  talks in the conversation N of the list
+/quit      ends, as Ctrl-D does
+Ctrl-C     ends the task that runs; a second one ends all that runs
+`
 
 // readLines reads lines of a person. The channel of errors has one where reading ended before the end of the input.
 func readLines(in io.Reader) (<-chan string, <-chan error) {
@@ -130,7 +151,7 @@ func (d *dialog) run(ctx context.Context) error {
 		}
 		d.endLine()
 	}
-	for {
+	for leaving := false; ; {
 		if d.host.Terminal {
 			fmt.Fprintf(d.host.Stderr, "%s> ", d.progress.name(d.current))
 		}
@@ -138,7 +159,14 @@ func (d *dialog) run(ctx context.Context) error {
 		more := false
 		select {
 		case line, more = <-d.lines:
+			leaving = false
 		case <-d.interrupts:
+			// One that comes a moment after the answer is not meant to end the chat.
+			if d.host.Terminal && !leaving {
+				leaving = true
+				fmt.Fprintln(d.host.Stderr, "\nnothing runs; a second Ctrl-C ends, as Ctrl-D does")
+				continue
+			}
 		case <-d.ends:
 		}
 		if !more {
@@ -158,8 +186,11 @@ func (d *dialog) run(ctx context.Context) error {
 			}
 		case word == "/switch":
 			d.switchTo(strings.TrimSpace(rest))
-		case word == "/help" || strings.HasPrefix(word, "/"):
-			fmt.Fprintln(d.host.Stderr, "/list lists the conversations, /switch N talks in another one, /quit ends")
+		case strings.HasPrefix(word, "/"):
+			if word != "/help" {
+				fmt.Fprintf(d.host.Stderr, "there is no command %s:\n", text.Quote(word))
+			}
+			fmt.Fprint(d.host.Stderr, help)
 		default:
 			if quit, err := d.say(ctx, line); quit || err != nil {
 				return err
@@ -218,6 +249,7 @@ func (d *dialog) wait(f func() error) (quit bool, err error) {
 		case err := <-done:
 			return quit, err
 		case <-d.interrupts:
+			d.acknowledge(asked)
 			asked = true
 		case <-d.ends:
 			quit, chain = true, true
@@ -226,6 +258,21 @@ func (d *dialog) wait(f func() error) (quit bool, err error) {
 		if err := d.session.Interrupt(context.Background(), session.Interrupt{Chain: chain}); err != nil && !errors.As(err, &late) {
 			return quit, err
 		}
+	}
+}
+
+// acknowledge ends the line on which a terminal shows ^C.
+func (d *dialog) acknowledge(again bool) {
+	if !d.host.Terminal {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.midline = false
+	if again {
+		fmt.Fprintln(d.host.Stderr, "\nending all that runs")
+	} else {
+		fmt.Fprintln(d.host.Stderr, "\nending the task that runs; Ctrl-C again ends all")
 	}
 }
 
@@ -238,7 +285,7 @@ func (d *dialog) list() error {
 			mark = "*"
 		}
 		fmt.Fprintf(&b, "%s %-5s %s  %s  %s  %s\n", mark, d.progress.name(c.ID), c.ID, stateOf(d.session.State(), c),
-			text.Count(c.Messages, "message", "messages"), text.Cell(c.Title))
+			text.Count(c.Messages, "message", "messages"), text.Cell(titleIn(c)))
 	}
 	_, err := io.WriteString(d.host.Stdout, b.String())
 	return err
@@ -256,6 +303,10 @@ func (d *dialog) switchTo(name string) {
 			d.turnTo(c.ID)
 			return
 		}
+	}
+	if name == "" {
+		fmt.Fprintln(d.host.Stderr, "/switch takes the number of a conversation, as in /switch 2; /list lists them")
+		return
 	}
 	fmt.Fprintf(d.host.Stderr, "there is no conversation %s; /list lists them\n", text.Quote(name))
 }

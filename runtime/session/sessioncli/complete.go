@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/sessionhost"
 	"github.com/convtools/convtools/runtime/session/sessionlog"
 	"github.com/convtools/convtools/runtime/sessionconfig"
@@ -53,8 +54,26 @@ func titleOf(s sessionlog.Summary) string {
 	if s.Context.Title != "" {
 		return s.Context.Title
 	}
+	return firstLine(s.Input)
+}
+
+// titleIn is the title of a conversation, or the beginning of what was said first.
+func titleIn(c *session.Conversation) string {
+	if c.Title != "" {
+		return c.Title
+	}
+	for _, item := range c.Items() {
+		if item.Kind == session.UserMessage && item.Origin != session.FromHost {
+			return firstLine(item.Parts)
+		}
+	}
+	return ""
+}
+
+// firstLine is the beginning of what was said.
+func firstLine(parts []session.Part) string {
 	const most = 60
-	for _, part := range s.Input {
+	for _, part := range parts {
 		if line, _, _ := strings.Cut(strings.TrimSpace(part.Text), "\n"); line != "" {
 			return text.Cut(line, most)
 		}

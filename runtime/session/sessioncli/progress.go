@@ -2,6 +2,7 @@ package sessioncli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -81,6 +82,8 @@ func (p *progress) event(e session.Event) {
 		if body.Reason == session.Interrupted {
 			p.line(name, "is interrupted")
 		}
+	case session.CallsClosed:
+		p.line(name, "does not go on: what it waited for is interrupted")
 	case session.ConversationDestroyed:
 		p.line(name, "is destroyed")
 	case session.Recovered:
@@ -109,9 +112,20 @@ func (p *progress) item(name, conversation string, body session.ItemRecorded) {
 		p.line(name, "calls "+string(body.Item.Tool))
 	case session.ToolOutput:
 		if !body.Item.Success {
-			p.line(name, string(body.Item.Tool)+" fails: "+body.Item.Content)
+			p.line(name, string(body.Item.Tool)+" fails: "+reasonIn(body.Item.Content))
 		}
 	}
+}
+
+// reasonIn returns the reason that the content of a refusal has, or the content where it is none.
+func reasonIn(content string) string {
+	var refused struct {
+		Reason string `json:"reason"`
+	}
+	if json.Unmarshal([]byte(content), &refused) == nil && refused.Reason != "" {
+		return refused.Reason
+	}
+	return content
 }
 
 // runs says of conversations that they run, one after the other.

@@ -191,7 +191,7 @@ func tree(s session.State) *shown {
 	var root *shown
 	var order []*session.Conversation
 	for c := range s.Conversations() {
-		all[c.ID] = &shown{ID: c.ID, Title: c.Title, State: stateOf(s, c), Messages: c.Messages, Active: c.LastActive, Usage: c.Usage, Total: c.Usage}
+		all[c.ID] = &shown{ID: c.ID, Title: titleIn(c), State: stateOf(s, c), Messages: c.Messages, Active: c.LastActive, Usage: c.Usage, Total: c.Usage}
 		if order = append(order, c); root == nil {
 			root = all[c.ID]
 		}
@@ -268,7 +268,8 @@ func (c *commands) events() *cobra.Command {
 		Use:   "events ID",
 		Short: "Print what has happened in a session, an event a line",
 		Long: `Prints the events of a session, in JSON, one a line, as query --json does. With
---follow it goes on with what happens, until it is interrupted.`,
+--follow it goes on with what happens, as long as a process works in the
+session.`,
 		Example: "  convtools session events --follow 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11",
 		Args:    cli.OneArg("ID"), ValidArgsFunction: c.completeID,
 		RunE: func(cmd *cobra.Command, args []string) error {

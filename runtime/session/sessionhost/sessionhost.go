@@ -101,6 +101,10 @@ func Open(o Options) (*Sessions, error) {
 	}
 	s.tools = conv.NewTools(conv.Options{
 		Registry: o.Registry, Servers: s.servers, Now: o.Host.Now, Warn: o.Warn, RecordedAs: s.recordedAs,
+		WebSearch: func(settings conv.Settings) bool {
+			m, err := s.config.Choose(settings.Model)
+			return err == nil && m.WebSearch()
+		},
 	})
 	return s, nil
 }
@@ -242,8 +246,20 @@ func (s *Sessions) Model(_ context.Context, c *session.Conversation) (model.Mode
 	if err != nil {
 		return nil, err
 	}
+	if !chosen.WebSearch() {
+		m = withoutSearch{m}
+	}
 	s.models[settings.Model] = m
 	return m, nil
+}
+
+// withoutSearch is a model that does not search the web, also for a conversation that began when it could.
+type withoutSearch struct{ model.Model }
+
+// Sample implements [model.Model].
+func (m withoutSearch) Sample(ctx context.Context, r model.Request, delta func(string)) (model.Response, error) {
+	r.WebSearch = false
+	return m.Model.Sample(ctx, r, delta)
 }
 
 // Close ends the MCP servers that were started.

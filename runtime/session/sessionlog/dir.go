@@ -279,8 +279,8 @@ func removeTemporary(dir string, before time.Time, dry bool) error {
 // followInterval is how often a log is looked at that is being followed.
 const followInterval = 50 * time.Millisecond
 
-// Follow is [Read], and goes on with what is written until the context is done, which is no error. It ends when the log
-// is removed.
+// Follow is [Read], and goes on with what is written as long as a process has the session open. It ends without an error
+// too when the context is done, or the log is removed.
 func Follow(ctx context.Context, dir, id string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		f, path, err := openLog(dir, id)
@@ -296,10 +296,11 @@ func Follow(ctx context.Context, dir, id string) iter.Seq2[Record, error] {
 		}
 		wait := time.NewTicker(followInterval)
 		defer wait.Stop()
-		for {
+		for last := false; ; {
 			record, torn, err := r.record()
 			switch {
 			case err == nil:
+				last = false
 				if !yield(record, nil) {
 					return
 				}
@@ -313,13 +314,16 @@ func Follow(ctx context.Context, dir, id string) iter.Seq2[Record, error] {
 					return
 				}
 			}
+			if last {
+				return
+			}
+			if last = !held(path); last {
+				continue // with what was written before its process ended
+			}
 			select {
 			case <-ctx.Done():
 				return
 			case <-wait.C:
-			}
-			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-				return
 			}
 		}
 	}

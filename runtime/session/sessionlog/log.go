@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/session"
@@ -152,6 +153,17 @@ func Open(dir, id string) (*Log, error) {
 	return log, nil
 }
 
+// held reports whether a process has the log of a session open for writing.
+func held(path string) bool {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	unlock, err := safefile.Lock(ctx, path)
+	if err == nil {
+		unlock()
+	}
+	return errors.Is(err, context.Canceled)
+}
+
 // openLog opens the log of a session for reading.
 func openLog(dir, id string) (*os.File, string, error) {
 	path, ok := Path(dir, id)
@@ -165,12 +177,15 @@ func openLog(dir, id string) (*os.File, string, error) {
 	return f, path, err
 }
 
-// lock locks a log, or fails at once.
+// lockTime is how long to wait for a lock: a follower has it for a moment, to see whether anybody else does.
+const lockTime = 100 * time.Millisecond
+
+// lock locks a log, or fails where another process works in the session.
 func lock(path, id string) (unlock func(), err error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
+	ctx, cancel := context.WithTimeout(context.Background(), lockTime)
+	defer cancel()
 	unlock, err = safefile.Lock(ctx, path)
-	if errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, &BusyError{Session: id}
 	}
 	return unlock, err

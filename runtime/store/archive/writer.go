@@ -371,6 +371,9 @@ func (w *Writer) Flush() error {
 	return nil
 }
 
+// Finish makes what was added lasting, at the end of an import.
+func (w *Writer) Finish(context.Context) error { return w.Flush() }
+
 func (w *Writer) rollback() {
 	if w.open {
 		_, _ = w.conn.ExecContext(context.Background(), "ROLLBACK") // SQLite may have done so

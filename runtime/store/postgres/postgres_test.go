@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +49,7 @@ func put(t testing.TB, url string, list ...*archive.Conversation) (outcomes []ar
 		}
 		outcomes = append(outcomes, outcome)
 	}
-	if err := w.Close(); err != nil {
+	if err := errors.Join(w.Finish(t.Context()), w.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return outcomes
@@ -156,6 +158,111 @@ func TestPut(t *testing.T) {
 	}
 	if found, _ := storetest.List(t, open(t, url), store.Live); len(found) != 2 {
 		t.Error(found)
+	}
+}
+
+// What is written at once are many conversations, or a part of one: each is what it was put as.
+func TestBatches(t *testing.T) {
+	t.Parallel()
+	_, url := cluster.Role(t)
+	long := func(id string, size int) *archive.Conversation { // more messages than are written at once
+		c := chat(id)
+		for i := range 4500 {
+			c.Messages = append(c.Messages, archive.Message{Kind: transcript.KindUser, Text: fmt.Appendf(nil, "%s %d %s", id, i, strings.Repeat("x", size))})
+		}
+		return c
+	}
+	call := chat("called", "one")
+	for _, name := range []string{"a", `b"\{},`, "a", "\x00\xff"} {
+		call.Messages = append(call.Messages, archive.Message{Kind: transcript.KindToolCall, Name: name, Text: []byte("{}")})
+	}
+	first := []*archive.Conversation{chat("a", "one"), long("long", 1), chat("twice", "first"), chat("b", "two"), chat("twice", "first", "second"), call}
+	if got := put(t, url, first...); !cmp.Equal(got, []archive.Outcome{archive.New, archive.New, archive.New, archive.New, archive.Updated, archive.New}) {
+		t.Error(got)
+	}
+	again := []*archive.Conversation{chat("c", "three"), long("long", 2), chat("twice", "first", "second"), chat("a", "changed"), chat("d")}
+	if got := put(t, url, again...); !cmp.Equal(got, []archive.Outcome{archive.New, archive.Updated, archive.Unchanged, archive.Updated, archive.New}) {
+		t.Error(got)
+	}
+	want := map[transcript.ID]string{}
+	for _, c := range []*archive.Conversation{again[3], again[1], again[2], first[3], first[5], again[0], again[4]} {
+		want[c.ID()] = ""
+		for _, m := range c.Messages {
+			want[c.ID()] += string(m.Text) + "\n"
+		}
+	}
+	found, problems := storetest.List(t, open(t, url), store.Live)
+	if len(problems) > 0 {
+		t.Error(problems)
+	}
+	got, order := map[transcript.ID]string{}, map[int64]transcript.ID{}
+	for _, c := range found {
+		order[c.Order] = c.ID
+		events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[c.ID] = ""
+		for events.Next(t.Context()) {
+			text, _ := events.Event().AppendText(nil)
+			if events.Event().Kind == transcript.KindToolCall {
+				text = []byte("{}")
+			}
+			got[c.ID] += string(text) + "\n"
+		}
+		if err := events.Err(); err != nil {
+			t.Error(err)
+		}
+		events.Close()
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%.2000s", diff)
+	}
+	// The order of the store is the one in which conversations were put first.
+	var ids []transcript.ID
+	for _, n := range slices.Sorted(maps.Keys(order)) {
+		ids = append(ids, order[n])
+	}
+	if diff := cmp.Diff([]transcript.ID{first[0].ID(), first[1].ID(), first[2].ID(), first[3].ID(), first[5].ID(), again[0].ID(), again[4].ID()}, ids); diff != "" {
+		t.Error(diff)
+	}
+	// What Own is asked about are the names of tools, which are not texts.
+	library := conversations.New(conversations.Options{}, open(t, url))
+	asked := map[string]bool{}
+	if _, err := library.Messages(t.Context(), conversations.MessageQuery{
+		Filter: conversations.Filter{Sources: []string{archive.Name}}, Text: "one", Limit: 1,
+		Own: func(tool string) bool { asked[tool] = true; return false },
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", `b"\{},`, "\x00\xff"} {
+		if !asked[name] {
+			t.Errorf("%q is not a tool that is called: %v", name, asked)
+		}
+	}
+}
+
+// No key begins with the owner: while the server has not counted the rows of a table, as
+// during the first import, it would find one by reading all rows of an owner.
+func TestKeysAreSelective(t *testing.T) {
+	t.Parallel()
+	_, url := cluster.Role(t)
+	put(t, url)
+	rows, err := postgrestest.Connect(t, url).Query(`SELECT i.indexrelid::regclass::text FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+		JOIN pg_class AS c ON c.oid = i.indrelid WHERE c.relnamespace = 'convtools'::regnamespace AND i.indisunique AND a.attname = 'owner'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		t.Error(name)
+	}
+	if err := rows.Err(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -476,6 +583,21 @@ func TestWithoutTrigrams(t *testing.T) {
 	}
 	if got := remarks(); len(got) != 1 || !strings.Contains(got[0], "pg_trgm") {
 		t.Errorf("%q", got)
+	}
+	put(t, url)
+	if got := remarks(); len(got) != 0 {
+		t.Errorf("the next import makes no index: %q", got)
+	}
+	// An import that is interrupted makes none, and the one after it does.
+	if _, err := postgrestest.Connect(t, url).Exec("DROP INDEX convtools.folded_text"); err != nil {
+		t.Fatal(err)
+	}
+	w, err := postgres.Create(t.Context(), postgres.WriterOptions{URL: url, Now: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil || len(remarks()) != 1 {
+		t.Errorf("%v, %q", err, remarks())
 	}
 	put(t, url)
 	if got := remarks(); len(got) != 0 {

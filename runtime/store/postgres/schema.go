@@ -19,6 +19,9 @@ import (
 // stands in a table of its own that nobody may read, because an index on text is of no use
 // below row-level security: LIKE might reveal, by an error, what another owner has. The one
 // way to it is the function "find", which asks for the rows of who calls it.
+//
+// Keys begin with what few rows have, and not with the owner: before the server has counted
+// the rows of a table, it may look up one of an owner by reading all of them.
 func migrations() []string {
 	return []string{`
 		CREATE SCHEMA convtools;
@@ -42,8 +45,8 @@ func migrations() []string {
 			folding  text,                       -- version of the folding of its text; NULL where that is not kept
 			tools    bytea[] NOT NULL,           -- names of those that are called
 			change   bigint NOT NULL DEFAULT nextval('convtools.changes'),
-			PRIMARY KEY (owner, id),
-			UNIQUE (owner, name)
+			PRIMARY KEY (id, owner),
+			UNIQUE (name, owner)
 		);
 		CREATE TABLE convtools.messages (
 			owner        text NOT NULL DEFAULT session_user,
@@ -55,8 +58,8 @@ func migrations() []string {
 			time         float8,
 			active       boolean NOT NULL,
 			text         bytea NOT NULL,
-			PRIMARY KEY (owner, conversation, position),
-			FOREIGN KEY (owner, conversation) REFERENCES convtools.conversations ON DELETE CASCADE
+			PRIMARY KEY (conversation, position, owner),
+			FOREIGN KEY (conversation, owner) REFERENCES convtools.conversations ON DELETE CASCADE
 		);
 		CREATE TABLE convtools.folded (
 			owner        text NOT NULL DEFAULT session_user,
@@ -65,8 +68,8 @@ func migrations() []string {
 			kind         text NOT NULL,
 			time         bigint,                 -- in microseconds
 			text         text COLLATE "C" NOT NULL,
-			PRIMARY KEY (owner, conversation, position),
-			FOREIGN KEY (owner, conversation, position) REFERENCES convtools.messages ON DELETE CASCADE
+			PRIMARY KEY (conversation, position, owner),
+			FOREIGN KEY (conversation, position, owner) REFERENCES convtools.messages ON DELETE CASCADE
 		);
 		CREATE INDEX folded_newest ON convtools.folded (owner, time DESC NULLS LAST, conversation, position);
 
@@ -201,8 +204,13 @@ func addTrigrams(ctx context.Context, db *sql.DB) error {
 			SELECT n.nspname INTO home FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm';
 			EXECUTE format('CREATE INDEX IF NOT EXISTS folded_text ON convtools.folded USING gin (text %%I.gin_trgm_ops)', home);
 		END $$`, int64(migrationLock)))
-	if hasCode(err, noPrivilege, noExtension, noFeature) {
+	switch {
+	case hasCode(err, noPrivilege, noExtension, noFeature):
 		return nil
+	case err != nil:
+		return err
 	}
+	// When to use the index the server finds out by counting.
+	_, err = db.ExecContext(ctx, "ANALYZE convtools.conversations, convtools.messages, convtools.folded")
 	return err
 }

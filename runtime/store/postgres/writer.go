@@ -13,7 +13,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/fold"
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Writer adds conversations to the archive of the role that logs in. Each is added as a
@@ -24,7 +23,8 @@ type Writer struct {
 	dry     bool
 	now     func() time.Time
 	tx      *sql.Tx // nil where none is open
-	pending int     // bytes that the transaction has written
+	batch   batch
+	pending int // bytes that the transaction has written, or will
 	begun   archive.Counts
 	written archive.Counts
 }
@@ -61,10 +61,20 @@ func (w *Writer) connect(ctx context.Context) (err error) {
 	if w.db, err = w.server.open(ctx); err != nil {
 		return err
 	}
-	if err = migrate(ctx, w.db); err == nil {
-		err = addTrigrams(ctx, w.db)
+	return w.server.failure(ctx, migrate(ctx, w.db))
+}
+
+// Finish makes what was added lasting, and quick to search: where there is no index on texts
+// it is made, which takes some minutes for a gigabyte. Until then, and without it, searches
+// read all texts.
+func (w *Writer) Finish(ctx context.Context) error {
+	err := w.Flush()
+	if err == nil && w.db != nil && !w.dry {
+		if err = w.server.failure(ctx, addTrigrams(ctx, w.db)); err != nil {
+			err = fmt.Errorf("making the index of the archive: %w", err)
+		}
 	}
-	return w.server.failure(ctx, err)
+	return err
 }
 
 // Written returns what is lasting, or would be.
@@ -107,6 +117,11 @@ func (w *Writer) put(ctx context.Context, c *archive.Conversation) (outcome arch
 	if !w.dry {
 		q = w.tx
 	}
+	if w.batch.has(c.Name()) {
+		if err := w.batch.write(ctx, w.tx); err != nil {
+			return 0, err
+		}
+	}
 	f := foldingOf(c)
 	sum := c.Hash()
 	var id int64
@@ -131,101 +146,18 @@ func (w *Writer) put(ctx context.Context, c *archive.Conversation) (outcome arch
 		w.written.Count(outcome)
 		return outcome, nil
 	}
-	last, newest := c.Times()
-	facts := []any{[]byte(c.Native), []byte(c.Title), at(c.Created), at(c.Updated), at(last), at(newest), c.Archived, sum, archive.Seconds(w.now()), text(f), tools(c)}
-	if outcome == archive.New {
-		err = w.tx.QueryRowContext(ctx, `INSERT INTO convtools.conversations (native, title, created, updated, last, newest, archived, hash, imported, folding, tools, name)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING id`, append(facts, []byte(c.Name()))...).Scan(&id)
-	} else if _, err = w.tx.ExecContext(ctx, `UPDATE convtools.conversations SET native = $1, title = $2, created = $3, updated = $4, last = $5, newest = $6,
-			archived = $7, hash = $8, imported = $9, folding = $10, tools = $11, change = DEFAULT WHERE owner = session_user::text AND id = $12`, append(facts, id)...); err == nil {
-		_, err = w.tx.ExecContext(ctx, "DELETE FROM convtools.messages WHERE owner = session_user::text AND conversation = $1", id)
-	}
-	if err != nil {
-		return 0, err
-	}
+	of := w.batch.add(c, outcome == archive.Updated, facts{hash: sum, folding: f, imported: archive.Seconds(w.now())})
 	w.pending += rowSize
-	if err := w.messages(ctx, id, c.Messages, f != ""); err != nil {
-		return 0, err
+	for i := range c.Messages {
+		w.pending += w.batch.addMessage(of, i+1, &c.Messages[i], f != "")
+		if w.batch.isFull() {
+			if err := w.batch.write(ctx, w.tx); err != nil {
+				return 0, err
+			}
+		}
 	}
 	w.begun.Count(outcome)
 	return outcome, nil
-}
-
-// batch is the columns of messages that are written at once.
-type batch struct {
-	positions         []int32
-	natives, names    [][]byte
-	kinds             []string
-	times             []*float64
-	active            []bool
-	texts             [][]byte
-	foldedTimes       []*int64
-	folded            []string
-	foldedPositions   []int32
-	foldedKinds       []string
-	pending, messages int
-}
-
-// maxBatch is how many messages are written at once, of not many more than flushAt bytes.
-const maxBatch = 1000
-
-// messages writes the messages of a conversation.
-func (w *Writer) messages(ctx context.Context, id int64, list []archive.Message, fold bool) error {
-	b := &batch{}
-	for i := range list {
-		b.add(i+1, &list[i], fold)
-		if b.messages == maxBatch || b.pending >= flushAt || i == len(list)-1 {
-			if err := w.write(ctx, id, b); err != nil {
-				return err
-			}
-			*b = batch{}
-		}
-	}
-	return nil
-}
-
-func (b *batch) add(position int, m *archive.Message, fold bool) {
-	b.positions = append(b.positions, int32(position)) //nolint:gosec // a conversation in memory has fewer
-	b.natives = append(b.natives, optional(m.Native))
-	b.names = append(b.names, optional(m.Name))
-	b.kinds = append(b.kinds, m.Kind.String())
-	var seconds *float64
-	var recorded any
-	if !m.Time.IsZero() {
-		n := archive.Seconds(m.Time)
-		seconds, recorded = &n, n
-	}
-	b.times = append(b.times, seconds)
-	b.active = append(b.active, m.Active)
-	b.texts = append(b.texts, append([]byte{}, m.Text...))
-	b.pending += len(m.Text) + rowSize
-	b.messages++
-	if !fold {
-		return
-	}
-	e := form().Event([]byte(m.Kind.String()), []byte(m.Name), recorded, m.Text)
-	var micros *int64
-	if t := e.Time(); !t.IsZero() {
-		n := t.UnixMicro()
-		micros = &n
-	}
-	b.foldedPositions = append(b.foldedPositions, int32(position)) //nolint:gosec // as above
-	b.foldedKinds = append(b.foldedKinds, e.Kind.String())
-	b.foldedTimes = append(b.foldedTimes, micros)
-	b.folded = append(b.folded, folded(searched(&e)))
-}
-
-func (w *Writer) write(ctx context.Context, id int64, b *batch) error {
-	_, err := w.tx.ExecContext(ctx, `INSERT INTO convtools.messages (conversation, position, native, kind, name, time, active, text)
-		SELECT $1, * FROM unnest($2::integer[], $3::bytea[], $4::text[], $5::bytea[], $6::float8[], $7::boolean[], $8::bytea[])`,
-		id, b.positions, b.natives, b.kinds, b.names, b.times, b.active, b.texts)
-	if err == nil && len(b.folded) > 0 {
-		_, err = w.tx.ExecContext(ctx, `INSERT INTO convtools.folded (conversation, position, kind, time, text)
-			SELECT $1, * FROM unnest($2::integer[], $3::text[], $4::bigint[], $5::text[])`,
-			id, b.foldedPositions, b.foldedKinds, b.foldedTimes, b.folded)
-	}
-	w.pending += b.pending
-	return err
 }
 
 // maxFolded is the largest text that is kept folded, in bytes: an index on a larger one
@@ -241,40 +173,6 @@ func foldingOf(c *archive.Conversation) string {
 		return ""
 	}
 	return fold.Version
-}
-
-// tools returns the names of the tools that are called in a conversation.
-func tools(c *archive.Conversation) [][]byte {
-	names := [][]byte{}
-	seen := map[string]bool{}
-	for i := range c.Messages {
-		if m := &c.Messages[i]; m.Kind == transcript.KindToolCall && !seen[m.Name] {
-			seen[m.Name] = true
-			names = append(names, []byte(m.Name))
-		}
-	}
-	return names
-}
-
-func text(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-func optional(s string) []byte {
-	if s == "" {
-		return nil
-	}
-	return []byte(s)
-}
-
-func at(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return archive.Seconds(t)
 }
 
 // ownerLock is the first half of the key of the advisory lock that a writer of an owner
@@ -297,7 +195,12 @@ func (w *Writer) Flush() error {
 	if w.tx == nil {
 		return nil
 	}
-	err := w.tx.Commit()
+	err := w.batch.write(context.Background(), w.tx)
+	if err == nil {
+		err = w.tx.Commit()
+	} else {
+		_ = w.tx.Rollback() // the server does so too
+	}
 	w.tx, w.pending = nil, 0
 	if err != nil {
 		w.begun = archive.Counts{}
@@ -312,6 +215,7 @@ func (w *Writer) Flush() error {
 func (w *Writer) rollback() {
 	if w.tx != nil {
 		_ = w.tx.Rollback() // the server does so too
+		w.batch.reset()
 		w.tx, w.pending, w.begun = nil, 0, archive.Counts{}
 	}
 }

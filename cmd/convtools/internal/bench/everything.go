@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"github.com/convtools/convtools/cmd/convtools/internal/npm"
 )
 
 const (
@@ -21,22 +23,14 @@ func (b *builds) installEverything(ctx context.Context, progress func(string)) (
 	if err != nil {
 		return program{}, "node is missing"
 	}
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		return program{}, "npm is missing"
-	}
 	progress("fetching " + everythingPackage + " from npm")
+	dir := filepath.Join(b.dir, "npm")
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	dir := filepath.Join(b.dir, "npm")
-	install := program{path: npm, args: []string{
-		"install", "--prefix", dir, "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error",
-		"--fetch-retries=0", everythingPackage + "@" + everythingVersion,
-	}}
-	if _, err := install.output(ctx, b.dataDir); err != nil {
+	if err := npm.Install(ctx, dir, map[string]string{everythingPackage: everythingVersion}); err != nil {
 		progress(fmt.Sprintf("npm could not fetch %s: %v", everythingPackage, err))
 		return program{}, "npm could not fetch it"
 	}
-	main := filepath.Join(dir, "node_modules", filepath.FromSlash(everythingPackage), "dist", "index.js")
+	main := npm.Module(dir, everythingPackage, "dist", "index.js")
 	return program{path: node, args: []string{main, "stdio"}}, ""
 }

@@ -30,14 +30,15 @@ const usage = `usage: bench [-short] [-histories | -sessions] [-history BYTES]
 
 Measures convtools against peers and prints ratios. make bench runs it.
 It needs about 6 GB below the temporary directory, ripgrep for the rows on
-searching, npm and a network for those on server-everything, and a module proxy
-for those on other generators.
+searching, npm and a network for those on server-everything and on agents, and a
+module proxy for those on other generators.
 
   -short          fewer runs over smaller workspaces, to try it out
   -histories      only what is measured on histories of other programs
   -sessions       only what is measured of sessions
   -history BYTES  how large each of these is
   -messages       only what is measured on searching messages
+  -imports        only what is measured on importing them, and on PostgreSQL
 `
 
 func main() {
@@ -55,6 +56,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	sessions := flags.Bool("sessions", false, "")
 	history := flags.Int64("history", 0, "")
 	messages := flags.Bool("messages", false, "")
+	imports := flags.Bool("imports", false, "")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(stdout, usage)
@@ -73,7 +75,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if *history > 0 {
 		plan.history = *history
 	}
-	plan.onlyHistories, plan.onlySessions, plan.onlyMessages = *histories, *sessions, *messages
+	plan.onlyHistories, plan.onlySessions, plan.onlyMessages, plan.onlyImports = *histories, *sessions, *messages, *imports
 	if err := bench(ctx, plan, stdout, stderr); err != nil {
 		fmt.Fprintf(stderr, "error: %v\n", err)
 		return 1
@@ -103,6 +105,7 @@ type plan struct {
 	messages      int    // that are searched
 	onlyHistories bool   // nothing else is measured
 	onlyMessages  bool   // nothing else is measured
+	onlyImports   bool   // nothing else is measured
 	onlySessions  bool
 }
 
@@ -145,19 +148,24 @@ func bench(ctx context.Context, p plan, stdout, stderr io.Writer) (err error) {
 		if err := b.sessions(ctx, &t); err != nil {
 			return fmt.Errorf("measuring sessions: %w", err)
 		}
-	case !p.onlyHistories && !p.onlyMessages:
+	case !p.onlyHistories && !p.onlyMessages && !p.onlyImports:
 		if profiles, err = b.everything(ctx, &t, progress); err != nil {
 			return err
 		}
 	}
-	if !p.onlySessions && !p.onlyMessages {
+	if !p.onlySessions && !p.onlyMessages && !p.onlyImports {
 		if err := b.histories(ctx, &t, progress); err != nil {
 			return err
 		}
 	}
-	if !p.onlySessions && !p.onlyHistories {
+	if !p.onlySessions && !p.onlyHistories && !p.onlyImports {
 		if err := b.messages(ctx, &t, progress); err != nil {
 			return fmt.Errorf("measuring searches of messages: %w", err)
+		}
+	}
+	if !p.onlySessions && !p.onlyHistories {
+		if err := b.imports(ctx, &t, progress); err != nil {
+			return fmt.Errorf("measuring imports: %w", err)
 		}
 	}
 	fmt.Fprintf(stdout, "%s/%s, %d cores, %s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), b.ripgrepVersion)

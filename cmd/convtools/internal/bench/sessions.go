@@ -25,11 +25,12 @@ const (
 	recoveryBound     = 200 // MB/s
 )
 
-// sessions measures the engine of sessions in this process, with a model that answers at once.
+// sessions measures a query beside those of agents, and then the engine of sessions in this process, with a model that
+// answers at once. The former comes first since what needs memory here would count as theirs: see peakMemory.
 func (b *builds) sessions(ctx context.Context, t *table.Table) (err error) {
 	dir := filepath.Join(b.dir, "sessions")
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	for _, part := range []func(context.Context, *table.Table, string) error{b.sends, b.sessionList, b.conversationList, b.recovery} {
+	for _, part := range []func(context.Context, *table.Table, string) error{b.query, b.sends, b.sessionList, b.conversationList, b.recovery} {
 		if err := part(ctx, t, dir); err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/cmd/convtools/internal/agents"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/process"
 )
@@ -303,30 +304,12 @@ func lastEvent(envelope string) (id string, number int, err error) {
 }
 
 // codex is OpenAI's Codex CLI, as "codex exec" runs it.
-// https://developers.openai.com/codex/config-reference
 func codex() agent {
 	const server = "mcp__convtools"
 	return agent{
-		host:     "codex",
-		protocol: responses(),
-		configure: func(home, modelURL, serverURL string) error {
-			register := ""
-			if serverURL != "" {
-				register = fmt.Sprintf("\n[mcp_servers.convtools]\nurl = %q\n", serverURL)
-			}
-			config := fmt.Sprintf(`model = "scripted"
-model_provider = "scripted"
-check_for_update_on_startup = false
-
-[model_providers.scripted]
-name = "scripted"
-base_url = %q
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
-%s`, modelURL, register)
-			return writeFile(filepath.Join(home, ".codex", "config.toml"), config)
-		},
+		host:      "codex",
+		protocol:  responses(),
+		configure: agents.Codex,
 		command: func(l *lab, question string) process.Command {
 			return process.Command{Path: l.node, Args: []string{
 				l.module("@openai", "codex", "bin", "codex.js"),
@@ -369,33 +352,11 @@ stream_max_retries = 0
 }
 
 // opencode is the agent of that name, as "opencode run" runs it.
-// https://opencode.ai/docs/config
 func opencode() agent {
 	return agent{
-		host:     "opencode",
-		protocol: chatCompletions(),
-		configure: func(home, modelURL, serverURL string) error {
-			servers := map[string]any{}
-			if serverURL != "" {
-				servers["convtools"] = map[string]any{"type": "remote", "url": serverURL, "enabled": true, "oauth": false}
-			}
-			config, err := json.MarshalIndent(map[string]any{
-				"model": "scripted/scripted", "small_model": "scripted/scripted",
-				"autoupdate": false, "share": "disabled",
-				"provider": map[string]any{"scripted": map[string]any{
-					"npm": "@ai-sdk/openai-compatible", "name": "scripted",
-					"options": map[string]any{"baseURL": modelURL, "apiKey": "none"},
-					"models": map[string]any{"scripted": map[string]any{
-						"name": "scripted", "tool_call": true, "limit": map[string]any{"context": 200_000, "output": 8000},
-					}},
-				}},
-				"mcp": servers,
-			}, "", "  ")
-			if err != nil {
-				return fmt.Errorf("writing the configuration: %w", err)
-			}
-			return writeFile(filepath.Join(home, ".config", "opencode", "opencode.json"), string(config))
-		},
+		host:      "opencode",
+		protocol:  chatCompletions(),
+		configure: agents.Opencode,
 		command: func(l *lab, question string) process.Command {
 			return process.Command{
 				Path: l.module("opencode-ai", "bin", "opencode.exe"), // called so on every system

@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"embed"
-	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
-	"time"
 
-	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/cmd/convtools/internal/agents"
+	"github.com/convtools/convtools/cmd/convtools/internal/npm"
 )
 
 // testdata is the scripts that run in Node.js, and what is known to fail.
@@ -18,8 +17,8 @@ import (
 //go:embed testdata
 var testdata embed.FS
 
-// packages returns what is fetched, in the versions that are proved to work.
-// Raise them together with a run.
+// packages returns what is fetched besides the agents that others use too, in the
+// versions that are proved to work. Raise them together with a run.
 func packages() map[string]string {
 	return map[string]string{
 		"node":                              "22.23.3", // Inspector and the suite do not start in older ones
@@ -30,8 +29,6 @@ func packages() map[string]string {
 		"openai":                            "7.57.0",
 		"@anthropic-ai/sdk":                 "1.12.0",
 		"typescript":                        "7.0.2",
-		"@openai/codex":                     "0.169.0",
-		"opencode-ai":                       "1.18.33",
 		"@anthropic-ai/claude-code":         "2.1.328",
 	}
 }
@@ -45,35 +42,8 @@ func (l *lab) install(ctx context.Context, progress func(string)) error {
 	if err := os.CopyFS(l.dir, testdata); err != nil {
 		return fmt.Errorf("writing the scripts: %w", err)
 	}
-	manifest, err := json.MarshalIndent(map[string]any{"private": true, "dependencies": packages()}, "", "  ")
-	if err != nil {
-		return fmt.Errorf("describing the packages: %w", err)
-	}
-	// What an earlier run completed says so in this file.
-	done := filepath.Join(l.dir, "installed.json")
-	if old, err := os.ReadFile(done); err == nil && bytes.Equal(old, manifest) {
-		return nil
-	}
-	if err := os.WriteFile(filepath.Join(l.dir, "package.json"), manifest, 0o600); err != nil {
-		return fmt.Errorf("writing package.json: %w", err)
-	}
 	progress("fetching packages from npm")
-	// No package runs a script of its own accord; the three that have to put
-	// their program into place for this machine are asked to below.
-	for _, command := range []process.Command{
-		{Path: "npm", Args: []string{"install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"}, Dir: l.dir},
-		{Path: "node", Args: []string{"installArchSpecificPackage.js"}, Dir: l.module("node")},
-		{Path: "node", Args: []string{"postinstall.mjs"}, Dir: l.module("opencode-ai")},
-		{Path: "node", Args: []string{"install.cjs"}, Dir: l.module("@anthropic-ai", "claude-code")},
-	} {
-		command.Env = os.Environ()
-		command.Limits.Timeout = 10 * time.Minute
-		if _, err := runOK(ctx, command); err != nil {
-			return fmt.Errorf("fetching packages: %w", err)
-		}
-	}
-	if err := os.WriteFile(done, manifest, 0o600); err != nil {
-		return fmt.Errorf("noting what is installed: %w", err)
-	}
-	return nil
+	all := packages()
+	maps.Copy(all, agents.Packages())
+	return npm.Install(ctx, l.dir, all)
 }

@@ -1,7 +1,7 @@
 // Package postgrestest runs a server of PostgreSQL for the tests of a package, where one is
 // installed: a cluster of its own in a temporary directory, on a socket there.
 //
-// Only tests import it.
+// Only tests and benches import it.
 package postgrestest
 
 import (
@@ -27,6 +27,10 @@ import (
 // Cluster is a server that is started where it is asked for first. It ends with the process
 // that started it, however that ends.
 type Cluster struct {
+	// Durable has it work as an installed one does, as far as time is concerned; otherwise
+	// what it writes is not made lasting, and nothing runs in the background.
+	Durable bool
+
 	once  sync.Once
 	err   error // why there is no server
 	dir   string
@@ -52,14 +56,17 @@ func binaries() (string, error) {
 			return dir, nil
 		}
 	}
-	return "", errors.New("PostgreSQL is not installed: initdb, pg_ctl and postgres are neither in PATH nor in /usr/lib/postgresql/*/bin")
+	return "", ErrNotInstalled
 }
 
-// script makes a cluster in $1 with the programs in $2, starts it, and stops it when its
-// standard input ends.
+// ErrNotInstalled is the error where there is no PostgreSQL.
+var ErrNotInstalled = errors.New("PostgreSQL is not installed: initdb, pg_ctl and postgres are neither in PATH nor in /usr/lib/postgresql/*/bin")
+
+// script makes a cluster in $1 with the programs in $2, starts it with the options in $3, and
+// stops it when its standard input ends.
 const script = `
 "$2/initdb" -D "$1/data" -U postgres -A scram-sha-256 --pwfile="$1/password" -E UTF8 --locale=C.UTF-8 --no-sync >"$1/log" 2>&1 &&
-"$2/pg_ctl" -D "$1/data" -w -t 120 -l "$1/log" -o "-c listen_addresses='' -k '$1' -c fsync=off -c full_page_writes=off -c autovacuum=off" start >>"$1/log" 2>&1 &&
+"$2/pg_ctl" -D "$1/data" -w -t 120 -l "$1/log" -o "-c listen_addresses='' -k '$1' $3" start >>"$1/log" 2>&1 &&
 echo ready
 cat >/dev/null
 "$2/pg_ctl" -D "$1/data" -m immediate stop >/dev/null 2>&1
@@ -68,6 +75,13 @@ rm -rf "$1"
 
 // password is that of the administrator, with characters that are special in URLs.
 const password = "s3cret:/@%?#'"
+
+// Start starts the server where it is not yet. The error is [ErrNotInstalled] where there is
+// no PostgreSQL.
+func (c *Cluster) Start() error {
+	c.once.Do(func() { c.err = c.start() })
+	return c.err
+}
 
 func (c *Cluster) start() error {
 	bin, err := binaries()
@@ -81,7 +95,11 @@ func (c *Cluster) start() error {
 	if err := os.WriteFile(filepath.Join(c.dir, "password"), []byte(password), 0o600); err != nil {
 		return err
 	}
-	cmd := exec.Command("sh", "-c", script, "sh", c.dir, bin)
+	options := "-c fsync=off -c full_page_writes=off -c autovacuum=off"
+	if c.Durable {
+		options = ""
+	}
+	cmd := exec.Command("sh", "-c", script, "sh", c.dir, bin, options)
 	cmd.Dir = c.dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
 	if err := unprivileged(cmd, c.dir); err != nil {
@@ -123,12 +141,11 @@ func (c *Cluster) Need(t testing.TB) {
 	if testing.Short() {
 		t.Skip("a server of PostgreSQL takes seconds to start")
 	}
-	if _, err := binaries(); err != nil {
+	switch err := c.Start(); {
+	case errors.Is(err, ErrNotInstalled):
 		t.Skip(err)
-	}
-	c.once.Do(func() { c.err = c.start() })
-	if c.err != nil {
-		t.Fatal(c.err)
+	case err != nil:
+		t.Fatal(err)
 	}
 }
 
@@ -141,16 +158,23 @@ func (c *Cluster) URL(role, password, database string) string {
 // Admin returns the URL of a database for the administrator.
 func (c *Cluster) Admin(database string) string { return c.URL("postgres", password, database) }
 
-// Role makes a role that may log in, and returns its name and the URL of the database
-// "archive" for it.
+// Role is [Cluster.NewRole] for a test.
 func (c *Cluster) Role(t testing.TB) (name, url string) {
 	t.Helper()
 	c.Need(t)
-	name = fmt.Sprintf("role_%d", c.count.Add(1))
-	if err := c.exec(fmt.Sprintf("CREATE ROLE %s LOGIN PASSWORD '%s'", name, strings.ReplaceAll(password, "'", "''"))); err != nil {
+	name, url, err := c.NewRole()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return name, c.URL(name, password, "archive")
+	return name, url
+}
+
+// NewRole makes a role that may log in, and returns its name and the URL of the database
+// "archive" for it.
+func (c *Cluster) NewRole() (name, url string, err error) {
+	name = fmt.Sprintf("role_%d", c.count.Add(1))
+	err = c.exec(fmt.Sprintf("CREATE ROLE %s LOGIN PASSWORD '%s'", name, strings.ReplaceAll(password, "'", "''")))
+	return name, c.URL(name, password, "archive"), err
 }
 
 // Database makes a database in which every role may create what it likes, and returns its
