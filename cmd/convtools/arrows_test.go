@@ -138,11 +138,6 @@ func arrows() []arrow {
 			why:  "databases are opened in one place, which sees to it that nothing is written",
 		},
 		{
-			from: list("runtime/store/internal/sqlitetable"),
-			to:   list("runtime/base/...", "runtime/store", "golang.org/x/sync/errgroup"),
-			why:  "the pages of a database are read by several goroutines, and by nothing that writes them",
-		},
-		{
 			from: list("runtime/store/archive"),
 			to:   list("runtime/base/...", "runtime/store", "runtime/store/internal/...", "runtime/transcript", "runtime/trust", "modernc.org/sqlite"),
 			why:  "the archive is written too, and is the program's own: SQLite does that",
