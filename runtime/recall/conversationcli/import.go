@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -93,6 +94,8 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 		}
 		return usageError(hint, "there is no kind of export called %q", o.kind)
 	}
+	// What large conversations leave behind is collected before it adds up.
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(importMemory))
 	w, err := c.archive(ctx, o.dryRun)
 	if err != nil {
 		return err
@@ -150,6 +153,10 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 	}
 	return nil
 }
+
+// importMemory is how much memory the runtime of Go uses before it works harder to use less,
+// in bytes; the largest conversation that is imported needs about as much.
+const importMemory = 160 << 20
 
 // writer is an archive that is written, and closed then.
 type writer interface {

@@ -1,9 +1,11 @@
 package exports
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/archive"
@@ -56,6 +58,9 @@ func chatGPT(raw []byte, into *archive.Conversation) error {
 	}
 	var nodes []node
 	for m := range jsontext.Members(mapping) {
+		if len(nodes) == maxMessages {
+			return errTooMany
+		}
 		nodes = append(nodes, chatGPTNode(m))
 	}
 	places, active := order(nodes, current)
@@ -91,6 +96,7 @@ func appendChatGPT(into *archive.Conversation, raw []byte, active bool) {
 	m := archive.Message{Active: active}
 	var role, author, recipient, contentType string
 	var hidden bool
+	var attachments, references []byte
 	var pieces []recorded.Piece
 	for x := range jsontext.Members(raw) {
 		switch string(x.Key) {
@@ -107,14 +113,82 @@ func appendChatGPT(into *archive.Conversation, raw []byte, active bool) {
 			pieces, raw = chatgptcontent.AppendContent(nil, x.Value)
 			contentType = recorded.Unescape(raw)
 		case "metadata":
-			hidden = string(member(x.Value, "is_visually_hidden_from_conversation")) == "true"
+			for y := range jsontext.Members(x.Value) {
+				switch string(y.Key) {
+				case "is_visually_hidden_from_conversation":
+					hidden = string(y.Value) == "true"
+				case "attachments":
+					attachments = y.Value
+				case "content_references":
+					references = y.Value
+				}
+			}
 		}
 	}
-	if m.Text = join(pieces); len(m.Text) == 0 {
+	m.Text = resolved(join(pieces), references)
+	for file := range jsontext.Elements(attachments) {
+		if name := memberText(file, "name"); name != "" {
+			m.Text = appendLine(m.Text, "[file "+name+"]")
+		}
+	}
+	if len(m.Text) == 0 {
 		return
 	}
 	m.Kind, m.Name = chatGPTKind(role, author, recipient, contentType, hidden)
 	into.Messages = append(into.Messages, m)
+}
+
+func appendLine(text []byte, line string) []byte {
+	if len(text) > 0 {
+		text = append(text, '\n')
+	}
+	return append(text, line...)
+}
+
+// A reference of a text, such as to a page that was found, is marked in it: it begins and ends
+// with characters of Unicode's private use, and has words for programs between.
+const markBegin, markEnd, markCite = "\ue200", "\ue201", "\ue200cite\ue202"
+
+// maxMark is the longest mark that is looked for, in bytes.
+const maxMark = 1 << 10
+
+// resolved returns a text with what references show in place of their marks: nothing where a
+// citation shows nothing. Marks of which nothing is known stay. Each reference is used once, as
+// exports have them: a text grows by no more than the references have.
+func resolved(text, references []byte) []byte {
+	if !bytes.Contains(text, []byte(markBegin)) {
+		return text
+	}
+	shown := map[string][]string{}
+	for r := range jsontext.Elements(references) {
+		mark := memberText(r, "matched_text")
+		shown[mark] = append(shown[mark], memberText(r, "alt"))
+	}
+	var out []byte
+	for {
+		begin := bytes.Index(text, []byte(markBegin))
+		if begin < 0 {
+			return append(out, text...)
+		}
+		out, text = append(out, text[:begin]...), text[begin:]
+		size := len(markBegin)
+		if end := bytes.Index(text[:min(len(text), maxMark)], []byte(markEnd)); end >= 0 {
+			size = end + len(markEnd)
+		}
+		mark := string(text[:size])
+		text = text[size:]
+		switch alts := shown[mark]; {
+		case len(alts) > 0:
+			shown[mark] = alts[1:]
+			mark = alts[0]
+		case strings.HasPrefix(mark, markCite):
+			mark = ""
+		}
+		if mark == "" {
+			out = bytes.TrimSuffix(out, []byte(" "))
+		}
+		out = append(out, mark...)
+	}
 }
 
 // chatGPTKind returns the kind of a message, and its name. What is hidden under the role of

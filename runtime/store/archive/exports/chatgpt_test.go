@@ -146,7 +146,22 @@ func TestMessages(t *testing.T) {
 		"an unknown role":         {with("critic", object{"content_type": "text", "parts": []any{"x"}}), "1 system critic: x\n"},
 		"no role":                 {with("", object{"content_type": "text", "parts": []any{"x"}}), "1 system unknown: x\n"},
 		"content that is a text":  {with("user", "plain"), "1 user: plain\n"},
-		"no status, no time":      {with("user", object{"content_type": "text", "parts": []any{"x"}}, "create_time", nil, "metadata", nil), "1 user: x\n"},
+		"files": {
+			with("user", object{"content_type": "text", "parts": []any{"see"}}, "metadata", object{"attachments": []any{object{"id": "f", "name": "tide.csv", "size": 3}, object{"id": "g"}, 7}}),
+			"1 user: see [file tide.csv]\n",
+		},
+		"a file alone": {with("user", object{"content_type": "text", "parts": []any{""}}, "metadata", object{"attachments": []any{object{"name": "tide.csv"}}}), "1 user: [file tide.csv]\n"},
+		"references": {
+			with("assistant", object{"content_type": "text", "parts": []any{
+				"High \ue200cite\ue202turn0search1\ue201. Low \ue200cite\ue202turn0search1\ue201 \ue200cite\ue202turn1view0\ue201\n\ue200navlist\ue202News\ue201 \ue200cite\ue202turn9view9\ue201; \ue200open \ue201\ue200",
+			}}, "metadata", object{"content_references": []any{
+				object{"matched_text": "\ue200cite\ue202turn0search1\ue201", "alt": "([tides](https://example.org))"},
+				object{"matched_text": "\ue200cite\ue202turn1view0\ue201", "alt": nil},
+				object{"matched_text": " ", "alt": "a footnote"}, "none",
+			}}),
+			"1 assistant: High ([tides](https://example.org)). Low \ue200navlist\ue202News\ue201; \ue200open \ue201\ue200\n",
+		},
+		"no status, no time": {with("user", object{"content_type": "text", "parts": []any{"x"}}, "create_time", nil, "metadata", nil), "1 user: x\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

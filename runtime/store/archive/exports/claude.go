@@ -54,6 +54,9 @@ func claude(raw []byte, into *archive.Conversation) error {
 	var nodes []node
 	before := "" // a message that does not name its parent answers the one before
 	for element := range jsontext.Elements(messages) {
+		if len(nodes) == maxMessages {
+			return errTooMany
+		}
 		n := node{message: element, parent: before}
 		for x := range jsontext.Members(element) {
 			switch string(x.Key) {

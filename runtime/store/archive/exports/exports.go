@@ -74,7 +74,8 @@ type Problem struct {
 var (
 	errNotOne    = errors.New("it is no conversation of a known export")
 	errOtherKind = errors.New("it is of another kind of export than was asked for")
-	errTooLarge  = errors.New("it has more than 256 MB") // maxConversation
+	errTooLarge  = errors.New("it has more than 64 MB")            // maxConversation
+	errTooMany   = errors.New("it has more than 200,000 messages") // maxMessages
 	errEmpty     = errors.New("nothing is said in it")
 	errOlder     = errors.New("what is in the archive was changed later, and is kept")
 	errSeen      = errors.New("another conversation of the export has the same id, and was changed later or stands before")
@@ -86,8 +87,11 @@ var (
 )
 
 const (
-	// maxConversation is the largest conversation that is read, in bytes of JSON.
-	maxConversation = 256 << 20
+	// maxConversation is the largest conversation that is read, in bytes of JSON, and
+	// maxMessages the one with most messages. Both together are what fits into 200 MB of
+	// memory: one conversation is there as JSON and as what is read of it.
+	maxConversation = 64 << 20
+	maxMessages     = 200_000
 	// maxStrangers is how many values of a file are looked at for a conversation.
 	maxStrangers = 20
 )
@@ -134,7 +138,7 @@ func Import(ctx context.Context, name string, into Archive, o Options) (*Report,
 	written := into.Written()
 	i.report.New, i.report.Updated = written.New-before.New, written.Updated-before.Updated
 	if err == nil && i.report.Recognised() == 0 {
-		err = &UnrecognisedError{Path: name, Reason: e.reason(i.first)}
+		err = &UnrecognisedError{Path: name, Reason: e.reason(i.first), Failed: i.report.Failed}
 	}
 	return i.report, err
 }
@@ -167,13 +171,10 @@ func (i *importing) file(ctx context.Context, f *file) error {
 		return nil
 	}
 	defer in.Close()
-	v := newValues(&counter{in, i}, maxConversation)
+	v := newValues(&counter{ctx, in, i}, maxConversation)
 	recognised := 0
 	var strangers []Problem
 	for v.next() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		kind := kindOfValue(v.value)
 		p := Problem{File: f.name, Offset: v.offset, Number: v.number}
 		switch {
@@ -197,6 +198,9 @@ func (i *importing) file(ctx context.Context, f *file) error {
 			return nil
 		}
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	// A file of something else, such as settings, is none that has failed.
 	if recognised == 0 && !f.expected {
 		return nil
@@ -213,13 +217,17 @@ func (i *importing) file(ctx context.Context, f *file) error {
 // maxFirst is how many bytes of a value are enough to tell what it is.
 const maxFirst = 4 << 10
 
-// counter reads a file, and counts for the progress.
+// counter reads a file until a context is done, and counts for the progress.
 type counter struct {
+	ctx context.Context //nolint:containedctx // that of the import, which reads through an interface
 	io.Reader
 	importing *importing
 }
 
 func (c *counter) Read(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
 	n, err := c.Reader.Read(b)
 	p := &c.importing.progress
 	p.Done += int64(n)

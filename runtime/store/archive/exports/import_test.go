@@ -350,6 +350,38 @@ func TestTwoAtOnce(t *testing.T) {
 		}
 		paths[n] = write(t, filepath.Join(dir, fmt.Sprint(n), "conversations.json"), array(items...))
 	}
+	// Who reads meanwhile sees only whole conversations.
+	create := func() *archive.Writer {
+		w, err := archive.Create(t.Context(), archive.WriterOptions{Dir: h.dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	create().Close()
+	const whole = len("1 user: \n") + 500*len("word ") - 1 // without the space at the end
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			for ended := false; !ended; {
+				select {
+				case <-done:
+					ended = true
+				default:
+				}
+				found, problems := storetest.List(t, h.store(), store.Live)
+				if len(problems) > 0 {
+					t.Error(problems)
+				}
+				for i := 0; i < len(found); i += 50 {
+					if said := storetest.Said(t, found[i]); len(said) != whole {
+						t.Errorf("%s: %.100q has %d characters, want %d", found[i].ID, said, len(said), whole)
+					}
+				}
+			}
+		})
+	}
 	var wait sync.WaitGroup
 	for _, path := range paths {
 		wait.Go(func() {
@@ -367,6 +399,8 @@ func TestTwoAtOnce(t *testing.T) {
 		})
 	}
 	wait.Wait()
+	close(done)
+	readers.Wait()
 	found, problems := storetest.List(t, h.store(), store.Live)
 	if len(found) != 450 || len(problems) > 0 {
 		t.Errorf("%d conversations, %v", len(found), problems)

@@ -24,11 +24,15 @@ import (
 type UnrecognisedError struct {
 	Path   string
 	Reason string // what it is instead, where that is known
+	Failed int    // conversations, or files of them, that cannot be read
 }
 
 func (e *UnrecognisedError) Error() string {
-	if e.Reason != "" {
+	switch {
+	case e.Reason != "":
 		return e.Path + ": " + e.Reason
+	case e.Failed > 0:
+		return e.Path + ": nothing of it can be imported"
 	}
 	return e.Path + ": there is no conversation of a ChatGPT or Claude.ai export in it, and no agent of a Letta agent file"
 }
@@ -92,7 +96,7 @@ func open(name string) (*export, error) {
 			err = fmt.Errorf("it is a zip that is damaged or not complete, as after a download that was interrupted: %w", err)
 		}
 	case string(begin) == "SQLite format 3\x00":
-		err = &UnrecognisedError{name, "it is a database; one of a ChatGPT export is read in place: set CONVERSATION_DB to its path"}
+		err = &UnrecognisedError{Path: name, Reason: "it is a database; one of a ChatGPT export is read in place: set CONVERSATION_DB to its path"}
 	default:
 		e.single = &file{name: filepath.Base(name), size: info.Size(), expected: true, open: func() (io.ReadCloser, error) {
 			return io.NopCloser(f), nil

@@ -20,6 +20,9 @@ func letta(raw []byte, into *archive.Conversation) error {
 		return err
 	}
 	for message := range jsontext.Elements(messages) {
+		if len(into.Messages) >= maxMessages {
+			return errTooMany
+		}
 		appendLetta(into, message)
 	}
 	return nil

@@ -185,17 +185,21 @@ func (s *scanner) scan(part []byte) (n int, done bool) {
 			s.escaped = false
 			continue
 		case s.inString:
-			quote := bytes.IndexByte(part[i:], '"')
-			if quote < 0 {
-				quote = len(part) - i
+			end := len(part)
+			if quote := bytes.IndexByte(part[i:], '"'); quote >= 0 {
+				end = i + quote
 			}
-			if escape := bytes.IndexByte(part[i:i+quote], '\\'); escape >= 0 {
-				i += escape
-				s.escaped = true
-				continue
+			slashes := end
+			for slashes > i && part[slashes-1] == '\\' {
+				slashes--
 			}
-			if i += quote; i == len(part) {
+			s.escaped = (end-slashes)%2 == 1
+			if i = end; i == len(part) {
 				return i, false
+			}
+			if s.escaped {
+				s.escaped = false // the quote
+				continue
 			}
 			if s.inString = false; s.depth == 0 {
 				return i + 1, true

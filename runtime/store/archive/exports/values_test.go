@@ -25,10 +25,13 @@ func split(in io.Reader, most int) (found []string, err error) {
 
 func TestValues(t *testing.T) {
 	t.Parallel()
+	// Each escape must not be a reason to look for the end of the string again.
+	lines := `"` + strings.Repeat(`\n`, 1<<20) + `\\"`
 	large := `{"x":"` + strings.Repeat("\\\"}]", 300_000) + `"}`
 	for document, want := range map[string]string{
 		`[]`: "", ` [ ] `: "", ``: "", `[{}]`: "{}", `[{"a":"]}"},[1,[2]],"x,\"y",-1.5e3,null]`: `{"a":"]}"}|[1,[2]]|"x,\"y"|-1.5e3|null`,
 		`{"a":1}`: `{"a":1}`, "{}\n{}": "{}|{}", "7": "7", `["\\"]`: `"\\"`, `[` + large + `,1]`: large + "|1",
+		`["\\\"", "\\\\", "\\\\\"", 1]`: `"\\\""|"\\\\"|"\\\\\""|1`, `[` + lines + `]`: lines,
 	} {
 		for name, in := range map[string]io.Reader{"at once": strings.NewReader(document), "halves": iotest.HalfReader(strings.NewReader(document)), "with the error": iotest.DataErrReader(strings.NewReader(document))} {
 			found, err := split(in, 4<<20)

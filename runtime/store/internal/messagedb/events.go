@@ -117,9 +117,6 @@ func (e *events) open(ctx context.Context) error {
 	return err
 }
 
-// maxAttempts bounds how often reading goes on because the owner of a database changes it.
-const maxAttempts = 10
-
 // next reads a row, and makes what it holds the next event. It returns false at the end.
 func (e *events) next(ctx context.Context) (bool, error) {
 	for attempt := 1; ; attempt++ {
@@ -134,7 +131,7 @@ func (e *events) next(ctx context.Context) (bool, error) {
 		if err == nil {
 			err = e.rows.Failure(ctx)
 		}
-		if !errors.Is(err, sqlitefile.ErrChanged) || attempt == maxAttempts {
+		if !sqlitefile.Again(ctx, err, attempt) {
 			return false, err
 		}
 		e.rest()

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
@@ -111,9 +112,27 @@ func (s *Shared[F]) leave(h *handle[F], outdated bool) {
 	}
 }
 
-// maxAttempts bounds how often a query begins again because the owner of the database
-// changes it.
-const maxAttempts = 10
+// maxAttempts bounds how often something is read again because the owner of the database
+// changes it. It is tried for four seconds.
+const maxAttempts = 13
+
+// Again reports whether what failed with an error is to be read again: where the owner of the
+// database has changed it. From the second time on it waits before, each time longer: an owner
+// that moves its log into the database changes it many times in a row.
+func Again(ctx context.Context, err error, attempt int) bool {
+	if !errors.Is(err, ErrChanged) || attempt >= maxAttempts {
+		return false
+	}
+	if attempt > 1 {
+		wait := time.NewTimer(time.Millisecond << (attempt - 1))
+		defer wait.Stop()
+		select {
+		case <-wait.C:
+		case <-ctx.Done(): // which the next attempt finds out
+		}
+	}
+	return true
+}
 
 // Use calls use with the database as it is now, which has a form, and again where the
 // database changes meanwhile.
@@ -124,7 +143,7 @@ func (s *Shared[F]) Use(ctx context.Context, use func(db *DB, form F) error) err
 			err = use(h.DB, h.form)
 			s.leave(h, errors.Is(err, ErrChanged))
 		}
-		if !errors.Is(err, ErrChanged) || attempt == maxAttempts {
+		if !Again(ctx, err, attempt) {
 			return err
 		}
 	}
@@ -195,15 +214,14 @@ type Rows[F any] struct {
 func (s *Shared[F]) Query(ctx context.Context, query func(F) string, args ...any) (*Rows[F], error) {
 	for attempt := 1; ; attempt++ {
 		h, err := s.acquire(ctx)
-		if err != nil {
-			return nil, err
-		}
-		rows, err := h.query(ctx, query(h.form), args...)
 		if err == nil {
-			return &Rows[F]{Rows: rows, Form: h.form, shared: s, handle: h}, nil
+			var rows *sql.Rows
+			if rows, err = h.query(ctx, query(h.form), args...); err == nil {
+				return &Rows[F]{Rows: rows, Form: h.form, shared: s, handle: h}, nil
+			}
+			s.leave(h, errors.Is(err, ErrChanged))
 		}
-		s.leave(h, errors.Is(err, ErrChanged))
-		if !errors.Is(err, ErrChanged) || attempt == maxAttempts {
+		if !Again(ctx, err, attempt) {
 			return nil, err
 		}
 	}

@@ -1,0 +1,3 @@
+package exports_test
+
+func limitFiles() {}
