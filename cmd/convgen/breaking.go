@@ -49,6 +49,10 @@ func breaking(args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		err = print(stdout, changes)
 	}
+	if none := (noContract{}); errors.As(err, &none) {
+		fmt.Fprintf(stderr, "convgen breaking: %v\nhint: %s\n", err, none.hint)
+		return exitUsage // nothing is known to break
+	}
 	if err != nil {
 		fmt.Fprintf(stderr, "convgen breaking: %v\n", err)
 		return exitWrong
@@ -82,7 +86,7 @@ func compareContracts(dir, against string, stderr io.Writer) ([]lock.Change, []i
 	}
 	data, err := oldContract(dir, against, result.Contract.Targets.Generated)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading the old contract: %w", err)
+		return nil, nil, err
 	}
 	changes, unused, err := result.Changes(data, today())
 	if err != nil {
@@ -93,14 +97,27 @@ func compareContracts(dir, against string, stderr io.Writer) ([]lock.Change, []i
 
 func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
+// noContract is that there is no contract to compare with.
+type noContract struct {
+	err  error
+	hint string
+}
+
+func (n noContract) Error() string { return fmt.Sprintf("reading the old contract: %v", n.err) }
+func (n noContract) Unwrap() error { return n.err }
+
 // oldContract reads the contract to compare with: a file, or that of a revision.
 func oldContract(dir, against, generated string) ([]byte, error) {
 	revision, isGit := strings.CutPrefix(against, "git:")
 	if !isGit {
-		return os.ReadFile(against)
+		data, err := os.ReadFile(against)
+		if err != nil {
+			return nil, noContract{err, "-against takes the file of a contract.lock, or git: and a revision that has one"}
+		}
+		return data, nil
 	}
 	if revision == "" || strings.HasPrefix(revision, "-") || strings.Contains(revision, ":") {
-		return nil, fmt.Errorf("%q is not a revision", revision)
+		return nil, noContract{fmt.Errorf("%q is not a revision", revision), "such as git:v0.1.0, git:main or git:HEAD~1"}
 	}
 	cmd := exec.Command("git", "show", revision+":./"+path.Join(generated, lock.File))
 	cmd.Dir = dir
@@ -108,7 +125,11 @@ func oldContract(dir, against, generated string) ([]byte, error) {
 	cmd.Stderr = &failure
 	data, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("git show: %w: %s", err, strings.TrimSpace(failure.String()))
+		said := strings.TrimPrefix(strings.TrimSpace(failure.String()), "fatal: ")
+		if said == "" {
+			said = err.Error() // git did not run
+		}
+		return nil, noContract{fmt.Errorf("git show %s: %s", revision, said), "commit generated/contract.lock; a clone that is shallow has to fetch the revision first"}
 	}
 	return data, nil
 }

@@ -54,7 +54,8 @@ usage:
         write tools.toml and the specs, or the files named, as they are best written,
         with their comments; -check only names those that are not, and exits with 1
   convgen targets [-C DIR]
-        say what each target calls the tools, and how much of them it has in words
+        say what each target calls the tools, how long their definitions are, and how much
+        of them it has in words
   convgen explain [RULE]
         say what a rule demands and why, with an example that breaks it and what
         puts it right, or what a change of the contract does; without RULE, list all
@@ -73,7 +74,7 @@ func main() {
 	// It lives for a moment: memory is cheaper than collecting it, up to a bound that
 	// only 10,000 tools come near. What those need is well below: a bound below that
 	// would have it do little else than collect.
-	debug.SetGCPercent(200)
+	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(2 << 30)
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -367,7 +368,11 @@ func explainRule(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "convgen explain: %v\n", err)
 		return exitWrong
 	case !known:
-		fmt.Fprintf(stderr, "convgen explain: there is no rule %q\nhint: convgen explain lists all\n", args[0])
+		hint := "convgen explain lists all"
+		if meant := explain.Nearest(args[0]); meant != "" {
+			hint = fmt.Sprintf("did you mean %s? %s", meant, hint)
+		}
+		fmt.Fprintf(stderr, "convgen explain: there is no rule %q\nhint: %s\n", args[0], hint)
 		return exitUsage
 	}
 	fmt.Fprint(stdout, said)

@@ -45,8 +45,16 @@ func targets(args []string, stdout, stderr io.Writer) int {
 }
 
 func printTargets(w io.Writer, result *plan.Result) error {
+	definitions, err := result.Definitions()
+	if err != nil {
+		return err
+	}
+	sizes := map[[2]string]int{}
+	for _, d := range definitions {
+		sizes[[2]string{d.Tool, d.Target}] = d.Bytes
+	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "TOOL\tTARGET\tCALLED\tDESCRIPTION\tPARTS IN WORDS")
+	fmt.Fprintln(table, "TOOL\tTARGET\tCALLED\tDEFINITION\tDESCRIPTION\tPARTS IN WORDS")
 	for _, tool := range result.Contract.Tools() {
 		for _, target := range all.All() {
 			if target.Lower == nil || !result.Contract.Targets.Makes(target.Name) {
@@ -57,10 +65,11 @@ func printTargets(w io.Writer, result *plan.Result) error {
 			if text.Group != "" {
 				called = text.Group + " / " + text.Name
 			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%d characters\t%d\n", tool.Name, target.Name, called, len([]rune(text.Description)), len(text.Reports))
+			fmt.Fprintf(table, "%s\t%s\t%s\t%d bytes\t%d characters\t%d\n",
+				tool.Name, target.Name, called, sizes[[2]string{tool.Name, target.Name}], len([]rune(text.Description)), len(text.Reports))
 		}
 		for _, a := range tool.Aliases {
-			fmt.Fprintf(table, "%s\t\t%s\tuntil %s\t\n", tool.Name, a.Name, a.Until)
+			fmt.Fprintf(table, "%s\t\t%s\tuntil %s\t\t\n", tool.Name, a.Name, a.Until)
 		}
 	}
 	return table.Flush()

@@ -3,8 +3,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -94,6 +96,34 @@ func TestQueryInterruptedAnywhere(t *testing.T) {
 			return e.Type == "task_complete" || e.Type == "task_failed" // the script need not have an answer
 		}) {
 			t.Errorf("after %d lines, gone on with: %v\n%s%s", line, err, again.printed.String(), again.stderr.String())
+		}
+	}
+}
+
+// On a disk that is full a query ends, and once there is room the session goes on to the same answer.
+func TestQueryFullDisk(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.script(t, killedScript)
+	for _, blocks := range []string{"5", "12"} { // of 512 or 1024 bytes: the log needs more than either
+		full := exec.Command("sh", "-c", "ulimit -f "+blocks+` && exec "$0" query --model scripted --json Plan`, "convtools")
+		full.Dir, full.Env = h.project, h.env()
+		out, err := full.Output() // a pipe, which has no limit
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(string(exit.Stderr), "error: writing the session log: ") || !strings.Contains(string(exit.Stderr), "hint: make room; ") {
+			t.Fatalf("%s blocks: %v: %s%s", blocks, err, out, exit.Stderr)
+		}
+		events, err := readEvents(string(out))
+		if err != nil || len(events) == 0 {
+			t.Fatalf("%s blocks: %d events: %v", blocks, len(events), err)
+		}
+		id := events[0].Session
+		resumed := h.start(t, "session", "resume", id)
+		if code := resumed.wait(); code != 0 || resumed.printed.String() != "The plan: the Adler (four stars), at nine, ninety\n" {
+			t.Errorf("%s blocks: exit %d: %s%s", blocks, code, resumed.printed.String(), resumed.stderr.String())
+		}
+		if replay := h.start(t, "session", "replay", id); replay.wait() != 0 {
+			t.Errorf("%s blocks: %s", blocks, replay.stderr.String())
 		}
 	}
 }

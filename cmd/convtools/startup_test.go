@@ -77,7 +77,7 @@ func initSizes(t *testing.T) map[string]int {
 		t.Skip("the go command is not in PATH")
 	}
 	binary := filepath.Join(t.TempDir(), "convtools")
-	build := exec.Command(goCommand, "build", "-o", binary, ".")
+	build := exec.Command(goCommand, "build", "-ldflags=-s -w", "-o", binary, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building convtools: %v\n%s", err, out)

@@ -161,7 +161,7 @@ func (c *checker) deliverable(made *ir.Targets, t *ir.Tool) {
 		if target.Lower == nil || !made.Makes(target.Name) {
 			continue
 		}
-		for _, problem := range lower.Problems(*target.Lower, t) {
+		for _, problem := range lower.Brief(*target.Lower, t).Problems {
 			at := s.Name.At
 			if strings.Contains(problem, "description") {
 				at = s.Description.At

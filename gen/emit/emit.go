@@ -4,6 +4,7 @@
 package emit
 
 import (
+	"github.com/convtools/convtools/gen/emit/internal/jsontext"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lower"
 )
@@ -20,10 +21,16 @@ type Target struct {
 	// List is the one file of a target that has one, below the folder of generated
 	// files, where it cannot state that it was generated.
 	List string
+	// One is the file of a tool in a target that has one for each.
+	One func(*ir.Contract, *ir.Tool) string
 	// Package is the Go package that a target writes beside those of the tools, if any.
 	Package string
-	Emit    func(*ir.Contract) ([]File, error)
+	Emit    func(*ir.Contract, Schemas) ([]File, error)
 }
+
+// Schemas returns the JSON Schema of the arguments of a tool, which most targets have in
+// theirs.
+type Schemas func(*ir.Tool) jsontext.Object
 
 // File is one generated file.
 type File struct {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/convtools/convtools/gen/check"
 	"github.com/convtools/convtools/gen/lock"
+	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/testdata/specs"
 )
 
@@ -42,6 +43,16 @@ func Rule(id string) (string, bool, error) {
 		return rule.ID + ": " + Change(rule) + "\n" + showChange(txtar.Parse(data)), true, nil
 	}
 	return "", false, nil
+}
+
+// Nearest returns the rule of changes that is meant by an id that is none; empty where
+// that is anybody's guess. The ids of other rules are numbers, each as near as the next.
+func Nearest(id string) string {
+	var ids []string
+	for _, rule := range lock.Rules() {
+		ids = append(ids, rule.ID)
+	}
+	return near.Name(id, ids)
 }
 
 // Change is what a rule says of a change of the contract.

@@ -66,9 +66,9 @@ func For(target Target, tool *ir.Tool) Text {
 	return (&lowering{target: target, tool: tool}).lower()
 }
 
-// Problems returns those of [Text], without the words for parameters, which cost most.
-func Problems(target Target, tool *ir.Tool) []string {
-	return (&lowering{target: target, tool: tool, wordless: true}).lower().Problems
+// Brief is [For] without the words for parameters, which cost most.
+func Brief(target Target, tool *ir.Tool) Text {
+	return (&lowering{target: target, tool: tool, wordless: true}).lower()
 }
 
 type lowering struct {

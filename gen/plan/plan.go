@@ -104,13 +104,14 @@ func (r *Result) Changes(old []byte, today string) (changes []lock.Change, unuse
 // emitters returns what is made of a contract: Go and the lock always, and the targets
 // that its project asks for.
 func emitters(c *ir.Contract) []func(*ir.Contract) ([]emit.File, error) {
+	schemas := schema.Schemas()
 	list := []func(*ir.Contract) ([]emit.File, error){
-		func(c *ir.Contract) ([]emit.File, error) { return gocode.Emit(c, schema.Compact) },
+		func(c *ir.Contract) ([]emit.File, error) { return gocode.Emit(c, schema.CompactOf(schemas)) },
 		lock.Emit,
 	}
 	for _, target := range targets.All() {
 		if c.Targets.Makes(target.Name) {
-			list = append(list, target.Emit)
+			list = append(list, func(c *ir.Contract) ([]emit.File, error) { return target.Emit(c, schemas) })
 		}
 	}
 	return list

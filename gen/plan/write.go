@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/gen/emit"
@@ -157,6 +159,8 @@ func grouped(files []emit.File, made map[string]bool) []*group {
 			groups = append(groups, g)
 		}
 	}
+	// The largest first: one that is begun last would be written alone.
+	slices.SortStableFunc(groups, func(a, b *group) int { return cmp.Compare(len(b.files), len(a.files)) })
 	return append(groups, last...)
 }
 
@@ -185,7 +189,7 @@ func place(w writer, g *group) error {
 }
 
 // each does what is to be done in several folders, several at a time, and returns the
-// first error of those that there are in the order of the folders.
+// first error of those that there are in their order.
 func each(groups []*group, do func(*group) error) error {
 	problems := make([]error, len(groups))
 	parallel.Each(len(groups), func(i int) { problems[i] = do(groups[i]) })

@@ -309,8 +309,10 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 		tool.Aliases = append(tool.Aliases, Alias{At: a.at, Name: a.mustText("name"), Until: a.mustText("until")})
 		a.close()
 	}
-	for _, p := range t.named("parameters", "the parameter") {
-		tool.Params = append(tool.Params, l.param(p))
+	params := t.named("parameters", "the parameter")
+	tool.Params = make([]Param, len(params))
+	for i, p := range params {
+		tool.Params[i] = l.param(p)
 	}
 	for _, r := range t.subs("rules", "a rule", false) {
 		tool.Rules = append(tool.Rules, Rule{

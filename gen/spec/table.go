@@ -78,7 +78,8 @@ type table struct {
 }
 
 func (l *loader) table(at Place, kind, what string, m map[string]any) *table {
-	return &table{l: l, at: at, kind: kind, what: what, m: m}
+	const keys = 24 // of the tables that have most
+	return &table{l: l, at: at, kind: kind, what: what, m: m, asked: make([]string, 0, keys)}
 }
 
 // ofResult reports whether the table is part of what a tool returns.

@@ -193,7 +193,7 @@ func build(t *testing.T) string {
 	if runtime.GOOS == "windows" {
 		program += ".exe"
 	}
-	goCommand(t, dir, "build", "-o", program, ".")
+	goCommand(t, dir, "build", "-ldflags=-s -w", "-o", program, ".")
 	return program
 }
 

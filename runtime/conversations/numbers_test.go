@@ -216,7 +216,7 @@ func TestSizes(t *testing.T) {
 // Counting characters holds no text, and a part only itself, however large an event
 // is.
 func TestSizesAndPartsAreBounded(t *testing.T) {
-	const chars = 16 << 20
+	const chars = 8 << 20
 	l := open(t, func(w *jptest.Workspace, _ string) {
 		long := strings.Repeat("0123456789abcde ", chars/16)
 		w.Conversation("17600000000", "x").Encode(jptest.Plain).User(long).ToolCall("call", "run", map[string]any{"a": long})

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/base/cases"
 )
 
 // wordsOf parses words that ignore case.
@@ -111,7 +113,7 @@ func TestWindowsOfRandomLines(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(21, 22))
 	alphabet := []rune("abAB é日x\u212ak")
-	for range 5_000 {
+	for range cases.Of(2_500) {
 		var b strings.Builder
 		for range 50 + rng.IntN(400) {
 			b.WriteRune(alphabet[rng.IntN(len(alphabet))])

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/base/cases"
 )
 
 // TestShortestPart tries all parts of short texts in which matches overlap.
@@ -16,7 +18,7 @@ func TestShortestPart(t *testing.T) {
 	alphabet := []rune("aabk\u212aé\n ")
 	choice := []string{"a", "aa", "ab", "aba", "k", "ak", "é", "a a", "bbbb", "kéka"}
 	tried := 0
-	for range 20_000 {
+	for range cases.Of(10_000) {
 		var b strings.Builder
 		for range 2 + rng.IntN(30) {
 			b.WriteRune(alphabet[rng.IntN(len(alphabet))])

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/base/memtemp"
 	"github.com/convtools/convtools/runtime/cli/program"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall/conversationcli"
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 	if how, ok := strings.CutPrefix(strings.Join(os.Args[1:min(2, len(os.Args))], ""), "behave="); ok {
 		os.Exit(behave(how))
 	}
-	os.Exit(m.Run())
+	os.Exit(memtemp.For(m).Run())
 }
 
 // getenv looks up the environment of the test without the places where other programs

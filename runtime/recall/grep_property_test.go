@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/cases"
 	visible "github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/recall"
@@ -291,7 +292,7 @@ func (h *shownHit) shows(e expected) bool {
 func TestGrepPages(t *testing.T) {
 	t.Parallel()
 	pages, joined, more := 0, 0, 0
-	for seed := range uint64(40) {
+	for seed := range cases.Of(uint64(20)) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		var all []heardConversation
 		tools := overSource(workspaceOf(t, func(w *jptest.Workspace) { all = randomWorkspace(r, w) }))
@@ -417,7 +418,7 @@ var (
 func TestGrepAdvice(t *testing.T) {
 	t.Parallel()
 	advised := map[string]int{}
-	for seed := range uint64(90) {
+	for seed := range cases.Of(uint64(45)) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		tools := overSource(workspaceOf(t, func(w *jptest.Workspace) { randomWorkspace(r, w) }))
 		patterns := []string{"retry", "RETRY", "cap", "nothing", "delay nothing", "Cap delay", "retry delay other", "RETRY|delay cap", "cap|nothing at all", "nothing|never", "conversation_grep", "fs_read", "words cap", "more Words"}
@@ -676,7 +677,7 @@ func TestGrepOneEventReach(t *testing.T) {
 func TestGrepContext(t *testing.T) {
 	t.Parallel()
 	runs := 0
-	for seed := range uint64(40) {
+	for seed := range cases.Of(uint64(25)) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		var all []heardConversation
 		tools := overSource(workspaceOf(t, func(w *jptest.Workspace) { all = randomWorkspace(r, w) }))

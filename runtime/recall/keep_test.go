@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/cases"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -19,7 +20,7 @@ import (
 // needed least and stands nearest to the middle, and counts it.
 func TestForms(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(40) {
+	for seed := range cases.Of(uint64(20)) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		var d digest
 		ranked := map[rank][]int{}
@@ -111,11 +112,11 @@ func TestKeptIsBounded(t *testing.T) {
 		perTurn, events int
 		text            string
 	}{
-		"one turn of small events":   {math.MaxInt, 300_000, "a line"},
-		"one turn of empty events":   {math.MaxInt, 300_000, ""},
+		"one turn of small events":   {math.MaxInt, 150_000, "a line"},
+		"one turn of empty events":   {math.MaxInt, 150_000, ""},
 		"one turn of long events":    {math.MaxInt, 3000, strings.Repeat("潮 ", 2000)},
-		"many turns of one event":    {1, 300_000, "a line"},
-		"many turns of empty events": {1, 300_000, ""},
+		"many turns of one event":    {1, 150_000, "a line"},
+		"many turns of empty events": {1, 150_000, ""},
 		"long turns":                 {50, 1500, strings.Repeat("x", 12_000)},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 func Target() emit.Target { return emit.Target{Name: "docs", Emit: Emit} }
 
 // Emit returns generated/docs/<tool>.md for every tool, and an index of them.
-func Emit(c *ir.Contract) ([]emit.File, error) {
+func Emit(c *ir.Contract, _ emit.Schemas) ([]emit.File, error) {
 	folder := path.Join(c.Targets.Generated, "docs")
 	files := []emit.File{{Path: path.Join(folder, "README.md"), Data: index(c)}}
 	for _, tool := range c.Tools() {

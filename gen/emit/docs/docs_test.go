@@ -9,13 +9,14 @@ import (
 
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/emit/docs"
+	"github.com/convtools/convtools/gen/emit/schema"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/ir/irtest"
 )
 
 func emitted(t *testing.T, c *ir.Contract) []emit.File {
 	t.Helper()
-	files, err := docs.Emit(c)
+	files, err := docs.Emit(c, schema.Schemas())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestBrokenExample(t *testing.T) {
 	t.Parallel()
 	c := irtest.Contract()
 	c.Tools()[0].Examples[0].Arguments = `{"a": `
-	if _, err := docs.Emit(c); err == nil || !strings.Contains(err.Error(), "conversation_grep") {
+	if _, err := docs.Emit(c, schema.Schemas()); err == nil || !strings.Contains(err.Error(), "conversation_grep") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -2,15 +2,16 @@ package gocode
 
 import (
 	"fmt"
-
-	"github.com/dave/jennifer/jen"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/convtools/convtools/gen/ir"
 )
 
 // command emits what is known about a tool's command line: its name, its exit
 // codes and its arguments.
-func (t *toolCode) command() ([]jen.Code, error) {
+func (t *toolCode) command() ([]code, error) {
 	arguments, err := t.arguments()
 	if err != nil {
 		return nil, err
@@ -20,10 +21,10 @@ func (t *toolCode) command() ([]jen.Code, error) {
 	if len(accepted) == 0 {
 		accepted = []int{0}
 	}
-	code := []jen.Code{
-		documented(jen.Const().Id(cli).Op("=").Lit(t.tool.Command.CLI), cli+" is the name of the command line that "+t.tool.Name+" runs."),
+	declarations := []code{
+		documented(code{"const " + cli + " = " + strconv.Quote(t.tool.Command.CLI)}, cli+" is the name of the command line that "+t.tool.Name+" runs."),
 		documented(
-			jen.Func().Id(exitOK).Params(jen.Id("code").Int()).Bool().Block(jen.Return(codes("==", "||", jen.Id("code"), accepted))),
+			block("func "+exitOK+"(code int) bool", "return "+codes("==", "||", "code", accepted)),
 			exitOK+" reports whether the command line's exit code is one of an answer, and not of a failure.",
 		),
 		arguments,
@@ -33,65 +34,61 @@ func (t *toolCode) command() ([]jen.Code, error) {
 		if err != nil {
 			return nil, err
 		}
-		code = append(code, surroundings)
+		declarations = append(declarations, surroundings)
 	}
-	return code, nil
+	return declarations, nil
 }
 
 // codes compares an exit code with each of a list.
-func codes(compare, join string, exit *jen.Statement, list []int) *jen.Statement {
-	all := jen.Empty()
+func codes(compare, join, exit string, list []int) string {
+	all := make([]string, len(list))
 	for i, code := range list {
-		if i > 0 {
-			all.Op(join)
-		}
-		all.Add(exit.Clone()).Op(compare).Lit(code)
+		all[i] = exit + " " + compare + " " + strconv.Itoa(code)
 	}
-	return all
+	return strings.Join(all, " "+join+" ")
 }
 
 // run is the command that the tool runs.
-func (t *toolCode) run() jen.Code {
+func (t *toolCode) run() string {
 	if t.tool.Command.Surroundings() {
-		return jen.Id(t.commandFunc()).Call(jen.Id("p"), jen.Id("call").Dot("Context"))
+		return t.commandFunc() + "(p, call.Context)"
 	}
-	return jen.Qual(t.runtime.contract, "Command").Values(t.argv(jen.Id("call").Dot("Context"))...)
+	return pkgContract + "Command{CLI: " + t.tool.GoName + "CLI, Args: " + t.argv("call.Context") + "}"
 }
 
-// argv is the fields of a command that every command has.
-func (t *toolCode) argv(call jen.Code) []jen.Code {
-	return []jen.Code{
-		jen.Id("CLI").Op(":").Id(t.tool.GoName + "CLI"),
-		jen.Id("Args").Op(":").Id(t.tool.GoName+"Args").Call(jen.Id("p"), call),
-	}
+// argv is the arguments of the command.
+func (t *toolCode) argv(call string) string { return t.tool.GoName + "Args(p, " + call + ")" }
+
+// ofParams is the signature of a function of parameters.
+func (t *toolCode) ofParams(name, result string) string {
+	return "func " + name + "(p " + paramsName(t.tool) + ", call " + pkgContract + "Context) " + result
 }
 
 // surroundings emits the function that returns a command with what is around it. What
 // depends on a parameter that may be absent is added behind the literal.
-func (t *toolCode) surroundings() (jen.Code, error) {
+func (t *toolCode) surroundings() (code, error) {
 	c := t.tool.Command
-	fields := t.argv(jen.Id("call"))
-	var body []jen.Code
+	fields := code{"CLI:\t" + t.tool.GoName + "CLI,", "Args:\t" + t.argv("call") + ","}
+	var body code
 	if c.Dir != "" {
-		fields = append(fields, jen.Id("Dir").Op(":").Lit(c.Dir))
+		fields = append(fields, "Dir:\t"+strconv.Quote(c.Dir)+",")
 	}
 	if c.Timeout != 0 {
-		fields = append(fields, jen.Id("Timeout").Op(":").Lit(c.Timeout).Op("*").Qual("time", "Second"))
+		fields = append(fields, "Timeout:\t"+strconv.Itoa(c.Timeout)+" * "+pkgTime+"Second,")
 	}
-	command := jen.Id("command")
 	if c.Stdin != nil {
 		word, err := t.word(*c.Stdin)
 		if err != nil {
 			return nil, fmt.Errorf("%s: standard input of its command: %w", t.tool.Name, err)
 		}
-		text := jen.Index().Byte().Call(word.value)
+		text := "[]byte(" + word.alone() + ")"
 		if word.wrap == nil {
-			fields = append(fields, jen.Id("Stdin").Op(":").Add(text))
+			fields = append(fields, "Stdin:\t"+text+",")
 		} else {
-			body = append(body, word.wrap(command.Clone().Dot("Stdin").Op("=").Add(text)))
+			body = append(body, word.wrap(code{"command.Stdin = " + text})...)
 		}
 	}
-	var always []jen.Code // the variables that are never left out
+	var always []string // the variables that are never left out
 	for _, v := range c.Env {
 		entry := v.Value
 		entry.Prefix = v.Name + "=" + entry.Prefix
@@ -100,127 +97,140 @@ func (t *toolCode) surroundings() (jen.Code, error) {
 			return nil, fmt.Errorf("%s: environment variable %s of its command: %w", t.tool.Name, v.Name, err)
 		}
 		if word.wrap == nil {
-			always = append(always, word.value)
+			always = append(always, word.alone())
 			continue
 		}
-		env := command.Clone().Dot("Env")
-		body = append(body, word.wrap(env.Clone().Op("=").Append(env.Clone(), word.value)))
+		body = append(body, word.wrap(code{"command.Env = append(command.Env, " + word.argument() + ")"})...)
 	}
 	if len(always) > 0 {
-		fields = append(fields, jen.Id("Env").Op(":").Index().String().Values(always...))
+		fields = append(fields, "Env:\t[]string{"+strings.Join(always, ", ")+"},")
 	}
-	literal := jen.Qual(t.runtime.contract, "Command").ValuesFunc(func(g *jen.Group) {
-		for _, f := range fields {
-			g.Line().Add(f)
-		}
-		g.Line()
-	})
-	if len(body) == 0 {
-		body = []jen.Code{jen.Return(literal)}
-	} else {
-		body = append([]jen.Code{command.Clone().Op(":=").Add(literal)}, append(body, jen.Return(command))...)
+	head := "return "
+	if len(body) > 0 {
+		head = "command := "
+		body = append(body, "return command")
 	}
-	declaration := jen.Func().Id(t.commandFunc()).Params(
-		jen.Id("p").Id(paramsName(t.tool)), jen.Id("call").Qual(t.runtime.contract, "Context"),
-	).Qual(t.runtime.contract, "Command").Block(body...)
-	return documented(declaration, t.commandFunc()+" returns the command that "+t.tool.Name+" runs."), nil
+	body = slices.Concat(literalOf(head+pkgContract+"Command", fields), body)
+	return documented(block(t.ofParams(t.commandFunc(), pkgContract+"Command"), body...),
+		t.commandFunc()+" returns the command that "+t.tool.Name+" runs."), nil
 }
 
 // exitFailures is what exit codes mean that are not those of an answer.
-func (t *toolCode) exitFailures() []jen.Code {
-	var list []jen.Code
+func (t *toolCode) exitFailures() code {
+	var list code
 	for _, f := range t.tool.Command.Failures {
 		for _, exit := range f.Exit {
-			values := []jen.Code{jen.Id("Exit").Op(":").Lit(exit), jen.Id("Reason").Op(":").Lit(f.Reason)}
+			values := "Exit: " + strconv.Itoa(exit) + ", Reason: " + strconv.Quote(f.Reason)
 			if f.Caller {
-				values = append(values, jen.Id("Caller").Op(":").True())
+				values += ", Caller: true"
 			}
 			if f.Transient {
-				values = append(values, jen.Id("Transient").Op(":").True())
+				values += ", Transient: true"
 			}
-			list = append(list, jen.Line().Qual(t.runtime.contract, "ExitFailure").Values(values...))
+			list = append(list, pkgContract+"ExitFailure{"+values+"},")
 		}
-	}
-	if len(list) > 0 {
-		list = append(list, jen.Line())
 	}
 	return list
 }
 
 // arguments emits the function that builds the command line. Words that are
 // always there go in together, in one literal or one append.
-func (t *toolCode) arguments() (jen.Code, error) {
+func (t *toolCode) arguments() (code, error) {
 	name := t.tool.GoName + "Args"
-	var body, pending []jen.Code
+	var body code
+	var pending []word
 	begun := false
 	flush := func() {
 		switch {
 		case !begun && len(pending) > 0:
-			body = append(body, jen.Id("args").Op(":=").Index().String().Values(pending...))
+			body = append(body, "args := "+list(pending))
 		case !begun:
-			body = append(body, jen.Var().Id("args").Index().String())
+			body = append(body, "var args []string")
 		case len(pending) > 0:
-			body = append(body, add(pending...))
+			body = append(body, "args = "+appended(pending))
 		}
 		begun, pending = true, nil
 	}
 	for _, arg := range t.tool.Command.Args {
-		word, err := t.word(arg)
+		w, err := t.word(arg)
 		if err != nil {
 			return nil, fmt.Errorf("%s: argument %q of its command: %w", t.tool.Name, arg.Prefix, err)
 		}
-		if word.wrap == nil {
-			pending = append(pending, word.value)
+		if w.wrap == nil {
+			pending = append(pending, w)
 			continue
 		}
 		flush()
-		body = append(body, word.wrap(add(word.value)))
+		body = append(body, w.wrap(code{"args = " + appended([]word{w})})...)
 	}
 	switch {
 	case !begun && len(pending) > 0:
-		body = append(body, jen.Return(jen.Index().String().Values(pending...)))
+		body = append(body, "return "+list(pending))
 	case !begun:
-		body = append(body, jen.Return(jen.Nil()))
+		body = append(body, "return nil")
 	case len(pending) > 0:
-		body = append(body, jen.Return(jen.Append(append([]jen.Code{jen.Id("args")}, pending...)...)))
+		body = append(body, "return "+appended(pending))
 	default:
-		body = append(body, jen.Return(jen.Id("args")))
+		body = append(body, "return args")
 	}
-	declaration := jen.Func().Id(name).Params(
-		jen.Id("p").Id(paramsName(t.tool)), jen.Id("call").Qual(t.runtime.contract, "Context"),
-	).Index().String().Block(body...)
-	return documented(declaration,
+	return documented(block(t.ofParams(name, "[]string"), body...),
 		name+" returns the arguments of the command line that "+t.tool.Name+" runs. A flag and its value are one word, so that a value can never become a flag.",
 	), nil
 }
 
-func add(words ...jen.Code) jen.Code {
-	return jen.Id("args").Op("=").Append(append([]jen.Code{jen.Id("args")}, words...)...)
+func list(words []word) string {
+	all := make([]string, len(words))
+	for i, w := range words {
+		all[i] = w.alone()
+	}
+	return "[]string{" + strings.Join(all, ", ") + "}"
 }
 
-// word is one argument: its value, and what has to hold for it to be there. A
-// nil wrap is an argument that is always there.
+func appended(words []word) string {
+	all := "append(args"
+	for _, w := range words {
+		all += ", " + w.argument()
+	}
+	return all + ")"
+}
+
+// word is one argument: literal text and a value, and what has to hold for it to be
+// there. A nil wrap is an argument that is always there.
 type word struct {
-	value jen.Code
-	wrap  func(jen.Code) jen.Code
+	prefix string // a literal, or nothing
+	value  string // nothing where there is a literal alone
+	wrap   func(code) code
+}
+
+// alone is the word where a sum has blanks, argument where it has none: among the
+// arguments of a call.
+func (w word) alone() string    { return w.sum(" + ") }
+func (w word) argument() string { return w.sum("+") }
+
+func (w word) sum(plus string) string {
+	if w.prefix == "" || w.value == "" {
+		plus = ""
+	}
+	return w.prefix + plus + w.value
 }
 
 func (t *toolCode) word(arg ir.Arg) (word, error) {
-	var conditions []jen.Code
-	var value jen.Code
+	var conditions []string
+	var w word
+	if arg.Prefix != "" || arg.Value == nil {
+		w.prefix = strconv.Quote(arg.Prefix)
+	}
 	switch {
 	case arg.Value == nil && arg.Repeat:
 		return word{}, fmt.Errorf("there is nothing to repeat it for")
 	case arg.Value == nil:
-		value = jen.Lit(arg.Prefix)
 	case arg.Value.Context != "":
 		contextField, err := contextField(arg.Value.Context)
 		if err != nil {
 			return word{}, err
 		}
-		source := jen.Id("call").Dot(contextField)
-		conditions = append(conditions, source.Clone().Op("!=").Lit(""))
-		value = glue(arg.Prefix, source)
+		w.value = "call." + contextField
+		conditions = append(conditions, w.value+` != ""`)
 	default:
 		p := t.tool.Param(arg.Value.Param)
 		if p == nil {
@@ -229,12 +239,12 @@ func (t *toolCode) word(arg ir.Arg) (word, error) {
 		if arg.Repeat != (p.Kind == ir.Array) {
 			return word{}, fmt.Errorf("%s is of type %s: arrays, and nothing else, are repeated", p.Name, p.Kind)
 		}
-		source := jen.Id("p").Dot(p.GoName)
+		source := "p." + p.GoName
 		if p.Pointer() {
-			conditions = append(conditions, source.Clone().Op("!=").Nil())
-			source = jen.Op("*").Add(source)
+			conditions = append(conditions, source+" != nil")
+			source = "*" + source
 		}
-		value = glue(arg.Prefix, scalarText(p.Kind, source))
+		w.value = scalarText(p.Kind, source)
 	}
 	for _, gate := range []struct {
 		param string
@@ -247,79 +257,74 @@ func (t *toolCode) word(arg ir.Arg) (word, error) {
 		if err != nil {
 			return word{}, err
 		}
-		conditions = append([]jen.Code{condition}, conditions...)
+		conditions = append([]string{condition}, conditions...)
 	}
-	w := word{value: value}
 	if arg.Repeat {
-		list := jen.Id("p").Dot(t.tool.Param(arg.Value.Param).GoName)
+		values := "p." + t.tool.Param(arg.Value.Param).GoName
 		if kind := t.tool.Param(arg.Value.Param).Item().Kind; kind == ir.String && arg.Prefix == "" {
-			w.value = list.Op("...")
-			w.wrap = func(code jen.Code) jen.Code { return code }
+			w.value = values + "..."
+			w.wrap = func(c code) code { return c }
 		} else {
-			w.value = glue(arg.Prefix, scalarText(kind, jen.Id("item")))
-			w.wrap = func(code jen.Code) jen.Code {
-				return jen.For(jen.List(jen.Id("_"), jen.Id("item")).Op(":=").Range().Add(list)).Block(code)
-			}
+			w.value = scalarText(kind, "item")
+			w.wrap = func(c code) code { return block("for _, item := range "+values, c...) }
 		}
 	}
 	if len(conditions) > 0 {
 		inner := w.wrap
-		w.wrap = func(code jen.Code) jen.Code {
+		w.wrap = func(c code) code {
 			if inner != nil {
-				code = inner(code)
+				c = inner(c)
 			}
-			return jen.If(jen.Add(conjunction(conditions))).Block(code)
+			return block("if "+conjunction(conditions), c...)
 		}
 	}
 	return w, nil
 }
 
-// glue joins literal text and a value into one word.
-func glue(prefix string, value jen.Code) jen.Code {
-	if prefix == "" {
-		return value
+func conjunction(conditions []string) string {
+	if len(conditions) == 1 {
+		return conditions[0]
 	}
-	return jen.Lit(prefix).Op("+").Add(value)
-}
-
-func conjunction(conditions []jen.Code) jen.Code {
-	s := jen.Add(conditions[0])
-	for _, c := range conditions[1:] {
-		s.Op("&&").Add(c)
+	all := make([]string, len(conditions))
+	for i, c := range conditions {
+		all[i] = c
+		if strings.Contains(c, "||") {
+			all[i] = "(" + c + ")"
+		}
 	}
-	return s
+	return strings.Join(all, " && ")
 }
 
 // scalarText is a scalar as a string.
-func scalarText(kind ir.Kind, value jen.Code) jen.Code {
+func scalarText(kind ir.Kind, value string) string {
 	switch kind {
 	case ir.Integer:
-		return jen.Qual("strconv", "Itoa").Call(value)
+		return pkgStrconv + "Itoa(" + value + ")"
 	case ir.Number:
-		return jen.Qual("strconv", "FormatFloat").Call(value, jen.LitRune('f'), jen.Lit(-1), jen.Lit(64))
+		return pkgStrconv + "FormatFloat(" + value + ", 'f', -1, 64)"
 	case ir.Boolean:
-		return jen.Qual("strconv", "FormatBool").Call(value)
+		return pkgStrconv + "FormatBool(" + value + ")"
 	default:
 		return value
 	}
 }
 
 // boolean is the condition that a boolean parameter is true, or that it is not.
-func (t *toolCode) boolean(name string, want bool) (jen.Code, error) {
+func (t *toolCode) boolean(name string, want bool) (string, error) {
 	p := t.tool.Param(name)
 	if p == nil || p.Kind != ir.Boolean {
-		return nil, fmt.Errorf("%q is no boolean parameter", name)
+		return "", fmt.Errorf("%q is no boolean parameter", name)
 	}
-	value := jen.Id("p").Dot(p.GoName)
+	value := "p." + p.GoName
 	switch {
 	case p.Pointer() && want:
-		return value.Clone().Op("!=").Nil().Op("&&").Op("*").Add(value), nil
+		return value + " != nil && *" + value, nil
 	case p.Pointer():
-		return jen.Parens(value.Clone().Op("==").Nil().Op("||").Op("!").Op("*").Add(value)), nil
+		return value + " == nil || !*" + value, nil
 	case want:
 		return value, nil
 	default:
-		return jen.Op("!").Add(value), nil
+		return "!" + value, nil
 	}
 }
 

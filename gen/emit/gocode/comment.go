@@ -6,8 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/dave/jennifer/jen"
-
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
@@ -15,25 +13,13 @@ import (
 // without its indentation and slashes.
 const commentWidth = 77
 
-// doc is a doc comment: one or more paragraphs, wrapped. It returns one piece
-// of code for each line, for a caller that adds them one by one.
-func doc(paragraphs ...string) []jen.Code {
-	var lines []jen.Code
-	for _, line := range commentLines(paragraphs) {
-		// jennifer prints text that begins with slashes as it is, which is why
-		// nothing reaches it here that does not begin with exactly "// ".
-		lines = append(lines, jen.Comment(strings.TrimRight("// "+line, " ")))
+// comment is one or more paragraphs, wrapped.
+func comment(paragraphs ...string) code {
+	lines := commentLines(paragraphs)
+	for i, line := range lines {
+		lines[i] = strings.TrimRight("// "+line, " ")
 	}
 	return lines
-}
-
-// documented puts a doc comment over code.
-func documented(code jen.Code, paragraphs ...string) jen.Code {
-	s := jen.Empty()
-	for _, line := range doc(paragraphs...) {
-		s.Add(line).Line()
-	}
-	return s.Add(code)
 }
 
 // commentLines wraps paragraphs. Blank lines within a text part paragraphs too.

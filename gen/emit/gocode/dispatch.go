@@ -3,145 +3,126 @@ package gocode
 import (
 	"path"
 	"slices"
-
-	"github.com/dave/jennifer/jen"
+	"strconv"
+	"strings"
 
 	"github.com/convtools/convtools/gen/emit"
-	"github.com/convtools/convtools/gen/ir"
 )
 
 // dispatch emits the one file that knows all tools.
 func (g *generator) dispatch() (emit.File, error) {
 	dir := g.contract.Targets.Generated
-	f := g.newFile(path.Join(g.contract.Targets.Module, dir), path.Base(dir), "tools.toml")
-	for _, family := range g.contract.Families {
-		f.ImportName(family.Import, family.Package)
-	}
-	f.Add(g.handlers()).Line()
-	f.Add(g.dispatcher()).Line()
-	f.Add(g.tools()).Line()
-	f.Add(g.lookup()).Line()
+	s := g.newSource(path.Join(g.contract.Targets.Module, dir), path.Base(dir), "tools.toml")
+	s.declare(g.handlers())
+	s.declare(g.dispatcher())
+	s.declare(g.tools())
+	s.declare(lookup())
 	if len(g.contract.CLIs) > 0 {
-		f.Add(g.commandLines()).Line()
+		s.declare(g.commandLines())
 	}
-	return render(f, path.Join(dir, "dispatch.go"))
+	return s.emit(path.Join(dir, "dispatch.go"))
 }
 
 // handlers emits the struct of everything that does work.
-func (g *generator) handlers() jen.Code {
-	declaration := jen.Type().Id("Handlers").StructFunc(func(fields *jen.Group) {
-		for i := range g.contract.Families {
-			family := &g.contract.Families[i]
-			if handler, _ := uses(family); handler {
-				fields.Id(field(family)).Qual(family.Import, "Handler")
-			}
+func (g *generator) handlers() code {
+	var fields code
+	for i := range g.contract.Families {
+		family := &g.contract.Families[i]
+		if handler, _ := uses(family); handler {
+			fields = append(fields, field(family)+"\t"+of(family.Import)+"Handler")
 		}
-		if len(g.contract.CLIs) > 0 {
-			// It is there before a tool needs it, so that declaring one asks for
-			// no change to the code that fills this struct.
-			comment(fields, "CLI runs the command lines of tools that have no handler of their own.")
-			fields.Id("CLI").Qual(g.runtime.contract, "CLI")
-		}
-	})
-	return documented(declaration, "Handlers does the work of all tools. A tool whose field is not set answers every call with an error.")
+	}
+	if len(g.contract.CLIs) > 0 {
+		// It is there before a tool needs it, so that declaring one asks for
+		// no change to the code that fills this struct.
+		fields = append(fields, comment("CLI runs the command lines of tools that have no handler of their own.")...)
+		fields = append(fields, "CLI "+pkgContract+"CLI")
+	}
+	return documented(typeBlock("Handlers", fields),
+		"Handlers does the work of all tools. A tool whose field is not set answers every call with an error.")
+}
+
+// typeBlock declares a struct.
+func typeBlock(name string, fields code) code {
+	if len(fields) == 0 {
+		return code{"type " + name + " struct{}"}
+	}
+	return block("type "+name+" struct", fields...)
 }
 
 // dispatcher emits the function that finds a tool's family.
-func (g *generator) dispatcher() jen.Code {
-	var cases []jen.Code
+func (g *generator) dispatcher() code {
+	var cases code
+	receiver := "Handlers"
 	for i := range g.contract.Families {
 		family := &g.contract.Families[i]
 		handler, cli := uses(family)
-		arguments := []jen.Code{jen.Id("ctx")}
+		arguments := []string{"ctx"}
 		if handler {
-			arguments = append(arguments, jen.Id("h").Dot(field(family)))
+			arguments = append(arguments, "h."+field(family))
 		}
 		if cli {
-			arguments = append(arguments, jen.Id("h").Dot("CLI"))
+			arguments = append(arguments, "h.CLI")
 		}
-		arguments = append(arguments, jen.Id("call"))
-		var names []jen.Code
+		if handler || cli {
+			receiver = "h Handlers"
+		}
+		arguments = append(arguments, "call")
+		var names []string
 		for j := range family.Tools {
 			tool := &family.Tools[j]
-			names = append(names, literals(append([]string{tool.Name}, tool.OtherNames()...))...)
+			names = append(append(names, tool.Name), tool.OtherNames()...)
 		}
 		if len(names) > 0 {
-			cases = append(cases, jen.Case(names...).Block(jen.Return(jen.Qual(family.Import, "Call").Call(arguments...))))
+			cases = append(cases, inCase(quoted(names), "return "+of(family.Import)+"Call("+strings.Join(arguments, ", ")+")")...)
 		}
 	}
 	var all []string
 	for _, tool := range g.contract.Tools() {
 		all = append(all, tool.Name)
 	}
-	cases = append(cases, jen.Default().Block(jen.Return(jen.Lit(""), jen.Qual(g.runtime.contract, "UnknownTool").Call(
-		jen.Id("call").Dot("Tool"), words(all),
-	))))
-	receiver := jen.Id("h")
-	if !slices.ContainsFunc(g.contract.Families, func(f ir.Family) bool { handler, cli := uses(&f); return handler || cli }) {
-		receiver = jen.Empty()
-	}
-	declaration := jen.Func().Params(receiver.Id("Handlers")).Id("Call").Params(g.context(), g.call()).Params(jen.String(), jen.Error()).Block(
-		jen.Switch(jen.Id("call").Dot("Tool")).Block(cases...),
-	)
-	return documented(declaration, "Call runs a tool and returns its answer.")
+	return documented(callMethod("func ("+receiver+") Call("+ctxParam+", "+callParam+")", cases, all),
+		"Call runs a tool and returns its answer.")
 }
 
 // tools emits the list of all tools, sorted by name.
-func (g *generator) tools() jen.Code {
-	tool := jen.Qual(g.runtime.contract, "Tool")
-	declaration := jen.Func().Id("Tools").Params().Index().Add(tool).Block(jen.Return(
-		jen.Index().Add(tool).ValuesFunc(func(values *jen.Group) {
-			for _, t := range g.contract.Tools() {
-				values.Line().Qual(g.familyOf(t).Import, toolFunc(t)).Call()
-			}
-			values.Line()
-		}),
-	))
-	return documented(declaration, "Tools describes all tools, sorted by name.")
-}
-
-func (g *generator) familyOf(tool *ir.Tool) *ir.Family {
+func (g *generator) tools() code {
+	imports := map[string]string{}
 	for i := range g.contract.Families {
-		if g.contract.Families[i].Name == tool.Family {
-			return &g.contract.Families[i]
-		}
+		imports[g.contract.Families[i].Name] = g.contract.Families[i].Import
 	}
-	return nil
+	var values code
+	for _, t := range g.contract.Tools() {
+		values = append(values, of(imports[t.Family])+toolFunc(t)+"(),")
+	}
+	list := slices.Concat(code{"return []" + pkgContract + "Tool{"}, values, code{"}"})
+	return documented(block("func Tools() []"+pkgContract+"Tool", list...), "Tools describes all tools, sorted by name.")
 }
 
-func (g *generator) lookup() jen.Code {
-	tool := jen.Qual(g.runtime.contract, "Tool")
-	declaration := jen.Func().Id("Lookup").Params(jen.Id("name").String()).Params(tool, jen.Bool()).Block(
-		jen.For(jen.List(jen.Id("_"), jen.Id("tool")).Op(":=").Range().Id("Tools").Call()).Block(
-			jen.If(jen.Id("tool").Dot("AnswersTo").Call(jen.Id("name"))).Block(jen.Return(jen.Id("tool"), jen.True())),
-		),
-		jen.Return(tool.Clone().Values(), jen.False()),
+func lookup() code {
+	loop := block("for _, tool := range Tools()", block("if tool.AnswersTo(name)", "return tool, true")...)
+	return documented(
+		block("func Lookup(name string) ("+pkgContract+"Tool, bool)", append(loop, "return "+pkgContract+"Tool{}, false")...),
+		"Lookup describes the tool of that name.",
 	)
-	return documented(declaration, "Lookup describes the tool of that name.")
 }
 
 // commandLines emits the list of the command lines that tools run.
-func (g *generator) commandLines() jen.Code {
-	list := jen.Qual(g.runtime.contract, "CommandLines")
-	declaration := jen.Func().Id("CommandLines").Params().Add(list).Block(jen.Return(
-		list.Clone().ValuesFunc(func(values *jen.Group) {
-			for _, cli := range g.contract.CLIs {
-				values.Line().ValuesFunc(func(fields *jen.Group) {
-					fields.Id("Name").Op(":").Lit(cli.Name)
-					fields.Id("Command").Op(":").Add(words(cli.Command))
-					if cli.Builtin {
-						fields.Id("Builtin").Op(":").True()
-					}
-					if cli.Env != "" {
-						fields.Id("Env").Op(":").Lit(cli.Env)
-					}
-					if len(cli.PassEnv) > 0 {
-						fields.Id("PassEnv").Op(":").Add(words(cli.PassEnv))
-					}
-				})
-			}
-			values.Line()
-		}),
-	))
-	return documented(declaration, "CommandLines returns the command lines that tools may run, sorted by name.")
+func (g *generator) commandLines() code {
+	list := code{"return " + pkgContract + "CommandLines{"}
+	for _, cli := range g.contract.CLIs {
+		line := "{Name: " + strconv.Quote(cli.Name) + ", Command: " + words(cli.Command)
+		if cli.Builtin {
+			line += ", Builtin: true"
+		}
+		if cli.Env != "" {
+			line += ", Env: " + strconv.Quote(cli.Env)
+		}
+		if len(cli.PassEnv) > 0 {
+			line += ", PassEnv: " + words(cli.PassEnv)
+		}
+		list = append(list, line+"},")
+	}
+	return documented(block("func CommandLines() "+pkgContract+"CommandLines", append(list, "}")...),
+		"CommandLines returns the command lines that tools may run, sorted by name.")
 }

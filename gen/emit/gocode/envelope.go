@@ -3,15 +3,15 @@ package gocode
 import (
 	"fmt"
 	"slices"
-
-	"github.com/dave/jennifer/jen"
+	"strconv"
+	"strings"
 
 	"github.com/convtools/convtools/gen/ir"
 )
 
 // envelope emits the types of a tool's answer and what writes them.
-func (t *toolCode) envelope() ([]jen.Code, error) {
-	var code []jen.Code
+func (t *toolCode) envelope() ([]code, error) {
+	var declarations []code
 	for i := range t.tool.Envelope.Elements {
 		e := &t.tool.Envelope.Elements[i]
 		name, ok := structName(t.tool, e)
@@ -22,20 +22,20 @@ func (t *toolCode) envelope() ([]jen.Code, error) {
 		if err != nil {
 			return nil, err
 		}
-		code = append(code, declaration)
+		declarations = append(declarations, declaration)
 		if t.isRoot(e) && t.repeats() {
 			constructor, err := t.constructor(e)
 			if err != nil {
 				return nil, err
 			}
-			code = append(code, constructor)
+			declarations = append(declarations, constructor)
 		}
-		code = append(code, t.appendMethod(name, e))
+		declarations = append(declarations, t.appendMethod(name, e))
 		if t.isRoot(e) {
-			code = append(code, t.bytesMethod(name))
+			declarations = append(declarations, bytesMethod(name))
 		}
 	}
-	return code, nil
+	return declarations, nil
 }
 
 // repeats reports whether attributes of the root repeat parameters.
@@ -47,38 +47,32 @@ func (t *toolCode) repeats() bool {
 func (t *toolCode) isRoot(e *ir.Element) bool { return e.Name == t.tool.Envelope.Root }
 
 // element emits the struct of an element.
-func (t *toolCode) element(name string, e *ir.Element) (jen.Code, error) {
-	var failed error
-	declaration := jen.Type().Id(name).StructFunc(func(fields *jen.Group) {
-		for _, a := range e.Attributes {
-			if a.Fixed != "" {
-				continue
-			}
-			typ, err := attributeType(a)
-			if err != nil {
-				failed = fmt.Errorf("%s: element %s: %w", t.tool.Name, e.Name, err)
-				return
-			}
-			comment(fields, sentence(a.Summary)+leftOut(a))
-			fields.Id(a.GoName).Add(typ).Add(t.tag(e, a.From))
+func (t *toolCode) element(name string, e *ir.Element) (code, error) {
+	var lines code
+	field := func(name, typ, tag, about string) {
+		lines = append(lines, comment(about)...)
+		lines = append(lines, name+"\t"+typ+tag)
+	}
+	for _, a := range e.Attributes {
+		if a.Fixed != "" {
+			continue
 		}
-		if e.Body != ir.NoBody {
-			comment(fields, bodyDoc(e.Body))
-			fields.Id("Text").String().Add(t.tag(e, e.From))
+		typ, err := attributeType(a)
+		if err != nil {
+			return nil, fmt.Errorf("%s: element %s: %w", t.tool.Name, e.Name, err)
 		}
-		for _, c := range e.Children {
-			child := t.tool.Envelope.Element(c.Element)
-			comment(fields, sentence(child.Summary))
-			typ, key := t.childType(c, child)
-			fields.Id(c.GoName).Add(typ).Add(t.tag(e, key))
-		}
-		if e.Separator != "" {
-			comment(fields, fmt.Sprintf("An empty <%s/> is written before this element.", e.Separator))
-			fields.Id(separatorField(e)).Bool().Add(t.tag(e, ""))
-		}
-	})
-	if failed != nil {
-		return nil, failed
+		field(a.GoName, typ, t.tag(e, a.From), sentence(a.Summary)+leftOut(a))
+	}
+	if e.Body != ir.NoBody {
+		field("Text", "string", t.tag(e, e.From), bodyDoc(e.Body))
+	}
+	for _, c := range e.Children {
+		child := t.tool.Envelope.Element(c.Element)
+		typ, key := t.childType(c, child)
+		field(c.GoName, typ, t.tag(e, key), sentence(child.Summary))
+	}
+	if e.Separator != "" {
+		field(separatorField(e), "bool", t.tag(e, ""), fmt.Sprintf("An empty <%s/> is written before this element.", e.Separator))
 	}
 	what := name + " is a <" + e.Name + "> element"
 	if t.isRoot(e) {
@@ -87,13 +81,7 @@ func (t *toolCode) element(name string, e *ir.Element) (jen.Code, error) {
 	if e.Summary != "" {
 		what += ": " + lowerFirst(oneLine(e.Summary))
 	}
-	return documented(declaration, sentence(what)), nil
-}
-
-func comment(g *jen.Group, text string) {
-	for _, line := range doc(text) {
-		g.Add(line)
-	}
+	return documented(typeBlock(name, lines), sentence(what)), nil
 }
 
 // leftOut is the condition on which an attribute is not written.
@@ -125,34 +113,38 @@ func bodyDoc(b ir.Body) string {
 	}
 }
 
-// tag names the key of a command's JSON that a field is read from. The root is
-// never read from JSON.
-func (t *toolCode) tag(e *ir.Element, key string) jen.Code {
+// tag names the key of a command's JSON that a field is read from, in a column of its
+// own. The root is never read from JSON.
+func (t *toolCode) tag(e *ir.Element, key string) string {
 	if t.isRoot(e) {
-		return jen.Null()
+		return ""
 	}
 	if key == "" {
 		key = "-"
 	}
-	return jen.Add().Tag(map[string]string{"json": key})
+	tag := "json:" + strconv.Quote(key)
+	if !strconv.CanBackquote(tag) {
+		return "\t" + strconv.Quote(tag)
+	}
+	return "\t`" + tag + "`"
 }
 
-func attributeType(a ir.Attribute) (jen.Code, error) {
-	var typ jen.Code
+func attributeType(a ir.Attribute) (string, error) {
+	var typ string
 	switch a.Type {
 	case ir.TextAttribute:
-		typ = jen.String()
+		typ = "string"
 	case ir.IntegerAttribute:
-		typ = jen.Int()
+		typ = "int"
 	case ir.BooleanAttribute:
-		typ = jen.Bool()
+		typ = "bool"
 	case ir.TimeAttribute:
-		typ = jen.Qual("time", "Time")
+		typ = pkgTime + "Time"
 	default:
-		return nil, fmt.Errorf("attribute %s: unknown type %q", a.Name, a.Type)
+		return "", fmt.Errorf("attribute %s: unknown type %q", a.Name, a.Type)
 	}
 	if a.Presence == ir.Nullable {
-		typ = jen.Op("*").Add(typ)
+		typ = "*" + typ
 	}
 	return typ, nil
 }
@@ -162,8 +154,8 @@ const records = "records"
 
 // childType is the type of a field for children, and the JSON key it is read
 // from.
-func (t *toolCode) childType(c ir.Child, child *ir.Element) (jen.Code, string) {
-	key := c.From
+func (t *toolCode) childType(c ir.Child, child *ir.Element) (typ, key string) {
+	key = c.From
 	name, isStruct := structName(t.tool, child)
 	if !isStruct && key == "" {
 		key = child.From
@@ -171,15 +163,15 @@ func (t *toolCode) childType(c ir.Child, child *ir.Element) (jen.Code, string) {
 	if key == records {
 		key = ""
 	}
-	typ := jen.String()
+	typ = "string"
 	if isStruct {
-		typ = jen.Id(name)
+		typ = name
 	}
 	switch {
 	case c.Many:
-		return jen.Index().Add(typ), key
+		return "[]" + typ, key
 	case isStruct && c.Optional:
-		return jen.Op("*").Add(typ), key
+		return "*" + typ, key
 	default:
 		return typ, key
 	}
@@ -188,9 +180,9 @@ func (t *toolCode) childType(c ir.Child, child *ir.Element) (jen.Code, string) {
 // constructor emits the function that fills in what the root repeats of the
 // parameters, which may be nothing: handlers begin with it all the same, so that
 // an attribute gained later needs no change to them.
-func (t *toolCode) constructor(root *ir.Element) (jen.Code, error) {
+func (t *toolCode) constructor(root *ir.Element) (code, error) {
 	name, params := rootName(t.tool), paramsName(t.tool)
-	var fields, later []jen.Code
+	var fields, later code
 	for _, a := range root.Attributes {
 		if a.Param == "" || a.Fixed != "" {
 			continue
@@ -204,29 +196,23 @@ func (t *toolCode) constructor(root *ir.Element) (jen.Code, error) {
 			return nil, fmt.Errorf("%s: attribute %s: %w", t.tool.Name, a.Name, err)
 		}
 		if p.Pointer() && a.Presence != ir.Nullable {
-			later = append(later, jen.If(jen.Id("p").Dot(p.GoName).Op("!=").Nil()).Block(
-				jen.Id("e").Dot(a.GoName).Op("=").Add(value),
-			))
+			later = append(later, block("if p."+p.GoName+" != nil", "e."+a.GoName+" = "+value)...)
 			continue
 		}
-		fields = append(fields, jen.Line().Id(a.GoName).Op(":").Add(value))
+		fields = append(fields, a.GoName+":\t"+value+",")
 	}
-	if len(fields) > 0 {
-		fields = append(fields, jen.Line())
-	}
-	body := []jen.Code{jen.Return(jen.Id(name).Values(fields...))}
+	body := literalOf("return "+name, fields)
 	if len(later) > 0 {
-		body = append([]jen.Code{jen.Id("e").Op(":=").Id(name).Values(fields...)}, later...)
-		body = append(body, jen.Return(jen.Id("e")))
+		body = slices.Concat(literalOf("e := "+name, fields), later, code{"return e"})
 	}
-	declaration := jen.Func().Id("New" + name).Params(jen.Id("p").Id(params)).Id(name).Block(body...)
-	return documented(declaration, "New"+name+" returns an envelope with the attributes that repeat parameters filled in."), nil
+	return documented(block("func New"+name+"(p "+params+") "+name, body...),
+		"New"+name+" returns an envelope with the attributes that repeat parameters filled in."), nil
 }
 
 // attributeValue converts a parameter to what an attribute holds. Where both may
 // be absent the pointer is shared: neither is written to afterwards.
-func attributeValue(a ir.Attribute, p *ir.Param) (jen.Code, error) {
-	value := jen.Id("p").Dot(p.GoName)
+func attributeValue(a ir.Attribute, p *ir.Param) (string, error) {
+	value := "p." + p.GoName
 	same := a.Type == ir.TextAttribute && p.Kind == ir.String ||
 		a.Type == ir.IntegerAttribute && p.Kind == ir.Integer ||
 		a.Type == ir.BooleanAttribute && p.Kind == ir.Boolean
@@ -234,62 +220,59 @@ func attributeValue(a ir.Attribute, p *ir.Param) (jen.Code, error) {
 	case same && a.Presence == ir.Nullable && p.Pointer():
 		return value, nil
 	case a.Presence == ir.Nullable && same:
-		return jen.Op("&").Add(value), nil
+		return "&" + value, nil
 	case a.Presence == ir.Nullable:
-		return nil, fmt.Errorf("a nullable attribute of type %s cannot repeat a parameter of type %s", a.Type, p.Kind)
+		return "", fmt.Errorf("a nullable attribute of type %s cannot repeat a parameter of type %s", a.Type, p.Kind)
 	}
 	if p.Pointer() {
-		value = jen.Op("*").Add(value)
+		value = "*" + value
 	}
 	switch {
 	case same:
 		return value, nil
 	case a.Type == ir.TextAttribute && p.Kind == ir.Array:
-		return jen.Qual("strings", "Join").Call(value, jen.Lit(",")), nil
+		return pkgStrings + "Join(" + value + `, ",")`, nil
 	case a.Type == ir.TextAttribute:
 		return scalarText(p.Kind, value), nil
 	default:
-		return nil, fmt.Errorf("an attribute of type %s cannot repeat a parameter of type %s", a.Type, p.Kind)
+		return "", fmt.Errorf("an attribute of type %s cannot repeat a parameter of type %s", a.Type, p.Kind)
 	}
 }
 
 // appendMethod emits the method that writes an element.
-func (t *toolCode) appendMethod(name string, e *ir.Element) jen.Code {
-	var body []jen.Code
+func (t *toolCode) appendMethod(name string, e *ir.Element) code {
+	var body code
 	if e.Separator != "" {
-		body = append(body, jen.If(jen.Id("e").Dot(separatorField(e))).Block(write("Open", jen.Lit(e.Separator)), write("Close")))
+		body = block("if e."+separatorField(e), write("Open", strconv.Quote(e.Separator)), write("Close"))
 	}
-	body = append(body, write(opening(e), jen.Lit(e.Name)))
+	body = append(body, write(opening(e), strconv.Quote(e.Name)))
 	for _, a := range e.Attributes {
-		body = append(body, writeAttribute(a))
+		body = append(body, writeAttribute(a)...)
 	}
 	if t.isRoot(e) {
-		body = append(body, write("Boolean", jen.Lit("untrusted"), jen.True()))
+		body = append(body, write("Boolean", `"untrusted"`, "true"))
 	}
 	if e.Body != ir.NoBody {
-		body = append(body, writeBody(e.Body, jen.Id("e").Dot("Text")))
+		body = append(body, writeBody(e.Body, "e.Text"))
 	}
 	for _, c := range e.Children {
-		body = append(body, t.writeChild(c, t.tool.Envelope.Element(c.Element)))
+		body = append(body, t.writeChild(c, t.tool.Envelope.Element(c.Element))...)
 	}
 	body = append(body, write("Close"))
-	declaration := jen.Func().Params(jen.Id("e").Op("*").Id(name)).Id("Append").Params(
-		jen.Id("w").Op("*").Qual(t.runtime.envelope, "Writer"),
-	).Block(body...)
-	return documented(declaration, "Append writes the element, with its attributes and children in their fixed order.")
+	return documented(block("func (e *"+name+") Append(w *"+pkgEnvelope+"Writer)", body...),
+		"Append writes the element, with its attributes and children in their fixed order.")
 }
 
-func (t *toolCode) bytesMethod(name string) jen.Code {
-	declaration := jen.Func().Params(jen.Id("e").Op("*").Id(name)).Id("Bytes").Params().Index().Byte().Block(
-		jen.Var().Id("w").Qual(t.runtime.envelope, "Writer"),
-		jen.Id("e").Dot("Append").Call(jen.Op("&").Id("w")),
-		jen.Return(jen.Id("w").Dot("Bytes").Call()),
-	)
-	return documented(declaration, "Bytes returns the answer as text.")
+func bytesMethod(name string) code {
+	return documented(block("func (e *"+name+") Bytes() []byte",
+		"var w "+pkgEnvelope+"Writer",
+		"e.Append(&w)",
+		"return w.Bytes()",
+	), "Bytes returns the answer as text.")
 }
 
-func write(method string, arguments ...jen.Code) jen.Code {
-	return jen.Id("w").Dot(method).Call(arguments...)
+func write(method string, arguments ...string) string {
+	return "w." + method + "(" + strings.Join(arguments, ", ") + ")"
 }
 
 // opening is the method that begins an element.
@@ -300,39 +283,39 @@ func opening(e *ir.Element) string {
 	return "Open"
 }
 
-func writeAttribute(a ir.Attribute) jen.Code {
-	name := jen.Lit(a.Name)
+func writeAttribute(a ir.Attribute) code {
+	name := strconv.Quote(a.Name)
 	if a.Fixed != "" {
-		return write("Text", name, jen.Lit(a.Fixed))
+		return code{write("Text", name, strconv.Quote(a.Fixed))}
 	}
 	method := map[ir.AttributeType]string{
 		ir.TextAttribute: "Text", ir.IntegerAttribute: "Integer", ir.BooleanAttribute: "Boolean", ir.TimeAttribute: "Time",
 	}[a.Type]
-	value := jen.Id("e").Dot(a.GoName)
+	value := "e." + a.GoName
 	switch a.Presence {
 	case ir.Nullable:
-		return jen.If(value.Clone().Op("!=").Nil()).Block(write(method, name, jen.Op("*").Add(value)))
+		return block("if "+value+" != nil", write(method, name, "*"+value))
 	case ir.NonZero:
-		return jen.If(nonZero(a.Type, value)).Block(write(method, name, value))
+		return block("if "+nonZero(a.Type, value), write(method, name, value))
 	default:
-		return write(method, name, value)
+		return code{write(method, name, value)}
 	}
 }
 
-func nonZero(typ ir.AttributeType, value *jen.Statement) jen.Code {
+func nonZero(typ ir.AttributeType, value string) string {
 	switch typ {
 	case ir.IntegerAttribute:
-		return value.Clone().Op("!=").Lit(0)
+		return value + " != 0"
 	case ir.BooleanAttribute:
 		return value
 	case ir.TimeAttribute:
-		return jen.Op("!").Add(value).Dot("IsZero").Call()
+		return "!" + value + ".IsZero()"
 	default:
-		return value.Clone().Op("!=").Lit("")
+		return value + ` != ""`
 	}
 }
 
-func writeBody(body ir.Body, text jen.Code) jen.Code {
+func writeBody(body ir.Body, text string) string {
 	switch body {
 	case ir.InlineBody:
 		return write("Inline", text)
@@ -345,36 +328,27 @@ func writeBody(body ir.Body, text jen.Code) jen.Code {
 	}
 }
 
-func (t *toolCode) writeChild(c ir.Child, child *ir.Element) jen.Code {
-	field := jen.Id("e").Dot(c.GoName)
+func (t *toolCode) writeChild(c ir.Child, child *ir.Element) code {
+	field := "e." + c.GoName
 	if _, isStruct := structName(t.tool, child); isStruct {
 		switch {
 		case c.Many:
-			return jen.For(jen.Id("i").Op(":=").Range().Add(field)).Block(
-				field.Clone().Index(jen.Id("i")).Dot("Append").Call(jen.Id("w")),
-			)
+			return block("for i := range "+field, field+"[i].Append(w)")
 		case c.Optional:
-			return jen.If(field.Clone().Op("!=").Nil()).Block(field.Clone().Dot("Append").Call(jen.Id("w")))
+			return block("if "+field+" != nil", field+".Append(w)")
 		default:
-			return field.Clone().Dot("Append").Call(jen.Id("w"))
+			return code{field + ".Append(w)"}
 		}
 	}
-	one := func(text jen.Code) []jen.Code {
-		return []jen.Code{write(opening(child), jen.Lit(child.Name)), writeBody(child.Body, text), write("Close")}
+	one := func(text string) code {
+		return code{write(opening(child), strconv.Quote(child.Name)), writeBody(child.Body, text), write("Close")}
 	}
 	switch {
 	case c.Many:
-		return jen.For(jen.List(jen.Id("_"), jen.Id("text")).Op(":=").Range().Add(field)).Block(one(jen.Id("text"))...)
+		return block("for _, text := range "+field, one("text")...)
 	case c.Optional:
-		return jen.If(field.Clone().Op("!=").Lit("")).Block(one(field)...)
+		return block("if "+field+` != ""`, one(field)...)
 	default:
-		s := jen.Empty()
-		for i, code := range one(field) {
-			if i > 0 {
-				s.Line()
-			}
-			s.Add(code)
-		}
-		return s
+		return one(field)
 	}
 }

@@ -3,8 +3,8 @@ package gocode
 import (
 	"path"
 	"slices"
-
-	"github.com/dave/jennifer/jen"
+	"strconv"
+	"strings"
 
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/ir"
@@ -30,23 +30,18 @@ func hasEnvelope(family *ir.Family) bool {
 
 // family emits the file that the tools of a family share.
 func (g *generator) family(family *ir.Family) (emit.File, error) {
-	f := g.newFile(family.Import, family.Package, "the specs of the "+family.Name+" tools")
+	s := g.newSource(family.Import, family.Package, "the specs of the "+family.Name+" tools")
 	parts := "parameters and validators"
 	if hasEnvelope(family) {
 		parts = "parameters, validators and envelopes"
 	}
-	for _, line := range commentLines([]string{
-		"Package " + family.Package + " has the " + parts + " of the " + family.Name +
-			" tools, and hands their calls to whoever does the work. It does no work of its own.",
-	}) {
-		f.PackageComment("// " + line)
+	s.doc = comment("Package " + family.Package + " has the " + parts + " of the " + family.Name +
+		" tools, and hands their calls to whoever does the work. It does no work of its own.")
+	if handler, _ := uses(family); handler {
+		s.declare(handlerInterface(family))
 	}
-	handler, _ := uses(family)
-	if handler {
-		f.Add(g.handler(family)).Line()
-	}
-	f.Add(g.familyCall(family)).Line()
-	return render(f, path.Join(family.Dir, family.Package+".go"))
+	s.declare(familyCall(family))
+	return s.emit(path.Join(family.Dir, family.Package+".go"))
 }
 
 // spellings is a name, and how hosts write it that take no dot.
@@ -57,27 +52,30 @@ func spellings(name string) []string {
 	return []string{name}
 }
 
-// handler emits the interface that does the work of a family.
-func (g *generator) handler(family *ir.Family) jen.Code {
-	declaration := jen.Type().Id("Handler").InterfaceFunc(func(methods *jen.Group) {
-		for i := range family.Tools {
-			tool := &family.Tools[i]
-			if tool.Handler != ir.HandlerGo {
-				continue
-			}
-			comment(methods, tool.GoName+" answers "+tool.Name+": "+lowerFirst(sentence(tool.Summary)))
-			answer := jen.Op("*").Id(rootName(tool))
-			switch tool.Answer {
-			case ir.TextAnswer:
-				answer = jen.String()
-			case ir.JSONAnswer:
-				answer = jen.Id(resultName(tool))
-			}
-			methods.Id(tool.GoName).Params(
-				g.context(), g.call(), jen.Id("p").Id(paramsName(tool)),
-			).Params(answer, jen.Error())
+// The parameters that functions have.
+const (
+	ctxParam  = "ctx " + pkgContext + "Context"
+	callParam = "call " + pkgContract + "Call"
+)
+
+// handlerInterface emits the interface that does the work of a family.
+func handlerInterface(family *ir.Family) code {
+	var methods code
+	for i := range family.Tools {
+		tool := &family.Tools[i]
+		if tool.Handler != ir.HandlerGo {
+			continue
 		}
-	})
+		answer := "*" + rootName(tool)
+		switch tool.Answer {
+		case ir.TextAnswer:
+			answer = "string"
+		case ir.JSONAnswer:
+			answer = resultName(tool)
+		}
+		methods = append(methods, comment(tool.GoName+" answers "+tool.Name+": "+lowerFirst(sentence(tool.Summary)))...)
+		methods = append(methods, tool.GoName+"("+ctxParam+", "+callParam+", p "+paramsName(tool)+") ("+answer+", error)")
+	}
 	duties := "The notes of a call have to be carried by the answer."
 	if slices.ContainsFunc(family.Tools, func(t ir.Tool) bool { return t.Answer == ir.JSONAnswer }) {
 		duties += " A result carries them by itself."
@@ -85,25 +83,25 @@ func (g *generator) handler(family *ir.Family) jen.Code {
 	if hasEnvelope(family) {
 		duties += " An answer is never nil where the error is."
 	}
-	return documented(declaration,
+	return documented(block("type Handler interface", methods...),
 		"Handler does the work of the "+family.Name+" tools. Parameters come to it valid and with defaults filled in.",
 		duties,
 	)
 }
 
 // familyCall emits the dispatcher of a family.
-func (g *generator) familyCall(family *ir.Family) jen.Code {
+func familyCall(family *ir.Family) code {
 	handler, cli := uses(family)
-	parameters := []jen.Code{g.context()}
+	params := []string{ctxParam}
 	if handler {
-		parameters = append(parameters, jen.Id("h").Id("Handler"))
+		params = append(params, "h Handler")
 	}
 	if cli {
-		parameters = append(parameters, jen.Id("cli").Qual(g.runtime.contract, "CLI"))
+		params = append(params, "cli "+pkgContract+"CLI")
 	}
-	parameters = append(parameters, g.call())
+	params = append(params, callParam)
 
-	var cases []jen.Code
+	var cases code
 	var names []string
 	for i := range family.Tools {
 		tool := &family.Tools[i]
@@ -112,22 +110,21 @@ func (g *generator) familyCall(family *ir.Family) jen.Code {
 			hand = "cli"
 		}
 		names = append(names, tool.Name)
-		run := func(call *jen.Statement) jen.Code {
-			return jen.Return(jen.Id(callFunc(tool)).Call(jen.Id("ctx"), jen.Id(hand), call))
+		run := func(name, call string) {
+			cases = append(cases, inCase(quoted(spellings(name)), "return "+callFunc(tool)+"(ctx, "+hand+", "+call+")")...)
 		}
-		cases = append(cases, jen.Case(literals(spellings(tool.Name))...).Block(run(jen.Id("call"))))
+		run(tool.Name, "call")
 		for _, a := range tool.Aliases {
-			renamed := jen.Id("call").Dot("Renamed").Call(jen.Lit(tool.Name), jen.Lit(a.Until))
-			cases = append(cases, jen.Case(literals(spellings(a.Name))...).Block(run(renamed)))
+			run(a.Name, "call.Renamed("+strconv.Quote(tool.Name)+", "+strconv.Quote(a.Until)+")")
 		}
 	}
-	cases = append(cases, jen.Default().Block(jen.Return(jen.Lit(""), jen.Qual(g.runtime.contract, "UnknownTool").Call(
-		jen.Id("call").Dot("Tool"), words(names),
-	))))
-	declaration := jen.Func().Id("Call").Params(parameters...).Params(jen.String(), jen.Error()).Block(
-		jen.Switch(jen.Id("call").Dot("Tool")).Block(cases...),
-	)
-	return documented(declaration,
+	return documented(callMethod("func Call("+strings.Join(params, ", ")+")", cases, names),
 		"Call runs one of the "+family.Name+" tools and returns its answer. Arguments that cannot be used give a [contract.InvalidArguments] that names every problem at once.",
 	)
+}
+
+// callMethod is a function that dispatches on the name of a tool.
+func callMethod(signature string, cases code, names []string) code {
+	unknown := inDefault(`return "", ` + pkgContract + "UnknownTool(call.Tool, " + words(names) + ")")
+	return block(signature+" (string, error)", block("switch call.Tool", append(cases, unknown...)...)...)
 }

@@ -2,9 +2,8 @@ package gocode
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
-
-	"github.com/dave/jennifer/jen"
 
 	"github.com/convtools/convtools/gen/ir"
 )
@@ -68,102 +67,85 @@ func (t *toolCode) inArguments(path string) string {
 
 // objectType emits the struct of an object: its members, or a field for each of its
 // variants.
-func (t *toolCode) objectType(o object) []jen.Code {
+func objectType(o object) []code {
 	about := sentence(o.name + " is " + o.about)
 	if o.param == nil {
-		return append([]jen.Code{documented(t.fields(o.name, o.members), about)}, t.constants(o.name, o.name, o.members)...)
+		return append([]code{documented(fields(o.name, o.members), about)}, constants(o.name, o.name, o.members)...)
 	}
-	return []jen.Code{documented(variantFields(o), about+" One of its fields is set: the one that "+o.key+" names.")}
+	return []code{documented(variantFields(o), about+" One of its fields is set: the one that "+o.key+" names.")}
 }
 
 // variantFields is a struct with a field for each variant of an object.
-func variantFields(o object) jen.Code {
-	return jen.Type().Id(o.name).StructFunc(func(fields *jen.Group) {
-		for i := range o.param.Variants {
-			v := &o.param.Variants[i]
-			comment(fields, sentence(v.Summary))
-			fields.Id(v.GoName).Op("*").Id(v.TypeName)
-		}
-	})
+func variantFields(o object) code {
+	var lines code
+	for i := range o.param.Variants {
+		v := &o.param.Variants[i]
+		lines = append(lines, comment(sentence(v.Summary))...)
+		lines = append(lines, v.GoName+"\t*"+v.TypeName)
+	}
+	return typeBlock(o.name, lines)
 }
 
 // byVariant is a switch over the member that tells variants apart.
-func byVariant(o object, object jen.Code, each func(*ir.Variant) []jen.Code, otherwise ...jen.Code) jen.Code {
-	return jen.Switch(jen.Add(object).Dot("Text").Call(jen.Lit(o.key))).BlockFunc(func(g *jen.Group) {
-		for i := range o.param.Variants {
-			v := &o.param.Variants[i]
-			g.Case(jen.Lit(v.Value)).Block(each(v)...)
-		}
-		if len(otherwise) > 0 {
-			g.Default().Block(otherwise...)
-		}
-	})
+func byVariant(o object, object string, each func(*ir.Variant) code, otherwise ...string) code {
+	var cases code
+	for i := range o.param.Variants {
+		v := &o.param.Variants[i]
+		cases = append(cases, inCase(strconv.Quote(v.Value), each(v)...)...)
+	}
+	if len(otherwise) > 0 {
+		cases = append(cases, inDefault(otherwise...)...)
+	}
+	return block("switch "+object+".Text("+strconv.Quote(o.key)+")", cases...)
 }
 
 // objectRepairs emits the function that repairs an object.
-func (t *toolCode) objectRepairs(o object) (jen.Code, error) {
+func (t *toolCode) objectRepairs(o object) (code, error) {
 	name := repairFunc(o.name)
 	body, err := t.repairs(o.members)
 	if err != nil {
 		return nil, err
 	}
 	if o.param != nil {
-		body = []jen.Code{byVariant(o, jen.Id("args").Dot("Object"), func(v *ir.Variant) []jen.Code {
-			return []jen.Code{jen.Id(repairFunc(v.TypeName)).Call(jen.Id("args"))}
-		})}
+		body = byVariant(o, "args.Object", func(v *ir.Variant) code { return code{repairFunc(v.TypeName) + "(args)"} })
 	}
-	declaration := jen.Func().Id(name).Params(jen.Id("args").Op("*").Qual(t.runtime.coerce, "Args")).Block(body...)
-	return documented(declaration, name+" makes the repairs that are declared for "+o.about+"."), nil
+	return documented(block("func "+name+"(args *"+pkgCoerce+"Args)", body...),
+		name+" makes the repairs that are declared for "+o.about+"."), nil
 }
 
 // objectChecks emits the function that finds every problem of an object.
-func (t *toolCode) objectChecks(o object) (jen.Code, error) {
+func (t *toolCode) objectChecks(o object) (code, error) {
 	name := checkFunc(o.name)
 	in := scope{variable: "o", owner: o.name}
-	var body []jen.Code
+	var body code
 	if o.param != nil {
-		body = []jen.Code{byVariant(o, jen.Id("o"),
-			func(v *ir.Variant) []jen.Code {
-				return []jen.Code{jen.Return(jen.Id(checkFunc(v.TypeName)).Call(jen.Id("problems"), jen.Id("at"), jen.Id("o")))}
-			},
-			jen.Return(jen.Append(jen.Id("problems"), jen.Qual(t.runtime.coerce, "WrongVariant").Call(
-				in.path(o.key), jen.Id("o"), jen.Lit(o.key), words(variantValues(o.param)),
-			))),
-		)}
+		body = byVariant(o, "o",
+			func(v *ir.Variant) code { return code{"return " + checkFunc(v.TypeName) + "(problems, at, o)"} },
+			"return append(problems, "+pkgCoerce+"WrongVariant("+in.path(o.key)+", o, "+strconv.Quote(o.key)+", "+words(variantValues(o.param))+"))",
+		)
 	} else {
 		checks, err := t.checkMembers(in, o.members)
 		if err != nil {
 			return nil, err
 		}
-		body = append(checks, t.checkMemberNames(o), jen.Return(jen.Id("problems")))
+		body = append(append(checks, checkMemberNames(o)...), "return problems")
 	}
-	declaration := jen.Func().Id(name).Params(
-		jen.Id("problems").Index().Qual(t.runtime.contract, "Problem"), jen.Id("at").Op("*").Qual(t.runtime.contract, "Path"),
-		jen.Id("o").Qual(t.runtime.coerce, "Object"),
-	).Index().Qual(t.runtime.contract, "Problem").Block(body...)
-	return documented(declaration, name+" adds everything wrong with "+o.about+"."), nil
+	const problems = "[]" + pkgContract + "Problem"
+	signature := "func " + name + "(problems " + problems + ", at *" + pkgContract + "Path, o " + pkgCoerce + "Object) " + problems
+	return documented(block(signature, body...), name+" adds everything wrong with "+o.about+"."), nil
 }
 
 // checkMemberNames emits the loop that finds names an object does not have.
-func (t *toolCode) checkMemberNames(o object) jen.Code {
-	var names []string
+func checkMemberNames(o object) code {
+	known := names(o.members)
 	if o.value != "" {
-		names = append(names, o.key)
+		known = append([]string{o.key}, known...)
 	}
-	for i := range o.members {
-		names = append(names, o.members[i].Name)
-	}
-	return jen.For(jen.List(jen.Id("_"), jen.Id("f")).Op(":=").Range().Id("o")).Block(
-		t.stopAtMost(),
-		jen.Switch(jen.Id("f").Dot("Name")).Block(
-			jen.Case(literals(names)...),
-			jen.Default().Block(t.report("UnknownMember", jen.Id("at"), jen.Id("f").Dot("Name"), words(names))),
-		),
-	)
+	return checkNamesOf("o", known, report("UnknownMember", "at", "f.Name", words(known)))
 }
 
 // objectReader emits the function that reads a valid object.
-func (t *toolCode) objectReader(o object) (jen.Code, error) {
+func (t *toolCode) objectReader(o object) (code, error) {
 	name := readFunc(o.name)
 	object := "o"
 	body, err := t.binding("o", o.name, o.members)
@@ -172,18 +154,14 @@ func (t *toolCode) objectReader(o object) (jen.Code, error) {
 	}
 	switch {
 	case o.param != nil:
-		body = []jen.Code{jen.Var().Id("p").Id(o.name), byVariant(o, jen.Id("o"), func(v *ir.Variant) []jen.Code {
-			return []jen.Code{jen.If(jen.List(jen.Id("variant"), jen.Id("ok")).Op(":=").Id(readFunc(v.TypeName)).Call(jen.Id("v")), jen.Id("ok")).Block(
-				jen.Id("p").Dot(v.GoName).Op("=").Op("&").Id("variant"),
-			)}
-		})}
+		body = append(code{"var p " + o.name}, byVariant(o, "o", func(v *ir.Variant) code {
+			return block("if variant, ok := "+readFunc(v.TypeName)+"(v); ok", "p."+v.GoName+" = &variant")
+		})...)
 	case len(o.members) == 0:
 		object = "_"
 	}
-	body = append([]jen.Code{
-		jen.List(jen.Id(object), jen.Id("ok")).Op(":=").Id("v").Assert(jen.Qual(t.runtime.coerce, "Object")),
-		jen.If(jen.Op("!").Id("ok")).Block(jen.Return(jen.Id(o.name).Values(), jen.False())),
-	}, append(body, jen.Return(jen.Id("p"), jen.True()))...)
-	declaration := jen.Func().Id(name).Params(jen.Id("v").Any()).Params(jen.Id(o.name), jen.Bool()).Block(body...)
-	return documented(declaration, name+" reads "+o.about+", which "+checkFunc(o.name)+" has no problem with, and fills in defaults."), nil
+	head := append(code{object + ", ok := v.(" + pkgCoerce + "Object)"}, block("if !ok", "return "+o.name+"{}, false")...)
+	body = append(append(head, body...), "return p, true")
+	return documented(block("func "+name+"(v any) ("+o.name+", bool)", body...),
+		name+" reads "+o.about+", which "+checkFunc(o.name)+" has no problem with, and fills in defaults."), nil
 }

@@ -5,30 +5,26 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dave/jennifer/jen"
-
 	"github.com/convtools/convtools/gen/ir"
 )
 
 func paramsName(tool *ir.Tool) string { return tool.GoName + "Params" }
 
 // paramsType is the struct a handler gets a tool's parameters in.
-func (t *toolCode) paramsType() jen.Code {
+func (t *toolCode) paramsType() code {
 	name := paramsName(t.tool)
-	return documented(t.fields(name, t.tool.Params), name+" are the parameters of "+t.tool.Name+", valid and with defaults filled in.")
+	return documented(fields(name, t.tool.Params), name+" are the parameters of "+t.tool.Name+", valid and with defaults filled in.")
 }
 
 // fields is a struct of parameters or members.
-func (t *toolCode) fields(name string, params []ir.Param) jen.Code {
-	return jen.Type().Id(name).StructFunc(func(fields *jen.Group) {
-		for i := range params {
-			p := &params[i]
-			for _, line := range doc(fieldDoc(p)) {
-				fields.Add(line)
-			}
-			fields.Id(p.GoName).Add(goType(p))
-		}
-	})
+func fields(name string, params []ir.Param) code {
+	var lines code
+	for i := range params {
+		p := &params[i]
+		lines = append(lines, comment(fieldDoc(p))...)
+		lines = append(lines, p.GoName+"\t"+goType(p))
+	}
+	return typeBlock(name, lines)
 }
 
 // fieldDoc is a parameter in prose: what it is, what it may be, and what it is
@@ -79,36 +75,36 @@ func shown(v any) string {
 }
 
 // goType is the Go type of a value.
-func goType(p *ir.Param) jen.Code {
+func goType(p *ir.Param) string {
 	if p.Pointer() {
-		return jen.Op("*").Add(bareType(p))
+		return "*" + bareType(p)
 	}
 	return bareType(p)
 }
 
 // bareType is the same for a value that is there.
-func bareType(p *ir.Param) jen.Code {
+func bareType(p *ir.Param) string {
 	switch p.Kind {
 	case ir.Integer:
-		return jen.Int()
+		return "int"
 	case ir.Number:
-		return jen.Float64()
+		return "float64"
 	case ir.Boolean:
-		return jen.Bool()
+		return "bool"
 	case ir.Object:
-		return jen.Id(p.TypeName)
+		return p.TypeName
 	case ir.Array:
-		return jen.Index().Add(itemType(p.Item()))
+		return "[]" + itemType(p.Item())
 	default:
-		return jen.String()
+		return "string"
 	}
 }
 
 // itemType is the Go type of an item of an array, of which there is none that is
 // absent: it is a pointer where it may be null.
-func itemType(p *ir.Param) jen.Code {
+func itemType(p *ir.Param) string {
 	if p.Nullable && p.Kind != ir.Array {
-		return jen.Op("*").Add(bareType(p))
+		return "*" + bareType(p)
 	}
 	return bareType(p)
 }
@@ -141,144 +137,129 @@ func enumOf(p *ir.Param) []string {
 
 // constants declares the values of every enum and the maximum of every integer in a
 // struct: handlers need the latter to say how much more can be asked for.
-func (t *toolCode) constants(structName, owner string, params []ir.Param) []jen.Code {
-	var blocks []jen.Code
+func constants(structName, owner string, params []ir.Param) []code {
+	var blocks []code
 	for i := range params {
 		p := &params[i]
 		field := "[" + structName + "." + p.GoName + "]"
 		if p.Kind == ir.Integer && p.Maximum != nil {
 			name := owner + p.GoName + "Maximum"
-			blocks = append(blocks, documented(jen.Const().Id(name).Op("=").Add(integer(int64(*p.Maximum))), name+" is the greatest value of "+field+"."))
+			maximum := strconv.FormatInt(int64(*p.Maximum), 10)
+			blocks = append(blocks, documented(code{"const " + name + " = " + maximum}, name+" is the greatest value of "+field+"."))
 		}
-		constants := enumConstants(owner, p)
-		if len(constants) == 0 {
-			continue
+		var lines code
+		for _, c := range enumConstants(owner, p) {
+			lines = append(lines, c.name+"\t= "+strconv.Quote(c.value))
 		}
-		block := jen.Const().DefsFunc(func(g *jen.Group) {
-			for _, c := range constants {
-				g.Id(c.name).Op("=").Lit(c.value)
-			}
-		})
-		blocks = append(blocks, documented(block, "The values of "+field+"."))
+		if len(lines) > 0 {
+			blocks = append(blocks, documented(constBlock(lines), "The values of "+field+"."))
+		}
 	}
 	return blocks
 }
 
+func constBlock(lines code) code { return append(append(code{"const ("}, lines...), ")") }
+
 // coercer emits the function that makes the declared repairs.
-func (t *toolCode) coercer() (jen.Code, error) {
+func (t *toolCode) coercer() (code, error) {
 	name := "Coerce" + t.tool.GoName
 	body, err := t.repairs(t.tool.Params)
 	if err != nil {
 		return nil, err
 	}
-	declaration := jen.Func().Id(name).Params(jen.Id("args").Op("*").Qual(t.runtime.coerce, "Args")).Block(body...)
-	return documented(declaration, name+" makes the repairs that "+t.tool.Name+" declares, and notes each of them."), nil
+	return documented(block("func "+name+"(args *"+pkgCoerce+"Args)", body...),
+		name+" makes the repairs that "+t.tool.Name+" declares, and notes each of them."), nil
 }
 
 // repairs emits the repairs of parameters or members, and of what is inside of them.
-func (t *toolCode) repairs(params []ir.Param) ([]jen.Code, error) {
+func (t *toolCode) repairs(params []ir.Param) (code, error) {
 	var nullable []string
 	for i := range params {
 		if params[i].Nullable {
 			nullable = append(nullable, params[i].Name)
 		}
 	}
-	body := []jen.Code{jen.Id("args").Dot("DropNulls").Call(literals(nullable)...)}
+	body := code{"args.DropNulls(" + quoted(nullable) + ")"}
 	for i := range params {
 		p := &params[i]
+		name := strconv.Quote(p.Name)
 		if p.OneOrMany {
-			body = append(body, jen.Id("args").Dot("OneOrMany").Call(jen.Lit(p.Name)))
+			body = append(body, "args.OneOrMany("+name+")")
 		}
 		for _, repair := range p.Repairs {
 			if p.OneOrMany && repair == ir.RepairFromInteger {
-				body = append(body, jen.Id("args").Dot("StringFromInteger").Call(jen.Lit(p.Name)))
+				body = append(body, "args.StringFromInteger("+name+")")
 			}
-			call, err := repairCall(p, repair)
+			method, more, err := repairCall(p, repair)
 			if err != nil {
 				return nil, fmt.Errorf("%s.%s: %w", t.tool.Name, p.Name, err)
 			}
-			body = append(body, jen.Id("args").Add(call))
+			body = append(body, "args."+method+"("+name+more+")")
 		}
 		inner := p
 		for inner.Kind == ir.Array {
 			inner = inner.Item()
 		}
 		if inner.Kind == ir.Object {
-			body = append(body, jen.Id("args").Dot("Within").Call(jen.Lit(p.Name), jen.Id(repairFunc(inner.TypeName))))
+			body = append(body, "args.Within("+name+", "+repairFunc(inner.TypeName)+")")
 		}
 	}
 	return body, nil
 }
 
-func repairCall(p *ir.Param, repair ir.Repair) (jen.Code, error) {
-	name := jen.Lit(p.Name)
+// repairCall returns the method that makes a repair, and its arguments behind the name
+// of the parameter.
+func repairCall(p *ir.Param, repair ir.Repair) (method, more string, err error) {
 	switch {
 	case repair == ir.RepairFromString && p.Kind == ir.Integer:
-		return jen.Dot("IntegerFromString").Call(name), nil
+		method = "IntegerFromString"
 	case repair == ir.RepairFromString && p.Kind == ir.Number:
-		return jen.Dot("NumberFromString").Call(name), nil
+		method = "NumberFromString"
 	case repair == ir.RepairFromString && p.Kind == ir.Object:
-		return jen.Dot("ObjectFromString").Call(name), nil
+		method = "ObjectFromString"
 	case repair == ir.RepairFromString && p.Kind == ir.Boolean:
-		return jen.Dot("BooleanFromString").Call(name), nil
+		method = "BooleanFromString"
 	case repair == ir.RepairFromString && p.Kind == ir.Array:
-		return jen.Dot("ArrayFromString").Call(name), nil
+		method = "ArrayFromString"
 	case repair == ir.RepairFromInteger && p.Kind == ir.String:
-		return jen.Dot("StringFromInteger").Call(name), nil
+		method = "StringFromInteger"
 	case repair == ir.RepairFromInteger && p.Kind == ir.Array:
-		return jen.Dot("ItemsFromIntegers").Call(name), nil
+		method = "ItemsFromIntegers"
 	case repair == ir.RepairFromScalar && p.Kind == ir.Array && p.Item().Kind != ir.String:
-		return jen.Dot("ArrayFromItem").Call(name), nil
+		method = "ArrayFromItem"
 	case repair == ir.RepairFromScalar && p.Kind == ir.Array:
-		return jen.Dot("ArrayFromScalar").Call(name), nil
+		method = "ArrayFromScalar"
 	case repair == ir.RepairClamp && p.Clamp != nil:
-		return jen.Dot("Clamp").Call(name, integer(p.Clamp[0]), integer(p.Clamp[1])), nil
+		return "Clamp", fmt.Sprintf(", %d, %d", p.Clamp[0], p.Clamp[1]), nil
 	case repair == ir.RepairClamp && p.Kind == ir.Integer && p.Maximum != nil:
-		return jen.Dot("ClampMaximum").Call(name, integer(int64(*p.Maximum))), nil
+		return "ClampMaximum", ", " + strconv.FormatInt(int64(*p.Maximum), 10), nil
 	case repair == ir.RepairSpelling && len(enumOf(p)) > 0:
-		return jen.Dot("Spelling").CallFunc(func(g *jen.Group) {
-			g.Add(name)
-			for _, value := range enumOf(p) {
-				g.Lit(value)
-			}
-		}), nil
+		return "Spelling", ", " + quoted(enumOf(p)), nil
 	default:
-		return nil, fmt.Errorf("the repair %q does not fit a parameter of type %s", repair, p.Kind)
+		return "", "", fmt.Errorf("the repair %q does not fit a parameter of type %s", repair, p.Kind)
 	}
-}
-
-// integer is an untyped integer literal.
-func integer(n int64) jen.Code { return jen.Lit(int(n)) }
-
-// words is a literal slice of strings.
-func words(list []string) jen.Code {
-	return jen.Index().String().ValuesFunc(func(g *jen.Group) {
-		for _, s := range list {
-			g.Lit(s)
-		}
-	})
+	return method, "", nil
 }
 
 // binder emits the function that turns valid arguments into parameters.
-func (t *toolCode) binder() (jen.Code, error) {
+func (t *toolCode) binder() (code, error) {
 	name := "bind" + t.tool.GoName
 	params := paramsName(t.tool)
-	body, err := t.binding("args", params, t.tool.Params)
-	if err != nil {
-		return nil, err
+	body := code{"return " + params + "{}"}
+	if len(t.tool.Params) > 0 {
+		var err error
+		if body, err = t.binding("args", params, t.tool.Params); err != nil {
+			return nil, err
+		}
+		body = append(body, "return p")
 	}
-	if len(t.tool.Params) == 0 {
-		body = []jen.Code{jen.Return(jen.Id(params).Values())}
-	} else {
-		body = append(body, jen.Return(jen.Id("p")))
-	}
-	declaration := jen.Func().Id(name).Params(jen.Id("args").Qual(t.runtime.coerce, "Object")).Id(params).Block(body...)
-	return documented(declaration, name+" reads arguments that ["+"Validate"+t.tool.GoName+"] has no problem with, and fills in defaults."), nil
+	return documented(block("func "+name+"(args "+pkgCoerce+"Object) "+params, body...),
+		name+" reads arguments that ["+"Validate"+t.tool.GoName+"] has no problem with, and fills in defaults."), nil
 }
 
 // binding fills the variable p, a struct of parameters or members, from an object.
-func (t *toolCode) binding(object, structName string, params []ir.Param) ([]jen.Code, error) {
-	var defaults, cases []jen.Code
+func (t *toolCode) binding(object, structName string, params []ir.Param) (code, error) {
+	var defaults, cases code
 	for i := range params {
 		p := &params[i]
 		if p.Default != nil {
@@ -287,115 +268,120 @@ func (t *toolCode) binding(object, structName string, params []ir.Param) ([]jen.
 				return nil, fmt.Errorf("%s.%s: %w", t.tool.Name, p.Name, err)
 			}
 			if p.Pointer() { // null wins over the default
-				value = jen.New(value)
+				value = "new(" + value + ")"
 			}
-			defaults = append(defaults, jen.Line().Id(p.GoName).Op(":").Add(value))
+			defaults = append(defaults, p.GoName+":\t"+value+",")
 		}
-		cases = append(cases, jen.Case(jen.Lit(p.Name)).Block(t.bind(p)))
+		cases = append(cases, inCase(strconv.Quote(p.Name), bind(p)...)...)
 	}
-	if len(defaults) > 0 {
-		defaults = append(defaults, jen.Line())
-	}
-	body := []jen.Code{jen.Id("p").Op(":=").Id(structName).Values(defaults...)}
+	body := literalOf("p := "+structName, defaults)
 	if len(cases) > 0 {
-		body = append(body, jen.For(jen.Id("_").Op(",").Id("f").Op(":=").Range().Id(object)).Block(
-			jen.Switch(jen.Id("f").Dot("Name")).Block(cases...),
-		))
+		body = append(body, block("for _, f := range "+object, block("switch f.Name", cases...)...)...)
 	}
 	return body, nil
 }
 
-func (t *toolCode) bind(p *ir.Param) jen.Code {
-	field := jen.Id("p").Dot(p.GoName)
-	value := jen.Id("f").Dot("Value")
-	if p.Nullable {
-		return field.Op("=").Add(t.maybe(p, value))
+// literalOf is a statement with a literal at its end, whose fields are on lines of
+// their own.
+func literalOf(head string, fields code) code {
+	if len(fields) == 0 {
+		return code{head + "{}"}
 	}
-	read := func(variable string, value, converted jen.Code) jen.Code {
-		block := []jen.Code{field.Clone().Op("=").Add(converted)}
+	return append(append(code{head + "{"}, fields...), "}")
+}
+
+func bind(p *ir.Param) code {
+	field := "p." + p.GoName
+	if p.Nullable {
+		return code{field + " = " + maybe(p, "f.Value")}
+	}
+	read := func(variable, value, converted string) code {
+		body := code{field + " = " + converted}
 		if p.Pointer() {
-			block = []jen.Code{field.Clone().Op("=").Op("&").Id(variable)}
+			body = code{field + " = &" + variable}
 			if p.Kind == ir.Integer {
-				block = []jen.Code{jen.Id("v").Op(":=").Int().Call(jen.Id(variable)), field.Clone().Op("=").Op("&").Id("v")}
+				body = code{"v := int(" + variable + ")", field + " = &v"}
 			}
 		}
-		return jen.If(jen.Id(variable).Op(",").Id("ok").Op(":=").Add(value), jen.Id("ok")).Block(block...)
+		return block("if "+variable+", ok := "+value+"; ok", body...)
 	}
 	switch {
 	case p.Kind == ir.Integer:
-		return read("n", jen.Qual(t.runtime.coerce, "Int").Call(value), jen.Int().Call(jen.Id("n")))
+		return read("n", pkgCoerce+"Int(f.Value)", "int(n)")
 	case p.Kind == ir.Number:
-		return read("n", jen.Qual(t.runtime.coerce, "Float").Call(value), jen.Id("n"))
+		return read("n", pkgCoerce+"Float(f.Value)", "n")
 	case p.Kind == ir.Boolean:
-		return read("b", value.Clone().Assert(jen.Bool()), jen.Id("b"))
+		return read("b", "f.Value.(bool)", "b")
 	case p.Kind == ir.Object:
-		return read("o", jen.Id(readFunc(p.TypeName)).Call(value), jen.Id("o"))
+		return read("o", readFunc(p.TypeName)+"(f.Value)", "o")
+	case p.Texts() && p.OneOrMany:
+		return read("list", pkgCoerce+"OneOrMany(f.Value)", "list")
 	case p.Texts():
-		strings := "Strings"
-		if p.OneOrMany {
-			strings = "OneOrMany"
-		}
-		return read("list", jen.Qual(t.runtime.coerce, strings).Call(value), jen.Id("list"))
+		return read("list", pkgCoerce+"Strings(f.Value)", "list")
 	case p.Kind == ir.Array:
-		return read("list", jen.Qual(t.runtime.coerce, "List").Call(value, t.reader(p.Item())), jen.Id("list"))
+		return read("list", pkgCoerce+"List(f.Value, "+reader(p.Item())+")", "list")
 	default:
-		return read("s", value.Clone().Assert(jen.String()), jen.Id("s"))
+		return read("s", "f.Value.(string)", "s")
 	}
 }
 
 // maybe reads a value that may be null.
-func (t *toolCode) maybe(p *ir.Param, value jen.Code) jen.Code {
+func maybe(p *ir.Param, value string) string {
 	if p.Kind == ir.Array {
-		return jen.Qual(t.runtime.coerce, "ListOrNull").Call(value, t.reader(p.Item()))
+		return pkgCoerce + "ListOrNull(" + value + ", " + reader(p.Item()) + ")"
 	}
 	bare := *p
 	bare.Nullable = false
-	return jen.Qual(t.runtime.coerce, "OrNull").Call(value, t.reader(&bare))
+	return pkgCoerce + "OrNull(" + value + ", " + reader(&bare) + ")"
 }
 
 // reader is a function from a decoded value to its Go type, and whether it has it.
-func (t *toolCode) reader(p *ir.Param) jen.Code {
-	signature := func(typ jen.Code, body ...jen.Code) jen.Code {
-		return jen.Func().Params(jen.Id("v").Any()).Params(typ, jen.Bool()).Block(body...)
+func reader(p *ir.Param) string {
+	function := func(typ, result string) string {
+		return "func(v any) (" + typ + ", bool) {\nreturn " + result + "\n}"
 	}
 	switch {
 	case p.Nullable:
-		return signature(itemType(p), jen.Return(t.maybe(p, jen.Id("v")), jen.True()))
+		return function(itemType(p), maybe(p, "v")+", true")
 	case p.Kind == ir.Integer:
-		return jen.Qual(t.runtime.coerce, "Whole")
+		return pkgCoerce + "Whole"
 	case p.Kind == ir.Number:
-		return jen.Qual(t.runtime.coerce, "Float")
+		return pkgCoerce + "Float"
 	case p.Kind == ir.Boolean:
-		return jen.Qual(t.runtime.coerce, "Boolean")
+		return pkgCoerce + "Boolean"
 	case p.Kind == ir.Object:
-		return jen.Id(readFunc(p.TypeName))
+		return readFunc(p.TypeName)
 	case p.Kind == ir.Array:
-		return signature(bareType(p), jen.Return(jen.Qual(t.runtime.coerce, "List").Call(jen.Id("v"), t.reader(p.Item()))))
+		return function(bareType(p), pkgCoerce+"List(v, "+reader(p.Item())+")")
 	default:
-		return jen.Qual(t.runtime.coerce, "Text")
+		return pkgCoerce + "Text"
 	}
 }
 
 // literal is the default of p.
-func literal(v any, p *ir.Param) (jen.Code, error) {
+func literal(v any, p *ir.Param) (string, error) {
 	switch v := v.(type) {
-	case bool, string, float64:
-		return jen.Lit(v), nil
+	case bool:
+		return strconv.FormatBool(v), nil
+	case string:
+		return strconv.Quote(v), nil
+	case float64:
+		return float(v), nil
 	case int64:
-		return integer(v), nil
+		return strconv.FormatInt(v, 10), nil
 	case []string:
 		return words(v), nil
 	case []any:
-		values := make([]jen.Code, len(v))
+		values := make([]string, len(v))
 		for i := range v {
 			value, err := literal(v[i], p.Item())
 			if err != nil {
-				return nil, err
+				return "", err
 			}
 			values[i] = value
 		}
-		return bareType(p).(*jen.Statement).Values(values...), nil
+		return bareType(p) + "{" + strings.Join(values, ", ") + "}", nil
 	default:
-		return nil, fmt.Errorf("a default cannot be a %T", v)
+		return "", fmt.Errorf("a default cannot be a %T", v)
 	}
 }

@@ -2,12 +2,11 @@ package gocode
 
 import (
 	"fmt"
-	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strconv"
+	"strings"
 	"unicode/utf8"
-
-	"github.com/dave/jennifer/jen"
 )
 
 // maxRanges is how many ranges of characters a loop compares one by one. More,
@@ -58,7 +57,7 @@ func (r run) ascii() bool { return r.ranges[len(r.ranges)-1] < utf8.RuneSelf }
 // matcher returns the name of the function that matches a pattern, whose name ends
 // in owner, and notes that the function has to be emitted, once.
 func (t *toolCode) matcher(owner, pattern string) (string, error) {
-	if _, err := regexp.Compile(pattern); err != nil {
+	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
 		return "", fmt.Errorf("compiling the pattern: %w", err)
 	}
 	name := "matches" + owner
@@ -67,74 +66,69 @@ func (t *toolCode) matcher(owner, pattern string) (string, error) {
 	}
 	t.matched = append(t.matched, name)
 	says := fmt.Sprintf("%s reports whether s matches %s", name, pattern)
+	signature := "func " + name + "(s string) bool"
 	if r, ok := runOf(pattern); ok {
-		t.matchers = append(t.matchers, documented(runMatcher(name, r), says))
+		t.matchers = append(t.matchers, documented(block(signature, r.matches()...), says))
 		return name, nil
 	}
 	variable := "pattern" + owner
 	t.matchers = append(t.matchers,
-		documented(jen.Var().Id(variable).Struct(
-			jen.Id("once").Qual("sync", "Once"),
-			jen.Id("re").Op("*").Qual("regexp", "Regexp"),
-		), variable+" is compiled when it is first needed, and not at start-up."),
-		documented(jen.Func().Id(name).Params(jen.Id("s").String()).Bool().Block(
-			jen.Id(variable).Dot("once").Dot("Do").Call(jen.Func().Params().Block(
-				jen.Id(variable).Dot("re").Op("=").Qual("regexp", "MustCompile").Call(jen.Lit(pattern)),
-			)),
-			jen.Return(jen.Id(variable).Dot("re").Dot("MatchString").Call(jen.Id("s"))),
+		documented(block("var "+variable+" struct", "once\t"+pkgSync+"Once", "re\t*"+pkgRegexp+"Regexp"),
+			variable+" is compiled when it is first needed, and not at start-up."),
+		documented(block(signature,
+			variable+".once.Do(func() {",
+			variable+".re = "+pkgRegexp+"MustCompile("+strconv.Quote(pattern)+")",
+			"})",
+			"return "+variable+".re.MatchString(s)",
 		), says),
 	)
 	return name, nil
 }
 
-// runMatcher emits a loop over the bytes or characters of s.
-func runMatcher(name string, r run) jen.Code {
-	var body []jen.Code
-	count, n := jen.Len(jen.Id("s")), jen.Id("n")
+// matches is a loop over the bytes or characters of s.
+func (r run) matches() code {
+	count := "len(s)"
 	if !r.ascii() {
-		count = jen.Qual("unicode/utf8", "RuneCountInString").Call(jen.Id("s"))
+		count = pkgUTF8 + "RuneCountInString(s)"
 	}
-	outside := func(condition *jen.Statement) {
-		body = append(body, jen.If(condition).Block(jen.Return(jen.False())))
-	}
+	low, high := strconv.Itoa(r.min), strconv.Itoa(r.max)
+	outside := ""
 	switch {
 	case r.min > 0 && r.max == r.min:
-		outside(count.Op("!=").Lit(r.min))
+		outside = count + " != " + low
 	case r.min > 0 && r.max >= 0:
-		outside(n.Clone().Op(":=").Add(count).Op(";").Add(n).Op("<").Lit(r.min).Op("||").Add(n).Op(">").Lit(r.max))
+		outside = "n := " + count + "; n < " + low + " || n > " + high
 	case r.min > 0:
-		outside(count.Op("<").Lit(r.min))
+		outside = count + " < " + low
 	case r.max >= 0:
-		outside(count.Op(">").Lit(r.max))
+		outside = count + " > " + high
 	}
-	variable := "r"
-	loop := jen.For(jen.List(jen.Id("_"), jen.Id("r")).Op(":=").Range().Id("s"))
-	head := jen.Switch()
+	var body code
+	if outside != "" {
+		body = block("if "+outside, "return false")
+	}
+	variable, loop, head := "r", "for _, r := range s", "switch"
 	if r.ascii() {
-		variable = "b"
-		loop = jen.For(jen.Id("i").Op(":=").Range().Len(jen.Id("s")))
-		head = jen.Switch(jen.Id("b").Op(":=").Id("s").Index(jen.Id("i")), jen.Empty())
+		variable, loop, head = "b", "for i := range len(s)", "switch b := s[i];"
 	}
-	var class []jen.Code
+	var class []string
 	for i := 0; i < len(r.ranges); i += 2 {
-		class = append(class, inRange(jen.Id(variable), r.ranges[i], r.ranges[i+1]))
+		class = append(class, inRange(variable, r.ranges[i], r.ranges[i+1]))
 	}
-	body = append(body, loop.Block(head.Block(
-		jen.Case(class...),
-		jen.Default().Block(jen.Return(jen.False())),
-	)), jen.Return(jen.True()))
-	return jen.Func().Id(name).Params(jen.Id("s").String()).Bool().Block(body...)
+	cases := append(inCase(strings.Join(class, ", ")), inDefault("return false")...)
+	return slices.Concat(body, block(loop, block(head, cases...)...), code{"return true"})
 }
 
-func inRange(variable *jen.Statement, first, last rune) jen.Code {
+func inRange(variable string, first, last rune) string {
+	low, high := strconv.QuoteRune(first), strconv.QuoteRune(last)
 	switch {
 	case first == last:
-		return variable.Clone().Op("==").LitRune(first)
+		return variable + " == " + low
 	case first == 0:
-		return variable.Clone().Op("<=").LitRune(last)
+		return variable + " <= " + high
 	case last == utf8.MaxRune:
-		return variable.Clone().Op(">=").LitRune(first)
+		return variable + " >= " + low
 	default:
-		return jen.LitRune(first).Op("<=").Add(variable).Op("&&").Add(variable).Op("<=").LitRune(last)
+		return low + " <= " + variable + " && " + variable + " <= " + high
 	}
 }

@@ -19,7 +19,7 @@ func (g *generator) proof(family *ir.Family) (emit.File, error) {
 	if name == "prove" || name == "testing" {
 		name = "family"
 	}
-	imports := []string{strconv.Quote(family.Import), strconv.Quote(g.runtime.prove)}
+	imports := []string{strconv.Quote(family.Import), strconv.Quote(runtimeModule + "/gen/prove")}
 	slices.Sort(imports)
 	if own := strconv.Quote(family.Import); name != path.Base(family.Import) {
 		imports[slices.Index(imports, own)] = name + " " + own

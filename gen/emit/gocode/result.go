@@ -1,7 +1,8 @@
 package gocode
 
 import (
-	"github.com/dave/jennifer/jen"
+	"slices"
+	"strconv"
 
 	"github.com/convtools/convtools/gen/ir"
 )
@@ -11,35 +12,35 @@ func resultName(tool *ir.Tool) string { return tool.GoName + "Result" }
 
 // result emits the types of a tool's answer in JSON, what writes them, and the codes
 // of its failures.
-func (t *toolCode) result() []jen.Code {
-	var code []jen.Code
+func (t *toolCode) result() []code {
+	var declarations []code
 	if codes := t.tool.Result.Codes; len(codes) > 0 {
-		code = append(code, documented(jen.Const().DefsFunc(func(g *jen.Group) {
-			for _, c := range codes {
-				g.Id(t.tool.GoName + "Code" + camel(c)).Op("=").Lit(c)
-			}
-		}), "The codes of failures of "+t.tool.Name+", for a [contract.Failure]."))
+		var lines code
+		for _, c := range codes {
+			lines = append(lines, t.tool.GoName+"Code"+camel(c)+"\t= "+strconv.Quote(c))
+		}
+		declarations = append(declarations, documented(constBlock(lines), "The codes of failures of "+t.tool.Name+", for a [contract.Failure]."))
 	}
 	name := resultName(t.tool)
 	root := object{name: name, about: "what " + t.tool.Name + " answers", members: t.tool.Result.Fields}
 	for _, o := range append([]object{root}, objectsIn(t.tool.Result.Fields, func(path string) string { return path + " in the answer of " + t.tool.Name })...) {
-		code = append(code, t.resultType(o), t.appendFields(o))
+		declarations = append(declarations, resultType(o), appendFields(o))
 	}
-	return code
+	return declarations
 }
 
-func (t *toolCode) resultType(o object) jen.Code {
+func resultType(o object) code {
 	about := sentence(o.name + " is " + o.about)
 	if o.param != nil {
 		return documented(variantFields(o), about+" One of its fields is set.")
 	}
-	return documented(jen.Type().Id(o.name).StructFunc(func(fields *jen.Group) {
-		for i := range o.members {
-			p := &o.members[i]
-			comment(fields, sentence(p.Summary)+presenceDoc(p))
-			fields.Id(p.GoName).Add(goType(p))
-		}
-	}), about)
+	var lines code
+	for i := range o.members {
+		p := &o.members[i]
+		lines = append(lines, comment(sentence(p.Summary)+presenceDoc(p))...)
+		lines = append(lines, p.GoName+"\t"+goType(p))
+	}
+	return documented(typeBlock(o.name, lines), about)
 }
 
 // presenceDoc is what becomes of a field that is nil.
@@ -54,107 +55,97 @@ func presenceDoc(p *ir.Param) string {
 }
 
 // appendFields emits the method that writes the members of an object.
-func (t *toolCode) appendFields(o object) jen.Code {
-	self := jen.Id("r")
-	var body []jen.Code
+func appendFields(o object) code {
+	var body code
 	if o.param != nil {
-		cases := make([]jen.Code, len(o.param.Variants))
+		var cases code
 		for i := range o.param.Variants {
 			v := &o.param.Variants[i]
-			cases[i] = jen.Case(self.Clone().Dot(v.GoName).Op("!=").Nil()).Block(
-				write("Name", jen.Lit(o.key)),
-				write("Text", jen.Lit(v.Value)),
-				self.Clone().Dot(v.GoName).Dot("AppendFields").Call(jen.Id("w")),
-			)
+			cases = append(cases, inCase("r."+v.GoName+" != nil",
+				write("Name", strconv.Quote(o.key)),
+				write("Text", strconv.Quote(v.Value)),
+				"r."+v.GoName+".AppendFields(w)",
+			)...)
 		}
-		body = []jen.Code{jen.Switch().Block(cases...)}
+		body = block("switch", cases...)
 	}
 	for i := range o.members {
 		p := &o.members[i]
-		field := self.Clone().Dot(p.GoName)
-		named := append([]jen.Code{write("Name", jen.Lit(p.Name))}, writeJSON(p, field)...)
+		field := "r." + p.GoName
+		named := code{write("Name", strconv.Quote(p.Name))}
 		if p.Required {
-			body = append(body, named...)
-			continue
+			body = slices.Concat(body, named, writeJSON(p, field))
+		} else {
+			body = append(body, block("if "+field+" != nil", append(named, writeThere(p, field)...)...)...)
 		}
-		there := append([]jen.Code{write("Name", jen.Lit(p.Name))}, writeThere(p, field)...)
-		body = append(body, jen.If(field.Clone().Op("!=").Nil()).Block(there...))
 	}
-	receiver := jen.Id("r")
+	receiver, writer := "r *", "w"
 	if len(body) == 0 {
-		receiver = jen.Empty()
+		receiver, writer = "*", "_"
 	}
-	parameter := "w"
+	head := "func (" + receiver + o.name + ") AppendFields(" + writer + " *" + pkgEnvelope + "JSON)"
 	if len(body) == 0 {
-		parameter = "_"
+		return documented(code{head + " {}"}, "AppendFields writes the fields in their fixed order.")
 	}
-	declaration := jen.Func().Params(receiver.Op("*").Id(o.name)).Id("AppendFields").Params(
-		jen.Id(parameter).Op("*").Qual(t.runtime.envelope, "JSON"),
-	).Block(body...)
-	return documented(declaration, "AppendFields writes the fields in their fixed order.")
+	return documented(block(head, body...), "AppendFields writes the fields in their fixed order.")
 }
 
 // writeJSON emits what writes a value, which may be null.
-func writeJSON(p *ir.Param, value *jen.Statement) []jen.Code {
+func writeJSON(p *ir.Param, value string) code {
 	if !p.Nullable {
 		return writeThere(p, value)
 	}
-	return []jen.Code{jen.If(value.Clone().Op("==").Nil()).Block(write("Null")).Else().Block(writeThere(p, value)...)}
+	return block("if "+value+" == nil", write("Null")).otherwise(writeThere(p, value), false)
 }
 
 // writeThere emits what writes a value that is there.
-func writeThere(p *ir.Param, value *jen.Statement) []jen.Code {
-	plain := value.Clone()
+func writeThere(p *ir.Param, value string) code {
+	plain := value
 	if p.Pointer() {
-		plain = jen.Op("*").Add(value)
+		plain = "*" + value
 	}
 	switch p.Kind {
 	case ir.Integer:
-		return []jen.Code{write("Integer", plain)}
+		return code{write("Integer", plain)}
 	case ir.Number:
-		return []jen.Code{write("Number", plain)}
+		return code{write("Number", plain)}
 	case ir.Boolean:
-		return []jen.Code{write("Boolean", plain)}
+		return code{write("Boolean", plain)}
 	case ir.Array:
 		item := p.Item()
-		element := jen.Id("item")
-		loop := jen.For(jen.List(jen.Id("_"), jen.Id("item")).Op(":=").Range().Add(value))
+		loop, element := "for _, item := range "+value, "item"
 		if item.Kind == ir.Object && !item.Nullable {
-			loop = jen.For(jen.Id("i").Op(":=").Range().Add(value))
-			element = value.Clone().Index(jen.Id("i"))
+			loop, element = "for i := range "+value, value+"[i]"
 		}
 		one := *item
 		one.Required = !item.Nullable // an item is always there
-		return []jen.Code{write("Array"), loop.Block(writeJSON(&one, element)...), write("EndArray")}
+		return slices.Concat(code{write("Array")}, block(loop, writeJSON(&one, element)...), code{write("EndArray")})
 	case ir.Object:
-		return []jen.Code{write("Object"), value.Clone().Dot("AppendFields").Call(jen.Id("w")), write("EndObject")}
+		return code{write("Object"), value + ".AppendFields(w)", write("EndObject")}
 	default:
-		return []jen.Code{write("Text", plain)}
+		return code{write("Text", plain)}
 	}
 }
 
 // resultCaller calls a method of the handler interface and writes what it returns.
 // Whatever goes wrong has the form of a failure.
-func (t *toolCode) resultCaller() jen.Code {
-	name := callFunc(t.tool)
-	failed := jen.If(jen.Err().Op("!=").Nil()).Block(
-		jen.Return(jen.Lit(""), jen.Qual(t.runtime.envelope, "Failed").Call(jen.Err(), jen.Id("call").Dot("Notes"))),
-	)
+func (t *toolCode) resultCaller() code {
+	failed := block("if err != nil", `return "", `+pkgEnvelope+"Failed(err, call.Notes)")
 	success := "Success"
 	if t.tool.Result.Plain {
 		success = "Plain"
 	}
-	limit := jen.Lit(0)
+	limit := "0"
 	if t.tool.MaxChars > 0 {
-		limit = jen.Id(maxCharsName(t.tool))
+		limit = maxCharsName(t.tool)
 	}
-	declaration := jen.Func().Id(name).Params(t.context(), jen.Id("h").Id("Handler"), t.call()).Params(jen.String(), jen.Error()).Block(
+	body := slices.Concat(
 		t.unserved("h"),
-		t.checked(),
+		code{t.checked()},
 		failed,
-		jen.List(jen.Id("result"), jen.Err()).Op(":=").Id("h").Dot(t.tool.GoName).Call(jen.Id("ctx"), jen.Id("call"), t.bound()),
-		failed.Clone(),
-		jen.Return(jen.Qual(t.runtime.envelope, success).Call(jen.Op("&").Id("result"), jen.Id("call").Dot("Notes"), limit)),
+		code{"result, err := h." + t.tool.GoName + "(ctx, call, " + t.bound() + ")"},
+		failed,
+		code{"return " + pkgEnvelope + success + "(&result, call.Notes, " + limit + ")"},
 	)
-	return documented(declaration, name+" answers "+t.tool.Name+" with what the handler returns, in JSON.")
+	return documented(t.answering("h Handler", body), callFunc(t.tool)+" answers "+t.tool.Name+" with what the handler returns, in JSON.")
 }

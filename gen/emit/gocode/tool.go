@@ -4,11 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
-
-	"github.com/dave/jennifer/jen"
 
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/ir"
@@ -19,8 +18,8 @@ import (
 type toolCode struct {
 	*generator
 	tool     *ir.Tool
-	matchers []jen.Code // functions that match patterns, found while building
-	matched  []string   // their names
+	matchers []code   // functions that match patterns, found while building
+	matched  []string // their names
 }
 
 // Names of the unexported parts of a tool. No exported name can clash with them,
@@ -36,32 +35,31 @@ func maxCharsName(tool *ir.Tool) string { return tool.GoName + "MaxChars" }
 // tool emits the file of one tool.
 func (g *generator) tool(family *ir.Family, tool *ir.Tool) (emit.File, error) {
 	t := &toolCode{generator: g, tool: tool}
-	f := g.newFile(family.Import, family.Package, tool.Source)
+	s := g.newSource(family.Import, family.Package, tool.Source)
 	var problems []error
-	add := func(code ...jen.Code) {
-		for _, c := range code {
-			f.Add(c)
-			f.Line()
+	all := func(declarations ...code) {
+		for _, c := range declarations {
+			s.declare(c)
 		}
 	}
-	one := func(code jen.Code, err error) {
+	one := func(declaration code, err error) {
 		if err != nil {
 			problems = append(problems, err)
 			return
 		}
-		add(code)
+		s.declare(declaration)
 	}
-	many := func(code []jen.Code, err error) {
+	some := func(declarations []code, err error) {
 		problems = append(problems, err)
-		add(code...)
+		all(declarations...)
 	}
-	add(t.paramsType())
-	add(t.constants(paramsName(tool), tool.GoName, tool.Params)...)
+	all(t.paramsType())
+	all(constants(paramsName(tool), tool.GoName, tool.Params)...)
 	objects := t.objects()
 	for _, o := range objects {
-		add(t.objectType(o)...)
+		all(objectType(o)...)
 	}
-	add(t.descriptor()...)
+	all(t.descriptor()...)
 	one(t.coercer())
 	for _, o := range objects {
 		one(t.objectRepairs(o))
@@ -70,142 +68,127 @@ func (g *generator) tool(family *ir.Family, tool *ir.Tool) (emit.File, error) {
 	for _, o := range objects {
 		one(t.objectChecks(o))
 	}
-	add(t.matchers...)
+	all(t.matchers...)
 	one(t.binder())
 	for _, o := range objects {
 		one(t.objectReader(o))
 	}
 	if tool.Command != nil {
-		many(t.command())
+		some(t.command())
 	}
 	switch t.tool.Answer {
 	case ir.JSONAnswer:
-		add(t.result()...)
+		all(t.result()...)
 	case ir.TextAnswer:
 	default:
-		many(t.envelope())
+		some(t.envelope())
 	}
 	one(t.caller())
 	if err := errors.Join(problems...); err != nil {
 		return emit.File{}, err
 	}
-	return render(f, path.Join(family.Dir, tool.Short+".go"))
+	return s.emit(path.Join(family.Dir, tool.Short+".go"))
 }
 
 // descriptor emits what hosts get to see of the tool.
-func (t *toolCode) descriptor() []jen.Code {
-	var code []jen.Code
-	name := toolFunc(t.tool)
-	constants := func(g *jen.Group) {
-		comment(g, t.schemaName()+" is the JSON Schema of the arguments.")
-		g.Id(t.schemaName()).Op("=").Add(raw(t.schemas(t.tool)))
-		comment(g, t.exampleName()+" is the arguments of a call that works.")
-		g.Id(t.exampleName()).Op("=").Add(raw(exampleFor(t.tool)))
-	}
-	code = append(code, jen.Const().DefsFunc(constants))
+func (t *toolCode) descriptor() []code {
+	lines := comment(t.schemaName() + " is the JSON Schema of the arguments.")
+	lines = append(lines, t.schemaName()+" = "+raw(t.schemas(t.tool)))
+	lines = append(lines, comment(t.exampleName()+" is the arguments of a call that works.")...)
+	lines = append(lines, t.exampleName()+" = "+raw(exampleFor(t.tool)))
+	declarations := []code{constBlock(lines)}
 	if limit := t.tool.MaxChars; limit > 0 {
-		code = append(code, documented(
-			jen.Const().Id(maxCharsName(t.tool)).Op("=").Lit(limit),
+		declarations = append(declarations, documented(
+			code{"const " + maxCharsName(t.tool) + " = " + strconv.Itoa(limit)},
 			maxCharsName(t.tool)+" is the most characters an answer of "+t.tool.Name+" may have, notes included.",
 		))
 	}
-	fields := []jen.Code{
-		jen.Line().Id("Name").Op(":").Lit(t.tool.Name),
-		jen.Line().Id("Summary").Op(":").Lit(t.tool.Summary),
-		jen.Line().Id("Description").Op(":").Lit(description(t.tool)),
-		jen.Line().Id("Effect").Op(":").Lit(string(t.tool.Effect)),
-		jen.Line().Id("InputSchema").Op(":").Id(t.schemaName()),
-		jen.Line().Id("Hints").Op(":").Add(t.hints()),
-		jen.Line().Id("Example").Op(":").Id(t.exampleName()),
+	fields := code{
+		"Name:\t" + strconv.Quote(t.tool.Name) + ",",
+		"Summary:\t" + strconv.Quote(t.tool.Summary) + ",",
+		"Description:\t" + strconv.Quote(description(t.tool)) + ",",
+		"Effect:\t" + strconv.Quote(string(t.tool.Effect)) + ",",
+		"InputSchema:\t" + t.schemaName() + ",",
+		"Hints:\t" + hints(t.tool.Effect.Hints()) + ",",
+		"Example:\t" + t.exampleName() + ",",
 	}
 	if names := t.tool.OtherNames(); len(names) > 0 {
-		fields = append(fields, jen.Line().Id("Aliases").Op(":").Add(words(names)))
+		fields = append(fields, "Aliases:\t"+words(names)+",")
 	}
 	if len(t.tool.Params) > 0 {
-		fields = append(fields, jen.Line().Id("Parameters").Op(":").Add(t.parameters()))
-		names := make([]string, len(t.tool.Params))
-		for i := range t.tool.Params {
-			names[i] = t.tool.Params[i].Name
-		}
-		code = append(code, documented(
-			jen.Func().Id(t.namesFunc()).Params().Index().String().Block(jen.Return(words(names))),
+		fields = append(fields, parameters(t.tool.Params)...)
+		declarations = append(declarations, documented(
+			block("func "+t.namesFunc()+"() []string", "return "+words(names(t.tool.Params))),
 			t.namesFunc()+" returns the names of the parameters in the order they are declared.",
 		))
 	}
-	return append(code, documented(
-		jen.Func().Id(name).Params().Qual(t.runtime.contract, "Tool").Block(jen.Return(
-			jen.Qual(t.runtime.contract, "Tool").Values(append(fields, jen.Line())...),
-		)),
+	name := toolFunc(t.tool)
+	return append(declarations, documented(
+		block("func "+name+"() "+pkgContract+"Tool", literalOf("return "+pkgContract+"Tool", fields)...),
 		name+" describes "+t.tool.Name+" to a host.",
 	))
 }
 
 // raw is a string literal as it stands in backquotes, where it may.
-func raw(s string) jen.Code {
+func raw(s string) string {
 	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
 	if !strconv.CanBackquote(s) || strings.ContainsFunc(s, hidden) {
-		return jen.Lit(s)
+		return strconv.Quote(s)
 	}
-	return jen.Op("`" + s + "`")
+	return "`" + s + "`"
 }
 
-// hints emits what the tool's effect means to a host.
-func (t *toolCode) hints() jen.Code {
-	hints := t.tool.Effect.Hints()
-	return jen.Qual(t.runtime.contract, "Hints").ValuesFunc(func(g *jen.Group) {
-		for _, hint := range []struct {
-			name string
-			set  bool
-		}{{"ReadOnly", hints.ReadOnly}, {"Destructive", hints.Destructive}, {"Idempotent", hints.Idempotent}, {"OpenWorld", hints.OpenWorld}} {
-			if hint.set {
-				g.Id(hint.name).Op(":").True()
-			}
+// hints emits what a tool's effect means to a host.
+func hints(h ir.Hints) string {
+	var set []string
+	for _, hint := range []struct {
+		name string
+		set  bool
+	}{{"ReadOnly", h.ReadOnly}, {"Destructive", h.Destructive}, {"Idempotent", h.Idempotent}, {"OpenWorld", h.OpenWorld}} {
+		if hint.set {
+			set = append(set, hint.name+": true")
 		}
-	})
+	}
+	return pkgContract + "Hints{" + strings.Join(set, ", ") + "}"
 }
 
 // parameters emits what fronts have to know of the parameters.
-func (t *toolCode) parameters() jen.Code {
-	return jen.Index().Qual(t.runtime.contract, "Parameter").ValuesFunc(func(g *jen.Group) {
-		for i := range t.tool.Params {
-			p := &t.tool.Params[i]
-			g.Line().ValuesFunc(func(g *jen.Group) {
-				g.Id("Name").Op(":").Lit(p.Name)
-				g.Id("Type").Op(":").Lit(string(p.Kind))
-				if p.Kind == ir.Array && p.Item().Kind != ir.String {
-					g.Id("Items").Op(":").Lit(string(p.Item().Kind))
-				}
-				if p.OneOrMany {
-					g.Id("OneOrMany").Op(":").True()
-				}
-				if p.Required {
-					g.Id("Required").Op(":").True()
-				}
-				enum := p.Enum
-				if p.Items != nil {
-					enum = p.Items.Enum
-				}
-				if len(enum) > 0 {
-					g.Id("Enum").Op(":").Add(words(enum))
-				}
-			})
+func parameters(params []ir.Param) code {
+	lines := code{"Parameters: []" + pkgContract + "Parameter{"}
+	for i := range params {
+		p := &params[i]
+		line := "{Name: " + strconv.Quote(p.Name) + ", Type: " + strconv.Quote(string(p.Kind))
+		if p.Kind == ir.Array && p.Item().Kind != ir.String {
+			line += ", Items: " + strconv.Quote(string(p.Item().Kind))
 		}
-		g.Line()
-	})
+		if p.OneOrMany {
+			line += ", OneOrMany: true"
+		}
+		if p.Required {
+			line += ", Required: true"
+		}
+		enum := p.Enum
+		if p.Items != nil {
+			enum = p.Items.Enum
+		}
+		if len(enum) > 0 {
+			line += ", Enum: " + words(enum)
+		}
+		lines = append(lines, line+"},")
+	}
+	return append(lines, "},")
 }
 
 // checked emits the way from a call to the variable args, which is ready to be
 // bound.
-func (t *toolCode) checked() jen.Code {
-	return jen.List(jen.Id("args"), jen.Err()).Op(":=").Qual(t.runtime.coerce, "Arguments").Call(
-		jen.Op("&").Id("call"), jen.Id("Coerce"+t.tool.GoName), jen.Id("Validate"+t.tool.GoName), jen.Id(t.exampleName()),
-	)
+func (t *toolCode) checked() string {
+	return "args, err := " + pkgCoerce + "Arguments(&call, Coerce" + t.tool.GoName + ", Validate" + t.tool.GoName + ", " + t.exampleName() + ")"
 }
 
-func (t *toolCode) bound() *jen.Statement { return jen.Id("bind" + t.tool.GoName).Call(jen.Id("args")) }
+func (t *toolCode) bound() string { return "bind" + t.tool.GoName + "(args)" }
 
 // caller emits the way from a call to an answer.
-func (t *toolCode) caller() (jen.Code, error) {
+func (t *toolCode) caller() (code, error) {
 	switch t.tool.Handler {
 	case ir.HandlerGo:
 		if t.tool.Answer == ir.JSONAnswer {
@@ -219,206 +202,180 @@ func (t *toolCode) caller() (jen.Code, error) {
 	}
 }
 
-// handlerCaller calls a method of the handler interface.
-func (t *toolCode) handlerCaller() jen.Code {
-	name := callFunc(t.tool)
-	answer := jen.Id("h").Dot(t.tool.GoName).Call(jen.Id("ctx"), jen.Id("call"), t.bound())
-	body := []jen.Code{
-		t.unserved("h"),
-		t.checked(),
-		failed(),
-	}
-	if t.tool.Answer == ir.TextAnswer {
-		body = append(body, jen.Return(answer))
-	} else {
-		body = append(body,
-			jen.List(jen.Id("e"), jen.Err()).Op(":=").Add(answer),
-			failed(),
-			jen.Return(jen.String().Call(jen.Id("e").Dot("Bytes").Call()), jen.Nil()),
-		)
-	}
-	declaration := jen.Func().Id(name).Params(t.context(), jen.Id("h").Id("Handler"), t.call()).Params(jen.String(), jen.Error()).Block(body...)
-	return documented(declaration, name+" answers "+t.tool.Name+" with what the handler returns.")
+// answering is the function that answers a call; hand is who does the work.
+func (t *toolCode) answering(hand string, body code) code {
+	return block("func "+callFunc(t.tool)+"("+ctxParam+", "+hand+", "+callParam+") (string, error)", body...)
 }
 
-func (g *generator) context() jen.Code { return jen.Id("ctx").Qual("context", "Context") }
-func (g *generator) call() jen.Code    { return jen.Id("call").Qual(g.runtime.contract, "Call") }
+// handlerCaller calls a method of the handler interface.
+func (t *toolCode) handlerCaller() code {
+	answer := "h." + t.tool.GoName + "(ctx, call, " + t.bound() + ")"
+	body := slices.Concat(t.unserved("h"), code{t.checked()}, failed())
+	if t.tool.Answer == ir.TextAnswer {
+		body = append(body, "return "+answer)
+	} else {
+		body = slices.Concat(body, code{"e, err := " + answer}, failed(), code{"return string(e.Bytes()), nil"})
+	}
+	return documented(t.answering("h Handler", body), callFunc(t.tool)+" answers "+t.tool.Name+" with what the handler returns.")
+}
 
 // unserved ends a call for which there is nobody to do the work.
-func (t *toolCode) unserved(hand string) jen.Code {
-	return jen.If(jen.Id(hand).Op("==").Nil()).Block(
-		jen.Return(jen.Lit(""), jen.Qual(t.runtime.contract, "Unserved").Call(jen.Lit(t.tool.Name))),
-	)
+func (t *toolCode) unserved(hand string) code {
+	return block("if "+hand+" == nil", `return "", `+pkgContract+"Unserved("+strconv.Quote(t.tool.Name)+")")
 }
 
 // failed returns an error from a function that returns text.
-func failed() jen.Code {
-	return jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Lit(""), jen.Err()))
-}
+func failed() code { return block("if err != nil", `return "", err`) }
 
 // commandCaller runs the tool's command line and makes its records an answer.
-func (t *toolCode) commandCaller() (jen.Code, error) {
+func (t *toolCode) commandCaller() (code, error) {
 	shape, err := t.recordShape()
 	if err != nil {
 		return nil, err
 	}
-	tool, cli := jen.Lit(t.tool.Name), jen.Id(t.tool.GoName+"CLI")
-	items := jen.Id("e").Dot(shape.records)
-	notes := jen.Id("e").Dot(shape.notes)
-	kept := jen.Id("kept")
+	tool, cli := strconv.Quote(t.tool.Name), t.tool.GoName+"CLI"
+	items, notes := "e."+shape.records, "e."+shape.notes
 
-	body := []jen.Code{
+	body := slices.Concat(
 		t.unserved("cli"),
-		t.checked(),
+		code{t.checked()},
 		failed(),
-		jen.Id("p").Op(":=").Add(t.bound()),
-		jen.List(jen.Id("result"), jen.Err()).Op(":=").Id("cli").Dot("RunCLI").Call(
-			jen.Id("ctx"), jen.Id("call").Dot("Context"), t.run(),
-		),
+		code{"p := " + t.bound(), "result, err := cli.RunCLI(ctx, call.Context, " + t.run() + ")"},
 		failed(),
-		jen.If(jen.Op("!").Id(t.tool.GoName + "ExitOK").Call(jen.Id("result").Dot("Exit"))).Block(
-			jen.Return(jen.Lit(""), jen.Qual(t.runtime.contract, "CommandFailed").Call(
-				append([]jen.Code{tool, cli, jen.Id("result")}, t.exitFailures()...)...,
-			)),
-		),
-	}
+		block("if !"+t.tool.GoName+"ExitOK(result.Exit)", t.commandFailed(tool, cli)...),
+	)
 	if t.repeats() {
-		body = append(body, jen.Id("e").Op(":=").Id("New"+rootName(t.tool)).Call(jen.Id("p")))
+		body = append(body, "e := New"+rootName(t.tool)+"(p)")
 	} else {
-		body = append(body, jen.Var().Id("e").Id(rootName(t.tool)))
+		body = append(body, "var e "+rootName(t.tool))
 	}
-	decode := jen.If(
-		jen.Err().Op(":=").Add(t.decoder(tool, cli, jen.Op("&").Add(items))),
-		jen.Err().Op("!=").Nil(),
-	).Block(jen.Return(jen.Lit(""), jen.Err()))
+	decode := append(t.decoder(tool, cli, "&"+items), `return "", err`, "}")
 	switch empty := t.tool.Command.EmptyExit; {
 	case len(empty) == 0:
-		body = append(body, decode)
+		body = append(body, decode...)
 	case len(empty) < len(t.tool.Command.OKExit):
-		body = append(body, jen.If(codes("!=", "&&", jen.Id("result").Dot("Exit"), empty)).Block(decode))
+		body = append(body, block("if "+codes("!=", "&&", "result.Exit", empty), decode...)...)
 	}
 	switch {
 	case t.tool.MaxChars == 0:
 		if shape.count != "" {
-			body = append(body, jen.Id("e").Dot(shape.count).Op("=").Len(items))
+			body = append(body, "e."+shape.count+" = len("+items+")")
 		}
-		body = append(body,
-			notes.Clone().Op("=").Id("call").Dot("Notes"),
-			jen.Return(jen.String().Call(jen.Id("e").Dot("Bytes").Call()), jen.Nil()),
-		)
+		body = append(body, notes+" = call.Notes", "return string(e.Bytes()), nil")
 	case t.tool.Command.Output != nil && t.tool.Command.Output.Form == "text" && shape.hasText:
 		body = append(body, t.fitText(shape)...)
 	default:
-		limit := jen.Id(maxCharsName(t.tool))
-		shorten := []jen.Code{items.Clone().Op("=").Id("records").Index(jen.Op(":").Add(kept))}
-		if shape.count != "" {
-			shorten = append(shorten, jen.Id("e").Dot(shape.count).Op("=").Add(kept))
-		}
-		shorten = append(shorten,
-			notes.Clone().Op("=").Id("call").Dot("Notes"),
-			jen.If(kept.Clone().Op("<").Len(jen.Id("records"))).Block(
-				notes.Clone().Op("=").Append(notes, jen.Qual(t.runtime.contract, "LeftOut").Call(kept, jen.Len(jen.Id("records")), limit)),
-			),
-			jen.Return(jen.Id("e").Dot("Bytes").Call()),
-		)
+		limit := maxCharsName(t.tool)
 		body = append(body,
-			jen.Id("records").Op(":=").Add(items),
-			jen.List(jen.Id("text"), jen.Id("ok")).Op(":=").Qual(t.runtime.envelope, "Fit").Call(
-				limit, jen.Len(jen.Id("records")), jen.Func().Params(jen.Id("kept").Int()).Index().Byte().Block(shorten...),
-			),
-			jen.If(jen.Op("!").Id("ok")).Block(jen.Return(jen.Lit(""), jen.Qual(t.runtime.contract, "NothingFits").Call(tool, limit))),
-			jen.Return(jen.String().Call(jen.Id("text")), jen.Nil()),
+			"records := "+items,
+			"text, ok := "+pkgEnvelope+"Fit("+limit+", len(records), func(kept int) []byte {",
+			items+" = records[:kept]",
 		)
+		if shape.count != "" {
+			body = append(body, "e."+shape.count+" = kept")
+		}
+		body = append(body, notes+" = call.Notes")
+		body = append(body, block("if kept < len(records)",
+			notes+" = append("+notes+", "+pkgContract+"LeftOut(kept, len(records), "+limit+"))")...)
+		body = append(body, "return e.Bytes()", "})")
+		body = append(body, t.fitted(limit)...)
 	}
-	name := callFunc(t.tool)
-	declaration := jen.Func().Id(name).Params(t.context(), jen.Id("cli").Qual(t.runtime.contract, "CLI"), t.call()).
-		Params(jen.String(), jen.Error()).Block(body...)
-	return documented(declaration, name+" answers "+t.tool.Name+" with the records that its command line prints."), nil
+	return documented(t.answering("cli "+pkgContract+"CLI", body),
+		callFunc(t.tool)+" answers "+t.tool.Name+" with the records that its command line prints."), nil
+}
+
+// commandFailed ends a call whose command failed. What its exit codes mean is on lines of
+// their own.
+func (t *toolCode) commandFailed(tool, cli string) code {
+	call := `return "", ` + pkgContract + "CommandFailed(" + tool + ", " + cli + ", result"
+	failures := t.exitFailures()
+	if len(failures) == 0 {
+		return code{call + ")"}
+	}
+	return append(append(code{call + ",\t"}, failures...), ")")
+}
+
+// fitted returns the text that fits, if there is one.
+func (t *toolCode) fitted(limit string) code {
+	return append(
+		block("if !ok", `return "", `+pkgContract+"NothingFits("+strconv.Quote(t.tool.Name)+", "+limit+")"),
+		"return string(text), nil",
+	)
 }
 
 // fitText returns the one record of a command that prints a text, without the middle
 // of a text that is too long for the answer.
-func (t *toolCode) fitText(shape recordShape) []jen.Code {
-	limit := jen.Id(maxCharsName(t.tool))
-	e := jen.Id("e")
-	items, notes := e.Clone().Dot(shape.records), e.Clone().Dot(shape.notes)
-	text := func(record *jen.Statement) *jen.Statement {
-		if shape.bare {
-			return record
-		}
-		return record.Dot("Text")
+func (t *toolCode) fitText(shape recordShape) code {
+	limit := maxCharsName(t.tool)
+	items, notes := "e."+shape.records, "e."+shape.notes
+	text := ".Text"
+	if shape.bare {
+		text = ""
 	}
-	var body []jen.Code
+	var body code
 	if shape.count != "" {
-		body = append(body, e.Clone().Dot(shape.count).Op("=").Len(items))
+		body = code{"e." + shape.count + " = len(" + items + ")"}
 	}
-	return append(body,
-		jen.Var().Id("printed").String(),
-		jen.For(jen.List(jen.Id("_"), jen.Id("record")).Op(":=").Range().Add(items)).Block(
-			jen.Id("printed").Op("=").Add(text(jen.Id("record"))),
-		),
-		jen.List(jen.Id("text"), jen.Id("ok")).Op(":=").Qual(t.runtime.envelope, "FitText").Call(
-			limit, jen.Id("printed"), jen.Func().Params(jen.Id("part").String(), jen.List(jen.Id("kept"), jen.Id("all")).Int()).Index().Byte().Block(
-				jen.For(jen.Id("i").Op(":=").Range().Add(items)).Block(text(items.Clone().Index(jen.Id("i"))).Op("=").Id("part")),
-				notes.Clone().Op("=").Id("call").Dot("Notes"),
-				jen.If(jen.Id("kept").Op("<").Id("all")).Block(
-					notes.Clone().Op("=").Append(notes, jen.Qual(t.runtime.contract, "MiddleLeftOut").Call(jen.Id("kept"), jen.Id("all"), limit)),
-				),
-				jen.Return(e.Clone().Dot("Bytes").Call()),
-			),
-		),
-		jen.If(jen.Op("!").Id("ok")).Block(jen.Return(jen.Lit(""), jen.Qual(t.runtime.contract, "NothingFits").Call(jen.Lit(t.tool.Name), limit))),
-		jen.Return(jen.String().Call(jen.Id("text")), jen.Nil()),
+	return slices.Concat(body,
+		code{"var printed string"},
+		block("for _, record := range "+items, "printed = record"+text),
+		code{"text, ok := " + pkgEnvelope + "FitText(" + limit + ", printed, func(part string, kept, all int) []byte {"},
+		block("for i := range "+items, items+"[i]"+text+" = part"),
+		code{notes + " = call.Notes"},
+		block("if kept < all", notes+" = append("+notes+", "+pkgContract+"MiddleLeftOut(kept, all, "+limit+"))"),
+		code{"return e.Bytes()", "})"},
+		t.fitted(limit),
 	)
 }
 
-// decoder calls what reads the records that a command printed.
-func (t *toolCode) decoder(tool, cli, records jen.Code) jen.Code {
+// decoder is the head of an if statement that reads the records a command printed.
+func (t *toolCode) decoder(tool, cli, records string) code {
+	const begin, end = "if err := " + pkgContract, "; err != nil {"
 	o := t.tool.Command.Output
 	if o == nil {
-		return jen.Qual(t.runtime.contract, "DecodeRecords").Call(tool, cli, jen.Id("result").Dot("Stdout"), records)
+		return code{begin + "DecodeRecords(" + tool + ", " + cli + ", result.Stdout, " + records + ")" + end}
 	}
-	var values []jen.Code
-	if o.Form != "" {
-		form := map[string]string{
-			"json": "OutputJSON", "json_object": "OutputJSONObject", "json_lines": "OutputJSONLines",
-			"delimited": "OutputDelimited", "regexp": "OutputRegexp", "text": "OutputText",
-		}[o.Form]
-		values = append(values, jen.Line().Id("Form").Op(":").Qual(t.runtime.contract, form))
+	var fields code
+	field := func(name, value string) { fields = append(fields, name+":\t"+value+",") }
+	if form, ok := map[string]string{
+		"json": "OutputJSON", "json_object": "OutputJSONObject", "json_lines": "OutputJSONLines",
+		"delimited": "OutputDelimited", "regexp": "OutputRegexp", "text": "OutputText",
+	}[o.Form]; ok {
+		field("Form", pkgContract+form)
 	}
 	if len(o.Path) > 0 {
-		values = append(values, jen.Line().Id("Path").Op(":").Add(words(o.Path)))
+		field("Path", words(o.Path))
 	}
 	if o.MayBeAbsent {
-		values = append(values, jen.Line().Id("MayBeAbsent").Op(":").True())
+		field("MayBeAbsent", "true")
 	}
 	if len(o.Fields) > 0 {
-		values = append(values, jen.Line().Id("Fields").Op(":").Index().Qual(t.runtime.contract, "OutputField").ValuesFunc(func(g *jen.Group) {
-			for _, f := range o.Fields {
-				field := []jen.Code{jen.Id("Name").Op(":").Lit(f.Name)}
-				if f.Type != "" {
-					field = append(field, jen.Id("Type").Op(":").Lit(string(f.Type)))
-				}
-				if len(f.Path) > 0 {
-					field = append(field, jen.Id("Path").Op(":").Add(words(f.Path)))
-				}
-				g.Line().Values(field...)
+		fields = append(fields, "Fields: []"+pkgContract+"OutputField{")
+		for _, f := range o.Fields {
+			line := "{Name: " + strconv.Quote(f.Name)
+			if f.Type != "" {
+				line += ", Type: " + strconv.Quote(string(f.Type))
 			}
-			g.Line()
-		}))
+			if len(f.Path) > 0 {
+				line += ", Path: " + words(f.Path)
+			}
+			fields = append(fields, line+"},")
+		}
+		fields = append(fields, "},")
 	}
 	if o.Form == "delimited" {
-		values = append(values, jen.Line().Id("Separator").Op(":").Lit(o.Separator), jen.Line().Id("End").Op(":").Lit(o.End))
+		field("Separator", strconv.Quote(o.Separator))
+		field("End", strconv.Quote(o.End))
 	}
 	if o.Pattern != "" {
-		values = append(values, jen.Line().Id("Pattern").Op(":").Lit(o.Pattern))
+		field("Pattern", strconv.Quote(o.Pattern))
 	}
 	if o.Skip != "" {
-		values = append(values, jen.Line().Id("Skip").Op(":").Lit(o.Skip))
+		field("Skip", strconv.Quote(o.Skip))
 	}
-	return jen.Qual(t.runtime.contract, "DecodeOutput").Call(
-		tool, cli, jen.Qual(t.runtime.contract, "Output").Values(append(values, jen.Line())...), jen.Id("result").Dot("Stdout"), records,
-	)
+	lines := literalOf(begin+"DecodeOutput("+tool+", "+cli+", "+pkgContract+"Output", fields)
+	lines[len(lines)-1] += ", result.Stdout, " + records + ")" + end
+	return lines
 }
 
 // recordShape is where a command's records, their number and the notes go in

@@ -3,8 +3,8 @@ package gocode
 import (
 	"fmt"
 	"slices"
-
-	"github.com/dave/jennifer/jen"
+	"strconv"
+	"strings"
 
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lower"
@@ -13,15 +13,15 @@ import (
 // validator emits the function that finds every problem of a call's arguments.
 // It allocates only where it finds one: a value is handed to a problem as the
 // interface it came in, and lists of names are made on the spot.
-func (t *toolCode) validator() (jen.Code, error) {
+func (t *toolCode) validator() (code, error) {
 	name := "Validate" + t.tool.GoName
-	body := []jen.Code{jen.Var().Id("problems").Index().Qual(t.runtime.contract, "Problem")}
+	body := code{"var problems []" + pkgContract + "Problem"}
 	checks, err := t.checkMembers(arguments(t.tool), t.tool.Params)
 	if err != nil {
 		return nil, err
 	}
 	body = append(body, checks...)
-	body = append(body, t.checkNames())
+	body = append(body, t.checkNames()...)
 	for _, rule := range t.tool.Rules {
 		checked, err := t.checkRule(rule)
 		if err != nil {
@@ -29,9 +29,8 @@ func (t *toolCode) validator() (jen.Code, error) {
 		}
 		body = append(body, checked...)
 	}
-	body = append(body, jen.Return(jen.Id("problems")))
-	declaration := jen.Func().Id(name).Params(jen.Id("args").Qual(t.runtime.coerce, "Object")).Index().Qual(t.runtime.contract, "Problem").Block(body...)
-	return documented(declaration,
+	body = append(body, "return problems")
+	return documented(block("func "+name+"(args "+pkgCoerce+"Object) []"+pkgContract+"Problem", body...),
 		name+" returns everything wrong with the arguments of "+t.tool.Name+": parameters in the order they are declared, then names it does not have, then rules. It allocates nothing where nothing is wrong.",
 	), nil
 }
@@ -47,55 +46,64 @@ type scope struct {
 func arguments(tool *ir.Tool) scope { return scope{variable: "args", owner: tool.GoName, top: true} }
 
 // path is where a member stands, as text.
-func (s scope) path(name string) jen.Code {
+func (s scope) path(name string) string {
 	if s.top {
-		return jen.Lit(name)
+		return strconv.Quote(name)
 	}
-	return jen.Id("at").Dot("Member").Call(jen.Lit(name))
+	return "at.Member(" + strconv.Quote(name) + ")"
 }
 
 // at is where a member stands, to be passed on.
-func (s scope) at(t *toolCode, name string) jen.Code {
-	fields := []jen.Code{jen.Id("Name").Op(":").Lit(name)}
+func (s scope) at(name string) string {
+	above := ""
 	if !s.top {
-		fields = append([]jen.Code{jen.Id("Above").Op(":").Id("at")}, fields...)
+		above = "Above: at, "
 	}
-	return jen.Op("&").Qual(t.runtime.contract, "Path").Values(fields...)
+	return "&" + pkgContract + "Path{" + above + "Name: " + strconv.Quote(name) + "}"
 }
 
-func (t *toolCode) checkMembers(in scope, members []ir.Param) ([]jen.Code, error) {
-	var checks []jen.Code
+func (t *toolCode) checkMembers(in scope, members []ir.Param) (code, error) {
+	var checks code
 	for i := range members {
 		checked, err := t.checkParam(in, &members[i])
 		if err != nil {
 			return nil, fmt.Errorf("%s.%s: %w", t.tool.Name, members[i].Name, err)
 		}
-		checks = append(checks, checked)
+		checks = append(checks, checked...)
 	}
 	return checks, nil
 }
 
 // report appends a problem.
-func (t *toolCode) report(constructor string, arguments ...jen.Code) jen.Code {
-	return jen.Id("problems").Op("=").Append(jen.Id("problems"), jen.Qual(t.runtime.contract, constructor).Call(arguments...))
-}
-
-func (t *toolCode) code(code ir.ErrorCode) jen.Code {
-	return jen.Qual(t.runtime.contract, codeName(code))
+func report(constructor string, arguments ...string) string {
+	return "problems = append(problems, " + pkgContract + constructor + "(" + strings.Join(arguments, ", ") + "))"
 }
 
 // codeName is the constant of package contract for a code.
 func codeName(code ir.ErrorCode) string {
-	return map[ir.ErrorCode]string{
-		ir.ErrorMinimum: "CodeMinimum", ir.ErrorMaximum: "CodeMaximum",
-		ir.ErrorMinLength: "CodeMinLength", ir.ErrorMaxLength: "CodeMaxLength",
-		ir.ErrorMinItems: "CodeMinItems", ir.ErrorMaxItems: "CodeMaxItems",
-		ir.ErrorBlank: "CodeBlank", ir.ErrorSingleLine: "CodeSingleLine",
-	}[code]
+	switch code {
+	case ir.ErrorMinimum:
+		return "CodeMinimum"
+	case ir.ErrorMaximum:
+		return "CodeMaximum"
+	case ir.ErrorMinLength:
+		return "CodeMinLength"
+	case ir.ErrorMaxLength:
+		return "CodeMaxLength"
+	case ir.ErrorMinItems:
+		return "CodeMinItems"
+	case ir.ErrorMaxItems:
+		return "CodeMaxItems"
+	case ir.ErrorBlank:
+		return "CodeBlank"
+	case ir.ErrorSingleLine:
+		return "CodeSingleLine"
+	}
+	return ""
 }
 
 // checkParam emits the checks of one parameter, or of one member of an object.
-func (t *toolCode) checkParam(in scope, p *ir.Param) (jen.Code, error) {
+func (t *toolCode) checkParam(in scope, p *ir.Param) (code, error) {
 	fix := ""
 	if in.top {
 		var err error
@@ -103,97 +111,99 @@ func (t *toolCode) checkParam(in scope, p *ir.Param) (jen.Code, error) {
 			return nil, err
 		}
 	}
-	given := jen.List(jen.Id("v"), jen.Id("ok")).Op(":=").Id(in.variable).Dot("Get").Call(jen.Lit(p.Name))
-	value := subject{
-		path: in.path(p.Name), at: in.at(t, p.Name), value: jen.Id("v"), fix: fix,
+	on := subject{
+		path: in.path(p.Name), at: in.at(p.Name), value: "v", fix: strconv.Quote(fix),
 		name: in.owner + p.GoName,
 	}
-	checked, err := t.checkValue(p, value)
+	given := "if v, ok := " + in.variable + ".Get(" + strconv.Quote(p.Name) + "); "
+	checked, err := t.checkValue(p, on)
 	switch {
 	case err != nil:
 		return nil, err
 	case p.Nullable && !p.Required:
-		return jen.If(given, jen.Id("ok").Op("&&").Id("v").Op("!=").Nil()).Block(checked.code), nil
+		return block(given+"ok && v != nil", checked.code...), nil
 	case p.Nullable:
-		checked = unlessNull(checked, value)
+		checked = unlessNull(checked, on)
 	case !p.Required:
-		return jen.If(given, jen.Id("ok")).Block(checked.code), nil
+		return block(given+"ok", checked.code...), nil
 	}
-	missing := jen.If(given, jen.Op("!").Id("ok")).Block(t.report("Missing", in.path(p.Name), jen.Lit(wants(p)), jen.Lit(fix)))
-	if !checked.conditional {
-		return missing.Else().Block(checked.code), nil
-	}
-	return missing.Else().Add(checked.code), nil
+	missing := block(given+"!ok", report("Missing", on.path, strconv.Quote(wants(p)), on.fix))
+	return missing.otherwise(checked.code, checked.conditional), nil
 }
 
 // unlessNull emits checks of a value that may be null.
 func unlessNull(checked check, on subject) check {
-	return check{code: jen.If(jen.Add(on.value).Op("!=").Nil()).Block(checked.code), conditional: true}
+	return check{code: block("if "+on.value+" != nil", checked.code...), conditional: true}
 }
 
 // checkValue emits the checks of a value that is not null: of its type, and then of
 // what narrows it and of what it holds.
 func (t *toolCode) checkValue(p *ir.Param, on subject) (check, error) {
-	wrongType := t.report("Type", on.path, jen.Lit(wants(p)), on.value, jen.Lit(on.fix))
-	typed := func(variable string, value jen.Code, checks []check) *jen.Statement {
+	wrongType := report("Type", on.path, strconv.Quote(wants(p)), on.value, on.fix)
+	typed := func(variable, typ string, checks []check) code {
 		if len(checks) == 0 {
 			variable = "_"
 		}
-		s := jen.If(jen.List(jen.Id(variable), jen.Id("ok")).Op(":=").Add(value), jen.Op("!").Id("ok")).Block(wrongType)
-		return otherwise(s, checks)
+		return otherwise(block("if "+variable+", ok := "+on.value+".("+typ+"); !ok", wrongType), checks)
 	}
-	var checked *jen.Statement
+	var checked code
 	conditional := true
 	switch p.Kind {
 	case ir.Integer, ir.Number:
-		checked = t.checkNumber(p, on, wrongType)
+		checked = checkNumber(p, on, wrongType)
 		conditional = p.Minimum == nil && p.Maximum == nil
 	case ir.Boolean:
-		checked = typed("_", jen.Add(on.value).Assert(jen.Bool()), nil)
+		checked = typed("_", "bool", nil)
 	case ir.Array:
 		checks, err := t.checkArray(p, on)
 		if err != nil {
 			return check{}, err
 		}
-		checked = typed("list", jen.Add(on.value).Assert(jen.Index().Any()), checks)
+		checked = typed("list", "[]any", checks)
 		if p.OneOrMany {
 			if checked, err = t.checkOne(p, on, checked); err != nil {
 				return check{}, err
 			}
 		}
 	case ir.Object:
-		checked = typed("o", jen.Add(on.value).Assert(jen.Qual(t.runtime.coerce, "Object")), []check{{
-			code: jen.Id("problems").Op("=").Id(checkFunc(p.TypeName)).Call(jen.Id("problems"), on.at, jen.Id("o")),
+		checked = typed("o", pkgCoerce+"Object", []check{{
+			code: code{"problems = " + checkFunc(p.TypeName) + "(problems, " + on.at + ", o)"},
 		}})
 	case ir.String:
 		checks, err := t.checkString(&p.Constraints, on)
 		if err != nil {
 			return check{}, err
 		}
-		checked = typed("s", jen.Add(on.value).Assert(jen.String()), checks)
+		checked = typed("s", "string", checks)
 	default:
 		return check{}, fmt.Errorf("unknown type %q", p.Kind)
 	}
 	return check{code: checked, conditional: conditional}, nil
 }
 
-func (t *toolCode) checkNumber(p *ir.Param, on subject, wrongType jen.Code) *jen.Statement {
-	read := map[ir.Kind]string{ir.Integer: "Int", ir.Number: "Float"}[p.Kind]
-	number := jen.Qual(t.runtime.coerce, read).Call(on.value)
-	cases := []jen.Code{jen.Case(jen.Op("!").Id("ok")).Block(wrongType)}
+func checkNumber(p *ir.Param, on subject, wrongType string) code {
+	number := pkgCoerce + "Float(" + on.value + ")"
+	if p.Kind == ir.Integer {
+		number = pkgCoerce + "Int(" + on.value + ")"
+	}
+	var cases code
 	for _, row := range ir.ConstraintTable() {
 		limit := row.Bound(&p.Constraints)
 		if limit == nil || row.Unit != "" {
 			continue
 		}
-		cases = append(cases, jen.Case(jen.Id("n").Op(beyond(row)).Add(number64(p.Kind, *limit))).Block(
-			t.report("Limit", on.path, t.code(row.Code), jen.Lit(wants(p)), on.value, jen.Lit(lower.Number(*limit))),
-		))
+		bound := float(*limit)
+		if p.Kind == ir.Integer {
+			bound = strconv.FormatInt(int64(*limit), 10)
+		}
+		cases = append(cases, inCase("n "+beyond(row)+" "+bound, report(
+			"Limit", on.path, pkgContract+codeName(row.Code), strconv.Quote(wants(p)), on.value, strconv.Quote(lower.Number(*limit)),
+		))...)
 	}
-	if len(cases) == 1 {
-		return jen.If(jen.List(jen.Id("_"), jen.Id("ok")).Op(":=").Add(number), jen.Op("!").Id("ok")).Block(wrongType)
+	if len(cases) == 0 {
+		return block("if _, ok := "+number+"; !ok", wrongType)
 	}
-	return jen.Switch(jen.List(jen.Id("n"), jen.Id("ok")).Op(":=").Add(number), jen.Empty()).Block(cases...)
+	return block("switch n, ok := "+number+";", append(inCase("!ok", wrongType), cases...)...)
 }
 
 // beyond is the operator that holds between a number and a bound it breaks.
@@ -204,95 +214,85 @@ func beyond(row ir.Constraint) string {
 	return ">"
 }
 
-// number64 is the literal of a bound.
-func number64(kind ir.Kind, n float64) jen.Code {
-	if kind == ir.Integer {
-		return integer(int64(n))
-	}
-	return jen.Lit(n)
-}
-
 // check is a statement that looks for problems of one value.
 type check struct {
-	code        jen.Code
+	code        code
 	conditional bool // an if statement without an else
 }
 
 // otherwise puts checks into the else of an if statement that found a value to
 // have its type.
-func otherwise(s *jen.Statement, checks []check) *jen.Statement {
-	switch {
-	case len(checks) == 0:
-		return s
-	case len(checks) == 1 && checks[0].conditional:
-		return s.Else().Add(checks[0].code)
+func otherwise(c code, checks []check) code {
+	if len(checks) == 0 {
+		return c
 	}
-	block := make([]jen.Code, len(checks))
+	return c.otherwise(statements(checks), len(checks) == 1 && checks[0].conditional)
+}
+
+func statements(checks []check) code {
+	var all code
 	for i := range checks {
-		block[i] = checks[i].code
+		all = append(all, checks[i].code...)
 	}
-	return s.Else().Block(block...)
+	return all
 }
 
 // subject is a value under test: where it stands, as text and to be passed on, the
 // variable that holds it as an interface, and what to put there instead.
 type subject struct {
-	path, at, value jen.Code
-	fix             string
+	path, at, value string
+	fix             string // a literal
 	name            string // ends the Go names that are made for it
 	depth           int    // arrays around it
 }
 
+// limit reports that a value is beyond a limit.
+func (on *subject) limit(code, want string) string {
+	return report("Limit", on.path, pkgContract+code, strconv.Quote(want), on.value, on.fix)
+}
+
 // checkString emits the checks of a string that is in the variable s.
 func (t *toolCode) checkString(c *ir.Constraints, on subject) ([]check, error) {
-	limit := func(code, want string) jen.Code {
-		return t.report("Limit", on.path, jen.Qual(t.runtime.contract, code), jen.Lit(want), on.value, jen.Lit(on.fix))
-	}
 	var checks []check
-	condition := func(when, report jen.Code) {
-		checks = append(checks, check{code: jen.If(when).Block(report), conditional: true})
+	condition := func(when, report string) {
+		checks = append(checks, check{code: block("if "+when, report), conditional: true})
 	}
-	mismatch := t.report("Mismatch", on.path, jen.Lit(says(c)), on.value, jen.Lit(on.fix))
+	mismatch := func() string {
+		return report("Mismatch", on.path, strconv.Quote(says(c)), on.value, on.fix)
+	}
 	table := ir.ConstraintTable()
 	for i, row := range table {
 		value := row.Of(c)
 		switch {
 		case row.Form == ir.Least && row.Unit == "character":
-			length := jen.Qual("unicode/utf8", "RuneCountInString").Call(jen.Id("s"))
 			want := counted(row.Bound(c), table[i+1].Bound(c), row.Unit) + " long"
-			checks = append(checks, t.checkCount(length, row, table[i+1], c, limit, want)...)
+			checks = append(checks, checkCount(pkgUTF8+"RuneCountInString(s)", row, table[i+1], c, on, want)...)
 		case value == nil:
 		case row.Key == "enum":
-			allowed := make([]jen.Code, len(c.Enum))
-			for i, value := range c.Enum {
-				allowed[i] = jen.Lit(value)
-			}
-			checks = append(checks, check{code: jen.Switch(jen.Id("s")).Block(
-				jen.Case(allowed...),
-				jen.Default().Block(t.report("Enum", on.path, jen.Id("s"), words(c.Enum), jen.Lit(on.fix))),
-			)})
+			unknown := inDefault(report("Enum", on.path, "s", words(c.Enum), on.fix))
+			checks = append(checks, check{code: block("switch s", append(inCase(quoted(c.Enum)), unknown...)...)})
 		case row.Form == ir.Flag:
-			judged := jen.Qual(t.runtime.coerce, row.Func).Call(jen.Id("s"))
+			judged := pkgCoerce + row.Func + "(s)"
 			if !row.Negated {
-				judged = jen.Op("!").Add(judged)
+				judged = "!" + judged
 			}
 			if row.Code == ir.ErrorBlank && c.MinLength != nil && *c.MinLength > 0 {
 				// Empty text is too short already: once is enough.
-				judged = jen.Id("s").Op("!=").Lit("").Op("&&").Add(judged)
+				judged = `s != "" && ` + judged
 			}
-			condition(judged, limit(codeName(row.Code), row.Demands))
+			condition(judged, on.limit(codeName(row.Code), row.Demands))
 		case row.Key == "pattern":
 			matches, err := t.matcher(on.name, c.Pattern)
 			if err != nil {
 				return nil, err
 			}
-			condition(jen.Op("!").Id(matches).Call(jen.Id("s")), mismatch)
+			condition("!"+matches+"(s)", mismatch())
 		case row.Key == "format":
 			format, ok := ir.FormatNamed(c.Format)
 			if !ok {
 				return nil, fmt.Errorf("unknown format %q", c.Format)
 			}
-			condition(jen.Op("!").Qual(t.runtime.coerce, format.Func).Call(jen.Id("s")), mismatch)
+			condition("!"+pkgCoerce+format.Func+"(s)", mismatch())
 		}
 	}
 	return checks, nil
@@ -300,29 +300,27 @@ func (t *toolCode) checkString(c *ir.Constraints, on subject) ([]check, error) {
 
 // checkCount compares a length or a number of items with its bounds, which the rows
 // low and high are of.
-func (t *toolCode) checkCount(count jen.Code, low, high ir.Constraint, c *ir.Constraints, limit func(code, want string) jen.Code, want string) []check {
-	var cases []jen.Code
-	var single jen.Code
-	n := jen.Id("n")
+func checkCount(count string, low, high ir.Constraint, c *ir.Constraints, on subject, want string) []check {
+	var cases, single code
+	n := 0
 	for _, row := range []ir.Constraint{low, high} {
 		bound := row.Bound(c)
 		if bound == nil || row.Form == ir.Least && *bound <= 0 { // no count is below zero
 			continue
 		}
-		report := limit(codeName(row.Code), want)
-		broken := func(count jen.Code) *jen.Statement {
-			return jen.Add(count).Op(beyond(row)).Add(integer(int64(*bound)))
-		}
-		single = jen.If(broken(count)).Block(report)
-		cases = append(cases, jen.Case(broken(n)).Block(report))
+		n++
+		broken := " " + beyond(row) + " " + strconv.FormatInt(int64(*bound), 10)
+		report := on.limit(codeName(row.Code), want)
+		single = block("if "+count+broken, report)
+		cases = append(cases, inCase("n"+broken, report)...)
 	}
-	switch len(cases) {
+	switch n {
 	case 0:
 		return nil
 	case 1:
 		return []check{{single, true}}
 	}
-	return []check{{code: jen.Switch(n.Clone().Op(":=").Add(count), jen.Empty()).Block(cases...)}}
+	return []check{{code: block("switch n := "+count+";", cases...)}}
 }
 
 // indexes are the variables of loops over arrays within arrays.
@@ -330,15 +328,12 @@ var indexes = []string{"i", "j", "k", "l", "m"}
 
 // checkArray emits the checks of an array that is in the variable list.
 func (t *toolCode) checkArray(p *ir.Param, on subject) ([]check, error) {
-	limit := func(code, want string) jen.Code {
-		return t.report("Limit", on.path, jen.Qual(t.runtime.contract, code), jen.Lit(want), on.value, jen.Lit(on.fix))
-	}
 	var checks []check
 	table := ir.ConstraintTable()
 	for i, row := range table {
 		if row.Form == ir.Least && row.Unit == "item" {
 			want := "an array of " + items(p, string(p.Item().Kind))
-			checks = t.checkCount(jen.Len(jen.Id("list")), row, table[i+1], &p.Constraints, limit, want)
+			checks = checkCount("len(list)", row, table[i+1], &p.Constraints, on, want)
 		}
 	}
 	if on.depth >= len(indexes) {
@@ -346,9 +341,9 @@ func (t *toolCode) checkArray(p *ir.Param, on subject) ([]check, error) {
 	}
 	index := indexes[on.depth]
 	item := subject{
-		path:  jen.Qual(t.runtime.contract, "Item").Call(on.path, jen.Id(index)),
-		at:    jen.Op("&").Qual(t.runtime.contract, "Path").Values(jen.Id("Above").Op(":").Add(on.at), jen.Id("Index").Op(":").Id(index)),
-		value: jen.Id("item"), name: on.name, depth: on.depth + 1,
+		path:  pkgContract + "Item(" + on.path + ", " + index + ")",
+		at:    "&" + pkgContract + "Path{Above: " + on.at + ", Index: " + index + "}",
+		value: "item", fix: `""`, name: on.name, depth: on.depth + 1,
 	}
 	checked, err := t.checkValue(p.Item(), item)
 	if err != nil {
@@ -357,88 +352,73 @@ func (t *toolCode) checkArray(p *ir.Param, on subject) ([]check, error) {
 	if p.Item().Nullable {
 		checked = unlessNull(checked, item)
 	}
-	loop := jen.For(jen.List(jen.Id(index), jen.Id("item")).Op(":=").Range().Id("list")).Block(t.stopAtMost(), checked.code)
+	loop := block("for "+index+", item := range list", append(stopAtMost(), checked.code...)...)
 	return append(checks, check{code: loop}), nil
 }
 
 // checkOne emits the checks of a string in the place of an array, before those
 // of the array.
-func (t *toolCode) checkOne(p *ir.Param, on subject, array *jen.Statement) (*jen.Statement, error) {
+func (t *toolCode) checkOne(p *ir.Param, on subject, array code) (code, error) {
 	checks, err := t.checkString(&p.Item().Constraints, on)
 	if err != nil {
 		return nil, err
 	}
-	asserted := jen.Id("v").Assert(jen.String())
 	if len(checks) == 0 {
-		return jen.If(jen.List(jen.Id("_"), jen.Id("ok")).Op(":=").Add(asserted), jen.Op("!").Id("ok")).Block(array), nil
+		return block("if _, ok := v.(string); !ok", array...), nil
 	}
-	block := make([]jen.Code, len(checks))
-	for i := range checks {
-		block[i] = checks[i].code
-	}
-	return jen.If(jen.List(jen.Id("s"), jen.Id("ok")).Op(":=").Add(asserted), jen.Id("ok")).Block(block...).Else().Add(array), nil
+	return block("if s, ok := v.(string); ok", statements(checks)...).otherwise(array, true), nil
 }
 
 // stopAtMost ends a loop over a caller's own list once enough problems are
 // known: what is valid is never cut short by it.
-func (t *toolCode) stopAtMost() jen.Code {
-	return jen.If(jen.Len(jen.Id("problems")).Op(">=").Qual(t.runtime.contract, "MaxProblems")).Block(jen.Break())
+func stopAtMost() code {
+	return block("if len(problems) >= "+pkgContract+"MaxProblems", "break")
 }
 
 // checkNames emits the loop that finds names the tool does not have.
-func (t *toolCode) checkNames() jen.Code {
+func (t *toolCode) checkNames() code {
 	if len(t.tool.Params) == 0 {
-		unknown := t.report("Unknown", jen.Id("f").Dot("Name"), jen.Nil())
-		return jen.For(jen.List(jen.Id("_"), jen.Id("f")).Op(":=").Range().Id("args")).Block(t.stopAtMost(), unknown)
+		return block("for _, f := range args", append(stopAtMost(), report("Unknown", "f.Name", "nil"))...)
 	}
-	known := make([]jen.Code, len(t.tool.Params))
-	for i := range t.tool.Params {
-		known[i] = jen.Lit(t.tool.Params[i].Name)
+	return checkNamesOf("args", names(t.tool.Params), report("Unknown", "f.Name", t.namesFunc()+"()"))
+}
+
+// checkNamesOf emits a loop over an object that reports what has no name of a list.
+func checkNamesOf(object string, known []string, unknown string) code {
+	cases := append(inCase(quoted(known)), inDefault(unknown)...)
+	return block("for _, f := range "+object, append(stopAtMost(), block("switch f.Name", cases...)...)...)
+}
+
+func names(params []ir.Param) []string {
+	list := make([]string, len(params))
+	for i := range params {
+		list[i] = params[i].Name
 	}
-	unknown := t.report("Unknown", jen.Id("f").Dot("Name"), jen.Id(t.namesFunc()).Call())
-	return jen.For(jen.List(jen.Id("_"), jen.Id("f")).Op(":=").Range().Id("args")).Block(
-		t.stopAtMost(),
-		jen.Switch(jen.Id("f").Dot("Name")).Block(
-			jen.Case(known...),
-			jen.Default().Block(unknown),
-		),
-	)
+	return list
 }
 
 // checkRule emits the checks of a rule. What is missing is reported at the first
 // parameter that would do.
-func (t *toolCode) checkRule(r ir.Rule) ([]jen.Code, error) {
-	var checks []jen.Code
+func (t *toolCode) checkRule(r ir.Rule) (code, error) {
+	var checks code
 	if names := slices.Concat(r.Exclusive, r.ExactlyOne); len(names) > 1 {
-		checks = append(checks, jen.If(
-			jen.Id("given").Op(":=").Id("args").Dot("Together").Call(literals(names)...), jen.Id("given").Op("!=").Nil(),
-		).Block(t.report("Exclusive", jen.Id("given"))))
+		checks = append(checks, block("if given := args.Together("+quoted(names)+"); given != nil", report("Exclusive", "given"))...)
 	}
 	if names := slices.Concat(r.AtLeastOne, r.ExactlyOne); len(names) > 1 {
 		fix, err := fixInExample(t.tool, names[0])
 		if err != nil {
 			return nil, err
 		}
-		checks = append(checks, jen.If(jen.Op("!").Id("args").Dot("Any").Call(literals(names)...)).Block(
-			t.report("NoneOf", words(names), jen.Lit(fix)),
-		))
+		checks = append(checks, block("if !args.Any("+quoted(names)+")", report("NoneOf", words(names), strconv.Quote(fix)))...)
 	}
 	for _, name := range r.Requires {
 		fix, err := fixInExample(t.tool, name)
 		if err != nil {
 			return nil, err
 		}
-		checks = append(checks, jen.If(
-			jen.Id("args").Dot("Any").Call(jen.Lit(r.Given)).Op("&&").Op("!").Id("args").Dot("Any").Call(jen.Lit(name)),
-		).Block(t.report("Requires", jen.Lit(r.Given), jen.Lit(name), jen.Lit(fix))))
+		given, required := strconv.Quote(r.Given), strconv.Quote(name)
+		checks = append(checks, block("if args.Any("+given+") && !args.Any("+required+")",
+			report("Requires", given, required, strconv.Quote(fix)))...)
 	}
 	return checks, nil
-}
-
-func literals(list []string) []jen.Code {
-	all := make([]jen.Code, len(list))
-	for i, s := range list {
-		all[i] = jen.Lit(s)
-	}
-	return all
 }

@@ -16,11 +16,11 @@ import (
 // Target is this package's.
 func Target() emit.Target {
 	to := tools.Lowering()
-	return emit.Target{Name: to.Name, Settings: true, Lower: &to, Package: files.Package, Emit: Emit}
+	return emit.Target{Name: to.Name, Settings: true, Lower: &to, Package: files.Package, One: tools.File, Emit: Emit}
 }
 
 // Emit returns the configurations, the skills and jpfiles/jpfiles.go.
-func Emit(c *ir.Contract) ([]emit.File, error) {
+func Emit(c *ir.Contract, _ emit.Schemas) ([]emit.File, error) {
 	definitions, err := tools.Emit(c)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/emit/internal/jsontext"
 	"github.com/convtools/convtools/gen/emit/internal/toollist"
-	"github.com/convtools/convtools/gen/emit/schema"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lower"
 )
@@ -28,15 +27,15 @@ func lowering() lower.Target {
 }
 
 // Emit returns generated/mcp/tools.json.
-func Emit(c *ir.Contract) ([]emit.File, error) {
-	return toollist.Emit(c, lowering(), file, entry)
+func Emit(c *ir.Contract, schemas emit.Schemas) ([]emit.File, error) {
+	return toollist.Emit(c, lowering(), file, schemas, entry)
 }
 
-func entry(tool *ir.Tool, text *lower.Text) jsontext.Object {
+func entry(tool *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Object {
 	return jsontext.Object{
 		{Name: "name", Value: jsontext.String(text.Name)},
 		{Name: "description", Value: jsontext.String(text.Description)},
-		{Name: "inputSchema", Value: schema.Object(tool, text)},
+		{Name: "inputSchema", Value: schema},
 		{Name: "annotations", Value: annotations(tool.Effect.Hints())},
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/emit/internal/jsontext"
 	"github.com/convtools/convtools/gen/emit/internal/toollist"
-	"github.com/convtools/convtools/gen/emit/schema"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lower"
 )
@@ -27,17 +26,17 @@ func lowering() lower.Target {
 }
 
 // Emit returns generated/openai/functions.json.
-func Emit(c *ir.Contract) ([]emit.File, error) {
-	return toollist.Emit(c, lowering(), file, entry)
+func Emit(c *ir.Contract, schemas emit.Schemas) ([]emit.File, error) {
+	return toollist.Emit(c, lowering(), file, schemas, entry)
 }
 
-func entry(tool *ir.Tool, text *lower.Text) jsontext.Object {
+func entry(_ *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Object {
 	return jsontext.Object{
 		{Name: "type", Value: jsontext.String("function")},
 		{Name: "function", Value: jsontext.Object{
 			{Name: "name", Value: jsontext.String(text.Name)},
 			{Name: "description", Value: jsontext.String(text.Description)},
-			{Name: "parameters", Value: schema.Object(tool, text)},
+			{Name: "parameters", Value: schema},
 		}},
 	}
 }

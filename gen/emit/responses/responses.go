@@ -10,7 +10,6 @@ import (
 
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/emit/internal/jsontext"
-	"github.com/convtools/convtools/gen/emit/schema"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lower"
 )
@@ -30,15 +29,15 @@ func lowering() lower.Target {
 }
 
 // Emit returns generated/responses/tools.json.
-func Emit(c *ir.Contract) ([]emit.File, error) {
+func Emit(c *ir.Contract, schemas emit.Schemas) ([]emit.File, error) {
 	list := jsontext.Array{}
 	groups := map[string]int{} // where they are in list
 	for _, tool := range c.Tools() {
-		text := lower.For(lowering(), tool)
+		text := lower.Brief(lowering(), tool)
 		if len(text.Problems) > 0 {
 			return nil, fmt.Errorf("tool list of responses: %s", strings.Join(text.Problems, "; "))
 		}
-		entry := function(tool, &text)
+		entry := function(&text, schemas(tool))
 		if text.Group == "" {
 			list = append(list, entry)
 			continue
@@ -66,11 +65,11 @@ func namespace(name string) jsontext.Object {
 	}
 }
 
-func function(tool *ir.Tool, text *lower.Text) jsontext.Object {
+func function(text *lower.Text, schema jsontext.Object) jsontext.Object {
 	return jsontext.Object{
 		{Name: "type", Value: jsontext.String("function")},
 		{Name: "name", Value: jsontext.String(text.Name)},
 		{Name: "description", Value: jsontext.String(text.Description)},
-		{Name: "parameters", Value: schema.Object(tool, text)},
+		{Name: "parameters", Value: schema},
 	}
 }

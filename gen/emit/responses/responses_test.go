@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/gen/emit/responses"
+	"github.com/convtools/convtools/gen/emit/schema"
 	"github.com/convtools/convtools/gen/ir"
 )
 
@@ -22,7 +23,7 @@ func TestNamespaces(t *testing.T) {
 	for _, name := range []string{"conv.create", "conv.send", "learn", "note.add"} {
 		c.Families = append(c.Families, ir.Family{Tools: []ir.Tool{{Name: name, Summary: "Do it"}}})
 	}
-	files, err := responses.Emit(c)
+	files, err := responses.Emit(c, schema.Schemas())
 	if err != nil || len(files) != 1 || files[0].Path != "generated/responses/tools.json" {
 		t.Fatalf("files %v, %v", files, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"sync"
 
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/emit/internal/jsontext"
@@ -29,7 +30,11 @@ const (
 // Target is this package's.
 func Target() emit.Target {
 	to := lowering()
-	return emit.Target{Name: to.Name, Lower: &to, Emit: Emit}
+	return emit.Target{Name: to.Name, Lower: &to, One: file, Emit: Emit}
+}
+
+func file(c *ir.Contract, tool *ir.Tool) string {
+	return path.Join(c.Targets.Generated, "schemas", tool.Name+".json")
 }
 
 // lowering: a schema has names of its own, and describes arguments, not the tool.
@@ -38,7 +43,7 @@ func lowering() lower.Target {
 }
 
 // Emit returns generated/schemas/<tool>.json for every tool.
-func Emit(c *ir.Contract) ([]emit.File, error) {
+func Emit(c *ir.Contract, schemas emit.Schemas) ([]emit.File, error) {
 	var files []emit.File
 	for _, tool := range c.Tools() {
 		for _, p := range tool.Values() {
@@ -47,36 +52,45 @@ func Emit(c *ir.Contract) ([]emit.File, error) {
 			}
 		}
 		files = append(files, emit.File{
-			Path: path.Join(c.Targets.Generated, "schemas", tool.Name+".json"),
-			Data: Pretty(tool),
+			Path: file(c, tool),
+			Data: pretty(tool, schemas(tool)),
 		})
 	}
 	return files, nil
 }
 
-// Pretty returns the schema of a tool as a document of its own, ended by a
-// newline.
-func Pretty(tool *ir.Tool) []byte {
-	text := lower.For(lowering(), tool)
+// Schemas returns [emit.Schemas] that makes a schema when it is first asked for it. It is
+// for contracts that do not change.
+func Schemas() emit.Schemas {
+	var made sync.Map // jsontext.Object by *ir.Tool
+	return func(tool *ir.Tool) jsontext.Object {
+		if schema, ok := made.Load(tool); ok {
+			return schema.(jsontext.Object)
+		}
+		text := lower.For(lowering(), tool)
+		schema := object(&text, tool.Params, nil)
+		made.Store(tool, schema)
+		return schema
+	}
+}
+
+// pretty returns the schema of a tool as a document of its own, ended by a newline.
+func pretty(tool *ir.Tool, schema jsontext.Object) []byte {
 	head := jsontext.Object{
 		{Name: "$schema", Value: jsontext.String("https://json-schema.org/draft/2020-12/schema")},
 		{Name: "title", Value: jsontext.String(tool.Name)},
-		{Name: "description", Value: jsontext.String(text.Description)},
+		{Name: "description", Value: jsontext.String(lower.Brief(lowering(), tool).Description)},
 	}
-	return jsontext.Pretty(append(head, Object(tool, &text)...))
+	return jsontext.Pretty(append(head, schema...))
 }
 
 // Compact returns the schema of a tool on one line, without the members that
 // only a document of its own needs.
-func Compact(tool *ir.Tool) string {
-	text := lower.For(lowering(), tool)
-	return jsontext.Compact(Object(tool, &text))
-}
+func Compact(tool *ir.Tool) string { return CompactOf(Schemas())(tool) }
 
-// Object returns the schema of a tool for embedding in a larger document, with what
-// text says of the parameters: that of any target that takes a schema.
-func Object(tool *ir.Tool, text *lower.Text) jsontext.Object {
-	return object(text, tool.Params, nil)
+// CompactOf is [Compact] of what schemas returns.
+func CompactOf(schemas emit.Schemas) func(*ir.Tool) string {
+	return func(tool *ir.Tool) string { return jsontext.Compact(schemas(tool)) }
 }
 
 // object is the schema of a closed object. before is members that stand before the

@@ -17,7 +17,7 @@ import (
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	files, err := schema.Emit(irtest.Contract())
+	files, err := schema.Emit(irtest.Contract(), schema.Schemas())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +53,13 @@ func decode(t *testing.T, text string) any {
 // right.
 func TestSchemasCompileAndAcceptExamplesAndDefaults(t *testing.T) {
 	t.Parallel()
-	for _, tool := range irtest.Contract().Tools() {
-		pretty, compact := string(schema.Pretty(tool)), schema.Compact(tool)
+	c := irtest.Contract()
+	files, err := schema.Emit(c, schema.Schemas())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, tool := range c.Tools() {
+		pretty, compact := string(files[i].Data), schema.Compact(tool)
 		whole, bare := decode(t, pretty).(map[string]any), decode(t, compact).(map[string]any)
 		for _, key := range []string{"$schema", "title", "description"} {
 			delete(whole, key)
@@ -154,7 +159,7 @@ func TestNoListsOfTypesAndNoTopLevelCombinators(t *testing.T) {
 func TestHostileTextStaysText(t *testing.T) {
 	t.Parallel()
 	c := irtest.Hostile()
-	files, err := schema.Emit(c)
+	files, err := schema.Emit(c, schema.Schemas())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +207,7 @@ func TestUnknownDefault(t *testing.T) {
 	t.Parallel()
 	c := irtest.Contract()
 	c.Tools()[0].Params[0].Default = struct{}{}
-	if _, err := schema.Emit(c); err == nil || !strings.Contains(err.Error(), "conversation_grep: default of pattern") {
+	if _, err := schema.Emit(c, schema.Schemas()); err == nil || !strings.Contains(err.Error(), "conversation_grep: default of pattern") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -15,7 +15,7 @@ type Index struct {
 	keys   []*node
 	newer  []newerSyntax
 
-	statements []Statement
+	statements []statement
 	whole      bool // the text was followed to its end
 	deep       span
 }
@@ -106,7 +106,22 @@ type Statement struct {
 
 // Statements returns the statements in the order of the document, and reports whether there are no more because the
 // document ends.
-func (x *Index) Statements() (list []Statement, whole bool) { return x.statements, x.whole }
+func (x *Index) Statements() (list []Statement, whole bool) {
+	list = make([]Statement, len(x.statements))
+	for i, st := range x.statements {
+		list[i] = st.Statement
+		for _, p := range st.name {
+			list[i].Name = append(list[i].Name, p.text)
+		}
+	}
+	return list, x.whole
+}
+
+// statement is a Statement whose name is as it was scanned: few ask for it.
+type statement struct {
+	Statement
+	name []part
+}
 
 // Lookup returns the place of the value at the end of path, or else of the nearest ancestor whose place is known. It
 // is the zero Span, the whole file, when that is the document itself.

@@ -129,11 +129,8 @@ func (s *scanner) line() {
 		name, st.Value = s.entry(s.table)
 	}
 	if name != nil && !s.stopped() {
-		for _, p := range name {
-			st.Name = append(st.Name, p.text)
-		}
 		st.End = s.pos
-		s.index.statements = append(s.index.statements, st)
+		s.index.statements = append(s.index.statements, statement{st, name})
 	}
 	s.blanks()
 	s.comment()

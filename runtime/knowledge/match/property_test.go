@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/convtools/convtools/runtime/base/cases"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
@@ -18,7 +19,7 @@ import (
 func TestResolveAgreesWithTheOracle(t *testing.T) {
 	t.Parallel()
 	var hits, hiddenHits, known, missed, literal, off int
-	for seed := range uint64(6_000) {
+	for seed := range cases.Of(uint64(6_000)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		all := subjectsOf(randomTree(r)...)
 		pattern := func() string { return randomPattern(r, all) }

@@ -148,8 +148,12 @@ func (t *try) read(ctx context.Context, body io.Reader) (reply, error) {
 			}
 			return t.finish(got)
 		}
+		if decoder.kept() > t.model.bounds.kept {
+			break
+		}
 	}
-	return reply{}, tooLarge()
+	got, _ := decoder.response()
+	return usageOf(got), tooLarge()
 }
 
 func tooLarge() error {

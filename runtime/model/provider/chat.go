@@ -171,6 +171,7 @@ type chatDecoder struct {
 	finish    string
 	ended     bool
 	usage     model.Usage
+	bytes     int // of the texts, the reasoning and the calls
 }
 
 // chatCall is a call in the making.
@@ -217,6 +218,7 @@ func (d *chatDecoder) event(e event) (bool, error) {
 	d.think("reasoning_content", choice.Delta.Thought)
 	for _, text := range []string{choice.Delta.Content, choice.Delta.Refusal} {
 		d.text.WriteString(text)
+		d.bytes += len(text)
 		d.delta(text)
 	}
 	for _, call := range choice.Delta.Calls {
@@ -244,7 +246,10 @@ func (d *chatDecoder) think(field, text string) {
 		d.reasoning[field] = &strings.Builder{}
 	}
 	d.reasoning[field].WriteString(text)
+	d.bytes += len(text)
 }
+
+func (d *chatDecoder) kept() int { return d.bytes }
 
 // call takes a piece of a call. Pieces belong together by their index. Some servers have no index, or the same one for
 // all calls, and send each call whole: there an id begins a new one.
@@ -281,6 +286,9 @@ func (d *chatDecoder) call(piece map[string]json.RawMessage) error {
 		call.name += function.Name
 	}
 	call.arguments.WriteString(function.Arguments)
+	for _, raw := range piece {
+		d.bytes += len(raw)
+	}
 	maps.Copy(call.extra, piece)
 	return nil
 }

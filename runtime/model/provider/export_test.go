@@ -9,7 +9,9 @@ import (
 )
 
 // Bound has a model read less of a response than it does otherwise.
-func (m *Model) Bound(bytes int64, event, events int) { m.bounds = bounds{bytes, event, events} }
+func (m *Model) Bound(bytes int64, event, events int) {
+	m.bounds.bytes, m.bounds.event, m.bounds.events = bytes, event, events
+}
 
 // ReadEvents returns the events of a stream, each as its name, a colon and its data, and whether the stream was read to
 // its end.
@@ -26,7 +28,13 @@ func ReadEvents(r io.Reader, most int) (events []string, whole bool) {
 
 // Decode returns what an interface makes of a stream.
 func Decode(api API, stream io.Reader) (model.Response, error) {
+	return DecodeKeeping(api, stream, defaultBounds().kept)
+}
+
+// DecodeKeeping is Decode, with a bound on the bytes that are kept.
+func DecodeKeeping(api API, stream io.Reader, kept int) (model.Response, error) {
 	m := New(Options{API: api, Model: "m"})
+	m.bounds.kept = kept
 	names, err := model.NamesOf(nil)
 	if err != nil {
 		return model.Response{}, err

@@ -203,6 +203,56 @@ func TestCompatible(t *testing.T) {
 	}
 }
 
+// A response that grows without end is not kept to the end, whatever it consists of.
+func TestKeptIsBounded(t *testing.T) {
+	t.Parallel()
+	const kept, piece = 64 << 10, 1 << 10
+	x := strings.Repeat("x", piece)
+	chat := func(delta string) string { return `data: {"choices":[{"delta":` + delta + "}]}\n\n" }
+	block := func(kind, delta string) (string, string) {
+		return `data: {"type":"content_block_start","index":0,"content_block":{"type":"` + kind + `","id":"a","name":"a"}}` + "\n\n",
+			`data: {"type":"content_block_delta","index":0,"delta":` + delta + "}\n\n"
+	}
+	for name, test := range map[string]struct {
+		api          provider.API
+		first, again string
+	}{
+		"text":      {provider.Chat, "", chat(`{"content":"` + x + `"}`)},
+		"refusal":   {provider.Chat, "", chat(`{"refusal":"` + x + `"}`)},
+		"reasoning": {provider.Chat, "", chat(`{"reasoning_content":"` + x + `"}`)},
+		"arguments": {provider.Chat, chat(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"a"}}]}`), chat(`{"tool_calls":[{"index":0,"function":{"arguments":"` + x + `"}}]}`)},
+		"calls":     {provider.Chat, "", chat(`{"tool_calls":[{"function":{"name":"a"},"extra":"` + x + `"}]}`)},
+		"items":     {provider.Responses, "", `data: {"type":"response.output_item.done","item":{"type":"thought","text":"` + x + `"}}` + "\n\n"},
+	} {
+		t.Run(name+"/"+string(test.api), func(t *testing.T) { boundedStream(t, test.api, test.first, test.again, kept) })
+	}
+	for kind, delta := range map[string]string{"text": `{"text":"` + x + `"}`, "tool_use": `{"partial_json":"` + x + `"}`, "thinking": `{"thinking":"` + x + `"}`, "other": `{"citation":"` + x + `"}`} {
+		first, again := block(kind, delta)
+		t.Run(kind+"/messages", func(t *testing.T) { boundedStream(t, provider.Messages, first, again, kept) })
+	}
+}
+
+// boundedStream decodes a stream in which the same comes again and again, and checks that not much more than kept is read.
+func boundedStream(t *testing.T, api provider.API, first, again string, kept int) {
+	read := 0
+	endless := readerFunc(func(p []byte) (int, error) {
+		n := copy(p, again[read%len(again):])
+		read += n
+		return n, nil
+	})
+	got, err := provider.DecodeKeeping(api, io.MultiReader(strings.NewReader(first), endless), kept)
+	if failure := (*model.Error)(nil); !errors.As(err, &failure) || failure.Code != model.CodeTooLarge || len(got.Items) > 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if read > 2*kept {
+		t.Errorf("%d bytes are read of which %d are to be kept", read, kept)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
 // The environment decides on proxies, as it does for other programs. It is read once in a process.
 func TestProxy(t *testing.T) {
 	t.Parallel()

@@ -140,7 +140,10 @@ type messagesDecoder struct {
 	usage  messagesUsage
 	stop   string
 	whole  bool
+	bytes  int // of the blocks
 }
+
+func (d *messagesDecoder) kept() int { return d.bytes }
 
 // messagesBlock is a block in the making.
 type messagesBlock struct {
@@ -177,6 +180,9 @@ func (d *messagesDecoder) event(e event) (bool, error) {
 	}
 	d.usage.merge(event.Message.Usage)
 	d.usage.merge(event.Usage)
+	if strings.HasPrefix(event.Type, "content_block_") {
+		d.bytes += len(e.data) // with what is around a piece
+	}
 	switch event.Type {
 	case "content_block_start":
 		if event.Index != len(d.blocks) {

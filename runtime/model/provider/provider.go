@@ -69,9 +69,12 @@ type bounds struct {
 	bytes  int64 // of the stream
 	event  int   // bytes of an event
 	events int
+	kept   int // bytes of what the response is
 }
 
-func defaultBounds() bounds { return bounds{bytes: 256 << 20, event: 16 << 20, events: 2_000_000} }
+func defaultBounds() bounds {
+	return bounds{bytes: 256 << 20, event: 16 << 20, events: 500_000, kept: 32 << 20}
+}
 
 // Reserved returns the keys of requests that are the package's own, so that Options.Request cannot have them.
 func Reserved() []string {
@@ -137,6 +140,8 @@ type request struct {
 type decoder interface {
 	// event takes one event. It returns whether the response has ended.
 	event(e event) (end bool, err error)
+	// kept returns how many bytes are kept of the events, about.
+	kept() int
 	// response returns what the response was, after its last event. whole reports whether nothing of it is missing.
 	response() (r reply, whole bool)
 }

@@ -74,19 +74,7 @@ func responsesTools(r request) []fields {
 
 func responsesInput(r request) []any {
 	input := []any{}
-	reasoned := false // reasoning of the same response is sent before
 	for _, e := range r.entries() {
-		switch e.Kind {
-		case model.UserMessage, model.ToolOutput:
-			reasoned = false
-		case model.Reasoning:
-			reasoned = reasoned || stringOf(e.raw["type"]) == "reasoning"
-		default:
-			// The id of an item stands for its reasoning, and without that servers refuse it: they keep neither.
-			if !reasoned {
-				delete(e.raw, "id")
-			}
-		}
 		switch e.Kind {
 		case model.UserMessage:
 			input = append(input, fields{"type": "message", "role": "user", "content": responsesParts(e.Parts)})
@@ -141,7 +129,12 @@ type responsesDecoder struct {
 	delta func(string)
 	reply reply
 	whole bool
+	bytes int // of the items
+	// unpaired reports that there was reasoning which cannot be sent again.
+	unpaired bool
 }
+
+func (d *responsesDecoder) kept() int { return d.bytes }
 
 func (d *responsesDecoder) response() (reply, bool) { return d.reply, d.whole }
 
@@ -249,6 +242,7 @@ func (d *responsesDecoder) item(raw json.RawMessage) error {
 	if len(d.reply.items) >= maxItems {
 		return tooLarge()
 	}
+	d.bytes += len(raw)
 	decoded := model.Item{Kind: model.Reasoning, Raw: string(raw)}
 	switch item.Type {
 	case "message":
@@ -263,11 +257,29 @@ func (d *responsesDecoder) item(raw json.RawMessage) error {
 		decoded.Wire = wireName(item.Namespace, item.Name)
 	case "reasoning":
 		if item.Encrypted == "" && len(item.Content) == 0 {
+			d.unpaired = true
 			return nil // it is on the server alone, which does not keep it
 		}
 	}
+	if d.unpaired && decoded.Kind != model.Reasoning {
+		decoded.Raw = withoutID(raw)
+	}
 	d.reply.items = append(d.reply.items, decoded)
 	return nil
+}
+
+// withoutID returns an item without the id that pairs it with reasoning: sent again without that, it would be refused.
+func withoutID(raw json.RawMessage) string {
+	var item map[string]json.RawMessage
+	if json.Unmarshal(raw, &item) != nil {
+		return ""
+	}
+	delete(item, "id")
+	encoded, err := encode(item)
+	if err != nil {
+		return ""
+	}
+	return string(encoded)
 }
 
 func wireName(namespace, name string) string {

@@ -66,20 +66,20 @@ func TestMoreHitsThanAreKept(t *testing.T) {
 	}
 }
 
-// TestLargeInput reads a tool result of 50 MB and 100,000 events.
+// TestLargeInput reads a tool result of 20 MB and 40,000 events.
 func TestLargeInput(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("needs 200 MB of memory and a few seconds")
+		t.Skip("needs 80 MB of memory and a few seconds")
 	}
 	dir := filepath.Join(t.TempDir(), "w")
 	w := jptest.New(dir, "tests")
 	line := strings.Repeat("x", 99) + "\n"
 	w.Conversation("17600000000", "large-result").
 		TurnStart().
-		ToolResult("call", strings.Repeat(line, 500_000)+"the needle\n", false)
+		ToolResult("call", strings.Repeat(line, 200_000)+"the needle\n", false)
 	many := w.Conversation("17610000000", "many-events").TurnStart()
-	for range 100_000 {
+	for range 40_000 {
 		many.User("hello")
 	}
 	many.Assistant("a needle")
@@ -91,15 +91,15 @@ func TestLargeInput(t *testing.T) {
 	if got.stdout != want {
 		t.Errorf("grep printed %q, want %q", got.stdout, want)
 	}
-	if got := run(t, dir, "ls", "--format=json"); !strings.Contains(got.stdout, `"events_count":100002`) {
+	if got := run(t, dir, "ls", "--format=json"); !strings.Contains(got.stdout, `"events_count":40002`) {
 		t.Errorf("ls printed %q", got.stdout)
 	}
 	cut := run(t, dir, "print", "17600000000", "--format=json", "--max-text=100")
-	if !strings.Contains(cut.stdout, `"chars":50000011`) || len(cut.stdout) > 1000 {
+	if !strings.Contains(cut.stdout, `"chars":20000011`) || len(cut.stdout) > 1000 {
 		t.Errorf("print --max-text=100 printed %d bytes", len(cut.stdout))
 	}
 	brief := run(t, dir, "print", "17600000000")
-	if !strings.Contains(brief.stdout, "… 499991 more lines") || len(brief.stdout) > 3000 {
+	if !strings.Contains(brief.stdout, "… 199991 more lines") || len(brief.stdout) > 3000 {
 		t.Errorf("print printed %d bytes", len(brief.stdout))
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/base/cases"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
@@ -45,7 +46,7 @@ func TestGrepAgainstOracle(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 8))
 	matched := 0
-	for round := range 120 {
+	for round := range cases.Of(90) {
 		dir := filepath.Join(t.TempDir(), "w")
 		writeRandom(t, dir, rng)
 		for range 8 {

@@ -41,7 +41,7 @@ func TestIndenter(t *testing.T) {
 // takes must not grow with the line, and nothing may be lost.
 func TestLongHits(t *testing.T) {
 	unit := "needle é\t\"日\x01\r "
-	const matches = 200_000
+	const matches = 70_000
 	text := []byte(strings.Repeat(unit, matches))
 	conv := &transcript.Conversation{}
 	spans := func(text []byte) iter.Seq[conversations.Span] {

@@ -64,6 +64,9 @@ type Limits struct {
 	// RequestBytes is the size of what the calls of a response ask for, with the files that they name; 64 MiB. A call
 	// that goes beyond it is refused with [session.CodeInvalidArguments].
 	RequestBytes int
+	// HistoryBytes is the size of a conversation that a model is asked in; 64 MiB. A longer one fails the task with the
+	// code [model.CodeTooLarge]: no provider takes as much, and each request would have all of it.
+	HistoryBytes int
 	// OutputChars is how many characters of a tool's output are kept, the first and the last ones, with a note where
 	// more are left out; 262,144.
 	OutputChars int
@@ -176,6 +179,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Limits.RequestBytes <= 0 {
 		o.Limits.RequestBytes = 64 << 20
+	}
+	if o.Limits.HistoryBytes <= 0 {
+		o.Limits.HistoryBytes = 64 << 20
 	}
 	if o.Limits.OutputChars <= 0 {
 		o.Limits.OutputChars = 256 << 10

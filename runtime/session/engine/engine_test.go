@@ -472,6 +472,68 @@ func TestModelFailures(t *testing.T) {
 }
 
 // What a response and a tool may ask of the session is bounded, and what is over it is refused or cut.
+// A message that a model writes in very many pieces is passed on in fewer, the first ones as they come.
+func TestPiecesAreJoined(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const words = 4000
+		text := strings.Repeat("word ", words)
+		o := (&world{}).options()
+		pieces := strings.SplitAfter(text, " ")
+		o.Model = func(context.Context, *session.Conversation) (model.Model, error) {
+			return fixed{pieces: pieces[:words], response: model.Response{Items: []model.Item{model.Text(model.AgentMessage, text)}}}, nil
+		}
+		dir := t.TempDir()
+		e := start(t, dir, o)
+		ask(t, e)
+		said, n := "", 0
+		for record, err := range sessionlog.Read(dir, "s") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, event := range record.Events {
+				if delta, ok := event.Body.(session.AgentMessageDelta); ok {
+					if n++; n <= 1000 && delta.Text != "word " {
+						t.Fatalf("piece %d is %q", n, delta.Text)
+					}
+					said += delta.Text
+				}
+			}
+		}
+		if said != text || n > 2500 {
+			t.Errorf("%d pieces, of %d bytes in all", n, len(said))
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A conversation that its model makes longer and longer, with arguments that nobody can use, ends before it is too large
+// for anybody, and others in the session are as they were.
+func TestHistoryIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := (&world{}).options()
+		o.Limits.HistoryBytes = 10_000
+		asked := 0
+		o.Model = func(context.Context, *session.Conversation) (model.Model, error) {
+			asked++
+			return fixed{response: model.Response{Items: []model.Item{{
+				Kind: model.ToolCall, CallID: "k", Name: "shell", Wire: "shell", Arguments: strings.Repeat("x", 3000),
+			}}}}, nil
+		}
+		e := start(t, t.TempDir(), o)
+		got := ask(t, e)
+		if got.Status != session.StatusFailed || got.Failure.Code != session.Code(model.CodeTooLarge) || asked != 5 {
+			t.Errorf("after %d requests: %+v", asked-1, got)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/base/memtemp"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/engine"
 	"github.com/convtools/convtools/runtime/session/sessionlog"
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(memtemp.For(m).Run())
 }
 
 // sessionProcess has session s do what [talkTwice] is, from wherever the last process has left it. It prints a line for

@@ -40,24 +40,46 @@ func (e *Engine) begin(task session.TaskID, tool session.Tool, f func(context.Co
 	go func() { w.result <- f(ctx) }()
 }
 
+// finest is into how many pieces what has come of a response is cut at most. Each piece is a record of the log: a
+// megabyte that is written word by word would make hundreds of thousands of them.
+const finest = 1024
+
 // sample asks the model of a conversation, and passes on the pieces of its messages.
 func (o Options) sample(ctx context.Context, c *session.Conversation, effect session.Sample, pass func(context.Context, session.Delta)) session.Input {
 	m, err := o.Model(ctx, c)
 	if err != nil {
 		return session.SampleFailed{Task: effect.Task, Failure: failure(err)}
 	}
+	request := requestFor(c, effect.Left, o.Tools.Offered(ctx, c))
+	if most := o.Limits.HistoryBytes; sizeOf(request.Items) > most {
+		return session.SampleFailed{Task: effect.Task, Failure: session.Failure{
+			Code: session.Code(model.CodeTooLarge), Message: fmt.Sprintf("the conversation is longer than %d bytes: a new one has room", most),
+		}}
+	}
 	stopping := ctx
 	ctx, cancel := context.WithTimeout(ctx, o.Limits.ResponseTime)
 	defer cancel()
 	size, limit := 0, o.Limits.ResponseBytes
-	response, err := m.Sample(ctx, requestFor(c, effect.Left, o.Tools.Offered(ctx, c)), func(piece string) {
+	joined := ""
+	passOn := func() {
+		if joined != "" {
+			pass(ctx, session.Delta{Task: effect.Task, Text: valid(joined)})
+			joined = ""
+		}
+	}
+	response, err := m.Sample(ctx, request, func(piece string) {
 		size += len(piece)
 		if size > limit {
 			cancel()
 			return
 		}
-		pass(ctx, session.Delta{Task: effect.Task, Text: valid(piece)})
+		if joined += piece; len(joined) >= size/finest {
+			passOn()
+		}
 	})
+	if err == nil {
+		passOn()
+	}
 	usage := session.Usage{InputTokens: response.Usage.InputTokens, OutputTokens: response.Usage.OutputTokens}
 	var failed session.Failure
 	switch {
@@ -199,7 +221,7 @@ func modelItem(i session.Item) model.Item {
 func sizeOf(items []model.Item) int {
 	n := 0
 	for _, i := range items {
-		n += len(i.CallID) + len(i.Wire) + len(i.Arguments) + len(i.Raw)
+		n += len(i.CallID) + len(i.Wire) + len(i.Arguments) + len(i.Output) + len(i.Raw)
 		for _, p := range i.Parts {
 			n += len(p.Text) + len(p.ImageURL)
 		}

@@ -90,6 +90,8 @@ func failure(err error) error {
 		return cli.Hint(err, `a model that needs no network: [model.NAME] with api = "scripted" and script = "file.toml"`)
 	case errors.As(err, &busy):
 		return cli.Hint(err, "wait for it to end, or stop it")
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG):
+		return cli.Hint(err, "make room; convtools session resume goes on from what the log has")
 	case errors.As(err, &missing):
 		return cli.Hint(err, "convtools session ls lists sessions")
 	}

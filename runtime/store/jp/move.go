@@ -210,10 +210,11 @@ type trashed struct {
 func of(n number) func(trashed) bool { return func(t trashed) bool { return t.number == n } }
 
 // behind returns a time to remove a conversation at: at, or just behind the last time
-// it was removed, where the clock was set back. What was removed last is what counts.
+// it was removed, where that is no earlier, as when the clock was set back. What was
+// removed last is what counts.
 func behind(at time.Time, before []trashed, n number) time.Time {
 	for _, t := range before {
-		if t.number == n && t.at.After(at) {
+		if t.number == n && !t.at.Before(at) {
 			at = t.at.Add(trashStep)
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/memtemp"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 	var err error
 	switch os.Getenv("JP_TEST_PROGRAM") {
 	case "":
-		os.Exit(m.Run())
+		os.Exit(memtemp.For(m).Run())
 	case "convtools":
 		err = writeAsConvtools(base, n)
 	case "jp":

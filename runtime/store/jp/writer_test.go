@@ -373,6 +373,7 @@ func TestRemoveWithAnEarlierClock(t *testing.T) {
 	f := newWritten(t)
 	clock := writtenAt
 	w := f.open().Writer(WriterOptions{Now: func() time.Time { return clock }})
+	var last time.Time
 	for _, title := range []string{"first", "second", "third"} {
 		f.conversation(inProject+"17000000077", title)
 		if err := w.Remove(t.Context(), "jp-c17000000077"); err != nil {
@@ -381,6 +382,10 @@ func TestRemoveWithAnEarlierClock(t *testing.T) {
 		trash, err := f.open().Trash(t.Context())
 		if err != nil || len(trash) != 1 || trash[0].Title != title {
 			t.Errorf("%s is not what counts: %+v, %v", title, trash, err)
+		} else if at := trash[0].At; !at.After(last) {
+			t.Errorf("%s was removed at %v, and the one before at %v", title, at, last)
+		} else {
+			last = at
 		}
 		clock = clock.Add(-time.Hour)
 	}

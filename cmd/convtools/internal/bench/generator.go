@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
+	generate "github.com/convtools/convtools/gen/plan"
 	"github.com/convtools/convtools/gen/plan/plantest"
 )
 
@@ -79,6 +81,9 @@ func (b *builds) generator(ctx context.Context, t *table.Table) error {
 	if err := b.manyTools(ctx, t, convgen.env); err != nil {
 		return err
 	}
+	if err := b.definitions(t); err != nil {
+		return err
+	}
 	return b.beside(ctx, t, all)
 }
 
@@ -99,6 +104,35 @@ func (b *builds) manyTools(ctx context.Context, t *table.Table, env []string) er
 	})
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("removing what was generated: %w", err)
+	}
+	return nil
+}
+
+// definitions shows how long the definitions of this module's tools are, to every target.
+func (b *builds) definitions(t *table.Table) error {
+	result, err := generate.Generate(os.DirFS(b.root))
+	if err != nil {
+		return fmt.Errorf("generating: %w", err)
+	}
+	all, err := result.Definitions()
+	if err != nil {
+		return fmt.Errorf("measuring definitions: %w", err)
+	}
+	var order []string
+	total, tools := map[string]int{}, map[string][]string{}
+	for _, d := range all {
+		if tools[d.Target] == nil {
+			order = append(order, d.Target)
+		}
+		total[d.Target] += d.Bytes
+		tools[d.Target] = append(tools[d.Target], fmt.Sprintf("%s %d", d.Tool, d.Bytes))
+	}
+	for _, target := range order {
+		t.Add(table.Row{
+			Name:   fmt.Sprintf("definitions of %d tools: %s", len(tools[target]), target),
+			Result: fmt.Sprintf("%d bytes", total[target]),
+			Detail: strings.Join(tools[target], ", "),
+		})
 	}
 	return nil
 }

@@ -15,15 +15,15 @@ import (
 )
 
 // Emit returns one file, name below the folder of generated files, with what
-// entry makes of each tool and of what target says about it.
-func Emit(c *ir.Contract, target lower.Target, name string, entry func(*ir.Tool, *lower.Text) jsontext.Object) ([]emit.File, error) {
+// entry makes of each tool, of what target says about it and of its schema.
+func Emit(c *ir.Contract, target lower.Target, name string, schemas emit.Schemas, entry func(*ir.Tool, *lower.Text, jsontext.Object) jsontext.Object) ([]emit.File, error) {
 	list := jsontext.Array{}
 	for _, tool := range c.Tools() {
-		text := lower.For(target, tool)
+		text := lower.Brief(target, tool)
 		if len(text.Problems) > 0 {
 			return nil, fmt.Errorf("tool list %s: %s", name, strings.Join(text.Problems, "; "))
 		}
-		list = append(list, entry(tool, &text))
+		list = append(list, entry(tool, &text, schemas(tool)))
 	}
 	return []emit.File{{
 		Path: path.Join(c.Targets.Generated, name),

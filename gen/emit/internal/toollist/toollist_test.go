@@ -20,7 +20,7 @@ import (
 
 // list is one emitter, and the entry its host wants for a tool.
 type list struct {
-	emit  func(*ir.Contract) ([]emit.File, error)
+	emit  func(*ir.Contract, emit.Schemas) ([]emit.File, error)
 	path  string
 	entry func(tool *ir.Tool, schema any) map[string]any
 }
@@ -59,7 +59,7 @@ func TestListsSayWhatTheContractSays(t *testing.T) {
 		for kind, c := range map[string]*ir.Contract{"plain": irtest.Contract(), "hostile": irtest.Hostile()} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				t.Parallel()
-				files, err := l.emit(c)
+				files, err := l.emit(c, schema.Schemas())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -90,7 +90,7 @@ func TestListsSayWhatTheContractSays(t *testing.T) {
 // https://github.com/openai/codex/blob/main/codex-rs/tools/src/json_schema.rs
 func TestLimitsAndDefaultsOutliveTheirKeywords(t *testing.T) {
 	t.Parallel()
-	files, err := mcp.Emit(irtest.Contract())
+	files, err := mcp.Emit(irtest.Contract(), schema.Schemas())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestRefusesWhatTheHostRefuses(t *testing.T) {
 	for name, l := range lists() {
 		c := irtest.Contract()
 		c.Tools()[1].Name = strings.Repeat("n", 65)
-		if _, err := l.emit(c); err == nil || !strings.Contains(err.Error(), "the name must be") {
+		if _, err := l.emit(c, schema.Schemas()); err == nil || !strings.Contains(err.Error(), "the name must be") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -136,7 +136,7 @@ func TestRefusesWhatTheHostRefuses(t *testing.T) {
 func TestNoTools(t *testing.T) {
 	t.Parallel()
 	for name, l := range lists() {
-		files, err := l.emit(&ir.Contract{Targets: ir.Targets{Generated: "generated"}})
+		files, err := l.emit(&ir.Contract{Targets: ir.Targets{Generated: "generated"}}, schema.Schemas())
 		if err != nil || !slices.EqualFunc(files, []string{"[]\n"}, func(f emit.File, want string) bool { return string(f.Data) == want }) {
 			t.Errorf("%s: files %v, error %v", name, files, err)
 		}

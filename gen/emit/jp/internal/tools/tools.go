@@ -21,6 +21,11 @@ import (
 // Lowering is how tools are put to JP.
 func Lowering() lower.Target { return lower.Target{Name: "jp"} }
 
+// File is where the configuration of a tool is.
+func File(c *ir.Contract, tool *ir.Tool) string {
+	return path.Join(c.Targets.JPTools, tool.Family, tool.Short+".toml")
+}
+
 // Emit returns .jp/mcp/tools/<family>/<short name>.toml for every tool.
 func Emit(c *ir.Contract) ([]emit.File, error) {
 	var files []emit.File
@@ -30,7 +35,7 @@ func Emit(c *ir.Contract) ([]emit.File, error) {
 			return nil, fmt.Errorf("JP configuration of %s: %w", tool.Name, err)
 		}
 		files = append(files, emit.File{
-			Path: path.Join(c.Targets.JPTools, tool.Family, tool.Short+".toml"),
+			Path: File(c, tool),
 			Data: data,
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/convtools/convtools/runtime/base/cases"
 	"github.com/convtools/convtools/runtime/store/jp/internal/events"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/google/go-cmp/cmp"
@@ -98,7 +99,7 @@ func compareEvent(t *testing.T, got *events.Event, want oracleEvent) {
 
 func TestRandomStreams(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(4000) {
+	for seed := range cases.Of(uint64(1500)) {
 		compare(t, newGenerator(seed).stream())
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)

@@ -22,9 +22,9 @@ import (
 func TestHugeText(t *testing.T) {
 	t.Parallel()
 	const (
-		size  = 6 << 20 // bytes of each text, at least
+		size  = 2 << 20 // bytes of each text, at least
 		limit = 1000    // characters
-		most  = 3 << 20 // bytes that may be in memory
+		most  = 1 << 20 // bytes that may be in memory
 	)
 	repeat := func(s string) string { return strings.Repeat(s, size/len(s)+1) }
 	quote := func(s string) string {
