@@ -63,7 +63,7 @@ clients: ## Run real MCP clients and agents against convtools; wants npm and a n
 	@$(GO) -C $(TOOLS) run ./clients $(CLIENTS)
 
 .PHONY: prove
-prove: ## Explore the states of sessions, break their code and see the tests notice, check a model with SPIN
+prove: ## Explore all states of sessions, break their code and see the tests notice, kill processes, check a model with SPIN
 	@$(GO) -C $(TOOLS) run ./prove $(PROVE)
 
 # Go shrinks an interesting input for up to a minute, and shows no executions

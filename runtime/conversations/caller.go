@@ -56,6 +56,9 @@ func (l *Library) Caller(ctx context.Context, from caller.Caller) Caller {
 // begun or forked from, and from there on up, and those that were begun or forked from
 // them, and from there on down.
 func kin(all []store.Conversation, of []transcript.ID) []transcript.ID {
+	if len(of) == 0 {
+		return nil
+	}
 	parents := make(map[transcript.ID]transcript.ID, len(all))
 	for i := range all {
 		if all[i].Parent != "" {

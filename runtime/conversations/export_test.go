@@ -1,6 +1,10 @@
 package conversations
 
-import "context"
+import (
+	"context"
+
+	"github.com/convtools/convtools/runtime/store/facts"
+)
 
 // SetLeast sets how many bytes of text a store has for which there is an index.
 func (x *Indexes) SetLeast(bytes int64) { x.least = bytes }
@@ -32,3 +36,6 @@ func Skipped(l *Library, text string) int {
 	}
 	return n
 }
+
+// SetFacts sets how stores keep what they read.
+func (x *Indexes) SetFacts(dir string, o facts.Options) { x.facts = facts.In(dir, o) }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/trust"
 )
@@ -22,6 +23,7 @@ import (
 // is read. They are safe for concurrent use.
 type Indexes struct {
 	dir   string
+	facts *facts.Directory
 	least int64 // bytes of text that a store has for which there is an index
 
 	mu   sync.Mutex
@@ -30,11 +32,14 @@ type Indexes struct {
 
 // indexFormat is what an index has that this package puts there. Indexes of another one are
 // left alone.
-const indexFormat = "v2"
+const indexFormat = "v3"
 
 // NewIndexes returns the indexes in a directory, which need not be there.
 func NewIndexes(dir string) *Indexes {
-	return &Indexes{dir: filepath.Join(dir, indexFormat), least: minIndexed, open: map[string]*index.Index{}}
+	return &Indexes{
+		dir: filepath.Join(dir, indexFormat), facts: facts.In(filepath.Join(dir, "facts"), facts.Options{}),
+		least: minIndexed, open: map[string]*index.Index{},
+	}
 }
 
 // OpenIndexes returns the indexes that the user's cache directory has, or will have; nil
@@ -56,14 +61,27 @@ func (x *Indexes) of(s store.Store) *index.Index {
 	if x == nil {
 		return nil
 	}
-	sum := sha256.Sum256([]byte(s.Name() + "\x00" + s.Place()))
-	name := s.Name() + "-" + hex.EncodeToString(sum[:8])
+	name := indexName(s)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.open[name] == nil {
 		x.open[name] = index.Open(filepath.Join(x.dir, name))
 	}
 	return x.open[name]
+}
+
+// factsDir returns where stores keep what they read; nil for nowhere.
+func (x *Indexes) factsDir() *facts.Directory {
+	if x == nil {
+		return nil
+	}
+	return x.facts
+}
+
+// indexName returns the name of the directory of a store's index.
+func indexName(s store.Store) string {
+	sum := sha256.Sum256([]byte(s.Name() + "\x00" + s.Place()))
+	return s.Name() + "-" + hex.EncodeToString(sum[:8])
 }
 
 // Close closes the files of all indexes.

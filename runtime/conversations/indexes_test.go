@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/cases"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -300,4 +302,87 @@ func randomPart(rng *rand.Rand, stores []*messageStore) string {
 		return "kkk"
 	}
 	return text
+}
+
+// TestUnusedIndexes has the indexes of stores that a library does not ask: those of what is
+// gone, and of older formats, are removed; others may be asked again.
+func TestUnusedIndexes(t *testing.T) {
+	t.Parallel()
+	dir, place := t.TempDir(), t.TempDir()
+	there, gone, asked := filepath.Join(place, "there"), filepath.Join(place, "gone"), filepath.Join(place, "asked")
+	x := conversations.NewIndexes(dir)
+	x.SetLeast(0)
+	defer x.Close()
+	library := func(places ...string) *conversations.Library {
+		var stores []store.Store
+		for _, p := range places {
+			stores = append(stores, placed{&messageStore{}, p, new(int)})
+		}
+		return conversations.New(conversations.Options{Indexes: x}, stores...)
+	}
+	if err := os.Mkdir(there, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	refresh(t, library(there, gone, asked))
+	for _, name := range []string{"v1/one/00000000.seg", "v999999/one/manifest", "other/notes"} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("12345"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := library(asked)
+	describe := func(indexes []conversations.UnusedIndex, err error) (lines []string) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range indexes {
+			lines = append(lines, fmt.Sprintf("%s %s %t %t", u.Store, filepath.Base(u.Place), u.Gone, u.Bytes > 0))
+		}
+		slices.Sort(lines)
+		return lines
+	}
+	if diff := cmp.Diff([]string{" . true true", "memory gone true true", "memory there false true"}, describe(l.UnusedIndexes())); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{" . true true", "memory gone true true"}, describe(l.RemoveGoneIndexes())); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"memory there false true"}, describe(l.UnusedIndexes())); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "v999999", "one", "manifest")); err != nil {
+		t.Errorf("an index of a newer format: %v", err)
+	}
+	for _, r := range l.IndexReports() {
+		if r.Err != nil || r.Bytes == 0 && r.Updated == 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if diff := cmp.Diff([]string(nil), describe(conversations.New(conversations.Options{}).UnusedIndexes())); diff != "" {
+		t.Errorf("without indexes: %s", diff)
+	}
+}
+
+// TestDamagedIndexIsReported damages the manifest of an index.
+func TestDamagedIndexIsReported(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l, _ := indexedLibrary(t, dir, []*messageStore{{}}, true)
+	refresh(t, l)
+	manifests, err := filepath.Glob(filepath.Join(dir, "*", "*", "manifest"))
+	if err != nil || len(manifests) != 1 {
+		t.Fatal(manifests, err)
+	}
+	if err := os.WriteFile(manifests[0], []byte("nothing of use"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var damage *index.DamageError
+	if r := l.IndexReports(); len(r) != 1 || !errors.As(r[0].Err, &damage) {
+		t.Errorf("%+v", r)
+	}
+	refresh(t, l)
+	if r := l.IndexReports(); r[0].Err != nil {
+		t.Errorf("made anew: %+v", r)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime/debug"
 	"time"
 
 	"github.com/convtools/convtools/runtime/index"
@@ -19,7 +20,7 @@ type IndexReport struct {
 	Busy         bool // another process writes it
 	Changed      int  // conversations that were read, as they had changed
 	Removed      int
-	Err          error
+	Err          error // for which it could not be made, or cannot be used
 	index.Info
 }
 
@@ -112,6 +113,7 @@ func (r *refreshing) run(ctx context.Context) error {
 			return err
 		}
 	}
+	defer limitMemory()()
 	r.note = indexNote{Store: r.store.Name(), Place: r.store.Place()}
 	whole := len(unread)+len(problems) == 0
 	if whole && !r.library.partial(r.store) {
@@ -129,6 +131,19 @@ func (r *refreshing) run(ctx context.Context) error {
 	return r.finish(ctx)
 }
 
+// limitMemory bounds what this process has of memory while it makes an index, as far as the
+// garbage collector can, and returns what ends that. What an index takes is held until a part
+// of it is written: without a bound there is as much garbage beside it.
+func limitMemory() (end func()) {
+	const most = 160 << 20
+	before := debug.SetMemoryLimit(-1)
+	if before <= most {
+		return func() {}
+	}
+	debug.SetMemoryLimit(most)
+	return func() { debug.SetMemoryLimit(before) }
+}
+
 // partial reports whether a store has only the conversations of a project.
 func (l *Library) partial(s store.Store) bool {
 	return l.project && s.Name() != jp.Name && !isArchive(s.Name())
@@ -137,8 +152,12 @@ func (l *Library) partial(s store.Store) bool {
 // current reports whether there is nothing to do.
 func (r *refreshing) current(version string) bool {
 	view, err := r.index.View()
-	if err != nil {
-		return false // it is made anew
+	if err != nil { // it is made anew
+		var damage *index.DamageError
+		if errors.As(err, &damage) {
+			r.Err = err
+		}
+		return false
 	}
 	defer view.Close()
 	r.Info = view.Info()
@@ -182,27 +201,24 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 			r.progress(r.store, i, len(list))
 		}
 		c := &list[i]
-		version, err := indexVersion(ctx, c)
-		if err == nil {
-			var old *index.Conversation
-			if old, err = r.writer.Lookup(string(c.ID)); err == nil && old != nil && old.Version == version {
+		read := false // else the store has it no longer, or it cannot be read
+		if version, err := indexVersion(ctx, c); err == nil {
+			old, err := r.writer.Lookup(string(c.ID))
+			if err != nil {
+				return false, err
+			}
+			if old != nil && old.Version == version {
 				all = all && readFacts(old).Read && !c.Hidden
 				continue
 			}
+			if read, err = r.putOne(ctx, c, version, buffer); err != nil {
+				return false, err
+			}
 		}
-		if err == nil {
-			err = r.putOne(ctx, c, version, buffer)
-		}
-		var damage *index.DamageError
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return false, ctx.Err()
-		case errors.As(err, &damage):
-			return false, err
-		case err != nil: // the store has it no longer, or it cannot be read
-			all = false
 		}
-		all = all && !c.Hidden
+		all = all && read && !c.Hidden
 		r.Changed++
 		if text := r.writer.Text(); text-committed >= commitEvery {
 			if err := r.commit(ctx); err != nil {
@@ -214,17 +230,18 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 	return all, nil
 }
 
-// putOne puts a conversation into the index. One that cannot be read to its end has no
-// messages there, and is read again once it has changed.
-func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, version string, buffer *store.Buffer) error {
+// putOne puts a conversation into the index, and reports whether it could be read. One that
+// cannot be read to its end has no messages there, and is read again once it has changed. The
+// error is one of the index.
+func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, version string, buffer *store.Buffer) (read bool, err error) {
 	entry := index.Conversation{Key: string(c.ID), Version: version, Order: c.Order, Title: c.Title}
 	reader := messageReader{conversation: c, buffer: buffer, entry: &entry}
-	err := r.writer.Put(ctx, &entry, reader.all(ctx))
+	err = r.writer.Put(ctx, &entry, reader.all(ctx))
 	if err == nil || ctx.Err() != nil || !reader.failed {
-		return err
+		return err == nil, err
 	}
 	entry.Facts = (&indexFacts{}).encode()
-	return errors.Join(err, r.writer.Put(ctx, &entry, func(func(*index.Message, error) bool) {}))
+	return false, r.writer.Put(ctx, &entry, func(func(*index.Message, error) bool) {})
 }
 
 // finish commits what was written, unless it is too little for an index.

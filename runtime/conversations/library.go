@@ -287,7 +287,11 @@ func (o *opened) list(ctx context.Context, set store.Set, aside *Aside) ([]store
 				}
 			}
 		}
-		all = append(all, found...)
+		if len(all) == 0 {
+			all = found
+		} else {
+			all = append(all, found...)
+		}
 		aside.Problems = append(aside.Problems, of(o.stores[i], problems)...)
 	}
 	if len(all) > 0 {

@@ -29,8 +29,8 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 	}
 	contains := titleFilter(q.TitleContains)
 	var entries []*entry
-	for _, c := range found {
-		if contains(c.Title) && (!q.UserOnly || c.UserOnly) {
+	for i := range found {
+		if c := &found[i]; contains(c.Title) && (!q.UserOnly || c.UserOnly) {
 			entries = append(entries, &entry{Listed: Listed{Conversation: c.Conversation}, stored: c})
 		}
 	}
@@ -62,6 +62,7 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 			return listing, err
 		}
 	}
+	listing.Conversations = slices.Grow(listing.Conversations, len(entries))
 	for _, e := range entries {
 		listing.Conversations = append(listing.Conversations, e.Listed)
 		for _, p := range e.stored.Problems {
@@ -83,7 +84,7 @@ var errBadTime = errors.New("the time of its last event counts as missing: it ca
 // entry is a conversation in the making of a [Listing].
 type entry struct {
 	Listed
-	stored  store.Conversation
+	stored  *store.Conversation
 	filled  bool // with what only the events tell
 	badTime bool
 }
@@ -93,36 +94,56 @@ func (l *Library) fill(ctx context.Context, in inIndexes, from map[transcript.ID
 	if len(in) > 0 {
 		known := make([]store.Conversation, len(entries))
 		for i, e := range entries {
-			known[i] = e.stored
+			known[i] = *e.stored
 		}
 		if err := in.know(ctx, l, known, from); err != nil {
 			return err
 		}
 		entries = in.fillKnown(entries, sizes)
 	}
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool {
+		c, ok := keptCounts(e.stored)
+		if ok = ok && (c.Size != nil || !sizes); ok {
+			e.fill(&c, sizes)
+		}
+		return ok
+	})
 	list := make([]store.Conversation, len(entries))
 	for i, e := range entries {
-		list[i] = e.stored
+		list[i] = *e.stored
 	}
 	return l.readAll(ctx, list,
 		func(ctx context.Context, i int, buffer *store.Buffer) {
 			e := entries[i]
-			e.filled = true
 			var size *Size
 			if sizes {
 				size = &Size{}
 			}
 			totals, err := l.totals(ctx, &list[i], size, buffer)
 			if err != nil {
+				e.filled = true
 				e.Damage = &Problem{ID: e.ID, Kind: Unreadable, Err: err}
 				return
 			}
-			e.Events, e.LastEventAt, e.badTime, e.Size = totals.Events, totals.LastAt, totals.BadTime, size
+			c := counts{Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime, Size: size}
 			if totals.Uncounted != nil {
-				e.Damage = &Problem{ID: e.ID, Kind: DamagedEvents, Err: totals.Uncounted}
+				c.Uncounted = totals.Uncounted.Error()
 			}
+			c.keep(&list[i])
+			e.fill(&c, sizes)
 		},
 		func(int) error { return nil })
+}
+
+// fill fills in what was counted.
+func (e *entry) fill(c *counts, sizes bool) {
+	e.filled, e.Events, e.LastEventAt, e.badTime, e.Damage, e.Size = true, c.Events, c.LastAt, c.BadTime, nil, nil
+	if sizes {
+		e.Size = c.Size
+	}
+	if c.Uncounted != "" {
+		e.Damage = &Problem{ID: e.ID, Kind: DamagedEvents, Err: errors.New(c.Uncounted)}
+	}
 }
 
 // totals reads a conversation to its end, and measures it where size is not nil.

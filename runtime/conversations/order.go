@@ -56,24 +56,36 @@ func (s Sort) key(l *Listed) sortKey {
 // sortBy sorts conversations with missing values last in either direction, and
 // those with equal values by creation, then by id.
 func sortBy[E any](list []E, by Sort, ascending bool, listed func(E) *Listed) {
-	slices.SortStableFunc(list, func(x, y E) int {
-		a, b := listed(x), listed(y)
-		k, l := by.key(a), by.key(b)
-		if k.missing != l.missing {
-			if k.missing {
+	type keyed struct {
+		sortKey
+		of      *Listed
+		element E
+		place   int // before, for what is equal
+	}
+	sorted := make([]keyed, len(list))
+	for i, e := range list {
+		of := listed(e)
+		sorted[i] = keyed{by.key(of), of, e, i}
+	}
+	slices.SortFunc(sorted, func(a, b keyed) int {
+		if a.missing != b.missing {
+			if a.missing {
 				return 1
 			}
 			return -1
 		}
-		byValue := cmp.Or(k.at.Compare(l.at), cmp.Compare(k.number, l.number), strings.Compare(k.text, l.text))
+		byValue := cmp.Or(a.at.Compare(b.at), cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text))
 		if by == ByID {
-			byValue = a.ID.Compare(b.ID)
+			byValue = a.of.ID.Compare(b.of.ID)
 		}
 		if !ascending {
 			byValue = -byValue
 		}
-		return cmp.Or(byValue, compareCreation(&a.Conversation, &b.Conversation))
+		return cmp.Or(byValue, compareCreation(&a.of.Conversation, &b.of.Conversation), cmp.Compare(a.place, b.place))
 	})
+	for i := range sorted {
+		list[i] = sorted[i].element
+	}
 }
 
 func compareCreation(a, b *transcript.Conversation) int {

@@ -161,6 +161,9 @@ func Open(o Options) (*Library, error) {
 	if err != nil {
 		return nil, err
 	}
+	if set.NoIndex {
+		o.Indexes = nil
+	}
 	p := project.New(project.Options{Dir: directory(&o), All: o.AllProjects, Exclude: set.Exclude})
 	if by := p.Excluded(); by != "" && !o.AllProjects {
 		return nil, &ExcludedError{Dir: o.Dir, By: by}
@@ -173,7 +176,7 @@ func Open(o Options) (*Library, error) {
 	case o.AllProjects:
 		stores = workspaces(&o, &set, p)
 	default:
-		workspace, err = jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
+		workspace, err = jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv, Facts: o.Indexes.factsDir()})
 		if err == nil {
 			stores = append(stores, workspace)
 		} else if !errors.As(err, &nowhere) {
@@ -182,16 +185,13 @@ func Open(o Options) (*Library, error) {
 	}
 	for _, k := range kinds() {
 		for _, at := range k.homes(&o, &set) {
-			if s, ok := k.open(store.Options{Home: at, Project: p, Getenv: o.Getenv}); ok {
+			if s, ok := k.open(store.Options{Home: at, Project: p, Getenv: o.Getenv, Facts: o.Indexes.factsDir()}); ok {
 				stores = append(stores, s)
 			}
 		}
 	}
 	if len(stores) == 0 && nowhere != nil {
 		return nil, nowhere
-	}
-	if set.NoIndex {
-		o.Indexes = nil
 	}
 	l := New(o, stores...)
 	l.project = !o.AllProjects
@@ -220,11 +220,11 @@ func workspaces(o *Options, set *settings.Settings, p *project.Project) []store.
 			stores = append(stores, w)
 		}
 	}
-	for _, w := range jp.All(jp.Options{Dir: o.Dir, Getenv: o.Getenv}) {
+	for _, w := range jp.All(jp.Options{Dir: o.Dir, Getenv: o.Getenv, Facts: o.Indexes.factsDir()}) {
 		add(w)
 	}
 	for _, dir := range set.Directories[jp.Name] {
-		if w, err := jp.Open(jp.Options{Dir: dir, Getenv: o.Getenv}); err == nil {
+		if w, err := jp.Open(jp.Options{Dir: dir, Getenv: o.Getenv, Facts: o.Indexes.factsDir()}); err == nil {
 			add(w)
 		}
 	}

@@ -32,7 +32,7 @@ func fixture(t *testing.T, dir string) model {
 }
 
 // put puts a conversation of n messages.
-func put(t *testing.T, x *index.Index, m model, key, words string, n int) {
+func put(t testing.TB, x *index.Index, m model, key, words string, n int) {
 	t.Helper()
 	c := &talk{Conversation: index.Conversation{Key: key, Version: words, Title: "about " + words, Facts: []byte("facts")}}
 	for i := range n {
@@ -52,7 +52,7 @@ func put(t *testing.T, x *index.Index, m model, key, words string, n int) {
 var texts = []string{"", "a", "LP", "alpha", "beta and", "中", "straße", "文 DELTA", "nowhere", "about gamma"}
 
 // answers returns what an index answers, or why it cannot.
-func answers(t *testing.T, x *index.Index) ([][]found, error) {
+func answers(t testing.TB, x *index.Index) ([][]found, error) {
 	t.Helper()
 	v, err := x.View()
 	if err != nil {
@@ -91,7 +91,7 @@ func (m model) answers() [][]found {
 }
 
 // snapshot returns the files of a directory.
-func snapshot(t *testing.T, dir string) map[string][]byte {
+func snapshot(t testing.TB, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
 	entries, err := os.ReadDir(dir)
@@ -107,7 +107,7 @@ func snapshot(t *testing.T, dir string) map[string][]byte {
 }
 
 // restore makes a directory have files, and nothing else.
-func restore(t *testing.T, dir string, files map[string][]byte) {
+func restore(t testing.TB, dir string, files map[string][]byte) {
 	t.Helper()
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestDamage(t *testing.T) {
 	if damaged < 100 {
 		t.Errorf("only %d damages were found", damaged)
 	}
-	newer := bytes.Replace(whole["manifest"], []byte("index 1 "), []byte("index 2 "), 1)
+	newer := bytes.Replace(whole["manifest"], []byte("index 2 "), []byte("index 3 "), 1)
 	try("newer", "manifest", newer)
 
 	x := index.Open(dir) // with the newer manifest

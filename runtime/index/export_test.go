@@ -1,12 +1,17 @@
 package index
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"fmt"
 )
 
 // SetLimits makes the parts of an index so small that a test has several.
-func (x *Index) SetLimits(segment, messages int) { x.limits = limits{segment, messages} }
+func (x *Index) SetLimits(segment, messages int) {
+	x.limits = limits{segment: segment, messages: messages, shard: segment / 2, aside: 5}
+}
 
 // ErrFull is the error of a disk that is full.
 var ErrFull = errors.New("the disk is full")
@@ -63,3 +68,63 @@ func Differences(list []uint32, messages uint32) (read []uint32, ok bool) {
 
 // FooterSizes returns how large a footer is taken to be, and how large it is.
 func FooterSizes() (taken, is int) { return footerSize, binary.Size(footer{}) }
+
+// ReadDifferences reads a list of documents.
+func ReadDifferences(data []byte, count, documents uint32) (list []uint32, ok bool) {
+	m := make(set, documents/64+1)
+	ok = addDifferences(m, append(data[:len(data):len(data)], make([]byte, behindLists)...), count, documents)
+	for n := m.next(0, documents); n < documents; n = m.next(n+1, documents) {
+		list = append(list, n)
+	}
+	return list, ok
+}
+
+// ReadSymbols reads symbols, and decodes codes with them.
+func ReadSymbols(symbols, codes []byte) {
+	if s, ok := parseSymbols(symbols); ok {
+		s.decode(nil, codes)
+	}
+}
+
+// ReadRecord reads the record of a conversation.
+func ReadRecord(data []byte) bool { return new(Conversation).parseRecord(data) }
+
+// SealManifest returns a manifest with a body.
+func SealManifest(body []byte) []byte {
+	return append(fmt.Appendf(nil, "convtools index %d %x\n", version, castagnoli(0, body)), body...)
+}
+
+// Reseal makes the checksums of a segment and of the manifest fit, as far as its footer can be
+// read.
+func Reseal(segment, manifest []byte, name string) (sealed, sealedManifest []byte) {
+	var f footer
+	raw := segment[len(segment)-footerSize:]
+	_, _ = binary.Decode(raw, binary.LittleEndian, &f)
+	room := uint64(len(segment) - footerSize)
+	if f.Sums <= room {
+		sums := segment[f.Sums:room]
+		for page := uint64(0); page*pageSize < f.Sums && 4*page+4 <= uint64(len(sums)); page++ {
+			binary.LittleEndian.PutUint32(sums[4*page:], castagnoli(0, segment[page*pageSize:min((page+1)*pageSize, f.Sums)]))
+		}
+		f.SumOfSums = castagnoli(0, sums)
+	}
+	raw, _ = binary.Append(nil, binary.LittleEndian, &f)
+	f.Sum = castagnoli(0, raw[:footerSize-12])
+	raw, _ = binary.Append(nil, binary.LittleEndian, &f)
+	copy(segment[len(segment)-footerSize:], raw)
+
+	_, body, _ := bytes.Cut(manifest, []byte("\n"))
+	var m struct {
+		Version, Sequence int
+		State             State
+		Segments          []*named
+	}
+	_ = json.Unmarshal(body, &m)
+	for _, s := range m.Segments {
+		if s.File == name {
+			s.Sum = f.Sum
+		}
+	}
+	body, _ = json.Marshal(m)
+	return segment, SealManifest(body)
+}

@@ -15,7 +15,7 @@ import (
 // checksum of each page, and the footer. A page is checked when a byte of it is first read.
 
 // version is that of the files. Files of another one are not read.
-const version = 1
+const version = 2
 
 // pageSize is how many bytes of a file have a checksum together.
 const pageSize = 16 << 10
@@ -38,7 +38,7 @@ const (
 	secTitleEnds               // by conversation: where its title ends, that byte left out, uint64
 	secListBlocks              // by block of lists: first gram, uint32; where its entries and its lists begin, uint64 each; and one more behind the last
 	secListEntries             // entries of lists
-	secLists                   // lists of messages
+	secLists                   // lists of documents, which are messages, and behind them titles
 	numSections
 )
 

@@ -154,6 +154,7 @@ type Info struct {
 	Conversations, Messages int
 	Text                    int64 // bytes of the messages
 	Bytes                   int64 // of its files
+	Postings                int64 // of these, which say where grams are
 	Segments                int
 }
 
@@ -164,7 +165,10 @@ func (v *View) Info() Info {
 		i.Conversations += int(s.Conversations) - s.Superseded.count()
 		i.Messages += int(s.Messages)
 		i.Text += s.Text
-		i.Bytes += s.Size
+		i.Bytes += s.named.Size
+		for _, section := range []int{secListBlocks, secListEntries, secLists} {
+			i.Postings += int64(s.Sections[section].Size) //nolint:gosec // of a file
+		}
 	}
 	return i
 }

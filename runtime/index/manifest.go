@@ -68,7 +68,7 @@ func readManifest(dir string) (*manifest, error) {
 		return nil, &DamageError{manifestFile, err}
 	}
 	for _, s := range m.Segments {
-		if sequenceOf(s.File) < 0 {
+		if s == nil || sequenceOf(s.File) < 0 {
 			return nil, &DamageError{manifestFile, errFormat}
 		}
 	}

@@ -38,7 +38,11 @@ type prepared struct {
 	*Query
 	view   *View
 	folded []byte
-	grams  []gram
+	grams  []grams // those that few documents have first, once they are ordered
+	// ordered is set once a segment was asked how many documents have the grams.
+	ordered bool
+	others  set // of documents that have a gram
+	spare   set
 }
 
 func (v *View) prepare(q *Query) *prepared {
@@ -111,7 +115,7 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 		case first == nil:
 			return nil
 		case !first.opened:
-			if err := first.open(); err != nil {
+			if err := first.open(ctx); err != nil {
 				return err
 			}
 		default:
@@ -178,11 +182,11 @@ func (v *View) count(ctx context.Context, q *Query, stop func() bool) (n int, al
 		if stop() {
 			return n, false, nil
 		}
-		if err := s.open(); err != nil {
+		if err := s.open(ctx); err != nil {
 			return n, false, err
 		}
 		if s.everything() {
-			n += s.found.count()
+			n += int(s.found.count())
 			continue
 		}
 		for looked := 1; ; looked++ {
@@ -214,7 +218,7 @@ func (v *View) Keys(ctx context.Context, q Query, yield func(key string) bool) e
 			if s.done {
 				continue
 			}
-			if err := s.open(); err != nil {
+			if err := s.open(ctx); err != nil {
 				return err
 			}
 			for {

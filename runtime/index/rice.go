@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// A list is stored as the differences of its messages, less one, in Rice codes: the bits
+// A list is stored as the differences of its documents, less one, in Rice codes: the bits
 // above the lowest ones as so many set bits, a zero, and the lowest ones. How many are the
 // lowest follows from how long the list is. A difference with mostOnes bits set or more is
 // these, and then itself in 32 bits.
@@ -15,9 +15,9 @@ const mostOnes = 24
 // each place of one.
 const behindLists = 8
 
-// lowBits returns how many bits are the lowest ones in the list of count of all messages.
-func lowBits(count, messages uint32) int {
-	mean := uint64(messages) * 7 / (10 * uint64(max(count, 1)))
+// lowBits returns how many bits are the lowest ones in the list of count of all documents.
+func lowBits(count, documents uint32) int {
+	mean := uint64(documents) * 7 / (10 * uint64(max(count, 1)))
 	return max(0, bits.Len64(mean)-1)
 }
 
@@ -56,12 +56,12 @@ func (w *bitWriter) difference(d uint32, low int) {
 	w.write(uint64(d)&(1<<low-1), low)
 }
 
-// addDifferences adds the count messages of a list to a set, and reports whether they were
+// addDifferences adds the count documents of a list to a set, and reports whether they were
 // of so many. There are behindLists bytes more in data.
-func addDifferences(to set, data []byte, count, messages uint32) bool {
-	low := lowBits(count, messages)
+func addDifferences(to set, data []byte, count, documents uint32) bool {
+	low := lowBits(count, documents)
 	lowest := uint64(1)<<low - 1
-	at := uint64(0) // the least that the next message can be
+	at := uint64(0) // the least that the next document can be
 	place := 0      // in bits
 	last := 8 * (len(data) - behindLists)
 	for range count {
@@ -81,7 +81,7 @@ func addDifferences(to set, data []byte, count, messages uint32) bool {
 			at += binary.LittleEndian.Uint64(data[place>>3:]) >> (place & 7) & 0xFFFFFFFF
 			place += 32
 		}
-		if at >= uint64(messages) {
+		if at >= uint64(documents) {
 			return false
 		}
 		to[at/64] |= 1 << (at % 64)

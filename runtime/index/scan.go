@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"math"
 	"slices"
 	"sort"
 	"time"
@@ -24,8 +23,9 @@ type scan struct {
 	next, to uint32 // the messages that are left; next is a hit once the scan is opened
 	opened   bool
 	done     bool
-	found    set     // messages that may match
-	titled   set     // messages of conversations whose title matches; nil for none
+	found    set     // documents that may match
+	titled   set     // messages of conversations whose title may match; nil for none
+	titles   []uint8 // by conversation; nil for none
 	wanted   []uint8 // by conversation
 	texts    texts
 	current  Hit
@@ -37,6 +37,13 @@ const (
 	notAsked = iota
 	isWanted
 	isUnwanted
+)
+
+// What is known of whether the title of a conversation matches.
+const (
+	isOther = iota
+	mayMatch
+	isMatch
 )
 
 // scans returns a scan for each segment, of the messages that the times and the position of
@@ -198,24 +205,17 @@ func (s *scan) hit() (*Hit, error) {
 }
 
 // open finds the messages that may match.
-func (s *scan) open() error {
-	s.opened = true
-	if err := s.load(); err != nil {
+func (s *scan) open(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s.found = s.newSet()
-	s.wanted = make([]uint8, s.Conversations)
+	s.opened = true
 	p := s.query
+	s.found, p.spare = s.empty(p.spare), nil
 	var err error
 	switch len(p.folded) {
 	case 0:
-		for i := range s.found {
-			s.found[i] = math.MaxUint64
-		}
-		if rest := s.Messages % 64; rest != 0 {
-			s.found[len(s.found)-1] = 1<<rest - 1
-		}
-		return nil
+		s.found.fill(s.Messages)
 	case 1:
 		var l listOf
 		if l, err = s.list(oneByte | gram(p.folded[0])); err == nil && l.count > 0 {
@@ -223,127 +223,201 @@ func (s *scan) open() error {
 		}
 	case 2:
 		e := s.eachList(trigram(p.folded[0], p.folded[1], 0), trigram(p.folded[0], p.folded[1], end), func(l listOf) bool {
-			err = s.add(s.found, l)
+			err = cmp.Or(ctx.Err(), s.add(s.found, l))
 			return err == nil
 		})
 		err = cmp.Or(err, e)
 	default:
-		err = s.all3()
+		err = s.all3(ctx)
 	}
-	if err != nil || s.query.TextOnly {
-		return err
-	}
-	return s.titles()
-}
-
-// fewest returns how many messages the shortest list has of which all have a gram of the text.
-func (s *scan) fewest() (uint32, error) {
-	p := s.query
-	fewest := s.Messages
-	grams := p.grams
-	if len(p.folded) == 1 {
-		grams = []gram{oneByte | gram(p.folded[0])}
-	}
-	for _, g := range grams {
-		l, err := s.list(g)
-		if err != nil {
-			return 0, err
-		}
-		fewest = min(fewest, l.count)
-	}
-	return fewest, nil
-}
-
-// all3 finds the messages that have all grams of the text.
-func (s *scan) all3() error {
-	lists := make([]listOf, 0, len(s.query.grams))
-	for _, g := range s.query.grams {
-		l, err := s.list(g)
-		if err != nil || l.count == 0 {
-			return err
-		}
-		lists = append(lists, l)
-	}
-	slices.SortFunc(lists, func(a, b listOf) int { return cmp.Compare(a.count, b.count) })
-	left := 0
-	var others set
-	for i, l := range lists {
-		// To look at a message takes about as long as to read through so many others.
-		const look = 4000
-		switch {
-		case i == 0:
-			if err := s.add(s.found, l); err != nil {
-				return err
-			}
-		case left*look < int(l.count):
-			return nil
-		default:
-			if others == nil {
-				others = s.newSet()
-			}
-			clear(others)
-			if err := s.add(others, l); err != nil {
-				return err
-			}
-			s.found.and(others)
-		}
-		if left = s.found.count(); left == 0 {
-			return nil
-		}
-	}
-	return nil
-}
-
-// titles finds the messages of conversations whose title matches.
-func (s *scan) titles() error {
-	titles, err := s.all(secTitles)
 	if err != nil {
 		return err
 	}
-	ends, err := s.all(secTitleEnds)
-	if err != nil {
-		return err
+	if len(p.folded) > 0 && !p.TextOnly {
+		s.mayMatchTitles()
 	}
-	var matching bitmap
-	end := func(n int) int { return int(binary.LittleEndian.Uint64(ends[8*n:])) } //nolint:gosec // of the section
-	for n, from := 0, 0; n < int(s.Conversations); n++ {                          // the byte behind a title is in no text
-		at, _ := s.query.Find(titles[from:])
-		if at < 0 {
-			break
-		}
-		n += sort.Search(int(s.Conversations)-n, func(i int) bool { return end(n+i) > from+at })
-		if n == int(s.Conversations) || end(n) >= len(titles) {
-			return s.damaged()
-		}
-		if !s.Superseded.has(uint32(n)) { //nolint:gosec // a count
-			matching.add(uint32(n)) //nolint:gosec // a count
-		}
-		from = end(n) + 1
-	}
-	if len(s.Superseded) > 0 {
-		for n := range s.Conversations { // of which another segment has the title
-			if !s.Superseded.has(n) || s.Dead.has(n) {
-				continue
-			}
-			c, err := s.query.view.current(s.segment, n)
-			if err != nil {
-				return err
-			}
-			if at, _ := s.query.Find([]byte(c.Title)); at >= 0 {
-				matching.add(n)
-			}
-		}
-	}
-	if len(matching) == 0 {
+	s.found.cut(s.Messages)
+	if s.titles == nil && s.found.next(s.next, s.to) == s.to {
+		s.done, s.found, p.spare = true, nil, s.found
 		return nil
+	}
+	s.wanted = make([]uint8, s.Conversations)
+	if err := s.load(); err != nil || s.titles == nil {
+		return err
 	}
 	s.titled = s.newSet()
 	for n := s.next; n < s.to; n++ {
-		if matching.has(s.ownerOf(n)) {
+		owner := s.ownerOf(n)
+		if owner >= s.Conversations {
+			return s.damaged()
+		}
+		if s.titles[owner] != isOther {
 			s.titled[n/64] |= 1 << (n % 64)
 		}
 	}
 	return nil
+}
+
+// fewest returns about how many documents have the gram of the text that the fewest have, and
+// at least as many as have all.
+func (s *scan) fewest() (uint32, error) {
+	p := s.query
+	if len(p.folded) == 1 {
+		l, err := s.list(oneByte | gram(p.folded[0]))
+		return l.count, err
+	}
+	if err := s.order(); err != nil || len(p.grams) == 0 {
+		return s.documents(), err
+	}
+	_, count, err := s.listsOf(p.grams[0])
+	return count, err
+}
+
+// listsOf returns the lists of a range of grams, and how many documents are in them.
+func (s *scan) listsOf(g grams) (lists []listOf, count uint32, err error) {
+	err = s.eachList(g.first, g.last, func(l listOf) bool {
+		lists = append(lists, l)
+		count += l.count
+		return true
+	})
+	return lists, min(count, s.documents()), err
+}
+
+// order orders the grams of the text by how many documents have them, unless another segment
+// has: what is rare in one is rare in others.
+func (s *scan) order() error {
+	p := s.query
+	if p.ordered {
+		return nil
+	}
+	p.ordered = true
+	counts := map[grams]uint32{}
+	for _, g := range p.grams {
+		var err error
+		if _, counts[g], err = s.listsOf(g); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(p.grams, func(g, h grams) int { return cmp.Compare(counts[g], counts[h]) })
+	return nil
+}
+
+// all3 finds the documents that have the grams of the text: all of them, or so many that it is
+// as well to look at what is left.
+func (s *scan) all3(ctx context.Context) error {
+	p := s.query
+	if err := s.order(); err != nil {
+		return err
+	}
+	left := s.documents()
+	const mostInVain = 2
+	inVain := 0 // lists, one after the other, that were not worth it, as what is left may well match
+	for i, g := range p.grams {
+		if err := ctx.Err(); err != nil || inVain == mostInVain {
+			return err
+		}
+		lists, count, err := s.listsOf(g)
+		if err != nil {
+			return err
+		}
+		switch {
+		case count == 0:
+			clear(s.found)
+			copy(p.grams[1:], p.grams[:i]) // other segments will not have it either
+			p.grams[0] = g
+			return nil
+		case i == 0:
+			for _, l := range lists {
+				if err := s.add(s.found, l); err != nil {
+					return err
+				}
+			}
+		case !s.isWorth(left, count):
+			return nil
+		default:
+			p.others = s.empty(p.others)
+			for _, l := range lists {
+				if err := s.add(p.others, l); err != nil {
+					return err
+				}
+			}
+			s.found.and(p.others)
+		}
+		before := left
+		if left = s.found.count(); left == 0 {
+			return nil
+		}
+		if inVain++; s.takes(count) < (before-left)*look {
+			inVain = 0
+		}
+	}
+	return nil
+}
+
+// look is how long it takes to look at a document, in the units of takes.
+const look = 500
+
+// takes returns how long it takes to read lists of count documents, in units of what it takes
+// to read one of them.
+func (s *scan) takes(count uint32) uint32 {
+	const begin = 200
+	if isBitmap(count, s.documents()) {
+		return begin + s.documents()/32
+	}
+	return begin + count
+}
+
+// isWorth reports whether to read lists of count documents is faster than to look at what they
+// leave out of some documents.
+func (s *scan) isWorth(left, count uint32) bool {
+	return uint64(left)*look*uint64(s.documents()-count) > uint64(s.takes(count))*uint64(s.documents())
+}
+
+// mayMatchTitles finds the conversations whose title may match.
+func (s *scan) mayMatchTitles() {
+	may := func(n uint32) {
+		if s.titles == nil {
+			s.titles = make([]uint8, s.Conversations)
+		}
+		s.titles[n] = mayMatch
+	}
+	for n := s.found.next(s.Messages, s.documents()); n < s.documents(); n = s.found.next(n+1, s.documents()) {
+		if n -= s.Messages; !s.Superseded.has(n) {
+			may(n)
+		}
+		n += s.Messages
+	}
+	for n := range uint32(min(len(s.Superseded)*8, int(s.Conversations))) { //nolint:gosec // a count
+		if s.Superseded.has(n) && !s.Dead.has(n) { // another segment has the title
+			may(n)
+		}
+	}
+}
+
+// titleMatches reports whether the title of the conversation of a message matches.
+func (s *scan) titleMatches(message uint32) (bool, error) {
+	owner := s.ownerOf(message)
+	if s.titles == nil || s.titles[owner] != mayMatch {
+		return s.titles != nil && s.titles[owner] == isMatch, nil
+	}
+	var title []byte
+	if s.Superseded.has(owner) {
+		c, err := s.conversationOf(message)
+		if err != nil {
+			return false, err
+		}
+		title = []byte(c.Title)
+	} else {
+		var err error
+		if title, err = s.title(owner); err != nil {
+			return false, err
+		}
+	}
+	s.titles[owner] = isOther
+	if at, _ := s.query.Find(title); at >= 0 {
+		s.titles[owner] = isMatch
+	}
+	return s.titles[owner] == isMatch, nil
 }
 
 // everything reports whether all messages that were found match.
@@ -368,6 +442,9 @@ func (s *scan) hasOnly(kinds uint64) bool {
 
 // advance goes on to the next message that matches, from s.next on.
 func (s *scan) advance(ctx context.Context) error {
+	if s.done {
+		return nil
+	}
 	for looked := 1; ; looked++ {
 		n := s.found.next(s.next, s.to)
 		if s.titled != nil {
@@ -377,7 +454,7 @@ func (s *scan) advance(ctx context.Context) error {
 			s.done = true
 			return nil
 		}
-		matches, err := s.matches(n)
+		matches, err := s.matches(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -385,13 +462,14 @@ func (s *scan) advance(ctx context.Context) error {
 			return nil
 		}
 		s.next++
-		if looked%64 == 0 && ctx.Err() != nil {
+		const lookEvery = 1024 // messages of which the text is not read
+		if looked%lookEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
 }
 
-func (s *scan) matches(n uint32) (bool, error) {
+func (s *scan) matches(ctx context.Context, n uint32) (bool, error) {
 	q := s.query
 	if q.Kinds != 0 && q.Kinds>>s.kinds[n]&1 == 0 {
 		return false, nil
@@ -417,8 +495,14 @@ func (s *scan) matches(n uint32) (bool, error) {
 	if s.wanted[owner] == isUnwanted {
 		return false, nil
 	}
-	if q.exact() || s.titled != nil && s.titled.has(n) {
+	if s.found.has(n) && q.exact() {
 		return true, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	if matches, err := s.titleMatches(n); matches || err != nil || !s.found.has(n) {
+		return matches, err
 	}
 	stored, err := s.texts.stored(n)
 	if err != nil {

@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"sort"
 )
@@ -129,8 +130,8 @@ func (s *segment) eachList(first, last gram, yield func(listOf) bool) error {
 		for r := (reader{entries, true}); len(r.rest) > 0; {
 			g += gram(r.number())                                         //nolint:gosec // a difference of grams
 			l := listOf{gram: g, count: uint32(r.number()), from: offset} //nolint:gosec // a count
-			if isBitmap(l.count, int(s.Messages)) {
-				offset += (uint64(s.Messages) + 7) / 8
+			if isBitmap(l.count, s.documents()) {
+				offset += (uint64(s.documents()) + 7) / 8
 			} else {
 				offset += r.number()
 			}
@@ -157,22 +158,36 @@ func (s *segment) list(g gram) (found listOf, err error) {
 	return found, err
 }
 
-// set is a set of messages of a segment.
+// documents is how many documents are in lists: messages, and behind them titles.
+func (s *segment) documents() uint32 { return s.Messages + s.Conversations }
+
+// set is a set of documents of a segment.
 type set []uint64
 
-func (s *segment) newSet() set { return make(set, (s.Messages+63)/64) }
+func (s *segment) newSet() set { return make(set, (s.documents()+63)/64) }
 
-func (m set) has(message uint32) bool { return m[message/64]>>(message%64)&1 != 0 }
+// empty returns an empty set, in the memory of another one that nobody needs.
+func (s *segment) empty(other set) set {
+	n := (s.documents() + 63) / 64
+	if cap(other) < int(n) {
+		return s.newSet()
+	}
+	other = other[:n]
+	clear(other)
+	return other
+}
 
-func (m set) count() int {
+func (m set) has(document uint32) bool { return m[document/64]>>(document%64)&1 != 0 }
+
+func (m set) count() uint32 {
 	n := 0
 	for _, word := range m {
 		n += bits.OnesCount64(word)
 	}
-	return n
+	return uint32(n) //nolint:gosec // of documents
 }
 
-// next returns the first message of the set from one on, or most.
+// next returns the first document of the set from one on, or most.
 func (m set) next(from, most uint32) uint32 {
 	for from < most {
 		if word := m[from/64] >> (from % 64); word != 0 {
@@ -183,19 +198,37 @@ func (m set) next(from, most uint32) uint32 {
 	return most
 }
 
+// fill adds the first documents.
+func (m set) fill(first uint32) {
+	for i := range m {
+		m[i] = math.MaxUint64
+	}
+	m.cut(first)
+}
+
+// cut leaves of the set what is among the first documents.
+func (m set) cut(first uint32) {
+	at := first / 64
+	if int(at) >= len(m) {
+		return
+	}
+	m[at] &= 1<<(first%64) - 1
+	clear(m[at+1:])
+}
+
 func (m set) and(other set) {
 	for i := range m {
 		m[i] &= other[i]
 	}
 }
 
-// add adds the messages of a list to a set.
+// add adds the documents of a list to a set.
 func (s *segment) add(to set, l listOf) error {
 	data, err := s.part(secLists, l.from, l.to+behindLists)
 	if err != nil {
 		return err
 	}
-	if isBitmap(l.count, int(s.Messages)) {
+	if isBitmap(l.count, s.documents()) {
 		data = data[:l.to-l.from]
 		for len(data) >= 8 {
 			to[0] |= binary.LittleEndian.Uint64(data)
@@ -206,7 +239,7 @@ func (s *segment) add(to set, l listOf) error {
 		}
 		return nil
 	}
-	if !addDifferences(to, data, l.count, s.Messages) {
+	if !addDifferences(to, data, l.count, s.documents()) {
 		return s.damaged()
 	}
 	return nil

@@ -50,18 +50,9 @@ func parseSymbols(data []byte) (*symbols, bool) {
 
 // decode appends the text that codes stand for.
 func (s *symbols) decode(dst, codes []byte) []byte {
-	size := 0
-	for i := 0; i < len(codes); i++ {
-		if c := codes[i]; c != escape {
-			size += int(s.lengths[c])
-		} else {
-			size++
-			i++
-		}
-	}
 	at := len(dst)
-	end := at + size
-	dst = slices.Grow(dst, size+maxLength)[:end+maxLength]
+	dst = slices.Grow(dst, maxLength*(len(codes)+1))
+	dst = dst[:cap(dst)]
 	for i := 0; i < len(codes); i++ {
 		c := codes[i]
 		if c != escape {
@@ -71,10 +62,10 @@ func (s *symbols) decode(dst, codes []byte) []byte {
 		}
 		if i++; i < len(codes) {
 			dst[at] = codes[i]
+			at++
 		}
-		at++
 	}
-	return dst[:end]
+	return dst[:at]
 }
 
 // encoder encodes with symbols.

@@ -18,15 +18,29 @@ import (
 )
 
 // Writer changes an index. It is for one goroutine. What is written is seen by nobody until
-// it is committed.
+// it is committed. Once a segment cannot be written, nothing can, until it is cleared.
 type Writer struct {
 	manifest
 	segments []segment // newest first
 	base     map[string]bool
 	index    *Index
 	unlock   func()
-	builder  builder
+	builder  *builder
 	building map[string]int // place of the conversations of the builder, by key
+	writing  *writing       // nil for none
+	failed   error          // of writing a segment: what it had is lost, and nothing is committed
+	spare    *builder       // nil for none
+	using    assembler
+}
+
+// writing is a segment that is written while the next one is read.
+type writing struct {
+	building map[string]int // as in the writer
+	size     int64
+	done     chan struct{}
+	builder  *builder
+	segment  segment
+	err      error
 }
 
 // Write begins to change an index, which is made where there is none that can be used, and
@@ -42,15 +56,15 @@ func (x *Index) Write(ctx context.Context) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{index: x, unlock: unlock, builder: builder{limits: x.limits}, base: map[string]bool{}, building: map[string]int{}}
-	if err := w.begin(); err != nil {
+	w := &Writer{index: x, unlock: unlock, builder: &builder{limits: x.limits}, base: map[string]bool{}, building: map[string]int{}}
+	if err := w.open(); err != nil {
 		w.Close()
 		return nil, err
 	}
 	return w, nil
 }
 
-func (w *Writer) begin() error {
+func (w *Writer) open() error {
 	m, err := readManifest(w.index.dir)
 	var damage *DamageError
 	switch {
@@ -77,6 +91,10 @@ func (w *Writer) begin() error {
 
 // startOver begins an index with nothing in it.
 func (w *Writer) startOver() error {
+	_ = w.wait() // whatever came of it
+	w.failed = nil
+	w.builder.reset()
+	clear(w.building)
 	w.closeFiles()
 	entries, err := os.ReadDir(w.index.dir)
 	if err != nil {
@@ -96,6 +114,9 @@ func (w *Writer) State() State { return w.manifest.State }
 // Text returns how many bytes of messages there are.
 func (w *Writer) Text() int64 {
 	sum := int64(w.builder.size)
+	if w.writing != nil {
+		sum += w.writing.size
+	}
 	for _, s := range w.segments {
 		sum += s.Text
 	}
@@ -113,6 +134,7 @@ func (w *Writer) Clear() error { return w.startOver() }
 
 // Close ends the writing. What was not committed is gone.
 func (w *Writer) Close() {
+	_ = w.wait() // it was not committed
 	w.closeFiles()
 	w.unlock()
 }
@@ -129,8 +151,12 @@ func (w *Writer) closeFiles() {
 func (w *Writer) Lookup(key string) (c *Conversation, err error) {
 	err = guard(func(key string) error {
 		if at, ok := w.building[key]; ok {
-			c = &w.builder.conversations[at]
+			building := w.builder.conversations[at]
+			c = &building
 			return nil
+		}
+		if err := w.waitFor(key); err != nil {
+			return err
 		}
 		v := View{segments: w.segments}
 		c, err = v.lookup(key)
@@ -147,6 +173,11 @@ func (w *Writer) Lookup(key string) (c *Conversation, err error) {
 func (w *Writer) Put(ctx context.Context, c *Conversation, messages iter.Seq2[*Message, error]) error {
 	if _, ok := w.building[c.Key]; ok {
 		if err := w.flush(ctx); err != nil {
+			return err
+		}
+	}
+	if w.builder.nearlyFull() {
+		if err := w.begin(ctx); err != nil {
 			return err
 		}
 	}
@@ -183,9 +214,10 @@ func (w *Writer) put(ctx context.Context, c, old *Conversation, messages iter.Se
 			err = ctx.Err()
 		}
 		if err == nil && w.builder.full() && verified {
-			if err = w.flush(ctx); err == nil {
-				err = kill(w.segments[:1], c.Key, false) // the record, which is to come
+			if err = w.flush(ctx); err != nil {
+				return false, err
 			}
+			err = kill(w.segments[:1], c.Key, false) // the record, which is to come
 			at, mark = w.beginConversation(c), 0
 		}
 		if err != nil {
@@ -243,6 +275,9 @@ func (w *Writer) Delete(ctx context.Context, key string) error {
 			return err
 		}
 	}
+	if err := w.waitFor(key); err != nil {
+		return err
+	}
 	return kill(w.segments, key, true)
 }
 
@@ -269,32 +304,75 @@ func (w *Writer) Commit(ctx context.Context, state State) error {
 
 // flush writes what is in the builder as the newest segment.
 func (w *Writer) flush(ctx context.Context) error {
-	if len(w.builder.conversations) == 0 {
-		return nil
-	}
-	s, err := w.write(ctx, &w.builder)
-	if err != nil {
+	if err := w.begin(ctx); err != nil {
 		return err
 	}
-	w.segments = append([]segment{s}, w.segments...)
-	w.builder.reset()
-	clear(w.building)
+	return w.wait()
+}
+
+// begin begins to write what is in the builder, while the next segment is read.
+func (w *Writer) begin(ctx context.Context) error {
+	if err := w.wait(); err != nil || len(w.builder.conversations) == 0 {
+		return err
+	}
+	o := &writing{building: w.building, size: int64(w.builder.size), builder: w.builder, done: make(chan struct{})}
+	w.builder, w.spare, w.building, w.writing = w.spare, nil, map[string]int{}, o
+	if w.builder == nil {
+		w.builder = &builder{limits: o.builder.limits}
+	}
+	name := w.next()
+	go func() {
+		defer close(o.done)
+		o.segment, o.err = w.index.write(ctx, name, o.builder, &w.using)
+	}()
 	return nil
 }
 
-// write writes a segment.
-func (w *Writer) write(ctx context.Context, b *builder) (segment, error) {
+// wait waits until the segment that is being written is the newest one.
+func (w *Writer) wait() error {
+	o := w.writing
+	if o == nil {
+		return w.failed
+	}
+	<-o.done
+	o.builder.reset()
+	w.writing, w.spare = nil, o.builder
+	if o.err != nil {
+		w.failed = o.err
+		return o.err
+	}
+	w.segments = append([]segment{o.segment}, w.segments...)
+	return nil
+}
+
+// waitFor is wait where the segment has a conversation.
+func (w *Writer) waitFor(key string) error {
+	if w.writing != nil {
+		if _, ok := w.writing.building[key]; ok {
+			return w.wait()
+		}
+	}
+	return nil
+}
+
+// next returns the name of the next segment.
+func (w *Writer) next() string {
+	w.Sequence++
+	return segmentName(w.Sequence - 1)
+}
+
+// write writes a segment with a name.
+func (x *Index) write(ctx context.Context, name string, b *builder, using *assembler) (segment, error) {
 	if err := ctx.Err(); err != nil {
 		return segment{}, err
 	}
-	n := &named{File: segmentName(w.Sequence), Text: int64(b.size)}
-	w.Sequence++
-	path := filepath.Join(w.index.dir, n.File)
-	f, err := w.index.create(path)
+	n := &named{File: name, Text: int64(b.size)}
+	path := filepath.Join(x.dir, n.File)
+	f, err := x.create(path)
 	if err != nil {
 		return segment{}, err
 	}
-	n.Size, n.Sum, err = b.write(f)
+	n.Size, n.Sum, err = b.write(f, using)
 	var opened *file
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
 		opened, err = openFile(path, n.File, n.Size, n.Sum)
@@ -348,7 +426,7 @@ func (w *Writer) mergeGroup(ctx context.Context, group []int) error {
 		}
 		in[n] = true
 	}
-	b := &w.builder // which is empty
+	b := w.builder // which is empty
 	place := map[string]int{}
 	current := map[string]bool{}
 	err := guard(func(in map[int]bool) error {
@@ -368,7 +446,7 @@ func (w *Writer) mergeGroup(ctx context.Context, group []int) error {
 	}
 	var merged []segment
 	if len(b.conversations) > 0 {
-		s, err := w.write(ctx, b)
+		s, err := w.index.write(ctx, w.next(), b, &w.using)
 		b.reset()
 		if err != nil {
 			return err

@@ -53,7 +53,7 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 	return checks
 }
 
-// checkSearch says what conversation_search asks, and how large its index is. Settings that
+// checkSearch says what conversation_search asks, and what there is of indexes. Settings that
 // cannot be used are told with histories.
 func (f *family) checkSearch() (toolset.Check, bool) {
 	o := f.options(f.host.Dir)
@@ -67,14 +67,45 @@ func (f *family) checkSearch() (toolset.Check, bool) {
 		return toolset.Check{}, false
 	}
 	check := toolset.Check{Name: "search", Status: toolset.OK, Detail: "of all projects: " + join(sources, "and")}
-	var bytes int64
+	f.checkIndexes(&check, library)
+	return check, true
+}
+
+// checkIndexes adds to a check how large indexes are, how old, and which cannot be used.
+func (f *family) checkIndexes(check *toolset.Check, library *conversations.Library) {
+	var bytes, gone, oldest int64
+	var damaged []string
 	for _, r := range library.IndexReports() {
-		bytes += r.Bytes
+		if r.Err != nil {
+			damaged = append(damaged, fmt.Sprintf("%s in %s: %v", r.Store, r.Place, r.Err))
+		}
+		if r.Bytes > 0 && !r.Small {
+			bytes += r.Bytes
+			if oldest == 0 || r.Updated < oldest {
+				oldest = r.Updated
+			}
+		}
 	}
 	if bytes > 0 {
-		check.Detail += fmt.Sprintf("; indexes of %.1f MB", float64(bytes)/1e6)
+		check.Detail += fmt.Sprintf("; indexes of %.1f MB, the oldest of %s", float64(bytes)/1e6, time.Unix(oldest, 0).UTC().Format("2006-01-02 15:04 UTC"))
 	}
-	return check, true
+	unused, err := library.UnusedIndexes()
+	for _, u := range unused {
+		if u.Gone {
+			gone += u.Bytes
+		}
+	}
+	if gone > 0 {
+		check.Detail += fmt.Sprintf("; %.1f MB of indexes of what is gone, which %s search index removes", float64(gone)/1e6, f.host.Name)
+	}
+	if err != nil {
+		damaged = append(damaged, err.Error())
+	}
+	if len(damaged) > 0 {
+		check.Status = toolset.Warning
+		check.Detail += "; indexes that cannot be used, so that all is read: " + bounded(damaged, ", ", namedDamaged)
+		check.Fix = "make them anew: " + f.host.Name + " search index"
+	}
 }
 
 // checkHistories looks at what other programs recorded, each of which is a history.

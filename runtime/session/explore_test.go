@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"hash/maphash"
@@ -50,6 +51,7 @@ func (p *place) log(t checker) []Event {
 // one.
 type exploration struct {
 	t       *testing.T
+	name    string
 	limited bool // samples and interrupts are few, and count
 	whole   bool // logs are checked from their beginning
 	seen    map[uint64]struct{}
@@ -158,55 +160,105 @@ func stopped(effects []Effect) bool {
 	return !slices.ContainsFunc(effects, func(e Effect) bool { _, cancel := e.(Cancel); return !cancel })
 }
 
-// key is what decides on what happens from now on. The results that calls have are not of it, since nothing but an output
-// is made of them.
+// key is what decides on what happens from now on. Not of it are the results that calls have and the ids of calls, since
+// nothing but outputs is made of them; what is open in a task that is being stopped, but for its tool, since all of it is
+// closed alike; and which of the conversations that are not the root is called which, since they differ in nothing else.
 func (x *exploration) key(s State) uint64 {
-	var b keyed
-	for c := range s.Conversations() {
-		b.flag('c', c.Destroyed)
-		if turn := c.turn; turn != nil {
-			b.flag('t', true)
-			if x.limited {
-				b.number(turn.Samples)
-				b.number(turn.Interrupts)
+	others := len(s.conversations) - 1
+	names := make([]byte, others)
+	for i := range names {
+		names[i] = byte('1' + i)
+	}
+	least := x.named(nil, s, names)
+	var other []byte
+	permute(names, 0, func() {
+		if other = x.named(other[:0], s, names); bytes.Compare(other, least) < 0 {
+			least, other = other, least
+		}
+	})
+	return maphash.Bytes(x.seed, least)
+}
+
+// permute calls f for every order of what is behind the first n, but for the one that there is.
+func permute(names []byte, n int, f func()) {
+	for i := n; i < len(names); i++ {
+		names[n], names[i] = names[i], names[n]
+		if i > n {
+			f()
+		}
+		permute(names, n+1, f)
+		names[n], names[i] = names[i], names[n]
+	}
+}
+
+// named appends the key of a state in which the conversations behind the root have names.
+func (x *exploration) named(b []byte, s State, names []byte) []byte {
+	name := func(id string) byte {
+		if i := s.place(id); i > 0 {
+			return names[i-1]
+		} else if i < 0 { // it is still to be created
+			return '+'
+		}
+		return '0'
+	}
+	flag := func(letter byte, set bool) {
+		if set {
+			b = append(b, letter)
+		}
+	}
+	b = append(b, byte('0'+len(names)))
+	for _, want := range slices.Sorted(slices.Values(append([]byte{'0'}, names...))) {
+		for c := range s.Conversations() {
+			if name(c.ID) != want {
+				continue
+			}
+			b = append(b, want)
+			flag('d', c.Destroyed)
+			if c.turn != nil {
+				b = append(b, 't')
+				if x.limited {
+					b = append(b, byte('0'+c.turn.Samples), byte('0'+c.turn.Interrupts))
+				}
 			}
 		}
 	}
 	for _, batch := range s.stack {
-		b.text("/", batch.Caller)
+		b = append(b, '/', name(batch.Caller))
 		for _, f := range batch.Frames {
-			b.text("f", f.Target)
-			b.flag('s', f.Started)
-			b.flag('r', f.Result != nil)
+			b = append(b, ' ', name(f.Target))
+			flag('s', f.Started)
+			flag('r', f.Result != nil)
 		}
 	}
 	for _, q := range s.queue {
-		b.text("<", q.Conversation)
+		b = append(b, '<', name(q.Conversation))
 	}
-	if t := s.task; t != nil {
-		b.text("!", t.Conversation)
-		b.flag('s', t.sampling)
+	t := s.task
+	if t == nil {
+		return b
+	}
+	b = append(b, '!', name(t.Conversation))
+	flag('s', t.sampling)
+	call, runs := t.tool()
+	if t.stop == nil {
 		for _, call := range t.open {
-			b.text("k", call.ID)
-			b.text(string(call.Request.tool()), targetOf(call.Request))
-		}
-		if t.stop != nil {
-			b.text("x", t.stop.tool)
-			b.flag('c', t.stop.Chain)
-			for _, id := range slices.Sorted(slices.Values(t.stop.Destroy)) {
-				b.text("d", id)
+			b = append(append(b, ' '), call.Request.tool()...)
+			if target := targetOf(call.Request); target != "" {
+				b = append(b, ' ', name(target))
 			}
 		}
+		return b
 	}
-	return maphash.Bytes(x.seed, b)
+	b = append(b, 'x')
+	flag('t', runs && call.ID == t.stop.tool)
+	flag('c', t.stop.Chain)
+	var doomed []byte
+	for _, id := range t.stop.Destroy {
+		doomed = append(doomed, name(id))
+	}
+	slices.Sort(doomed)
+	return append(b, doomed...)
 }
-
-// keyed is a key in the making.
-type keyed []byte
-
-func (b *keyed) flag(what byte, set bool) { *b = strconv.AppendBool(append(*b, what), set) }
-func (b *keyed) number(n int)             { *b = strconv.AppendInt(append(*b, ' '), int64(n), 10) }
-func (b *keyed) text(what, s string)      { *b = append(append(append(*b, what...), s...), ' ') }
 
 // targetOf returns the conversation that a request names.
 func targetOf(request Request) string {
@@ -226,9 +278,12 @@ func (x *exploration) inputs(s State) []Input {
 		ids = append(ids, c.ID)
 	}
 	inputs := []Input{Recover{}, Interrupt{}, Interrupt{Chain: true}}
+	for _, q := range s.queue {
+		inputs = append(inputs, Interrupt{Chain: true, Submission: q.ID})
+	}
 	for _, id := range ids {
 		inputs = append(inputs, Remove{Conversation: id}, Remove{Conversation: id, Force: true})
-		if len(s.queue) < *explored.queue {
+		if s.task == nil || len(s.queue) < *explored.queue {
 			inputs = append(inputs, Submit{Conversation: id, Input: []Part{{Text: "go"}}})
 		}
 	}
@@ -246,9 +301,9 @@ func (x *exploration) inputs(s State) []Input {
 		return inputs
 	}
 	inputs = append(inputs, SampleFailed{Task: t.ID, Failure: Failure{Code: "overloaded"}, Usage: Usage{InputTokens: tokensPerSample}})
-	lines := []string{"say a", "say ", "think", "twice", "list", "tool", "tool + tool", "invalid + create x"}
+	lines := []string{"say a", "say ", "think", "twice", "list", "tool", "tool + tool", "invalid + send 1 x"}
 	if len(ids) < *explored.conversations {
-		lines = append(lines, "create x", "say a + create x", "tool + create x", "create x + create y", "create x + list")
+		lines = append(lines, "create x", "invalid + create x", "say a + create x", "tool + create x", "create x + create y", "create x + list")
 	}
 	if t.stop != nil { // a response that comes late: what it calls is closed, whatever it is
 		lines = []string{"say a", "twice", "tool + create x"}
@@ -330,12 +385,12 @@ func (x *exploration) comesToRest(p *place) {
 func TestExplore(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]Config{
-		"unlimited": {MaxInterruptChainDepth: 3, MaxInterruptsPerTurn: 1 << 20, MaxInterruptsPerResponse: 2, MaxSamplesPerTurn: 1 << 20, MaxConversations: 3},
+		"unlimited": {MaxInterruptChainDepth: 3, MaxInterruptsPerTurn: 1 << 20, MaxInterruptsPerResponse: 2, MaxSamplesPerTurn: 1 << 20, MaxConversations: *explored.conversations},
 		"limited":   {MaxInterruptChainDepth: 1, MaxInterruptsPerTurn: 2, MaxInterruptsPerResponse: 1, MaxSamplesPerTurn: 2, MaxConversations: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := &exploration{t: t, limited: name == "limited", seen: map[uint64]struct{}{}, seed: maphash.MakeSeed(), replies: map[reply][]ResponseItem{}}
+			x := &exploration{t: t, name: name, limited: name == "limited", seen: map[uint64]struct{}{}, seed: maphash.MakeSeed(), replies: map[reply][]ResponseItem{}}
 			x.explore(config)
 		})
 	}
@@ -359,16 +414,13 @@ func (x *exploration) explore(config Config) {
 		}
 		x.comesToRest(p)
 		p.state, p.audit = State{}, audit{} // there are many places
-		if n%10000 == 0 {
-			x.t.Logf("at %d of %d", n, len(x.seen))
-		}
 	}
 	of := "all"
 	if n < len(x.queue) {
 		of = fmt.Sprint("the first ", n, " of at least")
 	}
-	x.t.Logf("%s %d states, %d transitions, %d of them recoveries; %d inputs refused; stacks up to %d, logs up to %d events",
-		of, len(x.seen), x.transitions, x.recoveries, x.refused, x.deepest, x.longest)
+	x.t.Logf("%s: %s %d states, %d transitions, %d of them recoveries; %d inputs refused; stacks up to %d, logs up to %d events",
+		x.name, of, len(x.seen), x.transitions, x.recoveries, x.refused, x.deepest, x.longest)
 	if x.recoveries != n {
 		x.t.Errorf("%d states, %d recoveries", n, x.recoveries)
 	}

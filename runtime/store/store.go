@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/caller"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -43,6 +44,8 @@ type Options struct {
 	Project *project.Project
 	// Getenv looks up the environment; nil means os.Getenv.
 	Getenv func(string) string
+	// Facts is where what was read is kept; nil for nowhere.
+	Facts *facts.Directory
 }
 
 // Env returns what looks up the environment.
@@ -155,6 +158,15 @@ type Conversation struct {
 	// conversations are added.
 	Order int64
 	Record
+}
+
+// Keeper is a [Record] that keeps something that was found out by reading its events, for who
+// reads it another time.
+type Keeper interface {
+	// Kept returns what was kept last, where metadata and events are what they were then.
+	Kept() ([]byte, bool)
+	// Keep keeps what the events that were listed tell.
+	Keep(found []byte)
 }
 
 // Record is what is recorded in a conversation of a session.

@@ -2,6 +2,8 @@ package editor_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -144,6 +146,53 @@ func TestReferenceHasEveryKey(t *testing.T) {
 			if !strings.Contains(text, "| `"+k.Name+"` |") || k.Doc == "" || strings.HasSuffix(k.Doc, ".") {
 				t.Errorf("%s of %s is not told", k.Name, kind)
 			}
+		}
+	}
+}
+
+// TestSchemaKeepsToTheRulesOfTaplo holds the schemas against what the language server
+// that most editors have for TOML knows: the features of draft 4, and nothing beside a
+// reference. See https://taplo.tamasfe.dev/configuration/developing-schemas.html
+func TestSchemaKeepsToTheRulesOfTaplo(t *testing.T) {
+	t.Parallel()
+	// Where true, the members of the value have free names.
+	draft4 := map[string]bool{
+		"$schema": false, "title": false, "description": false, "type": false, "enum": false, "items": false, "required": false,
+		"additionalProperties": false, "allOf": false, "anyOf": false, "$ref": false, "properties": true, "definitions": true,
+	}
+	var walk func(path string, v any, free bool)
+	walk = func(path string, v any, free bool) {
+		switch v := v.(type) {
+		case []any:
+			for i := range v {
+				walk(fmt.Sprintf("%s/%d", path, i), v[i], false)
+			}
+		case map[string]any:
+			if _, ok := v["$ref"]; ok && !free && len(v) > 1 {
+				t.Errorf("%s has a reference, and more, which is ignored", path)
+			}
+			for name, value := range v {
+				names, known := draft4[name]
+				if !free && !known {
+					t.Errorf("%s: %s is no keyword of draft 4 that is known here", path, name)
+				}
+				walk(path+"/"+name, value, names && !free)
+			}
+		}
+	}
+	for _, kind := range []string{spec.ToolKind, spec.ProjectKind} {
+		text := editor.Schema(kind)
+		var document any
+		if err := json.Unmarshal(text, &document); err != nil {
+			t.Fatal(err)
+		}
+		walk(kind, document, false)
+		c := jsonschema.NewCompiler()
+		if err := c.AddResource("mem:///4.json", bytes.NewReader(bytes.Replace(text, []byte("draft-07"), []byte("draft-04"), 1))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Compile("mem:///4.json"); err != nil {
+			t.Errorf("%s is no schema of draft 4: %v", kind, err)
 		}
 	}
 }

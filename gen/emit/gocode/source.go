@@ -3,7 +3,6 @@ package gocode
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -142,49 +141,29 @@ func (s *source) write(depth int, line string) {
 	s.text = append(append(s.text, line...), '\n')
 }
 
-// flush writes the lines that wait, with their columns aligned.
+// flush writes the lines that wait, with their columns aligned: gofmt does so where no
+// key of a literal has more than 40 characters, and none has here.
 func (s *source) flush() {
-	for len(s.rows) > 0 {
-		n := section(s.rows)
-		rows := s.rows[:n]
-		widths := make([]int, len(rows[0]))
-		for _, row := range rows {
-			for i, column := range row {
-				widths[i] = max(widths[i], width(column))
-			}
-		}
-		for _, row := range rows {
-			var line strings.Builder
-			for i, column := range row {
-				line.WriteString(column)
-				if i < len(row)-1 {
-					line.WriteString(strings.Repeat(" ", widths[i]-width(column)+1))
-				}
-			}
-			s.write(s.depth, line.String())
-		}
-		s.rows = s.rows[n:]
+	if len(s.rows) == 0 {
+		return
 	}
-}
-
-// section returns how many of the rows gofmt aligns with the first: where the names of
-// fields differ much in length, it begins anew.
-func section(rows [][]string) int {
-	const small, much = 40, 2.5
-	sum, before := 0.0, 0
-	for i, row := range rows {
-		name, isKey := strings.CutSuffix(row[0], ":")
-		size := utf8.RuneCountInString(name)
-		if isKey && i > 0 && (size > small || before > small) {
-			ratio := float64(size) / math.Exp(sum/float64(i))
-			if much*ratio <= 1 || much <= ratio {
-				return i
+	widths := make([]int, len(s.rows[0]))
+	for _, row := range s.rows {
+		for i, column := range row {
+			widths[i] = max(widths[i], width(column))
+		}
+	}
+	for _, row := range s.rows {
+		var line strings.Builder
+		for i, column := range row {
+			line.WriteString(column)
+			if i < len(row)-1 {
+				line.WriteString(strings.Repeat(" ", widths[i]-width(column)+1))
 			}
 		}
-		sum += math.Log(float64(size))
-		before = size
+		s.write(s.depth, line.String())
 	}
-	return len(rows)
+	s.rows = s.rows[:0]
 }
 
 // width is how many characters a column has when packages have their names.

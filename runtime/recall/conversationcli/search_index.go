@@ -25,8 +25,12 @@ searches need not read them. It stands in the user's cache directory, takes a
 little more room than the texts, and can be removed at any time: answers are
 the same without it. A store with less than 20 MB of text needs none.
 
-An MCP server does the same by itself once messages were searched. To keep no
-index, write in convtools.toml:
+Indexes of stores that are gone are removed; "search status" shows those of
+stores that are not searched.
+
+An MCP server makes indexes by itself once messages were searched. Lists of
+many conversations keep titles, times and counts beside them, and --clear
+removes those too. To keep none of it, write in convtools.toml:
 
   [index]
   off = true`,
@@ -70,6 +74,10 @@ func (s *searchCommands) index(ctx context.Context, indexes *conversations.Index
 	if err != nil {
 		return err
 	}
+	gone, err := library.RemoveGoneIndexes()
+	if err != nil {
+		return err
+	}
 	stores := []indexedStore{}
 	for _, r := range reports {
 		store := indexedStore{
@@ -87,9 +95,9 @@ func (s *searchCommands) index(ctx context.Context, indexes *conversations.Index
 		stores = append(stores, store)
 	}
 	if asJSON {
-		return cli.PrintJSON(s.host.Stdout, map[string]any{"stores": stores})
+		return cli.PrintJSON(s.host.Stdout, map[string]any{"stores": stores, "gone": unusedOf(gone)})
 	}
-	return s.writeIndexed(stores)
+	return s.writeIndexed(stores, gone)
 }
 
 // indexProgress returns what shows how far the making of an index is, on a terminal.
@@ -109,7 +117,32 @@ func (s *searchCommands) indexProgress() func(store.Store, int, int) {
 	}
 }
 
-func (s *searchCommands) writeIndexed(stores []indexedStore) error {
+// unusedIndex is an index that no store has that is searched, as JSON.
+type unusedIndex struct {
+	Store string `json:"store"`
+	Place string `json:"place"`
+	Gone  bool   `json:"gone"` // nothing will use it again
+	Bytes int64  `json:"bytes"`
+}
+
+func unusedOf(indexes []conversations.UnusedIndex) []unusedIndex {
+	list := []unusedIndex{}
+	for _, u := range indexes {
+		list = append(list, unusedIndex{u.Store, u.Place, u.Gone, u.Bytes})
+	}
+	return list
+}
+
+// describeUnused describes an index that no store has that is searched.
+func (s *searchCommands) describeUnused(u *conversations.UnusedIndex) string {
+	of := "an index"
+	if u.Store != "" {
+		of += " of " + u.Store + " in " + s.shortPath(u.Place)
+	}
+	return fmt.Sprintf("%s, %.1f MB", of, float64(u.Bytes)/1e6)
+}
+
+func (s *searchCommands) writeIndexed(stores []indexedStore, gone []conversations.UnusedIndex) error {
 	rows := [][]string{{"STORE", "INDEX", "CONVERSATIONS", "MESSAGES", "CHANGED", "MB"}}
 	var remarks []string
 	for _, store := range stores {
@@ -120,6 +153,9 @@ func (s *searchCommands) writeIndexed(stores []indexedStore) error {
 		if store.Problem != "" {
 			remarks = append(remarks, store.Store+": "+store.Problem)
 		}
+	}
+	for i := range gone {
+		remarks = append(remarks, "removed, as nothing uses it again: "+s.describeUnused(&gone[i]))
 	}
 	var b strings.Builder
 	for _, line := range align(rows, func(column int) bool { return column > 1 }) {

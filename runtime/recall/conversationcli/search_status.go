@@ -77,10 +77,14 @@ func (s *searchCommands) status(ctx context.Context, asJSON bool) error {
 			stores = append(stores, *store)
 		}
 	}
-	if asJSON {
-		return cli.PrintJSON(s.host.Stdout, map[string]any{"stores": stores})
+	unused, err := library.UnusedIndexes()
+	if err != nil {
+		return err
 	}
-	return s.writeStatus(stores)
+	if asJSON {
+		return cli.PrintJSON(s.host.Stdout, map[string]any{"stores": stores, "unused_indexes": unusedOf(unused)})
+	}
+	return s.writeStatus(stores, unused)
 }
 
 // searched returns what there is in a kind of store; nil where there is nothing.
@@ -124,7 +128,7 @@ func (s *searchCommands) indexOf(store *searchedStore) string {
 	return fmt.Sprintf("%.1f MB, %s", float64(store.IndexBytes)/1e6, s.when(*store.IndexedAt, false))
 }
 
-func (s *searchCommands) writeStatus(stores []searchedStore) error {
+func (s *searchCommands) writeStatus(stores []searchedStore, unused []conversations.UnusedIndex) error {
 	rows := [][]string{{"STORE", "CONVERSATIONS", "MESSAGES", "NEWEST", "INDEX"}}
 	var remarks []string
 	for _, store := range stores {
@@ -140,6 +144,13 @@ func (s *searchCommands) writeStatus(stores []searchedStore) error {
 			}
 			remarks = append(remarks, store.Store+": "+p)
 		}
+	}
+	for i := range unused {
+		why := "not searched"
+		if unused[i].Gone {
+			why = "gone, and removed by search index"
+		}
+		remarks = append(remarks, s.describeUnused(&unused[i])+": "+why)
 	}
 	var b strings.Builder
 	for _, line := range align(rows, func(column int) bool { return column == 1 || column == 2 }) {

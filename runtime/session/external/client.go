@@ -250,15 +250,28 @@ func (o *opened) converse(ctx, waiting context.Context, call contract.Call, requ
 // more of them as any caller is.
 func (o *opened) makeRoom(ctx context.Context) error {
 	s := o.State()
-	wanted := 1
-	for _, q := range s.Queue() {
-		if c, ok := conv.ParseOutsideCall(q.Input); ok && c.Tool == string(session.ConvCreate) {
+	wanted, asked := 1, map[string]bool{}
+	waits := func(parts []session.Part) {
+		c, _ := conv.ParseOutsideCall(parts)
+		asked[c.Target()] = true
+		if c.Tool == string(session.ConvCreate) {
 			wanted++
+		}
+	}
+	for _, q := range s.Queue() {
+		waits(q.Input)
+	}
+	if items := s.Root().Items(); len(items) > 0 {
+		if _, running := s.Running(); running == o.root && items[len(items)-1].Kind == session.UserMessage { // it has not called yet
+			waits(items[len(items)-1].Parts)
 		}
 	}
 	for _, c := range s.Idling() {
 		if wanted <= s.Room() || !c.LastActive.Before(o.began) {
 			break
+		}
+		if asked[c.ID] {
+			continue
 		}
 		err := o.Remove(ctx, session.Remove{Conversation: c.ID})
 		var refusal *session.Refusal // another call was faster

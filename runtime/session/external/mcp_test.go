@@ -379,3 +379,31 @@ func TestLeftBehind(t *testing.T) {
 		t.Errorf("a fourth one where all are in use: %+v", full)
 	}
 }
+
+// A conversation that somebody has asked meanwhile stays, though it has been idle longest.
+func TestLeftBehindAndAsked(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.configure("chat", "[session]\nmax_conversations = 3")
+	client, stop := l.connect("stdio", nil)
+	first := l.answered(client, "conv.create", map[string]any{"user_instruction": "one"})
+	second := l.answered(client, "conv.create", map[string]any{"user_instruction": "two"})
+	stop()
+	client, stop = l.connect("stdio", nil)
+	defer stop()
+	running := l.must(client, "conv.send", map[string]any{"conversation_id": second.ConversationID, "text": "long", "wait_ms": 0})
+	<-l.asked
+	queued := l.must(client, "conv.send", map[string]any{"conversation_id": first.ConversationID, "text": "behind", "wait_ms": 0})
+	if full := l.must(client, "conv.create", map[string]any{"user_instruction": "three", "wait_ms": 0}); full.Status != "running" {
+		t.Errorf("%+v", full)
+	}
+	l.answers <- "yes"
+	for _, task := range []answer{running, queued} {
+		if got := l.answered(client, "conv.wait", map[string]any{"task_id": task.TaskID}); got.Status != "completed" || got.Message != "yes" {
+			t.Errorf("%+v", got)
+		}
+	}
+	if list := l.must(client, "conv.list", nil).Conversations; len(list) != 3 {
+		t.Errorf("there are %+v", list)
+	}
+}

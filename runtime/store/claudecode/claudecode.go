@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/sessionid"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -32,6 +33,7 @@ type Store struct {
 	projects string // the directory
 	project  *project.Project
 	getenv   func(string) string
+	facts    *facts.Book
 }
 
 // Open returns the store, and false where Claude Code has recorded nothing there.
@@ -41,6 +43,7 @@ func Open(o store.Options) (*Store, bool) {
 		return nil, false
 	}
 	s := &Store{projects: filepath.Join(home, "projects"), project: o.Project, getenv: o.Env()}
+	s.facts = o.Facts.Of(Name, s.projects)
 	return s, store.IsThere(s.projects)
 }
 
@@ -69,7 +72,11 @@ func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", s.projects, err)
 	}
-	return &session{store: s, root: root}, nil, nil
+	opened := &session{store: s, root: root, look: s.facts.Look()}
+	if opened.look.Wanted() {
+		opened.dir, _ = root.Open(".") // without it everything is read
+	}
+	return opened, nil, nil
 }
 
 // IDPrefix is what the ids of conversations of this store begin with.

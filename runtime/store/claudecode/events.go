@@ -12,6 +12,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -19,6 +20,8 @@ import (
 
 // conversation is where a conversation is recorded. It implements [store.Record].
 type conversation struct {
+	facts.Sheet // of the events; zero where nothing is kept
+
 	store *Store
 	id    transcript.ID
 	file  string // in the directory of projects, with slashes
@@ -55,6 +58,9 @@ func (c *conversation) Events(ctx context.Context, buffer *store.Buffer) (store.
 
 // Version implements [store.Record].
 func (c *conversation) Version(context.Context) (string, error) {
+	if v := c.Sheet.Version(); v != "" {
+		return v, nil
+	}
 	f, info, err := c.open(c.file)
 	if err != nil {
 		return "", fmt.Errorf("looking at the events of %s: %w", c.id, err)

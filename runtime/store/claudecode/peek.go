@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -38,7 +37,7 @@ type metadata struct {
 	hasSide, hasTop bool
 	preamble        time.Time // of a line before the first record
 	copied          bool      // it begins with records of another session
-	modified        time.Time
+	modified        int64     // in nanoseconds of Unix time
 	size            int64
 }
 
@@ -53,7 +52,7 @@ func peek(ctx context.Context, files *safefile.Series, file string, buf []byte) 
 	if err != nil {
 		return nil, err
 	}
-	m := &metadata{whole: ends.Whole, modified: info.ModTime(), size: info.Size()}
+	m := &metadata{whole: ends.Whole, modified: info.ModTime().UnixNano(), size: info.Size()}
 	var messages [][]byte
 	for _, part := range [][]byte{ends.Head, ends.Tail} {
 		for line := range bytes.SplitSeq(part, []byte("\n")) {
@@ -199,17 +198,18 @@ func (m *metadata) isConversation(agent bool) bool {
 // maxDescription bounds the file that describes a sub-agent.
 const maxDescription = 64 << 10
 
-// description returns what a sub-agent was started for, or "".
-func (s *session) description(file string) string {
-	data, err := safefile.ReadIn(s.root, strings.TrimSuffix(file, path.Ext(file))+".meta.json", maxDescription)
+// readDescription reads what a sub-agent was started for.
+func (s *session) readDescription(file string) (string, error) {
+	data, err := safefile.ReadIn(s.root, file, maxDescription)
 	if err != nil {
-		return ""
+		return "", err
 	}
 	var meta struct {
 		Description string `json:"description"`
 	}
-	if err := json.Unmarshal(data, &meta); err != nil {
-		return ""
+	err = json.Unmarshal(data, &meta)
+	if err != nil {
+		return "", nil //nolint:nilerr // it describes nothing
 	}
-	return meta.Description
+	return meta.Description, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/sessionid"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -28,10 +29,18 @@ import (
 type session struct {
 	store *Store
 	root  *os.Root
+	look  facts.Look
+	dir   *os.File // root; nil where nothing is kept
 }
 
 // Close implements [store.Session].
-func (s *session) Close() { s.root.Close() }
+func (s *session) Close() {
+	s.store.facts.Save()
+	if s.dir != nil {
+		s.dir.Close()
+	}
+	s.root.Close()
+}
 
 const (
 	extension    = ".jsonl"
@@ -44,6 +53,7 @@ type entry struct {
 	file    string // in the directory of projects, with slashes
 	session string // uuid; of a sub-agent that of its session, where the path has it
 	agent   string // name, where it is that of a sub-agent
+	stamp   facts.Stamp
 	meta    *metadata
 	err     error
 }
@@ -57,7 +67,7 @@ func (e *entry) id() transcript.ID { return id(e.session, e.agent) }
 
 // folders returns the folders that may have sessions of the project.
 func (s *session) folders() ([]string, error) {
-	all, err := readDir(s.root, ".")
+	all, err := safefile.ReadDirIn(s.root, ".")
 	if err != nil {
 		return nil, err
 	}
@@ -72,15 +82,6 @@ func (s *session) folders() ([]string, error) {
 	return names, nil
 }
 
-func readDir(root *os.Root, name string) ([]fs.DirEntry, error) {
-	f, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return f.ReadDir(-1)
-}
-
 // isDir reports whether an entry is a directory, or a link to one below the root.
 func isDir(root *os.Root, name string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {
@@ -92,7 +93,7 @@ func isDir(root *os.Root, name string, e fs.DirEntry) bool {
 
 // transcripts returns the transcripts in a folder, in the order of their names.
 func (s *session) transcripts(folder string) ([]*entry, error) {
-	all, err := readDir(s.root, folder)
+	all, err := safefile.ReadDirIn(s.root, folder)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (s *session) transcripts(folder string) ([]*entry, error) {
 // directory.
 func (s *session) subagents(dir, session string) []*entry {
 	dir = path.Join(dir, subagentsDir)
-	all, err := readDir(s.root, dir)
+	all, err := safefile.ReadDirIn(s.root, dir)
 	if err != nil {
 		return nil // there need not be any
 	}
@@ -167,11 +168,15 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 	if err != nil {
 		return nil, nil, err
 	}
-	var list []store.Conversation
+	list := make([]store.Conversation, 0, len(shown))
 	for _, e := range shown {
 		c := s.conversation(e, titles)
 		if fork, ok := forks[e]; ok {
-			c.Parent, c.Record.(*conversation).copies = fork.from, fork.files
+			record := c.Record.(*conversation)
+			c.Parent, record.Sheet = fork.from, s.events(c.ID, append([]*entry{e}, fork.others...)...)
+			for _, other := range fork.others {
+				record.copies = append(record.copies, other.file)
+			}
 		}
 		if e.meta.hasTop || !e.meta.whole || e.agent != "" {
 			list = append(list, c)
@@ -209,11 +214,26 @@ func (s *session) peekAll(ctx context.Context, all []*entry) {
 				if i >= len(all) {
 					return
 				}
-				all[i].meta, all[i].err = peek(ctx, files, all[i].file, buf)
+				s.peek(ctx, files, all[i], buf)
 			}
 		})
 	}
 	workers.Wait()
+}
+
+// peek reads the metadata of a transcript, unless it is known.
+func (s *session) peek(ctx context.Context, files *safefile.Series, e *entry, buf []byte) {
+	e.stamp, _ = s.stamp(e.file) // without one it is read
+	sheet := s.look.Sheet(factMetadata, e.file, e.stamp)
+	if data, ok := sheet.Kept(); ok {
+		e.meta = &metadata{}
+		if e.meta.decode(data, e.stamp) {
+			return
+		}
+	}
+	if e.meta, e.err = peek(ctx, files, e.file, buf); e.err == nil {
+		sheet.KeepFor(e.meta.encode(), min(e.meta.size, 2*peekSize))
+	}
 }
 
 // usable returns the transcripts that could be read, with the sessions of sub-agents.
@@ -248,7 +268,7 @@ func (e *entry) knownID() transcript.ID {
 // last counts.
 func (s *session) unique(all []*entry, problems []store.Problem) ([]*entry, []store.Problem) {
 	slices.SortStableFunc(all, func(a, b *entry) int {
-		return cmp.Or(a.id().Compare(b.id()), b.meta.modified.Compare(a.meta.modified))
+		return cmp.Or(a.id().Compare(b.id()), cmp.Compare(b.meta.modified, a.meta.modified))
 	})
 	var kept []*entry
 	for _, e := range all {
@@ -270,7 +290,7 @@ func (s *session) conversation(e *entry, summaries map[key]string) store.Convers
 			ID: e.id(), Source: Name, Title: e.meta.title(summaries), CreatedAt: e.meta.created, Dir: e.meta.cwd,
 		},
 		LastAt: e.meta.last,
-		Record: &conversation{store: s.store, id: e.id(), file: e.file, agent: e.agent != ""},
+		Record: &conversation{Sheet: s.events(e.id(), e), store: s.store, id: e.id(), file: e.file, agent: e.agent != ""},
 	}
 	if e.agent != "" {
 		c.Parent = id(e.session, "")
@@ -296,14 +316,18 @@ func (s *session) withoutCopies(ctx context.Context, all []*entry) ([]*entry, ma
 
 // fork is what a session was forked from.
 type fork struct {
-	from  transcript.ID // the one of which it has the most records
-	files []string      // that have some of its records too, and tell them instead
+	from   transcript.ID // the one of which it has the most records
+	others []*entry      // that have some of its records too, and tell them instead
 }
 
 // families returns the groups of two sessions and more that have a record in common
 // near their beginning or their end.
 func families(all []*entry) [][]*entry {
-	first := map[key]int{}
+	said := 0
+	for _, e := range all {
+		said += len(e.meta.said)
+	}
+	first := make(map[key]int, said)
 	group := make([]int, len(all)) // the first entry of the group, as far as that is known
 	find := func(i int) int {
 		for group[i] != i {
@@ -352,6 +376,10 @@ type relative struct {
 // of their files are read: only sessions that were forked, or continued by versions
 // before 2.0, are in one.
 func (s *session) resolve(ctx context.Context, family []*entry, hidden map[*entry]bool, forks map[*entry]fork) error {
+	sheet := s.familySheet(family)
+	if data, ok := sheet.Kept(); ok && decodeFamily(data, family, hidden, forks) {
+		return nil
+	}
 	buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
 	defer buffer.Release()
 	holders := map[key]int{}
@@ -374,6 +402,7 @@ func (s *session) resolve(ctx context.Context, family []*entry, hidden map[*entr
 		}
 		members = append(members, r)
 	}
+	compared := len(members)
 	for _, r := range members {
 		for _, k := range r.keys {
 			if holders[k.key] == 1 {
@@ -403,7 +432,7 @@ func (s *session) resolve(ctx context.Context, family []*entry, hidden map[*entr
 		var f fork
 		most := 0
 		for _, earlier := range members[:i] {
-			f.files = append(f.files, earlier.file)
+			f.others = append(f.others, earlier.entry)
 			if n := common(r.has, earlier.has); n > most {
 				f.from, most = earlier.id(), n
 			}
@@ -411,6 +440,9 @@ func (s *session) resolve(ctx context.Context, family []*entry, hidden map[*entr
 		if i > 0 {
 			forks[r.entry] = f
 		}
+	}
+	if compared == len(family) {
+		sheet.Keep(encodeFamily(family, hidden, forks))
 	}
 	return nil
 }
@@ -449,6 +481,39 @@ func (s *session) chains(ctx context.Context, e *entry) ([]store.Conversation, e
 	if e.agent != "" || !strings.HasPrefix(e.meta.version, "1.") && !e.meta.hasSide {
 		return nil, nil
 	}
+	found, ok := s.keptChains(e)
+	if !ok {
+		var err error
+		if found, err = s.readChains(ctx, e); err != nil {
+			return s.sideChains(e, found), err
+		}
+		s.keepChains(e, found)
+	}
+	return s.sideChains(e, found), nil
+}
+
+// chain is a side chain in the file of a session.
+type chain struct {
+	key     key // of the record with which it begins
+	title   string
+	created time.Time
+}
+
+// sideChains returns what List returns of side chains.
+func (s *session) sideChains(e *entry, chains []chain) []store.Conversation {
+	var list []store.Conversation
+	for _, c := range chains {
+		id := id(e.session, fmt.Sprintf("%x", c.key[:4]))
+		list = append(list, store.Conversation{
+			Conversation: transcript.Conversation{ID: id, Source: Name, Title: c.title, CreatedAt: c.created, Parent: e.id(), Dir: e.meta.cwd},
+			Record:       &conversation{Sheet: s.events(id, e), store: s.store, id: id, file: e.file, chain: c.key},
+		})
+	}
+	return list
+}
+
+// readChains reads the side chains in the file of a session, up to an error.
+func (s *session) readChains(ctx context.Context, e *entry) ([]chain, error) {
 	buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
 	defer buffer.Release()
 	found := conversation{store: s.store, id: e.id()}
@@ -462,7 +527,7 @@ func (s *session) chains(ctx context.Context, e *entry) ([]store.Conversation, e
 	if err != nil {
 		return nil, err
 	}
-	var list []store.Conversation
+	var list []chain
 	for _, n := range t.chains() {
 		line, _, err := lines.At(ctx, n.offset)
 		if err != nil {
@@ -470,13 +535,7 @@ func (s *session) chains(ctx context.Context, e *entry) ([]store.Conversation, e
 		}
 		r, _ := parse(line)
 		at, _ := transcript.ParseTimestamp(r.stamp)
-		name := fmt.Sprintf("%x", n.key[:4])
-		list = append(list, store.Conversation{
-			Conversation: transcript.Conversation{
-				ID: id(e.session, name), Source: Name, Title: firstPrompt(&r), CreatedAt: at, Parent: e.id(), Dir: e.meta.cwd,
-			},
-			Record: &conversation{store: s.store, id: id(e.session, name), file: e.file, chain: n.key},
-		})
+		list = append(list, chain{n.key, firstPrompt(&r), at})
 	}
 	return list, nil
 }
@@ -535,7 +594,7 @@ func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversat
 		}
 		return store.Conversation{}, s.notFound(ctx, want, folders)
 	}
-	newest := slices.MaxFunc(found, func(a, b *entry) int { return a.meta.modified.Compare(b.meta.modified) })
+	newest := slices.MaxFunc(found, func(a, b *entry) int { return cmp.Compare(a.meta.modified, b.meta.modified) })
 	return s.conversation(newest, s.summaries(ctx, newest)), nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/sessionid"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -31,6 +32,7 @@ type Store struct {
 	home    string
 	project *project.Project
 	getenv  func(string) string
+	facts   *facts.Book
 }
 
 // Open returns the store, and false where Codex has recorded nothing there.
@@ -39,6 +41,7 @@ func Open(o store.Options) (*Store, bool) {
 	if s.home == "" {
 		return nil, false
 	}
+	s.facts = o.Facts.Of(Name, s.home)
 	return s, store.IsThere(filepath.Join(s.home, sessionsDir)) || store.IsThere(filepath.Join(s.home, archiveDir))
 }
 
@@ -67,7 +70,7 @@ func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", s.home, err)
 	}
-	return &session{store: s, home: h}, nil, nil
+	return &session{store: s, home: h, look: s.facts.Look()}, nil, nil
 }
 
 // IDPrefix is what the ids of conversations of this store begin with.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -19,6 +20,8 @@ import (
 
 // conversation is where a thread is recorded. It implements [store.Record].
 type conversation struct {
+	facts.Sheet // of the events; zero where nothing is kept
+
 	store   *Store
 	rollout *rollout
 }
@@ -38,6 +41,9 @@ func (c *conversation) Events(ctx context.Context, buffer *store.Buffer) (store.
 
 // Version implements [store.Record].
 func (c *conversation) Version(context.Context) (string, error) {
+	if v := c.Sheet.Version(); v != "" {
+		return v, nil
+	}
 	h, err := openHome(c.store.home)
 	if err != nil {
 		return "", err

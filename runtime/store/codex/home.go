@@ -65,13 +65,13 @@ func (h *home) open(name string) (*os.File, fs.FileInfo, error) {
 	return safefile.OpenIn(root, name)
 }
 
-// openDir opens a directory of rollouts, or one below it.
-func (h *home) openDir(name string) (*os.File, error) {
+// readDir returns what is in a directory of rollouts, or in one below it.
+func (h *home) readDir(name string) ([]fs.DirEntry, error) {
 	root, name, err := h.within(name)
 	if err != nil {
 		return nil, err
 	}
-	return root.Open(name)
+	return safefile.ReadDirIn(root, name)
 }
 
 // series opens rollouts, one after the other, as [safefile.Series] does. It is closed

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -18,6 +19,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/internal/sessionid"
@@ -40,6 +42,10 @@ const (
 type session struct {
 	store *Store
 	home  *home
+	look  facts.Look
+
+	opening sync.Mutex
+	dirs    map[*os.Root]*os.File // of the home, to look at what is in them; nil where one cannot be opened
 
 	once     sync.Once
 	rollouts []*rollout // by thread and segment
@@ -47,7 +53,15 @@ type session struct {
 }
 
 // Close implements [store.Session].
-func (s *session) Close() { s.home.close() }
+func (s *session) Close() {
+	s.store.facts.Save()
+	for _, dir := range s.dirs {
+		if dir != nil {
+			dir.Close()
+		}
+	}
+	s.home.close()
+}
 
 // rollout is a file of a thread. A thread that was reverted has several, of which the
 // last one counts.
@@ -57,6 +71,7 @@ type rollout struct {
 	segment    string // uuid; empty for the first one
 	archived   bool
 	compressed bool
+	stamp      facts.Stamp
 	meta       *metadata
 	err        error
 }
@@ -99,14 +114,9 @@ func number(b bool) int {
 
 // walk finds the rollouts in a directory and in those below it, some levels deep.
 func (s *session) walk(dir string, depth int) {
-	f, err := s.home.openDir(dir)
+	entries, err := s.home.readDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
-	}
-	var entries []fs.DirEntry
-	if err == nil {
-		entries, err = f.ReadDir(-1)
-		f.Close()
 	}
 	if err != nil {
 		s.unlisted = append(s.unlisted, s.problem("", store.Unreadable, dir, err))
@@ -232,11 +242,26 @@ func (s *session) peekAll(ctx context.Context, all []*rollout) {
 				if i >= len(all) {
 					return
 				}
-				all[i].meta, all[i].err = peek(ctx, files.open, all[i].file, buf)
+				s.peekOne(ctx, files.open, all[i], buf)
 			}
 		})
 	}
 	workers.Wait()
+}
+
+// peekOne reads the metadata of a rollout, unless it is known.
+func (s *session) peekOne(ctx context.Context, open opener, r *rollout, buf []byte) {
+	r.stamp = s.stamp(r.file)
+	sheet := s.look.Sheet(factMetadata, r.file, r.stamp)
+	if data, ok := sheet.Kept(); ok {
+		r.meta = &metadata{}
+		if r.meta.decode(data) {
+			return
+		}
+	}
+	if r.meta, r.err = peek(ctx, open, r.file, buf); r.err == nil {
+		sheet.KeepFor(r.meta.encode(), min(r.stamp.Size(), 2*peekSize))
+	}
 }
 
 // names returns the names that threads were given: the last one of each counts.
@@ -281,7 +306,7 @@ func (s *session) conversation(ctx context.Context, r *rollout, names map[string
 			Dir: m.cwd,
 		},
 		LastAt: m.last,
-		Record: &conversation{store: s.store, rollout: r},
+		Record: &conversation{Sheet: s.events(r), store: s.store, rollout: r},
 	}
 	switch {
 	case m.agent && sessionid.IsUUID(m.parent):

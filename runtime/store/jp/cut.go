@@ -30,7 +30,7 @@ func (t Cut) all() bool { return t == (Cut{}) }
 // of a stream, opened.
 func (c *writing) cutStream(ctx context.Context, p place, files []newFile, events *file, cut Cut) error {
 	memory := store.NewMemory(store.DefaultMemory)
-	r := &reader{r: &record{c.session, p}, file: events, buffer: store.NewBuffer(memory)}
+	r := &reader{r: &record{s: c.session, place: p}, file: events, buffer: store.NewBuffer(memory)}
 	r.begin()
 	turns, err := keptTurns(ctx, r, cut)
 	if err != nil {

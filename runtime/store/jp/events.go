@@ -9,6 +9,7 @@ import (
 	"path"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/jp/internal/events"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -23,8 +24,10 @@ const defaultChunk = 256 << 10
 
 // record is the copies of a conversation in a session.
 type record struct {
-	s     *session
-	place place
+	s           *session
+	place       place
+	facts.Sheet             // of the events; zero where the conversation was not listed
+	metadata    facts.Sheet // the same
 }
 
 // Events implements [store.Record].
@@ -44,6 +47,9 @@ func (r *record) Events(ctx context.Context, buffer *store.Buffer) (store.Events
 
 // Version implements [store.Record].
 func (r *record) Version(ctx context.Context) (string, error) {
+	if m, e := r.metadata.Version(), r.Sheet.Version(); m != "" && e != "" {
+		return m + e, nil
+	}
 	f, err := r.open(ctx)
 	if err != nil {
 		return "", fmt.Errorf("looking at the events of %s: %w", r.place.number.id(), err)

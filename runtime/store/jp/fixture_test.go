@@ -184,7 +184,7 @@ func (c *located) readEvents(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer s.Close()
-	r := record{s.(*session), c.place}
+	r := record{s: s.(*session), place: c.place}
 	e, err := r.Events(ctx, store.NewBuffer(store.NewMemory(1<<30)))
 	if err != nil {
 		return "", err

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/trust"
 )
@@ -122,6 +123,7 @@ func openDir(dir string) (*os.Root, error) {
 
 // Close implements [store.Session].
 func (s *session) Close() {
+	s.w.facts.Save()
 	for _, root := range s.roots {
 		if root != nil {
 			root.Close()
@@ -136,11 +138,13 @@ func (s *session) Close() {
 
 // List implements [store.Session].
 func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
+	look := s.w.facts.Look()
 	var loaded []store.Conversation
 	var broken, unlisted []store.Problem
 	done := map[number]bool{}
 	vanished := map[number]store.Problem{}
-	for round := 0; ; round++ {
+	rounds := 0
+	for ; ; rounds++ {
 		l, err := s.list(ctx, set)
 		if err != nil {
 			return nil, nil, err
@@ -151,11 +155,13 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 			clear(vanished)
 		}
 		places := slices.DeleteFunc(l.onePlaceEach(), func(p place) bool { return done[p.number] })
-		results := s.loadAll(ctx, places)
+		results := s.loadAll(ctx, look, places)
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		for i, c := range results {
+		loaded = slices.Grow(loaded, len(results))
+		for i := range results {
+			c := &results[i]
 			n := places[i].number
 			bad := unusable(c.Problems)
 			if isVanishing(c.Problems) {
@@ -167,17 +173,19 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 			if bad != nil {
 				broken = append(broken, *bad)
 			} else {
-				loaded = append(loaded, c)
+				loaded = append(loaded, *c)
 			}
 		}
 		// Under a writer that never pauses, listings that bring nothing new
 		// have to do.
-		complete := l.settled || round >= minUnsettled && len(places) == 0
-		if complete && len(vanished) == 0 || round == maxRelists {
+		complete := l.settled || rounds >= minUnsettled && len(places) == 0
+		if complete && len(vanished) == 0 || rounds == maxRelists {
 			break
 		}
 	}
-	slices.SortFunc(loaded, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	if rounds > 0 { // else they are in order
+		slices.SortFunc(loaded, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	}
 	broken = slices.AppendSeq(broken, maps.Values(vanished))
 	slices.SortFunc(broken, func(a, b store.Problem) int { return a.ID.Compare(b.ID) })
 	return loaded, slices.Concat(unlisted, broken), nil
@@ -199,7 +207,7 @@ func isVanishing(problems []store.Problem) bool {
 
 // loadAll reads the metadata of conversations side by side. It stops early when
 // the context ends.
-func (s *session) loadAll(ctx context.Context, places []place) []store.Conversation {
+func (s *session) loadAll(ctx context.Context, look facts.Look, places []place) []store.Conversation {
 	results := make([]store.Conversation, len(places))
 	var next atomic.Int64
 	work := func() {
@@ -208,7 +216,7 @@ func (s *session) loadAll(ctx context.Context, places []place) []store.Conversat
 			if i >= len(places) {
 				return
 			}
-			results[i] = s.load(&places[i])
+			results[i] = s.look(look, &places[i])
 		}
 	}
 	// Reading small files waits on the system more than it computes, but more
@@ -225,8 +233,7 @@ func (s *session) loadAll(ctx context.Context, places []place) []store.Conversat
 
 // load reads the metadata of one conversation.
 func (s *session) load(p *place) store.Conversation {
-	c := store.Conversation{Conversation: p.conversation(), Record: &record{s, *p}}
-	c.Dir = s.w.root
+	c := s.unread(p)
 	if c.CreatedAt.IsZero() {
 		c.Problems = append(c.Problems, badField(c.ID, "created_at", errors.New("the id stands for a time after the year 9999")))
 	}
@@ -241,6 +248,13 @@ func (s *session) load(p *place) store.Conversation {
 		}
 		c.Problems = append(c.Problems, problem)
 	}
+	return c
+}
+
+// unread returns a conversation without its metadata.
+func (s *session) unread(p *place) store.Conversation {
+	c := store.Conversation{Conversation: p.conversation(), Record: &record{s: s, place: *p}}
+	c.Dir = s.w.root
 	return c
 }
 

@@ -22,6 +22,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -36,6 +37,8 @@ type Options struct {
 	// JP_USER_DATA_DIR, XDG_DATA_HOME, the home directory, and where the user's
 	// configuration is.
 	Getenv func(string) string
+	// Facts is where what was read is kept; nil for nowhere.
+	Facts *facts.Directory
 }
 
 // Workspace is a JP workspace, as a [store.Store]. It holds no open files and is
@@ -45,6 +48,7 @@ type Workspace struct {
 	id     string
 	user   string
 	getenv func(string) string
+	facts  *facts.Book
 
 	maxEvents int64
 	chunk     int // how many bytes of events are read at a time
@@ -82,7 +86,7 @@ func Open(opts Options) (*Workspace, error) {
 	if !ok {
 		return nil, &store.NoWorkspaceError{Dir: start}
 	}
-	w := &Workspace{root: root, getenv: getenv, maxEvents: MaxEventsSize, chunk: defaultChunk, readDir: readDir}
+	w := &Workspace{root: root, getenv: getenv, facts: opts.Facts.Of(Name, root), maxEvents: MaxEventsSize, chunk: defaultChunk, readDir: readDir}
 	w.id = readID(filepath.Join(root, storageDir))
 	if w.id != "" {
 		w.user = chooseSilo(userData, filepath.Base(root), w.id)
@@ -110,7 +114,7 @@ func All(opts Options) []*Workspace {
 	}
 	found := map[string]*Workspace{}
 	for _, dir := range dirs {
-		w, err := Open(Options{Dir: dir, Getenv: getenv})
+		w, err := Open(Options{Dir: dir, Getenv: getenv, Facts: opts.Facts})
 		if err == nil {
 			found[w.root] = w
 		}

@@ -310,7 +310,7 @@ func (o *opened) List(ctx context.Context, set store.Set) ([]store.Conversation,
 	if set&store.Live == 0 {
 		return nil, nil, nil // nothing is archived
 	}
-	entries, err := fs.ReadDir(o.root.FS(), ".")
+	entries, err := safefile.ReadDirIn(o.root, ".")
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading %s: %w", o.store.dir, err)
 	}

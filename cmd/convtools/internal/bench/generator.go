@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
-	"github.com/convtools/convtools/gen/plan"
+	generate "github.com/convtools/convtools/gen/plan"
 	"github.com/convtools/convtools/gen/plan/plantest"
 )
 
@@ -110,7 +110,7 @@ func (b *builds) manyTools(ctx context.Context, t *table.Table, env []string) er
 
 // definitions shows how long the definitions of this module's tools are, to every target.
 func (b *builds) definitions(t *table.Table) error {
-	result, err := plan.Generate(os.DirFS(b.root))
+	result, err := generate.Generate(os.DirFS(b.root))
 	if err != nil {
 		return fmt.Errorf("generating: %w", err)
 	}

@@ -26,7 +26,7 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
-const usage = `usage: bench [-short] [-histories | -sessions] [-history BYTES]
+const usage = `usage: bench [-short] [-histories | -sessions | -messages] [-history BYTES] [-keep DIR]
 
 Measures convtools against peers and prints ratios. make bench runs it.
 It needs about 6 GB below the temporary directory, ripgrep for the rows on
@@ -39,6 +39,7 @@ module proxy for those on other generators.
   -history BYTES  how large each of these is
   -messages       only what is measured on searching messages
   -imports        only what is measured on importing them, and on PostgreSQL
+  -keep DIR       use again what is written there of the messages, and of their peers
 `
 
 func main() {
@@ -57,6 +58,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	history := flags.Int64("history", 0, "")
 	messages := flags.Bool("messages", false, "")
 	imports := flags.Bool("imports", false, "")
+	keep := flags.String("keep", "", "")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(stdout, usage)
@@ -75,7 +77,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if *history > 0 {
 		plan.history = *history
 	}
-	plan.onlyHistories, plan.onlySessions, plan.onlyMessages, plan.onlyImports = *histories, *sessions, *messages, *imports
+	plan.onlyHistories, plan.onlySessions, plan.onlyMessages, plan.onlyImports, plan.keep = *histories, *sessions, *messages, *imports, *keep
 	if err := bench(ctx, plan, stdout, stderr); err != nil {
 		fmt.Fprintf(stderr, "error: %v\n", err)
 		return 1
@@ -103,6 +105,7 @@ type plan struct {
 	history       int64  // bytes of the history of another program
 	sessions      int    // in that
 	messages      int    // that are searched
+	keep          string // directory of what later runs use again; empty for none
 	onlyHistories bool   // nothing else is measured
 	onlyMessages  bool   // nothing else is measured
 	onlyImports   bool   // nothing else is measured

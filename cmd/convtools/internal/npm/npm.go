@@ -45,8 +45,10 @@ func Install(ctx context.Context, dir string, versions map[string]string) error 
 		return fmt.Errorf("writing package.json: %w", err)
 	}
 	commands := []process.Command{{
-		Path: "npm", Args: []string{"install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error",
-			"--fetch-retries=1"}, Dir: dir,
+		Path: "npm", Args: []string{
+			"install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error",
+			"--fetch-retries=1",
+		}, Dir: dir,
 	}}
 	for name := range versions {
 		if script := setups()[name]; script != "" {

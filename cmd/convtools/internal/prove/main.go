@@ -1,7 +1,8 @@
-// Command prove shows what the tests of sessions are worth. It explores the states of the shipped reducer, those that are
-// reached with the fewest inputs first, with a crash after every record. It breaks the code in the ways in which such
-// code goes wrong, one at a time, and wants the tests to notice. And it has SPIN check a model of the scheduling, and
-// find the counter-example in the variant of it that this code must not be.
+// Command prove shows what the tests of sessions are worth. It explores all states that the shipped reducer reaches within
+// bounds, with a crash after every record. It breaks the code in the ways in which such code goes wrong, one at a time,
+// and wants the tests to notice. It kills processes, some hundred of them, and looks for an order of what clients saw who
+// did things at the same time. And it has SPIN check a model of the scheduling, and find the counter-example in the
+// variant of it that this code must not be.
 //
 // SPIN and a C compiler are installed from Debian where they are missing and apt-get may do that. Nothing is written but
 // into a temporary directory.
@@ -28,16 +29,15 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	states := flag.Int("states", 30_000, "how many states to go on from, nearest first; 0 is all, for hours")
-	only := flag.String("only", "", "explore, mutate or spin alone")
+	only := flag.String("only", "", "explore, mutate, kill, order or spin alone")
 	flag.Parse()
-	if err := prove(ctx, os.Stdout, *only, *states); err != nil {
+	if err := prove(ctx, os.Stdout, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1) //nolint:gocritic // nothing is left to do but that
 	}
 }
 
-func prove(ctx context.Context, out io.Writer, only string, states int) (err error) {
+func prove(ctx context.Context, out io.Writer, only string) (err error) {
 	root, err := repository.Root(ctx)
 	if err != nil {
 		return err
@@ -52,8 +52,10 @@ func prove(ctx context.Context, out io.Writer, only string, states int) (err err
 		name string
 		run  func(context.Context) error
 	}{
-		{"explore", func(ctx context.Context) error { return l.explore(ctx, states) }},
+		{"explore", l.explore},
 		{"mutate", l.mutate},
+		{"kill", l.kills},
+		{"order", l.order},
 		{"spin", l.spin},
 	} {
 		if only == "" || only == part.name {
@@ -81,21 +83,63 @@ func run(ctx context.Context, dir string, command ...string) (printed string, ok
 	return string(result.Stdout) + string(result.Stderr), result.ExitCode == 0, nil
 }
 
-// explore runs the exploration of the reducer that the tests begin.
-func (l *lab) explore(ctx context.Context, states int) error {
-	printed, ok, err := run(ctx, l.root, "go", "test", "./runtime/session", "-count=1", "-run=^TestExplore$", "-v", "-timeout=2h", "-args", fmt.Sprint("-states=", states))
-	if err != nil {
-		return err
-	}
-	for line := range strings.Lines(printed) {
-		if _, report, found := strings.Cut(line, "explore_test.go:"); found {
-			_, report, _ = strings.Cut(report, ": ")
-			fmt.Fprint(l.out, "explore  ", report)
+// explore runs the exploration of the reducer that the tests begin, to its end: no state is left from which it has not gone
+// on.
+func (l *lab) explore(ctx context.Context) error {
+	for _, bounds := range []struct{ conversations, queue int }{{3, 1}, {3, 2}, {4, 0}} {
+		printed, err := l.test(ctx, l.root, "./runtime/session", "TestExplore", "-states=0",
+			fmt.Sprint("-conversations=", bounds.conversations), fmt.Sprint("-queue=", bounds.queue))
+		if err != nil {
+			return fmt.Errorf("exploring the reducer: %w", err)
+		}
+		for line := range strings.Lines(printed) {
+			_, report, found := strings.Cut(line, "explore_test.go:")
+			if _, report, _ = strings.Cut(report, ": "); !found {
+				continue
+			}
+			fmt.Fprintf(l.out, "explore  %d conversations, %d waiting: %s", bounds.conversations, bounds.queue, report)
+			if !strings.Contains(report, ": all ") {
+				return errors.New("the exploration has not come to its end")
+			}
 		}
 	}
-	if !ok {
-		return fmt.Errorf("exploring the reducer: %s", said(printed))
+	return nil
+}
+
+// test runs a test with arguments of its own, and returns what it printed.
+func (l *lab) test(ctx context.Context, dir, pkg, name string, args ...string) (string, error) {
+	command := append([]string{"go", "test", pkg, "-count=1", "-run=^" + name + "$", "-v", "-timeout=2h", "-args"}, args...)
+	printed, ok, err := run(ctx, dir, command...)
+	if err == nil && !ok {
+		err = errors.New(said(printed))
 	}
+	return printed, err
+}
+
+// kills kills processes at random: those of an engine, and convtools itself.
+func (l *lab) kills(ctx context.Context) error {
+	for _, part := range []struct {
+		pkg, name, what string
+		kills           int
+	}{
+		{"./runtime/session/engine", "TestKill", "processes of an engine", 200},
+		{"./cmd/convtools", "TestKilledQuery", "convtools query and session resume", 100},
+	} {
+		if _, err := l.test(ctx, l.root, part.pkg, part.name, fmt.Sprint("-kills=", part.kills)); err != nil {
+			return fmt.Errorf("killing %s: %w", part.what, err)
+		}
+		fmt.Fprintf(l.out, "kill     %s, at least %d times: every call has its answer, once\n", part.what, part.kills)
+	}
+	return nil
+}
+
+// order has clients use an engine at the same time, and Porcupine look for an order of what they saw.
+func (l *lab) order(ctx context.Context) error {
+	const rounds = 300
+	if _, err := l.test(ctx, filepath.Join(l.root, "cmd", "convtools", "internal"), "./prove", "TestLinearizable", fmt.Sprint("-rounds=", rounds)); err != nil {
+		return fmt.Errorf("looking for an order of what clients saw: %w", err)
+	}
+	fmt.Fprintf(l.out, "order    %d histories of clients that used a session at the same time are linearizable\n", rounds)
 	return nil
 }
 

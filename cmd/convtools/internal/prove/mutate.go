@@ -68,6 +68,11 @@ func mutations() []mutation {
 			new: "			if b.Result.Status != StatusInterrupted {\n				c.turn.Usage.add(b.Result.Usage)\n			}\n",
 		},
 		{
+			name: "what a replaced task has used is forgotten", file: dir + "decide.go",
+			old: "	d.emit(conversation, TokenCount{Usage: in.Usage})\n	switch {\n",
+			new: "	if calls {\n		in.Usage = Usage{Samples: 1}\n	}\n	d.emit(conversation, TokenCount{Usage: in.Usage})\n	switch {\n",
+		},
+		{
 			name: "a task that is being stopped asks the model", file: dir + "apply.go",
 			old: " && s.task.stop == nil // a task",
 			new: " // a task",

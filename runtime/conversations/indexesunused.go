@@ -1,0 +1,134 @@
+package conversations
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/index"
+)
+
+// UnusedIndex is an index that no store of a library has.
+type UnusedIndex struct {
+	Store, Place string // as the index has them; empty where it cannot be read
+	// Gone is set where nothing will use it again: the store is not there, or another version
+	// of this program wrote it.
+	Gone  bool
+	Bytes int64
+
+	dir string
+}
+
+// UnusedIndexes returns the indexes that are of no store of the library: of those that are
+// switched off, or that are asked from elsewhere, and of those that are gone.
+func (l *Library) UnusedIndexes() ([]UnusedIndex, error) {
+	if l.indexes == nil {
+		return nil, nil
+	}
+	used := map[string]bool{}
+	for _, s := range l.stores {
+		used[indexName(s)] = true
+	}
+	formats := filepath.Dir(l.indexes.dir)
+	entries, err := readDir(formats)
+	if err != nil {
+		return nil, err
+	}
+	var unused []UnusedIndex
+	for _, e := range entries {
+		if isOlder(e.Name()) {
+			u := UnusedIndex{Gone: true, dir: filepath.Join(formats, e.Name())}
+			u.Bytes = sizeOf(u.dir)
+			unused = append(unused, u)
+		}
+	}
+	if entries, err = readDir(l.indexes.dir); err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !used[e.Name()] {
+			unused = append(unused, describeUnused(filepath.Join(l.indexes.dir, e.Name())))
+		}
+	}
+	return unused, nil
+}
+
+func describeUnused(dir string) UnusedIndex {
+	u := UnusedIndex{dir: dir, Bytes: sizeOf(dir)}
+	x := index.Open(dir)
+	defer x.Close()
+	view, err := x.View()
+	if err != nil {
+		u.Gone = true // whoever has the store makes it anew
+		return u
+	}
+	defer view.Close()
+	var note indexNote
+	u.Gone = json.Unmarshal([]byte(view.State().Note), &note) != nil
+	u.Store, u.Place = note.Store, note.Place
+	there := func(path string) bool {
+		_, err := os.Stat(path)
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	if filepath.IsAbs(u.Place) && !there(u.Place) && !slices.ContainsFunc(filepath.SplitList(u.Place), there) {
+		u.Gone = true
+	}
+	return u
+}
+
+// RemoveGoneIndexes removes the indexes that nothing will use again, and returns them.
+func (l *Library) RemoveGoneIndexes() (removed []UnusedIndex, err error) {
+	unused, err := l.UnusedIndexes()
+	for _, u := range unused {
+		if u.Gone {
+			if e := os.RemoveAll(u.dir); e != nil {
+				err = errors.Join(err, e)
+				continue
+			}
+			removed = append(removed, u)
+		}
+	}
+	return removed, err
+}
+
+// isOlder reports whether a directory has indexes of an older format.
+func isOlder(name string) bool {
+	number := func(format string) int {
+		digits, ok := strings.CutPrefix(format, "v")
+		n, err := strconv.Atoi(digits)
+		if !ok || err != nil {
+			return -1
+		}
+		return n
+	}
+	n := number(name)
+	return 0 <= n && n < number(indexFormat)
+}
+
+// readDir is [os.ReadDir] of a directory that need not be there.
+func readDir(dir string) ([]os.DirEntry, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return entries, err
+}
+
+// sizeOf returns how many bytes the files below a directory have, as far as that is known.
+func sizeOf(dir string) (sum int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // it is not counted
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+			sum += info.Size()
+		}
+		return nil
+	})
+	return sum
+}

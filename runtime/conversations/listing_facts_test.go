@@ -1,0 +1,259 @@
+package conversations_test
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/facts"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
+)
+
+// later is a clock by which every file of a test was changed long ago, so that what is read
+// of it is kept.
+func later() time.Time { return time.Now().Add(time.Hour) }
+
+// clock waits for the file system's clock, so that each change leaves another time behind.
+type clock struct {
+	t    *testing.T
+	file string
+	last time.Time
+}
+
+func newClock(t *testing.T) *clock {
+	return &clock{t: t, file: filepath.Join(t.TempDir(), "clock")}
+}
+
+func (c *clock) tick() {
+	c.t.Helper()
+	for {
+		if err := os.WriteFile(c.file, []byte("x"), 0o600); err != nil {
+			c.t.Fatal(err)
+		}
+		info, err := os.Stat(c.file)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if at := info.ModTime(); at.After(c.last) {
+			c.last = at
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+// listed is everything that a library says of what there is, as text.
+func listed(t *testing.T, o conversations.Options) string {
+	t.Helper()
+	var b strings.Builder
+	l, err := conversations.Open(o)
+	if err != nil {
+		return err.Error()
+	}
+	for _, archived := range []bool{false, true} {
+		for _, sizes := range []bool{false, true} {
+			listing, err := l.List(t.Context(), conversations.ListQuery{Filter: conversations.Filter{Archived: archived, Hidden: true}, Sizes: sizes})
+			fmt.Fprintln(&b, archived, sizes, err, listing.Total, listing.Aside.Hidden)
+			for _, c := range listing.Conversations {
+				fmt.Fprintf(&b, "  %+v %d %v %v", c.Conversation, c.Events, c.LastEventAt, c.Size)
+				if c.Damage != nil {
+					fmt.Fprint(&b, " ", c.Damage.Kind, c.Damage.Err)
+				}
+				fmt.Fprintln(&b)
+			}
+			for _, p := range listing.Aside.Problems {
+				fmt.Fprintln(&b, "  !", p.ID, p.Kind, p.Field, p.Event, p.Path, p.Err)
+			}
+		}
+	}
+	return b.String()
+}
+
+// equalListings lists with what was kept, and without.
+func equalListings(t *testing.T, what string, plain conversations.Options, dir string) {
+	t.Helper()
+	want := listed(t, plain)
+	for _, name := range []string{"of the listing before", "of this one"} {
+		kept := plain
+		kept.Indexes = conversations.NewIndexes(t.TempDir())
+		kept.Indexes.SetFacts(dir, facts.Options{Now: later, Least: 1})
+		if diff := gocmp.Diff(strings.Split(want, "\n"), strings.Split(listed(t, kept), "\n")); diff != "" {
+			t.Fatalf("%s: with what is kept %s, the answer differs (-read +kept):\n%s", what, name, diff)
+		}
+	}
+}
+
+// files returns the files below a directory, by what a name has.
+func files(t *testing.T, dir, part string) []string {
+	t.Helper()
+	var found []string
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && strings.Contains(path, part) {
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// fileChange is what may happen to a file of a history.
+type fileChange struct {
+	name string
+	to   func(r *rand.Rand, file string, data []byte) error
+}
+
+// fileChanges are those that may happen to any file: what an owner does, and what owners do not.
+func fileChanges() []fileChange {
+	write := func(file string, data []byte) error { return os.WriteFile(file, data, 0o600) }
+	edited := func(r *rand.Rand, data []byte) []byte {
+		data = bytes.Clone(data)
+		for range 3 { // letters, mostly: it stays what it is
+			if i := bytes.IndexByte(data[r.IntN(len(data)+1):], 'e'); i >= 0 {
+				data[i] = 'i'
+			}
+		}
+		return bytes.Replace(data, []byte("Why"), []byte("How"), 1)
+	}
+	return []fileChange{
+		{"edited in place, with its time given back", func(r *rand.Rand, file string, data []byte) error {
+			info, err := os.Stat(file)
+			if err == nil {
+				err = write(file, edited(r, data))
+			}
+			return cmp.Or(err, os.Chtimes(file, info.ModTime(), info.ModTime()))
+		}},
+		{"replaced", func(r *rand.Rand, file string, data []byte) error {
+			return cmp.Or(write(file+"~", edited(r, data)), os.Rename(file+"~", file))
+		}},
+		{"cut", func(r *rand.Rand, file string, data []byte) error { return write(file, data[:r.IntN(len(data)+1)]) }},
+		{"emptied", func(_ *rand.Rand, file string, _ []byte) error { return write(file, nil) }},
+		{"repeated", func(_ *rand.Rand, file string, data []byte) error { return write(file, append(data, data...)) }},
+		{"removed", func(_ *rand.Rand, file string, _ []byte) error { return os.Remove(file) }},
+		{"made a link", func(_ *rand.Rand, file string, _ []byte) error {
+			return cmp.Or(os.Rename(file, file+"~"), os.Symlink(filepath.Base(file)+"~", file))
+		}},
+		{"touched", func(_ *rand.Rand, file string, _ []byte) error { return os.Chtimes(file, time.Time{}, time.Now()) }},
+	}
+}
+
+// TestListingsOfChangingFiles changes a JP workspace between listings, in whatever ways: what
+// is kept changes no answer.
+func TestListingsOfChangingFiles(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(12, 4))
+	clock := newClock(t)
+	dir, data, cache := filepath.Join(t.TempDir(), "project"), t.TempDir(), t.TempDir()
+	writeBoth(t, dir, data)
+	plain := conversations.Options{Dir: dir, Getenv: func(name string) string {
+		if name == "JP_USER_DATA_DIR" {
+			return data
+		}
+		return ""
+	}}
+	equalListings(t, "at first", plain, cache)
+	const steps = 50
+	for step := range steps {
+		clock.tick()
+		all := slices.Concat(files(t, dir, "conversations"), files(t, data, "conversations"))
+		file := all[r.IntN(len(all))]
+		if strings.HasSuffix(file, "~") {
+			continue
+		}
+		what := ""
+		if r.IntN(3) == 0 {
+			what = "moved"
+			moveJP(t, r, filepath.Dir(file), dir, data)
+		} else {
+			c := fileChanges()[r.IntN(len(fileChanges()))]
+			what = c.name
+			content, err := os.ReadFile(file)
+			if err == nil {
+				err = c.to(r, file, content)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		equalListings(t, fmt.Sprintf("step %d: %s was %s", step, file, what), plain, cache)
+	}
+}
+
+// writeBoth writes a workspace with conversations in the project, in the user's store and in
+// both.
+func writeBoth(t *testing.T, dir, data string) {
+	t.Helper()
+	w := jptest.New(dir, "hb7k2")
+	user := w.UserStore(data)
+	for i := range 9 {
+		id, slug := fmt.Sprint(17648402467+i*1000), fmt.Sprint("chat-", i)
+		for at, s := range []*jptest.Store{&w.Store, user} {
+			if i%3 == at {
+				continue // in the other one only
+			}
+			c := s.Conversation(id, slug).Title(fmt.Sprint("Chat ", i)).Label("of", fmt.Sprint(i)).
+				TurnStart().User("Why do we retry?").Assistant(fmt.Sprint("Because the gauge feed answers 503 at night: ", i))
+			switch i {
+			case 3, 4:
+				c.Archived(time.Unix(1_770_000_000, 0))
+			case 5:
+				c.Hidden().Pinned(time.Unix(1_770_000_000, 0)).Label("parent_id", "jp-c17648402467")
+			case 6:
+				c.BaseConfig(map[string]any{"a": "b"})
+			}
+		}
+	}
+	if err := w.Write(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// moveJP gives the directory of a conversation another title, or moves it to the archive or
+// out of it, or removes it, or copies it to the other store.
+func moveJP(t *testing.T, r *rand.Rand, at, dir, data string) {
+	t.Helper()
+	parent, name := filepath.Split(at)
+	var err error
+	switch r.IntN(4) {
+	case 0:
+		err = os.Rename(at, at+"-x")
+	case 1:
+		to := filepath.Join(filepath.Dir(filepath.Clean(parent)), name)
+		if filepath.Base(parent) != ".archive" {
+			to = filepath.Join(parent, ".archive", name)
+		}
+		if err = os.MkdirAll(filepath.Dir(to), 0o700); err == nil {
+			if _, there := os.Stat(to); there != nil {
+				err = os.Rename(at, to)
+			}
+		}
+	case 2:
+		err = os.RemoveAll(at)
+	case 3:
+		stores := []string{filepath.Join(dir, ".jp", "conversations"), filepath.Join(data, "workspace", "project-hb7k2", "conversations")}
+		for i, s := range stores {
+			rel, e := filepath.Rel(s, at)
+			to := filepath.Join(stores[1-i], rel)
+			if _, there := os.Stat(to); e == nil && filepath.IsLocal(rel) && there != nil {
+				err = os.CopyFS(to, os.DirFS(at))
+			}
+		}
+	}
+	if err != nil {
+		t.Log(err)
+	}
+}

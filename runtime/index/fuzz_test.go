@@ -1,0 +1,143 @@
+package index_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/index"
+)
+
+// small makes an index of two segments with all kinds of lists, and returns its files and
+// what it should answer.
+func small(t testing.TB) (files map[string][]byte, m model) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "index")
+	x := index.Open(dir)
+	defer x.Close()
+	m = model{}
+	put(t, x, m, "a", "alpha beta 中文", 9)
+	put(t, x, m, "b", "gamma", 3)
+	put(t, x, m, "a", "alpha beta 中文", 10)
+	return snapshot(t, dir), m
+}
+
+// replace returns data with some bytes at a place replaced by others, or cut there.
+func replace(data []byte, at uint32, with []byte, cut bool) []byte {
+	from := int(at) % (len(data) + 1)
+	data = bytes.Clone(data)
+	if cut {
+		return append(data[:from], with...)
+	}
+	copy(data[from:], with)
+	return data
+}
+
+// try returns what an index with some files answers.
+func try(t *testing.T, files map[string][]byte) ([][]found, error) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "index")
+	restore(t, dir, files)
+	x := index.Open(dir)
+	defer x.Close()
+	return answers(t, x)
+}
+
+func isUnusable(err error) bool {
+	var damage *index.DamageError
+	return errors.As(err, &damage) || errors.Is(err, fs.ErrNotExist)
+}
+
+// FuzzDamage changes or cuts the files of an index: either the answers are right, or there are
+// none.
+func FuzzDamage(f *testing.F) {
+	whole, m := small(f)
+	for _, name := range []string{"manifest", "00000000.seg", "00000001.seg"} {
+		f.Add(name, uint32(0), []byte{}, true)
+		f.Add(name, uint32(17), []byte("3"), false)
+		f.Add(name, uint32(len(whole[name])-9), []byte{1}, false)
+		f.Add(name, uint32(len(whole[name])), []byte{0}, true)
+	}
+	f.Fuzz(func(t *testing.T, name string, at uint32, with []byte, cut bool) {
+		data, ok := whole[name]
+		if !ok {
+			return
+		}
+		files := map[string][]byte{}
+		for n, data := range whole {
+			files[n] = data
+		}
+		files[name] = replace(data, at, with, cut)
+		got, err := try(t, files)
+		if err != nil {
+			if !isUnusable(err) {
+				t.Error(err)
+			}
+		} else if diff := gocmp.Diff(m.answers(), got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// FuzzSealed changes the contents of a segment, and then makes the checksums fit: whatever it
+// has, it is read without a panic, and what is found matches.
+func FuzzSealed(f *testing.F) {
+	whole, _ := small(f)
+	const name = "00000000.seg"
+	for at := 0; at < len(whole[name]); at += 97 {
+		f.Add(uint32(at), []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xFF})
+		f.Add(uint32(at), []byte{0})
+	}
+	f.Fuzz(func(t *testing.T, at uint32, with []byte) {
+		segment, manifest := index.Reseal(replace(whole[name], at, with, false), whole["manifest"], name)
+		files := map[string][]byte{"manifest": manifest, name: segment}
+		for n, data := range whole {
+			if files[n] == nil {
+				files[n] = data
+			}
+		}
+		if _, err := try(t, files); err != nil && !isUnusable(err) {
+			t.Error(err)
+		}
+	})
+}
+
+// FuzzManifest reads manifests whose checksum fits.
+func FuzzManifest(f *testing.F) {
+	whole, _ := small(f)
+	_, body, _ := bytes.Cut(whole["manifest"], []byte("\n"))
+	f.Add(body)
+	f.Add([]byte(`{"Segments":[null]}`))
+	f.Add([]byte(`{"Segments":[{"File":"../00000000.seg"}]}`))
+	f.Add(bytes.Replace(body, []byte(`"Superseded":"`), []byte(`"Superseded":"////`), 1))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		files := map[string][]byte{"manifest": index.SealManifest(body)}
+		for n, data := range whole {
+			if files[n] == nil {
+				files[n] = data
+			}
+		}
+		if _, err := try(t, files); err != nil && !isUnusable(err) {
+			t.Error(err)
+		}
+	})
+}
+
+// FuzzPostings reads lists, symbols and records of any bytes.
+func FuzzPostings(f *testing.F) {
+	f.Add([]byte("\x00\x01\x02"), uint32(3), uint32(100))
+	f.Add(bytes.Repeat([]byte{0xFF}, 40), uint32(9), uint32(1<<20))
+	f.Add([]byte("\x01a\x02bc"), uint32(0), uint32(0))
+	f.Fuzz(func(t *testing.T, data []byte, count, documents uint32) {
+		list, ok := index.ReadDifferences(data, count%1<<16, documents%(1<<20)+1)
+		if ok && len(list) != int(count%1<<16) {
+			t.Errorf("%d documents, not %d", len(list), count%1<<16)
+		}
+		index.ReadSymbols(data, data)
+		index.ReadRecord(data)
+	})
+}
