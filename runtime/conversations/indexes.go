@@ -70,6 +70,16 @@ func (x *Indexes) of(s store.Store) *index.Index {
 	return x.open[name]
 }
 
+// OpenFacts returns where in the user's cache directory is kept what was read of files; nil
+// for nowhere.
+func OpenFacts(getenv func(string) string) *facts.Directory {
+	set, err := readSettings(&Options{Getenv: getenv})
+	if set.NoIndex || err != nil {
+		return nil
+	}
+	return OpenIndexes(getenv).factsDir()
+}
+
 // factsDir returns where stores keep what they read; nil for nowhere.
 func (x *Indexes) factsDir() *facts.Directory {
 	if x == nil {

@@ -182,10 +182,10 @@ func TestListingsOfChangingFiles(t *testing.T) {
 			c := fileChanges()[r.IntN(len(fileChanges()))]
 			what = c.name
 			content, err := os.ReadFile(file)
-			if err == nil {
-				err = c.to(r, file, content)
-			}
 			if err != nil {
+				continue // a link to nowhere
+			}
+			if err := c.to(r, file, content); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -255,5 +255,134 @@ func moveJP(t *testing.T, r *rand.Rand, at, dir, data string) {
 	}
 	if err != nil {
 		t.Log(err)
+	}
+}
+
+// TestListingsOfChangingHistories does the same to what other programs record: sessions that
+// are forked, continued and have sub-agents, so that several files decide what is listed.
+func TestListingsOfChangingHistories(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(14, 6))
+	clock := newClock(t)
+	dir, home, cache := t.TempDir(), t.TempDir(), t.TempDir()
+	env := map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(home, "claude"), "CODEX_HOME": filepath.Join(home, "codex"), "XDG_DATA_HOME": filepath.Join(home, "data")}
+	writeHistories(t, dir, env)
+	plain := conversations.Options{Dir: dir, Getenv: func(name string) string { return env[name] }}
+	equalListings(t, "at first", plain, cache)
+	if n := strings.Count(listed(t, plain), "{ID:"); n < 2*15 {
+		t.Fatalf("%d conversations are listed", n)
+	}
+	const steps = 60
+	for step := range steps {
+		clock.tick()
+		all := files(t, home, "")
+		file := all[r.IntN(len(all))]
+		if strings.HasSuffix(file, "~") {
+			continue
+		}
+		content, err := os.ReadFile(file)
+		if err != nil {
+			continue // a link to nowhere
+		}
+		what := "given the end of another file"
+		if other := all[r.IntN(len(all))]; r.IntN(3) == 0 {
+			more, _ := os.ReadFile(other)
+			if err := os.WriteFile(file, append(content, more[len(more)/2:]...), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			c := fileChanges()[r.IntN(len(fileChanges()))]
+			what = c.name
+			if err := c.to(r, file, content); err != nil {
+				t.Fatal(err)
+			}
+		}
+		equalListings(t, fmt.Sprintf("step %d: %s was %s", step, file, what), plain, cache)
+	}
+}
+
+// writeHistories writes sessions of Claude Code, Codex and convtools held in a directory.
+func writeHistories(t *testing.T, dir string, env map[string]string) {
+	t.Helper()
+	put := func(home, name string, lines ...string) {
+		t.Helper()
+		file := filepath.Join(env[home], filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.ReplaceAll(strings.Join(lines, "\n")+"\n", "DIR", filepath.ToSlash(dir))
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	uuid := func(kind, n int) string { return fmt.Sprintf("%08x-0000-4000-8000-%012x", kind, n) }
+	folder := "projects/" + strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
+			return r
+		}
+		return '-'
+	}, dir) + "/"
+	said := func(session, version string, side bool, from, to int) (lines []string) {
+		for n := from; n < to; n++ {
+			kind, content := "user", `"Why do we retry, once more?"`
+			if n%2 == 1 {
+				kind, content = "assistant", `[{"type":"text","text":"Because the gauge feed answers."}]`
+			}
+			parent := "null"
+			if n > from {
+				parent = `"` + uuid(7, n-1) + `"`
+			}
+			lines = append(lines, fmt.Sprintf(`{"parentUuid":%s,"isSidechain":%v,"cwd":"DIR","sessionId":%q,"version":%q,"type":%q,"message":{"role":%[5]q,"content":%s},"uuid":%q,"timestamp":"2026-04-0%dT10:%02d:00.000Z"}`,
+				parent, side, session, version, kind, content, uuid(7, n), 1+n/60, n%60))
+		}
+		return lines
+	}
+	for i := range 6 {
+		session := uuid(1, i)
+		lines := said(session, "2.1.0", false, 100*i, 100*i+4+i)
+		switch i {
+		case 1: // continued from the first one
+			lines = slices.Concat(said(session, "1.0.0", false, 0, 4), lines)
+		case 2: // all of it is in another one
+			lines = said(session, "2.1.0", false, 300, 303)
+		case 3:
+			lines = append(lines, said(session, "1.0.9", true, 700, 704)...)
+		case 4:
+			lines = append(lines, fmt.Sprintf(`{"type":"summary","summary":"The retry","leafUuid":%q}`, uuid(7, 3)))
+		}
+		put("CLAUDE_CONFIG_DIR", folder+session+".jsonl", lines...)
+	}
+	agent := folder + uuid(1, 5) + "/subagents/agent-ab12"
+	put("CLAUDE_CONFIG_DIR", agent+".jsonl", said(uuid(1, 5), "2.1.0", true, 800, 805)...)
+	put("CLAUDE_CONFIG_DIR", agent+".meta.json", `{"description":"Look at the retry"}`)
+
+	for i := range 4 {
+		thread := fmt.Sprintf("01a1ffd7-7b57-7ca0-9fa0-%012x", i)
+		more := []string{"", `,"forked_from_id":"01a1ffd7-7b57-7ca0-9fa0-000000000000"`, `,"parent_thread_id":"01a1ffd7-7b57-7ca0-9fa0-000000000001"`, ""}[i]
+		lines := []string{fmt.Sprintf(`{"timestamp":"2026-04-0%dT10:00:00.000Z","type":"session_meta","payload":{"id":%[2]q,"timestamp":"2026-04-0%[1]dT10:00:00.000Z","cwd":"DIR"%[3]s}}`, 1+i, thread, more)}
+		for n := range 4 {
+			lines = append(lines,
+				fmt.Sprintf(`{"timestamp":"2026-04-01T10:%02d:00.000Z","type":"event_msg","payload":{"type":"user_message","message":"Why, for the retry %d?"}}`, n, n),
+				fmt.Sprintf(`{"timestamp":"2026-04-01T10:%02d:30.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Because %d"}]}}`, n, n))
+		}
+		at := fmt.Sprintf("sessions/2026/04/0%d/", 1+i)
+		if i == 3 {
+			at = "archived_sessions/"
+		}
+		put("CODEX_HOME", fmt.Sprintf("%srollout-2026-04-0%dT10-00-00-%s.jsonl", at, 1+i, thread), lines...)
+	}
+	put("CODEX_HOME", "session_index.jsonl", `{"id":"01a1ffd7-7b57-7ca0-9fa0-000000000001","thread_name":"Retries"}`)
+
+	for i := range 3 {
+		session, root := uuid(3, i), uuid(4, i)
+		event := func(seq int, conversation, rest string) string {
+			return fmt.Sprintf(`{"crc32c":"00000000","events":[{"seq":%d,"ts":"2026-05-01T10:00:%02d.000Z","session_id":%q,"conversation_id":%q,"task_id":0,%s}]}`, seq, seq, session, conversation, rest)
+		}
+		opened := `"type":"conversation_opened","context":{"settings":"{\"dir\":\"DIR\"}"}`
+		put("XDG_DATA_HOME", "convtools/sessions/"+session+".jsonl",
+			`{"format":"convtools-session","version":1}`,
+			event(1, root, opened), event(2, root, `"type":"user_message","origin":"user","text":"Why do we retry?"`),
+			event(3, root, `"type":"agent_message","origin":"model","text":"Because the gauge feed."`),
+			event(4, uuid(5, i), `"parent_id":"`+root+`",`+opened), event(5, uuid(5, i), `"type":"user_message","origin":"conv","text":"else"`))
 	}
 }

@@ -5,19 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/conv"
 	"github.com/convtools/convtools/runtime/session/engine"
 	"github.com/convtools/convtools/runtime/session/sessionhost"
 	"github.com/convtools/convtools/runtime/session/sessionlog"
+	"github.com/convtools/convtools/runtime/store/facts"
 )
 
 func (c *commands) session() *cobra.Command {
@@ -80,12 +85,9 @@ func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
 	if limit > 0 && total > limit {
 		all = all[:limit]
 	}
-	sessions := make([]listed, 0, len(all))
-	for _, info := range all {
-		if ctx.Err() != nil {
-			return cli.ErrInterrupted
-		}
-		sessions = append(sessions, describe(dir, info))
+	sessions := describeAll(ctx, dir, all, conversations.OpenFacts(c.host.Getenv).Of("session-list", dir))
+	if ctx.Err() != nil {
+		return cli.ErrInterrupted
 	}
 	if asJSON {
 		return cli.PrintJSON(c.host.Stdout, sessions)
@@ -111,15 +113,66 @@ func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
 	return nil
 }
 
+// describeAll describes sessions, several at a time, and keeps that.
+func describeAll(ctx context.Context, dir string, all []sessionlog.Info, kept *facts.Book) []listed {
+	look := kept.Look()
+	defer kept.Save()
+	sessions := make([]listed, len(all))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(all)) {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(all) {
+					return
+				}
+				sheet := look.Sheet('s', all[i].Session, facts.Of(all[i].File))
+				data, ok := sheet.Kept()
+				if ok {
+					sessions[i], ok = decodeListed(data)
+				}
+				if !ok {
+					if sessions[i] = describe(dir, all[i]); sessions[i].Problem == "" {
+						sheet.KeepFor(encodeListed(&sessions[i]), 0)
+					}
+				}
+				sessions[i].ID, sessions[i].Modified, sessions[i].Bytes = all[i].Session, all[i].Modified.UTC(), all[i].Bytes
+			}
+		})
+	}
+	workers.Wait()
+	return sessions
+}
+
+// encodeListed returns what the log of a session has for its list.
+func encodeListed(s *listed) []byte {
+	b := facts.AppendTime(nil, s.Started)
+	for _, text := range []string{s.Title, s.Model, s.Dir, s.Fork} {
+		b = facts.AppendString(b, text)
+	}
+	return b
+}
+
+// decodeListed is the reverse of encodeListed. It reports whether that could be read.
+func decodeListed(data []byte) (s listed, ok bool) {
+	d := facts.Decode(data)
+	s.Started = d.Time()
+	for _, text := range []*string{&s.Title, &s.Model, &s.Dir, &s.Fork} {
+		*text = d.String()
+	}
+	return s, d.OK()
+}
+
 // describe reads the beginning of the log of a session.
 func describe(dir string, info sessionlog.Info) listed {
-	s := listed{ID: info.Session, Modified: info.Modified.UTC(), Bytes: info.Bytes}
+	var s listed
 	summary, err := sessionlog.Summarize(dir, info.Session)
 	if err != nil {
 		s.Problem = err.Error()
 		return s
 	}
-	s.Title, s.Started = titleOf(summary), summary.Started
+	s.Title, s.Started = titleOf(summary), summary.Started.UTC()
 	if settings, err := conv.ParseSettings(summary.Context.Settings); err == nil {
 		s.Model, s.Dir = settings.Model, settings.Dir
 	}

@@ -24,6 +24,7 @@ type Info struct {
 	Session  string
 	Modified time.Time // when the last record was written
 	Bytes    int64
+	File     fs.FileInfo // of the log
 }
 
 // List returns the sessions of a directory, the one written last first. A directory that is not there has none.
@@ -45,7 +46,7 @@ func List(dir string) ([]Info, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Info{Session: id, Modified: info.ModTime(), Bytes: info.Size()})
+		all = append(all, Info{Session: id, Modified: info.ModTime(), Bytes: info.Size(), File: info})
 	}
 	slices.SortFunc(all, func(a, b Info) int {
 		return cmp.Or(b.Modified.Compare(a.Modified), cmp.Compare(a.Session, b.Session))

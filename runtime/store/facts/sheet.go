@@ -54,7 +54,7 @@ func (l Look) Wanted() bool { return l.book != nil }
 type Sheet struct {
 	book       *Book
 	key, stamp []byte
-	cost       int64
+	size       int64 // of all files
 	settled    bool
 }
 
@@ -78,7 +78,7 @@ func (l Look) Sheet(kind byte, key string, files ...Stamp) Sheet {
 			return Sheet{}
 		}
 		s.settled = s.settled && f.changed < l.settled
-		s.cost += perFile + f.size
+		s.size += f.size
 		for _, n := range []uint64{f.inode, uint64(f.size), uint64(f.modified), uint64(f.changed)} { //nolint:gosec // the same bits
 			room = binary.LittleEndian.AppendUint64(room, n)
 		}
@@ -96,12 +96,12 @@ func (s *Sheet) Kept() ([]byte, bool) {
 }
 
 // Keep keeps what was found out by reading the files to their end.
-func (s *Sheet) Keep(found []byte) { s.KeepFor(found, s.cost) }
+func (s *Sheet) Keep(found []byte) { s.KeepFor(found, s.size) }
 
 // KeepFor is Keep of what is found out by reading only some bytes.
 func (s *Sheet) KeepFor(found []byte, read int64) {
 	if s.book != nil && s.settled {
-		s.book.put(s.key, s.stamp, found, read)
+		s.book.put(s.key, s.stamp, found, perFile+read)
 	}
 }
 

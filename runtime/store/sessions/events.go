@@ -14,6 +14,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -21,6 +22,8 @@ import (
 
 // record is where a conversation is recorded. It implements [store.Record].
 type record struct {
+	facts.Sheet // of the events; zero where nothing is kept
+
 	store *Store
 	info  *info
 }
@@ -48,6 +51,9 @@ func (r *record) Events(_ context.Context, buffer *store.Buffer) (store.Events, 
 
 // Version implements [store.Record].
 func (r *record) Version(context.Context) (string, error) {
+	if v := r.Sheet.Version(); v != "" {
+		return v, nil
+	}
 	f, stat, err := r.open()
 	if err != nil {
 		return "", fmt.Errorf("looking at the events of %s: %w", r.id(), err)

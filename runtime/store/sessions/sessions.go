@@ -16,14 +16,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/sessionid"
 	"github.com/convtools/convtools/runtime/store/project"
@@ -90,11 +94,13 @@ const extension = ".jsonl"
 type Store struct {
 	dir     string
 	project *project.Project
+	facts   *facts.Book
 }
 
 // Open returns the store, and false where there are no sessions.
 func Open(o store.Options) (*Store, bool) {
 	s := &Store{dir: cmp.Or(o.Home, Home(o.Env())), project: o.Project}
+	s.facts = o.Facts.Of(Name, s.dir)
 	return s, s.dir != "" && hasSessions(s.dir)
 }
 
@@ -137,17 +143,29 @@ func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the sessions in %s: %w", s.dir, err)
 	}
-	return &opened{store: s, root: root}, nil, nil
+	o := &opened{store: s, root: root, look: s.facts.Look()}
+	if o.look.Wanted() {
+		o.dir, _ = root.Open(".") // without it everything is read
+	}
+	return o, nil, nil
 }
 
 // opened is the directory of the logs. It implements [store.Session].
 type opened struct {
 	store *Store
 	root  *os.Root
+	look  facts.Look
+	dir   *os.File // root; nil where nothing is kept
 }
 
 // Close implements [store.Session].
-func (o *opened) Close() { o.root.Close() }
+func (o *opened) Close() {
+	o.store.facts.Save()
+	if o.dir != nil {
+		o.dir.Close()
+	}
+	o.root.Close()
+}
 
 // line is a line of a log: its first one, or a record.
 type line struct {
@@ -205,8 +223,31 @@ type info struct {
 	title         string
 	settings      settings
 	opened, last  time.Time
-	said          bool   // something is
-	fork          string // the session that this one was forked from
+	said          bool        // something is
+	fork          string      // the session that this one was forked from
+	stamp         facts.Stamp // of the log
+}
+
+// infos returns the conversations of a session as find does, unless they are known.
+func (o *opened) infos(ctx context.Context, session string, buffer *store.Buffer) ([]*info, error) {
+	stamp := o.stamp(session + extension)
+	sheet := o.look.Sheet(factInfos, session, stamp)
+	var found []*info
+	data, ok := sheet.Kept()
+	if ok {
+		found, ok = decode(data)
+	}
+	if !ok {
+		var err error
+		if found, err = o.find(ctx, session, buffer); err != nil {
+			return nil, err
+		}
+		sheet.Keep(encode(found))
+	}
+	for _, i := range found {
+		i.stamp = stamp
+	}
+	return found, nil
 }
 
 // find returns the conversations of a session that are recorded here. Other lines than those that it needs are not
@@ -248,7 +289,7 @@ func (o *opened) find(ctx context.Context, session string, buffer *store.Buffer)
 			for i := range l.Events {
 				e := &l.Events[i]
 				if e.Type == "conversation_opened" {
-					c := &info{session: session, root: e.Conversation, id: e.Conversation, parent: e.Parent, title: e.Context.Title, opened: e.At, fork: fork}
+					c := &info{session: session, root: e.Conversation, id: e.Conversation, parent: e.Parent, title: e.Context.Title, opened: e.At.UTC(), fork: fork}
 					_ = json.Unmarshal([]byte(e.Context.Settings), &c.settings) // without them it is of no project
 					if len(all) > 0 {
 						c.root = all[0].id
@@ -271,6 +312,7 @@ func note(data []byte, known map[string]*info) {
 	_, stamp, _ := bytes.Cut(data, []byte(`"ts":"`))
 	stamp, _, _ = bytes.Cut(stamp, []byte(`"`))
 	at, err := time.Parse(time.RFC3339, string(stamp))
+	at = at.UTC()
 	if err != nil {
 		return
 	}
@@ -314,24 +356,24 @@ func (o *opened) List(ctx context.Context, set store.Set) ([]store.Conversation,
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading %s: %w", o.store.dir, err)
 	}
-	buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
-	defer buffer.Release()
-	var list []store.Conversation
-	var problems []store.Problem
+	var all []*log
 	for _, entry := range entries {
-		session, ok := strings.CutSuffix(entry.Name(), extension)
-		if !ok || !sessionid.IsUUID(session) {
-			continue
+		if session, ok := strings.CutSuffix(entry.Name(), extension); ok && sessionid.IsUUID(session) {
+			all = append(all, &log{session: session})
 		}
-		found, err := o.find(ctx, session, buffer)
-		switch {
-		case ctx.Err() != nil:
-			return nil, nil, ctx.Err()
-		case errors.Is(err, fs.ErrNotExist): // removed meanwhile
-		case err != nil:
-			problems = append(problems, store.Problem{Kind: store.Unreadable, Path: filepath.Join(o.store.dir, entry.Name()), Err: err})
+	}
+	slices.SortFunc(all, func(a, b *log) int { return strings.Compare(a.session, b.session) })
+	o.readAll(ctx, all)
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
+	list := make([]store.Conversation, 0, len(all))
+	var problems []store.Problem
+	for _, l := range all {
+		if l.err != nil && !errors.Is(l.err, fs.ErrNotExist) { // it was not removed meanwhile
+			problems = append(problems, store.Problem{Kind: store.Unreadable, Path: filepath.Join(o.store.dir, l.session+extension), Err: l.err})
 		}
-		for _, i := range found {
+		for _, i := range l.found {
 			if o.store.project.Has(i.settings.Dir) {
 				list = append(list, o.conversation(i))
 			}
@@ -341,6 +383,34 @@ func (o *opened) List(ctx context.Context, set store.Set) ([]store.Conversation,
 	return list, problems, nil
 }
 
+// log is what is found in the log of a session.
+type log struct {
+	session string
+	found   []*info
+	err     error
+}
+
+// readAll finds what is in logs, several at a time.
+func (o *opened) readAll(ctx context.Context, all []*log) {
+	const maxWorkers = 8
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), maxWorkers, len(all)) {
+		workers.Go(func() {
+			buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
+			defer buffer.Release()
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(all) {
+					return
+				}
+				all[i].found, all[i].err = o.infos(ctx, all[i].session, buffer)
+			}
+		})
+	}
+	workers.Wait()
+}
+
 // conversation returns what List returns of a conversation.
 func (o *opened) conversation(i *info) store.Conversation {
 	c := store.Conversation{
@@ -348,7 +418,7 @@ func (o *opened) conversation(i *info) store.Conversation {
 			ID: ID(i.session, i.root, i.id), Source: Name, Title: i.title, Dir: i.settings.Dir, CreatedAt: i.opened, Hidden: i.settings.Hidden,
 		},
 		LastAt: i.last, NewestAt: i.last, // times never go back
-		Record: &record{store: o.store, info: i},
+		Record: &record{Sheet: o.look.Sheet(factEvents, string(ID(i.session, i.root, i.id)), i.stamp), store: o.store, info: i},
 	}
 	switch {
 	case i.parent != "":

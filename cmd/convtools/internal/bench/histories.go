@@ -70,6 +70,7 @@ func (b *builds) asks(h *history, args ...string) program {
 	nowhere := filepath.Join(b.dir, "nobody")
 	return program{path: b.convtools, noMatch: true, args: append(args, "--workspace", h.project), env: []string{
 		"HOME=" + nowhere, "USERPROFILE=" + nowhere, "XDG_DATA_HOME=" + nowhere, "XDG_CONFIG_HOME=" + nowhere, "AppData=" + nowhere,
+		"XDG_CACHE_HOME=" + filepath.Join(b.dir, "cache"), "LocalAppData=" + filepath.Join(b.dir, "cache"),
 		"CLAUDE_CONFIG_DIR=", "CODEX_HOME=", "GEMINI_CLI_HOME=", "OPENCODE_DB=", h.env + "=" + h.home,
 	}}
 }

@@ -172,7 +172,7 @@ func bench(ctx context.Context, p plan, stdout, stderr io.Writer) (err error) {
 		}
 	}
 	fmt.Fprintf(stdout, "%s/%s, %d cores, %s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), b.ripgrepVersion)
-	fmt.Fprintf(stdout, "Ratios are of the fastest runs, taken in turn; in brackets of the medians. Files are\nin the page cache for every program alike, and convtools has an index only\nwhere messages are searched.\n\n")
+	fmt.Fprintf(stdout, "Ratios are of the fastest runs, taken in turn; in brackets of the medians. Files are\nin the page cache for every program alike, and convtools keeps nothing but\nwhere messages are searched and lists are of what is known.\n\n")
 	if err := t.Write(stdout); err != nil {
 		return fmt.Errorf("writing the table: %w", err)
 	}

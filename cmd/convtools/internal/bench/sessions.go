@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -22,7 +23,8 @@ const (
 	sendSyncedBound   = time.Millisecond // beside the syncs
 	sendUnsyncedBound = 200 * time.Microsecond
 	sessionListBound  = 50 * time.Millisecond
-	recoveryBound     = 200 // MB/s
+	manyBound         = 500 * time.Millisecond // a list of many sessions with all that is known of them
+	recoveryBound     = 200                    // MB/s
 )
 
 // sessions measures a query beside those of agents, and then the engine of sessions in this process, with a model that
@@ -30,7 +32,7 @@ const (
 func (b *builds) sessions(ctx context.Context, t *table.Table) (err error) {
 	dir := filepath.Join(b.dir, "sessions")
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	for _, part := range []func(context.Context, *table.Table, string) error{b.query, b.sends, b.sessionList, b.conversationList, b.recovery} {
+	for _, part := range []func(context.Context, *table.Table, string) error{b.query, b.sends, b.sessionList, b.manySessions, b.conversationList, b.recovery} {
 		if err := part(ctx, t, dir); err != nil {
 			return err
 		}
@@ -207,6 +209,67 @@ func (b *builds) sessionList(_ context.Context, t *table.Table, dir string) erro
 		}
 		return err
 	})
+}
+
+// manySessions measures the lists of many sessions that people and assistants see.
+func (b *builds) manySessions(ctx context.Context, t *table.Table, dir string) error {
+	h := &history{env: "XDG_DATA_HOME", home: filepath.Join(dir, "data"), project: dir}
+	logs := filepath.Join(h.home, "convtools", "sessions")
+	settings, err := json.Marshal(map[string]string{"dir": dir, "model": "m"})
+	if err != nil {
+		return err
+	}
+	start := startSession(rootID)
+	start.Context.Settings = string(settings)
+	s := &sender{left: 2}
+	e, err := engine.Start(logs, start, engine.Options{
+		Model: func(context.Context, *session.Conversation) (model.Model, error) { return s, nil },
+		Tools: s,
+	})
+	if err != nil {
+		return err
+	}
+	turn, err := e.Submit(ctx, session.Submit{Conversation: rootID, Input: []session.Part{{Text: "go"}}})
+	if err == nil {
+		_, err = turn.Wait(ctx)
+	}
+	if err = errors.Join(err, e.Close()); err != nil {
+		return err
+	}
+	log, err := os.ReadFile(filepath.Join(logs, rootID+".jsonl"))
+	if err != nil {
+		return err
+	}
+	for i := range b.plan.many {
+		if err := os.WriteFile(filepath.Join(logs, fmt.Sprintf("00000000-0000-4000-8000-%012x.jsonl", i)), log, 0o600); err != nil {
+			return err
+		}
+	}
+	programs := []program{
+		b.asks(h, "conversation", "ls", "-F", "json"), b.asks(h, "session", "ls", "--limit", "0", "--json"),
+	}
+	for _, p := range programs {
+		out, err := p.output(ctx, b.dataDir)
+		if err != nil {
+			return err
+		}
+		var all []struct{}
+		if err := json.Unmarshal(out, &all); err != nil || len(all) < b.plan.many {
+			return fmt.Errorf("%s lists %d sessions: %w", strings.Join(p.args, " "), len(all), err)
+		}
+	}
+	results, err := inTurn(ctx, b.dataDir, b.plan.runs, programs...)
+	if err != nil {
+		return err
+	}
+	for i, name := range []string{"conversation ls", "session ls --limit 0"} {
+		m := results[i]
+		t.Add(table.Row{
+			Name: fmt.Sprintf("%s of %d sessions", name, b.plan.many), Result: milliseconds(m.min()), Bound: "at most " + milliseconds(manyBound), Missed: m.min() > manyBound,
+			Detail: "median " + milliseconds(m.median()) + "; CPU " + milliseconds(m.cpu),
+		})
+	}
+	return nil
 }
 
 // within measures something that takes at most so long.

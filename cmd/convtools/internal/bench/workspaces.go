@@ -41,7 +41,6 @@ type synthetic struct {
 // workspaces measures searching and listing. Workspaces are written and removed
 // one at a time.
 func (b *builds) workspaces(ctx context.Context, t *table.Table, progress func(string)) ([]profile, error) {
-	const smallest = 4096 // bytes a conversation
 	var profiles []profile
 	for _, shape := range []struct {
 		name          string
@@ -52,7 +51,7 @@ func (b *builds) workspaces(ctx context.Context, t *table.Table, progress func(s
 	}{
 		{"", b.plan.bytes, b.plan.conversations, true, true},
 		{"few large: ", b.plan.bytes, b.plan.few, true, false},
-		{"many small: ", int64(b.plan.many) * smallest, b.plan.many, false, false},
+		{"many: ", b.plan.history, b.plan.many, false, false},
 	} {
 		progress(fmt.Sprintf("%s%d conversations, %s", shape.name, shape.conversations, megabytes(shape.bytes)))
 		ws, err := b.synthetic(ctx, shape.name, shape.bytes, shape.conversations)
@@ -205,33 +204,50 @@ func (b *builds) matches(ctx context.Context, search program) (int, error) {
 	return elements[len(elements)-1].Summary.Matches, nil
 }
 
-// Bounds on listing: counting events means reading them all, which reading the
-// same files to nowhere is measured against.
+// Bounds on listing. What is not known is counted, which means to read all events: reading the
+// same files to nowhere is measured against that. What is known is only looked at.
 const (
-	lsBound   = 1.0 / 0.6
-	treeBound = 1.1
+	lsBound      = 1.0 / 0.6
+	lsKnownBound = 1
+	treeBound    = 1.1
+	lsStarts     = 8 // starts of an empty program that a list may take beside the reading
 )
 
-// ls measures listing, as a table and as a tree, beside cat of the same files.
+// ls measures listing, as a table and as a tree, beside cat and ls of the same files.
 func (b *builds) ls(ctx context.Context, t *table.Table, ws synthetic) error {
-	list := program{path: b.convtools, args: []string{"conversation", "ls", "--workspace", ws.dir, "-F", "json"}}
+	list := program{path: b.convtools, args: []string{"conversation", "ls", "--workspace", ws.dir, "-F", "json"}, env: []string{"XDG_CACHE_HOME=" + os.DevNull, "LocalAppData="}}
 	tree := list
 	tree.args = append(slices.Clone(list.args), "--tree")
-	programs := []program{list, tree}
+	known := list
+	known.env = []string{"XDG_CACHE_HOME=" + filepath.Join(b.dir, "cache"), "LocalAppData=" + filepath.Join(b.dir, "cache")}
+	programs := []program{list, tree, known, {path: b.empty}}
 	if sh, err := exec.LookPath("sh"); err == nil {
-		programs = append(programs, program{path: sh, args: []string{
-			"-c", `find "$1" -name '*.json' -exec cat {} + >/dev/null`, "sh", filepath.Join(ws.dir, ".jp"),
-		}})
+		files := filepath.Join(ws.dir, ".jp")
+		programs = append(programs,
+			program{path: sh, args: []string{"-c", `find "$1" -name '*.json' -exec cat {} + >/dev/null`, "sh", files}},
+			program{path: sh, args: []string{"-c", `exec ls -lR "$1"`, "sh", files}})
 	}
 	results, err := inTurn(ctx, b.dataDir, b.plan.runs, programs...)
 	if err != nil {
 		return err
 	}
-	of := fmt.Sprintf("%sls of %d conversations", ws.name, ws.conversations)
-	if len(results) > 2 {
-		row, ratio := compare(of, "cat of the same files", results[0], results[2])
+	of := fmt.Sprintf("%sls of %d conversations, %s", ws.name, ws.conversations, megabytes(ws.bytes))
+	if len(results) > 4 {
+		row, ratio := compare(of, "cat of the same files", results[0], results[4])
 		row.Bound, row.Missed = fmt.Sprintf("%.2fx", lsBound), ratio > lsBound
 		row.Detail += fmt.Sprintf("; %.0f MB of events a second", float64(ws.bytes)/1e6/results[0].min().Seconds())
+		t.Add(row)
+		row, ratio = compare(of+", known", "ls -lR", results[2], results[5])
+		row.AtMost(ratio, lsKnownBound)
+		row.Detail += "; CPU " + milliseconds(results[2].cpu) + ", peer " + milliseconds(results[5].cpu)
+		t.Add(row)
+		empty, read := results[3].min(), results[4].min()
+		ratio = float64(results[2].min()) / float64(lsStarts*empty+read)
+		row = table.Row{
+			Name: of + ", known", Result: fmt.Sprintf("%.2fx of %d starts and the reading", ratio, lsStarts),
+			Detail: fmt.Sprintf("%s; an empty Go program %s, cat %s", milliseconds(results[2].min()), milliseconds(empty), milliseconds(read)),
+		}
+		row.AtMost(ratio, 1)
 		t.Add(row)
 	}
 	row, ratio := compare(of+" as a tree", "ls", results[1], results[0])
