@@ -220,6 +220,11 @@ func TestSiftedAside(t *testing.T) {
 		{`[{"type":"tool_result","tool_use_id":"c","content":"a \"quoted\" word"}]`, `"quoted" word`},
 		{`[{"type":"tool_result","tool_use_id":"c","content":"\u001b[31mred"}]`, "[31mred"},
 		{`[{"type":"tool_result","tool_use_id":"c","content":"PADbackoff"}]`, "backoff"},
+		{`[{"type":"tool_result","tool_use_id":"c","content":"CUTbackoff"}]`, "backoff"},
+		{`[{"type":"tool_result","tool_use_id":"c","content":"CUT\u0062ackoff"}]`, "backoff"},
+		{`[{"type":"tool_result","tool_use_id":"c","content":"\u0042ackoff"}]`, "backoff"},
+		{`[{"type":"tool_result","tool_use_id":"c","content":"\u6771京"}]`, "東京"},
+		{`[{"type":"tool_result","tool_use_id":"c","content":"a\ud83d\ude00b"}]`, "a😀b"},
 		{`[{"type":"tool_use","id":"c","name":"Bash","input":{"command":"one","n":1.50}}]`, `"n": 1.50`},
 		{`[{"type":"tool_use","id":"c","name":"Bash","input":{"command":"a\u000abackoff"}}]`, "nbackoff"},
 	} {
@@ -229,8 +234,10 @@ func TestSiftedAside(t *testing.T) {
 		}
 		id := fmt.Sprintf("%08x-1111-4222-8333-444455556666", i+1)
 		line := fmt.Sprintf(`{"type":%q,"uuid":"%d","timestamp":"2026-05-01T00:00:00Z","cwd":%s,"message":{"content":%s}}`+"\n", kind, i, cwd, test.content)
-		if before := strings.Index(line, "PAD"); before >= 0 { // across the end of the first part
-			line = strings.Replace(line, "PAD", strings.Repeat("x", 256<<10-before-3), 1)
+		for mark, end := range map[string]int{"PAD": 256 << 10, "CUT": 24<<10 + store.SiftOverlap} { // across the end of what is read first, or is looked at first
+			if before := strings.Index(line, mark); before >= 0 {
+				line = strings.Replace(line, mark, strings.Repeat("x", end-before-3), 1)
+			}
 		}
 		if err := os.WriteFile(filepath.Join(folder, id+".jsonl"), []byte(line), 0o644); err != nil {
 			t.Fatal(err)

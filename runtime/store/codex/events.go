@@ -223,7 +223,7 @@ func (e *events) undone(ctx context.Context, part *section) ([]span, error) {
 	}
 	any := false
 	err := e.each(ctx, part, func(line []byte, _, _ int64) bool {
-		any = bytes.Contains(line, []byte(rolledBack))
+		any = bytes.Contains(line, []byte(rolledBack[len("thread"):])) // t stands everywhere, where _ does not
 		return !any
 	})
 	if err != nil || !any {

@@ -83,7 +83,8 @@ func writeAsConvtools(base string, count int) error {
 		}
 		_, err := w.Edit(ctx, id, edit)
 		var missing *store.NotFoundError
-		for errors.As(err, &missing) { // the other has removed it, and is about to restore it
+		// The other has removed it, and is about to restore it, or moves it all the time.
+		for errors.As(err, &missing) || errors.Is(err, errVanished) {
 			_, err = w.Edit(ctx, id, edit)
 		}
 		if err != nil {
@@ -107,9 +108,15 @@ func writeAsConvtools(base string, count int) error {
 			if err = w.Remove(ctx, id); err == nil {
 				err = w.Restore(ctx, id)
 			}
+			for errors.Is(err, errVanished) { // else nobody would restore it
+				err = w.Restore(ctx, id)
+				if errors.As(err, &missing) {
+					break // it was not removed
+				}
+			}
 		}
 		var exists *ExistsError
-		if err != nil && !errors.As(err, &missing) && !errors.As(err, &exists) {
+		if err != nil && !errors.As(err, &missing) && !errors.As(err, &exists) && !errors.Is(err, errVanished) {
 			return err
 		}
 	}
@@ -332,7 +339,7 @@ func TestKilled(t *testing.T) {
 		for _, id := range []transcript.ID{projected, userOnly, external} {
 			var missing *store.NotFoundError
 			var exists *ExistsError
-			if err := w.Restore(t.Context(), id); err != nil && !errors.As(err, &missing) && !errors.As(err, &exists) {
+			if err := w.Restore(t.Context(), id); err != nil && !errors.As(err, &missing) && !errors.As(err, &exists) && !errors.Is(err, errVanished) {
 				t.Fatal(err)
 			}
 		}

@@ -134,7 +134,8 @@ func compare(t *testing.T, r *rapid.T, want, got *conversations.Library, q conve
 			for _, m := range m.Messages {
 				list = append(list, fmt.Sprintf("%v %d %s %d %s %v %d %q %q", m.Position.Time, m.Position.Event, m.Position.ID, m.Kind, m.Role, m.Conversation.Title, m.Chars, m.Text, m.Conversation.NativeID))
 			}
-			return append(list, fmt.Sprintf("more %t, total %d, at least %t, own %d, aside %v", m.More, m.Total, m.AtLeast, m.Own, m.Aside))
+			// Of what is excluded, a file names only conversations that hold the text.
+			return append(list, fmt.Sprintf("more %t, total %d, at least %t, own %d, hidden %d, problems %v", m.More, m.Total, m.AtLeast, m.Own, m.Aside.Hidden, m.Aside.Problems))
 		}
 		if diff := cmp.Diff(positions(a), positions(b)); diff != "" {
 			r.Fatalf("%q, roles %d, after %v: -read +found\n%s", q.Text, q.Roles, q.After, diff)

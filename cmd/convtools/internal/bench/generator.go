@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
-	generate "github.com/convtools/convtools/gen/plan"
 	"github.com/convtools/convtools/gen/plan/plantest"
 )
 
@@ -81,7 +80,7 @@ func (b *builds) generator(ctx context.Context, t *table.Table) error {
 	if err := b.manyTools(ctx, t, convgen.env); err != nil {
 		return err
 	}
-	if err := b.definitions(t); err != nil {
+	if err := b.definitions(ctx, t); err != nil {
 		return err
 	}
 	return b.beside(ctx, t, all)
@@ -108,24 +107,34 @@ func (b *builds) manyTools(ctx context.Context, t *table.Table, env []string) er
 	return nil
 }
 
-// definitions shows how long the definitions of this module's tools are, to every target.
-func (b *builds) definitions(t *table.Table) error {
-	result, err := generate.Generate(os.DirFS(b.root))
+// definitions shows how long the definitions of this module's tools are, to every target,
+// as convgen targets has them.
+func (b *builds) definitions(ctx context.Context, t *table.Table) error {
+	text, err := program{path: b.convgen, args: []string{"targets", "-C", b.root}}.output(ctx, b.dataDir)
 	if err != nil {
-		return fmt.Errorf("generating: %w", err)
-	}
-	all, err := result.Definitions()
-	if err != nil {
-		return fmt.Errorf("measuring definitions: %w", err)
+		return err
 	}
 	var order []string
 	total, tools := map[string]int{}, map[string][]string{}
-	for _, d := range all {
-		if tools[d.Target] == nil {
-			order = append(order, d.Target)
+	for line := range strings.Lines(string(text)) {
+		var tool, target string
+		var size int
+		columns := slices.DeleteFunc(strings.Split(strings.TrimSpace(line), "  "), func(s string) bool { return strings.TrimSpace(s) == "" })
+		if len(columns) < 4 {
+			continue // a former name
 		}
-		total[d.Target] += d.Bytes
-		tools[d.Target] = append(tools[d.Target], fmt.Sprintf("%s %d", d.Tool, d.Bytes))
+		tool, target = columns[0], strings.TrimSpace(columns[1])
+		if _, err := fmt.Sscanf(strings.TrimSpace(columns[3]), "%d bytes", &size); err != nil {
+			continue // the names of the columns
+		}
+		if tools[target] == nil {
+			order = append(order, target)
+		}
+		total[target] += size
+		tools[target] = append(tools[target], fmt.Sprintf("%s %d", tool, size))
+	}
+	if len(order) == 0 {
+		return fmt.Errorf("convgen targets has no definitions:\n%s", text)
 	}
 	for _, target := range order {
 		t.Add(table.Row{

@@ -2,6 +2,7 @@ package literal_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/convtools/convtools/runtime/conversations/internal/literal"
@@ -24,6 +25,35 @@ func TestIndexPair(t *testing.T) {
 				want = bytes.Index(text, []byte("ab"))
 				if got := literal.IndexPair(text, 'a', 'b'); got != want {
 					t.Fatalf("%q: %d, want %d", text, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Searching for a pattern looks at two bytes of it wherever they stand in blocks of 16 and of
+// 64, at any distance, and at nothing outside of the text.
+func TestFindInBlocks(t *testing.T) {
+	t.Parallel()
+	for _, pattern := range []string{"zq", "zeq", "z e q", "Z" + strings.Repeat("e", 30) + "q", "жz", "東京", "kzks", "12", "z1"} {
+		for _, ignoreCase := range []bool{false, true} {
+			f := literal.New(pattern, ignoreCase)
+			for length := range 170 {
+				buffer := bytes.Repeat([]byte("zQ1 "), 100)
+				text := buffer[100 : 100+length : 100+length] // with a beginning of matches all around
+				for i := range text {
+					text[i] = "zeE\n"[i%4]
+				}
+				if start, _ := f.Find(text); start >= 0 {
+					t.Fatalf("%q is at %d of %q", pattern, start, text)
+				}
+				for at := 0; at+len(pattern) <= length; at += 7 {
+					whole := bytes.Clone(text)
+					copy(whole[at:], pattern)
+					wantStart, wantEnd := naiveFind(string(whole), pattern, ignoreCase)
+					if start, end := f.Find(whole); start != wantStart || end != wantEnd {
+						t.Fatalf("%q in %q: %d, %d; want %d, %d", pattern, whole, start, end, wantStart, wantEnd)
+					}
 				}
 			}
 		}

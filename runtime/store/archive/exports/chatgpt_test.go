@@ -157,7 +157,8 @@ func TestMessages(t *testing.T) {
 			}}, "metadata", object{"content_references": []any{
 				object{"matched_text": "\ue200cite\ue202turn0search1\ue201", "alt": "([tides](https://example.org))"},
 				object{"matched_text": "\ue200cite\ue202turn1view0\ue201", "alt": nil},
-				object{"matched_text": " ", "alt": "a footnote"}, "none",
+				object{"matched_text": " ", "alt": "a footnote"},
+				"none",
 			}}),
 			"1 assistant: High ([tides](https://example.org)). Low \ue200navlist\ue202News\ue201; \ue200open \ue201\ue200\n",
 		},

@@ -102,6 +102,7 @@ func (r *reader) leaf(page uint32, any bool) error {
 	if leafHeader+2*count > len(data) {
 		return damaged(page, "number of cells")
 	}
+	left := int64(len(data)) // for cells: none has a byte of another one
 	for i := range count {
 		at := int(binary.BigEndian.Uint16(data[leafHeader+2*i:]))
 		if at >= len(data) {
@@ -118,6 +119,9 @@ func (r *reader) leaf(page uint32, any bool) error {
 		overflows := local < int64(size)
 		if local > int64(len(cell)) || overflows && local+4 > int64(len(cell)) {
 			return damaged(page, "a cell that ends behind its page")
+		}
+		if left -= int64(n+m) + local; left < 0 {
+			return damaged(page, "cells in the place of others")
 		}
 		holds, err := false, error(nil)
 		if overflows {
