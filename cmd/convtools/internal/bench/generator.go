@@ -149,6 +149,7 @@ func (b *builds) definitions(ctx context.Context, t *table.Table) error {
 // once runs a program once.
 func (b *builds) once(ctx context.Context, p program) (measured, error) {
 	cmd := p.command(ctx, b.dataDir)
+	forgetPeak()
 	start := time.Now()
 	if err := cmd.Run(); err != nil {
 		return measured{}, fmt.Errorf("running %s: %w", p.path, err)

@@ -28,6 +28,7 @@ const (
 func (m *messageBench) index(ctx context.Context, t *table.Table) error {
 	cmd := m.asks("search", "index").command(ctx, m.dataDir)
 	start := time.Now()
+	forgetPeak()
 	if err := cmd.Start(); err != nil {
 		return err
 	}

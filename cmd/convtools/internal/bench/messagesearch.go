@@ -46,6 +46,7 @@ func (m *messageBench) search(ctx context.Context, t *table.Table) error {
 	if err != nil {
 		return err
 	}
+	forgetPeak()
 	if err := cmd.Start(); err != nil {
 		return err
 	}

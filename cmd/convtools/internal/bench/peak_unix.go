@@ -9,8 +9,8 @@ import (
 )
 
 // peakMemory returns the most memory a process had resident, in bytes. On Linux
-// it is never less than what this process had when it started the other one,
-// which is why bench leaves everything that needs memory to other processes.
+// it is never less than the most that this process had when it started the other one:
+// see [forgetPeak].
 func peakMemory(state *os.ProcessState) int64 {
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {

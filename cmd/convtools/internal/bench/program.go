@@ -77,6 +77,7 @@ func inTurn(ctx context.Context, dataDir string, n int, programs ...program) ([]
 	for round := range n + 1 {
 		for _, i := range rand.Perm(len(programs)) {
 			cmd := programs[i].command(ctx, dataDir)
+			forgetPeak()
 			start := time.Now()
 			err := cmd.Run()
 			took := time.Since(start)

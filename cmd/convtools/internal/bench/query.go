@@ -206,6 +206,7 @@ func (a *asking) ask(ctx context.Context, dir string, counts bool) error {
 	if err != nil {
 		return err
 	}
+	forgetPeak()
 	start := time.Now()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting %s: %w", filepath.Base(a.path), err)
