@@ -133,3 +133,27 @@ func TestPeakMemory(t *testing.T) {
 		t.Errorf("peak memory of a small program: %d bytes", peak)
 	}
 }
+
+// What this process had needed before counts for no program that it starts.
+func TestForgetPeak(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux counts it")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const much = 300 << 20
+	memory := make([]byte, much)
+	for i := 0; i < much; i += 4096 {
+		memory[i] = 1
+	}
+	runtime.KeepAlive(memory)
+	got, err := inTurn(t.Context(), t.TempDir(), 1, program{path: exe, args: []string{"-test.run=^$"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if peak := got[0].peak; peak > much/2 {
+		t.Errorf("a small program had %d bytes, and this process %d before", peak, much)
+	}
+}
