@@ -98,6 +98,9 @@ func checkAudited(t checker, s State, a audit, effects []Effect) {
 			}
 			continue
 		}
+		if most := s.config.MaxSamplesPerSubmission; most > 0 && s.task != nil && s.samplesOfSubmission() > int64(most) {
+			t.Fatalf("I11: one input has cost %d requests of %d", s.samplesOfSubmission(), most)
+		}
 		if c.turn.Interrupts > s.config.MaxInterruptsPerTurn || c.turn.Samples > s.config.MaxSamplesPerTurn {
 			t.Fatalf("I11: %s has %+v", label(c.ID), *c.turn)
 		}

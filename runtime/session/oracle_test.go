@@ -22,6 +22,7 @@ type oracle struct {
 	lines   []string
 	people  []*person
 	made    int // conversations that models have asked for
+	samples int // of the submission that is answered
 	waiting []said
 	chain   []*person // who waits for an answer
 	pending []*person // targets of calls that have not started
@@ -69,6 +70,7 @@ func (o *oracle) play() []string {
 		if len(o.waiting) > 0 {
 			next := o.waiting[0]
 			o.waiting = o.waiting[1:]
+			o.samples = 0
 			o.turn(next.to, nil, next.text, spending{o.tokens, o.calls})
 			continue
 		}
@@ -162,7 +164,7 @@ func (o *oracle) turn(p, from *person, text string, left spending) answer {
 		return answer{status: "failed", message: message, used: used}
 	}
 	for {
-		if samples >= o.config.MaxSamplesPerTurn {
+		if most := o.config.MaxSamplesPerSubmission; samples >= o.config.MaxSamplesPerTurn || most > 0 && o.samples >= most {
 			return failed("samples_exceeded")
 		}
 		if left.tokens != 0 && used.tokens >= left.tokens {
@@ -176,6 +178,7 @@ func (o *oracle) turn(p, from *person, text string, left spending) answer {
 			continue
 		}
 		samples++
+		o.samples++
 		used.tokens += tokensPerSample
 		switch line {
 		case "fail":
@@ -445,6 +448,7 @@ func TestOracle(t *testing.T) {
 			MaxInterruptsPerTurn:     rapid.IntRange(1, 5).Draw(t, "interrupts"),
 			MaxInterruptsPerResponse: rapid.IntRange(1, 3).Draw(t, "parallel"),
 			MaxSamplesPerTurn:        rapid.IntRange(1, 8).Draw(t, "samples"),
+			MaxSamplesPerSubmission:  rapid.IntRange(0, 20).Draw(t, "samples of a submission"),
 			MaxConversations:         rapid.IntRange(1, 6).Draw(t, "conversations"),
 		}
 		tokens := rapid.SampledFrom([]int64{0, 0, 30, 55, 100}).Draw(t, "tokens")

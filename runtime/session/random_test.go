@@ -100,7 +100,7 @@ func randomSession(t checker, pick func(n int) int) *host {
 	root.MCP = []string{"git"}
 	return start(t, Config{
 		MaxInterruptChainDepth: 1 + pick(3), MaxInterruptsPerTurn: 1 + pick(6), MaxInterruptsPerResponse: 1 + pick(3),
-		MaxSamplesPerTurn: 2 + pick(8), MaxConversations: 1 + pick(7), Subtree: pick(3) == 0, Catalogue: catalogue,
+		MaxSamplesPerTurn: 2 + pick(8), MaxSamplesPerSubmission: 2 + pick(30), MaxConversations: 1 + pick(7), Subtree: pick(3) == 0, Catalogue: catalogue,
 	}, root)
 }
 

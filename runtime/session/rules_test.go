@@ -454,6 +454,19 @@ func TestRules(t *testing.T) {
 				0 failed samples_exceeded`,
 		},
 		{
+			name:   "models that call each other for ever run out of samples together",
+			config: Config{MaxSamplesPerTurn: 3, MaxSamplesPerSubmission: 4},
+			script: "create x\nsay a\nsend 1 y\nsay b",
+			want: `
+				…
+				1 hears 0: y
+				1 says: b
+				1 complete
+				0 continues k1
+				0 gets k1 1 completed: b
+				0 failed samples_exceeded`,
+		},
+		{
 			name:   "A-38 the host's input for nobody, and interrupts of nothing, do nothing",
 			script: "say hello\n!submit 9 x\n!submit x x\n!interrupt\n!chain\n!destroy 0\n!force 0",
 			want: `

@@ -69,11 +69,25 @@ func (d *decision) sample() {
 		d.fail(Failure{Code: CodeSamples, Message: "the answer took more requests to the model than are allowed"})
 		return
 	}
+	// Each logical turn is bounded, and so is how many a logical turn may start, but their product is not.
+	if most := d.state.config.MaxSamplesPerSubmission; most > 0 && d.state.samplesOfSubmission() >= int64(most) {
+		d.fail(Failure{Code: CodeSamples, Message: "the answers to one input took more requests to the model than are allowed"})
+		return
+	}
 	if spent := turn.Budget.spent(turn.Usage, d.at); spent != "" {
 		d.fail(Failure{Code: CodeBudget, Message: "the budget of " + spent + " is used up"})
 		return
 	}
 	d.do(Sample{Task: t.ID, Conversation: t.Conversation, Left: Budget{}.within(turn.Budget, turn.Usage)})
+}
+
+// samplesOfSubmission returns how many requests to the model the input has cost that the task which runs comes from.
+func (s *State) samplesOfSubmission() int64 {
+	n := s.Conversation(s.task.Conversation).turn.Usage.Samples
+	for _, b := range s.stack {
+		n += s.Conversation(b.Caller).turn.Usage.Samples
+	}
+	return n
 }
 
 // complete ends the task and its logical turn.

@@ -171,6 +171,10 @@ type New struct {
 	ID string
 }
 
+// maxSamples is how many requests to models one input may cost in all: models that hand work to each other for ever would
+// else take days to come to the limits of each.
+const maxSamples = 2000
+
 // Start returns the input that starts a new session. The error is one of [sessionconfig.Config.Choose]: no model is there
 // for it.
 func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
@@ -195,10 +199,11 @@ func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
 	in := session.Start{
 		Session: id, Root: id, // a person has one to remember
 		Config: session.Config{
-			MaxInterruptChainDepth: s.config.Session.MaxInterruptChainDepth,
-			MaxInterruptsPerTurn:   s.config.Session.MaxInterruptsPerTurn,
-			MaxConversations:       s.config.Session.MaxConversations,
-			Catalogue:              catalogue,
+			MaxInterruptChainDepth:  s.config.Session.MaxInterruptChainDepth,
+			MaxInterruptsPerTurn:    s.config.Session.MaxInterruptsPerTurn,
+			MaxConversations:        s.config.Session.MaxConversations,
+			MaxSamplesPerSubmission: maxSamples,
+			Catalogue:               catalogue,
 		},
 		Context: session.Context{
 			Title: n.Title, Settings: settings.String(),
