@@ -172,8 +172,9 @@ func checkFound(shown []result) (id string, err error) {
 	if err := xml.Unmarshal([]byte(shown[0].Text), &grep); err != nil {
 		return "", fmt.Errorf("reading the answer of conversation_grep: %w\n%.500s", err, shown[0].Text)
 	}
-	if len(grep.Conversations) != 1 || !strings.Contains(shown[0].Text, "Left out: the current conversation") {
-		return "", fmt.Errorf("the model was not shown the first session alone, with a note on its own one:\n%.2000s", shown[0].Text)
+	// A program may begin to record its session after the call: then there is nothing to leave out.
+	if len(grep.Conversations) != 1 || strings.Contains(shown[0].Text, "cannot be told") {
+		return "", fmt.Errorf("the model was not shown the first session alone, or its own one is not known:\n%.2000s", shown[0].Text)
 	}
 	if !strings.Contains(shown[1].Text, agreed) && !strings.Contains(shown[1].Text, told) {
 		return "", fmt.Errorf("the model did not read what was said:\n%.2000s", shown[1].Text)
