@@ -392,8 +392,8 @@ func (e *ListEnvelope) Bytes() []byte {
 type ListConversation struct {
 	// What conversation_read and conversation_grep take.
 	ID string `json:"id"`
-	// Recorded events of every kind.
-	EventsCount int `json:"events_count"`
+	// Recorded events of every kind. Left out when it is nil.
+	EventsCount *int `json:"events_count"`
 	// Its turns. Left out when it is nil.
 	Turns *int `json:"-"`
 	// What the user said, counted. Left out when it is nil.
@@ -431,7 +431,9 @@ type ListConversation struct {
 func (e *ListConversation) Append(w *envelope.Writer) {
 	w.Open("conversation")
 	w.Text("id", e.ID)
-	w.Integer("events_count", e.EventsCount)
+	if e.EventsCount != nil {
+		w.Integer("events_count", *e.EventsCount)
+	}
 	if e.Turns != nil {
 		w.Integer("turns", *e.Turns)
 	}

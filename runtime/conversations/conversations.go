@@ -83,6 +83,10 @@ type ListQuery struct {
 	// Sizes counts turns, requests and characters too, of the conversations that are
 	// returned. Their texts are decoded for it.
 	Sizes bool
+	// MaxRead is how many bytes may be read to count what is in a conversation, unless the
+	// order depends on it; 0 stands for no bound. Where more would be read, as far as its
+	// store can tell, what is not kept of it stays uncounted.
+	MaxRead int64
 }
 
 // Listing is the answer to a [ListQuery].
@@ -98,10 +102,13 @@ type Listing struct {
 // Listed is a conversation in a [Listing].
 type Listed struct {
 	transcript.Conversation
-	Events      int
+	Events      int       // negative where they were left uncounted
 	LastEventAt time.Time // zero where there is no event, or the last one has no time
 	// Size is nil unless [ListQuery.Sizes] asked for it, and where it is not known.
 	Size *Size
+	// Uncounted reports whether something was left uncounted because of
+	// [ListQuery.MaxRead].
+	Uncounted bool
 	// Damage is why the events could not be counted; nil where they were.
 	Damage *Problem
 }

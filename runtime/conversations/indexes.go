@@ -34,22 +34,23 @@ type Indexes struct {
 // left alone.
 const indexFormat = "v3"
 
-// NewIndexes returns the indexes in a directory, which need not be there.
-func NewIndexes(dir string) *Indexes {
+// NewIndexes returns the indexes in a directory, which need not be there. now is the clock that
+// files are told by to have changed a moment ago; nil means time.Now.
+func NewIndexes(dir string, now func() time.Time) *Indexes {
 	return &Indexes{
-		dir: filepath.Join(dir, indexFormat), facts: facts.In(filepath.Join(dir, "facts"), facts.Options{}),
+		dir: filepath.Join(dir, indexFormat), facts: facts.In(filepath.Join(dir, "facts"), facts.Options{Now: now}),
 		least: minIndexed, open: map[string]*index.Index{},
 	}
 }
 
 // OpenIndexes returns the indexes that the user's cache directory has, or will have; nil
-// where the environment does not tell which that is.
-func OpenIndexes(getenv func(string) string) *Indexes {
+// where the environment does not tell which that is. now is as for [NewIndexes].
+func OpenIndexes(getenv func(string) string, now func() time.Time) *Indexes {
 	dir := trust.CacheDir(getenv)
 	if dir == "" {
 		return nil
 	}
-	return NewIndexes(filepath.Join(dir, "index"))
+	return NewIndexes(filepath.Join(dir, "index"), now)
 }
 
 // minIndexed is how many bytes of text a store has for which there is an index: less is
@@ -71,13 +72,13 @@ func (x *Indexes) of(s store.Store) *index.Index {
 }
 
 // OpenFacts returns where in the user's cache directory is kept what was read of files; nil
-// for nowhere.
-func OpenFacts(getenv func(string) string) *facts.Directory {
+// for nowhere. now is as for [NewIndexes].
+func OpenFacts(getenv func(string) string, now func() time.Time) *facts.Directory {
 	set, err := readSettings(&Options{Getenv: getenv})
 	if set.NoIndex || err != nil {
 		return nil
 	}
-	return OpenIndexes(getenv).factsDir()
+	return OpenIndexes(getenv, now).factsDir()
 }
 
 // factsDir returns where stores keep what they read; nil for nowhere.

@@ -55,7 +55,7 @@ func indexedLibrary(t *testing.T, dir string, stores []*messageStore, isVersione
 			all = append(all, p)
 		}
 	}
-	x := conversations.NewIndexes(dir)
+	x := conversations.NewIndexes(dir, nil)
 	x.SetLeast(0)
 	t.Cleanup(x.Close)
 	return conversations.New(conversations.Options{Indexes: x}, all...), opened
@@ -310,7 +310,7 @@ func TestUnusedIndexes(t *testing.T) {
 	t.Parallel()
 	dir, place := t.TempDir(), t.TempDir()
 	there, gone, asked := filepath.Join(place, "there"), filepath.Join(place, "gone"), filepath.Join(place, "asked")
-	x := conversations.NewIndexes(dir)
+	x := conversations.NewIndexes(dir, nil)
 	x.SetLeast(0)
 	defer x.Close()
 	library := func(places ...string) *conversations.Library {

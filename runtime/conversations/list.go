@@ -44,7 +44,7 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 		}
 	}
 	if q.Sort.needsEvents() {
-		if err := l.fill(ctx, in, o.from, unknown, false); err != nil {
+		if err := l.fill(ctx, in, o.from, unknown, ListQuery{}); err != nil {
 			return listing, err
 		}
 	}
@@ -58,7 +58,7 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 		if !q.Sizes {
 			left = slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.filled })
 		}
-		if err := l.fill(ctx, in, o.from, left, q.Sizes); err != nil {
+		if err := l.fill(ctx, in, o.from, left, q); err != nil {
 			return listing, err
 		}
 	}
@@ -89,8 +89,9 @@ type entry struct {
 	badTime bool
 }
 
-// fill fills in what only the events tell, and sizes only where they are asked for.
-func (l *Library) fill(ctx context.Context, in inIndexes, from map[transcript.ID]store.Store, entries []*entry, sizes bool) error {
+// fill fills in what only the events tell, and sizes only where a query asks for them.
+func (l *Library) fill(ctx context.Context, in inIndexes, from map[transcript.ID]store.Store, entries []*entry, q ListQuery) error {
+	sizes := q.Sizes
 	if len(in) > 0 {
 		known := make([]store.Conversation, len(entries))
 		for i, e := range entries {
@@ -103,10 +104,17 @@ func (l *Library) fill(ctx context.Context, in inIndexes, from map[transcript.ID
 	}
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool {
 		c, ok := keptCounts(e.stored)
-		if ok = ok && (c.Size != nil || !sizes); ok {
+		whole := ok && (c.Size != nil || !sizes)
+		switch isLarge := exceeds(e.stored, q.MaxRead); {
+		case whole || ok && isLarge:
 			e.fill(&c, sizes)
+		case !isLarge:
+			return false
+		case !e.filled:
+			e.filled, e.Events = true, -1
 		}
-		return ok
+		e.Uncounted = !whole && e.Damage == nil
+		return true
 	})
 	list := make([]store.Conversation, len(entries))
 	for i, e := range entries {
@@ -133,6 +141,13 @@ func (l *Library) fill(ctx context.Context, in inIndexes, from map[transcript.ID
 			e.fill(&c, sizes)
 		},
 		func(int) error { return nil })
+}
+
+// exceeds reports whether more is read for the events of a conversation than a bound, where
+// that is not 0.
+func exceeds(c *store.Conversation, bound int64) bool {
+	sized, ok := c.Record.(store.Sized)
+	return ok && bound > 0 && sized.Size() > bound
 }
 
 // fill fills in what was counted.

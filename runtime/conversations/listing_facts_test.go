@@ -104,7 +104,7 @@ func equalListings(t *testing.T, what string, plain conversations.Options, dir s
 	want := listed(t, plain)
 	for _, name := range []string{"of the listing before", "of this one"} {
 		kept := plain
-		kept.Indexes = conversations.NewIndexes(t.TempDir())
+		kept.Indexes = conversations.NewIndexes(t.TempDir(), nil)
 		kept.Indexes.SetFacts(dir, facts.Options{Now: later, Least: 1})
 		if diff := gocmp.Diff(strings.Split(want, "\n"), strings.Split(listed(t, kept), "\n")); diff != "" {
 			t.Fatalf("%s: with what is kept %s, the answer differs (-read +kept):\n%s", what, name, diff)
@@ -419,7 +419,7 @@ func TestNothingIsKeptOfExcluded(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		o := conversations.Options{AllProjects: true, Dir: t.TempDir(), Getenv: func(name string) string { return env[name] }, Indexes: conversations.NewIndexes(t.TempDir())}
+		o := conversations.Options{AllProjects: true, Dir: t.TempDir(), Getenv: func(name string) string { return env[name] }, Indexes: conversations.NewIndexes(t.TempDir(), nil)}
 		o.Indexes.SetFacts(cache, facts.Options{Now: later, Least: 1})
 		listed(t, o)
 		kept := 0

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/convtools/convtools/generated/conversation"
@@ -27,19 +28,24 @@ type family struct {
 	indexes func() *conversations.Indexes
 	// searched has room for one word that the tools searched messages in a server.
 	searched chan struct{}
-	program  func() *command.Program
-	tools    *Tools
+	// uncounted has room for what one list in a server left uncounted, and serving reports
+	// whether there is a server, which counts it.
+	uncounted chan uncounted
+	serving   atomic.Bool
+	program   func() *command.Program
+	tools     *Tools
 }
 
 // Family returns the conversation tools. The environment variable called setting,
 // where it is set, names an external command line that they get conversations
 // from, which runner runs. The family's Commands are left to its front.
 func Family(host *toolset.Host, setting string, runner process.Runner) toolset.Family {
-	f := &family{host: host, setting: setting, runner: runner, memory: store.NewMemory(store.DefaultMemory), searched: make(chan struct{}, 1)}
-	f.indexes = sync.OnceValue(func() *conversations.Indexes { return conversations.OpenIndexes(f.host.Getenv) })
+	f := &family{host: host, setting: setting, runner: runner, memory: store.NewMemory(store.DefaultMemory), searched: make(chan struct{}, 1), uncounted: make(chan uncounted, 1)}
+	f.indexes = sync.OnceValue(func() *conversations.Indexes { return conversations.OpenIndexes(f.host.Getenv, f.host.Now) })
 	f.program = sync.OnceValue(func() *command.Program { return Program(f.line(), setting, runner) })
 	f.tools = New(f.openOnce)
 	f.tools.everywhere, f.tools.now = f.openEverywhere, func() time.Time { return f.host.Now() }
+	f.tools.uncounted = f.leftUncounted
 	f.tools.sources = func(dir string) ([]string, error) { return conversations.SearchSources(f.options(dir)) }
 	return toolset.Family{
 		Name: "conversation",
@@ -68,7 +74,7 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 		Resources:  []toolset.Resources{f.resources()},
 		Prompts:    []toolset.Prompt{recallPrompt(), f.resumePrompt()},
 		Checks:     f.checks,
-		Background: f.refreshIndexes,
+		Background: f.background,
 		Reads:      f.reads,
 		Variables:  conversations.Variables(),
 		Project: func(dir string) (string, error) {
@@ -130,14 +136,54 @@ func (f *family) called(tool string) {
 	}
 }
 
+// uncounted is conversations that a list left uncounted, and where they were looked up.
+type uncounted struct {
+	dir string
+	ids []string
+}
+
+// leftUncounted has conversations counted in a server, once it has nothing else to count, and
+// reports whether there is a server.
+func (f *family) leftUncounted(dir string, ids []string) bool {
+	if !f.serving.Load() {
+		return false
+	}
+	select {
+	case f.uncounted <- uncounted{dir, ids}:
+	default: // the next list leaves them uncounted again
+	}
+	return true
+}
+
+// background does what a server does beside its calls, until the context is done. What goes
+// wrong is no matter: what is not known is read.
+func (f *family) background(ctx context.Context) {
+	f.serving.Store(true)
+	defer f.indexes().Close()
+	var working sync.WaitGroup
+	defer working.Wait()
+	working.Go(func() { f.refreshIndexes(ctx) })
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case left := <-f.uncounted:
+			if library, err := f.library(left.dir); err == nil {
+				_, _ = library.List(ctx, conversations.ListQuery{
+					Filter: conversations.Filter{IDs: left.ids}, Sort: conversations.ByID, Sizes: true,
+				})
+			}
+		}
+	}
+}
+
 // refreshPause is how long indexes are left as they are, however much is searched: to look
 // for what has changed takes about as long as to list all conversations.
 const refreshPause = 10 * time.Second
 
 // refreshIndexes brings the indexes up to date whenever messages were searched, until the
-// context is done. What goes wrong is no matter: what has no index is read.
+// context is done.
 func (f *family) refreshIndexes(ctx context.Context) {
-	defer f.indexes().Close()
 	for {
 		select {
 		case <-ctx.Done():

@@ -12,6 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -35,6 +36,7 @@ type listing struct {
 	known    bool      // Total is told; otherwise it counts what was seen
 	outlines []outline // of the first conversations, more than an answer can have
 	archived int       // archived conversations among them, behind the live ones
+	counting bool      // what is left uncounted will be known later
 	others   int       // archived conversations that match too, or live ones where there are no archived ones; negative for some
 }
 
@@ -45,6 +47,9 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 		Filter: conversations.Filter{Archived: p.Archived, Hidden: p.IncludeHidden, Sources: p.Sources},
 		Sort:   sortOf(p.Sort), Ascending: !p.Descending, Limit: p.Limit, Offset: p.Offset,
 		Sizes: true,
+	}
+	if !p.Outline { // for which they are read anyway
+		q.MaxRead = facts.ListRead
 	}
 	if p.TitleContains != nil {
 		q.TitleContains = *p.TitleContains
@@ -66,6 +71,13 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 	if err != nil {
 		return nil, err
 	}
+	var uncounted []string
+	for i := range l.Conversations {
+		if c := &l.Conversations[i]; c.Uncounted {
+			uncounted = append(uncounted, string(c.ID))
+		}
+	}
+	l.counting = len(uncounted) > 0 && t.uncounted(call.Context.Dir, uncounted)
 	if l.known = l.Total >= 0; !l.known {
 		l.Total = max(p.Offset+len(l.Conversations), l.Seen)
 	}
@@ -202,10 +214,12 @@ func sortOf(name string) conversations.Sort {
 func (l *listing) row(c *conversations.Listed) conversation.ListConversation {
 	id := string(c.ID)
 	row := conversation.ListConversation{
-		ID: id, EventsCount: c.Events,
-		CreatedAt: c.CreatedAt, LastEventAt: c.LastEventAt, ArchivedAt: c.ArchivedAt, ExpiresAt: c.ExpiresAt,
+		ID: id, CreatedAt: c.CreatedAt, LastEventAt: c.LastEventAt, ArchivedAt: c.ArchivedAt, ExpiresAt: c.ExpiresAt,
 		Current: id == l.call.Context.ConversationID, Hidden: c.Hidden, Pinned: !c.PinnedAt.IsZero(), Source: c.Source,
 		Title: clip(c.Title, maxTitle),
+	}
+	if c.Events >= 0 {
+		row.EventsCount = &c.Events
 	}
 	if c.Size != nil {
 		row.Turns, row.RequestCount, row.Chars = &c.Size.Turns, &c.Size.Requests, &c.Size.Chars
@@ -263,11 +277,14 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	}
 	var damaged, unread []transcript.ID
 	var cut []string
-	shortened := false
+	shortened, uncounted := false, 0
 	for i := range l.Conversations[:n] {
 		c := &l.Conversations[i]
 		row := l.row(c)
 		shortened = shortened || row.Title != c.Title
+		if c.Uncounted {
+			uncounted++
+		}
 		if c.Damage != nil {
 			damaged = append(damaged, c.ID)
 		}
@@ -294,6 +311,9 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	if shortened {
 		e.Notes = append(e.Notes, fmt.Sprintf("Titles of more than %d characters are cut and end with ….", maxTitle))
 	}
+	if uncounted > 0 {
+		e.Notes = append(e.Notes, l.uncountedNote(uncounted))
+	}
 	if len(damaged) > 0 {
 		e.Notes = append(e.Notes, "Damaged, so that events_count and last_event_at are not known: "+bounded(names(damaged), ", ", maxListed)+".")
 	}
@@ -307,6 +327,16 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 		return fmt.Sprintf("Not listed, because %s cannot be read: %s.", count(len(left), "conversation", "conversations"), namely(left, ""))
 	})...)
 	return &e
+}
+
+// uncountedNote is the note about conversations that are too large to be counted for a list.
+func (l *listing) uncountedNote(n int) string {
+	later := "In a shell, convtools conversation ls --format=json --sizes counts them for later lists."
+	if l.counting {
+		later = "They are being counted for later lists."
+	}
+	return fmt.Sprintf("Counts are missing of %s of more than %d KB, of which a list reads no more. %s",
+		count(n, "conversation", "conversations"), facts.ListRead>>10, later)
 }
 
 func (l *listing) pageNotes(e *conversation.ListEnvelope) []string {

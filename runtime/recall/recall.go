@@ -36,6 +36,9 @@ type Tools struct {
 	// sources returns the kinds of stores that a search asks that names none.
 	sources func(dir string) ([]string, error)
 	now     func() time.Time
+	// uncounted is called with conversations that a list left uncounted, and reports
+	// whether somebody counts them after the call.
+	uncounted func(dir string, ids []string) bool
 	// counting returns what [conversations.MessageQuery] has for a call.
 	counting func() func() bool
 }
@@ -44,7 +47,7 @@ var _ conversation.Handler = (*Tools)(nil)
 
 // New returns handlers for the conversations that open opens, for each call anew.
 func New(open Open) *Tools {
-	return &Tools{open: open, everywhere: open, sources: func(string) ([]string, error) { return nil, nil }, now: time.Now, counting: countBriefly}
+	return &Tools{open: open, everywhere: open, sources: func(string) ([]string, error) { return nil, nil }, now: time.Now, uncounted: func(string, []string) bool { return false }, counting: countBriefly}
 }
 
 // ask opens the source for a call and asks it. The error is worded.

@@ -169,6 +169,12 @@ type Keeper interface {
 	Keep(found []byte)
 }
 
+// Sized is a [Record] of which is known how much is read for its events.
+type Sized interface {
+	// Size is how many bytes are read for all events, at the most.
+	Size() int64
+}
+
 // Record is what is recorded in a conversation of a session.
 type Record interface {
 	// Events begins to read the events in memory that buffer accounts for. Where the

@@ -112,7 +112,7 @@ func (c *commands) addSummary(cmd *cobra.Command) {
 // open finds the conversations that the command line asks for.
 func (c *commands) open() (conversations.Source, error) {
 	source, err := conversations.Open(conversations.Options{
-		Dir: c.host.Dir, AllProjects: c.allProjects, Getenv: c.host.Getenv, Now: c.host.Now, Indexes: conversations.OpenIndexes(c.host.Getenv),
+		Dir: c.host.Dir, AllProjects: c.allProjects, Getenv: c.host.Getenv, Now: c.host.Now, Indexes: conversations.OpenIndexes(c.host.Getenv, c.host.Now),
 	})
 	if err != nil {
 		return nil, sourceFailure(err, nil)

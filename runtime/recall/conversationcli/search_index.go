@@ -37,7 +37,7 @@ removes those too. To keep none of it, write in convtools.toml:
 		Example: cli.Examples(s.host.Name, "search index", "search index --clear"),
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			indexes := conversations.OpenIndexes(s.host.Getenv)
+			indexes := conversations.OpenIndexes(s.host.Getenv, s.host.Now)
 			defer indexes.Close()
 			if remove {
 				return indexes.Clear()

@@ -53,7 +53,7 @@ func (s *searchedStore) addIndex(r *conversations.IndexReport) {
 }
 
 func (s *searchCommands) status(ctx context.Context, asJSON bool) error {
-	options := conversations.Options{Dir: s.host.Dir, AllProjects: true, Getenv: s.host.Getenv, Now: s.host.Now, Once: true, Indexes: conversations.OpenIndexes(s.host.Getenv)}
+	options := conversations.Options{Dir: s.host.Dir, AllProjects: true, Getenv: s.host.Getenv, Now: s.host.Now, Once: true, Indexes: conversations.OpenIndexes(s.host.Getenv, s.host.Now)}
 	sources, err := conversations.SearchSources(options)
 	if err != nil {
 		return sourceFailure(err, nil)

@@ -85,7 +85,7 @@ func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
 	if limit > 0 && total > limit {
 		all = all[:limit]
 	}
-	sessions := describeAll(ctx, dir, all, conversations.OpenFacts(c.host.Getenv).Of("session-list", dir))
+	sessions := describeAll(ctx, dir, all, conversations.OpenFacts(c.host.Getenv, c.host.Now).Of("session-list", dir))
 	if ctx.Err() != nil {
 		return cli.ErrInterrupted
 	}

@@ -27,6 +27,7 @@ type conversation struct {
 	file  string // in the directory of projects, with slashes
 	agent bool   // of a sub-agent
 	chain key    // the record with which it begins, where it is a side chain in a file
+	bytes int64  // of the file and of the copies
 	// copies are files that it was forked from, or that were forked from it before.
 	copies []string
 }
@@ -44,6 +45,9 @@ func (c *conversation) open(file string) (*os.File, fs.FileInfo, error) {
 	}
 	return f, info, err
 }
+
+// Size implements [store.Sized].
+func (c *conversation) Size() int64 { return c.bytes }
 
 // Events implements [store.Record].
 func (c *conversation) Events(ctx context.Context, buffer *store.Buffer) (store.Events, error) {

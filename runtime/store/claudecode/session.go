@@ -176,6 +176,7 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 			c.Parent, record.Sheet = fork.from, s.events(c.ID, append([]*entry{e}, fork.others...)...)
 			for _, other := range fork.others {
 				record.copies = append(record.copies, other.file)
+				record.bytes += other.meta.size
 			}
 		}
 		if e.meta.hasTop || !e.meta.whole || e.agent != "" {
@@ -290,7 +291,7 @@ func (s *session) conversation(e *entry, summaries map[key]string) store.Convers
 			ID: e.id(), Source: Name, Title: e.meta.title(summaries), CreatedAt: e.meta.created, Dir: e.meta.cwd,
 		},
 		LastAt: e.meta.last,
-		Record: &conversation{Sheet: s.events(e.id(), e), store: s.store, id: e.id(), file: e.file, agent: e.agent != ""},
+		Record: &conversation{Sheet: s.events(e.id(), e), store: s.store, id: e.id(), file: e.file, agent: e.agent != "", bytes: e.meta.size},
 	}
 	if e.agent != "" {
 		c.Parent = id(e.session, "")
@@ -506,7 +507,7 @@ func (s *session) sideChains(e *entry, chains []chain) []store.Conversation {
 		id := id(e.session, fmt.Sprintf("%x", c.key[:4]))
 		list = append(list, store.Conversation{
 			Conversation: transcript.Conversation{ID: id, Source: Name, Title: c.title, CreatedAt: c.created, Parent: e.id(), Dir: e.meta.cwd},
-			Record:       &conversation{Sheet: s.events(id, e), store: s.store, id: id, file: e.file, chain: c.key},
+			Record:       &conversation{Sheet: s.events(id, e), store: s.store, id: id, file: e.file, chain: c.key, bytes: e.meta.size},
 		})
 	}
 	return list

@@ -24,9 +24,14 @@ type conversation struct {
 
 	store   *Store
 	rollout *rollout
+	bytes   int64 // of the rollout and of those that it goes on from
 }
 
 func (c *conversation) id() transcript.ID { return id(c.rollout.thread) }
+
+// Size implements [store.Sized]. Of the rollout that it may begin with a copy of, no more is
+// read than of its own.
+func (c *conversation) Size() int64 { return c.bytes }
 
 // Events implements [store.Record].
 func (c *conversation) Events(ctx context.Context, buffer *store.Buffer) (store.Events, error) {

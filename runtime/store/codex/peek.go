@@ -28,6 +28,7 @@ type metadata struct {
 	ordinal int64 // of the first record; -1 for none
 	empty   bool  // nothing is said in it
 	begun   bool  // it has more than the beginning of a line
+	size    int64 // of the rollout, in bytes
 }
 
 // header is the first record of a rollout.
@@ -134,7 +135,7 @@ func peek(ctx context.Context, open opener, file string, buf []byte) (*metadata,
 		return nil, err
 	}
 	// What is compressed was written to its end.
-	m := &metadata{ordinal: -1, empty: ends.Whole, begun: len(ends.Head) > 0 || f.compressed}
+	m := &metadata{size: f.size, ordinal: -1, empty: ends.Whole, begun: len(ends.Head) > 0 || f.compressed}
 	d := decoder{}
 	head := ends.Head
 	if ends.Cut {

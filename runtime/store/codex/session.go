@@ -256,6 +256,7 @@ func (s *session) peekOne(ctx context.Context, open opener, r *rollout, buf []by
 	if data, ok := sheet.Kept(); ok {
 		r.meta = &metadata{}
 		if r.meta.decode(data) {
+			r.meta.size = r.stamp.Size()
 			return
 		}
 	}
@@ -306,7 +307,7 @@ func (s *session) conversation(ctx context.Context, r *rollout, names map[string
 			Dir: m.cwd,
 		},
 		LastAt: m.last,
-		Record: &conversation{Sheet: s.events(r), store: s.store, rollout: r},
+		Record: &conversation{Sheet: s.events(r), store: s.store, rollout: r, bytes: s.size(ctx, r)},
 	}
 	switch {
 	case m.agent && sessionid.IsUUID(m.parent):
@@ -315,6 +316,18 @@ func (s *session) conversation(ctx context.Context, r *rollout, names map[string
 		c.Parent = id(begin.forked)
 	}
 	return c
+}
+
+// size is how many bytes a rollout has, with those that it goes on from.
+func (s *session) size(ctx context.Context, r *rollout) int64 {
+	m, size := r.meta, r.meta.size
+	for range maxSections {
+		if r, m = s.before(ctx, r, m.base); r == nil {
+			break
+		}
+		size += m.size
+	}
+	return size
 }
 
 // Find implements [store.Session].

@@ -37,7 +37,7 @@ type Options struct {
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// Least is how many bytes need not be read again for what is written; 0 stands for as
-	// many as are read in no time, so that a small store leaves no trace.
+	// many as are read in no time, so that a small store of small files leaves no trace.
 	Least int64
 }
 
@@ -82,7 +82,8 @@ type Book struct {
 	anew  atomic.Bool // there are new ones
 	mu    sync.RWMutex
 	added map[string]*fact
-	cost  int64 // bytes that need not be read again once those are saved
+	cost  int64       // bytes that need not be read again once those are saved
+	due   atomic.Bool // they are to be saved whatever their cost
 }
 
 // fact is what is known of a key.
@@ -137,14 +138,15 @@ const (
 	daysKept = 30
 )
 
-// Save writes what was found out where that costs less than to find it out again.
+// Save writes what was found out where that costs less than to find it out again, or where
+// [Sheet.Keep] demands it.
 func (b *Book) Save() {
 	if b == nil || !b.anew.Load() {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.cost < max(b.options.Least, int64(len(b.saved))) {
+	if !b.due.Load() && b.cost < max(b.options.Least, int64(len(b.saved))) {
 		return
 	}
 	today := b.options.Now().Unix() / int64(24*time.Hour/time.Second)
@@ -162,6 +164,7 @@ func (b *Book) Save() {
 		kept[key] = f
 	}
 	b.write(newTable(kept))
+	b.due.Store(false)
 	b.cost = 0 // where it cannot be written now, it cannot a moment later either
 }
 

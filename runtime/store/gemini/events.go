@@ -10,6 +10,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -17,11 +18,17 @@ import (
 
 // conversation is where a conversation is recorded. It implements [store.Record].
 type conversation struct {
+	facts.Sheet // of the events; zero where nothing is kept
+
 	store *Store
 	id    transcript.ID
 	file  string // in the directory of projects, with slashes
 	agent bool   // of a sub-agent
+	bytes int64  // of the file
 }
+
+// Size implements [store.Sized].
+func (c *conversation) Size() int64 { return c.bytes }
 
 // open opens the file of the conversation.
 func (c *conversation) open() (*os.File, fs.FileInfo, error) {

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/sessionid"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -31,6 +32,7 @@ type Store struct {
 	home    string
 	project *project.Project
 	getenv  func(string) string
+	facts   *facts.Book
 }
 
 // projectsDir is the directory of the folders of projects, in the home.
@@ -42,6 +44,7 @@ func Open(o store.Options) (*Store, bool) {
 	if s.home == "" {
 		return nil, false
 	}
+	s.facts = o.Facts.Of(Name, s.Place())
 	return s, store.IsThere(s.Place())
 }
 
@@ -63,11 +66,12 @@ func (s *Store) Place() string { return filepath.Join(s.home, projectsDir) }
 
 // Open implements [store.Store].
 func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
+	look := s.facts.Look()
 	root, err := os.OpenRoot(s.Place())
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", s.Place(), err)
 	}
-	return &session{store: s, root: root}, nil, nil
+	return &session{store: s, root: root, look: look}, nil, nil
 }
 
 // IDPrefix is what the ids of conversations of this store begin with.

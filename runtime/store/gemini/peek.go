@@ -10,6 +10,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
@@ -32,6 +33,8 @@ type metadata struct {
 	last    time.Time
 	unsure  bool // when the last event happened does not follow from the end
 	decoder decoder
+	size    int64 // of the file, in bytes
+	stamp   facts.Stamp
 }
 
 // isLog reports whether a file is a log, and not one JSON object.
@@ -44,7 +47,7 @@ func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
 		return nil, err
 	}
 	defer f.Close()
-	m := &metadata{}
+	m := &metadata{size: info.Size(), stamp: facts.Of(info)}
 	if !isLog(file) {
 		return m, m.peekObject(f, info.Size())
 	}

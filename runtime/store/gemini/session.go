@@ -22,6 +22,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/sessionid"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -30,10 +31,17 @@ import (
 type session struct {
 	store *Store
 	root  *os.Root
+	look  facts.Look
 }
 
 // Close implements [store.Session].
-func (s *session) Close() { s.root.Close() }
+func (s *session) Close() {
+	s.store.facts.Save()
+	s.root.Close()
+}
+
+// factEvents is the kind of the facts that events are read for.
+const factEvents = 'e'
 
 const (
 	chatsDir        = "chats"
@@ -293,7 +301,10 @@ func (s *session) conversation(e *entry) store.Conversation {
 		Conversation: transcript.Conversation{
 			ID: e.id(), Source: Name, Title: cmp.Or(e.meta.title, e.meta.first), Dir: cmp.Or(e.meta.dir, e.dir), CreatedAt: e.meta.created,
 		},
-		Record: &conversation{store: s.store, id: e.id(), file: e.file, agent: e.agent != ""},
+		Record: &conversation{
+			Sheet: s.look.Sheet(factEvents, string(e.id()), e.meta.stamp),
+			store: s.store, id: e.id(), file: e.file, agent: e.agent != "", bytes: e.meta.size,
+		},
 	}
 	if e.parent != "" {
 		c.Parent = id(e.parent, "")
