@@ -52,9 +52,9 @@ const (
 
 // entry is a transcript in a folder of a project.
 type entry struct {
-	file    string // in the directory of projects, with slashes
-	session string // uuid; of a sub-agent that of its session, where the path has it
-	agent   string // name, where it is that of a sub-agent
+	file    string        // in the directory of projects, with slashes
+	session string        // uuid; of a sub-agent that of its session, where the path has it
+	agent   string        // name, where it is that of a sub-agent
 	known   transcript.ID // once the session and the agent are certain
 	stamp   facts.Stamp
 	meta    *metadata
