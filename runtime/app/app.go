@@ -19,6 +19,8 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -60,7 +62,23 @@ func Main(p Program) {
 		host.Terminal = true
 		host.Width, _, _ = term.GetSize(fd) // 0 means unknown
 	}
+	if len(os.Args) < 2 || os.Args[1] != "mcp" {
+		collectLater()
+	}
 	os.Exit(p.Run(host, os.Args[1:]))
+}
+
+// collectLater has the first garbage collection wait for a heap of 16 MB in place of 4: most
+// commands end before it, and those that do not go on as usual behind it. It is nothing for a
+// server, which would only hold more.
+func collectLater() {
+	const times = 4
+	before := debug.SetGCPercent(100 * times)
+	if before != 100 { // somebody chose another one
+		debug.SetGCPercent(before)
+		return
+	}
+	runtime.AddCleanup(new(*byte), func(percent int) { debug.SetGCPercent(percent) }, before)
 }
 
 // Run runs one command line, which a signal that asks for the end cancels, and

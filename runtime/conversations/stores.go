@@ -165,8 +165,10 @@ func Open(o Options) (*Library, error) {
 		o.Indexes = nil
 	}
 	p := project.New(project.Options{Dir: directory(&o), All: o.AllProjects, Exclude: set.Exclude})
-	if by := p.Excluded(); by != "" && !o.AllProjects {
-		return nil, &ExcludedError{Dir: o.Dir, By: by}
+	if !o.AllProjects {
+		if by := p.Excluded(); by != "" {
+			return nil, &ExcludedError{Dir: o.Dir, By: by}
+		}
 	}
 	var stores []store.Store
 	var workspace *jp.Workspace

@@ -24,7 +24,6 @@ type scan struct {
 	opened   bool
 	done     bool
 	found    set     // documents that may match
-	titled   set     // messages of conversations whose title may match; nil for none
 	titles   []uint8 // by conversation; nil for none
 	wanted   []uint8 // by conversation
 	texts    texts
@@ -242,20 +241,22 @@ func (s *scan) open(ctx context.Context) error {
 		return nil
 	}
 	s.wanted = make([]uint8, s.Conversations)
-	if err := s.load(); err != nil || s.titles == nil {
-		return err
-	}
-	s.titled = s.newSet()
-	for n := s.next; n < s.to; n++ {
+	return s.load()
+}
+
+// nextTitled returns the first message, from the next one up to most, of a conversation whose
+// title may match, or most.
+func (s *scan) nextTitled(most uint32) (uint32, error) {
+	for n := s.next; n < most; n++ {
 		owner := s.ownerOf(n)
 		if owner >= s.Conversations {
-			return s.damaged()
+			return 0, s.damaged()
 		}
 		if s.titles[owner] != isOther {
-			s.titled[n/64] |= 1 << (n % 64)
+			return n, nil
 		}
 	}
-	return nil
+	return most, nil
 }
 
 // fewest returns about how many documents have the gram of the text that the fewest have, and
@@ -422,7 +423,7 @@ func (s *scan) titleMatches(message uint32) (bool, error) {
 
 // everything reports whether all messages that were found match.
 func (s *scan) everything() bool {
-	return s.query.exact() && s.titled == nil && s.hasOnly(s.query.Kinds) && s.query.Wanted == nil && len(s.Dead) == 0 && s.next == 0 && s.to == s.Messages
+	return s.query.exact() && s.titles == nil && s.hasOnly(s.query.Kinds) && s.query.Wanted == nil && len(s.Dead) == 0 && s.next == 0 && s.to == s.Messages
 }
 
 // hasOnly reports whether there are only messages of some kinds.
@@ -447,8 +448,11 @@ func (s *scan) advance(ctx context.Context) error {
 	}
 	for looked := 1; ; looked++ {
 		n := s.found.next(s.next, s.to)
-		if s.titled != nil {
-			n = min(n, s.titled.next(s.next, s.to))
+		if s.titles != nil {
+			var err error
+			if n, err = s.nextTitled(n); err != nil {
+				return err
+			}
 		}
 		if s.next = n; n >= s.to {
 			s.done = true

@@ -1,10 +1,12 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -165,4 +167,41 @@ func (s *Server) result(answer string, err error) (*mcp.CallToolResult, error) {
 		result.StructuredContent = json.RawMessage(outcome)
 	}
 	return result, nil
+}
+
+// toolResult is a result that is written as the SDK writes it, but with its text encoded
+// once: the SDK goes through it again with each object that it stands in, which for a long
+// answer takes longer than to find it.
+type toolResult struct{ *mcp.CallToolResult }
+
+// MarshalJSON implements [json.Marshaler].
+func (r toolResult) MarshalJSON() ([]byte, error) {
+	const before, empty = `{"content":[`, `{"content":[]`
+	text, ok := r.onlyText()
+	if !ok {
+		return r.CallToolResult.MarshalJSON()
+	}
+	rest := *r.CallToolResult
+	rest.Content = []mcp.Content{}
+	around, err := rest.MarshalJSON()
+	if err != nil || !bytes.HasPrefix(around, []byte(empty)) {
+		return r.CallToolResult.MarshalJSON()
+	}
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		return nil, fmt.Errorf("writing the result: %w", err)
+	}
+	return slices.Concat([]byte(before+`{"type":"text","text":`), quoted, []byte("}"), around[len(before):]), nil
+}
+
+// onlyText returns the text of a result that has nothing else as its content.
+func (r toolResult) onlyText() (string, bool) {
+	if len(r.Content) != 1 {
+		return "", false
+	}
+	c, ok := r.Content[0].(*mcp.TextContent)
+	if !ok || c.Meta != nil || c.Annotations != nil {
+		return "", false
+	}
+	return c.Text, true
 }

@@ -28,15 +28,21 @@ func (b *blocks) write(block string) {
 // add adds a message, with its id at the end of the first line where that is wanted. A text
 // that is not whole ends with three dots.
 func (b *blocks) add(m *conversations.Message, withID bool) {
-	head := fmt.Sprintf("[%s] %s (conv: %s)", when(m), cmp.Or(text.Line(clip(m.Role, maxTitle)), "unknown"), nameOf(m.Conversation))
+	if b.Len() > 0 {
+		b.WriteString(separator)
+	}
+	for _, part := range [...]string{"[", when(m), "] ", cmp.Or(text.Line(clip(m.Role, maxTitle)), "unknown"), " (conv: ", nameOf(m.Conversation), ")"} {
+		b.WriteString(part)
+	}
 	if withID {
-		head += " id: " + messageID(m)
+		b.WriteString(" id: " + messageID(m))
 	}
 	body := m.Text
 	if utf8.RuneCountInString(body) < m.Chars {
 		body += "..."
 	}
-	b.write(head + "\n" + withoutSeparators(text.Visible(body)))
+	b.WriteByte('\n')
+	b.WriteString(withoutSeparators(text.Visible(body)))
 }
 
 // note adds the block of notes, where there are any.

@@ -137,6 +137,12 @@ func countBriefly() func() bool {
 // text is the answer for a model.
 func (s *searching) text() string {
 	var b blocks
+	size := 0
+	for i := range s.found.Messages {
+		const around = 200 // bytes, about
+		size += len(s.found.Messages[i].Text) + around
+	}
+	b.Grow(size)
 	for i := range s.found.Messages {
 		b.add(&s.found.Messages[i], s.params.IDs)
 	}

@@ -8,6 +8,7 @@
 package safefile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -127,35 +128,39 @@ func pathError(name string, err error) error {
 // Read returns what a regular file holds, which is opened as [Open] does. More
 // bytes than most are a [*TooLargeError].
 func Read(name string, most int64) ([]byte, error) {
-	f, _, err := Open(name)
+	f, info, err := Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return ReadAll(f, most)
+	return readAll(f, info.Size(), most)
 }
 
 // ReadIn is [Read] for a file in a root, opened as [OpenIn] does.
 func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
-	f, _, err := OpenIn(root, name)
+	f, info, err := OpenIn(root, name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return ReadAll(f, most)
+	return readAll(f, info.Size(), most)
 }
 
 // ReadAll returns what is left to read in an open file. It does not rely on a
 // size, which may grow. More bytes than most are a [*TooLargeError].
-func ReadAll(f *os.File, most int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err != nil {
+func ReadAll(f *os.File, most int64) ([]byte, error) { return readAll(f, 0, most) }
+
+// readAll is [ReadAll] of a file with about size bytes left.
+func readAll(f *os.File, size, most int64) ([]byte, error) {
+	var data bytes.Buffer
+	data.Grow(int(max(0, min(size, most))) + bytes.MinRead)
+	if _, err := data.ReadFrom(io.LimitReader(f, most+1)); err != nil {
 		return nil, err
 	}
-	if int64(len(data)) > most {
+	if int64(data.Len()) > most {
 		return nil, &fs.PathError{Op: "read", Path: f.Name(), Err: &TooLargeError{Most: most}}
 	}
-	return data, nil
+	return data.Bytes(), nil
 }
 
 // tempPrefix begins the names of temporary files.

@@ -3,9 +3,11 @@ package claudecode
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -50,9 +52,10 @@ const (
 
 // entry is a transcript in a folder of a project.
 type entry struct {
-	file    string // in the directory of projects, with slashes
-	session string // uuid; of a sub-agent that of its session, where the path has it
-	agent   string // name, where it is that of a sub-agent
+	file    string        // in the directory of projects, with slashes
+	session string        // uuid; of a sub-agent that of its session, where the path has it
+	agent   string        // name, where it is that of a sub-agent
+	known   transcript.ID // once the session and the agent are certain
 	stamp   facts.Stamp
 	meta    *metadata
 	err     error
@@ -63,7 +66,12 @@ func (e *entry) folder() string {
 	return folder
 }
 
-func (e *entry) id() transcript.ID { return id(e.session, e.agent) }
+func (e *entry) id() transcript.ID {
+	if e.known != "" {
+		return e.known
+	}
+	return id(e.session, e.agent)
+}
 
 // folders returns the folders that may have sessions of the project.
 func (s *session) folders() ([]string, error) {
@@ -268,12 +276,15 @@ func (e *entry) knownID() transcript.ID {
 // unique leaves out what another file has the same id as: the one that was written
 // last counts.
 func (s *session) unique(all []*entry, problems []store.Problem) ([]*entry, []store.Problem) {
-	slices.SortStableFunc(all, func(a, b *entry) int {
-		return cmp.Or(a.id().Compare(b.id()), cmp.Compare(b.meta.modified, a.meta.modified))
-	})
-	var kept []*entry
 	for _, e := range all {
-		if n := len(kept); n > 0 && kept[n-1].id() == e.id() {
+		e.known = e.id()
+	}
+	slices.SortStableFunc(all, func(a, b *entry) int {
+		return cmp.Or(a.known.Compare(b.known), cmp.Compare(b.meta.modified, a.meta.modified))
+	})
+	kept := make([]*entry, 0, len(all))
+	for _, e := range all {
+		if n := len(kept); n > 0 && kept[n-1].known == e.known {
 			problems = append(problems, s.problem(e.id(), store.Duplicate, e.file, errDuplicate))
 			continue
 		}
@@ -286,12 +297,13 @@ var errDuplicate = errors.New("another file of the same id was written later, an
 
 // conversation returns what List returns of a transcript.
 func (s *session) conversation(e *entry, summaries map[key]string) store.Conversation {
+	of := e.id()
 	c := store.Conversation{
 		Conversation: transcript.Conversation{
-			ID: e.id(), Source: Name, Title: e.meta.title(summaries), CreatedAt: e.meta.created, Dir: e.meta.cwd,
+			ID: of, Source: Name, Title: e.meta.title(summaries), CreatedAt: e.meta.created, Dir: e.meta.cwd,
 		},
 		LastAt: e.meta.last,
-		Record: &conversation{Sheet: s.events(e.id(), e), store: s.store, id: e.id(), file: e.file, agent: e.agent != "", bytes: e.meta.size},
+		Record: &conversation{Sheet: s.events(of, e), store: s.store, id: of, file: e.file, agent: e.agent != "", bytes: e.meta.size},
 	}
 	if e.agent != "" {
 		c.Parent = id(e.session, "")
@@ -324,11 +336,8 @@ type fork struct {
 // families returns the groups of two sessions and more that have a record in common
 // near their beginning or their end.
 func families(all []*entry) [][]*entry {
-	said := 0
-	for _, e := range all {
-		said += len(e.meta.said)
-	}
-	first := make(map[key]int, said)
+	may := repeated(all)
+	first := map[key]int{}
 	group := make([]int, len(all)) // the first entry of the group, as far as that is known
 	find := func(i int) int {
 		for group[i] != i {
@@ -343,6 +352,9 @@ func families(all []*entry) [][]*entry {
 			continue
 		}
 		for _, k := range e.meta.said {
+			if !may.has(k) {
+				continue
+			}
 			j, ok := first[k]
 			if !ok {
 				first[k] = i
@@ -354,15 +366,50 @@ func families(all []*entry) [][]*entry {
 	}
 	members := map[int][]*entry{}
 	for i, e := range all {
-		members[find(i)] = append(members[find(i)], e)
-	}
-	var found [][]*entry
-	for i := range all {
-		if len(members[i]) > 1 {
-			found = append(found, members[i])
+		if of := find(i); of != i {
+			if members[of] == nil {
+				members[of] = []*entry{all[of]}
+			}
+			members[of] = append(members[of], e)
 		}
 	}
+	var found [][]*entry
+	for _, i := range slices.Sorted(maps.Keys(members)) {
+		found = append(found, members[i])
+	}
 	return found
+}
+
+// keySet is a set of keys that may have others too, with whose bits theirs agree.
+type keySet []uint64
+
+func (s keySet) has(k key) bool {
+	word, bit := s.at(k)
+	return s[word]&bit != 0
+}
+
+func (s keySet) at(k key) (word int, bit uint64) {
+	h := (binary.LittleEndian.Uint64(k[:]) ^ binary.LittleEndian.Uint64(k[8:])) * 0x9E3779B97F4A7C15
+	return int(h >> 6 % uint64(len(s))), 1 << (h & 63) //nolint:gosec // less than the length
+}
+
+// repeated returns the keys that are said more than once: they are few, and to look up all
+// of them in a map takes longer than to find these.
+func repeated(all []*entry) keySet {
+	said := 0
+	for _, e := range all {
+		said += len(e.meta.said)
+	}
+	const bitsForEach = 16
+	once, more := make(keySet, 1+said*bitsForEach/64), make(keySet, 1+said*bitsForEach/64)
+	for _, e := range all {
+		for _, k := range e.meta.said {
+			word, bit := once.at(k)
+			more[word] |= once[word] & bit
+			once[word] |= bit
+		}
+	}
+	return more
 }
 
 // relative is a member of a family.

@@ -106,8 +106,8 @@ func (b *Book) get(key, stamp []byte) ([]byte, bool) {
 			return f.data, bytes.Equal(f.stamp, stamp)
 		}
 	}
-	bucket, f := b.saved.find(key)
-	if f == nil || !bytes.Equal(f.stamp, stamp) {
+	bucket, f, ok := b.saved.find(key)
+	if !ok || !bytes.Equal(f.stamp, stamp) {
 		return nil, false
 	}
 	b.used[bucket].Store(true)

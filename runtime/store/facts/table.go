@@ -61,43 +61,43 @@ func (t table) buckets() int {
 	return n
 }
 
-// find returns the fact of a key, and its bucket; nil where there is none.
-func (t table) find(key []byte) (bucket int, f *fact) {
+// find returns the fact of a key, and its bucket; false where there is none.
+func (t table) find(key []byte) (bucket int, f fact, ok bool) {
 	n := t.buckets()
 	if n == 0 {
-		return 0, nil
+		return 0, fact{}, false
 	}
 	bucket = int(hash(key) % uint64(n)) //nolint:gosec // less than n
 	for range n {
-		found, f := t.at(bucket)
-		if f == nil || string(found) == string(key) {
-			return bucket, f
+		found, f, ok := t.at(bucket)
+		if !ok || string(found) == string(key) {
+			return bucket, f, ok
 		}
 		bucket = (bucket + 1) % n
 	}
-	return 0, nil
+	return 0, fact{}, false
 }
 
-// at returns the fact in a bucket; nil where there is none.
-func (t table) at(bucket int) (key []byte, f *fact) {
+// at returns the fact in a bucket; false where there is none.
+func (t table) at(bucket int) (key []byte, f fact, ok bool) {
 	at := int(t.word(1 + bucket))
 	if at == 0 || at > len(t) {
-		return nil, nil
+		return nil, fact{}, false
 	}
 	d := Decoder{data: t[at:]}
-	f = &fact{used: d.Int()}
+	f.used = d.Int()
 	key, f.stamp, f.data = d.bytes(), d.bytes(), d.bytes()
 	if d.bad {
-		return nil, nil
+		return nil, fact{}, false
 	}
-	return key, f
+	return key, f, true
 }
 
 // all calls yield with the facts, their buckets and keys.
 func (t table) all(yield func(bucket int, key []byte, f *fact)) {
 	for bucket := range t.buckets() {
-		if key, f := t.at(bucket); f != nil {
-			yield(bucket, key, f)
+		if key, f, ok := t.at(bucket); ok {
+			yield(bucket, key, &f)
 		}
 	}
 }

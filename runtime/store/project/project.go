@@ -12,6 +12,7 @@
 package project
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -67,9 +68,9 @@ func New(o Options) *Project {
 	if p.all {
 		return p
 	}
-	root, id, worktrees := identify(p.dir)
+	root, id := identify(p.dir)
 	p.id, p.roots = id, []string{root}
-	for _, w := range worktrees {
+	for _, w := range worktrees(id) {
 		if w != root {
 			p.roots = append(p.roots, w)
 		}
@@ -88,18 +89,21 @@ func (p *Project) Roots() []string { return p.roots }
 // Dirs returns the directories of the project of [Options.Dir] whose paths are known: that
 // one, those above it up to its root, and other worktrees.
 func (p *Project) Dirs() []string {
-	root, _, worktrees := identify(p.dir)
+	root, id := identify(p.dir)
 	dirs := []string{p.dir}
 	for d := p.dir; d != root && filepath.Dir(d) != d; {
 		d = filepath.Dir(d)
 		dirs = append(dirs, d)
 	}
-	return append(dirs, worktrees...)
+	return append(dirs, worktrees(id)...)
 }
 
 // Excluded returns what excludes the directory that is asked about: the path of a file or
 // of a directory in [Options.Exclude]. It is empty where nothing does.
-func (p *Project) Excluded() string { return p.excluded(p.dir) }
+func (p *Project) Excluded() string {
+	_, id := identify(p.dir)
+	return p.excluded(p.dir, id)
+}
 
 // Has reports whether a directory, as a program recorded it, is asked for. Of all projects
 // that is every directory that is not excluded, also one that is not known.
@@ -123,24 +127,20 @@ func (p *Project) look(dir string) recorded {
 	r, ok := p.known[dir]
 	if !ok {
 		real := resolve(dir)
-		root, id, _ := identify(real)
-		r.excluded = p.excluded(real) != ""
+		root, id := identify(real)
+		r.excluded = p.excluded(real, id) != ""
 		r.has = !r.excluded && (p.all || p.has(real, root, id))
-		if r.root = root; strings.HasPrefix(id, repository) {
-			if main := mainRoot(strings.TrimPrefix(id, repository)); main != nil {
-				r.root = main[0]
-			}
-		}
+		r.root = cmp.Or(mainRoot(id), root)
 		p.known[dir] = r
 	}
 	return r
 }
 
-// excluded returns what excludes a resolved directory, or "".
-func (p *Project) excluded(dir string) string {
+// excluded returns what excludes a resolved directory, of a project with an identity, or "".
+func (p *Project) excluded(dir, id string) string {
 	dirs := []string{dir}
-	if _, id, _ := identify(dir); strings.HasPrefix(id, repository) {
-		dirs = append(dirs, mainRoot(strings.TrimPrefix(id, repository))...)
+	if main := mainRoot(id); main != "" {
+		dirs = append(dirs, main)
 	}
 	for _, dir := range dirs {
 		for _, e := range p.exclude {
@@ -194,9 +194,9 @@ const (
 	directory  = "dir:"
 )
 
-// identify returns the root of the project that a directory belongs to, what all
-// roots of the project have in common, and the other roots.
-func identify(dir string) (root, id string, worktrees []string) {
+// identify returns the root of the project that a directory belongs to, and what all
+// roots of the project have in common.
+func identify(dir string) (root, id string) {
 	for d := dir; ; {
 		git := filepath.Join(d, ".git")
 		if info, err := os.Stat(git); err == nil {
@@ -205,15 +205,15 @@ func identify(dir string) (root, id string, worktrees []string) {
 				common = commonDir(git)
 			}
 			if common != "" {
-				return d, repository + common, append(mainRoot(common), listed(common)...)
+				return d, repository + common
 			}
 		}
 		if info, err := os.Stat(filepath.Join(d, ".jp")); err == nil && info.IsDir() {
-			return d, directory + d, nil
+			return d, directory + d
 		}
 		parent := filepath.Dir(d)
 		if parent == d {
-			return dir, directory + dir, nil
+			return dir, directory + dir
 		}
 		d = parent
 	}
@@ -242,25 +242,33 @@ func commonDir(file string) string {
 	return resolve(absolute(own, common))
 }
 
-// mainRoot returns the directory that a repository was made in, if any.
-func mainRoot(common string) []string {
-	if filepath.Base(common) != ".git" {
-		return nil
+// mainRoot returns the directory that the repository of an identity was made in, or "".
+func mainRoot(id string) string {
+	common, ok := strings.CutPrefix(id, repository)
+	if !ok || filepath.Base(common) != ".git" {
+		return ""
 	}
-	return []string{filepath.Dir(common)}
+	return filepath.Dir(common)
 }
 
 // maxWorktrees bounds how many worktrees of a repository are looked at.
 const maxWorktrees = 1000
 
-// listed returns the worktrees that a repository lists.
-func listed(common string) []string {
+// worktrees returns the working trees of the repository of an identity: the directory that
+// it was made in, and those that it lists.
+func worktrees(id string) (roots []string) {
+	common, ok := strings.CutPrefix(id, repository)
+	if !ok {
+		return nil
+	}
+	if main := mainRoot(id); main != "" {
+		roots = append(roots, main)
+	}
 	dir := filepath.Join(common, "worktrees")
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil
+		return roots
 	}
-	var roots []string
 	for _, e := range entries[:min(len(entries), maxWorktrees)] {
 		own := filepath.Join(dir, e.Name())
 		if file := pointer(filepath.Join(own, "gitdir")); file != "" {
