@@ -10,7 +10,7 @@ import (
 
 // SetLimits makes the parts of an index so small that a test has several.
 func (x *Index) SetLimits(segment, messages int) {
-	x.limits = limits{segment: segment, messages: messages, shard: segment / 2, aside: 5}
+	x.limits = limits{segment: segment, messages: messages, shard: segment / 2, occurrences: 5}
 }
 
 // ErrFull is the error of a disk that is full.
