@@ -66,6 +66,15 @@ func Differences(list []uint32, messages uint32) (read []uint32, ok bool) {
 	return read, ok
 }
 
+// Gathered returns how many occurrences of grams there is room for once a text was gathered,
+// when equal ones are removed from some on.
+func Gathered(text []byte, occurrences int) int {
+	var g gatherer
+	g.reset(occurrences)
+	g.index(0, text)
+	return (g.chunks + len(g.spare)) * chunkLength
+}
+
 // FooterSizes returns how large a footer is taken to be, and how large it is.
 func FooterSizes() (taken, is int) { return footerSize, binary.Size(footer{}) }
 

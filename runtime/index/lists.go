@@ -128,7 +128,10 @@ const chunkLength = 1 << 10
 type chunk [chunkLength]occurrence
 
 // at returns the place of an occurrence.
-func (p *part) at(i int) *occurrence { return &p.chunks[i/chunkLength][i%chunkLength] }
+func (p *part) at(i int) *occurrence {
+	n := uint(i) //nolint:gosec // a place: parted by shifting
+	return &p.chunks[n/chunkLength][n%chunkLength]
+}
 
 // gather makes the lists of a shard.
 func (g *gatherer) gather(to *shard, b *builder) {
@@ -231,10 +234,12 @@ func (g *gatherer) index(here occurrence, text []byte) {
 
 func (g *gatherer) add(n int, o occurrence) {
 	p := &g.parts[n]
-	if p.size%chunkLength == 0 {
+	at := uint(p.size) % chunkLength //nolint:gosec // a count
+	if at == 0 {
 		g.grow(p)
+		at = uint(p.size) % chunkLength //nolint:gosec // a count
 	}
-	p.last[p.size%chunkLength] = o
+	p.last[at] = o
 	p.size++
 }
 
@@ -242,7 +247,7 @@ func (g *gatherer) add(n int, o occurrence) {
 func (g *gatherer) grow(p *part) {
 	g.bound()
 	if p.size < len(p.chunks)*chunkLength {
-		return // bound has made room
+		return // there is room since equal ones are gone
 	}
 	if last := len(g.spare) - 1; last >= 0 {
 		p.last, g.spare = g.spare[last], g.spare[:last]
@@ -253,8 +258,8 @@ func (g *gatherer) grow(p *part) {
 	g.chunks++
 }
 
-// bound removes equal occurrences where there is so much that one document may be large: what
-// it has of different ones is bounded.
+// bound removes equal occurrences where there are many, so that what a large document takes is
+// bounded by how many grams there are, and not by its length.
 func (g *gatherer) bound() {
 	if g.chunks <= g.most+parts {
 		return
@@ -296,13 +301,15 @@ func (g *gatherer) sortPart(p *part) {
 			*at++
 		}
 	}
+	chunks := p.chunks
 	for _, o := range g.scratch[:p.size] {
 		at := &upper[byte(o>>24)]
-		*p.at(*at) = o
+		n := uint(*at) //nolint:gosec // a place
+		chunks[n/chunkLength][n%chunkLength] = o
 		*at++
 	}
 	size := 0
-	last := ^*p.at(0)
+	last := ^chunks[0][0]
 	for i, c := range p.chunks {
 		for _, o := range c[:min(p.size-i*chunkLength, chunkLength)] {
 			if o != last {
