@@ -10,7 +10,7 @@ import (
 
 // SetLimits makes the parts of an index so small that a test has several.
 func (x *Index) SetLimits(segment, messages int) {
-	x.limits = limits{segment: segment, messages: messages, shard: segment / 2, aside: 5}
+	x.limits = limits{segment: segment, messages: messages, shard: segment / 2, occurrences: 5}
 }
 
 // ErrFull is the error of a disk that is full.
@@ -64,6 +64,15 @@ func Differences(list []uint32, messages uint32) (read []uint32, ok bool) {
 		read = append(read, n)
 	}
 	return read, ok
+}
+
+// Gathered returns how many occurrences of grams there is room for once a text was gathered,
+// when equal ones are removed from some on.
+func Gathered(text []byte, occurrences int) int {
+	var g gatherer
+	g.reset(occurrences)
+	g.index(0, text)
+	return (g.chunks + len(g.spare)) * chunkLength
 }
 
 // FooterSizes returns how large a footer is taken to be, and how large it is.

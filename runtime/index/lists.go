@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"encoding/binary"
 	"math"
 	"math/bits"
@@ -28,129 +27,188 @@ func isBitmap(count, documents uint32) bool {
 // The documents are the messages, and behind them the titles of the conversations.
 type lists struct {
 	documents uint32
-	shards    []*shard // of documents that follow each other; filled at the same time
+	shards    []shard // of documents that follow each other
+	gatherers [workers]gatherer
+	list      []uint32 // documents
+}
+
+// workers is how many goroutines make shards.
+const workers = 2
+
+// shard is the lists of some documents.
+type shard struct {
+	from, to uint32 // documents
+	// data has the lists: what the key of one is more than the one before in its part, how many
+	// documents it has, and the differences of these, as varints, the first one from -1.
+	data []byte
+	ends [parts]int // of the parts in data
 }
 
 // index makes the lists of what a builder has.
 func (l *lists) index(b *builder) {
 	l.documents = uint32(len(b.added) + len(b.conversations)) //nolint:gosec // a count
-	shards := 1
-	if b.size >= b.limits.shard {
-		shards = 2
-	}
-	for len(l.shards) < shards {
-		l.shards = append(l.shards, newShard(b.limits.aside))
-	}
-	for _, s := range l.shards {
-		s.reset()
-	}
-	// The first shard has messages of half of all bytes.
-	first, size := 0, 0
-	for ; first < len(b.added) && (shards == 1 || 2*size < b.size); first++ {
-		size += len(b.added[first].text)
-	}
+	l.split(b)
 	var indexing sync.WaitGroup
-	if shards > 1 {
-		indexing.Go(func() { l.shards[1].indexMessages(b.added, first, len(b.added)) })
+	for i := range l.gatherers {
+		indexing.Go(func() {
+			for n := i; n < len(l.shards); n += workers {
+				l.gatherers[i].gather(&l.shards[n], b)
+			}
+		})
 	}
-	l.shards[0].indexMessages(b.added, 0, first)
 	indexing.Wait()
-	for i := range b.conversations {
-		l.shards[shards-1].index(uint32(len(b.added)+i), []byte(b.conversations[i].Title)) //nolint:gosec // a count
-	}
-	for _, s := range l.shards {
-		s.putAll()
+}
+
+// split makes the shards, with nothing in them.
+func (l *lists) split(b *builder) {
+	l.shards = l.shards[:0]
+	for from := 0; from < int(l.documents); {
+		to, size := from, 0
+		for ; to < int(l.documents) && to-from < maxDocuments && size < b.limits.shard; to++ {
+			if to < len(b.added) {
+				size += len(b.added[to].text)
+			}
+		}
+		n := len(l.shards)
+		l.shards = slices.Grow(l.shards, 1)[:n+1]
+		s := &l.shards[n]
+		s.from, s.to, s.data = uint32(from), uint32(to), s.data[:0] //nolint:gosec // counts
+		from = to
 	}
 }
 
-// shard is the lists of some documents. What a text has of grams is put aside first, by the
-// part of the lists that it belongs to, until there is so much of a part that its lists are
-// worth being brought into the caches of a processor.
-type shard struct {
-	lists []list
-	// rows has, by the first two bytes of a trigram, 1 + the index of the cells of those that
-	// begin with them; cells, pairs and bytes have 1 + the index of a list.
-	rows   []uint32
-	cells  [][256]uint32
-	pairs  []uint32
-	bytes  [utf8.RuneSelf]uint32
-	folded []byte
-
-	most  int                       // is put aside of a part
-	aside [256 + pairParts][]uint32 // by the first byte of a trigram, and behind them by the highest bits of a pair
-	base  uint32                    // document; what is aside has how far behind it others are, in 16 bits
-}
-
+// The grams are parted by the first byte of a trigram; ASCII characters are one more part,
+// and pairs are parted by their highest bits. In a part there are 16 bits of a gram left.
 const (
-	pairBits  = 4 // highest ones
-	pairParts = 1 << pairBits
+	bytesPart  = 256
+	firstPairs = bytesPart + 1
+	pairBits   = 4 // highest ones
+	parts      = firstPairs + 1<<pairBits
 )
 
-func newShard(most int) *shard {
-	return &shard{rows: make([]uint32, 1<<16), pairs: make([]uint32, 1<<16), most: most}
+// firstOf returns what grams of a part have above their 16 bits.
+func firstOf(part int) gram {
+	switch {
+	case part < bytesPart:
+		return gram(part) << 16 //nolint:gosec // a byte
+	case part == bytesPart:
+		return oneByte
+	}
+	return pairs
 }
 
-// reset empties the lists. It keeps their memory, unless that is a lot: grams that are in one
-// segment are in the next one too.
-func (s *shard) reset() {
-	const mostLists = 1 << 18
-	if len(s.lists) > mostLists {
-		*s = *newShard(s.most)
-		return
+// An occurrence is a gram of a document: the lowest 16 bits of the gram, and how far the
+// document is behind the first one of its shard, in 16 bits.
+type occurrence uint32
+
+func (o occurrence) key() uint32 { return uint32(o >> 16) }
+
+const maxDocuments = 1 << 16 // of a shard
+
+// gatherer makes shards, one after the other. It gathers the occurrences by parts, and sorts
+// each part: both go through memory in order, which a table of all lists would not.
+type gatherer struct {
+	parts   [parts]part
+	most    int // chunks from which equal occurrences are removed
+	chunks  int // in parts
+	spare   []*chunk
+	folded  []byte
+	scratch []occurrence
+}
+
+// part is the occurrences of one part of the grams.
+type part struct {
+	last   *chunk // of chunks
+	size   int
+	chunks []*chunk
+}
+
+const chunkLength = 1 << 10
+
+type chunk [chunkLength]occurrence
+
+// at returns the place of an occurrence.
+func (p *part) at(i int) *occurrence {
+	n := uint(i) //nolint:gosec // a place: parted by shifting
+	return &p.chunks[n/chunkLength][n%chunkLength]
+}
+
+// gather makes the lists of a shard.
+func (g *gatherer) gather(to *shard, b *builder) {
+	g.reset(b.limits.occurrences)
+	for i := to.from; i < to.to; i++ {
+		here := occurrence(i - to.from)
+		if int(i) < len(b.added) {
+			g.index(here, b.added[i].text)
+		} else {
+			g.index(here, []byte(b.conversations[int(i)-len(b.added)].Title))
+		}
 	}
-	s.base = 0
-	for i := range s.lists {
-		l := &s.lists[i]
-		l.last, l.count, l.size, l.data = 0, 0, 0, l.data[:0]
+	g.sort()
+	for n := range g.parts {
+		to.data = g.parts[n].append(to.data)
+		to.ends[n] = len(to.data)
 	}
 }
 
-// list is the documents that have a gram. It fills a line of a processor's cache.
-type list struct {
-	gram  gram
-	last  uint32 // document + 1
-	count uint32
-	size  uint8    // of tail
-	tail  [27]byte // goes behind data
-	data  []byte   // differences of the documents, as varints, the first one from -1
-}
-
-// add adds a document.
-func (l *list) add(document uint32) {
-	if int(l.size) > len(l.tail)-binary.MaxVarintLen32 {
-		l.flush()
+// reset drops what there is. It keeps the memory, unless that is more than it usually takes.
+func (g *gatherer) reset(most int) {
+	g.most = most / chunkLength
+	for i := range g.parts {
+		g.cut(&g.parts[i], 0)
 	}
-	if difference := document + 1 - l.last; difference < 0x80 {
-		l.tail[l.size] = byte(difference)
-		l.size++
-	} else {
-		l.size += uint8(binary.PutUvarint(l.tail[l.size:], uint64(difference))) //nolint:gosec // at most 5
+	if usual := g.most + parts; len(g.spare) > usual {
+		clear(g.spare[usual:])
+		g.spare = g.spare[:usual]
 	}
-	l.last = document + 1
-	l.count++
-}
-
-func (l *list) flush() {
-	l.data = append(l.data, l.tail[:l.size]...)
-	l.size = 0
-}
-
-func (s *shard) indexMessages(messages []added, from, to int) {
-	for i := from; i < to; i++ {
-		s.index(uint32(i), messages[i].text) //nolint:gosec // a count
+	if len(g.scratch) > most {
+		g.scratch = nil
 	}
 }
 
-// index adds a document to the lists of its grams.
-func (s *shard) index(document uint32, text []byte) {
-	const mostDocuments = 1 << 16
-	if document-s.base >= mostDocuments {
-		s.putAll()
-		s.base = document
+// append appends the lists of a part that is sorted.
+func (p *part) append(dst []byte) []byte {
+	before := uint32(0)
+	for i := 0; i < p.size; {
+		key := p.at(i).key()
+		to := i + 1
+		for to < p.size && p.at(to).key() == key {
+			to++
+		}
+		dst = binary.AppendUvarint(dst, uint64(key-before))
+		dst = binary.AppendUvarint(dst, uint64(to-i)) //nolint:gosec // a count
+		next := uint32(0)
+		for ; i < to; i++ {
+			document := uint32(*p.at(i)&0xFFFF) + 1
+			if difference := document - next; difference < 0x80 {
+				dst = append(dst, byte(difference))
+			} else {
+				dst = binary.AppendUvarint(dst, uint64(difference))
+			}
+			next = document
+		}
+		before = key
 	}
-	here := document - s.base
-	s.folded = append(fold.Append(s.folded[:0], text), end)
-	text = s.folded
+	return dst
+}
+
+// cut drops all but the first occurrences of a part.
+func (g *gatherer) cut(p *part, size int) {
+	chunks := (size + chunkLength - 1) / chunkLength
+	g.spare = append(g.spare, p.chunks[chunks:]...)
+	g.chunks -= len(p.chunks) - chunks
+	clear(p.chunks[chunks:])
+	p.chunks, p.size, p.last = p.chunks[:chunks], size, nil
+	if chunks > 0 {
+		p.last = p.chunks[chunks-1]
+	}
+}
+
+// index adds the occurrences in a document, which is behind those that were added.
+func (g *gatherer) index(here occurrence, text []byte) {
+	g.bound()
+	g.folded = append(fold.Append(g.folded[:0], text), end)
+	text = g.folded
 	var ascii [2]uint64
 	for i := range len(text) - 1 {
 		c := text[i]
@@ -158,91 +216,193 @@ func (s *shard) index(document uint32, text []byte) {
 			ascii[c>>6] |= 1 << (c & 63)
 		}
 		if i+2 < len(text) {
-			s.putAside(int(c), uint32(text[i+1])<<24|uint32(text[i+2])<<16|here)
+			g.add(int(c), occurrence(text[i+1])<<24|occurrence(text[i+2])<<16|here)
 		}
 		if c == ' ' || isThreeBytes(c) {
-			if g, _, ok := pairAt(text[:len(text)-1], i); ok {
-				g &^= pairs
-				s.putAside(256+int(g>>(16-pairBits)), uint32(g)<<16|here)
+			if pair, _, ok := pairAt(text[:len(text)-1], i); ok {
+				pair &^= pairs
+				g.add(firstPairs+int(pair>>(16-pairBits)), occurrence(pair)<<16|here)
 			}
 		}
 	}
 	for half, set := range ascii {
 		for ; set != 0; set &= set - 1 {
-			c := half<<6 | bits.TrailingZeros64(set)
-			s.put(&s.bytes[c], oneByte|gram(c), document) //nolint:gosec // below 128
+			g.add(bytesPart, occurrence(half<<6|bits.TrailingZeros64(set))<<16|here) //nolint:gosec // below 128
 		}
 	}
 }
 
-func (s *shard) putAside(part int, what uint32) {
-	aside := append(s.aside[part], what)
-	if len(aside) >= s.most {
-		aside = s.putPart(part, aside)
+func (g *gatherer) add(n int, o occurrence) {
+	p := &g.parts[n]
+	at := uint(p.size) % chunkLength //nolint:gosec // a count
+	if at == 0 {
+		g.grow(p)
+		at = uint(p.size) % chunkLength //nolint:gosec // a count
 	}
-	s.aside[part] = aside
+	p.last[at] = o
+	p.size++
 }
 
-// putAll adds documents to the lists of all grams that are aside.
-func (s *shard) putAll() {
-	for part, aside := range s.aside {
-		s.aside[part] = s.putPart(part, aside)
+// grow makes room in a part of which all chunks are full.
+func (g *gatherer) grow(p *part) {
+	g.bound()
+	if p.size < len(p.chunks)*chunkLength {
+		return // there is room since equal ones are gone
 	}
+	if last := len(g.spare) - 1; last >= 0 {
+		p.last, g.spare = g.spare[last], g.spare[:last]
+	} else {
+		p.last = new(chunk)
+	}
+	p.chunks = append(p.chunks, p.last)
+	g.chunks++
 }
 
-// putPart adds documents to the lists of grams of a part.
-func (s *shard) putPart(part int, aside []uint32) (empty []uint32) {
-	for _, what := range aside {
-		document := s.base + what&0xFFFF
-		if part >= 256 {
-			s.put(&s.pairs[what>>16], pairs|gram(what>>16), document)
-			continue
+// bound removes equal occurrences where there are many, so that what a large document takes is
+// bounded by how many grams there are, and not by its length.
+func (g *gatherer) bound() {
+	if g.chunks <= g.most+parts {
+		return
+	}
+	before := g.most
+	g.sort()
+	g.most = max(before, 2*g.chunks)
+}
+
+// sort sorts the occurrences of each part, and leaves each once. Those of one gram are in the
+// order of their documents before.
+func (g *gatherer) sort() {
+	for n := range g.parts {
+		p := &g.parts[n]
+		if p.size > 0 {
+			g.sortPart(p)
 		}
-		second, third := what>>24, what>>16&0xFF
-		row := &s.rows[uint32(part)<<8|second] //nolint:gosec // a byte
-		if *row == 0 {
-			s.cells = append(s.cells, [256]uint32{})
-			*row = uint32(len(s.cells)) //nolint:gosec // at most 1<<16
+	}
+}
+
+// sortPart sorts by the lower byte of the keys, and then by the upper one.
+func (g *gatherer) sortPart(p *part) {
+	var lower, upper [256]int
+	for i, c := range p.chunks {
+		for _, o := range c[:min(p.size-i*chunkLength, chunkLength)] {
+			lower[byte(o>>16)]++
+			upper[byte(o>>24)]++
 		}
-		s.put(&s.cells[*row-1][third], gram(part)<<16|gram(what>>16), document) //nolint:gosec // a byte
 	}
-	return aside[:0]
-}
-
-// put adds a document to the list of a gram, unless it is the last one there. At is 1 + the
-// index of the list, and 0 where there is none.
-func (s *shard) put(at *uint32, g gram, document uint32) {
-	if *at == 0 {
-		s.lists = append(s.lists, list{gram: g})
-		*at = uint32(len(s.lists)) //nolint:gosec // below 1<<32
+	places(&lower)
+	places(&upper)
+	if len(g.scratch) < p.size {
+		g.scratch = make([]occurrence, p.size+p.size/8)
 	}
-	if l := &s.lists[*at-1]; l.last != document+1 {
-		l.add(document)
+	for i, c := range p.chunks {
+		for _, o := range c[:min(p.size-i*chunkLength, chunkLength)] {
+			at := &lower[byte(o>>16)]
+			g.scratch[*at] = o
+			*at++
+		}
 	}
-}
-
-// sorted returns the lists of all shards that have documents, by their grams, and those of one
-// gram in the order of their documents.
-func (l *lists) sorted() []*list {
-	type keyed struct {
-		key  uint64
-		list *list
+	chunks := p.chunks
+	for _, o := range g.scratch[:p.size] {
+		at := &upper[byte(o>>24)]
+		n := uint(*at) //nolint:gosec // a place
+		chunks[n/chunkLength][n%chunkLength] = o
+		*at++
 	}
-	var all []keyed
-	for _, s := range l.shards {
-		for i := range s.lists {
-			if list := &s.lists[i]; list.count > 0 {
-				list.flush()
-				all = append(all, keyed{uint64(list.gram)<<32 | uint64(list.last), list})
+	size := 0
+	last := ^chunks[0][0]
+	for i, c := range p.chunks {
+		for _, o := range c[:min(p.size-i*chunkLength, chunkLength)] {
+			if o != last {
+				*p.at(size) = o
+				size++
+				last = o
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
-	lists := make([]*list, len(all))
-	for i := range all {
-		lists[i] = all[i].list
+	g.cut(p, size)
+}
+
+// places replaces counts by how many there are in front.
+func places(counts *[256]int) {
+	sum := 0
+	for i, n := range counts {
+		counts[i] = sum
+		sum += n
 	}
-	return lists
+}
+
+// cursor is a list in a part of a shard, and those behind it.
+type cursor struct {
+	key  uint32 // noKey behind the last one
+	data []byte // behind the key
+	base uint32 // document
+}
+
+const noKey = math.MaxUint32
+
+func cursorOf(s *shard, part int) cursor {
+	from := 0
+	if part > 0 {
+		from = s.ends[part-1]
+	}
+	c := cursor{data: s.data[from:s.ends[part]], base: s.from}
+	c.advance()
+	return c
+}
+
+func (c *cursor) advance() {
+	if len(c.data) == 0 {
+		c.key = noKey
+		return
+	}
+	c.key += uint32(c.number()) //nolint:gosec // a key
+}
+
+func (c *cursor) number() uint64 {
+	if b := c.data[0]; b < 0x80 {
+		c.data = c.data[1:]
+		return uint64(b)
+	}
+	v, n := binary.Uvarint(c.data)
+	c.data = c.data[n:]
+	return v
+}
+
+// take appends the documents of the list, and goes to the next one.
+func (c *cursor) take(documents []uint32) []uint32 {
+	document := c.base - 1
+	for range c.number() {
+		document += uint32(c.number()) //nolint:gosec // of documents
+		documents = append(documents, document)
+	}
+	c.advance()
+	return documents
+}
+
+// each calls yield with all lists, by their grams. The documents are valid until the next one.
+func (l *lists) each(yield func(g gram, documents []uint32)) {
+	cursors := make([]cursor, len(l.shards))
+	for n := range parts {
+		for i := range l.shards {
+			cursors[i] = cursorOf(&l.shards[i], n)
+		}
+		for {
+			key := uint32(noKey)
+			for i := range cursors {
+				key = min(key, cursors[i].key)
+			}
+			if key == noKey {
+				break
+			}
+			l.list = l.list[:0]
+			for i := range cursors {
+				if cursors[i].key == key {
+					l.list = cursors[i].take(l.list)
+				}
+			}
+			yield(firstOf(n)|gram(key), l.list)
+		}
+	}
 }
 
 // write writes the lists.
@@ -253,13 +413,8 @@ func (l *lists) write(w *fileWriter) {
 	written := 0 // lists
 	bitmap := make([]byte, (l.documents+7)/8)
 	w.begin(secLists)
-	for all := l.sorted(); len(all) > 0; written++ {
-		g, count, parts := all[0].gram, uint32(0), all
-		for len(all) > 0 && all[0].gram == g {
-			count += all[0].count
-			all = all[1:]
-		}
-		parts = parts[:len(parts)-len(all)]
+	l.each(func(g gram, documents []uint32) {
+		count := uint32(len(documents)) //nolint:gosec // a count
 		if written%listsOfBlock == 0 {
 			blocks = binary.LittleEndian.AppendUint32(blocks, uint32(g))
 			blocks = binary.LittleEndian.AppendUint64(blocks, uint64(len(entries)))
@@ -267,22 +422,29 @@ func (l *lists) write(w *fileWriter) {
 			w.ListBlocks++
 			last = g
 		}
+		written++
 		entries = binary.AppendUvarint(entries, uint64(g-last))
 		entries = binary.AppendUvarint(entries, uint64(count))
 		last = g
 		if isBitmap(count, l.documents) {
 			clear(bitmap)
-			each(parts, func(difference, document uint32) { bitmap[document/8] |= 1 << (document % 8) })
+			for _, document := range documents {
+				bitmap[document/8] |= 1 << (document % 8)
+			}
 			_, _ = w.Write(bitmap)
-			continue
+			return
 		}
 		low := lowBits(count, l.documents)
 		codes.data = codes.data[:0]
-		each(parts, func(difference, document uint32) { codes.difference(difference-1, low) })
+		next := uint32(0) // the least that the document can be
+		for _, document := range documents {
+			codes.difference(document-next, low)
+			next = document + 1
+		}
 		codes.flush()
 		entries = binary.AppendUvarint(entries, uint64(len(codes.data)))
 		_, _ = w.Write(codes.data)
-	}
+	})
 	_, _ = w.Write(make([]byte, behindLists))
 	blocks = binary.LittleEndian.AppendUint32(blocks, math.MaxUint32)
 	blocks = binary.LittleEndian.AppendUint64(blocks, uint64(len(entries)))
@@ -291,23 +453,4 @@ func (l *lists) write(w *fileWriter) {
 	_, _ = w.Write(entries)
 	w.begin(secListBlocks)
 	_, _ = w.Write(blocks)
-}
-
-// each calls yield with the documents of lists of one gram, and by how much each is more than
-// the one before.
-func each(lists []*list, yield func(difference, document uint32)) {
-	before := ^uint32(0) // document, which is -1 in front of the first one
-	for _, l := range lists {
-		document := ^uint32(0)
-		for data := l.data; len(data) > 0; {
-			difference, n := uint64(data[0]), 1
-			if difference >= 0x80 {
-				difference, n = binary.Uvarint(data)
-			}
-			data = data[n:]
-			document += uint32(difference) //nolint:gosec // of documents
-			yield(document-before, document)
-			before = document
-		}
-	}
 }

@@ -47,6 +47,16 @@ func TestListsReadBack(t *testing.T) {
 	})
 }
 
+// What a text takes does not grow with it where its grams are the same.
+func TestLargeTextTakesLittle(t *testing.T) {
+	t.Parallel()
+	const occurrences = 1 << 16
+	text := bytes.Repeat([]byte("what is said again and again, 同じこと "), 1<<16)
+	if room := index.Gathered(text, occurrences); room > len(text)/4 {
+		t.Errorf("%d bytes have room for %d occurrences", len(text), room)
+	}
+}
+
 func TestFooterSize(t *testing.T) {
 	t.Parallel()
 	if taken, is := index.FooterSizes(); taken != is {

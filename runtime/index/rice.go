@@ -31,15 +31,17 @@ type bitWriter struct {
 // write writes at most 32 bits.
 func (w *bitWriter) write(value uint64, n int) {
 	w.word |= value << w.used
-	for w.used += n; w.used >= 8; w.used -= 8 {
-		w.data = append(w.data, byte(w.word))
-		w.word >>= 8
+	if w.used += n; w.used >= 32 {
+		w.data = binary.LittleEndian.AppendUint32(w.data, uint32(w.word)) //nolint:gosec // the lower half
+		w.word >>= 32
+		w.used -= 32
 	}
 }
 
 func (w *bitWriter) flush() {
-	if w.used > 0 {
+	for ; w.used > 0; w.used -= 8 {
 		w.data = append(w.data, byte(w.word))
+		w.word >>= 8
 	}
 	w.word, w.used = 0, 0
 }
@@ -52,8 +54,13 @@ func (w *bitWriter) difference(d uint32, low int) {
 		w.write(uint64(d), 32)
 		return
 	}
-	w.write(1<<high-1, int(high)+1)
-	w.write(uint64(d)&(1<<low-1), low)
+	ones, lowest := uint64(1)<<high-1, uint64(d)&(1<<low-1)
+	if n := int(high) + 1 + low; n <= 32 {
+		w.write(ones|lowest<<(high+1), n)
+		return
+	}
+	w.write(ones, int(high)+1)
+	w.write(lowest, low)
 }
 
 // addDifferences adds the count documents of a list to a set, and reports whether they were
