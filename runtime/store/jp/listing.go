@@ -192,7 +192,7 @@ func (s *session) pair(all []found) (places []place, duplicates []store.Problem)
 		}
 		p := &places[len(places)-1]
 		other := p.dirs[f.store]
-		if other == "" {
+		if other == "" || other == f.dir { // some systems name what is renamed meanwhile twice
 			p.dirs[f.store] = f.dir
 			continue
 		}
