@@ -56,7 +56,7 @@ func watch(ctx context.Context, cmd *exec.Cmd) (end func() int64) {
 }
 
 // memoryRow returns a row on the most memory that a process had: of what is no file where the
-// system tells that.
+// system reports that.
 func memoryRow(name string, anonymous int64, state *os.ProcessState) table.Row {
 	row := table.Row{Name: name, Result: megabytes(peakMemory(state)), Detail: "mapped files too"}
 	if anonymous > 0 {
