@@ -44,7 +44,7 @@ func Home(getenv func(string) string) string {
 
 // Open implements [store.Store].
 func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
-	root, err := s.OpenRoot()
+	root, err := history.OpenRoot(s.Dir, s.Facts.Look())
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", s.Dir, err)
 	}

@@ -13,30 +13,29 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Root is the opened directory of a store. It is closed after use.
+// Root is an opened directory of a store. It is closed after use.
 type Root struct {
 	*os.Root
 	facts.Look
-	book *facts.Book
-	dir  *os.File // the same; nil where nothing is kept
+	dir *os.File // the same; nil where nothing is kept
 }
 
-// OpenRoot opens the directory of the store.
-func (s *Store) OpenRoot() (*Root, error) {
-	root, err := os.OpenRoot(s.Dir)
+// OpenRoot opens a directory for a look at its files.
+func OpenRoot(dir string, look facts.Look) (*Root, error) {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	r := &Root{Root: root, Look: s.Facts.Look(), book: s.Facts}
+	r := &Root{Root: root, Look: look}
 	if r.Wanted() {
 		r.dir, _ = root.Open(".") // without it everything is read
 	}
 	return r, nil
 }
 
-// Close implements [store.Session].
+// Close saves what was found out, and implements [store.Session].
 func (r *Root) Close() {
-	r.book.Save()
+	r.Save()
 	if r.dir != nil {
 		r.dir.Close()
 	}
