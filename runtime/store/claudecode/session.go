@@ -62,7 +62,7 @@ func (e *entry) id() transcript.ID {
 
 // folders returns the folders that may have sessions of the project.
 func (s *session) folders() ([]string, error) {
-	all, err := safefile.ReadDirIn(s.Root.Root, ".")
+	all, err := s.ReadDir(".")
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,6 @@ func (s *session) folders() ([]string, error) {
 			names = append(names, e.Name())
 		}
 	}
-	slices.Sort(names)
 	return names, nil
 }
 
@@ -84,7 +83,7 @@ func (s *session) isDir(name string, e fs.DirEntry) bool {
 
 // transcripts returns the transcripts in a folder, in the order of their names.
 func (s *session) transcripts(folder string) ([]*entry, error) {
-	all, err := s.readDir(folder)
+	all, err := s.ReadDir(folder)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +98,7 @@ func (s *session) transcripts(folder string) ([]*entry, error) {
 			found = append(found, &entry{file: file, session: name})
 		case history.IsUUID(e.Name()) && s.isDir(file, e):
 			dir := path.Join(file, subagentsDir)
-			below, _ := s.readDir(dir) // there need not be any
+			below, _ := s.ReadDir(dir) // there need not be any
 			for _, b := range below {
 				if agent, ok := agentOf(b.Name()); ok {
 					found = append(found, &entry{file: path.Join(dir, b.Name()), session: e.Name(), agent: agent})
@@ -108,12 +107,6 @@ func (s *session) transcripts(folder string) ([]*entry, error) {
 		}
 	}
 	return found, nil
-}
-
-func (s *session) readDir(name string) ([]fs.DirEntry, error) {
-	all, err := safefile.ReadDirIn(s.Root.Root, name)
-	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return all, err
 }
 
 // agentOf returns the name of a sub-agent that a file is the transcript of.

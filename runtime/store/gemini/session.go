@@ -53,7 +53,7 @@ type folder struct {
 
 // folders returns the folders of the project.
 func (s *session) folders() ([]folder, error) {
-	entries, err := s.readDir(".")
+	entries, err := s.ReadDir(".")
 	if err != nil {
 		return nil, err
 	}
@@ -78,17 +78,6 @@ func (s *session) folders() ([]folder, error) {
 		}
 	}
 	return found, nil
-}
-
-func (s *session) readDir(name string) ([]fs.DirEntry, error) {
-	f, err := s.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	entries, err := f.ReadDir(-1)
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return entries, err
 }
 
 // hash is what versions before the slugs named the folder of a directory.
@@ -150,7 +139,7 @@ func (s *session) entries() ([]*entry, []store.Problem, error) {
 	var problems []store.Problem
 	for _, f := range folders {
 		chats := path.Join(f.name, chatsDir)
-		list, err := s.readDir(chats)
+		list, err := s.ReadDir(chats)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) || err != nil && !s.IsDir(f.name):
 			continue
@@ -192,7 +181,7 @@ func shortOf(name string) (string, bool) {
 
 // agents returns the files of the sub-agents of a session.
 func (s *session) agents(f folder, dir, parent string) []*entry {
-	list, err := s.readDir(dir)
+	list, err := s.ReadDir(dir)
 	if err != nil {
 		return nil // there need not be any
 	}

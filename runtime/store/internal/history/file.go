@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
@@ -48,6 +50,13 @@ func (r *Root) Stamp(name string) (facts.Stamp, error) {
 		return facts.Stamp{}, nil
 	}
 	return facts.At(r.dir, name)
+}
+
+// ReadDir returns what is in a directory, in the order of its names.
+func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
+	all, err := safefile.ReadDirIn(r.Root, name)
+	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return all, err
 }
 
 // IsDir reports whether there is a directory, or a link to one in the root.
