@@ -73,7 +73,7 @@ type File struct {
 	Store *Store
 	ID    transcript.ID
 	Name  string // in the directory of the store, with slashes
-	Bytes int64  // that are read for the events
+	Bytes int64  // that are read for the events; 0 where a list has read them all
 }
 
 // Open opens the file. The error is a [*store.NotFoundError] where it is gone.

@@ -49,11 +49,16 @@ func (s *Store) ParseID(text string) (transcript.ID, error) { return s.Parse(tex
 
 // Problem returns what is wrong with a file, whose name below the place of the store has slashes.
 func (s *Store) Problem(id transcript.ID, kind store.ProblemKind, file string, err error) store.Problem {
+	return Problem(id, kind, filepath.Join(s.Dir, filepath.FromSlash(file)), err)
+}
+
+// Problem returns what is wrong with a file at a path, which the error need not repeat.
+func Problem(id transcript.ID, kind store.ProblemKind, path string, err error) store.Problem {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
 		err = pathErr.Err
 	}
-	return store.Problem{ID: id, Kind: kind, Path: filepath.Join(s.Dir, filepath.FromSlash(file)), Err: err}
+	return store.Problem{ID: id, Kind: kind, Path: path, Err: err}
 }
 
 // Missing returns the error for an id that no conversation of a session has, with those that
@@ -63,19 +68,23 @@ func (s *Store) Missing(ctx context.Context, session store.Session, want transcr
 	if err != nil {
 		return err
 	}
-	return NotFound(want, s.Dir, all, unread)
+	ids := make([]transcript.ID, len(all))
+	for i := range all {
+		ids[i] = all[i].ID
+	}
+	return NotFound(want, s.Dir, ids, unread)
 }
 
 // NotFound returns the error for an id that no conversation at a place has, with those of all
 // that are spelled most alike.
-func NotFound(want transcript.ID, place string, all []store.Conversation, unread []store.Problem) error {
+func NotFound(want transcript.ID, place string, all []transcript.ID, unread []store.Problem) error {
 	const most, mostTypos = 3, 8
 	missing := &store.NotFoundError{IDs: []transcript.ID{want}, Place: place, Unread: slices.Clone(unread)}
 	typos := map[transcript.ID]int{}
-	for i := range all {
-		if n, alike := near.Edits(string(want), string(all[i].ID), mostTypos); alike {
-			typos[all[i].ID] = n
-			missing.Nearest = append(missing.Nearest, all[i].ID)
+	for _, id := range all {
+		if n, alike := near.Edits(string(want), string(id), mostTypos); alike {
+			typos[id] = n
+			missing.Nearest = append(missing.Nearest, id)
 		}
 	}
 	slices.SortFunc(missing.Nearest, func(a, b transcript.ID) int {
