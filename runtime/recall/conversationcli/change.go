@@ -307,23 +307,7 @@ func changeFailure(err error) error {
 
 // findAll returns all conversations, live and archived, hidden or not.
 func (c *commands) findAll(ctx context.Context, source conversations.Source) ([]conversations.Listed, error) {
-	var all []conversations.Listed
-	seen := map[transcript.ID]bool{}
-	for _, archived := range []bool{false, true} {
-		listing, err := source.List(ctx, conversations.ListQuery{
-			Filter: conversations.Filter{Archived: archived, Hidden: true}, Sort: conversations.ByID, Ascending: true, NoEvents: true,
-		})
-		if err != nil {
-			return nil, sourceFailure(err, nil)
-		}
-		for _, l := range listing.Conversations {
-			if !seen[l.ID] {
-				seen[l.ID] = true
-				all = append(all, l)
-			}
-		}
-	}
-	return all, nil
+	return c.all(ctx, source, conversations.Filter{Both: true, Hidden: true})
 }
 
 // below returns the conversations below some others, parents first; none twice,
