@@ -57,11 +57,18 @@ type Usage struct {
 
 func (u Usage) tokens() int64 { return u.InputTokens + u.OutputTokens }
 
-func (u *Usage) add(v Usage) {
+// Add adds what has been used besides.
+func (u *Usage) Add(v Usage) {
 	u.InputTokens += v.InputTokens
 	u.OutputTokens += v.OutputTokens
 	u.Samples += v.Samples
 	u.Calls += v.Calls
+}
+
+// Minus returns what u has more than v.
+func (u Usage) Minus(v Usage) Usage {
+	u.Add(Usage{-v.InputTokens, -v.OutputTokens, -v.Samples, -v.Calls})
+	return u
 }
 
 // Budget is what a logical turn, with all that its calls start, may use. A zero field is no limit, a negative one allows

@@ -27,13 +27,13 @@ func (c *commands) locate(ctx context.Context, sessions *sessionhost.Sessions, i
 		return place{}, err
 	}
 	at.Session, at.Conversation = strings.ToLower(at.Session), strings.ToLower(at.Conversation)
-	summary, err := sessionlog.Summarize(sessions.Dir(), at.Session)
+	summary, err := sessionlog.Summarize(sessions.Dir, at.Session)
 	if errors.Is(err, fs.ErrNotExist) && !known {
-		if _, ok := sessionlog.Path(sessions.Dir(), at.Session); !ok {
-			return place{}, &sessionlog.NotFoundError{Session: id, Dir: sessions.Dir()}
+		if _, ok := sessionlog.Path(sessions.Dir, at.Session); !ok {
+			return place{}, &sessionlog.NotFoundError{Session: id, Dir: sessions.Dir}
 		}
-		if at.Session, err = sessionlog.Holding(ctx, sessions.Dir(), at.Conversation); err == nil {
-			summary, err = sessionlog.Summarize(sessions.Dir(), at.Session)
+		if at.Session, err = sessionlog.Holding(ctx, sessions.Dir, at.Conversation); err == nil {
+			summary, err = sessionlog.Summarize(sessions.Dir, at.Session)
 		}
 	}
 	if err != nil {

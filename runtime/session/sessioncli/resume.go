@@ -56,7 +56,7 @@ func (c *commands) runResume(ctx context.Context, id string, json bool) error {
 	if err = errors.Join(err, e.Close()); err != nil {
 		return c.finish(ctx, p, session.Result{}, err)
 	}
-	message, result, err := ending(sessions.Dir(), at.session)
+	message, result, err := ending(sessions.Dir, at.session)
 	switch {
 	case err != nil:
 		return failure(err)

@@ -262,10 +262,7 @@ func tree(s session.State) *shown {
 func (s *shown) add() {
 	for _, child := range s.Children {
 		child.add()
-		s.Total.InputTokens += child.Total.InputTokens
-		s.Total.OutputTokens += child.Total.OutputTokens
-		s.Total.Samples += child.Total.Samples
-		s.Total.Calls += child.Total.Calls
+		s.Total.Add(child.Total)
 	}
 }
 
@@ -312,7 +309,7 @@ func (c *commands) find(ctx context.Context, id string) (string, place, error) {
 	if err != nil {
 		return "", at, failure(err)
 	}
-	return sessions.Dir(), at, nil
+	return sessions.Dir, at, nil
 }
 
 func (c *commands) events() *cobra.Command {
@@ -379,11 +376,11 @@ only for a scripted one.`,
 				return failure(err)
 			}
 			c.learn(at.settings)
-			options := engine.Options{Tools: sessions.Tools()}
+			options := engine.Options{Tools: sessions.Tools}
 			if models {
 				options.Model = sessions.Model
 			}
-			n, err := engine.Replay(ctx, sessions.Dir(), at.session, options)
+			n, err := engine.Replay(ctx, sessions.Dir, at.session, options)
 			var diverged *engine.DivergedError
 			switch {
 			case ctx.Err() != nil:
@@ -435,7 +432,7 @@ event runs on with session resume.`,
 				return failure(err)
 			}
 			id := sessions.NewID()
-			last, err := sessionlog.Fork(sessions.Dir(), from.session, at, id)
+			last, err := sessionlog.Fork(sessions.Dir, from.session, at, id)
 			if err != nil {
 				return failure(err)
 			}
