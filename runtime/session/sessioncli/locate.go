@@ -47,6 +47,20 @@ func (c *commands) locate(ctx context.Context, sessions *sessionhost.Sessions, i
 	return found, err
 }
 
+// openAt returns what sessions have here, to be closed, and what a person means with an id.
+func (c *commands) openAt(ctx context.Context, id string) (*sessionhost.Sessions, place, error) {
+	sessions, err := c.open()
+	if err != nil {
+		return nil, place{}, err
+	}
+	at, err := c.locate(ctx, sessions, id)
+	if err != nil {
+		sessions.Close()
+		return nil, place{}, failure(err)
+	}
+	return sessions, at, nil
+}
+
 // in returns the conversation in a state of its session.
 func (p place) in(s session.State) (*session.Conversation, error) {
 	if found := s.Conversation(p.conversation); found != nil {

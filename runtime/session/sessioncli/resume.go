@@ -29,15 +29,11 @@ session that has finished it prints the last answer.`,
 
 func (c *commands) runResume(ctx context.Context, id string, json bool) error {
 	defer stoppable(ctx)()
-	sessions, err := c.open()
+	sessions, at, err := c.openAt(ctx, id)
 	if err != nil {
 		return err
 	}
 	defer sessions.Close()
-	at, err := c.locate(ctx, sessions, id)
-	if err != nil {
-		return failure(err)
-	}
 	c.learn(at.settings)
 	p := &printer{out: c.host.Stdout, json: json}
 	observed := false
