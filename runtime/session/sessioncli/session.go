@@ -127,13 +127,9 @@ func describeAll(ctx context.Context, dir string, all []sessionlog.Info, kept *f
 					return
 				}
 				sheet := look.Sheet('s', all[i].Session, facts.Of(all[i].File))
-				data, ok := sheet.Kept()
-				if ok {
-					sessions[i], ok = decodeListed(data)
-				}
-				if !ok {
+				if data, ok := sheet.Kept(); !ok || !facts.Decode(data, sessions[i].walk) {
 					if sessions[i] = describe(dir, all[i]); sessions[i].Problem == "" {
-						sheet.KeepFor(encodeListed(&sessions[i]), 0)
+						sheet.KeepFor(facts.Encode(sessions[i].walk), 0)
 					}
 				}
 				sessions[i].ID, sessions[i].Modified, sessions[i].Bytes = all[i].Session, all[i].Modified.UTC(), all[i].Bytes
@@ -144,23 +140,10 @@ func describeAll(ctx context.Context, dir string, all []sessionlog.Info, kept *f
 	return sessions
 }
 
-// encodeListed returns what the log of a session has for its list.
-func encodeListed(s *listed) []byte {
-	b := facts.AppendTime(nil, s.Started)
-	for _, text := range []string{s.Title, s.Model, s.Dir, s.Fork} {
-		b = facts.AppendString(b, text)
-	}
-	return b
-}
-
-// decodeListed is the reverse of encodeListed. It reports whether that could be read.
-func decodeListed(data []byte) (s listed, ok bool) {
-	d := facts.Decode(data)
-	s.Started = d.Time()
-	for _, text := range []*string{&s.Title, &s.Model, &s.Dir, &s.Fork} {
-		*text = d.String()
-	}
-	return s, d.OK()
+// walk walks what the log of a session has for its list.
+func (s *listed) walk(c *facts.Coder) {
+	c.Time(&s.Started)
+	facts.Text(c, &s.Title, &s.Model, &s.Dir, &s.Fork)
 }
 
 // describe reads the beginning of the log of a session.
