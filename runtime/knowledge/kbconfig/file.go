@@ -188,7 +188,7 @@ func (l *loader) decode(f *file, source []byte) bool {
 		return false
 	}
 	place := func(offset int) diag.Span { return diag.NewSource([]byte(src)).Span(offset, offset) }
-	if at := invalidUTF8(src); at >= 0 {
+	if at := text.Invalid(src); at >= 0 {
 		return refuse(place(at), "save the file as UTF-8", "this is not valid UTF-8")
 	}
 	if at, what := unreasonable(src); what != "" {
@@ -212,16 +212,6 @@ func (l *loader) decode(f *file, source []byte) bool {
 	}
 	f.keys = meta.Keys()
 	return true
-}
-
-// invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
-func invalidUTF8(src string) int {
-	for i, r := range src {
-		if r == utf8.RuneError && !strings.HasPrefix(src[i:], "\ufffd") {
-			return i
-		}
-	}
-	return -1
 }
 
 // unreasonable finds text that would keep the decoder busy, and says what it is.
