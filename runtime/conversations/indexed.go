@@ -306,7 +306,7 @@ func (s *messageSearching) inIndexes(ctx context.Context, in inIndexes) error {
 			if err != nil {
 				return err
 			}
-			m := Message{
+			m := &Message{
 				Kind:     transcript.Kind(hit.Kind),
 				Position: MessagePosition{Time: hit.Time, Order: hit.Order, ID: transcript.ID(hit.Key), Event: int(hit.Number)},
 			}
@@ -334,7 +334,7 @@ func (s *messageSearching) inIndexes(ctx context.Context, in inIndexes) error {
 				}
 				conversations[hit.Key] = m.Conversation
 			}
-			s.newest.add(&m, text, s.query.MaxText)
+			s.newest.add(m, text, s.query.MaxText)
 		}
 	}
 	return nil
