@@ -108,6 +108,7 @@ func (l *Library) unindexed(ctx context.Context, f *Filter, in inIndexes, p *pat
 		return nil, nil, err
 	}
 	if len(o.sessions) == 0 && len(in) > 0 {
+		aside.Problems = append(aside.Problems, o.unread...)
 		return nil, o.close, nil
 	}
 	o.may = p.narrows()
