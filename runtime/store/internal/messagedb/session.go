@@ -20,7 +20,7 @@ import (
 // hashBytes is how much of a hash stands in an id.
 const hashBytes = 16
 
-func hash(key string) string {
+func hashOf(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:hashBytes])
 }
