@@ -153,9 +153,18 @@ func indexVersion(ctx context.Context, c *store.Conversation) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.New()
-	fmt.Fprintf(sum, "%q %q %q %d %t %t", version, c.Title, c.Parent, c.Order, c.Hidden, c.Archived)
-	return string(sum.Sum(nil)[:12]), nil
+	return indexVersionOf(version, c), nil
+}
+
+func indexVersionOf(version string, c *store.Conversation) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %t %t", version, c.Title, c.Parent, c.Order, c.Hidden, c.Archived))
+	return string(sum[:12])
+}
+
+// isDigested reports whether the version of a conversation is best found out by reading it.
+func isDigested(c *store.Conversation) bool {
+	digested, ok := c.Record.(store.Digested)
+	return ok && digested.IsDigested()
 }
 
 func readFacts(c *index.Conversation) (f indexFacts) {

@@ -183,19 +183,27 @@ func sift(ctx context.Context, events store.Events, patterns []*pattern) (none b
 	if !ok || slices.ContainsFunc(patterns, func(p *pattern) bool { return p.part == nil }) {
 		return false
 	}
-	may, err := sifter.Sift(ctx, func(part []byte) bool {
-		return slices.ContainsFunc(patterns, func(p *pattern) bool { return p.mayMatch(part) })
-	})
+	may, err := sifter.Sift(ctx, anyMayMatch(patterns))
 	return err == nil && !may // what cannot be read is said where it is read again
 }
 
-// narrows returns what a [store.Narrower] is asked for to find all that a pattern matches in,
-// or nil.
-func (p *pattern) narrows() func(part []byte) bool {
-	if p == nil || p.part == nil || strings.EqualFold(strings.Trim(p.partText, "0123456789"), "x") { // which may be the size of a picture
-		return nil
+// narrows returns what a [store.Narrower] is asked for to find all that one of some patterns
+// matches in, or nil.
+func narrows(patterns ...*pattern) func(part []byte) bool {
+	for _, p := range patterns {
+		if p.part == nil || strings.EqualFold(strings.Trim(p.partText, "0123456789"), "x") { // which may be the size of a picture
+			return nil
+		}
 	}
-	return p.mayMatch
+	return anyMayMatch(patterns)
+}
+
+// anyMayMatch returns a function that reports whether stored JSON, a part of it, may have a
+// match of one of some patterns.
+func anyMayMatch(patterns []*pattern) func(part []byte) bool {
+	return func(part []byte) bool {
+		return slices.ContainsFunc(patterns, func(p *pattern) bool { return p.mayMatch(part) })
+	}
 }
 
 // parseWord checks and compiles a pattern for a search by event, which is taken

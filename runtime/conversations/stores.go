@@ -192,10 +192,11 @@ func Open(o Options) (*Library, error) {
 			}
 		}
 	}
-	if len(stores) == 0 && nowhere != nil {
+	if len(stores) == 0 && nowhere != nil && len(set.Off) == 0 {
 		return nil, nowhere
 	}
 	l := New(o, stores...)
+	l.off, l.offBy = set.Off, set.File
 	l.project = !o.AllProjects
 	l.nowhere, l.place = nowhere, ""
 	if roots := p.Roots(); len(roots) > 0 {

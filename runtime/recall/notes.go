@@ -76,6 +76,8 @@ func namely(list []conversations.Problem, damaged string) string {
 		switch {
 		case p.ID != "":
 			parts[i] = string(p.ID)
+		case p.Kind == conversations.SwitchedOff:
+			parts[i] = p.Source
 		case p.Source != "" && p.Source != jp.Name:
 			parts[i] = "some of " + p.Source
 		}
@@ -108,6 +110,8 @@ func reason(p *conversations.Problem) string {
 		return clip(text.Line(p.Err.Error()), maxReason)
 	case p.Kind == conversations.BadField:
 		return p.Field
+	case p.Kind == conversations.SwitchedOff:
+		return "the user's settings switch it off"
 	}
 	what := "it cannot be read"
 	if p.Kind == conversations.BadMetadata {

@@ -314,7 +314,8 @@ func (t *Tools) Context(ctx context.Context, call contract.Call, p conversation.
 	})
 	var missing *conversations.NotFoundError
 	if errors.As(err, &missing) {
-		return "", contract.Fixable("There is no conversation " + s.id + ". conversation_search with ids=true shows the ids of messages.")
+		message := append([]string{"There is no conversation " + s.id + "."}, missedNotes(missing.Unread)...)
+		return "", contract.Fixable(strings.Join(message, " ") + " conversation_search with ids=true shows the ids of messages.")
 	}
 	if err != nil {
 		return "", err
