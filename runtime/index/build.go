@@ -128,16 +128,10 @@ func (b *builder) sort() {
 // write writes the segment.
 func (b *builder) write(to io.Writer, using *assembler) (size int64, sum uint32, err error) {
 	b.sort()
-	indexed := make(chan struct{})
-	go func() {
-		using.lists.index(b)
-		close(indexed)
-	}()
+	using.lists.index(b)
 	w := newFileWriter(to)
 	w.Messages, w.Conversations = uint32(len(b.added)), uint32(len(b.conversations)) //nolint:gosec // counts
-	err = b.writeMessages(w, &using.encoder)
-	<-indexed
-	if err != nil {
+	if err := b.writeMessages(w, &using.encoder); err != nil {
 		return 0, 0, err
 	}
 	b.writeConversations(w)

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/fold"
@@ -28,12 +27,9 @@ func isBitmap(count, documents uint32) bool {
 type lists struct {
 	documents uint32
 	shards    []shard // of documents that follow each other
-	gatherers [workers]gatherer
+	gatherer  gatherer
 	list      []uint32 // documents
 }
-
-// workers is how many goroutines make shards.
-const workers = 2
 
 // shard is the lists of some documents.
 type shard struct {
@@ -48,15 +44,9 @@ type shard struct {
 func (l *lists) index(b *builder) {
 	l.documents = uint32(len(b.added) + len(b.conversations)) //nolint:gosec // a count
 	l.split(b)
-	var indexing sync.WaitGroup
-	for i := range l.gatherers {
-		indexing.Go(func() {
-			for n := i; n < len(l.shards); n += workers {
-				l.gatherers[i].gather(&l.shards[n], b)
-			}
-		})
+	for n := range l.shards {
+		l.gatherer.gather(&l.shards[n], b)
 	}
-	indexing.Wait()
 }
 
 // split makes the shards, with nothing in them.

@@ -75,6 +75,8 @@ func namely(list []conversations.Problem) string {
 		switch {
 		case p.ID != "":
 			parts[i] = string(p.ID)
+		case p.Kind == conversations.SwitchedOff:
+			parts[i] = p.Source
 		case p.Source != "" && p.Source != jp.Name:
 			parts[i] = "some of " + p.Source
 		}
@@ -103,6 +105,8 @@ func reason(p *conversations.Problem) string {
 		return clip(text.Line(p.Err.Error()), maxReason)
 	case conversations.BadField:
 		return p.Field
+	case conversations.SwitchedOff:
+		return "the user's settings switch it off"
 	case conversations.BadMetadata:
 		return "its metadata cannot be used" + because(p.Err)
 	default:

@@ -141,7 +141,7 @@ func ID(prefix, key string) transcript.ID {
 	if history.IsName(key) {
 		return transcript.ID(prefix + key)
 	}
-	return transcript.ID(prefix + "." + hash(key))
+	return transcript.ID(prefix + "." + hashOf(key))
 }
 
 // ParseID reads an id with a prefix, whose case does not matter. The error is a

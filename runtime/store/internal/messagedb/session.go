@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/near"
@@ -19,7 +20,7 @@ import (
 // hashBytes is how much of a hash stands in an id.
 const hashBytes = 16
 
-func hash(key string) string {
+func hashOf(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:hashBytes])
 }
@@ -41,6 +42,11 @@ type session struct {
 	store     *Store
 	databases []*database
 	unread    []store.Problem
+
+	mu       sync.Mutex
+	isListed bool // found and problems are what all has found
+	found    []*info
+	problems []store.Problem
 }
 
 // Close implements [store.Session].
@@ -95,8 +101,21 @@ func (d *database) scan(rows *sql.Rows) (*info, error) {
 }
 
 // all returns the conversations of all databases: where several have one, the first of
-// them counts.
+// them counts. They are looked up once: the rows of all messages may be read for that.
 func (s *session) all(ctx context.Context) ([]*info, []store.Problem, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isListed {
+		return s.found, slices.Clone(s.problems), nil
+	}
+	found, problems, err := s.lookUp(ctx)
+	if err == nil {
+		s.isListed, s.found, s.problems = true, found, problems
+	}
+	return found, slices.Clone(problems), err
+}
+
+func (s *session) lookUp(ctx context.Context) ([]*info, []store.Problem, error) {
 	var found []*info
 	var problems []store.Problem
 	seen := map[transcript.ID]bool{}
