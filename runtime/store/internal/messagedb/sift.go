@@ -34,7 +34,10 @@ const maxRows = 20_000
 
 func (s sqlite) holding(ctx context.Context, may func(part []byte) bool) (keys []any, ok bool, err error) {
 	err = s.Use(ctx, func(db *sqlitefile.DB, form *Form) error {
-		keys = nil
+		keys, ok = nil, false
+		if len(form.Sifted) == 0 || form.Groups != "" {
+			return nil
+		}
 		seen := map[string]bool{}
 		rows := 0
 		for _, t := range form.Sifted {
@@ -58,7 +61,7 @@ func (s sqlite) holding(ctx context.Context, may func(part []byte) bool) (keys [
 				}
 			}
 		}
-		ok = len(form.Sifted) > 0
+		ok = true
 		return nil
 	})
 	if err != nil && ctx.Err() == nil && !errors.Is(err, sqlitefile.ErrChanged) {
