@@ -162,10 +162,9 @@ func (r *reading) holds() int {
 	for i := range r.asked.requests {
 		n += leastFrame + len(r.asked.requests[i].text)
 	}
-	for _, e := range []*event{r.latest, r.alone} {
-		if e != nil {
-			n += e.body.kept()
-		}
+	count(r.whole)
+	if r.latest != nil {
+		n += r.latest.body.kept()
 	}
 	return n
 }
