@@ -155,8 +155,7 @@ func (r *reading) holds() int {
 	}
 	if r.single != nil {
 		for i := range r.single {
-			count(r.single[i].first)
-			count(r.single[i].last)
+			count(r.single[i].events)
 		}
 	}
 	for i := range r.asked.requests {
