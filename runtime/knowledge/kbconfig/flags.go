@@ -18,7 +18,7 @@ func (l *loader) flags(values []string, workspace bool) {
 	}
 	for _, value := range values {
 		id, pattern, slash := strings.Cut(value, "/")
-		topic := l.topics[id]
+		topic := l.topic(id)
 		switch {
 		case strings.TrimSpace(id) == "":
 			l.error(at, RuleFlag, l.known(), "%s names no topic; TOPIC/GLOB is expected", text.Quote(value))
@@ -37,7 +37,7 @@ func (l *loader) flags(values []string, workspace bool) {
 
 // wholeTopic shows the flag for all subjects of the topic that id stands for.
 func (l *loader) wholeTopic(id string) string {
-	if l.topics[id] == nil {
+	if l.topic(id) == nil {
 		near := near.Name(id, l.enabled())
 		if near == "" {
 			return l.known()
@@ -49,7 +49,7 @@ func (l *loader) wholeTopic(id string) string {
 
 func (l *loader) didYouMean(id, pattern string) string {
 	for _, known := range l.enabled() {
-		if strings.EqualFold(l.topics[known].Title, id) {
+		if strings.EqualFold(l.topic(known).Title, id) {
 			return fmt.Sprintf("that is the title of topic %s; write -k %s", known, text.Quote(known+"/"+pattern))
 		}
 	}
@@ -74,9 +74,9 @@ func (l *loader) known() string {
 
 func (l *loader) enabled() []string {
 	var ids []string
-	for _, id := range l.order {
-		if l.topics[id].Enabled {
-			ids = append(ids, id)
+	for _, t := range l.topics {
+		if t.Enabled {
+			ids = append(ids, t.ID)
 		}
 	}
 	return ids
