@@ -90,7 +90,7 @@ func (s *segment) conversation(n uint32) (*Conversation, error) {
 
 // find returns the number of the conversation with a key.
 func (s *segment) find(key string) (n uint32, ok bool, err error) {
-	i, found := sort.Find(int(s.Conversations), func(i int) int {
+	compare := func(i int) int {
 		record, e := s.record(uint32(i)) //nolint:gosec // a count
 		if e != nil {
 			err = cmp.Or(err, e)
@@ -98,7 +98,13 @@ func (s *segment) find(key string) (n uint32, ok bool, err error) {
 		}
 		r := reader{record, true}
 		return compareKeys(key, string(r.bytes()))
-	})
+	}
+	// Conversations mostly come in the order of their keys: what is looked for while an index
+	// is made is behind all that its segments have.
+	if last := int(s.Conversations) - 1; last < 0 || compare(last) > 0 {
+		return 0, false, err
+	}
+	i, found := sort.Find(int(s.Conversations), compare)
 	return uint32(i), found && err == nil, err //nolint:gosec // a count
 }
 
