@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/diag"
@@ -45,13 +44,7 @@ type Position struct {
 
 // String returns the position the way compilers write it, on one line.
 func (p Position) String() string {
-	at := text.Cell(p.File)
-	for _, n := range []int{p.Line, p.Col} {
-		if n > 0 {
-			at += ":" + strconv.Itoa(n)
-		}
-	}
-	return at
+	return text.Cell(diag.Diagnostic{File: p.File, Span: p.Span}.Place())
 }
 
 // Text returns a finding on one line, and its hint on a second:
