@@ -242,7 +242,7 @@ func (l *loader) addPattern(to *[]string, at *[]Position, pattern string, place 
 		return true
 	}
 	if err := match.Validate(pattern); err != nil {
-		l.error(place, RulePattern, literally(pattern), "%s in %s of topic %s %s", text.Quote(pattern), key, text.Quote(id), err)
+		l.error(place, RulePattern, "", "%s in %s of topic %s %s", text.Quote(pattern), key, text.Quote(id), err)
 		return true
 	}
 	if len(*to) == maxPatterns {
@@ -252,16 +252,6 @@ func (l *loader) addPattern(to *[]string, at *[]Position, pattern string, place 
 	}
 	*to, *at = append(*to, pattern), append(*at, place)
 	return true
-}
-
-// literally shows how to write a pattern that was meant as a name, if it can be
-// written that way.
-func literally(name string) string {
-	pattern := match.QuoteMeta(name)
-	if match.Validate(pattern) != nil || len(pattern) > 80 || strings.Contains(pattern, "'") || text.Line(pattern) != pattern {
-		return ""
-	}
-	return "if it is a name, write '" + pattern + "', in single quotes"
 }
 
 // table returns the table that the last part of path names in the one around it.
