@@ -408,6 +408,9 @@ func (o *opened) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conv
 	if f.Archived {
 		set = store.Archived
 	}
+	if f.Both {
+		set = store.Live | store.Archived
+	}
 	return o.pickOf(ctx, set, f, aside)
 }
 

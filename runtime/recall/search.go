@@ -199,25 +199,8 @@ func (s *searching) next() string {
 
 // missedNotes are the notes about what could not be searched, or not to its end.
 func missedNotes(problems []conversations.Problem) []string {
-	var damaged []string
-	var left []conversations.Problem
-	for _, p := range problems {
-		switch p.Kind {
-		case conversations.DamagedEvents:
-			damaged = append(damaged, string(p.ID))
-		case conversations.BadField, conversations.Duplicate: // nothing is missed
-		default:
-			left = append(left, p)
-		}
-	}
-	var notes []string
-	if len(damaged) > 0 {
-		notes = append(notes, "Searched only up to where it is damaged: "+bounded(damaged, ", ", maxListed)+".")
-	}
-	if len(left) > 0 {
-		notes = append(notes, "Not searched: "+namely(left, "")+".")
-	}
-	return notes
+	isDuplicate := func(p conversations.Problem) bool { return p.Kind == conversations.Duplicate } // of which nothing is missed
+	return notSearched(slices.DeleteFunc(slices.Clone(problems), isDuplicate))
 }
 
 // structured answers conversation_search and conversation_context for programs.

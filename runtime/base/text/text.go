@@ -226,3 +226,13 @@ func lastRune[T ~string | ~[]byte](s T, before []byte) rune {
 	}
 	return -1
 }
+
+// Invalid returns the offset of the first byte that is not UTF-8, or -1.
+func Invalid(s string) int {
+	for i, r := range s {
+		if r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)) {
+			return i
+		}
+	}
+	return -1
+}
