@@ -69,7 +69,7 @@ func (r *record) version(ctx context.Context) (string, error) {
 		err := m.scan(rows)
 		sum.add(&m)
 		return err
-	}, func(f *Form) string { return f.Messages }, r.info.key, rowsOf{now[0]})
+	}, func(f *Form) string { return f.Messages }, d.messagesOf(now[0])...)
 	if err != nil {
 		return "", err
 	}
@@ -142,7 +142,7 @@ func (e *events) open(ctx context.Context) error {
 			return f.Messages
 		}
 		return f.Messages + fmt.Sprintf(" LIMIT -1 OFFSET %d", e.read)
-	}, e.record.info.key, rowsOf{e.record.info})
+	}, e.record.info.database.messagesOf(e.record.info)...)
 	if err == nil {
 		e.rows, e.form = rows, form
 	}
