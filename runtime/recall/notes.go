@@ -74,6 +74,8 @@ func namely(list []conversations.Problem, damaged string) string {
 	for i, p := range list {
 		parts[i] = "a whole store"
 		switch {
+		case p.Kind == conversations.TooLarge:
+			parts[i] = "some of " + string(p.ID)
 		case p.ID != "":
 			parts[i] = string(p.ID)
 		case p.Kind == conversations.SwitchedOff:
@@ -110,6 +112,8 @@ func reason(p *conversations.Problem) string {
 		return clip(text.Line(p.Err.Error()), maxReason)
 	case p.Kind == conversations.BadField:
 		return p.Field
+	case p.Kind == conversations.TooLarge:
+		return p.Err.Error()
 	case p.Kind == conversations.SwitchedOff:
 		return "the user's settings switch it off"
 	}
