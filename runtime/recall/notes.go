@@ -126,11 +126,14 @@ func reason(p *conversations.Problem) string {
 
 // because is what of a cause a model is told.
 func because(err error) string {
+	var known interface{ ForModel() string }
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return ": a file is missing"
 	case errors.Is(err, fs.ErrPermission):
 		return ": permission denied"
+	case errors.As(err, &known):
+		return ": " + known.ForModel()
 	default:
 		return ""
 	}
