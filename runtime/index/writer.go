@@ -31,6 +31,7 @@ type Writer struct {
 	writing  []*writing     // the oldest first
 	failed   error          // of writing a segment: what it had is lost, and nothing is committed
 	spare    []*writing     // of which the memory is used again
+	gatherer gatherer
 }
 
 // maxWriting is how many segments are written at a time, while the next one is read: each takes
@@ -350,7 +351,7 @@ func (w *Writer) taken() *writing {
 		w.spare = w.spare[:last]
 		return o
 	}
-	return &writing{builder: &builder{limits: w.index.limits}}
+	return &writing{builder: &builder{limits: w.index.limits}, using: assembler{gatherer: &w.gatherer}}
 }
 
 // wait waits until all segments that are being written are the newest ones.
