@@ -3,8 +3,8 @@ package conversations
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,7 +32,7 @@ type Indexes struct {
 
 // indexFormat is what an index has that this package puts there. Indexes of another one are
 // left alone.
-const indexFormat = "v3"
+const indexFormat = "v4"
 
 // NewIndexes returns the indexes in a directory, which need not be there. now is the clock that
 // files are told by to have changed a moment ago; nil means time.Now.
@@ -130,15 +130,15 @@ type indexNote struct {
 // indexFacts is what an index has of a conversation beside its messages.
 type indexFacts struct {
 	// Read is set where everything could be read. Of others there are no messages.
-	Read    bool      `json:"r,omitempty"`
-	Events  int       `json:"e,omitempty"`
-	LastAt  time.Time `json:"l,omitzero"`
-	BadTime bool      `json:"b,omitempty"`
-	Size    [4]int    `json:"s,omitzero"` // the fields of a [Size], in order
+	Read    bool
+	BadTime bool
+	LastAt  time.Time
+	Events  int
+	Size    [4]int // the fields of a [Size], in order
 
 	// What is known without reading the events, of what messages are shown with.
-	NativeID string `json:"n,omitempty"`
-	Source   string `json:"o,omitempty"`
+	NativeID string
+	Source   string
 }
 
 // conversation returns what is known of the conversation of an entry.
@@ -167,14 +167,60 @@ func isDigested(c *store.Conversation) bool {
 	return ok && digested.IsDigested()
 }
 
-func readFacts(c *index.Conversation) (f indexFacts) {
-	if json.Unmarshal(c.Facts, &f) != nil {
-		return indexFacts{}
+// What the first byte of facts tells.
+const (
+	factsRead = 1 << iota
+	factsBadTime
+)
+
+// encode returns the facts as an index has them: what is set, numbers, and the time and the
+// texts with their sizes before them.
+func (f *indexFacts) encode() []byte {
+	b := []byte{0}
+	if f.Read {
+		b[0] |= factsRead
 	}
-	return f
+	if f.BadTime {
+		b[0] |= factsBadTime
+	}
+	for _, n := range append(f.Size[:], f.Events) {
+		b = binary.AppendUvarint(b, uint64(n)) //nolint:gosec // a count
+	}
+	var at []byte
+	if !f.LastAt.IsZero() {
+		var err error
+		if at, err = f.LastAt.MarshalBinary(); err != nil { // it has an offset that cannot be written
+			at, _ = f.LastAt.UTC().MarshalBinary()
+		}
+	}
+	for _, part := range []string{string(at), f.NativeID, f.Source} {
+		b = append(binary.AppendUvarint(b, uint64(len(part))), part...)
+	}
+	return b
 }
 
-func (f *indexFacts) encode() []byte {
-	data, _ := json.Marshal(f) // nothing in it can fail
-	return data
+// readFacts reads what encode wrote.
+func readFacts(c *index.Conversation) (f indexFacts) {
+	b := c.Facts
+	take := func(n uint64) []byte {
+		part := b[:min(n, uint64(len(b)))]
+		b = b[len(part):]
+		return part
+	}
+	number := func() uint64 {
+		n, size := binary.Uvarint(b)
+		take(uint64(max(size, 0))) //nolint:gosec // not negative
+		return n
+	}
+	for _, set := range take(1) {
+		f.Read, f.BadTime = set&factsRead != 0, set&factsBadTime != 0
+	}
+	for _, n := range []*int{&f.Size[0], &f.Size[1], &f.Size[2], &f.Size[3], &f.Events} {
+		*n = int(number()) //nolint:gosec // a count
+	}
+	if at := take(number()); len(at) > 0 && f.LastAt.UnmarshalBinary(at) != nil {
+		return indexFacts{}
+	}
+	f.NativeID, f.Source = string(take(number())), string(take(number()))
+	return f
 }

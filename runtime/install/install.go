@@ -147,7 +147,7 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 	}
 	if err != nil {
 		manual := leftAlone(change.Path, err)
-		manual.addByHand(host.format, current.data, path, members)
+		manual.addByHand(host.format, path, members)
 		return nil, manual
 	}
 	change.noteSharedPath(opts)

@@ -252,13 +252,7 @@ func jpAdvice(o Options) []string {
 			continue
 		}
 		name := strings.TrimSuffix(skill, path.Ext(skill))
-		line := "Use it: jp query --cfg " + name + " …"
-		if personas := personasIn(filepath.Join(o.Project, ".jp")); len(personas) > 0 {
-			line += fmt.Sprintf(", or for good: add %q to extends in %s", "../"+skill, strings.Join(personas, " or "))
-		} else {
-			line += fmt.Sprintf(", or for good: add %q to extends in a persona of yours", "../"+skill)
-		}
-		advice = append(advice, line+".")
+		advice = append(advice, fmt.Sprintf("Use it: jp query --cfg %s …, or for good: add %q to extends in a persona of yours.", name, "../"+skill))
 	}
 	return advice
 }
@@ -285,23 +279,4 @@ func lists(list any, prefix string) bool {
 		}
 	}
 	return false
-}
-
-// personasIn returns the first few persona files of a workspace, as people name
-// them.
-func personasIn(dir string) []string {
-	const most = 3
-	var list []string
-	for _, folder := range []string{"persona", "personas"} {
-		entries, err := os.ReadDir(filepath.Join(dir, "config", folder))
-		if err != nil {
-			continue
-		}
-		for _, entry := range entries {
-			if name := entry.Name(); path.Ext(name) == ".toml" {
-				list = append(list, path.Join(".jp/config", folder, name))
-			}
-		}
-	}
-	return list[:min(len(list), most)]
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
@@ -38,7 +37,7 @@ func (b *blocks) add(m *conversations.Message, withID bool) {
 		b.WriteString(" id: " + messageID(m))
 	}
 	body := m.Text
-	if utf8.RuneCountInString(body) < m.Chars {
+	if m.Cut {
 		body += "..."
 	}
 	b.WriteByte('\n')

@@ -98,10 +98,7 @@ func (a *around) fit(messages []conversations.Message) {
 // text is the answer for a model.
 func (a *around) text() string {
 	shown := *a.message
-	shown.Text = a.part
-	if a.params.Part == a.parts {
-		shown.Chars = 0 // nothing follows
-	}
+	shown.Text, shown.Cut = a.part, a.params.Part < a.parts
 	all := append(a.beside, shown)
 	slices.SortFunc(all, func(x, y conversations.Message) int { return x.Position.Event - y.Position.Event })
 	var b blocks

@@ -108,13 +108,14 @@ func (f *family) openOnce(dir string) (conversations.Source, error) {
 	return conversations.Open(o)
 }
 
-// openEverywhere opens the conversations of all projects for one call.
-func (f *family) openEverywhere(dir string) (conversations.Source, error) {
+// openEverywhere opens the conversations of all projects for one call, those of some kinds of
+// stores, or of all where there are none.
+func (f *family) openEverywhere(dir string, sources []string) (conversations.Source, error) {
 	if f.line() != "" {
 		return f.open(dir)
 	}
 	o := f.options(dir)
-	o.Once, o.AllProjects = true, true
+	o.Once, o.AllProjects, o.Sources = true, true, sources
 	return conversations.Open(o)
 }
 

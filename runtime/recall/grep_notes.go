@@ -53,7 +53,7 @@ func notSearched(problems []conversations.Problem) []string {
 		say = append(say, "Searched only up to where it is damaged: "+bounded(damaged, ", ", maxListed)+".")
 	}
 	if len(others) > 0 {
-		say = append(say, "Not searched: "+namely(others, "")+".")
+		say = append(say, "Not searched: "+namely(others)+".")
 	}
 	return say
 }

@@ -172,14 +172,19 @@ func (l *loader) load(root string, getenv func(string) string) {
 	})
 }
 
-// work reports lists that would disable whole topics because nobody has the time to
-// apply them.
+// work reports lists that nobody has the time to apply.
 func (l *loader) work() {
 	for _, id := range l.order {
 		t := l.topics[id]
-		if i := match.TooMuch(id, t.Disabled); i >= 0 {
-			l.error(t.DisabledAt[i], RuleLimit, "one pattern can be for many subjects: dir/** is for all below dir",
-				"the patterns in disabled of topic %s stand for too much together, with their { }, to be tried", text.Quote(id))
+		for _, list := range []struct {
+			field    string
+			patterns []string
+			at       []Position
+		}{{"learned", t.Learned, t.LearnedAt}, {"disabled", t.Disabled, t.DisabledAt}} {
+			if i := match.TooMuch(id, list.patterns); i >= 0 {
+				l.error(list.at[i], RuleLimit, "one pattern can be for many subjects: dir/** is for all below dir",
+					"the patterns in %s of topic %s stand for too much together, with their { }, to be tried", list.field, text.Quote(id))
+			}
 		}
 	}
 }

@@ -159,8 +159,7 @@ type Content struct {
 
 // Read reads a subject of the tree as it is now: the file that the scan found, also
 // for a link. It is an error where that is gone, is no regular file any more, lies
-// behind a link, or cannot be read. Of a file that is not shown it reads only how it
-// begins. One goroutine at a time may read.
+// behind a link, or cannot be read. One goroutine at a time may read.
 func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 	if err := ctx.Err(); err != nil {
 		return Content{}, err
@@ -170,26 +169,18 @@ func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 		return Content{}, reading(s.Path, err)
 	}
 	defer f.Close()
-	size := info.Size()
-	if size > MaxSize {
-		return Content{Size: size, TooLarge: true}, nil
+	if info.Size() > MaxSize {
+		return Content{Size: info.Size(), TooLarge: true}, nil
 	}
-	begin, err := io.ReadAll(io.LimitReader(f, sniffed))
-	if err != nil {
-		return Content{}, reading(s.Path, err)
-	}
-	if isBinary(begin) {
-		return Content{Size: size, Binary: true}, nil
-	}
-	rest, err := safefile.ReadAll(f, MaxSize-int64(len(begin)))
-	var tooLarge *safefile.TooLargeError
+	data, err := safefile.ReadAll(f, MaxSize)
+	var grown *safefile.TooLargeError
 	switch {
-	case errors.As(err, &tooLarge):
+	case errors.As(err, &grown):
 		return Content{Size: MaxSize + 1, TooLarge: true}, nil
 	case err != nil:
 		return Content{}, reading(s.Path, err)
 	}
-	return format(append(begin, rest...), s.Ext), nil
+	return format(data, s.Ext), nil
 }
 
 // reading is the error for a file. It names the file by its path in the topic's

@@ -121,8 +121,8 @@ func (p *parser) string() string {
 	plain.Grow(len(text))
 	for escape >= 0 {
 		plain.WriteString(text[:escape])
-		r, length := unescape(text[escape:])
-		if length == 0 {
+		r, _, rest, err := strconv.UnquoteChar(text[escape:], '"')
+		if err != nil { // half of a surrogate pair, or what Go has no such escape for
 			var s string
 			if json.Unmarshal([]byte(quoted), &s) != nil {
 				p.fail()
@@ -130,40 +130,11 @@ func (p *parser) string() string {
 			return s
 		}
 		plain.WriteRune(r)
-		text = text[escape+length:]
+		text = rest
 		escape = strings.IndexByte(text, '\\')
 	}
 	plain.WriteString(text)
 	return plain.String()
-}
-
-// unescape returns the character that an escape stands for and the length of the escape, which is 0 for half of a
-// surrogate pair and for what is no escape.
-func unescape(text string) (r rune, length int) {
-	switch c := text[1]; c {
-	case 'n':
-		return '\n', 2
-	case 't':
-		return '\t', 2
-	case 'r':
-		return '\r', 2
-	case 'b':
-		return '\b', 2
-	case 'f':
-		return '\f', 2
-	case '"', '\\', '/':
-		return rune(c), 2
-	case 'u':
-		if len(text) < 6 {
-			return 0, 0
-		}
-		n, err := strconv.ParseUint(text[2:6], 16, 16)
-		if err != nil || 0xD800 <= n && n <= 0xDFFF {
-			return 0, 0
-		}
-		return rune(n), 6
-	}
-	return 0, 0
 }
 
 // raw reads any value as it stands there. It is not known to be JSON then, but to end where it does.

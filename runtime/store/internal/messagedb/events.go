@@ -54,7 +54,7 @@ func (r *record) version(ctx context.Context) (string, error) {
 	d := r.info.database
 	d.Retain()
 	defer d.Release()
-	now, err := d.find(ctx, r.info.key)
+	now, err := d.now(ctx, r.info)
 	switch {
 	case err != nil:
 		return "", err
@@ -69,7 +69,7 @@ func (r *record) version(ctx context.Context) (string, error) {
 		err := m.scan(rows)
 		sum.add(&m)
 		return err
-	}, func(f *Form) string { return f.Messages }, r.info.key)
+	}, func(f *Form) string { return f.Messages }, r.info.key, rowsOf{now[0]})
 	if err != nil {
 		return "", err
 	}
@@ -142,7 +142,7 @@ func (e *events) open(ctx context.Context) error {
 			return f.Messages
 		}
 		return f.Messages + fmt.Sprintf(" LIMIT -1 OFFSET %d", e.read)
-	}, e.record.info.key)
+	}, e.record.info.key, rowsOf{e.record.info})
 	if err == nil {
 		e.rows, e.form = rows, form
 	}
