@@ -296,22 +296,9 @@ func writeAttribute(a ir.Attribute) code {
 	case ir.Nullable:
 		return block("if "+value+" != nil", write(method, name, "*"+value))
 	case ir.NonZero:
-		return block("if "+nonZero(a.Type, value), write(method, name, value))
+		return code{write("Optional"+method, name, value)}
 	default:
 		return code{write(method, name, value)}
-	}
-}
-
-func nonZero(typ ir.AttributeType, value string) string {
-	switch typ {
-	case ir.IntegerAttribute:
-		return value + " != 0"
-	case ir.BooleanAttribute:
-		return value
-	case ir.TimeAttribute:
-		return "!" + value + ".IsZero()"
-	default:
-		return value + ` != ""`
 	}
 }
 

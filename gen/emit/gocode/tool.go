@@ -24,7 +24,6 @@ type toolCode struct {
 
 // Names of the unexported parts of a tool. No exported name can clash with them,
 // and each ends in the tool's own name.
-func (t *toolCode) namesFunc() string   { return "names" + t.tool.GoName }
 func (t *toolCode) exampleName() string { return "example" + t.tool.GoName }
 func (t *toolCode) schemaName() string  { return "schema" + t.tool.GoName }
 func (t *toolCode) commandFunc() string { return "command" + t.tool.GoName }
@@ -60,14 +59,7 @@ func (g *generator) tool(family *ir.Family, tool *ir.Tool) (emit.File, error) {
 		all(objectType(o)...)
 	}
 	all(t.descriptor()...)
-	one(t.coercer())
-	for _, o := range objects {
-		one(t.objectRepairs(o))
-	}
-	one(t.validator())
-	for _, o := range objects {
-		one(t.objectChecks(o))
-	}
+	some(t.shape())
 	all(t.matchers...)
 	one(t.binder())
 	for _, o := range objects {
@@ -116,11 +108,7 @@ func (t *toolCode) descriptor() []code {
 		fields = append(fields, "Aliases:\t"+words(names)+",")
 	}
 	if len(t.tool.Params) > 0 {
-		fields = append(fields, parameters(t.tool.Params)...)
-		declarations = append(declarations, documented(
-			block("func "+t.namesFunc()+"() []string", "return "+words(names(t.tool.Params))),
-			t.namesFunc()+" returns the names of the parameters in the order they are declared.",
-		))
+		fields = append(fields, "Parameters:\tshape"+t.tool.GoName+".Parameters(),")
 	}
 	name := toolFunc(t.tool)
 	return append(declarations, documented(
@@ -150,33 +138,6 @@ func hints(h ir.Hints) string {
 		}
 	}
 	return pkgContract + "Hints{" + strings.Join(set, ", ") + "}"
-}
-
-// parameters emits what fronts have to know of the parameters.
-func parameters(params []ir.Param) code {
-	lines := code{"Parameters: []" + pkgContract + "Parameter{"}
-	for i := range params {
-		p := &params[i]
-		line := "{Name: " + strconv.Quote(p.Name) + ", Type: " + strconv.Quote(string(p.Kind))
-		if p.Kind == ir.Array && p.Item().Kind != ir.String {
-			line += ", Items: " + strconv.Quote(string(p.Item().Kind))
-		}
-		if p.OneOrMany {
-			line += ", OneOrMany: true"
-		}
-		if p.Required {
-			line += ", Required: true"
-		}
-		enum := p.Enum
-		if p.Items != nil {
-			enum = p.Items.Enum
-		}
-		if len(enum) > 0 {
-			line += ", Enum: " + words(enum)
-		}
-		lines = append(lines, line+"},")
-	}
-	return append(lines, "},")
 }
 
 // checked emits the way from a call to the variable args, which is ready to be
@@ -214,7 +175,7 @@ func (t *toolCode) handlerCaller() code {
 	if t.tool.Answer == ir.TextAnswer {
 		body = append(body, "return "+answer)
 	} else {
-		body = slices.Concat(body, code{"e, err := " + answer}, failed(), code{"return string(e.Bytes()), nil"})
+		body = append(body, "return "+pkgEnvelope+"Document("+answer+")")
 	}
 	return documented(t.answering("h Handler", body), callFunc(t.tool)+" answers "+t.tool.Name+" with what the handler returns.")
 }
