@@ -87,7 +87,7 @@ var shapeSearch = coerce.Shape{Members: []coerce.Value{
 	{Name: "query", Type: "string", Wants: "a string"},
 	{
 		Name: "roles", Type: "array", Wants: "an array of strings, each one of user, assistant, tool",
-		Items: &coerce.Value{Type: "string", Wants: "one of user, assistant, tool", Enum: []string{"user", "assistant", "tool"}}, Repairs: []coerce.Declared{"from_string", "from_scalar", "spelling"},
+		Repairs: []coerce.Declared{"from_string", "from_scalar", "spelling"}, Items: &coerce.Value{Type: "string", Wants: "one of user, assistant, tool", Enum: []string{"user", "assistant", "tool"}},
 	},
 	{Name: "start_date", Type: "string", Wants: "a string"},
 	{Name: "end_date", Type: "string", Wants: "a string"},

@@ -1,6 +1,7 @@
 package coerce
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -156,7 +157,9 @@ func (v *Value) repair(args *Args) {
 			if v.Type == "string" || v.OneOrMany {
 				args.StringFromInteger(v.Name)
 			}
-			args.ItemsFromIntegers(v.Name)
+			if v.Type == "array" {
+				args.ItemsFromIntegers(v.Name)
+			}
 		case FromScalar:
 			if v.Items.Type == "string" {
 				args.ArrayFromScalar(v.Name)
@@ -191,7 +194,10 @@ func (v *Value) repair(args *Args) {
 // nothing is wrong.
 func (s *Shape) Problems(args Object) []contract.Problem {
 	var c checker
-	c.object(s, args)
+	if !c.accepts(s, args) {
+		c = checker{inOrder: true}
+		c.object(s, args)
+	}
 	for i := range s.Rules {
 		r := &s.Rules[i]
 		if given := args.Together(r.Exclusive...); given != nil {
@@ -207,12 +213,12 @@ func (s *Shape) Problems(args Object) []contract.Problem {
 	return c.problems
 }
 
-// checker finds problems. Where it is in the arguments becomes text only where there is
-// one.
+// checker finds problems: whether there is one, or all in the order in which members are
+// declared. Where it is in the arguments becomes text only where there is one.
 type checker struct {
 	problems []contract.Problem
-	depth    int      // of where it is
-	path     [16]step // to there; specs allow of no more than five
+	inOrder  bool
+	path     []step // to where it is; of one that works in order
 }
 
 // step is one from a value to what it holds: to a member, or to an item.
@@ -224,7 +230,7 @@ type step struct {
 // at is where the checker is, as problems show it: "items[1].text".
 func (c *checker) at() string {
 	path := ""
-	for i, s := range c.path[:c.depth] {
+	for i, s := range c.path {
 		switch {
 		case s.to.Name == "":
 			path = contract.Item(path, s.index)
@@ -241,6 +247,40 @@ func (c *checker) add(p contract.Problem) { c.problems = append(c.problems, p) }
 
 func (c *checker) enough() bool { return len(c.problems) >= contract.MaxProblems }
 
+// accepts reports whether there is no problem with an object. It looks at what is given,
+// which is less than what is declared, and stops at the first problem.
+func (c *checker) accepts(s *Shape, o Object) bool {
+	members, ok := s.members(o)
+	if !ok {
+		return false
+	}
+	required := 0
+	for i := range members {
+		if members[i].Required {
+			required++
+		}
+	}
+given:
+	for i := range o {
+		f := &o[i]
+		for j := range members {
+			if v := &members[j]; v.Name == f.Name {
+				if c.value(v, f.Value); c.problems != nil {
+					return false
+				}
+				if v.Required {
+					required--
+				}
+				continue given
+			}
+		}
+		if s.Key == "" || s.Key != f.Name {
+			return false
+		}
+	}
+	return required == 0
+}
+
 // object checks an object: all arguments, or one within them.
 func (c *checker) object(s *Shape, o Object) {
 	members, ok := s.members(o)
@@ -248,29 +288,17 @@ func (c *checker) object(s *Shape, o Object) {
 		c.formless(s, o)
 		return
 	}
-	known := 0
-	if s.Key != "" {
-		known++
-	}
 	for i := range members {
 		v := &members[i]
-		value, given := o.Get(v.Name)
-		if !given && !v.Required {
-			continue
-		}
-		c.path[c.depth].to = v
-		c.depth++
-		if given {
-			known++
+		c.path = append(c.path, step{to: v})
+		if value, given := o.Get(v.Name); given {
 			c.value(v, value)
-		} else {
+		} else if v.Required {
 			c.add(contract.Missing(c.at(), v.Wants, v.Fix))
 		}
-		c.depth--
+		c.path = c.path[:len(c.path)-1]
 	}
-	if known < len(o) {
-		c.names(s.Key, members, o)
-	}
+	c.names(s.Key, members, o)
 }
 
 // names finds names that an object does not have.
@@ -287,7 +315,7 @@ func (c *checker) names(key string, members []Value, o Object) {
 		case c.enough():
 			return
 		case slices.Contains(known, f.Name):
-		case c.depth == 0:
+		case len(c.path) == 0:
 			c.add(contract.Unknown(f.Name, known))
 		default:
 			c.add(contract.UnknownMember(c.at(), f.Name, known))
@@ -313,84 +341,98 @@ func (c *checker) formless(s *Shape, o Object) {
 
 // value checks a value that is there.
 func (c *checker) value(v *Value, value any) {
-	if value == nil && v.Nullable {
-		return
-	}
-	switch v.Type {
-	case "string":
-		if s, ok := value.(string); ok {
-			c.text(v, s, value, v.Fix)
+	switch is := value.(type) {
+	case nil:
+		if v.Nullable {
 			return
 		}
-	case "integer":
-		if n, ok := Int(value); ok {
-			if !v.Range.holds(float64(n)) {
-				c.limit(v, float64(n), value, "", contract.CodeMinimum, contract.CodeMaximum)
-			}
+	case string:
+		if v.Type == "string" {
+			c.text(v, is, v.Fix)
 			return
 		}
-	case "number":
-		if n, ok := Float(value); ok {
+		if v.OneOrMany {
+			c.text(v.Items, is, v.Fix)
+			return
+		}
+	case json.Number:
+		n, ok := 0.0, false
+		switch v.Type {
+		case "integer":
+			var whole int64
+			whole, ok = Int(value)
+			n = float64(whole)
+		case "number":
+			n, ok = Float(value)
+		}
+		if ok {
 			if !v.Range.holds(n) {
 				c.limit(v, n, value, "", contract.CodeMinimum, contract.CodeMaximum)
 			}
 			return
 		}
-	case "boolean":
-		if _, ok := value.(bool); ok {
+	case bool:
+		if v.Type == "boolean" {
 			return
 		}
-	case "object":
-		if o, ok := value.(Object); ok {
-			c.object(v.Shape, o)
+	case []any:
+		if v.Type == "array" {
+			c.items(v, is)
 			return
 		}
-	case "array":
-		if s, ok := value.(string); ok && v.OneOrMany {
-			c.text(v.Items, s, value, v.Fix)
-			return
-		}
-		if list, ok := value.([]any); ok {
-			c.items(v, list, value)
+	case Object:
+		if v.Type == "object" {
+			if c.inOrder {
+				c.object(v.Shape, is)
+			} else if !c.accepts(v.Shape, is) {
+				c.add(contract.Problem{})
+			}
 			return
 		}
 	}
 	c.add(contract.Type(c.at(), v.Wants, value, v.Fix))
 }
 
-func (c *checker) items(v *Value, list []any, value any) {
+func (c *checker) items(v *Value, list []any) {
 	if n := float64(len(list)); !v.Range.holds(n) {
-		c.limit(v, n, value, v.Fix, contract.CodeMinItems, contract.CodeMaxItems)
+		c.limit(v, n, list, v.Fix, contract.CodeMinItems, contract.CodeMaxItems)
 	}
 	for i, item := range list {
 		if c.enough() {
 			break // what is valid is never cut short by it
 		}
-		c.path[c.depth] = step{v.Items, i}
-		c.depth++
+		if !c.inOrder {
+			c.value(v.Items, item)
+			continue
+		}
+		c.path = append(c.path, step{v.Items, i})
 		c.value(v.Items, item)
-		c.depth--
+		c.path = c.path[:len(c.path)-1]
 	}
 }
 
-// text checks a string, which is value as well. fix is JSON of what would do in its
-// place.
-func (c *checker) text(v *Value, s string, value any, fix string) {
-	if v.Enum != nil && !slices.Contains(v.Enum, s) {
-		c.add(contract.Enum(c.at(), s, v.Enum, fix))
+// text checks a string. fix is JSON of what would do in its place.
+func (c *checker) text(v *Value, s, fix string) {
+	if v.Enum != nil {
+		if !slices.Contains(v.Enum, s) {
+			c.add(contract.Enum(c.at(), s, v.Enum, fix))
+		}
+		return
 	}
-	if n := float64(utf8.RuneCountInString(s)); !v.Range.holds(n) {
-		c.limit(v, n, value, fix, contract.CodeMinLength, contract.CodeMaxLength)
+	if v.Range != nil {
+		if n := float64(utf8.RuneCountInString(s)); !v.Range.holds(n) {
+			c.limit(v, n, s, fix, contract.CodeMinLength, contract.CodeMaxLength)
+		}
 	}
 	if v.Matches != nil && !v.Matches(s) {
-		c.add(contract.Mismatch(c.at(), v.Says, value, fix))
+		c.add(contract.Mismatch(c.at(), v.Says, s, fix))
 	}
 	// Of an empty text that is too short, once is enough.
 	if v.NotBlank && Blank(s) && (s != "" || v.Range == nil || v.Range.Least < 1) {
-		c.add(contract.Limit(c.at(), contract.CodeBlank, "more than white space", value, fix))
+		c.add(contract.Limit(c.at(), contract.CodeBlank, "more than white space", s, fix))
 	}
 	if v.SingleLine && !SingleLine(s) {
-		c.add(contract.Limit(c.at(), contract.CodeSingleLine, "a single line without line breaks and NUL characters", value, fix))
+		c.add(contract.Limit(c.at(), contract.CodeSingleLine, "a single line without line breaks and NUL characters", s, fix))
 	}
 }
 

@@ -55,7 +55,6 @@ func TestRefused(t *testing.T) {
 		harm func(*ir.Contract)
 		want string
 	}{
-		{"repair does not fit", func(c *ir.Contract) { find(c).Params[0].Repairs = []ir.Repair{ir.RepairClamp} }, `library_find.word: the repair "clamp" does not fit`},
 		{"pattern is no pattern", func(c *ir.Contract) { find(c).Params[7].Pattern = "(" }, "library_find.shelf: compiling the pattern"},
 		{"default of no type", func(c *ir.Contract) { find(c).Params[1].Default = struct{}{} }, "library_find.limit: a default cannot be a struct {}"},
 		{"argument of no parameter", func(c *ir.Contract) { find(c).Command.Args[4].Value.Param = "nothing" }, `argument "--limit=" of its command: there is no parameter "nothing"`},

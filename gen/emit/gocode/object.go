@@ -41,7 +41,7 @@ func objectsIn(values []ir.Param, words func(path string) string) []object {
 			for i := range p.Variants {
 				v := &p.Variants[i]
 				list = append(list, object{
-					name: v.TypeName, path: path, members: v.Members, 
+					name: v.TypeName, path: path, members: v.Members,
 					about: words(path) + " where " + p.Key + " is " + v.Value + ": " + lowerFirst(oneLine(v.Summary)),
 				})
 				members(path, v.Members)

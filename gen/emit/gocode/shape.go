@@ -34,11 +34,11 @@ func (t *toolCode) shape() ([]code, error) {
 	return []code{
 		documented(table, name+" is what the arguments of "+t.tool.Name+" may be."),
 		documented(
-			code{"func " + coerce + "(args *" + pkgCoerce + "Args) { " + name + ".Repair(args) }"},
+			shortFunc("func "+coerce+"(args *"+pkgCoerce+"Args)", name+".Repair(args)"),
 			coerce+" makes the repairs that "+t.tool.Name+" declares, and notes each of them.",
 		),
 		documented(
-			code{"func " + validate + "(args " + pkgCoerce + "Object) []" + pkgContract + "Problem { return " + name + ".Problems(args) }"},
+			shortFunc("func "+validate+"(args "+pkgCoerce+"Object) []"+pkgContract+"Problem", "return "+name+".Problems(args)"),
 			validate+" returns everything wrong with the arguments of "+t.tool.Name+": parameters in the order they are declared, then names it does not have, then rules. It allocates nothing where nothing is wrong.",
 		),
 	}, nil
@@ -83,6 +83,12 @@ func (t *toolCode) value(name string, p *ir.Param, fix string) (code, error) {
 	if err := t.limits(&may, name, p); err != nil {
 		return nil, err
 	}
+	if len(p.Repairs) > 0 {
+		may = append(may, "Repairs: []"+pkgCoerce+"Declared{"+quoted(p.Repairs)+"}")
+	}
+	if p.Clamp != nil {
+		may = append(may, fmt.Sprintf("Clamp: &[2]int64{%d, %d}", p.Clamp[0], p.Clamp[1]))
+	}
 	var inner code
 	switch p.Kind {
 	case ir.Array:
@@ -91,24 +97,19 @@ func (t *toolCode) value(name string, p *ir.Param, fix string) (code, error) {
 			return nil, err
 		}
 		item[0] = "Items: &" + pkgCoerce + "Value" + item[0]
-		if len(item) == 1 {
-			may = append(may, strings.TrimSuffix(item[0], ","))
-		} else {
-			inner = item
-		}
+		inner = item
 	case ir.Object:
 		var err error
 		if inner, err = t.inner(p); err != nil {
 			return nil, err
 		}
 	}
-	if len(p.Repairs) > 0 {
-		may = append(may, "Repairs: []"+pkgCoerce+"Declared{"+quoted(p.Repairs)+"}")
+	// A single field among them stands with what is before it: gofmt would align two
+	// that are alone on their lines.
+	if len(inner) == 1 && (len(may) < 2 || width(strings.Join(slices.Concat(is, may, row(inner)), ", ")) < wide) {
+		may, inner = append(may, strings.TrimSuffix(inner[0], ",")), nil
 	}
-	if p.Clamp != nil {
-		may = append(may, fmt.Sprintf("Clamp: &[2]int64{%d, %d}", p.Clamp[0], p.Clamp[1]))
-	}
-	if line := "{" + strings.Join(slices.Concat(is, may), ", ") + "},"; inner == nil && width(line) <= wide {
+	if line := "{" + strings.Join(slices.Concat(is, may), ", ") + "},"; len(inner) == 0 && width(line) <= wide {
 		return code{line}, nil
 	}
 	rows := code{"{", strings.Join(is, ", ") + ","}

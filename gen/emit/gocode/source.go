@@ -28,6 +28,14 @@ func block(head string, body ...string) code {
 	return append(append(append(lines, head+" {"), body...), "}")
 }
 
+// shortFunc is a function of one statement: on one line, where gofmt leaves it there.
+func shortFunc(head, statement string) code {
+	if line := head + " { " + statement + " }"; width(line) <= 100 {
+		return code{line}
+	}
+	return block(head, statement)
+}
+
 // inCase is a clause of a switch statement.
 func inCase(condition string, body ...string) code {
 	return append(code{"case " + condition + ":"}, body...)
