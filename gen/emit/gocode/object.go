@@ -82,26 +82,22 @@ func variantFields(o object) code {
 }
 
 // objectReader emits the function that reads a valid object.
-func (t *toolCode) objectReader(o object) (code, error) {
+func objectReader(o object) code {
 	name, variable := readFunc(o.name), "o"
-	var body code
+	body := binding("o", o.name, o.members, ", ok")
 	if o.param != nil {
+		var forms code
 		for i := range o.param.Variants {
 			v := &o.param.Variants[i]
-			body = append(body, v.GoName+":\t"+pkgCoerce+"ReadForm(v, "+quoted([]string{o.key, v.Value})+", "+readFunc(v.TypeName)+"),")
+			forms = append(forms, v.GoName+":\t"+pkgCoerce+"ReadForm(v, "+quoted([]string{o.key, v.Value})+", "+readFunc(v.TypeName)+"),")
 		}
-		variable, body = "_", literalOf("return "+o.name, body)
+		body = literalOf("return "+o.name, forms)
 		body[len(body)-1] += ", ok"
-	} else {
-		var err error
-		if body, err = t.binding("o", o.name, o.members, ", ok"); err != nil {
-			return nil, err
-		}
-		if len(o.members) == 0 {
-			variable = "_"
-		}
+	}
+	if len(o.members) == 0 {
+		variable = "_"
 	}
 	body = append(code{variable + ", ok := v.(" + pkgCoerce + "Object)"}, body...)
 	return documented(block("func "+name+"(v any) ("+o.name+", bool)", body...),
-		name+" reads "+o.about+", which is valid, and fills in defaults."), nil
+		name+" reads "+o.about+", which is valid, and fills in defaults.")
 }

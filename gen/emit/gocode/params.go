@@ -161,27 +161,22 @@ func constants(structName, owner string, params []ir.Param) []code {
 func constBlock(lines code) code { return append(append(code{"const ("}, lines...), ")") }
 
 // binder emits the function that turns valid arguments into parameters.
-func (t *toolCode) binder() (code, error) {
+func (t *toolCode) binder() code {
 	name, params := "bind"+t.tool.GoName, paramsName(t.tool)
-	body, err := t.binding("args", params, t.tool.Params, "")
-	return documented(block("func "+name+"(args "+pkgCoerce+"Object) "+params, body...),
-		name+" reads arguments that [Validate"+t.tool.GoName+"] has no problem with, and fills in defaults."), err
+	return documented(block("func "+name+"(args "+pkgCoerce+"Object) "+params, binding("args", params, t.tool.Params, "")...),
+		name+" reads arguments that [Validate"+t.tool.GoName+"] has no problem with, and fills in defaults.")
 }
 
 // binding returns a struct of parameters or members, read from an object, and what else
 // is to be returned.
-func (t *toolCode) binding(object, structName string, params []ir.Param, more string) (code, error) {
+func binding(object, structName string, params []ir.Param, more string) code {
 	var fields code
 	for i := range params {
-		value, err := read(object, &params[i])
-		if err != nil {
-			return nil, fmt.Errorf("%s.%s: %w", t.tool.Name, params[i].Name, err)
-		}
-		fields = append(fields, params[i].GoName+":\t"+value+",")
+		fields = append(fields, params[i].GoName+":\t"+read(object, &params[i])+",")
 	}
 	body := literalOf("return "+structName, fields)
 	body[len(body)-1] += more
-	return body, nil
+	return body
 }
 
 // literalOf is a statement with a literal at its end, whose fields are on lines of
@@ -194,21 +189,17 @@ func literalOf(head string, fields code) code {
 }
 
 // read is the value of a member of an object.
-func read(object string, p *ir.Param) (string, error) {
+func read(object string, p *ir.Param) string {
 	function, otherwise := "Read", ""
 	if p.Pointer() {
 		function = "Pointer"
 	}
 	if p.Default != nil {
-		value, err := literal(p.Default, p)
-		if err != nil {
-			return "", err
-		}
-		function, otherwise = function+"Or", value+", "
+		function, otherwise = function+"Or", literal(p.Default, p)+", "
 	}
 	bare := *p
 	bare.Nullable = false
-	return pkgCoerce + function + "(" + object + ", " + strconv.Quote(p.Name) + ", " + otherwise + reader(&bare) + ")", nil
+	return pkgCoerce + function + "(" + object + ", " + strconv.Quote(p.Name) + ", " + otherwise + reader(&bare) + ")"
 }
 
 // reader is a function from a decoded value to its Go type, and whether it has it.
@@ -240,29 +231,21 @@ func reader(p *ir.Param) string {
 }
 
 // literal is the default of p.
-func literal(v any, p *ir.Param) (string, error) {
+func literal(v any, p *ir.Param) string {
 	switch v := v.(type) {
-	case bool:
-		return strconv.FormatBool(v), nil
 	case string:
-		return strconv.Quote(v), nil
+		return strconv.Quote(v)
 	case float64:
-		return float(v), nil
-	case int64:
-		return strconv.FormatInt(v, 10), nil
+		return float(v)
 	case []string:
-		return words(v), nil
+		return words(v)
 	case []any:
 		values := make([]string, len(v))
 		for i := range v {
-			value, err := literal(v[i], p.Item())
-			if err != nil {
-				return "", err
-			}
-			values[i] = value
+			values[i] = literal(v[i], p.Item())
 		}
-		return bareType(p) + "{" + strings.Join(values, ", ") + "}", nil
-	default:
-		return "", fmt.Errorf("a default cannot be a %T", v)
+		return bareType(p) + "{" + strings.Join(values, ", ") + "}"
+	default: // true, false or a whole number
+		return fmt.Sprint(v)
 	}
 }

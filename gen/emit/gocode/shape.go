@@ -1,7 +1,6 @@
 package gocode
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,21 +12,13 @@ import (
 
 // shape emits the table of what the arguments may be, and the functions that make the
 // repairs it declares and find every problem.
-func (t *toolCode) shape() ([]code, error) {
+func (t *toolCode) shape() []code {
 	name, coerce, validate := "shape"+t.tool.GoName, "Coerce"+t.tool.GoName, "Validate"+t.tool.GoName
-	members, err := t.members(t.tool.GoName, t.tool.Params, true)
-	if err != nil {
-		return nil, err
-	}
-	rules, err := t.rules()
-	if err != nil {
-		return nil, err
-	}
 	table := code{"var " + name + " " + pkgCoerce + "Shape"}
-	if len(members) > 0 {
-		table = append(code{"var " + name + " = " + pkgCoerce + "Shape{Members: []" + pkgCoerce + "Value{"}, members...)
-		if len(rules) > 0 {
-			table = append(append(table, "}, Rules: []"+pkgCoerce+"Rule{"), rules...)
+	if len(t.tool.Params) > 0 {
+		table = append(code{"var " + name + " = " + pkgCoerce + "Shape{Members: []" + pkgCoerce + "Value{"}, t.members(t.tool.GoName, t.tool.Params, true)...)
+		if len(t.tool.Rules) > 0 {
+			table = append(append(table, "}, Rules: []"+pkgCoerce+"Rule{"), t.rules()...)
 		}
 		table = append(table, "}}")
 	}
@@ -41,29 +32,21 @@ func (t *toolCode) shape() ([]code, error) {
 			shortFunc("func "+validate+"(args "+pkgCoerce+"Object) []"+pkgContract+"Problem", "return "+name+".Problems(args)"),
 			validate+" returns everything wrong with the arguments of "+t.tool.Name+": parameters in the order they are declared, then names it does not have, then rules. It allocates nothing where nothing is wrong.",
 		),
-	}, nil
+	}
 }
 
 // members emits rows of the table, for parameters or members. owner begins the Go names
 // that are made for them.
-func (t *toolCode) members(owner string, params []ir.Param, top bool) (code, error) {
+func (t *toolCode) members(owner string, params []ir.Param, top bool) code {
 	var rows code
 	for i := range params {
-		p := &params[i]
-		fix := ""
-		var err error
+		p, fix := &params[i], ""
 		if top {
-			if fix, err = fixFor(t.tool, p); err != nil {
-				return nil, err
-			}
+			fix = fixFor(t.tool, p)
 		}
-		value, err := t.value(owner+p.GoName, p, fix)
-		if err != nil {
-			return nil, fmt.Errorf("%s.%s: %w", t.tool.Name, p.Name, err)
-		}
-		rows = append(rows, value...)
+		rows = append(rows, t.value(owner+p.GoName, p, fix)...)
 	}
-	return rows, nil
+	return rows
 }
 
 // wide is how many characters of a row stand on one line.
@@ -71,7 +54,7 @@ const wide = 160
 
 // value emits what a value may be, in braces: on one line where it is short. fix is JSON
 // of what would do in its place.
-func (t *toolCode) value(name string, p *ir.Param, fix string) (code, error) {
+func (t *toolCode) value(name string, p *ir.Param, fix string) code {
 	var is, may row
 	is.text("Name", p.Name)
 	is.text("Type", string(p.Kind))
@@ -80,9 +63,7 @@ func (t *toolCode) value(name string, p *ir.Param, fix string) (code, error) {
 	is.flag("OneOrMany", p.OneOrMany)
 	is.text("Wants", wants(p))
 	is.text("Fix", fix)
-	if err := t.limits(&may, name, p); err != nil {
-		return nil, err
-	}
+	t.limits(&may, name, p)
 	if len(p.Repairs) > 0 {
 		may = append(may, "Repairs: []"+pkgCoerce+"Declared{"+quoted(p.Repairs)+"}")
 	}
@@ -92,17 +73,10 @@ func (t *toolCode) value(name string, p *ir.Param, fix string) (code, error) {
 	var inner code
 	switch p.Kind {
 	case ir.Array:
-		item, err := t.value(name, p.Item(), "")
-		if err != nil {
-			return nil, err
-		}
-		item[0] = "Items: &" + pkgCoerce + "Value" + item[0]
-		inner = item
+		inner = t.value(name, p.Item(), "")
+		inner[0] = "Items: &" + pkgCoerce + "Value" + inner[0]
 	case ir.Object:
-		var err error
-		if inner, err = t.inner(p); err != nil {
-			return nil, err
-		}
+		inner = t.inner(p)
 	}
 	// A single field among them stands with what is before it: gofmt would align two
 	// that are alone on their lines.
@@ -110,44 +84,37 @@ func (t *toolCode) value(name string, p *ir.Param, fix string) (code, error) {
 		may, inner = append(may, strings.TrimSuffix(inner[0], ",")), nil
 	}
 	if line := "{" + strings.Join(slices.Concat(is, may), ", ") + "},"; len(inner) == 0 && width(line) <= wide {
-		return code{line}, nil
+		return code{line}
 	}
 	rows := code{"{", strings.Join(is, ", ") + ","}
 	if len(may) > 0 {
 		rows = append(rows, strings.Join(may, ", ")+",")
 	}
-	return append(append(rows, inner...), "},"), nil
+	return append(append(rows, inner...), "},")
 }
 
 // inner emits what an object may hold, or each of its forms.
-func (t *toolCode) inner(p *ir.Param) (code, error) {
+func (t *toolCode) inner(p *ir.Param) code {
 	head := "Shape: &" + pkgCoerce + "Shape{"
-	if p.Key == "" {
-		members, err := t.members(p.TypeName, p.Members, false)
-		if err != nil || len(members) == 0 {
-			return code{head + "},"}, err
+	holds := func(begin, typeName string, params []ir.Param) code {
+		if len(params) == 0 {
+			return code{strings.TrimSuffix(begin, ", ") + "},"}
 		}
-		return append(append(code{head + "Members: []" + pkgCoerce + "Value{"}, members...), "}},"), nil
+		return append(append(code{begin + "Members: []" + pkgCoerce + "Value{"}, t.members(typeName, params, false)...), "}},")
+	}
+	if p.Key == "" {
+		return holds(head, p.TypeName, p.Members)
 	}
 	rows := code{head + "Key: " + strconv.Quote(p.Key) + ", Forms: []" + pkgCoerce + "Form{"}
 	for i := range p.Variants {
 		v := &p.Variants[i]
-		members, err := t.members(v.TypeName, v.Members, false)
-		if err != nil {
-			return nil, err
-		}
-		value := "{Value: " + strconv.Quote(v.Value)
-		if len(members) == 0 {
-			rows = append(rows, value+"},")
-			continue
-		}
-		rows = append(append(append(rows, value+", Members: []"+pkgCoerce+"Value{"), members...), "}},")
+		rows = append(rows, holds("{Value: "+strconv.Quote(v.Value)+", ", v.TypeName, v.Members)...)
 	}
-	return append(rows, "}},"), nil
+	return append(rows, "}},")
 }
 
 // limits adds the fields that narrow a value.
-func (t *toolCode) limits(to *row, name string, p *ir.Param) error {
+func (t *toolCode) limits(to *row, name string, p *ir.Param) {
 	c := &p.Constraints
 	var low, high *float64
 	matches := ""
@@ -163,10 +130,7 @@ func (t *toolCode) limits(to *row, name string, p *ir.Param) error {
 		case constraint.Key == "enum":
 			*to = append(*to, "Enum: "+words(c.Enum))
 		case constraint.Key == "pattern":
-			var err error
-			if matches, err = t.matcher(name, c.Pattern); err != nil {
-				return err
-			}
+			matches = t.matcher(name, c.Pattern)
 		case constraint.Key == "format":
 			format, _ := ir.FormatNamed(c.Format)
 			matches = pkgCoerce + format.Func
@@ -177,7 +141,7 @@ func (t *toolCode) limits(to *row, name string, p *ir.Param) error {
 		to.text("Says", says(c))
 	}
 	if low == nil && high == nil {
-		return nil
+		return
 	}
 	var bounds row
 	bounds.bound("Least", low, "-", p.Kind)
@@ -189,7 +153,6 @@ func (t *toolCode) limits(to *row, name string, p *ir.Param) error {
 		bounds.text("Wants", "an array of "+counted(low, high, string(p.Item().Kind)))
 	}
 	*to = append(*to, "Range: &"+pkgCoerce+"Range{"+strings.Join(bounds, ", ")+"}")
-	return nil
 }
 
 // row is fields of a literal.
@@ -223,31 +186,23 @@ func (r *row) bound(name string, bound *float64, sign string, kind ir.Kind) {
 
 // rules emits rows for the relations between parameters. What is missing is reported at
 // the first parameter that would do.
-func (t *toolCode) rules() (code, error) {
+func (t *toolCode) rules() code {
 	var rows code
-	add := func(fixed string, fields ...string) error {
+	add := func(fixed string, fields ...string) {
 		r := row(fields)
-		if fixed != "" {
-			fix, err := fixInExample(t.tool, fixed)
-			if err != nil {
-				return err
-			}
-			r.text("Fix", fix)
-		}
+		r.text("Fix", fixInExample(t.tool, fixed))
 		rows = append(rows, "{"+strings.Join(r, ", ")+"},")
-		return nil
 	}
-	var problems []error
 	for _, r := range t.tool.Rules {
 		if names := slices.Concat(r.Exclusive, r.ExactlyOne); len(names) > 1 {
-			problems = append(problems, add("", "Exclusive: "+words(names)))
+			add("", "Exclusive: "+words(names))
 		}
 		if names := slices.Concat(r.AtLeastOne, r.ExactlyOne); len(names) > 1 {
-			problems = append(problems, add(names[0], "AnyOf: "+words(names)))
+			add(names[0], "AnyOf: "+words(names))
 		}
 		for _, name := range r.Requires {
-			problems = append(problems, add(name, "Given: "+strconv.Quote(r.Given), "Requires: "+strconv.Quote(name)))
+			add(name, "Given: "+strconv.Quote(r.Given), "Requires: "+strconv.Quote(name))
 		}
 	}
-	return rows, errors.Join(problems...)
+	return rows
 }
