@@ -189,7 +189,7 @@ func (k Constraint) Applies(kind Kind) bool { return slices.Contains(k.Kinds, ki
 // Format is a form that a string may be told to have by name.
 type Format struct {
 	Name string // as in JSON Schema
-	Func string // the function of runtime/coerce that judges a text
+	Func string // the function of runtime/coerce/formats that judges a text
 	Says string // what it asks for, in words that complete "must …"
 }
 

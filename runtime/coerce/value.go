@@ -3,38 +3,31 @@ package coerce
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
 // Together returns those of names that are members, where there are more than
 // one, and nil otherwise.
 func (o Object) Together(names ...string) []string {
-	count := 0
-	for _, name := range names {
-		if _, given := o.Get(name); given {
-			count++
-		}
-	}
-	if count < 2 {
-		return nil
-	}
-	given := make([]string, 0, count)
+	var given []string
 	for _, name := range names {
 		if _, ok := o.Get(name); ok {
 			given = append(given, name)
 		}
+	}
+	if len(given) < 2 {
+		return nil
 	}
 	return given
 }
 
 // Any reports whether one of names, or more, are members.
 func (o Object) Any(names ...string) bool {
-	for _, name := range names {
-		if _, given := o.Get(name); given {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(name string) bool {
+		_, given := o.Get(name)
+		return given
+	})
 }
 
 // Text returns a member that is a string, or nothing.

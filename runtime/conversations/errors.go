@@ -47,6 +47,7 @@ const (
 	Linked        = store.Linked
 	Vanishing     = store.Vanishing
 	Reported      = store.Reported
+	SwitchedOff   = store.SwitchedOff
 )
 
 // ExcludedError is the error where the user excluded a project.

@@ -162,6 +162,9 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 			yield(nil, totals.Uncounted)
 			return
 		}
+		if digested, ok := events.(store.DigestedEvents); ok && r.entry.Version == "" {
+			r.entry.Version = indexVersionOf(digested.Version(), r.conversation)
+		}
 		r.entry.Facts = (&indexFacts{
 			Read: true, Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime,
 			Size:     [...]int{totals.Turns, numbering.Requests, numbering.Events, chars},

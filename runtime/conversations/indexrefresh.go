@@ -201,12 +201,16 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 			r.progress(r.store, i, len(list))
 		}
 		c := &list[i]
+		old, err := r.writer.Lookup(string(c.ID))
+		if err != nil {
+			return false, err
+		}
 		read := false // else the store has it no longer, or it cannot be read
-		if version, err := indexVersion(ctx, c); err == nil {
-			old, err := r.writer.Lookup(string(c.ID))
-			if err != nil {
-				return false, err
-			}
+		version := ""
+		if old != nil || !isDigested(c) {
+			version, err = indexVersion(ctx, c)
+		}
+		if err == nil {
 			if old != nil && old.Version == version {
 				all = all && readFacts(old).Read && !c.Hidden
 				continue
@@ -230,15 +234,20 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 	return all, nil
 }
 
-// putOne puts a conversation into the index, and reports whether it could be read. One that
-// cannot be read to its end has no messages there, and is read again once it has changed. The
-// error is one of the index.
+// putOne puts a conversation of a version into the index, and reports whether it could be read.
+// An empty version is that of what is read. One that cannot be read to its end has no messages
+// there, and is read again once it has changed. The error is one of the index.
 func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, version string, buffer *store.Buffer) (read bool, err error) {
 	entry := index.Conversation{Key: string(c.ID), Version: version, Order: c.Order, Title: c.Title}
 	reader := messageReader{conversation: c, buffer: buffer, entry: &entry}
 	err = r.writer.Put(ctx, &entry, reader.all(ctx))
 	if err == nil || ctx.Err() != nil || !reader.failed {
 		return err == nil, err
+	}
+	if entry.Version == "" {
+		if entry.Version, err = indexVersion(ctx, c); err != nil {
+			return false, nil //nolint:nilerr // it is gone
+		}
 	}
 	entry.Facts = (&indexFacts{}).encode()
 	return false, r.writer.Put(ctx, &entry, func(func(*index.Message, error) bool) {})

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -27,18 +28,23 @@ type Writer struct {
 	unlock   func()
 	builder  *builder
 	building map[string]int // place of the conversations of the builder, by key
-	writing  *writing       // nil for none
+	writing  []*writing     // the oldest first
 	failed   error          // of writing a segment: what it had is lost, and nothing is committed
-	spare    *builder       // nil for none
-	using    assembler
+	spare    []*writing     // of which the memory is used again
 }
 
-// writing is a segment that is written while the next one is read.
+// maxWriting is how many segments are written at a time, while the next one is read: each takes
+// a processor, and about 40 MB of memory.
+const maxWriting = 2
+
+// writing is a segment that is written.
 type writing struct {
 	building map[string]int // as in the writer
+	parted   string         // key of a conversation of which another segment has the rest and the record; empty for none
 	size     int64
 	done     chan struct{}
 	builder  *builder
+	using    assembler
 	segment  segment
 	err      error
 }
@@ -114,8 +120,8 @@ func (w *Writer) State() State { return w.manifest.State }
 // Text returns how many bytes of messages there are.
 func (w *Writer) Text() int64 {
 	sum := int64(w.builder.size)
-	if w.writing != nil {
-		sum += w.writing.size
+	for _, o := range w.writing {
+		sum += o.size
 	}
 	for _, s := range w.segments {
 		sum += s.Text
@@ -200,11 +206,16 @@ func (w *Writer) put(ctx context.Context, c, old *Conversation, messages iter.Se
 	before := len(w.segments)
 	at := w.beginConversation(c)
 	mark := len(w.builder.added)
+	parted := false
 	drop := func(err error) (bool, error) {
 		w.builder.cut(at, mark)
 		delete(w.building, c.Key)
-		parts := w.segments[:len(w.segments)-before] // that are written already
-		return false, errors.Join(err, kill(parts, c.Key, true))
+		if parted {
+			if e := w.wait(); e != nil {
+				return false, errors.Join(err, e)
+			}
+		}
+		return false, errors.Join(err, kill(w.segments[:len(w.segments)-before], c.Key, true))
 	}
 	digest := newDigest()
 	c.Messages = 0
@@ -214,10 +225,10 @@ func (w *Writer) put(ctx context.Context, c, old *Conversation, messages iter.Se
 			err = ctx.Err()
 		}
 		if err == nil && w.builder.full() && verified {
-			if err = w.flush(ctx); err != nil {
+			if err = w.begin(ctx); err != nil {
 				return false, err
 			}
-			err = kill(w.segments[:1], c.Key, false) // the record, which is to come
+			w.writing[len(w.writing)-1].parted, parted = c.Key, true
 			at, mark = w.beginConversation(c), 0
 		}
 		if err != nil {
@@ -312,43 +323,67 @@ func (w *Writer) flush(ctx context.Context) error {
 
 // begin begins to write what is in the builder, while the next segment is read.
 func (w *Writer) begin(ctx context.Context) error {
-	if err := w.wait(); err != nil || len(w.builder.conversations) == 0 {
-		return err
+	if w.failed != nil || len(w.builder.conversations) == 0 {
+		return w.failed
 	}
-	o := &writing{building: w.building, size: int64(w.builder.size), builder: w.builder, done: make(chan struct{})}
-	w.builder, w.spare, w.building, w.writing = w.spare, nil, map[string]int{}, o
-	if w.builder == nil {
-		w.builder = &builder{limits: o.builder.limits}
+	if len(w.writing) == maxWriting {
+		if err := w.waitForOldest(); err != nil {
+			return err
+		}
 	}
+	o := w.taken()
+	o.building, o.size, o.done = w.building, int64(w.builder.size), make(chan struct{})
+	o.builder, w.builder = w.builder, o.builder
+	w.building, w.writing = map[string]int{}, append(w.writing, o)
 	name := w.next()
 	go func() {
 		defer close(o.done)
-		o.segment, o.err = w.index.write(ctx, name, o.builder, &w.using)
+		o.segment, o.err = w.index.write(ctx, name, o.builder, &o.using)
 	}()
 	return nil
 }
 
-// wait waits until the segment that is being written is the newest one.
-func (w *Writer) wait() error {
-	o := w.writing
-	if o == nil {
-		return w.failed
+// taken returns what a segment can be written with.
+func (w *Writer) taken() *writing {
+	if last := len(w.spare) - 1; last >= 0 {
+		o := w.spare[last]
+		w.spare = w.spare[:last]
+		return o
 	}
-	<-o.done
-	o.builder.reset()
-	w.writing, w.spare = nil, o.builder
-	if o.err != nil {
-		w.failed = o.err
-		return o.err
-	}
-	w.segments = append([]segment{o.segment}, w.segments...)
-	return nil
+	return &writing{builder: &builder{limits: w.index.limits}}
 }
 
-// waitFor is wait where the segment has a conversation.
+// wait waits until all segments that are being written are the newest ones.
+func (w *Writer) wait() error {
+	for len(w.writing) > 0 {
+		_ = w.waitForOldest() // the error stays
+	}
+	return w.failed
+}
+
+// waitForOldest waits until the oldest segment that is being written is the newest one of those that are.
+func (w *Writer) waitForOldest() error {
+	o := w.writing[0]
+	<-o.done
+	w.writing = w.writing[1:]
+	err := o.err
+	if err == nil {
+		w.segments = append([]segment{o.segment}, w.segments...)
+		if o.parted != "" {
+			err = kill(w.segments[:1], o.parted, false)
+		}
+	}
+	w.failed = cmp.Or(w.failed, err)
+	o.builder.reset()
+	o.building, o.parted, o.segment, o.err = nil, "", segment{}, nil
+	w.spare = append(w.spare, o)
+	return w.failed
+}
+
+// waitFor is wait where a segment has a conversation.
 func (w *Writer) waitFor(key string) error {
-	if w.writing != nil {
-		if _, ok := w.writing.building[key]; ok {
+	for _, o := range w.writing {
+		if _, ok := o.building[key]; ok {
 			return w.wait()
 		}
 	}
@@ -446,7 +481,9 @@ func (w *Writer) mergeGroup(ctx context.Context, group []int) error {
 	}
 	var merged []segment
 	if len(b.conversations) > 0 {
-		s, err := w.index.write(ctx, w.next(), b, &w.using)
+		o := w.taken()
+		s, err := w.index.write(ctx, w.next(), b, &o.using)
+		w.spare = append(w.spare, o)
 		b.reset()
 		if err != nil {
 			return err

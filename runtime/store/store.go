@@ -186,6 +186,19 @@ type Record interface {
 	Version(ctx context.Context) (string, error)
 }
 
+// Digested is a [Record] of which finding out the version may take reading all events.
+type Digested interface {
+	// IsDigested reports whether it does. Events are [DigestedEvents] then.
+	IsDigested() bool
+}
+
+// DigestedEvents is [Events] that tell the version of what was read.
+type DigestedEvents interface {
+	// Version returns what [Record.Version] returns for what was read, once Next has returned
+	// false at the end.
+	Version() string
+}
+
 // Events reads the events of a conversation, one after the other.
 type Events interface {
 	// Next advances to the next event. It returns false at the end and at the first

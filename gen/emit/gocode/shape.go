@@ -133,7 +133,7 @@ func (t *toolCode) limits(to *row, name string, p *ir.Param) {
 			matches = t.matcher(name, c.Pattern)
 		case constraint.Key == "format":
 			format, _ := ir.FormatNamed(c.Format)
-			matches = pkgCoerce + format.Func
+			matches = pkgFormats + format.Func
 		}
 	}
 	if matches != "" {
