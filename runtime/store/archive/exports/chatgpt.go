@@ -11,8 +11,8 @@ import (
 
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/internal/chatgptcontent"
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
