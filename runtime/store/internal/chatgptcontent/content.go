@@ -83,16 +83,7 @@ func media(contentType []byte) string {
 // appendPart appends what stands for a part that is an object.
 func appendPart(dst []recorded.Piece, raw []byte) []recorded.Piece {
 	var contentType, width, height []byte
-	for m := range jsontext.Members(raw) {
-		switch text, isText := jsontext.Unquote(m.Value); {
-		case isText && jsontext.KeyIs(m.Key, "content_type"):
-			contentType = text
-		case jsontext.KeyIs(m.Key, "width"):
-			width = m.Value
-		case jsontext.KeyIs(m.Key, "height"):
-			height = m.Value
-		}
-	}
+	jsontext.Read(raw, jsontext.Text("content_type", &contentType), jsontext.Value("width", &width), jsontext.Value("height", &height))
 	if word := media(contentType); word != "" {
 		if isSize(width) && isSize(height) {
 			word += " " + string(width) + "x" + string(height)

@@ -1,7 +1,6 @@
 package messagedb
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -12,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -200,7 +199,11 @@ func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversat
 			return s.conversation(i), nil
 		}
 	}
-	return store.Conversation{}, s.notFound(want, all)
+	ids := make([]transcript.ID, len(all))
+	for n, i := range all {
+		ids[n] = s.store.id(i)
+	}
+	return store.Conversation{}, history.NotFound(want, s.store.Place(), ids, s.unread)
 }
 
 func (d *database) find(ctx context.Context, key any) ([]*info, error) {
@@ -215,27 +218,4 @@ func (d *database) collect(ctx context.Context, query func(*Form) string, args .
 		return err
 	}, query, args...)
 	return found, err
-}
-
-// notFound returns the error for an id, with those that are spelled most alike.
-func (s *session) notFound(want transcript.ID, all []*info) error {
-	missing := &store.NotFoundError{IDs: []transcript.ID{want}, Place: s.store.Place(), Unread: slices.Clone(s.unread)}
-	type candidate struct {
-		id    transcript.ID
-		typos int
-	}
-	const most, mostTypos = 3, 8
-	var candidates []candidate
-	for _, i := range all {
-		if typos, near := near.Edits(string(want), string(s.store.id(i)), mostTypos); near {
-			candidates = append(candidates, candidate{s.store.id(i), typos})
-		}
-	}
-	slices.SortFunc(candidates, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.typos, b.typos), a.id.Compare(b.id))
-	})
-	for _, c := range candidates[:min(len(candidates), most)] {
-		missing.Nearest = append(missing.Nearest, c.id)
-	}
-	return missing
 }
