@@ -37,24 +37,23 @@ func (a *Args) note(name, note string) {
 	a.Repairs = append(a.Repairs, Repair{Path: a.path(name), Note: note})
 }
 
-// Within makes repairs to the object in a member, or to every object in an array
-// there.
-func (a *Args) Within(name string, repair func(*Args)) {
+// within makes repairs to the object in a member, or to every object in an array there.
+func (a *Args) within(name string, shape *Shape) {
 	if v, ok := a.Object.Get(name); ok {
-		a.Object.set(name, a.repaired(v, a.path(name), repair))
+		a.Object.set(name, a.repaired(v, a.path(name), shape))
 	}
 }
 
-func (a *Args) repaired(v any, path string, repair func(*Args)) any {
+func (a *Args) repaired(v any, path string, shape *Shape) any {
 	switch v := v.(type) {
 	case Object:
 		inner := Args{Object: v, above: path + "."}
-		repair(&inner)
+		shape.Repair(&inner)
 		a.Repairs = append(a.Repairs, inner.Repairs...)
 		return inner.Object
 	case []any:
 		for i := range v {
-			v[i] = a.repaired(v[i], contract.Item(path, i), repair)
+			v[i] = a.repaired(v[i], contract.Item(path, i), shape)
 		}
 	}
 	return v
