@@ -23,7 +23,7 @@ func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.
 	if req.Params != nil && req.Params.Cursor != "" {
 		return nil, noPage()
 	}
-	s.changes.refresh(ctx)
+	s.changes.look(ctx, true)
 	result := &mcp.ListToolsResult{Tools: []*mcp.Tool{}, Cacheable: mcp.Cacheable{TTLMs: s.listTTL(), CacheScope: private}}
 	for _, t := range s.changes.offered() {
 		result.Tools = append(result.Tools, s.tool(t))
@@ -68,7 +68,7 @@ func (s *Server) checkOffered(ctx context.Context, name string) error {
 	if s.changes.offers(name) {
 		return nil
 	}
-	s.changes.refresh(ctx) // it may have come into being since
+	s.changes.look(ctx, true) // it may have come into being since
 	if s.changes.offers(name) {
 		return nil
 	}
@@ -169,39 +169,22 @@ func (s *Server) result(answer string, err error) (*mcp.CallToolResult, error) {
 	return result, nil
 }
 
-// toolResult is a result that is written as the SDK writes it, but with its text encoded
-// once: the SDK goes through it again with each object that it stands in, which for a long
-// answer takes longer than to find it.
+// toolResult is a result of runTool, which is written as the SDK writes it, but with its text encoded once: the SDK goes
+// through it again with each object that it stands in, which for a long answer takes longer than to find it.
 type toolResult struct{ *mcp.CallToolResult }
 
 // MarshalJSON implements [json.Marshaler].
 func (r toolResult) MarshalJSON() ([]byte, error) {
-	const before, empty = `{"content":[`, `{"content":[]`
-	text, ok := r.onlyText()
-	if !ok {
-		return r.CallToolResult.MarshalJSON()
+	text, err := json.Marshal(r.Content[0].(*mcp.TextContent).Text)
+	if err != nil {
+		return nil, fmt.Errorf("writing the result: %w", err)
 	}
 	rest := *r.CallToolResult
 	rest.Content = []mcp.Content{}
 	around, err := rest.MarshalJSON()
-	if err != nil || !bytes.HasPrefix(around, []byte(empty)) {
+	before, behind, ok := bytes.Cut(around, []byte(`"content":[]`)) // what is before it is _meta, the SDK's own
+	if err != nil || !ok {
 		return r.CallToolResult.MarshalJSON()
 	}
-	quoted, err := json.Marshal(text)
-	if err != nil {
-		return nil, fmt.Errorf("writing the result: %w", err)
-	}
-	return slices.Concat([]byte(before+`{"type":"text","text":`), quoted, []byte("}"), around[len(before):]), nil
-}
-
-// onlyText returns the text of a result that has nothing else as its content.
-func (r toolResult) onlyText() (string, bool) {
-	if len(r.Content) != 1 {
-		return "", false
-	}
-	c, ok := r.Content[0].(*mcp.TextContent)
-	if !ok || c.Meta != nil || c.Annotations != nil {
-		return "", false
-	}
-	return c.Text, true
+	return slices.Concat(before, []byte(`"content":[{"type":"text","text":`), text, []byte("}]"), behind), nil
 }
