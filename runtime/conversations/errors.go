@@ -47,6 +47,8 @@ const (
 	Linked        = store.Linked
 	Vanishing     = store.Vanishing
 	Reported      = store.Reported
+	SwitchedOff   = store.SwitchedOff
+	TooLarge      = store.TooLarge
 )
 
 // ExcludedError is the error where the user excluded a project.

@@ -108,9 +108,12 @@ func (l *Library) unindexed(ctx context.Context, f *Filter, in inIndexes, p *pat
 		return nil, nil, err
 	}
 	if len(o.sessions) == 0 && len(in) > 0 {
+		aside.Problems = append(aside.Problems, o.unread...)
 		return nil, o.close, nil
 	}
-	o.may = p.narrows()
+	if p != nil {
+		o.may = narrows(p)
+	}
 	if len(in) > 0 {
 		o.from = map[transcript.ID]store.Store{}
 		l.some.Store(true)
@@ -131,14 +134,42 @@ func (l *Library) unindexed(ctx context.Context, f *Filter, in inIndexes, p *pat
 func (l *Library) pickForMatches(ctx context.Context, o *opened, f *Filter, aside *Aside, patterns []*pattern) ([]store.Conversation, error) {
 	in := l.inIndexes(ctx, f)
 	defer in.close()
-	if len(in) > 0 {
-		o.from = map[transcript.ID]store.Store{}
-	}
+	o.from = map[transcript.ID]store.Store{}
 	found, err := o.pick(ctx, *f, aside)
 	if err == nil {
 		err = l.withoutMatch(ctx, in, found, o.from, patterns)
 	}
+	if err == nil && len(f.IDs) == 0 {
+		err = o.withoutMatch(ctx, in, found, patterns)
+	}
 	return found, err
+}
+
+// withoutMatch marks the conversations that have no match of any of some patterns, as far as
+// the stores that have no index tell, so that they are not read for that.
+func (o *opened) withoutMatch(ctx context.Context, in inIndexes, found []store.Conversation, patterns []*pattern) error {
+	may := narrows(patterns...)
+	for i, s := range o.sessions {
+		of := o.stores[i]
+		narrower, ok := s.(store.Narrower)
+		if !ok || may == nil || slices.ContainsFunc(in, func(i *indexed) bool { return i.store == of }) {
+			continue
+		}
+		list, ok, err := narrower.ListHolding(ctx, store.Live|store.Archived, may)
+		if !ok || err != nil {
+			continue // the conversations are read
+		}
+		holding := map[transcript.ID]bool{}
+		for n := range list {
+			holding[list[n].ID] = true
+		}
+		for n := range found {
+			if id := found[n].ID; o.from[id] == of && !holding[id] {
+				found[n].Record = matchless{found[n].Record}
+			}
+		}
+	}
+	return ctx.Err()
 }
 
 // withoutMatch marks the conversations that have no match of any of some patterns, as far as
@@ -306,7 +337,7 @@ func (s *messageSearching) inIndexes(ctx context.Context, in inIndexes) error {
 			if err != nil {
 				return err
 			}
-			m := Message{
+			m := &Message{
 				Kind:     transcript.Kind(hit.Kind),
 				Position: MessagePosition{Time: hit.Time, Order: hit.Order, ID: transcript.ID(hit.Key), Event: int(hit.Number)},
 			}
@@ -334,7 +365,7 @@ func (s *messageSearching) inIndexes(ctx context.Context, in inIndexes) error {
 				}
 				conversations[hit.Key] = m.Conversation
 			}
-			s.newest.add(&m, text, s.query.MaxText)
+			s.newest.add(m, text, s.query.MaxText)
 		}
 	}
 	return nil
@@ -370,53 +401,22 @@ func (s *messageSearching) countIndexed(ctx context.Context, in inIndexes) error
 		s.result.AtLeast = true
 		return err
 	}
-	stop := func() bool { return s.query.Counting != nil && !s.query.Counting() }
 	kinds := kindsOf(s.query.Roles)
-	tools := uint64(0)
+	counting := index.Counting{Stop: func() bool { return s.query.Counting != nil && !s.query.Counting() }}
 	if s.query.Own != nil {
-		kinds, tools = kinds&^toolKinds, kinds&toolKinds
+		counting.ApartKinds = kinds & toolKinds
+		counting.IsApart = func(kind uint8, extra []byte) bool {
+			return s.query.isOwn(parseExtra(extra, transcript.Kind(kind)).tool)
+		}
 	}
 	for n, i := range in {
-		if kinds == 0 {
-			break
-		}
-		found, all, err := i.view.Count(ctx, i.query(&s.query, in[:n], kinds), stop)
+		counted, err := i.view.Count(ctx, i.query(&s.query, in[:n], kinds), counting)
 		if err != nil {
 			return err
 		}
-		s.result.Total += found
-		s.result.AtLeast = s.result.AtLeast || !all
-	}
-	for n, i := range in {
-		if tools == 0 || s.result.AtLeast {
-			break
-		}
-		if err := s.countTools(ctx, i, i.query(&s.query, in[:n], tools), stop); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// countTools counts calls and results of tools.
-func (s *messageSearching) countTools(ctx context.Context, i *indexed, q index.Query, stop func() bool) error {
-	for hit, err := range i.view.Search(ctx, q) {
-		if err != nil {
-			return err
-		}
-		if stop() {
-			s.result.AtLeast = true
-			return nil
-		}
-		_, extra, err := hit.Read()
-		if err != nil {
-			return err
-		}
-		if s.query.isOwn(parseExtra(extra, transcript.Kind(hit.Kind)).tool) {
-			s.result.Own++
-		} else {
-			s.result.Total++
-		}
+		s.result.Total += counted.Messages
+		s.result.Own += counted.Apart
+		s.result.AtLeast = s.result.AtLeast || !counted.All
 	}
 	return nil
 }

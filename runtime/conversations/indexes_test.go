@@ -202,6 +202,31 @@ func TestIndexStandsForItsStore(t *testing.T) {
 	}
 }
 
+// A store that cannot be read is missed, and takes nothing from what an index answers.
+func TestIndexBesideAStoreThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	one := func(id, text string) *messageStore {
+		c := chat{events: []said{{kind: transcript.KindUser, text: text}}}
+		c.ID = transcript.ID(id)
+		return &messageStore{chats: []chat{c}}
+	}
+	for name, fail := range map[string]func(*messageStore){
+		"opened": func(s *messageStore) { s.memoryStore.err = broken },
+		"listed": func(s *messageStore) { s.err = broken },
+	} {
+		stores := []*messageStore{one("memory-a", "a tide"), one("memory-b", "b tide")}
+		l, _ := indexedLibrary(t, t.TempDir(), stores, true)
+		refresh(t, l)
+		stores[1].chats[0].Title = "changed"
+		fail(stores[1])
+		m, err := l.Messages(t.Context(), conversations.MessageQuery{Text: "tide", Limit: 9})
+		if err != nil || len(m.Messages) == 0 || m.Messages[0].Text != "a tide" || len(m.Aside.Problems) != 1 || !errors.Is(m.Aside.Problems[0].Err, broken) {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+}
+
 // A store with little text has no index, and is not read again and again for that.
 func TestSmallStoresHaveNoIndex(t *testing.T) {
 	t.Parallel()

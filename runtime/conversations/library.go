@@ -26,6 +26,9 @@ type Options struct {
 	// AllProjects stands for the conversations of every project on this machine in place
 	// of those of Dir's. Only [Open] looks at it.
 	AllProjects bool
+	// Sources are the kinds of stores that are opened, as [Filter.Sources] has them; none
+	// stand for all. Only [Open] looks at it.
+	Sources []string
 	// Getenv looks up the environment; nil means os.Getenv.
 	Getenv func(string) string
 	// Now is the clock for ages; nil means time.Now.
@@ -59,6 +62,8 @@ type Library struct {
 	listed  *listings // nil for listing anew with each query
 	indexes *Indexes  // nil for none
 	project bool      // stores of programs have the conversations of a project only
+	off     []string  // kinds of stores that the user switched off
+	offBy   string    // what the file that does so is called in messages
 }
 
 var _ Source = (*Library)(nil)
@@ -226,6 +231,7 @@ type opened struct {
 	sessions []store.Session
 	stores   []store.Store // of the sessions
 	unread   []Problem
+	answered bool                          // other stores of the library answer in another way
 	from     map[transcript.ID]store.Store // of what is listed; nil where nobody asks
 	// may is what only those conversations are listed for that may have it, as far as stores
 	// can tell; nil to list all.
@@ -239,10 +245,14 @@ func (l *Library) open(ctx context.Context, f *Filter) (*opened, error) {
 
 // openExcept is open of the stores for which except returns false.
 func (l *Library) openExcept(ctx context.Context, f *Filter, except func(store.Store) bool) (*opened, error) {
-	o := &opened{library: l}
+	o := &opened{library: l, unread: l.switchedOff(f)}
 	var failed error
 	for _, s := range l.stores {
-		if !f.asks(s.Name()) || except != nil && except(s) {
+		if !f.asks(s.Name()) {
+			continue
+		}
+		if except != nil && except(s) {
+			o.answered = true
 			continue
 		}
 		session, unread, err := l.listed.open(ctx, s)
@@ -254,10 +264,20 @@ func (l *Library) openExcept(ctx context.Context, f *Filter, except func(store.S
 		o.sessions, o.stores = append(o.sessions, session), append(o.stores, s)
 		o.unread = append(o.unread, of(s, unread)...)
 	}
-	if len(o.sessions) == 0 && failed != nil {
+	if len(o.sessions) == 0 && failed != nil && !o.answered {
 		return nil, failed
 	}
 	return o, nil
+}
+
+// switchedOff returns the kinds of stores that a query is about and that the user switched off.
+func (l *Library) switchedOff(f *Filter) (off []Problem) {
+	for _, name := range l.off {
+		if slices.Contains(f.Sources, name) || slices.ContainsFunc(f.IDs, func(id string) bool { return cmp.Or(SourceOf(transcript.ID(id)), jp.Name) == name }) {
+			off = append(off, Problem{Source: name, Kind: SwitchedOff, Path: l.offBy, Err: fmt.Errorf("%s is switched off", name)})
+		}
+	}
+	return off
 }
 
 func (o *opened) close() {
@@ -275,7 +295,7 @@ func (o *opened) list(ctx context.Context, set store.Set, aside *Aside) ([]store
 	var all []store.Conversation
 	for i, s := range o.sessions {
 		found, problems, err := o.listOne(ctx, i, s, set)
-		if err != nil && len(o.sessions) > 1 && ctx.Err() == nil {
+		if err != nil && (len(o.sessions) > 1 || o.answered) && ctx.Err() == nil {
 			problems = append(problems, Problem{Path: o.stores[i].Place(), Err: err}) // the others can be read
 		} else if err != nil {
 			return nil, fmt.Errorf("listing the conversations: %w", err)
@@ -387,6 +407,9 @@ func (o *opened) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conv
 	set := store.Live
 	if f.Archived {
 		set = store.Archived
+	}
+	if f.Both {
+		set = store.Live | store.Archived
 	}
 	return o.pickOf(ctx, set, f, aside)
 }

@@ -15,12 +15,11 @@ const chunkSize = 1 << 20
 // limits are how much is done at once.
 type limits struct {
 	segment, messages int // bytes of messages, and how many of them, that a segment has at the most, but for the last one
-	shard             int // bytes of messages of which the lists are made in one piece
-	occurrences       int // of grams, from which equal ones are removed
+	shard             int // bytes of text of which the lists are made in one piece
 }
 
 func usualLimits() limits {
-	return limits{segment: 16 << 20, messages: 1 << 16, shard: 2 << 20, occurrences: 4 << 20}
+	return limits{segment: 16 << 20, messages: 1 << 16, shard: 1 << 20}
 }
 
 // builder is what a segment will have.
@@ -128,16 +127,10 @@ func (b *builder) sort() {
 // write writes the segment.
 func (b *builder) write(to io.Writer, using *assembler) (size int64, sum uint32, err error) {
 	b.sort()
-	indexed := make(chan struct{})
-	go func() {
-		using.lists.index(b)
-		close(indexed)
-	}()
+	using.lists.index(b, using.gatherer)
 	w := newFileWriter(to)
 	w.Messages, w.Conversations = uint32(len(b.added)), uint32(len(b.conversations)) //nolint:gosec // counts
-	err = b.writeMessages(w, &using.encoder)
-	<-indexed
-	if err != nil {
+	if err := b.writeMessages(w, &using.encoder); err != nil {
 		return 0, 0, err
 	}
 	b.writeConversations(w)
@@ -147,8 +140,9 @@ func (b *builder) write(to io.Writer, using *assembler) (size int64, sum uint32,
 
 // assembler is what segments are written with, one after the other.
 type assembler struct {
-	lists   lists
-	encoder encoder
+	lists    lists
+	encoder  encoder
+	gatherer *gatherer // that of all
 }
 
 // samples returns parts of the messages, from all over.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -27,18 +28,24 @@ type Writer struct {
 	unlock   func()
 	builder  *builder
 	building map[string]int // place of the conversations of the builder, by key
-	writing  *writing       // nil for none
+	writing  []*writing     // the oldest first
 	failed   error          // of writing a segment: what it had is lost, and nothing is committed
-	spare    *builder       // nil for none
-	using    assembler
+	spare    []*writing     // of which the memory is used again
+	gatherer gatherer
 }
 
-// writing is a segment that is written while the next one is read.
+// maxWriting is how many segments are written at a time, while the next one is read: each takes
+// a processor, and about 40 MB of memory.
+const maxWriting = 2
+
+// writing is a segment that is written.
 type writing struct {
 	building map[string]int // as in the writer
+	parted   string         // key of a conversation of which another segment has the rest and the record; empty for none
 	size     int64
 	done     chan struct{}
 	builder  *builder
+	using    assembler
 	segment  segment
 	err      error
 }
@@ -114,8 +121,8 @@ func (w *Writer) State() State { return w.manifest.State }
 // Text returns how many bytes of messages there are.
 func (w *Writer) Text() int64 {
 	sum := int64(w.builder.size)
-	if w.writing != nil {
-		sum += w.writing.size
+	for _, o := range w.writing {
+		sum += o.size
 	}
 	for _, s := range w.segments {
 		sum += s.Text
@@ -171,53 +178,76 @@ func (w *Writer) Lookup(key string) (c *Conversation, err error) {
 // with. Where it has an error, which is returned, the index stays as it is. The facts of the
 // conversation are those that it has once the messages have ended.
 func (w *Writer) Put(ctx context.Context, c *Conversation, messages iter.Seq2[*Message, error]) error {
-	if _, ok := w.building[c.Key]; ok {
-		if err := w.flush(ctx); err != nil {
-			return err
-		}
-	}
-	if w.builder.nearlyFull() {
-		if err := w.begin(ctx); err != nil {
-			return err
-		}
+	if err := w.makeRoom(ctx, c.Key); err != nil {
+		return err
 	}
 	old, err := w.Lookup(c.Key)
 	if err != nil {
 		return err
 	}
 	if old != nil && old.Order == c.Order {
-		grown, err := w.put(ctx, c, old, messages)
+		grown, err := w.put(ctx, c, old, false, messages)
 		if grown || err != nil {
 			return err
 		}
 	}
-	_, err = w.put(ctx, c, &Conversation{}, messages)
+	_, err = w.put(ctx, c, &Conversation{}, false, messages)
 	return err
 }
 
-// put puts a conversation that has what old has, and more, or reports that it does not.
-func (w *Writer) put(ctx context.Context, c, old *Conversation, messages iter.Seq2[*Message, error]) (grown bool, err error) {
+// Append is Put of a conversation that has the messages of the one with its key, which Lookup
+// returned and which has the same Order. Messages are only those behind these.
+func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter.Seq2[*Message, error]) error {
+	if err := w.makeRoom(ctx, c.Key); err != nil {
+		return err
+	}
+	_, err := w.put(ctx, c, old, true, messages)
+	return err
+}
+
+// makeRoom makes room for a conversation.
+func (w *Writer) makeRoom(ctx context.Context, key string) error {
+	if _, ok := w.building[key]; ok {
+		return w.flush(ctx)
+	}
+	if w.builder.nearlyFull() {
+		return w.begin(ctx)
+	}
+	return nil
+}
+
+// put puts a conversation that has what old has, and more, or reports that it does not. Behind
+// old the messages are those that it has more; else they are all.
+func (w *Writer) put(ctx context.Context, c, old *Conversation, behind bool, messages iter.Seq2[*Message, error]) (grown bool, err error) {
 	before := len(w.segments)
 	at := w.beginConversation(c)
 	mark := len(w.builder.added)
+	parted := false
 	drop := func(err error) (bool, error) {
 		w.builder.cut(at, mark)
 		delete(w.building, c.Key)
-		parts := w.segments[:len(w.segments)-before] // that are written already
-		return false, errors.Join(err, kill(parts, c.Key, true))
+		if parted {
+			if e := w.wait(); e != nil {
+				return false, errors.Join(err, e)
+			}
+		}
+		return false, errors.Join(err, kill(w.segments[:len(w.segments)-before], c.Key, true))
 	}
-	digest := newDigest()
+	digest := digest{hash: sha256.New()}
 	c.Messages = 0
-	verified := old.Messages == 0
+	verified := old.Messages == 0 || behind
+	if behind {
+		digest.sum, c.Messages = old.Digest, old.Messages
+	}
 	for m, err := range messages {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err == nil && w.builder.full() && verified {
-			if err = w.flush(ctx); err != nil {
+			if err = w.begin(ctx); err != nil {
 				return false, err
 			}
-			err = kill(w.segments[:1], c.Key, false) // the record, which is to come
+			w.writing[len(w.writing)-1].parted, parted = c.Key, true
 			at, mark = w.beginConversation(c), 0
 		}
 		if err != nil {
@@ -228,7 +258,7 @@ func (w *Writer) put(ctx context.Context, c, old *Conversation, messages iter.Se
 		if verified {
 			w.builder.add(at, m)
 		} else if c.Messages == old.Messages {
-			if digest.sum() != old.Digest {
+			if digest.sum != old.Digest {
 				return drop(nil)
 			}
 			verified = true
@@ -237,7 +267,7 @@ func (w *Writer) put(ctx context.Context, c, old *Conversation, messages iter.Se
 	if !verified {
 		return drop(nil)
 	}
-	c.Digest = digest.sum()
+	c.Digest = digest.sum
 	w.builder.conversations[at] = *c
 	return true, kill(w.segments[len(w.segments)-before:], c.Key, old.Key == "")
 }
@@ -312,43 +342,67 @@ func (w *Writer) flush(ctx context.Context) error {
 
 // begin begins to write what is in the builder, while the next segment is read.
 func (w *Writer) begin(ctx context.Context) error {
-	if err := w.wait(); err != nil || len(w.builder.conversations) == 0 {
-		return err
+	if w.failed != nil || len(w.builder.conversations) == 0 {
+		return w.failed
 	}
-	o := &writing{building: w.building, size: int64(w.builder.size), builder: w.builder, done: make(chan struct{})}
-	w.builder, w.spare, w.building, w.writing = w.spare, nil, map[string]int{}, o
-	if w.builder == nil {
-		w.builder = &builder{limits: o.builder.limits}
+	if len(w.writing) == maxWriting {
+		if err := w.waitForOldest(); err != nil {
+			return err
+		}
 	}
+	o := w.taken()
+	o.building, o.size, o.done = w.building, int64(w.builder.size), make(chan struct{})
+	o.builder, w.builder = w.builder, o.builder
+	w.building, w.writing = map[string]int{}, append(w.writing, o)
 	name := w.next()
 	go func() {
 		defer close(o.done)
-		o.segment, o.err = w.index.write(ctx, name, o.builder, &w.using)
+		o.segment, o.err = w.index.write(ctx, name, o.builder, &o.using)
 	}()
 	return nil
 }
 
-// wait waits until the segment that is being written is the newest one.
-func (w *Writer) wait() error {
-	o := w.writing
-	if o == nil {
-		return w.failed
+// taken returns what a segment can be written with.
+func (w *Writer) taken() *writing {
+	if last := len(w.spare) - 1; last >= 0 {
+		o := w.spare[last]
+		w.spare = w.spare[:last]
+		return o
 	}
-	<-o.done
-	o.builder.reset()
-	w.writing, w.spare = nil, o.builder
-	if o.err != nil {
-		w.failed = o.err
-		return o.err
-	}
-	w.segments = append([]segment{o.segment}, w.segments...)
-	return nil
+	return &writing{builder: &builder{limits: w.index.limits}, using: assembler{gatherer: &w.gatherer}}
 }
 
-// waitFor is wait where the segment has a conversation.
+// wait waits until all segments that are being written are the newest ones.
+func (w *Writer) wait() error {
+	for len(w.writing) > 0 {
+		_ = w.waitForOldest() // the error stays
+	}
+	return w.failed
+}
+
+// waitForOldest waits until the oldest segment that is being written is the newest one of those that are.
+func (w *Writer) waitForOldest() error {
+	o := w.writing[0]
+	<-o.done
+	w.writing = w.writing[1:]
+	err := o.err
+	if err == nil {
+		w.segments = append([]segment{o.segment}, w.segments...)
+		if o.parted != "" {
+			err = kill(w.segments[:1], o.parted, false)
+		}
+	}
+	w.failed = cmp.Or(w.failed, err)
+	o.builder.reset()
+	o.building, o.parted, o.segment, o.err = nil, "", segment{}, nil
+	w.spare = append(w.spare, o)
+	return w.failed
+}
+
+// waitFor is wait where a segment has a conversation.
 func (w *Writer) waitFor(key string) error {
-	if w.writing != nil {
-		if _, ok := w.writing.building[key]; ok {
+	for _, o := range w.writing {
+		if _, ok := o.building[key]; ok {
 			return w.wait()
 		}
 	}
@@ -446,7 +500,9 @@ func (w *Writer) mergeGroup(ctx context.Context, group []int) error {
 	}
 	var merged []segment
 	if len(b.conversations) > 0 {
-		s, err := w.index.write(ctx, w.next(), b, &w.using)
+		o := w.taken()
+		s, err := w.index.write(ctx, w.next(), b, &o.using)
+		w.spare = append(w.spare, o)
 		b.reset()
 		if err != nil {
 			return err
@@ -528,17 +584,16 @@ func (w *Writer) copy(ctx context.Context, b *builder, s *segment, place map[str
 	return nil
 }
 
-// digest is of messages, one after the other.
+// digest is of messages, one after the other: of that of those before and the next one.
 type digest struct {
+	sum  [32]byte
 	hash hash.Hash
 	head []byte
 }
 
-func newDigest() *digest { return &digest{hash: sha256.New()} }
-
 func (d *digest) add(m *Message) {
 	seconds, nanoseconds := unixOf(m.Time)
-	b := append(d.head[:0], m.Kind)
+	b := append(append(d.head[:0], d.sum[:]...), m.Kind)
 	b = binary.LittleEndian.AppendUint32(b, m.Number)
 	b = binary.LittleEndian.AppendUint64(b, uint64(seconds)) //nolint:gosec // the same bits
 	b = binary.LittleEndian.AppendUint32(b, nanoseconds)
@@ -546,11 +601,8 @@ func (d *digest) add(m *Message) {
 	b = append(b, m.Extra...)
 	b = binary.AppendUvarint(b, uint64(len(m.Text)))
 	d.head = b
+	d.hash.Reset()
 	_, _ = d.hash.Write(b)
 	_, _ = d.hash.Write(m.Text)
-}
-
-func (d *digest) sum() (sum [32]byte) {
-	d.hash.Sum(sum[:0])
-	return sum
+	d.hash.Sum(d.sum[:0])
 }

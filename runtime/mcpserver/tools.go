@@ -1,12 +1,10 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -169,22 +167,36 @@ func (s *Server) result(answer string, err error) (*mcp.CallToolResult, error) {
 	return result, nil
 }
 
-// toolResult is a result of runTool, which is written as the SDK writes it, but with its text encoded once: the SDK goes
-// through it again with each object that it stands in, which for a long answer takes longer than to find it.
-type toolResult struct{ *mcp.CallToolResult }
+// toolResult is an [mcp.CallToolResult] with a text alone. The SDK goes through a text again
+// with each object that it stands in and that writes itself, which for a long answer takes
+// longer than to find it: this one is written in one go.
+type toolResult struct {
+	mcp.ResultBase
+	Content           [1]textContent `json:"content"`
+	StructuredContent any            `json:"structuredContent,omitempty"`
+	IsError           bool           `json:"isError,omitempty"`
+	ResultType        string         `json:"resultType,omitempty"`
+}
 
-// MarshalJSON implements [json.Marshaler].
-func (r toolResult) MarshalJSON() ([]byte, error) {
-	text, err := json.Marshal(r.Content[0].(*mcp.TextContent).Text)
+type textContent struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// newToolResult returns a result of runTool as it is to be written.
+func newToolResult(r *mcp.CallToolResult) (mcp.Result, error) {
+	written := &toolResult{
+		ResultBase: mcp.ResultBase{Meta: r.Meta}, Content: [...]textContent{{"text", r.Content[0].(*mcp.TextContent).Text}},
+		StructuredContent: r.StructuredContent, IsError: r.IsError,
+	}
+	// The rest only the SDK knows.
+	rest := *r
+	rest.Meta, rest.Content, rest.StructuredContent = nil, nil, nil
+	data, err := rest.MarshalJSON()
 	if err != nil {
 		return nil, fmt.Errorf("writing the result: %w", err)
 	}
-	rest := *r.CallToolResult
-	rest.Content = []mcp.Content{}
-	around, err := rest.MarshalJSON()
-	before, behind, ok := bytes.Cut(around, []byte(`"content":[]`)) // what is before it is _meta, the SDK's own
-	if err != nil || !ok {
-		return r.CallToolResult.MarshalJSON()
-	}
-	return slices.Concat(before, []byte(`"content":[{"type":"text","text":`), text, []byte("}]"), behind), nil
+	return written, json.Unmarshal(data, &struct {
+		ResultType *string `json:"resultType"`
+	}{&written.ResultType})
 }

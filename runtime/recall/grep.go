@@ -319,7 +319,14 @@ func (g *grepping) add(query conversations.EventQuery, found conversations.Event
 			s.aside.Excluded = append(s.aside.Excluded, id)
 		}
 	}
-	s.aside.Problems = append(s.aside.Problems, found.Aside.Problems...)
+	for _, p := range found.Aside.Problems {
+		// Live and archived conversations are of the same stores.
+		if p.ID != "" || !slices.ContainsFunc(s.aside.Problems, func(other conversations.Problem) bool {
+			return other.ID == "" && other.Source == p.Source && other.Path == p.Path && other.Kind == p.Kind
+		}) {
+			s.aside.Problems = append(s.aside.Problems, p)
+		}
+	}
 }
 
 // eventText is what is shown of an event.

@@ -51,6 +51,11 @@ const (
 	// Reported: an external program reports it, in words that are not searched for a
 	// meaning.
 	Reported
+	// SwitchedOff: the user's settings have it that this kind of store, which was asked
+	// for by name, is not read.
+	SwitchedOff
+	// TooLarge: some of its events are larger than what is read, and left out.
+	TooLarge
 )
 
 // NotFoundError is the error for ids that no conversation has.

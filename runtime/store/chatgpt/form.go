@@ -69,7 +69,8 @@ func formOf(ctx context.Context, db *sqlitefile.DB) (*messagedb.Form, error) {
 	}
 	// A view has no rowid, and neither have some tables.
 	err = db.Each(ctx, func(*sql.Rows) error { return nil }, "SELECT rowid FROM messages LIMIT 0")
-	first := "NULL"
+	const noFirst = "NULL"
+	first := noFirst
 	if err == nil && !slices.Contains(messages, "rowid") {
 		order = append(order, "rowid")
 		first = "min(rowid)"
@@ -86,6 +87,15 @@ func formOf(ctx context.Context, db *sqlitefile.DB) (*messagedb.Form, error) {
 	}
 	form.Messages = fmt.Sprintf(`SELECT CAST(%s AS TEXT), NULL, %s, coalesce(octet_length(content), 0), CASE WHEN octet_length(content) <= %d THEN CAST(content AS TEXT) END
 		FROM messages WHERE conversation_id IS ?1`, messages.column("role"), messages.column("create_time"), messagedb.MaxMessage)
+	indexed, err := isIndexed(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	if !indexed && first != noFirst {
+		form.Groups = "SELECT " + first + ", json_group_array(rowid) FROM messages GROUP BY conversation_id"
+		form.First = "SELECT " + first + " FROM messages WHERE conversation_id IS ?1"
+		form.Messages += " AND rowid IN (SELECT value FROM json_each(?2))"
+	}
 	if len(order) > 0 {
 		form.Messages += " ORDER BY " + strings.Join(order, ", ")
 	}
@@ -95,6 +105,19 @@ func formOf(ctx context.Context, db *sqlitefile.DB) (*messagedb.Form, error) {
 		form.Sifted = append(form.Sifted, messagedb.Sifted{Table: "conversations", Columns: []string{"title"}, Key: "SELECT +id FROM conversations WHERE rowid = ?1"})
 	}
 	return form, nil
+}
+
+// isIndexed reports whether the messages of a conversation are found without reading all.
+func isIndexed(ctx context.Context, db *sqlitefile.DB) (bool, error) {
+	indexed := true
+	err := db.Each(ctx, func(rows *sql.Rows) error {
+		var id, parent, unused int
+		var step string
+		err := rows.Scan(&id, &parent, &unused, &step)
+		indexed = indexed && !strings.HasPrefix(step, "SCAN ") // https://www.sqlite.org/eqp.html
+		return err
+	}, "EXPLAIN QUERY PLAN SELECT 1 FROM messages WHERE conversation_id IS ?1", nil)
+	return indexed, err
 }
 
 // facts are the expressions for what stands in a row of conversations.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,6 +16,7 @@ import (
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/chatgpt"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // listing is a store that lists all of its conversations whatever is looked for.
@@ -63,6 +65,79 @@ func messages(t *testing.T, s store.Store, query string) string {
 		fmt.Fprintf(&b, "%+v %q %s %q\n", message.Position, message.Conversation.Title, message.Role, message.Text)
 	}
 	return b.String()
+}
+
+// lines returns what a search for lines finds, as text.
+func lines(t *testing.T, s store.Store, pattern string) string {
+	t.Helper()
+	var b strings.Builder
+	m, err := conversations.New(conversations.Options{}, s).SearchEvents(t.Context(), conversations.EventQuery{
+		Filter: conversations.Filter{Sources: []string{chatgpt.Name}}, Pattern: pattern, IgnoreCase: true, Scopes: transcript.ScopeAll,
+		Event: func(m *conversations.EventMatch) error {
+			fmt.Fprintln(&b, m.Conversation.ID, m.Number, m.Turn, m.Time, m.Chars, m.Lines)
+			return nil
+		},
+	})
+	fmt.Fprintln(&b, m.Total, m.Searched, m.Conversations, m.Aside, err)
+	return b.String()
+}
+
+// reading counts the conversations that were read.
+type reading struct {
+	store.Store
+	read atomic.Int32
+}
+
+func (r *reading) Open(ctx context.Context) (store.Session, []store.Problem, error) {
+	s, problems, err := r.Store.Open(ctx)
+	return &readingSession{s, r}, problems, err
+}
+
+type readingSession struct {
+	store.Session
+	of *reading
+}
+
+func (r *readingSession) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
+	list, problems, err := r.Session.List(ctx, set)
+	for i := range list {
+		list[i].Record = countedRecord{list[i].Record, &r.of.read}
+	}
+	return list, problems, err
+}
+
+func (r *readingSession) ListHolding(ctx context.Context, set store.Set, may func([]byte) bool) ([]store.Conversation, bool, error) {
+	return r.Session.(store.Narrower).ListHolding(ctx, set, may)
+}
+
+type countedRecord struct {
+	store.Record
+	read *atomic.Int32
+}
+
+func (c countedRecord) Events(ctx context.Context, buffer *store.Buffer) (store.Events, error) {
+	c.read.Add(1)
+	return c.Record.Events(ctx, buffer)
+}
+
+// A search for lines reads only the conversations that may have some.
+func TestLinesOfFewConversations(t *testing.T) {
+	t.Parallel()
+	statements := []string{conversation("c7", "'The quay'")}
+	for i := range 30 {
+		text := "'nothing of it'"
+		if i == 20 {
+			text = "'a harbour'"
+		}
+		statements = append(statements, message(fmt.Sprint(i), fmt.Sprint("c", i), "user", text, "1", 1))
+	}
+	for pattern, want := range map[string]int32{"harbour": 1, "xyznowhere": 0, "quay": 1} {
+		r := &reading{Store: of(t, statements...)}
+		got := lines(t, r, pattern)
+		if r.read.Load() != want || !strings.Contains(got, " 30 [") || want > 0 != strings.Contains(got, "chatgpt-c") {
+			t.Errorf("%s: %d conversations were read, want %d: %s", pattern, r.read.Load(), want, got)
+		}
+	}
 }
 
 // A search that looks through the pages of a database first finds the same as one that
@@ -141,6 +216,11 @@ func TestNarrowedSearchFindsTheSame(t *testing.T) {
 				if !strings.HasPrefix(want, "0 ") {
 					found++
 				}
+				if pattern := strings.ReplaceAll(query, "\n", ""); pattern != "" {
+					if diff := cmp.Diff(lines(t, listing{s}, pattern), lines(t, counted, pattern)); diff != "" {
+						t.Fatalf("lines with %q (-all +narrowed):\n%s", pattern, diff)
+					}
+				}
 			}
 			if found == 0 || counted.calls == 0 || counted.listed == 0 || counted.listed > counted.calls*38 {
 				t.Errorf("%d searches found something; %d conversations were listed in %d searches", found, counted.listed, counted.calls)
@@ -164,6 +244,60 @@ func asciiJSON(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// Of several databases too: of a conversation that two have, be its id of another type, the
+// first one counts.
+func TestNarrowedSearchOfSeveralFindsTheSame(t *testing.T) {
+	t.Parallel()
+	keys := []any{"a", "b", 7, "7", 7.5, "7.5", nil, "", []byte("a"), []byte{0xff}, "c c", 1e21, "1e+21", "007", 7.0}
+	texts := []string{"harbour", "Harbour light", "a port", "quay"}
+	narrow, found := 0, 0
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 23))
+		dir := t.TempDir()
+		var paths []string
+		for n := range 2 + rng.IntN(2) {
+			o := write(t, filepath.Join(dir, fmt.Sprint(n, ".db")), "CREATE TABLE conversations (id, title)", "CREATE TABLE messages (conversation_id, role, content)", "CREATE INDEX i ON messages (conversation_id)")
+			has := map[string]any{} // by id: a database has one conversation of an id
+			for range rng.IntN(9) {
+				key := keys[rng.IntN(len(keys))]
+				name := fmt.Sprint(key)
+				if blob, ok := key.([]byte); ok {
+					name = string(blob)
+				} else if key == nil {
+					name = ""
+				}
+				if _, ok := has[name]; !ok {
+					has[name] = key
+				}
+				key = has[name]
+				if _, err := o.ExecContext(t.Context(), "INSERT INTO messages VALUES (?, 'user', ?)", key, texts[rng.IntN(len(texts))]); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := o.ExecContext(t.Context(), "INSERT INTO conversations SELECT ?1, ?2 WHERE NOT EXISTS (SELECT * FROM conversations WHERE id IS ?1)", key, texts[rng.IntN(len(texts))]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			o.Close()
+			paths = append(paths, o.path)
+		}
+		s := open(t, env(strings.Join(paths, string(filepath.ListSeparator))))
+		counted := &narrowing{Store: s}
+		for _, query := range []string{"harbour", "LIGHT", "quay", "nowhere"} {
+			want := messages(t, listing{s}, query)
+			if diff := cmp.Diff(want, messages(t, counted, query)); diff != "" {
+				t.Fatalf("seed %d, %q (-all +narrowed):\n%s", seed, query, diff)
+			}
+			if !strings.HasPrefix(want, "0 ") {
+				found++
+			}
+		}
+		narrow += counted.calls
+	}
+	if narrow != 160 || found < 60 {
+		t.Errorf("%d searches were narrowed, %d found something", narrow, found)
+	}
 }
 
 // What is not as other databases have it is searched all the same.

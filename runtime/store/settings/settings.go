@@ -35,6 +35,8 @@ const maxFile = 1 << 20
 
 // Settings is what the user says about stores.
 type Settings struct {
+	// File is what the file is called in messages; empty where there is none.
+	File string
 	// Off are the kinds of stores that are not read, and On those that the user asks for
 	// by name.
 	Off, On []string
@@ -89,7 +91,7 @@ func Read(getenv func(string) string, kinds []string) (Settings, error) {
 	}
 	r := reader{home: trust.Home(getenv), kinds: kinds}
 	s := r.settings(file)
-	s.NoIndex = r.noIndex(file)
+	s.File, s.NoIndex = name, r.noIndex(file)
 	if len(r.problems) > 0 {
 		return Settings{}, &Error{File: name, Problems: r.problems}
 	}

@@ -80,6 +80,7 @@ func TestRead(t *testing.T) {
 					paths[i] = strings.Replace(filepath.ToSlash(path), filepath.ToSlash(u.home), "HOME", 1)
 				}
 			}
+			test.want.File = "~/.config/convtools/convtools.toml"
 			if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Error(diff)
 			}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
+	"strconv"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
@@ -51,7 +54,7 @@ func (r *record) version(ctx context.Context) (string, error) {
 	d := r.info.database
 	d.Retain()
 	defer d.Release()
-	now, err := d.find(ctx, r.info.key)
+	now, err := d.now(ctx, r.info)
 	switch {
 	case err != nil:
 		return "", err
@@ -60,22 +63,50 @@ func (r *record) version(ctx context.Context) (string, error) {
 	case now[0].version != "":
 		return now[0].version, nil
 	}
-	sum := sha256.New()
-	begin := func() {
-		sum.Reset()
-		fmt.Fprintf(sum, "%q %v %v %v", now[0].title, now[0].created, now[0].updated, now[0].archived)
-	}
-	err = d.Each(ctx, begin, func(rows *sql.Rows) error {
+	var sum *digest
+	err = d.Each(ctx, func() { sum = digestOf(now[0]) }, func(rows *sql.Rows) error {
 		var m message
-		if err := m.scan(rows); err != nil {
-			return err
-		}
-		fmt.Fprintf(sum, "\x00%s\x00%s\x00%v %d ", m.role, m.name, m.time, m.size)
-		sum.Write(m.content)
-		return nil
-	}, func(f *Form) string { return f.Messages }, r.info.key)
-	return fmt.Sprintf("%x", sum.Sum(nil)), err
+		err := m.scan(rows)
+		sum.add(&m)
+		return err
+	}, func(f *Form) string { return f.Messages }, d.messagesOf(now[0])...)
+	if err != nil {
+		return "", err
+	}
+	return sum.version(), nil
 }
+
+// IsDigested implements [store.Digested].
+func (r *record) IsDigested() bool { return r.info.version == "" }
+
+// digest is the version of a conversation of which the database has none.
+type digest struct {
+	hash hash.Hash
+	head []byte
+}
+
+func digestOf(i *info) *digest {
+	d := &digest{hash: sha256.New()}
+	fmt.Fprintf(d.hash, "%q %v %v %v", i.title, i.created, i.updated, i.archived)
+	return d
+}
+
+func (d *digest) add(m *message) {
+	b := append(append(append(d.head[:0], 0), m.role...), 0)
+	b = append(append(b, m.name...), 0)
+	switch at := m.time.(type) {
+	case string:
+		b = append(b, at...)
+	default:
+		b = fmt.Append(b, at)
+	}
+	b = append(strconv.AppendInt(append(b, ' '), int64(m.size), 10), ' ')
+	d.head = b
+	_, _ = d.hash.Write(b)
+	_, _ = d.hash.Write(m.content)
+}
+
+func (d *digest) version() string { return hex.EncodeToString(d.hash.Sum(nil)) }
 
 // message is a row of the query for messages. It is valid until the next row.
 type message struct {
@@ -90,17 +121,18 @@ func (m *message) scan(rows interface{ Scan(...any) error }) error {
 
 // events reads the messages of a conversation. It implements [store.Events].
 type events struct {
-	record  *record
-	buffer  *store.Buffer
-	rows    Rows // nil where they are not open
-	form    *Form
-	read    int // rows
-	stream  recorded.Stream
-	turn    int
-	begun   bool // the turn has a message of the user
-	skipped int
-	err     error
-	closed  bool
+	record   *record
+	buffer   *store.Buffer
+	rows     Rows // nil where they are not open
+	form     *Form
+	read     int // rows
+	stream   recorded.Stream
+	turn     int
+	begun    bool // the turn has a message of the user
+	tooLarge int
+	digest   *digest // of the rows; nil where the database has a version
+	err      error
+	closed   bool
 }
 
 // open begins to read rows, those that were read already left out.
@@ -110,7 +142,7 @@ func (e *events) open(ctx context.Context) error {
 			return f.Messages
 		}
 		return f.Messages + fmt.Sprintf(" LIMIT -1 OFFSET %d", e.read)
-	}, e.record.info.key)
+	}, e.record.info.database.messagesOf(e.record.info)...)
 	if err == nil {
 		e.rows, e.form = rows, form
 	}
@@ -144,8 +176,11 @@ func (e *events) put(ctx context.Context) error {
 	if err := m.scan(e.rows); err != nil {
 		return err
 	}
+	if e.digest != nil {
+		e.digest.add(&m)
+	}
 	if m.size > MaxMessage {
-		e.skipped++
+		e.tooLarge++
 		return nil
 	}
 	if err := e.buffer.Reserve(ctx, max(len(m.content), jsonl.Chunk)); err != nil {
@@ -216,7 +251,7 @@ func (e *events) Err() error {
 
 // Totals implements [store.Events].
 func (e *events) Totals() store.Totals {
-	t := store.Totals{Turns: e.turn, Skipped: e.skipped}
+	t := store.Totals{Turns: e.turn, Skipped: e.tooLarge, TooLarge: e.tooLarge}
 	if e.err != nil {
 		t.Uncounted = e.err
 		return t
@@ -228,9 +263,15 @@ func (e *events) Totals() store.Totals {
 // Restart implements [store.Events].
 func (e *events) Restart() {
 	e.rest()
-	e.read, e.turn, e.begun, e.skipped, e.err = 0, 0, false, 0, nil
+	e.read, e.turn, e.begun, e.tooLarge, e.err = 0, 0, false, 0, nil
 	e.stream.Reset()
+	if e.digest = nil; e.record.IsDigested() {
+		e.digest = digestOf(e.record.info)
+	}
 }
+
+// Version implements [store.DigestedEvents].
+func (e *events) Version() string { return e.digest.version() }
 
 // Close implements [store.Events].
 func (e *events) Close() {

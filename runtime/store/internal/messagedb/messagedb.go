@@ -74,9 +74,26 @@ func SQLite(open func(context.Context) (*sqlitefile.DB, *Form, error)) func() Sh
 
 type sqlite struct{ *sqlitefile.Shared[*Form] }
 
+// Each implements [Shared].
+func (s sqlite) Each(ctx context.Context, begin func(), row func(*sql.Rows) error, query func(*Form) string, args ...any) error {
+	return s.Use(ctx, func(db *sqlitefile.DB, form *Form) error {
+		begin()
+		text := query(form)
+		args, err := form.arguments(ctx, db, args)
+		if err != nil {
+			return err
+		}
+		return db.Each(ctx, row, text, args...)
+	})
+}
+
 // Query implements [Shared].
 func (s sqlite) Query(ctx context.Context, query func(*Form) string, args ...any) (Rows, *Form, error) {
-	rows, err := s.Shared.Query(ctx, query, args...)
+	rows, err := s.Shared.Query(ctx, func(db *sqlitefile.DB, form *Form) (string, []any, error) {
+		text := query(form)
+		args, err := form.arguments(ctx, db, args)
+		return text, args, err
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -111,12 +128,20 @@ type Form struct {
 	Sifted []Sifted
 	// Messages is the query for the messages of the conversation with the key ?1, in
 	// order: role, name, time, size of the content in bytes, and the content, which is
-	// not looked at where the size is over [MaxMessage].
+	// not looked at where the size is over [MaxMessage]. With Groups it has them in the rows
+	// of the JSON array ?2, and looks at no others.
 	Messages string
+	// Groups, where no index leads to the messages of a conversation, is the query for the
+	// rows of each: where the conversation stands in the database, and a JSON array of
+	// rowids. First is the query for where the one with the key ?1 stands, NULL where it has
+	// no messages.
+	Groups, First string
 	// Kind returns the kind of the messages of a role, and their name.
 	Kind func(role, name []byte) (transcript.Kind, []byte)
 	// AppendPieces appends the text of a message.
 	AppendPieces func(dst []recorded.Piece, content []byte) []recorded.Piece
+
+	groups groups
 }
 
 // MaxMessage is the largest content of a message that is read, in bytes. A larger one is
@@ -141,7 +166,7 @@ func ID(prefix, key string) transcript.ID {
 	if history.IsName(key) {
 		return transcript.ID(prefix + key)
 	}
-	return transcript.ID(prefix + "." + hash(key))
+	return transcript.ID(prefix + "." + hashOf(key))
 }
 
 // ParseID reads an id with a prefix, whose case does not matter. The error is a

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/near"
@@ -19,7 +20,7 @@ import (
 // hashBytes is how much of a hash stands in an id.
 const hashBytes = 16
 
-func hash(key string) string {
+func hashOf(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:hashBytes])
 }
@@ -41,6 +42,11 @@ type session struct {
 	store     *Store
 	databases []*database
 	unread    []store.Problem
+
+	mu       sync.Mutex
+	isListed bool // found and problems are what all has found
+	found    []*info
+	problems []store.Problem
 }
 
 // Close implements [store.Session].
@@ -60,7 +66,8 @@ type info struct {
 	created, updated time.Time
 	last, newest     time.Time
 	archived         bool
-	order            int64
+	order            sql.NullInt64
+	form             *Form // of the database as it was when order was looked up; nil where it was not
 }
 
 func (s *Store) id(i *info) transcript.ID { return ID(s.options.Prefix, i.name) }
@@ -72,8 +79,7 @@ func (d *database) scan(rows *sql.Rows) (*info, error) {
 	i := &info{database: d}
 	var title, version, native sql.NullString
 	var created, updated, last, newest any
-	var order sql.NullInt64
-	if err := rows.Scan(&i.key, &title, &created, &updated, &i.archived, &version, &last, &newest, &order, &native); err != nil {
+	if err := rows.Scan(&i.key, &title, &created, &updated, &i.archived, &version, &last, &newest, &i.order, &native); err != nil {
 		return nil, err
 	}
 	switch key := i.key.(type) {
@@ -90,18 +96,34 @@ func (d *database) scan(rows *sql.Rows) (*info, error) {
 	i.title = strings.ToValidUTF8(title.String[:min(len(title.String), maxText)], "\ufffd")
 	i.version = version.String
 	i.created, i.updated, i.last, i.newest = moment(created), moment(updated), moment(last), moment(newest)
-	i.order = order.Int64
 	return i, nil
 }
 
 // all returns the conversations of all databases: where several have one, the first of
-// them counts.
+// them counts. They are looked up once: the rows of all messages may be read for that.
 func (s *session) all(ctx context.Context) ([]*info, []store.Problem, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isListed {
+		return s.found, slices.Clone(s.problems), nil
+	}
+	found, problems, err := s.lookUp(ctx)
+	if err == nil {
+		s.isListed, s.found, s.problems = true, found, problems
+	}
+	return found, slices.Clone(problems), err
+}
+
+func (s *session) lookUp(ctx context.Context) ([]*info, []store.Problem, error) {
 	var found []*info
 	var problems []store.Problem
 	seen := map[transcript.ID]bool{}
 	for _, d := range s.databases {
-		infos, err := d.collect(ctx, func(f *Form) string { return f.Conversations })
+		var form *Form
+		infos, err := d.collect(ctx, func(f *Form) string {
+			form = f
+			return f.Conversations
+		})
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
@@ -109,6 +131,7 @@ func (s *session) all(ctx context.Context) ([]*info, []store.Problem, error) {
 			problems = append(problems, problem(d.path, err))
 		}
 		for _, i := range infos {
+			i.form = form
 			if id := s.store.id(i); !seen[id] {
 				seen[id] = true
 				found = append(found, i)
@@ -145,7 +168,7 @@ func (s *session) conversation(i *info) store.Conversation {
 			ID: s.store.id(i), NativeID: i.native, Source: s.store.Name(), Title: i.title,
 			CreatedAt: i.created, LastActivatedAt: i.updated, Archived: i.archived,
 		},
-		LastAt: i.last, NewestAt: i.newest, Order: i.order,
+		LastAt: i.last, NewestAt: i.newest, Order: i.order.Int64,
 		Record: &record{store: s.store, info: i},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -34,7 +35,10 @@ const maxRows = 20_000
 
 func (s sqlite) holding(ctx context.Context, may func(part []byte) bool) (keys []any, ok bool, err error) {
 	err = s.Use(ctx, func(db *sqlitefile.DB, form *Form) error {
-		keys = nil
+		keys, ok = nil, false
+		if len(form.Sifted) == 0 || form.Groups != "" {
+			return nil
+		}
 		seen := map[string]bool{}
 		rows := 0
 		for _, t := range form.Sifted {
@@ -58,7 +62,7 @@ func (s sqlite) holding(ctx context.Context, may func(part []byte) bool) (keys [
 				}
 			}
 		}
-		ok = len(form.Sifted) > 0
+		ok = true
 		return nil
 	})
 	if err != nil && ctx.Err() == nil && !errors.Is(err, sqlitefile.ErrChanged) {
@@ -92,10 +96,34 @@ func sift(ctx context.Context, db *sqlitefile.DB, t *Sifted, may func(part []byt
 
 // ListHolding implements [store.Narrower].
 func (s *session) ListHolding(ctx context.Context, set store.Set, may func(part []byte) bool) ([]store.Conversation, bool, error) {
-	if len(s.databases) != 1 {
-		return nil, false, nil // an earlier one may have another conversation with the same id
+	var found []*info
+	for n, d := range s.databases {
+		holding, ok, err := d.holding(ctx, may)
+		if !ok || err != nil {
+			return nil, false, err
+		}
+		if n > 0 && len(holding) > maxElsewhere {
+			return nil, false, nil
+		}
+		for _, i := range holding {
+			elsewhere, err := s.isIn(ctx, s.databases[:n], i)
+			if err != nil {
+				return nil, false, err
+			}
+			if !elsewhere {
+				found = append(found, i)
+			}
+		}
 	}
-	d := s.databases[0]
+	return s.listed(found, set), true, nil
+}
+
+// maxElsewhere is how many conversations of a database are looked up in those before it.
+const maxElsewhere = 1000
+
+// holding returns the conversations in whose text may may be true of a part, and possibly
+// others.
+func (d *database) holding(ctx context.Context, may func(part []byte) bool) (found []*info, ok bool, err error) {
 	shared, ok := d.Shared.(sifter)
 	if !ok {
 		return nil, false, nil
@@ -104,7 +132,6 @@ func (s *session) ListHolding(ctx context.Context, set store.Set, may func(part 
 	if !ok || err != nil {
 		return nil, false, err
 	}
-	var found []*info
 	for _, key := range keys {
 		infos, err := d.collect(ctx, func(f *Form) string { return f.Listed }, key)
 		if err != nil {
@@ -112,5 +139,32 @@ func (s *session) ListHolding(ctx context.Context, set store.Set, may func(part 
 		}
 		found = append(found, infos...)
 	}
-	return s.listed(found, set), true, nil
+	return found, true, nil
+}
+
+// isIn reports whether one of some databases has a conversation with the same id, which need
+// not have the same key: it may be another type of it.
+func (s *session) isIn(ctx context.Context, databases []*database, i *info) (bool, error) {
+	if len(databases) == 0 {
+		return false, nil
+	}
+	keys := []any{i.name, []byte(i.name)}
+	if n, err := strconv.ParseInt(i.name, 10, 64); err == nil {
+		keys = append(keys, n)
+	}
+	if x, err := strconv.ParseFloat(i.name, 64); err == nil {
+		keys = append(keys, x)
+	}
+	if i.name == "" {
+		keys = append(keys, nil)
+	}
+	for _, d := range databases {
+		for _, key := range keys {
+			same, err := d.find(ctx, key)
+			if err != nil || slices.ContainsFunc(same, func(other *info) bool { return other.name == i.name }) {
+				return true, err
+			}
+		}
+	}
+	return false, nil
 }

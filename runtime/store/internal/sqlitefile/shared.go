@@ -210,13 +210,17 @@ type Rows[F any] struct {
 	err    error // of Failure
 }
 
-// Query begins a query, which may depend on the form of the database.
-func (s *Shared[F]) Query(ctx context.Context, query func(F) string, args ...any) (*Rows[F], error) {
+// Query begins a query, which may depend on the database and its form.
+func (s *Shared[F]) Query(ctx context.Context, query func(*DB, F) (string, []any, error)) (*Rows[F], error) {
 	for attempt := 1; ; attempt++ {
 		h, err := s.acquire(ctx)
 		if err == nil {
 			var rows *sql.Rows
-			if rows, err = h.query(ctx, query(h.form), args...); err == nil {
+			text, args, e := query(h.DB, h.form)
+			if err = e; err == nil {
+				rows, err = h.query(ctx, text, args...)
+			}
+			if err == nil {
 				return &Rows[F]{Rows: rows, Form: h.form, shared: s, handle: h}, nil
 			}
 			s.leave(h, errors.Is(err, ErrChanged))

@@ -82,7 +82,24 @@ func Read(ctx context.Context, c store.Conversation) (string, error) {
 			return "", fmt.Errorf("event %d has the index %d", n, events.Event().Index)
 		}
 	}
-	return b.String(), events.Err()
+	if err := events.Err(); err != nil {
+		return b.String(), err
+	}
+	return b.String(), digested(ctx, c, events)
+}
+
+// digested returns an error where events that were read to their end have another version than
+// their record.
+func digested(ctx context.Context, c store.Conversation, events store.Events) error {
+	record, ok := c.Record.(store.Digested)
+	if !ok || !record.IsDigested() {
+		return nil
+	}
+	version, err := c.Version(ctx)
+	if read := events.(store.DigestedEvents).Version(); err == nil && read != version {
+		err = fmt.Errorf("%s has the version %s, and its events %s", c.ID, version, read)
+	}
+	return err
 }
 
 // Describe returns the line for an event.

@@ -16,6 +16,7 @@ import (
 	"github.com/convtools/convtools/gen/prove"
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/output"
 )
 
 func decode(t testing.TB, arguments string) coerce.Object {
@@ -204,7 +205,8 @@ func TestArgs(t *testing.T) {
 func TestEnvelope(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
-	e := NewFindEnvelope(FindParams{Limit: 5, Page: new(2), Scopes: []string{"text", "index"}})
+	e := NewFindEnvelope(FindParams{Limit: 5})
+	e.Page, e.ScopeList = 2, "text,index"
 	e.Hits, e.Truncated = 3, true
 	e.Books = []FindBook{
 		{
@@ -262,7 +264,7 @@ func TestEnvelope(t *testing.T) {
 	if got := string(empty.Bytes()); got != `<library_ping untrusted="true"/>` {
 		t.Errorf("empty envelope: %s", got)
 	}
-	lent := NewFindEnvelope(FindParams{Lent: new(false)})
+	lent := FindEnvelope{Lent: new(false)}
 	if got := string(lent.Bytes()); got != `<library_find version="1" hits="0" limit="0" lent="false" scopes="" untrusted="true"/>` {
 		t.Errorf("nullable attribute: %s", got)
 	}
@@ -272,7 +274,7 @@ func TestRecordsDecode(t *testing.T) {
 	t.Parallel()
 	var books []FindBook
 	record := `[{"id":"b1","year":null,"lent_at":null,"signed":true,"title":"T","tags":["a"],"Room":"x","hits":[{"page":1}]}]`
-	if err := contract.DecodeRecords("t", "c", []byte(record), &books); err != nil {
+	if err := output.Decode("t", "c", output.Shape{}, []byte(record), &books); err != nil {
 		t.Fatal(err)
 	}
 	want := []FindBook{{ID: "b1", Signed: new(true), Title: "T", Tags: []string{"a"}}}
@@ -286,7 +288,7 @@ type librarian struct{ err error }
 
 func (l librarian) Find(_ context.Context, call contract.Call, p FindParams) (*FindEnvelope, error) {
 	e := NewFindEnvelope(p)
-	e.Notes = call.Notes
+	e.ScopeList, e.Notes = strings.Join(p.Scopes, ","), call.Notes
 	return &e, l.err
 }
 
