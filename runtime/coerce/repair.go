@@ -31,24 +31,23 @@ func (a *Args) note(name, note string) {
 	a.Repairs = append(a.Repairs, Repair{Path: a.path(name), Note: note})
 }
 
-// Within makes repairs to the object in a member, or to every object in an array
-// there.
-func (a *Args) Within(name string, repair func(*Args)) {
+// within makes repairs to the object in a member, or to every object in an array there.
+func (a *Args) within(name string, shape *Shape) {
 	if v, ok := a.Object.Get(name); ok {
-		a.Object.set(name, a.repaired(v, a.path(name), repair))
+		a.Object.set(name, a.repaired(v, a.path(name), shape))
 	}
 }
 
-func (a *Args) repaired(v any, path string, repair func(*Args)) any {
+func (a *Args) repaired(v any, path string, shape *Shape) any {
 	switch v := v.(type) {
 	case Object:
 		inner := Args{Object: v, above: path + "."}
-		repair(&inner)
+		shape.Repair(&inner)
 		a.Repairs = append(a.Repairs, inner.Repairs...)
 		return inner.Object
 	case []any:
 		for i := range v {
-			v[i] = a.repaired(v[i], contract.Item(path, i), repair)
+			v[i] = a.repaired(v[i], contract.Item(path, i), shape)
 		}
 	}
 	return v
@@ -95,15 +94,24 @@ func (a *Args) NumberFromString(name string) {
 
 // ObjectFromString reads a string that holds a JSON object as that object.
 func (a *Args) ObjectFromString(name string) {
-	s, ok := a.str(name)
-	if !ok || !strings.HasPrefix(strings.TrimSpace(s), "{") {
-		return
-	}
-	value, err := decode([]byte(s))
-	if object, ok := value.(Object); ok && err == nil {
+	if object, ok := a.inside(name, "{").(Object); ok {
 		a.Object.set(name, object)
 		a.note(name, "Read "+a.path(name)+" from a string as the JSON object inside it.")
 	}
+}
+
+// inside returns the JSON value in a string that begins with a bracket; nil where there is
+// none.
+func (a *Args) inside(name, bracket string) any {
+	s, ok := a.str(name)
+	if !ok || !strings.HasPrefix(strings.TrimSpace(s), bracket) {
+		return nil
+	}
+	value, err := decode([]byte(s))
+	if err != nil {
+		return nil
+	}
+	return value
 }
 
 // BooleanFromString reads "true" and "false", in any case, as booleans.
@@ -158,15 +166,7 @@ func (a *Args) Clamp(name string, minimum, maximum int64) {
 // that does not begin with "[" is left for [Args.ArrayFromScalar] or for
 // validation, whose message is more use than one about JSON.
 func (a *Args) ArrayFromString(name string) {
-	s, ok := a.str(name)
-	if !ok || !strings.HasPrefix(strings.TrimSpace(s), "[") {
-		return
-	}
-	value, err := decode([]byte(s))
-	if err != nil {
-		return
-	}
-	if list, ok := value.([]any); ok {
+	if list, ok := a.inside(name, "[").([]any); ok {
 		a.Object.set(name, list)
 		a.note(name, "Read "+a.path(name)+" from a string as the JSON array inside it.")
 	}
@@ -273,12 +273,7 @@ func (a *Args) Spelling(name string, allowed ...string) {
 }
 
 func respell(s string, allowed []string) (string, bool) {
-	for _, word := range allowed {
-		if s == word {
-			return s, false
-		}
-	}
-	if len(s) > 64 {
+	if len(s) > 64 || slices.Contains(allowed, s) {
 		return s, false
 	}
 	folded := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), "_", "-")

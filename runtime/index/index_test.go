@@ -1,7 +1,9 @@
 package index_test
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -134,7 +136,7 @@ func drawText(t *rapid.T, most int, label string) string {
 }
 
 func drawMessage(t *rapid.T, number int) index.Message {
-	m := index.Message{Number: uint32(number), Kind: uint8(rapid.IntRange(0, 4).Draw(t, "kind")), Text: []byte(drawText(t, 60, "text")), Extra: []byte(drawText(t, 2, "extra"))}
+	m := index.Message{Number: uint32(number), Kind: uint8(rapid.IntRange(0, 4).Draw(t, "kind")), Text: []byte(drawText(t, 60, "text")), Extra: []byte(drawText(t, rapid.SampledFrom([]int{2, 2, 60}).Draw(t, "most extra"), "extra"))}
 	if n := rapid.IntRange(0, 6).Draw(t, "time"); n > 0 {
 		m.Time = time.Unix(int64(n-4), int64(n%2)).UTC()
 	}
@@ -194,6 +196,8 @@ func change(t *rapid.T, x *index.Index, m model, step int) {
 		next.messages = slices.Clone(c.messages)
 		next.Version, next.Facts = fmt.Sprint(step, rapid.IntRange(0, 9).Draw(t, "version")), []byte(drawText(t, 3, "facts"))
 		next.Title = drawText(t, 6, "title")
+		next.Mark = []byte(drawText(t, 3, "mark"))
+		grows := false
 		switch n := len(next.messages); {
 		case n > 0 && rapid.IntRange(0, 3).Draw(t, "edit") == 0:
 			at := rapid.IntRange(0, n-1).Draw(t, "edited")
@@ -202,25 +206,38 @@ func change(t *rapid.T, x *index.Index, m model, step int) {
 			next.messages = next.messages[:n-1]
 		case rapid.IntRange(0, 5).Draw(t, "reorder") == 0:
 			next.Order++
+		default:
+			grows = c.Version != "" && rapid.Bool().Draw(t, "append")
 		}
 		for range rapid.IntRange(0, 5).Draw(t, "added") {
 			next.messages = append(next.messages, drawMessage(t, len(next.messages)+1))
 		}
+		put, messages := w.Put, next.messages
+		if grows {
+			old, err := w.Lookup(key)
+			if err != nil || old == nil || !bytes.Equal(old.Mark, c.Mark) {
+				t.Fatalf("%+v, %v; want the mark %q", old, err, c.Mark)
+			}
+			messages = messages[len(c.messages):]
+			put = func(ctx context.Context, c *index.Conversation, messages iter.Seq2[*index.Message, error]) error {
+				return w.Append(ctx, c, old, messages)
+			}
+		}
 		if rapid.IntRange(0, 5).Draw(t, "fail") == 0 {
 			failing := func(yield func(*index.Message, error) bool) {
-				for msg := range each(next.messages) {
+				for msg := range each(messages) {
 					if !yield(msg, nil) {
 						return
 					}
 				}
 				yield(nil, errTest)
 			}
-			if err := w.Put(t.Context(), &next.Conversation, failing); !errors.Is(err, errTest) {
+			if err := put(t.Context(), &next.Conversation, failing); !errors.Is(err, errTest) {
 				t.Fatalf("Put: %v", err)
 			}
 			continue
 		}
-		if err := w.Put(t.Context(), &next.Conversation, each(next.messages)); err != nil {
+		if err := put(t.Context(), &next.Conversation, each(messages)); err != nil {
 			t.Fatal(err)
 		}
 		m[key] = &next
@@ -268,8 +285,24 @@ func compare(t *rapid.T, v *index.View, m model, q index.Query) {
 	if diff := gocmp.Diff(want, searched(t, v, q)); diff != "" {
 		t.Fatalf("%q: %s", q.Text, diff)
 	}
-	if n, all, err := v.Count(t.Context(), q, func() bool { return false }); n != len(want) || !all || err != nil {
-		t.Fatalf("%q: counted %d, %t, %v, want %d", q.Text, n, all, err, len(want))
+	counting := index.Counting{
+		Stop: func() bool { return false }, ApartKinds: 1<<1 | 1<<3,
+		IsApart: func(kind uint8, extra []byte) bool { return kind == 1 || len(extra) > 3 },
+	}
+	counted := index.Counted{All: true}
+	for _, f := range want {
+		if f.Kind == 1 || f.Kind == 3 && len(f.Extra) > 3 {
+			counted.Apart++
+		} else {
+			counted.Messages++
+		}
+	}
+	if n, err := v.Count(t.Context(), q, counting); n != counted || err != nil {
+		t.Fatalf("%q: counted %+v, %v, want %+v", q.Text, n, err, counted)
+	}
+	counting.ApartKinds = 0
+	if n, err := v.Count(t.Context(), q, counting); n.Messages != len(want) || n.Apart != 0 || !n.All || err != nil {
+		t.Fatalf("%q: counted %+v, %v, want %d", q.Text, n, err, len(want))
 	}
 	if looked, read, err := v.Candidates(q); err != nil || read > looked || q.TextOnly && looked < len(want) {
 		t.Fatalf("%q: %d to look at, %d to read, %v; %d match", q.Text, looked, read, err, len(want))

@@ -1,8 +1,8 @@
 package claudecode
 
 import (
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
 // record is a line of a transcript. Strings are as they stand between their quotes,

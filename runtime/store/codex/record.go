@@ -2,10 +2,13 @@ package codex
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"strconv"
 
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -119,6 +122,26 @@ type decoder struct {
 	asked     map[string]bool // ids of calls that ask the user something, without their answer
 	unknown   int             // records of no known type
 	decoded   []byte          // arguments and outputs that are JSON in a string
+}
+
+// walk walks what is known behind some records.
+func (d *decoder) walk(c *facts.Coder) {
+	c.Bool(&d.bare)
+	facts.Int(c, &d.turn, &d.unknown)
+	asked := slices.Sorted(maps.Keys(d.asked))
+	d.asked = nil
+	facts.List(c, &asked, func(id *string) { facts.Text(c, id) })
+	for _, id := range asked {
+		d.ask(id)
+	}
+}
+
+// ask notes that a call asks the user something.
+func (d *decoder) ask(id string) {
+	if d.asked == nil || len(d.asked) > maxAsked {
+		d.asked = map[string]bool{}
+	}
+	d.asked[id] = true
 }
 
 // inquiryTool is the tool with which the assistant asks the user.
@@ -270,10 +293,7 @@ func (d *decoder) call(x *item) recorded.Event {
 	if len(pieces) == 0 {
 		return e
 	}
-	if d.asked == nil || len(d.asked) > maxAsked {
-		d.asked = map[string]bool{}
-	}
-	d.asked[string(x.callID)] = true
+	d.ask(string(x.callID))
 	return recorded.Event{Kind: transcript.KindInquiry, CallID: x.callID, Pieces: pieces}
 }
 

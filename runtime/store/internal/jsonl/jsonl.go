@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"hash/crc32"
 	"io"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -177,6 +178,27 @@ func Sift(ctx context.Context, file io.ReaderAt, size int64, buffer *store.Buffe
 		offset += int64(n) - store.SiftOverlap
 	}
 	return false, nil
+}
+
+// Sum returns the checksum of a part of a file that follows one with a checksum.
+func Sum(ctx context.Context, file io.ReaderAt, sum uint32, from, to int64, buffer *store.Buffer) (uint32, error) {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	for from < to {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		if err := buffer.Reserve(ctx, Chunk); err != nil {
+			return 0, err
+		}
+		part := buffer.Bytes[:min(int64(cap(buffer.Bytes)), to-from)]
+		n, err := file.ReadAt(part, from)
+		if err != nil && (err != io.EOF || n < len(part)) {
+			return 0, err
+		}
+		sum = crc32.Update(sum, table, part)
+		from += int64(n)
+	}
+	return sum, nil
 }
 
 // Ends is the beginning and the end of a file.
