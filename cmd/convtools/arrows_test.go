@@ -32,7 +32,7 @@ func floors() []floor {
 		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli", "session/sessioncli"}},
 		{"families", []string{"knowledge", "recall", "session", "toolset"}},
 		{"domain", []string{"conversations", "conversations/command", "index", "model", "sessionconfig", "store", "transcript", "trust"}},
-		{"ground", []string{"base", "coerce", "commandline", "contract", "envelope", "process"}},
+		{"ground", []string{"base", "coerce", "commandline", "contract", "envelope", "output", "process"}},
 	}
 }
 
@@ -85,8 +85,8 @@ func arrows() []arrow {
 		},
 		{
 			from: list("generated/..."),
-			to:   list("runtime/contract", "runtime/coerce", "runtime/envelope"),
-			why:  "generated code stands on three small packages, so that other programs can use it too",
+			to:   list("runtime/contract", "runtime/coerce/...", "runtime/envelope", "runtime/output"),
+			why:  "generated code stands on few small packages, so that other programs can use it too",
 		},
 
 		// The ground floor: the standard library alone.
@@ -96,9 +96,14 @@ func arrows() []arrow {
 			why:  "everything stands on it, the generator too",
 		},
 		{
-			from: list("runtime/coerce", "runtime/contract", "runtime/envelope"),
+			from: list("runtime/coerce/...", "runtime/contract", "runtime/envelope"),
 			to:   list("runtime/base/...", "runtime/contract"),
 			why:  "whoever uses generated code takes it along",
+		},
+		{
+			from: list("runtime/output"),
+			to:   list("runtime/base/...", "runtime/coerce", "runtime/contract"),
+			why:  "it is for generated code whose tools are command lines, of which convtools has none",
 		},
 		{
 			from: list("runtime/commandline"),
@@ -237,8 +242,8 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/session/sessionlog"),
-			to:   list("runtime/session", "runtime/base/..."),
-			why:  "it keeps what the core decides, whatever that is",
+			to:   list("runtime/session", "runtime/store/jsontext", "runtime/base/..."),
+			why:  "it keeps what the core decides, whatever that is, and reads its JSON as fast as stores read theirs",
 		},
 		{
 			from: list("runtime/session/engine"),
@@ -301,9 +306,14 @@ func arrows() []arrow {
 			why: "other programs' configuration files are parsed here alone, and exchanged where the system can",
 		},
 		{
+			from: list("runtime/app/declared"),
+			to:   list("runtime/commandline", "runtime/contract", "runtime/process", "runtime/toolset"),
+			why:  "it is a family of tools, for programs of which the specs say everything",
+		},
+		{
 			from: list("runtime/app"),
 			to: list("runtime/cli/...", "runtime/doctor", "runtime/install/...", "runtime/jptool", "runtime/mcpserver/...", "runtime/toolset",
-				"runtime/commandline", "runtime/contract", "runtime/process", cobra, "golang.org/x/term"),
+				"runtime/contract", cobra, "golang.org/x/term"),
 			why: "every front at once, for a main to be ten lines",
 		},
 		{

@@ -49,7 +49,7 @@ type Constraint struct {
 	// Phrase is a flag in a list of remarks, Wants behind "a string", and Demands
 	// behind "must be".
 	Phrase, Wants, Demands string
-	// Func names the function of runtime/coerce that judges a text. It reports
+	// Func names the function of runtime/coerce/formats that judges a text. It reports
 	// whether the text keeps the flag; where Negated is set, whether it breaks it.
 	Func    string
 	Negated bool
@@ -194,7 +194,7 @@ func (k Constraint) Applies(kind Kind) bool { return slices.Contains(k.Kinds, ki
 // Format is a form that a string may be told to have by name.
 type Format struct {
 	Name string // as in JSON Schema
-	Func string // the function of runtime/coerce that judges a text
+	Func string // the function of runtime/coerce/formats that judges a text
 	Says string // what it asks for, in words that complete "must …"
 }
 

@@ -6,7 +6,7 @@
 //		lines := generated.CommandLines()
 //		app.Main(app.Program{
 //			Name: "gittools", Version: "0.1.0",
-//			Families: app.Declared(generated.Tools(), generated.Handlers{CLI: app.Run(lines)}.Call, lines),
+//			Families: declared.Families(generated.Tools(), generated.Handlers{CLI: declared.CommandLines(lines)}.Call, lines),
 //			JPFiles:  jpfiles.Files(),
 //		})
 //	}

@@ -95,15 +95,24 @@ func (a *Args) NumberFromString(name string) {
 
 // ObjectFromString reads a string that holds a JSON object as that object.
 func (a *Args) ObjectFromString(name string) {
-	s, ok := a.str(name)
-	if !ok || !strings.HasPrefix(strings.TrimSpace(s), "{") {
-		return
-	}
-	value, err := decode([]byte(s))
-	if object, ok := value.(Object); ok && err == nil {
+	if object, ok := a.inside(name, "{").(Object); ok {
 		a.Object.set(name, object)
 		a.note(name, "Read "+a.path(name)+" from a string as the JSON object inside it.")
 	}
+}
+
+// inside returns the JSON value in a string that begins with a bracket; nil where there is
+// none.
+func (a *Args) inside(name, bracket string) any {
+	s, ok := a.str(name)
+	if !ok || !strings.HasPrefix(strings.TrimSpace(s), bracket) {
+		return nil
+	}
+	value, err := decode([]byte(s))
+	if err != nil {
+		return nil
+	}
+	return value
 }
 
 // BooleanFromString reads "true" and "false", in any case, as booleans.
@@ -158,15 +167,7 @@ func (a *Args) Clamp(name string, minimum, maximum int64) {
 // that does not begin with "[" is left for [Args.ArrayFromScalar] or for
 // validation, whose message is more use than one about JSON.
 func (a *Args) ArrayFromString(name string) {
-	s, ok := a.str(name)
-	if !ok || !strings.HasPrefix(strings.TrimSpace(s), "[") {
-		return
-	}
-	value, err := decode([]byte(s))
-	if err != nil {
-		return
-	}
-	if list, ok := value.([]any); ok {
+	if list, ok := a.inside(name, "[").([]any); ok {
 		a.Object.set(name, list)
 		a.note(name, "Read "+a.path(name)+" from a string as the JSON array inside it.")
 	}
@@ -273,12 +274,7 @@ func (a *Args) Spelling(name string, allowed ...string) {
 }
 
 func respell(s string, allowed []string) (string, bool) {
-	for _, word := range allowed {
-		if s == word {
-			return s, false
-		}
-	}
-	if len(s) > 64 {
+	if len(s) > 64 || slices.Contains(allowed, s) {
 		return s, false
 	}
 	folded := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), "_", "-")

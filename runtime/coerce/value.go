@@ -3,6 +3,7 @@ package coerce
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/contract"
@@ -11,32 +12,24 @@ import (
 // Together returns those of names that are members, where there are more than
 // one, and nil otherwise.
 func (o Object) Together(names ...string) []string {
-	count := 0
-	for _, name := range names {
-		if _, given := o.Get(name); given {
-			count++
-		}
-	}
-	if count < 2 {
-		return nil
-	}
-	given := make([]string, 0, count)
+	var given []string
 	for _, name := range names {
 		if _, ok := o.Get(name); ok {
 			given = append(given, name)
 		}
+	}
+	if len(given) < 2 {
+		return nil
 	}
 	return given
 }
 
 // Any reports whether one of names, or more, are members.
 func (o Object) Any(names ...string) bool {
-	for _, name := range names {
-		if _, given := o.Get(name); given {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(name string) bool {
+		_, given := o.Get(name)
+		return given
+	})
 }
 
 // Text returns a member that is a string, or nothing.
@@ -111,19 +104,7 @@ func ListOrNull[T any](v any, read func(any) (T, bool)) []T {
 
 // Strings reads an array of strings into a slice of its own. It is not ok where
 // v is anything else.
-func Strings(v any) (list []string, ok bool) {
-	values, ok := v.([]any)
-	if !ok {
-		return nil, false
-	}
-	list = make([]string, len(values))
-	for i := range values {
-		if list[i], ok = values[i].(string); !ok {
-			return nil, false
-		}
-	}
-	return list, true
-}
+func Strings(v any) (list []string, ok bool) { return List(v, Text) }
 
 // OneOrMany reads one string, or an array of strings, into a slice of its own. It
 // is not ok where v is anything else.

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/near"
@@ -126,6 +127,27 @@ func (l CommandLines) Lookup(name string) (CommandLine, bool) {
 type File struct {
 	Path string // slash-separated, relative to the root of the project
 	Text string
+}
+
+// Command is one run of a command line.
+type Command struct {
+	CLI  string // as tools.toml names it
+	Args []string
+	// Stdin is the whole standard input. Nil means none.
+	Stdin []byte
+	// Env is what a tool adds to the environment, as NAME=value.
+	Env []string
+	// Dir is the working directory: a slash-separated path below the directory that
+	// the call comes from. Empty means that directory.
+	Dir string
+	// Timeout is how long the program may run. Zero means the limit of who runs it.
+	Timeout time.Duration
+}
+
+// CommandResult is what a program that ran to its end left.
+type CommandResult struct {
+	Stdout, Stderr []byte
+	Exit           int
 }
 
 // CLI runs a command line that tools.toml names. Its name chooses the program;

@@ -37,6 +37,8 @@ type Filter struct {
 	KinOf []string
 	// Archived stands for the archived conversations instead of the live ones.
 	Archived bool
+	// Both stands for live and archived ones, whatever Archived says.
+	Both bool
 	// Hidden stands for the hidden ones too.
 	Hidden bool
 	// Sources, where there are any, are the kinds of stores to look in, of [Sources]. Where

@@ -27,12 +27,22 @@ func keptCounts(of *store.Conversation) (c counts, ok bool) {
 	if !ok {
 		return c, false
 	}
-	d := facts.Decode(data)
-	c = counts{Events: int(d.Int()), LastAt: d.Time(), BadTime: d.Bool(), Uncounted: d.String()}
-	if d.Bool() {
-		c.Size = &Size{Turns: int(d.Int()), Requests: int(d.Int()), Numbered: int(d.Int()), Chars: int(d.Int())}
+	return c, facts.Decode(data, c.walk)
+}
+
+func (c *counts) walk(kept *facts.Coder) {
+	facts.Int(kept, &c.Events)
+	kept.Time(&c.LastAt)
+	kept.Bool(&c.BadTime)
+	facts.Text(kept, &c.Uncounted)
+	sized := c.Size != nil
+	if kept.Bool(&sized); !sized {
+		return
 	}
-	return c, d.OK()
+	if c.Size == nil {
+		c.Size = &Size{}
+	}
+	facts.Int(kept, &c.Size.Turns, &c.Size.Requests, &c.Size.Numbered, &c.Size.Chars)
 }
 
 // keep has what was counted kept.
@@ -44,14 +54,5 @@ func (c *counts) keep(of *store.Conversation) {
 	if old, ok := keptCounts(of); ok && c.Size == nil && old.Size != nil {
 		return
 	}
-	b := facts.AppendInt(nil, int64(c.Events))
-	b = facts.AppendTime(b, c.LastAt)
-	b = facts.AppendBool(b, c.BadTime)
-	b = facts.AppendString(b, c.Uncounted)
-	if b = facts.AppendBool(b, c.Size != nil); c.Size != nil {
-		for _, n := range []int{c.Size.Turns, c.Size.Requests, c.Size.Numbered, c.Size.Chars} {
-			b = facts.AppendInt(b, int64(n))
-		}
-	}
-	k.Keep(b)
+	k.Keep(facts.Encode(c.walk))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,7 +31,7 @@ type Indexes struct {
 
 // indexFormat is what an index has that this package puts there. Indexes of another one are
 // left alone.
-const indexFormat = "v3"
+const indexFormat = "v4"
 
 // NewIndexes returns the indexes in a directory, which need not be there. now is the clock that
 // files are told by to have changed a moment ago; nil means time.Now.
@@ -130,15 +129,15 @@ type indexNote struct {
 // indexFacts is what an index has of a conversation beside its messages.
 type indexFacts struct {
 	// Read is set where everything could be read. Of others there are no messages.
-	Read    bool      `json:"r,omitempty"`
-	Events  int       `json:"e,omitempty"`
-	LastAt  time.Time `json:"l,omitzero"`
-	BadTime bool      `json:"b,omitempty"`
-	Size    [4]int    `json:"s,omitzero"` // the fields of a [Size], in order
+	Read    bool
+	BadTime bool
+	LastAt  time.Time
+	Events  int
+	Size    [4]int // the fields of a [Size], in order
 
 	// What is known without reading the events, of what messages are shown with.
-	NativeID string `json:"n,omitempty"`
-	Source   string `json:"o,omitempty"`
+	NativeID string
+	Source   string
 }
 
 // conversation returns what is known of the conversation of an entry.
@@ -167,14 +166,19 @@ func isDigested(c *store.Conversation) bool {
 	return ok && digested.IsDigested()
 }
 
+func (f *indexFacts) walk(kept *facts.Coder) {
+	kept.Bool(&f.Read)
+	kept.Bool(&f.BadTime)
+	kept.Time(&f.LastAt)
+	facts.Int(kept, &f.Events, &f.Size[0], &f.Size[1], &f.Size[2], &f.Size[3])
+	facts.Text(kept, &f.NativeID, &f.Source)
+}
+
+func (f *indexFacts) encode() []byte { return facts.Encode(f.walk) }
+
 func readFacts(c *index.Conversation) (f indexFacts) {
-	if json.Unmarshal(c.Facts, &f) != nil {
+	if !facts.Decode(c.Facts, f.walk) {
 		return indexFacts{}
 	}
 	return f
-}
-
-func (f *indexFacts) encode() []byte {
-	data, _ := json.Marshal(f) // nothing in it can fail
-	return data
 }

@@ -26,6 +26,9 @@ type Options struct {
 	// AllProjects stands for the conversations of every project on this machine in place
 	// of those of Dir's. Only [Open] looks at it.
 	AllProjects bool
+	// Sources are the kinds of stores that are opened, as [Filter.Sources] has them; none
+	// stand for all. Only [Open] looks at it.
+	Sources []string
 	// Getenv looks up the environment; nil means os.Getenv.
 	Getenv func(string) string
 	// Now is the clock for ages; nil means time.Now.
@@ -404,6 +407,9 @@ func (o *opened) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conv
 	set := store.Live
 	if f.Archived {
 		set = store.Archived
+	}
+	if f.Both {
+		set = store.Live | store.Archived
 	}
 	return o.pickOf(ctx, set, f, aside)
 }

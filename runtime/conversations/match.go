@@ -9,6 +9,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -49,10 +50,9 @@ type pattern struct {
 	// stored reports whether a JSON string without \u escapes can only match when the
 	// finder finds something in its escaped form.
 	stored bool
-	// sieve tells the same of strings that may be base64; nil when it cannot.
-	sieve *literal.Sieve
-	// calls tells the same of whole tool calls as they are recorded.
-	calls *literal.Sieve
+	// sieve tells the same of strings that may be base64, and calls of whole tool calls as
+	// they are recorded; nil where they cannot.
+	sieve, calls func() *literal.Sieve
 	// part is a part of what every match holds, in any text of an event, that stands in one
 	// piece where that is stored as JSON; nil where there is none worth looking for.
 	part     *literal.Finder
@@ -73,9 +73,15 @@ func (p *pattern) require(text string, ignoreCase bool) {
 		p.part, p.partText, p.units = literal.New(part, ignoreCase), part, unitsOf(part)
 	}
 	if !strings.ContainsRune(text, utf8.RuneError) { // which stands for bytes that are stored otherwise
-		p.sieve = literal.NewSieve(text, ignoreCase)
-		p.calls = literal.NewSieve(insideJSON(text), ignoreCase)
+		p.sieve = sieveOf(text, ignoreCase)
+		p.calls = sieveOf(insideJSON(text), ignoreCase)
 	}
+}
+
+// sieveOf returns a sieve that is made where something is put through it: a search of an index
+// has no use for it. The sieve is nil where the text is too short for one.
+func sieveOf(text string, ignoreCase bool) func() *literal.Sieve {
+	return sync.OnceValue(func() *literal.Sieve { return literal.NewSieve(text, ignoreCase) })
 }
 
 // insideJSON returns the part of text that stands in a single recorded string,
@@ -224,7 +230,7 @@ func (p *pattern) unescaped() {
 			longest = part
 		}
 	}
-	p.calls = literal.NewSieve(longest, p.ignoreCase)
+	p.calls = sieveOf(longest, p.ignoreCase)
 }
 
 // parsePattern checks and compiles a pattern. The error is a [*PatternError].
@@ -300,9 +306,9 @@ func requiredLiteral(re *syntax.Regexp) (text string, fold bool) {
 func (p *pattern) cannotMatch(stored []byte, form transcript.StoredForm) bool {
 	switch form {
 	case transcript.StoredBase64:
-		return p.sieve != nil && bytes.IndexByte(stored, '\\') < 0 && !p.sieve.MayHold(stored)
+		return retains(p.sieve, stored)
 	case transcript.StoredCall:
-		return p.calls != nil && bytes.IndexByte(stored, '\\') < 0 && !p.calls.MayHold(stored)
+		return retains(p.calls, stored)
 	case transcript.StoredString:
 		if !p.stored {
 			return false
@@ -311,6 +317,15 @@ func (p *pattern) cannotMatch(stored []byte, form transcript.StoredForm) bool {
 		return start < 0 && !bytes.Contains(stored, []byte(`\u`))
 	}
 	return false
+}
+
+// retains reports whether a sieve shows that something stored has no match.
+func retains(sieve func() *literal.Sieve, stored []byte) bool {
+	if sieve == nil || bytes.IndexByte(stored, '\\') >= 0 {
+		return false
+	}
+	s := sieve()
+	return s != nil && !s.MayHold(stored)
 }
 
 // next returns the first matching line that starts at or after from, which is

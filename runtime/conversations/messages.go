@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
+	"encoding/binary"
 	"errors"
 	"iter"
 	"slices"
@@ -76,7 +77,8 @@ type Message struct {
 	Kind         transcript.Kind
 	Role         string // as [transcript.Event.RoleName]
 	Text         string
-	Chars        int // of the whole text, in characters
+	Cut          bool // Text is only the beginning of the text
+	Chars        int  // of the whole text, in characters
 }
 
 // MessagePosition is where a message stands among all of them: the newest first, those
@@ -373,7 +375,7 @@ func (p *pattern) isIn(ctx context.Context, text []byte) bool {
 type newestMessages struct {
 	mu   sync.Mutex
 	most int
-	kept messageHeap
+	kept messageHeap // once there are most
 }
 
 // passed reports whether there are as many messages already, all of them newer than a
@@ -395,29 +397,40 @@ func (n *newestMessages) wants(p *MessagePosition) bool {
 // where most is 0.
 func (n *newestMessages) add(m *Message, text []byte, most int) {
 	text = bytes.TrimFunc(text, IsSpace)
-	m.Chars = utf8.RuneCount(text)
-	if most > 0 && m.Chars > most {
+	m.Chars = runeCount(text)
+	if m.Cut = most > 0 && m.Chars > most; m.Cut {
 		text = text[:moveRunes(text, 0, most)]
 	}
+	m.Text = string(text)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.kept) < n.most {
-		heap.Push(&n.kept, keptMessage{*m, bytes.Clone(text)})
-		return
-	}
-	if last := &n.kept[0]; m.Position.Compare(&last.Position) < 0 {
-		last.Message, last.text = *m, append(last.text[:0], text...)
+	switch {
+	case len(n.kept) < n.most:
+		if n.kept = append(n.kept, m); len(n.kept) == n.most {
+			heap.Init(&n.kept)
+		}
+	case m.Position.Compare(&n.kept[0].Position) < 0:
+		n.kept[0] = m
 		heap.Fix(&n.kept, 0)
 	}
 }
 
+// runeCount is [utf8.RuneCount], and faster where a text begins with ASCII.
+func runeCount(text []byte) int {
+	const wordSize, high = 8, 0x8080808080808080
+	ascii := 0
+	for len(text)-ascii >= wordSize && binary.LittleEndian.Uint64(text[ascii:])&high == 0 {
+		ascii += wordSize
+	}
+	return ascii + utf8.RuneCount(text[ascii:])
+}
+
 // result puts the first limit messages into an answer.
 func (n *newestMessages) result(r *MessageMatches, limit int) {
-	slices.SortFunc(n.kept, func(a, b keptMessage) int { return a.Position.Compare(&b.Position) })
-	for i := range n.kept[:min(limit, len(n.kept))] {
-		m := &n.kept[i]
-		m.Text = string(m.text)
-		r.Messages = append(r.Messages, m.Message)
+	slices.SortFunc(n.kept, func(a, b *Message) int { return a.Position.Compare(&b.Position) })
+	r.Messages = make([]Message, min(limit, len(n.kept)))
+	for i := range r.Messages {
+		r.Messages[i] = *n.kept[i]
 	}
 	r.More = len(n.kept) > limit
 	if r.AtLeast {
@@ -425,18 +438,13 @@ func (n *newestMessages) result(r *MessageMatches, limit int) {
 	}
 }
 
-type keptMessage struct {
-	Message
-	text []byte
-}
-
 // messageHeap has the message that stands last at its top.
-type messageHeap []keptMessage
+type messageHeap []*Message
 
 func (h messageHeap) Len() int           { return len(h) }
 func (h messageHeap) Less(i, j int) bool { return h[i].Position.Compare(&h[j].Position) > 0 }
 func (h messageHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *messageHeap) Push(m any)        { *h = append(*h, m.(keptMessage)) }
+func (h *messageHeap) Push(m any)        { *h = append(*h, m.(*Message)) }
 func (h *messageHeap) Pop() any { // which [heap.Interface] asks for
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]

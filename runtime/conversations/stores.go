@@ -174,7 +174,7 @@ func Open(o Options) (*Library, error) {
 	var workspace *jp.Workspace
 	var nowhere *NoWorkspaceError
 	switch {
-	case slices.Contains(set.Off, jp.Name):
+	case slices.Contains(set.Off, jp.Name) || !o.opens(jp.Name):
 	case o.AllProjects:
 		stores = workspaces(&o, &set, p)
 	default:
@@ -186,6 +186,9 @@ func Open(o Options) (*Library, error) {
 		}
 	}
 	for _, k := range kinds() {
+		if !o.opens(k.name) {
+			continue
+		}
 		for _, at := range k.homes(&o, &set) {
 			if s, ok := k.open(store.Options{Home: at, Project: p, Getenv: o.Getenv, Facts: o.Indexes.factsDir()}); ok {
 				stores = append(stores, s)
@@ -206,6 +209,11 @@ func Open(o Options) (*Library, error) {
 		l.place = workspace.Root()
 	}
 	return l, nil
+}
+
+// opens reports whether a kind of store is opened.
+func (o *Options) opens(name string) bool {
+	return len(o.Sources) == 0 || slices.Contains(o.Sources, name)
 }
 
 func readSettings(o *Options) (settings.Settings, error) {

@@ -15,12 +15,11 @@ const chunkSize = 1 << 20
 // limits are how much is done at once.
 type limits struct {
 	segment, messages int // bytes of messages, and how many of them, that a segment has at the most, but for the last one
-	shard             int // bytes of messages of which the lists are made in one piece
-	occurrences       int // of grams, from which equal ones are removed
+	shard             int // bytes of text of which the lists are made in one piece
 }
 
 func usualLimits() limits {
-	return limits{segment: 16 << 20, messages: 1 << 16, shard: 2 << 20, occurrences: 4 << 20}
+	return limits{segment: 16 << 20, messages: 1 << 16, shard: 2 << 20}
 }
 
 // builder is what a segment will have.

@@ -10,7 +10,7 @@ import (
 
 // SetLimits makes the parts of an index so small that a test has several.
 func (x *Index) SetLimits(segment, messages int) {
-	x.limits = limits{segment: segment, messages: messages, shard: segment / 2, occurrences: 5}
+	x.limits = limits{segment: segment, messages: messages, shard: max(segment/16, 5)}
 }
 
 // ErrFull is the error of a disk that is full.
@@ -66,13 +66,18 @@ func Differences(list []uint32, messages uint32) (read []uint32, ok bool) {
 	return read, ok
 }
 
-// Gathered returns how many occurrences of grams there is room for once a text was gathered,
-// when equal ones are removed from some on.
-func Gathered(text []byte, occurrences int) int {
-	var g gatherer
-	g.reset(occurrences)
-	g.index(0, text)
-	return (g.chunks + len(g.spare)) * chunkLength
+// Gathered returns how many bytes are held beside a text once the lists of it are made, in parts
+// of some bytes.
+func Gathered(text []byte, shard int) (held int) {
+	b := builder{limits: limits{shard: shard}, added: []added{{text: text}}}
+	var l lists
+	l.index(&b)
+	g := &l.gatherer
+	held = 4*cap(g.found) + 4*cap(g.pairs) + 2*cap(g.documents) + cap(g.folded)
+	for _, s := range l.shards {
+		held += cap(s.data)
+	}
+	return held
 }
 
 // FooterSizes returns how large a footer is taken to be, and how large it is.

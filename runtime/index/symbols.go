@@ -117,17 +117,45 @@ func (e *encoder) find(text []byte, at int) (code uint16, length int, ok bool) {
 
 // append appends the codes of a text.
 func (e *encoder) append(dst, text []byte) []byte {
-	for at := 0; at < len(text); {
+	n := len(dst)
+	dst = slices.Grow(dst, 2*len(text))
+	dst = dst[:cap(dst)]
+	at := 0
+	for at+8 <= len(text) { // as find does, where no symbol reaches behind the text
+		word := binary.LittleEndian.Uint64(text[at:])
+		if long := e.long[hash3(word)]; long != 0 {
+			code := byte(long - 1) //nolint:gosec // below maxSymbols
+			if length := e.lengths[code]; word&mask(length) == e.values[code] {
+				dst[n] = code
+				n++
+				at += int(length)
+				continue
+			}
+		}
+		code := e.short[word&0xFFFF]
+		if code == noSymbol {
+			dst[n], dst[n+1] = escape, byte(word) //nolint:gosec // the lowest one
+			n += 2
+			at++
+			continue
+		}
+		dst[n] = byte(code) //nolint:gosec // below maxSymbols
+		n++
+		at += int(e.lengths[byte(code)]) //nolint:gosec // below maxSymbols
+	}
+	for at < len(text) {
 		code, length, ok := e.find(text, at)
 		if ok {
-			dst = append(dst, byte(code)) //nolint:gosec // below maxSymbols
+			dst[n] = byte(code) //nolint:gosec // below maxSymbols
+			n++
 		} else {
 			length = 1
-			dst = append(dst, escape, text[at])
+			dst[n], dst[n+1] = escape, text[at]
+			n += 2
 		}
 		at += length
 	}
-	return dst
+	return dst[:n]
 }
 
 // set makes symbols those of the encoder, the first ones of those that are in each other's

@@ -52,58 +52,44 @@ func unixLines(data []byte) []byte {
 	return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 }
 
-// shorten shortens the long lines of a diff without its header: of each run of
-// lines that are removed and added, what differs is shown, which is all of an
-// added line where no line is removed.
+// shorten shortens the long lines of a diff without its header: of a line that is
+// removed and the one that is added for it, what differs is shown, which is all of an
+// added line where none is removed.
 func shorten(hunks string) string {
 	lines := strings.SplitAfter(hunks, "\n")
 	for i := 0; i < len(lines); {
-		var removed, added []int
+		var removed, added []*string
 		start := i
 		for ; i < len(lines) && lines[i] != "" && strings.ContainsRune(`-+\`, rune(lines[i][0])); i++ {
 			switch lines[i][0] {
 			case '-':
-				removed = append(removed, i)
+				removed = append(removed, &lines[i])
 			case '+':
-				added = append(added, i)
+				added = append(added, &lines[i])
 			}
 		}
-		prefix, suffix := common(joined(lines, removed), joined(lines, added))
-		showChanged(lines, removed, prefix, suffix)
-		showChanged(lines, added, prefix, suffix)
+		for n := range max(len(removed), len(added)) {
+			before, after := "-", "+"
+			if n < len(removed) {
+				before = *removed[n]
+			}
+			if n < len(added) {
+				after = *added[n]
+			}
+			prefix, suffix := common(before[1:], after[1:])
+			if n < len(removed) {
+				*removed[n] = window(before, 1+prefix, min(len(before)-suffix, 1+prefix+mostRemoved))
+			}
+			if n < len(added) {
+				*added[n] = window(after, 1+prefix, len(after)-suffix)
+			}
+		}
 		if i == start {
 			lines[i] = window(lines[i], 1, min(len(lines[i]), 1+head))
 			i++
 		}
 	}
 	return strings.Join(lines, "")
-}
-
-// joined returns the text of some lines of a diff.
-func joined(lines []string, indices []int) string {
-	var b strings.Builder
-	for _, i := range indices {
-		b.WriteString(lines[i][1:])
-	}
-	return b.String()
-}
-
-// showChanged shortens lines to what of their text together lies between a prefix
-// and a suffix.
-func showChanged(lines []string, indices []int, prefix, suffix int) {
-	length := len(joined(lines, indices))
-	at := 0 // where the text of a line begins
-	for _, i := range indices {
-		line := lines[i]
-		size := len(line) - 1
-		from := 1 + min(max(prefix-at, 0), size)
-		to := 1 + min(max(length-suffix-at, from-1), size)
-		if line[0] == '-' {
-			to = min(to, from+mostRemoved)
-		}
-		lines[i] = window(line, from, to)
-		at += size
-	}
 }
 
 // common returns how many bytes two texts have in common at their start and, of

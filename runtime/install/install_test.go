@@ -404,13 +404,13 @@ func TestLeavesFilesAlone(t *testing.T) {
 	}{
 		{
 			"syntax error", "claude-code", "home/.claude.json", "{\n  \"mcpServers\": \n}", "line 3, column 1", "correct that place",
-			`between the braces of "mcpServers"`, "\"convtools\": {\n  \"type\": \"stdio\"",
+			`where there is a "mcpServers" already`, "\"mcpServers\": {\n  \"convtools\": {\n    \"type\": \"stdio\"",
 		},
 		{"syntax error without servers", "claude-code", "home/.claude.json", "{\n  \"a\": \n}", "line 3, column 1", "correct", "between the outermost braces", "\"mcpServers\": {\n  \"convtools\": {\n    \"type\": \"stdio\""},
 		{"comment in plain JSON", "claude-desktop", "home/.config/Claude/claude_desktop_config.json", "{\n  // a\n}", "line 2, column 3", "correct", "outermost", `"--workspace"`},
 		{"not UTF-8", "claude-code", "home/.claude.json", "{\n  \"a\": \"\xff\"}", "line 2, column 9: a byte that is not UTF-8", "correct", "outermost", "convtools"},
 		{"syntax error in TOML", "codex", codex, "a = \n", "line 1, column 5", "correct", "at the end of the file", "[mcp_servers.convtools]\ncommand = "},
-		{"inline table", "codex", codex, "mcp_servers = {}\n", "no table can be added", "[mcp_servers.NAME]", "between the braces of mcp_servers", `convtools = { command = "/opt/bin/convtools", args = ["mcp"] }`},
+		{"inline table", "codex", codex, "mcp_servers = {}\n", "no table can be added", "[mcp_servers.NAME]", "", ""},
 		{"inline entry", "codex", codex, "mcp_servers = { convtools = { command = 'x' } }\n", "no", "remove it", "", ""},
 		{"number for a table", "codex", codex, "mcp_servers = 5\n", "mcp_servers is written", "remove it, or make it one", "", ""},
 		{"another server of that name", "cursor", "home/.cursor/mcp.json", `{"mcpServers": {"convtools": {"url": "https://example.com"}}}`, "mcpServers.convtools is there already and starts no command", "remove that entry", "", ""},

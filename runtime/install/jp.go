@@ -109,11 +109,7 @@ func (c *Change) installJP(o Options) error {
 		if err != nil {
 			c.note("A new record of the installation of %s is begun: %v.", f.path, err)
 		}
-		next, keep := old.next(current, f.text, old != nil && current.exists && old.After == digest(current.data))
-		planned := c.change(current, f.text, old, next)
-		if keep {
-			c.keep(planned)
-		}
+		c.write(current, f.text, old, old != nil && current.exists && old.After == digest(current.data), nil)
 	}
 	return nil
 }
@@ -138,8 +134,8 @@ func (c *Change) uninstallJP(o Options) error {
 		switch {
 		case old != nil && old.After != digest(current.data):
 			c.note("%s has been edited since it was installed, and stays.", f.Path)
-			if old.Existed {
-				c.note("The file as it was before is in %s.", c.records.copyPath(old.Target, old.Before))
+			if kept := c.records.copyOf(old); kept != "" {
+				c.note("The file as it was before is in %s.", kept)
 			}
 			continue
 		case old != nil:
@@ -156,10 +152,7 @@ func (c *Change) uninstallJP(o Options) error {
 		if err := current.writable(); err != nil {
 			return leftAlone(current.path, err)
 		}
-		planned := c.change(current, original, old, nil)
-		if old != nil && old.Existed {
-			planned.obsolete = c.records.copyPath(old.Target, old.Before)
-		}
+		c.change(current, original, old, nil).obsolete = c.records.copyOf(old)
 	}
 	return nil
 }
@@ -252,13 +245,7 @@ func jpAdvice(o Options) []string {
 			continue
 		}
 		name := strings.TrimSuffix(skill, path.Ext(skill))
-		line := "Use it: jp query --cfg " + name + " …"
-		if personas := personasIn(filepath.Join(o.Project, ".jp")); len(personas) > 0 {
-			line += fmt.Sprintf(", or for good: add %q to extends in %s", "../"+skill, strings.Join(personas, " or "))
-		} else {
-			line += fmt.Sprintf(", or for good: add %q to extends in a persona of yours", "../"+skill)
-		}
-		advice = append(advice, line+".")
+		advice = append(advice, fmt.Sprintf("Use it: jp query --cfg %s …, or for good: add %q to extends in a persona of yours.", name, "../"+skill))
 	}
 	return advice
 }
@@ -285,23 +272,4 @@ func lists(list any, prefix string) bool {
 		}
 	}
 	return false
-}
-
-// personasIn returns the first few persona files of a workspace, as people name
-// them.
-func personasIn(dir string) []string {
-	const most = 3
-	var list []string
-	for _, folder := range []string{"persona", "personas"} {
-		entries, err := os.ReadDir(filepath.Join(dir, "config", folder))
-		if err != nil {
-			continue
-		}
-		for _, entry := range entries {
-			if name := entry.Name(); path.Ext(name) == ".toml" {
-				list = append(list, path.Join(".jp/config", folder, name))
-			}
-		}
-	}
-	return list[:min(len(list), most)]
 }

@@ -109,35 +109,29 @@ func TestJPNeedsAWorkspace(t *testing.T) {
 
 func TestJPAdvice(t *testing.T) {
 	t.Parallel()
-	use := func(skill, persona string) string {
-		return "Use it: jp query --cfg skill/" + skill + " …, or for good: add \"../skill/" + skill + ".toml\" to extends in " + persona + "."
+	use := func(skill string) string {
+		return "Use it: jp query --cfg skill/" + skill + " …, or for good: add \"../skill/" + skill + ".toml\" to extends in a persona of yours."
 	}
-	const yours = "a persona of yours"
 	tests := []struct {
 		name, config string
-		personas     []string
 		want         []string // begin of each sentence
 	}{
-		{"nothing", "", nil, []string{"Load the definitions", "Let JP find skills", use("conversation-access", yours), use("knowledge", yours)}},
+		{"nothing", "", []string{"Load the definitions", "Let JP find skills", use("conversation-access"), use("knowledge")}},
 		{
 			"everything", "extends = ['mcp/tools/**/*.toml']\nconfig_load_paths = ['.jp/config']\n",
-			[]string{"dev"},
-			[]string{use("conversation-access", ".jp/config/personas/dev.toml"), use("knowledge", ".jp/config/personas/dev.toml")},
+			[]string{use("conversation-access"), use("knowledge")},
 		},
 		{
-			"as a table", "extends = [{ path = './mcp/tools/conversation/*.toml', strategy = 'after' }]\n", nil,
-			[]string{"Let JP find skills", use("conversation-access", yours), use("knowledge", yours)},
+			"as a table", "extends = [{ path = './mcp/tools/conversation/*.toml', strategy = 'after' }]\n",
+			[]string{"Let JP find skills", use("conversation-access"), use("knowledge")},
 		},
-		{"broken", "extends = [", nil, []string{"Load the definitions", "Let JP find skills", use("conversation-access", yours), use("knowledge", yours)}},
+		{"broken", "extends = [", []string{"Load the definitions", "Let JP find skills", use("conversation-access"), use("knowledge")}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
 			d.write("project/.jp/config.toml", test.config)
-			for _, persona := range test.personas {
-				d.write("project/.jp/config/personas/"+persona+".toml", "")
-			}
 			advice := d.install("jp").Advice
 			if len(advice) != len(test.want) {
 				t.Fatalf("advice %q", advice)

@@ -1,10 +1,8 @@
 package install
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/convtools/convtools/runtime/install/internal/configedit"
 )
@@ -45,32 +43,15 @@ func leftAlone(path string, err error) *ManualError {
 }
 
 // addByHand adds what can be written into the file in place of the change that
-// could not be made, in the form that fits what is there.
-func (e *ManualError) addByHand(format configedit.Format, src []byte, path []string, members []configedit.Member) {
-	var conflict *configedit.ConflictError
+// could not be made, where that would help.
+func (e *ManualError) addByHand(format configedit.Format, path []string, members []configedit.Member) {
 	var syntax *configedit.SyntaxError
 	var blocked *obstacle
-	inBraces := errors.As(e.Err, &conflict) && conflict.InBraces
-	if !inBraces && !errors.As(e.Err, &syntax) && (!errors.As(e.Err, &blocked) || !blocked.byHand) {
+	if !errors.As(e.Err, &syntax) && (!errors.As(e.Err, &blocked) || !blocked.byHand) {
 		return
 	}
-	around, name := path[:len(path)-1], path[len(path)-1:]
-	const commas = ", with commas between what is there"
-	switch {
-	case inBraces:
-		e.Where = "put this between the braces of " + strings.Join(around, ".") + commas
-		e.Snippet = configedit.MemberSnippet(format, name, members)
-	case format == configedit.TOML:
-		e.Where = "put this at the end of the file"
-		e.Snippet = configedit.Snippet(format, path, members)
-	case blocked != nil && len(bytes.TrimSpace(src)) == 0:
-		e.Where = "write this into the file"
-		e.Snippet = configedit.Snippet(format, path, members)
-	case bytes.Contains(src, []byte(`"`+around[0]+`"`)): // as far as can be told
-		e.Where = fmt.Sprintf("put this between the braces of %q%s", strings.Join(around, "."), commas)
-		e.Snippet = configedit.MemberSnippet(format, name, members)
-	default:
-		e.Where = "put this between the outermost braces" + commas
-		e.Snippet = configedit.MemberSnippet(format, path, members)
+	e.Where, e.Snippet = "put this at the end of the file", configedit.Snippet(format, path, members)
+	if format != configedit.TOML {
+		e.Where = fmt.Sprintf("put this between the outermost braces, with commas between what is there; where there is a %q already, what is inside of this one goes into that", path[0])
 	}
 }

@@ -120,7 +120,6 @@ func (b *Base) checkTopic(ctx context.Context, fs *findings, m *mentions) error 
 	}
 	t.checkPatterns(ctx, fs)
 	t.checkSlugs(fs)
-	t.checkNames(ctx, fs)
 	t.checkLinked(fs)
 	t.checkSkills(fs)
 	known := t.targets()

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/base/cases"
+	"github.com/convtools/convtools/runtime/coerce"
 )
 
 // What is asked for by slug is answered without a look at the whole topic. The
@@ -160,7 +161,7 @@ func randomName(r *rand.Rand, names []string) string {
 func randomList(r *rand.Rand, names []string, key string) string {
 	var entries []string
 	for range r.IntN(3) {
-		entries = append(entries, jsonString(randomName(r, names)))
+		entries = append(entries, coerce.JSON(randomName(r, names)))
 	}
 	return key + " = [" + strings.Join(entries, ", ") + "]\n"
 }

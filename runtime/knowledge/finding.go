@@ -20,7 +20,6 @@ const (
 	RuleLeftOut      = "KB002" // something in it is no subject: links, pipes, what is beyond the limits
 	RuleCollision    = "KB003" // files that share a slug
 	RuleDeadPattern  = "KB004" // an entry of learned or disabled that nothing matches
-	RuleBadPattern   = "KB005" // one that is malformed
 	RuleBinary       = "KB006" // a file that is no text
 	RuleEncoding     = "KB007" // a text that is not UTF-8
 	RuleTooLarge     = "KB008" // a file over the limit
@@ -32,7 +31,6 @@ const (
 	RuleUnreadable   = "KB014" // a file that cannot be read
 	RuleExtension    = "KB015" // a version number that is taken for an extension
 	RuleOutside      = "KB016" // a topic's directory that is a link out of the workspace
-	RuleAmbiguous    = "KB017" // a file that has a pattern for its name
 	RuleHiddenTarget = "KB018" // a link that leads to a hidden or disabled subject
 	RuleMore         = "KB099" // findings that are counted only
 )

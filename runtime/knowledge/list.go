@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
@@ -176,7 +177,7 @@ func (l *lister) counted(indexes []int) []string {
 		if folder != "" {
 			where, pattern = "under "+text.Line(folder)+"/", match.QuoteMeta(folder)+"/**"
 		}
-		lines = append(lines, fmt.Sprintf("- … %s more %s: use subjects=%s", text.Number(counts[folder]), where, jsonString(pattern)))
+		lines = append(lines, fmt.Sprintf("- … %s more %s: use subjects=%s", text.Number(counts[folder]), where, coerce.JSON(pattern)))
 	}
 	return lines
 }

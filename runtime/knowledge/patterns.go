@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -64,11 +65,7 @@ func (e deadEntry) warning(topic string) Warning {
 	if e.at.File == "-k" {
 		where = "of -k"
 	}
-	reason := "matches no subject"
-	if e.Reason != "" {
-		reason = e.Reason
-	}
-	message := fmt.Sprintf("%s %s %s", text.Quote(e.Pattern), where, reason)
+	message := fmt.Sprintf("%s %s matches no subject", text.Quote(e.Pattern), where)
 	if e.hint != "" {
 		message += "; " + e.hint
 	}
@@ -78,37 +75,7 @@ func (e deadEntry) warning(topic string) Warning {
 // checkPatterns reports the entries of the configuration that do nothing.
 func (t *topic) checkPatterns(ctx context.Context, fs *findings) {
 	for _, e := range t.deadEntries(ctx) {
-		if e.Reason != "" {
-			fs.config(RuleBadPattern, diag.Error, e.at, "* stands for one level and ** for all levels", "%s in %s of topic %q %s", text.Quote(e.Pattern), e.Field, t.ID, e.Reason)
-			continue
-		}
-		hint := e.hint
-		if hint == "" {
-			hint = "remove the entry, or correct it"
-		}
-		fs.config(RuleDeadPattern, diag.Warning, e.at, hint, "%s in %s of topic %q matches no subject", text.Quote(e.Pattern), e.Field, t.ID)
-	}
-}
-
-// maxOddSlugs is how many names that are globs too are tried as such.
-const maxOddSlugs = 32
-
-// checkNames finds files that take the place of a pattern that people use.
-func (t *topic) checkNames(ctx context.Context, fs *findings) {
-	tried := 0
-	last := ""
-	for _, i := range t.set.Visible() {
-		s := &t.tree.Subjects[i]
-		if s.Slug == last || match.QuoteMeta(s.Slug) == s.Slug || tried == maxOddSlugs {
-			continue
-		}
-		last = s.Slug
-		tried++
-		found, err := t.set.Resolve(ctx, []string{s.Slug}, false)
-		if err != nil || len(found.Ambiguous) == 0 {
-			continue
-		}
-		fs.file(RuleAmbiguous, diag.Warning, s.Path, 0, "rename the file", "the pattern %s loads this file alone, and not %s that it matches",
-			quoteName(s.Slug), otherSubjects(found.Ambiguous[0].Others))
+		fs.config(RuleDeadPattern, diag.Warning, e.at, cmp.Or(e.hint, "remove the entry, or correct it"),
+			"%s in %s of topic %q matches no subject", text.Quote(e.Pattern), e.Field, t.ID)
 	}
 }

@@ -1,12 +1,12 @@
 package knowledge
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
@@ -89,15 +89,13 @@ func (r *remarks) missed(missed []match.Miss) {
 // ambiguous names the patterns that were taken for names.
 func (r *remarks) ambiguous(patterns []match.Ambiguity) {
 	for _, p := range patterns {
-		line := fmt.Sprintf("(note: %s is the name of a subject, and was taken for that; as a pattern it matches %s", text.Quote(p.Pattern), otherSubjects(p.Others))
+		line := fmt.Sprintf("(note: %s is the name of a subject, and was taken for that; as a pattern it matches %s", text.Quote(p.Pattern), text.Count(p.Others, "other subject", "other subjects"))
 		if p.Glob != "" {
-			line += ": write it as " + jsonString(p.Glob) + " to load by it"
+			line += ": write it as " + coerce.JSON(p.Glob) + " to load by it"
 		}
 		r.lines = append(r.lines, line+")")
 	}
 }
-
-func otherSubjects(n int) string { return text.Count(n, "other subject", "other subjects") }
 
 func (r *remarks) empty() bool { return len(r.groups)+len(r.lines)+len(r.notes) == 0 }
 
@@ -155,20 +153,9 @@ func anyOf(names []string) string {
 func jsonList(names []string) string {
 	quoted := make([]string, len(names))
 	for i, name := range names {
-		quoted[i] = jsonString(name)
+		quoted[i] = coerce.JSON(name)
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
-}
-
-// jsonString writes a name the way it stands in a call.
-func jsonString(s string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		return strconv.Quote(s)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // largest is the size of the largest file that is read, and of the largest answer.

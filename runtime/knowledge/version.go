@@ -21,33 +21,25 @@ const settled = 2 * time.Second
 type watch struct {
 	mu     sync.Mutex
 	value  string
-	paths  []string
-	stamps []stamp
-	again  bool // the times of files do not show the next change yet
+	stamps map[string]stamp // by path
+	again  bool             // the times of files do not show the next change yet
 }
 
-// stamp is when a file or directory was changed last, and its size; zero where there
-// is none.
-type stamp struct {
-	changed time.Time
-	size    int64
-}
+// stamp is when a file or directory was changed last, in nanoseconds, and its size; zero
+// where there is none, or it cannot be looked at.
+type stamp struct{ changed, size int64 }
 
 func stampOf(path string) stamp {
 	info, err := os.Stat(path)
 	if err != nil {
-		return stamp{} // What cannot be looked at is as good as missing.
+		return stamp{}
 	}
-	return stamp{info.ModTime(), info.Size()}
-}
-
-func (w *watch) add(path string) {
-	w.paths, w.stamps = append(w.paths, path), append(w.stamps, stampOf(path))
+	return stamp{info.ModTime().UnixNano(), info.Size()}
 }
 
 func (w *watch) unchanged() bool {
-	for i, path := range w.paths {
-		if now := stampOf(path); now.size != w.stamps[i].size || !now.changed.Equal(w.stamps[i].changed) {
+	for path, before := range w.stamps {
+		if stampOf(path) != before {
 			return false
 		}
 	}
@@ -62,23 +54,24 @@ func (f *family) version(ctx context.Context) string {
 	if f.unchanged() {
 		return f.value
 	}
-	now := &watch{}
-	now.value = f.look(ctx, now)
+	stamps := map[string]stamp{}
+	value := f.look(ctx, func(path string) { stamps[path] = stampOf(path) })
 	if ctx.Err() != nil {
 		return f.value // A look that was cut off has not seen everything.
 	}
-	f.value, f.paths, f.stamps, f.again = now.value, now.paths, now.stamps, false
-	for _, s := range now.stamps {
-		f.again = f.again || f.host.Now().Sub(s.changed) < settled
+	f.value, f.stamps, f.again = value, stamps, false
+	recent := f.host.Now().Add(-settled).UnixNano()
+	for _, s := range stamps {
+		f.again = f.again || s.changed > recent
 	}
 	return f.value
 }
 
-// look returns a hash of what a version depends on, and adds everything whose change
-// may change it.
-func (f *family) look(ctx context.Context, w *watch) string {
+// look returns a hash of what a version depends on, and before it looks at anything
+// whose change may change that, it calls watched.
+func (f *family) look(ctx context.Context, watched func(path string)) string {
 	for _, path := range kbconfig.Paths(located(f.host.Dir, f.host.Getenv), f.host.Getenv) {
-		w.add(path)
+		watched(path)
 	}
 	hash := sha256.New()
 	b, err := f.open("")
@@ -88,14 +81,14 @@ func (f *family) look(ctx context.Context, w *watch) string {
 	}
 	for _, config := range b.enabled() {
 		fmt.Fprintf(hash, "%q%q%q", config.ID, config.Title, config.Introduction)
-		w.add(b.dir(config))
+		watched(b.dir(config))
 		t, err := b.scan(ctx, config)
 		if err != nil {
 			fmt.Fprintf(hash, "%v", err)
 			continue
 		}
 		for _, below := range t.tree.Dirs {
-			w.add(filepath.Join(b.dir(config), filepath.FromSlash(below)))
+			watched(filepath.Join(b.dir(config), filepath.FromSlash(below)))
 		}
 		for _, i := range t.set.Visible() {
 			fmt.Fprintf(hash, "%q%v", t.tree.Subjects[i].Name, t.set.Learned(i))

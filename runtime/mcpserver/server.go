@@ -192,7 +192,7 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 	}
 	switch result := result.(type) {
 	case *mcp.CallToolResult:
-		return toolResult{result}, nil
+		return newToolResult(result)
 	case *mcp.InitializeResult:
 		s.introduce(ctx, req, &result.Instructions)
 		// Over HTTP this era would be told of changes on a stream that is not served.

@@ -1,12 +1,10 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -169,39 +167,42 @@ func (s *Server) result(answer string, err error) (*mcp.CallToolResult, error) {
 	return result, nil
 }
 
-// toolResult is a result that is written as the SDK writes it, but with its text encoded
-// once: the SDK goes through it again with each object that it stands in, which for a long
-// answer takes longer than to find it.
-type toolResult struct{ *mcp.CallToolResult }
-
-// MarshalJSON implements [json.Marshaler].
-func (r toolResult) MarshalJSON() ([]byte, error) {
-	const before, empty = `{"content":[`, `{"content":[]`
-	text, ok := r.onlyText()
-	if !ok {
-		return r.CallToolResult.MarshalJSON()
-	}
-	rest := *r.CallToolResult
-	rest.Content = []mcp.Content{}
-	around, err := rest.MarshalJSON()
-	if err != nil || !bytes.HasPrefix(around, []byte(empty)) {
-		return r.CallToolResult.MarshalJSON()
-	}
-	quoted, err := json.Marshal(text)
-	if err != nil {
-		return nil, fmt.Errorf("writing the result: %w", err)
-	}
-	return slices.Concat([]byte(before+`{"type":"text","text":`), quoted, []byte("}"), around[len(before):]), nil
+// toolResult is an [mcp.CallToolResult] with a text alone. The SDK goes through a text again
+// with each object that it stands in and that writes itself, which for a long answer takes
+// longer than to find it: this one is written in one go.
+type toolResult struct {
+	mcp.ResultBase
+	Content           [1]textContent `json:"content"`
+	StructuredContent any            `json:"structuredContent,omitempty"`
+	IsError           bool           `json:"isError,omitempty"`
+	ResultType        string         `json:"resultType,omitempty"`
 }
 
-// onlyText returns the text of a result that has nothing else as its content.
-func (r toolResult) onlyText() (string, bool) {
+type textContent struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// newToolResult returns a result of a tool of ours as it is to be written.
+func newToolResult(r *mcp.CallToolResult) (mcp.Result, error) {
 	if len(r.Content) != 1 {
-		return "", false
+		return r, nil
 	}
 	c, ok := r.Content[0].(*mcp.TextContent)
 	if !ok || c.Meta != nil || c.Annotations != nil {
-		return "", false
+		return r, nil
 	}
-	return c.Text, true
+	written := &toolResult{
+		ResultBase: mcp.ResultBase{Meta: r.Meta}, Content: [...]textContent{{"text", c.Text}}, StructuredContent: r.StructuredContent, IsError: r.IsError,
+	}
+	// The rest only the SDK knows.
+	rest := *r
+	rest.Meta, rest.Content, rest.StructuredContent = nil, nil, nil
+	data, err := rest.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("writing the result: %w", err)
+	}
+	return written, json.Unmarshal(data, &struct {
+		ResultType *string `json:"resultType"`
+	}{&written.ResultType})
 }

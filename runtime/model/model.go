@@ -58,14 +58,14 @@ type Item struct {
 }
 
 // Kind is what an item is.
-type Kind int
+type Kind string
 
 const (
-	UserMessage  Kind = iota + 1
-	AgentMessage      // the model's own
-	Reasoning         // what the model thought, in Raw alone
-	ToolCall
-	ToolOutput
+	UserMessage  Kind = "user_message"
+	AgentMessage Kind = "agent_message" // the model's own
+	Reasoning    Kind = "reasoning"     // what the model thought, in Raw alone
+	ToolCall     Kind = "tool_call"
+	ToolOutput   Kind = "tool_output"
 )
 
 // Part is a piece of a message: a text, or an image where the address is not empty.

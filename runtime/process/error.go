@@ -92,48 +92,35 @@ var (
 	errStderrLimit = errors.New("limit on stderr passed")
 )
 
-func (c Command) badArgument(detail, hint string) *Error {
-	return &Error{Kind: BadArgument, Command: c.display(), Name: c.name(), Detail: detail, Hint: hint}
+func (c Command) failure(kind Kind, err error, detail, hint string) *Error {
+	return &Error{Kind: kind, Command: c.display(), Name: c.name(), Detail: detail, Hint: hint, Err: err}
 }
 
 func (c Command) ioError(doing string, err error) *Error {
-	return &Error{Kind: IO, Command: c.display(), Name: c.name(), Detail: doing + ": " + inline(err.Error(), maxReason), Err: err}
+	return c.failure(IO, err, doing+": "+inline(err.Error(), maxReason), "")
 }
 
 // stopped describes a run that ended because limited did, which the limits were
 // applied to, or because its parent did, which belongs to the caller. The parent
 // may live in another run whose limits have the same causes, so it comes first.
-func (c Command) stopped(parent, limited context.Context, limits Limits, stderr []byte) *Error {
-	e := &Error{Command: c.display(), Name: c.name(), Stderr: stderr}
+func (c Command) stopped(parent, limited context.Context, limits Limits, stderr []byte) (e *Error) {
 	cause := context.Cause(limited)
 	switch fromCaller := parent.Err() != nil && errors.Is(cause, context.Cause(parent)); {
 	case fromCaller && errors.Is(parent.Err(), context.DeadlineExceeded):
-		e.Kind = Timeout
-		e.Detail = "stopped because the time for the whole request was up"
-		e.Hint = "ask for less, or allow the request more time"
-		e.Err = context.DeadlineExceeded
+		e = c.failure(Timeout, context.DeadlineExceeded, "stopped because the time for the whole request was up", "ask for less, or allow the request more time")
 	case fromCaller && errors.Is(parent.Err(), cause):
-		e.Kind = Canceled
-		e.Detail = "stopped because the request was canceled"
-		e.Err = context.Canceled
+		e = c.failure(Canceled, context.Canceled, "stopped because the request was canceled", "")
 	case fromCaller:
-		e.Kind = Canceled
-		e.Detail = "stopped because the request was canceled: " + inline(cause.Error(), maxReason)
-		e.Err = fmt.Errorf("%w: %w", context.Canceled, cause)
+		e = c.failure(Canceled, fmt.Errorf("%w: %w", context.Canceled, cause), "stopped because the request was canceled: "+inline(cause.Error(), maxReason), "")
 	case errors.Is(cause, errOutputLimit):
-		e.Kind = OutputTooLarge
-		e.Detail = fmt.Sprintf("stopped because it printed more than %s", byteCount(limits.Stdout))
-		e.Hint = "ask it for less, or raise the output limit"
+		e = c.failure(OutputTooLarge, nil, "stopped because it printed more than "+byteCount(limits.Stdout), "ask it for less, or raise the output limit")
 	case errors.Is(cause, errStderrLimit):
-		e.Kind = StderrTooLarge
-		e.Detail = fmt.Sprintf("stopped because it printed more than %s to standard error", byteCount(limits.StderrTotal))
-		e.Hint = "find out from what it says there what is wrong with it"
+		e = c.failure(StderrTooLarge, nil, "stopped because it printed more than "+byteCount(limits.StderrTotal)+" to standard error",
+			"find out from what it says there what is wrong with it")
 	default:
-		e.Kind = Timeout
-		e.Detail = fmt.Sprintf("stopped because it did not finish within %s", limits.Timeout)
-		e.Hint = "ask it for less, or raise the time limit"
-		e.Err = context.DeadlineExceeded
+		e = c.failure(Timeout, context.DeadlineExceeded, fmt.Sprintf("stopped because it did not finish within %s", limits.Timeout), "ask it for less, or raise the time limit")
 	}
+	e.Stderr = stderr
 	return e
 }
 

@@ -27,14 +27,11 @@ type Exec struct{}
 
 // Run implements [Runner].
 func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
-	if err := cmd.validate(); err != nil {
-		return Result{}, err
-	}
-	path, err := cmd.program()
+	limits := cmd.Limits.withDefaults()
+	child, err := cmd.child(limits)
 	if err != nil {
 		return Result{}, err
 	}
-	limits := cmd.Limits.withDefaults()
 	limited, stop := limits.apply(ctx)
 	defer stop(nil)
 	if limited.Err() != nil {
@@ -42,13 +39,7 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 	}
 	stdout := &cappedBuffer{limit: limits.Stdout, exceeded: stop}
 	stderr := &headTail{limit: int(limits.Stderr), most: limits.StderrTotal, exceeded: stop}
-	child := &exec.Cmd{
-		Path: path, Args: append([]string{cmd.Path}, cmd.Args...), Dir: cmd.Dir, Env: cmd.Env,
-		Stdout: stdout, Stderr: stderr, WaitDelay: limits.Grace,
-	}
-	if child.Env == nil {
-		child.Env = DefaultEnv()
-	}
+	child.Stdout, child.Stderr = stdout, stderr
 	if cmd.Stdin != nil {
 		child.Stdin = bytes.NewReader(cmd.Stdin)
 	}
@@ -84,13 +75,27 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 		return Result{}, cmd.ioError("waiting for it to end", err)
 	}
 	if signal, ok := fatalSignal(child.ProcessState); ok {
-		return Result{}, &Error{
-			Kind: Signaled, Command: cmd.display(), Name: cmd.name(), Stderr: stderr.bytes(),
-			Detail: "ended by " + signal,
-			Hint:   "it crashed, or somebody or the system (short of memory?) killed it: try again, and look at its own log if it recurs",
-		}
+		e := cmd.failure(Signaled, nil, "ended by "+signal, "it crashed, or somebody or the system (short of memory?) killed it: try again, and look at its own log if it recurs")
+		e.Stderr = stderr.bytes()
+		return Result{}, e
 	}
 	return Result{Stdout: stdout.data, Stderr: stderr.bytes(), ExitCode: child.ProcessState.ExitCode()}, nil
+}
+
+// child is the command, ready to be started. The error is an [*Error].
+func (c Command) child(limits Limits) (*exec.Cmd, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	path, err := c.program()
+	if err != nil {
+		return nil, err
+	}
+	child := &exec.Cmd{Path: path, Args: append([]string{c.Path}, c.Args...), Dir: c.Dir, Env: c.Env, WaitDelay: limits.Grace}
+	if child.Env == nil {
+		child.Env = DefaultEnv()
+	}
+	return child, nil
 }
 
 // program finds the file to run, as an absolute path.
@@ -99,36 +104,23 @@ func (c Command) program() (string, error) {
 	if err == nil {
 		found, err = filepath.Abs(found)
 	}
-	e := &Error{Command: c.display(), Name: c.name(), Err: err}
 	switch {
 	case err == nil && isBatchFile(found):
-		e.Kind = NotExecutable
-		e.Detail = "a batch file, which the command interpreter would run, and that gives arguments a meaning"
-		e.Hint = "name the program that the batch file starts"
+		return "", c.failure(NotExecutable, nil, "a batch file, which the command interpreter would run, and that gives arguments a meaning",
+			"name the program that the batch file starts")
 	case err == nil:
 		return found, c.checkDir()
 	case errors.Is(err, exec.ErrDot):
-		e.Kind = NotFound
-		e.Detail = "found only in the current directory, where programs are not looked up"
-		e.Hint = "if that is the one, give its path"
+		return "", c.failure(NotFound, err, "found only in the current directory, where programs are not looked up", "if that is the one, give its path")
 	case errors.Is(err, fs.ErrPermission):
-		e.Kind = NotExecutable
-		e.Detail = "the file cannot be executed"
-		e.Hint = "give the path of a program, or make the file executable"
+		return "", c.failure(NotExecutable, err, "the file cannot be executed", "give the path of a program, or make the file executable")
 	case errors.Is(err, exec.ErrNotFound):
-		e.Kind = NotFound
-		e.Detail = "no such program in PATH"
-		e.Hint = "install it, or give its full path"
+		return "", c.failure(NotFound, err, "no such program in PATH", "install it, or give its full path")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNotDirectory):
-		e.Kind = NotFound
-		e.Detail = "no such file"
-		e.Hint = "correct the path"
+		return "", c.failure(NotFound, err, "no such file", "correct the path")
 	default: // a directory, for instance
-		e.Kind = NotExecutable
-		e.Detail = "not a program: " + reason(err)
-		e.Hint = "give the path of a program"
+		return "", c.failure(NotExecutable, err, "not a program: "+reason(err), "give the path of a program")
 	}
-	return "", e
 }
 
 // checkDir tells a missing directory from a missing program: the operating
@@ -145,36 +137,29 @@ func (c Command) checkDir() error {
 	if err != nil {
 		problem = "cannot be used: " + reason(err)
 	}
-	e := c.badArgument("the working directory "+problem, "name an existing directory")
-	e.Path, e.Err = c.Dir, err
+	e := c.failure(BadArgument, err, "the working directory "+problem, "name an existing directory")
+	e.Path = c.Dir
 	return e
 }
 
 // startError describes why the operating system did not start the program. The
 // program's file and the working directory existed a moment ago.
 func (c Command) startError(err error) *Error {
-	e := &Error{Command: c.display(), Name: c.name(), Err: err}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.Kind = NotExecutable
-		e.Detail = "the file is there, but what it needs to run is missing: its interpreter (the first line of a script) or its loader"
-		e.Hint = "install that, or name another program"
+		return c.failure(NotExecutable, err, "the file is there, but what it needs to run is missing: its interpreter (the first line of a script) or its loader",
+			"install that, or name another program")
 	case errors.Is(err, fs.ErrPermission):
-		e.Kind = NotExecutable
-		e.Detail = "the system refuses to run it: " + reason(err)
-		e.Hint = "make the file and its interpreter executable, and check that its file system allows programs"
+		return c.failure(NotExecutable, err, "the system refuses to run it: "+reason(err),
+			"make the file and its interpreter executable, and check that its file system allows programs")
 	case isBadFormat(err):
-		e.Kind = NotExecutable
-		e.Detail = "not a program for this system: " + reason(err)
-		e.Hint = "a script needs a first line such as #!/bin/sh; a program must be built for this machine"
+		return c.failure(NotExecutable, err, "not a program for this system: "+reason(err),
+			"a script needs a first line such as #!/bin/sh; a program must be built for this machine")
 	case isTooLong(err):
-		e.Kind = BadArgument
-		e.Detail = "the arguments and the environment are longer than the system allows"
-		e.Hint = "pass less, or pass it on standard input"
+		return c.failure(BadArgument, err, "the arguments and the environment are longer than the system allows", "pass less, or pass it on standard input")
 	default:
 		return c.ioError("starting it", err)
 	}
-	return e
 }
 
 // reason returns the innermost error's text: what the layers above it add, the

@@ -116,11 +116,11 @@ func (l Limits) apply(parent context.Context) (limited context.Context, stop con
 // caller wrote, before anything is started.
 func (c Command) validate() error {
 	if strings.TrimSpace(c.Path) == "" {
-		return c.badArgument("no program is named", "give the program's name or path")
+		return c.failure(BadArgument, nil, "no program is named", "give the program's name or path")
 	}
 	for i, arg := range c.Args {
 		if strings.ContainsRune(arg, 0) {
-			return c.badArgument(fmt.Sprintf("argument %d holds a NUL byte, which no program can be given", i+1), "remove it")
+			return c.failure(BadArgument, nil, fmt.Sprintf("argument %d holds a NUL byte, which no program can be given", i+1), "remove it")
 		}
 	}
 	return nil

@@ -24,19 +24,13 @@ type Talk struct {
 // Start starts a program to talk with, in a group of its own as Run has it. Of its limits, Grace and Stderr apply, and
 // Stdin has to be nil. Stop has to be called. An error is an [*Error].
 func (Exec) Start(cmd Command) (*Talk, error) {
-	if err := cmd.validate(); err != nil {
-		return nil, err
-	}
-	path, err := cmd.program()
+	limits := cmd.Limits.withDefaults()
+	child, err := cmd.child(limits)
 	if err != nil {
 		return nil, err
 	}
-	limits := cmd.Limits.withDefaults()
-	t := &Talk{stderr: &headTail{limit: int(limits.Stderr), most: 1 << 62}, grace: limits.Grace}
-	t.child = &exec.Cmd{Path: path, Args: append([]string{cmd.Path}, cmd.Args...), Dir: cmd.Dir, Env: cmd.Env, Stderr: t.stderr, WaitDelay: limits.Grace}
-	if t.child.Env == nil {
-		t.child.Env = DefaultEnv()
-	}
+	t := &Talk{child: child, stderr: &headTail{limit: int(limits.Stderr), most: 1 << 62}, grace: limits.Grace}
+	child.Stderr = t.stderr
 	if t.Stdin, err = t.child.StdinPipe(); err != nil {
 		return nil, cmd.ioError("opening its input", err)
 	}

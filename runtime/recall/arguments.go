@@ -34,7 +34,7 @@ func listCall(q conversations.ListQuery) (command.Call, error) {
 		conversations.ByCreation: conversation.ListSortCreated,
 		conversations.ByUpdate:   conversation.ListSortUpdated,
 	}[q.Sort]
-	if !ok || len(q.IDs) > 0 || len(q.Exclude) > 0 || len(q.Labels) > 0 || q.UserOnly {
+	if !ok || q.Both || len(q.IDs) > 0 || len(q.Exclude) > 0 || len(q.Labels) > 0 || q.UserOnly {
 		return unsupported("listing conversations in this way")
 	}
 	p := conversation.ListParams{
@@ -52,7 +52,7 @@ func listCall(q conversations.ListQuery) (command.Call, error) {
 }
 
 func searchCall(q conversations.SearchQuery) (command.Call, error) {
-	if q.Archived || len(q.Labels) > 0 || len(q.Exclude) > 1 || q.Regexp || q.Sort != conversations.ByActivity || q.Ascending || q.MaxConversations > 0 || q.MaxMatchesOfEach > 0 {
+	if q.Archived || q.Both || len(q.Labels) > 0 || len(q.Exclude) > 1 || q.Regexp || q.Sort != conversations.ByActivity || q.Ascending || q.MaxConversations > 0 || q.MaxMatchesOfEach > 0 {
 		return unsupported("searching conversations in this way")
 	}
 	p := conversation.GrepParams{

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
@@ -38,7 +37,7 @@ func (b *blocks) add(m *conversations.Message, withID bool) {
 		b.WriteString(" id: " + messageID(m))
 	}
 	body := m.Text
-	if utf8.RuneCountInString(body) < m.Chars {
+	if m.Cut {
 		body += "..."
 	}
 	b.WriteByte('\n')
@@ -66,18 +65,8 @@ func nameOf(c *transcript.Conversation) string {
 	if strings.TrimFunc(c.Title, conversations.IsSpace) != "" {
 		return clip(text.Line(c.Title), maxTitle)
 	}
-	return text.Line(first(cmp.Or(c.NativeID, string(c.ID)), 8))
-}
-
-// first is the first n characters of a text.
-func first(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
+	id, _, _ := text.Ends(cmp.Or(c.NativeID, string(c.ID)), 8, 0)
+	return text.Line(id)
 }
 
 // withoutSeparators puts a backslash before each line of three hyphens, and before those

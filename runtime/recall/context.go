@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 )
@@ -57,7 +58,8 @@ func (a *around) read(ctx context.Context, source conversations.Source) error {
 	if a.params.Part > a.parts {
 		return contract.Fixable(fmt.Sprintf("part=%d is none of this message: it has %s.", a.params.Part, count(a.parts, "part", "parts")))
 	}
-	a.part = a.message.Text[len(first(a.message.Text, maxContext*(a.params.Part-1))):]
+	before, _, _ := text.Ends(a.message.Text, maxContext*(a.params.Part-1), 0)
+	a.part = a.message.Text[len(before):]
 	if a.params.Before+a.params.After == 0 || a.parts > 1 {
 		return nil
 	}
@@ -98,10 +100,7 @@ func (a *around) fit(messages []conversations.Message) {
 // text is the answer for a model.
 func (a *around) text() string {
 	shown := *a.message
-	shown.Text = a.part
-	if a.params.Part == a.parts {
-		shown.Chars = 0 // nothing follows
-	}
+	shown.Text, shown.Cut = a.part, a.params.Part < a.parts
 	all := append(a.beside, shown)
 	slices.SortFunc(all, func(x, y conversations.Message) int { return x.Position.Event - y.Position.Event })
 	var b blocks

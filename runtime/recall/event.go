@@ -26,23 +26,11 @@ const (
 
 // kindOf is the event kind of a recorded kind; empty for those that are not shown.
 func kindOf(kind transcript.Kind) string {
-	switch kind {
-	case transcript.KindUser:
-		return kindUser
-	case transcript.KindAssistant:
-		return kindAssistant
-	case transcript.KindReasoning:
-		return kindReasoning
-	case transcript.KindStructured:
-		return kindStructured
-	case transcript.KindToolCall:
-		return kindToolCall
-	case transcript.KindToolResult:
-		return kindToolResult
-	case transcript.KindInquiry, transcript.KindInquiryResponse:
+	switch {
+	case kind == transcript.KindInquiryResponse:
 		return kindInquiry
-	case transcript.KindSystem:
-		return kindSystem
+	case kind.Numbered():
+		return kind.String()
 	default:
 		return ""
 	}
@@ -194,15 +182,6 @@ func (c toolCalls) match(e *conversations.Event, kind string) int {
 
 // isIdentifier reports whether s looks like the id of a conversation.
 func isIdentifier(s string) bool {
-	if len(s) == 0 || len(s) > 128 {
-		return false
-	}
-	for i := range len(s) {
-		switch b := s[i]; {
-		case 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z', '0' <= b && b <= '9', b == '.', b == '_', b == '-':
-		default:
-			return false
-		}
-	}
-	return true
+	const inside = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+	return 0 < len(s) && len(s) <= 128 && strings.Trim(s, inside) == ""
 }

@@ -42,51 +42,43 @@ func failure(ctx context.Context, err error) error {
 		unavailable *conversations.UnavailableError
 		database    *conversations.MissingDatabaseError
 	)
+	fixable := func(message, detail string) error {
+		return &contract.Error{Message: message, Detail: detail, Caller: true, Err: err}
+	}
 	switch {
 	case errors.As(err, &worded):
 		return worded
 	case errors.As(err, &database):
-		const message = "Database not found: the environment variable %s names a file that does not exist."
-		return &contract.Error{
-			Message: fmt.Sprintf(message, database.Variable),
-			Detail:  fmt.Sprintf("Database not found: the environment variable %s names %s, which does not exist.", database.Variable, shown(database.Path)),
-			Caller:  true, Err: err,
-		}
+		message := "Database not found: the environment variable " + database.Variable + " names "
+		return fixable(message+"a file that does not exist.", message+shown(database.Path)+", which does not exist.")
 	case errors.As(err, &unavailable) && (unavailable.Program != "" || unavailable.Setting != ""):
 		return ofProgram(unavailable)
 	case ctx.Err() != nil:
 		return stopped(ctx, err)
 	case errors.As(err, &bad):
-		return &contract.Error{Message: sentence(badIDs(err)) + otherIDs, Caller: true, Err: err}
+		return fixable(sentence(badIDs(err))+otherIDs, "")
 	case errors.As(err, &missing):
 		return notFound(missing, err)
 	case errors.As(err, &nowhere):
 		return noWorkspace(nowhere)
 	case errors.As(err, &excluded):
 		const message = "The user has excluded the conversations of this project: they are not looked up."
-		return &contract.Error{Message: message, Detail: message + " " + shown(excluded.By) + " does that.", Caller: true, Err: err}
+		return fixable(message, message+" "+shown(excluded.By)+" does that.")
 	case errors.As(err, &settings):
 		const message = "No conversations are looked up, because the user's settings about them cannot be used"
 		return &contract.Error{Message: message + ".", Detail: message + ": " + shown(settings.Error()) + ".", Err: err}
 	case errors.As(err, &outside):
-		return leadsOutside(outside)
+		const message = "The conversations of this workspace are not looked up: "
+		return fixable(message+"the project's own files lead out of the project. The user can allow that in their own configuration: directories of [trust].",
+			message+shown(outside.Error())+".")
 	case errors.As(err, &turn):
-		return &contract.Error{
-			Message: fmt.Sprintf("%s (conversation has %s). Turns count from 1; last=1 reads the last one.", outOfRange("turn", turn.Turn), count(turn.Turns, "turn", "turns")),
-			Caller:  true, Err: err,
-		}
+		return fixable(fmt.Sprintf("%s (conversation has %s). Turns count from 1; last=1 reads the last one.", outOfRange("turn", turn.Turn), count(turn.Turns, "turn", "turns")), "")
 	case errors.As(err, &event):
-		return &contract.Error{
-			Message: fmt.Sprintf("%s (conversation has %s). Events count from 1 through the whole conversation.", outOfRange("event", event.Number), count(event.Events, "event", "events")),
-			Caller:  true, Err: err,
-		}
+		return fixable(fmt.Sprintf("%s (conversation has %s). Events count from 1 through the whole conversation.", outOfRange("event", event.Number), count(event.Events, "event", "events")), "")
 	case errors.As(err, &pattern):
-		return &contract.Error{Message: badPattern(pattern), Caller: true, Err: err}
+		return fixable(badPattern(pattern), "")
 	case errors.As(err, &unreadable):
-		return &contract.Error{
-			Message: "Conversation " + string(unreadable.ID) + " cannot be read" + because(unreadable.Err) + ".",
-			Detail:  sentence(shown(unreadable.Err.Error())), Caller: true, Err: err,
-		}
+		return fixable("Conversation "+string(unreadable.ID)+" cannot be read"+because(unreadable.Err)+".", sentence(shown(unreadable.Err.Error())))
 	case errors.As(err, &unavailable):
 		return ofStore(unavailable)
 	default:
@@ -141,7 +133,7 @@ func notFound(e *conversations.NotFoundError, err error) error {
 		rest += " Nearest ids: " + bounded(names(e.Nearest), ", ", maxNames) + "."
 	}
 	if len(e.Unread) > 0 {
-		rest += " What could not be read may have more: " + namely(e.Unread, "") + "."
+		rest += " What could not be read may have more: " + namely(e.Unread) + "."
 	}
 	worded := &contract.Error{Message: what + "this project" + rest + otherIDs, Caller: true, Err: err}
 	if e.Place != "" {
@@ -169,30 +161,18 @@ func noWorkspace(e *conversations.NoWorkspaceError) error {
 	return &contract.Error{Message: word(filepath.Base(e.Dir)), Detail: word(e.Dir), Caller: true, NoProject: true, Err: e}
 }
 
-func leadsOutside(e *conversations.OutsideError) error {
-	const allow = " The user can allow that in their own configuration: directories of [trust]."
-	return &contract.Error{
-		Message: "The conversations of this workspace are not looked up: the project's own files lead out of the project." + allow,
-		Detail:  "The conversations of this workspace are not looked up: " + shown(e.Error()) + ".",
-		Caller:  true, Err: e,
-	}
-}
-
 func badPattern(e *conversations.PatternError) string {
-	switch e.Reason {
-	case conversations.PatternEmpty:
-		return "The pattern is empty."
-	case conversations.PatternHasNUL:
-		return "The pattern contains a NUL byte."
-	case conversations.PatternHasLines:
-		return "The pattern has more than one line, and the search goes line by line."
-	case conversations.PatternNotUTF8:
-		return "The pattern is not valid UTF-8."
-	case conversations.PatternTooLarge:
-		return "The pattern is too long. Use a shorter one."
-	default:
-		return "The pattern cannot be searched for."
+	why, ok := map[conversations.PatternReason]string{
+		conversations.PatternEmpty:    "is empty.",
+		conversations.PatternHasNUL:   "contains a NUL byte.",
+		conversations.PatternHasLines: "has more than one line, and the search goes line by line.",
+		conversations.PatternNotUTF8:  "is not valid UTF-8.",
+		conversations.PatternTooLarge: "is too long. Use a shorter one.",
+	}[e.Reason]
+	if !ok {
+		why = "cannot be searched for."
 	}
+	return "The pattern " + why
 }
 
 // ofStore is the error for conversations that cannot be read.

@@ -21,7 +21,7 @@ func (g *grepping) notes(e *conversation.GrepEnvelope, n, unlisted int) []string
 	case n == 0:
 		found = []string{fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", g.params.Offset, count(len(g.ordered.places), "line", "lines"), len(g.ordered.places)-1)}
 	default:
-		found = g.shown(e, n, unlisted)
+		found = g.shown(n, unlisted)
 	}
 	wrong := append(remarks(g.call), notSearched(g.searched.aside.Problems)...)
 	var notes []string
@@ -53,13 +53,13 @@ func notSearched(problems []conversations.Problem) []string {
 		say = append(say, "Searched only up to where it is damaged: "+bounded(damaged, ", ", maxListed)+".")
 	}
 	if len(others) > 0 {
-		say = append(say, "Not searched: "+namely(others, "")+".")
+		say = append(say, "Not searched: "+namely(others)+".")
 	}
 	return say
 }
 
 // shown says what of all that matches is shown, and which calls show more.
-func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string {
+func (g *grepping) shown(n, unlisted int) []string {
 	var say []string
 	next := g.params.Offset + n
 	if g.query.Archived {

@@ -322,9 +322,9 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	}
 	e.Notes = append(e.Notes, asideNotes(l.Aside.Problems, func(left []conversations.Problem) string {
 		if slices.ContainsFunc(left, func(p conversations.Problem) bool { return p.ID == "" }) {
-			return "Not listed: " + namely(left, "") + "."
+			return "Not listed: " + namely(left) + "."
 		}
-		return fmt.Sprintf("Not listed, because %s cannot be read: %s.", count(len(left), "conversation", "conversations"), namely(left, ""))
+		return fmt.Sprintf("Not listed, because %s cannot be read: %s.", count(len(left), "conversation", "conversations"), namely(left))
 	})...)
 	return &e
 }

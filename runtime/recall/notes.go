@@ -52,24 +52,23 @@ func asideNotes(problems []conversations.Problem, others func([]conversations.Pr
 	}
 	var notes []string
 	if len(same) > 0 {
-		notes = append(notes, "Of directories with the same id only one is read: "+namely(same, "")+".")
+		notes = append(notes, "Of directories with the same id only one is read: "+namely(same)+".")
 	}
 	if len(left) > 0 {
 		notes = append(notes, others(left))
 	}
 	if len(fields) > 0 {
-		notes = append(notes, "Not usable, and taken for missing: "+namely(fields, "")+".")
+		notes = append(notes, "Not usable, and taken for missing: "+namely(fields)+".")
 	}
 	if len(reported) > 0 {
-		notes = append(notes, fmt.Sprintf("The conversation command line reports %s: %s.", count(len(reported), "problem", "problems"), namely(reported, "")))
+		notes = append(notes, fmt.Sprintf("The conversation command line reports %s: %s.", count(len(reported), "problem", "problems"), namely(reported)))
 	}
 	return notes
 }
 
 // namely lists the first of some problems: the conversations and what is wrong
-// with them, without anything that is recorded or the name of a file. damaged
-// stands before what is wrong with damaged events.
-func namely(list []conversations.Problem, damaged string) string {
+// with them, without anything that is recorded or the name of a file.
+func namely(list []conversations.Problem) string {
 	parts := make([]string, len(list))
 	for i, p := range list {
 		parts[i] = "a whole store"
@@ -83,11 +82,7 @@ func namely(list []conversations.Problem, damaged string) string {
 		case p.Source != "" && p.Source != jp.Name:
 			parts[i] = "some of " + p.Source
 		}
-		why := reason(&p)
-		if p.Kind == conversations.DamagedEvents {
-			why = damaged + why
-		}
-		if why != "" {
+		if why := reason(&p); why != "" {
 			parts[i] += " (" + why + ")"
 		}
 	}
@@ -97,31 +92,30 @@ func namely(list []conversations.Problem, damaged string) string {
 // reason is what is wrong, in our own words; empty where only others have words
 // for it.
 func reason(p *conversations.Problem) string {
-	switch {
-	case p.Kind == conversations.Reported:
+	switch p.Kind {
+	case conversations.Reported:
 		return ""
-	case p.Kind == conversations.Duplicate:
+	case conversations.Duplicate:
 		return "another directory has the same id"
-	case p.Kind == conversations.Outside:
+	case conversations.Outside:
 		return cmp.Or(p.File, "it") + " is a link that leads out of the store"
-	case p.Kind == conversations.Linked:
+	case conversations.Linked:
 		return "it is a link; only directories are read"
-	case p.Kind == conversations.Vanishing:
+	case conversations.Vanishing:
 		return "its directory is renamed or removed again and again"
-	case p.Kind == conversations.DamagedEvents:
+	case conversations.DamagedEvents:
 		return clip(text.Line(p.Err.Error()), maxReason)
-	case p.Kind == conversations.BadField:
+	case conversations.BadField:
 		return p.Field
-	case p.Kind == conversations.TooLarge:
+	case conversations.TooLarge:
 		return p.Err.Error()
-	case p.Kind == conversations.SwitchedOff:
+	case conversations.SwitchedOff:
 		return "the user's settings switch it off"
+	case conversations.BadMetadata:
+		return "its metadata cannot be used" + because(p.Err)
+	default:
+		return "it cannot be read" + because(p.Err)
 	}
-	what := "it cannot be read"
-	if p.Kind == conversations.BadMetadata {
-		what = "its metadata cannot be used"
-	}
-	return what + because(p.Err)
 }
 
 // because is what of a cause a model is told.

@@ -31,8 +31,9 @@ type Open func(dir string) (conversations.Source, error)
 // Tools implements the handlers of the conversation tools.
 type Tools struct {
 	open Open
-	// everywhere opens the conversations of all projects.
-	everywhere Open
+	// everywhere opens the conversations of all projects, those of some kinds of stores, or
+	// of all where it is called with none.
+	everywhere func(dir string, sources []string) (conversations.Source, error)
 	// sources returns the kinds of stores that a search asks that names none.
 	sources func(dir string) ([]string, error)
 	now     func() time.Time
@@ -47,7 +48,11 @@ var _ conversation.Handler = (*Tools)(nil)
 
 // New returns handlers for the conversations that open opens, for each call anew.
 func New(open Open) *Tools {
-	return &Tools{open: open, everywhere: open, sources: func(string) ([]string, error) { return nil, nil }, now: time.Now, uncounted: func(string, []string) bool { return false }, counting: countBriefly}
+	return &Tools{
+		open: open, everywhere: func(dir string, _ []string) (conversations.Source, error) { return open(dir) },
+		sources: func(string) ([]string, error) { return nil, nil }, now: time.Now,
+		uncounted: func(string, []string) bool { return false }, counting: countBriefly,
+	}
 }
 
 // ask opens the source for a call and asks it. The error is worded.

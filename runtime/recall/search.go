@@ -2,7 +2,6 @@ package recall
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -55,12 +54,15 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 		return nil, coerce.Unmet(&call, problems)
 	}
 	s.query.MaxText, s.query.Counting, s.query.Own = maxText, t.counting(), isRecallTool()
-	err := t.askOf(ctx, t.everywhere, call, func(ctx context.Context, source conversations.Source) (err error) {
+	open := func(dir string) (_ conversations.Source, err error) {
 		if len(p.Sources) == 0 {
-			if s.query.Sources, err = t.sources(call.Context.Dir); err != nil {
-				return err
+			if s.query.Sources, err = t.sources(dir); err != nil {
+				return nil, err
 			}
 		}
+		return t.everywhere(dir, s.query.Sources)
+	}
+	err := t.askOf(ctx, open, call, func(ctx context.Context, source conversations.Source) (err error) {
 		undone := "it may be among these"
 		if !slices.ContainsFunc(s.query.Sources, conversations.IsProgram) {
 			undone = ""
@@ -196,25 +198,8 @@ func (s *searching) next() string {
 
 // missedNotes are the notes about what could not be searched, or not to its end.
 func missedNotes(problems []conversations.Problem) []string {
-	var damaged []string
-	var left []conversations.Problem
-	for _, p := range problems {
-		switch p.Kind {
-		case conversations.DamagedEvents:
-			damaged = append(damaged, string(p.ID))
-		case conversations.BadField, conversations.Duplicate: // nothing is missed
-		default:
-			left = append(left, p)
-		}
-	}
-	var notes []string
-	if len(damaged) > 0 {
-		notes = append(notes, "Searched only up to where it is damaged: "+bounded(damaged, ", ", maxListed)+".")
-	}
-	if len(left) > 0 {
-		notes = append(notes, "Not searched: "+namely(left, "")+".")
-	}
-	return notes
+	isDuplicate := func(p conversations.Problem) bool { return p.Kind == conversations.Duplicate } // of which nothing is missed
+	return notSearched(slices.DeleteFunc(slices.Clone(problems), isDuplicate))
 }
 
 // structured answers conversation_search and conversation_context for programs.
@@ -251,7 +236,7 @@ func (s structured) Search(ctx context.Context, call contract.Call, p conversati
 		answer.Results = append(answer.Results, r)
 	}
 	answer.Notes = append(remarks(found.call), missedNotes(found.found.Aside.Problems)...)
-	return marshal(answer)
+	return coerce.JSON(answer), nil
 }
 
 // lettaAnswer is message and results as Letta has them; the other members are ours.
@@ -293,23 +278,14 @@ func ago(d time.Duration) string {
 	return fmt.Sprintf("%dd ago", d/(24*time.Hour))
 }
 
-func marshal(v any) (string, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return "", fmt.Errorf("writing the answer as JSON: %w", err)
-	}
-	return strings.TrimSuffix(b.String(), "\n"), nil
-}
-
 // Context answers conversation_context.
 func (t *Tools) Context(ctx context.Context, call contract.Call, p conversation.ContextParams) (string, error) {
 	s := &around{call: call, params: p}
 	if !s.parse() {
 		return "", contract.Fixable("There is no such message: its number is out of range.")
 	}
-	err := t.askOf(ctx, t.everywhere, call, func(ctx context.Context, source conversations.Source) error {
+	everywhere := func(dir string) (conversations.Source, error) { return t.everywhere(dir, nil) }
+	err := t.askOf(ctx, everywhere, call, func(ctx context.Context, source conversations.Source) error {
 		return s.read(ctx, source)
 	})
 	var missing *conversations.NotFoundError

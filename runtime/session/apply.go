@@ -175,9 +175,9 @@ func (b ItemRecorded) apply(s *State, e Event) error {
 		s.task.open = append(s.task.open, b.Call)
 		if counted(b.Call) {
 			used := Usage{Calls: 1}
-			s.usage.add(used)
-			c.Usage.add(used)
-			c.turn.Usage.add(used)
+			s.usage.Add(used)
+			c.Usage.Add(used)
+			c.turn.Usage.Add(used)
 		}
 	case ToolOutput:
 		i := slices.IndexFunc(s.task.open, func(call Call) bool { return call.ID == b.Item.CallID })
@@ -198,9 +198,9 @@ func (b TokenCount) apply(s *State, e Event) error {
 	if err != nil {
 		return err
 	}
-	s.usage.add(b.Usage)
-	c.Usage.add(b.Usage)
-	c.turn.Usage.add(b.Usage)
+	s.usage.Add(b.Usage)
+	c.Usage.Add(b.Usage)
+	c.turn.Usage.Add(b.Usage)
 	c.turn.Samples++
 	s.task.sampling = false
 	return nil
@@ -262,7 +262,7 @@ func (b FrameResolved) apply(s *State, e Event) error {
 			}
 			result := b.Result
 			f.Result = &result
-			c.turn.Usage.add(b.Result.Usage)
+			c.turn.Usage.Add(b.Result.Usage)
 			return nil
 		}
 	}

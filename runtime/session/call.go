@@ -13,30 +13,20 @@ func (d *decision) calls() {
 		case Ordinary:
 			d.do(RunTool{Task: t.ID, Conversation: caller, Call: call})
 			return
-		case Invalid:
-			d.refuse(call, &request.Refusal)
-		case List:
-			d.answer(call, d.state.mayConverse(caller), func() string { return d.state.listContent(caller) })
-		case History:
-			c, refusal := d.state.readable(caller, request)
-			d.answer(call, refusal, func() string { return d.state.historyContent(c, request.Limit) })
 		case Destroy:
 			c, refusal := d.destroyable(caller, request)
-			if refusal == nil {
-				d.destroy(c.ID)
+			if refusal != nil {
+				d.refuse(call, refusal)
+				continue
 			}
-			d.answer(call, refusal, func() string { return contentOK })
+			d.destroy(c.ID)
+			d.output(call, contentOK, true)
+		default:
+			content, success := d.state.Answer(caller, request)
+			d.output(call, content, success)
 		}
 	}
 	d.interrupts(caller)
-}
-
-func (d *decision) answer(call Call, refusal *Refusal, content func() string) {
-	if refusal != nil {
-		d.refuse(call, refusal)
-		return
-	}
-	d.output(call, content(), true)
 }
 
 func (d *decision) refuse(call Call, refusal *Refusal) {
@@ -147,7 +137,7 @@ func (d *decision) admit(caller string, turn LogicalTurn, depth, nth int) *Refus
 func (d *decision) creation(caller string, request Create, others int) (ConversationOpened, *Refusal) {
 	parent := d.state.Conversation(caller)
 	opening := ConversationOpened{Parent: caller, Context: parent.Context}
-	if refusal := validInput(input(request.UserInstruction, request.Items), "user_instruction"); refusal != nil {
+	if refusal := refuseInput(input(request.UserInstruction, request.Items), "user_instruction"); refusal != nil {
 		return opening, refusal
 	}
 	capabilities, refusal := parent.narrow(d.state.config, request.MCPAllowlist, request.Internal)
@@ -166,7 +156,7 @@ func (d *decision) creation(caller string, request Create, others int) (Conversa
 
 // sendable returns the target of a call of conv.send, or why it is refused.
 func (d *decision) sendable(caller string, request Send) (string, *Refusal) {
-	if refusal := validInput(input(request.Text, request.Items), "text"); refusal != nil {
+	if refusal := refuseInput(input(request.Text, request.Items), "text"); refusal != nil {
 		return "", refusal
 	}
 	c, refusal := d.state.addressed(caller, request.ConversationID)
@@ -200,11 +190,4 @@ func (d *decision) destroyable(caller string, request Destroy) (*Conversation, *
 		return nil, refuseRoot()
 	}
 	return c, d.state.free(caller, c.ID)
-}
-
-func validInput(parts []Part, field string) *Refusal {
-	if problem := problemOfInput(parts); problem != "" {
-		return &Refusal{Code: CodeInvalidArguments, Field: field, Reason: problem}
-	}
-	return nil
 }

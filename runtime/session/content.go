@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -36,27 +37,25 @@ func (r *Refusal) Content() string {
 // answerContent is the output of conv.create and conv.send (S-12, S-22, A-11). A status that is not of a completed
 // logical turn has ok, code and reason as well (A-16).
 type answerContent struct {
-	OK                   *bool    `json:"ok,omitempty"`
-	Code                 Code     `json:"code,omitempty"`
-	Reason               string   `json:"reason,omitempty"`
-	ConversationID       string   `json:"conversation_id"`
-	FirstUserMessage     *string  `json:"first_user_message,omitempty"`
-	FirstItemsCount      int      `json:"first_items_count,omitempty"`
-	LastAssistantMessage string   `json:"last_assistant_message"`
-	Status               Status   `json:"status"`
-	Error                *failure `json:"error,omitempty"`
-	Truncated            bool     `json:"truncated,omitempty"`
-}
-
-type failure struct {
-	Code    Code   `json:"code"`
-	Message string `json:"message"`
+	OK                   *bool   `json:"ok,omitempty"`
+	Code                 Code    `json:"code,omitempty"`
+	Reason               string  `json:"reason,omitempty"`
+	ConversationID       string  `json:"conversation_id"`
+	FirstUserMessage     *string `json:"first_user_message,omitempty"`
+	FirstItemsCount      int     `json:"first_items_count,omitempty"`
+	LastAssistantMessage string  `json:"last_assistant_message"`
+	Status               Status  `json:"status"`
+	Error                Failure `json:"error,omitzero"`
+	Truncated            bool    `json:"truncated,omitempty"`
 }
 
 // outputOf returns the output of the call of a frame that is resolved.
 func (s State) outputOf(f Frame) Item {
 	r := *f.Result
 	content := answerContent{ConversationID: f.Target, Status: r.Status}
+	if r.Failure.Code != "" {
+		content.Error = r.Failure
+	}
 	content.LastAssistantMessage, content.Truncated = cut(r.Message, s.config.MaxResultBytes)
 	if request, ok := f.Call.Request.(Create); ok {
 		content.FirstUserMessage, content.FirstItemsCount = request.UserInstruction, len(request.Items)
@@ -69,9 +68,6 @@ func (s State) outputOf(f Frame) Item {
 			StatusInterrupted: "the call was interrupted before it had a result",
 			StatusDestroyed:   "the conversation was destroyed before it had answered",
 		}[r.Status]
-	}
-	if r.Failure.Code != "" {
-		content.Error = &failure{Code: r.Failure.Code, Message: r.Failure.Message}
 	}
 	return Item{Kind: ToolOutput, Origin: FromTool, CallID: f.Call.ID, Tool: f.Call.Request.tool(), Content: object(content), Success: success}
 }
@@ -173,9 +169,7 @@ func (s State) historyContent(c *Conversation, limit *int) string {
 		room -= size
 		entries = append(entries, entry)
 	}
-	for i, j := 0, len(entries)-1; i < j; i, j = i+1, j-1 {
-		entries[i], entries[j] = entries[j], entries[i]
-	}
+	slices.Reverse(entries)
 	return object(struct {
 		Entries   []historyEntry `json:"entries"`
 		Truncated bool           `json:"truncated,omitempty"`

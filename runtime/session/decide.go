@@ -24,8 +24,8 @@ func (in Submit) decide(d *decision) error {
 	if refusal != nil {
 		return refusal
 	}
-	if problem := problemOfInput(in.Input); problem != "" {
-		return &Refusal{Code: CodeInvalidArguments, Field: "input", Reason: problem}
+	if refusal := refuseInput(in.Input, "input"); refusal != nil {
+		return refusal
 	}
 	id := d.state.submissions + 1
 	d.add(Event{Conversation: c.ID, Submission: id, Body: SubmissionQueued{Submission{
@@ -286,19 +286,16 @@ func refuseInterrupted() *Refusal {
 	return &Refusal{Code: CodeInterrupted, Reason: "the call was interrupted before it had a result"}
 }
 
-// problemOfInput returns what is wrong with an input, and an empty string where nothing is.
-func problemOfInput(parts []Part) string {
+// refuseInput returns why an input is refused, which is in a field, and nil where it is not.
+func refuseInput(parts []Part, field string) *Refusal {
 	if !slices.ContainsFunc(parts, func(p Part) bool { return p != Part{} }) {
-		return "at least one of a text and an item is required"
+		return &Refusal{Code: CodeInvalidArguments, Field: field, Reason: "at least one of a text and an item is required"}
 	}
 	for _, p := range parts {
-		if p.ImageURL != "" && !imageURL(p.ImageURL) {
-			return "the address of an image has to begin with data:, http:// or https://"
+		inline, web := strings.HasPrefix(p.ImageURL, "data:"), strings.HasPrefix(p.ImageURL, "http://") || strings.HasPrefix(p.ImageURL, "https://")
+		if p.ImageURL != "" && !inline && !web {
+			return &Refusal{Code: CodeInvalidArguments, Field: field, Reason: "the address of an image has to begin with data:, http:// or https://"}
 		}
 	}
-	return ""
-}
-
-func imageURL(address string) bool {
-	return strings.HasPrefix(address, "data:") || strings.HasPrefix(address, "http://") || strings.HasPrefix(address, "https://")
+	return nil
 }

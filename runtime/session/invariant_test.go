@@ -81,7 +81,7 @@ func checkAudited(t checker, s State, a audit, effects []Effect) {
 
 	var used Usage
 	for c := range s.Conversations() {
-		used.add(c.Usage)
+		used.Add(c.Usage)
 		logged := a.of[c.ID]
 		if c.Parent != "" && !s.Conversation(c.Parent).covers(c.Capabilities) {
 			t.Fatalf("I8: %s may do more than what created it", label(c.ID))
@@ -220,8 +220,8 @@ func (a audit) with(t checker, events []Event) audit {
 			}
 			switch b := b.(type) {
 			case TokenCount:
-				a.used.add(b.Usage)
-				c.turn.add(b.Usage)
+				a.used.Add(b.Usage)
+				c.turn.Add(b.Usage)
 			case ItemRecorded:
 				if b.Item.Kind == ToolCall && counted(b.Call) {
 					a.used.Calls++
@@ -237,7 +237,7 @@ func (a audit) with(t checker, events []Event) audit {
 			}
 		case FrameResolved:
 			if target, started := a.answers[e.Frame]; started {
-				c.turn.add(a.of[target].turn)
+				c.turn.Add(a.of[target].turn)
 				delete(a.answers, e.Frame)
 			}
 		case ConversationDestroyed:

@@ -57,11 +57,18 @@ type Usage struct {
 
 func (u Usage) tokens() int64 { return u.InputTokens + u.OutputTokens }
 
-func (u *Usage) add(v Usage) {
+// Add adds what has been used besides.
+func (u *Usage) Add(v Usage) {
 	u.InputTokens += v.InputTokens
 	u.OutputTokens += v.OutputTokens
 	u.Samples += v.Samples
 	u.Calls += v.Calls
+}
+
+// Minus returns what u has more than v.
+func (u Usage) Minus(v Usage) Usage {
+	u.Add(Usage{-v.InputTokens, -v.OutputTokens, -v.Samples, -v.Calls})
+	return u
 }
 
 // Budget is what a logical turn, with all that its calls start, may use. A zero field is no limit, a negative one allows
@@ -186,26 +193,23 @@ func (c Config) offers(name string) bool {
 // intersect returns the entries of a view that are within a name: the name itself where the view covers it, and
 // otherwise the tools of that server that it holds.
 func intersect(view []string, name string) []string {
-	server, _, one := strings.Cut(name, "/")
-	if slices.Contains(view, name) || slices.Contains(view, server) {
+	switch {
+	case holds(view, name):
 		return []string{name}
-	}
-	if one {
+	case strings.Contains(name, "/"):
 		return nil
 	}
-	var held []string
-	for _, entry := range view {
-		if strings.HasPrefix(entry, server+"/") {
-			held = append(held, entry)
-		}
-	}
-	return held
+	return slices.DeleteFunc(slices.Clone(view), func(entry string) bool { return !strings.HasPrefix(entry, name+"/") })
+}
+
+// holds reports whether a view covers a server or a tool of one.
+func holds(view []string, name string) bool {
+	server, _, _ := strings.Cut(name, "/")
+	return slices.Contains(view, name) || slices.Contains(view, server)
 }
 
 // Allows reports whether a conversation may use a tool of an MCP server.
-func (c Capabilities) Allows(server, tool string) bool {
-	return slices.Contains(c.MCP, server) || slices.Contains(c.MCP, server+"/"+tool)
-}
+func (c Capabilities) Allows(server, tool string) bool { return holds(c.MCP, server+"/"+tool) }
 
 // AllowsSome reports whether a conversation may use any tool of an MCP server.
 func (c Capabilities) AllowsSome(server string) bool {
@@ -217,11 +221,8 @@ func (c Capabilities) AllowsSome(server string) bool {
 
 // covers reports whether every tool of d is one of c.
 func (c Capabilities) covers(d Capabilities) bool {
-	for _, entry := range d.MCP {
-		server, _, _ := strings.Cut(entry, "/")
-		if !slices.Contains(c.MCP, entry) && !slices.Contains(c.MCP, server) {
-			return false
-		}
+	if slices.ContainsFunc(d.MCP, func(entry string) bool { return !holds(c.MCP, entry) }) {
+		return false
 	}
 	own, other := c.Internal, d.Internal
 	return (own.Plan || !other.Plan) && (own.ApplyPatch || !other.ApplyPatch) && (own.WebSearch || !other.WebSearch) &&

@@ -77,12 +77,12 @@ type Session struct {
 
 // Server is a table [mcp.NAME]: an MCP server, which is a program or an address.
 type Server struct {
-	Name    string // of letters, digits and hyphens, 32 at most
-	Command string
-	Args    []string
-	Env     map[string]string // in addition to what every program gets
-	URL     string
-	File    string // that it is configured in, for messages
+	Name    string            `toml:"-"` // of letters, digits and hyphens, 32 at most
+	Command string            `toml:"command"`
+	Args    []string          `toml:"args"`
+	Env     map[string]string `toml:"env"` // in addition to what every program gets
+	URL     string            `toml:"url"` // over streamable HTTP
+	File    string            `toml:"-"`   // that it is configured in, for messages
 }
 
 // Error is the error for a configuration that cannot be used.
@@ -132,16 +132,9 @@ type source struct {
 
 // tables is what is read of a file.
 type tables struct {
-	Model   map[string]modelTable  `toml:"model"`
-	MCP     map[string]serverTable `toml:"mcp"`
-	Session sessionTable           `toml:"session"`
-}
-
-type serverTable struct {
-	Command string            `toml:"command"`
-	Args    []string          `toml:"args"`
-	Env     map[string]string `toml:"env"`
-	URL     string            `toml:"url"`
+	Model   map[string]modelTable `toml:"model"`
+	MCP     map[string]Server     `toml:"mcp"`
+	Session sessionTable          `toml:"session"`
 }
 
 type sessionTable struct {
@@ -316,7 +309,8 @@ func (c *Config) add(s source, getenv func(string) string) error {
 			c.LeftOut = append(c.LeftOut, &TrustError{Table: "mcp." + name, File: s.name, Does: does, Root: s.root, UserFile: c.userFile})
 			continue
 		}
-		c.Servers = append(c.Servers, Server{Name: name, Command: t.Command, Args: t.Args, Env: t.Env, URL: t.URL, File: s.name})
+		t.Name, t.File = name, s.name
+		c.Servers = append(c.Servers, t)
 	}
 	said := s.tables.Session
 	c.Session.Model = cmp.Or(c.Session.Model, said.Model)
@@ -347,7 +341,7 @@ func (c *Config) add(s source, getenv func(string) string) error {
 	return nil
 }
 
-func (t serverTable) problem() string {
+func (t Server) problem() string {
 	switch {
 	case (t.Command == "") == (t.URL == ""):
 		return "needs either command or url"

@@ -106,25 +106,27 @@ func (r *Registry) Families() []Family { return r.families }
 
 // Declared returns all tools, sorted by name.
 func (r *Registry) Declared() []contract.Tool {
-	var tools []contract.Tool
-	for _, f := range r.families {
-		tools = append(tools, f.Declared()...)
+	return byName(collect(r, func(f *Family) []contract.Tool { return f.Declared() }))
+}
+
+// collect returns what all families have of something.
+func collect[T any](r *Registry, of func(*Family) []T) []T {
+	var all []T
+	for i := range r.families {
+		all = append(all, of(&r.families[i])...)
 	}
-	return byName(tools)
+	return all
 }
 
 // Offered returns the tools that an assistant is offered at the moment, sorted by
 // name.
 func (r *Registry) Offered(ctx context.Context) []contract.Tool {
-	var tools []contract.Tool
-	for _, f := range r.families {
+	return byName(collect(r, func(f *Family) []contract.Tool {
 		if f.Offered == nil {
-			tools = append(tools, f.Declared()...)
-		} else {
-			tools = append(tools, f.Offered(ctx)...)
+			return f.Declared()
 		}
-	}
-	return byName(tools)
+		return f.Offered(ctx)
+	}))
 }
 
 func byName(tools []contract.Tool) []contract.Tool {
@@ -261,21 +263,11 @@ func (r *Registry) Reads(ctx context.Context) []string {
 
 // Variables returns [Family.Variables] of all families.
 func (r *Registry) Variables() []string {
-	var names []string
-	for _, f := range r.families {
-		names = append(names, f.Variables...)
-	}
-	return names
+	return collect(r, func(f *Family) []string { return f.Variables })
 }
 
 // Flags returns the flags of all families.
-func (r *Registry) Flags() []Flag {
-	var flags []Flag
-	for _, f := range r.families {
-		flags = append(flags, f.Flags...)
-	}
-	return flags
-}
+func (r *Registry) Flags() []Flag { return collect(r, func(f *Family) []Flag { return f.Flags }) }
 
 // Project returns the root of the project that a directory belongs to: the first
 // that a family knows of. The error is that of the first family where none does.
@@ -314,13 +306,12 @@ func (r *Registry) CheckConversationID(id string) error {
 
 // Commands returns the commands of all families for people.
 func (r *Registry) Commands() []*cobra.Command {
-	var commands []*cobra.Command
-	for _, f := range r.families {
-		if f.Commands != nil {
-			commands = append(commands, f.Commands()...)
+	return collect(r, func(f *Family) []*cobra.Command {
+		if f.Commands == nil {
+			return nil
 		}
-	}
-	return commands
+		return f.Commands()
+	})
 }
 
 // Close ends what calls have left running.
@@ -334,9 +325,5 @@ func (r *Registry) Close() {
 
 // Examples returns calls for people to try.
 func (r *Registry) Examples() []string {
-	var examples []string
-	for _, f := range r.families {
-		examples = append(examples, f.Examples...)
-	}
-	return examples
+	return collect(r, func(f *Family) []string { return f.Examples })
 }

@@ -27,16 +27,44 @@ const (
 
 // String returns a lower-case name such as "tool_call".
 func (k Kind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
-	}
-	return kindNames[KindUnknown]
+	return k.is().name
 }
 
-var kindNames = [...]string{
-	"unknown", "turn_start", "user", "assistant", "reasoning", "structured", "tool_call", "tool_result", "inquiry",
-	"inquiry_response", "config_delta", "compaction", "system",
+// kinds are the kinds of events, each with the scope and the role of its text.
+var kinds = [...]kind{
+	KindUnknown:         {"unknown", 0, NoRole},
+	KindTurnStart:       {"turn_start", 0, NoRole},
+	KindUser:            {"user", ScopeUser, RoleUser},
+	KindAssistant:       {"assistant", ScopeAssistant, RoleAssistant},
+	KindReasoning:       {"reasoning", ScopeReasoning, RoleAssistant},
+	KindStructured:      {"structured", ScopeStructured, RoleAssistant},
+	KindToolCall:        {"tool_call", ScopeToolCall, RoleTool},
+	KindToolResult:      {"tool_result", ScopeToolResult, RoleTool},
+	KindInquiry:         {"inquiry", ScopeInquiry, RoleTool},
+	KindInquiryResponse: {"inquiry_response", 0, NoRole},
+	KindConfigDelta:     {"config_delta", 0, NoRole},
+	KindCompaction:      {"compaction", 0, NoRole},
+	KindSystem:          {"system", ScopeSystem, RoleOther},
 }
+
+type kind struct {
+	name  string
+	scope Scopes
+	role  Role
+}
+
+func (k Kind) is() *kind {
+	if int(k) < len(kinds) {
+		return &kinds[k]
+	}
+	return &kinds[KindUnknown]
+}
+
+// Role returns the role of events of a kind, which are messages where it is not NoRole.
+func (k Kind) Role() Role { return k.is().role }
+
+// Scope returns the scope of the text of events of a kind; 0 where they have none.
+func (k Kind) Scope() Scopes { return k.is().scope }
 
 // Typed reports whether events of this kind belong to a turn.
 func (k Kind) Typed() bool { return !k.Global() }

@@ -17,21 +17,6 @@ func (r Role) String() string {
 	return [...]string{"", "user", "assistant", "tool", "system"}[min(r, RoleOther)]
 }
 
-// Role returns the role of events of a kind, which are messages where it is not NoRole.
-func (k Kind) Role() Role {
-	switch k {
-	case KindUser:
-		return RoleUser
-	case KindAssistant, KindReasoning, KindStructured:
-		return RoleAssistant
-	case KindToolCall, KindToolResult, KindInquiry:
-		return RoleTool
-	case KindSystem:
-		return RoleOther
-	}
-	return NoRole
-}
-
 // Roles is a set of roles.
 type Roles uint8
 

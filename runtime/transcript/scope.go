@@ -59,26 +59,3 @@ func NamedScopes() []NamedScope {
 	}
 	return append(all, NamedScope{"chat", ScopeChat}, NamedScope{"tool", ScopeTool}, NamedScope{"all", ScopeAll})
 }
-
-// Scope returns the scope of the text of events of a kind; 0 where they have none.
-func (k Kind) Scope() Scopes {
-	switch k {
-	case KindUser:
-		return ScopeUser
-	case KindAssistant:
-		return ScopeAssistant
-	case KindReasoning:
-		return ScopeReasoning
-	case KindStructured:
-		return ScopeStructured
-	case KindToolCall:
-		return ScopeToolCall
-	case KindToolResult:
-		return ScopeToolResult
-	case KindInquiry:
-		return ScopeInquiry
-	case KindSystem:
-		return ScopeSystem
-	}
-	return 0
-}

@@ -3,6 +3,7 @@ package main
 
 import (
 	"github.com/convtools/convtools/runtime/app"
+	"github.com/convtools/convtools/runtime/app/declared"
 
 	"example.com/gittools/generated"
 	"example.com/gittools/generated/jpfiles"
@@ -14,7 +15,7 @@ func main() {
 	lines := generated.CommandLines()
 	app.Main(app.Program{
 		Name: "gittools", Version: "0.1.0",
-		Families: app.Declared(generated.Tools(), generated.Handlers{CLI: app.CommandLines(lines)}.Call, lines),
+		Families: declared.Families(generated.Tools(), generated.Handlers{CLI: declared.CommandLines(lines)}.Call, lines),
 		JPFiles:  jpfiles.Files(),
 	})
 }

@@ -127,7 +127,7 @@ func (t *toolCode) exitFailures() code {
 			if f.Transient {
 				values += ", Transient: true"
 			}
-			list = append(list, pkgContract+"ExitFailure{"+values+"},")
+			list = append(list, pkgOutput+"ExitFailure{"+values+"},")
 		}
 	}
 	return list

@@ -69,6 +69,8 @@ const (
 	pkgContract = mark + runtimeModule + "/runtime/contract" + mark
 	pkgCoerce   = mark + runtimeModule + "/runtime/coerce" + mark
 	pkgEnvelope = mark + runtimeModule + "/runtime/envelope" + mark
+	pkgFormats  = mark + runtimeModule + "/runtime/coerce/formats" + mark
+	pkgOutput   = mark + runtimeModule + "/runtime/output" + mark
 )
 
 // of is what stands before an identifier of any package.
@@ -231,7 +233,7 @@ func (s *source) head() (*head, error) {
 	for _, line := range s.doc {
 		f.PackageComment(line)
 	}
-	for _, pkg := range []string{pkgContract, pkgCoerce, pkgEnvelope} {
+	for _, pkg := range []string{pkgContract, pkgCoerce, pkgEnvelope, pkgFormats, pkgOutput} {
 		pkg = strings.Trim(pkg, mark)
 		f.ImportName(pkg, path.Base(pkg))
 	}

@@ -268,7 +268,7 @@ func (t *toolCode) commandCaller() (code, error) {
 		limit := maxCharsName(t.tool)
 		body = append(body,
 			"records := "+items,
-			"text, ok := "+pkgEnvelope+"Fit("+limit+", len(records), func(kept int) []byte {",
+			"text, ok := "+pkgOutput+"Fit("+limit+", len(records), func(kept int) []byte {",
 			items+" = records[:kept]",
 		)
 		if shape.count != "" {
@@ -276,7 +276,7 @@ func (t *toolCode) commandCaller() (code, error) {
 		}
 		body = append(body, notes+" = call.Notes")
 		body = append(body, block("if kept < len(records)",
-			notes+" = append("+notes+", "+pkgContract+"LeftOut(kept, len(records), "+limit+"))")...)
+			notes+" = append("+notes+", "+pkgOutput+"LeftOut(kept, len(records), "+limit+"))")...)
 		body = append(body, "return e.Bytes()", "})")
 		body = append(body, t.fitted(limit)...)
 	}
@@ -287,7 +287,7 @@ func (t *toolCode) commandCaller() (code, error) {
 // commandFailed ends a call whose command failed. What its exit codes mean is on lines of
 // their own.
 func (t *toolCode) commandFailed(tool, cli string) code {
-	call := `return "", ` + pkgContract + "CommandFailed(" + tool + ", " + cli + ", result"
+	call := `return "", ` + pkgOutput + "CommandFailed(" + tool + ", " + cli + ", result"
 	failures := t.exitFailures()
 	if len(failures) == 0 {
 		return code{call + ")"}
@@ -298,7 +298,7 @@ func (t *toolCode) commandFailed(tool, cli string) code {
 // fitted returns the text that fits, if there is one.
 func (t *toolCode) fitted(limit string) code {
 	return append(
-		block("if !ok", `return "", `+pkgContract+"NothingFits("+strconv.Quote(t.tool.Name)+", "+limit+")"),
+		block("if !ok", `return "", `+pkgOutput+"NothingFits("+strconv.Quote(t.tool.Name)+", "+limit+")"),
 		"return string(text), nil",
 	)
 }
@@ -319,10 +319,10 @@ func (t *toolCode) fitText(shape recordShape) code {
 	return slices.Concat(body,
 		code{"var printed string"},
 		block("for _, record := range "+items, "printed = record"+text),
-		code{"text, ok := " + pkgEnvelope + "FitText(" + limit + ", printed, func(part string, kept, all int) []byte {"},
+		code{"text, ok := " + pkgOutput + "FitText(" + limit + ", printed, func(part string, kept, all int) []byte {"},
 		block("for i := range "+items, items+"[i]"+text+" = part"),
 		code{notes + " = call.Notes"},
-		block("if kept < all", notes+" = append("+notes+", "+pkgContract+"MiddleLeftOut(kept, all, "+limit+"))"),
+		block("if kept < all", notes+" = append("+notes+", "+pkgOutput+"MiddleLeftOut(kept, all, "+limit+"))"),
 		code{"return e.Bytes()", "})"},
 		t.fitted(limit),
 	)
@@ -330,18 +330,17 @@ func (t *toolCode) fitText(shape recordShape) code {
 
 // decoder is the head of an if statement that reads the records a command printed.
 func (t *toolCode) decoder(tool, cli, records string) code {
-	const begin, end = "if err := " + pkgContract, "; err != nil {"
+	const begin, end = "if err := " + pkgOutput + "Decode(", "; err != nil {"
 	o := t.tool.Command.Output
 	if o == nil {
-		return code{begin + "DecodeRecords(" + tool + ", " + cli + ", result.Stdout, " + records + ")" + end}
+		return code{begin + tool + ", " + cli + ", " + pkgOutput + "Shape{}, result.Stdout, " + records + ")" + end}
 	}
 	var fields code
 	field := func(name, value string) { fields = append(fields, name+":\t"+value+",") }
 	if form, ok := map[string]string{
-		"json": "OutputJSON", "json_object": "OutputJSONObject", "json_lines": "OutputJSONLines",
-		"delimited": "OutputDelimited", "regexp": "OutputRegexp", "text": "OutputText",
+		"json": "JSON", "json_object": "JSONObject", "json_lines": "JSONLines", "delimited": "Delimited", "regexp": "Regexp", "text": "Text",
 	}[o.Form]; ok {
-		field("Form", pkgContract+form)
+		field("Form", pkgOutput+form)
 	}
 	if len(o.Path) > 0 {
 		field("Path", words(o.Path))
@@ -350,7 +349,7 @@ func (t *toolCode) decoder(tool, cli, records string) code {
 		field("MayBeAbsent", "true")
 	}
 	if len(o.Fields) > 0 {
-		fields = append(fields, "Fields: []"+pkgContract+"OutputField{")
+		fields = append(fields, "Fields: []"+pkgOutput+"Field{")
 		for _, f := range o.Fields {
 			line := "{Name: " + strconv.Quote(f.Name)
 			if f.Type != "" {
@@ -373,7 +372,7 @@ func (t *toolCode) decoder(tool, cli, records string) code {
 	if o.Skip != "" {
 		field("Skip", strconv.Quote(o.Skip))
 	}
-	lines := literalOf(begin+"DecodeOutput("+tool+", "+cli+", "+pkgContract+"Output", fields)
+	lines := literalOf(begin+tool+", "+cli+", "+pkgOutput+"Shape", fields)
 	lines[len(lines)-1] += ", result.Stdout, " + records + ")" + end
 	return lines
 }

@@ -292,7 +292,7 @@ func (t *toolCode) checkString(c *ir.Constraints, on subject) ([]check, error) {
 			if !ok {
 				return nil, fmt.Errorf("unknown format %q", c.Format)
 			}
-			condition("!"+pkgCoerce+format.Func+"(s)", mismatch())
+			condition("!"+pkgFormats+format.Func+"(s)", mismatch())
 		}
 	}
 	return checks, nil

@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/text"
@@ -82,17 +83,25 @@ type Diagnostic struct {
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	if d.File != "" {
-		b.WriteString(text.Source(d.File, ""))
-		if !d.Span.IsZero() {
-			fmt.Fprintf(&b, ":%d:%d", d.Span.Line, d.Span.Col)
-		}
-		b.WriteString(": ")
+		b.WriteString(text.Source(d.Place(), "") + ": ")
 	}
 	fmt.Fprintf(&b, "%s: %s", d.Severity, text.Source(d.Message, ""))
 	if d.Rule != "" {
 		fmt.Fprintf(&b, " [%s]", text.Source(d.Rule, ""))
 	}
 	return b.String()
+}
+
+// Place returns where the finding is, as editors read it: the file, and of line and
+// column those that are known. The name of the file is as it is.
+func (d Diagnostic) Place() string {
+	at := d.File
+	for _, n := range []int{d.Span.Line, d.Span.Col} {
+		if n > 0 {
+			at += ":" + strconv.Itoa(n)
+		}
+	}
+	return at
 }
 
 func (d Diagnostic) compare(e Diagnostic) int {

@@ -4,6 +4,7 @@
 package fold
 
 import (
+	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
 )
@@ -19,6 +20,13 @@ const Version = "1-" + unicode.Version
 // for byte, exactly where the texts match rune for rune.
 func Append(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
+		if i+8 <= len(text) {
+			if word := binary.LittleEndian.Uint64(text[i:]); word&high == 0 {
+				dst = binary.LittleEndian.AppendUint64(dst, small(word))
+				i += 8
+				continue
+			}
+		}
 		b := text[i]
 		if b < utf8.RuneSelf {
 			if 'A' <= b && b <= 'Z' {
@@ -37,6 +45,18 @@ func Append(dst, text []byte) []byte {
 		i += size
 	}
 	return dst
+}
+
+// Each byte of a word has the highest bit there, or the lowest one.
+const (
+	high = 0x8080808080808080
+	low  = 0x0101010101010101
+)
+
+// small returns eight ASCII characters with small letters in place of large ones.
+func small(word uint64) uint64 {
+	fromA, behindZ := word+(0x80-'A')*low, word+(0x80-'Z'-1)*low // have the highest bits of those from A on, and behind Z
+	return word | (fromA&^behindZ&high)>>2
 }
 
 // isCaseless reports whether a rune is one of a large block of scripts without case: from

@@ -36,6 +36,16 @@ func TestAppend(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got[1:], want)
 		}
 	}
+	var ascii []byte
+	for c := range byte(0x80) {
+		ascii = append(ascii, c)
+	}
+	for from := range 9 { // so that each is at each place of what is folded together
+		text := string(ascii[from:])
+		if got := string(fold.Append(nil, []byte(text+"É"+text))); got != strings.ToLower(text+"É"+text) {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
 	if !bytes.Equal(fold.Append(nil, []byte("ǅ")), fold.Append(nil, []byte("Ǆ"))) {
 		t.Error("title case")
 	}

@@ -482,12 +482,12 @@ func TestBounds(t *testing.T) {
 		{"too many patterns", list(maxPatterns + 1), "convtools.toml:132:1: error: learned of topic \"p\" has more than 64 patterns [KC009]"},
 		{"largest file", strings.Repeat("#\n", maxFile/2), ""},
 		{"too large a file", strings.Repeat("#\n", maxFile/2) + "#", "convtools.toml: error: the file cannot be read: it has more than 1048576 bytes [KC001]"},
-		{"nesting", "x = " + strings.Repeat("[", maxNesting+1), "convtools.toml:1:105: error: more than 100 brackets are open here [KC002]"},
+		{"nesting", "x = " + strings.Repeat("[", 10_000), "convtools.toml:1:133: error: this is nested too deeply: there may be 16 tables around a value [KC002]"},
 		{"line", "\nx = '" + strings.Repeat("a", maxLine) + "'", "convtools.toml:2:1: error: the line has more than 32768 bytes [KC002]"},
 		{"depth", "x" + strings.Repeat(".x", maxDepth-1) + " = 1", "convtools.toml:1:1: error: unknown key \"x\" in this file [KC003]"},
-		{"depth of a key", "x" + strings.Repeat(".x", maxDepth) + " = 1", "convtools.toml:1:33: error: tables are nested more than 16 levels deep here [KC002]"},
-		{"depth of a table", "[a.b]\nc" + strings.Repeat(".x", maxDepth-2) + " = 1", "convtools.toml:2:29: error: tables are nested more than 16 levels deep here [KC002]"},
-		{"depth of braces", "x = " + strings.Repeat("[{x=", maxDepth) + "1" + strings.Repeat("}]", maxDepth), "convtools.toml:1:67: error: tables are nested more than 16 levels deep here [KC002]"},
+		{"depth of a key", "x" + strings.Repeat(".x", maxDepth) + " = 1", "convtools.toml:1:33: error: this is nested too deeply: there may be 16 tables around a value [KC002]"},
+		{"depth of a table", "[a.b]\nc" + strings.Repeat(".x", maxDepth-2) + " = 1", "convtools.toml:2:29: error: this is nested too deeply: there may be 16 tables around a value [KC002]"},
+		{"depth of braces", "x = " + strings.Repeat("[{x=", maxDepth) + "1" + strings.Repeat("}]", maxDepth), "convtools.toml:1:67: error: this is nested too deeply: there may be 16 tables around a value [KC002]"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -24,10 +24,9 @@ import (
 // Bounds on one file, which is written by hand. For each key the decoder takes
 // time in the square of its depth, and for finding columns in the square of a line.
 const (
-	maxFile    = 1 << 20  // bytes
-	maxLine    = 32 << 10 // bytes
-	maxNesting = 100      // brackets that are open at once
-	maxDepth   = 16       // tables around a value
+	maxFile  = 1 << 20  // bytes
+	maxLine  = 32 << 10 // bytes
+	maxDepth = 16       // tables around a value
 )
 
 // owner is whose a configuration file is.
@@ -129,13 +128,13 @@ func (l *loader) file(name string, owner owner, read func() ([]byte, error)) *fi
 		l.unreadable(name, owner, err)
 		return nil
 	}
-	// Most of JP's configurations have no topics, and need not be decoded.
+	// Most of JP's configurations have no topics, and are JP's to judge.
 	if owner == jps && !bytes.Contains(src, []byte("kb")) {
 		return nil
 	}
 	f := &file{name: name, owner: owner}
 	if !l.decode(f, src) {
-		l.incomplete = l.incomplete || owner != jps || namesTopics(string(src))
+		l.incomplete = true
 		return nil
 	}
 	return f
@@ -165,38 +164,26 @@ func (l *loader) unreadable(name string, owner owner, err error) {
 // moveTopics is where topics in JP's own configuration belong.
 const moveTopics = "move them to " + jpTopicsFile
 
-// namesTopics reports whether a line of a text that is no TOML begins with the key
-// kb or the header of its table.
-func namesTopics(src string) bool {
-	for line := range strings.Lines(src) {
-		key, ok := strings.CutPrefix(strings.TrimLeft(line, " \t[\"'\ufeff"), "kb")
-		if ok && (key == "" || strings.ContainsAny(key[:1], ".=]\"' \t\r\n")) {
-			return true
-		}
-	}
-	return false
-}
-
 func (l *loader) decode(f *file, source []byte) bool {
 	src := strings.TrimPrefix(string(source), "\ufeff")
 	refuse := func(at diag.Span, hint, message string) bool {
-		if f.owner == jps && !namesTopics(src) {
-			l.warning(Position{f.name, at}, RuleSyntax, hint, "%s", message)
-		} else {
-			l.error(Position{f.name, at}, RuleSyntax, hint, "%s", message)
-		}
+		l.error(Position{f.name, at}, RuleSyntax, hint, "%s", message)
 		return false
 	}
 	place := func(offset int) diag.Span { return diag.NewSource([]byte(src)).Span(offset, offset) }
-	if at := invalidUTF8(src); at >= 0 {
+	if at := text.Invalid(src); at >= 0 {
 		return refuse(place(at), "save the file as UTF-8", "this is not valid UTF-8")
 	}
-	if at, what := unreasonable(src); what != "" {
-		return refuse(place(at), "", what)
+	offset := 0
+	for line := range strings.Lines(src) {
+		if len(line) > maxLine {
+			return refuse(place(offset), "", fmt.Sprintf("the line has more than %d bytes", maxLine))
+		}
+		offset += len(line)
 	}
 	f.index = tomlpos.ScanNames([]byte(src), maxDepth)
 	if at, deep := f.index.Deep(); deep {
-		return refuse(at, "", fmt.Sprintf("tables are nested more than %d levels deep here", maxDepth))
+		return refuse(at, "", fmt.Sprintf("this is nested too deeply: there may be %d tables around a value", maxDepth))
 	}
 	meta, err := toml.Decode(src, &f.table)
 	if err != nil {
@@ -212,37 +199,4 @@ func (l *loader) decode(f *file, source []byte) bool {
 	}
 	f.keys = meta.Keys()
 	return true
-}
-
-// invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
-func invalidUTF8(src string) int {
-	for i, r := range src {
-		if r == utf8.RuneError && !strings.HasPrefix(src[i:], "\ufffd") {
-			return i
-		}
-	}
-	return -1
-}
-
-// unreasonable finds text that would keep the decoder busy, and says what it is.
-// It counts brackets within strings too, which no hand-written text has so many of.
-func unreasonable(src string) (at int, what string) {
-	open, line := 0, 0
-	for i := range len(src) {
-		switch src[i] {
-		case '[', '{':
-			open++
-		case ']', '}':
-			open = max(open-1, 0)
-		case '\n':
-			line = i + 1
-		}
-		if i-line > maxLine {
-			return line, fmt.Sprintf("the line has more than %d bytes", maxLine)
-		}
-		if open > maxNesting {
-			return i, fmt.Sprintf("more than %d brackets are open here", maxNesting)
-		}
-	}
-	return 0, ""
 }

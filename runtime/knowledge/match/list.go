@@ -1,64 +1,47 @@
 package match
 
 import (
-	"context"
-	"fmt"
 	"slices"
 
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
-// list is a list of patterns that disables subjects, taken as widely as it can be
-// meant: an entry stands for what it names in any spelling, hidden or not, and as a
-// glob also for whatever it matches. What it says of one subject does not depend on
-// others.
-type list struct {
-	entries []entry
-	// everything marks a list that cannot be applied as it was meant.
-	everything bool
-}
-
-// entry is what one pattern of the list stands for.
+// entry is what one pattern of a list of disabled subjects stands for, taken as widely
+// as it can be meant: what it names in any spelling, hidden or not, and as a glob also
+// whatever it matches. What it says of one subject does not depend on others.
 type entry struct {
 	pattern string
 	forms   []string
 	globs   []glob
-	tooMuch bool
-	reason  string // why everything is covered, or the pattern is of no use
 }
 
-// newList takes a topic's id and its list. A list with a pattern that cannot be
-// read, and one whose patterns are too many globs, covers everything: what it was to
-// hide must not be shown. [Validate] and [TooMuch] keep that from happening.
-func newList(topic string, patterns []string) *list {
-	l := &list{}
+// compileList takes a topic's id and a list of its configuration. bad is the index of
+// the first pattern that cannot be read, or with which they are too many globs; -1
+// where there is none.
+func compileList(topic string, patterns []string) (entries []entry, bad int) {
 	globs := 0
-	for _, pattern := range patterns {
-		e := entry{pattern: pattern}
-		if pattern == "" {
-			e.reason = "is empty"
-		}
-		for _, form := range spellings(topic, pattern) {
+	for i, pattern := range patterns {
+		e := entry{pattern: pattern, forms: spellings(topic, pattern)}
+		for _, form := range e.forms {
 			compiled, err := globsOf(form)
 			if err != nil {
-				e.reason, l.everything = err.Error(), true
-				break
+				return entries, i
 			}
-			e.forms, e.globs = append(e.forms, form), append(e.globs, compiled...)
+			e.globs = append(e.globs, compiled...)
 		}
-		if globs += len(e.globs); globs > maxListGlobs && e.reason == "" {
-			e.tooMuch, l.everything = true, true
-			e.reason = fmt.Sprintf("is one too many: the patterns of the list stand for more than %d globs", maxListGlobs)
+		if globs += len(e.globs); globs > maxListGlobs {
+			return entries, i
 		}
-		l.entries = append(l.entries, e)
+		entries = append(entries, e)
 	}
-	return l
+	return entries, -1
 }
 
-// TooMuch returns the index of the first of a topic's patterns that makes them too
-// many globs together, or -1.
+// TooMuch returns the index of the first of a topic's valid patterns that makes them
+// too many globs together, or -1.
 func TooMuch(topic string, patterns []string) int {
-	return slices.IndexFunc(newList(topic, patterns).entries, func(e entry) bool { return e.tooMuch })
+	_, bad := compileList(topic, patterns)
+	return bad
 }
 
 // Validate returns what is wrong with a pattern, to stand behind it in a sentence,
@@ -85,25 +68,4 @@ func (e *entry) covers(s *subjects.Subject) bool {
 		}
 	}
 	return false
-}
-
-// mark marks the subjects that the list disables, and returns the entries that are
-// of no use or disable more than they say. It stops when the context ends.
-func (l *list) mark(ctx context.Context, all []subjects.Subject, disabled []bool) []Dead {
-	var dead []Dead
-	for _, e := range l.entries {
-		hit := false
-		for i := range until(ctx, len(all)) {
-			if !(hit && disabled[i]) && (l.everything || e.covers(&all[i])) {
-				disabled[i], hit = true, true
-			}
-		}
-		if e.reason != "" && l.everything && e.pattern != "" {
-			e.reason += ", so the whole topic is disabled"
-		}
-		if e.reason != "" || !hit && !l.everything {
-			dead = append(dead, Dead{"disabled", Miss{Pattern: e.pattern, Reason: e.reason}})
-		}
-	}
-	return dead
 }

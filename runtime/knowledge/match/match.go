@@ -28,8 +28,8 @@ const (
 	MaxPatterns = 64
 	// What braces stand for multiplies, and each of it is compared with every subject.
 	// So there is a bound on the globs that patterns stand for together: those of one
-	// call, of a topic's learned list, and of a disabled list.
-	maxGlobs, maxLearnedGlobs, maxListGlobs = 256, 1024, 512
+	// call, and of a list of a topic's configuration.
+	maxGlobs, maxListGlobs = 256, 512
 	// maxNear is for how many of a call's misses suggestions are looked for: each
 	// costs a comparison with every subject.
 	maxNear = 8
@@ -49,8 +49,9 @@ type Set struct {
 // Dead is an entry of a topic's configuration that no subject matches.
 type Dead struct {
 	// Field is the entry's list: "learned" or "disabled".
-	Field string
-	Miss
+	Field   string
+	Pattern string
+	Near    []string // as in [Miss]
 }
 
 // Result is what a list of patterns stands for.
@@ -97,15 +98,32 @@ type Miss struct {
 // New takes a topic's id, its subjects in the order in which they are listed,
 // and its configuration's lists of what is disabled and what is learned. It
 // keeps all and does not change it. The error is that of the context.
+//
+// A disabled list that [Validate] or [TooMuch] refuses disables everything: what it
+// was to hide must not be shown.
 func New(ctx context.Context, topic string, all []subjects.Subject, disabled, learned []string) (*Set, error) {
 	s := &Set{topic: topic, all: all, disabled: make([]bool, len(all)), learned: make([]bool, len(all))}
-	s.dead = newList(topic, disabled).mark(ctx, all, s.disabled)
+	entries, bad := compileList(topic, disabled)
+	if bad >= 0 {
+		entries = nil
+	}
+	for _, e := range entries {
+		hit := false
+		for i := range until(ctx, len(all)) {
+			if !(hit && s.disabled[i]) && e.covers(&all[i]) {
+				s.disabled[i], hit = true, true
+			}
+		}
+		if !hit {
+			s.dead = append(s.dead, Dead{Field: "disabled", Pattern: e.pattern})
+		}
+	}
 	for i := range all {
-		if !all[i].Hidden && !s.disabled[i] {
+		if s.disabled[i] = s.disabled[i] || bad >= 0; !s.disabled[i] && !all[i].Hidden {
 			s.visible = append(s.visible, i)
 		}
 	}
-	result := s.resolve(ctx, learned, false, maxLearnedGlobs)
+	result := s.resolve(ctx, learned, false, maxListGlobs)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -113,7 +131,7 @@ func New(ctx context.Context, topic string, all []subjects.Subject, disabled, le
 		s.learned[i] = true
 	}
 	for _, miss := range result.Missed {
-		s.dead = append(s.dead, Dead{"learned", miss})
+		s.dead = append(s.dead, Dead{Field: "learned", Pattern: miss.Pattern})
 	}
 	return s, nil
 }

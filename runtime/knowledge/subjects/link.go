@@ -13,39 +13,59 @@ import (
 // [os.Root] follows fewer, and Linux no more.
 const maxLinks = 40
 
+var (
+	errGit          = errors.New("is a link into .git, which is passed over")
+	errTooManyLinks = errors.New("too many links")
+)
+
 // follow returns the paths that a link leads to, one after the other where links
 // lead to links, and last that of a file. Where the link is not followed it
 // returns why. All paths are relative to the topic's directory, and no component
 // of the directories in them is a link.
 func follow(root *os.Root, path string) (targets []string, refused string) {
 	info, err := root.Stat(path)
-	if err != nil {
-		return nil, cannotFollow(root, path, err)
+	if err == nil {
+		switch {
+		case info.IsDir():
+			return nil, "is a link to a directory, and those are not followed"
+		case !info.Mode().IsRegular():
+			return nil, "is a link to " + strings.TrimPrefix(notAFile(info.Mode()), "it is ")
+		}
+		targets, err = steps(root, path)
 	}
+	target, linkErr := root.Readlink(path)
 	switch {
-	case info.IsDir():
-		return nil, "is a link to a directory, and those are not followed"
-	case !info.Mode().IsRegular():
-		return nil, "is a link to " + strings.TrimPrefix(notAFile(info.Mode()), "it is ")
+	case err == nil && strings.Count(targets[len(targets)-1], "/") >= maxDepth:
+		return nil, "is a link to a file that is left out for being too deep"
+	case err == nil:
+		return targets, ""
+	case errors.Is(err, errGit):
+		return nil, err.Error()
+	case linkErr == nil && (filepath.IsAbs(target) || strings.HasPrefix(target, "/")):
+		return nil, "is a link with an absolute target; only relative links to files in the topic's directory are followed"
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, "is a link to nothing"
 	}
-	// What a link leads to is subject to the same rules as what is found on the way.
+	return nil, "is a link that cannot be followed in the topic's directory: " + cause(err)
+}
+
+// steps returns where a link in the root leads, which the root was asked about: a link
+// that has changed since leads to another place inside. What is found on the way
+// is subject to the same rules as what is found in a scan.
+func steps(root *os.Root, path string) (targets []string, err error) {
 	var at []string
-	rest := strings.Split(path, "/")
-	for links := 0; len(rest) > 0; {
+	links := 0
+	for rest := strings.Split(path, "/"); len(rest) > 0; {
 		name := rest[0]
 		rest = rest[1:]
-		switch name {
-		case "", ".":
+		switch {
+		case name == "" || name == ".":
 			continue
-		case "..":
-			if len(at) == 0 {
-				return nil, cannotFollow(root, path, errEscapes)
-			}
-			at = at[:len(at)-1]
+		case name == "..":
+			at = at[:max(len(at)-1, 0)]
 			continue
-		}
-		if strings.EqualFold(name, ".git") {
-			return nil, "is a link into .git, which is passed over"
+		case strings.EqualFold(name, ".git"):
+			return nil, errGit
 		}
 		at = append(at, name)
 		here := strings.Join(at, "/")
@@ -54,46 +74,23 @@ func follow(root *os.Root, path string) (targets []string, refused string) {
 		}
 		info, err := root.Lstat(here)
 		if err != nil {
-			return nil, cannotFollow(root, path, err)
+			return nil, err
 		}
 		if info.Mode()&fs.ModeSymlink == 0 {
 			continue
 		}
+		if links++; links > maxLinks {
+			return nil, errTooManyLinks
+		}
 		target, err := root.Readlink(here)
-		if err == nil && absolute(target) {
-			err = errEscapes
-		}
-		if links++; err == nil && links > maxLinks {
-			err = errTooManyLinks
-		}
 		if err != nil {
-			return nil, cannotFollow(root, path, err)
+			return nil, err
 		}
 		at = at[:len(at)-1]
 		rest = slices.Concat(strings.Split(filepath.ToSlash(target), "/"), rest)
 	}
-	if len(at) > maxDepth {
-		return nil, "is a link to a file that is left out for being too deep"
+	if targets == nil {
+		return nil, fs.ErrNotExist // The link was replaced by a file in the meantime.
 	}
-	return targets, ""
-}
-
-var (
-	errEscapes      = errors.New("path escapes from parent")
-	errTooManyLinks = errors.New("too many links")
-)
-
-func absolute(target string) bool { return filepath.IsAbs(target) || strings.HasPrefix(target, "/") }
-
-// cannotFollow says why a link cannot be followed.
-func cannotFollow(root *os.Root, path string, err error) string {
-	target, linkErr := root.Readlink(path)
-	switch {
-	case linkErr == nil && absolute(target):
-		return "is a link with an absolute target; only relative links to files in the topic's directory are followed"
-	case errors.Is(err, fs.ErrNotExist):
-		return "is a link to nothing"
-	default:
-		return "is a link that cannot be followed in the topic's directory: " + cause(err)
-	}
+	return targets, nil
 }

@@ -6,13 +6,12 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
-	"runtime"
 	"strings"
-	"sync"
-	"sync/atomic"
 
+	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
@@ -122,21 +121,15 @@ func (o *opener) close() {
 }
 
 // each calls do for 0 to n-1, in a few goroutines with an opener each: they wait for
-// the disk most of the time where files are not cached. The error is that of the
-// context.
+// the disk where files are not cached. The error is that of the context.
 func (t *Tree) each(ctx context.Context, n int, do func(i int, o *opener)) error {
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(n, 2*runtime.GOMAXPROCS(0), 16) {
-		wg.Go(func() {
-			o := &opener{tree: t.root}
-			defer o.close()
-			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				do(i, o)
-			}
-		})
-	}
-	wg.Wait()
+	parallel.Each(ctx, n, func(numbers iter.Seq[int]) {
+		o := &opener{tree: t.root}
+		defer o.close()
+		for i := range numbers {
+			do(i, o)
+		}
+	})
 	return ctx.Err()
 }
 
@@ -159,8 +152,7 @@ type Content struct {
 
 // Read reads a subject of the tree as it is now: the file that the scan found, also
 // for a link. It is an error where that is gone, is no regular file any more, lies
-// behind a link, or cannot be read. Of a file that is not shown it reads only how it
-// begins. One goroutine at a time may read.
+// behind a link, or cannot be read. One goroutine at a time may read.
 func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 	if err := ctx.Err(); err != nil {
 		return Content{}, err
@@ -170,26 +162,18 @@ func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 		return Content{}, reading(s.Path, err)
 	}
 	defer f.Close()
-	size := info.Size()
-	if size > MaxSize {
-		return Content{Size: size, TooLarge: true}, nil
+	if info.Size() > MaxSize {
+		return Content{Size: info.Size(), TooLarge: true}, nil
 	}
-	begin, err := io.ReadAll(io.LimitReader(f, sniffed))
-	if err != nil {
-		return Content{}, reading(s.Path, err)
-	}
-	if isBinary(begin) {
-		return Content{Size: size, Binary: true}, nil
-	}
-	rest, err := safefile.ReadAll(f, MaxSize-int64(len(begin)))
-	var tooLarge *safefile.TooLargeError
+	data, err := safefile.ReadAll(f, MaxSize)
+	var grown *safefile.TooLargeError
 	switch {
-	case errors.As(err, &tooLarge):
+	case errors.As(err, &grown):
 		return Content{Size: MaxSize + 1, TooLarge: true}, nil
 	case err != nil:
 		return Content{}, reading(s.Path, err)
 	}
-	return format(append(begin, rest...), s.Ext), nil
+	return format(data, s.Ext), nil
 }
 
 // reading is the error for a file. It names the file by its path in the topic's

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // The limits of a scan. They keep a directory that was named by mistake, such as
@@ -166,15 +167,7 @@ func (w *walker) dir(ctx context.Context, dir string, level int) error {
 // read returns the entries of a directory in byte order, and no more of them than
 // may be looked at.
 func (w *walker) read(dir string) ([]fs.DirEntry, error) {
-	f, err := w.root.OpenFile(dir, os.O_RDONLY|openNonblock, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	entries, err := readDir(f, w.maxEntries-w.entries+1)
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
+	entries, err := safefile.ReadSomeIn(w.root, dir, w.maxEntries-w.entries+1)
 	w.entries += len(entries)
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, err

@@ -128,7 +128,7 @@ func (t *try) read(ctx context.Context, body io.Reader) (reply, error) {
 	events := newEventReader(limited, t.model.bounds.event)
 	decoder := t.model.wire.decode(t.names, t.delta)
 	for range t.model.bounds.events {
-		e, err := events.next()
+		data, err := events.next()
 		if err != nil {
 			got, whole := decoder.response()
 			switch {
@@ -141,7 +141,7 @@ func (t *try) read(ctx context.Context, body io.Reader) (reply, error) {
 			}
 			return usageOf(got), &model.Error{Code: model.CodeCut, Temporary: true, Message: "the server ended the response before its end"}
 		}
-		if end, err := decoder.event(e); end || err != nil {
+		if end, err := decoder.event(data); end || err != nil {
 			got, _ := decoder.response()
 			if err != nil {
 				return usageOf(got), err

@@ -182,8 +182,8 @@ type chatCall struct {
 	extra     map[string]json.RawMessage // what a server keeps with a call
 }
 
-func (d *chatDecoder) event(e event) (bool, error) {
-	if string(e.data) == done {
+func (d *chatDecoder) event(data []byte) (bool, error) {
+	if string(data) == done {
 		d.ended = true
 		return true, nil
 	}
@@ -199,9 +199,9 @@ func (d *chatDecoder) event(e event) (bool, error) {
 			} `json:"delta"`
 			Finish string `json:"finish_reason"`
 		} `json:"choices"`
-		Usage *chatUsage `json:"usage"`
+		Usage *openAIUsage `json:"usage"`
 	}
-	if err := json.Unmarshal(e.data, &chunk); err != nil {
+	if err := json.Unmarshal(data, &chunk); err != nil {
 		return false, invalid("an event of the response is not the JSON of the Chat Completions API")
 	}
 	if chunk.Error != nil {
@@ -323,22 +323,4 @@ func (d *chatDecoder) response() (reply, bool) {
 		r.items = append(r.items, item)
 	}
 	return r, d.ended || d.finish != ""
-}
-
-type chatUsage struct {
-	Input        int64 `json:"prompt_tokens"`
-	Output       int64 `json:"completion_tokens"`
-	InputDetails struct {
-		Cached int64 `json:"cached_tokens"`
-	} `json:"prompt_tokens_details"`
-	OutputDetails struct {
-		Reasoning int64 `json:"reasoning_tokens"`
-	} `json:"completion_tokens_details"`
-}
-
-func (u chatUsage) usage() model.Usage {
-	return model.Usage{
-		InputTokens: max(u.Input, 0), CachedTokens: max(u.InputDetails.Cached, 0),
-		OutputTokens: max(u.Output, 0), ReasoningTokens: max(u.OutputDetails.Reasoning, 0),
-	}
 }

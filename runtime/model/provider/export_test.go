@@ -13,7 +13,7 @@ func (m *Model) Bound(bytes int64, event, events int) {
 	m.bounds.bytes, m.bounds.event, m.bounds.events = bytes, event, events
 }
 
-// ReadEvents returns the events of a stream, each as its name, a colon and its data, and whether the stream was read to
+// ReadEvents returns the events of a stream, each as its data, and whether the stream was read to
 // its end.
 func ReadEvents(r io.Reader, most int) (events []string, whole bool) {
 	reader := newEventReader(r, most)
@@ -22,7 +22,7 @@ func ReadEvents(r io.Reader, most int) (events []string, whole bool) {
 		if err != nil {
 			return events, errors.Is(err, io.EOF)
 		}
-		events = append(events, e.name+":"+string(e.data))
+		events = append(events, string(e))
 	}
 }
 

@@ -27,7 +27,6 @@ func eventsOf(stream string) []string {
 	stream = strings.ReplaceAll(strings.ReplaceAll(stream, "\r\n", "\n"), "\r", "\n")
 	lines := strings.Split(stream, "\n")
 	var events []string
-	name := ""
 	var data []string
 	for _, line := range lines[:len(lines)-1] { // the last one has no end
 		field, value, _ := strings.Cut(line, ":")
@@ -35,11 +34,9 @@ func eventsOf(stream string) []string {
 		switch {
 		case line == "":
 			if data != nil {
-				events = append(events, name+":"+strings.Join(data, "\n"))
+				events = append(events, strings.Join(data, "\n"))
 			}
-			name, data = "", nil
-		case field == "event":
-			name = value
+			data = nil
 		case field == "data":
 			data = append(data, value)
 		}

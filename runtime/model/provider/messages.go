@@ -155,7 +155,7 @@ type messagesBlock struct {
 	stopped   bool
 }
 
-func (d *messagesDecoder) event(e event) (bool, error) {
+func (d *messagesDecoder) event(data []byte) (bool, error) {
 	var event struct {
 		Type    string `json:"type"`
 		Message struct {
@@ -175,13 +175,13 @@ func (d *messagesDecoder) event(e event) (bool, error) {
 		Usage messagesUsage `json:"usage"`
 		Error providerError `json:"error"`
 	}
-	if err := json.Unmarshal(e.data, &event); err != nil {
+	if err := json.Unmarshal(data, &event); err != nil {
 		return false, invalid("an event of the response is not the JSON of the Messages API")
 	}
 	d.usage.merge(event.Message.Usage)
 	d.usage.merge(event.Usage)
 	if strings.HasPrefix(event.Type, "content_block_") {
-		d.bytes += len(e.data) // with what is around a piece
+		d.bytes += len(data) // with what is around a piece
 	}
 	switch event.Type {
 	case "content_block_start":

@@ -138,8 +138,8 @@ type request struct {
 
 // decoder reads the events of a response.
 type decoder interface {
-	// event takes one event. It returns whether the response has ended.
-	event(e event) (end bool, err error)
+	// event takes the data of one event. It returns whether the response has ended.
+	event(data []byte) (end bool, err error)
 	// kept returns how many bytes are kept of the events, about.
 	kept() int
 	// response returns what the response was, after its last event. whole reports whether nothing of it is missing.

@@ -138,14 +138,14 @@ func (d *responsesDecoder) kept() int { return d.bytes }
 
 func (d *responsesDecoder) response() (reply, bool) { return d.reply, d.whole }
 
-func (d *responsesDecoder) event(e event) (bool, error) {
+func (d *responsesDecoder) event(data []byte) (bool, error) {
 	var event struct {
 		Type     string          `json:"type"`
 		Delta    json.RawMessage `json:"delta"`
 		Item     json.RawMessage `json:"item"`
 		Response struct {
 			Output            []json.RawMessage `json:"output"`
-			Usage             *responsesUsage   `json:"usage"`
+			Usage             *openAIUsage      `json:"usage"`
 			Error             *providerError    `json:"error"`
 			IncompleteDetails struct {
 				Reason string `json:"reason"`
@@ -155,10 +155,10 @@ func (d *responsesDecoder) event(e event) (bool, error) {
 		Code    any            `json:"code"`
 		Message string         `json:"message"`
 	}
-	if string(e.data) == done {
+	if string(data) == done {
 		return d.whole, nil
 	}
-	if err := json.Unmarshal(e.data, &event); err != nil {
+	if err := json.Unmarshal(data, &event); err != nil {
 		return false, invalid("an event of the response is not the JSON of the Responses API")
 	}
 	if usage := event.Response.Usage; usage != nil {
@@ -205,21 +205,27 @@ func withheld() error {
 	return &model.Error{Code: model.CodeRefused, Message: "the provider withholds the response, by its rules for content"}
 }
 
-type responsesUsage struct {
-	Input        int64 `json:"input_tokens"`
-	Output       int64 `json:"output_tokens"`
-	InputDetails struct {
-		Cached int64 `json:"cached_tokens"`
-	} `json:"input_tokens_details"`
-	OutputDetails struct {
-		Reasoning int64 `json:"reasoning_tokens"`
-	} `json:"output_tokens_details"`
+// openAIUsage is the usage of a response. The second name of each is that of Chat Completions.
+type openAIUsage struct {
+	Input             int64              `json:"input_tokens"`
+	Prompt            int64              `json:"prompt_tokens"`
+	Output            int64              `json:"output_tokens"`
+	Completion        int64              `json:"completion_tokens"`
+	InputDetails      openAIUsageDetails `json:"input_tokens_details"`
+	PromptDetails     openAIUsageDetails `json:"prompt_tokens_details"`
+	OutputDetails     openAIUsageDetails `json:"output_tokens_details"`
+	CompletionDetails openAIUsageDetails `json:"completion_tokens_details"`
 }
 
-func (u responsesUsage) usage() model.Usage {
+type openAIUsageDetails struct {
+	Cached    int64 `json:"cached_tokens"`
+	Reasoning int64 `json:"reasoning_tokens"`
+}
+
+func (u openAIUsage) usage() model.Usage {
 	return model.Usage{
-		InputTokens: max(u.Input, 0), CachedTokens: max(u.InputDetails.Cached, 0),
-		OutputTokens: max(u.Output, 0), ReasoningTokens: max(u.OutputDetails.Reasoning, 0),
+		InputTokens: max(u.Input, u.Prompt, 0), CachedTokens: max(u.InputDetails.Cached, u.PromptDetails.Cached, 0),
+		OutputTokens: max(u.Output, u.Completion, 0), ReasoningTokens: max(u.OutputDetails.Reasoning, u.CompletionDetails.Reasoning, 0),
 	}
 }
 

@@ -7,80 +7,62 @@ import (
 	"io"
 )
 
-// event is a server-sent event.
-type event struct {
-	name string // of the field event; empty where there is none
-	data []byte // of the fields data, with a line feed between them
-}
-
 // eventReader reads a stream of server-sent events (WHATWG HTML, 9.2.6), with bounds on what is kept of it.
 type eventReader struct {
-	r        *bufio.Reader
-	most     int  // bytes of an event
-	lines    bool // something other than a byte order mark has been read
-	returned bool // the last line ended in CR, so that LF is a part of its end
+	lines *bufio.Scanner
+	most  int // bytes of an event
 }
 
 var errEventTooLarge = errors.New("an event is too large")
 
 func newEventReader(r io.Reader, most int) *eventReader {
-	return &eventReader{r: bufio.NewReader(r), most: most}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, most+len("\ufeff\r\n"))
+	first, returned := true, false // the last line ended in CR, so that LF is a part of its end
+	lines.Split(func(data []byte, _ bool) (advance int, line []byte, err error) {
+		begin := 0
+		if returned && len(data) > 0 {
+			if returned = false; data[0] == '\n' {
+				begin = 1
+			}
+		}
+		length := bytes.IndexAny(data[begin:], "\r\n")
+		if length < 0 {
+			return begin, nil, nil // a line that has no end is none
+		}
+		end := begin + length
+		line = data[begin:end:end]
+		if returned = data[end] == '\r'; first {
+			first, line = false, bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
+		return end + 1, line, nil
+	})
+	return &eventReader{lines: lines, most: most}
 }
 
-// next returns the next event that has data. At the end of the stream the error is [io.EOF]; an event that has not
-// ended by then is none.
-func (r *eventReader) next() (event, error) {
-	var e event
-	hasData := false
-	for {
-		line, err := r.line(len(e.data))
-		if err != nil {
-			return event{}, err
-		}
-		if len(line) == 0 {
-			if hasData {
-				return e, nil
-			}
-			e = event{}
-			continue
-		}
-		field, value, _ := bytes.Cut(line, []byte(":"))
-		value = bytes.TrimPrefix(value, []byte(" "))
-		switch string(field) {
-		case "event":
-			e.name = string(value)
-		case "data":
-			if hasData {
-				e.data = append(e.data, '\n')
-			}
-			hasData = true
-			e.data = append(e.data, value...)
-		}
-	}
-}
-
-// line returns a line without its end: LF, CR or both. kept is how much of the event is kept already.
-func (r *eventReader) line(kept int) ([]byte, error) {
-	var line []byte
-	for {
-		b, err := r.r.ReadByte()
-		if err != nil {
-			return nil, err
-		}
-		after := r.returned
-		r.returned = b == '\r'
-		switch {
-		case b == '\n' && after:
-			continue
-		case b == '\n' || b == '\r':
-			if !r.lines {
-				r.lines = true
-				line = bytes.TrimPrefix(line, []byte("\ufeff"))
-			}
-			return line, nil
-		case kept+len(line) >= r.most:
+// next returns the data of the next event that has some, with a line feed between that of its fields. At the end of the
+// stream the error is [io.EOF]; an event that has not ended by then is none.
+func (r *eventReader) next() ([]byte, error) {
+	var data []byte
+	for r.lines.Scan() {
+		line := r.lines.Bytes()
+		if len(data)+len(line) > r.most {
 			return nil, errEventTooLarge
 		}
-		line = append(line, b)
+		field, value, _ := bytes.Cut(line, []byte(":"))
+		switch {
+		case len(line) == 0 && data != nil:
+			return data[:len(data)-1], nil
+		case string(field) == "data":
+			data = append(append(data, bytes.TrimPrefix(value, []byte(" "))...), '\n')
+		}
+	}
+	switch err := r.lines.Err(); {
+	case err == nil:
+		return nil, io.EOF
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, errEventTooLarge
+	default:
+		return nil, err
 	}
 }

@@ -110,13 +110,12 @@ func (c *commands) make(ctx context.Context, source conversations.Source, ch cha
 		return err
 	}
 	if ch.flags.dryRun {
-		return c.show(f, list, func(l *conversations.Listed) (string, string) { return "would " + ch.verb, c.would(ch, l) })
+		return c.show(f, ch, list)
 	}
 	if err := c.agree(ctx, source, ch, list); err != nil {
 		return err
 	}
-	out := newOutput(c.host.Stdout)
-	done := c.newArray(out, f)
+	out := c.newResults(f)
 	failed := false
 	for i := range list {
 		l := &list[i]
@@ -147,46 +146,40 @@ func (c *commands) make(ctx context.Context, source conversations.Source, ch cha
 			c.reportFailure(err)
 			continue
 		}
-		if err := c.report(out, done, f, ch, l, result); err != nil {
+		if err := c.report(out, ch, l, result); err != nil {
 			return err
 		}
 	}
-	if f.json {
-		err = done.close()
-	} else {
-		err = out.flush()
+	if err := out.close(); err != nil || !failed {
+		return err
 	}
-	if err == nil && failed {
-		err = cli.ErrFailed
-	}
-	return err
+	return cli.ErrFailed
 }
 
 // report writes what was done to a conversation.
-func (c *commands) report(out output, done *array, f format, ch change, l *conversations.Listed, result outcome) error {
-	if f.json {
-		var r record
-		r.reset()
-		r.string("id", string(l.ID))
-		r.optional("title", l.Title)
-		action := ch.done
-		if result.nothing != "" {
-			action = "unchanged"
+func (c *commands) report(out *results, ch change, l *conversations.Listed, result outcome) error {
+	action, text := ch.done, c.acted(ch.done, l)+"\n"
+	switch {
+	case result.nothing != "":
+		action, text = "unchanged", ""
+		if out.array == nil {
+			c.note("%s: %s", l.ID, result.nothing)
 		}
+	case result.id != "":
+		text = string(result.id) + "\n"
+	}
+	return out.add(text, func(r *record) {
+		r.about(string(l.ID), l.Title)
 		r.string("action", action)
 		if result.id != "" {
 			r.string("new_id", string(result.id))
 		}
-		return done.add(r.end())
-	}
-	switch {
-	case result.nothing != "":
-		c.note("%s: %s", l.ID, result.nothing)
-		return nil
-	case result.id != "":
-		return out.write([]byte(string(result.id) + "\n"))
-	}
-	return out.write([]byte(strings.TrimRight(fmt.Sprintf("%s %s  %s", ch.done, l.ID, c.title(l)), " ") + "\n"))
+	})
+}
+
+// acted is a line about what is done to a conversation.
+func (c *commands) acted(action string, l *conversations.Listed) string {
+	return strings.TrimRight(fmt.Sprintf("%s %s  %s", action, l.ID, c.title(l)), " ")
 }
 
 // title is a title in a line for people.
@@ -194,44 +187,28 @@ func (c *commands) title(l *conversations.Listed) string {
 	return text.Truncate(text.Cell(l.Title), completionColumn)
 }
 
-func (c *commands) would(ch change, l *conversations.Listed) string {
-	if ch.would == nil {
-		return ""
-	}
-	return ch.would(l)
-}
-
 // show writes what would be done.
-func (c *commands) show(f format, list []conversations.Listed, what func(*conversations.Listed) (action, how string)) error {
-	out := newOutput(c.host.Stdout)
-	array := c.newArray(out, f)
+func (c *commands) show(f format, ch change, list []conversations.Listed) error {
+	out := c.newResults(f)
 	for i := range list {
-		l := &list[i]
-		action, how := what(l)
-		if f.json {
-			var r record
-			r.reset()
-			r.string("id", string(l.ID))
-			r.optional("title", l.Title)
+		l, action, how := &list[i], "would "+ch.verb, ""
+		line := c.acted(action, l)
+		if ch.would != nil {
+			how = ch.would(l)
+		}
+		if how != "" {
+			line += ": " + text.Line(how)
+		}
+		err := out.add(strings.TrimRight(line, " ")+"\n", func(r *record) {
+			r.about(string(l.ID), l.Title)
 			r.string("action", action)
 			r.optional("change", how)
-			if err := array.add(r.end()); err != nil {
-				return err
-			}
-			continue
-		}
-		line := fmt.Sprintf("%s %s  %s", action, l.ID, c.title(l))
-		if how != "" {
-			line = strings.TrimRight(line, " ") + ": " + text.Line(how)
-		}
-		if err := out.write([]byte(strings.TrimRight(line, " ") + "\n")); err != nil {
+		})
+		if err != nil {
 			return err
 		}
 	}
-	if f.json {
-		return array.close()
-	}
-	return out.flush()
+	return out.close()
 }
 
 // maxShown bounds how many conversations a question names.
@@ -330,23 +307,7 @@ func changeFailure(err error) error {
 
 // findAll returns all conversations, live and archived, hidden or not.
 func (c *commands) findAll(ctx context.Context, source conversations.Source) ([]conversations.Listed, error) {
-	var all []conversations.Listed
-	seen := map[transcript.ID]bool{}
-	for _, archived := range []bool{false, true} {
-		listing, err := source.List(ctx, conversations.ListQuery{
-			Filter: conversations.Filter{Archived: archived, Hidden: true}, Sort: conversations.ByID, Ascending: true, NoEvents: true,
-		})
-		if err != nil {
-			return nil, sourceFailure(err, nil)
-		}
-		for _, l := range listing.Conversations {
-			if !seen[l.ID] {
-				seen[l.ID] = true
-				all = append(all, l)
-			}
-		}
-	}
-	return all, nil
+	return c.all(ctx, source, conversations.Filter{Both: true, Hidden: true})
 }
 
 // below returns the conversations below some others, parents first; none twice,

@@ -1,7 +1,6 @@
 package conversationcli
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -51,35 +50,21 @@ func (c *commands) completeIDs(cmd *cobra.Command, named []string, word string) 
 // completing returns the conversations with a text in their titles that a command
 // can be about and that are not named yet, those used last first.
 func (c *commands) completing(of *cobra.Command, source conversations.Source, named []string, titled string) ([]conversations.Listed, error) {
-	sets := []bool{false, true} // live and archived
+	filter := conversations.Filter{Both: true}
 	if archived := of.Flags().Lookup("archived"); archived != nil {
-		sets = []bool{archived.Value.String() == "true"}
+		filter = conversations.Filter{Archived: archived.Value.String() == "true"}
 	}
-	var found []conversations.Listed
-	for _, archived := range sets {
-		listing, err := source.List(contextOf(of), conversations.ListQuery{
-			Filter: conversations.Filter{Archived: archived}, TitleContains: titled, Sort: conversations.ByActivation, NoEvents: true,
+	listing, err := source.List(contextOf(of), conversations.ListQuery{Filter: filter, TitleContains: titled, NoEvents: true, Sort: conversations.ByID})
+	found := slices.DeleteFunc(listing.Conversations, func(l conversations.Listed) bool {
+		return slices.ContainsFunc(named, func(text string) bool {
+			id, err := conversations.ParseID(text)
+			return err == nil && id == l.ID
 		})
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, listing.Conversations...)
-	}
-	seen := map[transcript.ID]bool{}
-	for _, text := range named {
-		if id, err := conversations.ParseID(text); err == nil {
-			seen[id] = true
-		}
-	}
-	found = slices.DeleteFunc(found, func(l conversations.Listed) bool {
-		twice := seen[l.ID]
-		seen[l.ID] = true
-		return twice
 	})
 	slices.SortStableFunc(found, func(a, b conversations.Listed) int {
-		return cmp.Or(b.LastActivatedAt.Compare(a.LastActivatedAt), b.ID.Compare(a.ID))
+		return b.LastActivatedAt.Compare(a.LastActivatedAt)
 	})
-	return found, nil
+	return found, err
 }
 
 // contextOf returns the context of a command, which completion may run without

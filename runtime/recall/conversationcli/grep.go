@@ -331,8 +331,7 @@ func (c *commands) finish(w *hitWriter, found *conversations.Matches, left []ski
 		}
 		r.objects("conversations", len(found.Conversations), func(i int, r *record) {
 			m := &found.Conversations[i]
-			r.string("id", string(m.ID))
-			r.optional("title", m.Title)
+			r.about(string(m.ID), m.Title)
 			r.int("matches", m.Matches)
 			r.int("turns", m.Turns)
 		})

@@ -158,36 +158,35 @@ func (c *commands) labelListCommand() *cobra.Command {
 }
 
 func (c *commands) listLabels(f format, list []conversations.Listed) error {
-	out := newOutput(c.host.Stdout)
-	array := c.newArray(out, f)
+	out := c.newResults(f)
 	for i := range list {
 		l := &list[i]
-		if f.json {
-			var r record
-			r.reset()
-			r.string("id", string(l.ID))
-			r.optional("title", l.Title)
-			r.labels(l.Labels)
-			if err := array.add(r.end()); err != nil {
-				return err
-			}
-			continue
-		}
-		for _, key := range slices.Sorted(maps.Keys(l.Labels)) {
-			line := key
-			if value := l.Labels[key]; value != "" {
-				line += "=" + value
-			}
+		var lines strings.Builder
+		for _, label := range labelsOf(l) {
 			if len(list) > 1 {
-				line = string(l.ID) + "  " + line
+				label = string(l.ID) + "  " + label
 			}
-			if err := out.write([]byte(text.Line(line) + "\n")); err != nil {
-				return err
-			}
+			lines.WriteString(text.Line(label) + "\n")
+		}
+		err := out.add(lines.String(), func(r *record) {
+			r.about(string(l.ID), l.Title)
+			r.labels(l.Labels)
+		})
+		if err != nil {
+			return err
 		}
 	}
-	if f.json {
-		return array.close()
+	return out.close()
+}
+
+// labelsOf writes the labels of a conversation as label add takes them.
+func labelsOf(l *conversations.Listed) []string {
+	var labels []string
+	for _, key := range slices.Sorted(maps.Keys(l.Labels)) {
+		if value := l.Labels[key]; value != "" {
+			key += "=" + value
+		}
+		labels = append(labels, key)
 	}
-	return out.flush()
+	return labels
 }

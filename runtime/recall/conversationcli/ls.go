@@ -203,8 +203,7 @@ func (c *commands) writeListing(out output, f format, listing *conversations.Lis
 }
 
 func (r *record) listed(l *conversations.Listed) {
-	r.string("id", string(l.ID))
-	r.optional("title", l.Title)
+	r.about(string(l.ID), l.Title)
 	r.int("events_count", l.Events)
 	r.time("created_at", l.CreatedAt)
 	r.time("last_event_at", l.LastEventAt)

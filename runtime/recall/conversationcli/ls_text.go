@@ -2,6 +2,7 @@ package conversationcli
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -88,10 +89,24 @@ func (c *commands) projectCell(dir string) string {
 	return string(cell)
 }
 
+// printTable writes a head, rows as a table, and remarks below it.
+func (c *commands) printTable(head string, rows [][]string, right func(column int) bool, remarks []string) error {
+	var b strings.Builder
+	b.WriteString(head)
+	for _, line := range align(rows, right) {
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	if len(remarks) > 0 {
+		b.WriteString("\n" + strings.Join(remarks, "\n") + "\n")
+	}
+	_, err := io.WriteString(c.host.Stdout, b.String())
+	return err
+}
+
 // align makes lines of rows, with columns below one another and two spaces behind each.
 // right reports whether a column is aligned to the right.
 func align(rows [][]string, right func(column int) bool) []string {
-	widths := make([]int, len(rows[0]))
+	widths := map[int]int{}
 	for _, row := range rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], text.Width(cell))

@@ -88,6 +88,45 @@ func (c *commands) newArray(out output, f format) *array {
 	return &array{out: out, pretty: f.pretty, terminal: c.host.Terminal}
 }
 
+// results writes what a command has to tell of conversations: objects in an array of JSON,
+// or text.
+type results struct {
+	out   output
+	array *array // nil for text
+	rec   record
+}
+
+func (c *commands) newResults(f format) *results {
+	r := &results{out: newOutput(c.host.Stdout)}
+	if f.json {
+		r.array = c.newArray(r.out, f)
+	}
+	return r
+}
+
+// add writes a text, or in its place an object of JSON with what fill puts into it.
+func (r *results) add(text string, fill func(*record)) error {
+	if r.array == nil {
+		return r.out.write([]byte(text))
+	}
+	r.rec.reset()
+	fill(&r.rec)
+	return r.array.add(r.rec.end())
+}
+
+func (r *results) close() error {
+	if r.array == nil {
+		return r.out.flush()
+	}
+	return r.array.close()
+}
+
+// about begins a record of a conversation.
+func (r *record) about(id, title string) {
+	r.string("id", id)
+	r.optional("title", title)
+}
+
 // add writes an element, which is compact JSON.
 func (a *array) add(element []byte) error {
 	if err := a.next(); err != nil {

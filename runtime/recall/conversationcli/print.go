@@ -240,8 +240,7 @@ func (p *printing) opened(r *conversations.Reading, named bool) error {
 	}
 	var head record
 	head.reset()
-	head.string("id", string(r.ID))
-	head.optional("title", r.Title)
+	head.about(string(r.ID), r.Title)
 	head.key("events")
 	if err := p.array.next(); err != nil {
 		return err
@@ -294,8 +293,7 @@ func (p *printing) finish(r *conversations.Reading) error {
 }
 
 func (r *record) reading(read *conversations.Reading) {
-	r.string("id", string(read.ID))
-	r.optional("title", read.Title)
+	r.about(string(read.ID), read.Title)
 	r.int("turns", read.Turns)
 	r.positive("first_turn", read.FirstTurn)
 	r.positive("last_turn", read.LastTurn)

@@ -235,31 +235,20 @@ func (c *commands) listTrash(removed []jp.Removed) error {
 	if err != nil {
 		return err
 	}
-	out := newOutput(c.host.Stdout)
-	array := c.newArray(out, f)
+	out := c.newResults(f)
 	for _, r := range removed {
-		if f.json {
-			var line record
-			line.reset()
-			line.string("id", string(r.ID))
-			line.optional("title", r.Title)
-			line.time("removed_at", r.At)
-			line.bool("archived", r.Archived)
-			if err := array.add(line.end()); err != nil {
-				return err
-			}
-			continue
-		}
 		line := fmt.Sprintf("%s  removed %s  %s", r.ID, c.when(r.At, false), text.Truncate(text.Cell(r.Title), completionColumn))
-		if err := out.write([]byte(strings.TrimRight(line, " ") + "\n")); err != nil {
+		err := out.add(strings.TrimRight(line, " ")+"\n", func(rec *record) {
+			rec.about(string(r.ID), r.Title)
+			rec.time("removed_at", r.At)
+			rec.bool("archived", r.Archived)
+		})
+		if err != nil {
 			return err
 		}
 	}
-	if f.json {
-		return array.close()
-	}
-	if len(removed) == 0 {
+	if len(removed) == 0 && !f.json {
 		c.note("nothing is in the trash")
 	}
-	return out.flush()
+	return out.close()
 }

@@ -3,8 +3,6 @@ package conversationcli
 import (
 	"context"
 	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -157,17 +155,9 @@ func (s *searchCommands) writeIndexed(stores []indexedStore, gone []conversation
 	for i := range gone {
 		remarks = append(remarks, "removed, as nothing uses it again: "+s.describeUnused(&gone[i]))
 	}
-	var b strings.Builder
-	for _, line := range align(rows, func(column int) bool { return column > 1 }) {
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
+	head := ""
 	if len(stores) == 0 {
-		b.Reset()
-		b.WriteString("no index is kept\n")
+		head, rows = "no index is kept\n", nil
 	}
-	if len(remarks) > 0 {
-		b.WriteString("\n" + strings.Join(remarks, "\n") + "\n")
-	}
-	_, err := io.WriteString(s.host.Stdout, b.String())
-	return err
+	return s.printTable(head, rows, func(column int) bool { return column > 1 }, remarks)
 }

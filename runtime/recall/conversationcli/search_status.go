@@ -3,8 +3,6 @@ package conversationcli
 import (
 	"context"
 	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -95,26 +93,19 @@ func (s *searchCommands) searched(ctx context.Context, library *conversations.Li
 		return nil, err
 	}
 	store := &searchedStore{Store: source, Messages: found.Total, Problems: []string{}}
-	for _, p := range found.Aside.Problems {
-		what := string(p.ID)
-		if what == "" {
-			what = s.shortPath(p.Path)
-		}
-		store.Problems = append(store.Problems, what+": "+text.Line(p.Err.Error()))
+	for i := range found.Aside.Problems {
+		store.Problems = append(store.Problems, s.describe(&found.Aside.Problems[i]))
 	}
 	if len(found.Messages) > 0 && !found.Messages[0].Position.Time.IsZero() {
 		newest := found.Messages[0].Position.Time.UTC()
 		store.Newest = &newest
 	}
-	for _, archived := range []bool{false, true} {
-		filter.Archived = archived
-		listing, err := library.List(ctx, conversations.ListQuery{Filter: filter, NoEvents: true, Sort: conversations.ByID})
-		if err != nil {
-			return nil, err
-		}
-		store.Conversations += listing.Total
+	filter.Both = true
+	listing, err := library.List(ctx, conversations.ListQuery{Filter: filter, NoEvents: true, Sort: conversations.ByID})
+	if err != nil {
+		return nil, err
 	}
-	if store.Conversations == 0 && len(store.Problems) == 0 {
+	if store.Conversations = listing.Total; store.Conversations == 0 && len(store.Problems) == 0 {
 		return nil, nil
 	}
 	return store, nil
@@ -137,13 +128,7 @@ func (s *searchCommands) writeStatus(stores []searchedStore, unused []conversati
 			newest = s.when(*store.Newest, false)
 		}
 		rows = append(rows, []string{store.Store, text.Number(store.Conversations), text.Number(store.Messages), newest, s.indexOf(&store)})
-		for i, p := range store.Problems {
-			if i == maxProblems {
-				remarks = append(remarks, fmt.Sprintf("%s: %d more problems; --json shows all", store.Store, len(store.Problems)-maxProblems))
-				break
-			}
-			remarks = append(remarks, store.Store+": "+p)
-		}
+		remarks = append(remarks, problemsOf(store.Store, store.Problems)...)
 	}
 	for i := range unused {
 		why := "not searched"
@@ -152,13 +137,5 @@ func (s *searchCommands) writeStatus(stores []searchedStore, unused []conversati
 		}
 		remarks = append(remarks, s.describeUnused(&unused[i])+": "+why)
 	}
-	var b strings.Builder
-	for _, line := range align(rows, func(column int) bool { return column == 1 || column == 2 }) {
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-	if len(remarks) > 0 {
-		b.WriteString("\n" + strings.Join(remarks, "\n") + "\n")
-	}
-	_, err := io.WriteString(s.host.Stdout, b.String())
-	return err
+	return s.printTable("", rows, func(column int) bool { return column == 1 || column == 2 }, remarks)
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +27,7 @@ the one that is active, else the one that was activated last.
 		Example:           "  convtools conversation show jp-c17737387251\n  convtools conversation show +pinned --format=json",
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: c.completeIDs,
-		RunE:              func(cmd *cobra.Command, args []string) error { return c.showAll(cmd.Context(), cmd, args) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.showAll(cmd.Context(), args) },
 	}
 }
 
@@ -49,7 +47,7 @@ func (c *commands) orActive(ctx context.Context, source conversations.Source, wo
 	return []string{"recent"}, nil
 }
 
-func (c *commands) showAll(ctx context.Context, cmd *cobra.Command, args []string) error {
+func (c *commands) showAll(ctx context.Context, args []string) error {
 	f, err := c.resolveFormat()
 	if err != nil {
 		return err
@@ -70,8 +68,7 @@ func (c *commands) showAll(ctx context.Context, cmd *cobra.Command, args []strin
 	if err != nil {
 		return sourceFailure(err, ids)
 	}
-	out := newOutput(c.host.Stdout)
-	array := c.newArray(out, f)
+	out := c.newResults(f)
 	links := c.links(ctx, f)
 	defer links.close()
 	for i := range listing.Conversations {
@@ -80,9 +77,7 @@ func (c *commands) showAll(ctx context.Context, cmd *cobra.Command, args []strin
 		if err != nil {
 			return err
 		}
-		if f.json {
-			var r record
-			r.reset()
+		err = out.add(c.shown(f, l, links, turns, i > 0), func(r *record) {
 			r.listed(l)
 			r.optional("parent_id", string(l.Parent))
 			if turns < 0 {
@@ -90,18 +85,12 @@ func (c *commands) showAll(ctx context.Context, cmd *cobra.Command, args []strin
 			} else {
 				r.int("turns", turns)
 			}
-			err = array.add(r.end())
-		} else {
-			err = c.showOne(out, f, l, links, turns, i > 0)
-		}
+		})
 		if err != nil {
 			return err
 		}
 	}
-	if f.json {
-		return array.close()
-	}
-	return out.flush()
+	return out.close()
 }
 
 // turnsOf counts the turns of a conversation; -1 where they cannot be read.
@@ -120,7 +109,8 @@ func (c *commands) turnsOf(ctx context.Context, source conversations.Source, l *
 	return r.Turns, nil
 }
 
-func (c *commands) showOne(out output, f format, l *conversations.Listed, links links, turns int, more bool) error {
+// shown is what people are shown of a conversation; more is set behind the first.
+func (c *commands) shown(f format, l *conversations.Listed, links links, turns int, more bool) string {
 	var b strings.Builder
 	if more {
 		b.WriteString("\n")
@@ -160,14 +150,10 @@ func (c *commands) showOne(out output, f format, l *conversations.Listed, links 
 	if l.Parent != "" {
 		fmt.Fprintf(&b, "  %-14s %s\n", "forked from", links.id(l.Parent))
 	}
-	for _, key := range slices.Sorted(maps.Keys(l.Labels)) {
-		label := key
-		if value := l.Labels[key]; value != "" {
-			label += "=" + value
-		}
+	for _, label := range labelsOf(l) {
 		line("label", label)
 	}
-	return out.write([]byte(b.String()))
+	return b.String()
 }
 
 // relative writes how far a time is from now.
@@ -235,8 +221,7 @@ func (c *commands) paths(ctx context.Context, args []string, files []jp.File) er
 	if err != nil {
 		return sourceFailure(err, ids)
 	}
-	out := newOutput(c.host.Stdout)
-	array := c.newArray(out, f)
+	out := c.newResults(f)
 	for _, id := range ids {
 		for _, file := range files {
 			path, err := w.Path(ctx, transcript.ID(id), file)
@@ -247,26 +232,18 @@ func (c *commands) paths(ctx context.Context, args []string, files []jp.File) er
 			if err != nil {
 				return err
 			}
-			if !f.json {
-				line := text.Line(path)
-				if c.linking(f) {
-					line = link(path, line)
-				}
-				err = out.write([]byte(line + "\n"))
-			} else {
-				var r record
-				r.reset()
+			line := text.Line(path)
+			if c.linking(f) {
+				line = link(path, line)
+			}
+			err = out.add(line+"\n", func(r *record) {
 				r.string("id", id)
 				r.string("path", path)
-				err = array.add(r.end())
-			}
+			})
 			if err != nil {
 				return err
 			}
 		}
 	}
-	if f.json {
-		return array.close()
-	}
-	return out.flush()
+	return out.close()
 }

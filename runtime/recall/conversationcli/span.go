@@ -47,7 +47,7 @@ func (c *commands) chosen(ctx context.Context, cmd *cobra.Command, source conver
 	if len(words) > 0 {
 		list, err = c.named(ctx, cmd, source, words, "")
 	} else {
-		list, err = c.all(ctx, source, false)
+		list, err = c.all(ctx, source, conversations.Filter{})
 	}
 	if err != nil {
 		return nil, err

@@ -3,10 +3,7 @@ package conversationcli
 import (
 	"context"
 	"fmt"
-	"io"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -148,23 +145,14 @@ func (c *commands) writeInventory(inventory *conversations.Inventory) error {
 		rows = append(rows, row)
 		remarks = append(remarks, c.remarks(s)...)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Project: %s\n", c.shortPath(inventory.Project))
+	head := fmt.Sprintf("Project: %s\n", c.shortPath(inventory.Project))
 	if inventory.Excluded != "" {
-		fmt.Fprintf(&b, "Excluded by %s: none of its conversations are read.\n", c.shortPath(inventory.Excluded))
-	}
-	b.WriteByte('\n')
-	for _, line := range align(rows, func(column int) bool { return 1 <= column && column <= 3 }) {
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		head += fmt.Sprintf("Excluded by %s: none of its conversations are read.\n", c.shortPath(inventory.Excluded))
 	}
 	for _, dir := range inventory.Exclude {
 		remarks = append(remarks, "excluded: "+c.shortPath(dir))
 	}
-	if len(remarks) > 0 {
-		b.WriteString("\n" + strings.Join(remarks, "\n") + "\n")
-	}
-	_, err := io.WriteString(c.host.Stdout, b.String())
-	return err
+	return c.printTable(head+"\n", rows, func(column int) bool { return 1 <= column && column <= 3 }, remarks)
 }
 
 // remarks are lines about what of a store is not read.
@@ -176,26 +164,35 @@ func (c *commands) remarks(s *conversations.StoreReport) []string {
 	for _, remark := range s.Remarks {
 		lines = append(lines, s.Name+": "+remark)
 	}
-	for i, p := range s.Problems {
-		if i == maxProblems {
-			lines = append(lines, fmt.Sprintf("%s: %d more problems; --json shows all", s.Name, len(s.Problems)-maxProblems))
-			break
-		}
-		what := string(p.ID)
-		if what == "" {
-			what = c.shortPath(p.Path)
-		}
-		lines = append(lines, fmt.Sprintf("%s: %s: %s", s.Name, what, text.Line(p.Err.Error())))
+	problems := make([]string, len(s.Problems))
+	for i := range s.Problems {
+		problems[i] = c.describe(&s.Problems[i])
+	}
+	return append(lines, problemsOf(s.Name, problems)...)
+}
+
+// describe describes a problem of a store for people.
+func (c *commands) describe(p *conversations.Problem) string {
+	what := string(p.ID)
+	if what == "" {
+		what = c.shortPath(p.Path)
+	}
+	return what + ": " + text.Line(p.Err.Error())
+}
+
+// problemsOf are lines about the first problems of a store.
+func problemsOf(store string, problems []string) []string {
+	var lines []string
+	for _, p := range problems[:min(len(problems), maxProblems)] {
+		lines = append(lines, store+": "+p)
+	}
+	if more := len(problems) - maxProblems; more > 0 {
+		lines = append(lines, fmt.Sprintf("%s: %d more problems; --json shows all", store, more))
 	}
 	return lines
 }
 
 // shortPath writes a path for people, with "~" for the home directory.
 func (c *commands) shortPath(path string) string {
-	if home := trust.Home(c.host.Getenv); home != "" {
-		if below, ok := strings.CutPrefix(path, filepath.Clean(home)+string(filepath.Separator)); ok {
-			path = "~" + string(filepath.Separator) + below
-		}
-	}
-	return text.Cell(path)
+	return text.Cell(trust.Short(path, c.host.Getenv))
 }

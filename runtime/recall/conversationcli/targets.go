@@ -112,14 +112,14 @@ func (c *commands) target(ctx context.Context, source conversations.Source, word
 		what = "archived conversation"
 		found, err = c.newest(ctx, source, true, func(l *conversations.Listed) time.Time { return l.ArchivedAt })
 	case "+l", "+live", "+p", "+pinned":
-		found, err = c.all(ctx, source, false)
+		found, err = c.all(ctx, source, conversations.Filter{})
 		if word == "+p" || word == "+pinned" {
 			what = "pinned conversation"
 			found = slices.DeleteFunc(found, func(l conversations.Listed) bool { return l.PinnedAt.IsZero() })
 		}
 	case "+a", "+archived":
 		what = "archived conversation"
-		found, err = c.all(ctx, source, true)
+		found, err = c.all(ctx, source, conversations.Filter{Archived: true})
 	}
 	if err != nil {
 		return nil, err
@@ -134,18 +134,15 @@ func (c *commands) target(ctx context.Context, source conversations.Source, word
 	return ids, nil
 }
 
-// all returns the live or the archived conversations that are not hidden, those
-// begun first first.
-func (c *commands) all(ctx context.Context, source conversations.Source, archived bool) ([]conversations.Listed, error) {
-	listing, err := source.List(ctx, conversations.ListQuery{
-		Filter: conversations.Filter{Archived: archived}, Sort: conversations.ByID, Ascending: true, NoEvents: true,
-	})
+// all returns the conversations that a filter lets through, those begun first first.
+func (c *commands) all(ctx context.Context, source conversations.Source, f conversations.Filter) ([]conversations.Listed, error) {
+	listing, err := source.List(ctx, conversations.ListQuery{Filter: f, Sort: conversations.ByID, Ascending: true, NoEvents: true})
 	return listing.Conversations, sourceFailure(err, nil)
 }
 
 // newest returns the conversation with the greatest time, if one has any.
 func (c *commands) newest(ctx context.Context, source conversations.Source, archived bool, at func(*conversations.Listed) time.Time) ([]conversations.Listed, error) {
-	all, err := c.all(ctx, source, archived)
+	all, err := c.all(ctx, source, conversations.Filter{Archived: archived})
 	best := -1
 	for i := range all {
 		if t := at(&all[i]); !t.IsZero() && (best < 0 || !t.Before(at(&all[best]))) {
@@ -169,23 +166,19 @@ func (c *commands) activated(ctx context.Context, source conversations.Source) (
 	if err != nil || len(history) == 0 {
 		return nil, err
 	}
-	var lists [2][]conversations.Listed
-	for i, archived := range []bool{false, true} {
-		listing, err := source.List(ctx, conversations.ListQuery{Filter: conversations.Filter{Archived: archived, Hidden: true}, NoEvents: true})
-		if err != nil {
-			return nil, sourceFailure(err, nil)
-		}
-		lists[i] = listing.Conversations
+	all, err := c.findAll(ctx, source)
+	if err != nil {
+		return nil, err
 	}
 	var found []conversations.Listed
 	for _, id := range history {
 		is := func(l conversations.Listed) bool { return l.ID == id }
-		if i := slices.IndexFunc(lists[0], is); i >= 0 {
-			if !slices.ContainsFunc(found, is) {
-				found = append(found, lists[0][i])
-			}
-		} else if slices.ContainsFunc(lists[1], is) {
-			break
+		switch i := slices.IndexFunc(all, is); {
+		case i < 0, slices.ContainsFunc(found, is):
+		case all[i].Archived:
+			return found, nil
+		default:
+			found = append(found, all[i])
 		}
 	}
 	return found, nil

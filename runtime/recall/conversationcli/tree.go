@@ -24,148 +24,96 @@ type treePlace struct {
 // at the top. limit and offset are for those at the top; a limit of 0 is none.
 func growTree(listing *conversations.Listing, hidden bool, offset, limit int) []treePlace {
 	all := listing.Conversations
+	shown := func(i int) bool { return hidden || !all[i].Hidden }
 	at := make(map[transcript.ID]int, len(all))
 	for i := range all {
 		at[all[i].ID] = i
 	}
-	shown := func(i int) bool { return hidden || !all[i].Hidden }
-	parentOf := func(i int) int {
-		if k, ok := at[all[i].Parent]; ok {
-			return k
+	parents := make([]int, len(all)) // -1 for none
+	unshown := make([]int, len(all)) // hidden children
+	for i := range all {
+		parent, ok := at[all[i].Parent]
+		if !ok {
+			parent = -1
 		}
-		return -1
+		if parents[i] = parent; !shown(i) {
+			listing.Aside.Hidden++
+			if ok {
+				unshown[parent]++
+			}
+		}
 	}
-	g := grower{all: all, children: make([][]int, len(all)), seen: make([]bool, len(all)), unshown: make([]int, len(all))}
-	above := shownAbove(len(all), parentOf, shown)
+	cutCircles(parents, shown)
+	children := make([][]int, len(all))
 	var tops []int
 	for i := range all {
 		if !shown(i) {
-			listing.Aside.Hidden++
-			if p := parentOf(i); p >= 0 {
-				g.unshown[p]++
-			}
 			continue
 		}
-		if p := above[i]; p >= 0 {
-			g.children[p] = append(g.children[p], i)
-		} else {
+		above := parents[i]
+		for above >= 0 && !shown(above) {
+			if next := parents[above]; next >= 0 && !shown(next) {
+				parents[above] = parents[next] // half the way, for the next that comes by
+			}
+			above = parents[above]
+		}
+		if above < 0 {
 			tops = append(tops, i)
+		} else {
+			children[above] = append(children[above], i)
 		}
 	}
-	below := make([]bool, len(all)) // below one of the tops
-	mark := func(top int) {
-		for stack := []int{top}; len(stack) > 0; {
-			i := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			if !below[i] {
-				below[i] = true
-				stack = append(stack, g.children[i]...)
-			}
-		}
-	}
-	for _, top := range tops {
-		mark(top)
-	}
-	for i := range all {
-		if !shown(i) || below[i] {
-			continue
-		}
-		// It is on a circle, or below one: the first of the circle is a top.
-		met := map[int]bool{}
-		on := i
-		for ; !met[on]; on = above[on] {
-			met[on] = true
-		}
-		first := on
-		for k := above[on]; k != on; k = above[k] {
-			first = min(first, k)
-		}
-		tops = append(tops, first)
-		mark(first)
-	}
-	slices.Sort(tops)
 	listing.Total = len(tops)
 	tops = tops[min(offset, len(tops)):]
 	if limit > 0 {
 		tops = tops[:min(limit, len(tops))]
 	}
-	for _, top := range tops {
-		g.grow(top)
-	}
-	listing.Conversations = g.rows
-	return g.places
-}
-
-// shownAbove returns for each of n conversations the nearest one above it that is
-// shown; -1 for none. Each is looked at once, however deep they are.
-func shownAbove(n int, parentOf func(int) int, shown func(int) bool) []int {
-	const unknown, underWay = -2, -3
-	above := make([]int, n)
-	for i := range above {
-		above[i] = unknown
-	}
-	for i := range n {
-		var path []int
-		found := -1
-		for k := i; ; {
-			if above[k] == underWay {
-				break // a circle of hidden ones
-			}
-			if above[k] != unknown {
-				found = above[k]
-				break
-			}
-			above[k] = underWay
-			path = append(path, k)
-			p := parentOf(k)
-			if p < 0 || shown(p) {
-				found = p
-				break
-			}
-			k = p
-		}
-		for _, k := range path {
-			above[k] = found
-		}
-	}
-	return above
-}
-
-// grower puts conversations in the order of a tree.
-type grower struct {
-	all      []conversations.Listed
-	children [][]int
-	unshown  []int
-	seen     []bool
-	rows     []conversations.Listed
-	places   []treePlace
-}
-
-// grow adds a conversation and those below it. It keeps its own stack: nothing
-// bounds how deep a tree is.
-func (g *grower) grow(top int) {
 	type branch struct {
-		i, depth int
-		last     []bool
+		i int
+		treePlace
 	}
-	stack := []branch{{i: top}}
+	var stack []branch // of its own: nothing bounds how deep a tree is
+	for _, top := range slices.Backward(tops) {
+		stack = append(stack, branch{i: top})
+	}
+	var rows []conversations.Listed
+	var places []treePlace
 	for len(stack) > 0 {
 		b := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if g.seen[b.i] {
+		below := children[b.i]
+		if len(below) == 0 {
+			b.unshown = unshown[b.i]
+		}
+		rows, places = append(rows, all[b.i]), append(places, b.treePlace)
+		way := b.last[max(len(b.last)-maxIndent+1, 0):]
+		for k, child := range slices.Backward(below) {
+			stack = append(stack, branch{child, treePlace{depth: b.depth + 1, last: append(slices.Clone(way), k == len(below)-1)}})
+		}
+	}
+	listing.Conversations = rows
+	return places
+}
+
+// cutCircles makes a top of the first one of each circle that is shown, or where none is
+// of any of them. Each is looked at once or twice, however deep they are.
+func cutCircles(parents []int, shown func(int) bool) {
+	passed := make([]int, len(parents)) // by which walk, from 1
+	for i := range parents {
+		on := i
+		for ; on >= 0 && passed[on] == 0; on = parents[on] {
+			passed[on] = i + 1
+		}
+		if on < 0 || passed[on] != i+1 {
 			continue
 		}
-		g.seen[b.i] = true
-		place := treePlace{depth: b.depth, last: b.last}
-		if len(g.children[b.i]) == 0 {
-			place.unshown = g.unshown[b.i]
+		top := on
+		for k := parents[on]; k != on; k = parents[k] {
+			if shown(k) && (!shown(top) || k < top) {
+				top = k
+			}
 		}
-		g.rows, g.places = append(g.rows, g.all[b.i]), append(g.places, place)
-		children := g.children[b.i]
-		way := b.last[max(len(b.last)-maxIndent+1, 0):]
-		for k := len(children) - 1; k >= 0; k-- {
-			stack = append(stack, branch{children[k], b.depth + 1, append(slices.Clone(way), k == len(children)-1)})
-		}
+		parents[top] = -1
 	}
 }
 

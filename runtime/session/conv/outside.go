@@ -65,7 +65,7 @@ func (outside) Sample(_ context.Context, r model.Request, _ func(string)) (model
 	}
 	var parts []session.Part
 	for _, p := range r.Items[len(r.Items)-1].Parts {
-		parts = append(parts, session.Part{Text: p.Text, ImageURL: p.ImageURL})
+		parts = append(parts, session.Part(p))
 	}
 	c, ok := ParseOutsideCall(parts)
 	if !ok {

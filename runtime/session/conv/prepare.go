@@ -18,7 +18,7 @@ import (
 // model.
 const maxArguments = 4 << 20
 
-// Prepare decodes and validates a call of a conversation, and reads the files that it names. A call
+// Prepare decodes and validates a call of a conversation, and reads the files that it names.
 func (t *Tools) Prepare(ctx context.Context, c *session.Conversation, call model.Item) session.Request {
 	tool := session.Tool(call.Name)
 	if !ofSession(call.Name) {
@@ -27,33 +27,24 @@ func (t *Tools) Prepare(ctx context.Context, c *session.Conversation, call model
 		}
 		return session.Ordinary{Tool: tool}
 	}
-	if isOutside(c) {
-		return t.outside(ctx, c, call)
+	// What a program outside asks for is what that was when it called; after a crash it is found out again.
+	outside := isOutside(c)
+	var request session.Request
+	if outside {
+		t.mu.Lock()
+		request = t.prepared[call.CallID]
+		delete(t.prepared, call.CallID)
+		t.mu.Unlock()
 	}
-	request, _, refusal := t.Decode(ctx, c.Settings, call.Name, []byte(call.Arguments))
-	if refusal != nil {
-		return session.Invalid{Tool: tool, Refusal: *refusal}
-	}
-	return request
-}
-
-// outside returns what a call of a program outside asks for: what that was when the program called; after a crash it is
-// found out again.
-func (t *Tools) outside(ctx context.Context, c *session.Conversation, call model.Item) session.Request {
-	t.mu.Lock()
-	request, ok := t.prepared[call.CallID]
-	delete(t.prepared, call.CallID)
-	t.mu.Unlock()
-	if !ok {
-		decoded, _, refusal := t.Decode(ctx, c.Settings, call.Name, []byte(call.Arguments))
-		if refusal != nil {
-			return session.Invalid{Tool: session.Tool(call.Name), Refusal: *refusal}
+	if request == nil {
+		var refusal *session.Refusal
+		if request, _, refusal = t.Decode(ctx, c.Settings, call.Name, []byte(call.Arguments)); refusal != nil {
+			return session.Invalid{Tool: tool, Refusal: *refusal}
 		}
-		request = decoded
 	}
-	if create, ok := request.(session.Create); ok {
+	if create, ok := request.(session.Create); ok && outside {
 		create.ConversationID = call.CallID
-		request = create
+		return create
 	}
 	return request
 }
@@ -164,16 +155,9 @@ func (p *preparation) Create(_ context.Context, _ contract.Call, a conv.CreatePa
 		}
 		r.Base = &base
 	}
-	for _, item := range a.Items {
-		switch {
-		case item.Text != nil:
-			err = p.text(item.Text.Text)
-		case item.Image != nil:
-			err = p.image(item.Image.ImageURL)
-		case item.LocalImage != nil:
-			err = p.localImage(item.LocalImage.Path)
-		}
-		if err != nil {
+	for _, i := range a.Items {
+		item := conv.SendItem{Text: (*conv.SendItemText)(i.Text), Image: (*conv.SendItemImage)(i.Image), LocalImage: (*conv.SendItemLocalImage)(i.LocalImage)}
+		if err := p.add(item); err != nil {
 			return none, err
 		}
 	}
@@ -192,38 +176,24 @@ func (p *preparation) Create(_ context.Context, _ contract.Call, a conv.CreatePa
 	if a.Title != nil {
 		r.Title = *a.Title
 	}
-	if b := a.Budget; b != nil {
-		r.Budget = p.budget(b.Tokens, b.ToolCalls, b.Seconds)
-	}
+	r.Budget = p.budget((*conv.SendBudget)(a.Budget))
 	p.request, p.wait = r, a.WaitMs
 	return none, nil
 }
 
 // Send prepares conv.send (S-20).
 func (p *preparation) Send(_ context.Context, _ contract.Call, a conv.SendParams) (none conv.SendResult, err error) {
-	r := session.Send{ConversationID: a.ConversationID, Text: a.Text}
 	if err := p.open(); err != nil {
 		return none, err
 	}
 	defer p.files.close()
 	for _, item := range a.Items {
-		switch {
-		case item.Text != nil:
-			err = p.text(item.Text.Text)
-		case item.Image != nil:
-			err = p.image(item.Image.ImageURL)
-		case item.LocalImage != nil:
-			err = p.localImage(item.LocalImage.Path)
-		}
-		if err != nil {
+		if err := p.add(item); err != nil {
 			return none, err
 		}
 	}
-	r.Items = p.items
-	if b := a.Budget; b != nil {
-		r.Budget = p.budget(b.Tokens, b.ToolCalls, b.Seconds)
-	}
-	p.request, p.wait = r, a.WaitMs
+	p.wait = a.WaitMs
+	p.request = session.Send{ConversationID: a.ConversationID, Text: a.Text, Items: p.items, Budget: p.budget(a.Budget)}
 	return none, nil
 }
 
@@ -256,16 +226,19 @@ func (p *preparation) searches() bool {
 	return p.tools.options.WebSearch != nil && p.tools.options.WebSearch(p.files.settings)
 }
 
-func (p *preparation) budget(tokens, calls, seconds *int) session.Budget {
+func (p *preparation) budget(asked *conv.SendBudget) session.Budget {
 	var b session.Budget
-	if tokens != nil {
-		b.Tokens = int64(*tokens)
+	if asked == nil {
+		return b
 	}
-	if calls != nil {
-		b.Calls = int64(*calls)
+	if asked.Tokens != nil {
+		b.Tokens = int64(*asked.Tokens)
 	}
-	if seconds != nil {
-		b.Deadline = p.tools.options.Now().UTC().Add(time.Duration(*seconds) * time.Second)
+	if asked.ToolCalls != nil {
+		b.Calls = int64(*asked.ToolCalls)
+	}
+	if asked.Seconds != nil {
+		b.Deadline = p.tools.options.Now().UTC().Add(time.Duration(*asked.Seconds) * time.Second)
 	}
 	return b
 }
@@ -276,32 +249,26 @@ func (p *preparation) open() error {
 	return err
 }
 
-func (p *preparation) text(text string) error {
-	p.items = append(p.items, session.Part{Text: text})
-	return nil
-}
-
-func (p *preparation) image(address string) error {
-	scheme, _, _ := strings.Cut(address, ":")
+// add adds an item of the input.
+func (p *preparation) add(item conv.SendItem) (err error) {
+	var part session.Part
 	switch {
-	case scheme == "http" || scheme == "https":
-	case !strings.HasPrefix(address, "data:image/"):
-		return &session.Refusal{
-			Code: session.CodeInvalidArguments, Field: p.member("image_url"),
-			Reason: "the address of an image begins with https://, http:// or data:image/, and not with " + text.Quote(text.Cut(address, maxShown)),
+	case item.Text != nil:
+		part.Text = item.Text.Text
+	case item.Image != nil:
+		part.ImageURL = item.Image.ImageURL
+		scheme, _, _ := strings.Cut(part.ImageURL, ":")
+		if scheme != "http" && scheme != "https" && !strings.HasPrefix(part.ImageURL, "data:image/") {
+			return &session.Refusal{
+				Code: session.CodeInvalidArguments, Field: p.member("image_url"),
+				Reason: "the address of an image begins with https://, http:// or data:image/, and not with " + text.Quote(text.Cut(part.ImageURL, maxShown)),
+			}
 		}
+	case item.LocalImage != nil:
+		part.ImageURL, err = p.files.image(item.LocalImage.Path, p.member("path"))
 	}
-	p.items = append(p.items, session.Part{ImageURL: address})
-	return nil
-}
-
-func (p *preparation) localImage(path string) error {
-	address, err := p.files.image(path, p.member("path"))
-	if err != nil {
-		return err
-	}
-	p.items = append(p.items, session.Part{ImageURL: address})
-	return nil
+	p.items = append(p.items, part)
+	return err
 }
 
 // member returns the place of a member of the next item in the arguments.

@@ -17,6 +17,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -168,26 +169,11 @@ func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Limits.ResponseBytes <= 0 {
-		o.Limits.ResponseBytes = 8 << 20
-	}
-	if o.Limits.ResponseTime <= 0 {
-		o.Limits.ResponseTime = time.Hour
-	}
-	if o.Limits.Calls <= 0 {
-		o.Limits.Calls = 128
-	}
-	if o.Limits.RequestBytes <= 0 {
-		o.Limits.RequestBytes = 64 << 20
-	}
-	if o.Limits.HistoryBytes <= 0 {
-		o.Limits.HistoryBytes = 64 << 20
-	}
-	if o.Limits.OutputChars <= 0 {
-		o.Limits.OutputChars = 256 << 10
-	}
-	if o.Limits.Grace <= 0 {
-		o.Limits.Grace = 10 * time.Second
+	l := &o.Limits
+	*l = Limits{
+		ResponseBytes: cmp.Or(l.ResponseBytes, 8<<20), ResponseTime: cmp.Or(l.ResponseTime, time.Hour), Calls: cmp.Or(l.Calls, 128),
+		RequestBytes: cmp.Or(l.RequestBytes, 64<<20), HistoryBytes: cmp.Or(l.HistoryBytes, 64<<20),
+		OutputChars: cmp.Or(l.OutputChars, 256<<10), Grace: cmp.Or(l.Grace, 10*time.Second),
 	}
 	return o
 }

@@ -52,13 +52,7 @@ func (t *Turn) ends(event session.Event, s session.State) bool {
 		return false
 	}
 	if t.before != nil {
-		used := s.Usage()
-		t.result.Usage = session.Usage{
-			InputTokens:  used.InputTokens - t.before.InputTokens,
-			OutputTokens: used.OutputTokens - t.before.OutputTokens,
-			Samples:      used.Samples - t.before.Samples,
-			Calls:        used.Calls - t.before.Calls,
-		}
+		t.result.Usage = s.Usage().Minus(*t.before)
 	}
 	return true
 }

@@ -149,21 +149,22 @@ func (o Options) prepare(ctx context.Context, c *session.Conversation, call mode
 
 // requestSize returns the bytes of what a call sends to another conversation.
 func requestSize(r session.Request) int {
+	var items []session.Part
+	var texts []*string
+	switch r := r.(type) {
+	case session.Create:
+		items, texts = r.Items, []*string{r.UserInstruction, r.Base}
+	case session.Send:
+		items, texts = r.Items, []*string{r.Text}
+	}
 	n := 0
-	add := func(text *string, items []session.Part) {
+	for _, text := range texts {
 		if text != nil {
 			n += len(*text)
 		}
-		for _, p := range items {
-			n += len(p.Text) + len(p.ImageURL)
-		}
 	}
-	switch r := r.(type) {
-	case session.Create:
-		add(r.UserInstruction, r.Items)
-		add(r.Base, nil)
-	case session.Send:
-		add(r.Text, r.Items)
+	for _, p := range items {
+		n += len(p.Text) + len(p.ImageURL)
 	}
 	return n
 }
@@ -199,21 +200,12 @@ func requestFor(c *session.Conversation, left session.Budget, tools []model.Tool
 }
 
 func modelItem(i session.Item) model.Item {
-	m := model.Item{CallID: i.CallID, Name: string(i.Tool), Wire: i.Name, Arguments: i.Arguments, Output: i.Content, Raw: i.Raw}
-	switch i.Kind {
-	case session.UserMessage:
-		m.Kind = model.UserMessage
-	case session.AgentMessage:
-		m.Kind = model.AgentMessage
-	case session.Reasoning:
-		m.Kind = model.Reasoning
-	case session.ToolCall:
-		m.Kind = model.ToolCall
-	case session.ToolOutput:
-		m.Kind, m.Failed = model.ToolOutput, !i.Success
+	m := model.Item{
+		Kind: model.Kind(i.Kind), CallID: i.CallID, Name: string(i.Tool), Wire: i.Name, Arguments: i.Arguments,
+		Output: i.Content, Failed: i.Kind == session.ToolOutput && !i.Success, Raw: i.Raw,
 	}
 	for _, p := range i.Parts {
-		m.Parts = append(m.Parts, model.Part{Text: p.Text, ImageURL: p.ImageURL})
+		m.Parts = append(m.Parts, model.Part(p))
 	}
 	return m
 }

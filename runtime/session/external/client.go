@@ -226,7 +226,7 @@ func (o *opened) converse(ctx, waiting context.Context, call contract.Call, requ
 		}
 	}
 	made := conv.OutsideCall{ID: o.sessions.NewID(), Tool: call.Tool, Arguments: call.Arguments}
-	forget := o.sessions.Tools().Keep(made.ID, request)
+	forget := o.sessions.Tools.Keep(made.ID, request)
 	turn, err := o.Submit(ctx, session.Submit{Conversation: o.root, Input: made.Submission()})
 	if err != nil {
 		forget()
@@ -358,7 +358,7 @@ func (c *client) read(ctx context.Context, sessions *sessionhost.Sessions, reque
 		defer done()
 		state = o.State()
 	case errors.As(err, &busy):
-		if state, _, err = sessionlog.Load(sessions.Dir(), c.id); err != nil {
+		if state, _, err = sessionlog.Load(sessions.Dir, c.id); err != nil {
 			return "", err
 		}
 	default:

@@ -99,12 +99,12 @@ func (f *family) client(where contract.Context) (*client, *sessionhost.Sessions,
 		Host: f.host, Dir: cmp.Or(where.Dir, f.host.Dir), Registry: f.others, Warn: f.warn,
 	})
 	if err == nil {
-		_, err = sessions.Config().Choose("")
+		_, err = sessions.Config.Choose("")
 	}
 	if err != nil {
 		return nil, nil, refused(&session.Refusal{Code: session.CodeUnavailable, Reason: "no conversation can be held here: " + err.Error()})
 	}
-	id := sessionOf(cmp.Or(sessions.Where().Root, sessions.Where().Dir), where)
+	id := sessionOf(cmp.Or(sessions.Where.Root, sessions.Where.Dir), where)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c := f.clients[id]
@@ -143,7 +143,7 @@ func (f *family) answer(ctx context.Context, call contract.Call) (string, error)
 	}
 	switch tool := session.Tool(call.Tool); tool {
 	case session.ConvList, session.ConvHistory, session.ConvDestroy:
-		request, _, refusal := sessions.Tools().Decode(ctx, "", call.Tool, call.Arguments)
+		request, _, refusal := sessions.Tools.Decode(ctx, "", call.Tool, call.Arguments)
 		if refusal != nil {
 			return "", refused(refusal)
 		}
@@ -159,7 +159,7 @@ func (f *family) answer(ctx context.Context, call contract.Call) (string, error)
 		defer done()
 		return o.destroy(ctx, request.(session.Destroy).ConversationID)
 	case session.ConvCreate, session.ConvSend:
-		request, milliseconds, refusal := sessions.Tools().Decode(ctx, sessions.Where().String(), call.Tool, call.Arguments)
+		request, milliseconds, refusal := sessions.Tools.Decode(ctx, sessions.Where.String(), call.Tool, call.Arguments)
 		if refusal != nil {
 			return "", refused(refusal)
 		}

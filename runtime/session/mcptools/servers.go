@@ -117,12 +117,23 @@ func (s *Servers) Names() []string {
 
 // Tools returns the tools of a server, sorted by name. The error is an [*UnavailableError], or that of the context.
 func (s *Servers) Tools(ctx context.Context, name string) ([]Tool, error) {
-	for _, one := range s.servers {
-		if one.Name == name {
-			return one.listed(ctx, s)
-		}
+	_, _, tools, err := s.connected(ctx, name)
+	return tools, err
+}
+
+// connected returns a server with its session, which is begun where there is none, and its tools.
+func (s *Servers) connected(ctx context.Context, name string) (*server, *mcp.ClientSession, []Tool, error) {
+	i := slices.IndexFunc(s.servers, func(one *server) bool { return one.Name == name })
+	if i < 0 {
+		return nil, nil, nil, &UnavailableError{Server: name, Cause: "it is not configured"}
 	}
-	return nil, &UnavailableError{Server: name, Cause: "it is not configured"}
+	one := s.servers[i]
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	if err := one.start(ctx, s); err != nil {
+		return nil, nil, nil, err
+	}
+	return one, one.session, one.tools, nil
 }
 
 // Call calls a tool, and returns its text, shortened where it is too long. Where it cannot be called, the text is why.
@@ -136,22 +147,16 @@ func (s *Servers) Call(ctx context.Context, t Tool, arguments []byte) (content s
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.options.CallTime)
 	defer cancel()
-	for _, one := range s.servers {
-		if one.Name != t.Server {
-			continue
-		}
-		session, err := one.connected(ctx, s)
-		if err != nil {
-			return err.Error(), false
-		}
-		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: t.Name, Arguments: json.RawMessage(arguments)})
-		if err != nil {
-			one.forget(session, err)
-			return fmt.Sprintf("%s/%s did not answer: %s", t.Server, t.Name, s.cause(ctx, err)), false
-		}
-		return shortened(textOf(result)), !result.IsError
+	one, session, _, err := s.connected(ctx, t.Server)
+	if err != nil {
+		return err.Error(), false
 	}
-	return (&UnavailableError{Server: t.Server, Cause: "it is not configured"}).Error(), false
+	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: t.Name, Arguments: json.RawMessage(arguments)})
+	if err != nil {
+		one.forget(session, err)
+		return fmt.Sprintf("%s/%s did not answer: %s", t.Server, t.Name, s.cause(ctx, err)), false
+	}
+	return shortened(textOf(result)), !result.IsError
 }
 
 // Close ends all servers. Nothing of them is left when it returns.
@@ -181,25 +186,6 @@ type server struct {
 	failed  error              // why the server could not be started at the time that follows
 	at      time.Time
 	closed  bool
-}
-
-// connected returns the session with the server, which it starts where there is none.
-func (s *server) connected(ctx context.Context, all *Servers) (*mcp.ClientSession, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.start(ctx, all); err != nil {
-		return nil, err
-	}
-	return s.session, nil
-}
-
-func (s *server) listed(ctx context.Context, all *Servers) ([]Tool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.start(ctx, all); err != nil {
-		return nil, err
-	}
-	return s.tools, nil
 }
 
 // start connects to the server and lists its tools. s.mu is held.

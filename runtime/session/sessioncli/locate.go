@@ -27,13 +27,13 @@ func (c *commands) locate(ctx context.Context, sessions *sessionhost.Sessions, i
 		return place{}, err
 	}
 	at.Session, at.Conversation = strings.ToLower(at.Session), strings.ToLower(at.Conversation)
-	summary, err := sessionlog.Summarize(sessions.Dir(), at.Session)
+	summary, err := sessionlog.Summarize(sessions.Dir, at.Session)
 	if errors.Is(err, fs.ErrNotExist) && !known {
-		if _, ok := sessionlog.Path(sessions.Dir(), at.Session); !ok {
-			return place{}, &sessionlog.NotFoundError{Session: id, Dir: sessions.Dir()}
+		if _, ok := sessionlog.Path(sessions.Dir, at.Session); !ok {
+			return place{}, &sessionlog.NotFoundError{Session: id, Dir: sessions.Dir}
 		}
-		if at.Session, err = sessionlog.Holding(ctx, sessions.Dir(), at.Conversation); err == nil {
-			summary, err = sessionlog.Summarize(sessions.Dir(), at.Session)
+		if at.Session, err = sessionlog.Holding(ctx, sessions.Dir, at.Conversation); err == nil {
+			summary, err = sessionlog.Summarize(sessions.Dir, at.Session)
 		}
 	}
 	if err != nil {
@@ -45,6 +45,20 @@ func (c *commands) locate(ctx context.Context, sessions *sessionhost.Sessions, i
 	found := place{session: at.Session, conversation: at.Conversation}
 	found.settings, err = conv.ParseSettings(summary.Context.Settings)
 	return found, err
+}
+
+// openAt returns what sessions have here, to be closed, and what a person means with an id.
+func (c *commands) openAt(ctx context.Context, id string) (*sessionhost.Sessions, place, error) {
+	sessions, err := c.open()
+	if err != nil {
+		return nil, place{}, err
+	}
+	at, err := c.locate(ctx, sessions, id)
+	if err != nil {
+		sessions.Close()
+		return nil, place{}, failure(err)
+	}
+	return sessions, at, nil
 }
 
 // in returns the conversation in a state of its session.

@@ -36,7 +36,7 @@ func (c *commands) introduce(ctx context.Context, sessions *sessionhost.Sessions
 	if err != nil {
 		return
 	}
-	state, _, err := sessionlog.Load(sessions.Dir(), at.session)
+	state, _, err := sessionlog.Load(sessions.Dir, at.session)
 	if err != nil {
 		return
 	}

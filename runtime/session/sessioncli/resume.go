@@ -29,15 +29,11 @@ session that has finished it prints the last answer.`,
 
 func (c *commands) runResume(ctx context.Context, id string, json bool) error {
 	defer stoppable(ctx)()
-	sessions, err := c.open()
+	sessions, at, err := c.openAt(ctx, id)
 	if err != nil {
 		return err
 	}
 	defer sessions.Close()
-	at, err := c.locate(ctx, sessions, id)
-	if err != nil {
-		return failure(err)
-	}
 	c.learn(at.settings)
 	p := &printer{out: c.host.Stdout, json: json}
 	observed := false
@@ -56,7 +52,7 @@ func (c *commands) runResume(ctx context.Context, id string, json bool) error {
 	if err = errors.Join(err, e.Close()); err != nil {
 		return c.finish(ctx, p, session.Result{}, err)
 	}
-	message, result, err := ending(sessions.Dir(), at.session)
+	message, result, err := ending(sessions.Dir, at.session)
 	switch {
 	case err != nil:
 		return failure(err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -128,13 +127,9 @@ func describeAll(ctx context.Context, dir string, all []sessionlog.Info, kept *f
 					return
 				}
 				sheet := look.Sheet('s', all[i].Session, facts.Of(all[i].File))
-				data, ok := sheet.Kept()
-				if ok {
-					sessions[i], ok = decodeListed(data)
-				}
-				if !ok {
+				if data, ok := sheet.Kept(); !ok || !facts.Decode(data, sessions[i].walk) {
 					if sessions[i] = describe(dir, all[i]); sessions[i].Problem == "" {
-						sheet.KeepFor(encodeListed(&sessions[i]), 0)
+						sheet.KeepFor(facts.Encode(sessions[i].walk), 0)
 					}
 				}
 				sessions[i].ID, sessions[i].Modified, sessions[i].Bytes = all[i].Session, all[i].Modified.UTC(), all[i].Bytes
@@ -145,23 +140,10 @@ func describeAll(ctx context.Context, dir string, all []sessionlog.Info, kept *f
 	return sessions
 }
 
-// encodeListed returns what the log of a session has for its list.
-func encodeListed(s *listed) []byte {
-	b := facts.AppendTime(nil, s.Started)
-	for _, text := range []string{s.Title, s.Model, s.Dir, s.Fork} {
-		b = facts.AppendString(b, text)
-	}
-	return b
-}
-
-// decodeListed is the reverse of encodeListed. It reports whether that could be read.
-func decodeListed(data []byte) (s listed, ok bool) {
-	d := facts.Decode(data)
-	s.Started = d.Time()
-	for _, text := range []*string{&s.Title, &s.Model, &s.Dir, &s.Fork} {
-		*text = d.String()
-	}
-	return s, d.OK()
+// walk walks what the log of a session has for its list.
+func (s *listed) walk(c *facts.Coder) {
+	c.Time(&s.Started)
+	facts.Text(c, &s.Title, &s.Model, &s.Dir, &s.Fork)
 }
 
 // describe reads the beginning of the log of a session.
@@ -213,11 +195,12 @@ messages it has, and the tokens that it and all below it have used.`,
 		Example: "  convtools session show 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11",
 		Args:    cli.OneArg("ID"), ValidArgsFunction: c.completeID,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, at, err := c.find(cmd.Context(), args[0])
+			sessions, at, err := c.openAt(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			state, torn, err := sessionlog.Load(dir, at.session)
+			defer sessions.Close()
+			state, torn, err := sessionlog.Load(sessions.Dir, at.session)
 			if err != nil {
 				return failure(err)
 			}
@@ -241,19 +224,13 @@ messages it has, and the tokens that it and all below it have used.`,
 // tree returns the conversations of a session below its root.
 func tree(s session.State) *shown {
 	all := map[string]*shown{}
-	var root *shown
-	var order []*session.Conversation
-	for c := range s.Conversations() {
+	for c := range s.Conversations() { // each behind its parent
 		all[c.ID] = &shown{ID: c.ID, Title: titleIn(c), State: stateOf(s, c), Messages: c.Messages, Active: c.LastActive, Usage: c.Usage, Total: c.Usage}
-		if order = append(order, c); root == nil {
-			root = all[c.ID]
-		}
-	}
-	for _, c := range order {
 		if parent := all[c.Parent]; parent != nil {
 			parent.Children = append(parent.Children, all[c.ID])
 		}
 	}
+	root := all[s.Root().ID]
 	root.add()
 	return root
 }
@@ -262,10 +239,7 @@ func tree(s session.State) *shown {
 func (s *shown) add() {
 	for _, child := range s.Children {
 		child.add()
-		s.Total.InputTokens += child.Total.InputTokens
-		s.Total.OutputTokens += child.Total.OutputTokens
-		s.Total.Samples += child.Total.Samples
-		s.Total.Calls += child.Total.Calls
+		s.Total.Add(child.Total)
 	}
 }
 
@@ -301,20 +275,6 @@ func (s *shown) print(b *strings.Builder, first, rest string, width int) {
 	}
 }
 
-// find returns the directory of the logs, and what a person means with an id.
-func (c *commands) find(ctx context.Context, id string) (string, place, error) {
-	sessions, err := c.open()
-	if err != nil {
-		return "", place{}, err
-	}
-	defer sessions.Close()
-	at, err := c.locate(ctx, sessions, id)
-	if err != nil {
-		return "", at, failure(err)
-	}
-	return sessions.Dir(), at, nil
-}
-
 func (c *commands) events() *cobra.Command {
 	follow := false
 	cmd := &cobra.Command{
@@ -326,13 +286,14 @@ session.`,
 		Example: "  convtools session events --follow 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11",
 		Args:    cli.OneArg("ID"), ValidArgsFunction: c.completeID,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, at, err := c.find(cmd.Context(), args[0])
+			sessions, at, err := c.openAt(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			records := sessionlog.Read(dir, at.session)
+			defer sessions.Close()
+			records := sessionlog.Read(sessions.Dir, at.session)
 			if follow {
-				records = sessionlog.Follow(cmd.Context(), dir, at.session)
+				records = sessionlog.Follow(cmd.Context(), sessions.Dir, at.session)
 			}
 			p := &printer{out: c.host.Stdout, json: true}
 			for record, err := range records {
@@ -369,21 +330,17 @@ only for a scripted one.`,
 		Args:    cli.OneArg("ID"), ValidArgsFunction: c.completeID,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			sessions, err := c.open()
+			sessions, at, err := c.openAt(ctx, args[0])
 			if err != nil {
 				return err
 			}
 			defer sessions.Close()
-			at, err := c.locate(ctx, sessions, args[0])
-			if err != nil {
-				return failure(err)
-			}
 			c.learn(at.settings)
-			options := engine.Options{Tools: sessions.Tools()}
+			options := engine.Options{Tools: sessions.Tools}
 			if models {
 				options.Model = sessions.Model
 			}
-			n, err := engine.Replay(ctx, sessions.Dir(), at.session, options)
+			n, err := engine.Replay(ctx, sessions.Dir, at.session, options)
 			var diverged *engine.DivergedError
 			switch {
 			case ctx.Err() != nil:
@@ -425,17 +382,13 @@ event runs on with session resume.`,
 			if at < 1 {
 				return cli.Usagef("--at takes the number of an event, which session events prints as seq")
 			}
-			sessions, err := c.open()
+			sessions, from, err := c.openAt(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			defer sessions.Close()
-			from, err := c.locate(cmd.Context(), sessions, args[0])
-			if err != nil {
-				return failure(err)
-			}
 			id := sessions.NewID()
-			last, err := sessionlog.Fork(sessions.Dir(), from.session, at, id)
+			last, err := sessionlog.Fork(sessions.Dir, from.session, at, id)
 			if err != nil {
 				return failure(err)
 			}
@@ -468,11 +421,11 @@ there. Sessions that have something to go on with are kept.`,
 			if err != nil {
 				return err
 			}
-			now := time.Now
+			now := time.Now()
 			if c.host.Now != nil {
-				now = c.host.Now
+				now = c.host.Now()
 			}
-			done, err := sessionlog.GC(dir, now().AddDate(0, 0, -days), dry)
+			done, err := sessionlog.GC(dir, now.AddDate(0, 0, -days), dry)
 			if err != nil {
 				return err
 			}
@@ -490,7 +443,7 @@ there. Sessions that have something to go on with are kept.`,
 			if dry {
 				verb = "would be removed"
 			}
-			fmt.Fprintf(c.host.Stderr, "note: %s %s, %s bytes\n", text.Count(len(done.Removed), "session", "sessions"), verb, strconv.FormatInt(bytes, 10))
+			fmt.Fprintf(c.host.Stderr, "note: %s %s, %s bytes\n", text.Count(len(done.Removed), "session", "sessions"), verb, fmt.Sprint(bytes))
 			return nil
 		},
 	}

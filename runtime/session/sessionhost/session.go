@@ -33,19 +33,19 @@ func (s *Sessions) Begin(ctx context.Context, n New, observe func(session.Event)
 		return nil, err
 	}
 	return s.session(start.Session, start.Root, start.Context.Settings, observe, func(o engine.Options) (*engine.Engine, error) {
-		return engine.Start(s.Dir(), start, o)
+		return engine.Start(s.Dir, start, o)
 	})
 }
 
 // Resume opens a session, which goes on with what was running. Errors are those of [sessionlog.Summarize] and
 // [engine.Resume].
 func (s *Sessions) Resume(id string, observe func(session.Event)) (*Session, error) {
-	summary, err := sessionlog.Summarize(s.Dir(), id)
+	summary, err := sessionlog.Summarize(s.Dir, id)
 	if err != nil {
 		return nil, err
 	}
 	return s.session(id, summary.Root, summary.Context.Settings, observe, func(o engine.Options) (*engine.Engine, error) {
-		return engine.Resume(s.Dir(), id, o)
+		return engine.Resume(s.Dir, id, o)
 	})
 }
 
@@ -60,17 +60,17 @@ func (s *Sessions) session(id, root, settings string, observe func(session.Event
 	if parsed.JP {
 		workspace, err := jp.Open(jp.Options{Dir: parsed.Dir, Getenv: s.options.Host.Getenv})
 		if err != nil {
-			s.warn("what is said cannot be recorded: " + err.Error())
+			s.options.Warn("what is said cannot be recorded: " + err.Error())
 		} else {
 			opened.recorder = recording.New(recording.Options{
-				Logs: s.Dir(), Session: id, Workspace: workspace, Now: s.options.Host.Now, Warn: s.options.Warn,
+				Logs: s.Dir, Session: id, Workspace: workspace, Now: s.options.Host.Now, Warn: s.options.Warn,
 			})
 		}
 	}
 	s.mu.Lock()
 	s.open = append(s.open, opened)
 	s.mu.Unlock()
-	opened.Engine, err = open(engine.Options{Model: s.Model, Tools: s.tools, Now: s.now(), NewID: s.NewID, Observe: func(e session.Event) {
+	opened.Engine, err = open(engine.Options{Model: s.Model, Tools: s.Tools, Now: s.options.Host.Now, NewID: s.NewID, Observe: func(e session.Event) {
 		if observe != nil {
 			observe(e)
 		}

@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -48,12 +47,13 @@ type Options struct {
 
 // Sessions is what sessions have. It is safe for concurrent use.
 type Sessions struct {
+	Config sessionconfig.Config // what is configured
+	Dir    string               // of the logs; it may not exist yet
+	Where  conv.Settings        // where new sessions work, without a model
+	Tools  *conv.Tools          // what conversations may call
+
 	options Options
-	config  sessionconfig.Config
 	servers *mcptools.Servers
-	tools   *conv.Tools
-	logs    string
-	where   conv.Settings
 	// workspace is where new sessions are recorded; nil stands for nowhere but in their logs.
 	workspace *jp.Workspace
 
@@ -79,30 +79,36 @@ func Open(o Options) (*Sessions, error) {
 	if o.NewID == nil {
 		o.NewID = uuid.NewString
 	}
-	s := &Sessions{options: o, config: config, logs: logs, models: map[string]model.Model{}}
-	s.where = conv.Settings{Root: dir, Dir: dir}
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	s := &Sessions{
+		options: o, Config: config, Dir: logs, Where: conv.Settings{Root: dir, Dir: dir}, models: map[string]model.Model{},
+	}
 	if s.workspace, err = jp.Open(jp.Options{Dir: dir, Getenv: o.Host.Getenv}); err != nil {
 		s.workspace = nil // there is none
 	}
 	if root, ok := workspace.Find(dir); ok {
-		s.where.Root = root
+		s.Where.Root = root
 	} else if holds(dir, trust.Home(o.Host.Getenv)) {
-		s.where.Root = "" // all that a person has is no workspace
+		s.Where.Root = "" // all that a person has is no workspace
 	}
 	for _, out := range config.LeftOut {
-		s.warn(out.Error())
+		o.Warn(out.Error())
 	}
 	if len(config.Servers) > 0 {
 		var servers []mcptools.Server
 		for _, c := range config.Servers {
 			servers = append(servers, mcptools.Server{Name: c.Name, Command: c.Command, Args: c.Args, Env: c.Env, URL: c.URL})
 		}
-		s.servers = mcptools.New(servers, mcptools.Options{Name: o.Host.Name, Version: o.Host.Version, Dir: cmp.Or(s.where.Root, s.where.Dir)})
+		s.servers = mcptools.New(servers, mcptools.Options{
+			Name: o.Host.Name, Version: o.Host.Version, Dir: cmp.Or(s.Where.Root, s.Where.Dir),
+		})
 	}
-	s.tools = conv.NewTools(conv.Options{
+	s.Tools = conv.NewTools(conv.Options{
 		Registry: o.Registry, Servers: s.servers, Now: o.Host.Now, Warn: o.Warn, RecordedAs: s.recordedAs,
 		WebSearch: func(settings conv.Settings) bool {
-			m, err := s.config.Choose(settings.Model)
+			m, err := config.Choose(settings.Model)
 			return err == nil && m.WebSearch()
 		},
 	})
@@ -141,20 +147,8 @@ func LogDir(getenv func(string) string) (string, error) {
 // ErrNoHome is the error where the environment does not name the user's home directory.
 var ErrNoHome = errors.New("where sessions are kept is not known: set HOME, or XDG_DATA_HOME to the path of a directory")
 
-// Config is what is configured.
-func (s *Sessions) Config() sessionconfig.Config { return s.config }
-
-// Dir is the directory of the logs. It may not exist yet.
-func (s *Sessions) Dir() string { return s.logs }
-
-// Where is where new sessions work, without a model.
-func (s *Sessions) Where() conv.Settings { return s.where }
-
 // NewID returns a UUID that it has not returned before.
 func (s *Sessions) NewID() string { return s.options.NewID() }
-
-// Tools is what conversations may call.
-func (s *Sessions) Tools() *conv.Tools { return s.tools }
 
 // New is what a new session is to be.
 type New struct {
@@ -178,17 +172,17 @@ const maxSamples = 2000
 // Start returns the input that starts a new session. The error is one of [sessionconfig.Config.Choose]: no model is there
 // for it.
 func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
-	m, err := s.config.Choose(n.Model)
+	m, err := s.Config.Choose(n.Model)
 	if err != nil {
 		return session.Start{}, err
 	}
-	settings := s.where
+	settings := s.Where
 	settings.Knowledge, settings.Hidden = n.Knowledge, n.Hidden
 	settings.JP = s.workspace != nil
 	if settings.Outside = n.Outside; !n.Outside { // which lasts, whatever becomes of the configuration
 		settings.Model = m.Name
 	}
-	catalogue := s.tools.Catalogue(ctx)
+	catalogue := s.Tools.Catalogue(ctx)
 	if ctx.Err() != nil { // which servers have tools is not known
 		return session.Start{}, context.Cause(ctx)
 	}
@@ -199,9 +193,9 @@ func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
 	in := session.Start{
 		Session: id, Root: id, // a person has one to remember
 		Config: session.Config{
-			MaxInterruptChainDepth:  s.config.Session.MaxInterruptChainDepth,
-			MaxInterruptsPerTurn:    s.config.Session.MaxInterruptsPerTurn,
-			MaxConversations:        s.config.Session.MaxConversations,
+			MaxInterruptChainDepth:  s.Config.Session.MaxInterruptChainDepth,
+			MaxInterruptsPerTurn:    s.Config.Session.MaxInterruptsPerTurn,
+			MaxConversations:        s.Config.Session.MaxConversations,
 			MaxSamplesPerSubmission: maxSamples,
 			Catalogue:               catalogue,
 		},
@@ -220,13 +214,6 @@ func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
 	return in, nil
 }
 
-func (s *Sessions) now() func() time.Time {
-	if s.options.Host.Now == nil {
-		return time.Now
-	}
-	return s.options.Host.Now
-}
-
 // Model returns the model of a conversation, which may be a program outside of the session. The error is a
 // [*model.Error], a [*sessionconfig.NoModelError] for a model that is not configured any more, or a
 // [*sessionconfig.TrustError].
@@ -243,7 +230,7 @@ func (s *Sessions) Model(_ context.Context, c *session.Conversation) (model.Mode
 	if m, ok := s.models[settings.Model]; ok {
 		return m, nil
 	}
-	chosen, err := s.config.Choose(settings.Model)
+	chosen, err := s.Config.Choose(settings.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -271,11 +258,5 @@ func (m withoutSearch) Sample(ctx context.Context, r model.Request, delta func(s
 func (s *Sessions) Close() {
 	if s.servers != nil {
 		s.servers.Close()
-	}
-}
-
-func (s *Sessions) warn(sentence string) {
-	if s.options.Warn != nil {
-		s.options.Warn(sentence)
 	}
 }

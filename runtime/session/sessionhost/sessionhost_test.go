@@ -49,7 +49,7 @@ func TestWorkspace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Where(); got.Root != want || got.Dir != dir {
+		if got := s.Where; got.Root != want || got.Dir != dir {
 			t.Errorf("in %s: %+v, want the workspace %q", dir, got, want)
 		}
 	}

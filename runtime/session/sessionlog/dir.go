@@ -67,15 +67,11 @@ type Summary struct {
 // Summarize reads the beginning of the log of a session.
 func Summarize(dir, id string) (Summary, error) {
 	s := Summary{Session: id}
-	f, path, err := openLog(dir, id)
+	r, err := openReader(dir, id)
 	if err != nil {
 		return s, err
 	}
-	defer f.Close()
-	r, err := newReader(path, f)
-	if err != nil {
-		return s, err
-	}
+	defer r.file.Close()
 	s.Origin = r.origin
 	for s.Input == nil {
 		record, _, err := r.record()
@@ -114,7 +110,8 @@ func Holding(ctx context.Context, dir, conversation string) (string, error) {
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
-		f, _, err := openLog(dir, info.Session)
+		path, _ := Path(dir, info.Session)
+		f, _, err := safefile.Open(path)
 		if err != nil {
 			continue // it has been removed, or cannot be used
 		}
@@ -146,17 +143,6 @@ func holds(f io.Reader, needle, buffer []byte) (bool, error) {
 		}
 		kept = copy(buffer, part[max(0, len(part)-len(needle)):])
 	}
-}
-
-// Load returns the state that the log of a session leads to, also while it is being written, and what a crash, or a
-// record that is half written, leaves at its end. Errors are as those of [Read].
-func Load(dir, id string) (session.State, *Torn, error) {
-	f, path, err := openLog(dir, id)
-	if err != nil {
-		return session.State{}, nil, err
-	}
-	defer f.Close()
-	return load(path, f)
 }
 
 // SeqError is the error for an event before the end of the first record, which every log has whole.
@@ -245,7 +231,7 @@ func GC(dir string, before time.Time, dry bool) (Collected, error) {
 
 func collect(dir, id string, dry bool) error {
 	path, _ := Path(dir, id)
-	unlock, err := lock(path, id)
+	unlock, err := lock(path, id, lockTime)
 	if err != nil {
 		return err
 	}
@@ -284,17 +270,12 @@ const followInterval = 50 * time.Millisecond
 // too when the context is done, or the log is removed.
 func Follow(ctx context.Context, dir, id string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		f, path, err := openLog(dir, id)
+		r, err := openReader(dir, id)
 		if err != nil {
 			yield(Record{}, err)
 			return
 		}
-		defer f.Close()
-		r, err := newReader(path, f)
-		if err != nil {
-			yield(Record{}, err)
-			return
-		}
+		defer r.file.Close()
 		wait := time.NewTicker(followInterval)
 		defer wait.Stop()
 		for last := false; ; {
@@ -310,7 +291,7 @@ func Follow(ctx context.Context, dir, id string) iter.Seq2[Record, error] {
 				yield(Record{}, err)
 				return
 			case torn != nil:
-				if err := r.back(f, torn.Offset); err != nil {
+				if err := r.back(torn.Offset); err != nil {
 					yield(Record{}, err)
 					return
 				}
@@ -318,7 +299,12 @@ func Follow(ctx context.Context, dir, id string) iter.Seq2[Record, error] {
 			if last {
 				return
 			}
-			if last = !held(path); last {
+			unlock, err := lock(r.path, id, 0)
+			if err == nil {
+				unlock()
+			}
+			var busy *BusyError
+			if last = !errors.As(err, &busy); last {
 				continue // with what was written before its process ended
 			}
 			select {

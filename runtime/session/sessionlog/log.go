@@ -46,7 +46,6 @@ type File interface {
 
 // Log is a log that is open for writing, by this process alone. Its methods must not be called at the same time.
 type Log struct {
-	path   string
 	file   File
 	unlock func()
 	state  session.State
@@ -137,7 +136,7 @@ func Open(dir, id string) (*Log, error) {
 	if !ok {
 		return nil, &NotFoundError{Session: id, Dir: dir}
 	}
-	unlock, err := lock(path, id)
+	unlock, err := lock(path, id, lockTime)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &NotFoundError{Session: id, Dir: dir}
 	}
@@ -153,36 +152,12 @@ func Open(dir, id string) (*Log, error) {
 	return log, nil
 }
 
-// held reports whether a process has the log of a session open for writing.
-func held(path string) bool {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	unlock, err := safefile.Lock(ctx, path)
-	if err == nil {
-		unlock()
-	}
-	return errors.Is(err, context.Canceled)
-}
-
-// openLog opens the log of a session for reading.
-func openLog(dir, id string) (*os.File, string, error) {
-	path, ok := Path(dir, id)
-	if !ok {
-		return nil, "", &NotFoundError{Session: id, Dir: dir}
-	}
-	f, _, err := safefile.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = &NotFoundError{Session: id, Dir: dir}
-	}
-	return f, path, err
-}
-
 // lockTime is how long to wait for a lock: a follower has it for a moment, to see whether anybody else does.
 const lockTime = 100 * time.Millisecond
 
-// lock locks a log, or fails where another process works in the session.
-func lock(path, id string) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), lockTime)
+// lock locks a log, or fails with a [*BusyError] where another process works in the session.
+func lock(path, id string, wait time.Duration) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
 	unlock, err = safefile.Lock(ctx, path)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -193,15 +168,11 @@ func lock(path, id string) (unlock func(), err error) {
 
 // open opens a log that is locked: its end is repaired where a crash has left something there.
 func open(dir, id string) (*Log, error) {
-	f, path, err := openLog(dir, id)
+	state, torn, err := Load(dir, id)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	state, torn, err := load(path, f)
-	if err != nil {
-		return nil, err
-	}
+	path, _ := Path(dir, id)
 	if torn != nil {
 		if err := cutOff(path, torn.Offset); err != nil {
 			return nil, err
@@ -211,7 +182,7 @@ func open(dir, id string) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Log{path: path, file: out, state: state, torn: torn}, nil
+	return &Log{file: out, state: state, torn: torn}, nil
 }
 
 func cutOff(path string, size int64) error {
@@ -222,12 +193,19 @@ func cutOff(path string, size int64) error {
 	return errors.Join(f.Truncate(size), f.Sync(), f.Close())
 }
 
-// load returns the state that a log leads to, and what a crash has left at its end.
-func load(path string, in io.Reader) (session.State, *Torn, error) {
-	r, err := newReader(path, in)
+// Load returns the state that the log of a session leads to, also while it is being written, and what a crash, or a
+// record that is half written, leaves at its end. Errors are as those of [Read].
+func Load(dir, id string) (session.State, *Torn, error) {
+	r, err := openReader(dir, id)
 	if err != nil {
 		return session.State{}, nil, err
 	}
+	defer r.file.Close()
+	return r.state()
+}
+
+// state returns the state that the records lead to, and what a crash has left at the end.
+func (r *reader) state() (session.State, *Torn, error) {
 	var torn *Torn
 	state, err := session.FoldRecords(func(yield func([]session.Event, error) bool) {
 		for {
@@ -240,7 +218,7 @@ func load(path string, in io.Reader) (session.State, *Torn, error) {
 	})
 	var damage *session.LogError
 	if errors.As(err, &damage) {
-		err = fmt.Errorf("reading %s: %w", path, err)
+		err = fmt.Errorf("reading %s: %w", r.path, err)
 	}
 	return state, torn, err
 }

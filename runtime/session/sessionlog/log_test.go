@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -626,4 +627,13 @@ func FuzzLog(f *testing.F) {
 			t.Fatalf("cut off: torn %+v, %v", torn, err)
 		}
 	})
+}
+
+// load returns the state that a log leads to.
+func load(path string, in io.Reader) (session.State, *Torn, error) {
+	r, err := newReader(path, in)
+	if err != nil {
+		return session.State{}, nil, err
+	}
+	return r.state()
 }

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/session"
 )
 
@@ -49,11 +51,34 @@ type Torn struct {
 // reader reads the records of a log one after the other.
 type reader struct {
 	path   string
+	file   *os.File
 	in     *bufio.Reader
 	offset int64 // of the next line
 	line   int   // the number of the line before
 	seq    int64
 	origin *Origin
+}
+
+// openReader opens the log of a session for reading.
+func openReader(dir, id string) (*reader, error) {
+	path, ok := Path(dir, id)
+	if !ok {
+		return nil, &NotFoundError{Session: id, Dir: dir}
+	}
+	f, _, err := safefile.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = &NotFoundError{Session: id, Dir: dir}
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := newReader(path, f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	r.file = f
+	return r, nil
 }
 
 // newReader reads the first line. Without one, the error is a [*DamagedError]: a log is created with it.
@@ -163,13 +188,10 @@ type Record struct {
 // a record that is half written, ends it without an error. Errors are as those of [Open], except that nobody is busy.
 func Read(dir, id string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		f, path, err := openLog(dir, id)
-		if err != nil {
-			yield(Record{}, err)
-			return
+		r, err := openReader(dir, id)
+		if err == nil {
+			defer r.file.Close()
 		}
-		defer f.Close()
-		r, err := newReader(path, f)
 		for err == nil {
 			var record Record
 			if record, _, err = r.record(); err == nil && !yield(record, nil) {
@@ -183,11 +205,11 @@ func Read(dir, id string) iter.Seq2[Record, error] {
 }
 
 // back has a line read again that was not whole.
-func (r *reader) back(f *os.File, offset int64) error {
-	if _, err := f.Seek(offset, io.SeekStart); err != nil {
+func (r *reader) back(offset int64) error {
+	if _, err := r.file.Seek(offset, io.SeekStart); err != nil {
 		return err
 	}
-	r.in.Reset(f)
+	r.in.Reset(r.file)
 	r.offset = offset
 	return nil
 }

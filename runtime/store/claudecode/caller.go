@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +17,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/sessionid"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -53,7 +53,7 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
 	c := store.Caller{}
 	if from.Client != "" {
 		c.Evidence = store.ByCall
-	} else if from.Process != caller.Foreign && s.getenv("CLAUDECODE") != "" {
+	} else if from.Process != caller.Foreign && s.Getenv("CLAUDECODE") != "" {
 		c.Evidence = store.ByEnvironment
 	}
 	switch {
@@ -61,7 +61,7 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
 	case from.Process == caller.Server:
 		c.IDs = s.process(from.ParentPID)
 	case from.Process == caller.Shell:
-		if session := strings.ToLower(s.getenv("CLAUDE_CODE_SESSION_ID")); sessionid.IsUUID(session) {
+		if session := strings.ToLower(s.Getenv("CLAUDE_CODE_SESSION_ID")); history.IsUUID(session) {
 			c.IDs = []transcript.ID{id(session, "")}
 		}
 	}
@@ -120,7 +120,7 @@ func (s *Store) calling(ctx context.Context, use string, searched map[string]int
 			continue
 		}
 		session := cmp.Or(e.session, strings.ToLower(called))
-		if !sessionid.IsUUID(session) {
+		if !history.IsUUID(session) {
 			return nil
 		}
 		ids := []transcript.ID{id(session, e.agent)}
@@ -153,7 +153,7 @@ func (s *session) newest(most int) []dated {
 			continue
 		}
 		for _, e := range found {
-			if info, err := s.root.Stat(e.file); err == nil && info.Mode().IsRegular() {
+			if info, err := s.Stat(e.file); err == nil && info.Mode().IsRegular() {
 				all = append(all, dated{e, info.ModTime(), info.Size()})
 			}
 		}
@@ -166,7 +166,7 @@ func (s *session) newest(most int) []dated {
 // the session that its record names. It reads into a buffer, which it returns for the
 // next one.
 func (s *session) calls(e *entry, use string, buffer []byte) (tail []byte, session string, ok bool) {
-	f, info, err := safefile.OpenIn(s.root, e.file)
+	f, info, err := safefile.OpenIn(s.Root.Root, e.file)
 	if err != nil {
 		return buffer, "", false
 	}
@@ -204,9 +204,7 @@ func (r *record) hasCall(use string) bool {
 // isCallID reports whether a text can be the id of a call: letters, digits, '_' and '-',
 // which stand in JSON as they are.
 func isCallID(s string) bool {
-	return s != "" && len(s) <= maxToolUse && !strings.ContainsFunc(s, func(c rune) bool {
-		return !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '-')
-	})
+	return s != "" && len(s) <= maxToolUse && history.IsPlain(s)
 }
 
 // process returns the session of a process, as that has noted it. What a process of
@@ -217,12 +215,7 @@ func (s *Store) process(pid int) []transcript.ID {
 	if !ok {
 		return nil
 	}
-	root, err := os.OpenRoot(path.Dir(s.projects))
-	if err != nil {
-		return nil
-	}
-	defer root.Close()
-	data, err := safefile.ReadIn(root, fmt.Sprintf("sessions/%d.json", pid), maxProcessFile)
+	data, err := safefile.Read(filepath.Join(filepath.Dir(s.Dir), "sessions", fmt.Sprintf("%d.json", pid)), maxProcessFile)
 	if err != nil {
 		return nil
 	}
@@ -235,7 +228,7 @@ func (s *Store) process(pid int) []transcript.ID {
 		return nil
 	}
 	session := strings.ToLower(noted.Session)
-	if !sessionid.IsUUID(session) {
+	if !history.IsUUID(session) {
 		return nil
 	}
 	return []transcript.ID{id(session, "")}

@@ -12,29 +12,19 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
-	"github.com/convtools/convtools/runtime/store/internal/sessionid"
-	"github.com/convtools/convtools/runtime/store/project"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Name is the name of this kind of store.
 const Name = "claude-code"
 
-// Store is the conversations of a project, as a [store.Store]. It holds no open files
-// and is safe for concurrent use.
-type Store struct {
-	projects string // the directory
-	project  *project.Project
-	getenv   func(string) string
-	facts    *facts.Book
-}
+// Store is the conversations of a project, as a [store.Store], in the directory of projects.
+type Store struct{ history.Store }
 
 // Open returns the store, and false where Claude Code has recorded nothing there.
 func Open(o store.Options) (*Store, bool) {
@@ -42,41 +32,23 @@ func Open(o store.Options) (*Store, bool) {
 	if home == "" {
 		return nil, false
 	}
-	s := &Store{projects: filepath.Join(home, "projects"), project: o.Project, getenv: o.Env()}
-	s.facts = o.Facts.Of(Name, s.projects)
-	return s, store.IsThere(s.projects)
+	s := &Store{history.New(o, Name, filepath.Join(home, "projects"), ParseID)}
+	return s, store.IsThere(s.Dir)
 }
 
 // Home returns the directory that Claude Code keeps everything in, or "" where the
 // environment does not tell.
 func Home(getenv func(string) string) string {
-	if dir := getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		return dir
-	}
-	home := trust.Home(getenv)
-	if home == "" {
-		return ""
-	}
-	return filepath.Join(home, ".claude")
+	return cmp.Or(getenv("CLAUDE_CONFIG_DIR"), history.InHome(getenv, ".claude"))
 }
-
-// Name implements [store.Store].
-func (s *Store) Name() string { return Name }
-
-// Place implements [store.Store].
-func (s *Store) Place() string { return s.projects }
 
 // Open implements [store.Store].
 func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
-	root, err := os.OpenRoot(s.projects)
+	root, err := history.OpenRoot(s.Dir, s.Facts.Look())
 	if err != nil {
-		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", s.projects, err)
+		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", s.Dir, err)
 	}
-	opened := &session{store: s, root: root, look: s.facts.Look()}
-	if opened.look.Wanted() {
-		opened.dir, _ = root.Open(".") // without it everything is read
-	}
-	return opened, nil, nil
+	return &session{s, root}, nil, nil
 }
 
 // IDPrefix is what the ids of conversations of this store begin with.
@@ -87,14 +59,14 @@ const IDPrefix = "claude-"
 // unless it is of version 7, as those of Codex are. The error is a
 // [*store.BadIDError].
 func ParseID(text string) (transcript.ID, error) {
-	rest, prefixed := sessionid.CutPrefix(text, IDPrefix)
+	rest, prefixed := history.CutPrefix(text, IDPrefix)
 	session, agent, isAgent := strings.Cut(rest, ".")
 	session = strings.ToLower(session)
 	switch {
-	case !sessionid.IsUUID(session) || !prefixed && sessionid.IsTimed(session):
-		return "", sessionid.Bad(text, `expected "claude-" and the uuid of a session, such as claude-5afd8764-1e4a-4af6-951b-d71a909fd1bc`)
-	case isAgent && !sessionid.IsName(agent):
-		return "", sessionid.Bad(text, `after "." only the name of a sub-agent may follow: letters and digits`)
+	case !history.IsUUID(session) || !prefixed && history.IsTimed(session):
+		return "", history.BadID(text, `expected "claude-" and the uuid of a session, such as claude-5afd8764-1e4a-4af6-951b-d71a909fd1bc`)
+	case isAgent && !history.IsName(agent):
+		return "", history.BadID(text, `after "." only the name of a sub-agent may follow: letters and digits`)
 	}
 	return id(session, agent), nil
 }
@@ -102,12 +74,9 @@ func ParseID(text string) (transcript.ID, error) {
 // Claims reports whether a text can only be meant as an id of this store, be it a wrong
 // one.
 func Claims(text string) bool {
-	rest, prefixed := sessionid.CutPrefix(text, IDPrefix)
-	return prefixed || sessionid.IsUUID(strings.ToLower(rest)) && !sessionid.IsTimed(rest)
+	rest, prefixed := history.CutPrefix(text, IDPrefix)
+	return prefixed || history.IsUUID(strings.ToLower(rest)) && !history.IsTimed(rest)
 }
-
-// ParseID implements [store.Store].
-func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(text) }
 
 // id returns the id of a session, or of a sub-agent where that is not empty.
 func id(session, agent string) transcript.ID {
@@ -121,5 +90,5 @@ func id(session, agent string) transcript.ID {
 func split(id transcript.ID) (session, agent string, ok bool) {
 	rest, ok := strings.CutPrefix(string(id), IDPrefix)
 	session, agent, _ = strings.Cut(rest, ".")
-	return session, agent, ok && sessionid.IsUUID(session)
+	return session, agent, ok && history.IsUUID(session)
 }

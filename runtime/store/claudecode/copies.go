@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"maps"
@@ -9,26 +8,44 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// withoutCopies leaves out sessions of which another one has all records, as it was
-// continued or forked from it, and returns those that stay, and which of them are forks.
-func (s *session) withoutCopies(ctx context.Context, all []*entry) ([]*entry, map[*entry]fork, error) {
-	forks := map[*entry]fork{}
-	hidden := map[*entry]bool{}
+// resolveCopies finds out which sessions another one has all records of, as it was continued or
+// forked from them, and which are forks.
+func (s *session) resolveCopies(ctx context.Context, all []*entry) error {
 	for _, family := range families(all) {
-		if err := s.resolve(ctx, family, hidden, forks); err != nil {
-			return nil, nil, err
+		relations := make([]relation, len(family))
+		sheet := s.familySheet(family)
+		if data, ok := sheet.Kept(); !ok || !facts.Decode(data, walkRelations(relations)) {
+			clear(relations)
+			whole, err := s.relate(ctx, family, relations)
+			if err != nil {
+				return err
+			}
+			if whole {
+				sheet.Keep(facts.Encode(walkRelations(relations)))
+			}
+		}
+		for i, r := range relations {
+			family[i].hidden, family[i].from = r.hidden, r.from
+			for _, other := range r.others {
+				if 0 <= other && other < len(family) {
+					family[i].others = append(family[i].others, family[other])
+				}
+			}
 		}
 	}
-	return slices.DeleteFunc(all, func(e *entry) bool { return hidden[e] }), forks, nil
+	return nil
 }
 
-// fork is what a session was forked from.
-type fork struct {
-	from   transcript.ID // the one of which it has the most records
-	others []*entry      // that have some of its records too, and tell them instead
+// relation is what a member of a family is to the others.
+type relation struct {
+	hidden bool          // another one has all of its records
+	from   transcript.ID // the one that it is a fork of: of which it has the most records
+	others []int         // members that have some of its records too, and tell them instead
 }
 
 // families returns the groups of two sessions and more that have a record in common
@@ -113,33 +130,30 @@ func repeated(all []*entry) keySet {
 // relative is a member of a family.
 type relative struct {
 	*entry
+	at   int // in the family
 	keys []stamped
 	has  map[key]bool
 	own  time.Time // when the first record was written that only it has
 }
 
-// resolve decides which members of a family are hidden, and what the others share. All
-// of their files are read: only sessions that were forked, or continued by versions
-// before 2.0, are in one.
-func (s *session) resolve(ctx context.Context, family []*entry, hidden map[*entry]bool, forks map[*entry]fork) error {
-	sheet := s.familySheet(family)
-	if data, ok := sheet.Kept(); ok && decodeFamily(data, family, hidden, forks) {
-		return nil
-	}
+// relate finds out what the members of a family are to each other. All of their files are read: only
+// sessions that were forked, or continued by versions before 2.0, are in one. It reports whether
+// all files could be.
+func (s *session) relate(ctx context.Context, family []*entry, relations []relation) (whole bool, err error) {
 	buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
 	defer buffer.Release()
 	holders := map[key]int{}
 	var members []*relative
-	for _, e := range family {
-		c := conversation{store: s.store, id: e.id()}
+	for at, e := range family {
+		c := conversation{File: s.file(e.id(), e.file)}
 		keys, err := c.keys(ctx, e.file, buffer)
 		if err != nil {
 			if ctx.Err() != nil {
-				return ctx.Err()
+				return false, ctx.Err()
 			}
 			continue // it is not compared; reading it will say why
 		}
-		r := &relative{entry: e, keys: keys, has: map[key]bool{}}
+		r := &relative{entry: e, at: at, keys: keys, has: map[key]bool{}}
 		for _, k := range keys {
 			r.has[k.key] = true
 		}
@@ -148,13 +162,10 @@ func (s *session) resolve(ctx context.Context, family []*entry, hidden map[*entr
 		}
 		members = append(members, r)
 	}
-	compared := len(members)
+	whole = len(members) == len(family)
 	for _, r := range members {
-		for _, k := range r.keys {
-			if holders[k.key] == 1 {
-				r.own = k.at
-				break
-			}
+		if i := slices.IndexFunc(r.keys, func(k stamped) bool { return holders[k.key] == 1 }); i >= 0 {
+			r.own = r.keys[i].at
 		}
 	}
 	for i, r := range members {
@@ -162,35 +173,28 @@ func (s *session) resolve(ctx context.Context, family []*entry, hidden map[*entr
 			if i == j || len(r.has) > len(other.has) || len(r.has) == len(other.has) && j > i {
 				continue
 			}
-			if subset(r.has, other.has) {
-				hidden[r.entry] = true
+			if common(r.has, other.has) == len(r.has) {
+				relations[r.at].hidden = true
 			}
 		}
 	}
-	members = slices.DeleteFunc(members, func(r *relative) bool { return hidden[r.entry] })
+	members = slices.DeleteFunc(members, func(r *relative) bool { return relations[r.at].hidden })
 	slices.SortStableFunc(members, func(a, b *relative) int {
 		if a.meta.copied != b.meta.copied {
-			return cmp.Compare(number(a.meta.copied), number(b.meta.copied))
+			return history.CompareBool(a.meta.copied, b.meta.copied)
 		}
 		return a.own.Compare(b.own)
 	})
 	for i, r := range members {
-		var f fork
-		most := 0
+		relation, most := &relations[r.at], 0
 		for _, earlier := range members[:i] {
-			f.others = append(f.others, earlier.entry)
+			relation.others = append(relation.others, earlier.at)
 			if n := common(r.has, earlier.has); n > most {
-				f.from, most = earlier.id(), n
+				relation.from, most = earlier.id(), n
 			}
 		}
-		if i > 0 {
-			forks[r.entry] = f
-		}
 	}
-	if compared == len(family) {
-		sheet.Keep(encodeFamily(family, hidden, forks))
-	}
-	return nil
+	return whole, nil
 }
 
 // common returns how many keys two sets have in common.
@@ -202,21 +206,4 @@ func common(a, b map[key]bool) int {
 		}
 	}
 	return n
-}
-
-// number orders false before true.
-func number(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func subset(a, b map[key]bool) bool {
-	for k := range a {
-		if !b[k] {
-			return false
-		}
-	}
-	return true
 }

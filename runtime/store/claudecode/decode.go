@@ -3,8 +3,8 @@ package claudecode
 import (
 	"bytes"
 
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -133,22 +133,13 @@ func (d *decoder) result(b *block, whole []byte) recorded.Event {
 		return true
 	})
 	if len(e.Pieces) == 1 && bytes.HasPrefix(e.Pieces[0].Raw, []byte("<persisted-output>")) {
-		if text := output(whole); len(text) > 0 {
+		// The record repeats more of it than its message has, where the program keeps the
+		// rest in a file of its own.
+		if text := jsontext.GetText(whole, "stdout"); len(text) > 0 {
 			e.Pieces[0].Raw = text
 		}
 	}
 	return e
-}
-
-// output returns the text of a result as far as the record repeats it: more than its
-// message, where the program keeps the rest in a file of its own.
-func output(whole []byte) []byte {
-	for m := range jsontext.Members(whole) {
-		if text, ok := jsontext.Unquote(m.Value); ok && jsontext.KeyIs(m.Key, "stdout") {
-			return text
-		}
-	}
-	return nil
 }
 
 // reminderEnd ends what the program adds for the assistant alone.

@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -20,61 +18,27 @@ import (
 
 // conversation is where a conversation is recorded. It implements [store.Record].
 type conversation struct {
-	facts.Sheet // of the events; zero where nothing is kept
-
-	store *Store
-	id    transcript.ID
-	file  string // in the directory of projects, with slashes
-	agent bool   // of a sub-agent
-	chain key    // the record with which it begins, where it is a side chain in a file
-	bytes int64  // of the file and of the copies
+	history.File
+	agent bool // of a sub-agent
+	chain key  // the record with which it begins, where it is a side chain in a file
 	// copies are files that it was forked from, or that were forked from it before.
 	copies []string
 }
 
-// open opens the file of the conversation, or another one beside it.
-func (c *conversation) open(file string) (*os.File, fs.FileInfo, error) {
-	root, err := os.OpenRoot(c.store.projects)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer root.Close()
-	f, info, err := safefile.OpenIn(root, file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, &store.NotFoundError{IDs: []transcript.ID{c.id}, Place: c.store.Place()}
-	}
-	return f, info, err
-}
-
-// Size implements [store.Sized].
-func (c *conversation) Size() int64 { return c.bytes }
-
 // Events implements [store.Record].
-func (c *conversation) Events(ctx context.Context, buffer *store.Buffer) (store.Events, error) {
-	f, info, err := c.open(c.file)
+func (c *conversation) Events(_ context.Context, buffer *store.Buffer) (store.Events, error) {
+	f, info, err := c.Open()
 	if err != nil {
-		return nil, fmt.Errorf("reading the events of %s: %w", c.id, err)
+		return nil, fmt.Errorf("reading the events of %s: %w", c.ID, err)
 	}
 	e := &events{conversation: c, file: f, size: info.Size(), buffer: buffer}
-	e.Restart()
+	e.Begin(c.ID, e)
 	return e, nil
 }
 
-// Version implements [store.Record].
-func (c *conversation) Version(context.Context) (string, error) {
-	if v := c.Sheet.Version(); v != "" {
-		return v, nil
-	}
-	f, info, err := c.open(c.file)
-	if err != nil {
-		return "", fmt.Errorf("looking at the events of %s: %w", c.id, err)
-	}
-	f.Close()
-	return fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano()), nil
-}
-
-// events reads the events of a conversation. It implements [store.Events].
+// events reads the events of a conversation. It implements [recorded.Script].
 type events struct {
+	recorded.Events
 	conversation *conversation
 	file         *os.File
 	size         int64
@@ -83,8 +47,6 @@ type events struct {
 	plan         plan
 	next         int // record of the plan
 	decoder      decoder
-	stream       recorded.Stream
-	err          error
 }
 
 // Sift implements [store.Sifter].
@@ -125,73 +87,43 @@ func (e *events) begin(ctx context.Context) error {
 	return nil
 }
 
-// Next implements [store.Events].
-func (e *events) Next(ctx context.Context) bool {
-	if e.lines == nil && e.err == nil {
-		e.err = e.begin(ctx)
-	}
-	for !e.stream.Next() {
-		if e.err != nil || e.next == len(e.plan.records) {
-			return false
+// Read implements [recorded.Script].
+func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
+	if e.lines == nil {
+		if err := e.begin(ctx); err != nil {
+			return err
 		}
-		at := e.plan.records[e.next]
-		line, _, err := e.lines.At(ctx, at.offset)
-		switch {
-		case err == io.EOF || errors.Is(err, jsonl.ErrTooLong):
-			err = errChanged
-			fallthrough
-		case err != nil:
-			e.err = err
-			return false
-		}
-		e.next++
-		r, _ := parse(line)
-		e.stream.Put(e.decoder.events(e.stream.Free(), &r), at.copied)
 	}
-	return true
+	if e.next == len(e.plan.records) {
+		return io.EOF
+	}
+	at := e.plan.records[e.next]
+	line, _, err := e.lines.At(ctx, at.offset)
+	if err == io.EOF || errors.Is(err, jsonl.ErrTooLong) {
+		err = recorded.Rewritten()
+	}
+	if err != nil {
+		return err
+	}
+	e.next++
+	r, _ := parse(line)
+	into.Put(e.decoder.events(into.Free(), &r), at.copied)
+	return nil
 }
 
-var errChanged = errors.New("the file was rewritten while it was read")
-
-// Event implements [store.Events].
-func (e *events) Event() *transcript.Event { return e.stream.Event() }
-
-// Err implements [store.Events].
-func (e *events) Err() error {
-	switch {
-	case e.err == nil:
-		return nil
-	case errors.Is(e.err, errChanged):
-		return &store.DamageError{Event: e.stream.Count(), Err: e.err}
-	}
-	return fmt.Errorf("reading the events of %s: %w", e.conversation.id, e.err)
+// Counts implements [recorded.Script].
+func (e *events) Counts() (turns, skipped int) {
+	return e.decoder.turn, e.plan.skipped + e.decoder.unknown
 }
 
-// Totals implements [store.Events].
-func (e *events) Totals() store.Totals {
-	t := store.Totals{Turns: e.decoder.turn, Skipped: e.plan.skipped + e.decoder.unknown}
-	if e.err != nil {
-		t.Uncounted = e.err
-		return t
-	}
-	t.Events, t.LastAt = e.stream.Count(), e.stream.Last()
-	return t
-}
-
-// Restart implements [store.Events].
-func (e *events) Restart() {
-	e.next, e.err = 0, nil
+// Rewind implements [recorded.Script].
+func (e *events) Rewind() {
+	e.next = 0
 	e.decoder = decoder{agent: e.conversation.agent || e.conversation.chain != key{}}
-	e.stream.Reset()
 }
 
-// Close implements [store.Events].
-func (e *events) Close() {
-	if e.file != nil {
-		e.file.Close()
-		e.file = nil
-	}
-}
+// Release implements [recorded.Script].
+func (e *events) Release() { e.file.Close() }
 
 // stamped is the key of a record with its time.
 type stamped struct {
@@ -200,26 +132,18 @@ type stamped struct {
 }
 
 // keys returns the keys of what is said in a file.
-func (c *conversation) keys(ctx context.Context, file string, buffer *store.Buffer) ([]stamped, error) {
-	f, info, err := c.open(file)
+func (c *conversation) keys(ctx context.Context, file string, buffer *store.Buffer) (keys []stamped, err error) {
+	f, info, err := c.OpenOther(file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	lines := jsonl.NewLines(f, info.Size(), buffer)
-	var keys []stamped
-	for offset := int64(0); ; {
-		line, next, err := lines.At(ctx, offset)
-		switch {
-		case err == io.EOF:
-			return keys, nil
-		case err != nil && !errors.Is(err, jsonl.ErrTooLong):
-			return nil, err
-		}
+	err = jsonl.Each(ctx, jsonl.NewLines(f, info.Size(), buffer), func(line []byte, _, _ int64) bool {
 		if r, _ := parse(line); r.isMessage() && len(r.uuid) > 0 {
 			at, _ := transcript.ParseTimestamp(r.stamp)
 			keys = append(keys, stamped{keyOf(r.uuid), at})
 		}
-		offset = next
-	}
+		return true
+	})
+	return keys, err
 }

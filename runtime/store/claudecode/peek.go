@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +26,7 @@ type metadata struct {
 	session         string
 	created, last   time.Time
 	custom, ai      string // titles
-	summaries       map[key]string
+	summaries       []summary
 	first           string // prompt
 	said            []key
 	messages        int // that were seen
@@ -39,6 +37,12 @@ type metadata struct {
 	copied          bool      // it begins with records of another session
 	modified        int64     // in nanoseconds of Unix time
 	size            int64
+}
+
+// summary is a title that was made behind a record, of the same file or another one.
+type summary struct {
+	behind key
+	text   string
 }
 
 // peek reads the metadata of a file, in the memory of buf where that is enough.
@@ -76,20 +80,12 @@ func peek(ctx context.Context, files *safefile.Series, file string, buf []byte) 
 // search reads lines until a message and a directory were found, which the first ones
 // do not have where they are long.
 func (m *metadata) search(ctx context.Context, lines *jsonl.Lines) error {
-	for offset := int64(0); m.cwd == "" || m.messages == 0; {
-		line, next, err := lines.At(ctx, offset)
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil && !errors.Is(err, jsonl.ErrTooLong):
-			return err
-		}
+	return jsonl.Each(ctx, lines, func(line []byte, _, _ int64) bool {
 		r, _ := parse(line)
 		m.add(&r)
 		m.setLast(&r)
-		offset = next
-	}
-	return nil
+		return m.cwd == "" || m.messages == 0
+	})
 }
 
 // setLast takes the time of a record for that of the last event, if it has one, and
@@ -145,10 +141,7 @@ func (m *metadata) add(r *record) {
 	case r.is("ai-title") && len(r.aiTitle) > 0:
 		m.ai = recorded.Unescape(r.aiTitle)
 	case r.is("summary") && len(r.leaf) > 0:
-		if m.summaries == nil {
-			m.summaries = map[key]string{}
-		}
-		m.summaries[keyOf(r.leaf)] = recorded.Unescape(r.summary)
+		m.summaries = append(m.summaries, summary{keyOf(r.leaf), recorded.Unescape(r.summary)})
 	}
 }
 
@@ -200,16 +193,15 @@ const maxDescription = 64 << 10
 
 // readDescription reads what a sub-agent was started for.
 func (s *session) readDescription(file string) (string, error) {
-	data, err := safefile.ReadIn(s.root, file, maxDescription)
+	data, err := safefile.ReadIn(s.Root.Root, file, maxDescription)
 	if err != nil {
 		return "", err
 	}
 	var meta struct {
 		Description string `json:"description"`
 	}
-	err = json.Unmarshal(data, &meta)
-	if err != nil {
-		return "", nil //nolint:nilerr // it describes nothing
+	if json.Unmarshal(data, &meta) != nil {
+		return "", nil // it describes nothing
 	}
 	return meta.Description, nil
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"io"
 
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 )
@@ -82,20 +80,14 @@ type tree struct {
 func readTree(ctx context.Context, lines *jsonl.Lines) (*tree, error) {
 	t := &tree{index: map[key]int32{}, touched: map[key]int32{}}
 	position := int32(0)
-	for offset := int64(0); ; position++ {
-		line, next, err := lines.At(ctx, offset)
-		switch {
-		case errors.Is(err, jsonl.ErrTooLong):
-			t.skipped++
-		case err == io.EOF:
-			return t, nil
-		case err != nil:
-			return nil, err
-		case len(line) > 0:
+	err := jsonl.Each(ctx, lines, func(line []byte, offset, _ int64) bool {
+		if line == nil || len(line) > 0 {
 			t.add(line, offset, position)
 		}
-		offset = next
-	}
+		position++
+		return true
+	})
+	return t, err
 }
 
 func (t *tree) add(line []byte, offset int64, position int32) {

@@ -1,9 +1,8 @@
 package claudecode
 
 import (
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
-	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
 // record is a line of a transcript. Strings are as they stand between their quotes,
@@ -23,59 +22,20 @@ type record struct {
 // parse reads a line. It returns false where that is no JSON object, with the members
 // up to there.
 func parse(line []byte) (r record, ok bool) {
-	ok = jsontext.Object(line, r.set)
+	var forked []byte
+	ok = jsontext.Read(line,
+		jsontext.Text("type", &r.kind), jsontext.Text("subtype", &r.subtype),
+		jsontext.Text("uuid", &r.uuid), jsontext.Text("parentUuid", &r.parent), jsontext.Text("logicalParentUuid", &r.logical),
+		jsontext.Text("timestamp", &r.stamp), jsontext.Text("cwd", &r.cwd), jsontext.Text("version", &r.version),
+		jsontext.Text("sessionId", &r.session), jsontext.Text("leafUuid", &r.leaf),
+		jsontext.Text("customTitle", &r.customTitle), jsontext.Text("aiTitle", &r.aiTitle), jsontext.Text("summary", &r.summary),
+		jsontext.Text("promptSource", &r.promptSource),
+		jsontext.Value("message", &r.message), jsontext.Value("origin", &r.origin), jsontext.Value("toolUseResult", &r.toolUse),
+		jsontext.Value("forkedFrom", &forked),
+		jsontext.Is("isSidechain", &r.sidechain), jsontext.Is("isMeta", &r.meta), jsontext.Is("isCompactSummary", &r.compact),
+	)
+	r.forked = forked != nil && string(forked) != "null"
 	return r, ok
-}
-
-func (r *record) set(key, value []byte) {
-	text, _ := jsontext.Unquote(value)
-	if jsontext.HasEscape(key) {
-		key = transcript.AppendUnescaped(nil, key)
-	}
-	switch string(key) {
-	case "type":
-		r.kind = text
-	case "subtype":
-		r.subtype = text
-	case "uuid":
-		r.uuid = text
-	case "parentUuid":
-		r.parent = text
-	case "logicalParentUuid":
-		r.logical = text
-	case "timestamp":
-		r.stamp = text
-	case "cwd":
-		r.cwd = text
-	case "version":
-		r.version = text
-	case "sessionId":
-		r.session = text
-	case "leafUuid":
-		r.leaf = text
-	case "customTitle":
-		r.customTitle = text
-	case "aiTitle":
-		r.aiTitle = text
-	case "summary":
-		r.summary = text
-	case "promptSource":
-		r.promptSource = text
-	case "message":
-		r.message = value
-	case "origin":
-		r.origin = value
-	case "toolUseResult":
-		r.toolUse = value
-	case "forkedFrom":
-		r.forked = string(value) != "null"
-	case "isSidechain":
-		r.sidechain = string(value) == "true"
-	case "isMeta":
-		r.meta = string(value) == "true"
-	case "isCompactSummary":
-		r.compact = string(value) == "true"
-	}
 }
 
 func (r *record) is(kind string) bool { return string(r.kind) == kind }
@@ -102,14 +62,7 @@ func (r *record) isBoundary() bool {
 
 // content returns the content of the message, and the model that wrote it.
 func (r *record) content() (content, model []byte) {
-	for m := range jsontext.Members(r.message) {
-		switch {
-		case jsontext.KeyIs(m.Key, "content"):
-			content = m.Value
-		case jsontext.KeyIs(m.Key, "model"):
-			model, _ = jsontext.Unquote(m.Value)
-		}
-	}
+	jsontext.Read(r.message, jsontext.Value("content", &content), jsontext.Text("model", &model))
 	return content, model
 }
 
@@ -120,31 +73,12 @@ type block struct {
 	failed                                 bool
 }
 
-func parseBlock(raw []byte) block {
-	var b block
-	for m := range jsontext.Members(raw) {
-		text, _ := jsontext.Unquote(m.Value)
-		switch string(m.Key) {
-		case "type":
-			b.kind = text
-		case "text":
-			b.text = text
-		case "thinking":
-			b.thinking = text
-		case "id":
-			b.id = text
-		case "name":
-			b.name = text
-		case "tool_use_id":
-			b.callID = text
-		case "input":
-			b.input = m.Value
-		case "content":
-			b.content = m.Value
-		case "is_error":
-			b.failed = string(m.Value) == "true"
-		}
-	}
+func parseBlock(raw []byte) (b block) {
+	jsontext.Read(raw,
+		jsontext.Text("type", &b.kind), jsontext.Text("text", &b.text), jsontext.Text("thinking", &b.thinking),
+		jsontext.Text("id", &b.id), jsontext.Text("name", &b.name), jsontext.Text("tool_use_id", &b.callID),
+		jsontext.Value("input", &b.input), jsontext.Value("content", &b.content), jsontext.Is("is_error", &b.failed),
+	)
 	return b
 }
 
@@ -186,12 +120,8 @@ func (r *record) isPrompt() bool {
 }
 
 func (r *record) byPerson() bool {
-	for m := range jsontext.Members(r.origin) {
-		if kind, ok := jsontext.Unquote(m.Value); ok && jsontext.KeyIs(m.Key, "kind") {
-			return string(kind) == "human"
-		}
-	}
-	return true
+	kind := jsontext.GetText(r.origin, "kind")
+	return kind == nil || string(kind) == "human"
 }
 
 // said reports whether a block of a prompt is what a person said or showed, and not

@@ -6,40 +6,25 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"iter"
 	"path"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/facts"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
-	"github.com/convtools/convtools/runtime/store/internal/sessionid"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// session is the opened directory of projects.
+// session is the opened directory of projects. It implements [store.Session].
 type session struct {
 	store *Store
-	root  *os.Root
-	look  facts.Look
-	dir   *os.File // root; nil where nothing is kept
-}
-
-// Close implements [store.Session].
-func (s *session) Close() {
-	s.store.facts.Save()
-	if s.dir != nil {
-		s.dir.Close()
-	}
-	s.root.Close()
+	*history.Root
 }
 
 const (
@@ -57,6 +42,10 @@ type entry struct {
 	stamp   facts.Stamp
 	meta    *metadata
 	err     error
+	// What it is to others, as a relation has it.
+	hidden bool
+	from   transcript.ID
+	others []*entry
 }
 
 func (e *entry) folder() string {
@@ -73,72 +62,58 @@ func (e *entry) id() transcript.ID {
 
 // folders returns the folders that may have sessions of the project.
 func (s *session) folders() ([]string, error) {
-	all, err := safefile.ReadDirIn(s.root, ".")
+	all, err := s.ReadDir(".")
 	if err != nil {
 		return nil, err
 	}
 	var names []string
 	for _, e := range all {
 		holds := func(root string) bool { return mayHold(e.Name(), root) }
-		if (s.store.project.All() || slices.ContainsFunc(s.store.project.Roots(), holds)) && isDir(s.root, e.Name(), e) {
+		if (s.store.Project.All() || slices.ContainsFunc(s.store.Project.Roots(), holds)) && s.isDir(e.Name(), e) {
 			names = append(names, e.Name())
 		}
 	}
-	slices.Sort(names)
 	return names, nil
 }
 
 // isDir reports whether an entry is a directory, or a link to one below the root.
-func isDir(root *os.Root, name string, e fs.DirEntry) bool {
-	if e.Type()&fs.ModeSymlink == 0 {
-		return e.IsDir()
-	}
-	info, err := root.Stat(name)
-	return err == nil && info.IsDir()
+func (s *session) isDir(name string, e fs.DirEntry) bool {
+	return e.IsDir() || e.Type()&fs.ModeSymlink != 0 && s.IsDir(name)
 }
 
 // transcripts returns the transcripts in a folder, in the order of their names.
 func (s *session) transcripts(folder string) ([]*entry, error) {
-	all, err := safefile.ReadDirIn(s.root, folder)
+	all, err := s.ReadDir(folder)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	var found []*entry
 	for _, e := range all {
 		file := path.Join(folder, e.Name())
 		name, isFile := strings.CutSuffix(e.Name(), extension)
-		agent, isAgent := strings.CutPrefix(name, agentPrefix)
-		switch {
-		case isFile && sessionid.IsUUID(name):
-			found = append(found, &entry{file: file, session: name})
-		case isFile && isAgent && sessionid.IsName(agent):
+		switch agent, isAgent := agentOf(e.Name()); {
+		case isAgent:
 			found = append(found, &entry{file: file, agent: agent})
-		case sessionid.IsUUID(e.Name()) && isDir(s.root, file, e):
-			found = append(found, s.subagents(file, e.Name())...)
+		case isFile && history.IsUUID(name):
+			found = append(found, &entry{file: file, session: name})
+		case history.IsUUID(e.Name()) && s.isDir(file, e):
+			dir := path.Join(file, subagentsDir)
+			below, _ := s.ReadDir(dir) // there need not be any
+			for _, b := range below {
+				if agent, ok := agentOf(b.Name()); ok {
+					found = append(found, &entry{file: path.Join(dir, b.Name()), session: e.Name(), agent: agent})
+				}
+			}
 		}
 	}
 	return found, nil
 }
 
-// subagents returns the transcripts of the sub-agents of a session, which has a
-// directory.
-func (s *session) subagents(dir, session string) []*entry {
-	dir = path.Join(dir, subagentsDir)
-	all, err := safefile.ReadDirIn(s.root, dir)
-	if err != nil {
-		return nil // there need not be any
-	}
-	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	var found []*entry
-	for _, e := range all {
-		name, isFile := strings.CutSuffix(e.Name(), extension)
-		agent, isAgent := strings.CutPrefix(name, agentPrefix)
-		if isFile && isAgent && sessionid.IsName(agent) {
-			found = append(found, &entry{file: path.Join(dir, e.Name()), session: session, agent: agent})
-		}
-	}
-	return found
+// agentOf returns the name of a sub-agent that a file is the transcript of.
+func agentOf(file string) (name string, ok bool) {
+	name, isFile := strings.CutSuffix(file, extension)
+	name, isAgent := strings.CutPrefix(name, agentPrefix)
+	return name, isFile && isAgent && history.IsName(name)
 }
 
 // List implements [store.Session].
@@ -148,14 +123,14 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 	}
 	folders, err := s.folders()
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading %s: %w", s.store.projects, err)
+		return nil, nil, fmt.Errorf("reading %s: %w", s.store.Dir, err)
 	}
 	var problems []store.Problem
 	var all []*entry
 	for _, folder := range folders {
 		found, err := s.transcripts(folder)
 		if err != nil {
-			problems = append(problems, s.problem("", store.Unreadable, folder, err))
+			problems = append(problems, s.store.Problem("", store.Unreadable, folder, err))
 			continue
 		}
 		all = append(all, found...)
@@ -167,30 +142,23 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 	all, problems = s.usable(all, problems)
 	titles := summaries(all)
 	all = slices.DeleteFunc(all, func(e *entry) bool {
-		return !e.meta.isConversation(e.agent != "") || !s.store.project.Has(e.meta.cwd)
+		return !e.meta.isConversation(e.agent != "") || !s.store.Project.Has(e.meta.cwd)
 	})
 	all, problems = s.unique(all, problems)
-	shown, forks, err := s.withoutCopies(ctx, all)
-	if err != nil {
+	if err := s.resolveCopies(ctx, all); err != nil {
 		return nil, nil, err
 	}
-	list := make([]store.Conversation, 0, len(shown))
-	for _, e := range shown {
-		c := s.conversation(e, titles)
-		if fork, ok := forks[e]; ok {
-			record := c.Record.(*conversation)
-			c.Parent, record.Sheet = fork.from, s.events(c.ID, append([]*entry{e}, fork.others...)...)
-			for _, other := range fork.others {
-				record.copies = append(record.copies, other.file)
-				record.bytes += other.meta.size
-			}
+	list := make([]store.Conversation, 0, len(all))
+	for _, e := range all {
+		if e.hidden {
+			continue
 		}
 		if e.meta.hasTop || !e.meta.whole || e.agent != "" {
-			list = append(list, c)
+			list = append(list, s.conversation(e, titles))
 		}
 		chains, err := s.chains(ctx, e)
 		if err != nil {
-			problems = append(problems, s.problem(e.id(), store.Unreadable, e.file, err))
+			problems = append(problems, s.store.Problem(e.id(), store.Unreadable, e.file, err))
 		}
 		list = append(list, chains...)
 	}
@@ -198,48 +166,30 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 	return list, problems, nil
 }
 
-func (s *session) problem(id transcript.ID, kind store.ProblemKind, file string, err error) store.Problem {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return store.Problem{ID: id, Kind: kind, Path: filepath.Join(s.store.projects, filepath.FromSlash(file)), Err: err}
-}
-
 // peekAll reads the metadata of transcripts, several at a time.
 func (s *session) peekAll(ctx context.Context, all []*entry) {
-	const maxWorkers = 8
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), maxWorkers, len(all)) {
-		workers.Go(func() {
-			buf := make([]byte, 2*peekSize)
-			files := safefile.NewSeries(s.root)
-			defer files.Close()
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(all) {
-					return
-				}
-				s.peek(ctx, files, all[i], buf)
-			}
-		})
-	}
-	workers.Wait()
+	parallel.Each(ctx, len(all), func(numbers iter.Seq[int]) {
+		buf := make([]byte, 2*peekSize)
+		files := safefile.NewSeries(s.Root.Root)
+		defer files.Close()
+		for i := range numbers {
+			s.peek(ctx, files, all[i], buf)
+		}
+	})
 }
 
 // peek reads the metadata of a transcript, unless it is known.
 func (s *session) peek(ctx context.Context, files *safefile.Series, e *entry, buf []byte) {
-	e.stamp, _ = s.stamp(e.file) // without one it is read
-	sheet := s.look.Sheet(factMetadata, e.file, e.stamp)
+	e.stamp, _ = s.Stamp(e.file) // without one it is read
+	sheet := s.Sheet(factMetadata, e.file, e.stamp)
 	if data, ok := sheet.Kept(); ok {
-		e.meta = &metadata{}
-		if e.meta.decode(data, e.stamp) {
+		e.meta = &metadata{modified: e.stamp.Modified(), size: e.stamp.Size()}
+		if facts.Decode(data, e.meta.walk) {
 			return
 		}
 	}
-	if e.meta, e.err = peek(ctx, files, e.file, buf); e.err == nil && !s.store.project.Excludes(e.meta.cwd) {
-		sheet.KeepFor(e.meta.encode(), min(e.meta.size, 2*peekSize))
+	if e.meta, e.err = peek(ctx, files, e.file, buf); e.err == nil && !s.store.Project.Excludes(e.meta.cwd) {
+		sheet.KeepFor(facts.Encode(e.meta.walk), min(e.meta.size, 2*peekSize))
 	}
 }
 
@@ -250,12 +200,12 @@ func (s *session) usable(all []*entry, problems []store.Problem) ([]*entry, []st
 		switch {
 		case errors.Is(e.err, fs.ErrNotExist): // deleted meanwhile
 		case e.err != nil:
-			problems = append(problems, s.problem(e.knownID(), store.Unreadable, e.file, e.err))
+			problems = append(problems, s.store.Problem(e.knownID(), store.Unreadable, e.file, e.err))
 		default:
 			if e.session == "" {
 				e.session = strings.ToLower(e.meta.session)
 			}
-			if sessionid.IsUUID(e.session) {
+			if history.IsUUID(e.session) {
 				kept = append(kept, e)
 			}
 		}
@@ -283,7 +233,7 @@ func (s *session) unique(all []*entry, problems []store.Problem) ([]*entry, []st
 	kept := make([]*entry, 0, len(all))
 	for _, e := range all {
 		if n := len(kept); n > 0 && kept[n-1].known == e.known {
-			problems = append(problems, s.problem(e.id(), store.Duplicate, e.file, errDuplicate))
+			problems = append(problems, s.store.Problem(e.id(), store.Duplicate, e.file, errDuplicate))
 			continue
 		}
 		kept = append(kept, e)
@@ -293,40 +243,39 @@ func (s *session) unique(all []*entry, problems []store.Problem) ([]*entry, []st
 
 var errDuplicate = errors.New("another file of the same id was written later, and is read instead")
 
+// file returns where a conversation is recorded, in the files of all entries that have events of
+// it, of which the first one has it.
+func (s *session) file(id transcript.ID, name string, in ...*entry) history.File {
+	f := history.File{Store: &s.store.Store, ID: id, Name: name}
+	var room [2]facts.Stamp
+	stamps := room[:0]
+	for _, e := range in {
+		f.Bytes += e.meta.size
+		stamps = append(stamps, e.stamp)
+	}
+	f.Sheet = s.Sheet(factEvents, string(id), stamps...)
+	return f
+}
+
 // conversation returns what List returns of a transcript.
 func (s *session) conversation(e *entry, summaries map[key]string) store.Conversation {
 	of := e.id()
+	record := &conversation{File: s.file(of, e.file, append([]*entry{e}, e.others...)...), agent: e.agent != ""}
+	for _, other := range e.others {
+		record.copies = append(record.copies, other.file)
+	}
 	c := store.Conversation{
 		Conversation: transcript.Conversation{
-			ID: of, Source: Name, Title: e.meta.title(summaries), CreatedAt: e.meta.created, Dir: e.meta.cwd,
+			ID: of, Source: Name, Title: e.meta.title(summaries), CreatedAt: e.meta.created, Dir: e.meta.cwd, Parent: e.from,
 		},
 		LastAt: e.meta.last,
-		Record: &conversation{Sheet: s.events(of, e), store: s.store, id: of, file: e.file, agent: e.agent != "", bytes: e.meta.size},
+		Record: record,
 	}
 	if e.agent != "" {
 		c.Parent = id(e.session, "")
-		if description := s.description(e.file); description != "" {
-			c.Title = description
-		}
+		c.Title = cmp.Or(s.description(e.file), c.Title)
 	}
 	return c
-}
-
-// chains returns the side chains in the file of a session, which versions before 2.0
-// wrote there.
-func (s *session) chains(ctx context.Context, e *entry) ([]store.Conversation, error) {
-	if e.agent != "" || !strings.HasPrefix(e.meta.version, "1.") && !e.meta.hasSide {
-		return nil, nil
-	}
-	found, ok := s.keptChains(e)
-	if !ok {
-		var err error
-		if found, err = s.readChains(ctx, e); err != nil {
-			return s.sideChains(e, found), err
-		}
-		s.keepChains(e, found)
-	}
-	return s.sideChains(e, found), nil
 }
 
 // chain is a side chain in the file of a session.
@@ -336,25 +285,35 @@ type chain struct {
 	created time.Time
 }
 
-// sideChains returns what List returns of side chains.
-func (s *session) sideChains(e *entry, chains []chain) []store.Conversation {
-	var list []store.Conversation
-	for _, c := range chains {
+// chains returns the side chains in the file of a session, which versions before 2.0
+// wrote there.
+func (s *session) chains(ctx context.Context, e *entry) (list []store.Conversation, err error) {
+	if e.agent != "" || !strings.HasPrefix(e.meta.version, "1.") && !e.meta.hasSide {
+		return nil, nil
+	}
+	var found []chain
+	sheet := s.Sheet(factChains, e.file, e.stamp)
+	if data, ok := sheet.Kept(); !ok || !facts.Decode(data, walkChains(&found)) {
+		if found, err = s.readChains(ctx, e); err == nil {
+			sheet.Keep(facts.Encode(walkChains(&found)))
+		}
+	}
+	for _, c := range found {
 		id := id(e.session, fmt.Sprintf("%x", c.key[:4]))
 		list = append(list, store.Conversation{
 			Conversation: transcript.Conversation{ID: id, Source: Name, Title: c.title, CreatedAt: c.created, Parent: e.id(), Dir: e.meta.cwd},
-			Record:       &conversation{Sheet: s.events(id, e), store: s.store, id: id, file: e.file, chain: c.key, bytes: e.meta.size},
+			Record:       &conversation{File: s.file(id, e.file, e), chain: c.key},
 		})
 	}
-	return list
+	return list, err
 }
 
 // readChains reads the side chains in the file of a session, up to an error.
 func (s *session) readChains(ctx context.Context, e *entry) ([]chain, error) {
 	buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
 	defer buffer.Release()
-	found := conversation{store: s.store, id: e.id()}
-	f, info, err := found.open(e.file)
+	in := s.file(e.id(), e.file)
+	f, info, err := in.Open()
 	if err != nil {
 		return nil, err
 	}
@@ -382,11 +341,11 @@ func (s *session) readChains(ctx context.Context, e *entry) ([]chain, error) {
 func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversation, error) {
 	uuid, agent, ok := split(want)
 	if !ok {
-		return store.Conversation{}, &store.NotFoundError{IDs: []transcript.ID{want}, Place: s.store.Place()}
+		return store.Conversation{}, &store.NotFoundError{IDs: []transcript.ID{want}, Place: s.store.Dir}
 	}
 	folders, err := s.folders()
 	if err != nil {
-		return store.Conversation{}, fmt.Errorf("reading %s: %w", s.store.projects, err)
+		return store.Conversation{}, fmt.Errorf("reading %s: %w", s.store.Dir, err)
 	}
 	var candidates []*entry
 	for _, folder := range folders {
@@ -408,7 +367,7 @@ func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversat
 	candidates, problems := s.usable(candidates, nil)
 	var found []*entry
 	for _, e := range candidates {
-		if e.session != uuid || !e.meta.isConversation(false) || !s.store.project.Has(e.meta.cwd) {
+		if e.session != uuid || !e.meta.isConversation(false) || !s.store.Project.Has(e.meta.cwd) {
 			continue
 		}
 		if e.agent == agent {
@@ -429,7 +388,7 @@ func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversat
 		if len(problems) > 0 {
 			return store.Conversation{}, fmt.Errorf("%s: %w", problems[0].Path, problems[0].Err)
 		}
-		return store.Conversation{}, s.notFound(ctx, want, folders)
+		return store.Conversation{}, s.store.Missing(ctx, s, want, nil)
 	}
 	newest := slices.MaxFunc(found, func(a, b *entry) int { return cmp.Compare(a.meta.modified, b.meta.modified) })
 	return s.conversation(newest, s.summaries(ctx, newest)), nil
@@ -440,11 +399,11 @@ func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversat
 func (s *session) summaries(ctx context.Context, e *entry) map[key]string {
 	m := e.meta
 	if m.custom != "" || m.ai != "" || !strings.HasPrefix(m.version, "1.") && !strings.HasPrefix(m.version, "2.0.") {
-		return m.summaries
+		return summaries([]*entry{e})
 	}
 	others, err := s.transcripts(e.folder())
 	if err != nil {
-		return m.summaries
+		return summaries([]*entry{e})
 	}
 	s.peekAll(ctx, others)
 	return summaries(others)
@@ -458,44 +417,9 @@ func summaries(all []*entry) map[key]string {
 		if e.meta == nil {
 			continue
 		}
-		for k, summary := range e.meta.summaries {
-			found[k] = summary
+		for _, s := range e.meta.summaries {
+			found[s.behind] = s.text
 		}
 	}
 	return found
-}
-
-// notFound returns the error for an id, with those that are spelled most alike.
-func (s *session) notFound(ctx context.Context, want transcript.ID, folders []string) error {
-	missing := &store.NotFoundError{IDs: []transcript.ID{want}, Place: s.store.Place()}
-	type candidate struct {
-		*entry
-		typos int
-	}
-	const most, mostTypos = 3, 8
-	var candidates []candidate
-	for _, folder := range folders {
-		entries, err := s.transcripts(folder)
-		if err != nil {
-			continue
-		}
-		for _, e := range entries {
-			typos, near := near.Edits(string(want), string(e.id()), mostTypos)
-			if e.session != "" && near {
-				candidates = append(candidates, candidate{e, typos})
-			}
-		}
-	}
-	slices.SortFunc(candidates, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.typos, b.typos), a.id().Compare(b.id()))
-	})
-	files := safefile.NewSeries(s.root)
-	defer files.Close()
-	for _, c := range candidates {
-		m, err := peek(ctx, files, c.file, nil)
-		if err == nil && len(missing.Nearest) < most && s.store.project.Has(m.cwd) {
-			missing.Nearest = append(missing.Nearest, c.id())
-		}
-	}
-	return missing
 }

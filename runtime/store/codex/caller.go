@@ -6,7 +6,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/sessionid"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -44,7 +44,7 @@ func (s *Store) Caller(_ context.Context, from caller.Caller) store.Caller {
 	case from.Process != caller.Shell || from.Client != "":
 		return store.Caller{}
 	}
-	if thread := uuid(s.getenv(threadEnv)); thread != "" {
+	if thread := uuid(s.Getenv(threadEnv)); thread != "" {
 		return store.Caller{Evidence: store.ByEnvironment, IDs: []transcript.ID{id(thread)}}
 	}
 	return store.Caller{}
@@ -53,7 +53,7 @@ func (s *Store) Caller(_ context.Context, from caller.Caller) store.Caller {
 // uuid returns a uuid in its one spelling, and "" for anything else.
 func uuid(value any) string {
 	text, _ := value.(string)
-	if text = strings.ToLower(text); !sessionid.IsUUID(text) {
+	if text = strings.ToLower(text); !history.IsUUID(text) {
 		return ""
 	}
 	return text

@@ -16,61 +16,40 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
-	"github.com/convtools/convtools/runtime/store/internal/sessionid"
-	"github.com/convtools/convtools/runtime/store/project"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Name is the name of this kind of store.
 const Name = "codex"
 
-// Store is the conversations of a project, as a [store.Store]. It holds no open files
-// and is safe for concurrent use.
-type Store struct {
-	home    string
-	project *project.Project
-	getenv  func(string) string
-	facts   *facts.Book
-}
+// Store is the conversations of a project, as a [store.Store], in the home directory.
+type Store struct{ history.Store }
 
 // Open returns the store, and false where Codex has recorded nothing there.
 func Open(o store.Options) (*Store, bool) {
-	s := &Store{home: cmp.Or(o.Home, Home(o.Env())), project: o.Project, getenv: o.Env()}
-	if s.home == "" {
+	home := cmp.Or(o.Home, Home(o.Env()))
+	if home == "" {
 		return nil, false
 	}
-	s.facts = o.Facts.Of(Name, s.home)
-	return s, store.IsThere(filepath.Join(s.home, sessionsDir)) || store.IsThere(filepath.Join(s.home, archiveDir))
+	s := &Store{history.New(o, Name, home, ParseID)}
+	return s, store.IsThere(filepath.Join(home, sessionsDir)) || store.IsThere(filepath.Join(home, archiveDir))
 }
 
 // Home returns the directory that Codex keeps everything in, or "" where the
 // environment does not tell.
 func Home(getenv func(string) string) string {
-	if dir := getenv("CODEX_HOME"); dir != "" {
-		return dir
-	}
-	home := trust.Home(getenv)
-	if home == "" {
-		return ""
-	}
-	return filepath.Join(home, ".codex")
+	return cmp.Or(getenv("CODEX_HOME"), history.InHome(getenv, ".codex"))
 }
-
-// Name implements [store.Store].
-func (s *Store) Name() string { return Name }
-
-// Place implements [store.Store].
-func (s *Store) Place() string { return s.home }
 
 // Open implements [store.Store].
 func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
-	h, err := openHome(s.home)
+	look := s.Facts.Look()
+	h, err := openHome(s.Dir, look)
 	if err != nil {
-		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", s.home, err)
+		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", s.Dir, err)
 	}
-	return &session{store: s, home: h, look: s.facts.Look()}, nil, nil
+	return &session{store: s, home: h, look: look}, nil, nil
 }
 
 // IDPrefix is what the ids of conversations of this store begin with.
@@ -79,10 +58,10 @@ const IDPrefix = "codex-"
 // ParseID reads an id: "codex-" and the uuid of a thread, in any case. A bare uuid is
 // one too, where it is of version 7. The error is a [*store.BadIDError].
 func ParseID(text string) (transcript.ID, error) {
-	rest, prefixed := sessionid.CutPrefix(text, IDPrefix)
+	rest, prefixed := history.CutPrefix(text, IDPrefix)
 	thread := strings.ToLower(rest)
-	if !sessionid.IsUUID(thread) || !prefixed && !sessionid.IsTimed(thread) {
-		return "", sessionid.Bad(text, `expected "codex-" and the uuid of a thread, such as codex-01a1ffd7-7b57-7ca0-9fa0-3b693e56b89f`)
+	if !history.IsUUID(thread) || !prefixed && !history.IsTimed(thread) {
+		return "", history.BadID(text, `expected "codex-" and the uuid of a thread, such as codex-01a1ffd7-7b57-7ca0-9fa0-3b693e56b89f`)
 	}
 	return id(thread), nil
 }
@@ -90,11 +69,8 @@ func ParseID(text string) (transcript.ID, error) {
 // Claims reports whether a text can only be meant as an id of this store, be it a wrong
 // one.
 func Claims(text string) bool {
-	rest, prefixed := sessionid.CutPrefix(text, IDPrefix)
-	return prefixed || sessionid.IsUUID(strings.ToLower(rest)) && sessionid.IsTimed(rest)
+	rest, prefixed := history.CutPrefix(text, IDPrefix)
+	return prefixed || history.IsUUID(strings.ToLower(rest)) && history.IsTimed(rest)
 }
-
-// ParseID implements [store.Store].
-func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(text) }
 
 func id(thread string) transcript.ID { return transcript.ID(IDPrefix + thread) }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -37,10 +38,10 @@ func (c *conversation) Size() int64 { return c.bytes }
 func (c *conversation) Events(ctx context.Context, buffer *store.Buffer) (store.Events, error) {
 	e := &events{conversation: c, buffer: buffer}
 	if err := e.open(ctx); err != nil {
-		e.Close()
+		e.Release()
 		return nil, fmt.Errorf("reading the events of %s: %w", c.id(), err)
 	}
-	e.Restart()
+	e.Begin(c.id(), e)
 	return e, nil
 }
 
@@ -49,31 +50,27 @@ func (c *conversation) Version(context.Context) (string, error) {
 	if v := c.Sheet.Version(); v != "" {
 		return v, nil
 	}
-	h, err := openHome(c.store.home)
+	h, err := openHome(c.store.Dir, facts.Look{})
 	if err != nil {
 		return "", err
 	}
 	defer h.close()
-	f, err := openFile(h, c.rollout.file)
+	f, err := openFile(h.open, c.rollout.file)
 	if err != nil {
 		return "", fmt.Errorf("looking at the events of %s: %w", c.id(), c.gone(err))
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", fmt.Errorf("looking at the events of %s: %w", c.id(), err)
-	}
 	var named time.Time
 	if index, err := h.root.Stat(indexFile); err == nil {
 		named = index.ModTime()
 	}
-	return fmt.Sprintf("%s %d %d %d", c.rollout.file, info.Size(), info.ModTime().UnixNano(), named.UnixNano()), nil
+	return fmt.Sprintf("%s %d %d %d", c.rollout.file, f.size, f.modified.UnixNano(), named.UnixNano()), nil
 }
 
 // gone returns the error for a conversation whose file is gone.
 func (c *conversation) gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return &store.NotFoundError{IDs: []transcript.ID{c.id()}, Place: c.store.Place()}
+		return &store.NotFoundError{IDs: []transcript.ID{c.id()}, Place: c.store.Dir}
 	}
 	return err
 }
@@ -90,20 +87,19 @@ type section struct {
 // span is a range of offsets.
 type span struct{ start, end int64 }
 
-// events reads the events of a conversation. It implements [store.Events].
+// events reads the events of a conversation. It implements [recorded.Script].
 type events struct {
+	recorded.Events
 	conversation *conversation
 	buffer       *store.Buffer
 	sections     []section
 	begun        bool // what of the sections counts is known
 
 	section int
-	lines   lines // of the section; nil before it is begun
+	lines   jsonl.Reader // of the section; nil before it is begun
 	offset  int64
 	decoder decoder
 	skipped int
-	stream  recorded.Stream
-	err     error
 }
 
 // maxSections bounds how many rollouts a conversation goes on from.
@@ -112,7 +108,7 @@ const maxSections = 64
 // open finds the sections of the conversation, the earliest first.
 func (e *events) open(ctx context.Context) error {
 	c := e.conversation
-	h, err := openHome(c.store.home)
+	h, err := openHome(c.store.Dir, facts.Look{})
 	if err != nil {
 		return err
 	}
@@ -122,7 +118,7 @@ func (e *events) open(ctx context.Context) error {
 	seen := map[string]bool{}
 	for r != nil && len(e.sections) < maxSections && !seen[r.file] {
 		seen[r.file] = true
-		f, err := openFile(h, r.file)
+		f, err := openFile(h.open, r.file)
 		if errors.Is(err, fs.ErrNotExist) && len(e.sections) > 0 {
 			break // what is left is told
 		}
@@ -133,7 +129,7 @@ func (e *events) open(ctx context.Context) error {
 		if r.thread != c.rollout.thread {
 			part.copied = math.MaxInt64
 		}
-		e.sections = append([]section{part}, e.sections...)
+		e.sections = slices.Insert(e.sections, 0, part)
 		until = m.base.end
 		r, m = s.before(ctx, r, m.base)
 	}
@@ -162,25 +158,17 @@ func (e *events) begin(ctx context.Context) (err error) {
 		}
 	}
 	own := &e.sections[len(e.sections)-1]
-	origin := original(&e.conversation.rollout.meta.header)
+	origin := e.conversation.rollout.meta.original()
 	if len(e.sections) > 1 || origin == "" || own.paginated {
 		return nil
 	}
-	h, err := openHome(e.conversation.store.home)
+	h, err := openHome(e.conversation.store.Dir, facts.Look{})
 	if err != nil {
 		return err
 	}
 	defer h.close()
 	own.copied, err = e.prefix(ctx, &session{store: e.conversation.store, home: h}, own, origin)
 	return err
-}
-
-// original returns the thread of which another one may begin with a copy, or "".
-func original(h *header) string {
-	if h.forked != "" {
-		return h.forked
-	}
-	return h.parent
 }
 
 // before returns the rollout that a paginated one goes on from, or nil.
@@ -192,29 +180,11 @@ func (s *session) before(ctx context.Context, r *rollout, b base) (*rollout, *me
 		if other.file == r.file || other.thread == r.thread && other.segment >= r.segment {
 			continue
 		}
-		if m, err := s.peek(ctx, other.file); err == nil && m.ordinal < b.end {
+		if m, err := peek(ctx, s.home.open, other.file, nil); err == nil && m.ordinal < b.end {
 			return other, m
 		}
 	}
 	return nil, nil
-}
-
-// each calls a function for each line of a section, with the offset of the line and of
-// the next one, until it returns false.
-func (e *events) each(ctx context.Context, part *section, do func(line []byte, offset, next int64) bool) error {
-	lines := part.file.lines(e.buffer)
-	for offset := int64(0); ; {
-		line, next, err := lines.At(ctx, offset)
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil && !errors.Is(err, jsonl.ErrTooLong):
-			return err
-		case !do(line, offset, next):
-			return nil
-		}
-		offset = next
-	}
 }
 
 // rolledBack marks a record that drops turns. Rollouts without one are by far the most,
@@ -227,7 +197,7 @@ func (e *events) undone(ctx context.Context, part *section) ([]span, error) {
 		return nil, nil // what counts is in a rollout of its own
 	}
 	any := false
-	err := e.each(ctx, part, func(line []byte, _, _ int64) bool {
+	err := jsonl.Each(ctx, part.file.lines(e.buffer), func(line []byte, _, _ int64) bool {
 		any = bytes.Contains(line, []byte(rolledBack[len("thread"):])) // t stands everywhere, where _ does not
 		return !any
 	})
@@ -237,7 +207,7 @@ func (e *events) undone(ctx context.Context, part *section) ([]span, error) {
 	var dropped []span
 	var turns []int64 // where those begin that count
 	d := decoder{}
-	err = e.each(ctx, part, func(line []byte, offset, next int64) bool {
+	err = jsonl.Each(ctx, part.file.lines(e.buffer), func(line []byte, offset, next int64) bool {
 		r, ok := parse(line)
 		if !ok {
 			return true
@@ -269,14 +239,14 @@ func (e *events) prefix(ctx context.Context, s *session, own *section, thread st
 	if len(originals) == 0 {
 		return 0, nil
 	}
-	f, err := openFile(s.home, originals[len(originals)-1].file)
+	f, err := openFile(s.home.open, originals[len(originals)-1].file)
 	if err != nil {
 		return 0, nil // what it has is told here
 	}
 	defer f.Close()
 	seed := maphash.MakeSeed()
 	var sums []uint64
-	err = e.each(ctx, &section{file: f}, func(line []byte, _, _ int64) bool {
+	err = jsonl.Each(ctx, f.lines(e.buffer), func(line []byte, _, _ int64) bool {
 		if r, ok := parse(line); ok && !r.is("session_meta") {
 			sums = append(sums, maphash.Bytes(seed, r.payload))
 		}
@@ -286,7 +256,7 @@ func (e *events) prefix(ctx context.Context, s *session, own *section, thread st
 		return 0, err
 	}
 	end, n := int64(0), 0
-	err = e.each(ctx, own, func(line []byte, _, next int64) bool {
+	err = jsonl.Each(ctx, own.file.lines(e.buffer), func(line []byte, _, next int64) bool {
 		r, ok := parse(line)
 		if !ok || r.is("session_meta") {
 			return true
@@ -301,53 +271,44 @@ func (e *events) prefix(ctx context.Context, s *session, own *section, thread st
 	return end, err
 }
 
-// Next implements [store.Events].
-func (e *events) Next(ctx context.Context) bool {
-	if !e.begun && e.err == nil {
-		e.err = e.begin(ctx)
-		e.begun = e.err == nil
+// Read implements [recorded.Script].
+func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
+	if !e.begun {
+		if err := e.begin(ctx); err != nil {
+			return err
+		}
+		e.begun = true
 	}
-	for !e.stream.Next() {
-		if e.err != nil || e.section == len(e.sections) {
-			return false
-		}
-		part := &e.sections[e.section]
-		if e.lines == nil {
-			e.lines, e.offset = part.file.lines(e.buffer), 0
-			e.decoder.paginated, e.decoder.bare = part.paginated, false
-		}
-		if n := len(part.dropped); n > 0 {
-			e.offset = behind(part.dropped, e.offset)
-		}
-		line, next, err := e.lines.At(ctx, e.offset)
-		switch {
-		case errors.Is(err, jsonl.ErrTooLong):
-			e.skipped++
-			e.offset = next
-			continue
-		case err == io.EOF:
-			e.section, e.lines = e.section+1, nil
-			continue
-		case err != nil:
-			e.err = err
-			return false
-		}
-		copied := e.offset < part.copied
-		e.offset = next
-		if len(line) == 0 {
-			continue
-		}
-		r, ok := parse(line)
-		switch {
-		case !ok:
-			e.skipped++
-		case r.ordinal >= part.until:
-			e.section, e.lines = e.section+1, nil
-		default:
-			e.stream.Put(e.decoder.events(e.stream.Free(), &r), copied)
-		}
+	if e.section == len(e.sections) {
+		return io.EOF
 	}
-	return true
+	part := &e.sections[e.section]
+	if e.lines == nil {
+		e.lines, e.offset = part.file.lines(e.buffer), 0
+		e.decoder.paginated, e.decoder.bare = part.paginated, false
+	}
+	e.offset = behind(part.dropped, e.offset)
+	line, next, err := e.lines.At(ctx, e.offset)
+	switch {
+	case err == io.EOF:
+		e.section, e.lines = e.section+1, nil
+		return nil
+	case err != nil && !errors.Is(err, jsonl.ErrTooLong):
+		return err
+	}
+	copied := e.offset < part.copied
+	e.offset = next
+	r, ok := parse(line)
+	switch {
+	case !ok && (line == nil || len(line) > 0):
+		e.skipped++
+	case !ok:
+	case r.ordinal >= part.until:
+		e.section, e.lines = e.section+1, nil
+	default:
+		into.Put(e.decoder.events(into.Free(), &r), copied)
+	}
+	return nil
 }
 
 // behind returns the first offset from some one that is in none of the spans.
@@ -360,40 +321,18 @@ func behind(spans []span, offset int64) int64 {
 	return offset
 }
 
-// Event implements [store.Events].
-func (e *events) Event() *transcript.Event { return e.stream.Event() }
+// Counts implements [recorded.Script].
+func (e *events) Counts() (turns, skipped int) { return e.decoder.turn, e.skipped + e.decoder.unknown }
 
-// Err implements [store.Events].
-func (e *events) Err() error {
-	if e.err == nil {
-		return nil
-	}
-	return fmt.Errorf("reading the events of %s: %w", e.conversation.id(), e.err)
-}
-
-// Totals implements [store.Events].
-func (e *events) Totals() store.Totals {
-	t := store.Totals{Turns: e.decoder.turn, Skipped: e.skipped + e.decoder.unknown}
-	if e.err != nil {
-		t.Uncounted = e.err
-		return t
-	}
-	t.Events, t.LastAt = e.stream.Count(), e.stream.Last()
-	return t
-}
-
-// Restart implements [store.Events].
-func (e *events) Restart() {
+// Rewind implements [recorded.Script].
+func (e *events) Rewind() {
 	e.section, e.lines, e.offset, e.skipped = 0, nil, 0, 0
-	e.err = nil
 	e.decoder = decoder{agent: e.conversation.rollout.meta.agent}
-	e.stream.Reset()
 }
 
-// Close implements [store.Events].
-func (e *events) Close() {
+// Release implements [recorded.Script].
+func (e *events) Release() {
 	for _, part := range e.sections {
 		part.file.Close()
 	}
-	e.sections = nil
 }

@@ -2,12 +2,12 @@ package codex
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -19,15 +19,13 @@ import (
 type file struct {
 	*os.File
 	size       int64
+	modified   time.Time
 	compressed bool
 }
 
-// openFile opens a rollout as [openWith] does.
-func openFile(h *home, name string) (*file, error) { return openWith(h.open, name) }
-
-// openWith opens a rollout. Where the program has compressed it since it was found, or
+// openFile opens a rollout. Where the program has compressed it since it was found, or
 // does the reverse, it is opened in its other form.
-func openWith(open opener, name string) (*file, error) {
+func openFile(open opener, name string) (*file, error) {
 	f, info, err := open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		other, ok := strings.CutSuffix(name, compressed)
@@ -41,15 +39,10 @@ func openWith(open opener, name string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &file{File: f, size: info.Size(), compressed: strings.HasSuffix(name, compressed)}, nil
+	return &file{File: f, size: info.Size(), modified: info.ModTime(), compressed: strings.HasSuffix(name, compressed)}, nil
 }
 
-// lines is the lines of a rollout, as [jsonl.Lines.At] returns them.
-type lines interface {
-	At(ctx context.Context, offset int64) (line []byte, next int64, err error)
-}
-
-func (f *file) lines(buffer *store.Buffer) lines {
+func (f *file) lines(buffer *store.Buffer) jsonl.Reader {
 	if f.compressed {
 		return jsonl.NewStream(f.decompress, buffer)
 	}

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -11,8 +12,8 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -49,83 +50,46 @@ type base struct {
 	end    int64  // ordinal behind the last record of it
 }
 
+// original returns the thread of which another one may begin with a copy, or "".
+func (h *header) original() string { return cmp.Or(h.forked, h.parent) }
+
 // parseHeader reads the first record of a rollout.
-func parseHeader(r *record) header {
-	var h header
+func parseHeader(r *record) (h header) {
 	raw := r.payload
 	if r.bare != nil {
 		raw = r.bare
 	}
-	for m := range jsontext.Members(raw) {
-		text, ok := jsontext.Unquote(m.Value)
-		uuid := strings.ToLower(string(text))
-		switch string(m.Key) {
-		case "id":
-			h.thread = uuid
-		case "cwd":
-			h.cwd = recorded.Unescape(text)
-		case "timestamp":
-			h.created, _ = transcript.ParseTimestamp(text)
-		case "forked_from_id":
-			h.forked = uuid
-		case "parent_thread_id":
-			h.parent = uuid
-		case "history_mode":
-			h.paginated = uuid == "paginated"
-		case "source":
-			if !ok {
-				h.source(m.Value)
+	var thread, cwd, created, forked, parent, mode, source, by, base, baseThread, end []byte
+	jsontext.Read(raw,
+		jsontext.Text("id", &thread), jsontext.Text("cwd", &cwd), jsontext.Text("timestamp", &created),
+		jsontext.Text("forked_from_id", &forked), jsontext.Text("parent_thread_id", &parent),
+		jsontext.Text("history_mode", &mode), jsontext.Value("history_base", &base),
+		jsontext.Value("source", &source), jsontext.Text("thread_source", &by),
+	)
+	jsontext.Read(base, jsontext.Text("thread_id", &baseThread), jsontext.Value("end_ordinal_exclusive", &end))
+	h.thread, h.forked, h.parent, h.base.thread = lower(thread), lower(forked), lower(parent), lower(baseThread)
+	h.base.end, _ = strconv.ParseInt(string(end), 10, 64)
+	h.cwd = recorded.Unescape(cwd)
+	h.created, _ = transcript.ParseTimestamp(created)
+	h.paginated = lower(mode) == "paginated"
+	// The thread that a sub-agent was started from may be known only from its source.
+	if spawned := jsontext.Get(source, "subagent"); spawned != nil {
+		h.agent = true
+		for how := range jsontext.Members(spawned) {
+			if text := jsontext.GetText(how.Value, "parent_thread_id"); text != nil {
+				h.parent = lower(text)
 			}
-		case "thread_source":
-			h.agent = h.agent || uuid == "subagent"
-		case "history_base":
-			h.base = parseBase(m.Value)
 		}
 	}
-	h.agent = h.agent || h.parent != ""
+	h.agent = h.agent || h.parent != "" || lower(by) == "subagent"
 	return h
 }
 
-// source reads what a thread was started from, where that is a sub-agent: the thread
-// that did may be known only from there.
-func (h *header) source(raw []byte) {
-	for m := range jsontext.Members(raw) {
-		if !jsontext.KeyIs(m.Key, "subagent") {
-			continue
-		}
-		h.agent = true
-		for m := range jsontext.Members(m.Value) {
-			for m := range jsontext.Members(m.Value) {
-				if text, ok := jsontext.Unquote(m.Value); ok && jsontext.KeyIs(m.Key, "parent_thread_id") {
-					h.parent = strings.ToLower(string(text))
-				}
-			}
-		}
-	}
-}
-
-func parseBase(raw []byte) base {
-	var b base
-	for m := range jsontext.Members(raw) {
-		switch string(m.Key) {
-		case "thread_id":
-			text, _ := jsontext.Unquote(m.Value)
-			b.thread = strings.ToLower(string(text))
-		case "end_ordinal_exclusive":
-			b.end, _ = strconv.ParseInt(string(m.Value), 10, 64)
-		}
-	}
-	return b
-}
-
-// peek reads the metadata of a rollout.
-func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
-	return peek(ctx, s.home.open, file, nil)
-}
+func lower(text []byte) string { return strings.ToLower(string(text)) }
 
 // peek reads the metadata of a rollout, in the memory of buf where that is enough.
 func peek(ctx context.Context, open opener, file string, buf []byte) (*metadata, error) {
-	f, err := openWith(open, file)
+	f, err := openFile(open, file)
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -22,24 +22,15 @@ type record struct {
 
 // parse reads a line. It returns false where that is no JSON object.
 func parse(line []byte) (r record, ok bool) {
-	r.ordinal = -1
-	ok = jsontext.Object(line, func(key, value []byte) {
-		text, _ := jsontext.Unquote(value)
-		switch {
-		case jsontext.KeyIs(key, "type"):
-			r.kind = text
-		case jsontext.KeyIs(key, "timestamp"):
-			r.stamp = text
-		case jsontext.KeyIs(key, "record_type"):
-			r.state = text
-		case jsontext.KeyIs(key, "payload"):
-			r.payload = value
-		case jsontext.KeyIs(key, "ordinal"):
-			if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
-				r.ordinal = n
-			}
-		}
-	})
+	var ordinal []byte
+	ok = jsontext.Read(line,
+		jsontext.Text("type", &r.kind), jsontext.Text("timestamp", &r.stamp), jsontext.Text("record_type", &r.state),
+		jsontext.Value("payload", &r.payload), jsontext.Value("ordinal", &ordinal),
+	)
+	var err error
+	if r.ordinal, err = strconv.ParseInt(string(ordinal), 10, 64); err != nil {
+		r.ordinal = -1
+	}
 	if ok && r.payload == nil && r.state == nil {
 		r.bare = line
 	}
@@ -57,43 +48,18 @@ type item struct {
 	turns                               int
 }
 
-func parseItem(raw []byte) item {
-	var x item
-	for m := range jsontext.Members(raw) {
-		text, _ := jsontext.Unquote(m.Value)
-		switch string(m.Key) {
-		case "type":
-			x.kind = text
-		case "role":
-			x.role = text
-		case "name":
-			x.name = text
-		case "namespace":
-			x.namespace = text
-		case "call_id":
-			x.callID = text
-		case "message":
-			x.message = text
-		case "text":
-			x.text = text
-		case "content":
-			x.content = m.Value
-		case "arguments":
-			x.arguments = m.Value
-		case "input":
-			x.input = m.Value
-		case "output":
-			x.output = m.Value
-		case "summary", "summary_text":
-			x.summary = m.Value
-		case "action":
-			x.action = m.Value
-		case "item":
-			x.item = m.Value
-		case "num_turns":
-			x.turns, _ = strconv.Atoi(string(m.Value))
-		}
-	}
+func parseItem(raw []byte) (x item) {
+	var turns []byte
+	jsontext.Read(raw,
+		jsontext.Text("type", &x.kind), jsontext.Text("role", &x.role), jsontext.Text("name", &x.name),
+		jsontext.Text("namespace", &x.namespace), jsontext.Text("call_id", &x.callID),
+		jsontext.Text("message", &x.message), jsontext.Text("text", &x.text),
+		jsontext.Value("content", &x.content), jsontext.Value("arguments", &x.arguments),
+		jsontext.Value("input", &x.input), jsontext.Value("output", &x.output),
+		jsontext.Value("summary", &x.summary), jsontext.Value("summary_text", &x.summary),
+		jsontext.Value("action", &x.action), jsontext.Value("item", &x.item), jsontext.Value("num_turns", &turns),
+	)
+	x.turns, _ = strconv.Atoi(string(turns))
 	return x
 }
 
@@ -111,10 +77,8 @@ func texts(content []byte) []recorded.Piece {
 			pieces = append(pieces, recorded.Piece{Raw: text})
 			continue
 		}
-		for m := range jsontext.Members(raw) {
-			if text, ok := jsontext.Unquote(m.Value); ok && jsontext.KeyIs(m.Key, "text") {
-				pieces = append(pieces, recorded.Piece{Raw: text})
-			}
+		if text := jsontext.GetText(raw, "text"); text != nil {
+			pieces = append(pieces, recorded.Piece{Raw: text})
 		}
 	}
 	return pieces
@@ -318,7 +282,7 @@ func (d *decoder) inner(raw []byte) []byte {
 	start := len(d.decoded)
 	d.decoded = transcript.AppendUnescaped(d.decoded, raw)
 	text := bytes.TrimSpace(d.decoded[start:])
-	if !jsontext.Object(text, func(_, _ []byte) {}) {
+	if !jsontext.Read(text) {
 		return nil
 	}
 	return text
@@ -337,28 +301,22 @@ func (d *decoder) result(x *item) recorded.Event {
 			whole = inner
 		}
 	}
-	found := false
-	for m := range jsontext.Members(whole) {
-		switch {
-		case jsontext.KeyIs(m.Key, "metadata"):
-			for m := range jsontext.Members(m.Value) {
-				if jsontext.KeyIs(m.Key, "exit_code") {
-					found, e.Failed = true, string(m.Value) != "0"
-				}
-			}
-		case jsontext.KeyIs(m.Key, "success"):
-			e.Failed = e.Failed || string(m.Value) == "false"
-		}
+	var metadata, success, output, content []byte
+	jsontext.Read(whole,
+		jsontext.Value("metadata", &metadata), jsontext.Value("success", &success),
+		jsontext.Value("output", &output), jsontext.Value("content", &content),
+	)
+	code := jsontext.Get(metadata, "exit_code")
+	e.Failed = code != nil && string(code) != "0" || string(success) == "false"
+	// Only an output with an exit code is known to be one in an envelope; an object
+	// is no text otherwise.
+	switch {
+	case code != nil && output != nil:
+		e.Pieces = texts(output)
+	case content != nil && len(e.Pieces) == 0:
+		e.Pieces = texts(content)
 	}
-	for m := range jsontext.Members(whole) {
-		// Only an output with an exit code is known to be one in an envelope; an object
-		// is no text otherwise.
-		isText := jsontext.KeyIs(m.Key, "output") && found || jsontext.KeyIs(m.Key, "content") && len(e.Pieces) == 0
-		if isText {
-			e.Pieces = texts(m.Value)
-		}
-	}
-	if len(e.Pieces) > 0 && !found {
+	if len(e.Pieces) > 0 && code == nil {
 		e.Failed = e.Failed || exitCode(e.Pieces[0].Raw) != 0
 	}
 	return e

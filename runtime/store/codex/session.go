@@ -7,22 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"iter"
 	"path"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
-	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/facts"
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
-	"github.com/convtools/convtools/runtime/store/internal/sessionid"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -44,24 +41,13 @@ type session struct {
 	home  *home
 	look  facts.Look
 
-	opening sync.Mutex
-	dirs    map[*os.Root]*os.File // of the home, to look at what is in them; nil where one cannot be opened
-
 	once     sync.Once
 	rollouts []*rollout // by thread and segment
 	unlisted []store.Problem
 }
 
 // Close implements [store.Session].
-func (s *session) Close() {
-	s.store.facts.Save()
-	for _, dir := range s.dirs {
-		if dir != nil {
-			dir.Close()
-		}
-	}
-	s.home.close()
-}
+func (s *session) Close() { s.home.close() }
 
 // rollout is a file of a thread. A thread that was reverted has several, of which the
 // last one counts.
@@ -86,7 +72,7 @@ func parseName(name string) (r rollout, ok bool) {
 	}
 	ids := strings.ToLower(name[timeInName:])
 	r.thread, r.segment = ids[:uuidLength], strings.TrimPrefix(ids[uuidLength:], "_")
-	return r, sessionid.IsUUID(r.thread) && (len(ids) == uuidLength || ids[uuidLength] == '_' && sessionid.IsUUID(r.segment))
+	return r, history.IsUUID(r.thread) && (len(ids) == uuidLength || ids[uuidLength] == '_' && history.IsUUID(r.segment))
 }
 
 // list finds the rollouts, once.
@@ -96,30 +82,26 @@ func (s *session) list() {
 		s.walk(archiveDir, 0)
 		slices.SortFunc(s.rollouts, func(a, b *rollout) int {
 			return cmp.Or(
-				strings.Compare(a.thread, b.thread), cmp.Compare(number(b.archived), number(a.archived)),
-				strings.Compare(a.segment, b.segment), cmp.Compare(number(b.compressed), number(a.compressed)),
+				strings.Compare(a.thread, b.thread), history.CompareBool(b.archived, a.archived),
+				strings.Compare(a.segment, b.segment), history.CompareBool(b.compressed, a.compressed),
 				strings.Compare(a.file, b.file),
 			)
 		})
 	})
 }
 
-// number orders false before true.
-func number(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // walk finds the rollouts in a directory and in those below it, some levels deep.
 func (s *session) walk(dir string, depth int) {
-	entries, err := s.home.readDir(dir)
+	root, name, err := s.home.within(dir)
+	var entries []fs.DirEntry
+	if err == nil {
+		entries, err = safefile.ReadDirIn(root.Root, name)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
 	if err != nil {
-		s.unlisted = append(s.unlisted, s.problem("", store.Unreadable, dir, err))
+		s.unlisted = append(s.unlisted, s.store.Problem("", store.Unreadable, dir, err))
 		return
 	}
 	for _, e := range entries {
@@ -133,14 +115,6 @@ func (s *session) walk(dir string, depth int) {
 			s.rollouts = append(s.rollouts, &r)
 		}
 	}
-}
-
-func (s *session) problem(id transcript.ID, kind store.ProblemKind, file string, err error) store.Problem {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return store.Problem{ID: id, Kind: kind, Path: filepath.Join(s.store.home, filepath.FromSlash(file)), Err: err}
 }
 
 // threads returns the rollout that counts of each thread: of those that are not
@@ -206,13 +180,13 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 		switch {
 		case errors.Is(r.err, fs.ErrNotExist): // deleted meanwhile
 		case r.err != nil:
-			problems = append(problems, s.problem(id(r.thread), store.Unreadable, r.file, r.err))
+			problems = append(problems, s.store.Problem(id(r.thread), store.Unreadable, r.file, r.err))
 		case r.meta.begun && r.meta.thread != r.thread:
-			problems = append(problems, s.problem(id(r.thread), store.BadMetadata, r.file, errBeginning))
+			problems = append(problems, s.store.Problem(id(r.thread), store.BadMetadata, r.file, errBeginning))
 		case s.has(r):
 			list = append(list, s.conversation(ctx, r, names))
 			for _, d := range s.duplicates(r) {
-				problems = append(problems, s.problem(id(r.thread), store.Duplicate, d.file, errDuplicate))
+				problems = append(problems, s.store.Problem(id(r.thread), store.Duplicate, d.file, errDuplicate))
 			}
 		}
 	}
@@ -222,46 +196,35 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 
 // has reports whether a rollout is a conversation of the project.
 func (s *session) has(r *rollout) bool {
-	return r.meta.thread == r.thread && (!r.meta.empty || r.meta.base.thread != "") && s.store.project.Has(r.meta.cwd)
+	return r.meta.thread == r.thread && (!r.meta.empty || r.meta.base.thread != "") && s.store.Project.Has(r.meta.cwd)
 }
 
 // peekAll reads the metadata of rollouts, several at a time.
 func (s *session) peekAll(ctx context.Context, all []*rollout) {
-	const maxWorkers = 8
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b *rollout) int { return strings.Compare(a.file, b.file) }) // those of a directory together
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), maxWorkers, len(all)) {
-		workers.Go(func() {
-			buf := make([]byte, 2*peekSize)
-			files := s.home.series()
-			defer files.close()
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(all) {
-					return
-				}
-				s.peekOne(ctx, files.open, all[i], buf)
-			}
-		})
-	}
-	workers.Wait()
+	parallel.Each(ctx, len(all), func(numbers iter.Seq[int]) {
+		buf := make([]byte, 2*peekSize)
+		open, closeAll := s.home.series()
+		defer closeAll()
+		for i := range numbers {
+			s.peek(ctx, open, all[i], buf)
+		}
+	})
 }
 
-// peekOne reads the metadata of a rollout, unless it is known.
-func (s *session) peekOne(ctx context.Context, open opener, r *rollout, buf []byte) {
+// peek reads the metadata of a rollout, unless it is known.
+func (s *session) peek(ctx context.Context, open opener, r *rollout, buf []byte) {
 	r.stamp = s.stamp(r.file)
 	sheet := s.look.Sheet(factMetadata, r.file, r.stamp)
 	if data, ok := sheet.Kept(); ok {
-		r.meta = &metadata{}
-		if r.meta.decode(data) {
-			r.meta.size = r.stamp.Size()
+		r.meta = &metadata{size: r.stamp.Size()}
+		if facts.Decode(data, r.meta.walk) {
 			return
 		}
 	}
-	if r.meta, r.err = peek(ctx, open, r.file, buf); r.err == nil && !s.store.project.Excludes(r.meta.cwd) {
-		sheet.KeepFor(r.meta.encode(), min(r.stamp.Size(), 2*peekSize))
+	if r.meta, r.err = peek(ctx, open, r.file, buf); r.err == nil && !s.store.Project.Excludes(r.meta.cwd) {
+		sheet.KeepFor(facts.Encode(r.meta.walk), min(r.stamp.Size(), 2*peekSize))
 	}
 }
 
@@ -273,18 +236,9 @@ func (s *session) names() map[string]string {
 		return names // there need not be any
 	}
 	for line := range bytes.SplitSeq(data, []byte("\n")) {
-		var thread, name string
-		ok := jsontext.Object(line, func(key, value []byte) {
-			text, _ := jsontext.Unquote(value)
-			switch {
-			case jsontext.KeyIs(key, "id"):
-				thread = strings.ToLower(string(text))
-			case jsontext.KeyIs(key, "thread_name"):
-				name = recorded.Unescape(text)
-			}
-		})
-		if ok && thread != "" {
-			names[thread] = name
+		var thread, name []byte
+		if jsontext.Read(line, jsontext.Text("id", &thread), jsontext.Text("thread_name", &name)) && len(thread) > 0 {
+			names[lower(thread)] = recorded.Unescape(name)
 		}
 	}
 	return names
@@ -310,9 +264,9 @@ func (s *session) conversation(ctx context.Context, r *rollout, names map[string
 		Record: &conversation{Sheet: s.events(r), store: s.store, rollout: r, bytes: s.size(ctx, r)},
 	}
 	switch {
-	case m.agent && sessionid.IsUUID(m.parent):
+	case m.agent && history.IsUUID(m.parent):
 		c.Parent = id(m.parent)
-	case sessionid.IsUUID(begin.forked) && begin.forked != r.thread:
+	case history.IsUUID(begin.forked) && begin.forked != r.thread:
 		c.Parent = id(begin.forked)
 	}
 	return c
@@ -332,57 +286,19 @@ func (s *session) size(ctx context.Context, r *rollout) int64 {
 
 // Find implements [store.Session].
 func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversation, error) {
-	thread, ok := strings.CutPrefix(string(want), IDPrefix)
-	var found *rollout
-	if ok {
-		for _, r := range s.threads() {
-			if r.thread == thread {
-				found = r
-			}
+	threads := s.threads()
+	found := slices.IndexFunc(threads, func(r *rollout) bool { return id(r.thread) == want })
+	if found >= 0 {
+		r := threads[found]
+		s.peekAll(ctx, []*rollout{r})
+		switch {
+		case ctx.Err() != nil:
+			return store.Conversation{}, ctx.Err()
+		case r.err == nil && s.has(r):
+			return s.conversation(ctx, r, s.names()), nil
+		case r.err != nil && !errors.Is(r.err, fs.ErrNotExist):
+			return store.Conversation{}, fmt.Errorf("%s: %w", r.file, r.err)
 		}
 	}
-	if found == nil {
-		return store.Conversation{}, s.notFound(ctx, want)
-	}
-	s.peekAll(ctx, []*rollout{found})
-	switch {
-	case ctx.Err() != nil:
-		return store.Conversation{}, ctx.Err()
-	case errors.Is(found.err, fs.ErrNotExist):
-		return store.Conversation{}, s.notFound(ctx, want)
-	case found.err != nil:
-		return store.Conversation{}, fmt.Errorf("%s: %w", found.file, found.err)
-	case !s.has(found):
-		return store.Conversation{}, s.notFound(ctx, want)
-	}
-	return s.conversation(ctx, found, s.names()), nil
-}
-
-// notFound returns the error for an id, with those of the project that are spelled most
-// alike.
-func (s *session) notFound(ctx context.Context, want transcript.ID) error {
-	missing := &store.NotFoundError{IDs: []transcript.ID{want}, Place: s.store.Place(), Unread: slices.Clone(s.unlisted)}
-	type candidate struct {
-		*rollout
-		typos int
-	}
-	const most, mostTypos = 3, 8
-	var candidates []candidate
-	for _, r := range s.threads() {
-		if typos, near := near.Edits(string(want), string(id(r.thread)), mostTypos); near {
-			candidates = append(candidates, candidate{r, typos})
-		}
-	}
-	slices.SortFunc(candidates, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.typos, b.typos), strings.Compare(a.thread, b.thread))
-	})
-	for _, c := range candidates {
-		if len(missing.Nearest) == most {
-			break
-		}
-		if m, err := s.peek(ctx, c.file); err == nil && s.store.project.Has(m.cwd) {
-			missing.Nearest = append(missing.Nearest, id(c.thread))
-		}
-	}
-	return missing
+	return store.Conversation{}, s.store.Missing(ctx, s, want, s.unlisted)
 }

@@ -350,21 +350,36 @@ func TestCode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number, truth, text := rapid.Int64().Draw(t, "number"), rapid.Bool().Draw(t, "truth"), rapid.String().Draw(t, "text")
 		at := time.Unix(rapid.Int64Range(-62135596800, 253402300799).Draw(t, "seconds"), rapid.Int64Range(0, 999999999).Draw(t, "nanos")).UTC()
-		data := facts.AppendTime(facts.AppendString(facts.AppendBool(facts.AppendInt(nil, number), truth), text), at)
-		d := facts.Decode(data)
-		if n, v, s, when := d.Int(), d.Bool(), d.String(), d.Time(); n != number || v != truth || s != text || when != at || !d.OK() {
-			t.Fatalf("%d %v %q %v are read as %d %v %q %v", number, truth, text, at, n, v, s, when)
+		list := rapid.SliceOf(rapid.String()).Draw(t, "list")
+		type values struct {
+			n    int64
+			v    bool
+			s    string
+			list []string
+			at   time.Time
 		}
-		cut := facts.Decode(data[:rapid.IntRange(0, len(data)-1).Draw(t, "cut")])
-		cut.Int()
-		cut.Bool()
-		_ = cut.String()
-		if cut.Time(); cut.OK() {
+		walk := func(x *values) func(c *facts.Coder) {
+			return func(c *facts.Coder) {
+				facts.Int(c, &x.n)
+				c.Bool(&x.v)
+				facts.Text(c, &x.s)
+				facts.List(c, &x.list, func(s *string) { facts.Text(c, s) })
+				c.Time(&x.at)
+			}
+		}
+		want := values{number, truth, text, list, at}
+		data := facts.Encode(walk(&want))
+		var got values
+		if !facts.Decode(data, walk(&got)) || got.n != number || got.v != truth || got.s != text || !slices.Equal(got.list, list) || got.at != at {
+			t.Fatalf("%+v is read as %+v", want, got)
+		}
+		if facts.Decode(data[:rapid.IntRange(0, len(data)-1).Draw(t, "cut")], walk(&got)) {
 			t.Fatal("what is cut is read")
 		}
 	})
-	d := facts.Decode(facts.AppendTime(nil, time.Time{}))
-	if at := d.Time(); at != (time.Time{}) {
+	var none, at time.Time
+	data := facts.Encode(func(c *facts.Coder) { c.Time(&none) })
+	if facts.Decode(data, func(c *facts.Coder) { c.Time(&at) }); at != none {
 		t.Errorf("no time is read as %v", at)
 	}
 }

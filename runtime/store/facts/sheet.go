@@ -46,6 +46,9 @@ func (b *Book) Look() Look {
 	return Look{b, b.options.Now().Add(-settling).UnixNano()}
 }
 
+// Save saves what was found out, as [Book.Save] does.
+func (l Look) Save() { l.book.Save() }
+
 // Wanted reports whether facts are kept at all, so that stamps are of use.
 func (l Look) Wanted() bool { return l.book != nil }
 

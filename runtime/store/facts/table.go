@@ -84,8 +84,8 @@ func (t table) at(bucket int) (key []byte, f fact, ok bool) {
 	if at == 0 || at > len(t) {
 		return nil, fact{}, false
 	}
-	d := Decoder{data: t[at:]}
-	f.used = d.Int()
+	d := Coder{data: t[at:], reads: true}
+	Int(&d, &f.used)
 	key, f.stamp, f.data = d.bytes(), d.bytes(), d.bytes()
 	if d.bad {
 		return nil, fact{}, false

@@ -22,12 +22,12 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
 	switch {
 	case strings.HasPrefix(from.Client, clientPrefix):
 		c.Evidence = store.ByCall
-	case from.Client == "" && from.Process != caller.Foreign && s.getenv("GEMINI_CLI") != "":
+	case from.Client == "" && from.Process != caller.Foreign && s.Getenv("GEMINI_CLI") != "":
 		c.Evidence = store.ByEnvironment
 	default:
 		return c
 	}
-	if from.Process == caller.Server && from.Tool != "" && s.project.Has(from.Dir) {
+	if from.Process == caller.Server && from.Tool != "" && s.Project.Has(from.Dir) {
 		if session := s.written(ctx, from); session != "" {
 			c.IDs = []transcript.ID{id(session, "")}
 		}
@@ -50,7 +50,7 @@ func (s *Store) written(ctx context.Context, from caller.Caller) string {
 	}
 	found := ""
 	for _, e := range all {
-		info, err := files.root.Stat(e.file)
+		info, err := files.Stat(e.file)
 		if err != nil || info.ModTime().Before(from.Started) {
 			continue // also where it was deleted meanwhile
 		}

@@ -3,8 +3,8 @@ package gemini
 import (
 	"bytes"
 
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -124,17 +124,7 @@ func (d *decoder) answer(dst []recorded.Event, r *record) []recorded.Event {
 func thought(dst []recorded.Event, raw []byte) []recorded.Event {
 	e := recorded.Event{Kind: transcript.KindReasoning}
 	var subject, description []byte
-	for m := range jsontext.Members(raw) {
-		text, _ := jsontext.Unquote(m.Value)
-		switch string(m.Key) {
-		case "subject":
-			subject = text
-		case "description":
-			description = text
-		case "timestamp":
-			e.Stamp = text
-		}
-	}
+	jsontext.Read(raw, jsontext.Text("subject", &subject), jsontext.Text("description", &description), jsontext.Text("timestamp", &e.Stamp))
 	for _, text := range [][]byte{subject, description} {
 		if len(text) > 0 {
 			e.Pieces = append(e.Pieces, recorded.Piece{Raw: text})
@@ -190,8 +180,7 @@ func (d *decoder) result(dst []recorded.Event, c *call) []recorded.Event {
 // response appends the event of what a tool returned, unless it was told of. c is the call
 // that has it; nil where a message has it.
 func (d *decoder) response(dst []recorded.Event, raw []byte, c *call) []recorded.Event {
-	r := parseResponse(raw)
-	e := recorded.Event{Kind: transcript.KindToolResult, CallID: r.id}
+	e := recorded.Event{Kind: transcript.KindToolResult, CallID: jsontext.GetText(raw, "id")}
 	if c != nil {
 		e.Stamp, e.Failed = c.stamp, string(c.status) == "error"
 		if len(e.CallID) == 0 {
@@ -204,7 +193,7 @@ func (d *decoder) response(dst []recorded.Event, raw []byte, c *call) []recorded
 	if d.asked[string(e.CallID)] {
 		e.Kind = transcript.KindInquiryResponse
 	}
-	for m := range jsontext.Members(r.value) {
+	for m := range jsontext.Members(jsontext.Get(raw, "response")) {
 		text, ok := jsontext.Unquote(m.Value)
 		switch {
 		case !ok:
@@ -221,11 +210,9 @@ func (d *decoder) response(dst []recorded.Event, raw []byte, c *call) []recorded
 // unwrap returns a text, as it stands between its quotes, without the mark that the
 // program puts around what comes from outside.
 func unwrap(raw []byte) []byte {
-	inner, ok := bytes.CutPrefix(raw, []byte("<untrusted_context>"))
-	if !ok {
-		return raw
-	}
-	if inner, ok = bytes.CutSuffix(inner, []byte("</untrusted_context>")); !ok {
+	inner, begins := bytes.CutPrefix(raw, []byte("<untrusted_context>"))
+	inner, ends := bytes.CutSuffix(inner, []byte("</untrusted_context>"))
+	if !begins || !ends {
 		return raw
 	}
 	inner = bytes.TrimPrefix(inner, []byte(`\n`))

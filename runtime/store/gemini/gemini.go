@@ -11,67 +11,50 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
-	"github.com/convtools/convtools/runtime/store/internal/sessionid"
-	"github.com/convtools/convtools/runtime/store/project"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Name is the name of this kind of store.
 const Name = "gemini"
 
-// Store is the conversations of a project, as a [store.Store]. It holds no open files
-// and is safe for concurrent use.
-type Store struct {
-	home    string
-	project *project.Project
-	getenv  func(string) string
-	facts   *facts.Book
-}
+// Store is the conversations of a project, as a [store.Store], in the directory of the folders of
+// projects.
+type Store struct{ history.Store }
 
 // projectsDir is the directory of the folders of projects, in the home.
 const projectsDir = "tmp"
 
 // Open returns the store, and false where Gemini CLI has recorded nothing there.
 func Open(o store.Options) (*Store, bool) {
-	s := &Store{home: cmp.Or(o.Home, Home(o.Env())), project: o.Project, getenv: o.Env()}
-	if s.home == "" {
+	home := cmp.Or(o.Home, Home(o.Env()))
+	if home == "" {
 		return nil, false
 	}
-	s.facts = o.Facts.Of(Name, s.Place())
-	return s, store.IsThere(s.Place())
+	s := &Store{history.New(o, Name, filepath.Join(home, projectsDir), ParseID)}
+	return s, store.IsThere(s.Dir)
 }
 
 // Home returns the directory that Gemini CLI keeps everything in, or "" where the
 // environment does not tell.
 func Home(getenv func(string) string) string {
-	home := cmp.Or(getenv("GEMINI_CLI_HOME"), trust.Home(getenv))
-	if home == "" {
-		return ""
+	if home := getenv("GEMINI_CLI_HOME"); home != "" {
+		return filepath.Join(home, ".gemini")
 	}
-	return filepath.Join(home, ".gemini")
+	return history.InHome(getenv, ".gemini")
 }
-
-// Name implements [store.Store].
-func (s *Store) Name() string { return Name }
-
-// Place implements [store.Store].
-func (s *Store) Place() string { return filepath.Join(s.home, projectsDir) }
 
 // Open implements [store.Store].
 func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
-	look := s.facts.Look()
-	root, err := os.OpenRoot(s.Place())
+	root, err := history.OpenRoot(s.Dir, s.Facts.Look())
 	if err != nil {
-		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", s.Place(), err)
+		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", s.Dir, err)
 	}
-	return &session{store: s, root: root, look: look}, nil, nil
+	return &session{s, root}, nil, nil
 }
 
 // IDPrefix is what the ids of conversations of this store begin with.
@@ -81,14 +64,14 @@ const IDPrefix = "gemini-"
 // sub-agent behind it where it is that of one. The case of the first two does not matter.
 // The error is a [*store.BadIDError].
 func ParseID(text string) (transcript.ID, error) {
-	rest, prefixed := sessionid.CutPrefix(text, IDPrefix)
+	rest, prefixed := history.CutPrefix(text, IDPrefix)
 	session, agent, isAgent := strings.Cut(rest, ".")
 	session = strings.ToLower(session)
 	switch {
-	case !prefixed || !sessionid.IsUUID(session):
-		return "", sessionid.Bad(text, `expected "gemini-" and the uuid of a session, such as gemini-2c154aa7-742d-46ce-af44-de020dbaa17b`)
-	case isAgent && !sessionid.IsName(agent):
-		return "", sessionid.Bad(text, `after "." only the id of a sub-agent may follow: letters and digits`)
+	case !prefixed || !history.IsUUID(session):
+		return "", history.BadID(text, `expected "gemini-" and the uuid of a session, such as gemini-2c154aa7-742d-46ce-af44-de020dbaa17b`)
+	case isAgent && !history.IsName(agent):
+		return "", history.BadID(text, `after "." only the id of a sub-agent may follow: letters and digits`)
 	}
 	return id(session, agent), nil
 }
@@ -96,12 +79,9 @@ func ParseID(text string) (transcript.ID, error) {
 // Claims reports whether a text can only be meant as an id of this store, be it a wrong
 // one.
 func Claims(text string) bool {
-	_, prefixed := sessionid.CutPrefix(text, IDPrefix)
+	_, prefixed := history.CutPrefix(text, IDPrefix)
 	return prefixed
 }
-
-// ParseID implements [store.Store].
-func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(text) }
 
 // id returns the id of a session, or of a sub-agent where that is not empty.
 func id(session, agent string) transcript.ID {

@@ -2,8 +2,8 @@ package gemini
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"io"
 	"strings"
 	"time"
@@ -12,8 +12,8 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -42,7 +42,7 @@ func isLog(name string) bool { return strings.HasSuffix(name, logExtension) }
 
 // peek reads the metadata of a file.
 func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
-	f, info, err := safefile.OpenIn(s.root, file)
+	f, info, err := safefile.OpenIn(s.Root.Root, file)
 	if err != nil {
 		return nil, err
 	}
@@ -73,21 +73,13 @@ func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
 // it may be long.
 func (m *metadata) search(ctx context.Context, lines *jsonl.Lines) error {
 	found := &metadata{agent: m.agent}
-	for offset := int64(0); found.first == ""; {
-		line, next, err := lines.At(ctx, offset)
-		switch {
-		case err == io.EOF:
-			m.told = m.told || found.told
-			return nil
-		case err != nil && !errors.Is(err, jsonl.ErrTooLong):
-			return err
-		}
+	err := jsonl.Each(ctx, lines, func(line []byte, _, _ int64) bool {
 		r, _ := parse(line)
 		found.add(&r)
-		offset = next
-	}
-	m.told, m.first = true, found.first
-	return nil
+		return found.first == ""
+	})
+	m.told, m.first = m.told || found.told, cmp.Or(found.first, m.first)
+	return err
 }
 
 // peekObject reads the metadata of a file with one object, as far as the beginning has it.
@@ -128,19 +120,16 @@ func (m *metadata) messages(list []byte) {
 // add adds what a record has for the metadata.
 func (m *metadata) add(r *record) {
 	switch {
-	case r.isSet:
-		for x := range jsontext.Members(r.set) {
-			text, ok := jsontext.Unquote(x.Value)
-			switch {
-			case jsontext.KeyIs(x.Key, "messages"):
-				last := m.last
-				m.messages(x.Value)
-				if m.told && !last.IsZero() {
-					m.last = last // a list has the time at which it was made
-				}
-			case jsontext.KeyIs(x.Key, "summary") && ok && len(text) > 0:
-				m.title = recorded.Title(text)
-			}
+	case r.set != nil:
+		var list, title []byte
+		jsontext.Read(r.set, jsontext.Value("messages", &list), jsontext.Text("summary", &title))
+		last := m.last
+		m.messages(list)
+		if m.told && !last.IsZero() {
+			m.last = last // a list has the time at which it was made
+		}
+		if len(title) > 0 {
+			m.title = recorded.Title(title)
 		}
 	case r.isRewind:
 		m.unsure = true

@@ -2,23 +2,17 @@ package gemini
 
 import (
 	"context"
-	"errors"
 	"hash/maphash"
 	"io"
 	"os"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
-// reader reads a line of a file, as [jsonl.Lines.At] does.
-type reader interface {
-	At(ctx context.Context, offset int64) (line []byte, next int64, err error)
-}
-
 // newReader returns a reader of a file: of one with a JSON object, that is the only line.
-func newReader(name string, file *os.File, size int64, buffer *store.Buffer) reader {
+func newReader(name string, file *os.File, size int64, buffer *store.Buffer) jsonl.Reader {
 	if isLog(name) {
 		return jsonl.NewLines(file, size, buffer)
 	}
@@ -33,7 +27,7 @@ type object struct {
 	held   []byte // all of it
 }
 
-// At implements [reader].
+// At implements [jsonl.Reader].
 func (o *object) At(ctx context.Context, offset int64) ([]byte, int64, error) {
 	switch {
 	case offset > 0 || o.size == 0:
@@ -76,27 +70,20 @@ type plan struct {
 }
 
 // readPlan reads all lines of a file.
-func readPlan(ctx context.Context, lines reader) (*plan, error) {
+func readPlan(ctx context.Context, lines jsonl.Reader) (*plan, error) {
 	p := &plan{index: map[string]int{}, sums: map[uint64][]int{}, seed: maphash.MakeSeed()}
-	for offset := int64(0); ; {
-		line, next, err := lines.At(ctx, offset)
-		switch {
-		case errors.Is(err, jsonl.ErrTooLong):
-			p.skipped++
-		case err == io.EOF:
-			return p, nil
-		case err != nil:
-			return nil, err
-		case len(line) > 0:
+	err := jsonl.Each(ctx, lines, func(line []byte, offset, _ int64) bool {
+		if line == nil || len(line) > 0 {
 			p.add(lines, line, offset)
 		}
-		offset = next
-	}
+		return true
+	})
+	return p, err
 }
 
 // add applies a line. Whatever is in the list that one replaces stays: a program that
 // compresses a session forgets what was said, and its user does not.
-func (p *plan) add(lines reader, line []byte, offset int64) {
+func (p *plan) add(lines jsonl.Reader, line []byte, offset int64) {
 	r, ok := parse(line)
 	switch {
 	case !ok:
@@ -104,12 +91,8 @@ func (p *plan) add(lines reader, line []byte, offset int64) {
 		if _, isObject := lines.(*object); isObject {
 			p.list(line, cutList(line), offset, true)
 		}
-	case r.isSet:
-		for m := range jsontext.Members(r.set) {
-			if jsontext.KeyIs(m.Key, "messages") {
-				p.list(line, m.Value, offset, false)
-			}
-		}
+	case r.set != nil:
+		p.list(line, jsontext.Get(r.set, "messages"), offset, false)
 	case r.isRewind:
 		p.rewind(string(r.rewind))
 	case r.isMessage:
@@ -217,19 +200,16 @@ func (p *plan) sum(r *record) uint64 {
 	contents(r.content, func(c *content) bool {
 		switch {
 		case c.call != nil:
-			called := parseCall(c.call)
-			add('c', called.id)
+			add('c', jsontext.GetText(c.call, "id"))
 		case c.response != nil:
-			returned := parseResponse(c.response)
-			add('r', returned.id)
+			add('r', jsontext.GetText(c.response, "id"))
 		case !c.thought:
 			add('t', c.text)
 		}
 		return true
 	})
 	for raw := range jsontext.Elements(r.calls) {
-		called := parseCall(raw)
-		add('c', called.id)
+		add('c', jsontext.GetText(raw, "id"))
 	}
 	return h.Sum64()
 }

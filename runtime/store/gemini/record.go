@@ -1,8 +1,8 @@
 package gemini
 
 import (
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
 // record is a line of a log, or a message in it, or a whole session in one object.
@@ -13,45 +13,23 @@ type record struct {
 	session, start, chat, title []byte
 	messages, directories, set  []byte // JSON values
 	rewind                      []byte
-	isSet, isRewind, isMessage  bool
+	isRewind, isMessage         bool
 }
 
 // parse reads a line. It returns false where that is no JSON object, with the members
 // up to there.
 func parse(line []byte) (r record, ok bool) {
-	ok = jsontext.Object(line, func(key, value []byte) {
-		text, _ := jsontext.Unquote(value)
-		switch string(key) {
-		case "id":
-			r.id, r.isMessage = text, true
-		case "type":
-			r.kind = text
-		case "timestamp":
-			r.stamp = text
-		case "content":
-			r.content = value
-		case "thoughts":
-			r.thoughts = value
-		case "toolCalls":
-			r.calls = value
-		case "sessionId":
-			r.session = text
-		case "startTime":
-			r.start = text
-		case "kind":
-			r.chat = text
-		case "summary":
-			r.title = text
-		case "messages":
-			r.messages = value
-		case "directories":
-			r.directories = value
-		case "$set":
-			r.set, r.isSet = value, true
-		case "$rewindTo":
-			r.rewind, r.isRewind = text, true
-		}
-	})
+	var id, rewind []byte
+	ok = jsontext.Read(line,
+		jsontext.Value("id", &id), jsontext.Text("type", &r.kind), jsontext.Text("timestamp", &r.stamp),
+		jsontext.Value("content", &r.content), jsontext.Value("thoughts", &r.thoughts), jsontext.Value("toolCalls", &r.calls),
+		jsontext.Text("sessionId", &r.session), jsontext.Text("startTime", &r.start), jsontext.Text("kind", &r.chat),
+		jsontext.Text("summary", &r.title), jsontext.Value("messages", &r.messages), jsontext.Value("directories", &r.directories),
+		jsontext.Value("$set", &r.set), jsontext.Value("$rewindTo", &rewind),
+	)
+	r.isMessage, r.isRewind = id != nil, rewind != nil
+	r.id, _ = jsontext.Unquote(id)
+	r.rewind, _ = jsontext.Unquote(rewind)
 	return r, ok
 }
 
@@ -89,20 +67,13 @@ func contents(raw []byte, each func(c *content) bool) {
 }
 
 func parseContent(raw []byte) (c content) {
-	for m := range jsontext.Members(raw) {
-		switch string(m.Key) {
-		case "text":
-			c.text, _ = jsontext.Unquote(m.Value)
-		case "thought":
-			c.thought = string(m.Value) == "true"
-		case "functionCall":
-			c.call = m.Value
-		case "functionResponse":
-			c.response = m.Value
-		case "inlineData", "fileData":
-			c.isData = true
-		}
-	}
+	var inline, file []byte
+	jsontext.Read(raw,
+		jsontext.Text("text", &c.text), jsontext.Is("thought", &c.thought),
+		jsontext.Value("functionCall", &c.call), jsontext.Value("functionResponse", &c.response),
+		jsontext.Value("inlineData", &inline), jsontext.Value("fileData", &file),
+	)
+	c.isData = inline != nil || file != nil
 	return c
 }
 
@@ -113,45 +84,11 @@ type call struct {
 }
 
 func parseCall(raw []byte) (c call) {
-	for m := range jsontext.Members(raw) {
-		text, _ := jsontext.Unquote(m.Value)
-		switch string(m.Key) {
-		case "id":
-			c.id = text
-		case "name":
-			c.name = text
-		case "status":
-			c.status = text
-		case "timestamp":
-			c.stamp = text
-		case "args":
-			c.args = m.Value
-		case "result":
-			c.result = m.Value
-		}
-	}
+	jsontext.Read(raw,
+		jsontext.Text("id", &c.id), jsontext.Text("name", &c.name), jsontext.Text("status", &c.status),
+		jsontext.Text("timestamp", &c.stamp), jsontext.Value("args", &c.args), jsontext.Value("result", &c.result),
+	)
 	return c
-}
-
-// response is what a tool returned.
-type response struct {
-	id, name []byte
-	value    []byte // JSON value
-}
-
-func parseResponse(raw []byte) (r response) {
-	for m := range jsontext.Members(raw) {
-		text, _ := jsontext.Unquote(m.Value)
-		switch string(m.Key) {
-		case "id":
-			r.id = text
-		case "name":
-			r.name = text
-		case "response":
-			r.value = m.Value
-		}
-	}
-	return r
 }
 
 // isInjected reports whether a text, as it stands between its quotes, is one that the

@@ -10,34 +10,24 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"iter"
+	"maps"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
-	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
-	"github.com/convtools/convtools/runtime/store/internal/sessionid"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // session is the opened directory of projects. It implements [store.Session].
 type session struct {
 	store *Store
-	root  *os.Root
-	look  facts.Look
-}
-
-// Close implements [store.Session].
-func (s *session) Close() {
-	s.store.facts.Save()
-	s.root.Close()
+	*history.Root
 }
 
 // factEvents is the kind of the facts that events are read for.
@@ -63,7 +53,7 @@ type folder struct {
 
 // folders returns the folders of the project.
 func (s *session) folders() ([]folder, error) {
-	entries, err := s.readDir(".")
+	entries, err := s.ReadDir(".")
 	if err != nil {
 		return nil, err
 	}
@@ -72,33 +62,22 @@ func (s *session) folders() ([]folder, error) {
 	for _, dir := range slugs {
 		hashes[hash(dir)] = dir
 	}
-	for _, dir := range s.store.project.Dirs() {
+	for _, dir := range s.store.Project.Dirs() {
 		hashes[hash(dir)] = dir
 	}
 	var found []folder
 	for _, e := range entries {
 		f := folder{name: e.Name()}
-		if data, err := safefile.ReadIn(s.root, path.Join(f.name, rootFile), maxPath); err == nil {
+		if data, err := safefile.ReadIn(s.Root.Root, path.Join(f.name, rootFile), maxPath); err == nil {
 			f.dir = string(bytes.TrimSpace(data))
 		} else {
 			f.dir = cmp.Or(slugs[f.name], hashes[f.name])
 		}
-		if s.store.project.Has(f.dir) {
+		if s.store.Project.Has(f.dir) {
 			found = append(found, f)
 		}
 	}
 	return found, nil
-}
-
-func (s *session) readDir(name string) ([]fs.DirEntry, error) {
-	f, err := s.root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	entries, err := f.ReadDir(-1)
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return entries, err
 }
 
 // hash is what versions before the slugs named the folder of a directory.
@@ -112,7 +91,7 @@ func (s *session) slugs() map[string]string {
 	var list struct {
 		Projects map[string]string `json:"projects"`
 	}
-	data, err := safefile.Read(filepath.Join(s.store.home, projectsFile), maxProjects)
+	data, err := safefile.Read(filepath.Join(filepath.Dir(s.store.Dir), projectsFile), maxProjects)
 	if err == nil {
 		err = json.Unmarshal(data, &list)
 	}
@@ -154,24 +133,24 @@ func (e *entry) id() transcript.ID { return id(e.session(), e.agent) }
 func (s *session) entries() ([]*entry, []store.Problem, error) {
 	folders, err := s.folders()
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading %s: %w", s.store.Place(), err)
+		return nil, nil, fmt.Errorf("reading %s: %w", s.store.Dir, err)
 	}
 	var all []*entry
 	var problems []store.Problem
 	for _, f := range folders {
 		chats := path.Join(f.name, chatsDir)
-		list, err := s.readDir(chats)
+		list, err := s.ReadDir(chats)
 		switch {
-		case errors.Is(err, fs.ErrNotExist) || err != nil && !s.isDir(f.name):
+		case errors.Is(err, fs.ErrNotExist) || err != nil && !s.IsDir(f.name):
 			continue
 		case err != nil:
-			problems = append(problems, s.problem("", store.Unreadable, chats, err))
+			problems = append(problems, s.store.Problem("", store.Unreadable, chats, err))
 			continue
 		}
 		for _, e := range list {
 			file := path.Join(chats, e.Name())
 			switch name, isSession := strings.CutPrefix(e.Name(), sessionPrefix); {
-			case sessionid.IsUUID(e.Name()) && s.isDir(file):
+			case history.IsUUID(e.Name()) && s.IsDir(file):
 				all = append(all, s.agents(f, file, e.Name())...)
 			case isSession:
 				if short, ok := shortOf(name); ok {
@@ -181,11 +160,6 @@ func (s *session) entries() ([]*entry, []store.Problem, error) {
 		}
 	}
 	return all, problems, nil
-}
-
-func (s *session) isDir(name string) bool {
-	info, err := s.root.Stat(name)
-	return err == nil && info.IsDir()
 }
 
 // cutExtension returns the name of a file of a session without its extension.
@@ -207,44 +181,26 @@ func shortOf(name string) (string, bool) {
 
 // agents returns the files of the sub-agents of a session.
 func (s *session) agents(f folder, dir, parent string) []*entry {
-	list, err := s.readDir(dir)
+	list, err := s.ReadDir(dir)
 	if err != nil {
 		return nil // there need not be any
 	}
 	var found []*entry
 	for _, e := range list {
-		if name, ok := cutExtension(e.Name()); ok && sessionid.IsName(name) {
+		if name, ok := cutExtension(e.Name()); ok && history.IsName(name) {
 			found = append(found, &entry{file: path.Join(dir, e.Name()), stem: e.Name(), dir: f.dir, short: parent[:shortID], parent: parent, agent: name})
 		}
 	}
 	return found
 }
 
-func (s *session) problem(id transcript.ID, kind store.ProblemKind, file string, err error) store.Problem {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return store.Problem{ID: id, Kind: kind, Path: filepath.Join(s.store.Place(), filepath.FromSlash(file)), Err: err}
-}
-
 // peekAll reads the metadata of files, several at a time.
 func (s *session) peekAll(ctx context.Context, all []*entry) {
-	const maxWorkers = 8
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), maxWorkers, len(all)) {
-		workers.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(all) {
-					return
-				}
-				all[i].meta, all[i].err = s.peek(ctx, all[i].file)
-			}
-		})
-	}
-	workers.Wait()
+	parallel.Each(ctx, len(all), func(numbers iter.Seq[int]) {
+		for i := range numbers {
+			all[i].meta, all[i].err = s.peek(ctx, all[i].file)
+		}
+	})
 }
 
 // usable returns the conversations that files are: one for each session, as a session
@@ -257,21 +213,16 @@ func (s *session) usable(all []*entry) ([]*entry, []store.Problem) {
 		case errors.Is(e.err, fs.ErrNotExist): // deleted meanwhile
 			continue
 		case e.err != nil:
-			problems = append(problems, s.problem("", store.Unreadable, e.file, e.err))
+			problems = append(problems, s.store.Problem("", store.Unreadable, e.file, e.err))
 			continue
-		case !sessionid.IsUUID(e.session()) || !e.meta.told:
+		case !history.IsUUID(e.session()) || !e.meta.told:
 			continue
 		}
 		if other := best[e.id()]; other == nil || other.stem < e.stem {
 			best[e.id()] = e
 		}
 	}
-	found := make([]*entry, 0, len(best))
-	for _, e := range best {
-		found = append(found, e)
-	}
-	slices.SortFunc(found, func(a, b *entry) int { return a.id().Compare(b.id()) })
-	return found, problems
+	return slices.SortedFunc(maps.Values(best), func(a, b *entry) int { return a.id().Compare(b.id()) }), problems
 }
 
 // List implements [store.Session].
@@ -302,8 +253,11 @@ func (s *session) conversation(e *entry) store.Conversation {
 			ID: e.id(), Source: Name, Title: cmp.Or(e.meta.title, e.meta.first), Dir: cmp.Or(e.meta.dir, e.dir), CreatedAt: e.meta.created,
 		},
 		Record: &conversation{
-			Sheet: s.look.Sheet(factEvents, string(e.id()), e.meta.stamp),
-			store: s.store, id: e.id(), file: e.file, agent: e.agent != "", bytes: e.meta.size,
+			File: history.File{
+				Sheet: s.Sheet(factEvents, string(e.id()), e.meta.stamp),
+				Store: &s.store.Store, ID: e.id(), Name: e.file, Bytes: e.meta.size,
+			},
+			agent: e.agent != "",
 		},
 	}
 	if e.parent != "" {
@@ -319,8 +273,8 @@ func (s *session) conversation(e *entry) store.Conversation {
 func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversation, error) {
 	rest, ok := strings.CutPrefix(string(want), IDPrefix)
 	uuid, _, _ := strings.Cut(rest, ".")
-	if !ok || !sessionid.IsUUID(uuid) {
-		return store.Conversation{}, s.notFound(ctx, want, nil)
+	if !ok || !history.IsUUID(uuid) {
+		return store.Conversation{}, s.store.Missing(ctx, s, want, nil)
 	}
 	all, problems, err := s.entries()
 	if err != nil {
@@ -337,33 +291,5 @@ func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversat
 			return s.conversation(e), nil
 		}
 	}
-	return store.Conversation{}, s.notFound(ctx, want, append(problems, more...))
-}
-
-// notFound returns the error for an id, with those of the project that are spelled most
-// alike.
-func (s *session) notFound(ctx context.Context, want transcript.ID, unread []store.Problem) error {
-	missing := &store.NotFoundError{IDs: []transcript.ID{want}, Place: s.store.Place(), Unread: unread}
-	all, _, err := s.List(ctx, store.Live)
-	if err != nil {
-		return err
-	}
-	const most, mostTypos = 3, 8
-	type candidate struct {
-		id    transcript.ID
-		typos int
-	}
-	var candidates []candidate
-	for _, c := range all {
-		if typos, near := near.Edits(string(want), string(c.ID), mostTypos); near {
-			candidates = append(candidates, candidate{c.ID, typos})
-		}
-	}
-	slices.SortFunc(candidates, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.typos, b.typos), a.id.Compare(b.id))
-	})
-	for _, c := range candidates[:min(len(candidates), most)] {
-		missing.Nearest = append(missing.Nearest, c.id)
-	}
-	return missing
+	return store.Conversation{}, s.store.Missing(ctx, s, want, append(problems, more...))
 }

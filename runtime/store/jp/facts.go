@@ -20,12 +20,12 @@ func (s *session) look(look facts.Look, p *place) store.Conversation {
 	c := s.unread(p)
 	r := c.Record.(*record)
 	r.stamp(look)
-	if data, ok := r.metadata.Kept(); ok && decodeMetadata(data, &c) {
+	if data, ok := r.metadata.Kept(); ok && facts.Decode(data, walkMetadata(&c.Conversation)) {
 		return c
 	}
 	c = s.load(p)
 	if c.Record = r; len(c.Problems) == 0 {
-		r.metadata.Keep(encodeMetadata(&c))
+		r.metadata.Keep(facts.Encode(walkMetadata(&c.Conversation)))
 	}
 	return c
 }
@@ -61,40 +61,26 @@ func (s *session) stamp(i int, dir, name string) facts.Stamp {
 	return stamp
 }
 
-// encodeMetadata returns what a metadata.json says of a conversation.
-func encodeMetadata(c *store.Conversation) []byte {
-	b := facts.AppendString(nil, c.Title)
-	b = facts.AppendString(b, string(c.Parent))
-	b = facts.AppendBool(b, c.Hidden)
-	b = facts.AppendTime(b, c.LastActivatedAt)
-	b = facts.AppendTime(b, c.PinnedAt)
-	b = facts.AppendTime(b, c.ArchivedAt)
-	b = facts.AppendTime(b, c.ExpiresAt)
-	b = facts.AppendInt(b, int64(len(c.Labels)))
-	for _, key := range slices.Sorted(maps.Keys(c.Labels)) {
-		b = facts.AppendString(b, key)
-		b = facts.AppendString(b, c.Labels[key])
-	}
-	return b
-}
+// label is a label of a conversation.
+type label struct{ key, value string }
 
-// decodeMetadata is the reverse of encodeMetadata. It reports whether that could be read.
-func decodeMetadata(data []byte, c *store.Conversation) bool {
-	d := facts.Decode(data)
-	var m transcript.Conversation
-	m.Title, m.Parent, m.Hidden = d.String(), transcript.ID(d.String()), d.Bool()
-	m.LastActivatedAt, m.PinnedAt, m.ArchivedAt, m.ExpiresAt = d.Time(), d.Time(), d.Time(), d.Time()
-	for n := d.Int(); n > 0 && !d.Bad(); n-- {
-		if m.Labels == nil {
+// walkMetadata walks what a metadata.json says of a conversation.
+func walkMetadata(m *transcript.Conversation) func(c *facts.Coder) {
+	return func(c *facts.Coder) {
+		var labels []label
+		for _, key := range slices.Sorted(maps.Keys(m.Labels)) {
+			labels = append(labels, label{key, m.Labels[key]})
+		}
+		facts.Text(c, &m.Title)
+		facts.Text(c, &m.Parent)
+		c.Bool(&m.Hidden)
+		c.Time(&m.LastActivatedAt, &m.PinnedAt, &m.ArchivedAt, &m.ExpiresAt)
+		facts.List(c, &labels, func(l *label) { facts.Text(c, &l.key, &l.value) })
+		if m.Labels == nil && len(labels) > 0 {
 			m.Labels = map[string]string{}
 		}
-		key := d.String()
-		m.Labels[key] = d.String()
+		for _, l := range labels {
+			m.Labels[l.key] = l.value
+		}
 	}
-	if !d.OK() {
-		return false
-	}
-	c.Title, c.Parent, c.Hidden, c.Labels = m.Title, m.Parent, m.Hidden, m.Labels
-	c.LastActivatedAt, c.PinnedAt, c.ArchivedAt, c.ExpiresAt = m.LastActivatedAt, m.PinnedAt, m.ArchivedAt, m.ExpiresAt
-	return true
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -126,7 +127,7 @@ func (d *faultyDisk) syncDir(root *os.Root, name string) error {
 
 // operations are all changes a writer makes, each in its longest form.
 func operations() map[string]func(context.Context, *Writer) error {
-	event := json.RawMessage(`{"timestamp":"2026-06-01 12:00:01.0","type":"chat_request","content":"more"}`)
+	event := NewEvent{At: time.Date(2026, 6, 1, 12, 0, 1, 0, time.UTC), Kind: transcript.KindUser, Text: "more"}
 	all := []transcript.ID{projected, userOnly, external, archived}
 	each := func(change func(context.Context, *Writer, transcript.ID) error) func(context.Context, *Writer) error {
 		return func(ctx context.Context, w *Writer) error {
@@ -424,7 +425,7 @@ func TestReadOnlyProject(t *testing.T) {
 			return err
 		},
 		"append": func(ctx context.Context, w *Writer) error {
-			return w.Append(ctx, projected, json.RawMessage(`{"timestamp":"2026-06-01 12:00:00.0","type":"turn_start"}`))
+			return w.Append(ctx, projected, NewEvent{At: time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC), Kind: transcript.KindTurnStart})
 		},
 		"local": func(ctx context.Context, w *Writer) error {
 			_, _, err := w.SetLocal(ctx, projected, func(bool) bool { return true })

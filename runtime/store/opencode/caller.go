@@ -11,7 +11,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -31,7 +31,7 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
 	switch {
 	case from.Client == clientName:
 		c.Evidence = store.ByCall
-	case from.Client == "" && from.Process != caller.Foreign && s.getenv("OPENCODE") != "":
+	case from.Client == "" && from.Process != caller.Foreign && s.Getenv("OPENCODE") != "":
 		c.Evidence = store.ByEnvironment
 	default:
 		return c
@@ -121,16 +121,7 @@ func isRunning(raw []byte, from caller.Caller) bool {
 		return false
 	}
 	var status, input, at []byte
-	for m := range jsontext.Members(c.state) {
-		switch {
-		case jsontext.KeyIs(m.Key, "status"):
-			status, _ = jsontext.Unquote(m.Value)
-		case jsontext.KeyIs(m.Key, "input"):
-			input = m.Value
-		case jsontext.KeyIs(m.Key, "time"):
-			at = m.Value
-		}
-	}
+	jsontext.Read(c.state, jsontext.Text("status", &status), jsontext.Value("input", &input), jsontext.Value("time", &at))
 	begun := memberTime(at, "start")
 	return string(status) == "running" && !begun.Before(from.Started.Truncate(time.Millisecond)) && isSameJSON(input, from.Arguments)
 }

@@ -4,50 +4,33 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // decode reads the JSON of a message, which may be cut.
 func (m *message) decode(raw []byte) {
-	for x := range jsontext.Members(raw) {
-		text, _ := jsontext.Unquote(x.Value)
-		switch string(x.Key) {
-		case "role":
-			switch string(text) {
-			case "user":
-				m.role = user
-			case "assistant":
-				m.role = assistant
-			}
-		case "parentID":
-			m.parent = string(text)
-		case "summary":
-			m.summary = string(x.Value) == "true" // of a user's message it is an object
-		case "error":
-			m.failed = string(x.Value) != "null"
-		case "time":
-			if at := memberTime(x.Value, "created"); m.created.IsZero() {
-				m.created = at
-			}
-		}
+	var role, parent, failure, at []byte
+	jsontext.Read(raw,
+		jsontext.Text("role", &role), jsontext.Text("parentID", &parent), jsontext.Value("error", &failure), jsontext.Value("time", &at),
+		jsontext.Is("summary", &m.summary), // of a user's message it is an object
+	)
+	switch string(role) {
+	case "user":
+		m.role = user
+	case "assistant":
+		m.role = assistant
+	}
+	m.parent, m.failed = string(parent), failure != nil && string(failure) != "null"
+	if m.created.IsZero() {
+		m.created = memberTime(at, "created")
 	}
 }
 
 // decodeRevert reads what was undone in a session.
 func decodeRevert(raw []byte) revert {
-	var r revert
-	for x := range jsontext.Members(raw) {
-		text, _ := jsontext.Unquote(x.Value)
-		switch string(x.Key) {
-		case "messageID":
-			r.message = string(text)
-		case "partID":
-			r.part = string(text)
-		}
-	}
-	return r
+	return revert{string(jsontext.GetText(raw, "messageID")), string(jsontext.GetText(raw, "partID"))}
 }
 
 // parseTime reads a time in milliseconds since 1970; the zero time for none.
@@ -62,14 +45,7 @@ func parseTime(raw []byte) time.Time {
 func milliseconds(ms int64) time.Time { return transcript.InRange(time.UnixMilli(ms).UTC()) }
 
 // memberTime returns a time that is a member of an object.
-func memberTime(raw []byte, key string) time.Time {
-	for x := range jsontext.Members(raw) {
-		if jsontext.KeyIs(x.Key, key) {
-			return parseTime(x.Value)
-		}
-	}
-	return time.Time{}
-}
+func memberTime(raw []byte, key string) time.Time { return parseTime(jsontext.Get(raw, key)) }
 
 // content is a decoded part. Strings are as they stand between their quotes, and all of
 // it aliases the part.
@@ -81,37 +57,17 @@ type content struct {
 
 // parsePart reads a part. It returns false where that is no JSON object.
 func parsePart(raw []byte) (c content, ok bool) {
-	ok = jsontext.Object(raw, func(key, value []byte) {
-		text, _ := jsontext.Unquote(value)
-		switch string(key) {
-		case "type":
-			c.kind = text
-		case "text":
-			c.text = text
-		case "tool":
-			c.tool = text
-		case "callID":
-			c.callID = text
-		case "state":
-			c.state = value
-		case "time":
-			c.time = value
-		case "synthetic", "ignored":
-			c.synthetic = c.synthetic || string(value) == "true"
-		}
-	})
+	var ignored bool
+	ok = jsontext.Read(raw,
+		jsontext.Text("type", &c.kind), jsontext.Text("text", &c.text), jsontext.Text("tool", &c.tool), jsontext.Text("callID", &c.callID),
+		jsontext.Value("state", &c.state), jsontext.Value("time", &c.time), jsontext.Is("synthetic", &c.synthetic), jsontext.Is("ignored", &ignored),
+	)
+	c.synthetic = c.synthetic || ignored
 	return c, ok
 }
 
 // isFile reports whether a part, of which at least the beginning is given, is a file.
-func isFile(begin []byte) bool {
-	for x := range jsontext.Members(begin) {
-		if text, ok := jsontext.Unquote(x.Value); ok && jsontext.KeyIs(x.Key, "type") {
-			return string(text) == "file"
-		}
-	}
-	return false
-}
+func isFile(begin []byte) bool { return string(jsontext.GetText(begin, "type")) == "file" }
 
 // decoder makes events of messages, in their order.
 type decoder struct {
@@ -228,45 +184,29 @@ const inquiryTool = "question"
 func (d *decoder) tool(dst []recorded.Event, m *message, c *content) []recorded.Event {
 	call := recorded.Event{Kind: transcript.KindToolCall, At: m.created, Name: c.tool, CallID: c.callID}
 	result := recorded.Event{Kind: transcript.KindToolResult, CallID: c.callID}
-	var output, failure, answers []byte
-	ended := false
-	for x := range jsontext.Members(c.state) {
-		text, isText := jsontext.Unquote(x.Value)
-		switch string(x.Key) {
-		case "status":
-			ended = string(text) == "completed" || string(text) == "error"
-			result.Failed = result.Failed || string(text) == "error"
-		case "input":
-			call.Arguments = x.Value
-		case "output":
-			if isText {
-				output = text
-			}
-		case "error":
-			if isText {
-				failure = text
-			}
-		case "metadata":
-			answers = d.metadata(&result, x.Value)
-		case "time":
-			if at := memberTime(x.Value, "start"); !at.IsZero() {
-				call.At = at
-			}
-			result.At = memberTime(x.Value, "end")
-		}
+	var status, output, failure, metadata, at []byte
+	jsontext.Read(c.state,
+		jsontext.Text("status", &status), jsontext.Value("input", &call.Arguments), jsontext.Text("output", &output),
+		jsontext.Text("error", &failure), jsontext.Value("metadata", &metadata), jsontext.Value("time", &at),
+	)
+	// Of a shell that failed the program has no error, but an exit code.
+	exit, _ := strconv.Atoi(string(jsontext.Get(metadata, "exit")))
+	result.Failed = string(status) == "error" || exit != 0
+	if start := memberTime(at, "start"); !start.IsZero() {
+		call.At = start
 	}
-	if result.At.IsZero() {
+	if result.At = memberTime(at, "end"); result.At.IsZero() {
 		result.At = call.At
 	}
 	if string(c.tool) == inquiryTool {
 		if pieces := recorded.Questions(call.Arguments); len(pieces) > 0 {
 			call = recorded.Event{Kind: transcript.KindInquiry, At: call.At, CallID: c.callID, Pieces: pieces}
 			result.Kind = transcript.KindInquiryResponse
-			result.Pieces = answered(answers)
+			result.Pieces = answered(jsontext.Get(metadata, "answers"))
 		}
 	}
 	dst = append(dst, call)
-	if !ended {
+	if string(status) != "completed" && string(status) != "error" {
 		return dst
 	}
 	if result.Failed && failure != nil {
@@ -276,21 +216,6 @@ func (d *decoder) tool(dst []recorded.Event, m *message, c *content) []recorded.
 		result.Pieces = []recorded.Piece{{Raw: output}}
 	}
 	return append(dst, result)
-}
-
-// metadata reads what the program notes of a call: the exit code of a shell, for which
-// it has no error, and the answers of the user, which it returns.
-func (d *decoder) metadata(result *recorded.Event, raw []byte) (answers []byte) {
-	for x := range jsontext.Members(raw) {
-		switch string(x.Key) {
-		case "exit":
-			code, err := strconv.Atoi(string(x.Value))
-			result.Failed = result.Failed || err == nil && code != 0
-		case "answers":
-			answers = x.Value
-		}
-	}
-	return answers
 }
 
 // answered returns the text of answers, which are an array for each question.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -26,10 +28,10 @@ func (c *conversation) Events(ctx context.Context, buffer *store.Buffer) (store.
 	e := &events{conversation: c, buffer: buffer}
 	c.info.source.retain()
 	if err := e.open(ctx); err != nil {
-		e.Close()
+		e.Release()
 		return nil, fmt.Errorf("reading the events of %s: %w", c.id(), err)
 	}
-	e.Restart()
+	e.Begin(c.id(), e)
 	return e, nil
 }
 
@@ -48,7 +50,7 @@ func (c *conversation) Version(ctx context.Context) (string, error) {
 }
 
 func (c *conversation) gone() error {
-	return &store.NotFoundError{IDs: []transcript.ID{c.id()}, Place: c.store.Place()}
+	return &store.NotFoundError{IDs: []transcript.ID{c.id()}, Place: c.store.Dir}
 }
 
 // plan returns the messages of which something is told, in the order in which they are:
@@ -113,13 +115,9 @@ func (c *conversation) originals(ctx context.Context, messages []message) error 
 	if err != nil {
 		return err
 	}
-	type key struct {
-		at   time.Time
-		role role
-	}
-	told := map[key]bool{}
+	told := map[moment]bool{}
 	for _, other := range others {
-		if other.session == i.session || !other.created.Before(i.created) || other.archived() && !i.archived() || !c.store.project.Has(other.dir) {
+		if other.session == i.session || !other.created.Before(i.created) || other.archived() && !i.archived() || !c.store.Project.Has(other.dir) {
 			continue
 		}
 		begin, err := i.source.begin(ctx, other.session)
@@ -133,13 +131,11 @@ func (c *conversation) originals(ctx context.Context, messages []message) error 
 		if err != nil {
 			return err
 		}
-		for _, m := range (&conversation{store: c.store, info: other}).plan(copied) {
-			told[key{m.created, m.role}] = true
-		}
+		maps.Copy(told, moments((&conversation{store: c.store, info: other}).plan(copied)))
 	}
 	for n := range messages {
 		m := &messages[n]
-		m.copied = m.created.Before(i.created) && told[key{m.created, m.role}]
+		m.copied = m.created.Before(i.created) && told[moment{m.created, m.role}]
 	}
 	return nil
 }
@@ -184,29 +180,28 @@ func (c *conversation) lastAt(ctx context.Context) (time.Time, error) {
 	defer buffer.Release()
 	e := &events{conversation: c, buffer: buffer, messages: c.plan(messages)}
 	for n := len(e.messages) - 1; n >= 0; n-- {
-		e.decoder = decoder{}
-		if err := e.read(ctx, n); err != nil {
+		var last recorded.Stream
+		e.decoder, e.next = decoder{}, n
+		if err := e.Read(ctx, &last); err != nil {
 			return time.Time{}, err
 		}
-		for e.stream.Next() {
+		for last.Next() {
 		}
-		if at := e.stream.Last(); !at.IsZero() {
+		if at := last.Last(); !at.IsZero() {
 			return at, nil
 		}
 	}
 	return time.Time{}, nil
 }
 
-// events reads the events of a session. It implements [store.Events].
+// events reads the events of a session. It implements [recorded.Script].
 type events struct {
+	recorded.Events
 	conversation *conversation
 	buffer       *store.Buffer
 	messages     []message
 	next         int // message
 	decoder      decoder
-	stream       recorded.Stream
-	err          error
-	closed       bool
 }
 
 // open plans how the session is read.
@@ -233,74 +228,40 @@ func (e *events) open(ctx context.Context) error {
 	return nil
 }
 
-// read makes the events of a message the next ones.
-func (e *events) read(ctx context.Context, n int) error {
-	m := &e.messages[n]
-	if m.summary {
-		return nil // of what is told
+// Read implements [recorded.Script].
+func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
+	if e.next == len(e.messages) {
+		return io.EOF
+	}
+	m := &e.messages[e.next]
+	if m.summary { // of what is told
+		e.next++
+		return nil
 	}
 	parts, left, err := e.conversation.info.source.parts(ctx, m.id, e.buffer)
-	if err != nil {
+	switch {
+	case errors.Is(err, sqlitefile.ErrCorrupt):
+		return &store.DamageError{Err: err}
+	case err != nil:
 		return err
 	}
+	e.next++
 	e.decoder.skipped += left
 	if undone := e.conversation.info.revert; m.id == undone.message {
 		parts = slices.DeleteFunc(parts, func(p part) bool { return p.id >= undone.part })
 	}
-	e.stream.Put(e.decoder.events(e.stream.Free(), m, parts), m.copied)
+	into.Put(e.decoder.events(into.Free(), m, parts), m.copied)
 	return nil
 }
 
-// Next implements [store.Events].
-func (e *events) Next(ctx context.Context) bool {
-	for !e.stream.Next() {
-		if e.err != nil || e.next == len(e.messages) {
-			return false
-		}
-		if e.err = e.read(ctx, e.next); e.err != nil {
-			return false
-		}
-		e.next++
-	}
-	return true
-}
+// Counts implements [recorded.Script].
+func (e *events) Counts() (turns, skipped int) { return e.decoder.turn, e.decoder.skipped }
 
-// Event implements [store.Events].
-func (e *events) Event() *transcript.Event { return e.stream.Event() }
-
-// Err implements [store.Events].
-func (e *events) Err() error {
-	switch {
-	case e.err == nil:
-		return nil
-	case errors.Is(e.err, sqlitefile.ErrCorrupt):
-		return &store.DamageError{Event: e.stream.Count(), Err: e.err}
-	}
-	return fmt.Errorf("reading the events of %s: %w", e.conversation.id(), e.err)
-}
-
-// Totals implements [store.Events].
-func (e *events) Totals() store.Totals {
-	t := store.Totals{Turns: e.decoder.turn, Skipped: e.decoder.skipped}
-	if e.err != nil {
-		t.Uncounted = e.err
-		return t
-	}
-	t.Events, t.LastAt = e.stream.Count(), e.stream.Last()
-	return t
-}
-
-// Restart implements [store.Events].
-func (e *events) Restart() {
-	e.next, e.err = 0, nil
+// Rewind implements [recorded.Script].
+func (e *events) Rewind() {
+	e.next = 0
 	e.decoder = decoder{agent: e.conversation.info.parent != ""}
-	e.stream.Reset()
 }
 
-// Close implements [store.Events].
-func (e *events) Close() {
-	if !e.closed {
-		e.closed = true
-		e.conversation.info.source.release()
-	}
-}
+// Release implements [recorded.Script].
+func (e *events) Release() { e.conversation.info.source.release() }

@@ -31,7 +31,7 @@ func forks(ctx context.Context, all []*info) map[string]transcript.ID {
 		if at.IsZero() || !at.Before(i.created) {
 			continue
 		}
-		told := moments(ctx, i)
+		told := momentsOf(ctx, i)
 		most := 0
 		var from *info
 		for _, other := range all {
@@ -39,7 +39,7 @@ func forks(ctx context.Context, all []*info) map[string]transcript.ID {
 				continue
 			}
 			common := 0
-			for m := range moments(ctx, other) {
+			for m := range momentsOf(ctx, other) {
 				if told[m] && m.at.Before(i.created) {
 					common++
 				}
@@ -64,12 +64,16 @@ type moment struct {
 	role role
 }
 
-// moments returns those of the messages of a session; none where it cannot be read.
-func moments(ctx context.Context, i *info) map[moment]bool {
+// momentsOf returns those of the messages of a session; none where it cannot be read.
+func momentsOf(ctx context.Context, i *info) map[moment]bool {
 	messages, err := i.source.messages(ctx, i.session, 0)
 	if err != nil {
 		return nil
 	}
+	return moments(messages)
+}
+
+func moments(messages []message) map[moment]bool {
 	found := make(map[moment]bool, len(messages))
 	for _, m := range messages {
 		found[moment{m.created, m.role}] = true

@@ -19,36 +19,31 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/sessionid"
-	"github.com/convtools/convtools/runtime/store/project"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Name is the name of this kind of store.
 const Name = "opencode"
 
-// Store is the conversations of a project, as a [store.Store]. It holds no open files
-// and is safe for concurrent use.
+// Store is the conversations of a project, as a [store.Store], in the home directory.
 type Store struct {
-	home    string
-	moved   string // path of a database that the environment names; empty for none
-	project *project.Project
-	getenv  func(string) string
+	history.Store
+	moved string // path of a database that the environment names; empty for none
 }
 
 // Open returns the store, and false where opencode has recorded nothing there. A
 // database that the environment names is read with those of the home it names.
 func Open(o store.Options) (*Store, bool) {
-	s := &Store{home: cmp.Or(o.Home, Home(o.Env())), project: o.Project, getenv: o.Env()}
-	if s.home == "" {
+	s := &Store{Store: history.New(o, Name, cmp.Or(o.Home, Home(o.Env())), ParseID)}
+	if s.Dir == "" {
 		return nil, false
 	}
 	if o.Home == "" {
-		s.moved = movedDatabase(o.Env(), s.home)
+		s.moved = movedDatabase(o.Env(), s.Dir)
 	}
 	databases, err := s.databases()
-	return s, len(databases) > 0 || err != nil || store.IsThere(filepath.Join(s.home, treeDir))
+	return s, len(databases) > 0 || err != nil || store.IsThere(filepath.Join(s.Dir, treeDir))
 }
 
 // Home returns the directory that opencode keeps everything in, or "" where the
@@ -57,11 +52,7 @@ func Home(getenv func(string) string) string {
 	if data := getenv("XDG_DATA_HOME"); data != "" {
 		return filepath.Join(data, "opencode")
 	}
-	home := trust.Home(getenv)
-	if home == "" {
-		return ""
-	}
-	return filepath.Join(home, ".local", "share", "opencode")
+	return history.InHome(getenv, ".local", "share", "opencode")
 }
 
 // movedDatabase returns the path of the database that the environment names, or "".
@@ -93,12 +84,12 @@ func (s *Store) databases() ([]string, error) {
 	if s.moved != "" {
 		add(s.moved)
 	}
-	add(filepath.Join(s.home, databaseName+databaseExtension))
-	entries, err := os.ReadDir(s.home)
+	add(filepath.Join(s.Dir, databaseName+databaseExtension))
+	entries, err := os.ReadDir(s.Dir)
 	for _, e := range entries {
 		channel, ok := strings.CutSuffix(e.Name(), databaseExtension)
 		if ok && strings.HasPrefix(channel, databaseName+"-") {
-			add(filepath.Join(s.home, e.Name()))
+			add(filepath.Join(s.Dir, e.Name()))
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -107,19 +98,13 @@ func (s *Store) databases() ([]string, error) {
 	return paths, err
 }
 
-// Name implements [store.Store].
-func (s *Store) Name() string { return Name }
-
-// Place implements [store.Store].
-func (s *Store) Place() string { return s.home }
-
 // Open implements [store.Store].
 func (s *Store) Open(ctx context.Context) (store.Session, []store.Problem, error) {
 	opened := &session{store: s}
 	var problems []store.Problem
 	databases, err := s.databases()
 	if err != nil {
-		problems = append(problems, problem("", store.Unreadable, s.home, err))
+		problems = append(problems, history.Problem("", store.Unreadable, s.Dir, err))
 	}
 	for _, path := range databases {
 		d := newDatabase(path)
@@ -129,12 +114,12 @@ func (s *Store) Open(ctx context.Context) (store.Session, []store.Problem, error
 				opened.Close()
 				return nil, nil, ctx.Err()
 			}
-			problems = append(problems, problem("", store.Unreadable, path, err))
+			problems = append(problems, history.Problem("", store.Unreadable, path, err))
 			continue
 		}
 		opened.sources = append(opened.sources, d)
 	}
-	t := &tree{dir: filepath.Join(s.home, treeDir)}
+	t := &tree{dir: filepath.Join(s.Dir, treeDir)}
 	if info, err := os.Stat(t.dir); err == nil && info.IsDir() {
 		opened.sources = append(opened.sources, t)
 	}
@@ -154,9 +139,9 @@ const sessionPrefix = "ses_"
 // ParseID reads an id: "opencode-" and the id of a session, or that alone. Only the
 // case of the prefix does not matter. The error is a [*store.BadIDError].
 func ParseID(text string) (transcript.ID, error) {
-	session, _ := sessionid.CutPrefix(text, IDPrefix)
+	session, _ := history.CutPrefix(text, IDPrefix)
 	if !isSession(session) {
-		return "", sessionid.Bad(text, `expected "opencode-" and the id of a session, such as opencode-ses_e002d05cfffe2zEdz416bNOdYv`)
+		return "", history.BadID(text, `expected "opencode-" and the id of a session, such as opencode-ses_e002d05cfffe2zEdz416bNOdYv`)
 	}
 	return id(session), nil
 }
@@ -164,12 +149,9 @@ func ParseID(text string) (transcript.ID, error) {
 // Claims reports whether a text can only be meant as an id of this store, be it a wrong
 // one.
 func Claims(text string) bool {
-	rest, prefixed := sessionid.CutPrefix(text, IDPrefix)
+	rest, prefixed := history.CutPrefix(text, IDPrefix)
 	return prefixed || strings.HasPrefix(rest, sessionPrefix)
 }
-
-// ParseID implements [store.Store].
-func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(text) }
 
 func id(session string) transcript.ID { return transcript.ID(IDPrefix + session) }
 
@@ -179,5 +161,5 @@ func isSession(s string) bool { return isID(s, sessionPrefix) }
 // isID reports whether a text is an id with a prefix, and can be the name of a file.
 func isID(s, prefix string) bool {
 	rest, ok := strings.CutPrefix(s, prefix)
-	return ok && sessionid.IsName(rest)
+	return ok && history.IsName(rest)
 }

@@ -3,15 +3,13 @@ package opencode
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -104,14 +102,6 @@ func (s *session) Close() {
 	s.sources = nil
 }
 
-func problem(id transcript.ID, kind store.ProblemKind, path string, err error) store.Problem {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return store.Problem{ID: id, Kind: kind, Path: path, Err: err}
-}
-
 // all returns the sessions of all sources: where several have one, the first of them
 // counts.
 func (s *session) all(ctx context.Context) ([]*info, []store.Problem, error) {
@@ -124,7 +114,7 @@ func (s *session) all(ctx context.Context) ([]*info, []store.Problem, error) {
 			return nil, nil, ctx.Err()
 		}
 		if err != nil {
-			more = append(more, problem("", store.Unreadable, src.path(), err))
+			more = append(more, history.Problem("", store.Unreadable, src.path(), err))
 		}
 		problems = append(problems, more...)
 		for _, i := range infos {
@@ -143,7 +133,7 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 	if err != nil {
 		return nil, nil, err
 	}
-	all = slices.DeleteFunc(all, func(i *info) bool { return !s.store.project.Has(i.dir) })
+	all = slices.DeleteFunc(all, func(i *info) bool { return !s.store.Project.Has(i.dir) })
 	parents := forks(ctx, all)
 	var list []store.Conversation
 	for _, i := range all {
@@ -205,7 +195,7 @@ func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversat
 			if i == nil {
 				continue
 			}
-			if !s.store.project.Has(i.dir) {
+			if !s.store.Project.Has(i.dir) {
 				break
 			}
 			c := s.conversation(ctx, i)
@@ -214,39 +204,11 @@ func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversat
 				if err != nil {
 					return store.Conversation{}, err
 				}
-				all = slices.DeleteFunc(all, func(i *info) bool { return !s.store.project.Has(i.dir) })
+				all = slices.DeleteFunc(all, func(i *info) bool { return !s.store.Project.Has(i.dir) })
 				c.Parent = cmp.Or(c.Parent, forks(ctx, all)[i.session])
 			}
 			return c, ctx.Err()
 		}
 	}
-	return store.Conversation{}, s.notFound(ctx, want)
-}
-
-// notFound returns the error for an id, with those of the project that are spelled most
-// alike.
-func (s *session) notFound(ctx context.Context, want transcript.ID) error {
-	missing := &store.NotFoundError{IDs: []transcript.ID{want}, Place: s.store.Place(), Unread: slices.Clone(s.unread)}
-	type candidate struct {
-		id    transcript.ID
-		typos int
-	}
-	const most, mostTypos = 3, 8
-	all, _, err := s.all(ctx)
-	if err != nil {
-		return err
-	}
-	var candidates []candidate
-	for _, i := range all {
-		if typos, near := near.Edits(string(want), string(id(i.session)), mostTypos); near && s.store.project.Has(i.dir) {
-			candidates = append(candidates, candidate{id(i.session), typos})
-		}
-	}
-	slices.SortFunc(candidates, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.typos, b.typos), a.id.Compare(b.id))
-	})
-	for _, c := range candidates[:min(len(candidates), most)] {
-		missing.Nearest = append(missing.Nearest, c.id)
-	}
-	return missing
+	return store.Conversation{}, s.store.Missing(ctx, s, want, s.unread)
 }

@@ -15,9 +15,10 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
 // tree is the files that versions before 1.2 kept: one for each session, message and
@@ -48,52 +49,38 @@ func (*tree) release() {}
 // names returns the ids that the files in a folder are named after, in their order, and
 // none where there is no folder.
 func names(root *os.Root, dir, prefix string) ([]string, error) {
-	f, err := root.Open(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	entries, err := f.ReadDir(-1)
-	if err != nil {
-		return nil, err
-	}
 	var found []string
+	entries, err := readDir(root, dir)
 	for _, e := range entries {
 		if name, ok := strings.CutSuffix(e.Name(), fileExtension); ok && isID(name, prefix) {
 			found = append(found, name)
 		}
 	}
 	slices.Sort(found)
-	return found, nil
+	return found, err
+}
+
+func readDir(root *os.Root, dir string) ([]fs.DirEntry, error) {
+	entries, err := safefile.ReadDirIn(root, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return entries, err
 }
 
 func fileOf(dir, id string) string { return path.Join(dir, id+fileExtension) }
 
 // projects returns the folders of projects.
 func (t *tree) projects(root *os.Root) ([]string, error) {
-	f, err := root.Open(sessionDir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	entries, err := f.ReadDir(-1)
-	if err != nil {
-		return nil, err
-	}
 	var found []string
+	entries, err := readDir(root, sessionDir)
 	for _, e := range entries {
 		if e.IsDir() {
 			found = append(found, path.Join(sessionDir, e.Name()))
 		}
 	}
 	slices.Sort(found)
-	return found, nil
+	return found, err
 }
 
 func (t *tree) sessions(ctx context.Context) ([]*info, []store.Problem, error) {
@@ -111,7 +98,7 @@ func (t *tree) sessions(ctx context.Context) ([]*info, []store.Problem, error) {
 	for _, dir := range projects {
 		sessions, err := names(root, dir, sessionPrefix)
 		if err != nil {
-			problems = append(problems, problem("", store.Unreadable, t.full(dir), err))
+			problems = append(problems, history.Problem("", store.Unreadable, t.full(dir), err))
 		}
 		for _, session := range sessions {
 			if ctx.Err() != nil {
@@ -121,7 +108,7 @@ func (t *tree) sessions(ctx context.Context) ([]*info, []store.Problem, error) {
 			switch {
 			case errors.Is(err, fs.ErrNotExist): // deleted meanwhile
 			case err != nil:
-				problems = append(problems, problem(id(session), store.BadMetadata, t.full(fileOf(dir, session)), err))
+				problems = append(problems, history.Problem(id(session), store.BadMetadata, t.full(fileOf(dir, session)), err))
 			case t.hasMessages(root, session):
 				all = append(all, i)
 			}
@@ -146,26 +133,18 @@ func (t *tree) info(root *os.Root, file, session string) (*info, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := &info{source: t, session: session}
-	ok := jsontext.Object(data, func(key, value []byte) {
-		text, _ := jsontext.Unquote(value)
-		switch string(key) {
-		case "parentID":
-			i.parent = string(text)
-		case "directory":
-			i.dir = recorded.Unescape(text)
-		case "title":
-			i.title = recorded.Unescape(text)
-		case "revert":
-			i.revert = decodeRevert(value)
-		case "time":
-			i.created, i.archivedAt = memberTime(value, "created"), memberTime(value, "archived")
-		}
-	})
+	var parent, dir, title, undone, at []byte
+	ok := jsontext.Read(data,
+		jsontext.Text("parentID", &parent), jsontext.Text("directory", &dir), jsontext.Text("title", &title),
+		jsontext.Value("revert", &undone), jsontext.Value("time", &at),
+	)
 	if !ok {
 		return nil, errNoObject
 	}
-	return i, nil
+	return &info{
+		source: t, session: session, parent: string(parent), dir: recorded.Unescape(dir), title: recorded.Unescape(title),
+		revert: decodeRevert(undone), created: memberTime(at, "created"), archivedAt: memberTime(at, "archived"),
+	}, nil
 }
 
 func (t *tree) find(_ context.Context, session string) (*info, error) {

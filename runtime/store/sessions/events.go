@@ -6,15 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
-	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -22,48 +18,24 @@ import (
 
 // record is where a conversation is recorded. It implements [store.Record].
 type record struct {
-	facts.Sheet // of the events; zero where nothing is kept
-
-	store *Store
-	info  *info
-}
-
-func (r *record) id() transcript.ID { return ID(r.info.session, r.info.root, r.info.id) }
-
-func (r *record) open() (*os.File, fs.FileInfo, error) {
-	f, stat, err := safefile.Open(filepath.Join(r.store.dir, r.info.session+extension))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = &store.NotFoundError{IDs: []transcript.ID{r.id()}, Place: r.store.dir}
-	}
-	return f, stat, err
+	history.File
+	info *info
 }
 
 // Events implements [store.Record].
 func (r *record) Events(_ context.Context, buffer *store.Buffer) (store.Events, error) {
-	f, stat, err := r.open()
+	f, stat, err := r.Open()
 	if err != nil {
-		return nil, fmt.Errorf("reading the events of %s: %w", r.id(), err)
+		return nil, fmt.Errorf("reading the events of %s: %w", r.ID, err)
 	}
 	e := &events{record: r, file: f, lines: jsonl.NewLines(f, stat.Size(), buffer)}
-	e.Restart()
+	e.Begin(r.ID, e)
 	return e, nil
 }
 
-// Version implements [store.Record].
-func (r *record) Version(context.Context) (string, error) {
-	if v := r.Sheet.Version(); v != "" {
-		return v, nil
-	}
-	f, stat, err := r.open()
-	if err != nil {
-		return "", fmt.Errorf("looking at the events of %s: %w", r.id(), err)
-	}
-	f.Close()
-	return fmt.Sprintf("%d %d", stat.Size(), stat.ModTime().UnixNano()), nil
-}
-
-// events reads the events of a conversation. It implements [store.Events].
+// events reads the events of a conversation. It implements [recorded.Script].
 type events struct {
+	recorded.Events
 	record  *record
 	file    *os.File
 	lines   *jsonl.Lines
@@ -71,36 +43,25 @@ type events struct {
 	copied  int64 // the last event that the session has in common with the one that it was forked from
 	turn    int
 	skipped int
-	stream  recorded.Stream
-	err     error
 }
 
-// Next implements [store.Events].
-func (e *events) Next(ctx context.Context) bool {
-	for !e.stream.Next() {
-		if e.err != nil {
-			return false
-		}
-		data, next, err := e.lines.At(ctx, e.offset)
-		switch {
-		case err == io.EOF:
-			return false
-		case errors.Is(err, jsonl.ErrTooLong):
-			e.skipped++
-			e.offset = next
-			continue
-		case err != nil:
-			e.err = err
-			return false
-		}
-		e.take(data)
-		e.offset = next
+// Read implements [recorded.Script].
+func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
+	data, next, err := e.lines.At(ctx, e.offset)
+	switch {
+	case errors.Is(err, jsonl.ErrTooLong):
+		e.skipped++
+	case err != nil:
+		return err
+	default:
+		e.take(data, into)
 	}
-	return true
+	e.offset = next
+	return nil
 }
 
 // take makes what a line says of the conversation the next events.
-func (e *events) take(data []byte) {
+func (e *events) take(data []byte, into *recorded.Stream) {
 	isFirst := e.offset == 0
 	if !isFirst && (!tells(data) || !bytes.Contains(data, []byte(e.record.info.id))) {
 		return
@@ -113,7 +74,7 @@ func (e *events) take(data []byte) {
 	if isFirst && l.Origin != nil {
 		e.copied = l.Origin.Seq
 	}
-	list, copied := e.stream.Free(), false
+	list, copied := into.Free(), false
 	for i := range l.Events {
 		from := &l.Events[i]
 		if from.Conversation != e.record.info.id {
@@ -136,7 +97,7 @@ func (e *events) take(data []byte) {
 			}
 		}
 	}
-	e.stream.Put(list, copied)
+	into.Put(list, copied)
 }
 
 // event returns what an item is in a conversation, and false for what only models read.
@@ -189,36 +150,11 @@ func (i *item) said() []byte {
 	return []byte(strings.Join(texts, "\n"))
 }
 
-// Event implements [store.Events].
-func (e *events) Event() *transcript.Event { return e.stream.Event() }
+// Counts implements [recorded.Script].
+func (e *events) Counts() (turns, skipped int) { return e.turn, e.skipped }
 
-// Err implements [store.Events].
-func (e *events) Err() error {
-	if e.err == nil {
-		return nil
-	}
-	return fmt.Errorf("reading the events of %s: %w", e.record.id(), e.err)
-}
+// Rewind implements [recorded.Script].
+func (e *events) Rewind() { e.offset, e.turn, e.skipped = 0, 0, 0 }
 
-// Totals implements [store.Events].
-func (e *events) Totals() store.Totals {
-	t := store.Totals{Turns: e.turn, Skipped: e.skipped, Uncounted: e.err}
-	if e.err == nil {
-		t.Events, t.LastAt = e.stream.Count(), e.stream.Last()
-	}
-	return t
-}
-
-// Restart implements [store.Events].
-func (e *events) Restart() {
-	e.offset, e.turn, e.skipped, e.err = 0, 0, 0, nil
-	e.stream.Reset()
-}
-
-// Close implements [store.Events].
-func (e *events) Close() {
-	if e.file != nil {
-		e.file.Close()
-		e.file = nil
-	}
-}
+// Release implements [recorded.Script].
+func (e *events) Release() { e.file.Close() }

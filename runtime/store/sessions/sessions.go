@@ -14,25 +14,21 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/facts"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
-	"github.com/convtools/convtools/runtime/store/internal/sessionid"
-	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Name is the name of this kind of store.
@@ -53,55 +49,44 @@ func ID(session, root, conversation string) transcript.ID {
 // Split returns the session of an id, and the conversation in it; empty stands for the root. It reports false for what is
 // no id of this store.
 func Split(id string) (session, conversation string, ok bool) {
-	rest, prefixed := sessionid.CutPrefix(id, IDPrefix)
+	rest, prefixed := history.CutPrefix(id, IDPrefix)
 	session, conversation, child := strings.Cut(strings.ToLower(rest), ".")
-	return session, conversation, prefixed && sessionid.IsUUID(session) && (!child || sessionid.IsUUID(conversation))
+	return session, conversation, prefixed && history.IsUUID(session) && (!child || history.IsUUID(conversation))
 }
 
 // ParseID reads an id, whose case does not matter. The error is a [*store.BadIDError].
 func ParseID(text string) (transcript.ID, error) {
 	session, conversation, ok := Split(text)
 	if !ok {
-		return "", sessionid.Bad(text, `expected "convtools-" and the uuid of a session, such as convtools-2c154aa7-742d-46ce-af44-de020dbaa17b`)
+		return "", history.BadID(text, `expected "convtools-" and the uuid of a session, such as convtools-2c154aa7-742d-46ce-af44-de020dbaa17b`)
 	}
 	return ID(session, "", conversation), nil
 }
 
 // Claims reports whether a text can only be meant as an id of this store, be it a wrong one.
 func Claims(text string) bool {
-	_, prefixed := sessionid.CutPrefix(text, IDPrefix)
+	_, prefixed := history.CutPrefix(text, IDPrefix)
 	return prefixed
 }
 
 // Home returns the directory of the logs, or "" where the environment does not tell. It is the same on all systems.
 func Home(getenv func(string) string) string {
-	data := getenv("XDG_DATA_HOME") // https://specifications.freedesktop.org/basedir-spec/latest/
-	if !filepath.IsAbs(data) {
-		home := trust.Home(getenv)
-		if home == "" {
-			return ""
-		}
-		data = filepath.Join(home, ".local", "share")
+	if data := getenv("XDG_DATA_HOME"); filepath.IsAbs(data) { // https://specifications.freedesktop.org/basedir-spec/latest/
+		return filepath.Join(data, "convtools", "sessions")
 	}
-	return filepath.Join(data, "convtools", "sessions")
+	return history.InHome(getenv, ".local", "share", "convtools", "sessions")
 }
 
 // extension is that of a log.
 const extension = ".jsonl"
 
-// Store is the conversations of sessions of a project, as a [store.Store]. It holds no open files and is safe for
-// concurrent use.
-type Store struct {
-	dir     string
-	project *project.Project
-	facts   *facts.Book
-}
+// Store is the conversations of sessions of a project, as a [store.Store], in the directory of the logs.
+type Store struct{ history.Store }
 
 // Open returns the store, and false where there are no sessions.
 func Open(o store.Options) (*Store, bool) {
-	s := &Store{dir: cmp.Or(o.Home, Home(o.Env())), project: o.Project}
-	s.facts = o.Facts.Of(Name, s.dir)
-	return s, s.dir != "" && hasSessions(s.dir)
+	s := &Store{history.New(o, Name, cmp.Or(o.Home, Home(o.Env())), ParseID)}
+	return s, s.Dir != "" && hasSessions(s.Dir)
 }
 
 // hasSessions reports whether a directory has logs of sessions. One that cannot be looked at may: opening it reports why.
@@ -118,7 +103,7 @@ func hasSessions(dir string) bool {
 	for {
 		names, err := f.Readdirnames(some)
 		for _, name := range names {
-			if session, ok := strings.CutSuffix(name, extension); ok && sessionid.IsUUID(session) {
+			if session, ok := strings.CutSuffix(name, extension); ok && history.IsUUID(session) {
 				return true
 			}
 		}
@@ -128,43 +113,19 @@ func hasSessions(dir string) bool {
 	}
 }
 
-// Name implements [store.Store].
-func (s *Store) Name() string { return Name }
-
-// Place implements [store.Store].
-func (s *Store) Place() string { return s.dir }
-
-// ParseID implements [store.Store].
-func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(text) }
-
 // Open implements [store.Store].
 func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
-	root, err := os.OpenRoot(s.dir)
+	root, err := history.OpenRoot(s.Dir, s.Facts.Look())
 	if err != nil {
-		return nil, nil, fmt.Errorf("opening the sessions in %s: %w", s.dir, err)
+		return nil, nil, fmt.Errorf("opening the sessions in %s: %w", s.Dir, err)
 	}
-	o := &opened{store: s, root: root, look: s.facts.Look()}
-	if o.look.Wanted() {
-		o.dir, _ = root.Open(".") // without it everything is read
-	}
-	return o, nil, nil
+	return &opened{s, root}, nil, nil
 }
 
 // opened is the directory of the logs. It implements [store.Session].
 type opened struct {
 	store *Store
-	root  *os.Root
-	look  facts.Look
-	dir   *os.File // root; nil where nothing is kept
-}
-
-// Close implements [store.Session].
-func (o *opened) Close() {
-	o.store.facts.Save()
-	if o.dir != nil {
-		o.dir.Close()
-	}
-	o.root.Close()
+	*history.Root
 }
 
 // line is a line of a log: its first one, or a record.
@@ -228,22 +189,21 @@ type info struct {
 	stamp         facts.Stamp // of the log
 }
 
+// name is the id of the conversation.
+func (i *info) name() transcript.ID { return ID(i.session, i.root, i.id) }
+
 // infos returns the conversations of a session as find does, unless they are known.
 func (o *opened) infos(ctx context.Context, session string, buffer *store.Buffer) ([]*info, error) {
-	stamp := o.stamp(session + extension)
-	sheet := o.look.Sheet(factInfos, session, stamp)
+	stamp, _ := o.Stamp(session + extension) // without one it is read
+	sheet := o.Sheet(factInfos, session, stamp)
 	var found []*info
-	data, ok := sheet.Kept()
-	if ok {
-		found, ok = decode(data)
-	}
-	if !ok {
+	if data, ok := sheet.Kept(); !ok || !facts.Decode(data, walkInfos(&found)) {
 		var err error
 		if found, err = o.find(ctx, session, buffer); err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(found, func(i *info) bool { return o.store.project.Excludes(i.settings.Dir) }) {
-			sheet.Keep(encode(found))
+		if !slices.ContainsFunc(found, func(i *info) bool { return o.store.Project.Excludes(i.settings.Dir) }) {
+			sheet.Keep(facts.Encode(walkInfos(&found)))
 		}
 	}
 	for _, i := range found {
@@ -255,35 +215,20 @@ func (o *opened) infos(ctx context.Context, session string, buffer *store.Buffer
 // find returns the conversations of a session that are recorded here. Other lines than those that it needs are not
 // decoded.
 func (o *opened) find(ctx context.Context, session string, buffer *store.Buffer) ([]*info, error) {
-	f, stat, err := safefile.OpenIn(o.root, session+extension)
+	f, stat, err := safefile.OpenIn(o.Root.Root, session+extension)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	lines := jsonl.NewLines(f, stat.Size(), buffer)
 	var all []*info
 	known := map[string]*info{}
 	fork := ""
-	for offset := int64(0); ; {
-		data, next, err := lines.At(ctx, offset)
-		switch {
-		case err == io.EOF:
-			return slices.DeleteFunc(all, func(i *info) bool {
-				return !i.said || i.settings.JP || i.settings.Outside && i.parent == ""
-			}), nil
-		case errors.Is(err, jsonl.ErrTooLong):
-			offset = next
-			continue
-		case err != nil:
-			return nil, err
-		}
-		isFirst := offset == 0
-		offset = next
+	err = jsonl.Each(ctx, jsonl.NewLines(f, stat.Size(), buffer), func(data []byte, offset, _ int64) bool {
 		untitled := slices.ContainsFunc(all, func(i *info) bool { return i.title == "" })
-		if isFirst || bytes.Contains(data, []byte(`"type":"conversation_opened"`)) || untitled && bytes.Contains(data, []byte(`"type":"user_message"`)) {
+		if offset == 0 || bytes.Contains(data, []byte(`"type":"conversation_opened"`)) || untitled && bytes.Contains(data, []byte(`"type":"user_message"`)) {
 			var l line
 			if json.Unmarshal(data, &l) != nil {
-				continue // whoever reads the conversation is told
+				return true // whoever reads the conversation is told
 			}
 			if l.Origin != nil {
 				fork = l.Origin.Session
@@ -304,7 +249,11 @@ func (o *opened) find(ctx context.Context, session string, buffer *store.Buffer)
 			}
 		}
 		note(data, known)
-	}
+		return true
+	})
+	return slices.DeleteFunc(all, func(i *info) bool {
+		return !i.said || i.settings.JP || i.settings.Outside && i.parent == ""
+	}), err
 }
 
 // note notes when something was last said in conversations, as far as a record has it, without decoding that: the events
@@ -354,18 +303,23 @@ func (o *opened) List(ctx context.Context, set store.Set) ([]store.Conversation,
 	if set&store.Live == 0 {
 		return nil, nil, nil // nothing is archived
 	}
-	entries, err := safefile.ReadDirIn(o.root, ".")
+	entries, err := o.ReadDir(".")
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading %s: %w", o.store.dir, err)
+		return nil, nil, fmt.Errorf("reading %s: %w", o.store.Dir, err)
 	}
 	var all []*log
 	for _, entry := range entries {
-		if session, ok := strings.CutSuffix(entry.Name(), extension); ok && sessionid.IsUUID(session) {
+		if session, ok := strings.CutSuffix(entry.Name(), extension); ok && history.IsUUID(session) {
 			all = append(all, &log{session: session})
 		}
 	}
-	slices.SortFunc(all, func(a, b *log) int { return strings.Compare(a.session, b.session) })
-	o.readAll(ctx, all)
+	parallel.Each(ctx, len(all), func(numbers iter.Seq[int]) {
+		buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
+		defer buffer.Release()
+		for i := range numbers {
+			all[i].found, all[i].err = o.infos(ctx, all[i].session, buffer)
+		}
+	})
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
 	}
@@ -373,10 +327,10 @@ func (o *opened) List(ctx context.Context, set store.Set) ([]store.Conversation,
 	var problems []store.Problem
 	for _, l := range all {
 		if l.err != nil && !errors.Is(l.err, fs.ErrNotExist) { // it was not removed meanwhile
-			problems = append(problems, store.Problem{Kind: store.Unreadable, Path: filepath.Join(o.store.dir, l.session+extension), Err: l.err})
+			problems = append(problems, o.store.Problem("", store.Unreadable, l.session+extension, l.err))
 		}
 		for _, i := range l.found {
-			if o.store.project.Has(i.settings.Dir) {
+			if o.store.Project.Has(i.settings.Dir) {
 				list = append(list, o.conversation(i))
 			}
 		}
@@ -392,40 +346,22 @@ type log struct {
 	err     error
 }
 
-// readAll finds what is in logs, several at a time.
-func (o *opened) readAll(ctx context.Context, all []*log) {
-	const maxWorkers = 8
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), maxWorkers, len(all)) {
-		workers.Go(func() {
-			buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
-			defer buffer.Release()
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(all) {
-					return
-				}
-				all[i].found, all[i].err = o.infos(ctx, all[i].session, buffer)
-			}
-		})
-	}
-	workers.Wait()
-}
-
 // conversation returns what List returns of a conversation.
 func (o *opened) conversation(i *info) store.Conversation {
 	c := store.Conversation{
 		Conversation: transcript.Conversation{
-			ID: ID(i.session, i.root, i.id), Source: Name, Title: i.title, Dir: i.settings.Dir, CreatedAt: i.opened, Hidden: i.settings.Hidden,
+			ID: i.name(), Source: Name, Title: i.title, Dir: i.settings.Dir, CreatedAt: i.opened, Hidden: i.settings.Hidden,
 		},
 		LastAt: i.last, NewestAt: i.last, // times never go back
-		Record: &record{Sheet: o.look.Sheet(factEvents, string(ID(i.session, i.root, i.id)), i.stamp), store: o.store, info: i},
+		Record: &record{
+			File: history.File{Sheet: o.Sheet(factEvents, string(i.name()), i.stamp), Store: &o.store.Store, ID: i.name(), Name: i.session + extension},
+			info: i,
+		},
 	}
 	switch {
 	case i.parent != "":
 		c.Parent = ID(i.session, i.root, i.parent)
-	case sessionid.IsUUID(i.fork):
+	case history.IsUUID(i.fork):
 		c.Parent = ID(i.fork, "", "")
 	}
 	return c
@@ -441,21 +377,10 @@ func (o *opened) Find(ctx context.Context, want transcript.ID) (store.Conversati
 			return store.Conversation{}, fmt.Errorf("reading the session %s: %w", session, err)
 		}
 		for _, i := range found {
-			if ID(i.session, i.root, i.id) == want && o.store.project.Has(i.settings.Dir) {
+			if i.name() == want && o.store.Project.Has(i.settings.Dir) {
 				return o.conversation(i), nil
 			}
 		}
 	}
-	missing := &store.NotFoundError{IDs: []transcript.ID{want}, Place: o.store.dir}
-	all, _, err := o.List(ctx, store.Live)
-	if err != nil {
-		return store.Conversation{}, err
-	}
-	const most, mostTypos = 3, 8
-	for _, c := range all {
-		if _, alike := near.Edits(string(want), string(c.ID), mostTypos); alike && len(missing.Nearest) < most {
-			missing.Nearest = append(missing.Nearest, c.ID)
-		}
-	}
-	return store.Conversation{}, missing
+	return store.Conversation{}, o.store.Missing(ctx, o, want, nil)
 }

@@ -64,8 +64,8 @@ func mutations() []mutation {
 		},
 		{
 			name: "what an interrupted turn has used is forgotten", file: dir + "apply.go",
-			old: "			c.turn.Usage.add(b.Result.Usage)\n",
-			new: "			if b.Result.Status != StatusInterrupted {\n				c.turn.Usage.add(b.Result.Usage)\n			}\n",
+			old: "			c.turn.Usage.Add(b.Result.Usage)\n",
+			new: "			if b.Result.Status != StatusInterrupted {\n				c.turn.Usage.Add(b.Result.Usage)\n			}\n",
 		},
 		{
 			name: "what a replaced task has used is forgotten", file: dir + "decide.go",

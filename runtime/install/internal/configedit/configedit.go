@@ -10,6 +10,7 @@ package configedit
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -60,9 +61,6 @@ type ConflictError struct {
 	Path   []string
 	Detail string
 	Fix    string // what to do about it, or empty
-	// InBraces reports that Path is a TOML table in braces, and that a member could
-	// be put into those by hand.
-	InBraces bool
 }
 
 func (e *ConflictError) Error() string {
@@ -109,17 +107,16 @@ func Has(format Format, src []byte, path []string) (bool, error) {
 // an equal value, and all others, keep their bytes: setting what is set already
 // returns src.
 func Set(format Format, src []byte, path []string, members []Member) ([]byte, error) {
-	return edit(format, src, path, func(src []byte) ([]byte, error) {
+	return edit(format, src, path, func(src []byte, there value) ([]byte, error, error) {
 		if format == TOML {
-			return setTOML(src, path, members)
+			return setTOML(src, path, there, members)
 		}
-		return setJSON(format, src, path, members)
+		edited, err := setJSON(format, src, path, members)
+		return edited, nil, err
 	}, func(before, after value) bool {
 		want := map[string]any{}
-		if before.ok {
-			old, _ := before.is.(map[string]any)
-			maps.Copy(want, old)
-		}
+		old, _ := before.is.(map[string]any)
+		maps.Copy(want, old)
 		for _, m := range members {
 			want[m.Key] = decoded(m.Value)
 		}
@@ -133,11 +130,13 @@ func Remove(format Format, src []byte, path []string) ([]byte, error) {
 	if there, err := Has(format, src, path); err != nil || !there {
 		return src, err
 	}
-	return edit(format, src, path, func(src []byte) ([]byte, error) {
+	return edit(format, src, path, func(src []byte, _ value) ([]byte, error, error) {
 		if format == TOML {
-			return removeTOML(src, path)
+			edited, err := removeTOML(src, path)
+			return edited, noHeader(path), err
 		}
-		return removeJSON(format, src, path)
+		edited, err := removeJSON(format, src, path)
+		return edited, nil, err
 	}, func(_, after value) bool { return !after.ok })
 }
 
@@ -149,12 +148,17 @@ func Restore(format Format, src []byte, path []string, original []byte) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	want, _ := lookup(doc, path)
-	return edit(format, src, path, func(src []byte) ([]byte, error) {
-		if format == TOML {
-			return restoreTOML(src, path, original)
+	want, ok := lookup(doc, path)
+	return edit(format, src, path, func(src []byte, there value) (edited []byte, otherwise, err error) {
+		switch {
+		case !ok || !there.ok:
+			err = &ConflictError{Path: path, Detail: "is not there"}
+		case format == TOML:
+			edited, err = restoreTOML(src, path, original)
+		default:
+			edited, err = restoreJSON(format, src, path, original)
 		}
-		return restoreJSON(format, src, path, original)
+		return edited, nil, err
 	}, func(_, after value) bool { return after.ok && equal(after.is, want) })
 }
 
@@ -165,14 +169,17 @@ type value struct {
 }
 
 // edit makes an edit and checks it: right reports whether what stands at path then
-// is what it should be.
-func edit(format Format, src []byte, path []string, change func([]byte) ([]byte, error), right func(before, after value) bool) ([]byte, error) {
+// is what it should be. change also returns the error for an edit that comes out
+// otherwise; nil for one that never should.
+func edit(format Format, src []byte, path []string, change func(src []byte, there value) (edited []byte, otherwise, err error), right func(before, after value) bool) ([]byte, error) {
 	text := trimBOM(src)
 	before, err := decode(format, text)
 	if err != nil {
 		return nil, err
 	}
-	edited, err := change(text)
+	var old, now value
+	old.is, old.ok = lookup(before, path)
+	edited, otherwise, err := change(text, old)
 	if err != nil {
 		return nil, err
 	}
@@ -180,14 +187,9 @@ func edit(format Format, src []byte, path []string, change func([]byte) ([]byte,
 		edited = text
 	}
 	after, err := decode(format, edited)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errChecked, err)
-	}
-	var old, now value
-	old.is, old.ok = lookup(before, path)
 	now.is, now.ok = lookup(after, path)
-	if !right(old, now) || !equal(without(before, path), without(after, path)) {
-		return nil, errChecked
+	if err != nil || !right(old, now) || !equal(without(before, path), without(after, path)) {
+		return nil, cmp.Or(otherwise, errChecked)
 	}
 	return append(src[:len(src)-len(text):len(src)-len(text)], edited...), nil
 }
@@ -260,16 +262,7 @@ func equal(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
 		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for key, value := range a {
-			other, ok := b[key]
-			if !ok || !equal(value, other) {
-				return false
-			}
-		}
-		return true
+		return ok && maps.EqualFunc(a, b, equal)
 	case []any:
 		b, ok := b.([]any)
 		return ok && slices.EqualFunc(a, b, equal)
@@ -336,25 +329,12 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 // clip shortens text from a document that goes into a message.
 func clip(s string) string { return text.Cut(s, 80) }
 
-// Snippet returns a document that holds nothing but the entry, for people to
-// copy from. In TOML it can also be put at the end of another document.
+// Snippet returns the entry with the tables that path has around it, for people to
+// copy: a table to put at the end of a document in TOML, and else a member to put
+// between the braces of one.
 func Snippet(format Format, path []string, members []Member) string {
 	if format == TOML {
-		text, _ := appendTable(nil, path, members)
-		return string(text)
+		return tomlTable(path, members, "\n")
 	}
-	return string(newDocument(nil, style{"\n", "  ", " "}, nested(path, members)))
-}
-
-// MemberSnippet returns the entry as a member, with the tables that path has
-// around it, for people to put between the braces of another document.
-func MemberSnippet(format Format, path []string, members []Member) string {
-	if format != TOML {
-		return property(nested(path, members)[0], "", style{"\n", "  ", " "}) + "\n"
-	}
-	var parts []string
-	for _, m := range members {
-		parts = append(parts, m.Key+" = "+tomlValue(m.Value))
-	}
-	return tomlPath(path) + " = { " + strings.Join(parts, ", ") + " }\n"
+	return property(nested(path, members)[0], "", style{"\n", "  ", " "}) + "\n"
 }

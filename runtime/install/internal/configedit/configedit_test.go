@@ -321,13 +321,36 @@ func TestGet(t *testing.T) {
 	}
 }
 
-func TestSnippetIsADocument(t *testing.T) {
+// What people copy is what an edit makes of an empty document.
+func TestSnippet(t *testing.T) {
 	t.Parallel()
 	for _, format := range []configedit.Format{configedit.JSON, configedit.TOML} {
 		text := configedit.Snippet(format, []string{"a", "b c"}, entry())
-		again, err := configedit.Set(format, []byte(text), []string{"a", "b c"}, entry())
-		if err != nil || string(again) != text {
-			t.Errorf("%s\nis not what setting makes: %v", text, err)
+		if format != configedit.TOML {
+			text = "{\n  " + strings.ReplaceAll(text, "\n", "\n  ")
+			text = strings.TrimSuffix(text, "  ") + "}\n"
+		}
+		made, err := configedit.Set(format, nil, []string{"a", "b c"}, entry())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(made), text); diff != "" {
+			t.Errorf("(-set +snippet):\n%s", diff)
+		}
+	}
+}
+
+// Whatever is in a string, TOML that is written has it.
+func TestStringsInTOML(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`C:\a`, `C:\it's`, "C:\\\u0085", "a\nb", "\x7f\x00", "\u2028<&>\"", "é", ""} {
+		path := []string{"a", "b\\\""}
+		src, err := configedit.Set(configedit.TOML, nil, path, []configedit.Member{{Key: "command", Value: text}})
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if got, _, err := configedit.Get(configedit.TOML, src, path); err != nil || got["command"] != text {
+			t.Errorf("%q is %q in %s (%v)", text, got["command"], src, err)
 		}
 	}
 }

@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 const notJSON = " (comments and trailing commas are not allowed in this file)"
@@ -105,8 +106,8 @@ func commentEnd(src []byte, i int) int {
 
 func decodeJSON(format Format, src []byte) (map[string]any, error) {
 	// Readers disagree about what a byte that is no text stands for.
-	if !utf8.Valid(src) {
-		line, column := position(src, len(src)-len(afterText(src)))
+	if at := text.Invalid(string(src)); at >= 0 {
+		line, column := position(src, at)
 		return nil, &SyntaxError{line, column, "a byte that is not UTF-8"}
 	}
 	if format == JSON && checkDepth(src) == nil {
@@ -138,18 +139,6 @@ func decodeJSON(format Format, src []byte) (map[string]any, error) {
 	return doc, nil
 }
 
-// afterText returns src from its first byte on that is not UTF-8.
-func afterText(src []byte) []byte {
-	for len(src) > 0 {
-		r, size := utf8.DecodeRune(src)
-		if r == utf8.RuneError && size == 1 {
-			break
-		}
-		src = src[size:]
-	}
-	return src
-}
-
 // member returns the member that a value at a path has under a name, and its index;
 // nil if there is none. Readers disagree about which of two counts, so two are an
 // error, and so is a value that is no object.
@@ -175,19 +164,15 @@ func member(at *hujson.Value, path []string, name string) (*hujson.ObjectMember,
 // setJSON sets members in the object at path. It edits the tree of a document,
 // which packs to the bytes it was parsed from where nothing is changed.
 func setJSON(format Format, src []byte, path []string, members []Member) ([]byte, error) {
-	root, err := parseJSON(format, src)
+	root, at, missing, err := find(format, src, path)
 	if err != nil {
 		return nil, err
 	}
 	style := styleOf(src, root)
-	if root.Value == nil {
+	switch {
+	case root.Value == nil:
 		return newDocument(src, style, nested(path, members)), nil
-	}
-	at, missing, err := walk(&root, path)
-	if err != nil {
-		return nil, err
-	}
-	if len(missing) > 0 {
+	case len(missing) > 0:
 		insert(src, style, at, nested(missing, members)[0])
 		return pack(root), nil
 	}
@@ -205,25 +190,32 @@ func setJSON(format Format, src []byte, path []string, members []Member) ([]byte
 	return pack(root), nil
 }
 
-// pack returns the text of a document that [parseJSON] has parsed.
-func pack(root hujson.Value) []byte { return bytes.TrimSuffix(root.Pack(), []byte("\n")) }
-
-// walk returns the value at path, or the object it is missing in and what is
-// missing.
-func walk(root *hujson.Value, path []string) (at *hujson.Value, missing []string, err error) {
-	at = root
+// find parses a document and returns the value at path, or the object it is missing
+// in and what is missing.
+func find(format Format, src []byte, path []string) (root, at *hujson.Value, missing []string, err error) {
+	doc, err := parseJSON(format, src)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	at = &doc
 	for i, name := range path {
+		if doc.Value == nil {
+			return &doc, at, path, nil
+		}
 		m, _, err := member(at, path[:i], name)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		if m == nil {
-			return at, path[i:], nil
+			return &doc, at, path[i:], nil
 		}
 		at = &m.Value
 	}
-	return at, nil, nil
+	return &doc, at, nil, nil
 }
+
+// pack returns the text of a document that [parseJSON] has parsed.
+func pack(root *hujson.Value) []byte { return bytes.TrimSuffix(root.Pack(), []byte("\n")) }
 
 // nested wraps members in objects, one for each element of path.
 func nested(path []string, members []Member) []Member {
@@ -244,16 +236,12 @@ func sameJSON(v hujson.Value, want any) bool {
 
 // removeJSON removes a member that is there.
 func removeJSON(format Format, src []byte, path []string) ([]byte, error) {
-	root, err := parseJSON(format, src)
+	last := len(path) - 1
+	root, at, _, err := find(format, src, path[:last])
 	if err != nil {
 		return nil, err
 	}
-	around := path[:len(path)-1]
-	at, _, err := walk(&root, around)
-	if err != nil {
-		return nil, err
-	}
-	_, index, err := member(at, around, path[len(around)])
+	_, index, err := member(at, path[:last], path[last])
 	if err != nil {
 		return nil, err
 	}
@@ -261,28 +249,16 @@ func removeJSON(format Format, src []byte, path []string) ([]byte, error) {
 	return pack(root), nil
 }
 
-// restoreJSON replaces the value at path by that in original.
+// restoreJSON replaces the value at path by that in original. Both are there.
 func restoreJSON(format Format, src []byte, path []string, original []byte) ([]byte, error) {
-	root, to, err := findJSON(format, src, path)
+	root, to, _, err := find(format, src, path)
 	if err != nil {
 		return nil, err
 	}
-	_, from, err := findJSON(format, original, path)
+	_, from, _, err := find(format, original, path)
 	if err != nil {
 		return nil, err
 	}
 	to.Value = from.Value
 	return pack(root), nil
-}
-
-// findJSON returns a document and the value at path in it.
-func findJSON(format Format, src []byte, path []string) (root hujson.Value, at *hujson.Value, err error) {
-	if root, err = parseJSON(format, src); err != nil {
-		return root, nil, err
-	}
-	at, missing, err := walk(&root, path)
-	if err == nil && len(missing) > 0 {
-		err = &ConflictError{Path: path, Detail: "is not there"}
-	}
-	return root, at, err
 }

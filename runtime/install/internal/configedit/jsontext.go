@@ -19,7 +19,7 @@ type style struct {
 func (s style) inline() style { return style{space: s.space} }
 
 // styleOf reads the style off the first member that begins a line.
-func styleOf(src []byte, root hujson.Value) style {
+func styleOf(src []byte, root *hujson.Value) style {
 	s := style{newline: newline(src), unit: "  ", space: " "}
 	for v := range root.All() {
 		obj, ok := v.Value.(*hujson.Object)

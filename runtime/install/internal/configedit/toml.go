@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/BurntSushi/toml"
+	"github.com/tailscale/hujson"
 
 	"github.com/convtools/convtools/runtime/base/tomlpos"
 )
@@ -56,18 +58,13 @@ func decodeTOML(src []byte) (map[string]any, error) {
 
 // setTOML sets members in the table that has a header of that path, and adds one
 // at the end of the document when nothing stands there.
-func setTOML(src []byte, path []string, members []Member) ([]byte, error) {
-	doc, err := decodeTOML(src)
-	if err != nil {
-		return nil, err
-	}
-	there, ok := lookup(doc, path)
-	if !ok {
+func setTOML(src []byte, path []string, there value, members []Member) (edited []byte, otherwise, err error) {
+	if !there.ok {
 		return appendTable(src, path, members)
 	}
-	entry, ok := there.(map[string]any)
+	entry, ok := there.is.(map[string]any)
 	if !ok {
-		return nil, &ConflictError{Path: path, Detail: "is not a table", Fix: makeTable}
+		return nil, nil, &ConflictError{Path: path, Detail: "is not a table", Fix: makeTable}
 	}
 	var missing []Member
 	for _, m := range members {
@@ -76,11 +73,11 @@ func setTOML(src []byte, path []string, members []Member) ([]byte, error) {
 		}
 	}
 	if len(missing) == 0 {
-		return src, nil
+		return src, nil, nil
 	}
 	table, keys, err := findTable(src, path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	end := table
 	edits := []change{}
@@ -105,36 +102,15 @@ func setTOML(src []byte, path []string, members []Member) ([]byte, error) {
 	if len(missing) > 0 {
 		edits = append(edits, change{end.to, end.to, b.String()})
 	}
-	return splice(src, edits...), nil
+	return splice(src, edits...), nil, nil
 }
 
 // appendTable adds a table at the end. That can be impossible.
-func appendTable(src []byte, path []string, members []Member) ([]byte, error) {
-	eol := newline(src)
-	var b strings.Builder
-	if len(bytes.TrimSpace(src)) > 0 {
-		if src[len(src)-1] != '\n' {
-			b.WriteString(eol)
-		}
-		b.WriteString(eol)
-	}
-	b.WriteString("[" + tomlPath(path) + "]" + eol)
-	for _, m := range members {
-		b.WriteString(m.Key + " = " + tomlValue(m.Value) + eol)
-	}
-	out := append(src[:len(src):len(src)], b.String()...)
+func appendTable(src []byte, path []string, members []Member) (edited []byte, otherwise, err error) {
 	conflict := &ConflictError{Path: path[:len(path)-1], Detail: "is written in a form that no table can be added to", Fix: makeTable}
-	if around, err := decodeTOML(src); err == nil {
-		if table, ok := lookup(around, conflict.Path); ok {
-			_, conflict.InBraces = table.(map[string]any)
-		}
-	}
-	if conflict.InBraces {
-		conflict.Fix = "write what is in its braces as tables with headers, [" + tomlPath(conflict.Path) + ".NAME]"
-	}
 	list, err := statements(src)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// The parser that is used here would let a table in braces be added to; TOML
 	// and other parsers do not.
@@ -146,17 +122,29 @@ func appendTable(src []byte, path []string, members []Member) ([]byte, error) {
 		}
 		key := slices.Concat(header, st.Name)
 		if len(key) <= len(path) && slices.Equal(key, path[:len(key)]) {
-			return nil, conflict
+			if src[st.Value] == '{' {
+				conflict.Fix = "write what is in its braces as tables with headers, [" + tomlPath(conflict.Path) + ".NAME]"
+			}
+			return nil, nil, conflict
 		}
 	}
-	doc, err := decodeTOML(out)
-	if err != nil {
-		return nil, conflict
+	eol, gap := newline(src), ""
+	if len(bytes.TrimSpace(src)) > 0 {
+		gap = eol
+		if src[len(src)-1] != '\n' {
+			gap += eol
+		}
 	}
-	if _, ok := lookup(doc, path); !ok { // it is part of a list of tables now
-		return nil, conflict
+	return slices.Concat(src, []byte(gap+tomlTable(path, members, eol))), conflict, nil
+}
+
+// tomlTable writes a table with its header.
+func tomlTable(path []string, members []Member, eol string) string {
+	text := "[" + tomlPath(path) + "]" + eol
+	for _, m := range members {
+		text += m.Key + " = " + tomlValue(m.Value) + eol
 	}
-	return out, nil
+	return text
 }
 
 // findTable returns the header of a table and the keys under it.
@@ -189,13 +177,7 @@ func removeTOML(src []byte, path []string) ([]byte, error) {
 	for _, span := range spans {
 		edits = append(edits, change{emptyLineBefore(src, span.from), span.to, ""})
 	}
-	out := splice(src, edits...)
-	if doc, err := decodeTOML(out); err == nil {
-		if _, ok := lookup(doc, path); !ok {
-			return out, nil
-		}
-	}
-	return nil, noHeader(path)
+	return splice(src, edits...), nil
 }
 
 // tableSpans returns where a table and the tables inside it are written: whole
@@ -272,21 +254,7 @@ func emptyLineBefore(src []byte, offset int) int {
 	return start
 }
 
-func tomlPath(path []string) string {
-	var parts []string
-	for _, part := range path {
-		if part == "" || strings.ContainsFunc(part, notBare) {
-			part = tomlString(part)
-		}
-		parts = append(parts, part)
-	}
-	return strings.Join(parts, ".")
-}
-
-// notBare reports whether a key with this character has to be quoted.
-func notBare(r rune) bool {
-	return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-}
+func tomlPath(path []string) string { return toml.Key(path).String() }
 
 func tomlValue(value any) string {
 	switch v := value.(type) {
@@ -307,23 +275,9 @@ func tomlValue(value any) string {
 // tomlString writes a string. One with backslashes, such as a Windows path, is
 // easier to read between single quotes, where nothing has to be escaped.
 func tomlString(s string) string {
-	plain := strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\'' }) < 0
-	if plain && strings.Contains(s, `\`) {
+	special := func(r rune) bool { return r == '\'' || unicode.IsControl(r) }
+	if strings.Contains(s, `\`) && !strings.ContainsFunc(s, special) {
 		return "'" + s + "'"
 	}
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r < ' ' || r == 0x7f:
-			b.WriteString(`\u00` + string("0123456789abcdef"[r>>4]) + string("0123456789abcdef"[r&15]))
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	return strings.ReplaceAll(string(hujson.String(s)), "\x7f", `\u007f`) // JSON lets it stand
 }

@@ -17,7 +17,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
 // UnrecognisedError is the error for what has no conversation of a known export in it.

@@ -41,6 +41,28 @@ func NewLines(file io.ReaderAt, size int64, buffer *store.Buffer) *Lines {
 	return &Lines{file: file, size: size, buffer: buffer, chunk: Chunk, maxLine: MaxLine}
 }
 
+// Reader reads lines, as [Lines] does.
+type Reader interface {
+	At(ctx context.Context, offset int64) (line []byte, next int64, err error)
+}
+
+// Each calls do for all lines, with the offset of each and of the next one, until it returns
+// false. A line that is left out as it is too long is nil.
+func Each(ctx context.Context, lines Reader, do func(line []byte, offset, next int64) bool) error {
+	for offset := int64(0); ; {
+		line, next, err := lines.At(ctx, offset)
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil && !errors.Is(err, ErrTooLong):
+			return err
+		case !do(line, offset, next):
+			return nil
+		}
+		offset = next
+	}
+}
+
 // At returns the line that begins at an offset, without its line feed, and where the
 // next one begins. The line is valid until the next call. The error is [io.EOF]
 // where no whole line begins there, and [ErrTooLong], with the next line's offset,

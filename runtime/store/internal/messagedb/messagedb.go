@@ -15,8 +15,8 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
-	"github.com/convtools/convtools/runtime/store/internal/sessionid"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -163,7 +163,7 @@ func (s *Store) Place() string { return s.options.Place }
 // ID returns the id of the conversation with a key: the key, or a hash of one that cannot
 // be a part of an id.
 func ID(prefix, key string) transcript.ID {
-	if sessionid.IsName(key) {
+	if history.IsName(key) {
 		return transcript.ID(prefix + key)
 	}
 	return transcript.ID(prefix + "." + hashOf(key))
@@ -172,17 +172,17 @@ func ID(prefix, key string) transcript.ID {
 // ParseID reads an id with a prefix, whose case does not matter. The error is a
 // [*store.BadIDError].
 func ParseID(prefix, text string) (transcript.ID, error) {
-	rest, ok := sessionid.CutPrefix(text, prefix)
+	rest, ok := history.CutPrefix(text, prefix)
 	hashed, isHash := strings.CutPrefix(rest, ".")
-	if !ok || !isHash && !sessionid.IsName(rest) || isHash && !isHashed(hashed) {
-		return "", sessionid.Bad(text, fmt.Sprintf("expected %q and the id of a conversation", prefix))
+	if !ok || !isHash && !history.IsName(rest) || isHash && !isHashed(hashed) {
+		return "", history.BadID(text, fmt.Sprintf("expected %q and the id of a conversation", prefix))
 	}
 	return transcript.ID(prefix + rest), nil
 }
 
 // Claims reports whether a text can only be meant as an id with a prefix.
 func Claims(prefix, text string) bool {
-	_, ok := sessionid.CutPrefix(text, prefix)
+	_, ok := history.CutPrefix(text, prefix)
 	return ok
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/convtools/convtools/gen/prove"
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/output"
 )
 
 func decode(t testing.TB, arguments string) coerce.Object {
@@ -272,7 +273,7 @@ func TestRecordsDecode(t *testing.T) {
 	t.Parallel()
 	var books []FindBook
 	record := `[{"id":"b1","year":null,"lent_at":null,"signed":true,"title":"T","tags":["a"],"Room":"x","hits":[{"page":1}]}]`
-	if err := contract.DecodeRecords("t", "c", []byte(record), &books); err != nil {
+	if err := output.Decode("t", "c", output.Shape{}, []byte(record), &books); err != nil {
 		t.Fatal(err)
 	}
 	want := []FindBook{{ID: "b1", Signed: new(true), Title: "T", Tags: []string{"a"}}}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -217,40 +217,14 @@ func (s *Scanner) close() {
 func (s *Scanner) scanEvent() bool {
 	e := &s.event
 	e.data, e.start, e.present = s.Data, s.Pos, 0
-	s.Pos++
-	for first := true; ; first = false {
-		if !s.Space() {
-			return false
-		}
-		if first && s.Data[s.Pos] == '}' {
-			s.Pos++
-			break
-		}
-		if s.Data[s.Pos] != '"' {
-			return s.fail(DamageSyntax, s.Pos, "expected a key in quotes, found "+jsontext.Describe(s.Data[s.Pos]))
-		}
-		key, ok := s.Key()
-		if !ok {
-			return false
-		}
-		start := s.Pos
-		if !s.Value(2) { // in the array and the event
-			return false
-		}
+	whole := s.Object(1, func(key, value []byte) bool { // in the array
 		if f, known := fieldOf(key); known {
-			e.set(f, span{start, s.Pos})
+			e.set(f, span{s.Pos - len(value), s.Pos})
 		}
-		if !s.Space() {
-			return false
-		}
-		c := s.Data[s.Pos]
-		s.Pos++
-		if c == '}' {
-			break
-		}
-		if c != ',' {
-			return s.fail(DamageSyntax, s.Pos-1, "expected ',' or '}' after a value, found "+jsontext.Describe(c))
-		}
+		return true
+	})
+	if !whole {
+		return false
 	}
 	e.end = s.Pos
 	e.Index, e.Offset = s.count, s.base+int64(e.start)

@@ -1,4 +1,7 @@
-package coerce
+// Package formats judges texts by the formats that JSON Schema names.
+//
+// It never changes a text, and looks nothing up.
+package formats
 
 import (
 	"net/netip"

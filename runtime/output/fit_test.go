@@ -1,10 +1,11 @@
-package envelope_test
+package output_test
 
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/output"
 )
 
 // TestFit compares with trying every number of records.
@@ -22,11 +23,11 @@ func TestFit(t *testing.T) {
 		for limit := range 140 {
 			want := -1
 			for kept := range n + 1 {
-				if envelope.Chars(render(kept)) <= limit {
+				if utf8.RuneCount(render(kept)) <= limit {
 					want = kept
 				}
 			}
-			got, ok := envelope.Fit(limit, n, render)
+			got, ok := output.Fit(limit, n, render)
 			if ok != (want >= 0) || ok && string(got) != string(render(want)) {
 				t.Fatalf("limit %d, %d records: got %q, %v, want %d of them", limit, n, got, ok, want)
 			}
@@ -37,7 +38,7 @@ func TestFit(t *testing.T) {
 func TestFitRendersOnceWhereAllFits(t *testing.T) {
 	t.Parallel()
 	calls := 0
-	if _, ok := envelope.Fit(10, 1000, func(int) []byte { calls++; return nil }); !ok || calls != 1 {
+	if _, ok := output.Fit(10, 1000, func(int) []byte { calls++; return nil }); !ok || calls != 1 {
 		t.Errorf("ok %v after %d renderings", ok, calls)
 	}
 }
@@ -56,7 +57,7 @@ func TestFitText(t *testing.T) {
 		}
 		whole := render(s, 0, 0)
 		for limit := range 180 {
-			got, ok := envelope.FitText(limit, s, render)
+			got, ok := output.FitText(limit, s, render)
 			switch {
 			case len([]rune(string(whole))) <= limit:
 				if string(got) != string(whole) || !ok {

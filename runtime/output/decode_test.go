@@ -1,4 +1,4 @@
-package contract_test
+package output_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/output"
 )
 
 type commit struct {
@@ -23,23 +24,23 @@ type commit struct {
 
 func TestDecodeOutput(t *testing.T) {
 	t.Parallel()
-	fields := []contract.OutputField{{Name: "hash", Type: "string"}, {Name: "at", Type: "time"}, {Name: "lines", Type: "integer"}, {Name: "merged", Type: "boolean"}, {Name: "text", Type: "string"}}
-	log := contract.Output{Form: contract.OutputDelimited, Fields: fields, Separator: "\x1f", End: "\x00"}
-	table := contract.Output{Form: contract.OutputDelimited, Fields: fields[:1], Separator: "\t", End: "\n"}
-	status := contract.Output{Form: contract.OutputRegexp, Fields: []contract.OutputField{{Name: "lines", Type: "integer"}, {Name: "text", Type: "string"}}, Pattern: `^\s*(?P<lines>[0-9]*) (?P<text>.*)$`}
-	whole := contract.Output{Form: contract.OutputText, Fields: fields[4:]}
-	lines := contract.Output{Form: contract.OutputJSONLines}
-	nested := contract.Output{Form: contract.OutputJSON, Path: []string{"data", "items"}}
-	sparse := contract.Output{Form: contract.OutputJSON, Path: []string{"data", "items"}, MayBeAbsent: true}
-	pages := contract.Output{Form: contract.OutputJSON, Path: []string{"[]", "items"}}
-	object := contract.Output{Form: contract.OutputJSONObject, Path: []string{"1", "commit"}}
-	skipping := contract.Output{Form: contract.OutputDelimited, Fields: fields[:1], Separator: "\t", End: "\n", Skip: "^(HASH|total [0-9]+|)$"}
+	fields := []output.Field{{Name: "hash", Type: "string"}, {Name: "at", Type: "time"}, {Name: "lines", Type: "integer"}, {Name: "merged", Type: "boolean"}, {Name: "text", Type: "string"}}
+	log := output.Shape{Form: output.Delimited, Fields: fields, Separator: "\x1f", End: "\x00"}
+	table := output.Shape{Form: output.Delimited, Fields: fields[:1], Separator: "\t", End: "\n"}
+	status := output.Shape{Form: output.Regexp, Fields: []output.Field{{Name: "lines", Type: "integer"}, {Name: "text", Type: "string"}}, Pattern: `^\s*(?P<lines>[0-9]*) (?P<text>.*)$`}
+	whole := output.Shape{Form: output.Text, Fields: fields[4:]}
+	lines := output.Shape{Form: output.JSONLines}
+	nested := output.Shape{Form: output.JSON, Path: []string{"data", "items"}}
+	sparse := output.Shape{Form: output.JSON, Path: []string{"data", "items"}, MayBeAbsent: true}
+	pages := output.Shape{Form: output.JSON, Path: []string{"[]", "items"}}
+	object := output.Shape{Form: output.JSONObject, Path: []string{"1", "commit"}}
+	skipping := output.Shape{Form: output.Delimited, Fields: fields[:1], Separator: "\t", End: "\n", Skip: "^(HASH|total [0-9]+|)$"}
 	skippingLines := status
 	skippingLines.Skip = "^#"
 	at := time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC)
 	for _, tc := range []struct {
 		name   string
-		output contract.Output
+		shape  output.Shape
 		stdout string
 		want   []commit
 		fails  string
@@ -89,7 +90,7 @@ func TestDecodeOutput(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			var got []commit
-			err := contract.DecodeOutput("log", "git", tc.output, []byte(tc.stdout), &got)
+			err := output.Decode("log", "git", tc.shape, []byte(tc.stdout), &got)
 			if tc.fails != "" {
 				var failure *contract.Error
 				if !errors.As(err, &failure) || !strings.Contains(err.Error(), tc.fails) || !strings.HasPrefix(err.Error(), `The command line "git" that log runs did not print the records it should: `) {
@@ -109,7 +110,7 @@ func TestDecodeOutput(t *testing.T) {
 		First  string   `json:"commits.0.hash"`
 		Lines  *int     `json:"size.lines"`
 	}
-	issues := contract.Output{Form: contract.OutputJSON, Fields: []contract.OutputField{
+	issues := output.Shape{Form: output.JSON, Fields: []output.Field{
 		{Name: "author.name", Path: []string{"author", "name"}},
 		{Name: "labels[].name", Path: []string{"labels", "[]", "name"}},
 		{Name: "commits.0.hash", Path: []string{"commits", "0", "hash"}},
@@ -132,7 +133,7 @@ func TestDecodeOutput(t *testing.T) {
 		{`["a"]`, nil, "a record is a JSON string"},
 	} {
 		var got []issue
-		err := contract.DecodeOutput("issues", "gh", issues, []byte(tc.stdout), &got)
+		err := output.Decode("issues", "gh", issues, []byte(tc.stdout), &got)
 		if tc.fails != "" && (err == nil || !strings.Contains(err.Error(), tc.fails)) {
 			t.Errorf("%s: error %v, want %q", tc.stdout, err, tc.fails)
 		}
@@ -141,8 +142,8 @@ func TestDecodeOutput(t *testing.T) {
 		}
 	}
 	var texts []string
-	plain := contract.Output{Form: contract.OutputDelimited, End: "\n"}
-	if err := contract.DecodeOutput("ls", "git", plain, []byte("a b\n\"c\"\n"), &texts); err != nil || !cmp.Equal(texts, []string{"a b", `"c"`}) {
+	plain := output.Shape{Form: output.Delimited, End: "\n"}
+	if err := output.Decode("ls", "git", plain, []byte("a b\n\"c\"\n"), &texts); err != nil || !cmp.Equal(texts, []string{"a b", `"c"`}) {
 		t.Errorf("texts %q, %v", texts, err)
 	}
 }
@@ -161,8 +162,8 @@ func FuzzPaths(f *testing.F) {
 		steps := strings.Split(path, ".")
 		want, ok := naive(want, steps)
 		var got []map[string]any
-		output := contract.Output{Form: contract.OutputJSONObject, Fields: []contract.OutputField{{Name: "\x00", Path: steps}}}
-		err := contract.DecodeOutput("t", "c", output, []byte(record), &got)
+		shape := output.Shape{Form: output.JSONObject, Fields: []output.Field{{Name: "\x00", Path: steps}}}
+		err := output.Decode("t", "c", shape, []byte(record), &got)
 		switch {
 		case (err == nil) != ok:
 			t.Errorf("%s of %s: error %v, want one: %v", path, record, err, !ok)
@@ -213,12 +214,12 @@ func FuzzDecodeOutput(f *testing.F) {
 	f.Add([]byte("a\x1fb\x00c\x1fd\x00"))
 	f.Add([]byte("\xff\x00\"\\\x1f"))
 	f.Fuzz(func(t *testing.T, stdout []byte) {
-		output := contract.Output{
-			Form: contract.OutputDelimited, Separator: "\x1f", End: "\x00",
-			Fields: []contract.OutputField{{Name: "a", Type: "string"}, {Name: "b", Type: "string"}},
+		shape := output.Shape{
+			Form: output.Delimited, Separator: "\x1f", End: "\x00",
+			Fields: []output.Field{{Name: "a", Type: "string"}, {Name: "b", Type: "string"}},
 		}
 		var records []struct{ A, B json.RawMessage }
-		err := contract.DecodeOutput("t", "c", output, stdout, &records)
+		err := output.Decode("t", "c", shape, stdout, &records)
 		ends := strings.Count(strings.TrimSuffix(string(stdout), "\x00"), "\x00") + 1
 		if len(stdout) == 0 {
 			ends = 0

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -22,12 +22,16 @@ func FuzzObject(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		keys := 0
-		ok := jsontext.Object(data, func(key, value []byte) {
+		ok := jsontext.Read(data)
+		for m := range jsontext.Members(bytes.TrimLeft(data, " \t\r\n")) {
 			keys++
-			if bytes.IndexByte(data, '\\') < 0 && !json.Valid(value) && json.Valid(data) {
-				t.Errorf("%q is a member of %q", value, data)
+			if bytes.IndexByte(data, '\\') < 0 && !json.Valid(m.Value) && json.Valid(data) {
+				t.Errorf("%q is a member of %q", m.Value, data)
 			}
-		})
+			if value := jsontext.Get(data, string(m.Key)); value == nil {
+				t.Errorf("Get does not find %q in %q", m.Key, data)
+			}
+		}
 		var object map[string]any
 		if json.Unmarshal(data, &object) == nil && object != nil {
 			depth, deepest := 0, 0

@@ -1,4 +1,6 @@
-package app
+// Package declared is the family of tools that specs declare to the last detail: each is a
+// command line. It knows none of them by name.
+package declared
 
 import (
 	"context"
@@ -23,10 +25,10 @@ func runner(lines contract.CommandLines) commandline.Runner {
 	return commandline.Runner{Lines: lines, Getenv: os.Getenv, Process: process.Exec{}}
 }
 
-// Declared returns the family of all tools of a project, for [Program.Families]: what
+// Families returns the family of all tools of a project, for the Families of a program: what
 // the generated functions Tools and CommandLines return, and the Call of the generated
 // Handlers.
-func Declared(tools []contract.Tool, call func(context.Context, contract.Call) (string, error), lines contract.CommandLines) func(*toolset.Host) []toolset.Family {
+func Families(tools []contract.Tool, call func(context.Context, contract.Call) (string, error), lines contract.CommandLines) func(*toolset.Host) []toolset.Family {
 	return func(host *toolset.Host) []toolset.Family {
 		return []toolset.Family{{
 			Name:     host.Name,

@@ -1,4 +1,9 @@
-package contract
+// Package output is what generated code needs of a tool whose work is a command line: what
+// a program printed becomes records, an exit code becomes an error, and an answer keeps to
+// its size.
+//
+// It runs nothing, and never takes a part of what was printed for all of it.
+package output
 
 import (
 	"bytes"
@@ -6,39 +11,44 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/coerce"
+	"github.com/convtools/convtools/runtime/contract"
 )
 
 // Forms of what a command line prints. The zero form is an array in JSON, or an object
 // with one in its member data.
 const (
-	OutputJSON       = "json"        // one value, with the array of records at Path
-	OutputJSONObject = "json_object" // one value, with the one record at Path
-	OutputJSONLines  = "json_lines"  // a record on each line
-	OutputDelimited  = "delimited"   // records that end with End, of fields with Separator between them
-	OutputRegexp     = "regexp"      // a record on each line, whose fields are the groups of Pattern
-	OutputText       = "text"        // one record, with the whole text
+	JSON       = "json"        // one value, with the array of records at Path
+	JSONObject = "json_object" // one value, with the one record at Path
+	JSONLines  = "json_lines"  // a record on each line
+	Delimited  = "delimited"   // records that end with End, of fields with Separator between them
+	Regexp     = "regexp"      // a record on each line, whose fields are the groups of Pattern
+	Text       = "text"        // one record, with the whole text
 )
 
-// Output is how a command line prints its records.
-type Output struct {
+// Shape is how a command line prints its records.
+type Shape struct {
 	Form string
 	// Path leads to the records within JSON, as that of a field does within a record.
 	Path []string
 	// MayBeAbsent reports whether no text, and null or nothing at Path, are no records.
 	MayBeAbsent    bool
-	Fields         []OutputField
+	Fields         []Field
 	Separator, End string
 	Pattern        string
 	Skip           string // pattern of lines or records that are none
 }
 
-// OutputField is a field of a record. Where records are JSON, those that stand right
+// Field is a field of a record. Where records are JSON, those that stand right
 // in a record need none; where they are not, a record without fields is a text.
-type OutputField struct {
+type Field struct {
 	Name string // key that the record is read by
 	Type string // "string", "integer", "boolean" or "time", where the record is no JSON
 	// Path leads to it within JSON: each step is a member of an object, the number of
@@ -46,13 +56,16 @@ type OutputField struct {
 	Path []string
 }
 
+// maxShown is how many characters of what was printed an error repeats.
+const maxShown = 80
+
 // EveryItem is the step of a path that leads to all items of an array.
 const EveryItem = "[]"
 
-// DecodeOutput reads what a command line printed into records, a pointer to a slice.
+// Decode reads what a command line printed into records, a pointer to a slice.
 // What is not of the form it should have is an error: half an answer must not look
 // like a short one. No text at all is no records, except where it should be JSON.
-func DecodeOutput(tool, cli string, output Output, stdout []byte, records any) error {
+func Decode(tool, cli string, output Shape, stdout []byte, records any) error {
 	array, err := output.array(stdout)
 	if err == nil {
 		err = json.Unmarshal(array, records)
@@ -60,20 +73,20 @@ func DecodeOutput(tool, cli string, output Output, stdout []byte, records any) e
 	if err == nil {
 		return nil
 	}
-	return &Error{
+	return &contract.Error{
 		Message: "The command line " + strconv.Quote(cli) + " that " + tool + " runs did not print the records it should: " + reason(err) + ".",
 		Err:     err,
 	}
 }
 
 // array returns the records as one JSON array.
-func (o Output) array(stdout []byte) (json.RawMessage, error) {
+func (o Shape) array(stdout []byte) (json.RawMessage, error) {
 	switch o.Form {
-	case OutputDelimited:
+	case Delimited:
 		return o.delimited(stdout)
-	case OutputRegexp:
+	case Regexp:
 		return o.matched(stdout)
-	case OutputText:
+	case Text:
 		if len(stdout) == 0 {
 			return noRecords(), nil
 		}
@@ -89,9 +102,9 @@ func (o Output) array(stdout []byte) (json.RawMessage, error) {
 func noRecords() json.RawMessage { return json.RawMessage("[]") }
 
 // jsonArray returns records in JSON as one array.
-func (o Output) jsonArray(stdout []byte) (json.RawMessage, error) {
+func (o Shape) jsonArray(stdout []byte) (json.RawMessage, error) {
 	switch {
-	case o.Form == OutputJSONLines:
+	case o.Form == JSONLines:
 		return jsonLines(stdout)
 	case o.MayBeAbsent && len(bytes.TrimSpace(stdout)) == 0:
 		return noRecords(), nil
@@ -110,9 +123,9 @@ func (o Output) jsonArray(stdout []byte) (json.RawMessage, error) {
 		return noRecords(), nil
 	case value == nil:
 		return nil, fmt.Errorf("there is no %s in it", cmp.Or(strings.Join(o.Path, "."), "value"))
-	case o.Form == OutputJSONObject && value[0] == '{':
+	case o.Form == JSONObject && value[0] == '{':
 		return slices.Concat(json.RawMessage("["), value, json.RawMessage("]")), nil
-	case o.Form == OutputJSONObject:
+	case o.Form == JSONObject:
 		return nil, errors.New("it is no object")
 	case value[0] != '[':
 		return nil, errors.New("it is no array")
@@ -121,7 +134,7 @@ func (o Output) jsonArray(stdout []byte) (json.RawMessage, error) {
 }
 
 // withFields puts what is deep inside of a record where it is read.
-func (o Output) withFields(array json.RawMessage) (json.RawMessage, error) {
+func (o Shape) withFields(array json.RawMessage) (json.RawMessage, error) {
 	var raw []json.RawMessage
 	if err := json.Unmarshal(array, &raw); err != nil {
 		return nil, err
@@ -211,7 +224,7 @@ func followEach(items []json.RawMessage, path []string) (json.RawMessage, error)
 }
 
 // delimited returns records with separators as one JSON array.
-func (o Output) delimited(stdout []byte) (json.RawMessage, error) {
+func (o Shape) delimited(stdout []byte) (json.RawMessage, error) {
 	return o.records(pieces(stdout, o.End), "record", func(record string) ([]string, error) {
 		if len(o.Fields) == 0 {
 			return []string{record}, nil
@@ -225,7 +238,7 @@ func (o Output) delimited(stdout []byte) (json.RawMessage, error) {
 }
 
 // matched returns lines that a pattern takes apart as one JSON array.
-func (o Output) matched(stdout []byte) (json.RawMessage, error) {
+func (o Shape) matched(stdout []byte) (json.RawMessage, error) {
 	re, err := regexp.Compile(o.Pattern)
 	if err != nil {
 		return nil, err
@@ -233,7 +246,7 @@ func (o Output) matched(stdout []byte) (json.RawMessage, error) {
 	return o.records(pieces(stdout, "\n"), "line", func(line string) ([]string, error) {
 		groups := re.FindStringSubmatch(line)
 		if groups == nil {
-			return nil, fmt.Errorf("is %s, which does not match the pattern", show(line))
+			return nil, fmt.Errorf("is %s, which does not match the pattern", text.Cut(coerce.JSON(line), maxShown))
 		}
 		values := make([]string, len(o.Fields))
 		for i, f := range o.Fields {
@@ -273,7 +286,7 @@ func pieces(text []byte, end string) []string {
 }
 
 // records makes JSON of pieces of text; what is what a piece is called.
-func (o Output) records(list []string, what string, fields func(string) ([]string, error)) (json.RawMessage, error) {
+func (o Shape) records(list []string, what string, fields func(string) ([]string, error)) (json.RawMessage, error) {
 	var skip *regexp.Regexp
 	if o.Skip != "" {
 		var err error
@@ -303,16 +316,16 @@ func (o Output) records(list []string, what string, fields func(string) ([]strin
 }
 
 // record writes one record. A field that is empty is left out, unless it is text.
-func (o Output) record(b *bytes.Buffer, values []string) error {
+func (o Shape) record(b *bytes.Buffer, values []string) error {
 	if len(o.Fields) == 0 {
-		b.WriteString(encode(values[0]))
+		b.WriteString(coerce.JSON(values[0]))
 		return nil
 	}
 	b.WriteByte('{')
 	first := true
 	for i, f := range o.Fields {
 		value := values[i]
-		text := encode(value)
+		written := coerce.JSON(value)
 		switch {
 		case f.Type == "string":
 		case value == "":
@@ -320,22 +333,93 @@ func (o Output) record(b *bytes.Buffer, values []string) error {
 		case f.Type == "integer":
 			n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 			if err != nil {
-				return fmt.Errorf("has %s for %s, which is no integer", show(value), f.Name)
+				return fmt.Errorf("has %s for %s, which is no integer", text.Cut(coerce.JSON(value), maxShown), f.Name)
 			}
-			text = strconv.FormatInt(n, 10)
+			written = strconv.FormatInt(n, 10)
 		case f.Type == "boolean":
 			yes, err := strconv.ParseBool(strings.TrimSpace(value))
 			if err != nil {
-				return fmt.Errorf("has %s for %s, which is neither true nor false", show(value), f.Name)
+				return fmt.Errorf("has %s for %s, which is neither true nor false", text.Cut(coerce.JSON(value), maxShown), f.Name)
 			}
-			text = strconv.FormatBool(yes)
+			written = strconv.FormatBool(yes)
 		}
 		if !first {
 			b.WriteByte(',')
 		}
 		first = false
-		b.WriteString(encode(f.Name) + ":" + text)
+		b.WriteString(coerce.JSON(f.Name) + ":" + written)
 	}
 	b.WriteByte('}')
 	return nil
+}
+
+func recordArray(stdout []byte) (json.RawMessage, error) {
+	value, err := oneValue(stdout)
+	if err != nil {
+		return nil, err
+	}
+	switch value[0] {
+	case '[':
+		return value, nil
+	case '{':
+		var document struct {
+			Data json.RawMessage `json:"data"`
+		}
+		if err := json.Unmarshal(value, &document); err != nil {
+			return nil, err
+		}
+		if len(document.Data) > 0 && document.Data[0] == '[' {
+			return document.Data, nil
+		}
+		return nil, errors.New(`it printed an object without an array named "data"`)
+	default:
+		return nil, errors.New("it printed a single value and no array")
+	}
+}
+
+// oneValue reads text that is one JSON value, whole.
+func oneValue(stdout []byte) (json.RawMessage, error) {
+	if len(bytes.TrimSpace(stdout)) == 0 {
+		return nil, errors.New("it printed nothing")
+	}
+	dec := json.NewDecoder(bytes.NewReader(stdout))
+	var value json.RawMessage
+	if err := dec.Decode(&value); err != nil {
+		return nil, err
+	}
+	end := dec.InputOffset()
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("there is more text after the JSON value, from byte %d", end)
+	}
+	return value, nil
+}
+
+func reason(err error) string {
+	var syntax *json.SyntaxError
+	var mismatch *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the JSON text ends too early"
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("%s, at byte %d", syntax, syntax.Offset)
+	case errors.As(err, &mismatch) && mismatch.Field != "":
+		return fmt.Sprintf("%s is a JSON %s where %s is expected", text.Quote(mismatch.Field), mismatch.Value, goKind(mismatch))
+	case errors.As(err, &mismatch):
+		return fmt.Sprintf("a record is a JSON %s", mismatch.Value)
+	default:
+		return err.Error()
+	}
+}
+
+func goKind(e *json.UnmarshalTypeError) string {
+	switch e.Type.Kind().String() {
+	case "int":
+		return "an integer"
+	case "bool":
+		return "a boolean"
+	case "slice":
+		return "an array"
+	default:
+		return "a string"
+	}
 }

@@ -3,7 +3,6 @@ package jsontext
 import (
 	"bytes"
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/convtools/convtools/runtime/transcript"
@@ -117,89 +116,6 @@ func (w *Writer) appendString(dst, raw []byte) []byte {
 	return transcript.CloseQuoted(transcript.AppendUnescaped(dst, raw), start)
 }
 
-// Member is a key, as it stands between its quotes, and its raw value.
-type Member struct{ Key, Value []byte }
-
-// Members walks the members of a JSON object, up to the first failure; any other
-// value has none.
-func Members(raw []byte) iter.Seq[Member] {
-	return func(yield func(Member) bool) {
-		if len(raw) == 0 || raw[0] != '{' {
-			return
-		}
-		c := Cursor{Data: raw, Pos: 1}
-		for c.Space() && raw[c.Pos] == '"' {
-			key, ok := c.Key()
-			start := c.Pos
-			if !ok || !c.Value(2) || !yield(Member{key, raw[start:c.Pos]}) || !c.Space() {
-				return
-			}
-			c.Pos++ // ',' or '}'
-			if c.Pos == len(raw) {
-				return
-			}
-		}
-	}
-}
-
-// Object hands over the members of a JSON object, up to the first failure, and
-// reports whether data is that object, whole, with nothing but white space around it.
-func Object(data []byte, member func(key, value []byte)) bool {
-	c := Cursor{Data: data}
-	if !c.Space() || data[c.Pos] != '{' {
-		return false
-	}
-	c.Pos++
-	for first := true; ; first = false {
-		if !c.Space() {
-			return false
-		}
-		if first && data[c.Pos] == '}' {
-			c.Pos++
-			break
-		}
-		if data[c.Pos] != '"' {
-			return false
-		}
-		key, ok := c.Key()
-		start := c.Pos
-		if !ok || !c.Value(1) {
-			return false
-		}
-		member(key, data[start:c.Pos])
-		if !c.Space() {
-			return false
-		}
-		b := data[c.Pos]
-		c.Pos++
-		if b == '}' {
-			break
-		}
-		if b != ',' {
-			return false
-		}
-	}
-	return SkipSpace(data, c.Pos) == len(data)
-}
-
-// Elements walks the elements of a JSON array, up to the first failure; any other
-// value has none.
-func Elements(raw []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		if len(raw) == 0 || raw[0] != '[' {
-			return
-		}
-		c := Cursor{Data: raw, Pos: 1}
-		for c.Space() && raw[c.Pos] != ']' {
-			start := c.Pos
-			if !c.Value(2) || !yield(raw[start:c.Pos]) || !c.Space() || raw[c.Pos] != ',' {
-				return
-			}
-			c.Pos++
-		}
-	}
-}
-
 // IsEmpty reports whether raw is {} or [].
 func IsEmpty(raw []byte) bool {
 	if len(raw) < 2 || raw[0] != '{' && raw[0] != '[' {
@@ -214,23 +130,4 @@ func isDelimiter(c byte) bool {
 		return true
 	}
 	return false
-}
-
-// Unquote returns what stands between the quotes when raw is a JSON string.
-func Unquote(raw []byte) ([]byte, bool) {
-	if len(raw) < 2 || raw[0] != '"' {
-		return nil, false
-	}
-	return raw[1 : len(raw)-1], true
-}
-
-// HasEscape reports whether a string has an escape.
-func HasEscape(raw []byte) bool { return bytes.IndexByte(raw, '\\') >= 0 }
-
-// KeyIs reports whether a key, as it stands between its quotes, spells name.
-func KeyIs(key []byte, name string) bool {
-	if string(key) == name {
-		return true
-	}
-	return HasEscape(key) && len(key) <= len(name)*len(`\u0000`) && string(transcript.AppendUnescaped(nil, key)) == name
 }

@@ -1,4 +1,4 @@
-package contract_test
+package output_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/output"
 )
 
 type record struct {
@@ -44,7 +45,7 @@ func TestDecodeRecords(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			var got []record
-			err := contract.DecodeRecords("tool_x", "cli", []byte(tc.stdout), &got)
+			err := output.Decode("tool_x", "cli", output.Shape{}, []byte(tc.stdout), &got)
 			if tc.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.err) || !strings.HasPrefix(err.Error(), `The command line "cli" that tool_x runs did not print`) {
 					t.Fatalf("error %v, want one with %q", err, tc.err)
@@ -64,7 +65,7 @@ func TestDecodeRecords(t *testing.T) {
 func TestDecodeRecordsKeepsTheCause(t *testing.T) {
 	t.Parallel()
 	var got []record
-	err := contract.DecodeRecords("t", "c", []byte(`[{"count":"2"}]`), &got)
+	err := output.Decode("t", "c", output.Shape{}, []byte(`[{"count":"2"}]`), &got)
 	var mismatch *json.UnmarshalTypeError
 	if !errors.As(err, &mismatch) {
 		t.Errorf("the cause of %v is not found", err)
@@ -83,13 +84,13 @@ func TestCommandFailed(t *testing.T) {
 			{Exit: 3, Stderr: []byte(said), Stdout: []byte("\n")},
 			{Exit: 3, Stderr: []byte(" \n"), Stdout: []byte(said)}, // programs complain there too
 		} {
-			if got := contract.CommandFailed("tool_x", "cli", result).Error(); got != want {
+			if got := output.CommandFailed("tool_x", "cli", result).Error(); got != want {
 				t.Errorf("error %q, want %q", got, want)
 			}
 		}
 	}
 	long := contract.CommandResult{Exit: 3, Stderr: []byte("begin" + strings.Repeat("日", 100_000) + "end"), Stdout: []byte("[]")}
-	got := contract.CommandFailed("tool_x", "cli", long).Error()
+	got := output.CommandFailed("tool_x", "cli", long).Error()
 	if n := utf8.RuneCountInString(got); n > 2200 || !strings.Contains(got, "begin") || !strings.HasSuffix(got, "end") || !strings.Contains(got, "98008 characters omitted") {
 		t.Errorf("error of %d characters: %.100q", n, got)
 	}
@@ -97,7 +98,7 @@ func TestCommandFailed(t *testing.T) {
 
 func TestExitFailures(t *testing.T) {
 	t.Parallel()
-	failures := []contract.ExitFailure{
+	failures := []output.ExitFailure{
 		{Exit: 4, Reason: "The store is locked. Try again.", Transient: true},
 		{Exit: 5, Reason: "There is no such shelf. List them first.", Caller: true},
 	}
@@ -107,7 +108,7 @@ func TestExitFailures(t *testing.T) {
 		5: {Message: `There is no such shelf. List them first. The command line "cli" that tool_x runs ended with exit code 5 and said nothing about why.`, Caller: true},
 	} {
 		var got *contract.Error
-		if err := contract.CommandFailed("tool_x", "cli", contract.CommandResult{Exit: exit}, failures...); !errors.As(err, &got) || *got != want {
+		if err := output.CommandFailed("tool_x", "cli", contract.CommandResult{Exit: exit}, failures...); !errors.As(err, &got) || *got != want {
 			t.Errorf("exit code %d: %+v, want %+v", exit, got, want)
 		}
 	}

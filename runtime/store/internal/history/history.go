@@ -1,0 +1,171 @@
+// Package history is what the stores of the sessions that programs record on this machine do
+// alike: where their homes are, ids that consist of a prefix, which names the program, and the
+// id of a session, and what is reported of files.
+//
+// It knows no format of a file, and opens none.
+package history
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
+	"github.com/convtools/convtools/runtime/store/project"
+	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/trust"
+)
+
+// Store is a store of the sessions of a program. It holds no open files and is safe for
+// concurrent use. It implements [store.Store] but for Open.
+type Store struct {
+	Kind    string // its name
+	Dir     string // where it is
+	Parse   func(text string) (transcript.ID, error)
+	Project *project.Project
+	Getenv  func(string) string
+	Facts   *facts.Book
+}
+
+// New returns a store of a kind in a directory.
+func New(o store.Options, kind, dir string, parse func(text string) (transcript.ID, error)) Store {
+	return Store{kind, dir, parse, o.Project, o.Env(), o.Facts.Of(kind, dir)}
+}
+
+// Name implements [store.Store].
+func (s *Store) Name() string { return s.Kind }
+
+// Place implements [store.Store].
+func (s *Store) Place() string { return s.Dir }
+
+// ParseID implements [store.Store].
+func (s *Store) ParseID(text string) (transcript.ID, error) { return s.Parse(text) }
+
+// Problem returns what is wrong with a file, whose name below the place of the store has slashes.
+func (s *Store) Problem(id transcript.ID, kind store.ProblemKind, file string, err error) store.Problem {
+	return Problem(id, kind, filepath.Join(s.Dir, filepath.FromSlash(file)), err)
+}
+
+// Problem returns what is wrong with a file at a path, which the error need not repeat.
+func Problem(id transcript.ID, kind store.ProblemKind, path string, err error) store.Problem {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return store.Problem{ID: id, Kind: kind, Path: path, Err: err}
+}
+
+// Missing returns the error for an id that no conversation of a session has, with those that
+// are spelled most alike. unread are parts of the store that may have it.
+func (s *Store) Missing(ctx context.Context, session store.Session, want transcript.ID, unread []store.Problem) error {
+	all, _, err := session.List(ctx, store.Live|store.Archived)
+	if err != nil {
+		return err
+	}
+	ids := make([]transcript.ID, len(all))
+	for i := range all {
+		ids[i] = all[i].ID
+	}
+	return NotFound(want, s.Dir, ids, unread)
+}
+
+// NotFound returns the error for an id that no conversation at a place has, with those of all
+// that are spelled most alike.
+func NotFound(want transcript.ID, place string, all []transcript.ID, unread []store.Problem) error {
+	const most, mostTypos = 3, 8
+	missing := &store.NotFoundError{IDs: []transcript.ID{want}, Place: place, Unread: slices.Clone(unread)}
+	typos := map[transcript.ID]int{}
+	for _, id := range all {
+		if n, alike := near.Edits(string(want), string(id), mostTypos); alike {
+			typos[id] = n
+			missing.Nearest = append(missing.Nearest, id)
+		}
+	}
+	slices.SortFunc(missing.Nearest, func(a, b transcript.ID) int {
+		return cmp.Or(cmp.Compare(typos[a], typos[b]), a.Compare(b))
+	})
+	missing.Nearest = missing.Nearest[:min(len(missing.Nearest), most)]
+	return missing
+}
+
+// InHome returns a path in the user's home directory, or "" where the environment does not
+// tell where that is.
+func InHome(getenv func(string) string, elem ...string) string {
+	home := trust.Home(getenv)
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{home}, elem...)...)
+}
+
+// CutPrefix returns an id without its prefix, in any case, and reports whether it has
+// that.
+func CutPrefix(text, prefix string) (string, bool) {
+	if len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix) {
+		return text[len(prefix):], true
+	}
+	return text, false
+}
+
+// IsUUID reports whether s is a uuid in lower case.
+func IsUUID(s string) bool {
+	if len(s) != len("5afd8764-1e4a-4af6-951b-d71a909fd1bc") {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case !('0' <= c && c <= '9' || 'a' <= c && c <= 'f'):
+			return false
+		}
+	}
+	return true
+}
+
+// IsTimed reports whether a uuid is of version 7, which begins with a time: those of
+// Codex are, and those of Claude Code are not.
+func IsTimed(uuid string) bool { return uuid[14] == '7' }
+
+// IsName reports whether s can be a part of an id, and the name of a file: up to 64
+// letters, digits, '_' and '-'.
+func IsName(s string) bool {
+	const most = 64
+	return s != "" && len(s) <= most && IsPlain(s)
+}
+
+// IsPlain reports whether s has no other characters than ASCII letters and digits, '_' and '-',
+// which stand in JSON as they are.
+func IsPlain(s string) bool {
+	return !strings.ContainsFunc(s, func(c rune) bool {
+		return !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '-')
+	})
+}
+
+// CompareBool orders false before true.
+func CompareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// BadID returns the error for a text that is no id.
+func BadID(text, reason string) error {
+	const shown = 128
+	if len(text) > shown {
+		text = strings.ToValidUTF8(text[:shown], "") + "…"
+	}
+	return &store.BadIDError{Text: text, Reason: reason}
+}
