@@ -2,6 +2,7 @@ package conversations
 
 import (
 	"context"
+	"slices"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -10,16 +11,20 @@ import (
 // findable searches the conversations in which their store finds messages by itself, and
 // returns the others. What a store hands over is looked at as if it had been read.
 func (s *messageSearching) findable(ctx context.Context, found []store.Conversation) (left []store.Conversation, err error) {
-	if s.query.Events != (EventRange{}) || len(s.query.IDs) > 0 {
+	finderOf := func(c store.Conversation) store.MessageFinder {
+		record, ok := c.Record.(store.Findable)
+		if !ok {
+			return nil
+		}
+		return record.Finder()
+	}
+	if s.query.Events != (EventRange{}) || len(s.query.IDs) > 0 || !slices.ContainsFunc(found, func(c store.Conversation) bool { return finderOf(c) != nil }) {
 		return found, nil
 	}
 	var finders []store.MessageFinder
 	of := map[store.MessageFinder][]*store.Conversation{}
 	for i := range found {
-		var finder store.MessageFinder
-		if record, ok := found[i].Record.(store.Findable); ok {
-			finder = record.Finder()
-		}
+		finder := finderOf(found[i])
 		if finder == nil {
 			left = append(left, found[i])
 			continue

@@ -1,6 +1,7 @@
 package conversations
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -120,11 +121,14 @@ func (l *Library) unindexed(ctx context.Context, f *Filter, in inIndexes, p *pat
 	}
 	found, err := o.pickOf(ctx, store.Live|store.Archived, *f, aside)
 	if err == nil {
-		err = in.know(ctx, l, found, o.from)
+		err = cmp.Or(in.know(ctx, l, found, o.from), ctx.Err())
 	}
 	if err != nil {
 		o.close()
 		return nil, nil, err
+	}
+	if len(in) == 0 {
+		return found, o.close, nil
 	}
 	left = slices.DeleteFunc(slices.Clone(found), func(c store.Conversation) bool { return in.knows(c.ID) != nil })
 	return left, o.close, nil

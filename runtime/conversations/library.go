@@ -322,11 +322,26 @@ func (o *opened) list(ctx context.Context, set store.Set, aside *Aside) ([]store
 		}
 	}
 	if len(o.sessions) > 1 {
-		slices.SortStableFunc(all, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+		all = sorted(all, func(a, b *store.Conversation) int { return a.ID.Compare(b.ID) })
 		// The same conversation in a home and in a copy of that: the first store counts.
 		all = slices.CompactFunc(all, func(a, b store.Conversation) bool { return a.ID == b.ID })
 	}
 	return all, nil
+}
+
+// sorted returns conversations in an order, equal ones as they stand. They are large, and each
+// is moved once.
+func sorted(list []store.Conversation, compare func(a, b *store.Conversation) int) []store.Conversation {
+	places := make([]int, len(list))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortFunc(places, func(i, j int) int { return cmp.Or(compare(&list[i], &list[j]), i-j) })
+	moved := make([]store.Conversation, len(list))
+	for to, from := range places {
+		moved[to] = list[from]
+	}
+	return moved
 }
 
 // listOne lists a set of one store.
@@ -430,7 +445,7 @@ func (o *opened) pickOf(ctx context.Context, set store.Set, f Filter, aside *Asi
 	} else {
 		found, err = o.list(ctx, set, aside)
 	}
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
 	if len(ids) == 0 {

@@ -205,9 +205,12 @@ func (s *messageSearching) run(ctx context.Context, found []store.Conversation) 
 		return err
 	}
 	// What may have the newest messages first, and that is what is not known too.
-	slices.SortStableFunc(found, func(a, b store.Conversation) int {
+	found = sorted(found, func(a, b *store.Conversation) int {
 		return cmp.Or(boolCompare(!a.NewestAt.IsZero(), !b.NewestAt.IsZero()), b.NewestAt.Compare(a.NewestAt), b.LastAt.Compare(a.LastAt))
 	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	err = s.each(ctx, found, func(ctx context.Context, c *store.Conversation, buffer *store.Buffer) messageFinding {
 		if s.newest.passed(c.NewestAt) {
 			return messageFinding{skipped: true}

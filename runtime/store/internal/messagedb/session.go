@@ -151,14 +151,23 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 
 // listed returns conversations of a set in the order of their ids.
 func (s *session) listed(all []*info, set store.Set) []store.Conversation {
-	var list []store.Conversation
+	type identified struct {
+		id transcript.ID
+		*info
+	}
+	var infos []identified
 	for _, i := range all {
 		if i.archived && set&store.Archived != 0 || !i.archived && set&store.Live != 0 {
-			list = append(list, s.conversation(i))
+			infos = append(infos, identified{s.store.id(i), i})
 		}
 	}
-	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
-	return slices.CompactFunc(list, func(a, b store.Conversation) bool { return a.ID == b.ID })
+	slices.SortStableFunc(infos, func(a, b identified) int { return a.id.Compare(b.id) })
+	infos = slices.CompactFunc(infos, func(a, b identified) bool { return a.id == b.id })
+	list := make([]store.Conversation, len(infos))
+	for n, i := range infos {
+		list[n] = s.conversation(i.info)
+	}
+	return list
 }
 
 func (s *session) conversation(i *info) store.Conversation {
