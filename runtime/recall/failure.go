@@ -181,7 +181,7 @@ func ofStore(e *conversations.UnavailableError) error {
 	if e.Err != nil {
 		worded.Detail = sentence(shown(e.Err.Error()))
 	}
-	if e.Path != "" {
+	if e.Path != "" && !strings.Contains(worded.Detail, shown(e.Path)) {
 		worded.Detail = fmt.Sprintf("%s: %s", shown(e.Path), worded.Detail)
 	}
 	return worded
