@@ -1,11 +1,17 @@
 package conversations
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
+	"errors"
+	"maps"
+	"slices"
 
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -67,9 +73,50 @@ func parseExtra(b []byte, kind transcript.Kind) indexExtra {
 
 // toolNames tells which tool a call or a result is of.
 type toolNames struct {
-	ids  map[string]string // of calls: the tool of the last one with this id
-	next []string          // of the calls without an id since the last request
+	ids  map[callKey]string // of calls: the tool of the last one with this id
+	next []string           // of the calls without an id since the last request
 	buf  []byte
+}
+
+// callKey stands for the id of a call.
+type callKey [8]byte
+
+func callKeyOf(id []byte) callKey {
+	sum := sha256.Sum256(id)
+	return callKey(sum[:])
+}
+
+// walk walks what is known behind some events.
+func (c *toolNames) walk(coder *facts.Coder) {
+	type tool struct {
+		name string
+		ids  []callKey
+	}
+	all := map[string][]callKey{}
+	for id, name := range c.ids {
+		all[name] = append(all[name], id)
+	}
+	var tools []tool
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		tools = append(tools, tool{name, all[name]})
+	}
+	c.ids = nil
+	facts.List(coder, &tools, func(t *tool) {
+		facts.Text(coder, &t.name)
+		slices.SortFunc(t.ids, func(a, b callKey) int { return bytes.Compare(a[:], b[:]) })
+		facts.List(coder, &t.ids, func(id *callKey) { coder.Fixed(id[:]) })
+		for _, id := range t.ids {
+			c.keep(id, t.name)
+		}
+	})
+	facts.List(coder, &c.next, func(name *string) { facts.Text(coder, name) })
+}
+
+func (c *toolNames) keep(id callKey, name string) {
+	if c.ids == nil || len(c.ids) >= maxOpenCalls {
+		c.ids = map[callKey]string{}
+	}
+	c.ids[id] = name
 }
 
 // of returns the tool of an event; empty for none. It must see all events of a conversation
@@ -84,10 +131,7 @@ func (c *toolNames) of(e *transcript.Event) string {
 		c.buf = e.AppendCallID(c.buf[:0], maxCallID)
 		switch {
 		case len(c.buf) > 0:
-			if c.ids == nil || len(c.ids) >= maxOpenCalls {
-				c.ids = map[string]string{}
-			}
-			c.ids[string(c.buf)] = name
+			c.keep(callKeyOf(c.buf), name)
 		case len(c.next) < maxOpenCalls:
 			c.next = append(c.next, name)
 		}
@@ -95,7 +139,7 @@ func (c *toolNames) of(e *transcript.Event) string {
 	case transcript.KindToolResult:
 		c.buf = e.AppendCallID(c.buf[:0], maxCallID)
 		if len(c.buf) > 0 {
-			return c.ids[string(c.buf)]
+			return c.ids[callKeyOf(c.buf)]
 		}
 		if len(c.next) > 0 {
 			name := c.next[0]
@@ -111,10 +155,58 @@ type messageReader struct {
 	conversation *store.Conversation
 	buffer       *store.Buffer
 	entry        *index.Conversation
-	failed       bool // the conversation could not be read
+	failed       bool   // the conversation could not be read
+	mark         []byte // of what was read before; empty for nothing
 }
 
-// all returns the messages, and fills in the facts of the entry when they end.
+// reading is what is known behind some events.
+type reading struct {
+	numbering transcript.Numbering
+	tools     toolNames
+	chars     int
+}
+
+// walk walks it, and what the store needs to go on.
+func (r *reading) walk(c *facts.Coder, events *string) {
+	facts.Text(c, events)
+	facts.Int(c, &r.numbering.Events, &r.numbering.Requests, &r.chars)
+	r.tools.walk(c)
+}
+
+// maxMark is the largest mark that is kept, in bytes: to read it is to take much less than the
+// conversation.
+const maxMark = 64 << 10
+
+// mark returns what resume needs behind all events; nil where it could not go on.
+func (r *reading) mark(ctx context.Context, events store.Events) []byte {
+	resumable, ok := events.(store.Resumable)
+	if !ok {
+		return nil
+	}
+	of := string(resumable.Mark(ctx))
+	if of == "" {
+		return nil
+	}
+	mark := facts.Encode(func(c *facts.Coder) { r.walk(c, &of) })
+	if len(mark) > maxMark {
+		return nil
+	}
+	return mark
+}
+
+// resume goes on behind the events of a mark, and reports whether it can.
+func (r *reading) resume(ctx context.Context, events store.Events, mark []byte) bool {
+	resumable, ok := events.(store.Resumable)
+	var of string
+	return ok && facts.Decode(mark, func(c *facts.Coder) { r.walk(c, &of) }) && resumable.Resume(ctx, []byte(of))
+}
+
+// errNotResumed is the error of messages behind a mark, where what was read then is no longer
+// what the conversation begins with.
+var errNotResumed = errors.New("the conversation does not go on behind what is indexed")
+
+// all returns the messages behind the mark, and fills in the facts and the mark of the entry when
+// they end.
 func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error) bool) {
 	return func(yield func(*index.Message, error) bool) {
 		events, err := r.conversation.Events(ctx, r.buffer)
@@ -124,16 +216,18 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 			return
 		}
 		defer events.Close()
-		var numbering transcript.Numbering
-		var tools toolNames
+		var at reading
+		if len(r.mark) > 0 && !at.resume(ctx, events, r.mark) {
+			yield(nil, errNotResumed)
+			return
+		}
 		var extra []byte
-		chars := 0
 		for events.Next(ctx) {
 			e := events.Event()
-			number := numbering.Next(e.Kind)
-			tool := tools.of(e)
+			number := at.numbering.Next(e.Kind)
+			tool := at.tools.of(e)
 			if number > 0 {
-				chars += countChars(e, r.buffer)
+				at.chars += countChars(e, r.buffer)
 			}
 			if e.Kind.Role() == transcript.NoRole && e.Kind.Scope() == 0 {
 				continue
@@ -157,6 +251,9 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 			return
 		}
 		totals := events.Totals()
+		if p := problemOf(r.conversation.ID, events); p != nil && totals.Uncounted == nil {
+			totals.Uncounted = p.Err // who searches it is told
+		}
 		if totals.Uncounted != nil {
 			r.failed = true
 			yield(nil, totals.Uncounted)
@@ -165,14 +262,15 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 		if digested, ok := events.(store.DigestedEvents); ok && r.entry.Version == "" {
 			r.entry.Version = indexVersionOf(digested.Version(), r.conversation)
 		}
+		r.entry.Mark = at.mark(ctx, events)
 		r.entry.Facts = (&indexFacts{
 			Read: true, Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime,
-			Size:     [...]int{totals.Turns, numbering.Requests, numbering.Events, chars},
+			Size:     [...]int{totals.Turns, at.numbering.Requests, at.numbering.Events, at.chars},
 			NativeID: r.conversation.NativeID, Source: r.conversation.Source,
 		}).encode()
 		counted := counts{
 			Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime,
-			Size: &Size{Turns: totals.Turns, Requests: numbering.Requests, Numbered: numbering.Events, Chars: chars},
+			Size: &Size{Turns: totals.Turns, Requests: at.numbering.Requests, Numbered: at.numbering.Events, Chars: at.chars},
 		}
 		counted.keep(r.conversation)
 	}

@@ -215,7 +215,7 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 				all = all && readFacts(old).Read && !c.Hidden
 				continue
 			}
-			if read, err = r.putOne(ctx, c, version, buffer); err != nil {
+			if read, err = r.putOne(ctx, c, old, version, buffer); err != nil {
 				return false, err
 			}
 		}
@@ -235,11 +235,18 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 }
 
 // putOne puts a conversation of a version into the index, and reports whether it could be read.
-// An empty version is that of what is read. One that cannot be read to its end has no messages
+// Old is what it has of it; nil for nothing. An empty version is that of what is read. One that cannot be read to its end has no messages
 // there, and is read again once it has changed. The error is one of the index.
-func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, version string, buffer *store.Buffer) (read bool, err error) {
+func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *index.Conversation, version string, buffer *store.Buffer) (read bool, err error) {
 	entry := index.Conversation{Key: string(c.ID), Version: version, Order: c.Order, Title: c.Title}
 	reader := messageReader{conversation: c, buffer: buffer, entry: &entry}
+	if old != nil && old.Order == c.Order && len(old.Mark) > 0 {
+		reader.mark = old.Mark
+		if err := r.writer.Append(ctx, &entry, old, reader.all(ctx)); !errors.Is(err, errNotResumed) && !reader.failed {
+			return err == nil, err
+		}
+		reader.mark, reader.failed = nil, false
+	}
 	err = r.writer.Put(ctx, &entry, reader.all(ctx))
 	if err == nil || ctx.Err() != nil || !reader.failed {
 		return err == nil, err

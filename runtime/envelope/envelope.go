@@ -8,6 +8,7 @@
 package envelope
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -59,28 +60,31 @@ func (w *Writer) Bytes() []byte { return w.buf }
 // Open starts an element inside the current one.
 func (w *Writer) Open(name string) {
 	if len(w.stack) > 0 {
-		top := &w.stack[len(w.stack)-1]
-		if top.tag == tagOpen {
-			w.buf = append(w.buf, '>')
-		}
-		top.tag = tagChildren
+		w.inside()
+		w.stack[len(w.stack)-1].tag = tagChildren
 		w.newline(len(w.stack))
 	}
-	w.buf = append(w.buf, '<')
-	w.buf = append(w.buf, name...)
-	w.stack = append(w.stack, frame{name: name})
+	w.begin(name)
 }
 
 // OpenBeside starts an element inside the current one, on the line of what stands
 // before it.
 func (w *Writer) OpenBeside(name string) {
 	if len(w.stack) > 0 {
-		top := &w.stack[len(w.stack)-1]
-		if top.tag == tagOpen {
-			w.buf = append(w.buf, '>')
-			top.tag = tagBody
-		}
+		w.inside()
 	}
+	w.begin(name)
+}
+
+// inside ends the start tag of the current element, where it is still open.
+func (w *Writer) inside() {
+	if top := &w.stack[len(w.stack)-1]; top.tag == tagOpen {
+		w.buf = append(w.buf, '>')
+		top.tag = tagBody
+	}
+}
+
+func (w *Writer) begin(name string) {
 	w.buf = append(w.buf, '<')
 	w.buf = append(w.buf, name...)
 	w.stack = append(w.stack, frame{name: name})
@@ -184,7 +188,7 @@ func (w *Writer) Inline(body string) {
 func (w *Writer) Lines(body string) { w.inline(text.Visible(body)) }
 
 func (w *Writer) inline(clean string) {
-	w.body()
+	w.inside()
 	if !strings.ContainsAny(clean, "<&") && !strings.Contains(clean, "]]>") {
 		w.buf = append(w.buf, clean...)
 		return
@@ -198,7 +202,7 @@ func (w *Writer) inline(clean string) {
 // after the opening and one before the closing of a CDATA section. Everything
 // between those two newlines is content.
 func (w *Writer) Block(body string) {
-	w.body()
+	w.inside()
 	w.buf = append(w.buf, "<![CDATA[\n"...)
 	w.buf = appendCDATA(w.buf, text.AppendVisible(nil, body))
 	w.buf = append(w.buf, "\n]]>"...)
@@ -213,7 +217,7 @@ func (w *Writer) JSON(body string) {
 		w.Fenced(body)
 		return
 	}
-	w.body()
+	w.inside()
 	w.buf = append(w.buf, "<![CDATA[\n```json\n"...)
 	w.buf = appendJSON(w.buf, body)
 	w.buf = append(w.buf, "\n```\n]]>"...)
@@ -222,11 +226,8 @@ func (w *Writer) JSON(body string) {
 // Fenced makes a text the body of the current element, in a fence one backtick
 // longer than the longest run of backticks inside.
 func (w *Writer) Fenced(body string) {
-	w.body()
-	fence := make([]byte, 0, 8)
-	for range max(3, longestRun(body, '`')+1) {
-		fence = append(fence, '`')
-	}
+	w.inside()
+	fence := bytes.Repeat([]byte{'`'}, max(3, longestRun(body, '`')+1))
 	w.buf = append(w.buf, "<![CDATA[\n"...)
 	w.buf = append(w.buf, fence...)
 	w.buf = append(w.buf, '\n')
@@ -234,11 +235,6 @@ func (w *Writer) Fenced(body string) {
 	w.buf = append(w.buf, '\n')
 	w.buf = append(w.buf, fence...)
 	w.buf = append(w.buf, "\n]]>"...)
-}
-
-func (w *Writer) body() {
-	w.stack[len(w.stack)-1].tag = tagBody
-	w.buf = append(w.buf, '>')
 }
 
 func longestRun(s string, b byte) int {

@@ -19,7 +19,7 @@ type limits struct {
 }
 
 func usualLimits() limits {
-	return limits{segment: 16 << 20, messages: 1 << 16, shard: 2 << 20}
+	return limits{segment: 16 << 20, messages: 1 << 16, shard: 1 << 20}
 }
 
 // builder is what a segment will have.
@@ -127,7 +127,7 @@ func (b *builder) sort() {
 // write writes the segment.
 func (b *builder) write(to io.Writer, using *assembler) (size int64, sum uint32, err error) {
 	b.sort()
-	using.lists.index(b)
+	using.lists.index(b, using.gatherer)
 	w := newFileWriter(to)
 	w.Messages, w.Conversations = uint32(len(b.added)), uint32(len(b.conversations)) //nolint:gosec // counts
 	if err := b.writeMessages(w, &using.encoder); err != nil {
@@ -140,8 +140,9 @@ func (b *builder) write(to io.Writer, using *assembler) (size int64, sum uint32,
 
 // assembler is what segments are written with, one after the other.
 type assembler struct {
-	lists   lists
-	encoder encoder
+	lists    lists
+	encoder  encoder
+	gatherer *gatherer // that of all
 }
 
 // samples returns parts of the messages, from all over.

@@ -71,8 +71,8 @@ func Differences(list []uint32, messages uint32) (read []uint32, ok bool) {
 func Gathered(text []byte, shard int) (held int) {
 	b := builder{limits: limits{shard: shard}, added: []added{{text: text}}}
 	var l lists
-	l.index(&b)
-	g := &l.gatherer
+	var g gatherer
+	l.index(&b, &g)
 	held = 4*cap(g.found) + 4*cap(g.pairs) + 2*cap(g.documents) + cap(g.folded)
 	for _, s := range l.shards {
 		held += cap(s.data)

@@ -3,6 +3,7 @@ package index
 import (
 	"encoding/binary"
 	"slices"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/fold"
@@ -40,9 +41,10 @@ func firstOf(part int) gram {
 // maxDocuments is how many documents a shard has at the most, so that one is told by 16 bits.
 const maxDocuments = 1 << 16
 
-// gatherer makes shards, one after the other. What it takes is bounded by how long the text of a
-// shard is, which may be a part of a document.
+// gatherer makes shards, one after the other, of one segment at a time. What it takes is bounded
+// by how long the text of a shard is, which may be a part of a document.
 type gatherer struct {
+	sync.Mutex
 	from   uint32 // the first document
 	folded []byte // documents that follow each other, with end behind each
 	ends   []int  // of the documents in folded

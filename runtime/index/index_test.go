@@ -1,7 +1,9 @@
 package index_test
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -194,6 +196,8 @@ func change(t *rapid.T, x *index.Index, m model, step int) {
 		next.messages = slices.Clone(c.messages)
 		next.Version, next.Facts = fmt.Sprint(step, rapid.IntRange(0, 9).Draw(t, "version")), []byte(drawText(t, 3, "facts"))
 		next.Title = drawText(t, 6, "title")
+		next.Mark = []byte(drawText(t, 3, "mark"))
+		grows := false
 		switch n := len(next.messages); {
 		case n > 0 && rapid.IntRange(0, 3).Draw(t, "edit") == 0:
 			at := rapid.IntRange(0, n-1).Draw(t, "edited")
@@ -202,25 +206,38 @@ func change(t *rapid.T, x *index.Index, m model, step int) {
 			next.messages = next.messages[:n-1]
 		case rapid.IntRange(0, 5).Draw(t, "reorder") == 0:
 			next.Order++
+		default:
+			grows = c.Version != "" && rapid.Bool().Draw(t, "append")
 		}
 		for range rapid.IntRange(0, 5).Draw(t, "added") {
 			next.messages = append(next.messages, drawMessage(t, len(next.messages)+1))
 		}
+		put, messages := w.Put, next.messages
+		if grows {
+			old, err := w.Lookup(key)
+			if err != nil || old == nil || !bytes.Equal(old.Mark, c.Mark) {
+				t.Fatalf("%+v, %v; want the mark %q", old, err, c.Mark)
+			}
+			messages = messages[len(c.messages):]
+			put = func(ctx context.Context, c *index.Conversation, messages iter.Seq2[*index.Message, error]) error {
+				return w.Append(ctx, c, old, messages)
+			}
+		}
 		if rapid.IntRange(0, 5).Draw(t, "fail") == 0 {
 			failing := func(yield func(*index.Message, error) bool) {
-				for msg := range each(next.messages) {
+				for msg := range each(messages) {
 					if !yield(msg, nil) {
 						return
 					}
 				}
 				yield(nil, errTest)
 			}
-			if err := w.Put(t.Context(), &next.Conversation, failing); !errors.Is(err, errTest) {
+			if err := put(t.Context(), &next.Conversation, failing); !errors.Is(err, errTest) {
 				t.Fatalf("Put: %v", err)
 			}
 			continue
 		}
-		if err := w.Put(t.Context(), &next.Conversation, each(next.messages)); err != nil {
+		if err := put(t.Context(), &next.Conversation, each(messages)); err != nil {
 			t.Fatal(err)
 		}
 		m[key] = &next

@@ -23,15 +23,15 @@ func isBitmap(count, documents uint32) bool {
 type lists struct {
 	documents uint32
 	shards    []shard
-	gatherer  gatherer
 	list      []uint32 // documents
 }
 
 // index makes the lists of what a builder has.
-func (l *lists) index(b *builder) {
+func (l *lists) index(b *builder, g *gatherer) {
+	g.Lock()
+	defer g.Unlock()
 	l.documents = uint32(len(b.added) + len(b.conversations)) //nolint:gosec // a count
 	l.shards = l.shards[:0]
-	g := &l.gatherer
 	g.reset(0, b.limits.shard)
 	for n := range l.documents {
 		if int(n) < len(b.added) {
@@ -40,22 +40,22 @@ func (l *lists) index(b *builder) {
 			g.add([]byte(b.conversations[int(n)-len(b.added)].Title))
 		}
 		if len(g.folded) >= b.limits.shard || len(g.ends) == maxDocuments || n+1 == l.documents {
-			l.gather(b.limits.shard)
+			l.gather(g, b.limits.shard)
 			g.reset(n+1, b.limits.shard)
 		}
 	}
 }
 
 // gather makes the shards of what there is, each of about size bytes of text.
-func (l *lists) gather(size int) {
-	for from := 0; from < len(l.gatherer.folded); {
-		to := len(l.gatherer.folded)
+func (l *lists) gather(g *gatherer, size int) {
+	for from := 0; from < len(g.folded); {
+		to := len(g.folded)
 		if to-from > 2*size {
 			to = from + size
 		}
 		n := len(l.shards)
 		l.shards = slices.Grow(l.shards, 1)[:n+1]
-		l.gatherer.gather(&l.shards[n], from, to)
+		g.gather(&l.shards[n], from, to)
 		from = to
 	}
 }

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"math"
@@ -24,6 +25,9 @@ type Conversation struct {
 	Order   int64  // where it stands among others, for messages of one time; those of one Order by their keys, shorter ones first
 	Title   string
 	Facts   []byte // whatever else is known of it
+
+	// Mark is whatever who reads the conversation needs to go on behind its messages.
+	Mark []byte
 
 	// Messages is how many it has, and Digest is of all of them. They are set by the index.
 	Messages int
@@ -77,7 +81,7 @@ func (c *Conversation) appendRecord(b []byte) []byte {
 	}
 	b = binary.AppendVarint(b, c.Order)
 	b = binary.AppendUvarint(b, uint64(c.Messages)) //nolint:gosec // a count
-	return append(b, c.Digest[:]...)
+	return append(append(b, c.Digest[:]...), c.Mark...)
 }
 
 // parseRecord reads what appendRecord wrote, and reports whether it could.
@@ -90,7 +94,11 @@ func (c *Conversation) parseRecord(b []byte) bool {
 	}
 	r.rest = r.rest[n:]
 	c.Order, c.Messages = order, int(r.number()) //nolint:gosec // a count
-	return r.ok && copy(c.Digest[:], r.rest) == len(c.Digest)
+	if !r.ok || copy(c.Digest[:], r.rest) < len(c.Digest) {
+		return false
+	}
+	c.Mark = bytes.Clone(r.rest[len(c.Digest):])
+	return true
 }
 
 // reader reads numbers and texts from bytes. Once it fails, ok is false.

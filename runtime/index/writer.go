@@ -31,6 +31,7 @@ type Writer struct {
 	writing  []*writing     // the oldest first
 	failed   error          // of writing a segment: what it had is lost, and nothing is committed
 	spare    []*writing     // of which the memory is used again
+	gatherer gatherer
 }
 
 // maxWriting is how many segments are written at a time, while the next one is read: each takes
@@ -177,32 +178,47 @@ func (w *Writer) Lookup(key string) (c *Conversation, err error) {
 // with. Where it has an error, which is returned, the index stays as it is. The facts of the
 // conversation are those that it has once the messages have ended.
 func (w *Writer) Put(ctx context.Context, c *Conversation, messages iter.Seq2[*Message, error]) error {
-	if _, ok := w.building[c.Key]; ok {
-		if err := w.flush(ctx); err != nil {
-			return err
-		}
-	}
-	if w.builder.nearlyFull() {
-		if err := w.begin(ctx); err != nil {
-			return err
-		}
+	if err := w.makeRoom(ctx, c.Key); err != nil {
+		return err
 	}
 	old, err := w.Lookup(c.Key)
 	if err != nil {
 		return err
 	}
 	if old != nil && old.Order == c.Order {
-		grown, err := w.put(ctx, c, old, messages)
+		grown, err := w.put(ctx, c, old, false, messages)
 		if grown || err != nil {
 			return err
 		}
 	}
-	_, err = w.put(ctx, c, &Conversation{}, messages)
+	_, err = w.put(ctx, c, &Conversation{}, false, messages)
 	return err
 }
 
-// put puts a conversation that has what old has, and more, or reports that it does not.
-func (w *Writer) put(ctx context.Context, c, old *Conversation, messages iter.Seq2[*Message, error]) (grown bool, err error) {
+// Append is Put of a conversation that has the messages of the one with its key, which Lookup
+// returned and which has the same Order. Messages are only those behind these.
+func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter.Seq2[*Message, error]) error {
+	if err := w.makeRoom(ctx, c.Key); err != nil {
+		return err
+	}
+	_, err := w.put(ctx, c, old, true, messages)
+	return err
+}
+
+// makeRoom makes room for a conversation.
+func (w *Writer) makeRoom(ctx context.Context, key string) error {
+	if _, ok := w.building[key]; ok {
+		return w.flush(ctx)
+	}
+	if w.builder.nearlyFull() {
+		return w.begin(ctx)
+	}
+	return nil
+}
+
+// put puts a conversation that has what old has, and more, or reports that it does not. Behind
+// old the messages are those that it has more; else they are all.
+func (w *Writer) put(ctx context.Context, c, old *Conversation, behind bool, messages iter.Seq2[*Message, error]) (grown bool, err error) {
 	before := len(w.segments)
 	at := w.beginConversation(c)
 	mark := len(w.builder.added)
@@ -217,9 +233,12 @@ func (w *Writer) put(ctx context.Context, c, old *Conversation, messages iter.Se
 		}
 		return false, errors.Join(err, kill(w.segments[:len(w.segments)-before], c.Key, true))
 	}
-	digest := newDigest()
+	digest := digest{hash: sha256.New()}
 	c.Messages = 0
-	verified := old.Messages == 0
+	verified := old.Messages == 0 || behind
+	if behind {
+		digest.sum, c.Messages = old.Digest, old.Messages
+	}
 	for m, err := range messages {
 		if err == nil {
 			err = ctx.Err()
@@ -239,7 +258,7 @@ func (w *Writer) put(ctx context.Context, c, old *Conversation, messages iter.Se
 		if verified {
 			w.builder.add(at, m)
 		} else if c.Messages == old.Messages {
-			if digest.sum() != old.Digest {
+			if digest.sum != old.Digest {
 				return drop(nil)
 			}
 			verified = true
@@ -248,7 +267,7 @@ func (w *Writer) put(ctx context.Context, c, old *Conversation, messages iter.Se
 	if !verified {
 		return drop(nil)
 	}
-	c.Digest = digest.sum()
+	c.Digest = digest.sum
 	w.builder.conversations[at] = *c
 	return true, kill(w.segments[len(w.segments)-before:], c.Key, old.Key == "")
 }
@@ -350,7 +369,7 @@ func (w *Writer) taken() *writing {
 		w.spare = w.spare[:last]
 		return o
 	}
-	return &writing{builder: &builder{limits: w.index.limits}}
+	return &writing{builder: &builder{limits: w.index.limits}, using: assembler{gatherer: &w.gatherer}}
 }
 
 // wait waits until all segments that are being written are the newest ones.
@@ -565,17 +584,16 @@ func (w *Writer) copy(ctx context.Context, b *builder, s *segment, place map[str
 	return nil
 }
 
-// digest is of messages, one after the other.
+// digest is of messages, one after the other: of that of those before and the next one.
 type digest struct {
+	sum  [32]byte
 	hash hash.Hash
 	head []byte
 }
 
-func newDigest() *digest { return &digest{hash: sha256.New()} }
-
 func (d *digest) add(m *Message) {
 	seconds, nanoseconds := unixOf(m.Time)
-	b := append(d.head[:0], m.Kind)
+	b := append(append(d.head[:0], d.sum[:]...), m.Kind)
 	b = binary.LittleEndian.AppendUint32(b, m.Number)
 	b = binary.LittleEndian.AppendUint64(b, uint64(seconds)) //nolint:gosec // the same bits
 	b = binary.LittleEndian.AppendUint32(b, nanoseconds)
@@ -583,11 +601,8 @@ func (d *digest) add(m *Message) {
 	b = append(b, m.Extra...)
 	b = binary.AppendUvarint(b, uint64(len(m.Text)))
 	d.head = b
+	d.hash.Reset()
 	_, _ = d.hash.Write(b)
 	_, _ = d.hash.Write(m.Text)
-}
-
-func (d *digest) sum() (sum [32]byte) {
-	d.hash.Sum(sum[:0])
-	return sum
+	d.hash.Sum(d.sum[:0])
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -13,7 +12,7 @@ import (
 
 // notes are at most three: what was found and which call shows more of it; what was
 // left out; what is not as it should be.
-func (g *grepping) notes(e *conversation.GrepEnvelope, n, unlisted int) []string {
+func (g *grepping) notes(n, unlisted int) []string {
 	var found []string
 	switch {
 	case g.ordered == nil:

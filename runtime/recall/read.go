@@ -419,6 +419,11 @@ const maxRemarks = 600
 
 func (r *reading) damageNotes() []string {
 	if r.Damage == nil {
+		for i := range r.Aside.Problems {
+			if p := &r.Aside.Problems[i]; p.Kind == conversations.TooLarge {
+				return []string{"Not all of it is here: " + reason(p) + "."}
+			}
+		}
 		return nil
 	}
 	note := "This conversation is damaged and ends early"

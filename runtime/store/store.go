@@ -199,6 +199,17 @@ type DigestedEvents interface {
 	Version() string
 }
 
+// Resumable is [Events] that may go on behind what was read another time.
+type Resumable interface {
+	// Mark returns what Resume needs to go on behind all events, once Next has returned false
+	// at the end; nil where it could not.
+	Mark(ctx context.Context) []byte
+	// Resume goes on behind the events that a mark is of, and reports whether it can: they are
+	// still there, and what follows changes nothing of them. It is called before Next, and where
+	// it returns false, the events begin with the first one. Totals are of all of them.
+	Resume(ctx context.Context, mark []byte) bool
+}
+
 // Events reads the events of a conversation, one after the other.
 type Events interface {
 	// Next advances to the next event. It returns false at the end and at the first
@@ -243,6 +254,8 @@ type Totals struct {
 	BadTime bool
 	// Skipped counts records that are damaged, or of no known type, and were left out.
 	Skipped int
+	// TooLarge counts events that were left out because they are larger than what is read.
+	TooLarge int
 }
 
 // Findable is a [Record] of a conversation in which its store finds messages by itself.

@@ -311,6 +311,37 @@ func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
 	return nil
 }
 
+// Grown implements [recorded.Growing]. A rollout that begins as another one does, or of which
+// turns were undone, is read as a whole.
+func (e *events) Grown() (*recorded.Grown, bool) {
+	part, m := &e.sections[0], e.conversation.rollout.meta
+	if len(e.sections) > 1 || part.file.compressed || len(part.dropped) > 0 || m.base.thread != "" || m.original() != "" {
+		return nil, false
+	}
+	return &recorded.Grown{File: part.file, Size: part.file.size, Read: &e.offset, Buffer: e.buffer}, true
+}
+
+// Walk implements [recorded.Growing].
+func (e *events) Walk(c *facts.Coder) {
+	facts.Int(c, &e.skipped)
+	e.decoder.walk(c)
+}
+
+// Goes implements [recorded.Growing].
+func (e *events) Goes(ctx context.Context) (bool, error) {
+	part := &e.sections[0]
+	e.section, e.lines, e.begun = 0, part.file.lines(e.buffer), true
+	e.decoder.paginated = part.paginated
+	if part.paginated {
+		return true, nil
+	}
+	err := jsonl.EachFrom(ctx, e.lines, e.offset, func(line []byte, _, _ int64) bool {
+		e.begun = !bytes.Contains(line, []byte(rolledBack))
+		return e.begun
+	})
+	return e.begun, err
+}
+
 // behind returns the first offset from some one that is in none of the spans.
 func behind(spans []span, offset int64) int64 {
 	for _, s := range spans {

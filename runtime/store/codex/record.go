@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -116,16 +117,20 @@ type decoder struct {
 	paginated bool // texts are completed items, not messages
 	bare      bool // texts are what the model was sent, as there is nothing else
 	turn      int
-	asked     map[string]bool // ids of calls that ask the user something, without their answer
-	unknown   int             // records of no known type
-	decoded   []byte          // arguments and outputs that are JSON in a string
+	asked     recorded.Asked
+	unknown   int    // records of no known type
+	decoded   []byte // arguments and outputs that are JSON in a string
+}
+
+// walk walks what is known behind some records.
+func (d *decoder) walk(c *facts.Coder) {
+	c.Bool(&d.bare)
+	facts.Int(c, &d.turn, &d.unknown)
+	d.asked.Walk(c)
 }
 
 // inquiryTool is the tool with which the assistant asks the user.
 const inquiryTool = "request_user_input"
-
-// maxAsked bounds how many questions wait for an answer.
-const maxAsked = 1000
 
 // events appends the events of a record.
 func (d *decoder) events(dst []recorded.Event, r *record) []recorded.Event {
@@ -270,10 +275,7 @@ func (d *decoder) call(x *item) recorded.Event {
 	if len(pieces) == 0 {
 		return e
 	}
-	if d.asked == nil || len(d.asked) > maxAsked {
-		d.asked = map[string]bool{}
-	}
-	d.asked[string(x.callID)] = true
+	d.asked.Ask(string(x.callID))
 	return recorded.Event{Kind: transcript.KindInquiry, CallID: x.callID, Pieces: pieces}
 }
 
@@ -290,8 +292,7 @@ func (d *decoder) inner(raw []byte) []byte {
 
 func (d *decoder) result(x *item) recorded.Event {
 	e := recorded.Event{Kind: transcript.KindToolResult, CallID: x.callID}
-	if d.asked[string(x.callID)] {
-		delete(d.asked, string(x.callID))
+	if d.asked.Answers(x.callID) {
 		e.Kind = transcript.KindInquiryResponse
 	}
 	e.Pieces = texts(x.output)

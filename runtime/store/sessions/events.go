@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
@@ -28,7 +29,7 @@ func (r *record) Events(_ context.Context, buffer *store.Buffer) (store.Events, 
 	if err != nil {
 		return nil, fmt.Errorf("reading the events of %s: %w", r.ID, err)
 	}
-	e := &events{record: r, file: f, lines: jsonl.NewLines(f, stat.Size(), buffer)}
+	e := &events{record: r, file: f, size: stat.Size(), buffer: buffer}
 	e.Begin(r.ID, e)
 	return e, nil
 }
@@ -38,6 +39,8 @@ type events struct {
 	recorded.Events
 	record  *record
 	file    *os.File
+	size    int64
+	buffer  *store.Buffer
 	lines   *jsonl.Lines
 	offset  int64
 	copied  int64 // the last event that the session has in common with the one that it was forked from
@@ -154,7 +157,27 @@ func (i *item) said() []byte {
 func (e *events) Counts() (turns, skipped int) { return e.turn, e.skipped }
 
 // Rewind implements [recorded.Script].
-func (e *events) Rewind() { e.offset, e.turn, e.skipped = 0, 0, 0 }
+func (e *events) Rewind() {
+	e.lines = jsonl.NewLines(e.file, e.size, e.buffer)
+	e.offset, e.turn, e.skipped = 0, 0, 0
+}
+
+// Grown implements [recorded.Growing].
+func (e *events) Grown() (*recorded.Grown, bool) {
+	return &recorded.Grown{File: e.file, Size: e.size, Read: &e.offset, Buffer: e.buffer}, true
+}
+
+// Walk implements [recorded.Growing].
+func (e *events) Walk(c *facts.Coder) {
+	facts.Int(c, &e.copied)
+	facts.Int(c, &e.turn, &e.skipped)
+}
+
+// Goes implements [recorded.Growing]. Nothing that is recorded is ever taken back.
+func (e *events) Goes(context.Context) (bool, error) {
+	e.lines = jsonl.NewLines(e.file, e.size, e.buffer) // the buffer has had something else
+	return true, nil
+}
 
 // Release implements [recorded.Script].
 func (e *events) Release() { e.file.Close() }

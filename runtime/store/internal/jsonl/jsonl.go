@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"hash/crc32"
 	"io"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -49,7 +50,12 @@ type Reader interface {
 // Each calls do for all lines, with the offset of each and of the next one, until it returns
 // false. A line that is left out as it is too long is nil.
 func Each(ctx context.Context, lines Reader, do func(line []byte, offset, next int64) bool) error {
-	for offset := int64(0); ; {
+	return EachFrom(ctx, lines, 0, do)
+}
+
+// EachFrom is Each for the lines from an offset on.
+func EachFrom(ctx context.Context, lines Reader, offset int64, do func(line []byte, offset, next int64) bool) error {
+	for {
 		line, next, err := lines.At(ctx, offset)
 		switch {
 		case err == io.EOF:
@@ -177,6 +183,27 @@ func Sift(ctx context.Context, file io.ReaderAt, size int64, buffer *store.Buffe
 		offset += int64(n) - store.SiftOverlap
 	}
 	return false, nil
+}
+
+// Sum returns the checksum of a part of a file that follows one with a checksum.
+func Sum(ctx context.Context, file io.ReaderAt, sum uint32, from, to int64, buffer *store.Buffer) (uint32, error) {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	for from < to {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		if err := buffer.Reserve(ctx, Chunk); err != nil {
+			return 0, err
+		}
+		part := buffer.Bytes[:min(int64(cap(buffer.Bytes)), to-from)]
+		n, err := file.ReadAt(part, from)
+		if err != nil && (err != io.EOF || n < len(part)) {
+			return 0, err
+		}
+		sum = crc32.Update(sum, table, part)
+		from += int64(n)
+	}
+	return sum, nil
 }
 
 // Ends is the beginning and the end of a file.

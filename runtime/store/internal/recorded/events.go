@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -23,6 +25,26 @@ type Script interface {
 	Release()
 }
 
+// Growing is a [Script] in a file of lines that is appended to.
+type Growing interface {
+	// Grown returns the file, and how many bytes of it have been read. It reports false where
+	// it could not go on behind them.
+	Grown() (file *Grown, ok bool)
+	// Walk walks what else is known behind what has been read.
+	Walk(c *facts.Coder)
+	// Goes reports whether what follows what has been read changes nothing of it. The script
+	// goes on there.
+	Goes(ctx context.Context) (bool, error)
+}
+
+// Grown is a file of a [Growing] script.
+type Grown struct {
+	File   io.ReaderAt
+	Size   int64
+	Read   *int64 // bytes: whole lines
+	Buffer *store.Buffer
+}
+
 // Events reads the events of a script. It implements [store.Events].
 type Events struct {
 	Stream
@@ -30,6 +52,8 @@ type Events struct {
 	script Script
 	err    error // io.EOF at the end
 	closed bool
+
+	resumed mark // zero where it was not
 }
 
 // Begin begins with the events of a conversation.
@@ -78,7 +102,7 @@ func (e *Events) Totals() store.Totals {
 
 // Restart implements [store.Events].
 func (e *Events) Restart() {
-	e.err = nil
+	e.err, e.resumed = nil, mark{}
 	e.script.Rewind()
 	e.Reset()
 }
@@ -89,6 +113,67 @@ func (e *Events) Close() {
 		e.closed = true
 		e.script.Release()
 	}
+}
+
+// mark is what is known behind what has been read of a file, and that it was read.
+type mark struct {
+	read int64
+	sum  uint32
+}
+
+func (e *Events) walk(c *facts.Coder, m *mark, script Growing) {
+	sum := int64(m.sum)
+	facts.Int(c, &m.read, &sum)
+	m.sum = uint32(sum) //nolint:gosec // the same bits
+	facts.Int(c, &e.event.Index)
+	c.Time(&e.last)
+	script.Walk(c)
+}
+
+// Mark implements [store.Resumable].
+func (e *Events) Mark(ctx context.Context) []byte {
+	script, ok := e.script.(Growing)
+	if !ok || e.err != io.EOF {
+		return nil
+	}
+	f, ok := script.Grown()
+	if !ok {
+		return nil
+	}
+	m := mark{read: *f.Read}
+	var from mark
+	if e.resumed.read <= m.read {
+		from = e.resumed
+	}
+	var err error
+	if m.sum, err = jsonl.Sum(ctx, f.File, from.sum, from.read, m.read, f.Buffer); err != nil {
+		return nil
+	}
+	return facts.Encode(func(c *facts.Coder) { e.walk(c, &m, script) })
+}
+
+// Resume implements [store.Resumable].
+func (e *Events) Resume(ctx context.Context, data []byte) bool {
+	if script, ok := e.script.(Growing); ok && e.resume(ctx, script, data) {
+		return true
+	}
+	e.Restart()
+	return false
+}
+
+func (e *Events) resume(ctx context.Context, script Growing, data []byte) bool {
+	f, ok := script.Grown()
+	var m mark
+	if !ok || !facts.Decode(data, func(c *facts.Coder) { e.walk(c, &m, script) }) || m.read < 0 || m.read > f.Size {
+		return false
+	}
+	sum, err := jsonl.Sum(ctx, f.File, 0, 0, m.read, f.Buffer)
+	if err != nil || sum != m.sum {
+		return false
+	}
+	*f.Read, e.resumed = m.read, m
+	goes, err := script.Goes(ctx)
+	return goes && err == nil
 }
 
 // Rewritten returns the error of a script whose file was rewritten while it was read.
