@@ -203,9 +203,6 @@ func goNames(t *ir.Tool) [][2]string {
 // those of what is inside of it. owner begins them.
 func paramNamesInGo(owner string, p *ir.Param, what string) [][2]string {
 	var names [][2]string
-	if p.Kind == ir.Integer && p.Maximum != nil {
-		names = append(names, [2]string{owner + p.GoName + "Maximum", what})
-	}
 	for _, name := range enumNames(p) {
 		names = append(names, [2]string{owner + p.GoName + name, what})
 	}

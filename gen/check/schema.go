@@ -315,18 +315,8 @@ func example(t *ir.Tool, e *spec.Example) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(jsonText(name) + ": " + jsonText(plain(given[name])))
+		b.WriteString(ir.JSON(name) + ": " + ir.JSON(plain(given[name])))
 	}
 	b.WriteByte('}')
 	return b.String()
-}
-
-func jsonText(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return "null"
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }

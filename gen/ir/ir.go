@@ -7,6 +7,7 @@
 package ir
 
 import (
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -510,6 +511,18 @@ type Skill struct {
 	Title   string
 	Content string
 	Tools   []string
+}
+
+// JSON returns a value of the model as JSON on one line. Markup characters stay as they
+// are: the text is for specs and messages.
+func JSON(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "null" // no value of a checked contract is without a form in JSON
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // Wordy reports whether a value is ASCII letters and digits with single hyphens,

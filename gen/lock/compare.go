@@ -378,7 +378,7 @@ func typeOf(p *node) string {
 // as they are.
 func absorbed(after *node, key, value string) bool {
 	return key == "repair" && after.value("one_or_many") != "" &&
-		(value == encode(ir.RepairFromString) || value == encode(ir.RepairFromScalar))
+		(value == ir.JSON(ir.RepairFromString) || value == ir.JSON(ir.RepairFromScalar))
 }
 
 // values compares a key of many values.

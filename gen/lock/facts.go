@@ -9,12 +9,10 @@ package lock
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 
 	"github.com/convtools/convtools/gen/emit"
@@ -90,7 +88,7 @@ type writer struct {
 func (w *writer) add(subject string) { w.facts = append(w.facts, subject) }
 
 func (w *writer) set(subject, key string, value any) {
-	w.facts = append(w.facts, subject+": "+key+" = "+encode(value))
+	w.facts = append(w.facts, subject+": "+key+" = "+ir.JSON(value))
 }
 
 func (w *writer) tool(t *ir.Tool) {
@@ -298,16 +296,4 @@ func occurrence(c ir.Child) string {
 		return optional
 	}
 	return once
-}
-
-func encode(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		// Defaults are the only values of an open type; checked contracts hold
-		// none that JSON has no form for.
-		return strconv.Quote(fmt.Sprint(v))
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }

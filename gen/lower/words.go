@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,7 +88,7 @@ func of(p *ir.Param, key, each string) []constraint {
 				}
 			}
 			if len(facts) > 0 {
-				add(span(low, high, row.Unit), facts...)
+				add(Span(low, high, row.Unit), facts...)
 			}
 		case ir.Flag:
 			if value != nil {
@@ -128,13 +127,7 @@ func fallback(p *ir.Param) []constraint {
 	if p.Default == nil {
 		return nil
 	}
-	var b strings.Builder
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(p.Default); err != nil {
-		return nil // what has no JSON is refused where the schema is made
-	}
-	phrase := "default " + strings.TrimSuffix(b.String(), "\n")
+	phrase := "default " + ir.JSON(p.Default)
 	return []constraint{{facts: []string{phrase}, phrase: phrase}}
 }
 
@@ -160,8 +153,8 @@ func relations(tool *ir.Tool, name string) []constraint {
 	return list
 }
 
-// span is a range in words. Without a unit it is a range of numbers.
-func span(low, high *float64, unit string) string {
+// Span is a range in words. Without a unit it is a range of numbers.
+func Span(low, high *float64, unit string) string {
 	var words string
 	last := high
 	switch {

@@ -44,9 +44,6 @@ type CreateParams struct {
 	WaitMs *int
 }
 
-// CreateWaitMsMaximum is the greatest value of [CreateParams.WaitMs].
-const CreateWaitMsMaximum = 240000
-
 // CreateItem is items[] in the arguments of conv.create. One of its fields is
 // set: the one that type names.
 type CreateItem struct {
@@ -106,9 +103,6 @@ type CreateBudget struct {
 	// is given.
 	Seconds *int
 }
-
-// CreateBudgetSecondsMaximum is the greatest value of [CreateBudget.Seconds].
-const CreateBudgetSecondsMaximum = 86400
 
 const (
 	// schemaCreate is the JSON Schema of the arguments.

@@ -29,9 +29,6 @@ type SendParams struct {
 	WaitMs *int
 }
 
-// SendWaitMsMaximum is the greatest value of [SendParams.WaitMs].
-const SendWaitMsMaximum = 240000
-
 // SendItem is items[] in the arguments of conv.send. One of its fields is set:
 // the one that type names.
 type SendItem struct {
@@ -77,9 +74,6 @@ type SendBudget struct {
 	// is given.
 	Seconds *int
 }
-
-// SendBudgetSecondsMaximum is the greatest value of [SendBudget.Seconds].
-const SendBudgetSecondsMaximum = 86400
 
 const (
 	// schemaSend is the JSON Schema of the arguments.

@@ -21,9 +21,6 @@ type WaitParams struct {
 	WaitMs *int
 }
 
-// WaitWaitMsMaximum is the greatest value of [WaitParams.WaitMs].
-const WaitWaitMsMaximum = 240000
-
 const (
 	// schemaWait is the JSON Schema of the arguments.
 	schemaWait = `{"type":"object","properties":{"task_id":{"type":"string","description":"The task, as the answer with the status running has it (at most 100 characters)","maxLength":100},"wait_ms":{"type":"integer","description":"How many milliseconds to wait; 50000 where not given (0 to 240000)","minimum":0,"maximum":240000}},"required":["task_id"],"additionalProperties":false}`

@@ -72,12 +72,6 @@ const (
 	GrepScopesRecall     = "recall"
 )
 
-// GrepContextMaximum is the greatest value of [GrepParams.Context].
-const GrepContextMaximum = 10
-
-// GrepLimitMaximum is the greatest value of [GrepParams.Limit].
-const GrepLimitMaximum = 200
-
 // The values of [GrepParams.Sources].
 const (
 	GrepSourcesJp         = "jp"

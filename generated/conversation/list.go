@@ -41,9 +41,6 @@ type ListParams struct {
 	Sources []string
 }
 
-// ListLimitMaximum is the greatest value of [ListParams.Limit].
-const ListLimitMaximum = 100
-
 // The values of [ListParams.Sort].
 const (
 	ListSortActivity = "activity"

@@ -50,9 +50,6 @@ type ReadParams struct {
 	IncludeCurrent bool
 }
 
-// ReadAroundMaximum is the greatest value of [ReadParams.Around].
-const ReadAroundMaximum = 10
-
 // The values of [ReadParams.Include].
 const (
 	ReadIncludeRequests    = "requests"

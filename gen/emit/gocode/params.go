@@ -135,24 +135,17 @@ func enumOf(p *ir.Param) []string {
 	return p.Enum
 }
 
-// constants declares the values of every enum and the maximum of every integer in a
-// struct: handlers need the latter to say how much more can be asked for.
+// constants declares the values of every enum in a struct.
 func constants(structName, owner string, params []ir.Param) []code {
 	var blocks []code
 	for i := range params {
 		p := &params[i]
-		field := "[" + structName + "." + p.GoName + "]"
-		if p.Kind == ir.Integer && p.Maximum != nil {
-			name := owner + p.GoName + "Maximum"
-			maximum := strconv.FormatInt(int64(*p.Maximum), 10)
-			blocks = append(blocks, documented(code{"const " + name + " = " + maximum}, name+" is the greatest value of "+field+"."))
-		}
 		var lines code
 		for _, c := range enumConstants(owner, p) {
 			lines = append(lines, c.name+"\t= "+strconv.Quote(c.value))
 		}
 		if len(lines) > 0 {
-			blocks = append(blocks, documented(constBlock(lines), "The values of "+field+"."))
+			blocks = append(blocks, documented(constBlock(lines), "The values of ["+structName+"."+p.GoName+"]."))
 		}
 	}
 	return blocks

@@ -3,7 +3,6 @@ package gocode
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -128,36 +127,19 @@ func between(low, high *float64) string {
 	switch {
 	case low == nil && high == nil:
 		return ""
-	case low == nil:
-		return "of at most " + lower.Number(*high)
-	case high == nil:
-		return "of at least " + lower.Number(*low)
+	case low == nil || high == nil:
+		return "of " + lower.Span(low, high, "")
 	default:
-		return fmt.Sprintf("from %s to %s", lower.Number(*low), lower.Number(*high))
+		return "from " + lower.Number(*low) + " to " + lower.Number(*high)
 	}
 }
 
 // counted is a range of counts: "1 to 20 strings", or "strings" for any number.
 func counted(low, high *float64, unit string) string {
-	switch {
-	case low == nil && high == nil:
+	if low == nil && high == nil {
 		return unit + "s"
-	case low == nil:
-		return "at most " + plural(*high, unit)
-	case high == nil:
-		return "at least " + plural(*low, unit)
-	case *low == *high:
-		return plural(*low, unit)
-	default:
-		return lower.Number(*low) + " to " + plural(*high, unit)
 	}
-}
-
-func plural(n float64, unit string) string {
-	if n != 1 {
-		unit += "s"
-	}
-	return lower.Number(n) + " " + unit
+	return strings.TrimPrefix(lower.Span(low, high, unit), "exactly ")
 }
 
 // fixFor is the JSON text that would do at a parameter where the caller's own
@@ -166,7 +148,7 @@ func plural(n float64, unit string) string {
 func fixFor(tool *ir.Tool, p *ir.Param) string {
 	switch {
 	case p.Default != nil:
-		return jsonText(p.Default)
+		return ir.JSON(p.Default)
 	case p.Required:
 		return fixInExample(tool, p.Name)
 	}
@@ -201,15 +183,4 @@ func exampleFor(tool *ir.Tool) string {
 		}
 	}
 	return "{}"
-}
-
-// jsonText is a default as JSON.
-func jsonText(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return "" // a default always has a JSON text
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -443,7 +443,7 @@ func TestTool(t *testing.T) {
 	if !json.Valid([]byte(tool.InputSchema)) {
 		t.Errorf("schema: %s", tool.InputSchema)
 	}
-	if FindOrderByYear != "by-year" || FindScopesIndex != "index" || FindLimitMaximum != 50 || FindMaxChars != 1000 || FindCLI != "catalogue" {
+	if FindOrderByYear != "by-year" || FindScopesIndex != "index" || FindMaxChars != 1000 || FindCLI != "catalogue" {
 		t.Error("a constant is wrong")
 	}
 }
