@@ -242,8 +242,8 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/session/sessionlog"),
-			to:   list("runtime/session", "runtime/base/..."),
-			why:  "it keeps what the core decides, whatever that is",
+			to:   list("runtime/session", "runtime/store/jsontext", "runtime/base/..."),
+			why:  "it keeps what the core decides, whatever that is, and reads its JSON as fast as stores read theirs",
 		},
 		{
 			from: list("runtime/session/engine"),

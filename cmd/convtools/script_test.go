@@ -163,6 +163,7 @@ func TestScripts(t *testing.T) {
 			"mkws":    makeWorkspace,
 			"record":  record,
 			"sql":     sql,
+			"grow":    grow,
 			"size":    size,
 			"events":  events,
 			"ids":     ids,
@@ -424,16 +425,35 @@ func TestRealWorkspace(t *testing.T) {
 	}
 }
 
-// sql makes a database of SQLite: sql FILE STATEMENTS, where the latter is a file.
+// sql makes a database of SQLite: sql FILE STATEMENTS [COPY], where STATEMENTS is a file. COPY
+// is the database as it is while its owner has it open, with its write-ahead log.
 func sql(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: sql FILE STATEMENTS")
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: sql FILE STATEMENTS [COPY]")
 	}
-	db, err := databasesql.Open("sqlite", ts.MkAbs(args[0]))
+	path := ts.MkAbs(args[0])
+	db, err := databasesql.Open("sqlite", path)
 	ts.Check(err)
 	defer db.Close()
 	_, err = db.Exec(ts.ReadFile(args[1]))
 	ts.Check(err)
+	for _, suffix := range []string{"", "-wal"} {
+		if len(args) == 3 {
+			data, err := os.ReadFile(path + suffix)
+			ts.Check(err)
+			ts.Check(os.WriteFile(ts.MkAbs(args[2])+suffix, data, 0o400))
+		}
+	}
+}
+
+// grow makes a file as long as it is told to be, with nothing in what is added: grow FILE BYTES.
+func grow(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: grow FILE BYTES")
+	}
+	size, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), size))
 }
 
 // Every difference that conversation_search.md lists has a test, and every test a row.

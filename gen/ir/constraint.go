@@ -46,13 +46,8 @@ type Constraint struct {
 
 	// Keyword is that of JSON Schema.
 	Keyword string
-	// Phrase is a flag in a list of remarks, Wants behind "a string", and Demands
-	// behind "must be".
-	Phrase, Wants, Demands string
-	// Func names the function of runtime/coerce/formats that judges a text. It reports
-	// whether the text keeps the flag; where Negated is set, whether it breaks it.
-	Func    string
-	Negated bool
+	// Phrase is a flag in a list of remarks, and Wants behind "a string".
+	Phrase, Wants string
 
 	// Narrowed is the breaking rule for a value that is narrowed by the constraint
 	// more than before, and Effect what that does to callers, as one sentence
@@ -118,13 +113,13 @@ var constraintTable = sync.OnceValue(func() []Constraint {
 		},
 		{
 			Key: "not_blank", Doc: "Whether a string has more in it than white space", Kinds: texts, Form: Flag, Code: ErrorBlank,
-			Phrase: "not blank", Wants: "that is not blank", Demands: "more than white space", Func: "Blank", Negated: true,
+			Phrase: "not blank", Wants: "that is not blank",
 			Narrowed: "not-blank-added", Effect: "Blank strings are refused",
 			field: func(c *Constraints) any { return &c.NotBlank },
 		},
 		{
 			Key: "single_line", Doc: "Whether a string has neither line breaks nor NUL characters", Kinds: texts, Form: Flag, Code: ErrorSingleLine,
-			Phrase: "on one line", Wants: "on one line", Demands: "a single line without line breaks and NUL characters", Func: "SingleLine",
+			Phrase: "on one line", Wants: "on one line",
 			Narrowed: "single-line-added", Effect: "Strings of several lines are refused",
 			field: func(c *Constraints) any { return &c.SingleLine },
 		},

@@ -164,8 +164,11 @@ func declared(t *testing.T, source []byte, name string) []byte {
 		case *ast.GenDecl:
 			doc = d.Doc
 			for _, s := range d.Specs {
-				if s, ok := s.(*ast.TypeSpec); ok && s.Name.Name == name {
-					found = true
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					found = found || s.Name.Name == name
+				case *ast.ValueSpec:
+					found = found || s.Names[0].Name == name
 				}
 			}
 		}

@@ -4,7 +4,6 @@ package conv
 
 import (
 	"context"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
@@ -118,12 +117,6 @@ const (
 	exampleCreate = `{"base_instruction_text": "You review Go code. Answer in three sentences.", "user_instruction": "Is this loop right?\nfor i := range n { go f(i) }", "mcp_allowlist": [], "internal_tools": {"include_conv_tools":false}}`
 )
 
-// namesCreate returns the names of the parameters in the order they are
-// declared.
-func namesCreate() []string {
-	return []string{"base_instruction_text", "base_instruction_file", "user_instruction", "items", "mcp_allowlist", "internal_tools", "title", "budget", "wait_ms"}
-}
-
 // CreateTool describes conv.create to a host.
 func CreateTool() contract.Tool {
 	return contract.Tool{
@@ -135,541 +128,156 @@ func CreateTool() contract.Tool {
 		Hints:       contract.Hints{Destructive: true, OpenWorld: true},
 		Example:     exampleCreate,
 		Aliases:     []string{"conv_create"},
-		Parameters: []contract.Parameter{
-			{Name: "base_instruction_text", Type: "string"},
-			{Name: "base_instruction_file", Type: "string"},
-			{Name: "user_instruction", Type: "string"},
-			{Name: "items", Type: "array", Items: "object"},
-			{Name: "mcp_allowlist", Type: "array"},
-			{Name: "internal_tools", Type: "object"},
-			{Name: "title", Type: "string"},
-			{Name: "budget", Type: "object"},
-			{Name: "wait_ms", Type: "integer"},
-		},
+		Parameters:  shapeCreate.Parameters(),
 	}
 }
+
+// shapeCreate is what the arguments of conv.create may be.
+var shapeCreate = coerce.Shape{Members: []coerce.Value{
+	{Name: "base_instruction_text", Type: "string", Wants: "a string"},
+	{
+		Name: "base_instruction_file", Type: "string", Wants: "a string of at least 1 character",
+		Range: &coerce.Range{Least: 1, Most: coerce.Unbounded, Wants: "at least 1 character long"},
+	},
+	{Name: "user_instruction", Type: "string", Wants: "a string"},
+	{
+		Name: "items", Type: "array", Wants: "an array of objects",
+		Items: &coerce.Value{
+			Type: "object", Wants: "an object whose type is one of text, image, local_image",
+			Shape: &coerce.Shape{Key: "type", Forms: []coerce.Form{
+				{Value: "text", Members: []coerce.Value{
+					{Name: "text", Type: "string", Required: true, Wants: "a string"},
+				}},
+				{Value: "image", Members: []coerce.Value{
+					{Name: "image_url", Type: "string", Required: true, Wants: "a string"},
+				}},
+				{Value: "local_image", Members: []coerce.Value{
+					{
+						Name: "path", Type: "string", Required: true, Wants: "a string of at least 1 character",
+						Range: &coerce.Range{Least: 1, Most: coerce.Unbounded, Wants: "at least 1 character long"},
+					},
+				}},
+			}},
+		},
+	},
+	{
+		Name: "mcp_allowlist", Type: "array", Wants: "an array of strings, each a string of at least 1 character",
+		Items: &coerce.Value{Type: "string", Wants: "a string of at least 1 character", Range: &coerce.Range{Least: 1, Most: coerce.Unbounded, Wants: "at least 1 character long"}},
+	},
+	{
+		Name: "internal_tools", Type: "object", Wants: "an object",
+		Shape: &coerce.Shape{Members: []coerce.Value{
+			{Name: "include_plan_tool", Type: "boolean", Wants: "true or false"},
+			{Name: "include_apply_patch_tool", Type: "boolean", Wants: "true or false"},
+			{Name: "web_search_request", Type: "boolean", Wants: "true or false"},
+			{Name: "use_streamable_shell_tool", Type: "boolean", Wants: "true or false"},
+			{Name: "include_conv_tools", Type: "boolean", Wants: "true or false"},
+		}},
+	},
+	{
+		Name: "title", Type: "string", Wants: "a string of at most 200 characters on one line",
+		SingleLine: true, Range: &coerce.Range{Most: 200, Wants: "at most 200 characters long"},
+	},
+	{
+		Name: "budget", Type: "object", Wants: "an object",
+		Shape: &coerce.Shape{Members: []coerce.Value{
+			{Name: "tokens", Type: "integer", Wants: "an integer of at least 1", Range: &coerce.Range{Least: 1, Most: coerce.Unbounded}},
+			{Name: "tool_calls", Type: "integer", Wants: "an integer of at least 1", Range: &coerce.Range{Least: 1, Most: coerce.Unbounded}},
+			{Name: "seconds", Type: "integer", Wants: "an integer from 1 to 86400", Range: &coerce.Range{Least: 1, Most: 86400}},
+		}},
+	},
+	{Name: "wait_ms", Type: "integer", Wants: "an integer from 0 to 240000", Range: &coerce.Range{Least: 0, Most: 240000}},
+}, Rules: []coerce.Rule{
+	{Exclusive: []string{"base_instruction_text", "base_instruction_file"}},
+	{AnyOf: []string{"user_instruction", "items"}, Fix: "\"Is this loop right?\\nfor i := range n { go f(i) }\""},
+}}
 
 // CoerceCreate makes the repairs that conv.create declares, and notes each of
 // them.
-func CoerceCreate(args *coerce.Args) {
-	args.DropNulls()
-	args.Within("items", repairCreateItem)
-	args.Within("internal_tools", repairCreateInternalTools)
-	args.Within("budget", repairCreateBudget)
-}
-
-// repairCreateItem makes the repairs that are declared for items[] in the
-// arguments of conv.create.
-func repairCreateItem(args *coerce.Args) {
-	switch args.Object.Text("type") {
-	case "text":
-		repairCreateItemText(args)
-	case "image":
-		repairCreateItemImage(args)
-	case "local_image":
-		repairCreateItemLocalImage(args)
-	}
-}
-
-// repairCreateItemText makes the repairs that are declared for items[] in the
-// arguments of conv.create where type is text: a text.
-func repairCreateItemText(args *coerce.Args) {
-	args.DropNulls()
-}
-
-// repairCreateItemImage makes the repairs that are declared for items[] in the
-// arguments of conv.create where type is image: an image at an address.
-func repairCreateItemImage(args *coerce.Args) {
-	args.DropNulls()
-}
-
-// repairCreateItemLocalImage makes the repairs that are declared for items[] in
-// the arguments of conv.create where type is local_image: an image file of the
-// project.
-func repairCreateItemLocalImage(args *coerce.Args) {
-	args.DropNulls()
-}
-
-// repairCreateInternalTools makes the repairs that are declared for
-// internal_tools in the arguments of conv.create.
-func repairCreateInternalTools(args *coerce.Args) {
-	args.DropNulls()
-}
-
-// repairCreateBudget makes the repairs that are declared for budget in the
-// arguments of conv.create.
-func repairCreateBudget(args *coerce.Args) {
-	args.DropNulls()
-}
+func CoerceCreate(args *coerce.Args) { shapeCreate.Repair(args) }
 
 // ValidateCreate returns everything wrong with the arguments of conv.create:
 // parameters in the order they are declared, then names it does not have, then
 // rules. It allocates nothing where nothing is wrong.
-func ValidateCreate(args coerce.Object) []contract.Problem {
-	var problems []contract.Problem
-	if v, ok := args.Get("base_instruction_text"); ok {
-		if _, ok := v.(string); !ok {
-			problems = append(problems, contract.Type("base_instruction_text", "a string", v, ""))
-		}
-	}
-	if v, ok := args.Get("base_instruction_file"); ok {
-		if s, ok := v.(string); !ok {
-			problems = append(problems, contract.Type("base_instruction_file", "a string of at least 1 character", v, ""))
-		} else if utf8.RuneCountInString(s) < 1 {
-			problems = append(problems, contract.Limit("base_instruction_file", contract.CodeMinLength, "at least 1 character long", v, ""))
-		}
-	}
-	if v, ok := args.Get("user_instruction"); ok {
-		if _, ok := v.(string); !ok {
-			problems = append(problems, contract.Type("user_instruction", "a string", v, ""))
-		}
-	}
-	if v, ok := args.Get("items"); ok {
-		if list, ok := v.([]any); !ok {
-			problems = append(problems, contract.Type("items", "an array of objects", v, ""))
-		} else {
-			for i, item := range list {
-				if len(problems) >= contract.MaxProblems {
-					break
-				}
-				if o, ok := item.(coerce.Object); !ok {
-					problems = append(problems, contract.Type(contract.Item("items", i), "an object whose type is one of text, image, local_image", item, ""))
-				} else {
-					problems = checkCreateItem(problems, &contract.Path{Above: &contract.Path{Name: "items"}, Index: i}, o)
-				}
-			}
-		}
-	}
-	if v, ok := args.Get("mcp_allowlist"); ok {
-		if list, ok := v.([]any); !ok {
-			problems = append(problems, contract.Type("mcp_allowlist", "an array of strings, each a string of at least 1 character", v, ""))
-		} else {
-			for i, item := range list {
-				if len(problems) >= contract.MaxProblems {
-					break
-				}
-				if s, ok := item.(string); !ok {
-					problems = append(problems, contract.Type(contract.Item("mcp_allowlist", i), "a string of at least 1 character", item, ""))
-				} else if utf8.RuneCountInString(s) < 1 {
-					problems = append(problems, contract.Limit(contract.Item("mcp_allowlist", i), contract.CodeMinLength, "at least 1 character long", item, ""))
-				}
-			}
-		}
-	}
-	if v, ok := args.Get("internal_tools"); ok {
-		if o, ok := v.(coerce.Object); !ok {
-			problems = append(problems, contract.Type("internal_tools", "an object", v, ""))
-		} else {
-			problems = checkCreateInternalTools(problems, &contract.Path{Name: "internal_tools"}, o)
-		}
-	}
-	if v, ok := args.Get("title"); ok {
-		if s, ok := v.(string); !ok {
-			problems = append(problems, contract.Type("title", "a string of at most 200 characters on one line", v, ""))
-		} else {
-			if utf8.RuneCountInString(s) > 200 {
-				problems = append(problems, contract.Limit("title", contract.CodeMaxLength, "at most 200 characters long", v, ""))
-			}
-			if !coerce.SingleLine(s) {
-				problems = append(problems, contract.Limit("title", contract.CodeSingleLine, "a single line without line breaks and NUL characters", v, ""))
-			}
-		}
-	}
-	if v, ok := args.Get("budget"); ok {
-		if o, ok := v.(coerce.Object); !ok {
-			problems = append(problems, contract.Type("budget", "an object", v, ""))
-		} else {
-			problems = checkCreateBudget(problems, &contract.Path{Name: "budget"}, o)
-		}
-	}
-	if v, ok := args.Get("wait_ms"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type("wait_ms", "an integer from 0 to 240000", v, ""))
-		case n < 0:
-			problems = append(problems, contract.Limit("wait_ms", contract.CodeMinimum, "an integer from 0 to 240000", v, "0"))
-		case n > 240000:
-			problems = append(problems, contract.Limit("wait_ms", contract.CodeMaximum, "an integer from 0 to 240000", v, "240000"))
-		}
-	}
-	for _, f := range args {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "base_instruction_text", "base_instruction_file", "user_instruction", "items", "mcp_allowlist", "internal_tools", "title", "budget", "wait_ms":
-		default:
-			problems = append(problems, contract.Unknown(f.Name, namesCreate()))
-		}
-	}
-	if given := args.Together("base_instruction_text", "base_instruction_file"); given != nil {
-		problems = append(problems, contract.Exclusive(given))
-	}
-	if !args.Any("user_instruction", "items") {
-		problems = append(problems, contract.NoneOf([]string{"user_instruction", "items"}, "\"Is this loop right?\\nfor i := range n { go f(i) }\""))
-	}
-	return problems
-}
-
-// checkCreateItem adds everything wrong with items[] in the arguments of
-// conv.create.
-func checkCreateItem(problems []contract.Problem, at *contract.Path, o coerce.Object) []contract.Problem {
-	switch o.Text("type") {
-	case "text":
-		return checkCreateItemText(problems, at, o)
-	case "image":
-		return checkCreateItemImage(problems, at, o)
-	case "local_image":
-		return checkCreateItemLocalImage(problems, at, o)
-	default:
-		return append(problems, coerce.WrongVariant(at.Member("type"), o, "type", []string{"text", "image", "local_image"}))
-	}
-}
-
-// checkCreateItemText adds everything wrong with items[] in the arguments of
-// conv.create where type is text: a text.
-func checkCreateItemText(problems []contract.Problem, at *contract.Path, o coerce.Object) []contract.Problem {
-	if v, ok := o.Get("text"); !ok {
-		problems = append(problems, contract.Missing(at.Member("text"), "a string", ""))
-	} else if _, ok := v.(string); !ok {
-		problems = append(problems, contract.Type(at.Member("text"), "a string", v, ""))
-	}
-	for _, f := range o {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "type", "text":
-		default:
-			problems = append(problems, contract.UnknownMember(at, f.Name, []string{"type", "text"}))
-		}
-	}
-	return problems
-}
-
-// checkCreateItemImage adds everything wrong with items[] in the arguments of
-// conv.create where type is image: an image at an address.
-func checkCreateItemImage(problems []contract.Problem, at *contract.Path, o coerce.Object) []contract.Problem {
-	if v, ok := o.Get("image_url"); !ok {
-		problems = append(problems, contract.Missing(at.Member("image_url"), "a string", ""))
-	} else if _, ok := v.(string); !ok {
-		problems = append(problems, contract.Type(at.Member("image_url"), "a string", v, ""))
-	}
-	for _, f := range o {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "type", "image_url":
-		default:
-			problems = append(problems, contract.UnknownMember(at, f.Name, []string{"type", "image_url"}))
-		}
-	}
-	return problems
-}
-
-// checkCreateItemLocalImage adds everything wrong with items[] in the arguments
-// of conv.create where type is local_image: an image file of the project.
-func checkCreateItemLocalImage(problems []contract.Problem, at *contract.Path, o coerce.Object) []contract.Problem {
-	if v, ok := o.Get("path"); !ok {
-		problems = append(problems, contract.Missing(at.Member("path"), "a string of at least 1 character", ""))
-	} else if s, ok := v.(string); !ok {
-		problems = append(problems, contract.Type(at.Member("path"), "a string of at least 1 character", v, ""))
-	} else if utf8.RuneCountInString(s) < 1 {
-		problems = append(problems, contract.Limit(at.Member("path"), contract.CodeMinLength, "at least 1 character long", v, ""))
-	}
-	for _, f := range o {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "type", "path":
-		default:
-			problems = append(problems, contract.UnknownMember(at, f.Name, []string{"type", "path"}))
-		}
-	}
-	return problems
-}
-
-// checkCreateInternalTools adds everything wrong with internal_tools in the
-// arguments of conv.create.
-func checkCreateInternalTools(problems []contract.Problem, at *contract.Path, o coerce.Object) []contract.Problem {
-	if v, ok := o.Get("include_plan_tool"); ok {
-		if _, ok := v.(bool); !ok {
-			problems = append(problems, contract.Type(at.Member("include_plan_tool"), "true or false", v, ""))
-		}
-	}
-	if v, ok := o.Get("include_apply_patch_tool"); ok {
-		if _, ok := v.(bool); !ok {
-			problems = append(problems, contract.Type(at.Member("include_apply_patch_tool"), "true or false", v, ""))
-		}
-	}
-	if v, ok := o.Get("web_search_request"); ok {
-		if _, ok := v.(bool); !ok {
-			problems = append(problems, contract.Type(at.Member("web_search_request"), "true or false", v, ""))
-		}
-	}
-	if v, ok := o.Get("use_streamable_shell_tool"); ok {
-		if _, ok := v.(bool); !ok {
-			problems = append(problems, contract.Type(at.Member("use_streamable_shell_tool"), "true or false", v, ""))
-		}
-	}
-	if v, ok := o.Get("include_conv_tools"); ok {
-		if _, ok := v.(bool); !ok {
-			problems = append(problems, contract.Type(at.Member("include_conv_tools"), "true or false", v, ""))
-		}
-	}
-	for _, f := range o {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "include_plan_tool", "include_apply_patch_tool", "web_search_request", "use_streamable_shell_tool", "include_conv_tools":
-		default:
-			problems = append(problems, contract.UnknownMember(at, f.Name, []string{"include_plan_tool", "include_apply_patch_tool", "web_search_request", "use_streamable_shell_tool", "include_conv_tools"}))
-		}
-	}
-	return problems
-}
-
-// checkCreateBudget adds everything wrong with budget in the arguments of
-// conv.create.
-func checkCreateBudget(problems []contract.Problem, at *contract.Path, o coerce.Object) []contract.Problem {
-	if v, ok := o.Get("tokens"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type(at.Member("tokens"), "an integer of at least 1", v, ""))
-		case n < 1:
-			problems = append(problems, contract.Limit(at.Member("tokens"), contract.CodeMinimum, "an integer of at least 1", v, "1"))
-		}
-	}
-	if v, ok := o.Get("tool_calls"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type(at.Member("tool_calls"), "an integer of at least 1", v, ""))
-		case n < 1:
-			problems = append(problems, contract.Limit(at.Member("tool_calls"), contract.CodeMinimum, "an integer of at least 1", v, "1"))
-		}
-	}
-	if v, ok := o.Get("seconds"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type(at.Member("seconds"), "an integer from 1 to 86400", v, ""))
-		case n < 1:
-			problems = append(problems, contract.Limit(at.Member("seconds"), contract.CodeMinimum, "an integer from 1 to 86400", v, "1"))
-		case n > 86400:
-			problems = append(problems, contract.Limit(at.Member("seconds"), contract.CodeMaximum, "an integer from 1 to 86400", v, "86400"))
-		}
-	}
-	for _, f := range o {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "tokens", "tool_calls", "seconds":
-		default:
-			problems = append(problems, contract.UnknownMember(at, f.Name, []string{"tokens", "tool_calls", "seconds"}))
-		}
-	}
-	return problems
-}
+func ValidateCreate(args coerce.Object) []contract.Problem { return shapeCreate.Problems(args) }
 
 // bindCreate reads arguments that [ValidateCreate] has no problem with, and
 // fills in defaults.
 func bindCreate(args coerce.Object) CreateParams {
-	p := CreateParams{}
-	for _, f := range args {
-		switch f.Name {
-		case "base_instruction_text":
-			if s, ok := f.Value.(string); ok {
-				p.BaseInstructionText = &s
-			}
-		case "base_instruction_file":
-			if s, ok := f.Value.(string); ok {
-				p.BaseInstructionFile = &s
-			}
-		case "user_instruction":
-			if s, ok := f.Value.(string); ok {
-				p.UserInstruction = &s
-			}
-		case "items":
-			if list, ok := coerce.List(f.Value, readCreateItem); ok {
-				p.Items = list
-			}
-		case "mcp_allowlist":
-			if list, ok := coerce.Strings(f.Value); ok {
-				p.MCPAllowlist = list
-			}
-		case "internal_tools":
-			if o, ok := readCreateInternalTools(f.Value); ok {
-				p.InternalTools = &o
-			}
-		case "title":
-			if s, ok := f.Value.(string); ok {
-				p.Title = &s
-			}
-		case "budget":
-			if o, ok := readCreateBudget(f.Value); ok {
-				p.Budget = &o
-			}
-		case "wait_ms":
-			if n, ok := coerce.Int(f.Value); ok {
-				v := int(n)
-				p.WaitMs = &v
-			}
-		}
+	return CreateParams{
+		BaseInstructionText: coerce.Pointer(args, "base_instruction_text", coerce.Text),
+		BaseInstructionFile: coerce.Pointer(args, "base_instruction_file", coerce.Text),
+		UserInstruction:     coerce.Pointer(args, "user_instruction", coerce.Text),
+		Items:               coerce.Read(args, "items", coerce.ListOf(readCreateItem)),
+		MCPAllowlist:        coerce.Read(args, "mcp_allowlist", coerce.Strings),
+		InternalTools:       coerce.Pointer(args, "internal_tools", readCreateInternalTools),
+		Title:               coerce.Pointer(args, "title", coerce.Text),
+		Budget:              coerce.Pointer(args, "budget", readCreateBudget),
+		WaitMs:              coerce.Pointer(args, "wait_ms", coerce.Whole),
 	}
-	return p
 }
 
-// readCreateItem reads items[] in the arguments of conv.create, which
-// checkCreateItem has no problem with, and fills in defaults.
+// readCreateItem reads items[] in the arguments of conv.create, which is valid,
+// and fills in defaults.
 func readCreateItem(v any) (CreateItem, bool) {
-	o, ok := v.(coerce.Object)
-	if !ok {
-		return CreateItem{}, false
-	}
-	var p CreateItem
-	switch o.Text("type") {
-	case "text":
-		if variant, ok := readCreateItemText(v); ok {
-			p.Text = &variant
-		}
-	case "image":
-		if variant, ok := readCreateItemImage(v); ok {
-			p.Image = &variant
-		}
-	case "local_image":
-		if variant, ok := readCreateItemLocalImage(v); ok {
-			p.LocalImage = &variant
-		}
-	}
-	return p, true
+	_, ok := v.(coerce.Object)
+	return CreateItem{
+		Text:       coerce.ReadForm(v, "type", "text", readCreateItemText),
+		Image:      coerce.ReadForm(v, "type", "image", readCreateItemImage),
+		LocalImage: coerce.ReadForm(v, "type", "local_image", readCreateItemLocalImage),
+	}, ok
 }
 
 // readCreateItemText reads items[] in the arguments of conv.create where type
-// is text: a text, which checkCreateItemText has no problem with, and fills in
-// defaults.
+// is text: a text, which is valid, and fills in defaults.
 func readCreateItemText(v any) (CreateItemText, bool) {
 	o, ok := v.(coerce.Object)
-	if !ok {
-		return CreateItemText{}, false
-	}
-	p := CreateItemText{}
-	for _, f := range o {
-		switch f.Name {
-		case "text":
-			if s, ok := f.Value.(string); ok {
-				p.Text = s
-			}
-		}
-	}
-	return p, true
+	return CreateItemText{
+		Text: coerce.Read(o, "text", coerce.Text),
+	}, ok
 }
 
 // readCreateItemImage reads items[] in the arguments of conv.create where type
-// is image: an image at an address, which checkCreateItemImage has no problem
-// with, and fills in defaults.
+// is image: an image at an address, which is valid, and fills in defaults.
 func readCreateItemImage(v any) (CreateItemImage, bool) {
 	o, ok := v.(coerce.Object)
-	if !ok {
-		return CreateItemImage{}, false
-	}
-	p := CreateItemImage{}
-	for _, f := range o {
-		switch f.Name {
-		case "image_url":
-			if s, ok := f.Value.(string); ok {
-				p.ImageURL = s
-			}
-		}
-	}
-	return p, true
+	return CreateItemImage{
+		ImageURL: coerce.Read(o, "image_url", coerce.Text),
+	}, ok
 }
 
 // readCreateItemLocalImage reads items[] in the arguments of conv.create where
-// type is local_image: an image file of the project, which
-// checkCreateItemLocalImage has no problem with, and fills in defaults.
+// type is local_image: an image file of the project, which is valid, and fills
+// in defaults.
 func readCreateItemLocalImage(v any) (CreateItemLocalImage, bool) {
 	o, ok := v.(coerce.Object)
-	if !ok {
-		return CreateItemLocalImage{}, false
-	}
-	p := CreateItemLocalImage{}
-	for _, f := range o {
-		switch f.Name {
-		case "path":
-			if s, ok := f.Value.(string); ok {
-				p.Path = s
-			}
-		}
-	}
-	return p, true
+	return CreateItemLocalImage{
+		Path: coerce.Read(o, "path", coerce.Text),
+	}, ok
 }
 
 // readCreateInternalTools reads internal_tools in the arguments of conv.create,
-// which checkCreateInternalTools has no problem with, and fills in defaults.
+// which is valid, and fills in defaults.
 func readCreateInternalTools(v any) (CreateInternalTools, bool) {
 	o, ok := v.(coerce.Object)
-	if !ok {
-		return CreateInternalTools{}, false
-	}
-	p := CreateInternalTools{}
-	for _, f := range o {
-		switch f.Name {
-		case "include_plan_tool":
-			if b, ok := f.Value.(bool); ok {
-				p.IncludePlanTool = &b
-			}
-		case "include_apply_patch_tool":
-			if b, ok := f.Value.(bool); ok {
-				p.IncludeApplyPatchTool = &b
-			}
-		case "web_search_request":
-			if b, ok := f.Value.(bool); ok {
-				p.WebSearchRequest = &b
-			}
-		case "use_streamable_shell_tool":
-			if b, ok := f.Value.(bool); ok {
-				p.UseStreamableShellTool = &b
-			}
-		case "include_conv_tools":
-			if b, ok := f.Value.(bool); ok {
-				p.IncludeConvTools = &b
-			}
-		}
-	}
-	return p, true
+	return CreateInternalTools{
+		IncludePlanTool:        coerce.Pointer(o, "include_plan_tool", coerce.Boolean),
+		IncludeApplyPatchTool:  coerce.Pointer(o, "include_apply_patch_tool", coerce.Boolean),
+		WebSearchRequest:       coerce.Pointer(o, "web_search_request", coerce.Boolean),
+		UseStreamableShellTool: coerce.Pointer(o, "use_streamable_shell_tool", coerce.Boolean),
+		IncludeConvTools:       coerce.Pointer(o, "include_conv_tools", coerce.Boolean),
+	}, ok
 }
 
-// readCreateBudget reads budget in the arguments of conv.create, which
-// checkCreateBudget has no problem with, and fills in defaults.
+// readCreateBudget reads budget in the arguments of conv.create, which is
+// valid, and fills in defaults.
 func readCreateBudget(v any) (CreateBudget, bool) {
 	o, ok := v.(coerce.Object)
-	if !ok {
-		return CreateBudget{}, false
-	}
-	p := CreateBudget{}
-	for _, f := range o {
-		switch f.Name {
-		case "tokens":
-			if n, ok := coerce.Int(f.Value); ok {
-				v := int(n)
-				p.Tokens = &v
-			}
-		case "tool_calls":
-			if n, ok := coerce.Int(f.Value); ok {
-				v := int(n)
-				p.ToolCalls = &v
-			}
-		case "seconds":
-			if n, ok := coerce.Int(f.Value); ok {
-				v := int(n)
-				p.Seconds = &v
-			}
-		}
-	}
-	return p, true
+	return CreateBudget{
+		Tokens:    coerce.Pointer(o, "tokens", coerce.Whole),
+		ToolCalls: coerce.Pointer(o, "tool_calls", coerce.Whole),
+		Seconds:   coerce.Pointer(o, "seconds", coerce.Whole),
+	}, ok
 }
 
 // The codes of failures of conv.create, for a [contract.Failure].
@@ -707,34 +315,16 @@ type CreateResult struct {
 
 // AppendFields writes the fields in their fixed order.
 func (r *CreateResult) AppendFields(w *envelope.JSON) {
-	w.Name("conversation_id")
-	w.Text(r.ConversationID)
-	if r.FirstUserMessage != nil {
-		w.Name("first_user_message")
-		w.Text(*r.FirstUserMessage)
-	}
-	if r.FirstItemsCount != nil {
-		w.Name("first_items_count")
-		w.Integer(*r.FirstItemsCount)
-	}
-	w.Name("last_assistant_message")
-	w.Text(r.LastAssistantMessage)
-	w.Name("status")
-	w.Text(r.Status)
+	w.Name("conversation_id").Text(r.ConversationID)
+	envelope.Optional(w, "first_user_message", r.FirstUserMessage, (*envelope.JSON).Text)
+	envelope.Optional(w, "first_items_count", r.FirstItemsCount, (*envelope.JSON).Integer)
+	w.Name("last_assistant_message").Text(r.LastAssistantMessage)
+	w.Name("status").Text(r.Status)
 	if r.Error != nil {
-		w.Name("error")
-		w.Object()
-		r.Error.AppendFields(w)
-		w.EndObject()
+		w.Name("error").Fields(r.Error)
 	}
-	if r.Truncated != nil {
-		w.Name("truncated")
-		w.Boolean(*r.Truncated)
-	}
-	if r.TaskID != nil {
-		w.Name("task_id")
-		w.Text(*r.TaskID)
-	}
+	envelope.Optional(w, "truncated", r.Truncated, (*envelope.JSON).Boolean)
+	envelope.Optional(w, "task_id", r.TaskID, (*envelope.JSON).Text)
 }
 
 // CreateResultError is error in the answer of conv.create.
@@ -747,10 +337,8 @@ type CreateResultError struct {
 
 // AppendFields writes the fields in their fixed order.
 func (r *CreateResultError) AppendFields(w *envelope.JSON) {
-	w.Name("code")
-	w.Text(r.Code)
-	w.Name("message")
-	w.Text(r.Message)
+	w.Name("code").Text(r.Code)
+	w.Name("message").Text(r.Message)
 }
 
 // callCreate answers conv.create with what the handler returns, in JSON.

@@ -24,12 +24,6 @@ const (
 	exampleDestroy = `{"conversation_id": "123e4567-e89b-12d3-a456-426614174000"}`
 )
 
-// namesDestroy returns the names of the parameters in the order they are
-// declared.
-func namesDestroy() []string {
-	return []string{"conversation_id"}
-}
-
 // DestroyTool describes conv.destroy to a host.
 func DestroyTool() contract.Tool {
 	return contract.Tool{
@@ -41,54 +35,30 @@ func DestroyTool() contract.Tool {
 		Hints:       contract.Hints{Destructive: true, OpenWorld: true},
 		Example:     exampleDestroy,
 		Aliases:     []string{"conv_destroy"},
-		Parameters: []contract.Parameter{
-			{Name: "conversation_id", Type: "string", Required: true},
-		},
+		Parameters:  shapeDestroy.Parameters(),
 	}
 }
 
+// shapeDestroy is what the arguments of conv.destroy may be.
+var shapeDestroy = coerce.Shape{Members: []coerce.Value{
+	{Name: "conversation_id", Type: "string", Required: true, Wants: "a string", Fix: "\"123e4567-e89b-12d3-a456-426614174000\""},
+}}
+
 // CoerceDestroy makes the repairs that conv.destroy declares, and notes each of
 // them.
-func CoerceDestroy(args *coerce.Args) {
-	args.DropNulls()
-}
+func CoerceDestroy(args *coerce.Args) { shapeDestroy.Repair(args) }
 
 // ValidateDestroy returns everything wrong with the arguments of conv.destroy:
 // parameters in the order they are declared, then names it does not have, then
 // rules. It allocates nothing where nothing is wrong.
-func ValidateDestroy(args coerce.Object) []contract.Problem {
-	var problems []contract.Problem
-	if v, ok := args.Get("conversation_id"); !ok {
-		problems = append(problems, contract.Missing("conversation_id", "a string", "\"123e4567-e89b-12d3-a456-426614174000\""))
-	} else if _, ok := v.(string); !ok {
-		problems = append(problems, contract.Type("conversation_id", "a string", v, "\"123e4567-e89b-12d3-a456-426614174000\""))
-	}
-	for _, f := range args {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "conversation_id":
-		default:
-			problems = append(problems, contract.Unknown(f.Name, namesDestroy()))
-		}
-	}
-	return problems
-}
+func ValidateDestroy(args coerce.Object) []contract.Problem { return shapeDestroy.Problems(args) }
 
 // bindDestroy reads arguments that [ValidateDestroy] has no problem with, and
 // fills in defaults.
 func bindDestroy(args coerce.Object) DestroyParams {
-	p := DestroyParams{}
-	for _, f := range args {
-		switch f.Name {
-		case "conversation_id":
-			if s, ok := f.Value.(string); ok {
-				p.ConversationID = s
-			}
-		}
+	return DestroyParams{
+		ConversationID: coerce.Read(args, "conversation_id", coerce.Text),
 	}
-	return p
 }
 
 // The codes of failures of conv.destroy, for a [contract.Failure].

@@ -27,12 +27,6 @@ const (
 	exampleHistory = `{"conversation_id": "123e4567-e89b-12d3-a456-426614174000", "limit": 2}`
 )
 
-// namesHistory returns the names of the parameters in the order they are
-// declared.
-func namesHistory() []string {
-	return []string{"conversation_id", "limit"}
-}
-
 // HistoryTool describes conv.history to a host.
 func HistoryTool() contract.Tool {
 	return contract.Tool{
@@ -44,68 +38,32 @@ func HistoryTool() contract.Tool {
 		Hints:       contract.Hints{ReadOnly: true, Idempotent: true},
 		Example:     exampleHistory,
 		Aliases:     []string{"conv_history"},
-		Parameters: []contract.Parameter{
-			{Name: "conversation_id", Type: "string", Required: true},
-			{Name: "limit", Type: "integer"},
-		},
+		Parameters:  shapeHistory.Parameters(),
 	}
 }
 
+// shapeHistory is what the arguments of conv.history may be.
+var shapeHistory = coerce.Shape{Members: []coerce.Value{
+	{Name: "conversation_id", Type: "string", Required: true, Wants: "a string", Fix: "\"123e4567-e89b-12d3-a456-426614174000\""},
+	{Name: "limit", Type: "integer", Wants: "an integer of at least 1", Range: &coerce.Range{Least: 1, Most: coerce.Unbounded}},
+}}
+
 // CoerceHistory makes the repairs that conv.history declares, and notes each of
 // them.
-func CoerceHistory(args *coerce.Args) {
-	args.DropNulls()
-}
+func CoerceHistory(args *coerce.Args) { shapeHistory.Repair(args) }
 
 // ValidateHistory returns everything wrong with the arguments of conv.history:
 // parameters in the order they are declared, then names it does not have, then
 // rules. It allocates nothing where nothing is wrong.
-func ValidateHistory(args coerce.Object) []contract.Problem {
-	var problems []contract.Problem
-	if v, ok := args.Get("conversation_id"); !ok {
-		problems = append(problems, contract.Missing("conversation_id", "a string", "\"123e4567-e89b-12d3-a456-426614174000\""))
-	} else if _, ok := v.(string); !ok {
-		problems = append(problems, contract.Type("conversation_id", "a string", v, "\"123e4567-e89b-12d3-a456-426614174000\""))
-	}
-	if v, ok := args.Get("limit"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type("limit", "an integer of at least 1", v, ""))
-		case n < 1:
-			problems = append(problems, contract.Limit("limit", contract.CodeMinimum, "an integer of at least 1", v, "1"))
-		}
-	}
-	for _, f := range args {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "conversation_id", "limit":
-		default:
-			problems = append(problems, contract.Unknown(f.Name, namesHistory()))
-		}
-	}
-	return problems
-}
+func ValidateHistory(args coerce.Object) []contract.Problem { return shapeHistory.Problems(args) }
 
 // bindHistory reads arguments that [ValidateHistory] has no problem with, and
 // fills in defaults.
 func bindHistory(args coerce.Object) HistoryParams {
-	p := HistoryParams{}
-	for _, f := range args {
-		switch f.Name {
-		case "conversation_id":
-			if s, ok := f.Value.(string); ok {
-				p.ConversationID = s
-			}
-		case "limit":
-			if n, ok := coerce.Int(f.Value); ok {
-				v := int(n)
-				p.Limit = &v
-			}
-		}
+	return HistoryParams{
+		ConversationID: coerce.Read(args, "conversation_id", coerce.Text),
+		Limit:          coerce.Pointer(args, "limit", coerce.Whole),
 	}
-	return p
 }
 
 // The codes of failures of conv.history, for a [contract.Failure].
@@ -127,18 +85,12 @@ type HistoryResult struct {
 
 // AppendFields writes the fields in their fixed order.
 func (r *HistoryResult) AppendFields(w *envelope.JSON) {
-	w.Name("entries")
-	w.Array()
+	w.Name("entries").Array()
 	for i := range r.Entries {
-		w.Object()
-		r.Entries[i].AppendFields(w)
-		w.EndObject()
+		w.Fields(&r.Entries[i])
 	}
 	w.EndArray()
-	if r.Truncated != nil {
-		w.Name("truncated")
-		w.Boolean(*r.Truncated)
-	}
+	envelope.Optional(w, "truncated", r.Truncated, (*envelope.JSON).Boolean)
 }
 
 // HistoryResultEntry is entries[] in the answer of conv.history.
@@ -158,28 +110,15 @@ type HistoryResultEntry struct {
 
 // AppendFields writes the fields in their fixed order.
 func (r *HistoryResultEntry) AppendFields(w *envelope.JSON) {
-	w.Name("role")
-	w.Text(r.Role)
-	if r.Text != nil {
-		w.Name("text")
-		w.Text(*r.Text)
-	}
-	w.Name("attachments")
-	w.Array()
+	w.Name("role").Text(r.Role)
+	envelope.Optional(w, "text", r.Text, (*envelope.JSON).Text)
+	w.Name("attachments").Array()
 	for i := range r.Attachments {
-		w.Object()
-		r.Attachments[i].AppendFields(w)
-		w.EndObject()
+		w.Fields(&r.Attachments[i])
 	}
 	w.EndArray()
-	if r.From != nil {
-		w.Name("from")
-		w.Text(*r.From)
-	}
-	if r.Truncated != nil {
-		w.Name("truncated")
-		w.Boolean(*r.Truncated)
-	}
+	envelope.Optional(w, "from", r.From, (*envelope.JSON).Text)
+	envelope.Optional(w, "truncated", r.Truncated, (*envelope.JSON).Boolean)
 }
 
 // HistoryResultEntryAttachment is entries[].attachments[] in the answer of
@@ -200,24 +139,11 @@ type HistoryResultEntryAttachment struct {
 
 // AppendFields writes the fields in their fixed order.
 func (r *HistoryResultEntryAttachment) AppendFields(w *envelope.JSON) {
-	w.Name("type")
-	w.Text(r.Type)
-	if r.ImageURL != nil {
-		w.Name("image_url")
-		w.Text(*r.ImageURL)
-	}
-	if r.Sha256 != nil {
-		w.Name("sha256")
-		w.Text(*r.Sha256)
-	}
-	if r.Bytes != nil {
-		w.Name("bytes")
-		w.Integer(*r.Bytes)
-	}
-	if r.Elided != nil {
-		w.Name("elided")
-		w.Boolean(*r.Elided)
-	}
+	w.Name("type").Text(r.Type)
+	envelope.Optional(w, "image_url", r.ImageURL, (*envelope.JSON).Text)
+	envelope.Optional(w, "sha256", r.Sha256, (*envelope.JSON).Text)
+	envelope.Optional(w, "bytes", r.Bytes, (*envelope.JSON).Integer)
+	envelope.Optional(w, "elided", r.Elided, (*envelope.JSON).Boolean)
 }
 
 // callHistory answers conv.history with what the handler returns, in JSON.

@@ -35,24 +35,16 @@ func ListTool() contract.Tool {
 	}
 }
 
+// shapeList is what the arguments of conv.list may be.
+var shapeList coerce.Shape
+
 // CoerceList makes the repairs that conv.list declares, and notes each of them.
-func CoerceList(args *coerce.Args) {
-	args.DropNulls()
-}
+func CoerceList(args *coerce.Args) { shapeList.Repair(args) }
 
 // ValidateList returns everything wrong with the arguments of conv.list:
 // parameters in the order they are declared, then names it does not have, then
 // rules. It allocates nothing where nothing is wrong.
-func ValidateList(args coerce.Object) []contract.Problem {
-	var problems []contract.Problem
-	for _, f := range args {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		problems = append(problems, contract.Unknown(f.Name, nil))
-	}
-	return problems
-}
+func ValidateList(args coerce.Object) []contract.Problem { return shapeList.Problems(args) }
 
 // bindList reads arguments that [ValidateList] has no problem with, and fills
 // in defaults.
@@ -73,12 +65,9 @@ type ListResult struct {
 
 // AppendFields writes the fields in their fixed order.
 func (r *ListResult) AppendFields(w *envelope.JSON) {
-	w.Name("conversations")
-	w.Array()
+	w.Name("conversations").Array()
 	for i := range r.Conversations {
-		w.Object()
-		r.Conversations[i].AppendFields(w)
-		w.EndObject()
+		w.Fields(&r.Conversations[i])
 	}
 	w.EndArray()
 }
@@ -107,34 +96,15 @@ type ListResultConversation struct {
 
 // AppendFields writes the fields in their fixed order.
 func (r *ListResultConversation) AppendFields(w *envelope.JSON) {
-	w.Name("id")
-	w.Text(r.ID)
-	w.Name("message_count")
-	w.Integer(r.MessageCount)
-	w.Name("last_active_at")
-	w.Text(r.LastActiveAt)
-	w.Name("state")
-	w.Text(r.State)
-	if r.ParentID != nil {
-		w.Name("parent_id")
-		w.Text(*r.ParentID)
-	}
-	if r.IsRoot != nil {
-		w.Name("is_root")
-		w.Boolean(*r.IsRoot)
-	}
-	if r.IsSelf != nil {
-		w.Name("is_self")
-		w.Boolean(*r.IsSelf)
-	}
-	if r.Title != nil {
-		w.Name("title")
-		w.Text(*r.Title)
-	}
-	w.Name("usage")
-	w.Object()
-	r.Usage.AppendFields(w)
-	w.EndObject()
+	w.Name("id").Text(r.ID)
+	w.Name("message_count").Integer(r.MessageCount)
+	w.Name("last_active_at").Text(r.LastActiveAt)
+	w.Name("state").Text(r.State)
+	envelope.Optional(w, "parent_id", r.ParentID, (*envelope.JSON).Text)
+	envelope.Optional(w, "is_root", r.IsRoot, (*envelope.JSON).Boolean)
+	envelope.Optional(w, "is_self", r.IsSelf, (*envelope.JSON).Boolean)
+	envelope.Optional(w, "title", r.Title, (*envelope.JSON).Text)
+	w.Name("usage").Fields(&r.Usage)
 }
 
 // ListResultConversationUsage is conversations[].usage in the answer of
@@ -152,14 +122,10 @@ type ListResultConversationUsage struct {
 
 // AppendFields writes the fields in their fixed order.
 func (r *ListResultConversationUsage) AppendFields(w *envelope.JSON) {
-	w.Name("input_tokens")
-	w.Integer(r.InputTokens)
-	w.Name("output_tokens")
-	w.Integer(r.OutputTokens)
-	w.Name("samples")
-	w.Integer(r.Samples)
-	w.Name("calls")
-	w.Integer(r.Calls)
+	w.Name("input_tokens").Integer(r.InputTokens)
+	w.Name("output_tokens").Integer(r.OutputTokens)
+	w.Name("samples").Integer(r.Samples)
+	w.Name("calls").Integer(r.Calls)
 }
 
 // callList answers conv.list with what the handler returns, in JSON.

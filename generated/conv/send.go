@@ -4,7 +4,6 @@ package conv
 
 import (
 	"context"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
@@ -89,11 +88,6 @@ const (
 	exampleSend = `{"conversation_id": "123e4567-e89b-12d3-a456-426614174000", "text": "And without the goroutine?"}`
 )
 
-// namesSend returns the names of the parameters in the order they are declared.
-func namesSend() []string {
-	return []string{"conversation_id", "text", "items", "budget", "wait_ms"}
-}
-
 // SendTool describes conv.send to a host.
 func SendTool() contract.Tool {
 	return contract.Tool{
@@ -105,392 +99,115 @@ func SendTool() contract.Tool {
 		Hints:       contract.Hints{Destructive: true, OpenWorld: true},
 		Example:     exampleSend,
 		Aliases:     []string{"conv_send"},
-		Parameters: []contract.Parameter{
-			{Name: "conversation_id", Type: "string", Required: true},
-			{Name: "text", Type: "string"},
-			{Name: "items", Type: "array", Items: "object"},
-			{Name: "budget", Type: "object"},
-			{Name: "wait_ms", Type: "integer"},
-		},
+		Parameters:  shapeSend.Parameters(),
 	}
 }
+
+// shapeSend is what the arguments of conv.send may be.
+var shapeSend = coerce.Shape{Members: []coerce.Value{
+	{Name: "conversation_id", Type: "string", Required: true, Wants: "a string", Fix: "\"123e4567-e89b-12d3-a456-426614174000\""},
+	{Name: "text", Type: "string", Wants: "a string"},
+	{
+		Name: "items", Type: "array", Wants: "an array of objects",
+		Items: &coerce.Value{
+			Type: "object", Wants: "an object whose type is one of text, image, local_image",
+			Shape: &coerce.Shape{Key: "type", Forms: []coerce.Form{
+				{Value: "text", Members: []coerce.Value{
+					{Name: "text", Type: "string", Required: true, Wants: "a string"},
+				}},
+				{Value: "image", Members: []coerce.Value{
+					{Name: "image_url", Type: "string", Required: true, Wants: "a string"},
+				}},
+				{Value: "local_image", Members: []coerce.Value{
+					{
+						Name: "path", Type: "string", Required: true, Wants: "a string of at least 1 character",
+						Range: &coerce.Range{Least: 1, Most: coerce.Unbounded, Wants: "at least 1 character long"},
+					},
+				}},
+			}},
+		},
+	},
+	{
+		Name: "budget", Type: "object", Wants: "an object",
+		Shape: &coerce.Shape{Members: []coerce.Value{
+			{Name: "tokens", Type: "integer", Wants: "an integer of at least 1", Range: &coerce.Range{Least: 1, Most: coerce.Unbounded}},
+			{Name: "tool_calls", Type: "integer", Wants: "an integer of at least 1", Range: &coerce.Range{Least: 1, Most: coerce.Unbounded}},
+			{Name: "seconds", Type: "integer", Wants: "an integer from 1 to 86400", Range: &coerce.Range{Least: 1, Most: 86400}},
+		}},
+	},
+	{Name: "wait_ms", Type: "integer", Wants: "an integer from 0 to 240000", Range: &coerce.Range{Least: 0, Most: 240000}},
+}, Rules: []coerce.Rule{
+	{AnyOf: []string{"text", "items"}, Fix: "\"And without the goroutine?\""},
+}}
 
 // CoerceSend makes the repairs that conv.send declares, and notes each of them.
-func CoerceSend(args *coerce.Args) {
-	args.DropNulls()
-	args.Within("items", repairSendItem)
-	args.Within("budget", repairSendBudget)
-}
-
-// repairSendItem makes the repairs that are declared for items[] in the
-// arguments of conv.send.
-func repairSendItem(args *coerce.Args) {
-	switch args.Object.Text("type") {
-	case "text":
-		repairSendItemText(args)
-	case "image":
-		repairSendItemImage(args)
-	case "local_image":
-		repairSendItemLocalImage(args)
-	}
-}
-
-// repairSendItemText makes the repairs that are declared for items[] in the
-// arguments of conv.send where type is text: a text.
-func repairSendItemText(args *coerce.Args) {
-	args.DropNulls()
-}
-
-// repairSendItemImage makes the repairs that are declared for items[] in the
-// arguments of conv.send where type is image: an image at an address.
-func repairSendItemImage(args *coerce.Args) {
-	args.DropNulls()
-}
-
-// repairSendItemLocalImage makes the repairs that are declared for items[] in
-// the arguments of conv.send where type is local_image: an image file of the
-// project.
-func repairSendItemLocalImage(args *coerce.Args) {
-	args.DropNulls()
-}
-
-// repairSendBudget makes the repairs that are declared for budget in the
-// arguments of conv.send.
-func repairSendBudget(args *coerce.Args) {
-	args.DropNulls()
-}
+func CoerceSend(args *coerce.Args) { shapeSend.Repair(args) }
 
 // ValidateSend returns everything wrong with the arguments of conv.send:
 // parameters in the order they are declared, then names it does not have, then
 // rules. It allocates nothing where nothing is wrong.
-func ValidateSend(args coerce.Object) []contract.Problem {
-	var problems []contract.Problem
-	if v, ok := args.Get("conversation_id"); !ok {
-		problems = append(problems, contract.Missing("conversation_id", "a string", "\"123e4567-e89b-12d3-a456-426614174000\""))
-	} else if _, ok := v.(string); !ok {
-		problems = append(problems, contract.Type("conversation_id", "a string", v, "\"123e4567-e89b-12d3-a456-426614174000\""))
-	}
-	if v, ok := args.Get("text"); ok {
-		if _, ok := v.(string); !ok {
-			problems = append(problems, contract.Type("text", "a string", v, ""))
-		}
-	}
-	if v, ok := args.Get("items"); ok {
-		if list, ok := v.([]any); !ok {
-			problems = append(problems, contract.Type("items", "an array of objects", v, ""))
-		} else {
-			for i, item := range list {
-				if len(problems) >= contract.MaxProblems {
-					break
-				}
-				if o, ok := item.(coerce.Object); !ok {
-					problems = append(problems, contract.Type(contract.Item("items", i), "an object whose type is one of text, image, local_image", item, ""))
-				} else {
-					problems = checkSendItem(problems, &contract.Path{Above: &contract.Path{Name: "items"}, Index: i}, o)
-				}
-			}
-		}
-	}
-	if v, ok := args.Get("budget"); ok {
-		if o, ok := v.(coerce.Object); !ok {
-			problems = append(problems, contract.Type("budget", "an object", v, ""))
-		} else {
-			problems = checkSendBudget(problems, &contract.Path{Name: "budget"}, o)
-		}
-	}
-	if v, ok := args.Get("wait_ms"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type("wait_ms", "an integer from 0 to 240000", v, ""))
-		case n < 0:
-			problems = append(problems, contract.Limit("wait_ms", contract.CodeMinimum, "an integer from 0 to 240000", v, "0"))
-		case n > 240000:
-			problems = append(problems, contract.Limit("wait_ms", contract.CodeMaximum, "an integer from 0 to 240000", v, "240000"))
-		}
-	}
-	for _, f := range args {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "conversation_id", "text", "items", "budget", "wait_ms":
-		default:
-			problems = append(problems, contract.Unknown(f.Name, namesSend()))
-		}
-	}
-	if !args.Any("text", "items") {
-		problems = append(problems, contract.NoneOf([]string{"text", "items"}, "\"And without the goroutine?\""))
-	}
-	return problems
-}
-
-// checkSendItem adds everything wrong with items[] in the arguments of
-// conv.send.
-func checkSendItem(problems []contract.Problem, at *contract.Path, o coerce.Object) []contract.Problem {
-	switch o.Text("type") {
-	case "text":
-		return checkSendItemText(problems, at, o)
-	case "image":
-		return checkSendItemImage(problems, at, o)
-	case "local_image":
-		return checkSendItemLocalImage(problems, at, o)
-	default:
-		return append(problems, coerce.WrongVariant(at.Member("type"), o, "type", []string{"text", "image", "local_image"}))
-	}
-}
-
-// checkSendItemText adds everything wrong with items[] in the arguments of
-// conv.send where type is text: a text.
-func checkSendItemText(problems []contract.Problem, at *contract.Path, o coerce.Object) []contract.Problem {
-	if v, ok := o.Get("text"); !ok {
-		problems = append(problems, contract.Missing(at.Member("text"), "a string", ""))
-	} else if _, ok := v.(string); !ok {
-		problems = append(problems, contract.Type(at.Member("text"), "a string", v, ""))
-	}
-	for _, f := range o {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "type", "text":
-		default:
-			problems = append(problems, contract.UnknownMember(at, f.Name, []string{"type", "text"}))
-		}
-	}
-	return problems
-}
-
-// checkSendItemImage adds everything wrong with items[] in the arguments of
-// conv.send where type is image: an image at an address.
-func checkSendItemImage(problems []contract.Problem, at *contract.Path, o coerce.Object) []contract.Problem {
-	if v, ok := o.Get("image_url"); !ok {
-		problems = append(problems, contract.Missing(at.Member("image_url"), "a string", ""))
-	} else if _, ok := v.(string); !ok {
-		problems = append(problems, contract.Type(at.Member("image_url"), "a string", v, ""))
-	}
-	for _, f := range o {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "type", "image_url":
-		default:
-			problems = append(problems, contract.UnknownMember(at, f.Name, []string{"type", "image_url"}))
-		}
-	}
-	return problems
-}
-
-// checkSendItemLocalImage adds everything wrong with items[] in the arguments
-// of conv.send where type is local_image: an image file of the project.
-func checkSendItemLocalImage(problems []contract.Problem, at *contract.Path, o coerce.Object) []contract.Problem {
-	if v, ok := o.Get("path"); !ok {
-		problems = append(problems, contract.Missing(at.Member("path"), "a string of at least 1 character", ""))
-	} else if s, ok := v.(string); !ok {
-		problems = append(problems, contract.Type(at.Member("path"), "a string of at least 1 character", v, ""))
-	} else if utf8.RuneCountInString(s) < 1 {
-		problems = append(problems, contract.Limit(at.Member("path"), contract.CodeMinLength, "at least 1 character long", v, ""))
-	}
-	for _, f := range o {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "type", "path":
-		default:
-			problems = append(problems, contract.UnknownMember(at, f.Name, []string{"type", "path"}))
-		}
-	}
-	return problems
-}
-
-// checkSendBudget adds everything wrong with budget in the arguments of
-// conv.send.
-func checkSendBudget(problems []contract.Problem, at *contract.Path, o coerce.Object) []contract.Problem {
-	if v, ok := o.Get("tokens"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type(at.Member("tokens"), "an integer of at least 1", v, ""))
-		case n < 1:
-			problems = append(problems, contract.Limit(at.Member("tokens"), contract.CodeMinimum, "an integer of at least 1", v, "1"))
-		}
-	}
-	if v, ok := o.Get("tool_calls"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type(at.Member("tool_calls"), "an integer of at least 1", v, ""))
-		case n < 1:
-			problems = append(problems, contract.Limit(at.Member("tool_calls"), contract.CodeMinimum, "an integer of at least 1", v, "1"))
-		}
-	}
-	if v, ok := o.Get("seconds"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type(at.Member("seconds"), "an integer from 1 to 86400", v, ""))
-		case n < 1:
-			problems = append(problems, contract.Limit(at.Member("seconds"), contract.CodeMinimum, "an integer from 1 to 86400", v, "1"))
-		case n > 86400:
-			problems = append(problems, contract.Limit(at.Member("seconds"), contract.CodeMaximum, "an integer from 1 to 86400", v, "86400"))
-		}
-	}
-	for _, f := range o {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "tokens", "tool_calls", "seconds":
-		default:
-			problems = append(problems, contract.UnknownMember(at, f.Name, []string{"tokens", "tool_calls", "seconds"}))
-		}
-	}
-	return problems
-}
+func ValidateSend(args coerce.Object) []contract.Problem { return shapeSend.Problems(args) }
 
 // bindSend reads arguments that [ValidateSend] has no problem with, and fills
 // in defaults.
 func bindSend(args coerce.Object) SendParams {
-	p := SendParams{}
-	for _, f := range args {
-		switch f.Name {
-		case "conversation_id":
-			if s, ok := f.Value.(string); ok {
-				p.ConversationID = s
-			}
-		case "text":
-			if s, ok := f.Value.(string); ok {
-				p.Text = &s
-			}
-		case "items":
-			if list, ok := coerce.List(f.Value, readSendItem); ok {
-				p.Items = list
-			}
-		case "budget":
-			if o, ok := readSendBudget(f.Value); ok {
-				p.Budget = &o
-			}
-		case "wait_ms":
-			if n, ok := coerce.Int(f.Value); ok {
-				v := int(n)
-				p.WaitMs = &v
-			}
-		}
+	return SendParams{
+		ConversationID: coerce.Read(args, "conversation_id", coerce.Text),
+		Text:           coerce.Pointer(args, "text", coerce.Text),
+		Items:          coerce.Read(args, "items", coerce.ListOf(readSendItem)),
+		Budget:         coerce.Pointer(args, "budget", readSendBudget),
+		WaitMs:         coerce.Pointer(args, "wait_ms", coerce.Whole),
 	}
-	return p
 }
 
-// readSendItem reads items[] in the arguments of conv.send, which checkSendItem
-// has no problem with, and fills in defaults.
+// readSendItem reads items[] in the arguments of conv.send, which is valid, and
+// fills in defaults.
 func readSendItem(v any) (SendItem, bool) {
-	o, ok := v.(coerce.Object)
-	if !ok {
-		return SendItem{}, false
-	}
-	var p SendItem
-	switch o.Text("type") {
-	case "text":
-		if variant, ok := readSendItemText(v); ok {
-			p.Text = &variant
-		}
-	case "image":
-		if variant, ok := readSendItemImage(v); ok {
-			p.Image = &variant
-		}
-	case "local_image":
-		if variant, ok := readSendItemLocalImage(v); ok {
-			p.LocalImage = &variant
-		}
-	}
-	return p, true
+	_, ok := v.(coerce.Object)
+	return SendItem{
+		Text:       coerce.ReadForm(v, "type", "text", readSendItemText),
+		Image:      coerce.ReadForm(v, "type", "image", readSendItemImage),
+		LocalImage: coerce.ReadForm(v, "type", "local_image", readSendItemLocalImage),
+	}, ok
 }
 
 // readSendItemText reads items[] in the arguments of conv.send where type is
-// text: a text, which checkSendItemText has no problem with, and fills in
-// defaults.
+// text: a text, which is valid, and fills in defaults.
 func readSendItemText(v any) (SendItemText, bool) {
 	o, ok := v.(coerce.Object)
-	if !ok {
-		return SendItemText{}, false
-	}
-	p := SendItemText{}
-	for _, f := range o {
-		switch f.Name {
-		case "text":
-			if s, ok := f.Value.(string); ok {
-				p.Text = s
-			}
-		}
-	}
-	return p, true
+	return SendItemText{
+		Text: coerce.Read(o, "text", coerce.Text),
+	}, ok
 }
 
 // readSendItemImage reads items[] in the arguments of conv.send where type is
-// image: an image at an address, which checkSendItemImage has no problem with,
-// and fills in defaults.
+// image: an image at an address, which is valid, and fills in defaults.
 func readSendItemImage(v any) (SendItemImage, bool) {
 	o, ok := v.(coerce.Object)
-	if !ok {
-		return SendItemImage{}, false
-	}
-	p := SendItemImage{}
-	for _, f := range o {
-		switch f.Name {
-		case "image_url":
-			if s, ok := f.Value.(string); ok {
-				p.ImageURL = s
-			}
-		}
-	}
-	return p, true
+	return SendItemImage{
+		ImageURL: coerce.Read(o, "image_url", coerce.Text),
+	}, ok
 }
 
 // readSendItemLocalImage reads items[] in the arguments of conv.send where type
-// is local_image: an image file of the project, which checkSendItemLocalImage
-// has no problem with, and fills in defaults.
+// is local_image: an image file of the project, which is valid, and fills in
+// defaults.
 func readSendItemLocalImage(v any) (SendItemLocalImage, bool) {
 	o, ok := v.(coerce.Object)
-	if !ok {
-		return SendItemLocalImage{}, false
-	}
-	p := SendItemLocalImage{}
-	for _, f := range o {
-		switch f.Name {
-		case "path":
-			if s, ok := f.Value.(string); ok {
-				p.Path = s
-			}
-		}
-	}
-	return p, true
+	return SendItemLocalImage{
+		Path: coerce.Read(o, "path", coerce.Text),
+	}, ok
 }
 
-// readSendBudget reads budget in the arguments of conv.send, which
-// checkSendBudget has no problem with, and fills in defaults.
+// readSendBudget reads budget in the arguments of conv.send, which is valid,
+// and fills in defaults.
 func readSendBudget(v any) (SendBudget, bool) {
 	o, ok := v.(coerce.Object)
-	if !ok {
-		return SendBudget{}, false
-	}
-	p := SendBudget{}
-	for _, f := range o {
-		switch f.Name {
-		case "tokens":
-			if n, ok := coerce.Int(f.Value); ok {
-				v := int(n)
-				p.Tokens = &v
-			}
-		case "tool_calls":
-			if n, ok := coerce.Int(f.Value); ok {
-				v := int(n)
-				p.ToolCalls = &v
-			}
-		case "seconds":
-			if n, ok := coerce.Int(f.Value); ok {
-				v := int(n)
-				p.Seconds = &v
-			}
-		}
-	}
-	return p, true
+	return SendBudget{
+		Tokens:    coerce.Pointer(o, "tokens", coerce.Whole),
+		ToolCalls: coerce.Pointer(o, "tool_calls", coerce.Whole),
+		Seconds:   coerce.Pointer(o, "seconds", coerce.Whole),
+	}, ok
 }
 
 // The codes of failures of conv.send, for a [contract.Failure].
@@ -527,26 +244,14 @@ type SendResult struct {
 
 // AppendFields writes the fields in their fixed order.
 func (r *SendResult) AppendFields(w *envelope.JSON) {
-	w.Name("conversation_id")
-	w.Text(r.ConversationID)
-	w.Name("last_assistant_message")
-	w.Text(r.LastAssistantMessage)
-	w.Name("status")
-	w.Text(r.Status)
+	w.Name("conversation_id").Text(r.ConversationID)
+	w.Name("last_assistant_message").Text(r.LastAssistantMessage)
+	w.Name("status").Text(r.Status)
 	if r.Error != nil {
-		w.Name("error")
-		w.Object()
-		r.Error.AppendFields(w)
-		w.EndObject()
+		w.Name("error").Fields(r.Error)
 	}
-	if r.Truncated != nil {
-		w.Name("truncated")
-		w.Boolean(*r.Truncated)
-	}
-	if r.TaskID != nil {
-		w.Name("task_id")
-		w.Text(*r.TaskID)
-	}
+	envelope.Optional(w, "truncated", r.Truncated, (*envelope.JSON).Boolean)
+	envelope.Optional(w, "task_id", r.TaskID, (*envelope.JSON).Text)
 }
 
 // SendResultError is error in the answer of conv.send.
@@ -559,10 +264,8 @@ type SendResultError struct {
 
 // AppendFields writes the fields in their fixed order.
 func (r *SendResultError) AppendFields(w *envelope.JSON) {
-	w.Name("code")
-	w.Text(r.Code)
-	w.Name("message")
-	w.Text(r.Message)
+	w.Name("code").Text(r.Code)
+	w.Name("message").Text(r.Message)
 }
 
 // callSend answers conv.send with what the handler returns, in JSON.

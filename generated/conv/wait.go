@@ -4,7 +4,6 @@ package conv
 
 import (
 	"context"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
@@ -32,11 +31,6 @@ const (
 	exampleWait = `{"task_id": "3", "wait_ms": 60000}`
 )
 
-// namesWait returns the names of the parameters in the order they are declared.
-func namesWait() []string {
-	return []string{"task_id", "wait_ms"}
-}
-
 // WaitTool describes conv.wait to a host.
 func WaitTool() contract.Tool {
 	return contract.Tool{
@@ -48,71 +42,34 @@ func WaitTool() contract.Tool {
 		Hints:       contract.Hints{ReadOnly: true, Idempotent: true},
 		Example:     exampleWait,
 		Aliases:     []string{"conv_wait"},
-		Parameters: []contract.Parameter{
-			{Name: "task_id", Type: "string", Required: true},
-			{Name: "wait_ms", Type: "integer"},
-		},
+		Parameters:  shapeWait.Parameters(),
 	}
 }
 
+// shapeWait is what the arguments of conv.wait may be.
+var shapeWait = coerce.Shape{Members: []coerce.Value{
+	{
+		Name: "task_id", Type: "string", Required: true, Wants: "a string of at most 100 characters", Fix: "\"3\"",
+		Range: &coerce.Range{Most: 100, Wants: "at most 100 characters long"},
+	},
+	{Name: "wait_ms", Type: "integer", Wants: "an integer from 0 to 240000", Range: &coerce.Range{Least: 0, Most: 240000}},
+}}
+
 // CoerceWait makes the repairs that conv.wait declares, and notes each of them.
-func CoerceWait(args *coerce.Args) {
-	args.DropNulls()
-}
+func CoerceWait(args *coerce.Args) { shapeWait.Repair(args) }
 
 // ValidateWait returns everything wrong with the arguments of conv.wait:
 // parameters in the order they are declared, then names it does not have, then
 // rules. It allocates nothing where nothing is wrong.
-func ValidateWait(args coerce.Object) []contract.Problem {
-	var problems []contract.Problem
-	if v, ok := args.Get("task_id"); !ok {
-		problems = append(problems, contract.Missing("task_id", "a string of at most 100 characters", "\"3\""))
-	} else if s, ok := v.(string); !ok {
-		problems = append(problems, contract.Type("task_id", "a string of at most 100 characters", v, "\"3\""))
-	} else if utf8.RuneCountInString(s) > 100 {
-		problems = append(problems, contract.Limit("task_id", contract.CodeMaxLength, "at most 100 characters long", v, "\"3\""))
-	}
-	if v, ok := args.Get("wait_ms"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type("wait_ms", "an integer from 0 to 240000", v, ""))
-		case n < 0:
-			problems = append(problems, contract.Limit("wait_ms", contract.CodeMinimum, "an integer from 0 to 240000", v, "0"))
-		case n > 240000:
-			problems = append(problems, contract.Limit("wait_ms", contract.CodeMaximum, "an integer from 0 to 240000", v, "240000"))
-		}
-	}
-	for _, f := range args {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "task_id", "wait_ms":
-		default:
-			problems = append(problems, contract.Unknown(f.Name, namesWait()))
-		}
-	}
-	return problems
-}
+func ValidateWait(args coerce.Object) []contract.Problem { return shapeWait.Problems(args) }
 
 // bindWait reads arguments that [ValidateWait] has no problem with, and fills
 // in defaults.
 func bindWait(args coerce.Object) WaitParams {
-	p := WaitParams{}
-	for _, f := range args {
-		switch f.Name {
-		case "task_id":
-			if s, ok := f.Value.(string); ok {
-				p.TaskID = s
-			}
-		case "wait_ms":
-			if n, ok := coerce.Int(f.Value); ok {
-				v := int(n)
-				p.WaitMs = &v
-			}
-		}
+	return WaitParams{
+		TaskID: coerce.Read(args, "task_id", coerce.Text),
+		WaitMs: coerce.Pointer(args, "wait_ms", coerce.Whole),
 	}
-	return p
 }
 
 // The codes of failures of conv.wait, for a [contract.Failure].
@@ -149,34 +106,16 @@ type WaitResult struct {
 
 // AppendFields writes the fields in their fixed order.
 func (r *WaitResult) AppendFields(w *envelope.JSON) {
-	w.Name("conversation_id")
-	w.Text(r.ConversationID)
-	if r.FirstUserMessage != nil {
-		w.Name("first_user_message")
-		w.Text(*r.FirstUserMessage)
-	}
-	if r.FirstItemsCount != nil {
-		w.Name("first_items_count")
-		w.Integer(*r.FirstItemsCount)
-	}
-	w.Name("last_assistant_message")
-	w.Text(r.LastAssistantMessage)
-	w.Name("status")
-	w.Text(r.Status)
+	w.Name("conversation_id").Text(r.ConversationID)
+	envelope.Optional(w, "first_user_message", r.FirstUserMessage, (*envelope.JSON).Text)
+	envelope.Optional(w, "first_items_count", r.FirstItemsCount, (*envelope.JSON).Integer)
+	w.Name("last_assistant_message").Text(r.LastAssistantMessage)
+	w.Name("status").Text(r.Status)
 	if r.Error != nil {
-		w.Name("error")
-		w.Object()
-		r.Error.AppendFields(w)
-		w.EndObject()
+		w.Name("error").Fields(r.Error)
 	}
-	if r.Truncated != nil {
-		w.Name("truncated")
-		w.Boolean(*r.Truncated)
-	}
-	if r.TaskID != nil {
-		w.Name("task_id")
-		w.Text(*r.TaskID)
-	}
+	envelope.Optional(w, "truncated", r.Truncated, (*envelope.JSON).Boolean)
+	envelope.Optional(w, "task_id", r.TaskID, (*envelope.JSON).Text)
 }
 
 // WaitResultError is error in the answer of conv.wait.
@@ -189,10 +128,8 @@ type WaitResultError struct {
 
 // AppendFields writes the fields in their fixed order.
 func (r *WaitResultError) AppendFields(w *envelope.JSON) {
-	w.Name("code")
-	w.Text(r.Code)
-	w.Name("message")
-	w.Text(r.Message)
+	w.Name("code").Text(r.Code)
+	w.Name("message").Text(r.Message)
 }
 
 // callWait answers conv.wait with what the handler returns, in JSON.

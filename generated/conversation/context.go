@@ -33,12 +33,6 @@ const (
 	exampleContext = `{"id": "jp-c17648402467:12", "before": 0, "after": 0}`
 )
 
-// namesContext returns the names of the parameters in the order they are
-// declared.
-func namesContext() []string {
-	return []string{"id", "before", "after", "part"}
-}
-
 // ContextTool describes conversation_context to a host.
 func ContextTool() contract.Tool {
 	return contract.Tool{
@@ -49,68 +43,32 @@ func ContextTool() contract.Tool {
 		InputSchema: schemaContext,
 		Hints:       contract.Hints{ReadOnly: true, Idempotent: true},
 		Example:     exampleContext,
-		Parameters: []contract.Parameter{
-			{Name: "id", Type: "string", Required: true},
-			{Name: "before", Type: "integer"},
-			{Name: "after", Type: "integer"},
-			{Name: "part", Type: "integer"},
-		},
+		Parameters:  shapeContext.Parameters(),
 	}
 }
 
+// shapeContext is what the arguments of conversation_context may be.
+var shapeContext = coerce.Shape{Members: []coerce.Value{
+	{
+		Name: "id", Type: "string", Required: true, Wants: "a string that must be the id of a message such as jp-c17648402467:12", Fix: "\"jp-c17648402467:12\"",
+		Matches: matchesContextID, Says: "be the id of a message such as jp-c17648402467:12",
+	},
+	{Name: "before", Type: "integer", Wants: "an integer", Fix: "2", Repairs: []coerce.Declared{"from_string", "clamp"}, Clamp: &[2]int64{0, 50}},
+	{Name: "after", Type: "integer", Wants: "an integer", Fix: "2", Repairs: []coerce.Declared{"from_string", "clamp"}, Clamp: &[2]int64{0, 50}},
+	{
+		Name: "part", Type: "integer", Wants: "an integer of at least 1", Fix: "1",
+		Range: &coerce.Range{Least: 1, Most: coerce.Unbounded}, Repairs: []coerce.Declared{"from_string"},
+	},
+}}
+
 // CoerceContext makes the repairs that conversation_context declares, and notes
 // each of them.
-func CoerceContext(args *coerce.Args) {
-	args.DropNulls()
-	args.IntegerFromString("before")
-	args.Clamp("before", 0, 50)
-	args.IntegerFromString("after")
-	args.Clamp("after", 0, 50)
-	args.IntegerFromString("part")
-}
+func CoerceContext(args *coerce.Args) { shapeContext.Repair(args) }
 
 // ValidateContext returns everything wrong with the arguments of
 // conversation_context: parameters in the order they are declared, then names
 // it does not have, then rules. It allocates nothing where nothing is wrong.
-func ValidateContext(args coerce.Object) []contract.Problem {
-	var problems []contract.Problem
-	if v, ok := args.Get("id"); !ok {
-		problems = append(problems, contract.Missing("id", "a string that must be the id of a message such as jp-c17648402467:12", "\"jp-c17648402467:12\""))
-	} else if s, ok := v.(string); !ok {
-		problems = append(problems, contract.Type("id", "a string that must be the id of a message such as jp-c17648402467:12", v, "\"jp-c17648402467:12\""))
-	} else if !matchesContextID(s) {
-		problems = append(problems, contract.Mismatch("id", "be the id of a message such as jp-c17648402467:12", v, "\"jp-c17648402467:12\""))
-	}
-	if v, ok := args.Get("before"); ok {
-		if _, ok := coerce.Int(v); !ok {
-			problems = append(problems, contract.Type("before", "an integer", v, "2"))
-		}
-	}
-	if v, ok := args.Get("after"); ok {
-		if _, ok := coerce.Int(v); !ok {
-			problems = append(problems, contract.Type("after", "an integer", v, "2"))
-		}
-	}
-	if v, ok := args.Get("part"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type("part", "an integer of at least 1", v, "1"))
-		case n < 1:
-			problems = append(problems, contract.Limit("part", contract.CodeMinimum, "an integer of at least 1", v, "1"))
-		}
-	}
-	for _, f := range args {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "id", "before", "after", "part":
-		default:
-			problems = append(problems, contract.Unknown(f.Name, namesContext()))
-		}
-	}
-	return problems
-}
+func ValidateContext(args coerce.Object) []contract.Problem { return shapeContext.Problems(args) }
 
 // patternContextID is compiled when it is first needed, and not at start-up.
 var patternContextID struct {
@@ -130,32 +88,12 @@ func matchesContextID(s string) bool {
 // bindContext reads arguments that [ValidateContext] has no problem with, and
 // fills in defaults.
 func bindContext(args coerce.Object) ContextParams {
-	p := ContextParams{
-		Before: 2,
-		After:  2,
-		Part:   1,
+	return ContextParams{
+		ID:     coerce.Read(args, "id", coerce.Text),
+		Before: coerce.ReadOr(args, "before", 2, coerce.Whole),
+		After:  coerce.ReadOr(args, "after", 2, coerce.Whole),
+		Part:   coerce.ReadOr(args, "part", 1, coerce.Whole),
 	}
-	for _, f := range args {
-		switch f.Name {
-		case "id":
-			if s, ok := f.Value.(string); ok {
-				p.ID = s
-			}
-		case "before":
-			if n, ok := coerce.Int(f.Value); ok {
-				p.Before = int(n)
-			}
-		case "after":
-			if n, ok := coerce.Int(f.Value); ok {
-				p.After = int(n)
-			}
-		case "part":
-			if n, ok := coerce.Int(f.Value); ok {
-				p.Part = int(n)
-			}
-		}
-	}
-	return p
 }
 
 // callContext answers conversation_context with what the handler returns.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
@@ -102,11 +101,6 @@ const (
 // notes included.
 const GrepMaxChars = 20000
 
-// namesGrep returns the names of the parameters in the order they are declared.
-func namesGrep() []string {
-	return []string{"pattern", "ignore_case", "ids", "scopes", "event", "context", "limit", "offset", "include_current", "include_hidden", "sources"}
-}
-
 // GrepTool describes conversation_grep to a host.
 func GrepTool() contract.Tool {
 	return contract.Tool{
@@ -117,206 +111,69 @@ func GrepTool() contract.Tool {
 		InputSchema: schemaGrep,
 		Hints:       contract.Hints{ReadOnly: true, Idempotent: true},
 		Example:     exampleGrep,
-		Parameters: []contract.Parameter{
-			{Name: "pattern", Type: "string", Required: true},
-			{Name: "ignore_case", Type: "boolean"},
-			{Name: "ids", Type: "array"},
-			{Name: "scopes", Type: "array", Enum: []string{"all", "chat", "tool", "title", "user", "assistant", "reasoning", "structured", "tool-call", "tool-result", "inquiry", "system", "recall"}},
-			{Name: "event", Type: "integer"},
-			{Name: "context", Type: "integer"},
-			{Name: "limit", Type: "integer"},
-			{Name: "offset", Type: "integer"},
-			{Name: "include_current", Type: "boolean"},
-			{Name: "include_hidden", Type: "boolean"},
-			{Name: "sources", Type: "array", Enum: []string{"jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive"}},
-		},
+		Parameters:  shapeGrep.Parameters(),
 	}
 }
 
+// shapeGrep is what the arguments of conversation_grep may be.
+var shapeGrep = coerce.Shape{Members: []coerce.Value{
+	{
+		Name: "pattern", Type: "string", Required: true, Wants: "a string of 1 to 1000 characters on one line that is not blank", Fix: "\"retry\"",
+		NotBlank: true, SingleLine: true, Range: &coerce.Range{Least: 1, Most: 1000, Wants: "1 to 1000 characters long"},
+	},
+	{Name: "ignore_case", Type: "boolean", Wants: "true or false", Fix: "true", Repairs: []coerce.Declared{"from_string"}},
+	{
+		Name: "ids", Type: "array", Wants: "an array of 1 to 100 strings, each a string that must be a conversation id such as jp-c17648402467",
+		Range: &coerce.Range{Least: 1, Most: 100, Wants: "an array of 1 to 100 strings"}, Repairs: []coerce.Declared{"from_string", "from_scalar", "from_integer"},
+		Items: &coerce.Value{
+			Type: "string", Wants: "a string that must be a conversation id such as jp-c17648402467",
+			Matches: matchesGrepIDs, Says: "be a conversation id such as jp-c17648402467",
+		},
+	},
+	{
+		Name: "scopes", Type: "array", Wants: "an array of 1 to 20 strings, each one of all, chat, tool, title, user, assistant, reasoning, structured, tool-call, tool-result, inquiry, system, recall",
+		Range: &coerce.Range{Least: 1, Most: 20, Wants: "an array of 1 to 20 strings"}, Repairs: []coerce.Declared{"from_string", "from_scalar", "spelling"},
+		Items: &coerce.Value{
+			Type: "string", Wants: "one of all, chat, tool, title, user, assistant, reasoning, structured, tool-call, tool-result, inquiry, system, recall",
+			Enum: []string{"all", "chat", "tool", "title", "user", "assistant", "reasoning", "structured", "tool-call", "tool-result", "inquiry", "system", "recall"},
+		},
+	},
+	{
+		Name: "event", Type: "integer", Wants: "an integer of at least 1",
+		Range: &coerce.Range{Least: 1, Most: coerce.Unbounded}, Repairs: []coerce.Declared{"from_string"},
+	},
+	{
+		Name: "context", Type: "integer", Wants: "an integer from 0 to 10", Fix: "0",
+		Range: &coerce.Range{Least: 0, Most: 10}, Repairs: []coerce.Declared{"from_string", "clamp"},
+	},
+	{
+		Name: "limit", Type: "integer", Wants: "an integer from 1 to 200", Fix: "50",
+		Range: &coerce.Range{Least: 1, Most: 200}, Repairs: []coerce.Declared{"from_string", "clamp"},
+	},
+	{
+		Name: "offset", Type: "integer", Wants: "an integer of at least 0", Fix: "0",
+		Range: &coerce.Range{Least: 0, Most: coerce.Unbounded}, Repairs: []coerce.Declared{"from_string"},
+	},
+	{Name: "include_current", Type: "boolean", Wants: "true or false", Fix: "false", Repairs: []coerce.Declared{"from_string"}},
+	{Name: "include_hidden", Type: "boolean", Wants: "true or false", Fix: "false", Repairs: []coerce.Declared{"from_string"}},
+	{
+		Name: "sources", Type: "array", Wants: "an array of 1 to 10 strings, each one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive",
+		Range: &coerce.Range{Least: 1, Most: 10, Wants: "an array of 1 to 10 strings"}, Repairs: []coerce.Declared{"from_string", "from_scalar", "spelling"},
+		Items: &coerce.Value{
+			Type: "string", Wants: "one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive",
+			Enum: []string{"jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive"},
+		},
+	},
+}}
+
 // CoerceGrep makes the repairs that conversation_grep declares, and notes each
 // of them.
-func CoerceGrep(args *coerce.Args) {
-	args.DropNulls()
-	args.BooleanFromString("ignore_case")
-	args.ArrayFromString("ids")
-	args.ArrayFromScalar("ids")
-	args.ItemsFromIntegers("ids")
-	args.ArrayFromString("scopes")
-	args.ArrayFromScalar("scopes")
-	args.Spelling("scopes", "all", "chat", "tool", "title", "user", "assistant", "reasoning", "structured", "tool-call", "tool-result", "inquiry", "system", "recall")
-	args.IntegerFromString("event")
-	args.IntegerFromString("context")
-	args.ClampMaximum("context", 10)
-	args.IntegerFromString("limit")
-	args.ClampMaximum("limit", 200)
-	args.IntegerFromString("offset")
-	args.BooleanFromString("include_current")
-	args.BooleanFromString("include_hidden")
-	args.ArrayFromString("sources")
-	args.ArrayFromScalar("sources")
-	args.Spelling("sources", "jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive")
-}
+func CoerceGrep(args *coerce.Args) { shapeGrep.Repair(args) }
 
 // ValidateGrep returns everything wrong with the arguments of
 // conversation_grep: parameters in the order they are declared, then names it
 // does not have, then rules. It allocates nothing where nothing is wrong.
-func ValidateGrep(args coerce.Object) []contract.Problem {
-	var problems []contract.Problem
-	if v, ok := args.Get("pattern"); !ok {
-		problems = append(problems, contract.Missing("pattern", "a string of 1 to 1000 characters on one line that is not blank", "\"retry\""))
-	} else if s, ok := v.(string); !ok {
-		problems = append(problems, contract.Type("pattern", "a string of 1 to 1000 characters on one line that is not blank", v, "\"retry\""))
-	} else {
-		switch n := utf8.RuneCountInString(s); {
-		case n < 1:
-			problems = append(problems, contract.Limit("pattern", contract.CodeMinLength, "1 to 1000 characters long", v, "\"retry\""))
-		case n > 1000:
-			problems = append(problems, contract.Limit("pattern", contract.CodeMaxLength, "1 to 1000 characters long", v, "\"retry\""))
-		}
-		if s != "" && coerce.Blank(s) {
-			problems = append(problems, contract.Limit("pattern", contract.CodeBlank, "more than white space", v, "\"retry\""))
-		}
-		if !coerce.SingleLine(s) {
-			problems = append(problems, contract.Limit("pattern", contract.CodeSingleLine, "a single line without line breaks and NUL characters", v, "\"retry\""))
-		}
-	}
-	if v, ok := args.Get("ignore_case"); ok {
-		if _, ok := v.(bool); !ok {
-			problems = append(problems, contract.Type("ignore_case", "true or false", v, "true"))
-		}
-	}
-	if v, ok := args.Get("ids"); ok {
-		if list, ok := v.([]any); !ok {
-			problems = append(problems, contract.Type("ids", "an array of 1 to 100 strings, each a string that must be a conversation id such as jp-c17648402467", v, ""))
-		} else {
-			switch n := len(list); {
-			case n < 1:
-				problems = append(problems, contract.Limit("ids", contract.CodeMinItems, "an array of 1 to 100 strings", v, ""))
-			case n > 100:
-				problems = append(problems, contract.Limit("ids", contract.CodeMaxItems, "an array of 1 to 100 strings", v, ""))
-			}
-			for i, item := range list {
-				if len(problems) >= contract.MaxProblems {
-					break
-				}
-				if s, ok := item.(string); !ok {
-					problems = append(problems, contract.Type(contract.Item("ids", i), "a string that must be a conversation id such as jp-c17648402467", item, ""))
-				} else if !matchesGrepIDs(s) {
-					problems = append(problems, contract.Mismatch(contract.Item("ids", i), "be a conversation id such as jp-c17648402467", item, ""))
-				}
-			}
-		}
-	}
-	if v, ok := args.Get("scopes"); ok {
-		if list, ok := v.([]any); !ok {
-			problems = append(problems, contract.Type("scopes", "an array of 1 to 20 strings, each one of all, chat, tool, title, user, assistant, reasoning, structured, tool-call, tool-result, inquiry, system, recall", v, ""))
-		} else {
-			switch n := len(list); {
-			case n < 1:
-				problems = append(problems, contract.Limit("scopes", contract.CodeMinItems, "an array of 1 to 20 strings", v, ""))
-			case n > 20:
-				problems = append(problems, contract.Limit("scopes", contract.CodeMaxItems, "an array of 1 to 20 strings", v, ""))
-			}
-			for i, item := range list {
-				if len(problems) >= contract.MaxProblems {
-					break
-				}
-				if s, ok := item.(string); !ok {
-					problems = append(problems, contract.Type(contract.Item("scopes", i), "one of all, chat, tool, title, user, assistant, reasoning, structured, tool-call, tool-result, inquiry, system, recall", item, ""))
-				} else {
-					switch s {
-					case "all", "chat", "tool", "title", "user", "assistant", "reasoning", "structured", "tool-call", "tool-result", "inquiry", "system", "recall":
-					default:
-						problems = append(problems, contract.Enum(contract.Item("scopes", i), s, []string{"all", "chat", "tool", "title", "user", "assistant", "reasoning", "structured", "tool-call", "tool-result", "inquiry", "system", "recall"}, ""))
-					}
-				}
-			}
-		}
-	}
-	if v, ok := args.Get("event"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type("event", "an integer of at least 1", v, ""))
-		case n < 1:
-			problems = append(problems, contract.Limit("event", contract.CodeMinimum, "an integer of at least 1", v, "1"))
-		}
-	}
-	if v, ok := args.Get("context"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type("context", "an integer from 0 to 10", v, "0"))
-		case n < 0:
-			problems = append(problems, contract.Limit("context", contract.CodeMinimum, "an integer from 0 to 10", v, "0"))
-		case n > 10:
-			problems = append(problems, contract.Limit("context", contract.CodeMaximum, "an integer from 0 to 10", v, "10"))
-		}
-	}
-	if v, ok := args.Get("limit"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type("limit", "an integer from 1 to 200", v, "50"))
-		case n < 1:
-			problems = append(problems, contract.Limit("limit", contract.CodeMinimum, "an integer from 1 to 200", v, "1"))
-		case n > 200:
-			problems = append(problems, contract.Limit("limit", contract.CodeMaximum, "an integer from 1 to 200", v, "200"))
-		}
-	}
-	if v, ok := args.Get("offset"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type("offset", "an integer of at least 0", v, "0"))
-		case n < 0:
-			problems = append(problems, contract.Limit("offset", contract.CodeMinimum, "an integer of at least 0", v, "0"))
-		}
-	}
-	if v, ok := args.Get("include_current"); ok {
-		if _, ok := v.(bool); !ok {
-			problems = append(problems, contract.Type("include_current", "true or false", v, "false"))
-		}
-	}
-	if v, ok := args.Get("include_hidden"); ok {
-		if _, ok := v.(bool); !ok {
-			problems = append(problems, contract.Type("include_hidden", "true or false", v, "false"))
-		}
-	}
-	if v, ok := args.Get("sources"); ok {
-		if list, ok := v.([]any); !ok {
-			problems = append(problems, contract.Type("sources", "an array of 1 to 10 strings, each one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive", v, ""))
-		} else {
-			switch n := len(list); {
-			case n < 1:
-				problems = append(problems, contract.Limit("sources", contract.CodeMinItems, "an array of 1 to 10 strings", v, ""))
-			case n > 10:
-				problems = append(problems, contract.Limit("sources", contract.CodeMaxItems, "an array of 1 to 10 strings", v, ""))
-			}
-			for i, item := range list {
-				if len(problems) >= contract.MaxProblems {
-					break
-				}
-				if s, ok := item.(string); !ok {
-					problems = append(problems, contract.Type(contract.Item("sources", i), "one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive", item, ""))
-				} else {
-					switch s {
-					case "jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive":
-					default:
-						problems = append(problems, contract.Enum(contract.Item("sources", i), s, []string{"jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive"}, ""))
-					}
-				}
-			}
-		}
-	}
-	for _, f := range args {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "pattern", "ignore_case", "ids", "scopes", "event", "context", "limit", "offset", "include_current", "include_hidden", "sources":
-		default:
-			problems = append(problems, contract.Unknown(f.Name, namesGrep()))
-		}
-	}
-	return problems
-}
+func ValidateGrep(args coerce.Object) []contract.Problem { return shapeGrep.Problems(args) }
 
 // matchesGrepIDs reports whether s matches ^[A-Za-z0-9._-]{1,128}$
 func matchesGrepIDs(s string) bool {
@@ -336,64 +193,19 @@ func matchesGrepIDs(s string) bool {
 // bindGrep reads arguments that [ValidateGrep] has no problem with, and fills
 // in defaults.
 func bindGrep(args coerce.Object) GrepParams {
-	p := GrepParams{
-		IgnoreCase:     true,
-		Context:        0,
-		Limit:          50,
-		Offset:         0,
-		IncludeCurrent: false,
-		IncludeHidden:  false,
+	return GrepParams{
+		Pattern:        coerce.Read(args, "pattern", coerce.Text),
+		IgnoreCase:     coerce.ReadOr(args, "ignore_case", true, coerce.Boolean),
+		IDs:            coerce.Read(args, "ids", coerce.Strings),
+		Scopes:         coerce.Read(args, "scopes", coerce.Strings),
+		Event:          coerce.Pointer(args, "event", coerce.Whole),
+		Context:        coerce.ReadOr(args, "context", 0, coerce.Whole),
+		Limit:          coerce.ReadOr(args, "limit", 50, coerce.Whole),
+		Offset:         coerce.ReadOr(args, "offset", 0, coerce.Whole),
+		IncludeCurrent: coerce.ReadOr(args, "include_current", false, coerce.Boolean),
+		IncludeHidden:  coerce.ReadOr(args, "include_hidden", false, coerce.Boolean),
+		Sources:        coerce.Read(args, "sources", coerce.Strings),
 	}
-	for _, f := range args {
-		switch f.Name {
-		case "pattern":
-			if s, ok := f.Value.(string); ok {
-				p.Pattern = s
-			}
-		case "ignore_case":
-			if b, ok := f.Value.(bool); ok {
-				p.IgnoreCase = b
-			}
-		case "ids":
-			if list, ok := coerce.Strings(f.Value); ok {
-				p.IDs = list
-			}
-		case "scopes":
-			if list, ok := coerce.Strings(f.Value); ok {
-				p.Scopes = list
-			}
-		case "event":
-			if n, ok := coerce.Int(f.Value); ok {
-				v := int(n)
-				p.Event = &v
-			}
-		case "context":
-			if n, ok := coerce.Int(f.Value); ok {
-				p.Context = int(n)
-			}
-		case "limit":
-			if n, ok := coerce.Int(f.Value); ok {
-				p.Limit = int(n)
-			}
-		case "offset":
-			if n, ok := coerce.Int(f.Value); ok {
-				p.Offset = int(n)
-			}
-		case "include_current":
-			if b, ok := f.Value.(bool); ok {
-				p.IncludeCurrent = b
-			}
-		case "include_hidden":
-			if b, ok := f.Value.(bool); ok {
-				p.IncludeHidden = b
-			}
-		case "sources":
-			if list, ok := coerce.Strings(f.Value); ok {
-				p.Sources = list
-			}
-		}
-	}
-	return p
 }
 
 // GrepCLI is the name of the command line that conversation_grep runs.
@@ -465,21 +277,15 @@ type GrepEnvelope struct {
 func (e *GrepEnvelope) Append(w *envelope.Writer) {
 	w.Open("conversation_grep")
 	w.Integer("matches", e.Matches)
-	if e.Words != "" {
-		w.Text("words", e.Words)
-	}
+	w.OptionalText("words", e.Words)
 	if e.Returned != nil {
 		w.Integer("returned", *e.Returned)
 	}
-	if e.ConversationCount != 0 {
-		w.Integer("conversations", e.ConversationCount)
-	}
+	w.OptionalInteger("conversations", e.ConversationCount)
 	if e.Searched != nil {
 		w.Integer("searched", *e.Searched)
 	}
-	if e.Truncated {
-		w.Boolean("truncated", e.Truncated)
-	}
+	w.OptionalBoolean("truncated", e.Truncated)
 	w.Boolean("untrusted", true)
 	for i := range e.Conversations {
 		e.Conversations[i].Append(w)
@@ -528,18 +334,10 @@ type GrepConversation struct {
 func (e *GrepConversation) Append(w *envelope.Writer) {
 	w.Open("conversation")
 	w.Text("id", e.ID)
-	if e.Turns != 0 {
-		w.Integer("turns", e.Turns)
-	}
-	if e.Matches != 0 {
-		w.Integer("matches", e.Matches)
-	}
-	if e.Archived {
-		w.Boolean("archived", e.Archived)
-	}
-	if e.Source != "" {
-		w.Text("source", e.Source)
-	}
+	w.OptionalInteger("turns", e.Turns)
+	w.OptionalInteger("matches", e.Matches)
+	w.OptionalBoolean("archived", e.Archived)
+	w.OptionalText("source", e.Source)
 	if e.Title != "" {
 		w.OpenBeside("title")
 		w.Inline(e.Title)
@@ -582,22 +380,12 @@ type GrepEvent struct {
 // order.
 func (e *GrepEvent) Append(w *envelope.Writer) {
 	w.Open("event")
-	if e.Event != 0 {
-		w.Integer("event", e.Event)
-	}
-	if e.Turn != 0 {
-		w.Integer("turn", e.Turn)
-	}
+	w.OptionalInteger("event", e.Event)
+	w.OptionalInteger("turn", e.Turn)
 	w.Text("scope", e.Scope)
-	if !e.Timestamp.IsZero() {
-		w.Time("timestamp", e.Timestamp)
-	}
-	if e.Chars != 0 {
-		w.Integer("chars", e.Chars)
-	}
-	if e.More != 0 {
-		w.Integer("more", e.More)
-	}
+	w.OptionalTime("timestamp", e.Timestamp)
+	w.OptionalInteger("chars", e.Chars)
+	w.OptionalInteger("more", e.More)
 	for i := range e.Hits {
 		e.Hits[i].Append(w)
 	}
@@ -629,15 +417,9 @@ func (e *GrepHit) Append(w *envelope.Writer) {
 	if e.IsMatch != nil {
 		w.Boolean("is_match", *e.IsMatch)
 	}
-	if e.Scope != "" {
-		w.Text("scope", e.Scope)
-	}
-	if e.Also != "" {
-		w.Text("also", e.Also)
-	}
-	if e.Times != 0 {
-		w.Integer("times", e.Times)
-	}
+	w.OptionalText("scope", e.Scope)
+	w.OptionalText("also", e.Also)
+	w.OptionalInteger("times", e.Times)
 	w.Lines(e.Text)
 	w.Close()
 }
@@ -651,9 +433,5 @@ func callGrep(ctx context.Context, h Handler, call contract.Call) (string, error
 	if err != nil {
 		return "", err
 	}
-	e, err := h.Grep(ctx, call, bindGrep(args))
-	if err != nil {
-		return "", err
-	}
-	return string(e.Bytes()), nil
+	return envelope.Document(h.Grep(ctx, call, bindGrep(args)))
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
@@ -75,11 +74,6 @@ const (
 // notes included.
 const ListMaxChars = 40000
 
-// namesList returns the names of the parameters in the order they are declared.
-func namesList() []string {
-	return []string{"limit", "offset", "sort", "descending", "archived", "title_contains", "include_hidden", "outline", "sources"}
-}
-
 // ListTool describes conversation_list to a host.
 func ListTool() contract.Tool {
 	return contract.Tool{
@@ -90,195 +84,65 @@ func ListTool() contract.Tool {
 		InputSchema: schemaList,
 		Hints:       contract.Hints{ReadOnly: true, Idempotent: true},
 		Example:     exampleList,
-		Parameters: []contract.Parameter{
-			{Name: "limit", Type: "integer"},
-			{Name: "offset", Type: "integer"},
-			{Name: "sort", Type: "string", Enum: []string{"activity", "created", "updated"}},
-			{Name: "descending", Type: "boolean"},
-			{Name: "archived", Type: "boolean"},
-			{Name: "title_contains", Type: "string"},
-			{Name: "include_hidden", Type: "boolean"},
-			{Name: "outline", Type: "boolean"},
-			{Name: "sources", Type: "array", Enum: []string{"jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive"}},
-		},
+		Parameters:  shapeList.Parameters(),
 	}
 }
 
+// shapeList is what the arguments of conversation_list may be.
+var shapeList = coerce.Shape{Members: []coerce.Value{
+	{
+		Name: "limit", Type: "integer", Wants: "an integer from 1 to 100", Fix: "20",
+		Range: &coerce.Range{Least: 1, Most: 100}, Repairs: []coerce.Declared{"from_string", "clamp"},
+	},
+	{
+		Name: "offset", Type: "integer", Wants: "an integer of at least 0", Fix: "0",
+		Range: &coerce.Range{Least: 0, Most: coerce.Unbounded}, Repairs: []coerce.Declared{"from_string"},
+	},
+	{
+		Name: "sort", Type: "string", Wants: "one of activity, created, updated", Fix: "\"activity\"",
+		Enum: []string{"activity", "created", "updated"}, Repairs: []coerce.Declared{"spelling"},
+	},
+	{Name: "descending", Type: "boolean", Wants: "true or false", Fix: "true", Repairs: []coerce.Declared{"from_string"}},
+	{Name: "archived", Type: "boolean", Wants: "true or false", Fix: "false", Repairs: []coerce.Declared{"from_string"}},
+	{
+		Name: "title_contains", Type: "string", Wants: "a string of at most 200 characters on one line",
+		SingleLine: true, Range: &coerce.Range{Most: 200, Wants: "at most 200 characters long"},
+	},
+	{Name: "include_hidden", Type: "boolean", Wants: "true or false", Fix: "false", Repairs: []coerce.Declared{"from_string"}},
+	{Name: "outline", Type: "boolean", Wants: "true or false", Fix: "false", Repairs: []coerce.Declared{"from_string"}},
+	{
+		Name: "sources", Type: "array", Wants: "an array of 1 to 10 strings, each one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive",
+		Range: &coerce.Range{Least: 1, Most: 10, Wants: "an array of 1 to 10 strings"}, Repairs: []coerce.Declared{"from_string", "from_scalar", "spelling"},
+		Items: &coerce.Value{
+			Type: "string", Wants: "one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive",
+			Enum: []string{"jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive"},
+		},
+	},
+}}
+
 // CoerceList makes the repairs that conversation_list declares, and notes each
 // of them.
-func CoerceList(args *coerce.Args) {
-	args.DropNulls()
-	args.IntegerFromString("limit")
-	args.ClampMaximum("limit", 100)
-	args.IntegerFromString("offset")
-	args.Spelling("sort", "activity", "created", "updated")
-	args.BooleanFromString("descending")
-	args.BooleanFromString("archived")
-	args.BooleanFromString("include_hidden")
-	args.BooleanFromString("outline")
-	args.ArrayFromString("sources")
-	args.ArrayFromScalar("sources")
-	args.Spelling("sources", "jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive")
-}
+func CoerceList(args *coerce.Args) { shapeList.Repair(args) }
 
 // ValidateList returns everything wrong with the arguments of
 // conversation_list: parameters in the order they are declared, then names it
 // does not have, then rules. It allocates nothing where nothing is wrong.
-func ValidateList(args coerce.Object) []contract.Problem {
-	var problems []contract.Problem
-	if v, ok := args.Get("limit"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type("limit", "an integer from 1 to 100", v, "20"))
-		case n < 1:
-			problems = append(problems, contract.Limit("limit", contract.CodeMinimum, "an integer from 1 to 100", v, "1"))
-		case n > 100:
-			problems = append(problems, contract.Limit("limit", contract.CodeMaximum, "an integer from 1 to 100", v, "100"))
-		}
-	}
-	if v, ok := args.Get("offset"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type("offset", "an integer of at least 0", v, "0"))
-		case n < 0:
-			problems = append(problems, contract.Limit("offset", contract.CodeMinimum, "an integer of at least 0", v, "0"))
-		}
-	}
-	if v, ok := args.Get("sort"); ok {
-		if s, ok := v.(string); !ok {
-			problems = append(problems, contract.Type("sort", "one of activity, created, updated", v, "\"activity\""))
-		} else {
-			switch s {
-			case "activity", "created", "updated":
-			default:
-				problems = append(problems, contract.Enum("sort", s, []string{"activity", "created", "updated"}, "\"activity\""))
-			}
-		}
-	}
-	if v, ok := args.Get("descending"); ok {
-		if _, ok := v.(bool); !ok {
-			problems = append(problems, contract.Type("descending", "true or false", v, "true"))
-		}
-	}
-	if v, ok := args.Get("archived"); ok {
-		if _, ok := v.(bool); !ok {
-			problems = append(problems, contract.Type("archived", "true or false", v, "false"))
-		}
-	}
-	if v, ok := args.Get("title_contains"); ok {
-		if s, ok := v.(string); !ok {
-			problems = append(problems, contract.Type("title_contains", "a string of at most 200 characters on one line", v, ""))
-		} else {
-			if utf8.RuneCountInString(s) > 200 {
-				problems = append(problems, contract.Limit("title_contains", contract.CodeMaxLength, "at most 200 characters long", v, ""))
-			}
-			if !coerce.SingleLine(s) {
-				problems = append(problems, contract.Limit("title_contains", contract.CodeSingleLine, "a single line without line breaks and NUL characters", v, ""))
-			}
-		}
-	}
-	if v, ok := args.Get("include_hidden"); ok {
-		if _, ok := v.(bool); !ok {
-			problems = append(problems, contract.Type("include_hidden", "true or false", v, "false"))
-		}
-	}
-	if v, ok := args.Get("outline"); ok {
-		if _, ok := v.(bool); !ok {
-			problems = append(problems, contract.Type("outline", "true or false", v, "false"))
-		}
-	}
-	if v, ok := args.Get("sources"); ok {
-		if list, ok := v.([]any); !ok {
-			problems = append(problems, contract.Type("sources", "an array of 1 to 10 strings, each one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive", v, ""))
-		} else {
-			switch n := len(list); {
-			case n < 1:
-				problems = append(problems, contract.Limit("sources", contract.CodeMinItems, "an array of 1 to 10 strings", v, ""))
-			case n > 10:
-				problems = append(problems, contract.Limit("sources", contract.CodeMaxItems, "an array of 1 to 10 strings", v, ""))
-			}
-			for i, item := range list {
-				if len(problems) >= contract.MaxProblems {
-					break
-				}
-				if s, ok := item.(string); !ok {
-					problems = append(problems, contract.Type(contract.Item("sources", i), "one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive", item, ""))
-				} else {
-					switch s {
-					case "jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive":
-					default:
-						problems = append(problems, contract.Enum(contract.Item("sources", i), s, []string{"jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive"}, ""))
-					}
-				}
-			}
-		}
-	}
-	for _, f := range args {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "limit", "offset", "sort", "descending", "archived", "title_contains", "include_hidden", "outline", "sources":
-		default:
-			problems = append(problems, contract.Unknown(f.Name, namesList()))
-		}
-	}
-	return problems
-}
+func ValidateList(args coerce.Object) []contract.Problem { return shapeList.Problems(args) }
 
 // bindList reads arguments that [ValidateList] has no problem with, and fills
 // in defaults.
 func bindList(args coerce.Object) ListParams {
-	p := ListParams{
-		Limit:         20,
-		Offset:        0,
-		Sort:          "activity",
-		Descending:    true,
-		Archived:      false,
-		IncludeHidden: false,
-		Outline:       false,
+	return ListParams{
+		Limit:         coerce.ReadOr(args, "limit", 20, coerce.Whole),
+		Offset:        coerce.ReadOr(args, "offset", 0, coerce.Whole),
+		Sort:          coerce.ReadOr(args, "sort", "activity", coerce.Text),
+		Descending:    coerce.ReadOr(args, "descending", true, coerce.Boolean),
+		Archived:      coerce.ReadOr(args, "archived", false, coerce.Boolean),
+		TitleContains: coerce.Pointer(args, "title_contains", coerce.Text),
+		IncludeHidden: coerce.ReadOr(args, "include_hidden", false, coerce.Boolean),
+		Outline:       coerce.ReadOr(args, "outline", false, coerce.Boolean),
+		Sources:       coerce.Read(args, "sources", coerce.Strings),
 	}
-	for _, f := range args {
-		switch f.Name {
-		case "limit":
-			if n, ok := coerce.Int(f.Value); ok {
-				p.Limit = int(n)
-			}
-		case "offset":
-			if n, ok := coerce.Int(f.Value); ok {
-				p.Offset = int(n)
-			}
-		case "sort":
-			if s, ok := f.Value.(string); ok {
-				p.Sort = s
-			}
-		case "descending":
-			if b, ok := f.Value.(bool); ok {
-				p.Descending = b
-			}
-		case "archived":
-			if b, ok := f.Value.(bool); ok {
-				p.Archived = b
-			}
-		case "title_contains":
-			if s, ok := f.Value.(string); ok {
-				p.TitleContains = &s
-			}
-		case "include_hidden":
-			if b, ok := f.Value.(bool); ok {
-				p.IncludeHidden = b
-			}
-		case "outline":
-			if b, ok := f.Value.(bool); ok {
-				p.Outline = b
-			}
-		case "sources":
-			if list, ok := coerce.Strings(f.Value); ok {
-				p.Sources = list
-			}
-		}
-	}
-	return p
 }
 
 // ListCLI is the name of the command line that conversation_list runs.
@@ -366,9 +230,7 @@ func (e *ListEnvelope) Append(w *envelope.Writer) {
 	w.Boolean("descending", e.Descending)
 	w.Boolean("archived", e.Archived)
 	w.Boolean("has_more", e.HasMore)
-	if e.NextOffset != 0 {
-		w.Integer("next_offset", e.NextOffset)
-	}
+	w.OptionalInteger("next_offset", e.NextOffset)
 	w.Boolean("untrusted", true)
 	for i := range e.Conversations {
 		e.Conversations[i].Append(w)
@@ -443,33 +305,15 @@ func (e *ListConversation) Append(w *envelope.Writer) {
 	if e.Chars != nil {
 		w.Integer("chars", *e.Chars)
 	}
-	if !e.CreatedAt.IsZero() {
-		w.Time("created_at", e.CreatedAt)
-	}
-	if !e.LastEventAt.IsZero() {
-		w.Time("last_event_at", e.LastEventAt)
-	}
-	if !e.ArchivedAt.IsZero() {
-		w.Time("archived_at", e.ArchivedAt)
-	}
-	if !e.ExpiresAt.IsZero() {
-		w.Time("expires_at", e.ExpiresAt)
-	}
-	if e.Current {
-		w.Boolean("current", e.Current)
-	}
-	if e.Hidden {
-		w.Boolean("hidden", e.Hidden)
-	}
-	if e.Pinned {
-		w.Boolean("pinned", e.Pinned)
-	}
-	if e.Source != "" {
-		w.Text("source", e.Source)
-	}
-	if e.Omitted != 0 {
-		w.Integer("omitted", e.Omitted)
-	}
+	w.OptionalTime("created_at", e.CreatedAt)
+	w.OptionalTime("last_event_at", e.LastEventAt)
+	w.OptionalTime("archived_at", e.ArchivedAt)
+	w.OptionalTime("expires_at", e.ExpiresAt)
+	w.OptionalBoolean("current", e.Current)
+	w.OptionalBoolean("hidden", e.Hidden)
+	w.OptionalBoolean("pinned", e.Pinned)
+	w.OptionalText("source", e.Source)
+	w.OptionalInteger("omitted", e.Omitted)
 	if e.Title != "" {
 		w.OpenBeside("title")
 		w.Inline(e.Title)
@@ -510,15 +354,9 @@ func (e *ListRequest) Append(w *envelope.Writer) {
 	w.Open("request")
 	w.Integer("turn", e.Turn)
 	w.Integer("event", e.Event)
-	if e.Answer != 0 {
-		w.Integer("answer", e.Answer)
-	}
-	if e.AnswerChars != 0 {
-		w.Integer("answer_chars", e.AnswerChars)
-	}
-	if e.Day != "" {
-		w.Text("day", e.Day)
-	}
+	w.OptionalInteger("answer", e.Answer)
+	w.OptionalInteger("answer_chars", e.AnswerChars)
+	w.OptionalText("day", e.Day)
 	w.Integer("chars", e.Chars)
 	w.Inline(e.Text)
 	w.Close()
@@ -533,9 +371,5 @@ func callList(ctx context.Context, h Handler, call contract.Call) (string, error
 	if err != nil {
 		return "", err
 	}
-	e, err := h.List(ctx, call, bindList(args))
-	if err != nil {
-		return "", err
-	}
-	return string(e.Bytes()), nil
+	return envelope.Document(h.List(ctx, call, bindList(args)))
 }

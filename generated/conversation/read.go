@@ -5,7 +5,6 @@ package conversation
 import (
 	"context"
 	"time"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
@@ -77,11 +76,6 @@ const (
 // notes included.
 const ReadMaxChars = 16000
 
-// namesRead returns the names of the parameters in the order they are declared.
-func namesRead() []string {
-	return []string{"id", "turn", "last", "event", "around", "part", "about", "include", "include_current"}
-}
-
 // ReadTool describes conversation_read to a host.
 func ReadTool() contract.Tool {
 	return contract.Tool{
@@ -92,152 +86,61 @@ func ReadTool() contract.Tool {
 		InputSchema: schemaRead,
 		Hints:       contract.Hints{ReadOnly: true, Idempotent: true},
 		Example:     exampleRead,
-		Parameters: []contract.Parameter{
-			{Name: "id", Type: "string", Required: true},
-			{Name: "turn", Type: "integer"},
-			{Name: "last", Type: "integer"},
-			{Name: "event", Type: "integer"},
-			{Name: "around", Type: "integer"},
-			{Name: "part", Type: "integer"},
-			{Name: "about", Type: "string"},
-			{Name: "include", Type: "array", Enum: []string{"requests", "answers", "chat", "reasoning", "tool_calls", "tool_results", "inquiries", "system"}},
-			{Name: "include_current", Type: "boolean"},
-		},
+		Parameters:  shapeRead.Parameters(),
 	}
 }
 
+// shapeRead is what the arguments of conversation_read may be.
+var shapeRead = coerce.Shape{Members: []coerce.Value{
+	{
+		Name: "id", Type: "string", Required: true, Wants: "a string that must be a conversation id such as jp-c17648402467", Fix: "\"jp-c17648402467\"",
+		Matches: matchesReadID, Says: "be a conversation id such as jp-c17648402467", Repairs: []coerce.Declared{"from_integer"},
+	},
+	{
+		Name: "turn", Type: "integer", Wants: "an integer of at least 1",
+		Range: &coerce.Range{Least: 1, Most: coerce.Unbounded}, Repairs: []coerce.Declared{"from_string"},
+	},
+	{
+		Name: "last", Type: "integer", Wants: "an integer of at least 1",
+		Range: &coerce.Range{Least: 1, Most: coerce.Unbounded}, Repairs: []coerce.Declared{"from_string"},
+	},
+	{
+		Name: "event", Type: "integer", Wants: "an integer of at least 1",
+		Range: &coerce.Range{Least: 1, Most: coerce.Unbounded}, Repairs: []coerce.Declared{"from_string"},
+	},
+	{
+		Name: "around", Type: "integer", Wants: "an integer from 0 to 10",
+		Range: &coerce.Range{Least: 0, Most: 10}, Repairs: []coerce.Declared{"from_string", "clamp"},
+	},
+	{
+		Name: "part", Type: "integer", Wants: "an integer of at least 1",
+		Range: &coerce.Range{Least: 1, Most: coerce.Unbounded}, Repairs: []coerce.Declared{"from_string"},
+	},
+	{
+		Name: "about", Type: "string", Wants: "a string of at most 500 characters on one line that is not blank",
+		NotBlank: true, SingleLine: true, Range: &coerce.Range{Most: 500, Wants: "at most 500 characters long"},
+	},
+	{
+		Name: "include", Type: "array", Wants: "an array of 1 to 10 strings, each one of requests, answers, chat, reasoning, tool_calls, tool_results, inquiries, system", Fix: "[\"chat\",\"reasoning\",\"tool_calls\",\"tool_results\"]",
+		Range: &coerce.Range{Least: 1, Most: 10, Wants: "an array of 1 to 10 strings"}, Repairs: []coerce.Declared{"from_string", "from_scalar", "spelling"},
+		Items: &coerce.Value{
+			Type: "string", Wants: "one of requests, answers, chat, reasoning, tool_calls, tool_results, inquiries, system",
+			Enum: []string{"requests", "answers", "chat", "reasoning", "tool_calls", "tool_results", "inquiries", "system"},
+		},
+	},
+	{Name: "include_current", Type: "boolean", Wants: "true or false", Fix: "false", Repairs: []coerce.Declared{"from_string"}},
+}, Rules: []coerce.Rule{
+	{Exclusive: []string{"turn", "last", "event"}},
+}}
+
 // CoerceRead makes the repairs that conversation_read declares, and notes each
 // of them.
-func CoerceRead(args *coerce.Args) {
-	args.DropNulls()
-	args.StringFromInteger("id")
-	args.IntegerFromString("turn")
-	args.IntegerFromString("last")
-	args.IntegerFromString("event")
-	args.IntegerFromString("around")
-	args.ClampMaximum("around", 10)
-	args.IntegerFromString("part")
-	args.ArrayFromString("include")
-	args.ArrayFromScalar("include")
-	args.Spelling("include", "requests", "answers", "chat", "reasoning", "tool_calls", "tool_results", "inquiries", "system")
-	args.BooleanFromString("include_current")
-}
+func CoerceRead(args *coerce.Args) { shapeRead.Repair(args) }
 
 // ValidateRead returns everything wrong with the arguments of
 // conversation_read: parameters in the order they are declared, then names it
 // does not have, then rules. It allocates nothing where nothing is wrong.
-func ValidateRead(args coerce.Object) []contract.Problem {
-	var problems []contract.Problem
-	if v, ok := args.Get("id"); !ok {
-		problems = append(problems, contract.Missing("id", "a string that must be a conversation id such as jp-c17648402467", "\"jp-c17648402467\""))
-	} else if s, ok := v.(string); !ok {
-		problems = append(problems, contract.Type("id", "a string that must be a conversation id such as jp-c17648402467", v, "\"jp-c17648402467\""))
-	} else if !matchesReadID(s) {
-		problems = append(problems, contract.Mismatch("id", "be a conversation id such as jp-c17648402467", v, "\"jp-c17648402467\""))
-	}
-	if v, ok := args.Get("turn"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type("turn", "an integer of at least 1", v, ""))
-		case n < 1:
-			problems = append(problems, contract.Limit("turn", contract.CodeMinimum, "an integer of at least 1", v, "1"))
-		}
-	}
-	if v, ok := args.Get("last"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type("last", "an integer of at least 1", v, ""))
-		case n < 1:
-			problems = append(problems, contract.Limit("last", contract.CodeMinimum, "an integer of at least 1", v, "1"))
-		}
-	}
-	if v, ok := args.Get("event"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type("event", "an integer of at least 1", v, ""))
-		case n < 1:
-			problems = append(problems, contract.Limit("event", contract.CodeMinimum, "an integer of at least 1", v, "1"))
-		}
-	}
-	if v, ok := args.Get("around"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type("around", "an integer from 0 to 10", v, ""))
-		case n < 0:
-			problems = append(problems, contract.Limit("around", contract.CodeMinimum, "an integer from 0 to 10", v, "0"))
-		case n > 10:
-			problems = append(problems, contract.Limit("around", contract.CodeMaximum, "an integer from 0 to 10", v, "10"))
-		}
-	}
-	if v, ok := args.Get("part"); ok {
-		switch n, ok := coerce.Int(v); {
-		case !ok:
-			problems = append(problems, contract.Type("part", "an integer of at least 1", v, ""))
-		case n < 1:
-			problems = append(problems, contract.Limit("part", contract.CodeMinimum, "an integer of at least 1", v, "1"))
-		}
-	}
-	if v, ok := args.Get("about"); ok {
-		if s, ok := v.(string); !ok {
-			problems = append(problems, contract.Type("about", "a string of at most 500 characters on one line that is not blank", v, ""))
-		} else {
-			if utf8.RuneCountInString(s) > 500 {
-				problems = append(problems, contract.Limit("about", contract.CodeMaxLength, "at most 500 characters long", v, ""))
-			}
-			if coerce.Blank(s) {
-				problems = append(problems, contract.Limit("about", contract.CodeBlank, "more than white space", v, ""))
-			}
-			if !coerce.SingleLine(s) {
-				problems = append(problems, contract.Limit("about", contract.CodeSingleLine, "a single line without line breaks and NUL characters", v, ""))
-			}
-		}
-	}
-	if v, ok := args.Get("include"); ok {
-		if list, ok := v.([]any); !ok {
-			problems = append(problems, contract.Type("include", "an array of 1 to 10 strings, each one of requests, answers, chat, reasoning, tool_calls, tool_results, inquiries, system", v, "[\"chat\",\"reasoning\",\"tool_calls\",\"tool_results\"]"))
-		} else {
-			switch n := len(list); {
-			case n < 1:
-				problems = append(problems, contract.Limit("include", contract.CodeMinItems, "an array of 1 to 10 strings", v, "[\"chat\",\"reasoning\",\"tool_calls\",\"tool_results\"]"))
-			case n > 10:
-				problems = append(problems, contract.Limit("include", contract.CodeMaxItems, "an array of 1 to 10 strings", v, "[\"chat\",\"reasoning\",\"tool_calls\",\"tool_results\"]"))
-			}
-			for i, item := range list {
-				if len(problems) >= contract.MaxProblems {
-					break
-				}
-				if s, ok := item.(string); !ok {
-					problems = append(problems, contract.Type(contract.Item("include", i), "one of requests, answers, chat, reasoning, tool_calls, tool_results, inquiries, system", item, ""))
-				} else {
-					switch s {
-					case "requests", "answers", "chat", "reasoning", "tool_calls", "tool_results", "inquiries", "system":
-					default:
-						problems = append(problems, contract.Enum(contract.Item("include", i), s, []string{"requests", "answers", "chat", "reasoning", "tool_calls", "tool_results", "inquiries", "system"}, ""))
-					}
-				}
-			}
-		}
-	}
-	if v, ok := args.Get("include_current"); ok {
-		if _, ok := v.(bool); !ok {
-			problems = append(problems, contract.Type("include_current", "true or false", v, "false"))
-		}
-	}
-	for _, f := range args {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "id", "turn", "last", "event", "around", "part", "about", "include", "include_current":
-		default:
-			problems = append(problems, contract.Unknown(f.Name, namesRead()))
-		}
-	}
-	if given := args.Together("turn", "last", "event"); given != nil {
-		problems = append(problems, contract.Exclusive(given))
-	}
-	return problems
-}
+func ValidateRead(args coerce.Object) []contract.Problem { return shapeRead.Problems(args) }
 
 // matchesReadID reports whether s matches ^[A-Za-z0-9._-]{1,128}$
 func matchesReadID(s string) bool {
@@ -257,56 +160,17 @@ func matchesReadID(s string) bool {
 // bindRead reads arguments that [ValidateRead] has no problem with, and fills
 // in defaults.
 func bindRead(args coerce.Object) ReadParams {
-	p := ReadParams{
-		Include:        []string{"chat", "reasoning", "tool_calls", "tool_results"},
-		IncludeCurrent: false,
+	return ReadParams{
+		ID:             coerce.Read(args, "id", coerce.Text),
+		Turn:           coerce.Pointer(args, "turn", coerce.Whole),
+		Last:           coerce.Pointer(args, "last", coerce.Whole),
+		Event:          coerce.Pointer(args, "event", coerce.Whole),
+		Around:         coerce.Pointer(args, "around", coerce.Whole),
+		Part:           coerce.Pointer(args, "part", coerce.Whole),
+		About:          coerce.Pointer(args, "about", coerce.Text),
+		Include:        coerce.ReadOr(args, "include", []string{"chat", "reasoning", "tool_calls", "tool_results"}, coerce.Strings),
+		IncludeCurrent: coerce.ReadOr(args, "include_current", false, coerce.Boolean),
 	}
-	for _, f := range args {
-		switch f.Name {
-		case "id":
-			if s, ok := f.Value.(string); ok {
-				p.ID = s
-			}
-		case "turn":
-			if n, ok := coerce.Int(f.Value); ok {
-				v := int(n)
-				p.Turn = &v
-			}
-		case "last":
-			if n, ok := coerce.Int(f.Value); ok {
-				v := int(n)
-				p.Last = &v
-			}
-		case "event":
-			if n, ok := coerce.Int(f.Value); ok {
-				v := int(n)
-				p.Event = &v
-			}
-		case "around":
-			if n, ok := coerce.Int(f.Value); ok {
-				v := int(n)
-				p.Around = &v
-			}
-		case "part":
-			if n, ok := coerce.Int(f.Value); ok {
-				v := int(n)
-				p.Part = &v
-			}
-		case "about":
-			if s, ok := f.Value.(string); ok {
-				p.About = &s
-			}
-		case "include":
-			if list, ok := coerce.Strings(f.Value); ok {
-				p.Include = list
-			}
-		case "include_current":
-			if b, ok := f.Value.(bool); ok {
-				p.IncludeCurrent = b
-			}
-		}
-	}
-	return p
 }
 
 // ReadCLI is the name of the command line that conversation_read runs.
@@ -360,31 +224,15 @@ type ReadEnvelope struct {
 func (e *ReadEnvelope) Append(w *envelope.Writer) {
 	w.Open("conversation_read")
 	w.Text("id", e.ID)
-	if e.TurnCount != 0 {
-		w.Integer("turns", e.TurnCount)
-	}
+	w.OptionalInteger("turns", e.TurnCount)
 	w.Integer("total_turns", e.TotalTurns)
-	if e.FirstTurn != 0 {
-		w.Integer("first_turn", e.FirstTurn)
-	}
-	if e.LastTurn != 0 {
-		w.Integer("last_turn", e.LastTurn)
-	}
-	if e.Events != 0 {
-		w.Integer("events", e.Events)
-	}
-	if e.Archived {
-		w.Boolean("archived", e.Archived)
-	}
-	if e.Hidden {
-		w.Boolean("hidden", e.Hidden)
-	}
-	if e.Current {
-		w.Boolean("current", e.Current)
-	}
-	if e.Truncated {
-		w.Boolean("truncated", e.Truncated)
-	}
+	w.OptionalInteger("first_turn", e.FirstTurn)
+	w.OptionalInteger("last_turn", e.LastTurn)
+	w.OptionalInteger("events", e.Events)
+	w.OptionalBoolean("archived", e.Archived)
+	w.OptionalBoolean("hidden", e.Hidden)
+	w.OptionalBoolean("current", e.Current)
+	w.OptionalBoolean("truncated", e.Truncated)
 	w.Boolean("untrusted", true)
 	if e.Title != "" {
 		w.OpenBeside("title")
@@ -474,33 +322,15 @@ func (e *ReadEvent) Append(w *envelope.Writer) {
 	w.Open("event")
 	w.Integer("event", e.Event)
 	w.Text("event_kind", e.EventKind)
-	if e.Request != 0 {
-		w.Integer("request", e.Request)
-	}
-	if !e.Timestamp.IsZero() {
-		w.Time("timestamp", e.Timestamp)
-	}
-	if e.Call != 0 {
-		w.Integer("call", e.Call)
-	}
-	if e.IsError {
-		w.Boolean("is_error", e.IsError)
-	}
-	if e.Encoding != "" {
-		w.Text("encoding", e.Encoding)
-	}
-	if e.Part != 0 {
-		w.Integer("part", e.Part)
-	}
-	if e.Parts != 0 {
-		w.Integer("parts", e.Parts)
-	}
-	if e.Truncated {
-		w.Boolean("truncated", e.Truncated)
-	}
-	if e.Chars != 0 {
-		w.Integer("chars", e.Chars)
-	}
+	w.OptionalInteger("request", e.Request)
+	w.OptionalTime("timestamp", e.Timestamp)
+	w.OptionalInteger("call", e.Call)
+	w.OptionalBoolean("is_error", e.IsError)
+	w.OptionalText("encoding", e.Encoding)
+	w.OptionalInteger("part", e.Part)
+	w.OptionalInteger("parts", e.Parts)
+	w.OptionalBoolean("truncated", e.Truncated)
+	w.OptionalInteger("chars", e.Chars)
 	if e.Name != "" {
 		w.OpenBeside("name")
 		w.Inline(e.Name)
@@ -528,9 +358,5 @@ func callRead(ctx context.Context, h Handler, call contract.Call) (string, error
 	if err != nil {
 		return "", err
 	}
-	e, err := h.Read(ctx, call, bindRead(args))
-	if err != nil {
-		return "", err
-	}
-	return string(e.Bytes()), nil
+	return envelope.Document(h.Read(ctx, call, bindRead(args)))
 }

@@ -4,7 +4,6 @@ package conversation
 
 import (
 	"context"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
@@ -69,12 +68,6 @@ const (
 	exampleSearch = `{"query": "asyncio", "limit": 20}`
 )
 
-// namesSearch returns the names of the parameters in the order they are
-// declared.
-func namesSearch() []string {
-	return []string{"query", "roles", "start_date", "end_date", "limit", "cursor", "ids", "sources"}
-}
-
 // SearchTool describes conversation_search to a host.
 func SearchTool() contract.Tool {
 	return contract.Tool{
@@ -85,171 +78,54 @@ func SearchTool() contract.Tool {
 		InputSchema: schemaSearch,
 		Hints:       contract.Hints{ReadOnly: true, Idempotent: true},
 		Example:     exampleSearch,
-		Parameters: []contract.Parameter{
-			{Name: "query", Type: "string"},
-			{Name: "roles", Type: "array", Enum: []string{"user", "assistant", "tool"}},
-			{Name: "start_date", Type: "string"},
-			{Name: "end_date", Type: "string"},
-			{Name: "limit", Type: "integer"},
-			{Name: "cursor", Type: "string"},
-			{Name: "ids", Type: "boolean"},
-			{Name: "sources", Type: "array", Enum: []string{"jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive"}},
-		},
+		Parameters:  shapeSearch.Parameters(),
 	}
 }
 
+// shapeSearch is what the arguments of conversation_search may be.
+var shapeSearch = coerce.Shape{Members: []coerce.Value{
+	{Name: "query", Type: "string", Wants: "a string"},
+	{
+		Name: "roles", Type: "array", Wants: "an array of strings, each one of user, assistant, tool",
+		Repairs: []coerce.Declared{"from_string", "from_scalar", "spelling"}, Items: &coerce.Value{Type: "string", Wants: "one of user, assistant, tool", Enum: []string{"user", "assistant", "tool"}},
+	},
+	{Name: "start_date", Type: "string", Wants: "a string"},
+	{Name: "end_date", Type: "string", Wants: "a string"},
+	{Name: "limit", Type: "integer", Wants: "an integer", Fix: "50", Repairs: []coerce.Declared{"from_string", "clamp"}, Clamp: &[2]int64{1, 200}},
+	{Name: "cursor", Type: "string", Wants: "a string of at most 500 characters", Range: &coerce.Range{Most: 500, Wants: "at most 500 characters long"}},
+	{Name: "ids", Type: "boolean", Wants: "true or false", Fix: "false", Repairs: []coerce.Declared{"from_string"}},
+	{
+		Name: "sources", Type: "array", Wants: "an array of at most 10 strings, each one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive",
+		Range: &coerce.Range{Most: 10, Wants: "an array of at most 10 strings"}, Repairs: []coerce.Declared{"from_string", "from_scalar", "spelling"},
+		Items: &coerce.Value{
+			Type: "string", Wants: "one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive",
+			Enum: []string{"jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive"},
+		},
+	},
+}}
+
 // CoerceSearch makes the repairs that conversation_search declares, and notes
 // each of them.
-func CoerceSearch(args *coerce.Args) {
-	args.DropNulls()
-	args.ArrayFromString("roles")
-	args.ArrayFromScalar("roles")
-	args.Spelling("roles", "user", "assistant", "tool")
-	args.IntegerFromString("limit")
-	args.Clamp("limit", 1, 200)
-	args.BooleanFromString("ids")
-	args.ArrayFromString("sources")
-	args.ArrayFromScalar("sources")
-	args.Spelling("sources", "jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive")
-}
+func CoerceSearch(args *coerce.Args) { shapeSearch.Repair(args) }
 
 // ValidateSearch returns everything wrong with the arguments of
 // conversation_search: parameters in the order they are declared, then names it
 // does not have, then rules. It allocates nothing where nothing is wrong.
-func ValidateSearch(args coerce.Object) []contract.Problem {
-	var problems []contract.Problem
-	if v, ok := args.Get("query"); ok {
-		if _, ok := v.(string); !ok {
-			problems = append(problems, contract.Type("query", "a string", v, ""))
-		}
-	}
-	if v, ok := args.Get("roles"); ok {
-		if list, ok := v.([]any); !ok {
-			problems = append(problems, contract.Type("roles", "an array of strings, each one of user, assistant, tool", v, ""))
-		} else {
-			for i, item := range list {
-				if len(problems) >= contract.MaxProblems {
-					break
-				}
-				if s, ok := item.(string); !ok {
-					problems = append(problems, contract.Type(contract.Item("roles", i), "one of user, assistant, tool", item, ""))
-				} else {
-					switch s {
-					case "user", "assistant", "tool":
-					default:
-						problems = append(problems, contract.Enum(contract.Item("roles", i), s, []string{"user", "assistant", "tool"}, ""))
-					}
-				}
-			}
-		}
-	}
-	if v, ok := args.Get("start_date"); ok {
-		if _, ok := v.(string); !ok {
-			problems = append(problems, contract.Type("start_date", "a string", v, ""))
-		}
-	}
-	if v, ok := args.Get("end_date"); ok {
-		if _, ok := v.(string); !ok {
-			problems = append(problems, contract.Type("end_date", "a string", v, ""))
-		}
-	}
-	if v, ok := args.Get("limit"); ok {
-		if _, ok := coerce.Int(v); !ok {
-			problems = append(problems, contract.Type("limit", "an integer", v, "50"))
-		}
-	}
-	if v, ok := args.Get("cursor"); ok {
-		if s, ok := v.(string); !ok {
-			problems = append(problems, contract.Type("cursor", "a string of at most 500 characters", v, ""))
-		} else if utf8.RuneCountInString(s) > 500 {
-			problems = append(problems, contract.Limit("cursor", contract.CodeMaxLength, "at most 500 characters long", v, ""))
-		}
-	}
-	if v, ok := args.Get("ids"); ok {
-		if _, ok := v.(bool); !ok {
-			problems = append(problems, contract.Type("ids", "true or false", v, "false"))
-		}
-	}
-	if v, ok := args.Get("sources"); ok {
-		if list, ok := v.([]any); !ok {
-			problems = append(problems, contract.Type("sources", "an array of at most 10 strings, each one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive", v, ""))
-		} else {
-			if len(list) > 10 {
-				problems = append(problems, contract.Limit("sources", contract.CodeMaxItems, "an array of at most 10 strings", v, ""))
-			}
-			for i, item := range list {
-				if len(problems) >= contract.MaxProblems {
-					break
-				}
-				if s, ok := item.(string); !ok {
-					problems = append(problems, contract.Type(contract.Item("sources", i), "one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive", item, ""))
-				} else {
-					switch s {
-					case "jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive":
-					default:
-						problems = append(problems, contract.Enum(contract.Item("sources", i), s, []string{"jp", "claude-code", "codex", "opencode", "gemini", "convtools", "chatgpt", "archive"}, ""))
-					}
-				}
-			}
-		}
-	}
-	for _, f := range args {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "query", "roles", "start_date", "end_date", "limit", "cursor", "ids", "sources":
-		default:
-			problems = append(problems, contract.Unknown(f.Name, namesSearch()))
-		}
-	}
-	return problems
-}
+func ValidateSearch(args coerce.Object) []contract.Problem { return shapeSearch.Problems(args) }
 
 // bindSearch reads arguments that [ValidateSearch] has no problem with, and
 // fills in defaults.
 func bindSearch(args coerce.Object) SearchParams {
-	p := SearchParams{
-		Limit: 50,
-		IDs:   false,
+	return SearchParams{
+		Query:     coerce.Pointer(args, "query", coerce.Text),
+		Roles:     coerce.Read(args, "roles", coerce.Strings),
+		StartDate: coerce.Pointer(args, "start_date", coerce.Text),
+		EndDate:   coerce.Pointer(args, "end_date", coerce.Text),
+		Limit:     coerce.ReadOr(args, "limit", 50, coerce.Whole),
+		Cursor:    coerce.Pointer(args, "cursor", coerce.Text),
+		IDs:       coerce.ReadOr(args, "ids", false, coerce.Boolean),
+		Sources:   coerce.Read(args, "sources", coerce.Strings),
 	}
-	for _, f := range args {
-		switch f.Name {
-		case "query":
-			if s, ok := f.Value.(string); ok {
-				p.Query = &s
-			}
-		case "roles":
-			if list, ok := coerce.Strings(f.Value); ok {
-				p.Roles = list
-			}
-		case "start_date":
-			if s, ok := f.Value.(string); ok {
-				p.StartDate = &s
-			}
-		case "end_date":
-			if s, ok := f.Value.(string); ok {
-				p.EndDate = &s
-			}
-		case "limit":
-			if n, ok := coerce.Int(f.Value); ok {
-				p.Limit = int(n)
-			}
-		case "cursor":
-			if s, ok := f.Value.(string); ok {
-				p.Cursor = &s
-			}
-		case "ids":
-			if b, ok := f.Value.(bool); ok {
-				p.IDs = b
-			}
-		case "sources":
-			if list, ok := coerce.Strings(f.Value); ok {
-				p.Sources = list
-			}
-		}
-	}
-	return p
 }
 
 // callSearch answers conversation_search with what the handler returns.

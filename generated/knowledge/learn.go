@@ -4,7 +4,6 @@ package knowledge
 
 import (
 	"context"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
@@ -33,12 +32,6 @@ const (
 // included.
 const LearnMaxChars = 4194304
 
-// namesLearn returns the names of the parameters in the order they are
-// declared.
-func namesLearn() []string {
-	return []string{"topic", "subjects"}
-}
-
 // LearnTool describes learn to a host.
 func LearnTool() contract.Tool {
 	return contract.Tool{
@@ -49,89 +42,37 @@ func LearnTool() contract.Tool {
 		InputSchema: schemaLearn,
 		Hints:       contract.Hints{ReadOnly: true, Idempotent: true},
 		Example:     exampleLearn,
-		Parameters: []contract.Parameter{
-			{Name: "topic", Type: "string", Required: true},
-			{Name: "subjects", Type: "array", OneOrMany: true},
-		},
+		Parameters:  shapeLearn.Parameters(),
 	}
 }
 
+// shapeLearn is what the arguments of learn may be.
+var shapeLearn = coerce.Shape{Members: []coerce.Value{
+	{
+		Name: "topic", Type: "string", Required: true, Wants: "a string of at most 200 characters that is not blank", Fix: "\"project\"",
+		NotBlank: true, Range: &coerce.Range{Most: 200, Wants: "at most 200 characters long"},
+	},
+	{
+		Name: "subjects", Type: "array", OneOrMany: true, Wants: "a string of at most 256 characters, or an array of at most 64 such strings",
+		Range: &coerce.Range{Most: 64, Wants: "an array of at most 64 strings"}, Items: &coerce.Value{Type: "string", Wants: "a string of at most 256 characters", Range: &coerce.Range{Most: 256, Wants: "at most 256 characters long"}},
+	},
+}}
+
 // CoerceLearn makes the repairs that learn declares, and notes each of them.
-func CoerceLearn(args *coerce.Args) {
-	args.DropNulls()
-	args.OneOrMany("subjects")
-}
+func CoerceLearn(args *coerce.Args) { shapeLearn.Repair(args) }
 
 // ValidateLearn returns everything wrong with the arguments of learn:
 // parameters in the order they are declared, then names it does not have, then
 // rules. It allocates nothing where nothing is wrong.
-func ValidateLearn(args coerce.Object) []contract.Problem {
-	var problems []contract.Problem
-	if v, ok := args.Get("topic"); !ok {
-		problems = append(problems, contract.Missing("topic", "a string of at most 200 characters that is not blank", "\"project\""))
-	} else if s, ok := v.(string); !ok {
-		problems = append(problems, contract.Type("topic", "a string of at most 200 characters that is not blank", v, "\"project\""))
-	} else {
-		if utf8.RuneCountInString(s) > 200 {
-			problems = append(problems, contract.Limit("topic", contract.CodeMaxLength, "at most 200 characters long", v, "\"project\""))
-		}
-		if coerce.Blank(s) {
-			problems = append(problems, contract.Limit("topic", contract.CodeBlank, "more than white space", v, "\"project\""))
-		}
-	}
-	if v, ok := args.Get("subjects"); ok {
-		if s, ok := v.(string); ok {
-			if utf8.RuneCountInString(s) > 256 {
-				problems = append(problems, contract.Limit("subjects", contract.CodeMaxLength, "at most 256 characters long", v, ""))
-			}
-		} else if list, ok := v.([]any); !ok {
-			problems = append(problems, contract.Type("subjects", "a string of at most 256 characters, or an array of at most 64 such strings", v, ""))
-		} else {
-			if len(list) > 64 {
-				problems = append(problems, contract.Limit("subjects", contract.CodeMaxItems, "an array of at most 64 strings", v, ""))
-			}
-			for i, item := range list {
-				if len(problems) >= contract.MaxProblems {
-					break
-				}
-				if s, ok := item.(string); !ok {
-					problems = append(problems, contract.Type(contract.Item("subjects", i), "a string of at most 256 characters", item, ""))
-				} else if utf8.RuneCountInString(s) > 256 {
-					problems = append(problems, contract.Limit(contract.Item("subjects", i), contract.CodeMaxLength, "at most 256 characters long", item, ""))
-				}
-			}
-		}
-	}
-	for _, f := range args {
-		if len(problems) >= contract.MaxProblems {
-			break
-		}
-		switch f.Name {
-		case "topic", "subjects":
-		default:
-			problems = append(problems, contract.Unknown(f.Name, namesLearn()))
-		}
-	}
-	return problems
-}
+func ValidateLearn(args coerce.Object) []contract.Problem { return shapeLearn.Problems(args) }
 
 // bindLearn reads arguments that [ValidateLearn] has no problem with, and fills
 // in defaults.
 func bindLearn(args coerce.Object) LearnParams {
-	p := LearnParams{}
-	for _, f := range args {
-		switch f.Name {
-		case "topic":
-			if s, ok := f.Value.(string); ok {
-				p.Topic = s
-			}
-		case "subjects":
-			if list, ok := coerce.OneOrMany(f.Value); ok {
-				p.Subjects = list
-			}
-		}
+	return LearnParams{
+		Topic:    coerce.Read(args, "topic", coerce.Text),
+		Subjects: coerce.Read(args, "subjects", coerce.OneOrMany),
 	}
-	return p
 }
 
 // callLearn answers learn with what the handler returns.

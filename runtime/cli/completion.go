@@ -83,21 +83,21 @@ func completionScript(root *cobra.Command, shell string, bare bool) (string, err
 	case "fish":
 		err = root.GenFishCompletion(&script, !bare)
 	case "powershell":
-		err = root.GenPowerShellCompletionWithDesc(&script)
+		generate := root.GenPowerShellCompletionWithDesc
 		if bare {
-			script.Reset()
-			err = root.GenPowerShellCompletion(&script)
+			generate = root.GenPowerShellCompletion
 		}
+		err = generate(&script)
 		changes = []string{
 			`$_.Name -like "$WordToComplete*"`,
 			`($_.Name -like "$WordToComplete*") -or (($Directive -band $ShellCompDirectiveKeepOrder) -ne 0)`,
 		}
 	case "zsh":
-		err = root.GenZshCompletion(&script)
+		generate := root.GenZshCompletion
 		if bare {
-			script.Reset()
-			err = root.GenZshCompletionNoDesc(&script)
+			generate = root.GenZshCompletionNoDesc
 		}
+		err = generate(&script)
 		changes = []string{
 			`keepOrder="-V"`, `keepOrder="-V"; chosen="-U"`,
 			`noSpace keepOrder`, `noSpace keepOrder chosen`,

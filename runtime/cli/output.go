@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -132,7 +131,7 @@ func reportFindings(stderr io.Writer, findings diag.List) int {
 			message += " [" + f.Rule + "]"
 		}
 		if f.File != "" {
-			message = place(f) + ": " + message
+			message = f.Place() + ": " + message
 		}
 		say(stderr, f.Severity.String(), message)
 		if f.Hint != "" {
@@ -143,17 +142,6 @@ func reportFindings(stderr io.Writer, findings diag.List) int {
 		}
 	}
 	return code
-}
-
-// place is where a finding is, as editors read it.
-func place(f diag.Diagnostic) string {
-	at := f.File
-	for _, n := range []int{f.Span.Line, f.Span.Col} {
-		if n > 0 {
-			at += ":" + strconv.Itoa(n)
-		}
-	}
-	return at
 }
 
 // Warn writes a line about something that did not stop a command.

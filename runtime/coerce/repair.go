@@ -27,28 +27,33 @@ type Args struct {
 // path is where a member of the object stands.
 func (a *Args) path(name string) string { return a.above + name }
 
+// read puts a value in the place of a member; as is how it was read, behind its path.
+func (a *Args) read(name string, value any, as string) {
+	a.Object.set(name, value)
+	a.note(name, "Read "+a.path(name)+as)
+}
+
 func (a *Args) note(name, note string) {
 	a.Repairs = append(a.Repairs, Repair{Path: a.path(name), Note: note})
 }
 
-// Within makes repairs to the object in a member, or to every object in an array
-// there.
-func (a *Args) Within(name string, repair func(*Args)) {
+// within makes repairs to the object in a member, or to every object in an array there.
+func (a *Args) within(name string, shape *Shape) {
 	if v, ok := a.Object.Get(name); ok {
-		a.Object.set(name, a.repaired(v, a.path(name), repair))
+		a.Object.set(name, a.repaired(v, a.path(name), shape))
 	}
 }
 
-func (a *Args) repaired(v any, path string, repair func(*Args)) any {
+func (a *Args) repaired(v any, path string, shape *Shape) any {
 	switch v := v.(type) {
 	case Object:
 		inner := Args{Object: v, above: path + "."}
-		repair(&inner)
+		shape.Repair(&inner)
 		a.Repairs = append(a.Repairs, inner.Repairs...)
 		return inner.Object
 	case []any:
 		for i := range v {
-			v[i] = a.repaired(v[i], contract.Item(path, i), repair)
+			v[i] = a.repaired(v[i], contract.Item(path, i), shape)
 		}
 	}
 	return v
@@ -75,8 +80,7 @@ func (a *Args) IntegerFromString(name string) {
 	}
 	trimmed := strings.TrimSpace(s)
 	if n, err := strconv.ParseInt(trimmed, 10, 64); err == nil && len(trimmed) <= 20 {
-		a.Object.set(name, json.Number(strconv.FormatInt(n, 10)))
-		a.note(name, "Read "+a.path(name)+"="+quote(s)+" as the integer "+strconv.FormatInt(n, 10)+".")
+		a.read(name, json.Number(strconv.FormatInt(n, 10)), "="+quote(s)+" as the integer "+strconv.FormatInt(n, 10)+".")
 	}
 }
 
@@ -88,22 +92,29 @@ func (a *Args) NumberFromString(name string) {
 	}
 	value, err := decode([]byte(strings.TrimSpace(s)))
 	if n, ok := value.(json.Number); ok && err == nil && len(n) <= 40 {
-		a.Object.set(name, n)
-		a.note(name, "Read "+a.path(name)+"="+quote(s)+" as the number "+n.String()+".")
+		a.read(name, n, "="+quote(s)+" as the number "+n.String()+".")
 	}
 }
 
 // ObjectFromString reads a string that holds a JSON object as that object.
 func (a *Args) ObjectFromString(name string) {
+	if object, ok := a.inside(name, "{").(Object); ok {
+		a.read(name, object, " from a string as the JSON object inside it.")
+	}
+}
+
+// inside returns the JSON value in a string that begins with a bracket; nil where there is
+// none.
+func (a *Args) inside(name, bracket string) any {
 	s, ok := a.str(name)
-	if !ok || !strings.HasPrefix(strings.TrimSpace(s), "{") {
-		return
+	if !ok || !strings.HasPrefix(strings.TrimSpace(s), bracket) {
+		return nil
 	}
 	value, err := decode([]byte(s))
-	if object, ok := value.(Object); ok && err == nil {
-		a.Object.set(name, object)
-		a.note(name, "Read "+a.path(name)+" from a string as the JSON object inside it.")
+	if err != nil {
+		return nil
 	}
+	return value
 }
 
 // BooleanFromString reads "true" and "false", in any case, as booleans.
@@ -114,8 +125,7 @@ func (a *Args) BooleanFromString(name string) {
 	}
 	switch trimmed := strings.ToLower(strings.TrimSpace(s)); trimmed {
 	case "true", "false":
-		a.Object.set(name, trimmed == "true")
-		a.note(name, "Read "+a.path(name)+"="+quote(s)+" as the boolean "+trimmed+".")
+		a.read(name, trimmed == "true", "="+quote(s)+" as the boolean "+trimmed+".")
 	}
 }
 
@@ -125,8 +135,7 @@ func (a *Args) StringFromInteger(name string) {
 	v, _ := a.Object.Get(name)
 	if n, ok := v.(json.Number); ok {
 		if _, err := strconv.ParseInt(string(n), 10, 64); err == nil {
-			a.Object.set(name, string(n))
-			a.note(name, "Read "+a.path(name)+"="+string(n)+" as the string "+strconv.Quote(string(n))+".")
+			a.read(name, string(n), "="+string(n)+" as the string "+strconv.Quote(string(n))+".")
 		}
 	}
 }
@@ -158,17 +167,8 @@ func (a *Args) Clamp(name string, minimum, maximum int64) {
 // that does not begin with "[" is left for [Args.ArrayFromScalar] or for
 // validation, whose message is more use than one about JSON.
 func (a *Args) ArrayFromString(name string) {
-	s, ok := a.str(name)
-	if !ok || !strings.HasPrefix(strings.TrimSpace(s), "[") {
-		return
-	}
-	value, err := decode([]byte(s))
-	if err != nil {
-		return
-	}
-	if list, ok := value.([]any); ok {
-		a.Object.set(name, list)
-		a.note(name, "Read "+a.path(name)+" from a string as the JSON array inside it.")
+	if list, ok := a.inside(name, "[").([]any); ok {
+		a.read(name, list, " from a string as the JSON array inside it.")
 	}
 }
 
@@ -177,8 +177,7 @@ func (a *Args) ArrayFromScalar(name string) {
 	v, _ := a.Object.Get(name)
 	switch v.(type) {
 	case string, json.Number:
-		a.Object.set(name, []any{v})
-		a.note(name, "Read "+a.path(name)+" as an array of one value.")
+		a.read(name, []any{v}, " as an array of one value.")
 	}
 }
 
@@ -188,8 +187,7 @@ func (a *Args) ArrayFromItem(name string) {
 	switch v, _ := a.Object.Get(name); v.(type) {
 	case nil, []any:
 	default:
-		a.Object.set(name, []any{v})
-		a.note(name, "Read "+a.path(name)+" as an array of one value.")
+		a.read(name, []any{v}, " as an array of one value.")
 	}
 }
 
@@ -255,8 +253,7 @@ func (a *Args) Spelling(name string, allowed ...string) {
 	switch v := v.(type) {
 	case string:
 		if word, changed := respell(v, allowed); changed {
-			a.Object.set(name, word)
-			a.note(name, "Read "+a.path(name)+"="+strconv.Quote(v)+" as "+strconv.Quote(word)+".")
+			a.read(name, word, "="+strconv.Quote(v)+" as "+strconv.Quote(word)+".")
 		}
 	case []any:
 		for i := range v {
@@ -273,12 +270,7 @@ func (a *Args) Spelling(name string, allowed ...string) {
 }
 
 func respell(s string, allowed []string) (string, bool) {
-	for _, word := range allowed {
-		if s == word {
-			return s, false
-		}
-	}
-	if len(s) > 64 {
+	if len(s) > 64 || slices.Contains(allowed, s) {
 		return s, false
 	}
 	folded := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), "_", "-")

@@ -3,40 +3,31 @@ package coerce
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
-
-	"github.com/convtools/convtools/runtime/contract"
 )
 
 // Together returns those of names that are members, where there are more than
 // one, and nil otherwise.
 func (o Object) Together(names ...string) []string {
-	count := 0
+	given := 0
 	for _, name := range names {
-		if _, given := o.Get(name); given {
-			count++
+		if o.Any(name) {
+			given++
 		}
 	}
-	if count < 2 {
+	if given < 2 { // as with nearly all calls, for which nothing is allocated
 		return nil
 	}
-	given := make([]string, 0, count)
-	for _, name := range names {
-		if _, ok := o.Get(name); ok {
-			given = append(given, name)
-		}
-	}
-	return given
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !o.Any(name) })
 }
 
 // Any reports whether one of names, or more, are members.
 func (o Object) Any(names ...string) bool {
-	for _, name := range names {
-		if _, given := o.Get(name); given {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(name string) bool {
+		_, given := o.Get(name)
+		return given
+	})
 }
 
 // Text returns a member that is a string, or nothing.
@@ -46,19 +37,47 @@ func (o Object) Text(name string) string {
 	return s
 }
 
-// WrongVariant is the problem of an object whose member key, which stands at path,
-// is none of the values that tell its variants apart.
-func WrongVariant(path string, o Object, key string, values []string) contract.Problem {
-	want := "one of " + strings.Join(values, ", ")
-	v, given := o.Get(key)
-	s, isText := v.(string)
-	switch {
-	case !given:
-		return contract.Missing(path, want, "")
-	case !isText:
-		return contract.Type(path, want, v, "")
+// Read reads a member with a function that reads its value. It is the zero value where
+// there is no such member.
+func Read[T any](o Object, name string, read func(any) (T, bool)) T {
+	v, _ := o.Get(name)
+	value, _ := read(v)
+	return value
+}
+
+// ReadOr is [Read] for a member that has a default.
+func ReadOr[T any](o Object, name string, otherwise T, read func(any) (T, bool)) T {
+	if _, given := o.Get(name); !given {
+		return otherwise
 	}
-	return contract.Enum(path, s, values, "")
+	return Read(o, name, read)
+}
+
+// Pointer is [Read] for a member that may be absent or null, which is nil.
+func Pointer[T any](o Object, name string, read func(any) (T, bool)) *T {
+	v, _ := o.Get(name)
+	if value, ok := read(v); ok {
+		return &value
+	}
+	return nil
+}
+
+// PointerOr is [Pointer] for a member that has a default. Null wins over it.
+func PointerOr[T any](o Object, name string, otherwise T, read func(any) (T, bool)) *T {
+	if _, given := o.Get(name); !given {
+		return &otherwise
+	}
+	return Pointer(o, name, read)
+}
+
+// ReadForm reads an object where it has one of its forms: where key is value. It is nil
+// where it has another.
+func ReadForm[T any](v any, key, value string, read func(any) (T, bool)) *T {
+	o, _ := v.(Object)
+	if form, ok := read(v); ok && o.Text(key) == value {
+		return &form
+	}
+	return nil
 }
 
 // Text reads a string. Like all functions that read a value, it is not ok where v is
@@ -80,50 +99,45 @@ func Whole(v any) (int, bool) {
 	return int(n), ok
 }
 
-// List reads an array with a function that reads an item.
-func List[T any](v any, read func(any) (T, bool)) (list []T, ok bool) {
-	values, ok := v.([]any)
-	if !ok {
-		return nil, false
-	}
-	list = make([]T, len(values))
-	for i := range values {
-		if list[i], ok = read(values[i]); !ok {
+// ListOf returns what reads an array, with a function that reads an item.
+func ListOf[T any](read func(any) (T, bool)) func(any) ([]T, bool) {
+	return func(v any) ([]T, bool) {
+		values, ok := v.([]any)
+		if !ok {
 			return nil, false
 		}
+		list := make([]T, len(values))
+		for i := range values {
+			if list[i], ok = read(values[i]); !ok {
+				return nil, false
+			}
+		}
+		return list, true
 	}
-	return list, true
 }
 
-// OrNull reads a value that may be null, which is nil.
-func OrNull[T any](v any, read func(any) (T, bool)) *T {
-	if value, ok := read(v); ok {
-		return &value
+// OrNull returns what reads a value that may be null, which is nil.
+func OrNull[T any](read func(any) (T, bool)) func(any) (*T, bool) {
+	return func(v any) (*T, bool) {
+		if value, ok := read(v); ok {
+			return &value, true
+		}
+		return nil, v == nil
 	}
-	return nil
 }
 
-// ListOrNull reads an array that may be null, which is nil.
-func ListOrNull[T any](v any, read func(any) (T, bool)) []T {
-	list, _ := List(v, read)
-	return list
+// ListOrNull is [OrNull] for an array.
+func ListOrNull[T any](read func(any) (T, bool)) func(any) ([]T, bool) {
+	list := ListOf(read)
+	return func(v any) ([]T, bool) {
+		values, ok := list(v)
+		return values, ok || v == nil
+	}
 }
 
 // Strings reads an array of strings into a slice of its own. It is not ok where
 // v is anything else.
-func Strings(v any) (list []string, ok bool) {
-	values, ok := v.([]any)
-	if !ok {
-		return nil, false
-	}
-	list = make([]string, len(values))
-	for i := range values {
-		if list[i], ok = values[i].(string); !ok {
-			return nil, false
-		}
-	}
-	return list, true
-}
+func Strings(v any) ([]string, bool) { return ListOf(Text)(v) }
 
 // OneOrMany reads one string, or an array of strings, into a slice of its own. It
 // is not ok where v is anything else.

@@ -86,11 +86,11 @@ func Unknown(name string, known []string) Problem {
 	return p
 }
 
-// UnknownMember is the problem of a member that an object within the arguments does
-// not have.
-func UnknownMember(at *Path, name string, known []string) Problem {
-	p := Problem{Path: at.Member(text.Cut(name, maxShown)), Code: CodeUnknown, Allowed: known, Nearest: near.Name(name, known), member: true}
-	p.Message = at.String() + " has no member " + text.Quote(name) + suggestion(p.Nearest) + " Members: " + strings.Join(known, ", ") + "."
+// UnknownMember is the problem of a member that the object at a path within the arguments
+// does not have.
+func UnknownMember(at, name string, known []string) Problem {
+	p := Problem{Path: at + "." + text.Cut(name, maxShown), Code: CodeUnknown, Allowed: known, Nearest: near.Name(name, known), member: true}
+	p.Message = at + " has no member " + text.Quote(name) + suggestion(p.Nearest) + " Members: " + strings.Join(known, ", ") + "."
 	return p
 }
 
@@ -151,28 +151,6 @@ func Mismatch(path, says string, got any, fix string) Problem {
 
 // Item is the path of an item of an array.
 func Item(path string, index int) string { return path + "[" + strconv.Itoa(index) + "]" }
-
-// Path is where in the arguments a value stands. It is made on the way down to the
-// value, and written only where there is a problem.
-type Path struct {
-	Above *Path  // nil for a parameter
-	Name  string // of a parameter or a member
-	Index int    // of an item, where Name is empty
-}
-
-// String returns the path as problems show it: "items[1].text".
-func (p *Path) String() string {
-	switch {
-	case p.Above == nil:
-		return p.Name
-	case p.Name == "":
-		return Item(p.Above.String(), p.Index)
-	}
-	return p.Above.Member(p.Name)
-}
-
-// Member returns the path of a member of the object that stands at p.
-func (p *Path) Member(name string) string { return p.String() + "." + name }
 
 // MaxProblems is how many problems a validator collects before it stops: enough
 // for every honest call, and a bound on what a hostile one can cost.

@@ -48,6 +48,7 @@ const (
 	Vanishing     = store.Vanishing
 	Reported      = store.Reported
 	SwitchedOff   = store.SwitchedOff
+	TooLarge      = store.TooLarge
 )
 
 // ExcludedError is the error where the user excluded a project.

@@ -80,9 +80,7 @@ func (s *eventSearch) events(ctx context.Context, f *eventFinding) error {
 	}
 	totals := events.Totals()
 	f.turns, f.Events, f.LastEventAt = totals.Turns, totals.Events, totals.LastAt
-	if err := events.Err(); err != nil {
-		f.problem = unreadable(f.stored.ID, err)
-	}
+	f.problem = problemOf(f.stored.ID, events)
 	return nil
 }
 

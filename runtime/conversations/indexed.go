@@ -401,53 +401,22 @@ func (s *messageSearching) countIndexed(ctx context.Context, in inIndexes) error
 		s.result.AtLeast = true
 		return err
 	}
-	stop := func() bool { return s.query.Counting != nil && !s.query.Counting() }
 	kinds := kindsOf(s.query.Roles)
-	tools := uint64(0)
+	counting := index.Counting{Stop: func() bool { return s.query.Counting != nil && !s.query.Counting() }}
 	if s.query.Own != nil {
-		kinds, tools = kinds&^toolKinds, kinds&toolKinds
+		counting.ApartKinds = kinds & toolKinds
+		counting.IsApart = func(kind uint8, extra []byte) bool {
+			return s.query.isOwn(parseExtra(extra, transcript.Kind(kind)).tool)
+		}
 	}
 	for n, i := range in {
-		if kinds == 0 {
-			break
-		}
-		found, all, err := i.view.Count(ctx, i.query(&s.query, in[:n], kinds), stop)
+		counted, err := i.view.Count(ctx, i.query(&s.query, in[:n], kinds), counting)
 		if err != nil {
 			return err
 		}
-		s.result.Total += found
-		s.result.AtLeast = s.result.AtLeast || !all
-	}
-	for n, i := range in {
-		if tools == 0 || s.result.AtLeast {
-			break
-		}
-		if err := s.countTools(ctx, i, i.query(&s.query, in[:n], tools), stop); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// countTools counts calls and results of tools.
-func (s *messageSearching) countTools(ctx context.Context, i *indexed, q index.Query, stop func() bool) error {
-	for hit, err := range i.view.Search(ctx, q) {
-		if err != nil {
-			return err
-		}
-		if stop() {
-			s.result.AtLeast = true
-			return nil
-		}
-		_, extra, err := hit.Read()
-		if err != nil {
-			return err
-		}
-		if s.query.isOwn(parseExtra(extra, transcript.Kind(hit.Kind)).tool) {
-			s.result.Own++
-		} else {
-			s.result.Total++
-		}
+		s.result.Total += counted.Messages
+		s.result.Own += counted.Apart
+		s.result.AtLeast = s.result.AtLeast || !counted.All
 	}
 	return nil
 }

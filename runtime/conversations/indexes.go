@@ -3,7 +3,6 @@ package conversations
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -167,60 +166,19 @@ func isDigested(c *store.Conversation) bool {
 	return ok && digested.IsDigested()
 }
 
-// What the first byte of facts tells.
-const (
-	factsRead = 1 << iota
-	factsBadTime
-)
-
-// encode returns the facts as an index has them: what is set, numbers, and the time and the
-// texts with their sizes before them.
-func (f *indexFacts) encode() []byte {
-	b := []byte{0}
-	if f.Read {
-		b[0] |= factsRead
-	}
-	if f.BadTime {
-		b[0] |= factsBadTime
-	}
-	for _, n := range append(f.Size[:], f.Events) {
-		b = binary.AppendUvarint(b, uint64(n)) //nolint:gosec // a count
-	}
-	var at []byte
-	if !f.LastAt.IsZero() {
-		var err error
-		if at, err = f.LastAt.MarshalBinary(); err != nil { // it has an offset that cannot be written
-			at, _ = f.LastAt.UTC().MarshalBinary()
-		}
-	}
-	for _, part := range []string{string(at), f.NativeID, f.Source} {
-		b = append(binary.AppendUvarint(b, uint64(len(part))), part...)
-	}
-	return b
+func (f *indexFacts) walk(kept *facts.Coder) {
+	kept.Bool(&f.Read)
+	kept.Bool(&f.BadTime)
+	kept.Time(&f.LastAt)
+	facts.Int(kept, &f.Events, &f.Size[0], &f.Size[1], &f.Size[2], &f.Size[3])
+	facts.Text(kept, &f.NativeID, &f.Source)
 }
 
-// readFacts reads what encode wrote.
+func (f *indexFacts) encode() []byte { return facts.Encode(f.walk) }
+
 func readFacts(c *index.Conversation) (f indexFacts) {
-	b := c.Facts
-	take := func(n uint64) []byte {
-		part := b[:min(n, uint64(len(b)))]
-		b = b[len(part):]
-		return part
-	}
-	number := func() uint64 {
-		n, size := binary.Uvarint(b)
-		take(uint64(max(size, 0))) //nolint:gosec // not negative
-		return n
-	}
-	for _, set := range take(1) {
-		f.Read, f.BadTime = set&factsRead != 0, set&factsBadTime != 0
-	}
-	for _, n := range []*int{&f.Size[0], &f.Size[1], &f.Size[2], &f.Size[3], &f.Events} {
-		*n = int(number()) //nolint:gosec // a count
-	}
-	if at := take(number()); len(at) > 0 && f.LastAt.UnmarshalBinary(at) != nil {
+	if !facts.Decode(c.Facts, f.walk) {
 		return indexFacts{}
 	}
-	f.NativeID, f.Source = string(take(number())), string(take(number()))
 	return f
 }

@@ -251,6 +251,9 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 			return
 		}
 		totals := events.Totals()
+		if p := problemOf(r.conversation.ID, events); p != nil && totals.Uncounted == nil {
+			totals.Uncounted = p.Err // who searches it is told
+		}
 		if totals.Uncounted != nil {
 			r.failed = true
 			yield(nil, totals.Uncounted)

@@ -5,6 +5,17 @@ import (
 	"testing"
 
 	"github.com/convtools/convtools/runtime/base/memtemp"
+	"github.com/convtools/convtools/runtime/store/postgres/postgrestest"
 )
 
-func TestMain(m *testing.M) { os.Exit(memtemp.For(m).Run()) }
+var cluster postgrestest.Cluster
+
+func TestMain(m *testing.M) { os.Exit(memtemp.For(stopping{m}).Run()) }
+
+// stopping is tests that stop the server at their end, while its directory is there.
+type stopping struct{ *testing.M }
+
+func (m stopping) Run() int {
+	defer cluster.Stop()
+	return m.M.Run()
+}

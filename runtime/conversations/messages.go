@@ -275,8 +275,8 @@ func (s *messageSearching) search(ctx context.Context, c *store.Conversation, bu
 		}
 		m.event(ctx, events.Event())
 	}
-	if err := events.Err(); err != nil && !f.stopped {
-		f.problem = unreadable(c.ID, err)
+	if !f.stopped {
+		f.problem = problemOf(c.ID, events)
 	}
 	f.total, f.own = m.total, m.own
 	return f

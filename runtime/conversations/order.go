@@ -9,6 +9,17 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
+// sortNames are what the orders are called.
+var sortNames = [...]string{
+	ByActivity: "activity", ByCreation: "created", ByActivation: "activated", ByUpdate: "updated", ByID: "id", ByExpiry: "expires",
+	BySize: "messages", ByLocality: "local",
+}
+
+func (s Sort) String() string { return sortNames[s] }
+
+// SortNamed returns the order of a name; that by activity for any other name.
+func SortNamed(name string) Sort { return Sort(max(slices.Index(sortNames[:], name), 0)) }
+
 // needsEvents reports whether only the events tell where a conversation stands.
 func (s Sort) needsEvents() bool { return s == ByActivity || s == ByUpdate || s == BySize }
 

@@ -130,6 +130,8 @@ func (l *Library) count(ctx context.Context, q *ReadQuery, events store.Events, 
 		if r.Damage = unreadable(r.ID, err); r.Damage.Kind == Unreadable {
 			return wanted, &UnreadableError{*r.Damage}
 		}
+	} else if p := problemOf(r.ID, events); p != nil {
+		r.Aside.Problems = append(r.Aside.Problems, *p)
 	}
 	events.Restart()
 	if wanted.byNumber {

@@ -3,6 +3,7 @@ package conversations
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"sync/atomic"
 
@@ -251,6 +252,22 @@ func eachWithin(lines []Line, room, context int, emit func(*Line) error) error {
 		}
 	}
 	return nil
+}
+
+// problemOf is what is wrong with a conversation whose events were read, an error of which is
+// why that ended; nil for nothing.
+func problemOf(id transcript.ID, events store.Events) *Problem {
+	if err := events.Err(); err != nil {
+		return unreadable(id, err)
+	}
+	switch n := events.Totals().TooLarge; n {
+	case 0:
+		return nil
+	case 1:
+		return &Problem{ID: id, Kind: TooLarge, Err: errors.New("an event is too large to be read, and left out")}
+	default:
+		return &Problem{ID: id, Kind: TooLarge, Err: fmt.Errorf("%d events are too large to be read, and left out", n)}
+	}
 }
 
 // unreadable is the problem of a conversation whose events cannot be read, or not

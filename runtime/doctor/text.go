@@ -52,14 +52,10 @@ func (r Report) Text(w io.Writer, home string) error {
 const unusedPerLine = 5
 
 func counted(n int, what string) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return "No " + what + "s"
-	case 1:
-		return "1 " + what
-	default:
-		return fmt.Sprintf("%d %ss", n, what)
 	}
+	return text.Count(n, what, what+"s")
 }
 
 // line writes one line of columns. The text may come from a configuration file

@@ -8,6 +8,7 @@
 package envelope
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -37,34 +38,53 @@ const (
 	tagBody                     // has a body or child elements beside it, ends on the line it is on
 )
 
+// Element is the root of a document.
+type Element interface {
+	// Append writes the element, with what is in it.
+	Append(w *Writer)
+}
+
+// Document returns an answer as text, unless there is an error in its place.
+func Document(root Element, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	var w Writer
+	root.Append(&w)
+	return string(w.Bytes()), nil
+}
+
 // Bytes returns the document so far.
 func (w *Writer) Bytes() []byte { return w.buf }
 
 // Open starts an element inside the current one.
 func (w *Writer) Open(name string) {
 	if len(w.stack) > 0 {
-		top := &w.stack[len(w.stack)-1]
-		if top.tag == tagOpen {
-			w.buf = append(w.buf, '>')
-		}
-		top.tag = tagChildren
+		w.inside()
+		w.stack[len(w.stack)-1].tag = tagChildren
 		w.newline(len(w.stack))
 	}
-	w.buf = append(w.buf, '<')
-	w.buf = append(w.buf, name...)
-	w.stack = append(w.stack, frame{name: name})
+	w.begin(name)
 }
 
 // OpenBeside starts an element inside the current one, on the line of what stands
 // before it.
 func (w *Writer) OpenBeside(name string) {
 	if len(w.stack) > 0 {
-		top := &w.stack[len(w.stack)-1]
-		if top.tag == tagOpen {
-			w.buf = append(w.buf, '>')
-			top.tag = tagBody
-		}
+		w.inside()
 	}
+	w.begin(name)
+}
+
+// inside ends the start tag of the current element, where it is still open.
+func (w *Writer) inside() {
+	if top := &w.stack[len(w.stack)-1]; top.tag == tagOpen {
+		w.buf = append(w.buf, '>')
+		top.tag = tagBody
+	}
+}
+
+func (w *Writer) begin(name string) {
 	w.buf = append(w.buf, '<')
 	w.buf = append(w.buf, name...)
 	w.stack = append(w.stack, frame{name: name})
@@ -122,6 +142,34 @@ func (w *Writer) Boolean(name string, value bool) {
 	w.buf = append(w.buf, '"')
 }
 
+// OptionalText writes an attribute that is left out where it is empty.
+func (w *Writer) OptionalText(name, value string) {
+	if value != "" {
+		w.Text(name, value)
+	}
+}
+
+// OptionalInteger writes an attribute that is left out where it is zero.
+func (w *Writer) OptionalInteger(name string, value int) {
+	if value != 0 {
+		w.Integer(name, value)
+	}
+}
+
+// OptionalBoolean writes an attribute that is left out where it is false.
+func (w *Writer) OptionalBoolean(name string, value bool) {
+	if value {
+		w.Boolean(name, value)
+	}
+}
+
+// OptionalTime writes an attribute that is left out where it is the zero time.
+func (w *Writer) OptionalTime(name string, value time.Time) {
+	if !value.IsZero() {
+		w.Time(name, value)
+	}
+}
+
 // Time writes an attribute as RFC 3339 in UTC, in whole seconds.
 func (w *Writer) Time(name string, value time.Time) {
 	w.attribute(name)
@@ -140,7 +188,7 @@ func (w *Writer) Inline(body string) {
 func (w *Writer) Lines(body string) { w.inline(text.Visible(body)) }
 
 func (w *Writer) inline(clean string) {
-	w.body()
+	w.inside()
 	if !strings.ContainsAny(clean, "<&") && !strings.Contains(clean, "]]>") {
 		w.buf = append(w.buf, clean...)
 		return
@@ -154,7 +202,7 @@ func (w *Writer) inline(clean string) {
 // after the opening and one before the closing of a CDATA section. Everything
 // between those two newlines is content.
 func (w *Writer) Block(body string) {
-	w.body()
+	w.inside()
 	w.buf = append(w.buf, "<![CDATA[\n"...)
 	w.buf = appendCDATA(w.buf, text.AppendVisible(nil, body))
 	w.buf = append(w.buf, "\n]]>"...)
@@ -169,7 +217,7 @@ func (w *Writer) JSON(body string) {
 		w.Fenced(body)
 		return
 	}
-	w.body()
+	w.inside()
 	w.buf = append(w.buf, "<![CDATA[\n```json\n"...)
 	w.buf = appendJSON(w.buf, body)
 	w.buf = append(w.buf, "\n```\n]]>"...)
@@ -178,11 +226,8 @@ func (w *Writer) JSON(body string) {
 // Fenced makes a text the body of the current element, in a fence one backtick
 // longer than the longest run of backticks inside.
 func (w *Writer) Fenced(body string) {
-	w.body()
-	fence := make([]byte, 0, 8)
-	for range max(3, longestRun(body, '`')+1) {
-		fence = append(fence, '`')
-	}
+	w.inside()
+	fence := bytes.Repeat([]byte{'`'}, max(3, longestRun(body, '`')+1))
 	w.buf = append(w.buf, "<![CDATA[\n"...)
 	w.buf = append(w.buf, fence...)
 	w.buf = append(w.buf, '\n')
@@ -190,11 +235,6 @@ func (w *Writer) Fenced(body string) {
 	w.buf = append(w.buf, '\n')
 	w.buf = append(w.buf, fence...)
 	w.buf = append(w.buf, "\n]]>"...)
-}
-
-func (w *Writer) body() {
-	w.stack[len(w.stack)-1].tag = tagBody
-	w.buf = append(w.buf, '>')
 }
 
 func longestRun(s string, b byte) int {

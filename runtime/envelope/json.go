@@ -41,8 +41,19 @@ func (w *JSON) Array() { w.next(); w.buf = append(w.buf, '[') }
 // EndArray ends it.
 func (w *JSON) EndArray() { w.buf = append(w.buf, ']') }
 
-// Name writes the name of the member that follows.
-func (w *JSON) Name(name string) { w.Text(name); w.buf = append(w.buf, ':') }
+// Name writes the name of the member that follows, and returns the writer.
+func (w *JSON) Name(name string) *JSON {
+	w.Text(name)
+	w.buf = append(w.buf, ':')
+	return w
+}
+
+// Optional writes a member that is left out where its value is nil.
+func Optional[T any](w *JSON, name string, value *T, write func(*JSON, T)) {
+	if value != nil {
+		write(w.Name(name), *value)
+	}
+}
 
 // Integer writes a whole number.
 func (w *JSON) Integer(n int) { w.next(); w.buf = strconv.AppendInt(w.buf, int64(n), 10) }
@@ -91,6 +102,13 @@ func (w *JSON) Text(s string) {
 type Fields interface {
 	// AppendFields writes the members of an object, each with its name.
 	AppendFields(w *JSON)
+}
+
+// Fields writes an object.
+func (w *JSON) Fields(f Fields) {
+	w.Object()
+	f.AppendFields(w)
+	w.EndObject()
 }
 
 // Codes of failures that every tool has that answers in JSON.

@@ -136,7 +136,7 @@ func drawText(t *rapid.T, most int, label string) string {
 }
 
 func drawMessage(t *rapid.T, number int) index.Message {
-	m := index.Message{Number: uint32(number), Kind: uint8(rapid.IntRange(0, 4).Draw(t, "kind")), Text: []byte(drawText(t, 60, "text")), Extra: []byte(drawText(t, 2, "extra"))}
+	m := index.Message{Number: uint32(number), Kind: uint8(rapid.IntRange(0, 4).Draw(t, "kind")), Text: []byte(drawText(t, 60, "text")), Extra: []byte(drawText(t, rapid.SampledFrom([]int{2, 2, 60}).Draw(t, "most extra"), "extra"))}
 	if n := rapid.IntRange(0, 6).Draw(t, "time"); n > 0 {
 		m.Time = time.Unix(int64(n-4), int64(n%2)).UTC()
 	}
@@ -285,8 +285,24 @@ func compare(t *rapid.T, v *index.View, m model, q index.Query) {
 	if diff := gocmp.Diff(want, searched(t, v, q)); diff != "" {
 		t.Fatalf("%q: %s", q.Text, diff)
 	}
-	if n, all, err := v.Count(t.Context(), q, func() bool { return false }); n != len(want) || !all || err != nil {
-		t.Fatalf("%q: counted %d, %t, %v, want %d", q.Text, n, all, err, len(want))
+	counting := index.Counting{
+		Stop: func() bool { return false }, ApartKinds: 1<<1 | 1<<3,
+		IsApart: func(kind uint8, extra []byte) bool { return kind == 1 || len(extra) > 3 },
+	}
+	counted := index.Counted{All: true}
+	for _, f := range want {
+		if f.Kind == 1 || f.Kind == 3 && len(f.Extra) > 3 {
+			counted.Apart++
+		} else {
+			counted.Messages++
+		}
+	}
+	if n, err := v.Count(t.Context(), q, counting); n != counted || err != nil {
+		t.Fatalf("%q: counted %+v, %v, want %+v", q.Text, n, err, counted)
+	}
+	counting.ApartKinds = 0
+	if n, err := v.Count(t.Context(), q, counting); n.Messages != len(want) || n.Apart != 0 || !n.All || err != nil {
+		t.Fatalf("%q: counted %+v, %v, want %d", q.Text, n, err, len(want))
 	}
 	if looked, read, err := v.Candidates(q); err != nil || read > looked || q.TextOnly && looked < len(want) {
 		t.Fatalf("%q: %d to look at, %d to read, %v; %d match", q.Text, looked, read, err, len(want))

@@ -160,50 +160,54 @@ func (v *View) Candidates(q Query) (looked, read int, err error) {
 	return looked, read, err
 }
 
-// Count counts the messages that match, until stop returns true, which it is asked now and
-// then, and reports whether it counted all.
-func (v *View) Count(ctx context.Context, q Query, stop func() bool) (n int, all bool, err error) {
-	err = guard(func(ctx context.Context) error {
-		n, all, err = v.count(ctx, &q, stop)
-		return err
-	}, ctx)
-	return n, all, err
+// Counting is how messages are counted.
+type Counting struct {
+	// Stop is asked now and then whether to stop.
+	Stop func() bool
+	// IsApart reports whether a message is counted apart, by what else is stored of it. It is
+	// asked about those of the kinds in ApartKinds.
+	IsApart    func(kind uint8, extra []byte) bool
+	ApartKinds uint64
 }
 
-func (v *View) count(ctx context.Context, q *Query, stop func() bool) (n int, all bool, err error) {
+// Counted is how many messages match.
+type Counted struct {
+	Messages int
+	Apart    int  // others
+	All      bool // all were counted
+}
+
+// Count counts the messages that match.
+func (v *View) Count(ctx context.Context, q Query, c Counting) (n Counted, err error) {
+	err = guard(func(ctx context.Context) error { return v.count(ctx, &q, &c, &n) }, ctx)
+	return n, err
+}
+
+func (v *View) count(ctx context.Context, q *Query, c *Counting, n *Counted) error {
 	scans, err := v.scans(q)
 	if err != nil {
-		return 0, false, err
+		return err
 	}
 	for _, s := range scans {
 		if s.done {
 			continue
 		}
-		if stop() {
-			return n, false, nil
+		if c.Stop() {
+			return nil
 		}
 		if err := s.open(ctx); err != nil {
-			return n, false, err
+			return err
 		}
-		if s.everything() {
-			n += int(s.found.count())
+		if s.everything() && c.ApartKinds == 0 {
+			n.Messages += int(s.found.count())
 			continue
 		}
-		for looked := 1; ; looked++ {
-			if err := s.advance(ctx); err != nil {
-				return n, false, err
-			}
-			if s.done {
-				break
-			}
-			n++
-			s.next++
-			if looked%256 == 0 && stop() {
-				return n, false, nil
-			}
+		if all, err := s.count(ctx, c, n); !all {
+			return err
 		}
 	}
-	return n, true, nil
+	n.All = true
+	return nil
 }
 
 // Keys calls yield with the key of each conversation that has a message that matches, once or

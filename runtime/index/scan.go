@@ -381,6 +381,9 @@ func (s *scan) mayMatchTitles() {
 			s.titles = make([]uint8, s.Conversations)
 		}
 		s.titles[n] = mayMatch
+		if s.query.exact() && !s.Superseded.has(n) {
+			s.titles[n] = isMatch
+		}
 	}
 	for n := s.found.next(s.Messages, s.documents()); n < s.documents(); n = s.found.next(n+1, s.documents()) {
 		if n -= s.Messages; !s.Superseded.has(n) {
@@ -469,6 +472,35 @@ func (s *scan) advance(ctx context.Context) error {
 		const lookEvery = 1024 // messages of which the text is not read
 		if looked%lookEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
+		}
+	}
+}
+
+// count counts the messages that are left, and reports whether it counted all.
+func (s *scan) count(ctx context.Context, c *Counting, n *Counted) (all bool, err error) {
+	for looked := 1; ; looked++ {
+		if err := s.advance(ctx); err != nil {
+			return false, err
+		}
+		if s.done {
+			return true, nil
+		}
+		kind, isApart := s.kinds[s.next], false
+		if c.ApartKinds>>kind&1 != 0 {
+			extra, err := s.texts.extra(s.next)
+			if err != nil {
+				return false, err
+			}
+			isApart = c.IsApart(kind, extra)
+		}
+		if isApart {
+			n.Apart++
+		} else {
+			n.Messages++
+		}
+		s.next++
+		if looked%256 == 0 && c.Stop() {
+			return false, nil
 		}
 	}
 }

@@ -256,12 +256,25 @@ type texts struct {
 	*segment
 	ends    []byte
 	symbols *symbols
-	message uint32 // of text
+	message uint32 // of text; one behind all for none
 	text    []byte
 }
 
 // stored returns what is stored of a message, which is valid until the next call.
 func (t *texts) stored(message uint32) ([]byte, error) {
+	if message == t.message && t.symbols != nil {
+		return t.text, nil
+	}
+	codes, err := t.codes(message)
+	if err != nil {
+		return nil, err
+	}
+	t.message, t.text = message, t.symbols.decode(t.text[:0], codes)
+	return t.text, nil
+}
+
+// codes returns what stands for what is stored of a message.
+func (t *texts) codes(message uint32) ([]byte, error) {
 	if t.symbols == nil {
 		data, err := t.all(secSymbols)
 		if err != nil {
@@ -270,23 +283,34 @@ func (t *texts) stored(message uint32) ([]byte, error) {
 		if t.ends, err = t.all(secEnds); err != nil {
 			return nil, err
 		}
-		var ok bool
-		if t.symbols, ok = parseSymbols(data); !ok {
+		symbols, ok := parseSymbols(data)
+		if !ok {
 			return nil, t.damaged()
 		}
-	} else if message == t.message {
-		return t.text, nil
+		t.symbols, t.message = symbols, t.Messages
 	}
 	from := uint32(0)
 	if message > 0 {
 		from = binary.LittleEndian.Uint32(t.ends[4*(message-1):])
 	}
-	codes, err := t.part(secText, uint64(from), uint64(binary.LittleEndian.Uint32(t.ends[4*message:])))
+	return t.part(secText, uint64(from), uint64(binary.LittleEndian.Uint32(t.ends[4*message:])))
+}
+
+// extra returns what is stored of a message beside its text, which is valid until the next
+// call. No more than that is decoded, which mostly is little.
+func (t *texts) extra(message uint32) ([]byte, error) {
+	codes, err := t.codes(message)
 	if err != nil {
 		return nil, err
 	}
-	t.message, t.text = message, t.symbols.decode(t.text[:0], codes)
-	return t.text, nil
+	t.message = t.Messages // none of them is in text
+	for n := 2; ; n *= 8 {
+		t.text = t.symbols.decode(t.text[:0], codes[:min(n, len(codes))])
+		extra, _, err := t.split(t.text)
+		if err == nil || n >= len(codes) {
+			return extra, err
+		}
+	}
 }
 
 // split divides what is stored of a message.

@@ -40,8 +40,7 @@ type FileChange struct {
 	// to be what was kept for undoing.
 	After []byte
 
-	before  snapshot
-	newMode fs.FileMode // of a file that is not there yet
+	before snapshot
 	// old is the record as it is, and record as it is to be; nil for none.
 	old, record *record
 	// backup is where Before is kept; empty when it need not be.
@@ -52,10 +51,7 @@ type FileChange struct {
 
 // change plans to give a file new contents, or to remove it for nil.
 func (c *Change) change(s snapshot, after []byte, old, next *record) *FileChange {
-	f := FileChange{Path: s.path, Target: s.target, After: after, before: s, old: old, record: next, newMode: 0o644}
-	if c.Scope == User {
-		f.newMode = 0o600 // hosts keep tokens in the same file
-	}
+	f := FileChange{Path: s.path, Target: s.target, After: after, before: s, old: old, record: next}
 	if s.exists {
 		f.Before = slices.Clip(append([]byte{}, s.data...))
 	}
@@ -64,6 +60,16 @@ func (c *Change) change(s snapshot, after []byte, old, next *record) *FileChange
 	}
 	c.Files = append(c.Files, f)
 	return &c.Files[len(c.Files)-1]
+}
+
+// write plans to give a file new contents, and to keep what it takes to undo that:
+// see [record.next]. command is what an entry starts.
+func (c *Change) write(s snapshot, after []byte, old *record, ours bool, command []string) {
+	next, keep := old.next(s, after, ours)
+	next.Command = command
+	if f := c.change(s, after, old, next); keep {
+		c.keep(f)
+	}
 }
 
 func (c *Change) note(format string, args ...any) {
@@ -210,9 +216,11 @@ func (c *Change) apply(f *FileChange, made []string) (err error) {
 	case f.After == nil:
 		err = c.records.remove(f.Target, f.Before)
 	default:
-		mode := f.newMode
+		mode := fs.FileMode(0o644)
 		if now.exists {
 			mode = now.mode
+		} else if c.Scope == User {
+			mode = 0o600 // hosts keep tokens in the same file
 		}
 		err = c.records.replace(f.Target, f.Before, f.After, mode)
 	}

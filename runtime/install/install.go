@@ -183,19 +183,15 @@ func (c *Change) installEntry(host Host, current snapshot, path []string, member
 		c.note("A new record of the installation is begun: %v.", err)
 	}
 	ours := old != nil && there && slices.Equal(commandOf(entry), old.Command)
-	next, keep := old.next(current, after, ours)
 	set := map[string]any{}
 	for _, m := range members {
 		set[m.Key] = m.Value
 	}
-	next.Command = commandOf(set)
-	if there && !ours && !slices.Equal(r.Command, next.Command) {
+	command := commandOf(set)
+	if there && !ours && !slices.Equal(r.Command, command) {
 		c.noteTakenOver(entry, set)
 	}
-	f := c.change(current, after, old, next)
-	if keep {
-		c.keep(f)
-	}
+	c.write(current, after, old, ours, command)
 	return nil
 }
 
@@ -282,8 +278,7 @@ func (c *Change) forget(gone snapshot) {
 	}
 	kept := "its record"
 	f := c.change(gone, nil, old, nil)
-	if old.Existed {
-		f.obsolete = c.records.copyPath(old.Target, old.Before)
+	if f.obsolete = c.records.copyOf(old); f.obsolete != "" {
 		kept += " and the copy of what the file was, " + f.obsolete
 	}
 	c.note("%s has been removed since it was installed. What goes now is %s, and folders that were made for it and are empty.", gone.path, kept)
@@ -329,10 +324,7 @@ func (c *Change) uninstallEntry(host Host, current snapshot, opts Options) error
 			old = nil
 		}
 	}
-	kept := ""
-	if old != nil && old.Existed {
-		kept = c.records.copyPath(old.Target, old.Before)
-	}
+	kept := c.records.copyOf(old)
 	if old != nil && old.After == digest(current.data) {
 		f.After, f.obsolete = original, kept
 		return nil

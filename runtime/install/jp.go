@@ -109,11 +109,7 @@ func (c *Change) installJP(o Options) error {
 		if err != nil {
 			c.note("A new record of the installation of %s is begun: %v.", f.path, err)
 		}
-		next, keep := old.next(current, f.text, old != nil && current.exists && old.After == digest(current.data))
-		planned := c.change(current, f.text, old, next)
-		if keep {
-			c.keep(planned)
-		}
+		c.write(current, f.text, old, old != nil && current.exists && old.After == digest(current.data), nil)
 	}
 	return nil
 }
@@ -138,8 +134,8 @@ func (c *Change) uninstallJP(o Options) error {
 		switch {
 		case old != nil && old.After != digest(current.data):
 			c.note("%s has been edited since it was installed, and stays.", f.Path)
-			if old.Existed {
-				c.note("The file as it was before is in %s.", c.records.copyPath(old.Target, old.Before))
+			if kept := c.records.copyOf(old); kept != "" {
+				c.note("The file as it was before is in %s.", kept)
 			}
 			continue
 		case old != nil:
@@ -156,10 +152,7 @@ func (c *Change) uninstallJP(o Options) error {
 		if err := current.writable(); err != nil {
 			return leftAlone(current.path, err)
 		}
-		planned := c.change(current, original, old, nil)
-		if old != nil && old.Existed {
-			planned.obsolete = c.records.copyPath(old.Target, old.Before)
-		}
+		c.change(current, original, old, nil).obsolete = c.records.copyOf(old)
 	}
 	return nil
 }

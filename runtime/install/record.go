@@ -106,6 +106,15 @@ func (s records) copyPath(target, sum string) string {
 	return s.stem(target) + "-" + sum[:12] + ".before"
 }
 
+// copyOf returns where what a file was before its record is kept; empty where it was
+// not there.
+func (s records) copyOf(r *record) string {
+	if r == nil || !r.Existed {
+		return ""
+	}
+	return s.copyPath(r.Target, r.Before)
+}
+
 // load returns the record of a file, or nil where there is none. The error is for
 // one that cannot be used.
 func (s records) load(target string) (*record, error) {
@@ -166,7 +175,7 @@ func (s records) original(r *record) ([]byte, error) {
 	if !r.Existed {
 		return nil, nil
 	}
-	data, err := safefile.Read(s.copyPath(r.Target, r.Before), maxFile)
+	data, err := safefile.Read(s.copyOf(r), maxFile)
 	if err == nil && digest(data) != r.Before {
 		err = errors.New("it has been changed")
 	}

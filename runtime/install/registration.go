@@ -74,7 +74,7 @@ func Registrations(host Host, opts Options) []Registration {
 		switch {
 		case err != nil:
 			r.Err = err
-			r.Doubtful = !bytes.Contains(current.data, []byte(opts.Name)) && !recorded(opts, current.target)
+			r.Doubtful = !bytes.Contains(current.data, []byte(opts.Name))
 		case !ok:
 			continue
 		default:
@@ -83,12 +83,6 @@ func Registrations(host Host, opts Options) []Registration {
 		list = append(list, r)
 	}
 	return list
-}
-
-// recorded reports whether a file was written by an installation.
-func recorded(opts Options, target string) bool {
-	records, err := newRecords(opts)
-	return err == nil && exists(records.path(target))
 }
 
 // read takes an entry apart. Hosts write the same things under a few names.

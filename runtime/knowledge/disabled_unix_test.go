@@ -54,7 +54,8 @@ func TestLinksToWhatIsDisabled(t *testing.T) {
 	}
 }
 
-// Files whose names cannot be told apart where they are shown can be asked for.
+// Files whose names cannot be told apart where they are shown are loaded together,
+// and disabled together.
 func TestNamesThatLookAlikeCanBeLearned(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -67,14 +68,12 @@ func TestNamesThatLookAlikeCanBeLearned(t *testing.T) {
 			t.Skipf("the file system refuses the name: %v", err)
 		}
 	}
+	const shown = "a\ufffd.md"
 	b := open(t, dir, knowledge.Options{})
-	list := learn(t, b, "p")
-	for name, want := range map[string]string{`a\xFF.md`: `content "a\xff.md"`, `a\xFE.md`: `content "a\xfe.md"`} {
-		if !strings.Contains(list, "\n- "+name+"\n") {
-			t.Errorf("%s is not listed:\n%s", name, list)
-		}
-		if text := learn(t, b, "p", name); text != want {
-			t.Errorf("%s is %q", name, text)
-		}
+	if list := learn(t, b, "p"); strings.Count(list, "- "+shown+"\n") != 2 {
+		t.Errorf("they are listed as:\n%s", list)
 	}
+	wants(t, learn(t, b, "p", shown), `content "a\xff.md"`, `content "a\xfe.md"`)
+	place(t, dir, "convtools.toml", "[kb.topic.p]\nsubjects = 'kb'\ndisabled = ['"+shown+"']\n")
+	refused(t, open(t, dir, knowledge.Options{}), "p", "**")
 }

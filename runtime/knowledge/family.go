@@ -236,44 +236,31 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 	if err != nil {
 		return off("there is no workspace to have it")
 	}
-	topics, err := b.Topics(ctx)
-	if err != nil {
-		check.Detail = "looking at it failed: " + err.Error()
-		return []toolset.Check{check}
-	}
-	subjects, enabled := 0, 0
+	subjects, topics := 0, b.enabled()
 	var unusable []string
-	for _, topic := range topics {
-		switch {
-		case topic.Problem != "":
-			enabled++
-			unusable = append(unusable, fmt.Sprintf("topic %s cannot be learned: %s", topic.ID, topic.Problem))
-		case !topic.Disabled:
-			enabled++
-			subjects += topic.loadable()
+	for _, config := range topics {
+		t, err := b.scan(ctx, config)
+		if err != nil {
+			unusable = append(unusable, fmt.Sprintf("topic %s cannot be learned: %s", config.ID, err))
+			continue
 		}
+		for i := range t.tree.Subjects {
+			if !t.set.Disabled(i) {
+				subjects++
+			}
+		}
+		t.close()
 	}
 	switch {
-	case enabled == 0:
+	case len(topics) == 0:
 		return off("no topic is configured")
 	case len(unusable) > 0:
 		check.Detail = strings.Join(unusable, "; ")
 	default:
 		check.Status, check.Fix = toolset.OK, ""
-		check.Detail = text.Count(enabled, "topic", "topics") + ", " + text.Count(subjects, "subject", "subjects")
+		check.Detail = text.Count(len(topics), "topic", "topics") + ", " + text.Count(subjects, "subject", "subjects")
 	}
 	return []toolset.Check{check}
-}
-
-// loadable counts the subjects that an assistant can get, hidden ones too.
-func (t *Topic) loadable() int {
-	n := 0
-	for _, s := range t.Subjects {
-		if !s.Disabled && !s.Binary && !s.TooLarge && s.Problem == "" {
-			n++
-		}
-	}
-	return n
 }
 
 // firstError is what a configuration is refused for, and how much more there is.

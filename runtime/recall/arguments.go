@@ -29,16 +29,12 @@ func unsupported(what string) (command.Call, error) {
 }
 
 func listCall(q conversations.ListQuery) (command.Call, error) {
-	sort, ok := map[conversations.Sort]string{
-		conversations.ByActivity: conversation.ListSortActivity,
-		conversations.ByCreation: conversation.ListSortCreated,
-		conversations.ByUpdate:   conversation.ListSortUpdated,
-	}[q.Sort]
-	if !ok || q.Both || len(q.IDs) > 0 || len(q.Exclude) > 0 || len(q.Labels) > 0 || q.UserOnly {
+	known := []string{conversation.ListSortActivity, conversation.ListSortCreated, conversation.ListSortUpdated}
+	if !slices.Contains(known, q.Sort.String()) || q.Both || len(q.IDs) > 0 || len(q.Exclude) > 0 || len(q.Labels) > 0 || q.UserOnly {
 		return unsupported("listing conversations in this way")
 	}
 	p := conversation.ListParams{
-		Limit: q.Limit, Offset: q.Offset, Sort: sort, Descending: !q.Ascending,
+		Limit: q.Limit, Offset: q.Offset, Sort: q.Sort.String(), Descending: !q.Ascending,
 		Archived: q.Archived, IncludeHidden: q.Hidden, Sources: q.Sources,
 	}
 	if q.TitleContains != "" {

@@ -65,18 +65,8 @@ func nameOf(c *transcript.Conversation) string {
 	if strings.TrimFunc(c.Title, conversations.IsSpace) != "" {
 		return clip(text.Line(c.Title), maxTitle)
 	}
-	return text.Line(first(cmp.Or(c.NativeID, string(c.ID)), 8))
-}
-
-// first is the first n characters of a text.
-func first(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
+	id, _, _ := text.Ends(cmp.Or(c.NativeID, string(c.ID)), 8, 0)
+	return text.Line(id)
 }
 
 // withoutSeparators puts a backslash before each line of three hyphens, and before those

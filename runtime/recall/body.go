@@ -20,35 +20,28 @@ type body struct {
 // newText is text in the characters that are going to be shown. s may have only two
 // parts of what was recorded: of chars characters the first head ones, and those
 // that follow in s. With no more chars than s has it is whole.
-func newText(s string, chars, head int) body {
-	n := utf8.RuneCountInString(s)
-	if chars <= n {
-		return whole(text.Visible(s))
-	}
-	at := offset(s, min(max(head, 0), n))
-	return joinedBody(text.Visible(s[:at]), chars-n, text.Visible(s[at:]))
-}
+func newText(s string, chars, head int) body { return newBody(s, chars, head, text.Visible) }
 
 // newJSON is JSON, which the envelope makes visible in a way of its own: by
 // escapes that keep it JSON.
 func newJSON(s string, chars, head int) body {
+	return newBody(s, chars, head, func(s string) string { return s })
+}
+
+func newBody(s string, chars, head int, visible func(string) string) body {
 	n := utf8.RuneCountInString(s)
 	if chars <= n {
-		return whole(s)
+		return whole(visible(s))
 	}
-	at := offset(s, min(max(head, 0), n))
-	return joinedBody(s[:at], chars-n, s[at:])
+	first, _, _ := text.Ends(s, head, 0)
+	var b bodyBuilder
+	b.keep(visible(first))
+	b.skip(chars - n)
+	b.keep(visible(s[len(first):]))
+	return b.done()
 }
 
 func whole(s string) body { return body{parts: []string{s}} }
-
-func joinedBody(head string, missing int, tail string) body {
-	var b bodyBuilder
-	b.keep(head)
-	b.skip(missing)
-	b.keep(tail)
-	return b.done()
-}
 
 // bodyBuilder makes a body of what is kept and what is not, in order.
 type bodyBuilder struct {
@@ -141,14 +134,3 @@ func mark(missing int) string { return fmt.Sprintf("[… %d chars …]", missing
 // maxMark is how many characters a mark has at most, with the ends of the lines
 // around it, in a text of less than 10 GB. An ellipsis is one.
 const maxMark = len("\n[. 9999999999 chars .]\n")
-
-// offset is the byte offset of character n.
-func offset(s string, n int) int {
-	for i := range s {
-		if n == 0 {
-			return i
-		}
-		n--
-	}
-	return len(s)
-}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 )
@@ -57,7 +58,8 @@ func (a *around) read(ctx context.Context, source conversations.Source) error {
 	if a.params.Part > a.parts {
 		return contract.Fixable(fmt.Sprintf("part=%d is none of this message: it has %s.", a.params.Part, count(a.parts, "part", "parts")))
 	}
-	a.part = a.message.Text[len(first(a.message.Text, maxContext*(a.params.Part-1))):]
+	before, _, _ := text.Ends(a.message.Text, maxContext*(a.params.Part-1), 0)
+	a.part = a.message.Text[len(before):]
 	if a.params.Before+a.params.After == 0 || a.parts > 1 {
 		return nil
 	}

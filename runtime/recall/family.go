@@ -43,8 +43,11 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 	f := &family{host: host, setting: setting, runner: runner, memory: store.NewMemory(store.DefaultMemory), searched: make(chan struct{}, 1), uncounted: make(chan uncounted, 1)}
 	f.indexes = sync.OnceValue(func() *conversations.Indexes { return conversations.OpenIndexes(f.host.Getenv, f.host.Now) })
 	f.program = sync.OnceValue(func() *command.Program { return Program(f.line(), setting, runner) })
-	f.tools = New(f.openOnce)
-	f.tools.everywhere, f.tools.now = f.openEverywhere, func() time.Time { return f.host.Now() }
+	f.tools = New(func(dir string) (conversations.Source, error) { return f.openFor(dir, conversations.Options{}) })
+	f.tools.everywhere = func(dir string, sources []string) (conversations.Source, error) {
+		return f.openFor(dir, conversations.Options{AllProjects: true, Sources: sources})
+	}
+	f.tools.now = func() time.Time { return f.host.Now() }
 	f.tools.uncounted = f.leftUncounted
 	f.tools.sources = func(dir string) ([]string, error) { return conversations.SearchSources(f.options(dir)) }
 	return toolset.Family{
@@ -98,24 +101,14 @@ func (f *family) open(dir string) (conversations.Source, error) {
 	return f.library(dir)
 }
 
-// openOnce opens the conversations for one call, which closes them where they can be.
-func (f *family) openOnce(dir string) (conversations.Source, error) {
+// openFor opens the conversations for one call, which closes them where they can be: those
+// that of says, of all projects and of some kinds of stores.
+func (f *family) openFor(dir string, of conversations.Options) (conversations.Source, error) {
 	if f.line() != "" {
 		return f.open(dir)
 	}
 	o := f.options(dir)
-	o.Once = true
-	return conversations.Open(o)
-}
-
-// openEverywhere opens the conversations of all projects for one call, those of some kinds of
-// stores, or of all where there are none.
-func (f *family) openEverywhere(dir string, sources []string) (conversations.Source, error) {
-	if f.line() != "" {
-		return f.open(dir)
-	}
-	o := f.options(dir)
-	o.Once, o.AllProjects, o.Sources = true, true, sources
+	o.Once, o.AllProjects, o.Sources = true, of.AllProjects, of.Sources
 	return conversations.Open(o)
 }
 

@@ -120,7 +120,7 @@ func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
 	if len(unshown) > maxUnshown {
 		e.ConversationCount = len(g.found.Conversations)
 	}
-	e.Notes = g.notes(&e, n, max(0, len(unshown)-maxUnshown))
+	e.Notes = g.notes(n, max(0, len(unshown)-maxUnshown))
 	if n == e.Matches && e.Words != "apart" {
 		e.Returned = nil
 	}

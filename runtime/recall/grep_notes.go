@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -13,7 +12,7 @@ import (
 
 // notes are at most three: what was found and which call shows more of it; what was
 // left out; what is not as it should be.
-func (g *grepping) notes(e *conversation.GrepEnvelope, n, unlisted int) []string {
+func (g *grepping) notes(n, unlisted int) []string {
 	var found []string
 	switch {
 	case g.ordered == nil:
@@ -21,7 +20,7 @@ func (g *grepping) notes(e *conversation.GrepEnvelope, n, unlisted int) []string
 	case n == 0:
 		found = []string{fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", g.params.Offset, count(len(g.ordered.places), "line", "lines"), len(g.ordered.places)-1)}
 	default:
-		found = g.shown(e, n, unlisted)
+		found = g.shown(n, unlisted)
 	}
 	wrong := append(remarks(g.call), notSearched(g.searched.aside.Problems)...)
 	var notes []string
@@ -59,7 +58,7 @@ func notSearched(problems []conversations.Problem) []string {
 }
 
 // shown says what of all that matches is shown, and which calls show more.
-func (g *grepping) shown(e *conversation.GrepEnvelope, n, unlisted int) []string {
+func (g *grepping) shown(n, unlisted int) []string {
 	var say []string
 	next := g.params.Offset + n
 	if g.query.Archived {

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -132,45 +133,45 @@ const leastShown = 200
 // last ones.
 type rankEvents struct {
 	n       int // events there were
-	first   []event
-	last    []event // a ring
-	next    int     // where in it the next one goes
-	evicted int     // the number of the first event that is not kept
+	events  []event
+	evicted int // the number of the first event that is not kept
 }
 
 func (s *rankEvents) add(e event) {
-	s.n++
-	if s.n <= mostEvents {
-		s.first = append(s.first, e)
-		return
+	if s.n++; s.n > mostEvents {
+		e = e.shortened(leastShown)
 	}
-	if s.last == nil {
-		for i := range s.first {
-			s.first[i] = s.first[i].shortened(leastShown)
+	if s.n == mostEvents+1 {
+		for i := range s.events {
+			s.events[i] = s.events[i].shortened(leastShown)
 		}
-		const head = mostEvents * headShare / 100
-		s.last = slices.Clone(s.first[head:])
-		s.first = slices.Clone(s.first[:head])
-		s.evicted = s.last[0].shown.Event
 	}
-	s.last[s.next] = e.shortened(leastShown)
-	s.next = (s.next + 1) % len(s.last)
+	// Twice as many as are kept, so that most calls move nothing.
+	if s.events = append(s.events, e); len(s.events) == 2*mostEvents {
+		s.evict()
+	}
 }
 
-func (s *rankEvents) kept() int { return len(s.first) + len(s.last) }
+func (s *rankEvents) kept() int { return min(s.n, mostEvents) }
 
-// ends returns n of the events, from both ends, and the number of the first one that
-// is left out; 0 where none is.
-func (s *rankEvents) ends(n int) (events []event, left int) {
-	all := slices.Concat(s.first, s.last[s.next:], s.last[:s.next])
-	head := n * headShare / 100
-	switch {
-	case n < len(all):
-		left = all[head].shown.Event
-	case s.evicted > 0:
-		return all, s.evicted
+// evict leaves no more events than are kept.
+func (s *rankEvents) evict() {
+	const head = mostEvents * headShare / 100
+	if more := len(s.events) - mostEvents; more > 0 {
+		s.evicted = cmp.Or(s.evicted, s.events[head].shown.Event)
+		s.events = slices.Delete(s.events, head, head+more)
 	}
-	return slices.Concat(all[:head], all[len(all)-(n-head):]), left
+}
+
+// ends returns n of the events that are kept, from both ends, and the number of the first
+// one that is left out; 0 where none is.
+func (s *rankEvents) ends(n int) (events []event, left int) {
+	s.evict()
+	head := n * headShare / 100
+	if left = s.evicted; n < len(s.events) {
+		left = s.events[head].shown.Event
+	}
+	return slices.Concat(s.events[:head], s.events[len(s.events)-(n-head):]), left
 }
 
 // digest keeps of the events of one turn what an answer can show.

@@ -155,17 +155,15 @@ func (r *reading) holds() int {
 	}
 	if r.single != nil {
 		for i := range r.single {
-			count(r.single[i].first)
-			count(r.single[i].last)
+			count(r.single[i].events)
 		}
 	}
 	for i := range r.asked.requests {
 		n += leastFrame + len(r.asked.requests[i].text)
 	}
-	for _, e := range []*event{r.latest, r.alone} {
-		if e != nil {
-			n += e.body.kept()
-		}
+	count(r.whole)
+	if r.latest != nil {
+		n += r.latest.body.kept()
 	}
 	return n
 }

@@ -45,7 +45,7 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 	l := &listing{params: p}
 	q := conversations.ListQuery{
 		Filter: conversations.Filter{Archived: p.Archived, Hidden: p.IncludeHidden, Sources: p.Sources},
-		Sort:   sortOf(p.Sort), Ascending: !p.Descending, Limit: p.Limit, Offset: p.Offset,
+		Sort:   conversations.SortNamed(p.Sort), Ascending: !p.Descending, Limit: p.Limit, Offset: p.Offset,
 		Sizes: true,
 	}
 	if !p.Outline { // for which they are read anyway
@@ -197,17 +197,6 @@ func requestChars(r *request) int {
 		attributes += len(" answer_chars=\"12345\"")
 	}
 	return attributes + utf8.RuneCountInString(r.text)
-}
-
-func sortOf(name string) conversations.Sort {
-	switch name {
-	case conversation.ListSortCreated:
-		return conversations.ByCreation
-	case conversation.ListSortUpdated:
-		return conversations.ByUpdate
-	default:
-		return conversations.ByActivity
-	}
 }
 
 // row is a conversation as the envelope shows it.

@@ -73,6 +73,8 @@ func namely(list []conversations.Problem) string {
 	for i, p := range list {
 		parts[i] = "a whole store"
 		switch {
+		case p.Kind == conversations.TooLarge:
+			parts[i] = "some of " + string(p.ID)
 		case p.ID != "":
 			parts[i] = string(p.ID)
 		case p.Kind == conversations.SwitchedOff:
@@ -105,6 +107,8 @@ func reason(p *conversations.Problem) string {
 		return clip(text.Line(p.Err.Error()), maxReason)
 	case conversations.BadField:
 		return p.Field
+	case conversations.TooLarge:
+		return p.Err.Error()
 	case conversations.SwitchedOff:
 		return "the user's settings switch it off"
 	case conversations.BadMetadata:
@@ -116,11 +120,14 @@ func reason(p *conversations.Problem) string {
 
 // because is what of a cause a model is told.
 func because(err error) string {
+	var known interface{ ForModel() string }
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return ": a file is missing"
 	case errors.Is(err, fs.ErrPermission):
 		return ": permission denied"
+	case errors.As(err, &known):
+		return ": " + known.ForModel()
 	default:
 		return ""
 	}

@@ -37,8 +37,8 @@ func newRequest(e *conversations.Event) request {
 	s, chars := string(e.Text), e.Chars
 	head, tail := s, ""
 	if chars > 0 {
-		at := offset(s, e.Head)
-		head, tail = s[:at], s[at:]
+		head, _, _ = text.Ends(s, e.Head, 0)
+		tail = s[len(head):]
 	} else {
 		chars = utf8.RuneCountInString(s)
 	}

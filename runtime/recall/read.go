@@ -47,8 +47,7 @@ type reading struct {
 	recent    window  // the last turns, as far as an answer can have them
 	results   window  // the same of requests and answers alone
 	single    *digest // the only turn so far
-	alone     *event  // the only event so far
-	whole     []event // all events so far, while they have no more than maxWhole characters
+	whole     []event // all events so far, while there is one, or they have no more than maxWhole characters
 	costs     []turnCost
 	asked     outline // the requests in what is asked for
 	calls     toolCalls
@@ -229,14 +228,15 @@ func (r *reading) keep(e event, isAnswer bool) {
 		return
 	}
 	if isAsked {
-		if r.alone = nil; r.chars == 0 {
-			alone := e.shortened(partChars)
-			r.alone = &alone
-		}
+		isFirst := r.chars == 0
 		// A program may say anything of how long a text is.
-		if r.chars += min(max(e.chars, 1), math.MaxInt-r.chars); r.chars <= maxWhole {
+		r.chars += min(max(e.chars, 1), math.MaxInt-r.chars)
+		switch {
+		case r.chars <= maxWhole:
 			r.whole = append(r.whole, e)
-		} else {
+		case isFirst:
+			r.whole = []event{e.shortened(partChars)}
+		default:
 			r.whole = nil
 		}
 	}
@@ -282,9 +282,10 @@ func (r *reading) countTurns() {
 	}
 }
 
-// unshortened is the answer with all texts whole; nil where they are too long.
+// unshortened is the answer with all texts whole; nil where they are too long. An event
+// that is the only one of one turn has as much room as with its number.
 func (r *reading) unshortened() *conversation.ReadEnvelope {
-	if len(r.whole) == 0 || r.recent.partial {
+	if len(r.whole) == 0 || r.recent.partial || r.turns > 1 && r.chars > maxWhole {
 		return nil
 	}
 	slices.SortFunc(r.whole, byNumber)
@@ -299,15 +300,8 @@ func (r *reading) unshortened() *conversation.ReadEnvelope {
 	return nil
 }
 
-// oneTurn is the answer with one turn, or none: the longest form of it that fits. An
-// event that is the only one has as much room as with its number.
+// oneTurn is the answer with one turn, or none: the longest form of it that fits.
 func (r *reading) oneTurn() *conversation.ReadEnvelope {
-	if r.alone != nil {
-		e := r.envelope([]turn{{number: r.recent.first, events: []event{*r.alone}}}, 0, 0)
-		if chars(e) <= conversation.ReadMaxChars {
-			return e
-		}
-	}
 	omitted := 0
 	form := func(k int) *conversation.ReadEnvelope {
 		var events []event
@@ -425,6 +419,11 @@ const maxRemarks = 600
 
 func (r *reading) damageNotes() []string {
 	if r.Damage == nil {
+		for i := range r.Aside.Problems {
+			if p := &r.Aside.Problems[i]; p.Kind == conversations.TooLarge {
+				return []string{"Not all of it is here: " + reason(p) + "."}
+			}
+		}
 		return nil
 	}
 	note := "This conversation is damaged and ends early"

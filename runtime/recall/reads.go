@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"strings"
 
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/trust"
@@ -29,7 +27,7 @@ func (f *family) reads(context.Context) string {
 	}
 	var from []string
 	for _, o := range library.Origins() {
-		from = append(from, o.Program+" in "+f.home(o.Place))
+		from = append(from, o.Program+" in "+trust.Short(o.Place, f.host.Getenv))
 	}
 	if len(from) == 0 {
 		return f.readsNothing()
@@ -39,13 +37,4 @@ func (f *family) reads(context.Context) string {
 
 func (f *family) readsNothing() string {
 	return fmt.Sprintf("The tools read conversations of the project they are called from, recorded by %s: there are none yet; and conversation_search those of all projects and what was imported.", join(conversations.Programs(), "or"))
-}
-
-// home writes a path for a person, with "~" for the home directory.
-func (f *family) home(path string) string {
-	home := trust.Home(f.host.Getenv)
-	if below, ok := strings.CutPrefix(path, filepath.Clean(home)+string(filepath.Separator)); ok && home != "" {
-		return "~" + string(filepath.Separator) + below
-	}
-	return path
 }

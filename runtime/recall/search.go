@@ -2,7 +2,6 @@ package recall
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -237,7 +236,7 @@ func (s structured) Search(ctx context.Context, call contract.Call, p conversati
 		answer.Results = append(answer.Results, r)
 	}
 	answer.Notes = append(remarks(found.call), missedNotes(found.found.Aside.Problems)...)
-	return marshal(answer)
+	return coerce.JSON(answer), nil
 }
 
 // lettaAnswer is message and results as Letta has them; the other members are ours.
@@ -277,16 +276,6 @@ func ago(d time.Duration) string {
 		return fmt.Sprintf("%dh ago", d/time.Hour)
 	}
 	return fmt.Sprintf("%dd ago", d/(24*time.Hour))
-}
-
-func marshal(v any) (string, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return "", fmt.Errorf("writing the answer as JSON: %w", err)
-	}
-	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
 // Context answers conversation_context.

@@ -54,6 +54,8 @@ const (
 	// SwitchedOff: the user's settings have it that this kind of store, which was asked
 	// for by name, is not read.
 	SwitchedOff
+	// TooLarge: some of its events are larger than what is read, and left out.
+	TooLarge
 )
 
 // NotFoundError is the error for ids that no conversation has.

@@ -254,6 +254,8 @@ type Totals struct {
 	BadTime bool
 	// Skipped counts records that are damaged, or of no known type, and were left out.
 	Skipped int
+	// TooLarge counts events that were left out because they are larger than what is read.
+	TooLarge int
 }
 
 // Findable is a [Record] of a conversation in which its store finds messages by itself.

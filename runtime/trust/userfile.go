@@ -61,6 +61,15 @@ func Home(getenv func(string) string) string {
 	return getenv("HOME")
 }
 
+// Short writes a path for people, with "~" for the home directory.
+func Short(path string, getenv func(string) string) string {
+	home := Home(getenv)
+	if below, ok := strings.CutPrefix(path, filepath.Clean(home)+string(filepath.Separator)); ok && home != "" {
+		return "~" + string(filepath.Separator) + below
+	}
+	return path
+}
+
 // Expand returns an absolute path for one that is absolute or begins with "~/", and
 // reports whether it is one of the two.
 func Expand(path, home string) (string, bool) {

@@ -1,7 +1,6 @@
 package gocode
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,11 +10,7 @@ import (
 
 // command emits what is known about a tool's command line: its name, its exit
 // codes and its arguments.
-func (t *toolCode) command() ([]code, error) {
-	arguments, err := t.arguments()
-	if err != nil {
-		return nil, err
-	}
+func (t *toolCode) command() []code {
 	cli, exitOK := t.tool.GoName+"CLI", t.tool.GoName+"ExitOK"
 	accepted := t.tool.Command.OKExit
 	if len(accepted) == 0 {
@@ -27,16 +22,12 @@ func (t *toolCode) command() ([]code, error) {
 			block("func "+exitOK+"(code int) bool", "return "+codes("==", "||", "code", accepted)),
 			exitOK+" reports whether the command line's exit code is one of an answer, and not of a failure.",
 		),
-		arguments,
+		t.arguments(),
 	}
 	if t.tool.Handler == ir.HandlerCommand && t.tool.Command.Surroundings() {
-		surroundings, err := t.surroundings()
-		if err != nil {
-			return nil, err
-		}
-		declarations = append(declarations, surroundings)
+		declarations = append(declarations, t.surroundings())
 	}
-	return declarations, nil
+	return declarations
 }
 
 // codes compares an exit code with each of a list.
@@ -66,7 +57,7 @@ func (t *toolCode) ofParams(name, result string) string {
 
 // surroundings emits the function that returns a command with what is around it. What
 // depends on a parameter that may be absent is added behind the literal.
-func (t *toolCode) surroundings() (code, error) {
+func (t *toolCode) surroundings() code {
 	c := t.tool.Command
 	fields := code{"CLI:\t" + t.tool.GoName + "CLI,", "Args:\t" + t.argv("call") + ","}
 	var body code
@@ -77,10 +68,7 @@ func (t *toolCode) surroundings() (code, error) {
 		fields = append(fields, "Timeout:\t"+strconv.Itoa(c.Timeout)+" * "+pkgTime+"Second,")
 	}
 	if c.Stdin != nil {
-		word, err := t.word(*c.Stdin)
-		if err != nil {
-			return nil, fmt.Errorf("%s: standard input of its command: %w", t.tool.Name, err)
-		}
+		word := t.word(*c.Stdin)
 		text := "[]byte(" + word.alone() + ")"
 		if word.wrap == nil {
 			fields = append(fields, "Stdin:\t"+text+",")
@@ -92,10 +80,7 @@ func (t *toolCode) surroundings() (code, error) {
 	for _, v := range c.Env {
 		entry := v.Value
 		entry.Prefix = v.Name + "=" + entry.Prefix
-		word, err := t.word(entry)
-		if err != nil {
-			return nil, fmt.Errorf("%s: environment variable %s of its command: %w", t.tool.Name, v.Name, err)
-		}
+		word := t.word(entry)
 		if word.wrap == nil {
 			always = append(always, word.alone())
 			continue
@@ -112,7 +97,7 @@ func (t *toolCode) surroundings() (code, error) {
 	}
 	body = slices.Concat(literalOf(head+pkgContract+"Command", fields), body)
 	return documented(block(t.ofParams(t.commandFunc(), pkgContract+"Command"), body...),
-		t.commandFunc()+" returns the command that "+t.tool.Name+" runs."), nil
+		t.commandFunc()+" returns the command that "+t.tool.Name+" runs.")
 }
 
 // exitFailures is what exit codes mean that are not those of an answer.
@@ -135,7 +120,7 @@ func (t *toolCode) exitFailures() code {
 
 // arguments emits the function that builds the command line. Words that are
 // always there go in together, in one literal or one append.
-func (t *toolCode) arguments() (code, error) {
+func (t *toolCode) arguments() code {
 	name := t.tool.GoName + "Args"
 	var body code
 	var pending []word
@@ -152,10 +137,7 @@ func (t *toolCode) arguments() (code, error) {
 		begun, pending = true, nil
 	}
 	for _, arg := range t.tool.Command.Args {
-		w, err := t.word(arg)
-		if err != nil {
-			return nil, fmt.Errorf("%s: argument %q of its command: %w", t.tool.Name, arg.Prefix, err)
-		}
+		w := t.word(arg)
 		if w.wrap == nil {
 			pending = append(pending, w)
 			continue
@@ -175,7 +157,7 @@ func (t *toolCode) arguments() (code, error) {
 	}
 	return documented(block(t.ofParams(name, "[]string"), body...),
 		name+" returns the arguments of the command line that "+t.tool.Name+" runs. A flag and its value are one word, so that a value can never become a flag.",
-	), nil
+	)
 }
 
 func list(words []word) string {
@@ -214,31 +196,19 @@ func (w word) sum(plus string) string {
 	return w.prefix + plus + w.value
 }
 
-func (t *toolCode) word(arg ir.Arg) (word, error) {
+func (t *toolCode) word(arg ir.Arg) word {
 	var conditions []string
 	var w word
 	if arg.Prefix != "" || arg.Value == nil {
 		w.prefix = strconv.Quote(arg.Prefix)
 	}
 	switch {
-	case arg.Value == nil && arg.Repeat:
-		return word{}, fmt.Errorf("there is nothing to repeat it for")
 	case arg.Value == nil:
 	case arg.Value.Context != "":
-		contextField, err := contextField(arg.Value.Context)
-		if err != nil {
-			return word{}, err
-		}
-		w.value = "call." + contextField
+		w.value = "call." + contextField(arg.Value.Context)
 		conditions = append(conditions, w.value+` != ""`)
 	default:
 		p := t.tool.Param(arg.Value.Param)
-		if p == nil {
-			return word{}, fmt.Errorf("there is no parameter %q", arg.Value.Param)
-		}
-		if arg.Repeat != (p.Kind == ir.Array) {
-			return word{}, fmt.Errorf("%s is of type %s: arrays, and nothing else, are repeated", p.Name, p.Kind)
-		}
 		source := "p." + p.GoName
 		if p.Pointer() {
 			conditions = append(conditions, source+" != nil")
@@ -253,11 +223,7 @@ func (t *toolCode) word(arg ir.Arg) (word, error) {
 		if gate.param == "" {
 			continue
 		}
-		condition, err := t.boolean(gate.param, gate.want)
-		if err != nil {
-			return word{}, err
-		}
-		conditions = append([]string{condition}, conditions...)
+		conditions = append([]string{t.boolean(gate.param, gate.want)}, conditions...)
 	}
 	if arg.Repeat {
 		values := "p." + t.tool.Param(arg.Value.Param).GoName
@@ -278,7 +244,7 @@ func (t *toolCode) word(arg ir.Arg) (word, error) {
 			return block("if "+conjunction(conditions), c...)
 		}
 	}
-	return w, nil
+	return w
 }
 
 func conjunction(conditions []string) string {
@@ -310,32 +276,25 @@ func scalarText(kind ir.Kind, value string) string {
 }
 
 // boolean is the condition that a boolean parameter is true, or that it is not.
-func (t *toolCode) boolean(name string, want bool) (string, error) {
+func (t *toolCode) boolean(name string, want bool) string {
 	p := t.tool.Param(name)
-	if p == nil || p.Kind != ir.Boolean {
-		return "", fmt.Errorf("%q is no boolean parameter", name)
-	}
 	value := "p." + p.GoName
 	switch {
 	case p.Pointer() && want:
-		return value + " != nil && *" + value, nil
+		return value + " != nil && *" + value
 	case p.Pointer():
-		return value + " == nil || !*" + value, nil
+		return value + " == nil || !*" + value
 	case want:
-		return value, nil
+		return value
 	default:
-		return "!" + value, nil
+		return "!" + value
 	}
 }
 
 // contextField is the field of contract.Context that specs know by another name.
-func contextField(name string) (string, error) {
-	switch name {
-	case "conversation_id":
-		return "ConversationID", nil
-	case "dir":
-		return "Dir", nil
-	default:
-		return "", fmt.Errorf("a call's context has no field %q", name)
+func contextField(name string) string {
+	if name == "dir" {
+		return "Dir"
 	}
+	return "ConversationID"
 }

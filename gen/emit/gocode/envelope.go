@@ -10,7 +10,7 @@ import (
 )
 
 // envelope emits the types of a tool's answer and what writes them.
-func (t *toolCode) envelope() ([]code, error) {
+func (t *toolCode) envelope() []code {
 	var declarations []code
 	for i := range t.tool.Envelope.Elements {
 		e := &t.tool.Envelope.Elements[i]
@@ -18,24 +18,16 @@ func (t *toolCode) envelope() ([]code, error) {
 		if !ok {
 			continue
 		}
-		declaration, err := t.element(name, e)
-		if err != nil {
-			return nil, err
-		}
-		declarations = append(declarations, declaration)
+		declarations = append(declarations, t.element(name, e))
 		if t.isRoot(e) && t.repeats() {
-			constructor, err := t.constructor(e)
-			if err != nil {
-				return nil, err
-			}
-			declarations = append(declarations, constructor)
+			declarations = append(declarations, t.constructor(e))
 		}
 		declarations = append(declarations, t.appendMethod(name, e))
 		if t.isRoot(e) {
 			declarations = append(declarations, bytesMethod(name))
 		}
 	}
-	return declarations, nil
+	return declarations
 }
 
 // repeats reports whether attributes of the root repeat parameters.
@@ -47,7 +39,7 @@ func (t *toolCode) repeats() bool {
 func (t *toolCode) isRoot(e *ir.Element) bool { return e.Name == t.tool.Envelope.Root }
 
 // element emits the struct of an element.
-func (t *toolCode) element(name string, e *ir.Element) (code, error) {
+func (t *toolCode) element(name string, e *ir.Element) code {
 	var lines code
 	field := func(name, typ, tag, about string) {
 		lines = append(lines, comment(about)...)
@@ -57,11 +49,7 @@ func (t *toolCode) element(name string, e *ir.Element) (code, error) {
 		if a.Fixed != "" {
 			continue
 		}
-		typ, err := attributeType(a)
-		if err != nil {
-			return nil, fmt.Errorf("%s: element %s: %w", t.tool.Name, e.Name, err)
-		}
-		field(a.GoName, typ, t.tag(e, a.From), sentence(a.Summary)+leftOut(a))
+		field(a.GoName, attributeType(a), t.tag(e, a.From), sentence(a.Summary)+leftOut(a))
 	}
 	if e.Body != ir.NoBody {
 		field("Text", "string", t.tag(e, e.From), bodyDoc(e.Body))
@@ -81,7 +69,7 @@ func (t *toolCode) element(name string, e *ir.Element) (code, error) {
 	if e.Summary != "" {
 		what += ": " + lowerFirst(oneLine(e.Summary))
 	}
-	return documented(typeBlock(name, lines), sentence(what)), nil
+	return documented(typeBlock(name, lines), sentence(what))
 }
 
 // leftOut is the condition on which an attribute is not written.
@@ -129,24 +117,14 @@ func (t *toolCode) tag(e *ir.Element, key string) string {
 	return "\t`" + tag + "`"
 }
 
-func attributeType(a ir.Attribute) (string, error) {
-	var typ string
-	switch a.Type {
-	case ir.TextAttribute:
-		typ = "string"
-	case ir.IntegerAttribute:
-		typ = "int"
-	case ir.BooleanAttribute:
-		typ = "bool"
-	case ir.TimeAttribute:
-		typ = pkgTime + "Time"
-	default:
-		return "", fmt.Errorf("attribute %s: unknown type %q", a.Name, a.Type)
-	}
+func attributeType(a ir.Attribute) string {
+	typ := map[ir.AttributeType]string{
+		ir.TextAttribute: "string", ir.IntegerAttribute: "int", ir.BooleanAttribute: "bool", ir.TimeAttribute: pkgTime + "Time",
+	}[a.Type]
 	if a.Presence == ir.Nullable {
-		typ = "*" + typ
+		return "*" + typ
 	}
-	return typ, nil
+	return typ
 }
 
 // records marks the children that are filled from the command's JSON array.
@@ -178,65 +156,22 @@ func (t *toolCode) childType(c ir.Child, child *ir.Element) (typ, key string) {
 }
 
 // constructor emits the function that fills in what the root repeats of the
-// parameters, which may be nothing: handlers begin with it all the same, so that
-// an attribute gained later needs no change to them.
-func (t *toolCode) constructor(root *ir.Element) (code, error) {
+// parameters, which always have a value and the type of the attribute.
+func (t *toolCode) constructor(root *ir.Element) code {
 	name, params := rootName(t.tool), paramsName(t.tool)
-	var fields, later code
+	var fields code
 	for _, a := range root.Attributes {
 		if a.Param == "" || a.Fixed != "" {
 			continue
 		}
-		p := t.tool.Param(a.Param)
-		if p == nil {
-			return nil, fmt.Errorf("%s: attribute %s: there is no parameter %q", t.tool.Name, a.Name, a.Param)
-		}
-		value, err := attributeValue(a, p)
-		if err != nil {
-			return nil, fmt.Errorf("%s: attribute %s: %w", t.tool.Name, a.Name, err)
-		}
-		if p.Pointer() && a.Presence != ir.Nullable {
-			later = append(later, block("if p."+p.GoName+" != nil", "e."+a.GoName+" = "+value)...)
-			continue
+		value := "p." + t.tool.Param(a.Param).GoName
+		if a.Presence == ir.Nullable {
+			value = "&" + value
 		}
 		fields = append(fields, a.GoName+":\t"+value+",")
 	}
-	body := literalOf("return "+name, fields)
-	if len(later) > 0 {
-		body = slices.Concat(literalOf("e := "+name, fields), later, code{"return e"})
-	}
-	return documented(block("func New"+name+"(p "+params+") "+name, body...),
-		"New"+name+" returns an envelope with the attributes that repeat parameters filled in."), nil
-}
-
-// attributeValue converts a parameter to what an attribute holds. Where both may
-// be absent the pointer is shared: neither is written to afterwards.
-func attributeValue(a ir.Attribute, p *ir.Param) (string, error) {
-	value := "p." + p.GoName
-	same := a.Type == ir.TextAttribute && p.Kind == ir.String ||
-		a.Type == ir.IntegerAttribute && p.Kind == ir.Integer ||
-		a.Type == ir.BooleanAttribute && p.Kind == ir.Boolean
-	switch {
-	case same && a.Presence == ir.Nullable && p.Pointer():
-		return value, nil
-	case a.Presence == ir.Nullable && same:
-		return "&" + value, nil
-	case a.Presence == ir.Nullable:
-		return "", fmt.Errorf("a nullable attribute of type %s cannot repeat a parameter of type %s", a.Type, p.Kind)
-	}
-	if p.Pointer() {
-		value = "*" + value
-	}
-	switch {
-	case same:
-		return value, nil
-	case a.Type == ir.TextAttribute && p.Kind == ir.Array:
-		return pkgStrings + "Join(" + value + `, ",")`, nil
-	case a.Type == ir.TextAttribute:
-		return scalarText(p.Kind, value), nil
-	default:
-		return "", fmt.Errorf("an attribute of type %s cannot repeat a parameter of type %s", a.Type, p.Kind)
-	}
+	return documented(block("func New"+name+"(p "+params+") "+name, literalOf("return "+name, fields)...),
+		"New"+name+" returns an envelope with the attributes that repeat parameters filled in.")
 }
 
 // appendMethod emits the method that writes an element.
@@ -296,22 +231,9 @@ func writeAttribute(a ir.Attribute) code {
 	case ir.Nullable:
 		return block("if "+value+" != nil", write(method, name, "*"+value))
 	case ir.NonZero:
-		return block("if "+nonZero(a.Type, value), write(method, name, value))
+		return code{write("Optional"+method, name, value)}
 	default:
 		return code{write(method, name, value)}
-	}
-}
-
-func nonZero(typ ir.AttributeType, value string) string {
-	switch typ {
-	case ir.IntegerAttribute:
-		return value + " != 0"
-	case ir.BooleanAttribute:
-		return value
-	case ir.TimeAttribute:
-		return "!" + value + ".IsZero()"
-	default:
-		return value + ` != ""`
 	}
 }
 

@@ -127,9 +127,9 @@ func findTool() ir.Tool {
 						{Name: "version", GoName: "Version", Type: ir.TextAttribute, Presence: ir.Always, Fixed: "1"},
 						{Name: "hits", GoName: "Hits", Type: ir.IntegerAttribute, Presence: ir.Always, Summary: "Hits in all"},
 						{Name: "limit", GoName: "Limit", Type: ir.IntegerAttribute, Presence: ir.Always, Param: "limit", Summary: "Most hits to return"},
-						{Name: "page", GoName: "Page", Type: ir.IntegerAttribute, Presence: ir.NonZero, Param: "page", Summary: "The only page"},
-						{Name: "lent", GoName: "Lent", Type: ir.BooleanAttribute, Presence: ir.Nullable, Param: "lent", Summary: "What was asked for"},
-						{Name: "scopes", GoName: "ScopeList", Type: ir.TextAttribute, Presence: ir.Always, Param: "scopes", Summary: "Where was looked"},
+						{Name: "page", GoName: "Page", Type: ir.IntegerAttribute, Presence: ir.NonZero, Summary: "The only page"},
+						{Name: "lent", GoName: "Lent", Type: ir.BooleanAttribute, Presence: ir.Nullable, Summary: "What was asked for"},
+						{Name: "scopes", GoName: "ScopeList", Type: ir.TextAttribute, Presence: ir.Always, Summary: "Where was looked"},
 						{Name: "truncated", GoName: "Truncated", Type: ir.BooleanAttribute, Presence: ir.NonZero, Summary: "Whether hits were left out"},
 					},
 					Children: []ir.Child{

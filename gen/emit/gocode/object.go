@@ -1,8 +1,6 @@
 package gocode
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/convtools/convtools/gen/ir"
@@ -15,14 +13,11 @@ type object struct {
 	path    string // for messages: "items[]"
 	members []ir.Param
 	key     string // tells the variants apart; their own key tells nothing
-	value   string // of a variant, which its key has
 	param   *ir.Param
 }
 
-// Names of what is made for the type of an object.
-func checkFunc(typeName string) string  { return "check" + typeName }
-func repairFunc(typeName string) string { return "repair" + typeName }
-func readFunc(typeName string) string   { return "read" + typeName }
+// readFunc is the function that reads an object.
+func readFunc(typeName string) string { return "read" + typeName }
 
 // objects returns the types that become of the objects in a tool's parameters, each
 // before those inside of it.
@@ -46,7 +41,7 @@ func objectsIn(values []ir.Param, words func(path string) string) []object {
 			for i := range p.Variants {
 				v := &p.Variants[i]
 				list = append(list, object{
-					name: v.TypeName, path: path, members: v.Members, key: p.Key, value: v.Value,
+					name: v.TypeName, path: path, members: v.Members,
 					about: words(path) + " where " + p.Key + " is " + v.Value + ": " + lowerFirst(oneLine(v.Summary)),
 				})
 				members(path, v.Members)
@@ -86,82 +81,23 @@ func variantFields(o object) code {
 	return typeBlock(o.name, lines)
 }
 
-// byVariant is a switch over the member that tells variants apart.
-func byVariant(o object, object string, each func(*ir.Variant) code, otherwise ...string) code {
-	var cases code
-	for i := range o.param.Variants {
-		v := &o.param.Variants[i]
-		cases = append(cases, inCase(strconv.Quote(v.Value), each(v)...)...)
-	}
-	if len(otherwise) > 0 {
-		cases = append(cases, inDefault(otherwise...)...)
-	}
-	return block("switch "+object+".Text("+strconv.Quote(o.key)+")", cases...)
-}
-
-// objectRepairs emits the function that repairs an object.
-func (t *toolCode) objectRepairs(o object) (code, error) {
-	name := repairFunc(o.name)
-	body, err := t.repairs(o.members)
-	if err != nil {
-		return nil, err
-	}
-	if o.param != nil {
-		body = byVariant(o, "args.Object", func(v *ir.Variant) code { return code{repairFunc(v.TypeName) + "(args)"} })
-	}
-	return documented(block("func "+name+"(args *"+pkgCoerce+"Args)", body...),
-		name+" makes the repairs that are declared for "+o.about+"."), nil
-}
-
-// objectChecks emits the function that finds every problem of an object.
-func (t *toolCode) objectChecks(o object) (code, error) {
-	name := checkFunc(o.name)
-	in := scope{variable: "o", owner: o.name}
-	var body code
-	if o.param != nil {
-		body = byVariant(o, "o",
-			func(v *ir.Variant) code { return code{"return " + checkFunc(v.TypeName) + "(problems, at, o)"} },
-			"return append(problems, "+pkgCoerce+"WrongVariant("+in.path(o.key)+", o, "+strconv.Quote(o.key)+", "+words(variantValues(o.param))+"))",
-		)
-	} else {
-		checks, err := t.checkMembers(in, o.members)
-		if err != nil {
-			return nil, err
-		}
-		body = append(append(checks, checkMemberNames(o)...), "return problems")
-	}
-	const problems = "[]" + pkgContract + "Problem"
-	signature := "func " + name + "(problems " + problems + ", at *" + pkgContract + "Path, o " + pkgCoerce + "Object) " + problems
-	return documented(block(signature, body...), name+" adds everything wrong with "+o.about+"."), nil
-}
-
-// checkMemberNames emits the loop that finds names an object does not have.
-func checkMemberNames(o object) code {
-	known := names(o.members)
-	if o.value != "" {
-		known = append([]string{o.key}, known...)
-	}
-	return checkNamesOf("o", known, report("UnknownMember", "at", "f.Name", words(known)))
-}
-
 // objectReader emits the function that reads a valid object.
-func (t *toolCode) objectReader(o object) (code, error) {
-	name := readFunc(o.name)
-	object := "o"
-	body, err := t.binding("o", o.name, o.members)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.path, err)
+func objectReader(o object) code {
+	name, variable := readFunc(o.name), "o"
+	body := binding("o", o.name, o.members, ", ok")
+	if o.param != nil {
+		var forms code
+		for i := range o.param.Variants {
+			v := &o.param.Variants[i]
+			forms = append(forms, v.GoName+":\t"+pkgCoerce+"ReadForm(v, "+quoted([]string{o.key, v.Value})+", "+readFunc(v.TypeName)+"),")
+		}
+		body = literalOf("return "+o.name, forms)
+		body[len(body)-1] += ", ok"
 	}
-	switch {
-	case o.param != nil:
-		body = append(code{"var p " + o.name}, byVariant(o, "o", func(v *ir.Variant) code {
-			return block("if variant, ok := "+readFunc(v.TypeName)+"(v); ok", "p."+v.GoName+" = &variant")
-		})...)
-	case len(o.members) == 0:
-		object = "_"
+	if len(o.members) == 0 {
+		variable = "_"
 	}
-	head := append(code{object + ", ok := v.(" + pkgCoerce + "Object)"}, block("if !ok", "return "+o.name+"{}, false")...)
-	body = append(append(head, body...), "return p, true")
+	body = append(code{variable + ", ok := v.(" + pkgCoerce + "Object)"}, body...)
 	return documented(block("func "+name+"(v any) ("+o.name+", bool)", body...),
-		name+" reads "+o.about+", which "+checkFunc(o.name)+" has no problem with, and fills in defaults."), nil
+		name+" reads "+o.about+", which is valid, and fills in defaults.")
 }

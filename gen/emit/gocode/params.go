@@ -160,125 +160,23 @@ func constants(structName, owner string, params []ir.Param) []code {
 
 func constBlock(lines code) code { return append(append(code{"const ("}, lines...), ")") }
 
-// coercer emits the function that makes the declared repairs.
-func (t *toolCode) coercer() (code, error) {
-	name := "Coerce" + t.tool.GoName
-	body, err := t.repairs(t.tool.Params)
-	if err != nil {
-		return nil, err
-	}
-	return documented(block("func "+name+"(args *"+pkgCoerce+"Args)", body...),
-		name+" makes the repairs that "+t.tool.Name+" declares, and notes each of them."), nil
-}
-
-// repairs emits the repairs of parameters or members, and of what is inside of them.
-func (t *toolCode) repairs(params []ir.Param) (code, error) {
-	var nullable []string
-	for i := range params {
-		if params[i].Nullable {
-			nullable = append(nullable, params[i].Name)
-		}
-	}
-	body := code{"args.DropNulls(" + quoted(nullable) + ")"}
-	for i := range params {
-		p := &params[i]
-		name := strconv.Quote(p.Name)
-		if p.OneOrMany {
-			body = append(body, "args.OneOrMany("+name+")")
-		}
-		for _, repair := range p.Repairs {
-			if p.OneOrMany && repair == ir.RepairFromInteger {
-				body = append(body, "args.StringFromInteger("+name+")")
-			}
-			method, more, err := repairCall(p, repair)
-			if err != nil {
-				return nil, fmt.Errorf("%s.%s: %w", t.tool.Name, p.Name, err)
-			}
-			body = append(body, "args."+method+"("+name+more+")")
-		}
-		inner := p
-		for inner.Kind == ir.Array {
-			inner = inner.Item()
-		}
-		if inner.Kind == ir.Object {
-			body = append(body, "args.Within("+name+", "+repairFunc(inner.TypeName)+")")
-		}
-	}
-	return body, nil
-}
-
-// repairCall returns the method that makes a repair, and its arguments behind the name
-// of the parameter.
-func repairCall(p *ir.Param, repair ir.Repair) (method, more string, err error) {
-	switch {
-	case repair == ir.RepairFromString && p.Kind == ir.Integer:
-		method = "IntegerFromString"
-	case repair == ir.RepairFromString && p.Kind == ir.Number:
-		method = "NumberFromString"
-	case repair == ir.RepairFromString && p.Kind == ir.Object:
-		method = "ObjectFromString"
-	case repair == ir.RepairFromString && p.Kind == ir.Boolean:
-		method = "BooleanFromString"
-	case repair == ir.RepairFromString && p.Kind == ir.Array:
-		method = "ArrayFromString"
-	case repair == ir.RepairFromInteger && p.Kind == ir.String:
-		method = "StringFromInteger"
-	case repair == ir.RepairFromInteger && p.Kind == ir.Array:
-		method = "ItemsFromIntegers"
-	case repair == ir.RepairFromScalar && p.Kind == ir.Array && p.Item().Kind != ir.String:
-		method = "ArrayFromItem"
-	case repair == ir.RepairFromScalar && p.Kind == ir.Array:
-		method = "ArrayFromScalar"
-	case repair == ir.RepairClamp && p.Clamp != nil:
-		return "Clamp", fmt.Sprintf(", %d, %d", p.Clamp[0], p.Clamp[1]), nil
-	case repair == ir.RepairClamp && p.Kind == ir.Integer && p.Maximum != nil:
-		return "ClampMaximum", ", " + strconv.FormatInt(int64(*p.Maximum), 10), nil
-	case repair == ir.RepairSpelling && len(enumOf(p)) > 0:
-		return "Spelling", ", " + quoted(enumOf(p)), nil
-	default:
-		return "", "", fmt.Errorf("the repair %q does not fit a parameter of type %s", repair, p.Kind)
-	}
-	return method, "", nil
-}
-
 // binder emits the function that turns valid arguments into parameters.
-func (t *toolCode) binder() (code, error) {
-	name := "bind" + t.tool.GoName
-	params := paramsName(t.tool)
-	body := code{"return " + params + "{}"}
-	if len(t.tool.Params) > 0 {
-		var err error
-		if body, err = t.binding("args", params, t.tool.Params); err != nil {
-			return nil, err
-		}
-		body = append(body, "return p")
-	}
-	return documented(block("func "+name+"(args "+pkgCoerce+"Object) "+params, body...),
-		name+" reads arguments that ["+"Validate"+t.tool.GoName+"] has no problem with, and fills in defaults."), nil
+func (t *toolCode) binder() code {
+	name, params := "bind"+t.tool.GoName, paramsName(t.tool)
+	return documented(block("func "+name+"(args "+pkgCoerce+"Object) "+params, binding("args", params, t.tool.Params, "")...),
+		name+" reads arguments that [Validate"+t.tool.GoName+"] has no problem with, and fills in defaults.")
 }
 
-// binding fills the variable p, a struct of parameters or members, from an object.
-func (t *toolCode) binding(object, structName string, params []ir.Param) (code, error) {
-	var defaults, cases code
+// binding returns a struct of parameters or members, read from an object, and what else
+// is to be returned.
+func binding(object, structName string, params []ir.Param, more string) code {
+	var fields code
 	for i := range params {
-		p := &params[i]
-		if p.Default != nil {
-			value, err := literal(p.Default, p)
-			if err != nil {
-				return nil, fmt.Errorf("%s.%s: %w", t.tool.Name, p.Name, err)
-			}
-			if p.Pointer() { // null wins over the default
-				value = "new(" + value + ")"
-			}
-			defaults = append(defaults, p.GoName+":\t"+value+",")
-		}
-		cases = append(cases, inCase(strconv.Quote(p.Name), bind(p)...)...)
+		fields = append(fields, params[i].GoName+":\t"+read(object, &params[i])+",")
 	}
-	body := literalOf("p := "+structName, defaults)
-	if len(cases) > 0 {
-		body = append(body, block("for _, f := range "+object, block("switch f.Name", cases...)...)...)
-	}
-	return body, nil
+	body := literalOf("return "+structName, fields)
+	body[len(body)-1] += more
+	return body
 }
 
 // literalOf is a statement with a literal at its end, whose fields are on lines of
@@ -290,59 +188,29 @@ func literalOf(head string, fields code) code {
 	return append(append(code{head + "{"}, fields...), "}")
 }
 
-func bind(p *ir.Param) code {
-	field := "p." + p.GoName
-	if p.Nullable {
-		return code{field + " = " + maybe(p, "f.Value")}
+// read is the value of a member of an object.
+func read(object string, p *ir.Param) string {
+	function, otherwise := "Read", ""
+	if p.Pointer() {
+		function = "Pointer"
 	}
-	read := func(variable, value, converted string) code {
-		body := code{field + " = " + converted}
-		if p.Pointer() {
-			body = code{field + " = &" + variable}
-			if p.Kind == ir.Integer {
-				body = code{"v := int(" + variable + ")", field + " = &v"}
-			}
-		}
-		return block("if "+variable+", ok := "+value+"; ok", body...)
-	}
-	switch {
-	case p.Kind == ir.Integer:
-		return read("n", pkgCoerce+"Int(f.Value)", "int(n)")
-	case p.Kind == ir.Number:
-		return read("n", pkgCoerce+"Float(f.Value)", "n")
-	case p.Kind == ir.Boolean:
-		return read("b", "f.Value.(bool)", "b")
-	case p.Kind == ir.Object:
-		return read("o", readFunc(p.TypeName)+"(f.Value)", "o")
-	case p.Texts() && p.OneOrMany:
-		return read("list", pkgCoerce+"OneOrMany(f.Value)", "list")
-	case p.Texts():
-		return read("list", pkgCoerce+"Strings(f.Value)", "list")
-	case p.Kind == ir.Array:
-		return read("list", pkgCoerce+"List(f.Value, "+reader(p.Item())+")", "list")
-	default:
-		return read("s", "f.Value.(string)", "s")
-	}
-}
-
-// maybe reads a value that may be null.
-func maybe(p *ir.Param, value string) string {
-	if p.Kind == ir.Array {
-		return pkgCoerce + "ListOrNull(" + value + ", " + reader(p.Item()) + ")"
+	if p.Default != nil {
+		function, otherwise = function+"Or", literal(p.Default, p)+", "
 	}
 	bare := *p
 	bare.Nullable = false
-	return pkgCoerce + "OrNull(" + value + ", " + reader(&bare) + ")"
+	return pkgCoerce + function + "(" + object + ", " + strconv.Quote(p.Name) + ", " + otherwise + reader(&bare) + ")"
 }
 
 // reader is a function from a decoded value to its Go type, and whether it has it.
 func reader(p *ir.Param) string {
-	function := func(typ, result string) string {
-		return "func(v any) (" + typ + ", bool) {\nreturn " + result + "\n}"
-	}
+	bare := *p
+	bare.Nullable = false
 	switch {
+	case p.Nullable && p.Kind == ir.Array:
+		return pkgCoerce + "ListOrNull(" + reader(p.Item()) + ")"
 	case p.Nullable:
-		return function(itemType(p), maybe(p, "v")+", true")
+		return pkgCoerce + "OrNull(" + reader(&bare) + ")"
 	case p.Kind == ir.Integer:
 		return pkgCoerce + "Whole"
 	case p.Kind == ir.Number:
@@ -351,37 +219,33 @@ func reader(p *ir.Param) string {
 		return pkgCoerce + "Boolean"
 	case p.Kind == ir.Object:
 		return readFunc(p.TypeName)
+	case p.OneOrMany:
+		return pkgCoerce + "OneOrMany"
+	case p.Texts():
+		return pkgCoerce + "Strings"
 	case p.Kind == ir.Array:
-		return function(bareType(p), pkgCoerce+"List(v, "+reader(p.Item())+")")
+		return pkgCoerce + "ListOf(" + reader(p.Item()) + ")"
 	default:
 		return pkgCoerce + "Text"
 	}
 }
 
 // literal is the default of p.
-func literal(v any, p *ir.Param) (string, error) {
+func literal(v any, p *ir.Param) string {
 	switch v := v.(type) {
-	case bool:
-		return strconv.FormatBool(v), nil
 	case string:
-		return strconv.Quote(v), nil
+		return strconv.Quote(v)
 	case float64:
-		return float(v), nil
-	case int64:
-		return strconv.FormatInt(v, 10), nil
+		return float(v)
 	case []string:
-		return words(v), nil
+		return words(v)
 	case []any:
 		values := make([]string, len(v))
 		for i := range v {
-			value, err := literal(v[i], p.Item())
-			if err != nil {
-				return "", err
-			}
-			values[i] = value
+			values[i] = literal(v[i], p.Item())
 		}
-		return bareType(p) + "{" + strings.Join(values, ", ") + "}", nil
-	default:
-		return "", fmt.Errorf("a default cannot be a %T", v)
+		return bareType(p) + "{" + strings.Join(values, ", ") + "}"
+	default: // true, false or a whole number
+		return fmt.Sprint(v)
 	}
 }

@@ -56,20 +56,17 @@ func (r run) ascii() bool { return r.ranges[len(r.ranges)-1] < utf8.RuneSelf }
 
 // matcher returns the name of the function that matches a pattern, whose name ends
 // in owner, and notes that the function has to be emitted, once.
-func (t *toolCode) matcher(owner, pattern string) (string, error) {
-	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
-		return "", fmt.Errorf("compiling the pattern: %w", err)
-	}
+func (t *toolCode) matcher(owner, pattern string) string {
 	name := "matches" + owner
 	if slices.Contains(t.matched, name) {
-		return name, nil
+		return name
 	}
 	t.matched = append(t.matched, name)
 	says := fmt.Sprintf("%s reports whether s matches %s", name, pattern)
 	signature := "func " + name + "(s string) bool"
 	if r, ok := runOf(pattern); ok {
 		t.matchers = append(t.matchers, documented(block(signature, r.matches()...), says))
-		return name, nil
+		return name
 	}
 	variable := "pattern" + owner
 	t.matchers = append(t.matchers,
@@ -82,7 +79,7 @@ func (t *toolCode) matcher(owner, pattern string) (string, error) {
 			"return "+variable+".re.MatchString(s)",
 		), says),
 	)
-	return name, nil
+	return name
 }
 
 // matches is a loop over the bytes or characters of s.

@@ -71,12 +71,15 @@ func appendFields(o object) code {
 	}
 	for i := range o.members {
 		p := &o.members[i]
-		field := "r." + p.GoName
-		named := code{write("Name", strconv.Quote(p.Name))}
-		if p.Required {
-			body = slices.Concat(body, named, writeJSON(p, field))
-		} else {
-			body = append(body, block("if "+field+" != nil", append(named, writeThere(p, field)...)...)...)
+		field, named := "r."+p.GoName, write("Name", strconv.Quote(p.Name))
+		method, scalar := jsonMethods()[p.Kind]
+		switch {
+		case p.Required:
+			body = append(body, writeJSON(named, p, field)...)
+		case scalar:
+			body = append(body, pkgEnvelope+"Optional(w, "+strconv.Quote(p.Name)+", "+field+", (*"+pkgEnvelope+"JSON)."+method+")")
+		default:
+			body = append(body, block("if "+field+" != nil", writeThere(named, p, field)...)...)
 		}
 	}
 	receiver, writer := "r *", "w"
@@ -90,27 +93,22 @@ func appendFields(o object) code {
 	return documented(block(head, body...), "AppendFields writes the fields in their fixed order.")
 }
 
-// writeJSON emits what writes a value, which may be null.
-func writeJSON(p *ir.Param, value string) code {
+// jsonMethods are those of a writer for values that hold no others.
+func jsonMethods() map[ir.Kind]string {
+	return map[ir.Kind]string{ir.String: "Text", ir.Integer: "Integer", ir.Number: "Number", ir.Boolean: "Boolean"}
+}
+
+// writeJSON emits what writes a value, which may be null, to a writer.
+func writeJSON(writer string, p *ir.Param, value string) code {
 	if !p.Nullable {
-		return writeThere(p, value)
+		return writeThere(writer, p, value)
 	}
-	return block("if "+value+" == nil", write("Null")).otherwise(writeThere(p, value), false)
+	return block("if "+value+" == nil", writer+".Null()").otherwise(writeThere(writer, p, value))
 }
 
 // writeThere emits what writes a value that is there.
-func writeThere(p *ir.Param, value string) code {
-	plain := value
-	if p.Pointer() {
-		plain = "*" + value
-	}
+func writeThere(writer string, p *ir.Param, value string) code {
 	switch p.Kind {
-	case ir.Integer:
-		return code{write("Integer", plain)}
-	case ir.Number:
-		return code{write("Number", plain)}
-	case ir.Boolean:
-		return code{write("Boolean", plain)}
 	case ir.Array:
 		item := p.Item()
 		loop, element := "for _, item := range "+value, "item"
@@ -119,11 +117,17 @@ func writeThere(p *ir.Param, value string) code {
 		}
 		one := *item
 		one.Required = !item.Nullable // an item is always there
-		return slices.Concat(code{write("Array")}, block(loop, writeJSON(&one, element)...), code{write("EndArray")})
+		return slices.Concat(code{writer + ".Array()"}, block(loop, writeJSON("w", &one, element)...), code{write("EndArray")})
 	case ir.Object:
-		return code{write("Object"), value + ".AppendFields(w)", write("EndObject")}
+		if !p.Pointer() {
+			value = "&" + value
+		}
+		return code{writer + ".Fields(" + value + ")"}
 	default:
-		return code{write("Text", plain)}
+		if p.Pointer() {
+			value = "*" + value
+		}
+		return code{writer + "." + jsonMethods()[p.Kind] + "(" + value + ")"}
 	}
 }
 

@@ -28,6 +28,14 @@ func block(head string, body ...string) code {
 	return append(append(append(lines, head+" {"), body...), "}")
 }
 
+// shortFunc is a function of one statement: on one line, where gofmt leaves it there.
+func shortFunc(head, statement string) code {
+	if line := head + " { " + statement + " }"; width(line) <= 100 {
+		return code{line}
+	}
+	return block(head, statement)
+}
+
 // inCase is a clause of a switch statement.
 func inCase(condition string, body ...string) code {
 	return append(code{"case " + condition + ":"}, body...)
@@ -35,13 +43,9 @@ func inCase(condition string, body ...string) code {
 
 func inDefault(body ...string) code { return append(code{"default:"}, body...) }
 
-// otherwise adds an else to an if statement: an if statement itself, or a block.
-func (c code) otherwise(body code, isIf bool) code {
-	last := len(c) - 1
-	if isIf {
-		return slices.Concat(c[:last], code{"} else " + body[0]}, body[1:])
-	}
-	return slices.Concat(c[:last], code{"} else {"}, body, code{"}"})
+// otherwise adds an else to an if statement.
+func (c code) otherwise(body code) code {
+	return slices.Concat(c[:len(c)-1], code{"} else {"}, body, code{"}"})
 }
 
 // documented puts a doc comment over a declaration.
@@ -285,13 +289,13 @@ func groupImports(head string) string {
 }
 
 // quoted is texts as literals, for arguments and values.
-func quoted(list []string) string {
+func quoted[S ~string](list []S) string {
 	var b []byte
 	for i, s := range list {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		b = strconv.AppendQuote(b, s)
+		b = strconv.AppendQuote(b, string(s))
 	}
 	return string(b)
 }

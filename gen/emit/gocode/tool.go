@@ -1,8 +1,6 @@
 package gocode
 
 import (
-	"errors"
-	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -24,7 +22,6 @@ type toolCode struct {
 
 // Names of the unexported parts of a tool. No exported name can clash with them,
 // and each ends in the tool's own name.
-func (t *toolCode) namesFunc() string   { return "names" + t.tool.GoName }
 func (t *toolCode) exampleName() string { return "example" + t.tool.GoName }
 func (t *toolCode) schemaName() string  { return "schema" + t.tool.GoName }
 func (t *toolCode) commandFunc() string { return "command" + t.tool.GoName }
@@ -36,22 +33,10 @@ func maxCharsName(tool *ir.Tool) string { return tool.GoName + "MaxChars" }
 func (g *generator) tool(family *ir.Family, tool *ir.Tool) (emit.File, error) {
 	t := &toolCode{generator: g, tool: tool}
 	s := g.newSource(family.Import, family.Package, tool.Source)
-	var problems []error
 	all := func(declarations ...code) {
 		for _, c := range declarations {
 			s.declare(c)
 		}
-	}
-	one := func(declaration code, err error) {
-		if err != nil {
-			problems = append(problems, err)
-			return
-		}
-		s.declare(declaration)
-	}
-	some := func(declarations []code, err error) {
-		problems = append(problems, err)
-		all(declarations...)
 	}
 	all(t.paramsType())
 	all(constants(paramsName(tool), tool.GoName, tool.Params)...)
@@ -60,33 +45,23 @@ func (g *generator) tool(family *ir.Family, tool *ir.Tool) (emit.File, error) {
 		all(objectType(o)...)
 	}
 	all(t.descriptor()...)
-	one(t.coercer())
-	for _, o := range objects {
-		one(t.objectRepairs(o))
-	}
-	one(t.validator())
-	for _, o := range objects {
-		one(t.objectChecks(o))
-	}
+	all(t.shape()...)
 	all(t.matchers...)
-	one(t.binder())
+	all(t.binder())
 	for _, o := range objects {
-		one(t.objectReader(o))
+		all(objectReader(o))
 	}
 	if tool.Command != nil {
-		some(t.command())
+		all(t.command()...)
 	}
-	switch t.tool.Answer {
+	switch tool.Answer {
 	case ir.JSONAnswer:
 		all(t.result()...)
 	case ir.TextAnswer:
 	default:
-		some(t.envelope())
+		all(t.envelope()...)
 	}
-	one(t.caller())
-	if err := errors.Join(problems...); err != nil {
-		return emit.File{}, err
-	}
+	all(t.caller())
 	return s.emit(path.Join(family.Dir, tool.Short+".go"))
 }
 
@@ -116,11 +91,7 @@ func (t *toolCode) descriptor() []code {
 		fields = append(fields, "Aliases:\t"+words(names)+",")
 	}
 	if len(t.tool.Params) > 0 {
-		fields = append(fields, parameters(t.tool.Params)...)
-		declarations = append(declarations, documented(
-			block("func "+t.namesFunc()+"() []string", "return "+words(names(t.tool.Params))),
-			t.namesFunc()+" returns the names of the parameters in the order they are declared.",
-		))
+		fields = append(fields, "Parameters:\tshape"+t.tool.GoName+".Parameters(),")
 	}
 	name := toolFunc(t.tool)
 	return append(declarations, documented(
@@ -152,33 +123,6 @@ func hints(h ir.Hints) string {
 	return pkgContract + "Hints{" + strings.Join(set, ", ") + "}"
 }
 
-// parameters emits what fronts have to know of the parameters.
-func parameters(params []ir.Param) code {
-	lines := code{"Parameters: []" + pkgContract + "Parameter{"}
-	for i := range params {
-		p := &params[i]
-		line := "{Name: " + strconv.Quote(p.Name) + ", Type: " + strconv.Quote(string(p.Kind))
-		if p.Kind == ir.Array && p.Item().Kind != ir.String {
-			line += ", Items: " + strconv.Quote(string(p.Item().Kind))
-		}
-		if p.OneOrMany {
-			line += ", OneOrMany: true"
-		}
-		if p.Required {
-			line += ", Required: true"
-		}
-		enum := p.Enum
-		if p.Items != nil {
-			enum = p.Items.Enum
-		}
-		if len(enum) > 0 {
-			line += ", Enum: " + words(enum)
-		}
-		lines = append(lines, line+"},")
-	}
-	return append(lines, "},")
-}
-
 // checked emits the way from a call to the variable args, which is ready to be
 // bound.
 func (t *toolCode) checked() string {
@@ -188,17 +132,14 @@ func (t *toolCode) checked() string {
 func (t *toolCode) bound() string { return "bind" + t.tool.GoName + "(args)" }
 
 // caller emits the way from a call to an answer.
-func (t *toolCode) caller() (code, error) {
-	switch t.tool.Handler {
-	case ir.HandlerGo:
-		if t.tool.Answer == ir.JSONAnswer {
-			return t.resultCaller(), nil
-		}
-		return t.handlerCaller(), nil
-	case ir.HandlerCommand:
+func (t *toolCode) caller() code {
+	switch {
+	case t.tool.Handler == ir.HandlerCommand:
 		return t.commandCaller()
+	case t.tool.Answer == ir.JSONAnswer:
+		return t.resultCaller()
 	default:
-		return nil, fmt.Errorf("%s: unknown handler %q", t.tool.Name, t.tool.Handler)
+		return t.handlerCaller()
 	}
 }
 
@@ -214,7 +155,7 @@ func (t *toolCode) handlerCaller() code {
 	if t.tool.Answer == ir.TextAnswer {
 		body = append(body, "return "+answer)
 	} else {
-		body = slices.Concat(body, code{"e, err := " + answer}, failed(), code{"return string(e.Bytes()), nil"})
+		body = append(body, "return "+pkgEnvelope+"Document("+answer+")")
 	}
 	return documented(t.answering("h Handler", body), callFunc(t.tool)+" answers "+t.tool.Name+" with what the handler returns.")
 }
@@ -228,11 +169,8 @@ func (t *toolCode) unserved(hand string) code {
 func failed() code { return block("if err != nil", `return "", err`) }
 
 // commandCaller runs the tool's command line and makes its records an answer.
-func (t *toolCode) commandCaller() (code, error) {
-	shape, err := t.recordShape()
-	if err != nil {
-		return nil, err
-	}
+func (t *toolCode) commandCaller() code {
+	shape := t.recordShape()
 	tool, cli := strconv.Quote(t.tool.Name), t.tool.GoName+"CLI"
 	items, notes := "e."+shape.records, "e."+shape.notes
 
@@ -281,7 +219,7 @@ func (t *toolCode) commandCaller() (code, error) {
 		body = append(body, t.fitted(limit)...)
 	}
 	return documented(t.answering("cli "+pkgContract+"CLI", body),
-		callFunc(t.tool)+" answers "+t.tool.Name+" with the records that its command line prints."), nil
+		callFunc(t.tool)+" answers "+t.tool.Name+" with the records that its command line prints.")
 }
 
 // commandFailed ends a call whose command failed. What its exit codes mean is on lines of
@@ -385,39 +323,25 @@ type recordShape struct {
 	hasText               bool // or has one as its body
 }
 
-func (t *toolCode) recordShape() (recordShape, error) {
+func (t *toolCode) recordShape() recordShape {
 	var shape recordShape
-	if t.tool.Command == nil {
-		return shape, fmt.Errorf("%s: its handler is a command, and it has none", t.tool.Name)
-	}
 	root := t.tool.Envelope.Element(t.tool.Envelope.Root)
 	for _, c := range root.Children {
 		child := t.tool.Envelope.Element(c.Element)
 		switch {
-		case c.Many && c.From == records:
-			if shape.records != "" {
-				return shape, fmt.Errorf("%s: both %s and %s are filled from the records of its command", t.tool.Name, shape.records, c.GoName)
-			}
+		case c.From == records:
 			shape.records = c.GoName
-			shape.bare, shape.hasText = child.Bare(), child.Bare() || child.Body != ir.NoBody
-		case c.Many && c.Element == "note" && child.Bare():
+			shape.bare, shape.hasText = child.Bare(), child.Body != ir.NoBody
+		case c.Element == "note":
 			shape.notes = c.GoName
 		}
 	}
 	for _, a := range root.Attributes {
-		if a.From == "count" && a.Type == ir.IntegerAttribute && a.Presence != ir.Nullable {
+		if a.From == "count" {
 			shape.count = a.GoName
-		} else if a.Fixed == "" && a.Param == "" {
-			return shape, fmt.Errorf("%s: nothing fills the attribute %s of its root: a command's answer has the records' count, parameters and constants", t.tool.Name, a.Name)
 		}
 	}
-	switch {
-	case shape.records == "":
-		return shape, fmt.Errorf("%s: no repeated child of its root is filled from the records of its command", t.tool.Name)
-	case shape.notes == "":
-		return shape, fmt.Errorf("%s: its root has no repeated child note, which is where repairs and left out records are told", t.tool.Name)
-	}
-	return shape, nil
+	return shape
 }
 
 // description is what a tool says about itself behind its summary. Rules between

@@ -163,33 +163,30 @@ func plural(n float64, unit string) string {
 // fixFor is the JSON text that would do at a parameter where the caller's own
 // value cannot be used: its default, or for a required one the value it has in
 // an example. It is empty where leaving the parameter out is best.
-func fixFor(tool *ir.Tool, p *ir.Param) (string, error) {
-	if p.Default != nil {
+func fixFor(tool *ir.Tool, p *ir.Param) string {
+	switch {
+	case p.Default != nil:
 		return jsonText(p.Default)
+	case p.Required:
+		return fixInExample(tool, p.Name)
 	}
-	if !p.Required {
-		return "", nil
-	}
-	return fixInExample(tool, p.Name)
+	return ""
 }
 
 // fixInExample is the JSON text of a parameter in the first example that has it, or
 // nothing.
-func fixInExample(tool *ir.Tool, name string) (string, error) {
+func fixInExample(tool *ir.Tool, name string) string {
 	for _, example := range tool.Examples {
 		var arguments map[string]json.RawMessage
 		if err := json.Unmarshal([]byte(example.Arguments), &arguments); err != nil {
-			return "", fmt.Errorf("%s: reading the arguments of an example: %w", tool.Name, err)
+			continue
 		}
-		if value, ok := arguments[name]; ok {
-			var b bytes.Buffer
-			if err := json.Compact(&b, value); err != nil {
-				return "", fmt.Errorf("%s: reading the example's %s: %w", tool.Name, name, err)
-			}
-			return b.String(), nil
+		var b bytes.Buffer
+		if value, ok := arguments[name]; ok && json.Compact(&b, value) == nil {
+			return b.String()
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // exampleFor is the arguments of a call that works: those of the first example,
@@ -206,12 +203,13 @@ func exampleFor(tool *ir.Tool) string {
 	return "{}"
 }
 
-func jsonText(v any) (string, error) {
+// jsonText is a default as JSON.
+func jsonText(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return "", fmt.Errorf("writing %v as JSON: %w", v, err)
+		return "" // a default always has a JSON text
 	}
-	return strings.TrimSuffix(b.String(), "\n"), nil
+	return strings.TrimSuffix(b.String(), "\n")
 }

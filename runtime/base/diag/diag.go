@@ -1,18 +1,16 @@
-// Package diag is the one type for findings about files, and the printers for it.
+// Package diag is the one type for findings about files.
 //
 // The generator, the configuration of a knowledge base and the checks of an installation report what they find as a
-// [List] of [Diagnostic] values; commands choose a printer: [Text] for people, [JSON] for programs, [GitHub] for
-// annotations on a pull request.
+// [List] of [Diagnostic] values, in places that [Source] finds. Printers for them are the commands' business.
 //
-// The package must never read or write files, look at the environment or the clock, or depend on what a file means:
-// sources come in from the caller, output goes to the caller's writer. Everything it prints comes from files that may
-// be hostile, so no printer lets a control character through.
+// The package must never read or write files, look at the environment or the clock, or depend on what a file means.
 package diag
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/text"
@@ -82,17 +80,25 @@ type Diagnostic struct {
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	if d.File != "" {
-		b.WriteString(text.Source(d.File, ""))
-		if !d.Span.IsZero() {
-			fmt.Fprintf(&b, ":%d:%d", d.Span.Line, d.Span.Col)
-		}
-		b.WriteString(": ")
+		b.WriteString(text.Source(d.Place(), "") + ": ")
 	}
 	fmt.Fprintf(&b, "%s: %s", d.Severity, text.Source(d.Message, ""))
 	if d.Rule != "" {
 		fmt.Fprintf(&b, " [%s]", text.Source(d.Rule, ""))
 	}
 	return b.String()
+}
+
+// Place returns where the finding is, as editors read it: the file, and of line and
+// column those that are known. The name of the file is as it is.
+func (d Diagnostic) Place() string {
+	at := d.File
+	for _, n := range []int{d.Span.Line, d.Span.Col} {
+		if n > 0 {
+			at += ":" + strconv.Itoa(n)
+		}
+	}
+	return at
 }
 
 func (d Diagnostic) compare(e Diagnostic) int {

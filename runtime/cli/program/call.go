@@ -14,6 +14,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -117,38 +118,43 @@ func (p *CommandLine) arguments(tool contract.Tool, words []string) ([]byte, err
 // pairs reads key=value words. A value that is not of the declared type is
 // passed on as text, for the tool to say what it wants.
 func pairs(tool contract.Tool, words []string) ([]byte, error) {
-	var keys []string
-	values := map[string]any{}
+	var given coerce.Object // in the order of its members
 	for _, word := range words {
 		key, value, ok := strings.Cut(word, "=")
 		if !ok || key == "" {
 			return nil, fmt.Errorf("%q is not key=value", word)
 		}
 		declared := parameter(tool, key)
-		if !slices.Contains(keys, key) {
-			keys = append(keys, key)
+		i := slices.IndexFunc(given, func(f coerce.Field) bool { return f.Name == key })
+		if i < 0 {
+			i = len(given)
+			given = append(given, coerce.Field{Name: key})
 		} else if declared.Type != "array" {
 			return nil, fmt.Errorf("%s is given twice", key)
 		}
+		argument := &given[i].Value
+		list, _ := (*argument).([]any)
 		switch {
 		case declared.OneOrMany:
-			values[key] = another(values[key], value)
+			*argument = another(*argument, value)
 		case declared.Items != "" && !strings.HasPrefix(value, "[") && json.Valid([]byte("["+value+"]")):
-			list, _ := values[key].([]any)
-			values[key] = append(list, rawItems(value)...)
+			*argument = append(list, rawItems(value)...)
 		case declared.Type == "array" && !strings.HasPrefix(value, "["):
-			list, _ := values[key].([]any)
 			for item := range strings.SplitSeq(value, ",") {
 				list = append(list, strings.TrimSpace(item))
 			}
-			values[key] = list
+			*argument = list
 		case declared.Type != "string" && json.Valid([]byte(value)):
-			values[key] = json.RawMessage(value)
+			*argument = json.RawMessage(value)
 		default:
-			values[key] = value
+			*argument = value
 		}
 	}
-	return object(keys, values)
+	arguments, err := json.Marshal(given)
+	if err != nil {
+		return nil, fmt.Errorf("writing the arguments: %w", err)
+	}
+	return arguments, nil
 }
 
 // rawItems reads "1,2", or one object, as the items of an array.
@@ -185,28 +191,6 @@ func another(to any, value string) any {
 	default:
 		return value
 	}
-}
-
-// object writes values as a JSON object in the order of keys.
-func object(keys []string, values map[string]any) ([]byte, error) {
-	var b strings.Builder
-	for i, key := range keys {
-		name, err := json.Marshal(key)
-		if err != nil {
-			return nil, fmt.Errorf("writing the arguments: %w", err)
-		}
-		value, err := json.Marshal(values[key])
-		if err != nil {
-			return nil, fmt.Errorf("writing the arguments: %w", err)
-		}
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(value)
-	}
-	return []byte("{" + b.String() + "}"), nil
 }
 
 // completeCall completes the names of tools, then the names and values of a

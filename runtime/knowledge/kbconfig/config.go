@@ -103,7 +103,7 @@ func Load(opts Options) (*Config, error) {
 			return nil, fmt.Errorf("looking for a workspace: %w", err)
 		}
 	}
-	l := &loader{topics: map[string]*Topic{}, broken: map[string]bool{}, usersOnly: map[string]bool{}}
+	l := &loader{}
 	root, ok := workspace.Find(opts.Dir)
 	if ok {
 		l.load(root, opts.Getenv)
@@ -116,8 +116,8 @@ func Load(opts Options) (*Config, error) {
 		return nil, &Error{found}
 	}
 	config := &Config{Root: root, Files: l.files, Warnings: found}
-	for _, id := range l.order {
-		config.Topics = append(config.Topics, *l.topics[id])
+	for _, t := range l.topics {
+		config.Topics = append(config.Topics, t.Topic)
 	}
 	return config, nil
 }
@@ -129,21 +129,34 @@ type loader struct {
 	home  string // the user's home directory
 	// userFile is what the user's file is called, empty where there can be none.
 	userFile string
-	topics   map[string]*Topic
-	order    []string // ids
+	topics   []*topic // in the order in which they are first mentioned
 	// incomplete reports whether something could not be read, so that nothing may be
 	// called missing.
 	incomplete bool
-	broken     map[string]bool // ids of topics whose subjects are reported already
-	usersOnly  map[string]bool // ids of topics that no file of the workspace mentions
+}
+
+// topic is a topic that is being read.
+type topic struct {
+	Topic
+	broken    bool // its subjects are reported already
+	usersOnly bool // no file of the workspace mentions it
+}
+
+// topic returns the topic with an id, or nil.
+func (l *loader) topic(id string) *topic {
+	i := slices.IndexFunc(l.topics, func(t *topic) bool { return t.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return l.topics[i]
 }
 
 func (l *loader) load(root string, getenv func(string) string) {
 	if path, name, ok := trust.UserFile(getenv); ok {
 		l.home, l.userFile = trust.Home(getenv), name
 		l.merge(l.file(name, users, func() ([]byte, error) { return readUserFile(path) }))
-		for _, id := range l.order {
-			l.usersOnly[id] = true
+		for _, t := range l.topics {
+			t.usersOnly = true
 		}
 	}
 	for _, name := range []string{jpConfigFile, jpTopicsFile, convtoolsFile} {
@@ -153,37 +166,34 @@ func (l *loader) load(root string, getenv func(string) string) {
 		}
 		l.merge(l.file(name, owner, func() ([]byte, error) { return readFile(root, name, getenv) }))
 	}
-	l.order = slices.DeleteFunc(l.order, func(id string) bool {
-		t := l.topics[id]
-		if t.Subjects != "" || l.incomplete || l.broken[id] {
+	l.topics = slices.DeleteFunc(l.topics, func(t *topic) bool {
+		switch {
+		case t.Subjects != "" || l.incomplete || t.broken:
 			return false
-		}
-		if l.usersOnly[id] {
+		case t.usersOnly:
 			// The user's file is for all workspaces, and adds to topics that some of
 			// them have.
 			l.warning(t.Defined, RuleMissing, "add subjects to have the topic in every workspace",
-				"topic %s is left out here: it has no subjects, and no file of this workspace mentions it", text.Quote(id))
-			delete(l.topics, id)
-			return true
+				"topic %s is left out here: it has no subjects, and no file of this workspace mentions it", text.Quote(t.ID))
+		default:
+			l.error(t.Defined, RuleMissing, "add subjects = "+text.Quote(".jp/kb/"+t.ID)+", the directory of its files relative to the workspace",
+				"topic %s has no subjects", text.Quote(t.ID))
 		}
-		l.error(t.Defined, RuleMissing, "add subjects = "+text.Quote(".jp/kb/"+id)+", the directory of its files relative to the workspace",
-			"topic %s has no subjects", text.Quote(id))
-		return false
+		return t.usersOnly
 	})
 }
 
 // work reports lists that nobody has the time to apply.
 func (l *loader) work() {
-	for _, id := range l.order {
-		t := l.topics[id]
+	for _, t := range l.topics {
 		for _, list := range []struct {
 			field    string
 			patterns []string
 			at       []Position
 		}{{"learned", t.Learned, t.LearnedAt}, {"disabled", t.Disabled, t.DisabledAt}} {
-			if i := match.TooMuch(id, list.patterns); i >= 0 {
+			if i := match.TooMuch(t.ID, list.patterns); i >= 0 {
 				l.error(list.at[i], RuleLimit, "one pattern can be for many subjects: dir/** is for all below dir",
-					"the patterns in %s of topic %s stand for too much together, with their { }, to be tried", list.field, text.Quote(id))
+					"the patterns in %s of topic %s stand for too much together, with their { }, to be tried", list.field, text.Quote(t.ID))
 			}
 		}
 	}
@@ -192,26 +202,23 @@ func (l *loader) work() {
 // titles warns of topics that cannot be asked for by their title.
 func (l *loader) titles() {
 	byTitle, byID := map[string]string{}, map[string]string{}
-	for _, id := range l.order {
-		if l.topics[id].Enabled {
-			byID[strings.ToLower(id)] = id
-		}
+	for _, id := range l.enabled() {
+		byID[strings.ToLower(id)] = id
 	}
-	for _, id := range l.order {
-		t := l.topics[id]
+	for _, t := range l.topics {
 		title := strings.ToLower(t.Title)
 		if title == "" || !t.Enabled {
 			continue
 		}
-		if other, ok := byID[title]; ok && other != id {
+		if other, ok := byID[title]; ok && other != t.ID {
 			l.warning(t.Defined, RuleTitle, "give it another title: an id is found before a title",
-				"the title %s of topic %s is the id of topic %s", text.Quote(t.Title), text.Quote(id), text.Quote(other))
+				"the title %s of topic %s is the id of topic %s", text.Quote(t.Title), text.Quote(t.ID), text.Quote(other))
 		}
 		if other, ok := byTitle[title]; ok {
 			l.warning(t.Defined, RuleTitle, "give one of them another title; until then both must be asked for by id",
-				"topics %s and %s have the same title, %s", text.Quote(other), text.Quote(id), text.Quote(t.Title))
+				"topics %s and %s have the same title, %s", text.Quote(other), text.Quote(t.ID), text.Quote(t.Title))
 			continue
 		}
-		byTitle[title] = id
+		byTitle[title] = t.ID
 	}
 }

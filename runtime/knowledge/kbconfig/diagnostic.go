@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/diag"
@@ -14,7 +13,7 @@ import (
 // The rules a configuration can break. The ids are stable.
 const (
 	RuleFile      = "KC001" // a file cannot be read; a warning for JP's own
-	RuleSyntax    = "KC002" // a file is not TOML in UTF-8; a warning for JP's own if it seems to have no topics
+	RuleSyntax    = "KC002" // a file is not TOML in UTF-8
 	RuleUnknown   = "KC003" // a key that nothing reads
 	RuleType      = "KC004" // a value of the wrong type
 	RuleMissing   = "KC005" // a topic without subjects; a warning where only the user's file has it
@@ -45,13 +44,7 @@ type Position struct {
 
 // String returns the position the way compilers write it, on one line.
 func (p Position) String() string {
-	at := text.Cell(p.File)
-	for _, n := range []int{p.Line, p.Col} {
-		if n > 0 {
-			at += ":" + strconv.Itoa(n)
-		}
-	}
-	return at
+	return text.Cell(diag.Diagnostic{File: p.File, Span: p.Span}.Place())
 }
 
 // Text returns a finding on one line, and its hint on a second:

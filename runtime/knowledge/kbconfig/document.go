@@ -45,7 +45,7 @@ func (l *loader) merge(f *file) {
 		return
 	}
 	for _, id := range inOrder(f, topics) {
-		if !l.topic(f, topics, id) {
+		if !l.read(f, topics, id) {
 			return
 		}
 	}
@@ -88,15 +88,14 @@ func (l *loader) misplaced(f *file) {
 	}
 }
 
-// topic reads one topic. It returns false when there are too many.
-func (l *loader) topic(f *file, topics map[string]any, id string) bool {
+// read reads one topic. It returns false when there are too many.
+func (l *loader) read(f *file, topics map[string]any, id string) bool {
 	at := f.at("kb", "topic", id)
 	values, ok := l.table(f, topics, "kb", "topic", id)
 	if !ok {
 		return true
 	}
-	t := l.topics[id]
-	delete(l.usersOnly, id)
+	t := l.topic(id)
 	switch {
 	case !validID(id):
 		hint := "use letters, digits, _ and -"
@@ -104,15 +103,15 @@ func (l *loader) topic(f *file, topics map[string]any, id string) bool {
 			hint = fmt.Sprintf("use at most %d characters", maxID)
 		}
 		l.error(at, RuleID, hint, "%s cannot be the id of a topic", text.Quote(id))
-		t = &Topic{ID: id} // for what is wrong with the rest
+		t = &topic{} // for what is wrong with the rest
 	case t == nil && len(l.topics) == maxTopics:
 		l.error(at, RuleLimit, "", "there are more than %d topics", maxTopics)
 		return false
 	case t == nil:
-		t = &Topic{ID: id, Enabled: true, Defined: at}
-		l.topics[id] = t
-		l.order = append(l.order, id)
+		t = &topic{Topic: Topic{ID: id, Enabled: true, Defined: at}}
+		l.topics = append(l.topics, t)
 	}
+	t.usersOnly = false
 	r := &topicReader{l, f, values, id, nil}
 	read(r, "enable", &t.Enabled, "true or false", "write enable = false, without quotes")
 	read(r, "title", &t.Title, "a string", "")
@@ -167,10 +166,10 @@ func (r *topicReader) wrongType(at Position, key, want, hint string, got any) {
 
 // subjects reads the directory. When it is wrong, the topic has none, and that is
 // not to be reported again.
-func (r *topicReader) subjects(t *Topic) {
+func (r *topicReader) subjects(t *topic) {
 	var dir string
 	if !read(r, "subjects", &dir, "a string", "") {
-		r.broken[r.id] = r.broken[r.id] || r.values["subjects"] != nil
+		t.broken = t.broken || r.values["subjects"] != nil
 		return
 	}
 	if outside, ok := trust.Expand(dir, r.home); ok && r.f.owner == users {
@@ -179,7 +178,7 @@ func (r *topicReader) subjects(t *Topic) {
 	}
 	clean, problem, hint := cleanSubjects(dir)
 	if problem != "" {
-		r.broken[r.id] = true
+		t.broken = true
 		r.error(r.at("subjects"), RuleSubjects, hint, "subjects of topic %s is %s, which %s", text.Quote(r.id), text.Quote(dir), problem)
 		return
 	}
@@ -243,7 +242,7 @@ func (l *loader) addPattern(to *[]string, at *[]Position, pattern string, place 
 		return true
 	}
 	if err := match.Validate(pattern); err != nil {
-		l.error(place, RulePattern, literally(pattern), "%s in %s of topic %s %s", text.Quote(pattern), key, text.Quote(id), err)
+		l.error(place, RulePattern, "", "%s in %s of topic %s %s", text.Quote(pattern), key, text.Quote(id), err)
 		return true
 	}
 	if len(*to) == maxPatterns {
@@ -253,16 +252,6 @@ func (l *loader) addPattern(to *[]string, at *[]Position, pattern string, place 
 	}
 	*to, *at = append(*to, pattern), append(*at, place)
 	return true
-}
-
-// literally shows how to write a pattern that was meant as a name, if it can be
-// written that way.
-func literally(name string) string {
-	pattern := match.QuoteMeta(name)
-	if match.Validate(pattern) != nil || len(pattern) > 80 || strings.Contains(pattern, "'") || text.Line(pattern) != pattern {
-		return ""
-	}
-	return "if it is a name, write '" + pattern + "', in single quotes"
 }
 
 // table returns the table that the last part of path names in the one around it.

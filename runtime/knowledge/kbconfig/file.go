@@ -128,13 +128,13 @@ func (l *loader) file(name string, owner owner, read func() ([]byte, error)) *fi
 		l.unreadable(name, owner, err)
 		return nil
 	}
-	// Most of JP's configurations have no topics, and need not be decoded.
+	// Most of JP's configurations have no topics, and are JP's to judge.
 	if owner == jps && !bytes.Contains(src, []byte("kb")) {
 		return nil
 	}
 	f := &file{name: name, owner: owner}
 	if !l.decode(f, src) {
-		l.incomplete = l.incomplete || owner != jps || namesTopics(string(src))
+		l.incomplete = true
 		return nil
 	}
 	return f
@@ -164,26 +164,10 @@ func (l *loader) unreadable(name string, owner owner, err error) {
 // moveTopics is where topics in JP's own configuration belong.
 const moveTopics = "move them to " + jpTopicsFile
 
-// namesTopics reports whether a line of a text that is no TOML begins with the key
-// kb or the header of its table.
-func namesTopics(src string) bool {
-	for line := range strings.Lines(src) {
-		key, ok := strings.CutPrefix(strings.TrimLeft(line, " \t[\"'\ufeff"), "kb")
-		if ok && (key == "" || strings.ContainsAny(key[:1], ".=]\"' \t\r\n")) {
-			return true
-		}
-	}
-	return false
-}
-
 func (l *loader) decode(f *file, source []byte) bool {
 	src := strings.TrimPrefix(string(source), "\ufeff")
 	refuse := func(at diag.Span, hint, message string) bool {
-		if f.owner == jps && !namesTopics(src) {
-			l.warning(Position{f.name, at}, RuleSyntax, hint, "%s", message)
-		} else {
-			l.error(Position{f.name, at}, RuleSyntax, hint, "%s", message)
-		}
+		l.error(Position{f.name, at}, RuleSyntax, hint, "%s", message)
 		return false
 	}
 	place := func(offset int) diag.Span { return diag.NewSource([]byte(src)).Span(offset, offset) }

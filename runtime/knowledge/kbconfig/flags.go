@@ -18,7 +18,7 @@ func (l *loader) flags(values []string, workspace bool) {
 	}
 	for _, value := range values {
 		id, pattern, slash := strings.Cut(value, "/")
-		topic := l.topics[id]
+		topic := l.topic(id)
 		switch {
 		case strings.TrimSpace(id) == "":
 			l.error(at, RuleFlag, l.known(), "%s names no topic; TOPIC/GLOB is expected", text.Quote(value))
@@ -26,7 +26,7 @@ func (l *loader) flags(values []string, workspace bool) {
 			l.error(at, RuleFlag, l.wholeTopic(id), "%s does not say which subjects of the topic; TOPIC/GLOB is expected", text.Quote(value))
 		case topic == nil && l.incomplete:
 		case topic == nil:
-			l.error(at, RuleFlagTopic, l.didYouMean(id, pattern), "there is no topic %s", text.Quote(id))
+			l.error(at, RuleFlagTopic, l.didYouMean(id), "there is no topic %s", text.Quote(id))
 		case !topic.Enabled:
 			l.error(at, RuleFlagTopic, "remove enable = false from it, or leave the flag out", "topic %s, which is defined at %s, is disabled", text.Quote(id), topic.Defined)
 		default:
@@ -37,22 +37,13 @@ func (l *loader) flags(values []string, workspace bool) {
 
 // wholeTopic shows the flag for all subjects of the topic that id stands for.
 func (l *loader) wholeTopic(id string) string {
-	if l.topics[id] == nil {
-		near := near.Name(id, l.enabled())
-		if near == "" {
-			return l.known()
-		}
-		id = near
+	if near := near.Name(id, l.enabled()); near != "" {
+		return fmt.Sprintf("for all of them write -k '%s/**'", near)
 	}
-	return fmt.Sprintf("for all of them write -k '%s/**'", id)
+	return l.known()
 }
 
-func (l *loader) didYouMean(id, pattern string) string {
-	for _, known := range l.enabled() {
-		if strings.EqualFold(l.topics[known].Title, id) {
-			return fmt.Sprintf("that is the title of topic %s; write -k %s", known, text.Quote(known+"/"+pattern))
-		}
-	}
+func (l *loader) didYouMean(id string) string {
 	if near := near.Name(id, l.enabled()); near != "" {
 		return fmt.Sprintf("did you mean %s? %s", text.Quote(near), l.known())
 	}
@@ -74,9 +65,9 @@ func (l *loader) known() string {
 
 func (l *loader) enabled() []string {
 	var ids []string
-	for _, id := range l.order {
-		if l.topics[id].Enabled {
-			ids = append(ids, id)
+	for _, t := range l.topics {
+		if t.Enabled {
+			ids = append(ids, t.ID)
 		}
 	}
 	return ids

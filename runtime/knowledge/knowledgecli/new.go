@@ -58,7 +58,7 @@ has front matter, too. A file that exists is never touched.`,
 			}
 			found, err := b.Topic(cmd.Context(), topic)
 			if err != nil {
-				return c.noTopic(b, topic, err)
+				return err
 			}
 			if found.Disabled {
 				return fmt.Errorf("topic %s is disabled: remove enable = false from it first", found.ID)
@@ -75,23 +75,6 @@ has front matter, too. A file that exists is never touched.`,
 			return c.sayCreated(cmd.Context(), b, found, file)
 		},
 	}
-}
-
-// noTopic tells how to make the topic that somebody wants to write for. The
-// configuration is theirs: it is not written.
-func (c *commands) noTopic(b *knowledge.Base, id string, err error) error {
-	valid := func(r rune) bool {
-		return r < 0x80 && (r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r))
-	}
-	if code := cli.Report(c.host.Stderr, err); code != cli.ExitFailed || strings.ContainsFunc(id, func(r rune) bool { return !valid(r) }) {
-		return cli.ErrFailed
-	}
-	where := "a file convtools.toml in the directory of the project"
-	if b.Root() != "" {
-		where = filepath.Join(b.Root(), "convtools.toml")
-	}
-	fmt.Fprintf(c.host.Stderr, "hint: for a topic of that name add this to %s:\n\n  [kb.topic.%s]\n  subjects = \"docs/knowledge/%s\"\n", where, id, id)
-	return cli.ErrFailed
 }
 
 // newSubjectPath is the path of the file for a slug, relative to the directory of
@@ -135,24 +118,14 @@ const skillFile = "SKILL.md"
 
 // templateOf is what a new file begins with. A skill has front matter, which says
 // when to use it: https://agentskills.io/specification. Its description is left
-// for its author, and missed until there is one.
+// for its author, and missed until there is one. Names of new folders have no quotes.
 func templateOf(file string) string {
 	folder, name := path.Split(file)
 	if folder == "" || name != skillFile {
 		return "# " + titleOf(file) + "\n"
 	}
 	folder = path.Base(folder)
-	return "---\nname: " + quotedYAML(folder) + "\n# What it does, and when to use it:\ndescription:\n---\n\n# " + titleOf(folder+".md") + "\n"
-}
-
-// quotedYAML writes the name of a folder as YAML, with quotes only where it could
-// be read as something else. Names of new folders have no quotes of this kind.
-func quotedYAML(name string) string {
-	plain := name[0] >= 'a' && name[0] <= 'z' && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
-	if plain {
-		return name
-	}
-	return `"` + name + `"`
+	return "---\nname: \"" + folder + "\"\n# What it does, and when to use it:\ndescription:\n---\n\n# " + titleOf(folder+".md") + "\n"
 }
 
 // titleOf makes a heading of the name of a file.

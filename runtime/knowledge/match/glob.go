@@ -31,10 +31,9 @@ type kind int
 
 const (
 	literal kind = iota
-	one          // any character but a slash
-	class
-	star // any characters but slashes
-	deep // any number of components, each with the slash behind it
+	class        // a character, but no slash
+	star         // any characters but slashes
+	deep         // any number of components, each with the slash behind it
 )
 
 // match reports whether the glob stands for the whole of a slash-separated name.
@@ -91,7 +90,7 @@ func (g glob) endsLike(name string) bool {
 	switch last := &g[len(g)-1]; last.kind {
 	case literal:
 		return strings.HasSuffix(name, last.text)
-	case one, class:
+	case class:
 		_, size := utf8.DecodeLastRuneInString(name)
 		return last.prefix(name[len(name)-size:]) > 0
 	}
@@ -111,14 +110,12 @@ func (t *token) prefix(name string) int {
 	if size == 0 || r == '/' {
 		return 0
 	}
-	if t.kind == class {
-		in := false
-		for i := 0; i < len(t.ranges); i += 2 {
-			in = in || t.ranges[i] <= r && r <= t.ranges[i+1]
-		}
-		if in == t.negated {
-			return 0
-		}
+	in := false
+	for i := 0; i < len(t.ranges); i += 2 {
+		in = in || t.ranges[i] <= r && r <= t.ranges[i+1]
+	}
+	if in == t.negated {
+		return 0
 	}
 	return size
 }
@@ -185,7 +182,7 @@ func parse(pattern string) (glob, error) {
 				g = append(g, token{kind: star})
 			}
 		case '?':
-			g = append(g, token{kind: one})
+			g = append(g, token{kind: class, negated: true})
 		case '[':
 			i = start + classSize(pattern[start:])
 			if i == start {

@@ -104,6 +104,9 @@ type Miss struct {
 func New(ctx context.Context, topic string, all []subjects.Subject, disabled, learned []string) (*Set, error) {
 	s := &Set{topic: topic, all: all, disabled: make([]bool, len(all)), learned: make([]bool, len(all))}
 	entries, bad := compileList(topic, disabled)
+	if bad >= 0 {
+		entries = nil
+	}
 	for _, e := range entries {
 		hit := false
 		for i := range until(ctx, len(all)) {

@@ -127,46 +127,25 @@ func uncomment(line string) string {
 
 // singleQuoted reads up to the closing quote, or all where there is none.
 func singleQuoted(text string) string {
-	var b strings.Builder
-	for i := 1; i < len(text); i++ {
-		if text[i] == '\'' {
-			if i+1 == len(text) || text[i+1] != '\'' {
-				break
-			}
-			i++
-		}
-		b.WriteByte(text[i])
-	}
-	return b.String()
+	const two = "\x00" // which no text has
+	text, _, _ = strings.Cut(strings.ReplaceAll(text[1:], "''", two), "'")
+	return strings.ReplaceAll(text, two, "'")
 }
 
 // doubleQuoted reads up to the closing quote, or all where there is none. What is
-// no escape stays as it is.
+// no escape stays as it is. Those of Go are those of YAML, but for two.
 func doubleQuoted(text string) string {
 	var b strings.Builder
-	for i := 1; i < len(text) && text[i] != '"'; i++ {
-		if text[i] != '\\' || i+1 == len(text) {
-			b.WriteByte(text[i])
-			continue
+	for text = text[1:]; text != "" && text[0] != '"'; {
+		if strings.HasPrefix(text, `\/`) || strings.HasPrefix(text, `\ `) {
+			text = text[1:]
 		}
-		i++
-		switch text[i] {
-		case '"', '\\', '/':
-			b.WriteByte(text[i])
-		case 'n', 'r', 't', ' ':
-			b.WriteByte(' ')
-		case 'x', 'u', 'U':
-			digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[text[i]]
-			if r, err := strconv.ParseUint(text[i+1:min(len(text), i+1+digits)], 16, 32); err == nil {
-				b.WriteRune(rune(r))
-				i += digits
-				continue
-			}
-			fallthrough
-		default:
-			b.WriteByte('\\')
-			b.WriteByte(text[i])
+		r, _, rest, err := strconv.UnquoteChar(text, '"')
+		if err != nil {
+			r, rest = rune(text[0]), text[1:]
 		}
+		b.WriteRune(r)
+		text = rest
 	}
 	return b.String()
 }

@@ -6,13 +6,12 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
-	"runtime"
 	"strings"
-	"sync"
-	"sync/atomic"
 
+	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
@@ -122,21 +121,15 @@ func (o *opener) close() {
 }
 
 // each calls do for 0 to n-1, in a few goroutines with an opener each: they wait for
-// the disk most of the time where files are not cached. The error is that of the
-// context.
+// the disk where files are not cached. The error is that of the context.
 func (t *Tree) each(ctx context.Context, n int, do func(i int, o *opener)) error {
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(n, 2*runtime.GOMAXPROCS(0), 16) {
-		wg.Go(func() {
-			o := &opener{tree: t.root}
-			defer o.close()
-			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				do(i, o)
-			}
-		})
-	}
-	wg.Wait()
+	parallel.Each(ctx, n, func(numbers iter.Seq[int]) {
+		o := &opener{tree: t.root}
+		defer o.close()
+		for i := range numbers {
+			do(i, o)
+		}
+	})
 	return ctx.Err()
 }
 

@@ -1,9 +1,7 @@
 package subjects
 
 import (
-	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -31,10 +29,6 @@ func newSubject(path string, targets []string) Subject {
 			target.Slug = folder
 		}
 		s.Targets = append(s.Targets, target)
-		if target.Name != path {
-			target.Name = exact(path)
-			s.Targets = append(s.Targets, target)
-		}
 		s.Hidden = s.Hidden || target.Hidden
 	}
 	return s
@@ -95,31 +89,6 @@ func NFC(name string) string {
 		}
 	}
 	return name
-}
-
-// exact makes a name fit for one line like [displayable], but two names that
-// differ stay different: the bytes of what cannot be shown, and of marks that NFC
-// would join with what is before them, are written as \xNN, and in such a name a
-// backslash too.
-func exact(name string) string {
-	if displayable(name) == name {
-		return name
-	}
-	otherForm := NFC(name) != name
-	var b strings.Builder
-	for len(name) > 0 {
-		r, size := utf8.DecodeRuneInString(name)
-		character := name[:size]
-		name = name[size:]
-		if r != '\\' && displayable(character) == character && !(otherForm && unicode.Is(unicode.M, r)) {
-			b.WriteString(character)
-			continue
-		}
-		for _, c := range []byte(character) {
-			fmt.Fprintf(&b, `\x%02X`, c)
-		}
-	}
-	return b.String()
 }
 
 // folderSlug is the slug that a skill has from its folder, or nothing for a path

@@ -33,8 +33,8 @@ type Subject struct {
 	Slug string
 	// Name is what listings call the subject. It is Slug, unless that means others
 	// too: a visible subject that shares its slug with visible ones, and a hidden
-	// one that shares it with any, are called by their Path, in which bytes that
-	// would make it look like another's are written as \xNN.
+	// one that shares it with any, are called by their Path. Files whose paths look
+	// the same share that too, and are asked for together.
 	Name string
 	// Ext is the extension in lower case, without its dot.
 	Ext string
@@ -80,25 +80,7 @@ func nameAll(all []Subject) {
 				s.Name = displayable(s.Path)
 			}
 		}
-		tellApart(all[first:end])
 		first = end
-	}
-}
-
-// tellApart gives other names to those of the files that share a slug whose paths
-// look the same.
-func tellApart(same []Subject) {
-	if len(same) == 1 {
-		return
-	}
-	named := make(map[string]int, len(same))
-	for i := range same {
-		named[same[i].Name]++
-	}
-	for i := range same {
-		if s := &same[i]; named[s.Name] > 1 {
-			s.Name = exact(s.Path)
-		}
 	}
 }
 

@@ -158,7 +158,7 @@ func (o *grepOptions) check(c *commands, cmd *cobra.Command, text string) (conve
 	q = conversations.SearchQuery{
 		ByEvent: o.byEvent, Own: isOneOf(append(o.tools, o.excludeTools...)), OwnToo: len(o.tools) > 0,
 		Pattern: text, Regexp: o.regex, IgnoreCase: o.ignoreCase, Scopes: scopes, Context: o.context,
-		Sort: sortOf(o.sort), Ascending: !o.order.descending,
+		Sort: conversations.SortNamed(o.sort), Ascending: !o.order.descending,
 		MaxConversations: o.limit, MaxMatches: o.maxHits, MaxMatchesOfEach: o.maxMatches, MaxLine: o.maxLine, CountAll: c.summary,
 	}
 	switch {

@@ -71,26 +71,6 @@ func lsSorts() []string {
 	return []string{"activity", "created", "updated", "id", "expires", "messages", "local"}
 }
 
-func sortOf(name string) conversations.Sort {
-	switch name {
-	case "created":
-		return conversations.ByCreation
-	case "activated":
-		return conversations.ByActivation
-	case "updated":
-		return conversations.ByUpdate
-	case "id":
-		return conversations.ByID
-	case "expires":
-		return conversations.ByExpiry
-	case "messages":
-		return conversations.BySize
-	case "local":
-		return conversations.ByLocality
-	}
-	return conversations.ByActivity
-}
-
 func (c *commands) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) error {
 	f, err := c.resolveFormat()
 	if err != nil {
@@ -112,7 +92,7 @@ func (c *commands) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) e
 	}
 	q := conversations.ListQuery{
 		Filter: filter, TitleContains: opts.titleContains, UserOnly: opts.local,
-		Sort: sortOf(opts.sort), Ascending: !opts.order.descending, Limit: opts.limit, Offset: opts.offset,
+		Sort: conversations.SortNamed(opts.sort), Ascending: !opts.order.descending, Limit: opts.limit, Offset: opts.offset,
 		Sizes: opts.sizes,
 	}
 	if opts.tree { // a tree has places for those that are hidden, and is cut at the top

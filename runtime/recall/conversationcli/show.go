@@ -27,7 +27,7 @@ the one that is active, else the one that was activated last.
 		Example:           "  convtools conversation show jp-c17737387251\n  convtools conversation show +pinned --format=json",
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: c.completeIDs,
-		RunE:              func(cmd *cobra.Command, args []string) error { return c.showAll(cmd.Context(), cmd, args) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.showAll(cmd.Context(), args) },
 	}
 }
 
@@ -47,7 +47,7 @@ func (c *commands) orActive(ctx context.Context, source conversations.Source, wo
 	return []string{"recent"}, nil
 }
 
-func (c *commands) showAll(ctx context.Context, cmd *cobra.Command, args []string) error {
+func (c *commands) showAll(ctx context.Context, args []string) error {
 	f, err := c.resolveFormat()
 	if err != nil {
 		return err

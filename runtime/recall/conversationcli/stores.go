@@ -3,9 +3,7 @@ package conversationcli
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -196,10 +194,5 @@ func problemsOf(store string, problems []string) []string {
 
 // shortPath writes a path for people, with "~" for the home directory.
 func (c *commands) shortPath(path string) string {
-	if home := trust.Home(c.host.Getenv); home != "" {
-		if below, ok := strings.CutPrefix(path, filepath.Clean(home)+string(filepath.Separator)); ok {
-			path = "~" + string(filepath.Separator) + below
-		}
-	}
-	return text.Cell(path)
+	return text.Cell(trust.Short(path, c.host.Getenv))
 }

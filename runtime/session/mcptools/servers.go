@@ -24,12 +24,18 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/process"
-	"github.com/convtools/convtools/runtime/sessionconfig"
 )
 
-// Server is a server as the user has configured it. Its name has no underscore, and a name that is offered ends it with
-// two: no two pairs of a server and a tool have one name.
-type Server = sessionconfig.Server
+// Server is a server as the user has configured it: with a command or a URL.
+type Server struct {
+	// Name is 1 to 32 letters, digits and hyphens. A name that is offered begins with it, and ends it with two underscores:
+	// no two pairs of a server and a tool have one name.
+	Name    string
+	Command string
+	Args    []string
+	Env     map[string]string // besides that of [process.DefaultEnv]
+	URL     string            // of a server over streamable HTTP
+}
 
 // Options says who asks, and for how long. Zero times have the defaults given here.
 type Options struct {

@@ -185,9 +185,9 @@ func (r *Recorder) write(ctx context.Context, c *conversation) error {
 		}
 		c.known = true
 	}
-	events, last, err := c.events(c.seq)
-	if err != nil || len(events) == 0 {
-		return err
+	events, last := c.events(c.seq)
+	if len(events) == 0 {
+		return nil
 	}
 	if err := r.writer.Append(ctx, c.as, events...); err != nil {
 		return err
@@ -198,10 +198,7 @@ func (r *Recorder) write(ctx context.Context, c *conversation) error {
 
 // create makes the conversation with all that is pending, and reports whether it was not there.
 func (r *Recorder) create(ctx context.Context, c *conversation) (bool, error) {
-	events, last, err := c.events(0)
-	if err != nil {
-		return false, err
-	}
+	events, last := c.events(0)
 	value := r.session
 	if c.parent != "" {
 		value += "/" + c.id
@@ -277,23 +274,16 @@ func (r *Recorder) position(ctx context.Context, id transcript.ID) (int64, error
 }
 
 // events returns what is pending behind an event of the log, as JP has it, and the last event that it comes from.
-func (c *conversation) events(after int64) ([]json.RawMessage, int64, error) {
-	var all []json.RawMessage
-	last := after
+func (c *conversation) events(after int64) (all []jp.NewEvent, last int64) {
+	last = after
 	for _, p := range c.pending {
 		if p.seq <= after {
 			continue
 		}
 		last = p.seq
-		for _, e := range p.events() {
-			form, err := e.JSON()
-			if err != nil {
-				return nil, 0, fmt.Errorf("event %d: %w", p.seq, err)
-			}
-			all = append(all, form)
-		}
+		all = append(all, p.events()...)
 	}
-	return all, last, nil
+	return all, last
 }
 
 // events returns what an item is in a conversation of JP. What only models read is left out.

@@ -209,10 +209,7 @@ func TestOthersWrite(t *testing.T) {
 	if _, err := writer.Edit(t.Context(), id, func(transcript.Conversation) jp.Change { return jp.Change{Title: &title} }); err != nil {
 		t.Fatal(err)
 	}
-	said, err := jp.NewEvent{At: time.Now(), Kind: transcript.KindUser, Text: "Said with JP."}.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	said := jp.NewEvent{At: time.Now(), Kind: transcript.KindUser, Text: "Said with JP."}
 	if err := writer.Append(context.Background(), id, said); err != nil {
 		t.Fatal(err)
 	}

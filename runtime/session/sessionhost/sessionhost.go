@@ -97,7 +97,11 @@ func Open(o Options) (*Sessions, error) {
 		o.Warn(out.Error())
 	}
 	if len(config.Servers) > 0 {
-		s.servers = mcptools.New(config.Servers, mcptools.Options{
+		var servers []mcptools.Server
+		for _, c := range config.Servers {
+			servers = append(servers, mcptools.Server{Name: c.Name, Command: c.Command, Args: c.Args, Env: c.Env, URL: c.URL})
+		}
+		s.servers = mcptools.New(servers, mcptools.Options{
 			Name: o.Host.Name, Version: o.Host.Version, Dir: cmp.Or(s.Where.Root, s.Where.Dir),
 		})
 	}

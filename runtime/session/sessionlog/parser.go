@@ -1,204 +1,113 @@
 package sessionlog
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
-// parser reads JSON as [encode] writes it: without white space. It is here because a log has to be read at the speed of
-// a disk, which package encoding/json is too slow for by half; what is rare or small goes there. Texts without escapes
-// share the memory of the line.
-type parser struct {
-	text string
-	at   int
-	bad  bool // it is not JSON of that form, or not of the expected type
+// parse reads the events of a record. It is here because a log has to be read at the speed of a disk, which package
+// encoding/json is too slow for by half; what is rare or small goes there.
+func parse(record []byte) ([]session.Event, error) {
+	p := parser{cursor: jsontext.Cursor{Data: record}, text: string(record)}
+	var all []session.Event
+	var failed error
+	for before := byte('['); p.accept(before); before = ',' {
+		if !p.event() {
+			return nil, errForm
+		}
+		e, err := p.form.event()
+		if err != nil && failed == nil {
+			failed = err
+		}
+		all = append(all, e)
+	}
+	if len(all) == 0 || !p.accept(']') || p.cursor.Pos != len(record) {
+		return nil, errForm
+	}
+	return all, failed
 }
 
-// fail gives up: there is nothing left to read.
-func (p *parser) fail() {
-	p.bad, p.at = true, len(p.text)
+// parser reads events. Texts without escapes share the memory of their record.
+type parser struct {
+	cursor jsontext.Cursor
+	text   string // of the record
+	form   event  // that is read
+	raw    []byte // the value of the member that is read
+	bad    bool   // it is not of the expected type
 }
 
 // accept reads a character where it is the next one.
-func (p *parser) accept(c byte) bool {
-	if p.at < len(p.text) && p.text[p.at] == c {
-		p.at++
-		return true
+func (p *parser) accept(b byte) bool {
+	c := &p.cursor
+	if c.Pos == len(c.Data) || c.Data[c.Pos] != b {
+		return false
 	}
-	return false
+	c.Pos++
+	return true
 }
 
-func (p *parser) expect(c byte) {
-	if !p.accept(c) {
-		p.fail()
-	}
-}
-
-// list reads what is between two brackets, with commas in between.
-func (p *parser) list(begin, end byte, element func()) {
-	p.expect(begin)
-	if p.accept(end) {
-		return
-	}
-	for !p.bad {
-		element()
-		if p.accept(end) {
-			return
-		}
-		p.expect(',')
-	}
-}
-
-// object calls a function for each key, to read the value.
-func (p *parser) object(field func(key string)) {
-	p.list('{', '}', func() {
-		key := p.string()
-		p.expect(':')
-		field(key)
+// event reads an event, and reports whether it is one.
+func (p *parser) event() bool {
+	p.form = event{}
+	c := &p.cursor
+	return c.Pos < len(c.Data) && c.Data[c.Pos] == '{' && c.Object(1, func(key, value []byte) bool {
+		p.raw = value
+		p.field(&p.form, key)
+		return !p.bad
 	})
 }
 
-func (p *parser) integer() int64 {
-	begin := p.at
-	for p.at < len(p.text) && (p.text[p.at] == '-' || '0' <= p.text[p.at] && p.text[p.at] <= '9') {
-		p.at++
-	}
-	n, err := strconv.ParseInt(p.text[begin:p.at], 10, 64)
-	if err != nil {
-		p.fail()
-	}
-	return n
-}
-
-func (p *parser) bool() bool {
-	for _, b := range []bool{true, false} {
-		if word := strconv.FormatBool(b); strings.HasPrefix(p.text[p.at:], word) {
-			p.at += len(word)
-			return b
-		}
-	}
-	p.fail()
-	return false
-}
-
-// quoted reads a string as it stands there, with its quotes.
-func (p *parser) quoted() string {
-	begin := p.at
-	p.expect('"')
-	for !p.bad {
-		quote := strings.IndexByte(p.text[p.at:], '"')
-		if quote < 0 {
-			p.fail()
-			return ""
-		}
-		p.at += quote + 1
-		// A quote is the end unless the number of backslashes before it is odd.
-		slash := p.at - 2
-		for slash > begin && p.text[slash] == '\\' {
-			slash--
-		}
-		if (p.at-2-slash)%2 == 0 {
-			return p.text[begin:p.at]
-		}
-	}
-	return ""
-}
-
 func (p *parser) string() string {
-	quoted := p.quoted()
-	if p.bad {
+	escaped, ok := jsontext.Unquote(p.raw)
+	if !ok {
+		p.bad = true
 		return ""
 	}
-	text := quoted[1 : len(quoted)-1]
-	escape := strings.IndexByte(text, '\\')
+	text := p.text[p.cursor.Pos-len(p.raw)+1 : p.cursor.Pos-1]
+	escape := bytes.IndexByte(escaped, '\\')
 	if escape < 0 {
 		return text
 	}
 	var plain strings.Builder
 	plain.Grow(len(text))
-	for escape >= 0 {
+	for ; escape >= 0; escape = strings.IndexByte(text, '\\') {
 		plain.WriteString(text[:escape])
 		r, _, rest, err := strconv.UnquoteChar(text[escape:], '"')
 		if err != nil { // half of a surrogate pair, or what Go has no such escape for
 			var s string
-			if json.Unmarshal([]byte(quoted), &s) != nil {
-				p.fail()
-			}
+			p.into(&s)
 			return s
 		}
 		plain.WriteRune(r)
 		text = rest
-		escape = strings.IndexByte(text, '\\')
 	}
 	plain.WriteString(text)
 	return plain.String()
 }
 
-// raw reads any value as it stands there. It is not known to be JSON then, but to end where it does.
-func (p *parser) raw() string {
-	begin, depth := p.at, 0
-	for p.at < len(p.text) {
-		switch c := p.text[p.at]; c {
-		case '"':
-			p.quoted()
-			if depth == 0 {
-				return p.text[begin:p.at]
-			}
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']', ',':
-			if depth == 0 {
-				return p.text[begin:p.at]
-			}
-			if c != ',' {
-				depth--
-			}
-			if depth == 0 {
-				p.at++
-				return p.text[begin:p.at]
-			}
-		}
-		p.at++
-	}
-	p.fail()
-	return ""
+func (p *parser) pointer() *string {
+	s := p.string()
+	return &s
+}
+
+func number[T ~int | ~int64](p *parser) T {
+	n, err := strconv.ParseInt(string(p.raw), 10, 64)
+	p.bad = p.bad || err != nil
+	return T(n)
 }
 
 // into reads a value that is rare or small.
-func (p *parser) into(v any) {
-	if json.Unmarshal([]byte(p.raw()), v) != nil {
-		p.fail()
-	}
-}
+func (p *parser) into(v any) { p.bad = p.bad || json.Unmarshal(p.raw, v) != nil }
 
-// events reads the events of a record.
-func (p *parser) events() ([]session.Event, error) {
-	var all []session.Event
-	var f event
-	var err error
-	p.list('[', ']', func() {
-		f = event{}
-		p.object(func(key string) { p.field(&f, key) })
-		e, problem := f.event()
-		if problem != nil && err == nil {
-			err = problem
-		}
-		all = append(all, e)
-	})
-	if p.bad || p.at != len(p.text) || len(all) == 0 {
-		return nil, errForm
-	}
-	return all, err
-}
-
-func (p *parser) field(f *event, key string) {
-	switch key {
+func (p *parser) field(f *event, key []byte) {
+	switch string(key) {
 	case "seq":
-		f.Seq = p.integer()
+		f.Seq = number[int64](p)
 	case "ts":
 		f.At = p.string()
 	case "session_id":
@@ -232,31 +141,15 @@ func (p *parser) field(f *event, key string) {
 	case "content":
 		f.Content = p.pointer()
 	case "success":
-		success := p.bool()
-		f.Success = &success
+		p.into(&f.Success)
 	case "raw":
 		f.Raw = p.string()
 	case "last_assistant_message":
 		f.LastMessage = p.pointer()
 	case "usage":
-		f.Usage = new(session.Usage)
-		p.object(func(key string) {
-			switch key {
-			case "input_tokens":
-				f.Usage.InputTokens = p.integer()
-			case "output_tokens":
-				f.Usage.OutputTokens = p.integer()
-			case "samples":
-				f.Usage.Samples = p.integer()
-			case "calls":
-				f.Usage.Calls = p.integer()
-			default:
-				p.raw()
-			}
-		})
+		p.into(&f.Usage)
 	case "request":
-		f.Request = new(request)
-		p.into(f.Request)
+		p.into(&f.Request)
 	case "parts":
 		p.into(&f.Parts)
 	case "config":
@@ -282,19 +175,10 @@ func (p *parser) field(f *event, key string) {
 	case "outputs":
 		p.into(&f.Outputs)
 	case "chain":
-		f.Chain = p.bool()
+		p.into(&f.Chain)
 	case "expired":
-		f.Expired = p.bool()
+		p.into(&f.Expired)
 	case "destroy":
 		p.into(&f.Destroy)
-	default:
-		p.raw()
 	}
 }
-
-func (p *parser) pointer() *string {
-	s := p.string()
-	return &s
-}
-
-func number[T ~int](p *parser) T { return T(p.integer()) }

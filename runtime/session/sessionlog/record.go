@@ -106,8 +106,7 @@ func unmarshalRecord(line []byte) ([]session.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := parser{text: string(text)}
-	return p.events()
+	return parse(text)
 }
 
 // unsynced reports whether a record is written without a sync.

@@ -50,6 +50,9 @@ func (e *NewerError) Error() string {
 	return fmt.Sprintf("a newer version of the program made it (schema %d, known here: %d)", e.Version, e.Known)
 }
 
+// ForModel is what a model is told.
+func (e *NewerError) ForModel() string { return e.Error() }
+
 // schemaVersion returns how many migrations a database has.
 func schemaVersion(ctx context.Context, db *sqlitefile.DB) (version int, err error) {
 	err = db.Each(ctx, func(rows *sql.Rows) error { return rows.Scan(&version) }, "PRAGMA user_version")

@@ -62,6 +62,9 @@ func (e *ForeignError) Error() string {
 	return "it is no database of a ChatGPT export: it has no " + e.Lacks
 }
 
+// ForModel is what a model is told.
+func (e *ForeignError) ForModel() string { return e.Error() }
+
 // Home returns the first database that the environment names, or "".
 func Home(getenv func(string) string) string {
 	_, paths := named(getenv)

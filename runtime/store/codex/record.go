@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"github.com/convtools/convtools/runtime/store/facts"
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 

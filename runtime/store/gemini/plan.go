@@ -8,7 +8,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
 // newReader returns a reader of a file: of one with a JSON object, that is the only line.

@@ -1,8 +1,8 @@
 package gemini
 
 import (
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
 // record is a line of a log, or a message in it, or a whole session in one object.

@@ -1,9 +1,7 @@
 package jp
 
 import (
-	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -21,8 +19,7 @@ type New struct {
 	Parent transcript.ID // empty for none
 	// Label and Value are a label that no other conversation of the workspace has with this value.
 	Label, Value string
-	// Events are what it has, as [Writer.Append] takes them.
-	Events []json.RawMessage
+	Events       []NewEvent
 	// Model is the name that the base configuration has for the model.
 	Model string
 }
@@ -118,73 +115,4 @@ func baseConfig(model string) ([]byte, error) {
 		return nil, fmt.Errorf("writing %s: %w", baseConfigFile, err)
 	}
 	return append(data, '\n'), nil
-}
-
-// NewEvent is an event that is to be added to a conversation.
-type NewEvent struct {
-	At   time.Time
-	Kind transcript.Kind // a turn start, or what a user, an assistant or a tool says
-	Text string
-	// Name and CallID are those of a tool call, and CallID that of its result.
-	Name, CallID string
-	Arguments    json.RawMessage // of a tool call, an object
-	Failed       bool            // a result
-	// Metadata is what JP keeps with the event, and shows to nobody. A turn start has none.
-	Metadata map[string]any
-}
-
-// JSON returns the event as JP stores it.
-func (e NewEvent) JSON() (json.RawMessage, error) {
-	fields := map[string]any{"timestamp": formatTimestamp(e.At)}
-	switch e.Kind {
-	case transcript.KindTurnStart:
-		fields["type"] = "turn_start"
-	case transcript.KindUser:
-		fields["type"], fields["content"] = "chat_request", e.Text
-	case transcript.KindAssistant:
-		fields["type"], fields["message"] = "chat_response", e.Text
-	case transcript.KindToolCall:
-		arguments := map[string]any{}
-		if len(e.Arguments) > 0 {
-			decoder := json.NewDecoder(bytes.NewReader(e.Arguments))
-			decoder.UseNumber()
-			if err := decoder.Decode(&arguments); err != nil {
-				return nil, fmt.Errorf("the arguments of a call: %w", err)
-			}
-		}
-		fields["type"], fields["id"], fields["name"], fields["arguments"] = "tool_call_request", e.CallID, e.Name, encodeTexts(arguments)
-	case transcript.KindToolResult:
-		fields["type"], fields["id"], fields["content"], fields["is_error"] = "tool_call_response", e.CallID, encodeTexts(e.Text), e.Failed
-	default:
-		return nil, fmt.Errorf("an event of the kind %d cannot be added", e.Kind)
-	}
-	if len(e.Metadata) > 0 {
-		fields["metadata"] = encodeTexts(e.Metadata)
-	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(fields)
-	return b.Bytes(), err
-}
-
-// encodeTexts returns a JSON value with each text in it as JP stores it: in base64, but for keys.
-func encodeTexts(value any) any {
-	switch value := value.(type) {
-	case string:
-		return base64.StdEncoding.EncodeToString([]byte(value))
-	case map[string]any:
-		encoded := make(map[string]any, len(value))
-		for key, v := range value {
-			encoded[key] = encodeTexts(v)
-		}
-		return encoded
-	case []any:
-		encoded := make([]any, len(value))
-		for i, v := range value {
-			encoded[i] = encodeTexts(v)
-		}
-		return encoded
-	}
-	return value
 }

@@ -17,14 +17,11 @@ func TestCreate(t *testing.T) {
 	f := newFixture(t)
 	w := f.open().Writer(WriterOptions{Now: time.Now})
 	begun := time.Date(2026, 5, 1, 10, 0, 0, 250_000_000, time.UTC)
-	event, err := NewEvent{
+	event := NewEvent{
 		At: begun, Kind: transcript.KindToolCall, Name: "f", CallID: "1", Arguments: json.RawMessage(`{"n":12345678901234567890,"list":["a<b",{"k":""}],"none":null}`),
 		Metadata: map[string]any{"origin": "o", "n": 7},
-	}.JSON()
-	if err != nil {
-		t.Fatal(err)
 	}
-	n := New{Begun: begun, Title: "A title", Hidden: true, Parent: "jp-c1", Label: "origin", Value: "one", Events: []json.RawMessage{event}, Model: "m"}
+	n := New{Begun: begun, Title: "A title", Hidden: true, Parent: "jp-c1", Label: "origin", Value: "one", Events: []NewEvent{event}, Model: "m"}
 	id, made, err := w.Create(t.Context(), n)
 	if err != nil || !made || id != "jp-c17776296002" {
 		t.Fatalf("%s %v %v", id, made, err)
@@ -87,10 +84,9 @@ func TestCreate(t *testing.T) {
 	if err != nil || !made || other != "jp-c17776296003" {
 		t.Errorf("%s %v %v", other, made, err)
 	}
-	n.Events = []json.RawMessage{json.RawMessage(`{}`)}
-	var bad *BadEventError
-	if _, _, err := w.Create(t.Context(), n); !errors.As(err, &bad) {
-		t.Errorf("an event that JP cannot load: %v", err)
+	n.Events = []NewEvent{{}}
+	if _, _, err := w.Create(t.Context(), n); err == nil {
+		t.Error("an event that JP cannot load is added")
 	}
 	n.Label = "no label"
 	n.Events = nil

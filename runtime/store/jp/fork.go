@@ -46,8 +46,7 @@ func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (_ 
 	if err != nil {
 		return "", err
 	}
-	places, _ := c.pair(all)
-	source := places[0]
+	source := c.place(all)
 	metadata, before, err := c.metadata(&source)
 	if err != nil {
 		return "", err
@@ -116,8 +115,7 @@ func (c *writing) openStream(ctx context.Context, p place, cut Cut) (files []new
 		if err != nil {
 			return nil, nil, err
 		}
-		places, _ := c.pair(all)
-		p = places[0]
+		p = c.place(all)
 	}
 }
 
@@ -210,12 +208,7 @@ func (c *writing) freeNumber(ctx context.Context, n number) (number, error) {
 		if busy != nil {
 			continue
 		}
-		all, problems, err := c.readDirs(ctx, everywhere)
-		for _, p := range problems {
-			if p.ID == "" {
-				err = &StoreError{Path: p.Path, Err: p.Err}
-			}
-		}
+		all, err := c.allDirs(ctx)
 		if err != nil {
 			release()
 			return 0, err

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -26,27 +26,27 @@ const maxIDLen = 128
 // The error is a [*store.BadIDError].
 func ParseID(s string) (transcript.ID, error) {
 	if s == "" {
-		return "", badID(s, "it is empty; expected something like jp-c17800836875")
+		return "", history.BadID(s, "it is empty; expected something like jp-c17800836875")
 	}
 	if len(s) > maxIDLen {
-		return "", badID(s, fmt.Sprintf("it is %d bytes long; an id has at most %d", len(s), maxIDLen))
+		return "", history.BadID(s, fmt.Sprintf("it is %d bytes long; an id has at most %d", len(s), maxIDLen))
 	}
 	for i := 0; i < len(s); i++ {
 		if !isIDByte(s[i]) {
-			return "", badID(s, fmt.Sprintf("the character at byte %d is not a letter, a digit, '.', '_' or '-'; expected something like jp-c17800836875", i))
+			return "", history.BadID(s, fmt.Sprintf("the character at byte %d is not a letter, a digit, '.', '_' or '-'; expected something like jp-c17800836875", i))
 		}
 	}
 	rest, prefixed := strings.CutPrefix(s, idPrefix)
 	digits, suffix, hasSuffix := strings.Cut(rest, "-")
 	if digits == "" || !allDigits(digits) {
-		return "", badID(s, "expected \"jp-c\" and digits, or only the digits, such as jp-c17800836875")
+		return "", history.BadID(s, "expected \"jp-c\" and digits, or only the digits, such as jp-c17800836875")
 	}
 	if prefixed && hasSuffix && !isWorkspaceSuffix(suffix) {
-		return "", badID(s, "after the digits only a workspace id (lower-case letters and digits) may follow, such as jp-c17800836875-otvo8")
+		return "", history.BadID(s, "after the digits only a workspace id (lower-case letters and digits) may follow, such as jp-c17800836875-otvo8")
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil {
-		return "", badID(s, fmt.Sprintf("the number is larger than %d", int64(math.MaxInt64)))
+		return "", history.BadID(s, fmt.Sprintf("the number is larger than %d", int64(math.MaxInt64)))
 	}
 	return number(n).id(), nil
 }
@@ -91,13 +91,6 @@ func CreatedAt(id transcript.ID) time.Time {
 // where that is in no year that can be written.
 func (n number) created() time.Time {
 	return transcript.InRange(time.Unix(int64(n)/10, int64(n)%10*int64(100*time.Millisecond)).UTC())
-}
-
-func badID(s, reason string) error {
-	if len(s) > maxIDLen {
-		s = strings.ToValidUTF8(s[:maxIDLen], "") + "…"
-	}
-	return &store.BadIDError{Text: s, Reason: reason}
 }
 
 func isIDByte(c byte) bool {

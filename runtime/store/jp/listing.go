@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 )
 
 // Reading a directory may miss an entry that is renamed meanwhile, under its old
@@ -51,17 +52,7 @@ type found struct {
 // compareCopies orders by what a directory is a copy of, which a new title does
 // not change.
 func compareCopies(a, b found) int {
-	return cmp.Or(cmp.Compare(a.number, b.number), compareBool(a.archived, b.archived), cmp.Compare(a.store, b.store))
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
+	return cmp.Or(cmp.Compare(a.number, b.number), history.CompareBool(a.archived, b.archived), cmp.Compare(a.store, b.store))
 }
 
 // list returns where the conversations of the set are. Where nothing changes it reads each

@@ -1,10 +1,9 @@
 package jp
 
 import (
-	"bufio"
 	"context"
+	"crypto/sha256"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -83,8 +82,7 @@ func (c *writing) makeLocal(ctx context.Context, p place) error {
 	if err != nil {
 		return err
 	}
-	places, _ := c.pair(slices.DeleteFunc(slices.Clone(all), func(f found) bool { return f.archived != p.archived }))
-	p = places[0]
+	p = c.place(slices.DeleteFunc(slices.Clone(all), func(f found) bool { return f.archived != p.archived }))
 	if err := c.bringUpToDate(ctx, p); err != nil {
 		return err
 	}
@@ -164,28 +162,16 @@ func (c *writing) keepOthers(p place) error {
 // sameFile reports whether a file of the project holds the same as one of the
 // user's store.
 func (c *writing) sameFile(project, user string) bool {
-	names := [numStores]string{projectStore: project, userStore: user}
-	var readers [numStores]*bufio.Reader
-	var sizes [numStores]int64
-	for i, name := range names {
-		f, err := openRegular(c.roots[i], c.dirs[i], name)
-		if err != nil {
-			return false
-		}
-		defer f.Close()
-		readers[i], sizes[i] = bufio.NewReader(io.NewSectionReader(f, 0, f.size)), f.size
+	a, err := c.sum(projectStore, project)
+	b, otherErr := c.sum(userStore, user)
+	return err == nil && otherErr == nil && a == b
+}
+
+// sum returns a checksum of a file.
+func (c *writing) sum(i int, name string) (sum [sha256.Size]byte, err error) {
+	h := sha256.New()
+	if err := c.copyOf(i, path.Dir(name), path.Base(name)).write(h); err != nil {
+		return sum, err
 	}
-	if sizes[projectStore] != sizes[userStore] {
-		return false
-	}
-	for {
-		a, errA := readers[projectStore].ReadByte()
-		b, errB := readers[userStore].ReadByte()
-		if errA != nil || errB != nil {
-			return errA == io.EOF && errB == io.EOF
-		}
-		if a != b {
-			return false
-		}
-	}
+	return [sha256.Size]byte(h.Sum(nil)), nil
 }

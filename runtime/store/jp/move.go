@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -71,8 +72,7 @@ func (wr *Writer) moveAll(ctx context.Context, id transcript.ID, to, from string
 	}
 	moving := slices.DeleteFunc(slices.Clone(all), func(f found) bool { return path.Dir(f.dir) != from })
 	if len(moving) > 0 && before != nil {
-		places, _ := c.pair(moving)
-		if err := before(c, places[0]); err != nil {
+		if err := before(c, c.place(moving)); err != nil {
 			return false, err
 		}
 		if err := c.settle(); err != nil {
@@ -98,8 +98,7 @@ func (wr *Writer) moveAll(ctx context.Context, id transcript.ID, to, from string
 		if all, err = c.copies(ctx, n); err != nil {
 			return false, err
 		}
-		places, _ := c.pair(all)
-		if err := after(c, places[0]); err != nil {
+		if err := after(c, c.place(all)); err != nil {
 			return false, err
 		}
 	}
@@ -112,7 +111,7 @@ func (wr *Writer) moveAll(ctx context.Context, id transcript.ID, to, from string
 func (c *writing) newestLast(dirs []found) {
 	slices.SortStableFunc(dirs, func(a, b found) int {
 		files := []string{metadataFile, eventsFile, baseConfigFile}
-		return cmp.Or(compareBool(b.archived, a.archived), c.newest(a.store, a.dir, files).Compare(c.newest(b.store, b.dir, files)))
+		return cmp.Or(history.CompareBool(b.archived, a.archived), c.newest(a.store, a.dir, files).Compare(c.newest(b.store, b.dir, files)))
 	})
 }
 
@@ -134,14 +133,9 @@ func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bo
 		return err
 	}
 	defer c.end()
-	all, problems, err := c.readDirs(ctx, store.Live|store.Archived)
+	all, err := c.allDirs(ctx)
 	if err != nil {
 		return err
-	}
-	for _, p := range problems {
-		if p.ID == "" {
-			return &StoreError{Path: p.Path, Err: p.Err}
-		}
 	}
 	before, err := c.readTrash()
 	if err != nil {
@@ -221,15 +215,21 @@ func behind(at time.Time, before []trashed, n number) time.Time {
 	return at
 }
 
-// trash moves a directory to the trash.
+// trash moves a directory to the trash. Who restores what was removed at the same moment removes
+// the directory of the removal once that is empty, so that it may have to be made again.
 func (c *writing) trash(f found, at string) (trashed, error) {
 	parent := path.Join(trashDir, at, path.Dir(f.dir))
-	if err := c.makeDirs(f.store, parent); err != nil {
-		return trashed{}, err
+	for round := 0; ; round++ {
+		to := trashed{found: f}
+		err := c.makeDirs(f.store, parent)
+		if err == nil {
+			to.dir = path.Join(parent, c.freeName(f.store, parent, path.Base(f.dir)))
+			err = c.move(f.store, f.dir, to.dir)
+		}
+		if !errors.Is(err, fs.ErrNotExist) || !c.exists(f.store, f.dir) || round == maxRelists {
+			return to, err
+		}
 	}
-	to := f
-	to.dir = path.Join(parent, c.freeName(f.store, parent, path.Base(f.dir)))
-	return trashed{found: to}, c.move(f.store, f.dir, to.dir)
 }
 
 // tidy removes the directories of a removal that are empty.
@@ -272,7 +272,7 @@ func (c *writing) readTrash() ([]trashed, error) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b trashed) int {
-		return cmp.Or(a.at.Compare(b.at), compareBool(b.archived, a.archived)) // a live copy counts more
+		return cmp.Or(a.at.Compare(b.at), history.CompareBool(b.archived, a.archived)) // a live copy counts more
 	})
 	return all, nil
 }

@@ -6,16 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -209,25 +209,11 @@ func isVanishing(problems []store.Problem) bool {
 // the context ends.
 func (s *session) loadAll(ctx context.Context, look facts.Look, places []place) []store.Conversation {
 	results := make([]store.Conversation, len(places))
-	var next atomic.Int64
-	work := func() {
-		for ctx.Err() == nil {
-			i := int(next.Add(1)) - 1
-			if i >= len(places) {
-				return
-			}
+	parallel.Each(ctx, len(places), func(numbers iter.Seq[int]) {
+		for i := range numbers {
 			results[i] = s.look(look, &places[i])
 		}
-	}
-	// Reading small files waits on the system more than it computes, but more
-	// than a few readers only disturb each other.
-	const maxWorkers = 8
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), maxWorkers, len(places)) - 1 {
-		workers.Go(work)
-	}
-	work()
-	workers.Wait()
+	})
 	return results
 }
 

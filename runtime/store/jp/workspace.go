@@ -41,6 +41,8 @@ type Options struct {
 	Facts *facts.Directory
 }
 
+func (o *Options) env() func(string) string { return (&store.Options{Getenv: o.Getenv}).Env() }
+
 // Workspace is a JP workspace, as a [store.Store]. It holds no open files and is
 // safe for concurrent use.
 type Workspace struct {
@@ -65,10 +67,7 @@ type Workspace struct {
 // Open finds the workspace. The error is a [*store.NoWorkspaceError] where there
 // is none.
 func Open(opts Options) (*Workspace, error) {
-	getenv := opts.Getenv
-	if getenv == nil {
-		getenv = os.Getenv
-	}
+	getenv := opts.env()
 	userData := userDataDir(getenv, runtime.GOOS)
 	start, err := filepath.Abs(opts.Dir)
 	if err != nil {
@@ -97,10 +96,7 @@ func Open(opts Options) (*Workspace, error) {
 // All finds the workspace, where there is one, and those that the user data directory
 // knows of and that are still there, each once and in the order of their roots.
 func All(opts Options) []*Workspace {
-	getenv := opts.Getenv
-	if getenv == nil {
-		getenv = os.Getenv
-	}
+	getenv := opts.env()
 	dirs := []string{opts.Dir}
 	if userData := userDataDir(getenv, runtime.GOOS); userData != "" {
 		parent := filepath.Join(userData, "workspace")

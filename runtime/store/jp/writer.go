@@ -144,14 +144,9 @@ func (c *writing) end() {
 // copies returns the directories that have the name of a conversation. Nobody
 // renames them while its lock is held.
 func (c *writing) copies(ctx context.Context, n number) ([]found, error) {
-	all, problems, err := c.readDirs(ctx, store.Live|store.Archived)
+	all, err := c.allDirs(ctx)
 	if err != nil {
 		return nil, err
-	}
-	for _, p := range problems {
-		if p.ID == "" {
-			return nil, &StoreError{Path: p.Path, Err: p.Err}
-		}
 	}
 	mine := slices.DeleteFunc(slices.Clone(all), func(f found) bool { return f.number != n })
 	if len(mine) == 0 {
@@ -159,6 +154,24 @@ func (c *writing) copies(ctx context.Context, n number) ([]found, error) {
 		return nil, c.notFound(n, places, nil)
 	}
 	return mine, nil
+}
+
+// allDirs returns the directories of all conversations. One that cannot be listed is an error.
+func (c *writing) allDirs(ctx context.Context) ([]found, error) {
+	all, problems, err := c.readDirs(ctx, everywhere)
+	for _, p := range problems {
+		if p.ID == "" && err == nil {
+			err = &StoreError{Path: p.Path, Err: p.Err}
+		}
+	}
+	return all, err
+}
+
+// place returns where a conversation is that has some directories, the live one where it is also
+// archived.
+func (c *writing) place(dirs []found) place {
+	places, _ := c.pair(dirs)
+	return places[0]
 }
 
 // held returns the directories of a conversation whose lock is held, without what
@@ -192,8 +205,7 @@ func (c *writing) find(ctx context.Context, id transcript.ID) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	places, _ := c.pair(all)
-	return places[0], nil
+	return c.place(all), nil
 }
 
 // stagePrefix begins the names of files and directories that are not finished. JP

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -126,7 +128,7 @@ func (d *faultyDisk) syncDir(root *os.Root, name string) error {
 
 // operations are all changes a writer makes, each in its longest form.
 func operations() map[string]func(context.Context, *Writer) error {
-	event := json.RawMessage(`{"timestamp":"2026-06-01 12:00:01.0","type":"chat_request","content":"more"}`)
+	event := NewEvent{At: time.Date(2026, 6, 1, 12, 0, 1, 0, time.UTC), Kind: transcript.KindUser, Text: "more"}
 	all := []transcript.ID{projected, userOnly, external, archived}
 	each := func(change func(context.Context, *Writer, transcript.ID) error) func(context.Context, *Writer) error {
 		return func(ctx context.Context, w *Writer) error {
@@ -424,7 +426,7 @@ func TestReadOnlyProject(t *testing.T) {
 			return err
 		},
 		"append": func(ctx context.Context, w *Writer) error {
-			return w.Append(ctx, projected, json.RawMessage(`{"timestamp":"2026-06-01 12:00:00.0","type":"turn_start"}`))
+			return w.Append(ctx, projected, NewEvent{At: time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC), Kind: transcript.KindTurnStart})
 		},
 		"local": func(ctx context.Context, w *Writer) error {
 			_, _, err := w.SetLocal(ctx, projected, func(bool) bool { return true })
@@ -502,6 +504,41 @@ func TestFailedEditOfArchived(t *testing.T) {
 		}
 		if diff := cmp.Diff(before, f.find(17000000004).Labels); diff != "" {
 			t.Errorf("step %d, %v: live again (-archived +live):\n%s", at, err, diff)
+		}
+	}
+}
+
+// tidyingDisk is one on which another process removes empty directories of the trash, once, just
+// before something is moved there: it has restored what was removed at the same moment.
+type tidyingDisk struct {
+	quickDisk
+	tidied bool
+}
+
+func (d *tidyingDisk) rename(root *os.Root, from, to string) error {
+	if strings.HasPrefix(to, trashDir+"/") && !d.tidied {
+		d.tidied = true
+		for dir := path.Dir(to); dir != trashDir; dir = path.Dir(dir) {
+			if err := root.Remove(dir); err != nil {
+				return err
+			}
+		}
+	}
+	return d.quickDisk.rename(root, from, to)
+}
+
+func TestRemoveWhileTidied(t *testing.T) {
+	t.Parallel()
+	for _, id := range []transcript.ID{projected, archived} {
+		f := newWritten(t)
+		w := f.writer()
+		disk := &tidyingDisk{}
+		w.disk = disk
+		if err := w.Remove(t.Context(), id); err != nil || !disk.tidied {
+			t.Errorf("%s: %v", id, err)
+		}
+		if err := w.Restore(t.Context(), id); err != nil {
+			t.Errorf("%s is not in the trash: %v", id, err)
 		}
 	}
 }

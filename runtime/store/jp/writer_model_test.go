@@ -188,7 +188,7 @@ func change(t *testing.T, rt *rapid.T, w *Writer, id transcript.ID, m modelled) 
 		_, err = w.Unarchive(ctx, id)
 	case "append":
 		m.events++
-		err = w.Append(ctx, id, json.RawMessage(`{"timestamp":"2026-06-01 12:00:01.0","type":"chat_request","content":"more"}`))
+		err = w.Append(ctx, id, NewEvent{At: time.Date(2026, 6, 1, 12, 0, 1, 0, time.UTC), Kind: transcript.KindUser, Text: "more"})
 	case "local":
 		_, _, err = w.SetLocal(ctx, id, func(local bool) bool { return !local })
 	case "remove":

@@ -93,8 +93,7 @@ func writeAsConvtools(base string, count int) error {
 		fmt.Println(id, key)
 		switch i % 4 {
 		case 0:
-			event := fmt.Sprintf(`{"timestamp":"2026-06-01 12:00:01.0","type":"chat_request","content":%q}`, key)
-			err = w.Append(ctx, id, json.RawMessage(event))
+			err = w.Append(ctx, id, NewEvent{At: time.Date(2026, 6, 1, 12, 0, 1, 0, time.UTC), Kind: transcript.KindUser, Text: key})
 			if err == nil {
 				fmt.Println(id, "event", key)
 			}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -63,7 +64,7 @@ func TestOneSyncEach(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)
 	all := []transcript.ID{projected, userOnly, external, archived}
-	event := []byte(`{"timestamp":"2026-06-01 12:00:01.0","type":"chat_request","content":"more"}`)
+	event := NewEvent{At: time.Date(2026, 6, 1, 12, 0, 1, 0, time.UTC), Kind: transcript.KindUser, Text: "more"}
 	steps := []struct {
 		name string
 		do   func(context.Context, *Writer, transcript.ID) error

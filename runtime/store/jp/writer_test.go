@@ -580,18 +580,19 @@ func TestAppend(t *testing.T) {
 	f := newWritten(t)
 	f.write(inProject+"17000000003-odd/events.json", "[]")
 	w := f.writer()
-	added := []json.RawMessage{
-		json.RawMessage(`{"timestamp":"2026-06-01 12:00:00.0","type":"turn_start"}`),
-		json.RawMessage(`{"timestamp":"2026-06-01 12:00:01.0","type":"chat_request","content":"]"}`),
+	at := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	added := []NewEvent{
+		{At: at, Kind: transcript.KindTurnStart, Metadata: map[string]any{"x": 1}},
+		{At: at.Add(time.Second), Kind: transcript.KindUser, Text: "]"},
 	}
 	text := `  {
     "timestamp": "2026-06-01 12:00:00.0",
     "type": "turn_start"
   },
   {
+    "content": "]",
     "timestamp": "2026-06-01 12:00:01.0",
-    "type": "chat_request",
-    "content": "]"
+    "type": "chat_request"
   }
 ]
 `
@@ -611,19 +612,17 @@ func TestAppend(t *testing.T) {
 	if f.read(inProject+"17000000001-odd/events.json") != f.read(inUser+"17000000001-odd/events.json") {
 		t.Error("the copies differ")
 	}
-	for _, bad := range []string{
-		"", "null", "[]", "{}", `{"type":"x"}`, `{"timestamp":"2026-06-01 12:00:00.0"}`, `{"timestamp":"soon","type":"x"}`,
-		`{"timestamp":"2026-06-01 12:00:00.0","type":"turn_start","x":1}`,
-		`{"timestamp":"2026-06-01 12:00:00.0","type":"chat_request"}`,
-		`{"timestamp":"2026-06-01 12:00:00.0","type":"chat_response"}`,
-		`{"timestamp":"2026-06-01 12:00:00.0","type":"chat_response","message":1}`,
-		`{"timestamp":"2026-06-01 12:00:00.0","type":"chat_response","message":"a","data":1}`,
-		`{"timestamp":"2026-06-01 12:00:00.0","type":"tool_call_response","id":"1","content":"","is_error":0}`,
-		`{"timestamp":"2026-06-01 12:00:00.0","type":"compaction","from_turn":-1,"to_turn":0}`,
+	before := f.events(f.find(17000000001))
+	for _, bad := range []NewEvent{
+		{},
+		{At: at},
+		{Kind: transcript.KindUser, Text: "a"},
+		{At: at, Kind: transcript.KindCompaction},
+		{At: at, Kind: transcript.KindToolCall, Arguments: json.RawMessage(`[]`)},
+		{At: at, Kind: transcript.KindToolCall, Arguments: json.RawMessage(`{`)},
 	} {
-		var event *BadEventError
-		if err := w.Append(t.Context(), projected, json.RawMessage(bad)); !errors.As(err, &event) {
-			t.Errorf("%s: %v", bad, err)
+		if err := w.Append(t.Context(), projected, added[0], bad); err == nil || f.events(f.find(17000000001)) != before {
+			t.Errorf("%+v is added: %v", bad, err)
 		}
 	}
 	f.write(inUser+"17000000002-odd/events.json", oddEvents[:90])

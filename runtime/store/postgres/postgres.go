@@ -124,6 +124,14 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s (SQLSTATE %s)", e.Reason, e.Code)
 }
 
+// ForModel is what a model is told: what a server says may have names in it.
+func (e *Error) ForModel() string {
+	if e.Code == "" {
+		return "the connection to the server failed"
+	}
+	return fmt.Sprintf("the server has refused it (SQLSTATE %s)", e.Code)
+}
+
 // failure returns why something failed. What the driver says has the names in the URL, and
 // an error of its holds all of it: neither goes on from here.
 func (s *server) failure(ctx context.Context, err error) error {

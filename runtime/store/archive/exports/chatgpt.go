@@ -2,6 +2,7 @@ package exports
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"math"
 	"strconv"
@@ -10,8 +11,8 @@ import (
 
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/internal/chatgptcontent"
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -24,32 +25,15 @@ var (
 // chatGPT reads a conversation of a ChatGPT export, which is a JSON object that a cursor
 // has walked.
 func chatGPT(raw []byte, into *archive.Conversation) error {
-	var id, current string
-	var mapping []byte
+	var native, id, title, created, updated, current, mapping []byte
 	*into = archive.Conversation{Kind: ChatGPT, Messages: into.Messages[:0]}
-	for m := range jsontext.Members(raw) {
-		switch string(m.Key) {
-		case "conversation_id":
-			into.Native = stringOf(m.Value)
-		case "id":
-			id = stringOf(m.Value)
-		case "title":
-			into.Title = stringOf(m.Value)
-		case "create_time":
-			into.Created = secondsOf(m.Value)
-		case "update_time":
-			into.Updated = secondsOf(m.Value)
-		case "is_archived":
-			into.Archived = string(m.Value) == "true"
-		case "current_node":
-			current = stringOf(m.Value)
-		case "mapping":
-			mapping = m.Value
-		}
-	}
-	if into.Native == "" {
-		into.Native = id
-	}
+	jsontext.Read(raw,
+		jsontext.Value("conversation_id", &native), jsontext.Value("id", &id), jsontext.Value("title", &title),
+		jsontext.Value("create_time", &created), jsontext.Value("update_time", &updated), jsontext.Is("is_archived", &into.Archived),
+		jsontext.Value("current_node", &current), jsontext.Value("mapping", &mapping),
+	)
+	into.Native, into.Title = cmp.Or(stringOf(native), stringOf(id)), stringOf(title)
+	into.Created, into.Updated = secondsOf(created), secondsOf(updated)
 	switch {
 	case into.Native == "":
 		return errNoID
@@ -63,7 +47,7 @@ func chatGPT(raw []byte, into *archive.Conversation) error {
 		}
 		nodes = append(nodes, chatGPTNode(m))
 	}
-	places, active := order(nodes, current)
+	places, active := order(nodes, stringOf(current))
 	for _, at := range places {
 		if nodes[at].message != nil {
 			appendChatGPT(into, nodes[at].message, active[at])
@@ -75,18 +59,11 @@ func chatGPT(raw []byte, into *archive.Conversation) error {
 // chatGPTNode reads a member of a mapping. Its key is its id: the one inside repeats it.
 func chatGPTNode(m jsontext.Member) node {
 	n := node{id: recorded.Unescape(m.Key)}
-	for x := range jsontext.Members(m.Value) {
-		switch string(x.Key) {
-		case "parent":
-			n.parent = stringOf(x.Value)
-		case "children":
-			n.children = x.Value
-		case "message":
-			if x.Value[0] == '{' {
-				n.message = x.Value
-				n.time = memberTime(x.Value, "create_time")
-			}
-		}
+	var parent, message []byte
+	jsontext.Read(m.Value, jsontext.Value("parent", &parent), jsontext.Value("children", &n.children), jsontext.Value("message", &message))
+	n.parent = stringOf(parent)
+	if len(message) > 0 && message[0] == '{' {
+		n.message, n.time = message, secondsOf(jsontext.Get(message, "create_time"))
 	}
 	return n
 }
@@ -94,37 +71,18 @@ func chatGPTNode(m jsontext.Member) node {
 // appendChatGPT appends a message, unless there is no text in it.
 func appendChatGPT(into *archive.Conversation, raw []byte, active bool) {
 	m := archive.Message{Active: active}
-	var role, author, recipient, contentType string
+	var id, author, created, recipient, content, metadata, attachments, references []byte
 	var hidden bool
-	var attachments, references []byte
-	var pieces []recorded.Piece
-	for x := range jsontext.Members(raw) {
-		switch string(x.Key) {
-		case "id":
-			m.Native = stringOf(x.Value)
-		case "author":
-			role, author = memberText(x.Value, "role"), memberText(x.Value, "name")
-		case "create_time":
-			m.Time = secondsOf(x.Value)
-		case "recipient":
-			recipient = stringOf(x.Value)
-		case "content":
-			var raw []byte
-			pieces, raw = chatgptcontent.AppendContent(nil, x.Value)
-			contentType = recorded.Unescape(raw)
-		case "metadata":
-			for y := range jsontext.Members(x.Value) {
-				switch string(y.Key) {
-				case "is_visually_hidden_from_conversation":
-					hidden = string(y.Value) == "true"
-				case "attachments":
-					attachments = y.Value
-				case "content_references":
-					references = y.Value
-				}
-			}
-		}
-	}
+	jsontext.Read(raw,
+		jsontext.Value("id", &id), jsontext.Value("author", &author), jsontext.Value("create_time", &created),
+		jsontext.Value("recipient", &recipient), jsontext.Value("content", &content), jsontext.Value("metadata", &metadata),
+	)
+	jsontext.Read(metadata,
+		jsontext.Is("is_visually_hidden_from_conversation", &hidden),
+		jsontext.Value("attachments", &attachments), jsontext.Value("content_references", &references),
+	)
+	m.Native, m.Time = stringOf(id), secondsOf(created)
+	pieces, contentType := chatgptcontent.AppendContent(nil, content)
 	m.Text = resolved(join(pieces), references)
 	for file := range jsontext.Elements(attachments) {
 		if name := memberText(file, "name"); name != "" {
@@ -134,7 +92,7 @@ func appendChatGPT(into *archive.Conversation, raw []byte, active bool) {
 	if len(m.Text) == 0 {
 		return
 	}
-	m.Kind, m.Name = chatGPTKind(role, author, recipient, contentType, hidden)
+	m.Kind, m.Name = chatGPTKind(memberText(author, "role"), memberText(author, "name"), stringOf(recipient), recorded.Unescape(contentType), hidden)
 	into.Messages = append(into.Messages, m)
 }
 
@@ -227,27 +185,14 @@ func kindOf(role string) (kind transcript.Kind, name string) {
 
 // stringOf returns the text of a JSON string; "" for any other value.
 func stringOf(raw []byte) string {
-	text, ok := jsontext.Unquote(raw)
-	if !ok {
-		return ""
-	}
+	text, _ := jsontext.Unquote(raw)
 	return recorded.Unescape(text)
 }
 
-// member returns a member of an object, or nil.
-func member(raw []byte, name string) []byte {
-	var found []byte
-	for m := range jsontext.Members(raw) {
-		if string(m.Key) == name {
-			found = m.Value
-		}
-	}
-	return found
+// memberText returns the text of a member of an object; "" where it is no string.
+func memberText(raw []byte, name string) string {
+	return recorded.Unescape(jsontext.GetText(raw, name))
 }
-
-func memberText(raw []byte, name string) string { return stringOf(member(raw, name)) }
-
-func memberTime(raw []byte, name string) time.Time { return secondsOf(member(raw, name)) }
 
 // secondsOf returns the time that a JSON number of seconds since 1970 is, or zero.
 func secondsOf(raw []byte) time.Time {

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/archive"
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -15,20 +15,12 @@ var errNoMessages = errors.New("its messages are no array")
 // head reads what Claude.ai and Letta say of a conversation beside its messages, and returns
 // those; id and messages are the names of their members.
 func head(into *archive.Conversation, raw []byte, id, messages string) (list []byte) {
-	for m := range jsontext.Members(raw) {
-		switch string(m.Key) {
-		case id:
-			into.Native = stringOf(m.Value)
-		case "name":
-			into.Title = stringOf(m.Value)
-		case "created_at":
-			into.Created = stampOf(m.Value)
-		case "updated_at":
-			into.Updated = stampOf(m.Value)
-		case messages:
-			list = m.Value
-		}
-	}
+	var native, title, created, updated []byte
+	jsontext.Read(raw,
+		jsontext.Value(id, &native), jsontext.Value("name", &title), jsontext.Value("created_at", &created),
+		jsontext.Value("updated_at", &updated), jsontext.Value(messages, &list),
+	)
+	into.Native, into.Title, into.Created, into.Updated = stringOf(native), stringOf(title), stampOf(created), stampOf(updated)
 	return list
 }
 
@@ -58,15 +50,10 @@ func claude(raw []byte, into *archive.Conversation) error {
 			return errTooMany
 		}
 		n := node{message: element, parent: before}
-		for x := range jsontext.Members(element) {
-			switch string(x.Key) {
-			case "uuid":
-				n.id = stringOf(x.Value)
-			case "parent_message_uuid":
-				n.parent = stringOf(x.Value)
-			case "created_at":
-				n.time = stampOf(x.Value)
-			}
+		var id, parent, created []byte
+		jsontext.Read(element, jsontext.Value("uuid", &id), jsontext.Value("parent_message_uuid", &parent), jsontext.Value("created_at", &created))
+		if n.id, n.time = stringOf(id), stampOf(created); parent != nil {
+			n.parent = stringOf(parent)
 		}
 		before = n.id
 		nodes = append(nodes, n)
@@ -80,23 +67,12 @@ func claude(raw []byte, into *archive.Conversation) error {
 
 // appendClaude appends what a message consists of, unless there is no text in it.
 func appendClaude(into *archive.Conversation, n *node, active bool) {
-	var role string
-	var text, content, attachments, files []byte
-	for x := range jsontext.Members(n.message) {
-		switch string(x.Key) {
-		case "sender":
-			role = stringOf(x.Value)
-		case "text":
-			text = x.Value
-		case "content":
-			content = x.Value
-		case "attachments":
-			attachments = x.Value
-		case "files":
-			files = x.Value
-		}
-	}
-	kind, name := kindOf(role)
+	var sender, text, content, attachments, files []byte
+	jsontext.Read(n.message,
+		jsontext.Value("sender", &sender), jsontext.Value("text", &text), jsontext.Value("content", &content),
+		jsontext.Value("attachments", &attachments), jsontext.Value("files", &files),
+	)
+	kind, name := kindOf(stringOf(sender))
 	add := func(kind transcript.Kind, name string, text []byte) {
 		if len(text) == 0 {
 			return
@@ -131,11 +107,11 @@ func addBlock(block []byte, kind transcript.Kind, name string, add func(transcri
 		add(transcript.KindReasoning, "", []byte(memberText(block, "thinking")))
 	case "tool_use":
 		w := jsontext.Writer{Indent: true}
-		if input := member(block, "input"); input != nil {
+		if input := jsontext.Get(block, "input"); input != nil {
 			add(transcript.KindToolCall, memberText(block, "name"), w.Append(nil, input))
 		}
 	case "tool_result":
-		add(transcript.KindToolResult, memberText(block, "name"), join(appendTexts(nil, member(block, "content"))))
+		add(transcript.KindToolResult, memberText(block, "name"), join(appendTexts(nil, jsontext.Get(block, "content"))))
 	default:
 		add(kind, name, join(appendTexts(nil, block)))
 	}

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/convtools/convtools/runtime/store/archive"
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -30,7 +30,7 @@ func letta(raw []byte, into *archive.Conversation) error {
 
 // lettaAgents are the agents of an agent file. In the first version the file is the agent.
 func lettaAgents(raw []byte) [][]byte {
-	agents := member(raw, "agents")
+	agents := jsontext.Get(raw, "agents")
 	if agents == nil {
 		return [][]byte{raw}
 	}
@@ -44,28 +44,16 @@ func lettaAgents(raw []byte) [][]byte {
 // appendLetta appends what a message consists of, unless there is no text in it.
 func appendLetta(into *archive.Conversation, raw []byte) {
 	m := archive.Message{Active: true}
-	var role string
-	var content, calls []byte
-	for x := range jsontext.Members(raw) {
-		switch string(x.Key) {
-		case "id":
-			m.Native = stringOf(x.Value)
-		case "role":
-			role = stringOf(x.Value)
-		case "created_at":
-			m.Time = stampOf(x.Value)
-		case "name":
-			m.Name = stringOf(x.Value)
-		case "content", "text":
-			if content == nil || string(content) == "null" {
-				content = x.Value
-			}
-		case "tool_calls":
-			calls = x.Value
-		}
+	var id, role, created, tool, content, text, calls []byte
+	jsontext.Read(raw,
+		jsontext.Value("id", &id), jsontext.Value("role", &role), jsontext.Value("created_at", &created), jsontext.Value("name", &tool),
+		jsontext.Value("content", &content), jsontext.Value("text", &text), jsontext.Value("tool_calls", &calls),
+	)
+	if content == nil || string(content) == "null" {
+		content = text
 	}
-	tool := m.Name
-	m.Kind, m.Name = kindOf(role)
+	m.Native, m.Time = stringOf(id), stampOf(created)
+	m.Kind, m.Name = kindOf(stringOf(role))
 	add := func(kind transcript.Kind, name string, text []byte) {
 		if len(text) > 0 {
 			m := m
@@ -77,17 +65,17 @@ func appendLetta(into *archive.Conversation, raw []byte) {
 	for range jsontext.Elements(calls) {
 		isCalling = true
 	}
-	text := join(appendTexts(nil, content))
+	said := join(appendTexts(nil, content))
 	switch {
 	case m.Kind == transcript.KindUser:
-		kind, text := lettaUser(text)
+		kind, text := lettaUser(said)
 		add(kind, "", text)
 	case m.Kind == transcript.KindToolResult:
-		add(m.Kind, tool, text)
+		add(m.Kind, stringOf(tool), said)
 	case m.Kind == transcript.KindAssistant && isCalling:
-		add(transcript.KindReasoning, "", text) // what is said is in a call
+		add(transcript.KindReasoning, "", said) // what is said is in a call
 	default:
-		add(m.Kind, m.Name, text)
+		add(m.Kind, m.Name, said)
 	}
 	for call := range jsontext.Elements(calls) {
 		name, arguments := lettaCall(call)
@@ -101,10 +89,10 @@ func appendLetta(into *archive.Conversation, raw []byte) {
 
 // lettaCall returns the name of a called tool, and its arguments.
 func lettaCall(raw []byte) (name string, arguments []byte) {
-	if function := member(raw, "function"); function != nil {
+	if function := jsontext.Get(raw, "function"); function != nil {
 		raw = function
 	}
-	value := member(raw, "arguments")
+	value := jsontext.Get(raw, "arguments")
 	if text, ok := jsontext.Unquote(value); ok {
 		return memberText(raw, "name"), []byte(recorded.Unescape(text))
 	}

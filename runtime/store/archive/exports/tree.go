@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
 // node is a node of the tree that the messages of a conversation are: who edits a message

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
 // values reads the elements of a document that is a JSON array, or else its values, such as

@@ -10,8 +10,8 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
 // AppendParts appends the text of a JSON array of parts, and reports whether raw is one.

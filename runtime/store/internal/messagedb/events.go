@@ -69,7 +69,7 @@ func (r *record) version(ctx context.Context) (string, error) {
 		err := m.scan(rows)
 		sum.add(&m)
 		return err
-	}, func(f *Form) string { return f.Messages }, r.info.key, rowsOf{now[0]})
+	}, func(f *Form) string { return f.Messages }, d.messagesOf(now[0])...)
 	if err != nil {
 		return "", err
 	}
@@ -121,18 +121,18 @@ func (m *message) scan(rows interface{ Scan(...any) error }) error {
 
 // events reads the messages of a conversation. It implements [store.Events].
 type events struct {
-	record  *record
-	buffer  *store.Buffer
-	rows    Rows // nil where they are not open
-	form    *Form
-	read    int // rows
-	stream  recorded.Stream
-	turn    int
-	begun   bool // the turn has a message of the user
-	skipped int
-	digest  *digest // of the rows; nil where the database has a version
-	err     error
-	closed  bool
+	record   *record
+	buffer   *store.Buffer
+	rows     Rows // nil where they are not open
+	form     *Form
+	read     int // rows
+	stream   recorded.Stream
+	turn     int
+	begun    bool // the turn has a message of the user
+	tooLarge int
+	digest   *digest // of the rows; nil where the database has a version
+	err      error
+	closed   bool
 }
 
 // open begins to read rows, those that were read already left out.
@@ -142,7 +142,7 @@ func (e *events) open(ctx context.Context) error {
 			return f.Messages
 		}
 		return f.Messages + fmt.Sprintf(" LIMIT -1 OFFSET %d", e.read)
-	}, e.record.info.key, rowsOf{e.record.info})
+	}, e.record.info.database.messagesOf(e.record.info)...)
 	if err == nil {
 		e.rows, e.form = rows, form
 	}
@@ -180,7 +180,7 @@ func (e *events) put(ctx context.Context) error {
 		e.digest.add(&m)
 	}
 	if m.size > MaxMessage {
-		e.skipped++
+		e.tooLarge++
 		return nil
 	}
 	if err := e.buffer.Reserve(ctx, max(len(m.content), jsonl.Chunk)); err != nil {
@@ -251,7 +251,7 @@ func (e *events) Err() error {
 
 // Totals implements [store.Events].
 func (e *events) Totals() store.Totals {
-	t := store.Totals{Turns: e.turn, Skipped: e.skipped}
+	t := store.Totals{Turns: e.turn, Skipped: e.tooLarge, TooLarge: e.tooLarge}
 	if e.err != nil {
 		t.Uncounted = e.err
 		return t
@@ -263,7 +263,7 @@ func (e *events) Totals() store.Totals {
 // Restart implements [store.Events].
 func (e *events) Restart() {
 	e.rest()
-	e.read, e.turn, e.begun, e.skipped, e.err = 0, 0, false, 0, nil
+	e.read, e.turn, e.begun, e.tooLarge, e.err = 0, 0, false, 0, nil
 	e.stream.Reset()
 	if e.digest = nil; e.record.IsDigested() {
 		e.digest = digestOf(e.record.info)

@@ -20,6 +20,14 @@ type groups struct {
 // conversation where [Form.Groups] has the query ask for them, and else for nothing.
 type rowsOf struct{ *info }
 
+// messagesOf returns the arguments of [Form.Messages].
+func (d *database) messagesOf(i *info) []any {
+	if _, ok := d.Shared.(sqlite); ok {
+		return []any{i.key, rowsOf{i}}
+	}
+	return []any{i.key}
+}
+
 // arguments returns the arguments of a query, with what they stand for.
 func (f *Form) arguments(ctx context.Context, db *sqlitefile.DB, args []any) ([]any, error) {
 	last := len(args) - 1

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/text"
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 

@@ -70,10 +70,18 @@ var (
 	// error.
 	ErrStop = errors.New("stop")
 	// ErrNotDatabase is the error for what is no database.
-	ErrNotDatabase = errors.New("it is no SQLite database")
+	ErrNotDatabase error = stateError("it is no SQLite database")
 	// ErrCorrupt is wrapped by the error for a damaged database.
-	ErrCorrupt = errors.New("it is damaged")
+	ErrCorrupt error = stateError("it is damaged")
 )
+
+// stateError is an error about a database that names nothing in it.
+type stateError string
+
+func (e stateError) Error() string { return string(e) }
+
+// ForModel is what a model is told.
+func (e stateError) ForModel() string { return string(e) }
 
 // Each calls row for each row of the result of a query, until that returns an error. A
 // query is prepared once: what differs between calls belongs into args.

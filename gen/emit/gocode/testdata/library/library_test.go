@@ -205,7 +205,8 @@ func TestArgs(t *testing.T) {
 func TestEnvelope(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
-	e := NewFindEnvelope(FindParams{Limit: 5, Page: new(2), Scopes: []string{"text", "index"}})
+	e := NewFindEnvelope(FindParams{Limit: 5})
+	e.Page, e.ScopeList = 2, "text,index"
 	e.Hits, e.Truncated = 3, true
 	e.Books = []FindBook{
 		{
@@ -263,7 +264,7 @@ func TestEnvelope(t *testing.T) {
 	if got := string(empty.Bytes()); got != `<library_ping untrusted="true"/>` {
 		t.Errorf("empty envelope: %s", got)
 	}
-	lent := NewFindEnvelope(FindParams{Lent: new(false)})
+	lent := FindEnvelope{Lent: new(false)}
 	if got := string(lent.Bytes()); got != `<library_find version="1" hits="0" limit="0" lent="false" scopes="" untrusted="true"/>` {
 		t.Errorf("nullable attribute: %s", got)
 	}
@@ -287,7 +288,7 @@ type librarian struct{ err error }
 
 func (l librarian) Find(_ context.Context, call contract.Call, p FindParams) (*FindEnvelope, error) {
 	e := NewFindEnvelope(p)
-	e.Notes = call.Notes
+	e.ScopeList, e.Notes = strings.Join(p.Scopes, ","), call.Notes
 	return &e, l.err
 }
 

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
 // ErrNoTimestamp is the error of an event without a timestamp, which is one that

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/convtools/convtools/runtime/store/internal/jsontext"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -275,10 +275,7 @@ func (e *Event) classify() transcript.Kind {
 	if !ok {
 		return transcript.KindUnknown
 	}
-	kind, ok := kindOf(name)
-	if !ok && jsontext.HasEscape(name) {
-		kind, _ = kindOf(withoutEscapes(name))
-	}
+	kind := kindOf(name)
 	if kind != transcript.KindAssistant {
 		return kind
 	}
@@ -294,13 +291,13 @@ func (e *Event) classify() transcript.Kind {
 	return transcript.KindAssistant
 }
 
-func kindOf(name []byte) (transcript.Kind, bool) {
+func kindOf(name []byte) transcript.Kind {
 	for kind, recorded := range kindTypes {
-		if recorded != "" && string(name) == recorded {
-			return transcript.Kind(kind), true
+		if recorded != "" && jsontext.KeyIs(name, recorded) {
+			return transcript.Kind(kind)
 		}
 	}
-	return transcript.KindUnknown, false
+	return transcript.KindUnknown
 }
 
 // kindTypes are the recorded types, by the kind they stand for by themselves.
@@ -316,38 +313,20 @@ var kindTypes = [...]string{
 	transcript.KindCompaction:      "compaction",
 }
 
+// fieldNames are the keys of the fields.
+var fieldNames = [numFields]string{
+	FieldType: "type", FieldTimestamp: "timestamp", FieldMetadata: "metadata", FieldContent: "content", FieldMessage: "message",
+	FieldReasoning: "reasoning", FieldData: "data", FieldID: "id", FieldName: "name", FieldArguments: "arguments",
+	FieldIsError: "is_error", FieldQuestion: "question", FieldAnswer: "answer",
+}
+
 // fieldOf finds the field of a key as it stands between its quotes.
 func fieldOf(key []byte) (Field, bool) {
-	switch string(key) {
-	case "type":
-		return FieldType, true
-	case "timestamp":
-		return FieldTimestamp, true
-	case "metadata":
-		return FieldMetadata, true
-	case "content":
-		return FieldContent, true
-	case "message":
-		return FieldMessage, true
-	case "reasoning":
-		return FieldReasoning, true
-	case "data":
-		return FieldData, true
-	case "id":
-		return FieldID, true
-	case "name":
-		return FieldName, true
-	case "arguments":
-		return FieldArguments, true
-	case "is_error":
-		return FieldIsError, true
-	case "question":
-		return FieldQuestion, true
-	case "answer":
-		return FieldAnswer, true
-	}
-	if jsontext.HasEscape(key) {
-		return fieldOf(withoutEscapes(key))
+	escaped := jsontext.HasEscape(key)
+	for f, name := range fieldNames {
+		if string(key) == name || escaped && jsontext.KeyIs(key, name) {
+			return Field(f), true
+		}
 	}
 	return 0, false
 }

@@ -1,0 +1,105 @@
+package jp
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// NewEvent is an event that is to be added to a conversation.
+type NewEvent struct {
+	At   time.Time
+	Kind transcript.Kind // a turn start, or what a user, an assistant or a tool says
+	Text string
+	// Name and CallID are those of a tool call, and CallID that of its result.
+	Name, CallID string
+	Arguments    json.RawMessage // of a tool call, an object
+	Failed       bool            // a result
+	// Metadata is what JP keeps with the event, and shows to nobody. A turn start has none.
+	Metadata map[string]any
+}
+
+// layEvents returns events as they stand between the brackets of a file.
+func layEvents(events []NewEvent) ([]byte, error) {
+	var all bytes.Buffer
+	for i, e := range events {
+		if i > 0 {
+			all.WriteByte(',')
+		}
+		all.WriteString("\n  ")
+		fields, err := e.fields()
+		if err == nil {
+			encoder := json.NewEncoder(&all)
+			encoder.SetEscapeHTML(false)
+			encoder.SetIndent("  ", "  ")
+			err = encoder.Encode(fields)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("event %d: %w", i, err)
+		}
+		all.Truncate(all.Len() - 1) // the line feed of the encoder
+	}
+	return all.Bytes(), nil
+}
+
+// fields returns the members of the event as JP stores it: without one of them it would load
+// nothing of the conversation.
+func (e NewEvent) fields() (map[string]any, error) {
+	if e.At.IsZero() {
+		return nil, errors.New("it has no time")
+	}
+	fields := map[string]any{"timestamp": formatTimestamp(e.At)}
+	switch e.Kind {
+	case transcript.KindTurnStart:
+		fields["type"] = "turn_start"
+		return fields, nil
+	case transcript.KindUser:
+		fields["type"], fields["content"] = "chat_request", e.Text
+	case transcript.KindAssistant:
+		fields["type"], fields["message"] = "chat_response", e.Text
+	case transcript.KindToolCall:
+		arguments := map[string]any{}
+		if len(e.Arguments) > 0 {
+			decoder := json.NewDecoder(bytes.NewReader(e.Arguments))
+			decoder.UseNumber()
+			if err := decoder.Decode(&arguments); err != nil {
+				return nil, fmt.Errorf("the arguments of a call: %w", err)
+			}
+		}
+		fields["type"], fields["id"], fields["name"], fields["arguments"] = "tool_call_request", e.CallID, e.Name, encodeTexts(arguments)
+	case transcript.KindToolResult:
+		fields["type"], fields["id"], fields["content"], fields["is_error"] = "tool_call_response", e.CallID, encodeTexts(e.Text), e.Failed
+	default:
+		return nil, fmt.Errorf("an event of the kind %d cannot be added", e.Kind)
+	}
+	if len(e.Metadata) > 0 {
+		fields["metadata"] = encodeTexts(e.Metadata)
+	}
+	return fields, nil
+}
+
+// encodeTexts returns a JSON value with each text in it as JP stores it: in base64, but for keys.
+func encodeTexts(value any) any {
+	switch value := value.(type) {
+	case string:
+		return base64.StdEncoding.EncodeToString([]byte(value))
+	case map[string]any:
+		encoded := make(map[string]any, len(value))
+		for key, v := range value {
+			encoded[key] = encodeTexts(v)
+		}
+		return encoded
+	case []any:
+		encoded := make([]any, len(value))
+		for i, v := range value {
+			encoded[i] = encodeTexts(v)
+		}
+		return encoded
+	}
+	return value
+}
