@@ -105,7 +105,7 @@ func (e *events) Grown() (*recorded.Grown, bool) {
 		}
 		e.tree = nil
 	}
-	return &recorded.Grown{File: e.file, Size: e.size, Read: &e.read, Buffer: e.buffer}, true
+	return &recorded.Grown{File: e.file, Read: &e.read, Buffer: e.buffer}, true
 }
 
 // Walk implements [recorded.Growing].

@@ -16,10 +16,15 @@ type trail struct {
 	free bool     // nothing that a person said is behind the message at the tip, or before it
 }
 
-// shortKey is a part of a key, which is different for others all the same.
+// shortKey stands for a key in half the room.
 type shortKey [8]byte
 
-func (k key) short() shortKey { return shortKey(k[len(k)-len(shortKey{}):]) }
+func (k key) short() (s shortKey) {
+	for i, b := range k {
+		s[i%len(s)] ^= b
+	}
+	return s
+}
 
 // add adds a record, and reports whether it leaves alone what is there.
 func (p *trail) add(n *node) bool {

@@ -318,7 +318,7 @@ func (e *events) Grown() (*recorded.Grown, bool) {
 	if len(e.sections) > 1 || part.file.compressed || len(part.dropped) > 0 || m.base.thread != "" || m.original() != "" {
 		return nil, false
 	}
-	return &recorded.Grown{File: part.file, Size: part.file.size, Read: &e.offset, Buffer: e.buffer}, true
+	return &recorded.Grown{File: part.file, Read: &e.offset, Buffer: e.buffer}, true
 }
 
 // Walk implements [recorded.Growing].

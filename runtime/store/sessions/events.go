@@ -164,7 +164,7 @@ func (e *events) Rewind() {
 
 // Grown implements [recorded.Growing].
 func (e *events) Grown() (*recorded.Grown, bool) {
-	return &recorded.Grown{File: e.file, Size: e.size, Read: &e.offset, Buffer: e.buffer}, true
+	return &recorded.Grown{File: e.file, Read: &e.offset, Buffer: e.buffer}, true
 }
 
 // Walk implements [recorded.Growing].

@@ -40,7 +40,6 @@ type Growing interface {
 // Grown is a file of a [Growing] script.
 type Grown struct {
 	File   io.ReaderAt
-	Size   int64
 	Read   *int64 // bytes: whole lines
 	Buffer *store.Buffer
 }
@@ -164,7 +163,7 @@ func (e *Events) Resume(ctx context.Context, data []byte) bool {
 func (e *Events) resume(ctx context.Context, script Growing, data []byte) bool {
 	f, ok := script.Grown()
 	var m mark
-	if !ok || !facts.Decode(data, func(c *facts.Coder) { e.walk(c, &m, script) }) || m.read < 0 || m.read > f.Size {
+	if !ok || !facts.Decode(data, func(c *facts.Coder) { e.walk(c, &m, script) }) {
 		return false
 	}
 	sum, err := jsonl.Sum(ctx, f.File, 0, 0, m.read, f.Buffer)

@@ -5,6 +5,7 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -100,6 +101,51 @@ func digested(ctx context.Context, c store.Conversation, events store.Events) er
 		err = fmt.Errorf("%s has the version %s, and its events %s", c.ID, version, read)
 	}
 	return err
+}
+
+// Resumed reads a conversation to its end, has it grow, and goes on behind what was read, where
+// that can be. It reports whether it could: what was read in all is what there is then.
+func Resumed(t testing.TB, find func() store.Conversation, grow func()) bool {
+	t.Helper()
+	before, mark, _, _ := resume(t, find(), nil)
+	if mark == nil {
+		grow()
+		return false
+	}
+	grow()
+	behind, mark, totals, resumed := resume(t, find(), mark)
+	whole, wholeMark, wholeTotals, _ := resume(t, find(), nil)
+	if !resumed {
+		before = ""
+	}
+	if before+behind != whole || totals != wholeTotals {
+		t.Errorf("resumed %t: %+v\n%s\nbehind\n%s\nwant %+v\n%s", resumed, totals, behind, before, wholeTotals, whole)
+	}
+	if !bytes.Equal(mark, wholeMark) {
+		t.Errorf("resumed %t: the mark %q, want %q", resumed, mark, wholeMark)
+	}
+	return resumed
+}
+
+// resume reads what a conversation has behind a mark, or all where it cannot.
+func resume(t testing.TB, c store.Conversation, behind []byte) (text string, mark []byte, totals store.Totals, resumed bool) {
+	t.Helper()
+	events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Close()
+	resumable := events.(store.Resumable)
+	if behind != nil {
+		resumed = resumable.Resume(t.Context(), behind)
+	}
+	for events.Next(t.Context()) {
+		text += Describe(events.Event())
+	}
+	if events.Err() != nil {
+		t.Fatal(events.Err())
+	}
+	return text, resumable.Mark(t.Context()), events.Totals(), resumed
 }
 
 // Describe returns the line for an event.
