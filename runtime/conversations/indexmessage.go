@@ -175,7 +175,7 @@ func (r *reading) walk(c *facts.Coder, events *string) {
 
 // maxMark is the largest mark that is kept, in bytes: to read it is to take much less than the
 // conversation.
-const maxMark = 64 << 10
+const maxMark = 1 << 20
 
 // mark returns what resume needs behind all events; nil where it could not go on.
 func (r *reading) mark(ctx context.Context, events store.Events) []byte {
