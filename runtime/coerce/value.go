@@ -10,16 +10,12 @@ import (
 // Together returns those of names that are members, where there are more than
 // one, and nil otherwise.
 func (o Object) Together(names ...string) []string {
-	var given []string
-	for _, name := range names {
-		if _, ok := o.Get(name); ok {
-			given = append(given, name)
-		}
+	isMember := func(name string) bool { return o.Any(name) }
+	first := slices.IndexFunc(names, isMember)
+	if first < 0 || !slices.ContainsFunc(names[first+1:], isMember) {
+		return nil // what is usual costs nothing
 	}
-	if len(given) < 2 {
-		return nil
-	}
-	return given
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !isMember(name) })
 }
 
 // Any reports whether one of names, or more, are members.
