@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/gen/diagprint"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/gen/plan"
@@ -188,5 +189,5 @@ func annotateChanges(w io.Writer, changes []lock.Change) error {
 		}
 		list = append(list, diag.Diagnostic{Rule: c.Rule.ID, Severity: severity, Message: c.Subject + ": " + c.Detail, Hint: c.Rule.Says})
 	}
-	return diag.GitHub(w, list)
+	return diagprint.GitHub(w, list)
 }

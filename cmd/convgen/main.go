@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/gen/check"
+	"github.com/convtools/convtools/gen/diagprint"
 	"github.com/convtools/convtools/gen/emit/editor"
 	"github.com/convtools/convtools/gen/explain"
 	"github.com/convtools/convtools/gen/lock"
@@ -128,10 +129,10 @@ type options struct {
 // printers are the values of -format.
 func printers() map[string]func(io.Writer, diag.List, func(string) []byte) error {
 	return map[string]func(io.Writer, diag.List, func(string) []byte) error{
-		"text":   diag.Text,
-		"json":   func(w io.Writer, l diag.List, _ func(string) []byte) error { return diag.JSON(w, l) },
-		"github": func(w io.Writer, l diag.List, _ func(string) []byte) error { return diag.GitHub(w, l) },
-		"sarif":  func(w io.Writer, l diag.List, _ func(string) []byte) error { return diag.SARIF(w, "convgen", l) },
+		"text":   diagprint.Text,
+		"json":   func(w io.Writer, l diag.List, _ func(string) []byte) error { return diagprint.JSON(w, l) },
+		"github": func(w io.Writer, l diag.List, _ func(string) []byte) error { return diagprint.GitHub(w, l) },
+		"sarif":  func(w io.Writer, l diag.List, _ func(string) []byte) error { return diagprint.SARIF(w, "convgen", l) },
 	}
 }
 
@@ -293,7 +294,7 @@ func (o *options) print(stdout, stderr io.Writer, result *plan.Result, differenc
 		}
 		return printers()[o.format](stdout, list, result.Source)
 	}
-	if err := diag.Text(stderr, result.Diags, result.Source); err != nil {
+	if err := diagprint.Text(stderr, result.Diags, result.Source); err != nil {
 		return err
 	}
 	if !o.check || len(differences) == 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/convtools/convtools/gen/check"
+	"github.com/convtools/convtools/gen/diagprint"
 	"github.com/convtools/convtools/gen/plan"
-	"github.com/convtools/convtools/runtime/base/diag"
 )
 
 const (
@@ -118,7 +118,7 @@ func diagnose(t *testing.T, project fstest.MapFS) (*plan.Result, string) {
 		t.Fatalf("the checker let something pass that an emitter refuses: %v", err)
 	}
 	var out strings.Builder
-	if err := diag.Text(&out, result.Diags, result.Source); err != nil {
+	if err := diagprint.Text(&out, result.Diags, result.Source); err != nil {
 		t.Fatal(err)
 	}
 	return result, out.String()

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/gen/diagprint"
 	"github.com/convtools/convtools/gen/spec"
-	"github.com/convtools/convtools/runtime/base/diag"
 )
 
 const projectTOML = `module = "example.com/notes"
@@ -182,7 +182,7 @@ func FuzzLoad(f *testing.F) {
 				t.Errorf("%s stands nowhere in a file of %d lines", d, lines)
 			}
 		}
-		if err := diag.Text(discard{}, diags, func(name string) []byte { return files[name].Data }); err != nil {
+		if err := diagprint.Text(discard{}, diags, func(name string) []byte { return files[name].Data }); err != nil {
 			t.Error(err)
 		}
 	})

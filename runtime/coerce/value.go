@@ -10,12 +10,16 @@ import (
 // Together returns those of names that are members, where there are more than
 // one, and nil otherwise.
 func (o Object) Together(names ...string) []string {
-	isMember := func(name string) bool { return o.Any(name) }
-	first := slices.IndexFunc(names, isMember)
-	if first < 0 || !slices.ContainsFunc(names[first+1:], isMember) {
-		return nil // what is usual costs nothing
+	given := 0
+	for _, name := range names {
+		if o.Any(name) {
+			given++
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !isMember(name) })
+	if given < 2 { // as with nearly all calls, for which nothing is allocated
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !o.Any(name) })
 }
 
 // Any reports whether one of names, or more, are members.

@@ -34,7 +34,6 @@ type changes struct {
 	registry *toolset.Registry
 	tools    atomic.Pointer[[]contract.Tool] // offered last
 	looked   atomic.Int64                    // when the last look began, in nanoseconds
-	watching atomic.Bool
 
 	turn    chan struct{} // has a value while somebody looks, who owns what follows
 	version [2]string     // of the tools and the list of resources, at the last look
@@ -67,9 +66,6 @@ func (c *changes) offered() []contract.Tool {
 func (c *changes) offers(tool string) bool {
 	return slices.ContainsFunc(c.offered(), func(t contract.Tool) bool { return t.AnswersTo(tool) })
 }
-
-// refresh looks at what is offered now.
-func (c *changes) refresh(ctx context.Context) { c.look(ctx, true) }
 
 // look looks for changes, at what is offered only if that may have changed or all is
 // set, and tells the audience of those there are.
@@ -126,7 +122,6 @@ func (c *changes) join(conn *wire.Conn, i interest) {
 	if c.stop == nil {
 		var ctx context.Context
 		ctx, c.stop = context.WithCancel(context.Background())
-		c.watching.Store(true)
 		go c.watch(ctx)
 	}
 	go func() {
@@ -134,7 +129,6 @@ func (c *changes) join(conn *wire.Conn, i interest) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if delete(c.audience, conn); len(c.audience) == 0 {
-			c.watching.Store(false)
 			c.stop()
 			c.stop = nil
 		}
@@ -144,9 +138,6 @@ func (c *changes) join(conn *wire.Conn, i interest) {
 // asked notes that a client has asked for something, which may have changed
 // something.
 func (c *changes) asked() {
-	if !c.watching.Load() {
-		return
-	}
 	select {
 	case c.wake <- struct{}{}:
 	default:

@@ -211,7 +211,7 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 
 // introduce completes what a client is told first.
 func (s *Server) introduce(ctx context.Context, req mcp.Request, instructions *string) {
-	s.changes.refresh(ctx)
+	s.changes.look(ctx, true)
 	where := s.cfg.Context
 	if session, ok := req.GetSession().(*mcp.ServerSession); ok {
 		where = s.callContext(session, nil)

@@ -21,11 +21,6 @@ func TestToolResultIsWrittenAsTheSDKDoes(t *testing.T) {
 		"an error":    {Content: text("no"), IsError: true},
 		"structured":  {Content: text("yes"), StructuredContent: json.RawMessage(`{"type": "success", "content": "<"}`)},
 		"metadata":    {Content: text("yes"), Meta: mcp.Meta{"a": "<"}},
-		"of the text": {Content: []mcp.Content{&mcp.TextContent{Text: "yes", Meta: mcp.Meta{"a": 1}}}},
-		"annotations": {Content: []mcp.Content{&mcp.TextContent{Text: "yes", Annotations: &mcp.Annotations{Priority: 1}}}},
-		"two texts":   {Content: append(text("a"), text("b")...)},
-		"no text":     {Content: []mcp.Content{&mcp.ImageContent{Data: []byte("a"), MIMEType: "image/png"}}},
-		"nothing":     {Content: []mcp.Content{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,7 +21,7 @@ func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.
 	if req.Params != nil && req.Params.Cursor != "" {
 		return nil, noPage()
 	}
-	s.changes.refresh(ctx)
+	s.changes.look(ctx, true)
 	result := &mcp.ListToolsResult{Tools: []*mcp.Tool{}, Cacheable: mcp.Cacheable{TTLMs: s.listTTL(), CacheScope: private}}
 	for _, t := range s.changes.offered() {
 		result.Tools = append(result.Tools, s.tool(t))
@@ -66,7 +66,7 @@ func (s *Server) checkOffered(ctx context.Context, name string) error {
 	if s.changes.offers(name) {
 		return nil
 	}
-	s.changes.refresh(ctx) // it may have come into being since
+	s.changes.look(ctx, true) // it may have come into being since
 	if s.changes.offers(name) {
 		return nil
 	}
@@ -183,17 +183,11 @@ type textContent struct {
 	Text string `json:"text"`
 }
 
-// newToolResult returns a result of a tool of ours as it is to be written.
+// newToolResult returns a result of runTool as it is to be written.
 func newToolResult(r *mcp.CallToolResult) (mcp.Result, error) {
-	if len(r.Content) != 1 {
-		return r, nil
-	}
-	c, ok := r.Content[0].(*mcp.TextContent)
-	if !ok || c.Meta != nil || c.Annotations != nil {
-		return r, nil
-	}
 	written := &toolResult{
-		ResultBase: mcp.ResultBase{Meta: r.Meta}, Content: [...]textContent{{"text", c.Text}}, StructuredContent: r.StructuredContent, IsError: r.IsError,
+		ResultBase: mcp.ResultBase{Meta: r.Meta}, Content: [...]textContent{{"text", r.Content[0].(*mcp.TextContent).Text}},
+		StructuredContent: r.StructuredContent, IsError: r.IsError,
 	}
 	// The rest only the SDK knows.
 	rest := *r

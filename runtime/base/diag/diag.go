@@ -1,12 +1,9 @@
-// Package diag is the one type for findings about files, and the printers for it.
+// Package diag is the one type for findings about files.
 //
 // The generator, the configuration of a knowledge base and the checks of an installation report what they find as a
-// [List] of [Diagnostic] values; commands choose a printer: [Text] for people, [JSON] for programs, [GitHub] for
-// annotations on a pull request.
+// [List] of [Diagnostic] values, in places that [Source] finds. Printers for them are the commands' business.
 //
-// The package must never read or write files, look at the environment or the clock, or depend on what a file means:
-// sources come in from the caller, output goes to the caller's writer. Everything it prints comes from files that may
-// be hostile, so no printer lets a control character through.
+// The package must never read or write files, look at the environment or the clock, or depend on what a file means.
 package diag
 
 import (

@@ -43,13 +43,14 @@ func (s *Source) Span(start, end int) Span {
 func (s *Source) position(offset int) (line, col int) {
 	offset = min(max(offset, s.starts[0]), len(s.text))
 	line = sort.SearchInts(s.starts, offset+1)
-	text, _ := s.line(line)
+	text, _ := s.Line(line)
 	return line, 1 + utf8.RuneCount(text[:min(offset-s.starts[line-1], len(text))])
 }
 
-// line returns line n (from 1) without its line ending.
-func (s *Source) line(n int) ([]byte, bool) {
-	if n < 1 || n > len(s.starts) {
+// Line returns line n (from 1) without its line ending, and false where there is none:
+// an empty text has no lines.
+func (s *Source) Line(n int) ([]byte, bool) {
+	if n < 1 || n > len(s.starts) || len(s.text) == 0 {
 		return nil, false
 	}
 	if n == len(s.starts) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -124,7 +123,8 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 		all = append(all, done)
 		// What is no export leaves the others as they are; what else fails would fail again.
 		var unrecognised *exports.UnrecognisedError
-		isOther := errors.As(err, &unrecognised) || errors.Is(err, fs.ErrNotExist)
+		var unread *exports.InputError
+		isOther := errors.As(err, &unrecognised) || errors.As(err, &unread)
 		isKnown := unrecognised != nil && unrecognised.Reason != ""
 		if !o.json && (err == nil || report.Recognised()+report.Failed > 0) && !isKnown {
 			if err := c.writeImport(&done, o.dryRun); err != nil {

@@ -1,18 +1,18 @@
 package sessioncli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
+	"iter"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
@@ -117,26 +117,17 @@ func describeAll(ctx context.Context, dir string, all []sessionlog.Info, kept *f
 	look := kept.Look()
 	defer kept.Save()
 	sessions := make([]listed, len(all))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(all)) {
-		workers.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(all) {
-					return
+	parallel.Each(ctx, len(all), func(numbers iter.Seq[int]) {
+		for i := range numbers {
+			sheet := look.Sheet('s', all[i].Session, facts.Of(all[i].File))
+			if data, ok := sheet.Kept(); !ok || !facts.Decode(data, sessions[i].walk) {
+				if sessions[i] = describe(dir, all[i]); sessions[i].Problem == "" {
+					sheet.KeepFor(facts.Encode(sessions[i].walk), 0)
 				}
-				sheet := look.Sheet('s', all[i].Session, facts.Of(all[i].File))
-				if data, ok := sheet.Kept(); !ok || !facts.Decode(data, sessions[i].walk) {
-					if sessions[i] = describe(dir, all[i]); sessions[i].Problem == "" {
-						sheet.KeepFor(facts.Encode(sessions[i].walk), 0)
-					}
-				}
-				sessions[i].ID, sessions[i].Modified, sessions[i].Bytes = all[i].Session, all[i].Modified.UTC(), all[i].Bytes
 			}
-		})
-	}
-	workers.Wait()
+			sessions[i].ID, sessions[i].Modified, sessions[i].Bytes = all[i].Session, all[i].Modified.UTC(), all[i].Bytes
+		}
+	})
 	return sessions
 }
 
@@ -165,11 +156,8 @@ func describe(dir string, info sessionlog.Info) listed {
 }
 
 func (c *commands) width() int {
-	if c.host.Width > 0 {
-		return c.host.Width
-	}
 	const usual = 120
-	return usual
+	return cmp.Or(c.host.Width, usual)
 }
 
 // shown is a conversation of a session, as show prints it as JSON.

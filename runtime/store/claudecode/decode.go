@@ -12,15 +12,12 @@ import (
 type decoder struct {
 	agent   bool // the conversation is that of a sub-agent
 	turn    int
-	asked   map[string]bool // ids of calls that ask the user something, without their answer
-	unknown int             // blocks of no known type
+	asked   recorded.Asked
+	unknown int // blocks of no known type
 }
 
 // inquiryTool is the tool with which the assistant asks the user.
 const inquiryTool = "AskUserQuestion"
-
-// maxAsked bounds how many questions wait for an answer.
-const maxAsked = 1000
 
 // synthetic is the model of what the program itself says in the name of the assistant.
 const synthetic = "<synthetic>"
@@ -102,10 +99,7 @@ func (d *decoder) call(b *block) recorded.Event {
 	if len(pieces) == 0 {
 		return e
 	}
-	if d.asked == nil || len(d.asked) > maxAsked {
-		d.asked = map[string]bool{}
-	}
-	d.asked[string(b.id)] = true
+	d.asked.Ask(string(b.id))
 	return recorded.Event{Kind: transcript.KindInquiry, CallID: b.id, Pieces: pieces}
 }
 
@@ -122,8 +116,7 @@ func (d *decoder) results(dst []recorded.Event, r *record, content []byte) []rec
 
 func (d *decoder) result(b *block, whole []byte) recorded.Event {
 	e := recorded.Event{Kind: transcript.KindToolResult, CallID: b.callID, Failed: b.failed}
-	if d.asked[string(b.callID)] {
-		delete(d.asked, string(b.callID))
+	if d.asked.Answers(b.callID) {
 		e.Kind = transcript.KindInquiryResponse
 	}
 	blocks(b.content, func(b *block) bool {

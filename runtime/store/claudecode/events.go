@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
@@ -44,9 +45,12 @@ type events struct {
 	size         int64
 	buffer       *store.Buffer
 	lines        *jsonl.Lines // nil before the reading is planned
+	tree         *tree        // all that was planned
 	plan         plan
 	next         int // record of the plan
 	decoder      decoder
+	read         int64 // offset behind the last line that is in the tree
+	trail        trail // what there is before the tree
 }
 
 // Sift implements [store.Sifter].
@@ -79,12 +83,54 @@ func (e *events) begin(ctx context.Context) error {
 		}
 	}
 	lines := jsonl.NewLines(e.file, e.size, buffer)
-	t, err := readTree(ctx, lines)
+	t, err := readTree(ctx, lines, 0)
 	if err != nil {
 		return err
 	}
-	e.lines, e.plan = lines, t.plan(c.chain, c.agent, shared)
+	e.lines, e.tree, e.plan, e.read, e.trail = lines, t, t.plan(c.chain, c.agent, shared), t.end, trail{}
 	return nil
+}
+
+// Grown implements [recorded.Growing]. A side chain, and what has copies of others, is read as a
+// whole, and so is a transcript with branches.
+func (e *events) Grown() (*recorded.Grown, bool) {
+	if e.conversation.chain != (key{}) || len(e.conversation.copies) > 0 {
+		return nil, false
+	}
+	if e.tree != nil {
+		for i := range e.tree.nodes {
+			if !e.trail.add(&e.tree.nodes[i]) {
+				return nil, false
+			}
+		}
+		e.tree = nil
+	}
+	return &recorded.Grown{File: e.file, Size: e.size, Read: &e.read, Buffer: e.buffer}, true
+}
+
+// Walk implements [recorded.Growing].
+func (e *events) Walk(c *facts.Coder) {
+	e.trail.walk(c)
+	facts.Int(c, &e.plan.skipped, &e.decoder.turn, &e.decoder.unknown)
+	e.decoder.asked.Walk(c)
+}
+
+// Goes implements [recorded.Growing].
+func (e *events) Goes(ctx context.Context) (bool, error) {
+	lines := jsonl.NewLines(e.file, e.size, e.buffer)
+	t, err := readTree(ctx, lines, e.read)
+	if err != nil {
+		return false, err
+	}
+	for i := range t.nodes {
+		if !e.trail.add(&t.nodes[i]) {
+			return false, nil
+		}
+	}
+	before := e.plan.skipped
+	e.lines, e.plan, e.read = lines, t.plan(key{}, e.conversation.agent, nil), t.end
+	e.plan.skipped += before
+	return true, nil
 }
 
 // Read implements [recorded.Script].
@@ -119,6 +165,9 @@ func (e *events) Counts() (turns, skipped int) {
 // Rewind implements [recorded.Script].
 func (e *events) Rewind() {
 	e.next = 0
+	if e.trail.keys != nil {
+		e.lines = nil // what is behind the trail is no more than a part
+	}
 	e.decoder = decoder{agent: e.conversation.agent || e.conversation.chain != key{}}
 }
 

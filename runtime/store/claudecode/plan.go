@@ -74,13 +74,15 @@ type tree struct {
 	index   map[key]int32
 	touched map[key]int32 // position of the last line that calls a record the live one
 	skipped int
+	end     int64 // offset behind the last line
 }
 
-// readTree reads all lines of a transcript.
-func readTree(ctx context.Context, lines *jsonl.Lines) (*tree, error) {
-	t := &tree{index: map[key]int32{}, touched: map[key]int32{}}
+// readTree reads the lines of a transcript from an offset on.
+func readTree(ctx context.Context, lines *jsonl.Lines, from int64) (*tree, error) {
+	t := &tree{index: map[key]int32{}, touched: map[key]int32{}, end: from}
 	position := int32(0)
-	err := jsonl.Each(ctx, lines, func(line []byte, offset, _ int64) bool {
+	err := jsonl.EachFrom(ctx, lines, from, func(line []byte, offset, next int64) bool {
+		t.end = next
 		if line == nil || len(line) > 0 {
 			t.add(line, offset, position)
 		}

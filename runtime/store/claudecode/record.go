@@ -3,6 +3,7 @@ package claudecode
 import (
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // record is a line of a transcript. Strings are as they stand between their quotes,
@@ -22,20 +23,59 @@ type record struct {
 // parse reads a line. It returns false where that is no JSON object, with the members
 // up to there.
 func parse(line []byte) (r record, ok bool) {
-	var forked []byte
-	ok = jsontext.Read(line,
-		jsontext.Text("type", &r.kind), jsontext.Text("subtype", &r.subtype),
-		jsontext.Text("uuid", &r.uuid), jsontext.Text("parentUuid", &r.parent), jsontext.Text("logicalParentUuid", &r.logical),
-		jsontext.Text("timestamp", &r.stamp), jsontext.Text("cwd", &r.cwd), jsontext.Text("version", &r.version),
-		jsontext.Text("sessionId", &r.session), jsontext.Text("leafUuid", &r.leaf),
-		jsontext.Text("customTitle", &r.customTitle), jsontext.Text("aiTitle", &r.aiTitle), jsontext.Text("summary", &r.summary),
-		jsontext.Text("promptSource", &r.promptSource),
-		jsontext.Value("message", &r.message), jsontext.Value("origin", &r.origin), jsontext.Value("toolUseResult", &r.toolUse),
-		jsontext.Value("forkedFrom", &forked),
-		jsontext.Is("isSidechain", &r.sidechain), jsontext.Is("isMeta", &r.meta), jsontext.Is("isCompactSummary", &r.compact),
-	)
-	r.forked = forked != nil && string(forked) != "null"
+	ok = jsontext.Walk(line, r.set)
 	return r, ok
+}
+
+func (r *record) set(key, value []byte) {
+	text, _ := jsontext.Unquote(value)
+	if jsontext.HasEscape(key) {
+		key = transcript.AppendUnescaped(nil, key)
+	}
+	switch string(key) {
+	case "type":
+		r.kind = text
+	case "subtype":
+		r.subtype = text
+	case "uuid":
+		r.uuid = text
+	case "parentUuid":
+		r.parent = text
+	case "logicalParentUuid":
+		r.logical = text
+	case "timestamp":
+		r.stamp = text
+	case "cwd":
+		r.cwd = text
+	case "version":
+		r.version = text
+	case "sessionId":
+		r.session = text
+	case "leafUuid":
+		r.leaf = text
+	case "customTitle":
+		r.customTitle = text
+	case "aiTitle":
+		r.aiTitle = text
+	case "summary":
+		r.summary = text
+	case "promptSource":
+		r.promptSource = text
+	case "message":
+		r.message = value
+	case "origin":
+		r.origin = value
+	case "toolUseResult":
+		r.toolUse = value
+	case "forkedFrom":
+		r.forked = string(value) != "null"
+	case "isSidechain":
+		r.sidechain = string(value) == "true"
+	case "isMeta":
+		r.meta = string(value) == "true"
+	case "isCompactSummary":
+		r.compact = string(value) == "true"
+	}
 }
 
 func (r *record) is(kind string) bool { return string(r.kind) == kind }

@@ -319,7 +319,7 @@ func (s *session) readChains(ctx context.Context, e *entry) ([]chain, error) {
 	}
 	defer f.Close()
 	lines := jsonl.NewLines(f, info.Size(), buffer)
-	t, err := readTree(ctx, lines)
+	t, err := readTree(ctx, lines, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -332,20 +332,14 @@ func (e *events) Goes(ctx context.Context) (bool, error) {
 	part := &e.sections[0]
 	e.section, e.lines, e.begun = 0, part.file.lines(e.buffer), true
 	e.decoder.paginated = part.paginated
-	for offset := e.offset; !part.paginated; {
-		line, next, err := e.lines.At(ctx, offset)
-		switch {
-		case err == io.EOF:
-			return true, nil
-		case err != nil && !errors.Is(err, jsonl.ErrTooLong):
-			return false, err
-		case bytes.Contains(line, []byte(rolledBack)):
-			e.begun = false
-			return false, nil
-		}
-		offset = next
+	if part.paginated {
+		return true, nil
 	}
-	return true, nil
+	err := jsonl.EachFrom(ctx, e.lines, e.offset, func(line []byte, _, _ int64) bool {
+		e.begun = !bytes.Contains(line, []byte(rolledBack))
+		return e.begun
+	})
+	return e.begun, err
 }
 
 // behind returns the first offset from some one that is in none of the spans.

@@ -2,8 +2,6 @@ package codex
 
 import (
 	"bytes"
-	"maps"
-	"slices"
 	"strconv"
 
 	"github.com/convtools/convtools/runtime/store/facts"
@@ -119,36 +117,20 @@ type decoder struct {
 	paginated bool // texts are completed items, not messages
 	bare      bool // texts are what the model was sent, as there is nothing else
 	turn      int
-	asked     map[string]bool // ids of calls that ask the user something, without their answer
-	unknown   int             // records of no known type
-	decoded   []byte          // arguments and outputs that are JSON in a string
+	asked     recorded.Asked
+	unknown   int    // records of no known type
+	decoded   []byte // arguments and outputs that are JSON in a string
 }
 
 // walk walks what is known behind some records.
 func (d *decoder) walk(c *facts.Coder) {
 	c.Bool(&d.bare)
 	facts.Int(c, &d.turn, &d.unknown)
-	asked := slices.Sorted(maps.Keys(d.asked))
-	d.asked = nil
-	facts.List(c, &asked, func(id *string) { facts.Text(c, id) })
-	for _, id := range asked {
-		d.ask(id)
-	}
-}
-
-// ask notes that a call asks the user something.
-func (d *decoder) ask(id string) {
-	if d.asked == nil || len(d.asked) > maxAsked {
-		d.asked = map[string]bool{}
-	}
-	d.asked[id] = true
+	d.asked.Walk(c)
 }
 
 // inquiryTool is the tool with which the assistant asks the user.
 const inquiryTool = "request_user_input"
-
-// maxAsked bounds how many questions wait for an answer.
-const maxAsked = 1000
 
 // events appends the events of a record.
 func (d *decoder) events(dst []recorded.Event, r *record) []recorded.Event {
@@ -293,7 +275,7 @@ func (d *decoder) call(x *item) recorded.Event {
 	if len(pieces) == 0 {
 		return e
 	}
-	d.ask(string(x.callID))
+	d.asked.Ask(string(x.callID))
 	return recorded.Event{Kind: transcript.KindInquiry, CallID: x.callID, Pieces: pieces}
 }
 
@@ -310,8 +292,7 @@ func (d *decoder) inner(raw []byte) []byte {
 
 func (d *decoder) result(x *item) recorded.Event {
 	e := recorded.Event{Kind: transcript.KindToolResult, CallID: x.callID}
-	if d.asked[string(x.callID)] {
-		delete(d.asked, string(x.callID))
+	if d.asked.Answers(x.callID) {
 		e.Kind = transcript.KindInquiryResponse
 	}
 	e.Pieces = texts(x.output)

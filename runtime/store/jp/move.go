@@ -215,15 +215,21 @@ func behind(at time.Time, before []trashed, n number) time.Time {
 	return at
 }
 
-// trash moves a directory to the trash.
+// trash moves a directory to the trash. Who restores what was removed at the same moment removes
+// the directory of the removal once that is empty, so that it may have to be made again.
 func (c *writing) trash(f found, at string) (trashed, error) {
 	parent := path.Join(trashDir, at, path.Dir(f.dir))
-	if err := c.makeDirs(f.store, parent); err != nil {
-		return trashed{}, err
+	for round := 0; ; round++ {
+		to := trashed{found: f}
+		err := c.makeDirs(f.store, parent)
+		if err == nil {
+			to.dir = path.Join(parent, c.freeName(f.store, parent, path.Base(f.dir)))
+			err = c.move(f.store, f.dir, to.dir)
+		}
+		if !errors.Is(err, fs.ErrNotExist) || !c.exists(f.store, f.dir) || round == maxRelists {
+			return to, err
+		}
 	}
-	to := f
-	to.dir = path.Join(parent, c.freeName(f.store, parent, path.Base(f.dir)))
-	return trashed{found: to}, c.move(f.store, f.dir, to.dir)
 }
 
 // tidy removes the directories of a removal that are empty.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -503,6 +504,41 @@ func TestFailedEditOfArchived(t *testing.T) {
 		}
 		if diff := cmp.Diff(before, f.find(17000000004).Labels); diff != "" {
 			t.Errorf("step %d, %v: live again (-archived +live):\n%s", at, err, diff)
+		}
+	}
+}
+
+// tidyingDisk is one on which another process removes empty directories of the trash, once, just
+// before something is moved there: it has restored what was removed at the same moment.
+type tidyingDisk struct {
+	quickDisk
+	tidied bool
+}
+
+func (d *tidyingDisk) rename(root *os.Root, from, to string) error {
+	if strings.HasPrefix(to, trashDir+"/") && !d.tidied {
+		d.tidied = true
+		for dir := path.Dir(to); dir != trashDir; dir = path.Dir(dir) {
+			if err := root.Remove(dir); err != nil {
+				return err
+			}
+		}
+	}
+	return d.quickDisk.rename(root, from, to)
+}
+
+func TestRemoveWhileTidied(t *testing.T) {
+	t.Parallel()
+	for _, id := range []transcript.ID{projected, archived} {
+		f := newWritten(t)
+		w := f.writer()
+		disk := &tidyingDisk{}
+		w.disk = disk
+		if err := w.Remove(t.Context(), id); err != nil || !disk.tidied {
+			t.Errorf("%s: %v", id, err)
+		}
+		if err := w.Restore(t.Context(), id); err != nil {
+			t.Errorf("%s is not in the trash: %v", id, err)
 		}
 	}
 }

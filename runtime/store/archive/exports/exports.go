@@ -106,20 +106,20 @@ type Archive interface {
 	Written() archive.Counts
 }
 
-// Import adds what is in an export to an archive. The error is an [*UnrecognisedError]
-// where there is no conversation, and that of the archive or of a context that is done;
-// what was read before is kept.
+// Import adds what is in an export to an archive. The error is an [*InputError] where it
+// cannot be read, an [*UnrecognisedError] where there is no conversation, and that of the
+// archive or of a context that is done; what was read before is kept.
 func Import(ctx context.Context, name string, into Archive, o Options) (*Report, error) {
 	e, err := open(name)
 	if err != nil {
-		return &Report{}, err
+		return &Report{}, unread(name, err)
 	}
 	defer e.close()
 	i := &importing{options: o, writer: into, report: &Report{}, seen: map[string]time.Time{}}
 	before := into.Written()
 	files, problems, err := e.files()
 	if err != nil {
-		return i.report, fmt.Errorf("reading %s: %w", name, err)
+		return i.report, unread(name, err)
 	}
 	for _, p := range problems {
 		i.problem(p)
@@ -141,6 +141,15 @@ func Import(ctx context.Context, name string, into Archive, o Options) (*Report,
 		err = &UnrecognisedError{Path: name, Reason: e.reason(i.first), Failed: i.report.Failed}
 	}
 	return i.report, err
+}
+
+// unread returns the error for an export that cannot be read.
+func unread(name string, err error) error {
+	var unrecognised *UnrecognisedError
+	if errors.As(err, &unrecognised) {
+		return err
+	}
+	return &InputError{Path: name, Err: err}
 }
 
 // importing is an import in the making.

@@ -248,8 +248,8 @@ func TestBadZips(t *testing.T) {
 		zip  []byte
 		want string
 	}{
-		"cut":        {whole[:len(whole)-30], "error: it is a zip that is damaged or not complete"},
-		"a head":     {whole[:4], "error: it is a zip that is damaged or not complete"},
+		"cut":        {whole[:len(whole)-30], "x.zip: it is a zip that is damaged or not complete"},
+		"a head":     {whole[:4], "x.zip: it is a zip that is damaged or not complete"},
 		"encrypted":  {encrypted, "conversations.json:0: it is encrypted"},
 		"spoiled":    {spoiled, "failed 1"},
 		"lying":      {lying, "failed 1"},

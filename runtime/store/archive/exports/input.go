@@ -37,6 +37,22 @@ func (e *UnrecognisedError) Error() string {
 	return e.Path + ": there is no conversation of a ChatGPT or Claude.ai export in it, and no agent of a Letta agent file"
 }
 
+// InputError is the error for what cannot be read at all.
+type InputError struct {
+	Path string
+	Err  error
+}
+
+func (e *InputError) Error() string {
+	var named *fs.PathError
+	if errors.As(e.Err, &named) {
+		return e.Err.Error()
+	}
+	return e.Path + ": " + e.Err.Error()
+}
+
+func (e *InputError) Unwrap() error { return e.Err }
+
 // file is a file of an export that may have conversations.
 type file struct {
 	name     string // its path in the export, with slashes

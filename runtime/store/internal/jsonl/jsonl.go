@@ -50,7 +50,12 @@ type Reader interface {
 // Each calls do for all lines, with the offset of each and of the next one, until it returns
 // false. A line that is left out as it is too long is nil.
 func Each(ctx context.Context, lines Reader, do func(line []byte, offset, next int64) bool) error {
-	for offset := int64(0); ; {
+	return EachFrom(ctx, lines, 0, do)
+}
+
+// EachFrom is Each for the lines from an offset on.
+func EachFrom(ctx context.Context, lines Reader, offset int64, do func(line []byte, offset, next int64) bool) error {
+	for {
 		line, next, err := lines.At(ctx, offset)
 		switch {
 		case err == io.EOF:

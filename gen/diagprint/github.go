@@ -1,4 +1,4 @@
-package diag
+package diagprint
 
 import (
 	"bufio"
@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
@@ -17,7 +18,7 @@ import (
 // the message on its own line. The error is the writer's.
 //
 // The format is described in GitHub's documentation under "Workflow commands for GitHub Actions".
-func GitHub(w io.Writer, list List) error {
+func GitHub(w io.Writer, list diag.List) error {
 	message := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 
@@ -25,9 +26,9 @@ func GitHub(w io.Writer, list List) error {
 	for _, d := range list.Sorted() {
 		command := "error"
 		switch d.Severity {
-		case Warning:
+		case diag.Warning:
 			command = "warning"
-		case Note:
+		case diag.Note:
 			command = "notice"
 		}
 		var properties []string

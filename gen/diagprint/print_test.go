@@ -1,4 +1,4 @@
-package diag
+package diagprint
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/base/diag"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
@@ -42,13 +44,15 @@ func source(file string) []byte {
 	return nil
 }
 
-func at(line, col, endLine, endCol int) Span { return Span{line, col, endLine, endCol} }
+func at(line, col, endLine, endCol int) diag.Span {
+	return diag.Span{Line: line, Col: col, EndLine: endLine, EndCol: endCol}
+}
 
-var golden = map[string]List{
+var golden = map[string]diag.List{
 	"basics": {
 		{File: "list.toml", Span: at(3, 1, 3, 8), Rule: "SP003", Message: `unknown key "requird"`, Hint: `did you mean "required"?`},
-		{File: "list.toml", Span: at(2, 2, 2, 18), Rule: "SP010", Severity: Warning, Message: "parameter has no type"},
-		{File: "list.toml", Rule: "SP001", Severity: Note, Message: "about the whole file", Hint: "first line\nsecond line\n"},
+		{File: "list.toml", Span: at(2, 2, 2, 18), Rule: "SP010", Severity: diag.Warning, Message: "parameter has no type"},
+		{File: "list.toml", Rule: "SP001", Severity: diag.Note, Message: "about the whole file", Hint: "first line\nsecond line\n"},
 		{Message: "no spec matches specs/**/*.toml"},
 	},
 	"alignment": {
@@ -88,11 +92,11 @@ var golden = map[string]List{
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	printers := map[string]func(io.Writer, List) error{
-		".txt":    func(w io.Writer, list List) error { return Text(w, list, source) },
+	printers := map[string]func(io.Writer, diag.List) error{
+		".txt":    func(w io.Writer, list diag.List) error { return Text(w, list, source) },
 		".json":   JSON,
 		".github": GitHub,
-		".sarif":  func(w io.Writer, list List) error { return SARIF(w, "convgen", list) },
+		".sarif":  func(w io.Writer, list diag.List) error { return SARIF(w, "convgen", list) },
 	}
 	for name, list := range golden {
 		for ext, print := range printers {
@@ -125,10 +129,10 @@ func TestEmptyList(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name  string
-		print func(io.Writer, List) error
+		print func(io.Writer, diag.List) error
 		want  string
 	}{
-		{"text", func(w io.Writer, list List) error { return Text(w, list, nil) }, ""},
+		{"text", func(w io.Writer, list diag.List) error { return Text(w, list, nil) }, ""},
 		{"json", JSON, "[]\n"},
 		{"github", GitHub, ""},
 	} {
@@ -162,7 +166,7 @@ func TestWriterErrors(t *testing.T) {
 func TestTextReadsEachSourceOnce(t *testing.T) {
 	t.Parallel()
 	reads := map[string]int{}
-	list := List{
+	list := diag.List{
 		{File: "b.toml", Span: at(1, 1, 1, 2), Message: "1"},
 		{File: "a.toml", Span: at(1, 1, 1, 2), Message: "2"},
 		{File: "b.toml", Span: at(2, 1, 2, 2), Message: "3"},
@@ -185,8 +189,8 @@ func FuzzPrinters(f *testing.F) {
 	f.Add("\u0605\U00013430\u2065\U000e0fff", "", "", "", "", 1, 1, 1, 9)
 	f.Add("\xe6\x97\n\r\r\n", "f", "", "m", "\n\n", 2, 3, 3, 0)
 	f.Fuzz(func(t *testing.T, text, file, rule, message, hint string, line, col, endLine, endCol int) {
-		d := Diagnostic{File: file, Span: Span{line, col, endLine, endCol}, Rule: rule, Message: message, Hint: hint}
-		list := List{d, {File: file, Message: text}}
+		d := diag.Diagnostic{File: file, Span: diag.Span{Line: line, Col: col, EndLine: endLine, EndCol: endCol}, Rule: rule, Message: message, Hint: hint}
+		list := diag.List{d, {File: file, Message: text}}
 
 		var out strings.Builder
 		if err := Text(&out, list, func(string) []byte { return []byte(text) }); err != nil {
@@ -219,7 +223,7 @@ func FuzzPrinters(f *testing.F) {
 			}
 		}
 
-		src := NewSource([]byte(text))
+		src := diag.NewSource([]byte(text))
 		if span := src.Span(line, col); span.Line < 1 || span.Col < 1 || span.EndLine > strings.Count(text, "\n")+1 {
 			t.Errorf("Span(%d, %d) of %q is %v", line, col, text, span)
 		}
@@ -257,9 +261,9 @@ func checkCarets(t *testing.T, out string) {
 func TestTextOfMany(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{200: "a:200:1: error: problem [R]\n", 201: "a:200:1: error: problem [R]\n\n… and 1 more\n", 5000: "a:200:1: error: problem [R]\n\n… and 4800 more\n"} {
-		var list List
+		var list diag.List
 		for i := range n {
-			list = append(list, Diagnostic{File: "a", Span: at(i+1, 1, i+1, 2), Rule: "R", Message: "problem"})
+			list = append(list, diag.Diagnostic{File: "a", Span: at(i+1, 1, i+1, 2), Rule: "R", Message: "problem"})
 		}
 		var out strings.Builder
 		if err := Text(&out, list, nil); err != nil || !strings.HasSuffix(out.String(), want) || strings.Count(out.String(), "problem") != 200 {

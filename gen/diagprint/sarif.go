@@ -1,15 +1,17 @@
-package diag
+package diagprint
 
 import (
 	"encoding/json"
 	"io"
 	"net/url"
+
+	"github.com/convtools/convtools/runtime/base/diag"
 )
 
 // SARIF prints the list as a log of SARIF 2.1.0, the format of code scanning services, as
 // one JSON document. tool is the name of the program that found it. The error is the
 // writer's.
-func SARIF(w io.Writer, tool string, list List) error {
+func SARIF(w io.Writer, tool string, list diag.List) error {
 	type text struct {
 		Text string `json:"text"`
 	}
@@ -39,9 +41,9 @@ func SARIF(w io.Writer, tool string, list List) error {
 	for _, d := range list.Sorted() {
 		r := result{Rule: d.Rule, Level: "error", Message: text{d.Message}}
 		switch d.Severity {
-		case Warning:
+		case diag.Warning:
 			r.Level = "warning"
-		case Note:
+		case diag.Note:
 			r.Level = "note"
 		}
 		if d.Hint != "" {

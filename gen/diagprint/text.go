@@ -1,4 +1,4 @@
-package diag
+package diagprint
 
 import (
 	"bufio"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
@@ -35,16 +36,16 @@ const (
 //
 // source returns the text of a file named in the list, or nil when there is none; then the excerpt is left out. It
 // is called once per file, and may be nil. The error is the writer's.
-func Text(w io.Writer, list List, source func(file string) []byte) error {
+func Text(w io.Writer, list diag.List, source func(file string) []byte) error {
 	out := bufio.NewWriter(w)
-	var src *Source
+	var src *diag.Source
 	list = list.Sorted()
 	rest := max(len(list)-mostShown, 0)
 	for i, d := range list[:len(list)-rest] {
 		if i == 0 || d.File != list[i-1].File {
 			src = nil
 			if source != nil && d.File != "" {
-				src = NewSource(source(d.File))
+				src = diag.NewSource(source(d.File))
 			}
 		}
 		if i > 0 {
@@ -66,9 +67,9 @@ func Text(w io.Writer, list List, source func(file string) []byte) error {
 }
 
 // excerpt returns the source lines of a span with carets under it, or "" when the span is not in the source.
-func excerpt(src *Source, span Span) string {
-	first, ok := src.line(span.Line)
-	if !ok || len(src.text) == 0 {
+func excerpt(src *diag.Source, span diag.Span) string {
+	first, ok := src.Line(span.Line)
+	if !ok {
 		return ""
 	}
 	if span.EndLine < span.Line {
@@ -79,7 +80,7 @@ func excerpt(src *Source, span Span) string {
 		// Only the line ending belongs to the span.
 		span.EndLine, span.EndCol = span.EndLine-1, 1<<30
 	}
-	last, ok := src.line(span.EndLine)
+	last, ok := src.Line(span.EndLine)
 	if !ok {
 		span.EndLine, span.EndCol = span.Line, lineEnd
 	}

@@ -1,4 +1,4 @@
-package diag
+package diagprint
 
 import (
 	"bufio"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
@@ -23,9 +24,9 @@ type record struct {
 }
 
 // JSON prints the list for programs: one array, one diagnostic a line, the same keys in the same order in each. Lines
-// and columns count as in [Span]; all four are 0 when the diagnostic is about the whole file. Hidden characters are
+// and columns count as in [diag.Span]; all four are 0 when the diagnostic is about the whole file. Hidden characters are
 // escaped, so the text survives and the output can still be shown. The error is the writer's.
-func JSON(w io.Writer, list List) error {
+func JSON(w io.Writer, list diag.List) error {
 	out := bufio.NewWriter(w)
 	out.WriteByte('[')
 	for i, d := range list.Sorted() {

@@ -1,0 +1,39 @@
+package recorded
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/convtools/convtools/runtime/store/facts"
+)
+
+// Asked is the ids of calls that ask the user something and have no answer yet.
+type Asked map[string]bool
+
+// maxAsked bounds how many questions wait for an answer.
+const maxAsked = 1000
+
+// Ask adds a call.
+func (a *Asked) Ask(id string) {
+	if *a == nil || len(*a) > maxAsked {
+		*a = Asked{}
+	}
+	(*a)[id] = true
+}
+
+// Answers reports whether a result is the answer to one of the calls, which is over then.
+func (a Asked) Answers(id []byte) bool {
+	asked := a[string(id)]
+	delete(a, string(id))
+	return asked
+}
+
+// Walk walks the ids.
+func (a *Asked) Walk(c *facts.Coder) {
+	ids := slices.Sorted(maps.Keys(*a))
+	*a = nil
+	facts.List(c, &ids, func(id *string) { facts.Text(c, id) })
+	for _, id := range ids {
+		a.Ask(id)
+	}
+}
