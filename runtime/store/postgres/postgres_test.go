@@ -266,6 +266,20 @@ func TestKeysAreSelective(t *testing.T) {
 	}
 }
 
+// What the server only noted to be put into the index on texts would be read with each search,
+// and by its reckoning it is soon faster to read all texts.
+func TestIndexIsWhole(t *testing.T) {
+	t.Parallel()
+	url := cluster.Admin(cluster.Database(t))
+	put(t, url, chat("a", "one"))
+	put(t, url, chat("b", "two"))
+	var pages int
+	err := postgrestest.Connect(t, url).QueryRow("SELECT gin_clean_pending_list('convtools.folded_text')").Scan(&pages)
+	if err != nil || pages != 0 {
+		t.Errorf("%d pages are not in the index, %v", pages, err)
+	}
+}
+
 // What is written in a transaction that does not end is not there.
 func TestPutIsAtomic(t *testing.T) {
 	t.Parallel()
