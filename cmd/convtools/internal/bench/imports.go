@@ -159,10 +159,7 @@ func (m *importBench) class(t *table.Table, class corpus.Class, clients [2]*stre
 	for _, query := range class.Queries {
 		for i, client := range clients {
 			client.of = searchOf(query, class)
-			best, err := fastest(min(m.plan.runs, 3), func() error {
-				_, err := client.text()
-				return err
-			})
+			best, err := client.fastest(min(m.plan.runs, 3))
 			if err != nil {
 				return err
 			}
