@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
@@ -32,7 +33,7 @@ func (c *conversation) Events(_ context.Context, buffer *store.Buffer) (store.Ev
 	if err != nil {
 		return nil, fmt.Errorf("reading the events of %s: %w", c.ID, err)
 	}
-	e := &events{conversation: c, file: f, size: info.Size(), buffer: buffer}
+	e := &events{conversation: c, file: f, opened: info, buffer: buffer}
 	e.Begin(c.ID, e)
 	return e, nil
 }
@@ -42,7 +43,7 @@ type events struct {
 	recorded.Events
 	conversation *conversation
 	file         *os.File
-	size         int64
+	opened       fs.FileInfo
 	buffer       *store.Buffer
 	lines        *jsonl.Lines // nil before the reading is planned
 	tree         *tree        // all that was planned
@@ -56,7 +57,7 @@ type events struct {
 // Sift implements [store.Sifter].
 func (e *events) Sift(ctx context.Context, may func([]byte) bool) (bool, error) {
 	e.lines = nil // whose window is no longer what was read
-	return jsonl.Sift(ctx, e.file, e.size, e.buffer, func(part []byte) bool {
+	return jsonl.Sift(ctx, e.file, e.opened.Size(), e.buffer, func(part []byte) bool {
 		// What stands before a reminder is read together with what stands behind it.
 		return may(part) || bytes.Contains(part, []byte(reminderEnd))
 	})
@@ -82,7 +83,7 @@ func (e *events) begin(ctx context.Context) error {
 			shared[k.key] = true
 		}
 	}
-	lines := jsonl.NewLines(e.file, e.size, buffer)
+	lines := jsonl.NewLines(e.file, e.opened.Size(), buffer)
 	t, err := readTree(ctx, lines, 0)
 	if err != nil {
 		return err
@@ -105,7 +106,7 @@ func (e *events) Grown() (*recorded.Grown, bool) {
 		}
 		e.tree = nil
 	}
-	return &recorded.Grown{File: e.file, Read: &e.read, Buffer: e.buffer}, true
+	return &recorded.Grown{File: e.file, Opened: e.opened, Read: &e.read, Buffer: e.buffer}, true
 }
 
 // Walk implements [recorded.Growing].
@@ -117,7 +118,7 @@ func (e *events) Walk(c *facts.Coder) {
 
 // Goes implements [recorded.Growing].
 func (e *events) Goes(ctx context.Context) (bool, error) {
-	lines := jsonl.NewLines(e.file, e.size, e.buffer)
+	lines := jsonl.NewLines(e.file, e.opened.Size(), e.buffer)
 	t, err := readTree(ctx, lines, e.read)
 	if err != nil {
 		return false, err

@@ -64,7 +64,7 @@ func (c *conversation) Version(context.Context) (string, error) {
 	if index, err := h.root.Stat(indexFile); err == nil {
 		named = index.ModTime()
 	}
-	return fmt.Sprintf("%s %d %d %d", c.rollout.file, f.size, f.modified.UnixNano(), named.UnixNano()), nil
+	return fmt.Sprintf("%s %d %d %d", c.rollout.file, f.size, f.opened.ModTime().UnixNano(), named.UnixNano()), nil
 }
 
 // gone returns the error for a conversation whose file is gone.
@@ -318,7 +318,7 @@ func (e *events) Grown() (*recorded.Grown, bool) {
 	if len(e.sections) > 1 || part.file.compressed || len(part.dropped) > 0 || m.base.thread != "" || m.original() != "" {
 		return nil, false
 	}
-	return &recorded.Grown{File: part.file, Read: &e.offset, Buffer: e.buffer}, true
+	return &recorded.Grown{File: part.file.File, Opened: part.file.opened, Read: &e.offset, Buffer: e.buffer}, true
 }
 
 // Walk implements [recorded.Growing].

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -18,8 +17,8 @@ import (
 // file is an opened rollout, which may be compressed.
 type file struct {
 	*os.File
+	opened     fs.FileInfo
 	size       int64
-	modified   time.Time
 	compressed bool
 }
 
@@ -39,7 +38,7 @@ func openFile(open opener, name string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &file{File: f, size: info.Size(), modified: info.ModTime(), compressed: strings.HasSuffix(name, compressed)}, nil
+	return &file{File: f, opened: info, size: info.Size(), compressed: strings.HasSuffix(name, compressed)}, nil
 }
 
 func (f *file) lines(buffer *store.Buffer) jsonl.Reader {

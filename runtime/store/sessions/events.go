@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -29,7 +30,7 @@ func (r *record) Events(_ context.Context, buffer *store.Buffer) (store.Events, 
 	if err != nil {
 		return nil, fmt.Errorf("reading the events of %s: %w", r.ID, err)
 	}
-	e := &events{record: r, file: f, size: stat.Size(), buffer: buffer}
+	e := &events{record: r, file: f, opened: stat, buffer: buffer}
 	e.Begin(r.ID, e)
 	return e, nil
 }
@@ -39,7 +40,7 @@ type events struct {
 	recorded.Events
 	record  *record
 	file    *os.File
-	size    int64
+	opened  fs.FileInfo
 	buffer  *store.Buffer
 	lines   *jsonl.Lines
 	offset  int64
@@ -158,13 +159,13 @@ func (e *events) Counts() (turns, skipped int) { return e.turn, e.skipped }
 
 // Rewind implements [recorded.Script].
 func (e *events) Rewind() {
-	e.lines = jsonl.NewLines(e.file, e.size, e.buffer)
+	e.lines = jsonl.NewLines(e.file, e.opened.Size(), e.buffer)
 	e.offset, e.turn, e.skipped = 0, 0, 0
 }
 
 // Grown implements [recorded.Growing].
 func (e *events) Grown() (*recorded.Grown, bool) {
-	return &recorded.Grown{File: e.file, Read: &e.offset, Buffer: e.buffer}, true
+	return &recorded.Grown{File: e.file, Opened: e.opened, Read: &e.offset, Buffer: e.buffer}, true
 }
 
 // Walk implements [recorded.Growing].
@@ -175,7 +176,7 @@ func (e *events) Walk(c *facts.Coder) {
 
 // Goes implements [recorded.Growing]. Nothing that is recorded is ever taken back.
 func (e *events) Goes(context.Context) (bool, error) {
-	e.lines = jsonl.NewLines(e.file, e.size, e.buffer) // the buffer has had something else
+	e.lines = jsonl.NewLines(e.file, e.opened.Size(), e.buffer) // the buffer has had something else
 	return true, nil
 }
 

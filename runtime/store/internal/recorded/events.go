@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/facts"
@@ -39,9 +41,17 @@ type Growing interface {
 
 // Grown is a file of a [Growing] script.
 type Grown struct {
-	File   io.ReaderAt
-	Read   *int64 // bytes: whole lines
+	File   *os.File
+	Opened fs.FileInfo // what it was before anything of it was read
+	Read   *int64      // bytes: whole lines
 	Buffer *store.Buffer
+}
+
+// unchanged reports whether a file is what it was before it was read. Else what was read need
+// not be what it has.
+func (g *Grown) unchanged() bool {
+	info, err := g.File.Stat()
+	return err == nil && info.Size() == g.Opened.Size() && info.ModTime().Equal(g.Opened.ModTime())
 }
 
 // Events reads the events of a script. It implements [store.Events].
@@ -146,6 +156,9 @@ func (e *Events) Mark(ctx context.Context) []byte {
 	}
 	var err error
 	if m.sum, err = jsonl.Sum(ctx, f.File, from.sum, from.read, m.read, f.Buffer); err != nil {
+		return nil
+	}
+	if !f.unchanged() {
 		return nil
 	}
 	return facts.Encode(func(c *facts.Coder) { e.walk(c, &m, script) })
