@@ -79,6 +79,8 @@ type grower struct {
 	cwd  string // as JSON
 	n    int    // lines
 	last int    // record with which the next one is linked
+	// records are those that may be linked with.
+	records []int
 	// tangled is set where something was written for which all is read again.
 	tangled bool
 }
@@ -109,6 +111,7 @@ type growing struct {
 	file        string
 	open        func(store.Options) (store.Store, bool)
 	first, next func(g *grower) string
+	linked      bool // records with each other
 }
 
 func growingStores() map[string]growing {
@@ -138,17 +141,18 @@ func growingStores() map[string]growing {
 				}
 				return fmt.Sprintf(`%s"event_msg","payload":{"type":"agent_message","message":%s}}`, line, g.text())
 			},
+			false,
 		},
 		"claude-code": {
 			"projects/p/" + grownID + ".jsonl",
 			func(o store.Options) (store.Store, bool) { return claudecode.Open(o) },
 			func(g *grower) string {
-				g.last = 0
+				g.last, g.records = 0, []int{0}
 				return fmt.Sprintf(`{"type":"user",%s,"message":{"content":"begin"}}`, g.record(0, -1))
 			},
 			func(g *grower) string {
-				before := g.last
-				g.last = g.n
+				before, known := g.last, g.records
+				g.last, g.records = g.n, append(known, g.n)
 				link := g.record(g.n, before)
 				switch g.rng.IntN(80) {
 				case 0, 1, 2, 3, 4, 5:
@@ -156,18 +160,18 @@ func growingStores() map[string]growing {
 				case 6, 7, 8, 9, 10:
 					return fmt.Sprintf(`{"type":"assistant",%s,"message":{"content":[{"type":"tool_use","id":"c%d","name":"tool%d","input":{}}]}}`, link, g.n, g.rng.IntN(2))
 				case 11, 12, 13, 14, 15: // linked with the call, as results of calls at a time are
-					older := max(before-g.rng.IntN(3), 0)
+					older := known[max(len(known)-1-g.rng.IntN(3), 0)]
 					return fmt.Sprintf(`{"type":"user",%s,"toolUseResult":{},"message":{"content":[{"type":"tool_result","tool_use_id":"c%d","content":%s}]}}`, g.record(g.n, older), older, g.text())
 				case 16, 17:
 					return fmt.Sprintf(`{"type":"progress",%s}`, link)
 				case 18, 19:
-					g.last = before
+					g.last, g.records = before, known
 					return fmt.Sprintf(`{"type":"last-prompt","leafUuid":"%d"}`, g.rng.IntN(g.n))
 				case 20: // another prompt in place of an earlier one
 					g.tangled = true
 					return fmt.Sprintf(`{"type":"user",%s,"message":{"content":%s}}`, g.record(g.n, max(before-3, 0)), g.text())
 				case 21: // a copy
-					g.last, g.tangled = before, true
+					g.last, g.records, g.tangled = before, known, true
 					return fmt.Sprintf(`{"type":"user",%s,"message":{"content":%s}}`, g.record(max(before-1, 0), before-2), g.text())
 				case 22:
 					g.tangled = true // it may stand before a prompt
@@ -175,6 +179,7 @@ func growingStores() map[string]growing {
 				}
 				return fmt.Sprintf(`{"type":"assistant",%s,"message":{"content":[{"type":"text","text":%s}]}}`, link, g.text())
 			},
+			true,
 		},
 		"convtools": {
 			grownID + ".jsonl",
@@ -197,6 +202,7 @@ func growingStores() map[string]growing {
 				}
 				return fmt.Sprintf(`%s"agent_message","text":%s}]}`, head, g.text())
 			},
+			false,
 		},
 	}
 }
@@ -243,7 +249,7 @@ func grow(t *testing.T, of growing, rng *rand.Rand) (resumed int) {
 	read := 0
 	kept := filepath.Join(t.TempDir(), "kept")
 	library := func(indexes string) *conversations.Library {
-		s, ok := of.open(store.Options{Home: home, Project: project.New(project.Options{Dir: dir})})
+		s, ok := of.open(store.Options{Home: home, Project: project.New(project.Options{All: true})})
 		if !ok {
 			t.Fatal("there is no store")
 		}
@@ -255,6 +261,7 @@ func grow(t *testing.T, of growing, rng *rand.Rand) (resumed int) {
 		t.Cleanup(x.Close)
 		return conversations.New(conversations.Options{Indexes: x}, tallied{s, &read})
 	}
+	found := 0
 	for step := range 25 {
 		added := 0
 		grows := false
@@ -272,6 +279,7 @@ func grow(t *testing.T, of growing, rng *rand.Rand) (resumed int) {
 			if strings.HasSuffix(whole, "\n") {
 				whole += lines(2)
 				whole = whole[:len(whole)-9]
+				g.tangled = g.tangled || of.linked // where it stays so, what follows is linked with nothing
 			}
 		default:
 			if !strings.HasSuffix(whole, "\n") {
@@ -303,6 +311,7 @@ func grow(t *testing.T, of growing, rng *rand.Rand) (resumed int) {
 		}
 		for _, text := range []string{"", "alpha", "東", "straße", "tool1", "begin"} {
 			want := withText(t, library(""), text)
+			found += len(want)
 			if diff := cmp.Diff(want, withText(t, l, text), cmpopts.EquateEmpty()); diff != "" {
 				t.Fatalf("step %d, %q: (-recorded +index that was kept)\n%s", step, text, diff)
 			}
@@ -313,6 +322,9 @@ func grow(t *testing.T, of growing, rng *rand.Rand) (resumed int) {
 		if diff := cmp.Diff(sizes(t, library("")), sizes(t, l)); diff != "" {
 			t.Fatalf("step %d: (-recorded +index)\n%s", step, diff)
 		}
+	}
+	if found < 100 {
+		t.Errorf("%d messages were found", found)
 	}
 	return resumed
 }

@@ -256,7 +256,7 @@ func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *ind
 			return false, nil //nolint:nilerr // it is gone
 		}
 	}
-	entry.Facts = (&indexFacts{}).encode()
+	entry.Facts, entry.Mark = (&indexFacts{}).encode(), nil // which an earlier pass of Put may have set
 	return false, r.writer.Put(ctx, &entry, func(func(*index.Message, error) bool) {})
 }
 
