@@ -215,7 +215,12 @@ func (s *Store) process(pid int) []transcript.ID {
 	if !ok {
 		return nil
 	}
-	data, err := safefile.Read(filepath.Join(filepath.Dir(s.Dir), "sessions", fmt.Sprintf("%d.json", pid)), maxProcessFile)
+	root, err := os.OpenRoot(filepath.Dir(s.Dir))
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	data, err := safefile.ReadIn(root, fmt.Sprintf("sessions/%d.json", pid), maxProcessFile)
 	if err != nil {
 		return nil
 	}

@@ -3,6 +3,7 @@ package claudecode_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -240,6 +241,16 @@ func TestCallerByProcess(t *testing.T) {
 		"of another process":                {noted("pid", self+1), inside, server, store.ByEnvironment, nil},
 		"no session":                        {noted("sessionId", "../x"), inside, server, store.ByEnvironment, nil},
 		"not noted":                         {func(*home) {}, inside, server, store.ByEnvironment, nil},
+		"a link to what lies elsewhere": {
+			func(h *home) {
+				noted("name", "x")(h)
+				name, elsewhere := filepath.Join(h.dir, "sessions", file), filepath.Join(h.t.TempDir(), file)
+				if err := errors.Join(os.Rename(name, elsewhere), os.Symlink(elsewhere, name)); err != nil {
+					h.t.Skip(err)
+				}
+			},
+			inside, server, store.ByEnvironment, nil,
+		},
 		"not of a process": {
 			noted("name", "x"), inside, caller.Caller{Process: caller.Server}, store.ByEnvironment, nil,
 		},
