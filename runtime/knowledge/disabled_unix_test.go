@@ -5,6 +5,7 @@ package knowledge_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -76,4 +77,36 @@ func TestNamesThatLookAlikeCanBeLearned(t *testing.T) {
 	wants(t, learn(t, b, "p", shown), `content "a\xff.md"`, `content "a\xfe.md"`)
 	place(t, dir, "convtools.toml", "[kb.topic.p]\nsubjects = 'kb'\ndisabled = ['"+shown+"']\n")
 	refused(t, open(t, dir, knowledge.Options{}), "p", "**")
+}
+
+// They have one address, under which all of them are read: a list of addresses goes on
+// behind the last one of a page, and would not get past several that are the same.
+func TestNamesThatLookAlikeHaveOneAddress(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	place(t, dir, "convtools.toml", "[kb.topic.p]\nsubjects = 'kb'\n")
+	place(t, dir, "kb/other.md", "other")
+	contents := []string{"first", "second", "third"}
+	for i, name := range []string{"a\xfd.md", "a\xfe.md", "a\xff.md"} {
+		if err := os.WriteFile(filepath.Join(dir, "kb", name), []byte(contents[i]), 0o600); err != nil {
+			t.Skipf("the file system refuses the name: %v", err)
+		}
+	}
+	b := open(t, dir, knowledge.Options{})
+	resources, _, err := b.TopicResources(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range resources {
+		names = append(names, r.Name)
+	}
+	if want := []string{"p/a\ufffd.md", "p/other"}; !slices.Equal(names, want) {
+		t.Errorf("listed are %q; want %q", names, want)
+	}
+	text, _, err := b.ReadResource(t.Context(), "p", "a\ufffd.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, text, contents...)
 }

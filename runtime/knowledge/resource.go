@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/text"
@@ -10,8 +11,9 @@ import (
 )
 
 // TopicResources returns the subjects of a topic, by its id, that can be listed
-// and read. The warnings are about a directory that cannot be read; the error is
-// that of the context. Topics that are not among [Base.TopicIDs] have none.
+// and read, those that share a name once. The warnings are about a directory that
+// cannot be read; the error is that of the context. Topics that are not among
+// [Base.TopicIDs] have none.
 func (b *Base) TopicResources(ctx context.Context, id string) ([]toolset.Resource, []Warning, error) {
 	config := b.byID(id)
 	if config == nil {
@@ -33,11 +35,13 @@ func (b *Base) TopicResources(ctx context.Context, id string) ([]toolset.Resourc
 		return nil, nil, err
 	}
 	var resources []toolset.Resource
+	listed := map[string]bool{}
 	for _, i := range t.set.Visible() {
-		if f := facts[i]; f.Binary || f.TooLarge || f.Err != nil {
+		s := &t.tree.Subjects[i]
+		if f := facts[i]; f.Binary || f.TooLarge || f.Err != nil || listed[s.Name] {
 			continue
 		}
-		s := &t.tree.Subjects[i]
+		listed[s.Name] = true
 		resources = append(resources, toolset.Resource{
 			URI: address(t.ID, s.Name), Name: t.ID + "/" + s.Name, Title: name(t.Topic) + ": " + oneLine(s.Name),
 			Description: s.Description, MIMEType: mimeType(s.Ext), // of what is shown, which is Markdown where it is in a fence
@@ -54,10 +58,10 @@ func mimeType(ext string) string {
 	return "text/markdown"
 }
 
-// ReadResource returns one subject by the id of its topic and its name, and the
-// type of the text. Hidden subjects can be read, patterns and titles mean
-// nothing. That there is no such subject, and that it cannot be shown, is a
-// [contract.Error] of the caller's.
+// ReadResource returns one subject by the id of its topic and its name, with those
+// that share the name, and the type of the text. Hidden subjects can be read,
+// patterns and titles mean nothing. That there is no such subject, and that it
+// cannot be shown, is a [contract.Error] of the caller's.
 func (b *Base) ReadResource(ctx context.Context, id, subject string) (text, mime string, err error) {
 	config := b.byID(id)
 	if config == nil {
@@ -76,15 +80,16 @@ func (t *topic) readResource(ctx context.Context, subject string) (content, mime
 	if err != nil {
 		return "", "", err
 	}
-	if len(found.Hits) > 1 && !strings.ContainsAny(subject, "*?[{") {
+	together := len(found.Hits) > 1 && !slices.ContainsFunc(found.Hits, func(i int) bool { return t.tree.Subjects[i].Name != subject })
+	if !together && len(found.Hits) > 1 && !strings.ContainsAny(subject, "*?[{") {
 		names := t.names(found.Hits)
 		return "", "", contract.Fixable("Topic " + text.Quote(t.ID) + " has several subjects that " + text.Quote(subject) + " is the name of. Read one of them: " + anyOf(names[:within(names, maxNames, maxNamesBytes)]) + ".")
 	}
-	if !found.Literal {
+	if !together && !found.Literal {
 		return "", "", contract.Fixable("Topic " + text.Quote(t.ID) + " has no single subject " + text.Quote(subject) + ".")
 	}
 	var r remarks
-	content, err = t.read(ctx, found.Hits, true, &r)
+	content, err = t.read(ctx, found.Hits, !together, &r)
 	if err == nil && content != "" {
 		r.skills(t, found.Hits, maxAnswer-len(content)-len("\n\n")-len(r.String()))
 	}

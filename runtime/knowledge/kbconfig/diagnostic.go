@@ -13,7 +13,7 @@ import (
 // The rules a configuration can break. The ids are stable.
 const (
 	RuleFile      = "KC001" // a file cannot be read; a warning for JP's own
-	RuleSyntax    = "KC002" // a file is not TOML in UTF-8
+	RuleSyntax    = "KC002" // a file is not TOML in UTF-8; a warning for JP's own if it seems to have no topics
 	RuleUnknown   = "KC003" // a key that nothing reads
 	RuleType      = "KC004" // a value of the wrong type
 	RuleMissing   = "KC005" // a topic without subjects; a warning where only the user's file has it

@@ -360,6 +360,16 @@ title = 'NOTES'
 			map[string]string{".jp/config.toml": "[assistant]\nname = 'x'\n[kb.topic.p]\nsubjects = 'p'\n"},
 			[]string{".jp/config.toml:3:2: warning: JP does not start with topics in its own configuration: kb is a key that it does not know [KC013]\n  hint: move them to .jp/kb.toml"},
 		},
+		{
+			"A-19 JP's configuration is broken, and has no topics",
+			map[string]string{".jp/config.toml": "# kb: later\n[assistant\nkbs = 1\n", "convtools.toml": "[kb.topic.p]\nsubjects = 'p'\n"},
+			[]string{".jp/config.toml:2:11: warning: expected '.' or ']' to end table name, but got '\\n' instead [KC002]"},
+		},
+		{
+			"A-19 JP's configuration has a line that JP alone reads, and no topics",
+			map[string]string{".jp/config.toml": "prompt = 'backbone" + strings.Repeat(" ", maxLine) + "'\n", "convtools.toml": "[kb.topic.p]\nsubjects = 'p'\n"},
+			[]string{".jp/config.toml:1:1: warning: the line has more than 32768 bytes [KC002]"},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -374,7 +384,7 @@ title = 'NOTES'
 func TestJPConfigWithoutTopics(t *testing.T) {
 	t.Parallel()
 	mustLoad(t, map[string]string{".jp/config.toml": "this is not TOML \xff"})
-	for _, topics := range []string{"[kb.topic.p]\nthis is not TOML", "x\n  [ \"kb\".topic.p ]\n", "\ufeffkb = {\n", "kb.topic.p.disabled = ['a'\n", "\xff\n[[kb]]", "# kb: later\n[assistant\n"} {
+	for _, topics := range []string{"[kb.topic.p]\nthis is not TOML", "x\n  [ \"kb\".topic.p ]\n", "\ufeffkb = {\n", "kb.topic.p.disabled = ['a'\n", "\xff\n[[kb]]"} {
 		loadError(t, map[string]string{".jp/config.toml": topics})
 	}
 }

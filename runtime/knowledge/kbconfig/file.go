@@ -134,7 +134,7 @@ func (l *loader) file(name string, owner owner, read func() ([]byte, error)) *fi
 	}
 	f := &file{name: name, owner: owner}
 	if !l.decode(f, src) {
-		l.incomplete = true
+		l.incomplete = l.incomplete || owner != jps || namesTopics(string(src))
 		return nil
 	}
 	return f
@@ -164,10 +164,26 @@ func (l *loader) unreadable(name string, owner owner, err error) {
 // moveTopics is where topics in JP's own configuration belong.
 const moveTopics = "move them to " + jpTopicsFile
 
+// namesTopics reports whether a line of a text that cannot be decoded begins with the
+// key kb or the header of its table.
+func namesTopics(src string) bool {
+	for line := range strings.Lines(src) {
+		key, ok := strings.CutPrefix(strings.TrimLeft(line, " \t[\"'\ufeff"), "kb")
+		if ok && (key == "" || strings.ContainsAny(key[:1], ".=]\"' \t\r\n")) {
+			return true
+		}
+	}
+	return false
+}
+
 func (l *loader) decode(f *file, source []byte) bool {
 	src := strings.TrimPrefix(string(source), "\ufeff")
 	refuse := func(at diag.Span, hint, message string) bool {
-		l.error(Position{f.name, at}, RuleSyntax, hint, "%s", message)
+		report := l.error
+		if f.owner == jps && !namesTopics(src) {
+			report = l.warning
+		}
+		report(Position{f.name, at}, RuleSyntax, hint, "%s", message)
 		return false
 	}
 	place := func(offset int) diag.Span { return diag.NewSource([]byte(src)).Span(offset, offset) }
