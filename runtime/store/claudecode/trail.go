@@ -7,7 +7,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/facts"
 )
 
-// trail is the tree of a transcript, as far as that tells whether what is appended leaves alone
+// trail is the tree of a transcript, as far as it is needed to find out whether what is appended leaves alone
 // what is there: the records stay in their order, and none of them is of a branch that is
 // abandoned. There are no two prompts behind the same message then.
 type trail struct {
