@@ -31,7 +31,7 @@ type Indexes struct {
 
 // indexFormat is what an index has that this package puts there. Indexes of another one are
 // left alone.
-const indexFormat = "v4"
+const indexFormat = "v5"
 
 // NewIndexes returns the indexes in a directory, which need not be there. now is the clock that
 // files are told by to have changed a moment ago; nil means time.Now.
@@ -54,7 +54,7 @@ func OpenIndexes(getenv func(string) string, now func() time.Time) *Indexes {
 
 // minIndexed is how many bytes of text a store has for which there is an index: less is
 // searched in no time.
-const minIndexed = 20 << 20
+const minIndexed = 0
 
 // of returns the index of a store; nil where there are none.
 func (x *Indexes) of(s store.Store) *index.Index {

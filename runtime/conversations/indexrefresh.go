@@ -47,8 +47,13 @@ const commitEvery = 256 << 20
 // process writes the index is left out. Progress, if not nil, is called with how many
 // conversations of a store were looked at, and how many there are.
 func (l *Library) RefreshIndexes(ctx context.Context, progress func(s store.Store, done, all int)) ([]IndexReport, error) {
+	return l.refreshIndexes(ctx, l.stores, progress)
+}
+
+// refreshIndexes is RefreshIndexes of some stores.
+func (l *Library) refreshIndexes(ctx context.Context, stores []store.Store, progress func(s store.Store, done, all int)) ([]IndexReport, error) {
 	var reports []IndexReport
-	for _, s := range l.stores {
+	for _, s := range stores {
 		if l.indexes == nil {
 			break
 		}
@@ -89,12 +94,14 @@ func (r *refreshing) run(ctx context.Context) error {
 	if !r.anew && r.current(version) {
 		return nil
 	}
-	session, unread, err := r.store.Open(ctx)
+	session, unread, err := r.library.listed.open(ctx, r.store)
 	if err != nil {
 		return err
 	}
-	defer session.Close()
-	list, problems, err := session.List(ctx, store.Live|store.Archived)
+	if r.library.listed == nil {
+		defer session.Close()
+	}
+	list, problems, err := r.library.listed.list(ctx, r.store, session, store.Live|store.Archived)
 	if err != nil {
 		return err
 	}

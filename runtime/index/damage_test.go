@@ -163,7 +163,7 @@ func TestDamage(t *testing.T) {
 	if damaged < 100 {
 		t.Errorf("only %d damages were found", damaged)
 	}
-	newer := bytes.Replace(whole["manifest"], []byte("index 2 "), []byte("index 3 "), 1)
+	newer := bytes.Replace(whole["manifest"], []byte("index 3 "), []byte("index 4 "), 1)
 	try("newer", "manifest", newer)
 
 	x := index.Open(dir) // with the newer manifest

@@ -15,7 +15,7 @@ import (
 // checksum of each page, and the footer. A page is checked when a byte of it is first read.
 
 // version is that of the files. Files of another one are not read.
-const version = 2
+const version = 3
 
 // pageSize is how many bytes of a file have a checksum together.
 const pageSize = 16 << 10

@@ -16,7 +16,7 @@ type shard struct {
 	// data has the lists: what the key of one is more than the one before in its part, and the
 	// differences of its documents, the first one from -1, each as a varint, and behind them a 0.
 	data []byte
-	ends [parts]int // of the parts in data
+	ends [parts]int // of the parts in data; of the lists of terms the first two
 }
 
 // The grams are parted by the first byte of a trigram; ASCII characters are one more part, and

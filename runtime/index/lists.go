@@ -23,11 +23,19 @@ func isBitmap(count, documents uint32) bool {
 type lists struct {
 	documents uint32
 	shards    []shard
+	words     wordGatherer
+	cursors   []cursor
 	list      []uint32 // documents
 }
 
 // index makes the lists of what a builder has.
 func (l *lists) index(b *builder, g *gatherer) {
+	done := make(chan struct{})
+	defer func() { <-done }()
+	go func() {
+		defer close(done)
+		l.words.index(b)
+	}()
 	g.Lock()
 	defer g.Unlock()
 	l.documents = uint32(len(b.added) + len(b.conversations)) //nolint:gosec // a count
@@ -115,29 +123,38 @@ func (c *cursor) take(documents []uint32) []uint32 {
 	return documents
 }
 
-// each calls yield with all lists, by their grams. The documents are valid until the next one.
+// each calls yield with all lists, by their grams, those of terms last. The documents are valid
+// until the next one.
 func (l *lists) each(yield func(g gram, documents []uint32)) {
-	cursors := make([]cursor, len(l.shards))
 	for n := range parts {
-		for i := range l.shards {
-			cursors[i] = cursorOf(&l.shards[i], n)
+		l.eachOf(l.shards, n, firstOf(n), yield)
+	}
+	l.eachOf(l.words.shards, 0, hasTerm, yield)
+	l.eachOf(l.words.shards, 1, hasOften, yield)
+}
+
+// eachOf is each of a part of some shards.
+func (l *lists) eachOf(shards []shard, part int, first gram, yield func(g gram, documents []uint32)) {
+	cursors := slices.Grow(l.cursors[:0], len(shards))[:len(shards)]
+	l.cursors = cursors
+	for i := range shards {
+		cursors[i] = cursorOf(&shards[i], part)
+	}
+	for {
+		key := uint32(noKey)
+		for i := range cursors {
+			key = min(key, cursors[i].key)
 		}
-		for {
-			key := uint32(noKey)
-			for i := range cursors {
-				key = min(key, cursors[i].key)
-			}
-			if key == noKey {
-				break
-			}
-			l.list = l.list[:0]
-			for i := range cursors {
-				if cursors[i].key == key {
-					l.list = cursors[i].take(l.list)
-				}
-			}
-			yield(firstOf(n)|gram(key), l.list)
+		if key == noKey {
+			return
 		}
+		l.list = l.list[:0]
+		for i := range cursors {
+			if cursors[i].key == key {
+				l.list = cursors[i].take(l.list)
+			}
+		}
+		yield(first|gram(key), l.list)
 	}
 }
 

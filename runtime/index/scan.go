@@ -505,11 +505,8 @@ func (s *scan) count(ctx context.Context, c *Counting, n *Counted) (all bool, er
 	}
 }
 
-func (s *scan) matches(ctx context.Context, n uint32) (bool, error) {
-	q := s.query
-	if q.Kinds != 0 && q.Kinds>>s.kinds[n]&1 == 0 {
-		return false, nil
-	}
+// isWanted reports whether the messages of the conversation of a message are looked for.
+func (s *scan) isWanted(n uint32) (bool, error) {
 	owner := s.ownerOf(n)
 	if owner >= s.Conversations {
 		return false, s.damaged()
@@ -518,18 +515,26 @@ func (s *scan) matches(ctx context.Context, n uint32) (bool, error) {
 		s.wanted[owner] = isWanted
 		if s.Dead.has(owner) {
 			s.wanted[owner] = isUnwanted
-		} else if q.Wanted != nil {
+		} else if wanted := s.query.Wanted; wanted != nil {
 			c, err := s.conversationOf(n)
 			if err != nil {
 				return false, err
 			}
-			if !q.Wanted(c) {
+			if !wanted(c) {
 				s.wanted[owner] = isUnwanted
 			}
 		}
 	}
-	if s.wanted[owner] == isUnwanted {
+	return s.wanted[owner] == isWanted, nil
+}
+
+func (s *scan) matches(ctx context.Context, n uint32) (bool, error) {
+	q := s.query
+	if q.Kinds != 0 && q.Kinds>>s.kinds[n]&1 == 0 {
 		return false, nil
+	}
+	if wanted, err := s.isWanted(n); !wanted || err != nil {
+		return false, err
 	}
 	if s.found.has(n) && q.exact() {
 		return true, nil

@@ -1,0 +1,568 @@
+package conversations
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/conversations/internal/passage"
+	"github.com/convtools/convtools/runtime/index"
+	"github.com/convtools/convtools/runtime/index/terms"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// RankQuery asks which passages of conversations answer a question best.
+type RankQuery struct {
+	// Filter says which conversations are searched: live and archived ones alike,
+	// whatever Archived says.
+	Filter
+	// Text is the question, in the words of whoever asks. What is between double quotes has
+	// to be in a passage's event as it stands, in any case.
+	Text string
+	// Since and Until bound the times of events, both inclusive. With either, events without
+	// a time are left out. Nil stands for no bound.
+	Since, Until *time.Time
+	// Scopes are the kinds of text that are searched; 0 stands for all.
+	Scopes transcript.Scopes
+	// Own is as in an [EventQuery]: calls and results of these tools are left out.
+	Own func(tool string) bool
+	// MaxPassages is how many passages are returned at the most, and MaxText how many bytes
+	// one has at the most.
+	MaxPassages, MaxText int
+}
+
+// Ranking is the answer to a [RankQuery].
+type Ranking struct {
+	// Conversations are those with a passage, and others that rank high, best first.
+	Conversations []RankedConversation
+	// Words are those of the question that say what it is about.
+	Words []RankedWord
+	// Phrases reports whether a quoted text is missing everywhere.
+	Missing []string
+	Aside   Aside
+}
+
+// RankedWord is a word of a question.
+type RankedWord struct {
+	Word   string // as it was asked
+	Events int    // that have it, or another form of it
+	Rare   bool   // few events have it, so that it tells much
+}
+
+// RankedConversation is a conversation that answers a question.
+type RankedConversation struct {
+	transcript.Conversation
+	Score    float64
+	Passages []RankedPassage // in the order of their events
+}
+
+// RankedPassage is a passage of an event.
+type RankedPassage struct {
+	Number int // as [Event.Number]
+	Kind   transcript.Kind
+	Time   time.Time // zero where not known
+	Score  float64   // of all passages, the best one has the highest
+	Value  float64   // the part of the weights of all words that it has, from 0 to 1
+	// Text is the passage. Before and After report whether the event has more text on that side.
+	Text          string
+	Before, After bool
+	Chars         int // of the whole text of the event
+}
+
+// How messages are ranked: what each figure is worth is in the package comment.
+const (
+	// idfPower makes rare words count for more than BM25 has them.
+	idfPower = 1.2
+	// besideOne and besideTwo are the shares of their scores that the messages next to one, and
+	// next but one, add to it.
+	besideOne, besideTwo = 0.5, 0.25
+	// conversationShare is the share of the best score in its conversation that a message has too.
+	conversationShare = 0.2
+	// bestOf is how many of the best messages of a conversation make its score, each for half
+	// of the one before.
+	bestOf = 5
+	// resultCounts is what a tool's result counts, which holds many words that nobody meant.
+	resultCounts = 0.1
+	// commonShare is the share of all messages from which on a word only adds to others.
+	commonShare = 0.25
+	// lookAt is in how many conversations passages are looked for, and readAt how many events are
+	// read for them.
+	lookAt, readAt = 24, 96
+)
+
+// Rank returns the passages that answer a question best. What has changed since it was last
+// asked is read first.
+func (l *Library) Rank(ctx context.Context, q RankQuery) (Ranking, error) {
+	r := ranking{library: l, query: &q, terms: terms.NewReader(terms.English)}
+	r.parse()
+	err := r.run(ctx)
+	var damage *index.DamageError
+	if errors.As(err, &damage) { // it is made anew
+		r = ranking{library: l, query: &q, terms: r.terms}
+		r.parse()
+		err = r.run(ctx)
+	}
+	return r.result, err
+}
+
+// ranking is an answer in the making.
+type ranking struct {
+	library *Library
+	query   *RankQuery
+	terms   *terms.Reader
+	phrases []string
+	words   []rankWord
+	weights passage.Weights
+	result  Ranking
+	stores  []*rankStore
+	all     map[string]*store.Conversation // that are searched, by key
+}
+
+// rankWord is a term of a question.
+type rankWord struct {
+	term, word string
+}
+
+// rankStore is the index of a store, for one query.
+type rankStore struct {
+	store store.Store
+	view  *index.View
+	texts *index.Texts
+}
+
+// parse reads the question.
+func (r *ranking) parse() {
+	rest := strings.ToValidUTF8(r.query.Text, "\ufffd")
+	var quoted []string
+	for {
+		before, after, ok := strings.Cut(rest, `"`)
+		phrase, behind, closed := strings.Cut(after, `"`)
+		if !ok || !closed {
+			break
+		}
+		if phrase = strings.TrimSpace(phrase); phrase != "" {
+			quoted = append(quoted, phrase)
+		}
+		rest = before + " " + phrase + " " + behind
+	}
+	r.phrases = quoted
+	seen := map[string]bool{}
+	for _, all := range []bool{false, true} {
+		text := []byte(rest)
+		r.terms.Each(text, func(term []byte, at int) {
+			if t := string(term); !seen[t] && (all || !terms.IsFunctionWord(t)) && len(r.words) < maxRankWords {
+				seen[t] = true
+				r.words = append(r.words, rankWord{t, wordAt(text, at)})
+			}
+		})
+		if len(r.words) > 0 {
+			return
+		}
+	}
+}
+
+// maxRankWords is how many different terms of a question are looked for.
+const maxRankWords = 64
+
+// wordAt returns the word that begins at a place, as it is written.
+func wordAt(text []byte, at int) string {
+	word := string(text[at:])
+	if i := strings.IndexFunc(word, func(r rune) bool { return IsSpace(r) || strings.ContainsRune(`,;:!?()"`, r) }); i > 0 {
+		word = word[:i]
+	}
+	return strings.TrimRight(word, ".'")
+}
+
+func (r *ranking) run(ctx context.Context) error {
+	if len(r.words) == 0 {
+		return nil
+	}
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	defer func() {
+		for _, s := range r.stores {
+			s.view.Close()
+		}
+	}()
+	total, err := r.weigh()
+	if err != nil {
+		return err
+	}
+	found, err := r.conversations(ctx, total)
+	if err != nil {
+		return err
+	}
+	return r.passages(ctx, found)
+}
+
+// open brings the indexes up to date, and picks what is searched.
+func (r *ranking) open(ctx context.Context) error {
+	l, f := r.library, r.query.Filter
+	if err := l.refreshFor(ctx, &f, &r.result.Aside); err != nil {
+		return err
+	}
+	o, err := l.open(ctx, &f)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	o.from = map[transcript.ID]store.Store{}
+	found, err := o.pickOf(ctx, store.Live|store.Archived, f, &r.result.Aside)
+	if err != nil {
+		return err
+	}
+	r.all = map[string]*store.Conversation{}
+	for i := range found {
+		r.all[string(found[i].ID)] = &found[i]
+	}
+	for _, s := range l.stores {
+		if !f.asks(s.Name()) {
+			continue
+		}
+		view, err := l.indexes.of(s).View()
+		if err != nil {
+			continue // why is in the answer
+		}
+		r.stores = append(r.stores, &rankStore{s, view, view.Texts()})
+	}
+	return nil
+}
+
+// weigh finds out how much the words weigh, and returns how many messages there are, of how
+// many bytes.
+func (r *ranking) weigh() (index.Spread, error) {
+	asked := make([]string, len(r.words))
+	for i, w := range r.words {
+		asked[i] = w.term
+	}
+	total := index.Spread{With: make([]int, len(asked))}
+	for _, s := range r.stores {
+		spread, err := s.view.Spread(asked)
+		if err != nil {
+			return total, err
+		}
+		total.Add(spread)
+	}
+	r.weights = passage.Weights{}
+	for i, w := range r.words {
+		n := total.With[i]
+		r.weights[w.term] = math.Pow(index.Idf(n, total.Messages), idfPower)
+		const rare = 100 // of so many events one has it
+		word := RankedWord{Word: w.word, Events: n, Rare: n*rare <= total.Messages || n <= 2}
+		if i := slices.IndexFunc(r.result.Words, func(o RankedWord) bool { return o.Word == word.Word }); i < 0 {
+			r.result.Words = append(r.result.Words, word)
+		}
+	}
+	return total, nil
+}
+
+// ranked is a conversation with what is known of its messages.
+type ranked struct {
+	*store.Conversation
+	index.Ranked
+	in       *rankStore
+	score    float64
+	messages []*rankedMessage // all, by their numbers
+}
+
+// kinds are the kinds of messages that are searched.
+func (r *ranking) kinds() uint64 {
+	if r.query.Scopes == 0 {
+		return allKinds
+	}
+	set := uint64(0)
+	for k := range transcript.Kind(copiedKind) {
+		if r.query.Scopes&k.Scope() != 0 {
+			set |= 1 << k
+		}
+	}
+	return set
+}
+
+// kindCounts is what the score of a message of a kind counts.
+func kindCounts(kind uint8) float64 {
+	if transcript.Kind(kind) == transcript.KindToolResult {
+		return resultCounts
+	}
+	return 1
+}
+
+// conversations returns the conversations that rank highest.
+func (r *ranking) conversations(ctx context.Context, total index.Spread) ([]*ranked, error) {
+	q := index.RankQuery{Kinds: r.kinds(), Average: float64(total.Bytes) / float64(max(total.Messages, 1)), ApartKinds: toolKinds}
+	for i, w := range r.words {
+		q.Terms = append(q.Terms, index.RankTerm{
+			Text: w.term, Weight: r.weights[w.term], Common: float64(total.With[i]) > commonShare*float64(total.Messages),
+		})
+	}
+	if !slices.ContainsFunc(q.Terms, func(t index.RankTerm) bool { return !t.Common }) {
+		for i := range q.Terms {
+			q.Terms[i].Common = false
+		}
+	}
+	if r.query.Since != nil {
+		q.Since = *r.query.Since
+	}
+	if r.query.Until != nil {
+		q.Until = *r.query.Until
+	}
+	if own := r.query.Own; own != nil {
+		q.IsApart = func(kind uint8, extra []byte) bool {
+			tool := parseExtra(extra, transcript.Kind(kind)).tool
+			return tool != "" && own(tool)
+		}
+	}
+	var all []*ranked
+	seen := map[string]bool{}
+	for _, s := range r.stores {
+		q.Wanted = func(c *index.Conversation) bool { return r.all[c.Key] != nil && !seen[c.Key] }
+		found, err := s.view.Rank(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		holding, err := r.holding(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			c := &ranked{Conversation: r.all[f.Key], Ranked: f, in: s}
+			if holding != nil {
+				c.Messages = slices.DeleteFunc(c.Messages, func(m index.Scored) bool { return !holding[messageKey{f.Key, m.Number}] })
+			}
+			if c.score = scoreOf(c.Messages); c.score > 0 {
+				all = append(all, c)
+			}
+		}
+		for _, f := range found {
+			seen[f.Key] = true
+		}
+	}
+	slices.SortFunc(all, func(a, b *ranked) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), b.Conversation.LastAt.Compare(a.Conversation.LastAt), b.ID.Compare(a.ID))
+	})
+	return all[:min(len(all), lookAt)], nil
+}
+
+type messageKey struct {
+	key    string
+	number uint32
+}
+
+// holding returns the messages that hold all phrases; nil where there are no phrases.
+func (r *ranking) holding(ctx context.Context, s *rankStore) (map[messageKey]bool, error) {
+	var all map[messageKey]bool
+	for _, phrase := range r.phrases {
+		p := newPattern(phrase)
+		found := map[messageKey]bool{}
+		q := index.Query{Text: p.text, Find: p.finder.Find, TextOnly: true, Kinds: r.kinds()}
+		q.Wanted = func(c *index.Conversation) bool { return r.all[c.Key] != nil }
+		for hit, err := range s.view.Search(ctx, q) {
+			if err != nil {
+				return nil, err
+			}
+			if key := (messageKey{hit.Key, hit.Number}); all == nil || all[key] {
+				found[key] = true
+			}
+		}
+		all = found
+	}
+	return all, nil
+}
+
+// scoreOf returns the score of a conversation with some messages.
+func scoreOf(messages []index.Scored) float64 {
+	var all []float64
+	for _, m := range messages {
+		all = append(all, float64(m.Score)*kindCounts(m.Kind))
+	}
+	return bestSum(all)
+}
+
+func bestSum(scores []float64) float64 {
+	var best [bestOf]float64
+	for _, score := range scores {
+		for i := range best {
+			if score > best[i] {
+				score, best[i] = best[i], score
+			}
+		}
+	}
+	sum, share := 0.0, 1.0
+	for _, b := range best {
+		sum += share * b
+		share /= 2
+	}
+	return sum
+}
+
+// rankedMessage is a message that may be shown.
+type rankedMessage struct {
+	index.Scored
+	of         *ranked
+	own, score float64 // score has what the messages beside it add
+	read       bool
+	passage    RankedPassage
+}
+
+// passages finds the passages in the conversations that rank highest.
+func (r *ranking) passages(ctx context.Context, found []*ranked) error {
+	if err := r.gather(ctx, found); err != nil {
+		return err
+	}
+	var scored []*rankedMessage
+	for _, c := range found {
+		for _, m := range c.messages {
+			if m.own > 0 {
+				scored = append(scored, m)
+			}
+		}
+	}
+	if err := r.readBest(ctx, scored, func(m *rankedMessage) float64 { return m.own }); err != nil {
+		return err
+	}
+	var candidates []*rankedMessage
+	for _, c := range found {
+		c.score = c.sum()
+		candidates = append(candidates, c.spread()...)
+	}
+	slices.SortStableFunc(found, func(a, b *ranked) int { return cmp.Compare(b.score, a.score) })
+	if err := r.readBest(ctx, candidates, func(m *rankedMessage) float64 { return m.score }); err != nil {
+		return err
+	}
+	r.answer(found, candidates)
+	return nil
+}
+
+// answer makes the answer of the best candidates, which come first.
+func (r *ranking) answer(found []*ranked, candidates []*rankedMessage) {
+	shown := map[*ranked][]RankedPassage{}
+	texts := map[string]bool{}
+	n := 0
+	for _, m := range candidates {
+		if n == r.query.MaxPassages || !m.read {
+			break
+		}
+		if m.passage.Text == "" || texts[m.passage.Text] {
+			continue
+		}
+		texts[m.passage.Text] = true
+		n++
+		m.passage.Score = m.score
+		shown[m.of] = append(shown[m.of], m.passage)
+	}
+	for _, c := range found {
+		list := shown[c]
+		slices.SortFunc(list, func(a, b RankedPassage) int { return cmp.Compare(a.Number, b.Number) })
+		r.result.Conversations = append(r.result.Conversations, RankedConversation{c.Conversation.Conversation, c.score, list})
+	}
+}
+
+// gather gets all messages of conversations, with the scores of their own.
+func (r *ranking) gather(ctx context.Context, found []*ranked) error {
+	for _, s := range r.stores {
+		var keys []string
+		for _, c := range found {
+			if c.in == s {
+				keys = append(keys, c.Key)
+			}
+		}
+		messages, err := s.view.Messages(ctx, keys)
+		if err != nil {
+			return err
+		}
+		for _, c := range found {
+			if c.in != s {
+				continue
+			}
+			own := map[uint32]float64{}
+			for _, m := range c.Messages {
+				own[m.Number] = float64(m.Score) * kindCounts(m.Kind)
+			}
+			for _, m := range messages[c.Key] {
+				if m.Number > 0 && m.Kind < copiedKind {
+					c.messages = append(c.messages, &rankedMessage{Scored: m, of: c, own: own[m.Number]})
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// readBest puts messages with the highest score first, and reads the first of them.
+func (r *ranking) readBest(ctx context.Context, messages []*rankedMessage, score func(*rankedMessage) float64) error {
+	slices.SortFunc(messages, func(a, b *rankedMessage) int {
+		return cmp.Or(cmp.Compare(score(b), score(a)), b.Time.Compare(a.Time), cmp.Compare(a.Number, b.Number))
+	})
+	for _, m := range messages[:min(len(messages), readAt)] {
+		if m.read {
+			continue
+		}
+		if err := cmp.Or(ctx.Err(), r.read(m)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sum returns the score of the conversation.
+func (c *ranked) sum() float64 {
+	var all []float64
+	for _, m := range c.messages {
+		all = append(all, m.own)
+	}
+	return bestSum(all)
+}
+
+// spread returns the messages of a conversation that have a score, their own or of those beside them.
+func (c *ranked) spread() []*rankedMessage {
+	best := 0.0
+	var said, candidates []*rankedMessage
+	for _, m := range c.messages {
+		best = max(best, m.own)
+		if toolKinds>>m.Kind&1 == 0 {
+			said = append(said, m)
+		} else {
+			m.score = m.own
+		}
+	}
+	at := func(i int) float64 {
+		if i < 0 || i >= len(said) {
+			return 0
+		}
+		return said[i].own
+	}
+	for i, m := range said {
+		m.score = at(i) + besideOne*(at(i-1)+at(i+1)) + besideTwo*(at(i-2)+at(i+2))
+	}
+	for _, m := range c.messages {
+		if m.score > 0 {
+			m.score += conversationShare * best
+			candidates = append(candidates, m)
+		}
+	}
+	return candidates
+}
+
+// read reads the text of a message, and finds its best passage.
+func (r *ranking) read(m *rankedMessage) error {
+	text, _, err := m.of.in.texts.Read(m.Scored)
+	if err != nil {
+		return err
+	}
+	best := passage.Best(r.terms, text, r.weights, r.query.MaxText)
+	m.own += best.Beside * kindCounts(m.Kind)
+	m.read = true
+	m.passage = RankedPassage{
+		Number: int(m.Number), Kind: transcript.Kind(m.Kind), Time: m.Time, Value: best.Value,
+		Text: strings.TrimSpace(string(text[best.Start:best.End])), Chars: utf8.RuneCount(text),
+		Before: strings.TrimSpace(string(text[:best.Start])) != "", After: strings.TrimSpace(string(text[best.End:])) != "",
+	}
+	return nil
+}

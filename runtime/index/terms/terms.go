@@ -1,0 +1,238 @@
+// Package terms makes of a text the terms that it is ranked by: words as their stems, so that
+// "caching" finds "cached", and identifiers both as a whole and by their parts, so that
+// "parse config" finds parseConfig and parse_config. It keeps no order and no place.
+//
+// It never reads or writes anything, and two texts that differ only in case have the same
+// terms, but for the parts of identifiers.
+package terms
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/base/fold"
+)
+
+const (
+	// maxTerm is the longest term in bytes. What is longer is no word that anybody asks for:
+	// base64, hashes of hashes, minified code.
+	maxTerm = 64
+)
+
+// Reader finds the terms of texts. It is for one goroutine at a time.
+type Reader struct {
+	stem   Stemmer
+	folded []byte
+	cache  [1 << 13]cached
+}
+
+// cached is the stem of a word that was seen.
+type cached struct{ word, stem string }
+
+// Stemmer returns the stem of a folded word.
+type Stemmer func(word string) string
+
+// NewReader returns a reader that makes stems by a stemmer.
+func NewReader(stem Stemmer) *Reader { return &Reader{stem: stem} }
+
+// Each calls yield with each term of a text, from left to right, and as often as it occurs:
+// of an identifier with several parts the parts, then the whole. A term is valid until yield
+// returns. At is where its word begins in the text.
+func (r *Reader) Each(text []byte, yield func(term []byte, at int)) {
+	for i := 0; i < len(text); {
+		c := text[i]
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case c < utf8.RuneSelf:
+			i++
+			continue
+		default:
+			u, size := utf8.DecodeRune(text[i:])
+			switch {
+			case isUnspaced(u):
+				i = r.unspaced(text, i, yield)
+				continue
+			case !unicode.IsLetter(u) && !unicode.IsDigit(u):
+				i += size
+				continue
+			}
+		}
+		i = r.identifier(text, i, yield)
+	}
+}
+
+// class is what a character of an identifier is.
+type class uint8
+
+const (
+	other class = iota
+	lower
+	upper
+	digit
+	mark // a combining mark, which belongs to the letter before it
+)
+
+func classOf(text []byte) (class, int) {
+	c := text[0]
+	switch {
+	case 'a' <= c && c <= 'z':
+		return lower, 1
+	case 'A' <= c && c <= 'Z':
+		return upper, 1
+	case '0' <= c && c <= '9':
+		return digit, 1
+	case c < utf8.RuneSelf:
+		return other, 1
+	}
+	u, size := utf8.DecodeRune(text)
+	switch {
+	case isUnspaced(u):
+		return other, size
+	case unicode.IsUpper(u):
+		return upper, size
+	case unicode.IsLetter(u):
+		return lower, size
+	case unicode.IsDigit(u):
+		return digit, size
+	case unicode.IsMark(u):
+		return mark, size
+	}
+	return other, size
+}
+
+// identifier yields the terms of the identifier that begins at a place, and returns where it ends.
+func (r *Reader) identifier(text []byte, from int, yield func([]byte, int)) int {
+	begin, last := from, other // of the part
+	parts := 0
+	at := from
+	part := func(to int) {
+		if to > begin {
+			r.word(text[begin:to], begin, yield)
+			parts++
+		}
+	}
+	for at < len(text) {
+		c, size := classOf(text[at:])
+		switch {
+		case c == mark:
+			at += size
+			continue
+		case text[at] == '_' && last != other:
+			part(at)
+			at++
+			begin, last = at, other
+			continue
+		case text[at] == '\'' && last == lower && at+1 < len(text) && (text[at+1]|0x20 == 's' || text[at+1]|0x20 == 't') && !isWordAt(text, at+2):
+			// don't, it's, Ann's: what is behind the apostrophe says nothing
+			part(at)
+			return at + 2
+		case c == other:
+			part(at)
+			r.whole(text, from, at, parts, yield)
+			return at
+		case c == upper && (last == lower || last == digit):
+			part(at)
+			begin = at
+		case c == lower && last == upper && at-begin > 1: // HTTPServer: the last capital begins a word
+			if previous := lastRune(text[begin:at]); at-previous > begin {
+				part(at - previous)
+				begin = at - previous
+			}
+		}
+		last = c
+		at += size
+	}
+	part(at)
+	r.whole(text, from, at, parts, yield)
+	return at
+}
+
+func isWordAt(text []byte, at int) bool {
+	if at >= len(text) {
+		return false
+	}
+	c, _ := classOf(text[at:])
+	return c != other
+}
+
+func lastRune(text []byte) int {
+	_, size := utf8.DecodeLastRune(text)
+	return size
+}
+
+// whole yields an identifier of several parts as a whole, without what joins them at its ends.
+func (r *Reader) whole(text []byte, from, to, parts int, yield func([]byte, int)) {
+	if parts < 2 || to-from > maxTerm {
+		return
+	}
+	for to > from && text[to-1] == '_' {
+		to--
+	}
+	r.folded = fold.Append(r.folded[:0], text[from:to])
+	yield(r.folded, from)
+}
+
+// word yields a part.
+func (r *Reader) word(word []byte, at int, yield func([]byte, int)) {
+	if len(word) > maxTerm {
+		return
+	}
+	r.folded = fold.Append(r.folded[:0], word)
+	if len(r.folded) > 2 && isLetters(r.folded) {
+		slot := &r.cache[hash(r.folded)%uint32(len(r.cache))]
+		if slot.word != string(r.folded) {
+			slot.word = string(r.folded)
+			slot.stem = r.stem(slot.word)
+		}
+		r.folded = append(r.folded[:0], slot.stem...)
+	}
+	yield(r.folded, at)
+}
+
+// isLetters reports whether a word is of letters alone, of a script that words have stems in.
+func isLetters(word []byte) bool {
+	for _, c := range word {
+		if '0' <= c && c <= '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// hash is FNV-1a.
+func hash(b []byte) uint32 {
+	h := uint32(2166136261)
+	for _, c := range b {
+		h = (h ^ uint32(c)) * 16777619
+	}
+	return h
+}
+
+// unspaced yields the pairs of characters in a run of a script that puts no spaces between
+// words, or the one character that it is.
+func (r *Reader) unspaced(text []byte, from int, yield func([]byte, int)) int {
+	previous, n := 0, 0
+	at := from
+	for at < len(text) {
+		u, size := utf8.DecodeRune(text[at:])
+		if !isUnspaced(u) && !(n > 0 && unicode.IsMark(u)) {
+			break
+		}
+		if n > 0 {
+			r.folded = fold.Append(r.folded[:0], text[at-previous:at+size])
+			yield(r.folded, at-previous)
+		}
+		previous, n = size, n+1
+		at += size
+	}
+	if n == 1 {
+		r.folded = fold.Append(r.folded[:0], text[from:at])
+		yield(r.folded, from)
+	}
+	return at
+}
+
+// isUnspaced reports whether a character is of a script whose words no spaces part.
+func isUnspaced(u rune) bool {
+	return u >= 0x0E00 && unicode.In(u, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
+}
