@@ -26,12 +26,12 @@ func (h Handlers) Call(ctx context.Context, call contract.Call) (string, error) 
 	switch call.Tool {
 	case "conv.create", "conv_create", "conv.destroy", "conv_destroy", "conv.history", "conv_history", "conv.list", "conv_list", "conv.send", "conv_send", "conv.wait", "conv_wait":
 		return conv.Call(ctx, h.Conv, call)
-	case "conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_search":
+	case "conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_recall", "conversation_search":
 		return conversation.Call(ctx, h.Conversation, call)
 	case "learn":
 		return knowledge.Call(ctx, h.Knowledge, call)
 	default:
-		return "", contract.UnknownTool(call.Tool, []string{"conv.create", "conv.destroy", "conv.history", "conv.list", "conv.send", "conv.wait", "conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_search", "learn"})
+		return "", contract.UnknownTool(call.Tool, []string{"conv.create", "conv.destroy", "conv.history", "conv.list", "conv.send", "conv.wait", "conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_recall", "conversation_search", "learn"})
 	}
 }
 
@@ -48,6 +48,7 @@ func Tools() []contract.Tool {
 		conversation.GrepTool(),
 		conversation.ListTool(),
 		conversation.ReadTool(),
+		conversation.RecallTool(),
 		conversation.SearchTool(),
 		knowledge.LearnTool(),
 	}

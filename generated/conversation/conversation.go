@@ -29,6 +29,9 @@ type Handler interface {
 	// Read answers conversation_read: read an earlier conversation: one event, a
 	// turn, or what was asked and answered.
 	Read(ctx context.Context, call contract.Call, p ReadParams) (*ReadEnvelope, error)
+	// Recall answers conversation_recall: ask what past sessions of this project,
+	// with any assistant, say about something.
+	Recall(ctx context.Context, call contract.Call, p RecallParams) (*RecallEnvelope, error)
 	// Search answers conversation_search: search everything that was said in
 	// earlier conversations, in all projects and in imported histories.
 	Search(ctx context.Context, call contract.Call, p SearchParams) (string, error)
@@ -47,9 +50,11 @@ func Call(ctx context.Context, h Handler, call contract.Call) (string, error) {
 		return callList(ctx, h, call)
 	case "conversation_read":
 		return callRead(ctx, h, call)
+	case "conversation_recall":
+		return callRecall(ctx, h, call)
 	case "conversation_search":
 		return callSearch(ctx, h, call)
 	default:
-		return "", contract.UnknownTool(call.Tool, []string{"conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_search"})
+		return "", contract.UnknownTool(call.Tool, []string{"conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_recall", "conversation_search"})
 	}
 }

@@ -51,6 +51,15 @@ func proven() []prove.Tool {
 			Answer: func() any { return new(conversation.ReadEnvelope) },
 		},
 		{
+			Tool: conversation.RecallTool(), Coerce: conversation.CoerceRecall, Validate: conversation.ValidateRecall,
+			Examples: []string{
+				"{\"query\": \"why did we stop retrying failed uploads?\"}",
+				"{\"query\": \"flaky test \\\"shadow branch\\\"\"}",
+				"{\"query\": \"migration timeout\", \"since\": \"2026-03-01\", \"scopes\": [\"errors\"]}",
+			},
+			Answer: func() any { return new(conversation.RecallEnvelope) },
+		},
+		{
 			Tool: conversation.SearchTool(), Coerce: conversation.CoerceSearch, Validate: conversation.ValidateSearch,
 			Examples: []string{
 				"{\"query\": \"asyncio\", \"limit\": 20}",

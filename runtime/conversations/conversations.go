@@ -23,6 +23,7 @@ type Source interface {
 	SearchEvents(ctx context.Context, q EventQuery) (EventMatches, error)
 	Messages(ctx context.Context, q MessageQuery) (MessageMatches, error)
 	Read(ctx context.Context, q ReadQuery) (Reading, error)
+	Rank(ctx context.Context, q RankQuery) (Ranking, error)
 }
 
 // Filter says which conversations a query is about.

@@ -342,7 +342,7 @@ func (s *messageSearching) inIndexes(ctx context.Context, in inIndexes) error {
 				return err
 			}
 			m := &Message{
-				Kind:     transcript.Kind(hit.Kind),
+				Kind:     kindOf(hit.Kind),
 				Position: MessagePosition{Time: hit.Time, Order: hit.Order, ID: transcript.ID(hit.Key), Event: int(hit.Number)},
 			}
 			if !s.newest.wants(&m.Position) {
@@ -410,7 +410,7 @@ func (s *messageSearching) countIndexed(ctx context.Context, in inIndexes) error
 	if s.query.Own != nil {
 		counting.ApartKinds = kinds & toolKinds
 		counting.IsApart = func(kind uint8, extra []byte) bool {
-			return s.query.isOwn(parseExtra(extra, transcript.Kind(kind)).tool)
+			return s.query.isOwn(parseExtra(extra, kindOf(kind)).tool)
 		}
 	}
 	for n, i := range in {

@@ -19,6 +19,12 @@ import (
 // conversation.
 const copiedKind = 32
 
+// failedKind is added to the kind of a result that is marked as an error.
+const failedKind = 16
+
+// kindOf returns the kind of an event of which the index has a message of a kind.
+func kindOf(kind uint8) transcript.Kind { return transcript.Kind(kind & (failedKind - 1)) }
+
 // allKinds and kindsOf are sets of kinds of messages in an index, those that are told in
 // another conversation left out.
 const allKinds = 1<<copiedKind - 1
@@ -28,24 +34,29 @@ func kindsOf(roles transcript.Roles) uint64 {
 		return allKinds
 	}
 	set := uint64(0)
-	for k := range transcript.Kind(copiedKind) {
+	for k := range transcript.Kind(failedKind) {
 		if role := k.Role(); role != transcript.NoRole && roles.Has(role) {
-			set |= 1 << k
+			set |= 1<<k | 1<<(k+failedKind)
 		}
 	}
 	return set
 }
 
 // toolKinds are the kinds of messages that may be of an own tool.
-const toolKinds = 1<<transcript.KindToolCall | 1<<transcript.KindToolResult
+const toolKinds = 1<<transcript.KindToolCall | 1<<transcript.KindToolResult | failedKinds
+
+// failedKinds are those of results that are marked as errors.
+const failedKinds = 1 << (transcript.KindToolResult + failedKind)
 
 // indexExtra is what an index has of a message beside its text.
 type indexExtra struct {
 	role string // as recorded, where it is not that of the kind
 	tool string // that is called, or has the result
+	turn int    // as [transcript.Event.Turn]
 }
 
 func (e *indexExtra) append(b []byte, kind transcript.Kind) []byte {
+	b = binary.AppendUvarint(b, uint64(e.turn)) //nolint:gosec // a count
 	if role := e.role; role != kind.Role().String() {
 		b = append(b, 1)
 		b = binary.AppendUvarint(b, uint64(len(role)))
@@ -58,6 +69,8 @@ func (e *indexExtra) append(b []byte, kind transcript.Kind) []byte {
 
 func parseExtra(b []byte, kind transcript.Kind) indexExtra {
 	e := indexExtra{role: kind.Role().String()}
+	turn, size := binary.Uvarint(b)
+	e.turn, b = int(turn), b[max(size, 0):] //nolint:gosec // a count
 	if len(b) == 0 {
 		return e
 	}
@@ -236,10 +249,13 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 			decode(e, stored, form, r.buffer)
 			unescapeCall(e, r.buffer)
 			kind := uint8(e.Kind)
+			if e.Kind == transcript.KindToolResult && e.IsError() {
+				kind += failedKind
+			}
 			if e.Copied {
 				kind += copiedKind
 			}
-			x := indexExtra{e.RoleName(), tool}
+			x := indexExtra{e.RoleName(), tool, e.Turn}
 			extra = x.append(extra[:0], e.Kind)
 			if !yield(&index.Message{Number: uint32(number), Kind: kind, Time: e.Time(), Text: r.buffer.Text, Extra: extra}, nil) { //nolint:gosec // a count
 				return

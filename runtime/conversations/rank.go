@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/conversations/internal/passage"
 	"github.com/convtools/convtools/runtime/index"
@@ -28,13 +27,15 @@ type RankQuery struct {
 	// Since and Until bound the times of events, both inclusive. With either, events without
 	// a time are left out. Nil stands for no bound.
 	Since, Until *time.Time
-	// Scopes are the kinds of text that are searched; 0 stands for all.
+	// Scopes are the kinds of text that are searched, and with Errors the results of calls that
+	// failed too; neither stands for all.
 	Scopes transcript.Scopes
+	Errors bool
 	// Own is as in an [EventQuery]: calls and results of these tools are left out.
 	Own func(tool string) bool
-	// MaxPassages is how many passages are returned at the most, and MaxText how many bytes
-	// one has at the most.
-	MaxPassages, MaxText int
+	// MaxPassages is how many passages are returned at the most, MaxText how many bytes one has
+	// at the most, and MaxWide how many it has with more around it.
+	MaxPassages, MaxText, MaxWide int
 }
 
 // Ranking is the answer to a [RankQuery].
@@ -43,9 +44,7 @@ type Ranking struct {
 	Conversations []RankedConversation
 	// Words are those of the question that say what it is about.
 	Words []RankedWord
-	// Phrases reports whether a quoted text is missing everywhere.
-	Missing []string
-	Aside   Aside
+	Aside Aside
 }
 
 // RankedWord is a word of a question.
@@ -65,14 +64,27 @@ type RankedConversation struct {
 // RankedPassage is a passage of an event.
 type RankedPassage struct {
 	Number int // as [Event.Number]
+	Turn   int // from 1; 0 where it has none
 	Kind   transcript.Kind
+	Failed bool      // it is the result of a call that failed
 	Time   time.Time // zero where not known
 	Score  float64   // of all passages, the best one has the highest
-	Value  float64   // the part of the weights of all words that it has, from 0 to 1
-	// Text is the passage. Before and After report whether the event has more text on that side.
+	Answer int       // of a request, the number of the event that answers it; 0 where there is none
+	Excerpt
+	Wide Excerpt // the same with more around it
+}
+
+// Excerpt is a part of a text, without white space around it.
+type Excerpt struct {
 	Text          string
-	Before, After bool
-	Chars         int // of the whole text of the event
+	Before, After bool // the text has more on that side
+}
+
+func excerpt(text []byte, p passage.Passage) Excerpt {
+	return Excerpt{
+		Text:   strings.TrimSpace(strings.ToValidUTF8(string(text[p.Start:p.End]), "\ufffd")),
+		Before: strings.TrimSpace(string(text[:p.Start])) != "", After: strings.TrimSpace(string(text[p.End:])) != "",
+	}
 }
 
 // How messages are ranked: what each figure is worth is in the package comment.
@@ -83,7 +95,7 @@ const (
 	// next but one, add to it.
 	besideOne, besideTwo = 0.5, 0.25
 	// conversationShare is the share of the best score in its conversation that a message has too.
-	conversationShare = 0.2
+	conversationShare = 0.3
 	// bestOf is how many of the best messages of a conversation make its score, each for half
 	// of the one before.
 	bestOf = 5
@@ -254,7 +266,7 @@ func (r *ranking) weigh() (index.Spread, error) {
 	for i, w := range r.words {
 		n := total.With[i]
 		r.weights[w.term] = math.Pow(index.Idf(n, total.Messages), idfPower)
-		const rare = 100 // of so many events one has it
+		const rare = 20 // of so many events one has it
 		word := RankedWord{Word: w.word, Events: n, Rare: n*rare <= total.Messages || n <= 2}
 		if i := slices.IndexFunc(r.result.Words, func(o RankedWord) bool { return o.Word == word.Word }); i < 0 {
 			r.result.Words = append(r.result.Words, word)
@@ -274,21 +286,24 @@ type ranked struct {
 
 // kinds are the kinds of messages that are searched.
 func (r *ranking) kinds() uint64 {
-	if r.query.Scopes == 0 {
+	if r.query.Scopes == 0 && !r.query.Errors {
 		return allKinds
 	}
 	set := uint64(0)
-	for k := range transcript.Kind(copiedKind) {
+	for k := range transcript.Kind(failedKind) {
 		if r.query.Scopes&k.Scope() != 0 {
-			set |= 1 << k
+			set |= 1<<k | 1<<(k+failedKind)
 		}
+	}
+	if r.query.Errors {
+		set |= failedKinds
 	}
 	return set
 }
 
 // kindCounts is what the score of a message of a kind counts.
 func kindCounts(kind uint8) float64 {
-	if transcript.Kind(kind) == transcript.KindToolResult {
+	if kindOf(kind) == transcript.KindToolResult {
 		return resultCounts
 	}
 	return 1
@@ -315,7 +330,7 @@ func (r *ranking) conversations(ctx context.Context, total index.Spread) ([]*ran
 	}
 	if own := r.query.Own; own != nil {
 		q.IsApart = func(kind uint8, extra []byte) bool {
-			tool := parseExtra(extra, transcript.Kind(kind)).tool
+			tool := parseExtra(extra, kindOf(kind)).tool
 			return tool != "" && own(tool)
 		}
 	}
@@ -406,6 +421,7 @@ func bestSum(scores []float64) float64 {
 type rankedMessage struct {
 	index.Scored
 	of         *ranked
+	place      int     // among the messages of the conversation
 	own, score float64 // score has what the messages beside it add
 	read       bool
 	passage    RankedPassage
@@ -430,7 +446,7 @@ func (r *ranking) passages(ctx context.Context, found []*ranked) error {
 	var candidates []*rankedMessage
 	for _, c := range found {
 		c.score = c.sum()
-		candidates = append(candidates, c.spread()...)
+		candidates = append(candidates, slices.DeleteFunc(c.spread(), func(m *rankedMessage) bool { return !r.shows(m) })...)
 	}
 	slices.SortStableFunc(found, func(a, b *ranked) int { return cmp.Compare(b.score, a.score) })
 	if err := r.readBest(ctx, candidates, func(m *rankedMessage) float64 { return m.score }); err != nil {
@@ -487,7 +503,7 @@ func (r *ranking) gather(ctx context.Context, found []*ranked) error {
 			}
 			for _, m := range messages[c.Key] {
 				if m.Number > 0 && m.Kind < copiedKind {
-					c.messages = append(c.messages, &rankedMessage{Scored: m, of: c, own: own[m.Number]})
+					c.messages = append(c.messages, &rankedMessage{Scored: m, of: c, place: len(c.messages), own: own[m.Number]})
 				}
 			}
 		}
@@ -509,6 +525,31 @@ func (r *ranking) readBest(ctx context.Context, messages []*rankedMessage, score
 		}
 	}
 	return nil
+}
+
+// shows reports whether a message may be shown: one that is beside those that were found need
+// not be what the query asks for.
+func (r *ranking) shows(m *rankedMessage) bool {
+	q := r.query
+	return r.kinds()>>m.Kind&1 != 0 && (len(r.phrases) == 0 || m.own > 0) &&
+		(q.Since == nil || !m.Time.IsZero() && !m.Time.Before(*q.Since)) && (q.Until == nil || !m.Time.IsZero() && !m.Time.After(*q.Until))
+}
+
+// answer returns the number of the last thing an assistant said before the next request.
+func (m *rankedMessage) answer() int {
+	if kindOf(m.Kind) != transcript.KindUser {
+		return 0
+	}
+	answer := 0
+	for _, next := range m.of.messages[m.place+1:] {
+		switch kindOf(next.Kind) {
+		case transcript.KindUser:
+			return answer
+		case transcript.KindAssistant:
+			answer = int(next.Number)
+		}
+	}
+	return answer
 }
 
 // sum returns the score of the conversation.
@@ -552,17 +593,17 @@ func (c *ranked) spread() []*rankedMessage {
 
 // read reads the text of a message, and finds its best passage.
 func (r *ranking) read(m *rankedMessage) error {
-	text, _, err := m.of.in.texts.Read(m.Scored)
+	text, extra, err := m.of.in.texts.Read(m.Scored)
 	if err != nil {
 		return err
 	}
-	best := passage.Best(r.terms, text, r.weights, r.query.MaxText)
+	turn := parseExtra(extra, kindOf(m.Kind)).turn
+	best, wide := passage.Best(r.terms, text, r.weights, r.query.MaxText, r.query.MaxWide)
 	m.own += best.Beside * kindCounts(m.Kind)
 	m.read = true
 	m.passage = RankedPassage{
-		Number: int(m.Number), Kind: transcript.Kind(m.Kind), Time: m.Time, Value: best.Value,
-		Text: strings.TrimSpace(string(text[best.Start:best.End])), Chars: utf8.RuneCount(text),
-		Before: strings.TrimSpace(string(text[:best.Start])) != "", After: strings.TrimSpace(string(text[best.End:])) != "",
+		Number: int(m.Number), Turn: turn, Kind: kindOf(m.Kind), Failed: failedKinds>>m.Kind&1 != 0, Time: m.Time, Answer: m.answer(),
+		Excerpt: excerpt(text, best), Wide: excerpt(text, wide),
 	}
 	return nil
 }

@@ -20,6 +20,6 @@ func isRecallTool() func(recorded string) bool {
 // declared are the conversation tools.
 func declared() []contract.Tool {
 	return []contract.Tool{
-		conversation.GrepTool(), conversation.ListTool(), conversation.ReadTool(), conversation.SearchTool(), conversation.ContextTool(),
+		conversation.RecallTool(), conversation.GrepTool(), conversation.ListTool(), conversation.ReadTool(), conversation.SearchTool(), conversation.ContextTool(),
 	}
 }

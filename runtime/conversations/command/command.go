@@ -198,3 +198,8 @@ func call[Q any](build func(Q) (Call, error), q Q, ids ...string) (Call, error) 
 	}
 	return c, nil
 }
+
+// Rank implements [conversations.Source]: no command line ranks what it finds.
+func (s source) Rank(context.Context, conversations.RankQuery) (conversations.Ranking, error) {
+	return conversations.Ranking{}, &conversations.UnavailableError{Setting: s.config.Setting, Err: conversations.ErrUnsupported}
+}

@@ -26,7 +26,7 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 )
 
-const usage = `usage: recall [-data DIR] [-show N]
+const usage = `usage: recall [-data DIR] [-show N] [-locomo DIR] [-sessions DIR]
 
 Asks convtools a fixed set of questions and prints what the answers cost.
 make recall runs it. It wants ripgrep, for the figures of a shell.
@@ -34,6 +34,9 @@ make recall runs it. It wants ripgrep, for the figures of a shell.
   -data DIR  where the workspaces are that are not part of the repository;
              ../shared/data beside the repository when absent. Questions about
              a workspace that is not there are skipped
+  -locomo DIR, -sessions DIR
+             ask the questions of conversations of LoCoMo, or of coding sessions
+             with labels, in one call each, beside SQLite FTS5, and nothing else
   -show N    print the calls of question N with their answers, and nothing else
 `
 
@@ -49,6 +52,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(io.Discard)
 	data := flags.String("data", "", "")
 	show := flags.Int("show", 0, "")
+	locomo := flags.String("locomo", "", "")
+	sessions := flags.String("sessions", "", "")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(stdout, usage)
@@ -60,7 +65,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "error: recall takes no arguments, got %q\n%s", flags.Arg(0), usage)
 		return 2
 	}
-	failed, err := measure(ctx, *data, *show, stdout, stderr)
+	failed, err := measure(ctx, options{*data, *locomo, *sessions, *show}, stdout, stderr)
 	switch {
 	case err != nil:
 		fmt.Fprintf(stderr, "error: %v\n", err)
@@ -71,9 +76,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
+// options are what the flags say.
+type options struct {
+	data, locomo, sessions string
+	show                   int
+}
+
 // measure asks all questions and prints the report. It reports whether one of
 // them failed.
-func measure(ctx context.Context, data string, show int, stdout, stderr io.Writer) (failed bool, err error) {
+func measure(ctx context.Context, o options, stdout, stderr io.Writer) (failed bool, err error) {
+	data, show := o.data, o.show
 	sets, err := loadQuestions()
 	if err != nil {
 		return false, err
@@ -96,6 +108,9 @@ func measure(ctx context.Context, data string, show int, stdout, stderr io.Write
 	}
 	if err := repository.Build(ctx, root, convtools, "./cmd/convtools"); err != nil {
 		return false, err
+	}
+	if o.locomo != "" || o.sessions != "" {
+		return false, measurePublic(ctx, convtools, o.locomo, o.sessions, dir, stdout)
 	}
 
 	var r report

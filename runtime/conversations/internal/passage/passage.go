@@ -37,15 +37,15 @@ type sentence struct {
 }
 
 // Best returns the passage of at most most bytes, of whole sentences or lines where these are
-// shorter, whose terms weigh the most; of several the shortest, and then the first. A text of
-// no more than that is one passage.
-func Best(r *terms.Reader, text []byte, weights Weights, most int) Passage {
+// shorter, whose terms weigh the most; of several the shortest, and then the first. Wide is the
+// same with more around it, of at most wide bytes. A text of no more than that is one passage.
+func Best(r *terms.Reader, text []byte, weights Weights, most, wide int) (best, wider Passage) {
 	sentences := divide(text)
 	read(r, text, sentences, weights)
+	whole := passageOf(sentences, 0, len(text), weights)
 	if len(text) <= most {
-		return passageOf(sentences, 0, len(text), weights)
+		return whole, whole
 	}
-	var best Passage
 	for first := range sentences {
 		if sentences[first].value == 0 {
 			continue
@@ -62,7 +62,11 @@ func Best(r *terms.Reader, text []byte, weights Weights, most int) Passage {
 			best = p
 		}
 	}
-	return widen(sentences, best, most)
+	best = widen(sentences, best, most)
+	if len(text) <= wide {
+		return best, whole
+	}
+	return best, widen(sentences, best, wide)
 }
 
 // widen adds the sentences after a passage, and then those before it, as far as there is room:

@@ -1,0 +1,234 @@
+package recall
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/iso8601"
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/coerce"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/conversations"
+)
+
+// How long passages are that answer a question, in bytes, and what is shown where it has no
+// answer.
+const (
+	passageText  = 300  // of one among others
+	passageWide  = 1400 // where there is room; an event of no more is whole then
+	poorPassages = 3
+	poorChars    = 800
+	recallTitle  = 50 // characters of a title
+	// Passages have at least leastScore percent of the score of the best one, and are in
+	// conversations with leastConversation percent of that of the best one. Of the mostNamed best
+	// conversations those with leastNamed percent are named also without a passage.
+	leastScore, leastConversation, leastNamed = 15, 10, 40
+	mostNamed                                 = 5
+)
+
+// recalling is one call of conversation_recall in the making.
+type recalling struct {
+	call   contract.Call
+	params conversation.RecallParams
+	conversations.Ranking
+	poor  bool // none of the rare words occurs
+	named int  // so many conversations are named also without a passage
+	page  map[*conversations.RankedPassage]bool
+	wide  map[*conversations.RankedPassage]bool
+}
+
+// Recall answers conversation_recall.
+func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.RecallParams) (*conversation.RecallEnvelope, error) {
+	a := &recalling{params: p, page: map[*conversations.RankedPassage]bool{}, wide: map[*conversations.RankedPassage]bool{}}
+	q, problems := rankQuery(p)
+	if len(problems) > 0 {
+		return nil, coerce.Unmet(&call, problems)
+	}
+	open := t.open
+	if p.AllProjects {
+		open = func(dir string) (conversations.Source, error) { return t.everywhere(dir, p.Sources) }
+	}
+	undone := "it may be among these"
+	if p.IncludeCurrent {
+		undone = ""
+	}
+	err := t.askOf(ctx, open, call, func(ctx context.Context, source conversations.Source) (err error) {
+		var current current
+		a.call, current = located(ctx, source, call, undone)
+		if !p.IncludeCurrent {
+			q.Exclude, q.KinOf = current.ids, current.kinOf
+		}
+		a.Ranking, err = source.Rank(ctx, q)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return a.answer(), nil
+}
+
+// rankQuery is what the parameters ask for, with everything that is wrong with them.
+func rankQuery(p conversation.RecallParams) (conversations.RankQuery, []contract.Problem) {
+	q := conversations.RankQuery{
+		Filter: conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden, Sources: p.Sources},
+		Text:   p.Query, Scopes: scopesOf(p.Scopes), Errors: slices.Contains(p.Scopes, conversation.RecallScopesErrors),
+		Own: isRecallTool(), MaxPassages: p.Limit, MaxText: passageText, MaxWide: passageWide,
+	}
+	var problems []contract.Problem
+	date := func(name string, given *string) (span iso8601.Span, ok bool) {
+		if given == nil || strings.TrimSpace(*given) == "" {
+			return span, false
+		}
+		span, err := iso8601.Parse(strings.TrimSpace(*given))
+		if err != nil {
+			problems = append(problems, contract.Mismatch(name, dateForms, *given, ""))
+		}
+		return span, err == nil
+	}
+	if span, ok := date("since", p.Since); ok {
+		q.Since = &span.First
+	}
+	if span, ok := date("until", p.Until); ok {
+		q.Until = &span.Last
+	}
+	return q, problems
+}
+
+// answer fills the page: the best passages first, as far as there is room, and then more of
+// the best ones.
+func (a *recalling) answer() *conversation.RecallEnvelope {
+	a.poor = len(a.Words) > 0 && !slices.ContainsFunc(a.Words, func(w conversations.RankedWord) bool { return w.Events > 0 && w.Rare }) &&
+		slices.ContainsFunc(a.Words, func(w conversations.RankedWord) bool { return w.Events == 0 })
+	most, limit := conversation.RecallMaxChars, a.params.Limit
+	if a.poor {
+		most, limit = poorChars, min(limit, poorPassages)
+	}
+	ranked := a.passages()
+	if !a.poor {
+		a.named = mostNamed
+	}
+	for _, p := range ranked {
+		if len(a.page) == limit {
+			break
+		}
+		a.page[p] = true
+		if chars(a.envelope()) > most {
+			delete(a.page, p)
+		}
+	}
+	for _, p := range ranked {
+		if !a.page[p] || a.poor {
+			continue
+		}
+		a.wide[p] = true
+		if chars(a.envelope()) > most {
+			delete(a.wide, p)
+		}
+	}
+	return a.envelope()
+}
+
+// passages are the passages that are worth showing, the best one first.
+func (a *recalling) passages() []*conversations.RankedPassage {
+	var all []*conversations.RankedPassage
+	for i := range a.Conversations {
+		c := &a.Conversations[i]
+		if c.Score*100 < a.Conversations[0].Score*leastConversation {
+			break
+		}
+		for j := range c.Passages {
+			all = append(all, &c.Passages[j])
+		}
+	}
+	slices.SortStableFunc(all, func(p, q *conversations.RankedPassage) int { return cmp.Compare(q.Score, p.Score) })
+	for i, p := range all {
+		if p.Score*100 < all[0].Score*leastScore {
+			return all[:i]
+		}
+	}
+	return all
+}
+
+func (a *recalling) envelope() *conversation.RecallEnvelope {
+	e := &conversation.RecallEnvelope{}
+	if a.poor {
+		e.DistinctiveWords = "not_found"
+	}
+	for i := range a.Conversations {
+		c := &a.Conversations[i]
+		shown := conversation.RecallConversation{
+			ID: string(c.ID), Source: c.Source, Archived: c.Archived, Title: clip(text.Line(c.Title), recallTitle),
+		}
+		var last time.Time
+		for j := range c.Passages {
+			if p := &c.Passages[j]; a.page[p] {
+				shown.Passages = append(shown.Passages, a.passage(p))
+				last = p.Time
+			}
+		}
+		if !last.IsZero() {
+			shown.Day = last.UTC().Format(time.DateOnly)
+		}
+		if len(shown.Passages) > 0 || i < a.named && c.Score*100 >= a.Conversations[0].Score*leastNamed {
+			e.Conversations = append(e.Conversations, shown)
+		}
+	}
+	e.Notes = a.notes()
+	return e
+}
+
+func (a *recalling) passage(p *conversations.RankedPassage) conversation.RecallPassage {
+	shown := conversation.RecallPassage{Event: p.Number, Turn: p.Turn, Scope: p.Kind.Scope().String(), Failed: p.Failed}
+	if p.Answer != p.Number+1 {
+		shown.Answer = p.Answer
+	}
+	excerpt := p.Excerpt
+	if a.wide[p] {
+		excerpt = p.Wide
+	}
+	shown.Text = strings.Trim(text.Visible(excerpt.Text), "\n")
+	if excerpt.Before {
+		shown.Text = leftOutLines + " " + shown.Text
+	}
+	if excerpt.After {
+		shown.Text += " " + leftOutLines
+	}
+	return shown
+}
+
+// notes say which words occur nowhere, what was left out, and what to do about it.
+func (a *recalling) notes() []string {
+	notes := remarks(a.call)
+	var missing []string
+	for _, w := range a.Words {
+		if w.Events == 0 {
+			missing = append(missing, text.Quote(w.Word))
+		}
+	}
+	switch {
+	case len(a.Words) == 0:
+		notes = append(notes, "The question has no word to look for.")
+	case len(a.Conversations) == 0:
+		notes = append(notes, "Nothing was found. "+a.elsewhere())
+	case a.poor:
+		notes = append(notes, "Nowhere: "+bounded(missing, ", ", maxNames)+". These passages only have the common words of the question. "+a.elsewhere())
+	case len(missing) > 0:
+		notes = append(notes, "Nowhere: "+bounded(missing, ", ", maxNames)+".")
+	}
+	return append(notes, missedNotes(a.Aside.Problems)...)
+}
+
+// elsewhere says what may find more.
+func (a *recalling) elsewhere() string {
+	switch {
+	case a.params.Since != nil || a.params.Until != nil || len(a.params.IDs) > 0 || len(a.params.Scopes) > 0 || len(a.params.Sources) > 0:
+		return "Ask without the arguments beside query, or in other words."
+	case !a.params.AllProjects:
+		return "Ask in other words, or with all_projects=true; conversation_list outline=true shows what was asked for."
+	}
+	return "Ask in other words."
+}
