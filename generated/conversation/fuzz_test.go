@@ -44,6 +44,7 @@ func subjects(tb testing.TB) []subject {
 	all := []subject{
 		{tool: conversation.GrepTool(), coerce: conversation.CoerceGrep, validate: conversation.ValidateGrep},
 		{tool: conversation.ListTool(), coerce: conversation.CoerceList, validate: conversation.ValidateList},
+		{tool: conversation.RecallTool(), coerce: conversation.CoerceRecall, validate: conversation.ValidateRecall},
 		{tool: conversation.ReadTool(), coerce: conversation.CoerceRead, validate: conversation.ValidateRead},
 	}
 	for i := range all {
@@ -252,6 +253,11 @@ func (a *answers) Read(_ context.Context, call contract.Call, _ conversation.Rea
 func (a *answers) Search(_ context.Context, call contract.Call, _ conversation.SearchParams) (string, error) {
 	a.notes = call.Notes
 	return "", nil
+}
+
+func (a *answers) Recall(_ context.Context, call contract.Call, _ conversation.RecallParams) (*conversation.RecallEnvelope, error) {
+	a.notes = call.Notes
+	return &conversation.RecallEnvelope{}, nil
 }
 
 func (a *answers) Context(_ context.Context, call contract.Call, _ conversation.ContextParams) (string, error) {

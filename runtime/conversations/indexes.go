@@ -66,8 +66,22 @@ func (x *Indexes) of(s store.Store) *index.Index {
 	defer x.mu.Unlock()
 	if x.open[name] == nil {
 		x.open[name] = index.Open(filepath.Join(x.dir, name))
+		if x.dir == "" {
+			x.open[name] = index.InMemory()
+		}
 	}
 	return x.open[name]
+}
+
+// inMemory makes the index of a store one in memory, where it cannot be written in its directory.
+func (x *Indexes) inMemory(s store.Store) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	name := indexName(s)
+	if open := x.open[name]; open != nil {
+		open.Close()
+	}
+	x.open[name] = index.InMemory()
 }
 
 // OpenFacts returns where in the user's cache directory is kept what was read of files; nil

@@ -47,17 +47,17 @@ const commitEvery = 256 << 20
 // process writes the index is left out. Progress, if not nil, is called with how many
 // conversations of a store were looked at, and how many there are.
 func (l *Library) RefreshIndexes(ctx context.Context, progress func(s store.Store, done, all int)) ([]IndexReport, error) {
-	return l.refreshIndexes(ctx, l.stores, progress)
+	return l.refreshIndexes(ctx, l.stores, false, progress)
 }
 
-// refreshIndexes is RefreshIndexes of some stores.
-func (l *Library) refreshIndexes(ctx context.Context, stores []store.Store, progress func(s store.Store, done, all int)) ([]IndexReport, error) {
+// refreshIndexes is RefreshIndexes of some stores. With wait it waits for other processes.
+func (l *Library) refreshIndexes(ctx context.Context, stores []store.Store, wait bool, progress func(s store.Store, done, all int)) ([]IndexReport, error) {
 	var reports []IndexReport
 	for _, s := range stores {
 		if l.indexes == nil {
 			break
 		}
-		r := refreshing{library: l, store: s, index: l.indexes.of(s), progress: progress}
+		r := refreshing{library: l, store: s, index: l.indexes.of(s), wait: wait, progress: progress}
 		r.Store, r.IndexReport.Place = s.Name(), s.Place()
 		err := r.run(ctx)
 		var damage *index.DamageError
@@ -83,6 +83,7 @@ type refreshing struct {
 	progress func(s store.Store, done, all int)
 	writer   *index.Writer
 	note     indexNote
+	wait     bool // for other processes
 	anew     bool // what is there cannot be used
 }
 
@@ -105,7 +106,10 @@ func (r *refreshing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	try, cancel := context.WithTimeout(ctx, time.Millisecond)
+	try, cancel := ctx, func() {}
+	if !r.wait {
+		try, cancel = context.WithTimeout(ctx, time.Millisecond)
+	}
 	r.writer, err = r.index.Write(try)
 	cancel()
 	if err != nil {

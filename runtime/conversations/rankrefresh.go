@@ -2,18 +2,16 @@ package conversations
 
 import (
 	"context"
-	"errors"
 
+	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
 )
 
-// ErrNoIndex is the error where there is no place for what is read of conversations.
-var ErrNoIndex = errors.New("there is no cache directory")
-
-// refreshFor brings the indexes of the stores that a filter lets through up to date.
+// refreshFor brings the indexes of the stores that a filter lets through up to date. Where they
+// cannot be written, they are in memory, for as long as the library is used.
 func (l *Library) refreshFor(ctx context.Context, f *Filter, aside *Aside) error {
 	if l.indexes == nil {
-		return ErrNoIndex
+		l.indexes = &Indexes{open: map[string]*index.Index{}}
 	}
 	var asked []store.Store
 	for _, s := range l.stores {
@@ -21,11 +19,19 @@ func (l *Library) refreshFor(ctx context.Context, f *Filter, aside *Aside) error
 			asked = append(asked, s)
 		}
 	}
-	reports, err := l.refreshIndexes(ctx, asked, nil)
+	reports, err := l.refreshIndexes(ctx, asked, true, nil)
 	if err != nil {
 		return err
 	}
-	for _, r := range reports {
+	for i, r := range reports {
+		if r.Err != nil {
+			l.indexes.inMemory(asked[i])
+			again, err := l.refreshIndexes(ctx, asked[i:i+1], true, nil)
+			if err != nil {
+				return err
+			}
+			r = again[0]
+		}
 		if r.Err != nil {
 			aside.Problems = append(aside.Problems, Problem{Source: r.Store, Path: r.Place, Err: r.Err})
 		}

@@ -18,10 +18,17 @@ var ErrFull = errors.New("the disk is full")
 
 // Fill makes the disk full once some bytes are written.
 func (x *Index) Fill(room int) {
-	x.create = func(path string) (output, error) {
-		f, err := create(path)
-		return &filling{f, &room}, err
-	}
+	x.files = &full{x.files, &room}
+}
+
+type full struct {
+	directory
+	room *int
+}
+
+func (f *full) create(name string) (output, error) {
+	o, err := f.directory.create(name)
+	return &filling{o, f.room}, err
 }
 
 type filling struct {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
 	"sync/atomic"
 )
 
@@ -166,28 +165,16 @@ type file struct {
 	kinds   atomic.Uint64   // of its messages; 0 before somebody asked
 }
 
-// openFile opens a segment that has a size, and whose footer has a checksum.
-func openFile(path, name string, size int64, sum uint32) (*file, error) {
-	f, err := os.Open(path)
+// openFile opens a segment.
+func openFile(files directory, n *named) (*file, error) {
+	data, done, err := files.open(n.File, n.Size)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() != size || size < int64(footerSize) {
-		return nil, &DamageError{name, errCut}
-	}
-	data, unmap, err := mapFile(f, int(size))
-	if err != nil {
-		return nil, err
-	}
-	s := &file{name: name, users: 1, data: data, close: unmap}
-	if err := guard(s.begin, sum); err != nil {
-		unmap()
-		return nil, &DamageError{name, err}
+	s := &file{name: n.File, users: 1, data: data, close: done}
+	if err := guard(s.begin, n.Sum); err != nil {
+		done()
+		return nil, &DamageError{n.File, err}
 	}
 	return s, nil
 }

@@ -2,10 +2,7 @@ package index
 
 import (
 	"errors"
-	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 )
@@ -13,26 +10,20 @@ import (
 // Index is an index in a directory. It is safe for concurrent use, also by several
 // processes: one writes, and others read what it wrote last.
 type Index struct {
-	dir    string
+	files  directory
 	limits limits
-	create func(path string) (output, error) // of a segment
 
 	mu    sync.Mutex
-	view  *View       // of the manifest that stamp is of; nil where none was read
-	stamp fs.FileInfo // of the manifest
+	view  *View // of the manifest that stamp is of; nil where none was read
+	stamp stamp // of the manifest
 }
 
 // Open returns the index in a directory, which need not be there. Nothing is read.
-func Open(dir string) *Index { return &Index{dir: dir, limits: usualLimits(), create: create} }
+func Open(dir string) *Index { return &Index{files: disk(dir), limits: usualLimits()} }
 
-// output is a file that is written.
-type output interface {
-	io.WriteCloser
-	Sync() error
-}
-
-func create(path string) (output, error) {
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+// InMemory returns an index that has nothing yet, and that no other process sees.
+func InMemory() *Index {
+	return &Index{files: &memory{writing: make(chan struct{}, 1), files: map[string]*content{}}, limits: usualLimits()}
 }
 
 // View is an index as it was written last. It is safe for concurrent use, and closed after
@@ -57,11 +48,11 @@ func (x *Index) View() (*View, error) {
 	const tries = 10 // while segments are merged
 	var err error
 	for range tries {
-		var stamp fs.FileInfo
-		if stamp, err = os.Stat(filepath.Join(x.dir, manifestFile)); err != nil {
+		var stamp stamp
+		if stamp, err = x.files.stamp(manifestFile); err != nil {
 			break
 		}
-		if x.view != nil && os.SameFile(stamp, x.stamp) && stamp.ModTime().Equal(x.stamp.ModTime()) && stamp.Size() == x.stamp.Size() {
+		if x.view != nil && stamp.same(x.stamp) {
 			x.view.users++
 			return x.view, nil
 		}
@@ -82,7 +73,7 @@ func (x *Index) View() (*View, error) {
 
 // load reads the manifest, and opens the segments that the last view does not have open.
 func (x *Index) load() (*View, error) {
-	m, err := readManifest(x.dir)
+	m, err := readManifest(x.files)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +99,7 @@ func (x *Index) open(n *named) (*file, error) {
 			}
 		}
 	}
-	return openFile(filepath.Join(x.dir, n.File), n.File, n.Size, n.Sum)
+	return openFile(x.files, n)
 }
 
 // drop forgets the last view.

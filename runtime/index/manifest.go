@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -46,8 +44,8 @@ type named struct {
 }
 
 // readManifest reads the manifest in a directory.
-func readManifest(dir string) (*manifest, error) {
-	data, err := safefile.Read(filepath.Join(dir, manifestFile), maxManifest)
+func readManifest(files directory) (*manifest, error) {
+	data, err := files.read(manifestFile, maxManifest)
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +74,13 @@ func readManifest(dir string) (*manifest, error) {
 }
 
 // write replaces the manifest in a directory.
-func (m *manifest) write(dir string) error {
+func (m *manifest) write(files directory) error {
 	body, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
 	head := fmt.Sprintf("convtools index %d %x\n", version, castagnoli(0, body))
-	return safefile.Write(filepath.Join(dir, manifestFile), append([]byte(head), body...), 0o600)
+	return files.replace(manifestFile, append([]byte(head), body...))
 }
 
 func segmentName(sequence int) string { return fmt.Sprintf("%08d", sequence) + segmentExt }
@@ -99,8 +97,8 @@ func sequenceOf(name string) int {
 
 // sweep removes segments that a manifest does not name, and what was left behind by writers
 // that were killed.
-func (m *manifest) sweep(dir string) error {
-	entries, err := os.ReadDir(dir)
+func (m *manifest) sweep(files directory) error {
+	names, err := files.names()
 	if err != nil {
 		return err
 	}
@@ -108,11 +106,11 @@ func (m *manifest) sweep(dir string) error {
 	for _, s := range m.Segments {
 		named[s.File] = true
 	}
-	for _, e := range entries {
-		if named[e.Name()] || sequenceOf(e.Name()) < 0 && !safefile.Temporary(e.Name()) {
+	for _, name := range names {
+		if named[name] || sequenceOf(name) < 0 && !safefile.Temporary(name) {
 			continue
 		}
-		if e := os.Remove(filepath.Join(dir, e.Name())); e != nil && !errors.Is(e, fs.ErrNotExist) {
+		if e := files.remove(name); e != nil && !errors.Is(e, fs.ErrNotExist) {
 			err = e
 		}
 	}

@@ -11,11 +11,7 @@ import (
 	"iter"
 	"maps"
 	"math/bits"
-	"os"
-	"path/filepath"
 	"slices"
-
-	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // Writer changes an index. It is for one goroutine. What is written is seen by nobody until
@@ -53,13 +49,7 @@ type writing struct {
 // Write begins to change an index, which is made where there is none that can be used, and
 // waits until no other process does until the context is done.
 func (x *Index) Write(ctx context.Context) (*Writer, error) {
-	if err := os.MkdirAll(x.dir, 0o700); err != nil {
-		return nil, err
-	}
-	unlock, err := safefile.Lock(ctx, x.dir)
-	if errors.Is(err, errors.ErrUnsupported) {
-		unlock, err = func() {}, nil // a system without locks: the last one to commit wins
-	}
+	unlock, err := x.files.lock(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +62,7 @@ func (x *Index) Write(ctx context.Context) (*Writer, error) {
 }
 
 func (w *Writer) open() error {
-	m, err := readManifest(w.index.dir)
+	m, err := readManifest(w.index.files)
 	var damage *DamageError
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.As(err, &damage):
@@ -82,7 +72,7 @@ func (w *Writer) open() error {
 	}
 	w.manifest = *m
 	for _, n := range m.Segments {
-		f, err := openFile(filepath.Join(w.index.dir, n.File), n.File, n.Size, n.Sum)
+		f, err := openFile(w.index.files, n)
 		if errors.Is(err, fs.ErrNotExist) || errors.As(err, &damage) {
 			return w.startOver()
 		}
@@ -92,7 +82,7 @@ func (w *Writer) open() error {
 		w.segments = append(w.segments, segment{f, n})
 		w.base[n.File] = true
 	}
-	_ = m.sweep(w.index.dir) // what cannot be removed is in nobody's way
+	_ = m.sweep(w.index.files) // what cannot be removed is in nobody's way
 	return nil
 }
 
@@ -103,15 +93,15 @@ func (w *Writer) startOver() error {
 	w.builder.reset()
 	clear(w.building)
 	w.closeFiles()
-	entries, err := os.ReadDir(w.index.dir)
+	names, err := w.index.files.names()
 	if err != nil {
 		return err
 	}
 	w.manifest = manifest{Version: version}
-	for _, e := range entries {
-		w.Sequence = max(w.Sequence, sequenceOf(e.Name())+1)
+	for _, name := range names {
+		w.Sequence = max(w.Sequence, sequenceOf(name)+1)
 	}
-	_ = w.sweep(w.index.dir)
+	_ = w.sweep(w.index.files)
 	return nil
 }
 
@@ -325,10 +315,10 @@ func (w *Writer) Commit(ctx context.Context, state State) error {
 		w.manifest.Segments = append(w.manifest.Segments, s.named)
 		w.base[s.File] = true
 	}
-	if err := w.manifest.write(w.index.dir); err != nil {
+	if err := w.manifest.write(w.index.files); err != nil {
 		return err
 	}
-	_ = w.sweep(w.index.dir) // what is left over is removed another time
+	_ = w.sweep(w.index.files) // what is left over is removed another time
 	return nil
 }
 
@@ -421,18 +411,17 @@ func (x *Index) write(ctx context.Context, name string, b *builder, using *assem
 		return segment{}, err
 	}
 	n := &named{File: name, Text: int64(b.size)}
-	path := filepath.Join(x.dir, n.File)
-	f, err := x.create(path)
+	f, err := x.files.create(name)
 	if err != nil {
 		return segment{}, err
 	}
 	n.Size, n.Sum, err = b.write(f, using)
 	var opened *file
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		opened, err = openFile(path, n.File, n.Size, n.Sum)
+		opened, err = openFile(x.files, n)
 	}
 	if err != nil {
-		return segment{}, errors.Join(err, os.Remove(path))
+		return segment{}, errors.Join(err, x.files.remove(name))
 	}
 	return segment{opened, n}, nil
 }

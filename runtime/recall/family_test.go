@@ -50,7 +50,7 @@ func TestFamilyIsRegistered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_search"}
+	want := []string{"conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_recall", "conversation_search"}
 	if diff := cmp.Diff(want, registry.Names()); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
@@ -102,6 +102,10 @@ func (l *long) List(context.Context, conversations.ListQuery) (conversations.Lis
 
 func (*long) Messages(context.Context, conversations.MessageQuery) (conversations.MessageMatches, error) {
 	return conversations.MessageMatches{}, nil
+}
+
+func (*long) Rank(context.Context, conversations.RankQuery) (conversations.Ranking, error) {
+	return conversations.Ranking{}, errors.New("not asked")
 }
 
 func (*long) SearchEvents(context.Context, conversations.EventQuery) (conversations.EventMatches, error) {

@@ -100,6 +100,10 @@ func (s *source) Search(_ context.Context, q conversations.SearchQuery) (convers
 	return s.matches, s.err
 }
 
+func (*source) Rank(context.Context, conversations.RankQuery) (conversations.Ranking, error) {
+	return conversations.Ranking{}, errors.ErrUnsupported
+}
+
 func (*source) Messages(context.Context, conversations.MessageQuery) (conversations.MessageMatches, error) {
 	return conversations.MessageMatches{}, nil
 }

@@ -6,6 +6,7 @@ package passage
 
 import (
 	"bytes"
+	"cmp"
 	"unicode"
 	"unicode/utf8"
 
@@ -25,10 +26,6 @@ type Passage struct {
 	Beside float64
 }
 
-// maxSentence is how many bytes a sentence has at most, so that text without an end of a
-// sentence can be divided.
-const maxSentence = 400
-
 // sentence is a part of a line, and the terms in it.
 type sentence struct {
 	start, end int
@@ -40,7 +37,7 @@ type sentence struct {
 // shorter, whose terms weigh the most; of several the shortest, and then the first. Wide is the
 // same with more around it, of at most wide bytes. A text of no more than that is one passage.
 func Best(r *terms.Reader, text []byte, weights Weights, most, wide int) (best, wider Passage) {
-	sentences := divide(text)
+	sentences := divide(text, most)
 	read(r, text, sentences, weights)
 	whole := passageOf(sentences, 0, len(text), weights)
 	if len(text) <= most {
@@ -137,8 +134,9 @@ func read(r *terms.Reader, text []byte, sentences []sentence, weights Weights) {
 }
 
 // divide divides a text into sentences: at line ends, after a full stop, a question mark or an
-// exclamation mark that white space follows, and where one is too long at white space.
-func divide(text []byte) []sentence {
+// exclamation mark that white space follows, and where one has more than most bytes at white
+// space, or between characters where there is none.
+func divide(text []byte, most int) []sentence {
 	var all []sentence
 	for from := 0; from < len(text); {
 		line := len(text)
@@ -146,7 +144,7 @@ func divide(text []byte) []sentence {
 			line = from + i
 		}
 		for from < line {
-			end := sentenceEnd(text[from:line]) + from
+			end := sentenceEnd(text[from:line], most) + from
 			begin := from
 			for begin < end && isSpace(text[begin]) {
 				begin++
@@ -164,15 +162,14 @@ func divide(text []byte) []sentence {
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
 // sentenceEnd returns where the first sentence of a line ends.
-func sentenceEnd(line []byte) int {
-	space := 0 // behind the last word that has room
+func sentenceEnd(line []byte, most int) int {
+	space := 0 // after the last word that has room
 	for i := 0; i < len(line); {
 		r, size := utf8.DecodeRune(line[i:])
+		if i+size > most && i > 0 {
+			return cmp.Or(space, i)
+		}
 		switch {
-		case i >= maxSentence && space > 0:
-			return space
-		case i >= maxSentence && utf8.RuneStart(line[i]) && i >= 2*maxSentence:
-			return i
 		case r == '。' || r == '！' || r == '？':
 			return i + size
 		case (r == '.' || r == '?' || r == '!') && i+1 < len(line) && isSpace(line[i+1]):

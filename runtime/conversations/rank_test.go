@@ -1,0 +1,285 @@
+package conversations_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// asked is a workspace that questions are asked about.
+type asked struct {
+	dir     string
+	indexes *conversations.Indexes
+}
+
+// workspaceOf writes a workspace.
+func workspaceOf(t *testing.T, fill func(w *jptest.Workspace)) *asked {
+	t.Helper()
+	a := &asked{dir: t.TempDir(), indexes: conversations.NewIndexes(t.TempDir(), nil)}
+	t.Cleanup(a.indexes.Close)
+	a.write(t, fill)
+	return a
+}
+
+func (a *asked) write(t *testing.T, fill func(w *jptest.Workspace)) {
+	t.Helper()
+	w := jptest.New(a.dir, "hb7k2")
+	fill(w)
+	if err := w.Write(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rank asks a question.
+func (a *asked) rank(t *testing.T, q conversations.RankQuery) conversations.Ranking {
+	t.Helper()
+	l, err := conversations.Open(conversations.Options{Dir: a.dir, Getenv: func(string) string { return "" }, Indexes: a.indexes, Once: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if q.MaxPassages == 0 {
+		q.MaxPassages, q.MaxText, q.MaxWide = 20, 300, 900
+	}
+	r, err := l.Rank(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// first returns the passage that ranks highest, as id:event text.
+func first(r conversations.Ranking) string {
+	best, text := -1.0, ""
+	for _, c := range r.Conversations {
+		for _, p := range c.Passages {
+			if p.Score > best {
+				best, text = p.Score, fmt.Sprintf("%s:%d", c.ID, p.Number)
+			}
+		}
+	}
+	return text
+}
+
+const filler = "The quay has many berths and the harbour office counts the boats that lie there every morning. "
+
+// TestRankOrder: what makes a passage the best one, with the reason.
+func TestRankOrder(t *testing.T) {
+	t.Parallel()
+	const one, two, three = "17000000001", "17000000002", "17000000003"
+	for _, tc := range []struct {
+		name, query, want string // want is the event of the best passage
+		fill              func(w *jptest.Workspace)
+	}{
+		{"a rare word before common ones", "harbour office gauge", "jp-c17000000002:1", func(w *jptest.Workspace) {
+			w.Conversation(one, "a").User("The harbour office, the harbour office!").Assistant("Yes, the harbour office.")
+			w.Conversation(two, "b").User("The gauge broke.").Assistant("I see.")
+			w.Conversation(three, "c").User(filler).Assistant(filler)
+		}},
+		{"what was said before a tool's output", "tidal gauge resets", "jp-c17000000002:1", func(w *jptest.Workspace) {
+			w.Conversation(one, "a").User("Look.").ToolCall("c1", "fs_read_file", map[string]any{"path": "x"}).
+				ToolResult("c1", "the tidal gauge resets at night", false).Assistant("Done.")
+			w.Conversation(two, "b").User("The tidal gauge resets at night.").Assistant("Noted.")
+		}},
+		{"two words near each other before the same far apart", "storm warning", "jp-c17000000002:1", func(w *jptest.Workspace) {
+			w.Conversation(one, "a").User("A storm came. " + filler + "Nobody gave a warning.").Assistant("So.")
+			w.Conversation(two, "b").User("The storm warning came. " + filler + "Nobody gave one before.").Assistant("So.")
+		}},
+		{"two words before one of them often", "storm warning", "jp-c17000000002:1", func(w *jptest.Workspace) {
+			w.Conversation(one, "a").User("storm storm storm storm storm storm").Assistant("So.")
+			w.Conversation(two, "b").User("A storm needs a warning of some kind").Assistant("So.")
+			w.Conversation(three, "c").User("storm again").Assistant("storm once more")
+		}},
+		{"another form of the word", "caching", "jp-c17000000002:1", func(w *jptest.Workspace) {
+			w.Conversation(one, "a").User("We cash in.").Assistant("Fine.")
+			w.Conversation(two, "b").User("The answer was cached.").Assistant("Fine.")
+		}},
+		{"an identifier by its parts", "parse config", "jp-c17000000002:1", func(w *jptest.Workspace) {
+			w.Conversation(one, "a").User("The config is here.").Assistant("Fine.")
+			w.Conversation(two, "b").User("parseConfig is wrong.").Assistant("Fine.")
+		}},
+		{"a path by its segments", "tide_table.go", "jp-c17000000002:1", func(w *jptest.Workspace) {
+			w.Conversation(one, "a").User("The table of tides, in Go.").Assistant("Fine.")
+			w.Conversation(two, "b").User("See cmd/harbour/tide_table.go there.").Assistant("Fine.")
+		}},
+		{"an identifier as a whole", "max_tide_level", "jp-c17000000002:1", func(w *jptest.Workspace) {
+			w.Conversation(one, "a").User("the level of the tide has a max there and a level").Assistant("Fine.")
+			w.Conversation(two, "b").User("the const max_tide_level has a value there and more").Assistant("Fine.")
+		}},
+		{"Han without spaces", "記憶装置", "jp-c17000000002:1", func(w *jptest.Workspace) {
+			w.Conversation(one, "a").User("記号と装飾の話です").Assistant("はい。")
+			w.Conversation(two, "b").User("この記憶装置は古い").Assistant("はい。")
+		}},
+		{"a short text before the same words in a long one", "anchor chain", "jp-c17000000002:1", func(w *jptest.Workspace) {
+			w.Conversation(one, "a").User(strings.Repeat(filler, 8) + "The anchor chain. " + strings.Repeat(filler, 8)).Assistant("So.")
+			w.Conversation(two, "b").User("The anchor chain is gone.").Assistant("So.")
+		}},
+		{"the newer of equal ones", "lighthouse keeper", "jp-c17000000002:1", func(w *jptest.Workspace) {
+			w.Conversation(one, "a").User("The lighthouse keeper came.").Assistant("So.")
+			w.Conversation(two, "b").User("The lighthouse keeper left.").Assistant("So.")
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			a := workspaceOf(t, tc.fill)
+			r := a.rank(t, conversations.RankQuery{Text: tc.query})
+			if got := first(r); got != tc.want {
+				t.Errorf("the best passage is %s, want %s: %+v", got, tc.want, r.Conversations)
+			}
+			if len(r.Conversations) > 0 && !strings.HasPrefix(tc.want, string(r.Conversations[0].ID)+":") {
+				t.Errorf("the best conversation is %s", r.Conversations[0].ID)
+			}
+		})
+	}
+}
+
+// TestRankBeside: of equal messages the one beside another one that matches ranks higher, and
+// one that has none of the words is shown for that alone.
+func TestRankBeside(t *testing.T) {
+	t.Parallel()
+	a := workspaceOf(t, func(w *jptest.Workspace) {
+		w.Conversation("17000000001", "a").User("The ferry.").Assistant("It fails at times.")
+		w.Conversation("17000000002", "b").User("The sluice.").Assistant("It fails at times.").User("I see.")
+	})
+	scores := map[string]float64{}
+	for _, c := range a.rank(t, conversations.RankQuery{Text: "sluice fails"}).Conversations {
+		for _, p := range c.Passages {
+			scores[fmt.Sprintf("%s:%d", c.ID, p.Number)] = p.Score
+		}
+	}
+	if scores["jp-c17000000002:2"] <= scores["jp-c17000000001:2"] || scores["jp-c17000000002:3"] == 0 {
+		t.Errorf("scores: %v", scores)
+	}
+}
+
+// events returns the events of all passages, by conversation.
+func events(r conversations.Ranking) map[transcript.ID][]int {
+	found := map[transcript.ID][]int{}
+	for _, c := range r.Conversations {
+		for _, p := range c.Passages {
+			found[c.ID] = append(found[c.ID], p.Number)
+		}
+	}
+	return found
+}
+
+// TestRankFilters: what a question may leave out, and is left out in any case.
+func TestRankFilters(t *testing.T) {
+	t.Parallel()
+	const id, other = "jp-c17000000001", "jp-c17000000002"
+	day := time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
+	a := workspaceOf(t, func(w *jptest.Workspace) {
+		w.Conversation("17000000001", "a").
+			User("Where is the beacon?", jptest.At(day)).
+			ToolCall("c1", "beacon_find", map[string]any{"what": "beacon"}, jptest.At(day.Add(time.Hour))).
+			ToolResult("c1", "beacon: not found", true, jptest.At(day.Add(2*time.Hour))).
+			ToolCall("c2", "conversation_recall", map[string]any{"query": "beacon"}, jptest.At(day.Add(2*time.Hour))).
+			ToolResult("c2", "the beacon again", false, jptest.At(day.Add(2*time.Hour))).
+			Reasoning("The beacon may be gone.", jptest.At(day.Add(3*time.Hour))).
+			Assistant("The old beacon is gone.", jptest.At(day.Add(24*time.Hour)))
+		w.Conversation("17000000002", "b").User("A new beacon, please.").Assistant("Built.")
+	})
+	at := func(t time.Time) *time.Time { return &t }
+	isOwn := func(tool string) bool { return strings.HasPrefix(tool, "conversation_") }
+	for _, tc := range []struct {
+		name string
+		q    conversations.RankQuery
+		want map[transcript.ID][]int
+	}{
+		{"everything but own calls", conversations.RankQuery{}, map[transcript.ID][]int{id: {1, 2, 3, 6, 7}, other: {1, 2}}},
+		{"one conversation", conversations.RankQuery{Filter: conversations.Filter{IDs: []string{id}}}, map[transcript.ID][]int{id: {1, 2, 3, 6, 7}}},
+		{"without one", conversations.RankQuery{Filter: conversations.Filter{Exclude: []string{id}}}, map[transcript.ID][]int{other: {1, 2}}},
+		{"from a time on", conversations.RankQuery{Since: at(day.Add(3 * time.Hour)), Filter: conversations.Filter{IDs: []string{id}}}, map[transcript.ID][]int{id: {6, 7}}},
+		{"up to a time", conversations.RankQuery{Until: at(day.Add(time.Hour)), Filter: conversations.Filter{IDs: []string{id}}}, map[transcript.ID][]int{id: {1, 2}}},
+		{"a scope", conversations.RankQuery{Scopes: transcript.ScopeReasoning}, map[transcript.ID][]int{id: {6}}},
+		{"failed calls", conversations.RankQuery{Errors: true}, map[transcript.ID][]int{id: {3}}},
+		{"failed calls and what the assistant said", conversations.RankQuery{Errors: true, Scopes: transcript.ScopeAssistant}, map[transcript.ID][]int{id: {3, 7}}},
+		{"as it stands", conversations.RankQuery{Text: `"OLD beacon"`}, map[transcript.ID][]int{id: {7}}},
+		{"as it stands nowhere", conversations.RankQuery{Text: `"beacon old" gone`}, map[transcript.ID][]int{}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			q := tc.q
+			q.Own = isOwn
+			if q.Text == "" {
+				q.Text = "beacon"
+			}
+			if diff := cmp.Diff(tc.want, events(a.rank(t, q))); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestRankChanges: what is new is found at once, and what is gone no longer; also where the cache
+// cannot be written, or there is none.
+func TestRankChanges(t *testing.T) {
+	t.Parallel()
+	for name, indexes := range map[string]func(t *testing.T) *conversations.Indexes{
+		"kept": func(t *testing.T) *conversations.Indexes { return conversations.NewIndexes(t.TempDir(), nil) },
+		"a file in place of the cache": func(t *testing.T) *conversations.Indexes {
+			file := filepath.Join(t.TempDir(), "cache")
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return conversations.NewIndexes(file, nil)
+		},
+		"none": func(*testing.T) *conversations.Indexes { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := &asked{dir: t.TempDir(), indexes: indexes(t)}
+			t.Cleanup(a.indexes.Close)
+			a.write(t, func(w *jptest.Workspace) {
+				w.Conversation("17000000001", "a").User("The dredger came.").Assistant("Good.")
+			})
+			if got := first(a.rank(t, conversations.RankQuery{Text: "dredger"})); got != "jp-c17000000001:1" {
+				t.Errorf("before: %q", got)
+			}
+			if got := first(a.rank(t, conversations.RankQuery{Text: "pilot"})); got != "" {
+				t.Errorf("before, of what is not there: %q", got)
+			}
+			if err := os.RemoveAll(filepath.Join(a.dir, ".jp")); err != nil {
+				t.Fatal(err)
+			}
+			a.write(t, func(w *jptest.Workspace) {
+				w.Conversation("17000000002", "b").User("The pilot boat came.").Assistant("Good.")
+			})
+			if got := first(a.rank(t, conversations.RankQuery{Text: "pilot"})); got != "jp-c17000000002:1" {
+				t.Errorf("after: %q", got)
+			}
+			if got := first(a.rank(t, conversations.RankQuery{Text: "dredger"})); got != "" {
+				t.Errorf("after, of what is gone: %q", got)
+			}
+		})
+	}
+}
+
+// TestRankWords: the answer says of the words of a question how many events have them.
+func TestRankWords(t *testing.T) {
+	t.Parallel()
+	a := workspaceOf(t, func(w *jptest.Workspace) {
+		w.Conversation("17000000001", "a").User("The buoy is red.").Assistant("Red buoys are port.").User("And green?").Assistant("Starboard.")
+	})
+	r := a.rank(t, conversations.RankQuery{Text: "What colour is the buoy, zephyr?"})
+	want := []conversations.RankedWord{{Word: "colour"}, {Word: "buoy", Events: 2, Rare: true}, {Word: "zephyr"}}
+	for i := range r.Words {
+		if r.Words[i].Events == 0 {
+			r.Words[i].Rare = false // which no event has
+		}
+	}
+	if diff := cmp.Diff(want, r.Words); diff != "" {
+		t.Errorf("words (-want +got):\n%s", diff)
+	}
+	for _, text := range []string{"", "?!", `"`, "\x00", "\xff", strings.Repeat("word ", 300), "the of and"} {
+		a.rank(t, conversations.RankQuery{Text: text})
+	}
+}

@@ -1,0 +1,214 @@
+package index_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/convtools/convtools/runtime/index"
+	"github.com/convtools/convtools/runtime/index/terms"
+)
+
+// termsOf counts the terms of a text.
+func termsOf(text string) map[string]int {
+	counts := map[string]int{}
+	terms.NewReader(terms.English).Each([]byte(text), func(term []byte, _ int) { counts[string(term)]++ })
+	return counts
+}
+
+// having is a message as rankings are compared.
+type having struct {
+	Key    string
+	Number uint32
+	Kind   uint8
+	Time   time.Time
+	Terms  uint64
+}
+
+func compareHaving(a, b having) int {
+	return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Number, b.Number))
+}
+
+// rank is which messages have terms of a query.
+func (m model) rank(q *index.RankQuery) []having {
+	list := []having{}
+	for _, c := range m {
+		if q.Wanted != nil && !q.Wanted(&c.Conversation) {
+			continue
+		}
+		for _, msg := range c.messages {
+			isDated := q.Since.IsZero() && q.Until.IsZero() || !msg.Time.IsZero()
+			if !isDated || !q.Since.IsZero() && msg.Time.Before(q.Since) || !q.Until.IsZero() && msg.Time.After(q.Until) || q.Kinds>>msg.Kind&1 == 0 {
+				continue
+			}
+			has, rare := uint64(0), false
+			counts := termsOf(string(msg.Text))
+			for i, term := range q.Terms {
+				if counts[term.Text] > 0 {
+					has |= 1 << i
+					rare = rare || !term.Common
+				}
+			}
+			if rare && !(q.ApartKinds>>msg.Kind&1 != 0 && q.IsApart(msg.Kind, msg.Extra)) {
+				list = append(list, having{c.Key, msg.Number, msg.Kind, msg.Time, has})
+			}
+		}
+	}
+	slices.SortFunc(list, compareHaving)
+	return list
+}
+
+// TestRank holds which messages are ranked against a naive search, after each of several
+// changes.
+func TestRank(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		x := index.InMemory()
+		defer x.Close()
+		x.SetLimits(rapid.SampledFrom([]int{200, 1 << 20}).Draw(t, "segment"), rapid.SampledFrom([]int{3, 1000}).Draw(t, "messages"))
+		m := model{}
+		for step := range rapid.IntRange(1, 6).Draw(t, "steps") {
+			change(t, x, m, step)
+			v, err := x.View()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 4 {
+				compareRank(t, v, m, drawRank(t, m))
+			}
+			v.Close()
+		}
+	})
+}
+
+func drawRank(t *rapid.T, m model) index.RankQuery {
+	like := drawQuery(t, m)
+	q := index.RankQuery{Average: 10, Kinds: 31, Since: like.Since, Until: like.Until, Wanted: like.Wanted}
+	if like.Kinds != 0 {
+		q.Kinds = like.Kinds
+	}
+	if rapid.Bool().Draw(t, "apart") {
+		q.ApartKinds, q.IsApart = 1<<1, func(_ uint8, extra []byte) bool { return len(extra) > 3 }
+	}
+	for term := range termsOf(like.Text + " " + drawText(t, 9, "terms")) {
+		q.Terms = append(q.Terms, index.RankTerm{Text: term, Weight: 1})
+	}
+	slices.SortFunc(q.Terms, func(a, b index.RankTerm) int { return cmp.Compare(a.Text, b.Text) })
+	for i := range q.Terms {
+		q.Terms[i].Common = rapid.IntRange(0, 3).Draw(t, "common") == 0
+	}
+	return q
+}
+
+func compareRank(t *rapid.T, v *index.View, m model, q index.RankQuery) {
+	ranked, err := v.Rank(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []having{}
+	texts := v.Texts()
+	for _, r := range ranked {
+		for _, msg := range r.Messages {
+			if msg.Score <= 0 {
+				t.Fatalf("%s %d has the score %v", r.Key, msg.Number, msg.Score)
+			}
+			got = append(got, having{r.Key, msg.Number, msg.Kind, msg.Time, msg.Terms})
+			text, extra, err := texts.Read(msg)
+			if want := m[r.Key].messages[msg.Number-1]; err != nil || string(text) != string(want.Text) || string(extra) != string(want.Extra) {
+				t.Fatalf("%s %d: %q, %q, %v, want %+v", r.Key, msg.Number, text, extra, err, want)
+			}
+		}
+	}
+	slices.SortFunc(got, compareHaving)
+	if diff := gocmp.Diff(m.rank(&q), got); diff != "" {
+		t.Fatalf("%+v (-want +got):\n%s", q.Terms, diff)
+	}
+	var keys []string
+	for key := range m {
+		keys = append(keys, key)
+	}
+	all, err := v.Messages(t.Context(), keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, c := range m {
+		if len(all[key]) != len(c.messages) {
+			t.Fatalf("%s has %d messages, want %d", key, len(all[key]), len(c.messages))
+		}
+		for i, msg := range all[key] {
+			if msg.Number != c.messages[i].Number {
+				t.Fatalf("message %d of %s has the number %d", i, key, msg.Number)
+			}
+		}
+	}
+}
+
+// TestScore: what makes a message rank higher than another one.
+func TestScore(t *testing.T) {
+	t.Parallel()
+	filler := strings.Repeat("filler words of no meaning here ", 20)
+	for _, tc := range []struct {
+		name, better, worse string
+		query               []string
+	}{
+		{"more of the words", "alpha beta", "alpha gamma", []string{"alpha", "beta"}},
+		{"the rarer word", "rare one", "usual one", []string{"rare", "usual"}},
+		{"often rather than once", "beta beta beta beta", "beta gamma delta eta", []string{"beta"}},
+		{"short rather than long", "beta", "beta " + filler, []string{"beta"}},
+		{"another form of the word", "caching things", "cabbage things", []string{"cach"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			x := index.InMemory()
+			defer x.Close()
+			m := model{}
+			for i, text := range []string{tc.worse, tc.better, "usual", "usual", "usual things", "other things"} {
+				c := &talk{Conversation: index.Conversation{Key: fmt.Sprint(i)}, messages: []index.Message{{Number: 1, Kind: 1, Text: []byte(text)}}}
+				m[c.Key] = c
+			}
+			w, err := x.Write(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			for _, c := range m {
+				if err := w.Put(t.Context(), &c.Conversation, each(c.messages)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.Commit(t.Context(), index.State{}); err != nil {
+				t.Fatal(err)
+			}
+			v, err := x.View()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer v.Close()
+			spread, err := v.Spread(tc.query)
+			if err != nil || spread.Messages != len(m) {
+				t.Fatalf("%+v, %v", spread, err)
+			}
+			q := index.RankQuery{Average: float64(spread.Bytes) / float64(spread.Messages), Kinds: 1 << 1}
+			for i, term := range tc.query {
+				q.Terms = append(q.Terms, index.RankTerm{Text: term, Weight: index.Idf(spread.With[i], spread.Messages)})
+			}
+			ranked, err := v.Rank(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scores := map[string]float32{}
+			for _, r := range ranked {
+				scores[r.Key] = r.Messages[0].Score
+			}
+			if scores["1"] <= scores["0"] {
+				t.Errorf("%q has %v, %q has %v", tc.better, scores["1"], tc.worse, scores["0"])
+			}
+		})
+	}
+}
