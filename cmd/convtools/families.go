@@ -21,7 +21,7 @@ func families(host *toolset.Host) []toolset.Family {
 	cli, _ := generated.CommandLines().Lookup(conversation.ListCLI)
 	recalled := recall.Family(host, cli.Env, process.Exec{})
 	families := []toolset.Family{
-		with(recalled, host, conversationcli.Command, conversationcli.Stores, conversationcli.Import, conversationcli.Search(&recalled)),
+		with(recalled, host, conversationcli.Command, conversationcli.Stores, conversationcli.Import, conversationcli.Search(&recalled), conversationcli.Recall(&recalled)),
 		with(knowledge.Family(host), host, knowledgecli.Command),
 	}
 	conv := external.Family(host, families...)

@@ -50,6 +50,7 @@ type Ranking struct {
 // RankedWord is a word of a question.
 type RankedWord struct {
 	Word   string // as it was asked
+	Term   string // the beginning that its forms have in common, in small letters
 	Events int    // that have it, or another form of it
 	Rare   bool   // few events have it, so that it tells much
 }
@@ -267,7 +268,7 @@ func (r *ranking) weigh() (index.Spread, error) {
 		n := total.With[i]
 		r.weights[w.term] = math.Pow(index.Idf(n, total.Messages), idfPower)
 		const rare = 20 // of so many events one has it
-		word := RankedWord{Word: w.word, Events: n, Rare: n*rare <= total.Messages || n <= 2}
+		word := RankedWord{Word: w.word, Term: w.term, Events: n, Rare: n*rare <= total.Messages || n <= 2}
 		if i := slices.IndexFunc(r.result.Words, func(o RankedWord) bool { return o.Word == word.Word }); i < 0 {
 			r.result.Words = append(r.result.Words, word)
 		}

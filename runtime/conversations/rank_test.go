@@ -270,7 +270,7 @@ func TestRankWords(t *testing.T) {
 		w.Conversation("17000000001", "a").User("The buoy is red.").Assistant("Red buoys are port.").User("And green?").Assistant("Starboard.")
 	})
 	r := a.rank(t, conversations.RankQuery{Text: "What colour is the buoy, zephyr?"})
-	want := []conversations.RankedWord{{Word: "colour"}, {Word: "buoy", Events: 2, Rare: true}, {Word: "zephyr"}}
+	want := []conversations.RankedWord{{Word: "colour", Term: "colour"}, {Word: "buoy", Term: "buoy", Events: 2, Rare: true}, {Word: "zephyr", Term: "zephyr"}}
 	for i := range r.Words {
 		if r.Words[i].Events == 0 {
 			r.Words[i].Rare = false // which no event has
