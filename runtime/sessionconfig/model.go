@@ -143,8 +143,8 @@ func (m Model) does() string {
 		return "runs a program"
 	case t.KeyCommand != nil:
 		return "runs a program for the key"
-	case t.KeyEnv != "" && !onLoopback(t.BaseURL):
-		return "sends a key of the environment to another machine"
+	case t.KeyEnv != "": // to this machine too: others may listen there, or it leads to another one
+		return "sends a variable of the environment as a key"
 	case m.http() && !onLoopback(t.BaseURL):
 		return "sends the conversation to another machine"
 	case t.Script != "" && !filepath.IsLocal(filepath.FromSlash(t.Script)):

@@ -23,10 +23,10 @@
 // limit of the user's, but not raise it.
 //
 // A project may be a clone of somebody else's repository. Its file must not run a program (command, key_command, an MCP
-// server), send a conversation or a variable of the environment to another machine (base_url, url, key_env), or read a
-// file outside of the project (script), unless the project is in a directory that the user trusts; see package trust. For
-// a model, it is enough that the user names it, with --model: what that is, the project does not choose. A server on this
-// machine is one that the user runs, and may get what it asks for.
+// server), send a variable of the environment anywhere (key_env), send a conversation to another machine (base_url, url),
+// or read a file outside of the project (script), unless the project is in a directory that the user trusts; see package
+// trust. For a model, it is enough that the user names it, with --model: what that is, the project does not choose. A
+// server on this machine may get a conversation, and nothing else: who listens at a port is not known.
 //
 // The package reads these files and runs nothing by itself; [Model.Open] does not either. It must never show a key.
 package sessionconfig
