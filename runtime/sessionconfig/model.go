@@ -202,7 +202,7 @@ func (c Config) Choose(name string) (Model, error) {
 		if err != nil || c.usersOwn != "" {
 			return m, err
 		}
-		return m.trusted()
+		return m.Trusted()
 	}
 	var users, projects []Model
 	for _, m := range c.Models {
@@ -216,7 +216,7 @@ func (c Config) Choose(name string) (Model, error) {
 	case len(users) == 1:
 		return users[0], nil
 	case len(users) == 0 && len(projects) == 1:
-		return projects[0].trusted()
+		return projects[0].Trusted()
 	}
 	return Model{}, c.none("")
 }
@@ -237,8 +237,8 @@ func (c Config) none(name string) error {
 	return e
 }
 
-// trusted returns the model unless it is one that the user has to trust the project for.
-func (m Model) trusted() (Model, error) {
+// Trusted returns the model unless it is one that the user has to trust the project for. The error is a [*TrustError].
+func (m Model) Trusted() (Model, error) {
 	if does := m.does(); does != "" && !m.source.trusted {
 		return m, &TrustError{Table: "model." + m.Name, File: m.File, Does: does, Root: m.source.root, UserFile: m.userFile}
 	}
