@@ -97,6 +97,9 @@ func Open(o Options) (*Sessions, error) {
 	for _, out := range config.LeftOut {
 		o.Warn(out.Error())
 	}
+	for _, wrong := range config.Wrong {
+		o.Warn(wrong.Error())
+	}
 	if len(config.Servers) > 0 {
 		var servers []mcptools.Server
 		for _, c := range config.Servers {
