@@ -253,8 +253,11 @@ func inTable(table, sentence string) string {
 
 // restricts returns what of a decoded file may be meant to restrict something, and restricts nothing.
 func (s *source) restricts(file map[string]any, getenv func(string) string) []string {
-	problems := trust.Misplaced(file, nil)
-	if s.root != "" {
+	var problems []trust.Problem
+	if s.root == "" {
+		_, problems = trust.Parse(file, trust.Home(getenv))
+		problems = append(problems, trust.Misplaced(file, nil)...)
+	} else {
 		problems = trust.MisplacedInProject(file, getenv)
 	}
 	for _, p := range trust.Unread(file, s.root != "") {

@@ -265,6 +265,9 @@ func TestWrongTables(t *testing.T) {
 		t.Errorf("the user's only one is wrong: %v", err)
 	}
 
+	if _, err := sessionconfig.Load(newLab(t, "", "").base, newLab(t, mine+"[trust]\ndirectories = 'x'", "").getenv); err == nil || !strings.Contains(err.Error(), "directories of [trust] must be an array") {
+		t.Errorf("a wrong value of [trust]: %v", err)
+	}
 	for content, want := range map[string]string{
 		"[sesion]\nmax_conversations = 1":        `unknown key "sesion", which is not read; did you mean [session]?`,
 		"[session]\nmcp_allowlist = []":          `unknown key "mcp_allowlist" in [session]`,

@@ -45,14 +45,18 @@ func TestMisplaced(t *testing.T) {
 
 		"": "",
 		"[stores]\nexclude = []\noff = []\ncodx = 1\n[trust]\nexclude = []": "", // those who read them look into them
-		"[index]\noff = true":                        "",
-		"[model.codex]\napi = 'chat'\n[model.off]":   "",
-		"[mcp.stores.env]\nTRUST = '1'\noff = 'x'":   "",
-		"[model.a.request]\nexclude = ['x']":         "",
-		"[kb.topic.trust]\nsubjects = 'a'":           "",
-		"colour = 'blue'\n[weather]\nwind = 3":       "",
-		"[session]\nmodle = 'a'\nmax_depth = 3":      "",
-		"[kb.topic.a]\ndisabled = []\nenable = true": "",
+		"[index]\noff = true":                      "",
+		"[model.codex]\napi = 'chat'\n[model.off]": "",
+		"[mcp.stores.env]\nTRUST = '1'\noff = 'x'": "",
+		"[model.a.request]\nexclude = ['x']":       "",
+		"[kb.topic.trust]\nsubjects = 'a'":         "",
+		"colour = 'blue'\n[weather]\nwind = 3":     "",
+		"[model.a]\napi = 1\nbase_url = 1\ncommand = 1\ninput = 1\nkey_command = 1\nkey_env = 1\nmax_output_tokens = 1\nmodel = 1\npass_env = 1\nrequest = 1\nscript = 1\ntimeout = 1\nweb_search = 1": "",
+		"[mcp.a]\nargs = 1\ncommand = 1\nenv = 1\nurl = 1":                                                                "",
+		"[session]\nmax_conversations = 1\nmax_interrupt_chain_depth = 1\nmax_interrupts_per_turn = 1\nmodel = 1":         "",
+		"[kb.topic.a]\ndescription = 1\ndisabled = 1\nenable = 1\nintroduction = 1\nlearned = 1\nsubjects = 1\ntitle = 1": "",
+		"[session]\nmodle = 'a'\nmax_depth = 3":                                                                           "",
+		"[kb.topic.a]\ndisabled = []\nenable = true":                                                                      "",
 	} {
 		var decoded map[string]any
 		if _, err := toml.Decode(file, &decoded); err != nil {
