@@ -104,6 +104,18 @@ func (c *writing) labelled(ctx context.Context, at number, label, value string) 
 	return "", nil
 }
 
+// Labelled returns the conversation that [Writer.Create] takes for the one with a label that began at a time, or "" where it
+// would make one.
+func (w *Workspace) Labelled(ctx context.Context, begun time.Time, label, value string) (transcript.ID, error) {
+	opened, _, err := w.Open(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer opened.Close()
+	c := writing{session: opened.(*session)}
+	return c.labelled(ctx, numberAt(begun), label, value)
+}
+
 // baseConfig is what JP needs to load a conversation: an assistant with a model, and what may be done with tools.
 func baseConfig(model string) ([]byte, error) {
 	type object = map[string]any
