@@ -3,12 +3,17 @@
 package jp
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
@@ -78,5 +83,102 @@ func TestNewBesideJP(t *testing.T) {
 				t.Errorf("%d conversations are there of 3, %v and %v", len(list), ours, theirs)
 			}
 		})
+	}
+}
+
+// TestKeep has a JP read a conversation before it is edited, and write it afterwards.
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ before, change Change }{
+		"title":         {Change{}, Change{Title: to("New")}},
+		"no title":      {Change{}, Change{Title: to("")}},
+		"pin":           {Change{}, Change{Pinned: to(true)}},
+		"unpin":         {Change{Pinned: to(true)}, Change{Pinned: to(false)}},
+		"hide":          {Change{}, Change{Hidden: to(true)}},
+		"unhide":        {Change{Hidden: to(true)}, Change{Hidden: to(false)}},
+		"expire":        {Change{}, Change{Expires: to(writtenAt)}},
+		"keep":          {Change{Expires: to(writtenAt)}, Change{Expires: to(time.Time{})}},
+		"label":         {Change{}, Change{Labels: map[string]*string{"mine": to("")}}},
+		"another label": {Change{}, Change{Labels: map[string]*string{"area": to("")}}},
+		"no label":      {Change{}, Change{Labels: map[string]*string{"area": nil}}},
+		"parent":        {Change{}, Change{Parent: to(userOnly)}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newWritten(t)
+			w := f.writer()
+			if _, err := w.Edit(t.Context(), projected, always(tc.before)); err != nil {
+				t.Fatal(err)
+			}
+			read := func() transcript.Conversation { return f.find(17000000001).Conversation.Conversation }
+			jp := f.jp()
+			var edited Edited
+			var err error
+			jp.Read = func() { edited, err = w.Edit(t.Context(), projected, always(tc.change)) }
+			if jpErr := jp.Label(string(projected), "theirs", ""); jpErr != nil || err != nil {
+				t.Fatal(jpErr, err)
+			}
+			if now := read(); !edited.isUndone(now) {
+				t.Fatalf("JP has undone nothing: %+v", now)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				if err := w.Keep(t.Context(), Edited{}, edited); err != nil {
+					t.Error(err)
+				}
+			})
+			now, want := read(), edited.After
+			want.Dir, want.Labels = now.Dir, maps.Clone(want.Labels)
+			want.Labels["theirs"] = ""
+			if diff := cmp.Diff(want, now); diff != "" {
+				t.Errorf("kept (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestKeepWhatOthersChange has somebody change the same later, who wants it so, and others remove or lock what was changed.
+func TestKeepWhatOthersChange(t *testing.T) {
+	t.Parallel()
+	f := newWritten(t)
+	w := f.writer()
+	edit := func(id transcript.ID, title string) Edited {
+		edited, err := w.Edit(t.Context(), id, always(Change{Title: &title}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return edited
+	}
+	changed, removed := edit(projected, "Mine"), edit(userOnly, "Mine")
+	edit(projected, "Theirs")
+	if err := w.Delete(t.Context(), userOnly); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Keep(t.Context(), changed, removed); err != nil {
+		t.Error(err)
+	}
+	if title := f.find(17000000001).Title; title != "Theirs" {
+		t.Errorf("the title is %q", title)
+	}
+
+	locked := edit(external, "Mine")
+	edit(external, "Odd") // as before
+	l, err := f.open().openLocks(time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	release, busy, err := l.try(lockName(17000000003))
+	if err != nil || busy != nil {
+		t.Fatal(busy, err)
+	}
+	defer release()
+	if err := w.Keep(t.Context(), locked); !errors.As(err, &busy) || busy.ID != external {
+		t.Errorf("locked: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.Keep(ctx, locked); !errors.Is(err, context.Canceled) {
+		t.Errorf("nobody waits: %v", err)
 	}
 }
