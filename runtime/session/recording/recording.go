@@ -99,11 +99,8 @@ func (r *Recorder) lookUp(c *conversation) {
 	if c == nil || !c.before || c.outside() {
 		return
 	}
-	as, err := r.workspace.Labelled(context.Background(), c.opened, Label, r.value(c))
-	if err != nil {
-		return // what is wrong is said where it is recorded
-	}
-	c.as, c.before = as, false
+	c.before = false
+	c.as, _ = r.workspace.Labelled(context.Background(), c.opened, Label, r.value(c)) // what is wrong is said where it is recorded
 }
 
 // RemovedError is the error for a conversation that was removed from where it is recorded while it went on.

@@ -31,7 +31,8 @@ type ForkOptions struct {
 // parent, was activated when it was made, does not expire, and is in the stores
 // that the source is in; one that is only in the project is made for the user's
 // store too. The source is not
-// locked: its events are replaced as a whole by whoever adds to them.
+// locked: its events are replaced as a whole by whoever adds to them. It waits until a
+// number is free that JP does not take, up to a tenth of a second.
 func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (_ transcript.ID, err error) {
 	c, err := wr.begin(ctx)
 	if err != nil {
@@ -204,7 +205,7 @@ func (c *writing) past(ctx context.Context, n number) error {
 type AheadError struct{ At, Now time.Time }
 
 func (e *AheadError) Error() string {
-	return fmt.Sprintf("a conversation that begins at %s cannot be made at %s, when the clock says so: JP would replace it at that time; set the clock, or wait",
+	return fmt.Sprintf("the conversation begins at %s, and the clock says %s: JP would replace it when its time comes; set the clock, or wait",
 		e.At.UTC().Format(time.RFC3339), e.Now.UTC().Format(time.RFC3339))
 }
 
