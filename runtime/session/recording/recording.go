@@ -96,7 +96,7 @@ func (r *Recorder) Observe(e session.Event) {
 // lookUp notes where a process before this one has recorded a conversation, before anything more is said in it: what is
 // removed from there meanwhile is not made again.
 func (r *Recorder) lookUp(c *conversation) {
-	if c == nil || !c.before || c.outside() {
+	if c == nil || !c.before || c.as != "" || c.outside() {
 		return
 	}
 	c.before = false
