@@ -50,6 +50,7 @@ type conversation struct {
 	title      string
 	settings   conv.Settings
 	pending    []entry // not known to be recorded
+	before     bool    // a process before this one held it, and where it is recorded is not looked up
 	as         transcript.ID
 	known      bool // where it is recorded, if it is, and up to which event
 	seq        int64
@@ -85,21 +86,48 @@ func (r *Recorder) Observe(e session.Event) {
 	defer r.mu.Unlock()
 	r.catchUp(e.Seq)
 	r.take(e)
+	r.lookUp(r.conversations[e.Conversation])
 	switch e.Body.(type) {
 	case session.TaskComplete, session.TaskFailed, session.TurnAborted, session.CallsClosed:
-		r.record(r.conversations[e.Conversation])
+		_ = r.record(r.conversations[e.Conversation]) // which has been said, or Finish returns
 	}
 }
 
-// Finish records what is in the log and was not recorded. It is called before the session is closed.
-func (r *Recorder) Finish() {
+// lookUp notes where a process before this one has recorded a conversation, before anything more is said in it: what is
+// removed from there meanwhile is not made again.
+func (r *Recorder) lookUp(c *conversation) {
+	if c == nil || !c.before || c.as != "" || c.outside() {
+		return
+	}
+	c.before = false
+	c.as, _ = r.workspace.Labelled(context.Background(), c.opened, Label, r.value(c)) // what is wrong is said where it is recorded
+}
+
+// RemovedError is the error for a conversation that was removed from where it is recorded while it went on.
+type RemovedError struct {
+	ID      transcript.ID
+	Session string
+}
+
+func (e *RemovedError) Error() string {
+	return fmt.Sprintf("conversation %s was removed while it went on, so what was said is not recorded there: convtools session show %s prints it", e.ID, e.Session)
+}
+
+// Finish records what is in the log and was not recorded. It is called before the session is closed. The error is a
+// [*RemovedError]; what else could not be recorded has been said.
+func (r *Recorder) Finish() error {
 	const end = 1<<63 - 1
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.catchUp(end)
+	var removed error
 	for _, id := range r.order {
-		r.record(r.conversations[id])
+		var missing *store.NotFoundError
+		if errors.As(r.record(r.conversations[id]), &missing) {
+			removed = &RemovedError{ID: r.conversations[id].as, Session: r.session}
+		}
 	}
+	return removed
 }
 
 // RecordedAs returns the id under which a conversation is recorded, or else the one of which it was begun that is; empty
@@ -124,6 +152,11 @@ func (r *Recorder) catchUp(before int64) {
 	if before == 1 {
 		return
 	}
+	defer func() {
+		for _, c := range r.conversations {
+			c.before = true
+		}
+	}()
 	for record, err := range sessionlog.Read(r.logs, r.session) {
 		if err != nil {
 			r.failed(err)
@@ -161,25 +194,28 @@ func (r *Recorder) take(e session.Event) {
 func (c *conversation) outside() bool { return c.settings.Outside && c.parent == "" }
 
 // record writes what of a conversation is pending. What cannot be written stays so.
-func (r *Recorder) record(c *conversation) {
+func (r *Recorder) record(c *conversation) error {
 	if c == nil || c.outside() || len(c.pending) == 0 {
-		return
+		return nil
 	}
 	ctx := context.Background() // what was said is recorded also where nobody waits any more
 	if err := r.write(ctx, c); err != nil {
 		c.known = false // what has been written of it has to be looked for
 		r.failed(err)
-		return
+		return err
 	}
 	c.pending = nil
+	return nil
 }
 
 func (r *Recorder) write(ctx context.Context, c *conversation) error {
 	if !c.known {
-		made, err := r.create(ctx, c)
-		if err != nil || made {
-			return err
+		if c.as == "" {
+			if made, err := r.create(ctx, c); err != nil || made {
+				return err
+			}
 		}
+		var err error
 		if c.seq, err = r.position(ctx, c.as); err != nil {
 			return err
 		}
@@ -199,16 +235,12 @@ func (r *Recorder) write(ctx context.Context, c *conversation) error {
 // create makes the conversation with all that is pending, and reports whether it was not there.
 func (r *Recorder) create(ctx context.Context, c *conversation) (bool, error) {
 	events, last := c.events(0)
-	value := r.session
-	if c.parent != "" {
-		value += "/" + c.id
-	}
 	n := jp.New{
-		Begun: c.opened, Title: c.titled(), Hidden: c.settings.Hidden, Label: Label, Value: value, Events: events, Model: c.settings.Model,
+		Begun: c.opened, Title: c.titled(), Hidden: c.settings.Hidden, Label: Label, Value: r.value(c), Events: events, Model: c.settings.Model,
 	}
 	if parent := r.conversations[c.parent]; parent != nil {
 		if parent.as == "" { // a process before this one has recorded it, if any
-			r.record(parent)
+			_ = r.record(parent) // as in Observe
 		}
 		n.Parent = parent.as
 	}
@@ -226,6 +258,14 @@ func (r *Recorder) create(ctx context.Context, c *conversation) (bool, error) {
 // Label is the key of the label that a recorded conversation has: the id of the session and, but for the root, behind a
 // slash that of the conversation in it.
 const Label = "convtools"
+
+// value is that of the label of a conversation.
+func (r *Recorder) value(c *conversation) string {
+	if c.parent != "" {
+		return r.session + "/" + c.id
+	}
+	return r.session
+}
 
 // Origin returns the session and the conversation in it that a recorded conversation comes from, and false where it is
 // another one. A root has its session's id.
@@ -346,7 +386,8 @@ func (c *conversation) titled() string {
 }
 
 func (r *Recorder) failed(err error) {
-	if r.warned || r.warn == nil {
+	var missing *store.NotFoundError
+	if r.warned || r.warn == nil || errors.As(err, &missing) { // which Finish returns
 		return
 	}
 	r.warned = true

@@ -117,10 +117,11 @@ func (c *commands) runQuery(ctx context.Context, t *talk, words string, o output
 	}
 	in.Input = []session.Part{{Text: words}}
 	result, err := ask(ctx, e, in)
-	if closed := e.Close(); err == nil {
-		err = closed
+	closed := e.Close()
+	if err = c.finish(ctx, p, result, err); err == nil && closed != nil {
+		err = failure(closed)
 	}
-	return c.finish(ctx, p, result, err)
+	return err
 }
 
 // begin starts a session, or opens the one that a conversation belongs to. It returns what is to be submitted, but for

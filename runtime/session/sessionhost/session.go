@@ -91,13 +91,15 @@ func (o *Session) forget() {
 	o.host.open = slices.DeleteFunc(o.host.open, func(other *Session) bool { return other == o })
 }
 
-// Close records what is not recorded yet, and closes the session as [engine.Engine.Close] does.
+// Close records what is not recorded yet, and closes the session as [engine.Engine.Close] does. The error may also be a
+// [*recording.RemovedError].
 func (o *Session) Close() error {
+	var removed error
 	if o.recorder != nil && o.Err() == nil { // otherwise another process may have it open
-		o.recorder.Finish()
+		removed = o.recorder.Finish()
 	}
 	o.forget()
-	return o.Engine.Close()
+	return errors.Join(o.Engine.Close(), removed)
 }
 
 // recordedAs returns the id under which a conversation of an open session is recorded.

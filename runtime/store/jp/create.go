@@ -12,7 +12,7 @@ import (
 
 // New is a conversation that is to be made.
 type New struct {
-	// Begun is when it began, which its id has.
+	// Begun is when it began. Its id is of that time, or of one shortly before.
 	Begun  time.Time
 	Title  string
 	Hidden bool
@@ -39,17 +39,20 @@ func (wr *Writer) Create(ctx context.Context, n New) (id transcript.ID, made boo
 		return "", false, err
 	}
 	defer c.end()
-	first := number(n.Begun.UnixMilli() / 100)
+	last := numberAt(n.Begun)
+	if err := c.past(ctx, last); err != nil {
+		return "", false, err
+	}
 	if err := c.lockNew(ctx); err != nil {
 		return "", false, err
 	}
-	if id, err := c.labelled(ctx, first, n.Label, n.Value); err != nil || id != "" {
+	if id, err := c.labelled(ctx, last, n.Label, n.Value); err != nil || id != "" {
 		return id, false, err
 	}
 	if err := c.sweep(); err != nil {
 		return "", false, err
 	}
-	free, err := c.freeNumber(ctx, first)
+	free, err := c.freeNumber(ctx, last)
 	if err != nil {
 		return "", false, err
 	}
@@ -77,16 +80,17 @@ func (wr *Writer) Create(ctx context.Context, n New) (id transcript.ID, made boo
 	return free.id(), true, nil
 }
 
-// maxBegun is how many numbers behind the time at which a conversation began it may have: so many begin at one time.
+// maxBegun is how many numbers before that of the time at which a conversation began it may have: so many begin at one time.
+// One that a former version made may have one after it.
 const maxBegun = 1 << 10
 
-// labelled returns the conversation with a label among those which began not long after a time, or "".
-func (c *writing) labelled(ctx context.Context, first number, label, value string) (transcript.ID, error) {
+// labelled returns the conversation with a label among those which began at about a time, or "".
+func (c *writing) labelled(ctx context.Context, at number, label, value string) (transcript.ID, error) {
 	all, _, err := c.readDirs(ctx, everywhere)
 	if err != nil {
 		return "", err
 	}
-	near := slices.DeleteFunc(all, func(f found) bool { return f.number < first || f.number > first+maxBegun })
+	near := slices.DeleteFunc(all, func(f found) bool { return f.number < at-maxBegun || f.number > at+maxBegun })
 	places, _ := c.pair(near)
 	for _, p := range places {
 		_, loaded, err := c.metadata(&p)
@@ -98,6 +102,18 @@ func (c *writing) labelled(ctx context.Context, first number, label, value strin
 		}
 	}
 	return "", nil
+}
+
+// Labelled returns the conversation that [Writer.Create] takes for the one with a label that began at a time, or "" where it
+// would make one.
+func (w *Workspace) Labelled(ctx context.Context, begun time.Time, label, value string) (transcript.ID, error) {
+	opened, _, err := w.Open(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer opened.Close()
+	c := writing{session: opened.(*session)}
+	return c.labelled(ctx, numberAt(begun), label, value)
 }
 
 // baseConfig is what JP needs to load a conversation: an assistant with a model, and what may be done with tools.
