@@ -112,6 +112,7 @@ func (b TaskStarted) apply(s *State, e Event) error {
 	case c.turn != nil || e.LogicalTurn != s.turns+1:
 		return errors.New("the conversation has a logical turn, or the number of this one is not the next")
 	default:
+		outside := false
 		if e.Frame != 0 {
 			f := s.awaited()
 			if f == nil || f.ID != e.Frame || f.Target != c.ID || f.Started {
@@ -122,10 +123,11 @@ func (b TaskStarted) apply(s *State, e Event) error {
 			if len(s.stack) > 0 || len(s.queue) == 0 || s.queue[0].ID != e.Submission {
 				return errors.New("the submission is not the next")
 			}
+			outside = s.queue[0].Call
 			s.queue = slices.Delete(s.queue, 0, 1)
 		}
 		s.turns++
-		c.turn = &LogicalTurn{ID: e.LogicalTurn, Submission: e.Submission, Frame: e.Frame, Budget: b.Budget}
+		c.turn = &LogicalTurn{ID: e.LogicalTurn, Submission: e.Submission, Frame: e.Frame, Budget: b.Budget, Call: outside}
 	}
 	s.tasks++
 	s.task = task

@@ -19,6 +19,7 @@ type (
 		Context      []Part // see [Submission]
 		Input        []Part
 		Budget       Budget
+		Call         bool // see [Submission]
 	}
 	// Interrupt ends the task that runs. The caller that waits for it continues with the status interrupted.
 	Interrupt struct {

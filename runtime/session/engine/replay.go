@@ -102,7 +102,7 @@ func (r *replay) input(events []session.Event) session.Input {
 		return in
 	case session.SubmissionQueued:
 		q := b.Submission
-		return session.Submit{Conversation: q.Conversation, Context: q.Context, Input: q.Input, Budget: q.Budget}
+		return session.Submit{Conversation: q.Conversation, Context: q.Context, Input: q.Input, Budget: q.Budget, Call: q.Call}
 	case session.StopRequested:
 		before := r.stop
 		if before == nil {

@@ -227,7 +227,7 @@ func (o *opened) converse(ctx, waiting context.Context, call contract.Call, requ
 	}
 	made := conv.OutsideCall{ID: o.sessions.NewID(), Tool: call.Tool, Arguments: call.Arguments}
 	forget := o.sessions.Tools.Keep(made.ID, request)
-	turn, err := o.Submit(ctx, session.Submit{Conversation: o.root, Input: made.Submission()})
+	turn, err := o.Submit(ctx, session.Submit{Conversation: o.root, Input: made.Submission(), Call: true})
 	if err != nil {
 		forget()
 		return "", err
