@@ -72,6 +72,19 @@ func (m Model) Tools() bool { return m.table.API != command }
 // WebSearch reports whether the provider's own search may be offered.
 func (m Model) WebSearch() bool { return m.table.WebSearch }
 
+// Endpoint is where a model is behind an HTTP interface.
+type Endpoint struct {
+	API     string // responses, chat or messages
+	BaseURL string // empty is that of the vendor whose interface it is
+	Model   string // what the provider calls it
+	KeyEnv  string // the variable with the key; may be empty
+}
+
+// Endpoint returns where the model is, and false where it is not behind an HTTP interface.
+func (m Model) Endpoint() (Endpoint, bool) {
+	return Endpoint{API: m.table.API, BaseURL: m.table.BaseURL, Model: m.table.Model, KeyEnv: m.table.KeyEnv}, m.http()
+}
+
 // http reports whether the model is behind an HTTP interface.
 func (m Model) http() bool { return m.table.API != command && m.table.API != scripted }
 

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/conv"
 	"github.com/convtools/convtools/runtime/session/sessionlog"
@@ -34,6 +35,7 @@ type Recorder struct {
 	session   string
 	workspace *jp.Workspace
 	writer    *jp.Writer
+	model     func(string) jp.Model
 	warn      func(string)
 
 	mu            sync.Mutex
@@ -67,14 +69,15 @@ type Options struct {
 	Logs, Session string // the directory of the logs, and the session
 	Workspace     *jp.Workspace
 	Now           func() time.Time
-	Warn          func(string) // gets what could not be recorded, once
+	Model         func(name string) jp.Model // what JP calls the model that is configured under a name
+	Warn          func(string)               // gets what could not be recorded, once
 }
 
 // New returns what records a session.
 func New(o Options) *Recorder {
 	const patience = 5 * time.Second // JP holds a lock as long as it works in a conversation, but others only for a moment
 	return &Recorder{
-		logs: o.Logs, session: o.Session, workspace: o.Workspace, warn: o.Warn, conversations: map[string]*conversation{},
+		logs: o.Logs, session: o.Session, workspace: o.Workspace, model: o.Model, warn: o.Warn, conversations: map[string]*conversation{},
 		writer: o.Workspace.Writer(jp.WriterOptions{Now: o.Now, Wait: patience}),
 	}
 }
@@ -204,7 +207,7 @@ func (r *Recorder) create(ctx context.Context, c *conversation) (bool, error) {
 		value += "/" + c.id
 	}
 	n := jp.New{
-		Begun: c.opened, Title: c.titled(), Hidden: c.settings.Hidden, Label: Label, Value: value, Events: events, Model: c.settings.Model,
+		Begun: c.opened, Title: c.titled(), Hidden: c.settings.Hidden, Label: Label, Value: value, Events: events, Model: r.model(c.settings.Model),
 	}
 	if parent := r.conversations[c.parent]; parent != nil {
 		if parent.as == "" { // a process before this one has recorded it, if any
@@ -299,7 +302,7 @@ func (e entry) events() []jp.NewEvent {
 	case session.AgentMessage:
 		recorded.Kind, recorded.Text = transcript.KindAssistant, said(e.item.Parts)
 	case session.ToolCall:
-		recorded.Kind, recorded.CallID, recorded.Name = transcript.KindToolCall, e.item.CallID, string(e.item.Tool)
+		recorded.Kind, recorded.CallID, recorded.Name = transcript.KindToolCall, e.item.CallID, model.Flat(string(e.item.Tool)) // which providers take
 		recorded.Arguments = json.RawMessage(e.item.Arguments)
 		var object map[string]json.RawMessage
 		if json.Unmarshal(recorded.Arguments, &object) != nil || object == nil {

@@ -63,7 +63,7 @@ func (s *Sessions) session(id, root, settings string, observe func(session.Event
 			s.options.Warn("what is said cannot be recorded: " + err.Error())
 		} else {
 			opened.recorder = recording.New(recording.Options{
-				Logs: s.Dir, Session: id, Workspace: workspace, Now: s.options.Host.Now, Warn: s.options.Warn,
+				Logs: s.Dir, Session: id, Workspace: workspace, Now: s.options.Host.Now, Model: s.jpModel, Warn: s.options.Warn,
 			})
 		}
 	}
