@@ -60,7 +60,11 @@ func (b ConversationOpened) apply(s *State, e Event) error {
 	if len(s.conversations) > 0 && (parent == nil || !parent.covers(b.Context.Capabilities)) {
 		return errors.New("the parent is not there or does not have the capabilities")
 	}
-	s.open(&Conversation{ID: e.Conversation, Parent: b.Parent, Context: b.Context, Opened: e.At, LastActive: e.At})
+	c := &Conversation{ID: e.Conversation, Parent: b.Parent, Context: b.Context, Opened: e.At, LastActive: e.At}
+	for _, item := range b.History {
+		c.record(item, e)
+	}
+	s.open(c)
 	return nil
 }
 

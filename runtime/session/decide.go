@@ -15,7 +15,7 @@ func (in Start) decide(d *decision) error {
 		return &InputError{Problem: "the id of the root conversation is not a UUID in lower case"}
 	}
 	d.emit("", SessionStarted{ID: in.Session, Config: in.Config.withDefaults()})
-	d.emit(in.Root, ConversationOpened{Context: in.Context})
+	d.emit(in.Root, ConversationOpened{Context: in.Context, History: in.History})
 	return nil
 }
 

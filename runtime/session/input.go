@@ -11,6 +11,8 @@ type (
 		Root    string // the id of the root conversation, a UUID in lower case
 		Context Context
 		Config  Config
+		// History is what was said in the root before the session, the oldest first; each call in it has its output.
+		History []Item
 	}
 	// Submit puts input for a conversation at the end of the queue. A host whose input cannot wait interrupts as
 	// well.

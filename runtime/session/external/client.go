@@ -35,6 +35,7 @@ type client struct {
 	family *family
 	id     string // of the session
 	title  string
+	from   string // the conversation that calls; empty where the host does not say
 
 	mu     sync.Mutex
 	opened *opened // nil while nobody uses the session
@@ -107,7 +108,7 @@ func (c *client) open(ctx context.Context, sessions *sessionhost.Sessions) (*ope
 	var err error
 	o.Session, err = sessions.Resume(c.id, observe)
 	if errors.Is(err, fs.ErrNotExist) {
-		o.Session, err = sessions.Begin(ctx, sessionhost.New{ID: c.id, Title: c.title, Outside: true}, observe)
+		o.Session, err = sessions.Begin(ctx, sessionhost.New{ID: c.id, Title: c.title, Outside: true, Recorded: c.from}, observe)
 		if errors.Is(err, fs.ErrExist) { // another process was faster
 			o.Session, err = sessions.Resume(c.id, observe)
 		}

@@ -53,6 +53,7 @@ type conversation struct {
 	settings   conv.Settings
 	pending    []entry // not known to be recorded
 	as         transcript.ID
+	there      bool // under as, from before the session, which goes on in it
 	known      bool // where it is recorded, if it is, and up to which event
 	seq        int64
 }
@@ -148,6 +149,12 @@ func (r *Recorder) take(e session.Event) {
 	case session.ConversationOpened:
 		c = &conversation{id: e.Conversation, parent: body.Parent, opened: e.At, title: body.Context.Title}
 		c.settings, _ = conv.ParseSettings(body.Context.Settings) // without them it is an ordinary one
+		r.place(c)
+		for _, item := range body.History {
+			if !c.there {
+				c.pending = append(c.pending, entry{e.Seq, e.At, item})
+			}
+		}
 		r.conversations[c.id] = c
 		r.order = append(r.order, c.id)
 	case session.ItemRecorded:
@@ -156,6 +163,17 @@ func (r *Recorder) take(e session.Event) {
 		for _, output := range body.Outputs {
 			c.pending = append(c.pending, entry{e.Seq, e.At, output})
 		}
+	}
+}
+
+// place notes where the root is recorded already: what a program outside calls from, or what the session goes on in. A fork
+// of a session, whose root has another id, goes on in a conversation of its own.
+func (r *Recorder) place(c *conversation) {
+	if c.parent != "" || !c.outside() && c.id != r.session {
+		return
+	}
+	if id, err := jp.ParseID(c.settings.Recorded); err == nil {
+		c.as, c.there = id, true
 	}
 }
 
@@ -179,16 +197,24 @@ func (r *Recorder) record(c *conversation) {
 
 func (r *Recorder) write(ctx context.Context, c *conversation) error {
 	if !c.known {
-		made, err := r.create(ctx, c)
-		if err != nil || made {
+		if c.there {
+			mine := r.session
+			_, err := r.writer.Edit(ctx, c.as, func(transcript.Conversation) jp.Change {
+				return jp.Change{Labels: map[string]*string{Label: &mine}}
+			})
+			if err != nil {
+				return err
+			}
+		} else if made, err := r.create(ctx, c); err != nil || made {
 			return err
 		}
-		if c.seq, err = r.position(ctx, c.as); err != nil {
+		var err error
+		if c.seq, err = r.position(ctx, c); err != nil {
 			return err
 		}
 		c.known = true
 	}
-	events, last := c.events(c.seq)
+	events, last := r.events(c, c.seq)
 	if len(events) == 0 {
 		return nil
 	}
@@ -201,7 +227,7 @@ func (r *Recorder) write(ctx context.Context, c *conversation) error {
 
 // create makes the conversation with all that is pending, and reports whether it was not there.
 func (r *Recorder) create(ctx context.Context, c *conversation) (bool, error) {
-	events, last := c.events(0)
+	events, last := r.events(c, 0)
 	value := r.session
 	if c.parent != "" {
 		value += "/" + c.id
@@ -241,17 +267,29 @@ func Origin(c transcript.Conversation) (sessionID, conversation string, ok bool)
 	return sessionID, conversation, ok && sessionID != ""
 }
 
-// positionKey is the key in the metadata of a recorded event whose value is the event of the log.
-const positionKey = "convtools_seq"
+// The keys in the metadata of a recorded event: the event of the log, and the session where the conversation was there
+// before it and may have events of another one.
+const (
+	positionKey = "convtools_seq"
+	sessionKey  = "convtools_session"
+)
+
+// metadata returns that of what is recorded of an event of the log in a conversation.
+func (r *Recorder) metadata(c *conversation, seq int64) map[string]any {
+	if c.there {
+		return map[string]any{positionKey: seq, sessionKey: r.session}
+	}
+	return map[string]any{positionKey: seq}
+}
 
 // position returns the last event of the log that is recorded in a conversation; 0 for none.
-func (r *Recorder) position(ctx context.Context, id transcript.ID) (int64, error) {
+func (r *Recorder) position(ctx context.Context, c *conversation) (int64, error) {
 	opened, _, err := r.workspace.Open(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer opened.Close()
-	found, err := opened.Find(ctx, id)
+	found, err := opened.Find(ctx, c.as)
 	if err != nil {
 		return 0, err
 	}
@@ -266,10 +304,11 @@ func (r *Recorder) position(ctx context.Context, id transcript.ID) (int64, error
 		form = events.Event().AppendJSON(form[:0], transcript.JSONOptions{MaxText: 1})
 		var e struct {
 			Metadata struct {
-				Seq int64 `json:"convtools_seq"`
+				Seq     int64  `json:"convtools_seq"`
+				Session string `json:"convtools_session"`
 			} `json:"metadata"`
 		}
-		if json.Unmarshal(form, &e) == nil {
+		if json.Unmarshal(form, &e) == nil && (!c.there || e.Metadata.Session == r.session) {
 			last = max(last, e.Metadata.Seq)
 		}
 	}
@@ -277,24 +316,24 @@ func (r *Recorder) position(ctx context.Context, id transcript.ID) (int64, error
 }
 
 // events returns what is pending behind an event of the log, as JP has it, and the last event that it comes from.
-func (c *conversation) events(after int64) (all []jp.NewEvent, last int64) {
+func (r *Recorder) events(c *conversation, after int64) (all []jp.NewEvent, last int64) {
 	last = after
 	for _, p := range c.pending {
 		if p.seq <= after {
 			continue
 		}
 		last = p.seq
-		all = append(all, p.events()...)
+		all = append(all, p.events(r.metadata(c, p.seq))...)
 	}
 	return all, last
 }
 
 // events returns what an item is in a conversation of JP. What only models read is left out.
-func (e entry) events() []jp.NewEvent {
+func (e entry) events(metadata map[string]any) []jp.NewEvent {
 	if e.item.Origin == session.FromHost {
 		return nil
 	}
-	recorded := jp.NewEvent{At: e.at, Metadata: map[string]any{positionKey: e.seq}}
+	recorded := jp.NewEvent{At: e.at, Metadata: metadata}
 	switch e.item.Kind {
 	case session.UserMessage:
 		recorded.Kind, recorded.Text = transcript.KindUser, said(e.item.Parts)
