@@ -254,7 +254,7 @@ func (r *Recorder) create(ctx context.Context, c *conversation) (bool, error) {
 
 // Label is the key of the label that a recorded conversation has: the id of the session and, but for the root, behind a
 // slash that of the conversation in it.
-const Label = "convtools"
+const Label = jp.LabelSession
 
 // Origin returns the session and the conversation in it that a recorded conversation comes from, and false where it is
 // another one. A root has its session's id.

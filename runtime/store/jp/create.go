@@ -101,6 +101,18 @@ func (c *writing) labelled(ctx context.Context, first number, label, value strin
 	return "", nil
 }
 
+// Labelled returns the conversation that [Writer.Create] takes for the one with a label that began at a time, or "" where it
+// would make one.
+func (w *Workspace) Labelled(ctx context.Context, begun time.Time, label, value string) (transcript.ID, error) {
+	opened, _, err := w.Open(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer opened.Close()
+	c := writing{session: opened.(*session)}
+	return c.labelled(ctx, number(begun.UnixMilli()/100), label, value)
+}
+
 // Model is a model as JP knows it.
 type Model struct {
 	// Provider and Name are the model's. Where JP has no such provider it is empty, and Name is what JP calls an alias.
