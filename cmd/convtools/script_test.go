@@ -46,6 +46,10 @@ func TestMain(m *testing.M) {
 
 // jp is JP as it is today: its commands know fewer flags than are asked for.
 func jp() {
+	if slices.Contains(os.Args, "query") {
+		jpQuery(os.Args[1:])
+		return
+	}
 	for _, arg := range os.Args[1:] {
 		if arg == "--summary" {
 			fmt.Fprintln(os.Stderr, "error: unexpected argument '--summary' found\n\nUsage: jp conversation ls [OPTIONS] [id]...")
