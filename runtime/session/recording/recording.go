@@ -53,7 +53,7 @@ type conversation struct {
 	settings   conv.Settings
 	pending    []entry // not known to be recorded
 	as         transcript.ID
-	there      bool // under as, from before the session, which goes on in it
+	there      bool // as was there before the session
 	known      bool // where it is recorded, if it is, and up to which event
 	seq        int64
 }
@@ -166,8 +166,8 @@ func (r *Recorder) take(e session.Event) {
 	}
 }
 
-// place notes where the root is recorded already: what a program outside calls from, or what the session goes on in. A fork
-// of a session, whose root has another id, goes on in a conversation of its own.
+// place notes the conversation that the root is recorded as from before the session. A fork of the session, whose root has
+// another id than the fork, is recorded in a new one.
 func (r *Recorder) place(c *conversation) {
 	if c.parent != "" || !c.outside() && c.id != r.session {
 		return

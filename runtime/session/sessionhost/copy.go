@@ -20,8 +20,8 @@ func (e *CopyError) Error() string {
 	return "conversation " + e.ID + " is a fork of one that a session has, and no session has it yet; convtools query --id " + e.ID + " begins one"
 }
 
-// isOwn reports whether a conversation that names a conversation of a session is where that is recorded, and no copy. Of a
-// session that is not there it is taken for that: whoever opens the session says what is wrong.
+// isOwn reports whether a conversation of a session is recorded in the conversation that names it, which may be a copy. It
+// reports true where the session cannot be read: whoever opens it says what is wrong.
 func (s *Sessions) isOwn(ctx context.Context, c transcript.Conversation, at RecordedConversation) (bool, error) {
 	for record, err := range sessionlog.Read(s.Dir, at.Session) {
 		if err != nil {

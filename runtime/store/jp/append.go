@@ -73,13 +73,13 @@ func (wr *Writer) Append(ctx context.Context, id transcript.ID, events ...NewEve
 	return c.settle()
 }
 
-// gap is where events go among those that are there.
+// gap is the place of new events in a stream.
 type gap struct {
-	before int    // how many are before it; -1 is all
-	model  string // the model that JP was told to use there last; empty for none, other than that of the base configuration
+	before int    // how many events are before it; -1 is all
+	model  string // that the last change of the configuration before it names; empty for none
 }
 
-// gap returns where events go of which one is the first.
+// gap returns the place of new events, given the first of them.
 func (c *writing) gap(ctx context.Context, p place, from int, first NewEvent) (gap, error) {
 	r, err := c.reader(p, from)
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *writing) gap(ctx context.Context, p place, from int, first NewEvent) (g
 	}
 	defer r.Close()
 	at, model := gap{before: -1}, ""
-	var later *gap // before changes of the configuration after that time, which the turn behind them is under
+	var later *gap // before the changes of the configuration that belong to a later turn
 	for n := 0; r.Next(ctx); n++ {
 		e := r.scanner.Event()
 		isLater := e.Time().After(first.At)
@@ -99,7 +99,7 @@ func (c *writing) gap(ctx context.Context, p place, from int, first NewEvent) (g
 			continue
 		}
 		switch {
-		case e.Kind == transcript.KindCompaction: // which counts the turns before it
+		case e.Kind == transcript.KindCompaction: // it counts turns from the beginning
 			at = gap{before: -1}
 		case e.Kind == transcript.KindTurnStart && first.Kind == transcript.KindTurnStart && isLater && at.before < 0:
 			if at = (gap{n, model}); later != nil {
@@ -149,8 +149,8 @@ func modelID(config map[string]any) string {
 	return ""
 }
 
-// underOwnModel returns events between two changes of the configuration, where JP was told to use another model than the
-// conversation was begun with: that of the conversation before them, and JP's behind them.
+// underOwnModel returns events as they are, or, where JP was told to use another model than that of the base configuration,
+// between two changes of the configuration: to that model, and back to JP's.
 func (c *writing) underOwnModel(p place, from int, at gap, events []NewEvent) ([]NewEvent, error) {
 	if at.model == "" {
 		return events, nil
@@ -176,7 +176,7 @@ func (c *writing) underOwnModel(p place, from int, at gap, events []NewEvent) ([
 // maxBaseConfigSize bounds base_config.json, which holds all of JP's configuration.
 const maxBaseConfigSize = 16 << 20
 
-// copyInserted writes events with others behind the first of them.
+// copyInserted writes events with others added after a number of them.
 func (c *writing) copyInserted(ctx context.Context, w io.Writer, p place, from, before int, added []byte) error {
 	r, err := c.reader(p, from)
 	if err != nil {
