@@ -163,6 +163,11 @@ func arrows() []arrow {
 			why:  "Codex compresses what has not been used for a week; no other store has to decompress anything",
 		},
 		{
+			from: list("runtime/store/jp"),
+			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", toml, "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
+			why:  "JP's configuration is TOML, and a conversation that is recorded as JP's begins with it",
+		},
+		{
 			from: list("runtime/store/..."),
 			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "golang.org/x/sync/errgroup", "golang.org/x/sync/semaphore", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
 			why:  "a store reads one format, thousands of files of it; no tool and no front asks one",
@@ -267,7 +272,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/session/recording"),
-			to:   list("runtime/session", "runtime/session/conv", "runtime/session/sessionlog", "runtime/store/...", "runtime/transcript", "runtime/base/..."),
+			to:   list("runtime/session", "runtime/session/conv", "runtime/session/sessionlog", "runtime/model", "runtime/store/...", "runtime/transcript", "runtime/base/..."),
 			why:  "it writes what the log of a session has as a store has it",
 		},
 		{

@@ -33,6 +33,7 @@ type modelTable struct {
 	Script     string   `toml:"script"`      // relative to the file
 	Command    []string `toml:"command"`
 	Input      string   `toml:"input"`    // of the command: text or json
+	Output     string   `toml:"output"`   // the same
 	PassEnv    []string `toml:"pass_env"` // variables that command and key_command get besides the usual ones
 
 	MaxOutputTokens int64          `toml:"max_output_tokens"`
@@ -44,7 +45,7 @@ type modelTable struct {
 // modelKeys returns the keys of a table [model.NAME].
 func modelKeys() []string {
 	return []string{
-		"api", "base_url", "command", "input", "key_command", "key_env", "max_output_tokens", "model", "pass_env",
+		"api", "base_url", "command", "input", "key_command", "key_env", "max_output_tokens", "model", "output", "pass_env",
 		"request", "script", "timeout", "web_search",
 	}
 }
@@ -72,6 +73,19 @@ func (m Model) Tools() bool { return m.table.API != command }
 
 // WebSearch reports whether the provider's own search may be offered.
 func (m Model) WebSearch() bool { return m.table.WebSearch }
+
+// Endpoint is where a model is behind an HTTP interface.
+type Endpoint struct {
+	API     string // responses, chat or messages
+	BaseURL string // empty is that of the vendor whose interface it is
+	Model   string // what the provider calls it
+	KeyEnv  string // the variable with the key; may be empty
+}
+
+// Endpoint returns where the model is, and false where it is not behind an HTTP interface.
+func (m Model) Endpoint() (Endpoint, bool) {
+	return Endpoint{API: m.table.API, BaseURL: m.table.BaseURL, Model: m.table.Model, KeyEnv: m.table.KeyEnv}, m.http()
+}
 
 // http reports whether the model is behind an HTTP interface.
 func (m Model) http() bool { return m.table.API != command && m.table.API != scripted }
@@ -101,6 +115,7 @@ func (m Model) check() string {
 		{"script", t.Script != "", t.API == scripted},
 		{"command", t.Command != nil, t.API == command},
 		{"input", t.Input != "", t.API == command},
+		{"output", t.Output != "", t.API == command},
 		{"pass_env", t.PassEnv != nil, t.API == command || t.KeyCommand != nil},
 		{"timeout", t.Timeout != 0, t.API != scripted},
 	} {
@@ -112,7 +127,7 @@ func (m Model) check() string {
 	case m.http() && t.Model == "":
 		return "has no model: the name that the provider gives to the model"
 	case t.API == command && (len(t.Command) == 0 || t.Command[0] == ""):
-		return `has no command: the program and its arguments, as in command = ["jp", "query"]`
+		return `has no command: the program and its arguments, as in command = ["agent", "--print"]`
 	case t.API == scripted && t.Script == "":
 		return "has no script: the file with the answers"
 	case t.KeyEnv != "" && t.KeyCommand != nil:
@@ -121,6 +136,8 @@ func (m Model) check() string {
 		return "has an empty key_command"
 	case !slices.Contains([]string{"", "text", "json"}, t.Input):
 		return "has input = " + text.Quote(t.Input) + "; it has to be text or json"
+	case !slices.Contains([]string{"", "text", "json"}, t.Output):
+		return "has output = " + text.Quote(t.Output) + "; it has to be text or json"
 	case t.MaxOutputTokens < 0 || t.Timeout < 0:
 		return "has a negative max_output_tokens or timeout"
 	}
@@ -263,7 +280,7 @@ func (m Model) Open() (model.Model, error) {
 	env := process.DefaultEnv(t.PassEnv...)
 	switch t.API {
 	case command:
-		return program.New(program.Options{Name: m.Name, Command: t.Command, Env: env, JSON: t.Input == "json", Timeout: t.Timeout}), nil
+		return program.New(program.Options{Name: m.Name, Command: t.Command, Env: env, JSON: t.Input == "json", Events: t.Output == "json", Timeout: t.Timeout}), nil
 	case scripted:
 		source, err := m.script()
 		if err == nil {

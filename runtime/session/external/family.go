@@ -107,7 +107,7 @@ func (f *family) client(where contract.Context) (*client, *sessionhost.Sessions,
 	defer f.mu.Unlock()
 	c := f.clients[id]
 	if c == nil {
-		c = &client{family: f, id: id, title: titleOf(where), closed: f.closed}
+		c = &client{family: f, id: id, title: titleOf(where), from: where.ConversationID, closed: f.closed}
 		f.clients[id] = c
 	}
 	return c, sessions, nil

@@ -165,6 +165,9 @@ type New struct {
 	Hidden    bool
 	// Outside reports that a program outside has the place of the root's model: see [conv.OutsideCall].
 	Outside bool
+	// Recorded is as in [conv.Settings], and History what was said in it as far as the root's model is to know it.
+	Recorded string
+	History  []session.Item
 	// ID is that of the session and of its root; empty stands for a new one.
 	ID string
 }
@@ -182,7 +185,7 @@ func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
 	}
 	s.Named(n.Model)
 	settings := s.Where
-	settings.Knowledge, settings.Hidden = n.Knowledge, n.Hidden
+	settings.Knowledge, settings.Hidden, settings.Recorded = n.Knowledge, n.Hidden, n.Recorded
 	settings.JP = s.workspace != nil
 	if settings.Outside = n.Outside; !n.Outside { // which lasts, whatever becomes of the configuration
 		settings.Model = m.Name
@@ -197,6 +200,7 @@ func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
 	}
 	in := session.Start{
 		Session: id, Root: id, // a person has one to remember
+		History: n.History,
 		Config: session.Config{
 			MaxInterruptChainDepth:  s.Config.Session.MaxInterruptChainDepth,
 			MaxInterruptsPerTurn:    s.Config.Session.MaxInterruptsPerTurn,

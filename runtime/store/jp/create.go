@@ -1,10 +1,12 @@
 package jp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/convtools/convtools/runtime/transcript"
@@ -20,8 +22,7 @@ type New struct {
 	// Label and Value are a label that no other conversation of the workspace has with this value.
 	Label, Value string
 	Events       []NewEvent
-	// Model is the name that the base configuration has for the model.
-	Model string
+	Model        Model // that was asked
 }
 
 // Create makes a live conversation, in the project and in the user's store where that is there, and returns its id. Where
@@ -69,7 +70,7 @@ func (wr *Writer) Create(ctx context.Context, n New) (id transcript.ID, made boo
 	if err != nil {
 		return "", false, err
 	}
-	base, err := baseConfig(n.Model)
+	base, err := wr.w.baseConfig(n.Model)
 	if err != nil {
 		return "", false, err
 	}
@@ -116,19 +117,45 @@ func (w *Workspace) Labelled(ctx context.Context, begun time.Time, label, value 
 	return c.labelled(ctx, numberAt(begun), label, value)
 }
 
-// baseConfig is what JP needs to load a conversation: an assistant with a model, and what may be done with tools.
-func baseConfig(model string) ([]byte, error) {
-	type object = map[string]any
-	config := object{
-		"assistant": object{"model": object{"id": object{"provider": "ollama", "name": model}}},
-		"conversation": object{"tools": object{"*": object{
-			"run": "ask", "result": "unattended",
-			"style": object{"hidden": false, "inline_results": "full", "results_file_link": "off", "parameters": "json"},
-		}}},
+// Model is a model as JP knows it.
+type Model struct {
+	// Provider and Name are the model's. Where JP has no such provider it is empty, and Name is what JP calls an alias.
+	Provider, Name string
+	BaseURL        string // of the provider, as JP has it; empty is the provider's own
+	KeyEnv         string // the variable with the key; empty is the provider's own
+}
+
+// baseConfig is what JP needs to go on in a conversation: a model, how its provider is reached, and whether tools run. It
+// is what JP is configured to begin one with, and where that has no model, the one that was asked.
+func (w *Workspace) baseConfig(asked Model) ([]byte, error) {
+	configured := w.configured()
+	base := nested("ask", "conversation", "tools", "*", "run") // without it JP loads nothing
+	for _, key := range kept() {
+		if part, ok := at(configured, key...).(map[string]any); ok {
+			overlay(base, nested(part, key...))
+		}
 	}
-	data, err := json.MarshalIndent(config, "", "  ")
+	if at(base, "assistant", "model", "id") == nil {
+		overlay(base, asked.config())
+	}
+	data, err := json.MarshalIndent(base, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("writing %s: %w", baseConfigFile, err)
 	}
 	return append(data, '\n'), nil
+}
+
+// config returns the configuration of JP with a model.
+func (m Model) config() map[string]any {
+	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/~-"
+	if m.Provider == "" || m.Name == "" || strings.Trim(m.Name, allowed) != "" {
+		return nested(cmp.Or(strings.ReplaceAll(m.Name, "/", "-"), "unknown"), "assistant", "model", "id")
+	}
+	config := nested(map[string]any{"provider": m.Provider, "name": m.Name}, "assistant", "model", "id")
+	for key, value := range map[string]string{"base_url": m.BaseURL, "api_key_env": m.KeyEnv} {
+		if value != "" {
+			overlay(config, nested(value, "providers", "llm", m.Provider, key))
+		}
+	}
+	return config
 }

@@ -23,7 +23,7 @@ func TestCreate(t *testing.T) {
 		At: begun, Kind: transcript.KindToolCall, Name: "f", CallID: "1", Arguments: json.RawMessage(`{"n":12345678901234567890,"list":["a<b",{"k":""}],"none":null}`),
 		Metadata: map[string]any{"origin": "o", "n": 7},
 	}
-	n := New{Begun: begun, Title: "A title", Hidden: true, Parent: "jp-c1", Label: "origin", Value: "one", Events: []NewEvent{event}, Model: "m"}
+	n := New{Begun: begun, Title: "A title", Hidden: true, Parent: "jp-c1", Label: "origin", Value: "one", Events: []NewEvent{event}, Model: Model{Provider: "ollama", Name: "m"}}
 	id, made, err := w.Create(t.Context(), n)
 	if err != nil || !made || id != "jp-c17776296002" {
 		t.Fatalf("%s %v %v", id, made, err)

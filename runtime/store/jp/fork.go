@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -165,7 +166,9 @@ func (c *writing) forked(data []byte, source transcript.Conversation, o ForkOpti
 	if o.ResetLabels {
 		object.set("labels", nil)
 	}
-	return c.changed(object.bytes(), source, Change{Title: o.Title, Hidden: &o.Hidden, Parent: &source.ID, Labels: o.Labels})
+	labels := map[string]*string{LabelSession: nil}
+	maps.Copy(labels, o.Labels)
+	return c.changed(object.bytes(), source, Change{Title: o.Title, Hidden: &o.Hidden, Parent: &source.ID, Labels: labels})
 }
 
 // newNumber returns the number of a new conversation, and takes its lock and the one under which numbers are chosen: the last
