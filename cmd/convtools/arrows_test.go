@@ -134,8 +134,13 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/store/settings"),
-			to:   list("runtime/base/...", "runtime/trust", toml),
+			to:   list("runtime/base/...", "runtime/trust", toml, "github.com/bmatcuk/doublestar/v4"),
 			why:  "what the user says about stores is in a file of TOML, which no store looks into",
+		},
+		{
+			from: list("runtime/store/project"),
+			to:   list("runtime/base/...", "runtime/trust", "github.com/bmatcuk/doublestar/v4"),
+			why:  "which directories are excluded is said in patterns; it reads no conversation",
 		},
 		{
 			from: list("runtime/store/internal/sqlitefile"),

@@ -18,9 +18,12 @@ type Inventory struct {
 	Project string
 	// Excluded is the path of what excludes the project; empty where nothing does.
 	Excluded string
-	// Exclude are the directories that the user's settings exclude.
-	Exclude []string
-	Stores  []StoreReport
+	// Exclude are the directories that the user's settings exclude, and Missing those of them
+	// that are not there, or what a pattern begins with is not.
+	Exclude, Missing []string
+	// Warnings are about settings that nothing reads, a sentence each.
+	Warnings []string
+	Stores   []StoreReport
 }
 
 // StoreReport is what there is in a place of a kind of store.
@@ -55,13 +58,13 @@ func TakeInventory(ctx context.Context, o Options) (Inventory, error) {
 	}
 	t := taking{
 		options: &o, settings: &set, library: New(o),
-		all:  project.New(project.Options{Dir: directory(&o), All: true, Exclude: set.Exclude}),
-		here: project.New(project.Options{Dir: directory(&o), Exclude: set.Exclude}),
+		all:  project.New(project.Options{Dir: directory(&o), All: true, Exclude: set.Exclude, Patterns: set.Patterns}),
+		here: project.New(project.Options{Dir: directory(&o), Exclude: set.Exclude, Patterns: set.Patterns}),
 	}
 	if w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv}); err == nil {
 		t.workspace = w.Root()
 	}
-	inventory := Inventory{Project: t.here.Roots()[0], Excluded: t.here.Excluded(), Exclude: set.Exclude}
+	inventory := Inventory{Project: t.here.Roots()[0], Excluded: t.here.Excluded(), Exclude: set.Exclude, Missing: set.Missing(), Warnings: set.Warnings}
 	for _, k := range kinds() {
 		if slices.Contains(set.Off, k.name) {
 			inventory.Stores = append(inventory.Stores, StoreReport{Name: k.name, Program: k.program, Archive: k.archive, Off: true})

@@ -157,18 +157,12 @@ func Variables() []string {
 // [*NoWorkspaceError]. The error is an [*ExcludedError] where the user excluded the
 // project, and a [*SettingsError] where the settings cannot be used.
 func Open(o Options) (*Library, error) {
-	set, err := readSettings(&o)
+	set, p, err := allowed(&o)
 	if err != nil {
 		return nil, err
 	}
 	if set.NoIndex {
 		o.Indexes = nil
-	}
-	p := project.New(project.Options{Dir: directory(&o), All: o.AllProjects, Exclude: set.Exclude})
-	if !o.AllProjects {
-		if by := p.Excluded(); by != "" {
-			return nil, &ExcludedError{Dir: o.Dir, By: by}
-		}
 	}
 	var stores []store.Store
 	var workspace *jp.Workspace
@@ -199,7 +193,7 @@ func Open(o Options) (*Library, error) {
 		return nil, nowhere
 	}
 	l := New(o, stores...)
-	l.off, l.offBy = set.Off, set.File
+	l.off, l.offBy, l.warnings = set.Off, set.File, set.Warnings
 	l.project = !o.AllProjects
 	l.nowhere, l.place = nowhere, ""
 	if roots := p.Roots(); len(roots) > 0 {
@@ -211,13 +205,39 @@ func Open(o Options) (*Library, error) {
 	return l, nil
 }
 
+// Allowed returns why the user's settings do not let conversations be read, as [Open] does.
+func Allowed(o Options) error {
+	_, _, err := allowed(&o)
+	return err
+}
+
+func allowed(o *Options) (settings.Settings, *project.Project, error) {
+	set, err := readSettings(o)
+	if err != nil {
+		return set, nil, err
+	}
+	p := project.New(project.Options{Dir: directory(o), All: o.AllProjects, Exclude: set.Exclude, Patterns: set.Patterns})
+	if !o.AllProjects {
+		if by := p.Excluded(); by != "" {
+			return set, nil, &ExcludedError{Dir: o.Dir, By: by}
+		}
+	}
+	return set, p, nil
+}
+
 // opens reports whether a kind of store is opened.
 func (o *Options) opens(name string) bool {
 	return len(o.Sources) == 0 || slices.Contains(o.Sources, name)
 }
 
 func readSettings(o *Options) (settings.Settings, error) {
-	return settings.Read(o.env(), Sources())
+	set, err := settings.Read(o.env(), Sources())
+	if err != nil {
+		return set, err
+	}
+	warnings, err := settings.CheckProject(directory(o), o.env())
+	set.Warnings = append(set.Warnings, warnings...)
+	return set, err
 }
 
 // workspaces returns the workspaces that a project, or all of them, has: those that JP

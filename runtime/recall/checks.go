@@ -12,6 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/toolset"
+	"github.com/convtools/convtools/runtime/trust"
 )
 
 // How long listing all conversations may take in a check. The built-in reader goes
@@ -123,6 +124,15 @@ func (f *family) checkHistories(ctx context.Context) []toolset.Check {
 		return []toolset.Check{{Name: history, Status: toolset.Problem, Detail: personal(err).Error(), Fix: "correct it"}}
 	}
 	var checks []toolset.Check
+	for _, warning := range inventory.Warnings {
+		checks = append(checks, toolset.Check{Name: "settings", Status: toolset.Warning, Detail: warning, Fix: "correct it, or remove it"})
+	}
+	for _, dir := range inventory.Missing {
+		checks = append(checks, toolset.Check{
+			Name: history, Status: toolset.Warning, Detail: trust.Short(dir, f.host.Getenv) + " is excluded in your settings, and is not there: what was recorded there stays excluded",
+			Fix: "see that it is spelt as you mean it",
+		})
+	}
 	if inventory.Excluded != "" {
 		checks = append(checks, toolset.Check{Name: history, Status: toolset.Off, Detail: "of this project nothing is read: " + inventory.Excluded + " excludes it"})
 	}

@@ -64,6 +64,7 @@ type Model struct {
 	table    modelTable
 	getenv   func(string) string
 	userFile string
+	wrong    *Error // what is wrong with the table; nil where nothing is
 }
 
 // Tools reports whether the model can call tools.
@@ -143,8 +144,8 @@ func (m Model) does() string {
 		return "runs a program"
 	case t.KeyCommand != nil:
 		return "runs a program for the key"
-	case t.KeyEnv != "" && !onLoopback(t.BaseURL):
-		return "sends a key of the environment to another machine"
+	case t.KeyEnv != "": // to this machine too: others may listen there, or it leads to another one
+		return "sends a variable of the environment as a key"
 	case m.http() && !onLoopback(t.BaseURL):
 		return "sends the conversation to another machine"
 	case t.Script != "" && !filepath.IsLocal(filepath.FromSlash(t.Script)):
@@ -191,8 +192,8 @@ func (e *NoModelError) Error() string {
 
 // Choose returns the model with a name that the user has given. Where it is empty, the model is that of [session] in the
 // user's file, and else in the project's; else the only one that the user's file has; else, where that has none, the
-// only one of the project. The error is a [*NoModelError], or a [*TrustError] for a model of a project that the user
-// has not named.
+// only one of the project. The error is a [*NoModelError], an [*Error] for a model whose table is wrong, or a
+// [*TrustError] for one of a project that the user has not named.
 func (c Config) Choose(name string) (Model, error) {
 	if name != "" {
 		return c.named(name)
@@ -202,7 +203,7 @@ func (c Config) Choose(name string) (Model, error) {
 		if err != nil || c.usersOwn != "" {
 			return m, err
 		}
-		return m.trusted()
+		return m.Trusted()
 	}
 	var users, projects []Model
 	for _, m := range c.Models {
@@ -214,9 +215,9 @@ func (c Config) Choose(name string) (Model, error) {
 	}
 	switch {
 	case len(users) == 1:
-		return users[0], nil
+		return users[0].usable()
 	case len(users) == 0 && len(projects) == 1:
-		return projects[0].trusted()
+		return projects[0].Trusted()
 	}
 	return Model{}, c.none("")
 }
@@ -226,7 +227,15 @@ func (c Config) named(name string) (Model, error) {
 	if i < 0 {
 		return Model{}, c.none(name)
 	}
-	return c.Models[i], nil
+	return c.Models[i].usable()
+}
+
+// usable returns the model unless something is wrong with its table.
+func (m Model) usable() (Model, error) {
+	if m.wrong != nil {
+		return m, m.wrong
+	}
+	return m, nil
 }
 
 func (c Config) none(name string) error {
@@ -237,8 +246,11 @@ func (c Config) none(name string) error {
 	return e
 }
 
-// trusted returns the model unless it is one that the user has to trust the project for.
-func (m Model) trusted() (Model, error) {
+// Trusted returns the model unless it is one that the user has to trust the project for. The error is a [*TrustError].
+func (m Model) Trusted() (Model, error) {
+	if m.wrong != nil {
+		return m, m.wrong
+	}
 	if does := m.does(); does != "" && !m.source.trusted {
 		return m, &TrustError{Table: "model." + m.Name, File: m.File, Does: does, Root: m.source.root, UserFile: m.userFile}
 	}

@@ -81,6 +81,12 @@ func Expand(path, home string) (string, bool) {
 	return filepath.Clean(path), filepath.IsAbs(path)
 }
 
+// QuotePattern returns a pattern, as package doublestar has them, that is for a path alone. It has slashes.
+func QuotePattern(path string) string {
+	quote := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
+	return quote.Replace(filepath.ToSlash(path))
+}
+
 // Problem is something that is wrong with the setting.
 type Problem struct {
 	Key           []string // the names of the tables and of the key, outermost first

@@ -153,6 +153,9 @@ func (c *commands) toRemove(ctx context.Context, cmd *cobra.Command, source conv
 }
 
 func (c *commands) trash(ctx context.Context) ([]jp.Removed, error) {
+	if _, err := c.open(); err != nil {
+		return nil, err // what is excluded is not shown from the trash
+	}
 	w, err := c.workspace()
 	if err != nil {
 		return nil, sourceFailure(err, nil)

@@ -3,6 +3,7 @@ package conversationcli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -31,7 +32,7 @@ projects, write in your own configuration, ` + "~/.config/convtools/convtools.to
 
   [stores]
   off = ["codex"]
-  exclude = ["~/clients/acme"]
+  exclude = ["~/clients/acme", "~/private/*"]
   directories.claude-code = ["~/backup/.claude"]
 
 A file called .convtools-exclude in a project excludes it too.`,
@@ -49,6 +50,9 @@ func (c *commands) stores(ctx context.Context, asJSON bool) error {
 	inventory, err := conversations.TakeInventory(ctx, conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv, Now: c.host.Now})
 	if err != nil {
 		return sourceFailure(err, nil)
+	}
+	for _, warning := range inventory.Warnings {
+		c.host.WarnOnce(warning)
 	}
 	if asJSON {
 		return cli.PrintJSON(c.host.Stdout, inventoryJSON(&inventory))
@@ -150,7 +154,11 @@ func (c *commands) writeInventory(inventory *conversations.Inventory) error {
 		head += fmt.Sprintf("Excluded by %s: none of its conversations are read.\n", c.shortPath(inventory.Excluded))
 	}
 	for _, dir := range inventory.Exclude {
-		remarks = append(remarks, "excluded: "+c.shortPath(dir))
+		remark := "excluded: " + c.shortPath(dir)
+		if slices.Contains(inventory.Missing, dir) {
+			remark += " (not there)"
+		}
+		remarks = append(remarks, remark)
 	}
 	return c.printTable(head+"\n", rows, func(column int) bool { return 1 <= column && column <= 3 }, remarks)
 }

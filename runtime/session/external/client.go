@@ -98,7 +98,7 @@ func (c *client) use(ctx context.Context, sessions *sessionhost.Sessions) (o *op
 
 // open goes on with the session, or starts it.
 func (c *client) open(ctx context.Context, sessions *sessionhost.Sessions) (*opened, error) {
-	o := &opened{sessions: sessions, began: c.family.began, warn: c.family.warn, changed: make(chan struct{})}
+	o := &opened{sessions: sessions, began: c.family.began, warn: c.family.host.WarnOnce, changed: make(chan struct{})}
 	observe := func(e session.Event) {
 		if _, piece := e.Body.(session.AgentMessageDelta); !piece { // nobody waits for one
 			o.tell()
@@ -146,7 +146,7 @@ func (c *client) end() {
 		return
 	}
 	if err := c.opened.Close(); err != nil {
-		c.family.warn(fmt.Sprintf("session %s: %v", c.id, err))
+		c.family.host.WarnOnce(fmt.Sprintf("session %s: %v", c.id, err))
 	}
 	c.opened.sessions.Close()
 	c.opened = nil

@@ -161,6 +161,7 @@ func (c *commands) begin(ctx context.Context, sessions *sessionhost.Sessions, t 
 		}
 	}
 	c.learn(at.settings)
+	sessions.Named(t.model)
 	e, err := sessions.Resume(at.session, observe)
 	if err != nil {
 		return nil, in, err

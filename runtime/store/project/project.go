@@ -19,7 +19,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/trust"
 )
 
 // ExcludeFile is the name of a file, of any content, that excludes the directory it is
@@ -35,8 +38,9 @@ type Options struct {
 	// All stands for every project in place of that of Dir.
 	All bool
 	// Exclude are absolute paths of directories that belong to no project, with all below
-	// them.
-	Exclude []string
+	// them, and Patterns are patterns of such paths, as package doublestar has them, with
+	// slashes.
+	Exclude, Patterns []string
 }
 
 // Project is the project of a directory, or all projects. It is safe for concurrent use.
@@ -46,6 +50,9 @@ type Project struct {
 	id      string
 	roots   []string
 	exclude []string // resolved
+	// patterns are those of options, as they are and with the links followed in the path
+	// that they begin with.
+	patterns []string
 
 	mu    sync.Mutex
 	known map[string]recorded // by directory
@@ -63,6 +70,11 @@ func New(o Options) *Project {
 	p := &Project{all: o.All, dir: resolve(o.Dir), known: map[string]recorded{}}
 	for _, dir := range o.Exclude {
 		p.exclude = append(p.exclude, resolve(dir))
+	}
+	for _, pattern := range o.Patterns {
+		base, rest := doublestar.SplitPattern(pattern)
+		base = trust.QuotePattern(resolve(filepath.FromSlash(base + "/")))
+		p.patterns = append(p.patterns, pattern, strings.TrimSuffix(base, "/")+"/"+rest)
 	}
 	if p.all {
 		return p
@@ -146,8 +158,27 @@ func (p *Project) excluded(dir string, at place) string {
 				return e
 			}
 		}
+		if pattern := p.matched(dir); pattern != "" {
+			return pattern
+		}
 		if file := excludeFile(dir); file != "" {
 			return file
+		}
+	}
+	return ""
+}
+
+// matched returns the pattern that excludes a directory, or one above it, or "".
+func (p *Project) matched(dir string) string {
+	for d := dir; len(p.patterns) > 0; d = filepath.Dir(d) {
+		for _, pattern := range p.patterns {
+			// A pattern that cannot be read excludes: nobody knows what.
+			if ok, err := doublestar.Match(fold(pattern), fold(filepath.ToSlash(d))); ok || err != nil {
+				return pattern
+			}
+		}
+		if filepath.Dir(d) == d {
+			break
 		}
 	}
 	return ""
@@ -336,6 +367,9 @@ func absolute(base, name string) string {
 	return filepath.Join(base, name)
 }
 
+// maxLinks bounds how many links to what is gone are followed on one path.
+const maxLinks = 32
+
 // resolve returns the absolute path of a directory with the links followed in as much
 // of it as exists.
 func resolve(dir string) string {
@@ -343,9 +377,16 @@ func resolve(dir string) string {
 	if err != nil {
 		return filepath.Clean(dir)
 	}
+	links := 0
 	for d, rest := abs, ""; ; {
 		if real, err := filepath.EvalSymlinks(d); err == nil {
 			return filepath.Join(real, rest)
+		}
+		// A link whose target is gone stands for it all the same.
+		if target, err := os.Readlink(d); err == nil && links < maxLinks {
+			links++
+			d = absolute(filepath.Dir(d), target)
+			continue
 		}
 		parent := filepath.Dir(d)
 		if parent == d {
@@ -365,8 +406,18 @@ func below(dir, path string) bool {
 
 // same compares paths as the system's usual file system does.
 func same(a, b string) bool {
-	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+	if foldsCase() {
 		return strings.EqualFold(a, b)
 	}
 	return a == b
 }
+
+// fold returns a path, or a pattern of paths, without the differences that do not count.
+func fold(path string) string {
+	if foldsCase() {
+		return strings.ToLower(path)
+	}
+	return path
+}
+
+func foldsCase() bool { return runtime.GOOS == "windows" || runtime.GOOS == "darwin" }

@@ -179,6 +179,56 @@ func TestExclude(t *testing.T) {
 	}
 }
 
+// A pattern excludes whatever it matches, there or not, and all below, through a link that it begins with.
+func TestExcludePatterns(t *testing.T) {
+	t.Parallel()
+	f := newTree(t)
+	f.mkdir("main/.git", "clients/acme/site", "clients/[a]", "real/x")
+	f.worktree("feature", "feature")
+	if err := os.Symlink(f.path("real"), f.path("link")); err != nil {
+		t.Skip(err)
+	}
+	base := filepath.ToSlash(f.dir)
+	for pattern, want := range map[string]map[string]bool{
+		"/clients/*":      {"clients": false, "clients/acme": true, "clients/acme/site": true, "clients/gone/site": true, "clients2/acme": false},
+		"/clients/**":     {"clients": true, "clients/gone": true, "clients2": false},
+		"/**/site":        {"clients/acme": false, "clients/acme/site": true, "clients/acme/site/deep": true, "site": true},
+		"/{clients,real}": {"clients/acme": true, "real/x": true, "main": false, "link/x": true},
+		"/link/*":         {"real/x": true, "link/x": true, "real": false},
+		`/clients/\[a\]`:  {"clients/[a]": true, "clients/a": false},
+		"/ma?n":           {"main": true, "feature": true}, // a worktree of it
+		"/a[":             {"main": true},                  // nobody knows what it is for
+	} {
+		all := project.New(project.Options{All: true, Patterns: []string{base + pattern}})
+		for name, excluded := range want {
+			p := project.New(project.Options{Dir: f.path(name), Patterns: []string{base + pattern}})
+			if got := p.Excluded(); (got != "") != excluded || all.Excludes(f.path(name)) != excluded || all.Has(f.path(name)) == excluded {
+				t.Errorf("%s: %s: excluded by %q, of all %t", pattern, name, got, all.Excludes(f.path(name)))
+			}
+		}
+	}
+}
+
+// A link stands for its target also where that is gone.
+func TestExcludeDanglingLink(t *testing.T) {
+	t.Parallel()
+	f := newTree(t)
+	for link, target := range map[string]string{"link": "gone", "chain": "link", "loop": "loop"} {
+		if err := os.Symlink(target, f.path(link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	for _, dir := range []string{"link", "chain"} {
+		all := project.New(project.Options{All: true, Exclude: []string{f.path(dir)}})
+		if !all.Excludes(f.path("gone/sub")) || !all.Excludes(f.path(dir)) || all.Excludes(f.path("other")) {
+			t.Errorf("%s does not exclude what it leads to", dir)
+		}
+	}
+	if all := project.New(project.Options{All: true, Exclude: []string{f.path("loop")}}); !all.Excludes(f.path("loop/sub")) {
+		t.Error("a link to itself excludes nothing")
+	}
+}
+
 func TestRoot(t *testing.T) {
 	t.Parallel()
 	f := newTree(t)
