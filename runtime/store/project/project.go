@@ -8,7 +8,8 @@
 // project's own files cannot make it another one.
 //
 // What its user excluded belongs to no project: a directory with a file called
-// [ExcludeFile], a directory in [Options.Exclude], and all that is below them.
+// [ExcludeFile], also once that is gone, a directory in [Options.Exclude], and all that is
+// below them.
 package project
 
 import (
@@ -41,12 +42,16 @@ type Options struct {
 	// them, and Patterns are patterns of such paths, as package doublestar has them, with
 	// slashes.
 	Exclude, Patterns []string
+	// Memory is where it is kept what was seen to be excluded by an [ExcludeFile]; nil for
+	// nowhere.
+	Memory *Memory
 }
 
 // Project is the project of a directory, or all projects. It is safe for concurrent use.
 type Project struct {
 	all     bool
 	dir     string // resolved
+	spelled string // the same as it was named
 	id      string
 	roots   []string
 	exclude []string // resolved
@@ -54,8 +59,10 @@ type Project struct {
 	// that they begin with.
 	patterns []string
 
-	mu    sync.Mutex
-	known map[string]recorded // by directory
+	memory   *Memory
+	mu       sync.Mutex
+	known    map[string]recorded // by directory
+	recalled map[string]bool     // files and repositories, all of whose working trees the memory has
 }
 
 // recorded is what is known of a recorded directory.
@@ -67,7 +74,12 @@ type recorded struct {
 
 // New returns what options ask for.
 func New(o Options) *Project {
-	p := &Project{all: o.All, dir: resolve(o.Dir), known: map[string]recorded{}}
+	p := &Project{
+		all: o.All, dir: resolve(o.Dir), spelled: o.Dir, memory: o.Memory, known: map[string]recorded{}, recalled: map[string]bool{},
+	}
+	if abs, err := filepath.Abs(o.Dir); err == nil {
+		p.spelled = abs
+	}
 	for _, dir := range o.Exclude {
 		p.exclude = append(p.exclude, resolve(dir))
 	}
@@ -112,7 +124,18 @@ func (p *Project) Dirs() []string {
 // Excluded returns what excludes the directory that is asked about: the path of a file or
 // of a directory in [Options.Exclude]. It is empty where nothing does.
 func (p *Project) Excluded() string {
-	return p.excluded(p.dir, identify(p.dir))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.excluded(p.dir, p.spelled, identify(p.dir)).By
+}
+
+// Remembered returns the exclusion of the directory that is asked about where nothing but
+// [Options.Memory] has it.
+func (p *Project) Remembered() (Exclusion, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.excluded(p.dir, p.spelled, identify(p.dir))
+	return e, e.Dir != "" && !e.IsThere()
 }
 
 // Has reports whether a directory, as a program recorded it, is asked for. Of all projects
@@ -138,7 +161,7 @@ func (p *Project) look(dir string) recorded {
 	if !ok {
 		real := resolve(dir)
 		at := identify(real)
-		r.excluded = p.excluded(real, at) != ""
+		r.excluded = p.excluded(real, dir, at).By != ""
 		r.has = !r.excluded && (p.all || same(at.id, p.id))
 		r.root = cmp.Or(mainRoot(at.id), at.root)
 		p.known[dir] = r
@@ -146,26 +169,66 @@ func (p *Project) look(dir string) recorded {
 	return r
 }
 
-// excluded returns what excludes a resolved directory at a place, or "". Whatever excludes a
-// repository excludes its working trees, and what only claims to be one.
-func (p *Project) excluded(dir string, at place) string {
-	for _, dir := range []string{dir, commonOf(at.id), at.claimed} {
-		if dir == "" {
-			continue
-		}
+// excluded returns what excludes a resolved directory at a place, with a Dir where that is
+// remembered.
+func (p *Project) excluded(dir, spelled string, at place) Exclusion {
+	for _, d := range at.with(dir) {
 		for _, e := range p.exclude {
-			if below(e, dir) {
-				return e
+			if below(e, d) {
+				return Exclusion{By: e}
 			}
 		}
-		if pattern := p.matched(dir); pattern != "" {
-			return pattern
+		if pattern := p.matched(d); pattern != "" {
+			return Exclusion{By: pattern}
 		}
-		if file := excludeFile(dir); file != "" {
+	}
+	if file := excludedByFile(dir, at); file != "" {
+		p.remember(file, dir, spelled, at)
+		return Exclusion{By: file}
+	}
+	e, _ := p.memory.holds(append(at.with(dir), spelled)...)
+	return e
+}
+
+// with returns the directories that exclude one at the place when they are excluded: itself,
+// and the repository that it is a working tree of, or only claims to be one of.
+func (at place) with(dir string) []string {
+	dirs := []string{dir}
+	for _, common := range []string{commonOf(at.id), at.claimed} {
+		if common != "" {
+			dirs = append(dirs, common)
+		}
+	}
+	return dirs
+}
+
+// excludedByFile returns the path of the [ExcludeFile] that excludes a resolved directory at a
+// place, or "".
+func excludedByFile(dir string, at place) string {
+	for _, d := range at.with(dir) {
+		if file := excludeFile(d); file != "" {
 			return file
 		}
 	}
 	return ""
+}
+
+// remember keeps what a file is seen to exclude: the directory that it is in, the working
+// trees of a repository there, and a directory that is led to from elsewhere. Once they are
+// gone, nothing tells what they were.
+func (p *Project) remember(file, dir, spelled string, at place) {
+	if p.memory == nil {
+		return
+	}
+	top := filepath.Dir(file)
+	dirs := []string{top}
+	for _, common := range at.with(dir)[1:] {
+		if key := file + "\x00" + common; below(top, common) && !p.recalled[key] {
+			p.recalled[key] = true
+			dirs = append(dirs, worktrees(repository+common)...)
+		}
+	}
+	p.memory.add(file, append(dirs, dir, spelled))
 }
 
 // matched returns the pattern that excludes a directory, or one above it, or "".
