@@ -101,7 +101,7 @@ func TestExcludedLeavesTheCache(t *testing.T) {
 				}
 				w := jptest.New(filepath.Join(dir, "ws"), map[string]string{"retry": "hb7k2", "tide": "hb7k3"}[text])
 				w.UserStore(in("jp"))
-				w.Conversation("17648402467", "c").Title("Why do we "+text).TurnStart().User("Why do we " + text + "?")
+				w.Conversation("17648402467", "c").Title("Why do we " + text).TurnStart().User("Why do we " + text + "?")
 				if err := w.Write(); err != nil {
 					t.Fatal(err)
 				}

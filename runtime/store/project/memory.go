@@ -54,8 +54,9 @@ func (e *MemoryError) Unwrap() error { return e.Err }
 
 const (
 	extension = ".json"
-	// maxExclusion bounds the file of an exclusion.
-	maxExclusion = 64 << 10
+	// maxExclusion bounds the file of an exclusion, and maxDir the path of its directory, which
+	// may be a recorded one.
+	maxExclusion, maxDir = 64 << 10, 4 << 10
 )
 
 // OpenMemory returns what is remembered in a directory, which need not be there. The error is
@@ -144,7 +145,7 @@ func (m *Memory) holds(dirs ...string) (Exclusion, bool) {
 // add remembers that directories are excluded by a file.
 func (m *Memory) add(by string, dirs []string) {
 	for _, dir := range dirs {
-		if _, ok := m.holds(dir); !ok {
+		if _, ok := m.holds(dir); !ok && len(dir) <= maxDir {
 			m.addOne(Exclusion{Dir: dir, By: by})
 		}
 	}

@@ -110,8 +110,14 @@ func TestRememberedByALink(t *testing.T) {
 	f.mkdir("disk/project/sub")
 	f.link(f.path("disk/project"), "link")
 	f.write("disk/project/"+project.ExcludeFile, "")
-	if got := f.excluded("link/sub"); len(got) != 1 {
-		t.Fatal("not excluded")
+	f.mkdir("linked")
+	f.link(f.path("disk/project/sub"), "linked/sub") // not to where the file is
+	long := strings.Repeat("/long", 2000)
+	if got := f.excluded("link/sub", "link/sub/deep", "link"+long, "linked/sub", "linked/sub"+long); len(got) != 5 {
+		t.Fatalf("excluded: %q", got)
+	}
+	if got := f.remembered(); !slices.Equal(got, []string{"disk/project", "link", "linked/sub"}) {
+		t.Errorf("remembered: %q", got)
 	}
 	f.remove("disk")
 	if got := f.excluded("link/sub", "disk/project/x"); len(got) != 2 {

@@ -161,7 +161,7 @@ func (p *Project) look(dir string) recorded {
 	if !ok {
 		real := resolve(dir)
 		at := identify(real)
-		r.excluded = p.excluded(real, dir, at).By != ""
+		r.excluded = p.excluded(real, filepath.Clean(dir), at).By != ""
 		r.has = !r.excluded && (p.all || same(at.id, p.id))
 		r.root = cmp.Or(mainRoot(at.id), at.root)
 		p.known[dir] = r
@@ -227,6 +227,10 @@ func (p *Project) remember(file, dir, spelled string, at place) {
 			p.recalled[key] = true
 			dirs = append(dirs, worktrees(repository+common)...)
 		}
+	}
+	// A link to the directory of the file is led to by all that is recorded below it.
+	if link, ok := strings.CutSuffix(spelled, strings.TrimPrefix(dir, top)); ok && filepath.IsAbs(link) && same(resolve(link), top) {
+		spelled = link
 	}
 	p.memory.add(file, append(dirs, dir, spelled))
 }
