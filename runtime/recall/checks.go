@@ -329,9 +329,9 @@ func whyUnlisted(err error, limit time.Duration) string {
 }
 
 // unlisted is the checks where there is no list: a program of the user's choice is
-// to blame for that itself.
+// to blame for that itself, unless it was not let.
 func (f *family) unlisted(cli toolset.Check, why string) []toolset.Check {
-	if f.line() != "" {
+	if f.line() != "" && conversations.Allowed(f.options(f.host.Dir)) == nil {
 		f.blame(&cli, why)
 		return []toolset.Check{cli}
 	}

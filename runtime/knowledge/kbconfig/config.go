@@ -125,11 +125,10 @@ func Load(opts Options) (*Config, error) {
 // loader merges what it reads.
 type loader struct {
 	diagnostics
-	files   []string
-	home    string // the user's home directory
-	getenv  func(string) string
-	refused []string // keys at the top of a file whose trouble is reported
-	topics  []*topic // in the order in which they are first mentioned
+	files  []string
+	home   string // the user's home directory
+	getenv func(string) string
+	topics []*topic // in the order in which they are first mentioned
 	// incomplete reports whether something could not be read, so that nothing may be
 	// called missing.
 	incomplete bool
