@@ -63,7 +63,7 @@ const (
 // a [*MemoryError]: what cannot be read excludes something that nobody knows.
 func OpenMemory(dir string) (*Memory, error) {
 	m := &Memory{dir: dir}
-	entries, err := os.ReadDir(dir)
+	entries, err := readDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, &MemoryError{dir, err}
 	}

@@ -14,11 +14,13 @@ package project
 
 import (
 	"cmp"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -404,7 +406,7 @@ func worktrees(id string) (roots []string) {
 		add(main)
 	}
 	dir := filepath.Join(common, worktreesDir)
-	entries, err := os.ReadDir(dir)
+	entries, err := readDir(dir)
 	if err != nil {
 		return roots
 	}
@@ -415,6 +417,18 @@ func worktrees(id string) (roots []string) {
 		}
 	}
 	return roots
+}
+
+// readDir is [os.ReadDir], which waits for the other end of a FIFO, for a directory.
+func readDir(dir string) ([]os.DirEntry, error) {
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadDir(dir)
 }
 
 // pointer returns the line that a file of git consists of, or "".
