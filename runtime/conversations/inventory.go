@@ -21,6 +21,11 @@ type Inventory struct {
 	// Exclude are the directories that the user's settings exclude, and Missing those of them
 	// that are not there, or what a pattern begins with is not.
 	Exclude, Missing []string
+	// Remembered are the directories that a file excludes, or did.
+	Remembered []Exclusion
+	// Unremembered is why some of them stay excluded only for as long as their file is there;
+	// else nil.
+	Unremembered error
 	// Warnings are about settings that nothing reads, a sentence each.
 	Warnings []string
 	Stores   []StoreReport
@@ -52,15 +57,12 @@ type StoreReport struct {
 // What is excluded is not counted. The error is a [*SettingsError] where the user's
 // settings cannot be used, or that of a context that is done.
 func TakeInventory(ctx context.Context, o Options) (Inventory, error) {
-	set, err := readSettings(&o)
+	r, err := readRestrictions(&o)
 	if err != nil {
 		return Inventory{}, err
 	}
-	t := taking{
-		options: &o, settings: &set, library: New(o),
-		all:  project.New(project.Options{Dir: directory(&o), All: true, Exclude: set.Exclude, Patterns: set.Patterns}),
-		here: project.New(project.Options{Dir: directory(&o), Exclude: set.Exclude, Patterns: set.Patterns}),
-	}
+	set := &r.set
+	t := taking{options: &o, settings: set, library: New(o), all: r.project(&o, true), here: r.project(&o, false)}
 	if w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv}); err == nil {
 		t.workspace = w.Root()
 	}
@@ -77,6 +79,7 @@ func TakeInventory(ctx context.Context, o Options) (Inventory, error) {
 			inventory.Stores = append(inventory.Stores, at.StoreReport)
 		}
 	}
+	inventory.Remembered, inventory.Unremembered = r.memory.Exclusions(), r.memory.Err()
 	return inventory, nil
 }
 

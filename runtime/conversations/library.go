@@ -66,6 +66,11 @@ type Library struct {
 	offBy   string    // what the file that does so is called in messages
 
 	warnings []string // about the settings
+
+	// restrictions are those that it was opened with, and excludes reports whether they exclude
+	// a directory; both are nil where it was not opened.
+	restrictions *restrictions
+	excludes     func(dir string) bool
 }
 
 var _ Source = (*Library)(nil)

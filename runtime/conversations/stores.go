@@ -157,20 +157,22 @@ func Variables() []string {
 // [*NoWorkspaceError]. The error is an [*ExcludedError] where the user excluded the
 // project, and a [*SettingsError] where the settings cannot be used.
 func Open(o Options) (*Library, error) {
-	set, p, err := allowed(&o)
+	r, p, err := allowed(&o)
 	if err != nil {
 		return nil, err
 	}
+	set := &r.set
 	if set.NoIndex {
 		o.Indexes = nil
 	}
+	o.Indexes.exclude(r.mark())
 	var stores []store.Store
 	var workspace *jp.Workspace
 	var nowhere *NoWorkspaceError
 	switch {
 	case slices.Contains(set.Off, jp.Name) || !o.opens(jp.Name):
 	case o.AllProjects:
-		stores = workspaces(&o, &set, p)
+		stores = workspaces(&o, set, p)
 	default:
 		workspace, err = jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv, Facts: o.Indexes.factsDir()})
 		if err == nil {
@@ -183,7 +185,7 @@ func Open(o Options) (*Library, error) {
 		if !o.opens(k.name) {
 			continue
 		}
-		for _, at := range k.homes(&o, &set) {
+		for _, at := range k.homes(&o, set) {
 			if s, ok := k.open(store.Options{Home: at, Project: p, Getenv: o.Getenv, Facts: o.Indexes.factsDir()}); ok {
 				stores = append(stores, s)
 			}
@@ -195,6 +197,7 @@ func Open(o Options) (*Library, error) {
 	l := New(o, stores...)
 	l.off, l.offBy, l.warnings = set.Off, set.File, set.Warnings
 	l.project = !o.AllProjects
+	l.restrictions, l.excludes = &r, p.Excludes
 	l.nowhere, l.place = nowhere, ""
 	if roots := p.Roots(); len(roots) > 0 {
 		l.place = roots[0]
@@ -211,18 +214,22 @@ func Allowed(o Options) error {
 	return err
 }
 
-func allowed(o *Options) (settings.Settings, *project.Project, error) {
-	set, err := readSettings(o)
+func allowed(o *Options) (restrictions, *project.Project, error) {
+	r, err := readRestrictions(o)
 	if err != nil {
-		return set, nil, err
+		return r, nil, err
 	}
-	p := project.New(project.Options{Dir: directory(o), All: o.AllProjects, Exclude: set.Exclude, Patterns: set.Patterns})
+	p := r.project(o, o.AllProjects)
 	if !o.AllProjects {
 		if by := p.Excluded(); by != "" {
-			return set, nil, &ExcludedError{Dir: o.Dir, By: by}
+			excluded := &ExcludedError{Dir: o.Dir, By: by}
+			if e, ok := p.Remembered(); ok {
+				excluded.Remembered = e.Dir
+			}
+			return r, nil, excluded
 		}
 	}
-	return set, p, nil
+	return r, p, nil
 }
 
 // opens reports whether a kind of store is opened.

@@ -36,7 +36,7 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 	w, found := f.checkWorkspace(ctx)
 	checks := []toolset.Check{found}
 	if w != nil {
-		checks = append(checks, checkUserData(w))
+		checks = append(checks, checkUserData(ctx, w))
 	}
 	cli := f.checkCommandLine()
 	if w == nil || cli.Status == toolset.Problem {
@@ -213,7 +213,13 @@ func (f *family) checkWorkspace(ctx context.Context) (*jp.Workspace, toolset.Che
 	return nil, check
 }
 
-func checkUserData(w *jp.Workspace) toolset.Check {
+func checkUserData(ctx context.Context, w *jp.Workspace) toolset.Check {
+	if remarks := w.Remarks(ctx); len(remarks) > 0 {
+		return toolset.Check{
+			Name: "user data", Status: toolset.Warning, Detail: strings.Join(remarks, "; "),
+			Fix: "run jp in this directory once, or leave it: what the project has is read",
+		}
+	}
 	if w.UserStore() == "" {
 		return toolset.Check{Name: "user data", Status: toolset.Off, Detail: "JP keeps nothing about this workspace outside of it"}
 	}

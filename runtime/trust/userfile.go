@@ -179,3 +179,25 @@ func CacheDir(getenv func(string) string) string {
 	}
 	return filepath.Join(dir, "convtools")
 }
+
+// StateDir returns the directory for what convtools has to remember, which need not be there.
+// getenv looks up HOME and XDG_STATE_HOME, or LOCALAPPDATA on Windows; where these do not say
+// where it is, it is empty.
+func StateDir(getenv func(string) string) string {
+	dir := getenv("XDG_STATE_HOME")
+	switch home := Home(getenv); {
+	case runtime.GOOS == "windows":
+		if dir = getenv("LOCALAPPDATA"); dir == "" && home != "" {
+			dir = filepath.Join(home, "AppData", "Local")
+		}
+	case runtime.GOOS == "darwin" && home != "":
+		dir = filepath.Join(home, "Library", "Application Support")
+	case filepath.IsAbs(dir):
+	case home != "":
+		dir = filepath.Join(home, ".local", "state")
+	}
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	return filepath.Join(dir, "convtools")
+}

@@ -67,12 +67,12 @@ func (f *fixture) read(name string) string {
 	return string(data)
 }
 
-// files returns the names of all files in both stores, but locks.
+// files returns the names of all files in both stores, but locks and JP's record.
 func (f *fixture) files() []string {
 	f.t.Helper()
 	var names []string
 	err := filepath.WalkDir(f.base, func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && entry.Name() != ".id" {
+		if err == nil && !entry.IsDir() && entry.Name() != ".id" && entry.Name() != "storage" && filepath.Base(filepath.Dir(name)) != "roots" {
 			rel, _ := filepath.Rel(f.base, name)
 			names = append(names, strings.NewReplacer(inProject, "W/", inUser, "U/").Replace(filepath.ToSlash(rel)))
 		}

@@ -68,9 +68,9 @@ func TestHas(t *testing.T) {
 	if err := os.Symlink(f.path("main/sub"), f.path("link")); err != nil {
 		t.Skip(err)
 	}
-	main := []string{"main", "main/sub", "main/sub/deep", "main/sub/removed", "main/module", "feature", "feature/sub", "main/.claude/worktrees/inside", "gone", "gone/sub", "link"}
+	main := []string{"main", "main/sub", "main/sub/deep", "main/sub/removed", "main/module", "feature", "feature/sub", "main/.claude/worktrees/inside", "link"}
 	all := append(append([]string{}, main...),
-		"main/nested", "other", "plain", "plain/sub", "workspace", "workspace/sub", "workspace/repository", "liar", "", "main2", "removed", "goneby")
+		"main/nested", "other", "plain", "plain/sub", "workspace", "workspace/sub", "workspace/repository", "liar", "", "main2", "removed", "gone", "gone/sub")
 	for _, test := range []struct {
 		from []string
 		has  []string
@@ -84,6 +84,7 @@ func TestHas(t *testing.T) {
 		{[]string{"workspace", "workspace/sub"}, []string{"workspace", "workspace/sub"}},
 		{[]string{"workspace/repository"}, []string{"workspace/repository"}},
 		{[]string{"liar"}, []string{"liar"}},
+		{[]string{"gone"}, []string{"gone"}}, // nothing there leads to main
 		{[]string{"removed"}, []string{"removed"}},
 	} {
 		want := map[string]bool{}
