@@ -134,8 +134,13 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/store/settings"),
-			to:   list("runtime/base/...", "runtime/trust", toml),
+			to:   list("runtime/base/...", "runtime/trust", toml, "github.com/bmatcuk/doublestar/v4"),
 			why:  "what the user says about stores is in a file of TOML, which no store looks into",
+		},
+		{
+			from: list("runtime/store/project"),
+			to:   list("runtime/base/...", "runtime/trust", "github.com/bmatcuk/doublestar/v4"),
+			why:  "which directories are excluded is said in patterns; it reads no conversation",
 		},
 		{
 			from: list("runtime/store/internal/sqlitefile"),
@@ -156,6 +161,11 @@ func arrows() []arrow {
 			from: list("runtime/store/codex"),
 			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "github.com/klauspost/compress/zstd"),
 			why:  "Codex compresses what has not been used for a week; no other store has to decompress anything",
+		},
+		{
+			from: list("runtime/store/jp"),
+			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", toml, "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
+			why:  "JP's configuration is TOML, and a conversation that is recorded as JP's begins with it",
 		},
 		{
 			from: list("runtime/store/..."),
@@ -262,7 +272,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/session/recording"),
-			to:   list("runtime/session", "runtime/session/conv", "runtime/session/sessionlog", "runtime/store/...", "runtime/transcript", "runtime/base/..."),
+			to:   list("runtime/session", "runtime/session/conv", "runtime/session/sessionlog", "runtime/model", "runtime/store/...", "runtime/transcript", "runtime/base/..."),
 			why:  "it writes what the log of a session has as a store has it",
 		},
 		{

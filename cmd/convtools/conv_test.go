@@ -121,7 +121,7 @@ func newHousehold(t *testing.T) *household {
 
 func (h *household) env() []string {
 	config := filepath.Join(h.home, "config")
-	return append(os.Environ(), "HOME="+h.home, "USERPROFILE="+h.home, "XDG_CONFIG_HOME="+config, "AppData="+config, "XDG_DATA_HOME="+filepath.Join(h.home, "data"))
+	return append(os.Environ(), "HOME="+h.home, "USERPROFILE="+h.home, "XDG_CONFIG_HOME="+config, "AppData="+config, "XDG_DATA_HOME="+filepath.Join(h.home, "data"), "JP_USER_DATA_DIR=")
 }
 
 // convClient is a client of a server that it has started.

@@ -44,8 +44,20 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// jp is JP as it is today: its commands know fewer flags than are asked for.
+// jp is JP as it is today: its commands know fewer flags than are asked for. It changes conversations of the workspace that
+// it is run in: jp c fork|rm ID.
 func jp() {
+	if slices.Contains(os.Args, "query") {
+		jpQuery(os.Args[1:])
+		return
+	}
+	if len(os.Args) == 4 && os.Args[1] == "c" {
+		if err := changeAsJP(os.Args[2], os.Args[3]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	for _, arg := range os.Args[1:] {
 		if arg == "--summary" {
 			fmt.Fprintln(os.Stderr, "error: unexpected argument '--summary' found\n\nUsage: jp conversation ls [OPTIONS] [id]...")
@@ -53,6 +65,23 @@ func jp() {
 		}
 	}
 	fmt.Println(`[{"ID":"jp-c17800836875","#":"93","Activity ↑":"2 months ago"}]`)
+}
+
+func changeAsJP(command, id string) error {
+	users, err := filepath.Glob(filepath.Join(os.Getenv("JP_USER_DATA_DIR"), "workspace", "*"))
+	if err != nil || len(users) != 1 {
+		return fmt.Errorf("%d stores of the user: %w", len(users), err)
+	}
+	jp := jptest.JP{Project: ".jp", User: users[0], Now: time.Now}
+	switch command {
+	case "fork":
+		_, err = jp.Fork(id)
+	case "rm":
+		err = jp.Remove(id)
+	default:
+		err = errors.ErrUnsupported
+	}
+	return err
 }
 
 // misbehave is a program to put in the place of the conversation command line.

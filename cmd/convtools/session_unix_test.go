@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
 // A person who does not want to wait stops all that runs; the conversations stay fit to go on with.
@@ -188,5 +190,50 @@ func TestQueryBadInstructionFiles(t *testing.T) {
 	}
 	if strings.Contains(out, "replaced") || strings.Contains(out, `"base":"secret`) {
 		t.Errorf("a call has had an effect:\n%s", out)
+	}
+}
+
+// A conversation that is removed while a model is asked in it stays removed, and the one who asked is told.
+func TestRemovedWhileAsked(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	if err := jptest.New(h.project, "abc12").Write(); err != nil {
+		t.Fatal(err)
+	}
+	user := filepath.Join(h.home, "data", "jp", "workspace", filepath.Base(h.project)+"-abc12")
+	stores := []string{filepath.Join(h.project, ".jp", "conversations"), filepath.Join(user, "conversations")}
+	for _, dir := range stores {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	recorded := func() (names []string) {
+		for _, dir := range stores {
+			found, _ := filepath.Glob(filepath.Join(dir, "1*"))
+			names = append(names, found...)
+		}
+		return names
+	}
+	h.gate.answers("1233 km.")
+	if first := h.start(t, "query", "How long is the Rhine?"); first.wait() != 0 {
+		t.Fatal(first.stderr.String())
+	}
+	names := recorded()
+	if len(names) != 2 {
+		t.Fatalf("recorded as %v", names)
+	}
+	digits, _, _ := strings.Cut(filepath.Base(names[0]), "-")
+	query := h.start(t, "query", "--id", "jp-c"+digits, "And the Aare?")
+	asked := h.gate.next()
+	if err := (jptest.JP{Project: filepath.Dir(stores[0]), User: user, Now: time.Now}).Remove("jp-c" + digits); err != nil {
+		t.Fatal(err)
+	}
+	asked.answer(t, "288 km.")
+	code, said := query.wait(), query.stderr.String()
+	if code != 1 || query.printed.String() != "288 km.\n" || !strings.Contains(said, "error: conversation jp-c"+digits+" was removed while") {
+		t.Errorf("exit %d: %s%s", code, query.printed.String(), said)
+	}
+	if names := recorded(); len(names) > 0 {
+		t.Errorf("it has come back: %v", names)
 	}
 }

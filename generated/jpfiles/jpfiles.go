@@ -459,7 +459,7 @@ func Files() []contract.File {
 				"[conversation.tools.conversation_grep.parameters.pattern]\n" +
 				"type = \"string\"\n" +
 				"required = true\n" +
-				"summary = \"Text to look for, taken literally (1 to 1000 characters; not blank; on one line)\"\n" +
+				"summary = \"Text to look for, taken literally (1 to 1000 characters; on one line)\"\n" +
 				"\n" +
 				"[conversation.tools.conversation_grep.parameters.ignore_case]\n" +
 				"type = \"boolean\"\n" +

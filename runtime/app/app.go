@@ -21,6 +21,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"syscall"
 	"time"
 
@@ -57,7 +58,7 @@ type Program struct {
 
 // Main runs a program with the command line of this process, and ends the process.
 func Main(p Program) {
-	host := &toolset.Host{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now}
+	host := &toolset.Host{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now, Warned: new(sync.Map)}
 	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
 		host.Terminal = true
 		host.Width, _, _ = term.GetSize(fd) // 0 means unknown

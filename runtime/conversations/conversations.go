@@ -134,7 +134,7 @@ type Aside struct {
 // SearchQuery asks which lines of conversations hold a text.
 type SearchQuery struct {
 	Filter
-	Pattern    string // one line; not empty, not blank
+	Pattern    string // one line; not empty
 	Regexp     bool   // the pattern is a regular expression in RE2 syntax
 	IgnoreCase bool
 	Scopes     transcript.Scopes // 0 stands for all, and with OwnToo for none
@@ -211,9 +211,9 @@ type Span struct{ Start, End int }
 // line break in it ends a line.
 type EventQuery struct {
 	Filter
-	Pattern string // one line; not empty, not blank; taken literally
+	Pattern string // one line; not empty; taken literally
 	// Words, at most [MaxWords], stand in place of Pattern where there are any: an event
-	// matches that holds each of them, wherever it stands in it. None is blank or has a
+	// matches that holds each of them, wherever it stands in it. None is empty or has a
 	// line break.
 	Words []string
 	// Any, with Words, is for events that hold any of them: their matching lines are found

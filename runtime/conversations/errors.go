@@ -55,9 +55,17 @@ const (
 type ExcludedError struct {
 	Dir string // as it was named
 	By  string // the path of the file that does it, or the directory in the user's settings
+	// Remembered is the directory that is excluded though the file is gone; empty where it is
+	// there.
+	Remembered string
 }
 
-func (e *ExcludedError) Error() string { return "conversations here are excluded by " + e.By }
+func (e *ExcludedError) Error() string {
+	if e.Remembered != "" {
+		return fmt.Sprintf("conversations here are excluded since %s did that for %s", e.By, e.Remembered)
+	}
+	return "conversations here are excluded by " + e.By
+}
 
 // TurnRangeError is the error for a turn that a conversation does not have.
 type TurnRangeError struct {

@@ -31,7 +31,7 @@ var pieces = []string{
 }
 
 var patterns = []string{
-	"retry", "RETRY", "try", "policy", "kelvin", "mist", "\u212aELVIN", "\u00c9T\u00c9", "\u65e5", "e", "y p", "retry policy", `"retry"`, `"`, `\`, `\n`, `\\`, "\t", `": "`,
+	"retry", "RETRY", "try", "policy", "kelvin", "mist", "\u212aELVIN", "\u00c9T\u00c9", "\u65e5", "e", "y p", "retry policy", `"retry"`, `"`, `\`, `\n`, `\\`, "\t", " ", "  ", `": "`,
 	"retry\"", "/", "fs_read", "conversation_grep", "retryretry", "policy,", "\U0001f600", "null", "A", "nretry", "tpolicy",
 	`retry": "`, `y": null`, `policy": [`, "retry\"policy", "retry/retry", "try\tpolicy",
 }
@@ -420,11 +420,11 @@ func randomQuery(rng *rand.Rand) conversations.EventQuery {
 	}
 	q.Any = len(q.Words) > 0 && rng.IntN(2) == 0
 	for i, word := range q.Words {
-		if strings.TrimSpace(word) == "" {
+		if word == "" {
 			q.Words[i] = "retry"
 		}
 	}
-	if strings.TrimSpace(q.Pattern) == "" {
+	if q.Pattern == "" {
 		q.Pattern = "retry"
 	}
 	return q
@@ -495,7 +495,7 @@ func TestEveryPartOfAnEventIsFound(t *testing.T) {
 			line := []rune(lines[rng.IntN(len(lines))])
 			from := rng.IntN(len(line) + 1)
 			pattern := string(line[from:min(len(line), from+4+rng.IntN(14))])
-			if strings.TrimSpace(pattern) == "" {
+			if pattern == "" {
 				continue
 			}
 			tried++
@@ -601,7 +601,7 @@ func TestSearchEventsErrors(t *testing.T) {
 	t.Parallel()
 	l := several(t)
 	var pattern *conversations.PatternError
-	for _, q := range []conversations.EventQuery{{}, {Pattern: "a\nb"}, {Words: []string{"a", " "}}, {Words: []string{"a\rb"}}, {Words: make([]string, conversations.MaxWords+1)}} {
+	for _, q := range []conversations.EventQuery{{}, {Pattern: "a\nb"}, {Words: []string{"a", ""}}, {Words: []string{"a\rb"}}, {Words: make([]string, conversations.MaxWords+1)}} {
 		if _, err := l.SearchEvents(t.Context(), q); !errors.As(err, &pattern) {
 			t.Errorf("%+v: %v", q, err)
 		}

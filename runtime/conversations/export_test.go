@@ -38,4 +38,6 @@ func Skipped(l *Library, text string) int {
 }
 
 // SetFacts sets how stores keep what they read.
-func (x *Indexes) SetFacts(dir string, o facts.Options) { x.facts = facts.In(dir, o) }
+func (x *Indexes) SetFacts(dir string, o facts.Options) {
+	x.factsAt, x.factsOptions, x.facts = dir, o, nil
+}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,12 +23,16 @@ import (
 // ever a shortcut: what it has is used where the store has not changed since, and all else
 // is read. They are safe for concurrent use.
 type Indexes struct {
-	dir   string
-	facts *facts.Directory
+	dir   string // empty where all are in memory
 	least int64 // bytes of text that a store has for which there is an index
+	// factsAt is where facts are kept while nothing is excluded.
+	factsAt      string
+	factsOptions facts.Options
 
-	mu   sync.Mutex
-	open map[string]*index.Index // by name of their directory
+	mu    sync.Mutex
+	open  map[string]*index.Index // by name of their directory
+	mark  string                  // of what is excluded
+	facts *facts.Directory        // for that; nil until it is asked for
 }
 
 // indexFormat is what an index has that this package puts there. Indexes of another one are
@@ -37,7 +43,7 @@ const indexFormat = "v5"
 // files are told by to have changed a moment ago; nil means time.Now.
 func NewIndexes(dir string, now func() time.Time) *Indexes {
 	return &Indexes{
-		dir: filepath.Join(dir, indexFormat), facts: facts.In(filepath.Join(dir, "facts"), facts.Options{Now: now}),
+		dir: filepath.Join(dir, indexFormat), factsAt: filepath.Join(dir, "facts"), factsOptions: facts.Options{Now: now},
 		least: minIndexed, open: map[string]*index.Index{},
 	}
 }
@@ -87,11 +93,13 @@ func (x *Indexes) inMemory(s store.Store) {
 // OpenFacts returns where in the user's cache directory is kept what was read of files; nil
 // for nowhere. now is as for [NewIndexes].
 func OpenFacts(getenv func(string) string, now func() time.Time) *facts.Directory {
-	set, err := readSettings(&Options{Getenv: getenv})
-	if set.NoIndex || err != nil {
+	r, err := readRestrictions(&Options{Getenv: getenv})
+	if r.set.NoIndex || err != nil {
 		return nil
 	}
-	return OpenIndexes(getenv, now).factsDir()
+	x := OpenIndexes(getenv, now)
+	x.exclude(r.mark())
+	return x.factsDir()
 }
 
 // factsDir returns where stores keep what they read; nil for nowhere.
@@ -99,7 +107,47 @@ func (x *Indexes) factsDir() *facts.Directory {
 	if x == nil {
 		return nil
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.facts == nil {
+		x.facts = facts.In(x.factsPath(), x.factsOptions)
+	}
 	return x.facts
+}
+
+// exclude sets the mark of what is excluded. Facts have titles, and do not tell whose: those
+// of another mark are neither used nor kept.
+func (x *Indexes) exclude(mark string) {
+	if x == nil {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if mark != x.mark {
+		x.mark, x.facts = mark, nil
+	}
+}
+
+func (x *Indexes) factsPath() string {
+	if x.mark == "" {
+		return x.factsAt
+	}
+	return x.factsAt + "-" + x.mark
+}
+
+// removeOtherFacts removes the facts of other marks.
+func (x *Indexes) removeOtherFacts() error {
+	x.mu.Lock()
+	current := filepath.Base(x.factsPath())
+	x.mu.Unlock()
+	dir, name := filepath.Split(x.factsAt)
+	entries, err := readDir(dir)
+	for _, e := range entries {
+		if e.Name() != current && (e.Name() == name || strings.HasPrefix(e.Name(), name+"-")) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
 }
 
 // indexName returns the name of the directory of a store's index.
@@ -127,6 +175,9 @@ func (x *Indexes) Clear() error {
 		return nil
 	}
 	x.Close()
+	if x.dir == "" {
+		return nil
+	}
 	return os.RemoveAll(filepath.Dir(x.dir))
 }
 
@@ -138,6 +189,8 @@ type indexNote struct {
 	Version string
 	// Small is set where the store has too little text for an index.
 	Small bool
+	// Mark is that of what was excluded when everything that was excluded was removed last.
+	Mark string `json:",omitempty"`
 }
 
 // indexFacts is what an index has of a conversation beside its messages.

@@ -323,7 +323,7 @@ func randomPart(rng *rand.Rand, stores []*messageStore) string {
 	runes := []rune(text)
 	from := rng.IntN(len(runes) + 1)
 	text = string(runes[from:min(len(runes), from+3+rng.IntN(3))])
-	if strings.ContainsAny(text, "\x00\n\r") || strings.TrimSpace(text) == "" {
+	if strings.ContainsAny(text, "\x00\n\r") || text == "" {
 		return "kkk"
 	}
 	return text

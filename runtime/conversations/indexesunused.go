@@ -27,7 +27,7 @@ type UnusedIndex struct {
 // UnusedIndexes returns the indexes that are of no store of the library: of those that are
 // switched off, or that are asked from elsewhere, and of those that are gone.
 func (l *Library) UnusedIndexes() ([]UnusedIndex, error) {
-	if l.indexes == nil {
+	if l.indexes == nil || l.indexes.dir == "" {
 		return nil, nil
 	}
 	used := map[string]bool{}

@@ -5,7 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/convtools/convtools/runtime/index"
@@ -71,7 +74,25 @@ func (l *Library) refreshIndexes(ctx context.Context, stores []store.Store, wait
 		r.Err = err
 		reports = append(reports, r.IndexReport)
 	}
-	return reports, nil
+	return reports, l.forgetExcluded()
+}
+
+// forgetExcluded removes what is kept of what is excluded beside the indexes of the library's
+// stores: facts, and indexes of stores in excluded directories.
+func (l *Library) forgetExcluded() error {
+	if l.indexes == nil || l.indexes.dir == "" || l.project || l.restrictions == nil {
+		return nil
+	}
+	l.indexes.exclude(l.mark()) // more may have been seen to be
+	err := l.indexes.removeOtherFacts()
+	unused, e := l.UnusedIndexes()
+	err = errors.Join(err, e)
+	for _, u := range unused {
+		if slices.ContainsFunc(filepath.SplitList(u.Place), l.excludes) {
+			err = errors.Join(err, os.RemoveAll(u.dir))
+		}
+	}
+	return err
 }
 
 // refreshing is an index that is brought up to date.
@@ -83,8 +104,9 @@ type refreshing struct {
 	progress func(s store.Store, done, all int)
 	writer   *index.Writer
 	note     indexNote
-	wait     bool // for other processes
-	anew     bool // what is there cannot be used
+	wait     bool   // for other processes
+	anew     bool   // what is there cannot be used
+	mark     string // [indexNote.Mark] of what is there
 }
 
 func (r *refreshing) run(ctx context.Context) error {
@@ -127,10 +149,19 @@ func (r *refreshing) run(ctx context.Context) error {
 	defer limitMemory()()
 	r.note = indexNote{Store: r.store.Name(), Place: r.store.Place()}
 	whole := len(unread)+len(problems) == 0
-	if whole && !r.library.partial(r.store) {
-		if err := r.remove(ctx, list); err != nil {
-			return err
+	r.note.Mark = r.mark
+	if !r.library.partial(r.store) {
+		mark := r.library.mark()
+		excluded := mark != r.mark // something is that was not
+		if whole || excluded {
+			if err := r.remove(ctx, list); err != nil {
+				return err
+			}
 		}
+		if excluded {
+			r.writer.Purge()
+		}
+		r.note.Mark = mark
 	}
 	all, err := r.put(ctx, list)
 	if err != nil {
@@ -155,6 +186,14 @@ func limitMemory() (end func()) {
 	return func() { debug.SetMemoryLimit(before) }
 }
 
+// mark is that of what is excluded, also by what was seen since the library was opened.
+func (l *Library) mark() string {
+	if l.restrictions == nil {
+		return ""
+	}
+	return l.restrictions.mark()
+}
+
 // partial reports whether a store has only the conversations of a project.
 func (l *Library) partial(s store.Store) bool {
 	return l.project && s.Name() != jp.Name && !isArchive(s.Name())
@@ -176,6 +215,7 @@ func (r *refreshing) current(version string) bool {
 	if json.Unmarshal([]byte(view.State().Note), &note) != nil {
 		return false
 	}
+	r.mark = note.Mark
 	const lookAgain = 24 * time.Hour
 	r.Small = note.Small
 	return note.Small && r.library.now().Sub(time.Unix(r.Updated, 0)) < lookAgain || version != "" && note.Version == version

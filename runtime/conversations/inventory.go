@@ -18,9 +18,17 @@ type Inventory struct {
 	Project string
 	// Excluded is the path of what excludes the project; empty where nothing does.
 	Excluded string
-	// Exclude are the directories that the user's settings exclude.
-	Exclude []string
-	Stores  []StoreReport
+	// Exclude are the directories that the user's settings exclude, and Missing those of them
+	// that are not there, or what a pattern begins with is not.
+	Exclude, Missing []string
+	// Remembered are the directories that a file excludes, or did.
+	Remembered []Exclusion
+	// Unremembered is why some of them stay excluded only for as long as their file is there;
+	// else nil.
+	Unremembered error
+	// Warnings are about settings that nothing reads, a sentence each.
+	Warnings []string
+	Stores   []StoreReport
 }
 
 // StoreReport is what there is in a place of a kind of store.
@@ -49,19 +57,16 @@ type StoreReport struct {
 // What is excluded is not counted. The error is a [*SettingsError] where the user's
 // settings cannot be used, or that of a context that is done.
 func TakeInventory(ctx context.Context, o Options) (Inventory, error) {
-	set, err := readSettings(&o)
+	r, err := readRestrictions(&o)
 	if err != nil {
 		return Inventory{}, err
 	}
-	t := taking{
-		options: &o, settings: &set, library: New(o),
-		all:  project.New(project.Options{Dir: directory(&o), All: true, Exclude: set.Exclude}),
-		here: project.New(project.Options{Dir: directory(&o), Exclude: set.Exclude}),
-	}
+	set := &r.set
+	t := taking{options: &o, settings: set, library: New(o), all: r.project(&o, true), here: r.project(&o, false)}
 	if w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv}); err == nil {
 		t.workspace = w.Root()
 	}
-	inventory := Inventory{Project: t.here.Roots()[0], Excluded: t.here.Excluded(), Exclude: set.Exclude}
+	inventory := Inventory{Project: t.here.Roots()[0], Excluded: t.here.Excluded(), Exclude: set.Exclude, Missing: set.Missing(), Warnings: set.Warnings}
 	for _, k := range kinds() {
 		if slices.Contains(set.Off, k.name) {
 			inventory.Stores = append(inventory.Stores, StoreReport{Name: k.name, Program: k.program, Archive: k.archive, Off: true})
@@ -74,6 +79,7 @@ func TakeInventory(ctx context.Context, o Options) (Inventory, error) {
 			inventory.Stores = append(inventory.Stores, at.StoreReport)
 		}
 	}
+	inventory.Remembered, inventory.Unremembered = r.memory.Exclusions(), r.memory.Err()
 	return inventory, nil
 }
 

@@ -64,6 +64,13 @@ type Library struct {
 	project bool      // stores of programs have the conversations of a project only
 	off     []string  // kinds of stores that the user switched off
 	offBy   string    // what the file that does so is called in messages
+
+	warnings []string // about the settings
+
+	// restrictions are those that it was opened with, and excludes reports whether they exclude
+	// a directory; both are nil where it was not opened.
+	restrictions *restrictions
+	excludes     func(dir string) bool
 }
 
 var _ Source = (*Library)(nil)
@@ -269,6 +276,9 @@ func (l *Library) openExcept(ctx context.Context, f *Filter, except func(store.S
 	}
 	return o, nil
 }
+
+// Warnings returns what a person should know of the settings, a sentence each: of what nothing reads.
+func (l *Library) Warnings() []string { return l.warnings }
 
 // switchedOff returns the kinds of stores that a query is about and that the user switched off.
 func (l *Library) switchedOff(f *Filter) (off []Problem) {

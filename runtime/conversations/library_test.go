@@ -143,7 +143,7 @@ func TestErrors(t *testing.T) {
 	}
 	var pattern *conversations.PatternError
 	for text, want := range map[string]conversations.PatternReason{
-		"": conversations.PatternEmpty, " \t": conversations.PatternEmpty, "a\nb": conversations.PatternHasLines,
+		"": conversations.PatternEmpty, "a\nb": conversations.PatternHasLines,
 		"a\x00": conversations.PatternHasNUL, "\xff": conversations.PatternNotUTF8, "(": conversations.PatternSyntax,
 	} {
 		if _, err := l.Search(t.Context(), conversations.SearchQuery{Pattern: text, Regexp: true}); !errors.As(err, &pattern) || pattern.Reason != want {

@@ -238,7 +238,7 @@ func parsePattern(text string, isRegex, ignoreCase bool) (*pattern, error) {
 	switch {
 	case strings.ContainsRune(text, 0):
 		return nil, &PatternError{Reason: PatternHasNUL}
-	case strings.Trim(text, " \t\n\v\f\r") == "": // as in the schema of the tool: other white space is text
+	case text == "": // white space is text
 		return nil, &PatternError{Reason: PatternEmpty}
 	case strings.ContainsAny(text, "\r\n"):
 		return nil, &PatternError{Reason: PatternHasLines}

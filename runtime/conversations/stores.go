@@ -157,26 +157,22 @@ func Variables() []string {
 // [*NoWorkspaceError]. The error is an [*ExcludedError] where the user excluded the
 // project, and a [*SettingsError] where the settings cannot be used.
 func Open(o Options) (*Library, error) {
-	set, err := readSettings(&o)
+	r, p, err := allowed(&o)
 	if err != nil {
 		return nil, err
 	}
+	set := &r.set
 	if set.NoIndex {
 		o.Indexes = nil
 	}
-	p := project.New(project.Options{Dir: directory(&o), All: o.AllProjects, Exclude: set.Exclude})
-	if !o.AllProjects {
-		if by := p.Excluded(); by != "" {
-			return nil, &ExcludedError{Dir: o.Dir, By: by}
-		}
-	}
+	o.Indexes.exclude(r.mark())
 	var stores []store.Store
 	var workspace *jp.Workspace
 	var nowhere *NoWorkspaceError
 	switch {
 	case slices.Contains(set.Off, jp.Name) || !o.opens(jp.Name):
 	case o.AllProjects:
-		stores = workspaces(&o, &set, p)
+		stores = workspaces(&o, set, p)
 	default:
 		workspace, err = jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv, Facts: o.Indexes.factsDir()})
 		if err == nil {
@@ -189,7 +185,7 @@ func Open(o Options) (*Library, error) {
 		if !o.opens(k.name) {
 			continue
 		}
-		for _, at := range k.homes(&o, &set) {
+		for _, at := range k.homes(&o, set) {
 			if s, ok := k.open(store.Options{Home: at, Project: p, Getenv: o.Getenv, Facts: o.Indexes.factsDir()}); ok {
 				stores = append(stores, s)
 			}
@@ -199,8 +195,9 @@ func Open(o Options) (*Library, error) {
 		return nil, nowhere
 	}
 	l := New(o, stores...)
-	l.off, l.offBy = set.Off, set.File
+	l.off, l.offBy, l.warnings = set.Off, set.File, set.Warnings
 	l.project = !o.AllProjects
+	l.restrictions, l.excludes = &r, p.Excludes
 	l.nowhere, l.place = nowhere, ""
 	if roots := p.Roots(); len(roots) > 0 {
 		l.place = roots[0]
@@ -211,13 +208,43 @@ func Open(o Options) (*Library, error) {
 	return l, nil
 }
 
+// Allowed returns why the user's settings do not let conversations be read, as [Open] does.
+func Allowed(o Options) error {
+	_, _, err := allowed(&o)
+	return err
+}
+
+func allowed(o *Options) (restrictions, *project.Project, error) {
+	r, err := readRestrictions(o)
+	if err != nil {
+		return r, nil, err
+	}
+	p := r.project(o, o.AllProjects)
+	if !o.AllProjects {
+		if by := p.Excluded(); by != "" {
+			excluded := &ExcludedError{Dir: o.Dir, By: by}
+			if e, ok := p.Remembered(); ok {
+				excluded.Remembered = e.Dir
+			}
+			return r, nil, excluded
+		}
+	}
+	return r, p, nil
+}
+
 // opens reports whether a kind of store is opened.
 func (o *Options) opens(name string) bool {
 	return len(o.Sources) == 0 || slices.Contains(o.Sources, name)
 }
 
 func readSettings(o *Options) (settings.Settings, error) {
-	return settings.Read(o.env(), Sources())
+	set, err := settings.Read(o.env(), Sources())
+	if err != nil {
+		return set, err
+	}
+	warnings, err := settings.CheckProject(directory(o), o.env())
+	set.Warnings = append(set.Warnings, warnings...)
+	return set, err
 }
 
 // workspaces returns the workspaces that a project, or all of them, has: those that JP

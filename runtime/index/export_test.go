@@ -13,6 +13,14 @@ func (x *Index) SetLimits(segment, messages int) {
 	x.limits = limits{segment: segment, messages: messages, shard: max(segment/16, 5)}
 }
 
+// Dead returns how many conversations are removed and still on the disk, each as often as it is.
+func (v *View) Dead() (n int) {
+	for i := range v.segments {
+		n += v.segments[i].Dead.count()
+	}
+	return n
+}
+
 // ErrFull is the error of a disk that is full.
 var ErrFull = errors.New("the disk is full")
 

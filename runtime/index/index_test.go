@@ -157,10 +157,13 @@ func TestAnswers(t *testing.T) {
 		x.SetLimits(rapid.SampledFrom([]int{200, 1000, 1 << 20}).Draw(t, "segment"), rapid.SampledFrom([]int{3, 1000}).Draw(t, "messages"))
 		m := model{}
 		for step := range rapid.IntRange(1, 8).Draw(t, "steps") {
-			change(t, x, m, step)
+			purged := change(t, x, m, step)
 			v, err := x.View()
 			if err != nil {
 				t.Fatal(err)
+			}
+			if dead := v.Dead(); purged && dead > 0 {
+				t.Fatalf("purged, and %d are on the disk", dead)
 			}
 			for range 4 {
 				compare(t, v, m, drawQuery(t, m))
@@ -170,8 +173,8 @@ func TestAnswers(t *testing.T) {
 	})
 }
 
-// change changes an index and its model.
-func change(t *rapid.T, x *index.Index, m model, step int) {
+// change changes an index and its model, and reports whether it purges the index.
+func change(t *rapid.T, x *index.Index, m model, step int) (purged bool) {
 	w, err := x.Write(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -242,8 +245,55 @@ func change(t *rapid.T, x *index.Index, m model, step int) {
 		}
 		m[key] = &next
 	}
+	if purged = rapid.IntRange(0, 3).Draw(t, "purge") == 0; purged {
+		w.Purge()
+	}
 	if err := w.Commit(t.Context(), index.State{Note: fmt.Sprint(step)}); err != nil {
 		t.Fatal(err)
+	}
+	return purged
+}
+
+// What is removed leaves the disk when that is asked for, and not before most of a segment is.
+func TestPurge(t *testing.T) {
+	t.Parallel()
+	x := index.Open(t.TempDir())
+	defer x.Close()
+	write := func(do func(w *index.Writer)) int {
+		w, err := x.Write(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		do(w)
+		if err := w.Commit(t.Context(), index.State{}); err != nil {
+			t.Fatal(err)
+		}
+		v, err := x.View()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer v.Close()
+		return v.Dead()
+	}
+	write(func(w *index.Writer) {
+		for i := range 9 {
+			c := index.Conversation{Key: fmt.Sprint(i), Title: "Retries"}
+			if err := w.Put(t.Context(), &c, each([]index.Message{{Number: 1, Text: []byte("Why do we retry?")}})); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	remove := func(w *index.Writer, key string) {
+		if err := w.Delete(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if dead := write(func(w *index.Writer) { remove(w, "1") }); dead != 1 {
+		t.Errorf("%d are on the disk: there is nothing to purge", dead)
+	}
+	if dead := write(func(w *index.Writer) { remove(w, "2"); w.Purge() }); dead != 0 {
+		t.Errorf("%d are on the disk", dead)
 	}
 }
 

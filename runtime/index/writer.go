@@ -28,6 +28,7 @@ type Writer struct {
 	failed   error          // of writing a segment: what it had is lost, and nothing is committed
 	spare    []*writing     // of which the memory is used again
 	gatherer gatherer
+	purge    bool // what is removed leaves the disk with the next commit
 }
 
 // maxWriting is how many segments are written at a time, while the next one is read: each takes
@@ -128,6 +129,10 @@ func (w *Writer) Conversations(yield func(*Conversation) bool) error {
 
 // Clear leaves nothing in the index.
 func (w *Writer) Clear() error { return w.startOver() }
+
+// Purge has the next commit leave nothing of what is removed on the disk, where else it stays
+// until most of what it was written with is removed.
+func (w *Writer) Purge() { w.purge = true }
 
 // Close ends the writing. What was not committed is gone.
 func (w *Writer) Close() {
@@ -309,6 +314,7 @@ func (w *Writer) Commit(ctx context.Context, state State) error {
 	if err := w.merge(ctx); err != nil {
 		return err
 	}
+	w.purge = false
 	w.manifest.State = state
 	w.manifest.Segments = nil
 	for _, s := range w.segments {
@@ -436,7 +442,7 @@ func (w *Writer) merge(ctx context.Context) error {
 		for i := range w.segments {
 			s := &w.segments[i]
 			class := bits.Len64(uint64(max(s.Text, int64(w.builder.segment)/256))) / 2 //nolint:gosec // a size
-			if 2*s.Dead.count() > int(s.Conversations) {
+			if dead := s.Dead.count(); 2*dead > int(s.Conversations) || w.purge && dead > 0 {
 				class = -1
 			}
 			if class >= 0 && s.Text > int64(w.builder.segment)/2 {

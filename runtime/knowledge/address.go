@@ -55,7 +55,7 @@ func (f *family) list(ctx context.Context, cursor string, limit int) (page []too
 	}
 	b, err := f.open("")
 	if err != nil {
-		f.warn("the knowledge base cannot be opened: " + err.Error())
+		f.host.WarnOnce("the knowledge base cannot be opened: " + err.Error())
 		return nil, "", nil
 	}
 	topics := b.TopicIDs()
@@ -70,7 +70,7 @@ func (f *family) list(ctx context.Context, cursor string, limit int) (page []too
 			return nil, "", err
 		}
 		for _, w := range warnings {
-			f.warn(w.String())
+			f.host.WarnOnce(w.String())
 		}
 		if i == first && name != "" {
 			found = behind(found, name)

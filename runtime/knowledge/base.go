@@ -65,6 +65,18 @@ func Open(dir string, opts Options) (*Base, error) {
 // Root is the absolute path of the workspace, and empty where there is none.
 func (b *Base) Root() string { return b.config.Root }
 
+// Unread returns what a person should know of the configuration: the keys that nothing reads, a sentence each.
+func (b *Base) Unread() []string {
+	const most = 8
+	var all []string
+	for _, d := range b.config.Warnings {
+		if d.Rule == kbconfig.RuleUnknown && len(all) < most {
+			all = append(all, d.File+": "+d.Message+"; "+d.Hint)
+		}
+	}
+	return all
+}
+
 // Warning is something that keeps part of a knowledge base from being used.
 type Warning struct {
 	Topic   string // id

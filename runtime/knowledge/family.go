@@ -148,6 +148,9 @@ func (f *family) Learn(ctx context.Context, call contract.Call, p knowledge.Lear
 	if err != nil {
 		return "", openFailed(err)
 	}
+	for _, sentence := range b.Unread() {
+		f.host.WarnOnce(sentence)
+	}
 	return b.Learn(ctx, p.Topic, p.Subjects, call.Notes)
 }
 
@@ -213,13 +216,6 @@ func (f *family) injectedAdvice(jp bool) []string {
 		}
 	}
 	return []string{"Put what this prints into the system prompt, now and after every change of what is learned: " + command}
-}
-
-// warn writes what a person who runs a server should know.
-func (f *family) warn(message string) {
-	if f.host.Stderr != nil {
-		fmt.Fprintf(f.host.Stderr, "warning: %s\n", text.Line(message)) // There is nowhere to report an error to.
-	}
 }
 
 // checks counts what there is to learn. To have no knowledge base is no problem.

@@ -12,6 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/toolset"
+	"github.com/convtools/convtools/runtime/trust"
 )
 
 // How long listing all conversations may take in a check. The built-in reader goes
@@ -35,7 +36,7 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 	w, found := f.checkWorkspace(ctx)
 	checks := []toolset.Check{found}
 	if w != nil {
-		checks = append(checks, checkUserData(w))
+		checks = append(checks, checkUserData(ctx, w))
 	}
 	cli := f.checkCommandLine()
 	if w == nil || cli.Status == toolset.Problem {
@@ -123,6 +124,15 @@ func (f *family) checkHistories(ctx context.Context) []toolset.Check {
 		return []toolset.Check{{Name: history, Status: toolset.Problem, Detail: personal(err).Error(), Fix: "correct it"}}
 	}
 	var checks []toolset.Check
+	for _, warning := range inventory.Warnings {
+		checks = append(checks, toolset.Check{Name: "settings", Status: toolset.Warning, Detail: warning, Fix: "correct it, or remove it"})
+	}
+	for _, dir := range inventory.Missing {
+		checks = append(checks, toolset.Check{
+			Name: history, Status: toolset.Warning, Detail: trust.Short(dir, f.host.Getenv) + " is excluded in your settings, and is not there: what was recorded there stays excluded",
+			Fix: "see that it is spelt as you mean it",
+		})
+	}
 	if inventory.Excluded != "" {
 		checks = append(checks, toolset.Check{Name: history, Status: toolset.Off, Detail: "of this project nothing is read: " + inventory.Excluded + " excludes it"})
 	}
@@ -203,7 +213,13 @@ func (f *family) checkWorkspace(ctx context.Context) (*jp.Workspace, toolset.Che
 	return nil, check
 }
 
-func checkUserData(w *jp.Workspace) toolset.Check {
+func checkUserData(ctx context.Context, w *jp.Workspace) toolset.Check {
+	if remarks := w.Remarks(ctx); len(remarks) > 0 {
+		return toolset.Check{
+			Name: "user data", Status: toolset.Warning, Detail: strings.Join(remarks, "; "),
+			Fix: "run jp in this directory once, or leave it: what the project has is read",
+		}
+	}
 	if w.UserStore() == "" {
 		return toolset.Check{Name: "user data", Status: toolset.Off, Detail: "JP keeps nothing about this workspace outside of it"}
 	}
@@ -313,9 +329,9 @@ func whyUnlisted(err error, limit time.Duration) string {
 }
 
 // unlisted is the checks where there is no list: a program of the user's choice is
-// to blame for that itself.
+// to blame for that itself, unless it was not let.
 func (f *family) unlisted(cli toolset.Check, why string) []toolset.Check {
-	if f.line() != "" {
+	if f.line() != "" && conversations.Allowed(f.options(f.host.Dir)) == nil {
 		f.blame(&cli, why)
 		return []toolset.Check{cli}
 	}

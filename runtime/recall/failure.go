@@ -63,7 +63,11 @@ func failure(ctx context.Context, err error) error {
 		return noWorkspace(nowhere)
 	case errors.As(err, &excluded):
 		const message = "The user has excluded the conversations of this project: they are not looked up."
-		return fixable(message, message+" "+shown(excluded.By)+" does that.")
+		detail := shown(excluded.By) + " does that."
+		if excluded.Remembered != "" {
+			detail = shown(excluded.By) + " did that, and it stays so now that it is gone; " + takeBack(excluded) + " takes it back."
+		}
+		return fixable(message, message+" "+detail)
 	case errors.As(err, &settings):
 		const message = "No conversations are looked up, because the user's settings about them cannot be used"
 		return &contract.Error{Message: message + ".", Detail: message + ": " + shown(settings.Error()) + ".", Err: err}
@@ -84,6 +88,11 @@ func failure(ctx context.Context, err error) error {
 	default:
 		return &contract.Error{Message: "The conversations cannot be looked up.", Detail: "The conversations cannot be looked up: " + shown(err.Error()) + ".", Err: err}
 	}
+}
+
+// takeBack is the command that takes back an exclusion that is remembered.
+func takeBack(e *conversations.ExcludedError) string {
+	return "convtools stores include " + shown(e.Remembered)
 }
 
 // outOfRange words that there is no turn, or no event, with a number. Numbers that are

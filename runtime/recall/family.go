@@ -93,12 +93,16 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 // line is the external command line; empty where there is none.
 func (f *family) line() string { return strings.TrimSpace(f.host.Getenv(f.setting)) }
 
-// open opens the conversations.
+// open opens the conversations. What the user excludes, a program does not get to read
+// either.
 func (f *family) open(dir string) (conversations.Source, error) {
-	if f.line() != "" {
-		return f.program().In(dir), nil
+	if f.line() == "" {
+		return f.library(dir)
 	}
-	return f.library(dir)
+	if err := conversations.Allowed(f.options(dir)); err != nil {
+		return nil, err
+	}
+	return f.program().In(dir), nil
 }
 
 // openFor opens the conversations for one call, which closes them where they can be: those
@@ -109,7 +113,14 @@ func (f *family) openFor(dir string, of conversations.Options) (conversations.So
 	}
 	o := f.options(dir)
 	o.Once, o.AllProjects, o.Sources = true, of.AllProjects, of.Sources
-	return conversations.Open(o)
+	library, err := conversations.Open(o)
+	if err != nil {
+		return nil, err
+	}
+	for _, warning := range library.Warnings() {
+		f.host.WarnOnce(warning)
+	}
+	return library, nil
 }
 
 func (f *family) library(dir string) (*conversations.Library, error) {

@@ -234,7 +234,6 @@ func grepCases() []golden {
 		{file: "none_in_this_case", call: `{"pattern":"RETRY","ignore_case":false}`, workspace: about},
 		{file: "damaged", call: `{"pattern":"quorum"}`, workspace: damaged},
 		{file: "invalid_empty", call: `{"pattern":""}`, notRun: true},
-		{file: "invalid_blank", call: `{"pattern":" \t "}`, notRun: true},
 		{file: "invalid_lines", call: `{"pattern":"a\nb"}`, notRun: true},
 		{file: "invalid_nul", call: `{"pattern":"a\u0000b"}`, notRun: true},
 		{file: "invalid_many", call: `{"patern":"a","scopes":["chats","tools"],"ids":["../x"],"limit":"0","context":-1}`, notRun: true},

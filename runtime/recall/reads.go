@@ -18,6 +18,8 @@ func (f *family) reads(context.Context) string {
 	var missing *conversations.NoWorkspaceError
 	var excluded *conversations.ExcludedError
 	switch {
+	case errors.As(err, &excluded) && excluded.Remembered != "":
+		return "No conversation of this project is read: " + excluded.By + " excluded it, and it stays so now that it is gone; " + takeBack(excluded) + " takes it back."
 	case errors.As(err, &excluded):
 		return "No conversation of this project is read: " + excluded.By + " excludes it."
 	case errors.As(err, &missing):

@@ -60,7 +60,11 @@ func (b ConversationOpened) apply(s *State, e Event) error {
 	if len(s.conversations) > 0 && (parent == nil || !parent.covers(b.Context.Capabilities)) {
 		return errors.New("the parent is not there or does not have the capabilities")
 	}
-	s.open(&Conversation{ID: e.Conversation, Parent: b.Parent, Context: b.Context, Opened: e.At, LastActive: e.At})
+	c := &Conversation{ID: e.Conversation, Parent: b.Parent, Context: b.Context, Opened: e.At, LastActive: e.At}
+	for _, item := range b.History {
+		c.record(item, e)
+	}
+	s.open(c)
 	return nil
 }
 
@@ -112,6 +116,7 @@ func (b TaskStarted) apply(s *State, e Event) error {
 	case c.turn != nil || e.LogicalTurn != s.turns+1:
 		return errors.New("the conversation has a logical turn, or the number of this one is not the next")
 	default:
+		outside := false
 		if e.Frame != 0 {
 			f := s.awaited()
 			if f == nil || f.ID != e.Frame || f.Target != c.ID || f.Started {
@@ -122,10 +127,11 @@ func (b TaskStarted) apply(s *State, e Event) error {
 			if len(s.stack) > 0 || len(s.queue) == 0 || s.queue[0].ID != e.Submission {
 				return errors.New("the submission is not the next")
 			}
+			outside = s.queue[0].Call
 			s.queue = slices.Delete(s.queue, 0, 1)
 		}
 		s.turns++
-		c.turn = &LogicalTurn{ID: e.LogicalTurn, Submission: e.Submission, Frame: e.Frame, Budget: b.Budget}
+		c.turn = &LogicalTurn{ID: e.LogicalTurn, Submission: e.Submission, Frame: e.Frame, Budget: b.Budget, Call: outside}
 	}
 	s.tasks++
 	s.task = task

@@ -15,7 +15,7 @@ func (in Start) decide(d *decision) error {
 		return &InputError{Problem: "the id of the root conversation is not a UUID in lower case"}
 	}
 	d.emit("", SessionStarted{ID: in.Session, Config: in.Config.withDefaults()})
-	d.emit(in.Root, ConversationOpened{Context: in.Context})
+	d.emit(in.Root, ConversationOpened{Context: in.Context, History: in.History})
 	return nil
 }
 
@@ -29,7 +29,7 @@ func (in Submit) decide(d *decision) error {
 	}
 	id := d.state.submissions + 1
 	d.add(Event{Conversation: c.ID, Submission: id, Body: SubmissionQueued{Submission{
-		ID: id, Conversation: c.ID, Context: in.Context, Input: in.Input, Budget: in.Budget,
+		ID: id, Conversation: c.ID, Context: in.Context, Input: in.Input, Budget: in.Budget, Call: in.Call,
 	}}})
 	d.advance()
 	return nil
@@ -126,7 +126,7 @@ func (in Response) decide(d *decision) error {
 		return err
 	}
 	conversation, stopping := t.Conversation, t.stop != nil
-	in.Usage.Samples, in.Usage.Calls = 1, 0
+	in.Usage = d.asked(in.Usage)
 	if problem := d.problemOfResponse(in.Items); problem != "" {
 		d.emit(conversation, TokenCount{Usage: in.Usage})
 		if !stopping {
@@ -157,6 +157,16 @@ func (in Response) decide(d *decision) error {
 	}
 	d.advance()
 	return nil
+}
+
+// asked returns the usage of a request to the model of the task that runs, by its tokens. Where a program outside has the
+// place of the model there was no request.
+func (d *decision) asked(usage Usage) Usage {
+	usage.Samples, usage.Calls = 1, 0
+	if d.state.Conversation(d.state.task.Conversation).turn.Call {
+		usage.Samples = 0
+	}
+	return usage
 }
 
 // problemOfResponse returns what is wrong with a response, and an empty string where nothing is. A call id has to be
@@ -211,7 +221,7 @@ func (in SampleFailed) decide(d *decision) error {
 		return err
 	}
 	stopping := t.stop != nil
-	in.Usage.Samples, in.Usage.Calls = 1, 0
+	in.Usage = d.asked(in.Usage)
 	d.emit(t.Conversation, TokenCount{Usage: in.Usage})
 	if stopping {
 		return nil

@@ -38,10 +38,12 @@ type (
 		ID     string
 		Config Config
 	}
-	// ConversationOpened is a new conversation, of an id and a parent and with a context. The first one is the root.
+	// ConversationOpened is a new conversation, of an id and a parent and with a context. The first one is the root, which
+	// may have a history from before the session.
 	ConversationOpened struct {
 		Parent  string
 		Context Context
+		History []Item
 	}
 	// ConversationDestroyed leaves a tombstone.
 	ConversationDestroyed struct{}

@@ -11,6 +11,8 @@ type (
 		Root    string // the id of the root conversation, a UUID in lower case
 		Context Context
 		Config  Config
+		// History is what was said in the root before the session, the oldest first; each call in it has its output.
+		History []Item
 	}
 	// Submit puts input for a conversation at the end of the queue. A host whose input cannot wait interrupts as
 	// well.
@@ -19,6 +21,7 @@ type (
 		Context      []Part // see [Submission]
 		Input        []Part
 		Budget       Budget
+		Call         bool // see [Submission]
 	}
 	// Interrupt ends the task that runs. The caller that waits for it continues with the status interrupted.
 	Interrupt struct {

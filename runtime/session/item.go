@@ -37,7 +37,7 @@ const (
 	FromUser  Origin = "user"  // a submission
 	FromConv  Origin = "conv"  // conv.create or conv.send of another conversation
 	FromModel Origin = "model" // a response
-	FromHost  Origin = "host"  // what the host adds for the model: not shown by conv.history
+	FromHost  Origin = "host"  // what the host adds for the model, or has in the place of a call from outside: not shown by conv.history
 	FromTool  Origin = "tool"  // the output of a call
 )
 

@@ -37,7 +37,11 @@ func (d *decision) startSubmission(q Submission) {
 	if len(q.Context) > 0 {
 		d.emit(q.Conversation, ItemRecorded{Item: Item{Kind: UserMessage, Origin: FromHost, Parts: q.Context}})
 	}
-	d.emit(q.Conversation, ItemRecorded{Item: Item{Kind: UserMessage, Origin: FromUser, Parts: q.Input}})
+	origin := FromUser
+	if q.Call {
+		origin = FromHost
+	}
+	d.emit(q.Conversation, ItemRecorded{Item: Item{Kind: UserMessage, Origin: origin, Parts: q.Input}})
 	d.sample()
 }
 

@@ -79,6 +79,7 @@ type LogicalTurn struct {
 	Usage      Usage        // with that of all logical turns that its calls started
 	Budget     Budget       // what Usage may reach
 	Message    string       // the last assistant message of this logical turn (A-11)
+	Call       bool         // as of the submission that it answers
 }
 
 // Task is the run that goes on.
@@ -123,6 +124,9 @@ type Submission struct {
 	Context      []Part       `json:"context,omitempty"` // what the host adds for the model; not a message of the conversation (A-23)
 	Input        []Part       `json:"input,omitempty"`
 	Budget       Budget       `json:"budget,omitzero"`
+	// Call reports whether Input stands for a call that a program outside makes in the place of the conversation's model:
+	// it is no message, and no model is asked for what follows.
+	Call bool `json:"call,omitempty"`
 }
 
 // ID returns the id of the session; empty means that it has not been started.

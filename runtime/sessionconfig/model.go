@@ -33,6 +33,7 @@ type modelTable struct {
 	Script     string   `toml:"script"`      // relative to the file
 	Command    []string `toml:"command"`
 	Input      string   `toml:"input"`    // of the command: text or json
+	Output     string   `toml:"output"`   // the same
 	PassEnv    []string `toml:"pass_env"` // variables that command and key_command get besides the usual ones
 
 	MaxOutputTokens int64          `toml:"max_output_tokens"`
@@ -44,7 +45,7 @@ type modelTable struct {
 // modelKeys returns the keys of a table [model.NAME].
 func modelKeys() []string {
 	return []string{
-		"api", "base_url", "command", "input", "key_command", "key_env", "max_output_tokens", "model", "pass_env",
+		"api", "base_url", "command", "input", "key_command", "key_env", "max_output_tokens", "model", "output", "pass_env",
 		"request", "script", "timeout", "web_search",
 	}
 }
@@ -64,6 +65,7 @@ type Model struct {
 	table    modelTable
 	getenv   func(string) string
 	userFile string
+	wrong    *Error // what is wrong with the table; nil where nothing is
 }
 
 // Tools reports whether the model can call tools.
@@ -71,6 +73,19 @@ func (m Model) Tools() bool { return m.table.API != command }
 
 // WebSearch reports whether the provider's own search may be offered.
 func (m Model) WebSearch() bool { return m.table.WebSearch }
+
+// Endpoint is where a model is behind an HTTP interface.
+type Endpoint struct {
+	API     string // responses, chat or messages
+	BaseURL string // empty is that of the vendor whose interface it is
+	Model   string // what the provider calls it
+	KeyEnv  string // the variable with the key; may be empty
+}
+
+// Endpoint returns where the model is, and false where it is not behind an HTTP interface.
+func (m Model) Endpoint() (Endpoint, bool) {
+	return Endpoint{API: m.table.API, BaseURL: m.table.BaseURL, Model: m.table.Model, KeyEnv: m.table.KeyEnv}, m.http()
+}
 
 // http reports whether the model is behind an HTTP interface.
 func (m Model) http() bool { return m.table.API != command && m.table.API != scripted }
@@ -100,6 +115,7 @@ func (m Model) check() string {
 		{"script", t.Script != "", t.API == scripted},
 		{"command", t.Command != nil, t.API == command},
 		{"input", t.Input != "", t.API == command},
+		{"output", t.Output != "", t.API == command},
 		{"pass_env", t.PassEnv != nil, t.API == command || t.KeyCommand != nil},
 		{"timeout", t.Timeout != 0, t.API != scripted},
 	} {
@@ -111,7 +127,7 @@ func (m Model) check() string {
 	case m.http() && t.Model == "":
 		return "has no model: the name that the provider gives to the model"
 	case t.API == command && (len(t.Command) == 0 || t.Command[0] == ""):
-		return `has no command: the program and its arguments, as in command = ["jp", "query"]`
+		return `has no command: the program and its arguments, as in command = ["agent", "--print"]`
 	case t.API == scripted && t.Script == "":
 		return "has no script: the file with the answers"
 	case t.KeyEnv != "" && t.KeyCommand != nil:
@@ -120,6 +136,8 @@ func (m Model) check() string {
 		return "has an empty key_command"
 	case !slices.Contains([]string{"", "text", "json"}, t.Input):
 		return "has input = " + text.Quote(t.Input) + "; it has to be text or json"
+	case !slices.Contains([]string{"", "text", "json"}, t.Output):
+		return "has output = " + text.Quote(t.Output) + "; it has to be text or json"
 	case t.MaxOutputTokens < 0 || t.Timeout < 0:
 		return "has a negative max_output_tokens or timeout"
 	}
@@ -143,8 +161,8 @@ func (m Model) does() string {
 		return "runs a program"
 	case t.KeyCommand != nil:
 		return "runs a program for the key"
-	case t.KeyEnv != "" && !onLoopback(t.BaseURL):
-		return "sends a key of the environment to another machine"
+	case t.KeyEnv != "": // to this machine too: others may listen there, or it leads to another one
+		return "sends a variable of the environment as a key"
 	case m.http() && !onLoopback(t.BaseURL):
 		return "sends the conversation to another machine"
 	case t.Script != "" && !filepath.IsLocal(filepath.FromSlash(t.Script)):
@@ -191,8 +209,8 @@ func (e *NoModelError) Error() string {
 
 // Choose returns the model with a name that the user has given. Where it is empty, the model is that of [session] in the
 // user's file, and else in the project's; else the only one that the user's file has; else, where that has none, the
-// only one of the project. The error is a [*NoModelError], or a [*TrustError] for a model of a project that the user
-// has not named.
+// only one of the project. The error is a [*NoModelError], an [*Error] for a model whose table is wrong, or a
+// [*TrustError] for one of a project that the user has not named.
 func (c Config) Choose(name string) (Model, error) {
 	if name != "" {
 		return c.named(name)
@@ -202,7 +220,7 @@ func (c Config) Choose(name string) (Model, error) {
 		if err != nil || c.usersOwn != "" {
 			return m, err
 		}
-		return m.trusted()
+		return m.Trusted()
 	}
 	var users, projects []Model
 	for _, m := range c.Models {
@@ -214,9 +232,9 @@ func (c Config) Choose(name string) (Model, error) {
 	}
 	switch {
 	case len(users) == 1:
-		return users[0], nil
+		return users[0].usable()
 	case len(users) == 0 && len(projects) == 1:
-		return projects[0].trusted()
+		return projects[0].Trusted()
 	}
 	return Model{}, c.none("")
 }
@@ -226,7 +244,15 @@ func (c Config) named(name string) (Model, error) {
 	if i < 0 {
 		return Model{}, c.none(name)
 	}
-	return c.Models[i], nil
+	return c.Models[i].usable()
+}
+
+// usable returns the model unless something is wrong with its table.
+func (m Model) usable() (Model, error) {
+	if m.wrong != nil {
+		return m, m.wrong
+	}
+	return m, nil
 }
 
 func (c Config) none(name string) error {
@@ -237,8 +263,11 @@ func (c Config) none(name string) error {
 	return e
 }
 
-// trusted returns the model unless it is one that the user has to trust the project for.
-func (m Model) trusted() (Model, error) {
+// Trusted returns the model unless it is one that the user has to trust the project for. The error is a [*TrustError].
+func (m Model) Trusted() (Model, error) {
+	if m.wrong != nil {
+		return m, m.wrong
+	}
 	if does := m.does(); does != "" && !m.source.trusted {
 		return m, &TrustError{Table: "model." + m.Name, File: m.File, Does: does, Root: m.source.root, UserFile: m.userFile}
 	}
@@ -251,7 +280,7 @@ func (m Model) Open() (model.Model, error) {
 	env := process.DefaultEnv(t.PassEnv...)
 	switch t.API {
 	case command:
-		return program.New(program.Options{Name: m.Name, Command: t.Command, Env: env, JSON: t.Input == "json", Timeout: t.Timeout}), nil
+		return program.New(program.Options{Name: m.Name, Command: t.Command, Env: env, JSON: t.Input == "json", Events: t.Output == "json", Timeout: t.Timeout}), nil
 	case scripted:
 		source, err := m.script()
 		if err == nil {

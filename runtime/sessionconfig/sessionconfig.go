@@ -23,10 +23,13 @@
 // limit of the user's, but not raise it.
 //
 // A project may be a clone of somebody else's repository. Its file must not run a program (command, key_command, an MCP
-// server), send a conversation or a variable of the environment to another machine (base_url, url, key_env), or read a
-// file outside of the project (script), unless the project is in a directory that the user trusts; see package trust. For
-// a model, it is enough that the user names it, with --model: what that is, the project does not choose. A server on this
-// machine is one that the user runs, and may get what it asks for.
+// server), send a variable of the environment anywhere (key_env), send a conversation to another machine (base_url, url),
+// or read a file outside of the project (script), unless the project is in a directory that the user trusts; see package
+// trust. For a model, it is enough that the user names it, with --model: what that is, the project does not choose. A
+// server on this machine may get a conversation, and nothing else: who listens at a port is not known.
+//
+// A table [model.NAME] or [mcp.NAME] that is wrong costs itself, and no other takes its place. What is wrong with
+// [session], or may be meant to restrict, is an error of the file.
 //
 // The package reads these files and runs nothing by itself; [Model.Open] does not either. It must never show a key.
 package sessionconfig
@@ -61,10 +64,13 @@ type Config struct {
 	Servers []Server // by name; those that the user trusts
 	// LeftOut are the servers of the project that the user does not trust.
 	LeftOut []*TrustError
+	// Wrong are the tables that cannot be used: the models are among Models, and chosen by nobody.
+	Wrong   []*Error
 	Session Session
 
-	userFile string // what the user's file is called in messages; may be empty
-	usersOwn string // [session] model of the user's file
+	servers  []string // the names of all, whatever becomes of them
+	userFile string   // what the user's file is called in messages; may be empty
+	usersOwn string   // [session] model of the user's file
 }
 
 // Session is the table [session]. Limits are 0 where no file names them.
@@ -127,14 +133,11 @@ type source struct {
 	dir     string // that relative paths begin at
 	root    string // of the project; empty for the user's file
 	trusted bool   // the user's own, or of a project that the user trusts
-	tables  tables
-}
-
-// tables is what is read of a file.
-type tables struct {
-	Model   map[string]modelTable `toml:"model"`
-	MCP     map[string]Server     `toml:"mcp"`
-	Session sessionTable          `toml:"session"`
+	models  map[string]modelTable
+	servers map[string]Server
+	session sessionTable
+	// wrong is what is wrong with a table, a sentence, by its name, as model.NAME.
+	wrong map[string]string
 }
 
 type sessionTable struct {
@@ -153,7 +156,7 @@ func Load(dir string, getenv func(string) string) (Config, error) {
 		c.userFile = name
 		user := source{name: name, dir: filepath.Dir(path), trusted: true}
 		src, err := safefile.Read(path, maxFile)
-		found, err := user.read(path, src, err)
+		found, err := user.read(path, src, err, getenv)
 		if err != nil {
 			return c, err
 		}
@@ -164,7 +167,7 @@ func Load(dir string, getenv func(string) string) (Config, error) {
 	if root, ok := workspace.Find(dir); ok {
 		project := source{name: workspace.ConfigFile, dir: root, root: root}
 		src, err := readIn(root, workspace.ConfigFile)
-		found, err := project.read(filepath.Join(root, workspace.ConfigFile), src, err)
+		found, err := project.read(filepath.Join(root, workspace.ConfigFile), src, err, getenv)
 		if err != nil {
 			return c, err
 		}
@@ -196,7 +199,7 @@ func readIn(dir, name string) ([]byte, error) {
 }
 
 // read decodes the file at a path, unless err is why it cannot be read, and reports whether it exists.
-func (s *source) read(path string, src []byte, err error) (bool, error) {
+func (s *source) read(path string, src []byte, err error, getenv func(string) string) (bool, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, missing := os.Lstat(path); missing != nil {
 			return false, nil
@@ -206,44 +209,99 @@ func (s *source) read(path string, src []byte, err error) (bool, error) {
 	if err != nil {
 		return false, &Error{File: s.name, Err: err}
 	}
-	meta, err := toml.Decode(strings.TrimPrefix(string(src), "\ufeff"), &s.tables)
+	document := strings.TrimPrefix(string(src), "\ufeff")
+	var file map[string]any
+	var tables struct {
+		Model   map[string]toml.Primitive `toml:"model"`
+		MCP     map[string]toml.Primitive `toml:"mcp"`
+		Session sessionTable              `toml:"session"`
+	}
+	_, err = toml.Decode(document, &file)
+	var meta toml.MetaData
+	if err == nil {
+		meta, err = toml.Decode(document, &tables)
+	}
 	if err != nil {
 		return false, &Error{File: s.name, Err: err}
 	}
-	var problems []string
-	for _, key := range meta.Undecoded() {
-		if problem := unknown(key); problem != "" {
-			problems = append(problems, problem)
-		}
-	}
-	if problems != nil {
+	s.session, s.wrong = tables.Session, map[string]string{}
+	s.models = decodeAll[modelTable](s, &meta, "model", tables.Model)
+	s.servers = decodeAll[Server](s, &meta, "mcp", tables.MCP)
+	if problems := append(s.restricts(file, getenv), s.unknown(meta.Undecoded())...); problems != nil {
 		return false, &Error{File: s.name, Problems: problems}
 	}
 	return true, nil
 }
 
-// unknown returns what is wrong with a key that nothing has read, and nothing where it is another package's.
-func unknown(key toml.Key) string {
-	known := []string{"max_conversations", "max_interrupt_chain_depth", "max_interrupts_per_turn", "model"}
-	depth := 2
-	switch key[0] {
-	case "model":
-		known, depth = modelKeys(), 3
-	case "mcp":
-		known, depth = []string{"args", "command", "env", "url"}, 3
-	case "session":
-	default:
-		return ""
+// decodeAll decodes the tables of one kind.
+func decodeAll[T any](s *source, meta *toml.MetaData, kind string, tables map[string]toml.Primitive) map[string]T {
+	decoded := map[string]T{}
+	for name, primitive := range tables {
+		var table T
+		if err := meta.PrimitiveDecode(primitive, &table); err != nil {
+			s.wrong[kind+"."+name] = inTable(kind+"."+name, err.Error())
+		}
+		decoded[name] = table
 	}
-	if len(key) != depth {
-		return "" // the key around it is reported
+	return decoded
+}
+
+// inTable is a sentence about a table.
+func inTable(table, sentence string) string {
+	return fmt.Sprintf("[%s] %s", text.Line(text.Cut(table, 90)), sentence)
+}
+
+// restricts returns what of a decoded file may be meant to restrict something, and restricts nothing.
+func (s *source) restricts(file map[string]any, getenv func(string) string) []string {
+	var problems []trust.Problem
+	if s.root == "" {
+		_, problems = trust.Parse(file, trust.Home(getenv))
+		problems = append(problems, trust.Misplaced(file, nil)...)
+	} else {
+		problems = trust.MisplacedInProject(file, getenv)
 	}
-	name := key[depth-1]
-	hint := "known here: " + strings.Join(known, ", ")
-	if near := near.Name(name, known); near != "" {
-		hint = "did you mean " + text.Quote(near) + "?"
+	for _, p := range trust.Unread(file, s.root != "") {
+		if near.Name(p.Key[0], trust.Tables(s.root != "")) == "session" { // which has limits
+			problems = append(problems, p)
+		}
 	}
-	return fmt.Sprintf("unknown key %s in [%s]; %s", text.Quote(name), text.Line(key[:depth-1].String()), hint)
+	var texts []string
+	for i := range problems {
+		texts = append(texts, problems[i].Error())
+	}
+	return texts
+}
+
+// unknown looks at the keys that nothing has read. It returns what is wrong with those of [session].
+func (s *source) unknown(keys []toml.Key) []string {
+	var problems []string
+	for _, key := range keys {
+		known, depth := []string{"max_conversations", "max_interrupt_chain_depth", "max_interrupts_per_turn", "model"}, 2
+		switch key[0] {
+		case "model":
+			known, depth = modelKeys(), 3
+		case "mcp":
+			known, depth = []string{"args", "command", "env", "url"}, 3
+		case "session":
+		default:
+			continue // another package's
+		}
+		if len(key) != depth {
+			continue // the key around it is reported
+		}
+		name, table := key[depth-1], strings.Join(key[:depth-1], ".")
+		hint := "known here: " + strings.Join(known, ", ")
+		if near := near.Name(name, known); near != "" {
+			hint = "did you mean " + text.Quote(near) + "?"
+		}
+		problem := fmt.Sprintf("unknown key %s in [%s]; %s", text.Quote(name), text.Line(text.Cut(table, 80)), hint)
+		if depth == 2 {
+			problems = append(problems, problem)
+		} else {
+			s.wrong[table] = cmp.Or(s.wrong[table], problem)
+		}
+	}
+	return problems
 }
 
 // trusts reports whether a directory is one that the user trusts, or below one.
@@ -269,33 +327,42 @@ func trusts(root string, getenv func(string) string) (bool, error) {
 
 // add adds what a file says, as far as no file before it has said it.
 func (c *Config) add(s source, getenv func(string) string) error {
-	var problems []string
-	wrong := func(table, format string, args ...any) {
-		problems = append(problems, fmt.Sprintf("[%s] %s", table, fmt.Sprintf(format, args...)))
+	problem := func(table, sentence string) string {
+		if said := s.wrong[table]; said != "" || sentence == "" {
+			return said
+		}
+		return inTable(table, sentence)
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.tables.Model)) {
+	wrong := func(sentence string) *Error {
+		c.Wrong = append(c.Wrong, &Error{File: s.name, Problems: []string{sentence}})
+		return c.Wrong[len(c.Wrong)-1]
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.models)) {
 		if slices.ContainsFunc(c.Models, func(m Model) bool { return m.Name == name }) {
 			continue
 		}
-		m := Model{Name: name, File: s.name, source: s, table: s.tables.Model[name], getenv: getenv, userFile: c.userFile}
+		m := Model{Name: name, File: s.name, source: s, table: s.models[name], getenv: getenv, userFile: c.userFile}
+		sentence := m.check()
 		if !validName(name, 64) {
-			wrong("model."+text.Line(text.Cut(name, 80)), "is not a name: it has to be 1 to 64 letters, digits, hyphens, underscores and dots")
-		} else if problem := m.check(); problem != "" {
-			wrong("model."+name, "%s", problem)
+			sentence = "is not a name: it has to be 1 to 64 letters, digits, hyphens, underscores and dots"
+		}
+		if sentence = problem("model."+name, sentence); sentence != "" {
+			m.wrong = wrong(sentence)
 		}
 		c.Models = append(c.Models, m)
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.tables.MCP)) {
-		if slices.ContainsFunc(c.Servers, func(o Server) bool { return o.Name == name }) {
+	for _, name := range slices.Sorted(maps.Keys(s.servers)) {
+		if slices.Contains(c.servers, name) {
 			continue
 		}
-		t := s.tables.MCP[name]
-		problem := t.problem()
+		c.servers = append(c.servers, name)
+		t := s.servers[name]
+		sentence := t.problem()
 		if strings.ContainsAny(name, "_.") || !validName(name, 32) {
-			problem = "is not a name: it has to be 1 to 32 letters, digits and hyphens"
+			sentence = "is not a name: it has to be 1 to 32 letters, digits and hyphens"
 		}
-		if problem != "" {
-			wrong("mcp."+text.Line(text.Cut(name, 80)), "%s", problem)
+		if sentence = problem("mcp."+name, sentence); sentence != "" {
+			wrong(sentence)
 			continue
 		}
 		does := ""
@@ -312,7 +379,8 @@ func (c *Config) add(s source, getenv func(string) string) error {
 		t.Name, t.File = name, s.name
 		c.Servers = append(c.Servers, t)
 	}
-	said := s.tables.Session
+	var problems []string
+	said := s.session
 	c.Session.Model = cmp.Or(c.Session.Model, said.Model)
 	if s.root == "" {
 		c.usersOwn = said.Model
@@ -330,7 +398,7 @@ func (c *Config) add(s source, getenv func(string) string) error {
 		switch {
 		case limit.said == nil:
 		case *limit.said < 1 || *limit.said > limit.most:
-			wrong("session", "%s has to be from 1 to %s", limit.key, text.Number(limit.most))
+			problems = append(problems, inTable("session", fmt.Sprintf("%s has to be from 1 to %s", limit.key, text.Number(limit.most))))
 		case *limit.value == 0 || *limit.said < *limit.value:
 			*limit.value = *limit.said
 		}

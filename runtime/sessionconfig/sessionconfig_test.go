@@ -95,9 +95,13 @@ func TestChoose(t *testing.T) {
 		"the user's own command":           {"[model.a]\napi = 'command'\ncommand = ['agent']", "", "", "user:command"},
 		"the user's own server":            {"[model.a]\napi = 'messages'\nmodel = 'm'\nkey_env = 'SECRET'", "", "", "user:messages"},
 
-		"a key":                   {"", "[model.a]\napi = 'chat'\nbase_url = 'http://127.0.0.1.example'\nmodel = 'm'\nkey_env = 'SECRET'", "", "sends a key of the environment to another machine"},
-		"a key, to this machine":  {"", "[model.a]\napi = 'chat'\nbase_url = 'http://127.0.0.1:1'\nmodel = 'm'\nkey_env = 'SECRET'", "", "project:chat"},
-		"a key, to the vendor":    {"", "[model.a]\napi = 'messages'\nmodel = 'm'\nkey_env = 'SECRET'", "", "sends a key of the environment to another machine"},
+		"a key":                   {"", "[model.a]\napi = 'chat'\nbase_url = 'http://127.0.0.1.example'\nmodel = 'm'\nkey_env = 'SECRET'", "", "sends a variable of the environment as a key"},
+		"a key, to this machine":  {"", "[model.a]\napi = 'chat'\nbase_url = 'http://127.0.0.1:1'\nmodel = 'm'\nkey_env = 'SECRET'", "", "sends a variable of the environment as a key"},
+		"a key, by [session]":     {mine, "[session]\nmodel = 'a'\n[model.a]\napi = 'chat'\nbase_url = 'http://localhost:1'\nmodel = 'm'\nkey_env = 'SECRET'", "", "sends a variable of the environment as a key"},
+		"a key, named":            {"", "[model.a]\napi = 'chat'\nbase_url = 'http://localhost:1'\nmodel = 'm'\nkey_env = 'SECRET'", "a", "project:chat"},
+		"a key, trusted":          {"TRUST", "[model.a]\napi = 'chat'\nbase_url = 'http://localhost:1'\nmodel = 'm'\nkey_env = 'SECRET'", "", "project:chat"},
+		"variables of a command":  {"", "[model.a]\napi = 'chat'\nbase_url = 'http://localhost:1'\nmodel = 'm'\nkey_command = ['env']\npass_env = ['SECRET']", "", "runs a program for the key"},
+		"a key, to the vendor":    {"", "[model.a]\napi = 'messages'\nmodel = 'm'\nkey_env = 'SECRET'", "", "sends a variable of the environment as a key"},
 		"a command for the key":   {"", "[model.a]\napi = 'chat'\nbase_url = 'http://127.0.0.1:1'\nmodel = 'm'\nkey_command = ['sh']", "", "runs a program for the key"},
 		"a command":               {"", "[model.a]\napi = 'command'\ncommand = ['sh']", "", "runs a program"},
 		"another machine":         {"", "[model.a]\napi = 'chat'\nbase_url = 'http://models.example'\nmodel = 'm'", "", "sends the conversation to another machine"},
@@ -109,7 +113,6 @@ func TestChoose(t *testing.T) {
 		"a command, by [session]": {mine + other, "[session]\nmodel = 'a'\n[model.a]\napi = 'command'\ncommand = ['sh']", "", "runs a program"},
 		"a command, named":        {"", "[model.a]\napi = 'command'\ncommand = ['sh']", "a", "project:command"},
 		"a command, trusted":      {"TRUST", "[model.a]\napi = 'command'\ncommand = ['sh']", "", "project:command"},
-		"trust by the project":    {"", "[trust]\ndirectories = ['/']\n[model.a]\napi = 'command'\ncommand = ['sh']", "", "runs a program"},
 		"a name of another file":  {other, hostil, "", "user:scripted"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,12 +217,77 @@ func TestProblems(t *testing.T) {
 				l = newLab(t, content, "")
 				file = "~/.config/convtools/convtools.toml"
 			}
-			_, err := sessionconfig.Load(l.dir(), l.getenv)
+			c, err := sessionconfig.Load(l.dir(), l.getenv)
+			if table, _, _ := strings.Cut(content, "]"); err == nil && len(c.Wrong) == 1 {
+				err = c.Wrong[0]
+				if name, isModel := strings.CutPrefix(table, "[model."); isModel {
+					if _, chosen := c.Choose(strings.Trim(name, "'")); chosen != err {
+						t.Errorf("%q: chosen all the same: %v", content, chosen)
+					}
+				}
+			}
 			broken := (*sessionconfig.Error)(nil)
 			if !errors.As(err, &broken) || broken.File != file || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sk-") {
 				t.Errorf("%q of %s: got %v, want %s", content, file, err, want)
 			}
 		}
+	}
+}
+
+// A table that is wrong costs itself, and nothing of the project takes its place. What may be meant to restrict costs all.
+func TestWrongTables(t *testing.T) {
+	t.Parallel()
+	user := mine + "[model.bad]\napi = 'chat'\nmodle = 'x'\n[model.type]\napi = 3\nmodel = 'x'\n[mcp.bad]\nargs = []\n[mcp.files]\ncommand = 'files'\n[modle.x]\n"
+	project := "[model.bad]\napi = 'scripted'\nscript = 's.toml'\n[mcp.bad]\nurl = 'http://127.0.0.1:1'\n" + other
+	c := newLab(t, user, project).load()
+	var wrong []string
+	for _, e := range c.Wrong {
+		wrong = append(wrong, e.Error())
+	}
+	const file = "~/.config/convtools/convtools.toml: "
+	want := []string{
+		file + `unknown key "modle" in [model.bad]; did you mean "model"?`,
+		file + "[model.type] toml: line 8 (last key \"model.type.api\"): incompatible types: TOML value has type int64; destination has type string",
+		file + "[mcp.bad] needs either command or url",
+	}
+	if diff := cmp.Diff(want, wrong); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for name, want := range map[string]string{"mine": "", "other": "", "bad": want[0], "type": want[1]} {
+		if _, err := c.Choose(name); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(c.Servers) != 1 || c.Servers[0].Name != "files" {
+		t.Errorf("servers %+v", c.Servers)
+	}
+	if _, err := newLab(t, "[model.bad]\napi = 'chat'", local).load().Choose(""); err == nil || !strings.Contains(err.Error(), "[model.bad] has no model") {
+		t.Errorf("the user's only one is wrong: %v", err)
+	}
+
+	if _, err := sessionconfig.Load(newLab(t, "", "").base, newLab(t, mine+"[trust]\ndirectories = 'x'", "").getenv); err == nil || !strings.Contains(err.Error(), "directories of [trust] must be an array") {
+		t.Errorf("a wrong value of [trust]: %v", err)
+	}
+	for content, want := range map[string]string{
+		"[sesion]\nmax_conversations = 1":        `unknown key "sesion", which is not read; did you mean [session]?`,
+		"[session]\nmcp_allowlist = []":          `unknown key "mcp_allowlist" in [session]`,
+		"exclude = ['~/a']":                      `unknown key "exclude"`,
+		"[model.a]\napi = 'chat'\nexclude = [1]": `unknown key "exclude" in [model.a]`,
+	} {
+		for _, l := range []*lab{newLab(t, content, mine), newLab(t, mine, content)} {
+			if _, err := sessionconfig.Load(l.dir(), l.getenv); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v, want %s", content, err, want)
+			}
+		}
+	}
+}
+
+// A project trusts nobody on its user's behalf, and is not read any further.
+func TestTrustByProject(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "", "[trust]\ndirectories = ['/']\n[model.a]\napi = 'command'\ncommand = ['sh']")
+	if _, err := sessionconfig.Load(l.dir(), l.getenv); err == nil || !strings.Contains(err.Error(), "whom to trust is the user's to say") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -4,17 +4,20 @@
 // help) iterates over families and knows none by name.
 //
 // It never does the work of a tool, never words an answer, and never reads or
-// writes anything by itself.
+// writes anything by itself: what a family warns of is the family's.
 package toolset
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 )
 
@@ -48,6 +51,22 @@ type Host struct {
 	Dir string
 	// ConversationID is the conversation that calls, as it was given.
 	ConversationID string
+	// Warned has what [Host.WarnOnce] has written; where it is nil, nothing is remembered.
+	Warned *sync.Map
+}
+
+// WarnOnce writes on standard error what a person who runs this program should know, a
+// sentence, unless it was written before.
+func (h *Host) WarnOnce(sentence string) {
+	if h.Stderr == nil {
+		return
+	}
+	if h.Warned != nil {
+		if _, before := h.Warned.LoadOrStore(sentence, true); before {
+			return
+		}
+	}
+	fmt.Fprintf(h.Stderr, "warning: %s\n", text.Line(sentence)) // there is nowhere to report an error to
 }
 
 // Variable returns the name of an environment variable that belongs to a program, such

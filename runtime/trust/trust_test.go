@@ -235,3 +235,31 @@ func TestDirectoriesWithoutFile(t *testing.T) {
 		}
 	}
 }
+
+func TestStateDir(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	want := map[string]map[string]string{ // by system and variable
+		"windows": {"LOCALAPPDATA": base, "USERPROFILE": filepath.Join(base, "AppData", "Local")},
+		"darwin":  {"HOME": filepath.Join(base, "Library", "Application Support")},
+	}[runtime.GOOS]
+	if want == nil {
+		want = map[string]string{"HOME": filepath.Join(base, ".local", "state"), "XDG_STATE_HOME": base}
+	}
+	for variable, dir := range want {
+		got := trust.StateDir(func(name string) string {
+			if name == variable {
+				return base
+			}
+			return ""
+		})
+		if got != filepath.Join(dir, "convtools") {
+			t.Errorf("%s: %q", variable, got)
+		}
+	}
+	for _, value := range []string{"", "relative"} {
+		if got := trust.StateDir(func(name string) string { return value }); got != "" {
+			t.Errorf("%q: %q", value, got)
+		}
+	}
+}

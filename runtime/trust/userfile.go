@@ -81,6 +81,12 @@ func Expand(path, home string) (string, bool) {
 	return filepath.Clean(path), filepath.IsAbs(path)
 }
 
+// QuotePattern returns a pattern, as package doublestar has them, that is for a path alone. It has slashes.
+func QuotePattern(path string) string {
+	quote := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
+	return quote.Replace(filepath.ToSlash(path))
+}
+
 // Problem is something that is wrong with the setting.
 type Problem struct {
 	Key           []string // the names of the tables and of the key, outermost first
@@ -167,6 +173,28 @@ func CacheDir(getenv func(string) string) string {
 		dir = filepath.Join(home, "Library", "Caches")
 	case home != "":
 		dir = filepath.Join(home, ".cache")
+	}
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	return filepath.Join(dir, "convtools")
+}
+
+// StateDir returns the directory for what convtools has to remember, which need not be there.
+// getenv looks up HOME and XDG_STATE_HOME, or LOCALAPPDATA on Windows; where these do not say
+// where it is, it is empty.
+func StateDir(getenv func(string) string) string {
+	dir := getenv("XDG_STATE_HOME")
+	switch home := Home(getenv); {
+	case runtime.GOOS == "windows":
+		if dir = getenv("LOCALAPPDATA"); dir == "" && home != "" {
+			dir = filepath.Join(home, "AppData", "Local")
+		}
+	case runtime.GOOS == "darwin" && home != "":
+		dir = filepath.Join(home, "Library", "Application Support")
+	case filepath.IsAbs(dir):
+	case home != "":
+		dir = filepath.Join(home, ".local", "state")
 	}
 	if !filepath.IsAbs(dir) {
 		return ""

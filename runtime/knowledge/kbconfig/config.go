@@ -103,7 +103,7 @@ func Load(opts Options) (*Config, error) {
 			return nil, fmt.Errorf("looking for a workspace: %w", err)
 		}
 	}
-	l := &loader{}
+	l := &loader{getenv: opts.Getenv}
 	root, ok := workspace.Find(opts.Dir)
 	if ok {
 		l.load(root, opts.Getenv)
@@ -125,11 +125,10 @@ func Load(opts Options) (*Config, error) {
 // loader merges what it reads.
 type loader struct {
 	diagnostics
-	files []string
-	home  string // the user's home directory
-	// userFile is what the user's file is called, empty where there can be none.
-	userFile string
-	topics   []*topic // in the order in which they are first mentioned
+	files  []string
+	home   string // the user's home directory
+	getenv func(string) string
+	topics []*topic // in the order in which they are first mentioned
 	// incomplete reports whether something could not be read, so that nothing may be
 	// called missing.
 	incomplete bool
@@ -153,7 +152,7 @@ func (l *loader) topic(id string) *topic {
 
 func (l *loader) load(root string, getenv func(string) string) {
 	if path, name, ok := trust.UserFile(getenv); ok {
-		l.home, l.userFile = trust.Home(getenv), name
+		l.home = trust.Home(getenv)
 		l.merge(l.file(name, users, func() ([]byte, error) { return readUserFile(path) }))
 		for _, t := range l.topics {
 			t.usersOnly = true

@@ -14,7 +14,7 @@ import (
 const (
 	RuleFile      = "KC001" // a file cannot be read; a warning for JP's own
 	RuleSyntax    = "KC002" // a file is not TOML in UTF-8; a warning for JP's own if it seems to have no topics
-	RuleUnknown   = "KC003" // a key that nothing reads
+	RuleUnknown   = "KC003" // a key that nothing reads; a warning where it is no matter for topics
 	RuleType      = "KC004" // a value of the wrong type
 	RuleMissing   = "KC005" // a topic without subjects; a warning where only the user's file has it
 	RuleSubjects  = "KC006" // subjects that are no path below the root

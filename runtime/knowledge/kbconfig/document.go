@@ -11,8 +11,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/knowledge/match"
-	"github.com/convtools/convtools/runtime/store/project"
-	"github.com/convtools/convtools/runtime/store/settings"
 	"github.com/convtools/convtools/runtime/trust"
 )
 
@@ -26,14 +24,14 @@ func (l *loader) merge(f *file) {
 	case jps:
 		l.misplaced(f)
 	case users:
-		l.trust(f)
-		l.unknown(f, f.table, nil, "this file", []string{"kb", "mcp", "model", "session", settings.Table, trust.Table})
+		_, problems := trust.Parse(f.table, l.home)
+		l.top(f, append(problems, trust.Misplaced(f.table, nil)...))
 	case projects:
-		known := []string{"kb"}
-		if f.name == convtoolsFile {
-			known = append(known, "mcp", "model", "session")
+		if f.name != convtoolsFile {
+			l.unknown(f, f.table, nil, "this file", []string{"kb"})
+			break
 		}
-		l.unknown(f, f.table, nil, "this file", known)
+		l.top(f, trust.MisplacedInProject(f.table, l.getenv))
 	}
 	kb, ok := l.table(f, f.table, "kb")
 	if !ok {
@@ -51,12 +49,31 @@ func (l *loader) merge(f *file) {
 	}
 }
 
-// trust reports what is wrong with the setting of that name, which is read where
-// something depends on it.
-func (l *loader) trust(f *file) {
-	_, problems := trust.Parse(f.table, l.home)
-	for _, p := range problems {
-		l.error(f.elem(p.Elem, p.Key...), RuleTrust, p.Hint, "%s", p.Message)
+// top reports what is wrong with the tables of a file other than kb, as far as it
+// restricts, or may be meant to, or nothing reads it. That is an error where it may be
+// about topics too.
+func (l *loader) top(f *file, misplaced []trust.Problem) {
+	reported := map[string]bool{}
+	for _, p := range misplaced {
+		rule := RuleUnknown
+		if p.Key[0] == trust.Table {
+			rule = RuleTrust
+		}
+		l.error(f.elem(p.Elem, p.Key...), rule, p.Hint, "%s", p.Message)
+		reported[p.Key[0]] = true
+	}
+	project := f.owner == projects
+	for _, p := range trust.Unread(f.table, project) {
+		key := p.Key[0]
+		switch {
+		case reported[key]:
+		case key == "topic", key == "assistant" && hasTable(f.table[key], "kb"):
+			l.error(f.at(key), RuleUnknown, "topics stand under [kb.topic.<id>]", "%s", p.Message)
+		case near.Name(key, trust.Tables(project)) == "kb":
+			l.error(f.at(key), RuleUnknown, p.Hint, "%s", p.Message)
+		default:
+			l.warning(f.at(key), RuleUnknown, p.Hint, "%s", p.Message)
+		}
 	}
 }
 
@@ -285,19 +302,11 @@ func (l *loader) unknown(f *file, table map[string]any, path []string, what stri
 		if slices.Contains(known, key) {
 			continue
 		}
-		hint, rule := "", RuleUnknown
+		hint := ""
 		near := near.Name(key, known)
 		switch {
-		case len(path) == 0 && key == "topic", len(path) == 0 && key == "assistant" && hasTable(table[key], "kb"):
+		case len(path) == 0 && key == "topic":
 			hint = "topics stand under [kb.topic.<id>]"
-		case len(path) == 0 && key == trust.Table:
-			rule = RuleTrust
-			hint = "whom to trust is the user's to say: it is read from " + l.userFile + " alone"
-			if l.userFile == "" {
-				hint = "whom to trust is the user's to say, in their own configuration file"
-			}
-		case len(path) == 0 && key == settings.Table && f.owner == projects:
-			hint = "what is read of stores of conversations is the user's to say, in their own configuration file; a file called " + project.ExcludeFile + " excludes this project"
 		case len(path) == 1 && isTable(table[key]) && near == "":
 			hint = "topics stand under [kb.topic.<id>]"
 		case len(path) == 3 && isTable(table[key]):
@@ -307,7 +316,7 @@ func (l *loader) unknown(f *file, table map[string]any, path []string, what stri
 		default:
 			hint = "known here: " + strings.Join(known, ", ")
 		}
-		l.error(f.at(slices.Concat(path, []string{key})...), rule, hint, "unknown key %s in %s", text.Quote(key), what)
+		l.error(f.at(slices.Concat(path, []string{key})...), RuleUnknown, hint, "unknown key %s in %s", text.Quote(key), what)
 	}
 }
 

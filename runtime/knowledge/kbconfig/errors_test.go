@@ -80,12 +80,12 @@ convtools.toml:3:5: error: unknown key "project" in kb [KC003]
 			".jp/kb.toml:1:2: error: unknown key \"topic\" in this file [KC003]\n  hint: topics stand under [kb.topic.<id>]",
 		},
 		{
-			"KB-1 another table", one("[conversation]\n"), nil,
-			"convtools.toml:1:2: error: unknown key \"conversation\" in this file [KC003]\n  hint: known here: kb, mcp, model, session",
+			"KB-1 a misspelt table", one("[Kb.topic.p]\nsubjects = 'p'\n"), nil,
+			"convtools.toml:1:2: error: unknown key \"Kb\", which is not read [KC003]\n  hint: did you mean [kb]?",
 		},
 		{
 			"A-19 topics in the assistant's table", one("[assistant.kb.topic.p]\nsubjects = 'p'\n"), nil,
-			"convtools.toml:1:2: error: unknown key \"assistant\" in this file [KC003]\n  hint: topics stand under [kb.topic.<id>]",
+			"convtools.toml:1:2: error: unknown key \"assistant\", which is not read [KC003]\n  hint: topics stand under [kb.topic.<id>]",
 		},
 		{
 			"KB-3 a topic without subjects", one("[kb.topic.p]\ntitle = 'x'\n[kb.topic.q]\nenable = false\n"), nil,
@@ -203,7 +203,7 @@ convtools.toml:5:346: error: "./a\\/" in disabled of topic "p" is no valid patte
   hint: known here: enable, title, introduction, description, subjects, learned, disabled
 .jp/kb.toml:1:1: error: unknown key "y" in this file [KC003]
   hint: known here: kb
-convtools.toml:1:1: error: unknown key "z" in this file [KC003]
+convtools.toml:1:1: warning: unknown key "z", which is not read [KC003]
   hint: known here: kb, mcp, model, session
 -k: error: there is no topic "projekt" [KC012]
   hint: did you mean "project"? topics: other, project`,
@@ -343,6 +343,14 @@ title = 'NOTES'
 			[]string{
 				"convtools.toml:4:11: warning: the title \"Go\" of topic \"b\" is the id of topic \"go\" [KC010]\n  hint: give it another title: an id is found before a title",
 				"convtools.toml:4:11: warning: topics \"go\" and \"b\" have the same title, \"Go\" [KC010]\n  hint: give one of them another title; until then both must be asked for by id",
+			},
+		},
+		{
+			"KB-1 another table, which is no matter for topics",
+			map[string]string{"convtools.toml": "colour = 1\n[kb.topic.p]\nsubjects = 'p'\n[modle.x]\n"},
+			[]string{
+				"convtools.toml:1:1: warning: unknown key \"colour\", which is not read [KC003]\n  hint: known here: kb, mcp, model, session",
+				"convtools.toml:4:2: warning: unknown key \"modle\", which is not read [KC003]\n  hint: did you mean [model]?",
 			},
 		},
 		{

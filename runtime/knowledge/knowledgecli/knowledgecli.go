@@ -48,7 +48,16 @@ func (c *commands) patternFlag(cmd *cobra.Command) {
 }
 
 // open opens the knowledge base of the project that the command line names.
-func (c *commands) open() (*knowledge.Base, error) { return knowledge.OpenFor(c.host, "", c.opts) }
+func (c *commands) open() (*knowledge.Base, error) {
+	b, err := knowledge.OpenFor(c.host, "", c.opts)
+	if err != nil {
+		return nil, err
+	}
+	for _, sentence := range b.Unread() {
+		c.host.WarnOnce(sentence)
+	}
+	return b, nil
+}
 
 // subjectArgs reads TOPIC/SLUG, or the two as arguments of their own. An id has
 // no slash, and a title that has one can stand alone as an argument.

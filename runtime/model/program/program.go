@@ -1,7 +1,7 @@
 // Package program is a model that runs a command for each response, such as the exec mode of another agent.
 //
 // The command gets the request on standard input and writes the answer to standard output. It ends with exit code 0;
-// any other is an error, of which the last line on standard error is shown. It is started without a shell, in a process
+// any other is an error, of which the last useful line on standard error is shown. It is started without a shell, in a process
 // group of its own, and that group is killed when the request is cancelled or takes too long. Tools are not offered to
 // it: the answer is a text.
 //
@@ -23,14 +23,21 @@
 //
 // where role is user, assistant, or tool for the output of a tool that another model had called in the same
 // conversation; instructions, images and max_output_tokens are left out where there are none.
+//
+// The output is the answer as it is, which is the default, or JSON: objects, one after the other, of which those with the
+// type chat_response have a piece of the answer in message. Others are left out. So it is that jp --format=json query
+// prints.
 package program
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +52,7 @@ type Options struct {
 	Command []string // the program and its arguments
 	Env     []string // the whole environment, as NAME=value; nil is [process.DefaultEnv]
 	JSON    bool     // the input is JSON
+	Events  bool     // the output is JSON
 	Timeout time.Duration
 	Runner  process.Runner // nil is [process.Exec]
 }
@@ -98,12 +106,19 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 	}
 	if result.ExitCode != 0 {
 		failure.Message = fmt.Sprintf("the command ended with exit code %d", result.ExitCode)
-		if last := lastLine(result.Stderr); last != "" {
-			failure.Message += " (last line on stderr: " + last + ")"
+		if reason := usefulLine(result.Stderr); reason != "" {
+			failure.Message += " (on stderr: " + reason + ")"
 		}
 		return model.Response{}, failure
 	}
-	answer := strings.TrimRight(strings.ToValidUTF8(string(result.Stdout), "\ufffd"), "\r\n")
+	answer := string(result.Stdout)
+	if o.Events {
+		if answer, err = said(result.Stdout); err != nil {
+			failure.Message, failure.Err = "what the command prints is not JSON: "+text.Line(text.Cut(err.Error(), maxShown)), err
+			return model.Response{}, failure
+		}
+	}
+	answer = strings.TrimRight(strings.ToValidUTF8(answer, "\ufffd"), "\r\n")
 	if answer == "" {
 		return model.Response{}, nil
 	}
@@ -113,10 +128,84 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 	return model.Response{Items: []model.Item{model.Text(model.AgentMessage, answer)}}, nil
 }
 
-// lastLine returns the last line that is not empty, safe to show.
-func lastLine(stderr []byte) string {
-	said := bytes.TrimSpace(stderr)
-	return text.Line(text.Cut(string(bytes.TrimSpace(said[bytes.LastIndexByte(said, '\n')+1:])), 300))
+// said returns the answer that objects have a piece each of. Between pieces with something else than reasoning between them
+// is an empty line.
+func said(stdout []byte) (string, error) {
+	var answer strings.Builder
+	apart := false
+	for decoder := json.NewDecoder(bytes.NewReader(stdout)); ; {
+		var e struct {
+			Type    string  `json:"type"`
+			Message *string `json:"message"`
+		}
+		switch err := decoder.Decode(&e); {
+		case err == io.EOF:
+			return answer.String(), nil
+		case err != nil:
+			return "", err
+		case e.Type == "chat_response" && e.Message != nil:
+			if apart && answer.Len() > 0 {
+				answer.WriteString("\n\n")
+			}
+			apart = false
+			answer.WriteString(*e.Message)
+		case e.Type != "chat_response":
+			apart = true
+		}
+	}
+}
+
+// maxShown is how many characters of what a command has said are shown.
+const maxShown = 300
+
+// usefulLine returns the last line that tells of an error, or else the last one that does not only say where a log is, safe
+// to show.
+func usefulLine(stderr []byte) string {
+	has := func(line string, words ...string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(line, word) })
+	}
+	useful := ""
+	for _, line := range slices.Backward(strings.Split(string(stderr), "\n")) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "{") {
+			if line = messageOf(line); line != "" {
+				useful = line
+				break
+			}
+		}
+		lower := strings.ToLower(line)
+		if has(lower, "log") && has(lower, "written to", "saved to", "found in", "found at") {
+			continue
+		}
+		if strings.HasPrefix(lower, "no ") || has(lower, "error", "fatal", "panic", "fail", "cannot", "could not", "unable", "denied", "refused",
+			"invalid", "missing", "unknown", "expired", "not found", "no such", "not logged in", "unauthorized", "limit") {
+			useful = line
+			break
+		}
+		useful = cmp.Or(useful, line)
+	}
+	return text.Line(text.Cut(strings.Join(strings.Fields(useful), " "), maxShown))
+}
+
+// messageOf returns the message of an error in JSON as jp --format=json prints it, with what belongs to it; empty where
+// there is none.
+func messageOf(line string) string {
+	var e struct {
+		Message  string  `json:"message"`
+		Metadata [][]any `json:"metadata"` // pairs
+	}
+	if json.Unmarshal([]byte(line), &e) != nil || e.Message == "" {
+		return ""
+	}
+	var details []string
+	for _, pair := range e.Metadata {
+		if len(pair) == 2 {
+			details = append(details, fmt.Sprint(pair[1]))
+		}
+	}
+	if len(details) == 0 {
+		return e.Message
+	}
+	return e.Message + ": " + strings.Join(details, "; ")
 }
 
 type prompt struct {

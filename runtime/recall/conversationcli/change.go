@@ -57,6 +57,7 @@ type change struct {
 type outcome struct {
 	id      transcript.ID // where it is not that of the conversation: of a new one
 	nothing string        // why nothing was to be done; empty where something was
+	edited  jp.Edited     // where its metadata was changed
 }
 
 // writer returns what changes conversations.
@@ -117,6 +118,7 @@ func (c *commands) make(ctx context.Context, source conversations.Source, ch cha
 	}
 	out := c.newResults(f)
 	failed := false
+	var edits []jp.Edited
 	for i := range list {
 		l := &list[i]
 		if ch.together != nil && i%maxTogether == 0 {
@@ -146,9 +148,17 @@ func (c *commands) make(ctx context.Context, source conversations.Source, ch cha
 			c.reportFailure(err)
 			continue
 		}
+		edits = append(edits, result.edited)
 		if err := c.report(out, ch, l, result); err != nil {
 			return err
 		}
+	}
+	if err := w.Keep(ctx, edits...); err != nil {
+		if ctx.Err() != nil || len(list) == 1 {
+			return changeFailure(err)
+		}
+		failed = true
+		c.reportFailure(err)
 	}
 	if err := out.close(); err != nil || !failed {
 		return err
@@ -290,7 +300,7 @@ func changeFailure(err error) error {
 		if busy.Waited > 0 {
 			hint = "try again when it is done, or wait longer than " + busy.Waited.String()
 		}
-		return cli.Hint(busy, hint)
+		return cli.Hint(err, hint)
 	case errors.As(err, &store):
 		return cli.Hint(store, "nothing that was there is lost; the command can be given again")
 	case errors.As(err, &none):

@@ -117,6 +117,9 @@ func (c *commands) open() (conversations.Source, error) {
 	if err != nil {
 		return nil, sourceFailure(err, nil)
 	}
+	for _, warning := range source.Warnings() {
+		c.host.WarnOnce(warning)
+	}
 	return source, nil
 }
 

@@ -202,7 +202,7 @@ func editOne(ctx context.Context, w *jp.Writer, l *conversations.Listed, e editi
 	if !changed {
 		return outcome{nothing: "it is like that already"}, nil
 	}
-	return outcome{}, nil
+	return outcome{edited: edited}, nil
 }
 
 // describeEdit describes what an edit would change.

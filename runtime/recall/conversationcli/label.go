@@ -123,7 +123,7 @@ func (c *commands) label(cmd *cobra.Command, opts *changeFlags, ids []string, ve
 			if err == nil && !edited.Changed {
 				return outcome{nothing: "its labels are like that already"}, nil
 			}
-			return outcome{}, err
+			return outcome{edited: edited}, err
 		},
 	}, list)
 }

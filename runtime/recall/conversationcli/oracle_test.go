@@ -163,8 +163,8 @@ func randomSearch(rng *rand.Rand) oracle {
 	if rng.IntN(4) == 0 {
 		o.limit = 1 + rng.IntN(2)
 	}
-	plain := []string{"retry", "RETRY", "task", "K", "s", "über", "σ", "日本", "\"quoted", "slash", "a/b", "\\n", "e", "node", "\"path\": \"", "abcdef", "y\u2028", "ynode", "nnode", "nretry", "1retry", "001node", "tretry", "bfretry", "path", "retryretr"}
-	exprs := []string{"retr[yi]", "^t", "k$", `\bnode\b`, "x*", "(retry|task)+", `re(?:t)ry\s`, ".", "^$"}
+	plain := []string{"retry", "RETRY", "task", "K", "s", "über", "σ", "日本", "\"quoted", "slash", "a/b", "\\n", "e", "node", "\"path\": \"", "abcdef", "y\u2028", "ynode", "nnode", "nretry", "1retry", "001node", "tretry", "bfretry", "path", "retryretr", " ", "  ", "\t"}
+	exprs := []string{"retr[yi]", "^t", "k$", `\bnode\b`, "x*", "(retry|task)+", `re(?:t)ry\s`, ".", "^$", "  ", "\t"}
 	o.pattern = plain[rng.IntN(len(plain))]
 	if o.regex {
 		o.pattern = exprs[rng.IntN(len(exprs))]

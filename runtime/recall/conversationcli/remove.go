@@ -81,12 +81,18 @@ func (c *commands) remove(ctx context.Context, cmd *cobra.Command, opts *removeF
 		parents[all[i].ID] = all[i].Parent
 	}
 	ch.together = func(ctx context.Context, w *jp.Writer, ids []transcript.ID) error {
+		var edits []jp.Edited
 		for _, l := range lifted {
-			if err := lift(ctx, w, l.ID, removed, parents); err != nil {
+			edited, err := lift(ctx, w, l.ID, removed, parents)
+			if err != nil {
 				return err
 			}
+			edits = append(edits, edited)
 		}
 		lifted = nil // before the first are removed
+		if err := w.Keep(ctx, edits...); err != nil {
+			return err
+		}
 		if opts.permanent {
 			return w.Delete(ctx, ids...)
 		}
@@ -97,7 +103,7 @@ func (c *commands) remove(ctx context.Context, cmd *cobra.Command, opts *removeF
 
 // lift makes a conversation a child of the nearest conversation above it that is
 // not removed.
-func lift(ctx context.Context, w *jp.Writer, id transcript.ID, removed map[transcript.ID]bool, parents map[transcript.ID]transcript.ID) error {
+func lift(ctx context.Context, w *jp.Writer, id transcript.ID, removed map[transcript.ID]bool, parents map[transcript.ID]transcript.ID) (jp.Edited, error) {
 	parent := parents[id]
 	for range len(removed) { // a circle ends too
 		if !removed[parent] {
@@ -108,8 +114,7 @@ func lift(ctx context.Context, w *jp.Writer, id transcript.ID, removed map[trans
 	if removed[parent] || parent == id {
 		parent = ""
 	}
-	_, err := w.Edit(ctx, id, func(transcript.Conversation) jp.Change { return jp.Change{Parent: &parent} })
-	return err
+	return w.Edit(ctx, id, func(transcript.Conversation) jp.Change { return jp.Change{Parent: &parent} })
 }
 
 func idsOf(list []conversations.Listed) map[transcript.ID]bool {
@@ -153,6 +158,9 @@ func (c *commands) toRemove(ctx context.Context, cmd *cobra.Command, source conv
 }
 
 func (c *commands) trash(ctx context.Context) ([]jp.Removed, error) {
+	if _, err := c.open(); err != nil {
+		return nil, err // what is excluded is not shown from the trash
+	}
 	w, err := c.workspace()
 	if err != nil {
 		return nil, sourceFailure(err, nil)

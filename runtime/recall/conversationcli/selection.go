@@ -241,6 +241,9 @@ func sourceFailure(err error, ids []string) error {
 		return fmt.Errorf("looking for conversation %s: %w", ids[0], unavailable.Err)
 	case errors.As(err, &unavailable):
 		return fmt.Errorf("listing the conversations: %w", unavailable.Err)
+	case errors.As(err, &excluded) && excluded.Remembered != "":
+		return failedHint("convtools stores include "+excluded.Remembered+" takes that back",
+			"the conversations of this project are excluded: %s did that, and it stays so now that it is gone", excluded.By)
 	case errors.As(err, &excluded):
 		return failedHint("convtools stores shows what is read", "the conversations of this project are excluded by %s", excluded.By)
 	case errors.As(err, &nowhere) && !nowhere.Missing:

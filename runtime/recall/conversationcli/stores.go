@@ -2,7 +2,10 @@ package conversationcli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -24,31 +27,90 @@ func Stores(host *toolset.Host) *cobra.Command {
 		Short: "Show which programs' conversations are read, and from where",
 		Long: cli.Fill(`Shows which programs' conversations are read, and from where: how many there are of this
 project and of all, and what cannot be read. Conversations are listed, and those of this project read to their
-end. Nothing is written, and nothing leaves this machine.`) + `
+end. Nothing is written but which directories are excluded, and nothing leaves this machine.`) + `
 
 To switch a store off, to add directories, such as a backup, and to exclude
 projects, write in your own configuration, ` + "~/.config/convtools/convtools.toml" + `:
 
   [stores]
   off = ["codex"]
-  exclude = ["~/clients/acme"]
+  exclude = ["~/clients/acme", "~/private/*"]
   directories.claude-code = ["~/backup/.claude"]
 
-A file called .convtools-exclude in a project excludes it too.`,
-		Example: "  convtools stores --json",
+A file called .convtools-exclude in a project excludes it too. That is
+remembered, with the worktrees that the project has: once the file is gone,
+with its directory or alone, they stay excluded until "stores include" takes
+that back.`,
+		Example: "  convtools stores --json\n  convtools stores include ~/clients/acme",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.stores(cmd.Context(), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print everything that is known of them as JSON")
+	cmd.AddCommand(c.includeCommand())
 	return cli.RareCommand(cmd)
+}
+
+func (c *commands) includeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "include DIRECTORY...",
+		Short: "Take back that directories are remembered as excluded",
+		Long: cli.Fill(`Takes back that directories are remembered as excluded, as "stores" shows them: their
+conversations are read again. A .convtools-exclude that is there has to be removed first.`),
+		Example: "  convtools stores include ~/clients/acme",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Usagef("%s takes the directories that are to be read again", cmd.Name())
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			for _, dir := range args {
+				if err := c.include(dir); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func (c *commands) include(dir string) error {
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(c.host.Dir, dir)
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	by, err := conversations.Include(conversations.Options{Dir: dir, Getenv: c.host.Getenv})
+	var missing *conversations.NotRememberedError
+	var still *conversations.StillError
+	switch {
+	case errors.As(err, &still):
+		return failedHint("remove that file first", "%s is excluded by %s", c.shortPath(dir), c.shortPath(still.By))
+	case errors.As(err, &missing) && missing.By != "":
+		return failedHint("to take back that: convtools stores include "+missing.By, "%s is excluded with %s", c.shortPath(dir), c.shortPath(missing.By))
+	case errors.As(err, &missing):
+		return failedHint("convtools stores shows what is", "%s is not remembered as excluded", c.shortPath(dir))
+	case err != nil:
+		return err
+	case by != "":
+		fmt.Fprintf(c.host.Stdout, "%s is no longer remembered as excluded, and still excluded by %s\n", c.shortPath(dir), c.shortPath(by))
+	default:
+		fmt.Fprintf(c.host.Stdout, "conversations of %s are read again\n", c.shortPath(dir))
+	}
+	return nil
 }
 
 func (c *commands) stores(ctx context.Context, asJSON bool) error {
 	inventory, err := conversations.TakeInventory(ctx, conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv, Now: c.host.Now})
 	if err != nil {
 		return sourceFailure(err, nil)
+	}
+	for _, warning := range inventory.Warnings {
+		c.host.WarnOnce(warning)
 	}
 	if asJSON {
 		return cli.PrintJSON(c.host.Stdout, inventoryJSON(&inventory))
@@ -77,6 +139,13 @@ type problemJSON struct {
 	Reason string `json:"reason"`
 }
 
+// rememberedJSON is a directory that a file excludes, or did.
+type rememberedJSON struct {
+	Directory string `json:"directory"`
+	By        string `json:"by"`
+	There     bool   `json:"there"` // the file
+}
+
 func inventoryJSON(inventory *conversations.Inventory) any {
 	stores := []storeJSON{}
 	for i := range inventory.Stores {
@@ -98,16 +167,21 @@ func inventoryJSON(inventory *conversations.Inventory) any {
 		}
 		stores = append(stores, out)
 	}
+	remembered := []rememberedJSON{}
+	for _, e := range inventory.Remembered {
+		remembered = append(remembered, rememberedJSON{e.Dir, e.By, e.IsThere()})
+	}
 	var by *string
 	if inventory.Excluded != "" {
 		by = &inventory.Excluded
 	}
 	return struct {
-		Project    string      `json:"project"`
-		ExcludedBy *string     `json:"excluded_by"`
-		Exclude    []string    `json:"exclude"`
-		Stores     []storeJSON `json:"stores"`
-	}{inventory.Project, by, append([]string{}, inventory.Exclude...), stores}
+		Project    string           `json:"project"`
+		ExcludedBy *string          `json:"excluded_by"`
+		Exclude    []string         `json:"exclude"`
+		Remembered []rememberedJSON `json:"remembered"`
+		Stores     []storeJSON      `json:"stores"`
+	}{inventory.Project, by, append([]string{}, inventory.Exclude...), remembered, stores}
 }
 
 func stateOf(s *conversations.StoreReport) string {
@@ -149,10 +223,28 @@ func (c *commands) writeInventory(inventory *conversations.Inventory) error {
 	if inventory.Excluded != "" {
 		head += fmt.Sprintf("Excluded by %s: none of its conversations are read.\n", c.shortPath(inventory.Excluded))
 	}
+	for i := range inventory.Remembered {
+		remarks = append(remarks, c.remembered(&inventory.Remembered[i]))
+	}
+	if inventory.Unremembered != nil {
+		remarks = append(remarks, "what is excluded cannot be remembered: "+text.Line(inventory.Unremembered.Error()))
+	}
 	for _, dir := range inventory.Exclude {
-		remarks = append(remarks, "excluded: "+c.shortPath(dir))
+		remark := "excluded: " + c.shortPath(dir)
+		if slices.Contains(inventory.Missing, dir) {
+			remark += " (not there)"
+		}
+		remarks = append(remarks, remark)
 	}
 	return c.printTable(head+"\n", rows, func(column int) bool { return 1 <= column && column <= 3 }, remarks)
+}
+
+// remembered is a line about a directory that a file excludes, or did.
+func (c *commands) remembered(e *conversations.Exclusion) string {
+	if e.IsThere() {
+		return fmt.Sprintf("excluded: %s (by %s)", c.shortPath(e.Dir), c.shortPath(e.By))
+	}
+	return fmt.Sprintf("excluded: %s (by %s, which is gone; convtools stores include takes it back)", c.shortPath(e.Dir), c.shortPath(e.By))
 }
 
 // remarks are lines about what of a store is not read.

@@ -51,7 +51,6 @@ func TestErrors(t *testing.T) {
 		{"unknown id in grep", []string{"grep", "--id=17600000001", "x"}, 1, []string{"not found", "hint: nearest ids"}},
 		{"malformed excluded id", []string{"grep", "--exclude-id=x!", "x"}, 2, []string{"error: invalid conversation id"}},
 		{"no pattern", []string{"grep"}, 2, []string{"error: the pattern is empty"}},
-		{"blank pattern", []string{"grep", "  "}, 2, []string{"error: the pattern is empty"}},
 		{"two lines", []string{"grep", "a\nb"}, 2, []string{"error: the pattern has more than one line"}},
 		{"pattern with NUL", []string{"grep", "a\x00b"}, 2, []string{"error: the pattern contains a NUL byte", "hint: "}},
 		{"pattern that is not UTF-8", []string{"grep", "a\xff"}, 2, []string{"error: the pattern is not valid UTF-8"}},

@@ -16,6 +16,9 @@ type Settings struct {
 	Dir  string `json:"dir"`
 	// Outside reports that a program outside of the session has the place of the root's model: see [OutsideCall].
 	Outside bool `json:"outside,omitempty"`
+	// Recorded is the id of the recorded conversation that the root is: that which a program outside calls from, or that which
+	// the session goes on in. Empty is none from before the session.
+	Recorded string `json:"recorded,omitempty"`
 	// Knowledge is what is learned besides what the project says, as TOPIC/GLOB.
 	Knowledge []string `json:"knowledge,omitempty"`
 	// Hidden reports whether what is recorded is to be left out of lists and searches.

@@ -97,12 +97,12 @@ func (r *replay) input(events []session.Event) session.Input {
 	case session.SessionStarted:
 		in := session.Start{Session: b.ID, Config: b.Config}
 		if root, ok := last.Body.(session.ConversationOpened); ok {
-			in.Root, in.Context = last.Conversation, root.Context
+			in.Root, in.Context, in.History = last.Conversation, root.Context, root.History
 		}
 		return in
 	case session.SubmissionQueued:
 		q := b.Submission
-		return session.Submit{Conversation: q.Conversation, Context: q.Context, Input: q.Input, Budget: q.Budget}
+		return session.Submit{Conversation: q.Conversation, Context: q.Context, Input: q.Input, Budget: q.Budget, Call: q.Call}
 	case session.StopRequested:
 		before := r.stop
 		if before == nil {

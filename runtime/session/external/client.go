@@ -35,6 +35,7 @@ type client struct {
 	family *family
 	id     string // of the session
 	title  string
+	from   string // the conversation that calls; empty where the host does not say
 
 	mu     sync.Mutex
 	opened *opened // nil while nobody uses the session
@@ -98,7 +99,7 @@ func (c *client) use(ctx context.Context, sessions *sessionhost.Sessions) (o *op
 
 // open goes on with the session, or starts it.
 func (c *client) open(ctx context.Context, sessions *sessionhost.Sessions) (*opened, error) {
-	o := &opened{sessions: sessions, began: c.family.began, warn: c.family.warn, changed: make(chan struct{})}
+	o := &opened{sessions: sessions, began: c.family.began, warn: c.family.host.WarnOnce, changed: make(chan struct{})}
 	observe := func(e session.Event) {
 		if _, piece := e.Body.(session.AgentMessageDelta); !piece { // nobody waits for one
 			o.tell()
@@ -107,7 +108,7 @@ func (c *client) open(ctx context.Context, sessions *sessionhost.Sessions) (*ope
 	var err error
 	o.Session, err = sessions.Resume(c.id, observe)
 	if errors.Is(err, fs.ErrNotExist) {
-		o.Session, err = sessions.Begin(ctx, sessionhost.New{ID: c.id, Title: c.title, Outside: true}, observe)
+		o.Session, err = sessions.Begin(ctx, sessionhost.New{ID: c.id, Title: c.title, Outside: true, Recorded: c.from}, observe)
 		if errors.Is(err, fs.ErrExist) { // another process was faster
 			o.Session, err = sessions.Resume(c.id, observe)
 		}
@@ -146,7 +147,7 @@ func (c *client) end() {
 		return
 	}
 	if err := c.opened.Close(); err != nil {
-		c.family.warn(fmt.Sprintf("session %s: %v", c.id, err))
+		c.family.host.WarnOnce(fmt.Sprintf("session %s: %v", c.id, err))
 	}
 	c.opened.sessions.Close()
 	c.opened = nil
@@ -227,7 +228,7 @@ func (o *opened) converse(ctx, waiting context.Context, call contract.Call, requ
 	}
 	made := conv.OutsideCall{ID: o.sessions.NewID(), Tool: call.Tool, Arguments: call.Arguments}
 	forget := o.sessions.Tools.Keep(made.ID, request)
-	turn, err := o.Submit(ctx, session.Submit{Conversation: o.root, Input: made.Submission()})
+	turn, err := o.Submit(ctx, session.Submit{Conversation: o.root, Input: made.Submission(), Call: true})
 	if err != nil {
 		forget()
 		return "", err

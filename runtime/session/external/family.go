@@ -16,7 +16,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -38,7 +37,7 @@ func Family(host *toolset.Host, others ...toolset.Family) toolset.Family {
 	if err != nil { // Whoever puts all families together gets this error too.
 		registry, _ = toolset.NewRegistry()
 	}
-	f := &family{host: host, others: registry, began: time.Now(), clients: map[string]*client{}, warned: map[string]bool{}}
+	f := &family{host: host, others: registry, began: time.Now(), clients: map[string]*client{}}
 	if host.Now != nil {
 		f.began = host.Now()
 	}
@@ -68,7 +67,6 @@ type family struct {
 
 	mu      sync.Mutex
 	clients map[string]*client // by the id of the session
-	warned  map[string]bool
 	closed  bool
 }
 
@@ -96,7 +94,7 @@ func (f *family) config() (sessionconfig.Config, error) {
 // client returns the program that a call comes from, and what its session has.
 func (f *family) client(where contract.Context) (*client, *sessionhost.Sessions, error) {
 	sessions, err := sessionhost.Open(sessionhost.Options{
-		Host: f.host, Dir: cmp.Or(where.Dir, f.host.Dir), Registry: f.others, Warn: f.warn,
+		Host: f.host, Dir: cmp.Or(where.Dir, f.host.Dir), Registry: f.others, Warn: f.host.WarnOnce,
 	})
 	if err == nil {
 		_, err = sessions.Config.Choose("")
@@ -109,7 +107,7 @@ func (f *family) client(where contract.Context) (*client, *sessionhost.Sessions,
 	defer f.mu.Unlock()
 	c := f.clients[id]
 	if c == nil {
-		c = &client{family: f, id: id, title: titleOf(where), closed: f.closed}
+		c = &client{family: f, id: id, title: titleOf(where), from: where.ConversationID, closed: f.closed}
 		f.clients[id] = c
 	}
 	return c, sessions, nil
@@ -132,7 +130,7 @@ func (f *family) call(ctx context.Context, call contract.Call) (string, error) {
 	if errors.As(err, &busy) {
 		refusal = session.Refusal{Code: session.CodeUnavailable, Reason: "another process is working in this session; call again when it is done"}
 	}
-	f.warn(err.Error())
+	f.host.WarnOnce(err.Error())
 	return "", &contract.Error{Message: refusal.Content(), Detail: err.Error(), Transient: true, Err: err}
 }
 
@@ -186,16 +184,6 @@ func (f *family) answer(ctx context.Context, call contract.Call) (string, error)
 	return o.answer(waiting, wait.TaskID)
 }
 
-// warn writes what a person who runs this program should know, once.
-func (f *family) warn(message string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.host.Stderr != nil && !f.warned[message] {
-		f.warned[message] = true
-		fmt.Fprintf(f.host.Stderr, "warning: %s\n", text.Line(message)) // There is nowhere to report an error to.
-	}
-}
-
 // close ends what runs in all sessions. It goes on when they are used again.
 func (f *family) close() {
 	f.mu.Lock()
@@ -221,9 +209,12 @@ func (f *family) checks(context.Context) []toolset.Check {
 	case len(config.Models) == 0:
 		checks = append(checks, toolset.Check{Name: name, Status: toolset.Off, Detail: "none is configured, so the conv tools are not offered"})
 	case err != nil:
-		checks = append(checks, toolset.Check{Name: name, Status: toolset.Problem, Detail: "the conv tools are not offered: " + err.Error(), Fix: `name one with model = "NAME" in [session]`})
+		checks = append(checks, toolset.Check{Name: name, Status: toolset.Problem, Detail: "the conv tools are not offered: " + err.Error(), Fix: `correct it, or name one with model = "NAME" in [session]`})
 	default:
 		checks = append(checks, toolset.Check{Name: name, Status: toolset.OK, Detail: text.Count(len(config.Models), "model", "models") + "; " + m.Name + " is used"})
+	}
+	for _, wrong := range config.Wrong {
+		checks = append(checks, toolset.Check{Name: name, Status: toolset.Problem, Detail: wrong.Error(), Fix: "correct the table"})
 	}
 	for _, left := range config.LeftOut {
 		checks = append(checks, toolset.Check{Name: name, Status: toolset.Warning, Detail: left.Error()})

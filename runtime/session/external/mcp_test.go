@@ -328,7 +328,7 @@ func TestWebSearchIsTakenAway(t *testing.T) {
 	if refused := l.answered(client, "conv.create", create); refused.Code != "unavailable" {
 		t.Errorf("%+v", refused)
 	}
-	if list := l.must(client, "conv.list", nil).Conversations; len(list) != 2 || list[0].Messages != 1 {
+	if list := l.must(client, "conv.list", nil).Conversations; len(list) != 2 || list[0].Messages != 0 || list[1].Messages != 2 {
 		t.Errorf("something has happened: %+v", list)
 	}
 	sent := l.answered(client, "conv.send", map[string]any{"conversation_id": created.ConversationID, "text": "again"})

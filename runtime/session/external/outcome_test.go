@@ -35,7 +35,7 @@ func (s *script) step(in session.Input) {
 func (s *script) submit(id string) {
 	s.t.Helper()
 	c := conv.OutsideCall{ID: id, Tool: "conv.create", Arguments: json.RawMessage(`{"user_instruction":"x"}`)}
-	s.step(session.Submit{Conversation: root, Input: c.Submission()})
+	s.step(session.Submit{Conversation: root, Input: c.Submission(), Call: true})
 }
 
 // calls has the root make a call.

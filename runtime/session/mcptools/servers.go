@@ -14,7 +14,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -234,7 +236,7 @@ func (s *server) transport(dir string) (mcp.Transport, error) {
 	if s.URL != "" {
 		return &mcp.StreamableClientTransport{
 			Endpoint: s.URL, DisableStandaloneSSE: true, MaxEventSize: maxMessage,
-			HTTPClient: &http.Client{Transport: bounded{}},
+			HTTPClient: &http.Client{Transport: bounded{}, CheckRedirect: withinOrigin},
 		}, nil
 	}
 	env := process.DefaultEnv()
@@ -348,6 +350,26 @@ func shortened(s string) string {
 		return s
 	}
 	return fmt.Sprintf("%s\n[%d bytes of the answer are left out: ask for less]", strings.ToValidUTF8(s[:maxOutput], ""), len(s)-maxOutput)
+}
+
+// withinOrigin refuses a redirect to another origin than that of the configured address: what a server is asked, and
+// told, is for nobody else.
+func withinOrigin(r *http.Request, via []*http.Request) error {
+	switch {
+	case origin(r.URL) != origin(via[0].URL):
+		return fmt.Errorf("it redirects to another origin, %s, which is not followed; if that is right, make it the url", origin(r.URL))
+	case len(via) >= 10:
+		return errors.New("it redirects too often")
+	}
+	return nil
+}
+
+func origin(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
 // bounded sends requests, and takes no more of an answer than a message may have.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -148,6 +149,43 @@ func TestCalls(t *testing.T) {
 	}
 	if _, err := s.Tools(t.Context(), "other"); err == nil {
 		t.Error("a server that is not configured has tools")
+	}
+}
+
+// A server may have moved to another path of its origin, and to nowhere else: what it is asked is for nobody but it.
+func TestRedirect(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 10)
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.Host }))
+	t.Cleanup(elsewhere.Close)
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return newServer("moved") }, nil)
+	var away atomic.Bool // in the middle of a session
+	here := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/away" || away.Load():
+			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+		case r.URL.Path == "/old":
+			http.Redirect(w, r, "/new", http.StatusTemporaryRedirect)
+		default:
+			handler.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(here.Close)
+	s := servers(t, mcptools.Options{}, mcptools.Server{Name: "away", URL: here.URL + "/away"}, mcptools.Server{Name: "moved", URL: here.URL + "/old"})
+	var unavailable *mcptools.UnavailableError
+	if _, err := s.Tools(t.Context(), "away"); !errors.As(err, &unavailable) || !strings.Contains(err.Error(), "it redirects to another origin, http://"+elsewhere.Listener.Addr().String()) {
+		t.Errorf("a redirect to another origin: %v", err)
+	}
+	echo := find(t, s, "moved", "echo")
+	if content, success := s.Call(t.Context(), echo, nil); content != "moved{}" || !success {
+		t.Errorf("a redirect to another path: %q, %v", content, success)
+	}
+	away.Store(true)
+	if content, success := s.Call(t.Context(), echo, []byte(`{"a":1}`)); success || !strings.Contains(content, "redirects to another origin") {
+		t.Errorf("a redirect of a call: %q, %v", content, success)
+	}
+	if len(asked) > 0 {
+		t.Errorf("%s was asked", <-asked)
 	}
 }
 

@@ -132,7 +132,10 @@ func recorded(t *testing.T, w *jp.Workspace) string {
 }
 
 func record(t *testing.T, w *jp.Workspace, logs string) *recording.Recorder {
-	return recording.New(recording.Options{Logs: logs, Session: root, Workspace: w, Now: time.Now, Warn: func(s string) { t.Error(s) }})
+	return recording.New(recording.Options{
+		Logs: logs, Session: root, Workspace: w, Now: time.Now, Warn: func(s string) { t.Error(s) },
+		Model: func(name string) jp.Model { return jp.Model{Provider: "ollama", Name: name} },
+	})
 }
 
 const want = `jp-c17776296015 "Plan the trip" hidden=true parent="" label=5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11 both=true
@@ -140,7 +143,7 @@ const want = `jp-c17776296015 "Plan the trip" hidden=true parent="" label=5f0c7a
   {"content":"Plan the trip\nto Chur","metadata":{"convtools_seq":6},"timestamp":"2026-05-01 10:00:03.0","type":"chat_request","turn":1}
   {"message":"I ask.","metadata":{"convtools_seq":8},"timestamp":"2026-05-01 10:00:06.0","type":"chat_response","turn":1}
   {"arguments":{"text":"Zm9v"},"id":"a","metadata":{"convtools_seq":9},"name":"f","timestamp":"2026-05-01 10:00:06.0","type":"tool_call_request","turn":1}
-  {"arguments":{"arguments":"not JSON"},"id":"b","metadata":{"convtools_seq":10},"name":"conv.create","timestamp":"2026-05-01 10:00:06.0","type":"tool_call_request","turn":1}
+  {"arguments":{"arguments":"not JSON"},"id":"b","metadata":{"convtools_seq":10},"name":"conv_create","timestamp":"2026-05-01 10:00:06.0","type":"tool_call_request","turn":1}
 `
 
 // Whatever a process has recorded before it was killed, the next one records the rest, and nothing twice.

@@ -114,13 +114,12 @@ func TestRecordedAsJPWrites(t *testing.T) {
 			}
 			theirs := shapeOf(t, pattern)
 			known := map[string]bool{ // which JP documents, and no conversation of the samples has
-				"metadata.hidden bool":                                         true, // proposed for JP, which has the label for it
-				"metadata.labels map[string]interface {}":                      true, // newer than those
-				"base_config.conversation.tools.*.style.inline_results string": true,
-				"tool_call_request.metadata map[string]interface {}":           true, // any event may have it
-				"tool_call_response.metadata map[string]interface {}":          true,
-				"chat_request.metadata map[string]interface {}":                true,
-				"chat_response.metadata map[string]interface {}":               true,
+				"metadata.hidden bool":                                true, // proposed for JP, which has the label for it
+				"metadata.labels map[string]interface {}":             true, // newer than those
+				"tool_call_request.metadata map[string]interface {}":  true, // any event may have it
+				"tool_call_response.metadata map[string]interface {}": true,
+				"chat_request.metadata map[string]interface {}":       true,
+				"chat_response.metadata map[string]interface {}":      true,
 			}
 			for path, kinds := range ours.kinds {
 				for kind := range kinds {

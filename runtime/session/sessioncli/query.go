@@ -2,6 +2,7 @@ package sessioncli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 
@@ -117,10 +118,11 @@ func (c *commands) runQuery(ctx context.Context, t *talk, words string, o output
 	}
 	in.Input = []session.Part{{Text: words}}
 	result, err := ask(ctx, e, in)
-	if closed := e.Close(); err == nil {
-		err = closed
+	closed := e.Close()
+	if err = c.finish(ctx, p, result, err); err == nil && closed != nil {
+		err = failure(closed)
 	}
-	return c.finish(ctx, p, result, err)
+	return err
 }
 
 // begin starts a session, or opens the one that a conversation belongs to. It returns what is to be submitted, but for
@@ -139,15 +141,18 @@ func (c *commands) begin(ctx context.Context, sessions *sessionhost.Sessions, t 
 		}
 	}
 	if t.id == "" {
-		e, err := sessions.Begin(ctx, sessionhost.New{Model: t.model, Title: t.title, Knowledge: t.knowledge, Hidden: t.hidden}, observe)
+		return start(ctx, sessions, sessionhost.New{Model: t.model, Title: t.title, Knowledge: t.knowledge, Hidden: t.hidden}, observe)
+	}
+	at, err := c.locate(ctx, sessions, t.id)
+	var copied *sessionhost.CopyError
+	switch {
+	case errors.As(err, &copied):
+		n, err := sessions.Copied(ctx, copied.ID)
 		if err != nil {
 			return nil, in, err
 		}
-		in.Conversation = e.State().Root().ID
-		return e, in, nil
-	}
-	at, err := c.locate(ctx, sessions, t.id)
-	switch {
+		n.Model, n.Knowledge = t.model, t.knowledge
+		return start(ctx, sessions, n, observe)
 	case err != nil:
 		return nil, in, err
 	case t.model != "" && t.model != at.settings.Model:
@@ -161,6 +166,7 @@ func (c *commands) begin(ctx context.Context, sessions *sessionhost.Sessions, t 
 		}
 	}
 	c.learn(at.settings)
+	sessions.Named(t.model)
 	e, err := sessions.Resume(at.session, observe)
 	if err != nil {
 		return nil, in, err
@@ -172,6 +178,15 @@ func (c *commands) begin(ctx context.Context, sessions *sessionhost.Sessions, t 
 	}
 	in.Conversation = at.conversation
 	return e, in, nil
+}
+
+// start starts a session, as begin does.
+func start(ctx context.Context, sessions *sessionhost.Sessions, n sessionhost.New, observe func(session.Event)) (*sessionhost.Session, session.Submit, error) {
+	e, err := sessions.Begin(ctx, n, observe)
+	if err != nil {
+		return nil, session.Submit{}, err
+	}
+	return e, session.Submit{Conversation: e.State().Root().ID}, nil
 }
 
 // warnTorn reports what a crash had left in the log.

@@ -63,7 +63,7 @@ func (s *Sessions) session(id, root, settings string, observe func(session.Event
 			s.options.Warn("what is said cannot be recorded: " + err.Error())
 		} else {
 			opened.recorder = recording.New(recording.Options{
-				Logs: s.Dir, Session: id, Workspace: workspace, Now: s.options.Host.Now, Warn: s.options.Warn,
+				Logs: s.Dir, Session: id, Workspace: workspace, Now: s.options.Host.Now, Model: s.jpModel, Warn: s.options.Warn,
 			})
 		}
 	}
@@ -91,13 +91,15 @@ func (o *Session) forget() {
 	o.host.open = slices.DeleteFunc(o.host.open, func(other *Session) bool { return other == o })
 }
 
-// Close records what is not recorded yet, and closes the session as [engine.Engine.Close] does.
+// Close records what is not recorded yet, and closes the session as [engine.Engine.Close] does. The error may also be a
+// [*recording.RemovedError].
 func (o *Session) Close() error {
+	var removed error
 	if o.recorder != nil && o.Err() == nil { // otherwise another process may have it open
-		o.recorder.Finish()
+		removed = o.recorder.Finish()
 	}
 	o.forget()
-	return o.Engine.Close()
+	return errors.Join(o.Engine.Close(), removed)
 }
 
 // recordedAs returns the id under which a conversation of an open session is recorded.
@@ -121,7 +123,8 @@ func (s *Sessions) recordedAs(conversation string) string {
 // RecordedConversation is where a conversation that is recorded elsewhere comes from.
 type RecordedConversation struct{ Session, Conversation string }
 
-// Recorded returns the conversation of a session that is recorded under an id, and false for what is no such id.
+// Recorded returns the conversation of a session that is recorded under an id, and false for what is no such id. The error
+// is a [*CopyError] for a copy of one, which [Sessions.Copied] begins a session for.
 func (s *Sessions) Recorded(ctx context.Context, id string) (RecordedConversation, bool, error) {
 	if of, conversation, ok := sessions.Split(id); ok {
 		return RecordedConversation{of, cmp.Or(conversation, of)}, true, nil
@@ -144,10 +147,19 @@ func (s *Sessions) Recorded(ctx context.Context, id string) (RecordedConversatio
 		return RecordedConversation{}, false, err
 	}
 	of, conversation, ok := recording.Origin(found.Conversation)
-	if !ok {
-		return RecordedConversation{}, false, &NotOursError{ID: string(parsed)}
+	at := RecordedConversation{of, conversation}
+	if ok {
+		if own, err := s.isOwn(ctx, found.Conversation, at); own || err != nil {
+			return at, true, err
+		}
 	}
-	return RecordedConversation{of, conversation}, true, nil
+	switch ours, err := isOurs(ctx, found); {
+	case err != nil:
+		return RecordedConversation{}, false, err
+	case ours:
+		return RecordedConversation{}, false, &CopyError{ID: string(parsed)}
+	}
+	return RecordedConversation{}, false, &NotOursError{ID: string(parsed)}
 }
 
 // NotOursError is the error for a recorded conversation that is of no session.

@@ -59,6 +59,7 @@ type Sessions struct {
 
 	mu     sync.Mutex
 	models map[string]model.Model // by name, opened
+	named  string                 // see [Sessions.Named]
 	open   []*Session             // of this process
 }
 
@@ -95,6 +96,9 @@ func Open(o Options) (*Sessions, error) {
 	}
 	for _, out := range config.LeftOut {
 		o.Warn(out.Error())
+	}
+	for _, wrong := range config.Wrong {
+		o.Warn(wrong.Error())
 	}
 	if len(config.Servers) > 0 {
 		var servers []mcptools.Server
@@ -161,6 +165,9 @@ type New struct {
 	Hidden    bool
 	// Outside reports that a program outside has the place of the root's model: see [conv.OutsideCall].
 	Outside bool
+	// Recorded is as in [conv.Settings], and History what was said in it as far as the root's model is to know it.
+	Recorded string
+	History  []session.Item
 	// ID is that of the session and of its root; empty stands for a new one.
 	ID string
 }
@@ -176,8 +183,9 @@ func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
 	if err != nil {
 		return session.Start{}, err
 	}
+	s.Named(n.Model)
 	settings := s.Where
-	settings.Knowledge, settings.Hidden = n.Knowledge, n.Hidden
+	settings.Knowledge, settings.Hidden, settings.Recorded = n.Knowledge, n.Hidden, n.Recorded
 	settings.JP = s.workspace != nil
 	if settings.Outside = n.Outside; !n.Outside { // which lasts, whatever becomes of the configuration
 		settings.Model = m.Name
@@ -192,6 +200,7 @@ func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
 	}
 	in := session.Start{
 		Session: id, Root: id, // a person has one to remember
+		History: n.History,
 		Config: session.Config{
 			MaxInterruptChainDepth:  s.Config.Session.MaxInterruptChainDepth,
 			MaxInterruptsPerTurn:    s.Config.Session.MaxInterruptsPerTurn,
@@ -214,6 +223,14 @@ func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
 	return in, nil
 }
 
+// Named has a model used that the user has named to this process, whatever the configuration makes of the name by then.
+// Of a project that the user does not trust, no other model does what needs trust, also where a session has had it before.
+func (s *Sessions) Named(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.named = cmp.Or(name, s.named)
+}
+
 // Model returns the model of a conversation, which may be a program outside of the session. The error is a
 // [*model.Error], a [*sessionconfig.NoModelError] for a model that is not configured any more, or a
 // [*sessionconfig.TrustError].
@@ -231,6 +248,9 @@ func (s *Sessions) Model(_ context.Context, c *session.Conversation) (model.Mode
 		return m, nil
 	}
 	chosen, err := s.Config.Choose(settings.Model)
+	if err == nil && settings.Model != s.named {
+		chosen, err = chosen.Trusted()
+	}
 	if err != nil {
 		return nil, err
 	}

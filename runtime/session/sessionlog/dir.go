@@ -61,7 +61,7 @@ type Summary struct {
 	Root    string // the id of the root conversation
 	Context session.Context
 	Origin  *Origin        // nil unless the session was forked
-	Input   []session.Part // the first submission; nil where there is none yet
+	Input   []session.Part // the first submission; nil where there is none yet, empty where it is the call of a program outside
 }
 
 // Summarize reads the beginning of the log of a session.
@@ -90,7 +90,9 @@ func Summarize(dir, id string) (Summary, error) {
 					s.Root, s.Context = e.Conversation, b.Context
 				}
 			case session.SubmissionQueued:
-				s.Input = b.Submission.Input
+				if s.Input = b.Submission.Input; b.Submission.Call {
+					s.Input = []session.Part{} // nobody has said anything
+				}
 			}
 		}
 	}

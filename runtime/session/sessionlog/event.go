@@ -31,6 +31,7 @@ type event struct {
 	Config     *session.Config       `json:"config,omitempty"`
 	Parent     string                `json:"parent_id,omitempty"`
 	Context    *session.Context      `json:"context,omitempty"`
+	History    []said                `json:"history,omitempty"`
 	Submission *session.Submission   `json:"submission,omitempty"`
 	Continues  *session.Continuation `json:"continues,omitempty"`
 	Budget     session.Budget        `json:"budget,omitzero"`
@@ -58,6 +59,12 @@ type item struct {
 	Content   *string        `json:"content,omitempty"`
 	Success   *bool          `json:"success,omitempty"`
 	Raw       string         `json:"raw,omitempty"`
+}
+
+// said is an item with its kind.
+type said struct {
+	Kind session.Kind `json:"kind"`
+	item
 }
 
 // request is a [session.Request], under the name of its kind.
@@ -121,6 +128,9 @@ func formOf(e session.Event) event {
 		f.Config = &b.Config
 	case session.ConversationOpened:
 		f.Parent, f.Context = b.Parent, &b.Context
+		for _, i := range b.History {
+			f.History = append(f.History, said{i.Kind, itemForm(i)})
+		}
 	case session.SubmissionQueued:
 		f.Submission = &b.Submission
 	case session.TaskStarted:
@@ -200,7 +210,11 @@ func (f *event) bodyOf(missing *fieldError) session.Body {
 	case session.SessionStarted{}.Type():
 		return session.SessionStarted{ID: f.Session, Config: required(f.Config, "config", missing)}
 	case session.ConversationOpened{}.Type():
-		return session.ConversationOpened{Parent: f.Parent, Context: required(f.Context, "context", missing)}
+		opened := session.ConversationOpened{Parent: f.Parent, Context: required(f.Context, "context", missing)}
+		for _, i := range f.History {
+			opened.History = append(opened.History, i.of(i.Kind))
+		}
+		return opened
 	case session.ConversationDestroyed{}.Type():
 		return session.ConversationDestroyed{}
 	case session.SubmissionQueued{}.Type():

@@ -93,7 +93,13 @@ func everyEvent() []session.Event {
 		session.StopRequested{},
 		session.Recovered{},
 	} {
-		add(filled(body))
+		body = filled(body)
+		if opened, ok := body.(session.ConversationOpened); ok {
+			call, output := &opened.History[0], &opened.History[1]
+			call.Kind, call.Content, call.Success = session.ToolCall, "", false
+			output.Kind, output.Arguments = session.ToolOutput, ""
+		}
+		add(body)
 	}
 	item := func(kind session.Kind) session.ItemRecorded {
 		r := filled(session.ItemRecorded{}).(session.ItemRecorded)

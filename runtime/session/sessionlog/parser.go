@@ -158,6 +158,8 @@ func (p *parser) field(f *event, key []byte) {
 		f.Parent = p.string()
 	case "context":
 		p.into(&f.Context)
+	case "history":
+		p.into(&f.History)
 	case "submission":
 		p.into(&f.Submission)
 	case "continues":

@@ -1,6 +1,7 @@
 package jp
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -21,7 +23,7 @@ func TestCreate(t *testing.T) {
 		At: begun, Kind: transcript.KindToolCall, Name: "f", CallID: "1", Arguments: json.RawMessage(`{"n":12345678901234567890,"list":["a<b",{"k":""}],"none":null}`),
 		Metadata: map[string]any{"origin": "o", "n": 7},
 	}
-	n := New{Begun: begun, Title: "A title", Hidden: true, Parent: "jp-c1", Label: "origin", Value: "one", Events: []NewEvent{event}, Model: "m"}
+	n := New{Begun: begun, Title: "A title", Hidden: true, Parent: "jp-c1", Label: "origin", Value: "one", Events: []NewEvent{event}, Model: Model{Provider: "ollama", Name: "m"}}
 	id, made, err := w.Create(t.Context(), n)
 	if err != nil || !made || id != "jp-c17776296002" {
 		t.Fatalf("%s %v %v", id, made, err)
@@ -81,7 +83,7 @@ func TestCreate(t *testing.T) {
 	}
 	n.Value, n.Title, n.Parent, n.Hidden, n.Events = "two", "", "", false, nil
 	other, made, err := w.Create(t.Context(), n)
-	if err != nil || !made || other != "jp-c17776296003" {
+	if err != nil || !made || other != "jp-c17776296001" {
 		t.Errorf("%s %v %v", other, made, err)
 	}
 	n.Events = []NewEvent{{}}
@@ -93,5 +95,24 @@ func TestCreate(t *testing.T) {
 	var label *BadLabelError
 	if _, _, err := w.Create(t.Context(), n); !errors.As(err, &label) {
 		t.Errorf("a label that JP does not take: %v", err)
+	}
+}
+
+// TestCreateAhead has a conversation begin when the clock is not there yet, as after it was set back.
+func TestCreateAhead(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	var ahead *AheadError
+	begun := writtenAt.Add(time.Hour)
+	if id, made, err := f.writer().Create(t.Context(), New{Begun: begun, Label: "origin"}); made || !errors.As(err, &ahead) || !ahead.Now.Equal(writtenAt) {
+		t.Errorf("%s %v %v", id, made, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if id, made, err := f.writer().Create(ctx, New{Begun: writtenAt.Add(time.Second), Label: "origin"}); made || !errors.Is(err, context.Canceled) {
+		t.Errorf("nobody waits: %s %v %v", id, made, err)
+	}
+	if list, _ := f.list(store.Live); len(list) > 0 {
+		t.Errorf("made: %v", list)
 	}
 }

@@ -49,7 +49,8 @@ func CheckLabel(key string) error {
 
 // Edit changes the metadata of a conversation, live or archived, as decide says
 // for the metadata of the moment: nobody else changes it meanwhile. A new title
-// renames its directory, as JP does. What is as it is to be is not written.
+// renames its directory, as JP does. What is as it is to be is not written. [Writer.Keep]
+// holds it against a JP that has read the conversation before.
 func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transcript.Conversation) Change) (Edited, error) {
 	c, err := wr.begin(ctx, id)
 	if err != nil {
@@ -73,6 +74,7 @@ type Edited struct {
 	// Changed reports whether the metadata became another one, be it in what no
 	// conversation is known by, such as a label that is no text.
 	Changed bool
+	change  Change
 }
 
 func (c *writing) edit(p place, decide func(transcript.Conversation) Change) (Edited, error) {
@@ -81,7 +83,8 @@ func (c *writing) edit(p place, decide func(transcript.Conversation) Change) (Ed
 	if err != nil {
 		return edited, err
 	}
-	data, err := c.changed(was, before, decide(before))
+	edited.change = decide(before)
+	data, err := c.changed(was, before, edited.change)
 	if err != nil {
 		return edited, err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
 // fixture is a workspace with both stores in a temporary directory.
@@ -39,6 +40,7 @@ func newFixture(t *testing.T) *fixture {
 	f.mkdir("project/.jp/conversations")
 	f.mkdir("data/workspace/project-" + testID + "/conversations")
 	f.write("project/.jp/.id", "DO NOT EDIT.\n"+testID+"\n")
+	f.record("project-"+testID, "project")
 	return f
 }
 
@@ -83,6 +85,23 @@ func (f *fixture) write(name, content string) {
 	if err := os.WriteFile(filepath.Join(f.base, name), []byte(content), 0o644); err != nil {
 		f.t.Fatal(err)
 	}
+}
+
+// record writes JP's record that a user store is of the workspace in a directory.
+func (f *fixture) record(silo, dir string) {
+	f.t.Helper()
+	f.mkdir("data/workspace/" + silo)
+	if err := jptest.Record(filepath.Join(f.data, "workspace", silo), filepath.Join(f.base, dir)); err != nil {
+		f.t.Fatal(err)
+	}
+	if roots := "data/workspace/" + silo + "/roots"; exists(filepath.Join(f.base, roots)) {
+		f.age(roots, 0)
+	}
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
 }
 
 // age sets the modification time of a file to some minutes after a fixed time.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -31,7 +32,8 @@ type ForkOptions struct {
 // parent, was activated when it was made, does not expire, and is in the stores
 // that the source is in; one that is only in the project is made for the user's
 // store too. The source is not
-// locked: its events are replaced as a whole by whoever adds to them.
+// locked: its events are replaced as a whole by whoever adds to them. It waits until a
+// number is free that JP does not take, up to a tenth of a second.
 func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (_ transcript.ID, err error) {
 	c, err := wr.begin(ctx)
 	if err != nil {
@@ -164,21 +166,50 @@ func (c *writing) forked(data []byte, source transcript.Conversation, o ForkOpti
 	if o.ResetLabels {
 		object.set("labels", nil)
 	}
-	return c.changed(object.bytes(), source, Change{Title: o.Title, Hidden: &o.Hidden, Parent: &source.ID, Labels: o.Labels})
+	labels := map[string]*string{LabelSession: nil}
+	maps.Copy(labels, o.Labels)
+	return c.changed(object.bytes(), source, Change{Title: o.Title, Hidden: &o.Hidden, Parent: &source.ID, Labels: labels})
 }
 
-// newNumber returns the number of a new conversation, and takes its lock and the
-// one under which numbers are chosen: the next tenth of a second that has none in
-// any store, archive or trash. JP takes no such lock, and so the lock of the
-// conversation itself decides between it and this process.
+// newNumber returns the number of a new conversation, and takes its lock and the one under which numbers are chosen: the last
+// tenth of a second that JP does not take any more and that has none in any store, archive or trash. JP takes no such lock,
+// and so the lock of the conversation itself decides between it and this process.
 func (c *writing) newNumber(ctx context.Context) (number, error) {
+	n := numberAt(c.wr.now()) - 1
+	if err := c.past(ctx, n); err != nil {
+		return 0, err
+	}
 	if err := c.lockNew(ctx); err != nil {
 		return 0, err
 	}
 	if err := c.sweep(); err != nil {
 		return 0, err
 	}
-	return c.freeNumber(ctx, number(c.wr.now().UnixMilli()/100))
+	return c.freeNumber(ctx, n)
+}
+
+// past waits until JP cannot take a number any more. JP takes that of the moment, whether a conversation has it or not, and
+// locks it only then; the next tenth of a second is left to it for that.
+func (c *writing) past(ctx context.Context, n number) error {
+	now := c.wr.now()
+	wait := time.UnixMilli(int64(n+2) * 100).Sub(now)
+	if wait > maxNewWait {
+		return &AheadError{At: n.created(), Now: now}
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(wait):
+		return nil
+	}
+}
+
+// AheadError is the error for a new conversation that would be ahead of the clock. JP would replace it.
+type AheadError struct{ At, Now time.Time }
+
+func (e *AheadError) Error() string {
+	return fmt.Sprintf("the conversation begins at %s, and the clock says %s: JP would replace it when its time comes; set the clock, or wait",
+		e.At.UTC().Format(time.RFC3339), e.Now.UTC().Format(time.RFC3339))
 }
 
 // lockNew takes the lock under which numbers are chosen.
@@ -191,13 +222,13 @@ func (c *writing) lockNew(ctx context.Context) error {
 	return nil
 }
 
-// freeNumber returns the first number from one on that no conversation has, and takes its lock.
+// freeNumber returns the last number up to one that no conversation has, and takes its lock.
 func (c *writing) freeNumber(ctx context.Context, n number) (number, error) {
 	removed, err := c.readTrash()
 	if err != nil {
 		return 0, err
 	}
-	for ; ; n++ {
+	for ; ; n-- {
 		if slices.ContainsFunc(removed, of(n)) {
 			continue
 		}
@@ -224,7 +255,7 @@ func (c *writing) freeNumber(ctx context.Context, n number) (number, error) {
 // everywhere is live and archived conversations.
 const everywhere = store.Live | store.Archived
 
-// maxNewWait is how long the choice of a number is waited for: it takes others as
+// maxNewWait is how long the choice of a number is waited for, and a number that is ahead of the clock: it takes others as
 // long as it takes to copy a conversation.
 const maxNewWait = 5 * time.Second
 

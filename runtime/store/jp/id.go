@@ -87,6 +87,9 @@ func CreatedAt(id transcript.ID) time.Time {
 	return n.created()
 }
 
+// numberAt returns the number of a moment.
+func numberAt(t time.Time) number { return number(t.UnixMilli() / 100) }
+
 // created returns the moment the number stands for, in UTC, exact to 0.1 s; zero
 // where that is in no year that can be written.
 func (n number) created() time.Time {

@@ -27,6 +27,9 @@ const (
 	labelParent = "parent_id"
 )
 
+// LabelSession is the label of a conversation that a session of this program is recorded in. A fork has none.
+const LabelSession = "convtools"
+
 // parseMetadata reads a metadata.json into c. Unknown and missing keys are fine. A
 // timestamp or a label that cannot be used counts as missing, and is a problem of
 // the conversation; any other key with a value of the wrong type is an error.

@@ -20,6 +20,7 @@ type NewEvent struct {
 	Name, CallID string
 	Arguments    json.RawMessage // of a tool call, an object
 	Failed       bool            // a result
+	delta        map[string]any  // of a change of the configuration
 	// Metadata is what JP keeps with the event, and shows to nobody. A turn start has none.
 	Metadata map[string]any
 }
@@ -57,6 +58,9 @@ func (e NewEvent) fields() (map[string]any, error) {
 	switch e.Kind {
 	case transcript.KindTurnStart:
 		fields["type"] = "turn_start"
+		return fields, nil
+	case transcript.KindConfigDelta:
+		fields["type"], fields["delta"] = "config_delta", e.delta
 		return fields, nil
 	case transcript.KindUser:
 		fields["type"], fields["content"] = "chat_request", e.Text

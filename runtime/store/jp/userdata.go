@@ -1,10 +1,15 @@
 package jp
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store/project"
 )
 
 // userDataDir returns the directory under which JP keeps what belongs to the
@@ -57,26 +62,70 @@ func silos(userData, id string) []string {
 	return dirs
 }
 
-// chooseSilo returns the user store of a workspace, or "" when there is none.
-// Checkouts of one project under different names share an id and may have left
-// several: the one named after this checkout wins, else the one with the newest
-// entry, else the one with the greatest name.
-func chooseSilo(userData, project, id string) string {
-	best := ""
+// chooseSilo returns the user store of the workspace in a directory, or "" when there is none,
+// and those that have its id and are on record for other directories: an id comes with the
+// files of a project, and a clone has that of the original. Checkouts of one project under
+// different names may have left several: the one named after this checkout wins, else the one
+// with the newest entry, else the one with the greatest name.
+func chooseSilo(userData, root, id string) (chosen string, others []string) {
 	var newest time.Time
 	for _, dir := range silos(userData, id) {
-		if filepath.Base(dir) == project+"-"+id {
-			return dir
+		if !slices.ContainsFunc(recordedStores(dir), func(store string) bool { return isOf(store, root) }) {
+			others = append(others, dir)
+			continue
 		}
-		if t := newestEntry(dir); best == "" || !t.Before(newest) {
-			best, newest = dir, t
+		if filepath.Base(dir) == filepath.Base(root)+"-"+id {
+			return dir, nil
+		}
+		if t := newestEntry(dir); chosen == "" || !t.Before(newest) {
+			chosen, newest = dir, t
 		}
 	}
-	return best
+	return chosen, others
+}
+
+// isOf reports whether a directory that JP has on record is the store of the workspace in a
+// directory, or in another working tree of its repository.
+func isOf(store, root string) bool {
+	if filepath.Base(store) != storageDir {
+		return false
+	}
+	recorded, err := os.Stat(filepath.Dir(store))
+	if err != nil {
+		return false
+	}
+	info, err := os.Stat(root)
+	return err == nil && os.SameFile(recorded, info) || project.New(project.Options{Dir: root}).Has(filepath.Dir(store))
+}
+
+const (
+	maxRoots    = 1000
+	maxRootFile = 64 << 10
+)
+
+// recordedStores returns the stores in projects that JP has on record for a user store: the
+// one that its link leads to, or those of the files that newer versions write.
+func recordedStores(silo string) []string {
+	var stores []string
+	if target, err := os.Readlink(filepath.Join(silo, "storage")); err == nil && filepath.IsAbs(target) {
+		stores = append(stores, target)
+	}
+	roots := filepath.Join(silo, "roots")
+	entries, _ := os.ReadDir(roots) // there need not be any
+	for _, entry := range entries[:min(len(entries), maxRoots)] {
+		var root struct {
+			Path string `json:"path"`
+		}
+		data, err := safefile.Read(filepath.Join(roots, entry.Name()), maxRootFile)
+		if err == nil && json.Unmarshal(data, &root) == nil && filepath.IsAbs(root.Path) {
+			stores = append(stores, filepath.Join(root.Path, storageDir))
+		}
+	}
+	return stores
 }
 
 // newestEntry returns the newest modification time of what is directly in a
-// directory, links followed, or of the directory itself when it is empty.
+// directory, links followed.
 func newestEntry(dir string) time.Time {
 	var newest time.Time
 	entries, _ := os.ReadDir(dir)
@@ -85,20 +134,14 @@ func newestEntry(dir string) time.Time {
 			newest = info.ModTime()
 		}
 	}
-	if newest.IsZero() {
-		if info, err := os.Stat(dir); err == nil {
-			newest = info.ModTime()
-		}
-	}
 	return newest
 }
 
-// findByID returns the directory to which the first store of a workspace id
-// points, or "".
+// findByID returns the first store that JP has on record for a workspace id, or "".
 func findByID(userData, id string) string {
 	for _, dir := range silos(userData, id) {
-		if target, err := os.Readlink(filepath.Join(dir, "storage")); err == nil && filepath.IsAbs(target) {
-			return target
+		if stores := recordedStores(dir); len(stores) > 0 {
+			return stores[0]
 		}
 	}
 	return ""

@@ -11,6 +11,7 @@
 package jp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -49,6 +50,7 @@ type Workspace struct {
 	root   string
 	id     string
 	user   string
+	others []string // user stores of its id that JP has on record for other directories
 	getenv func(string) string
 	facts  *facts.Book
 
@@ -88,7 +90,7 @@ func Open(opts Options) (*Workspace, error) {
 	w := &Workspace{root: root, getenv: getenv, facts: opts.Facts.Of(Name, root), maxEvents: MaxEventsSize, chunk: defaultChunk, readDir: readDir}
 	w.id = readID(filepath.Join(root, storageDir))
 	if w.id != "" {
-		w.user = chooseSilo(userData, filepath.Base(root), w.id)
+		w.user, w.others = chooseSilo(userData, root, w.id)
 	}
 	return w, nil
 }
@@ -102,10 +104,7 @@ func All(opts Options) []*Workspace {
 		parent := filepath.Join(userData, "workspace")
 		entries, _ := os.ReadDir(parent) // there need not be any
 		for _, entry := range entries {
-			target, err := os.Readlink(filepath.Join(parent, entry.Name(), "storage"))
-			if err == nil && filepath.IsAbs(target) {
-				dirs = append(dirs, target)
-			}
+			dirs = append(dirs, recordedStores(filepath.Join(parent, entry.Name()))...)
 		}
 	}
 	found := map[string]*Workspace{}
@@ -130,8 +129,16 @@ func (w *Workspace) Root() string { return w.root }
 func (w *Workspace) ID() string { return w.id }
 
 // UserStore returns the path of the store in the user data directory, or "" when
-// there is none.
+// there is none that JP has on record for this workspace.
 func (w *Workspace) UserStore() string { return w.user }
+
+// Remarks implements [store.Remarker].
+func (w *Workspace) Remarks(context.Context) []string {
+	if w.user != "" || len(w.others) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("local conversations with the id of the workspace %s are not read: JP has %s on record for another directory; run jp here once if they are of this project", w.root, w.others[0])}
+}
 
 // Name is the name of this kind of store.
 const Name = "jp"

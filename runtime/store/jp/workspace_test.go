@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -58,10 +59,6 @@ func TestOpenFindsNothing(t *testing.T) {
 func TestOpenByWorkspaceID(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	link := filepath.Join(f.data, "workspace", "project-"+testID, "storage")
-	if err := os.Symlink(filepath.Join(f.root, ".jp"), link); err != nil {
-		t.Skipf("no symbolic links: %v", err)
-	}
 	w, err := Open(Options{Dir: testID, Getenv: f.getenv})
 	if err != nil || w.Root() != f.root {
 		t.Errorf("Open(%s) = %v, %v; want %s", testID, w, err, f.root)
@@ -135,33 +132,51 @@ func TestChooseSilo(t *testing.T) {
 		want  string
 	}{
 		{"none", func(*fixture) {}, ""},
+		{"on record for no directory, or others", func(f *fixture) {
+			f.mkdir("data/workspace/project-abc12/x")
+			f.mkdir("other/.jp")
+			f.record("other-abc12", "other")
+			f.record("gone-abc12", "gone")
+			f.record("above-abc12", ".")
+			f.write("data/workspace/odd-abc12/roots/a.json", `{"path":"project"}`)
+			f.write("data/workspace/odd-abc12/roots/b.json", "{")
+		}, ""},
+		{"of those on record for it, the newest", func(f *fixture) {
+			f.record("a-abc12", "project")
+			f.age("data/workspace/a-abc12", 1)
+			f.mkdir("data/workspace/project-abc12")
+			f.record("zz-abc12", "other")
+			f.write("data/workspace/zz-abc12/new", "")
+		}, "a-abc12"},
+		{"as newer versions record it", func(f *fixture) {
+			f.mkdir("other/.jp")
+			for _, dir := range []string{"other", "project"} {
+				f.write("data/workspace/a-abc12/roots/"+dir+".json", `{"path":`+strconv.Quote(filepath.Join(f.base, dir))+`,"last_used":"2026-05-29T20:04:40Z"}`)
+			}
+		}, "a-abc12"},
 		{"other ids and files", func(f *fixture) {
-			f.mkdir("data/workspace/project-abc13/x")
-			f.mkdir("data/workspace/projectabc12/x")
+			f.record("project-abc13", "project")
+			f.record("projectabc12", "project")
 			f.write("data/workspace/project-abc12", "a file")
 		}, ""},
-		{"only the id", func(f *fixture) { f.mkdir("data/workspace/abc12") }, "abc12"},
+		{"only the id", func(f *fixture) { f.record("abc12", "project") }, "abc12"},
 		{"the name of the project wins", func(f *fixture) {
-			f.mkdir("data/workspace/project-abc12")
+			f.record("project-abc12", "project")
 			f.age("data/workspace/project-abc12", 1)
 			f.write("data/workspace/zz-abc12/new", "")
 			f.age("data/workspace/zz-abc12/new", 9)
 		}, "project-abc12"},
 		{"newest entry", func(f *fixture) {
-			f.write("data/workspace/a-abc12/x", "")
-			f.write("data/workspace/b-abc12/x", "")
-			f.age("data/workspace/a-abc12/x", 9)
-			f.age("data/workspace/b-abc12/x", 5)
+			for name, minutes := range map[string]int{"a-abc12": 9, "b-abc12": 5} {
+				f.record(name, "project")
+				f.write("data/workspace/"+name+"/x", "")
+				f.age("data/workspace/"+name+"/x", minutes)
+			}
 			f.age("data/workspace/b-abc12", 20) // the directory itself does not count
 		}, "a-abc12"},
-		{"an empty one counts with its own time", func(f *fixture) {
-			f.write("data/workspace/a-abc12/x", "")
-			f.age("data/workspace/a-abc12/x", 5)
-			f.mkdir("data/workspace/b-abc12")
-			f.age("data/workspace/b-abc12", 9)
-		}, "b-abc12"},
 		{"tie: the greatest name", func(f *fixture) {
 			for _, name := range []string{"a-abc12", "c-abc12", "b-abc12"} {
+				f.record(name, "project")
 				f.write("data/workspace/"+name+"/x", "")
 				f.age("data/workspace/"+name+"/x", 5)
 			}
@@ -172,6 +187,7 @@ func TestChooseSilo(t *testing.T) {
 			t.Fatal(err)
 		}
 		test.setup(f)
+		f.age("project/.jp", 0) // which a record may lead to
 		want := ""
 		if test.want != "" {
 			want = filepath.Join(f.data, "workspace", test.want)
@@ -182,10 +198,60 @@ func TestChooseSilo(t *testing.T) {
 	}
 }
 
+// An id comes with the files of a project: a clone does not get what its original has
+// outside of it. A working tree of the same repository does.
+func TestClonedID(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.conversation(inProject+"10", "in the project")
+	f.conversation(inUser+"20", "local")
+	f.mkdir("project/.git/worktrees/feature")
+	f.write("project/.git/worktrees/feature/commondir", "../..\n")
+	f.write("project/.git/worktrees/feature/gitdir", filepath.Join(f.base, "feature", ".git")+"\n")
+	for _, clone := range []string{"clone", "elsewhere/project", "feature"} {
+		f.write(clone+"/.jp/.id", "DO NOT EDIT.\n"+testID+"\n")
+		f.write(clone+"/.git", "gitdir: "+filepath.Join(f.root, ".git", "worktrees", "feature")+"\n")
+	}
+	f.mkdir("linked")
+	if err := os.Symlink(filepath.Join(f.root, ".jp"), filepath.Join(f.base, "linked", ".jp")); err != nil {
+		t.Logf("no link is tried: %v", err)
+		f.mkdir("linked/.jp")
+	}
+	for dir, local := range map[string]bool{"project": true, "feature": true, "clone": false, "elsewhere/project": false, "linked": false} {
+		w, err := Open(Options{Dir: filepath.Join(f.base, dir), Getenv: f.getenv})
+		if err != nil {
+			t.Fatal(err)
+		}
+		session, _, err := w.Open(t.Context())
+		if err != nil && dir != "linked" {
+			t.Fatal(err)
+		}
+		if err == nil {
+			_, err = session.Find(t.Context(), "jp-c20")
+			session.Close()
+		}
+		if (err == nil) != local || (w.UserStore() != "") != local {
+			t.Errorf("from %s: %v, user store %q", dir, err, w.UserStore())
+		}
+		if dir != "linked" && (len(w.Remarks(t.Context())) == 0) != local {
+			t.Errorf("from %s: %q", dir, w.Remarks(t.Context()))
+		}
+	}
+	// Where the project was moved to, JP has to be run first.
+	f.rename("project", "project-moved")
+	w, err := Open(Options{Dir: filepath.Join(f.base, "project-moved"), Getenv: f.getenv})
+	if err != nil || w.UserStore() != "" {
+		t.Errorf("moved: %q, %v", w.UserStore(), err)
+	}
+	if remarks := w.Remarks(t.Context()); len(remarks) != 1 || !strings.Contains(remarks[0], "run jp here once") {
+		t.Errorf("moved: %q", remarks)
+	}
+}
+
 func TestAll(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	for name, target := range map[string]string{"project-" + testID: "project/.jp", "other-zzzzz": "other/.jp", "again-zzzzz": "other", "gone-yyyyy": "gone/.jp"} {
+	for name, target := range map[string]string{"other-zzzzz": "other/.jp", "again-zzzzz": "other", "gone-yyyyy": "gone/.jp"} {
 		f.mkdir("data/workspace/" + name)
 		if err := os.Symlink(filepath.Join(f.base, filepath.FromSlash(target)), filepath.Join(f.data, "workspace", name, "storage")); err != nil {
 			t.Skip(err)
@@ -193,16 +259,18 @@ func TestAll(t *testing.T) {
 	}
 	f.mkdir("other/.jp")
 	f.mkdir("here/.jp")
+	f.mkdir("newer/.jp")
+	f.write("data/workspace/newer-xxxxx/roots/a.json", `{"path":`+strconv.Quote(filepath.Join(f.base, "newer"))+`}`)
 	roots := func(dir string) (names []string) {
 		for _, w := range All(Options{Dir: filepath.Join(f.base, dir), Getenv: f.getenv}) {
 			names = append(names, filepath.Base(w.Root()))
 		}
 		return names
 	}
-	if diff := cmp.Diff([]string{"here", "other", "project"}, roots("here")); diff != "" {
+	if diff := cmp.Diff([]string{"here", "newer", "other", "project"}, roots("here")); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"other", "project"}, roots(".")); diff != "" {
+	if diff := cmp.Diff([]string{"newer", "other", "project"}, roots(".")); diff != "" {
 		t.Error(diff)
 	}
 	if found := All(Options{Dir: f.base, Getenv: func(string) string { return "" }}); len(found) > 0 {

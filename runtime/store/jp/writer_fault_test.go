@@ -350,13 +350,13 @@ func TestSyncs(t *testing.T) {
 			return err
 		}, nil},
 		{"to the trash", func(ctx context.Context, w *Writer) error { return w.Remove(ctx, userOnly) }, []string{
-			".trash/20260601T120000.250Z/", ".trash/", "./", // it is there for certain before it is gone for certain
+			".trash/20260601T120000.299Z/", ".trash/", "./", // it is there for certain before it is gone for certain
 		}},
 		{"a fork", func(ctx context.Context, w *Writer) error {
 			_, err := w.Fork(ctx, userOnly, ForkOptions{})
 			return err
 		}, []string{
-			".convtools-17803152002/base_config.json", ".convtools-17803152002/events.json", ".convtools-17803152002/metadata.json", ".convtools-17803152002/", "./",
+			".convtools-17803152001/base_config.json", ".convtools-17803152001/events.json", ".convtools-17803152001/metadata.json", ".convtools-17803152001/", "./",
 		}},
 	}
 	for _, test := range tests {

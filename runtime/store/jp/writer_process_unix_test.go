@@ -125,7 +125,8 @@ func writeAsConvtools(base string, count int) error {
 // writeAsJP sets labels as JP does, from its documentation and with none of the
 // code under test: it cleans up when it starts, locks one conversation, reads the
 // newer copy, drops the keys it does not know, and replaces the file in both
-// stores by way of a file that ends with ".tmp".
+// stores by way of a file that ends with ".tmp". Unlike JP it reads only once it has
+// the lock, so that nothing of what others write may be lost.
 func writeAsJP(base string, count int) error {
 	user := filepath.Join(base, "data", "workspace", "project-"+testID)
 	roots := []string{filepath.Join(user, "conversations"), filepath.Join(base, "project", ".jp", "conversations")}

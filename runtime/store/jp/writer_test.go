@@ -51,8 +51,8 @@ func newWritten(t *testing.T) *fixture {
 	return f
 }
 
-// writtenAt is the clock of writers in tests.
-var writtenAt = time.Date(2026, 6, 1, 12, 0, 0, 250_000_000, time.UTC)
+// writtenAt is the clock of writers in tests: the end of a tenth of a second, which a fork waits for.
+var writtenAt = time.Date(2026, 6, 1, 12, 0, 0, 299_000_000, time.UTC)
 
 func (f *fixture) writer() *Writer {
 	return f.open().Writer(WriterOptions{Now: func() time.Time { return writtenAt }})
@@ -67,12 +67,12 @@ func (f *fixture) read(name string) string {
 	return string(data)
 }
 
-// files returns the names of all files in both stores, but locks.
+// files returns the names of all files in both stores, but locks and JP's record.
 func (f *fixture) files() []string {
 	f.t.Helper()
 	var names []string
 	err := filepath.WalkDir(f.base, func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && entry.Name() != ".id" {
+		if err == nil && !entry.IsDir() && entry.Name() != ".id" && entry.Name() != "storage" && filepath.Base(filepath.Dir(name)) != "roots" {
 			rel, _ := filepath.Rel(f.base, name)
 			names = append(names, strings.NewReplacer(inProject, "W/", inUser, "U/").Replace(filepath.ToSlash(rel)))
 		}
@@ -173,8 +173,8 @@ func TestEdit(t *testing.T) {
     "kind": "a \"b\"",
     "parent_id": "jp-c17000000002"
   },
-  "pinned_at": "2026-06-01 12:00:00.25",
-  "expires_at": "2026-06-01 13:00:00.25",
+  "pinned_at": "2026-06-01 12:00:00.299",
+  "expires_at": "2026-06-01 13:00:00.299",
   "hidden": true
 }
 `
@@ -305,7 +305,7 @@ func TestArchive(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("archived (-want +got):\n%s", diff)
 	}
-	stamped := strings.Replace(oddMetadata, "\n  }\n}", "\n  },\n  \"archived_at\": \"2026-06-01 12:00:00.25\"\n}", 1)
+	stamped := strings.Replace(oddMetadata, "\n  }\n}", "\n  },\n  \"archived_at\": \"2026-06-01 12:00:00.299\"\n}", 1)
 	if diff := cmp.Diff(stamped, f.read(inProject+".archive/17000000001-odd/metadata.json")); diff != "" {
 		t.Errorf("metadata (-want +got):\n%s", diff)
 	}
@@ -450,7 +450,7 @@ func TestFork(t *testing.T) {
 	if _, err := w.Edit(t.Context(), projected, always(Change{Hidden: to(true), Pinned: to(true), Expires: to(writtenAt)})); err != nil {
 		t.Fatal(err)
 	}
-	want := number(writtenAt.UnixMilli() / 100)
+	want := numberAt(writtenAt) - 1 // JP may take that of the moment
 	for i, test := range []struct {
 		source transcript.ID
 		o      ForkOptions
@@ -463,11 +463,11 @@ func TestFork(t *testing.T) {
 		{archived, ForkOptions{}, `"Odd" [9 odd area parent_id] jp-c17000000004`, "N"},
 	} {
 		id, err := w.Fork(t.Context(), test.source, test.o)
-		if err != nil || id != (want+number(i)).id() {
+		if err != nil || id != (want-number(i)).id() {
 			t.Errorf("fork of %s: %s, %v", test.source, id, err)
 			continue
 		}
-		c := f.find(want + number(i))
+		c := f.find(want - number(i))
 		if got := describe(c.Conversation.Conversation); got != test.state || c.Locality != test.local {
 			t.Errorf("fork of %s: %s in %s, want %s", test.source, got, c.Locality, test.state)
 		}
@@ -491,21 +491,21 @@ func TestFork(t *testing.T) {
 func TestForkAvoidsIDs(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)
-	n := number(writtenAt.UnixMilli() / 100)
+	n := numberAt(writtenAt) - 1
 	f.conversation(fmt.Sprintf("%s%d-live", inProject, n), "x")
-	f.conversation(fmt.Sprintf("%s.archive/%d-archived", inUser, n+1), "x")
-	f.conversation(fmt.Sprintf("%s.trash/20260301T120000.000Z/%d-removed", inUser, n+2), "x")
+	f.conversation(fmt.Sprintf("%s.archive/%d-archived", inUser, n-1), "x")
+	f.conversation(fmt.Sprintf("%s.trash/20260301T120000.000Z/%d-removed", inUser, n-2), "x")
 	l, err := f.open().openLocks(time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.close()
-	release, busy, err := l.try(lockName(n + 3)) // another process is making it
+	release, busy, err := l.try(lockName(n - 3)) // another process is making it
 	if err != nil || busy != nil {
 		t.Fatal(busy, err)
 	}
 	defer release()
-	if id, err := f.writer().Fork(t.Context(), projected, ForkOptions{}); id != (n+4).id() || err != nil {
+	if id, err := f.writer().Fork(t.Context(), projected, ForkOptions{}); id != (n-4).id() || err != nil {
 		t.Errorf("%s, %v", id, err)
 	}
 }
@@ -543,7 +543,7 @@ func TestMakeLocalKeepsOthers(t *testing.T) {
 	if _, _, err := f.writer().SetLocal(t.Context(), projected, func(bool) bool { return true }); err != nil {
 		t.Fatal(err)
 	}
-	f.read(inProject + ".trash/20260601T120000.250Z/.archive/17000000001-older/events.json")
+	f.read(inProject + ".trash/20260601T120000.299Z/.archive/17000000001-older/events.json")
 	got, _ := f.list(store.Live | store.Archived)
 	if got[0] != "17000000001 Odd Y" {
 		t.Errorf("%v", got)

@@ -8,19 +8,24 @@
 // project's own files cannot make it another one.
 //
 // What its user excluded belongs to no project: a directory with a file called
-// [ExcludeFile], a directory in [Options.Exclude], and all that is below them.
+// [ExcludeFile], also once that is gone, a directory in [Options.Exclude], and all that is
+// below them.
 package project
 
 import (
 	"cmp"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
+	"syscall"
+
+	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/trust"
 )
 
 // ExcludeFile is the name of a file, of any content, that excludes the directory it is
@@ -36,20 +41,30 @@ type Options struct {
 	// All stands for every project in place of that of Dir.
 	All bool
 	// Exclude are absolute paths of directories that belong to no project, with all below
-	// them.
-	Exclude []string
+	// them, and Patterns are patterns of such paths, as package doublestar has them, with
+	// slashes.
+	Exclude, Patterns []string
+	// Memory is where it is kept what was seen to be excluded by an [ExcludeFile]; nil for
+	// nowhere.
+	Memory *Memory
 }
 
 // Project is the project of a directory, or all projects. It is safe for concurrent use.
 type Project struct {
 	all     bool
 	dir     string // resolved
+	spelled string // the same as it was named
 	id      string
 	roots   []string
 	exclude []string // resolved
+	// patterns are those of options, as they are and with the links followed in the path
+	// that they begin with.
+	patterns []string
 
-	mu    sync.Mutex
-	known map[string]recorded // by directory
+	memory   *Memory
+	mu       sync.Mutex
+	known    map[string]recorded // by directory
+	recalled map[string]bool     // files and repositories, all of whose working trees the memory has
 }
 
 // recorded is what is known of a recorded directory.
@@ -61,17 +76,27 @@ type recorded struct {
 
 // New returns what options ask for.
 func New(o Options) *Project {
-	p := &Project{all: o.All, dir: resolve(o.Dir), known: map[string]recorded{}}
+	p := &Project{
+		all: o.All, dir: resolve(o.Dir), spelled: o.Dir, memory: o.Memory, known: map[string]recorded{}, recalled: map[string]bool{},
+	}
+	if abs, err := filepath.Abs(o.Dir); err == nil {
+		p.spelled = abs
+	}
 	for _, dir := range o.Exclude {
 		p.exclude = append(p.exclude, resolve(dir))
+	}
+	for _, pattern := range o.Patterns {
+		base, rest := doublestar.SplitPattern(pattern)
+		base = trust.QuotePattern(resolve(filepath.FromSlash(base + "/")))
+		p.patterns = append(p.patterns, pattern, strings.TrimSuffix(base, "/")+"/"+rest)
 	}
 	if p.all {
 		return p
 	}
-	root, id := identify(p.dir)
-	p.id, p.roots = id, []string{root}
-	for _, w := range worktrees(id) {
-		if w != root {
+	at := identify(p.dir)
+	p.id, p.roots = at.id, []string{at.root}
+	for _, w := range worktrees(at.id) {
+		if w != at.root {
 			p.roots = append(p.roots, w)
 		}
 	}
@@ -89,20 +114,30 @@ func (p *Project) Roots() []string { return p.roots }
 // Dirs returns the directories of the project of [Options.Dir] whose paths are known: that
 // one, those above it up to its root, and other worktrees.
 func (p *Project) Dirs() []string {
-	root, id := identify(p.dir)
+	at := identify(p.dir)
 	dirs := []string{p.dir}
-	for d := p.dir; d != root && filepath.Dir(d) != d; {
+	for d := p.dir; d != at.root && filepath.Dir(d) != d; {
 		d = filepath.Dir(d)
 		dirs = append(dirs, d)
 	}
-	return append(dirs, worktrees(id)...)
+	return append(dirs, worktrees(at.id)...)
 }
 
 // Excluded returns what excludes the directory that is asked about: the path of a file or
 // of a directory in [Options.Exclude]. It is empty where nothing does.
 func (p *Project) Excluded() string {
-	_, id := identify(p.dir)
-	return p.excluded(p.dir, id)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.excluded(p.dir, p.spelled, identify(p.dir)).By
+}
+
+// Remembered returns the exclusion of the directory that is asked about where nothing but
+// [Options.Memory] has it.
+func (p *Project) Remembered() (Exclusion, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.excluded(p.dir, p.spelled, identify(p.dir))
+	return e, e.Dir != "" && !e.IsThere()
 }
 
 // Has reports whether a directory, as a program recorded it, is asked for. Of all projects
@@ -127,29 +162,92 @@ func (p *Project) look(dir string) recorded {
 	r, ok := p.known[dir]
 	if !ok {
 		real := resolve(dir)
-		root, id := identify(real)
-		r.excluded = p.excluded(real, id) != ""
-		r.has = !r.excluded && (p.all || p.has(real, root, id))
-		r.root = cmp.Or(mainRoot(id), root)
+		at := identify(real)
+		r.excluded = p.excluded(real, filepath.Clean(dir), at).By != ""
+		r.has = !r.excluded && (p.all || same(at.id, p.id))
+		r.root = cmp.Or(mainRoot(at.id), at.root)
 		p.known[dir] = r
 	}
 	return r
 }
 
-// excluded returns what excludes a resolved directory, of a project with an identity, or "".
-func (p *Project) excluded(dir, id string) string {
-	dirs := []string{dir}
-	if main := mainRoot(id); main != "" {
-		dirs = append(dirs, main)
-	}
-	for _, dir := range dirs {
+// excluded returns what excludes a resolved directory at a place, with a Dir where that is
+// remembered.
+func (p *Project) excluded(dir, spelled string, at place) Exclusion {
+	for _, d := range at.with(dir) {
 		for _, e := range p.exclude {
-			if below(e, dir) {
-				return e
+			if below(e, d) {
+				return Exclusion{By: e}
 			}
 		}
-		if file := excludeFile(dir); file != "" {
+		if pattern := p.matched(d); pattern != "" {
+			return Exclusion{By: pattern}
+		}
+	}
+	if file := excludedByFile(dir, at); file != "" {
+		p.remember(file, dir, spelled, at)
+		return Exclusion{By: file}
+	}
+	e, _ := p.memory.holds(append(at.with(dir), spelled)...)
+	return e
+}
+
+// with returns the directories that exclude one at the place when they are excluded: itself,
+// and the repository that it is a working tree of, or only claims to be one of.
+func (at place) with(dir string) []string {
+	dirs := []string{dir}
+	for _, common := range []string{commonOf(at.id), at.claimed} {
+		if common != "" {
+			dirs = append(dirs, common)
+		}
+	}
+	return dirs
+}
+
+// excludedByFile returns the path of the [ExcludeFile] that excludes a resolved directory at a
+// place, or "".
+func excludedByFile(dir string, at place) string {
+	for _, d := range at.with(dir) {
+		if file := excludeFile(d); file != "" {
 			return file
+		}
+	}
+	return ""
+}
+
+// remember keeps what a file is seen to exclude: the directory that it is in, the working
+// trees of a repository there, and a directory that is led to from elsewhere. Once they are
+// gone, nothing tells what they were.
+func (p *Project) remember(file, dir, spelled string, at place) {
+	if p.memory == nil {
+		return
+	}
+	top := filepath.Dir(file)
+	dirs := []string{top}
+	for _, common := range at.with(dir)[1:] {
+		if key := file + "\x00" + common; below(top, common) && !p.recalled[key] {
+			p.recalled[key] = true
+			dirs = append(dirs, worktrees(repository+common)...)
+		}
+	}
+	// A link to the directory of the file is led to by all that is recorded below it.
+	if link, ok := strings.CutSuffix(spelled, strings.TrimPrefix(dir, top)); ok && filepath.IsAbs(link) && same(resolve(link), top) {
+		spelled = link
+	}
+	p.memory.add(file, append(dirs, dir, spelled))
+}
+
+// matched returns the pattern that excludes a directory, or one above it, or "".
+func (p *Project) matched(dir string) string {
+	for d := dir; len(p.patterns) > 0; d = filepath.Dir(d) {
+		for _, pattern := range p.patterns {
+			// A pattern that cannot be read excludes: nobody knows what.
+			if ok, err := doublestar.Match(fold(pattern), fold(filepath.ToSlash(d))); ok || err != nil {
+				return pattern
+			}
+		}
+		if filepath.Dir(d) == d {
+			break
 		}
 	}
 	return ""
@@ -171,49 +269,62 @@ func excludeFile(dir string) string {
 	}
 }
 
-// has reports whether a resolved directory, of a project with a root and an identity,
-// belongs to the project.
-func (p *Project) has(real, root, id string) bool {
-	if same(id, p.id) {
-		return true
-	}
-	if _, err := os.Stat(root); err == nil || !strings.HasPrefix(p.id, repository) {
-		return false
-	}
-	// A worktree that was removed: nothing of it says whose it was, but git may still
-	// list it. One that is there, and is none, would have all below it that was removed.
-	return slices.ContainsFunc(p.roots, func(r string) bool {
-		_, err := os.Stat(r)
-		return err != nil && below(r, real)
-	})
-}
-
 // Prefixes of identities, so that a repository and a directory of one name differ.
 const (
 	repository = "git:"
 	directory  = "dir:"
 )
 
-// identify returns the root of the project that a directory belongs to, and what all
-// roots of the project have in common.
-func identify(dir string) (root, id string) {
+// place is what there is to know of a directory.
+type place struct {
+	root string // of the project that it belongs to
+	id   string // what all roots of the project have in common
+	// claimed is the common directory of the repository that a .git file says it is a
+	// worktree of, and that does not know of it; empty where none does.
+	claimed string
+}
+
+// identify returns what there is to know of a directory.
+func identify(dir string) place {
+	var claimed string
+	at := func(root, id string) place { return place{root, id, claimed} }
+	// A working tree whose repository is kept elsewhere, and where. That of a submodule is
+	// kept in the repository around it, which it belongs to.
+	alone, own := dir, ""
+	workspace := "" // around it
 	for d := dir; ; {
+		var common string
 		git := filepath.Join(d, ".git")
-		if info, err := os.Stat(git); err == nil {
-			common := git
-			if !info.IsDir() {
-				common = commonDir(git)
-			}
-			if common != "" {
-				return d, repository + common
+		if info, err := os.Stat(git); err == nil && info.IsDir() {
+			common = git
+		} else if err == nil {
+			l := follow(git)
+			claimed = cmp.Or(claimed, l.common)
+			switch {
+			case l.believed:
+				common = l.common
+			case l.is && (own == "" || below(l.own, own)):
+				alone, own = d, l.own
 			}
 		}
+		if common != "" {
+			switch {
+			case own != "" && !below(common, own):
+				return at(alone, directory+alone)
+			case workspace != "":
+				return at(workspace, directory+workspace)
+			}
+			return at(d, repository+common)
+		}
 		if info, err := os.Stat(filepath.Join(d, ".jp")); err == nil && info.IsDir() {
-			return d, directory + d
+			if own == "" {
+				return at(d, directory+d)
+			}
+			workspace = cmp.Or(workspace, d)
 		}
 		parent := filepath.Dir(d)
 		if parent == d {
-			return dir, directory + dir
+			return at(alone, directory+alone)
 		}
 		d = parent
 	}
@@ -222,60 +333,102 @@ func identify(dir string) (root, id string) {
 // maxPointer bounds the files in which git names a directory.
 const maxPointer = 8 << 10
 
-// commonDir returns the directory of the repository that a .git file belongs to, or
-// "" where that does not know of the file. Of a submodule it is its own.
-func commonDir(file string) string {
-	text := pointer(file)
-	name, ok := strings.CutPrefix(text, "gitdir: ")
+// link is where a .git file leads to.
+type link struct {
+	own string // the directory that git keeps for the working tree; resolved, empty where none is named
+	is  bool   // git would work with it
+	// common is the directory of the repository where own is named as that of a worktree.
+	common string
+	// believed is set where the repository has the working tree in its own list.
+	believed bool
+}
+
+// follow reads a .git file. What is in it, and in the directory that it names, may be
+// anybody's: a worktree is believed where its directory is in that of the repository, which
+// only who writes there can bring about, and leads back to the file.
+func follow(file string) (l link) {
+	name, ok := strings.CutPrefix(pointer(file), "gitdir: ")
 	if !ok {
+		return l
+	}
+	l.own = resolve(absolute(filepath.Dir(file), name))
+	_, err := os.Lstat(filepath.Join(l.own, "HEAD"))
+	l.is = err == nil
+	list := filepath.Dir(l.own)
+	if filepath.Base(list) != worktreesDir {
+		return l
+	}
+	l.common = filepath.Dir(list)
+	common, back := pointer(filepath.Join(l.own, "commondir")), pointer(filepath.Join(l.own, "gitdir"))
+	l.believed = common != "" && same(resolve(absolute(l.own, common)), l.common) &&
+		back != "" && same(resolve(absolute(l.own, back)), file)
+	return l
+}
+
+// commonOf returns the common directory of the repository of an identity, or "".
+func commonOf(id string) string {
+	common, _ := strings.CutPrefix(id, repository)
+	if common == id {
 		return ""
 	}
-	own := absolute(filepath.Dir(file), name)
-	back := pointer(filepath.Join(own, "gitdir"))
-	if back == "" || !same(resolve(absolute(own, back)), file) {
-		return ""
-	}
-	common := pointer(filepath.Join(own, "commondir"))
-	if common == "" {
-		return ""
-	}
-	return resolve(absolute(own, common))
+	return common
 }
 
 // mainRoot returns the directory that the repository of an identity was made in, or "".
 func mainRoot(id string) string {
-	common, ok := strings.CutPrefix(id, repository)
-	if !ok || filepath.Base(common) != ".git" {
+	common := commonOf(id)
+	if filepath.Base(common) != ".git" {
 		return ""
 	}
 	return filepath.Dir(common)
 }
 
+// worktreesDir is where a repository has a directory for each of its worktrees.
+const worktreesDir = "worktrees"
+
 // maxWorktrees bounds how many worktrees of a repository are looked at.
 const maxWorktrees = 1000
 
-// worktrees returns the working trees of the repository of an identity: the directory that
-// it was made in, and those that it lists.
+// worktrees returns the working trees of the repository of an identity that are there: the
+// directory that it was made in, and those that it lists and that lead back to it. Of one that
+// is gone, nothing tells whose it was.
 func worktrees(id string) (roots []string) {
-	common, ok := strings.CutPrefix(id, repository)
-	if !ok {
+	common := commonOf(id)
+	if common == "" {
 		return nil
 	}
-	if main := mainRoot(id); main != "" {
-		roots = append(roots, main)
+	add := func(root string) {
+		if at := identify(root); at.root == root && same(at.id, id) {
+			roots = append(roots, root)
+		}
 	}
-	dir := filepath.Join(common, "worktrees")
-	entries, err := os.ReadDir(dir)
+	if main := mainRoot(id); main != "" {
+		add(main)
+	}
+	dir := filepath.Join(common, worktreesDir)
+	entries, err := readDir(dir)
 	if err != nil {
 		return roots
 	}
 	for _, e := range entries[:min(len(entries), maxWorktrees)] {
 		own := filepath.Join(dir, e.Name())
 		if file := pointer(filepath.Join(own, "gitdir")); file != "" {
-			roots = append(roots, filepath.Dir(resolve(absolute(own, file))))
+			add(filepath.Dir(resolve(absolute(own, file))))
 		}
 	}
 	return roots
+}
+
+// readDir is [os.ReadDir], which waits for the other end of a FIFO, for a directory.
+func readDir(dir string) ([]os.DirEntry, error) {
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadDir(dir)
 }
 
 // pointer returns the line that a file of git consists of, or "".
@@ -295,6 +448,9 @@ func absolute(base, name string) string {
 	return filepath.Join(base, name)
 }
 
+// maxLinks bounds how many links to what is gone are followed on one path.
+const maxLinks = 32
+
 // resolve returns the absolute path of a directory with the links followed in as much
 // of it as exists.
 func resolve(dir string) string {
@@ -302,9 +458,16 @@ func resolve(dir string) string {
 	if err != nil {
 		return filepath.Clean(dir)
 	}
+	links := 0
 	for d, rest := abs, ""; ; {
 		if real, err := filepath.EvalSymlinks(d); err == nil {
 			return filepath.Join(real, rest)
+		}
+		// A link whose target is gone stands for it all the same.
+		if target, err := os.Readlink(d); err == nil && links < maxLinks {
+			links++
+			d = absolute(filepath.Dir(d), target)
+			continue
 		}
 		parent := filepath.Dir(d)
 		if parent == d {
@@ -324,8 +487,18 @@ func below(dir, path string) bool {
 
 // same compares paths as the system's usual file system does.
 func same(a, b string) bool {
-	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+	if foldsCase() {
 		return strings.EqualFold(a, b)
 	}
 	return a == b
 }
+
+// fold returns a path, or a pattern of paths, without the differences that do not count.
+func fold(path string) string {
+	if foldsCase() {
+		return strings.ToLower(path)
+	}
+	return path
+}
+
+func foldsCase() bool { return runtime.GOOS == "windows" || runtime.GOOS == "darwin" }

@@ -68,9 +68,9 @@ func TestHas(t *testing.T) {
 	if err := os.Symlink(f.path("main/sub"), f.path("link")); err != nil {
 		t.Skip(err)
 	}
-	main := []string{"main", "main/sub", "main/sub/deep", "main/sub/removed", "main/module", "feature", "feature/sub", "main/.claude/worktrees/inside", "gone", "gone/sub", "link"}
+	main := []string{"main", "main/sub", "main/sub/deep", "main/sub/removed", "main/module", "feature", "feature/sub", "main/.claude/worktrees/inside", "link"}
 	all := append(append([]string{}, main...),
-		"main/nested", "other", "plain", "plain/sub", "workspace", "workspace/sub", "workspace/repository", "liar", "", "main2", "removed", "goneby")
+		"main/nested", "other", "plain", "plain/sub", "workspace", "workspace/sub", "workspace/repository", "liar", "", "main2", "removed", "gone", "gone/sub")
 	for _, test := range []struct {
 		from []string
 		has  []string
@@ -84,6 +84,7 @@ func TestHas(t *testing.T) {
 		{[]string{"workspace", "workspace/sub"}, []string{"workspace", "workspace/sub"}},
 		{[]string{"workspace/repository"}, []string{"workspace/repository"}},
 		{[]string{"liar"}, []string{"liar"}},
+		{[]string{"gone"}, []string{"gone"}}, // nothing there leads to main
 		{[]string{"removed"}, []string{"removed"}},
 	} {
 		want := map[string]bool{}
@@ -175,6 +176,56 @@ func TestExclude(t *testing.T) {
 	p := project.New(project.Options{Dir: f.path("feature")})
 	if got := p.Excluded(); got != f.path("main/"+project.ExcludeFile) || p.Has(f.path("feature")) {
 		t.Errorf("a worktree is excluded by %q", got)
+	}
+}
+
+// A pattern excludes whatever it matches, there or not, and all below, through a link that it begins with.
+func TestExcludePatterns(t *testing.T) {
+	t.Parallel()
+	f := newTree(t)
+	f.mkdir("main/.git", "clients/acme/site", "clients/[a]", "real/x")
+	f.worktree("feature", "feature")
+	if err := os.Symlink(f.path("real"), f.path("link")); err != nil {
+		t.Skip(err)
+	}
+	base := filepath.ToSlash(f.dir)
+	for pattern, want := range map[string]map[string]bool{
+		"/clients/*":      {"clients": false, "clients/acme": true, "clients/acme/site": true, "clients/gone/site": true, "clients2/acme": false},
+		"/clients/**":     {"clients": true, "clients/gone": true, "clients2": false},
+		"/**/site":        {"clients/acme": false, "clients/acme/site": true, "clients/acme/site/deep": true, "site": true},
+		"/{clients,real}": {"clients/acme": true, "real/x": true, "main": false, "link/x": true},
+		"/link/*":         {"real/x": true, "link/x": true, "real": false},
+		`/clients/\[a\]`:  {"clients/[a]": true, "clients/a": false},
+		"/ma?n":           {"main": true, "feature": true}, // a worktree of it
+		"/a[":             {"main": true},                  // nobody knows what it is for
+	} {
+		all := project.New(project.Options{All: true, Patterns: []string{base + pattern}})
+		for name, excluded := range want {
+			p := project.New(project.Options{Dir: f.path(name), Patterns: []string{base + pattern}})
+			if got := p.Excluded(); (got != "") != excluded || all.Excludes(f.path(name)) != excluded || all.Has(f.path(name)) == excluded {
+				t.Errorf("%s: %s: excluded by %q, of all %t", pattern, name, got, all.Excludes(f.path(name)))
+			}
+		}
+	}
+}
+
+// A link stands for its target also where that is gone.
+func TestExcludeDanglingLink(t *testing.T) {
+	t.Parallel()
+	f := newTree(t)
+	for link, target := range map[string]string{"link": "gone", "chain": "link", "loop": "loop"} {
+		if err := os.Symlink(target, f.path(link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	for _, dir := range []string{"link", "chain"} {
+		all := project.New(project.Options{All: true, Exclude: []string{f.path(dir)}})
+		if !all.Excludes(f.path("gone/sub")) || !all.Excludes(f.path(dir)) || all.Excludes(f.path("other")) {
+			t.Errorf("%s does not exclude what it leads to", dir)
+		}
+	}
+	if all := project.New(project.Options{All: true, Exclude: []string{f.path("loop")}}); !all.Excludes(f.path("loop/sub")) {
+		t.Error("a link to itself excludes nothing")
 	}
 }
 

@@ -1,9 +1,10 @@
 // Package settings reads what the user says about stores of conversations: the tables
-// [stores] and [index] of the user's own configuration file. It asks no other file: a project does
-// not choose what is read on its user's machine.
+// [stores] and [index] of the user's own configuration file. No other file says anything: a
+// project does not choose what is read on its user's machine.
 //
-// It only reads. What it cannot make sense of is an error: conversations that the user
-// may have excluded are better not looked up.
+// It only reads. What may restrict, and it cannot make sense of, is an error, wherever it
+// stands in the file: conversations that the user may have excluded are better not looked
+// up. That goes for the file of a project too: whoever wrote it meant to exclude something.
 package settings
 
 import (
@@ -12,14 +13,18 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
+	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/base/workspace"
 	"github.com/convtools/convtools/runtime/trust"
 )
 
@@ -41,27 +46,55 @@ type Settings struct {
 	// by name.
 	Off, On []string
 	// Exclude are the absolute paths of directories of which, and of all below which, no
-	// conversations are read.
-	Exclude []string
+	// conversations are read. Some are patterns too: those of Patterns, which are as package
+	// doublestar has them, with slashes.
+	Exclude, Patterns []string
 	// Directories are, by kind of store, the absolute paths of directories in which
 	// conversations are looked for too, each as the one that the program itself uses; of JP
 	// they are workspaces.
 	Directories map[string][]string
 	// NoIndex is set where no index is kept, and none used.
 	NoIndex bool
+	// Warnings are about what the file says and nothing reads, a sentence each. Nothing of
+	// it restricts.
+	Warnings []string
 }
+
+// Missing returns those of Exclude that are not there; of a pattern, the directory that it
+// begins with.
+func (s *Settings) Missing() []string {
+	var missing []string
+	for _, dir := range s.Exclude {
+		_, err := os.Stat(dir)
+		if err != nil && strings.ContainsAny(dir, metaCharacters) {
+			base, _ := doublestar.SplitPattern(filepath.ToSlash(dir))
+			_, err = os.Stat(filepath.FromSlash(base + "/"))
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			missing = append(missing, dir)
+		}
+	}
+	return missing
+}
+
+// metaCharacters are those that make a pattern of a path.
+const metaCharacters = "*?[{"
 
 // Error is the error for settings that cannot be used.
 type Error struct {
 	File     string // what the file is called in messages
+	Project  bool   // the file is the project's, in which no settings belong
 	Problems []string
 	Err      error // where the file cannot be read or is no TOML; else nil
 }
 
 func (e *Error) Error() string {
-	what := strings.Join(e.Problems, "; ")
+	what := strings.Join(few(e.Problems), "; ")
 	if e.Err != nil {
 		what = e.Err.Error()
+	}
+	if e.Project {
+		return fmt.Sprintf("%s of this project: %s", e.File, what)
 	}
 	return fmt.Sprintf("reading [%s] of %s: %s", Table, e.File, what)
 }
@@ -76,26 +109,92 @@ func Read(getenv func(string) string, kinds []string) (Settings, error) {
 		return Settings{}, nil
 	}
 	src, err := safefile.Read(path, maxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, missing := os.Lstat(path); missing != nil {
-			return Settings{}, nil
-		}
-		err = errDangling
-	}
-	var file map[string]any
-	if err == nil {
-		_, err = toml.Decode(strings.TrimPrefix(string(src), "\ufeff"), &file)
-	}
+	file, err := decode(path, src, err)
 	if err != nil {
 		return Settings{}, &Error{File: name, Err: err}
 	}
+	if file == nil {
+		return Settings{}, nil
+	}
 	r := reader{home: trust.Home(getenv), kinds: kinds}
+	_, problems := trust.Parse(file, r.home)
+	r.problems = sentences(append(trust.Misplaced(file, kinds), problems...))
 	s := r.settings(file)
 	s.File, s.NoIndex = name, r.noIndex(file)
 	if len(r.problems) > 0 {
 		return Settings{}, &Error{File: name, Problems: r.problems}
 	}
+	for _, warning := range few(append(r.warnings, sentences(trust.Unread(file, false))...)) {
+		s.Warnings = append(s.Warnings, name+": "+warning)
+	}
 	return s, nil
+}
+
+// CheckProject looks whether the configuration file of the project that a directory is in has
+// anything that may be meant to restrict what is read, which is an [*Error]. The warnings are as
+// in [Settings].
+func CheckProject(dir string, getenv func(string) string) (warnings []string, err error) {
+	root, ok := workspace.Find(dir)
+	if !ok {
+		return nil, nil
+	}
+	src, err := readIn(root)
+	file, err := decode(filepath.Join(root, workspace.ConfigFile), src, err)
+	if err != nil {
+		return nil, &Error{File: workspace.ConfigFile, Project: true, Err: err}
+	}
+	if problems := trust.MisplacedInProject(file, getenv); len(problems) > 0 {
+		return nil, &Error{File: workspace.ConfigFile, Project: true, Problems: sentences(problems)}
+	}
+	for _, warning := range few(sentences(trust.Unread(file, true))) {
+		warnings = append(warnings, workspace.ConfigFile+": "+warning)
+	}
+	return warnings, nil
+}
+
+// readIn reads the configuration file of a project, through links inside of it alone.
+func readIn(root string) ([]byte, error) {
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return safefile.ReadIn(dir, workspace.ConfigFile, maxFile)
+}
+
+// decode decodes the file at a path, unless err is why it cannot be read. It returns nil where
+// there is no file.
+func decode(path string, src []byte, err error) (file map[string]any, _ error) {
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, missing := os.Lstat(path); missing != nil {
+			return nil, nil
+		}
+		err = errDangling
+	}
+	if err != nil {
+		return nil, err
+	}
+	file = map[string]any{}
+	_, err = toml.Decode(strings.TrimPrefix(string(src), "\ufeff"), &file)
+	return file, err
+}
+
+// few returns the first of some sentences about a file, which may be anybody's, and how many more there are.
+func few(all []string) []string {
+	const most = 8
+	if len(all) <= most {
+		return all
+	}
+	return append(slices.Clone(all[:most]), fmt.Sprintf("%d more like these", len(all)-most))
+}
+
+// sentences are what is wrong, and how to put it right.
+func sentences(problems []trust.Problem) []string {
+	var all []string
+	for i := range problems {
+		all = append(all, problems[i].Error())
+	}
+	return all
 }
 
 var errDangling = errors.New("it is a link to a file that does not exist")
@@ -105,6 +204,7 @@ type reader struct {
 	home     string
 	kinds    []string
 	problems []string
+	warnings []string
 }
 
 func (r *reader) wrong(format string, args ...any) {
@@ -132,6 +232,7 @@ func (r *reader) settings(file map[string]any) Settings {
 			s.Off = append(s.Off, off...)
 		case "exclude":
 			s.Exclude = r.paths(key, value)
+			s.Patterns = r.patterns(key, value)
 		case "directories":
 			s.Directories = r.directories(key, value)
 		default:
@@ -146,7 +247,7 @@ func (r *reader) settings(file map[string]any) Settings {
 	return s
 }
 
-// noIndex reads the table on indexes.
+// noIndex reads the table on indexes. Where it has a key that is not known, none is kept.
 func (r *reader) noIndex(file map[string]any) bool {
 	value, ok := file[IndexTable]
 	table, isTable := value.(map[string]any)
@@ -155,13 +256,13 @@ func (r *reader) noIndex(file map[string]any) bool {
 	}
 	off := false
 	for _, key := range slices.Sorted(maps.Keys(table)) {
-		isBool := true
-		if key == "off" {
-			off, isBool = table[key].(bool)
-		} else {
-			r.wrong("unknown key %s in %s; known here: off", text.Quote(key), IndexTable)
+		if key != "off" {
+			off = true
+			r.warnings = append(r.warnings, fmt.Sprintf("unknown key %s in [%s], so that no index is kept; known here: off", text.Quote(key), IndexTable))
+			continue
 		}
-		if !isBool {
+		value, isBool := table[key].(bool)
+		if off = off || value; !isBool {
 			r.wrong("off in %s must be true or false", IndexTable)
 		}
 	}
@@ -239,4 +340,30 @@ func (r *reader) paths(key string, value any) []string {
 		paths[i] = expanded
 	}
 	return paths
+}
+
+// patterns returns those of some paths that are patterns. Each is one of a path as well: a
+// directory may be called [a].
+func (r *reader) patterns(key string, value any) []string {
+	var patterns []string
+	items, _ := value.([]any) // what is wrong with it was said of the paths
+	for _, item := range items {
+		written, _ := item.(string)
+		if !strings.ContainsAny(written, metaCharacters) {
+			continue
+		}
+		pattern := filepath.ToSlash(written)
+		if below, ok := strings.CutPrefix(written, "~/"); ok {
+			pattern = trust.QuotePattern(r.home) + "/" + filepath.ToSlash(below)
+		}
+		switch {
+		case slices.Contains(strings.Split(pattern, "/"), ".."):
+			r.wrong("%s in %s has \"..\", which a pattern cannot have; write the path without it", text.Quote(written), key)
+		case !doublestar.ValidatePattern(pattern):
+			r.wrong(`%s in %s is no valid pattern: a [ or { is not closed, or it ends in \; write \[ for a bracket`, text.Quote(written), key)
+		default:
+			patterns = append(patterns, path.Clean(pattern))
+		}
+	}
+	return patterns
 }

@@ -2,6 +2,7 @@ package settings_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -60,6 +61,19 @@ func TestRead(t *testing.T) {
 		"by name":       {"[stores]\ncodex = false\njp = true\noff = [\"claude-code\"]", settings.Settings{Off: []string{"codex", "claude-code"}, On: []string{"jp"}}},
 		"no index":      {"[index]\noff = true", settings.Settings{NoIndex: true}},
 		"an index":      {"[index]\noff = false", settings.Settings{}},
+		"a wrong index": {"[index]\noff = false\nsize = 3", settings.Settings{NoIndex: true, Warnings: []string{
+			`~/.config/convtools/convtools.toml: unknown key "size" in [index], so that no index is kept; known here: off`,
+		}}},
+		"what nothing reads": {"colour = 1\n[modle.x]\n[trust]\n[session]\nmodle = 1", settings.Settings{Warnings: []string{
+			`~/.config/convtools/convtools.toml: unknown key "colour", which is not read; known here: kb, mcp, model, session, index, stores, trust`,
+			`~/.config/convtools/convtools.toml: unknown key "modle", which is not read; did you mean [model]?`,
+		}}},
+		"patterns": {
+			"[stores]\nexclude = [\"~/a\", \"~/b/*/\", \"" + root + "/{x,y}/./[z]\"]",
+			settings.Settings{
+				Exclude: []string{"HOME/a", "HOME/b/*", root + "/{x,y}/[z]"}, Patterns: []string{"HOME/b/*", root + "/{x,y}/[z]"},
+			},
+		},
 		"everything": {
 			"[stores]\noff = [\"jp\", \"codex\"]\nexclude = [\"" + root + "/\", \"~/private\", \"~\"]\n[stores.directories]\nclaude-code = [\"~/backup/.claude\"]\ncodex = []",
 			settings.Settings{
@@ -75,7 +89,7 @@ func TestRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, paths := range append([][]string{got.Exclude}, got.Directories["claude-code"]) {
+			for _, paths := range append([][]string{got.Exclude, got.Patterns}, got.Directories["claude-code"]) {
 				for i, path := range paths {
 					paths[i] = strings.Replace(filepath.ToSlash(path), filepath.ToSlash(u.home), "HOME", 1)
 				}
@@ -92,25 +106,38 @@ func TestRead(t *testing.T) {
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
-		"stores = 1":                                 "stores must be a table",
-		"[stores]\nof = [\"jp\"]":                    `unknown key "of"; did you mean "off"?`,
-		"[stores]\noff = \"jp\"":                     "off must be an array of strings",
-		"[stores]\noff = [1]":                        "off must be an array of strings",
-		"[stores]\noff = [\"claude\"]":               `unknown store "claude" in off`,
-		"[stores]\noff = [\"claudecode\"]":           `unknown store "claudecode" in off; did you mean "claude-code"?`,
-		"[stores]\nexclude = [\"acme\"]":             `"acme" in exclude is not an absolute path; write one that begins with / or ~/`,
-		"[stores]\nexclude = [\"~acme\"]":            `"~acme" in exclude is not an absolute path`,
-		"[stores]\nexclude = [\"\"]":                 `"" in exclude is not an absolute path`,
-		"[stores]\nexclude = [\"/a\\u0000\"]":        "is not an absolute path",
-		"[stores]\ndirectories = [\"/a\"]":           "directories must be a table of arrays",
-		"[stores.directories]\nvim = [\"~/a\"]":      `unknown store "vim" in directories; known here: jp, claude-code, codex`,
-		"[stores]\ncodex = \"off\"":                  "codex must be true or false",
-		"[stores]\njp = true\noff = [\"jp\"]":        "jp is true, and in off; remove one of them",
-		"[stores]\ncodx = false":                     `unknown key "codx"; did you mean "codex"?`,
-		"[stores.directories]\ncodex = \"~/a\"":      "directories.codex must be an array of strings",
-		"[stores.directories]\ncodex = [\"a\"]":      `"a" in directories.codex is not an absolute path`,
-		"[stores]\noff = [\"x\"]\nexclude = [\"y\"]": "in exclude is not an absolute path",
-		"[stores": "expected",
+		"stores = 1":                                          "stores must be a table",
+		"[stores]\nof = [\"jp\"]":                             `unknown key "of"; did you mean "off"?`,
+		"[stores]\noff = \"jp\"":                              "off must be an array of strings",
+		"[stores]\noff = [1]":                                 "off must be an array of strings",
+		"[stores]\noff = [\"claude\"]":                        `unknown store "claude" in off`,
+		"[stores]\noff = [\"claudecode\"]":                    `unknown store "claudecode" in off; did you mean "claude-code"?`,
+		"[stores]\nexclude = [\"acme\"]":                      `"acme" in exclude is not an absolute path; write one that begins with / or ~/`,
+		"[stores]\nexclude = [\"~acme\"]":                     `"~acme" in exclude is not an absolute path`,
+		"[stores]\nexclude = [\"\"]":                          `"" in exclude is not an absolute path`,
+		"[stores]\nexclude = [\"/a\\u0000\"]":                 "is not an absolute path",
+		"[stores]\ndirectories = [\"/a\"]":                    "directories must be a table of arrays",
+		"[stores.directories]\nvim = [\"~/a\"]":               `unknown store "vim" in directories; known here: jp, claude-code, codex`,
+		"[stores]\ncodex = \"off\"":                           "codex must be true or false",
+		"[stores]\njp = true\noff = [\"jp\"]":                 "jp is true, and in off; remove one of them",
+		"[stores]\ncodx = false":                              `unknown key "codx"; did you mean "codex"?`,
+		"[stores.directories]\ncodex = \"~/a\"":               "directories.codex must be an array of strings",
+		"[stores.directories]\ncodex = [\"a\"]":               `"a" in directories.codex is not an absolute path`,
+		"[stores]\noff = [\"x\"]\nexclude = [\"y\"]":          "in exclude is not an absolute path",
+		"[stores]\nexclude = [\"**/acme\"]":                   `"**/acme" in exclude is not an absolute path`,
+		"[stores]\nexclude = [\"~/a[\"]":                      `"~/a[" in exclude is no valid pattern`,
+		"[stores]\nexclude = [\"~/{a,b\"]":                    `"~/{a,b" in exclude is no valid pattern`,
+		"[stores]\nexclude = [\"~/*/../a\"]":                  `has "..", which a pattern cannot have`,
+		"[store]\nexclude = [\"~/a\"]":                        `unknown key "store"; did you mean [stores]?`,
+		"exclude = [\"~/a\"]":                                 `unknown key "exclude"; write it below [stores]`,
+		"codx = false":                                        `unknown key "codx"; write it below [stores]`,
+		"[trust.stores]\noff = []":                            `unknown key "stores" in [trust]`,
+		"[trust]\ndirectories = \"~/a\"":                      "directories of [trust] must be an array of strings",
+		"[stores.directories]\nexclude = [\"~/a\"]":           `unknown store "exclude" in directories`,
+		"[index]\nof = true":                                  `unknown key "of" in [index]`,
+		"[index]\noff = 1":                                    "off in index must be true or false",
+		"index = true":                                        "index must be a table",
+		"[stores":                                             "expected",
 		strings.Repeat("#", 1<<20) + "\n[stores]\noff = []":   "",
 		"[stores]\noff = [\"\\u001b[31m" + "\"]":              `"\x1b[31m"`,
 		"[stores]\n\"" + strings.Repeat("long", 100) + "\"=1": "…",
@@ -121,6 +148,74 @@ func TestProblems(t *testing.T) {
 		if !errors.As(err, &problem) || !strings.Contains(err.Error(), want) || len(err.Error()) > 500 || !strings.HasPrefix(err.Error(), "reading [stores] of ") {
 			t.Errorf("%.60q: %v; want %s", file, err, want)
 		}
+	}
+}
+
+// A home directory that looks like a pattern is none.
+func TestPatternsBelowHome(t *testing.T) {
+	t.Parallel()
+	home := filepath.Join(t.TempDir(), "u[1]")
+	file := filepath.Join(home, ".config", "convtools", "convtools.toml")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("[stores]\nexclude = [\"~/a\", \"~/b*\"]"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	u := &user{home, file}
+	got, err := u.read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Patterns) != 1 || !strings.HasSuffix(got.Patterns[0], `/u\[1\]/b*`) {
+		t.Errorf("patterns %q", got.Patterns)
+	}
+}
+
+// A project's file restricts nothing, and whoever wrote it meant it to.
+func TestCheckProject(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"":                       "",
+		"[kb.topic.a]\ntitel=1":  "",
+		"colour = 1":             `warning: convtools.toml: unknown key "colour", which is not read; known here: kb, mcp, model, session`,
+		"[stores]\noff = []":     `convtools.toml of this project: unknown key "stores"; what is read of stores of conversations is the user's to say`,
+		"[Stores]":               `unknown key "Stores"`,
+		"[trust]":                `unknown key "trust"; whom to trust is the user's to say`,
+		"[session]\nexclude = 1": `unknown key "exclude" in [session]`,
+		"[stores":                "convtools.toml of this project: toml: ",
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "convtools.toml"), []byte(file), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		below := filepath.Join(dir, "below")
+		if err := os.Mkdir(below, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		warnings, err := settings.CheckProject(below, func(string) string { return "" })
+		got := ""
+		if len(warnings) > 0 {
+			got = "warning: " + strings.Join(warnings, "; ")
+		}
+		var problem *settings.Error
+		if errors.As(err, &problem) {
+			got = err.Error()
+		}
+		if (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%.60q: %q, want %s", file, got, want)
+		}
+	}
+	var many strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&many, "[exclude%d]\n", i)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "convtools.toml"), []byte(many.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := settings.CheckProject(dir, func(string) string { return "" }); err == nil || !strings.HasSuffix(err.Error(), "; 992 more like these") || len(err.Error()) > 3000 {
+		t.Errorf("many: %v", err)
 	}
 }
 

@@ -22,6 +22,7 @@
 package jptest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -64,7 +65,7 @@ func New(dir, id string) *Workspace {
 // UserStore adds the directory in which a user keeps copies of this workspace's
 // conversations: dataDir/workspace/NAME-ID, where NAME is the last element of
 // the workspace's directory. Its conversations directory is written even if
-// nothing is added to it.
+// nothing is added to it, and the record that it is of this workspace.
 func (w *Workspace) UserStore(dataDir string) *Store {
 	silo := filepath.Base(w.dir) + "-" + w.id
 	s := &Store{root: filepath.Join(dataDir, "workspace", silo)}
@@ -117,7 +118,29 @@ func (w *Workspace) Write() error {
 			return err
 		}
 	}
+	for _, s := range w.users {
+		if err := Record(s.root, w.dir); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// Record writes JP's record that a user store is of the workspace in a directory: a link,
+// or where the system lets nobody make one, the file that newer versions write.
+func Record(userStore, dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if os.Symlink(filepath.Join(dir, ".jp"), filepath.Join(userStore, "storage")) == nil {
+		return nil
+	}
+	data, err := json.Marshal(map[string]string{"path": dir, "last_used": "2026-05-29T20:04:40Z"})
+	if err != nil {
+		return err
+	}
+	return writeFile(userStore, file{"roots/0123456789abcdef.json", data})
 }
 
 // create makes the .jp directory and its id file.

@@ -1,0 +1,166 @@
+package sessionhost
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/conv"
+	"github.com/convtools/convtools/runtime/session/recording"
+	"github.com/convtools/convtools/runtime/session/sessionlog"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// CopyError is the error for a recorded conversation that is a copy of one of a session, and of no session itself.
+type CopyError struct{ ID string }
+
+func (e *CopyError) Error() string {
+	return "conversation " + e.ID + " is a fork of one that a session has, and no session has it yet; convtools query --id " + e.ID + " begins one"
+}
+
+// isOwn reports whether a conversation of a session is recorded in the conversation that names it, which may be a copy. It
+// reports true where the session cannot be read: whoever opens it says what is wrong.
+func (s *Sessions) isOwn(ctx context.Context, c transcript.Conversation, at RecordedConversation) (bool, error) {
+	for record, err := range sessionlog.Read(s.Dir, at.Session) {
+		if err != nil {
+			return true, nil
+		}
+		for _, e := range record.Events {
+			opened, ok := e.Body.(session.ConversationOpened)
+			isRoot := at.Conversation == at.Session && opened.Parent == ""
+			if !ok || e.Conversation != at.Conversation && !isRoot {
+				continue
+			}
+			settings, err := conv.ParseSettings(opened.Context.Settings)
+			if id, bad := jp.ParseID(settings.Recorded); err == nil && bad == nil && isRoot && e.Conversation == at.Session {
+				return id == c.ID, nil
+			}
+			own, err := s.workspace.Labelled(ctx, e.At, recording.Label, c.Labels[recording.Label])
+			return own == c.ID, err
+		}
+	}
+	return true, nil
+}
+
+// Copied returns the session that goes on in a copy of a recorded conversation, with its history.
+func (s *Sessions) Copied(ctx context.Context, id string) (New, error) {
+	opened, _, err := s.workspace.Open(ctx)
+	if err != nil {
+		return New{}, err
+	}
+	defer opened.Close()
+	found, err := opened.Find(ctx, transcript.ID(id))
+	if err != nil {
+		return New{}, err
+	}
+	h := history{open: map[string]int{}}
+	err = eachEvent(ctx, found, func(e recordedEvent) bool {
+		h.take(e)
+		return true
+	})
+	if err != nil {
+		return New{}, err
+	}
+	h.answered()
+	return New{Title: found.Title, Hidden: found.Hidden, Recorded: id, History: h.items}, nil
+}
+
+// isOurs reports whether a session has recorded something in a conversation.
+func isOurs(ctx context.Context, c store.Conversation) (ours bool, err error) {
+	err = eachEvent(ctx, c, func(e recordedEvent) bool {
+		ours = e.Metadata.Seq != 0
+		return !ours
+	})
+	return ours, err
+}
+
+// recordedEvent is what is read of an event of a recorded conversation.
+type recordedEvent struct {
+	Type      string          `json:"type"`
+	Content   string          `json:"content"` // of a request, or of the result of a call
+	Message   string          `json:"message"`
+	Data      json.RawMessage `json:"data"` // in place of a message
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+	IsError   bool            `json:"is_error"`
+	Metadata  struct {
+		Seq int64 `json:"convtools_seq"`
+	} `json:"metadata"`
+}
+
+// eachEvent calls yield with the events of a conversation until it returns false.
+func eachEvent(ctx context.Context, c store.Conversation, yield func(recordedEvent) bool) error {
+	events, err := c.Events(ctx, store.NewBuffer(store.NewMemory(store.DefaultMemory)))
+	if err != nil {
+		return err
+	}
+	defer events.Close()
+	var form []byte
+	for events.Next(ctx) {
+		form = events.Event().AppendJSON(form[:0], transcript.JSONOptions{})
+		var e recordedEvent
+		if json.Unmarshal(form, &e) == nil && !yield(e) {
+			return nil
+		}
+	}
+	return events.Err()
+}
+
+// history is what was said in a recorded conversation, as a model is asked with it.
+type history struct {
+	items []session.Item
+	open  map[string]int // the calls without an output, by their ids
+}
+
+func (h *history) take(e recordedEvent) {
+	item := session.Item{Parts: []session.Part{{Text: e.Content}}}
+	switch e.Type {
+	case "chat_request":
+		h.answered()
+		item.Kind, item.Origin = session.UserMessage, session.FromUser
+	case "chat_response":
+		if e.Message == "" && len(e.Data) > 0 {
+			e.Message = string(e.Data)
+		}
+		item.Kind, item.Origin, item.Parts = session.AgentMessage, session.FromModel, []session.Part{{Text: e.Message}}
+	case "tool_call_request":
+		if _, again := h.open[e.ID]; again {
+			return
+		}
+		h.open[e.ID] = len(h.items)
+		h.items = append(h.items, session.Item{
+			Kind: session.ToolCall, Origin: session.FromModel, CallID: e.ID, Name: e.Name, Tool: session.Tool(e.Name), Arguments: string(e.Arguments),
+		})
+		return
+	case "tool_call_response":
+		call, ok := h.open[e.ID]
+		if !ok {
+			return
+		}
+		delete(h.open, e.ID)
+		h.items = append(h.items, session.Item{
+			Kind: session.ToolOutput, Origin: session.FromTool, CallID: e.ID, Tool: h.items[call].Tool, Content: e.Content, Success: !e.IsError,
+		})
+		return
+	}
+	if item.Kind != "" && item.Parts[0].Text != "" {
+		h.items = append(h.items, item)
+	}
+}
+
+// answered removes the calls that have no output: no provider takes one.
+func (h *history) answered() {
+	if len(h.open) == 0 {
+		return
+	}
+	kept := h.items[:0]
+	for i, item := range h.items {
+		if at, open := h.open[item.CallID]; item.Kind != session.ToolCall || !open || at != i {
+			kept = append(kept, item)
+		}
+	}
+	h.items, h.open = kept, map[string]int{}
+}

@@ -1,0 +1,10 @@
+//go:build !unix || solaris || aix
+
+package jptest
+
+import (
+	"errors"
+	"os"
+)
+
+func tryLock(*os.File) error { return errors.ErrUnsupported }
