@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -117,7 +118,9 @@ func (f *family) library(dir string) (*conversations.Library, error) {
 }
 
 func (f *family) options(dir string) conversations.Options {
-	return conversations.Options{Dir: dir, Getenv: f.host.Getenv, Now: f.host.Now, Memory: f.memory, Indexes: f.indexes()}
+	// The server that conversation_search takes the place of reads the newest database there is.
+	isAlone := slices.Equal(f.host.Only, []string{conversation.SearchTool().Name})
+	return conversations.Options{Dir: dir, Getenv: f.host.Getenv, Now: f.host.Now, Memory: f.memory, Indexes: f.indexes(), ProjectDatabases: isAlone}
 }
 
 // called has the indexes brought up to date where messages were searched.

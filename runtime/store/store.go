@@ -46,6 +46,8 @@ type Options struct {
 	Getenv func(string) string
 	// Facts is where what was read is kept; nil for nowhere.
 	Facts *facts.Directory
+	// ProjectDatabases has databases read that are in the project and that nobody has named.
+	ProjectDatabases bool
 }
 
 // Env returns what looks up the environment.

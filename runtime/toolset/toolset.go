@@ -48,6 +48,8 @@ type Host struct {
 	Dir string
 	// ConversationID is the conversation that calls, as it was given.
 	ConversationID string
+	// Only are the names of the tools that are served; none stand for all.
+	Only []string
 }
 
 // Variable returns the name of an environment variable that belongs to a program, such
