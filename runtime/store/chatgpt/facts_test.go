@@ -348,6 +348,30 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// Of a view a smaller content is read than of a table.
+func TestLargeContentOfViews(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "view.db")
+	write(t, path, "CREATE TABLE m (k, c, n)", "INSERT INTO m VALUES ('k', 'first', 1), ('k', zeroblob(5000000), 2), ('k', 'last', 3), (NULL, 'of none', 4)",
+		"CREATE VIEW messages AS SELECT k AS conversation_id, c AS content, n AS position, 'user' AS role FROM m").Close()
+	c, err := storetest.Find(t, open(t, env(path)), "chatgpt-k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Close()
+	n := 0
+	for events.Next(t.Context()) {
+		n++
+	}
+	if totals := events.Totals(); n != 2 || totals.TooLarge != 1 || events.Err() != nil {
+		t.Errorf("%d events, %+v, %v", n, totals, events.Err())
+	}
+}
+
 // A database in the settings is one that the user names, and so is a directory.
 func TestHomes(t *testing.T) {
 	t.Parallel()
