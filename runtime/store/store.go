@@ -258,6 +258,8 @@ type Totals struct {
 	Skipped int
 	// TooLarge counts events that were left out because they are larger than what is read.
 	TooLarge int
+	// Cut reports whether the end was left out because all of it is more than what is read.
+	Cut bool
 }
 
 // Findable is a [Record] of a conversation in which its store finds messages by itself.
