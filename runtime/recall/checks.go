@@ -175,11 +175,15 @@ func (f *family) checkHistory(s *conversations.StoreReport) toolset.Check {
 	for _, remark := range s.Remarks {
 		check.Detail += "; " + remark
 	}
-	if len(s.Problems) > 0 {
-		problems := make([]string, len(s.Problems))
-		for i := range s.Problems {
-			problems[i] = named(&s.Problems[i])
+	var problems []string
+	for i := range s.Problems {
+		if s.Problems[i].Kind == conversations.Unnamed {
+			check.Detail += "; not read: " + named(&s.Problems[i])
+		} else {
+			problems = append(problems, named(&s.Problems[i]))
 		}
+	}
+	if len(problems) > 0 {
 		check.Status = toolset.Warning
 		check.Detail += "; cannot be read: " + bounded(problems, ", ", namedDamaged)
 		check.Fix = "make it readable, or leave it: the others are read"
