@@ -93,7 +93,7 @@ func (s *searchCommands) index(ctx context.Context, indexes *conversations.Index
 		stores = append(stores, store)
 	}
 	if asJSON {
-		return cli.PrintJSON(s.host.Stdout, map[string]any{"stores": stores, "gone": unusedOf(gone)})
+		return cli.PrintJSON(s.host.Stdout, s.host.Terminal, map[string]any{"stores": stores, "gone": unusedOf(gone)})
 	}
 	return s.writeIndexed(stores, gone)
 }

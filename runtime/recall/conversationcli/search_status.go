@@ -80,7 +80,7 @@ func (s *searchCommands) status(ctx context.Context, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return cli.PrintJSON(s.host.Stdout, map[string]any{"stores": stores, "unused_indexes": unusedOf(unused)})
+		return cli.PrintJSON(s.host.Stdout, s.host.Terminal, map[string]any{"stores": stores, "unused_indexes": unusedOf(unused)})
 	}
 	return s.writeStatus(stores, unused)
 }

@@ -51,7 +51,7 @@ func (c *commands) stores(ctx context.Context, asJSON bool) error {
 		return sourceFailure(err, nil)
 	}
 	if asJSON {
-		return cli.PrintJSON(c.host.Stdout, inventoryJSON(&inventory))
+		return cli.PrintJSON(c.host.Stdout, c.host.Terminal, inventoryJSON(&inventory))
 	}
 	return c.writeInventory(&inventory)
 }
