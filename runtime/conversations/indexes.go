@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/facts"
@@ -113,7 +115,16 @@ func (x *Indexes) Clear() error {
 		return nil
 	}
 	x.Close()
-	return os.RemoveAll(filepath.Dir(x.dir))
+	dir, name := filepath.Split(filepath.Dir(x.dir))
+	root, err := safefile.OpenDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.RemoveAll(name)
 }
 
 // indexNote is what an index says of its store.

@@ -4,6 +4,7 @@ package safefile_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -28,5 +29,26 @@ func TestFIFO(t *testing.T) {
 	}
 	if _, _, err := safefile.OpenNoFollow(root, "fifo"); !errors.Is(err, safefile.ErrNotRegular) {
 		t.Errorf("OpenNoFollow: %v", err)
+	}
+	if _, _, err := safefile.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600); !errors.Is(err, safefile.ErrNotRegular) {
+		t.Errorf("OpenFile: %v", err)
+	}
+	if _, _, err := safefile.OpenFileIn(root, "fifo", os.O_WRONLY|os.O_APPEND, 0); err == nil {
+		t.Error("OpenFileIn opens it for writing")
+	}
+	if _, err := safefile.OpenDir(name); !errors.Is(err, syscall.ENOTDIR) {
+		t.Errorf("OpenDir: %v", err)
+	}
+	if _, err := safefile.OpenDirIn(root, "fifo"); !errors.Is(err, syscall.ENOTDIR) {
+		t.Errorf("OpenDirIn: %v", err)
+	}
+	if _, err := safefile.ReadDirIn(root, "fifo"); err == nil {
+		t.Error("ReadDirIn reads it")
+	}
+	if err := safefile.Write(filepath.Join(name, "file"), nil, 0o600); !errors.Is(err, syscall.ENOTDIR) {
+		t.Errorf("Write: %v", err)
+	}
+	if err := safefile.Write(name, []byte("text"), 0o600); err != nil {
+		t.Errorf("Write in its place: %v", err)
 	}
 }

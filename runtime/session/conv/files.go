@@ -69,7 +69,7 @@ func (f *files) read(path string, most int64) ([]byte, error) {
 		return nil, errNoWorkspace
 	}
 	if f.root == nil {
-		root, err := os.OpenRoot(f.settings.Root)
+		root, err := safefile.OpenDir(f.settings.Root)
 		if err != nil {
 			return nil, err
 		}

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
@@ -169,7 +170,7 @@ type folder struct {
 // that of the project, which leads to no other place.
 func folders(o *store.Options) []folder {
 	if o.Home != "" {
-		return []folder{{o.Home, func() (*os.Root, error) { return os.OpenRoot(o.Home) }}}
+		return []folder{{o.Home, func() (*os.Root, error) { return safefile.OpenDir(o.Home) }}}
 	}
 	if o.Project.Excluded() != "" {
 		return nil
