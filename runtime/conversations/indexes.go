@@ -79,7 +79,11 @@ func OpenFacts(getenv func(string) string, now func() time.Time) *facts.Director
 	if set.NoIndex || err != nil {
 		return nil
 	}
-	return OpenIndexes(getenv, now).factsDir()
+	x := OpenIndexes(getenv, now)
+	if x.Foreign() != "" {
+		return nil
+	}
+	return x.factsDir()
 }
 
 // factsDir returns where stores keep what they read; nil for nowhere.
@@ -88,6 +92,22 @@ func (x *Indexes) factsDir() *facts.Directory {
 		return nil
 	}
 	return x.facts
+}
+
+// Foreign returns the directory of these in the user's cache that belongs to another user; empty
+// for none. Where there is one, nothing is read and nothing kept: whose it is could have put there
+// what nobody has said.
+func (x *Indexes) Foreign() string {
+	if x == nil {
+		return ""
+	}
+	all := filepath.Dir(x.dir)
+	for _, dir := range []string{filepath.Dir(all), all, x.dir} {
+		if safefile.OfAnother(dir) {
+			return dir
+		}
+	}
+	return ""
 }
 
 // indexName returns the name of the directory of a store's index.

@@ -161,7 +161,7 @@ func Open(o Options) (*Library, error) {
 	if err != nil {
 		return nil, err
 	}
-	if set.NoIndex {
+	if set.NoIndex || o.Indexes.Foreign() != "" {
 		o.Indexes = nil
 	}
 	p := project.New(project.Options{Dir: directory(&o), All: o.AllProjects, Exclude: set.Exclude})

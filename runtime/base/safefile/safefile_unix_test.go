@@ -12,6 +12,37 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
+func TestOfAnother(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	name := filepath.Join(dir, "dir")
+	if err := os.Mkdir(name, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	at := link(t, "dir", filepath.Join(dir, "link"))
+	for _, own := range []string{name, at, filepath.Join(dir, "none")} {
+		if safefile.OfAnother(own) {
+			t.Errorf("%s belongs to another user", own)
+		}
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a file to another user")
+	}
+	const nobody = 65534
+	if err := os.Lchown(at, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	if !safefile.OfAnother(at) || safefile.OfAnother(name) {
+		t.Error("a link of another user is taken for one's own")
+	}
+	if err := errors.Join(os.Lchown(at, 0, 0), os.Chown(name, nobody, nobody)); err != nil {
+		t.Fatal(err)
+	}
+	if !safefile.OfAnother(at) || !safefile.OfAnother(name) {
+		t.Error("a directory of another user is taken for one's own")
+	}
+}
+
 // TestFIFO proves that nobody is waited for at the other end: it would hang.
 func TestFIFO(t *testing.T) {
 	t.Parallel()
