@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	maxInstruction = 1 << 20  // bytes of a base_instruction_file
-	maxImage       = 8 << 20  // bytes of a local image
+	maxInstruction = 1 << 20  // bytes of a base_instruction_file
+	maxImage       = 8 << 20  // bytes of a local image
 	maxImages      = 16777216 // bytes of all local images of a call
 )
 
