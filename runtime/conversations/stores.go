@@ -162,7 +162,7 @@ func Open(o Options) (*Library, error) {
 		return nil, err
 	}
 	set := &r.set
-	if set.NoIndex {
+	if set.NoIndex || o.Indexes.Foreign() != "" {
 		o.Indexes = nil
 	}
 	o.Indexes.exclude(r.mark())

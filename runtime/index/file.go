@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
 	"sync/atomic"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // A segment is a file of sections, each read as a whole or in ranges; behind them the
@@ -168,15 +169,14 @@ type file struct {
 
 // openFile opens a segment that has a size, and whose footer has a checksum.
 func openFile(path, name string, size int64, sum uint32) (*file, error) {
-	f, err := os.Open(path)
+	f, info, err := safefile.Open(path)
+	if errors.Is(err, safefile.ErrNotRegular) {
+		return nil, &DamageError{name, safefile.ErrNotRegular}
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
 	if info.Size() != size || size < int64(footerSize) {
 		return nil, &DamageError{name, errCut}
 	}

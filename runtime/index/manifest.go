@@ -48,6 +48,9 @@ type named struct {
 // readManifest reads the manifest in a directory.
 func readManifest(dir string) (*manifest, error) {
 	data, err := safefile.Read(filepath.Join(dir, manifestFile), maxManifest)
+	if errors.Is(err, safefile.ErrNotRegular) {
+		return nil, &DamageError{manifestFile, safefile.ErrNotRegular}
+	}
 	if err != nil {
 		return nil, err
 	}

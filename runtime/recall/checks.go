@@ -69,6 +69,11 @@ func (f *family) checkSearch() (toolset.Check, bool) {
 	}
 	check := toolset.Check{Name: "search", Status: toolset.OK, Detail: "of all projects: " + join(sources, "and")}
 	f.checkIndexes(&check, library)
+	if dir := o.Indexes.Foreign(); dir != "" {
+		check.Status = toolset.Warning
+		check.Detail += "; " + dir + " belongs to another user, so that all is read"
+		check.Fix = "set XDG_CACHE_HOME to a directory of your own"
+	}
 	return check, true
 }
 

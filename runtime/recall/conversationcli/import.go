@@ -145,7 +145,7 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 		return err
 	}
 	if o.json {
-		if err := cli.PrintJSON(c.host.Stdout, all); err != nil {
+		if err := cli.PrintJSON(c.host.Stdout, c.host.Terminal, all); err != nil {
 			return err
 		}
 	}

@@ -85,9 +85,9 @@ func (s *searchCommands) status(ctx context.Context, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return cli.PrintJSON(s.host.Stdout, map[string]any{"stores": stores, "unused_indexes": unusedOf(unused)})
+		return cli.PrintJSON(s.host.Stdout, s.host.Terminal, map[string]any{"stores": stores, "unused_indexes": unusedOf(unused)})
 	}
-	return s.writeStatus(stores, unused)
+	return s.writeStatus(stores, unused, options.Indexes.Foreign())
 }
 
 // searched returns what there is in a kind of store; nil where there is nothing.
@@ -124,9 +124,9 @@ func (s *searchCommands) indexOf(store *searchedStore) string {
 	return fmt.Sprintf("%.1f MB, %s", float64(store.IndexBytes)/1e6, s.when(*store.IndexedAt, false))
 }
 
-func (s *searchCommands) writeStatus(stores []searchedStore, unused []conversations.UnusedIndex) error {
+func (s *searchCommands) writeStatus(stores []searchedStore, unused []conversations.UnusedIndex, foreign string) error {
 	rows := [][]string{{"STORE", "CONVERSATIONS", "MESSAGES", "NEWEST", "INDEX"}}
-	var remarks []string
+	remarks := notOwn(foreign)
 	for _, store := range stores {
 		newest := "-"
 		if store.Newest != nil {

@@ -224,7 +224,7 @@ func isExport(root *os.Root, name string) bool {
 // that of the project, which leads to no other place.
 func folders(o *store.Options) []folder {
 	if o.Home != "" {
-		return []folder{{o.Home, func() (*os.Root, error) { return os.OpenRoot(o.Home) }, true, true}}
+		return []folder{{o.Home, func() (*os.Root, error) { return safefile.OpenDir(o.Home) }, true, true}}
 	}
 	if o.Project.Excluded() != "" {
 		return nil

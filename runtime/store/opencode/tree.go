@@ -84,7 +84,7 @@ func (t *tree) projects(root *os.Root) ([]string, error) {
 }
 
 func (t *tree) sessions(ctx context.Context) ([]*info, []store.Problem, error) {
-	root, err := os.OpenRoot(t.dir)
+	root, err := safefile.OpenDir(t.dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -148,7 +148,7 @@ func (t *tree) info(root *os.Root, file, session string) (*info, error) {
 }
 
 func (t *tree) find(_ context.Context, session string) (*info, error) {
-	root, err := os.OpenRoot(t.dir)
+	root, err := safefile.OpenDir(t.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (t *tree) find(_ context.Context, session string) (*info, error) {
 }
 
 func (t *tree) messages(ctx context.Context, session string, most int) ([]message, error) {
-	root, err := os.OpenRoot(t.dir)
+	root, err := safefile.OpenDir(t.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (t *tree) messages(ctx context.Context, session string, most int) ([]messag
 }
 
 func (t *tree) begin(_ context.Context, session string) (time.Time, error) {
-	root, err := os.OpenRoot(t.dir)
+	root, err := safefile.OpenDir(t.dir)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -222,7 +222,7 @@ func (t *tree) begin(_ context.Context, session string) (time.Time, error) {
 }
 
 func (t *tree) parts(ctx context.Context, message string, buffer *store.Buffer) (_ []part, left, unread int, _ error) {
-	root, err := os.OpenRoot(t.dir)
+	root, err := safefile.OpenDir(t.dir)
 	if err != nil {
 		return nil, 0, 0, err
 	}
@@ -293,7 +293,7 @@ func readInto(root *os.Root, file string, size int, buffer *store.Buffer) ([]byt
 }
 
 func (t *tree) version(ctx context.Context, session string) (string, error) {
-	root, err := os.OpenRoot(t.dir)
+	root, err := safefile.OpenDir(t.dir)
 	if err != nil {
 		return "", err
 	}

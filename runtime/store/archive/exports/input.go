@@ -86,7 +86,7 @@ func open(name string) (*export, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		root, err := os.OpenRoot(name)
+		root, err := safefile.OpenDir(name)
 		if err != nil {
 			return nil, err
 		}
